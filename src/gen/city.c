@@ -294,22 +294,6 @@ static void mend_last_pulse(uint64_t count, uint8_t *records) {
     }
 }
 
-static mote_status scan_city(mote_context *ctx, uint64_t count, uint64_t seed, uint8_t *records) {
-    scan s;
-    memset(&s, 0, sizeof s);
-    uint64_t done = 0;
-    mote_status status = scan_open(ctx, count, seed, &s);
-    for (uint64_t pulse = 0; done < count && status == MOTE_OK; pulse += (uint64_t)s.blocks * BLOCK_PULSES) {
-        status = mote_progress(ctx, (double)done / (double)count, "scanning the city");
-        if (status == MOTE_OK) scan_turn(ctx, &s, pulse, count, &done, records);
-    }
-    mote_free(ctx, s.caches);
-    mote_free(ctx, s.parts);
-    mote_free(ctx, s.starts);
-    if (status == MOTE_OK) mend_last_pulse(count, records);
-    return status == MOTE_OK ? mote_progress(ctx, 1, "scanning the city") : status;
-}
-
 /* The columns of a format 7 record, and what a LAS header says of them. */
 static mote_status describe(mote_cloud *cloud, const uint8_t *records) {
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
@@ -342,5 +326,18 @@ mote_status gen_city(mote_context *ctx, uint64_t count, const mote_gen_params *p
     uint8_t *records = mote_alloc(ctx, count * RECORD_BYTES, "cloud");
     MOTE_TRY(mote_cloud_adopt(*out, records));
     MOTE_TRY(describe(*out, records));
-    return scan_city(ctx, count, params->seed, records);
+    /* Turns of scanning until all points are there. */
+    scan s;
+    memset(&s, 0, sizeof s);
+    uint64_t done = 0;
+    mote_status status = scan_open(ctx, count, params->seed, &s);
+    for (uint64_t pulse = 0; done < count && status == MOTE_OK; pulse += (uint64_t)s.blocks * BLOCK_PULSES) {
+        status = mote_progress(ctx, (double)done / (double)count, "scanning the city");
+        if (status == MOTE_OK) scan_turn(ctx, &s, pulse, count, &done, records);
+    }
+    mote_free(ctx, s.caches);
+    mote_free(ctx, s.parts);
+    mote_free(ctx, s.starts);
+    if (status == MOTE_OK) mend_last_pulse(count, records);
+    return status == MOTE_OK ? mote_progress(ctx, 1, "scanning the city") : status;
 }

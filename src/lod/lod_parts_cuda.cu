@@ -39,6 +39,7 @@ static mote_status select_part(mote_lod *lod, const lod_part *part, const part_m
 static mote_status build_part(mote_lod *lod, const lod_part *part, part_memory *m, lod_parts *parts) {
     mote_device *gpu = lod->device;
     if (lod_part_is_duplicates(part)) return lod_parts_duplicates(lod, part, parts);
+    /* 1: memory for the part; whoever calls frees it. */
     m->pairs.keys = (uint64_t *)cuda_alloc(gpu, part->count * sizeof(uint64_t), "codes");
     m->pairs.other_keys = (uint64_t *)cuda_alloc(gpu, part->count * sizeof(uint64_t), "codes");
     m->pairs.values = (uint32_t *)cuda_alloc(gpu, part->count * sizeof(uint32_t), "order");
@@ -47,11 +48,13 @@ static mote_status build_part(mote_lod *lod, const lod_part *part, part_memory *
     const bool all = m->pairs.keys != NULL && m->pairs.other_keys != NULL && m->pairs.values != NULL &&
                      m->pairs.other_values != NULL && m->level != NULL;
     if (!all) return MOTE_ERROR_MEMORY;
+    /* 2: its points in order. */
     MOTE_TRY(cuda_upload(gpu, m->pairs.keys, parts->codes + part->first, part->count * sizeof(uint64_t)));
     MOTE_TRY(cuda_upload(gpu, m->pairs.values, parts->indices + part->first, part->count * sizeof(uint32_t)));
     MOTE_TRY(cuda_sort64(gpu, &m->pairs, part->count, 0, 3 * MOTE_ORDER_BITS));
     MOTE_TRY(cuda_download(gpu, lod->codes + part->first, m->pairs.keys, part->count * sizeof(uint64_t)));
     MOTE_TRY(cuda_download(gpu, lod->order + part->first, m->pairs.values, part->count * sizeof(uint32_t)));
+    /* 3: at which level each of them loses. */
     return lod->params.sampling == MOTE_LOD_POISSON ? MOTE_OK : select_part(lod, part, m, parts);
 }
 

@@ -158,6 +158,7 @@ static mote_status propagate(graph *g) {
     mote_context *ctx = g->ctx;
     const double begin = ctx->progress_first, end = ctx->progress_last;
     mote_stage(ctx, "edges");
+    /* The edges between neighbours, with their costs. */
     const uint64_t places = g->points * g->k;
     g->costs = mote_alloc(g->ctx, places * sizeof *g->costs, "normal edges");
     g->edges = mote_alloc(g->ctx, places * sizeof *g->edges, "normal edges");

@@ -72,22 +72,6 @@ static uint64_t piece_bytes(const cuda_ring *ring, uint64_t size_bytes, uint64_t
     return size_bytes - at < ring->slot_bytes ? size_bytes - at : ring->slot_bytes;
 }
 
-static mote_status upload_staged(mote_device *gpu, uint8_t *device, const uint8_t *host, uint64_t size_bytes) {
-    cuda_state *s = state_of(gpu);
-    cuda_ring *ring = NULL;
-    MOTE_TRY(ring_for(gpu, size_bytes, &ring));
-    for (uint64_t at = 0; at < size_bytes; at += ring->slot_bytes) {
-        const uint64_t piece = piece_bytes(ring, size_bytes, at);
-        uint32_t slot = 0;
-        MOTE_TRY(take_slot(gpu, ring, &slot));
-        cuda_staging_copy(slot_memory(ring, slot), host + at, piece, gpu->ctx->threads);
-        CUDA_TRY(gpu, cudaMemcpyAsync(device + at, slot_memory(ring, slot), piece, cudaMemcpyHostToDevice, s->stream),
-                 "uploading");
-        CUDA_TRY(gpu, cudaEventRecord(ring->done[slot], s->stream), "uploading");
-    }
-    return MOTE_OK;
-}
-
 /* Begins the copy of a piece into the next slot. */
 static mote_status begin_piece(mote_device *gpu, cuda_ring *ring, const uint8_t *device, uint64_t size_bytes) {
     cuda_state *s = state_of(gpu);
@@ -141,7 +125,20 @@ mote_status cuda_upload(mote_device *gpu, void *device, const void *host, uint64
     cuda_enter(gpu);
     const cudaMemoryType type = memory_type(host);
     if (type != cudaMemoryTypeUnregistered) return copy_direct(gpu, device, host, size_bytes, type, "uploading");
-    return upload_staged(gpu, (uint8_t *)device, (const uint8_t *)host, size_bytes);
+    cuda_state *s = state_of(gpu);
+    cuda_ring *ring = NULL;
+    MOTE_TRY(ring_for(gpu, size_bytes, &ring));
+    for (uint64_t at = 0; at < size_bytes; at += ring->slot_bytes) {
+        const uint64_t piece = piece_bytes(ring, size_bytes, at);
+        uint32_t slot = 0;
+        MOTE_TRY(take_slot(gpu, ring, &slot));
+        cuda_staging_copy(slot_memory(ring, slot), (const uint8_t *)host + at, piece, gpu->ctx->threads);
+        void *to = (uint8_t *)device + at;
+        CUDA_TRY(gpu, cudaMemcpyAsync(to, slot_memory(ring, slot), piece, cudaMemcpyHostToDevice, s->stream),
+                 "uploading");
+        CUDA_TRY(gpu, cudaEventRecord(ring->done[slot], s->stream), "uploading");
+    }
+    return MOTE_OK;
 }
 
 mote_status cuda_download(mote_device *gpu, void *host, const void *device, uint64_t size_bytes) {

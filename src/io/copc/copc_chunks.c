@@ -76,7 +76,7 @@ static mote_status write_nodes(copc_job *job, chunk_slot *slots, uint32_t slot_c
         MOTE_TRY(mote_progress(job->ctx, all > 0 ? (double)done / (double)all : 0, "writing COPC"));
         const uint32_t remaining = job->node_count - first,
                        last = first + (remaining < slot_count ? remaining : slot_count);
-        int failed = MOTE_OK;
+        int failed = MOTE_OK; /* the nodes of the round are coded by all threads, then written in their order */
 #pragma omp parallel for schedule(dynamic, 1) num_threads(job->ctx->threads) shared(failed)
         for (int64_t node = first; node < (int64_t)last; node++) {
             const mote_status status = encode_node(job, (uint32_t)node, &slots[node - first], &job->places[node]);

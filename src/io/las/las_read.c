@@ -70,6 +70,7 @@ static mote_status find_points(las_source *source, const mote_read_params *param
         const bool by_octree = mote_copc_needed(source->input, params);
         if (!by_octree) mote_copc_info_note(source->ctx, source->input);
         MOTE_TRY(by_octree ? find_nodes(source, params) : mote_las_find_chunks(source));
+        /* What mote info says of the compression. */
         mote_las_origin *las = &source->cloud->las;
         const las_chunks *chunks = &source->chunks;
         las->compressor = (uint8_t)source->schema.compressor;

@@ -311,6 +311,7 @@ static mote_status read_points(pcd_reader *r) {
     case MOTE_PCD_COMPRESSED: MOTE_TRY(read_compressed(r)); break;
     }
     MOTE_TRY(mote_pcd_add_columns(r->ctx, r->input, &r->header, r->places, r->cloud));
+    /* Where the scanner stood is kept as a record. */
     const mote_record record = {.user_id = MOTE_PCD_USER,
                                 .description = MOTE_PCD_VIEWPOINT,
                                 .record_id = MOTE_PCD_VIEWPOINT_ID,

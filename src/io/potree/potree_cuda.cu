@@ -161,6 +161,7 @@ static mote_status upload_program(mote_device *gpu, const encode_program *progra
     out->program = *program;
     out->tables = cuda_alloc(gpu, size_bytes, "potree");
     mote_status status = out->tables != NULL ? cuda_upload(gpu, out->tables, together, size_bytes) : MOTE_ERROR_MEMORY;
+    /* From here on the program looks at them there. */
     const uint8_t *memory = (const uint8_t *)out->tables;
     out->program.ops = (const record_op *)(memory + tables[TABLE_OPS].at);
     out->program.columns = (const mote_column *)(memory + tables[TABLE_COLUMNS].at);

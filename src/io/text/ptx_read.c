@@ -55,18 +55,6 @@ static mote_status parse_points(ptx_reader *r, const mote_ptx_scan *scan, uint8_
     return status;
 }
 
-/* The scanner stands at 0 0 0 and measures no point there: that is a cell without a return. */
-static void move_point(const double matrix[4][3], uint8_t *record) {
-    double p[3], world[3];
-    memcpy(p, record, sizeof p);
-    const bool missing = p[0] == 0 && p[1] == 0 && p[2] == 0;
-    for (int k = 0; k < 3; k++) {
-        const double turned = p[0] * matrix[0][k] + p[1] * matrix[1][k] + p[2] * matrix[2][k];
-        world[k] = missing ? (double)NAN : turned + matrix[3][k];
-    }
-    memcpy(record, world, sizeof world);
-}
-
 static mote_status move_points(const ptx_reader *r, uint64_t scan_number, uint64_t count, uint8_t *records) {
     const mote_ptx_scan *const scan = &r->file.scans[scan_number];
     const uint32_t number_bytes = r->file.scan_count > 1 ? mote_type_size(r->scan_type) : 0;
@@ -75,7 +63,15 @@ static mote_status move_points(const ptx_reader *r, uint64_t scan_number, uint64
 #pragma omp parallel for schedule(static) num_threads(r->ctx->threads) if (last - first > 10000)
         for (int64_t i = first; i < last; i++) {
             uint8_t *const record = records + (uint64_t)i * r->record_bytes;
-            move_point(scan->matrix, record);
+            /* The scanner stands at 0 0 0 and measures no point there: that is a cell without a return. */
+            double p[3], world[3];
+            memcpy(p, record, sizeof p);
+            const bool missing = p[0] == 0 && p[1] == 0 && p[2] == 0;
+            for (int k = 0; k < 3; k++) {
+                const double turned = p[0] * scan->matrix[0][k] + p[1] * scan->matrix[1][k] + p[2] * scan->matrix[2][k];
+                world[k] = missing ? (double)NAN : turned + scan->matrix[3][k];
+            }
+            memcpy(record, world, sizeof world);
             if (r->file.color && !scan->color) memset(record + AT_COLOR, 0, 3);
             memcpy(record + r->scan_offset, &scan_number, number_bytes);
         }

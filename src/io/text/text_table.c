@@ -361,8 +361,15 @@ static void merge_found(mote_text_rows *rows, const piece_result *found) {
     if (found->wide) rows->wide = true;
 }
 
-/* Moves the rows together that are not left out. */
-static void close_gaps(const pass *p, uint64_t left_out) {
+/* What is left out of rows that are salvaged: the warning, and the gaps. */
+static void settle_rows(mote_context *ctx, const pass *p, uint32_t fields) {
+    const piece_result *first = NULL;
+    uint64_t left_out = 0;
+    const uint64_t count = p->rows->count;
+    for (uint64_t i = 0; i < p->table->piece_count; i++) {
+        if (p->results[i].left_out > 0 && first == NULL) first = &p->results[i];
+        left_out += p->results[i].left_out;
+    }
     mote_text_rows *const rows = p->rows;
     uint64_t kept = 0;
     for (uint64_t i = 0; i < rows->count && left_out > 0; i++) {
@@ -374,18 +381,6 @@ static void close_gaps(const pass *p, uint64_t left_out) {
         kept++;
     }
     if (left_out > 0) rows->count = kept;
-}
-
-/* What is left out of rows that are salvaged: the warning, and the gaps. */
-static void settle_rows(mote_context *ctx, const pass *p, uint32_t fields) {
-    const piece_result *first = NULL;
-    uint64_t left_out = 0;
-    const uint64_t count = p->rows->count;
-    for (uint64_t i = 0; i < p->table->piece_count; i++) {
-        if (p->results[i].left_out > 0 && first == NULL) first = &p->results[i];
-        left_out += p->results[i].left_out;
-    }
-    close_gaps(p, left_out);
     if (first != NULL) warn_of_rows(ctx, p->table, first, fields, count - p->rows->count, count);
 }
 

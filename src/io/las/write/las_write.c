@@ -95,6 +95,7 @@ static mote_status finish_file(las_writer *w) {
     }
     uint64_t at = w->layout.behind_at;
     MOTE_TRY(mote_las_records_write(w->ctx, &w->output, records->behind, records->behind_count, true, &at));
+    /* The header, last: it has what all threads counted. */
     uint8_t header[LAS_HEADER_BYTES_14] = {0};
     las_tally tally;
     mote_las_tally_clear(&tally);

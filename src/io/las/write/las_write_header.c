@@ -143,6 +143,7 @@ void mote_las_header_fill(const las_plan *plan, const las_records *records, cons
     las_put(header + LAS_AT_RECORD_COUNT, records->front_count, 4);
     header[LAS_AT_POINT_FORMAT] = (uint8_t)(plan->format | (plan->chunk_points != 0 ? COMPRESSED_BIT : 0));
     las_put(header + LAS_AT_POINT_BYTES, plan->record_bytes, 2);
+    /* The lattice, and the box of the points in it. */
     for (uint32_t k = 0; k < 3; k++) {
         las_put_f64(header + LAS_AT_SCALE + 8 * k, plan->scale[k]);
         las_put_f64(header + LAS_AT_OFFSET + 8 * k, plan->offset[k]);
