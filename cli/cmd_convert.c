@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "paths.h"
+#include "io_command.h"
 #include "read_options.h"
 #include "report.h"
 #include "text.h"
@@ -33,6 +33,7 @@ typedef struct convert_options {
     double resolution;
     bool thin_given, level_given, resolution_given, ascii, big_endian, compress, format_given, salvage;
     mote_box box;
+    mote_write_params params;
 } convert_options;
 
 /* ---- the options' meaning */
@@ -60,7 +61,25 @@ static bool parse_bounds(const char *list, mote_box *box) {
     return true;
 }
 
-static int check_usage(convert_options *o, mote_write_params *params) {
+/* Options that the output's format would ignore are mistakes. */
+static int check_format_options(const convert_options *o, const io_paths *paths) {
+    const char *format = io_paths_format(paths);
+    if (format == NULL) return EXIT_DONE; /* explained later */
+    if (o->ascii && strcmp(format, "ply") != 0 && strcmp(format, "pcd") != 0) {
+        return usage_error("convert", "--ascii is for .ply and .pcd");
+    }
+    if (o->big_endian && strcmp(format, "ply") != 0) return usage_error("convert", "--big-endian is for .ply");
+    if (o->compress && strcmp(format, "pcd") != 0) return usage_error("convert", "--compress is for .pcd");
+    if ((o->las_version != NULL || o->format_given) && strcmp(format, "las") != 0) {
+        return usage_error("convert", "--las-version and --point-format are for .las and .laz");
+    }
+    return EXIT_DONE;
+}
+
+static int check_usage(void *options, const common_options *common, const io_paths *paths) {
+    convert_options *o = options;
+    mote_write_params *params = &o->params;
+    (void)common;
     if (o->bounds != NULL && !parse_bounds(o->bounds, &o->box)) {
         return usage_error("convert", "--bounds: \"%s\" is not minx,miny[,minz],maxx,maxy[,maxz] with min <= max",
                            o->bounds);
@@ -90,22 +109,8 @@ static int check_usage(convert_options *o, mote_write_params *params) {
     params->text = o->ascii;
     params->compress = o->compress;
     params->big_endian = o->big_endian;
-    return EXIT_DONE;
-}
-
-/* Options that the output's format would ignore are mistakes. */
-static int check_format_options(const convert_options *o, const io_paths *paths) {
-    const char *format = io_paths_format(paths);
-    if (format == NULL) return EXIT_DONE; /* explained later */
-    if (o->ascii && strcmp(format, "ply") != 0 && strcmp(format, "pcd") != 0) {
-        return usage_error("convert", "--ascii is for .ply and .pcd");
-    }
-    if (o->big_endian && strcmp(format, "ply") != 0) return usage_error("convert", "--big-endian is for .ply");
-    if (o->compress && strcmp(format, "pcd") != 0) return usage_error("convert", "--compress is for .pcd");
-    if ((o->las_version != NULL || o->format_given) && strcmp(format, "las") != 0) {
-        return usage_error("convert", "--las-version and --point-format are for .las and .laz");
-    }
-    return EXIT_DONE;
+    params->format = paths->format;
+    return check_format_options(o, paths);
 }
 
 /* ---- choosing points */
@@ -284,8 +289,9 @@ static int convert_all(session *s, const convert_options *o, const mote_write_pa
     return code;
 }
 
-static int convert(session *s, const convert_options *o, const mote_write_params *params, const io_paths *paths) {
-    const int code = convert_all(s, o, params, paths);
+static int convert(session *s, const void *options, const io_paths *paths) {
+    const convert_options *o = options;
+    const int code = convert_all(s, o, &o->params, paths);
     if (code == EXIT_DONE && o->format_given && s->extra_bytes) {
         session_note(s, "--select A,B,… writes only these attributes, others not as extra bytes either");
     }
@@ -293,7 +299,7 @@ static int convert(session *s, const convert_options *o, const mote_write_params
 }
 
 int cmd_convert(int argc, char **argv) {
-    convert_options o = {0};
+    convert_options o = {.params = mote_write_defaults()};
     const option rows[] = {
         {"select", 0, OPTION_TEXT, &o.select, NULL, "A,B,…",
          "only these attributes, and x, y, z; default all.\nOf LAZ the others are not even decoded"},
@@ -319,20 +325,6 @@ int cmd_convert(int argc, char **argv) {
          "text inputs: between columns, or \"tab\"; default found out"},
         {0},
     };
-    common_options common;
-    arguments words;
-    io_paths paths;
-    const parse_result parsed =
-        options_parse(&help, rows, COMMON_RUN | COMMON_JSON | COMMON_HASH | COMMON_OUTPUT, &common, argc, argv, &words);
-    if (parsed != PARSE_RUN) return parsed == PARSE_HELP ? EXIT_DONE : EXIT_USAGE;
-    mote_write_params params = mote_write_defaults();
-    int code = io_paths_take("convert", &common, &words, false, &paths);
-    params.format = paths.format;
-    if (code == EXIT_DONE) code = check_usage(&o, &params);
-    if (code == EXIT_DONE) code = check_format_options(&o, &paths);
-    if (code != EXIT_DONE) return code;
-    session s;
-    code = session_open(&s, "convert", &common);
-    if (code == EXIT_DONE) code = convert(&s, &o, &params, &paths);
-    return session_close(&s, code);
+    const io_command command = {.help = &help, .rows = rows, .check = check_usage, .run = convert};
+    return io_command_run(&command, &o, argc, argv);
 }

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "io_command.h"
 #include "point_run.h"
 #include "text.h"
 
@@ -30,11 +31,13 @@ typedef struct normals_options {
     int orient;
     const char *viewpoint;
     bool k_given, radius_given, orient_given, graph_given, density, stats;
+    mote_normals_params params;
 } normals_options;
 
 /* ---- the options' meaning */
 
-static int check_orient(normals_options *o, mote_normals_params *params) {
+static int check_orient(normals_options *o) {
+    mote_normals_params *params = &o->params;
     if (o->viewpoint != NULL && !o->orient_given) o->orient = MOTE_ORIENT_VIEWPOINT;
     if (o->viewpoint != NULL && o->orient != MOTE_ORIENT_VIEWPOINT) {
         return usage_error("normals", "--viewpoint is for --orient viewpoint");
@@ -56,14 +59,16 @@ static int check_orient(normals_options *o, mote_normals_params *params) {
     return EXIT_DONE;
 }
 
-static int check_usage(normals_options *o, mote_normals_params *params) {
+static int check_usage(void *options, const common_options *common, const io_paths *paths) {
+    normals_options *o = options;
+    (void)common, (void)paths;
     if (o->k < 3 || o->k > MOTE_KNN_MAX_K) {
         return usage_error("normals", "-k: %" PRIu64 " is not in 3..%u", o->k, MOTE_KNN_MAX_K);
     }
     if (o->radius_given && !(o->radius > 0)) return usage_error("normals", "--radius: %g is not above 0", o->radius);
-    params->k = o->radius_given && !o->k_given ? 0 : (uint32_t)o->k;
-    params->radius = o->radius;
-    return check_orient(o, params);
+    o->params.k = o->radius_given && !o->k_given ? 0 : (uint32_t)o->k;
+    o->params.radius = o->radius;
+    return check_orient(o);
 }
 
 /* ---- the command */
@@ -124,8 +129,9 @@ static int report(session *s, const normals_task *task) {
     return EXIT_DONE;
 }
 
-static int run_normals(session *s, const normals_options *o, const mote_normals_params *params, const io_paths *paths) {
-    normals_task task = {.params = *params, .run = {.stats = o->stats}};
+static int run_normals(session *s, const void *options, const io_paths *paths) {
+    const normals_options *o = options;
+    normals_task task = {.params = o->params, .run = {.stats = o->stats}};
     int code = point_run_read(s, paths, &task.run);
     if (code == EXIT_DONE) code = add_columns(s, o, &task);
     if (code == EXIT_DONE) code = estimate(s, &task);
@@ -136,8 +142,10 @@ static int run_normals(session *s, const normals_options *o, const mote_normals_
 }
 
 int cmd_normals(int argc, char **argv) {
-    mote_normals_params params = mote_normals_defaults();
-    normals_options o = {.k = params.k, .graph_k = params.graph_k, .orient = (int)params.orient};
+    normals_options o = {.params = mote_normals_defaults()};
+    o.k = o.params.k;
+    o.graph_k = o.params.graph_k;
+    o.orient = (int)o.params.orient;
     const option rows[] = {
         {"neighbors", 'k', OPTION_COUNT, &o.k, &o.k_given, "N",
          "from the N nearest points, the point itself among them,\n3..1024; default 16"},
@@ -153,17 +161,6 @@ int cmd_normals(int argc, char **argv) {
         {"stats", 0, OPTION_FLAG, &o.stats, NULL, NULL, "print structures with bytes, stages with seconds"},
         {0},
     };
-    common_options common;
-    arguments words;
-    io_paths paths;
-    const parse_result parsed =
-        options_parse(&help, rows, COMMON_RUN | COMMON_JSON | COMMON_HASH | COMMON_OUTPUT, &common, argc, argv, &words);
-    if (parsed != PARSE_RUN) return parsed == PARSE_HELP ? EXIT_DONE : EXIT_USAGE;
-    int code = io_paths_take("normals", &common, &words, false, &paths);
-    if (code == EXIT_DONE) code = check_usage(&o, &params);
-    if (code != EXIT_DONE) return code;
-    session s;
-    code = session_open(&s, "normals", &common);
-    if (code == EXIT_DONE) code = run_normals(&s, &o, &params, &paths);
-    return session_close(&s, code);
+    const io_command command = {.help = &help, .rows = rows, .check = check_usage, .run = run_normals};
+    return io_command_run(&command, &o, argc, argv);
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "io_command.h"
 #include "point_run.h"
 #include "text.h"
 
@@ -27,6 +28,7 @@ typedef struct outliers_options {
     double sigmas, radius;
     bool k_given, sigma_given, radius_given, min_given;
     bool mark, distances, stats;
+    mote_outliers_params params;
 } outliers_options;
 
 static int check_radius(const outliers_options *o) {
@@ -41,7 +43,14 @@ static int check_radius(const outliers_options *o) {
     return EXIT_DONE;
 }
 
-static int check_usage(const outliers_options *o) {
+static int check_usage(void *options, const common_options *common, const io_paths *paths) {
+    outliers_options *o = options;
+    (void)common, (void)paths;
+    o->params.method = o->radius_given ? MOTE_OUTLIERS_RADIUS : MOTE_OUTLIERS_STATISTICAL;
+    o->params.k = (uint32_t)o->k;
+    o->params.sigmas = o->sigmas;
+    o->params.radius = o->radius;
+    o->params.min_neighbors = (uint32_t)o->min_neighbors;
     if (o->radius_given) return check_radius(o);
     if (o->min_given) return usage_error("outliers", "--min is for --radius");
     if (o->k < 1 || o->k > MOTE_KNN_MAX_K) {
@@ -118,9 +127,9 @@ static int report(session *s, const outliers_task *task) {
     return point_run_report(s, &task->run, found, &facts);
 }
 
-static int run_outliers(session *s, const outliers_options *o, const mote_outliers_params *params,
-                        const io_paths *paths) {
-    outliers_task task = {.params = *params, .mark = o->mark, .run = {.stats = o->stats}};
+static int run_outliers(session *s, const void *options, const io_paths *paths) {
+    const outliers_options *o = options;
+    outliers_task task = {.params = o->params, .mark = o->mark, .run = {.stats = o->stats}};
     uint8_t *flags = NULL;
     int code = point_run_read(s, paths, &task.run);
     if (code == EXIT_DONE && o->distances) {
@@ -141,8 +150,10 @@ static int run_outliers(session *s, const outliers_options *o, const mote_outlie
 }
 
 int cmd_outliers(int argc, char **argv) {
-    mote_outliers_params params = mote_outliers_defaults();
-    outliers_options o = {.k = params.k, .min_neighbors = params.min_neighbors, .sigmas = params.sigmas};
+    outliers_options o = {.params = mote_outliers_defaults()};
+    o.k = o.params.k;
+    o.min_neighbors = o.params.min_neighbors;
+    o.sigmas = o.params.sigmas;
     const option rows[] = {
         {"neighbors", 'k', OPTION_COUNT, &o.k, &o.k_given, "N",
          "compare distances to the N nearest, 1..1024; default 8"},
@@ -157,22 +168,6 @@ int cmd_outliers(int argc, char **argv) {
         {"stats", 0, OPTION_FLAG, &o.stats, NULL, NULL, "print structures with bytes, stages with seconds"},
         {0},
     };
-    common_options common;
-    arguments words;
-    io_paths paths;
-    const parse_result parsed =
-        options_parse(&help, rows, COMMON_RUN | COMMON_JSON | COMMON_HASH | COMMON_OUTPUT, &common, argc, argv, &words);
-    if (parsed != PARSE_RUN) return parsed == PARSE_HELP ? EXIT_DONE : EXIT_USAGE;
-    int code = io_paths_take("outliers", &common, &words, false, &paths);
-    if (code == EXIT_DONE) code = check_usage(&o);
-    if (code != EXIT_DONE) return code;
-    params.method = o.radius_given ? MOTE_OUTLIERS_RADIUS : MOTE_OUTLIERS_STATISTICAL;
-    params.k = (uint32_t)o.k;
-    params.sigmas = o.sigmas;
-    params.radius = o.radius;
-    params.min_neighbors = (uint32_t)o.min_neighbors;
-    session s;
-    code = session_open(&s, "outliers", &common);
-    if (code == EXIT_DONE) code = run_outliers(&s, &o, &params, &paths);
-    return session_close(&s, code);
+    const io_command command = {.help = &help, .rows = rows, .check = check_usage, .run = run_outliers};
+    return io_command_run(&command, &o, argc, argv);
 }

@@ -49,16 +49,6 @@ static int hanging_indent(const char *line, size_t length) {
     return own;
 }
 
-/* A row of a table: its first column as it stands, the second one wrapped. */
-static void print_table_row(const char *line, size_t length) {
-    const int indent = hanging_indent(line, length);
-    size_t head = 0;
-    while (head < length && text_width(line, head) < indent) head++;
-    fwrite(line, 1, head, stdout);
-    print_words(line + head, length - head, indent, indent);
-    putchar('\n');
-}
-
 /* Lines are joined into paragraphs, except for rows of tables, which begin with spaces, and after a sentence. */
 static void print_paragraphs(const char *text) {
     int column = 0;
@@ -68,7 +58,13 @@ static void print_paragraphs(const char *text) {
         if (text[0] == ' ' || length == 0) {
             if (column > 0) putchar('\n');
             column = 0;
-            print_table_row(text, length);
+            /* A row of a table: its first column as it stands, the second one wrapped. */
+            const int indent = hanging_indent(text, length);
+            size_t head = 0;
+            while (head < length && text_width(text, head) < indent) head++;
+            fwrite(text, 1, head, stdout);
+            print_words(text + head, length - head, indent, indent);
+            putchar('\n');
         } else {
             column = print_words(text, length, column, 0);
         }
@@ -93,14 +89,6 @@ static void print_example(const char *line, size_t length) {
     if (remark < length) printf("%*s%.*s\n", REMARK_COLUMN, "", (int)(length - remark), line + remark);
 }
 
-static void print_examples(const char *lines) {
-    while (*lines != '\0') {
-        const size_t length = strcspn(lines, "\n");
-        print_example(lines, length);
-        lines += length + (lines[length] == '\n');
-    }
-}
-
 static void print_option(const option *row) {
     char label[160];
     char letter[8] = "    ";
@@ -120,7 +108,12 @@ static void print_option(const option *row) {
 void help_print(const command_help *help, const option *rows, int own_count, int row_count) {
     print_paragraphs(help->summary);
     printf("\nUsage: %s\n\nExamples:\n", help->synopsis);
-    print_examples(help->examples);
+    const char *lines = help->examples;
+    while (*lines != '\0') {
+        const size_t length = strcspn(lines, "\n");
+        print_example(lines, length);
+        lines += length + (lines[length] == '\n');
+    }
     if (own_count > 0) printf("\nOptions:\n");
     for (int i = 0; i < own_count; i++) print_option(&rows[i]);
     if (row_count > own_count) printf("\nCommon options:\n");

@@ -76,18 +76,14 @@ static int show_help(int argc, char **argv) {
     return found->run(2, words);
 }
 
-/* Where standard input or output is closed, the next file that is opened would get its number, and be read or written
-   in its place. What takes the number instead can be neither. */
-static void fill_standard_files(void) {
+int command_run(int argc, char **argv) {
+    /* Where standard input or output is closed, the next file that is opened would get its number, and be read or
+       written in its place. What takes the number instead can be neither. */
     for (int file = STDIN_FILENO; file <= STDERR_FILENO; file++) {
         if (fcntl(file, F_GETFD) >= 0 || errno != EBADF) continue;
         const int taken = open("/dev/null", file == STDIN_FILENO ? O_WRONLY : O_RDONLY);
         if (taken >= 0 && taken != file) close(taken);
     }
-}
-
-int command_run(int argc, char **argv) {
-    fill_standard_files();
     if (argc < 2) {
         print_overview(stderr);
         return EXIT_USAGE;

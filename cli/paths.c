@@ -103,14 +103,6 @@ static void parent_folder(const char *path, char *parent) {
     }
 }
 
-/* Whether inner is folder or lies somewhere below it. */
-static bool lies_in(const char *inner, const char *folder) {
-    char a[PATH_MAX], b[PATH_MAX];
-    if (realpath(inner, a) == NULL || realpath(folder, b) == NULL) return false;
-    const size_t length = strlen(b);
-    return strncmp(a, b, length) == 0 && (a[length] == '\0' || a[length] == '/' || strcmp(b, "/") == 0);
-}
-
 /* Calls clash(input, output) for the input, and for what it matches if it is a pattern. */
 static bool any_clash(const char *input, const char *output, bool (*clash)(const char *input, const char *output)) {
     if (clash(input, output)) return true;
@@ -133,7 +125,13 @@ static bool file_clashes(const char *input, const char *output) {
     return is_folder(input) && same_file(input, parent) && stat(output, &info) == 0;
 }
 
-static bool folder_clashes(const char *input, const char *output) { return lies_in(input, output); }
+static bool folder_clashes(const char *input, const char *output) {
+    /* Whether the input is the folder, or lies somewhere below it. */
+    char a[PATH_MAX], b[PATH_MAX];
+    if (realpath(input, a) == NULL || realpath(output, b) == NULL) return false;
+    const size_t length = strlen(b);
+    return strncmp(a, b, length) == 0 && (a[length] == '\0' || a[length] == '/' || strcmp(b, "/") == 0);
+}
 
 static int check_parent(session *s, const char *output) {
     char parent[PATH_MAX];

@@ -1,7 +1,6 @@
 /* A command that finds something for every point of a cloud and writes the cloud with it. */
 #include "point_run.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -61,7 +60,7 @@ static mote_usage writing(const point_run *run) {
     return line;
 }
 
-static void print_json(const session *s, const point_run *run, const point_facts *facts, const char *digits) {
+static void print_json(const session *s, const point_run *run, const point_facts *facts, uint64_t hash) {
     const mote_usage own[OWN_LINES] = {writing(run)};
     json_writer json;
     emit_start(&json, stdout, false);
@@ -75,39 +74,33 @@ static void print_json(const session *s, const point_run *run, const point_facts
     emit_text(&json, "backend", mote_context_backend(s->ctx));
     emit_real(&json, "work_seconds", run->work_s);
     emit_real(&json, "seconds", seconds_now() - s->started);
-    if (s->options.hash) emit_text(&json, "hash", digits);
+    if (s->options.hash) emit_text(&json, "hash", text_hash(hash).chars);
     costs_emit(s, own, OWN_LINES, &json);
     emit_close(&json, '}');
     emit_end(&json);
 }
 
-static void print_text(const session *s, const point_run *run, const point_facts *facts, const char *digits) {
-    const mote_usage own[OWN_LINES] = {writing(run)};
-    if (run->stats) {
-        facts->print(facts->user);
-        costs_print(s, own, OWN_LINES, run->points);
-    }
-    if (s->options.hash) printf("%s  %s\n", digits, run->output);
-}
-
 int point_run_report(session *s, const point_run *run, const char *found, const point_facts *facts) {
     const double seconds = seconds_now() - s->started;
-    char digits[20];
     uint64_t hash = 0;
     if (s->options.hash) {
         const int code = report_hash(s, run->output, &hash);
         if (code != EXIT_DONE) return code;
     }
-    snprintf(digits, sizeof digits, "%016" PRIx64, hash);
     session_printing(s);
     session_say(s, "%s: %s points, %s in %s; %s; index and search %s, %s points/s", run->output,
                 text_count(run->written).chars, text_bytes(report_bytes(run->output)).chars,
                 text_seconds(seconds).chars, found, text_seconds(run->work_s).chars,
                 text_rate(run->work_s > 0 ? (double)run->points / run->work_s : 0).chars);
     if (s->options.json) {
-        print_json(s, run, facts, digits);
+        print_json(s, run, facts, hash);
     } else {
-        print_text(s, run, facts, digits);
+        const mote_usage own[OWN_LINES] = {writing(run)};
+        if (run->stats) {
+            facts->print(facts->user);
+            costs_print(s, own, OWN_LINES, run->points);
+        }
+        if (s->options.hash) printf("%s  %s\n", text_hash(hash).chars, run->output);
     }
     return EXIT_DONE;
 }

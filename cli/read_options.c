@@ -96,23 +96,19 @@ static void look_at_input(option_use *use, const char *path) {
     }
 }
 
-static void look_at_inputs(option_use *use, const char *const *inputs, int input_count) {
-    for (int i = 0; i < input_count; i++) {
-        glob_t matches;
-        if (strpbrk(inputs[i], "*?[") == NULL || glob(inputs[i], GLOB_NOCHECK, NULL, &matches) != 0) {
-            look_at_input(use, inputs[i]);
-            continue;
-        }
-        for (size_t k = 0; k < matches.gl_pathc; k++) look_at_input(use, matches.gl_pathv[k]);
-        globfree(&matches);
-    }
-}
-
 int check_read_options(session *s, const char *const *inputs, int input_count, unsigned given) {
     for (size_t i = 0; i < sizeof read_options / sizeof read_options[0]; i++) {
         option_use use = {.s = s, .option = &read_options[i]};
         if ((given & use.option->bit) == 0) continue;
-        look_at_inputs(&use, inputs, input_count);
+        for (int n = 0; n < input_count; n++) {
+            glob_t matches;
+            if (strpbrk(inputs[n], "*?[") == NULL || glob(inputs[n], GLOB_NOCHECK, NULL, &matches) != 0) {
+                look_at_input(&use, inputs[n]);
+                continue;
+            }
+            for (size_t k = 0; k < matches.gl_pathc; k++) look_at_input(&use, matches.gl_pathv[k]);
+            globfree(&matches);
+        }
         if (use.ignores[0] == '\0' || (use.knows && !use.option->of_each)) continue;
         return session_error(s, EXIT_USAGE, "--%s is for %s; %s is %s", use.option->name, use.option->meant,
                              use.ignores, format_title(use.ignores_format));

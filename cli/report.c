@@ -2,7 +2,6 @@
 #define _GNU_SOURCE /* stat */
 #include "report.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <sys/stat.h>
 
@@ -36,10 +35,8 @@ int report_output(session *s, const char *path, uint64_t points) {
     path = path_title(path);
     session_say(s, "%s: %s points%s%s in %s", path, text_count(points).chars, bytes > 0 ? ", " : "",
                 bytes > 0 ? text_bytes(bytes).chars : "", text_seconds(seconds).chars);
-    char digits[20];
-    snprintf(digits, sizeof digits, "%016" PRIx64, hash);
     if (!s->options.json) {
-        if (s->options.hash) printf("%s  %s\n", digits, path);
+        if (s->options.hash) printf("%s  %s\n", text_hash(hash).chars, path);
         return EXIT_DONE;
     }
     json_writer json;
@@ -49,7 +46,7 @@ int report_output(session *s, const char *path, uint64_t points) {
     emit_count(&json, "points", points);
     emit_count(&json, "bytes", bytes);
     emit_real(&json, "seconds", seconds);
-    if (s->options.hash) emit_text(&json, "hash", digits);
+    if (s->options.hash) emit_text(&json, "hash", text_hash(hash).chars);
     emit_close(&json, '}');
     emit_end(&json);
     return EXIT_DONE;

@@ -80,6 +80,12 @@ text text_float(float value) {
     return isfinite(value) ? text_real(strtod(out.chars, NULL)) : out;
 }
 
+text text_hash(uint64_t hash) {
+    text out;
+    snprintf(out.chars, sizeof out.chars, "%016llx", (unsigned long long)hash);
+    return out;
+}
+
 text text_fixed(double value, int decimals) {
     if (!isfinite(value) || fabs(value) > 1e15 || decimals > 20) return text_real(value);
     text out;

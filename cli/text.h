@@ -23,6 +23,8 @@ text text_rate(double per_second);
 text text_real(double value);
 /* The shortest decimal that reads back as the same float. */
 text text_float(float value);
+/* The 16 digits of a checksum. */
+text text_hash(uint64_t hash);
 /* Rounded to a number of decimals; text_real where a double cannot hold that number. */
 text text_fixed(double value, int decimals);
 /* The decimals that a step of that size can tell apart. */

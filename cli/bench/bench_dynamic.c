@@ -93,22 +93,6 @@ static mote_status prepare(session *s, const bench_options *o, int threads, fram
     return status;
 }
 
-static void release(frame_data *data) {
-    mote_knn_destroy(data->index);
-    mote_cloud_destroy(data->cloud);
-    if (data->rows.on_device) {
-        mote_device_free(data->ctx, data->on_gpu);
-        mote_device_free(data->ctx, data->rows.index32);
-        mote_device_free(data->ctx, data->rows.distance2);
-    } else {
-        free(data->rows.index32);
-        free(data->rows.distance2);
-    }
-    mote_context_destroy(data->ctx);
-    free(data->rest);
-    free(data->positions);
-}
-
 /* ---- frames */
 
 /* A wave runs through the torus and lifts its points. */
@@ -251,6 +235,18 @@ int bench_dynamic(session *s, const bench_options *o) {
     int code = EXIT_DONE;
     if (status != MOTE_OK) code = session_error(s, EXIT_FAILED, "dynamic: %s", mote_status_name(status));
     if (code == EXIT_DONE) code = run_frames(s, o, &data);
-    release(&data);
+    mote_knn_destroy(data.index);
+    mote_cloud_destroy(data.cloud);
+    if (data.rows.on_device) {
+        mote_device_free(data.ctx, data.on_gpu);
+        mote_device_free(data.ctx, data.rows.index32);
+        mote_device_free(data.ctx, data.rows.distance2);
+    } else {
+        free(data.rows.index32);
+        free(data.rows.distance2);
+    }
+    mote_context_destroy(data.ctx);
+    free(data.rest);
+    free(data.positions);
     return code;
 }

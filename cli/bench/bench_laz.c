@@ -75,15 +75,6 @@ static mote_status run_all(mote_context *ctx, const bench_options *o, const laz_
     return status;
 }
 
-static void print_row(const laz_subject *subject, laz_step step, const bench_result *result) {
-    const double bar = step == STEP_DECODE ? laszip_decode(subject) : 0;
-    printf("%-28.28s %6d %-9s %7d %12.2f %8.2f – %-8.2f", subject->name, subject->format, step_names[step],
-           result->threads, result->median, result->low, result->high);
-    if (bar > 0) printf(" %8.1f %7.1f", bar, result->median / bar);
-    putchar('\n');
-    fflush(stdout);
-}
-
 static int run_step(session *s, const bench_options *o, const laz_subject *subject, laz_step step, int threads) {
     char name[128];
     bench_runs runs = {.count = 0};
@@ -102,7 +93,12 @@ static int run_step(session *s, const bench_options *o, const laz_subject *subje
     snprintf(name, sizeof name, "%s %s format %d", step_names[step], subject->name, subject->format);
     result.name = name;
     bench_summarize(&runs, &result);
-    print_row(subject, step, &result);
+    const double bar = step == STEP_DECODE ? laszip_decode(subject) : 0;
+    printf("%-28.28s %6d %-9s %7d %12.2f %8.2f – %-8.2f", subject->name, subject->format, step_names[step],
+           result.threads, result.median, result.low, result.high);
+    if (bar > 0) printf(" %8.1f %7.1f", bar, result.median / bar);
+    putchar('\n');
+    fflush(stdout);
     return bench_record(s, o, &result);
 }
 

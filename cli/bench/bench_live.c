@@ -157,17 +157,6 @@ static int compare(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-static void summarize(live_watcher *w, double seconds, double cpu_s, live_figures *f) {
-    const double n = w->pictures > 0 ? w->pictures : 1;
-    qsort(w->answer_ms, (size_t)w->pictures, sizeof *w->answer_ms, compare);
-    f->rate.median = f->rate.low = f->rate.high = w->pictures / seconds;
-    f->cpu_ms = 1e3 * cpu_s / n;
-    f->answer_ms = w->pictures > 0 ? w->answer_ms[w->pictures / 2] : 0;
-    f->answer_high_ms = w->pictures > 0 ? w->answer_ms[(int)(0.95 * w->pictures)] : 0;
-    f->width = w->width / n;
-    f->kilobytes = 1e-3 * w->bytes / n;
-}
-
 static bool measure(live_watcher *w, const live_case *c, const mote_box *box, double seconds, live_figures *f) {
     drag(w, c, box, WARM_S, WARM_MIN);
     pthread_mutex_lock(&w->lock);
@@ -179,7 +168,14 @@ static bool measure(live_watcher *w, const live_case *c, const mote_box *box, do
     pthread_mutex_lock(&w->lock);
     w->counts = false;
     pthread_mutex_unlock(&w->lock);
-    summarize(w, taken, cpu_s, f);
+    const double n = w->pictures > 0 ? w->pictures : 1;
+    qsort(w->answer_ms, (size_t)w->pictures, sizeof *w->answer_ms, compare);
+    f->rate.median = f->rate.low = f->rate.high = w->pictures / taken;
+    f->cpu_ms = 1e3 * cpu_s / n;
+    f->answer_ms = w->pictures > 0 ? w->answer_ms[w->pictures / 2] : 0;
+    f->answer_high_ms = w->pictures > 0 ? w->answer_ms[(int)(0.95 * w->pictures)] : 0;
+    f->width = w->width / n;
+    f->kilobytes = 1e-3 * w->bytes / n;
     return w->pictures > 0;
 }
 

@@ -61,12 +61,6 @@ static void free_host(mote_normals_result *result) {
     for (int a = 0; a < ARRAYS; a++) free(*arrays[a]);
 }
 
-static void free_device(normals_job *job) {
-    float **arrays[ARRAYS];
-    list_arrays(&job->device, arrays);
-    for (int a = 0; a < ARRAYS; a++) mote_device_free(job->ctx, *arrays[a]);
-}
-
 /* ---- one case */
 
 static mote_status time_estimate(normals_job *job, mote_knn_index *index, mote_normals_result *to, double *ms) {
@@ -157,7 +151,9 @@ static mote_status measure_cloud(session *s, const bench_options *o, const norma
     if (status == MOTE_OK) status = measure(o, &job, base, parts);
     *is_right = true;
     if (status == MOTE_OK && bench_on_gpu(s)) status = check_answer(s, &job, cloud, is_right);
-    free_device(&job);
+    float **arrays[ARRAYS];
+    list_arrays(&job.device, arrays);
+    for (int a = 0; a < ARRAYS; a++) mote_device_free(job.ctx, *arrays[a]);
     free_host(&job.host);
     mote_cloud_destroy(uploaded);
     mote_context_destroy(own);
@@ -167,14 +163,6 @@ static mote_status measure_cloud(session *s, const bench_options *o, const norma
 
 /* ---- the table */
 
-static void print_head(const session *s, int threads, int runs) {
-    char device[200];
-    bench_device_name(s, device, sizeof device);
-    printf("normals: k = 16, %s, %d CPU threads used, median and spread of %d runs, ms\n", device, threads, runs);
-    printf("%-14s %10s %10s %10s %19s %10s %10s %10s\n", "case", "build", "estimate", "both", "spread", "ns/point",
-           "fetched", "bytes/pt");
-}
-
 static void print_row(const session *s, const char *name, const bench_result parts[PARTS]) {
     const bench_result *both = &parts[BOTH];
     char spread[32], fetched[16] = "-";
@@ -183,20 +171,6 @@ static void print_row(const session *s, const char *name, const bench_result par
     printf("%-14s %10.2f %10.2f %10.2f %19s %10.2f %10s %10.1f\n", name, parts[BUILD].median, parts[ESTIMATE].median,
            both->median, spread, 1e6 * both->median / (double)both->points, fetched, both->peak_bytes_per_point);
     fflush(stdout);
-}
-
-static int record(session *s, const bench_options *o, const bench_result parts[PARTS]) {
-    char device[200], name[80];
-    int code = EXIT_DONE;
-    bench_device_name(s, device, sizeof device);
-    for (int p = 0; p < (bench_on_gpu(s) ? PARTS : FETCHED) && code == EXIT_DONE; p++) {
-        bench_result line = parts[p];
-        snprintf(name, sizeof name, "%s, k = 16, %s", parts[p].name, part_names[p]);
-        line.name = name;
-        line.device = bench_on_gpu(s) ? device : NULL;
-        code = bench_record(s, o, &line);
-    }
-    return code;
 }
 
 /* A case that does not fit is no reason to leave out the others. */
@@ -224,7 +198,18 @@ static int run_case(session *s, const bench_options *o, const normals_case *c) {
     if (status != MOTE_OK) return case_failed(s, c->name, status);
     print_row(s, c->name, parts);
     if (!is_right) return session_error(s, EXIT_FAILED, "%s: the normals are not those of the CPU", c->name);
-    return record(s, o, parts);
+    /* A line of the history for each part. */
+    char device[200], name[80];
+    int code = EXIT_DONE;
+    bench_device_name(s, device, sizeof device);
+    for (int p = 0; p < (bench_on_gpu(s) ? PARTS : FETCHED) && code == EXIT_DONE; p++) {
+        bench_result line = parts[p];
+        snprintf(name, sizeof name, "%s, k = 16, %s", parts[p].name, part_names[p]);
+        line.name = name;
+        line.device = bench_on_gpu(s) ? device : NULL;
+        code = bench_record(s, o, &line);
+    }
+    return code;
 }
 
 /* ---- all cases */
@@ -245,7 +230,12 @@ static int check_case(const bench_options *o) {
 int bench_normals(session *s, const bench_options *o) {
     int code = check_case(o);
     if (code != EXIT_DONE) return code;
-    print_head(s, mote_context_threads(s->ctx), o->runs);
+    char device[200];
+    bench_device_name(s, device, sizeof device);
+    printf("normals: k = 16, %s, %d CPU threads used, median and spread of %d runs, ms\n", device,
+           mote_context_threads(s->ctx), o->runs);
+    printf("%-14s %10s %10s %10s %19s %10s %10s %10s\n", "case", "build", "estimate", "both", "spread", "ns/point",
+           "fetched", "bytes/pt");
     for (int i = 0; i < CASES && code == EXIT_DONE; i++) {
         if (is_wanted(o, &cases[i])) code = run_case(s, o, &cases[i]);
     }

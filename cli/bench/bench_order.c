@@ -53,14 +53,6 @@ static mote_status prepare(session *s, const bench_options *o, order_data *data)
     return status;
 }
 
-static void release(order_data *data) {
-    mote_cloud_destroy(data->city);
-    free(data->uniform);
-    free(data->city_codes);
-    free(data->work);
-    free(data->indices);
-}
-
 static mote_status run_once(mote_context *ctx, const order_case *c, order_data *data, double *m_per_s) {
     if (!c->codes_only) memcpy(data->work, c->city ? data->city_codes : data->uniform, (size_t)data->count * 8);
     const double begin = seconds_now();
@@ -128,6 +120,10 @@ int bench_order(session *s, const bench_options *o) {
         if (also_one) code = run_case(s, o, &cases[i], &data, 1);
         if (code == EXIT_DONE) code = run_case(s, o, &cases[i], &data, all);
     }
-    release(&data);
+    mote_cloud_destroy(data.city);
+    free(data.uniform);
+    free(data.city_codes);
+    free(data.work);
+    free(data.indices);
     return code;
 }

@@ -85,6 +85,12 @@ void emit_real(json_writer *json, const char *name, double value) {
     fputs(isfinite(value) ? text_real(value).chars : "null", json->to);
 }
 
+void emit_reals(json_writer *json, const char *name, const double *values, uint32_t count) {
+    emit_open(json, name, '[');
+    for (uint32_t i = 0; i < count; i++) emit_real(json, NULL, values[i]);
+    emit_close(json, ']');
+}
+
 void emit_number(json_writer *json, const char *name, text number) {
     const double value = strtod(number.chars, NULL);
     begin_value(json, name);

@@ -27,6 +27,7 @@ void emit_text(json_writer *json, const char *name, const char *value);
 void emit_count(json_writer *json, const char *name, uint64_t value);
 /* Infinite and NaN become null. */
 void emit_real(json_writer *json, const char *name, double value);
+void emit_reals(json_writer *json, const char *name, const double *values, uint32_t count);
 /* A number that is formatted already; "nan" and "inf" become null. */
 void emit_number(json_writer *json, const char *name, text number);
 void emit_bool(json_writer *json, const char *name, bool value);

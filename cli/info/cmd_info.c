@@ -46,20 +46,16 @@ static mote_status measure(session *s, info_facts *f) {
     return MOTE_OK;
 }
 
-/* The points of a COPC file are there whatever its hierarchy says: such a file is described as the LAZ that it is. */
-static void forget_octree(session *s, info_facts *f) {
-    session_say(s, "warning: %s; the file is described without its octree", mote_context_message(s->ctx));
-    mote_context_clear(s->ctx);
-    memset(&f->copc, 0, sizeof f->copc);
-}
-
 /* The levels of a Potree folder or COPC file. */
 static mote_status look_at_levels(session *s, info_facts *f, const struct stat *info) {
     f->is_potree = strcmp(f->format, "potree") == 0;
     if (strcmp(f->format, "las") == 0 && S_ISREG(info->st_mode)) {
         const mote_status status = mote_copc_levels(s->ctx, f->path, f->copc_levels, INFO_LEVELS_MAX, &f->copc);
         if (status == MOTE_ERROR_DATA) {
-            forget_octree(s, f);
+            /* The points are there whatever the hierarchy says: the file is described as the LAZ that it is. */
+            session_say(s, "warning: %s; the file is described without its octree", mote_context_message(s->ctx));
+            mote_context_clear(s->ctx);
+            memset(&f->copc, 0, sizeof f->copc);
             return MOTE_OK;
         }
         if (f->copc.is_copc) f->format = "copc";

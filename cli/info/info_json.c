@@ -1,5 +1,4 @@
 /* mote info for programs. */
-#include <inttypes.h>
 #include <math.h>
 
 #include "info/info_digits.h"
@@ -119,9 +118,7 @@ static void emit_copc(json_writer *json, const info_facts *f) {
     emit_count(json, "nodes", copc->nodes);
     emit_count(json, "stored", copc->points);
     emit_count(json, "pages", copc->pages);
-    emit_open(json, "center", '[');
-    for (int k = 0; k < 3; k++) emit_real(json, NULL, copc->center[k]);
-    emit_close(json, ']');
+    emit_reals(json, "center", copc->center, 3);
     emit_real(json, "halfsize", copc->halfsize);
     emit_real(json, "spacing", copc->spacing);
     emit_open(json, "levels", '[');
@@ -180,10 +177,6 @@ void info_print_json(const info_facts *f, json_writer *json) {
         emit_histogram(json, "returns", &f->stats->returns);
         if (f->stats->duplicates_known) emit_count(json, "duplicates", f->stats->duplicates);
     }
-    if (f->has_hash) {
-        char digits[20];
-        snprintf(digits, sizeof digits, "%016" PRIx64, f->hash);
-        emit_text(json, "hash", digits);
-    }
+    if (f->has_hash) emit_text(json, "hash", text_hash(f->hash).chars);
     emit_close(json, '}');
 }

@@ -1,5 +1,4 @@
 /* mote info for people. */
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,17 +34,6 @@ static const char *const class_names[] = {"never classified",
                                           "snow",
                                           "temporal exclusion"};
 
-/* The text in the first pair of quotes of a WKT. */
-static void wkt_name(const char *wkt, char *line, size_t size) {
-    const char *begin = strchr(wkt, '"');
-    const char *end = begin != NULL ? strchr(begin + 1, '"') : NULL;
-    if (end == NULL) {
-        snprintf(line, size, "%.40s…", wkt);
-    } else {
-        snprintf(line, size, "%.*s", (int)(end - begin - 1), begin + 1);
-    }
-}
-
 /* The EPSG code of the whole: an AUTHORITY["EPSG","n"] or ID["EPSG",n] directly inside the outermost brackets.
    0 if there is none: what lies deeper is the code of a unit, a datum, an axis. */
 static unsigned wkt_code(const char *wkt) {
@@ -69,7 +57,14 @@ void crs_in_short(const char *crs, char *line, size_t size) {
         return;
     }
     char name[160];
-    wkt_name(crs, name, sizeof name);
+    /* The text in the first pair of quotes. */
+    const char *begin = strchr(crs, '"');
+    const char *end = begin != NULL ? strchr(begin + 1, '"') : NULL;
+    if (end == NULL) {
+        snprintf(name, sizeof name, "%.40s…", crs);
+    } else {
+        snprintf(name, sizeof name, "%.*s", (int)(end - begin - 1), begin + 1);
+    }
     const unsigned code = wkt_code(crs);
     if (code > 0) {
         snprintf(line, size, "%s, EPSG:%u", name, code);
@@ -152,7 +147,7 @@ static void print_head(const info_facts *f) {
     if (f->is_las && f->las.creation_year > 0) {
         printf("  %-12sday %d of %d\n", "created", f->las.creation_day, f->las.creation_year);
     }
-    if (f->has_hash) printf("  %-12s%016" PRIx64 "\n", "hash", f->hash);
+    if (f->has_hash) printf("  %-12s%s\n", "hash", text_hash(f->hash).chars);
 }
 
 /* A distance between points, with four digits, which is enough. */
@@ -225,19 +220,6 @@ static void print_records(const mote_cloud *cloud) {
     }
 }
 
-static void print_column_stats(const info_facts *f) {
-    const int width = name_width(f->cloud);
-    printf("  statistics\n    %-*s  %18s  %18s  %18s\n", width, "", "min", "max", "mean");
-    for (uint32_t i = 0; i < mote_cloud_column_count(f->cloud); i++) {
-        const mote_column *column = mote_cloud_column(f->cloud, i);
-        const column_stats *stats = &f->stats->columns[i];
-        printf("    %-*s  %18s  %18s  %18.10g", width, column->name, digits_of_value(column, stats->min).chars,
-               digits_of_value(column, stats->max).chars, stats->mean);
-        if (stats->nans > 0) printf("  %s NaN", text_count(stats->nans).chars);
-        putchar('\n');
-    }
-}
-
 static void print_histogram(const char *title, const histogram *h, const char *const *names, size_t name_count) {
     if (!h->present) return;
     printf("  %s\n", title);
@@ -255,7 +237,16 @@ void info_print_text(const info_facts *f) {
     print_attributes(f);
     print_records(f->cloud);
     if (f->stats == NULL) return;
-    print_column_stats(f);
+    const int width = name_width(f->cloud);
+    printf("  statistics\n    %-*s  %18s  %18s  %18s\n", width, "", "min", "max", "mean");
+    for (uint32_t i = 0; i < mote_cloud_column_count(f->cloud); i++) {
+        const mote_column *column = mote_cloud_column(f->cloud, i);
+        const column_stats *stats = &f->stats->columns[i];
+        printf("    %-*s  %18s  %18s  %18.10g", width, column->name, digits_of_value(column, stats->min).chars,
+               digits_of_value(column, stats->max).chars, stats->mean);
+        if (stats->nans > 0) printf("  %s NaN", text_count(stats->nans).chars);
+        putchar('\n');
+    }
     print_histogram("classes", &f->stats->classes, class_names, sizeof class_names / sizeof class_names[0]);
     print_histogram("returns", &f->stats->returns, NULL, 0);
     if (f->stats->duplicates_known) {

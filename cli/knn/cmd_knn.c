@@ -5,8 +5,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "io_command.h"
 #include "knn/knn_print.h"
-#include "paths.h"
 #include "text.h"
 
 static const command_help help = {
@@ -75,7 +75,9 @@ static int check_shifted(const knn_options *o) {
     return EXIT_DONE;
 }
 
-static int check_usage(const knn_options *o) {
+static int check_usage(void *options, const common_options *common, const io_paths *paths) {
+    const knn_options *o = options;
+    (void)common, (void)paths;
     if (o->k < 1 || o->k > MOTE_KNN_MAX_K) {
         return usage_error("knn", "-k: %" PRIu64 " is not in 1..%u", o->k, MOTE_KNN_MAX_K);
     }
@@ -186,7 +188,8 @@ static int write_answer(session *s, const io_paths *paths, knn_task *task) {
     return code;
 }
 
-static int run_knn(session *s, const knn_options *o, const io_paths *paths) {
+static int run_knn(session *s, const void *options, const io_paths *paths) {
+    const knn_options *o = options;
     knn_task task = {.params = mote_knn_defaults()};
     task.params.method = (mote_knn_method)o->method;
     task.params.k = (uint32_t)o->k;
@@ -245,17 +248,6 @@ int cmd_knn(int argc, char **argv) {
         {"stats", 0, OPTION_FLAG, &o.stats, NULL, NULL, "print structures with bytes, stages with seconds"},
         {0},
     };
-    common_options common;
-    arguments words;
-    io_paths paths;
-    const parse_result parsed =
-        options_parse(&help, rows, COMMON_RUN | COMMON_JSON | COMMON_HASH | COMMON_OUTPUT, &common, argc, argv, &words);
-    if (parsed != PARSE_RUN) return parsed == PARSE_HELP ? EXIT_DONE : EXIT_USAGE;
-    int code = io_paths_take("knn", &common, &words, false, &paths);
-    if (code == EXIT_DONE) code = check_usage(&o);
-    if (code != EXIT_DONE) return code;
-    session s;
-    code = session_open(&s, "knn", &common);
-    if (code == EXIT_DONE) code = run_knn(&s, &o, &paths);
-    return session_close(&s, code);
+    const io_command command = {.help = &help, .rows = rows, .check = check_usage, .run = run_knn};
+    return io_command_run(&command, &o, argc, argv);
 }

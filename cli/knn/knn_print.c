@@ -1,7 +1,6 @@
 /* What mote knn prints besides doing its work. */
 #include "knn/knn_print.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -16,19 +15,6 @@ static void own_costs(const knn_report *r, mote_usage own[OWN_LINES]) {
     const mote_usage writing = {.name = "write neighbours", .seconds = r->write_s};
     own[0] = arrays;
     own[1] = writing;
-}
-
-static void say_done(session *s, const knn_report *r) {
-    const knn_answer *a = r->answer;
-    const double seconds = seconds_now() - s->started, work = r->build_s + r->search_s;
-    session_say(s, "%s: %s neighbours of %s points, %s in %s; index and search %s, %s points/s", r->output,
-                text_count(a->neighbors).chars, text_count(a->queries).chars, text_bytes(r->bytes).chars,
-                text_seconds(seconds).chars, text_seconds(work).chars,
-                text_rate(work > 0 ? (double)a->queries / work : 0).chars);
-    if (a->skipped > 0) {
-        session_say(s, "warning: %s points without a finite position have no neighbours and are nobody's",
-                    text_count(a->skipped).chars);
-    }
 }
 
 static void print_recall(const knn_report *r) {
@@ -68,9 +54,7 @@ static void print_json(const session *s, const knn_report *r) {
     const knn_answer *a = r->answer;
     json_writer json;
     mote_usage own[OWN_LINES];
-    char digits[20];
     own_costs(r, own);
-    snprintf(digits, sizeof digits, "%016" PRIx64, r->hash);
     emit_start(&json, stdout, false);
     emit_open(&json, NULL, '{');
     emit_text(&json, "output", r->output);
@@ -85,7 +69,7 @@ static void print_json(const session *s, const knn_report *r) {
     emit_real(&json, "build_seconds", r->build_s);
     emit_real(&json, "search_seconds", r->search_s);
     emit_real(&json, "seconds", seconds_now() - s->started);
-    if (s->options.hash) emit_text(&json, "hash", digits);
+    if (s->options.hash) emit_text(&json, "hash", text_hash(r->hash).chars);
     if (r->recall != NULL) emit_recall(&json, r->recall);
     costs_emit(s, own, OWN_LINES, &json);
     emit_close(&json, '}');
@@ -94,12 +78,21 @@ static void print_json(const session *s, const knn_report *r) {
 
 void knn_print(session *s, const knn_report *r) {
     session_printing(s);
-    say_done(s, r);
+    const knn_answer *a = r->answer;
+    const double seconds = seconds_now() - s->started, work = r->build_s + r->search_s;
+    session_say(s, "%s: %s neighbours of %s points, %s in %s; index and search %s, %s points/s", r->output,
+                text_count(a->neighbors).chars, text_count(a->queries).chars, text_bytes(r->bytes).chars,
+                text_seconds(seconds).chars, text_seconds(work).chars,
+                text_rate(work > 0 ? (double)a->queries / work : 0).chars);
+    if (a->skipped > 0) {
+        session_say(s, "warning: %s points without a finite position have no neighbours and are nobody's",
+                    text_count(a->skipped).chars);
+    }
     if (s->options.json) {
         print_json(s, r);
         return;
     }
     if (r->recall != NULL) print_recall(r);
     if (r->stats) print_stats(s, r);
-    if (s->options.hash) printf("%016" PRIx64 "  %s\n", r->hash, r->output);
+    if (s->options.hash) printf("%s  %s\n", text_hash(r->hash).chars, r->output);
 }

@@ -50,7 +50,7 @@ int lod_levels(const mote_lod *lod, level_stats levels[LEVELS_MAX]) {
     return level_count;
 }
 
-static void print_levels(const mote_lod *lod) {
+void lod_print_stats(const session *s, const mote_lod *lod, const lod_written *written, uint64_t input_points) {
     level_stats levels[LEVELS_MAX];
     const int count = lod_levels(lod, levels);
     printf("%5s %9s %9s %9s %14s   %s\n", "level", "nodes", "inner", "leaves", "points",
@@ -62,10 +62,6 @@ static void print_levels(const mote_lod *lod) {
                i, l->nodes, l->inner, l->leaves, text_count(l->points).chars, l->node_min, l->node_median, l->node_p90,
                l->node_max);
     }
-}
-
-void lod_print_stats(const session *s, const mote_lod *lod, const lod_written *written, uint64_t input_points) {
-    print_levels(lod);
     printf("\n%s points in, %s stored, %s left out (no finite position); %s %s, %s %s\n",
            text_count(input_points).chars, text_count(written->points).chars, text_count(mote_lod_skipped(lod)).chars,
            written->copc ? "file" : "octree.bin", text_bytes(written->bytes).chars,
@@ -95,8 +91,6 @@ static void emit_levels(json_writer *json, const mote_lod *lod) {
 void lod_print_json(const session *s, const mote_lod *lod, const lod_written *written, const char *output,
                     uint64_t input_points) {
     json_writer json;
-    char digits[20];
-    snprintf(digits, sizeof digits, "%016" PRIx64, written->hash);
     emit_start(&json, stdout, false);
     emit_open(&json, NULL, '{');
     emit_text(&json, "output", output);
@@ -108,7 +102,7 @@ void lod_print_json(const session *s, const mote_lod *lod, const lod_written *wr
     emit_count(&json, "hierarchy_bytes", written->hierarchy_bytes);
     emit_text(&json, "backend", mote_context_backend(s->ctx));
     emit_real(&json, "seconds", seconds_now() - s->started);
-    if (s->options.hash) emit_text(&json, "hash", digits);
+    if (s->options.hash) emit_text(&json, "hash", text_hash(written->hash).chars);
     emit_levels(&json, lod);
     costs_emit(s, NULL, 0, &json);
     emit_close(&json, '}');

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "costs.h"
-#include "paths.h"
+#include "io_command.h"
 #include "planes/planes_print.h"
 #include "report.h"
 #include "text.h"
@@ -75,7 +75,8 @@ static int check_angles(const planes_options *o) {
     return EXIT_DONE;
 }
 
-static int check_usage(planes_options *o, const common_options *common, const io_paths *paths) {
+static int check_usage(void *options, const common_options *common, const io_paths *paths) {
+    planes_options *o = options;
     if (o->csv && common->json) return usage_error("planes", "--csv or --json, not both");
     if (o->csv && o->params.explain) return usage_error("planes", "--explain is for the table and --json, not --csv");
     if (common->hash && paths->output == NULL)
@@ -87,17 +88,14 @@ static int check_usage(planes_options *o, const common_options *common, const io
     if (o->sample_given && o->sample < 3) return usage_error("planes", "--sample: 3 points or more");
     if (o->suppress_bins > 1000)
         return usage_error("planes", "--suppress-bins: %" PRIu64 " is not in 0..1000", o->suppress_bins);
-    const int code = check_lengths(o);
-    return code == EXIT_DONE ? check_angles(o) : code;
-}
-
-static void take_options(planes_options *o) {
     o->params.directions = (mote_planes_directions)o->directions;
     o->params.votes = (mote_planes_votes)o->votes;
     o->params.min_points = o->min_points;
     o->params.sample = o->sample;
     o->params.max_planes = (uint32_t)o->max;
     o->params.suppress_bins = (uint32_t)o->suppress_bins;
+    const int code = check_lengths(o);
+    return code == EXIT_DONE ? check_angles(o) : code;
 }
 
 /* ---- the labelled cloud */
@@ -180,7 +178,7 @@ static void emit_inputs(json_writer *json, const io_paths *paths) {
     emit_close(json, ']');
 }
 
-static void print_json(const session *s, const planes_options *o, const planes_task *task, const char *hash) {
+static void print_json(const session *s, const planes_options *o, const planes_task *task, uint64_t hash) {
     const mote_planes_facts facts = mote_planes_get_facts(task->planes);
     const mote_usage own[1] = {{.name = "write cloud", .seconds = task->write_s}};
     json_writer json;
@@ -197,13 +195,13 @@ static void print_json(const session *s, const planes_options *o, const planes_t
     emit_text(&json, "backend", mote_context_backend(s->ctx));
     emit_real(&json, "work_seconds", task->work_s);
     emit_real(&json, "seconds", seconds_now() - s->started);
-    if (s->options.hash) emit_text(&json, "hash", hash);
+    if (s->options.hash) emit_text(&json, "hash", text_hash(hash).chars);
     costs_emit(s, own, task->output != NULL, &json);
     emit_close(&json, '}');
     emit_end(&json);
 }
 
-static void print_text(const session *s, const planes_options *o, const planes_task *task, const char *hash) {
+static void print_text(const session *s, const planes_options *o, const planes_task *task, uint64_t hash) {
     const mote_usage own[1] = {{.name = "write cloud", .seconds = task->write_s}};
     if (o->csv) {
         planes_print_csv(task->planes);
@@ -215,26 +213,24 @@ static void print_text(const session *s, const planes_options *o, const planes_t
         putchar('\n');
         costs_print(s, own, task->output != NULL, task->points);
     }
-    if (s->options.hash) printf("%s  %s\n", hash, task->output);
+    if (s->options.hash) printf("%s  %s\n", text_hash(hash).chars, task->output);
 }
 
 static int report(session *s, const planes_options *o, const planes_task *task) {
     const mote_planes_facts facts = mote_planes_get_facts(task->planes);
-    char digits[20];
     uint64_t hash = 0;
     if (s->options.hash) {
         const int code = report_hash(s, task->output, &hash);
         if (code != EXIT_DONE) return code;
     }
-    snprintf(digits, sizeof digits, "%016" PRIx64, hash);
     session_printing(s);
     session_say(s, "%s%s: %u planes among %s points in %s", task->paths->inputs[0],
                 task->paths->input_count > 1 ? ", …" : "", mote_planes_count(task->planes),
                 text_count(task->points).chars, text_seconds(seconds_now() - s->started).chars);
     if (s->options.json) {
-        print_json(s, o, task, digits);
+        print_json(s, o, task, hash);
     } else {
-        print_text(s, o, task, digits);
+        print_text(s, o, task, hash);
     }
     if (facts.skipped > 0) session_note(s, "%s points have no finite position", text_count(facts.skipped).chars);
     if (facts.outside > 0)
@@ -287,7 +283,8 @@ static int find_planes(session *s, const planes_options *o, planes_task *task) {
     return status == MOTE_OK ? EXIT_DONE : session_fail(s, status, false);
 }
 
-static int run_planes(session *s, const planes_options *o, const io_paths *paths) {
+static int run_planes(session *s, const void *options, const io_paths *paths) {
+    const planes_options *o = options;
     planes_task task = {.paths = paths, .output = paths->output};
     int code = check_outputs(s, o, &task);
     if (code == EXIT_DONE) code = session_read(s, paths->inputs, paths->input_count, NULL, &task.cloud);
@@ -336,18 +333,7 @@ int cmd_planes(int argc, char **argv) {
         {"stats", 0, OPTION_FLAG, &o.stats, NULL, NULL, "print structures with bytes, stages with seconds"},
         {0},
     };
-    common_options common;
-    arguments words;
-    io_paths paths;
-    const parse_result parsed =
-        options_parse(&help, rows, COMMON_RUN | COMMON_JSON | COMMON_HASH | COMMON_OUTPUT, &common, argc, argv, &words);
-    if (parsed != PARSE_RUN) return parsed == PARSE_HELP ? EXIT_DONE : EXIT_USAGE;
-    int code = io_paths_take("planes", &common, &words, true, &paths);
-    if (code == EXIT_DONE) code = check_usage(&o, &common, &paths);
-    if (code != EXIT_DONE) return code;
-    take_options(&o);
-    session s;
-    code = session_open(&s, "planes", &common);
-    if (code == EXIT_DONE) code = run_planes(&s, &o, &paths);
-    return session_close(&s, code);
+    const io_command command = {
+        .help = &help, .rows = rows, .output_optional = true, .check = check_usage, .run = run_planes};
+    return io_command_run(&command, &o, argc, argv);
 }

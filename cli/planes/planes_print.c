@@ -112,15 +112,9 @@ void planes_print_csv(const mote_planes *planes) {
 
 /* ---- json */
 
-static void emit_triple(json_writer *json, const char *name, const double values[3]) {
-    emit_open(json, name, '[');
-    for (int k = 0; k < 3; k++) emit_real(json, NULL, values[k]);
-    emit_close(json, ']');
-}
-
 static void emit_places(json_writer *json, const char *name, const double *xyz, uint32_t count) {
     emit_open(json, name, '[');
-    for (uint32_t i = 0; i < count; i++) emit_triple(json, NULL, xyz + 3 * (size_t)i);
+    for (uint32_t i = 0; i < count; i++) emit_reals(json, NULL, xyz + 3 * (size_t)i, 3);
     emit_close(json, ']');
 }
 
@@ -129,9 +123,9 @@ static void emit_plane(const mote_planes *planes, uint32_t i, json_writer *json)
     uint32_t corners;
     const double *hull = mote_planes_hull(planes, i, &corners);
     emit_open(json, NULL, '{');
-    emit_triple(json, "normal", p->normal);
+    emit_reals(json, "normal", p->normal, 3);
     emit_real(json, "offset", p->offset);
-    emit_triple(json, "centroid", p->centroid);
+    emit_reals(json, "centroid", p->centroid, 3);
     emit_count(json, "votes", p->votes);
     emit_count(json, "inliers", p->inliers);
     emit_real(json, "rms", p->rms);
@@ -146,9 +140,9 @@ static void emit_plane(const mote_planes *planes, uint32_t i, json_writer *json)
 static void emit_refused(const mote_plane_refused *p, json_writer *json) {
     emit_open(json, NULL, '{');
     emit_text(json, "reason", reasons[reason_of(p)].name);
-    emit_triple(json, "normal", p->normal);
+    emit_reals(json, "normal", p->normal, 3);
     emit_real(json, "offset", p->offset);
-    emit_triple(json, "centroid", p->centroid);
+    emit_reals(json, "centroid", p->centroid, 3);
     emit_count(json, "points", p->points);
     emit_real(json, "noise", p->noise);
     emit_real(json, "size", p->size);

@@ -123,17 +123,6 @@ mote_status mote_cloud_wrap(mote_context *ctx, uint64_t count, const mote_column
 
 bool mote_cloud_on_device(const mote_cloud *cloud) { return cloud->device != NULL; }
 
-/* Zeroes size bytes with all threads: the pages of a large block are touched here for the first time. */
-static void zero_parallel(const mote_context *ctx, uint8_t *memory, uint64_t size_bytes) {
-    const int64_t piece = 4 << 20;
-    const int64_t pieces = (int64_t)((size_bytes + (uint64_t)piece - 1) / (uint64_t)piece);
-#pragma omp parallel for schedule(static) num_threads(ctx->threads) if (pieces > 1)
-    for (int64_t i = 0; i < pieces; i++) {
-        const uint64_t begin = (uint64_t)(i * piece);
-        memset(memory + begin, 0, size_bytes - begin < (uint64_t)piece ? size_bytes - begin : (uint64_t)piece);
-    }
-}
-
 /* Allocates a zeroed block of count records for the cloud. */
 static mote_status add_records_block(mote_cloud *cloud, uint64_t record_bytes, uint8_t **block) {
     *block = NULL;
@@ -144,7 +133,14 @@ static mote_status add_records_block(mote_cloud *cloud, uint64_t record_bytes, u
     const uint64_t size_bytes = cloud->count * record_bytes;
     *block = mote_alloc(cloud->ctx, size_bytes, "cloud");
     if (*block == NULL) return MOTE_ERROR_MEMORY;
-    zero_parallel(cloud->ctx, *block, size_bytes);
+    /* With all threads: the pages of a large block are touched here for the first time. */
+    const int64_t piece = 4 << 20;
+    const int64_t pieces = (int64_t)((size_bytes + (uint64_t)piece - 1) / (uint64_t)piece);
+#pragma omp parallel for schedule(static) num_threads(cloud->ctx->threads) if (pieces > 1)
+    for (int64_t i = 0; i < pieces; i++) {
+        const uint64_t begin = (uint64_t)(i * piece);
+        memset(*block + begin, 0, size_bytes - begin < (uint64_t)piece ? size_bytes - begin : (uint64_t)piece);
+    }
     return mote_cloud_adopt(cloud, *block);
 }
 

@@ -164,20 +164,16 @@ mote_column mote_color_scaled(const mote_column *channel, const mote_color_rule 
     return scaled;
 }
 
-static void name_values(const mote_color_rule *rule, char *text, size_t size) {
-    if (mote_type_is_float(rule->type)) {
-        snprintf(text, size, "floats");
-    } else {
-        snprintf(text, size, "%s", mote_type_name(rule->type));
-    }
-}
-
 void mote_color_tell(mote_context *ctx, const char *of, const char *what, const mote_color_rule *rule) {
     static const char *const meaning[] = {"", "0..1: 1 is taken as 65535", "0..255: taken as 8 bits",
                                           "0..65535: taken as 16 bits"};
     char values[32], taken[96], cut[64] = "", missing[64] = "";
     if (rule->depth == MOTE_COLOR_BLACK && rule->missing == 0) return;
-    name_values(rule, values, sizeof values);
+    if (mote_type_is_float(rule->type)) {
+        snprintf(values, sizeof values, "floats");
+    } else {
+        snprintf(values, sizeof values, "%s", mote_type_name(rule->type));
+    }
     if (rule->depth == MOTE_COLOR_UNKNOWN) {
         snprintf(taken, sizeof taken, "up to %g: taken as 16 bits", rule->high);
     } else {

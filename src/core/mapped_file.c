@@ -8,25 +8,6 @@
 
 #include "core/mapped_state.h"
 
-static void enter_list(mote_context *ctx, mote_mapped_file *mapped) {
-    pthread_mutex_lock(&ctx->lock);
-    mapped->next = ctx->mapped_files;
-    if (mapped->next != NULL) mapped->next->previous = mapped;
-    ctx->mapped_files = mapped;
-    pthread_mutex_unlock(&ctx->lock);
-}
-
-static void leave_list(mote_context *ctx, mote_mapped_file *mapped) {
-    pthread_mutex_lock(&ctx->lock);
-    if (mapped->next != NULL) mapped->next->previous = mapped->previous;
-    if (mapped->previous != NULL) {
-        mapped->previous->next = mapped->next;
-    } else if (ctx->mapped_files == mapped) {
-        ctx->mapped_files = mapped->next;
-    }
-    pthread_mutex_unlock(&ctx->lock);
-}
-
 static mote_status map_pages(mote_context *ctx, int file, mote_mapped_file *mapped) {
     void *memory = mmap(NULL, mapped->size_bytes, PROT_READ, MAP_PRIVATE, file, 0);
     if (memory == MAP_FAILED) {
@@ -51,7 +32,12 @@ mote_status mote_file_map(mote_context *ctx, const char *path, int file, const s
     mapped->modified = info->st_mtim;
     mapped->path = mote_strdup(ctx, path);
     const mote_status status = mapped->path != NULL ? map_pages(ctx, file, mapped) : MOTE_ERROR_MEMORY;
-    enter_list(ctx, mapped);
+    /* It enters the context's list of files. */
+    pthread_mutex_lock(&ctx->lock);
+    mapped->next = ctx->mapped_files;
+    if (mapped->next != NULL) mapped->next->previous = mapped;
+    ctx->mapped_files = mapped;
+    pthread_mutex_unlock(&ctx->lock);
     if (status != MOTE_OK) {
         mote_file_unmap(ctx, mapped);
         return status;
@@ -62,7 +48,15 @@ mote_status mote_file_map(mote_context *ctx, const char *path, int file, const s
 
 void mote_file_unmap(mote_context *ctx, mote_mapped_file *mapped) {
     if (mapped == NULL) return;
-    leave_list(ctx, mapped);
+    /* It leaves the context's list of files. */
+    pthread_mutex_lock(&ctx->lock);
+    if (mapped->next != NULL) mapped->next->previous = mapped->previous;
+    if (mapped->previous != NULL) {
+        mapped->previous->next = mapped->next;
+    } else if (ctx->mapped_files == mapped) {
+        ctx->mapped_files = mapped->next;
+    }
+    pthread_mutex_unlock(&ctx->lock);
     guard_end(mapped->guard);
     if (mapped->memory != NULL) munmap(mapped->memory, mapped->size_bytes);
     mote_free(ctx, mapped->path);

@@ -25,21 +25,6 @@ static mote_status add_columns(mote_cloud *to, const mote_cloud *from, uint8_t *
     return MOTE_OK;
 }
 
-/* Gathers the points [first, last) of the new cloud. */
-static void gather_points(const mote_context *ctx, const mote_cloud *from, const uint64_t *indices, int64_t first,
-                          int64_t last, uint8_t *block, uint64_t record_bytes) {
-#pragma omp parallel for schedule(static) num_threads(ctx->threads)
-    for (int64_t i = first; i < last; i++) {
-        uint8_t *at = block + (uint64_t)i * record_bytes;
-        for (uint64_t c = 0; c < from->column_count; c++) {
-            const mote_column *column = &from->columns[c];
-            const uint32_t size_bytes = mote_type_size(column->type);
-            memcpy(at, mote_column_at(column, indices[i]), size_bytes);
-            at += size_bytes;
-        }
-    }
-}
-
 static mote_status fill_selection(mote_context *ctx, const mote_cloud *from, const uint64_t *indices, mote_cloud *to) {
     uint8_t *block = NULL;
     uint64_t record_bytes = 0;
@@ -48,7 +33,16 @@ static mote_status fill_selection(mote_context *ctx, const mote_cloud *from, con
     const int64_t count = (int64_t)to->count;
     for (int64_t first = 0; first < count; first += PIECE_POINTS) {
         const int64_t last = count - first < PIECE_POINTS ? count : first + PIECE_POINTS;
-        gather_points(ctx, from, indices, first, last, block, record_bytes);
+#pragma omp parallel for schedule(static) num_threads(ctx->threads)
+        for (int64_t i = first; i < last; i++) {
+            uint8_t *at = block + (uint64_t)i * record_bytes;
+            for (uint64_t c = 0; c < from->column_count; c++) {
+                const mote_column *column = &from->columns[c];
+                const uint32_t size_bytes = mote_type_size(column->type);
+                memcpy(at, mote_column_at(column, indices[i]), size_bytes);
+                at += size_bytes;
+            }
+        }
         MOTE_TRY(mote_progress(ctx, (double)last / (double)count, "selecting"));
     }
     return MOTE_OK;

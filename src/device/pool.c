@@ -125,17 +125,6 @@ static uint64_t find_slot(pool *p, uint64_t size_bytes) {
     return grow(p, size_bytes) ? best_fit(p, size_bytes) : p->count;
 }
 
-/* Takes the front of a free block. */
-static void *use_block(pool *p, uint64_t i, uint64_t size_bytes) {
-    pool_block *block = &p->blocks[i];
-    const pool_block rest = {block->at + size_bytes, block->size_bytes - size_bytes, 0, 0, false, false};
-    void *const memory = block->at;
-    block->used = true;
-    block->size_bytes = size_bytes;
-    if (rest.size_bytes > 0) insert_block(p, i + 1, rest);
-    return memory;
-}
-
 static void note_failure(pool *p, uint64_t size_bytes, const char *structure, bool fits) {
     if (fits) {
         mote_fail(p->ctx, MOTE_ERROR_MEMORY, "out of GPU memory: %llu bytes for %s, %llu are free",
@@ -160,7 +149,14 @@ static void *take_counted(pool *p, uint64_t size_bytes, const char *structure, b
     }
     p->blocks[i].counted_bytes = size_bytes;
     p->blocks[i].structure = number;
-    return use_block(p, i, rounded);
+    /* Its front is taken, the rest stays free. */
+    pool_block *block = &p->blocks[i];
+    const pool_block rest = {block->at + rounded, block->size_bytes - rounded, 0, 0, false, false};
+    void *const memory = block->at;
+    block->used = true;
+    block->size_bytes = rounded;
+    if (rest.size_bytes > 0) insert_block(p, i + 1, rest);
+    return memory;
 }
 
 void *pool_take(pool *p, uint64_t size_bytes, const char *structure) {

@@ -111,15 +111,6 @@ static flight plan_lines(uint64_t count, uint64_t seed) {
     return f;
 }
 
-/* Shares the pulses that count points take among lines and sweeps, as far apart along as across. */
-static void plan_sweeps(flight *f, uint64_t count, double echoes_per_pulse) {
-    const double pulses = (double)count / echoes_per_pulse / (double)f->lines;
-    const double per_sweep = floor(sqrt(pulses * f->swath_m / f->side_m) + 0.5);
-    f->sweep_pulses = per_sweep < 1 ? 1 : (uint64_t)per_sweep;
-    const double sweeps = floor(pulses / (double)f->sweep_pulses + 0.5);
-    f->sweeps = sweeps < 1 ? 1 : (uint64_t)sweeps;
-}
-
 static bool flies_north(const shot *s) { return s->line % 2 == 0; }
 static uint8_t channel_of(const shot *s) { return (uint8_t)(s->sweep % 2); }
 static bool sweeps_east(const shot *s) { return s->sweep % 2 == 0; }
@@ -265,14 +256,13 @@ static mote_status scan_open(mote_context *ctx, uint64_t count, uint64_t seed, s
     if (s->caches == NULL || s->parts == NULL || s->starts == NULL) return MOTE_ERROR_MEMORY;
     for (int i = 0; i < ctx->threads; i++) city_cache_clear(&s->caches[i], seed);
     s->flight = plan_lines(count, seed);
-    plan_sweeps(&s->flight, count, sample_echoes(ctx, &s->flight, count, s->caches));
+    /* Shares the pulses that count points take among lines and sweeps, as far apart along as across. */
+    const double pulses = (double)count / sample_echoes(ctx, &s->flight, count, s->caches) / (double)s->flight.lines;
+    const double per_sweep = floor(sqrt(pulses * s->flight.swath_m / s->flight.side_m) + 0.5);
+    s->flight.sweep_pulses = per_sweep < 1 ? 1 : (uint64_t)per_sweep;
+    const double sweeps = floor(pulses / (double)s->flight.sweep_pulses + 0.5);
+    s->flight.sweeps = sweeps < 1 ? 1 : (uint64_t)sweeps;
     return MOTE_OK;
-}
-
-static void scan_close(mote_context *ctx, scan *s) {
-    mote_free(ctx, s->caches);
-    mote_free(ctx, s->parts);
-    mote_free(ctx, s->starts);
 }
 
 /* A turn: all threads scan a few blocks each, then their records go where they belong. done counts the points. */
@@ -302,20 +292,6 @@ static void mend_last_pulse(uint64_t count, uint8_t *records) {
         uint8_t *returns = &records[i * RECORD_BYTES + AT_RETURNS];
         *returns = (uint8_t)((*returns & 15) | last << 4);
     }
-}
-
-static mote_status scan_city(mote_context *ctx, uint64_t count, uint64_t seed, uint8_t *records) {
-    scan s;
-    memset(&s, 0, sizeof s);
-    uint64_t done = 0;
-    mote_status status = scan_open(ctx, count, seed, &s);
-    for (uint64_t pulse = 0; done < count && status == MOTE_OK; pulse += (uint64_t)s.blocks * BLOCK_PULSES) {
-        status = mote_progress(ctx, (double)done / (double)count, "scanning the city");
-        if (status == MOTE_OK) scan_turn(ctx, &s, pulse, count, &done, records);
-    }
-    scan_close(ctx, &s);
-    if (status == MOTE_OK) mend_last_pulse(count, records);
-    return status == MOTE_OK ? mote_progress(ctx, 1, "scanning the city") : status;
 }
 
 /* The columns of a format 7 record, and what a LAS header says of them. */
@@ -350,5 +326,18 @@ mote_status gen_city(mote_context *ctx, uint64_t count, const mote_gen_params *p
     uint8_t *records = mote_alloc(ctx, count * RECORD_BYTES, "cloud");
     MOTE_TRY(mote_cloud_adopt(*out, records));
     MOTE_TRY(describe(*out, records));
-    return scan_city(ctx, count, params->seed, records);
+    /* Turns of scanning until all points are there. */
+    scan s;
+    memset(&s, 0, sizeof s);
+    uint64_t done = 0;
+    mote_status status = scan_open(ctx, count, params->seed, &s);
+    for (uint64_t pulse = 0; done < count && status == MOTE_OK; pulse += (uint64_t)s.blocks * BLOCK_PULSES) {
+        status = mote_progress(ctx, (double)done / (double)count, "scanning the city");
+        if (status == MOTE_OK) scan_turn(ctx, &s, pulse, count, &done, records);
+    }
+    mote_free(ctx, s.caches);
+    mote_free(ctx, s.parts);
+    mote_free(ctx, s.starts);
+    if (status == MOTE_OK) mend_last_pulse(count, records);
+    return status == MOTE_OK ? mote_progress(ctx, 1, "scanning the city") : status;
 }

@@ -61,13 +61,6 @@ static double gauss(gen_stream *stream) {
     return sqrt(-2 * log(1 - a)) * cos(TWO_PI * b);
 }
 
-static void place_on_plane(const room *shape, int i, gen_stream *stream, float *xyz) {
-    const double a = gen_unit(stream), b = gen_unit(stream), g = shape->noise_m * gauss(stream);
-    for (int k = 0; k < 3; k++) {
-        xyz[k] = (float)(planes[i].origin[k] + a * planes[i].u[k] + b * planes[i].v[k] + g * shape->normals[i][k]);
-    }
-}
-
 static int plane_of(const room *shape, uint64_t point) {
     int i = 0;
     while (i < PLANE_COUNT && point >= shape->ends[i]) i++;
@@ -81,30 +74,18 @@ static void fill_room(const void *user, uint64_t first, uint64_t count, float *x
         const uint64_t point = first + i;
         if (point < on_planes) {
             gen_stream stream = gen_stream_at(shape->seed, PLANE_DRAWS * point);
-            place_on_plane(shape, plane_of(shape, point), &stream, xyz);
+            const int p = plane_of(shape, point);
+            const double a = gen_unit(&stream), b = gen_unit(&stream), g = shape->noise_m * gauss(&stream);
+            for (int k = 0; k < 3; k++) {
+                xyz[k] =
+                    (float)(planes[p].origin[k] + a * planes[p].u[k] + b * planes[p].v[k] + g * shape->normals[p][k]);
+            }
         } else {
             gen_stream stream =
                 gen_stream_at(shape->seed, PLANE_DRAWS * on_planes + OUTLIER_DRAWS * (point - on_planes));
             for (int k = 0; k < 3; k++) xyz[k] = (float)(outlier_origin[k] + outlier_size[k] * gen_unit(&stream));
         }
     }
-}
-
-/* Fisher and Yates, from the end, on points and labels at once. */
-static mote_status shuffle(mote_context *ctx, uint64_t count, gen_stream stream, float *xyz, int8_t *labels) {
-    for (uint64_t i = count; i-- > 1;) {
-        const uint64_t j = gen_next(&stream) % (i + 1);
-        for (int k = 0; k < 3; k++) {
-            const float coordinate = xyz[3 * i + (uint64_t)k];
-            xyz[3 * i + (uint64_t)k] = xyz[3 * j + (uint64_t)k];
-            xyz[3 * j + (uint64_t)k] = coordinate;
-        }
-        const int8_t label = labels[i];
-        labels[i] = labels[j];
-        labels[j] = label;
-        if (i % SHUFFLE_STEP == 0) { MOTE_TRY(mote_progress(ctx, 1 - (double)i / (double)count, "shuffling points")); }
-    }
-    return MOTE_OK;
 }
 
 mote_status gen_room(mote_context *ctx, uint64_t count, const mote_gen_params *params, mote_cloud **out) {
@@ -118,5 +99,19 @@ mote_status gen_room(mote_context *ctx, uint64_t count, const mote_gen_params *p
     for (uint64_t i = 0; i < count; i++) labels[i] = (int8_t)plane_of(&shape, i);
     const uint64_t on_planes = shape.ends[PLANE_COUNT - 1];
     const uint64_t drawn = PLANE_DRAWS * on_planes + OUTLIER_DRAWS * (count - on_planes);
-    return shuffle(ctx, count, gen_stream_at(params->seed, drawn), xyz, labels);
+    /* Fisher and Yates, from the end, on points and labels at once. */
+    gen_stream stream = gen_stream_at(params->seed, drawn);
+    for (uint64_t i = count; i-- > 1;) {
+        const uint64_t j = gen_next(&stream) % (i + 1);
+        for (int k = 0; k < 3; k++) {
+            const float coordinate = xyz[3 * i + (uint64_t)k];
+            xyz[3 * i + (uint64_t)k] = xyz[3 * j + (uint64_t)k];
+            xyz[3 * j + (uint64_t)k] = coordinate;
+        }
+        const int8_t label = labels[i];
+        labels[i] = labels[j];
+        labels[j] = label;
+        if (i % SHUFFLE_STEP == 0) { MOTE_TRY(mote_progress(ctx, 1 - (double)i / (double)count, "shuffling points")); }
+    }
+    return MOTE_OK;
 }

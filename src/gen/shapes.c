@@ -58,18 +58,6 @@ typedef struct clusters {
     double sigma[CLUSTER_COUNT];
 } clusters;
 
-static clusters clusters_of_seed(uint64_t seed) {
-    clusters shape;
-    shape.seed = seed;
-    gen_stream stream = gen_stream_at(seed, 0);
-    for (unsigned c = 0; c < CLUSTER_COUNT; c++) {
-        for (int k = 0; k < 3; k++) shape.centers[c][k] = gen_unit(&stream);
-        shape.sigma[c] = 0.1;
-        for (unsigned k = 0; k < c % CLUSTER_SIZES; k++) shape.sigma[c] *= 0.5;
-    }
-    return shape;
-}
-
 static void fill_clusters(const void *shape, uint64_t first, uint64_t count, float *xyz) {
     const clusters *of = shape;
     gen_stream stream = gen_stream_at(of->seed, 3 * CLUSTER_COUNT + CLUSTER_DRAWS * first);
@@ -85,7 +73,14 @@ static void fill_clusters(const void *shape, uint64_t first, uint64_t count, flo
 mote_status gen_clusters(mote_context *ctx, uint64_t count, const mote_gen_params *params, mote_cloud **out) {
     float *xyz = NULL;
     MOTE_TRY(gen_cloud_xyz(ctx, count, out, &xyz));
-    const clusters shape = clusters_of_seed(params->seed);
+    clusters shape;
+    shape.seed = params->seed;
+    gen_stream stream = gen_stream_at(params->seed, 0);
+    for (unsigned c = 0; c < CLUSTER_COUNT; c++) {
+        for (int k = 0; k < 3; k++) shape.centers[c][k] = gen_unit(&stream);
+        shape.sigma[c] = 0.1;
+        for (unsigned k = 0; k < c % CLUSTER_SIZES; k++) shape.sigma[c] *= 0.5;
+    }
     return gen_fill(ctx, count, fill_clusters, &shape, xyz);
 }
 

@@ -72,17 +72,6 @@ static uint64_t block_length(const mote_cloud *cloud, int64_t block) {
     return remaining < BLOCK_POINTS ? remaining : BLOCK_POINTS;
 }
 
-/* starts: [blocks + 1] out, where each block's points go among the chosen ones. */
-static void count_inside(const mote_context *ctx, const box_test *test, int64_t blocks, uint64_t *starts) {
-#pragma omp parallel for schedule(static) num_threads(ctx->threads)
-    for (int64_t b = 0; b < blocks; b++) {
-        bool inside[BLOCK_POINTS];
-        starts[b + 1] = test_block(test, (uint64_t)b * BLOCK_POINTS, block_length(test->cloud, b), inside);
-    }
-    starts[0] = 0;
-    for (int64_t b = 0; b < blocks; b++) starts[b + 1] += starts[b];
-}
-
 static void list_inside(const mote_context *ctx, const box_test *test, int64_t blocks, const uint64_t *starts,
                         uint64_t *indices) {
 #pragma omp parallel for schedule(static) num_threads(ctx->threads)
@@ -104,9 +93,16 @@ mote_status mote_cloud_find_inside(mote_context *ctx, const mote_cloud *cloud, c
     *indices = NULL;
     MOTE_TRY(start_test(ctx, cloud, box, &test));
     const int64_t blocks = (int64_t)((cloud->count + BLOCK_POINTS - 1) / BLOCK_POINTS);
+    /* [blocks + 1], where each block's points go among the chosen ones. */
     uint64_t *starts = mote_alloc(ctx, (uint64_t)(blocks + 1) * sizeof *starts, "chosen points");
     if (starts == NULL) return MOTE_ERROR_MEMORY;
-    count_inside(ctx, &test, blocks, starts);
+#pragma omp parallel for schedule(static) num_threads(ctx->threads)
+    for (int64_t b = 0; b < blocks; b++) {
+        bool inside[BLOCK_POINTS];
+        starts[b + 1] = test_block(&test, (uint64_t)b * BLOCK_POINTS, block_length(test.cloud, b), inside);
+    }
+    starts[0] = 0;
+    for (int64_t b = 0; b < blocks; b++) starts[b + 1] += starts[b];
     *count = starts[blocks];
     *indices = mote_alloc(ctx, *count * sizeof **indices, "chosen points");
     if (*indices != NULL) list_inside(ctx, &test, blocks, starts, *indices);

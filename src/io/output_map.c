@@ -53,14 +53,6 @@ static void *make_pages(void *user) {
     return NULL;
 }
 
-/* The maker changes no more pages after this. */
-static void stop_making(output_map *map) {
-    pthread_mutex_lock(&map->lock);
-    map->closing = true;
-    pthread_mutex_unlock(&map->lock);
-    pthread_join(map->maker, NULL);
-}
-
 static void release(mote_context *ctx, output_map *map) {
     if (map->memory != NULL) munmap(map->memory, map->size_bytes);
     pthread_cond_destroy(&map->ended);
@@ -125,6 +117,10 @@ bool output_map_write(output_map *map, const void *data, uint64_t size_bytes, ui
 
 void output_map_close(mote_context *ctx, output_map *map) {
     if (map == NULL) return;
-    stop_making(map);
+    /* The maker changes no more pages after this. */
+    pthread_mutex_lock(&map->lock);
+    map->closing = true;
+    pthread_mutex_unlock(&map->lock);
+    pthread_join(map->maker, NULL);
     release(ctx, map);
 }

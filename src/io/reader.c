@@ -175,12 +175,6 @@ static mote_status copy_piece(mote_reader *reader, bool *more) {
     return mote_progress(reader->ctx, (double)reader->next / (double)reader->count, "reading LAS");
 }
 
-/* Reads the next piece as it is in the file; *more is false behind the last one. */
-static mote_status read_piece(mote_reader *reader, bool *more) {
-    reader->source.cloud->count = 0;
-    return reader->source.header.compressed ? decode_piece(reader, more) : copy_piece(reader, more);
-}
-
 /* Moves the points inside of the bounds together. */
 static mote_status keep_inside(mote_reader *reader) {
     mote_cloud *piece = reader->source.cloud;
@@ -205,7 +199,8 @@ mote_status mote_reader_next(mote_reader *reader, const mote_cloud **piece) {
         return mote_cloud_check(reader->whole);
     }
     do {
-        MOTE_TRY(read_piece(reader, &more));
+        reader->source.cloud->count = 0;
+        MOTE_TRY(reader->source.header.compressed ? decode_piece(reader, &more) : copy_piece(reader, &more));
         MOTE_TRY(mote_input_check(reader->ctx, &reader->input));
         reader->kept += reader->source.cloud->count;
         MOTE_TRY(keep_inside(reader));

@@ -102,19 +102,6 @@ static void pack_colors(mote_lod *lod, const uint16_t *item_colors) {
     }
 }
 
-static mote_status fetch_colors(mote_lod *lod, const lod_cuda *device) {
-    mote_device *gpu = lod->device;
-    if (device->item_colors == NULL || lod->level_count < 2) return MOTE_OK;
-    MOTE_TRY(lod_place_colors(lod));
-    const uint64_t size_bytes = device->item_count * 4 * sizeof(uint16_t);
-    uint16_t *item_colors = (uint16_t *)mote_alloc(gpu->ctx, size_bytes, "filter colours");
-    if (item_colors == NULL) return MOTE_ERROR_MEMORY;
-    const mote_status status = cuda_download(gpu, item_colors, device->item_colors, size_bytes);
-    if (status == MOTE_OK) pack_colors(lod, item_colors);
-    mote_free(gpu->ctx, item_colors);
-    return status;
-}
-
 static mote_status cuda_fetch(mote_lod *lod) {
     mote_device *gpu = lod->device;
     const lod_cuda *device = lod->cuda;
@@ -124,7 +111,15 @@ static mote_status cuda_fetch(mote_lod *lod) {
     if (lod->order == NULL || lod->level == NULL) return MOTE_ERROR_MEMORY;
     MOTE_TRY(cuda_download(gpu, lod->order, device->order, lod->count * sizeof *lod->order));
     MOTE_TRY(cuda_download(gpu, lod->level, device->level, lod->count));
-    return fetch_colors(lod, device);
+    if (device->item_colors == NULL || lod->level_count < 2) return MOTE_OK;
+    MOTE_TRY(lod_place_colors(lod));
+    const uint64_t size_bytes = device->item_count * 4 * sizeof(uint16_t);
+    uint16_t *item_colors = (uint16_t *)mote_alloc(gpu->ctx, size_bytes, "filter colours");
+    if (item_colors == NULL) return MOTE_ERROR_MEMORY;
+    const mote_status status = cuda_download(gpu, item_colors, device->item_colors, size_bytes);
+    if (status == MOTE_OK) pack_colors(lod, item_colors);
+    mote_free(gpu->ctx, item_colors);
+    return status;
 }
 
 static mote_status cuda_build(mote_lod *lod) {

@@ -58,19 +58,6 @@ static uint64_t share_first(const mote_lod *lod, uint64_t share, uint64_t shares
     return lod->cloud->count * share / shares;
 }
 
-/* counts [shares · (part_count + 1)]: points of each part in each share of the input; the last: of none. */
-static void count_parts(const mote_lod *lod, const lod_parts *parts, uint64_t shares, uint64_t *counts) {
-    const uint64_t width = parts->part_count + 1ull;
-    memset(counts, 0, shares * width * sizeof *counts);
-#pragma omp parallel for schedule(dynamic, 1) num_threads(lod->ctx->threads)
-    for (uint64_t s = 0; s < shares; s++) {
-        for (uint64_t i = share_first(lod, s, shares); i < share_first(lod, s + 1, shares); i++) {
-            const uint64_t code = lod->codes[i];
-            counts[s * width + (code == UINT64_MAX ? parts->part_count : part_of(parts, code))]++;
-        }
-    }
-}
-
 /* Turns counts into where each share's points of a part go; returns the size of the largest part, heaps left out. */
 static uint64_t place_parts(lod_parts *parts, uint64_t shares, uint64_t *counts) {
     const uint64_t width = parts->part_count + 1ull;
@@ -110,7 +97,16 @@ static mote_status split(mote_lod *lod, uint64_t max_points, uint64_t shares, ui
             return mote_fail(ctx, MOTE_ERROR_MEMORY, "the memory of the GPU does not hold the points of one place");
         }
         MOTE_TRY(choose_ranges(lod, (uint32_t)wanted, parts));
-        count_parts(lod, parts, shares, counts);
+        /* The points of each part in each share of the input; behind the parts, those of none. */
+        const uint64_t width = parts->part_count + 1ull;
+        memset(counts, 0, shares * width * sizeof *counts);
+#pragma omp parallel for schedule(dynamic, 1) num_threads(lod->ctx->threads)
+        for (uint64_t s = 0; s < shares; s++) {
+            for (uint64_t i = share_first(lod, s, shares); i < share_first(lod, s + 1, shares); i++) {
+                const uint64_t code = lod->codes[i];
+                counts[s * width + (code == UINT64_MAX ? parts->part_count : part_of(parts, code))]++;
+            }
+        }
         if (place_parts(parts, shares, counts) <= max_points) break;
     }
     deal_out(lod, parts, shares, counts);

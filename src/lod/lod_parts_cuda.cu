@@ -14,30 +14,6 @@ typedef struct part_memory {
     uint8_t *level;
 } part_memory;
 
-static mote_status allocate(mote_device *gpu, uint64_t count, part_memory *m) {
-    m->pairs.keys = (uint64_t *)cuda_alloc(gpu, count * sizeof(uint64_t), "codes");
-    m->pairs.other_keys = (uint64_t *)cuda_alloc(gpu, count * sizeof(uint64_t), "codes");
-    m->pairs.values = (uint32_t *)cuda_alloc(gpu, count * sizeof(uint32_t), "order");
-    m->pairs.other_values = (uint32_t *)cuda_alloc(gpu, count * sizeof(uint32_t), "order");
-    m->level = (uint8_t *)cuda_alloc(gpu, count, "levels");
-    const bool all = m->pairs.keys != NULL && m->pairs.other_keys != NULL && m->pairs.values != NULL &&
-                     m->pairs.other_values != NULL && m->level != NULL;
-    return all ? MOTE_OK : MOTE_ERROR_MEMORY;
-}
-
-static void release(mote_device *gpu, part_memory *m) {
-    void *const owned[] = {m->pairs.keys, m->pairs.other_keys, m->pairs.values, m->pairs.other_values, m->level};
-    for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) cuda_free(gpu, owned[i]);
-}
-
-static mote_status keep_unresolved(mote_lod *lod, const lod_part *part, const lod_cuda_unresolved *open,
-                                   lod_parts *parts) {
-    for (uint32_t i = 0; i < open->count; i++) {
-        MOTE_TRY(lod_parts_open(lod, parts, part->first + open->positions[i], open->lost[i]));
-    }
-    return MOTE_OK;
-}
-
 /* Finds at which level of cells each point of the part loses. */
 static mote_status select_part(mote_lod *lod, const lod_part *part, const part_memory *m, lod_parts *parts) {
     mote_device *gpu = lod->device;
@@ -54,19 +30,31 @@ static mote_status select_part(mote_lod *lod, const lod_part *part, const part_m
     selection.grid_bits = lod_cell_level(lod, 0);
     selection.random = lod->params.sampling != MOTE_LOD_FIRST;
     MOTE_TRY(lod_cuda_select(gpu, &selection, &open));
-    MOTE_TRY(keep_unresolved(lod, part, &open, parts));
+    for (uint32_t i = 0; i < open.count; i++) {
+        MOTE_TRY(lod_parts_open(lod, parts, part->first + open.positions[i], open.lost[i]));
+    }
     return cuda_download(gpu, lod->level + part->first, m->level, part->count);
 }
 
 static mote_status build_part(mote_lod *lod, const lod_part *part, part_memory *m, lod_parts *parts) {
     mote_device *gpu = lod->device;
     if (lod_part_is_duplicates(part)) return lod_parts_duplicates(lod, part, parts);
-    MOTE_TRY(allocate(gpu, part->count, m));
+    /* 1: memory for the part; whoever calls frees it. */
+    m->pairs.keys = (uint64_t *)cuda_alloc(gpu, part->count * sizeof(uint64_t), "codes");
+    m->pairs.other_keys = (uint64_t *)cuda_alloc(gpu, part->count * sizeof(uint64_t), "codes");
+    m->pairs.values = (uint32_t *)cuda_alloc(gpu, part->count * sizeof(uint32_t), "order");
+    m->pairs.other_values = (uint32_t *)cuda_alloc(gpu, part->count * sizeof(uint32_t), "order");
+    m->level = (uint8_t *)cuda_alloc(gpu, part->count, "levels");
+    const bool all = m->pairs.keys != NULL && m->pairs.other_keys != NULL && m->pairs.values != NULL &&
+                     m->pairs.other_values != NULL && m->level != NULL;
+    if (!all) return MOTE_ERROR_MEMORY;
+    /* 2: its points in order. */
     MOTE_TRY(cuda_upload(gpu, m->pairs.keys, parts->codes + part->first, part->count * sizeof(uint64_t)));
     MOTE_TRY(cuda_upload(gpu, m->pairs.values, parts->indices + part->first, part->count * sizeof(uint32_t)));
     MOTE_TRY(cuda_sort64(gpu, &m->pairs, part->count, 0, 3 * MOTE_ORDER_BITS));
     MOTE_TRY(cuda_download(gpu, lod->codes + part->first, m->pairs.keys, part->count * sizeof(uint64_t)));
     MOTE_TRY(cuda_download(gpu, lod->order + part->first, m->pairs.values, part->count * sizeof(uint32_t)));
+    /* 3: at which level each of them loses. */
     return lod->params.sampling == MOTE_LOD_POISSON ? MOTE_OK : select_part(lod, part, m, parts);
 }
 
@@ -83,7 +71,8 @@ static mote_status build_all(mote_lod *lod, lod_parts *parts) {
         memset(&m, 0, sizeof m);
         const lod_part *part = &parts->parts[p];
         const mote_status status = part->count > 0 ? build_part(lod, part, &m, parts) : MOTE_OK;
-        release(gpu, &m);
+        void *const owned[] = {m.pairs.keys, m.pairs.other_keys, m.pairs.values, m.pairs.other_values, m.level};
+        for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) cuda_free(gpu, owned[i]);
         if (status != MOTE_OK) return status;
         MOTE_TRY(mote_progress(gpu->ctx, 0.3 + 0.4 * (p + 1) / parts->part_count, "sorting in parts"));
     }

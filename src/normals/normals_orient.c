@@ -30,14 +30,6 @@ static bool has_normal(const graph *g, uint64_t i) {
     return n->normal_x[i] != 0 || n->normal_y[i] != 0 || n->normal_z[i] != 0;
 }
 
-static double along(const graph *g, uint64_t i, uint64_t j) {
-    const mote_normals_result *n = g->normals;
-    const double x = (double)n->normal_x[i] * (double)n->normal_x[j];
-    const double y = (double)n->normal_y[i] * (double)n->normal_y[j];
-    const double z = (double)n->normal_z[i] * (double)n->normal_z[j];
-    return (x + y) + z;
-}
-
 mote_status normals_make_graph(mote_knn_index *index, uint32_t graph_k, uint32_t **neighbours) {
     const uint64_t points = index->cloud->count;
     if (points > FLIPPED || points * graph_k >= UINT32_MAX) {
@@ -47,16 +39,6 @@ mote_status normals_make_graph(mote_knn_index *index, uint32_t graph_k, uint32_t
     }
     *neighbours = mote_alloc(index->ctx, points * graph_k * sizeof **neighbours, "normal graph");
     return *neighbours != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
-}
-
-static mote_status reserve(graph *g) {
-    const uint64_t places = g->points * g->k;
-    g->costs = mote_alloc(g->ctx, places * sizeof *g->costs, "normal edges");
-    g->edges = mote_alloc(g->ctx, places * sizeof *g->edges, "normal edges");
-    g->parents = mote_alloc(g->ctx, g->points * sizeof *g->parents, "normal tree");
-    g->top = mote_alloc(g->ctx, g->points * sizeof *g->top, "normal tree");
-    const bool complete = g->costs != NULL && g->edges != NULL && g->parents != NULL && g->top != NULL;
-    return complete ? MOTE_OK : MOTE_ERROR_MEMORY;
 }
 
 /* ---- edges */
@@ -72,7 +54,11 @@ static bool is_neighbour_of(const graph *g, uint64_t j, uint64_t i) {
 static uint64_t cost_of(const graph *g, uint64_t i, uint32_t j) {
     if (j == UINT32_MAX || !has_normal(g, i) || !has_normal(g, j)) return UINT64_MAX;
     if (j < i && is_neighbour_of(g, i, j)) return UINT64_MAX;
-    const double agree = along(g, i, j);
+    const mote_normals_result *n = g->normals;
+    const double x = (double)n->normal_x[i] * (double)n->normal_x[j];
+    const double y = (double)n->normal_y[i] * (double)n->normal_y[j];
+    const double z = (double)n->normal_z[i] * (double)n->normal_z[j];
+    const double agree = (x + y) + z;
     return (uint64_t)normals_edge_cost(agree) << 1 | (agree < 0);
 }
 
@@ -172,7 +158,14 @@ static mote_status propagate(graph *g) {
     mote_context *ctx = g->ctx;
     const double begin = ctx->progress_first, end = ctx->progress_last;
     mote_stage(ctx, "edges");
-    MOTE_TRY(reserve(g));
+    /* The edges between neighbours, with their costs. */
+    const uint64_t places = g->points * g->k;
+    g->costs = mote_alloc(g->ctx, places * sizeof *g->costs, "normal edges");
+    g->edges = mote_alloc(g->ctx, places * sizeof *g->edges, "normal edges");
+    g->parents = mote_alloc(g->ctx, g->points * sizeof *g->parents, "normal tree");
+    g->top = mote_alloc(g->ctx, g->points * sizeof *g->top, "normal tree");
+    const bool complete = g->costs != NULL && g->edges != NULL && g->parents != NULL && g->top != NULL;
+    if (!complete) return MOTE_ERROR_MEMORY;
     make_edges(g);
     mote_stage(ctx, "edge sort");
     mote_progress_share(ctx, begin, begin + (end - begin) * 0.6);

@@ -75,18 +75,6 @@ static mote_status sum_all(mote_context *ctx, const double *mean, uint64_t point
     return MOTE_OK;
 }
 
-static mote_status find_threshold(mote_context *ctx, const double *mean, uint64_t points, double sigmas,
-                                  mote_outliers_result *result) {
-    moments all;
-    result->mean = result->deviation = 0;
-    MOTE_TRY(sum_all(ctx, mean, points, NULL, &all));
-    if (all.count > 0) result->mean = all.sum / all.count;
-    MOTE_TRY(sum_all(ctx, mean, points, &result->mean, &all));
-    if (all.count > 1) result->deviation = sqrt(all.sum / (all.count - 1));
-    result->threshold = result->mean + sigmas * result->deviation;
-    return MOTE_OK;
-}
-
 /* ---- judging */
 
 static mote_status judge_distances(mote_knn_index *index, const mote_normals_ops *ops, const mote_outliers_params *p,
@@ -95,8 +83,15 @@ static mote_status judge_distances(mote_knn_index *index, const mote_normals_ops
     const uint64_t points = index->cloud->count;
     uint64_t found = 0;
     MOTE_TRY(ops->distances(index, p->k, 0, mean, NULL));
-    MOTE_TRY(find_threshold(ctx, mean, points, p->sigmas, result));
-    const double threshold = result->threshold;
+    /* 1: the threshold, from the mean and the deviation of all distances. */
+    moments all;
+    result->mean = result->deviation = 0;
+    MOTE_TRY(sum_all(ctx, mean, points, NULL, &all));
+    if (all.count > 0) result->mean = all.sum / all.count;
+    MOTE_TRY(sum_all(ctx, mean, points, &result->mean, &all));
+    if (all.count > 1) result->deviation = sqrt(all.sum / (all.count - 1));
+    result->threshold = result->mean + p->sigmas * result->deviation;
+    const double threshold = result->threshold; /* 2: who is beyond it */
 #pragma omp parallel for schedule(static) num_threads(ctx->threads) reduction(+ : found)
     for (uint64_t i = 0; i < points; i++) {
         const bool outlier = mean[i] > threshold || mean[i] == NORMALS_NON_FINITE;

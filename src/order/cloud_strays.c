@@ -28,13 +28,6 @@ static int compare(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Where nearly all points are on an axis, seen in count sorted values. */
-static void core_of(const double *values, uint32_t count, double *low, double *high) {
-    const uint32_t cut = count / END_SHARE;
-    *low = values[cut];
-    *high = values[count - 1 - cut];
-}
-
 static bool is_finite(const mote_column *const axes[3], uint64_t i, double at[3]) {
     for (int k = 0; k < 3; k++) at[k] = column_value(axes[k], i);
     return isfinite(at[0]) && isfinite(at[1]) && isfinite(at[2]);
@@ -124,7 +117,11 @@ static mote_status sample_points(mote_context *ctx, const mote_cloud *cloud, con
 static void find_near(const double *values, uint32_t count, mote_box *near) {
     double side = 0;
     for (uint32_t k = 0; k < 3; k++) {
-        core_of(values + (uint64_t)k * SAMPLE_POINTS, count, &near->min[k], &near->max[k]);
+        /* Where nearly all points are on an axis. */
+        const double *sorted = values + (uint64_t)k * SAMPLE_POINTS;
+        const uint32_t cut = count / END_SHARE;
+        near->min[k] = sorted[cut];
+        near->max[k] = sorted[count - 1 - cut];
         side = fmax(side, near->max[k] - near->min[k]);
     }
     for (uint32_t k = 0; k < 3; k++) {

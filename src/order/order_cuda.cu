@@ -96,14 +96,6 @@ static mote_status sort_packed(order_sort *sort, const device_cloud *cloud, bool
 
 /* ---- the way to sort */
 
-/* What only the sort needs. */
-static void free_twins(order_sort *sort) {
-    cuda_free(sort->gpu, sort->pairs.other_keys);
-    cuda_free(sort->gpu, sort->pairs.other_values);
-    sort->pairs.other_keys = NULL;
-    sort->pairs.other_values = NULL;
-}
-
 static void free_arrays(order_sort *sort) {
     cuda_free(sort->gpu, sort->notes);
     cuda_free(sort->gpu, sort->records);
@@ -129,7 +121,11 @@ static mote_status build(order_sort *sort, const device_cloud *cloud, const mote
         sort->remaining_bits = 0;
     }
     if (!packed || crowded) MOTE_TRY(sort_pairs(sort, &points, cloud->count));
-    free_twins(sort);
+    /* What only the sort needed. */
+    cuda_free(sort->gpu, sort->pairs.other_keys);
+    cuda_free(sort->gpu, sort->pairs.other_values);
+    sort->pairs.other_keys = NULL;
+    sort->pairs.other_values = NULL;
     return ties ? order_cuda_settle_ties(cloud, lattice, sort) : MOTE_OK;
 }
 

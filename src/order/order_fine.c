@@ -58,21 +58,6 @@ static void sort_short_runs(const uint64_t *codes, uint64_t count, uint64_t firs
     }
 }
 
-static mote_status sort_all_short_runs(mote_context *ctx, const uint64_t *codes, uint64_t count, uint64_t *fine,
-                                       uint32_t *order) {
-    const uint64_t shares = SHARES_PER_THREAD * (uint64_t)ctx->threads, max = short_run(ctx, count);
-    const uint64_t scratch_bytes = (max + max % 2) * ORDER_PAIR_BYTES; /* a multiple of 8 */
-    uint8_t *scratch = mote_alloc(ctx, (uint64_t)ctx->threads * scratch_bytes, "sort pairs");
-    if (scratch == NULL) return MOTE_ERROR_MEMORY;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(ctx->threads)
-    for (uint64_t s = 0; s < shares; s++) {
-        sort_short_runs(codes, count, count * s / shares, count * (s + 1) / shares, max,
-                        scratch + (uint64_t)mote_thread_number() * scratch_bytes, fine, order);
-    }
-    mote_free(ctx, scratch);
-    return MOTE_OK;
-}
-
 typedef struct code_run {
     uint64_t first, end;
 } code_run;
@@ -115,6 +100,16 @@ mote_status order_fine_codes(mote_context *ctx, const mote_cloud *cloud, const m
     *fine = mote_alloc(ctx, count * sizeof **fine, "fine codes");
     if (*fine == NULL) return MOTE_ERROR_MEMORY;
     make_codes(ctx, cloud, lattice, order, count, *fine);
-    MOTE_TRY(sort_all_short_runs(ctx, codes, count, *fine, order));
+    /* Short runs of equal codes by each thread on its own, then long ones by all together. */
+    const uint64_t shares = SHARES_PER_THREAD * (uint64_t)ctx->threads, max = short_run(ctx, count);
+    const uint64_t scratch_bytes = (max + max % 2) * ORDER_PAIR_BYTES; /* a multiple of 8 */
+    uint8_t *scratch = mote_alloc(ctx, (uint64_t)ctx->threads * scratch_bytes, "sort pairs");
+    if (scratch == NULL) return MOTE_ERROR_MEMORY;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(ctx->threads)
+    for (uint64_t s = 0; s < shares; s++) {
+        sort_short_runs(codes, count, count * s / shares, count * (s + 1) / shares, max,
+                        scratch + (uint64_t)mote_thread_number() * scratch_bytes, *fine, order);
+    }
+    mote_free(ctx, scratch);
     return sort_long_runs(ctx, codes, count, *fine, order);
 }

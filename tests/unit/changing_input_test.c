@@ -1,19 +1,15 @@
 /* An input that another process cuts, overwrites or appends to while it is read: MOTE_ERROR_IO that names the file, or
    the same result as without; nothing is left behind, and no signal ends the process. */
-#define _GNU_SOURCE /* utimensat, sigsetjmp, glob */
+#define _GNU_SOURCE /* utimensat, glob */
 #include <fcntl.h>
 #include <glob.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "support/cloud_files.h"
-
-#define POINTS 3000u
+#include "changing_input_test.h"
 
 /* ---- the change, at the n-th moment: allocations and steps of progress are moments */
 
@@ -94,184 +90,16 @@ static mote_context *disturbed_context(disturber *d) {
     return ctx;
 }
 
-/* ---- the works: each reads a file and makes the file "out" of it, or a number */
-
-/* Which inputs a work is tried with: where columns are views of the file, it is read until the very end. */
-typedef enum input_kind { OF_ALL, OF_VIEWS, OF_COPC } input_kind;
-
-typedef struct work {
-    const char *name, *output;
-    mote_status (*run)(mote_context *ctx, const char *input, const char *output, uint64_t *number);
-    input_kind inputs;
-} work;
-
-static mote_status convert(mote_context *ctx, const char *input, const char *output, uint64_t *number) {
-    mote_cloud *cloud = NULL;
-    (void)number;
-    mote_status status = mote_cloud_read(ctx, input, NULL, &cloud);
-    if (status == MOTE_OK) status = mote_cloud_write(ctx, cloud, output, NULL);
-    mote_cloud_destroy(cloud);
-    return status;
-}
-
-static mote_status convert_in_pieces(mote_context *ctx, const char *input, const char *output, uint64_t *number) {
-    mote_reader *reader = NULL;
-    mote_writer *writer = NULL;
-    const mote_cloud *piece = NULL;
-    (void)number;
-    mote_status status = mote_reader_open(ctx, input, NULL, &reader);
-    if (status == MOTE_OK) status = mote_reader_next(reader, &piece);
-    if (status == MOTE_OK && piece != NULL) {
-        status = mote_writer_open(ctx, piece, mote_reader_count(reader), output, NULL, &writer);
-    }
-    while (status == MOTE_OK && piece != NULL) {
-        status = mote_writer_add(writer);
-        if (status == MOTE_OK) status = mote_reader_next(reader, &piece);
-    }
-    if (writer != NULL) status = mote_writer_close(writer, status);
-    mote_reader_close(reader);
-    if (status == MOTE_ERROR_UNSUPPORTED) { /* not of this format */
-        mote_context_clear(ctx);
-        status = MOTE_OK;
-    }
-    return status;
-}
-
-static mote_status build_octree(mote_context *ctx, const char *input, const mote_lod_params *params, bool copc,
-                                const char *output) {
-    mote_cloud *cloud = NULL;
-    mote_lod *lod = NULL;
-    mote_status status = mote_cloud_read(ctx, input, NULL, &cloud);
-    if (status == MOTE_OK) status = mote_lod_build(ctx, cloud, params, &lod);
-    if (status == MOTE_OK && copc) status = mote_copc_write(ctx, lod, output, NULL, NULL);
-    if (status == MOTE_OK && !copc) status = mote_potree_write(ctx, lod, output, NULL, NULL);
-    mote_lod_destroy(lod);
-    mote_cloud_destroy(cloud);
-    return status;
-}
-
-static mote_status make_folder(mote_context *ctx, const char *input, const char *output, uint64_t *number) {
-    mote_lod_params params = mote_lod_defaults();
-    (void)number;
-    params.scheme = MOTE_LOD_REPLACING;
-    params.sampling = MOTE_LOD_POISSON;
-    params.filter = MOTE_LOD_FILTER_GAUSSIAN;
-    return build_octree(ctx, input, &params, false, output);
-}
-
-static mote_status make_copc(mote_context *ctx, const char *input, const char *output, uint64_t *number) {
-    (void)number;
-    return build_octree(ctx, input, NULL, true, output);
-}
-
-static mote_status read_part(mote_context *ctx, const char *input, const char *output, uint64_t *number) {
-    mote_read_params params = mote_read_defaults();
-    const mote_box box = {{0, 0, 0}, {0.5, 0.5, 0.5}};
-    mote_cloud *cloud = NULL;
-    (void)output;
-    params.bounds = &box;
-    mote_status status = mote_cloud_read(ctx, input, &params, &cloud);
-    if (status == MOTE_OK) status = mote_cloud_hash(ctx, cloud, number);
-    mote_cloud_destroy(cloud);
-    return status;
-}
-
-static mote_status measure(mote_context *ctx, const char *input, const char *output, uint64_t *number) {
-    mote_cloud *cloud = NULL;
-    mote_box box;
-    (void)output;
-    memset(&box, 0, sizeof box);
-    mote_status status = mote_cloud_read(ctx, input, NULL, &cloud);
-    if (status == MOTE_OK) status = mote_cloud_bounds(ctx, cloud, &box, NULL);
-    mote_cloud_destroy(cloud);
-    memcpy(number, &box.max[2], sizeof *number);
-    return status;
-}
-
-static mote_status find_neighbors(mote_context *ctx, const char *input, const char *output, uint64_t *number) {
-    mote_cloud *cloud = NULL;
-    mote_knn_params params = mote_knn_defaults();
-    mote_knn_result result;
-    memset(&result, 0, sizeof result);
-    (void)output;
-    params.k = 4;
-    mote_status status = mote_cloud_read(ctx, input, NULL, &cloud);
-    result.index32 = calloc(4 * POINTS, sizeof *result.index32);
-    if (status == MOTE_OK) status = mote_knn(ctx, cloud, NULL, &params, &result);
-    for (uint32_t i = 0; i < 4 * POINTS; i++) *number = *number * 31 + result.index32[i];
-    free(result.index32);
-    mote_cloud_destroy(cloud);
-    return status;
-}
-
-static mote_status find_normals(mote_context *ctx, const char *input, const char *output, uint64_t *number) {
-    mote_cloud *cloud = NULL;
-    mote_normals_result result;
-    float *z = calloc(POINTS, sizeof *z);
-    memset(&result, 0, sizeof result);
-    (void)output;
-    result.normal_z = z;
-    result.normal_x = calloc(POINTS, sizeof *z);
-    result.normal_y = calloc(POINTS, sizeof *z);
-    mote_status status = mote_cloud_read(ctx, input, NULL, &cloud);
-    if (status == MOTE_OK) status = mote_normals(ctx, cloud, NULL, &result);
-    for (uint32_t i = 0; i < POINTS; i++) *number = *number * 31 + (uint64_t)(int64_t)(1e6f * z[i]);
-    free(z);
-    free(result.normal_x);
-    free(result.normal_y);
-    mote_cloud_destroy(cloud);
-    return status;
-}
-
-static mote_status find_planes(mote_context *ctx, const char *input, const char *output, uint64_t *number) {
-    mote_cloud *cloud = NULL;
-    mote_planes *planes = NULL;
-    mote_planes_params params = mote_planes_defaults();
-    (void)output;
-    params.resolution_deg = 10;
-    mote_status status = mote_cloud_read(ctx, input, NULL, &cloud);
-    if (status == MOTE_OK) status = mote_planes_find(ctx, cloud, &params, NULL, &planes);
-    if (status == MOTE_OK) *number = mote_planes_count(planes) + 1;
-    mote_planes_destroy(planes);
-    mote_cloud_destroy(cloud);
-    return status;
-}
-
-static mote_status list_levels(mote_context *ctx, const char *input, const char *output, uint64_t *number) {
-    mote_copc_facts facts;
-    (void)output;
-    const mote_status status = mote_copc_levels(ctx, input, NULL, 0, &facts);
-    *number = facts.points;
-    return status;
-}
-
-static const work works[] = {
-    {"convert to LAS", "out.las", convert, OF_ALL},
-    {"convert to LAZ", "out.laz", convert, OF_VIEWS},
-    {"convert to PLY", "out.ply", convert, OF_VIEWS},
-    {"convert to text", "out.csv", convert, OF_VIEWS},
-    {"convert in pieces", "out.laz", convert_in_pieces, OF_ALL},
-    {"an octree in a folder", "out.mote", make_folder, OF_ALL},
-    {"an octree as COPC", "out.copc.laz", make_copc, OF_VIEWS},
-    {"points in a box", NULL, read_part, OF_ALL},
-    {"the box", NULL, measure, OF_VIEWS},
-    {"neighbours", NULL, find_neighbors, OF_VIEWS},
-    {"normals", NULL, find_normals, OF_VIEWS},
-    {"planes", NULL, find_planes, OF_VIEWS},
-    {"levels", NULL, list_levels, OF_COPC},
-};
-#define WORKS (sizeof works / sizeof works[0])
-
 /* ---- the inputs */
 
-static void make_input(const char *name, bool text, bool compress) {
+void changing_input(const char *name, bool text, bool compress) {
     mote_context *ctx = test_context(2);
     mote_cloud *cloud = NULL;
     mote_lod *lod = NULL;
     mote_write_params params = mote_write_defaults();
     params.text = text;
     params.compress = compress;
-    assert_int_equal(mote_generate(ctx, "city", POINTS, NULL, &cloud), MOTE_OK);
+    assert_int_equal(mote_generate(ctx, "city", CHANGING_POINTS, NULL, &cloud), MOTE_OK);
     if (strstr(name, ".copc.laz") == NULL && strstr(name, ".mote") == NULL) {
         test_write(ctx, cloud, test_path(name), &params);
     } else {
@@ -331,7 +159,7 @@ static void assert_nothing_unfinished(const char *output) {
 }
 
 /* Runs a work and returns its status; *sum: what came of it. */
-static mote_status run_work(const work *w, const char *input, disturber *d, uint64_t *sum, char *message) {
+static mote_status run_work(const changing_work *w, const char *input, disturber *d, uint64_t *sum, char *message) {
     char output[600];
     mote_context *ctx = disturbed_context(d);
     snprintf(output, sizeof output, "%s", test_path(w->output != NULL ? w->output : "none"));
@@ -355,7 +183,7 @@ typedef struct outcome {
     char message[TEST_MESSAGE_BYTES];
 } outcome;
 
-static outcome run_once(const work *w, const char *input, disturber *d) {
+static outcome run_once(const changing_work *w, const char *input, disturber *d) {
     outcome o;
     o.status = run_work(w, input, d, &o.sum, o.message);
     return o;
@@ -367,7 +195,7 @@ static bool is_same(const outcome *a, const outcome *b) {
 
 /* The works of one input: how it is changed, and what comes of it unchanged, and changed before the work begins. */
 typedef struct disturbance {
-    const work *work;
+    const changing_work *work;
     const char *input, *changed, *bytes;
     size_t size;
     change kind;
@@ -390,7 +218,8 @@ static bool change_at(const disturbance *w, long at) {
 
 /* Some change is noticed. Which moments lie between opening and the last byte depends on how the threads run: a few
    are tried, and where these all missed, one after another. */
-static void disturb_work(const work *w, const char *input, const char *changed, const char *bytes, size_t size) {
+static void disturb_work(const changing_work *w, const char *input, const char *changed, const char *bytes,
+                         size_t size) {
     const long tries = (long)test_extent(2, 3);
     disturber d = {.path = changed};
     disturbance all = {.work = w, .input = input, .changed = changed, .bytes = bytes, .size = size};
@@ -417,152 +246,57 @@ static void disturb(const char *input_name, const char *changed_name, input_kind
     snprintf(input, sizeof input, "%s", test_path(input_name));
     snprintf(changed, sizeof changed, "%s", test_path(changed_name));
     char *bytes = test_load(changed, &size);
-    for (size_t i = 0; i < WORKS; i++) {
-        if (works[i].inputs == OF_ALL || works[i].inputs == kind) disturb_work(&works[i], input, changed, bytes, size);
+    for (size_t i = 0; i < CHANGING_WORKS; i++) {
+        if (changing_works[i].inputs == OF_ALL || changing_works[i].inputs == kind)
+            disturb_work(&changing_works[i], input, changed, bytes, size);
     }
     free(bytes);
 }
 
 static void test_las(void **state) {
     (void)state;
-    make_input("in.las", false, false);
+    changing_input("in.las", false, false);
     disturb("in.las", "in.las", OF_VIEWS);
 }
 
 static void test_laz(void **state) {
     (void)state;
-    make_input("in.laz", false, false);
+    changing_input("in.laz", false, false);
     disturb("in.laz", "in.laz", OF_ALL);
 }
 
 static void test_copc(void **state) {
     (void)state;
-    make_input("in.copc.laz", false, false);
+    changing_input("in.copc.laz", false, false);
     disturb("in.copc.laz", "in.copc.laz", OF_COPC);
 }
 
 static void test_ply(void **state) {
     (void)state;
-    make_input("in.ply", false, false);
+    changing_input("in.ply", false, false);
     disturb("in.ply", "in.ply", OF_VIEWS);
-    make_input("in.ply", true, false);
+    changing_input("in.ply", true, false);
     disturb("in.ply", "in.ply", OF_ALL);
 }
 
 static void test_pcd(void **state) {
     (void)state;
-    make_input("in.pcd", false, false);
+    changing_input("in.pcd", false, false);
     disturb("in.pcd", "in.pcd", OF_ALL);
-    make_input("in.pcd", false, true);
+    changing_input("in.pcd", false, true);
     disturb("in.pcd", "in.pcd", OF_ALL);
 }
 
 static void test_text(void **state) {
     (void)state;
-    make_input("in.csv", true, false);
+    changing_input("in.csv", true, false);
     disturb("in.csv", "in.csv", OF_ALL);
 }
 
 static void test_folder_input(void **state) {
     (void)state;
-    make_input("in.mote", false, false);
+    changing_input("in.mote", false, false);
     disturb("in.mote", "in.mote/octree.bin", OF_ALL);
-}
-
-/* ---- a file under another name, and the caller's own handler */
-
-/* Who maps a file keeps it when another takes its name: the result is that of the old one. */
-static void test_replaced_by_name(void **state) {
-    (void)state;
-    mote_context *ctx = test_context(2);
-    mote_cloud *cloud = NULL;
-    uint64_t before = 0, after = 0;
-    make_input("a.las", false, false);
-    assert_int_equal(mote_cloud_read(ctx, test_path("a.las"), NULL, &cloud), MOTE_OK);
-    assert_int_equal(mote_cloud_hash(ctx, cloud, &before), MOTE_OK);
-    test_write_file(test_path("b.las"), "something else", 14);
-    assert_int_equal(rename(test_path("b.las"), test_path("a.las")), 0);
-    assert_int_equal(mote_cloud_check(cloud), MOTE_OK);
-    assert_int_equal(mote_cloud_hash(ctx, cloud, &after), MOTE_OK);
-    assert_true(before == after);
-    mote_cloud_destroy(cloud);
-    mote_context_destroy(ctx);
-}
-
-/* What fails while an input is gone is the input's fault; without it the context works again. */
-static void test_context_recovers(void **state) {
-    (void)state;
-    mote_context *ctx = test_context(2);
-    mote_cloud *cloud = NULL;
-    uint64_t hash = 0;
-    make_input("a.las", false, false);
-    assert_int_equal(mote_cloud_read(ctx, test_path("a.las"), NULL, &cloud), MOTE_OK);
-    assert_int_equal(truncate(test_path("a.las"), 5000), 0);
-    assert_int_equal(mote_cloud_check(cloud), MOTE_ERROR_IO);
-    assert_non_null(strstr(mote_context_message(ctx), "a.las: offset 5000: the file became shorter"));
-    mote_context_clear(ctx);
-    assert_int_equal(mote_cloud_hash(ctx, cloud, &hash), MOTE_ERROR_IO); /* still */
-    mote_cloud_destroy(cloud);
-    mote_context_clear(ctx);
-    make_input("a.las", false, false);
-    assert_int_equal(mote_cloud_read(ctx, test_path("a.las"), NULL, &cloud), MOTE_OK);
-    assert_int_equal(mote_cloud_hash(ctx, cloud, &hash), MOTE_OK);
-    mote_cloud_destroy(cloud);
-    mote_context_destroy(ctx);
-}
-
-static sigjmp_buf back;
-static volatile sig_atomic_t own_faults;
-
-static void own_handler(int number, siginfo_t *info, void *machine) {
-    (void)number;
-    (void)info;
-    (void)machine;
-    own_faults++;
-    siglongjmp(back, 1);
-}
-
-/* Faults of the caller's own mappings go to the caller's handler, before, while and after the library has its own. */
-static void fault(const volatile char *memory) {
-    const int before = own_faults;
-    if (sigsetjmp(back, 1) == 0) {
-        (void)memory[0];
-        fail_msg("the page is there");
-    }
-    assert_int_equal(own_faults, before + 1);
-}
-
-static void test_handlers(void **state) {
-    (void)state;
-    struct sigaction ours = {.sa_sigaction = own_handler, .sa_flags = SA_SIGINFO}, before, now;
-    mote_context *ctx = test_context(2);
-    mote_cloud *clouds[2] = {NULL, NULL};
-    uint64_t hash;
-    make_input("a.las", false, false);
-    test_write_file(test_path("own"), "12345678", 8);
-    const int file = open(test_path("own"), O_RDWR);
-    const char *memory = mmap(NULL, 4096, PROT_READ, MAP_SHARED, file, 0);
-    assert_true(memory != MAP_FAILED);
-    assert_int_equal(ftruncate(file, 0), 0);
-    assert_int_equal(sigaction(SIGBUS, &ours, &before), 0);
-    fault(memory);
-    for (int i = 0; i < 2; i++) {
-        assert_int_equal(mote_cloud_read(ctx, test_path("a.las"), NULL, &clouds[i]), MOTE_OK);
-        fault(memory);
-    }
-    assert_int_equal(truncate(test_path("a.las"), 9000), 0);
-    assert_int_equal(mote_cloud_hash(ctx, clouds[1], &hash), MOTE_ERROR_IO);
-    for (int i = 0; i < 2; i++) {
-        fault(memory);
-        mote_cloud_destroy(clouds[i]);
-    }
-    assert_int_equal(sigaction(SIGBUS, NULL, &now), 0);
-    assert_true(now.sa_sigaction == own_handler);
-    fault(memory);
-    sigaction(SIGBUS, &before, NULL);
-    munmap((void *)(uintptr_t)memory, 4096);
-    close(file);
-    mote_context_destroy(ctx);
 }
 
 int main(void) {
@@ -574,9 +308,9 @@ int main(void) {
         cmocka_unit_test(test_pcd),
         cmocka_unit_test(test_text),
         cmocka_unit_test(test_folder_input),
-        cmocka_unit_test(test_replaced_by_name),
-        cmocka_unit_test(test_context_recovers),
-        cmocka_unit_test(test_handlers),
+        cmocka_unit_test(changing_replaced_by_name),
+        cmocka_unit_test(changing_context_recovers),
+        cmocka_unit_test(changing_handlers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

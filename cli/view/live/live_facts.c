@@ -37,12 +37,6 @@ static char *end(json_text *j) {
     return NULL;
 }
 
-static void emit_place(json_writer *json, const char *name, const double place[3]) {
-    emit_open(json, name, '[');
-    for (int k = 0; k < 3; k++) emit_real(json, NULL, place[k]);
-    emit_close(json, ']');
-}
-
 /* ---- what there is */
 
 static bool is_part_of_another(const char *name) {
@@ -82,8 +76,8 @@ char *live_facts(const live_scene *scene) {
     emit_close(json, ']');
     emit_count(json, "points", mote_cloud_count(scene->cloud));
     if (scene->box.min[0] <= scene->box.max[0]) {
-        emit_place(json, "min", scene->box.min);
-        emit_place(json, "max", scene->box.max);
+        emit_reals(json, "min", scene->box.min, 3);
+        emit_reals(json, "max", scene->box.max, 3);
     }
     emit_text(json, "crs", mote_cloud_crs(scene->cloud));
     emit_text(json, "backend", mote_context_backend(scene->session.ctx));
@@ -113,12 +107,7 @@ char *live_legend(const picture_colors *colors) {
         emit_text(&j.json, "name", picture_color_title(colors));
         emit_text(&j.json, "unit", colors->unit != NULL ? colors->unit : "");
     }
-    if (colors != NULL && colors->source == COLOR_RAMP) {
-        emit_open(&j.json, "range", '[');
-        emit_real(&j.json, NULL, colors->range[0]);
-        emit_real(&j.json, NULL, colors->range[1]);
-        emit_close(&j.json, ']');
-    }
+    if (colors != NULL && colors->source == COLOR_RAMP) emit_reals(&j.json, "range", colors->range, 2);
     if (colors != NULL && colors->source == COLOR_CLASS) emit_classes(&j.json, colors);
     return end(&j);
 }

@@ -166,20 +166,16 @@ static int read_photons(live_source *source, session *s, mote_cloud **out, char 
     return status == MOTE_OK ? EXIT_DONE : session_fail(s, status, false);
 }
 
-/* The state is looked at before it is read, so that a change meanwhile is news again. */
-static int read_files(live_source *source, session *s, mote_cloud **out, char *name, size_t size) {
+int live_source_read(live_source *source, session *s, mote_cloud **out, char *name, size_t size) {
+    if (source->kind == LIVE_PIPE) return read_frame(source, s, out, name, size);
+    if (source->kind == LIVE_PHOTONS) return read_photons(source, s, out, name, size);
+    /* The state is looked at before it is read, so that a change meanwhile is news again. */
     source->read = look(source);
     const char *const frame[] = {source->frame};
     const char *const *paths = source->kind == LIVE_FOLDER ? frame : source->inputs;
     const char *slash = strrchr(paths[0], '/');
     snprintf(name, size, "%s", slash != NULL && slash[1] != '\0' ? slash + 1 : paths[0]);
     return read_paths(s, paths, source->kind == LIVE_FOLDER ? 1 : source->input_count, out);
-}
-
-int live_source_read(live_source *source, session *s, mote_cloud **out, char *name, size_t size) {
-    if (source->kind == LIVE_PIPE) return read_frame(source, s, out, name, size);
-    if (source->kind == LIVE_PHOTONS) return read_photons(source, s, out, name, size);
-    return read_files(source, s, out, name, size);
 }
 
 void live_source_trouble(live_source *source, char *why, size_t size) {

@@ -43,22 +43,19 @@ void cuda_copies_close(mote_device *gpu) {
 
 /* ---- the ring */
 
-static mote_status make_ring(mote_device *gpu, cuda_ring *ring) {
-    if (ring->memory != NULL) return MOTE_OK;
+/* A low limit of memory leaves room for the small ring only. */
+static mote_status ring_for(mote_device *gpu, uint64_t size_bytes, cuda_ring **out) {
+    const uint64_t limit_bytes = gpu->ctx->params.memory_limit_bytes;
+    const bool roomy = limit_bytes == 0 || limit_bytes >= 8 * large_policy::slots * large_policy::slot_bytes;
+    cuda_ring *ring = size_bytes <= small_policy::slot_bytes || !roomy ? &state_of(gpu)->small : &state_of(gpu)->large;
+    *out = ring;
+    if (ring->memory != NULL) return MOTE_OK; /* otherwise it is used for the first time */
     for (uint32_t i = 0; i < ring->slot_count; i++) {
         if (ring->done[i] != NULL) continue;
         CUDA_TRY(gpu, cudaEventCreateWithFlags(&ring->done[i], cudaEventDisableTiming), "making an event");
     }
     ring->memory = (uint8_t *)cuda_pinned_alloc(gpu, ring->slot_count * ring->slot_bytes, RING_PURPOSE);
     return ring->memory != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
-}
-
-/* A low limit of memory leaves room for the small ring only. */
-static mote_status ring_for(mote_device *gpu, uint64_t size_bytes, cuda_ring **ring) {
-    const uint64_t limit_bytes = gpu->ctx->params.memory_limit_bytes;
-    const bool roomy = limit_bytes == 0 || limit_bytes >= 8 * large_policy::slots * large_policy::slot_bytes;
-    *ring = size_bytes <= small_policy::slot_bytes || !roomy ? &state_of(gpu)->small : &state_of(gpu)->large;
-    return make_ring(gpu, *ring);
 }
 
 static uint8_t *slot_memory(const cuda_ring *ring, uint32_t slot) { return ring->memory + slot * ring->slot_bytes; }
@@ -73,22 +70,6 @@ static mote_status take_slot(mote_device *gpu, cuda_ring *ring, uint32_t *slot) 
 
 static uint64_t piece_bytes(const cuda_ring *ring, uint64_t size_bytes, uint64_t at) {
     return size_bytes - at < ring->slot_bytes ? size_bytes - at : ring->slot_bytes;
-}
-
-static mote_status upload_staged(mote_device *gpu, uint8_t *device, const uint8_t *host, uint64_t size_bytes) {
-    cuda_state *s = state_of(gpu);
-    cuda_ring *ring = NULL;
-    MOTE_TRY(ring_for(gpu, size_bytes, &ring));
-    for (uint64_t at = 0; at < size_bytes; at += ring->slot_bytes) {
-        const uint64_t piece = piece_bytes(ring, size_bytes, at);
-        uint32_t slot = 0;
-        MOTE_TRY(take_slot(gpu, ring, &slot));
-        cuda_staging_copy(slot_memory(ring, slot), host + at, piece, gpu->ctx->threads);
-        CUDA_TRY(gpu, cudaMemcpyAsync(device + at, slot_memory(ring, slot), piece, cudaMemcpyHostToDevice, s->stream),
-                 "uploading");
-        CUDA_TRY(gpu, cudaEventRecord(ring->done[slot], s->stream), "uploading");
-    }
-    return MOTE_OK;
 }
 
 /* Begins the copy of a piece into the next slot. */
@@ -144,7 +125,20 @@ mote_status cuda_upload(mote_device *gpu, void *device, const void *host, uint64
     cuda_enter(gpu);
     const cudaMemoryType type = memory_type(host);
     if (type != cudaMemoryTypeUnregistered) return copy_direct(gpu, device, host, size_bytes, type, "uploading");
-    return upload_staged(gpu, (uint8_t *)device, (const uint8_t *)host, size_bytes);
+    cuda_state *s = state_of(gpu);
+    cuda_ring *ring = NULL;
+    MOTE_TRY(ring_for(gpu, size_bytes, &ring));
+    for (uint64_t at = 0; at < size_bytes; at += ring->slot_bytes) {
+        const uint64_t piece = piece_bytes(ring, size_bytes, at);
+        uint32_t slot = 0;
+        MOTE_TRY(take_slot(gpu, ring, &slot));
+        cuda_staging_copy(slot_memory(ring, slot), (const uint8_t *)host + at, piece, gpu->ctx->threads);
+        void *to = (uint8_t *)device + at;
+        CUDA_TRY(gpu, cudaMemcpyAsync(to, slot_memory(ring, slot), piece, cudaMemcpyHostToDevice, s->stream),
+                 "uploading");
+        CUDA_TRY(gpu, cudaEventRecord(ring->done[slot], s->stream), "uploading");
+    }
+    return MOTE_OK;
 }
 
 mote_status cuda_download(mote_device *gpu, void *host, const void *device, uint64_t size_bytes) {

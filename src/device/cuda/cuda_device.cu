@@ -7,27 +7,6 @@
 /* Does nothing: asking for it tells whether the driver can load the kernels of this build. */
 static __global__ void probe_kernel(void) {}
 
-static mote_status open_streams(mote_device *gpu) {
-    cuda_state *s = state_of(gpu);
-    s->stream = (cudaStream_t)gpu->ctx->params.stream;
-    s->own_stream = s->stream == NULL;
-    if (s->own_stream) {
-        CUDA_TRY(gpu, cudaStreamCreateWithFlags(&s->stream, cudaStreamNonBlocking), "making a stream");
-    }
-    CUDA_TRY(gpu, cudaStreamCreateWithFlags(&s->downloads, cudaStreamNonBlocking), "making a stream");
-    CUDA_TRY(gpu, cudaEventCreateWithFlags(&s->fence, cudaEventDisableTiming), "making an event");
-    return MOTE_OK;
-}
-
-static mote_status read_attributes(mote_device *gpu) {
-    int multiprocessors = 0, threads = 0;
-    CUDA_TRY(gpu, cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, gpu->index), "opening it");
-    CUDA_TRY(gpu, cudaDeviceGetAttribute(&threads, cudaDevAttrMaxThreadsPerMultiProcessor, gpu->index), "opening it");
-    state_of(gpu)->multiprocessors = (uint32_t)multiprocessors;
-    state_of(gpu)->multiprocessor_threads = (uint32_t)threads;
-    return MOTE_OK;
-}
-
 static mote_status open_state(mote_device *gpu) {
     cudaFuncAttributes attributes;
     const cudaError_t loaded = cudaFuncGetAttributes(&attributes, (const void *)probe_kernel);
@@ -37,8 +16,21 @@ static mote_status open_state(mote_device *gpu) {
         return mote_fail(gpu->ctx, memory ? MOTE_ERROR_MEMORY : MOTE_ERROR_UNSUPPORTED, "GPU %d cannot be used: %s",
                          gpu->index, cudaGetErrorString(loaded));
     }
-    MOTE_TRY(read_attributes(gpu));
-    MOTE_TRY(open_streams(gpu));
+    /* What the sizes of grids are chosen by. */
+    int multiprocessors = 0, threads = 0;
+    CUDA_TRY(gpu, cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, gpu->index), "opening it");
+    CUDA_TRY(gpu, cudaDeviceGetAttribute(&threads, cudaDevAttrMaxThreadsPerMultiProcessor, gpu->index), "opening it");
+    state_of(gpu)->multiprocessors = (uint32_t)multiprocessors;
+    state_of(gpu)->multiprocessor_threads = (uint32_t)threads;
+    /* Its streams: the caller's, if there is one, and one for copies beside it. */
+    cuda_state *s = state_of(gpu);
+    s->stream = (cudaStream_t)gpu->ctx->params.stream;
+    s->own_stream = s->stream == NULL;
+    if (s->own_stream) {
+        CUDA_TRY(gpu, cudaStreamCreateWithFlags(&s->stream, cudaStreamNonBlocking), "making a stream");
+    }
+    CUDA_TRY(gpu, cudaStreamCreateWithFlags(&s->downloads, cudaStreamNonBlocking), "making a stream");
+    CUDA_TRY(gpu, cudaEventCreateWithFlags(&s->fence, cudaEventDisableTiming), "making an event");
     MOTE_TRY(cuda_memory_open(gpu));
     MOTE_TRY(cuda_copies_open(gpu));
     return cuda_stage_timers_open(gpu);

@@ -6,6 +6,8 @@
      warp_sum, over 8 lanes   31  31  31  31  31  31  31  31     as warp_min, warp_max, warp_or: every lane gets it
      warp_scan_inclusive       3   4   8   9  14  23  25  31
      warp_scan_exclusive       0   3   4   8   9  14  23  25
+     warp_scan_max             3   3   4   4   5   9   9   9
+     warp_before               3   3   1   4   1   5   9   2     warp_after: the other way
 
      wanted                    no yes yes  no yes  no  no yes    lanes = 10010110b
      warp_rank(lanes)          0   0   1   2   2   3   3   3     places of a list without gaps
@@ -39,6 +41,20 @@ template <class T> static __device__ __forceinline__ T warp_broadcast(T value, u
     return __shfl_sync(CUDA_ALL, value, (int)lane);
 }
 
+/* What the lane n before this one, or behind it, has; where there is none, the lane's own. */
+template <class T> static __device__ __forceinline__ T warp_before(T value, uint32_t n = 1) {
+    return __shfl_up_sync(CUDA_ALL, value, n);
+}
+
+template <class T> static __device__ __forceinline__ T warp_after(T value, uint32_t n = 1) {
+    return __shfl_down_sync(CUDA_ALL, value, n);
+}
+
+/* What the lane has whose number differs in these bits: lanes exchange their values in pairs. */
+template <class T> static __device__ __forceinline__ T warp_exchange(T value, uint32_t bits) {
+    return __shfl_xor_sync(CUDA_ALL, value, (int)bits);
+}
+
 /* The value of the first of the lanes; *same: all lanes that have it. For work that goes value by value:
    for (uint32_t rest = __ballot_sync(CUDA_ALL, any), same; rest != 0; rest &= ~same) warp_value_of(rest, value, &same)
  */
@@ -52,29 +68,25 @@ template <class T> static __device__ __forceinline__ T warp_value_of(uint32_t la
 
 template <uint32_t LANES = CUDA_WARP, class T> static __device__ __forceinline__ T warp_min(T value) {
 #pragma unroll
-    for (uint32_t away = LANES / 2; away > 0; away /= 2) {
-        value = min(value, __shfl_xor_sync(CUDA_ALL, value, (int)away));
-    }
+    for (uint32_t away = LANES / 2; away > 0; away /= 2) value = min(value, warp_exchange(value, away));
     return value;
 }
 
 template <uint32_t LANES = CUDA_WARP, class T> static __device__ __forceinline__ T warp_max(T value) {
 #pragma unroll
-    for (uint32_t away = LANES / 2; away > 0; away /= 2) {
-        value = max(value, __shfl_xor_sync(CUDA_ALL, value, (int)away));
-    }
+    for (uint32_t away = LANES / 2; away > 0; away /= 2) value = max(value, warp_exchange(value, away));
     return value;
 }
 
 template <uint32_t LANES = CUDA_WARP, class T> static __device__ __forceinline__ T warp_sum(T value) {
 #pragma unroll
-    for (uint32_t away = LANES / 2; away > 0; away /= 2) value += __shfl_xor_sync(CUDA_ALL, value, (int)away);
+    for (uint32_t away = LANES / 2; away > 0; away /= 2) value += warp_exchange(value, away);
     return value;
 }
 
 template <uint32_t LANES = CUDA_WARP, class T> static __device__ __forceinline__ T warp_or(T value) {
 #pragma unroll
-    for (uint32_t away = LANES / 2; away > 0; away /= 2) value |= __shfl_xor_sync(CUDA_ALL, value, (int)away);
+    for (uint32_t away = LANES / 2; away > 0; away /= 2) value |= warp_exchange(value, away);
     return value;
 }
 
@@ -84,7 +96,7 @@ template <uint32_t LANES = CUDA_WARP, class T> static __device__ __forceinline__
 template <class T> static __device__ __forceinline__ T warp_scan_inclusive(T value) {
 #pragma unroll
     for (uint32_t away = 1; away < CUDA_WARP; away *= 2) {
-        const T other = __shfl_up_sync(CUDA_ALL, value, away);
+        const T other = warp_before(value, away);
         if (warp_lane() >= away) value += other;
     }
     return value;
@@ -93,6 +105,13 @@ template <class T> static __device__ __forceinline__ T warp_scan_inclusive(T val
 /* The sum over the lanes before this one. */
 template <class T> static __device__ __forceinline__ T warp_scan_exclusive(T value) {
     return warp_scan_inclusive(value) - value;
+}
+
+/* The largest value of this lane and those before it. */
+template <class T> static __device__ __forceinline__ T warp_scan_max(T value) {
+#pragma unroll
+    for (uint32_t away = 1; away < CUDA_WARP; away *= 2) value = max(value, warp_before(value, away));
+    return value;
 }
 
 /* ---- compaction: lists without gaps, in the order of the lanes */

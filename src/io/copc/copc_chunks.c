@@ -49,18 +49,6 @@ static mote_status encode_node(const copc_job *job, uint32_t node, chunk_slot *s
     return MOTE_OK;
 }
 
-static mote_status encode_round(const copc_job *job, uint32_t first, uint32_t last, chunk_slot *slots) {
-    int failed = MOTE_OK;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(job->ctx->threads) shared(failed)
-    for (int64_t node = first; node < (int64_t)last; node++) {
-        const mote_status status = encode_node(job, (uint32_t)node, &slots[node - first], &job->places[node]);
-        if (status == MOTE_OK) continue;
-#pragma omp atomic write
-        failed = (int)status;
-    }
-    return (mote_status)failed;
-}
-
 static mote_status write_round(copc_job *job, uint32_t first, uint32_t last, const chunk_slot *slots) {
     int failed = MOTE_OK;
     for (uint32_t node = first; node < last; node++) {
@@ -88,7 +76,15 @@ static mote_status write_nodes(copc_job *job, chunk_slot *slots, uint32_t slot_c
         MOTE_TRY(mote_progress(job->ctx, all > 0 ? (double)done / (double)all : 0, "writing COPC"));
         const uint32_t remaining = job->node_count - first,
                        last = first + (remaining < slot_count ? remaining : slot_count);
-        MOTE_TRY(encode_round(job, first, last, slots));
+        int failed = MOTE_OK; /* the nodes of the round are coded by all threads, then written in their order */
+#pragma omp parallel for schedule(dynamic, 1) num_threads(job->ctx->threads) shared(failed)
+        for (int64_t node = first; node < (int64_t)last; node++) {
+            const mote_status status = encode_node(job, (uint32_t)node, &slots[node - first], &job->places[node]);
+            if (status == MOTE_OK) continue;
+#pragma omp atomic write
+            failed = (int)status;
+        }
+        MOTE_TRY((mote_status)failed);
         MOTE_TRY(write_round(job, first, last, slots));
         for (uint32_t n = first; n < last; n++) done += job->nodes[n].point_count;
     }

@@ -4,15 +4,6 @@
 
 #include "io/copc/copc.h"
 
-/* Writers make nodes of points before these are rounded to the file's lattice, and compute cubes in several ways: a
-   point may lie a step outside its cube. */
-static void widen(const mote_input *input, const copc_info *info, double margin[3]) {
-    for (uint32_t k = 0; k < 3; k++) {
-        const double step = fabs(las_f64(input->data + LAS_AT_SCALE + 8 * k));
-        margin[k] = 64 * DBL_EPSILON * (fabs(info->center[k]) + info->halfsize) + (isfinite(step) ? step : 0);
-    }
-}
-
 static bool meets(const copc_info *info, const copc_key *key, const double margin[3], const mote_box *bounds) {
     mote_box cube;
     mote_copc_cube(info, key, &cube);
@@ -34,7 +25,12 @@ mote_status mote_copc_filter(mote_context *ctx, const mote_input *input, const m
     memset(nodes, 0, sizeof *nodes);
     MOTE_TRY(mote_copc_info_read(ctx, input, &info));
     MOTE_TRY(mote_copc_nodes_read(ctx, input, &info, nodes));
-    widen(input, &info, margin);
+    /* Writers make nodes of points before these are rounded to the file's lattice, and compute cubes in several ways: a
+       point may lie a step outside its cube. */
+    for (uint32_t k = 0; k < 3; k++) {
+        const double step = fabs(las_f64(input->data + LAS_AT_SCALE + 8 * k));
+        margin[k] = 64 * DBL_EPSILON * (fabs(info.center[k]) + info.halfsize) + (isfinite(step) ? step : 0);
+    }
     const uint32_t last = mote_copc_last_level(info.spacing, params->resolution);
     for (uint64_t i = 0; i < nodes->count; i++) {
         const copc_key *key = &nodes->nodes[i].key;

@@ -68,21 +68,6 @@ static mote_status plan_records(copc_job *job, const mote_write_params *params, 
     return mote_las_lay_out(job->ctx, &job->plan, records, &job->layout);
 }
 
-static mote_status make_workers(copc_job *job) {
-    const uint64_t threads = (uint64_t)job->ctx->threads;
-    job->places = mote_alloc_zero(job->ctx, job->node_count * sizeof *job->places, "COPC");
-    job->workers = mote_alloc_zero(job->ctx, threads * sizeof *job->workers, "COPC");
-    if (job->places == NULL || job->workers == NULL) return MOTE_ERROR_MEMORY;
-    for (uint64_t t = 0; t < threads; t++) {
-        copc_worker *worker = &job->workers[t];
-        mote_las_tally_clear(&worker->tally);
-        worker->gps_low = INFINITY;
-        worker->gps_high = -INFINITY;
-        MOTE_TRY(mote_laz_encoder_make(job->ctx, &job->records.schema, &worker->encoder));
-    }
-    return MOTE_OK;
-}
-
 /* ---- what goes out */
 
 static void hash_records(copc_job *job, const mote_record *records, uint64_t count) {
@@ -144,7 +129,18 @@ static mote_status write_file(copc_job *job, mote_copc_report *report) {
 /* ---- the file */
 
 static mote_status write_octree(copc_job *job, const char *path, mote_copc_report *report) {
-    MOTE_TRY(make_workers(job));
+    /* What each thread codes with, and counts. */
+    const uint64_t threads = (uint64_t)job->ctx->threads;
+    job->places = mote_alloc_zero(job->ctx, job->node_count * sizeof *job->places, "COPC");
+    job->workers = mote_alloc_zero(job->ctx, threads * sizeof *job->workers, "COPC");
+    if (job->places == NULL || job->workers == NULL) return MOTE_ERROR_MEMORY;
+    for (uint64_t t = 0; t < threads; t++) {
+        copc_worker *worker = &job->workers[t];
+        mote_las_tally_clear(&worker->tally);
+        worker->gps_low = INFINITY;
+        worker->gps_high = -INFINITY;
+        MOTE_TRY(mote_laz_encoder_make(job->ctx, &job->records.schema, &worker->encoder));
+    }
     mote_copc_place_cube(job);
     mote_stage(job->ctx, "check cubes");
     MOTE_TRY(mote_progress(job->ctx, 0, "writing COPC"));

@@ -89,16 +89,6 @@ static mote_status decode_group(decode_job *job, uint64_t first) {
     return status;
 }
 
-/* Only the caller's thread may report. */
-static mote_status report_progress(decode_job *job) {
-    uint64_t done;
-#pragma omp atomic read
-    done = job->done;
-    const double all = (double)job->source->chunks.count;
-    const char *stage = job->scratch != NULL ? "checking LAZ" : "reading LAZ";
-    return mote_progress(job->source->ctx, job->scratch != NULL ? 0 : (double)(job->first + done) / all, stage);
-}
-
 /* Notes how group g ended; what comes behind the first failed one need not be decoded. */
 static void note_failure(decode_job *job, int64_t g, mote_status status, int64_t *last) {
     if (status != MOTE_ERROR_DATA && job->source->upload != NULL) las_upload_stop(job->source->upload, status);
@@ -115,7 +105,12 @@ static void note_failure(decode_job *job, int64_t g, mote_status status, int64_t
 
 /* By the caller's thread, between its groups. */
 static mote_status attend(decode_job *job) {
-    MOTE_TRY(report_progress(job));
+    uint64_t done;
+#pragma omp atomic read
+    done = job->done;
+    const double all = (double)job->source->chunks.count;
+    const char *stage = job->scratch != NULL ? "checking LAZ" : "reading LAZ";
+    MOTE_TRY(mote_progress(job->source->ctx, job->scratch != NULL ? 0 : (double)(job->first + done) / all, stage));
     return job->source->upload != NULL ? las_upload_serve(job->source->upload) : MOTE_OK;
 }
 
@@ -151,19 +146,6 @@ static mote_status report_fault(const las_source *source, const las_chunk *chunk
                           source->chunks.in_file, chunk->first + result->done + 1, result->fault);
 }
 
-static void add_loss(const las_chunk *chunk, const laz_chunk *result, las_losses *losses) {
-    const size_t length = strlen(losses->numbers);
-    if (losses->chunks++ == 0) {
-        snprintf(losses->why, sizeof losses->why, "offset %" PRIu64 ", point %" PRIu64 ": %s",
-                 chunk->at + result->fault_at, chunk->first + result->done + 1, result->fault);
-    }
-    losses->more = losses->more || length + 24 > sizeof losses->numbers;
-    if (!losses->more) {
-        snprintf(losses->numbers + length, sizeof losses->numbers - length, "%s%" PRIu64, length > 0 ? ", " : "",
-                 chunk->number);
-    }
-}
-
 /* Leaves out what is damaged: the whole chunk, for nothing tells from where on its points are wrong, unless the file
    ends there, for then all before the end are right. */
 static void leave_out(decode_job *job, las_losses *losses) {
@@ -172,7 +154,16 @@ static void leave_out(decode_job *job, las_losses *losses) {
         const laz_chunk *result = &job->results[i];
         if (result->fault == NULL) continue;
         const uint64_t kept = chunk->cut ? result->done : 0;
-        add_loss(chunk, result, losses);
+        const size_t length = strlen(losses->numbers);
+        if (losses->chunks++ == 0) {
+            snprintf(losses->why, sizeof losses->why, "offset %" PRIu64 ", point %" PRIu64 ": %s",
+                     chunk->at + result->fault_at, chunk->first + result->done + 1, result->fault);
+        }
+        losses->more = losses->more || length + 24 > sizeof losses->numbers;
+        if (!losses->more) {
+            snprintf(losses->numbers + length, sizeof losses->numbers - length, "%s%" PRIu64, length > 0 ? ", " : "",
+                     chunk->number);
+        }
         losses->points += chunk->points - kept;
         chunk->points = kept;
         if (chunk->mended != NULL) las_put(job->source->chunks.mended + job->source->schema.record_bytes, kept, 4);

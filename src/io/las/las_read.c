@@ -30,23 +30,6 @@ static mote_status add_fields(const mote_input *input, const las_header *h, mote
     return MOTE_OK;
 }
 
-/* Records that the columns now stand for are not kept. */
-static void drop_own_records(mote_cloud *cloud) {
-    uint64_t kept = 0;
-    for (uint64_t i = 0; i < cloud->record_count; i++) {
-        if (!mote_las_record_is_ours(&cloud->records[i])) cloud->records[kept++] = cloud->records[i];
-    }
-    cloud->record_count = kept;
-}
-
-static mote_status read_crs(mote_context *ctx, mote_cloud *cloud) {
-    char *crs = NULL;
-    MOTE_TRY(mote_las_crs(ctx, cloud->records, cloud->record_count, &crs));
-    const mote_status status = mote_cloud_set_crs(cloud, crs);
-    mote_free(ctx, crs);
-    return status;
-}
-
 /* ---- compressed points */
 
 static mote_status read_schema(las_source *source) {
@@ -59,16 +42,6 @@ static mote_status read_schema(las_source *source) {
     }
     return mote_malformed(source->ctx, source->input, LAS_AT_POINT_FORMAT,
                           "the points are compressed, but the record that says how (laszip encoded, 22204) is missing");
-}
-
-static void keep_facts(las_source *source) {
-    mote_las_origin *las = &source->cloud->las;
-    const las_chunks *chunks = &source->chunks;
-    las->compressor = (uint8_t)source->schema.compressor;
-    las->chunk_points = source->schema.chunk_points;
-    las->chunk_count = chunks->count;
-    for (uint64_t i = 0; i < chunks->count; i++) las->compressed_bytes += chunks->list[i].size_bytes;
-    mote_laz_schema_text(&source->schema, las->items, sizeof las->items);
 }
 
 /* Of COPC only the chunks of the nodes that are asked for. */
@@ -97,7 +70,14 @@ static mote_status find_points(las_source *source, const mote_read_params *param
         const bool by_octree = mote_copc_needed(source->input, params);
         if (!by_octree) mote_copc_info_note(source->ctx, source->input);
         MOTE_TRY(by_octree ? find_nodes(source, params) : mote_las_find_chunks(source));
-        keep_facts(source);
+        /* What mote info says of the compression. */
+        mote_las_origin *las = &source->cloud->las;
+        const las_chunks *chunks = &source->chunks;
+        las->compressor = (uint8_t)source->schema.compressor;
+        las->chunk_points = source->schema.chunk_points;
+        las->chunk_count = chunks->count;
+        for (uint64_t i = 0; i < chunks->count; i++) las->compressed_bytes += chunks->list[i].size_bytes;
+        mote_laz_schema_text(&source->schema, las->items, sizeof las->items);
         source->cloud->count = source->chunks.points;
     }
     return mote_las_select(source);
@@ -118,8 +98,18 @@ mote_status mote_las_open(mote_context *ctx, mote_input *input, const mote_read_
     MOTE_TRY(mote_las_read_extra(ctx, input, &source->header, source->salvage, source->cloud));
     mote_cloud_keep_columns(source->cloud, params->select);
     MOTE_TRY(find_points(source, params));
-    drop_own_records(source->cloud);
-    return read_crs(ctx, source->cloud);
+    /* Records that the columns now stand for are not kept. */
+    mote_cloud *cloud = source->cloud;
+    uint64_t kept = 0;
+    for (uint64_t i = 0; i < cloud->record_count; i++) {
+        if (!mote_las_record_is_ours(&cloud->records[i])) cloud->records[kept++] = cloud->records[i];
+    }
+    cloud->record_count = kept;
+    char *crs = NULL;
+    MOTE_TRY(mote_las_crs(ctx, cloud->records, cloud->record_count, &crs));
+    const mote_status status = mote_cloud_set_crs(cloud, crs);
+    mote_free(ctx, crs);
+    return status;
 }
 
 void mote_las_close(las_source *source) {
@@ -157,18 +147,6 @@ static mote_status begin_streaming(las_source *source) {
     return order_streaming_begin(source->ctx, source->cloud, source->chunks.points, low, high, &source->streaming);
 }
 
-/* All chunks, in one piece of memory. */
-static mote_status decompress(las_source *source, bool prepare_order, las_losses *losses) {
-    uint8_t *records = NULL;
-    MOTE_TRY(mote_las_take_records(source, source->chunks.points, &records));
-    if (prepare_order) MOTE_TRY(begin_streaming(source));
-    const mote_status status = mote_las_decode(source, 0, source->chunks.count, records, &source->cloud->count, losses);
-    order_streaming_end(source->streaming, source->cloud, status == MOTE_OK && losses->chunks == 0);
-    source->streaming = NULL;
-    MOTE_TRY(status);
-    return mote_las_report_losses(source, losses, source->cloud->count);
-}
-
 static mote_status read_points(las_source *source, const mote_read_params *params, const las_upload_limits *limits) {
     const bool compressed = source->header.compressed;
     las_losses losses;
@@ -180,7 +158,16 @@ static mote_status read_points(las_source *source, const mote_read_params *param
     if (params->to_device && params->bounds == NULL) MOTE_TRY(mote_las_to_device(source, limits, &done));
     if (done || !compressed) return MOTE_OK;
     mote_stage(source->ctx, "read LAZ");
-    return decompress(source, params->prepare_order, &losses);
+    /* All chunks, in one piece of memory. */
+    uint8_t *records = NULL;
+    MOTE_TRY(mote_las_take_records(source, source->chunks.points, &records));
+    if (params->prepare_order) MOTE_TRY(begin_streaming(source));
+    const mote_status status =
+        mote_las_decode(source, 0, source->chunks.count, records, &source->cloud->count, &losses);
+    order_streaming_end(source->streaming, source->cloud, status == MOTE_OK && losses.chunks == 0);
+    source->streaming = NULL;
+    MOTE_TRY(status);
+    return mote_las_report_losses(source, &losses, source->cloud->count);
 }
 
 mote_status mote_las_read_by(mote_context *ctx, mote_input *input, const mote_read_params *params,

@@ -118,8 +118,13 @@ static mote_status read_list(mote_context *ctx, const mote_input *input, las_hea
     return MOTE_OK;
 }
 
-/* LAS 1.3 has no list: its one extended record is found by the start of the waveforms. */
-static mote_status read_waveforms(mote_context *ctx, const mote_input *input, las_header *header, mote_cloud *cloud) {
+mote_status mote_las_read_records(mote_context *ctx, const mote_input *input, las_header *header, mote_cloud *cloud) {
+    bool waveforms_seen = false;
+    MOTE_TRY(read_front(ctx, input, header, cloud));
+    if (header->extended_count > 0) MOTE_TRY(read_list(ctx, input, header, cloud, &waveforms_seen));
+    const bool inside = (header->origin.global_encoding & LAS_ENCODING_INTERNAL) != 0;
+    if (waveforms_seen || !inside || header->waveform_at == 0 || header->origin.version_minor < 3) return MOTE_OK;
+    /* LAS 1.3 has no list: its one extended record is found by the start of the waveforms. */
     uint64_t at = header->waveform_at;
     bool whole;
     if (at < header->points_at) {
@@ -131,13 +136,4 @@ static mote_status read_waveforms(mote_context *ctx, const mote_input *input, la
     MOTE_TRY(read_extended(ctx, input, &at, cloud, &whole));
     if (!whole && is_among_points(input, header, header->waveform_at)) header->waveform_at = 0;
     return MOTE_OK;
-}
-
-mote_status mote_las_read_records(mote_context *ctx, const mote_input *input, las_header *header, mote_cloud *cloud) {
-    bool waveforms_seen = false;
-    MOTE_TRY(read_front(ctx, input, header, cloud));
-    if (header->extended_count > 0) MOTE_TRY(read_list(ctx, input, header, cloud, &waveforms_seen));
-    const bool inside = (header->origin.global_encoding & LAS_ENCODING_INTERNAL) != 0;
-    if (waveforms_seen || !inside || header->waveform_at == 0 || header->origin.version_minor < 3) return MOTE_OK;
-    return read_waveforms(ctx, input, header, cloud);
 }

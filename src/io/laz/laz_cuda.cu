@@ -6,7 +6,7 @@
 #include "io/laz/warp/laz_warp_pointwise.cuh"
 #include "io/laz/warp/laz_warp_xy.cuh"
 
-/* Eight blocks of a multiprocessor: then 64 registers a thread must do, which they do but for some 50 bytes of spills
+/* Eight blocks of a multiprocessor: then 64 registers a thread must do, which they do with some 50 bytes of spills
    outside of the loops over symbols (docs/decisions/0009-laz-a-warp-a-layer.md). */
 struct laz_policy {
     static constexpr uint32_t warps = 4, threads = warps * CUDA_WARP, blocks = 8;

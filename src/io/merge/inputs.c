@@ -28,16 +28,7 @@ static mote_status add_file(mote_context *ctx, file_list *list, const char *path
     return MOTE_OK;
 }
 
-static void free_list(mote_context *ctx, file_list *list) {
-    for (uint64_t i = 0; i < list->count; i++) mote_free(ctx, list->paths[i]);
-    mote_free(ctx, list->paths);
-}
-
 static int by_bytes(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
-
-static void sort_from(file_list *list, uint64_t first) {
-    if (list->count > first + 1) qsort(list->paths + first, list->count - first, sizeof *list->paths, by_bytes);
-}
 
 /* Letters of the alphabet only, whatever the locale. */
 static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
@@ -93,24 +84,18 @@ static mote_status add_folder(mote_context *ctx, file_list *list, const char *pa
     if (status == MOTE_OK && list->count == first) {
         return mote_fail(ctx, MOTE_ERROR_IO, "%s: neither metadata.json nor a point file in this folder", path);
     }
-    sort_from(list, first);
+    if (list->count > first + 1) qsort(list->paths + first, list->count - first, sizeof *list->paths, by_bytes);
     return status;
-}
-
-/* Whether a folder is a Potree data set: read as one thing, not searched. */
-static mote_status is_potree(mote_context *ctx, const char *path, bool *found) {
-    char *metadata = join_path(ctx, path, "metadata.json");
-    if (metadata == NULL) return MOTE_ERROR_MEMORY;
-    *found = is_kind(metadata, S_IFREG);
-    mote_free(ctx, metadata);
-    return MOTE_OK;
 }
 
 /* A path without wildcards: a file, or a folder of either kind. What is missing shows when it is read. */
 static mote_status add_path(mote_context *ctx, file_list *list, const char *path) {
-    bool potree = false;
     if (!is_kind(path, S_IFDIR)) return add_file(ctx, list, path);
-    MOTE_TRY(is_potree(ctx, path, &potree));
+    /* A Potree data set is read as one thing, not searched. */
+    char *metadata = join_path(ctx, path, "metadata.json");
+    if (metadata == NULL) return MOTE_ERROR_MEMORY;
+    const bool potree = is_kind(metadata, S_IFREG);
+    mote_free(ctx, metadata);
     return potree ? add_file(ctx, list, path) : add_folder(ctx, list, path);
 }
 
@@ -178,6 +163,7 @@ mote_status mote_cloud_read_many(mote_context *ctx, const char *const *paths, ui
         status = list.count == 1 ? mote_cloud_read(ctx, list.paths[0], params, out)
                                  : read_and_merge(ctx, &list, params, out);
     }
-    free_list(ctx, &list);
+    for (uint64_t i = 0; i < list.count; i++) mote_free(ctx, list.paths[i]);
+    mote_free(ctx, list.paths);
     return status;
 }

@@ -68,17 +68,6 @@ static bool has_record(const mote_cloud *cloud, const mote_record *record) {
     return false;
 }
 
-static mote_status merge_records(mote_cloud *to, mote_cloud *const *clouds, uint32_t count) {
-    for (uint32_t i = 0; i < count; i++) {
-        for (uint64_t r = 0; r < clouds[i]->record_count; r++) {
-            const mote_record *record = &clouds[i]->records[r];
-            /* A file's own repetitions are its business; only what another has already is left out. */
-            if (i == 0 || !has_record(to, record)) MOTE_TRY(mote_cloud_add_record(to, record));
-        }
-    }
-    return MOTE_OK;
-}
-
 /* The first header, where all inputs are LAS of one format. */
 static void merge_header(mote_cloud *to, mote_cloud *const *clouds, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
@@ -228,7 +217,13 @@ static mote_status fill_cloud(const merge_plan *plan, const char *crs, mote_clou
     }
     MOTE_TRY(make_cloud(plan, total, out, &records));
     MOTE_TRY(mote_cloud_set_crs(*out, crs));
-    MOTE_TRY(merge_records(*out, plan->clouds, plan->input_count));
+    for (uint32_t i = 0; i < plan->input_count; i++) {
+        for (uint64_t r = 0; r < plan->clouds[i]->record_count; r++) {
+            const mote_record *record = &plan->clouds[i]->records[r];
+            /* A file's own repetitions are its business; only what another has already is left out. */
+            if (i == 0 || !has_record(*out, record)) MOTE_TRY(mote_cloud_add_record(*out, record));
+        }
+    }
     merge_header(*out, plan->clouds, plan->input_count);
     if (plan->adjusted_time) (*out)->las.global_encoding |= LAS_ENCODING_ADJUSTED;
     (*out)->position_step = plan->position_step;

@@ -73,8 +73,10 @@ void merge_scan_angles(merge_plan *plan) {
     if (all) drop_column(plan, rank);
 }
 
-/* The smallest integer type that holds both; MOTE_FLOAT64 if there is none. */
-static mote_type join_integers(mote_type a, mote_type b) {
+static mote_type join_types(mote_type a, mote_type b) {
+    if (a == b) return a;
+    if (mote_type_is_float(a) || mote_type_is_float(b)) return MOTE_FLOAT64;
+    /* Otherwise the smallest integer type that holds both, if there is one. */
     static const mote_type signed_types[] = {MOTE_INT8, MOTE_INT16, MOTE_INT32, MOTE_INT64};
     const uint32_t size_a = mote_type_size(a), size_b = mote_type_size(b);
     if (mote_type_is_signed(a) == mote_type_is_signed(b)) return size_a >= size_b ? a : b;
@@ -85,12 +87,6 @@ static mote_type join_integers(mote_type a, mote_type b) {
         if (mote_type_size(signed_types[i]) >= needs) return signed_types[i];
     }
     return MOTE_FLOAT64;
-}
-
-static mote_type join_types(mote_type a, mote_type b) {
-    if (a == b) return a;
-    if (mote_type_is_float(a) || mote_type_is_float(b)) return MOTE_FLOAT64;
-    return join_integers(a, b);
 }
 
 /* Whether the inputs disagree in scale or offset. One without the column counts as agreeing if 0 means 0. */
@@ -127,16 +123,6 @@ static mote_status decide_type(merge_plan *plan, merge_column *column) {
 
 #define SHOWN_BYTES 60 /* of an attribute's name in a list */
 
-/* Adds a name to a list in text, as far as there is room. */
-static void append_name(char *text, size_t size_bytes, const char *name) {
-    const size_t length = strlen(text);
-    if (length + SHOWN_BYTES + 12 < size_bytes) {
-        snprintf(text + length, size_bytes - length, "%s\"%.*s\"", length > 0 ? ", " : "", SHOWN_BYTES, name);
-    } else if (text[length - 1] != '.') {
-        memcpy(text + length, " ...", 5);
-    }
-}
-
 /* An input without positions cannot be helped by zeros; one without other attributes can, but is told of, once. */
 static mote_status check_missing(merge_plan *plan, uint32_t input) {
     char missing[MOTE_MESSAGE_BYTES / 2] = "";
@@ -148,7 +134,14 @@ static mote_status check_missing(merge_plan *plan, uint32_t input) {
             return mote_fail(plan->ctx, MOTE_ERROR_ARGUMENT, "%s: has no \"%s\", unlike other inputs",
                              plan->names[input], column->name);
         }
-        append_name(missing, sizeof missing, column->name);
+        /* Its name joins the list, as far as there is room. */
+        const size_t length = strlen(missing);
+        if (length + SHOWN_BYTES + 12 < sizeof missing) {
+            snprintf(missing + length, sizeof missing - length, "%s\"%.*s\"", length > 0 ? ", " : "", SHOWN_BYTES,
+                     column->name);
+        } else if (missing[length - 1] != '.') {
+            memcpy(missing + length, " ...", 5);
+        }
     }
     if (missing[0] != '\0') {
         mote_warn(plan->ctx, "%s: lacks attributes that other inputs have; they are 0 for its points: %s",

@@ -32,20 +32,6 @@ static bool has_points(const axis_lattice *axis, uint32_t input) {
     return axis->column->sources[input].column != NULL && axis->spans[input].low <= axis->spans[input].high;
 }
 
-/* The finest step of an axis, and the first input's origin. */
-static void common_lattice(const merge_plan *plan, const axis_lattice *axis, double *step, double *origin) {
-    bool first = true;
-    *step = axis->column->scale;
-    *origin = axis->column->offset;
-    for (uint32_t i = 0; i < plan->input_count; i++) {
-        if (!has_points(axis, i)) continue;
-        const mote_column *from = axis->column->sources[i].column;
-        *step = first ? from->scale : fmin(*step, from->scale);
-        if (first) *origin = from->offset;
-        first = false;
-    }
-}
-
 /* Finds factor and shift of an input on a lattice. False if that would move points. */
 static bool fits_lattice(const mote_column *from, const span *range, double step, double origin, merge_source *source) {
     const double ratio = from->scale / step, factor = nearbyint(ratio);
@@ -97,7 +83,17 @@ static void place_origin(merge_plan *plan, axis_lattice *axis, double step, doub
 /* Brings an axis onto a common lattice; false if there is none. */
 static bool merge_axis(merge_plan *plan, axis_lattice *axis) {
     double step, origin;
-    common_lattice(plan, axis, &step, &origin);
+    /* The finest step of the axis, and the first input's origin. */
+    bool first = true;
+    step = axis->column->scale;
+    origin = axis->column->offset;
+    for (uint32_t i = 0; i < plan->input_count; i++) {
+        if (!has_points(axis, i)) continue;
+        const mote_column *from = axis->column->sources[i].column;
+        step = first ? from->scale : fmin(step, from->scale);
+        if (first) origin = from->offset;
+        first = false;
+    }
     for (uint32_t i = 0; i < plan->input_count; i++) {
         merge_source *source = &axis->column->sources[i];
         if (!has_points(axis, i)) continue;

@@ -328,21 +328,6 @@ static mote_status lay_out(const pcd_line *line) {
     return MOTE_OK;
 }
 
-static mote_status check_positions(const pcd_line *line) {
-    const mote_pcd_header *const header = line->header;
-    for (char axis = 'x'; axis <= 'z'; axis++) {
-        int found = 0;
-        for (uint64_t i = 0; i < header->field_count; i++) {
-            const mote_pcd_field *const field = &header->fields[i];
-            found += mote_pcd_is_axis(field) && (field->name[0] | 0x20) == axis && field->count == 1;
-        }
-        if (found == 1) continue;
-        return mote_malformed(line->ctx, line->input, header->lines[LINE_FIELDS] - 1,
-                              "%d fields of one value are named %c", found, axis);
-    }
-    return MOTE_OK;
-}
-
 mote_status mote_pcd_header_read(mote_context *ctx, const mote_input *input, bool salvage, mote_pcd_header *header) {
     pcd_line line = {.ctx = ctx, .input = input, .header = header};
     memset(header, 0, sizeof *header);
@@ -354,7 +339,18 @@ mote_status mote_pcd_header_read(mote_context *ctx, const mote_input *input, boo
     MOTE_TRY(check_lines(&line));
     MOTE_TRY(check_counts(&line, salvage));
     MOTE_TRY(lay_out(&line));
-    return check_positions(&line);
+    /* Each coordinate is there once. */
+    for (char axis = 'x'; axis <= 'z'; axis++) {
+        int found = 0;
+        for (uint64_t i = 0; i < header->field_count; i++) {
+            const mote_pcd_field *const field = &header->fields[i];
+            found += mote_pcd_is_axis(field) && (field->name[0] | 0x20) == axis && field->count == 1;
+        }
+        if (found == 1) continue;
+        return mote_malformed(line.ctx, line.input, header->lines[LINE_FIELDS] - 1,
+                              "%d fields of one value are named %c", found, axis);
+    }
+    return MOTE_OK;
 }
 
 void mote_pcd_header_close(mote_context *ctx, mote_pcd_header *header) {

@@ -18,20 +18,6 @@ static const char *field_name(const mote_column *column) {
     return alias && column->description[0] != '\0' ? column->description : column->name;
 }
 
-/* A free name without blanks that is no padding and, except for positions, no "X". */
-static void make_name(const mote_pcd_plan *p, const char *wanted, size_t length, bool is_axis, char *name) {
-    char clean[72];
-    snprintf(clean, sizeof clean, "%.*s", length < 70 ? (int)length : 70, wanted);
-    for (char *c = clean; *c != '\0'; c++) {
-        if ((uint8_t)*c <= ' ' || *c == 0x7F) *c = '_';
-    }
-    const char letter = (char)(clean[0] | 0x20);
-    if (strcmp(clean, "_") == 0) snprintf(clean, sizeof clean, "column");
-    if (!is_axis && letter >= 'x' && letter <= 'z' && clean[1] == '\0') strcat(clean, "_");
-    snprintf(name, MOTE_PCD_NAME_BYTES, "%s", clean);
-    for (unsigned n = 2; name_is_taken(p, name); n++) snprintf(name, MOTE_PCD_NAME_BYTES, "%s_%u", clean, n);
-}
-
 /* ---- which fields */
 
 static const mote_column *find_column(const mote_pcd_plan *p, const char *name) {
@@ -64,7 +50,18 @@ static const mote_pcd_color *choose_color(const mote_pcd_plan *p) {
 static mote_pcd_target *add_target(mote_pcd_plan *p, const mote_column *column, const char *wanted, size_t length) {
     mote_pcd_target *const target = &p->targets[p->target_count];
     memset(target, 0, sizeof *target);
-    make_name(p, wanted, length, mote_text_is_axis(column->name), target->name);
+    /* A free name without blanks that is no padding and, except for positions, no "X". */
+    char clean[72];
+    snprintf(clean, sizeof clean, "%.*s", length < 70 ? (int)length : 70, wanted);
+    for (char *c = clean; *c != '\0'; c++) {
+        if ((uint8_t)*c <= ' ' || *c == 0x7F) *c = '_';
+    }
+    const char letter = (char)(clean[0] | 0x20);
+    if (strcmp(clean, "_") == 0) snprintf(clean, sizeof clean, "column");
+    if (!mote_text_is_axis(column->name) && letter >= 'x' && letter <= 'z' && clean[1] == '\0') strcat(clean, "_");
+    snprintf(target->name, MOTE_PCD_NAME_BYTES, "%s", clean);
+    for (unsigned n = 2; name_is_taken(p, target->name); n++)
+        snprintf(target->name, MOTE_PCD_NAME_BYTES, "%s_%u", clean, n);
     target->source = column;
     target->first = p->value_count;
     target->offset = p->row_bytes;
@@ -151,20 +148,6 @@ static uint32_t add_columns_from(mote_pcd_plan *p, uint32_t i) {
     return count;
 }
 
-static void add_fields(mote_pcd_plan *p) {
-    const mote_pcd_color *const color = choose_color(p);
-    bool color_done = false;
-    for (uint32_t i = 0; i < p->column_count;) {
-        if (is_packed(color, p->columns[i])) {
-            if (!color_done) add_color(p, color);
-            color_done = true;
-            i++;
-        } else {
-            i += add_columns_from(p, i);
-        }
-    }
-}
-
 mote_status mote_pcd_plan_make(mote_context *ctx, const mote_cloud *cloud, const char *names, mote_pcd_plan *plan) {
     memset(plan, 0, sizeof *plan);
     MOTE_TRY(mote_text_pick_columns(ctx, cloud, names, &plan->columns, &plan->column_count));
@@ -175,7 +158,17 @@ mote_status mote_pcd_plan_make(mote_context *ctx, const mote_cloud *cloud, const
     plan->targets = mote_alloc(ctx, plan->column_count * sizeof *plan->targets, "output");
     plan->values = mote_alloc(ctx, plan->column_count * sizeof *plan->values, "output");
     if (plan->targets == NULL || plan->values == NULL) return MOTE_ERROR_MEMORY;
-    add_fields(plan);
+    const mote_pcd_color *const color = choose_color(plan);
+    bool color_done = false;
+    for (uint32_t i = 0; i < plan->column_count;) {
+        if (is_packed(color, plan->columns[i])) {
+            if (!color_done) add_color(plan, color);
+            color_done = true;
+            i++;
+        } else {
+            i += add_columns_from(plan, i);
+        }
+    }
     return MOTE_OK;
 }
 

@@ -300,15 +300,6 @@ static mote_status read_compressed(pcd_reader *r) {
 
 /* ---- all of it */
 
-static mote_status keep_viewpoint(const pcd_reader *r) {
-    const mote_record record = {.user_id = MOTE_PCD_USER,
-                                .description = MOTE_PCD_VIEWPOINT,
-                                .record_id = MOTE_PCD_VIEWPOINT_ID,
-                                .size_bytes = strlen(r->header.viewpoint),
-                                .data = r->header.viewpoint};
-    return record.size_bytes > 0 ? mote_cloud_add_record(r->cloud, &record) : MOTE_OK;
-}
-
 static mote_status read_points(pcd_reader *r) {
     MOTE_TRY(mote_pcd_header_read(r->ctx, r->input, r->salvage, &r->header));
     r->places = mote_alloc_zero(r->ctx, r->header.field_count * sizeof *r->places, "PCD columns");
@@ -320,7 +311,13 @@ static mote_status read_points(pcd_reader *r) {
     case MOTE_PCD_COMPRESSED: MOTE_TRY(read_compressed(r)); break;
     }
     MOTE_TRY(mote_pcd_add_columns(r->ctx, r->input, &r->header, r->places, r->cloud));
-    MOTE_TRY(keep_viewpoint(r));
+    /* Where the scanner stood is kept as a record. */
+    const mote_record record = {.user_id = MOTE_PCD_USER,
+                                .description = MOTE_PCD_VIEWPOINT,
+                                .record_id = MOTE_PCD_VIEWPOINT_ID,
+                                .size_bytes = strlen(r->header.viewpoint),
+                                .data = r->header.viewpoint};
+    MOTE_TRY(record.size_bytes > 0 ? mote_cloud_add_record(r->cloud, &record) : MOTE_OK);
     if (r->header.height > 1 && r->header.points > 0)
         MOTE_TRY(mote_cloud_set_grid(r->cloud, r->header.width, r->header.height));
     return r->header.encoding == MOTE_PCD_BINARY ? mote_input_give(r->ctx, r->input, r->cloud) : MOTE_OK;

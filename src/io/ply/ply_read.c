@@ -29,22 +29,6 @@ typedef struct ply_reader {
 
 static const mote_ply_element *vertex_of(const ply_reader *r) { return &r->header.elements[r->header.vertex]; }
 
-/* Lists are left out, the other properties lie one behind the other. */
-static mote_status make_layout(ply_reader *r) {
-    const mote_ply_element *const vertex = vertex_of(r);
-    r->layout.offsets = mote_alloc(r->ctx, vertex->property_count * sizeof *r->layout.offsets, "PLY columns");
-    if (r->layout.offsets == NULL) return MOTE_ERROR_MEMORY;
-    for (uint32_t i = 0; i < vertex->property_count; i++) {
-        const mote_ply_property *const property = &r->header.properties[vertex->first_property + i];
-        r->layout.offsets[i] = property->list ? UINT32_MAX : r->layout.record_bytes;
-        if (!property->list) r->layout.record_bytes += mote_type_size(property->type);
-        if (property->list && vertex->count > 0) {
-            mote_warn(r->ctx, "%s: the list %s of the points is left out", r->input->path, property->name);
-        }
-    }
-    return MOTE_OK;
-}
-
 /* Memory for all records; it belongs to the cloud. */
 static uint8_t *make_records(ply_reader *r) {
     const uint64_t count = vertex_of(r)->count;
@@ -328,8 +312,19 @@ static mote_status read_binary(ply_reader *r) {
 
 static mote_status read_points(ply_reader *r) {
     MOTE_TRY(mote_ply_header_read(r->ctx, r->input, r->salvage, &r->header));
-    MOTE_TRY(make_layout(r));
-    MOTE_TRY(mote_cloud_new(r->ctx, vertex_of(r)->count, &r->cloud));
+    /* Lists are left out, the other properties lie one behind the other. */
+    const mote_ply_element *const vertex = vertex_of(r);
+    r->layout.offsets = mote_alloc(r->ctx, vertex->property_count * sizeof *r->layout.offsets, "PLY columns");
+    if (r->layout.offsets == NULL) return MOTE_ERROR_MEMORY;
+    for (uint32_t i = 0; i < vertex->property_count; i++) {
+        const mote_ply_property *const property = &r->header.properties[vertex->first_property + i];
+        r->layout.offsets[i] = property->list ? UINT32_MAX : r->layout.record_bytes;
+        if (!property->list) r->layout.record_bytes += mote_type_size(property->type);
+        if (property->list && vertex->count > 0) {
+            mote_warn(r->ctx, "%s: the list %s of the points is left out", r->input->path, property->name);
+        }
+    }
+    MOTE_TRY(mote_cloud_new(r->ctx, vertex->count, &r->cloud));
     MOTE_TRY(r->header.encoding == MOTE_PLY_ASCII ? read_text(r) : read_binary(r));
     MOTE_TRY(mote_ply_add_columns(r->ctx, r->input, &r->header, &r->layout, r->base, r->cloud));
     return r->views ? mote_input_give(r->ctx, r->input, r->cloud) : MOTE_OK;

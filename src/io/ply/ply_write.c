@@ -64,23 +64,20 @@ static const char *property_name(const ply_writer *w, const mote_column *column)
     return alias != NULL ? alias : column->name;
 }
 
-/* A free name without blanks, of at most 100 bytes. */
-static void make_name(const ply_writer *w, const char *wanted, const char *ending, char *name) {
-    char clean[72];
-    snprintf(clean, sizeof clean, "%.70s", wanted);
-    for (char *p = clean; *p != '\0'; p++) {
-        if ((uint8_t)*p <= ' ' || *p == 0x7F) *p = '_';
-    }
-    snprintf(name, MOTE_PLY_NAME_BYTES, "%s%s", clean, ending);
-    for (unsigned n = 2; name_is_taken(w, name); n++) snprintf(name, MOTE_PLY_NAME_BYTES, "%s_%u%s", clean, n, ending);
-}
-
 static mote_row_field *add_target(ply_writer *w, const mote_column *column, mote_type type, const char *ending) {
     ply_target *const target = &w->targets[w->target_count];
     mote_row_field *const field = &w->fields[w->target_count];
     memset(target, 0, sizeof *target);
     memset(field, 0, sizeof *field);
-    make_name(w, property_name(w, column), ending, target->name);
+    /* A free name without blanks, of at most 100 bytes. */
+    char clean[72];
+    snprintf(clean, sizeof clean, "%.70s", property_name(w, column));
+    for (char *p = clean; *p != '\0'; p++) {
+        if ((uint8_t)*p <= ' ' || *p == 0x7F) *p = '_';
+    }
+    snprintf(target->name, MOTE_PLY_NAME_BYTES, "%s%s", clean, ending);
+    for (unsigned n = 2; name_is_taken(w, target->name); n++)
+        snprintf(target->name, MOTE_PLY_NAME_BYTES, "%s_%u%s", clean, n, ending);
     target->source = column;
     target->half = ending[0] != '\0';
     field->view = *column;

@@ -123,15 +123,6 @@ static mote_status begin_round(const potree_octree *octree, brotli_round *round)
                : MOTE_ERROR_MEMORY;
 }
 
-static void run_round(const potree_octree *octree, brotli_worker *workers, const brotli_round *round) {
-#pragma omp parallel for schedule(dynamic) num_threads(octree->ctx->threads)
-    for (uint32_t n = round->begin; n < round->end; n++) {
-        const int t = omp_get_thread_num();
-        if (mote_context_status(octree->ctx) != MOTE_OK) continue;
-        compress_node(octree, &workers[t], &octree->stats[t], n, round);
-    }
-}
-
 static mote_status end_round(const potree_octree *octree, const brotli_round *round, uint64_t *written_bytes) {
     MOTE_TRY(mote_context_status(octree->ctx));
     for (uint32_t n = round->begin; n < round->end; n++) {
@@ -171,7 +162,12 @@ static mote_status write_round(const potree_octree *octree, brotli_worker *worke
         MOTE_TRY(begin_coding(octree, round));
         MOTE_TRY(potree_batches_run(batches, round->end, code_piece, &coding));
     }
-    run_round(octree, workers, round);
+#pragma omp parallel for schedule(dynamic) num_threads(octree->ctx->threads)
+    for (uint32_t n = round->begin; n < round->end; n++) {
+        const int t = omp_get_thread_num();
+        if (mote_context_status(octree->ctx) != MOTE_OK) continue;
+        compress_node(octree, &workers[t], &octree->stats[t], n, round);
+    }
     return end_round(octree, round, written_bytes);
 }
 

@@ -149,15 +149,6 @@ static uint64_t list_tables(const encode_program *program, program_table *tables
     return size_bytes;
 }
 
-static void look_at_tables(const program_table *tables, const uint8_t *memory, encode_program *program) {
-    program->ops = (const record_op *)(memory + tables[TABLE_OPS].at);
-    program->columns = (const mote_column *)(memory + tables[TABLE_COLUMNS].at);
-    program->elements = (const encode_element *)(memory + tables[TABLE_ELEMENTS].at);
-    program->bit_program.computed = (const record_op *)(memory + tables[TABLE_COMPUTED].at);
-    program->bit_program.terms = (const encode_term *)(memory + tables[TABLE_TERMS].at);
-    program->bit_program.longs = (const encode_long *)(memory + tables[TABLE_LONGS].at);
-}
-
 /* All tables go in one copy. */
 static mote_status upload_program(mote_device *gpu, const encode_program *program, device_program *out) {
     program_table tables[PROGRAM_TABLES];
@@ -170,7 +161,14 @@ static mote_status upload_program(mote_device *gpu, const encode_program *progra
     out->program = *program;
     out->tables = cuda_alloc(gpu, size_bytes, "potree");
     mote_status status = out->tables != NULL ? cuda_upload(gpu, out->tables, together, size_bytes) : MOTE_ERROR_MEMORY;
-    look_at_tables(tables, (const uint8_t *)out->tables, &out->program);
+    /* From here on the program looks at them there. */
+    const uint8_t *memory = (const uint8_t *)out->tables;
+    out->program.ops = (const record_op *)(memory + tables[TABLE_OPS].at);
+    out->program.columns = (const mote_column *)(memory + tables[TABLE_COLUMNS].at);
+    out->program.elements = (const encode_element *)(memory + tables[TABLE_ELEMENTS].at);
+    out->program.bit_program.computed = (const record_op *)(memory + tables[TABLE_COMPUTED].at);
+    out->program.bit_program.terms = (const encode_term *)(memory + tables[TABLE_TERMS].at);
+    out->program.bit_program.longs = (const encode_long *)(memory + tables[TABLE_LONGS].at);
     mote_free(gpu->ctx, together);
     return status;
 }
@@ -270,20 +268,15 @@ static mote_status open_stream(mote_device *gpu, const encode_program *program, 
     return MOTE_OK;
 }
 
-/* A slot gets its memory when it is first used: few points need only one. */
-static mote_status ready_slot(potree_stream *stream, stream_slot *slot) {
+static mote_status begin_batch(potree_stream *stream, uint64_t first, uint64_t count) {
+    const encode_program *program = &stream->uploaded.program;
+    stream_slot *slot = &stream->slots[stream->begun % POTREE_IN_FLIGHT];
+    /* A slot gets its memory when it is first used: few points need only one. */
     mote_device *gpu = stream->gpu;
     if (slot->device == NULL) slot->device = (uint8_t *)cuda_alloc(gpu, stream->slot_bytes, "potree buffers");
     if (slot->device == NULL) return MOTE_ERROR_MEMORY;
     if (slot->pinned == NULL) slot->pinned = (uint8_t *)cuda_pinned_alloc(gpu, stream->slot_bytes, "potree buffers");
     if (slot->pinned == NULL) return mote_fail(gpu->ctx, MOTE_ERROR_MEMORY, "out of memory: page-locked buffers");
-    return MOTE_OK;
-}
-
-static mote_status begin_batch(potree_stream *stream, uint64_t first, uint64_t count) {
-    const encode_program *program = &stream->uploaded.program;
-    stream_slot *slot = &stream->slots[stream->begun % POTREE_IN_FLIGHT];
-    MOTE_TRY(ready_slot(stream, slot));
     MOTE_TRY(launch(stream->gpu, program, first, count, slot->device, &stream->findings));
     MOTE_TRY(
         cuda_download_begin(stream->gpu, slot->pinned, slot->device, count * program->stride_bytes, &slot->transfer));

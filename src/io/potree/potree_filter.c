@@ -58,18 +58,6 @@ static mote_status find_last_level(node_choice *c) {
     return MOTE_OK;
 }
 
-/* Children are neighbours, in the order of the bits of the mask: bit 4x + 2y + z. */
-static void place_children(const potree_node *nodes, uint32_t n, uint32_t (*cells)[3]) {
-    uint32_t child = nodes[n].first_child;
-    const bool is_placed = nodes[n].level < PLACED_LEVELS;
-    for (uint32_t mask = nodes[n].child_mask; mask != 0; mask &= mask - 1, child++) {
-        const uint32_t octant = (uint32_t)__builtin_ctz(mask);
-        for (uint32_t k = 0; k < 3; k++) {
-            cells[child][k] = is_placed ? cells[n][k] << 1 | (octant >> (2 - k) & 1) : cells[n][k];
-        }
-    }
-}
-
 static bool meets(const node_choice *c, uint32_t level, const uint32_t cell[3]) {
     const uint32_t placed = level < PLACED_LEVELS ? level : PLACED_LEVELS;
     if (c->bounds == NULL) return true;
@@ -95,7 +83,15 @@ static mote_status choose(node_choice *c, potree_node *nodes, uint32_t *count) {
     if (c->cells == NULL) return MOTE_ERROR_MEMORY;
     for (uint32_t n = 0; n < *count; n++) {
         stored += nodes[n].points;
-        place_children(nodes, n, c->cells);
+        /* Children are neighbours, in the order of the bits of the mask: bit 4x + 2y + z. */
+        uint32_t child = nodes[n].first_child;
+        const bool is_placed = nodes[n].level < PLACED_LEVELS;
+        for (uint32_t mask = nodes[n].child_mask; mask != 0; mask &= mask - 1, child++) {
+            const uint32_t octant = (uint32_t)__builtin_ctz(mask);
+            for (uint32_t k = 0; k < 3; k++) {
+                c->cells[child][k] = is_placed ? c->cells[n][k] << 1 | (octant >> (2 - k) & 1) : c->cells[n][k];
+            }
+        }
         if (is_wanted(c, &nodes[n]) && meets(c, nodes[n].level, c->cells[n])) nodes[chosen++] = nodes[n];
     }
     mote_free(c->layout->ctx, c->cells);

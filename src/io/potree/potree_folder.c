@@ -129,20 +129,6 @@ static mote_status look_at_place(mote_context *ctx, potree_folder *folder) {
     return MOTE_OK;
 }
 
-/* A name that no other writer has, of this process or others. */
-static mote_status make_temporary(mote_context *ctx, potree_folder *folder, size_t name_bytes) {
-    char name[NAME_MAX + 1];
-    const char *base = folder->path + parent_bytes(folder->path);
-    for (unsigned attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
-        output_temporary_name(base, (long)getpid(), attempt, "part", name);
-        snprintf(folder->temporary, name_bytes, "%.*s%s", parent_bytes(folder->path), folder->path, name);
-        folder->uploaded = mkdir(folder->temporary, 0777) == 0;
-        if (folder->uploaded) return MOTE_OK;
-        if (errno != EEXIST) break;
-    }
-    return mote_system_error(ctx, folder->path, "create the folder");
-}
-
 /* Links are followed: what they point at is made or replaced. *path is for mote_free. */
 static mote_status find_place(mote_context *ctx, const char *path, char **out) {
     output_place *place = mote_alloc(ctx, sizeof *place, "output");
@@ -181,7 +167,17 @@ mote_status potree_folder_open(mote_context *ctx, const char *path, potree_folde
     if (folder->temporary == NULL) return MOTE_ERROR_MEMORY;
     clean_leftovers(folder->path, folder->temporary, name_bytes);
     MOTE_TRY(look_at_place(ctx, folder));
-    return make_temporary(ctx, folder, name_bytes);
+    /* A name that no other writer has, of this process or others. */
+    char name[NAME_MAX + 1];
+    const char *base = folder->path + parent_bytes(folder->path);
+    for (unsigned attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+        output_temporary_name(base, (long)getpid(), attempt, "part", name);
+        snprintf(folder->temporary, name_bytes, "%.*s%s", parent_bytes(folder->path), folder->path, name);
+        folder->uploaded = mkdir(folder->temporary, 0777) == 0;
+        if (folder->uploaded) return MOTE_OK;
+        if (errno != EEXIST) break;
+    }
+    return mote_system_error(ctx, folder->path, "create the folder");
 }
 
 mote_status potree_folder_output(mote_context *ctx, const potree_folder *folder, const char *name,

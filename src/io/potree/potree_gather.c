@@ -166,10 +166,6 @@ static void find_range(const uint8_t *at, uint32_t stride, uint32_t count, mote_
     }
 }
 
-static void count_classes(const uint8_t *at, uint32_t stride, uint32_t count, potree_stats *stats) {
-    for (uint32_t j = 0; j < count; j++, at += stride) stats->classes[j % POTREE_CLASS_LANES][*at]++;
-}
-
 static void measure(const potree_plan *plan, const uint8_t *records, uint32_t count, potree_stats *stats) {
     for (uint32_t a = 0; a < plan->attribute_count; a++) {
         const potree_attribute *attribute = &plan->attributes[a];
@@ -179,7 +175,10 @@ static void measure(const potree_plan *plan, const uint8_t *records, uint32_t co
                        &stats->ranges[attribute->range + e]);
         }
     }
-    if (plan->classes_at != UINT32_MAX) { count_classes(records + plan->classes_at, plan->stride_bytes, count, stats); }
+    if (plan->classes_at != UINT32_MAX) {
+        const uint8_t *at = records + plan->classes_at;
+        for (uint32_t j = 0; j < count; j++, at += plan->stride_bytes) stats->classes[j % POTREE_CLASS_LANES][*at]++;
+    }
 }
 
 /* ---- the program */

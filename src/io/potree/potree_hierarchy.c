@@ -70,16 +70,6 @@ static uint64_t chunk_bytes(const mote_lod_node *nodes, uint32_t root) {
     return records * POTREE_RECORD_BYTES;
 }
 
-static void place_chunks(const hierarchy_writer *writer) {
-    uint64_t offset = 0;
-    const uint32_t count = writer->source->node_count;
-    for (uint32_t n = 0; n < count; n++) {
-        writer->chunk_offsets[n] = offset;
-        if (is_chunk_root(&writer->source->nodes[n])) offset += chunk_bytes(writer->source->nodes, n);
-    }
-    writer->chunk_offsets[count] = offset;
-}
-
 static mote_status write_chunk(mote_context *ctx, hierarchy_writer *writer, uint32_t root) {
     const mote_lod_node *nodes = writer->source->nodes;
     uint8_t record[POTREE_RECORD_BYTES];
@@ -106,9 +96,15 @@ mote_status potree_hierarchy_write(mote_context *ctx, const potree_source *sourc
     hierarchy_writer writer = {source, places, NULL, output, 0};
     writer.chunk_offsets = mote_alloc(ctx, (source->node_count + 1ull) * sizeof(uint64_t), "potree");
     if (writer.chunk_offsets == NULL) return MOTE_ERROR_MEMORY;
-    place_chunks(&writer);
+    uint64_t offset = 0;
+    const uint32_t count = source->node_count;
+    for (uint32_t n = 0; n < count; n++) {
+        writer.chunk_offsets[n] = offset;
+        if (is_chunk_root(&source->nodes[n])) offset += chunk_bytes(source->nodes, n);
+    }
+    writer.chunk_offsets[count] = offset;
     mote_status status = MOTE_OK;
-    for (uint32_t n = 0; n < source->node_count && status == MOTE_OK; n++) {
+    for (uint32_t n = 0; n < count && status == MOTE_OK; n++) {
         if (is_chunk_root(&source->nodes[n])) status = write_chunk(ctx, &writer, n);
     }
     *first_chunk_bytes = chunk_bytes(source->nodes, 0);

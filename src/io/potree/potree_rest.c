@@ -32,23 +32,17 @@ static uint32_t cut_edges(leaf_edge *edges, uint64_t count, uint64_t skip) {
     return edges[i].at;
 }
 
-/* Lower and upper side of a leaf on an axis. */
-static void sides_of(const potree_source *source, uint32_t node, uint32_t axis, uint32_t *low, uint32_t *high) {
-    const uint32_t depth = source->nodes[node].level, level = depth < source->finest ? depth : source->finest;
-    const uint32_t shift = POTREE_REST_BITS - level;
-    uint32_t cell[3];
-    lod_node_cell(source->nodes, node, source->finest, cell);
-    *low = cell[axis] << shift;
-    *high = *low + (1u << shift);
-}
-
 static void list_edges(const potree_source *source, uint32_t axis, bool upper, leaf_edge *edges) {
     uint64_t count = 0;
     for (uint32_t n = 0; n < source->node_count; n++) {
         const mote_lod_node *node = &source->nodes[n];
-        uint32_t low, high;
         if (node->child_mask != 0) continue;
-        sides_of(source, n, axis, &low, &high);
+        /* Lower and upper side of the leaf on the axis. */
+        const uint32_t depth = node->level, level = depth < source->finest ? depth : source->finest;
+        const uint32_t shift = POTREE_REST_BITS - level;
+        uint32_t cell[3];
+        lod_node_cell(source->nodes, n, source->finest, cell);
+        const uint32_t low = cell[axis] << shift, high = low + (1u << shift);
         edges[count++] = (leaf_edge){upper ? CELLS - high : low, node->total};
     }
 }

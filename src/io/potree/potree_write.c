@@ -39,13 +39,6 @@ typedef struct potree_run {
     mote_potree_report report;
 } potree_run;
 
-static mote_status make_stats(mote_context *ctx, potree_run *run) {
-    run->stats = mote_alloc_zero(ctx, (uint64_t)ctx->threads * sizeof *run->stats, "potree");
-    if (run->stats == NULL) return MOTE_ERROR_MEMORY;
-    for (int t = 0; t < ctx->threads; t++) MOTE_TRY(potree_stats_make(&run->plan, &run->stats[t]));
-    return MOTE_OK;
-}
-
 static mote_status write_octree(mote_context *ctx, potree_run *run) {
     mote_output *output = &run->output.octree;
     const bool brotli = run->params->encoding == MOTE_POTREE_BROTLI;
@@ -92,23 +85,6 @@ static mote_status write_metadata(mote_context *ctx, potree_run *run) {
     const mote_status status = potree_metadata_write(ctx, &summary, &output, &hash);
     run->report.hash = mote_hash_pair(run->report.hash, hash);
     return mote_output_close(ctx, &output, status);
-}
-
-static mote_status write_files(mote_context *ctx, potree_run *run) {
-    run->places = mote_alloc_zero(ctx, run->source->node_count * sizeof *run->places, "potree");
-    if (run->places == NULL) return MOTE_ERROR_MEMORY;
-    MOTE_TRY(make_stats(ctx, run));
-    MOTE_TRY(write_octree(ctx, run));
-    MOTE_TRY(write_hierarchy(ctx, run));
-    MOTE_TRY(write_metadata(ctx, run));
-    return mote_progress(ctx, 1, "writing nodes");
-}
-
-static void free_run(mote_context *ctx, potree_run *run) {
-    for (int t = 0; run->stats != NULL && t < ctx->threads; t++) mote_free(ctx, run->stats[t].ranges);
-    mote_free(ctx, run->stats);
-    mote_free(ctx, run->places);
-    potree_plan_free(&run->plan);
 }
 
 /* ---- a folder begun before its points are known */
@@ -161,7 +137,15 @@ static mote_status write_run(mote_context *ctx, potree_run *run, const char *pat
     mote_stage(ctx, "plan record");
     MOTE_TRY(potree_plan_make(ctx, run->source, run->params, &run->plan));
     if (run->output.folder.path == NULL) MOTE_TRY(open_output(ctx, path, &run->output));
-    return write_files(ctx, run);
+    run->places = mote_alloc_zero(ctx, run->source->node_count * sizeof *run->places, "potree");
+    if (run->places == NULL) return MOTE_ERROR_MEMORY;
+    run->stats = mote_alloc_zero(ctx, (uint64_t)ctx->threads * sizeof *run->stats, "potree");
+    if (run->stats == NULL) return MOTE_ERROR_MEMORY;
+    for (int t = 0; t < ctx->threads; t++) MOTE_TRY(potree_stats_make(&run->plan, &run->stats[t]));
+    MOTE_TRY(write_octree(ctx, run));
+    MOTE_TRY(write_hierarchy(ctx, run));
+    MOTE_TRY(write_metadata(ctx, run));
+    return mote_progress(ctx, 1, "writing nodes");
 }
 
 mote_status potree_write_source(mote_context *ctx, const potree_source *source, const char *path,
@@ -180,7 +164,10 @@ mote_status potree_write_source(mote_context *ctx, const potree_source *source, 
     run.report.points = run.plan.points;
     run.report.seconds = mote_seconds() - started;
     if (report != NULL && status == MOTE_OK) *report = run.report;
-    free_run(ctx, &run);
+    for (int t = 0; run.stats != NULL && t < ctx->threads; t++) mote_free(ctx, run.stats[t].ranges);
+    mote_free(ctx, run.stats);
+    mote_free(ctx, run.places);
+    potree_plan_free(&run.plan);
     return status;
 }
 

@@ -34,13 +34,6 @@ bool mote_ptx_probe(const mote_input *input) {
 
 /* ---- points */
 
-static void lay_out(ptx_reader *r) {
-    r->record_bytes = AT_COLOR + (r->file.color ? 3 : 0);
-    r->scan_offset = r->record_bytes;
-    r->scan_type = r->file.scan_count <= 1u << 16 ? MOTE_UINT16 : MOTE_UINT32;
-    if (r->file.scan_count > 1) r->record_bytes += mote_type_size(r->scan_type);
-}
-
 /* *count: points that are whole. */
 static mote_status parse_points(ptx_reader *r, const mote_ptx_scan *scan, uint8_t *records, uint64_t *count) {
     mote_text_field fields[7] = {{.type = MOTE_FLOAT64, .offset = 0, .decimals = true},
@@ -62,18 +55,6 @@ static mote_status parse_points(ptx_reader *r, const mote_ptx_scan *scan, uint8_
     return status;
 }
 
-/* The scanner stands at 0 0 0 and measures no point there: that is a cell without a return. */
-static void move_point(const double matrix[4][3], uint8_t *record) {
-    double p[3], world[3];
-    memcpy(p, record, sizeof p);
-    const bool missing = p[0] == 0 && p[1] == 0 && p[2] == 0;
-    for (int k = 0; k < 3; k++) {
-        const double turned = p[0] * matrix[0][k] + p[1] * matrix[1][k] + p[2] * matrix[2][k];
-        world[k] = missing ? (double)NAN : turned + matrix[3][k];
-    }
-    memcpy(record, world, sizeof world);
-}
-
 static mote_status move_points(const ptx_reader *r, uint64_t scan_number, uint64_t count, uint8_t *records) {
     const mote_ptx_scan *const scan = &r->file.scans[scan_number];
     const uint32_t number_bytes = r->file.scan_count > 1 ? mote_type_size(r->scan_type) : 0;
@@ -82,7 +63,15 @@ static mote_status move_points(const ptx_reader *r, uint64_t scan_number, uint64
 #pragma omp parallel for schedule(static) num_threads(r->ctx->threads) if (last - first > 10000)
         for (int64_t i = first; i < last; i++) {
             uint8_t *const record = records + (uint64_t)i * r->record_bytes;
-            move_point(scan->matrix, record);
+            /* The scanner stands at 0 0 0 and measures no point there: that is a cell without a return. */
+            double p[3], world[3];
+            memcpy(p, record, sizeof p);
+            const bool missing = p[0] == 0 && p[1] == 0 && p[2] == 0;
+            for (int k = 0; k < 3; k++) {
+                const double turned = p[0] * scan->matrix[0][k] + p[1] * scan->matrix[1][k] + p[2] * scan->matrix[2][k];
+                world[k] = missing ? (double)NAN : turned + scan->matrix[3][k];
+            }
+            memcpy(record, world, sizeof world);
             if (r->file.color && !scan->color) memset(record + AT_COLOR, 0, 3);
             memcpy(record + r->scan_offset, &scan_number, number_bytes);
         }
@@ -132,21 +121,20 @@ static mote_status add_columns(const ptx_reader *r) {
     return MOTE_OK;
 }
 
-/* The points stand sweep after sweep, so that a row of the grid is a column of the scanner. */
-static mote_status set_grid(const ptx_reader *r) {
+static mote_status read_points(ptx_reader *r, bool salvage) {
+    MOTE_TRY(mote_ptx_find_scans(r->ctx, r->input, salvage, &r->file));
+    r->record_bytes = AT_COLOR + (r->file.color ? 3 : 0);
+    r->scan_offset = r->record_bytes;
+    r->scan_type = r->file.scan_count <= 1u << 16 ? MOTE_UINT16 : MOTE_UINT32;
+    if (r->file.scan_count > 1) r->record_bytes += mote_type_size(r->scan_type);
+    MOTE_TRY(mote_cloud_new(r->ctx, r->file.point_count, &r->cloud));
+    MOTE_TRY(read_scans(r));
+    MOTE_TRY(add_columns(r));
+    /* The points stand sweep after sweep, so that a row of the grid is a column of the scanner. */
     const mote_ptx_scan *const scan = &r->file.scans[0];
     if (r->file.scan_count > 1 || r->file.point_count == 0) return MOTE_OK;
     if (r->cloud->count != scan->columns * scan->rows) return MOTE_OK; /* some are missing */
     return mote_cloud_set_grid(r->cloud, scan->rows, scan->columns);
-}
-
-static mote_status read_points(ptx_reader *r, bool salvage) {
-    MOTE_TRY(mote_ptx_find_scans(r->ctx, r->input, salvage, &r->file));
-    lay_out(r);
-    MOTE_TRY(mote_cloud_new(r->ctx, r->file.point_count, &r->cloud));
-    MOTE_TRY(read_scans(r));
-    MOTE_TRY(add_columns(r));
-    return set_grid(r);
 }
 
 mote_status mote_ptx_read(mote_context *ctx, mote_input *input, const mote_read_params *params, mote_cloud **out) {

@@ -312,8 +312,11 @@ mote_status mote_text_malformed(mote_context *ctx, const mote_text_table *table,
                           (unsigned long long)column, why);
 }
 
-/* The word at offset, cut to a size that fits a message; bytes that do not print become '?'. */
-static void quote_word(const mote_text_table *table, uint64_t offset, char word[32]) {
+/* What is wrong with a row. */
+static void describe(const mote_text_table *table, const piece_result *bad, uint32_t fields, char *text, size_t size) {
+    char word[32];
+    /* The word at offset, cut to a size that fits a message; bytes that do not print become '?'. */
+    uint64_t offset = bad->offset;
     const uint8_t *const data = table->input->data;
     size_t length = 0;
     while (offset < table->end && length < 28 && !mote_text_is_blank(data[offset])) {
@@ -321,12 +324,6 @@ static void quote_word(const mote_text_table *table, uint64_t offset, char word[
         word[length++] = c > ' ' && c < 0x7F ? (char)c : '?';
     }
     word[length] = '\0';
-}
-
-/* What is wrong with a row. */
-static void describe(const mote_text_table *table, const piece_result *bad, uint32_t fields, char *text, size_t size) {
-    char word[32];
-    quote_word(table, bad->offset, word);
     const char *why = "is no number";
     switch (bad->error) {
     case ROW_SHORT: snprintf(text, size, "the row ends after %u values, it needs %u", bad->field, fields); return;
@@ -364,8 +361,15 @@ static void merge_found(mote_text_rows *rows, const piece_result *found) {
     if (found->wide) rows->wide = true;
 }
 
-/* Moves the rows together that are not left out. */
-static void close_gaps(const pass *p, uint64_t left_out) {
+/* What is left out of rows that are salvaged: the warning, and the gaps. */
+static void settle_rows(mote_context *ctx, const pass *p, uint32_t fields) {
+    const piece_result *first = NULL;
+    uint64_t left_out = 0;
+    const uint64_t count = p->rows->count;
+    for (uint64_t i = 0; i < p->table->piece_count; i++) {
+        if (p->results[i].left_out > 0 && first == NULL) first = &p->results[i];
+        left_out += p->results[i].left_out;
+    }
     mote_text_rows *const rows = p->rows;
     uint64_t kept = 0;
     for (uint64_t i = 0; i < rows->count && left_out > 0; i++) {
@@ -377,18 +381,6 @@ static void close_gaps(const pass *p, uint64_t left_out) {
         kept++;
     }
     if (left_out > 0) rows->count = kept;
-}
-
-/* What is left out of rows that are salvaged: the warning, and the gaps. */
-static void settle_rows(mote_context *ctx, const pass *p, uint32_t fields) {
-    const piece_result *first = NULL;
-    uint64_t left_out = 0;
-    const uint64_t count = p->rows->count;
-    for (uint64_t i = 0; i < p->table->piece_count; i++) {
-        if (p->results[i].left_out > 0 && first == NULL) first = &p->results[i];
-        left_out += p->results[i].left_out;
-    }
-    close_gaps(p, left_out);
     if (first != NULL) warn_of_rows(ctx, p->table, first, fields, count - p->rows->count, count);
 }
 

@@ -62,21 +62,6 @@ static bool share_word(const filter_columns *columns) {
     return share;
 }
 
-static mote_status find_columns(const lod_cuda *device, filter_columns *columns) {
-    static const char *const names[3] = {"red", "green", "blue"};
-    for (int k = 0; k < 3; k++) {
-        const mote_column *column = device_cloud_find(&device->cloud, names[k]);
-        if (column == NULL) {
-            return mote_fail(device->cloud.device->ctx, MOTE_ERROR_ARGUMENT, "no column %s to filter", names[k]);
-        }
-        columns->of[k] = *column;
-    }
-    columns->kind = FILTER_COLORS_ANY;
-    if (are_plain(columns, MOTE_UINT16, sizeof(uint16_t))) columns->kind = FILTER_COLORS_16;
-    if (are_plain(columns, MOTE_UINT8, 1) && share_word(columns)) columns->kind = FILTER_COLORS_8;
-    return MOTE_OK;
-}
-
 static mote_status color_single_level(lod_filter *f) {
     mote_device *gpu = f->lod->device;
     const lod_cuda *device = f->device;
@@ -135,7 +120,18 @@ static mote_status filter_levels_of(lod_filter *f) {
 /* Poisson chooses none or several points of a cell; else cells and items in inner nodes match. */
 static mote_status color_items(lod_filter *f) {
     const mote_lod_params *params = &f->lod->params;
-    MOTE_TRY(find_columns(f->device, &f->columns));
+    const lod_cuda *device = f->device;
+    static const char *const names[3] = {"red", "green", "blue"};
+    for (int k = 0; k < 3; k++) {
+        const mote_column *column = device_cloud_find(&device->cloud, names[k]);
+        if (column == NULL) {
+            return mote_fail(device->cloud.device->ctx, MOTE_ERROR_ARGUMENT, "no column %s to filter", names[k]);
+        }
+        f->columns.of[k] = *column;
+    }
+    f->columns.kind = FILTER_COLORS_ANY;
+    if (are_plain(&f->columns, MOTE_UINT16, sizeof(uint16_t))) f->columns.kind = FILTER_COLORS_16;
+    if (are_plain(&f->columns, MOTE_UINT8, 1) && share_word(&f->columns)) f->columns.kind = FILTER_COLORS_8;
     const uint64_t bytes = f->device->item_count * sizeof(filter_color);
     f->device->item_colors = (uint16_t *)cuda_alloc(f->lod->device, bytes, "colours");
     if (f->device->item_colors == NULL) return MOTE_ERROR_MEMORY;

@@ -92,10 +92,10 @@ static __global__ void mark_items(item_levels levels, uint32_t level_count, cons
             is_inner[r] = j < count && leaf_level[position] > level;
         }
         for (uint32_t r = 0; r < cells_policy::tile_rows; r++) {
-            const uint64_t before = __shfl_up_sync(CUDA_ALL, code[r].code, 1);
+            const uint64_t before = warp_before(code[r].code);
             bool begins = code[r].code != (lane > 0 ? before : last.code);
             if constexpr (FINE) {
-                const uint32_t above_before = __shfl_up_sync(CUDA_ALL, code[r].above, 1);
+                const uint32_t above_before = warp_before(code[r].above);
                 begins = begins || code[r].above != (lane > 0 ? above_before : last.above);
                 last.above = warp_broadcast(code[r].above, CUDA_WARP - 1);
             }
@@ -224,7 +224,7 @@ template <typename T> static __device__ void scan_runs(run_sum<T> *sum, uint32_t
     const uint32_t reach = lane - (upto != 0 ? CUDA_WARP - 1 - (uint32_t)__clz((int)upto) : 0);
     for (uint32_t d = 1; d < CUDA_WARP; d *= 2) {
         for (int k = 0; k < 4; k++) {
-            const T before = __shfl_up_sync(CUDA_ALL, sum->v[k], d);
+            const T before = warp_before(sum->v[k], d);
             if (d <= reach) sum->v[k] += before;
         }
     }
@@ -263,7 +263,7 @@ static __device__ void sum_tile(const cell_level<IN, OUT> &level, uint32_t chunk
     scan_runs(&sum, begun);
     if ((begun & ((2u << lane) - 1)) == 0) add_sum(&sum, state->open);
     for (int k = 0; k < 4; k++) {
-        const OUT before = __shfl_up_sync(CUDA_ALL, sum.v[k], 1);
+        const OUT before = warp_before(sum.v[k]);
         head.v[k] += lane > 0 ? before : state->open.v[k];
         state->open.v[k] = warp_broadcast(sum.v[k], CUDA_WARP - 1);
     }

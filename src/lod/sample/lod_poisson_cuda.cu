@@ -47,10 +47,6 @@ static void drop(level_memory *memory, void *device) {
     cuda_free(memory->gpu, device);
 }
 
-static void give_back(level_memory *memory) {
-    while (memory->count > 0) cuda_free(memory->gpu, memory->owned[--memory->count]);
-}
-
 /* ---- the shares of chains */
 
 /* Whether a node holds a share of points in one place, and those below it the rest. */
@@ -265,7 +261,7 @@ static mote_status sample_level(const sampling *s, uint32_t level, uint64_t max,
         status = arrange(s, &memory, &t, phase_first);
         if (status == MOTE_OK) status = lod_cuda_poisson_try(s->lod, s->device, &t, phase_first);
     }
-    give_back(&memory);
+    while (memory.count > 0) cuda_free(memory.gpu, memory.owned[--memory.count]);
     *candidates = t.count;
     return status;
 }

@@ -158,11 +158,11 @@ static __device__ void load_unit(const lod_cuda_selection *in, const sample_poin
         neighbor = code_at<LIST>(in, p, lane == 0 ? first - 1 : first + sample_policy::unit);
     load_codes<LIST>(in, p, first, codes);
     load_ranks<LIST>(in, p, first, codes, unit->rank);
-    before.code = __shfl_up_sync(CUDA_ALL, codes[sample_policy::unit - 1].code, 1);
-    after.code = __shfl_down_sync(CUDA_ALL, codes[0].code, 1);
+    before.code = warp_before(codes[sample_policy::unit - 1].code);
+    after.code = warp_after(codes[0].code);
     if constexpr (FINE) {
-        before.fine = __shfl_up_sync(CUDA_ALL, codes[sample_policy::unit - 1].fine, 1);
-        after.fine = __shfl_down_sync(CUDA_ALL, codes[0].fine, 1);
+        before.fine = warp_before(codes[sample_policy::unit - 1].fine);
+        after.fine = warp_after(codes[0].fine);
     }
     if (lane == 0) before = neighbor;
     if (lane == CUDA_WARP - 1) after = neighbor;

@@ -107,12 +107,9 @@ static __device__ sample_range range_of_warp(sample_range own, uint32_t *sum) {
     const uint32_t lane = threadIdx.x % CUDA_WARP;
     const uint32_t count = warp_scan_inclusive(own.open);
     /* The largest is one of the units since the last open point: as many are open up to there. */
-    uint32_t last = count << 8 | (NO_GAP - own.gap);
-#pragma unroll
-    for (uint32_t d = 1; d < CUDA_WARP; d *= 2) last = max(last, __shfl_up_sync(CUDA_ALL, last, d));
+    const uint32_t last = warp_scan_max(count << 8 | (NO_GAP - own.gap)), before_last = warp_before(last);
     *sum = last;
-    last = __shfl_up_sync(CUDA_ALL, last, 1);
-    const sample_range before = {count - own.open, lane > 0 ? NO_GAP - (last & 0xFF) : NO_GAP};
+    const sample_range before = {count - own.open, lane > 0 ? NO_GAP - (before_last & 0xFF) : NO_GAP};
     return before;
 }
 

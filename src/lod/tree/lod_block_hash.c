@@ -74,13 +74,6 @@ void block_hash_free(mote_context *ctx, block_hash_table *table) {
     table->capacity = table->above_capacity = 0;
 }
 
-static void coordinates_of(const block_hash_table *table, const block_code *code, int64_t at[3]) {
-    for (int k = 0; k < 3; k++) {
-        const uint64_t above = table->above != NULL ? mote_morton_compact((uint64_t)code->above >> (2 - k)) : 0;
-        at[k] = (int64_t)(above << table->level | mote_morton_compact(code->code >> (2 - k)));
-    }
-}
-
 static block_code code_of(const block_hash_table *table, int64_t x, int64_t y, int64_t z) {
     const int64_t within = (1ll << table->level) - 1;
     block_code code = {mote_morton_encode((uint32_t)(x & within), (uint32_t)(y & within), (uint32_t)(z & within)), 0};
@@ -95,7 +88,10 @@ void block_hash_around(const block_hash_table *table, const block_code *code, ui
     int64_t at[3];
     block_code last = {UINT64_MAX, 0};
     uint64_t entry = 0;
-    coordinates_of(table, code, at);
+    for (int k = 0; k < 3; k++) {
+        const uint64_t above = table->above != NULL ? mote_morton_compact((uint64_t)code->above >> (2 - k)) : 0;
+        at[k] = (int64_t)(above << table->level | mote_morton_compact(code->code >> (2 - k)));
+    }
     for (int i = 0; i < 27; i++) {
         const int64_t x = at[0] + i / 9 - 1, y = at[1] + i / 3 % 3 - 1, z = at[2] + i % 3 - 1;
         around[i] = BLOCK_NONE;

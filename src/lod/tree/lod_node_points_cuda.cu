@@ -334,7 +334,7 @@ static __global__ void __launch_bounds__(node_points_policy::threads)
         const uint64_t first = nodes[i].first, position = t % 2 == 0 ? first : first + nodes[i].total;
         at = find_item(&in, firsts, items, nodes[i].level, position);
     }
-    const uint64_t other = __shfl_xor_sync(CUDA_ALL, at, 1);
+    const uint64_t other = warp_exchange(at, 1);
     if (i < node_count && t % 2 == 0) nodes[i].point_count = other - at;
 }
 

@@ -140,7 +140,7 @@ static __device__ uint32_t find_children(const tree_input *in, uint32_t index, m
     const uint64_t wanted = (mote_lod_child_prefix(node->prefix, octant) & within)
                             << 3 * (MOTE_ORDER_BITS + window_first - level);
     const uint64_t start = search_together(codes, node->first, last, wanted);
-    const uint64_t after = __shfl_down_sync(CUDA_ALL, start, tree_policy::lanes);
+    const uint64_t after = warp_after(start, tree_policy::lanes);
     const bool any = start < (octant == 7 ? last : after);
     if (lane % tree_policy::lanes == 0) in->to.starts[8ull * index + octant] = (uint32_t)start;
     const uint32_t votes = __ballot_sync(CUDA_ALL, any && lane % tree_policy::lanes == 0);

@@ -86,18 +86,6 @@ void lattice_of_box(const mote_column *const axes[3], const int64_t low[3], cons
     set_sides(lattice);
 }
 
-static void integer_lattice(mote_context *ctx, const mote_cloud *cloud, const mote_column *const axes[3],
-                            mote_lattice *lattice) {
-    const mote_prepared *prepared = &cloud->prepared;
-    int64_t low[3] = {0}, high[3] = {0};
-    if (cloud->count > 0 && !prepared->box_known) integer_bounds(ctx, axes, (int64_t)cloud->count, low, high);
-    for (int k = 0; k < 3 && prepared->box_known; k++) {
-        low[k] = prepared->low[k];
-        high[k] = prepared->high[k];
-    }
-    lattice_of_box(axes, low, high, lattice);
-}
-
 /* The step for real positions: the decimal one of the text if it fits, else the finest power of two that does. */
 static double real_step(double decimal, const double low[3], const double high[3]) {
     double longest = 0, farthest = 0;
@@ -149,7 +137,14 @@ mote_status mote_order_lattice(mote_context *ctx, const mote_cloud *cloud, mote_
     memset(lattice, 0, sizeof *lattice);
     MOTE_TRY(mote_cloud_positions(ctx, cloud, axes));
     if (lattice_is_integer(axes)) {
-        integer_lattice(ctx, cloud, axes, lattice);
+        const mote_prepared *prepared = &cloud->prepared;
+        int64_t low[3] = {0}, high[3] = {0};
+        if (cloud->count > 0 && !prepared->box_known) integer_bounds(ctx, axes, (int64_t)cloud->count, low, high);
+        for (int k = 0; k < 3 && prepared->box_known; k++) {
+            low[k] = prepared->low[k];
+            high[k] = prepared->high[k];
+        }
+        lattice_of_box(axes, low, high, lattice);
     } else {
         MOTE_TRY(real_lattice(ctx, cloud, axes, lattice, &left_out));
     }

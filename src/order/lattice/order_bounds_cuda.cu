@@ -98,20 +98,6 @@ static mote_status find_box(const device_cloud *cloud, const mote_column *const 
     return status;
 }
 
-static void integer_lattice(const device_cloud *cloud, const mote_column *const axes[3], const ordered_box *box,
-                            mote_lattice *lattice) {
-    int64_t low[3] = {0, 0, 0}, high[3] = {0, 0, 0};
-    if (cloud->count > 0) ordered_box_integer(box, low, high);
-    lattice_of_box(axes, low, high, lattice);
-}
-
-static mote_status real_lattice(const device_cloud *cloud, const mote_column *const axes[3], const ordered_box *box,
-                                mote_lattice *lattice) {
-    double low[3] = {0, 0, 0}, high[3] = {0, 0, 0};
-    if (ordered_box_skipped(box) < cloud->count) ordered_box_real(box, low, high);
-    return lattice_of_real_box(cloud->device->ctx, axes, cloud->position_step, low, high, lattice);
-}
-
 mote_status order_cuda_lattice(const device_cloud *cloud, mote_lattice *lattice, uint64_t *skipped) {
     const mote_column *axes[3];
     ordered_box box;
@@ -121,9 +107,13 @@ mote_status order_cuda_lattice(const device_cloud *cloud, mote_lattice *lattice,
     const bool integer = lattice_is_integer(axes);
     if (cloud->count > 0) MOTE_TRY(find_box(cloud, axes, integer, &box));
     if (integer) {
-        integer_lattice(cloud, axes, &box, lattice);
+        int64_t low[3] = {0, 0, 0}, high[3] = {0, 0, 0};
+        if (cloud->count > 0) ordered_box_integer(&box, low, high);
+        lattice_of_box(axes, low, high, lattice);
     } else {
-        MOTE_TRY(real_lattice(cloud, axes, &box, lattice));
+        double low[3] = {0, 0, 0}, high[3] = {0, 0, 0};
+        if (ordered_box_skipped(&box) < cloud->count) ordered_box_real(&box, low, high);
+        MOTE_TRY(lattice_of_real_box(cloud->device->ctx, axes, cloud->position_step, low, high, lattice));
     }
     if (skipped != NULL) *skipped = ordered_box_skipped(&box);
     return MOTE_OK;

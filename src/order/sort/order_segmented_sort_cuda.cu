@@ -414,14 +414,6 @@ static mote_status sort_far(order_sort *sort) {
     return status;
 }
 
-static void exchange(cuda_pairs64 *pairs) {
-    const cuda_pairs64 was = *pairs;
-    pairs->keys = was.other_keys;
-    pairs->values = was.other_values;
-    pairs->other_keys = was.keys;
-    pairs->other_values = was.values;
-}
-
 static void launch_pairs(const order_sort *sort, uint32_t blocks, run_output out) {
     mote_device *gpu = sort->gpu;
     if (sort->remaining_bits < 32) {
@@ -470,7 +462,11 @@ static bool too_many_far(const order_sort *sort) { return sort->found.far > sort
 
 static mote_status sort_long_runs(order_sort *sort) {
     if (sort->found.far > 0) MOTE_TRY(sort_far(sort));
-    exchange(&sort->pairs);
+    const cuda_pairs64 was = sort->pairs;
+    sort->pairs.keys = was.other_keys;
+    sort->pairs.values = was.other_values;
+    sort->pairs.other_keys = was.keys;
+    sort->pairs.other_values = was.values;
     return MOTE_OK;
 }
 

@@ -29,32 +29,6 @@ static uint8_t field_bits(const las_field *field) {
     return (uint8_t)(((1u << field->bit_count) - 1) << field->bit_shift);
 }
 
-static void note_sources(const las_plan *plan, byte_source *bytes) {
-    for (uint64_t i = 0; i < plan->item_count; i++) {
-        const las_item *item = &plan->items[i];
-        if (!is_identity(item)) continue;
-        for (uint32_t k = 0; k < mote_type_size(item->field.type); k++) {
-            byte_source *byte = &bytes[item->field.at + k];
-            const uint8_t *at = (const uint8_t *)item->source->data + k;
-            if (byte->bits != 0 && (byte->at != at || byte->stride_bytes != item->source->stride_bytes)) continue;
-            byte->at = at;
-            byte->stride_bytes = item->source->stride_bytes;
-            byte->bits |= field_bits(&item->field);
-        }
-    }
-}
-
-/* Items whose bytes are all copied need no converting. */
-static void drop_copied(las_plan *plan, const byte_source *bytes) {
-    uint64_t kept = 0;
-    for (uint64_t i = 0; i < plan->item_count; i++) {
-        const las_item *item = &plan->items[i];
-        const bool copied = is_identity(item) && bytes[item->field.at].bits == 0xFF;
-        if (item->source != NULL && !copied) plan->items[kept++] = *item;
-    }
-    plan->item_count = kept;
-}
-
 static uint64_t collect_runs(const las_plan *plan, const byte_source *bytes, las_run *runs) {
     uint64_t count = 0;
     for (uint32_t i = 0; i < plan->record_bytes; i++) {
@@ -76,8 +50,28 @@ mote_status mote_las_plan_runs(mote_context *ctx, las_plan *plan) {
     byte_source *bytes = mote_alloc_zero(ctx, plan->record_bytes * sizeof *bytes, "LAS plan");
     plan->runs = mote_alloc(ctx, plan->record_bytes * sizeof *plan->runs, "LAS plan");
     if (bytes != NULL && plan->runs != NULL) {
-        note_sources(plan, bytes);
-        drop_copied(plan, bytes);
+        /* 1: for each byte of a record, whose value it is. */
+        for (uint64_t i = 0; i < plan->item_count; i++) {
+            const las_item *item = &plan->items[i];
+            if (!is_identity(item)) continue;
+            for (uint32_t k = 0; k < mote_type_size(item->field.type); k++) {
+                byte_source *byte = &bytes[item->field.at + k];
+                const uint8_t *at = (const uint8_t *)item->source->data + k;
+                if (byte->bits != 0 && (byte->at != at || byte->stride_bytes != item->source->stride_bytes)) continue;
+                byte->at = at;
+                byte->stride_bytes = item->source->stride_bytes;
+                byte->bits |= field_bits(&item->field);
+            }
+        }
+        /* 2: items whose bytes are all copied need no converting. */
+        uint64_t kept = 0;
+        for (uint64_t i = 0; i < plan->item_count; i++) {
+            const las_item *item = &plan->items[i];
+            const bool copied = is_identity(item) && bytes[item->field.at].bits == 0xFF;
+            if (item->source != NULL && !copied) plan->items[kept++] = *item;
+        }
+        plan->item_count = kept;
+        /* 3: bytes that are next to each other in the source, too, are copied together. */
         plan->run_count = collect_runs(plan, bytes, plan->runs);
     }
     mote_free(ctx, bytes);

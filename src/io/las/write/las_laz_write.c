@@ -48,23 +48,6 @@ static const uint8_t *chunk_records(las_writer *w, uint64_t thread, uint64_t chu
     return held;
 }
 
-static mote_status code_chunk(las_writer *w, uint64_t thread, uint64_t chunk) {
-    uint64_t count = 0, size_bytes = 0;
-    const uint8_t *coded = NULL;
-    chunk_slot *slot = slot_of(w->chunks, chunk);
-    const uint8_t *records = chunk_records(w, thread, chunk, &count);
-    MOTE_TRY(mote_laz_encode(w->chunks->encoders[thread], records, count, &coded, &size_bytes));
-    if (size_bytes > UINT32_MAX) {
-        return mote_fail(w->ctx, MOTE_ERROR_UNSUPPORTED, "%s: a chunk needs more than 4 GB", w->path);
-    }
-    if (!mote_reserve_scratch(w->ctx, (void **)&slot->data, &slot->capacity, size_bytes, 1, "LAZ chunks")) {
-        return MOTE_ERROR_MEMORY;
-    }
-    memcpy(slot->data, coded, size_bytes);
-    slot->size_bytes = size_bytes;
-    return MOTE_OK;
-}
-
 /* ---- who codes, places and writes which */
 
 /* Waits until the next chunk has a slot; false when there is none left, or after a failure. */
@@ -117,8 +100,21 @@ static void note_failure(las_chunk_writer *chunks, mote_status status) {
 }
 
 static mote_status finish_chunk(las_writer *w, uint64_t thread, uint64_t chunk) {
-    uint64_t first = 0;
-    MOTE_TRY(code_chunk(w, thread, chunk));
+    /* 1: code it into its slot. */
+    uint64_t first = 0, count = 0, size_bytes = 0;
+    const uint8_t *coded = NULL;
+    chunk_slot *slot = slot_of(w->chunks, chunk);
+    const uint8_t *records = chunk_records(w, thread, chunk, &count);
+    MOTE_TRY(mote_laz_encode(w->chunks->encoders[thread], records, count, &coded, &size_bytes));
+    if (size_bytes > UINT32_MAX) {
+        return mote_fail(w->ctx, MOTE_ERROR_UNSUPPORTED, "%s: a chunk needs more than 4 GB", w->path);
+    }
+    if (!mote_reserve_scratch(w->ctx, (void **)&slot->data, &slot->capacity, size_bytes, 1, "LAZ chunks")) {
+        return MOTE_ERROR_MEMORY;
+    }
+    memcpy(slot->data, coded, size_bytes);
+    slot->size_bytes = size_bytes;
+    /* 2: write those that follow each other now. */
     const uint64_t stop = place_chunks(w->chunks, chunk, &first);
     for (; first < stop; first++) MOTE_TRY(write_chunk(w, first));
     return MOTE_OK;

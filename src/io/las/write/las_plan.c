@@ -243,15 +243,6 @@ const char *const mote_las_colors[LAS_COLORS] = {"red", "green", "blue", "nir", 
 #define NIR       3u
 #define INTENSITY 4u
 
-/* Finds what the values of colours and of intensity mean; red, green and blue are one thing. */
-static void find_colors(const mote_context *ctx, las_plan *plan) {
-    const mote_column *channels[LAS_COLORS];
-    const uint64_t count = plan->cloud->count;
-    for (uint32_t k = 0; k < LAS_COLORS; k++) channels[k] = find_chosen(plan, mote_las_colors[k]);
-    mote_color_find_each(ctx, channels, RGB, count, plan->colors);
-    for (uint32_t k = NIR; k < LAS_COLORS; k++) mote_color_find_each(ctx, &channels[k], 1, count, &plan->colors[k]);
-}
-
 /* The rule for the dimension of that name; NULL if it has no brightness. */
 static const mote_color_rule *color_rule(const las_plan *plan, const char *name) {
     for (uint32_t k = 0; k < LAS_COLORS; k++) {
@@ -447,7 +438,12 @@ static mote_status make_plan(mote_context *ctx, bool whole, las_plan *plan) {
                          plan->path);
     }
     MOTE_TRY(scan_columns(ctx, plan));
-    find_colors(ctx, plan);
+    /* What the values of colours and of intensity mean; red, green and blue are one thing. */
+    const mote_column *channels[LAS_COLORS];
+    const uint64_t count = plan->cloud->count;
+    for (uint32_t k = 0; k < LAS_COLORS; k++) channels[k] = find_chosen(plan, mote_las_colors[k]);
+    mote_color_find_each(ctx, channels, RGB, count, plan->colors);
+    for (uint32_t k = NIR; k < LAS_COLORS; k++) mote_color_find_each(ctx, &channels[k], 1, count, &plan->colors[k]);
     MOTE_TRY(choose_format(ctx, plan));
     plan->adjusted_time = has_adjusted_time(plan);
     MOTE_TRY(plan_fields(ctx, plan));

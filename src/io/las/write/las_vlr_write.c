@@ -3,15 +3,6 @@
 
 #define EXTRA_PER_RECORD (LAS_VLR_PAYLOAD_MAX / LAS_EXTRA_BYTES)
 
-/* Whether the cloud's CRS is another one than its records state. */
-static mote_status crs_changed(mote_context *ctx, const mote_cloud *cloud, bool *changed) {
-    char *stated = NULL;
-    MOTE_TRY(mote_las_crs(ctx, cloud->records, cloud->record_count, &stated));
-    *changed = strcmp(stated, mote_cloud_crs(cloud)) != 0;
-    mote_free(ctx, stated);
-    return MOTE_OK;
-}
-
 static void add_record(las_records *records, const mote_record *record, bool behind) {
     if (mote_las_record_is_waveforms(record)) records->waveforms = records->behind_count + 1;
     if (mote_las_record_is(record, LAS_USER_PROJECTION, LAS_ID_WKT)) records->wkt = true;
@@ -80,7 +71,11 @@ mote_status mote_las_records_make(mote_context *ctx, const las_plan *plan, las_r
     records->front = mote_alloc(ctx, max * sizeof *records->front, "LAS plan");
     records->behind = mote_alloc(ctx, max * sizeof *records->behind, "LAS plan");
     if (records->front == NULL || records->behind == NULL) return MOTE_ERROR_MEMORY;
-    MOTE_TRY(crs_changed(ctx, cloud, &new_crs));
+    /* Is the cloud's CRS another one than its records state? */
+    char *stated = NULL;
+    MOTE_TRY(mote_las_crs(ctx, cloud->records, cloud->record_count, &stated));
+    new_crs = strcmp(stated, mote_cloud_crs(cloud)) != 0;
+    mote_free(ctx, stated);
     for (uint64_t i = 0; i < cloud->record_count; i++) {
         const mote_record *record = &cloud->records[i];
         if (mote_las_record_is_ours(record) || (new_crs && mote_las_record_is_crs(record))) continue;

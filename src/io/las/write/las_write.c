@@ -46,15 +46,6 @@ static uint64_t block_points(const las_plan *plan) {
     return plan->record_bytes > 0 ? BLOCK_BYTES / plan->record_bytes : 1;
 }
 
-/* Small files need less memory, and no more threads than blocks. */
-static void choose_blocks(las_writer *w) {
-    const uint64_t count = w->plan.count, max = block_points(&w->plan);
-    const uint64_t blocks = (count + max - 1) / max, threads = (uint64_t)w->ctx->threads;
-    w->block_points = count > 0 && count < max ? count : max;
-    w->threads = blocks < threads ? blocks : threads;
-    if (w->threads == 0) w->threads = 1;
-}
-
 static mote_status alloc_blocks(las_writer *w) {
     w->tallies = mote_alloc(w->ctx, w->threads * sizeof *w->tallies, "LAS blocks");
     if (w->tallies == NULL) return MOTE_ERROR_MEMORY;
@@ -72,7 +63,12 @@ static mote_status plan_file(las_writer *w, const las_job *job) {
     }
     MOTE_TRY(mote_las_records_make(w->ctx, &w->plan, &w->records));
     MOTE_TRY(mote_las_lay_out(w->ctx, &w->plan, &w->records, &w->layout));
-    choose_blocks(w);
+    /* Small files need less memory, and no more threads than blocks. */
+    const uint64_t count = w->plan.count, max = block_points(&w->plan);
+    const uint64_t blocks = (count + max - 1) / max, threads = (uint64_t)w->ctx->threads;
+    w->block_points = count > 0 && count < max ? count : max;
+    w->threads = blocks < threads ? blocks : threads;
+    if (w->threads == 0) w->threads = 1;
     MOTE_TRY(alloc_blocks(w));
     return w->plan.chunk_points != 0 ? mote_las_chunk_writer_make(w, job->in_pieces) : MOTE_OK;
 }
@@ -85,16 +81,6 @@ static mote_status begin_file(las_writer *w) {
 }
 
 /* ---- behind them */
-
-static mote_status write_header(las_writer *w) {
-    uint8_t header[LAS_HEADER_BYTES_14] = {0};
-    las_tally tally;
-    mote_las_tally_clear(&tally);
-    for (uint64_t i = 0; i < w->threads; i++) mote_las_tally_add(&tally, &w->tallies[i]);
-    mote_las_settle_times(w->ctx, &w->plan, &tally);
-    mote_las_header_fill(&w->plan, &w->records, &w->layout, &tally, header);
-    return mote_output_write_at(w->ctx, &w->output, header, w->layout.header_bytes, 0);
-}
 
 static mote_status finish_file(las_writer *w) {
     const las_records *records = &w->records;
@@ -109,7 +95,14 @@ static mote_status finish_file(las_writer *w) {
     }
     uint64_t at = w->layout.behind_at;
     MOTE_TRY(mote_las_records_write(w->ctx, &w->output, records->behind, records->behind_count, true, &at));
-    return write_header(w);
+    /* The header, last: it has what all threads counted. */
+    uint8_t header[LAS_HEADER_BYTES_14] = {0};
+    las_tally tally;
+    mote_las_tally_clear(&tally);
+    for (uint64_t i = 0; i < w->threads; i++) mote_las_tally_add(&tally, &w->tallies[i]);
+    mote_las_settle_times(w->ctx, &w->plan, &tally);
+    mote_las_header_fill(&w->plan, &w->records, &w->layout, &tally, header);
+    return mote_output_write_at(w->ctx, &w->output, header, w->layout.header_bytes, 0);
 }
 
 /* ---- the file */

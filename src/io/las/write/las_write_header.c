@@ -113,18 +113,6 @@ static void put_counts(const las_plan *plan, const las_tally *tally, uint8_t *he
     for (uint32_t r = 0; r < LAS_RETURNS; r++) las_put(header + LAS_AT_RETURNS + 8 * r, tally->returns[r + 1], 8);
 }
 
-static void put_lattice(const las_plan *plan, const las_tally *tally, uint8_t *header) {
-    for (uint32_t k = 0; k < 3; k++) {
-        las_put_f64(header + LAS_AT_SCALE + 8 * k, plan->scale[k]);
-        las_put_f64(header + LAS_AT_OFFSET + 8 * k, plan->offset[k]);
-        if (plan->count == 0) continue;
-        const double a = (double)tally->low[k] * plan->scale[k] + plan->offset[k];
-        const double b = (double)tally->high[k] * plan->scale[k] + plan->offset[k];
-        las_put_f64(header + LAS_AT_MAX_OF_AXIS(k), fmax(a, b));
-        las_put_f64(header + LAS_AT_MIN_OF_AXIS(k), fmin(a, b));
-    }
-}
-
 /* Where the waveform packets start, and the extended records in general. */
 static void put_extended(const las_plan *plan, const las_records *records, uint64_t behind_at, uint8_t *header) {
     if (records->behind_count == 0) return;
@@ -155,7 +143,16 @@ void mote_las_header_fill(const las_plan *plan, const las_records *records, cons
     las_put(header + LAS_AT_RECORD_COUNT, records->front_count, 4);
     header[LAS_AT_POINT_FORMAT] = (uint8_t)(plan->format | (plan->chunk_points != 0 ? COMPRESSED_BIT : 0));
     las_put(header + LAS_AT_POINT_BYTES, plan->record_bytes, 2);
-    put_lattice(plan, tally, header);
+    /* The lattice, and the box of the points in it. */
+    for (uint32_t k = 0; k < 3; k++) {
+        las_put_f64(header + LAS_AT_SCALE + 8 * k, plan->scale[k]);
+        las_put_f64(header + LAS_AT_OFFSET + 8 * k, plan->offset[k]);
+        if (plan->count == 0) continue;
+        const double a = (double)tally->low[k] * plan->scale[k] + plan->offset[k];
+        const double b = (double)tally->high[k] * plan->scale[k] + plan->offset[k];
+        las_put_f64(header + LAS_AT_MAX_OF_AXIS(k), fmax(a, b));
+        las_put_f64(header + LAS_AT_MIN_OF_AXIS(k), fmin(a, b));
+    }
     put_counts(plan, tally, header);
     if (plan->version_minor >= 3) put_extended(plan, records, layout->behind_at, header);
 }

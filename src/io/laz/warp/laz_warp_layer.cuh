@@ -52,10 +52,7 @@ template <class Models> WARP_INLINE Models *warp_models(const warp_reader *r, ui
 WARP_INLINE uint32_t warp_channel_count(const warp_task *t) { return t->bases->pointwise ? 1 : LAZ_CHANNELS; }
 /* ---- values in lanes */
 
-WARP_INLINE uint32_t warp_get(uint32_t values, uint32_t lane) { return __shfl_sync(CUDA_ALL, values, (int)lane); }
-WARP_INLINE uint64_t warp_get(uint64_t values, uint32_t lane) {
-    return __shfl_sync(CUDA_ALL, (unsigned long long)values, (int)lane);
-}
+template <class T> WARP_INLINE T warp_get(T values, uint32_t lane) { return warp_broadcast(values, lane); }
 template <class T> WARP_INLINE void warp_set(const warp_reader *r, T *values, uint32_t lane, T value) {
     if (r->lane == lane) *values = value;
 }

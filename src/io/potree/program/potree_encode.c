@@ -143,13 +143,6 @@ static bool fits(const encode_program *program, uint32_t tile, uint32_t buffer_b
     return encode_staged_buffer(tile, program->staged_bytes) + record_bytes <= buffer_bytes;
 }
 
-static void choose_tile(encode_program *program) {
-    program->tile = ENCODE_THREADS;
-    program->small = fits(program, program->tile, ENCODE_SMALL_BUFFER);
-    program->direct = !program->small && !fits(program, ENCODE_MIN_TILE, ENCODE_LARGE_BUFFER);
-    while (!program->small && !fits(program, program->tile, ENCODE_LARGE_BUFFER)) program->tile /= 2;
-}
-
 /* ---- the whole */
 
 static void list_elements(encode_maker *maker) {
@@ -200,7 +193,11 @@ mote_status potree_encoding_make(const potree_plan *plan, const lod_device_view 
         place_sources(&maker, windows);
         list_elements(&maker);
         uploaded = potree_bit_program_make(encoding) == MOTE_OK;
-        choose_tile(&encoding->program);
+        encode_program *program = &encoding->program;
+        program->tile = ENCODE_THREADS;
+        program->small = fits(program, program->tile, ENCODE_SMALL_BUFFER);
+        program->direct = !program->small && !fits(program, ENCODE_MIN_TILE, ENCODE_LARGE_BUFFER);
+        while (!program->small && !fits(program, program->tile, ENCODE_LARGE_BUFFER)) program->tile /= 2;
     }
     mote_free(plan->ctx, windows);
     return uploaded ? MOTE_OK : MOTE_ERROR_MEMORY;

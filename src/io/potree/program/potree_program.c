@@ -96,19 +96,6 @@ static mote_status add_position(potree_plan *plan, const potree_attribute *posit
     return MOTE_OK;
 }
 
-/* Copied integers become X where the grid does not begin at the source's zero; last, so as to divide no copy. */
-static mote_status add_subtractions(potree_plan *plan, const potree_attribute *position) {
-    if (!plain_integers(plan, position)) return MOTE_OK;
-    for (uint32_t k = 0; k < 3; k++) {
-        const uint32_t less = (uint32_t)(uint64_t)plan->lattice->min[k] - plan->base[k];
-        if (less == 0) continue;
-        record_op *op = add_op(plan, RECORD_SUBTRACT, position->at + 4 * k);
-        if (op == NULL) return MOTE_ERROR_MEMORY;
-        op->less = less;
-    }
-    return MOTE_OK;
-}
-
 static mote_status add_color(potree_plan *plan, const potree_attribute *color) {
     if (plan->averaged_colors) { return add_op(plan, RECORD_COLORS, color->at) != NULL ? MOTE_OK : MOTE_ERROR_MEMORY; }
     for (uint32_t c = 0; c < 3; c++) {
@@ -147,5 +134,15 @@ mote_status potree_program_make(potree_plan *plan) {
         case POTREE_PLAIN: MOTE_TRY(add_value(plan, attribute->columns[0], attribute->type, attribute->at)); break;
         }
     }
-    return add_subtractions(plan, &plan->attributes[0]);
+    /* Copied integers become X where the grid does not begin at the source's zero; last, so as to divide no copy. */
+    const potree_attribute *position = &plan->attributes[0];
+    if (!plain_integers(plan, position)) return MOTE_OK;
+    for (uint32_t k = 0; k < 3; k++) {
+        const uint32_t less = (uint32_t)(uint64_t)plan->lattice->min[k] - plan->base[k];
+        if (less == 0) continue;
+        record_op *op = add_op(plan, RECORD_SUBTRACT, position->at + 4 * k);
+        if (op == NULL) return MOTE_ERROR_MEMORY;
+        op->less = less;
+    }
+    return MOTE_OK;
 }
