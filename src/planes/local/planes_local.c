@@ -23,12 +23,12 @@ static void reserve_points(planes_local *s, uint64_t points) {
     s->owner = mote_alloc(ctx, points * sizeof *s->owner, "planes search");
     s->likelihood = mote_alloc(ctx, points * sizeof *s->likelihood, "planes search");
     s->failures = mote_alloc(ctx, points * sizeof *s->failures, "planes search");
-    /* What is near is written before it is known to be: one more. */
-    s->near_point = mote_alloc(ctx, (points + 1) * sizeof *s->near_point, "planes search");
-    s->near_distance = mote_alloc(ctx, (points + 1) * sizeof *s->near_distance, "planes search");
-    s->near_u = mote_alloc(ctx, (points + 1) * sizeof *s->near_u, "planes search");
-    s->near_v = mote_alloc(ctx, (points + 1) * sizeof *s->near_v, "planes search");
-    s->near_cell = mote_alloc(ctx, (points + 1) * sizeof *s->near_cell, "planes search");
+    /* What is near is written eight at a time. */
+    s->near_point = mote_alloc(ctx, (points + 8) * sizeof *s->near_point, "planes search");
+    s->near_distance = mote_alloc(ctx, (points + 8) * sizeof *s->near_distance, "planes search");
+    s->near_u = mote_alloc(ctx, (points + 8) * sizeof *s->near_u, "planes search");
+    s->near_v = mote_alloc(ctx, (points + 8) * sizeof *s->near_v, "planes search");
+    s->near_cell = mote_alloc(ctx, (points + 8) * sizeof *s->near_cell, "planes search");
 }
 
 static void reserve_cells(planes_local *s, uint64_t cells) {
