@@ -65,6 +65,20 @@ static void integers_and_doubles_too(void **state) {
         simd_f_store(from_doubles,
                      simd_d_to_f(simd_d_max(simd_d_mul(simd_d_sub(simd_d_load(d), simd_d_set(e[0])), simd_d_load(e)),
                                             simd_d_set(-1e8))));
+        const simd_d wide = simd_f_to_d(simd_d_to_f(simd_d_load(d)));
+        uint32_t above = 0, equal = 0, doubles_above = 0, widened = 0;
+        for (int l = 0; l < 8; l++) {
+            above |= (uint32_t)(i[l] > j[l]) << l;
+            equal |= (uint32_t)(i[l] == i[l & 5]) << l;
+            doubles_above |= (uint32_t)(d[l] > e[l]) << l;
+            widened |= (uint32_t)((double)(float)d[l] > (double)(float)d[0]) << l;
+        }
+        const int32_t others[8] = {i[0], i[1], i[0], i[1], i[4], i[5], i[4], i[5]};
+        assert_int_equal(simd_i_above(simd_i_load(i), simd_i_load(j)), above);
+        assert_int_equal(simd_i_equal(simd_i_load(i), simd_i_load(others)), equal);
+        assert_int_equal(simd_d_above(simd_d_load(d), simd_d_load(e)), doubles_above);
+        assert_int_equal(simd_d_above(simd_d_load(d), simd_d_load(d)), 0);
+        assert_int_equal(simd_d_above(wide, simd_d_set((double)(float)d[0])), widened);
         for (int l = 0; l < 8; l++) {
             const int32_t difference = i[l] - j[l];
             const double product = (d[l] - e[0]) * e[l];

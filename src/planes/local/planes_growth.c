@@ -62,7 +62,7 @@ void planes_refuse_growth(const planes_local *s, const planes_growth *g, double 
 
 /* Marks the cells connected with start that have as many points; returns how many points they have. start has; the rim
    has none. */
-static uint64_t flood(planes_local *s, const planes_growth *g, uint32_t start, double min, uint8_t number) {
+static uint64_t flood(planes_local *s, const planes_growth *g, uint32_t start, uint32_t min, uint8_t number) {
     const uint32_t columns = g->columns, cells = g->columns * g->rows, *in = s->cell_in;
     uint32_t *stack = s->cell_stack;
     uint8_t *mark = s->cell_mark;
@@ -89,7 +89,7 @@ static uint64_t flood(planes_local *s, const planes_growth *g, uint32_t start, d
 static bool find_component(planes_local *s, planes_growth *g, double radius) {
     const double significant = g->strays + 2 * sqrt(g->strays) + 1;
     const double between = g->strays + STRAY_SHARE * (g->density - g->strays);
-    const double min = fmax(MIN_CELL, fmin(significant, between));
+    const uint32_t min = (uint32_t)ceil(fmax(MIN_CELL, fmin(significant, between)));
     const double reach = 2 * g->noise, radius2 = radius * radius;
     const uint32_t count = s->near_count, cells = g->columns * g->rows, *near_cell = s->near_cell, *in = s->cell_in;
     uint64_t best_points = 0, points_of[MAX_NUMBER];
@@ -145,6 +145,19 @@ static bool is_in_component(const planes_local *s, const planes_growth *g, uint3
     return s->cell_mark[s->near_cell[i]] != 0 && fabsf(s->near_distance[i]) <= (float)(PLANES_REACH_NOISES * g->noise);
 }
 
+/* Lists the component's points among those that are near; returns how many. */
+static uint32_t list_component(planes_local *s, const planes_growth *g) {
+    const uint32_t near = s->near_count, *cell = s->near_cell;
+    const float *distance = s->near_distance, reach = (float)(PLANES_REACH_NOISES * g->noise);
+    const uint8_t *mark = s->cell_mark;
+    uint32_t count = 0, *list = s->component;
+    for (uint32_t i = 0; i < near; i++) {
+        list[count] = i;
+        count += (uint32_t)(mark[cell[i]] != 0) & (uint32_t)(fabsf(distance[i]) <= reach);
+    }
+    return count;
+}
+
 /* Least squares of the component's points; strays are taken out of the noise. */
 static bool fit_component(planes_local *s, planes_growth *g) {
     const planes_sample *sample = s->sample;
@@ -152,13 +165,13 @@ static bool fit_component(planes_local *s, planes_growth *g) {
     planes_local_fit fit;
     double strays, farthest2 = 0;
     const double p[3] = {rint(g->at[0]), rint(g->at[1]), rint(g->at[2])};
+    const uint32_t count = list_component(s, g), *list = s->component;
     memset(&m, 0, sizeof m);
-    for (uint32_t i = 0; i < s->near_count; i++) {
-        if (!is_in_component(s, g, i)) continue;
-        const uint32_t k = s->near_point[i];
-        const double u = (double)s->near_u[i], v = (double)s->near_v[i];
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t k = s->near_point[list[i]];
+        const double u = (double)s->near_u[list[i]], v = (double)s->near_v[list[i]], far2 = u * u + v * v;
         planes_moments_add(&m, (double)sample->x[k] - p[0], (double)sample->y[k] - p[1], (double)sample->z[k] - p[2]);
-        farthest2 = fmax(farthest2, u * u + v * v);
+        farthest2 = far2 > farthest2 ? far2 : farthest2;
     }
     if (!count_component(s, g, m.count, &strays) || !planes_moments_fit(&m, &fit)) return false;
     double rms = fit.rms;
@@ -190,27 +203,29 @@ static double structure_of(const planes_local *s, const planes_growth *g, double
 }
 
 static bool describe_component(planes_local *s, planes_growth *g) {
-    double count = 0, squares = 0, strays, central = 0, middle = 0, side[2] = {0, 0};
+    double squares = 0, strays, central = 0, middle = 0, side[2] = {0, 0};
+    float low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
+    const uint32_t listed = list_component(s, g);
     memset(s->cell_sum, 0, (uint64_t)g->columns * g->rows * sizeof *s->cell_sum);
-    for (int k = 0; k < 2; k++) {
-        g->low[k] = INFINITY;
-        g->high[k] = -INFINITY;
-    }
-    for (uint32_t i = 0; i < s->near_count; i++) {
-        if (!is_in_component(s, g, i)) continue;
+    for (uint32_t k = 0; k < listed; k++) {
+        const uint32_t i = s->component[k];
         const double distance = (double)s->near_distance[i], noises = distance / g->noise, size = fabs(noises);
-        const double at[2] = {(double)s->near_u[i], (double)s->near_v[i]};
-        count++;
+        const float at[2] = {s->near_u[i], s->near_v[i]};
         squares += distance * distance;
         central += size < 0.6745;
         middle += size < 1;
-        if (size > 1.75 && size < 2.75) side[noises > 0]++;
+        side[noises > 0] += size > 1.75 && size < 2.75;
         s->cell_sum[s->near_cell[i]] += s->near_distance[i];
-        for (int k = 0; k < 2; k++) {
-            g->low[k] = fmin(g->low[k], at[k]);
-            g->high[k] = fmax(g->high[k], at[k]);
+        for (int axis = 0; axis < 2; axis++) {
+            low[axis] = at[axis] < low[axis] ? at[axis] : low[axis];
+            high[axis] = at[axis] > high[axis] ? at[axis] : high[axis];
         }
     }
+    for (int axis = 0; axis < 2; axis++) {
+        g->low[axis] = (double)low[axis];
+        g->high[axis] = (double)high[axis];
+    }
+    const double count = listed;
     if (!count_component(s, g, count, &strays)) return false;
     g->central = (central - 0.2248 * strays) / (count - strays);
     g->shoulders[0] = fmin(side[0], side[1]) / (0.5 * middle + 1e-9);

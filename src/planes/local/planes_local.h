@@ -109,6 +109,7 @@ typedef struct planes_local {
     uint32_t *near_point;
     float *near_distance, *near_u, *near_v;
     uint32_t *near_cell;
+    uint32_t *component; /* of the near points, those of the component */
     uint32_t cell_capacity;
     uint32_t *cell_in, *cell_beside; /* points; beside: below and above */
     uint8_t *cell_mark;

@@ -24,14 +24,6 @@ static planes_density density_of(const planes_growth *g) {
     return density;
 }
 
-/* Whether another plane explains a point better. */
-static bool is_others(const planes_local *s, const planes_growth *g, const planes_density *density, uint32_t point,
-                      double distance) {
-    const int32_t owner = s->owner[point];
-    return owner >= 0 && owner != g->self &&
-           (double)s->likelihood[point] > density->base - distance * distance * density->narrow;
-}
-
 /* Whether points of a block may be within reach of the plane, and near enough to where it is. */
 static bool is_block_near(const planes_local_box *box, const planes_growth *g, double reach) {
     double distance = 0, half = 0, away = 0;
@@ -72,6 +64,17 @@ SIMD_INLINE simd_f along(const simd_f axis[3], simd_f x, simd_f y, simd_f z) {
     return simd_f_fma(axis[2], z, simd_f_fma(axis[1], y, simd_f_mul(axis[0], x)));
 }
 
+/* Bits of those that another plane explains better. bits: which are asked for. */
+SIMD_INLINE uint32_t others_of(const planes_local *s, int32_t self, const planes_density *density, uint32_t first,
+                               uint32_t bits, simd_f distance) {
+    const simd_i owner = simd_i_load(s->owner + first);
+    const uint32_t owned = simd_i_above(owner, simd_i_set(-1)) & ~simd_i_equal(owner, simd_i_set(self));
+    if ((owned & bits) == 0) return 0;
+    const simd_d d = simd_f_to_d(distance), falls = simd_d_mul(simd_d_mul(d, d), simd_d_set(density->narrow));
+    const simd_d mine = simd_d_sub(simd_d_set(density->base), falls);
+    return owned & simd_d_above(simd_f_to_d(simd_f_load(s->likelihood + first)), mine);
+}
+
 /* Takes those of eight points that are near and no others'. valid: bits of those that are points. */
 SIMD_INLINE void take_lanes(planes_local *s, const planes_growth *g, const planes_density *density,
                             const near_axes *axes, uint32_t first, uint32_t valid) {
@@ -84,14 +87,7 @@ SIMD_INLINE void take_lanes(planes_local *s, const planes_growth *g, const plane
     if (bits == 0) return;
     const simd_f u = along(axes->u, x, y, z), v = along(axes->v, x, y, z);
     bits &= simd_f_at_most(simd_f_add(simd_f_mul(u, u), simd_f_mul(v, v)), axes->look2);
-    if (s->plane_count > 0) {
-        float distances[LANES];
-        simd_f_store(distances, distance);
-        for (uint32_t rest = bits; rest != 0; rest &= rest - 1) {
-            const uint32_t lane = (uint32_t)__builtin_ctz(rest);
-            if (is_others(s, g, density, first + lane, (double)distances[lane])) bits &= ~(1u << lane);
-        }
-    }
+    bits &= ~others_of(s, g->self, density, first, bits, distance);
     const simd_i picked = simd_mask(bits);
     simd_compress_indices(s->near_point + s->near_count, first, picked);
     simd_f_compress(s->near_distance + s->near_count, distance, picked);
