@@ -64,6 +64,22 @@ static void measure(const planes_plane *plane, const float *x, const float *y, c
     for (uint32_t i = 0; i < count; i++) distance[i] = planes_distance(plane, x[i], y[i], z[i]);
 }
 
+/* Lists the free points of a piece within reach, counted from first; returns how many. list: with room for a point
+   more, for what is near is written before it is known to be. */
+static uint32_t list_near(const float *distance, uint32_t count, float reach, uint32_t first, const uint8_t *claimed,
+                          uint32_t *list) {
+    uint8_t near[PIECE];
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        near[i] = (uint8_t)((uint32_t)(fabsf(distance[i]) <= reach) & (uint32_t)(claimed[i] == 0));
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        list[found] = first + i;
+        found += near[i];
+    }
+    return found;
+}
+
 /* The pool: free points within reach of a plane. */
 static void take_pool(const refine_job *job, const planes_fit *fit, double reach, near_points *near) {
     const planes_sample *s = job->sample;
@@ -73,10 +89,7 @@ static void take_pool(const refine_job *job, const planes_fit *fit, double reach
     for (uint32_t first = 0; first < s->count; first += PIECE) {
         const uint32_t count = piece_at(first, s->count);
         measure(&plane, s->x + first, s->y + first, s->z + first, count, distance);
-        for (uint32_t i = 0; i < count; i++) {
-            near->index[found] = first + i;
-            found += fabsf(distance[i]) <= plane.tolerance && job->claimed[first + i] == 0;
-        }
+        found += list_near(distance, count, plane.tolerance, first, job->claimed + first, near->index + found);
     }
     for (uint32_t k = 0; k < found; k++) {
         const uint32_t i = near->index[k];

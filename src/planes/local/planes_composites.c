@@ -172,19 +172,42 @@ static void begin_heaps(const planes_profile *p, double all, double noise, compo
     for (uint32_t k = 0; k < heaps->count; k++) heaps->share[k] = 0.5 / heaps->count;
 }
 
-/* A turn of expectation and maximization. */
-static void improve_heaps(const planes_profile *p, double all, composite_heaps *heaps) {
+/* Bins that a heap may reach. */
+typedef struct heap_reach {
+    int32_t first, last;
+} heap_reach;
+
+/* A bin more on either side than where density_at is above 0. */
+static void find_reaches(const planes_profile *p, const composite_heaps *heaps, heap_reach *reaches) {
+    const double half = TRUNCATED * heaps->noise / p->bin;
+    for (uint32_t k = 0; k < heaps->count; k++) {
+        const double middle = (heaps->at[k] - p->low) / p->bin;
+        reaches[k].first = (int32_t)fmax(floor(middle - half) - 2, 0);
+        reaches[k].last = (int32_t)fmin(ceil(middle + half) + 2, p->bins);
+    }
+}
+
+/* A turn of expectation and maximization; last: nats are asked for. */
+static void improve_heaps(const planes_profile *p, double all, bool last, composite_heaps *heaps) {
     double share[MAX_HEAPS] = {0}, first[MAX_HEAPS] = {0}, squares = 0, rest = 0, in_heaps = 0, nats = 0;
+    heap_reach reaches[MAX_HEAPS];
+    find_reaches(p, heaps, reaches);
     for (uint32_t i = 0; i < p->bins; i++) {
         double densities[MAX_HEAPS], sum = 0;
+        uint32_t near[MAX_HEAPS], near_count = 0;
         const double at = p->low + (i + 0.5) * p->bin, count = (double)p->counts[i];
         if (count <= 0) continue;
         const double expected = ((double)p->expected[i] + 0.02) / (all * p->bin), other = heaps->rest * expected;
-        for (uint32_t k = 0; k < heaps->count; k++) sum += densities[k] = density_at(heaps, k, at);
-        nats += count * log((sum + other) / expected);
-        rest += count * other / (sum + other);
         for (uint32_t k = 0; k < heaps->count; k++) {
-            const double part = count * densities[k] / (sum + other), off = at - heaps->at[k];
+            if ((int32_t)i < reaches[k].first || (int32_t)i > reaches[k].last) continue;
+            sum += densities[near_count] = density_at(heaps, k, at);
+            near[near_count++] = k;
+        }
+        if (last) nats += count * log((sum + other) / expected);
+        rest += count * other / (sum + other);
+        for (uint32_t j = 0; j < near_count; j++) {
+            const uint32_t k = near[j];
+            const double part = count * densities[j] / (sum + other), off = at - heaps->at[k];
             share[k] += part;
             first[k] += part * off;
             squares += part * off * off;
@@ -214,7 +237,7 @@ static void find_heaps(const composite_body *body, const double n[3], double max
         composite_heaps heaps;
         begin_heaps(&p, all, noise, &heaps);
         if (heaps.count == 0) continue;
-        for (int k = 0; k < TURNS; k++) improve_heaps(&p, all, &heaps);
+        for (int k = 0; k < TURNS; k++) improve_heaps(&p, all, k + 1 == TURNS, &heaps);
         const double nats = heaps.nats - heaps.count * log(all);
         if (nats <= best_nats || heaps.noise > max_noise) continue;
         best_nats = nats;
