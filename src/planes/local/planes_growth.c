@@ -60,14 +60,17 @@ void planes_refuse_growth(const planes_local *s, const planes_growth *g, double 
 
 /* ---- components */
 
-/* Marks the cells connected with start that have as many points; returns how many points they have. start has; the rim
-   has none. */
-static uint64_t flood(planes_local *s, const planes_growth *g, uint32_t start, uint32_t min, uint8_t number) {
+/* While components are looked for, a cell that no component may have is marked, too. */
+#define CLOSED_CELL 255
+
+/* Marks the cells connected with start that are open; returns how many points they have. The rim is closed.
+   open: the open cells that are left */
+static uint64_t flood(planes_local *s, const planes_growth *g, uint32_t start, uint8_t number, uint32_t *open) {
     const uint32_t columns = g->columns, cells = g->columns * g->rows, *in = s->cell_in;
     uint32_t *stack = s->cell_stack;
     uint8_t *mark = s->cell_mark;
     uint64_t points = 0;
-    uint32_t depth = 0;
+    uint32_t depth = 0, marked = 1;
     mark[start] = number;
     stack[depth++] = start;
     while (depth > 0) {
@@ -76,30 +79,44 @@ static uint64_t flood(planes_local *s, const planes_growth *g, uint32_t start, u
         for (uint32_t row = 0; row < 3; row++) {
             const uint32_t first = cell + row * columns - columns - 1;
             for (uint32_t other = first; other != first + 3; other++) {
-                if (other >= cells || mark[other] != 0 || in[other] < min) continue;
+                if (other >= cells || mark[other] != 0) continue;
                 mark[other] = number;
                 stack[depth++] = other;
+                marked++;
             }
         }
     }
+    *open -= marked;
     return points;
+}
+
+/* Closes the cells that have fewer points; returns how many are open. */
+static uint32_t close_cells(planes_local *s, uint32_t cells, uint32_t min) {
+    const uint32_t *in = s->cell_in;
+    uint8_t *restrict mark = s->cell_mark;
+    uint32_t open = 0;
+    for (uint32_t cell = 0; cell < cells; cell++) {
+        mark[cell] = in[cell] < min ? CLOSED_CELL : 0;
+        open += in[cell] >= min;
+    }
+    return open;
 }
 
 /* Marks the cells of the component with the most points, of those that begin within radius, by 1, and no others. */
 static bool find_component(planes_local *s, planes_growth *g, double radius) {
     const double significant = g->strays + 2 * sqrt(g->strays) + 1;
     const double between = g->strays + STRAY_SHARE * (g->density - g->strays);
-    const uint32_t min = (uint32_t)ceil(fmax(MIN_CELL, fmin(significant, between)));
+    const double min = ceil(fmax(MIN_CELL, fmin(significant, between)));
     const double reach = 2 * g->noise, radius2 = radius * radius;
-    const uint32_t count = s->near_count, cells = g->columns * g->rows, *near_cell = s->near_cell, *in = s->cell_in;
+    const uint32_t count = s->near_count, cells = g->columns * g->rows, *near_cell = s->near_cell;
+    uint32_t open = close_cells(s, cells, (uint32_t)min);
     uint64_t best_points = 0, points_of[MAX_NUMBER];
     uint8_t number = 2, best = 0, *mark = s->cell_mark;
-    for (uint32_t i = 0; i < count && number < MAX_NUMBER; i++) {
-        const uint32_t cell = near_cell[i];
-        if (mark[cell] != 0 || in[cell] < min) continue;
+    for (uint32_t i = 0; i < count && number < MAX_NUMBER && open > 0; i++) {
+        if (mark[near_cell[i]] != 0) continue;
         const double u = (double)s->near_u[i], v = (double)s->near_v[i];
         if (fabs((double)s->near_distance[i]) > reach || u * u + v * v > radius2) continue;
-        const uint64_t points = flood(s, g, cell, min, number);
+        const uint64_t points = flood(s, g, near_cell[i], number, &open);
         if (points > best_points) {
             best_points = points;
             best = number;
@@ -110,7 +127,7 @@ static bool find_component(planes_local *s, planes_growth *g, double radius) {
     for (uint8_t k = 2; k < number; k++) {
         if ((double)points_of[k] >= PIECE_SHARE * (double)best_points) g->pieces += (double)points_of[k];
     }
-    for (uint32_t cell = 0; cell < cells; cell++) mark[cell] = mark[cell] == best;
+    for (uint32_t cell = 0; cell < cells; cell++) mark[cell] = best > 0 && mark[cell] == best;
     return best_points > 0;
 }
 

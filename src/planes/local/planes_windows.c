@@ -112,7 +112,7 @@ static void count_distances(const window_points *w, const float normal[3], float
             fabsf(fmaf(normal[2], w->z[i], fmaf(normal[1], w->y[i], fmaf(normal[0], w->x[i], -offset))));
         bins[i] = (uint8_t)bin_of(distance);
     }
-    memset(counts, 0, 4 * BINS);
+    for (uint32_t k = 0; k < 4; k++) memset(counts[k], 0, BINS);
     uint32_t i = 0;
     for (; i + 4 <= w->count; i += 4) {
         for (uint32_t k = 0; k < 4; k++) counts[k][bins[i + k]]++;
@@ -120,27 +120,44 @@ static void count_distances(const window_points *w, const float normal[3], float
     for (; i < w->count; i++) counts[0][bins[i]]++;
 }
 
+/* Distances that may be the best: ends of bins with points. */
+typedef struct bin_list {
+    uint32_t count;
+    uint8_t bin[BINS + 1];
+    uint16_t within[BINS + 1]; /* points up to the end of the bin */
+} bin_list;
+
+static void list_bins(uint8_t counts[4][BINS], const window_bins *bins, bin_list *list) {
+    uint16_t all[BINS];
+    uint32_t within = 0, listed = 0;
+    for (int32_t bin = 0; bin < BINS; bin++) {
+        all[bin] = (uint16_t)(counts[0][bin] + counts[1][bin] + counts[2][bin] + counts[3][bin]);
+    }
+    for (int32_t bin = 0; bin < bins->first; bin++) within += all[bin];
+    for (int32_t bin = bins->first; bin < bins->last; bin++) {
+        within += all[bin];
+        list->bin[listed] = (uint8_t)bin;
+        list->within[listed] = (uint16_t)within;
+        listed += (uint32_t)(all[bin] != 0) & (uint32_t)(within >= MIN_SCORED);
+    }
+    list->count = listed;
+}
+
 /* Poisson's likelihood of the points within a distance against that of points spread evenly as far as extent: the best
    distance, and its score. */
 static void score_trial(const window_search *s, const window_points *w, const window_bins *bins, const float normal[3],
                         float offset, trial_plane *trial) {
     uint8_t counts[4][BINS];
-    uint16_t all[BINS];
-    uint32_t within = 0;
+    bin_list list;
     int32_t best = -1;
     count_distances(w, normal, offset, counts);
-    for (int32_t bin = 0; bin < BINS; bin++) {
-        all[bin] = (uint16_t)(counts[0][bin] + counts[1][bin] + counts[2][bin] + counts[3][bin]);
-    }
-    for (int32_t bin = 0; bin < bins->first; bin++) within += all[bin];
+    list_bins(counts, bins, &list);
     trial->score = 0;
-    for (int32_t bin = bins->first; bin < bins->last; bin++) {
-        within += all[bin];
-        if (all[bin] == 0 || within < MIN_SCORED) continue;
+    for (uint32_t i = 0; i < list.count; i++) {
+        const int32_t bin = list.bin[i], within = list.within[i];
         const double score = s->count_log[within] - within * bins->nats[bin] - (within - bins->evenly[bin]);
-        if (score <= trial->score) continue;
-        trial->score = score;
-        best = bin;
+        best = score > trial->score ? bin : best;
+        trial->score = score > trial->score ? score : trial->score;
     }
     trial->reach = best >= 0 ? (double)bin_end(best) : 0;
 }
