@@ -35,6 +35,7 @@ SIMD_INLINE void simd_f_store(float *at, simd_f a) { _mm256_storeu_ps(at, a); }
 SIMD_INLINE simd_f simd_f_add(simd_f a, simd_f b) { return _mm256_add_ps(a, b); }
 SIMD_INLINE simd_f simd_f_sub(simd_f a, simd_f b) { return _mm256_sub_ps(a, b); }
 SIMD_INLINE simd_f simd_f_mul(simd_f a, simd_f b) { return _mm256_mul_ps(a, b); }
+SIMD_INLINE simd_f simd_f_div(simd_f a, simd_f b) { return _mm256_div_ps(a, b); }
 SIMD_INLINE simd_f simd_f_fma(simd_f a, simd_f b, simd_f c) { return _mm256_fmadd_ps(a, b, c); }
 SIMD_INLINE simd_f simd_f_min(simd_f a, simd_f b) { return _mm256_min_ps(a, b); }
 SIMD_INLINE simd_f simd_f_max(simd_f a, simd_f b) { return _mm256_max_ps(a, b); }
@@ -179,6 +180,7 @@ SIMD_INLINE void simd_f_store(float *at, simd_f a) { memcpy(at, a.lane, sizeof a
 SIMD_INLINE simd_f simd_f_add(simd_f a, simd_f b) { SIMD_EACH(simd_f, a.lane[l] + b.lane[l]); }
 SIMD_INLINE simd_f simd_f_sub(simd_f a, simd_f b) { SIMD_EACH(simd_f, a.lane[l] - b.lane[l]); }
 SIMD_INLINE simd_f simd_f_mul(simd_f a, simd_f b) { SIMD_EACH(simd_f, a.lane[l] * b.lane[l]); }
+SIMD_INLINE simd_f simd_f_div(simd_f a, simd_f b) { SIMD_EACH(simd_f, a.lane[l] / b.lane[l]); }
 SIMD_INLINE simd_f simd_f_fma(simd_f a, simd_f b, simd_f c0) {
     SIMD_EACH(simd_f, fmaf(a.lane[l], b.lane[l], c0.lane[l]));
 }

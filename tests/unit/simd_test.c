@@ -14,7 +14,7 @@ static float random_float(uint64_t i) {
 static void floats_are_those_of_each_lane(void **state) {
     (void)state;
     for (uint64_t r = 0; r < ROUNDS; r++) {
-        float a[8], b[8], c[8], sum[8], difference[8], product[8], fused[8], min[8], max[8], root[8];
+        float a[8], b[8], c[8], sum[8], difference[8], product[8], quotient[8], fused[8], min[8], max[8], root[8];
         for (uint64_t l = 0; l < 8; l++) {
             a[l] = random_float(24 * r + l);
             b[l] = random_float(24 * r + 8 + l);
@@ -24,6 +24,7 @@ static void floats_are_those_of_each_lane(void **state) {
         simd_f_store(sum, simd_f_add(va, vb));
         simd_f_store(difference, simd_f_sub(va, vb));
         simd_f_store(product, simd_f_mul(va, vb));
+        simd_f_store(quotient, simd_f_div(va, vb));
         simd_f_store(fused, simd_f_fma(va, vb, vc));
         simd_f_store(min, simd_f_min(va, vb));
         simd_f_store(max, simd_f_max(va, simd_f_set(b[0])));
@@ -31,9 +32,9 @@ static void floats_are_those_of_each_lane(void **state) {
         float all_min = INFINITY, all_max = -INFINITY;
         uint32_t bits = 0;
         for (int l = 0; l < 8; l++) {
-            const float expected[] = {a[l] + b[l], a[l] - b[l], a[l] * b[l], fmaf(a[l], b[l], c[l])};
-            const float *const found[] = {sum, difference, product, fused};
-            for (int i = 0; i < 4; i++) {
+            const float expected[] = {a[l] + b[l], a[l] - b[l], a[l] * b[l], a[l] / b[l], fmaf(a[l], b[l], c[l])};
+            const float *const found[] = {sum, difference, product, quotient, fused};
+            for (int i = 0; i < 5; i++) {
                 assert_true(found[i][l] == expected[i] || (isnan(found[i][l]) && isnan(expected[i])));
             }
             assert_true(min[l] == fminf(a[l], b[l]) && max[l] == fmaxf(a[l], b[0]));

@@ -72,12 +72,13 @@ static planes_profile_points points_of(const composite_body *body, const composi
     return points;
 }
 
-/* The nats that a direction says more than expected. */
-static double score_direction(const composite_body *body, const composite_columns *columns, const double n[3]) {
+/* The nats that a direction says more than expected; 0 if they are no more than least. */
+static double score_direction(const composite_body *body, const composite_columns *columns, const double n[3],
+                              double least) {
     const planes_profile_points points = points_of(body, columns);
     planes_profile p;
     if (!planes_profile_make(&points, n, body->noise / BINS_A_NOISE, &body->blur, &p)) return 0;
-    return planes_profile_score(&p);
+    return planes_profile_bound(&p) > least ? planes_profile_score(&p) : 0;
 }
 
 static void direction_at(uint32_t i, double n[3]) {
@@ -101,7 +102,7 @@ static void score_directions(const planes_local *s, const composite_body *body, 
     for (int64_t i = 0; i < (int64_t)DIRECTIONS; i++) {
         double n[3];
         direction_at((uint32_t)i, n);
-        scores[i] = score_direction(body, &body->some, n) * body->stride;
+        scores[i] = score_direction(body, &body->some, n, MIN_SCORE / body->stride) * body->stride;
     }
 }
 
@@ -128,7 +129,7 @@ static bool next_direction(const double *scores, double (*before)[3], uint32_t c
 
 /* Climbs from a direction to the best one nearby; returns its score. */
 static double refine_direction(const composite_body *body, double best[3]) {
-    double score = score_direction(body, &body->all, best), step = FIRST_STEP;
+    double score = score_direction(body, &body->all, best, -INFINITY), step = FIRST_STEP;
     for (int move = 0; move < MAX_MOVES && step > LAST_STEP; move++) {
         double u[3], v[3], better[3];
         bool moved = false;
@@ -136,7 +137,7 @@ static double refine_direction(const composite_body *body, double best[3]) {
         for (int k = 0; k < 4; k++) {
             double n[3];
             turn(best, u, v, (k == 0) * step - (k == 1) * step, (k == 2) * step - (k == 3) * step, n);
-            const double other = score_direction(body, &body->all, n);
+            const double other = score_direction(body, &body->all, n, score);
             if (other <= score) continue;
             score = other;
             memcpy(better, n, sizeof better);
@@ -172,42 +173,44 @@ static void begin_heaps(const planes_profile *p, double all, double noise, compo
     for (uint32_t k = 0; k < heaps->count; k++) heaps->share[k] = 0.5 / heaps->count;
 }
 
-/* Bins that a heap may reach. */
-typedef struct heap_reach {
-    int32_t first, last;
-} heap_reach;
+/* Which heaps may reach a bin: those between two numbers. */
+typedef struct heap_reaches {
+    uint8_t first[PLANES_PROFILE_BINS], last[PLANES_PROFILE_BINS]; /* last is behind them */
+} heap_reaches;
 
-/* A bin more on either side than where density_at is above 0. */
-static void find_reaches(const planes_profile *p, const composite_heaps *heaps, heap_reach *reaches) {
+/* A bin or two more on either side than where density_at is above 0. */
+static void find_reaches(const planes_profile *p, const composite_heaps *heaps, heap_reaches *reaches) {
     const double half = TRUNCATED * heaps->noise / p->bin;
-    for (uint32_t k = 0; k < heaps->count; k++) {
+    memset(reaches->first, MAX_HEAPS, p->bins);
+    memset(reaches->last, 0, p->bins);
+    for (uint32_t k = heaps->count; k-- > 0;) {
         const double middle = (heaps->at[k] - p->low) / p->bin;
-        reaches[k].first = (int32_t)fmax(floor(middle - half) - 2, 0);
-        reaches[k].last = (int32_t)fmin(ceil(middle + half) + 2, p->bins);
+        const uint32_t first = (uint32_t)fmin(fmax(floor(middle - half) - 2, 0), p->bins);
+        const uint32_t last = (uint32_t)fmin(fmax(ceil(middle + half) + 2, 0), p->bins);
+        for (uint32_t i = first; i < last; i++) {
+            reaches->first[i] = (uint8_t)k;
+            if (reaches->last[i] == 0) reaches->last[i] = (uint8_t)(k + 1);
+        }
     }
 }
 
 /* A turn of expectation and maximization; last: nats are asked for. */
 static void improve_heaps(const planes_profile *p, double all, bool last, composite_heaps *heaps) {
     double share[MAX_HEAPS] = {0}, first[MAX_HEAPS] = {0}, squares = 0, rest = 0, in_heaps = 0, nats = 0;
-    heap_reach reaches[MAX_HEAPS];
-    find_reaches(p, heaps, reaches);
+    heap_reaches reaches;
+    find_reaches(p, heaps, &reaches);
     for (uint32_t i = 0; i < p->bins; i++) {
         double densities[MAX_HEAPS], sum = 0;
-        uint32_t near[MAX_HEAPS], near_count = 0;
+        const uint32_t first_near = reaches.first[i], last_near = reaches.last[i];
         const double at = p->low + (i + 0.5) * p->bin, count = (double)p->counts[i];
         if (count <= 0) continue;
         const double expected = ((double)p->expected[i] + 0.02) / (all * p->bin), other = heaps->rest * expected;
-        for (uint32_t k = 0; k < heaps->count; k++) {
-            if ((int32_t)i < reaches[k].first || (int32_t)i > reaches[k].last) continue;
-            sum += densities[near_count] = density_at(heaps, k, at);
-            near[near_count++] = k;
-        }
+        for (uint32_t k = first_near; k < last_near; k++) sum += densities[k] = density_at(heaps, k, at);
         if (last) nats += count * log((sum + other) / expected);
         rest += count * other / (sum + other);
-        for (uint32_t j = 0; j < near_count; j++) {
-            const uint32_t k = near[j];
-            const double part = count * densities[j] / (sum + other), off = at - heaps->at[k];
+        for (uint32_t k = first_near; k < last_near; k++) {
+            if (densities[k] <= 0) continue;
+            const double part = count * densities[k] / (sum + other), off = at - heaps->at[k];
             share[k] += part;
             first[k] += part * off;
             squares += part * off * off;

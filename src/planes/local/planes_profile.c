@@ -12,6 +12,7 @@
 #define PIECE     256u /* points whose bins are found at once */
 #define GROUPS    4u   /* of lanes: bins that are blurred at once */
 #define TRUNCATED 4    /* deviations of a normal distribution */
+#define ROUNDING  1e-3 /* of all that is summed up: far more than floats lose in 2,048 sums */
 
 /* ---- blur */
 
@@ -139,6 +140,7 @@ bool planes_profile_make(const planes_profile_points *points, const double n[3],
         p->counts[i] = (float)((int32_t)counters.counts[0][i] + counters.counts[1][i]);
         along[i] = (float)((int32_t)counters.along[0][i] + counters.along[1][i]);
     }
+    for (uint32_t i = p->bins; i % LANES != 0; i++) p->counts[i] = 0;
     planes_blur_bins(along, p->bins, blur, p->expected);
     return true;
 }
@@ -151,4 +153,30 @@ double planes_profile_score(const planes_profile *p) {
         nats -= count - expected + (count > 0 ? 0.5 : 0);
     }
     return nats;
+}
+
+/* log x is at most (x - 1) / sqrt x from 1 on, and at most 2 (x - 1) / (x + 1) below; the other one is less. */
+double planes_profile_bound(const planes_profile *p) {
+    float nats[LANES], sizes[LANES];
+    double sum = 0, size = 0;
+    const simd_f zero = simd_f_set(0), one = simd_f_set(1);
+    simd_f sums = zero, all = zero;
+    for (uint32_t i = 0; i < p->bins; i += LANES) {
+        const simd_f count = simd_f_load(p->counts + i);
+        const simd_f expected = simd_f_add(simd_f_load(p->expected + i), simd_f_set(0.25f));
+        const simd_f ratio = simd_f_div(count, expected), above = simd_f_sub(ratio, one);
+        const simd_f from_one = simd_f_div(above, simd_f_sqrt(simd_f_max(ratio, simd_f_set(0.01f))));
+        const simd_f below_one = simd_f_div(simd_f_add(above, above), simd_f_add(ratio, one));
+        const simd_f gain = simd_f_mul(count, simd_f_max(from_one, below_one));
+        const simd_f chance = simd_f_min(simd_f_mul(count, simd_f_set(0.5f)), simd_f_set(0.5f));
+        sums = simd_f_add(sums, simd_f_sub(gain, simd_f_add(simd_f_sub(count, expected), chance)));
+        all = simd_f_add(all, simd_f_add(simd_f_max(gain, simd_f_sub(zero, gain)), simd_f_add(count, expected)));
+    }
+    simd_f_store(nats, sums);
+    simd_f_store(sizes, all);
+    for (uint32_t l = 0; l < LANES; l++) {
+        sum += (double)nats[l];
+        size += (double)sizes[l];
+    }
+    return sum + ROUNDING * size;
 }

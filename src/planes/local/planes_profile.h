@@ -26,7 +26,7 @@ typedef struct planes_blur {
 typedef struct planes_profile {
     double low, bin; /* where the first bin begins; the width of one */
     uint32_t bins;
-    float counts[PLANES_PROFILE_BINS], expected[PLANES_PROFILE_BINS];
+    float counts[PLANES_PROFILE_BINS], expected[PLANES_PROFILE_BINS]; /* counts: zeros up to a multiple of 8 bins */
 } planes_profile;
 
 /* deviation: bins */
@@ -40,5 +40,7 @@ bool planes_profile_make(const planes_profile_points *points, const double direc
                          const planes_blur *blur, planes_profile *profile);
 /* The nats that the counts say more than expected; what as many bins say by chance is taken off. */
 double planes_profile_score(const planes_profile *profile);
+/* No less than the score, and mostly little more; faster. */
+double planes_profile_bound(const planes_profile *profile);
 
 #endif
