@@ -75,40 +75,42 @@ SIMD_INLINE uint32_t others_of(const planes_local *s, int32_t self, const planes
     return owned & simd_d_above(simd_f_to_d(simd_f_load(s->likelihood + first)), mine);
 }
 
-/* Takes those of eight points that are near and no others'. valid: bits of those that are points. */
-SIMD_INLINE void take_lanes(planes_local *s, const planes_growth *g, const planes_density *density,
-                            const near_axes *axes, uint32_t first, uint32_t valid) {
+/* Takes those of eight points that are near and no others', as the near points from at on; returns the next number.
+   valid: bits of those that are points. */
+SIMD_INLINE uint32_t take_lanes(planes_local *s, const planes_growth *g, const planes_density *density,
+                                const near_axes *axes, uint32_t first, uint32_t valid, uint32_t at) {
     const simd_f x = simd_f_sub(simd_f_load(s->sample->x + first), axes->p[0]);
     const simd_f y = simd_f_sub(simd_f_load(s->sample->y + first), axes->p[1]);
     const simd_f z = simd_f_sub(simd_f_load(s->sample->z + first), axes->p[2]);
     const simd_f distance = simd_f_sub(along(axes->n, x, y, z), axes->offset);
     const simd_f size = simd_f_max(distance, simd_f_sub(simd_f_set(0), distance));
     uint32_t bits = simd_f_at_most(size, axes->reach) & valid;
-    if (bits == 0) return;
+    if (bits == 0) return at;
     const simd_f u = along(axes->u, x, y, z), v = along(axes->v, x, y, z);
     bits &= simd_f_at_most(simd_f_add(simd_f_mul(u, u), simd_f_mul(v, v)), axes->look2);
     bits &= ~others_of(s, g->self, density, first, bits, distance);
     const simd_i picked = simd_mask(bits);
-    simd_compress_indices(s->near_point + s->near_count, first, picked);
-    simd_f_compress(s->near_distance + s->near_count, distance, picked);
-    simd_f_compress(s->near_u + s->near_count, u, picked);
-    simd_f_compress(s->near_v + s->near_count, v, picked);
-    s->near_count += (uint32_t)__builtin_popcount(bits);
+    simd_compress_indices(s->near_point + at, first, picked);
+    simd_f_compress(s->near_distance + at, distance, picked);
+    simd_f_compress(s->near_u + at, u, picked);
+    simd_f_compress(s->near_v + at, v, picked);
+    return at + (uint32_t)__builtin_popcount(bits);
 }
 
 void planes_take_near(planes_local *s, const planes_growth *g, double reach) {
     const planes_density density = density_of(g);
     const near_axes axes = axes_of(g, reach);
-    s->near_count = 0;
+    uint32_t count = 0;
     for (uint32_t b = 0; b < s->block_count; b++) {
         const uint32_t begin = b * PLANES_LOCAL_BLOCK, rest = s->sample->count - begin;
         const uint32_t end = begin + (rest < PLANES_LOCAL_BLOCK ? rest : PLANES_LOCAL_BLOCK);
         if (!is_block_near(&s->boxes[b], g, reach)) continue;
         for (uint32_t i = begin; i < end; i += LANES) {
             const uint32_t valid = end - i < LANES ? (1u << (end - i)) - 1 : 255;
-            take_lanes(s, g, &density, &axes, i, valid);
+            count = take_lanes(s, g, &density, &axes, i, valid, count);
         }
     }
+    s->near_count = count;
 }
 
 /* ---- cells */
