@@ -35,6 +35,7 @@ SIMD_INLINE void simd_f_store(float *at, simd_f a) { _mm256_storeu_ps(at, a); }
 SIMD_INLINE simd_f simd_f_add(simd_f a, simd_f b) { return _mm256_add_ps(a, b); }
 SIMD_INLINE simd_f simd_f_sub(simd_f a, simd_f b) { return _mm256_sub_ps(a, b); }
 SIMD_INLINE simd_f simd_f_mul(simd_f a, simd_f b) { return _mm256_mul_ps(a, b); }
+SIMD_INLINE simd_f simd_f_div(simd_f a, simd_f b) { return _mm256_div_ps(a, b); }
 SIMD_INLINE simd_f simd_f_fma(simd_f a, simd_f b, simd_f c) { return _mm256_fmadd_ps(a, b, c); }
 SIMD_INLINE simd_f simd_f_min(simd_f a, simd_f b) { return _mm256_min_ps(a, b); }
 SIMD_INLINE simd_f simd_f_max(simd_f a, simd_f b) { return _mm256_max_ps(a, b); }
@@ -61,6 +62,13 @@ SIMD_INLINE simd_i simd_i_load(const int32_t *at) { return _mm256_loadu_si256((c
 SIMD_INLINE void simd_i_store(int32_t *at, simd_i a) { _mm256_storeu_si256((__m256i *)(void *)at, a); }
 SIMD_INLINE simd_i simd_i_sub(simd_i a, simd_i b) { return _mm256_sub_epi32(a, b); }
 SIMD_INLINE simd_i simd_i_max(simd_i a, simd_i b) { return _mm256_max_epi32(a, b); }
+/* Bit i: lane i of a is above that of b. */
+SIMD_INLINE uint32_t simd_i_above(simd_i a, simd_i b) {
+    return (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpgt_epi32(a, b)));
+}
+SIMD_INLINE uint32_t simd_i_equal(simd_i a, simd_i b) {
+    return (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(a, b)));
+}
 SIMD_INLINE simd_f simd_i_to_f(simd_i a) { return _mm256_cvtepi32_ps(a); }
 /* The bits of the lanes, as they are. */
 SIMD_INLINE simd_i simd_f_bits(simd_f a) { return _mm256_castps_si256(a); }
@@ -83,6 +91,15 @@ SIMD_INLINE simd_d simd_d_mul(simd_d a, simd_d b) {
 }
 SIMD_INLINE simd_d simd_d_max(simd_d a, simd_d b) {
     const simd_d c = {_mm256_max_pd(a.low, b.low), _mm256_max_pd(a.high, b.high)};
+    return c;
+}
+/* Bit i: lane i of a is above that of b. */
+SIMD_INLINE uint32_t simd_d_above(simd_d a, simd_d b) {
+    const uint32_t low = (uint32_t)_mm256_movemask_pd(_mm256_cmp_pd(a.low, b.low, _CMP_GT_OQ));
+    return low | (uint32_t)_mm256_movemask_pd(_mm256_cmp_pd(a.high, b.high, _CMP_GT_OQ)) << 4;
+}
+SIMD_INLINE simd_d simd_f_to_d(simd_f a) {
+    const simd_d c = {_mm256_cvtps_pd(_mm256_castps256_ps128(a)), _mm256_cvtps_pd(_mm256_extractf128_ps(a, 1))};
     return c;
 }
 SIMD_INLINE simd_f simd_d_to_f(simd_d a) { return _mm256_set_m128(_mm256_cvtpd_ps(a.high), _mm256_cvtpd_ps(a.low)); }
@@ -151,6 +168,11 @@ typedef struct simd_d {
     result c;                                                                                                          \
     for (int l = 0; l < 8; l++) c.lane[l] = (expression);                                                              \
     return c
+/* Bit l: whether the condition holds for lane l. */
+#define SIMD_BITS(condition)                                                                                           \
+    uint32_t bits = 0;                                                                                                 \
+    for (int l = 0; l < 8; l++) bits |= (uint32_t)(condition) << l;                                                    \
+    return bits
 
 SIMD_INLINE simd_f simd_f_set(float value) { SIMD_EACH(simd_f, value); }
 SIMD_INLINE simd_f simd_f_load(const float *at) { SIMD_EACH(simd_f, at[l]); }
@@ -158,17 +180,14 @@ SIMD_INLINE void simd_f_store(float *at, simd_f a) { memcpy(at, a.lane, sizeof a
 SIMD_INLINE simd_f simd_f_add(simd_f a, simd_f b) { SIMD_EACH(simd_f, a.lane[l] + b.lane[l]); }
 SIMD_INLINE simd_f simd_f_sub(simd_f a, simd_f b) { SIMD_EACH(simd_f, a.lane[l] - b.lane[l]); }
 SIMD_INLINE simd_f simd_f_mul(simd_f a, simd_f b) { SIMD_EACH(simd_f, a.lane[l] * b.lane[l]); }
+SIMD_INLINE simd_f simd_f_div(simd_f a, simd_f b) { SIMD_EACH(simd_f, a.lane[l] / b.lane[l]); }
 SIMD_INLINE simd_f simd_f_fma(simd_f a, simd_f b, simd_f c0) {
     SIMD_EACH(simd_f, fmaf(a.lane[l], b.lane[l], c0.lane[l]));
 }
 SIMD_INLINE simd_f simd_f_min(simd_f a, simd_f b) { SIMD_EACH(simd_f, a.lane[l] < b.lane[l] ? a.lane[l] : b.lane[l]); }
 SIMD_INLINE simd_f simd_f_max(simd_f a, simd_f b) { SIMD_EACH(simd_f, a.lane[l] > b.lane[l] ? a.lane[l] : b.lane[l]); }
 SIMD_INLINE simd_f simd_f_sqrt(simd_f a) { SIMD_EACH(simd_f, sqrtf(a.lane[l])); }
-SIMD_INLINE uint32_t simd_f_at_most(simd_f a, simd_f b) {
-    uint32_t bits = 0;
-    for (int l = 0; l < 8; l++) bits |= (uint32_t)(a.lane[l] <= b.lane[l]) << l;
-    return bits;
-}
+SIMD_INLINE uint32_t simd_f_at_most(simd_f a, simd_f b) { SIMD_BITS(a.lane[l] <= b.lane[l]); }
 
 SIMD_INLINE float simd_f_reduce_min(simd_f a) {
     float min = a.lane[0];
@@ -188,6 +207,8 @@ SIMD_INLINE simd_i simd_i_sub(simd_i a, simd_i b) {
     SIMD_EACH(simd_i, (int32_t)((uint32_t)a.lane[l] - (uint32_t)b.lane[l]));
 }
 SIMD_INLINE simd_i simd_i_max(simd_i a, simd_i b) { SIMD_EACH(simd_i, a.lane[l] > b.lane[l] ? a.lane[l] : b.lane[l]); }
+SIMD_INLINE uint32_t simd_i_above(simd_i a, simd_i b) { SIMD_BITS(a.lane[l] > b.lane[l]); }
+SIMD_INLINE uint32_t simd_i_equal(simd_i a, simd_i b) { SIMD_BITS(a.lane[l] == b.lane[l]); }
 SIMD_INLINE simd_f simd_i_to_f(simd_i a) { SIMD_EACH(simd_f, (float)a.lane[l]); }
 SIMD_INLINE simd_i simd_f_bits(simd_f a) {
     simd_i bits;
@@ -200,6 +221,8 @@ SIMD_INLINE simd_d simd_d_load(const double *at) { SIMD_EACH(simd_d, at[l]); }
 SIMD_INLINE simd_d simd_d_sub(simd_d a, simd_d b) { SIMD_EACH(simd_d, a.lane[l] - b.lane[l]); }
 SIMD_INLINE simd_d simd_d_mul(simd_d a, simd_d b) { SIMD_EACH(simd_d, a.lane[l] * b.lane[l]); }
 SIMD_INLINE simd_d simd_d_max(simd_d a, simd_d b) { SIMD_EACH(simd_d, a.lane[l] > b.lane[l] ? a.lane[l] : b.lane[l]); }
+SIMD_INLINE uint32_t simd_d_above(simd_d a, simd_d b) { SIMD_BITS(a.lane[l] > b.lane[l]); }
+SIMD_INLINE simd_d simd_f_to_d(simd_f a) { SIMD_EACH(simd_d, (double)a.lane[l]); }
 SIMD_INLINE simd_f simd_d_to_f(simd_d a) { SIMD_EACH(simd_f, (float)a.lane[l]); }
 
 SIMD_INLINE simd_i simd_mask(uint32_t bits) {

@@ -5,6 +5,8 @@
 #include "core/column_math.h"
 #include "order/sort/order_sort_cpu.h"
 
+#define PIECE 1024u /* points that are placed at once */
+
 /* ---- open and release */
 
 static void find_normals(planes_cpu *p) {
@@ -71,24 +73,33 @@ static mote_status read_points(planes_points *points, const uint64_t *at, uint32
 
 /* ---- places in the lattice */
 
-static bool place_point(const planes_cpu *p, uint64_t i, float q[3]) {
-    bool inside = true;
-    for (int k = 0; k < 3; k++) {
-        inside = planes_step(&p->base.frame, k, column_value(p->axes[k], i), &q[k]) && inside;
+/* Steps of an axis, of count points from first. */
+static void place_axis(const planes_cpu *p, int axis, uint64_t first, uint64_t count, float *to) {
+    const mote_column *column = p->axes[axis];
+    for (uint64_t i = 0; i < count; i++) {
+        planes_step(&p->base.frame, axis, column_value(column, first + i), &to[first + i]);
     }
-    return inside;
 }
 
-/* Returns how many points are in the lattice. */
+/* As planes_step says; a step that is too large for a float to tell is too far out anyway. */
+static bool is_step(float q) { return (double)fabsf(q) <= PLANES_REACH; }
+
+/* Puts all points of the cloud on the lattice, in the order of the cloud. Returns how many are in it. */
 static uint64_t make_codes(const planes_cpu *p, uint64_t *codes) {
-    const int64_t count = (int64_t)p->base.cloud->count;
+    const uint64_t all = p->base.cloud->count, pieces = (all + PIECE - 1) / PIECE;
     uint64_t inside = 0;
 #pragma omp parallel for schedule(static) num_threads(p->base.ctx->threads) reduction(+ : inside)
-    for (int64_t i = 0; i < count; i++) {
-        float q[3];
-        const bool in = place_point(p, (uint64_t)i, q);
-        codes[i] = in ? planes_code(q[0], q[1], q[2]) : PLANES_NON_FINITE;
-        inside += in;
+    for (int64_t piece = 0; piece < (int64_t)pieces; piece++) {
+        const uint64_t first = (uint64_t)piece * PIECE, rest = all - first,
+                       last = first + (rest < PIECE ? rest : PIECE);
+        place_axis(p, 0, first, last - first, p->x);
+        place_axis(p, 1, first, last - first, p->y);
+        place_axis(p, 2, first, last - first, p->z);
+        for (uint64_t i = first; i < last; i++) {
+            const bool in = is_step(p->x[i]) && is_step(p->y[i]) && is_step(p->z[i]);
+            codes[i] = in ? planes_code(p->x[i], p->y[i], p->z[i]) : PLANES_NON_FINITE;
+            inside += in;
+        }
     }
     return inside;
 }
@@ -99,19 +110,32 @@ static uint32_t read_normal(const planes_cpu *p, uint64_t i) {
     return planes_pack_normal(n[0], n[1], n[2]);
 }
 
-static void gather_points(planes_cpu *p) {
+/* Steps of an axis into the order of the points; spare, as long, becomes the axis. */
+static void order_axis(const planes_cpu *p, float **axis, float **spare) {
     const int64_t count = p->base.count;
+    const float *from = *axis;
+    float *to = *spare;
+#pragma omp parallel for schedule(static) num_threads(p->base.ctx->threads)
+    for (int64_t i = 0; i < count; i++) to[i] = from[p->order[i]];
+    *spare = *axis;
+    *axis = to;
+}
+
+static mote_status gather_points(planes_cpu *p) {
+    const int64_t count = p->base.count;
+    float *spare = mote_alloc(p->base.ctx, p->base.cloud->count * sizeof *spare, "planes points");
+    if (spare == NULL) return MOTE_ERROR_MEMORY;
+    order_axis(p, &p->x, &spare);
+    order_axis(p, &p->y, &spare);
+    order_axis(p, &p->z, &spare);
+    mote_free(p->base.ctx, spare);
+    memset(p->label, 0xFF, (size_t)count * sizeof *p->label);
+    memset(p->free_points, 1, (size_t)count);
 #pragma omp parallel for schedule(static) num_threads(p->base.ctx->threads)
     for (int64_t i = 0; i < count; i++) {
-        float q[3];
-        place_point(p, p->order[i], q);
-        p->x[i] = q[0];
-        p->y[i] = q[1];
-        p->z[i] = q[2];
-        p->label[i] = -1;
-        p->free_points[i] = 1;
         if (p->normal != NULL) p->normal[i] = read_normal(p, p->order[i]);
     }
+    return MOTE_OK;
 }
 
 static planes_block box_of(const planes_cpu *p, uint32_t b) {
@@ -139,16 +163,16 @@ static void make_blocks(planes_cpu *p) {
 
 static mote_status make_arrays(planes_cpu *p) {
     mote_context *ctx = p->base.ctx;
-    const uint64_t points = p->base.finite;
+    const uint64_t points = p->base.finite, all = p->base.cloud->count;
     if (p->capacity >= points && p->order != NULL) return MOTE_OK;
-    p->x = mote_alloc(ctx, points * sizeof *p->x, "planes points");
-    p->y = mote_alloc(ctx, points * sizeof *p->y, "planes points");
-    p->z = mote_alloc(ctx, points * sizeof *p->z, "planes points");
+    p->x = mote_alloc(ctx, all * sizeof *p->x, "planes points"); /* of all, until they are in order */
+    p->y = mote_alloc(ctx, all * sizeof *p->y, "planes points");
+    p->z = mote_alloc(ctx, all * sizeof *p->z, "planes points");
     p->label = mote_alloc(ctx, points * sizeof *p->label, "planes labels");
     p->free_points = mote_alloc(ctx, points * sizeof *p->free_points, "planes labels");
     p->blocks = mote_alloc(ctx, (points / PLANES_BLOCK + 1) * sizeof *p->blocks, "planes points");
     if (p->base.normals) p->normal = mote_alloc(ctx, points * sizeof *p->normal, "planes normals");
-    p->order = mote_alloc(ctx, p->base.cloud->count * sizeof *p->order, "planes order");
+    p->order = mote_alloc(ctx, all * sizeof *p->order, "planes order");
     p->capacity = points;
     return mote_context_status(ctx);
 }
@@ -166,7 +190,7 @@ static mote_status place_points(planes_points *points, const planes_frame *frame
     const mote_status status = order_sort_cpu(ctx, codes, p->order, points->cloud->count);
     mote_free(ctx, codes);
     MOTE_TRY(status);
-    gather_points(p);
+    MOTE_TRY(gather_points(p));
     make_blocks(p);
     p->free_count = points->count;
     return MOTE_OK;

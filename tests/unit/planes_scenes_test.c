@@ -4,13 +4,17 @@
      planes_scenes_test write FOLDER [SEEDS [POINTS]]
    writes the scenes, N.xyz (doubles) and N.noise (its noise, a text), for other programs;
      planes_scenes_test judge FOLDER [SEEDS [POINTS]]
-   judges what they made of them: N.labels, an int32 a point. */
+   judges what they made of them: N.labels, an int32 a point.
+     planes_scenes_test hash [SEEDS [POINTS [KIND]]]
+   prints a hash of the answer to each scene, and seconds, to compare two builds: labels, planes, hulls, facts and what
+   was refused. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "math/hash.h"
 #include "reference/planes_scenes.h"
 #include "support/support.h"
 
@@ -143,6 +147,67 @@ static int judge_scenes(const char *folder, uint64_t seeds, uint64_t points) {
     }
     print_score("all", &all, 0);
     free(labels);
+    return 0;
+}
+
+/* ---- answers as hashes */
+
+/* In words of 64 bits; size: a multiple of 4. */
+static uint64_t hash_bytes(uint64_t hash, const void *data, uint64_t size) {
+    for (uint64_t i = 0; i < size; i += 8) {
+        uint64_t word = 0;
+        memcpy(&word, (const uint8_t *)data + i, size - i < 8 ? size - i : 8);
+        hash = mote_hash_pair(hash, word);
+    }
+    return hash;
+}
+
+static uint64_t hash_answer(const mote_planes *planes, const int32_t *labels, uint64_t points) {
+    const mote_planes_facts facts = mote_planes_get_facts(planes);
+    uint64_t hash = hash_bytes(mote_planes_count(planes), labels, points * sizeof *labels);
+    for (uint32_t i = 0; i < mote_planes_count(planes); i++) {
+        uint32_t corners;
+        const double *hull = mote_planes_hull(planes, i, &corners);
+        hash = hash_bytes(hash, mote_planes_at(planes, i), sizeof(mote_plane));
+        hash = hash_bytes(hash, hull, 3 * corners * sizeof *hull);
+    }
+    for (uint32_t i = 0; i < mote_planes_refused_count(planes); i++) {
+        hash = hash_bytes(hash, mote_planes_refused_at(planes, i), sizeof(mote_plane_refused));
+    }
+    hash = hash_bytes(hash, &facts.noise, sizeof facts.noise);
+    hash = hash_bytes(hash, &facts.tolerance, sizeof facts.tolerance);
+    return hash_bytes(hash, &facts.labelled, sizeof facts.labelled);
+}
+
+/* What was refused is asked for every second time, as it leaves fewer ways to stop early. */
+static int print_hashes(uint64_t first, uint64_t last, uint64_t points, uint64_t only) {
+    mote_context *ctx = test_context(1);
+    int32_t *labels = planes_scene_array(points, sizeof *labels);
+    double all_seconds = 0;
+    for (uint64_t kind = 0; kind < PLANES_SCENE_KINDS; kind++) {
+        for (uint64_t seed = first; seed <= last; seed++) {
+            const planes_scene_params p = scene_of(kind, seed, points);
+            planes_scene scene;
+            mote_planes *planes;
+            if (only < PLANES_SCENE_KINDS && kind != only) continue;
+            planes_scene_make(ctx, &p, NULL, &scene);
+            mote_planes_params params = mote_planes_defaults();
+            params.components = p.kind == PLANES_SCENE_FACADE;
+            params.explain = seed % 2 == 1;
+            const clock_t start = clock();
+            assert_int_equal(mote_planes_find(ctx, scene.cloud, &params, labels, &planes), MOTE_OK);
+            const double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
+            printf("%-16s %2llu  %016llx  %.3f s\n", planes_scene_name(p.kind), (unsigned long long)seed,
+                   (unsigned long long)hash_answer(planes, labels, points), seconds);
+            fflush(stdout);
+            all_seconds += seconds;
+            mote_planes_destroy(planes);
+            planes_scene_free(&scene);
+        }
+    }
+    printf("all %.2f s\n", all_seconds);
+    free(labels);
+    mote_context_destroy(ctx);
     return 0;
 }
 
@@ -305,6 +370,12 @@ int main(int argc, char **argv) {
         const uint64_t last = range != NULL ? strtoull(range + 1, NULL, 10) : seeds - 1;
         return print_table(first, last, number_of(argc, argv, 3, 40000), number_of(argc, argv, 4, PLANES_SCENE_KINDS),
                            argc > 5);
+    }
+    if (argc > 1 && strcmp(argv[1], "hash") == 0) {
+        const char *range = argc > 2 ? strchr(argv[2], '-') : NULL;
+        const uint64_t seeds = number_of(argc, argv, 2, 8), first = range != NULL ? seeds : 0;
+        const uint64_t last = range != NULL ? strtoull(range + 1, NULL, 10) : seeds - 1;
+        return print_hashes(first, last, number_of(argc, argv, 3, 40000), number_of(argc, argv, 4, PLANES_SCENE_KINDS));
     }
     if (argc > 2 && strcmp(argv[1], "write") == 0) {
         return write_scenes(argv[2], number_of(argc, argv, 3, 8), number_of(argc, argv, 4, 40000));

@@ -14,7 +14,7 @@ static float random_float(uint64_t i) {
 static void floats_are_those_of_each_lane(void **state) {
     (void)state;
     for (uint64_t r = 0; r < ROUNDS; r++) {
-        float a[8], b[8], c[8], sum[8], difference[8], product[8], fused[8], min[8], max[8], root[8];
+        float a[8], b[8], c[8], sum[8], difference[8], product[8], quotient[8], fused[8], min[8], max[8], root[8];
         for (uint64_t l = 0; l < 8; l++) {
             a[l] = random_float(24 * r + l);
             b[l] = random_float(24 * r + 8 + l);
@@ -24,6 +24,7 @@ static void floats_are_those_of_each_lane(void **state) {
         simd_f_store(sum, simd_f_add(va, vb));
         simd_f_store(difference, simd_f_sub(va, vb));
         simd_f_store(product, simd_f_mul(va, vb));
+        simd_f_store(quotient, simd_f_div(va, vb));
         simd_f_store(fused, simd_f_fma(va, vb, vc));
         simd_f_store(min, simd_f_min(va, vb));
         simd_f_store(max, simd_f_max(va, simd_f_set(b[0])));
@@ -31,9 +32,9 @@ static void floats_are_those_of_each_lane(void **state) {
         float all_min = INFINITY, all_max = -INFINITY;
         uint32_t bits = 0;
         for (int l = 0; l < 8; l++) {
-            const float expected[] = {a[l] + b[l], a[l] - b[l], a[l] * b[l], fmaf(a[l], b[l], c[l])};
-            const float *const found[] = {sum, difference, product, fused};
-            for (int i = 0; i < 4; i++) {
+            const float expected[] = {a[l] + b[l], a[l] - b[l], a[l] * b[l], a[l] / b[l], fmaf(a[l], b[l], c[l])};
+            const float *const found[] = {sum, difference, product, quotient, fused};
+            for (int i = 0; i < 5; i++) {
                 assert_true(found[i][l] == expected[i] || (isnan(found[i][l]) && isnan(expected[i])));
             }
             assert_true(min[l] == fminf(a[l], b[l]) && max[l] == fmaxf(a[l], b[0]));
@@ -65,6 +66,20 @@ static void integers_and_doubles_too(void **state) {
         simd_f_store(from_doubles,
                      simd_d_to_f(simd_d_max(simd_d_mul(simd_d_sub(simd_d_load(d), simd_d_set(e[0])), simd_d_load(e)),
                                             simd_d_set(-1e8))));
+        const simd_d wide = simd_f_to_d(simd_d_to_f(simd_d_load(d)));
+        uint32_t above = 0, equal = 0, doubles_above = 0, widened = 0;
+        for (int l = 0; l < 8; l++) {
+            above |= (uint32_t)(i[l] > j[l]) << l;
+            equal |= (uint32_t)(i[l] == i[l & 5]) << l;
+            doubles_above |= (uint32_t)(d[l] > e[l]) << l;
+            widened |= (uint32_t)((double)(float)d[l] > (double)(float)d[0]) << l;
+        }
+        const int32_t others[8] = {i[0], i[1], i[0], i[1], i[4], i[5], i[4], i[5]};
+        assert_int_equal(simd_i_above(simd_i_load(i), simd_i_load(j)), above);
+        assert_int_equal(simd_i_equal(simd_i_load(i), simd_i_load(others)), equal);
+        assert_int_equal(simd_d_above(simd_d_load(d), simd_d_load(e)), doubles_above);
+        assert_int_equal(simd_d_above(simd_d_load(d), simd_d_load(d)), 0);
+        assert_int_equal(simd_d_above(wide, simd_d_set((double)(float)d[0])), widened);
         for (int l = 0; l < 8; l++) {
             const int32_t difference = i[l] - j[l];
             const double product = (d[l] - e[0]) * e[l];

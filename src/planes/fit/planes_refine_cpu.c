@@ -64,6 +64,22 @@ static void measure(const planes_plane *plane, const float *x, const float *y, c
     for (uint32_t i = 0; i < count; i++) distance[i] = planes_distance(plane, x[i], y[i], z[i]);
 }
 
+/* Lists the free points of a piece within reach, counted from first; returns how many. list: with room for a point
+   more, for what is near is written before it is known to be. */
+static uint32_t list_near(const float *distance, uint32_t count, float reach, uint32_t first, const uint8_t *claimed,
+                          uint32_t *list) {
+    uint8_t near[PIECE];
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        near[i] = (uint8_t)((uint32_t)(fabsf(distance[i]) <= reach) & (uint32_t)(claimed[i] == 0));
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        list[found] = first + i;
+        found += near[i];
+    }
+    return found;
+}
+
 /* The pool: free points within reach of a plane. */
 static void take_pool(const refine_job *job, const planes_fit *fit, double reach, near_points *near) {
     const planes_sample *s = job->sample;
@@ -73,10 +89,7 @@ static void take_pool(const refine_job *job, const planes_fit *fit, double reach
     for (uint32_t first = 0; first < s->count; first += PIECE) {
         const uint32_t count = piece_at(first, s->count);
         measure(&plane, s->x + first, s->y + first, s->z + first, count, distance);
-        for (uint32_t i = 0; i < count; i++) {
-            near->index[found] = first + i;
-            found += fabsf(distance[i]) <= plane.tolerance && job->claimed[first + i] == 0;
-        }
+        found += list_near(distance, count, plane.tolerance, first, job->claimed + first, near->index + found);
     }
     for (uint32_t k = 0; k < found; k++) {
         const uint32_t i = near->index[k];
@@ -88,34 +101,40 @@ static void take_pool(const refine_job *job, const planes_fit *fit, double reach
     near->count = found;
 }
 
-/* What a piece adds to sums; of so few points 64 bits have all products. */
+/* What a piece adds to sums; of so few points 64 bits have all products. A point that is not within reach counts as one
+   in the middle of the lattice, and not at all. */
 static void sum_piece(const near_points *near, const planes_plane *plane, uint32_t first, uint32_t count,
                       planes_sums *sums) {
+    const float *x = near->x + first, *y = near->y + first, *z = near->z + first;
+    const float t = plane->tolerance, half = 0.5f * t, twice = 2.0f * t;
     float distance[PIECE];
-    int64_t products[PLANES_PRODUCTS] = {0, 0, 0, 0, 0, 0};
-    measure(plane, near->x + first, near->y + first, near->z + first, count, distance);
+    int64_t total[3] = {0, 0, 0}, products[PLANES_PRODUCTS] = {0, 0, 0, 0, 0, 0};
+    uint32_t in = 0, inner = 0, beside = 0;
+    measure(plane, x, y, z, count, distance);
+    for (uint32_t k = 0; k < count && plane->cone != 0; k++) {
+        if (!planes_normal_allows(near->normal[first + k], plane->normal, plane->cone)) distance[k] = INFINITY;
+    }
     for (uint32_t k = 0; k < count; k++) {
         const float size = fabsf(distance[k]);
-        if (size > 2.0f * plane->tolerance ||
-            !planes_normal_allows(near->normal[first + k], plane->normal, plane->cone))
-            continue;
-        if (size > plane->tolerance) {
-            sums->in_bands[0]++;
-            continue;
-        }
-        const int64_t x = (int64_t)near->x[first + k], y = (int64_t)near->y[first + k], z = (int64_t)near->z[first + k];
-        sums->count++;
-        sums->inner += size <= 0.5f * plane->tolerance;
-        sums->first[0] += x;
-        sums->first[1] += y;
-        sums->first[2] += z;
-        products[0] += x * x;
-        products[1] += x * y;
-        products[2] += x * z;
-        products[3] += y * y;
-        products[4] += y * z;
-        products[5] += z * z;
+        const int32_t on = -(int32_t)(size <= t);
+        const int32_t u = (int32_t)x[k] & on, v = (int32_t)y[k] & on, w = (int32_t)z[k] & on;
+        in += (uint32_t)(size <= t);
+        inner += (uint32_t)(size <= half);
+        beside += (uint32_t)(size <= twice);
+        total[0] += u;
+        total[1] += v;
+        total[2] += w;
+        products[0] += (int64_t)u * u;
+        products[1] += (int64_t)u * v;
+        products[2] += (int64_t)u * w;
+        products[3] += (int64_t)v * v;
+        products[4] += (int64_t)v * w;
+        products[5] += (int64_t)w * w;
     }
+    sums->count += in;
+    sums->inner += inner;
+    sums->in_bands[0] += beside - in;
+    for (int k = 0; k < 3; k++) sums->first[k] += total[k];
     for (int k = 0; k < PLANES_PRODUCTS; k++) planes_add_product(sums, k, products[k]);
 }
 
@@ -148,17 +167,45 @@ static uint32_t take_voters(const refine_job *job, near_points *near, const plan
     return found;
 }
 
+static int32_t bits_of(float value) {
+    int32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+/* As planes_level_row, without branches: for vectors. */
+static uint32_t row_at(const float direction[3], float x, float y, float z, float bins) {
+    const float top = 2.0f * bins;
+    const float rho = fmaf(direction[2], z, fmaf(direction[1], y, fmaf(direction[0], x, bins)));
+    const int32_t below = -(int32_t)(rho < 0.0f), above = -(int32_t)(rho > top);
+    const int32_t bits = (below & bits_of(-1.0f)) | (above & bits_of(top + 1.0f)) | (bits_of(rho) & ~(below | above));
+    float cut;
+    memcpy(&cut, &bits, sizeof cut);
+    return (uint32_t)(int32_t)(cut + 1.0f);
+}
+
+/* Where voters count: rows first, then the counters, two of each row, for voters that follow each other are often in
+   one. */
+static void count_rows(const near_points *near, uint32_t voters, const float direction[3], float bins,
+                       uint32_t counts[2][PLANES_LEVEL_ROWS + 5]) {
+    uint32_t rows[PIECE];
+    for (uint32_t first = 0; first < voters; first += PIECE) {
+        const uint32_t count = piece_at(first, voters);
+        const float *x = near->voter_x + first, *y = near->voter_y + first, *z = near->voter_z + first;
+        for (uint32_t i = 0; i < count; i++) rows[i] = row_at(direction, x[i], y[i], z[i], bins);
+        for (uint32_t i = 0; i < count; i++) counts[i & 1][rows[i]]++;
+    }
+}
+
 /* The first of the two rows in a row that have the most points; sets how many they have. */
 static uint32_t best_row(const near_points *near, uint32_t voters, const float direction[3], const planes_level *level,
                          uint32_t *max) {
-    uint32_t counts[PLANES_LEVEL_ROWS + 5], best = 0;
+    uint32_t counts[2][PLANES_LEVEL_ROWS + 5], best = 0;
     memset(counts, 0, sizeof counts);
-    for (uint32_t i = 0; i < voters; i++) {
-        counts[planes_level_row(direction, near->voter_x[i], near->voter_y[i], near->voter_z[i], (float)level->bins)]++;
-    }
+    count_rows(near, voters, direction, (float)level->bins, counts);
     *max = 0;
     for (uint32_t row = 0; row + 1 < 2 * (uint32_t)level->bins; row++) {
-        const uint32_t both = counts[row + 1] + counts[row + 2];
+        const uint32_t both = counts[0][row + 1] + counts[1][row + 1] + counts[0][row + 2] + counts[1][row + 2];
         if (both <= *max) continue;
         *max = both;
         best = row;
@@ -235,14 +282,16 @@ static uint32_t count_points(const refine_job *job, const planes_plane *plane, p
     for (uint32_t first = 0; first < job->sample->count; first += PIECE) {
         const uint32_t count = piece_at(first, job->sample->count);
         measure_sample(job, plane, first, count, distance);
+        const uint8_t *claimed = job->claimed + first;
         for (uint32_t i = 0; i < count; i++) {
             const float d = distance[i], size = fabsf(d);
-            const uint32_t is_free = job->claimed[first + i] == 0;
-            all += (uint32_t)(size <= t);
-            in += (uint32_t)(size <= t) & is_free;
-            inner += (uint32_t)(size <= half) & is_free;
-            below += (uint32_t)(d < -t) & (uint32_t)(d >= -far) & is_free;
-            above += (uint32_t)(d > t) & (uint32_t)(d <= far) & is_free;
+            const uint32_t is_free = claimed[i] == 0, on = size <= t, close = size <= half, near = size <= far;
+            const uint32_t up = d > 0;
+            all += on;
+            in += on & is_free;
+            inner += close & is_free;
+            below += (near ^ on) & (up ^ 1) & is_free;
+            above += (near ^ on) & up & is_free;
         }
     }
     c->count = in;

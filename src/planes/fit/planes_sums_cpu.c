@@ -22,8 +22,9 @@ typedef struct block_work {
     uint32_t *list;
     planes_sums *sums;
     int32_t best[PLANES_BLOCK], first[PLANES_BLOCK];
-    float min[PLANES_BLOCK];
+    int32_t min[PLANES_BLOCK]; /* a distance as bits: where no float is negative, they have the same order */
     float distance[PLANES_BLOCK];
+    int32_t allowed[PLANES_BLOCK]; /* -1: the plane may have the point where it is; 0: not */
     int32_t weight[PLANES_BLOCK];
 } block_work;
 
@@ -46,27 +47,59 @@ static void measure(const planes_plane *plane, const block_points *points, float
     }
 }
 
-/* As planes_nearest, for all points of a block. least starts infinite, which is above every tolerance. */
+/* As planes_reaches. */
+static void find_reached(const planes_plane *plane, const block_points *points, int32_t *restrict reached) {
+    const planes_reach reach = plane->reach;
+    const uint32_t count = points->count;
+    const float *x = points->x, *y = points->y, *z = points->z;
+    memset(reached, 0xFF, count * sizeof *reached);
+    if (reach.bounded == 0) return;
+    for (uint32_t i = 0; i < count; i++) {
+        const float u = planes_along(reach.u, x[i], y[i], z[i]), v = planes_along(reach.v, x[i], y[i], z[i]);
+        reached[i] = -((int32_t)(u >= reach.low[0]) & (int32_t)(u <= reach.high[0]) & (int32_t)(v >= reach.low[1]) &
+                       (int32_t)(v <= reach.high[1]));
+    }
+}
+
+/* Whether planes_reaches and planes_normal_allows hold, whatever the distance. */
+static void find_allowed(const planes_plane *plane, const block_points *points, int32_t *allowed) {
+    find_reached(plane, points, allowed);
+    for (uint32_t i = 0; i < points->count && plane->cone != 0 && points->normal != NULL; i++) {
+        if (!planes_normal_allows(points->normal[i], plane->normal, plane->cone)) allowed[i] = 0;
+    }
+}
+
+static int32_t bits_of(float value) {
+    int32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+/* As planes_nearest, for all points of a block; masks instead of branches, for vectors. min starts infinite, which is
+   above every tolerance. */
 static void find_nearest(const planes_plane *planes, const block_points *points, uint32_t planes_near,
                          block_work *work) {
+    const uint32_t count = points->count;
+    const int32_t *allowed = work->allowed;
+    const float *distance = work->distance;
+    int32_t *restrict best = work->best, *restrict first = work->first, *restrict min = work->min;
     for (uint32_t i = 0; i < PLANES_BLOCK; i++) {
-        work->best[i] = work->first[i] = -1;
-        work->min[i] = INFINITY;
+        best[i] = first[i] = -1;
+        min[i] = bits_of(INFINITY);
     }
     for (uint32_t k = 0; k < planes_near; k++) {
         const int32_t number = (int32_t)work->list[k];
         const planes_plane *plane = &planes[number];
-        const bool cone = plane->cone != 0 && points->normal != NULL, bounded = plane->reach.bounded != 0;
+        const float tolerance = plane->tolerance;
         measure(plane, points, work->distance);
-        for (uint32_t i = 0; i < points->count; i++) {
-            const float size = fabsf(work->distance[i]);
-            const bool in = size <= plane->tolerance &&
-                            (!cone || planes_normal_allows(points->normal[i], plane->normal, plane->cone)) &&
-                            (!bounded || planes_reaches(plane, points->x[i], points->y[i], points->z[i]));
-            const bool nearer = in && size < work->min[i];
-            work->first[i] = in && work->first[i] < 0 ? number : work->first[i];
-            work->best[i] = nearer ? number : work->best[i];
-            work->min[i] = nearer ? size : work->min[i];
+        find_allowed(plane, points, work->allowed);
+        for (uint32_t i = 0; i < count; i++) {
+            const float size = fabsf(distance[i]);
+            const int32_t bits = bits_of(size), in = allowed[i] & -(int32_t)(size <= tolerance);
+            const int32_t nearer = in & -(int32_t)(bits < min[i]), unset = in & -(int32_t)(first[i] < 0);
+            first[i] = (first[i] & ~unset) | (number & unset);
+            best[i] = (best[i] & ~nearer) | (number & nearer);
+            min[i] = (min[i] & ~nearer) | (bits & nearer);
         }
     }
 }
@@ -98,20 +131,23 @@ static void take_once(const block_points *points, const int32_t *label, int32_t 
     for (uint32_t i = 0; i < points->count; i++) weight[i] = label[i] == number;
 }
 
-static void add_bands(const planes_plane *plane, const block_points *points, const block_work *work, int32_t number,
+/* The distances of the block are in work. */
+static void add_bands(const planes_plane *plane, const block_points *points, block_work *work, int32_t number,
                       planes_sums *to) {
-    const float inner = 0.5f * plane->tolerance, outer = 3.0f * plane->tolerance;
-    const bool bounded = plane->reach.bounded != 0;
+    const float t = plane->tolerance, inner = 0.5f * t, outer = 3.0f * t;
+    const int32_t *best = work->best, *first = work->first, *allowed = work->allowed;
     uint32_t below = 0, above = 0, close = 0, own = 0;
+    find_reached(plane, points, work->allowed);
     for (uint32_t i = 0; i < points->count; i++) {
         const float distance = work->distance[i], size = fabsf(distance);
-        const bool in_bands = work->best[i] < 0 && size > plane->tolerance && size <= outer &&
-                              (!bounded || planes_reaches(plane, points->x[i], points->y[i], points->z[i]));
-        below += in_bands && distance < 0;
-        above += in_bands && distance >= 0;
-        const bool mine = work->best[i] == number && work->first[i] == number;
+        const uint32_t in_bands =
+            (uint32_t)(best[i] < 0) & (uint32_t)(size > t) & (uint32_t)(size <= outer) & (uint32_t)(allowed[i] != 0);
+        const uint32_t up = (uint32_t)(distance >= 0),
+                       mine = (uint32_t)(best[i] == number) & (uint32_t)(first[i] == number);
+        below += in_bands & (up ^ 1);
+        above += in_bands & up;
         own += mine;
-        close += mine && size <= inner;
+        close += mine & (uint32_t)(size <= inner);
     }
     to->own += own;
     to->inner += close;
@@ -191,21 +227,23 @@ static mote_status sum_nearest(planes_points *points, const planes_plane *planes
 /* ---- labels */
 
 static uint32_t mark_free(const planes_plane *planes, const block_points *points, uint32_t near, block_work *work,
-                          uint8_t *free_points) {
-    memset(free_points, 1, points->count);
+                          uint8_t *restrict free_points) {
+    const uint32_t count = points->count;
+    const int32_t *allowed = work->allowed;
+    const float *distance = work->distance;
+    memset(free_points, 1, count);
     for (uint32_t k = 0; k < near; k++) {
         const planes_plane *plane = &planes[work->list[k]];
+        const float guard = plane->guard;
         measure(plane, points, work->distance);
-        for (uint32_t i = 0; i < points->count; i++) {
-            const uint32_t normal = points->normal != NULL ? points->normal[i] : 0;
-            const bool held = fabsf(work->distance[i]) <= plane->guard &&
-                              planes_normal_allows(normal, plane->normal, plane->cone) &&
-                              planes_reaches(plane, points->x[i], points->y[i], points->z[i]);
-            free_points[i] = (uint8_t)(free_points[i] & !held);
+        find_allowed(plane, points, work->allowed);
+        for (uint32_t i = 0; i < count; i++) {
+            const int32_t held = allowed[i] & -(int32_t)(fabsf(distance[i]) <= guard);
+            free_points[i] = (uint8_t)(free_points[i] & ~held);
         }
     }
     uint32_t found = 0;
-    for (uint32_t i = 0; i < points->count; i++) found += free_points[i];
+    for (uint32_t i = 0; i < count; i++) found += free_points[i];
     return found;
 }
 

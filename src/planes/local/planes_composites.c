@@ -17,21 +17,20 @@
 #include <string.h>
 
 #include "planes/local/planes_local.h"
+#include "planes/local/planes_profile.h"
 
-#define MAX_POINTS    4096u /* of a body, that vote */
-#define FIRST_POINTS  1024u /* of these, while all directions are tried */
-#define DIRECTIONS    2500u /* on the half sphere: 2.9 degrees apart */
-#define FIRST_STEP    0.03  /* radians, of the refinement */
+#define MAX_POINTS    PLANES_PROFILE_POINTS /* of a body, that vote */
+#define FIRST_POINTS  1024u                 /* of these, while all directions are tried */
+#define DIRECTIONS    2500u                 /* on the half sphere: 2.9 degrees apart */
+#define FIRST_STEP    0.03                  /* radians, of the refinement */
 #define LAST_STEP     0.001
 #define MAX_MOVES     60
-#define MAX_BINS      2048u
 #define BINS_A_NOISE  3.0  /* of the body, when directions are searched for */
 #define FINE_BINS     8.0  /* when heaps are told apart */
 #define MIN_SCORE     60.0 /* nats that a direction says more, of those that vote */
 #define FAMILY_SHARE  0.25 /* of the best direction's nats, another has */
 #define FAR_COSINE    0.94 /* 20 degrees: another */
 #define ALIKE         1.3  /* times the noise of a body's planes before: of others */
-#define MAX_REACH     64   /* bins, of a blur */
 #define TRUNCATED     4    /* deviations of a normal distribution */
 #define MAX_HEAPS     64u
 #define HEAP_CONTRAST 1.15 /* of a heap's top to what is expected there */
@@ -41,21 +40,21 @@
 #define GOLDEN_ANGLE  2.399963229728653
 #define ROOT_TWO_PI   2.5066282746310002
 
-/* The points of a body that vote, from its middle. */
-typedef struct composite_body {
+/* Points from the middle of a body. */
+typedef struct composite_columns {
     uint32_t count;
-    double weight; /* points of the sample for each */
     float x[MAX_POINTS], y[MAX_POINTS], z[MAX_POINTS];
-    uint32_t point[MAX_POINTS]; /* of the sample */
-    double at[3], normal[3], noise;
-} composite_body;
+} composite_columns;
 
-/* Distances along a direction: as they are, and as they would be if they were independent. */
-typedef struct composite_profile {
-    double low, bin;
-    uint32_t bins;
-    float counts[MAX_BINS], expected[MAX_BINS];
-} composite_profile;
+/* The points of a body that vote. */
+typedef struct composite_body {
+    composite_columns all, some; /* some: every few of all, while all directions are tried */
+    uint32_t stride;             /* of them */
+    double weight;               /* points of the sample for each */
+    uint32_t point[MAX_POINTS];  /* of the sample */
+    double at[3], normal[3], noise;
+    planes_blur blur; /* by the noise, while directions are tried */
+} composite_body;
 
 /* Heaps of one noise along a direction; the rest of the points lies as expected. */
 typedef struct composite_heaps {
@@ -66,71 +65,20 @@ typedef struct composite_heaps {
 
 /* ---- a direction */
 
-/* Spreads each bin normally, deviation: bins; what would go beyond an end stays there. */
-static void blur(const float *from, uint32_t bins, double deviation, float *to) {
-    float kernel[2 * MAX_REACH + 1] = {0};
-    const int wanted = deviation > 0 ? (int)ceil(TRUNCATED * deviation) : 0;
-    const int reach = wanted < MAX_REACH ? wanted : MAX_REACH;
-    double sum = 0;
-    for (int k = -reach; k <= reach; k++) {
-        const double at = k / fmax(deviation, 0.3);
-        kernel[k + reach] = (float)exp(-0.5 * at * at);
-        sum += (double)kernel[k + reach];
-    }
-    for (int k = 0; k <= 2 * reach; k++) kernel[k] /= (float)sum;
-    memset(to, 0, bins * sizeof *to);
-    for (int i = 0; i < (int)bins; i++) {
-        if (from[i] == 0) continue;
-        for (int k = -reach; k <= reach; k++) {
-            const int at = i + k < 0 ? 0 : i + k >= (int)bins ? (int)bins - 1 : i + k;
-            to[at] += from[i] * kernel[k + reach];
-        }
-    }
+static planes_profile_points points_of(const composite_body *body, const composite_columns *columns) {
+    const double *n = body->normal;
+    const planes_profile_points points = {columns->count, columns->x,         columns->y,
+                                          columns->z,     {n[0], n[1], n[2]}, body->noise};
+    return points;
 }
 
-/* Of each stride-th point. False: the body reaches too far along the direction for so small bins. */
-static bool make_profile(const composite_body *body, const double n[3], uint32_t stride, double bin,
-                         composite_profile *p) {
-    float distance[MAX_POINTS], along[MAX_BINS];
-    const double slope = (n[0] * body->normal[0] + n[1] * body->normal[1]) + n[2] * body->normal[2];
-    const float a = (float)n[0], b = (float)n[1], c = (float)n[2];
-    float low = INFINITY, high = -INFINITY;
-    for (uint32_t i = 0; i < body->count; i += stride) {
-        distance[i] = fmaf(a, body->x[i], fmaf(b, body->y[i], c * body->z[i]));
-        low = fminf(low, distance[i]);
-        high = fmaxf(high, distance[i]);
-    }
-    const double margin = TRUNCATED * body->noise, width = (double)high - (double)low + 2 * margin;
-    if (!(width < (MAX_BINS - 2) * bin)) return false;
-    p->low = (double)low - margin;
-    p->bin = bin;
-    p->bins = (uint32_t)(width / bin) + 2;
-    memset(p->counts, 0, p->bins * sizeof *p->counts);
-    memset(along, 0, p->bins * sizeof *along);
-    const float by = (float)(1 / bin), from = (float)p->low,
-                m[3] = {(float)(slope * body->normal[0]), (float)(slope * body->normal[1]),
-                        (float)(slope * body->normal[2])};
-    for (uint32_t i = 0; i < body->count; i += stride) {
-        const float off = fmaf(m[0], body->x[i], fmaf(m[1], body->y[i], m[2] * body->z[i]));
-        p->counts[(uint32_t)((distance[i] - from) * by)]++;
-        const float rest = (distance[i] - off - from) * by;
-        along[rest <= 0 ? 0 : (uint32_t)rest >= p->bins ? p->bins - 1 : (uint32_t)rest]++;
-    }
-    blur(along, p->bins, body->noise / bin, p->expected);
-    return true;
-}
-
-/* The nats that a direction says more than expected; as many bins say by chance are taken off. */
-static double score_direction(const composite_body *body, const double n[3], uint32_t stride) {
-    composite_profile p;
-    double nats = 0;
-    if (!make_profile(body, n, stride, body->noise / BINS_A_NOISE, &p)) return 0;
-    for (uint32_t i = 0; i < p.bins; i++) {
-        const double count = (double)p.counts[i], expected = (double)p.expected[i] + 0.25;
-        if (count > 0) nats += count * log(count / expected);
-        nats -= count - expected + (count > 0 ? 0.5 : 0);
-    }
-    return nats;
+/* The nats that a direction says more than expected; 0 if they are no more than least. */
+static double score_direction(const composite_body *body, const composite_columns *columns, const double n[3],
+                              double least) {
+    const planes_profile_points points = points_of(body, columns);
+    planes_profile p;
+    if (!planes_profile_make(&points, n, body->noise / BINS_A_NOISE, &body->blur, &p)) return 0;
+    return planes_profile_bound(&p) > least ? planes_profile_score(&p) : 0;
 }
 
 static void direction_at(uint32_t i, double n[3]) {
@@ -150,12 +98,11 @@ static void turn(const double n[3], const double u[3], const double v[3], double
 }
 
 static void score_directions(const planes_local *s, const composite_body *body, double *scores) {
-    const uint32_t stride = body->count > FIRST_POINTS ? body->count / FIRST_POINTS : 1;
 #pragma omp parallel for schedule(dynamic, 16) num_threads(s->ctx->threads)
     for (int64_t i = 0; i < (int64_t)DIRECTIONS; i++) {
         double n[3];
         direction_at((uint32_t)i, n);
-        scores[i] = score_direction(body, n, stride) * stride;
+        scores[i] = score_direction(body, &body->some, n, MIN_SCORE / body->stride) * body->stride;
     }
 }
 
@@ -182,7 +129,7 @@ static bool next_direction(const double *scores, double (*before)[3], uint32_t c
 
 /* Climbs from a direction to the best one nearby; returns its score. */
 static double refine_direction(const composite_body *body, double best[3]) {
-    double score = score_direction(body, best, 1), step = FIRST_STEP;
+    double score = score_direction(body, &body->all, best, -INFINITY), step = FIRST_STEP;
     for (int move = 0; move < MAX_MOVES && step > LAST_STEP; move++) {
         double u[3], v[3], better[3];
         bool moved = false;
@@ -190,7 +137,7 @@ static double refine_direction(const composite_body *body, double best[3]) {
         for (int k = 0; k < 4; k++) {
             double n[3];
             turn(best, u, v, (k == 0) * step - (k == 1) * step, (k == 2) * step - (k == 3) * step, n);
-            const double other = score_direction(body, n, 1);
+            const double other = score_direction(body, &body->all, n, score);
             if (other <= score) continue;
             score = other;
             memcpy(better, n, sizeof better);
@@ -210,12 +157,13 @@ static double density_at(const composite_heaps *heaps, uint32_t k, double at) {
 }
 
 /* Where the profile, blurred by the noise, is highest and above what is expected. */
-static void begin_heaps(const composite_profile *p, double all, double noise, composite_heaps *heaps) {
-    float smooth[MAX_BINS];
+static void begin_heaps(const planes_profile *p, double all, double noise, composite_heaps *heaps) {
+    const planes_blur by_half = planes_blur_of(0.5 * noise / p->bin);
+    float smooth[PLANES_PROFILE_BINS];
     heaps->count = 0;
     heaps->noise = noise;
     heaps->rest = 0.5;
-    blur(p->counts, p->bins, 0.5 * noise / p->bin, smooth);
+    planes_blur_bins(p->counts, p->bins, &by_half, smooth);
     for (uint32_t i = 1; i + 1 < p->bins && heaps->count < MAX_HEAPS; i++) {
         if (smooth[i] <= smooth[i - 1] || smooth[i] < smooth[i + 1]) continue;
         if (smooth[i] < (float)HEAP_CONTRAST * p->expected[i] || (double)smooth[i] * noise / p->bin < 0.004 * all)
@@ -225,18 +173,43 @@ static void begin_heaps(const composite_profile *p, double all, double noise, co
     for (uint32_t k = 0; k < heaps->count; k++) heaps->share[k] = 0.5 / heaps->count;
 }
 
-/* A turn of expectation and maximization. */
-static void improve_heaps(const composite_profile *p, double all, composite_heaps *heaps) {
+/* Which heaps may reach a bin: those between two numbers. */
+typedef struct heap_reaches {
+    uint8_t first[PLANES_PROFILE_BINS], last[PLANES_PROFILE_BINS]; /* last is behind them */
+} heap_reaches;
+
+/* A bin or two more on either side than where density_at is above 0. */
+static void find_reaches(const planes_profile *p, const composite_heaps *heaps, heap_reaches *reaches) {
+    const double half = TRUNCATED * heaps->noise / p->bin;
+    memset(reaches->first, MAX_HEAPS, p->bins);
+    memset(reaches->last, 0, p->bins);
+    for (uint32_t k = heaps->count; k-- > 0;) {
+        const double middle = (heaps->at[k] - p->low) / p->bin;
+        const uint32_t first = (uint32_t)fmin(fmax(floor(middle - half) - 2, 0), p->bins);
+        const uint32_t last = (uint32_t)fmin(fmax(ceil(middle + half) + 2, 0), p->bins);
+        for (uint32_t i = first; i < last; i++) {
+            reaches->first[i] = (uint8_t)k;
+            if (reaches->last[i] == 0) reaches->last[i] = (uint8_t)(k + 1);
+        }
+    }
+}
+
+/* A turn of expectation and maximization; last: nats are asked for. */
+static void improve_heaps(const planes_profile *p, double all, bool last, composite_heaps *heaps) {
     double share[MAX_HEAPS] = {0}, first[MAX_HEAPS] = {0}, squares = 0, rest = 0, in_heaps = 0, nats = 0;
+    heap_reaches reaches;
+    find_reaches(p, heaps, &reaches);
     for (uint32_t i = 0; i < p->bins; i++) {
         double densities[MAX_HEAPS], sum = 0;
+        const uint32_t first_near = reaches.first[i], last_near = reaches.last[i];
         const double at = p->low + (i + 0.5) * p->bin, count = (double)p->counts[i];
         if (count <= 0) continue;
         const double expected = ((double)p->expected[i] + 0.02) / (all * p->bin), other = heaps->rest * expected;
-        for (uint32_t k = 0; k < heaps->count; k++) sum += densities[k] = density_at(heaps, k, at);
-        nats += count * log((sum + other) / expected);
+        for (uint32_t k = first_near; k < last_near; k++) sum += densities[k] = density_at(heaps, k, at);
+        if (last) nats += count * log((sum + other) / expected);
         rest += count * other / (sum + other);
-        for (uint32_t k = 0; k < heaps->count; k++) {
+        for (uint32_t k = first_near; k < last_near; k++) {
+            if (densities[k] <= 0) continue;
             const double part = count * densities[k] / (sum + other), off = at - heaps->at[k];
             share[k] += part;
             first[k] += part * off;
@@ -256,16 +229,18 @@ static void improve_heaps(const composite_profile *p, double all, composite_heap
 /* Tries numbers of heaps and noises, and keeps those that explain the distances best, in nats; each heap costs what
    its place and its share cost to tell. max_noise: heaps of more noise are not kept. */
 static void find_heaps(const composite_body *body, const double n[3], double max_noise, composite_heaps *best) {
-    composite_profile p;
-    const double all = body->count;
+    planes_profile p;
+    const planes_profile_points points = points_of(body, &body->all);
+    const double all = body->all.count, bin = body->noise / FINE_BINS;
+    const planes_blur blur = planes_blur_of(body->noise / bin);
     memset(best, 0, sizeof *best);
-    if (!make_profile(body, n, 1, body->noise / FINE_BINS, &p)) return;
+    if (!planes_profile_make(&points, n, bin, &blur, &p)) return;
     double noise = fmin(body->noise / 1.2, max_noise), best_nats = 0;
     for (int i = 0; i < FIRST_NOISES; i++, noise /= 1.4) {
         composite_heaps heaps;
         begin_heaps(&p, all, noise, &heaps);
         if (heaps.count == 0) continue;
-        for (int k = 0; k < TURNS; k++) improve_heaps(&p, all, &heaps);
+        for (int k = 0; k < TURNS; k++) improve_heaps(&p, all, k + 1 == TURNS, &heaps);
         const double nats = heaps.nats - heaps.count * log(all);
         if (nats <= best_nats || heaps.noise > max_noise) continue;
         best_nats = nats;
@@ -275,36 +250,53 @@ static void find_heaps(const composite_body *body, const double n[3], double max
 
 /* ---- planes */
 
+/* Every few of the points that vote. */
+static void take_some(composite_body *body) {
+    const composite_columns *all = &body->all;
+    composite_columns *some = &body->some;
+    body->stride = all->count > FIRST_POINTS ? all->count / FIRST_POINTS : 1;
+    body->blur = planes_blur_of(body->noise / (body->noise / BINS_A_NOISE));
+    some->count = 0;
+    for (uint32_t i = 0; i < all->count; i += body->stride) {
+        some->x[some->count] = all->x[i];
+        some->y[some->count] = all->y[i];
+        some->z[some->count++] = all->z[i];
+    }
+}
+
 /* The points of a growth that have no plane; false: too few. */
 static bool take_body(planes_local *s, planes_growth *g, composite_body *body) {
+    composite_columns *to = &body->all;
     uint32_t all = 0, seen = 0;
     if (!planes_grow_again(s, g)) return false;
     for (uint32_t i = 0; i < s->near_count; i++) all += planes_in_component(s, g, i) && s->owner[s->near_point[i]] < 0;
     if (all < 2 * s->params.min_points) return false;
-    body->count = 0;
+    body->all.count = 0;
     body->noise = g->noise;
     memcpy(body->at, g->at, sizeof body->at);
     memcpy(body->normal, g->normal, sizeof body->normal);
     for (uint32_t i = 0; i < s->near_count; i++) {
         const uint32_t point = s->near_point[i];
         if (!planes_in_component(s, g, i) || s->owner[point] >= 0) continue;
-        const uint64_t next = (uint64_t)body->count * all / MAX_POINTS;
+        const uint64_t next = (uint64_t)to->count * all / MAX_POINTS;
         if (all > MAX_POINTS && seen++ < next) continue;
-        if (body->count == MAX_POINTS) break;
-        body->point[body->count] = point;
-        body->x[body->count] = s->sample->x[point] - (float)g->at[0];
-        body->y[body->count] = s->sample->y[point] - (float)g->at[1];
-        body->z[body->count++] = s->sample->z[point] - (float)g->at[2];
+        if (to->count == MAX_POINTS) break;
+        body->point[to->count] = point;
+        to->x[to->count] = s->sample->x[point] - (float)g->at[0];
+        to->y[to->count] = s->sample->y[point] - (float)g->at[1];
+        to->z[to->count++] = s->sample->z[point] - (float)g->at[2];
     }
-    body->weight = (double)all / body->count;
+    body->weight = (double)all / to->count;
+    take_some(body);
     return true;
 }
 
 /* The middle of the points of a heap. */
 static void middle_of(const composite_body *body, const double n[3], double at, double noise, double middle[3]) {
     double count = 0, sum[3] = {0, 0, 0};
-    for (uint32_t i = 0; i < body->count; i++) {
-        const double p[3] = {(double)body->x[i], (double)body->y[i], (double)body->z[i]};
+    const composite_columns *all = &body->all;
+    for (uint32_t i = 0; i < all->count; i++) {
+        const double p[3] = {(double)all->x[i], (double)all->y[i], (double)all->z[i]};
         if (fabs((n[0] * p[0] + n[1] * p[1]) + n[2] * p[2] - at) > noise) continue;
         for (int k = 0; k < 3; k++) sum[k] += p[k];
         count++;
@@ -341,7 +333,7 @@ static uint32_t add_family(planes_local *s, const planes_growth *g, const compos
     find_heaps(body, n, ALIKE * *noise, &heaps);
     for (uint32_t k = 0; k < heaps.count; k++) {
         double middle[3];
-        if (heaps.share[k] * body->count * body->weight < 0.5 * s->params.min_points) continue;
+        if (heaps.share[k] * body->all.count * body->weight < 0.5 * s->params.min_points) continue;
         middle_of(body, n, heaps.at[k], heaps.noise, middle);
         added += add_parts(s, g, n, middle, heaps.noise);
     }
@@ -373,7 +365,8 @@ static void take_back(planes_local *s, uint32_t first) {
 }
 
 static void refit(planes_local *s, const planes_families *families, const composite_body *body) {
-    planes_body_points points = {body->count, body->x, body->y, body->z, body->point, {0, 0, 0}, {0, 0, 0}};
+    const composite_columns *all = &body->all;
+    planes_body_points points = {all->count, all->x, all->y, all->z, body->point, {0, 0, 0}, {0, 0, 0}};
     memcpy(points.middle, body->at, sizeof points.middle);
     memcpy(points.normal, body->normal, sizeof points.normal);
     planes_refit_families(s, families, &points);

@@ -18,15 +18,14 @@
 #define NOISE_SHRINKS   0.3
 #define NOISE_RANGE     0.55  /* of the largest noise, where that is known: the least */
 #define TRUNCATION      1.014 /* what is cut at 3 deviations looks so much narrower */
-#define ROOT_TWO_PI     2.5066282746310002
-#define LAY_TURNS       2    /* the second with cells of as many points as the plane has where it is */
-#define LAY_SHARE       0.35 /* of these points, a cell of the plane has */
-#define SETTLED         0.01 /* of the points: where so few change, it is done */
-#define MAX_NUMBER      250u /* components that begin near the patch */
-#define PIECE_SHARE     0.2  /* of the points of the largest component: others that large are the plane's, too */
-#define PLANE_FLATNESS  0.1  /* the noise is below so much of the root of the area */
-#define MAX_SHOULDERS   0.45 /* density on the less dense side; 0.11 of a plane alone, 1 of points spread evenly */
-#define MAX_SHOULDER    0.85 /* and on the other, where another plane may be near */
+#define LAY_TURNS       2     /* the second with cells of as many points as the plane has where it is */
+#define LAY_SHARE       0.35  /* of these points, a cell of the plane has */
+#define SETTLED         0.01  /* of the points: where so few change, it is done */
+#define MAX_NUMBER      250u  /* components that begin near the patch */
+#define PIECE_SHARE     0.2   /* of the points of the largest component: others that large are the plane's, too */
+#define PLANE_FLATNESS  0.1   /* the noise is below so much of the root of the area */
+#define MAX_SHOULDERS   0.45  /* density on the less dense side; 0.11 of a plane alone, 1 of points spread evenly */
+#define MAX_SHOULDER    0.85  /* and on the other, where another plane may be near */
 #define MIN_CENTRAL     0.44
 #define MAX_STRUCTURE   0.25
 #define LOOSE_SHOULDERS 0.6 /* the same while planes that cross it may not be known yet */
@@ -59,151 +58,65 @@ void planes_refuse_growth(const planes_local *s, const planes_growth *g, double 
     planes_refuse(s->params.refusals, &refused);
 }
 
-/* ---- points near a plane */
+/* ---- components */
 
-/* The density of a plane's points across it, at the plane, in nats; and how it falls with the square of the distance.
- */
-typedef struct planes_density {
-    double base, narrow;
-} planes_density;
+/* While components are looked for, a cell that no component may have is marked, too. */
+#define CLOSED_CELL 255
 
-static planes_density density_of(const planes_growth *g) {
-    const planes_density density = {log(g->density / (g->cell * g->cell) / (g->noise * ROOT_TWO_PI)),
-                                    0.5 / (g->noise * g->noise)};
-    return density;
-}
-
-/* Whether another plane explains a point better. */
-static bool is_others(const planes_local *s, const planes_growth *g, const planes_density *density, uint32_t point,
-                      double distance) {
-    const int32_t owner = s->owner[point];
-    return owner >= 0 && owner != g->self &&
-           (double)s->likelihood[point] > density->base - distance * distance * density->narrow;
-}
-
-/* Whether points of a block may be within reach of the plane, and near enough to where it is. */
-static bool is_block_near(const planes_local_box *box, const planes_growth *g, double reach) {
-    double distance = 0, half = 0, away = 0;
-    for (int k = 0; k < 3; k++) {
-        const double below = (double)box->low[k] - g->at[k], above = g->at[k] - (double)box->high[k];
-        const double out = below > 0 ? below : above > 0 ? above : 0;
-        distance += g->normal[k] * (0.5 * (below - above));
-        half += fabs(g->normal[k]) * 0.5 * ((double)box->high[k] - (double)box->low[k]);
-        away += out * out;
-    }
-    return fabs(distance) <= half + reach + 2 && away <= g->look * g->look;
-}
-
-static void take_near(planes_local *s, const planes_growth *g, double reach) {
-    const planes_sample *sample = s->sample;
-    const planes_density density = density_of(g);
-    float n[3], u[3], v[3], p[3];
-    double rest = 0;
-    uint32_t count = 0;
-    for (int k = 0; k < 3; k++) {
-        n[k] = (float)g->normal[k];
-        u[k] = (float)g->u[k];
-        v[k] = (float)g->v[k];
-        p[k] = (float)rint(g->at[k]);
-        rest += g->normal[k] * (g->at[k] - (double)p[k]);
-    }
-    const float offset = (float)rest, look2 = (float)(g->look * g->look);
-    for (uint32_t b = 0; b < s->block_count; b++) {
-        const uint32_t first = b * PLANES_LOCAL_BLOCK;
-        const uint32_t last = sample->count - first < PLANES_LOCAL_BLOCK ? sample->count : first + PLANES_LOCAL_BLOCK;
-        if (!is_block_near(&s->boxes[b], g, reach)) continue;
-        for (uint32_t i = first; i < last; i++) {
-            const float x = sample->x[i] - p[0], y = sample->y[i] - p[1], z = sample->z[i] - p[2];
-            const float distance = planes_along(n, x, y, z) - offset;
-            s->near_point[count] = i;
-            s->near_distance[count] = distance;
-            s->near_u[count] = planes_along(u, x, y, z);
-            s->near_v[count] = planes_along(v, x, y, z);
-            const bool seen = s->near_u[count] * s->near_u[count] + s->near_v[count] * s->near_v[count] <= look2;
-            count += seen && fabsf(distance) <= (float)reach && !is_others(s, g, &density, i, (double)distance);
-        }
-    }
-    s->near_count = count;
-}
-
-/* ---- cells */
-
-/* Lays the grid around the points that are near; cells become larger where the scratch has not enough. */
-static bool lay_grid(const planes_local *s, planes_growth *g) {
-    float low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
-    double columns, rows;
-    if (s->near_count == 0) return false;
-    for (uint32_t i = 0; i < s->near_count; i++) {
-        const float u = s->near_u[i], v = s->near_v[i];
-        low[0] = u < low[0] ? u : low[0];
-        high[0] = u > high[0] ? u : high[0];
-        low[1] = v < low[1] ? v : low[1];
-        high[1] = v > high[1] ? v : high[1];
-    }
-    for (;; g->cell *= 1.3) { /* with a rim of empty cells */
-        columns = floor((double)(high[0] - low[0]) / g->cell) + 3;
-        rows = floor((double)(high[1] - low[1]) / g->cell) + 3;
-        if (columns * rows <= s->cell_capacity) break;
-    }
-    g->columns = (uint32_t)columns;
-    g->rows = (uint32_t)rows;
-    g->low_u = (double)low[0] - g->cell;
-    g->low_v = (double)low[1] - g->cell;
-    return true;
-}
-
-static void count_cells(planes_local *s, const planes_growth *g) {
-    const uint32_t cells = g->columns * g->rows;
-    const float by = (float)(1 / g->cell), low_u = (float)g->low_u, low_v = (float)g->low_v;
-    const float reach = (float)(PLANES_REACH_NOISES * g->noise);
-    memset(s->cell_in, 0, cells * sizeof *s->cell_in);
-    memset(s->cell_beside, 0, 2 * (uint64_t)cells * sizeof *s->cell_beside);
-    memset(s->cell_mark, 0, cells);
-    for (uint32_t i = 0; i < s->near_count; i++) {
-        const uint32_t column = (uint32_t)((s->near_u[i] - low_u) * by), row = (uint32_t)((s->near_v[i] - low_v) * by);
-        const uint32_t cell = row * g->columns + column;
-        s->near_cell[i] = cell;
-        if (fabsf(s->near_distance[i]) <= reach) {
-            s->cell_in[cell]++;
-        } else {
-            s->cell_beside[2 * cell + (s->near_distance[i] > 0)]++;
-        }
-    }
-}
-
-/* Marks the cells connected with start that have as many points; returns how many points they have. The rim has
-   none. */
-static uint64_t flood(planes_local *s, const planes_growth *g, uint32_t start, double min, uint8_t number) {
+/* Marks the cells connected with start that are open; returns how many points they have. The rim is closed.
+   open: the open cells that are left */
+static uint64_t flood(planes_local *s, const planes_growth *g, uint32_t start, uint8_t number, uint32_t *open) {
+    const uint32_t columns = g->columns, cells = g->columns * g->rows, *in = s->cell_in;
+    uint32_t *stack = s->cell_stack;
+    uint8_t *mark = s->cell_mark;
     uint64_t points = 0;
-    uint32_t depth = 0;
-    if (s->cell_mark[start] != 0 || s->cell_in[start] < min) return 0;
-    s->cell_mark[start] = number;
-    s->cell_stack[depth++] = start;
+    uint32_t depth = 0, marked = 1;
+    mark[start] = number;
+    stack[depth++] = start;
     while (depth > 0) {
-        const uint32_t cell = s->cell_stack[--depth];
-        points += s->cell_in[cell];
-        for (uint32_t k = 0; k < 9; k++) {
-            const uint32_t other = cell + (k / 3) * g->columns + k % 3 - g->columns - 1;
-            if (other >= g->columns * g->rows || s->cell_mark[other] != 0 || s->cell_in[other] < min) continue;
-            s->cell_mark[other] = number;
-            s->cell_stack[depth++] = other;
+        const uint32_t cell = stack[--depth];
+        points += in[cell];
+        for (uint32_t row = 0; row < 3; row++) {
+            const uint32_t first = cell + row * columns - columns - 1;
+            for (uint32_t other = first; other != first + 3; other++) {
+                if (other >= cells || mark[other] != 0) continue;
+                mark[other] = number;
+                stack[depth++] = other;
+                marked++;
+            }
         }
     }
+    *open -= marked;
     return points;
+}
+
+/* Closes the cells that have fewer points; returns how many are open. */
+static uint32_t close_cells(planes_local *s, uint32_t cells, uint32_t min) {
+    const uint32_t *in = s->cell_in;
+    uint8_t *restrict mark = s->cell_mark;
+    uint32_t open = 0;
+    for (uint32_t cell = 0; cell < cells; cell++) {
+        mark[cell] = in[cell] < min ? CLOSED_CELL : 0;
+        open += in[cell] >= min;
+    }
+    return open;
 }
 
 /* Marks the cells of the component with the most points, of those that begin within radius, by 1, and no others. */
 static bool find_component(planes_local *s, planes_growth *g, double radius) {
     const double significant = g->strays + 2 * sqrt(g->strays) + 1;
     const double between = g->strays + STRAY_SHARE * (g->density - g->strays);
-    const double min = fmax(MIN_CELL, fmin(significant, between));
+    const double min = ceil(fmax(MIN_CELL, fmin(significant, between)));
+    const double reach = 2 * g->noise, radius2 = radius * radius;
+    const uint32_t count = s->near_count, cells = g->columns * g->rows, *near_cell = s->near_cell;
+    uint32_t open = close_cells(s, cells, (uint32_t)min);
     uint64_t best_points = 0, points_of[MAX_NUMBER];
-    uint8_t number = 2, best = 0;
-    for (uint32_t i = 0; i < s->near_count && number < MAX_NUMBER; i++) {
+    uint8_t number = 2, best = 0, *mark = s->cell_mark;
+    for (uint32_t i = 0; i < count && number < MAX_NUMBER && open > 0; i++) {
+        if (mark[near_cell[i]] != 0) continue;
         const double u = (double)s->near_u[i], v = (double)s->near_v[i];
-        if (fabs((double)s->near_distance[i]) > 2 * g->noise || u * u + v * v > radius * radius) continue;
-        const uint64_t points = flood(s, g, s->near_cell[i], min, number);
-        if (points == 0) continue;
+        if (fabs((double)s->near_distance[i]) > reach || u * u + v * v > radius2) continue;
+        const uint64_t points = flood(s, g, near_cell[i], number, &open);
         if (points > best_points) {
             best_points = points;
             best = number;
@@ -214,7 +127,7 @@ static bool find_component(planes_local *s, planes_growth *g, double radius) {
     for (uint8_t k = 2; k < number; k++) {
         if ((double)points_of[k] >= PIECE_SHARE * (double)best_points) g->pieces += (double)points_of[k];
     }
-    for (uint32_t cell = 0; cell < g->columns * g->rows; cell++) s->cell_mark[cell] = s->cell_mark[cell] == best;
+    for (uint32_t cell = 0; cell < cells; cell++) mark[cell] = best > 0 && mark[cell] == best;
     return best_points > 0;
 }
 
@@ -222,28 +135,44 @@ static bool find_component(planes_local *s, planes_growth *g, double radius) {
 
 /* Cells, and strays: of the side that has fewer points, for the other may have another plane. */
 static bool count_component(const planes_local *s, planes_growth *g, double count, double *strays) {
-    double cells = 0, below = 0, above = 0, squares = 0;
-    for (uint32_t cell = 0; cell < g->columns * g->rows; cell++) {
-        if (s->cell_mark[cell] == 0) continue;
-        cells++;
-        below += s->cell_beside[2 * cell];
-        above += s->cell_beside[2 * cell + 1];
-        squares += (double)s->cell_in[cell] * s->cell_in[cell];
+    const uint32_t all = g->columns * g->rows, *in = s->cell_in, *beside = s->cell_beside;
+    uint32_t marked = 0;
+    uint64_t sides[2] = {0, 0}, squares = 0;
+    for (uint32_t cell = 0; cell < all; cell++) {
+        const uint64_t on = s->cell_mark[cell];
+        marked += s->cell_mark[cell];
+        sides[0] += on * beside[2 * cell];
+        sides[1] += on * beside[2 * cell + 1];
+        squares += on * in[cell] * in[cell];
     }
+    const double cells = marked;
     if (count < MIN_COMPONENT) return refuse(g, MOTE_PLANES_SCATTERED, count, MIN_COMPONENT);
     if (cells < MIN_CELLS) return refuse(g, MOTE_PLANES_SCATTERED, cells, MIN_CELLS);
-    *strays = fmin(fmin(below, above), 0.9 * count);
+    *strays = fmin(fmin((double)sides[0], (double)sides[1]), 0.9 * count);
     g->count = count;
     g->area = cells * g->cell * g->cell;
     g->density = count / cells;
     g->strays = *strays / cells;
-    g->crowding = sqrt(g->density * fmax(squares / count - 1, 0.5));
+    g->crowding = sqrt(g->density * fmax((double)squares / count - 1, 0.5));
     if (g->density >= MIN_CONTRAST * g->strays) return true;
     return refuse(g, MOTE_PLANES_DENSE_SIDE, g->strays / g->density, 1 / MIN_CONTRAST);
 }
 
 static bool is_in_component(const planes_local *s, const planes_growth *g, uint32_t i) {
     return s->cell_mark[s->near_cell[i]] != 0 && fabsf(s->near_distance[i]) <= (float)(PLANES_REACH_NOISES * g->noise);
+}
+
+/* Lists the component's points among those that are near; returns how many. */
+static uint32_t list_component(planes_local *s, const planes_growth *g) {
+    const uint32_t near = s->near_count, *cell = s->near_cell;
+    const float *distance = s->near_distance, reach = (float)(PLANES_REACH_NOISES * g->noise);
+    const uint8_t *mark = s->cell_mark;
+    uint32_t count = 0, *list = s->component;
+    for (uint32_t i = 0; i < near; i++) {
+        list[count] = i;
+        count += (uint32_t)(mark[cell[i]] != 0) & (uint32_t)(fabsf(distance[i]) <= reach);
+    }
+    return count;
 }
 
 /* Least squares of the component's points; strays are taken out of the noise. */
@@ -253,13 +182,13 @@ static bool fit_component(planes_local *s, planes_growth *g) {
     planes_local_fit fit;
     double strays, farthest2 = 0;
     const double p[3] = {rint(g->at[0]), rint(g->at[1]), rint(g->at[2])};
+    const uint32_t count = list_component(s, g), *list = s->component;
     memset(&m, 0, sizeof m);
-    for (uint32_t i = 0; i < s->near_count; i++) {
-        if (!is_in_component(s, g, i)) continue;
-        const uint32_t k = s->near_point[i];
-        const double u = (double)s->near_u[i], v = (double)s->near_v[i];
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t k = s->near_point[list[i]];
+        const double u = (double)s->near_u[list[i]], v = (double)s->near_v[list[i]], far2 = u * u + v * v;
         planes_moments_add(&m, (double)sample->x[k] - p[0], (double)sample->y[k] - p[1], (double)sample->z[k] - p[2]);
-        farthest2 = fmax(farthest2, u * u + v * v);
+        farthest2 = far2 > farthest2 ? far2 : farthest2;
     }
     if (!count_component(s, g, m.count, &strays) || !planes_moments_fit(&m, &fit)) return false;
     double rms = fit.rms;
@@ -291,27 +220,29 @@ static double structure_of(const planes_local *s, const planes_growth *g, double
 }
 
 static bool describe_component(planes_local *s, planes_growth *g) {
-    double count = 0, squares = 0, strays, central = 0, middle = 0, side[2] = {0, 0};
+    double squares = 0, strays, central = 0, middle = 0, side[2] = {0, 0};
+    float low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
+    const uint32_t listed = list_component(s, g);
     memset(s->cell_sum, 0, (uint64_t)g->columns * g->rows * sizeof *s->cell_sum);
-    for (int k = 0; k < 2; k++) {
-        g->low[k] = INFINITY;
-        g->high[k] = -INFINITY;
-    }
-    for (uint32_t i = 0; i < s->near_count; i++) {
-        if (!is_in_component(s, g, i)) continue;
+    for (uint32_t k = 0; k < listed; k++) {
+        const uint32_t i = s->component[k];
         const double distance = (double)s->near_distance[i], noises = distance / g->noise, size = fabs(noises);
-        const double at[2] = {(double)s->near_u[i], (double)s->near_v[i]};
-        count++;
+        const float at[2] = {s->near_u[i], s->near_v[i]};
         squares += distance * distance;
         central += size < 0.6745;
         middle += size < 1;
-        if (size > 1.75 && size < 2.75) side[noises > 0]++;
+        side[noises > 0] += size > 1.75 && size < 2.75;
         s->cell_sum[s->near_cell[i]] += s->near_distance[i];
-        for (int k = 0; k < 2; k++) {
-            g->low[k] = fmin(g->low[k], at[k]);
-            g->high[k] = fmax(g->high[k], at[k]);
+        for (int axis = 0; axis < 2; axis++) {
+            low[axis] = at[axis] < low[axis] ? at[axis] : low[axis];
+            high[axis] = at[axis] > high[axis] ? at[axis] : high[axis];
         }
     }
+    for (int axis = 0; axis < 2; axis++) {
+        g->low[axis] = (double)low[axis];
+        g->high[axis] = (double)high[axis];
+    }
+    const double count = listed;
     if (!count_component(s, g, count, &strays)) return false;
     g->central = (central - 0.2248 * strays) / (count - strays);
     g->shoulders[0] = fmin(side[0], side[1]) / (0.5 * middle + 1e-9);
@@ -355,9 +286,9 @@ bool planes_growth_may_stand(const planes_local *s, planes_growth *g) {
 /* ---- growth */
 
 static bool lay_component(planes_local *s, planes_growth *g, double radius) {
-    take_near(s, g, BESIDE * g->noise);
-    if (!lay_grid(s, g)) return false;
-    count_cells(s, g);
+    planes_take_near(s, g, BESIDE * g->noise);
+    if (!planes_lay_grid(s, g)) return false;
+    planes_count_cells(s, g);
     return find_component(s, g, radius);
 }
 
@@ -448,11 +379,11 @@ bool planes_lay(planes_local *s, planes_growth *g) {
     g->look = INFINITY;
     g->density = POINTS_A_CELL;
     planes_perpendicular(g->normal, g->u, g->v);
-    take_near(s, g, BESIDE * g->noise);
+    planes_take_near(s, g, BESIDE * g->noise);
     for (int turn = 0; turn < LAY_TURNS; turn++) {
         const double typical = turn > 0 ? fmin(g->crowding, POINTS_A_CELL) : 0;
-        if (!lay_grid(s, g)) return false;
-        count_cells(s, g);
+        if (!planes_lay_grid(s, g)) return false;
+        planes_count_cells(s, g);
         mark_all(s, g, fmax(MIN_CELL, LAY_SHARE * typical));
         if (!(g->count > 0) || !describe_component(s, g)) return false;
         if (turn > 0) continue;

@@ -11,24 +11,25 @@
 
 static void close_search(planes_local *s) {
     mote_context *ctx = s->ctx;
-    void *const arrays[] = {s->boxes,         s->patches,   s->planes,     s->owner,     s->likelihood,
-                            s->failures,      s->growths,   s->tally,      s->renumber,  s->near_point,
-                            s->near_distance, s->near_u,    s->near_v,     s->near_cell, s->cell_in,
-                            s->cell_beside,   s->cell_mark, s->cell_stack, s->cell_sum};
+    void *const arrays[] = {s->boxes,         s->patches,     s->planes,    s->owner,      s->likelihood,
+                            s->failures,      s->growths,     s->tally,     s->renumber,   s->near_point,
+                            s->near_distance, s->near_u,      s->near_v,    s->near_cell,  s->cell_in,
+                            s->component,     s->cell_beside, s->cell_mark, s->cell_stack, s->cell_sum};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) mote_free(ctx, arrays[i]);
 }
 
 static void reserve_points(planes_local *s, uint64_t points) {
     mote_context *ctx = s->ctx;
-    s->owner = mote_alloc(ctx, points * sizeof *s->owner, "planes search");
-    s->likelihood = mote_alloc(ctx, points * sizeof *s->likelihood, "planes search");
     s->failures = mote_alloc(ctx, points * sizeof *s->failures, "planes search");
-    /* What is near is written before it is known to be: one more. */
-    s->near_point = mote_alloc(ctx, (points + 1) * sizeof *s->near_point, "planes search");
-    s->near_distance = mote_alloc(ctx, (points + 1) * sizeof *s->near_distance, "planes search");
-    s->near_u = mote_alloc(ctx, (points + 1) * sizeof *s->near_u, "planes search");
-    s->near_v = mote_alloc(ctx, (points + 1) * sizeof *s->near_v, "planes search");
-    s->near_cell = mote_alloc(ctx, (points + 1) * sizeof *s->near_cell, "planes search");
+    /* Eight at a time. */
+    s->owner = mote_alloc(ctx, (points + 8) * sizeof *s->owner, "planes search");
+    s->likelihood = mote_alloc(ctx, (points + 8) * sizeof *s->likelihood, "planes search");
+    s->near_point = mote_alloc(ctx, (points + 8) * sizeof *s->near_point, "planes search");
+    s->near_distance = mote_alloc(ctx, (points + 8) * sizeof *s->near_distance, "planes search");
+    s->near_u = mote_alloc(ctx, (points + 8) * sizeof *s->near_u, "planes search");
+    s->near_v = mote_alloc(ctx, (points + 8) * sizeof *s->near_v, "planes search");
+    s->near_cell = mote_alloc(ctx, (points + 8) * sizeof *s->near_cell, "planes search");
+    s->component = mote_alloc(ctx, (points + 8) * sizeof *s->component, "planes search");
 }
 
 static void reserve_cells(planes_local *s, uint64_t cells) {

@@ -109,6 +109,7 @@ typedef struct planes_local {
     uint32_t *near_point;
     float *near_distance, *near_u, *near_v;
     uint32_t *near_cell;
+    uint32_t *component; /* of the near points, those of the component */
     uint32_t cell_capacity;
     uint32_t *cell_in, *cell_beside; /* points; beside: below and above */
     uint8_t *cell_mark;
@@ -123,6 +124,16 @@ typedef struct planes_local {
 
 /* Finds the patches. */
 mote_status planes_find_patches(planes_local *search);
+
+/* ---- planes_near.c */
+
+/* Takes the points within reach of a growth's plane that no other plane explains better into the scratch. */
+void planes_take_near(planes_local *search, const planes_growth *growth, double reach);
+/* Lays the grid around the points that are near; cells become larger where the scratch has not enough. False: no point
+   is near. */
+bool planes_lay_grid(const planes_local *search, planes_growth *growth);
+/* Counts the near points of each cell; no cell is marked. */
+void planes_count_cells(planes_local *search, const planes_growth *growth);
 
 /* ---- planes_growth.c */
 

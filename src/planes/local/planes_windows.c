@@ -42,6 +42,13 @@ typedef struct window_points {
     float distance[PLANES_LOCAL_WINDOW];
 } window_points;
 
+/* What the score of a trial takes of a bin, whatever the trial: the bins of distances that may be the best. */
+typedef struct window_bins {
+    int32_t first, last; /* from the floor to what is below the extent; last is behind them */
+    double nats[BINS];   /* of a point more within the bin's end, without what the number of points says */
+    double evenly[BINS]; /* points within the bin's end if they are spread evenly */
+} window_bins;
+
 typedef struct window_search {
     double floor;
     uint32_t first, size, stride;
@@ -83,35 +90,76 @@ static double bin_log(int bin) {
     return ((bin >> 2) - 2) * 0.6931471805599453 + of_quarter[bin & 3];
 }
 
-static void count_distances(window_points *w, const float normal[3], float offset, uint16_t counts[BINS]) {
-    memset(counts, 0, BINS * sizeof *counts);
-    for (uint32_t i = 0; i < w->count; i++) {
-        w->distance[i] = fabsf(fmaf(normal[2], w->z[i], fmaf(normal[1], w->y[i], fmaf(normal[0], w->x[i], -offset))));
+/* Of points spread evenly as far as extent. */
+static void lay_bins(const window_search *s, uint32_t points, double extent, window_bins *bins) {
+    const double all = (double)points, log_density = log(all) - log(extent);
+    bins->first = bin_of((float)s->floor);
+    bins->last = bins->first;
+    for (int32_t bin = bins->first; bin < BINS; bin++) {
+        const double end = (double)bin_end(bin);
+        if (end >= extent) break;
+        bins->nats[bin] = log_density + bin_log(bin);
+        bins->evenly[bin] = all * end / extent;
+        bins->last = bin + 1;
     }
-    for (uint32_t i = 0; i < w->count; i++) counts[bin_of(w->distance[i])]++;
+}
+
+/* counts: points of each bin. Four points in a row count apart, for they are often in one bin. */
+static void count_distances(const window_points *w, const float normal[3], float offset, uint8_t counts[4][BINS]) {
+    uint8_t bins[PLANES_LOCAL_WINDOW];
+    for (uint32_t i = 0; i < w->count; i++) {
+        const float distance =
+            fabsf(fmaf(normal[2], w->z[i], fmaf(normal[1], w->y[i], fmaf(normal[0], w->x[i], -offset))));
+        bins[i] = (uint8_t)bin_of(distance);
+    }
+    for (uint32_t k = 0; k < 4; k++) memset(counts[k], 0, BINS);
+    uint32_t i = 0;
+    for (; i + 4 <= w->count; i += 4) {
+        for (uint32_t k = 0; k < 4; k++) counts[k][bins[i + k]]++;
+    }
+    for (; i < w->count; i++) counts[0][bins[i]]++;
+}
+
+/* Distances that may be the best: ends of bins with points. */
+typedef struct bin_list {
+    uint32_t count;
+    uint8_t bin[BINS + 1];
+    uint16_t within[BINS + 1]; /* points up to the end of the bin */
+} bin_list;
+
+static void list_bins(uint8_t counts[4][BINS], const window_bins *bins, bin_list *list) {
+    uint16_t all[BINS];
+    uint32_t within = 0, listed = 0;
+    for (int32_t bin = 0; bin < BINS; bin++) {
+        all[bin] = (uint16_t)(counts[0][bin] + counts[1][bin] + counts[2][bin] + counts[3][bin]);
+    }
+    for (int32_t bin = 0; bin < bins->first; bin++) within += all[bin];
+    for (int32_t bin = bins->first; bin < bins->last; bin++) {
+        within += all[bin];
+        list->bin[listed] = (uint8_t)bin;
+        list->within[listed] = (uint16_t)within;
+        listed += (uint32_t)(all[bin] != 0) & (uint32_t)(within >= MIN_SCORED);
+    }
+    list->count = listed;
 }
 
 /* Poisson's likelihood of the points within a distance against that of points spread evenly as far as extent: the best
    distance, and its score. */
-static void score_trial(const window_search *s, window_points *w, const float normal[3], float offset, double extent,
-                        trial_plane *trial) {
-    uint16_t counts[BINS];
-    const double all = (double)w->count, log_density = log(all) - log(extent);
-    const int floor_bin = bin_of((float)s->floor);
-    uint32_t within = 0;
+static void score_trial(const window_search *s, const window_points *w, const window_bins *bins, const float normal[3],
+                        float offset, trial_plane *trial) {
+    uint8_t counts[4][BINS];
+    bin_list list;
+    int32_t best = -1;
     count_distances(w, normal, offset, counts);
+    list_bins(counts, bins, &list);
     trial->score = 0;
-    for (int bin = 0; bin < BINS; bin++) {
-        within += counts[bin];
-        if (bin < floor_bin || counts[bin] == 0 || within < MIN_SCORED) continue;
-        const double end = (double)bin_end(bin);
-        if (end >= extent) break;
-        const double score =
-            s->count_log[within] - within * (log_density + bin_log(bin)) - (within - all * end / extent);
-        if (score <= trial->score) continue;
-        trial->score = score;
-        trial->reach = end;
+    for (uint32_t i = 0; i < list.count; i++) {
+        const int32_t bin = list.bin[i], within = list.within[i];
+        const double score = s->count_log[within] - within * bins->nats[bin] - (within - bins->evenly[bin]);
+        best = score > trial->score ? bin : best;
+        trial->score = score > trial->score ? score : trial->score;
     }
+    trial->reach = best >= 0 ? (double)bin_end(best) : 0;
 }
 
 static bool trial_through(const window_search *s, const window_points *w, uint64_t number, planes_plane *plane) {
@@ -123,15 +171,17 @@ static bool trial_through(const window_search *s, const window_points *w, uint64
     return a != b && b != c && a != c && planes_through(p, q, r, plane);
 }
 
-static trial_plane best_trial(const window_search *s, window_points *w, uint64_t first, double extent) {
+static trial_plane best_trial(const window_search *s, const window_points *w, uint64_t first, double extent) {
     trial_plane best;
+    window_bins bins;
     memset(&best, 0, sizeof best);
+    lay_bins(s, w->count, extent, &bins);
     for (uint64_t number = first; number < first + TRIALS; number++) {
         planes_plane plane;
         trial_plane trial;
         if (!trial_through(s, w, number, &plane)) continue;
         const float normal[3] = {plane.a, plane.b, plane.c};
-        score_trial(s, w, normal, plane.d, extent, &trial);
+        score_trial(s, w, &bins, normal, plane.d, &trial);
         if (trial.score <= best.score) continue;
         best = trial;
         for (int k = 0; k < 3; k++) best.normal[k] = (double)normal[k];

@@ -27,9 +27,10 @@ static bool row_beats(const maxima *m, uint32_t direction, int64_t bin, uint32_t
     const int64_t bins = m->table->bins, radius = m->radius;
     const uint32_t *row = m->counters + (uint64_t)direction * (uint64_t)bins;
     const int64_t low = bin > radius ? bin - radius : 0, high = bin + radius < bins ? bin + radius : bins - 1;
-    uint32_t max = 0;
-    for (int64_t b = low; b <= high; b++) max = row[b] > max ? row[b] : max;
-    return comes_first ? max >= votes : max > votes;
+    for (int64_t b = low; b <= high; b++) {
+        if (row[b] > votes || (comes_first && row[b] == votes)) return true;
+    }
+    return false;
 }
 
 static bool is_maximum(const maxima *m, uint32_t direction, uint32_t bin) {
@@ -49,10 +50,12 @@ static bool is_maximum(const maxima *m, uint32_t direction, uint32_t bin) {
 }
 
 static bool find_maxima(const maxima *m, uint32_t first, uint32_t last, found_list *found) {
+    const uint32_t bins = m->table->bins, low = m->low, span = m->high - m->low;
     for (uint32_t d = first; d < last; d++) {
-        const uint32_t *row = m->counters + (uint64_t)d * m->table->bins;
-        for (uint32_t b = 0; b < m->table->bins && m->row_max[d] >= m->low; b++) {
-            if (row[b] < m->low || row[b] >= m->high || !is_maximum(m, d, b)) continue;
+        const uint32_t *row = m->counters + (uint64_t)d * bins;
+        if (m->row_max[d] < low) continue;
+        for (uint32_t b = 0; b < bins; b++) {
+            if (row[b] - low >= span || !is_maximum(m, d, b)) continue; /* below low it wraps around */
             if (!mote_reserve(m->ctx, (void **)&found->list, &found->capacity, found->count + 1, sizeof *found->list,
                               "planes peaks")) {
                 return false;

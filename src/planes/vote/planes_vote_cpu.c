@@ -61,7 +61,9 @@ static void vote_all(const vote_group *g, const vote_points *points, uint32_t fi
         for (uint32_t i = 0; i < size; i++) {
             find_places(g, points->x[begin + i], points->y[begin + i], points->z[begin + i], places + i * LANES);
         }
-        for (uint32_t i = 0; i < size * LANES; i++) counters[places[i]]++;
+        for (uint32_t i = 0; i < size; i++) {
+            for (uint32_t l = 0; l < LANES; l++) counters[places[i * LANES + l]]++;
+        }
     }
 }
 

@@ -1,0 +1,181 @@
+/* Points near a plane, and the cells that they are in. All of a growth's time goes into passes over many points: eight
+   at once, where nothing but their order among themselves has to stay. */
+#include <math.h>
+#include <string.h>
+
+#include "math/simd.h"
+#include "planes/local/planes_local.h"
+
+#define LANES       8u
+#define PIECE       256u /* points whose cells are found at once */
+#define ROOT_TWO_PI 2.5066282746310002
+
+/* ---- points near a plane */
+
+/* The density of a plane's points across it, at the plane, in nats; and how it falls with the square of the distance.
+ */
+typedef struct planes_density {
+    double base, narrow;
+} planes_density;
+
+static planes_density density_of(const planes_growth *g) {
+    const planes_density density = {log(g->density / (g->cell * g->cell) / (g->noise * ROOT_TWO_PI)),
+                                    0.5 / (g->noise * g->noise)};
+    return density;
+}
+
+/* Whether points of a block may be within reach of the plane, and near enough to where it is. */
+static bool is_block_near(const planes_local_box *box, const planes_growth *g, double reach) {
+    double distance = 0, half = 0, away = 0;
+    for (int k = 0; k < 3; k++) {
+        const double below = (double)box->low[k] - g->at[k], above = g->at[k] - (double)box->high[k];
+        const double out = below > 0 ? below : above > 0 ? above : 0;
+        distance += g->normal[k] * (0.5 * (below - above));
+        half += fabs(g->normal[k]) * 0.5 * ((double)box->high[k] - (double)box->low[k]);
+        away += out * out;
+    }
+    return fabs(distance) <= half + reach + 2 && away <= g->look * g->look;
+}
+
+/* The plane in lanes: axes from a whole step near its middle. */
+typedef struct near_axes {
+    simd_f n[3], u[3], v[3], p[3], offset, reach, look2;
+} near_axes;
+
+static near_axes axes_of(const planes_growth *g, double reach) {
+    near_axes axes;
+    double rest = 0;
+    for (int k = 0; k < 3; k++) {
+        const float p = (float)rint(g->at[k]);
+        axes.n[k] = simd_f_set((float)g->normal[k]);
+        axes.u[k] = simd_f_set((float)g->u[k]);
+        axes.v[k] = simd_f_set((float)g->v[k]);
+        axes.p[k] = simd_f_set(p);
+        rest += g->normal[k] * (g->at[k] - (double)p);
+    }
+    axes.offset = simd_f_set((float)rest);
+    axes.reach = simd_f_set((float)reach);
+    axes.look2 = simd_f_set((float)(g->look * g->look));
+    return axes;
+}
+
+/* As planes_along. */
+SIMD_INLINE simd_f along(const simd_f axis[3], simd_f x, simd_f y, simd_f z) {
+    return simd_f_fma(axis[2], z, simd_f_fma(axis[1], y, simd_f_mul(axis[0], x)));
+}
+
+/* Bits of those that another plane explains better. bits: which are asked for. */
+SIMD_INLINE uint32_t others_of(const planes_local *s, int32_t self, const planes_density *density, uint32_t first,
+                               uint32_t bits, simd_f distance) {
+    const simd_i owner = simd_i_load(s->owner + first);
+    const uint32_t owned = simd_i_above(owner, simd_i_set(-1)) & ~simd_i_equal(owner, simd_i_set(self));
+    if ((owned & bits) == 0) return 0;
+    const simd_d d = simd_f_to_d(distance), falls = simd_d_mul(simd_d_mul(d, d), simd_d_set(density->narrow));
+    const simd_d mine = simd_d_sub(simd_d_set(density->base), falls);
+    return owned & simd_d_above(simd_f_to_d(simd_f_load(s->likelihood + first)), mine);
+}
+
+/* Takes those of eight points that are near and no others', as the near points from at on; returns the next number.
+   valid: bits of those that are points. */
+SIMD_INLINE uint32_t take_lanes(planes_local *s, const planes_growth *g, const planes_density *density,
+                                const near_axes *axes, uint32_t first, uint32_t valid, uint32_t at) {
+    const simd_f x = simd_f_sub(simd_f_load(s->sample->x + first), axes->p[0]);
+    const simd_f y = simd_f_sub(simd_f_load(s->sample->y + first), axes->p[1]);
+    const simd_f z = simd_f_sub(simd_f_load(s->sample->z + first), axes->p[2]);
+    const simd_f distance = simd_f_sub(along(axes->n, x, y, z), axes->offset);
+    const simd_f size = simd_f_max(distance, simd_f_sub(simd_f_set(0), distance));
+    uint32_t bits = simd_f_at_most(size, axes->reach) & valid;
+    if (bits == 0) return at;
+    const simd_f u = along(axes->u, x, y, z), v = along(axes->v, x, y, z);
+    bits &= simd_f_at_most(simd_f_add(simd_f_mul(u, u), simd_f_mul(v, v)), axes->look2);
+    bits &= ~others_of(s, g->self, density, first, bits, distance);
+    const simd_i picked = simd_mask(bits);
+    simd_compress_indices(s->near_point + at, first, picked);
+    simd_f_compress(s->near_distance + at, distance, picked);
+    simd_f_compress(s->near_u + at, u, picked);
+    simd_f_compress(s->near_v + at, v, picked);
+    return at + (uint32_t)__builtin_popcount(bits);
+}
+
+void planes_take_near(planes_local *s, const planes_growth *g, double reach) {
+    const planes_density density = density_of(g);
+    const near_axes axes = axes_of(g, reach);
+    uint32_t count = 0;
+    for (uint32_t b = 0; b < s->block_count; b++) {
+        const uint32_t begin = b * PLANES_LOCAL_BLOCK, rest = s->sample->count - begin;
+        const uint32_t end = begin + (rest < PLANES_LOCAL_BLOCK ? rest : PLANES_LOCAL_BLOCK);
+        if (!is_block_near(&s->boxes[b], g, reach)) continue;
+        for (uint32_t i = begin; i < end; i += LANES) {
+            const uint32_t valid = end - i < LANES ? (1u << (end - i)) - 1 : 255;
+            count = take_lanes(s, g, &density, &axes, i, valid, count);
+        }
+    }
+    s->near_count = count;
+}
+
+/* ---- cells */
+
+static void find_ends(const float *values, uint32_t count, float *low, float *high) {
+    simd_f least = simd_f_set(INFINITY), most = simd_f_set(-INFINITY);
+    uint32_t i = 0;
+    for (; i + LANES <= count; i += LANES) {
+        const simd_f value = simd_f_load(values + i);
+        least = simd_f_min(least, value);
+        most = simd_f_max(most, value);
+    }
+    *low = simd_f_reduce_min(least);
+    *high = simd_f_reduce_max(most);
+    for (; i < count; i++) {
+        *low = values[i] < *low ? values[i] : *low;
+        *high = values[i] > *high ? values[i] : *high;
+    }
+}
+
+bool planes_lay_grid(const planes_local *s, planes_growth *g) {
+    float low[2], high[2];
+    double columns, rows;
+    if (s->near_count == 0) return false;
+    find_ends(s->near_u, s->near_count, &low[0], &high[0]);
+    find_ends(s->near_v, s->near_count, &low[1], &high[1]);
+    for (;; g->cell *= 1.3) { /* with a rim of empty cells */
+        columns = floor((double)(high[0] - low[0]) / g->cell) + 3;
+        rows = floor((double)(high[1] - low[1]) / g->cell) + 3;
+        if (columns * rows <= s->cell_capacity) break;
+    }
+    g->columns = (uint32_t)columns;
+    g->rows = (uint32_t)rows;
+    g->low_u = (double)low[0] - g->cell;
+    g->low_v = (double)low[1] - g->cell;
+    return true;
+}
+
+/* The cells of some of the near points. */
+static void find_cells(const planes_local *s, const planes_growth *g, uint32_t first, uint32_t count) {
+    const float by = (float)(1 / g->cell), low_u = (float)g->low_u, low_v = (float)g->low_v;
+    const float *u = s->near_u + first, *v = s->near_v + first;
+    const int32_t columns = (int32_t)g->columns;
+    uint32_t *restrict cell = s->near_cell + first;
+    for (uint32_t i = 0; i < count; i++) {
+        const int32_t column = (int32_t)((u[i] - low_u) * by), row = (int32_t)((v[i] - low_v) * by);
+        cell[i] = (uint32_t)(row * columns + column);
+    }
+}
+
+void planes_count_cells(planes_local *s, const planes_growth *g) {
+    const uint32_t cells = g->columns * g->rows;
+    const float reach = (float)(PLANES_REACH_NOISES * g->noise);
+    const float *distance = s->near_distance;
+    const uint32_t *cell = s->near_cell;
+    uint32_t *in = s->cell_in, *beside = s->cell_beside;
+    memset(in, 0, cells * sizeof *in);
+    memset(beside, 0, 2 * (uint64_t)cells * sizeof *beside);
+    memset(s->cell_mark, 0, cells);
+    for (uint32_t first = 0; first < s->near_count; first += PIECE) {
+        const uint32_t rest = s->near_count - first, last = first + (rest < PIECE ? rest : PIECE);
+        find_cells(s, g, first, last - first);
+        for (uint32_t i = first; i < last; i++) {
+            uint32_t *on = in + cell[i], *off = beside + 2 * cell[i] + (distance[i] > 0);
+            (*(fabsf(distance[i]) <= reach ? on : off))++;
+        }
+    }
+}
