@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "bench/bench_knn.h"
+#include "large_memory.h"
 
 #define SAMPLE_QUERIES 64     /* compared with brute force */
 #define BRUTE_POINTS   20000u /* so few are compared all */
@@ -89,9 +90,9 @@ static bool take_arrays(knn_job *job) {
         job->device.count = mote_device_alloc(job->ctx, job->count * 4);
         if (!job->device.index32 || !job->device.distance2 || !job->device.count) return false;
     }
-    job->rows.index32 = malloc(places * 4 + 1);
-    job->rows.distance2 = malloc(places * 4 + 1);
-    job->rows.count = malloc((size_t)job->count * 4 + 1);
+    job->rows.index32 = large_alloc(places * 4);
+    job->rows.distance2 = large_alloc(places * 4);
+    job->rows.count = large_alloc((size_t)job->count * 4);
     return job->rows.index32 != NULL && job->rows.distance2 != NULL && job->rows.count != NULL;
 }
 

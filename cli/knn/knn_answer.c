@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "large_memory.h"
 #include "text.h"
 
 #define INDEX32_POINTS (UINT64_C(1) << 31) /* more do not fit 32 bits with a sign */
@@ -15,7 +16,7 @@ static void *make_array(session *s, knn_answer *a, uint64_t count, uint32_t item
     if (count > SIZE_MAX / 2 / item_bytes) return NULL;
     if (max != 0 && mote_context_memory_bytes(s->ctx) + a->array_bytes + bytes > max) return NULL;
     a->array_bytes += bytes;
-    return malloc((size_t)bytes + 1);
+    return large_alloc((size_t)bytes);
 }
 
 static int no_memory(session *s, const knn_answer *a) {

@@ -4,7 +4,6 @@
 #include "core/cloud.h"
 #include "device/backend.h"
 #include "knn/knn_ops.h"
-#include "knn/search/knn_normals.h"
 
 mote_knn_params mote_knn_defaults(void) {
     mote_knn_params params;
@@ -13,6 +12,15 @@ mote_knn_params mote_knn_defaults(void) {
     params.compression = 1;
     params.lambda = 1;
     return params;
+}
+
+bool knn_normals_of(const mote_cloud *queries, const mote_column *normals[3]) {
+    static const char *const names[2][3] = {{"normal_x", "normal_y", "normal_z"}, {"nx", "ny", "nz"}};
+    for (int set = 0; set < 2; set++) {
+        for (int k = 0; k < 3; k++) normals[k] = mote_cloud_find(queries, names[set][k]);
+        if (normals[0] != NULL && normals[1] != NULL && normals[2] != NULL) return true;
+    }
+    return false;
 }
 
 static const mote_knn_ops *ops_of(const mote_knn_index *index) { return index->device->backend->knn; }
@@ -28,7 +36,7 @@ static mote_status check_ellipsoids(mote_context *ctx, const mote_knn_params *p,
     if (p->approximate && p->method == MOTE_KNN_GRID) {
         return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "approximate ellipsoids are what shifted sorting is for");
     }
-    if (knn_find_normals(query_set, normals)) return MOTE_OK;
+    if (knn_normals_of(query_set, normals)) return MOTE_OK;
     return mote_fail(ctx, MOTE_ERROR_ARGUMENT,
                      "ellipsoids need normals: the queries have no columns normal_x, "
                      "normal_y, normal_z");

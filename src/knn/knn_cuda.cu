@@ -9,9 +9,10 @@ static void cuda_release(mote_knn_index *index) {
     if (c == NULL) return;
     knn_cuda_point_set_free(index->device, &c->stored);
     knn_cuda_point_set_free(index->device, &c->other);
-    knn_cuda_free_curve(index->device, &c->curve);
+    knn_cuda_buffer_release(index->device, &c->curve.buffer);
     knn_cuda_buffer_release(index->device, &c->normals);
-    knn_cuda_buffer_release(index->device, &c->deferred_buffers.buffer);
+    knn_cuda_buffer_release(index->device, &c->deferred_buffers.counters);
+    knn_cuda_buffer_release(index->device, &c->deferred_buffers.numbers);
     knn_cuda_buffer_release(index->device, &c->shifted);
     device_cloud_close(&c->cloud);
     mote_free(index->ctx, c);
@@ -34,6 +35,8 @@ static mote_status cuda_build(mote_knn_index *index) {
     MOTE_TRY(mote_progress(gpu->ctx, 0.7, "sorting"));
     mote_stage(gpu->ctx, "cells");
     MOTE_TRY(knn_cuda_gather(gpu, &c->curve, count, true, &c->stored));
+    c->deferred_buffers.spare.memory = (uint8_t *)c->stored.arrays.memory + c->stored.used_bytes;
+    c->deferred_buffers.spare.size_bytes = c->stored.arrays.size_bytes - c->stored.used_bytes;
     return mote_progress(gpu->ctx, 1.0, "building the cells");
 }
 

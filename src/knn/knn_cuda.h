@@ -84,19 +84,24 @@ typedef struct knn_cuda_buffer {
     uint64_t size_bytes;
 } knn_cuda_buffer;
 
-/* What is made of points of one reading, and the memory for it. */
+/* What is made of points of one reading, and the memory for it. Points are sorted where their arrays are to be:
+
+     arrays  [what their sort works in                                  ]
+             [views][exact][order][boxes][exact boxes][what is left over]   made of the sorted keys */
 typedef struct knn_cuda_point_set {
     knn_cuda_tree tree;
     knn_cuda_reading reading;
     uint32_t builds; /* of floats */
     bool crowded;    /* many points share a few cells of the curve: they are to be sorted deeply */
-    knn_cuda_buffer views, exact, order, boxes, exact_boxes, parts;
+    knn_cuda_buffer arrays, parts;
+    uint64_t used_bytes; /* of arrays; the rest is for searches */
 } knn_cuda_point_set;
 
 typedef struct knn_cuda_curve {
     uint32_t cell_bits, index_bits; /* of an axis; of a point's number */
-    uint64_t *keys;
-    knn_cuda_buffer all[3], numbers[2];
+    uint64_t *keys;                 /* [count] in buffer */
+    void *scratch;                  /* what they are sorted with: the memory of arrays that are made later */
+    knn_cuda_buffer buffer;
 } knn_cuda_curve;
 
 /* What keys are made by. */
@@ -109,8 +114,9 @@ typedef struct knn_cuda_curve_key {
 
 /* Memory for what a search defers, see knn_deferred_cuda.cuh: kept from one to the next. */
 typedef struct knn_deferred_buffers {
-    knn_cuda_buffer buffer;
-    uint32_t turn; /* which of two sets of counters is zero */
+    knn_cuda_buffer counters, numbers;
+    knn_cuda_buffer spare; /* the index' own, which it has left over: numbers stand there if there is room */
+    uint32_t turn;         /* which of two sets of counters is zero */
 } knn_deferred_buffers;
 
 typedef struct knn_cuda {
@@ -160,13 +166,16 @@ typedef struct knn_search_args {
 
 bool knn_cuda_buffer_reserve(mote_device *gpu, knn_cuda_buffer *buffer, uint64_t size_bytes, const char *structure);
 void knn_cuda_buffer_release(mote_device *gpu, knn_cuda_buffer *buffer);
+/* The next part of memory that is divided, where *used_bytes end; only counts where there is none. */
+void *knn_cuda_part(void *memory, uint64_t *used_bytes, uint64_t count, uint64_t each_bytes);
 
 /* Steps of the build. First the extent of the views alone, or that and the curve through them.
    divided  [2] what the cells of the curve divide, as in knn_cuda_points; NULL: the points' own */
 mote_status knn_cuda_measure(mote_device *gpu, uint64_t count, knn_cuda_point_set *point_set);
 mote_status knn_cuda_sort(mote_device *gpu, uint64_t count, const knn_cuda_extent *divided,
                           knn_cuda_point_set *point_set, knn_cuda_curve *curve);
-/* Parts of that: makes keys of up to KNN_SAMPLE_MAX points, and sorts them; */
+/* Parts of that, in curve->scratch. Makes keys of up to KNN_SAMPLE_MAX points, and sorts them; */
+uint64_t knn_cuda_sample_sort_bytes(uint64_t count);
 mote_status knn_cuda_sample_sort(mote_device *gpu, const knn_cuda_reading *reading, uint64_t count,
                                  const knn_cuda_curve_key *of, knn_cuda_extent *parts, knn_cuda_curve *curve);
 /* puts points in order that stand in few cells; see knn_refine_cuda.cu. */
@@ -197,7 +206,6 @@ mote_status knn_cuda_open_positions(mote_device *gpu, const mote_cloud *cloud, d
 /* Which reading a cloud needs, and its metric. May wait, but not for floats. */
 mote_status knn_cuda_choose(mote_knn_index *index, const device_cloud *cloud, knn_cuda_point_set *point_set);
 void knn_cuda_point_set_free(mote_device *gpu, knn_cuda_point_set *point_set);
-void knn_cuda_free_curve(mote_device *gpu, knn_cuda_curve *curve);
 
 mote_status knn_cuda_query_set_open(mote_knn_index *index, const mote_cloud *queries, knn_cuda_query_set *query_set);
 void knn_cuda_query_set_close(mote_device *gpu, knn_cuda_query_set *query_set);

@@ -14,10 +14,10 @@
 
 #include "math/host_device.h"
 
-#define MOTE_HILBERT_STATES 24u /* 8 corners to enter at, 3 axes to leave along; 0 is the state of the whole */
-#define MOTE_HILBERT_STEP   64u /* pairs of octants: a look-up takes two levels */
+#define MOTE_HILBERT_STATES 24u  /* 8 corners to enter at, 3 axes to leave along; 0 is the state of the whole */
+#define MOTE_HILBERT_STEP   512u /* triples of octants: a look-up takes three levels */
 
-/* For each state and pair of octants: the place among 64, and the state of the inner octant times 64. */
+/* For each state and triple of octants: the place among 512, and the state of the innermost octant times 512. */
 typedef struct mote_hilbert {
     uint16_t next[MOTE_HILBERT_STATES * MOTE_HILBERT_STEP];
 } mote_hilbert;
@@ -37,25 +37,44 @@ MOTE_HD uint32_t mote_hilbert_place(uint32_t octant, uint32_t *state) {
     return place;
 }
 
-static inline void mote_hilbert_make(mote_hilbert *table) {
-    for (uint32_t state = 0; state < MOTE_HILBERT_STATES; state++) {
-        for (uint32_t octants = 0; octants < MOTE_HILBERT_STEP; octants++) {
-            uint32_t inner = state;
-            const uint32_t place = 8 * mote_hilbert_place(octants >> 3, &inner);
-            const uint32_t both = place + mote_hilbert_place(octants & 7, &inner);
-            table->next[state * MOTE_HILBERT_STEP + octants] = (uint16_t)(inner * MOTE_HILBERT_STEP + both);
+/* Makes a table of one level more, in front of those that a table of `inside` entries a state has; one: that of one
+   level. Entries are places, above them states. */
+static inline void mote_hilbert_extend(const uint16_t *one, const uint16_t *table, uint32_t inside, uint16_t *to) {
+    for (uint32_t i = 0; i < MOTE_HILBERT_STATES * 8; i++, to += inside) {
+        const uint32_t place = (one[i] & 7u) * inside;
+        const uint16_t *const inner = table + (one[i] >> 3) * inside;
+        for (uint32_t j = 0; j < inside; j++) {
+            to[j] = (uint16_t)((inner[j] & ~(inside - 1)) << 3 | place | (inner[j] & (inside - 1)));
         }
     }
 }
 
-/* The place of a cell; codes of 63 bits, as the curve starts one level above them. */
+static inline void mote_hilbert_make(mote_hilbert *table) {
+    uint16_t one[MOTE_HILBERT_STATES * 8], two[MOTE_HILBERT_STATES * 64];
+    for (uint32_t i = 0; i < MOTE_HILBERT_STATES * 8; i++) {
+        uint32_t state = i >> 3;
+        const uint32_t place = mote_hilbert_place(i & 7, &state);
+        one[i] = (uint16_t)(8 * state + place);
+    }
+    mote_hilbert_extend(one, one, 8, two);
+    mote_hilbert_extend(one, two, 64, table->next);
+}
+
+/* The state of the first octant of the whole. The curve starts one level above the cells, whose cube is that octant. */
+MOTE_HD uint32_t mote_hilbert_first(void) {
+    uint32_t state = 0;
+    mote_hilbert_place(0, &state);
+    return state;
+}
+
+/* The place of a cell; codes of 63 bits. */
 MOTE_HD uint64_t mote_hilbert_code(const mote_hilbert *table, uint64_t morton) {
     uint64_t code = 0;
-    uint32_t state = 0; /* times 64 */
-    for (int shift = 60; shift >= 0; shift -= 6) {
-        const uint32_t entry = table->next[state + (uint32_t)(morton >> shift & 63)];
-        code = code << 6 | (entry & 63);
-        state = entry & ~63u;
+    uint32_t state = mote_hilbert_first() * MOTE_HILBERT_STEP;
+    for (int shift = 54; shift >= 0; shift -= 9) {
+        const uint32_t entry = table->next[state + (uint32_t)(morton >> shift & (MOTE_HILBERT_STEP - 1))];
+        code = code << 9 | (entry & (MOTE_HILBERT_STEP - 1));
+        state = entry & ~(MOTE_HILBERT_STEP - 1);
     }
     return code;
 }

@@ -170,13 +170,41 @@ static void a_full_bucket_loses_nothing(void **state) {
     free(points);
 }
 
+/* As docs/knn_gpu.md has it: floats are sorted where their arrays are to be, and what a search defers stands in what
+   these leave over. */
+static void floats_take_45_bytes_a_point(void **state) {
+    enum { COUNT = 30000, K = 10 };
+    parity_pair *pair = *state;
+    mote_context *const ctx = pair->cuda;
+    mote_cloud *cloud = awkward_cloud_make(pair->cpu, awkward_cloud_named("uniform float"), COUNT, 0), *points = NULL;
+    mote_knn_index *index = NULL;
+    mote_knn_params params = mote_knn_defaults();
+    mote_knn_result rows;
+    memset(&rows, 0, sizeof rows);
+    params.k = K;
+    rows.on_device = true;
+    rows.index32 = mote_device_alloc(ctx, COUNT * K * sizeof *rows.index32);
+    rows.distance2 = mote_device_alloc(ctx, COUNT * K * sizeof *rows.distance2);
+    assert_true(rows.index32 != NULL && rows.distance2 != NULL);
+    knn_must(ctx, mote_cloud_to_device(ctx, cloud, &points), "points");
+    mote_context_memory_peak_reset(ctx);
+    const uint64_t before_bytes = mote_context_device_bytes(ctx);
+    knn_must(ctx, mote_knn_build(ctx, points, &index), "index");
+    knn_must(ctx, mote_knn_search(index, NULL, &params, &rows), "search");
+    assert_true((double)(mote_context_device_peak_bytes(ctx) - before_bytes) < 45.0 * COUNT);
+    mote_knn_destroy(index);
+    mote_cloud_destroy(points);
+    mote_device_free(ctx, rows.index32);
+    mote_device_free(ctx, rows.distance2);
+    mote_cloud_destroy(cloud);
+}
+
 int main(void) {
     if (!parity_can_run()) return PARITY_SKIPPED;
     const struct CMUnitTest tests[] = {
-        PARITY_TEST(places_are_those_of_the_curve),
-        PARITY_TEST(points_are_in_order),
-        PARITY_TEST(many_points_are_in_order),
-        PARITY_TEST(a_full_bucket_loses_nothing),
+        PARITY_TEST(places_are_those_of_the_curve), PARITY_TEST(points_are_in_order),
+        PARITY_TEST(many_points_are_in_order),      PARITY_TEST(a_full_bucket_loses_nothing),
+        PARITY_TEST(floats_take_45_bytes_a_point),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,15 +2,10 @@
 #include "knn/cpu/knn_cpu.h"
 
 #include "knn/knn_ops.h"
-#include "knn/search/knn_normals.h"
-
-bool knn_normals_of(const mote_cloud *queries, const mote_column *normals[3]) {
-    return knn_find_normals(queries, normals);
-}
 
 void knn_ellipsoids_make(const mote_cloud *queries, double compression, const knn_query_set *query_set,
                          knn_ellipsoids *ellipsoids) {
-    knn_find_normals(queries, ellipsoids->normals); /* they are there: the params are valid */
+    knn_normals_of(queries, ellipsoids->normals); /* they are there: the params are valid */
     ellipsoids->compression = compression;
     ellipsoids->normal_weight = compression * compression - 1;
     ellipsoids->keys = knn_metric_ellipsoid(&query_set->tree->metric);

@@ -14,16 +14,15 @@ void knn_cuda_buffer_release(mote_device *gpu, knn_cuda_buffer *buffer) {
     memset(buffer, 0, sizeof *buffer);
 }
 
-void knn_cuda_point_set_free(mote_device *gpu, knn_cuda_point_set *point_set) {
-    knn_cuda_buffer_release(gpu, &point_set->views);
-    knn_cuda_buffer_release(gpu, &point_set->exact);
-    knn_cuda_buffer_release(gpu, &point_set->order);
-    knn_cuda_buffer_release(gpu, &point_set->boxes);
-    knn_cuda_buffer_release(gpu, &point_set->exact_boxes);
-    knn_cuda_buffer_release(gpu, &point_set->parts);
+#define PART_BYTES 256u /* parts begin at multiples */
+
+void *knn_cuda_part(void *memory, uint64_t *used_bytes, uint64_t count, uint64_t each_bytes) {
+    const uint64_t first = *used_bytes;
+    *used_bytes = (first + count * each_bytes + PART_BYTES - 1) / PART_BYTES * PART_BYTES;
+    return memory != NULL ? (uint8_t *)memory + first : NULL;
 }
 
-void knn_cuda_free_curve(mote_device *gpu, knn_cuda_curve *curve) {
-    for (int i = 0; i < 3; i++) knn_cuda_buffer_release(gpu, &curve->all[i]);
-    for (int i = 0; i < 2; i++) knn_cuda_buffer_release(gpu, &curve->numbers[i]);
+void knn_cuda_point_set_free(mote_device *gpu, knn_cuda_point_set *point_set) {
+    knn_cuda_buffer_release(gpu, &point_set->arrays);
+    knn_cuda_buffer_release(gpu, &point_set->parts);
 }

@@ -303,6 +303,52 @@ static bool make_parts(mote_device *gpu, uint64_t count, knn_cuda_point_set *poi
     return true;
 }
 
+/* The arrays of a point set in memory; returns how many bytes they take. */
+static uint64_t lay_out(void *memory, uint64_t count, bool boxes, knn_cuda_point_set *point_set, leaf_arrays *to) {
+    static const uint32_t exact_bytes[] = {sizeof(int32_t), 0, sizeof(double)}; /* by kind */
+    const knn_kind kind = point_set->reading.kind;
+    const uint64_t places = (uint64_t)cuda_blocks(count, KNN_CUDA_NODE) * KNN_CUDA_NODE;
+    const uint64_t box_count = boxes ? plan_levels(count, &point_set->tree) + 1 : 0;
+    const uint64_t exact_box_count = kind == KNN_FLOAT ? 0 : box_count;
+    uint64_t used_bytes = 0;
+    to->views = (float *)knn_cuda_part(memory, &used_bytes, 3 * places, sizeof(float));
+    to->exact = knn_cuda_part(memory, &used_bytes, 3 * places, exact_bytes[kind]);
+    to->order = (uint32_t *)knn_cuda_part(memory, &used_bytes, places, sizeof(uint32_t));
+    to->boxes = (knn_cuda_box *)knn_cuda_part(memory, &used_bytes, box_count, sizeof(knn_cuda_box));
+    to->exact_boxes = (knn_exact_box *)knn_cuda_part(memory, &used_bytes, exact_box_count, sizeof(knn_exact_box));
+    if (box_count == 0) to->boxes = NULL;
+    if (exact_box_count == 0) to->exact_boxes = NULL;
+    to->level_count = boxes ? point_set->tree.level_count : 0;
+    memcpy(to->nodes, point_set->tree.nodes, sizeof to->nodes);
+    memcpy(to->first, point_set->tree.first, sizeof to->first);
+    to->finished = (uint32_t *)((knn_cuda_extent *)point_set->parts.memory + KNN_CUDA_COUNTERS);
+    return used_bytes;
+}
+
+/* sort_bytes: that their sort takes, before they are made. */
+static bool reserve_arrays(mote_device *gpu, uint64_t count, bool boxes, uint64_t sort_bytes,
+                           knn_cuda_point_set *point_set) {
+    leaf_arrays to;
+    const uint64_t array_bytes = lay_out(NULL, count, boxes, point_set, &to);
+    return knn_cuda_buffer_reserve(gpu, &point_set->arrays, array_bytes > sort_bytes ? array_bytes : sort_bytes,
+                                   "knn positions");
+}
+
+/* Memory for the keys, and to sort them in. Other sorts than that by a sample need no more than the arrays. */
+static bool reserve_sort(mote_device *gpu, uint64_t count, bool boxes, knn_cuda_point_set *point_set,
+                         knn_cuda_curve *curve) {
+    static_assert(3 * sizeof(float) + sizeof(uint32_t) >= sizeof(uint64_t) + 2 * sizeof(uint32_t),
+                  "views and order are there in any case, and a deep sort works in as much");
+    const uint64_t sort_bytes = count <= KNN_SAMPLE_MAX ? knn_cuda_sample_sort_bytes(count) : 0;
+    if (!knn_cuda_buffer_reserve(gpu, &curve->buffer, count * sizeof(uint64_t), "codes") ||
+        !reserve_arrays(gpu, count, boxes, sort_bytes, point_set)) {
+        return false;
+    }
+    curve->keys = (uint64_t *)curve->buffer.memory;
+    curve->scratch = point_set->arrays.memory;
+    return true;
+}
+
 mote_status knn_cuda_measure(mote_device *gpu, uint64_t count, knn_cuda_point_set *point_set) {
     uint32_t counters = 0;
     if (!make_parts(gpu, count, point_set, &counters)) return MOTE_ERROR_MEMORY;
@@ -319,20 +365,20 @@ static uint32_t bits_for(uint64_t count) {
     return bits;
 }
 
-/* Keys of any number of points, by a radix sort. */
+#define RADIX_BITS 8u /* that a pass sorts by, and then keys are in the other memory */
+
+/* Keys of any number of points, by a radix sort. It begins where it is expected to end in the memory of the curve. */
 static mote_status sort_by_radix(mote_device *gpu, const knn_cuda_reading *r, uint64_t count,
                                  const knn_cuda_curve_key *of, knn_cuda_extent *parts, knn_cuda_curve *curve) {
-    for (int i = 0; i < 2; i++) {
-        if (!knn_cuda_buffer_reserve(gpu, &curve->all[i], count * sizeof(uint64_t), "codes")) return MOTE_ERROR_MEMORY;
-    }
-    cuda_keys64 keys = {(uint64_t *)curve->all[0].memory, (uint64_t *)curve->all[1].memory};
+    const uint32_t passes = (3 * of->cell_bits + 1 + RADIX_BITS - 1) / RADIX_BITS;
+    cuda_keys64 keys = {curve->keys, (uint64_t *)curve->scratch};
+    if (passes % 2 != 0) keys = {(uint64_t *)curve->scratch, curve->keys};
     launch_keys(gpu, r, count, of, parts, keys.keys);
     MOTE_TRY(cuda_launched(gpu, "codes"));
     mote_stage(gpu->ctx, "sort");
     const int first_bit = (int)of->index_bits;
     MOTE_TRY(cuda_sort_keys64(gpu, &keys, count, first_bit, first_bit + 3 * (int)of->cell_bits + 1));
-    curve->keys = keys.keys;
-    return MOTE_OK;
+    return keys.keys == curve->keys ? MOTE_OK : cuda_copy(gpu, curve->keys, keys.keys, count * sizeof *keys.keys);
 }
 
 static mote_status sort_points(mote_device *gpu, uint64_t count, const knn_cuda_extent *divided,
@@ -391,7 +437,9 @@ mote_status knn_cuda_sort(mote_device *gpu, uint64_t count, const knn_cuda_exten
     curve->index_bits = bits_for(count);
     curve->cell_bits = (63 - curve->index_bits) / 3;
     if (curve->cell_bits > KNN_CUDA_CELLS) curve->cell_bits = KNN_CUDA_CELLS;
-    if (!make_parts(gpu, count, point_set, &counters)) return MOTE_ERROR_MEMORY;
+    if (!make_parts(gpu, count, point_set, &counters) || !reserve_sort(gpu, count, divided == NULL, point_set, curve)) {
+        return MOTE_ERROR_MEMORY;
+    }
     knn_cuda_extent *const parts = (knn_cuda_extent *)point_set->parts.memory;
     const bool looks = point_set->reading.kind == KNN_FLOAT && divided == NULL && point_set->builds++ % LOOK_AGAIN == 0;
     if (divided == NULL) point_set->tree.points.deep = point_set->crowded && !looks;
@@ -404,33 +452,12 @@ mote_status knn_cuda_sort(mote_device *gpu, uint64_t count, const knn_cuda_exten
     return knn_cuda_deep_sort(gpu, &point_set->reading, count, parts + KNN_CUDA_EXTENT, curve);
 }
 
-static bool make_arrays(mote_device *gpu, uint64_t count, bool boxes, knn_cuda_point_set *point_set) {
-    static const uint32_t exact_bytes[] = {sizeof(int32_t), 0, sizeof(double)}; /* by kind */
-    const uint64_t places = (uint64_t)cuda_blocks(count, KNN_CUDA_NODE) * KNN_CUDA_NODE;
-    const uint64_t box_count = boxes ? plan_levels(count, &point_set->tree) + 1 : 0;
-    return knn_cuda_buffer_reserve(gpu, &point_set->views, places * 3 * sizeof(float), "knn positions") &&
-           knn_cuda_buffer_reserve(gpu, &point_set->exact, places * 3 * exact_bytes[point_set->reading.kind],
-                                   "knn positions") &&
-           knn_cuda_buffer_reserve(gpu, &point_set->order, places * sizeof(uint32_t), "order") &&
-           knn_cuda_buffer_reserve(gpu, &point_set->boxes, box_count * sizeof(knn_cuda_box), "knn boxes") &&
-           (point_set->reading.kind == KNN_FLOAT ||
-            knn_cuda_buffer_reserve(gpu, &point_set->exact_boxes, box_count * sizeof(knn_exact_box), "knn boxes"));
-}
-
 mote_status knn_cuda_gather(mote_device *gpu, const knn_cuda_curve *curve, uint64_t count, bool boxes,
                             knn_cuda_point_set *point_set) {
-    if (!make_arrays(gpu, count, boxes, point_set)) return MOTE_ERROR_MEMORY;
+    if (!reserve_arrays(gpu, count, boxes, 0, point_set)) return MOTE_ERROR_MEMORY;
     knn_cuda_tree *const tree = &point_set->tree;
     leaf_arrays to;
-    to.views = (float *)point_set->views.memory;
-    to.exact = point_set->exact.memory;
-    to.order = (uint32_t *)point_set->order.memory;
-    to.boxes = boxes ? (knn_cuda_box *)point_set->boxes.memory : NULL;
-    to.exact_boxes = point_set->reading.kind == KNN_FLOAT ? NULL : (knn_exact_box *)point_set->exact_boxes.memory;
-    to.level_count = boxes ? tree->level_count : 0;
-    memcpy(to.nodes, tree->nodes, sizeof to.nodes);
-    memcpy(to.first, tree->first, sizeof to.first);
-    to.finished = (uint32_t *)((knn_cuda_extent *)point_set->parts.memory + KNN_CUDA_COUNTERS);
+    point_set->used_bytes = lay_out(point_set->arrays.memory, count, boxes, point_set, &to);
     launch_leaves(gpu, &point_set->reading, curve, count, &to);
     tree->points.views = to.views;
     tree->points.exact = to.exact;

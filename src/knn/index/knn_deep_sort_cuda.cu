@@ -65,7 +65,7 @@ static __global__ void make_words(knn_cuda_reading from, uint64_t count, const k
     words[at] = word_of(&from, &hilbert, order[at], &extent[1], word);
 }
 
-/* Keys as knn_key_of makes them, of the first word's highest levels. */
+/* Keys as knn_key_of makes them, of the first word's highest levels; they may take the place of the words. */
 static __global__ void make_keys(const uint64_t *words, const uint32_t *order, uint64_t count, uint32_t cell_bits,
                                  uint32_t index_bits, uint64_t *keys) {
     const uint64_t at = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
@@ -77,21 +77,18 @@ static __global__ void make_keys(const uint64_t *words, const uint32_t *order, u
 mote_status knn_cuda_deep_sort(mote_device *gpu, const knn_cuda_reading *reading, uint64_t count,
                                const knn_cuda_extent *extent, knn_cuda_curve *curve) {
     const uint32_t blocks = cuda_blocks(count, THREADS);
-    for (int i = 0; i < 2; i++) {
-        if (!knn_cuda_buffer_reserve(gpu, &curve->all[i], count * sizeof(uint64_t), "codes") ||
-            !knn_cuda_buffer_reserve(gpu, &curve->numbers[i], count * sizeof(uint32_t), "codes")) {
-            return MOTE_ERROR_MEMORY;
-        }
-    }
-    cuda_pairs64 pairs = {(uint64_t *)curve->all[0].memory, (uint32_t *)curve->numbers[0].memory,
-                          (uint64_t *)curve->all[1].memory, (uint32_t *)curve->numbers[1].memory};
+    uint64_t used_bytes = 0;
+    cuda_pairs64 pairs;
+    pairs.keys = curve->keys;
+    pairs.other_keys = (uint64_t *)knn_cuda_part(curve->scratch, &used_bytes, count, sizeof(uint64_t));
+    pairs.values = (uint32_t *)knn_cuda_part(curve->scratch, &used_bytes, count, sizeof(uint32_t));
+    pairs.other_values = (uint32_t *)knn_cuda_part(curve->scratch, &used_bytes, count, sizeof(uint32_t));
     for (uint32_t word = WORDS; word-- > 0;) {
         CUDA_LAUNCH(gpu, make_words, blocks, THREADS, *reading, count, extent, word, pairs.values, pairs.keys);
         MOTE_TRY(cuda_launched(gpu, "codes"));
         MOTE_TRY(cuda_sort64(gpu, &pairs, count, 0, 3 * (int)LEVELS + 1));
     }
     CUDA_LAUNCH(gpu, make_keys, blocks, THREADS, pairs.keys, pairs.values, count, curve->cell_bits, curve->index_bits,
-                pairs.other_keys);
-    curve->keys = pairs.other_keys;
+                curve->keys);
     return cuda_launched(gpu, "sorting");
 }

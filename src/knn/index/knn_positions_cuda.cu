@@ -249,6 +249,6 @@ mote_status knn_cuda_query_set_open(mote_knn_index *index, const mote_cloud *que
 
 void knn_cuda_query_set_close(mote_device *gpu, knn_cuda_query_set *query_set) {
     knn_cuda_point_set_free(gpu, &query_set->point_set);
-    knn_cuda_free_curve(gpu, &query_set->curve);
+    knn_cuda_buffer_release(gpu, &query_set->curve.buffer);
     device_cloud_close(&query_set->cloud);
 }

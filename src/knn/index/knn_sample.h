@@ -6,7 +6,7 @@
 
 #define KNN_SAMPLE_MAX      (1u << 20) /* points that are sorted so */
 #define KNN_SAMPLE_BUCKET   832u       /* points of a bucket, on average */
-#define KNN_SAMPLE_CAPACITY 4096u      /* and at the most */
+#define KNN_SAMPLE_CAPACITY 3584u      /* and at the most */
 #define KNN_SAMPLE_EACH     4u         /* samples of a bucket */
 
 MOTE_HD uint32_t knn_sample_buckets(uint64_t count) {

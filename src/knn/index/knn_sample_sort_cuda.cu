@@ -26,6 +26,7 @@
 #define BUCKETS_MAX   (KNN_SAMPLE_MAX / KNN_SAMPLE_BUCKET + 1)
 #define SPLIT_PLACES  2048u /* a power of two, above the most buckets */
 #define PARTS         128u  /* of a bucket, in its sort */
+#define PART_PLACES   4096u /* a power of two, above the most keys of a part */
 
 /* In device memory. */
 typedef struct sample_deal {
@@ -215,7 +216,7 @@ static __device__ inline void begin_parts(sort_memory *m, uint32_t lane) {
 template <uint32_t ITEMS, uint32_t UNROLL>
 static __device__ inline void deal_parts(sort_memory *m, const uint64_t *from, uint32_t count) {
     uint64_t key[ITEMS];
-    uint32_t at[ITEMS]; /* part · CAPACITY + which of it */
+    uint32_t at[ITEMS]; /* part · PART_PLACES + which of it */
 #pragma unroll UNROLL
     for (uint32_t item = 0; item < ITEMS; item++) {
         const uint32_t i = item * SORT_THREADS + threadIdx.x;
@@ -227,7 +228,7 @@ static __device__ inline void deal_parts(sort_memory *m, const uint64_t *from, u
         uint32_t part = 0;
         places_among<1>(m->splitter, PARTS, &key[item], &part);
         const bool exists = item * SORT_THREADS + threadIdx.x < count;
-        at[item] = part * CAPACITY + join_counter(m->begin, exists ? part : PARTS);
+        at[item] = part * PART_PLACES + join_counter(m->begin, exists ? part : PARTS);
     }
     __syncthreads();
     if (threadIdx.x < CUDA_WARP) begin_parts(m, threadIdx.x);
@@ -235,7 +236,7 @@ static __device__ inline void deal_parts(sort_memory *m, const uint64_t *from, u
 #pragma unroll UNROLL
     for (uint32_t item = 0; item < ITEMS; item++) {
         if (item * SORT_THREADS + threadIdx.x >= count) break;
-        const uint32_t part = at[item] / CAPACITY, i = m->begin[part] + at[item] % CAPACITY;
+        const uint32_t part = at[item] / PART_PLACES, i = m->begin[part] + at[item] % PART_PLACES;
         m->key[i] = key[item];
         m->part[i] = (uint8_t)part;
     }
@@ -314,18 +315,26 @@ template <int KIND, bool PLAIN> static void launch_steps(mote_device *gpu, const
     CUDA_LAUNCH(gpu, sort_buckets, buckets, SORT_THREADS, s->to);
 }
 
+/* Returns how many bytes it takes. */
+static uint64_t lay_out(void *scratch, uint64_t count, deal_arrays *to) {
+    uint64_t used_bytes = 0;
+    to->bucket_count = knn_sample_buckets(count);
+    to->buckets = (uint64_t *)knn_cuda_part(scratch, &used_bytes, (uint64_t)to->bucket_count * CAPACITY, 8);
+    to->deal = (sample_deal *)knn_cuda_part(scratch, &used_bytes, 1, sizeof(sample_deal));
+    return used_bytes;
+}
+
+uint64_t knn_cuda_sample_sort_bytes(uint64_t count) {
+    deal_arrays to;
+    return lay_out(NULL, count, &to);
+}
+
 mote_status knn_cuda_sample_sort(mote_device *gpu, const knn_cuda_reading *r, uint64_t count,
                                  const knn_cuda_curve_key *of, knn_cuda_extent *parts, knn_cuda_curve *curve) {
-    const uint32_t buckets = knn_sample_buckets(count);
-    if (!knn_cuda_buffer_reserve(gpu, &curve->all[0], (uint64_t)buckets * CAPACITY * sizeof(uint64_t), "codes") ||
-        !knn_cuda_buffer_reserve(gpu, &curve->all[1], count * sizeof(uint64_t), "codes") ||
-        !knn_cuda_buffer_reserve(gpu, &curve->all[2], sizeof(sample_deal), "buckets")) {
-        return MOTE_ERROR_MEMORY;
-    }
-    const deal_arrays to = {(uint64_t *)curve->all[0].memory, (uint64_t *)curve->all[1].memory,
-                            (sample_deal *)curve->all[2].memory, buckets};
+    deal_arrays to;
+    lay_out(curve->scratch, count, &to);
+    to.keys = curve->keys;
     const sort_step s = {r, count, of, parts, to};
     knn_for_reading(r, [&](auto as) { launch_steps<as.kind, as.plain>(gpu, &s); });
-    curve->keys = to.keys;
     return cuda_launched(gpu, "sorting");
 }

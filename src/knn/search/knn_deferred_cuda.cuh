@@ -1,7 +1,7 @@
 /* What a search on the device defers to further launches. For .cu files only.
 
-     memory  [counters][counters][numbers of unresolved parts][of coarse parts][of those of them that are unresolved]
-             [of single queries]
+     counters  [now][next]
+     numbers   [of unresolved parts][of coarse parts][of those of them that are unresolved][of single queries]
 
    Two sets of counters take turns: a search makes those of the next one zero. */
 #ifndef MOTE_KNN_DEFERRED_CUDA_H
@@ -44,32 +44,30 @@ static __device__ __forceinline__ void knn_deferred_prepare_next(const knn_defer
 /* Room for the numbers of all parts, three times, and of all queries. */
 static inline mote_status knn_deferred_reserve(mote_device *gpu, uint64_t parts, uint64_t queries,
                                                knn_deferred_buffers *buffers, knn_deferred *deferred) {
-    const uint64_t entries = 2 * KNN_DEFERRED_LISTS + 3 * parts + queries, before = buffers->buffer.size_bytes;
-    if (!knn_cuda_buffer_reserve(gpu, &buffers->buffer, entries * sizeof(uint32_t), "knn deferred queries")) {
+    const uint64_t counter_bytes = 2 * KNN_DEFERRED_LISTS * sizeof(uint32_t);
+    const uint64_t number_bytes = (3 * parts + queries) * sizeof(uint32_t);
+    const bool is_first = buffers->counters.memory == NULL, has_room = buffers->spare.size_bytes >= number_bytes;
+    if (!knn_cuda_buffer_reserve(gpu, &buffers->counters, counter_bytes, "knn deferred queries") ||
+        (!has_room && !knn_cuda_buffer_reserve(gpu, &buffers->numbers, number_bytes, "knn deferred queries"))) {
         return MOTE_ERROR_MEMORY;
     }
-    uint32_t *const memory = (uint32_t *)buffers->buffer.memory;
-    uint32_t *const now = memory + buffers->turn * KNN_DEFERRED_LISTS;
-    deferred->unresolved.count = now;
-    deferred->unresolved.numbers = memory + 2 * KNN_DEFERRED_LISTS;
-    deferred->coarse.count = now + 1;
-    deferred->coarse.numbers = deferred->unresolved.numbers + parts;
-    deferred->coarse_unresolved.count = now + 2;
-    deferred->coarse_unresolved.numbers = deferred->coarse.numbers + parts;
-    deferred->single.count = now + 3;
-    deferred->single.numbers = deferred->coarse_unresolved.numbers + parts;
+    uint32_t *const now = (uint32_t *)buffers->counters.memory + buffers->turn * KNN_DEFERRED_LISTS;
+    uint32_t *const numbers = (uint32_t *)(has_room ? buffers->spare.memory : buffers->numbers.memory);
     buffers->turn = 1 - buffers->turn;
-    deferred->next = memory + buffers->turn * KNN_DEFERRED_LISTS;
-    if (buffers->buffer.size_bytes == before) return MOTE_OK;
-    const mote_status status = cuda_fill(gpu, now, 0, KNN_DEFERRED_LISTS * sizeof *now);
-    if (status != MOTE_OK) knn_cuda_buffer_release(gpu, &buffers->buffer);
+    deferred->unresolved = {now, numbers};
+    deferred->coarse = {now + 1, numbers + parts};
+    deferred->coarse_unresolved = {now + 2, numbers + 2 * parts};
+    deferred->single = {now + 3, numbers + 3 * parts};
+    deferred->next = (uint32_t *)buffers->counters.memory + buffers->turn * KNN_DEFERRED_LISTS;
+    const mote_status status = is_first ? cuda_fill(gpu, now, 0, KNN_DEFERRED_LISTS * sizeof *now) : MOTE_OK;
+    if (status != MOTE_OK) knn_cuda_buffer_release(gpu, &buffers->counters);
     return status;
 }
 
 /* After the launches: if they failed, nobody made the next counters zero. */
 static inline mote_status knn_deferred_end(mote_device *gpu, knn_deferred_buffers *buffers) {
     const mote_status status = cuda_launched(gpu, "searching neighbours");
-    if (status != MOTE_OK) knn_cuda_buffer_release(gpu, &buffers->buffer);
+    if (status != MOTE_OK) knn_cuda_buffer_release(gpu, &buffers->counters);
     return status;
 }
 

@@ -1,8 +1,8 @@
 /* What a search for neighbours by ellipsoids needs: unit normals of the queries, by their places, and what keys are. */
 #include "core/column_math.h"
 #include "device/cuda/cuda_kernel.cuh"
+#include "knn/knn.h"
 #include "knn/knn_cuda.h"
-#include "knn/search/knn_normals.h"
 
 #define THREADS 256u
 
@@ -24,7 +24,7 @@ static mote_status open_normals(mote_device *gpu, const mote_cloud *cloud, devic
     const mote_column *columns[3];
     mote_column axes[3];
     mote_cloud view = *cloud;
-    if (!knn_find_normals(cloud, columns)) return mote_fail(gpu->ctx, MOTE_ERROR_ARGUMENT, "ellipsoids need normals");
+    if (!knn_normals_of(cloud, columns)) return mote_fail(gpu->ctx, MOTE_ERROR_ARGUMENT, "ellipsoids need normals");
     for (int k = 0; k < 3; k++) axes[k] = *columns[k];
     view.columns = axes;
     view.column_count = 3;

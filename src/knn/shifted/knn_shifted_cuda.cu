@@ -16,32 +16,25 @@ static __global__ void find_spaces(const double *normals, uint64_t count, const 
 
 /* ---- memory */
 
-/* The next part of a buffer; only counts where the buffer is NULL. */
-static void *part_of(void *buffer, uint64_t *used_bytes, uint64_t count, uint64_t each_bytes) {
-    const uint64_t first = *used_bytes;
-    *used_bytes = (first + count * each_bytes + 255) / 256 * 256;
-    return buffer != NULL ? (uint8_t *)buffer + first : NULL;
-}
-
 /* Returns how many bytes it takes. */
 static uint64_t lay_out(void *buffer, uint64_t points, uint64_t queries, bool own, bool buckets,
                         knn_shifted_memory *memory) {
     uint64_t used = 0;
-    memory->world = (ordered_box *)part_of(buffer, &used, 1, sizeof(ordered_box));
-    memory->space = (ordered_box *)part_of(buffer, &used, 1, sizeof(ordered_box));
-    memory->cells = (uint64_t *)part_of(buffer, &used, points, sizeof(uint64_t));
-    memory->query_cells = own ? memory->cells : (uint64_t *)part_of(buffer, &used, queries, sizeof(uint64_t));
-    memory->curve = (uint32_t *)part_of(buffer, &used, points, sizeof(uint32_t));
-    memory->sorted.keys = (uint64_t *)part_of(buffer, &used, points, sizeof(uint64_t));
-    memory->sorted.other_keys = (uint64_t *)part_of(buffer, &used, points, sizeof(uint64_t));
-    memory->sorted.values = (uint32_t *)part_of(buffer, &used, points, sizeof(uint32_t));
-    memory->sorted.other_values = (uint32_t *)part_of(buffer, &used, points, sizeof(uint32_t));
+    memory->world = (ordered_box *)knn_cuda_part(buffer, &used, 1, sizeof(ordered_box));
+    memory->space = (ordered_box *)knn_cuda_part(buffer, &used, 1, sizeof(ordered_box));
+    memory->cells = (uint64_t *)knn_cuda_part(buffer, &used, points, sizeof(uint64_t));
+    memory->query_cells = own ? memory->cells : (uint64_t *)knn_cuda_part(buffer, &used, queries, sizeof(uint64_t));
+    memory->curve = (uint32_t *)knn_cuda_part(buffer, &used, points, sizeof(uint32_t));
+    memory->sorted.keys = (uint64_t *)knn_cuda_part(buffer, &used, points, sizeof(uint64_t));
+    memory->sorted.other_keys = (uint64_t *)knn_cuda_part(buffer, &used, points, sizeof(uint64_t));
+    memory->sorted.values = (uint32_t *)knn_cuda_part(buffer, &used, points, sizeof(uint32_t));
+    memory->sorted.other_values = (uint32_t *)knn_cuda_part(buffer, &used, points, sizeof(uint32_t));
     for (uint32_t s = 0; s < KNN_SHIFTS; s++) {
-        memory->orders[s] = (uint32_t *)part_of(buffer, &used, points, sizeof(uint32_t));
+        memory->orders[s] = (uint32_t *)knn_cuda_part(buffer, &used, points, sizeof(uint32_t));
     }
-    memory->places = (uint4 *)part_of(buffer, &used, points, sizeof(uint4));
-    memory->insertion_places = (uint4 *)part_of(buffer, &used, queries, sizeof(uint4));
-    memory->spaces = buckets ? (uint8_t *)part_of(buffer, &used, queries, 1) : NULL;
+    memory->places = (uint4 *)knn_cuda_part(buffer, &used, points, sizeof(uint4));
+    memory->insertion_places = (uint4 *)knn_cuda_part(buffer, &used, queries, sizeof(uint4));
+    memory->spaces = buckets ? (uint8_t *)knn_cuda_part(buffer, &used, queries, 1) : NULL;
     return used;
 }
 

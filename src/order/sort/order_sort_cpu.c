@@ -2,16 +2,18 @@
    1. All threads scatter the pairs by the highest bits that differ, into some thousands of buckets (one pass
       over memory). Which bits is read off a histogram, so empty space costs no bucket.
    2. Each bucket, small enough for the second-level cache, is sorted by one thread: two passes over its next 16
-      bits, then the runs that are still equal there, by insertion if short, else by their next 16 bits.
+      bits, then the runs that are still equal there, by insertion if short, else by their next 16 bits. A small bucket
+      whose next 8 bits leave short runs only takes one pass over these, and insertion.
    Few pairs are one bucket from the start.
    The order of equal codes is that of the input throughout, so the result is one and the same for any number of
    threads. */
 #include "order/sort/order_sort_cpu.h"
 
-#define TOP_BITS          14u        /* of the first histogram */
-#define MAX_BUCKETS       4096u      /* that one scatter pass feeds: their write positions stay in the cache */
-#define SMALL_RUN         24u        /* up to here insertion wins */
-#define CACHED_PAIRS      24576u     /* 12 bytes each, twice: fits the second-level cache beside the histograms */
+#define TOP_BITS          14u    /* of the first histogram */
+#define MAX_BUCKETS       4096u  /* that one scatter pass feeds: their write positions stay in the cache */
+#define SMALL_RUN         24u    /* up to here insertion wins */
+#define FEW_PAIRS         1024u  /* one pass over 8 bits, and insertion, is less than two passes and their counters */
+#define CACHED_PAIRS      24576u /* 12 bytes each, twice: fits the second-level cache beside the histograms */
 #define ALONE_PAIRS       (1u << 16) /* below, one thread does it all */
 #define SHARES_PER_THREAD 4u         /* of the input, so that a core that others use too does not hold up the rest */
 #define SHARE_MIN         16384u     /* pairs: fewer are soon counted, beside the counters that they need */
@@ -34,18 +36,18 @@ static void copy_pairs(pairs from, pairs to, uint64_t count) {
     memcpy(to.indices, from.indices, count * sizeof *to.indices);
 }
 
-/* Copies from → to in order; stable. */
-static void insertion_sort(pairs from, pairs to, uint64_t count) {
-    for (uint64_t i = 0; i < count; i++) {
-        const uint64_t code = from.codes[i];
-        const uint32_t index = from.indices[i];
+/* Stable; for a few pairs, or such as are nearly in order. */
+static void insertion_sort(pairs p, uint64_t count) {
+    for (uint64_t i = 1; i < count; i++) {
+        const uint64_t code = p.codes[i];
+        const uint32_t index = p.indices[i];
         uint64_t j = i;
-        for (; j > 0 && to.codes[j - 1] > code; j--) {
-            to.codes[j] = to.codes[j - 1];
-            to.indices[j] = to.indices[j - 1];
+        for (; j > 0 && p.codes[j - 1] > code; j--) {
+            p.codes[j] = p.codes[j - 1];
+            p.indices[j] = p.indices[j - 1];
         }
-        to.codes[j] = code;
-        to.indices[j] = index;
+        p.codes[j] = code;
+        p.indices[j] = index;
     }
 }
 
@@ -91,11 +93,26 @@ static void sort_16_bits(pairs from, pairs other, uint64_t count, uint32_t shift
     pass(other, from, count, shift + 8, high);
 }
 
+/* Sorts a few pairs of from, whose codes differ in the low `bits`, into to: by the highest 8 of these, then what is
+   still equal there by insertion. False, with nothing done: too many would be. */
+static bool sort_few(pairs from, pairs to, uint64_t count, uint32_t bits) {
+    const uint32_t shift = bits > 8 ? bits - 8 : 0;
+    uint32_t starts[256] = {0}, longest = 0;
+    for (uint64_t i = 0; i < count; i++) starts[(from.codes[i] >> shift) & 255]++;
+    for (uint32_t d = 0; d < 256; d++) longest = starts[d] > longest ? starts[d] : longest;
+    if (longest > SMALL_RUN && shift > 0) return false;
+    starts_of(starts, 256);
+    pass(from, to, count, shift, starts);
+    if (shift > 0) insertion_sort(to, count);
+    return true;
+}
+
 /* Sorts pairs of from that fit the cache into to; from is scratch. Recurs at most four times: each level settles
    16 of 64 bits. */
 static void sort_cached(pairs from, pairs to, uint64_t count) {
     if (count <= SMALL_RUN) {
-        insertion_sort(from, to, count);
+        copy_pairs(from, to, count);
+        insertion_sort(to, count);
         return;
     }
     const uint32_t bits = differing_bits(from.codes, count);
@@ -103,6 +120,7 @@ static void sort_cached(pairs from, pairs to, uint64_t count) {
         copy_pairs(from, to, count);
         return;
     }
+    if (count <= FEW_PAIRS && sort_few(from, to, count, bits)) return;
     const uint32_t shift = bits > 16 ? bits - 16 : 0;
     sort_16_bits(from, to, count, shift);
     if (shift == 0) {
