@@ -89,8 +89,7 @@ static mote_status settle_ties(mote_renderer *renderer, const uint64_t *codes) {
 
 /* ---- batches */
 
-/* Coordinates from the middle of the batch's box. */
-static void shorten_batch(render_points *points, uint32_t b) {
+void render_shorten_batch(render_points *points, uint32_t b) {
     const render_batch *batch = &points->batches[b];
     for (int k = 0; k < 3; k++) {
         const double middle = render_batch_middle(batch->min[k], batch->max[k]);
@@ -129,10 +128,8 @@ static void bound_batch(render_points *points, uint32_t b) {
 static void bound_batches(mote_renderer *renderer) {
     render_points *points = &renderer->points;
 #pragma omp parallel for schedule(dynamic, BATCHES_AT_ONCE) num_threads(renderer->ctx->threads)
-    for (int64_t b = 0; b < (int64_t)points->batch_count; b++) {
-        bound_batch(points, (uint32_t)b);
-        shorten_batch(points, (uint32_t)b);
-    }
+    for (int64_t b = 0; b < (int64_t)points->batch_count; b++) bound_batch(points, (uint32_t)b);
+    points->shortened = false;
     render_keep_boxes(renderer, points->batches);
 }
 
