@@ -111,4 +111,79 @@ static inline void render_plain_row(const render_look *look, const render_sample
     }
 }
 
+/* ---- lit pixels */
+
+/* Whether a pixel is a sample, of 8 bits, in the light of lamps. */
+static inline bool render_is_lit(const render_look *look, const render_samples *samples, const render_pixels *to) {
+    return look->samples == 1 && look->show == MOTE_RENDER_SHOW_COLOR && look->lamp_count > 0 &&
+           samples->normal != NULL && to->color8 != NULL && to->color16 == NULL;
+}
+
+/* As render_unit. */
+static inline render_floats render_unit_lanes(render_floats value) {
+    const render_floats zero = {0}, one = 1.0f - zero;
+    const render_floats low = render_select_floats(value > 0.0f, value, zero);
+    return render_select_floats(low > 1.0f, one, low);
+}
+
+/* Eight samples, channel after channel. */
+typedef struct render_lit_block {
+    render_floats color[3], normal[3];
+} render_lit_block;
+
+static inline void render_load_lit(const uint16_t *color, const float *normal, render_lit_block *b) {
+    float colors[3][RENDER_LANES], normals[3][RENDER_LANES];
+    for (uint32_t i = 0; i < RENDER_LANES; i++) {
+        for (uint32_t k = 0; k < 3; k++) {
+            colors[k][i] = (float)color[4 * i + k];
+            normals[k][i] = normal[3 * i + k];
+        }
+    }
+    for (uint32_t k = 0; k < 3; k++) {
+        b->color[k] = render_load_floats(colors[k]);
+        b->normal[k] = render_load_floats(normals[k]);
+    }
+}
+
+/* As render_lit; samples without a normal keep their colour. */
+static inline void render_lit_lanes(const render_look *look, render_lit_block *b) {
+    const render_floats *n = b->normal, zero = {0};
+    const render_ints has = (n[0] != 0.0f) | (n[1] != 0.0f) | (n[2] != 0.0f);
+    render_floats light[3], shine[3];
+    for (int c = 0; c < 3; c++) light[c] = look->ambient + zero, shine[c] = zero;
+    for (uint32_t l = 0; l < look->lamp_count; l++) {
+        const render_lamp *lamp = &look->lamps[l];
+        const render_floats cosine = (n[0] * lamp->toward[0] + n[1] * lamp->toward[1]) + n[2] * lamp->toward[2];
+        render_floats glint = (n[0] * lamp->half[0] + n[1] * lamp->half[1]) + n[2] * lamp->half[2];
+        glint = render_select_floats((cosine > 0.0f) & (glint > 0.0f), glint, zero);
+        for (int power = 0; power < 5; power++) glint *= glint;
+        const render_floats bright = render_select_floats(cosine > 0.0f, cosine, zero);
+        for (int c = 0; c < 3; c++) {
+            light[c] += bright * lamp->color[c];
+            shine[c] += glint * look->specular * lamp->color[c];
+        }
+    }
+    for (int c = 0; c < 3; c++) {
+        const render_floats base = b->color[c] / 65535.0f;
+        b->color[c] = render_select_floats(has, base * light[c] + shine[c], base);
+    }
+}
+
+/* Eight lit pixels from sample i on: as render_write_pixel. */
+static inline void render_lit_pixels(const render_look *look, const render_samples *samples, const uint8_t back[4],
+                                     uint64_t i, uint8_t *color8) {
+    render_lit_block b;
+    render_ints whole[3];
+    render_load_lit(samples->color + 4 * i, samples->normal + 3 * i, &b);
+    render_lit_lanes(look, &b);
+    for (int c = 0; c < 3; c++) {
+        if (samples->light != NULL) b.color[c] *= render_load_floats(samples->light + i);
+        whole[c] = __builtin_convertvector(render_unit_lanes(b.color[c]) * 255.0f + 0.5f, render_ints);
+    }
+    for (uint32_t l = 0; l < RENDER_LANES; l++) {
+        const uint8_t pixel[4] = {(uint8_t)whole[0][l], (uint8_t)whole[1][l], (uint8_t)whole[2][l], 255};
+        memcpy(color8 + 4 * (i + l), samples->depth[i + l] < INFINITY ? pixel : back, 4);
+    }
+}
+
 #endif

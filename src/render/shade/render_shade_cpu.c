@@ -84,7 +84,7 @@ typedef struct pixel_rows {
     const render_look *look;
     const render_samples *samples;
     render_pixels all;
-    bool plain;
+    bool plain, lit;
     uint8_t back8[4];
     uint16_t back16[4];
 } pixel_rows;
@@ -95,14 +95,19 @@ static pixel_rows rows_of(const render_look *look, const render_samples *samples
     pixel_rows rows = {.look = look, .samples = samples, .all = all};
     const render_pixels back = {rows.back8, rows.back16, NULL, NULL, NULL};
     rows.plain = render_is_plain(look, samples, &all);
+    rows.lit = render_is_lit(look, samples, &all);
     render_write_color(look, nothing, &back, 0);
     return rows;
 }
 
-/* Colours of a row, except where a pixel is a sample without light. */
+/* Colours of a row, except where a pixel is a sample without lamps. */
 static void color_row(const pixel_rows *rows, uint32_t width, uint32_t y) {
     const render_pixels colors = {rows->all.color8, rows->all.color16, NULL, NULL, NULL};
-    for (uint32_t x = 0; x < width; x++) {
+    uint32_t x = 0;
+    for (; rows->lit && x + RENDER_LANES <= width; x += RENDER_LANES) {
+        render_lit_pixels(rows->look, rows->samples, rows->back8, (uint64_t)y * width + x, colors.color8);
+    }
+    for (; x < width; x++) {
         const uint64_t pixel = (uint64_t)y * width + x;
         if (!is_empty(rows->look, rows->samples, x, y)) {
             render_write_pixel(rows->look, rows->samples, &colors, x, y);
