@@ -104,7 +104,7 @@ static pixel_rows rows_of(const render_look *look, const render_samples *samples
 static void color_row(const pixel_rows *rows, uint32_t width, uint32_t y) {
     const render_pixels colors = {rows->all.color8, rows->all.color16, NULL, NULL, NULL};
     uint32_t x = 0;
-    for (; rows->lit && x + RENDER_LANES <= width; x += RENDER_LANES) {
+    for (; rows->lit && colors.color8 != NULL && x + RENDER_LANES <= width; x += RENDER_LANES) {
         render_lit_pixels(rows->look, rows->samples, rows->back8, (uint64_t)y * width + x, colors.color8);
     }
     for (; x < width; x++) {
