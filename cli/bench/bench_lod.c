@@ -1,16 +1,12 @@
 /* mote bench lod: file to finished folder, each run in a fresh process of this binary, so that memory is honest. */
-#define _GNU_SOURCE /* wait4, pipe, mkdtemp */
-#include <errno.h>
-#include <fcntl.h>
+#define _GNU_SOURCE /* mkdtemp */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include "bench/bench.h"
+#include "bench/bench_child.h"
 #include "text.h"
 
 #define WORDS_MAX 24
@@ -73,55 +69,19 @@ static double json_number(const char *json, const char *name) {
     return at != NULL ? strtod(at + strlen(key), NULL) : 0;
 }
 
-static void run_child(const char **words, int output) {
-    dup2(output, STDOUT_FILENO);
-    execv("/proc/self/exe", (char *const *)(uintptr_t)words);
-    _exit(127);
-}
-
-/* Runs the words as a command of this binary; collects its standard output. Returns its exit code. */
-static int run_words(const char **words, char *text_out, size_t size, struct rusage *usage) {
-    int ends[2];
-    size_t length = 0;
-    if (pipe(ends) != 0) return EXIT_FAILED;
-    const pid_t child = fork();
-    if (child == 0) run_child(words, ends[1]);
-    close(ends[1]);
-    for (;;) {
-        const ssize_t got = read(ends[0], text_out + length, size - 1 - length);
-        if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) break;
-        length += (size_t)got;
-    }
-    text_out[length] = '\0';
-    close(ends[0]);
-    int status = 0;
-    while (child > 0 && wait4(child, &status, 0, usage) < 0 && errno == EINTR) continue;
-    if (child < 0) return EXIT_FAILED;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAILED;
-}
-
-#define WAKES_FROM 4000000u /* points from which --device auto takes the GPU */
-
-/* As users run it: the GPU wakes while the file is read, where auto takes it. */
-static const char *child_device(const session *s, uint64_t points) {
-    if (!bench_on_gpu(s)) return "cpu";
-    return strcmp(s->options.device, "cuda") == 0 && points >= WAKES_FROM ? "auto" : s->options.device;
-}
-
 /* mote lod of one case. The words point into buffers of the caller. */
 static int run_lod(session *s, const lod_case *c, const lod_place *at, lod_run *run) {
     static char json[1 << 16];
     char threads[16];
     const char *words[WORDS_MAX] = {"mote",    "lod",       at->input, at->folder, "--json",
-                                    "--quiet", "--threads", threads,   "--device", child_device(s, at->points)};
+                                    "--quiet", "--threads", threads,   "--device", bench_child_device(s, at->points)};
     int count = 10;
     snprintf(threads, sizeof threads, "%d", mote_context_threads(s->ctx));
     for (int i = 0; i < 6 && c->options[i] != NULL; i++) words[count++] = c->options[i];
     words[count] = NULL;
     const double begin = seconds_now();
     struct rusage usage = {0};
-    const int code = run_words(words, json, sizeof json, &usage);
+    const int code = bench_run_child(words, json, sizeof json, &usage);
     run->seconds = seconds_now() - begin;
     run->peak_bytes = json_number(json, "peak_bytes");
     run->device_bytes = json_number(json, "device_peak_bytes");
@@ -141,14 +101,6 @@ static void remove_folder(const char *folder) {
         unlink(path);
     }
     rmdir(folder);
-}
-
-/* Reads the input once, so that the first run finds it in the page cache like the others. */
-static void warm_up(const char *path) {
-    static char piece[1 << 20];
-    const int file = open(path, O_RDONLY | O_CLOEXEC);
-    while (file >= 0 && read(file, piece, sizeof piece) > 0) continue;
-    if (file >= 0) close(file);
 }
 
 /* The most of each figure over the runs. */
@@ -227,7 +179,7 @@ static int prepare_input(session *s, const bench_options *o, const char *ending,
     if (code != EXIT_DONE) return code;
     at->points = mote_cloud_count(cloud);
     mote_cloud_destroy(cloud);
-    warm_up(at->input);
+    bench_warm_up(at->input);
     return EXIT_DONE;
 }
 

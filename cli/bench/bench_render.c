@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/bench.h"
+#include "bench/bench_render.h"
 
 #define TURN       0.003 /* radians from frame to frame */
 #define GPU_POINTS 100000000u
@@ -314,20 +314,25 @@ static bool is_wanted(const session *s, const bench_options *o, const render_cas
 }
 
 int bench_render(session *s, const bench_options *o) {
-    const char *names[CASES + 1] = {NULL};
-    bool any = false;
+    const char *names[CASES + 3] = {NULL};
+    bool any = false, any_frame = false;
     render_subject subject;
     memset(&subject, 0, sizeof subject);
     for (size_t i = 0; i < CASES; i++) {
         names[i] = cases[i].name;
-        any = any || is_wanted(s, o, &cases[i]);
+        any_frame = any_frame || is_wanted(s, o, &cases[i]);
+    }
+    any = any_frame;
+    for (size_t i = 0; bench_render_files[i] != NULL; i++) {
+        names[CASES + i] = bench_render_files[i];
+        any = any || o->only == NULL || strncmp(names[CASES + i], o->only, strlen(o->only)) == 0;
     }
     if (!any) return bench_no_case(o, names);
     int code = EXIT_DONE;
-    print_head(s, o->runs);
+    if (any_frame) print_head(s, o->runs);
     for (size_t i = 0; i < CASES && code == EXIT_DONE; i++) {
         if (is_wanted(s, o, &cases[i])) code = run_case(s, o, &cases[i], &subject);
     }
     drop_subject(s, &subject);
-    return code;
+    return code == EXIT_DONE ? bench_render_run_files(s, o) : code;
 }

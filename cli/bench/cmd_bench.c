@@ -147,8 +147,9 @@ static int check_gpu_usage(const session *s, const bench_options *o, const bench
         return usage_error("bench", "--sizes is for lod --device cuda, without --files, and for knn --scaling");
     }
     if (o->history_given && !o->record) return usage_error("bench", "--history is for --record");
-    if (o->scratch_given && found->run != bench_lod && found->run != bench_laz && found->run != bench_live) {
-        return usage_error("bench", "--scratch is for lod, laz and live: %s writes no files", found->name);
+    if (o->scratch_given && found->run != bench_lod && found->run != bench_laz && found->run != bench_live &&
+        found->run != bench_render) {
+        return usage_error("bench", "--scratch is for lod, laz, live and render: %s writes no files", found->name);
     }
     if (o->only != NULL && found->run == bench_dynamic) return usage_error("bench", "dynamic has one case: no --case");
     if (o->count_given && found->run == bench_planes) return usage_error("bench", "planes has sizes of its own: no -n");

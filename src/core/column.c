@@ -5,9 +5,23 @@
 #include "core/column_math.h"
 #include "math/hash.h"
 
+/* Coordinates of files, mostly: without asking for each value what it is. */
+static void read_integers(const mote_column *column, uint64_t first, uint64_t count, uint8_t *to) {
+    for (uint64_t i = 0; i < count; i++, to += sizeof(double)) {
+        int32_t value;
+        memcpy(&value, mote_column_at(column, first + i), sizeof value);
+        const double wide = (double)value;
+        memcpy(to, &wide, sizeof wide);
+    }
+}
+
 void mote_column_read(const mote_column *column, uint64_t first, uint64_t count, mote_type type, void *out) {
     const uint32_t size_bytes = mote_type_size(type);
     uint8_t *to = out;
+    if (type == MOTE_FLOAT64 && column->type == MOTE_INT32 && column->bit_count == 0) {
+        read_integers(column, first, count, to);
+        return;
+    }
     if (type == column->type && column->bit_count == 0) {
         for (uint64_t i = 0; i < count; i++, to += size_bytes) {
             memcpy(to, mote_column_at(column, first + i), size_bytes);

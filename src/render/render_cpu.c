@@ -47,6 +47,7 @@ static void free_frame(mote_renderer *renderer) {
     mote_free(renderer->ctx, frame->owned.index);
     mote_free(renderer->ctx, frame->owned.value);
     mote_free(renderer->ctx, frame->owned.edl);
+    mote_free(renderer->ctx, frame->owned.light);
     mote_free(renderer->ctx, frame->limits);
     mote_free(renderer->ctx, frame->sums);
     mote_free(renderer->ctx, frame->holes);

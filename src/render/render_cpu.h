@@ -24,7 +24,8 @@ typedef struct render_frame {
     uint8_t *batch_states;
     uint64_t batch_states_capacity;
     render_samples owned, samples; /* all arrays, and those that this frame needs */
-    uint64_t depth_capacity, color_capacity, normal_capacity, index_capacity, value_capacity, edl_capacity;
+    uint64_t depth_capacity, color_capacity, normal_capacity, index_capacity, value_capacity, edl_capacity,
+        light_capacity;
     uint32_t *limits;        /* AVERAGE: how deep a sample's surface reaches */
     render_color_sums *sums; /* AVERAGE */
     uint8_t *holes;          /* [samples] 1: to be closed */
@@ -48,6 +49,8 @@ void render_drop_normals_cpu(mote_renderer *renderer);
 /* Takes the cloud's own, if it has any. */
 mote_status render_own_normals_cpu(mote_renderer *renderer);
 void render_unload_points_cpu(mote_renderer *renderer);
+/* Coordinates of a batch from the middle of its box: points->local. */
+void render_shorten_batch(render_points *points, uint32_t b);
 
 /* The nearest point of each sample: frame->keys[0]. What stands behind is left out. */
 mote_status render_find_nearest_cpu(mote_renderer *renderer, const render_job *job, mote_render_result *result);

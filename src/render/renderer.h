@@ -41,7 +41,8 @@ typedef struct render_points {
     uint32_t batch_count;
     bool tied;          /* two points or more are in one place: their colours decide which is first */
     double *at[3];      /* [count], rounded up to whole batches with copies of the last */
-    float *local[3];    /* CPU: the same, see render_short_math.h */
+    float *local[3];    /* CPU: the same, see render_short_math.h; made when a second frame is drawn */
+    bool shortened;     /* they are made */
     uint64_t *steps[3]; /* GPU: [count / 4], see render_steps_cuda.cuh */
     uint32_t *color;    /* [count] */
     uint32_t *index;    /* [all]: finite points first */

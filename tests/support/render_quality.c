@@ -9,6 +9,7 @@
 #define LINE_BYTES 256
 #define WINDOW     8u /* pixels of a side, of SSIM */
 #define WINDOW_GAP 4u
+#define RIM        2 /* pixels from the background: there a hole is an edge that is cut too far */
 
 static double dot(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
@@ -265,12 +266,23 @@ static void compare_greys(const double *a, const double *b, const test_rays *ray
     q->ssim = sum / (double)windows;
 }
 
+static bool is_at_rim(const test_rays *rays, size_t i) {
+    const int64_t x = (int64_t)(i % rays->width), y = (int64_t)(i / rays->width);
+    for (int64_t v = y - RIM; v <= y + RIM; v++) {
+        for (int64_t u = x - RIM; u <= x + RIM; u++) {
+            if (u < 0 || v < 0 || u >= (int64_t)rays->width || v >= (int64_t)rays->height) continue;
+            if (!(rays->depth[v * (int64_t)rays->width + u] < INFINITY)) return true;
+        }
+    }
+    return false;
+}
+
 test_quality test_quality_of(const mote_camera *camera, const float *depth, const float *normal,
                              const test_rays *rays) {
     const size_t pixels = (size_t)rays->width * rays->height;
     double *grey = malloc(2 * pixels * sizeof *grey), ray[3];
-    uint64_t inside = 0, holes = 0, spilled = 0;
-    test_quality q = {0, 0, 0, 0, 0};
+    uint64_t inside = 0, holes = 0, within = 0, spilled = 0;
+    test_quality q = {0, 0, 0, 0, 0, 0};
     for (size_t i = 0; i < pixels; i++) {
         const bool hit = rays->depth[i] < INFINITY, shown = depth[i] < INFINITY;
         const float *a = normal + 3 * i, *b = rays->normal + 3 * i;
@@ -279,11 +291,13 @@ test_quality test_quality_of(const mote_camera *camera, const float *depth, cons
         grey[pixels + i] = grey_of(ray, b, hit);
         inside += hit;
         holes += hit && !shown;
+        within += hit && !shown && !is_at_rim(rays, i);
         spilled += shown && !hit;
         if (hit && shown) q.error_deg += acos(fmin(fabs((double)a[0] * b[0] + a[1] * b[1] + a[2] * b[2]), 1)) * DEGREES;
     }
     q.error_deg /= (double)(inside > holes ? inside - holes : 1);
     q.holes = (double)holes / (double)inside;
+    q.holes_within = (double)within / (double)inside;
     q.spilled = (double)spilled / (double)inside;
     compare_greys(grey, grey + pixels, rays, &q);
     free(grey);

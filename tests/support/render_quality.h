@@ -31,6 +31,7 @@ void test_rays_free(test_rays *rays);
 
 typedef struct test_quality {
     double holes, spilled; /* shares of the silhouette */
+    double holes_within;   /* of the holes, those that have no background within two pixels, as a share of it, too */
     double error_deg;      /* mean of normals */
     double psnr, ssim;     /* of grey pictures under a light at the camera, made from normals; SSIM in 8 x 8 windows */
 } test_quality;

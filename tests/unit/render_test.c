@@ -458,6 +458,8 @@ int main(void) {
         cmocka_unit_test(places_come_back_from_pixels),
         cmocka_unit_test(paths_pass_through_their_cameras),
         cmocka_unit_test(cameras_within_and_far_away),
+        cmocka_unit_test(parts_of_large_pictures_are_right),
+        cmocka_unit_test(pictures_beyond_memory_are_refused),
         cmocka_unit_test(what_is_wrong_is_refused),
         cmocka_unit_test(allocations_may_fail),
     };

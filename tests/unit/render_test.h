@@ -37,4 +37,8 @@ void cameras_within_and_far_away(void **state);
 void what_is_wrong_is_refused(void **state);
 void allocations_may_fail(void **state);
 
+/* render_test_large.c */
+void parts_of_large_pictures_are_right(void **state);
+void pictures_beyond_memory_are_refused(void **state);
+
 #endif

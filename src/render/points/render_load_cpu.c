@@ -10,6 +10,7 @@
 #include "render/render_cpu.h"
 
 #define BATCHES_AT_ONCE 64
+#define AHEAD           16 /* points of which the rows are on their way to the cache */
 
 /* ---- ties: points of one code, by content */
 
@@ -89,8 +90,7 @@ static mote_status settle_ties(mote_renderer *renderer, const uint64_t *codes) {
 
 /* ---- batches */
 
-/* Coordinates from the middle of the batch's box. */
-static void shorten_batch(render_points *points, uint32_t b) {
+void render_shorten_batch(render_points *points, uint32_t b) {
     const render_batch *batch = &points->batches[b];
     for (int k = 0; k < 3; k++) {
         const double middle = render_batch_middle(batch->min[k], batch->max[k]);
@@ -129,10 +129,8 @@ static void bound_batch(render_points *points, uint32_t b) {
 static void bound_batches(mote_renderer *renderer) {
     render_points *points = &renderer->points;
 #pragma omp parallel for schedule(dynamic, BATCHES_AT_ONCE) num_threads(renderer->ctx->threads)
-    for (int64_t b = 0; b < (int64_t)points->batch_count; b++) {
-        bound_batch(points, (uint32_t)b);
-        shorten_batch(points, (uint32_t)b);
-    }
+    for (int64_t b = 0; b < (int64_t)points->batch_count; b++) bound_batch(points, (uint32_t)b);
+    points->shortened = false;
     render_keep_boxes(renderer, points->batches);
 }
 
@@ -176,16 +174,36 @@ static mote_status sort_points(mote_renderer *renderer, uint64_t *codes) {
     return MOTE_OK;
 }
 
+/* Coordinates of files are mostly whole numbers of 32 bits: read without asking for each what it is. */
+static bool are_integers(const mote_column *const axes[3]) {
+    bool all = true;
+    for (int k = 0; k < 3; k++) all = all && axes[k]->type == MOTE_INT32 && axes[k]->bit_count == 0;
+    return all;
+}
+
+/* As column_value. */
+static inline double integer_value(const mote_column *column, uint64_t row) {
+    int32_t value;
+    memcpy(&value, column_at(column, row), sizeof value);
+    return (double)value * column->scale + column->offset;
+}
+
 /* Positions and colours by place; behind the last point copies of it that are not drawn, up to a whole batch. */
 static void gather_points(mote_renderer *renderer, const mote_column *const axes[3],
                           const render_color_source *colors) {
     render_points *points = &renderer->points;
-    const int64_t end = (int64_t)points->batch_count * RENDER_BATCH;
+    const int64_t count = points->count, end = (int64_t)points->batch_count * RENDER_BATCH;
+    const bool integers = are_integers(axes);
 #pragma omp parallel for schedule(static) num_threads(renderer->ctx->threads)
     for (int64_t i = 0; i < end; i++) {
-        const uint64_t row = points->index[i < (int64_t)points->count ? i : (int64_t)points->count - 1];
-        for (int k = 0; k < 3; k++) points->at[k][i] = column_value(axes[k], row);
-        points->color[i] = i < (int64_t)points->count ? render_color_of(colors, row) : RENDER_NO_COLOR;
+        const uint64_t row = points->index[i < count ? i : count - 1];
+        const uint64_t later = points->index[i + AHEAD < count ? i + AHEAD : count - 1];
+        __builtin_prefetch(column_at(axes[0], later));
+        if (colors->present) __builtin_prefetch(column_at(&colors->channels[2], later));
+        for (int k = 0; k < 3; k++) {
+            points->at[k][i] = integers ? integer_value(axes[k], row) : column_value(axes[k], row);
+        }
+        points->color[i] = i < count ? render_color_of(colors, row) : RENDER_NO_COLOR;
     }
 }
 

@@ -69,7 +69,7 @@ static uint32_t list_open(const render_points *points, const render_view *view, 
 static void draw_batch(const render_points *points, const render_view *view, uint32_t b, const key_layer *to) {
     const render_short s = render_make_short(view, points->batches[b].min, points->batches[b].max);
     uint8_t open[RENDER_PROJECTED];
-    uint32_t tries = s.usable != 0 ? TRIES : 0;
+    uint32_t tries = points->shortened && s.usable != 0 ? TRIES : 0;
     for (uint32_t first = b * RENDER_BATCH; first < (b + 1) * RENDER_BATCH; first += RENDER_PROJECTED) {
         const uint32_t count = tries > 0 ? list_open(points, view, &s, first, to, open) : RENDER_PROJECTED;
         if (count > FEW) {
@@ -120,6 +120,15 @@ static void clear_keys(const mote_renderer *renderer, const render_view *view, u
     for (int64_t i = 0; i < samples; i++) keys[i] = RENDER_NO_KEY;
 }
 
+/* A first frame has nothing to rule points out by. */
+static void shorten_points(mote_renderer *renderer) {
+    render_points *points = &renderer->points;
+    if (points->shortened) return;
+#pragma omp parallel for schedule(static) num_threads(renderer->ctx->threads)
+    for (int64_t b = 0; b < (int64_t)points->batch_count; b++) render_shorten_batch(points, (uint32_t)b);
+    points->shortened = true;
+}
+
 /* Draws those that the last frame shows, and sorts out the others. In the first frame all are drawn. */
 static uint64_t draw_known(mote_renderer *renderer, const render_view *view) {
     const render_points *points = &renderer->points;
@@ -127,6 +136,7 @@ static uint64_t draw_known(mote_renderer *renderer, const render_view *view) {
     const key_layer to = {NULL, frame->keys[0]};
     uint64_t known = 0, drawn = 0;
     for (uint32_t b = 0; b < points->batch_count; b++) known += points->batches[b].drawn;
+    if (known > 0) shorten_points(renderer);
 #pragma omp parallel for schedule(dynamic, AT_ONCE) num_threads(renderer->ctx->threads) reduction(+ : drawn)
     for (int64_t b = 0; b < (int64_t)points->batch_count; b++) {
         const render_batch *batch = &points->batches[b];

@@ -321,7 +321,7 @@ static __global__ void show_points(render_view view, render_points points, const
     float depth, normal[3];
     uint32_t index;
     uint16_t color[4];
-    const render_samples here = {&depth, color, normal, &index, NULL, NULL};
+    const render_samples here = {&depth, color, normal, &index, NULL, NULL, NULL};
     note_batch(&points, radius >= 1 ? keys[i] : key, number);
     render_show_point(&view, &points, key, normals, &here, 0);
     if (sums != NULL && key != RENDER_NO_KEY) render_show_average(&sums[i], color);

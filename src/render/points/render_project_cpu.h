@@ -3,6 +3,7 @@
 #define MOTE_RENDER_PROJECT_CPU_H
 
 #include "render/points/render_short_math.h"
+#include "render/render_lanes_cpu.h"
 #include "render/renderer.h"
 
 #define RENDER_PROJECTED 64u /* points at once: their arrays stay in the first-level cache */
@@ -35,17 +36,6 @@ static inline void render_project_block(const render_view *view, const render_po
     const double *x = points->at[0] + first, *y = points->at[1] + first, *z = points->at[2] + first;
     if (view->perspective) render_project_lanes(view, true, x, y, z, to);
     if (!view->perspective) render_project_lanes(view, false, x, y, z, to);
-}
-
-/* Eight points at once. Comparisons give 0 or -1 in each lane. */
-typedef float render_floats __attribute__((vector_size(32)));
-typedef int32_t render_ints __attribute__((vector_size(32)));
-#define RENDER_LANES 8u
-
-static inline render_floats render_load_floats(const float *from) {
-    render_floats a;
-    memcpy(&a, from, sizeof a);
-    return a;
 }
 
 /* Whole numbers; those outside the mask become 0. */

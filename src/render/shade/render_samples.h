@@ -6,7 +6,8 @@
      normal     x y z each, in the camera's axes, towards the camera; zeros where there is none
      index      row of the cloud
      value      what SHOW_RADIUS and SHOW_ITERATIONS show
-     edl        depth as eye-dome lighting compares it, where the CPU has made it beforehand
+     edl        CPU: depth as eye-dome lighting compares it
+     light      CPU: eye-dome lighting
 
    Arrays that a frame does not need are NULL. */
 #ifndef MOTE_RENDER_SAMPLES_H
@@ -20,7 +21,7 @@ typedef struct render_samples {
     float *normal;
     uint32_t *index;
     float *value;
-    float *edl;
+    float *edl, *light;
 } render_samples;
 
 #endif

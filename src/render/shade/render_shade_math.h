@@ -203,7 +203,7 @@ MOTE_HD render_rgba render_shade(const render_look *look, const render_samples *
         if (n[0] != 0.0f || n[1] != 0.0f || n[2] != 0.0f) c = render_lit(look, c, n);
     }
     if (look->edl_strength > 0.0f) {
-        const float edl = render_edl(look, samples, u, v);
+        const float edl = samples->light != NULL ? samples->light[i] : render_edl(look, samples, u, v);
         c.r *= edl;
         c.g *= edl;
         c.b *= edl;

@@ -5,11 +5,13 @@
    A tile is one thread's, so nothing is locked, and what it sums are integers, so that the order of its splats does
    not matter. Sums are kept in 32 bits while no sample can have more fragments than these hold. */
 #include "render/render_cpu.h"
+#include "render/render_lanes_cpu.h"
 #include "render/splat/render_fragment_math.h"
 
-#define TILE         32u /* samples of a side; whole rows of LANES */
-#define TILE_SAMPLES (TILE * TILE)
-#define LANES        8u
+#define TILE         32u /* samples of a side */
+#define LANES        RENDER_LANES
+#define TILE_ROW     (TILE + LANES) /* lanes begin anywhere, and reach beyond the row's end */
+#define TILE_SAMPLES (TILE * TILE_ROW)
 #define FLUSH_AFTER  2047u /* splats whose fragments fit 32 bits: 10 bits of weight, 10 of value, a sign */
 #define AT_ONCE      256
 
@@ -71,7 +73,7 @@ static mote_status sort_into_tiles(mote_renderer *renderer, const tiling *tiles)
 /* ---- a tile */
 
 typedef struct tile {
-    uint32_t u0, v0, width, height; /* in samples; width is that of whole lanes */
+    uint32_t u0, v0; /* in samples */
     bool perspective, wants_normals, wants_index;
     float near_depth, focal;
     float limit[TILE_SAMPLES];
@@ -85,26 +87,25 @@ typedef struct tile {
 
 /* Rows and lanes of a tile that a splat can cover. */
 typedef struct span {
-    uint32_t v0, v1, lane0, lane1; /* rows: both included; lanes: [lane0, lane1) in samples */
-    float du, dv;                  /* of the tile's first sample, from the splat's middle */
+    uint32_t v0, v1, u0, u1; /* samples, both included */
+    float du, dv;            /* of the tile's first sample, from the splat's middle */
 } span;
 
 static span span_of(const tile *t, const render_splat *splat) {
-    const uint32_t u0 = splat->u0 > t->u0 ? splat->u0 - t->u0 : 0, u1 = splat->u1 - t->u0;
-    const uint32_t v1 = splat->v1 - t->v0;
+    const uint32_t u1 = splat->u1 - t->u0, v1 = splat->v1 - t->v0;
     span s;
     s.v0 = splat->v0 > t->v0 ? splat->v0 - t->v0 : 0;
     s.v1 = v1 < TILE - 1 ? v1 : TILE - 1;
-    s.lane0 = u0 / LANES * LANES;
-    s.lane1 = ((u1 < TILE - 1 ? u1 : TILE - 1) / LANES + 1) * LANES;
+    s.u0 = splat->u0 > t->u0 ? splat->u0 - t->u0 : 0;
+    s.u1 = u1 < TILE - 1 ? u1 : TILE - 1;
     s.du = (float)((int32_t)t->u0 - splat->u);
     s.dv = (float)((int32_t)t->v0 - splat->v);
     return s;
 }
 
-/* Eight neighbouring samples at once. Comparisons give 0 or -1 in each lane. */
-typedef float lanes_f __attribute__((vector_size(32)));
-typedef int32_t lanes_i __attribute__((vector_size(32)));
+/* Eight neighbouring samples at once. */
+typedef render_floats lanes_f;
+typedef render_ints lanes_i;
 typedef int64_t lanes_pairs __attribute__((vector_size(32)));
 typedef double lanes_d __attribute__((vector_size(64)));
 
@@ -112,12 +113,6 @@ typedef struct lanes {
     lanes_f depth, weight;
     lanes_i inside;
 } lanes;
-
-static inline lanes_f load_f(const float *from) {
-    lanes_f a;
-    memcpy(&a, from, sizeof a);
-    return a;
-}
 
 static inline void add_i(int32_t *to, lanes_i a) {
     lanes_i sum;
@@ -129,10 +124,6 @@ static inline void add_i(int32_t *to, lanes_i a) {
 static inline bool any_of(lanes_i mask) {
     const lanes_pairs p = (lanes_pairs)mask;
     return (p[0] | p[1] | p[2] | p[3]) != 0;
-}
-
-static inline lanes_f select_f(lanes_i mask, lanes_f a, lanes_f b) {
-    return (lanes_f)((mask & (lanes_i)a) | (~mask & (lanes_i)b));
 }
 
 /* As render_fragment_at and render_is_within_contour, whose comments hold. */
@@ -166,11 +157,12 @@ static inline void limit_splat(tile *t, const render_splat *splat, bool perspect
     const span s = span_of(t, splat);
     const lanes_f nowhere = {INFINITY, INFINITY, INFINITY, INFINITY, INFINITY, INFINITY, INFINITY, INFINITY};
     for (uint32_t v = s.v0; v <= s.v1; v++) {
-        for (uint32_t u = s.lane0; u < s.lane1; u += LANES) {
-            float *at = &t->limit[v * TILE + u];
+        for (uint32_t u = s.u0; u <= s.u1; u += LANES) {
+            float *at = &t->limit[v * TILE_ROW + u];
             const lanes f = fragments_of(t, splat, s.du + (float)u, s.dv + (float)v, perspective);
-            const lanes_f limit = load_f(at), behind = select_f(f.inside, f.depth + splat->tolerance, nowhere);
-            const lanes_f nearer = select_f(behind < limit, behind, limit);
+            const lanes_f limit = render_load_floats(at),
+                          behind = render_select_floats(f.inside, f.depth + splat->tolerance, nowhere);
+            const lanes_f nearer = render_select_floats(behind < limit, behind, limit);
             memcpy(at, &nearer, sizeof nearer);
         }
     }
@@ -186,8 +178,8 @@ static inline void add_lanes(tile *t, const render_splat *splat, uint32_t at, co
         if (t->wants_normals) add_i(&t->normal[k][at], weight * (int32_t)splat->normal[k]);
     }
     const lanes_f most = RENDER_DEPTH_STEPS_MAX - (lanes_f){0};
-    const lanes_f steps = (load_f(&t->limit[at]) - f->depth) * load_f(&t->scale[at]);
-    const lanes_i steps_i = __builtin_convertvector(select_f(steps < most, steps, most), lanes_i);
+    const lanes_f steps = (render_load_floats(&t->limit[at]) - f->depth) * render_load_floats(&t->scale[at]);
+    const lanes_i steps_i = __builtin_convertvector(render_select_floats(steps < most, steps, most), lanes_i);
     lanes_d depth;
     memcpy(&depth, &t->depth[at], sizeof depth);
     depth += __builtin_convertvector(weight, lanes_d) * __builtin_convertvector(steps_i, lanes_d);
@@ -210,10 +202,10 @@ static inline void add_splat(tile *t, const render_splat *splats, uint32_t i, bo
     const render_splat *splat = &splats[i];
     const span s = span_of(t, splat);
     for (uint32_t v = s.v0; v <= s.v1; v++) {
-        for (uint32_t u = s.lane0; u < s.lane1; u += LANES) {
-            const uint32_t at = v * TILE + u;
+        for (uint32_t u = s.u0; u <= s.u1; u += LANES) {
+            const uint32_t at = v * TILE_ROW + u;
             const lanes f = fragments_of(t, splat, s.du + (float)u, s.dv + (float)v, perspective);
-            const lanes_i shown = f.inside & (f.depth <= load_f(&t->limit[at]));
+            const lanes_i shown = f.inside & (f.depth <= render_load_floats(&t->limit[at]));
             if (!any_of(shown)) continue;
             add_lanes(t, splat, at, &f, shown);
             if (t->wants_index) note_best(t, splats, i, at, &f, shown);
@@ -260,7 +252,7 @@ static void show_sample(const mote_renderer *renderer, const tile *t, uint32_t a
 static void show_tile(const mote_renderer *renderer, const render_view *view, const tile *t) {
     for (uint32_t v = 0; v < TILE && t->v0 + v < view->height; v++) {
         for (uint32_t u = 0; u < TILE && t->u0 + u < view->width; u++) {
-            show_sample(renderer, t, v * TILE + u, (uint64_t)(t->v0 + v) * view->width + t->u0 + u);
+            show_sample(renderer, t, v * TILE_ROW + u, (uint64_t)(t->v0 + v) * view->width + t->u0 + u);
         }
     }
 }
@@ -300,7 +292,7 @@ static void limit_tile(const mote_renderer *renderer, const render_view *view, c
     for (uint32_t v = 0; v < TILE && t->v0 + v < view->height; v++) {
         for (uint32_t u = 0; u < TILE && t->u0 + u < view->width; u++) {
             frame->limits[(uint64_t)(t->v0 + v) * view->width + t->u0 + u] =
-                render_ordered_float(t->limit[v * TILE + u]);
+                render_ordered_float(t->limit[v * TILE_ROW + u]);
         }
     }
 }
