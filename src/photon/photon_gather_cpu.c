@@ -7,9 +7,12 @@
 typedef struct gather {
     knn_search search;
     const mote_column *normals[3];
+    const mote_column *axes[3]; /* of places */
+    const photon_view *scene;
     const photon_record *records;
     const mote_photon_gathering *params;
     double steps;        /* photon_sum_steps */
+    double share;        /* of the photons of the map */
     float *irradiance;   /* [3 · queries] */
     const float *known;  /* look_up: [3 · photons] */
     uint8_t *unresolved; /* [queries] out: the neighbours do not hold k from the front, and there may be more; NULL:
@@ -30,7 +33,7 @@ static uint32_t find_front(const gather *g, const float normal[3], const knn_nea
     places[0] = 0;
     for (uint32_t i = 0; i < count && found < g->params->k; i++) {
         const double square = knn_distance2(knn_keys(&g->search), list[i].key);
-        if (photon_counts(&g->records[list[i].index], normal, square)) places[found++] = i;
+        if (photon_counts(&g->records[list[i].index], normal, square, g->params->area)) places[found++] = i;
     }
     return found;
 }
@@ -44,7 +47,13 @@ static void sum_power(const gather *g, const knn_near *list, const uint32_t *pla
         photon_sum_power(&sum, g->records[near->index].power,
                          photon_filter_weight(g->params->filter, distance2 / radius2), g->steps);
     }
-    photon_irradiance_of(&sum, radius2, g->steps, irradiance);
+    photon_irradiance_of(&sum, radius2, g->steps, g->share, irradiance);
+}
+
+static void divide_by_part(const gather *g, uint64_t row, const float normal[3], double radius2, float irradiance[3]) {
+    const photon_vec place = photon_vec_of(mote_column_value(g->axes[0], row), mote_column_value(g->axes[1], row),
+                                           mote_column_value(g->axes[2], row));
+    photon_divide_by_part(g->scene, place, normal, g->params, radius2, irradiance);
 }
 
 SIMD_INLINE void visit_gather(knn_kind kind, const void *user, uint32_t query, const knn_near *list, uint32_t count) {
@@ -65,6 +74,7 @@ SIMD_INLINE void visit_gather(knn_kind kind, const void *user, uint32_t query, c
     const double last2 = found > 0 ? knn_distance2(knn_keys(&g->search), list[places[found - 1]].key) : 0;
     if (photon_disc(found, params->k, count < g->search.k, params->radius, last2, &counted, &radius2)) {
         sum_power(g, list, places, counted, radius2, g->irradiance + 3 * row);
+        divide_by_part(g, row, normal, radius2, g->irradiance + 3 * row);
     }
 }
 
@@ -97,8 +107,14 @@ KNN_WORKS(sphere_works, gather_spheres)
 KNN_WORKS(ellipsoid_works, gather_ellipsoids)
 KNN_WORKS(look_up_works, look_up_spheres)
 
-static mote_status find_normals(mote_context *ctx, const mote_cloud *queries, const mote_column *normals[3]) {
-    if (knn_normals_of(queries, normals)) return MOTE_OK;
+/* The columns of queries. */
+static mote_status find_columns(mote_context *ctx, const mote_cloud *queries, gather *g) {
+    static const char *const names[3] = {"x", "y", "z"};
+    for (int k = 0; k < 3; k++) {
+        g->axes[k] = mote_cloud_find(queries, names[k]);
+        if (g->axes[k] == NULL) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "the queries have no column %s", names[k]);
+    }
+    if (knn_normals_of(queries, g->normals)) return MOTE_OK;
     return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "the queries have no normals: columns normal_x, normal_y, normal_z");
 }
 
@@ -141,7 +157,7 @@ static mote_status search_again(const photon_cloud *photons, const mote_cloud *q
     if (status == MOTE_OK) status = mote_cloud_select(ctx, queries, indices, count, &subset);
     again.unresolved = NULL;
     again.irradiance = irradiance;
-    if (status == MOTE_OK) status = find_normals(ctx, subset, again.normals);
+    if (status == MOTE_OK) status = find_columns(ctx, subset, &again);
     if (status == MOTE_OK) status = search(photons, subset, &again, MOTE_KNN_MAX_K, first->params->compression);
     for (uint64_t i = 0; i < count && status == MOTE_OK; i++) {
         memcpy(first->irradiance + 3 * indices[i], irradiance + 3 * i, 3 * sizeof *irradiance);
@@ -152,17 +168,19 @@ static mote_status search_again(const photon_cloud *photons, const mote_cloud *q
     return status;
 }
 
-mote_status photon_gather_on_cpu(mote_device *device, const photon_cloud *photons, const mote_cloud *queries,
-                                 const mote_photon_gathering *params, float *irradiance) {
+mote_status photon_gather_on_cpu(mote_device *device, mote_scene *scene, const photon_cloud *photons,
+                                 const mote_cloud *queries, const mote_photon_gathering *params, float *irradiance) {
     mote_context *ctx = device->ctx;
     const uint64_t rows = mote_cloud_count(queries);
     const uint32_t k = photon_search_k(params->k);
-    gather g = {.records = photons->records,
+    gather g = {.scene = &scene->view,
+                .records = photons->records,
+                .share = photons->share,
                 .steps = photon_sum_steps(photons->unit),
                 .params = params,
                 .irradiance = irradiance};
     memset(irradiance, 0, 3 * rows * sizeof *irradiance);
-    MOTE_TRY(find_normals(ctx, queries, g.normals));
+    MOTE_TRY(find_columns(ctx, queries, &g));
     g.unresolved = mote_alloc_zero(ctx, rows, "photon queries");
     if (g.unresolved == NULL) return MOTE_ERROR_MEMORY;
     mote_status status = search(photons, queries, &g, k, params->compression);
@@ -177,6 +195,6 @@ mote_status photon_look_up_on_cpu(mote_device *device, const photon_cloud *photo
                                   float *irradiance) {
     gather g = {.records = photons->records, .known = photons->irradiance, .irradiance = irradiance};
     memset(irradiance, 0, 3 * mote_cloud_count(queries) * sizeof *irradiance);
-    MOTE_TRY(find_normals(device->ctx, queries, g.normals));
+    MOTE_TRY(find_columns(device->ctx, queries, &g));
     return search(photons, queries, &g, PHOTON_LOOK_UP_K, 1);
 }

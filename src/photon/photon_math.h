@@ -84,6 +84,27 @@ MOTE_HD void photon_turn(double part, double *sine, double *cosine) {
     *cosine = quarter == 1 ? -s : quarter == 2 ? -c : quarter == 3 ? s : c;
 }
 
+/* The arc tangent of y / x, of the full turn. */
+MOTE_HD double photon_angle(double y, double x) {
+    const double far_x = fabs(x), far_y = fabs(y), more = fmax(far_x, far_y);
+    if (!(more > 0)) return 0;
+    double z = fmin(far_x, far_y) / more;
+    z = z / (1 + sqrt(1 + z * z)); /* a quarter of the angle, in two steps */
+    z = z / (1 + sqrt(1 + z * z));
+    const double z2 = z * z;
+    double sum = -1.0 / 15;
+    sum = sum * z2 + 1.0 / 13;
+    sum = sum * z2 - 1.0 / 11;
+    sum = sum * z2 + 1.0 / 9;
+    sum = sum * z2 - 1.0 / 7;
+    sum = sum * z2 + 1.0 / 5;
+    sum = sum * z2 - 1.0 / 3;
+    double angle = 4 * ((sum * z2) * z + z);
+    if (far_y > far_x) angle = PHOTON_PI / 2 - angle;
+    if (x < 0) angle = PHOTON_PI - angle;
+    return y < 0 ? -angle : angle;
+}
+
 /* A direction whose angle to an axis of unit length has this cosine, turned around it by a part of a turn. The frame
    is that of Duff et al. 2017. */
 MOTE_HD photon_vec photon_around(photon_vec axis, double cosine, double turn) {

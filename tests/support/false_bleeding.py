@@ -84,6 +84,7 @@ def main():
         subprocess.run([mote, "photon", scene, "-o", folder / out, "--quiet", *map(str, options)], check=True)
 
     floor = ["--size", f"{ACROSS}x{DOWN}", "--photons", "1M", "-k", 256, "--filter", "none", "--samples", 1]
+    floor += ["--area", "disc"]
     run(folder / "floor.gltf", "reference.pfm", *floor, "--method", "shadow", "--shadow-rays", 256)
     reference = read_pfm(folder / "reference.pfm")
     near = ACROSS * 5 // 200
@@ -97,7 +98,7 @@ def main():
         error = sum(abs(sum(picture[y][x]) / sum(reference[y][x]) - 1) for y, x in cells) / len(cells)
         red, green = (tinted_error(photons, wall, c) for wall in (-1, 1))
         print("| %s | %.3f | %.3f | %.1f %% |" % (name, red, green, 100 * error), flush=True)
-    ball = ["--size", "200x200", "--photons", "200k", "-k", 256, "--filter", "none", "--samples", 2, "--eye", "0,0.5,3.2"]
+    ball = ["--size", "200x200", "--photons", "200k", "-k", 256, "--filter", "none", "--samples", 2, "--eye", "0,0.5,3.2", "--area", "disc"]
     ball += ["--target", "0,0.4,0", "--fov", 22, "--exposure", 0.16]
     run(folder / "ball.gltf", "ball.pfm", *ball, "--method", "shadow", "--shadow-rays", 64)
     reference = read_pfm(folder / "ball.pfm")
