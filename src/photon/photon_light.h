@@ -19,8 +19,9 @@ MOTE_HD const photon_light *photon_choose_light(const photon_view *scene, double
     return &scene->lights[low];
 }
 
-MOTE_HD photon_vec photon_light_place(const photon_light *light, photon_random *random) {
-    const double root = sqrt(photon_next(random)), v = photon_next(random);
+/* A place of its area, of two numbers in [0, 1). */
+MOTE_HD photon_vec photon_light_place(const photon_light *light, double u, double v) {
+    const double root = sqrt(u);
     const photon_vec ab = photon_sub(light->b, light->a), bc = photon_sub(light->c, light->b);
     return photon_along(photon_along(light->a, ab, root), bc, root * v);
 }
@@ -47,7 +48,8 @@ MOTE_HD double photon_spot_cosine(const photon_light *light, double part) {
 /* Where and in which direction a photon leaves a light. */
 MOTE_HD void photon_leave(const photon_light *light, photon_random *random, photon_vec *origin, photon_vec *direction) {
     if (light->kind == PHOTON_LIGHT_AREA) {
-        *origin = photon_light_place(light, random);
+        const double u = photon_next(random), v = photon_next(random);
+        *origin = photon_light_place(light, u, v);
         const double a = photon_next(random), b = photon_next(random);
         *direction = photon_cosine_direction(photon_light_normal(light), a, b);
         return;
@@ -114,19 +116,18 @@ typedef struct photon_light_ray {
     double distance, factor;
 } photon_light_ray;
 
-MOTE_HD photon_light_ray photon_ray_to_area(const photon_light *light, photon_vec place, photon_random *random) {
+MOTE_HD photon_light_ray photon_ray_to_area(const photon_light *light, photon_vec place, double x, double y) {
     const photon_vec cross = photon_cross(photon_sub(light->b, light->a), photon_sub(light->c, light->a));
     photon_wide_light wide;
     photon_light_ray ray;
     if (photon_is_wide(light, place, &wide)) {
-        const double x = photon_next(random), y = photon_next(random);
         ray.direction = photon_wide_direction(&wide, x, y);
         const double towards = photon_dot(cross, ray.direction);
         ray.distance = photon_dot(cross, photon_sub(light->a, place)) / towards;
         ray.factor = towards < 0 && ray.distance > 0 ? wide.solid_angle : 0;
         return ray;
     }
-    const photon_vec to = photon_sub(photon_light_place(light, random), place);
+    const photon_vec to = photon_sub(photon_light_place(light, x, y), place);
     const double square = photon_dot(to, to);
     ray.distance = sqrt(square);
     ray.direction = photon_unit(to);
@@ -145,26 +146,25 @@ MOTE_HD photon_light_ray photon_ray_to_point(const photon_light *light, photon_v
     return ray;
 }
 
-/* The irradiance of a place by one shadow ray: right on average, over parts in [0, 1), each of which means a light. */
-MOTE_HD photon_vec photon_shadow_ray(const photon_view *scene, photon_vec place, photon_vec normal, double part,
-                                     photon_random *random) {
-    const photon_light *light = photon_choose_light(scene, part);
-    const photon_light_ray ray =
-        light->kind == PHOTON_LIGHT_AREA ? photon_ray_to_area(light, place, random) : photon_ray_to_point(light, place);
+/* The irradiance of a place by one shadow ray: right on average over the unit cube. z chooses the light, x and y where
+   the ray goes. */
+MOTE_HD photon_vec photon_shadow_ray(const photon_view *scene, photon_vec place, photon_vec normal, photon_vec at) {
+    if (!(scene->power > 0)) return photon_vec_of(0, 0, 0);
+    const photon_light *light = photon_choose_light(scene, at.z);
+    const photon_light_ray ray = light->kind == PHOTON_LIGHT_AREA ? photon_ray_to_area(light, place, at.x, at.y)
+                                                                  : photon_ray_to_point(light, place);
     const double factor = ray.factor * photon_dot(ray.direction, normal) * (scene->power / light->power);
     if (!(factor > 0) || !(ray.factor > 0)) return photon_vec_of(0, 0, 0);
     return photon_is_shadowed(scene, place, ray.direction, ray.distance) ? photon_vec_of(0, 0, 0)
                                                                          : photon_scale(light->strength, factor);
 }
 
-/* The irradiance of a place from lights: the mean of some shadow rays, which share the lights between them. */
+/* The irradiance of a place from lights: the mean of some shadow rays. */
 MOTE_HD photon_vec photon_direct(const photon_view *scene, photon_vec place, photon_vec normal, uint32_t rays,
-                                 photon_random *random) {
+                                 photon_sequence *sequence) {
     photon_vec sum = photon_vec_of(0, 0, 0);
-    if (!(scene->power > 0)) return sum;
     for (uint32_t i = 0; i < rays; i++) {
-        const double part = fmin((i + photon_next(random)) / rays, 1 - 0x1p-53);
-        sum = photon_add(sum, photon_shadow_ray(scene, place, normal, part, random));
+        sum = photon_add(sum, photon_shadow_ray(scene, place, normal, photon_sequence_next(sequence)));
     }
     return photon_scale(sum, 1.0 / rays);
 }

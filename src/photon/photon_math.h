@@ -58,6 +58,32 @@ MOTE_HD double photon_next(photon_random *r) {
     return (double)(mote_hash64(r->state) >> 11) * 0x1p-53;
 }
 
+/* Places that fill the unit cube evenly, from a random start on: the n-th is n steps of 1/g, 1/g² and 1/g³ farther,
+   where g to the fourth is g + 1 (Roberts 2018). */
+typedef struct photon_sequence {
+    photon_vec start;
+    uint64_t next;
+} photon_sequence;
+
+MOTE_HD photon_sequence photon_sequence_of(photon_random *random, uint64_t first) {
+    photon_sequence sequence;
+    sequence.start.x = photon_next(random);
+    sequence.start.y = photon_next(random);
+    sequence.start.z = photon_next(random);
+    sequence.next = first;
+    return sequence;
+}
+
+/* Of 0 or more; in [0, 1). */
+MOTE_HD double photon_fraction(double x) { return x - floor(x); }
+
+MOTE_HD photon_vec photon_sequence_next(photon_sequence *sequence) {
+    const double n = (double)sequence->next++;
+    return photon_vec_of(photon_fraction(sequence->start.x + n * 0.8191725133961645),
+                         photon_fraction(sequence->start.y + n * 0.6710436067037893),
+                         photon_fraction(sequence->start.z + n * 0.5497004779019703));
+}
+
 /* ---- directions */
 
 /* Sine and cosine of a part of a turn, [0, 1): Taylor's series within an eighth. */
