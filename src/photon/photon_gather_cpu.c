@@ -140,31 +140,49 @@ static mote_status search(const photon_cloud *photons, const mote_cloud *queries
     return status;
 }
 
-/* ---- queries whose neighbours came from behind: once more, with the largest k */
+/* ---- queries that the neighbours do not resolve: once more, with twice as many, and so on */
 
-static mote_status search_again(const photon_cloud *photons, const mote_cloud *queries, const gather *first,
-                                uint64_t count) {
+/* Some of the queries: rows[i] is where the i-th is in all of them. */
+static mote_status search_some(const photon_cloud *photons, const mote_cloud *queries, const gather *all,
+                               const uint64_t *rows, uint64_t count, uint32_t k) {
     mote_context *ctx = photons->index->ctx;
-    const uint64_t rows = mote_cloud_count(queries);
-    gather again = *first;
+    gather some = *all;
     mote_cloud *subset = NULL;
-    uint64_t *indices = mote_alloc(ctx, count * sizeof *indices, "photon queries");
-    float *irradiance = mote_alloc_zero(ctx, 3 * count * sizeof *irradiance, "photon queries");
-    mote_status status = indices != NULL && irradiance != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
-    for (uint64_t row = 0, i = 0; row < rows && status == MOTE_OK; row++) {
-        if (first->unresolved[row]) indices[i++] = row;
-    }
-    if (status == MOTE_OK) status = mote_cloud_select(ctx, queries, indices, count, &subset);
-    again.unresolved = NULL;
-    again.irradiance = irradiance;
-    if (status == MOTE_OK) status = find_columns(ctx, subset, &again);
-    if (status == MOTE_OK) status = search(photons, subset, &again, MOTE_KNN_MAX_K, first->params->compression);
+    some.irradiance = mote_alloc_zero(ctx, 3 * count * sizeof *some.irradiance, "photon queries");
+    if (some.irradiance == NULL) return MOTE_ERROR_MEMORY;
+    some.unresolved = k < MOTE_KNN_MAX_K ? all->unresolved : NULL;
+    memset(all->unresolved, 0, count);
+    mote_status status = mote_cloud_select(ctx, queries, rows, count, &subset);
+    if (status == MOTE_OK) status = find_columns(ctx, subset, &some);
+    if (status == MOTE_OK) status = search(photons, subset, &some, k, all->params->compression);
     for (uint64_t i = 0; i < count && status == MOTE_OK; i++) {
-        memcpy(first->irradiance + 3 * indices[i], irradiance + 3 * i, 3 * sizeof *irradiance);
+        memcpy(all->irradiance + 3 * rows[i], some.irradiance + 3 * i, 3 * sizeof *some.irradiance);
     }
     mote_cloud_destroy(subset);
-    mote_free(ctx, irradiance);
-    mote_free(ctx, indices);
+    mote_free(ctx, some.irradiance);
+    return status;
+}
+
+/* Moves the rows that are unresolved to the start; returns how many there are. */
+static uint64_t keep_unresolved(const uint8_t *unresolved, uint64_t *rows, uint64_t count) {
+    uint64_t kept = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        if (unresolved[i]) rows[kept++] = rows[i];
+    }
+    return kept;
+}
+
+static mote_status search_again(const photon_cloud *photons, const mote_cloud *queries, const gather *all, uint32_t k) {
+    mote_context *ctx = photons->index->ctx;
+    uint64_t count = mote_cloud_count(queries);
+    uint64_t *rows = mote_alloc(ctx, count * sizeof *rows, "photon queries");
+    mote_status status = rows != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+    for (uint64_t i = 0; i < count && status == MOTE_OK; i++) rows[i] = i;
+    while (status == MOTE_OK && (count = keep_unresolved(all->unresolved, rows, count)) > 0) {
+        k = 2 * k < MOTE_KNN_MAX_K ? 2 * k : MOTE_KNN_MAX_K;
+        status = search_some(photons, queries, all, rows, count, k);
+    }
+    mote_free(ctx, rows);
     return status;
 }
 
@@ -181,13 +199,13 @@ mote_status photon_gather_on_cpu(mote_device *device, mote_scene *scene, const p
                 .irradiance = irradiance};
     memset(irradiance, 0, 3 * rows * sizeof *irradiance);
     MOTE_TRY(find_columns(ctx, queries, &g));
-    g.unresolved = mote_alloc_zero(ctx, rows, "photon queries");
-    if (g.unresolved == NULL) return MOTE_ERROR_MEMORY;
+    uint8_t *const unresolved = mote_alloc_zero(ctx, rows, "photon queries");
+    if (unresolved == NULL) return MOTE_ERROR_MEMORY;
+    g.unresolved = k < MOTE_KNN_MAX_K ? unresolved : NULL;
     mote_status status = search(photons, queries, &g, k, params->compression);
-    uint64_t count = 0;
-    for (uint64_t row = 0; row < rows; row++) count += g.unresolved[row];
-    if (status == MOTE_OK && count > 0) status = search_again(photons, queries, &g, count);
-    mote_free(ctx, g.unresolved);
+    g.unresolved = unresolved;
+    if (status == MOTE_OK && memchr(unresolved, 1, rows) != NULL) status = search_again(photons, queries, &g, k);
+    mote_free(ctx, unresolved);
     return status;
 }
 
