@@ -35,7 +35,7 @@ static const command_help help = {
 typedef struct photon_options {
     uint64_t photons, k, passes, samples, gather_rays, shadow_rays;
     double compression, radius, exposure;
-    int method, filter, tone;
+    int method, filter, area, tone;
     bool method_given;
     const char *size, *photons_out, *compare, *eye, *target, *up;
     double fov_deg;
@@ -148,6 +148,7 @@ static int check_usage(photon_task *t) {
     t->params.gathering.compression = o->compression;
     t->params.gathering.radius = o->radius;
     t->params.gathering.filter = (mote_photon_filter)o->filter;
+    t->params.gathering.area = (mote_photon_area)o->area;
     return check_format(t);
 }
 
@@ -292,6 +293,8 @@ int cmd_photon(int argc, char **argv) {
          "of the ellipsoid along the normal; 1: a sphere; default 4"},
         {"radius", 0, OPTION_REAL, &o.radius, NULL, "R", "only photons at most so far away"},
         {"filter", 0, OPTION_CHOICE, &o.filter, NULL, "none|cone|epanechnikov", "weights by distance; default cone"},
+        {"area", 0, OPTION_CHOICE, &o.area, NULL, "surface|disc",
+         "what power is divided by: what of the disc is surface, or all of it, as published; default surface"},
         {"method", 0, OPTION_CHOICE, &o.method, &o.method_given, "full|map|direct|shadow|path", "default full"},
         {"progressive", 0, OPTION_COUNT, &o.passes, NULL, "N",
          "map, direct: the mean of N passes whose discs shrink; each emits --photons"},

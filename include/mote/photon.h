@@ -198,23 +198,30 @@ typedef enum mote_photon_filter {
     MOTE_PHOTON_FILTER_EPANECHNIKOV ///< 1 - (d / r)²
 } mote_photon_filter;
 
+typedef enum mote_photon_area {
+    MOTE_PHOTON_AREA_SURFACE, ///< photons of surfaces that face alike, over what of the disc is such a surface
+    MOTE_PHOTON_AREA_DISC     ///< photons that arrive from the front, over the whole disc: as published
+} mote_photon_area;
+
 typedef struct mote_photon_gathering {
     uint32_t k;         ///< photons, 2..MOTE_PHOTON_MAX_K
     double compression; ///< of the ellipsoid along the normal, 1 (a sphere) to MOTE_KNN_MAX_COMPRESSION
     double radius;      ///< photons at most so far away; 0: any distance
     mote_photon_filter filter;
-    bool on_device;       ///< mote_photon_gather: irradiance is in the memory of the GPU that the map is on
-    uint64_t reserved[8]; ///< zero, see types.h
+    bool on_device; ///< mote_photon_gather: irradiance is in the memory of the GPU that the map is on
+    mote_photon_area area;
+    uint64_t reserved[7]; ///< zero, see types.h
 } mote_photon_gathering;
-/// k = 128, compression 4, any distance, cone.
+/// k = 128, compression 4, any distance, cone, over the surface.
 MOTE_API mote_photon_gathering mote_photon_gathering_defaults(void);
 
 /// Gathers the irradiance at places: the power of the photons around, divided by the area of the disc that they lie in.
-/// The radius of the disc is the distance of the k-th photon that counts: photons from behind and one at the very place
-/// do not. Where the nearest 1024 photons do not hold k that count, the radius is that of the last of them.
-/// queries     x, y, z and normals as for mote_knn_search; of a map on a GPU they may be there too
-/// irradiance  [3 · queries] out: red, green, blue; 0 where there are fewer than 2 photons
-/// Returns     MOTE_OK, MOTE_ERROR_ARGUMENT, MOTE_ERROR_MEMORY, MOTE_CANCELLED,
+/// The radius of the disc is the distance of the k-th photon that counts: one on a surface that faces the place's
+/// normal within 60 degrees, or, over whole discs, one that arrives from the front; never one at the very place. Where
+/// the nearest 1024 photons do not hold k that count, the radius is that of the last of them. Where a disc holds more
+/// than 256 triangles all of it is taken for surface, and never less than a 64th. queries     x, y, z and normals as
+/// for mote_knn_search; of a map on a GPU they may be there too irradiance  [3 · queries] out: red, green, blue; 0
+/// where there are fewer than 2 photons Returns     MOTE_OK, MOTE_ERROR_ARGUMENT, MOTE_ERROR_MEMORY, MOTE_CANCELLED,
 ///             MOTE_ERROR_UNSUPPORTED (queries or irradiance on a device, and the map is on the CPU)
 /// Source      Jensen 1996; ellipsoids: Bergholm and Kronvall 2016
 MOTE_API mote_status mote_photon_gather(mote_photon_map *map, const mote_cloud *queries,

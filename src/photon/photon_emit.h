@@ -27,12 +27,22 @@ typedef struct photon_tally {
     uint64_t power[PHOTON_FATES][2]; /* in steps, of 64-bit halves: low, high */
 } photon_tally;
 
-/* Choices among photons: direct alone, caustics alone, those at which irradiance is made (Christensen 1999). */
-enum { PHOTON_CHOSEN_DIRECT, PHOTON_CHOSEN_CAUSTIC, PHOTON_CHOSEN_IRRADIANCE, PHOTON_CHOICES };
+/* Choices among photons: direct alone, caustics alone, those at which irradiance is made (Christensen 1999), and the
+   remainder, of which it is made there. Photons at which it is made do not count: a photon far from others is the
+   nearest of more places than others are, and would spread that there are few around. So the places do not depend on
+   the photons. */
+enum {
+    PHOTON_CHOSEN_DIRECT,
+    PHOTON_CHOSEN_CAUSTIC,
+    PHOTON_CHOSEN_IRRADIANCE,
+    PHOTON_CHOSEN_REMAINDER,
+    PHOTON_KEPT = PHOTON_CHOSEN_REMAINDER /* how many of these a map keeps: all but the remainder */
+};
 #define PHOTON_IRRADIANCE_EVERY 4u
 
 MOTE_HD bool photon_is_chosen(const photon_record *record, uint64_t number, int choice) {
     if (choice == PHOTON_CHOSEN_IRRADIANCE) return number % PHOTON_IRRADIANCE_EVERY == 0;
+    if (choice == PHOTON_CHOSEN_REMAINDER) return number % PHOTON_IRRADIANCE_EVERY != 0;
     return record->bounce == (choice == PHOTON_CHOSEN_DIRECT ? PHOTON_DIRECT : PHOTON_CAUSTIC);
 }
 

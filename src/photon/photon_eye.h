@@ -25,6 +25,14 @@ typedef struct photon_sample {
     photon_vec shine;  /* radiance of lights that are seen */
 } photon_sample;
 
+/* Where rays of a sample are in the sequence that those of a pixel share: rays_each of each sample, from one on. */
+MOTE_HD photon_sequence photon_sequence_of_pixel(const photon_picture *picture, uint32_t stream, uint64_t number,
+                                                 uint32_t rays_each, uint32_t ray) {
+    const uint64_t samples = (uint64_t)picture->samples * picture->samples;
+    photon_random random = photon_random_of(mote_hash64(picture->seed), stream, number / samples);
+    return photon_sequence_of(&random, number % samples * rays_each + ray);
+}
+
 /* The ray of a sample; samples are numbered pixel after pixel, row after row of a pixel's grid. */
 MOTE_HD void photon_eye_ray(const photon_picture *picture, uint64_t number, photon_random *random, photon_vec *origin,
                             photon_vec *direction) {
@@ -68,9 +76,10 @@ MOTE_HD photon_sample photon_gather_ray(const photon_view *scene, const photon_p
                                         const photon_sample *from, uint64_t number, uint32_t ray) {
     const uint32_t rays = picture->gather_rays;
     photon_random random = photon_random_of(picture->seed, PHOTON_STREAM_GATHER, number * rays + ray);
+    photon_sequence sequence = photon_sequence_of_pixel(picture, PHOTON_STREAM_GATHER, number, rays, ray);
     photon_sample sample;
-    const double a = (ray + photon_next(&random)) / rays, b = photon_next(&random);
-    photon_vec direction = photon_cosine_direction(from->normal, a, b), weight = photon_vec_of(1, 1, 1);
+    const photon_vec at = photon_sequence_next(&sequence);
+    photon_vec direction = photon_cosine_direction(from->normal, at.x, at.y), weight = photon_vec_of(1, 1, 1);
     bool specular;
     const photon_hit hit = photon_follow(scene, from->place, &direction, &random, photon_split_make(PHOTON_RANDOM, 1),
                                          &weight, &specular, &sample.shine);
@@ -94,7 +103,8 @@ MOTE_HD photon_vec photon_path(const photon_view *scene, const photon_picture *p
         if (depth == 0 || specular) sum = photon_add(sum, shine);
         if (hit.shape == PHOTON_NO_SHAPE) break;
         weight = photon_mul(weight, photon_color_at(scene, &hit));
-        const photon_vec direct = photon_direct(scene, hit.place, hit.normal, 1, &random);
+        const photon_vec at = photon_vec_of(photon_next(&random), photon_next(&random), photon_next(&random));
+        const photon_vec direct = photon_shadow_ray(scene, hit.place, hit.normal, at);
         sum = photon_add(sum, photon_scale(photon_mul(weight, direct), 1 / PHOTON_PI));
         const double keep = fmin(fmax(weight.x, fmax(weight.y, weight.z)), 1.0);
         if (!(photon_next(&random) < keep)) break;

@@ -3,6 +3,7 @@
 #define MOTE_PHOTON_GATHER_H
 
 #include "mote/knn.h"
+#include "photon/photon_area.h"
 #include "photon/photon_emit.h"
 
 /* How many neighbours are searched for, so that k of them come from the front: in nearly all places. */
@@ -17,18 +18,20 @@ MOTE_HD bool photon_is_in_front(const photon_record *photon, const float normal[
     return photon->direction[0] * normal[0] + photon->direction[1] * normal[1] + photon->direction[2] * normal[2] < 0;
 }
 
-/* Whether a photon counts at a place, of which it has this square of a distance: it arrives from the front of the
-   normal (zeros: from anywhere), and does not lie at the place itself. Where irradiance is made at photons that is the
-   photon there, of which it is known beforehand that it is there: counting it would make all of them too bright. */
-MOTE_HD bool photon_counts(const photon_record *photon, const float normal[3], double square) {
-    return square > 0 && photon_is_in_front(photon, normal);
+/* Whether a photon lies on a surface that faces as a normal does, on the same side; of none (zeros), any. */
+MOTE_HD bool photon_faces(const photon_record *photon, const float normal[3]) {
+    if (normal[0] == 0 && normal[1] == 0 && normal[2] == 0) return true;
+    return photon->normal[0] * normal[0] + photon->normal[1] * normal[1] + photon->normal[2] * normal[2] >
+           (float)PHOTON_ALIKE_COSINE;
 }
 
-/* The weight of a photon at the square of its distance over that of the disc's radius; its mean over a disc is 1. */
-MOTE_HD double photon_filter_weight(mote_photon_filter filter, double square) {
-    if (filter == MOTE_PHOTON_FILTER_CONE) return 3 * (1 - sqrt(square));
-    if (filter == MOTE_PHOTON_FILTER_EPANECHNIKOV) return 2 * (1 - square);
-    return 1;
+/* Whether a photon counts at a place, of which it has this square of a distance: it lies on a surface that faces alike
+   (of whole discs, it arrives from the front), and does not lie at the place itself. Where light is asked for at
+   photons that is the photon there, of which it is known beforehand that it is there: counting it would make all of
+   them too bright. */
+MOTE_HD bool photon_counts(const photon_record *photon, const float normal[3], double square, mote_photon_area area) {
+    return square > 0 && (area == MOTE_PHOTON_AREA_DISC ? photon_is_in_front(photon, normal) //
+                                                        : photon_faces(photon, normal));
 }
 
 /* The disc of the photons that count. Of k or more, the k-th gives the radius, and does not count itself: the mean is
@@ -62,11 +65,21 @@ MOTE_HD void photon_sum_power(photon_power_sum *sum, const float power[3], doubl
     }
 }
 
-/* The irradiance of a disc. */
-MOTE_HD void photon_irradiance_of(const photon_power_sum *sum, double radius2, double steps_of_power,
+/* The irradiance of a whole disc. share: of the photons of the map, which of those that were searched among are. */
+MOTE_HD void photon_irradiance_of(const photon_power_sum *sum, double radius2, double steps_of_power, double share,
                                   float irradiance[3]) {
-    const double per_step = steps_of_power > 0 ? 1 / (steps_of_power * (PHOTON_PI * radius2)) : 0;
+    const double per_step = steps_of_power > 0 ? 1 / (steps_of_power * (PHOTON_PI * radius2 * share)) : 0;
     for (int k = 0; k < 3; k++) irradiance[k] = (float)((double)sum->steps[k] * per_step);
+}
+
+/* That of what is surface in the disc. */
+MOTE_HD void photon_divide_by_part(const photon_view *scene, photon_vec place, const float normal[3],
+                                   const mote_photon_gathering *g, double radius2, float irradiance[3]) {
+    const photon_vec axis = photon_vec_of((double)normal[0], (double)normal[1], (double)normal[2]);
+    if (g->area == MOTE_PHOTON_AREA_DISC || !(photon_dot(axis, axis) > 0)) return;
+    const photon_ellipsoid e = photon_ellipsoid_of(place, axis, g->compression, sqrt(radius2), g->filter);
+    const double part = photon_surface_part(scene, &e);
+    for (int k = 0; k < 3; k++) irradiance[k] = (float)((double)irradiance[k] / part);
 }
 
 /* ---- what is known at photons */

@@ -7,9 +7,12 @@
 typedef struct gather {
     knn_search search;
     const mote_column *normals[3];
+    const mote_column *axes[3]; /* of places */
+    const photon_view *scene;
     const photon_record *records;
     const mote_photon_gathering *params;
     double steps;        /* photon_sum_steps */
+    double share;        /* of the photons of the map */
     float *irradiance;   /* [3 · queries] */
     const float *known;  /* look_up: [3 · photons] */
     uint8_t *unresolved; /* [queries] out: the neighbours do not hold k from the front, and there may be more; NULL:
@@ -30,7 +33,7 @@ static uint32_t find_front(const gather *g, const float normal[3], const knn_nea
     places[0] = 0;
     for (uint32_t i = 0; i < count && found < g->params->k; i++) {
         const double square = knn_distance2(knn_keys(&g->search), list[i].key);
-        if (photon_counts(&g->records[list[i].index], normal, square)) places[found++] = i;
+        if (photon_counts(&g->records[list[i].index], normal, square, g->params->area)) places[found++] = i;
     }
     return found;
 }
@@ -44,7 +47,13 @@ static void sum_power(const gather *g, const knn_near *list, const uint32_t *pla
         photon_sum_power(&sum, g->records[near->index].power,
                          photon_filter_weight(g->params->filter, distance2 / radius2), g->steps);
     }
-    photon_irradiance_of(&sum, radius2, g->steps, irradiance);
+    photon_irradiance_of(&sum, radius2, g->steps, g->share, irradiance);
+}
+
+static void divide_by_part(const gather *g, uint64_t row, const float normal[3], double radius2, float irradiance[3]) {
+    const photon_vec place = photon_vec_of(mote_column_value(g->axes[0], row), mote_column_value(g->axes[1], row),
+                                           mote_column_value(g->axes[2], row));
+    photon_divide_by_part(g->scene, place, normal, g->params, radius2, irradiance);
 }
 
 SIMD_INLINE void visit_gather(knn_kind kind, const void *user, uint32_t query, const knn_near *list, uint32_t count) {
@@ -65,6 +74,7 @@ SIMD_INLINE void visit_gather(knn_kind kind, const void *user, uint32_t query, c
     const double last2 = found > 0 ? knn_distance2(knn_keys(&g->search), list[places[found - 1]].key) : 0;
     if (photon_disc(found, params->k, count < g->search.k, params->radius, last2, &counted, &radius2)) {
         sum_power(g, list, places, counted, radius2, g->irradiance + 3 * row);
+        divide_by_part(g, row, normal, radius2, g->irradiance + 3 * row);
     }
 }
 
@@ -97,8 +107,14 @@ KNN_WORKS(sphere_works, gather_spheres)
 KNN_WORKS(ellipsoid_works, gather_ellipsoids)
 KNN_WORKS(look_up_works, look_up_spheres)
 
-static mote_status find_normals(mote_context *ctx, const mote_cloud *queries, const mote_column *normals[3]) {
-    if (knn_normals_of(queries, normals)) return MOTE_OK;
+/* The columns of queries. */
+static mote_status find_columns(mote_context *ctx, const mote_cloud *queries, gather *g) {
+    static const char *const names[3] = {"x", "y", "z"};
+    for (int k = 0; k < 3; k++) {
+        g->axes[k] = mote_cloud_find(queries, names[k]);
+        if (g->axes[k] == NULL) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "the queries have no column %s", names[k]);
+    }
+    if (knn_normals_of(queries, g->normals)) return MOTE_OK;
     return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "the queries have no normals: columns normal_x, normal_y, normal_z");
 }
 
@@ -124,52 +140,72 @@ static mote_status search(const photon_cloud *photons, const mote_cloud *queries
     return status;
 }
 
-/* ---- queries whose neighbours came from behind: once more, with the largest k */
+/* ---- queries that the neighbours do not resolve: once more, with twice as many, and so on */
 
-static mote_status search_again(const photon_cloud *photons, const mote_cloud *queries, const gather *first,
-                                uint64_t count) {
+/* Some of the queries: rows[i] is where the i-th is in all of them. */
+static mote_status search_some(const photon_cloud *photons, const mote_cloud *queries, const gather *all,
+                               const uint64_t *rows, uint64_t count, uint32_t k) {
     mote_context *ctx = photons->index->ctx;
-    const uint64_t rows = mote_cloud_count(queries);
-    gather again = *first;
+    gather some = *all;
     mote_cloud *subset = NULL;
-    uint64_t *indices = mote_alloc(ctx, count * sizeof *indices, "photon queries");
-    float *irradiance = mote_alloc_zero(ctx, 3 * count * sizeof *irradiance, "photon queries");
-    mote_status status = indices != NULL && irradiance != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
-    for (uint64_t row = 0, i = 0; row < rows && status == MOTE_OK; row++) {
-        if (first->unresolved[row]) indices[i++] = row;
-    }
-    if (status == MOTE_OK) status = mote_cloud_select(ctx, queries, indices, count, &subset);
-    again.unresolved = NULL;
-    again.irradiance = irradiance;
-    if (status == MOTE_OK) status = find_normals(ctx, subset, again.normals);
-    if (status == MOTE_OK) status = search(photons, subset, &again, MOTE_KNN_MAX_K, first->params->compression);
+    some.irradiance = mote_alloc_zero(ctx, 3 * count * sizeof *some.irradiance, "photon queries");
+    if (some.irradiance == NULL) return MOTE_ERROR_MEMORY;
+    some.unresolved = k < MOTE_KNN_MAX_K ? all->unresolved : NULL;
+    memset(all->unresolved, 0, count);
+    mote_status status = mote_cloud_select(ctx, queries, rows, count, &subset);
+    if (status == MOTE_OK) status = find_columns(ctx, subset, &some);
+    if (status == MOTE_OK) status = search(photons, subset, &some, k, all->params->compression);
     for (uint64_t i = 0; i < count && status == MOTE_OK; i++) {
-        memcpy(first->irradiance + 3 * indices[i], irradiance + 3 * i, 3 * sizeof *irradiance);
+        memcpy(all->irradiance + 3 * rows[i], some.irradiance + 3 * i, 3 * sizeof *some.irradiance);
     }
     mote_cloud_destroy(subset);
-    mote_free(ctx, irradiance);
-    mote_free(ctx, indices);
+    mote_free(ctx, some.irradiance);
     return status;
 }
 
-mote_status photon_gather_on_cpu(mote_device *device, const photon_cloud *photons, const mote_cloud *queries,
-                                 const mote_photon_gathering *params, float *irradiance) {
+/* Moves the rows that are unresolved to the start; returns how many there are. */
+static uint64_t keep_unresolved(const uint8_t *unresolved, uint64_t *rows, uint64_t count) {
+    uint64_t kept = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        if (unresolved[i]) rows[kept++] = rows[i];
+    }
+    return kept;
+}
+
+static mote_status search_again(const photon_cloud *photons, const mote_cloud *queries, const gather *all, uint32_t k) {
+    mote_context *ctx = photons->index->ctx;
+    uint64_t count = mote_cloud_count(queries);
+    uint64_t *rows = mote_alloc(ctx, count * sizeof *rows, "photon queries");
+    mote_status status = rows != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+    for (uint64_t i = 0; i < count && status == MOTE_OK; i++) rows[i] = i;
+    while (status == MOTE_OK && (count = keep_unresolved(all->unresolved, rows, count)) > 0) {
+        k = 2 * k < MOTE_KNN_MAX_K ? 2 * k : MOTE_KNN_MAX_K;
+        status = search_some(photons, queries, all, rows, count, k);
+    }
+    mote_free(ctx, rows);
+    return status;
+}
+
+mote_status photon_gather_on_cpu(mote_device *device, mote_scene *scene, const photon_cloud *photons,
+                                 const mote_cloud *queries, const mote_photon_gathering *params, float *irradiance) {
     mote_context *ctx = device->ctx;
     const uint64_t rows = mote_cloud_count(queries);
     const uint32_t k = photon_search_k(params->k);
-    gather g = {.records = photons->records,
+    gather g = {.scene = &scene->view,
+                .records = photons->records,
+                .share = photons->share,
                 .steps = photon_sum_steps(photons->unit),
                 .params = params,
                 .irradiance = irradiance};
     memset(irradiance, 0, 3 * rows * sizeof *irradiance);
-    MOTE_TRY(find_normals(ctx, queries, g.normals));
-    g.unresolved = mote_alloc_zero(ctx, rows, "photon queries");
-    if (g.unresolved == NULL) return MOTE_ERROR_MEMORY;
+    MOTE_TRY(find_columns(ctx, queries, &g));
+    uint8_t *const unresolved = mote_alloc_zero(ctx, rows, "photon queries");
+    if (unresolved == NULL) return MOTE_ERROR_MEMORY;
+    g.unresolved = k < MOTE_KNN_MAX_K ? unresolved : NULL;
     mote_status status = search(photons, queries, &g, k, params->compression);
-    uint64_t count = 0;
-    for (uint64_t row = 0; row < rows; row++) count += g.unresolved[row];
-    if (status == MOTE_OK && count > 0) status = search_again(photons, queries, &g, count);
-    mote_free(ctx, g.unresolved);
+    g.unresolved = unresolved;
+    if (status == MOTE_OK && memchr(unresolved, 1, rows) != NULL) status = search_again(photons, queries, &g, k);
+    mote_free(ctx, unresolved);
     return status;
 }
 
@@ -177,6 +213,6 @@ mote_status photon_look_up_on_cpu(mote_device *device, const photon_cloud *photo
                                   float *irradiance) {
     gather g = {.records = photons->records, .known = photons->irradiance, .irradiance = irradiance};
     memset(irradiance, 0, 3 * mote_cloud_count(queries) * sizeof *irradiance);
-    MOTE_TRY(find_normals(device->ctx, queries, g.normals));
+    MOTE_TRY(find_columns(device->ctx, queries, &g));
     return search(photons, queries, &g, PHOTON_LOOK_UP_K, 1);
 }

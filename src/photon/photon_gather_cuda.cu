@@ -1,5 +1,5 @@
 /* Gathering on a GPU: rows of neighbours of some queries at a time, in the order of the curve, from each of which a
-   warp makes an irradiance.
+   warp makes an irradiance of the whole disc; then a lane for each query finds what of the disc is surface.
 
    row      [n0 n1 n2 ... ]     neighbours, nearest first
    front     1  0  1  ...       those that count, a bit each: lane j keeps the bits of n(32 j) to n(32 j + 31)
@@ -68,10 +68,11 @@ typedef struct gather_args {
     uint32_t first, end;   /* places whose rows these are */
     const uint32_t *index; /* [places][searched] */
     const double *distance2;
-    uint32_t searched, k;
-    mote_photon_filter filter;
-    double radius, steps;
+    uint32_t searched;
+    mote_photon_gathering params;
+    double steps, share;
     float *irradiance;   /* [3 · queries], zeros */
+    double *radius2;     /* [queries], zeros: of the disc */
     uint8_t *unresolved; /* [queries], zeros; NULL: this is the last search */
 } gather_args;
 
@@ -82,12 +83,13 @@ static __device__ inline uint32_t find_front(const gather_args *args, const floa
     const uint32_t lane = warp_lane();
     uint32_t found = 0;
     *bits = *last = *count = 0;
-    for (uint32_t first = 0; first < args->searched && found < args->k; first += CUDA_WARP) {
+    for (uint32_t first = 0; first < args->searched && found < args->params.k; first += CUDA_WARP) {
         const uint32_t neighbor = first + lane < args->searched ? index[first + lane] : UINT32_MAX;
         const bool exists = neighbor != UINT32_MAX;
-        const bool counts = exists && photon_counts(&args->records[neighbor], normal, distance2[first + lane]);
+        const bool counts =
+            exists && photon_counts(&args->records[neighbor], normal, distance2[first + lane], args->params.area);
         const uint32_t all = __ballot_sync(CUDA_ALL, counts);
-        const bool wanted = counts && found + warp_rank(all) < args->k;
+        const bool wanted = counts && found + warp_rank(all) < args->params.k;
         const uint32_t mine = __ballot_sync(CUDA_ALL, wanted);
         *count += (uint32_t)__popc(__ballot_sync(CUDA_ALL, exists));
         found += (uint32_t)__popc(mine);
@@ -107,7 +109,7 @@ static __device__ inline photon_power_sum sum_front(const gather_args *args, con
         const uint32_t mine = warp_broadcast(bits, first / CUDA_WARP), i = first + lane;
         if (i >= end || (mine >> lane & 1) == 0) continue;
         photon_sum_power(&sum, args->records[index[i]].power,
-                         photon_filter_weight(args->filter, distance2[i] / radius2), args->steps);
+                         photon_filter_weight(args->params.filter, distance2[i] / radius2), args->steps);
     }
     __syncwarp();
     for (int k = 0; k < 3; k++) sum.steps[k] = warp_sum((unsigned long long)sum.steps[k]);
@@ -126,25 +128,43 @@ static __global__ __launch_bounds__(gather_policy::threads) void gather_rows(con
     read_normal(&args.queries, row, normal);
     const uint32_t found = find_front(&args, normal, index, distance2, &bits, &last, &count);
     const bool complete = count < args.searched;
-    if (found < args.k && !complete && args.unresolved != NULL) {
+    if (found < args.params.k && !complete && args.unresolved != NULL) {
         if (warp_lane() == 0) args.unresolved[row] = 1;
         return;
     }
     const double last2 = found > 0 ? distance2[last] : 0;
-    if (!photon_disc(found, args.k, complete, args.radius, last2, &counted, &radius2)) return;
+    if (!photon_disc(found, args.params.k, complete, args.params.radius, last2, &counted, &radius2)) return;
     const uint32_t end = counted == found ? args.searched : last;
     const photon_power_sum sum = sum_front(&args, index, distance2, bits, end, radius2);
-    photon_irradiance_of(&sum, radius2, args.steps, irradiance);
+    photon_irradiance_of(&sum, radius2, args.steps, args.share, irradiance);
     if (warp_lane() < 3) args.irradiance[3 * row + warp_lane()] = irradiance[warp_lane()];
+    if (warp_lane() == 0) args.radius2[row] = radius2;
+}
+
+/* From the whole disc to what of it is surface, for the queries whose rows these were. */
+static __global__ __launch_bounds__(gather_policy::threads) void divide_by_parts(const photon_view scene,
+                                                                                 const gather_args args) {
+    const uint64_t at = (uint64_t)blockIdx.x * gather_policy::threads + threadIdx.x;
+    if (args.first + at >= args.end) return;
+    const uint64_t row = args.order[args.first + at];
+    if (!(args.radius2[row] > 0)) return;
+    const photon_vec place =
+        photon_vec_of(column_value(&args.queries.axes[0], row), column_value(&args.queries.axes[1], row),
+                      column_value(&args.queries.axes[2], row));
+    float normal[3];
+    read_normal(&args.queries, row, normal);
+    photon_divide_by_part(&scene, place, normal, &args.params, args.radius2[row], args.irradiance + 3 * row);
 }
 
 /* ---- one search of all queries */
 
 typedef struct gathering {
     mote_device *gpu;
+    const photon_view *scene;
     const photon_cloud *photons;
     const mote_photon_gathering *params;
     float *irradiance;
+    double *radius2;
     uint8_t *unresolved;
     uint32_t searched;
 } gathering;
@@ -176,6 +196,8 @@ static mote_status gather_parts(const gathering *g, knn_search_args *args, gathe
         MOTE_TRY(knn_cuda_search_large_k(g->gpu, args));
         CUDA_LAUNCH(g->gpu, gather_rows, cuda_blocks(to->end - first, gather_policy::threads / CUDA_WARP),
                     gather_policy::threads, *to);
+        CUDA_LAUNCH(g->gpu, divide_by_parts, cuda_blocks(to->end - first, gather_policy::threads),
+                    gather_policy::threads, *g->scene, *to);
         MOTE_TRY(cuda_launched(g->gpu, "gathering photons"));
         MOTE_TRY(mote_progress(g->gpu->ctx, (double)to->end / (double)queries, "gathering photons"));
     }
@@ -200,11 +222,11 @@ static mote_status gather_queries(const gathering *g, const mote_cloud *queries,
                             args.rows.index32,
                             args.rows.distance2_wide,
                             g->searched,
-                            g->params->k,
-                            g->params->filter,
-                            g->params->radius,
+                            *g->params,
                             photon_sum_steps(g->photons->unit),
+                            g->photons->share,
                             g->irradiance,
+                            g->radius2,
                             g->unresolved};
     gather_args part = to;
     mote_status status = args.rows.index32 != NULL && args.rows.distance2_wide != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
@@ -300,9 +322,8 @@ static mote_status gather_unresolved(const gathering *g, const query_columns *co
     return status;
 }
 
-static mote_status gather_opened(gathering *g, const mote_cloud *queries, const query_columns *columns) {
+static mote_status gather_and_select(gathering *g, const mote_cloud *queries, const query_columns *columns) {
     const uint64_t count = mote_cloud_count(queries);
-    MOTE_TRY(cuda_fill(g->gpu, g->irradiance, 0, 3 * count * sizeof *g->irradiance));
     if (g->searched == MOTE_KNN_MAX_K) return search(g, queries, columns);
     g->unresolved = (uint8_t *)cuda_alloc(g->gpu, count, "photon queries");
     if (g->unresolved == NULL) return MOTE_ERROR_MEMORY;
@@ -310,6 +331,17 @@ static mote_status gather_opened(gathering *g, const mote_cloud *queries, const 
     if (status == MOTE_OK) status = search(g, queries, columns);
     if (status == MOTE_OK) status = gather_unresolved(g, columns, count);
     cuda_free(g->gpu, g->unresolved);
+    return status;
+}
+
+static mote_status gather_opened(gathering *g, const mote_cloud *queries, const query_columns *columns) {
+    const uint64_t count = mote_cloud_count(queries);
+    MOTE_TRY(cuda_fill(g->gpu, g->irradiance, 0, 3 * count * sizeof *g->irradiance));
+    g->radius2 = (double *)cuda_alloc(g->gpu, count * sizeof *g->radius2, "photon queries");
+    if (g->radius2 == NULL) return MOTE_ERROR_MEMORY;
+    mote_status status = cuda_fill(g->gpu, g->radius2, 0, count * sizeof *g->radius2);
+    if (status == MOTE_OK) status = gather_and_select(g, queries, columns);
+    cuda_free(g->gpu, g->radius2);
     return status;
 }
 
@@ -325,12 +357,17 @@ static mote_status gather_stage(gathering *g, const mote_cloud *queries) {
     return status;
 }
 
-mote_status photon_gather_on_cuda(mote_device *gpu, const photon_cloud *photons, const mote_cloud *queries,
-                                  const mote_photon_gathering *params, float *irradiance) {
+mote_status photon_gather_on_cuda(mote_device *gpu, mote_scene *scene, const photon_cloud *photons,
+                                  const mote_cloud *queries, const mote_photon_gathering *params, float *irradiance) {
     /* Photons that are asked for find themselves, which do not count: k are too few for all of them. */
     const bool at_photons = mote_cloud_find(queries, "bounce") != NULL;
-    gathering g = {gpu, photons, params, irradiance, NULL, at_photons ? photon_search_k(params->k) : params->k};
-    return mote_cloud_count(queries) > 0 ? gather_stage(&g, queries) : MOTE_OK;
+    if (mote_cloud_count(queries) == 0) return MOTE_OK;
+    MOTE_TRY(photon_open_scene_on_cuda(gpu, scene));
+    gathering g = {gpu,        &scene->cuda->view,
+                   photons,    params,
+                   irradiance, NULL,
+                   NULL,       at_photons ? photon_search_k(params->k) : params->k};
+    return gather_stage(&g, queries);
 }
 
 /* ---- what is known at photons */

@@ -47,6 +47,7 @@ static mote_status emit(mote_photon_map *map, const mote_photon_emission *emissi
     memset(&tally, 0, sizeof tally);
     map->facts.power = power;
     map->all.unit = e.unit;
+    map->all.share = 1;
     if (!(power > 0)) {
         map->all.records = photon_alloc(map->device, 0, "photons");
         return map->all.records != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
@@ -107,10 +108,27 @@ static void free_cloud(mote_device *device, photon_cloud *photons) {
     memset(photons, 0, sizeof *photons);
 }
 
+/* The photons of a choice, with their index. */
+static mote_status choose_cloud(mote_photon_map *map, int choice, photon_cloud *to) {
+    to->unit = map->all.unit;
+    MOTE_TRY(map->ops->choose(map->device, &map->all, choice, to));
+    to->share = 1;
+    return index_cloud(map->device, to);
+}
+
+/* At photons, of all that are not chosen for that: these are needed only here. */
 static mote_status make_irradiance(mote_photon_map *map, photon_cloud *to, const mote_photon_gathering *gathering) {
+    photon_cloud from;
+    memset(&from, 0, sizeof from);
     to->irradiance = photon_alloc(map->device, 3 * to->count * sizeof *to->irradiance, "photon irradiance");
     if (to->irradiance == NULL) return MOTE_ERROR_MEMORY;
-    return map->ops->gather(map->device, &map->all, to->cloud, gathering, to->irradiance);
+    mote_status status = choose_cloud(map, PHOTON_CHOSEN_REMAINDER, &from);
+    if (from.count > 0) from.share = (double)from.count / (double)map->all.count;
+    if (status == MOTE_OK) {
+        status = map->ops->gather(map->device, map->scene, &from, to->cloud, gathering, to->irradiance);
+    }
+    free_cloud(map->device, &from);
+    return status;
 }
 
 mote_status photon_map_choose(mote_photon_map *map, int choice, const mote_photon_gathering *gathering) {
@@ -118,9 +136,7 @@ mote_status photon_map_choose(mote_photon_map *map, int choice, const mote_photo
     const bool irradiance = choice == PHOTON_CHOSEN_IRRADIANCE;
     if (to->index != NULL && !irradiance) return MOTE_OK;
     free_cloud(map->device, to); /* the irradiance may have been gathered otherwise */
-    to->unit = map->all.unit;
-    mote_status status = map->ops->choose(map->device, &map->all, choice, to);
-    if (status == MOTE_OK) status = index_cloud(map->device, to);
+    mote_status status = choose_cloud(map, choice, to);
     if (status == MOTE_OK && irradiance) status = make_irradiance(map, to, gathering);
     if (status != MOTE_OK) free_cloud(map->device, to);
     return status;
@@ -173,7 +189,7 @@ mote_status mote_photon_emit(mote_scene *scene, const mote_photon_emission *emis
 
 void mote_photon_destroy(mote_photon_map *map) {
     if (map == NULL) return;
-    for (int i = 0; i < PHOTON_CHOICES; i++) free_cloud(map->device, &map->chosen[i]);
+    for (int i = 0; i < PHOTON_KEPT; i++) free_cloud(map->device, &map->chosen[i]);
     free_cloud(map->device, &map->all);
     mote_cloud_destroy(map->host_cloud);
     mote_free(map->ctx, map->host_records);
@@ -217,8 +233,11 @@ mote_status photon_check_gathering(mote_context *ctx, const mote_photon_gatherin
                          MOTE_KNN_MAX_COMPRESSION);
     }
     if (!(g->radius >= 0)) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "the radius is %g, needs 0 or more", g->radius);
-    if ((unsigned)g->filter <= MOTE_PHOTON_FILTER_EPANECHNIKOV) return MOTE_OK;
-    return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "the filter is out of range");
+    if ((unsigned)g->filter > MOTE_PHOTON_FILTER_EPANECHNIKOV) {
+        return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "the filter is out of range");
+    }
+    if ((unsigned)g->area <= MOTE_PHOTON_AREA_DISC) return MOTE_OK;
+    return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "the area is out of range");
 }
 
 static mote_status gather_to_host(mote_photon_map *map, const mote_cloud *queries, const mote_photon_gathering *g,
@@ -226,7 +245,7 @@ static mote_status gather_to_host(mote_photon_map *map, const mote_cloud *querie
     const uint64_t size_bytes = 3 * mote_cloud_count(queries) * sizeof *irradiance;
     float *const gathered = photon_alloc(map->device, size_bytes, "photon irradiance");
     if (gathered == NULL) return MOTE_ERROR_MEMORY;
-    mote_status status = map->ops->gather(map->device, &map->all, queries, g, gathered);
+    mote_status status = map->ops->gather(map->device, map->scene, &map->all, queries, g, gathered);
     if (status == MOTE_OK) status = photon_fetch(map->device, irradiance, gathered, size_bytes);
     photon_free(map->device, gathered);
     return status;
@@ -247,7 +266,7 @@ mote_status mote_photon_gather(mote_photon_map *map, const mote_cloud *queries, 
     mote_stage(map->ctx, "gather");
     const mote_status status = on_gpu && !g.on_device
                                    ? gather_to_host(map, queries, &g, irradiance)
-                                   : map->ops->gather(map->device, &map->all, queries, &g, irradiance);
+                                   : map->ops->gather(map->device, map->scene, &map->all, queries, &g, irradiance);
     mote_stage(map->ctx, NULL);
     return status;
 }

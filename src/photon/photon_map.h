@@ -11,8 +11,8 @@ struct mote_photon_map {
     const mote_photon_ops *ops;
     mote_photon_facts facts;
     photon_cloud all;
-    photon_cloud chosen[PHOTON_CHOICES]; /* made when they are asked for */
-    photon_record *host_records;         /* of a device with memory of its own: a copy, made when it is asked for */
+    photon_cloud chosen[PHOTON_KEPT]; /* made when they are asked for */
+    photon_record *host_records;      /* of a device with memory of its own: a copy, made when it is asked for */
     mote_cloud *host_cloud;
 };
 

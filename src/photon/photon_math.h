@@ -58,6 +58,32 @@ MOTE_HD double photon_next(photon_random *r) {
     return (double)(mote_hash64(r->state) >> 11) * 0x1p-53;
 }
 
+/* Places that fill the unit cube evenly, from a random start on: the n-th is n steps of 1/g, 1/g² and 1/g³ farther,
+   where g to the fourth is g + 1 (Roberts 2018). */
+typedef struct photon_sequence {
+    photon_vec start;
+    uint64_t next;
+} photon_sequence;
+
+MOTE_HD photon_sequence photon_sequence_of(photon_random *random, uint64_t first) {
+    photon_sequence sequence;
+    sequence.start.x = photon_next(random);
+    sequence.start.y = photon_next(random);
+    sequence.start.z = photon_next(random);
+    sequence.next = first;
+    return sequence;
+}
+
+/* Of 0 or more; in [0, 1). */
+MOTE_HD double photon_fraction(double x) { return x - floor(x); }
+
+MOTE_HD photon_vec photon_sequence_next(photon_sequence *sequence) {
+    const double n = (double)sequence->next++;
+    return photon_vec_of(photon_fraction(sequence->start.x + n * 0.8191725133961645),
+                         photon_fraction(sequence->start.y + n * 0.6710436067037893),
+                         photon_fraction(sequence->start.z + n * 0.5497004779019703));
+}
+
 /* ---- directions */
 
 /* Sine and cosine of a part of a turn, [0, 1): Taylor's series within an eighth. */
@@ -82,6 +108,27 @@ MOTE_HD void photon_turn(double part, double *sine, double *cosine) {
     c = c * x2 + 1;
     *sine = quarter == 1 ? c : quarter == 2 ? -s : quarter == 3 ? -c : s;
     *cosine = quarter == 1 ? -s : quarter == 2 ? -c : quarter == 3 ? s : c;
+}
+
+/* The arc tangent of y / x, of the full turn. */
+MOTE_HD double photon_angle(double y, double x) {
+    const double far_x = fabs(x), far_y = fabs(y), more = fmax(far_x, far_y);
+    if (!(more > 0)) return 0;
+    double z = fmin(far_x, far_y) / more;
+    z = z / (1 + sqrt(1 + z * z)); /* a quarter of the angle, in two steps */
+    z = z / (1 + sqrt(1 + z * z));
+    const double z2 = z * z;
+    double sum = -1.0 / 15;
+    sum = sum * z2 + 1.0 / 13;
+    sum = sum * z2 - 1.0 / 11;
+    sum = sum * z2 + 1.0 / 9;
+    sum = sum * z2 - 1.0 / 7;
+    sum = sum * z2 + 1.0 / 5;
+    sum = sum * z2 - 1.0 / 3;
+    double angle = 4 * ((sum * z2) * z + z);
+    if (far_y > far_x) angle = PHOTON_PI / 2 - angle;
+    if (x < 0) angle = PHOTON_PI - angle;
+    return y < 0 ? -angle : angle;
 }
 
 /* A direction whose angle to an axis of unit length has this cosine, turned around it by a part of a turn. The frame

@@ -18,6 +18,7 @@ typedef struct photon_cloud {
     photon_record *records;
     uint64_t count;
     double unit;       /* the power of every photon */
+    double share;      /* of the photons of the map */
     float *irradiance; /* [3 · count]; NULL: not made */
 } photon_cloud;
 
@@ -55,9 +56,9 @@ typedef struct mote_photon_ops {
     mote_status (*path)(mote_device *device, const mote_scene *scene, const photon_picture *picture, uint64_t first,
                         uint32_t count, float *radiance);
 
-    /* Irradiance of queries by the k nearest photons in front of them. queries: on the device or the host. */
-    mote_status (*gather)(mote_device *device, const photon_cloud *photons, const mote_cloud *queries,
-                          const mote_photon_gathering *gathering, float *irradiance);
+    /* Irradiance of queries by the k nearest photons that count there. queries: on the device or the host. */
+    mote_status (*gather)(mote_device *device, mote_scene *scene, const photon_cloud *photons,
+                          const mote_cloud *queries, const mote_photon_gathering *gathering, float *irradiance);
     /* The irradiance of the nearest photon of a surface of that direction. */
     mote_status (*look_up)(mote_device *device, const photon_cloud *photons, const mote_cloud *queries,
                            float *irradiance);

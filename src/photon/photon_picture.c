@@ -61,8 +61,9 @@ static mote_status ask_photons(drawing *d, const photon_cloud *photons, const ph
     mote_cloud *queries = NULL;
     MOTE_TRY(d->ops->ask(d->device, samples, count, d->queries));
     MOTE_TRY(photon_wrap_queries(d->device, d->queries, count, &queries));
-    const mote_status status = gathering != NULL ? d->ops->gather(d->device, photons, queries, gathering, d->part)
-                                                 : d->ops->look_up(d->device, photons, queries, d->part);
+    const mote_status status = gathering != NULL
+                                   ? d->ops->gather(d->device, d->scene, photons, queries, gathering, d->part)
+                                   : d->ops->look_up(d->device, photons, queries, d->part);
     mote_cloud_destroy(queries);
     return status;
 }

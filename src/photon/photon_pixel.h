@@ -38,9 +38,9 @@ MOTE_HD void photon_add_color(float *to, photon_vec color) {
 /* Irradiance of a sample by shadow rays. */
 MOTE_HD photon_vec photon_light_sample(const photon_view *scene, const photon_picture *picture, uint64_t number,
                                        const photon_sample *sample) {
-    photon_random random = photon_random_of(picture->seed, PHOTON_STREAM_LIGHT, number);
+    photon_sequence sequence = photon_sequence_of_pixel(picture, PHOTON_STREAM_LIGHT, number, picture->shadow_rays, 0);
     if (!photon_sample_seen(sample)) return photon_vec_of(0, 0, 0);
-    return photon_direct(scene, sample->place, sample->normal, picture->shadow_rays, &random);
+    return photon_direct(scene, sample->place, sample->normal, picture->shadow_rays, &sequence);
 }
 
 /* A ray of final gathering; one of a sample that sees no surface has no weight. */

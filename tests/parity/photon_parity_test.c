@@ -332,10 +332,11 @@ static void compare_gathering(const lit_scene *cpu, const lit_scene *cuda, mote_
 static const mote_photon_gathering gatherings[] = {
     {.k = 20, .compression = 4, .filter = MOTE_PHOTON_FILTER_CONE},
     {.k = 2, .compression = 1},
-    {.k = 64, .compression = 1, .filter = MOTE_PHOTON_FILTER_CONE},
+    {.k = 64, .compression = 1, .filter = MOTE_PHOTON_FILTER_CONE, .area = MOTE_PHOTON_AREA_DISC},
     {.k = 33, .compression = 2.5, .radius = 0.2, .filter = MOTE_PHOTON_FILTER_EPANECHNIKOV},
     {.k = 7, .compression = 1, .radius = 0.05, .filter = MOTE_PHOTON_FILTER_NONE},
-    {.k = 300, .compression = 7, .filter = MOTE_PHOTON_FILTER_CONE},
+    {.k = 300, .compression = 7, .filter = MOTE_PHOTON_FILTER_CONE, .area = MOTE_PHOTON_AREA_DISC},
+    {.k = 200, .compression = 3, .filter = MOTE_PHOTON_FILTER_EPANECHNIKOV},
     {.k = 1024, .compression = 1, .radius = 1, .filter = MOTE_PHOTON_FILTER_CONE},
 };
 #define GATHERINGS (sizeof gatherings / sizeof gatherings[0])

@@ -5,18 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "photon/photon_ray.h"
+#include "photon/photon_area.h"
+#include "photon/photon_map.h"
 #include "support/support.h"
 
 static double next_in(photon_random *random, double low, double high) {
     return low + (high - low) * photon_next(random);
 }
 
-mote_scene *photon_reference_scene(mote_context *ctx, uint32_t shapes, uint64_t seed) {
-    photon_random random = photon_random_of(seed, 100, shapes);
-    const uint32_t spheres = shapes / 3, triangles = shapes - spheres;
-    double *positions = malloc(9 * triangles * sizeof *positions);
-    uint32_t *corners = malloc(3 * triangles * sizeof *corners);
+mote_scene *photon_reference_scene(mote_context *ctx, uint32_t triangles, uint32_t spheres, uint64_t seed) {
+    photon_random random = photon_random_of(seed, 100, triangles + spheres);
+    double *positions = malloc(9 * triangles * sizeof *positions + 1);
+    uint32_t *corners = malloc(3 * triangles * sizeof *corners + 1);
     mote_sphere *balls = calloc(spheres + 1, sizeof *balls);
     mote_material material;
     mote_scene_params p;
@@ -98,6 +98,85 @@ void photon_reference_check_rays(mote_scene *scene, uint32_t rays, uint64_t seed
     }
 }
 
+/* ---- areas */
+
+/* Sums over small pieces of a surface what the filter weighs of those whose middles lie in the ellipsoid. */
+static double piece_part(const photon_ellipsoid *e, photon_vec middle, double area) {
+    const photon_vec d = photon_scale(photon_sub(middle, e->place), e->per_radius);
+    const double along = photon_dot(d, e->normal);
+    const double square = photon_dot(d, d) + (e->compression * e->compression - 1) * along * along;
+    if (square > 1) return 0;
+    const double weight = e->filter == MOTE_PHOTON_FILTER_NONE   ? 1
+                          : e->filter == MOTE_PHOTON_FILTER_CONE ? 3 - 3 * sqrt(square)
+                                                                 : 2 - 2 * square;
+    return weight * area * e->per_radius * e->per_radius / PHOTON_PI;
+}
+
+/* side² triangles of the same size. */
+static double naive_triangle(const photon_ellipsoid *e, const photon_shape *s, int side) {
+    const photon_vec u = photon_sub(s->b, s->a), v = photon_sub(s->c, s->a), across = photon_cross(u, v);
+    const double area = photon_length(across) / 2 / (side * side);
+    double sum = 0;
+    if (!(fabs(photon_dot(photon_unit(across), e->normal)) > 0.5)) return 0;
+    for (int i = 0; i < side; i++) {
+        for (int j = 0; j < 2 * (side - i) - 1; j++) {
+            const int column = j / 2;
+            const double third = (j % 2 == 0 ? 1 : 2) / 3.0, at_u = (column + third) / side, at_v = (i + third) / side;
+            sum += piece_part(e, photon_along(photon_along(s->a, u, at_u), v, at_v), area);
+        }
+    }
+    return sum;
+}
+
+/* Patches of a sphere, by height along the normal, as far as the ellipsoid reaches, and by the turn around it. */
+static double naive_sphere(const photon_ellipsoid *e, const photon_shape *s, int side) {
+    const double radius = s->b.x * e->per_radius, range = fmin(0.51 / (radius * radius), 0.5);
+    double sum = 0;
+    for (int i = 0; i < side; i++) {
+        for (int j = 0; j < side; j++) {
+            const double cosine = 1 - range * (i + 0.5) / side;
+            const photon_vec out = photon_around(e->normal, cosine, (j + 0.5) / side);
+            const double area = 2 * PHOTON_PI * s->b.x * s->b.x * range / ((double)side * side);
+            sum += piece_part(e, photon_along(s->a, out, s->b.x), area);
+        }
+    }
+    return sum;
+}
+
+static double naive_part(const photon_view *view, const photon_ellipsoid *e, int side) {
+    double sum = 0;
+    for (uint32_t i = 0; i < view->shape_count; i++) {
+        const photon_shape *s = &view->shapes[i];
+        sum += s->is_sphere ? naive_sphere(e, s, side) : naive_triangle(e, s, side);
+    }
+    return sum > 0 ? fmin(fmax(sum, PHOTON_AREA_MIN), 1) : 1;
+}
+
+void photon_reference_check_area(mote_scene *scene, uint32_t places, uint64_t seed) {
+    photon_random random = photon_random_of(seed, 102, 0);
+    const photon_view *view = &scene->view;
+    for (uint32_t i = 0; i < places; i++) {
+        const photon_shape *s = &view->shapes[i * 7 % view->shape_count];
+        photon_vec normal = photon_around(photon_vec_of(0, 0, 1), next_in(&random, -1, 1), photon_next(&random));
+        photon_vec place = photon_along(s->a, normal, s->b.x);
+        if (!s->is_sphere) {
+            const double u = photon_next(&random), v = photon_next(&random) * (1 - u);
+            const photon_vec ab = photon_sub(s->b, s->a), ac = photon_sub(s->c, s->a);
+            normal = photon_unit(photon_cross(ab, ac));
+            if (!(photon_length(normal) > 0)) continue;
+            if (i % 2 == 0) normal = photon_scale(normal, -1);
+            place = photon_along(photon_along(s->a, ab, i % 5 == 0 ? 0 : u), ac, i % 10 == 0 ? 0 : v);
+        }
+        const double c = i % 3 == 0 ? 1 : next_in(&random, 1, 9), radius = next_in(&random, 0.02, 0.5);
+        const photon_ellipsoid e = photon_ellipsoid_of(place, normal, c, radius, (mote_photon_filter)(i % 3));
+        const double expected = naive_part(view, &e, 300), got = photon_surface_part(view, &e);
+        if (fabs(got - expected) > 0.004) {
+            fail_msg("place %u of %u shapes, c %g, radius %g, filter %d: %g, expected %g", i, view->shape_count, c,
+                     radius, (int)e.filter, got, expected);
+        }
+    }
+}
+
 /* ---- gathering */
 
 typedef struct near_photon {
@@ -126,17 +205,21 @@ static double weight_of(mote_photon_filter filter, double part) {
                                                : 2 - 2 * part * part;
 }
 
-/* All photons by distance; of the nearest 1024 those in front; of these k. */
-static void gather(const mote_cloud *photons, photon_vec place, photon_vec normal, const mote_photon_gathering *g,
-                   near_photon *list, double irradiance[3]) {
+/* All photons by distance; of the nearest 1024 those that count; of these k. The part that is surface is that of the
+   library, which photon_reference_check_area looks at. */
+static void gather(const photon_view *view, const mote_cloud *photons, photon_vec place, photon_vec normal,
+                   const mote_photon_gathering *g, near_photon *list, double irradiance[3]) {
     const uint64_t count = mote_cloud_count(photons);
     uint64_t within = 0, found = 0;
     for (uint64_t i = 0; i < count; i++) {
         const photon_vec d = photon_sub(vec(photons, "x", "y", "z", i), place);
         const double along = photon_dot(d, normal);
         near_photon one = {photon_dot(d, d) + (g->compression * g->compression - 1) * along * along, i, false};
-        one.front = one.square > 0 && /* the photon at the place itself does not count */
-                    photon_dot(vec(photons, "direction_x", "direction_y", "direction_z", i), normal) < 0;
+        const photon_vec of = vec(photons, "normal_x", "normal_y", "normal_z", i),
+                         direction = vec(photons, "direction_x", "direction_y", "direction_z", i);
+        one.front =
+            one.square > 0 && /* the photon at the place itself does not count */
+            (g->area == MOTE_PHOTON_AREA_DISC ? photon_dot(direction, normal) < 0 : photon_dot(of, normal) > 0.5);
         if (g->radius == 0 || one.square <= g->radius * g->radius) list[within++] = one;
     }
     qsort(list, within, sizeof *list, by_distance);
@@ -148,8 +231,10 @@ static void gather(const mote_cloud *photons, photon_vec place, photon_vec norma
     const bool by_radius = found < g->k && g->radius > 0;
     if (!by_radius && found < 2) return;
     const double square = by_radius ? g->radius * g->radius : list[found - 1].square;
+    const photon_ellipsoid e = photon_ellipsoid_of(place, normal, g->compression, sqrt(square), g->filter);
+    const double part = g->area == MOTE_PHOTON_AREA_DISC ? 1 : photon_surface_part(view, &e);
     for (uint64_t i = 0; i < (by_radius ? found : found - 1); i++) {
-        const double weight = weight_of(g->filter, sqrt(list[i].square / square)) / (PHOTON_PI * square);
+        const double weight = weight_of(g->filter, sqrt(list[i].square / square)) / (PHOTON_PI * square * part);
         irradiance[0] += weight * value(photons, "power_red", list[i].row);
         irradiance[1] += weight * value(photons, "power_green", list[i].row);
         irradiance[2] += weight * value(photons, "power_blue", list[i].row);
@@ -178,8 +263,8 @@ void photon_reference_check_gather(mote_context *ctx, mote_photon_map *map, cons
     assert_int_equal(mote_photon_gather(map, queries, g, irradiance), MOTE_OK);
     for (uint32_t i = 0; i < places; i++) {
         double expected[3];
-        gather(photons, vec(queries, "x", "y", "z", i), vec(queries, "normal_x", "normal_y", "normal_z", i), g, list,
-               expected);
+        gather(&map->scene->view, photons, vec(queries, "x", "y", "z", i),
+               vec(queries, "normal_x", "normal_y", "normal_z", i), g, list, expected);
         for (int k = 0; k < 3; k++) {
             const double got = (double)irradiance[3 * i + (uint32_t)k];
             if (fabs(got - expected[k]) > 1e-5 * expected[k] + 1e-12) {

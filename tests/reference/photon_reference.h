@@ -5,9 +5,11 @@
 #include <mote/mote.h>
 
 /* Random triangles and spheres; every eighth triangle has no area. */
-mote_scene *photon_reference_scene(mote_context *ctx, uint32_t shapes, uint64_t seed);
+mote_scene *photon_reference_scene(mote_context *ctx, uint32_t triangles, uint32_t spheres, uint64_t seed);
 /* Random rays through a scene: the tree finds the hit that trying all shapes does. */
 void photon_reference_check_rays(mote_scene *scene, uint32_t rays, uint64_t seed);
+/* The part of discs that is surface, of triangles alone or one sphere alone: pieces of it are counted. */
+void photon_reference_check_area(mote_scene *scene, uint32_t places, uint64_t seed);
 /* mote_photon_gather at so many places. */
 void photon_reference_check_gather(mote_context *ctx, mote_photon_map *map, const mote_photon_gathering *gathering,
                                    uint32_t places);

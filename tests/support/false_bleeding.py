@@ -21,7 +21,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 import make_scene
 
-SHAPES = [("sphere", 1), ("c = 2.5", 2.5), ("c = 3.5", 3.5), ("c = 5", 5), ("c = 7", 7), ("c = 20", 20)]
+SHAPES = [("sphere", 1, "disc"), ("c = 2.5", 2.5, "disc"), ("c = 3.5", 3.5, "disc"), ("c = 5", 5, "disc")]
+SHAPES += [("c = 7", 7, "disc"), ("c = 20", 20, "disc"), ("sphere, surface", 1, "surface"), ("c = 4, surface", 4, "surface")]
+SHAPES += [("c = 20, surface", 20, "surface")]
 ACROSS, DOWN = 400, 40  # pixels of 5 mm
 
 
@@ -45,8 +47,10 @@ def read_photons(path):
     return photons
 
 
-def tinted_error(photons, wall, c, k=256):
+def tinted_error(photons, wall, c, area, k=256):
     """Mean error of chroma at places within 5 cm of a wall."""
+    if area == "surface":
+        photons = [p for p in photons if p[2] == 0]
     albedo = {0: (0.75, 0.75, 0.75), -1: (0.7, 0.05, 0.05), 1: (0.08, 0.55, 0.08)}
     total, count = 0, 0
     for y in (-0.6, -0.3, 0, 0.3, 0.6):
@@ -90,12 +94,12 @@ def main():
     run("cornell-empty", "none.pfm", "--size", "4x4", "--photons", "1M", "--method", "direct", "--photons-out", folder / "photons.ply")
     photons = read_photons(folder / "photons.ply")
     print("| gathered in | error of chroma, red wall | green wall | difference of brightness |\n|---|---|---|---|")
-    for name, c in SHAPES:
-        run(folder / "floor.gltf", f"floor{c}.pfm", *floor, "--method", "direct", "--compression", c)
-        picture = read_pfm(folder / f"floor{c}.pfm")
+    for name, c, area in SHAPES:
+        run(folder / "floor.gltf", f"floor{c}{area}.pfm", *floor, "--method", "direct", "--compression", c, "--area", area)
+        picture = read_pfm(folder / f"floor{c}{area}.pfm")
         cells = [(y, x) for y in range(DOWN) for x in range(ACROSS) if x < near or x >= ACROSS - near]
         error = sum(abs(sum(picture[y][x]) / sum(reference[y][x]) - 1) for y, x in cells) / len(cells)
-        red, green = (tinted_error(photons, wall, c) for wall in (-1, 1))
+        red, green = (tinted_error(photons, wall, c, area) for wall in (-1, 1))
         print("| %s | %.3f | %.3f | %.1f %% |" % (name, red, green, 100 * error), flush=True)
     ball = ["--size", "200x200", "--photons", "200k", "-k", 256, "--filter", "none", "--samples", 2, "--eye", "0,0.5,3.2"]
     ball += ["--target", "0,0.4,0", "--fov", 22, "--exposure", 0.16]
@@ -105,9 +109,9 @@ def main():
     cells = [(y, x) for y in range(200) for x in range(200) if math.hypot(x - 99.5, y - 99.5) < 60]
     lit = [(y, x) for y, x in cells if sum(reference[y][x]) > 0.3]
     bright = sum(sum(reference[y][x]) for y, x in lit) / len(lit)
-    for name, c in SHAPES:
-        run(folder / "ball.gltf", f"ball{c}.pfm", *ball, "--method", "direct", "--compression", c)
-        picture = read_pfm(folder / f"ball{c}.pfm")
+    for name, c, area in SHAPES:
+        run(folder / "ball.gltf", f"ball{c}{area}.pfm", *ball, "--method", "direct", "--compression", c, "--area", area)
+        picture = read_pfm(folder / f"ball{c}{area}.pfm")
         differences = [sum(picture[y][x]) - sum(reference[y][x]) for y, x in lit]
         bias = sum(differences) / len(lit) / bright
         mean = sum(map(abs, differences)) / len(lit) / bright

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-PASSES = [1, 2, 4, 8, 16, 32, 64, 128]
+PASSES = [1, 2, 4, 8, 16, 32, 64]
 COMMON = ["--size", "16x16", "--quiet"]
 LEFT, TOP, WIDTH, HEIGHT = 60, 20, 420, 240
 LOW, HIGH = 0.02, 0.4  # of the error

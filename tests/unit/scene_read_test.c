@@ -6,6 +6,10 @@
 #include "photon/photon_texture.h"
 #include "support/support.h"
 
+#ifdef MOTE_HAVE_TURBOJPEG
+#include <turbojpeg.h>
+#endif
+
 /* Two triangles as bytes of a data: address: positions (0 0 0) (1 0 0) (1 1 0) (0 1 0), then 16-bit indices
    0 1 2 0 2 3. */
 #define BYTES  "AAAAAAAAAAAAAAAAAACAPwAAAAAAAAAAAACAPwAAgD8AAAAAAAAAAAAAgD8AAAAAAAABAAIAAAACAAMA"
@@ -323,6 +327,95 @@ static void textures_lie_as_they_should(void **state) {
     mote_context_destroy(ctx);
 }
 
+/* ---- JPEG */
+
+#ifdef MOTE_HAVE_TURBOJPEG
+#define JPEG_WIDTH  32
+#define JPEG_HEIGHT 16
+
+/* The left half of one colour, the right of another, and the lower half of both darker: edges of 16 texels lie between
+   the blocks of each subsampling. */
+static void jpeg_texel(int x, int y, uint8_t rgb[3]) {
+    static const uint8_t colors[2][2][3] = {{{230, 40, 60}, {30, 200, 90}}, {{115, 20, 30}, {15, 100, 45}}};
+    memcpy(rgb, colors[y >= JPEG_HEIGHT / 2][x >= JPEG_WIDTH / 2], 3);
+}
+
+static void write_jpeg(const char *path, int sampling, int flags) {
+    uint8_t texels[3 * JPEG_WIDTH * JPEG_HEIGHT];
+    unsigned char *bytes = NULL;
+    unsigned long size_bytes = 0;
+    tjhandle encoder = tjInitCompress();
+    assert_non_null(encoder);
+    for (int i = 0; i < JPEG_WIDTH * JPEG_HEIGHT; i++)
+        jpeg_texel(i % JPEG_WIDTH, i / JPEG_WIDTH, texels + 3 * (size_t)i);
+    assert_int_equal(
+        tjCompress2(encoder, texels, JPEG_WIDTH, 0, JPEG_HEIGHT, TJPF_RGB, &bytes, &size_bytes, sampling, 100, flags),
+        0);
+    test_write_file(path, bytes, size_bytes);
+    tjFree(bytes);
+    tjDestroy(encoder);
+}
+
+/* What a ray from above sees in the middle of a texel of a floor that is JPEG_WIDTH by JPEG_HEIGHT; the image's first
+   row is at the top, where v is 1. */
+static photon_vec color_of_texel(const mote_scene *scene, int x, int y) {
+    const photon_vec from = photon_vec_of(x + 0.5, JPEG_HEIGHT - y - 0.5, 1);
+    const photon_hit hit = photon_trace(&scene->view, from, photon_vec_of(0, 0, -1));
+    if (hit.shape == PHOTON_NO_SHAPE) fail_msg("no hit at %d, %d", x, y);
+    return photon_color_at(&scene->view, &hit);
+}
+
+/* grey: the image has brightness alone, as JPEG weighs it. */
+static void check_texel(const mote_scene *scene, int x, int y, bool grey) {
+    const photon_vec got = color_of_texel(scene, x, y);
+    const double colors[3] = {got.x, got.y, got.z};
+    uint8_t rgb[3];
+    jpeg_texel(x, y, rgb);
+    if (grey) memset(rgb, (int)(0.299 * rgb[0] + 0.587 * rgb[1] + 0.114 * rgb[2] + 0.5), 3);
+    for (int k = 0; k < 3; k++) {
+        const int low = rgb[k] - 4, high = rgb[k] + 4; /* what quality 100 rounds */
+        const double darkest = (double)photon_linear_of((uint8_t)(low < 0 ? 0 : low));
+        const double brightest = (double)photon_linear_of((uint8_t)(high > 255 ? 255 : high));
+        if (colors[k] < darkest || colors[k] > brightest) {
+            fail_msg("texel %d, %d, channel %d: %g, not %g to %g", x, y, k, colors[k], darkest, brightest);
+        }
+    }
+}
+
+static void check_jpeg(int sampling, int flags) {
+    static const char obj[] =
+        "mtllib jpeg.mtl\nv 0 0 0\nv 32 0 0\nv 32 16 0\nv 0 16 0\nvt 0 0\nvt 1 0\nvt 1 1\nvt 0 1\n"
+        "usemtl a\nf 1/1 2/2 3/3 4/4\n";
+    static const char mtl[] = "newmtl a\nKd 1 1 1\nmap_Kd jpeg.jpg\n";
+    static const int columns[] = {0, 5, 13, 18, 26, 31}, rows[] = {0, 3, 12, 15}; /* off the edges between colours */
+    mote_context *ctx = test_context(1);
+    mote_scene_facts facts;
+    write_jpeg(test_path("jpeg.jpg"), sampling, flags);
+    test_write_file(test_path("jpeg.mtl"), mtl, sizeof mtl - 1);
+    mote_scene *scene = read_text(ctx, "jpeg.obj", obj, &facts);
+    assert_int_equal(facts.textures, 1);
+    assert_true(scene->textures[0].width == JPEG_WIDTH && scene->textures[0].height == JPEG_HEIGHT);
+    for (int i = 0; i < 24; i++) check_texel(scene, columns[i % 6], rows[i / 6], sampling == TJSAMP_GRAY);
+    mote_scene_destroy(scene);
+    assert_int_equal(mote_context_memory_bytes(ctx), 0);
+    mote_context_destroy(ctx);
+}
+#endif
+
+/* Colours at full and at a quarter of the resolution, grey, and progressive. */
+static void jpeg_has_its_colours(void **state) {
+    (void)state;
+#ifdef MOTE_HAVE_TURBOJPEG
+    check_jpeg(TJSAMP_444, 0);
+    check_jpeg(TJSAMP_420, 0);
+    check_jpeg(TJSAMP_GRAY, 0);
+    check_jpeg(TJSAMP_444, TJFLAG_PROGRESSIVE);
+#else
+    print_message("mote was built without libturbojpeg: JPEG textures are not tried\n");
+    skip();
+#endif
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(obj_has_all_corners),
@@ -336,6 +429,7 @@ int main(void) {
 #endif
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(textures_lie_as_they_should),
+        cmocka_unit_test(jpeg_has_its_colours),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
