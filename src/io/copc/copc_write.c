@@ -4,6 +4,7 @@
 
 #include "io/copc/copc_write.h"
 #include "io/potree/potree.h" /* the checksum */
+#include "io/turns.h"
 #include "lod/lod_octree.h"
 #include "math/hash.h"
 
@@ -143,13 +144,19 @@ static mote_status write_file(copc_job *job, mote_copc_report *report) {
 
 /* ---- the file */
 
-static mote_status write_octree(copc_job *job, const char *path, mote_copc_report *report) {
+static mote_status open_output(copc_job *job, const char *path, bool dry_run) {
+    job->step = mote_turns_step(job->ctx, dry_run, job->node_count);
+    return dry_run ? mote_output_open_nowhere(job->ctx, path, &job->output)
+                   : mote_output_open(job->ctx, path, &job->output);
+}
+
+static mote_status write_octree(copc_job *job, const char *path, bool dry_run, mote_copc_report *report) {
     MOTE_TRY(make_workers(job));
     mote_copc_place_cube(job);
     mote_stage(job->ctx, "check cubes");
     MOTE_TRY(mote_progress(job->ctx, 0, "writing COPC"));
     MOTE_TRY(mote_copc_find_strays(job));
-    MOTE_TRY(mote_output_open(job->ctx, path, &job->output));
+    MOTE_TRY(open_output(job, path, dry_run));
     MOTE_TRY(mote_output_close(job->ctx, &job->output, write_file(job, report)));
     report->points = job->plan.count;
     report->file_bytes = job->at;
@@ -198,7 +205,7 @@ mote_status mote_copc_write(mote_context *ctx, const mote_lod *lod, const char *
     writing.las_format = LAS_FORMAT_COPC;
     mote_stage(ctx, "plan record");
     mote_status status = plan_records(&job, &writing, path);
-    if (status == MOTE_OK) status = write_octree(&job, path, &made);
+    if (status == MOTE_OK) status = write_octree(&job, path, p.dry_run, &made);
     mote_stage(ctx, NULL);
     made.seconds = mote_seconds() - started;
     if (report != NULL && status == MOTE_OK) *report = made;

@@ -46,7 +46,8 @@ typedef struct copc_job {
     copc_stray *strays;   /* of all threads, by node and then by index */
     uint64_t stray_count;
     las_layout layout;
-    uint64_t at; /* the end of what is written */
+    uint64_t at;   /* the end of what is written */
+    uint32_t step; /* of a dry run, see turns.h; 1 for all nodes */
     uint64_t hash;
 } copc_job;
 

@@ -1,6 +1,7 @@
 /* mote_potree_write: plan the record, write the three files into a temporary folder, give it its name. */
 #include "device/backend.h"
 #include "io/potree/potree.h"
+#include "io/turns.h"
 #include "lod/lod_octree.h"
 #include "math/hash.h"
 
@@ -51,11 +52,15 @@ static mote_status write_octree(mote_context *ctx, potree_run *run) {
     const bool brotli = run->params->encoding == MOTE_POTREE_BROTLI;
     mote_stage(ctx, "write nodes");
     if (brotli) mote_output_expect(ctx, output, 0); /* it is written from front to end */
-    potree_octree octree = {ctx, run->source, &run->plan, output, run->places, run->stats, run->params->brotli_quality};
+    const uint32_t step = mote_turns_step(ctx, run->params->dry_run, run->source->node_count);
+    potree_octree octree = {ctx, run->source, &run->plan, output, run->places, run->stats, run->params->brotli_quality,
+                            step};
     mote_status status = brotli                         ? potree_octree_write_brotli(&octree)
                          : run->plan.device_ops != NULL ? potree_octree_write_batches(&octree)
                                                         : potree_octree_write(&octree);
     status = mote_output_close(ctx, output, status);
+    mote_turns_guess(run->source->nodes, run->source->node_count, step, &run->places[0].size_bytes,
+                     sizeof run->places[0]);
     potree_stats_merge(&run->plan, run->stats, (uint32_t)ctx->threads);
     for (uint32_t n = 0; n < run->source->node_count; n++) {
         run->report.octree_bytes += run->places[n].size_bytes;
@@ -90,6 +95,7 @@ static mote_status write_metadata(mote_context *ctx, potree_run *run) {
                                     run->params->name != NULL ? run->params->name : base,
                                     run->first_chunk_bytes};
     const mote_status status = potree_metadata_write(ctx, &summary, &output, &hash);
+    run->report.metadata_bytes = output.written_bytes;
     run->report.hash = mote_hash_pair(run->report.hash, hash);
     return mote_output_close(ctx, &output, status);
 }
@@ -113,8 +119,9 @@ static void free_run(mote_context *ctx, potree_run *run) {
 
 /* ---- a folder begun before its points are known */
 
-static mote_status open_output(mote_context *ctx, const char *path, mote_potree_output *output) {
-    MOTE_TRY(potree_folder_open(ctx, path, &output->folder));
+static mote_status open_output(mote_context *ctx, const char *path, bool dry_run, mote_potree_output *output) {
+    MOTE_TRY(dry_run ? potree_folder_open_nowhere(ctx, path, &output->folder)
+                     : potree_folder_open(ctx, path, &output->folder));
     return potree_folder_output(ctx, &output->folder, "octree.bin", &output->octree);
 }
 
@@ -137,7 +144,7 @@ mote_status mote_potree_begin(mote_context *ctx, const char *path, uint64_t expe
     mote_potree_output *output = mote_alloc(ctx, sizeof *output, "output");
     if (output == NULL) return MOTE_ERROR_MEMORY;
     clear_output(output);
-    const mote_status status = open_output(ctx, path, output);
+    const mote_status status = open_output(ctx, path, false, output);
     if (status != MOTE_OK) {
         close_output(ctx, output, status);
         mote_free(ctx, output);
@@ -160,7 +167,7 @@ static mote_status write_run(mote_context *ctx, potree_run *run, const char *pat
     MOTE_TRY(check_params(ctx, run->params));
     mote_stage(ctx, "plan record");
     MOTE_TRY(potree_plan_make(ctx, run->source, run->params, &run->plan));
-    if (run->output.folder.path == NULL) MOTE_TRY(open_output(ctx, path, &run->output));
+    if (run->output.folder.path == NULL) MOTE_TRY(open_output(ctx, path, run->params->dry_run, &run->output));
     return write_files(ctx, run);
 }
 
