@@ -198,6 +198,7 @@ typedef struct lod_task {
     const char *columns;         /* what is not left out; NULL: all */
     session *session;
     mote_potree_output *begun; /* NULL: not, or taken over by mote_potree_write */
+    bool would_begin;          /* of a plan: the run would hold an output by now */
 } lod_task;
 
 /* Whether all is written as it comes, each point once: then the size of the output is known early. */
@@ -213,6 +214,13 @@ static void begin_output(void *user, const mote_cloud *header) {
     if (mote_potree_begin(task->session->ctx, task->output, bytes, &task->begun) != MOTE_OK) {
         mote_context_clear(task->session->ctx);
     }
+}
+
+/* The same, of a plan. */
+static void note_output(void *user, const mote_cloud *header) {
+    lod_task *task = user;
+    (void)header;
+    task->would_begin = true;
 }
 
 static mote_potree_params potree_params(const lod_options *o, const lod_task *task) {
@@ -288,8 +296,8 @@ static void report_written(session *s, const lod_options *o, const lod_task *tas
 static int build_and_write(session *s, const lod_options *o, lod_task *task) {
     const mote_lod_params params = lod_params(s, o);
     if (o->plan) {
-        const lod_question question = {task->cloud,       params,     task->output, o->copc, potree_params(o, task),
-                                       copc_params(task), is_plain(o)};
+        const lod_question question = {
+            task->cloud, params, task->output, o->copc, potree_params(o, task), copc_params(task), task->would_begin};
         return lod_print_plan(s, &question);
     }
     mote_lod *lod = NULL;
@@ -332,7 +340,7 @@ static int run_lod(session *s, const lod_options *o, const io_paths *paths) {
     mote_read_params reading = mote_read_defaults();
     reading.prepare_order = true;
     reading.to_device = !o->copc;
-    if (is_plain(o) && !o->plan) reading.known = begin_output;
+    if (is_plain(o)) reading.known = o->plan ? note_output : begin_output;
     reading.known_user = &task;
     if (code == EXIT_DONE) code = session_read(s, paths->inputs, paths->input_count, &reading, &cloud);
     task.cloud = cloud;

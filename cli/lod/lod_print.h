@@ -36,7 +36,7 @@ typedef struct lod_question {
     bool copc;          /* a COPC file, else a Potree folder */
     mote_potree_params potree;
     mote_copc_params copc_params;
-    bool is_begun_early; /* the run holds the output's buffer while it builds the octree */
+    bool is_begun_early; /* the run holds an output while it reads and builds the octree */
 } lod_question;
 
 /* --plan: what a conversion would take. Returns an exit code. */

@@ -56,6 +56,8 @@ def compare(mote, cloud, name, options, threads):
     output = cloud + (".copc.laz" if name.startswith("copc") else ".mote")
     words = [mote, "lod", cloud, output, "-q", "--json", "--device", "cpu", "--threads", str(threads)] + options
     planned = run(words + ["--plan"])
+    if planned.returncode != 0 and run(words).stderr == planned.stderr:
+        return [], "both fail: " + planned.stderr.strip()[:80]
     if planned.returncode != 0:
         return None, "the plan fails: " + planned.stderr.strip()
     plan = json.loads(planned.stdout)
