@@ -20,10 +20,12 @@
 #define COPC_MEMORY          10e6 /* per thread: the encoder and chunks that wait */
 #define CELLS_OF_SURFACE     1.9  /* occupied cells of a grid of g a side, over g², on city scans */
 
-#define BEGUN_BYTES (1u << 20) /* the buffer of an output that is begun before its points are known … */
-#define NAME_BYTES  8192.0     /* … and names, longer than those of a dry run */
-#define MARGIN      1.05       /* which thread gets which block of poisson is not the same each time */
-#define UNKNOWN     "a folder whose name is not known" /* in metadata.json */
+/* What the run takes otherwise than the plan. */
+#define MARGIN            1.05   /* of memory: which thread gets which block of poisson is not the same each time … */
+#define MARGIN_COMPRESSED 1.15   /* … nor which node; encoders' buffers grow as its bytes need, by doubling */
+#define NAMES_BYTES       8192.0 /* names and places of files */
+#define BEGUN_BYTES       (1u << 20) /* the buffer of an output that is begun before its points are known */
+#define UNKNOWN           "a folder whose name is not known" /* in metadata.json */
 
 /* Bytes per point at the peak of building and writing, measured on city scans; docs/lod.md. */
 #define POINT_BYTES         25.0
@@ -217,8 +219,11 @@ static mote_status build_and_encode(session *s, const lod_question *question, pl
     const double building = (double)mote_context_memory_peak_bytes(s->ctx);
     if (status == MOTE_OK) set_shape(lod, out);
     if (status == MOTE_OK) status = dry_run(s, question, lod, out);
-    const double both = (double)mote_context_memory_peak_bytes(s->ctx);
-    out->memory_bytes = MARGIN * fmax(both, building + (question->is_begun_early ? BEGUN_BYTES : 0)) + NAME_BYTES;
+    const double whole = (double)mote_context_memory_peak_bytes(s->ctx);
+    const bool compressed = question->copc || question->potree.encoding == MOTE_POTREE_BROTLI;
+    const double begun = question->is_begun_early ? BEGUN_BYTES : 0;
+    out->memory_bytes =
+        fmax(whole * (compressed ? MARGIN_COMPRESSED : MARGIN), building * MARGIN + begun) + NAMES_BYTES;
     mote_lod_destroy(lod);
     return status;
 }

@@ -142,9 +142,8 @@ typedef struct mote_potree_report {
 /// Writes a Potree 2.0 folder: metadata.json, hierarchy.bin, octree.bin. An existing Potree folder of that name is
 /// replaced when the new one is complete; any other existing folder or file is an error.
 /// dry_run  nothing is written or looked at on the disk. All else is done, so that the report has the bytes, and the
-///          context's peak the memory, that the call without it would take with as many threads; no hash. Of more than
-///          1,024 nodes (128 per thread, if that is more) only so many are encoded, and the others guessed by their
-///          points, 5 % up.
+///          context's peak the memory, that the call without it would take with as many threads; no hash. Where there
+///          are many nodes of a size, some 256 of them are encoded, and the others guessed by their points, 5 % up.
 /// report  out, may be NULL
 /// Returns MOTE_OK, MOTE_ERROR_ARGUMENT, MOTE_ERROR_IO, MOTE_ERROR_DISK, MOTE_ERROR_MEMORY,
 ///         MOTE_ERROR_UNSUPPORTED (built without jansson or brotli), MOTE_CANCELLED

@@ -6,18 +6,25 @@
 
 #include "math/hash.h"
 
-#define SAMPLED_NODES      1024u /* a dry run encodes about so many, and all nodes where there are fewer */
-#define SAMPLED_PER_THREAD 128u  /* or so many: each place where a node's bytes wait for the file gets some */
-#define GUESS_MARGIN       1.05  /* what the nodes that are not encoded may take more than the others */
+#define SAMPLED_NODES 256u /* of a class, about; all of them where there are fewer than twice as many */
+#define GUESS_MARGIN  1.05 /* what the nodes that are not encoded may take more than the others */
 
-uint32_t mote_turns_step(const mote_context *ctx, bool dry_run, uint32_t node_count) {
-    const uint32_t per_threads = SAMPLED_PER_THREAD * (uint32_t)ctx->threads;
-    const uint32_t sampled = per_threads > SAMPLED_NODES ? per_threads : SAMPLED_NODES;
-    return dry_run && node_count / sampled > 1 ? node_count / sampled : 1;
+static uint32_t class_of(uint64_t points) { return points == 0 ? 0 : 64u - (uint32_t)__builtin_clzll(points); }
+
+static bool is_sampled(const mote_sample *sample, uint32_t item, uint64_t points) {
+    return mote_hash64(item) % sample->steps[class_of(points)] == 0;
 }
 
-/* One of each step that follow each other, at a random place. */
-static bool is_sampled(uint32_t item, uint32_t step) { return mote_hash64(item / step) % step == item % step; }
+void mote_sample_make(bool dry_run, const mote_lod_node *nodes, uint32_t count, mote_sample *sample) {
+    uint32_t counts[MOTE_SAMPLE_CLASSES] = {0};
+    for (uint32_t n = 0; n < count && dry_run; n++) counts[class_of(nodes[n].point_count)]++;
+    sample->is_whole = true;
+    for (uint32_t c = 0; c < MOTE_SAMPLE_CLASSES; c++) {
+        const uint32_t step = counts[c] / SAMPLED_NODES;
+        sample->steps[c] = step > 1 ? step : 1;
+        sample->is_whole = sample->is_whole && step <= 1;
+    }
+}
 
 static uint64_t size_at(const void *sizes, size_t stride, uint32_t i) {
     uint64_t size;
@@ -35,7 +42,8 @@ static int by_size(const void *a, const void *b) {
 static void leave_sampled(mote_turns *turns, uint32_t threads) {
     uint32_t kept = threads < turns->count ? threads : turns->count;
     for (uint32_t i = kept; i < turns->count; i++) {
-        if (is_sampled(turns->list[i].item, turns->step)) turns->list[kept++] = turns->list[i];
+        const mote_turn turn = turns->list[i];
+        if (is_sampled(turns->sample, turn.item, turn.size)) turns->list[kept++] = turn;
     }
     turns->count = kept;
 }
@@ -51,7 +59,7 @@ mote_status mote_turns_make(mote_context *ctx, const void *sizes, size_t stride,
     }
     turns->count = count;
     qsort(turns->list, count, sizeof *turns->list, by_size);
-    if (turns->step > 1) leave_sampled(turns, (uint32_t)ctx->threads);
+    if (turns->sample != NULL && !turns->sample->is_whole) leave_sampled(turns, (uint32_t)ctx->threads);
     return MOTE_OK;
 }
 
@@ -72,16 +80,19 @@ void mote_turns_free(mote_context *ctx, mote_turns *turns) {
     memset(turns, 0, sizeof *turns);
 }
 
-void mote_turns_guess(const mote_lod_node *nodes, uint32_t count, uint32_t step, void *sizes, size_t stride) {
-    double points = 0, size_bytes = 0;
-    for (uint32_t n = 0; n < count && step > 1; n++) {
-        if (!is_sampled(n, step)) continue;
-        points += (double)nodes[n].point_count;
-        size_bytes += (double)size_at(sizes, stride, n);
+void mote_sample_guess(const mote_sample *sample, const mote_lod_node *nodes, uint32_t count, void *sizes,
+                       size_t stride) {
+    double points[MOTE_SAMPLE_CLASSES] = {0}, size_bytes[MOTE_SAMPLE_CLASSES] = {0};
+    for (uint32_t n = 0; n < count && !sample->is_whole; n++) {
+        if (!is_sampled(sample, n, nodes[n].point_count)) continue;
+        points[class_of(nodes[n].point_count)] += (double)nodes[n].point_count;
+        size_bytes[class_of(nodes[n].point_count)] += (double)size_at(sizes, stride, n);
     }
-    for (uint32_t n = 0; n < count && points > 0; n++) {
-        if (size_at(sizes, stride, n) > 0) continue;
-        const uint64_t guess = (uint64_t)(size_bytes / points * (double)nodes[n].point_count * GUESS_MARGIN);
+    for (uint32_t n = 0; n < count && !sample->is_whole; n++) {
+        const uint32_t class = class_of(nodes[n].point_count);
+        if (size_at(sizes, stride, n) > 0 || !(points[class] > 0)) continue;
+        const double share = (double)nodes[n].point_count / points[class];
+        const uint64_t guess = (uint64_t)(size_bytes[class] * share * GUESS_MARGIN) + 1;
         memcpy((uint8_t *)sizes + n * stride, &guess, sizeof guess);
     }
 }

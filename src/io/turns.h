@@ -18,15 +18,25 @@ typedef struct mote_turn {
     uint32_t item;
 } mote_turn;
 
+/* Which nodes a dry run encodes: of each class, nodes of as many points up to a factor of two, one in so many. */
+#define MOTE_SAMPLE_CLASSES 65u
+typedef struct mote_sample {
+    bool is_whole;                       /* all nodes are encoded */
+    uint32_t steps[MOTE_SAMPLE_CLASSES]; /* by the bits of the number of points */
+} mote_sample;
+void mote_sample_make(bool dry_run, const mote_lod_node *nodes, uint32_t count, mote_sample *sample);
+/* The bytes of the nodes that were not encoded, in proportion to their points, as those of their class, and a little
+   more. sizes: of all nodes, stride bytes apart; 0 where a node was not encoded. */
+void mote_sample_guess(const mote_sample *sample, const mote_lod_node *nodes, uint32_t count, void *sizes,
+                       size_t stride);
+
 typedef struct mote_turns {
-    uint32_t step; /* of a dry run: one node of so many is encoded; 1: all are */
+    const mote_sample *sample; /* NULL: all items take part */
     mote_turn *list;
     uint64_t capacity;
     uint32_t count;
 } mote_turns;
 
-/* The step of a dry run of that many nodes. */
-uint32_t mote_turns_step(const mote_context *ctx, bool dry_run, uint32_t node_count);
 /* Takes the items first … first + count as a round. sizes: of the first of them; the others follow every stride
    bytes. */
 mote_status mote_turns_make(mote_context *ctx, const void *sizes, size_t stride, uint32_t first, uint32_t count,
@@ -35,9 +45,5 @@ mote_status mote_turns_make(mote_context *ctx, const void *sizes, size_t stride,
 typedef void (*mote_turn_encode)(void *job, int thread, uint32_t item);
 void mote_turns_run(const mote_context *ctx, const mote_turns *turns, mote_turn_encode encode, void *job);
 void mote_turns_free(mote_context *ctx, mote_turns *turns);
-
-/* The bytes of the nodes that a dry run did not encode, in proportion to their points, and a little more. sizes: of all
-   nodes, stride bytes apart; 0 where a node was not encoded. */
-void mote_turns_guess(const mote_lod_node *nodes, uint32_t count, uint32_t step, void *sizes, size_t stride);
 
 #endif

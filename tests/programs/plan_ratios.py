@@ -28,6 +28,9 @@ OPTIONS = [
     ("brotli poisson", ["--encoding", "brotli", "--sampling", "poisson"]),
     ("copc", []),
     ("copc poisson", ["--sampling", "poisson"]),
+    ("small random", ["--merge", "40", "--grid", "8"]),
+    ("small brotli", ["--merge", "40", "--grid", "8", "--encoding", "brotli"]),
+    ("copc small", ["--merge", "40", "--grid", "8"]),
 ]
 QUICK_OPTIONS = ("random", "gaussian poisson", "brotli", "copc")
 QUICK_SHAPES = ("all equal", "uniform", "room, one at zero", "clusters of nine decades", "58 in each place")

@@ -2,7 +2,6 @@
    in Morton order, whatever thread was ready first. */
 #include "io/copc/copc_write.h"
 #include "io/potree/potree.h" /* the checksum */
-#include "io/turns.h"
 #include "math/hash.h"
 
 #define NODES_PER_ROUND 16u         /* per thread; between rounds chunks are written and the caller hears of progress */
@@ -107,15 +106,21 @@ static mote_status write_nodes(chunk_round *round, uint32_t slot_count) {
     return mote_progress(job->ctx, 1, "writing COPC");
 }
 
-/* What a dry run did not encode. */
-static void guess_chunks(copc_job *job) {
-    if (job->step == 1) return;
+/* Of a dry run: the chunks that were not encoded, and the room for each slot's largest. */
+static mote_status guess_chunks(copc_job *job, chunk_slot *slots, uint32_t slot_count) {
+    if (job->sample.is_whole) return MOTE_OK;
+    mote_sample_guess(&job->sample, job->nodes, job->node_count, &job->places[0].size_bytes, sizeof job->places[0]);
+    job->at = job->layout.points_at + 8;
     for (uint32_t n = 0; n < job->node_count; n++) {
-        job->at -= job->places[n].size_bytes;
+        chunk_slot *slot = &slots[n % slot_count];
         job->places[n].points = job->nodes[n].point_count;
+        job->at += job->places[n].size_bytes;
+        if (!mote_reserve_scratch(job->ctx, (void **)&slot->data, &slot->capacity, job->places[n].size_bytes, 1,
+                                  "COPC chunks")) {
+            return MOTE_ERROR_MEMORY;
+        }
     }
-    mote_turns_guess(job->nodes, job->node_count, job->step, &job->places[0].size_bytes, sizeof job->places[0]);
-    for (uint32_t n = 0; n < job->node_count; n++) job->at += job->places[n].size_bytes;
+    return MOTE_OK;
 }
 
 /* ---- the chunk table */
@@ -158,15 +163,15 @@ mote_status mote_copc_write_chunks(copc_job *job) {
     chunk_round round;
     memset(&round, 0, sizeof round);
     round.job = job;
-    round.turns.step = job->step;
+    round.turns.sample = &job->sample;
     round.slots = mote_alloc_zero(job->ctx, slot_count * sizeof *round.slots, "COPC chunks");
     if (round.slots == NULL) return MOTE_ERROR_MEMORY;
     job->at = job->layout.points_at + 8;
     mote_status status = write_nodes(&round, slot_count);
+    if (status == MOTE_OK) status = guess_chunks(job, round.slots, slot_count);
     for (uint32_t i = 0; i < slot_count; i++) mote_free(job->ctx, round.slots[i].data);
     mote_free(job->ctx, round.slots);
     mote_turns_free(job->ctx, &round.turns);
-    guess_chunks(job);
     if (status == MOTE_OK) status = write_table(job);
     return status;
 }

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "io/copc/copc_write.h"
-#include "io/turns.h"
 #include "lod/lod_octree.h"
 #include "math/search.h"
 
@@ -158,7 +157,6 @@ mote_status mote_copc_find_strays(copc_job *job) {
     mote_turns turns;
     uint32_t first = 1; /* the root holds all */
     memset(&turns, 0, sizeof turns);
-    turns.step = 1;
     while (first < job->node_count && job->nodes[first].level <= job->settled_level) first++;
     if (first < job->node_count) {
         MOTE_TRY(mote_turns_make(job->ctx, &job->nodes[first].point_count, sizeof *job->nodes, first,

@@ -4,7 +4,6 @@
 
 #include "io/copc/copc_write.h"
 #include "io/potree/potree.h" /* the checksum */
-#include "io/turns.h"
 #include "lod/lod_octree.h"
 #include "math/hash.h"
 
@@ -144,8 +143,10 @@ static mote_status write_file(copc_job *job, mote_copc_report *report) {
 
 /* ---- the file */
 
+#define TABLE_ENTRY_BYTES 4u /* that a chunk's entry may take more where its size is known than where it is guessed */
+
 static mote_status open_output(copc_job *job, const char *path, bool dry_run) {
-    job->step = mote_turns_step(job->ctx, dry_run, job->node_count);
+    mote_sample_make(dry_run, job->nodes, job->node_count, &job->sample);
     return dry_run ? mote_output_open_nowhere(job->ctx, path, &job->output)
                    : mote_output_open(job->ctx, path, &job->output);
 }
@@ -160,6 +161,7 @@ static mote_status write_octree(copc_job *job, const char *path, bool dry_run, m
     MOTE_TRY(mote_output_close(job->ctx, &job->output, write_file(job, report)));
     report->points = job->plan.count;
     report->file_bytes = job->at;
+    if (!job->sample.is_whole) report->file_bytes += TABLE_ENTRY_BYTES * job->node_count;
     report->hash = job->hash;
     for (uint32_t n = 0; n < job->node_count; n++) report->nodes += job->places[n].points > 0;
     return MOTE_OK;

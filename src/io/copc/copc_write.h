@@ -4,6 +4,7 @@
 
 #include "io/copc/copc.h"
 #include "io/las/write/las_write.h"
+#include "io/turns.h"
 
 /* Where a node's chunk went. */
 typedef struct copc_place {
@@ -46,8 +47,8 @@ typedef struct copc_job {
     copc_stray *strays;   /* of all threads, by node and then by index */
     uint64_t stray_count;
     las_layout layout;
-    uint64_t at;   /* the end of what is written */
-    uint32_t step; /* of a dry run, see turns.h; 1 for all nodes */
+    uint64_t at;        /* the end of what is written */
+    mote_sample sample; /* the nodes that are encoded */
     uint64_t hash;
 } copc_job;
 

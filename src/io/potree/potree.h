@@ -190,7 +190,7 @@ typedef struct potree_octree {
     potree_place *places; /* [node_count] */
     potree_stats *stats;  /* one per thread */
     int brotli_quality;
-    uint32_t step; /* of a dry run, see turns.h; 1 for all nodes */
+    const struct mote_sample *sample; /* the nodes that are encoded; turns.h */
 } potree_octree;
 
 /* The working memory of a thread. */

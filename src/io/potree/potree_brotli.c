@@ -203,7 +203,7 @@ mote_status potree_octree_write_brotli(potree_octree *octree) {
     brotli_round round;
     potree_batches batches;
     memset(&round, 0, sizeof round);
-    round.turns.step = octree->step;
+    round.turns.sample = octree->sample;
     memset(&batches, 0, sizeof batches);
     mote_status status = workers != NULL ? make_workers(octree, workers) : MOTE_ERROR_MEMORY;
     if (status == MOTE_OK && octree->plan->device_ops != NULL) status = potree_batches_open(octree, &batches);

@@ -143,7 +143,7 @@ mote_status potree_octree_write(potree_octree *octree) {
     octree_round round;
     memset(&round, 0, sizeof round);
     round.octree = octree;
-    round.turns.step = octree->step;
+    round.turns.sample = octree->sample;
     round.workers = mote_alloc_zero(ctx, threads * sizeof *round.workers, "potree buffers");
     round.jobs = mote_alloc(ctx, max * sizeof *round.jobs, "potree buffers");
     mote_status status = round.workers != NULL && round.jobs != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;

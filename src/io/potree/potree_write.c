@@ -37,6 +37,7 @@ typedef struct potree_run {
     potree_place *places;
     potree_stats *stats; /* one per thread; the first becomes the sum */
     uint64_t first_chunk_bytes;
+    mote_sample sample; /* of a dry run */
     mote_potree_report report;
 } potree_run;
 
@@ -52,15 +53,15 @@ static mote_status write_octree(mote_context *ctx, potree_run *run) {
     const bool brotli = run->params->encoding == MOTE_POTREE_BROTLI;
     mote_stage(ctx, "write nodes");
     if (brotli) mote_output_expect(ctx, output, 0); /* it is written from front to end */
-    const uint32_t step = mote_turns_step(ctx, run->params->dry_run, run->source->node_count);
-    potree_octree octree = {ctx, run->source, &run->plan, output, run->places, run->stats, run->params->brotli_quality,
-                            step};
+    mote_sample_make(run->params->dry_run, run->source->nodes, run->source->node_count, &run->sample);
+    potree_octree octree = {
+        ctx, run->source, &run->plan, output, run->places, run->stats, run->params->brotli_quality, &run->sample};
     mote_status status = brotli                         ? potree_octree_write_brotli(&octree)
                          : run->plan.device_ops != NULL ? potree_octree_write_batches(&octree)
                                                         : potree_octree_write(&octree);
     status = mote_output_close(ctx, output, status);
-    mote_turns_guess(run->source->nodes, run->source->node_count, step, &run->places[0].size_bytes,
-                     sizeof run->places[0]);
+    mote_sample_guess(&run->sample, run->source->nodes, run->source->node_count, &run->places[0].size_bytes,
+                      sizeof run->places[0]);
     potree_stats_merge(&run->plan, run->stats, (uint32_t)ctx->threads);
     for (uint32_t n = 0; n < run->source->node_count; n++) {
         run->report.octree_bytes += run->places[n].size_bytes;
@@ -81,6 +82,10 @@ static mote_status write_hierarchy(mote_context *ctx, potree_run *run) {
     return mote_output_close(ctx, &output, status);
 }
 
+/* What metadata.json may be longer by if the points of all nodes were seen: two numbers per element, the histogram of
+   classes. */
+static uint64_t unseen_bytes(const potree_plan *plan) { return 24ull * (2 * plan->element_count + POTREE_CLASSES); }
+
 static mote_status write_metadata(mote_context *ctx, potree_run *run) {
     mote_output output;
     uint64_t hash = 0;
@@ -96,6 +101,7 @@ static mote_status write_metadata(mote_context *ctx, potree_run *run) {
                                     run->first_chunk_bytes};
     const mote_status status = potree_metadata_write(ctx, &summary, &output, &hash);
     run->report.metadata_bytes = output.written_bytes;
+    if (!run->sample.is_whole) run->report.metadata_bytes += unseen_bytes(&run->plan);
     run->report.hash = mote_hash_pair(run->report.hash, hash);
     return mote_output_close(ctx, &output, status);
 }
