@@ -64,7 +64,7 @@ static void run_node(void *user, int thread, uint32_t node) {
 
 static mote_status encode_round(chunk_round *round) {
     const copc_job *job = round->job;
-    MOTE_TRY(mote_turns_make(job->ctx, &job->nodes[round->first].point_count, sizeof *job->nodes, round->first,
+    MOTE_TRY(mote_turns_make(job->ctx, &job->places[round->first].points, sizeof *job->places, round->first,
                              round->last - round->first, &round->turns));
     mote_turns_run(job->ctx, &round->turns, run_node, round);
     return mote_context_status(job->ctx);
@@ -158,6 +158,12 @@ static mote_status write_table(copc_job *job) {
     return status;
 }
 
+/* How many points are loaded for a node: its own, of which some leave, and those that come. */
+static void count_loaded(copc_job *job) {
+    for (uint32_t n = 0; n < job->node_count; n++) job->places[n].points = job->nodes[n].point_count;
+    for (uint64_t s = 0; s < job->stray_count; s++) job->places[job->strays[s].node].points++;
+}
+
 mote_status mote_copc_write_chunks(copc_job *job) {
     const uint32_t slot_count = NODES_PER_ROUND * (uint32_t)job->ctx->threads;
     chunk_round round;
@@ -167,6 +173,7 @@ mote_status mote_copc_write_chunks(copc_job *job) {
     round.slots = mote_alloc_zero(job->ctx, slot_count * sizeof *round.slots, "COPC chunks");
     if (round.slots == NULL) return MOTE_ERROR_MEMORY;
     job->at = job->layout.points_at + 8;
+    count_loaded(job);
     mote_status status = write_nodes(&round, slot_count);
     if (status == MOTE_OK) status = guess_chunks(job, round.slots, slot_count);
     for (uint32_t i = 0; i < slot_count; i++) mote_free(job->ctx, round.slots[i].data);

@@ -146,7 +146,8 @@ static mote_status write_file(copc_job *job, mote_copc_report *report) {
 #define TABLE_ENTRY_BYTES 4u /* that a chunk's entry may take more where its size is known than where it is guessed */
 
 static mote_status open_output(copc_job *job, const char *path, bool dry_run) {
-    mote_sample_make(dry_run, job->nodes, job->node_count, &job->sample);
+    /* What strays leave behind and where they go, no guess could tell. */
+    mote_sample_make(dry_run && job->stray_count == 0, job->nodes, job->node_count, &job->sample);
     return dry_run ? mote_output_open_nowhere(job->ctx, path, &job->output)
                    : mote_output_open(job->ctx, path, &job->output);
 }

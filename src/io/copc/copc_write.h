@@ -8,7 +8,7 @@
 
 /* Where a node's chunk went. */
 typedef struct copc_place {
-    uint64_t at, size_bytes, points; /* all 0 for a node without points */
+    uint64_t at, size_bytes, points; /* all 0 for a node without points; before it is encoded, points: those loaded */
     uint64_t hash;
 } copc_place;
 
