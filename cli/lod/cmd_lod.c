@@ -375,7 +375,7 @@ int cmd_lod(int argc, char **argv) {
          "only these beside the position; default all.\nrgb stands for red, green and blue"},
         {"name", 0, OPTION_TEXT, &o.name, NULL, "TEXT", "in metadata.json; default from DIR"},
         {"stats", 0, OPTION_FLAG, &o.stats, NULL, NULL, "print levels, structures with bytes, stages with seconds"},
-        {"plan", 0, OPTION_FLAG, &o.plan, NULL, NULL, "nodes, bytes in memory and on disk, but nothing is\nwritten"},
+        {"plan", 0, OPTION_FLAG, &o.plan, NULL, NULL, "nodes, bytes in memory and on disk: all is done but\nwriting"},
         {0},
     };
     common_options common;
