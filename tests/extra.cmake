@@ -42,6 +42,8 @@ endif()
 
 # ---- programs/*.sh: the library as programs of others find it; sanitizers would be in the way
 if(NOT MOTE_SANITIZE AND NOT MOTE_WHOLE)
+  add_executable(shaped_file ${CMAKE_CURRENT_SOURCE_DIR}/programs/shaped_file.c) # of plan.sh
+  target_link_libraries(shaped_file PRIVATE mote_reference mote_internal)
   file(GLOB program_scripts CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/programs/*.sh)
   foreach(script ${program_scripts})
     get_filename_component(name ${script} NAME_WE)

@@ -198,11 +198,12 @@ typedef struct lod_task {
     const char *columns;         /* what is not left out; NULL: all */
     session *session;
     mote_potree_output *begun; /* NULL: not, or taken over by mote_potree_write */
+    bool would_begin;          /* of a plan: the run would hold an output by now */
 } lod_task;
 
 /* Whether all is written as it comes, each point once: then the size of the output is known early. */
 static bool is_plain(const lod_options *o) {
-    return !o->plan && !o->copc && o->encoding == MOTE_POTREE_DEFAULT && o->scheme == MOTE_LOD_ADDITIVE &&
+    return !o->copc && o->encoding == MOTE_POTREE_DEFAULT && o->scheme == MOTE_LOD_ADDITIVE &&
            o->filter == MOTE_LOD_FILTER_NONE && o->attributes == NULL;
 }
 
@@ -215,16 +216,34 @@ static void begin_output(void *user, const mote_cloud *header) {
     }
 }
 
-static mote_status write_potree(session *s, const lod_options *o, lod_task *task, const mote_lod *lod,
-                                lod_written *written) {
+/* The same, of a plan. */
+static void note_output(void *user, const mote_cloud *header) {
+    lod_task *task = user;
+    (void)header;
+    task->would_begin = true;
+}
+
+static mote_potree_params potree_params(const lod_options *o, const lod_task *task) {
     mote_potree_params params = mote_potree_defaults();
-    mote_potree_report report = {0};
     params.encoding = (mote_potree_encoding)o->encoding;
     params.name = o->name;
     params.attributes_left_out = task->left_out;
+    if (o->quality_given) params.brotli_quality = o->quality;
+    return params;
+}
+
+static mote_copc_params copc_params(const lod_task *task) {
+    mote_copc_params params = mote_copc_defaults();
+    params.columns = task->columns;
+    return params;
+}
+
+static mote_status write_potree(session *s, const lod_options *o, lod_task *task, const mote_lod *lod,
+                                lod_written *written) {
+    mote_potree_params params = potree_params(o, task);
+    mote_potree_report report = {0};
     params.begun = task->begun;
     task->begun = NULL;
-    if (o->quality_given) params.brotli_quality = o->quality;
     const mote_status status = mote_potree_write(s->ctx, lod, task->output, &params, &report);
     const lod_written all = {false, report.points, report.octree_bytes, report.hierarchy_bytes, report.hash};
     *written = all;
@@ -232,9 +251,8 @@ static mote_status write_potree(session *s, const lod_options *o, lod_task *task
 }
 
 static mote_status write_copc(session *s, const lod_task *task, const mote_lod *lod, lod_written *written) {
-    mote_copc_params params = mote_copc_defaults();
+    const mote_copc_params params = copc_params(task);
     mote_copc_report report = {0};
-    params.columns = task->columns;
     const mote_status status = mote_copc_write(s->ctx, lod, task->output, &params, &report);
     const lod_written all = {true, report.points, report.file_bytes, report.hierarchy_bytes, report.hash};
     *written = all;
@@ -278,9 +296,9 @@ static void report_written(session *s, const lod_options *o, const lod_task *tas
 static int build_and_write(session *s, const lod_options *o, lod_task *task) {
     const mote_lod_params params = lod_params(s, o);
     if (o->plan) {
-        mote_potree_params potree = mote_potree_defaults();
-        potree.encoding = (mote_potree_encoding)o->encoding;
-        return lod_print_plan(s, task->cloud, &params, o->copc ? NULL : &potree);
+        const lod_question question = {
+            task->cloud, params, task->output, o->copc, potree_params(o, task), copc_params(task), task->would_begin};
+        return lod_print_plan(s, &question);
     }
     mote_lod *lod = NULL;
     lod_written written = {0};
@@ -322,7 +340,7 @@ static int run_lod(session *s, const lod_options *o, const io_paths *paths) {
     mote_read_params reading = mote_read_defaults();
     reading.prepare_order = true;
     reading.to_device = !o->copc;
-    if (is_plain(o)) reading.known = begin_output;
+    if (is_plain(o)) reading.known = o->plan ? note_output : begin_output;
     reading.known_user = &task;
     if (code == EXIT_DONE) code = session_read(s, paths->inputs, paths->input_count, &reading, &cloud);
     task.cloud = cloud;
@@ -357,7 +375,7 @@ int cmd_lod(int argc, char **argv) {
          "only these beside the position; default all.\nrgb stands for red, green and blue"},
         {"name", 0, OPTION_TEXT, &o.name, NULL, "TEXT", "in metadata.json; default from DIR"},
         {"stats", 0, OPTION_FLAG, &o.stats, NULL, NULL, "print levels, structures with bytes, stages with seconds"},
-        {"plan", 0, OPTION_FLAG, &o.plan, NULL, NULL, "nodes, bytes in memory and on disk, but nothing is\nwritten"},
+        {"plan", 0, OPTION_FLAG, &o.plan, NULL, NULL, "nodes, bytes in memory and on disk: all is done but\nwriting"},
         {0},
     };
     common_options common;

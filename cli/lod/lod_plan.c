@@ -1,5 +1,5 @@
-/* mote lod --plan: the octree is built, as the run itself would, and its memory measured; what writing adds follows
-   from its nodes. Where memory does not hold that, the shape of the tree is estimated from a sample. */
+/* mote lod --plan: the octree is built and encoded, as the run itself would, but not written, and memory and bytes are
+   measured. Where memory does not hold that, the shape of the tree is estimated from a sample. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,20 +20,12 @@
 #define COPC_MEMORY          10e6 /* per thread: the encoder and chunks that wait */
 #define CELLS_OF_SURFACE     1.9  /* occupied cells of a grid of g a side, over g², on city scans */
 
-/* What writing takes, from the writers' own sizes. */
-#define WRITE_NODE_BYTES    128.0  /* per node: places, pages, names */
-#define WRITE_THREAD_BYTES  1.3e6  /* per thread: records that wait for the file */
-#define WRITE_FILE_BYTES    1.1e6  /* the output's buffer, which is there from the start */
-#define WRITE_POINT_BYTES   20.0   /* per point of a node in hand: its indices and colours, as they grow */
-#define BROTLI_ROUND_BYTES  16.8e6 /* per thread: nodes that are compressed in a round */
-#define BROTLI_THREAD_BYTES 10.2e6 /* per thread: an encoder, without its window */
-#define BROTLI_WINDOW_BYTES 17e6   /* of an encoder, at most */
-#define BROTLI_POINT_BYTES  6.0    /* of a point, more than in octree.bin */
-#define COPC_THREAD_BYTES   2.1e6  /* per thread: an encoder */
-#define COPC_POINT_BYTES    12.0   /* per point of a node in hand, beside its record, twice */
-#define COPC_CHUNK_RATIO    0.9    /* of the raw bytes, where they are noise */
-#define COPC_ROUND_NODES    16u    /* per thread: nodes whose chunks wait for the file */
-#define BUILD_MARGIN        1.05   /* which thread gets which block of poisson is not the same each time */
+/* What the run takes otherwise than the plan. */
+#define MARGIN            1.05   /* of memory: which thread gets which block of poisson is not the same each time … */
+#define MARGIN_COMPRESSED 1.15   /* … nor which node; encoders' buffers grow as its bytes need, by doubling */
+#define NAMES_BYTES       8192.0 /* names and places of files */
+#define BEGUN_BYTES       (1u << 20) /* the buffer of an output that is begun before its points are known */
+#define UNKNOWN           "a folder whose name is not known" /* in metadata.json */
 
 /* Bytes per point at the peak of building and writing, measured on city scans; docs/lod.md. */
 #define POINT_BYTES         25.0
@@ -202,81 +194,48 @@ static void set_shape(const mote_lod *lod, plan *p) {
     }
 }
 
-/* Points of the largest node, and of as many of the largest as there are threads: each has one in hand. */
-typedef struct large_nodes {
-    double largest, in_hand;
-} large_nodes;
-
-#define THREADS_MAX 256
-
-static large_nodes find_large_nodes(const mote_lod *lod, uint32_t threads) {
-    double top[THREADS_MAX] = {0}; /* descending */
-    const uint32_t count = threads < THREADS_MAX ? threads : THREADS_MAX;
-    large_nodes large = {0, 0};
-    for (uint32_t n = 0; n < mote_lod_node_count(lod); n++) {
-        const double points = (double)mote_lod_nodes(lod)[n].point_count;
-        if (points <= top[count - 1]) continue;
-        uint32_t at = count - 1;
-        for (; at > 0 && top[at - 1] < points; at--) top[at] = top[at - 1];
-        top[at] = points;
+/* Encodes the octree as the run would. */
+static mote_status dry_run(session *s, const lod_question *question, const mote_lod *lod, plan *out) {
+    const char *path = question->output != NULL ? question->output : UNKNOWN;
+    if (question->copc) {
+        mote_copc_params params = question->copc_params;
+        mote_copc_report report = {0};
+        params.dry_run = true;
+        const mote_status status = mote_copc_write(s->ctx, lod, path, &params, &report);
+        out->disk_bytes = (double)report.file_bytes;
+        return status;
     }
-    for (uint32_t i = 0; i < count; i++) large.in_hand += top[i];
-    large.largest = top[0];
-    return large;
+    mote_potree_params params = question->potree;
+    mote_potree_report report = {0};
+    params.dry_run = true;
+    const mote_status status = mote_potree_write(s->ctx, lod, path, &params, &report);
+    out->disk_bytes = (double)(report.octree_bytes + report.hierarchy_bytes + report.metadata_bytes);
+    return status;
 }
 
-static double brotli_bytes(double threads, const large_nodes *large, double stored, double point_bytes) {
-    const double coded = point_bytes + BROTLI_POINT_BYTES;
-    const double round = fmin(stored * coded, threads * BROTLI_ROUND_BYTES + large->largest * coded);
-    const double windows = fmin(large->in_hand * coded, threads * BROTLI_WINDOW_BYTES);
-    return round + threads * BROTLI_THREAD_BYTES + windows + 2 * large->in_hand * coded;
-}
-
-/* A round's chunks stay where they are until the next round's take their places, which grow as it takes. */
-static double copc_bytes(uint32_t threads, const large_nodes *large, const mote_lod *lod, double point_bytes) {
-    const uint32_t places = COPC_ROUND_NODES * threads, nodes = mote_lod_node_count(lod);
-    double waiting = 0;
-    for (uint32_t place = 0; place < places; place++) {
-        double most = 0;
-        for (uint32_t n = place; n < nodes; n += places) {
-            most = fmax(most, (double)mote_lod_nodes(lod)[n].point_count);
-        }
-        waiting += most;
-    }
-    return waiting * point_bytes * COPC_CHUNK_RATIO + threads * COPC_THREAD_BYTES +
-           large->in_hand * (COPC_POINT_BYTES + 2 * point_bytes);
-}
-
-/* What the context holds now, and what writing takes more. */
-static double writing_bytes(const session *s, const mote_cloud *cloud, const mote_potree_params *potree,
-                            const mote_lod *lod, const plan *p) {
-    const uint32_t threads = (uint32_t)mote_context_threads(s->ctx);
-    const double point_bytes = potree == NULL ? copc_point_bytes(cloud) : lod_point_bytes(cloud);
-    const large_nodes large = find_large_nodes(lod, threads);
-    double bytes = (double)mote_context_memory_bytes(s->ctx) + WRITE_FILE_BYTES + p->nodes * WRITE_NODE_BYTES;
-    if (potree == NULL) return bytes + copc_bytes(threads, &large, lod, point_bytes);
-    bytes += large.in_hand * WRITE_POINT_BYTES;
-    if (potree->encoding == MOTE_POTREE_BROTLI) {
-        return bytes + brotli_bytes(threads, &large, p->stored_points, point_bytes);
-    }
-    return bytes + threads * WRITE_THREAD_BYTES;
-}
-
-static int make_plan(session *s, const mote_cloud *cloud, const mote_lod_params *params,
-                     const mote_potree_params *potree, plan *out) {
+static mote_status build_and_encode(session *s, const lod_question *question, plan *out) {
     mote_lod *lod = NULL;
-    const mote_status status = mote_lod_build(s->ctx, cloud, params, &lod);
-    if (status == MOTE_ERROR_MEMORY) { /* how much would do is what --plan is asked for */
-        mote_context_clear(s->ctx);
-        return estimate(s, cloud, params, potree, out);
-    }
-    if (status != MOTE_OK) return session_fail(s, status, false);
-    set_shape(lod, out);
-    set_disk(cloud, potree, out);
-    const double building = (double)mote_context_memory_peak_bytes(s->ctx) * BUILD_MARGIN + WRITE_FILE_BYTES;
-    out->memory_bytes = fmax(building, writing_bytes(s, cloud, potree, lod, out));
+    mote_status status = mote_lod_build(s->ctx, question->cloud, &question->params, &lod);
+    const double building = (double)mote_context_memory_peak_bytes(s->ctx);
+    if (status == MOTE_OK) set_shape(lod, out);
+    if (status == MOTE_OK) status = dry_run(s, question, lod, out);
+    const double whole = (double)mote_context_memory_peak_bytes(s->ctx);
+    const bool compressed = question->copc || question->potree.encoding == MOTE_POTREE_BROTLI;
+    const double begun = question->is_begun_early ? BEGUN_BYTES : 0;
+    out->memory_bytes =
+        fmax(whole * (compressed ? MARGIN_COMPRESSED : MARGIN), building * MARGIN + begun) + NAMES_BYTES;
     mote_lod_destroy(lod);
-    return EXIT_DONE;
+    return status;
+}
+
+static int make_plan(session *s, const lod_question *question, plan *out) {
+    const mote_status status = build_and_encode(s, question, out);
+    if (status == MOTE_OK) return EXIT_DONE;
+    if (status != MOTE_ERROR_MEMORY) return session_fail(s, status, false);
+    const plan nothing = {0}; /* how much would do is what --plan is asked for */
+    *out = nothing;
+    mote_context_clear(s->ctx);
+    return estimate(s, question->cloud, &question->params, question->copc ? NULL : &question->potree, out);
 }
 
 static void print_plan_json(const plan *p, uint64_t points) {
@@ -295,12 +254,11 @@ static void print_plan_json(const plan *p, uint64_t points) {
     emit_end(&json);
 }
 
-int lod_print_plan(session *s, const mote_cloud *cloud, const mote_lod_params *params,
-                   const mote_potree_params *potree) {
+int lod_print_plan(session *s, const lod_question *question) {
     plan p = {0};
-    const int code = make_plan(s, cloud, params, potree, &p);
+    const int code = make_plan(s, question, &p);
     if (code != EXIT_DONE) return code;
-    const uint64_t points = mote_cloud_count(cloud);
+    const uint64_t points = mote_cloud_count(question->cloud);
     progress_clear(&s->bar);
     if (s->options.json) {
         print_plan_json(&p, points);

@@ -28,10 +28,19 @@ void lod_print_stats(const session *s, const mote_lod *lod, const lod_written *w
 void lod_print_json(const session *s, const mote_lod *lod, const lod_written *written, const char *output,
                     uint64_t input_points);
 
-/* --plan: what a conversion would take, estimated from a sample of the points; potree NULL: of COPC. Returns an exit
-   code. */
-int lod_print_plan(session *s, const mote_cloud *cloud, const mote_lod_params *params,
-                   const mote_potree_params *potree);
+/* What --plan is asked about. */
+typedef struct lod_question {
+    const mote_cloud *cloud;
+    mote_lod_params params;
+    const char *output; /* NULL: its name is not known */
+    bool copc;          /* a COPC file, else a Potree folder */
+    mote_potree_params potree;
+    mote_copc_params copc_params;
+    bool is_begun_early; /* the run holds an output while it reads and builds the octree */
+} lod_question;
+
+/* --plan: what a conversion would take. Returns an exit code. */
+int lod_print_plan(session *s, const lod_question *question);
 /* Bytes of a point in octree.bin, at most: an attribute of the cloud that is zero everywhere may be left out. */
 double lod_point_bytes(const mote_cloud *cloud);
 

@@ -1,7 +1,8 @@
 /* An output, whatever its name stands for:
  *
  *   a file, new or there     NAME.PID.part beside it, which takes its name when complete
- *   a pipe, a device, "-"    written as the bytes come, where they come in order; else
+ *   a dry run                nothing
+   a pipe, a device, "-"    written as the bytes come, where they come in order; else
  *                            a temporary file without a name, copied there when
    complete */
 #define _GNU_SOURCE /* O_CLOEXEC, F_DUPFD_CLOEXEC */
@@ -70,20 +71,32 @@ static mote_status open_place(mote_context *ctx, bool in_order, output_place *pl
     return output->name != NULL ? open_file(ctx, place, output) : MOTE_ERROR_MEMORY;
 }
 
-static mote_status open_output(mote_context *ctx, const char *path, bool in_order, mote_output *output) {
+/* The memory that an output of any kind takes. */
+static mote_status make_output(mote_context *ctx, const char *path, mote_output *output) {
     memset(output, 0, sizeof *output);
     const size_t path_bytes = strlen(path) + sizeof STANDARD_OUTPUT;
-    output_place *place = mote_alloc(ctx, sizeof *place, "output");
     output->path = mote_alloc(ctx, path_bytes, "output");
     output->temporary = mote_alloc(ctx, NAME_MAX + 1, "output");
     output->buffer = mote_alloc(ctx, BUFFER_BYTES, "output");
-    mote_status status = MOTE_ERROR_MEMORY;
-    if (place != NULL && output->path != NULL && output->temporary != NULL && output->buffer != NULL) {
-        memcpy(output->path, path, strlen(path) + 1);
-        status = open_place(ctx, in_order, place, output);
-    }
+    if (output->path == NULL || output->temporary == NULL || output->buffer == NULL) return MOTE_ERROR_MEMORY;
+    memcpy(output->path, path, strlen(path) + 1);
+    return MOTE_OK;
+}
+
+static mote_status open_output(mote_context *ctx, const char *path, bool in_order, mote_output *output) {
+    output_place *place = mote_alloc(ctx, sizeof *place, "output");
+    mote_status status = make_output(ctx, path, output);
+    if (place == NULL) status = MOTE_ERROR_MEMORY;
+    if (status == MOTE_OK) status = open_place(ctx, in_order, place, output);
     mote_free(ctx, place);
     return status == MOTE_OK ? MOTE_OK : mote_output_close(ctx, output, status);
+}
+
+mote_status mote_output_open_nowhere(mote_context *ctx, const char *path, mote_output *output) {
+    const mote_status status = make_output(ctx, path, output);
+    if (status != MOTE_OK) return mote_output_close(ctx, output, status);
+    output->kind = OUTPUT_NOWHERE;
+    return MOTE_OK;
 }
 
 mote_status mote_output_open(mote_context *ctx, const char *path, mote_output *output) {
@@ -126,6 +139,7 @@ static mote_status fail_to_write(mote_context *ctx, const mote_output *output) {
 mote_status mote_output_write_at(mote_context *ctx, mote_output *output, const void *data, uint64_t size_bytes,
                                  uint64_t offset) {
     const uint8_t *from = data;
+    if (output->kind == OUTPUT_NOWHERE) return MOTE_OK;
     if (output->kind == OUTPUT_STREAM) return write_stream(ctx, output, data, size_bytes);
     if (output->map != NULL) {
         const bool written = output_map_write(output->map, data, size_bytes, offset);
@@ -208,7 +222,7 @@ mote_status mote_output_close(mote_context *ctx, mote_output *output, mote_statu
     output_map_close(ctx, output->map);
     if (output->kind == OUTPUT_FILE) {
         status = close_file(ctx, output, status);
-    } else if (output->kind != OUTPUT_CLOSED) {
+    } else if (output->kind == OUTPUT_STREAM || output->kind == OUTPUT_SPOOL) {
         status = close_stream(ctx, output, status);
     }
     mote_free(ctx, output->buffer);

@@ -1,7 +1,5 @@
 /* Encodes the nodes, some at a time, and writes their chunks one behind the other: coarse levels first, within a level
    in Morton order, whatever thread was ready first. */
-#include <omp.h>
-
 #include "io/copc/copc_write.h"
 #include "io/potree/potree.h" /* the checksum */
 #include "math/hash.h"
@@ -16,6 +14,14 @@ typedef struct chunk_slot {
     uint64_t capacity;
 } chunk_slot;
 
+/* What the threads share in a round. */
+typedef struct chunk_round {
+    copc_job *job;
+    chunk_slot *slots;
+    uint32_t first, last; /* nodes */
+    mote_turns turns;
+} chunk_round;
+
 static void tally_times(const uint8_t *records, uint64_t count, uint32_t stride_bytes, copc_worker *worker) {
     for (uint64_t i = 0; i < count; i++, records += stride_bytes) {
         const double gps = las_f64(records + AT_GPS);
@@ -24,8 +30,8 @@ static void tally_times(const uint8_t *records, uint64_t count, uint32_t stride_
     }
 }
 
-static mote_status encode_node(const copc_job *job, uint32_t node, chunk_slot *slot, copc_place *place) {
-    copc_worker *worker = &job->workers[omp_get_thread_num()];
+static mote_status encode_node(const copc_job *job, copc_worker *worker, uint32_t node, chunk_slot *slot,
+                               copc_place *place) {
     const uint8_t *data = NULL;
     uint64_t count = 0, size_bytes = 0;
     memset(place, 0, sizeof *place);
@@ -49,19 +55,35 @@ static mote_status encode_node(const copc_job *job, uint32_t node, chunk_slot *s
     return MOTE_OK;
 }
 
-static mote_status write_round(copc_job *job, uint32_t first, uint32_t last, const chunk_slot *slots) {
+static void run_node(void *user, int thread, uint32_t node) {
+    const chunk_round *round = user;
+    const copc_job *job = round->job;
+    if (mote_context_status(job->ctx) != MOTE_OK) return;
+    encode_node(job, &job->workers[thread], node, &round->slots[node - round->first], &job->places[node]);
+}
+
+static mote_status encode_round(chunk_round *round) {
+    const copc_job *job = round->job;
+    MOTE_TRY(mote_turns_make(job->ctx, &job->places[round->first].points, sizeof *job->places, round->first,
+                             round->last - round->first, &round->turns));
+    mote_turns_run(job->ctx, &round->turns, run_node, round);
+    return mote_context_status(job->ctx);
+}
+
+static mote_status write_round(const chunk_round *round) {
+    copc_job *job = round->job;
     int failed = MOTE_OK;
-    for (uint32_t node = first; node < last; node++) {
+    for (uint32_t node = round->first; node < round->last; node++) {
         copc_place *place = &job->places[node];
         place->at = place->points > 0 ? job->at : 0;
         job->at += place->size_bytes;
         job->hash = mote_hash_pair(job->hash, place->hash);
     }
 #pragma omp parallel for schedule(dynamic, 1) num_threads(job->ctx->threads) shared(failed)
-    for (int64_t node = first; node < (int64_t)last; node++) {
+    for (int64_t node = round->first; node < (int64_t)round->last; node++) {
         const copc_place *place = &job->places[node];
-        const mote_status status =
-            mote_output_write_at(job->ctx, &job->output, slots[node - first].data, place->size_bytes, place->at);
+        const mote_status status = mote_output_write_at(job->ctx, &job->output, round->slots[node - round->first].data,
+                                                        place->size_bytes, place->at);
         if (status == MOTE_OK) continue;
 #pragma omp atomic write
         failed = (int)status;
@@ -69,26 +91,36 @@ static mote_status write_round(copc_job *job, uint32_t first, uint32_t last, con
     return (mote_status)failed;
 }
 
-static mote_status write_nodes(copc_job *job, chunk_slot *slots, uint32_t slot_count) {
+static mote_status write_nodes(chunk_round *round, uint32_t slot_count) {
+    const copc_job *job = round->job;
     uint64_t done = 0, all = 0;
     for (uint32_t n = 0; n < job->node_count; n++) all += job->nodes[n].point_count;
-    for (uint32_t first = 0; first < job->node_count; first += slot_count) {
+    for (round->first = 0; round->first < job->node_count; round->first = round->last) {
+        const uint32_t remaining = job->node_count - round->first;
+        round->last = round->first + (remaining < slot_count ? remaining : slot_count);
         MOTE_TRY(mote_progress(job->ctx, all > 0 ? (double)done / (double)all : 0, "writing COPC"));
-        const uint32_t remaining = job->node_count - first,
-                       last = first + (remaining < slot_count ? remaining : slot_count);
-        int failed = MOTE_OK; /* the nodes of the round are coded by all threads, then written in their order */
-#pragma omp parallel for schedule(dynamic, 1) num_threads(job->ctx->threads) shared(failed)
-        for (int64_t node = first; node < (int64_t)last; node++) {
-            const mote_status status = encode_node(job, (uint32_t)node, &slots[node - first], &job->places[node]);
-            if (status == MOTE_OK) continue;
-#pragma omp atomic write
-            failed = (int)status;
-        }
-        MOTE_TRY((mote_status)failed);
-        MOTE_TRY(write_round(job, first, last, slots));
-        for (uint32_t n = first; n < last; n++) done += job->nodes[n].point_count;
+        MOTE_TRY(encode_round(round));
+        MOTE_TRY(write_round(round));
+        for (uint32_t n = round->first; n < round->last; n++) done += job->nodes[n].point_count;
     }
     return mote_progress(job->ctx, 1, "writing COPC");
+}
+
+/* Of a dry run: the chunks that were not encoded, and the room for each slot's largest. */
+static mote_status guess_chunks(copc_job *job, chunk_slot *slots, uint32_t slot_count) {
+    if (job->sample.is_whole) return MOTE_OK;
+    mote_sample_guess(&job->sample, job->nodes, job->node_count, &job->places[0].size_bytes, sizeof job->places[0]);
+    job->at = job->layout.points_at + 8;
+    for (uint32_t n = 0; n < job->node_count; n++) {
+        chunk_slot *slot = &slots[n % slot_count];
+        job->places[n].points = job->nodes[n].point_count;
+        job->at += job->places[n].size_bytes;
+        if (!mote_reserve_scratch(job->ctx, (void **)&slot->data, &slot->capacity, job->places[n].size_bytes, 1,
+                                  "COPC chunks")) {
+            return MOTE_ERROR_MEMORY;
+        }
+    }
+    return MOTE_OK;
 }
 
 /* ---- the chunk table */
@@ -126,14 +158,27 @@ static mote_status write_table(copc_job *job) {
     return status;
 }
 
+/* How many points are loaded for a node: its own, of which some leave, and those that come. */
+static void count_loaded(copc_job *job) {
+    for (uint32_t n = 0; n < job->node_count; n++) job->places[n].points = job->nodes[n].point_count;
+    for (uint64_t s = 0; s < job->stray_count; s++) job->places[job->strays[s].node].points++;
+}
+
 mote_status mote_copc_write_chunks(copc_job *job) {
     const uint32_t slot_count = NODES_PER_ROUND * (uint32_t)job->ctx->threads;
-    chunk_slot *slots = mote_alloc_zero(job->ctx, slot_count * sizeof *slots, "COPC chunks");
-    if (slots == NULL) return MOTE_ERROR_MEMORY;
+    chunk_round round;
+    memset(&round, 0, sizeof round);
+    round.job = job;
+    round.turns.sample = &job->sample;
+    round.slots = mote_alloc_zero(job->ctx, slot_count * sizeof *round.slots, "COPC chunks");
+    if (round.slots == NULL) return MOTE_ERROR_MEMORY;
     job->at = job->layout.points_at + 8;
-    mote_status status = write_nodes(job, slots, slot_count);
-    for (uint32_t i = 0; i < slot_count; i++) mote_free(job->ctx, slots[i].data);
-    mote_free(job->ctx, slots);
+    count_loaded(job);
+    mote_status status = write_nodes(&round, slot_count);
+    if (status == MOTE_OK) status = guess_chunks(job, round.slots, slot_count);
+    for (uint32_t i = 0; i < slot_count; i++) mote_free(job->ctx, round.slots[i].data);
+    mote_free(job->ctx, round.slots);
+    mote_turns_free(job->ctx, &round.turns);
     if (status == MOTE_OK) status = write_table(job);
     return status;
 }

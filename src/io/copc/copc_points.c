@@ -1,7 +1,6 @@
 /* The points of the octree's nodes as LAS records, each in a node whose cube holds it. */
 #include <float.h>
 #include <math.h>
-#include <omp.h>
 #include <stdlib.h>
 
 #include "io/copc/copc_write.h"
@@ -115,7 +114,6 @@ static mote_status add_stray(const copc_job *job, copc_worker *worker, uint32_t 
 static mote_status find_in_node(const copc_job *job, copc_worker *worker, uint32_t node) {
     copc_key key;
     mote_box cube;
-    if (job->nodes[node].level <= job->settled_level) return MOTE_OK;
     mote_copc_key(job, node, &key);
     mote_copc_cube(&job->info, &key, &cube);
     MOTE_TRY(load_own(job, worker, node, 0, false));
@@ -150,17 +148,24 @@ static mote_status collect_strays(copc_job *job) {
     return MOTE_OK;
 }
 
+static void run_node(void *user, int thread, uint32_t node) {
+    const copc_job *job = user;
+    if (mote_context_status(job->ctx) == MOTE_OK) find_in_node(job, &job->workers[thread], node);
+}
+
 mote_status mote_copc_find_strays(copc_job *job) {
-    int failed = MOTE_OK;
-    const int64_t count = job->node_count;
-#pragma omp parallel for schedule(dynamic, 4) num_threads(job->ctx->threads) shared(failed)
-    for (int64_t node = 1; node < count; node++) { /* the root holds all */
-        const mote_status status = find_in_node(job, &job->workers[omp_get_thread_num()], (uint32_t)node);
-        if (status == MOTE_OK) continue;
-#pragma omp atomic write
-        failed = (int)status;
+    mote_turns turns;
+    uint32_t first = 1; /* the root holds all */
+    memset(&turns, 0, sizeof turns);
+    while (first < job->node_count && job->nodes[first].level <= job->settled_level) first++;
+    if (first < job->node_count) {
+        MOTE_TRY(mote_turns_make(job->ctx, &job->nodes[first].point_count, sizeof *job->nodes, first,
+                                 job->node_count - first, &turns));
+        mote_turns_run(job->ctx, &turns, run_node, job);
+        mote_turns_free(job->ctx, &turns);
     }
-    return failed == MOTE_OK ? collect_strays(job) : (mote_status)failed;
+    MOTE_TRY(mote_context_status(job->ctx));
+    return collect_strays(job);
 }
 
 /* The first stray of a node or of one after it. */

@@ -68,6 +68,21 @@ static mote_status plan_records(copc_job *job, const mote_write_params *params, 
     return mote_las_lay_out(job->ctx, &job->plan, records, &job->layout);
 }
 
+static mote_status make_workers(copc_job *job) {
+    const uint64_t threads = (uint64_t)job->ctx->threads;
+    job->places = mote_alloc_zero(job->ctx, job->node_count * sizeof *job->places, "COPC");
+    job->workers = mote_alloc_zero(job->ctx, threads * sizeof *job->workers, "COPC");
+    if (job->places == NULL || job->workers == NULL) return MOTE_ERROR_MEMORY;
+    for (uint64_t t = 0; t < threads; t++) {
+        copc_worker *worker = &job->workers[t];
+        mote_las_tally_clear(&worker->tally);
+        worker->gps_low = INFINITY;
+        worker->gps_high = -INFINITY;
+        MOTE_TRY(mote_laz_encoder_make(job->ctx, &job->records.schema, &worker->encoder));
+    }
+    return MOTE_OK;
+}
+
 /* ---- what goes out */
 
 static void hash_records(copc_job *job, const mote_record *records, uint64_t count) {
@@ -128,27 +143,26 @@ static mote_status write_file(copc_job *job, mote_copc_report *report) {
 
 /* ---- the file */
 
-static mote_status write_octree(copc_job *job, const char *path, mote_copc_report *report) {
-    /* What each thread codes with, and counts. */
-    const uint64_t threads = (uint64_t)job->ctx->threads;
-    job->places = mote_alloc_zero(job->ctx, job->node_count * sizeof *job->places, "COPC");
-    job->workers = mote_alloc_zero(job->ctx, threads * sizeof *job->workers, "COPC");
-    if (job->places == NULL || job->workers == NULL) return MOTE_ERROR_MEMORY;
-    for (uint64_t t = 0; t < threads; t++) {
-        copc_worker *worker = &job->workers[t];
-        mote_las_tally_clear(&worker->tally);
-        worker->gps_low = INFINITY;
-        worker->gps_high = -INFINITY;
-        MOTE_TRY(mote_laz_encoder_make(job->ctx, &job->records.schema, &worker->encoder));
-    }
+#define TABLE_ENTRY_BYTES 4u /* that a chunk's entry may take more where its size is known than where it is guessed */
+
+static mote_status open_output(copc_job *job, const char *path, bool dry_run) {
+    /* What strays leave behind and where they go, no guess could tell. */
+    mote_sample_make(dry_run && job->stray_count == 0, job->nodes, job->node_count, &job->sample);
+    return dry_run ? mote_output_open_nowhere(job->ctx, path, &job->output)
+                   : mote_output_open(job->ctx, path, &job->output);
+}
+
+static mote_status write_octree(copc_job *job, const char *path, bool dry_run, mote_copc_report *report) {
+    MOTE_TRY(make_workers(job));
     mote_copc_place_cube(job);
     mote_stage(job->ctx, "check cubes");
     MOTE_TRY(mote_progress(job->ctx, 0, "writing COPC"));
     MOTE_TRY(mote_copc_find_strays(job));
-    MOTE_TRY(mote_output_open(job->ctx, path, &job->output));
+    MOTE_TRY(open_output(job, path, dry_run));
     MOTE_TRY(mote_output_close(job->ctx, &job->output, write_file(job, report)));
     report->points = job->plan.count;
     report->file_bytes = job->at;
+    if (!job->sample.is_whole) report->file_bytes += TABLE_ENTRY_BYTES * job->node_count;
     report->hash = job->hash;
     for (uint32_t n = 0; n < job->node_count; n++) report->nodes += job->places[n].points > 0;
     return MOTE_OK;
@@ -194,7 +208,7 @@ mote_status mote_copc_write(mote_context *ctx, const mote_lod *lod, const char *
     writing.las_format = LAS_FORMAT_COPC;
     mote_stage(ctx, "plan record");
     mote_status status = plan_records(&job, &writing, path);
-    if (status == MOTE_OK) status = write_octree(&job, path, &made);
+    if (status == MOTE_OK) status = write_octree(&job, path, p.dry_run, &made);
     mote_stage(ctx, NULL);
     made.seconds = mote_seconds() - started;
     if (report != NULL && status == MOTE_OK) *report = made;

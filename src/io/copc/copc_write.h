@@ -4,10 +4,11 @@
 
 #include "io/copc/copc.h"
 #include "io/las/write/las_write.h"
+#include "io/turns.h"
 
 /* Where a node's chunk went. */
 typedef struct copc_place {
-    uint64_t at, size_bytes, points; /* all 0 for a node without points */
+    uint64_t at, size_bytes, points; /* all 0 for a node without points; before it is encoded, points: those loaded */
     uint64_t hash;
 } copc_place;
 
@@ -46,7 +47,8 @@ typedef struct copc_job {
     copc_stray *strays;   /* of all threads, by node and then by index */
     uint64_t stray_count;
     las_layout layout;
-    uint64_t at; /* the end of what is written */
+    uint64_t at;        /* the end of what is written */
+    mote_sample sample; /* the nodes that are encoded */
     uint64_t hash;
 } copc_job;
 

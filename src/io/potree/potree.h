@@ -190,6 +190,7 @@ typedef struct potree_octree {
     potree_place *places; /* [node_count] */
     potree_stats *stats;  /* one per thread */
     int brotli_quality;
+    const struct mote_sample *sample; /* the nodes that are encoded; turns.h */
 } potree_octree;
 
 /* The working memory of a thread. */
@@ -356,6 +357,7 @@ typedef struct potree_folder {
     char *temporary; /* PATH.PID.part */
     bool replaces;   /* a Potree folder stands at path */
     bool uploaded;   /* temporary exists */
+    bool is_dry;     /* of a dry run: neither exists, and nothing is written */
 } potree_folder;
 
 struct mote_potree_output {
@@ -363,6 +365,8 @@ struct mote_potree_output {
     mote_output octree; /* octree.bin */
 };
 mote_status potree_folder_open(mote_context *ctx, const char *path, potree_folder *folder);
+/* For a dry run: path only gives the name. */
+mote_status potree_folder_open_nowhere(mote_context *ctx, const char *path, potree_folder *folder);
 /* Opens an output inside. */
 mote_status potree_folder_output(mote_context *ctx, const potree_folder *folder, const char *name, mote_output *output);
 /* MOTE_OK: the folder takes its name; any other: it is removed. */

@@ -1,8 +1,7 @@
 /* Encoding BROTLI of octree.bin: each node attribute by attribute, compressed on its own. Nodes are compressed in
    parallel, a round at a time, and written in order, so that the file does not depend on the number of threads. */
-#include <omp.h>
-
 #include "io/potree/potree.h"
+#include "io/turns.h"
 
 #define ROUND_BYTES       (16u << 20) /* uncompressed, per thread */
 #define CODED_ROUND_BYTES (8u << 20)  /* the same where the round keeps them, coded */
@@ -17,6 +16,7 @@ typedef struct brotli_round {
     uint64_t *coded_at; /* [end - begin] */
     uint64_t coded_capacity, coded_node_capacity;
     uint8_t *coded;
+    mote_turns turns;
 } brotli_round;
 
 /* What the parts of a piece need to know. */
@@ -32,13 +32,20 @@ typedef struct brotli_worker {
     uint64_t node_capacity;
 } brotli_worker;
 
+/* What the threads share in a round. */
+typedef struct brotli_work {
+    const potree_octree *octree;
+    brotli_worker *workers; /* [threads] */
+    const brotli_round *round;
+} brotli_work;
+
 /* Gathers a node's points and codes them into the worker's memory. */
 static mote_status code_node(const potree_octree *octree, brotli_worker *worker, potree_stats *stats, uint32_t node) {
     const potree_plan *plan = octree->plan;
     const uint64_t count = octree->source->nodes[node].point_count, size_bytes = count * plan->coded_stride_bytes;
     MOTE_TRY(potree_worker_load(octree, &worker->base, node));
-    if (!mote_reserve(octree->ctx, (void **)&worker->node_data, &worker->node_capacity, size_bytes, 1,
-                      "potree buffers")) {
+    if (!mote_reserve_scratch(octree->ctx, (void **)&worker->node_data, &worker->node_capacity, size_bytes, 1,
+                              "potree buffers")) {
         return MOTE_ERROR_MEMORY;
     }
     for (uint64_t first = 0; first < count; first += POTREE_BLOCK_POINTS) {
@@ -123,8 +130,21 @@ static mote_status begin_round(const potree_octree *octree, brotli_round *round)
                : MOTE_ERROR_MEMORY;
 }
 
+static void run_node(void *user, int thread, uint32_t node) {
+    const brotli_work *work = user;
+    if (mote_context_status(work->octree->ctx) != MOTE_OK) return;
+    compress_node(work->octree, &work->workers[thread], &work->octree->stats[thread], node, work->round);
+}
+
+static mote_status run_round(const potree_octree *octree, brotli_worker *workers, brotli_round *round) {
+    brotli_work work = {octree, workers, round};
+    MOTE_TRY(mote_turns_make(octree->ctx, &octree->source->nodes[round->begin].point_count,
+                             sizeof *octree->source->nodes, round->begin, round->end - round->begin, &round->turns));
+    mote_turns_run(octree->ctx, &round->turns, run_node, &work);
+    return mote_context_status(octree->ctx);
+}
+
 static mote_status end_round(const potree_octree *octree, const brotli_round *round, uint64_t *written_bytes) {
-    MOTE_TRY(mote_context_status(octree->ctx));
     for (uint32_t n = round->begin; n < round->end; n++) {
         potree_place *place = &octree->places[n];
         place->offset = *written_bytes;
@@ -162,12 +182,7 @@ static mote_status write_round(const potree_octree *octree, brotli_worker *worke
         MOTE_TRY(begin_coding(octree, round));
         MOTE_TRY(potree_batches_run(batches, round->end, code_piece, &coding));
     }
-#pragma omp parallel for schedule(dynamic) num_threads(octree->ctx->threads)
-    for (uint32_t n = round->begin; n < round->end; n++) {
-        const int t = omp_get_thread_num();
-        if (mote_context_status(octree->ctx) != MOTE_OK) continue;
-        compress_node(octree, &workers[t], &octree->stats[t], n, round);
-    }
+    MOTE_TRY(run_round(octree, workers, round));
     return end_round(octree, round, written_bytes);
 }
 
@@ -188,12 +203,14 @@ mote_status potree_octree_write_brotli(potree_octree *octree) {
     brotli_round round;
     potree_batches batches;
     memset(&round, 0, sizeof round);
+    round.turns.sample = octree->sample;
     memset(&batches, 0, sizeof batches);
     mote_status status = workers != NULL ? make_workers(octree, workers) : MOTE_ERROR_MEMORY;
     if (status == MOTE_OK && octree->plan->device_ops != NULL) status = potree_batches_open(octree, &batches);
     if (status == MOTE_OK) status = write_rounds(octree, workers, &batches, &round);
     status = potree_batches_close(&batches, status);
     free_workers(ctx, workers);
+    mote_turns_free(ctx, &round.turns);
     mote_free(ctx, round.data);
     mote_free(ctx, round.data_at);
     mote_free(ctx, round.coded);

@@ -180,6 +180,15 @@ mote_status potree_folder_open(mote_context *ctx, const char *path, potree_folde
     return mote_system_error(ctx, folder->path, "create the folder");
 }
 
+mote_status potree_folder_open_nowhere(mote_context *ctx, const char *path, potree_folder *folder) {
+    memset(folder, 0, sizeof *folder);
+    const size_t name_bytes = strlen(path) + NAME_MAX + 2;
+    folder->is_dry = true;
+    folder->path = mote_strdup(ctx, path);
+    folder->temporary = mote_alloc_zero(ctx, name_bytes, "output");
+    return folder->path != NULL && folder->temporary != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+}
+
 mote_status potree_folder_output(mote_context *ctx, const potree_folder *folder, const char *name,
                                  mote_output *output) {
     const size_t size_bytes = strlen(folder->temporary) + strlen(name) + 2;
@@ -188,7 +197,8 @@ mote_status potree_folder_output(mote_context *ctx, const potree_folder *folder,
     output->file = -1;
     if (path == NULL) return MOTE_ERROR_MEMORY;
     snprintf(path, size_bytes, "%s/%s", folder->temporary, name);
-    const mote_status status = mote_output_open(ctx, path, output);
+    const mote_status status =
+        folder->is_dry ? mote_output_open_nowhere(ctx, path, output) : mote_output_open(ctx, path, output);
     /* What goes wrong with it is told of the final name, which is no longer. */
     if (status == MOTE_OK) snprintf(output->path, size_bytes, "%s/%s", folder->path, name);
     mote_free(ctx, path);
@@ -259,7 +269,7 @@ static mote_status take_name(mote_context *ctx, const potree_folder *folder) {
 }
 
 mote_status potree_folder_close(mote_context *ctx, potree_folder *folder, mote_status status) {
-    if (status == MOTE_OK) status = take_name(ctx, folder);
+    if (status == MOTE_OK && !folder->is_dry) status = take_name(ctx, folder);
     if (status != MOTE_OK && folder->uploaded) remove_set(folder->temporary);
     mote_free(ctx, folder->path);
     mote_free(ctx, folder->temporary);

@@ -1,25 +1,35 @@
 /* Writes octree.bin of encoding DEFAULT. Every node's place is known before the first byte is written, so threads
    take runs of nodes, gather each into a buffer of their own and write it where it belongs. */
-#include <omp.h>
-
 #include "io/potree/potree.h"
+#include "io/turns.h"
 
 #define BUFFER_BYTES   (1u << 20) /* stays in the second-level cache until the system has copied it */
 #define JOBS_PER_ROUND 16u        /* per thread; between rounds the caller hears of progress and may cancel */
 
 /* A run of nodes whose data are contiguous in the file. */
 typedef struct octree_job {
+    uint64_t largest; /* points of its largest node */
     uint32_t begin, end;
 } octree_job;
 
+/* What the threads share in a round. */
+typedef struct octree_round {
+    const potree_octree *octree;
+    potree_worker *workers; /* [threads] */
+    octree_job *jobs;
+    uint32_t first, count; /* jobs are counted through all rounds */
+    mote_turns turns;
+} octree_round;
+
 mote_status potree_worker_load(const potree_octree *octree, potree_worker *worker, uint32_t node) {
     const uint64_t count = octree->source->nodes[node].point_count;
-    if (!mote_reserve(octree->ctx, (void **)&worker->indices, &worker->index_capacity, count, sizeof *worker->indices,
-                      "potree buffers")) {
+    if (!mote_reserve_scratch(octree->ctx, (void **)&worker->indices, &worker->index_capacity, count,
+                              sizeof *worker->indices, "potree buffers")) {
         return MOTE_ERROR_MEMORY;
     }
-    if (octree->plan->averaged_colors && !mote_reserve(octree->ctx, (void **)&worker->colors, &worker->color_capacity,
-                                                       3 * count, sizeof *worker->colors, "potree buffers")) {
+    if (octree->plan->averaged_colors &&
+        !mote_reserve_scratch(octree->ctx, (void **)&worker->colors, &worker->color_capacity, 3 * count,
+                              sizeof *worker->colors, "potree buffers")) {
         return MOTE_ERROR_MEMORY;
     }
     octree->source->node_points(octree->source->lod, node, worker->indices, worker->colors);
@@ -60,40 +70,58 @@ static mote_status write_node(const potree_octree *octree, potree_worker *worker
 
 static mote_status write_job(const potree_octree *octree, potree_worker *worker, potree_stats *stats, octree_job job) {
     uint64_t buffered_bytes = 0, file_bytes = octree->places[job.begin].offset;
-    if (worker->buffer == NULL) {
-        const uint64_t size_bytes = BUFFER_BYTES + (uint64_t)POTREE_BLOCK_POINTS * octree->plan->stride_bytes;
-        worker->buffer = mote_alloc(octree->ctx, size_bytes, "potree buffers");
-        if (worker->buffer == NULL) return MOTE_ERROR_MEMORY;
-    }
     for (uint32_t n = job.begin; n < job.end; n++) {
         MOTE_TRY(write_node(octree, worker, stats, n, &buffered_bytes, &file_bytes));
     }
     return mote_output_write_at(octree->ctx, octree->output, worker->buffer, buffered_bytes, file_bytes);
 }
 
-/* Cuts the next jobs of about a buffer each; returns how many. */
-static uint32_t next_jobs(const potree_octree *octree, uint32_t *next, octree_job *jobs, uint32_t max) {
-    uint32_t count = 0;
-    while (count < max && *next < octree->source->node_count) {
+/* Cuts the next jobs of about a buffer each. */
+static void next_jobs(octree_round *round, uint32_t *next, uint32_t max) {
+    const potree_octree *octree = round->octree;
+    const mote_lod_node *nodes = octree->source->nodes;
+    round->first += round->count;
+    round->count = 0;
+    while (round->count < max && *next < octree->source->node_count) {
+        octree_job *job = &round->jobs[round->count++];
         uint64_t size_bytes = 0;
-        jobs[count].begin = *next;
+        job->begin = *next;
+        job->largest = 0;
         do {
             size_bytes += octree->places[*next].size_bytes;
+            if (nodes[*next].point_count > job->largest) job->largest = nodes[*next].point_count;
             ++*next;
         } while (*next < octree->source->node_count && size_bytes + octree->places[*next].size_bytes <= BUFFER_BYTES);
-        jobs[count++].end = *next;
+        job->end = *next;
     }
-    return count;
 }
 
-static void run_jobs(const potree_octree *octree, potree_worker *workers, const octree_job *jobs, uint32_t job_count) {
-    const potree_octree shared = *octree;
-#pragma omp parallel for schedule(dynamic) num_threads(octree->ctx->threads)
-    for (uint32_t j = 0; j < job_count; j++) {
-        const int t = omp_get_thread_num();
-        if (mote_context_status(shared.ctx) != MOTE_OK) continue;
-        write_job(&shared, &workers[t], &shared.stats[t], jobs[j]);
+static void run_job(void *user, int thread, uint32_t job) {
+    const octree_round *round = user;
+    const potree_octree *octree = round->octree;
+    if (mote_context_status(octree->ctx) != MOTE_OK) return;
+    write_job(octree, &round->workers[thread], &octree->stats[thread], round->jobs[job - round->first]);
+}
+
+/* As many threads as there are jobs get a buffer, before any begins. */
+static mote_status make_buffers(const octree_round *round) {
+    const potree_octree *octree = round->octree;
+    const uint64_t size_bytes = BUFFER_BYTES + (uint64_t)POTREE_BLOCK_POINTS * octree->plan->stride_bytes;
+    for (uint32_t t = 0; t < round->count && t < (uint32_t)octree->ctx->threads; t++) {
+        if (round->workers[t].buffer != NULL) continue;
+        round->workers[t].buffer = mote_alloc(octree->ctx, size_bytes, "potree buffers");
+        if (round->workers[t].buffer == NULL) return MOTE_ERROR_MEMORY;
     }
+    return MOTE_OK;
+}
+
+static mote_status run_round(octree_round *round) {
+    mote_context *ctx = round->octree->ctx;
+    MOTE_TRY(make_buffers(round));
+    MOTE_TRY(mote_turns_make(ctx, &round->jobs[0].largest, sizeof round->jobs[0], round->first, round->count,
+                             &round->turns));
+    mote_turns_run(ctx, &round->turns, run_job, round);
+    return mote_context_status(ctx);
 }
 
 void potree_place_nodes(const potree_octree *octree) {
@@ -112,9 +140,13 @@ void potree_place_nodes(const potree_octree *octree) {
 mote_status potree_octree_write(potree_octree *octree) {
     mote_context *ctx = octree->ctx;
     const uint32_t threads = (uint32_t)ctx->threads, max = threads * JOBS_PER_ROUND;
-    potree_worker *workers = mote_alloc_zero(ctx, threads * sizeof *workers, "potree buffers");
-    octree_job *jobs = mote_alloc(ctx, max * sizeof *jobs, "potree buffers");
-    mote_status status = workers != NULL && jobs != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+    octree_round round;
+    memset(&round, 0, sizeof round);
+    round.octree = octree;
+    round.turns.sample = octree->sample;
+    round.workers = mote_alloc_zero(ctx, threads * sizeof *round.workers, "potree buffers");
+    round.jobs = mote_alloc(ctx, max * sizeof *round.jobs, "potree buffers");
+    mote_status status = round.workers != NULL && round.jobs != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
     uint32_t next = 0;
     potree_place_nodes(octree);
     while (status == MOTE_OK && next < octree->source->node_count) {
@@ -122,11 +154,12 @@ mote_status potree_octree_write(potree_octree *octree) {
         status = mote_progress(ctx, (double)done / ((double)octree->plan->points * octree->plan->stride_bytes + 1),
                                "writing nodes");
         if (status != MOTE_OK) break;
-        run_jobs(octree, workers, jobs, next_jobs(octree, &next, jobs, max));
-        status = mote_context_status(ctx);
+        next_jobs(&round, &next, max);
+        status = run_round(&round);
     }
-    for (uint32_t t = 0; workers != NULL && t < threads; t++) potree_worker_free(ctx, &workers[t]);
-    mote_free(ctx, workers);
-    mote_free(ctx, jobs);
+    for (uint32_t t = 0; round.workers != NULL && t < threads; t++) potree_worker_free(ctx, &round.workers[t]);
+    mote_turns_free(ctx, &round.turns);
+    mote_free(ctx, round.workers);
+    mote_free(ctx, round.jobs);
     return status;
 }

@@ -51,15 +51,19 @@ static void *pool_add(potree_pool *pool, uint64_t size_bytes) {
     return memory;
 }
 
-/* A free block that is large enough and at most twice so, else a new one. */
+/* The smallest free block that is large enough, else a new one: a node that is smaller than one before it takes no more
+   memory. */
 static void *pool_take(void *opaque, size_t size_bytes) {
     potree_pool *pool = opaque;
+    pool_block *best = NULL;
     for (uint64_t i = 0; i < pool->block_count; i++) {
         pool_block *block = &pool->blocks[i];
-        if (!block->used && block->size_bytes >= size_bytes && block->size_bytes / 2 <= size_bytes) {
-            block->used = true;
-            return block->memory;
-        }
+        if (block->used || block->size_bytes < size_bytes) continue;
+        if (best == NULL || block->size_bytes < best->size_bytes) best = block;
+    }
+    if (best != NULL) {
+        best->used = true;
+        return best->memory;
     }
     void *memory = pool_add(pool, size_bytes);
     if (memory == NULL && pool->jumps) longjmp(pool->out_of_memory, 1);

@@ -1,6 +1,7 @@
 /* mote_potree_write: plan the record, write the three files into a temporary folder, give it its name. */
 #include "device/backend.h"
 #include "io/potree/potree.h"
+#include "io/turns.h"
 #include "lod/lod_octree.h"
 #include "math/hash.h"
 
@@ -36,19 +37,31 @@ typedef struct potree_run {
     potree_place *places;
     potree_stats *stats; /* one per thread; the first becomes the sum */
     uint64_t first_chunk_bytes;
+    mote_sample sample; /* of a dry run */
     mote_potree_report report;
 } potree_run;
+
+static mote_status make_stats(mote_context *ctx, potree_run *run) {
+    run->stats = mote_alloc_zero(ctx, (uint64_t)ctx->threads * sizeof *run->stats, "potree");
+    if (run->stats == NULL) return MOTE_ERROR_MEMORY;
+    for (int t = 0; t < ctx->threads; t++) MOTE_TRY(potree_stats_make(&run->plan, &run->stats[t]));
+    return MOTE_OK;
+}
 
 static mote_status write_octree(mote_context *ctx, potree_run *run) {
     mote_output *output = &run->output.octree;
     const bool brotli = run->params->encoding == MOTE_POTREE_BROTLI;
     mote_stage(ctx, "write nodes");
     if (brotli) mote_output_expect(ctx, output, 0); /* it is written from front to end */
-    potree_octree octree = {ctx, run->source, &run->plan, output, run->places, run->stats, run->params->brotli_quality};
+    mote_sample_make(run->params->dry_run, run->source->nodes, run->source->node_count, &run->sample);
+    potree_octree octree = {
+        ctx, run->source, &run->plan, output, run->places, run->stats, run->params->brotli_quality, &run->sample};
     mote_status status = brotli                         ? potree_octree_write_brotli(&octree)
                          : run->plan.device_ops != NULL ? potree_octree_write_batches(&octree)
                                                         : potree_octree_write(&octree);
     status = mote_output_close(ctx, output, status);
+    mote_sample_guess(&run->sample, run->source->nodes, run->source->node_count, &run->places[0].size_bytes,
+                      sizeof run->places[0]);
     potree_stats_merge(&run->plan, run->stats, (uint32_t)ctx->threads);
     for (uint32_t n = 0; n < run->source->node_count; n++) {
         run->report.octree_bytes += run->places[n].size_bytes;
@@ -69,6 +82,10 @@ static mote_status write_hierarchy(mote_context *ctx, potree_run *run) {
     return mote_output_close(ctx, &output, status);
 }
 
+/* What metadata.json may be longer by if the points of all nodes were seen: two numbers per element, the histogram of
+   classes. */
+static uint64_t unseen_bytes(const potree_plan *plan) { return 24ull * (2 * plan->element_count + POTREE_CLASSES); }
+
 static mote_status write_metadata(mote_context *ctx, potree_run *run) {
     mote_output output;
     uint64_t hash = 0;
@@ -83,14 +100,34 @@ static mote_status write_metadata(mote_context *ctx, potree_run *run) {
                                     run->params->name != NULL ? run->params->name : base,
                                     run->first_chunk_bytes};
     const mote_status status = potree_metadata_write(ctx, &summary, &output, &hash);
+    run->report.metadata_bytes = output.written_bytes;
+    if (!run->sample.is_whole) run->report.metadata_bytes += unseen_bytes(&run->plan);
     run->report.hash = mote_hash_pair(run->report.hash, hash);
     return mote_output_close(ctx, &output, status);
 }
 
+static mote_status write_files(mote_context *ctx, potree_run *run) {
+    run->places = mote_alloc_zero(ctx, run->source->node_count * sizeof *run->places, "potree");
+    if (run->places == NULL) return MOTE_ERROR_MEMORY;
+    MOTE_TRY(make_stats(ctx, run));
+    MOTE_TRY(write_octree(ctx, run));
+    MOTE_TRY(write_hierarchy(ctx, run));
+    MOTE_TRY(write_metadata(ctx, run));
+    return mote_progress(ctx, 1, "writing nodes");
+}
+
+static void free_run(mote_context *ctx, potree_run *run) {
+    for (int t = 0; run->stats != NULL && t < ctx->threads; t++) mote_free(ctx, run->stats[t].ranges);
+    mote_free(ctx, run->stats);
+    mote_free(ctx, run->places);
+    potree_plan_free(&run->plan);
+}
+
 /* ---- a folder begun before its points are known */
 
-static mote_status open_output(mote_context *ctx, const char *path, mote_potree_output *output) {
-    MOTE_TRY(potree_folder_open(ctx, path, &output->folder));
+static mote_status open_output(mote_context *ctx, const char *path, bool dry_run, mote_potree_output *output) {
+    MOTE_TRY(dry_run ? potree_folder_open_nowhere(ctx, path, &output->folder)
+                     : potree_folder_open(ctx, path, &output->folder));
     return potree_folder_output(ctx, &output->folder, "octree.bin", &output->octree);
 }
 
@@ -113,7 +150,7 @@ mote_status mote_potree_begin(mote_context *ctx, const char *path, uint64_t expe
     mote_potree_output *output = mote_alloc(ctx, sizeof *output, "output");
     if (output == NULL) return MOTE_ERROR_MEMORY;
     clear_output(output);
-    const mote_status status = open_output(ctx, path, output);
+    const mote_status status = open_output(ctx, path, false, output);
     if (status != MOTE_OK) {
         close_output(ctx, output, status);
         mote_free(ctx, output);
@@ -136,16 +173,8 @@ static mote_status write_run(mote_context *ctx, potree_run *run, const char *pat
     MOTE_TRY(check_params(ctx, run->params));
     mote_stage(ctx, "plan record");
     MOTE_TRY(potree_plan_make(ctx, run->source, run->params, &run->plan));
-    if (run->output.folder.path == NULL) MOTE_TRY(open_output(ctx, path, &run->output));
-    run->places = mote_alloc_zero(ctx, run->source->node_count * sizeof *run->places, "potree");
-    if (run->places == NULL) return MOTE_ERROR_MEMORY;
-    run->stats = mote_alloc_zero(ctx, (uint64_t)ctx->threads * sizeof *run->stats, "potree");
-    if (run->stats == NULL) return MOTE_ERROR_MEMORY;
-    for (int t = 0; t < ctx->threads; t++) MOTE_TRY(potree_stats_make(&run->plan, &run->stats[t]));
-    MOTE_TRY(write_octree(ctx, run));
-    MOTE_TRY(write_hierarchy(ctx, run));
-    MOTE_TRY(write_metadata(ctx, run));
-    return mote_progress(ctx, 1, "writing nodes");
+    if (run->output.folder.path == NULL) MOTE_TRY(open_output(ctx, path, run->params->dry_run, &run->output));
+    return write_files(ctx, run);
 }
 
 mote_status potree_write_source(mote_context *ctx, const potree_source *source, const char *path,
@@ -164,10 +193,7 @@ mote_status potree_write_source(mote_context *ctx, const potree_source *source, 
     run.report.points = run.plan.points;
     run.report.seconds = mote_seconds() - started;
     if (report != NULL && status == MOTE_OK) *report = run.report;
-    for (int t = 0; run.stats != NULL && t < ctx->threads; t++) mote_free(ctx, run.stats[t].ranges);
-    mote_free(ctx, run.stats);
-    mote_free(ctx, run.places);
-    potree_plan_free(&run.plan);
+    free_run(ctx, &run);
     return status;
 }
 

@@ -10,6 +10,8 @@
 #include "lod/sample/lod_poisson_math.h"
 #include "lod/tree/lod_block_hash.h"
 
+#define POINTS_AT_FIRST 1024u /* room in a workspace, which grows by doubling */
+
 typedef struct block {
     uint64_t code;  /* in the window of the level's cells */
     uint32_t above; /* of that window */
@@ -32,7 +34,7 @@ typedef struct poisson {
     uint64_t candidate_count, block_count;
     uint64_t *node_candidates, *node_blocks; /* [nodes of the level + 1] first of each node */
     uint32_t *candidates;                    /* sorted positions, ascending */
-    disk *accepted;                          /* per block, from its first on, in the order of acceptance */
+    disk *accepted;                          /* per block, from its first on, in the order of acceptance; see keys_of */
     uint8_t *taken;                          /* by candidate */
     block *blocks;
     block_hash_table block_hash;
@@ -43,8 +45,6 @@ typedef struct workspace {
     uint32_t head[POISSON_HALO_CELLS]; /* first accepted point of a cell, POISSON_NONE if none */
     uint32_t *points;                  /* [4 · capacity] x, y, z, next */
     uint64_t point_count, point_capacity;
-    uint64_t *keys; /* [2 · capacity] rank << 32 | number of the candidate in the block */
-    uint64_t key_capacity;
 } workspace;
 
 /* Runs over the candidates of one node; counts its blocks, and fills the lists when fill is set. */
@@ -111,15 +111,21 @@ static mote_status list_candidates(poisson *p) {
                             sizeof p->blocks[0], p->block_count, &p->block_hash);
 }
 
-static void enter_point(workspace *w, const uint32_t xyz[3], uint32_t place) {
+static mote_status enter_point(const poisson *p, workspace *w, const uint32_t xyz[3], uint32_t place) {
+    if (w->point_count == w->point_capacity &&
+        !mote_reserve(p->lod->ctx, (void **)&w->points, &w->point_capacity, w->point_count + POINTS_AT_FIRST,
+                      4 * sizeof *w->points, "poisson workspace")) {
+        return MOTE_ERROR_MEMORY;
+    }
     uint32_t *point = w->points + 4 * w->point_count;
     memcpy(point, xyz, 3 * sizeof *point);
     point[3] = w->head[place];
     w->head[place] = (uint32_t)w->point_count++;
+    return MOTE_OK;
 }
 
 /* Enters those points of a block, dx dy dz blocks away, that lie in the halo. */
-static void enter_block(const poisson *p, workspace *w, const block *other, int dx, int dy, int dz) {
+static mote_status enter_block(const poisson *p, workspace *w, const block *other, int dx, int dy, int dz) {
     const int side = 1 << p->rule.block_bits;
     const int shift[3] = {dx * side + 1, dy * side + 1, dz * side + 1};
     for (uint32_t j = 0; j < other->accepted; j++) {
@@ -127,27 +133,22 @@ static void enter_block(const poisson *p, workspace *w, const block *other, int 
         const unsigned x = (unsigned)(d->cell[0] + shift[0]), y = (unsigned)(d->cell[1] + shift[1]);
         const unsigned z = (unsigned)(d->cell[2] + shift[2]);
         const unsigned max = (unsigned)side + 1;
-        if (x <= max && y <= max && z <= max) enter_point(w, d->xyz, poisson_halo_place(x, y, z));
+        if (x > max || y > max || z > max) continue;
+        MOTE_TRY(enter_point(p, w, d->xyz, poisson_halo_place(x, y, z)));
     }
+    return MOTE_OK;
 }
 
-/* Makes room for and enters what neighbouring blocks accepted near this one. */
+/* Enters what neighbouring blocks accepted near this one. */
 static mote_status enter_neighbors(const poisson *p, workspace *w, uint64_t index) {
     uint32_t around[27];
-    uint64_t max = p->blocks[index + 1].first - p->blocks[index].first;
     const block_code code = {p->blocks[index].code, p->blocks[index].above};
     block_hash_around(&p->block_hash, &code, around);
-    for (int i = 0; i < 27; i++) {
-        if (around[i] != BLOCK_NONE) max += p->blocks[around[i]].accepted;
-    }
-    if (!mote_reserve(p->lod->ctx, (void **)&w->points, &w->point_capacity, max, 4 * sizeof *w->points,
-                      "poisson workspace")) {
-        return MOTE_ERROR_MEMORY;
-    }
     memset(w->head, 0xFF, sizeof w->head);
     w->point_count = 0;
     for (int i = 0; i < 27; i++) {
-        if (around[i] != BLOCK_NONE) enter_block(p, w, &p->blocks[around[i]], i / 9 - 1, i / 3 % 3 - 1, i % 3 - 1);
+        if (around[i] == BLOCK_NONE) continue;
+        MOTE_TRY(enter_block(p, w, &p->blocks[around[i]], i / 9 - 1, i / 3 % 3 - 1, i % 3 - 1));
     }
     return MOTE_OK;
 }
@@ -178,19 +179,21 @@ static void sort_keys(uint64_t *keys, uint64_t *other, uint64_t count) {
     }
 }
 
-static mote_status rank_candidates(const poisson *p, workspace *w, uint64_t first, uint64_t count) {
-    if (!mote_reserve(p->lod->ctx, (void **)&w->keys, &w->key_capacity, count, 2 * sizeof *w->keys,
-                      "poisson workspace")) {
-        return MOTE_ERROR_MEMORY;
-    }
+/* The keys of a block's count candidates, rank << 32 | number in the block, in the order of trial. They stand where its
+   accepted points go, and the i-th is read before the i-th of these can be written:
+     accepted   0       1       2       3           16 bytes each
+     keys       ............... 0   1   2   3       8 bytes each, behind as many for sorting */
+static uint64_t *keys_of(const poisson *p, uint64_t first, uint64_t count) {
+    uint64_t *const scratch = (uint64_t *)(void *)(p->accepted + first), *const keys = scratch + count;
     const uint64_t *const rank_codes = lod_rank_codes(p->lod);
     for (uint64_t i = 0; i < count; i++) {
         const uint64_t rank = poisson_rank(p->lod->params.seed, rank_codes[p->candidates[first + i]]);
-        w->keys[i] = rank << 32 | i;
+        keys[i] = rank << 32 | i;
     }
-    sort_keys(w->keys, w->keys + w->key_capacity, count);
-    return MOTE_OK;
+    sort_keys(keys, scratch, count);
+    return keys;
 }
+_Static_assert(sizeof(disk) == 2 * sizeof(uint64_t), "keys_of");
 
 /* Steps to the 27 cells around a cell, itself first: most candidates fail there. */
 static void neighbor_steps(int32_t steps[27]) {
@@ -216,16 +219,16 @@ static mote_status try_block(poisson *p, workspace *w, uint64_t index, const int
     block *own = &p->blocks[index];
     const uint64_t count = p->blocks[index + 1].first - own->first;
     MOTE_TRY(enter_neighbors(p, w, index));
-    MOTE_TRY(rank_candidates(p, w, own->first, count));
+    const uint64_t *const keys = keys_of(p, own->first, count);
     for (uint64_t i = 0; i < count; i++) {
-        const uint64_t candidate = own->first + (uint32_t)w->keys[i];
+        const uint64_t candidate = own->first + (uint32_t)keys[i];
         const uint32_t position = p->candidates[candidate];
         const uint32_t *xyz = p->lists->xyz + 3 * (uint64_t)position;
         uint32_t cell[3];
         poisson_cell(&p->rule, p->window.codes[position], cell);
         const uint32_t place = poisson_halo_place(cell[0] + 1, cell[1] + 1, cell[2] + 1);
         if (!keeps_distance(p, w, xyz, place, steps)) continue;
-        enter_point(w, xyz, place);
+        MOTE_TRY(enter_point(p, w, xyz, place));
         p->accepted[own->first + own->accepted++] =
             (disk){{xyz[0], xyz[1], xyz[2]}, {(uint8_t)cell[0], (uint8_t)cell[1], (uint8_t)cell[2], 0}};
         p->taken[candidate] = 1;
@@ -252,10 +255,7 @@ static mote_status try_phases(poisson *p) {
             }
         }
     }
-    for (int t = 0; t < ctx->threads; t++) {
-        mote_free(ctx, workspaces[t].points);
-        mote_free(ctx, workspaces[t].keys);
-    }
+    for (int t = 0; t < ctx->threads; t++) mote_free(ctx, workspaces[t].points);
     mote_free(ctx, workspaces);
     return failed ? MOTE_ERROR_MEMORY : MOTE_OK;
 }
