@@ -64,7 +64,7 @@ mote_status mote_output_open(mote_context *ctx, const char *path, mote_output *o
 /* For those that only append: what cannot be replaced, like a pipe, is then written to at once. */
 mote_status mote_output_open_in_order(mote_context *ctx, const char *path, mote_output *output);
 /* For a dry run: takes the memory of an output and drops what it is given. path: only what messages call it. */
-mote_status mote_output_open_nowhere(mote_context *ctx, const char *path, mote_output *output);
+mote_status mote_output_open_dry(mote_context *ctx, const char *path, mote_output *output);
 mote_status mote_output_text(mote_context *ctx, mote_output *output, const char *text);
 /* Writes over what mote_output_write took before. */
 mote_status mote_output_patch(mote_context *ctx, mote_output *output, const void *data, uint64_t size_bytes,

@@ -92,10 +92,10 @@ static mote_status open_output(mote_context *ctx, const char *path, bool in_orde
     return status == MOTE_OK ? MOTE_OK : mote_output_close(ctx, output, status);
 }
 
-mote_status mote_output_open_nowhere(mote_context *ctx, const char *path, mote_output *output) {
+mote_status mote_output_open_dry(mote_context *ctx, const char *path, mote_output *output) {
     const mote_status status = make_output(ctx, path, output);
     if (status != MOTE_OK) return mote_output_close(ctx, output, status);
-    output->kind = OUTPUT_NOWHERE;
+    output->kind = OUTPUT_DRY_RUN;
     return MOTE_OK;
 }
 
@@ -139,7 +139,7 @@ static mote_status fail_to_write(mote_context *ctx, const mote_output *output) {
 mote_status mote_output_write_at(mote_context *ctx, mote_output *output, const void *data, uint64_t size_bytes,
                                  uint64_t offset) {
     const uint8_t *from = data;
-    if (output->kind == OUTPUT_NOWHERE) return MOTE_OK;
+    if (output->kind == OUTPUT_DRY_RUN) return MOTE_OK;
     if (output->kind == OUTPUT_STREAM) return write_stream(ctx, output, data, size_bytes);
     if (output->map != NULL) {
         const bool written = output_map_write(output->map, data, size_bytes, offset);

@@ -19,7 +19,7 @@ typedef enum output_kind {
     OUTPUT_FILE,   /* a new file beside the one that it replaces */
     OUTPUT_STREAM, /* a pipe, a device or an open descriptor, written from front to end */
     OUTPUT_SPOOL,  /* the same, once all is in a temporary file without a name */
-    OUTPUT_NOWHERE /* a dry run: nothing is opened, made or written */
+    OUTPUT_DRY_RUN /* a dry run: nothing is opened, made or written */
 } output_kind;
 
 typedef struct output_place {

@@ -22,10 +22,10 @@ MOTE_HD void eigen3_rotate(double *m, uint32_t stride, uint32_t p, uint32_t q, u
                            uint32_t pr, uint32_t qr) {
     const double off = m[pq * stride], app = m[pp * stride], aqq = m[qq * stride];
     const double apr = m[pr * stride], aqr = m[qr * stride];
-    const double apart = aqq - app, twice = off + off;
-    const double root = sqrt(apart * apart + twice * twice);
+    const double difference = aqq - app, twice = off + off;
+    const double root = sqrt(difference * difference + twice * twice);
     /* The smaller of the two tangents; what is added keeps 0/0 away and changes no other number. */
-    const double t = twice * copysign(1.0, apart) / (fabs(apart) + root + EIGEN3_TINY);
+    const double t = twice * copysign(1.0, difference) / (fabs(difference) + root + EIGEN3_TINY);
     const double c = 1 / sqrt(t * t + 1), s = t * c;
     m[pp * stride] = app - t * off;
     m[qq * stride] = aqq + t * off;

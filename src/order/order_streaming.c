@@ -7,7 +7,7 @@
 /* The box of the points that a thread visited; threads write to their own cache lines. */
 typedef struct streaming_box {
     int32_t low[3], high[3];
-    uint8_t apart[40];
+    uint8_t padding[40];
 } streaming_box;
 
 struct order_streaming {

@@ -138,6 +138,7 @@ MOTE_HD photon_hit photon_walk(const photon_view *scene, const photon_ray *ray, 
     hit.t = far_t;
     hit.shape = PHOTON_NO_SHAPE;
     hit.material = hit.front = 0;
+    hit.place = hit.normal = photon_vec_of(0, 0, 0);
     if (scene->shape_count > 0) {
         stack[0].enter = 0;
         stack[0].level = scene->level_count;

@@ -148,7 +148,7 @@ static mote_status write_file(copc_job *job, mote_copc_report *report) {
 static mote_status open_output(copc_job *job, const char *path, bool dry_run) {
     /* What strays leave behind and where they go, no guess could tell. */
     mote_sample_make(dry_run && job->stray_count == 0, job->nodes, job->node_count, &job->sample);
-    return dry_run ? mote_output_open_nowhere(job->ctx, path, &job->output)
+    return dry_run ? mote_output_open_dry(job->ctx, path, &job->output)
                    : mote_output_open(job->ctx, path, &job->output);
 }
 

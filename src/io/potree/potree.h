@@ -366,7 +366,7 @@ struct mote_potree_output {
 };
 mote_status potree_folder_open(mote_context *ctx, const char *path, potree_folder *folder);
 /* For a dry run: path only gives the name. */
-mote_status potree_folder_open_nowhere(mote_context *ctx, const char *path, potree_folder *folder);
+mote_status potree_folder_open_dry(mote_context *ctx, const char *path, potree_folder *folder);
 /* Opens an output inside. */
 mote_status potree_folder_output(mote_context *ctx, const potree_folder *folder, const char *name, mote_output *output);
 /* MOTE_OK: the folder takes its name; any other: it is removed. */

@@ -180,7 +180,7 @@ mote_status potree_folder_open(mote_context *ctx, const char *path, potree_folde
     return mote_system_error(ctx, folder->path, "create the folder");
 }
 
-mote_status potree_folder_open_nowhere(mote_context *ctx, const char *path, potree_folder *folder) {
+mote_status potree_folder_open_dry(mote_context *ctx, const char *path, potree_folder *folder) {
     memset(folder, 0, sizeof *folder);
     const size_t name_bytes = strlen(path) + NAME_MAX + 2;
     folder->is_dry = true;
@@ -198,7 +198,7 @@ mote_status potree_folder_output(mote_context *ctx, const potree_folder *folder,
     if (path == NULL) return MOTE_ERROR_MEMORY;
     snprintf(path, size_bytes, "%s/%s", folder->temporary, name);
     const mote_status status =
-        folder->is_dry ? mote_output_open_nowhere(ctx, path, output) : mote_output_open(ctx, path, output);
+        folder->is_dry ? mote_output_open_dry(ctx, path, output) : mote_output_open(ctx, path, output);
     /* What goes wrong with it is told of the final name, which is no longer. */
     if (status == MOTE_OK) snprintf(output->path, size_bytes, "%s/%s", folder->path, name);
     mote_free(ctx, path);

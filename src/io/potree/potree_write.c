@@ -126,7 +126,7 @@ static void free_run(mote_context *ctx, potree_run *run) {
 /* ---- a folder begun before its points are known */
 
 static mote_status open_output(mote_context *ctx, const char *path, bool dry_run, mote_potree_output *output) {
-    MOTE_TRY(dry_run ? potree_folder_open_nowhere(ctx, path, &output->folder)
+    MOTE_TRY(dry_run ? potree_folder_open_dry(ctx, path, &output->folder)
                      : potree_folder_open(ctx, path, &output->folder));
     return potree_folder_output(ctx, &output->folder, "octree.bin", &output->octree);
 }

@@ -4,6 +4,7 @@
 #include "core/column_math.h"
 #include "device/cuda/cuda_kernel.cuh"
 #include "device/cuda/cuda_primitives.h"
+#include "device/cuda/warp.cuh"
 #include "knn/index/knn_curve_cuda.cuh"
 #include "knn/index/knn_outlook_cuda.cuh"
 #include "knn/index/knn_sample.h"
@@ -80,7 +81,7 @@ static __device__ inline void box_of_nothing(knn_cuda_box *box) {
 
 static __device__ inline void box_of_lanes(knn_cuda_box *box, int first, int last) {
     knn_bounds_of_lanes(box->low, box->high, first, last);
-    for (int away = first; away <= last; away *= 2) box->min = min(box->min, __shfl_xor_sync(CUDA_ALL, box->min, away));
+    for (int away = first; away <= last; away *= 2) box->min = min(box->min, warp_exchange(box->min, away));
 }
 
 static __device__ inline void box_store(knn_cuda_box *to, const knn_cuda_box *box) {
@@ -153,7 +154,7 @@ template <bool EXACT> static __device__ inline void raise_boxes(const leaf_array
             __threadfence();
             finished = 1 + atomicAdd(&to->finished[to->first[level + 1] - to->first[2] + above], 1u);
         }
-        if (__shfl_sync(CUDA_ALL, finished, 0) < children) return;
+        if (warp_broadcast(finished, 0) < children) return;
         __threadfence();
         knn_cuda_box box;
         box_of_nothing(&box);

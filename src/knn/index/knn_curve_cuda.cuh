@@ -11,8 +11,8 @@ template <class real>
 static __device__ inline void knn_bounds_of_lanes(real low[3], real high[3], int first, int last) {
     for (int away = first; away <= last; away *= 2) {
         for (int k = 0; k < 3; k++) {
-            low[k] = min(low[k], __shfl_xor_sync(CUDA_ALL, low[k], away));
-            high[k] = max(high[k], __shfl_xor_sync(CUDA_ALL, high[k], away));
+            low[k] = min(low[k], warp_exchange(low[k], away));
+            high[k] = max(high[k], warp_exchange(high[k], away));
         }
     }
 }

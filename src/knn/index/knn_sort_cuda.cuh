@@ -3,6 +3,7 @@
 #ifndef MOTE_KNN_SORT_CUDA_H
 #define MOTE_KNN_SORT_CUDA_H
 
+#include "device/cuda/warp.cuh"
 #include "knn/search/knn_frame_cuda.cuh"
 
 /* ---- words: a bitonic sort of 32 · PER, each lane has PER that follow one another. In every stage the smaller word of
@@ -23,24 +24,24 @@ template <int PER, int MASK, bool TURNED>
 static __device__ inline void order_lanes(uint32_t (&word)[PER], bool keeps_lower) {
     uint32_t other[PER];
 #pragma unroll
-    for (int j = 0; j < PER; j++) other[j] = __shfl_xor_sync(CUDA_ALL, word[TURNED ? PER - 1 - j : j], MASK);
+    for (int j = 0; j < PER; j++) other[j] = warp_exchange(word[TURNED ? PER - 1 - j : j], MASK);
 #pragma unroll
     for (int j = 0; j < PER; j++) {
         word[j] = keeps_lower ? lower_word(word[j], other[j]) : higher_word(word[j], other[j]);
     }
 }
 
-/* What is left of a merge: pairs that are APART places from each other, then half as many. */
-template <int PER, int APART> static __device__ inline void halve_words(uint32_t (&word)[PER], uint32_t lane) {
-    if constexpr (APART >= PER) {
-        order_lanes<PER, APART / PER, false>(word, (lane & (APART / PER)) == 0);
+/* What is left of a merge: pairs that are DISTANCE places from each other, then half as many. */
+template <int PER, int DISTANCE> static __device__ inline void halve_words(uint32_t (&word)[PER], uint32_t lane) {
+    if constexpr (DISTANCE >= PER) {
+        order_lanes<PER, DISTANCE / PER, false>(word, (lane & (DISTANCE / PER)) == 0);
     } else {
 #pragma unroll
         for (int j = 0; j < PER; j++) {
-            if ((j & APART) == 0) order_words(&word[j], &word[j | APART]);
+            if ((j & DISTANCE) == 0) order_words(&word[j], &word[j | DISTANCE]);
         }
     }
-    if constexpr (APART > 1) halve_words<PER, APART / 2>(word, lane);
+    if constexpr (DISTANCE > 1) halve_words<PER, DISTANCE / 2>(word, lane);
 }
 
 template <int PER, int RUN> static __device__ inline void merge_words(uint32_t (&word)[PER], uint32_t lane) {

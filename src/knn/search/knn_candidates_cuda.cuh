@@ -3,6 +3,7 @@
 #ifndef MOTE_KNN_CANDIDATES_CUDA_H
 #define MOTE_KNN_CANDIDATES_CUDA_H
 
+#include "device/cuda/warp.cuh"
 #include "knn/index/knn_sort_cuda.cuh"
 #include "knn/search/knn_distance_bounds_cuda.cuh"
 
@@ -191,8 +192,8 @@ template <int KIND> static __device__ inline uint32_t leading_bits(const knn_lea
 /* Whether what is in order by its leading bits is out of order by all of them. */
 template <int PER>
 static __device__ inline bool is_out_of_order(const uint64_t (&key)[PER], const uint32_t (&index)[PER], uint32_t lane) {
-    const uint64_t next_key = __shfl_down_sync(CUDA_ALL, key[0], 1);
-    const uint32_t next_index = __shfl_down_sync(CUDA_ALL, index[0], 1);
+    const uint64_t next_key = warp_after(key[0]);
+    const uint32_t next_index = warp_after(index[0]);
     bool wrong = lane + 1 < CUDA_WARP && knn_is_before(next_key, next_index, key[PER - 1], index[PER - 1]);
 #pragma unroll
     for (int j = 0; j + 1 < PER; j++) wrong = wrong || knn_is_before(key[j + 1], index[j + 1], key[j], index[j]);

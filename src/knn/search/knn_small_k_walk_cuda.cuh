@@ -3,6 +3,7 @@
 #ifndef MOTE_KNN_SMALL_K_WALK_CUDA_H
 #define MOTE_KNN_SMALL_K_WALK_CUDA_H
 
+#include "device/cuda/warp.cuh"
 #include "knn/search/knn_small_k_list_cuda.cuh"
 #include "knn/search/knn_walk_cuda.cuh"
 
@@ -168,7 +169,7 @@ static __device__ __forceinline__ bool small_k_searches_far(const small_k_lane *
     const bool compares = lane->max >= 0 && square > 0;
     float others = warp_min<8>(compares ? lane->max : INFINITY);
     if (others == INFINITY) others = 0; /* a group without queries */
-    for (int away = 16; away > 4; away /= 2) others = fmaxf(others, __shfl_xor_sync(CUDA_ALL, others, away));
+    for (int away = 16; away > 4; away /= 2) others = fmaxf(others, warp_exchange(others, away));
     const bool far = compares && lane->max > SMALL_K_FAR * others;
     const uint32_t strays = (uint32_t)__popc(__ballot_sync(CUDA_ALL, far));
     return far && strays <= SMALL_K_STRAYS;

@@ -93,7 +93,7 @@ static void find_spaces(const shifted *s) {
 /* Widens a box to hold a stretched cell. */
 static void add_stretched(const knn_space *space, uint64_t cell, double low[3], double high[3]) {
     double at[3];
-    if (cell == KNN_NOWHERE) return;
+    if (cell == KNN_NON_FINITE) return;
     knn_space_stretch(space, cell, at);
     for (int k = 0; k < 3; k++) {
         low[k] = fmin(low[k], at[k]);

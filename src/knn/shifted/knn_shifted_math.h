@@ -45,11 +45,11 @@ MOTE_HD void knn_cube_cell(const knn_cube *cube, const double at[3], uint32_t ce
 }
 
 /* Cells in 21 bits an axis, x lowest. */
-#define KNN_NOWHERE UINT64_MAX /* that of a point that is not finite, and its code */
+#define KNN_NON_FINITE UINT64_MAX /* that of a point that is not finite, and its code */
 
 MOTE_HD uint64_t knn_cube_pack(const knn_cube *cube, const double at[3]) {
     uint32_t cell[3];
-    if (!isfinite(at[0]) || !isfinite(at[1]) || !isfinite(at[2])) return KNN_NOWHERE;
+    if (!isfinite(at[0]) || !isfinite(at[1]) || !isfinite(at[2])) return KNN_NON_FINITE;
     knn_cube_cell(cube, at, cell);
     return cell[0] | (uint64_t)cell[1] << MOTE_MORTON_BITS | (uint64_t)cell[2] << 2 * MOTE_MORTON_BITS;
 }
@@ -121,7 +121,7 @@ MOTE_HD void knn_space_stretch(const knn_space *space, uint64_t packed, double a
 /* The code of a cell of the cube, in a space whose stretched cells lie in a cube of their own. */
 MOTE_HD uint64_t knn_space_code(const knn_space *space, const knn_cube *cube, uint64_t packed, uint32_t shift) {
     uint32_t cell[3];
-    if (packed == KNN_NOWHERE) return KNN_NOWHERE;
+    if (packed == KNN_NON_FINITE) return KNN_NON_FINITE;
     knn_cell_unpack(packed, cell);
     if (space->number != KNN_PLAIN) {
         double at[3];

@@ -108,7 +108,7 @@ static __global__ void join_space(knn_space space, const uint64_t *cells, const 
         const uint64_t packed = cells[order != NULL ? order[i] : i];
         double at[3];
         knn_space_stretch(&space, packed, at);
-        if (packed != KNN_NOWHERE && (spaces == NULL || spaces[i] == space.number)) box_add(&mine, at);
+        if (packed != KNN_NON_FINITE && (spaces == NULL || spaces[i] == space.number)) box_add(&mine, at);
     }
     ordered_box_join_real<THREADS / CUDA_WARP>(mine.low, mine.high, 0, box);
 }

@@ -198,7 +198,7 @@ static __device__ color_sum<T> sum_around(const around_view &view, const brick_l
    bricks of the target's cell and of the point's, which is the same or a neighbour. Along an axis, the lowest bits of
    their coordinates differ if the cells do, and the next bits say in which direction. */
 static __device__ uint32_t weight_key(const weight_view &view, uint32_t cell, uint32_t other) {
-    const uint32_t apart = cell ^ other, neighbor = apart & 7, above = (apart >> 3 ^ ~cell) & neighbor;
+    const uint32_t differing = cell ^ other, neighbor = differing & 7, above = (differing >> 3 ^ ~cell) & neighbor;
     return (neighbor << 3 * view.bits) + above * view.above;
 }
 

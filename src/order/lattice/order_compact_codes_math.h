@@ -11,7 +11,7 @@ typedef struct order_compaction {
     uint32_t low_bits;      /* three for each level that uses all axes: these stay */
     uint32_t middle_levels; /* two bits each */
     uint32_t middle_shift;  /* of the lower of the two within its level: 0 for z, 1 for y */
-    bool middle_apart;      /* the two are x and z: a bit lies between */
+    bool middle_is_split;   /* the two are x and z: a bit lies between */
     uint32_t top_levels;    /* one bit each */
     uint32_t top_shift;     /* of it within its level */
     uint32_t bits;          /* of a compact code */
@@ -33,7 +33,7 @@ static inline order_compaction order_compaction_make(const uint32_t bits[3]) {
     s.low_bits = 3 * bits[min];
     s.middle_levels = bits[middle] - bits[min];
     s.middle_shift = 2 - lower;
-    s.middle_apart = lower - upper == 2;
+    s.middle_is_split = lower - upper == 2;
     s.top_levels = bits[max] - bits[middle];
     s.top_shift = 2 - max;
     s.bits = bits[0] + bits[1] + bits[2];
@@ -83,7 +83,7 @@ MOTE_HD uint64_t order_compact_code(uint64_t code, order_compaction s) {
     uint64_t key = code & order_low_mask(s.low_bits);
     if (s.middle_levels > 0) {
         uint64_t middle = (code >> s.low_bits & order_low_mask(3 * s.middle_levels)) >> s.middle_shift;
-        if (s.middle_apart) middle = (middle & ORDER_FIRST_OF_THREE) | (middle >> 1 & ORDER_SECOND_OF_THREE);
+        if (s.middle_is_split) middle = (middle & ORDER_FIRST_OF_THREE) | (middle >> 1 & ORDER_SECOND_OF_THREE);
         key |= order_close_pairs(middle) << s.low_bits;
     }
     if (s.top_levels > 0) {
@@ -97,7 +97,7 @@ MOTE_HD uint64_t order_expand_code(uint64_t key, order_compaction s) {
     uint64_t code = key & order_low_mask(s.low_bits);
     if (s.middle_levels > 0) {
         uint64_t middle = order_spread_pairs(key >> s.low_bits & order_low_mask(2 * s.middle_levels));
-        if (s.middle_apart) middle = (middle & ORDER_FIRST_OF_THREE) | (middle & ORDER_SECOND_OF_THREE) << 1;
+        if (s.middle_is_split) middle = (middle & ORDER_FIRST_OF_THREE) | (middle & ORDER_SECOND_OF_THREE) << 1;
         code |= middle << s.middle_shift << s.low_bits;
     }
     if (s.top_levels > 0) {
@@ -191,7 +191,7 @@ MOTE_HD uint64_t order_key_code(uint64_t key, order_compaction s) {
     if (s.middle_levels > 0) {
         const uint32_t used = (1u << 2 * s.middle_levels) - 1;
         uint32_t middle = order_spread_pairs32((uint32_t)(key >> s.low_bits) & used);
-        if (s.middle_apart) middle += middle & (uint32_t)ORDER_SECOND_OF_THREE;
+        if (s.middle_is_split) middle += middle & (uint32_t)ORDER_SECOND_OF_THREE;
         code |= (uint64_t)middle << (s.low_bits + s.middle_shift);
     }
     if (s.top_levels > 0) {

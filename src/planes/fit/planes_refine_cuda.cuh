@@ -116,10 +116,9 @@ static __device__ void add_sums(near_sums *mine, refine_state *s) {
         CUDA_ROLLED
         for (int away = CUDA_WARP / 2; away > 0; away /= 2) {
 #pragma unroll
-            for (uint32_t k = 0; k < REFINE_SUMS; k++) mine->sums[k] += __shfl_xor_sync(CUDA_ALL, mine->sums[k], away);
+            for (uint32_t k = 0; k < REFINE_SUMS; k++) mine->sums[k] += warp_exchange(mine->sums[k], away);
 #pragma unroll
-            for (uint32_t k = 0; k < REFINE_COUNTS; k++)
-                mine->counts[k] += __shfl_xor_sync(CUDA_ALL, mine->counts[k], away);
+            for (uint32_t k = 0; k < REFINE_COUNTS; k++) mine->counts[k] += warp_exchange(mine->counts[k], away);
         }
     }
     if (threadIdx.x % CUDA_WARP == 0) {

@@ -81,7 +81,7 @@ static __global__ void count_points(labelled l, planes_grid g) {
         cell_at(&l, i, label, cell);
         place = planes_grid_place(&g, (uint32_t)label, cell[0], cell[1]);
     }
-    const uint32_t before = __shfl_up_sync(CUDA_ALL, place, 1);
+    const uint32_t before = warp_before(place);
     const bool starts = lane == 0 || place != before;
     const uint32_t after = __ballot_sync(CUDA_ALL, starts) >> lane >> 1;
     const uint32_t length = after != 0 ? (uint32_t)__ffs((int)after) : CUDA_WARP - lane;

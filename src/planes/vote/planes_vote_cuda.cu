@@ -7,6 +7,7 @@
    else       those of two bins of one direction: half as many rows
    With more bins yet a warp takes several points at once, for fewer directions, whose lanes then may meet in a bank. */
 #include "device/cuda/cuda_kernel.cuh"
+#include "device/cuda/warp.cuh"
 #include "planes/planes_cuda.h"
 
 #define THREADS  256u
@@ -46,7 +47,7 @@ template <uint32_t COLUMNS, bool TWO> static __host__ __device__ constexpr uint3
    not see through it, or it would subtract for each vote: a shuffle hides it. */
 template <uint32_t COLUMNS, bool TWO> static __device__ inline uint8_t *place_of(uint32_t *counters, uint32_t column) {
     const long long away = (long long)column * 4 - (long long)bytes_to<COLUMNS, TWO>(PLANES_MAGIC_BITS);
-    return (uint8_t *)(void *)counters + __shfl_sync(CUDA_ALL, away, (int)(threadIdx.x % CUDA_WARP));
+    return (uint8_t *)(void *)counters + warp_broadcast(away, threadIdx.x % CUDA_WARP);
 }
 
 /* One vote. high: of a lane's second direction. */

@@ -115,7 +115,7 @@ static __device__ __forceinline__ uint32_t lower_together(uint64_t *keys, uint32
         if ((same & (same - 1)) == 0) break; /* sparse: the others have samples of their own, too */
     }
     if (sample != RENDER_OUTSIDE && leader == warp_lane()) now = lower(keys, sample, bound);
-    return __shfl_sync(CUDA_ALL, now, (int)leader);
+    return warp_broadcast(now, leader);
 }
 
 /* Rules out what is surely hidden. BEHIND: what is not surely behind the layer before is unsure, or ruled out. */

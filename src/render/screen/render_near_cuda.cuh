@@ -31,8 +31,8 @@ static __device__ __forceinline__ void render_warp_insert(render_warp_search *s,
         lane < s->count && (s->distance2 < distance2 || (s->distance2 == distance2 && s->place < place));
     const uint32_t at = (uint32_t)__popc(__ballot_sync(CUDA_ALL, before));
     if (at >= s->k) return;
-    const double left2 = __shfl_up_sync(CUDA_ALL, s->distance2, 1);
-    const uint32_t left_seen = __shfl_up_sync(CUDA_ALL, s->seen, 1), left_place = __shfl_up_sync(CUDA_ALL, s->place, 1);
+    const double left2 = warp_before(s->distance2);
+    const uint32_t left_seen = warp_before(s->seen), left_place = warp_before(s->place);
     if (lane >= at) {
         s->distance2 = lane == at ? distance2 : left2;
         s->seen = lane == at ? seen : left_seen;
@@ -65,11 +65,11 @@ static __device__ __forceinline__ uint64_t render_new_samples(const render_windo
     return had ? all & ~render_window_of(u, v, old->u0, old->v0, old->u1, old->v1) : all;
 }
 
-static __device__ __forceinline__ bool render_is_apart(const render_screen *screen, const render_warp_search *s,
-                                                       uint32_t block, double depth) {
+static __device__ __forceinline__ bool render_is_beyond(const render_screen *screen, const render_warp_search *s,
+                                                        uint32_t block, double depth) {
     const double before = screen->near_depth[block] - depth, behind = depth - screen->far_depth[block];
-    const double apart = before > behind ? before : behind;
-    return apart > 0 && apart * apart > (s->count < s->k ? s->limit2 : s->farthest2);
+    const double gap = before > behind ? before : behind;
+    return gap > 0 && gap * gap > (s->count < s->k ? s->limit2 : s->farthest2);
 }
 
 /* A lane for each sample of a block. */
@@ -109,7 +109,7 @@ static __device__ __forceinline__ void render_warp_window(const render_screen *s
         for (uint32_t b = 0; b < count; b++) {
             const uint32_t u = u0 + b % wide, v = v0 + b / wide, block = render_block_of(screen, u, v);
             const uint64_t samples = render_new_samples(w, old, u, v);
-            if (samples == 0 || render_is_apart(screen, s, block, depth)) continue;
+            if (samples == 0 || render_is_beyond(screen, s, block, depth)) continue;
             render_warp_samples(screen, s, block, samples, at);
         }
         return;
@@ -121,7 +121,7 @@ static __device__ __forceinline__ void render_warp_window(const render_screen *s
         if (b < count) {
             block = render_block_of(screen, u, v);
             samples = render_new_samples(w, old, u, v);
-            if (samples != 0 && render_is_apart(screen, s, block, depth)) samples = 0;
+            if (samples != 0 && render_is_beyond(screen, s, block, depth)) samples = 0;
         }
         render_warp_blocks(screen, s, block, samples, at);
     }

@@ -232,8 +232,8 @@ MOTE_HD void render_search_window(const render_screen *screen, const render_wind
         for (uint32_t u = w->u0 / RENDER_BLOCK; u <= w->u1 / RENDER_BLOCK; u++) {
             const uint32_t block = render_block_of(screen, u, v);
             const double before = screen->near_depth[block] - depth, behind = depth - screen->far_depth[block];
-            const double apart = before > behind ? before : behind;
-            if (apart > 0 && apart * apart > render_farthest2(search)) continue;
+            const double gap = before > behind ? before : behind;
+            if (gap > 0 && gap * gap > render_farthest2(search)) continue;
             const uint64_t window = render_window_of(u, v, w->u0, w->v0, w->u1, w->v1);
             for (uint32_t l = 0; l < screen->layer_count; l++) {
                 render_search_block(screen, l, block, window, x, y, z, search);

@@ -87,10 +87,10 @@ MOTE_HD void render_fit_contour(const render_screen *screen, const render_search
         const uint32_t other = search->list[j].seen;
         double x = 0, y = 0, below = 0;
         for (int k = 0; k < 3; k++) {
-            const double apart = (seen->at[k][other] - seen->at[k][i]) / unit;
-            x += apart * t[k];
-            y += apart * w[k];
-            below -= apart * n[k];
+            const double offset = (seen->at[k][other] - seen->at[k][i]) / unit;
+            x += offset * t[k];
+            y += offset * w[k];
+            below -= offset * n[k];
         }
         const double f[RENDER_CONTOUR_TERMS + 1] = {x, y, x * x / 2, x * y, y * y / 2, below};
         for (int r = 0; r < RENDER_CONTOUR_TERMS; r++) {

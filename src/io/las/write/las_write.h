@@ -11,7 +11,7 @@ typedef struct las_tally {
     int32_t low[3], high[3];
     uint64_t returns[LAS_RETURNS + 1];
     uint64_t beyond_week; /* GPS times that no week holds; counted where the header before could not say so */
-    uint8_t apart[64];    /* threads write to their own cache lines */
+    uint8_t padding[64];  /* threads write to their own cache lines */
 } las_tally;
 
 /* Where things stand in the file. */
