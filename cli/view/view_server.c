@@ -91,11 +91,9 @@ static int send_status(struct mg_connection *conn, int status, const char *reaso
     return status;
 }
 
-static int send_text(struct mg_connection *conn, int status, const char *reason, const char *text) {
-    mg_printf(conn,
-              "HTTP/1.1 %d %s\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: %zu\r\n"
-              "Cache-Control: no-store\r\n%s\r\n%s",
-              status, reason, strlen(text), COMMON_HEADERS, text);
+static int send_body(struct mg_connection *conn, int status, const char *reason, const char *type, const char *body) {
+    mg_printf(conn, "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\nCache-Control: no-store\r\n%s\r\n%s",
+              status, reason, type, strlen(body), COMMON_HEADERS, body);
     return status;
 }
 
@@ -241,14 +239,6 @@ static const char *receive(struct mg_connection *conn, int file, long long bytes
     return error;
 }
 
-static int send_json(struct mg_connection *conn, int status, const char *reason, const char *json) {
-    mg_printf(conn,
-              "HTTP/1.1 %d %s\r\nContent-Type: application/json\r\nContent-Length: %zu\r\nCache-Control: no-store\r\n"
-              "%s\r\n%s",
-              status, reason, strlen(json), COMMON_HEADERS, json);
-    return status;
-}
-
 /* PUT /convert/NAME sends a file to be converted; GET /convert tells how far it is. */
 static int handle_convert(struct mg_connection *conn, view_upload *upload, const char *path) {
     const struct mg_request_info *request = mg_get_request_info(conn);
@@ -256,7 +246,7 @@ static int handle_convert(struct mg_connection *conn, view_upload *upload, const
     int file;
     if (strcmp(request->request_method, "GET") == 0) {
         view_upload_status(upload, json, sizeof json);
-        return send_json(conn, 200, "OK", json);
+        return send_body(conn, 200, "OK", "application/json", json);
     }
     static const char close_header[] = "Connection: close\r\n"; /* the body is not read */
     if (strcmp(request->request_method, "PUT") != 0 || strncmp(path, "/convert/", 9) != 0 || path[9] == '\0' ||
@@ -273,7 +263,7 @@ static int handle_convert(struct mg_connection *conn, view_upload *upload, const
         return send_status(conn, 507, "Insufficient Storage", close_header);
     }
     view_upload_convert(upload);
-    return send_json(conn, 202, "Accepted", "{}\n");
+    return send_body(conn, 202, "Accepted", "application/json", "{}\n");
 }
 
 /* A folder for one file, that no other program knows. out: the file's path, too. */
@@ -323,7 +313,8 @@ static int handle_strip(struct mg_connection *conn, view_server *server, const c
         return send_status(conn, 503, "Service Unavailable", "Retry-After: 1\r\n");
     served_file file = {.fd = cut_strip(server, number - 1, &strip, error, sizeof error)};
     atomic_flag_clear(&server->is_cutting);
-    if (file.fd < 0 || fstat(file.fd, &info) != 0) return send_text(conn, 500, "Internal Server Error", error);
+    if (file.fd < 0 || fstat(file.fd, &info) != 0)
+        return send_body(conn, 500, "Internal Server Error", "text/plain; charset=utf-8", error);
     mg_printf(conn,
               "HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\nContent-Length: %" PRIu64 "\r\n"
               "Cache-Control: no-store\r\n%s\r\n",
@@ -439,6 +430,7 @@ view_server *view_server_start(const view_server_options *options, char *error, 
     }
     server->is_local = strcmp(options->host, "127.0.0.1") == 0 || strcmp(options->host, "localhost") == 0 ||
                        strcmp(options->host, "::1") == 0;
+    atomic_flag_clear(&server->is_cutting);
     server->live = options->live;
     server->token = options->token;
     mg_init_library(MG_FEATURES_DEFAULT);

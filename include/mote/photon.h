@@ -219,9 +219,10 @@ MOTE_API mote_photon_gathering mote_photon_gathering_defaults(void);
 /// The radius of the disc is the distance of the k-th photon that counts: one on a surface that faces the place's
 /// normal within 60 degrees, or, over whole discs, one that arrives from the front; never one at the very place. Where
 /// the nearest 1024 photons do not hold k that count, the radius is that of the last of them. Where a disc holds more
-/// than 256 triangles all of it is taken for surface, and never less than a 64th. queries     x, y, z and normals as
-/// for mote_knn_search; of a map on a GPU they may be there too irradiance  [3 · queries] out: red, green, blue; 0
-/// where there are fewer than 2 photons Returns     MOTE_OK, MOTE_ERROR_ARGUMENT, MOTE_ERROR_MEMORY, MOTE_CANCELLED,
+/// than 256 triangles all of it is taken for surface, and never less than a 64th.
+/// queries     x, y, z and normals as for mote_knn_search; of a map on a GPU they may be there too
+/// irradiance  [3 · queries] out: red, green, blue; 0 where there are fewer than 2 photons
+/// Returns     MOTE_OK, MOTE_ERROR_ARGUMENT, MOTE_ERROR_MEMORY, MOTE_CANCELLED,
 ///             MOTE_ERROR_UNSUPPORTED (queries or irradiance on a device, and the map is on the CPU)
 /// Source      Jensen 1996; ellipsoids: Bergholm and Kronvall 2016
 MOTE_API mote_status mote_photon_gather(mote_photon_map *map, const mote_cloud *queries,

@@ -1,7 +1,7 @@
 /* Which thread of a writer encodes which node, and when; and which nodes a dry run encodes.
  *
  *   items, by size     [n0 n1 … | n8 n9 …]
- *                        |  |       \__/__ whatever thread is ready
+ *                        |  |       \__/__ the next thread that is ready
  *                        |  thread 1
  *                        thread 0
  *
@@ -18,11 +18,12 @@ typedef struct mote_turn {
     uint32_t item;
 } mote_turn;
 
-/* Which nodes a dry run encodes: of each class, nodes of as many points up to a factor of two, one in so many. */
+/* Which nodes a dry run encodes. Nodes whose numbers of points have equally many bits are a class; of each class every
+   steps[bits]-th node is encoded. */
 #define MOTE_SAMPLE_CLASSES 65u
 typedef struct mote_sample {
     bool is_whole;                       /* all nodes are encoded */
-    uint32_t steps[MOTE_SAMPLE_CLASSES]; /* by the bits of the number of points */
+    uint32_t steps[MOTE_SAMPLE_CLASSES]; /* by bits */
 } mote_sample;
 void mote_sample_make(bool dry_run, const mote_lod_node *nodes, uint32_t count, mote_sample *sample);
 /* The bytes of the nodes that were not encoded, in proportion to their points, as those of their class, and a little

@@ -86,8 +86,8 @@ typedef struct knn_cuda_buffer {
 
 /* What is made of points of one reading, and the memory for it. Points are sorted where their arrays are to be:
 
-     arrays  [what their sort works in                                  ]
-             [views][exact][order][boxes][exact boxes][what is left over]   made of the sorted keys */
+     arrays  [workspace of the sort                            ]
+             [views][exact][order][boxes][exact boxes][unused]   made of the sorted keys */
 typedef struct knn_cuda_point_set {
     knn_cuda_tree tree;
     knn_cuda_reading reading;
@@ -115,7 +115,7 @@ typedef struct knn_cuda_curve_key {
 /* Memory for what a search defers, see knn_deferred_cuda.cuh: kept from one to the next. */
 typedef struct knn_deferred_buffers {
     knn_cuda_buffer counters, numbers;
-    knn_cuda_buffer spare; /* the index' own, which it has left over: numbers stand there if there is room */
+    knn_cuda_buffer spare; /* the unused part of the index' arrays: numbers stand there if there is room */
     uint32_t turn;         /* which of two sets of counters is zero */
 } knn_deferred_buffers;
 

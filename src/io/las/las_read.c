@@ -98,7 +98,7 @@ mote_status mote_las_open(mote_context *ctx, mote_input *input, const mote_read_
     MOTE_TRY(mote_las_read_extra(ctx, input, &source->header, source->salvage, source->cloud));
     mote_cloud_keep_columns(source->cloud, params->select);
     MOTE_TRY(find_points(source, params));
-    /* Records that the columns now stand for are not kept. */
+    /* A record is not kept where columns have what it says. */
     mote_cloud *cloud = source->cloud;
     uint64_t kept = 0;
     for (uint64_t i = 0; i < cloud->record_count; i++) {

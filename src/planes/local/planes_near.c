@@ -115,16 +115,16 @@ void planes_take_near(planes_local *s, const planes_growth *g, double reach) {
 
 /* ---- cells */
 
-static void find_ends(const float *values, uint32_t count, float *low, float *high) {
-    simd_f least = simd_f_set(INFINITY), most = simd_f_set(-INFINITY);
+void planes_find_ends(const float *values, uint32_t count, float *low, float *high) {
+    simd_f min = simd_f_set(INFINITY), max = simd_f_set(-INFINITY);
     uint32_t i = 0;
     for (; i + LANES <= count; i += LANES) {
         const simd_f value = simd_f_load(values + i);
-        least = simd_f_min(least, value);
-        most = simd_f_max(most, value);
+        min = simd_f_min(min, value);
+        max = simd_f_max(max, value);
     }
-    *low = simd_f_reduce_min(least);
-    *high = simd_f_reduce_max(most);
+    *low = simd_f_reduce_min(min);
+    *high = simd_f_reduce_max(max);
     for (; i < count; i++) {
         *low = values[i] < *low ? values[i] : *low;
         *high = values[i] > *high ? values[i] : *high;
@@ -135,8 +135,8 @@ bool planes_lay_grid(const planes_local *s, planes_growth *g) {
     float low[2], high[2];
     double columns, rows;
     if (s->near_count == 0) return false;
-    find_ends(s->near_u, s->near_count, &low[0], &high[0]);
-    find_ends(s->near_v, s->near_count, &low[1], &high[1]);
+    planes_find_ends(s->near_u, s->near_count, &low[0], &high[0]);
+    planes_find_ends(s->near_v, s->near_count, &low[1], &high[1]);
     for (;; g->cell *= 1.3) { /* with a rim of empty cells */
         columns = floor((double)(high[0] - low[0]) / g->cell) + 3;
         rows = floor((double)(high[1] - low[1]) / g->cell) + 3;

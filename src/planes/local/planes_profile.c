@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "math/simd.h"
+#include "planes/local/planes_local.h"
 
 #define LANES     8u
 #define PIECE     256u /* points whose bins are found at once */
@@ -75,21 +76,6 @@ static void measure(const planes_profile_points *points, const float n[3], float
     for (uint32_t i = 0; i < points->count; i++) distance[i] = fmaf(n[0], x[i], fmaf(n[1], y[i], n[2] * z[i]));
 }
 
-static void find_ends(const float *values, uint32_t count, float *low, float *high) {
-    simd_f least = simd_f_set(INFINITY), most = simd_f_set(-INFINITY);
-    uint32_t i = 0;
-    for (; i + LANES <= count; i += LANES) {
-        least = simd_f_min(least, simd_f_load(values + i));
-        most = simd_f_max(most, simd_f_load(values + i));
-    }
-    *low = simd_f_reduce_min(least);
-    *high = simd_f_reduce_max(most);
-    for (; i < count; i++) {
-        *low = values[i] < *low ? values[i] : *low;
-        *high = values[i] > *high ? values[i] : *high;
-    }
-}
-
 /* Two of each, for points that follow each other are often in one bin. */
 typedef struct bin_counters {
     uint16_t counts[2][PLANES_PROFILE_BINS], along[2][PLANES_PROFILE_BINS];
@@ -125,7 +111,7 @@ bool planes_profile_make(const planes_profile_points *points, const double n[3],
     const float direction[3] = {(float)n[0], (float)n[1], (float)n[2]};
     const float off[3] = {(float)(slope * normal[0]), (float)(slope * normal[1]), (float)(slope * normal[2])};
     measure(points, direction, distance);
-    find_ends(distance, points->count, &low, &high);
+    planes_find_ends(distance, points->count, &low, &high);
     const double margin = TRUNCATED * points->noise, width = (double)high - (double)low + 2 * margin;
     if (!(width < (PLANES_PROFILE_BINS - 2) * bin)) return false;
     p->low = (double)low - margin;
