@@ -103,7 +103,8 @@ MOTE_HD photon_vec photon_path(const photon_view *scene, const photon_picture *p
         if (depth == 0 || specular) sum = photon_add(sum, shine);
         if (hit.shape == PHOTON_NO_SHAPE) break;
         weight = photon_mul(weight, photon_color_at(scene, &hit));
-        const photon_vec at = photon_vec_of(photon_next(&random), photon_next(&random), photon_next(&random));
+        const double chosen = photon_next(&random), beside = photon_next(&random), along = photon_next(&random);
+        const photon_vec at = photon_vec_of(along, beside, chosen); /* arguments have no order of their own */
         const photon_vec direct = photon_shadow_ray(scene, hit.place, hit.normal, at);
         sum = photon_add(sum, photon_scale(photon_mul(weight, direct), 1 / PHOTON_PI));
         const double keep = fmin(fmax(weight.x, fmax(weight.y, weight.z)), 1.0);
