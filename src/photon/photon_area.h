@@ -50,9 +50,9 @@ MOTE_HD photon_ellipsoid photon_ellipsoid_of(photon_vec place, photon_vec normal
     const double flat = 1 - 1 / (compression * compression);
     e.place = place;
     e.normal = normal;
-    e.reach = photon_vec_of(radius * sqrt(fmax(1 - flat * normal.x * normal.x, 0.0)),
-                            radius * sqrt(fmax(1 - flat * normal.y * normal.y, 0.0)),
-                            radius * sqrt(fmax(1 - flat * normal.z * normal.z, 0.0)));
+    e.reach = photon_vec_of(radius * sqrt(photon_max(1 - flat * normal.x * normal.x, 0.0)),
+                            radius * sqrt(photon_max(1 - flat * normal.y * normal.y, 0.0)),
+                            radius * sqrt(photon_max(1 - flat * normal.z * normal.z, 0.0)));
     e.compression = compression;
     e.per_radius = 1 / radius;
     e.filter = filter;
@@ -114,7 +114,7 @@ MOTE_HD double photon_clip_edge(const photon_section *s, photon_vec p, photon_ve
     const double a = photon_dot(photon_cross(from, to), s->normal) / length;
     const double t0 = photon_dot(from, edge) / length, t1 = photon_dot(to, edge) / length;
     const double half2 = s->square - a * a, half = half2 > 0 ? sqrt(half2) : 0;
-    const double begin = fmax(t0, -half), end = fmin(t1, half);
+    const double begin = photon_max(t0, -half), end = photon_min(t1, half);
     if (!(half2 > 0)) {
         *inside = *inside && a > 0;
         *outside = *outside || a < 0;
@@ -167,7 +167,7 @@ MOTE_HD double photon_triangle_part(const photon_ellipsoid *e, const photon_shap
    height's, and at the height z the square of the distance is 2 R z + (c² - 1) z². */
 MOTE_HD double photon_cap_part(const photon_ellipsoid *e, double radius) {
     const double more = e->compression * e->compression - 1;
-    const double top = fmin(1 / (radius + sqrt(radius * radius + more)), radius * (1 - PHOTON_ALIKE_COSINE));
+    const double top = photon_min(1 / (radius + sqrt(radius * radius + more)), radius * (1 - PHOTON_ALIKE_COSINE));
     double sum = 0;
     for (int i = 0; i < 4; i++) {
         const double x = photon_gauss_at(i), z = top * x * x;
@@ -228,7 +228,7 @@ MOTE_HD double photon_surface_part(const photon_view *scene, const photon_ellips
             places[height++] = place * PHOTON_WIDTH + j;
         }
     }
-    return part > 0 ? fmin(fmax(part, PHOTON_AREA_MIN), 1.0) : 1;
+    return part > 0 ? photon_min(photon_max(part, PHOTON_AREA_MIN), 1.0) : 1;
 }
 
 #endif

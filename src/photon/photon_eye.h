@@ -107,7 +107,7 @@ MOTE_HD photon_vec photon_path(const photon_view *scene, const photon_picture *p
         const photon_vec at = photon_vec_of(along, beside, chosen); /* arguments have no order of their own */
         const photon_vec direct = photon_shadow_ray(scene, hit.place, hit.normal, at);
         sum = photon_add(sum, photon_scale(photon_mul(weight, direct), 1 / PHOTON_PI));
-        const double keep = fmin(fmax(weight.x, fmax(weight.y, weight.z)), 1.0);
+        const double keep = photon_min(photon_max(weight.x, photon_max(weight.y, weight.z)), 1.0);
         if (!(photon_next(&random) < keep)) break;
         weight = photon_scale(weight, 1 / keep);
         const double a = photon_next(&random), b = photon_next(&random);

@@ -61,7 +61,7 @@ static inline double photon_sum_steps(double unit) { return unit > 1e-60 ? PHOTO
 MOTE_HD void photon_sum_power(photon_power_sum *sum, const float power[3], double weight, double steps_of_power) {
     for (int k = 0; k < 3; k++) {
         const double steps = (double)power[k] * steps_of_power * weight;
-        if (steps > 0) sum->steps[k] += (uint64_t)(fmin(steps, 0x1p42) + 0.5);
+        if (steps > 0) sum->steps[k] += (uint64_t)(photon_min(steps, 0x1p42) + 0.5);
     }
 }
 

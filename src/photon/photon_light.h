@@ -102,12 +102,12 @@ MOTE_HD photon_vec photon_wide_direction(const photon_wide_light *wide, double x
     double s, t;
     photon_turn(part < 0 ? part + 1 : part, &s, &t);
     const double u = t - cosine, v = s + sine * photon_dot(wide->a, wide->b);
-    const double q = fmin(fmax(((v * t - u * s) * cosine - v) / ((v * s + u * t) * sine), -1.0), 1.0);
+    const double q = photon_min(photon_max(((v * t - u * s) * cosine - v) / ((v * s + u * t) * sine), -1.0), 1.0);
     const photon_vec beside_a = photon_unit(photon_along(wide->c, wide->a, -photon_dot(wide->c, wide->a)));
     const photon_vec cut = photon_along(photon_scale(wide->a, q), beside_a, sqrt(1 - q * q));
     const double along = photon_dot(cut, wide->b), z = 1 - y * (1 - along);
     const photon_vec beside_b = photon_unit(photon_along(cut, wide->b, -along));
-    return photon_along(photon_scale(wide->b, z), beside_b, sqrt(fmax(1 - z * z, 0.0)));
+    return photon_along(photon_scale(wide->b, z), beside_b, sqrt(photon_max(1 - z * z, 0.0)));
 }
 
 /* A ray to a light, and by what its strength is multiplied where nothing is in between; 0 or less: no ray. */

@@ -48,7 +48,7 @@ MOTE_HD photon_vec photon_specular_split(const photon_surface *surface, const ph
     *share = 1;
     if (surface->kind == MOTE_MATERIAL_MIRROR) return photon_mirror(direction, hit->normal);
     const double ratio = hit->front ? 1 / surface->refraction : surface->refraction;
-    const double cosine = fmin(-photon_dot(direction, hit->normal), 1.0);
+    const double cosine = photon_min(-photon_dot(direction, hit->normal), 1.0);
     double refracted;
     const double reflected = photon_fresnel(ratio, cosine, &refracted), part = photon_next(random);
     const bool reflects = split->branch == PHOTON_RANDOM ? part < reflected : split->branch == PHOTON_REFLECT;
