@@ -31,8 +31,9 @@ enum {
 /* What kernels count, and the host is told at the end of a frame. */
 typedef struct render_counters {
     uint32_t listed[RENDER_LISTS]; /* batches */
+    uint32_t deferred;             /* seen points that have a warp each */
     unsigned long long covered, closed, splats, iterations;
-    unsigned long long tiles;                            /* of all splats; 2^48 and more: of one too many */
+    unsigned long long tiles;                            /* of all splats */
     unsigned long long errors, error_sum, error_squares; /* of normals */
     uint32_t min_value, max_value;                       /* of false colours, as ordered integers */
 } render_counters;
@@ -63,6 +64,7 @@ typedef struct render_frame_cuda {
     render_screen screen;
     uint32_t seen_count;
     uint32_t *near, *found; /* [k · seen], [seen]: neighbours, see render_splat_cuda.cu */
+    uint32_t *deferred;     /* [seen] numbers of those that have a warp each */
     render_shape *shapes;
     render_splat *splats;
     render_sums_cuda *sums;

@@ -6,8 +6,8 @@
 
    Lanes look at candidates side by side: the samples of a block, or, where a window has many blocks, a block each. A
    window that grows looks at its new samples alone: the nearest so far are kept. That leaves the same list, for it does
-   not depend on the order of candidates; and the same number of windows, for how many were looked at only matters while
-   there are fewer than k, when a block is left out by limit2 alone. */
+   not depend on the order of candidates; and the same number of windows, for that hangs on the k-th nearest of a window
+   and on how many points it has. */
 #ifndef MOTE_RENDER_NEAR_CUH
 #define MOTE_RENDER_NEAR_CUH
 
@@ -45,7 +45,6 @@ static __device__ __forceinline__ void render_warp_insert(render_warp_search *s,
 /* A candidate of each lane: seen; any: whether it has one. */
 static __device__ __forceinline__ void render_warp_offer(const render_screen *screen, render_warp_search *s, bool any,
                                                          uint32_t seen, const double at[3]) {
-    s->looked_at += (uint32_t)__popc(__ballot_sync(CUDA_ALL, any));
     const double distance2 = any ? render_distance2(&screen->seen, seen, at[0], at[1], at[2]) : INFINITY;
     bool wanted = any && distance2 <= s->limit2 && distance2 <= s->farthest2;
     const uint32_t place = wanted ? screen->seen.place[seen] : 0;
@@ -109,6 +108,7 @@ static __device__ __forceinline__ void render_warp_window(const render_screen *s
         for (uint32_t b = 0; b < count; b++) {
             const uint32_t u = u0 + b % wide, v = v0 + b / wide, block = render_block_of(screen, u, v);
             const uint64_t samples = render_new_samples(w, old, u, v);
+            s->looked_at += render_count_block(screen, block, samples);
             if (samples == 0 || render_is_beyond(screen, s, block, depth)) continue;
             render_warp_samples(screen, s, block, samples, at);
         }
@@ -116,13 +116,15 @@ static __device__ __forceinline__ void render_warp_window(const render_screen *s
     }
     for (uint32_t b0 = 0; b0 < count; b0 += CUDA_WARP) {
         const uint32_t b = b0 + warp_lane(), u = u0 + b % wide, v = v0 + b / wide;
-        uint32_t block = 0;
+        uint32_t block = 0, seen = 0;
         uint64_t samples = 0;
         if (b < count) {
             block = render_block_of(screen, u, v);
             samples = render_new_samples(w, old, u, v);
+            seen = render_count_block(screen, block, samples);
             if (samples != 0 && render_is_beyond(screen, s, block, depth)) samples = 0;
         }
+        s->looked_at += warp_sum(seen);
         render_warp_blocks(screen, s, block, samples, at);
     }
 }

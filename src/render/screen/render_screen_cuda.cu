@@ -2,14 +2,11 @@
 #include "device/cuda/cuda_primitives.h"
 #include "device/cuda/warp.cuh"
 #include "render/render_cuda.h"
-#include "render/screen/render_near_cuda.cuh"
+#include "render/screen/render_around_cuda.cuh"
 
-#define THREADS 256u
-#define WARPS   (THREADS / CUDA_WARP)
-
-typedef struct layer_keys {
-    const uint64_t *keys[MOTE_RENDER_MAX_LAYERS];
-} layer_keys;
+#define THREADS      256u
+#define WARPS        (THREADS / CUDA_WARP)
+#define NEAR_THREADS 128u
 
 /* The key of a sample of a block: bit, row after row. */
 static __device__ __forceinline__ uint64_t key_of(const render_view *view, const uint64_t *keys, uint32_t u, uint32_t v,
@@ -18,7 +15,7 @@ static __device__ __forceinline__ uint64_t key_of(const render_view *view, const
     return x < view->width && y < view->height ? keys[(uint64_t)y * view->width + x] : RENDER_NO_KEY;
 }
 
-static __global__ void mask_blocks(render_screen screen, layer_keys all) {
+static __global__ void mask_blocks(render_screen screen, render_layer_keys all) {
     const uint32_t b = blockIdx.x * WARPS + threadIdx.x / CUDA_WARP;
     uint32_t u, v, near_depth = UINT32_MAX, far_depth = 0;
     if (b >= screen.block_count) return;
@@ -47,7 +44,7 @@ static __global__ void mask_blocks(render_screen screen, layer_keys all) {
     screen.far_depth[b] = far_float + fabsf(far_float) * 0x1p-22f;
 }
 
-static __global__ void list_seen(render_screen screen, render_points points, layer_keys all) {
+static __global__ void list_seen(render_screen screen, render_points points, render_layer_keys all) {
     const uint32_t b = blockIdx.x * WARPS + threadIdx.x / CUDA_WARP;
     uint32_t u, v;
     if (b >= screen.block_count) return;
@@ -98,12 +95,12 @@ mote_status render_see_cuda(mote_renderer *renderer, const render_job *job) {
     mote_device *gpu = renderer->device;
     render_frame_cuda *frame = (render_frame_cuda *)renderer->frame;
     render_screen *screen = &frame->screen;
-    layer_keys keys;
+    render_layer_keys keys;
     screen->view = job->view;
     screen->layer_count = job->params->layers;
     render_screen_size(screen);
     for (uint32_t l = 0; l + 1 < screen->layer_count; l++) MOTE_TRY(render_find_behind_cuda(renderer, job, l));
-    for (uint32_t l = 0; l < MOTE_RENDER_MAX_LAYERS; l++) keys.keys[l] = frame->keys[l];
+    keys = render_keys_of(frame);
     MOTE_TRY(render_note_shown_cuda(renderer, &job->view));
     MOTE_TRY(reserve_screen(renderer, screen));
     const uint32_t blocks = cuda_blocks(screen->block_count, WARPS);
@@ -125,25 +122,44 @@ typedef struct neighbor_lists {
     uint8_t *iterations;
 } neighbor_lists;
 
-/* A warp for each seen point. */
-static __global__ void find_neighbors(render_screen screen, render_points points, uint32_t count, uint32_t k,
-                                      neighbor_lists out) {
-    const uint32_t i = blockIdx.x * WARPS + threadIdx.x / CUDA_WARP, j = warp_lane();
-    if (i >= count) return;
-    const uint32_t sample = screen.seen.sample[i];
-    const float radius = render_radius_of(&screen, sample % screen.view.width, sample / screen.view.width, k);
-    render_warp_search search;
-    search.k = k;
-    search.limit2 = INFINITY;
-    const uint32_t windows = render_warp_find_near(&screen, i, radius, &search);
-    if (j == 0) {
-        out.iterations[i] = (uint8_t)windows;
-        out.point[i] = points.index[screen.seen.place[i]];
+/* Writes what was found of a seen point. */
+struct write_neighbors {
+    const uint32_t *index;
+    uint32_t k;
+    neighbor_lists out;
+    __device__ void neighbor(uint32_t i, uint32_t j, double distance2, uint32_t place, uint32_t) const {
+        out.neighbor[(uint64_t)i * k + j] = index[place];
+        out.distance2[(uint64_t)i * k + j] = (float)distance2;
     }
-    if (j >= k) return;
-    const bool found = j < search.count;
-    out.neighbor[(uint64_t)i * k + j] = found ? points.index[search.place] : MOTE_RENDER_NO_POINT;
-    out.distance2[(uint64_t)i * k + j] = found ? (float)search.distance2 : INFINITY;
+    __device__ void end(uint32_t i, uint32_t windows, uint32_t count) const {
+        out.iterations[i] = (uint8_t)windows;
+        for (uint32_t j = count; j < k; j++) {
+            out.neighbor[(uint64_t)i * k + j] = MOTE_RENDER_NO_POINT;
+            out.distance2[(uint64_t)i * k + j] = INFINITY;
+        }
+    }
+};
+
+static __device__ __forceinline__ float radius_of(const render_screen *screen, uint32_t i, uint32_t k) {
+    const uint32_t sample = screen->seen.sample[i], width = screen->view.width;
+    return render_radius_of(screen, sample % width, sample / width, k);
+}
+
+template <uint32_t MAX>
+static __global__ void find_neighbors(render_screen screen, render_points points, render_layer_keys keys,
+                                      render_deferred deferred, uint32_t count, uint32_t k, neighbor_lists out) {
+    const uint32_t i = blockIdx.x * NEAR_THREADS + threadIdx.x;
+    const write_neighbors visit = {points.index, k, out};
+    if (i >= count) return;
+    out.point[i] = points.index[screen.seen.place[i]];
+    render_find_by_thread<MAX>(&screen, &points, &keys, &deferred, i, k, radius_of(&screen, i, k), INFINITY, visit);
+}
+
+static __global__ void find_deferred(render_screen screen, render_points points, render_deferred deferred, uint32_t k,
+                                     neighbor_lists out) {
+    const write_neighbors visit = {points.index, k, out};
+    render_for_deferred(
+        &deferred, [&](uint32_t i) { render_find_by_warp(&screen, i, k, radius_of(&screen, i, k), INFINITY, visit); });
 }
 
 mote_status render_find_neighbors_cuda(mote_renderer *renderer, uint32_t k, mote_render_neighbors *out) {
@@ -159,8 +175,14 @@ mote_status render_find_neighbors_cuda(mote_renderer *renderer, uint32_t k, mote
     if (lists.point == NULL || lists.neighbor == NULL || lists.distance2 == NULL || lists.iterations == NULL) {
         return MOTE_ERROR_MEMORY;
     }
-    CUDA_LAUNCH(gpu, find_neighbors, cuda_blocks(count, WARPS), THREADS, frame->screen, renderer->points,
-                (uint32_t)count, k, lists);
+    const auto find = k <= 8 ? find_neighbors<8> : k <= 16 ? find_neighbors<16> : find_neighbors<MOTE_RENDER_MAX_K>;
+    const render_deferred deferred = {(uint32_t *)render_buffer_of(renderer, count * sizeof(uint32_t)),
+                                      &frame->counters->deferred};
+    if (deferred.points == NULL) return MOTE_ERROR_MEMORY;
+    CUDA_LAUNCH(gpu, find, cuda_blocks(count, NEAR_THREADS), NEAR_THREADS, frame->screen, renderer->points,
+                render_keys_of(frame), deferred, (uint32_t)count, k, lists);
+    CUDA_LAUNCH(gpu, find_deferred, cuda_resident_blocks(gpu, (const void *)find_deferred, THREADS), THREADS,
+                frame->screen, renderer->points, deferred, k, lists);
     MOTE_TRY(cuda_launched(gpu, "finding neighbours"));
     MOTE_TRY(cuda_download(gpu, out->point, lists.point, count * sizeof(uint32_t)));
     MOTE_TRY(cuda_download(gpu, out->neighbor, lists.neighbor, count * k * sizeof(uint32_t)));

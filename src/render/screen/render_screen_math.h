@@ -150,7 +150,7 @@ typedef struct render_near {
 
 typedef struct render_search {
     uint32_t k, count;                   /* neighbours that are wanted, and that are in the list */
-    uint32_t looked_at;                  /* candidates of the last window */
+    uint32_t looked_at;                  /* seen points of the last window */
     double limit2;                       /* nothing farther counts */
     render_near list[MOTE_RENDER_MAX_K]; /* by distance, then by the renderer's order */
 } render_search;
@@ -179,7 +179,7 @@ MOTE_HD double render_distance2(const render_seen *seen, uint32_t i, double x, d
     return (dx * dx + dy * dy) + dz * dz;
 }
 
-/* The seen points of some samples of a block. */
+/* Looks at the seen points of some samples of a block. */
 MOTE_HD void render_search_block(const render_screen *screen, uint32_t layer, uint32_t block, uint64_t window, double x,
                                  double y, double z, render_search *search) {
     const uint64_t mask = screen->layers[layer].mask[block];
@@ -188,7 +188,6 @@ MOTE_HD void render_search_block(const render_screen *screen, uint32_t layer, ui
         const uint32_t bit = render_lowest_bit(rest);
         const uint32_t seen = first + render_popcount(mask & ((1ull << bit) - 1));
         const double distance2 = render_distance2(&screen->seen, seen, x, y, z);
-        search->looked_at++;
         if (!(distance2 <= search->limit2)) continue;
         if (search->count == search->k && !render_is_before(screen, distance2, seen, &search->list[search->k - 1])) {
             continue;
@@ -225,6 +224,13 @@ MOTE_HD render_window render_window_around(const render_view *view, uint32_t u, 
     return w;
 }
 
+/* The seen points of some samples of a block. */
+MOTE_HD uint32_t render_count_block(const render_screen *screen, uint32_t block, uint64_t window) {
+    uint32_t count = 0;
+    for (uint32_t l = 0; l < screen->layer_count; l++) count += render_popcount(screen->layers[l].mask[block] & window);
+    return count;
+}
+
 MOTE_HD void render_search_window(const render_screen *screen, const render_window *w, double x, double y, double z,
                                   double depth, render_search *search) {
     search->count = search->looked_at = 0;
@@ -233,8 +239,9 @@ MOTE_HD void render_search_window(const render_screen *screen, const render_wind
             const uint32_t block = render_block_of(screen, u, v);
             const double before = screen->near_depth[block] - depth, behind = depth - screen->far_depth[block];
             const double gap = before > behind ? before : behind;
-            if (gap > 0 && gap * gap > render_farthest2(search)) continue;
             const uint64_t window = render_window_of(u, v, w->u0, w->v0, w->u1, w->v1);
+            search->looked_at += render_count_block(screen, block, window);
+            if (gap > 0 && gap * gap > render_farthest2(search)) continue;
             for (uint32_t l = 0; l < screen->layer_count; l++) {
                 render_search_block(screen, l, block, window, x, y, z, search);
             }

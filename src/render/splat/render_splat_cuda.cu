@@ -2,7 +2,7 @@
    so much that lists of tiles would be long, here: a warp for each, its lanes over the samples that the splat can
    cover. Limits and sums are kept by atomics on integers then, so that their order does not matter. */
 #include "device/cuda/warp.cuh"
-#include "render/screen/render_near_cuda.cuh"
+#include "render/screen/render_around_cuda.cuh"
 #include "render/splat/render_splat_cuda.cuh"
 
 #define THREADS 128u
@@ -15,30 +15,60 @@
      near    k seen points for each seen point, of which the first count are set
      found   bits 31…16 windows that were searched    bits 15…0 count */
 
-/* A warp for each seen point. */
-static __global__ void search_near(render_screen screen, render_points points, render_splat_rules rules, uint32_t count,
-                                   uint32_t *near, uint32_t *found) {
-    const uint32_t i = blockIdx.x * WARPS + threadIdx.x / CUDA_WARP;
-    if (i >= count) return;
-    render_warp_search search;
-    render_shape shape;
+struct keep_neighbors {
+    uint32_t k;
+    uint32_t *near, *found;
+    __device__ void neighbor(uint32_t i, uint32_t j, double, uint32_t, uint32_t seen) const {
+        near[(uint64_t)i * k + j] = seen;
+    }
+    __device__ void end(uint32_t i, uint32_t windows, uint32_t count) const { found[i] = windows << 16 | count; }
+};
+
+template <uint32_t MAX>
+static __global__ void search_near(render_screen screen, render_points points, render_layer_keys keys,
+                                   render_deferred deferred, render_splat_rules rules, uint32_t count, uint32_t *near,
+                                   uint32_t *found) {
+    const uint32_t i = blockIdx.x * THREADS + threadIdx.x;
+    const keep_neighbors visit = {rules.k, near, found};
+    double limit2;
     float radius;
-    if (!render_begin_shape(&screen, &points, &rules, i, &shape, &radius, &search.limit2)) return;
-    search.k = rules.k;
-    const uint32_t windows = render_warp_find_near(&screen, i, radius, &search);
-    if (warp_lane() < search.count) near[(uint64_t)i * rules.k + warp_lane()] = search.seen;
-    if (warp_lane() == 0) found[i] = windows << 16 | search.count;
+    render_shape shape;
+    if (i >= count || !render_begin_shape(&screen, &points, &rules, i, &shape, &radius, &limit2)) return;
+    render_find_by_thread<MAX>(&screen, &points, &keys, &deferred, i, rules.k, radius, limit2, visit);
+}
+
+static __global__ void search_deferred(render_screen screen, render_points points, render_deferred deferred,
+                                       render_splat_rules rules, uint32_t *near, uint32_t *found) {
+    const keep_neighbors visit = {rules.k, near, found};
+    render_for_deferred(&deferred, [&](uint32_t i) {
+        double limit2;
+        float radius;
+        render_shape shape;
+        render_begin_shape(&screen, &points, &rules, i, &shape, &radius, &limit2);
+        render_find_by_warp(&screen, i, rules.k, radius, limit2, visit);
+    });
+}
+
+/* Writes what each thread of a block has to an array, word after word, so that whole lines of memory are written. All
+   threads of the block call it. */
+template <class RECORD>
+static __device__ __forceinline__ void write_records(const RECORD &mine, uint32_t count, RECORD *to) {
+    __shared__ RECORD records[THREADS];
+    const uint32_t first = blockIdx.x * THREADS, words = (uint32_t)(sizeof(RECORD) / sizeof(uint32_t));
+    records[threadIdx.x] = mine;
+    __syncthreads();
+    const uint32_t *from = (const uint32_t *)records, all = min(count - first, THREADS) * words;
+    for (uint32_t w = threadIdx.x; w < all; w += THREADS) ((uint32_t *)(to + first))[w] = from[w];
 }
 
 static __global__ void find_shapes(render_screen screen, render_points points, render_splat_rules rules, uint32_t count,
                                    const uint32_t *near, const uint32_t *found, render_shape *shapes) {
     const uint32_t i = blockIdx.x * THREADS + threadIdx.x;
-    if (i >= count) return;
     const render_seen *seen = &screen.seen;
     render_shape shape;
     render_search search;
     float radius;
-    if (render_begin_shape(&screen, &points, &rules, i, &shape, &radius, &search.limit2)) {
+    if (i < count && render_begin_shape(&screen, &points, &rules, i, &shape, &radius, &search.limit2)) {
         search.k = rules.k;
         search.count = found[i] & 0xFFFFu;
         for (uint32_t j = 0; j < search.count; j++) {
@@ -48,17 +78,19 @@ static __global__ void find_shapes(render_screen screen, render_points points, r
         }
         render_end_shape(&screen, &rules, i, &search, found[i] >> 16, &shape);
     }
-    shapes[i] = shape;
+    write_records(shape, count, shapes);
 }
 
 static __global__ void make_splats(render_screen screen, render_points points, render_splat_rules rules, uint32_t count,
                                    const render_shape *shapes, render_splat *splats, render_counters *counters) {
     const uint32_t i = blockIdx.x * THREADS + threadIdx.x;
     uint32_t iterations = 0;
+    render_splat splat;
     if (i < count) {
-        render_make_splat(&screen, &points, &rules, shapes, i, &splats[i]);
-        iterations = splats[i].iterations;
+        render_make_splat(&screen, &points, &rules, shapes, i, &splat);
+        iterations = splat.iterations;
     }
+    write_records(splat, count, splats);
     iterations = warp_sum(iterations);
     if (warp_lane() == 0) atomicAdd(&counters->iterations, (unsigned long long)iterations);
 }
@@ -154,9 +186,11 @@ static mote_status reserve_splats(mote_renderer *renderer, const render_job *job
     const uint64_t count = frame->seen_count;
     frame->near = (uint32_t *)render_buffer_of(renderer, count * job->params->k * sizeof(uint32_t));
     frame->found = (uint32_t *)render_buffer_of(renderer, count * sizeof(uint32_t));
+    frame->deferred = (uint32_t *)render_buffer_of(renderer, count * sizeof(uint32_t));
     frame->shapes = (render_shape *)render_buffer_of(renderer, count * sizeof(render_shape));
     frame->splats = (render_splat *)render_buffer_of(renderer, count * sizeof(render_splat));
-    if (frame->near == NULL || frame->found == NULL || frame->shapes == NULL || frame->splats == NULL) {
+    if (frame->near == NULL || frame->found == NULL || frame->deferred == NULL || frame->shapes == NULL ||
+        frame->splats == NULL) {
         return MOTE_ERROR_MEMORY;
     }
     memset(pass, 0, sizeof *pass);
@@ -225,8 +259,14 @@ static mote_status make_splats_of(mote_renderer *renderer, const render_job *job
     const render_frame_cuda *frame = (const render_frame_cuda *)renderer->frame;
     const render_splat_rules rules = render_rules_of(job);
     const uint32_t count = frame->seen_count, blocks = cuda_blocks(count, THREADS);
-    CUDA_LAUNCH(gpu, search_near, cuda_blocks(count, WARPS), THREADS, frame->screen, renderer->points, rules, count,
-                frame->near, frame->found);
+    const render_deferred deferred = {frame->deferred, &frame->counters->deferred};
+    const auto search = rules.k <= 8    ? search_near<8>
+                        : rules.k <= 16 ? search_near<16>
+                                        : search_near<MOTE_RENDER_MAX_K>;
+    CUDA_LAUNCH(gpu, search, blocks, THREADS, frame->screen, renderer->points, render_keys_of(frame), deferred, rules,
+                count, frame->near, frame->found);
+    CUDA_LAUNCH(gpu, search_deferred, cuda_resident_blocks(gpu, (const void *)search_deferred, THREADS), THREADS,
+                frame->screen, renderer->points, deferred, rules, frame->near, frame->found);
     CUDA_LAUNCH(gpu, find_shapes, blocks, THREADS, frame->screen, renderer->points, rules, count, frame->near,
                 frame->found, frame->shapes);
     CUDA_LAUNCH(gpu, make_splats, blocks, THREADS, frame->screen, renderer->points, rules, count, frame->shapes,

@@ -400,6 +400,10 @@ MOTE_HD void render_make_splat(const render_screen *screen, const render_points 
     splat->color = points->color[place];
     splat->place = place;
     splat->iterations = (uint16_t)shape->iterations;
+    if (i >= screen->layers[0].first[screen->block_count]) { /* what is behind the front is only a neighbour */
+        render_no_splat(splat);
+        return;
+    }
     if (radius > 0) {
         const render_place at = render_to_camera(view, seen->at[0][i] + shape->middle[0],
                                                  seen->at[1][i] + shape->middle[1], seen->at[2][i] + shape->middle[2]);
@@ -421,10 +425,7 @@ MOTE_HD void render_make_splat(const render_screen *screen, const render_points 
     splat->tolerance = (float)(rules->tolerance * radius * sqrt(RENDER_PI / rules->share));
     splat->depth = (float)disc.c[2];
     for (int k = 0; k < 3; k++) splat->normal[k] = (int16_t)rint(disc.n[k] * RENDER_NORMAL_ONE);
-    const bool front = i < screen->layers[0].first[screen->block_count]; /* what is behind it is only a neighbour */
-    if (!front || (view->perspective && !(disc.c[2] > 0)) || !render_project_disc(view, &disc, splat)) {
-        render_no_splat(splat);
-    }
+    if ((view->perspective && !(disc.c[2] > 0)) || !render_project_disc(view, &disc, splat)) { render_no_splat(splat); }
 }
 
 #endif

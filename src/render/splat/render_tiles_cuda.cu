@@ -7,39 +7,50 @@
 #define THREADS   128u /* of kernels with a thread for each splat */
 #define SIDE      8u
 #define SAMPLES   (SIDE * SIDE)
-#define MAX_TILES 1024u /* of a splat: if one has more, none is drawn by tiles */
-#define MAX_MEAN  24u   /* tiles of a splat, on average */
+#define OWN_TILES 8u         /* of a splat, that its thread goes through alone; the warp helps with more */
+#define MAX_MEAN  24u        /* tiles of a splat, on average */
+#define MIN_TILES (1u << 26) /* of all splats: 256 MB of lists are never too long */
 
-/* Calls visit(tile) for each tile of a splat. */
+static __device__ __forceinline__ uint32_t tiles_of(const render_splat *splat) {
+    return (splat->u1 / SIDE - splat->u0 / SIDE + 1u) * (splat->v1 / SIDE - splat->v0 / SIDE + 1u);
+}
+
+/* Calls visit(tile) for some tiles of a splat: from first on, every step-th. */
 template <class VISIT>
-static __device__ __forceinline__ void for_tiles(const render_splat *splat, uint32_t wide, VISIT visit) {
-    for (uint32_t v = splat->v0 / SIDE; v <= splat->v1 / SIDE; v++) {
-        for (uint32_t u = splat->u0 / SIDE; u <= splat->u1 / SIDE; u++) visit(v * wide + u);
+static __device__ __forceinline__ void for_some_tiles(const render_splat *splat, uint32_t wide, uint32_t first,
+                                                      uint32_t step, VISIT visit) {
+    const uint32_t u0 = splat->u0 / SIDE, v0 = splat->v0 / SIDE, columns = splat->u1 / SIDE - u0 + 1u;
+    const uint32_t count = tiles_of(splat);
+    for (uint32_t t = first; t < count; t += step) visit((v0 + t / columns) * wide + u0 + t % columns);
+}
+
+/* Calls visit(tile, splat) for each tile of the splats of a warp's threads. All lanes call it. */
+template <class VISIT>
+static __device__ __forceinline__ void for_tiles(const splat_pass *pass, uint32_t wide, VISIT visit) {
+    const uint32_t i = blockIdx.x * THREADS + threadIdx.x;
+    const bool drawn = i < pass->count && render_is_drawn(&pass->splats[i]);
+    const bool large = drawn && tiles_of(&pass->splats[i]) > OWN_TILES;
+    if (drawn && !large) for_some_tiles(&pass->splats[i], wide, 0, 1, [&](uint32_t tile) { visit(tile, i); });
+    for (uint32_t rest = __ballot_sync(CUDA_ALL, large); rest != 0; rest &= rest - 1) {
+        const uint32_t one = warp_broadcast(i, warp_first(rest));
+        for_some_tiles(&pass->splats[one], wide, warp_lane(), CUDA_WARP, [&](uint32_t tile) { visit(tile, one); });
     }
 }
 
 static __global__ void count_tiles(splat_pass pass, splat_tiles tiles, render_counters *counters) {
-    const uint32_t i = blockIdx.x * THREADS + threadIdx.x;
     unsigned long long mine = 0;
-    if (i < pass.count && render_is_drawn(&pass.splats[i])) {
-        const render_splat *splat = &pass.splats[i];
-        mine =
-            (unsigned long long)(splat->u1 / SIDE - splat->u0 / SIDE + 1) * (splat->v1 / SIDE - splat->v0 / SIDE + 1);
-        if (mine > MAX_TILES) {
-            mine = 1ull << 48;
-        } else {
-            for_tiles(splat, tiles.wide, [&](uint32_t tile) { atomicAdd(&tiles.filled[tile], 1u); });
-        }
-    }
+    for_tiles(&pass, tiles.wide, [&](uint32_t tile, uint32_t) {
+        atomicAdd(&tiles.filled[tile], 1u);
+        mine++;
+    });
     mine = warp_sum(mine);
     if (warp_lane() == 0 && mine != 0) atomicAdd(&counters->tiles, mine);
 }
 
 static __global__ void fill_tiles(splat_pass pass, splat_tiles tiles) {
-    const uint32_t i = blockIdx.x * THREADS + threadIdx.x;
-    if (i >= pass.count || !render_is_drawn(&pass.splats[i])) return;
-    for_tiles(&pass.splats[i], tiles.wide,
-              [&](uint32_t tile) { tiles.splats[tiles.first[tile] + atomicAdd(&tiles.filled[tile], 1u)] = i; });
+    for_tiles(&pass, tiles.wide, [&](uint32_t tile, uint32_t i) {
+        tiles.splats[tiles.first[tile] + atomicAdd(&tiles.filled[tile], 1u)] = i;
+    });
 }
 
 /* Calls visit(fragment, splat, its number) for what covers this thread's sample. */
@@ -121,7 +132,7 @@ mote_status render_count_tiles_cuda(mote_renderer *renderer, const splat_pass *p
     MOTE_TRY(cuda_launched(gpu, "drawing splats"));
     MOTE_TRY(cuda_download(gpu, &total, &frame->counters->tiles, sizeof total));
     tiles->total = total;
-    *fits = total <= MAX_MEAN * (uint64_t)pass->count && total < UINT32_MAX;
+    *fits = (total <= MIN_TILES || total <= MAX_MEAN * (uint64_t)pass->count) && total < UINT32_MAX;
     return MOTE_OK;
 }
 
