@@ -55,15 +55,6 @@ static __device__ __forceinline__ void render_warp_offer(const render_screen *sc
     }
 }
 
-/* The samples of a block that a window has and the one before had not. */
-static __device__ __forceinline__ uint64_t render_new_samples(const render_window *w, const render_window *old,
-                                                              uint32_t u, uint32_t v) {
-    const uint64_t all = render_window_of(u, v, w->u0, w->v0, w->u1, w->v1);
-    const bool had = old->u0 <= old->u1 && u >= old->u0 / RENDER_BLOCK && u <= old->u1 / RENDER_BLOCK &&
-                     v >= old->v0 / RENDER_BLOCK && v <= old->v1 / RENDER_BLOCK;
-    return had ? all & ~render_window_of(u, v, old->u0, old->v0, old->u1, old->v1) : all;
-}
-
 static __device__ __forceinline__ bool render_is_beyond(const render_screen *screen, const render_warp_search *s,
                                                         uint32_t block, double depth) {
     const double before = screen->near_depth[block] - depth, behind = depth - screen->far_depth[block];

@@ -224,6 +224,14 @@ MOTE_HD render_window render_window_around(const render_view *view, uint32_t u, 
     return w;
 }
 
+/* The samples of a block that a window has and the one before had not. */
+MOTE_HD uint64_t render_new_samples(const render_window *w, const render_window *old, uint32_t u, uint32_t v) {
+    const uint64_t all = render_window_of(u, v, w->u0, w->v0, w->u1, w->v1);
+    const bool had = old->u0 <= old->u1 && u >= old->u0 / RENDER_BLOCK && u <= old->u1 / RENDER_BLOCK &&
+                     v >= old->v0 / RENDER_BLOCK && v <= old->v1 / RENDER_BLOCK;
+    return had ? all & ~render_window_of(u, v, old->u0, old->v0, old->u1, old->v1) : all;
+}
+
 /* The seen points of some samples of a block. */
 MOTE_HD uint32_t render_count_block(const render_screen *screen, uint32_t block, uint64_t window) {
     uint32_t count = 0;
@@ -231,15 +239,16 @@ MOTE_HD uint32_t render_count_block(const render_screen *screen, uint32_t block,
     return count;
 }
 
-MOTE_HD void render_search_window(const render_screen *screen, const render_window *w, double x, double y, double z,
-                                  double depth, render_search *search) {
-    search->count = search->looked_at = 0;
+/* Looks at what a window has and the one before had not: the nearest so far are kept. */
+MOTE_HD void render_search_window(const render_screen *screen, const render_window *w, const render_window *old,
+                                  double x, double y, double z, double depth, render_search *search) {
     for (uint32_t v = w->v0 / RENDER_BLOCK; v <= w->v1 / RENDER_BLOCK; v++) {
         for (uint32_t u = w->u0 / RENDER_BLOCK; u <= w->u1 / RENDER_BLOCK; u++) {
             const uint32_t block = render_block_of(screen, u, v);
             const double before = screen->near_depth[block] - depth, behind = depth - screen->far_depth[block];
             const double gap = before > behind ? before : behind;
-            const uint64_t window = render_window_of(u, v, w->u0, w->v0, w->u1, w->v1);
+            const uint64_t window = render_new_samples(w, old, u, v);
+            if (window == 0) continue;
             search->looked_at += render_count_block(screen, block, window);
             if (gap > 0 && gap * gap > render_farthest2(search)) continue;
             for (uint32_t l = 0; l < screen->layer_count; l++) {
@@ -275,13 +284,14 @@ MOTE_HD uint32_t render_find_near(const render_screen *screen, uint32_t i, float
     const uint32_t sample = screen->seen.sample[i], u = sample % screen->view.width, v = sample / screen->view.width;
     const double x = screen->seen.at[0][i], y = screen->seen.at[1][i], z = screen->seen.at[2][i];
     const render_place place = render_to_camera(&screen->view, x, y, z);
-    uint32_t iterations = 0;
-    for (;;) {
-        if (iterations == RENDER_ITERATIONS) radius = INFINITY;
+    render_window old = {1, 1, 0, 0, false};
+    search->count = search->looked_at = 0;
+    for (uint32_t iterations = 1;; iterations++) {
+        if (iterations > RENDER_ITERATIONS) radius = INFINITY;
         const render_window window = render_window_around(&screen->view, u, v, radius);
-        render_search_window(screen, &window, x, y, z, place.z, search);
-        iterations++;
+        render_search_window(screen, &window, &old, x, y, z, place.z, search);
         if (window.whole) return iterations;
+        old = window;
         const double farthest2 = render_farthest2(search);
         const float reach = farthest2 < INFINITY ? render_ball_reach(&screen->view, place, sqrt(farthest2)) : INFINITY;
         /* Whole samples of the window are looked at: a place within the sample may be that much nearer to its edge. */

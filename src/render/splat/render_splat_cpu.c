@@ -264,9 +264,9 @@ static inline void limit_splats(tile *t, const render_splat *splats, const uint3
     }
 }
 
-static inline void draw_splats(tile *t, const render_splat *splats, const uint32_t *list, uint64_t count,
-                               bool perspective) {
-    limit_splats(t, splats, list, count, perspective);
+/* The sums of a tile whose limits are known. */
+static inline void add_splats(tile *t, const render_splat *splats, const uint32_t *list, uint64_t count,
+                              bool perspective) {
     for (uint32_t i = 0; i < TILE_SAMPLES; i++) t->scale[i] = render_depth_scale(perspective, t->focal, t->limit[i]);
     for (uint64_t i = 0; i < count; i++) {
         if (render_is_drawn(&splats[list[i]])) add_splat(t, splats, list[i], perspective);
@@ -306,14 +306,40 @@ static void hide_splats(mote_renderer *renderer) {
     }
 }
 
+/* Whether no splat of a list was hidden. */
+static bool are_all_drawn(const render_splat *splats, const uint32_t *list, uint64_t count) {
+    bool all = true;
+    for (uint64_t i = 0; i < count; i++) all = all && render_is_drawn(&splats[list[i]]);
+    return all;
+}
+
+/* The limits of limit_tile. */
+static void read_limits(const uint32_t *limits, const render_view *view, tile *t) {
+    for (uint32_t v = 0; v < TILE && t->v0 + v < view->height; v++) {
+        for (uint32_t u = 0; u < TILE && t->u0 + u < view->width; u++) {
+            t->limit[v * TILE_ROW + u] =
+                render_float_of_ordered(limits[(uint64_t)(t->v0 + v) * view->width + t->u0 + u]);
+        }
+    }
+}
+
 static void draw_tile(const mote_renderer *renderer, const render_job *job, const tiling *tiles, uint32_t number,
                       tile *t) {
     const render_frame *frame = renderer->frame;
+    const render_splat *splats = frame->splats;
     const uint64_t first = frame->tile_first[number], count = frame->tile_first[number + 1] - first;
+    const uint32_t *list = frame->tile_splats + first;
     place_tile(tiles, number, t);
     clear_tile(t);
-    if (t->perspective) draw_splats(t, frame->splats, frame->tile_splats + first, count, true);
-    if (!t->perspective) draw_splats(t, frame->splats, frame->tile_splats + first, count, false);
+    if (are_all_drawn(splats, list, count)) {
+        read_limits(frame->limits, &job->view, t);
+    } else if (t->perspective) {
+        limit_splats(t, splats, list, count, true);
+    } else {
+        limit_splats(t, splats, list, count, false);
+    }
+    if (t->perspective) add_splats(t, splats, list, count, true);
+    if (!t->perspective) add_splats(t, splats, list, count, false);
     show_tile(renderer, &job->view, t);
 }
 
