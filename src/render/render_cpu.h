@@ -29,7 +29,8 @@ typedef struct render_frame {
     uint32_t *limits;        /* AVERAGE: how deep a sample's surface reaches */
     render_color_sums *sums; /* AVERAGE */
     uint8_t *holes;          /* [samples] 1: to be closed */
-    uint64_t limits_capacity, sums_capacity, holes_capacity;
+    uint8_t *bands;          /* [threads] what samples show, while holes are looked for: render_close_cpu.c */
+    uint64_t limits_capacity, sums_capacity, holes_capacity, bands_capacity;
     render_screen_cpu screen;
     render_splat *splats; /* of each seen point */
     uint64_t *tile_first; /* [tiles + 2] where the list of a tile begins */
