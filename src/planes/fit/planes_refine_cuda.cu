@@ -252,7 +252,8 @@ static mote_status open_job(planes_cuda *p, const planes_refining *how, const pl
         (planes_calibrated *)cuda_alloc(gpu, count * sizeof *job->calibrated_list, "planes refinement");
     MOTE_TRY(mote_context_status(gpu->ctx));
     MOTE_TRY(cuda_upload(gpu, on_device, starts, count * sizeof *starts));
-    MOTE_TRY(cuda_fill(gpu, job->accepted, 0, sizeof job->accepted->count));
+    MOTE_TRY(cuda_fill(gpu, job->accepted, 0, sizeof *job->accepted)); /* both lists are brought to the host whole */
+    MOTE_TRY(cuda_fill(gpu, job->calibrated_list, 0, count * sizeof *job->calibrated_list));
     CUDA_LAUNCH(gpu, free_kernel, cuda_blocks(job->words, REFINE_THREADS), REFINE_THREADS, job->free_points, job->count,
                 job->words);
     return cuda_launched(gpu, "free points");

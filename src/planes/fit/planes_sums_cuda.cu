@@ -289,6 +289,7 @@ static __global__ void label_points(const planes_cuda_point *points, const plane
     }
     const int found = __syncthreads_count(any && !held);
     if (threadIdx.x == 0) block_free[blockIdx.x] = (uint32_t)found;
+    if (threadIdx.x == 0 && blockIdx.x + 1 == gridDim.x) block_free[gridDim.x] = 0; /* where the sum of all will be */
 }
 
 static mote_status label_nearest(planes_points *points, const planes_plane *planes, uint32_t count,

@@ -148,11 +148,12 @@ static mote_status list_into(planes_cuda *p, uint64_t min, uint64_t storage, uin
     const planes_cuda_footprint *c = &p->footprint;
     const component_list list = {(unsigned long long *)(void *)device,
                                  (planes_component *)(void *)(device + sizeof *list.found), storage};
-    MOTE_TRY(cuda_fill(gpu, list.found, 0, sizeof *list.found));
+    const uint64_t bytes = sizeof *list.found + storage * sizeof(planes_component);
+    MOTE_TRY(cuda_fill(gpu, device, 0, bytes));
     CUDA_LAUNCH(gpu, list_components, cuda_blocks(c->numbers, THREADS), THREADS, c->grid, c->by_plane, c->numbers, min,
                 c->points, c->area, list);
     MOTE_TRY(cuda_launched(gpu, "parts of planes"));
-    return cuda_download(gpu, host, device, sizeof *list.found + storage * sizeof(planes_component));
+    return cuda_download(gpu, host, device, bytes);
 }
 
 /* Makes a list with that room; found out: how much it takes. */

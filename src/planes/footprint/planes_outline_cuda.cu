@@ -197,16 +197,17 @@ static mote_status find_polygons(outline_work *w, uint32_t planes) {
 static mote_status list_into(outline_work *w, uint64_t storage, uint8_t *head, uint64_t head_bytes) {
     mote_device *gpu = w->gpu;
     const uint64_t bytes = sizeof *w->list.found + storage * sizeof(planes_corner);
+    const uint64_t brought = head_bytes < bytes ? head_bytes : bytes;
     cuda_free(gpu, w->memory);
     w->memory = (uint8_t *)cuda_alloc(gpu, bytes, "planes outlines");
     if (w->memory == NULL) return MOTE_ERROR_MEMORY;
     w->list.found = (unsigned long long *)(void *)w->memory;
     w->list.corners = (planes_corner *)(void *)(w->list.found + 1);
     w->list.storage = storage;
-    MOTE_TRY(cuda_fill(gpu, w->memory, 0, sizeof *w->list.found));
+    MOTE_TRY(cuda_fill(gpu, w->memory, 0, brought));
     CUDA_LAUNCH(gpu, list_corners, cuda_blocks(w->o.count, THREADS), THREADS, w->o, w->polygons, w->list);
     MOTE_TRY(cuda_launched(gpu, "outlines"));
-    return cuda_download(gpu, head, w->memory, head_bytes < bytes ? head_bytes : bytes);
+    return cuda_download(gpu, head, w->memory, brought);
 }
 
 /* corners: from mote_alloc, also if it fails. */

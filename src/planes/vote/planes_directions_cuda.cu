@@ -90,6 +90,7 @@ template <bool LIST> static __global__ void find_near(near_job job) {
         }
     }
     if (!LIST && lane == 0) job.first[d] = at;
+    if (!LIST && lane == 0 && d + 1 == job.directions) job.first[d + 1] = 0; /* where the sum of all will be */
 }
 
 static mote_status list_near(planes_cuda *p, near_job *job) {

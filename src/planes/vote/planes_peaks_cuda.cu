@@ -268,12 +268,13 @@ static void launch_bands(mote_device *gpu, const maxima_job *job) {
 
 /* head [1] out, of the host, and behind it as many of the best keys as are wanted. */
 static mote_status find_into(mote_device *gpu, const maxima_job *job, uint64_t head_keys, maxima_head *head) {
-    MOTE_TRY(cuda_fill(gpu, job->head, 0, sizeof *job->head));
+    const uint64_t bytes = sizeof *head + head_keys * sizeof *job->keys;
+    MOTE_TRY(cuda_fill(gpu, job->head, 0, bytes));
     CUDA_LAUNCH(gpu, measure_tiles, cuda_blocks(job->tiles, WARPS * MEASURED), THREADS, *job);
     launch_bands(gpu, job);
     CUDA_LAUNCH(gpu, sort_short_list, 1, SORTERS, job->head, job->keys);
     MOTE_TRY(cuda_launched(gpu, "maxima"));
-    return cuda_download(gpu, head, job->head, sizeof *head + head_keys * sizeof *job->keys);
+    return cuda_download(gpu, head, job->head, bytes);
 }
 
 /* What a download brings. */

@@ -34,6 +34,9 @@ static __global__ void mask_blocks(render_screen screen, render_layer_keys all) 
             screen.layers[l].first[b] = render_popcount(mask);
         }
     }
+    if (warp_lane() == 0 && b + 1 == screen.block_count) { /* where the sum of all will be */
+        screen.layers[screen.layer_count - 1].first[screen.block_count] = 0;
+    }
     near_depth = warp_min(near_depth);
     far_depth = warp_max(far_depth);
     if (warp_lane() != 0) return;
