@@ -474,6 +474,10 @@ static __global__ __launch_bounds__(WARPS *CUDA_WARP) void search_single(knn_sea
 /* Queries of a warp: enough to share a walk, few enough that all multiprocessors have some. */
 static uint32_t group_for(uint64_t count) { return count >= 65536 ? QUERIES : count >= 16384 ? QUERIES / 2 : 2; }
 
+/* Neighbours up to which queries share a walk. A million ellipsoids of 128 photons take 33.9 ms so, and 20.6 each for
+   itself (H100). */
+static uint32_t max_shared_k(bool ellipsoid) { return ellipsoid ? 96 : 128; }
+
 /* Blocks of a launch for what is deferred: as many as the device holds, or less where there are few queries. */
 static uint32_t deferred_blocks(mote_device *gpu, const void *kernel, uint32_t warps, uint64_t queries) {
     return cuda_blocks_up_to(cuda_resident_blocks(gpu, kernel, warps * CUDA_WARP), queries, warps);
@@ -502,7 +506,7 @@ static void launch_large_k(mote_device *gpu, const knn_search_args *args, const 
                            uint32_t group) {
     if (args->k <= 64) {
         launch<KIND, ELLIPSOID, 128, ELLIPSOID ? 512 : 256, 4>(gpu, args, deferred, group);
-    } else if (args->k <= 128) {
+    } else if (args->k <= max_shared_k(ELLIPSOID)) {
         launch<KIND, ELLIPSOID, 256, ELLIPSOID ? 512 : 256, 4>(gpu, args, deferred, group);
     } else if (args->k <= 256) {
         launch<KIND, ELLIPSOID, 512, 64, 2>(gpu, args, deferred, group);
@@ -515,7 +519,7 @@ static void launch_large_k(mote_device *gpu, const knn_search_args *args, const 
 
 mote_status knn_cuda_search_large_k(mote_device *gpu, const knn_search_args *args) {
     const uint64_t queries = args->end - args->first;
-    const uint32_t group = args->k <= 128 ? group_for(queries) : 1;
+    const uint32_t group = args->k <= max_shared_k(args->normals != NULL) ? group_for(queries) : 1;
     knn_deferred deferred;
     MOTE_TRY(knn_deferred_reserve(gpu, queries / group + 1, queries, args->deferred_buffers, &deferred));
     knn_for_kind(args->tree.metric.kind, [&](auto of) {
