@@ -44,6 +44,7 @@ void planes_commit(planes_local *s, const planes_growth *g, int32_t number) {
     plane->area = g->area;
     plane->cell = g->cell;
     plane->turned = g->turned;
+    plane->centred = g->centred;
     planes_claim_points(s, g, number, &won);
 }
 

@@ -28,7 +28,12 @@
 #define MAX_SHOULDER    0.85  /* and on the other, where another plane may be near */
 #define MIN_CENTRAL     0.44
 #define MAX_STRUCTURE   0.25
-#define LOOSE_SHOULDERS 0.6 /* the same while planes that cross it may not be known yet */
+#define CENTRED         1.0  /* noises: how far the mean of a centred cell's points is off, at most */
+#define MEAN_DEVIATIONS 3.0  /* or so many deviations of a mean of so few points */
+#define BESIDE_SHARE    0.5  /* of the points of a cell, one beside the rim has where a surface goes on */
+#define MAX_GOING_ON    0.1  /* share of the rim */
+#define MAX_CURVED      0.08 /* structure of a centred one: a piece of a curve has 0.1 to 0.3, a plane none */
+#define LOOSE_SHOULDERS 0.6  /* the same while planes that cross it may not be known yet */
 #define LOOSE_CENTRAL   0.36
 #define LOOSE_STRUCTURE 0.45
 #define MAX_NOISE       1.2 /* times the largest, measured */
@@ -102,6 +107,29 @@ static uint32_t close_cells(planes_local *s, uint32_t cells, uint32_t min) {
     return open;
 }
 
+/* Whether the points of a cell lie to both sides of the plane. */
+static bool is_centred(const planes_local *s, const planes_growth *g, uint32_t cell) {
+    const double count = s->cell_in[cell], limit = g->noise * fmax(CENTRED * count, MEAN_DEVIATIONS * sqrt(count));
+    return fabs((double)s->cell_sum[cell]) <= limit;
+}
+
+/* Sums the distances up, and closes the cells whose points lie to one side; returns how many are open. */
+static uint32_t close_leaning_cells(planes_local *s, const planes_growth *g, uint32_t open) {
+    const uint32_t cells = g->columns * g->rows;
+    const float reach = (float)(PLANES_REACH_NOISES * g->noise);
+    memset(s->cell_sum, 0, cells * sizeof *s->cell_sum);
+    for (uint32_t i = 0; i < s->near_count; i++) {
+        const float distance = s->near_distance[i];
+        s->cell_sum[s->near_cell[i]] += fabsf(distance) <= reach ? distance : 0;
+    }
+    for (uint32_t cell = 0; cell < cells; cell++) {
+        if (s->cell_mark[cell] != 0 || is_centred(s, g, cell)) continue;
+        s->cell_mark[cell] = CLOSED_CELL;
+        open--;
+    }
+    return open;
+}
+
 /* Marks the cells of the component with the most points, of those that begin within radius, by 1, and no others. */
 static bool find_component(planes_local *s, planes_growth *g, double radius) {
     const double significant = g->strays + 2 * sqrt(g->strays) + 1;
@@ -110,6 +138,7 @@ static bool find_component(planes_local *s, planes_growth *g, double radius) {
     const double reach = 2 * g->noise, radius2 = radius * radius;
     const uint32_t count = s->near_count, cells = g->columns * g->rows, *near_cell = s->near_cell;
     uint32_t open = close_cells(s, cells, (uint32_t)min);
+    if (g->centred) open = close_leaning_cells(s, g, open);
     uint64_t best_points = 0, points_of[MAX_NUMBER];
     uint8_t number = 2, best = 0, *mark = s->cell_mark;
     for (uint32_t i = 0; i < count && number < MAX_NUMBER && open > 0; i++) {
@@ -129,6 +158,28 @@ static bool find_component(planes_local *s, planes_growth *g, double radius) {
     }
     for (uint32_t cell = 0; cell < cells; cell++) mark[cell] = best > 0 && mark[cell] == best;
     return best_points > 0;
+}
+
+/* Whether a cell, none of the rim of the grid, is beside the component. */
+static bool is_beside(const planes_local *s, const planes_growth *g, uint32_t cell) {
+    const uint8_t *mark = s->cell_mark;
+    return mark[cell] == 0 &&
+           (mark[cell - 1] | mark[cell + 1] | mark[cell - g->columns] | mark[cell + g->columns]) != 0;
+}
+
+/* The share of the cells beside the component that have points of a surface that goes on to one side: a piece of
+   something curved. sums: of the distances of each cell are in the scratch. */
+static double going_on(const planes_local *s, const planes_growth *g) {
+    const double min = BESIDE_SHARE * g->density;
+    uint32_t beside = 0, on = 0;
+    for (uint32_t row = 1; row + 1 < g->rows; row++) {
+        for (uint32_t cell = row * g->columns + 1; cell + 1 < (row + 1) * g->columns; cell++) {
+            if (!is_beside(s, g, cell)) continue;
+            beside++;
+            on += s->cell_in[cell] >= min && !is_centred(s, g, cell);
+        }
+    }
+    return beside > 0 ? (double)on / beside : 0;
 }
 
 /* ---- what a component is */
@@ -270,7 +321,9 @@ static bool stands(const planes_local *s, planes_growth *g, const growth_limits 
         if (g->shoulders[k] > limit) return refuse(g, MOTE_PLANES_DENSE_SIDE, g->shoulders[k], limit);
     }
     if (g->central < min_central) return refuse(g, MOTE_PLANES_NO_PEAK, g->central, min_central);
-    return g->structure <= limits->structure || refuse(g, MOTE_PLANES_STRUCTURE, g->structure, limits->structure);
+    if (g->going_on > MAX_GOING_ON) return refuse(g, MOTE_PLANES_STRUCTURE, g->going_on, MAX_GOING_ON);
+    const double structure = g->centred ? MAX_CURVED : limits->structure;
+    return g->structure <= structure || refuse(g, MOTE_PLANES_STRUCTURE, g->structure, structure);
 }
 
 bool planes_growth_stands(const planes_local *s, planes_growth *g) {
@@ -307,6 +360,7 @@ static void begin(const planes_patch *patch, double max_noise, double max_cell, 
     memcpy(g->at, patch->at, sizeof g->at);
     g->self = self;
     g->turned = patch->turned;
+    g->centred = patch->centred;
     g->max_noise = max_noise;
     g->max_cell = max_cell;
     g->noise = max_noise > 0 ? fmin(patch->noise, max_noise) : patch->noise;
@@ -342,7 +396,9 @@ bool planes_grow(planes_local *s, const planes_patch *patch, double max_noise, d
     }
     planes_perpendicular(g->normal, g->u, g->v);
     look_farther(g);
-    return lay_component(s, g, g->radius) && describe_component(s, g);
+    if (!lay_component(s, g, g->radius)) return false;
+    if (g->centred) g->going_on = going_on(s, g);
+    return describe_component(s, g);
 }
 
 bool planes_grow_again(planes_local *s, planes_growth *g) { return lay_component(s, g, g->radius); }

@@ -130,6 +130,8 @@ mote_status planes_local_find(mote_context *ctx, const planes_sample *sample, co
 #define ONE_PIECE      0.8  /* of the points in the plane that are no strays */
 #define WIDER_NOISE    1.35 /* times the noise that is claimed */
 #define NARROWER_NOISE 0.5
+#define ONE_PLANE      0.15 /* of the variance between cells, of what the vote found: one plane has next to nothing */
+#define BY_CHANCE      3.0  /* deviations that the share may have by chance, beyond that */
 #define PEAK_SHOULDER                                                                                                  \
     0.4                  /* density at 2.25 noises, of the middle's, at most: 0.11 of normal points, 1 of even ones    \
                           */
@@ -145,6 +147,12 @@ static void begin_claim(const planes_local_claim *claim, planes_growth *g) {
     g->cell = claim->cell;
 }
 
+/* The share of the variance that may lie between the cells of one plane. */
+static double most_between(const planes_growth *g) {
+    const double cells = g->area / (g->cell * g->cell);
+    return ONE_PLANE + BY_CHANCE * sqrt(2 * cells) / g->count;
+}
+
 /* Whether a plane that was measured is the one that is claimed; in: points near it, of any component. */
 static bool is_as_claimed(const planes_local *s, const planes_local_claim *claim, bool pieces, uint32_t in,
                           planes_growth *g) {
@@ -158,8 +166,14 @@ static bool is_as_claimed(const planes_local *s, const planes_local_claim *claim
         g->reason = MOTE_PLANES_SCATTERED;
         g->value = g->pieces;
         g->limit = min_pieces;
+    } else if (!planes_growth_stands(s, g)) {
+        return false;
+    } else if (g->structure > most_between(g)) {
+        g->reason = MOTE_PLANES_STRUCTURE;
+        g->value = g->structure;
+        g->limit = most_between(g);
     } else {
-        return planes_growth_stands(s, g);
+        return true;
     }
     return false;
 }

@@ -20,6 +20,7 @@
 
 typedef struct planes_local_params {
     double floor;              /* steps: no noise is less */
+    bool centred;              /* planes may grow centred */
     uint32_t min_points;       /* of the sample, that a plane has */
     planes_refusals *refusals; /* what is refused; NULL: not asked for */
 } planes_local_params;
@@ -33,6 +34,7 @@ typedef struct planes_patch {
     uint32_t stride;         /*   stride-th was looked at */
     uint32_t count;          /* points looked at that are on it */
     bool turned;             /* the normal is known better than its points tell */
+    bool centred;            /* see planes_growth */
 } planes_patch;
 
 /* A plane that was grown. Its footprint, while it is in the scratch:
@@ -55,6 +57,7 @@ typedef struct planes_growth {
     double max_cell;  /* 0: any */
     int32_t self;     /* its number among the planes; -1: none yet */
     bool turned;      /* the normal is known better than its points tell, and stays */
+    bool centred;     /* only cells whose points lie to both sides are its own: it does not lean over to a neighbour */
     /* Of the component. */
     double count, area;
     double density, strays, crowding; /* points, strays, and points where a typical point is, of a cell */
@@ -64,6 +67,7 @@ typedef struct planes_growth {
     double central;         /* share of its points within 0.67 noises: 0.5 if they are normal */
     double shoulders[2];    /* density at 2.25 noises against the middle's: the lower side, the higher */
     double structure;       /* share of the variance that is between cells */
+    double going_on;        /* of a centred one: share of its rim beside which points lie to one side */
     double low[2], high[2]; /* of its points along u and v, from at */
     /* Where it came to nothing: why; see mote_plane_refused. */
     mote_planes_reason reason;
@@ -78,6 +82,7 @@ typedef struct planes_local_plane {
     uint32_t count; /* points that it owns */
     int32_t number; /* before planes were dropped and sorted */
     bool turned;    /* see planes_patch */
+    bool centred;   /* see planes_growth */
 } planes_local_plane;
 
 typedef struct planes_local_box {

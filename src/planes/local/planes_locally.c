@@ -32,6 +32,7 @@ static planes_local_params params_of(const planes_run *run, const planes_sample 
     params.floor = fmax(FLOOR, 0.5 * run->scale.resolution);
     if (run->tolerance_given) params.floor = run->tolerance / PLANES_REACH_NOISES;
     params.refusals = run->refusals;
+    params.centred = false;
     if (run->refusals != NULL) run->refusals->share = 1 / share;
     params.min_points = (uint32_t)fmax(min, SHARE * (double)run->min_points * share);
     return params;
@@ -80,9 +81,10 @@ static mote_status judge_found(planes_run *run, const planes_sample *all, planes
     return status;
 }
 
-static mote_status find_locally(planes_run *run, const planes_sample *sample, double min, planes_local_plane **planes,
+static mote_status find_locally(planes_run *run, const planes_sample *sample, bool centred, planes_local_plane **planes,
                                 uint32_t *count) {
-    const planes_local_params params = params_of(run, sample, run->free_points, min);
+    planes_local_params params = params_of(run, sample, run->free_points, MIN_SUPPORT);
+    params.centred = centred;
     return planes_local_find(run->ctx, sample, &params, planes, count);
 }
 
@@ -101,7 +103,7 @@ static mote_status find_more(planes_run *run, bool *more) {
     if (run->free_points < run->min_points || run->free_points < MIN_SUPPORT) return MOTE_OK;
     mote_progress_share(run->ctx, 0.8, 0.8);
     mote_status status = read_sample(run, run->free_points, count_free_sample(run), &sample);
-    if (status == MOTE_OK) status = find_locally(run, &sample, MIN_SUPPORT, &planes, &count);
+    if (status == MOTE_OK) status = find_locally(run, &sample, false, &planes, &count);
     mote_progress_share(run->ctx, 0, 1);
     *more = count > 0;
     mote_free(run->ctx, planes);
@@ -171,7 +173,7 @@ static mote_status search_round(planes_run *run, int round, planes_sample *sampl
     mote_progress_share(run->ctx, 0.9 - 0.1 / (1 << round), 0.9 - 0.05 / (1 << round));
     mote_status status =
         read_sample(run, run->free_points, wanted < MAX_SAMPLE ? (uint32_t)wanted : MAX_SAMPLE, sample);
-    if (status == MOTE_OK) status = find_locally(run, sample, MIN_SUPPORT, &planes, &count);
+    if (status == MOTE_OK) status = find_locally(run, sample, round == 0, &planes, &count);
     for (uint32_t i = 0; i < count && run->found_count < MOTE_PLANES_MAX; i++) take_plane(run, &planes[i]);
     if (round == 0 && status == MOTE_OK) take_noise(run, planes, count);
     *done = count == 0 || sample->count == run->free_points;

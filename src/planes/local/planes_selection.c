@@ -4,7 +4,11 @@
    take the points of an earlier one, if it explains them better.
 
    The first pass tells the noise of the cloud, which is the same for most of its planes. In the second pass it is
-   known: what would have been taken for a thicker plane, because others cross it, is then told apart. */
+   known: what would have been taken for a thicker plane, because others cross it, is then told apart.
+
+   Where the planes that were found have one noise, and there are no bodies, patches that came to nothing are tried
+   again, centred: of parallel planes so near to each other that what grows freely leans over from one to the next.
+   Where walls bend and sensors measure in steps, noises differ, and nothing grows centred. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,9 +21,14 @@
 #define ALIKE_LATER     3.0
 #define KNOWN_NOISE     1.2  /* times the middle noise: the largest, once that is known */
 #define PATCH_NOISE     1.8  /* times the largest noise, of a patch */
+#define ONE_NOISE       1.3  /* times the middle noise, at most, or so much less */
+#define MOST_OF_ALL     0.9  /* points of the planes that have one noise, if all have */
+#define MIN_OWNED       0.1  /* of the points, planes have that tell whether there is one noise */
+#define MIN_TOLD        2.0  /* floors: a noise below may be that of the representation */
 #define FAILURES        2    /* patches that came to nothing, and a point does not speak for another */
 #define LARGER_CELLS    1.2  /* times: cells of a plane that is grown again */
 #define MAX_IN_VAIN     300u /* growths in a row that come to nothing, and the rest would */
+#define CENTRED_IN_VAIN 50u  /* the same of those that are centred */
 #define MIN_BODY        2.0  /* times the points of a plane: of what may be several */
 #define BODY_FLATNESS   0.1
 #define PARALLEL        0.94 /* cosine: planes that cross at more than 20 degrees are two, even if they share points */
@@ -112,7 +121,7 @@ static bool try_patch(planes_local *s, const planes_patch *patch, double max_noi
     planes_growth g;
     if (!planes_grow(s, patch, max_noise, 0, -1, &g) || !planes_growth_stands(s, &g)) {
         planes_refuse_growth(s, &g, fmax(g.count, (double)patch->count * patch->stride));
-        if (max_noise <= 0) note_body(s, &g);
+        if (max_noise <= 0 && !patch->centred) note_body(s, &g);
         return false;
     }
     const int32_t number = same_plane(s, &g);
@@ -123,11 +132,13 @@ static bool try_patch(planes_local *s, const planes_patch *patch, double max_noi
 }
 
 /* A pass over the patches. max_noise: 0 if the noise is not known. first, last: of the progress. */
-static mote_status try_patches(planes_local *s, double max_noise, double first, double last) {
+static mote_status try_patches(planes_local *s, double max_noise, bool centred, double first, double last) {
+    const uint32_t max_in_vain = centred ? CENTRED_IN_VAIN : MAX_IN_VAIN;
     uint32_t in_vain = 0;
     memset(s->failures, 0, s->sample->count);
-    for (uint64_t i = 0; i < s->patch_count && s->plane_count < PLANES_LOCAL_MAX && in_vain < MAX_IN_VAIN; i++) {
-        const planes_patch *patch = &s->patches[i];
+    for (uint64_t i = 0; i < s->patch_count && s->plane_count < PLANES_LOCAL_MAX && in_vain < max_in_vain; i++) {
+        planes_patch *patch = &s->patches[i];
+        patch->centred = centred;
         if (i % REPORT == 0) {
             const double done = first + (last - first) * (double)i / (double)s->patch_count;
             MOTE_TRY(mote_progress(s->ctx, done, "growing planes"));
@@ -227,6 +238,7 @@ static planes_patch patch_of(const planes_local_plane *plane) {
     patch.count = plane->count;
     patch.stride = 1;
     patch.turned = plane->turned;
+    patch.centred = plane->centred;
     return patch;
 }
 
@@ -259,16 +271,35 @@ static void grow_planes_again(planes_local *s, double max_noise) {
     }
 }
 
-mote_status planes_select(planes_local *s) {
-    qsort(s->patches, s->patch_count, sizeof *s->patches, compare_patches);
-    MOTE_TRY(try_patches(s, 0, 0, 0.4));
+/* Whether nearly all points of planes are of planes with one noise, that is more than the representation's. */
+static bool have_one_noise(const planes_local *s) {
+    const double middle = middle_noise(s);
+    double all = 0, alike = 0;
+    for (uint32_t i = 0; i < s->plane_count; i++) {
+        const double noise = s->planes[i].noise, count = s->planes[i].count;
+        all += count;
+        alike += noise <= ONE_NOISE * middle && middle <= ONE_NOISE * noise ? count : 0;
+    }
+    return middle > MIN_TOLD * s->params.floor && all >= MIN_OWNED * s->sample->count && alike >= MOST_OF_ALL * all;
+}
+
+/* The passes while the noise is not known. Bodies hide planes that grow freely, once they are split: they come first,
+   and where there are any, parts of their planes would grow centred. */
+static mote_status find_noise(planes_local *s) {
     bool split = false;
+    MOTE_TRY(try_patches(s, 0, false, 0, 0.35));
     MOTE_TRY(planes_split_bodies(s, &split));
     if (split) grow_planes_again(s, 0);
+    return s->params.centred && !split && have_one_noise(s) ? try_patches(s, 0, true, 0.35, 0.4) : MOTE_OK;
+}
+
+mote_status planes_select(planes_local *s) {
+    qsort(s->patches, s->patch_count, sizeof *s->patches, compare_patches);
+    MOTE_TRY(find_noise(s));
     keep_alike(s, ALIKE);
     const double max_noise = KNOWN_NOISE * middle_noise(s);
     grow_planes_again(s, 0);
-    if (max_noise > 0) MOTE_TRY(try_patches(s, max_noise, 0.4, 0.8));
+    if (max_noise > 0) MOTE_TRY(try_patches(s, max_noise, false, 0.4, 0.8));
     for (int turn = 0; turn < 2; turn++) {
         MOTE_TRY(mote_progress(s->ctx, 0.8 + 0.1 * turn, "growing planes"));
         keep_alike(s, ALIKE_LATER);
