@@ -39,10 +39,17 @@ MOTE_HD double photon_filter_weight(mote_photon_filter filter, double square) {
 /* The ellipsoid around a place, whose axes are 1 in its frame. */
 typedef struct photon_ellipsoid {
     photon_vec place, normal;
-    photon_vec reach; /* half the sides of its box */
+    float low[3], high[3]; /* its box, as floats compare with it: the largest below, the smallest above */
     double compression, per_radius;
     mote_photon_filter filter;
 } photon_ellipsoid;
+
+/* The largest float that is not above x, and the smallest not below: floats compare with it as they do with x. */
+MOTE_HD float photon_float_below(double x) {
+    const float f = (float)x;
+    return (double)f > x ? nextafterf(f, -INFINITY) : f;
+}
+MOTE_HD float photon_float_above(double x) { return -photon_float_below(-x); }
 
 MOTE_HD photon_ellipsoid photon_ellipsoid_of(photon_vec place, photon_vec normal, double compression, double radius,
                                              mote_photon_filter filter) {
@@ -50,9 +57,12 @@ MOTE_HD photon_ellipsoid photon_ellipsoid_of(photon_vec place, photon_vec normal
     const double flat = 1 - 1 / (compression * compression);
     e.place = place;
     e.normal = normal;
-    e.reach = photon_vec_of(radius * sqrt(photon_max(1 - flat * normal.x * normal.x, 0.0)),
-                            radius * sqrt(photon_max(1 - flat * normal.y * normal.y, 0.0)),
-                            radius * sqrt(photon_max(1 - flat * normal.z * normal.z, 0.0)));
+    for (int k = 0; k < 3; k++) {
+        const double along = photon_axis(normal, k), at = photon_axis(place, k);
+        const double reach = radius * sqrt(photon_max(1 - flat * along * along, 0.0));
+        e.low[k] = photon_float_above(at - reach);
+        e.high[k] = photon_float_below(at + reach);
+    }
     e.compression = compression;
     e.per_radius = 1 / radius;
     e.filter = filter;
@@ -187,17 +197,22 @@ MOTE_HD double photon_sphere_part(const photon_ellipsoid *e, const photon_shape 
 
 /* ---- the walk */
 
-MOTE_HD bool photon_meets_box(const photon_ellipsoid *e, const photon_node *node, uint32_t j) {
+/* Which of a node's boxes the ellipsoid's box meets, as bits. */
+MOTE_HD uint32_t photon_boxes_met(const photon_ellipsoid *e, const photon_node *node) {
+    uint32_t boxes = (1u << PHOTON_WIDTH) - 1;
     for (int k = 0; k < 3; k++) {
-        const double at = photon_axis(e->place, k), reach = photon_axis(e->reach, k);
-        if ((double)node->low[k][j] > at + reach || (double)node->high[k][j] < at - reach) return false;
+        const photon_four low = node->side[PHOTON_LOW][k], high = node->side[PHOTON_HIGH][k];
+        for (uint32_t j = 0; j < PHOTON_WIDTH; j++) {
+            if (!(low.of[j] <= e->high[k] && high.of[j] >= e->low[k])) boxes &= ~(1u << j);
+        }
     }
-    return node->low[0][j] <= node->high[0][j];
+    return boxes;
 }
 
-MOTE_HD double photon_leaf_part(const photon_view *scene, const photon_ellipsoid *e, uint32_t leaf) {
+/* Of the shapes of a node of the lowest level, first and those behind it. */
+MOTE_HD double photon_leaf_part(const photon_view *scene, const photon_ellipsoid *e, uint32_t first) {
     double sum = 0;
-    for (uint32_t i = leaf * PHOTON_WIDTH; i < (leaf + 1) * PHOTON_WIDTH && i < scene->shape_count; i++) {
+    for (uint32_t i = first; i < first + PHOTON_WIDTH && i < scene->shape_count; i++) {
         const photon_shape *shape = &scene->shapes[i];
         if (scene->surfaces[shape->material].kind != MOTE_MATERIAL_DIFFUSE) continue;
         sum += shape->is_sphere ? photon_sphere_part(e, shape) : photon_triangle_part(e, shape);
@@ -207,25 +222,19 @@ MOTE_HD double photon_leaf_part(const photon_view *scene, const photon_ellipsoid
 
 /* The part of an ellipsoid's disc that is surface, as the filter weighs it: PHOTON_AREA_MIN to 1. */
 MOTE_HD double photon_surface_part(const photon_view *scene, const photon_ellipsoid *e) {
-    uint32_t levels[PHOTON_STACK], places[PHOTON_STACK], height = 0, leaves = 0;
+    uint32_t numbers[PHOTON_STACK], height = 0, leaves = 0;
     double part = 0;
-    if (scene->shape_count > 0) {
-        levels[0] = scene->level_count;
-        places[0] = 0;
-        height = 1;
-    }
+    if (scene->shape_count > 0) numbers[height++] = 0;
     while (height > 0 && part < 1) {
-        const uint32_t level = levels[--height], place = places[height];
-        if (level == 0) {
+        const uint32_t first = PHOTON_WIDTH * numbers[--height] + 1;
+        if (first >= scene->first_shape) {
             if (++leaves > PHOTON_AREA_SHAPES / PHOTON_WIDTH) return 1;
-            part += photon_leaf_part(scene, e, place);
+            part += photon_leaf_part(scene, e, first - scene->first_shape);
             continue;
         }
-        const photon_node *node = &scene->nodes[scene->level_first[level - 1] + place];
+        const uint32_t boxes = photon_boxes_met(e, &scene->nodes[(first - 1) / PHOTON_WIDTH]);
         for (uint32_t j = 0; j < PHOTON_WIDTH; j++) {
-            if (!photon_meets_box(e, node, j)) continue;
-            levels[height] = level - 1;
-            places[height++] = place * PHOTON_WIDTH + j;
+            if (boxes >> j & 1) numbers[height++] = first + j;
         }
     }
     return part > 0 ? photon_min(photon_max(part, PHOTON_AREA_MIN), 1.0) : 1;

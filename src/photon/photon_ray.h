@@ -8,13 +8,18 @@
 
 #define PHOTON_STACK (3u * PHOTON_MAX_LEVELS + 4u)
 #define PHOTON_FAR   1e300
-#define PHOTON_WIDER (1 + 0x1p-50) /* what the far side of a box is moved by, for the sake of rounding (Ize 2013) */
+#define PHOTON_SLACK 0x1p-21 /* of what is divided by a direction: eight roundings of a float */
+#define PHOTON_WIDE  1e38f   /* where floats end, nearly */
 
+/* Boxes are met in floats, and shapes in doubles. What floats may be wrong by is added to the boxes, so that each box
+   is entered that the ray in doubles enters. */
 typedef struct photon_ray {
     photon_vec origin, direction;
-    double inverse[3]; /* of the direction, finite */
-    int axis[3];       /* Woop: the axis along which the ray is longest comes last */
-    double shear[3];
+    uint32_t near_side[3];      /* PHOTON_LOW or PHOTON_HIGH: which side of boxes comes first */
+    float inverse[3];           /* of the direction */
+    float enters[3], leaves[3]; /* a box is entered at its near side · inverse + enters */
+    int axis[3];                /* Woop: the axis along which the ray is longest comes last */
+    double start[3], shear[3];  /* the origin along these axes */
 } photon_ray;
 
 typedef struct photon_hit {
@@ -27,14 +32,23 @@ typedef struct photon_hit {
 
 MOTE_HD double photon_axis(photon_vec v, int axis) { return axis == 0 ? v.x : axis == 1 ? v.y : v.z; }
 
-MOTE_HD photon_ray photon_ray_of(photon_vec origin, photon_vec direction) {
+/* Where an axis' boxes are entered and left. A ray that floats cannot hold is within all of them along this axis. */
+MOTE_HD void photon_ray_along(photon_ray *ray, int k, double largest) {
+    const double o = photon_axis(ray->origin, k), d = photon_axis(ray->direction, k);
+    const double inverse = fabs(d) > 1e-30 ? 1 / d : d < 0 ? -1e30 : 1e30;
+    const double slack = PHOTON_SLACK * (largest + fabs(o)) * fabs(inverse), at = -o * inverse;
+    const bool fits = fabs(at) + slack < (double)PHOTON_WIDE;
+    ray->near_side[k] = d < 0 ? PHOTON_HIGH : PHOTON_LOW;
+    ray->inverse[k] = (float)(fits ? inverse : inverse < 0 ? -1e-30 : 1e-30);
+    ray->enters[k] = fits ? (float)(at - slack) : -PHOTON_WIDE;
+    ray->leaves[k] = fits ? (float)(at + slack) : PHOTON_WIDE;
+}
+
+MOTE_HD photon_ray photon_ray_of(photon_vec origin, photon_vec direction, double largest) {
     photon_ray ray;
     ray.origin = origin;
     ray.direction = direction;
-    for (int k = 0; k < 3; k++) {
-        const double d = photon_axis(direction, k);
-        ray.inverse[k] = fabs(d) > 1 / PHOTON_FAR ? 1 / d : d < 0 ? -PHOTON_FAR : PHOTON_FAR;
-    }
+    for (int k = 0; k < 3; k++) photon_ray_along(&ray, k, largest);
     const double x = fabs(direction.x), y = fabs(direction.y), z = fabs(direction.z);
     const int last = x > y ? (x > z ? 0 : 2) : (y > z ? 1 : 2);
     const int first = last == 2 ? 0 : last + 1, second = first == 2 ? 0 : first + 1;
@@ -42,6 +56,7 @@ MOTE_HD photon_ray photon_ray_of(photon_vec origin, photon_vec direction) {
     ray.axis[0] = flipped ? second : first;
     ray.axis[1] = flipped ? first : second;
     ray.axis[2] = last;
+    for (int k = 0; k < 3; k++) ray.start[k] = photon_axis(origin, ray.axis[k]);
     ray.shear[2] = 1 / photon_axis(direction, last);
     ray.shear[0] = photon_axis(direction, ray.axis[0]) * ray.shear[2];
     ray.shear[1] = photon_axis(direction, ray.axis[1]) * ray.shear[2];
@@ -49,17 +64,17 @@ MOTE_HD photon_ray photon_ray_of(photon_vec origin, photon_vec direction) {
 }
 
 /* Where a corner is in the ray's frame, in which the ray is the third axis. */
-MOTE_HD photon_vec photon_sheared(const photon_ray *ray, photon_vec corner) {
-    const photon_vec v = photon_sub(corner, ray->origin);
-    const double along = photon_axis(v, ray->axis[2]);
-    return photon_vec_of(photon_axis(v, ray->axis[0]) - ray->shear[0] * along,
-                         photon_axis(v, ray->axis[1]) - ray->shear[1] * along, ray->shear[2] * along);
+MOTE_HD photon_vec photon_sheared(const photon_ray *ray, const photon_vec *corner) {
+    const double *const at = &corner->x; /* x, y, z: read along the ray's axes */
+    const double along = at[ray->axis[2]] - ray->start[2];
+    return photon_vec_of((at[ray->axis[0]] - ray->start[0]) - ray->shear[0] * along,
+                         (at[ray->axis[1]] - ray->start[1]) - ray->shear[1] * along, ray->shear[2] * along);
 }
 
 /* Returns t, or PHOTON_FAR. */
 MOTE_HD double photon_meet_triangle(const photon_ray *ray, const photon_shape *shape, uint32_t *front) {
-    const photon_vec a = photon_sheared(ray, shape->a), b = photon_sheared(ray, shape->b),
-                     c = photon_sheared(ray, shape->c);
+    const photon_vec a = photon_sheared(ray, &shape->a), b = photon_sheared(ray, &shape->b),
+                     c = photon_sheared(ray, &shape->c);
     const double u = c.x * b.y - c.y * b.x, v = a.x * c.y - a.y * c.x, w = b.x * a.y - b.y * a.x;
     if ((u < 0 || v < 0 || w < 0) && (u > 0 || v > 0 || w > 0)) return PHOTON_FAR;
     const double area = (u + v) + w;
@@ -82,101 +97,162 @@ MOTE_HD double photon_meet_sphere(const photon_ray *ray, const photon_shape *sha
     return first > near_t ? first : second;
 }
 
+/* Of two that are met at the same place the one with the lower number counts, in whatever order they are met. */
 MOTE_HD void photon_meet(const photon_view *scene, const photon_ray *ray, uint32_t i, photon_hit *hit) {
     const photon_shape *shape = &scene->shapes[i];
     uint32_t front = 0;
     const double t = shape->is_sphere ? photon_meet_sphere(ray, shape, scene->near_t, &front)
                                       : photon_meet_triangle(ray, shape, &front);
-    if (!(t > scene->near_t && t < hit->t)) return;
+    const bool ties = t == hit->t && hit->shape != PHOTON_NO_SHAPE && i < hit->shape;
+    if (!(t > scene->near_t && (t < hit->t || ties))) return;
     hit->t = t;
     hit->shape = i;
     hit->front = front;
 }
 
-/* Where a ray enters a box; PHOTON_FAR: it misses it, or all of it is beyond far_t. */
-MOTE_HD double photon_enter(const photon_ray *ray, const photon_node *node, uint32_t j, double far_t) {
-    double enter = 0, leave = far_t;
+/* ---- the walk */
+
+/* A float of at least t. */
+MOTE_HD float photon_float_from(double t) { return t < (double)PHOTON_WIDE ? (float)t * (1 + 0x1p-22f) : INFINITY; }
+
+/* No NaN is among them. On a CPU fminf and fmaxf may be calls, on a GPU they are an instruction each. */
+#ifdef __CUDA_ARCH__
+MOTE_HD float photon_least(float a, float b) { return fminf(a, b); }
+MOTE_HD float photon_most(float a, float b) { return fmaxf(a, b); }
+#else
+MOTE_HD float photon_least(float a, float b) { return a < b ? a : b; }
+MOTE_HD float photon_most(float a, float b) { return a > b ? a : b; }
+#endif
+
+/* Where a ray enters a box, 0 or more, in the bits of a float whose last two say which box of the node it is: numbers
+   that are in the order of the distance. PHOTON_MISSED: it misses it, or all of it is beyond far_t. */
+#define PHOTON_MISSED UINT32_MAX
+#define PHOTON_BOX    3u
+
+MOTE_HD uint32_t photon_enter(const photon_ray *ray, const photon_four near_sides[3], const photon_four far_sides[3],
+                              uint32_t j, float far_t) {
+    float enter = 0, leave = far_t;
     for (int k = 0; k < 3; k++) {
-        const double origin = photon_axis(ray->origin, k);
-        const double a = ((double)node->low[k][j] - origin) * ray->inverse[k];
-        const double b = ((double)node->high[k][j] - origin) * ray->inverse[k];
-        const double low = a < b ? a : b, high = (a < b ? b : a) * PHOTON_WIDER;
-        enter = low > enter ? low : enter;
-        leave = high < leave ? high : leave;
+        enter = photon_most(near_sides[k].of[j] * ray->inverse[k] + ray->enters[k], enter);
+        leave = photon_least(far_sides[k].of[j] * ray->inverse[k] + ray->leaves[k], leave);
     }
-    return node->low[0][j] <= node->high[0][j] && enter <= leave ? enter : PHOTON_FAR;
+    uint32_t bits;
+    memcpy(&bits, &enter, sizeof bits);
+    return enter <= leave ? (bits & ~PHOTON_BOX) | j : PHOTON_MISSED;
+}
+
+MOTE_HD void photon_order(uint32_t *a, uint32_t *b) {
+    const uint32_t low = *a < *b ? *a : *b, high = *a < *b ? *b : *a;
+    *a = low;
+    *b = high;
 }
 
 typedef struct photon_waiting {
-    double enter;
-    uint32_t level, place; /* level 0: a leaf; else a node of level - 1 */
+    uint32_t enter; /* as photon_enter says */
+    uint32_t number;
 } photon_waiting;
 
-/* Puts the boxes of a node that a ray enters on the stack, the nearest on top. */
-MOTE_HD uint32_t photon_push(const photon_view *scene, const photon_ray *ray, const photon_waiting *at, double far_t,
-                             photon_waiting *stack, uint32_t height) {
-    const photon_node *node = &scene->nodes[scene->level_first[at->level - 1] + at->place];
-    const uint32_t floor = height;
-    for (uint32_t j = 0; j < PHOTON_WIDTH; j++) {
-        photon_waiting next;
-        next.enter = photon_enter(ray, node, j, far_t);
-        next.level = at->level - 1;
-        next.place = at->place * PHOTON_WIDTH + j;
-        if (next.enter >= PHOTON_FAR) continue;
-        uint32_t to = height++;
-        for (; to > floor && stack[to - 1].enter < next.enter; to--) stack[to] = stack[to - 1];
-        stack[to] = next;
+/* The nearest number on the stack that a ray enters in front of far_t; PHOTON_MISSED: none is left. */
+MOTE_HD uint32_t photon_pop(const photon_waiting *stack, uint32_t *height, float far_t) {
+    while (*height > 0) {
+        const photon_waiting at = stack[--*height];
+        const uint32_t bits = at.enter & ~PHOTON_BOX;
+        float enter;
+        memcpy(&enter, &bits, sizeof enter);
+        if (enter <= far_t) return at.number;
     }
-    return height;
+    return PHOTON_MISSED;
 }
 
-/* The nearest shape nearer than far_t; any: the first one found will do. */
-MOTE_HD photon_hit photon_walk(const photon_view *scene, const photon_ray *ray, double far_t, bool any) {
+/* Puts the boxes of a node that a ray enters on the stack, the nearest on top, and takes that. */
+MOTE_HD uint32_t photon_descend(const photon_view *scene, const photon_ray *ray, uint32_t number, float far_t,
+                                photon_waiting *stack, uint32_t *height) {
+    const photon_node *node = &scene->nodes[number];
+    photon_four near_sides[3], far_sides[3];
+    for (int k = 0; k < 3; k++) {
+        near_sides[k] = node->side[ray->near_side[k]][k];
+        far_sides[k] = node->side[1 - ray->near_side[k]][k];
+    }
+    uint32_t at[PHOTON_WIDTH];
+    for (uint32_t j = 0; j < PHOTON_WIDTH; j++) at[j] = photon_enter(ray, near_sides, far_sides, j, far_t);
+    photon_order(&at[0], &at[1]);
+    photon_order(&at[2], &at[3]);
+    photon_order(&at[0], &at[2]);
+    photon_order(&at[1], &at[3]);
+    photon_order(&at[1], &at[2]);
+    if (at[0] == PHOTON_MISSED) return photon_pop(stack, height, far_t);
+    const uint32_t first = PHOTON_WIDTH * number + 1;
+    for (uint32_t j = PHOTON_WIDTH; --j > 0;) {
+        if (at[j] == PHOTON_MISSED) continue;
+        stack[*height].enter = at[j];
+        stack[(*height)++].number = first + (at[j] & PHOTON_BOX);
+    }
+    return first + (at[0] & PHOTON_BOX);
+}
+
+/* A ray on its way through the tree. */
+typedef struct photon_walk {
     photon_waiting stack[PHOTON_STACK];
-    photon_hit hit;
-    uint32_t height = 0;
-    hit.t = far_t;
-    hit.shape = PHOTON_NO_SHAPE;
-    hit.material = hit.front = 0;
-    hit.place = hit.normal = photon_vec_of(0, 0, 0);
-    if (scene->shape_count > 0) {
-        stack[0].enter = 0;
-        stack[0].level = scene->level_count;
-        stack[0].place = 0;
-        height = 1;
+    uint32_t height, number; /* PHOTON_MISSED: the walk is over */
+    float far_float;
+    photon_hit hit; /* so far */
+} photon_walk;
+
+/* Towards shapes nearer than far_t. */
+MOTE_HD void photon_walk_begin(const photon_view *scene, double far_t, photon_walk *walk) {
+    walk->height = 0;
+    walk->number = scene->shape_count > 0 ? 0 : PHOTON_MISSED;
+    walk->far_float = photon_float_from(far_t);
+    walk->hit.t = far_t;
+    walk->hit.shape = PHOTON_NO_SHAPE;
+    walk->hit.material = walk->hit.front = 0;
+    walk->hit.place = walk->hit.normal = photon_vec_of(0, 0, 0);
+}
+
+/* To the next shape, which is met, and to what comes behind it. Lanes of a GPU go down until each of them has a shape,
+   so that they meet them together. */
+MOTE_HD void photon_walk_on(const photon_view *scene, const photon_ray *ray, photon_walk *walk) {
+    uint32_t number = walk->number;
+    while (number < scene->first_shape) {
+        number = photon_descend(scene, ray, number, walk->far_float, walk->stack, &walk->height);
     }
-    while (height > 0 && !(any && hit.shape != PHOTON_NO_SHAPE)) {
-        const photon_waiting at = stack[--height];
-        if (at.enter > hit.t) continue;
-        if (at.level > 0) {
-            height = photon_push(scene, ray, &at, hit.t, stack, height);
-            continue;
-        }
-        const uint32_t first = at.place * PHOTON_WIDTH, end = first + PHOTON_WIDTH;
-        for (uint32_t i = first; i < end && i < scene->shape_count; i++) photon_meet(scene, ray, i, &hit);
+    if (number != PHOTON_MISSED) {
+        photon_meet(scene, ray, number - scene->first_shape, &walk->hit);
+        walk->far_float = photon_float_from(walk->hit.t);
+        number = photon_pop(walk->stack, &walk->height, walk->far_float);
     }
-    return hit;
+    walk->number = number;
+}
+
+/* Place and normal of a hit. */
+MOTE_HD void photon_hit_end(const photon_view *scene, const photon_ray *ray, photon_hit *hit) {
+    if (hit->shape == PHOTON_NO_SHAPE) return;
+    const photon_shape *shape = &scene->shapes[hit->shape];
+    hit->material = shape->material;
+    hit->place = photon_along(ray->origin, ray->direction, hit->t);
+    hit->normal = shape->is_sphere
+                      ? photon_unit(photon_sub(hit->place, shape->a))
+                      : photon_unit(photon_cross(photon_sub(shape->b, shape->a), photon_sub(shape->c, shape->a)));
+    if (photon_dot(hit->normal, ray->direction) > 0) hit->normal = photon_scale(hit->normal, -1);
 }
 
 /* The nearest hit, with its place and normal. */
 MOTE_HD photon_hit photon_trace(const photon_view *scene, photon_vec origin, photon_vec direction) {
-    const photon_ray ray = photon_ray_of(origin, direction);
-    photon_hit hit = photon_walk(scene, &ray, PHOTON_FAR, false);
-    if (hit.shape == PHOTON_NO_SHAPE) return hit;
-    const photon_shape *shape = &scene->shapes[hit.shape];
-    hit.material = shape->material;
-    hit.place = photon_along(origin, direction, hit.t);
-    hit.normal = shape->is_sphere
-                     ? photon_unit(photon_sub(hit.place, shape->a))
-                     : photon_unit(photon_cross(photon_sub(shape->b, shape->a), photon_sub(shape->c, shape->a)));
-    if (photon_dot(hit.normal, direction) > 0) hit.normal = photon_scale(hit.normal, -1);
-    return hit;
+    const photon_ray ray = photon_ray_of(origin, direction, scene->largest);
+    photon_walk walk;
+    photon_walk_begin(scene, PHOTON_FAR, &walk);
+    while (walk.number != PHOTON_MISSED) photon_walk_on(scene, &ray, &walk);
+    photon_hit_end(scene, &ray, &walk.hit);
+    return walk.hit;
 }
 
 /* Whether a shape lies between two places. */
 MOTE_HD bool photon_is_shadowed(const photon_view *scene, photon_vec from, photon_vec direction, double distance) {
-    const photon_ray ray = photon_ray_of(from, direction);
-    return photon_walk(scene, &ray, distance - scene->near_t, true).shape != PHOTON_NO_SHAPE;
+    const photon_ray ray = photon_ray_of(from, direction, scene->largest);
+    photon_walk walk;
+    photon_walk_begin(scene, distance - scene->near_t, &walk);
+    while (walk.number != PHOTON_MISSED && walk.hit.shape == PHOTON_NO_SHAPE) photon_walk_on(scene, &ray, &walk);
+    return walk.hit.shape != PHOTON_NO_SHAPE;
 }
 
 #endif

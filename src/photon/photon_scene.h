@@ -1,11 +1,12 @@
 /* A scene as rays see it.
 
-   shapes   [0 1 2 3][4 5 6 7] ...           triangles and spheres in the Morton order of their middles
-   level 0   \_ box  _ box _/ ...            a node: the boxes of 4 leaves, each of 4 consecutive shapes
-   level 1     \____ box ____ ...            a node: the boxes of 4 nodes of the level below
-   ...                                       up to one node
+   node 0                 [box box box box]              the boxes of nodes 1 to 4
+   nodes 1 to 4       [....]  [....]  [....]  [....]     those of nodes 5 to 20, and so on
+   ...
+   shapes             0 1 2 3 4 5 6 7 ...                triangles and spheres, their middles along a Hilbert curve
 
-   No node has a pointer: the j-th box of node i is that of node (or leaf) 4 i + j of the level below. */
+   No node has a pointer: the j-th box of node i is that of node 4 i + 1 + j. Numbers go on behind the last node: number
+   first_shape + i is shape i. All levels but the lowest are complete; what is not there has an empty box. */
 #ifndef MOTE_PHOTON_SCENE_H
 #define MOTE_PHOTON_SCENE_H
 
@@ -22,8 +23,15 @@ extern "C" {
 #define PHOTON_NO_SHAPE   UINT32_MAX
 #define PHOTON_NO_TEXTURE UINT32_MAX
 
+/* A number of each of a node's boxes, read at once. */
+typedef struct photon_four {
+    float of[PHOTON_WIDTH];
+} __attribute__((aligned(16))) photon_four;
+
+enum { PHOTON_LOW, PHOTON_HIGH };
+
 typedef struct photon_node {
-    float low[3][PHOTON_WIDTH], high[3][PHOTON_WIDTH]; /* rounded outwards; low > high: empty */
+    photon_four side[2][3]; /* low and high along each axis, rounded outwards; low > high: empty */
 } photon_node;
 
 /* Of a sphere a is the middle, and b.x the radius. */
@@ -66,7 +74,7 @@ typedef struct photon_light {
 /* What a kernel gets of a scene. */
 typedef struct photon_view {
     const photon_shape *shapes;
-    const photon_node *nodes; /* level after level, the lowest first */
+    const photon_node *nodes;
     const photon_surface *surfaces;
     const photon_light *lights;
     const photon_corners *corners;  /* [shape_count]; NULL: no shape has a texture, and so the next three */
@@ -77,10 +85,10 @@ typedef struct photon_view {
     uint32_t texture_count;
     uint32_t has_glass;
     uint32_t shape_count, light_count;
-    uint32_t level_count;
-    uint32_t level_first[PHOTON_MAX_LEVELS]; /* in nodes */
-    double power;                            /* of all lights */
-    double near_t;                           /* hits nearer than this are the surface that a ray starts from */
+    uint32_t node_count, first_shape; /* what number shape 0 has among the nodes */
+    double power;                     /* of all lights */
+    double near_t;                    /* hits nearer than this are the surface that a ray starts from */
+    double largest;                   /* coordinate of a shape, apart from its sign */
 } photon_view;
 
 struct mote_scene {

@@ -293,11 +293,10 @@ static mote_status allocate(mote_scene *scene, const mote_scene_params *p) {
     return scene->shapes != NULL && scene->surfaces != NULL && scene->lights != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
 }
 
-/* What is nearer than this to where a ray starts is the surface itself: a billionth of the largest coordinate. */
-static double near_of(const mote_box *bounds) {
+static double largest_of(const mote_box *bounds) {
     double largest = 0;
     for (int k = 0; k < 3; k++) largest = fmax(largest, fmax(fabs(bounds->min[k]), fabs(bounds->max[k])));
-    return 1e-9 * largest;
+    return largest;
 }
 
 mote_status mote_scene_create(mote_context *ctx, const mote_scene_params *params, mote_scene **out) {
@@ -321,7 +320,9 @@ mote_status mote_scene_create(mote_context *ctx, const mote_scene_params *params
         mote_scene_destroy(scene);
         return status;
     }
-    scene->view.near_t = scene->view.shape_count > 0 ? near_of(&scene->bounds) : 0;
+    /* What is nearer than this to where a ray starts is the surface itself: a billionth of the largest coordinate. */
+    scene->view.largest = scene->view.shape_count > 0 ? largest_of(&scene->bounds) : 0;
+    scene->view.near_t = 1e-9 * scene->view.largest;
     scene->view.shapes = scene->shapes;
     scene->view.nodes = scene->nodes;
     scene->view.surfaces = scene->surfaces;

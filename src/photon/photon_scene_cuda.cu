@@ -8,10 +8,6 @@ typedef struct scene_array {
     const void **device;
 } scene_array;
 
-static uint64_t node_count(const photon_view *view) {
-    return view->shape_count > 0 ? (uint64_t)view->level_first[view->level_count - 1] + 1 : 0;
-}
-
 /* A material that no shape has is not needed: there are as many as the largest number of one. */
 static uint64_t surface_count(const mote_scene *scene) {
     uint64_t count = 0;
@@ -28,7 +24,7 @@ static mote_status upload(mote_device *gpu, mote_scene *scene) {
     const uint64_t textured = view->texture_count > 0;
     const scene_array arrays[PHOTON_CUDA_ARRAYS] = {
         {scene->shapes, view->shape_count * sizeof *scene->shapes, (const void **)&view->shapes},
-        {scene->nodes, node_count(view) * sizeof *scene->nodes, (const void **)&view->nodes},
+        {scene->nodes, (uint64_t)view->node_count * sizeof *scene->nodes, (const void **)&view->nodes},
         {scene->surfaces, surface_count(scene) * sizeof *scene->surfaces, (const void **)&view->surfaces},
         {scene->lights, view->light_count * sizeof *scene->lights, (const void **)&view->lights},
         {scene->corners, textured * view->shape_count * sizeof *scene->corners, (const void **)&view->corners},

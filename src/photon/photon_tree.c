@@ -1,5 +1,8 @@
-/* The tree over the shapes of a scene: their Morton order, and boxes over runs of it. */
+/* The tree over the shapes of a scene: their order along a Hilbert curve, and boxes over runs of it. */
+#include <float.h>
+
 #include "device/backend.h"
+#include "math/hilbert.h"
 #include "math/morton.h"
 #include "order/order_ops.h"
 #include "photon/photon_scene.h"
@@ -32,13 +35,19 @@ static box shape_box(const photon_shape *shape) {
     return b;
 }
 
-/* The middle of a shape's box as a Morton code within the scene's. */
-static uint64_t shape_code(const photon_shape *shape, const mote_box *bounds) {
+static double longest_side(const mote_box *bounds) {
+    double longest = 0;
+    for (int k = 0; k < 3; k++) longest = fmax(longest, bounds->max[k] - bounds->min[k]);
+    return longest;
+}
+
+/* The middle of a shape's box as the Morton code of a cell. Cells are cubes: of flat ones, runs of shapes in a wide and
+   shallow scene would have wide boxes in several layers, each of which a ray enters. */
+static uint64_t shape_code(const photon_shape *shape, const mote_box *bounds, double side) {
     const box b = shape_box(shape);
     uint32_t cell[3];
     for (int k = 0; k < 3; k++) {
-        const double size = bounds->max[k] - bounds->min[k];
-        const double part = size > 0 ? (b.low[k] * 0.5 + b.high[k] * 0.5 - bounds->min[k]) / size : 0;
+        const double part = side > 0 ? (b.low[k] * 0.5 + b.high[k] * 0.5 - bounds->min[k]) / side : 0;
         cell[k] = (uint32_t)(fmin(fmax(part, 0), 1) * MOTE_MORTON_MASK);
     }
     return mote_morton_encode(cell[0], cell[1], cell[2]);
@@ -73,8 +82,11 @@ static mote_status sort_shapes(mote_scene *scene) {
     uint32_t *order = mote_alloc(ctx, count * sizeof *order, "scene order");
     photon_shape *sorted = mote_alloc(ctx, count * sizeof *sorted, "scene");
     mote_status status = codes != NULL && order != NULL && sorted != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+    mote_hilbert curve;
+    mote_hilbert_make(&curve);
+    const double side = longest_side(&scene->bounds);
     for (uint32_t i = 0; i < count && status == MOTE_OK; i++) {
-        codes[i] = shape_code(&scene->shapes[i], &scene->bounds);
+        codes[i] = mote_hilbert_code(&curve, shape_code(&scene->shapes[i], &scene->bounds, side));
         order[i] = i;
     }
     if (status == MOTE_OK)
@@ -94,66 +106,64 @@ static mote_status sort_shapes(mote_scene *scene) {
 
 /* ---- nodes */
 
+static bool is_empty(const box *b) { return b->low[0] > b->high[0]; }
+
+/* Rounded outwards; numbers so small that processors compute with them slowly are not among them. */
 static void node_set(photon_node *node, uint32_t j, const box *b) {
     for (int k = 0; k < 3; k++) {
-        node->low[k][j] = nextafterf((float)b->low[k], -INFINITY);
-        node->high[k][j] = nextafterf((float)b->high[k], INFINITY);
+        if (is_empty(b)) {
+            node->side[PHOTON_LOW][k].of[j] = INFINITY;
+            node->side[PHOTON_HIGH][k].of[j] = -INFINITY;
+            continue;
+        }
+        const float low = nextafterf((float)b->low[k], -INFINITY), high = nextafterf((float)b->high[k], INFINITY);
+        node->side[PHOTON_LOW][k].of[j] = fabsf(low) < FLT_MIN ? -FLT_MIN : low;
+        node->side[PHOTON_HIGH][k].of[j] = fabsf(high) < FLT_MIN ? FLT_MIN : high;
     }
-}
-
-static box leaf_box(const mote_scene *scene, uint64_t leaf) {
-    box b = empty_box;
-    for (uint64_t i = leaf * PHOTON_WIDTH; i < (leaf + 1) * PHOTON_WIDTH && i < scene->view.shape_count; i++) {
-        const box one = shape_box(&scene->shapes[i]);
-        box_add(&b, photon_vec_from(one.low));
-        box_add(&b, photon_vec_from(one.high));
-    }
-    return b;
 }
 
 static box node_box(const photon_node *node) {
     box b = empty_box;
     for (uint32_t j = 0; j < PHOTON_WIDTH; j++) {
-        box_add(&b, photon_vec_of((double)node->low[0][j], (double)node->low[1][j], (double)node->low[2][j]));
-        box_add(&b, photon_vec_of((double)node->high[0][j], (double)node->high[1][j], (double)node->high[2][j]));
+        const photon_four *low = node->side[PHOTON_LOW], *high = node->side[PHOTON_HIGH];
+        if (low[0].of[j] > high[0].of[j]) continue;
+        box_add(&b, photon_vec_of((double)low[0].of[j], (double)low[1].of[j], (double)low[2].of[j]));
+        box_add(&b, photon_vec_of((double)high[0].of[j], (double)high[1].of[j], (double)high[2].of[j]));
     }
     return b;
 }
 
-/* How many nodes each level has; returns how many there are in all. */
-static uint64_t plan_levels(photon_view *view) {
-    uint64_t below = ((uint64_t)view->shape_count + PHOTON_WIDTH - 1) / PHOTON_WIDTH, total = 0;
-    view->level_count = 0;
-    do {
-        below = (below + PHOTON_WIDTH - 1) / PHOTON_WIDTH;
-        view->level_first[view->level_count++] = (uint32_t)total;
-        total += below;
-    } while (below > 1);
-    return total;
+/* As many levels as the shapes need; of the lowest only the nodes in front of the last shape. */
+static void plan_nodes(photon_view *view) {
+    uint64_t first = 0, nodes = 1; /* of a level */
+    while (nodes * PHOTON_WIDTH < view->shape_count) {
+        first += nodes;
+        nodes *= PHOTON_WIDTH;
+    }
+    view->first_shape = (uint32_t)(first + nodes);
+    view->node_count = (uint32_t)(first + ((uint64_t)view->shape_count + PHOTON_WIDTH - 1) / PHOTON_WIDTH);
 }
 
-static void fill_level(mote_scene *scene, uint32_t level, uint64_t total) {
+/* The box of a node or shape of a number; there may be none. */
+static box box_of(const mote_scene *scene, uint64_t number) {
     const photon_view *view = &scene->view;
-    const bool lowest = level == 0;
-    const uint64_t first = view->level_first[level];
-    const uint64_t end = level + 1 < view->level_count ? view->level_first[level + 1] : total;
-    const uint64_t leaves = ((uint64_t)view->shape_count + PHOTON_WIDTH - 1) / PHOTON_WIDTH;
-    const uint64_t below_first = lowest ? 0 : view->level_first[level - 1],
-                   below = lowest ? leaves : first - below_first;
-    for (uint64_t i = 0; i < (end - first) * PHOTON_WIDTH; i++) {
-        box b = empty_box;
-        if (i < below) b = lowest ? leaf_box(scene, i) : node_box(&scene->nodes[below_first + i]);
-        node_set(&scene->nodes[first + i / PHOTON_WIDTH], i % PHOTON_WIDTH, &b);
-    }
+    if (number < view->node_count) return node_box(&scene->nodes[number]);
+    if (number < view->first_shape || number - view->first_shape >= view->shape_count) return empty_box;
+    return shape_box(&scene->shapes[number - view->first_shape]);
 }
 
 mote_status photon_tree_build(mote_scene *scene) {
     measure(scene);
     MOTE_TRY(sort_shapes(scene));
     if (scene->view.shape_count == 0) return MOTE_OK;
-    const uint64_t total = plan_levels(&scene->view);
-    scene->nodes = mote_alloc(scene->ctx, total * sizeof *scene->nodes, "scene tree");
+    plan_nodes(&scene->view);
+    scene->nodes = mote_alloc(scene->ctx, scene->view.node_count * sizeof *scene->nodes, "scene tree");
     if (scene->nodes == NULL) return MOTE_ERROR_MEMORY;
-    for (uint32_t level = 0; level < scene->view.level_count; level++) fill_level(scene, level, total);
+    for (uint64_t i = scene->view.node_count; i-- > 0;) {
+        for (uint32_t j = 0; j < PHOTON_WIDTH; j++) {
+            const box b = box_of(scene, PHOTON_WIDTH * i + 1 + j);
+            node_set(&scene->nodes[i], j, &b);
+        }
+    }
     return MOTE_OK;
 }

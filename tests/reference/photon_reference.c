@@ -13,7 +13,8 @@ static double next_in(photon_random *random, double low, double high) {
     return low + (high - low) * photon_next(random);
 }
 
-mote_scene *photon_reference_scene(mote_context *ctx, uint32_t triangles, uint32_t spheres, uint64_t seed) {
+mote_scene *photon_reference_scene(mote_context *ctx, uint32_t triangles, uint32_t spheres, double size,
+                                   uint64_t seed) {
     photon_random random = photon_random_of(seed, 100, triangles + spheres);
     double *positions = malloc(9 * triangles * sizeof *positions + 1);
     uint32_t *corners = malloc(3 * triangles * sizeof *corners + 1);
@@ -25,15 +26,18 @@ mote_scene *photon_reference_scene(mote_context *ctx, uint32_t triangles, uint32
     memset(&p, 0, sizeof p);
     for (uint32_t i = 0; i < triangles; i++) {
         double middle[3];
-        for (int k = 0; k < 3; k++) middle[k] = next_in(&random, -1, 1);
+        for (int k = 0; k < 3; k++) middle[k] = next_in(&random, -size, size);
         for (uint32_t j = 0; j < 3; j++) {
             corners[3 * i + j] = i % 8 == 7 ? 3 * i : 3 * i + j;
-            for (uint32_t k = 0; k < 3; k++) { positions[9 * i + 3 * j + k] = middle[k] + next_in(&random, -0.3, 0.3); }
+            for (uint32_t k = 0; k < 3; k++) {
+                positions[9 * i + 3 * j + k] = middle[k] + next_in(&random, -0.3 * size, 0.3 * size);
+            }
         }
+        if (triangles > 16 && i % 8 == 3) memcpy(positions + 9 * i, positions + 9 * (i - 1), 9 * sizeof *positions);
     }
     for (uint32_t i = 0; i < spheres; i++) {
-        for (int k = 0; k < 3; k++) balls[i].center[k] = next_in(&random, -1, 1);
-        balls[i].radius = next_in(&random, 0.01, 0.3);
+        for (int k = 0; k < 3; k++) balls[i].center[k] = next_in(&random, -size, size);
+        balls[i].radius = next_in(&random, 0.01 * size, 0.3 * size);
     }
     p.positions = positions;
     p.position_count = 3ull * triangles;
@@ -78,22 +82,31 @@ static double nearest(const photon_view *view, photon_vec origin, photon_vec dir
     return best;
 }
 
-void photon_reference_check_rays(mote_scene *scene, uint32_t rays, uint64_t seed) {
+/* Whether a triangle in front of this one is the same. */
+static bool is_second(const photon_view *view, uint32_t shape) {
+    for (uint32_t i = 0; i < shape; i++) {
+        if (memcmp(&view->shapes[i], &view->shapes[shape], sizeof *view->shapes) == 0) return true;
+    }
+    return false;
+}
+
+void photon_reference_check_rays(mote_scene *scene, uint32_t rays, double size, uint64_t seed) {
     photon_random random = photon_random_of(seed, 101, 0);
     for (uint32_t i = 0; i < rays; i++) {
-        const photon_vec origin =
-            photon_vec_of(next_in(&random, -2, 2), next_in(&random, -2, 2), next_in(&random, -2, 2));
+        const photon_vec at = photon_vec_of(next_in(&random, -2, 2), next_in(&random, -2, 2), next_in(&random, -2, 2));
+        const photon_vec origin = photon_scale(at, size);
         photon_vec direction = photon_around(photon_vec_of(0, 0, 1), next_in(&random, -1, 1), photon_next(&random));
         if (i % 10 == 0) direction = photon_vec_of(i % 20 == 0, 0, i % 20 != 0); /* along an axis */
         const double expected = nearest(&scene->view, origin, direction);
         const photon_hit hit = photon_trace(&scene->view, origin, direction);
-        if (expected == PHOTON_FAR ? hit.shape != PHOTON_NO_SHAPE : fabs(hit.t - expected) > 1e-9) {
+        if (expected == PHOTON_FAR ? hit.shape != PHOTON_NO_SHAPE : fabs(hit.t - expected) > 1e-9 * size) {
             fail_msg("ray %u of %u shapes: %g, expected %g", i, scene->view.shape_count, hit.t, expected);
         }
         if (hit.shape != PHOTON_NO_SHAPE) {
+            assert_false(is_second(&scene->view, hit.shape));
             assert_true(photon_dot(hit.normal, direction) <= 0);
-            assert_true(photon_is_shadowed(&scene->view, origin, direction, hit.t + 1e-6));
-            assert_false(photon_is_shadowed(&scene->view, origin, direction, hit.t - 1e-6));
+            assert_true(photon_is_shadowed(&scene->view, origin, direction, hit.t + 1e-6 * size));
+            assert_false(photon_is_shadowed(&scene->view, origin, direction, hit.t - 1e-6 * size));
         }
     }
 }

@@ -4,10 +4,12 @@
 
 #include <mote/mote.h>
 
-/* Random triangles and spheres; every eighth triangle has no area. */
-mote_scene *photon_reference_scene(mote_context *ctx, uint32_t triangles, uint32_t spheres, uint64_t seed);
-/* Random rays through a scene: the tree finds the hit that trying all shapes does. */
-void photon_reference_check_rays(mote_scene *scene, uint32_t rays, uint64_t seed);
+/* Random triangles and spheres within 1.3 sizes of the origin; every eighth triangle has no area, and of many every
+   eighth is the one before it once more. */
+mote_scene *photon_reference_scene(mote_context *ctx, uint32_t triangles, uint32_t spheres, double size, uint64_t seed);
+/* Random rays through a scene of that size: the tree finds the hit that trying all shapes does, and of two triangles
+   alike the first. */
+void photon_reference_check_rays(mote_scene *scene, uint32_t rays, double size, uint64_t seed);
 /* The part of discs that is surface, of triangles alone or one sphere alone: pieces of it are counted. */
 void photon_reference_check_area(mote_scene *scene, uint32_t places, uint64_t seed);
 /* mote_photon_gather at so many places. */

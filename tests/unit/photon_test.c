@@ -29,15 +29,16 @@ static uint64_t hash_of(mote_context *ctx, mote_photon_map *map) {
 
 /* ---- rays */
 
-/* Triangles and spheres everywhere, some without area, seen from inside and outside: the tree finds what trying all
-   does. */
+/* Triangles and spheres everywhere, some without area, some twice, seen from inside and outside: the tree finds what
+   trying all does. Also in scenes larger and smaller than floats can tell, in which boxes are met. */
 static void rays_meet_what_is_nearest(void **state) {
     (void)state;
     mote_context *ctx = test_context(2);
-    static const uint32_t counts[] = {1, 3, 4, 5, 16, 17, 64, 65, 1000};
+    static const uint32_t counts[] = {1, 3, 4, 5, 16, 17, 64, 65, 1000, 65, 65, 65, 65};
+    static const double sizes[] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1e-42, 1e-30, 1e30, 1e45};
     for (uint32_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
-        mote_scene *scene = photon_reference_scene(ctx, counts[i] - counts[i] / 3, counts[i] / 3, i);
-        photon_reference_check_rays(scene, 400, i);
+        mote_scene *scene = photon_reference_scene(ctx, counts[i] - counts[i] / 3, counts[i] / 3, sizes[i], i);
+        photon_reference_check_rays(scene, 400, sizes[i], i);
         mote_scene_destroy(scene);
     }
     assert_int_equal(mote_context_memory_bytes(ctx), 0);
@@ -127,7 +128,7 @@ static void areas_are_as_counted(void **state) {
     mote_context *ctx = test_context(2);
     for (uint32_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
         for (uint32_t seed = 0; seed < (counts[i][0] < 10 ? 4 : 1); seed++) {
-            mote_scene *scene = photon_reference_scene(ctx, counts[i][0], counts[i][1], seed);
+            mote_scene *scene = photon_reference_scene(ctx, counts[i][0], counts[i][1], 1, seed);
             photon_reference_check_area(scene, 12, seed);
             mote_scene_destroy(scene);
         }
