@@ -1,6 +1,6 @@
 /* Emitting photons on a GPU.
 
-   photons  0 1 2 3 ...      a lane has one after the other: when its photon ends, it takes the next of its own
+   photons  0 1 2 3 ...      a lane has one after the other: when its photon ends, it takes the next one of all
    spool    [2.0][0.0][3.0][0.1]...   records as they come, each with its photon and its place on the photon's path
    counts   [2 1 3 1 ...]    records of each photon; their sums tell where its records belong
    records  [0.0][0.1][1.0][2.0]...   in the order of photon and path, as on the CPU
@@ -12,10 +12,11 @@
 
 #define BATCH 1048576u /* photons between two reports of progress */
 
-/* Blocks as large as registers allow; not measured. */
 struct emit_policy {
     static constexpr uint32_t threads = 128;
+    static constexpr uint32_t blocks = 6;        /* of a multiprocessor: 80 registers; 4 to 8 are as fast */
     static constexpr uint32_t spool_records = 4; /* for each photon */
+    static constexpr uint32_t chunk = 64;        /* photons that a warp takes at once */
 };
 
 typedef struct spooled_record {
@@ -37,6 +38,8 @@ typedef struct emit_args {
     uint64_t first, end; /* photons */
 } emit_args;
 
+/* ---- flights */
+
 static __device__ inline void add_tally(const photon_tally *mine, photon_tally *tally) {
     const unsigned long long *from = (const unsigned long long *)mine;
     unsigned long long *to = (unsigned long long *)tally;
@@ -56,29 +59,66 @@ static __device__ inline void spool_record(const photon_spool *spool, const phot
     spool->records[at].place = place;
 }
 
+/* The photons that a warp has taken and not begun. */
+typedef struct photon_chunk {
+    uint32_t next, left;
+} photon_chunk;
+
+/* Each lane that wants one gets a photon of the batch; UINT32_MAX: there are no more. All lanes of a warp call this. */
+static __device__ inline uint32_t take_photon(uint32_t *taken, uint32_t count, bool wants, photon_chunk *chunk) {
+    const uint32_t lanes = __ballot_sync(CUDA_ALL, wants), wanted = (uint32_t)__popc(lanes), rank = warp_rank(lanes);
+    const photon_chunk old = *chunk;
+    const bool renews = wanted > old.left && old.next < count;
+    const uint32_t from_old = min(wanted, old.left);
+    if (renews) {
+        uint32_t first = 0;
+        if (warp_lane() == 0) first = atomicAdd(taken, emit_policy::chunk);
+        chunk->next = min(warp_broadcast(first, 0), count);
+        chunk->left = min(emit_policy::chunk, count - chunk->next);
+    }
+    const uint32_t from_new = renews ? min(wanted - from_old, chunk->left) : 0, used = renews ? from_new : from_old;
+    const uint32_t place = rank < from_old ? old.next + rank : chunk->next + (rank - from_old);
+    const bool exists = wants && rank < from_old + from_new;
+    chunk->next += used;
+    chunk->left -= used;
+    return exists ? place : UINT32_MAX;
+}
+
 /* Traces photons: counts their records, and spools them. */
-static __global__ __launch_bounds__(emit_policy::threads) void count_photons(const emit_args args, uint32_t *counts,
-                                                                             photon_spool spool, photon_tally *tally) {
-    const uint64_t lanes = (uint64_t)gridDim.x * emit_policy::threads;
-    uint64_t number = args.first + (uint64_t)blockIdx.x * emit_policy::threads + threadIdx.x;
+static __global__ __launch_bounds__(emit_policy::threads,
+                                    emit_policy::blocks) void count_photons(const emit_args args, uint32_t *taken,
+                                                                            uint32_t *counts, photon_spool spool,
+                                                                            photon_tally *tally) {
+    uint64_t number = 0;
+    photon_chunk chunk = {0, 0};
     photon_tally mine;
     photon_flight flight;
     uint32_t count = 0;
     bool flies = false;
     memset(&mine, 0, sizeof mine);
-    for (; number < args.end;) {
-        photon_record record;
-        bool stores;
-        if (!flies) flight = photon_flight_begin(&args.scene, args.seed, number, args.unit);
-        flies = photon_flight_step(&args.scene, &flight, &record, &stores, &mine);
-        if (stores) spool_record(&spool, &record, number, count++);
-        if (flies) continue;
-        photon_flight_end(&flight, args.unit, &mine);
-        counts[number] = count;
-        count = 0;
-        number += lanes;
+    for (;;) {
+        if (__ballot_sync(CUDA_ALL, !flies) != 0) {
+            const uint32_t mine_next = take_photon(taken, (uint32_t)(args.end - args.first), !flies, &chunk);
+            if (mine_next != UINT32_MAX) {
+                number = args.first + mine_next;
+                flight = photon_flight_begin(&args.scene, args.seed, number, args.unit);
+                count = 0;
+                flies = true;
+            }
+        }
+        if (__ballot_sync(CUDA_ALL, flies) == 0) break;
+        if (flies) {
+            photon_record record;
+            bool stores;
+            flies = photon_flight_step(&args.scene, &flight, &record, &stores, &mine);
+            if (stores) spool_record(&spool, &record, number, count++);
+            if (!flies) {
+                photon_flight_end(&flight, args.unit, &mine);
+                counts[number] = count;
+            }
+        }
+        __syncwarp();
     }
-    __syncwarp();
     add_tally(&mine, tally);
 }
 
@@ -119,6 +159,7 @@ typedef struct emitter {
     uint32_t *counts; /* [photons] records of each */
     uint64_t *starts; /* [photons] where they begin */
     photon_tally *tally;
+    uint32_t *taken; /* how many photons of a batch lanes have taken */
     photon_spool spool;
     photon_cloud *to;
 } emitter;
@@ -157,8 +198,10 @@ static mote_status count_all(emitter *m, photon_tally *tally) {
         const emit_args args = args_of(m, first);
         MOTE_TRY(mote_progress(m->gpu->ctx, 0.7 * (double)first / (double)photons, "emitting photons"));
         MOTE_TRY(cuda_fill(m->gpu, m->tally, 0, sizeof *m->tally));
-        CUDA_LAUNCH(m->gpu, count_photons, blocks_for(m, args.end - first), emit_policy::threads, args, m->counts,
-                    m->spool, m->tally);
+        MOTE_TRY(cuda_fill(m->gpu, m->taken, 0, sizeof *m->taken));
+        const uint32_t resident = cuda_resident_blocks(m->gpu, (const void *)count_photons, emit_policy::threads);
+        CUDA_LAUNCH(m->gpu, count_photons, cuda_blocks_up_to(resident, args.end - first, emit_policy::threads),
+                    emit_policy::threads, args, m->taken, m->counts, m->spool, m->tally);
         MOTE_TRY(cuda_launched(m->gpu, "photons"));
         MOTE_TRY(fetch_tally(m, tally));
     }
@@ -190,7 +233,9 @@ static mote_status reserve(emitter *m) {
     m->starts = (uint64_t *)cuda_alloc(gpu, photons * sizeof *m->starts, "photon counts");
     m->tally = (photon_tally *)cuda_alloc(gpu, sizeof *m->tally, "photon counts");
     m->spool.used = (unsigned long long *)cuda_alloc(gpu, sizeof *m->spool.used, "photon counts");
-    if (m->counts == NULL || m->starts == NULL || m->tally == NULL || m->spool.used == NULL) return MOTE_ERROR_MEMORY;
+    m->taken = (uint32_t *)cuda_alloc(gpu, sizeof *m->taken, "photon counts");
+    if (m->counts == NULL || m->starts == NULL || m->tally == NULL || m->spool.used == NULL || m->taken == NULL)
+        return MOTE_ERROR_MEMORY;
     MOTE_TRY(cuda_fill(gpu, m->spool.used, 0, sizeof *m->spool.used));
     if (wanted > cuda_available(gpu) / 4 / sizeof *m->spool.records) return MOTE_OK;
     m->spool.records = (spooled_record *)cuda_alloc(gpu, wanted * sizeof *m->spool.records, "photon spool");
@@ -218,6 +263,7 @@ mote_status photon_emit_on_cuda(mote_device *gpu, const photon_emitting *e, phot
     const mote_status status = emit(&m, tally);
     cuda_free(gpu, m.spool.records);
     cuda_free(gpu, m.spool.used);
+    cuda_free(gpu, m.taken);
     cuda_free(gpu, m.tally);
     cuda_free(gpu, m.starts);
     cuda_free(gpu, m.counts);
