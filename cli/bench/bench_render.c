@@ -9,6 +9,10 @@
 #define TURN       0.003 /* radians from frame to frame */
 #define GPU_POINTS 100000000u
 
+/* Whether points move. A wave runs through them then: each frame reads them anew, from memory of the host or of the
+   GPU, where a simulation may have put them. */
+typedef enum render_moving { STILL, ON_HOST, ON_GPU } render_moving;
+
 /* Where a camera stands: its direction from the middle of the cloud, and its distance, over that at which the cloud
    fills the picture. */
 typedef struct render_case {
@@ -18,30 +22,31 @@ typedef struct render_case {
     uint32_t width, height;
     double from[3], distance;
     double of_others; /* G points/s of the best measured, or published ms; 0: none */
-    bool moves;       /* a wave runs through the points: each frame reads them anew */
+    render_moving moving;
 } render_case;
 
 #define MANY 1000000000u /* only on a GPU, or where --case names them */
 
 static const render_case cases[] = {
-    {"points far", "city", 0, MOTE_RENDER_POINTS, 1920, 1080, {-0.6, -1, 0.6}, 8, 325, false},
-    {"points overview", "city", 0, MOTE_RENDER_POINTS, 1920, 1080, {-0.6, -1, 0.6}, 0.8, 287, false},
-    {"points street", "city", 0, MOTE_RENDER_POINTS, 1920, 1080, {-0.6, -1, 0.1}, 0.12, 408, false},
-    {"points close-up", "city", 0, MOTE_RENDER_POINTS, 1920, 1080, {-0.6, -1, 0.1}, 0.06, 556, false},
-    {"average far", "city", 0, MOTE_RENDER_AVERAGE, 1920, 1080, {-0.6, -1, 0.6}, 8, 128, false},
-    {"average overview", "city", 0, MOTE_RENDER_AVERAGE, 1920, 1080, {-0.6, -1, 0.6}, 0.8, 87, false},
-    {"average street", "city", 0, MOTE_RENDER_AVERAGE, 1920, 1080, {-0.6, -1, 0.1}, 0.12, 203, false},
-    {"average close-up", "city", 0, MOTE_RENDER_AVERAGE, 1920, 1080, {-0.6, -1, 0.1}, 0.06, 282, false},
-    {"many far", "city", MANY, MOTE_RENDER_POINTS, 1920, 1080, {-0.6, -1, 0.6}, 8, 369, false},
-    {"many overview", "city", MANY, MOTE_RENDER_POINTS, 1920, 1080, {-0.6, -1, 0.6}, 0.8, 358, false},
-    {"many street", "city", MANY, MOTE_RENDER_POINTS, 1920, 1080, {-0.6, -1, 0.1}, 0.12, 501, false},
-    {"many close-up", "city", MANY, MOTE_RENDER_POINTS, 1920, 1080, {-0.6, -1, 0.1}, 0.06, 749, false},
-    {"surface 36k", "torus", 35947, MOTE_RENDER_SURFACE, 1024, 1024, {-0.6, -1, 0.6}, 0.8, 3.76, false},
-    {"surface 36k close", "torus", 35947, MOTE_RENDER_SURFACE, 1024, 1024, {-0.6, -1, 0.6}, 0.35, 3.76, false},
-    {"surface 424k", "torus", 423565, MOTE_RENDER_SURFACE, 1024, 1024, {-0.6, -1, 0.6}, 0.8, 14.37, false},
-    {"surface 424k close", "torus", 423565, MOTE_RENDER_SURFACE, 1024, 1024, {-0.6, -1, 0.6}, 0.35, 14.37, false},
-    {"surface 14M", "torus", 14000000, MOTE_RENDER_SURFACE, 1920, 1080, {-0.6, -1, 0.6}, 0.8, 0, false},
-    {"moving 424k", "torus", 423565, MOTE_RENDER_SURFACE, 1280, 720, {-0.6, -1, 0.6}, 0.8, 55.6, true},
+    {"points far", "city", 0, MOTE_RENDER_POINTS, 1920, 1080, {-0.6, -1, 0.6}, 8, 325, STILL},
+    {"points overview", "city", 0, MOTE_RENDER_POINTS, 1920, 1080, {-0.6, -1, 0.6}, 0.8, 287, STILL},
+    {"points street", "city", 0, MOTE_RENDER_POINTS, 1920, 1080, {-0.6, -1, 0.1}, 0.12, 408, STILL},
+    {"points close-up", "city", 0, MOTE_RENDER_POINTS, 1920, 1080, {-0.6, -1, 0.1}, 0.06, 556, STILL},
+    {"average far", "city", 0, MOTE_RENDER_AVERAGE, 1920, 1080, {-0.6, -1, 0.6}, 8, 128, STILL},
+    {"average overview", "city", 0, MOTE_RENDER_AVERAGE, 1920, 1080, {-0.6, -1, 0.6}, 0.8, 87, STILL},
+    {"average street", "city", 0, MOTE_RENDER_AVERAGE, 1920, 1080, {-0.6, -1, 0.1}, 0.12, 203, STILL},
+    {"average close-up", "city", 0, MOTE_RENDER_AVERAGE, 1920, 1080, {-0.6, -1, 0.1}, 0.06, 282, STILL},
+    {"many far", "city", MANY, MOTE_RENDER_POINTS, 1920, 1080, {-0.6, -1, 0.6}, 8, 369, STILL},
+    {"many overview", "city", MANY, MOTE_RENDER_POINTS, 1920, 1080, {-0.6, -1, 0.6}, 0.8, 358, STILL},
+    {"many street", "city", MANY, MOTE_RENDER_POINTS, 1920, 1080, {-0.6, -1, 0.1}, 0.12, 501, STILL},
+    {"many close-up", "city", MANY, MOTE_RENDER_POINTS, 1920, 1080, {-0.6, -1, 0.1}, 0.06, 749, STILL},
+    {"surface 36k", "torus", 35947, MOTE_RENDER_SURFACE, 1024, 1024, {-0.6, -1, 0.6}, 0.8, 3.76, STILL},
+    {"surface 36k close", "torus", 35947, MOTE_RENDER_SURFACE, 1024, 1024, {-0.6, -1, 0.6}, 0.35, 3.76, STILL},
+    {"surface 424k", "torus", 423565, MOTE_RENDER_SURFACE, 1024, 1024, {-0.6, -1, 0.6}, 0.8, 14.37, STILL},
+    {"surface 424k close", "torus", 423565, MOTE_RENDER_SURFACE, 1024, 1024, {-0.6, -1, 0.6}, 0.35, 14.37, STILL},
+    {"surface 14M", "torus", 14000000, MOTE_RENDER_SURFACE, 1920, 1080, {-0.6, -1, 0.6}, 0.8, 0, STILL},
+    {"moving 424k", "torus", 423565, MOTE_RENDER_SURFACE, 1280, 720, {-0.6, -1, 0.6}, 0.8, 55.6, ON_HOST},
+    {"moving 424k on GPU", "torus", 423565, MOTE_RENDER_SURFACE, 1280, 720, {-0.6, -1, 0.6}, 0.8, 55.6, ON_GPU},
 };
 #define CASES (sizeof cases / sizeof cases[0])
 
@@ -54,6 +59,7 @@ typedef struct render_work {
     mote_render_result result;
     bool on_gpu;
     double *rest, *positions; /* [3 · points] of a cloud that moves; rest: before the wave */
+    double *there;            /* the same in memory of the GPU, where the renderer reads them there */
     uint64_t points;
 } render_work;
 
@@ -90,6 +96,33 @@ static mote_status make_moving(render_work *work, const mote_cloud *from, mote_c
     }
     memcpy(work->positions, work->rest, (size_t)count * 3 * sizeof(double));
     return MOTE_OK;
+}
+
+/* To where the renderer reads them; waits until they are there. */
+static mote_status send_points(const render_work *work) {
+    double last = 0;
+    if (work->there == NULL) return MOTE_OK;
+    const mote_status status =
+        mote_device_copy(work->ctx, work->there, work->positions, work->points * 3 * sizeof(double));
+    if (status != MOTE_OK) return status;
+    return mote_device_copy(work->ctx, &last, work->there + 3 * work->points - 1, sizeof last);
+}
+
+/* The renderer of moving points, and the cloud in memory of the GPU that it reads, if the case asks for one. */
+static mote_status open_moving(render_work *work, const render_case *c, const mote_cloud *cloud, mote_cloud **there,
+                               mote_renderer **renderer) {
+    static const char *const names[3] = {"x", "y", "z"};
+    mote_column columns[3];
+    if (c->moving != ON_GPU) return mote_render_create(work->ctx, cloud, renderer);
+    work->there = mote_device_alloc(work->ctx, work->points * 3 * sizeof(double));
+    if (work->there == NULL) return MOTE_ERROR_MEMORY;
+    for (int k = 0; k < 3; k++) {
+        columns[k] = *mote_cloud_find(cloud, names[k]);
+        columns[k].data = work->there + k;
+    }
+    mote_status status = send_points(work);
+    if (status == MOTE_OK) status = mote_cloud_wrap_device(work->ctx, work->points, columns, 3, there);
+    return status == MOTE_OK ? mote_render_create(work->ctx, *there, renderer) : status;
 }
 
 static void move_points(render_work *work, int frame) {
@@ -182,8 +215,9 @@ static mote_status draw_frames(const bench_options *o, render_work *work, bench_
     for (int i = 0; i < o->runs && status == MOTE_OK && !session_cancelled(); i++) {
         turn_camera(&work->camera);
         if (work->positions != NULL) move_points(work, i);
+        status = send_points(work);
         const double begin = seconds_now();
-        if (work->positions != NULL) status = mote_render_update(work->renderer);
+        if (work->positions != NULL && status == MOTE_OK) status = mote_render_update(work->renderer);
         if (status == MOTE_OK) status = mote_render_draw(work->renderer, &work->camera, &work->params, &work->result);
         runs->values[i] = 1e3 * (seconds_now() - begin);
         runs->count = i + 1;
@@ -197,19 +231,19 @@ static void set_params(render_work *work, const render_case *c) {
     work->params.width = c->width;
     work->params.height = c->height;
     if (c->mode != MOTE_RENDER_SURFACE) work->params.edl_strength = 0;
-    if (c->moves) work->params.k = 6;
+    if (c->moving != STILL) work->params.k = 6;
 }
 
 static mote_status measure_case(session *s, const bench_options *o, const render_case *c, render_subject *subject,
                                 bench_runs *runs, render_work *work, bool *is_right) {
-    mote_cloud *moving = NULL;
+    mote_cloud *moving = NULL, *there = NULL;
     mote_renderer *own = NULL;
     memset(work, 0, sizeof *work);
     work->on_gpu = bench_on_gpu(s);
     work->ctx = subject->ctx;
     set_params(work, c);
-    mote_status status = c->moves ? make_moving(work, subject->cloud, &moving) : MOTE_OK;
-    if (status == MOTE_OK && moving != NULL) status = mote_render_create(work->ctx, moving, &own);
+    mote_status status = c->moving != STILL ? make_moving(work, subject->cloud, &moving) : MOTE_OK;
+    if (status == MOTE_OK && moving != NULL) status = open_moving(work, c, moving, &there, &own);
     if (status == MOTE_OK && moving == NULL && subject->renderer == NULL) {
         status = mote_render_create(work->ctx, subject->cloud, &subject->renderer);
     }
@@ -220,6 +254,8 @@ static mote_status measure_case(session *s, const bench_options *o, const render
     if (status == MOTE_OK) status = check_frame(s, work, subject, moving, is_right);
     close_arrays(work);
     mote_render_destroy(own);
+    mote_cloud_destroy(there);
+    mote_device_free(work->ctx, work->there);
     mote_cloud_destroy(moving);
     free(work->rest);
     progress_clear(&s->bar);
@@ -243,7 +279,7 @@ static void print_row(const render_case *c, const bench_result *line, const mote
     snprintf(spread, sizeof spread, "%.2f-%.2f", line->low, line->high);
     if (c->of_others > 0) {
         snprintf(others, sizeof others,
-                 c->moves                         ? "%g ms (GTX 480)"
+                 c->moving != STILL               ? "%g ms (GTX 480)"
                  : c->mode == MOTE_RENDER_SURFACE ? "%g ms (GTX 970)"
                                                   : "%g G pts/s (H200)",
                  c->of_others);
@@ -310,6 +346,7 @@ static int run_case(session *s, const bench_options *o, const render_case *c, re
 /* What needs the memory of a GPU runs there, or where it was named. */
 static bool is_wanted(const session *s, const bench_options *o, const render_case *c) {
     if (o->only == NULL && c->points == MANY && !bench_on_gpu(s)) return false;
+    if (c->moving == ON_GPU && !bench_on_gpu(s)) return false;
     return o->only == NULL || strncmp(c->name, o->only, strlen(o->only)) == 0;
 }
 

@@ -1,7 +1,8 @@
 /* The points of a renderer on a GPU: their order, by content, and the boxes of its ranges.
 
    Sorted by code. Where two points share one, all are sorted anew: by index, colour, z, y, x and code, each stably, so
-   that the last decides first. No run of ties is too long for that. */
+   that the last decides first. No run of ties is too long for that. Whether two do, the host is told with the boxes, so
+   that a cloud whose points have codes of their own, as most do, takes two waits: for its bounds, and at the end. */
 #include "device/cuda/warp.cuh"
 #include "math/ordered.h"
 #include "order/order_cuda.h"
@@ -19,6 +20,15 @@ typedef struct render_source {
     render_color_source colors;
     bool has_normals;
 } render_source;
+
+/* What a load found, behind the last batch, so that one copy brings both to the host. */
+typedef struct load_notes {
+    uint32_t shared_code, shared_place; /* 1: two points share one */
+} load_notes;
+
+static __host__ __device__ load_notes *notes_of(const render_points *points) {
+    return (load_notes *)(points->batches + points->batch_count);
+}
 
 /* ---- keys */
 
@@ -38,22 +48,29 @@ static __global__ void axis_keys(mote_column axis, const uint32_t *index, uint64
     if (i < count) keys[i] = mote_ordered_real(column_value(&axis, index[i]) + 0.0);
 }
 
-/* Whether two of count sorted keys are equal. */
-static __global__ void find_equal(const uint64_t *keys, uint64_t count, uint32_t *equal) {
+static __global__ void find_shared_code(const uint64_t *keys, render_points points) {
     const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x + 1;
-    if (i < count && keys[i] == keys[i - 1]) *equal = 1;
+    if (i < points.count && keys[i] == keys[i - 1]) notes_of(&points)->shared_code = 1;
 }
 
-static __global__ void find_one_place(render_points points, uint32_t *equal) {
+static __global__ void find_shared_place(render_points points) {
     const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x + 1;
     if (i < points.count && points.at[0][i] == points.at[0][i - 1] && points.at[1][i] == points.at[1][i - 1] &&
         points.at[2][i] == points.at[2][i - 1]) {
-        *equal = 1;
+        notes_of(&points)->shared_place = 1;
     }
 }
 
-static mote_status sort_by_content(mote_device *gpu, const render_source *from, const uint64_t *codes, uint64_t count,
-                                   cuda_pairs64 *pairs) {
+static mote_status sort_by_code(const render_source *from, const mote_lattice *lattice, cuda_pairs64 *pairs) {
+    mote_device *gpu = from->view.device;
+    MOTE_TRY(order_cuda_codes(&from->view, lattice, pairs->keys));
+    MOTE_TRY(order_cuda_number(gpu, pairs->values, from->view.count));
+    return cuda_sort64(gpu, pairs, from->view.count, 0, 64);
+}
+
+/* codes: by row */
+static mote_status sort_by_content_of(mote_device *gpu, const render_source *from, const uint64_t *codes,
+                                      uint64_t count, cuda_pairs64 *pairs) {
     const uint32_t blocks = cuda_blocks(count, THREADS);
     MOTE_TRY(order_cuda_number(gpu, pairs->values, count));
     CUDA_LAUNCH(gpu, color_keys, blocks, THREADS, from->colors, pairs->values, count, pairs->keys);
@@ -67,29 +84,26 @@ static mote_status sort_by_content(mote_device *gpu, const render_source *from, 
     return cuda_sort64(gpu, pairs, count, 0, 64);
 }
 
-/* found: [1] in device memory. */
-static mote_status sort_points(mote_renderer *renderer, const render_source *from, uint64_t *codes, cuda_pairs64 *pairs,
-                               uint32_t *found) {
-    mote_device *gpu = renderer->device;
-    const uint64_t rows = renderer->cloud->count, count = renderer->points.count;
-    uint32_t equal = 0;
-    MOTE_TRY(cuda_copy(gpu, pairs->keys, codes, rows * sizeof *codes));
-    MOTE_TRY(order_cuda_number(gpu, pairs->values, rows));
-    MOTE_TRY(cuda_sort64(gpu, pairs, rows, 0, 64));
-    MOTE_TRY(cuda_fill(gpu, found, 0, sizeof *found));
-    CUDA_LAUNCH(gpu, find_equal, cuda_blocks(count, THREADS), THREADS, pairs->keys, count, found);
-    MOTE_TRY(cuda_launched(gpu, "sorting"));
-    MOTE_TRY(cuda_download(gpu, &equal, found, sizeof equal));
-    return equal != 0 ? sort_by_content(gpu, from, codes, rows, pairs) : MOTE_OK;
+static mote_status sort_by_content(const render_source *from, const mote_lattice *lattice, cuda_pairs64 *pairs) {
+    mote_device *gpu = from->view.device;
+    const uint64_t count = from->view.count;
+    uint64_t *codes = (uint64_t *)cuda_alloc(gpu, count * sizeof *codes, "codes");
+    if (codes == NULL) return MOTE_ERROR_MEMORY;
+    mote_status status = order_cuda_codes(&from->view, lattice, codes);
+    if (status == MOTE_OK) status = sort_by_content_of(gpu, from, codes, count, pairs);
+    cuda_free(gpu, codes);
+    return status;
 }
 
 /* ---- points by place */
 
+/* index: of rows rows, those of finite points first. end: of whole batches */
 static __global__ void gather(mote_column x, mote_column y, mote_column z, render_color_source colors,
-                              render_points points, uint64_t end) {
+                              const uint32_t *index, uint64_t rows, render_points points, uint64_t end) {
     const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
+    if (i < rows) points.index[i] = index[i];
     if (i >= end) return;
-    const uint64_t row = points.index[i < points.count ? i : points.count - 1];
+    const uint64_t row = index[i < points.count ? i : points.count - 1];
     points.at[0][i] = column_value(&x, row);
     points.at[1][i] = column_value(&y, row);
     points.at[2][i] = column_value(&z, row);
@@ -164,12 +178,16 @@ static void launch_steps(mote_renderer *renderer) {
     CUDA_LAUNCH(renderer->device, make_steps, cuda_blocks(words, THREADS), THREADS, renderer->points, words);
 }
 
-static mote_status keep_boxes(mote_renderer *renderer) {
-    const uint64_t size_bytes = renderer->points.batch_count * sizeof(render_batch);
+/* Boxes and notes, to the host; waits. */
+static mote_status keep_boxes(mote_renderer *renderer, load_notes *notes) {
+    const uint64_t size_bytes = ((uint64_t)renderer->points.batch_count + 1) * sizeof(render_batch);
     render_batch *batches = (render_batch *)mote_alloc(renderer->ctx, size_bytes, "points of a picture");
     if (batches == NULL) return MOTE_ERROR_MEMORY;
     const mote_status status = cuda_download(renderer->device, batches, renderer->points.batches, size_bytes);
-    if (status == MOTE_OK) render_keep_boxes(renderer, batches);
+    if (status == MOTE_OK) {
+        render_keep_boxes(renderer, batches);
+        memcpy(notes, batches + renderer->points.batch_count, sizeof *notes);
+    }
     mote_free(renderer->ctx, batches);
     return status;
 }
@@ -185,7 +203,7 @@ static bool reserve_points(mote_renderer *renderer) {
     if (points->index != NULL) return true;
     points->index = (uint32_t *)cuda_alloc(gpu, rows * sizeof(uint32_t), what);
     points->color = (uint32_t *)cuda_alloc(gpu, padded * sizeof(uint32_t), what);
-    points->batches = (render_batch *)cuda_alloc(gpu, batches * sizeof(render_batch), what);
+    points->batches = (render_batch *)cuda_alloc(gpu, (batches + 1) * sizeof(render_batch), what);
     renderer->boxes = (mote_box *)mote_alloc(renderer->ctx, batches * sizeof(mote_box), what);
     bool complete = points->index != NULL && points->color != NULL && points->batches != NULL;
     for (int k = 0; k < 3; k++) {
@@ -196,42 +214,49 @@ static bool reserve_points(mote_renderer *renderer) {
     return complete && renderer->boxes != NULL;
 }
 
-static mote_status place_points(mote_renderer *renderer, const render_source *from, const uint32_t *index,
-                                uint32_t *found) {
+static mote_status place_points(mote_renderer *renderer, const render_source *from, const uint32_t *index) {
     mote_device *gpu = renderer->device;
-    render_points *points = &renderer->points;
-    const uint64_t end = (uint64_t)points->batch_count * RENDER_BATCH;
-    uint32_t equal = 0;
-    MOTE_TRY(cuda_copy(gpu, points->index, index, renderer->cloud->count * sizeof *index));
-    if (points->count == 0) return MOTE_OK;
-    CUDA_LAUNCH(gpu, gather, cuda_blocks(end, THREADS), THREADS, from->axes[0], from->axes[1], from->axes[2],
-                from->colors, *points, end);
+    const render_points *points = &renderer->points;
+    const uint64_t rows = renderer->cloud->count, end = (uint64_t)points->batch_count * RENDER_BATCH;
+    CUDA_LAUNCH(gpu, gather, cuda_blocks(rows > end ? rows : end, THREADS), THREADS, from->axes[0], from->axes[1],
+                from->axes[2], from->colors, index, rows, *points, end);
+    if (points->count == 0) return cuda_launched(gpu, "reading points");
     CUDA_LAUNCH(gpu, bound_batches, points->batch_count, BOX_BLOCK, *points);
     launch_steps(renderer);
-    MOTE_TRY(cuda_fill(gpu, found, 0, sizeof *found));
-    CUDA_LAUNCH(gpu, find_one_place, cuda_blocks(points->count, THREADS), THREADS, *points, found);
-    MOTE_TRY(cuda_launched(gpu, "reading points"));
-    MOTE_TRY(cuda_download(gpu, &equal, found, sizeof equal));
-    points->tied = equal != 0;
-    return MOTE_OK;
+    return cuda_launched(gpu, "reading points");
 }
 
-static mote_status fill_points(mote_renderer *renderer, const render_source *from, uint64_t *codes, cuda_pairs64 *pairs,
-                               uint32_t *found) {
+/* By code alone first. */
+static mote_status put_in_order(mote_renderer *renderer, const render_source *from, const mote_lattice *lattice,
+                                cuda_pairs64 *pairs, load_notes *notes) {
+    mote_device *gpu = renderer->device;
+    const render_points points = renderer->points;
+    const uint32_t blocks = cuda_blocks(points.count, THREADS);
+    MOTE_TRY(cuda_fill(gpu, notes_of(&points), 0, sizeof(render_batch)));
+    MOTE_TRY(sort_by_code(from, lattice, pairs));
+    CUDA_LAUNCH(gpu, find_shared_code, blocks, THREADS, pairs->keys, points);
+    MOTE_TRY(place_points(renderer, from, pairs->values));
+    MOTE_TRY(keep_boxes(renderer, notes));
+    if (notes->shared_code == 0) return MOTE_OK; /* then no place is shared, too */
+    MOTE_TRY(sort_by_content(from, lattice, pairs));
+    MOTE_TRY(place_points(renderer, from, pairs->values));
+    CUDA_LAUNCH(gpu, find_shared_place, blocks, THREADS, points);
+    MOTE_TRY(cuda_launched(gpu, "reading points"));
+    return keep_boxes(renderer, notes);
+}
+
+static mote_status fill_points(mote_renderer *renderer, const render_source *from, cuda_pairs64 *pairs) {
     mote_context *ctx = renderer->ctx;
     mote_lattice lattice;
+    load_notes notes;
     uint64_t skipped = 0;
     mote_stage(ctx, "order");
     MOTE_TRY(order_cuda_lattice(&from->view, &lattice, &skipped));
     MOTE_TRY(mote_progress(ctx, 0.1, "finding the bounds"));
-    MOTE_TRY(order_cuda_codes(&from->view, &lattice, codes));
     renderer->points.count = (uint32_t)(renderer->cloud->count - skipped);
     renderer->points.batch_count = (renderer->points.count + RENDER_BATCH - 1) / RENDER_BATCH;
-    MOTE_TRY(sort_points(renderer, from, codes, pairs, found));
-    MOTE_TRY(mote_progress(ctx, 0.7, "sorting"));
-    mote_stage(ctx, "points of a picture");
-    MOTE_TRY(place_points(renderer, from, pairs->values, found));
-    MOTE_TRY(keep_boxes(renderer));
+    MOTE_TRY(put_in_order(renderer, from, &lattice, pairs, &notes));
+    renderer->points.tied = notes.shared_place != 0;
     return mote_progress(ctx, 1, "reading points");
 }
 
@@ -312,13 +337,9 @@ static mote_status load_from(mote_renderer *renderer, const render_source *from)
     render_keep_boxes(renderer, NULL);
     if (rows == 0) return MOTE_OK;
     memset(&pairs, 0, sizeof pairs);
-    uint64_t *codes = (uint64_t *)cuda_alloc(gpu, rows * sizeof *codes, "codes");
-    uint32_t *found = (uint32_t *)cuda_alloc(gpu, sizeof *found, "codes");
-    mote_status status = codes != NULL && found != NULL ? order_pairs_alloc(gpu, rows, &pairs) : MOTE_ERROR_MEMORY;
-    if (status == MOTE_OK) status = fill_points(renderer, from, codes, &pairs, found);
+    mote_status status = order_pairs_alloc(gpu, rows, &pairs);
+    if (status == MOTE_OK) status = fill_points(renderer, from, &pairs);
     order_pairs_free(gpu, &pairs);
-    cuda_free(gpu, codes);
-    cuda_free(gpu, found);
     return status;
 }
 
