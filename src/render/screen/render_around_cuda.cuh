@@ -8,10 +8,12 @@
      2 1 1 1 2      A window that grows looks at its new rings alone.
      2 2 2 2 2
 
-   The list is in registers. Its end has a fixed place, so that the k-th is always the last:
+   The list is in registers. Its end has a fixed place, so that the k-th is always the last. A neighbour is a number,
+   compared as a whole; only where two have the same upper half are their distances reckoned again, in doubles:
 
-     place      0 ... MAX - k - 1 |  MAX - k   ...   MAX - 1
-     distance   -infinity         |  nearest   ...   k-th            infinity: not found yet
+     place        0 ... MAX - k - 1 |  MAX - k   ...   MAX - 1
+     bits 63…32   0                 |  nearest   ...   k-th          squared distance, a float; all set: not found yet
+     bits 31…0    0                 |  sample, and its layer
 
    Where points are sparse, windows become large and most samples are empty: points whose window is beyond
    RENDER_MAX_AROUND are deferred, and have a warp each (render_near_cuda.cuh). */
@@ -24,7 +26,8 @@
 /* Half a window, in samples. H100, 3 / 5 / 8 / 13, ms of a frame: 14 M points 12.9 / 9.8 / 9.8 / 10.2, 424,000 points
    3.3 / 2.1 / 1.8 / 1.9, 36,000 points 0.97 / 1.04 / 1.15 / 1.24. */
 #define RENDER_MAX_AROUND  8.0f
-#define RENDER_LAYER_SHIFT 30u /* of a sample and its layer in one number */
+#define RENDER_MAX_FIRST   4.0f /* a larger first window mostly becomes too large: deferred at once */
+#define RENDER_LAYER_SHIFT 30u  /* of a sample and its layer in one number */
 
 typedef struct render_layer_keys {
     const uint64_t *keys[MOTE_RENDER_MAX_LAYERS]; /* each [samples]: depth and place of the point that is seen */
@@ -40,10 +43,14 @@ template <uint32_t MAX> struct render_around {
     uint32_t k, count, looked_at;
     double limit2; /* nothing farther counts */
     float beyond;  /* at least the distance of the k-th, or of limit2: what differs by more in depth is farther */
-    double distance2[MAX];
-    uint32_t place[MAX];  /* in the renderer's order */
-    uint32_t sample[MAX]; /* and layer */
+    uint64_t near[MAX];
 };
+
+/* What a neighbour's number stands for. */
+typedef struct render_around_one {
+    double distance2;
+    uint32_t place; /* in the renderer's order */
+} render_around_one;
 
 /* What stays the same while a point's neighbours are searched for. */
 struct render_around_point {
@@ -52,36 +59,78 @@ struct render_around_point {
     float depth;
 };
 
-template <uint32_t MAX> static __device__ __forceinline__ double render_farthest_around(const render_around<MAX> *s) {
-    return s->count < s->k ? s->limit2 : s->distance2[MAX - 1];
+static __device__ __forceinline__ render_around_one render_one_at(const render_points *points,
+                                                                  const render_around_point *of, uint64_t key) {
+    const uint32_t place = (uint32_t)key;
+    const double dx = points->at[0][place] - of->at[0], dy = points->at[1][place] - of->at[1],
+                 dz = points->at[2][place] - of->at[2];
+    const render_around_one one = {(dx * dx + dy * dy) + dz * dz, place};
+    return one;
+}
+
+static __device__ __forceinline__ render_around_one render_one_of(const render_points *points,
+                                                                  const render_layer_keys *keys,
+                                                                  const render_around_point *of, uint64_t near) {
+    const uint32_t sample = (uint32_t)near & ((1u << RENDER_LAYER_SHIFT) - 1);
+    return render_one_at(points, of, keys->keys[(uint32_t)near >> RENDER_LAYER_SHIFT][sample]);
+}
+
+template <uint32_t MAX>
+static __device__ __forceinline__ double
+render_farthest_around(const render_points *points, const render_layer_keys *keys, const render_around_point *of,
+                       const render_around<MAX> *s) {
+    return s->count < s->k ? s->limit2 : render_one_of(points, keys, of, s->near[MAX - 1]).distance2;
 }
 
 /* At least the root. */
-static __device__ __forceinline__ float render_root_above(double square) {
-    return sqrtf((float)square) * (1 + 0x1p-20f) + 1e-18f; /* squares below 1e-38 have no float */
+static __device__ __forceinline__ float render_root_above(float square) {
+    return sqrtf(square) * (1 + 0x1p-20f) + 1e-18f; /* squares below 1e-38 have no float */
 }
 
-/* Puts a candidate into the list, if it belongs there: what is behind it moves on. */
-template <uint32_t MAX>
-static __device__ __forceinline__ void render_put_around(render_around<MAX> *s, double distance2, uint32_t place,
-                                                         uint32_t sample) {
-    bool before =
-        distance2 < s->distance2[MAX - 1] || (distance2 == s->distance2[MAX - 1] && place < s->place[MAX - 1]);
+/* Whether a candidate comes before a neighbour. TIED: the upper halves of both may be the same. */
+template <bool TIED>
+static __device__ __forceinline__ bool render_is_nearer(const render_points *points, const render_layer_keys *keys,
+                                                        const render_around_point *of, uint64_t candidate,
+                                                        const render_around_one *one, uint64_t near) {
+    if (!TIED || candidate >> 32 != near >> 32) return candidate < near;
+    const render_around_one other = render_one_of(points, keys, of, near);
+    return one->distance2 < other.distance2 || (one->distance2 == other.distance2 && one->place < other.place);
+}
+
+/* What is behind the candidate moves on. */
+template <bool TIED, uint32_t MAX>
+static __device__ __forceinline__ void render_insert_around(const render_points *points, const render_layer_keys *keys,
+                                                            const render_around_point *of, uint64_t candidate,
+                                                            const render_around_one *one, render_around<MAX> *s) {
+    bool before = render_is_nearer<TIED>(points, keys, of, candidate, one, s->near[MAX - 1]);
     if (!before) return;
     s->count = min(s->count + 1, s->k);
 #pragma unroll
     for (uint32_t j = MAX - 1; j > 0; j--) {
-        const bool before_next =
-            distance2 < s->distance2[j - 1] || (distance2 == s->distance2[j - 1] && place < s->place[j - 1]);
-        s->distance2[j] = before_next ? s->distance2[j - 1] : before ? distance2 : s->distance2[j];
-        s->place[j] = before_next ? s->place[j - 1] : before ? place : s->place[j];
-        s->sample[j] = before_next ? s->sample[j - 1] : before ? sample : s->sample[j];
+        const bool before_next = render_is_nearer<TIED>(points, keys, of, candidate, one, s->near[j - 1]);
+        s->near[j] = before_next ? s->near[j - 1] : before ? candidate : s->near[j];
         before = before_next;
     }
-    s->distance2[0] = before ? distance2 : s->distance2[0];
-    s->place[0] = before ? place : s->place[0];
-    s->sample[0] = before ? sample : s->sample[0];
-    if (s->count == s->k) s->beyond = render_root_above(s->distance2[MAX - 1]);
+    s->near[0] = before ? candidate : s->near[0];
+    if (s->count == s->k) s->beyond = render_root_above(render_float_of_ordered((uint32_t)(s->near[MAX - 1] >> 32)));
+}
+
+/* Puts a candidate into the list, if it belongs there. */
+template <uint32_t MAX>
+static __device__ __forceinline__ void render_put_around(const render_points *points, const render_layer_keys *keys,
+                                                         const render_around_point *of, const render_around_one *one,
+                                                         uint32_t sample, render_around<MAX> *s) {
+    const uint32_t distance = render_ordered_float((float)one->distance2);
+    const uint64_t candidate = (uint64_t)distance << 32 | sample;
+    bool tied = false;
+    if (distance > (uint32_t)(s->near[MAX - 1] >> 32)) return;
+#pragma unroll
+    for (uint32_t j = 0; j < MAX; j++) tied = tied || distance == (uint32_t)(s->near[j] >> 32);
+    if (tied) {
+        render_insert_around<true>(points, keys, of, candidate, one, s);
+    } else {
+        render_insert_around<false>(points, keys, of, candidate, one, s);
+    }
 }
 
 /* The key of a sample of the picture; none beyond it. */
@@ -92,16 +141,15 @@ static __device__ __forceinline__ uint64_t render_key_at(const render_screen *sc
 }
 
 template <uint32_t MAX>
-static __device__ __forceinline__ void render_look_at(const render_points *points, const render_around_point *of,
-                                                      uint64_t key, uint32_t sample, render_around<MAX> *s) {
+static __device__ __forceinline__ void render_look_at(const render_points *points, const render_layer_keys *keys,
+                                                      const render_around_point *of, uint64_t key, uint32_t sample,
+                                                      render_around<MAX> *s) {
     if (key == RENDER_NO_KEY) return;
     s->looked_at++;
     const float depth = render_float_of_ordered(render_key_depth(key)); /* both depths are rounded */
     if (fabsf(depth - of->depth) > s->beyond + (fabsf(depth) + fabsf(of->depth)) * 0x1p-22f) return;
-    const uint32_t place = (uint32_t)key;
-    const double dx = points->at[0][place] - of->at[0], dy = points->at[1][place] - of->at[1],
-                 dz = points->at[2][place] - of->at[2], distance2 = (dx * dx + dy * dy) + dz * dz;
-    if (distance2 <= s->limit2) render_put_around(s, distance2, place, sample);
+    const render_around_one one = render_one_at(points, of, key);
+    if (one.distance2 <= s->limit2) render_put_around(points, keys, of, &one, sample, s);
 }
 
 /* Step j of ring r: four samples of each layer, which are read together, and then looked at by the same code. */
@@ -122,7 +170,7 @@ static __device__ __forceinline__ void render_look_at_step(const render_screen *
                  sample3 = (uint32_t)(of->v - j) * width + (uint32_t)(of->u - r);
         CUDA_ROLLED
         for (uint32_t side = 0; side < 4; side++) {
-            render_look_at(points, of, key, l << RENDER_LAYER_SHIFT | sample, s);
+            render_look_at(points, keys, of, key, l << RENDER_LAYER_SHIFT | sample, s);
             key = key1, key1 = key2, key2 = key3;
             sample = sample1, sample1 = sample2, sample2 = sample3;
         }
@@ -135,7 +183,7 @@ render_look_at_rings(const render_screen *screen, const render_points *points, c
                      const render_around_point *of, int32_t from, int32_t to, render_around<MAX> *s) {
     for (uint32_t l = 0; from == 0 && l < screen->layer_count; l++) {
         const uint32_t sample = (uint32_t)of->v * screen->view.width + (uint32_t)of->u;
-        render_look_at(points, of, keys->keys[l][sample], l << RENDER_LAYER_SHIFT | sample, s);
+        render_look_at(points, keys, of, keys->keys[l][sample], l << RENDER_LAYER_SHIFT | sample, s);
     }
     for (int32_t r = max(from, 1); r <= to; r++) {
         CUDA_ROLLED
@@ -145,12 +193,9 @@ render_look_at_rings(const render_screen *screen, const render_points *points, c
 
 template <uint32_t MAX> static __device__ __forceinline__ void render_begin_around(render_around<MAX> *s) {
     s->count = s->looked_at = 0;
-    s->beyond = render_root_above(s->limit2);
+    s->beyond = render_root_above((float)s->limit2);
 #pragma unroll
-    for (uint32_t j = 0; j < MAX; j++) {
-        s->distance2[j] = j < MAX - s->k ? -INFINITY : INFINITY;
-        s->place[j] = s->sample[j] = UINT32_MAX;
-    }
+    for (uint32_t j = 0; j < MAX; j++) { s->near[j] = j < MAX - s->k ? 0 : UINT64_MAX; }
 }
 
 /* s: k, which is at most MAX, and limit2 are set. Returns how many windows it took, as render_find_near; 0: they became
@@ -158,23 +203,22 @@ template <uint32_t MAX> static __device__ __forceinline__ void render_begin_arou
 template <uint32_t MAX>
 static __device__ __forceinline__ uint32_t render_find_around(const render_screen *screen, const render_points *points,
                                                               const render_layer_keys *keys, uint32_t i, float radius,
-                                                              render_around<MAX> *s) {
+                                                              render_around_point *of, render_around<MAX> *s) {
     const uint32_t sample = screen->seen.sample[i], width = screen->view.width;
-    render_around_point of;
-    of.u = (int32_t)(sample % width);
-    of.v = (int32_t)(sample / width);
-    for (int k = 0; k < 3; k++) of.at[k] = screen->seen.at[k][i];
-    const render_place place = render_to_camera(&screen->view, of.at[0], of.at[1], of.at[2]);
-    of.depth = (float)place.z;
+    of->u = (int32_t)(sample % width);
+    of->v = (int32_t)(sample / width);
+    for (int k = 0; k < 3; k++) of->at[k] = screen->seen.at[k][i];
+    const render_place place = render_to_camera(&screen->view, of->at[0], of->at[1], of->at[2]);
+    of->depth = (float)place.z;
     render_begin_around(s);
     int32_t ring = 0; /* rings before this one were looked at */
     for (uint32_t iterations = 1; iterations <= RENDER_ITERATIONS && radius < RENDER_MAX_AROUND; iterations++) {
         const int32_t half = (int32_t)radius + 1;
-        render_look_at_rings(screen, points, keys, &of, ring, half, s);
+        render_look_at_rings(screen, points, keys, of, ring, half, s);
         ring = max(ring, half + 1);
-        const render_window window = render_window_around(&screen->view, (uint32_t)of.u, (uint32_t)of.v, radius);
+        const render_window window = render_window_around(&screen->view, (uint32_t)of->u, (uint32_t)of->v, radius);
         if (window.whole) return iterations;
-        const double farthest2 = render_farthest_around(s);
+        const double farthest2 = render_farthest_around(points, keys, of, s);
         const float reach = farthest2 < INFINITY ? render_ball_reach(&screen->view, place, sqrt(farthest2)) : INFINITY;
         if (reach <= radius) return iterations;
         radius = render_wider(s->k, s->count, s->looked_at, radius, reach);
@@ -204,10 +248,12 @@ static __device__ __forceinline__ void render_find_by_thread(const render_screen
                                                              const render_layer_keys *keys,
                                                              const render_deferred *deferred, uint32_t i, uint32_t k,
                                                              float radius, double limit2, VISIT visit) {
+    render_around_point of;
     render_around<MAX> s;
     s.k = k;
     s.limit2 = limit2;
-    const uint32_t windows = render_find_around(screen, points, keys, i, radius, &s);
+    const bool sparse = radius >= RENDER_MAX_FIRST;
+    const uint32_t windows = sparse ? 0 : render_find_around(screen, points, keys, i, radius, &of, &s);
     if (windows == 0) {
         deferred->points[atomicAdd(deferred->count, 1u)] = i;
         return;
@@ -216,7 +262,8 @@ static __device__ __forceinline__ void render_find_by_thread(const render_screen
     for (uint32_t j = 0; j < MAX; j++) {
         const uint32_t to = j - (MAX - k);
         if (j < MAX - k || to >= s.count) continue;
-        visit.neighbor(i, to, s.distance2[j], s.place[j], render_seen_of(screen, s.sample[j]));
+        const render_around_one one = render_one_of(points, keys, &of, s.near[j]);
+        visit.neighbor(i, to, one.distance2, one.place, render_seen_of(screen, (uint32_t)s.near[j]));
     }
     visit.end(i, windows, s.count);
 }
