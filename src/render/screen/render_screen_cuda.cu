@@ -94,6 +94,20 @@ static mote_status reserve_seen(mote_renderer *renderer, render_seen *seen, uint
     return complete ? MOTE_OK : MOTE_ERROR_MEMORY;
 }
 
+/* How many points are seen. The device marks what the frame shows meanwhile, so that it does not wait for the host. */
+static mote_status count_seen(mote_renderer *renderer, const uint32_t *end) {
+    mote_device *gpu = renderer->device;
+    render_frame_cuda *frame = (render_frame_cuda *)renderer->frame;
+    uint32_t *const answer = (uint32_t *)cuda_answer(gpu);
+    device_transfer transfer;
+    if (answer == NULL) return MOTE_ERROR_MEMORY;
+    MOTE_TRY(cuda_download_begin(gpu, answer, end, sizeof *answer, &transfer));
+    const mote_status noted = render_note_shown_cuda(renderer, &frame->screen.view);
+    MOTE_TRY(cuda_wait(gpu, &transfer));
+    frame->seen_count = *answer;
+    return noted;
+}
+
 mote_status render_see_cuda(mote_renderer *renderer, const render_job *job) {
     mote_device *gpu = renderer->device;
     render_frame_cuda *frame = (render_frame_cuda *)renderer->frame;
@@ -104,14 +118,13 @@ mote_status render_see_cuda(mote_renderer *renderer, const render_job *job) {
     render_screen_size(screen);
     for (uint32_t l = 0; l + 1 < screen->layer_count; l++) MOTE_TRY(render_find_behind_cuda(renderer, job, l));
     keys = render_keys_of(frame);
-    MOTE_TRY(render_note_shown_cuda(renderer, &job->view));
     MOTE_TRY(reserve_screen(renderer, screen));
     const uint32_t blocks = cuda_blocks(screen->block_count, WARPS);
     const uint64_t all = (uint64_t)screen->block_count * screen->layer_count;
     CUDA_LAUNCH(gpu, mask_blocks, blocks, THREADS, *screen, keys);
     MOTE_TRY(cuda_launched(gpu, "making the quadtree"));
     MOTE_TRY(cuda_sum32(gpu, screen->layers[0].first, screen->layers[0].first, all + 1));
-    MOTE_TRY(cuda_download(gpu, &frame->seen_count, screen->layers[0].first + all, sizeof frame->seen_count));
+    MOTE_TRY(count_seen(renderer, screen->layers[0].first + all));
     MOTE_TRY(reserve_seen(renderer, &screen->seen, frame->seen_count));
     CUDA_LAUNCH(gpu, list_seen, blocks, THREADS, *screen, renderer->points, keys);
     return cuda_launched(gpu, "listing points");

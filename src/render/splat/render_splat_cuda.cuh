@@ -30,10 +30,10 @@ typedef struct splat_tiles {
 } splat_tiles;
 
 /* ---- render_tiles_cuda.cu */
-/* fits: whether lists are short enough. Waits. */
+/* Where the lists of tiles begin; fits: whether they are short enough. Waits. */
 mote_status render_count_tiles_cuda(mote_renderer *renderer, const splat_pass *pass, splat_tiles *tiles, bool *fits);
 mote_status render_fill_tiles_cuda(mote_renderer *renderer, const splat_pass *pass, splat_tiles *tiles);
-/* Sets pass->limits. */
+/* Sets pass->limits where points are seen. */
 mote_status render_limit_tiles_cuda(mote_renderer *renderer, const splat_pass *pass, const splat_tiles *tiles);
 /* With the limits of splats that are drawn still: sums of all up to these, and the samples that show them. */
 mote_status render_show_tiles_cuda(mote_renderer *renderer, const splat_pass *pass, const splat_tiles *tiles);

@@ -316,6 +316,11 @@ MOTE_HD bool render_begin_shape(const render_screen *screen, const render_points
     return false;
 }
 
+/* Whether a seen point is of a layer behind the front: it is only a neighbour of others. */
+MOTE_HD bool render_is_neighbor_only(const render_screen *screen, uint32_t i) {
+    return i >= screen->layers[0].first[screen->block_count];
+}
+
 /* search: the neighbours that were found, in iterations windows. */
 MOTE_HD void render_end_shape(const render_screen *screen, const render_splat_rules *rules, uint32_t i,
                               const render_search *search, uint32_t iterations, render_shape *shape) {
@@ -333,6 +338,7 @@ MOTE_HD void render_end_shape(const render_screen *screen, const render_splat_ru
     } else if (!render_fit_plane(screen, search, i, rules->share, shape)) {
         return;
     }
+    if (render_is_neighbor_only(screen, i)) return; /* it has no splat, and so no contour */
     render_find_contour(screen, search, i, shape->normal, given, shape->long_radius, &shape->contour);
 }
 
@@ -400,7 +406,7 @@ MOTE_HD void render_make_splat(const render_screen *screen, const render_points 
     splat->color = points->color[place];
     splat->place = place;
     splat->iterations = (uint16_t)shape->iterations;
-    if (i >= screen->layers[0].first[screen->block_count]) { /* what is behind the front is only a neighbour */
+    if (render_is_neighbor_only(screen, i)) {
         render_no_splat(splat);
         return;
     }

@@ -1,5 +1,8 @@
 /* Splats by tiles of 8 x 8 samples, for speed: a block for each tile, a thread for each sample, which keeps its limit
-   and its sums in registers. No atomics on samples, and no sums in memory. */
+   and its sums in registers. No atomics on samples, and no sums in memory.
+
+   The limits that tell which splats are hidden are asked for at the samples of points alone: others have none. A tile
+   is a block of the quadtree, whose mask tells its points. */
 #include "device/cuda/cuda_primitives.h"
 #include "device/cuda/warp.cuh"
 #include "render/splat/render_splat_cuda.cuh"
@@ -10,6 +13,8 @@
 #define OWN_TILES 8u         /* of a splat, that its thread goes through alone; the warp helps with more */
 #define MAX_MEAN  24u        /* tiles of a splat, on average */
 #define MIN_TILES (1u << 26) /* of all splats: 256 MB of lists are never too long */
+#define FEW       12u        /* points of a tile: a warp finds the limit of one, its lanes over the splats */
+#define RUN       1024u      /* splats whose sums fit 32 bits: a fragment adds up to 1023 · 1023 */
 
 static __device__ __forceinline__ uint32_t tiles_of(const render_splat *splat) {
     return (splat->u1 / SIDE - splat->u0 / SIDE + 1u) * (splat->v1 / SIDE - splat->v0 / SIDE + 1u);
@@ -53,12 +58,11 @@ static __global__ void fill_tiles(splat_pass pass, splat_tiles tiles) {
     });
 }
 
-/* Calls visit(fragment, splat, its number) for what covers this thread's sample. */
+/* Calls visit(fragment, splat, its number) for what covers a sample, of every step-th splat in a list from first on. */
 template <class VISIT>
-static __device__ __forceinline__ void for_fragments(const splat_pass *pass, const splat_tiles *tiles, uint32_t u,
-                                                     uint32_t v, VISIT visit) {
-    const uint32_t end = tiles->first[blockIdx.x + 1];
-    for (uint32_t at = tiles->first[blockIdx.x]; at < end; at++) {
+static __device__ __forceinline__ void for_fragments(const splat_pass *pass, const splat_tiles *tiles, uint32_t first,
+                                                     uint32_t end, uint32_t step, uint32_t u, uint32_t v, VISIT visit) {
+    for (uint32_t at = first; at < end; at += step) {
         const uint32_t i = tiles->splats[at];
         const render_splat splat = pass->splats[i];
         if (u < splat.u0 || u > splat.u1 || v < splat.v0 || v > splat.v1) continue;
@@ -68,86 +72,143 @@ static __device__ __forceinline__ void for_fragments(const splat_pass *pass, con
     }
 }
 
-static __device__ __forceinline__ uint32_t find_limit(const splat_pass *pass, const splat_tiles *tiles, uint32_t u,
-                                                      uint32_t v) {
+/* first: 0, or a lane's, which looks at every step-th splat of the tile. */
+static __device__ __forceinline__ uint32_t find_limit(const splat_pass *pass, const splat_tiles *tiles, uint32_t first,
+                                                      uint32_t step, uint32_t u, uint32_t v) {
     uint32_t limit = UINT32_MAX;
-    for_fragments(pass, tiles, u, v, [&](const render_fragment &f, const render_splat &splat, uint32_t) {
-        limit = min(limit, render_ordered_float(f.depth + splat.tolerance));
-    });
+    const uint32_t begin = tiles->first[blockIdx.x], end = tiles->first[blockIdx.x + 1];
+    for_fragments(pass, tiles, begin + first, end, step, u, v,
+                  [&](const render_fragment &f, const render_splat &splat, uint32_t) {
+                      limit = min(limit, render_ordered_float(f.depth + splat.tolerance));
+                  });
     return limit;
 }
 
-/* The sample of this thread; false: beyond the picture. */
-static __device__ __forceinline__ bool sample_of_thread(const splat_pass *pass, const splat_tiles *tiles, uint32_t *u,
-                                                        uint32_t *v) {
-    *u = blockIdx.x % tiles->wide * SIDE + threadIdx.x % SIDE;
-    *v = blockIdx.x / tiles->wide * SIDE + threadIdx.x / SIDE;
+/* The n-th sample of this block's tile; false: beyond the picture. */
+static __device__ __forceinline__ bool sample_of_tile(const splat_pass *pass, const splat_tiles *tiles, uint32_t n,
+                                                      uint32_t *u, uint32_t *v) {
+    *u = blockIdx.x % tiles->wide * SIDE + n % SIDE;
+    *v = blockIdx.x / tiles->wide * SIDE + n / SIDE;
     return *u < pass->view.width && *v < pass->view.height;
 }
 
-static __global__ void limit_tiles(splat_pass pass, splat_tiles tiles) {
+/* Limits of the samples that show a point; the others are not set. Layers behind the front have no samples of their
+   own. */
+static __global__ void limit_tiles(splat_pass pass, splat_tiles tiles, render_screen screen) {
+    __shared__ uint8_t samples[SAMPLES]; /* that show a point */
+    const uint64_t mask =
+        screen.layers[0].mask[render_block_of(&screen, blockIdx.x % tiles.wide, blockIdx.x / tiles.wide)];
+    const uint32_t count = render_popcount(mask);
     uint32_t u, v;
-    if (!sample_of_thread(&pass, &tiles, &u, &v)) return;
-    pass.limits[(uint64_t)v * pass.view.width + u] = find_limit(&pass, &tiles, u, v);
+    if ((mask >> threadIdx.x & 1) != 0) {
+        samples[render_popcount(mask & ((1ull << threadIdx.x) - 1))] = (uint8_t)threadIdx.x;
+    }
+    __syncthreads();
+    if (count > FEW) {
+        if (threadIdx.x >= count) return;
+        sample_of_tile(&pass, &tiles, samples[threadIdx.x], &u, &v);
+        pass.limits[(uint64_t)v * pass.view.width + u] = find_limit(&pass, &tiles, 0, 1, u, v);
+        return;
+    }
+    for (uint32_t n = threadIdx.x / CUDA_WARP; n < count; n += SAMPLES / CUDA_WARP) {
+        sample_of_tile(&pass, &tiles, samples[n], &u, &v);
+        const uint32_t limit = warp_min(find_limit(&pass, &tiles, warp_lane(), CUDA_WARP, u, v));
+        if (warp_lane() == 0) pass.limits[(uint64_t)v * pass.view.width + u] = limit;
+    }
+}
+
+/* Sums of a run of splats. */
+typedef struct run_sums {
+    int32_t weight, color[3], normal[3];
+    int64_t depth;
+} run_sums;
+
+static __device__ __forceinline__ void add_run(const run_sums *run, render_sums *sums) {
+    sums->weight += run->weight;
+    sums->depth += run->depth;
+    for (int k = 0; k < 3; k++) {
+        sums->color[k] += run->color[k];
+        sums->normal[k] += run->normal[k];
+    }
 }
 
 static __global__ void show_tiles(splat_pass pass, splat_tiles tiles, render_screen screen, const uint32_t *index,
                                   render_samples to, render_value shown) {
     uint32_t u, v, best_splat = UINT32_MAX;
-    if (!sample_of_thread(&pass, &tiles, &u, &v)) return;
-    const float limit = render_float_of_ordered(find_limit(&pass, &tiles, u, v));
+    if (!sample_of_tile(&pass, &tiles, threadIdx.x, &u, &v)) return;
+    const float limit = render_float_of_ordered(find_limit(&pass, &tiles, 0, 1, u, v));
     const float scale = render_depth_scale(pass.view.perspective, pass.focal, limit);
     render_sums sums = {0, {0, 0, 0}, {0, 0, 0}, 0};
     uint64_t best = 0;
-    for_fragments(&pass, &tiles, u, v, [&](const render_fragment &f, const render_splat &splat, uint32_t i) {
-        if (!(f.depth <= limit)) return;
-        const int32_t weight = render_weight_of(f.weight);
-        sums.weight += weight;
-        sums.depth += (int64_t)weight * render_depth_steps(limit, f.depth, scale);
-        for (int k = 0; k < 3; k++) {
-            sums.color[k] += weight * (int32_t)(splat.color >> 8 * k & 255u);
-            sums.normal[k] += weight * splat.normal[k];
-        }
-        const uint64_t mine = (uint64_t)weight << 32 | (uint32_t)~splat.place;
-        if (mine <= best) return;
-        best = mine;
-        best_splat = i;
-    });
+    const uint32_t end = tiles.first[blockIdx.x + 1];
+    for (uint32_t first = tiles.first[blockIdx.x]; first < end; first += RUN) {
+        run_sums run = {0, {0, 0, 0}, {0, 0, 0}, 0};
+        for_fragments(&pass, &tiles, first, end - first < RUN ? end : first + RUN, 1, u, v,
+                      [&](const render_fragment &f, const render_splat &splat, uint32_t i) {
+                          if (!(f.depth <= limit)) return;
+                          const int32_t weight = render_weight_of(f.weight);
+                          run.weight += weight;
+                          run.depth += (int64_t)weight * render_depth_steps(limit, f.depth, scale);
+                          for (int k = 0; k < 3; k++) {
+                              run.color[k] += weight * (int32_t)(splat.color >> 8 * k & 255u);
+                              run.normal[k] += weight * splat.normal[k];
+                          }
+                          const uint64_t mine = (uint64_t)weight << 32 | (uint32_t)~splat.place;
+                          if (mine <= best) return;
+                          best = mine;
+                          best_splat = i;
+                      });
+        add_run(&run, &sums);
+    }
     render_show_splat(&screen, &sums, limit, pass.focal, pass.splats, pass.wants_best ? best_splat : UINT32_MAX, index,
                       &to, shown, (uint64_t)v * pass.view.width + u);
 }
 
-mote_status render_count_tiles_cuda(mote_renderer *renderer, const splat_pass *pass, splat_tiles *tiles, bool *fits) {
-    mote_device *gpu = renderer->device;
-    const render_frame_cuda *frame = (const render_frame_cuda *)renderer->frame;
-    unsigned long long total = 0;
+static mote_status reserve_tiles(mote_renderer *renderer, const splat_pass *pass, splat_tiles *tiles) {
     memset(tiles, 0, sizeof *tiles);
     tiles->wide = (pass->view.width + SIDE - 1) / SIDE;
     tiles->count = tiles->wide * ((pass->view.height + SIDE - 1) / SIDE);
     tiles->first = (uint32_t *)render_buffer_of(renderer, ((uint64_t)tiles->count + 1) * sizeof(uint32_t));
     tiles->filled = (uint32_t *)render_buffer_of(renderer, ((uint64_t)tiles->count + 1) * sizeof(uint32_t));
     if (tiles->first == NULL || tiles->filled == NULL) return MOTE_ERROR_MEMORY;
-    MOTE_TRY(cuda_fill(gpu, tiles->filled, 0, ((uint64_t)tiles->count + 1) * sizeof(uint32_t)));
+    return cuda_fill(renderer->device, tiles->filled, 0, ((uint64_t)tiles->count + 1) * sizeof(uint32_t));
+}
+
+/* Where lists begin, while the host is told how long all are. */
+static mote_status sum_tiles(mote_renderer *renderer, splat_tiles *tiles) {
+    mote_device *gpu = renderer->device;
+    MOTE_TRY(cuda_sum32(gpu, tiles->filled, tiles->first, (uint64_t)tiles->count + 1));
+    return cuda_fill(gpu, tiles->filled, 0, tiles->count * sizeof(uint32_t));
+}
+
+mote_status render_count_tiles_cuda(mote_renderer *renderer, const splat_pass *pass, splat_tiles *tiles, bool *fits) {
+    mote_device *gpu = renderer->device;
+    const render_frame_cuda *frame = (const render_frame_cuda *)renderer->frame;
+    unsigned long long *const total = (unsigned long long *)cuda_answer(gpu);
+    device_transfer transfer;
+    if (total == NULL) return MOTE_ERROR_MEMORY;
+    MOTE_TRY(reserve_tiles(renderer, pass, tiles));
     CUDA_LAUNCH(gpu, count_tiles, cuda_blocks(pass->count, THREADS), THREADS, *pass, *tiles, frame->counters);
     MOTE_TRY(cuda_launched(gpu, "drawing splats"));
-    MOTE_TRY(cuda_download(gpu, &total, &frame->counters->tiles, sizeof total));
-    tiles->total = total;
-    *fits = (total <= MIN_TILES || total <= MAX_MEAN * (uint64_t)pass->count) && total < UINT32_MAX;
-    return MOTE_OK;
+    MOTE_TRY(cuda_download_begin(gpu, total, &frame->counters->tiles, sizeof *total, &transfer));
+    const mote_status summed = sum_tiles(renderer, tiles);
+    MOTE_TRY(cuda_wait(gpu, &transfer));
+    tiles->total = *total;
+    *fits = (*total <= MIN_TILES || *total <= MAX_MEAN * (uint64_t)pass->count) && *total < UINT32_MAX;
+    return summed;
 }
 
 mote_status render_fill_tiles_cuda(mote_renderer *renderer, const splat_pass *pass, splat_tiles *tiles) {
     mote_device *gpu = renderer->device;
     tiles->splats = (uint32_t *)render_buffer_of(renderer, tiles->total * sizeof(uint32_t));
     if (tiles->splats == NULL) return MOTE_ERROR_MEMORY;
-    MOTE_TRY(cuda_sum32(gpu, tiles->filled, tiles->first, (uint64_t)tiles->count + 1));
-    MOTE_TRY(cuda_fill(gpu, tiles->filled, 0, tiles->count * sizeof(uint32_t)));
     CUDA_LAUNCH(gpu, fill_tiles, cuda_blocks(pass->count, THREADS), THREADS, *pass, *tiles);
     return cuda_launched(gpu, "drawing splats");
 }
 
 mote_status render_limit_tiles_cuda(mote_renderer *renderer, const splat_pass *pass, const splat_tiles *tiles) {
-    CUDA_LAUNCH(renderer->device, limit_tiles, tiles->count, SAMPLES, *pass, *tiles);
+    const render_frame_cuda *frame = (const render_frame_cuda *)renderer->frame;
+    CUDA_LAUNCH(renderer->device, limit_tiles, tiles->count, SAMPLES, *pass, *tiles, frame->screen);
     return cuda_launched(renderer->device, "drawing splats");
 }
 
