@@ -206,12 +206,20 @@ static int run_shape(session *s, const bench_options *o, const shape *of, const 
     return EXIT_DONE;
 }
 
+/* Whether a cloud is measured: all, or the first, and those whose name begins as the case ends: "shapes room". */
+static bool wanted(const shape *of, const char *only) {
+    const char *name = only + strlen(KNN_SHAPES);
+    while (*name == ' ') name++;
+    return of == shapes || strncmp(of->name, name, strlen(name)) == 0;
+}
+
 int bench_knn_shapes(session *s, const bench_options *o, int threads) {
     double uniform[SHAPE_KS] = {0};
     int code = EXIT_DONE;
     print_head(s, o->count, threads, o->runs);
     for (size_t i = 0; i < SHAPES && code == EXIT_DONE; i++) {
         mote_cloud *cloud = NULL;
+        if (!wanted(&shapes[i], o->only)) continue;
         const mote_status status = make_cloud(s, &shapes[i], o->count, &cloud);
         code = status == MOTE_OK ? run_shape(s, o, &shapes[i], cloud, threads, uniform)
                                  : knn_case_failed(s, shapes[i].name, status);

@@ -25,6 +25,7 @@ static const command_help help = {
     "  mote bench knn --scaling --sizes 10k,1M,100M\n"
     "  mote bench knn --case tiers             k = 32, 100, 200, 1000, and brute force\n"
     "  mote bench knn --case shapes            rooms, strays, clusters, ties, by k\n"
+    "  mote bench knn --case \"shapes room\"     only those\n"
     "  mote bench shifted                      approximate neighbours, spheres and ellipsoids, 100 k points\n"
     "  mote bench shifted --device cuda --case clouds   2 M points and 2 M queries, as published\n"
     "  mote bench normals                      an index and normals from 16 neighbours, 1 M and 10 M points\n"

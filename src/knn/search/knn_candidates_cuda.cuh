@@ -25,6 +25,7 @@ typedef struct knn_query_state {
     uint32_t place;
     uint32_t kept;   /* of the best */
     uint32_t queued; /* candidates in all */
+    uint32_t filled; /* how often they were too many, though floats had ruled out what they can */
 } knn_query_state;
 
 static __device__ inline knn_query_state knn_query_state_at(uint32_t place) {
@@ -35,6 +36,7 @@ static __device__ inline knn_query_state knn_query_state_at(uint32_t place) {
     s.place = place;
     s.kept = 0;
     s.queued = 0;
+    s.filled = 0;
     return s;
 }
 
@@ -52,7 +54,8 @@ static __device__ inline void knn_add(uint32_t lanes, uint32_t place, float squa
 
 /* ---- bounds by floats */
 
-#define KNN_BOUND_TRIES 8
+#define KNN_BOUND_TRIES 20 /* two or three are usual */
+#define KNN_BOUND_JUMPS 4  /* of these: where volumes that grow evenly would have it */
 
 template <int PER> static __device__ inline uint32_t count_within(const float (&square)[PER], float max) {
     uint32_t count = 0;
@@ -69,12 +72,19 @@ template <int PER> static __device__ inline float largest_of(const float (&squar
     return warp_max(max);
 }
 
+/* A positive float between two others, in the middle of their bits: where they are decades apart, in the middle of
+   those. */
+static __device__ inline float middle_of_bits(float low, float high) {
+    return __uint_as_float(__float_as_uint(low) / 2 + __float_as_uint(high) / 2);
+}
+
 /* A square that nth or a few more of those of all lanes do not exceed; infinite if there are fewer. guess: where
-   to look first. */
+   to look first. Where density is even, a few jumps find it; a guess that is decades off, as beside a cluster, is
+   mended by halving. Ends, too, where low and high are so near that only points at the same distance can be between. */
 template <int PER> static __device__ inline float knn_bound_of(const float (&square)[PER], uint32_t nth, float guess) {
     const float wanted = (float)(nth + nth / 16);
     float low = 0, high = INFINITY, tried = guess;
-    for (int i = 0; i < KNN_BOUND_TRIES; i++) {
+    for (int i = 0; i < KNN_BOUND_TRIES && high > low * (1 + 0x1p-4f); i++) {
         const uint32_t within = count_within(square, tried);
         if (within >= nth) {
             high = tried;
@@ -84,7 +94,7 @@ template <int PER> static __device__ inline float knn_bound_of(const float (&squ
         }
         const float found = (float)within; /* volumes grow with the power 3/2 of squares: the inverse, nearly */
         const float next = tried * ((found + 5 * wanted) / (5 * found + wanted));
-        tried = next > low && next < high ? next : high <= FLT_MAX ? low / 2 + high / 2 : 4 * tried;
+        tried = i < KNN_BOUND_JUMPS && next > low && next < high ? next : middle_of_bits(low, high);
     }
     return high <= FLT_MAX || count_within(square, FLT_MAX) < nth ? high : largest_of(square);
 }

@@ -184,6 +184,7 @@ static __device__ inline void try_leaves(const knn_search_args *args, const knn_
         if (s->queued + more > CAPACITY || (ends && settle && knn_is_unresolved<CAPACITY>(s))) {
             knn_resolve<KIND, ELLIPSOID, CAPACITY>(args, distance_bounds, lane, s, c);
             knn_lower_bounds<KIND, ELLIPSOID, CAPACITY>(args, distance_bounds, s, c);
+            if (!ends) s->filled++;
         }
         if (ends) break;
         knn_add(lanes[0], place, square[0], lane, s, c);
@@ -207,8 +208,10 @@ static __device__ inline uint32_t list_range(uint32_t first, uint32_t end, uint3
     return count;
 }
 
-/* Leaves: a query that meets more is beside a heap far denser than its own surroundings, of which floats see little. */
-#define WALKED(k) (1024u + 4 * (k))
+/* A query beside a heap far denser than its own surroundings sees it, by floats, as one place: it walks past very many
+   leaves, or its candidates are too many again and again. By doubles it finds the nearest of them first. */
+#define WALKED(k) (1024u + 4 * (k)) /* leaves */
+#define FILLED    6u                /* times */
 
 /* Lists leaves and tries them in turn: first, where nothing else bounds the query, those around; then those of the list
    for all, or of its own walk. Returns whether it came to the end of that. */
@@ -248,7 +251,7 @@ static __device__ inline bool seek(const knn_search_args *args, const knn_frame<
             more = w.waiting > 0;
             settle = !more;
             walked += near;
-            if (!ELLIPSOID && more && walked > WALKED(args->k)) return false;
+            if (!ELLIPSOID && more && (walked > WALKED(args->k) || s->filled > FILLED)) return false;
         }
         try_leaves<KIND, ELLIPSOID, CAPACITY>(args, frame, distance_bounds, memory->near, near, settle, lane, s,
                                               &memory->candidates);

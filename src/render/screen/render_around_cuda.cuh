@@ -26,12 +26,16 @@
 /* Half a window, in samples. H100, 3 / 5 / 8 / 13, ms of a frame: 14 M points 12.9 / 9.8 / 9.8 / 10.2, 424,000 points
    3.3 / 2.1 / 1.8 / 1.9, 36,000 points 0.97 / 1.04 / 1.15 / 1.24. */
 #define RENDER_MAX_AROUND  8.0f
-#define RENDER_MAX_FIRST   4.0f /* a larger first window mostly becomes too large: deferred at once */
-#define RENDER_LAYER_SHIFT 30u  /* of a sample and its layer in one number */
+#define RENDER_LAYER_SHIFT 30u /* of a sample and its layer in one number */
 
 typedef struct render_layer_keys {
     const uint64_t *keys[MOTE_RENDER_MAX_LAYERS]; /* each [samples]: depth and place of the point that is seen */
 } render_layer_keys;
+
+/* Half of the first window of a point from which on it is deferred at once: a larger one mostly becomes too large. Few
+   points leave most of the device idle with a thread each, and nearly all have a warp then. H100, 1.5 / 2.5 / 4, ms of
+   a frame: 36,000 points 0.72 / 0.82 / 0.93, 424,000 2.40 / 1.84 / 1.71. */
+static __host__ __device__ inline float render_max_first(uint32_t seen) { return seen < 1u << 17 ? 1.5f : 4.0f; }
 
 static inline render_layer_keys render_keys_of(const render_frame_cuda *frame) {
     render_layer_keys keys;
@@ -241,19 +245,18 @@ typedef struct render_deferred {
     uint32_t *points, *count; /* in device memory */
 } render_deferred;
 
-/* The k nearest of a seen point by one thread, or it is deferred. Calls visit.neighbor(i, j, distance2, place, seen)
-   for the j-th nearest, and visit.end(i, windows, how many). */
+/* The k nearest of a seen point by one thread, or it is deferred, at once if its first window is max_first or more.
+   Calls visit.neighbor(i, j, distance2, place, seen) for the j-th nearest, and visit.end(i, windows, how many). */
 template <uint32_t MAX, class VISIT>
-static __device__ __forceinline__ void render_find_by_thread(const render_screen *screen, const render_points *points,
-                                                             const render_layer_keys *keys,
-                                                             const render_deferred *deferred, uint32_t i, uint32_t k,
-                                                             float radius, double limit2, VISIT visit) {
+static __device__ __forceinline__ void
+render_find_by_thread(const render_screen *screen, const render_points *points, const render_layer_keys *keys,
+                      const render_deferred *deferred, uint32_t i, uint32_t k, float radius, float max_first,
+                      double limit2, VISIT visit) {
     render_around_point of;
     render_around<MAX> s;
     s.k = k;
     s.limit2 = limit2;
-    const bool sparse = radius >= RENDER_MAX_FIRST;
-    const uint32_t windows = sparse ? 0 : render_find_around(screen, points, keys, i, radius, &of, &s);
+    const uint32_t windows = radius >= max_first ? 0 : render_find_around(screen, points, keys, i, radius, &of, &s);
     if (windows == 0) {
         deferred->points[atomicAdd(deferred->count, 1u)] = i;
         return;

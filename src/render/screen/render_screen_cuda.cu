@@ -168,7 +168,8 @@ static __global__ void find_neighbors(render_screen screen, render_points points
     const write_neighbors visit = {points.index, k, out};
     if (i >= count) return;
     out.point[i] = points.index[screen.seen.place[i]];
-    render_find_by_thread<MAX>(&screen, &points, &keys, &deferred, i, k, radius_of(&screen, i, k), INFINITY, visit);
+    render_find_by_thread<MAX>(&screen, &points, &keys, &deferred, i, k, radius_of(&screen, i, k),
+                               render_max_first(count), INFINITY, visit);
 }
 
 static __global__ void find_deferred(render_screen screen, render_points points, render_deferred deferred, uint32_t k,

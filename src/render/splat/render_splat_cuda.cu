@@ -26,15 +26,15 @@ struct keep_neighbors {
 
 template <uint32_t MAX>
 static __global__ void search_near(render_screen screen, render_points points, render_layer_keys keys,
-                                   render_deferred deferred, render_splat_rules rules, uint32_t count, uint32_t *near,
-                                   uint32_t *found) {
+                                   render_deferred deferred, render_splat_rules rules, float max_first, uint32_t count,
+                                   uint32_t *near, uint32_t *found) {
     const uint32_t i = blockIdx.x * THREADS + threadIdx.x;
     const keep_neighbors visit = {rules.k, near, found};
     double limit2;
     float radius;
     render_shape shape;
     if (i >= count || !render_begin_shape(&screen, &points, &rules, i, &shape, &radius, &limit2)) return;
-    render_find_by_thread<MAX>(&screen, &points, &keys, &deferred, i, rules.k, radius, limit2, visit);
+    render_find_by_thread<MAX>(&screen, &points, &keys, &deferred, i, rules.k, radius, max_first, limit2, visit);
 }
 
 static __global__ void search_deferred(render_screen screen, render_points points, render_deferred deferred,
@@ -264,7 +264,7 @@ static mote_status make_splats_of(mote_renderer *renderer, const render_job *job
                         : rules.k <= 16 ? search_near<16>
                                         : search_near<MOTE_RENDER_MAX_K>;
     CUDA_LAUNCH(gpu, search, blocks, THREADS, frame->screen, renderer->points, render_keys_of(frame), deferred, rules,
-                count, frame->near, frame->found);
+                render_max_first(count), count, frame->near, frame->found);
     CUDA_LAUNCH(gpu, search_deferred, cuda_resident_blocks(gpu, (const void *)search_deferred, THREADS), THREADS,
                 frame->screen, renderer->points, deferred, rules, frame->near, frame->found);
     CUDA_LAUNCH(gpu, find_shapes, blocks, THREADS, frame->screen, renderer->points, rules, count, frame->near,

@@ -28,20 +28,21 @@
 #define RENDER_MIN_NEIGHBORS 4u
 #define RENDER_MIN_AXIS      0.5 /* the short axis of an ellipse over the long one, at least */
 
+/* A GPU reads it 16 bytes at a time: what rules most samples out comes first. */
 typedef struct render_splat {
-    int32_t u, v;       /* the sample of its middle, of the part that is drawn */
-    float off_u, off_v; /* from its middle to the middle of that sample */
-    float depth;        /* of its middle */
-    float g_u, g_v;     /* see above */
+    uint16_t u0, v0, u1, v1; /* samples that it can cover; u0 > u1: none */
+    int32_t u, v;            /* the sample of its middle, of the part that is drawn */
+    float off_u, off_v;      /* from its middle to the middle of that sample */
+    float depth;             /* of its middle */
+    float g_u, g_v;          /* see above */
     float u_u, u_v, v_u, v_v;
     float l_u, l_v, a_u, a_v, bend; /* of its contour: linear, across */
     float tolerance;                /* of depth */
-    float radius;                   /* world units */
     uint32_t color;                 /* rgba */
     int16_t normal[3];              /* camera's axes */
     uint16_t iterations;
-    uint16_t u0, v0, u1, v1; /* samples that it can cover; u0 > u1: none */
     uint32_t place;
+    float radius; /* world units */
 } render_splat;
 
 /* What splats are made with. */

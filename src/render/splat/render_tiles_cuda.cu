@@ -7,14 +7,16 @@
 #include "device/cuda/warp.cuh"
 #include "render/splat/render_splat_cuda.cuh"
 
-#define THREADS   128u /* of kernels with a thread for each splat */
-#define SIDE      8u
-#define SAMPLES   (SIDE * SIDE)
-#define OWN_TILES 8u         /* of a splat, that its thread goes through alone; the warp helps with more */
-#define MAX_MEAN  24u        /* tiles of a splat, on average */
-#define MIN_TILES (1u << 26) /* of all splats: 256 MB of lists are never too long */
-#define FEW       12u        /* points of a tile: a warp finds the limit of one, its lanes over the splats */
-#define RUN       1024u      /* splats whose sums fit 32 bits: a fragment adds up to 1023 · 1023 */
+#define THREADS    128u /* of kernels with a thread for each splat */
+#define SIDE       8u
+#define SAMPLES    (SIDE * SIDE)
+#define OWN_TILES  8u /* of a splat, that its thread goes through alone; the warp helps with more */
+#define GROUP      8u /* threads of a splat where there are few of these */
+#define FEW_SPLATS (1u << 17)
+#define MAX_MEAN   24u        /* tiles of a splat, on average */
+#define MIN_TILES  (1u << 26) /* of all splats: 256 MB of lists are never too long */
+#define FEW        12u        /* points of a tile: a warp finds the limit of one, its lanes over the splats */
+#define RUN        1024u      /* splats whose sums fit 32 bits: a fragment adds up to 1023 · 1023 */
 
 static __device__ __forceinline__ uint32_t tiles_of(const render_splat *splat) {
     return (splat->u1 / SIDE - splat->u0 / SIDE + 1u) * (splat->v1 / SIDE - splat->v0 / SIDE + 1u);
@@ -29,9 +31,16 @@ static __device__ __forceinline__ void for_some_tiles(const render_splat *splat,
     for (uint32_t t = first; t < count; t += step) visit((v0 + t / columns) * wide + u0 + t % columns);
 }
 
-/* Calls visit(tile, splat) for each tile of the splats of a warp's threads. All lanes call it. */
-template <class VISIT>
+/* Calls visit(tile, splat) for each tile of the splats of a warp's threads: a thread for each, or LANES. All lanes call
+   it. */
+template <uint32_t LANES, class VISIT>
 static __device__ __forceinline__ void for_tiles(const splat_pass *pass, uint32_t wide, VISIT visit) {
+    if (LANES > 1) {
+        const uint32_t i = (blockIdx.x * THREADS + threadIdx.x) / LANES, lane = threadIdx.x % LANES;
+        if (i >= pass->count || !render_is_drawn(&pass->splats[i])) return;
+        for_some_tiles(&pass->splats[i], wide, lane, LANES, [&](uint32_t tile) { visit(tile, i); });
+        return;
+    }
     const uint32_t i = blockIdx.x * THREADS + threadIdx.x;
     const bool drawn = i < pass->count && render_is_drawn(&pass->splats[i]);
     const bool large = drawn && tiles_of(&pass->splats[i]) > OWN_TILES;
@@ -42,9 +51,10 @@ static __device__ __forceinline__ void for_tiles(const splat_pass *pass, uint32_
     }
 }
 
+template <uint32_t LANES>
 static __global__ void count_tiles(splat_pass pass, splat_tiles tiles, render_counters *counters) {
     unsigned long long mine = 0;
-    for_tiles(&pass, tiles.wide, [&](uint32_t tile, uint32_t) {
+    for_tiles<LANES>(&pass, tiles.wide, [&](uint32_t tile, uint32_t) {
         atomicAdd(&tiles.filled[tile], 1u);
         mine++;
     });
@@ -52,10 +62,21 @@ static __global__ void count_tiles(splat_pass pass, splat_tiles tiles, render_co
     if (warp_lane() == 0 && mine != 0) atomicAdd(&counters->tiles, mine);
 }
 
-static __global__ void fill_tiles(splat_pass pass, splat_tiles tiles) {
-    for_tiles(&pass, tiles.wide, [&](uint32_t tile, uint32_t i) {
+template <uint32_t LANES> static __global__ void fill_tiles(splat_pass pass, splat_tiles tiles) {
+    for_tiles<LANES>(&pass, tiles.wide, [&](uint32_t tile, uint32_t i) {
         tiles.splats[tiles.first[tile] + atomicAdd(&tiles.filled[tile], 1u)] = i;
     });
+}
+
+/* A splat in words of 16 bytes. */
+static __device__ __forceinline__ render_splat load_splat(const render_splat *from) {
+    uint4 words[sizeof(render_splat) / sizeof(uint4)];
+    render_splat splat;
+    static_assert(sizeof words == sizeof splat, "splats are whole words");
+#pragma unroll
+    for (uint32_t w = 0; w < sizeof words / sizeof words[0]; w++) words[w] = ((const uint4 *)from)[w];
+    memcpy(&splat, words, sizeof splat);
+    return splat;
 }
 
 /* Calls visit(fragment, splat, its number) for what covers a sample, of every step-th splat in a list from first on. */
@@ -64,7 +85,7 @@ static __device__ __forceinline__ void for_fragments(const splat_pass *pass, con
                                                      uint32_t end, uint32_t step, uint32_t u, uint32_t v, VISIT visit) {
     for (uint32_t at = first; at < end; at += step) {
         const uint32_t i = tiles->splats[at];
-        const render_splat splat = pass->splats[i];
+        const render_splat splat = load_splat(&pass->splats[i]);
         if (u < splat.u0 || u > splat.u1 || v < splat.v0 || v > splat.v1) continue;
         const float du = (float)((int32_t)u - splat.u) + splat.off_u, dv = (float)((int32_t)v - splat.v) + splat.off_v;
         const render_fragment f = render_fragment_at(&splat, pass->view.perspective, pass->near_depth, du, dv);
@@ -164,6 +185,10 @@ static __global__ void show_tiles(splat_pass pass, splat_tiles tiles, render_scr
                       &to, shown, (uint64_t)v * pass.view.width + u);
 }
 
+static uint32_t blocks_of(const splat_pass *pass) {
+    return cuda_blocks(pass->count, pass->count < FEW_SPLATS ? THREADS / GROUP : THREADS);
+}
+
 static mote_status reserve_tiles(mote_renderer *renderer, const splat_pass *pass, splat_tiles *tiles) {
     memset(tiles, 0, sizeof *tiles);
     tiles->wide = (pass->view.width + SIDE - 1) / SIDE;
@@ -188,7 +213,8 @@ mote_status render_count_tiles_cuda(mote_renderer *renderer, const splat_pass *p
     device_transfer transfer;
     if (total == NULL) return MOTE_ERROR_MEMORY;
     MOTE_TRY(reserve_tiles(renderer, pass, tiles));
-    CUDA_LAUNCH(gpu, count_tiles, cuda_blocks(pass->count, THREADS), THREADS, *pass, *tiles, frame->counters);
+    const auto count = pass->count < FEW_SPLATS ? count_tiles<GROUP> : count_tiles<1>;
+    CUDA_LAUNCH(gpu, count, blocks_of(pass), THREADS, *pass, *tiles, frame->counters);
     MOTE_TRY(cuda_launched(gpu, "drawing splats"));
     MOTE_TRY(cuda_download_begin(gpu, total, &frame->counters->tiles, sizeof *total, &transfer));
     const mote_status summed = sum_tiles(renderer, tiles);
@@ -202,7 +228,8 @@ mote_status render_fill_tiles_cuda(mote_renderer *renderer, const splat_pass *pa
     mote_device *gpu = renderer->device;
     tiles->splats = (uint32_t *)render_buffer_of(renderer, tiles->total * sizeof(uint32_t));
     if (tiles->splats == NULL) return MOTE_ERROR_MEMORY;
-    CUDA_LAUNCH(gpu, fill_tiles, cuda_blocks(pass->count, THREADS), THREADS, *pass, *tiles);
+    const auto fill = pass->count < FEW_SPLATS ? fill_tiles<GROUP> : fill_tiles<1>;
+    CUDA_LAUNCH(gpu, fill, blocks_of(pass), THREADS, *pass, *tiles);
     return cuda_launched(gpu, "drawing splats");
 }
 
