@@ -88,12 +88,12 @@ MOTE_HD photon_flight photon_flight_begin(const photon_view *scene, uint64_t see
     return flight;
 }
 
-/* Goes on from a surface. Returns whether the photon is still on its way.
-   hit     what it met
+/* Goes on to the next surface, and from it; returns whether it flies on.
    record  out, where *stores: what is stored there
    tally   hits and records are added */
-MOTE_HD bool photon_flight_meet(const photon_view *scene, photon_flight *flight, photon_hit hit, photon_record *record,
-                                bool *stores, photon_tally *tally) {
+MOTE_HD bool photon_flight_step(const photon_view *scene, photon_flight *flight, photon_record *record, bool *stores,
+                                photon_tally *tally) {
+    const photon_hit hit = photon_trace(scene, flight->origin, flight->direction);
     *stores = false;
     if (hit.shape == PHOTON_NO_SHAPE) {
         flight->fate = PHOTON_ESCAPED;
@@ -124,13 +124,6 @@ MOTE_HD bool photon_flight_meet(const photon_view *scene, photon_flight *flight,
     }
     flight->origin = hit.place;
     return ++flight->depth < PHOTON_MAX_BOUNCES;
-}
-
-/* Goes on to the next surface, and from it. */
-MOTE_HD bool photon_flight_step(const photon_view *scene, photon_flight *flight, photon_record *record, bool *stores,
-                                photon_tally *tally) {
-    const photon_hit hit = photon_trace(scene, flight->origin, flight->direction);
-    return photon_flight_meet(scene, flight, hit, record, stores, tally);
 }
 
 /* What became of it is added to a tally. */

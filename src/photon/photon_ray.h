@@ -190,69 +190,46 @@ MOTE_HD uint32_t photon_descend(const photon_view *scene, const photon_ray *ray,
     return first + (at[0] & PHOTON_BOX);
 }
 
-/* A ray on its way through the tree. */
-typedef struct photon_walk {
+/* The nearest shape nearer than far_t; any: the first one found will do. Lanes of a GPU go down until each of them has
+   a shape, so that they meet them together. */
+MOTE_HD photon_hit photon_walk(const photon_view *scene, const photon_ray *ray, double far_t, bool any) {
     photon_waiting stack[PHOTON_STACK];
-    uint32_t height, number; /* PHOTON_MISSED: the walk is over */
-    float far_float;
-    photon_hit hit; /* so far */
-} photon_walk;
-
-/* Towards shapes nearer than far_t. */
-MOTE_HD void photon_walk_begin(const photon_view *scene, double far_t, photon_walk *walk) {
-    walk->height = 0;
-    walk->number = scene->shape_count > 0 ? 0 : PHOTON_MISSED;
-    walk->far_float = photon_float_from(far_t);
-    walk->hit.t = far_t;
-    walk->hit.shape = PHOTON_NO_SHAPE;
-    walk->hit.material = walk->hit.front = 0;
-    walk->hit.place = walk->hit.normal = photon_vec_of(0, 0, 0);
-}
-
-/* To the next shape, which is met, and to what comes behind it. Lanes of a GPU go down until each of them has a shape,
-   so that they meet them together. */
-MOTE_HD void photon_walk_on(const photon_view *scene, const photon_ray *ray, photon_walk *walk) {
-    uint32_t number = walk->number;
-    while (number < scene->first_shape) {
-        number = photon_descend(scene, ray, number, walk->far_float, walk->stack, &walk->height);
+    uint32_t height = 0, number = scene->shape_count > 0 ? 0 : PHOTON_MISSED;
+    float far_float = photon_float_from(far_t);
+    photon_hit hit;
+    hit.t = far_t;
+    hit.shape = PHOTON_NO_SHAPE;
+    hit.material = hit.front = 0;
+    hit.place = hit.normal = photon_vec_of(0, 0, 0);
+    while (number != PHOTON_MISSED && !(any && hit.shape != PHOTON_NO_SHAPE)) {
+        while (number < scene->first_shape) number = photon_descend(scene, ray, number, far_float, stack, &height);
+        if (number == PHOTON_MISSED) break;
+        photon_meet(scene, ray, number - scene->first_shape, &hit);
+        far_float = photon_float_from(hit.t);
+        number = photon_pop(stack, &height, far_float);
     }
-    if (number != PHOTON_MISSED) {
-        photon_meet(scene, ray, number - scene->first_shape, &walk->hit);
-        walk->far_float = photon_float_from(walk->hit.t);
-        number = photon_pop(walk->stack, &walk->height, walk->far_float);
-    }
-    walk->number = number;
-}
-
-/* Place and normal of a hit. */
-MOTE_HD void photon_hit_end(const photon_view *scene, const photon_ray *ray, photon_hit *hit) {
-    if (hit->shape == PHOTON_NO_SHAPE) return;
-    const photon_shape *shape = &scene->shapes[hit->shape];
-    hit->material = shape->material;
-    hit->place = photon_along(ray->origin, ray->direction, hit->t);
-    hit->normal = shape->is_sphere
-                      ? photon_unit(photon_sub(hit->place, shape->a))
-                      : photon_unit(photon_cross(photon_sub(shape->b, shape->a), photon_sub(shape->c, shape->a)));
-    if (photon_dot(hit->normal, ray->direction) > 0) hit->normal = photon_scale(hit->normal, -1);
+    return hit;
 }
 
 /* The nearest hit, with its place and normal. */
 MOTE_HD photon_hit photon_trace(const photon_view *scene, photon_vec origin, photon_vec direction) {
     const photon_ray ray = photon_ray_of(origin, direction, scene->largest);
-    photon_walk walk;
-    photon_walk_begin(scene, PHOTON_FAR, &walk);
-    while (walk.number != PHOTON_MISSED) photon_walk_on(scene, &ray, &walk);
-    photon_hit_end(scene, &ray, &walk.hit);
-    return walk.hit;
+    photon_hit hit = photon_walk(scene, &ray, PHOTON_FAR, false);
+    if (hit.shape == PHOTON_NO_SHAPE) return hit;
+    const photon_shape *shape = &scene->shapes[hit.shape];
+    hit.material = shape->material;
+    hit.place = photon_along(origin, direction, hit.t);
+    hit.normal = shape->is_sphere
+                     ? photon_unit(photon_sub(hit.place, shape->a))
+                     : photon_unit(photon_cross(photon_sub(shape->b, shape->a), photon_sub(shape->c, shape->a)));
+    if (photon_dot(hit.normal, direction) > 0) hit.normal = photon_scale(hit.normal, -1);
+    return hit;
 }
 
 /* Whether a shape lies between two places. */
 MOTE_HD bool photon_is_shadowed(const photon_view *scene, photon_vec from, photon_vec direction, double distance) {
     const photon_ray ray = photon_ray_of(from, direction, scene->largest);
-    photon_walk walk;
-    photon_walk_begin(scene, distance - scene->near_t, &walk);
-    while (walk.number != PHOTON_MISSED && walk.hit.shape == PHOTON_NO_SHAPE) photon_walk_on(scene, &ray, &walk);
-    return walk.hit.shape != PHOTON_NO_SHAPE;
+    return photon_walk(scene, &ray, distance - scene->near_t, true).shape != PHOTON_NO_SHAPE;
 }
 
 #endif

@@ -22,7 +22,8 @@
 
 #define SMALL_K_HURRIED  20000u /* fewer warps than some rounds: half as many, since the last to end is what counts */
 #define SMALL_K_COARSE   1024   /* as KNN_COARSE, in the tree's frame */
-#define SMALL_K_DEFERRED 2u     /* blocks of the kernels for what is deferred that a multiprocessor holds */
+#define SMALL_K_DEFERRED 2u     /* blocks of a multiprocessor that search for unresolved warps */
+#define SMALL_K_SINGLE   4u     /* and for single queries */
 
 template <int T> struct small_k_memory {
     small_k_walk_memory walk;
@@ -224,12 +225,6 @@ __launch_bounds__(SMALL_K_THREADS, T <= 11 ? 3 : 2) void search_coarse(const __g
     }
 }
 
-/* What a warp keeps in shared memory: of one step or the other. */
-template <int KIND, int T> union small_k_deferred_memory {
-    small_k_memory<T> together;
-    small_k_single<T> single;
-};
-
 template <int T>
 static __device__ __forceinline__ void small_k_take(const small_k_single<T> *from, small_k_found<T> *found) {
 #pragma unroll
@@ -239,76 +234,93 @@ static __device__ __forceinline__ void small_k_take(const small_k_single<T> *fro
     }
 }
 
-/* Single queries: a warp has one at a time, and the first warp of a block writes for all. */
-template <int KIND, int T, class OUTPUT>
-static __device__ __forceinline__ void
-small_k_search_singles(const knn_search_args *args, const knn_deferred_list *list,
-                       small_k_deferred_memory<KIND, T> *of_warp, const OUTPUT *to) {
-    const uint32_t number = threadIdx.x % CUDA_WARP, warp = threadIdx.x / CUDA_WARP, count = *list->count;
-    CUDA_ROLLED
-    for (uint32_t i = blockIdx.x * SMALL_K_WARPS; i < count; i += gridDim.x * SMALL_K_WARPS) {
-        if (i + warp < count) small_k_search_single<KIND, T>(args, list->numbers[i + warp], &of_warp[warp].single);
-        __syncthreads();
-        if (warp == 0) {
-            const bool has_query = number < SMALL_K_WARPS && i + number < count;
-            small_k_found<T> found;
-            found.clear();
-            if (has_query) small_k_take<T>(&of_warp[number].single, &found);
-            __syncwarp();
-            const uint64_t place = has_query ? list->numbers[i + number] : SMALL_K_NO_QUERY;
-            to->template write<KIND, T>(args, place, number, &found, of_warp[0].together.place);
-        }
-        __syncthreads();
-    }
-}
-
-/* The warp's queries that did not walk together, one by one. */
-template <int KIND, int T>
-static __device__ __forceinline__ void small_k_search_alone(const knn_search_args *args, const small_k_lane *lane,
-                                                            small_k_deferred_memory<KIND, T> *memory,
-                                                            small_k_found<T> *found) {
-    uint32_t single = __ballot_sync(CUDA_ALL, small_k_is_single(args, lane));
-    const uint32_t first = lane->place - lane->number;
-    __syncwarp(); /* the memory of the walk is free */
-    CUDA_ROLLED
-    for (; single != 0; single &= single - 1) {
-        const uint32_t mine = warp_first(single);
-        small_k_search_single<KIND, T>(args, first + mine, &memory->single);
-        if (lane->number == mine) small_k_take<T>(&memory->single, found);
-        __syncwarp();
-    }
-}
-
-/* Unresolved warps, with lists of exact keys. LOCAL: those in local frames, whose single queries are left to the launch
-   after this one. Otherwise single queries, then the other warps and their single queries. */
+/* Unresolved warps, with lists of exact keys. LOCAL: those in local frames. Up to `few` of them are left to
+   search_single. */
 template <int KIND, int T, int SUBSETS, bool LOCAL, class OUTPUT>
 static __global__ __launch_bounds__(SMALL_K_THREADS, SMALL_K_DEFERRED) void search_unresolved(
-    const __grid_constant__ knn_search_args args, knn_deferred deferred, uint32_t max, OUTPUT to) {
-    __shared__ small_k_deferred_memory<KIND, T> of_warp[SMALL_K_WARPS];
+    const __grid_constant__ knn_search_args args, knn_deferred deferred, uint32_t max, uint32_t few, OUTPUT to) {
+    __shared__ small_k_memory<T> memories[SMALL_K_WARPS];
     const knn_deferred_list *const warps = LOCAL ? &deferred.coarse_unresolved : &deferred.unresolved;
     const uint32_t number = threadIdx.x % CUDA_WARP, warp = threadIdx.x / CUDA_WARP, count = *warps->count;
-    small_k_deferred_memory<KIND, T> *const memory = &of_warp[warp];
-    if (!LOCAL) small_k_search_singles<KIND, T>(&args, &deferred.single, of_warp, &to);
+    small_k_memory<T> *const memory = &memories[warp];
+    if (count <= few) return;
     CUDA_ROLLED
     for (uint32_t i = blockIdx.x * SMALL_K_WARPS + warp; i < count; i += gridDim.x * SMALL_K_WARPS) {
         const uint64_t first = (uint64_t)warps->numbers[i] * CUDA_WARP;
         small_k_lane lane;
         small_k_warp<KIND, LOCAL> w;
         small_k_found<T> found;
-        bool single = false;
         found.clear();
-        small_k_prepare<KIND, LOCAL, SUBSETS>(&args, first, number, false, &memory->together.walk, &lane, &w);
-        small_k_traverse<KIND, LOCAL>(&args, max, &memory->together.walk, &lane, &w, &found);
-        if (LOCAL) {
-            single = small_k_is_single(&args, &lane);
-            knn_defer_lanes(&deferred.single, single, lane.place);
-        } else {
-            small_k_search_alone<KIND, T>(&args, &lane, memory, &found);
+        small_k_prepare<KIND, LOCAL, SUBSETS>(&args, first, number, false, &memory->walk, &lane, &w);
+        small_k_traverse<KIND, LOCAL>(&args, max, &memory->walk, &lane, &w, &found);
+        const bool single = small_k_is_single(&args, &lane);
+        knn_defer_lanes(&deferred.single, single, lane.place);
+        __syncwarp();
+        to.template write<KIND, T>(&args, single ? SMALL_K_NO_QUERY : first + number, number, &found, memory->place);
+        __syncwarp();
+    }
+}
+
+/* Queries that have a warp each: those of a list, and all of some unresolved warps. */
+typedef struct small_k_queries {
+    const uint32_t *numbers[3];
+    uint32_t counts[3]; /* queries */
+} small_k_queries;
+
+static __device__ __forceinline__ small_k_queries small_k_queries_of(const knn_deferred *deferred, uint32_t few) {
+    const uint32_t unresolved = *deferred->unresolved.count, coarse = *deferred->coarse_unresolved.count;
+    small_k_queries queries;
+    queries.numbers[0] = deferred->single.numbers;
+    queries.numbers[1] = deferred->unresolved.numbers;
+    queries.numbers[2] = deferred->coarse_unresolved.numbers;
+    queries.counts[0] = *deferred->single.count;
+    queries.counts[1] = unresolved <= few ? unresolved * CUDA_WARP : 0;
+    queries.counts[2] = coarse <= few ? coarse * CUDA_WARP : 0;
+    return queries;
+}
+
+/* The sorted place of the i-th of them. */
+static __device__ __forceinline__ uint32_t small_k_query_at(const small_k_queries *queries, uint32_t i) {
+    if (i < queries->counts[0]) return queries->numbers[0][i];
+    i -= queries->counts[0];
+    const bool first = i < queries->counts[1];
+    if (!first) i -= queries->counts[1];
+    return queries->numbers[first ? 1 : 2][i / CUDA_WARP] * CUDA_WARP + i % CUDA_WARP;
+}
+
+/* What the warps of a block keep in shared memory. */
+template <int T> struct small_k_single_block {
+    small_k_single<T> of_warp[SMALL_K_WARPS];
+    uint32_t scratch[T * CUDA_WARP];
+};
+
+/* Single queries: a warp has one at a time, and the first warp of a block writes for all. */
+template <int KIND, int T, class OUTPUT>
+static __global__ __launch_bounds__(SMALL_K_THREADS,
+                                    SMALL_K_SINGLE) void search_single(const __grid_constant__ knn_search_args args,
+                                                                       knn_deferred deferred, uint32_t few, OUTPUT to) {
+    __shared__ small_k_single_block<T> memory;
+    const uint32_t number = threadIdx.x % CUDA_WARP, warp = threadIdx.x / CUDA_WARP;
+    const small_k_queries queries = small_k_queries_of(&deferred, few);
+    const uint32_t count = queries.counts[0] + queries.counts[1] + queries.counts[2],
+                   finite = args.queries.extent->finite;
+    CUDA_ROLLED
+    for (uint32_t i = blockIdx.x * SMALL_K_WARPS; i < count; i += gridDim.x * SMALL_K_WARPS) {
+        if (i + warp < count) {
+            const uint32_t place = small_k_query_at(&queries, i + warp);
+            if (place < finite) small_k_search_single<KIND, T>(&args, place, &memory.of_warp[warp]);
         }
-        __syncwarp();
-        to.template write<KIND, T>(&args, single ? SMALL_K_NO_QUERY : first + number, number, &found,
-                                   memory->together.place);
-        __syncwarp();
+        __syncthreads();
+        if (warp == 0) {
+            const bool has_query = number < SMALL_K_WARPS && i + number < count;
+            const uint64_t place = has_query ? small_k_query_at(&queries, i + number) : SMALL_K_NO_QUERY;
+            small_k_found<T> found;
+            found.clear();
+            if (has_query && place < finite) small_k_take<T>(&memory.of_warp[number], &found);
+            __syncwarp();
+            to.template write<KIND, T>(&args, place, number, &found, memory.scratch);
+        }
+        __syncthreads();
     }
 }
 
@@ -329,26 +341,35 @@ static inline uint32_t small_k_deferred_blocks(mote_device *gpu, const void *ker
     return blocks < resident / CUDA_WARP ? blocks * CUDA_WARP : resident;
 }
 
+/* Rounds of search_single in which all queries of some unresolved warps may be searched for: then the last of them is
+   done before one warp that has all 32 would be. */
+#define SMALL_K_ROUNDS 2u
+
 template <int KIND, int T, int SUBSETS, bool LOCAL, class OUTPUT>
-static void small_k_launch_unresolved(const small_k_launch_args<OUTPUT> *l, uint32_t blocks) {
+static void small_k_launch_unresolved(const small_k_launch_args<OUTPUT> *l, uint32_t blocks, uint32_t few) {
     const void *const kernel = (const void *)search_unresolved<KIND, T, SUBSETS, LOCAL, OUTPUT>;
     CUDA_LAUNCH(l->gpu, (search_unresolved<KIND, T, SUBSETS, LOCAL, OUTPUT>),
-                small_k_deferred_blocks(l->gpu, kernel, blocks), SMALL_K_THREADS, *l->args, l->deferred, l->max,
+                small_k_deferred_blocks(l->gpu, kernel, blocks), SMALL_K_THREADS, *l->args, l->deferred, l->max, few,
                 *l->to);
 }
 
 template <int KIND, int T, int SUBSETS, class OUTPUT>
 static void small_k_launch_as(const small_k_launch_args<OUTPUT> *l) {
     const uint32_t blocks = cuda_blocks(l->args->queries.count, SMALL_K_THREADS);
+    const void *const single = (const void *)search_single<KIND, T, OUTPUT>;
+    const uint32_t single_blocks = small_k_deferred_blocks(l->gpu, single, blocks);
+    const uint32_t few = SMALL_K_ROUNDS * single_blocks * SMALL_K_WARPS / CUDA_WARP;
     CUDA_LAUNCH(l->gpu, (search_small_k<KIND, T, SUBSETS, OUTPUT>), blocks, SMALL_K_THREADS, *l->args, l->deferred,
                 l->max, *l->to);
     if constexpr (KIND != KNN_FLOAT) {
         const void *const kernel = (const void *)search_coarse<KIND, T, SUBSETS, OUTPUT>;
         CUDA_LAUNCH(l->gpu, (search_coarse<KIND, T, SUBSETS, OUTPUT>), small_k_deferred_blocks(l->gpu, kernel, blocks),
                     SMALL_K_THREADS, *l->args, l->deferred, l->max, *l->to);
-        small_k_launch_unresolved<KIND, T, SUBSETS, true>(l, blocks);
+        small_k_launch_unresolved<KIND, T, SUBSETS, true>(l, blocks, few);
     }
-    small_k_launch_unresolved<KIND, T, SUBSETS, false>(l, blocks);
+    small_k_launch_unresolved<KIND, T, SUBSETS, false>(l, blocks, few);
+    CUDA_LAUNCH(l->gpu, (search_single<KIND, T, OUTPUT>), single_blocks, SMALL_K_THREADS, *l->args, l->deferred, few,
+                *l->to);
 }
 
 template <int KIND, class OUTPUT> static void small_k_launch_kind(const small_k_launch_args<OUTPUT> *l) {
