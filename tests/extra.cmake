@@ -61,7 +61,7 @@ if(MOTE_CHECKS)
     get_filename_component(name ${script} NAME_WE)
     add_test(NAME check_${name} COMMAND ${script} ${PROJECT_SOURCE_DIR} ${CMAKE_BINARY_DIR}
              WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-    set_tests_properties(check_${name} PROPERTIES LABELS check SKIP_RETURN_CODE 77 TIMEOUT 1200
+    set_tests_properties(check_${name} PROPERTIES LABELS check SKIP_RETURN_CODE 77 TIMEOUT 2700
                          ENVIRONMENT "MOTE_SHARED_DATA=${shared_data}")
   endforeach()
   # The first two use all cores; the third all but one, beside a browser, which mostly waits. Those two build the page.
