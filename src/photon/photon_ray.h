@@ -117,11 +117,11 @@ MOTE_HD float photon_float_from(double t) { return t < (double)PHOTON_WIDE ? (fl
 
 /* No NaN is among them. On a CPU fminf and fmaxf may be calls, on a GPU they are an instruction each. */
 #ifdef __CUDA_ARCH__
-MOTE_HD float photon_least(float a, float b) { return fminf(a, b); }
-MOTE_HD float photon_most(float a, float b) { return fmaxf(a, b); }
+MOTE_HD float photon_min_float(float a, float b) { return fminf(a, b); }
+MOTE_HD float photon_max_float(float a, float b) { return fmaxf(a, b); }
 #else
-MOTE_HD float photon_least(float a, float b) { return a < b ? a : b; }
-MOTE_HD float photon_most(float a, float b) { return a > b ? a : b; }
+MOTE_HD float photon_min_float(float a, float b) { return a < b ? a : b; }
+MOTE_HD float photon_max_float(float a, float b) { return a > b ? a : b; }
 #endif
 
 /* Where a ray enters a box, 0 or more, in the bits of a float whose last two say which box of the node it is: numbers
@@ -133,8 +133,8 @@ MOTE_HD uint32_t photon_enter(const photon_ray *ray, const photon_four near_side
                               uint32_t j, float far_t) {
     float enter = 0, leave = far_t;
     for (int k = 0; k < 3; k++) {
-        enter = photon_most(near_sides[k].of[j] * ray->inverse[k] + ray->enters[k], enter);
-        leave = photon_least(far_sides[k].of[j] * ray->inverse[k] + ray->leaves[k], leave);
+        enter = photon_max_float(near_sides[k].of[j] * ray->inverse[k] + ray->enters[k], enter);
+        leave = photon_min_float(far_sides[k].of[j] * ray->inverse[k] + ray->leaves[k], leave);
     }
     uint32_t bits;
     memcpy(&bits, &enter, sizeof bits);

@@ -148,7 +148,7 @@ static void begin_claim(const planes_local_claim *claim, planes_growth *g) {
 }
 
 /* The share of the variance that may lie between the cells of one plane. */
-static double most_between(const planes_growth *g) {
+static double max_structure(const planes_growth *g) {
     const double cells = g->area / (g->cell * g->cell);
     return ONE_PLANE + BY_CHANCE * sqrt(2 * cells) / g->count;
 }
@@ -168,10 +168,10 @@ static bool is_as_claimed(const planes_local *s, const planes_local_claim *claim
         g->limit = min_pieces;
     } else if (!planes_growth_stands(s, g)) {
         return false;
-    } else if (g->structure > most_between(g)) {
+    } else if (g->structure > max_structure(g)) {
         g->reason = MOTE_PLANES_STRUCTURE;
         g->value = g->structure;
-        g->limit = most_between(g);
+        g->limit = max_structure(g);
     } else {
         return true;
     }
