@@ -349,7 +349,7 @@ static int run_scaling(session *s, const bench_options *o, int threads) {
 int bench_knn(session *s, const bench_options *o) {
     const int all = mote_context_threads(s->ctx);
     if (o->scaling) return run_scaling(s, o, all);
-    if (o->only != NULL && strncmp(o->only, KNN_SHAPES, strlen(KNN_SHAPES)) == 0) return bench_knn_shapes(s, o, all);
+    if (knn_shapes_wanted(o->only)) return bench_knn_shapes(s, o, all);
     int code = check_case(o);
     if (code == EXIT_DONE && !bench_on_gpu(s) && all > 1) {
         code = run_cases(s, o, 1);

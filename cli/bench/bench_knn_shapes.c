@@ -213,6 +213,15 @@ static bool wanted(const shape *of, const char *only) {
     return of == shapes || strncmp(of->name, name, strlen(name)) == 0;
 }
 
+bool knn_shapes_wanted(const char *only) {
+    if (only == NULL || strncmp(only, KNN_SHAPES, strlen(KNN_SHAPES)) != 0) return false;
+    if (only[strlen(KNN_SHAPES)] == '\0') return true;
+    for (size_t i = 1; i < SHAPES && only[strlen(KNN_SHAPES)] == ' '; i++) {
+        if (wanted(&shapes[i], only)) return true;
+    }
+    return false;
+}
+
 int bench_knn_shapes(session *s, const bench_options *o, int threads) {
     double uniform[SHAPE_KS] = {0};
     int code = EXIT_DONE;
