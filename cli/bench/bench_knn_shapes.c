@@ -106,6 +106,12 @@ static void place_integers(uint64_t i, uint64_t n, double at[3]) {
     for (uint64_t k = 0; k < 3; k++) at[k] = floor(41 * unit(k, i));
 }
 
+/* The same of steps that doubles do not hold: distances between neighbours differ in their last bits. */
+static void place_tenths(uint64_t i, uint64_t n, double at[3]) {
+    place_integers(i, n, at);
+    for (int k = 0; k < 3; k++) at[k] = 0.1 * at[k];
+}
+
 static void place_spiral(uint64_t i, uint64_t n, double at[3]) {
     const double t = (double)i / (double)n, radius = exp(-20 * t);
     at[0] = radius * cos(200 * PI * t);
@@ -135,6 +141,7 @@ static const shape shapes[] = {
     {"Cauchy", place_cauchy},
     {"lattice", place_lattice},
     {"integers 0 to 40", place_integers},
+    {"tenths 0 to 4", place_tenths},
     {"spiral of nine decades", place_spiral},
     {"line", place_line},
 };

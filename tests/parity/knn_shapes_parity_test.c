@@ -1,4 +1,7 @@
 /* Nearest neighbours of clouds with strays, and of density that differs by many decades: the GPU's are the CPU's. */
+#include <math.h>
+#include <stdlib.h>
+
 #include "parity/knn_parity_support.h"
 #include "reference/knn_reference.h"
 #include "reference/shaped_clouds.h"
@@ -74,6 +77,49 @@ static void a_heap_is_walked_past(void **state) {
     }
 }
 
+/* Of points in the places of a grid: how many in each, how far the places are from each other, and whether the numbers
+   of those in one place are near each other, rising or falling, or not. */
+typedef struct tie_case {
+    uint32_t in_place;
+    double step, origin;
+    int32_t numbers; /* 0: by chance */
+} tie_case;
+
+static void place_ties(const tie_case *c, uint64_t count, double *at) {
+    const uint64_t places = count / c->in_place + 1, side = (uint64_t)ceil(cbrt((double)places));
+    for (uint64_t i = 0; i < count; i++) {
+        const uint64_t number = c->numbers < 0 ? count - 1 - i : i;
+        const uint64_t place = c->numbers == 0 ? mote_hash_pair(c->in_place, i) % places : number / c->in_place;
+        const uint64_t of[3] = {place % side, place / side % side, place / side / side};
+        for (int k = 0; k < 3; k++) at[3 * i + k] = c->origin + c->step * (double)of[k];
+    }
+}
+
+/* More points at one distance than a search has room for: the smallest numbers count. */
+static void ties_are_settled_by_number(void **state) {
+    static const tie_case cases[] = {
+        {58, 1, 0, 0},  {58, 0.1, 0, 0},   {20, 1, 500000, 1},   {20, 0.1, 500000, -1},
+        {130, 1, 0, 1}, {130, 1e-3, 7, 0}, {300, 0.25, 0.5, -1}, {7, 1e-9, 1e3, 0},
+    };
+    static const uint32_t ks[] = {10, 16, 17, 33, 64, 65, 100, 128, 129, 200, 256, 257, 512, 700};
+    const uint64_t count = parity_extent(1500, 2500, 60000);
+    const uint32_t step = (uint32_t)parity_extent(5, 3, 1);
+    parity_pair *pair = *state;
+    double *const at = malloc(3 * count * sizeof *at);
+    assert_non_null(at);
+    for (uint32_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+        place_ties(&cases[c], count, at);
+        mote_cloud *cloud = knn_reference_cloud(pair->cpu, type_of(c), 1, 0, at, count);
+        for (uint32_t i = c % step; i < sizeof ks / sizeof ks[0]; i += step) {
+            knn_trial t = knn_trial_of(state, cloud, ks[i], "ties");
+            t.params.exclude_self = (c + i) % 2 == 0;
+            knn_compare(&t);
+        }
+        mote_cloud_destroy(cloud);
+    }
+    free(at);
+}
+
 static void radii_in_shapes_find_the_same(void **state) {
     static const double radii[] = {1e-7, 0.01, 1, 3e4};
     const uint64_t count = parity_extent(100, 250, 1500);
@@ -104,11 +150,9 @@ static void a_million_points_have_the_same_neighbours(void **state) {
 int main(void) {
     if (!parity_can_run()) return PARITY_SKIPPED;
     const struct CMUnitTest tests[] = {
-        PARITY_TEST(shapes_have_the_same_neighbours),
-        PARITY_TEST(queries_of_shapes_are_answered_alike),
-        PARITY_TEST(a_heap_is_walked_past),
-        PARITY_TEST(radii_in_shapes_find_the_same),
-        PARITY_TEST(a_million_points_have_the_same_neighbours),
+        PARITY_TEST(shapes_have_the_same_neighbours), PARITY_TEST(queries_of_shapes_are_answered_alike),
+        PARITY_TEST(a_heap_is_walked_past),           PARITY_TEST(ties_are_settled_by_number),
+        PARITY_TEST(radii_in_shapes_find_the_same),   PARITY_TEST(a_million_points_have_the_same_neighbours),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -62,6 +62,78 @@ template <int PER> static __device__ inline void knn_sort_words(uint32_t (&word)
     merge_words<PER, 2>(word, lane);
 }
 
+/* ---- keys and indices in registers: the same sort, in loops, as it is called where words do not decide */
+
+/* Whether a pair stays, or goes to the other's place. */
+static __device__ __forceinline__ void order_keys(uint64_t *low_key, uint32_t *low_index, uint64_t *high_key,
+                                                  uint32_t *high_index) {
+    const uint64_t key = *low_key;
+    const uint32_t index = *low_index;
+    const bool exchanged = knn_is_before(*high_key, *high_index, key, index);
+    *low_key = exchanged ? *high_key : key;
+    *low_index = exchanged ? *high_index : index;
+    *high_key = exchanged ? key : *high_key;
+    *high_index = exchanged ? index : *high_index;
+}
+
+/* Pairs within a lane. */
+template <int PER, int DISTANCE>
+static __device__ inline void halve_keys(uint64_t (&key)[PER], uint32_t (&index)[PER]) {
+    if constexpr (DISTANCE > 0) {
+#pragma unroll
+        for (int j = 0; j < PER; j++) {
+            if ((j & DISTANCE) == 0) order_keys(&key[j], &index[j], &key[j | DISTANCE], &index[j | DISTANCE]);
+        }
+        halve_keys<PER, DISTANCE / 2>(key, index);
+    }
+}
+
+template <int PER, int RUN> static __device__ inline void merge_keys(uint64_t (&key)[PER], uint32_t (&index)[PER]) {
+    if constexpr (RUN <= PER) {
+#pragma unroll
+        for (int j = 0; j < PER; j++) {
+            const int other = j ^ (RUN - 1);
+            if ((j & (RUN / 2)) == 0) order_keys(&key[j], &index[j], &key[other], &index[other]);
+        }
+        halve_keys<PER, RUN / 4>(key, index);
+        merge_keys<PER, 2 * RUN>(key, index);
+    }
+}
+
+/* Pairs in lanes whose numbers differ by a mask; turned: from both ends. */
+template <int PER, bool TURNED>
+static __device__ inline void order_keys_of_lanes(uint64_t (&key)[PER], uint32_t (&index)[PER], uint32_t mask,
+                                                  bool keeps_lower) {
+    uint64_t other_key[PER];
+    uint32_t other_index[PER];
+#pragma unroll
+    for (int j = 0; j < PER; j++) {
+        other_key[j] = warp_exchange(key[TURNED ? PER - 1 - j : j], mask);
+        other_index[j] = warp_exchange(index[TURNED ? PER - 1 - j : j], mask);
+    }
+#pragma unroll
+    for (int j = 0; j < PER; j++) {
+        const bool takes = knn_is_before(other_key[j], other_index[j], key[j], index[j]) == keeps_lower;
+        key[j] = takes ? other_key[j] : key[j];
+        index[j] = takes ? other_index[j] : index[j];
+    }
+}
+
+/* Ascending, by key and then index; the lane's are the places PER · lane and following. */
+template <int PER>
+static __device__ inline void knn_sort_keys(uint64_t (&key)[PER], uint32_t (&index)[PER], uint32_t lane) {
+    merge_keys<PER, 2>(key, index);
+    CUDA_ROLLED
+    for (uint32_t lanes = 2; lanes <= CUDA_WARP; lanes *= 2) {
+        order_keys_of_lanes<PER, true>(key, index, lanes - 1, (lane & (lanes / 2)) == 0);
+        CUDA_ROLLED
+        for (uint32_t mask = lanes / 4; mask > 0; mask /= 2) {
+            order_keys_of_lanes<PER, false>(key, index, mask, (lane & mask) == 0);
+        }
+        halve_keys<PER, PER / 2>(key, index);
+    }
+}
+
 /* ---- neighbours: a list in shared memory has key[i] and index_at(i), and is ordered by both */
 
 /* Of a warp. */
@@ -109,8 +181,9 @@ static __device__ inline void knn_sort_list(LIST *list, uint32_t count, uint32_t
 
 #define KNN_EXCHANGES 6 /* rounds, before a complete sort is cheaper */
 
-/* Sorts a list, a power of two, in which few stand in each other's place, and those beside each other. */
-static __device__ inline void knn_repair_list(knn_near_list list, uint32_t count, uint32_t lane) {
+/* Sorts a list, a power of two, in which few stand in each other's place, and those beside each other. Returns whether
+   it is in order then. */
+static __device__ inline bool knn_repair_list(knn_near_list list, uint32_t count, uint32_t lane) {
     for (int round = 0; round < KNN_EXCHANGES; round++) {
         bool exchanged = false;
         for (uint32_t first = 0; first < 2; first++) {
@@ -119,9 +192,9 @@ static __device__ inline void knn_repair_list(knn_near_list list, uint32_t count
             }
             __syncwarp();
         }
-        if (!__any_sync(CUDA_ALL, exchanged)) return;
+        if (!__any_sync(CUDA_ALL, exchanged)) return true;
     }
-    knn_sort_list<CUDA_WARP>(&list, count, lane);
+    return false;
 }
 
 #endif

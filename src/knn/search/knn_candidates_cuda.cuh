@@ -1,5 +1,12 @@
-/* The candidates of one query that wants many neighbours: in shared memory, sorted by a warp when they are full and in
-   the end. For .cu files only. */
+/* The candidates of one query that wants many neighbours: in shared memory, thinned out by a warp when they are full,
+   and sorted in the end. For .cu files only.
+
+     keyed           queued               CAPACITY
+     [keys are made   |places in the tree |  free   ]
+
+     full   keys are made of all. The k nearest and a few more stay, in any order; behind the last of them nothing
+            matters from now on. Where many points are at one distance, that is the last of their numbers that matters.
+     end    keys are made of all, and the k nearest are put in order. */
 #ifndef MOTE_KNN_CANDIDATES_CUDA_H
 #define MOTE_KNN_CANDIDATES_CUDA_H
 
@@ -9,35 +16,44 @@
 
 #define KNN_SORTED 512u /* the most that are sorted by words in registers */
 
-/* CAPACITY candidates. Up to KNN_SORTED: the best ones, k or fewer in order, in front of those that came since. More:
-   the best in the lower half, filled up, and what came since in the upper. */
+/* k candidates are not behind the last: what is, does not matter. */
+typedef struct knn_last {
+    uint64_t key; /* UINT64_MAX: there is none yet */
+    uint32_t index;
+} knn_last;
+
+/* CAPACITY candidates. Up to KNN_SORTED: as drawn above. More: the best in the lower half, always in order and filled
+   up, and what came since in the upper. */
 template <uint32_t CAPACITY> struct alignas(16) knn_candidates {
+    knn_last last;   /* the last that matters */
+    uint32_t tied;   /* whether something behind it is not ruled out by floats */
+    uint32_t keyed;  /* candidates whose keys are made, where not all are in order */
+    uint32_t filled; /* how often they were too many, though floats had ruled out what they can */
     uint64_t key[CAPACITY];
     uint32_t index[CAPACITY];                            /* of what came since: its place in the tree */
-    float square[CAPACITY <= KNN_SORTED ? CAPACITY : 1]; /* of what came since */
+    float square[CAPACITY <= KNN_SORTED ? CAPACITY : 1]; /* by floats; of no use once all are in order */
 };
 
 /* A query: the same in all lanes. */
 typedef struct knn_query_state {
     float4 at, normal;
-    float max;         /* the largest square that matters */
-    uint32_t resolved; /* of neighbours at distance zero only smaller numbers matter; else UINT32_MAX */
+    float max; /* the largest square that matters */
     uint32_t place;
-    uint32_t kept;   /* of the best */
-    uint32_t queued; /* candidates in all */
-    uint32_t filled; /* how often they were too many, though floats had ruled out what they can */
+    uint32_t queued; /* candidates */
 } knn_query_state;
 
 static __device__ inline knn_query_state knn_query_state_at(uint32_t place) {
     knn_query_state s;
     s.at = s.normal = make_float4(0, 0, 0, 0);
     s.max = INFINITY;
-    s.resolved = UINT32_MAX;
     s.place = place;
-    s.kept = 0;
     s.queued = 0;
-    s.filled = 0;
     return s;
+}
+
+/* Of neighbours at distance zero only numbers up to this matter. */
+static __device__ inline uint32_t knn_resolved(const knn_last *last) {
+    return knn_is_zero(last->key) ? last->index : UINT32_MAX;
 }
 
 /* Candidates of some lanes, for which there is room. */
@@ -106,7 +122,7 @@ static __device__ inline void knn_prune(const knn_search_args *args, const knn_d
     if constexpr (CAPACITY <= KNN_SORTED) {
         constexpr int per = CAPACITY / CUDA_WARP;
         const uint32_t nth = args->k + (args->exclude_self ? 1 : 0), queued = s->queued;
-        if (s->kept > 0 || queued < nth) return;
+        if (c->keyed > 0 || queued < nth) return;
         float square[per];
         uint32_t place[per];
         __syncwarp();
@@ -145,6 +161,192 @@ static __device__ inline void knn_make_keys(const knn_search_args *args, const k
         c->key[i] = counts ? key : UINT64_MAX;
         c->index[i] = counts ? __ldg(args->tree.points.order + place) : UINT32_MAX;
     }
+}
+
+/* From now on, only what is not behind the last matters. */
+template <int KIND, bool ELLIPSOID>
+static __device__ inline void lower_max(const knn_search_args *args, const knn_distance_bounds *distance_bounds,
+                                        uint64_t last, knn_query_state *s) {
+    if (last == UINT64_MAX) return;
+    s->max = fminf(s->max, knn_distance_bound_of_key<KIND, ELLIPSOID>(args, last, distance_bounds));
+}
+
+/* Whether a point of the tree is not behind the last candidate that matters: by its key and number. */
+template <int KIND, bool ELLIPSOID>
+static __device__ inline bool knn_matters(const knn_search_args *args, uint32_t of_query, uint32_t place,
+                                          const knn_last *last) {
+    knn_exact mine, other;
+    knn_ellipsoid of = {{0, 0, 0}, 0};
+    knn_exact_of<KIND>(&args->queries, of_query, &mine);
+    knn_exact_of<KIND>(&args->tree.points, place, &other);
+    if (ELLIPSOID) of = knn_ellipsoid_at(args, of_query);
+    const uint64_t key = knn_key_from<KIND, ELLIPSOID>(args, &mine, &other, &of);
+    return knn_is_before(key, __ldg(args->tree.points.order + place), last->key, last->index);
+}
+
+/* ---- up to 512: the nearest are selected, in any order. Each lane has PER candidates; UINT64_MAX is the key of none
+ */
+
+template <int PER> static __device__ inline uint32_t count_up_to(const uint64_t (&key)[PER], uint64_t max) {
+    uint32_t count = 0;
+#pragma unroll
+    for (int j = 0; j < PER; j++) count += key[j] <= max ? 1 : 0;
+    return warp_sum(count);
+}
+
+/* A lane that has one of the lanes' keys between two others; another one in each round. */
+template <int PER>
+static __device__ inline bool pick_between(const uint64_t (&key)[PER], uint64_t low, uint64_t high, uint32_t round,
+                                           uint64_t *picked) {
+    uint64_t mine = 0;
+    bool has = false;
+#pragma unroll
+    for (int j = 0; j < PER; j++) {
+        const bool between = key[j] > low && key[j] < high;
+        mine = between ? key[j] : mine;
+        has = has || between;
+    }
+    const uint32_t lanes = __ballot_sync(CUDA_ALL, has), turn = round * 11 % CUDA_WARP;
+    const uint32_t from_turn = lanes & ~((1u << turn) - 1);
+    if (lanes == 0) return false;
+    *picked = warp_broadcast(mine, warp_first(from_turn != 0 ? from_turn : lanes));
+    return true;
+}
+
+/* A key that nth candidates or more do not exceed, and fewer than nth are below: the nth is among those that have it.
+   Or a key that nth to most do not exceed. *within: how many do not. There are nth at least, and one is not zero. */
+template <int PER>
+static __device__ inline uint64_t select_key(const uint64_t (&key)[PER], uint32_t nth, uint32_t most,
+                                             uint32_t *within) {
+    uint64_t low = 0, high = UINT64_MAX - 1, tried = 0; /* tried is not excluded by low: it may be the key */
+    *within = count_up_to(key, high);
+    for (uint32_t round = 0; *within > most; round++) {
+        if (round > 0 && !pick_between(key, low, high, round, &tried)) break;
+        const uint32_t count = count_up_to(key, tried);
+        if (count < nth) {
+            low = tried;
+        } else {
+            high = tried;
+            *within = count;
+            if (tried == 0) break;
+        }
+    }
+    return high;
+}
+
+/* Of candidates that have a key: a number that nth to most of them do not exceed. There are more than nth. Numbers of
+   points at one distance are as good as random: it is guessed from how many are wanted. */
+template <int PER>
+static __device__ inline uint32_t select_index(const uint64_t (&key)[PER], const uint32_t (&index)[PER], uint64_t of,
+                                               uint32_t nth, uint32_t most) {
+    uint32_t low = 0, high = 0, count = 0; /* nth or more do not exceed high, fewer are below low */
+#pragma unroll
+    for (int j = 0; j < PER; j++) {
+        high = key[j] == of && index[j] > high ? index[j] : high;
+        count += key[j] == of ? 1 : 0;
+    }
+    high = warp_max(high);
+    count = warp_sum(count);
+    for (uint32_t round = 0; count > most && low < high; round++) {
+        const float share = round < 4 ? (float)(nth + most) / (float)(2 * count) : 0.5f;
+        const uint32_t tried = low + (uint32_t)((double)(high - low) * fminf(share, 0.99f));
+        uint32_t within = 0;
+#pragma unroll
+        for (int j = 0; j < PER; j++) within += key[j] == of && index[j] <= tried ? 1 : 0;
+        within = warp_sum(within);
+        if (within < nth) {
+            low = tried + 1;
+        } else {
+            high = tried;
+            count = within;
+        }
+    }
+    return high;
+}
+
+/* The last of the k nearest candidates, whose keys are made, or of a few more, up to most; UINT64_MAX is the key where
+   there are fewer. */
+template <uint32_t CAPACITY>
+static __device__ inline knn_last last_of_nearest(const knn_candidates<CAPACITY> *c, uint32_t count, uint32_t k,
+                                                  uint32_t most) {
+    constexpr int per = CAPACITY / CUDA_WARP;
+    knn_last last = {UINT64_MAX, UINT32_MAX};
+    uint64_t key[per];
+    uint32_t index[per], within;
+#pragma unroll
+    for (uint32_t j = 0; j < per; j++) {
+        const uint32_t i = j * CUDA_WARP + warp_lane();
+        key[j] = i < count ? c->key[i] : UINT64_MAX;
+        index[j] = i < count ? c->index[i] : UINT32_MAX;
+    }
+    const uint64_t nearest = select_key(key, k, most, &within);
+    if (within < k) return last;
+    last.key = nearest;
+    if (within > most) {
+        const uint32_t before = nearest == 0 ? 0 : count_up_to(key, nearest - 1);
+        last.index = select_index(key, index, nearest, k - before, most - before);
+    }
+    return last;
+}
+
+/* Keeps the candidates that are not behind the last. Returns how many; what goes of squares up to max is noted: ties.
+ */
+template <uint32_t CAPACITY>
+static __device__ inline uint32_t keep_up_to(const knn_last *last, uint32_t count, float max,
+                                             knn_candidates<CAPACITY> *c) {
+    uint32_t kept = 0;
+    bool tied = c->tied;
+    CUDA_ROLLED
+    for (uint32_t first = 0; first < count; first += CUDA_WARP) {
+        const uint32_t i = first + warp_lane();
+        const uint64_t key = i < count ? c->key[i] : UINT64_MAX;
+        const uint32_t index = i < count ? c->index[i] : UINT32_MAX;
+        const float square = i < count ? c->square[i] : 0;
+        const bool counts = key != UINT64_MAX, stays = counts && !knn_is_before(last->key, last->index, key, index);
+        const uint32_t to = warp_append(stays, &kept); /* not behind what is read */
+        tied = __any_sync(CUDA_ALL, counts && !stays && square <= max) != 0 || tied;
+        __syncwarp(); /* all have read */
+        if (stays) {
+            c->key[to] = key;
+            c->index[to] = index;
+            c->square[to] = square;
+        }
+        __syncwarp();
+    }
+    if (warp_lane() == 0) c->tied = tied;
+    __syncwarp();
+    return kept;
+}
+
+/* Keeps the k nearest candidates, and up to most in all. Functions that are called seldom are not part of the walk, so
+   that they cost it no registers. */
+template <int KIND, bool ELLIPSOID, uint32_t CAPACITY>
+static __device__ __noinline__ void keep_nearest_of(const knn_search_args *args,
+                                                    const knn_distance_bounds *distance_bounds, uint32_t most,
+                                                    uint32_t lane, knn_query_state *s, knn_candidates<CAPACITY> *c) {
+    knn_make_keys<KIND, ELLIPSOID, CAPACITY>(args, s, c->keyed, s->queued, lane, c);
+    __syncwarp();
+    const knn_last last = last_of_nearest(c, s->queued, args->k, most);
+    lower_max<KIND, ELLIPSOID>(args, distance_bounds, last.key, s);
+    s->queued = keep_up_to(&last, s->queued, s->max, c);
+    if (lane == 0) {
+        c->last = last;
+        c->keyed = s->queued;
+        c->filled++;
+    }
+    __syncwarp();
+}
+
+/* A state whose address is told is not in registers: a copy's is. */
+template <int KIND, bool ELLIPSOID, uint32_t CAPACITY>
+static __device__ inline void keep_nearest(const knn_search_args *args, const knn_distance_bounds *distance_bounds,
+                                           uint32_t most, uint32_t lane, knn_query_state *s,
+                                           knn_candidates<CAPACITY> *c) {
+    const knn_distance_bounds bounds = *distance_bounds;
+    knn_query_state copy = *s;
+    keep_nearest_of<KIND, ELLIPSOID, CAPACITY>(args, &bounds, most, lane, &copy, c);
+    s->max = copy.max;
+    s->queued = copy.queued;
 }
 
 /* ---- up to 512: sorted by the leading bits of their keys; where these are alike, mended */
@@ -210,10 +412,24 @@ static __device__ inline bool is_out_of_order(const uint64_t (&key)[PER], const 
     return __any_sync(CUDA_ALL, wrong);
 }
 
-/* Puts up to 32 · PER candidates, whose keys are made, in order. */
+/* Candidates in order, from the lanes' registers. */
+template <int PER, uint32_t CAPACITY>
+static __device__ inline void store_in_order(const uint64_t (&key)[PER], const uint32_t (&index)[PER], uint32_t lane,
+                                             knn_candidates<CAPACITY> *c) {
+    __syncwarp();
+#pragma unroll
+    for (uint32_t j = 0; j < PER; j++) {
+        c->key[lane * PER + j] = key[j];
+        c->index[lane * PER + j] = index[j];
+    }
+    __syncwarp();
+}
+
+/* Puts up to 32 · PER candidates, whose keys are made, in order by their leading bits. Returns whether that is their
+   order by keys and numbers. */
 template <int KIND, int PER, uint32_t CAPACITY>
-static __device__ inline void sort_candidates(const knn_leading<KIND> *to, uint32_t count, uint32_t lane,
-                                              knn_candidates<CAPACITY> *c) {
+static __device__ inline bool sort_by_words(const knn_leading<KIND> *to, uint32_t count, uint32_t lane,
+                                            knn_candidates<CAPACITY> *c) {
     constexpr uint32_t slots = PER * CUDA_WARP;
     uint32_t word[PER], index[PER];
     uint64_t key[PER];
@@ -230,35 +446,57 @@ static __device__ inline void sort_candidates(const knn_leading<KIND> *to, uint3
         index[j] = exists ? c->index[word[j] % slots] : UINT32_MAX;
     }
     const bool wrong = is_out_of_order<PER>(key, index, lane);
-    __syncwarp();
+    store_in_order<PER>(key, index, lane, c);
+    return !wrong || knn_repair_list({c->key, c->index}, slots, lane);
+}
+
+template <int PER, uint32_t CAPACITY>
+static __device__ inline void sort_by_keys(uint32_t count, uint32_t lane, knn_candidates<CAPACITY> *c) {
+    uint64_t key[PER];
+    uint32_t index[PER];
 #pragma unroll
     for (uint32_t j = 0; j < PER; j++) {
-        c->key[lane * PER + j] = key[j];
-        c->index[lane * PER + j] = index[j];
+        const uint32_t slot = j * CUDA_WARP + lane;
+        key[j] = slot < count ? c->key[slot] : UINT64_MAX;
+        index[j] = slot < count ? c->index[slot] : UINT32_MAX;
     }
-    __syncwarp();
-    if (!wrong) return;
-    const knn_near_list list = {c->key, c->index};
-    knn_repair_list(list, slots, lane);
+    knn_sort_keys<PER>(key, index, lane);
+    store_in_order<PER>(key, index, lane, c);
+}
+
+/* Where many keys are alike: puts the k nearest in order by all bits. Returns how many candidates are left. */
+template <uint32_t CAPACITY>
+static __device__ __noinline__ uint32_t put_ties_in_order(uint32_t count, uint32_t k, knn_candidates<CAPACITY> *c) {
+    constexpr uint32_t half = CAPACITY / 2;
+    uint32_t left = count;
+    if (count > half && k <= half) {
+        const knn_last last = last_of_nearest(c, count, k, half);
+        left = keep_up_to(&last, count, -1, c);
+    }
+    if (left <= half) {
+        sort_by_keys<half / CUDA_WARP>(left, warp_lane(), c);
+    } else {
+        sort_by_keys<CAPACITY / CUDA_WARP>(left, warp_lane(), c);
+    }
+    return left;
 }
 
 template <int KIND, bool ELLIPSOID, uint32_t CAPACITY>
-static __device__ inline void resolve_by_words(const knn_search_args *args, const knn_distance_bounds *distance_bounds,
-                                               uint32_t lane, knn_query_state *s, knn_candidates<CAPACITY> *c) {
+static __device__ inline void put_in_order(const knn_search_args *args, const knn_distance_bounds *distance_bounds,
+                                           uint32_t lane, knn_query_state *s, knn_candidates<CAPACITY> *c) {
     constexpr int per = CAPACITY / CUDA_WARP, kind = ELLIPSOID ? KNN_DOUBLE : KIND;
     constexpr uint32_t slot_bits = CAPACITY == 128 ? 7 : CAPACITY == 256 ? 8 : 9;
-    knn_make_keys<KIND, ELLIPSOID, CAPACITY>(args, s, s->kept, s->queued, lane, c);
+    bool in_order = false;
+    knn_make_keys<KIND, ELLIPSOID, CAPACITY>(args, s, c->keyed, s->queued, lane, c);
     __syncwarp();
-    const float max =
-        s->max <= FLT_MAX ? s->max : largest_square<KIND, ELLIPSOID, CAPACITY>(args, distance_bounds, s, lane, c);
-    const knn_leading<kind> to = leading_of<kind>(&args->keys, max, 32 - slot_bits);
-    if (s->queued <= CAPACITY / 2) {
-        sort_candidates<kind, per / 2, CAPACITY>(&to, s->queued, lane, c);
-    } else {
-        sort_candidates<kind, per, CAPACITY>(&to, s->queued, lane, c);
+    if (!c->tied) {
+        const float max =
+            s->max <= FLT_MAX ? s->max : largest_square<KIND, ELLIPSOID, CAPACITY>(args, distance_bounds, s, lane, c);
+        const knn_leading<kind> to = leading_of<kind>(&args->keys, max, 32 - slot_bits);
+        in_order = s->queued <= CAPACITY / 2 ? sort_by_words<kind, per / 2, CAPACITY>(&to, s->queued, lane, c)
+                                             : sort_by_words<kind, per, CAPACITY>(&to, s->queued, lane, c);
     }
-    s->kept = s->queued < args->k ? s->queued : args->k;
-    s->queued = s->kept;
+    if (!in_order) s->queued = put_ties_in_order(s->queued, args->k, c);
 }
 
 /* ---- more: what came since is sorted and merged with the best */
@@ -290,13 +528,17 @@ static __device__ inline void resolve_by_merging(const knn_search_args *args, ui
     for (uint32_t single = half / 2; single > 0; single /= 2)
         knn_order_stage<CUDA_WARP>(&best, half, single, half, lane);
     s->queued = half;
-    s->kept = args->k;
 }
 
 /* ---- both */
 
 template <uint32_t CAPACITY>
 static __device__ inline void knn_query_state_begin(uint32_t lane, knn_query_state *s, knn_candidates<CAPACITY> *c) {
+    __syncwarp(); /* all have read what is known of another query */
+    if (lane == 0) {
+        c->last = {UINT64_MAX, UINT32_MAX};
+        c->tied = c->keyed = c->filled = 0;
+    }
     if constexpr (CAPACITY > KNN_SORTED) {
         for (uint32_t i = lane; i < CAPACITY / 2; i += CUDA_WARP) {
             c->key[i] = UINT64_MAX;
@@ -304,6 +546,7 @@ static __device__ inline void knn_query_state_begin(uint32_t lane, knn_query_sta
         }
         s->queued = CAPACITY / 2;
     }
+    __syncwarp();
 }
 
 /* Puts the candidates in order and keeps the best. */
@@ -314,29 +557,42 @@ static __device__ inline void knn_resolve(const knn_search_args *args, const knn
     if constexpr (CAPACITY > KNN_SORTED) {
         resolve_by_merging<KIND, ELLIPSOID, CAPACITY>(args, lane, s, c);
     } else {
-        resolve_by_words<KIND, ELLIPSOID, CAPACITY>(args, distance_bounds, lane, s, c);
+        put_in_order<KIND, ELLIPSOID, CAPACITY>(args, distance_bounds, lane, s, c);
     }
 }
 
-/* Whether candidates came since. */
-template <uint32_t CAPACITY> static __device__ inline bool knn_is_unresolved(const knn_query_state *s) {
-    return s->queued > (CAPACITY > KNN_SORTED ? CAPACITY / 2 : s->kept);
+/* Makes room for two candidates of each lane; from then on only what is not behind the last of k matters. */
+template <int KIND, bool ELLIPSOID, uint32_t CAPACITY>
+static __device__ inline void knn_make_room(const knn_search_args *args, const knn_distance_bounds *distance_bounds,
+                                            uint32_t lane, knn_query_state *s, knn_candidates<CAPACITY> *c) {
+    constexpr uint32_t half = CAPACITY / 2, most = CAPACITY - 2 * CUDA_WARP;
+    const uint32_t k = args->k;
+    __syncwarp();
+    if constexpr (CAPACITY <= KNN_SORTED) {
+        keep_nearest<KIND, ELLIPSOID, CAPACITY>(args, distance_bounds, k + k / 8 < most ? k + k / 8 : most, lane, s, c);
+    } else {
+        resolve_by_merging<KIND, ELLIPSOID, CAPACITY>(args, lane, s, c);
+        const uint64_t key = c->key[k - 1];
+        lower_max<KIND, ELLIPSOID>(args, distance_bounds, key, s);
+        if (lane == 0) {
+            c->last = {key, c->index[k - 1]};
+            c->tied = key != UINT64_MAX && k < half && c->key[k] == key;
+            c->filled++;
+        }
+        __syncwarp();
+    }
 }
 
-/* From now on, only what may be before the last of k matters. */
-template <int KIND, bool ELLIPSOID, uint32_t CAPACITY>
-static __device__ inline void knn_lower_bounds(const knn_search_args *args, const knn_distance_bounds *distance_bounds,
-                                               knn_query_state *s, const knn_candidates<CAPACITY> *c) {
-    if (s->kept < args->k || c->index[args->k - 1] == UINT32_MAX) return;
-    const uint64_t key = c->key[args->k - 1];
-    s->max = fminf(s->max, knn_distance_bound_of_key<KIND, ELLIPSOID>(args, key, distance_bounds));
-    if (knn_is_zero(key)) s->resolved = c->index[args->k - 1];
+/* Whether there are candidates that are not in order. */
+template <uint32_t CAPACITY> static __device__ inline bool knn_is_unresolved(const knn_query_state *s) {
+    return s->queued > (CAPACITY > KNN_SORTED ? CAPACITY / 2 : 0);
 }
 
 template <uint32_t CAPACITY>
 static __device__ inline void knn_write_row(const knn_search_args *args, const knn_candidates<CAPACITY> *c,
-                                            uint32_t kept, uint32_t row, uint32_t lane) {
+                                            uint32_t queued, uint32_t row, uint32_t lane) {
     const knn_cuda_rows *to = &args->rows;
+    const uint32_t kept = queued < args->k ? queued : args->k;
     uint32_t count = 0;
     __syncwarp();
     for (uint32_t first = 0; first < args->k; first += CUDA_WARP) {

@@ -154,39 +154,30 @@ static __device__ inline uint32_t choose_near(uint32_t listed, uint32_t q, uint3
 #define LANES_OF_LEAF 4u /* each tries two points */
 #define LEAVES        (CUDA_WARP / LANES_OF_LEAF)
 
-/* Tries leaves; settles when the candidates are full, and in the end if that is wanted. */
+/* Tries leaves. */
 template <int KIND, bool ELLIPSOID, uint32_t CAPACITY, bool LOCAL>
-static __device__ inline void try_leaves(const knn_search_args *args, const knn_frame<KIND, LOCAL> *frame,
-                                         const knn_distance_bounds *distance_bounds, const uint32_t *leaves,
-                                         uint32_t count, bool settle, uint32_t lane, knn_query_state *s,
-                                         knn_candidates<CAPACITY> *c) {
+static __device__ inline void
+try_leaves(const knn_search_args *args, const knn_frame<KIND, LOCAL> *frame, const knn_distance_bounds *distance_bounds,
+           const uint32_t *leaves, uint32_t count, uint32_t lane, knn_query_state *s, knn_candidates<CAPACITY> *c) {
     const uint32_t pair = lane % LANES_OF_LEAF;
-    for (uint32_t first = 0;; first += LEAVES) {
-        const bool ends = first >= count;
-        uint32_t place = 0, lanes[2] = {0, 0};
-        float square[2] = {0, 0};
-        if (!ends) {
-            const uint32_t i = first + lane / LANES_OF_LEAF;
-            const uint32_t leaf = leaves[i < count ? i : first];
-            const float max = i < count ? s->max : -1;
-            float x[2], y[2], z[2];
-            place = leaf * KNN_CUDA_LEAF + 2 * pair;
-            knn_load<KIND, LOCAL, 2>(&args->tree.metric, frame, &args->tree.points, place, 0, x);
-            knn_load<KIND, LOCAL, 2>(&args->tree.metric, frame, &args->tree.points, place, 1, y);
-            knn_load<KIND, LOCAL, 2>(&args->tree.metric, frame, &args->tree.points, place, 2, z);
-            square[0] = knn_bounded_square<ELLIPSOID>(x[0] - s->at.x, y[0] - s->at.y, z[0] - s->at.z, s->normal);
-            square[1] = knn_bounded_square<ELLIPSOID>(x[1] - s->at.x, y[1] - s->at.y, z[1] - s->at.z, s->normal);
-            lanes[0] = __ballot_sync(CUDA_ALL, square[0] <= max);
-            lanes[1] = __ballot_sync(CUDA_ALL, square[1] <= max);
+    for (uint32_t first = 0; first < count; first += LEAVES) {
+        const uint32_t i = first + lane / LANES_OF_LEAF;
+        const uint32_t leaf = leaves[i < count ? i : first];
+        const uint32_t place = leaf * KNN_CUDA_LEAF + 2 * pair;
+        const float max = i < count ? s->max : -1;
+        float x[2], y[2], z[2], square[2];
+        uint32_t lanes[2];
+        knn_load<KIND, LOCAL, 2>(&args->tree.metric, frame, &args->tree.points, place, 0, x);
+        knn_load<KIND, LOCAL, 2>(&args->tree.metric, frame, &args->tree.points, place, 1, y);
+        knn_load<KIND, LOCAL, 2>(&args->tree.metric, frame, &args->tree.points, place, 2, z);
+#pragma unroll
+        for (uint32_t j = 0; j < 2; j++) {
+            square[j] = knn_bounded_square<ELLIPSOID>(x[j] - s->at.x, y[j] - s->at.y, z[j] - s->at.z, s->normal);
+            lanes[j] = __ballot_sync(CUDA_ALL, square[j] <= max);
         }
         const uint32_t more = (uint32_t)(__popc(lanes[0]) + __popc(lanes[1]));
         if (s->queued + more > CAPACITY) knn_prune<KIND, ELLIPSOID, CAPACITY>(args, distance_bounds, lane, s, c);
-        if (s->queued + more > CAPACITY || (ends && settle && knn_is_unresolved<CAPACITY>(s))) {
-            knn_resolve<KIND, ELLIPSOID, CAPACITY>(args, distance_bounds, lane, s, c);
-            knn_lower_bounds<KIND, ELLIPSOID, CAPACITY>(args, distance_bounds, s, c);
-            if (!ends) s->filled++;
-        }
-        if (ends) break;
+        if (s->queued + more > CAPACITY) knn_make_room<KIND, ELLIPSOID, CAPACITY>(args, distance_bounds, lane, s, c);
         knn_add(lanes[0], place, square[0], lane, s, c);
         knn_add(lanes[1], place + 1, square[1], lane, s, c);
     }
@@ -213,6 +204,18 @@ static __device__ inline uint32_t list_range(uint32_t first, uint32_t end, uint3
 #define WALKED(k) (1024u + 4 * (k)) /* leaves */
 #define FILLED    6u                /* times */
 
+/* After the leaves around a query: how far it looks from now on. */
+template <int KIND, bool ELLIPSOID, uint32_t CAPACITY>
+static __device__ inline void bound_by_candidates(const knn_search_args *args,
+                                                  const knn_distance_bounds *distance_bounds, uint32_t lane,
+                                                  knn_query_state *s, knn_candidates<CAPACITY> *c) {
+    if constexpr (CAPACITY > KNN_SORTED) {
+        knn_make_room<KIND, ELLIPSOID, CAPACITY>(args, distance_bounds, lane, s, c);
+    } else {
+        knn_prune<KIND, ELLIPSOID, CAPACITY>(args, distance_bounds, lane, s, c);
+    }
+}
+
 /* Lists leaves and tries them in turn: first, where nothing else bounds the query, those around; then those of the list
    for all, or of its own walk. Returns whether it came to the end of that. */
 template <int KIND, bool ELLIPSOID, uint32_t CAPACITY, uint32_t LISTED, bool LOCAL>
@@ -230,15 +233,14 @@ static __device__ inline bool seek(const knn_search_args *args, const knn_frame<
     box.normal = s->normal;
     box.compression = distance_bounds->compression;
     for (bool more = true, walks = false; more;) {
-        bool settle = true, thin = false;
+        bool ends_around = false;
         uint32_t near;
         box.max = s->max;
-        box.resolved = s->resolved;
+        box.resolved = knn_resolved(&memory->candidates.last);
         if (next < around.end) {
             near = list_range<LISTED>(next, around.end, lane, memory->near);
             next += near;
-            settle = CAPACITY > KNN_SORTED && next == around.end;
-            thin = next == around.end;
+            ends_around = next == around.end;
         } else if (listed != UINT32_MAX) {
             near = choose_near<CAPACITY, LISTED>(listed, q, lane, memory);
             more = false;
@@ -249,13 +251,14 @@ static __device__ inline bool seek(const knn_search_args *args, const knn_frame<
                                             &memory->near, &w);
             near = w.listed[0];
             more = w.waiting > 0;
-            settle = !more;
             walked += near;
-            if (!ELLIPSOID && more && (walked > WALKED(args->k) || s->filled > FILLED)) return false;
+            if (!ELLIPSOID && more && (walked > WALKED(args->k) || memory->candidates.filled > FILLED)) return false;
         }
-        try_leaves<KIND, ELLIPSOID, CAPACITY>(args, frame, distance_bounds, memory->near, near, settle, lane, s,
-                                              &memory->candidates);
-        if (thin) knn_prune<KIND, ELLIPSOID, CAPACITY>(args, distance_bounds, lane, s, &memory->candidates);
+        try_leaves<KIND, ELLIPSOID>(args, frame, distance_bounds, memory->near, near, lane, s, &memory->candidates);
+        if (ends_around) bound_by_candidates<KIND, ELLIPSOID>(args, distance_bounds, lane, s, &memory->candidates);
+    }
+    if (knn_is_unresolved<CAPACITY>(s)) {
+        knn_resolve<KIND, ELLIPSOID, CAPACITY>(args, distance_bounds, lane, s, &memory->candidates);
     }
     return true;
 }
@@ -315,12 +318,12 @@ static __device__ inline uint32_t begin_queries(const knn_search_args *args, con
     return list_for_all<KIND, ELLIPSOID>(&args->tree, frame, &box, distance_bounds->compression, lane, memory);
 }
 
-/* Finds the neighbours of one query: *kept of them. Returns whether it came to an end. */
+/* Finds the neighbours of one query: *found of them, or more. Returns whether it came to an end. */
 template <int KIND, bool ELLIPSOID, uint32_t CAPACITY, uint32_t LISTED, bool LOCAL>
 static __device__ inline bool answer_query(const knn_search_args *args, const knn_frame<KIND, LOCAL> *frame,
                                            const knn_distance_bounds *distance_bounds, uint32_t place, uint32_t q,
                                            uint32_t listed, uint32_t lane, large_k_memory<CAPACITY, LISTED> *memory,
-                                           uint32_t *kept) {
+                                           uint32_t *found) {
     knn_leaf_range around = {0, 0};
     knn_query_state s = knn_query_state_at(place);
     knn_query_state_begin<CAPACITY>(lane, &s, &memory->candidates);
@@ -335,7 +338,7 @@ static __device__ inline bool answer_query(const knn_search_args *args, const kn
         around = leaves_for(args, place);
     }
     const bool ended = seek<KIND, ELLIPSOID>(args, frame, &mine, around, q, listed, lane, &s, memory);
-    *kept = s.kept;
+    *found = s.queued;
     return ended;
 }
 
@@ -361,15 +364,15 @@ static __device__ inline bool search_group(const knn_search_args *args, const kn
     }
     for (uint32_t q = 0; q < rows; q++) {
         const uint32_t place = first + q;
-        uint32_t kept = 0;
+        uint32_t found = 0;
         bool ended = (single >> q & 1) == 0;
         if (q < queries && ended) {
             ended =
-                answer_query<KIND, ELLIPSOID>(args, &frame, &distance_bounds, place, q, listed, lane, memory, &kept);
+                answer_query<KIND, ELLIPSOID>(args, &frame, &distance_bounds, place, q, listed, lane, memory, &found);
         }
         if (ended) {
             const uint32_t row = args->by_place ? place - args->first : args->queries.order[place];
-            knn_write_row<CAPACITY>(args, &memory->candidates, kept, row, lane);
+            knn_write_row<CAPACITY>(args, &memory->candidates, found, row, lane);
         } else {
             knn_defer(&deferred->single, place);
         }
@@ -379,14 +382,17 @@ static __device__ inline bool search_group(const knn_search_args *args, const kn
 
 /* Blocks of a multiprocessor, such that registers hold most of what a warp needs. */
 static constexpr uint32_t blocks_at_once(uint32_t buffer, bool ellipsoidal) {
-    return buffer <= 128 ? (ellipsoidal ? 6 : 8) : buffer <= 256 ? 5 : 1;
+    return buffer <= 128 ? (ellipsoidal ? 6 : 8) : buffer <= 256 ? (ellipsoidal ? 5 : 6) : buffer <= 512 ? 8 : 1;
+}
+
+/* The same for what is deferred. */
+static constexpr uint32_t deferred_at_once(uint32_t buffer) {
+    return buffer <= 128 ? 6 : buffer <= 256 ? 5 : buffer <= 512 ? 8 : 1;
 }
 
 template <int KIND, bool ELLIPSOID, uint32_t CAPACITY, uint32_t LISTED, uint32_t WARPS>
-static __global__ __launch_bounds__(WARPS *CUDA_WARP,
-                                    blocks_at_once(CAPACITY, ELLIPSOID)) void search_large_k(knn_search_args args,
-                                                                                             knn_deferred deferred,
-                                                                                             uint32_t group) {
+static __global__ __launch_bounds__(WARPS *CUDA_WARP, blocks_at_once(CAPACITY, ELLIPSOID)) void search_large_k(
+    const __grid_constant__ knn_search_args args, knn_deferred deferred, uint32_t group) {
     __shared__ large_k_memory<CAPACITY, LISTED> memories[WARPS];
     const uint32_t lane = threadIdx.x % CUDA_WARP, warp = threadIdx.x / CUDA_WARP;
     const uint32_t number = blockIdx.x * WARPS + warp;
@@ -401,8 +407,8 @@ static __global__ __launch_bounds__(WARPS *CUDA_WARP,
 
 /* The warps that it deferred, in local frames. */
 template <int KIND, bool ELLIPSOID, uint32_t CAPACITY, uint32_t LISTED, uint32_t WARPS>
-static __global__ __launch_bounds__(WARPS *CUDA_WARP) void search_coarse(knn_search_args args, knn_deferred deferred,
-                                                                         uint32_t group) {
+static __global__ __launch_bounds__(WARPS *CUDA_WARP, deferred_at_once(CAPACITY)) void search_coarse(
+    const __grid_constant__ knn_search_args args, knn_deferred deferred, uint32_t group) {
     __shared__ large_k_memory<CAPACITY, LISTED> memories[WARPS];
     const uint32_t lane = threadIdx.x % CUDA_WARP, warp = threadIdx.x / CUDA_WARP, count = *deferred.coarse.count;
     for (uint32_t i = blockIdx.x * WARPS + warp; i < count; i += gridDim.x * WARPS) {
@@ -417,38 +423,40 @@ static __global__ __launch_bounds__(WARPS *CUDA_WARP) void search_coarse(knn_sea
 template <int KIND, uint32_t CAPACITY> struct large_k_visitor {
     double max;
     uint32_t resolved, lane;
-    bool bounds; /* k candidates have been put in order: max is a bound by the last of them */
     knn_query_state *s;
     knn_candidates<CAPACITY> *c;
 
-    /* The candidates in order; what is farther than the last of k does not matter from now on. */
-    __device__ inline void resolve(const knn_search_args *args) {
+    /* What is behind the last of the k nearest candidates does not matter from now on. */
+    __device__ inline void make_room(const knn_search_args *args) {
         const knn_distance_bounds exact = {0, 1, 0, true};
-        s->max = INFINITY;
-        knn_resolve<KIND, false, CAPACITY>(args, &exact, lane, s, c);
-        if (s->kept < args->k || c->index[args->k - 1] == UINT32_MAX) return;
-        const uint64_t key = c->key[args->k - 1];
-        bounds = true;
-        max = ::min(max, knn_double_of_key<KIND>(&args->tree.metric, key));
-        if (knn_is_zero(key)) resolved = c->index[args->k - 1];
+        knn_make_room<KIND, false, CAPACITY>(args, &exact, lane, s, c);
+        if (c->last.key == UINT64_MAX) return;
+        max = ::min(max, knn_double_of_key<KIND>(&args->tree.metric, c->last.key));
+        resolved = knn_resolved(&c->last);
     }
 
     __device__ inline void try_points(const knn_search_args *args, const knn_single *query, uint32_t at,
                                       double square) {
-        const uint32_t more = (uint32_t)__popc(__ballot_sync(CUDA_ALL, square <= max && at != query->self));
-        if (s->queued + more > CAPACITY) resolve(args);
-        knn_add(__ballot_sync(CUDA_ALL, square <= max && at != query->self), at, (float)square, lane, s, c);
+        const uint32_t lanes = __ballot_sync(CUDA_ALL, square <= max && at != query->self);
+        if (s->queued + (uint32_t)__popc(lanes) > CAPACITY) make_room(args);
+        knn_add(lanes, at, (float)square, lane, s, c);
         __syncwarp();
     }
 
     __device__ inline void settle(const knn_search_args *args, const knn_single *, bool ends) {
-        const uint32_t since = s->queued - (CAPACITY > KNN_SORTED ? CAPACITY / 2 : s->kept);
-        if (since > 0 && (ends || (!bounds && s->kept + since >= args->k && since >= args->k))) resolve(args);
+        const uint32_t since = s->queued - (CAPACITY > KNN_SORTED ? CAPACITY / 2 : c->keyed);
+        if (ends) {
+            const knn_distance_bounds exact = {0, 1, 0, true};
+            if (knn_is_unresolved<CAPACITY>(s)) knn_resolve<KIND, false, CAPACITY>(args, &exact, lane, s, c);
+        } else if (c->last.key == UINT64_MAX && since >= args->k) {
+            make_room(args);
+        }
     }
 };
 
 template <int KIND, uint32_t CAPACITY, uint32_t WARPS>
-static __global__ __launch_bounds__(WARPS *CUDA_WARP) void search_single(knn_search_args args, knn_deferred deferred) {
+static __global__ __launch_bounds__(WARPS *CUDA_WARP, deferred_at_once(CAPACITY)) void search_single(
+    const __grid_constant__ knn_search_args args, knn_deferred deferred) {
     __shared__ knn_candidates<CAPACITY> candidates[WARPS];
     __shared__ knn_single_memory memories[WARPS];
     const uint32_t lane = threadIdx.x % CUDA_WARP, warp = threadIdx.x / CUDA_WARP, count = *deferred.single.count;
@@ -459,16 +467,14 @@ static __global__ __launch_bounds__(WARPS *CUDA_WARP) void search_single(knn_sea
         knn_query_state s = knn_query_state_at(place);
         large_k_visitor<KIND, CAPACITY> v;
         knn_query_state_begin<CAPACITY>(lane, &s, &candidates[warp]);
-        __syncwarp();
         v.max = knn_double_of_key<KIND>(&args.tree.metric, args.limit);
         v.resolved = UINT32_MAX;
         v.lane = lane;
-        v.bounds = false;
         v.s = &s;
         v.c = &candidates[warp];
         knn_walk_single<KIND>(&args, &query, around, &memories[warp], lane, &v);
         const uint32_t row = args.by_place ? place - args.first : args.queries.order[place];
-        knn_write_row<CAPACITY>(&args, &candidates[warp], s.kept, row, lane);
+        knn_write_row<CAPACITY>(&args, &candidates[warp], s.queued, row, lane);
     }
 }
 

@@ -22,28 +22,16 @@ static __device__ inline void search_offered(const knn_search_args *args, const 
                                              knn_query_state *s, knn_candidates<CAPACITY> *c) {
     const knn_distance_bounds distance_bounds = knn_distance_bounds_of<KIND, ELLIPSOID>(args);
     const typename SOURCE::query query = from->begin(args, s->place);
-    uint64_t last_key = UINT64_MAX; /* of the k best, if there are as many: what is not before it does not count */
-    uint32_t last_index = UINT32_MAX;
-    knn_exact mine, other;
-    knn_ellipsoid of = {{0, 0, 0}, 0};
-    knn_exact_of<KIND>(&args->queries, s->place, &mine);
-    if (ELLIPSOID) of = knn_ellipsoid_at(args, s->place);
     for (uint32_t w = 0; w < SOURCE::windows; w++) {
         const knn_window window = from->window(&query, w);
         for (uint32_t first = window.first; first < window.end; first += CUDA_WARP) {
             const uint32_t at = window.end - first > lane ? from->point(&query, w, first + lane) : UINT32_MAX;
             bool counts = at != UINT32_MAX;
-            if (counts && last_key != UINT64_MAX) {
-                knn_exact_of<KIND>(&args->tree.points, at, &other);
-                const uint64_t key = knn_key_from<KIND, ELLIPSOID>(args, &mine, &other, &of);
-                counts = knn_is_before(key, __ldg(args->tree.points.order + at), last_key, last_index);
-            }
-            knn_add(__ballot_sync(CUDA_ALL, counts), at, 0, lane, s, c);
+            if (counts && c->last.key != UINT64_MAX)
+                counts = knn_matters<KIND, ELLIPSOID>(args, s->place, at, &c->last);
+            knn_add(__ballot_sync(CUDA_ALL, counts), at, INFINITY, lane, s, c); /* no square that ties */
             if (s->queued <= CAPACITY - CUDA_WARP) continue;
-            knn_resolve<KIND, ELLIPSOID, CAPACITY>(args, &distance_bounds, lane, s, c);
-            if (s->kept < args->k) continue;
-            last_key = c->key[args->k - 1];
-            last_index = c->index[args->k - 1];
+            knn_make_room<KIND, ELLIPSOID, CAPACITY>(args, &distance_bounds, lane, s, c);
         }
     }
     if (knn_is_unresolved<CAPACITY>(s)) knn_resolve<KIND, ELLIPSOID, CAPACITY>(args, &distance_bounds, lane, s, c);
@@ -58,14 +46,14 @@ __launch_bounds__(WARPS *CUDA_WARP) void search_rows_offered(const __grid_consta
     const uint64_t place = (uint64_t)blockIdx.x * WARPS + warp;
     knn_candidates<CAPACITY> *const c = &memories[warp];
     if (place >= args.queries.count || !from.wants((uint32_t)place)) return;
-    uint32_t kept = 0;
+    uint32_t found = 0;
     if (place < args.queries.extent->finite) {
         knn_query_state s = knn_query_state_at((uint32_t)place);
         knn_query_state_begin<CAPACITY>(lane, &s, c);
         search_offered<KIND, ELLIPSOID, CAPACITY>(&args, &from, lane, &s, c);
-        kept = s.kept;
+        found = s.queued;
     }
-    knn_write_row<CAPACITY>(&args, c, kept, args.queries.order[place], lane);
+    knn_write_row<CAPACITY>(&args, c, found, args.queries.order[place], lane);
 }
 
 template <int KIND, bool ELLIPSOID, uint32_t CAPACITY, uint32_t WARPS, class SOURCE>
