@@ -45,7 +45,17 @@ static void add_score(planes_scene_score *all, const planes_scene_score *one) {
     all->offset_m = fmax(all->offset_m, one->offset_m);
 }
 
-static planes_scene_score try_scene(const planes_scene_params *p, int threads, double *seconds) {
+/* What was refused, of at least half the points that a plane has. */
+static void print_refused(const mote_planes *planes, uint64_t points) {
+    for (uint32_t i = 0; i < mote_planes_refused_count(planes); i++) {
+        const mote_plane_refused *r = mote_planes_refused_at(planes, i);
+        if (r->points * 400 < points) continue;
+        printf("   refused: %llu points, normal %.3f %.3f %.3f, %.2f mm, %.2f m: %d, %g, limit %g\n", (unsigned long long)r->points,
+               r->normal[0], r->normal[1], r->normal[2], 1e3 * r->noise, r->size, (int)r->reason, r->value, r->limit);
+    }
+}
+
+static planes_scene_score try_scene(const planes_scene_params *p, int threads, bool missed, double *seconds) {
     mote_context *ctx = test_context(threads);
     planes_scene scene;
     mote_planes *planes;
@@ -54,9 +64,12 @@ static planes_scene_score try_scene(const planes_scene_params *p, int threads, d
     const clock_t start = clock();
     mote_planes_params params = mote_planes_defaults();
     params.components = p->kind == PLANES_SCENE_FACADE; /* its panes are on one plane */
+    params.explain = missed;
     assert_int_equal(mote_planes_find(ctx, scene.cloud, &params, labels, &planes), MOTE_OK);
     *seconds += (double)(clock() - start) / CLOCKS_PER_SEC;
     const planes_scene_score score = planes_scene_judge(&scene, labels, mote_planes_count(planes), planes);
+    if (missed) planes_scene_print_missed(&scene, labels, mote_planes_count(planes));
+    if (missed) print_refused(planes, p->points);
     mote_planes_destroy(planes);
     free(labels);
     planes_scene_free(&scene);
@@ -80,7 +93,7 @@ static int print_table(uint64_t first, uint64_t last, uint64_t points, uint64_t 
         for (uint64_t seed = first; seed <= last; seed++) {
             const planes_scene_params p = scene_of(kind, seed, points);
             double taken = 0;
-            const planes_scene_score one = try_scene(&p, 1, &taken);
+            const planes_scene_score one = try_scene(&p, 1, verbose, &taken);
             char name[64];
             snprintf(name, sizeof name, " seed %2d %2.0f mm %2.0f %%", (int)seed, 1e3 * p.noise_m, 100 * p.outliers);
             if (verbose) print_score(name, &one, taken);
@@ -251,7 +264,7 @@ static void planes_of_scenes_are_found(void **state) {
         double seconds = 0;
         for (uint64_t seed = 0; seed < SEEDS; seed++) {
             const planes_scene_params p = scene_of(kind, seed, POINTS);
-            const planes_scene_score one = try_scene(&p, 2, &seconds);
+            const planes_scene_score one = try_scene(&p, 2, false, &seconds);
             add_score(&sum, &one);
         }
         if (sum.planes - sum.found <= bounds[kind].missed && sum.false_planes + sum.split <= bounds[kind].wrong) {
@@ -269,7 +282,7 @@ static void planes_of_bodies_are_turned_together(void **state) {
     for (uint64_t seed = 5; seed <= 13; seed += 8) {
         const planes_scene_params p = scene_of(PLANES_SCENE_STAIRS, seed, 40000);
         double seconds = 0;
-        const planes_scene_score score = try_scene(&p, 2, &seconds);
+        const planes_scene_score score = try_scene(&p, 2, false, &seconds);
         assert_true(score.found >= 19);
         assert_true(score.angle_deg < 5.5);
     }
@@ -283,7 +296,7 @@ static void panes_are_told_from_their_wall(void **state) {
     for (uint64_t i = 0; i < test_extent(2, 4); i++) {
         const planes_scene_params p = scene_of(PLANES_SCENE_FACADE, seeds[i], 40000);
         double seconds = 0;
-        const planes_scene_score score = try_scene(&p, 2, &seconds);
+        const planes_scene_score score = try_scene(&p, 2, false, &seconds);
         assert_true(score.found + 1 >= score.planes);
         assert_int_equal(score.false_planes + score.split, 0);
         assert_true(score.angle_deg < 1);

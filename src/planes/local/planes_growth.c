@@ -302,6 +302,9 @@ static bool describe_component(planes_local *s, planes_growth *g) {
     return true;
 }
 
+/* Whether the noise is that of the representation. */
+static bool is_exact(const planes_local *s, const planes_growth *g) { return g->noise <= TOLD_NOISE * s->params.floor; }
+
 /* The tests, with limits of their own. */
 typedef struct growth_limits {
     double shoulders, shoulder, central, structure;
@@ -315,7 +318,7 @@ static bool stands(const planes_local *s, planes_growth *g, const growth_limits 
     if (g->max_noise > 0 && g->measured_noise > MAX_NOISE * g->max_noise) {
         return refuse(g, MOTE_PLANES_UNLIKE, g->measured_noise, MAX_NOISE * g->max_noise);
     }
-    if (g->noise <= TOLD_NOISE * s->params.floor) return true;
+    if (is_exact(s, g)) return true;
     for (int k = 0; k < 2; k++) {
         const double limit = k == 0 ? limits->shoulders : limits->shoulder;
         if (g->shoulders[k] > limit) return refuse(g, MOTE_PLANES_DENSE_SIDE, g->shoulders[k], limit);
@@ -376,7 +379,7 @@ static void begin(const planes_patch *patch, double max_noise, double max_cell, 
 static bool is_something_else(const planes_local *s, const planes_patch *patch, planes_growth *g) {
     const double max = fmax(NOISE_GROWS * patch->noise, 2 * s->params.floor), share = g->noise / patch->noise;
     if (g->noise > max) return !refuse(g, MOTE_PLANES_THICKENS, g->noise, max);
-    if (share >= NOISE_SHRINKS || g->max_noise > 0) return false;
+    if (share >= NOISE_SHRINKS || g->max_noise > 0 || is_exact(s, g)) return false;
     return !refuse(g, MOTE_PLANES_STRUCTURE, 1 - share * share, 1 - NOISE_SHRINKS * NOISE_SHRINKS);
 }
 

@@ -164,15 +164,29 @@ static int compare_patches(const void *a, const void *b) {
 
 /* ---- planes, once all are there */
 
-/* The least noise that the planes of half of all points, at least, do not exceed. */
+/* What the points of each plane gain over points of no plane, nats; returns the sum. */
+static double sum_gains(const planes_local *s, double gains[PLANES_LOCAL_MAX]) {
+    double all = 0;
+    memset(gains, 0, s->plane_count * sizeof *gains);
+    for (uint32_t i = 0; i < s->sample->count; i++) {
+        if (s->owner[i] < 0) continue;
+        const double gain = (double)s->likelihood[i] - s->background;
+        gains[s->owner[i]] += gain;
+        all += gain;
+    }
+    return all;
+}
+
+/* The least noise that the planes of half of all gains, at least, do not exceed: a thick one that has most points, but
+   hardly explains them, has no say. */
 static double middle_noise(const planes_local *s) {
-    double all = 0, best = 0;
-    for (uint32_t i = 0; i < s->plane_count; i++) all += (double)s->planes[i].count;
+    double gains[PLANES_LOCAL_MAX], best = 0;
+    const double all = sum_gains(s, gains);
     for (uint32_t i = 0; i < s->plane_count; i++) {
         const double noise = s->planes[i].noise;
         double below = 0;
         for (uint32_t k = 0; k < s->plane_count; k++) {
-            if (s->planes[k].noise <= noise) below += (double)s->planes[k].count;
+            if (s->planes[k].noise <= noise) below += gains[k];
         }
         if (2 * below >= all && (best <= 0 || noise < best)) best = noise;
     }
