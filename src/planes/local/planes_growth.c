@@ -9,6 +9,8 @@
 #define TURNS           16
 #define BESIDE          9.0 /* noises: how far from the plane points are beside it: as many volumes as in it */
 #define POINTS_A_CELL   8.0
+#define ENOUGH_CELLS    8.0 /* that a component of few points has, if */
+#define FEW_A_CELL      4.0 /*   they have so many points */
 #define MIN_CELL        2.0 /* points: of the component */
 #define STRAY_SHARE     0.4 /* of the way from strays to points: between them a cell is the plane's */
 #define MIN_CONTRAST    1.6 /* points to strays of a cell */
@@ -352,8 +354,10 @@ static void look_farther(planes_growth *g) {
     g->look = 2 * fmax(g->farthest, g->radius) + 3 * g->cell + BESIDE * g->noise;
 }
 
+/* A plane of few points has smaller cells, or it would be too few of them to be connected. */
 static double next_cell(const planes_growth *g) {
-    const double cell = g->cell * sqrt(POINTS_A_CELL / fmax(g->crowding - g->strays, 0.5));
+    const double points = fmin(fmax(g->count / ENOUGH_CELLS, FEW_A_CELL), POINTS_A_CELL);
+    const double cell = g->cell * sqrt(points / fmax(g->crowding - g->strays, 0.5));
     return g->max_cell > 0 ? fmin(cell, g->max_cell) : cell;
 }
 
