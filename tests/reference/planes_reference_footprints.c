@@ -97,7 +97,7 @@ static bool are_near(const plain_cell *a, const plain_cell *b) {
         for (int k = 0; k < 16; k++) {
             const double u = 4.0 * ((double)b->u - (double)a->u) + k % 4 - i % 4;
             const double v = 4.0 * ((double)b->v - (double)a->v) + k / 4 - i / 4;
-            if (a->quarter[i / 4][i % 4] && b->quarter[k / 4][k % 4] && hypot(u, v) <= 4) return true;
+            if (a->quarter[i / 4][i % 4] && b->quarter[k / 4][k % 4] && u * u + v * v <= 20) return true;
         }
     }
     return false;

@@ -18,6 +18,7 @@
 #define MIN_CELLS       3.0
 #define NOISE_GROWS     2.0 /* times that of the patch, and it is something else that grows */
 #define NOISE_SHRINKS   0.3
+#define NEARLY_ALL      0.6   /* of the points of a patch: steps of a sensor share them out */
 #define NOISE_RANGE     0.55  /* of the largest noise, where that is known: the least */
 #define TRUNCATION      1.014 /* what is cut at 3 deviations looks so much narrower */
 #define LAY_TURNS       2     /* the second with cells of as many points as the plane has where it is */
@@ -379,11 +380,30 @@ static void begin(const planes_patch *patch, double max_noise, double max_cell, 
     g->cell = sqrt(POINTS_A_CELL * area / patch->count / patch->stride);
 }
 
+/* Whether nearly all points of a patch are on the plane that has grown of it. */
+static bool has_patch(const planes_local *s, const planes_patch *p, const planes_growth *g) {
+    const double normals[2][3] = {{p->normal[0], p->normal[1], p->normal[2]}, {g->normal[0], g->normal[1], g->normal[2]}};
+    const double *at[2] = {p->at, g->at}, reach[2] = {2.5 * p->noise, PLANES_REACH_NOISES * g->noise};
+    uint32_t on[2] = {0, 0}, seen = 0;
+    for (uint32_t i = p->first; i < p->first + p->window && seen < PLANES_LOCAL_WINDOW; i += p->stride, seen++) {
+        const double point[3] = {(double)s->sample->x[i], (double)s->sample->y[i], (double)s->sample->z[i]};
+        bool near = true;
+        for (int k = 0; k < 2; k++) {
+            double distance = 0;
+            for (int axis = 0; axis < 3; axis++) distance += normals[k][axis] * (point[axis] - at[k][axis]);
+            near = near && fabs(distance) <= reach[k];
+            on[k] += near;
+        }
+    }
+    return on[1] >= NEARLY_ALL * on[0];
+}
+
 /* Whether the growth has become something else than the patch: its noise rises, or it falls into thinner layers. */
 static bool is_something_else(const planes_local *s, const planes_patch *patch, planes_growth *g) {
     const double max = fmax(NOISE_GROWS * patch->noise, 2 * s->params.floor), share = g->noise / patch->noise;
     if (g->noise > max) return !refuse(g, MOTE_PLANES_THICKENS, g->noise, max);
-    if (share >= NOISE_SHRINKS || g->max_noise > 0 || is_exact(s, g)) return false;
+    if (share >= NOISE_SHRINKS || g->max_noise > 0) return false;
+    if (is_exact(s, g) && has_patch(s, patch, g)) return false;
     return !refuse(g, MOTE_PLANES_STRUCTURE, 1 - share * share, 1 - NOISE_SHRINKS * NOISE_SHRINKS);
 }
 

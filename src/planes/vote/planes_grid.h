@@ -102,7 +102,7 @@ MOTE_HD bool planes_are_quarters_near(uint32_t quarters, uint32_t others, int32_
         if ((quarters >> i & 1) == 0) continue;
         for (int32_t k = 0; k < 16; k++) {
             const int32_t du = 4 * u + (k & 3) - (i & 3), dv = 4 * v + (k >> 2) - (i >> 2);
-            if ((others >> k & 1) != 0 && du * du + dv * dv <= 16) return true;
+            if ((others >> k & 1) != 0 && du * du + dv * dv <= 20) return true;
         }
     }
     return false;
