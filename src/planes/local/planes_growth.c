@@ -355,9 +355,11 @@ static void look_farther(planes_growth *g) {
     g->look = 2 * fmax(g->farthest, g->radius) + 3 * g->cell + BESIDE * g->noise;
 }
 
-/* A plane of few points has smaller cells, or it would be too few of them to be connected. */
-static double next_cell(const planes_growth *g) {
-    const double points = fmin(fmax(g->count / ENOUGH_CELLS, FEW_A_CELL), POINTS_A_CELL);
+/* Where planes may have few points, those that do have smaller cells, or it would be too few of them to be
+   connected. */
+static double next_cell(const planes_local *s, const planes_growth *g) {
+    const bool few = s->params.min_points < ENOUGH_CELLS * POINTS_A_CELL;
+    const double points = few ? fmin(fmax(g->count / ENOUGH_CELLS, FEW_A_CELL), POINTS_A_CELL) : POINTS_A_CELL;
     const double cell = g->cell * sqrt(points / fmax(g->crowding - g->strays, 0.5));
     return g->max_cell > 0 ? fmin(cell, g->max_cell) : cell;
 }
@@ -416,7 +418,7 @@ bool planes_grow(planes_local *s, const planes_patch *patch, double max_noise, d
         look_farther(g);
         if (!lay_component(s, g, g->radius) || !fit_component(s, g) || is_something_else(s, patch, g)) return false;
         const bool settled = fabs(g->count - before) < SETTLED * before && g->farthest + 2 * g->cell < g->look;
-        g->cell = turn == 0 ? fmin(next_cell(g), 2 * g->cell) : next_cell(g);
+        g->cell = turn == 0 ? fmin(next_cell(s, g), 2 * g->cell) : next_cell(s, g);
         g->radius = fmax(g->radius, 0.3 * sqrt(g->area));
         before = g->count;
         if (turn >= 2 && settled) break;
@@ -438,7 +440,7 @@ bool planes_lay_component(planes_local *s, planes_growth *g) {
     g->strays = 0;
     planes_perpendicular(g->normal, g->u, g->v);
     if (!lay_component(s, g, INFINITY) || !describe_component(s, g)) return false;
-    g->cell = next_cell(g);
+    g->cell = next_cell(s, g);
     return lay_component(s, g, INFINITY) && describe_component(s, g);
 }
 
@@ -473,7 +475,7 @@ bool planes_lay(planes_local *s, planes_growth *g) {
         /* Small cells are chosen by what they have in the middle: these know no more how the points lie about it. */
         central = g->central;
         memcpy(shoulders, g->shoulders, sizeof shoulders);
-        g->cell = fmin(g->cell, next_cell(g));
+        g->cell = fmin(g->cell, next_cell(s, g));
     }
     g->central = central;
     memcpy(g->shoulders, shoulders, sizeof g->shoulders);
@@ -486,7 +488,7 @@ bool planes_measure(planes_local *s, planes_growth *g, uint32_t *in) {
     *in = 0;
     planes_perpendicular(g->normal, g->u, g->v);
     if (!lay_component(s, g, INFINITY) || !fit_component(s, g)) return false;
-    g->cell = next_cell(g); /* the axes stay: the place has hardly changed */
+    g->cell = next_cell(s, g); /* the axes stay: the place has hardly changed */
     if (!lay_component(s, g, INFINITY) || !describe_component(s, g)) return false;
     for (uint32_t i = 0; i < s->near_count; i++) {
         *in += fabsf(s->near_distance[i]) <= (float)(PLANES_REACH_NOISES * g->noise);
