@@ -230,8 +230,10 @@ static uint64_t number_of(int argc, char **argv, int i, uint64_t otherwise) {
 
 /* ---- tests */
 
-#define POINTS 10000u
-#define SEEDS  test_extent(1, 4)
+#define POINTS           10000u
+#define SCALED_POINTS    5000u
+#define FEW_POINTS_FOUND 0.95
+#define SEEDS            test_extent(1, 4)
 
 /* Planes that are missed, and false or split ones, of four scenes at most: what was measured, and one more where that
    is not 0. Anything beyond is a change that makes planes worse. */
@@ -365,6 +367,155 @@ static void bodies_split_alike(void **state) {
     }
 }
 
+/* ---- bodies: what may go wrong */
+
+#define MAX_STEPS 64u
+
+/* Fails and stops wherever that is asked for, also while a body is split. */
+static mote_status use_body(mote_context *ctx, void *user) {
+    static int32_t labels[BODY_POINTS];
+    mote_planes *found = NULL;
+    mote_planes_params params = mote_planes_defaults();
+    params.resolution_deg = 6;
+    mote_cloud *cloud = NULL;
+    const mote_column_spec specs[3] = {{"x", MOTE_FLOAT32, 1, 0}, {"y", MOTE_FLOAT32, 1, 0}, {"z", MOTE_FLOAT32, 1, 0}};
+    mote_status status = mote_cloud_create(ctx, BODY_POINTS, specs, 3, &cloud);
+    for (uint64_t i = 0; status == MOTE_OK && i < 3 * BODY_POINTS; i++) {
+        const float value = (float)((const double *)user)[i];
+        const char *axis = specs[i % 3].name;
+        const uint64_t at = i / 3 * mote_cloud_find(cloud, axis)->stride_bytes;
+        memcpy((uint8_t *)mote_cloud_column_data(cloud, axis) + at, &value, sizeof value);
+    }
+    if (status == MOTE_OK) status = mote_planes_find(ctx, cloud, &params, labels, &found);
+    if (status == MOTE_OK) assert_true(mote_planes_count(found) >= BODY_PLANES);
+    mote_context_trim(ctx);
+    mote_planes_destroy(found);
+    mote_cloud_destroy(cloud);
+    return status;
+}
+
+static double *points_of_a_body(void) {
+    const planes_scene_params p = scene_of(PLANES_SCENE_STAIRS, 5, BODY_POINTS);
+    double *positions = planes_scene_array(3 * BODY_POINTS, sizeof *positions);
+    planes_scene scene;
+    planes_scene_make(NULL, &p, positions, &scene);
+    planes_scene_free(&scene);
+    return positions;
+}
+
+/* Allocations before each report of progress while planes are grown: those of a step are around it. */
+typedef struct growing_steps {
+    test_allocator allocator;
+    uint32_t count;
+    long calls[MAX_STEPS];
+} growing_steps;
+
+static bool note_step(void *user, double done, const char *stage) {
+    growing_steps *steps = user;
+    const long calls = steps->allocator.calls;
+    const bool again = steps->count > 0 && steps->calls[steps->count - 1] == calls;
+    (void)done;
+    if (strcmp(stage, "growing planes") == 0 && !again && steps->count < MAX_STEPS) steps->calls[steps->count++] = calls;
+    return true;
+}
+
+/* Each allocation near a step of the growth fails in turn, those of bodies that are split among them. */
+static void bodies_survive_failing_allocations(void **state) {
+    (void)state;
+    double *positions = points_of_a_body();
+    growing_steps steps;
+    memset(&steps, 0, sizeof steps);
+    mote_context *ctx = test_context_failing_watched(&steps.allocator, 2, note_step, &steps);
+    assert_int_equal(use_body(ctx, positions), MOTE_OK);
+    mote_context_destroy(ctx);
+    assert_true(steps.count >= 2);
+    for (uint32_t i = 0; i < 3 * steps.count; i++) {
+        test_allocator allocator = {.fail_at = steps.calls[i / 3] - 1 + i % 3};
+        ctx = test_context_failing(&allocator, 2);
+        assert_int_equal(use_body(ctx, positions), MOTE_ERROR_MEMORY);
+        mote_context_destroy(ctx);
+        assert_int_equal(allocator.open, 0);
+    }
+    free(positions);
+}
+
+static void bodies_cancel_at_every_step(void **state) {
+    (void)state;
+    double *positions = points_of_a_body();
+    test_each_step_cancels(use_body, positions);
+    free(positions);
+}
+
+/* ---- sizes and scales */
+
+/* Of 5,000 points planes have 25 or more: all kinds together, what was measured of seeds 0 to 3 and 1 % more. */
+static void planes_of_few_points_are_found(void **state) {
+    (void)state;
+    const uint64_t seeds = test_extent(1, 4);
+    planes_scene_score all = {0, 0, 0, 0, 0, 0};
+    double seconds = 0;
+    for (uint64_t kind = 0; kind < PLANES_SCENE_KINDS; kind++) {
+        for (uint64_t seed = 4 - seeds; seed < 4; seed++) {
+            const planes_scene_params p = scene_of(kind, seed, 5000);
+            const planes_scene_score one = try_scene(&p, 2, false, &seconds);
+            add_score(&all, &one);
+        }
+    }
+    if (all.found >= FEW_POINTS_FOUND * all.planes && all.false_planes + all.split <= 8) return;
+    print_score("5,000 points", &all, seconds);
+    fail_msg("worse than it was");
+}
+
+/* Multiplies the coordinates of a scene of floats. */
+static void scale_cloud(mote_cloud *cloud, uint64_t points, double by) {
+    static const char *const names[3] = {"x", "y", "z"};
+    for (int k = 0; k < 3; k++) {
+        const uint64_t stride = mote_cloud_find(cloud, names[k])->stride_bytes;
+        uint8_t *data = mote_cloud_column_data(cloud, names[k]);
+        for (uint64_t i = 0; i < points; i++) {
+            float value;
+            memcpy(&value, data + i * stride, sizeof value);
+            value = (float)(by * (double)value);
+            memcpy(data + i * stride, &value, sizeof value);
+        }
+    }
+}
+
+/* labels [SCALED_POINTS] out. Returns how many planes are found; right: of them, those that are there. */
+static uint32_t find_scaled(uint64_t kind, double by, int32_t *labels, uint32_t *right) {
+    const planes_scene_params p = scene_of(kind, 1, SCALED_POINTS);
+    mote_context *ctx = test_context(2);
+    planes_scene scene;
+    mote_planes *found;
+    planes_scene_make(ctx, &p, NULL, &scene);
+    scale_cloud(scene.cloud, p.points, by);
+    assert_int_equal(mote_planes_find(ctx, scene.cloud, NULL, labels, &found), MOTE_OK);
+    const uint32_t count = mote_planes_count(found);
+    *right = planes_scene_judge(&scene, labels, count, NULL).found;
+    mote_planes_destroy(found);
+    planes_scene_free(&scene);
+    mote_context_destroy(ctx);
+    return count;
+}
+
+/* In other units planes are the same: by a power of two, which changes no digit of a float, every label is; otherwise
+   coordinates are rounded anew, and as many planes are found, or up to two more or less. */
+static void planes_are_the_same_in_other_units(void **state) {
+    (void)state;
+    static int32_t labels[SCALED_POINTS], others[SCALED_POINTS];
+    static const double scales[4] = {1.0 / 8192, 8192, 1e-4, 1e4};
+    for (uint64_t kind = 0; kind < PLANES_SCENE_KINDS; kind += test_extent(4, 1)) {
+        uint32_t right, right_scaled;
+        const uint32_t count = find_scaled(kind, 1, labels, &right);
+        for (int i = 0; i < 4; i++) {
+            const uint32_t count_scaled = find_scaled(kind, scales[i], others, &right_scaled);
+            if (i < 2) assert_int_equal(count_scaled, count);
+            if (i < 2) assert_memory_equal(labels, others, sizeof labels);
+            assert_true(right_scaled + 2 >= right && right_scaled <= right + 2);
+        }
+    }
+}
+
 /* What judges must be judged: the true labels are all right, one plane in two halves is a split, any points are a false
    plane, and two planes as one are found at most once. */
 static void scores_tell_right_from_wrong(void **state) {
@@ -418,6 +569,10 @@ int main(int argc, char **argv) {
         cmocka_unit_test(planes_of_bodies_are_turned_together),
         cmocka_unit_test(panes_are_told_from_their_wall),
         cmocka_unit_test(bodies_split_alike),
+        cmocka_unit_test(bodies_survive_failing_allocations),
+        cmocka_unit_test(bodies_cancel_at_every_step),
+        cmocka_unit_test(planes_of_few_points_are_found),
+        cmocka_unit_test(planes_are_the_same_in_other_units),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
