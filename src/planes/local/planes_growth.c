@@ -384,7 +384,8 @@ static void begin(const planes_patch *patch, double max_noise, double max_cell, 
 
 /* Whether nearly all points of a patch are on the plane that has grown of it. */
 static bool has_patch(const planes_local *s, const planes_patch *p, const planes_growth *g) {
-    const double normals[2][3] = {{p->normal[0], p->normal[1], p->normal[2]}, {g->normal[0], g->normal[1], g->normal[2]}};
+    const double normals[2][3] = {{p->normal[0], p->normal[1], p->normal[2]},
+                                  {g->normal[0], g->normal[1], g->normal[2]}};
     const double *at[2] = {p->at, g->at}, reach[2] = {2.5 * p->noise, PLANES_REACH_NOISES * g->noise};
     uint32_t on[2] = {0, 0}, seen = 0;
     for (uint32_t i = p->first; i < p->first + p->window && seen < PLANES_LOCAL_WINDOW; i += p->stride, seen++) {
