@@ -6,41 +6,44 @@
 
 #include "planes/local/planes_local.h"
 
-#define TURNS           16
-#define BESIDE          9.0 /* noises: how far from the plane points are beside it: as many volumes as in it */
-#define POINTS_A_CELL   8.0
-#define ENOUGH_CELLS    8.0 /* that a component of few points has, if */
-#define FEW_A_CELL      4.0 /*   they have so many points */
-#define MIN_CELL        2.0 /* points: of the component */
-#define STRAY_SHARE     0.4 /* of the way from strays to points: between them a cell is the plane's */
-#define MIN_CONTRAST    1.6 /* points to strays of a cell */
-#define MIN_COMPONENT   8.0 /* points */
-#define MIN_CELLS       3.0
-#define NOISE_GROWS     2.0 /* times that of the patch, and it is something else that grows */
-#define NOISE_SHRINKS   0.3
-#define NEARLY_ALL      0.6   /* of the points of a patch: steps of a sensor share them out */
-#define NOISE_RANGE     0.55  /* of the largest noise, where that is known: the least */
-#define TRUNCATION      1.014 /* what is cut at 3 deviations looks so much narrower */
-#define LAY_TURNS       2     /* the second with cells of as many points as the plane has where it is */
-#define LAY_SHARE       0.35  /* of these points, a cell of the plane has */
-#define SETTLED         0.01  /* of the points: where so few change, it is done */
-#define MAX_NUMBER      250u  /* components that begin near the patch */
-#define PIECE_SHARE     0.2   /* of the points of the largest component: others that large are the plane's, too */
-#define PLANE_FLATNESS  0.1   /* the noise is below so much of the root of the area */
-#define MAX_SHOULDERS   0.45  /* density on the less dense side; 0.11 of a plane alone, 1 of points spread evenly */
-#define MAX_SHOULDER    0.85  /* and on the other, where another plane may be near */
-#define MIN_CENTRAL     0.44
-#define MAX_STRUCTURE   0.25
-#define CENTRED         1.0  /* noises: how far the mean of a centred cell's points is off, at most */
-#define MEAN_DEVIATIONS 3.0  /* or so many deviations of a mean of so few points */
-#define BESIDE_SHARE    0.5  /* of the points of a cell, one beside the rim has where a surface goes on */
-#define MAX_GOING_ON    0.1  /* share of the rim */
-#define MAX_CURVED      0.08 /* structure of a centred one: a piece of a curve has 0.1 to 0.3, a plane none */
-#define LOOSE_SHOULDERS 0.6  /* the same while planes that cross it may not be known yet */
-#define LOOSE_CENTRAL   0.36
-#define LOOSE_STRUCTURE 0.45
-#define MAX_NOISE       1.2 /* times the largest, measured */
-#define TOLD_NOISE      1.5 /* floors: below, points say nothing of how they lie about the plane */
+#define TURNS            16
+#define BESIDE           9.0 /* noises: how far from the plane points are beside it: as many volumes as in it */
+#define POINTS_A_CELL    8.0
+#define ENOUGH_CELLS     8.0 /* that a component of few points has, if */
+#define FEW_A_CELL       4.0 /*   they have so many points */
+#define MIN_CELL         2.0 /* points: of the component */
+#define STRAY_SHARE      0.4 /* of the way from strays to points: between them a cell is the plane's */
+#define MIN_CONTRAST     1.6 /* points to strays of a cell */
+#define MIN_COMPONENT    8.0 /* points */
+#define MIN_CELLS        3.0
+#define NOISE_GROWS      2.0 /* times that of the patch, and it is something else that grows */
+#define NOISE_SHRINKS    0.3
+#define NEARLY_ALL       0.6   /* of the points of a patch: steps of a sensor share them out */
+#define NOISE_RANGE      0.55  /* of the largest noise, where that is known: the least */
+#define TRUNCATION       1.014 /* what is cut at 3 deviations looks so much narrower */
+#define LAY_TURNS        2     /* the second with cells of as many points as the plane has where it is */
+#define LAY_SHARE        0.35  /* of these points, a cell of the plane has */
+#define SETTLED          0.01  /* of the points: where so few change, it is done */
+#define MAX_NUMBER       250u  /* components that begin near the patch */
+#define PIECE_SHARE      0.2   /* of the points of the largest component: others that large are the plane's, too */
+#define PLANE_FLATNESS   0.1   /* the noise is below so much of the root of the area */
+#define MAX_SHOULDERS    0.45  /* density on the less dense side; 0.11 of a plane alone, 1 of points spread evenly */
+#define MAX_SHOULDER     0.85  /* and on the other, where another plane may be near */
+#define MIN_CENTRAL      0.44
+#define MAX_STRUCTURE    0.25
+#define CENTRED          1.0  /* noises: how far the mean of a centred cell's points is off, at most */
+#define MEAN_DEVIATIONS  3.0  /* or so many deviations of a mean of so few points */
+#define BESIDE_SHARE     0.5  /* of the points of a cell, one beside the rim has where a surface goes on */
+#define MAX_GOING_ON     0.1  /* share of the rim */
+#define MAX_CURVED       0.08 /* structure of a centred one: a piece of a curve has 0.1 to 0.3, a plane none */
+#define LOOSE_SHOULDERS  0.6  /* the same while planes that cross it may not be known yet */
+#define LOOSE_CENTRAL    0.36
+#define LOOSE_STRUCTURE  0.45
+#define FEW_POINTS       256u /* below, cells are too few to tell a curve */
+#define CURVED           0.25 /* of the variance, that a curve explains */
+#define CURVED_BY_CHANCE 10.0 /* and so much by chance, of one point */
+#define MAX_NOISE        1.2  /* times the largest, measured */
+#define TOLD_NOISE       1.5  /* floors: below, points say nothing of how they lie about the plane */
 
 /* ---- what comes to nothing */
 
@@ -273,6 +276,50 @@ static double structure_of(const planes_local *s, const planes_growth *g, double
     return squares > 0 ? (between - cells * (squares / count)) / squares : 0;
 }
 
+#define QUADRATIC 6 /* 1, u, v, u u, u v, v v */
+
+/* The share of the variance that the quadratic terms explain, of what a plane does not: by Cholesky's decomposition of
+   the normal equations, where what each term adds is a square. squares: of the distances. */
+static double share_of_curve(double products[QUADRATIC][QUADRATIC], double with_distance[QUADRATIC], double squares) {
+    double rest = squares, curve = 0;
+    for (int k = 0; k < QUADRATIC; k++) {
+        const double whole = products[k][k];
+        for (int i = 0; i < k; i++) products[k][k] -= products[k][i] * products[k][i];
+        for (int i = 0; i < k; i++) with_distance[k] -= products[k][i] * with_distance[i];
+        if (!(products[k][k] > 1e-9 * whole)) return 0;
+        products[k][k] = sqrt(products[k][k]);
+        with_distance[k] /= products[k][k];
+        for (int row = k + 1; row < QUADRATIC; row++) {
+            for (int i = 0; i < k; i++) products[row][k] -= products[row][i] * products[k][i];
+            products[row][k] /= products[k][k];
+        }
+        const double explained = with_distance[k] * with_distance[k];
+        if (k < 3) rest -= explained;
+        if (k >= 3) curve += explained;
+    }
+    return rest > 0 ? curve / rest : 0;
+}
+
+/* Of the points of a component that are listed. */
+static double curvature_of(const planes_local *s, const planes_growth *g, uint32_t listed) {
+    double products[QUADRATIC][QUADRATIC], with_distance[QUADRATIC], squares = 0;
+    const double by = 1 / sqrt(g->area);
+    memset(products, 0, sizeof products);
+    memset(with_distance, 0, sizeof with_distance);
+    for (uint32_t k = 0; k < listed; k++) {
+        const uint32_t i = s->component[k];
+        const double u = by * (double)s->near_u[i], v = by * (double)s->near_v[i];
+        const double distance = (double)s->near_distance[i] / g->noise;
+        const double terms[QUADRATIC] = {1, u, v, u * u, u * v, v * v};
+        for (int row = 0; row < QUADRATIC; row++) {
+            for (int column = 0; column <= row; column++) products[row][column] += terms[row] * terms[column];
+            with_distance[row] += terms[row] * distance;
+        }
+        squares += distance * distance;
+    }
+    return share_of_curve(products, with_distance, squares);
+}
+
 static bool describe_component(planes_local *s, planes_growth *g) {
     double squares = 0, strays, central = 0, middle = 0, side[2] = {0, 0};
     float low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
@@ -302,6 +349,7 @@ static bool describe_component(planes_local *s, planes_growth *g) {
     g->shoulders[0] = fmin(side[0], side[1]) / (0.5 * middle + 1e-9);
     g->shoulders[1] = fmax(side[0], side[1]) / (0.5 * middle + 1e-9);
     g->structure = structure_of(s, g, squares, count);
+    g->curvature = listed < FEW_POINTS ? curvature_of(s, g, listed) : 0;
     return true;
 }
 
@@ -328,6 +376,8 @@ static bool stands(const planes_local *s, planes_growth *g, const growth_limits 
     }
     if (g->central < min_central) return refuse(g, MOTE_PLANES_NO_PEAK, g->central, min_central);
     if (g->going_on > MAX_GOING_ON) return refuse(g, MOTE_PLANES_STRUCTURE, g->going_on, MAX_GOING_ON);
+    const double curvature = CURVED + CURVED_BY_CHANCE / g->count;
+    if (g->curvature > curvature) return refuse(g, MOTE_PLANES_STRUCTURE, g->curvature, curvature);
     const double structure = g->centred ? MAX_CURVED : limits->structure;
     return g->structure <= structure || refuse(g, MOTE_PLANES_STRUCTURE, g->structure, structure);
 }
