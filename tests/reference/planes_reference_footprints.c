@@ -91,7 +91,7 @@ static bool are_around(const plain_cell *a, const plain_cell *b) {
     return abs((int)a->u - (int)b->u) <= 1 && abs((int)a->v - (int)b->v) <= 1;
 }
 
-/* Whether they have points at most a cell's width apart, as quarters of cells tell. */
+/* Whether they have points at most 1.1 cells apart, as quarters of cells tell. */
 static bool are_near(const plain_cell *a, const plain_cell *b) {
     for (int i = 0; i < 16; i++) {
         for (int k = 0; k < 16; k++) {

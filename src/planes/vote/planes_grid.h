@@ -3,8 +3,8 @@
 
    Core cells have more points than strays account for; those connected by sides and corners are a part, which carries
    the number of its first core cell. Cells around it belong to it, of several to the first. Where parts are told apart
-   core cells that touch are connected only if they have points no farther from each other than a cell is wide, which
-   the quarters of cells tell:
+   core cells that touch are connected only if they have points at most 1.1 cells apart, which the quarters of cells
+   tell:
 
        +-------+-------+     +-------+-------+
        | o     |     o |     |     o | o     |
@@ -24,6 +24,7 @@
 
 #define PLANES_NO_CELL         UINT32_MAX
 #define PLANES_CELL_WHOLE      (1u << 24) /* the area of a cell */
+#define PLANES_NEAR_QUARTERS   20         /* square of 1.1 cells, in quarters */
 #define PLANES_COMPONENT_SHARE 0.01       /* of its plane's points; smaller islands are strays */
 #define PLANES_COMPONENT_MIN   8.0
 
@@ -96,13 +97,13 @@ MOTE_HD bool planes_is_core(const planes_grid *g, const planes_tract *t, uint32_
     return i != PLANES_NO_CELL && g->count[i] >= t->core;
 }
 
-/* Whether two of the quarters that have points, of cells u and v apart, are at most the width of a cell apart. */
+/* Whether two of the quarters that have points, of cells u and v apart, are at most 1.1 cells apart. */
 MOTE_HD bool planes_are_quarters_near(uint32_t quarters, uint32_t others, int32_t u, int32_t v) {
     for (int32_t i = 0; i < 16; i++) {
         if ((quarters >> i & 1) == 0) continue;
         for (int32_t k = 0; k < 16; k++) {
             const int32_t du = 4 * u + (k & 3) - (i & 3), dv = 4 * v + (k >> 2) - (i >> 2);
-            if ((others >> k & 1) != 0 && du * du + dv * dv <= 20) return true;
+            if ((others >> k & 1) != 0 && du * du + dv * dv <= PLANES_NEAR_QUARTERS) return true;
         }
     }
     return false;
