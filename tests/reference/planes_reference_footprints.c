@@ -48,7 +48,8 @@ static plain_cell cell_of(const planes_axes *axes, int32_t label, const planes_p
     planes_cell(&axes[label], p->q[0], p->q[1], p->q[2], &cell.u, &cell.v);
     const double u = (double)(planes_along(axes[label].u, p->q[0], p->q[1], p->q[2]) * axes[label].by);
     const double v = (double)(planes_along(axes[label].v, p->q[0], p->q[1], p->q[2]) * axes[label].by);
-    cell.quarter[(int)(4 * (v - floor(v)))][(int)(4 * (u - floor(u)))] = true;
+    /* What is next to nothing below a cell's end may be rounded up to it. */
+    cell.quarter[(int)fmin(4 * (v - floor(v)), 3)][(int)fmin(4 * (u - floor(u)), 3)] = true;
     return cell;
 }
 
