@@ -15,8 +15,9 @@ typedef struct planes_block {
 /* Labelled points of a block, one after the other, that are in the same cell. */
 typedef struct planes_footprint_run {
     uint64_t code;
-    uint32_t count;
-    uint32_t place; /* of the cell, in the grid */
+    uint16_t count;
+    uint16_t quarters; /* of the cell, where parts are told apart */
+    uint32_t place;    /* of the cell, in the grid */
 } planes_footprint_run;
 
 typedef struct planes_cpu {

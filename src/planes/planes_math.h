@@ -218,6 +218,17 @@ MOTE_HD void planes_cell(const planes_axes *axes, float x, float y, float z, uin
     *v = planes_cell_along(axes->v, axes->by, x, y, z);
 }
 
+/* Which of the four quarters of its cell a point is in along an axis. */
+MOTE_HD uint32_t planes_quarter_along(const float axis[3], float by, float x, float y, float z) {
+    return planes_cell_along(axis, 4 * by, x, y, z) & 3;
+}
+
+/* The bit of the place in its cell, of four by four. */
+MOTE_HD uint32_t planes_quarter_bit(const planes_axes *axes, float x, float y, float z) {
+    const uint32_t u = planes_quarter_along(axes->u, axes->by, x, y, z);
+    return 1u << (4 * planes_quarter_along(axes->v, axes->by, x, y, z) + u);
+}
+
 /* Which cell of which plane: the plane above v above u. */
 MOTE_HD uint64_t planes_cell_code(uint32_t plane, uint32_t u, uint32_t v) {
     return (uint64_t)plane << (2 * PLANES_CELL_BITS) | (uint64_t)v << PLANES_CELL_BITS | u;

@@ -27,6 +27,7 @@ typedef struct plain_cell {
     uint32_t plane, u, v;
     uint64_t count;
     bool core;
+    bool quarter[4][4]; /* v u: whether it has points there */
     int64_t component;
     float strays;
 } plain_cell;
@@ -39,8 +40,16 @@ static int compare_cells(const void *a, const void *b) {
 }
 
 static plain_cell cell_of(const planes_axes *axes, int32_t label, const planes_placed *p) {
-    plain_cell cell = {(uint32_t)label, 0, 0, 1, false, -1, 0};
+    plain_cell cell;
+    memset(&cell, 0, sizeof cell);
+    cell.plane = (uint32_t)label;
+    cell.count = 1;
+    cell.component = -1;
     planes_cell(&axes[label], p->q[0], p->q[1], p->q[2], &cell.u, &cell.v);
+    const double u = (double)(planes_along(axes[label].u, p->q[0], p->q[1], p->q[2]) * axes[label].by);
+    const double v = (double)(planes_along(axes[label].v, p->q[0], p->q[1], p->q[2]) * axes[label].by);
+    /* What is next to nothing below a cell's end may be rounded up to it. */
+    cell.quarter[(int)fmin(4 * (v - floor(v)), 3)][(int)fmin(4 * (u - floor(u)), 3)] = true;
     return cell;
 }
 
@@ -54,6 +63,7 @@ static uint64_t count_cells(const planes_axes *axes, const planes_placed *all, c
     for (uint64_t i = 0; i < labelled; i++) {
         if (found > 0 && compare_cells(&cells[found - 1], &cells[i]) == 0) {
             cells[found - 1].count++;
+            for (int k = 0; k < 16; k++) cells[found - 1].quarter[k / 4][k % 4] |= cells[i].quarter[k / 4][k % 4];
         } else {
             cells[found++] = cells[i];
         }
@@ -82,15 +92,28 @@ static bool are_around(const plain_cell *a, const plain_cell *b) {
     return abs((int)a->u - (int)b->u) <= 1 && abs((int)a->v - (int)b->v) <= 1;
 }
 
-/* Parts: the smaller number goes from neighbour to neighbour until it is everywhere; then to those around core
-   cells. */
-static void spread_parts(plain_cell *cells, uint64_t count) {
+/* Whether they have points at most 1.1 cells apart, as quarters of cells tell. */
+static bool are_near(const plain_cell *a, const plain_cell *b) {
+    for (int i = 0; i < 16; i++) {
+        for (int k = 0; k < 16; k++) {
+            const double u = 4.0 * ((double)b->u - (double)a->u) + k % 4 - i % 4;
+            const double v = 4.0 * ((double)b->v - (double)a->v) + k / 4 - i / 4;
+            if (a->quarter[i / 4][i % 4] && b->quarter[k / 4][k % 4] && u * u + v * v <= 20) return true;
+        }
+    }
+    return false;
+}
+
+/* Parts: the smaller number goes from neighbour to neighbour until it is everywhere; then to those around core cells.
+   near: only where their points are near. */
+static void spread_parts(plain_cell *cells, uint64_t count, bool near) {
     for (bool changed = true; changed;) {
         changed = false;
         for (uint64_t i = 0; i < count * count; i++) {
             plain_cell *a = &cells[i / count];
             const plain_cell *b = &cells[i % count];
             if (!a->core || !b->core || b->component >= a->component || !are_around(a, b)) continue;
+            if (near && !are_near(a, b)) continue;
             a->component = b->component;
             changed = true;
         }
@@ -168,7 +191,7 @@ static uint64_t find_parts(plain_cell *cells, uint64_t count, const uint64_t *in
         const uint32_t plane = cells[first].plane;
         for (end = first; end < count && cells[end].plane == plane;) end++;
         find_cores(cells + first, end - first, in_bands[plane], footprint_params->whole);
-        spread_parts(cells + first, end - first);
+        spread_parts(cells + first, end - first, footprint_params->components);
         for (uint64_t i = first; i < end && footprint_params->whole && !footprint_params->components; i++)
             cells[i].component = 0;
         if (!footprint_params->whole && !footprint_params->components) drop_islands(cells + first, end - first);

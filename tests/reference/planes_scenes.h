@@ -71,5 +71,7 @@ typedef struct planes_scene_score {
    count   how many planes the labels tell apart */
 planes_scene_score planes_scene_judge(const planes_scene *scene, const int32_t *labels, uint32_t count,
                                       const mote_planes *planes);
+/* Prints the true planes that are not found, and the plane that has most of their points. */
+void planes_scene_print_missed(const planes_scene *scene, const int32_t *labels, uint32_t count);
 
 #endif

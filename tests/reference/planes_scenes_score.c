@@ -1,5 +1,6 @@
 /* What was found in a scene, held against what it was made of. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,6 +46,39 @@ static void measure_errors(const planes_scene_plane *real, const mote_plane *fou
     }
     score->angle_deg = fmax(score->angle_deg, atan2(sqrt(cross), fabs(dot)) * 180 / 3.14159265358979323846);
     score->offset_m = fmax(score->offset_m, fabs(away));
+}
+
+/* The plane found that shares most points with a true one, by intersection over union; found: there is none. */
+static uint32_t nearest_to(const planes_scene *scene, const overlaps *o, uint32_t real, double *share) {
+    uint32_t nearest = o->found;
+    *share = 0;
+    for (uint32_t f = 0; f < o->found; f++) {
+        const double both = (double)shared_of(o, f, real);
+        const double iou = both / ((double)o->size[f] + (double)scene->planes[real].points - both);
+        nearest = iou > *share ? f : nearest;
+        *share = fmax(*share, iou);
+    }
+    return nearest;
+}
+
+void planes_scene_print_missed(const planes_scene *scene, const int32_t *labels, uint32_t count) {
+    overlaps o = count_overlaps(scene, labels, count);
+    for (uint32_t r = 0; r < scene->count; r++) {
+        const planes_scene_plane *real = &scene->planes[r];
+        double share;
+        if (real->points * SUPPORT < scene->points) continue;
+        const uint32_t nearest = nearest_to(scene, &o, r, &share);
+        if (share > 0.5) continue;
+        printf("   missed: surface %u of %llu points, normal %.3f %.3f %.3f", r, (unsigned long long)real->points,
+               real->normal[0], real->normal[1], real->normal[2]);
+        if (nearest < count) {
+            printf("; plane %u of %llu points has %llu of them", nearest, (unsigned long long)o.size[nearest],
+                   (unsigned long long)shared_of(&o, nearest, r));
+        }
+        printf("\n");
+    }
+    free(o.shared);
+    free(o.size);
 }
 
 planes_scene_score planes_scene_judge(const planes_scene *scene, const int32_t *labels, uint32_t count,

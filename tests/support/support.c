@@ -34,8 +34,15 @@ static void failing_release(void *user, void *memory, size_t size_bytes) {
 }
 
 mote_context *test_context_failing(test_allocator *allocator, int threads) {
+    return test_context_failing_watched(allocator, threads, NULL, NULL);
+}
+
+mote_context *test_context_failing_watched(test_allocator *allocator, int threads, mote_progress_fn progress,
+                                           void *user) {
     mote_context_params params = mote_context_defaults();
     params.threads = threads;
+    params.progress = progress;
+    params.progress_user = user;
     params.device = MOTE_DEVICE_CPU;
     params.allocator.user = allocator;
     params.allocator.allocate = failing_allocate;

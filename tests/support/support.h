@@ -24,6 +24,8 @@ typedef struct test_allocator {
     long fail_at, calls, open;
 } test_allocator;
 mote_context *test_context_failing(test_allocator *allocator, int threads);
+mote_context *test_context_failing_watched(test_allocator *allocator, int threads, mote_progress_fn progress,
+                                           void *user);
 
 /* What is tried under failures: it gets a fresh context and returns the first status that is not MOTE_OK. What it made
    it destroys, whatever happened. */

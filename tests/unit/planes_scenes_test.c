@@ -45,7 +45,18 @@ static void add_score(planes_scene_score *all, const planes_scene_score *one) {
     all->offset_m = fmax(all->offset_m, one->offset_m);
 }
 
-static planes_scene_score try_scene(const planes_scene_params *p, int threads, double *seconds) {
+/* What was refused, of at least half the points that a plane has. */
+static void print_refused(const mote_planes *planes, uint64_t points) {
+    for (uint32_t i = 0; i < mote_planes_refused_count(planes); i++) {
+        const mote_plane_refused *r = mote_planes_refused_at(planes, i);
+        if (r->points * 400 < points) continue;
+        printf("   refused: %llu points, normal %.3f %.3f %.3f, %.2f mm, %.2f m: %d, %g, limit %g\n",
+               (unsigned long long)r->points, r->normal[0], r->normal[1], r->normal[2], 1e3 * r->noise, r->size,
+               (int)r->reason, r->value, r->limit);
+    }
+}
+
+static planes_scene_score try_scene(const planes_scene_params *p, int threads, bool missed, double *seconds) {
     mote_context *ctx = test_context(threads);
     planes_scene scene;
     mote_planes *planes;
@@ -54,9 +65,12 @@ static planes_scene_score try_scene(const planes_scene_params *p, int threads, d
     const clock_t start = clock();
     mote_planes_params params = mote_planes_defaults();
     params.components = p->kind == PLANES_SCENE_FACADE; /* its panes are on one plane */
+    params.explain = missed;
     assert_int_equal(mote_planes_find(ctx, scene.cloud, &params, labels, &planes), MOTE_OK);
     *seconds += (double)(clock() - start) / CLOCKS_PER_SEC;
     const planes_scene_score score = planes_scene_judge(&scene, labels, mote_planes_count(planes), planes);
+    if (missed) planes_scene_print_missed(&scene, labels, mote_planes_count(planes));
+    if (missed) print_refused(planes, p->points);
     mote_planes_destroy(planes);
     free(labels);
     planes_scene_free(&scene);
@@ -80,7 +94,7 @@ static int print_table(uint64_t first, uint64_t last, uint64_t points, uint64_t 
         for (uint64_t seed = first; seed <= last; seed++) {
             const planes_scene_params p = scene_of(kind, seed, points);
             double taken = 0;
-            const planes_scene_score one = try_scene(&p, 1, &taken);
+            const planes_scene_score one = try_scene(&p, 1, verbose, &taken);
             char name[64];
             snprintf(name, sizeof name, " seed %2d %2.0f mm %2.0f %%", (int)seed, 1e3 * p.noise_m, 100 * p.outliers);
             if (verbose) print_score(name, &one, taken);
@@ -217,8 +231,10 @@ static uint64_t number_of(int argc, char **argv, int i, uint64_t otherwise) {
 
 /* ---- tests */
 
-#define POINTS 10000u
-#define SEEDS  test_extent(1, 4)
+#define POINTS           10000u
+#define SCALED_POINTS    5000u
+#define FEW_POINTS_FOUND 0.95
+#define SEEDS            test_extent(1, 4)
 
 /* Planes that are missed, and false or split ones, of four scenes at most: what was measured, and one more where that
    is not 0. Anything beyond is a change that makes planes worse. */
@@ -235,13 +251,13 @@ static const struct {
     {2, 0},  /* gable roofs */
     {2, 0},  /* hip roofs */
     {3, 0},  /* boxes */
-    {0, 0},  /* round things */
-    {2, 0},  /* roofs, balls */
+    {0, 2},  /* round things */
+    {3, 0},  /* roofs, balls */
     {0, 0},  /* 30 rectangles */
     {2, 0},  /* 100 rectangles */
-    {17, 2}, /* terrain, houses */
-    {18, 6}, /* facade */
-    {0, 7},  /* nothing flat */
+    {0, 0},  /* terrain, houses */
+    {0, 0},  /* facade */
+    {0, 4},  /* nothing flat */
 };
 
 static void planes_of_scenes_are_found(void **state) {
@@ -251,7 +267,7 @@ static void planes_of_scenes_are_found(void **state) {
         double seconds = 0;
         for (uint64_t seed = 0; seed < SEEDS; seed++) {
             const planes_scene_params p = scene_of(kind, seed, POINTS);
-            const planes_scene_score one = try_scene(&p, 2, &seconds);
+            const planes_scene_score one = try_scene(&p, 2, false, &seconds);
             add_score(&sum, &one);
         }
         if (sum.planes - sum.found <= bounds[kind].missed && sum.false_planes + sum.split <= bounds[kind].wrong) {
@@ -269,7 +285,7 @@ static void planes_of_bodies_are_turned_together(void **state) {
     for (uint64_t seed = 5; seed <= 13; seed += 8) {
         const planes_scene_params p = scene_of(PLANES_SCENE_STAIRS, seed, 40000);
         double seconds = 0;
-        const planes_scene_score score = try_scene(&p, 2, &seconds);
+        const planes_scene_score score = try_scene(&p, 2, false, &seconds);
         assert_true(score.found >= 19);
         assert_true(score.angle_deg < 5.5);
     }
@@ -283,7 +299,7 @@ static void panes_are_told_from_their_wall(void **state) {
     for (uint64_t i = 0; i < test_extent(2, 4); i++) {
         const planes_scene_params p = scene_of(PLANES_SCENE_FACADE, seeds[i], 40000);
         double seconds = 0;
-        const planes_scene_score score = try_scene(&p, 2, &seconds);
+        const planes_scene_score score = try_scene(&p, 2, false, &seconds);
         assert_true(score.found + 1 >= score.planes);
         assert_int_equal(score.false_planes + score.split, 0);
         assert_true(score.angle_deg < 1);
@@ -352,6 +368,156 @@ static void bodies_split_alike(void **state) {
     }
 }
 
+/* ---- bodies: what may go wrong */
+
+#define MAX_STEPS 64u
+
+/* Fails and stops wherever that is asked for, also while a body is split. */
+static mote_status use_body(mote_context *ctx, void *user) {
+    static int32_t labels[BODY_POINTS];
+    mote_planes *found = NULL;
+    mote_planes_params params = mote_planes_defaults();
+    params.resolution_deg = 6;
+    mote_cloud *cloud = NULL;
+    const mote_column_spec specs[3] = {{"x", MOTE_FLOAT32, 1, 0}, {"y", MOTE_FLOAT32, 1, 0}, {"z", MOTE_FLOAT32, 1, 0}};
+    mote_status status = mote_cloud_create(ctx, BODY_POINTS, specs, 3, &cloud);
+    for (uint64_t i = 0; status == MOTE_OK && i < 3 * BODY_POINTS; i++) {
+        const float value = (float)((const double *)user)[i];
+        const char *axis = specs[i % 3].name;
+        const uint64_t at = i / 3 * mote_cloud_find(cloud, axis)->stride_bytes;
+        memcpy((uint8_t *)mote_cloud_column_data(cloud, axis) + at, &value, sizeof value);
+    }
+    if (status == MOTE_OK) status = mote_planes_find(ctx, cloud, &params, labels, &found);
+    if (status == MOTE_OK) assert_true(mote_planes_count(found) >= BODY_PLANES);
+    mote_context_trim(ctx);
+    mote_planes_destroy(found);
+    mote_cloud_destroy(cloud);
+    return status;
+}
+
+static double *points_of_a_body(void) {
+    const planes_scene_params p = scene_of(PLANES_SCENE_STAIRS, 5, BODY_POINTS);
+    double *positions = planes_scene_array(3 * BODY_POINTS, sizeof *positions);
+    planes_scene scene;
+    planes_scene_make(NULL, &p, positions, &scene);
+    planes_scene_free(&scene);
+    return positions;
+}
+
+/* Allocations before each report of progress while planes are grown: those of a step are around it. */
+typedef struct growing_steps {
+    test_allocator allocator;
+    uint32_t count;
+    long calls[MAX_STEPS];
+} growing_steps;
+
+static bool note_step(void *user, double done, const char *stage) {
+    growing_steps *steps = user;
+    const long calls = steps->allocator.calls;
+    const bool again = steps->count > 0 && steps->calls[steps->count - 1] == calls;
+    (void)done;
+    if (strcmp(stage, "growing planes") == 0 && !again && steps->count < MAX_STEPS)
+        steps->calls[steps->count++] = calls;
+    return true;
+}
+
+/* Each allocation near a step of the growth fails in turn, those of bodies that are split among them. */
+static void bodies_survive_failing_allocations(void **state) {
+    (void)state;
+    double *positions = points_of_a_body();
+    growing_steps steps;
+    memset(&steps, 0, sizeof steps);
+    mote_context *ctx = test_context_failing_watched(&steps.allocator, 2, note_step, &steps);
+    assert_int_equal(use_body(ctx, positions), MOTE_OK);
+    mote_context_destroy(ctx);
+    assert_true(steps.count >= 2);
+    for (uint32_t i = 0; i < 3 * steps.count; i++) {
+        test_allocator allocator = {.fail_at = steps.calls[i / 3] - 1 + i % 3};
+        ctx = test_context_failing(&allocator, 2);
+        assert_int_equal(use_body(ctx, positions), MOTE_ERROR_MEMORY);
+        mote_context_destroy(ctx);
+        assert_int_equal(allocator.open, 0);
+    }
+    free(positions);
+}
+
+static void bodies_cancel_at_every_step(void **state) {
+    (void)state;
+    double *positions = points_of_a_body();
+    test_each_step_cancels(use_body, positions);
+    free(positions);
+}
+
+/* ---- sizes and scales */
+
+/* Of 5,000 points planes have 25 or more: all kinds together, what was measured of seeds 0 to 3 and 1 % more. */
+static void planes_of_few_points_are_found(void **state) {
+    (void)state;
+    const uint64_t seeds = test_extent(1, 4);
+    planes_scene_score all = {0, 0, 0, 0, 0, 0};
+    double seconds = 0;
+    for (uint64_t kind = 0; kind < PLANES_SCENE_KINDS; kind++) {
+        for (uint64_t seed = 0; seed < seeds; seed++) {
+            const planes_scene_params p = scene_of(kind, seed, 5000);
+            const planes_scene_score one = try_scene(&p, 2, false, &seconds);
+            add_score(&all, &one);
+        }
+    }
+    if (all.found >= FEW_POINTS_FOUND * all.planes && all.false_planes + all.split <= 8) return;
+    print_score("5,000 points", &all, seconds);
+    fail_msg("worse than it was");
+}
+
+/* Multiplies the coordinates of a scene of floats. */
+static void scale_cloud(mote_cloud *cloud, uint64_t points, double by) {
+    static const char *const names[3] = {"x", "y", "z"};
+    for (int k = 0; k < 3; k++) {
+        const uint64_t stride = mote_cloud_find(cloud, names[k])->stride_bytes;
+        uint8_t *data = mote_cloud_column_data(cloud, names[k]);
+        for (uint64_t i = 0; i < points; i++) {
+            float value;
+            memcpy(&value, data + i * stride, sizeof value);
+            value = (float)(by * (double)value);
+            memcpy(data + i * stride, &value, sizeof value);
+        }
+    }
+}
+
+/* labels [SCALED_POINTS] out. Returns how many planes are found; right: of them, those that are there. */
+static uint32_t find_scaled(uint64_t kind, double by, int32_t *labels, uint32_t *right) {
+    const planes_scene_params p = scene_of(kind, 1, SCALED_POINTS);
+    mote_context *ctx = test_context(2);
+    planes_scene scene;
+    mote_planes *found;
+    planes_scene_make(ctx, &p, NULL, &scene);
+    scale_cloud(scene.cloud, p.points, by);
+    assert_int_equal(mote_planes_find(ctx, scene.cloud, NULL, labels, &found), MOTE_OK);
+    const uint32_t count = mote_planes_count(found);
+    *right = planes_scene_judge(&scene, labels, count, NULL).found;
+    mote_planes_destroy(found);
+    planes_scene_free(&scene);
+    mote_context_destroy(ctx);
+    return count;
+}
+
+/* In other units planes are the same: by a power of two, which changes no digit of a float, every label is; otherwise
+   coordinates are rounded anew, and as many planes are found, or up to two more or less. */
+static void planes_are_the_same_in_other_units(void **state) {
+    (void)state;
+    static int32_t labels[SCALED_POINTS], others[SCALED_POINTS];
+    static const double scales[4] = {1.0 / 8192, 8192, 1e-4, 1e4};
+    for (uint64_t kind = 0; kind < PLANES_SCENE_KINDS; kind += test_extent(4, 2)) {
+        uint32_t right, right_scaled;
+        const uint32_t count = find_scaled(kind, 1, labels, &right);
+        for (int i = 0; i < 4; i++) {
+            const uint32_t count_scaled = find_scaled(kind, scales[i], others, &right_scaled);
+            if (i < 2) assert_int_equal(count_scaled, count);
+            if (i < 2) assert_memory_equal(labels, others, sizeof labels);
+            assert_true(right_scaled + 2 >= right && right_scaled <= right + 2);
+        }
+    }
+}
+
 /* What judges must be judged: the true labels are all right, one plane in two halves is a split, any points are a false
    plane, and two planes as one are found at most once. */
 static void scores_tell_right_from_wrong(void **state) {
@@ -405,6 +571,10 @@ int main(int argc, char **argv) {
         cmocka_unit_test(planes_of_bodies_are_turned_together),
         cmocka_unit_test(panes_are_told_from_their_wall),
         cmocka_unit_test(bodies_split_alike),
+        cmocka_unit_test(bodies_survive_failing_allocations),
+        cmocka_unit_test(bodies_cancel_at_every_step),
+        cmocka_unit_test(planes_of_few_points_are_found),
+        cmocka_unit_test(planes_are_the_same_in_other_units),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -68,6 +68,21 @@ static uint32_t first_component_around(const plane_cells *p, uint32_t i) {
     return first;
 }
 
+/* Joins core cells with those before them that have points near theirs. */
+static void join_near_cores(const plane_cells *p) {
+    const planes_grid *g = p->g;
+    for (uint32_t i = p->first; i < p->end; i++) {
+        g->root[i] = planes_is_core(g, p->tract, i) ? i : PLANES_NO_CELL;
+        if (g->root[i] == PLANES_NO_CELL) continue;
+        for (uint32_t k = 0; k < 4; k++) {
+            uint32_t other;
+            int32_t u, v;
+            planes_grid_around(k, &u, &v);
+            if (core_adjacent(p, i, u, v, &other) && planes_are_connected(g, i, other, u, v)) join(g->root, i, other);
+        }
+    }
+}
+
 /* Gives cells the number of their part, and parts their points. */
 static void settle(const plane_cells *p) {
     const planes_grid *g = p->g;
@@ -124,7 +139,11 @@ mote_status planes_find_components(mote_context *ctx, const planes_grid *g,
 #pragma omp parallel for schedule(dynamic, 1) num_threads(ctx->threads)
     for (int64_t i = 0; i < (int64_t)g->planes; i++) {
         const plane_cells p = cells_of(g, (uint32_t)i);
-        join_cores(&p);
+        if (g->quarters != NULL) {
+            join_near_cores(&p);
+        } else {
+            join_cores(&p);
+        }
         settle(&p);
         sum_up(&p, !footprint_params->components, &sums);
     }

@@ -36,7 +36,9 @@ static __global__ void make_roots(planes_grid g) {
     const bool any = i < g.cells && g.count[i] > 0;
     const bool core = any && planes_is_core(&g, &g.tracts[planes_grid_plane(&g, (uint32_t)i)], (uint32_t)i);
     const uint32_t others = ~__ballot_sync(CUDA_ALL, core) & ((1u << lane) - 1);
-    const uint32_t start = g.codes != NULL ? lane : others != 0 ? CUDA_WARP - (uint32_t)__clz((int)others) : 0;
+    const uint32_t start = g.codes != NULL || g.quarters != NULL ? lane
+                           : others != 0                         ? CUDA_WARP - (uint32_t)__clz((int)others)
+                                                                 : 0;
     if (i < g.cells) g.root[i] = core ? (uint32_t)i - (lane - start) : PLANES_NO_CELL;
 }
 
@@ -61,6 +63,20 @@ static __global__ void join_cores(planes_grid g) {
     if (above) return;
     if (above_left && !beside) join(g.root, i, corner);
     if (core_adjacent(&g, t, i, 1, -1, &other)) join(g.root, i, other);
+}
+
+/* Joins core cells with those before them that have points near theirs. */
+static __global__ void join_near_cores(planes_grid g) {
+    const uint64_t at = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
+    if (at >= g.cells || g.root[at] == PLANES_NO_CELL) return;
+    const uint32_t i = (uint32_t)at;
+    const planes_tract *t = &g.tracts[planes_grid_plane(&g, i)];
+    for (uint32_t k = 0; k < 4; k++) {
+        uint32_t other;
+        int32_t u, v;
+        planes_grid_around(k, &u, &v);
+        if (core_adjacent(&g, t, i, u, v, &other) && planes_are_connected(&g, i, other, u, v)) join(g.root, i, other);
+    }
 }
 
 /* ---- points and areas */
@@ -178,7 +194,11 @@ mote_status planes_find_components_cuda(planes_cuda *p, uint64_t min, planes_com
     uint8_t *host = NULL;
     unsigned long long found = 0;
     CUDA_LAUNCH(gpu, make_roots, blocks, THREADS, c->grid);
-    CUDA_LAUNCH(gpu, join_cores, blocks, THREADS, c->grid);
+    if (c->grid.quarters != NULL) {
+        CUDA_LAUNCH(gpu, join_near_cores, blocks, THREADS, c->grid);
+    } else {
+        CUDA_LAUNCH(gpu, join_cores, blocks, THREADS, c->grid);
+    }
     CUDA_LAUNCH(gpu, settle, blocks, THREADS, c->grid);
     CUDA_LAUNCH(gpu, sum_components, blocks, THREADS, c->grid, c->by_plane, c->points, c->area);
     MOTE_TRY(cuda_launched(gpu, "parts of planes"));

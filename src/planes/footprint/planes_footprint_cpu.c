@@ -10,6 +10,16 @@ static void cells_along(const float axis[3], float by, const float *x, const flo
     for (uint32_t i = 0; i < count; i++) cell[i] = planes_cell_along(axis, by, x[i], y[i], z[i]);
 }
 
+/* The quarters of their cells that the block's labelled points are in. */
+static void find_quarters(const planes_cpu *p, const planes_axes *axes, uint32_t b, uint16_t *quarter) {
+    const uint64_t first = (uint64_t)b * PLANES_BLOCK;
+    for (uint32_t i = 0; i < planes_block_points(p, b); i++) {
+        const uint64_t at = first + i;
+        if (p->label[at] < 0) continue;
+        quarter[i] = (uint16_t)planes_quarter_bit(&axes[p->label[at]], p->x[at], p->y[at], p->z[at]);
+    }
+}
+
 /* The codes of the block's labelled points. */
 static void find_codes(const planes_cpu *p, const planes_axes *axes, uint32_t b, uint64_t *code) {
     const uint64_t first = (uint64_t)b * PLANES_BLOCK;
@@ -40,14 +50,17 @@ static uint32_t list_runs(const planes_cpu *p, const planes_axes *axes, uint32_t
     const int32_t *label = p->label + (uint64_t)b * PLANES_BLOCK;
     const uint32_t count = planes_block_points(p, b);
     uint64_t code[PLANES_BLOCK] = {0};
+    uint16_t quarter[PLANES_BLOCK] = {0};
     uint32_t found = 0;
     find_codes(p, axes, b, code);
+    if (!p->by_plane) find_quarters(p, axes, b, quarter);
     for (uint32_t i = 0; i < count; i++) {
         if (label[i] < 0) continue;
         if (found > 0 && runs[found - 1].code == code[i]) {
             runs[found - 1].count++;
+            runs[found - 1].quarters |= quarter[i];
         } else {
-            runs[found++] = (planes_footprint_run){code[i], 1, 0};
+            runs[found++] = (planes_footprint_run){code[i], 1, quarter[i], 0};
             extend(bounds, code[i]);
         }
     }
@@ -123,6 +136,9 @@ static void count_points(planes_cpu *p) {
             runs[i].place = place;
 #pragma omp atomic
             g->count[place] += runs[i].count;
+            if (g->quarters == NULL) continue;
+#pragma omp atomic
+            g->quarters[place] |= runs[i].quarters;
         }
     }
 }
@@ -131,12 +147,14 @@ static mote_status make_cells(planes_cpu *p) {
     mote_context *ctx = p->base.ctx;
     planes_grid *g = &p->grid;
     const uint64_t cells = g->cells;
-    p->cell_memory = mote_alloc_zero(ctx, (3 * cells + g->planes) * sizeof *p->cell_memory, "planes cells");
+    const uint64_t arrays = p->by_plane ? 3 : 4;
+    p->cell_memory = mote_alloc_zero(ctx, (arrays * cells + g->planes) * sizeof *p->cell_memory, "planes cells");
     if (p->cell_memory == NULL) return MOTE_ERROR_MEMORY;
     g->count = p->cell_memory;
     g->points = g->count + cells;
     g->root = g->points + cells;
     g->all = g->root + cells;
+    g->quarters = p->by_plane ? NULL : g->all + g->planes;
     return MOTE_OK;
 }
 

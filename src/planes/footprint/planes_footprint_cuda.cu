@@ -88,6 +88,21 @@ static __global__ void count_points(labelled l, planes_grid g) {
     if (starts && label >= 0) atomicAdd(&g.count[place], length);
 }
 
+/* ---- quarters of cells, where parts are told apart */
+
+static __global__ void mark_quarters(labelled l, planes_grid g) {
+    const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
+    if (i >= l.count || l.label[i] < 0) return;
+    const int32_t label = l.label[i];
+    const planes_cuda_point at = l.points[i];
+    const planes_axes *axes = &l.tracts[label].axes;
+    uint32_t u, v;
+    planes_cell(axes, at.x, at.y, at.z, &u, &v);
+    const uint32_t place = planes_grid_place(&g, (uint32_t)label, u, v);
+    const uint32_t bit = planes_quarter_bit(axes, at.x, at.y, at.z);
+    if ((g.quarters[place] & bit) == 0) atomicOr(&g.quarters[place], bit);
+}
+
 /* ---- listed cells */
 
 static __device__ inline uint64_t code_of(const labelled *l, uint64_t i) {
@@ -154,7 +169,9 @@ static mote_status make_cells(planes_cuda *p, uint32_t cells) {
     g->cells = cells;
     c->numbers = c->by_plane ? g->planes : cells;
     const uint64_t own = c->by_plane ? g->planes : 0; /* points of parts: those of planes, or of roots */
-    const uint64_t zeros = c->numbers * sizeof *c->area + (2 * (uint64_t)cells + g->planes + own) * sizeof(uint32_t);
+    const uint64_t quarters = c->by_plane ? 0 : cells;
+    const uint64_t zeros =
+        c->numbers * sizeof *c->area + (2 * (uint64_t)cells + quarters + g->planes + own) * sizeof(uint32_t);
     c->memory = (uint8_t *)cuda_alloc(gpu, zeros + cells * sizeof(uint32_t), "planes cells");
     if (c->memory == NULL) return MOTE_ERROR_MEMORY;
     c->area = (unsigned long long *)(void *)c->memory;
@@ -162,7 +179,8 @@ static mote_status make_cells(planes_cuda *p, uint32_t cells) {
     g->points = g->count + cells;
     g->all = g->points + cells;
     c->points = c->by_plane ? g->all + g->planes : g->points;
-    g->root = g->all + g->planes + own;
+    g->quarters = c->by_plane ? NULL : g->all + g->planes + own;
+    g->root = g->all + g->planes + own + quarters;
     return cuda_fill(gpu, c->memory, 0, zeros);
 }
 
@@ -274,9 +292,15 @@ static mote_status count_cells(planes_cuda *p, planes_tract *host, const uint64_
     MOTE_TRY(measure_bounds(p, bounds));
     const uint32_t cells = planes_grid_lay(bounds, in_bands, planes, whole, p->base.count, host);
     MOTE_TRY(cuda_upload(gpu, c->tracts, host, planes * sizeof *host));
-    if (cells == 0) return list_cells(p);
-    MOTE_TRY(make_cells(p, cells));
-    CUDA_LAUNCH(gpu, count_points, cuda_blocks(p->base.count, THREADS), THREADS, labelled_of(p), c->grid);
+    if (cells == 0) {
+        MOTE_TRY(list_cells(p));
+    } else {
+        MOTE_TRY(make_cells(p, cells));
+        CUDA_LAUNCH(gpu, count_points, cuda_blocks(p->base.count, THREADS), THREADS, labelled_of(p), c->grid);
+    }
+    if (c->grid.quarters != NULL) {
+        CUDA_LAUNCH(gpu, mark_quarters, cuda_blocks(p->base.count, THREADS), THREADS, labelled_of(p), c->grid);
+    }
     return cuda_launched(gpu, "points of cells");
 }
 

@@ -37,6 +37,8 @@
 #define FIRST_NOISES  6    /* that are tried, each 1.4 times less than the one before */
 #define TURNS         40   /* of expectation and maximization */
 #define MAX_SPLITS    8    /* of a body, one after the other */
+#define MOST_POINTS   0.6  /* of a body */
+#define NO_PLANES     255u /* a point of a body without planes */
 #define GOLDEN_ANGLE  2.399963229728653
 #define ROOT_TWO_PI   2.5066282746310002
 
@@ -364,6 +366,17 @@ static void take_back(planes_local *s, uint32_t first) {
     s->plane_count = first;
 }
 
+/* The body has no planes: what has most of its points has none either. */
+static void mark_body(planes_local *s, const composite_body *body) {
+    for (uint32_t i = 0; i < body->all.count; i++) s->failures[body->point[i]] = NO_PLANES;
+}
+
+static bool is_marked(const planes_local *s, const composite_body *body) {
+    uint32_t marked = 0;
+    for (uint32_t i = 0; i < body->all.count; i++) marked += s->failures[body->point[i]] == NO_PLANES;
+    return marked > MOST_POINTS * body->all.count;
+}
+
 static void refit(planes_local *s, const planes_families *families, const composite_body *body) {
     const composite_columns *all = &body->all;
     planes_body_points points = {all->count, all->x, all->y, all->z, body->point, {0, 0, 0}, {0, 0, 0}};
@@ -377,7 +390,7 @@ static void refit(planes_local *s, const planes_families *families, const compos
 static uint32_t split(planes_local *s, planes_growth *g, composite_body *body, double *scores, double *noise) {
     planes_families families;
     uint32_t added = 0;
-    if (!take_body(s, g, body)) return 0;
+    if (!take_body(s, g, body) || is_marked(s, body)) return 0;
     score_directions(s, body, scores);
     families.count = find_directions(body, scores, families.normals);
     for (uint32_t i = 0; i < families.count; i++) {
@@ -386,6 +399,7 @@ static uint32_t split(planes_local *s, planes_growth *g, composite_body *body, d
     }
     families.first[families.count] = s->plane_count;
     if (added == 1) take_back(s, families.first[0]);
+    if (added <= 1) mark_body(s, body);
     if (added <= 1) return 0;
     refit(s, &families, body);
     return added;
@@ -397,6 +411,7 @@ mote_status planes_split_bodies(planes_local *s, bool *any) {
     composite_body *body = mote_alloc(ctx, sizeof *body, "planes composites");
     double *scores = mote_alloc(ctx, DIRECTIONS * sizeof *scores, "planes composites");
     mote_status status = body != NULL && scores != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+    memset(s->failures, 0, s->sample->count); /* of patches: they are of no use any more */
     for (uint32_t i = 0; i < s->body_count && status == MOTE_OK; i++) {
         double noise = INFINITY;
         for (int turn = 0; turn < MAX_SPLITS && status == MOTE_OK; turn++) {

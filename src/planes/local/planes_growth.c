@@ -6,38 +6,44 @@
 
 #include "planes/local/planes_local.h"
 
-#define TURNS           16
-#define BESIDE          9.0 /* noises: how far from the plane points are beside it: as many volumes as in it */
-#define POINTS_A_CELL   8.0
-#define MIN_CELL        2.0 /* points: of the component */
-#define STRAY_SHARE     0.4 /* of the way from strays to points: between them a cell is the plane's */
-#define MIN_CONTRAST    1.6 /* points to strays of a cell */
-#define MIN_COMPONENT   8.0 /* points */
-#define MIN_CELLS       3.0
-#define NOISE_GROWS     2.0 /* times that of the patch, and it is something else that grows */
-#define NOISE_SHRINKS   0.3
-#define NOISE_RANGE     0.55  /* of the largest noise, where that is known: the least */
-#define TRUNCATION      1.014 /* what is cut at 3 deviations looks so much narrower */
-#define LAY_TURNS       2     /* the second with cells of as many points as the plane has where it is */
-#define LAY_SHARE       0.35  /* of these points, a cell of the plane has */
-#define SETTLED         0.01  /* of the points: where so few change, it is done */
-#define MAX_NUMBER      250u  /* components that begin near the patch */
-#define PIECE_SHARE     0.2   /* of the points of the largest component: others that large are the plane's, too */
-#define PLANE_FLATNESS  0.1   /* the noise is below so much of the root of the area */
-#define MAX_SHOULDERS   0.45  /* density on the less dense side; 0.11 of a plane alone, 1 of points spread evenly */
-#define MAX_SHOULDER    0.85  /* and on the other, where another plane may be near */
-#define MIN_CENTRAL     0.44
-#define MAX_STRUCTURE   0.25
-#define CENTRED         1.0  /* noises: how far the mean of a centred cell's points is off, at most */
-#define MEAN_DEVIATIONS 3.0  /* or so many deviations of a mean of so few points */
-#define BESIDE_SHARE    0.5  /* of the points of a cell, one beside the rim has where a surface goes on */
-#define MAX_GOING_ON    0.1  /* share of the rim */
-#define MAX_CURVED      0.08 /* structure of a centred one: a piece of a curve has 0.1 to 0.3, a plane none */
-#define LOOSE_SHOULDERS 0.6  /* the same while planes that cross it may not be known yet */
-#define LOOSE_CENTRAL   0.36
-#define LOOSE_STRUCTURE 0.45
-#define MAX_NOISE       1.2 /* times the largest, measured */
-#define TOLD_NOISE      1.5 /* floors: below, points say nothing of how they lie about the plane */
+#define TURNS            16
+#define BESIDE           9.0 /* noises: how far from the plane points are beside it: as many volumes as in it */
+#define POINTS_A_CELL    8.0
+#define ENOUGH_CELLS     8.0 /* that a component of few points has, if */
+#define FEW_A_CELL       4.0 /*   they have so many points */
+#define MIN_CELL         2.0 /* points: of the component */
+#define STRAY_SHARE      0.4 /* of the way from strays to points: between them a cell is the plane's */
+#define MIN_CONTRAST     1.6 /* points to strays of a cell */
+#define MIN_COMPONENT    8.0 /* points */
+#define MIN_CELLS        3.0
+#define NOISE_GROWS      2.0 /* times that of the patch, and it is something else that grows */
+#define NOISE_SHRINKS    0.3
+#define NEARLY_ALL       0.6   /* of the points of a patch: steps of a sensor share them out */
+#define NOISE_RANGE      0.55  /* of the largest noise, where that is known: the least */
+#define TRUNCATION       1.014 /* what is cut at 3 deviations looks so much narrower */
+#define LAY_TURNS        2     /* the second with cells of as many points as the plane has where it is */
+#define LAY_SHARE        0.35  /* of these points, a cell of the plane has */
+#define SETTLED          0.01  /* of the points: where so few change, it is done */
+#define MAX_NUMBER       250u  /* components that begin near the patch */
+#define PIECE_SHARE      0.2   /* of the points of the largest component: others that large are the plane's, too */
+#define PLANE_FLATNESS   0.1   /* the noise is below so much of the root of the area */
+#define MAX_SHOULDERS    0.45  /* density on the less dense side; 0.11 of a plane alone, 1 of points spread evenly */
+#define MAX_SHOULDER     0.85  /* and on the other, where another plane may be near */
+#define MIN_CENTRAL      0.44
+#define MAX_STRUCTURE    0.25
+#define CENTRED          1.0  /* noises: how far the mean of a centred cell's points is off, at most */
+#define MEAN_DEVIATIONS  3.0  /* or so many deviations of a mean of so few points */
+#define BESIDE_SHARE     0.5  /* of the points of a cell, one beside the rim has where a surface goes on */
+#define MAX_GOING_ON     0.1  /* share of the rim */
+#define MAX_CURVED       0.08 /* structure of a centred one: a piece of a curve has 0.1 to 0.3, a plane none */
+#define LOOSE_SHOULDERS  0.6  /* the same while planes that cross it may not be known yet */
+#define LOOSE_CENTRAL    0.36
+#define LOOSE_STRUCTURE  0.45
+#define FEW_POINTS       256u /* below, cells are too few to tell a curve */
+#define CURVED           0.25 /* of the variance, that a curve explains */
+#define CURVED_BY_CHANCE 10.0 /* and so much by chance, of one point */
+#define MAX_NOISE        1.2  /* times the largest, measured */
+#define TOLD_NOISE       1.5  /* floors: below, points say nothing of how they lie about the plane */
 
 /* ---- what comes to nothing */
 
@@ -270,6 +276,50 @@ static double structure_of(const planes_local *s, const planes_growth *g, double
     return squares > 0 ? (between - cells * (squares / count)) / squares : 0;
 }
 
+#define QUADRATIC 6 /* 1, u, v, u u, u v, v v */
+
+/* The share of the variance that the quadratic terms explain, of what a plane does not: by Cholesky's decomposition of
+   the normal equations, where what each term adds is a square. squares: of the distances. */
+static double share_of_curve(double products[QUADRATIC][QUADRATIC], double with_distance[QUADRATIC], double squares) {
+    double rest = squares, curve = 0;
+    for (int k = 0; k < QUADRATIC; k++) {
+        const double whole = products[k][k];
+        for (int i = 0; i < k; i++) products[k][k] -= products[k][i] * products[k][i];
+        for (int i = 0; i < k; i++) with_distance[k] -= products[k][i] * with_distance[i];
+        if (!(products[k][k] > 1e-9 * whole)) return 0;
+        products[k][k] = sqrt(products[k][k]);
+        with_distance[k] /= products[k][k];
+        for (int row = k + 1; row < QUADRATIC; row++) {
+            for (int i = 0; i < k; i++) products[row][k] -= products[row][i] * products[k][i];
+            products[row][k] /= products[k][k];
+        }
+        const double explained = with_distance[k] * with_distance[k];
+        if (k < 3) rest -= explained;
+        if (k >= 3) curve += explained;
+    }
+    return rest > 0 ? curve / rest : 0;
+}
+
+/* Of the points of a component that are listed. */
+static double curvature_of(const planes_local *s, const planes_growth *g, uint32_t listed) {
+    double products[QUADRATIC][QUADRATIC], with_distance[QUADRATIC], squares = 0;
+    const double by = 1 / sqrt(g->area);
+    memset(products, 0, sizeof products);
+    memset(with_distance, 0, sizeof with_distance);
+    for (uint32_t k = 0; k < listed; k++) {
+        const uint32_t i = s->component[k];
+        const double u = by * (double)s->near_u[i], v = by * (double)s->near_v[i];
+        const double distance = (double)s->near_distance[i] / g->noise;
+        const double terms[QUADRATIC] = {1, u, v, u * u, u * v, v * v};
+        for (int row = 0; row < QUADRATIC; row++) {
+            for (int column = 0; column <= row; column++) products[row][column] += terms[row] * terms[column];
+            with_distance[row] += terms[row] * distance;
+        }
+        squares += distance * distance;
+    }
+    return share_of_curve(products, with_distance, squares);
+}
+
 static bool describe_component(planes_local *s, planes_growth *g) {
     double squares = 0, strays, central = 0, middle = 0, side[2] = {0, 0};
     float low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
@@ -299,8 +349,12 @@ static bool describe_component(planes_local *s, planes_growth *g) {
     g->shoulders[0] = fmin(side[0], side[1]) / (0.5 * middle + 1e-9);
     g->shoulders[1] = fmax(side[0], side[1]) / (0.5 * middle + 1e-9);
     g->structure = structure_of(s, g, squares, count);
+    g->curvature = listed < FEW_POINTS ? curvature_of(s, g, listed) : 0;
     return true;
 }
+
+/* Whether the noise is that of the representation. */
+static bool is_exact(const planes_local *s, const planes_growth *g) { return g->noise <= TOLD_NOISE * s->params.floor; }
 
 /* The tests, with limits of their own. */
 typedef struct growth_limits {
@@ -315,13 +369,15 @@ static bool stands(const planes_local *s, planes_growth *g, const growth_limits 
     if (g->max_noise > 0 && g->measured_noise > MAX_NOISE * g->max_noise) {
         return refuse(g, MOTE_PLANES_UNLIKE, g->measured_noise, MAX_NOISE * g->max_noise);
     }
-    if (g->noise <= TOLD_NOISE * s->params.floor) return true;
+    if (is_exact(s, g)) return true;
     for (int k = 0; k < 2; k++) {
         const double limit = k == 0 ? limits->shoulders : limits->shoulder;
         if (g->shoulders[k] > limit) return refuse(g, MOTE_PLANES_DENSE_SIDE, g->shoulders[k], limit);
     }
     if (g->central < min_central) return refuse(g, MOTE_PLANES_NO_PEAK, g->central, min_central);
     if (g->going_on > MAX_GOING_ON) return refuse(g, MOTE_PLANES_STRUCTURE, g->going_on, MAX_GOING_ON);
+    const double curvature = CURVED + CURVED_BY_CHANCE / g->count;
+    if (g->curvature > curvature) return refuse(g, MOTE_PLANES_STRUCTURE, g->curvature, curvature);
     const double structure = g->centred ? MAX_CURVED : limits->structure;
     return g->structure <= structure || refuse(g, MOTE_PLANES_STRUCTURE, g->structure, structure);
 }
@@ -349,8 +405,12 @@ static void look_farther(planes_growth *g) {
     g->look = 2 * fmax(g->farthest, g->radius) + 3 * g->cell + BESIDE * g->noise;
 }
 
-static double next_cell(const planes_growth *g) {
-    const double cell = g->cell * sqrt(POINTS_A_CELL / fmax(g->crowding - g->strays, 0.5));
+/* Where planes may have few points, those that do have smaller cells, or it would be too few of them to be
+   connected. */
+static double next_cell(const planes_local *s, const planes_growth *g) {
+    const bool few = s->params.min_points < ENOUGH_CELLS * POINTS_A_CELL;
+    const double points = few ? fmin(fmax(g->count / ENOUGH_CELLS, FEW_A_CELL), POINTS_A_CELL) : POINTS_A_CELL;
+    const double cell = g->cell * sqrt(points / fmax(g->crowding - g->strays, 0.5));
     return g->max_cell > 0 ? fmin(cell, g->max_cell) : cell;
 }
 
@@ -372,11 +432,31 @@ static void begin(const planes_patch *patch, double max_noise, double max_cell, 
     g->cell = sqrt(POINTS_A_CELL * area / patch->count / patch->stride);
 }
 
+/* Whether nearly all points of a patch are on the plane that has grown of it. */
+static bool has_patch(const planes_local *s, const planes_patch *p, const planes_growth *g) {
+    const double normals[2][3] = {{p->normal[0], p->normal[1], p->normal[2]},
+                                  {g->normal[0], g->normal[1], g->normal[2]}};
+    const double *at[2] = {p->at, g->at}, reach[2] = {2.5 * p->noise, PLANES_REACH_NOISES * g->noise};
+    uint32_t on[2] = {0, 0}, seen = 0;
+    for (uint32_t i = p->first; i < p->first + p->window && seen < PLANES_LOCAL_WINDOW; i += p->stride, seen++) {
+        const double point[3] = {(double)s->sample->x[i], (double)s->sample->y[i], (double)s->sample->z[i]};
+        bool near = true;
+        for (int k = 0; k < 2; k++) {
+            double distance = 0;
+            for (int axis = 0; axis < 3; axis++) distance += normals[k][axis] * (point[axis] - at[k][axis]);
+            near = near && fabs(distance) <= reach[k];
+            on[k] += near;
+        }
+    }
+    return on[1] >= NEARLY_ALL * on[0];
+}
+
 /* Whether the growth has become something else than the patch: its noise rises, or it falls into thinner layers. */
 static bool is_something_else(const planes_local *s, const planes_patch *patch, planes_growth *g) {
     const double max = fmax(NOISE_GROWS * patch->noise, 2 * s->params.floor), share = g->noise / patch->noise;
     if (g->noise > max) return !refuse(g, MOTE_PLANES_THICKENS, g->noise, max);
     if (share >= NOISE_SHRINKS || g->max_noise > 0) return false;
+    if (is_exact(s, g) && has_patch(s, patch, g)) return false;
     return !refuse(g, MOTE_PLANES_STRUCTURE, 1 - share * share, 1 - NOISE_SHRINKS * NOISE_SHRINKS);
 }
 
@@ -389,7 +469,7 @@ bool planes_grow(planes_local *s, const planes_patch *patch, double max_noise, d
         look_farther(g);
         if (!lay_component(s, g, g->radius) || !fit_component(s, g) || is_something_else(s, patch, g)) return false;
         const bool settled = fabs(g->count - before) < SETTLED * before && g->farthest + 2 * g->cell < g->look;
-        g->cell = turn == 0 ? fmin(next_cell(g), 2 * g->cell) : next_cell(g);
+        g->cell = turn == 0 ? fmin(next_cell(s, g), 2 * g->cell) : next_cell(s, g);
         g->radius = fmax(g->radius, 0.3 * sqrt(g->area));
         before = g->count;
         if (turn >= 2 && settled) break;
@@ -411,7 +491,7 @@ bool planes_lay_component(planes_local *s, planes_growth *g) {
     g->strays = 0;
     planes_perpendicular(g->normal, g->u, g->v);
     if (!lay_component(s, g, INFINITY) || !describe_component(s, g)) return false;
-    g->cell = next_cell(g);
+    g->cell = next_cell(s, g);
     return lay_component(s, g, INFINITY) && describe_component(s, g);
 }
 
@@ -446,7 +526,7 @@ bool planes_lay(planes_local *s, planes_growth *g) {
         /* Small cells are chosen by what they have in the middle: these know no more how the points lie about it. */
         central = g->central;
         memcpy(shoulders, g->shoulders, sizeof shoulders);
-        g->cell = fmin(g->cell, next_cell(g));
+        g->cell = fmin(g->cell, next_cell(s, g));
     }
     g->central = central;
     memcpy(g->shoulders, shoulders, sizeof g->shoulders);
@@ -459,7 +539,7 @@ bool planes_measure(planes_local *s, planes_growth *g, uint32_t *in) {
     *in = 0;
     planes_perpendicular(g->normal, g->u, g->v);
     if (!lay_component(s, g, INFINITY) || !fit_component(s, g)) return false;
-    g->cell = next_cell(g); /* the axes stay: the place has hardly changed */
+    g->cell = next_cell(s, g); /* the axes stay: the place has hardly changed */
     if (!lay_component(s, g, INFINITY) || !describe_component(s, g)) return false;
     for (uint32_t i = 0; i < s->near_count; i++) {
         *in += fabsf(s->near_distance[i]) <= (float)(PLANES_REACH_NOISES * g->noise);

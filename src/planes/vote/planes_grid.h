@@ -2,7 +2,16 @@
    covered. One copy for C and CUDA; whole numbers throughout, so sums have no order.
 
    Core cells have more points than strays account for; those connected by sides and corners are a part, which carries
-   the number of its first core cell. Cells around it belong to it, of several to the first.
+   the number of its first core cell. Cells around it belong to it, of several to the first. Where parts are told apart
+   core cells that touch are connected only if they have points at most 1.1 cells apart, which the quarters of cells
+   tell:
+
+       +-------+-------+     +-------+-------+
+       | o     |     o |     |     o | o     |
+       |   o   |       |     |   o   |     o |
+       | o     |   o   |     | o     |   o   |
+       +-------+-------+     +-------+-------+
+          not connected          connected
 
    Grids lie side by side, cell by cell, if they are not too large for their points: then the place of a cell says which
    it is, and a grid has a rim without points, so that every cell with points has eight others around it. Otherwise
@@ -15,6 +24,7 @@
 
 #define PLANES_NO_CELL         UINT32_MAX
 #define PLANES_CELL_WHOLE      (1u << 24) /* the area of a cell */
+#define PLANES_NEAR_QUARTERS   20         /* square of 1.1 cells, in quarters */
 #define PLANES_COMPONENT_SHARE 0.01       /* of its plane's points; smaller islands are strays */
 #define PLANES_COMPONENT_MIN   8.0
 
@@ -39,6 +49,7 @@ typedef struct planes_grid {
     bool islands;          /* of few points are dropped */
     const uint64_t *codes; /* [cells] listed cells, ascending; NULL: grids side by side */
     uint32_t *count;       /* [cells] points */
+    uint32_t *quarters;    /* [cells] which have points: planes_quarter_bit; NULL: cells that touch are connected */
     uint32_t *root;        /* [cells] the part that it belongs to; PLANES_NO_CELL: none */
     uint32_t *points;      /* [cells] of the part of that number */
     uint32_t *all;         /* [planes] points of all parts */
@@ -84,6 +95,23 @@ MOTE_HD void planes_grid_around(uint32_t k, int32_t *u, int32_t *v) {
 
 MOTE_HD bool planes_is_core(const planes_grid *g, const planes_tract *t, uint32_t i) {
     return i != PLANES_NO_CELL && g->count[i] >= t->core;
+}
+
+/* Whether two of the quarters that have points, of cells u and v apart, are at most 1.1 cells apart. */
+MOTE_HD bool planes_are_quarters_near(uint32_t quarters, uint32_t others, int32_t u, int32_t v) {
+    for (int32_t i = 0; i < 16; i++) {
+        if ((quarters >> i & 1) == 0) continue;
+        for (int32_t k = 0; k < 16; k++) {
+            const int32_t du = 4 * u + (k & 3) - (i & 3), dv = 4 * v + (k >> 2) - (i >> 2);
+            if ((others >> k & 1) != 0 && du * du + dv * dv <= PLANES_NEAR_QUARTERS) return true;
+        }
+    }
+    return false;
+}
+
+/* Whether core cell i is connected with the core cell other, which is u and v from it. */
+MOTE_HD bool planes_are_connected(const planes_grid *g, uint32_t i, uint32_t other, int32_t u, int32_t v) {
+    return g->quarters == NULL || planes_are_quarters_near(g->quarters[i], g->quarters[other], u, v);
 }
 
 /* Parts of fewer points are dropped. */
