@@ -27,6 +27,7 @@
 #define MOTE_KNN_VISIT_CUDA_H
 
 #include "knn/knn_cuda.h"
+#include "knn/search/knn_select_cuda.cuh"
 #include "knn/search/knn_small_k_cuda.cuh"
 
 /* A search for the k nearest within a radius (0: any distance) of each point of the index. */

@@ -1,0 +1,527 @@
+/* The k-th nearest of the points that count, for some queries that are neighbours on the curve, by one warp; then a
+   visit of all points before it. No list of neighbours is kept or sorted. For .cu files only.
+   1. The points that may matter are brought to shared memory: those within a radius of the box around the queries that
+      count for one of them. The radius is a guess, by what the queries before needed.
+   2. The lanes of a query try all these points: bits say which are within the radius, and a histogram of the squares
+      of their distances says in which bin the k-th is.
+   3. The points in that bin, two or three, are compared by exact keys.
+   4. The points before the k-th are visited.
+
+      lanes      0 1 | 2 3 | 4 5 | ...     two for each of 16 queries
+      points     a b c d e f g h ...       lane 0 tries a c e g ..., lane 1 b d f h ...
+      within     1 0 1 1 0 ...             a bit for each of them, in words of the lane
+      histogram  [0][1][1][3][2]...        of a query: points by the 64th part of the radius' square
+
+   A query with fewer than k points within the radius is tried once more with a larger one, and half of the queries at
+   a time where points are too many for the memory. A query that this does not help is left to the caller.
+
+   A visitor is a struct, copied to the device, with
+     visited_sum                          what a lane adds up, zeros at first
+     float3 direction(row)                of a query
+     float4 of_point(place)               what of a point decides whether it counts
+     bool counts(of_point, direction)     whether it does; points at the query's own place never count
+     add(sum, place, square, radius2)     a point before the k-th; radius2: the square of the k-th's distance
+     merge(sum, lanes)                    over groups of so many neighbouring lanes
+     finish(row, sum, radius2)            by one lane
+     leave(row)                           the query is left to the caller */
+#ifndef MOTE_KNN_SELECT_CUDA_H
+#define MOTE_KNN_SELECT_CUDA_H
+
+#include "knn/search/knn_candidates_cuda.cuh"
+#include "knn/search/knn_walk_cuda.cuh"
+
+#define KNN_SELECT_MAX_K 288u
+#define KNN_SELECT_SEEN  1023u /* points around, counting or not: more are never searched for (MOTE_KNN_MAX_K) */
+
+/* Points in memory, queries of a warp, warps of a block, and consecutive groups of queries of a warp. */
+template <uint32_t POINTS, uint32_t QUERIES, uint32_t WARPS> struct knn_select_policy {
+    static constexpr uint32_t points = POINTS, queries = QUERIES, warps = WARPS;
+    static constexpr uint32_t bins = 64, edge = 16; /* of a query's histogram; points compared by keys */
+    static constexpr uint32_t listed = 128;         /* leaves */
+    static constexpr uint32_t groups = 8, tries = 8;
+};
+
+template <class POLICY> struct alignas(16) knn_select_memory {
+    float4 point[POLICY::points];                                  /* w: the bits of its place */
+    uint16_t counts[POLICY::points];                               /* for which queries, where not for all */
+    uint32_t within[POLICY::points * POLICY::queries / CUDA_WARP]; /* words of the lanes */
+    union {
+        struct {
+            uint32_t waiting[KNN_WAITING], listed[1][POLICY::listed];
+        } walk;
+        uint32_t histogram[POLICY::bins * POLICY::queries];
+        struct { /* what is compared by keys */
+            uint64_t key[POLICY::queries * POLICY::edge];
+            uint32_t index[POLICY::queries * POLICY::edge];
+            uint16_t at[POLICY::queries * POLICY::edge];
+        } edge;
+    };
+    uint32_t edge_count[POLICY::queries], kth[POLICY::queries];
+};
+
+/* A lane's query: the same in all its lanes. */
+typedef struct knn_select_query {
+    uint32_t slot, part, parts_log2; /* the lane is a part of those of the slot */
+    uint32_t number, place, row;     /* number: in the group */
+    bool exists;
+    float4 at, normal;
+    float3 direction;
+} knn_select_query;
+
+/* What a query knows of its k-th. */
+typedef struct knn_select_kth {
+    uint32_t total;      /* points within the radius */
+    float certain, most; /* squares below certain are before the k-th, above most behind it */
+    uint64_t key;
+    uint32_t index;
+    bool found;
+    bool by_radius; /* there are fewer than k within the caller's radius, which key is then */
+} knn_select_kth;
+
+struct knn_select_box_test {
+    const float *low, *high;
+    float max;
+
+    __device__ inline uint32_t operator()(const knn_cuda_box *box) const {
+        return knn_gap_square(box, low, high) <= max;
+    }
+};
+
+template <bool ELLIPSOID, class POLICY, class VISITOR> struct knn_select {
+    const knn_search_args *args;
+    const VISITOR *visitor;
+    knn_select_memory<POLICY> *memory;
+    knn_distance_bounds bounds;
+    float limit; /* the largest square of a point within the caller's radius */
+    uint32_t lane, first;
+
+    /* ---- the queries, and the points around them */
+
+    /* Shares the lanes out among some queries of the group, given as bits. */
+    __device__ inline knn_select_query share_lanes(uint32_t active) const {
+        knn_select_query q;
+        const knn_frame<KNN_FLOAT, false> frame = {};
+        const uint32_t count = (uint32_t)__popc(active);
+        q.parts_log2 = (uint32_t)__clz((int)(count - 1)) - 27;
+        q.slot = lane >> q.parts_log2;
+        q.part = lane & ((1u << q.parts_log2) - 1);
+        q.exists = q.slot < count;
+        q.number = warp_nth(active, q.exists ? q.slot : 0);
+        q.place = first + q.number;
+        q.row = __ldg(args->queries.order + q.place);
+        const float3 at = knn_view_at<KNN_FLOAT, false>(&args->tree.metric, &frame, &args->queries, q.place);
+        q.at = make_float4(at.x + 0.0f, at.y + 0.0f, at.z + 0.0f, 0); /* there is no -0 */
+        q.normal = ELLIPSOID ? knn_scaled_normal(args, q.place, &bounds) : q.at;
+        q.direction = visitor->direction(q.row);
+        return q;
+    }
+
+    __device__ inline float square_to(const knn_select_query *q, const float4 &point) const {
+        return knn_bounded_square<ELLIPSOID>(point.x - q->at.x, point.y - q->at.y, point.z - q->at.z, q->normal);
+    }
+
+    /* For which of the queries a lane's point counts, as bits of their slots. */
+    __device__ inline uint32_t counts_for(const knn_select_query *q, bool alike, bool near, const float4 &point) const {
+        if (alike) return near && visitor->counts(point, q->direction) ? UINT32_MAX : 0;
+        uint32_t slots = 0;
+        for (uint32_t s = 0; s < CUDA_WARP >> q->parts_log2; s++) {
+            const uint32_t from = s << q->parts_log2;
+            const float3 direction =
+                make_float3(warp_broadcast(q->direction.x, from), warp_broadcast(q->direction.y, from),
+                            warp_broadcast(q->direction.z, from));
+            slots |= near && visitor->counts(point, direction) ? 1u << s : 0;
+        }
+        return slots;
+    }
+
+    /* Brings the points of the listed leaves that are within the radius of the box. False: they are too many. */
+    __device__ inline bool bring_leaves(const knn_select_query *q, const knn_select_box_test *box, bool alike,
+                                        uint32_t listed, uint32_t *count, uint32_t *seen) const {
+        const uint32_t finite = args->tree.points.extent->finite;
+        for (uint32_t i = 0; i < listed; i += CUDA_WARP / KNN_CUDA_LEAF) {
+            const uint32_t which = i + lane / KNN_CUDA_LEAF;
+            const uint32_t leaf = memory->walk.listed[0][which < listed ? which : i];
+            const uint32_t place = leaf * KNN_CUDA_LEAF + lane % KNN_CUDA_LEAF;
+            const float *const views = args->tree.points.views + knn_slot_of(place, 0);
+            const float x = __ldg(views) + 0.0f, y = __ldg(views + KNN_CUDA_LEAF) + 0.0f,
+                        z = __ldg(views + 2 * KNN_CUDA_LEAF) + 0.0f;
+            const float gap = knn_square(knn_gap(x, x, box->low[0], box->high[0]), knn_gap(y, y, box->low[1], box->high[1]),
+                                         knn_gap(z, z, box->low[2], box->high[2]));
+            const bool near = which < listed && place < finite && gap <= box->max;
+            const float4 point = near ? visitor->of_point(place) : make_float4(0, 0, 0, 0);
+            const uint32_t slots = counts_for(q, alike, near, point);
+            const uint32_t lanes = __ballot_sync(CUDA_ALL, slots != 0);
+            *seen += (uint32_t)__popc(__ballot_sync(CUDA_ALL, near));
+            if (*count + (uint32_t)__popc(lanes) > POLICY::points || *seen > KNN_SELECT_SEEN) return false;
+            const uint32_t to = *count + warp_rank(lanes);
+            if (slots != 0) {
+                memory->point[to] = make_float4(x, y, z, __uint_as_float(place));
+                if (!alike) memory->counts[to] = (uint16_t)slots;
+            }
+            *count += (uint32_t)__popc(lanes);
+        }
+        return true;
+    }
+
+    /* Brings the points within a radius of the queries, and fills up with points at no place, so that four at a time
+       can be tried by each lane. False: they are too many. alike: out, all queries have the same direction. */
+    __device__ inline bool bring_points(const knn_select_query *q, float max, bool *alike, uint32_t *count) const {
+        const float low[3] = {warp_min(q->at.x), warp_min(q->at.y), warp_min(q->at.z)};
+        const float high[3] = {warp_max(q->at.x), warp_max(q->at.y), warp_max(q->at.z)};
+        const knn_select_box_test box = {low, high, max};
+        const knn_leaf_range none = {0, 0};
+        const knn_frame<KNN_FLOAT, false> frame = {};
+        uint32_t seen = 0;
+        knn_walk<1> w;
+        const float3 first_direction =
+            make_float3(warp_broadcast(q->direction.x, 0), warp_broadcast(q->direction.y, 0),
+                        warp_broadcast(q->direction.z, 0));
+        *alike = __all_sync(CUDA_ALL, q->direction.x == first_direction.x && q->direction.y == first_direction.y &&
+                                          q->direction.z == first_direction.z);
+        *count = 0;
+        w.waiting = knn_push_top(&args->tree, memory->walk.waiting, lane);
+        while (w.waiting > 0) {
+            knn_list_leaves<1, KNN_WAITING>(&args->tree, &frame, box, KNN_NO_NODE, none, lane, memory->walk.waiting,
+                                            memory->walk.listed, &w);
+            if (!bring_leaves(q, &box, *alike, w.listed[0], count, &seen)) return false;
+        }
+        const uint32_t whole = 4u << q->parts_log2, filled = (*count + whole - 1) / whole * whole;
+        for (uint32_t i = *count + lane; i < filled; i += CUDA_WARP) {
+            memory->point[i] = make_float4(NAN, 0, 0, 0);
+            memory->counts[i] = 0;
+        }
+        *count = filled;
+        return true;
+    }
+
+    /* ---- which are within, and where the k-th is */
+
+    template <bool ALIKE>
+    __device__ inline void try_points(const knn_select_query *q, float max, float scale, uint32_t count) const {
+        const uint32_t rounds = count >> q->parts_log2;
+        const float mine = q->exists ? max : -1;
+        uint32_t word = 0;
+        for (uint32_t round = 0; round < rounds; round += 4) {
+#pragma unroll
+            for (uint32_t j = 0; j < 4; j++) {
+                const uint32_t i = ((round + j) << q->parts_log2) + q->part;
+                const float4 p = memory->point[i];
+                const float dx = p.x - q->at.x, dy = p.y - q->at.y, dz = p.z - q->at.z;
+                const float square = knn_bounded_square<ELLIPSOID>(dx, dy, dz, q->normal);
+                bool within = square <= mine && (__float_as_uint(dx) | __float_as_uint(dy) | __float_as_uint(dz)) != 0;
+                if (!ALIKE) within = within && (memory->counts[i] >> q->slot & 1) != 0;
+                if (within) {
+                    word |= 1u << ((round + j) % CUDA_WARP);
+                    atomicAdd(&memory->histogram[(uint32_t)(square * scale) * POLICY::queries + q->slot], 1u);
+                }
+            }
+            if (round % CUDA_WARP == CUDA_WARP - 4 || round + 4 >= rounds) {
+                memory->within[round / CUDA_WARP * CUDA_WARP + lane] = word;
+                word = 0;
+            }
+        }
+    }
+
+    /* Between which squares the k-th is, if it is within the radius.
+       Squares of floats in lower bins than that of the k-th by floats are before it by keys, too, and those in higher
+       bins behind it, if floats cannot err by what is between: knn_distance_bound_near tells how far they may. */
+    __device__ inline knn_select_kth find_bin(const knn_select_query *q, float max, float scale) const {
+        knn_select_kth kth;
+        uint32_t bin = 0;
+        kth.total = 0;
+        for (uint32_t b = 0; b < POLICY::bins; b++) {
+            kth.total += memory->histogram[b * POLICY::queries + q->slot];
+            if (kth.total < args->k) bin = b + 1;
+        }
+        const float low = (float)bin / scale * (1 - 0x1p-20f), high = (float)(bin + 1) / scale * (1 + 0x1p-20f);
+        kth.certain = low * (1 - (1 + bounds.compression) * 0x1p-16f);
+        if (!(knn_distance_bound_near<KNN_FLOAT, ELLIPSOID>(args, kth.certain, &bounds) < low)) kth.certain = -1;
+        kth.most = knn_distance_bound_near<KNN_FLOAT, ELLIPSOID>(args, high, &bounds);
+        kth.by_radius = q->exists && max >= limit && kth.total < args->k;
+        kth.found = q->exists && kth.total >= args->k && (kth.most <= max || max >= limit);
+        kth.key = args->limit;
+        kth.index = UINT32_MAX;
+        return kth;
+    }
+
+    /* ---- the k-th */
+
+    /* The points between the bounds become those of the edge, and their bits zero, as those behind it. Returns how many
+       remain for the query. */
+    __device__ inline uint32_t collect_edge(const knn_select_query *q, const knn_select_kth *kth,
+                                            uint32_t rounds) const {
+        uint32_t certain = 0;
+        for (uint32_t first_round = 0; first_round < rounds && kth->found; first_round += CUDA_WARP) {
+            uint32_t *const word = &memory->within[first_round + lane];
+            uint32_t kept = *word;
+            for (uint32_t rest = kept; rest != 0; rest &= rest - 1) {
+                const uint32_t i = ((first_round + warp_first(rest)) << q->parts_log2) + q->part;
+                const float square = square_to(q, memory->point[i]);
+                if (square < kth->certain) continue;
+                kept &= ~(rest & (0 - rest));
+                if (!(square <= kth->most)) continue;
+                const uint32_t at = atomicAdd(&memory->edge_count[q->slot], 1u);
+                if (at < POLICY::edge) memory->edge.at[q->slot * POLICY::edge + at] = (uint16_t)i;
+            }
+            *word = kept;
+            certain += (uint32_t)__popc(kept);
+        }
+        for (uint32_t away = 1u << q->parts_log2 >> 1; away > 0; away /= 2) certain += warp_exchange(certain, away);
+        return certain;
+    }
+
+    __device__ inline uint64_t key_to(const knn_exact *query, const knn_ellipsoid *of, const float4 &point) const {
+        knn_exact other;
+        other.value[0] = (double)point.x;
+        other.value[1] = (double)point.y;
+        other.value[2] = (double)point.z;
+        return knn_key_from<KNN_FLOAT, ELLIPSOID>(args, query, &other, of);
+    }
+
+    /* The k-th of all is one of the edge; those before it get their bits back. */
+    __device__ inline void choose_kth(const knn_select_query *q, const knn_exact *query, const knn_ellipsoid *of,
+                                      uint32_t certain, knn_select_kth *kth) const {
+        const uint32_t begin = q->slot * POLICY::edge, parts = 1u << q->parts_log2;
+        uint32_t count = kth->found ? memory->edge_count[q->slot] : 0;
+        if (count > POLICY::edge) count = 0;
+        for (uint32_t e = q->part; e < count; e += parts) {
+            const float4 point = memory->point[memory->edge.at[begin + e]];
+            memory->edge.key[begin + e] = key_to(query, of, point);
+            memory->edge.index[begin + e] = __ldg(args->tree.points.order + __float_as_uint(point.w));
+        }
+        __syncwarp();
+        for (uint32_t e = q->part; e < count; e += parts) {
+            const uint64_t key = memory->edge.key[begin + e];
+            const uint32_t index = memory->edge.index[begin + e];
+            uint32_t before = certain;
+            for (uint32_t f = 0; f < count; f++) {
+                before += knn_is_before(memory->edge.key[begin + f], memory->edge.index[begin + f], key, index);
+            }
+            if (before + 1 == args->k) memory->kth[q->slot] = e;
+        }
+        __syncwarp();
+        const uint32_t which = memory->kth[q->slot];
+        kth->found = kth->found && which < count;
+        if (!kth->found) return;
+        const uint64_t key = memory->edge.key[begin + which];
+        kth->by_radius = key > args->limit;
+        if (!kth->by_radius) {
+            kth->key = key;
+            kth->index = memory->edge.index[begin + which];
+        }
+        for (uint32_t e = 0; e < count; e++) {
+            const uint32_t i = memory->edge.at[begin + e], round = i >> q->parts_log2;
+            const bool before =
+                kth->by_radius || knn_is_before(memory->edge.key[begin + e], memory->edge.index[begin + e], kth->key,
+                                                kth->index);
+            if ((i & (parts - 1)) != q->part || !before) continue;
+            memory->within[round / CUDA_WARP * CUDA_WARP + lane] |= 1u << (round % CUDA_WARP);
+        }
+    }
+
+    /* ---- the visit */
+
+    __device__ inline void visit(const knn_select_query *q, const knn_exact *query, const knn_ellipsoid *of,
+                                 uint32_t rounds, const knn_select_kth *kth) const {
+        const bool resolved = kth->found || kth->by_radius;
+        const double radius2 = knn_real(kth->key);
+        typename VISITOR::visited_sum sum = {};
+        uint32_t visited = 0;
+        for (uint32_t first_round = 0; first_round < rounds && resolved; first_round += CUDA_WARP) {
+            for (uint32_t rest = memory->within[first_round + lane]; rest != 0; rest &= rest - 1) {
+                const uint32_t i = ((first_round + warp_first(rest)) << q->parts_log2) + q->part;
+                const float4 point = memory->point[i];
+                const uint64_t key = key_to(query, of, point);
+                if (kth->by_radius && key > args->limit) continue;
+                visitor->add(&sum, __float_as_uint(point.w), knn_real(key), radius2);
+                visited++;
+            }
+        }
+        __syncwarp();
+        visitor->merge(&sum, 1u << q->parts_log2);
+        for (uint32_t away = 1u << q->parts_log2 >> 1; away > 0; away /= 2) visited += warp_exchange(visited, away);
+        if (resolved && q->part == 0 && visited > 0) visitor->finish(q->row, &sum, radius2);
+    }
+
+    /* ---- a try */
+
+    typedef struct result {
+        bool fits;        /* else nothing was done */
+        uint32_t done;    /* queries, as bits of their numbers */
+        float most, next; /* the largest square that one of these needed; what the others should be tried with */
+    } result;
+
+    __device__ inline result try_queries(uint32_t active, float max) const {
+        result r = {false, 0, 0, max};
+        const knn_select_query q = share_lanes(active);
+        uint32_t count;
+        bool alike;
+        if (!bring_points(&q, max, &alike, &count)) return r;
+        r.fits = true;
+        const uint32_t rounds = count >> q.parts_log2;
+        const float scale = (float)POLICY::bins / max * (1 - 0x1p-20f);
+        __syncwarp();
+        for (uint32_t i = lane; i < POLICY::bins * POLICY::queries; i += CUDA_WARP) memory->histogram[i] = 0;
+        if (lane < POLICY::queries) {
+            memory->edge_count[lane] = 0;
+            memory->kth[lane] = UINT32_MAX;
+        }
+        __syncwarp();
+        if (alike) {
+            try_points<true>(&q, max, scale, count);
+        } else {
+            try_points<false>(&q, max, scale, count);
+        }
+        __syncwarp();
+        knn_select_kth kth = find_bin(&q, max, scale);
+        const bool enough = kth.found || kth.by_radius;
+        __syncwarp();
+        const uint32_t certain = collect_edge(&q, &kth, rounds);
+        __syncwarp();
+        knn_exact query;
+        knn_ellipsoid of = {{0, 0, 0}, 0};
+        knn_exact_of<KNN_FLOAT>(&args->queries, q.place, &query);
+        if (ELLIPSOID) of = knn_ellipsoid_at(args, q.place);
+        choose_kth(&q, &query, &of, certain, &kth);
+        __syncwarp();
+        visit(&q, &query, &of, rounds, &kth);
+        if (enough && q.part == 0 && !kth.found && !kth.by_radius) visitor->leave(q.row); /* too many at the edge */
+        r.done = warp_or(enough ? 1u << q.number : 0);
+        r.most = warp_max(kth.found ? fminf(kth.most, max) : 0.0f);
+        const float more = 1.3f * (float)args->k / (float)(kth.total + 1);
+        r.next = warp_max(q.exists && !enough ? max * fminf(fmaxf(more, 1.3f), 8.0f) : 0.0f);
+        __syncwarp();
+        return r;
+    }
+
+    /* ---- the queries of a group */
+
+    /* A square that about k points around a query do not exceed. */
+    __device__ inline float guess_for(uint32_t number) const {
+        const knn_select_query q = share_lanes(1u << number);
+        const knn_leaf_range around = knn_leaves_around(&args->tree, knn_leaf_of(args, q.place), CUDA_WARP);
+        const knn_frame<KNN_FLOAT, false> frame = {};
+        const uint32_t finite = args->tree.points.extent->finite;
+        const uint32_t leaf = around.first + lane < around.end ? around.first + lane : around.end - 1;
+        float square[KNN_CUDA_LEAF];
+        knn_leaf_views v;
+        knn_load_leaf<KNN_FLOAT, false>(&args->tree, &frame, leaf, &v);
+#pragma unroll
+        for (uint32_t j = 0; j < KNN_CUDA_LEAF; j++) {
+            const uint32_t place = leaf * KNN_CUDA_LEAF + j;
+            const bool counts = around.first + lane < around.end && place < finite &&
+                                visitor->counts(visitor->of_point(place), q.direction);
+            const float4 at = make_float4(v.x[j], v.y[j], v.z[j], 0);
+            square[j] = counts ? square_to(&q, at) : NAN;
+        }
+        const uint32_t all = count_within(square, FLT_MAX), half = all / 2 > 0 ? all / 2 : 1;
+        if (all == 0) return 0;
+        const uint32_t nth = args->k < half ? args->k : half;
+        return 1.3f * knn_bound_of(square, nth, largest_of(square) / 2) * (float)args->k / (float)nth;
+    }
+
+    __device__ inline void leave(uint32_t numbers) const {
+        if (numbers >> lane & 1) visitor->leave(__ldg(args->queries.order + first + lane));
+    }
+
+    /* *guess: what to begin with; 0: not known. Becomes that of the next group. */
+    __device__ inline void search_group(uint32_t queries, float *guess) const {
+        uint32_t remaining = UINT32_MAX >> (CUDA_WARP - queries), most_active = queries, tries = 0;
+        float max = *guess, reached = 0;
+        if (ELLIPSOID && !bounds.bounds) tries = POLICY::tries;
+        while (remaining != 0 && tries < POLICY::tries) {
+            uint32_t active = remaining;
+            while ((uint32_t)__popc(active) > most_active) active &= ~(1u << (31 - __clz((int)active)));
+            if (!(max > 0)) max = guess_for(warp_first(active));
+            max = fminf(max, limit);
+            if (!(max > FLT_MIN && max <= FLT_MAX)) {
+                leave(active);
+                remaining &= ~active;
+                max = 0;
+                continue;
+            }
+            const result r = try_queries(active, max);
+            tries = r.done != 0 ? 0 : tries + 1;
+            remaining &= ~r.done;
+            reached = fmaxf(reached, r.most);
+            if (!r.fits) {
+                if (most_active == 1 && tries < POLICY::tries) {
+                    max *= 0.6f;
+                } else {
+                    most_active = ((uint32_t)__popc(active) + 1) / 2;
+                    max = fminf(max, guess_for(warp_first(active)));
+                }
+            } else if (r.done != active) {
+                max = r.next;
+            } else {
+                max = r.most > 0 ? 1.3f * r.most : max;
+            }
+            if (tries == POLICY::tries && most_active == 1) { /* this one alone */
+                leave(active);
+                remaining &= ~active;
+                tries = 0;
+                max = 0;
+            } else if (tries == POLICY::tries) {
+                most_active = ((uint32_t)__popc(active) + 1) / 2;
+                tries = 0;
+                max = 0;
+            }
+        }
+        leave(remaining);
+        *guess = 1.3f * reached;
+    }
+};
+
+template <bool ELLIPSOID, class POLICY, class VISITOR>
+static __global__ __launch_bounds__(POLICY::warps *CUDA_WARP) void select_nearest(const knn_search_args args,
+                                                                                  const VISITOR visitor,
+                                                                                  uint32_t queries, uint32_t groups) {
+    __shared__ knn_select_memory<POLICY> memories[POLICY::warps];
+    const uint32_t warp = threadIdx.x / CUDA_WARP, finite = args.queries.extent->finite;
+    const uint64_t end = finite < args.end ? finite : args.end;
+    uint64_t first = ((uint64_t)blockIdx.x * POLICY::warps + warp) * groups * queries;
+    knn_select<ELLIPSOID, POLICY, VISITOR> search;
+    float guess = 0;
+    search.args = &args;
+    search.visitor = &visitor;
+    search.memory = &memories[warp];
+    search.bounds = knn_distance_bounds_of<KNN_FLOAT, ELLIPSOID>(&args);
+    search.limit = knn_distance_bound_of_key<KNN_FLOAT, ELLIPSOID>(&args, args.limit, &search.bounds);
+    search.lane = threadIdx.x % CUDA_WARP;
+    for (uint32_t g = 0; g < groups && first < end; g++, first += queries) {
+        search.first = (uint32_t)first;
+        search.search_group(end - first < queries ? (uint32_t)(end - first) : queries, &guess);
+    }
+}
+
+template <class POLICY, class VISITOR>
+static inline void knn_select_launch_policy(mote_device *gpu, const knn_search_args *args, const VISITOR &visitor) {
+    const bool many = args->end >= 65536;
+    const uint32_t queries = many ? POLICY::queries : POLICY::queries / 4, groups = many ? POLICY::groups : 1;
+    const uint32_t blocks = cuda_blocks(args->end, POLICY::warps * queries * groups);
+    if (args->normals != NULL) {
+        CUDA_LAUNCH(gpu, (select_nearest<true, POLICY, VISITOR>), blocks, POLICY::warps * CUDA_WARP, *args, visitor,
+                    queries, groups);
+    } else {
+        CUDA_LAUNCH(gpu, (select_nearest<false, POLICY, VISITOR>), blocks, POLICY::warps * CUDA_WARP, *args, visitor,
+                    queries, groups);
+    }
+}
+
+/* Whether a search can be made so: of stored floats, for few enough neighbours. */
+static inline bool knn_can_select(const knn_search_args *args) {
+    return args->tree.metric.kind == KNN_FLOAT && args->k <= KNN_SELECT_MAX_K && args->tree.points.count > 0 &&
+           (args->normals == NULL || args->compression <= (double)KNN_MAX_DISTANCE_BOUND);
+}
+
+template <class VISITOR>
+static inline mote_status knn_select_launch(mote_device *gpu, const knn_search_args *args, const VISITOR &visitor) {
+    if (args->k <= 96) {
+        knn_select_launch_policy<knn_select_policy<512, 16, 2>>(gpu, args, visitor);
+    } else {
+        knn_select_launch_policy<knn_select_policy<1024, 8, 1>>(gpu, args, visitor);
+    }
+    return cuda_launched(gpu, "searching neighbours");
+}
+
+#endif

@@ -1,0 +1,91 @@
+/* Gathering on a GPU without rows: a warp finds the discs of some queries, and adds up the power in them as it goes.
+
+   in order    [facing x y z | -][power r g b | -]     of each photon, in the order of the index: neighbours are near
+
+   The records themselves lie in the order of photon and path: a photon's neighbours are far from it there. */
+#include "knn/knn_visit_cuda.cuh"
+#include "photon/photon_gather_cuda.h"
+
+#define THREADS 256u
+
+/* ---- photons in the order of the index */
+
+typedef struct photon_in_order {
+    float4 facing, power;
+} photon_in_order;
+
+static __global__ void put_in_order(const photon_record *records, const uint32_t *order, uint64_t count,
+                                    mote_photon_area area, photon_in_order *to) {
+    const uint64_t place = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
+    if (place >= count) return;
+    const photon_record *const record = &records[order[place]];
+    const float *const facing = photon_facing(record, area);
+    to[place].facing = make_float4(facing[0], facing[1], facing[2], 0);
+    to[place].power = make_float4(record->power[0], record->power[1], record->power[2], 0);
+}
+
+static mote_status need_in_order(mote_device *gpu, const knn_search_args *args, mote_photon_area area,
+                                 photon_cloud *photons) {
+    const uint64_t count = args->tree.points.count;
+    if (photons->in_order != NULL && photons->in_order_area == (int)area) return MOTE_OK;
+    if (photons->in_order == NULL) photons->in_order = cuda_alloc(gpu, count * sizeof(photon_in_order), "photons");
+    if (photons->in_order == NULL) return MOTE_ERROR_MEMORY;
+    photons->in_order_area = (int)area;
+    CUDA_LAUNCH(gpu, put_in_order, cuda_blocks(count, THREADS), THREADS, photons->records, args->tree.points.order,
+                count, area, (photon_in_order *)photons->in_order);
+    return cuda_launched(gpu, "photons in order");
+}
+
+/* ---- the visitor */
+
+struct gather_visitor {
+    photon_select_args to;
+    const photon_in_order *photons;
+
+    struct visited_sum {
+        photon_power_sum power;
+    };
+
+    __device__ inline float3 direction(uint32_t row) const {
+        float normal[3];
+        photon_read_normal(&to.queries, row, normal);
+        return make_float3(normal[0], normal[1], normal[2]);
+    }
+
+    __device__ inline float4 of_point(uint32_t place) const { return __ldg(&photons[place].facing); }
+
+    __device__ inline bool counts(const float4 &point, const float3 &direction) const {
+        const float facing[3] = {point.x, point.y, point.z}, normal[3] = {direction.x, direction.y, direction.z};
+        return photon_faces(facing, normal, to.params.area);
+    }
+
+    __device__ inline void add(visited_sum *sum, uint32_t place, double square, double radius2) const {
+        const float4 of = __ldg(&photons[place].power);
+        const float power[3] = {of.x, of.y, of.z};
+        photon_sum_power(&sum->power, power, photon_filter_weight(to.params.filter, square / radius2), to.steps);
+    }
+
+    __device__ inline void merge(visited_sum *sum, uint32_t lanes) const {
+        for (uint32_t away = lanes / 2; away > 0; away /= 2) {
+            for (int k = 0; k < 3; k++) {
+                sum->power.steps[k] += warp_exchange((unsigned long long)sum->power.steps[k], away);
+            }
+        }
+    }
+
+    __device__ inline void finish(uint32_t row, const visited_sum *sum, double radius2) const {
+        photon_irradiance_of(&sum->power, radius2, to.steps, to.share, to.irradiance + 3ull * row);
+        to.radius2[row] = radius2;
+    }
+
+    __device__ inline void leave(uint32_t row) const { to.unresolved[row] = 1; }
+};
+
+bool photon_can_select(const knn_search_args *args) { return knn_can_select(args); }
+
+mote_status photon_select_on_cuda(mote_device *gpu, const knn_search_args *args, photon_cloud *photons,
+                                  const photon_select_args *to) {
+    MOTE_TRY(need_in_order(gpu, args, to->params.area, photons));
+    const gather_visitor visitor = {*to, (const photon_in_order *)photons->in_order};
+    return knn_select_launch(gpu, args, visitor);
+}
