@@ -7,6 +7,8 @@
    Places whose k neighbours are not all from the front are searched once more with k + k/8 + 8, and those that still do
    not hold k with twice as many, up to the largest k. How many are searched for does not change the answer. */
 #include "core/cloud.h"
+#include <stdio.h>
+#include <stdlib.h>
 #include "device/cuda/warp.cuh"
 #include "knn/knn.h"
 #include "knn/knn_visit_cuda.cuh"
@@ -168,6 +170,7 @@ static mote_status make_search(const gathering *g, uint32_t k, const mote_cloud 
     args->keys = args->tree.metric;
     args->limit = knn_key_limit(&args->tree.metric, params.radius);
     args->by_place = true;
+    if (getenv("TOLD")) ((gathering *)g)->selects = false;
     args->deferred_buffers = &g->photons->index->cuda->deferred_buffers;
     if (!(params.compression > 1)) return MOTE_OK;
     return knn_cuda_normal_weight(g->photons->index, queries, query_set, &params, args);
@@ -247,7 +250,7 @@ static mote_status gather_queries(gathering *g, const mote_cloud *queries, const
     knn_search_args args;
     if (g->selects) {
         MOTE_TRY(make_search(g, g->params->k, queries, query_set, &args));
-        g->selects = photon_can_select(&args);
+        g->selects = photon_can_select(&args) && !getenv("TOLD");
     }
     if (g->selects) {
         g->searched = 0;
@@ -267,10 +270,12 @@ static mote_status search(gathering *g, const mote_cloud *queries, const photon_
 
 /* ---- queries whose neighbours came from behind: once more, with more of them */
 
+#define FEW_QUERIES 4096u /* are searched for at once as far as it goes: each further search takes them as long */
+
 /* First k, which most places do with: searches for 64, 128 and 256 are much faster than for a few more. */
-static uint32_t next_search(uint32_t searched, uint32_t k) {
+static uint32_t next_search(uint32_t searched, uint32_t k, uint64_t queries) {
     const uint32_t more = photon_search_k(k), next = searched < more ? more : 2 * searched;
-    return next < MOTE_KNN_MAX_K ? next : MOTE_KNN_MAX_K;
+    return next < MOTE_KNN_MAX_K && queries > FEW_QUERIES ? next : MOTE_KNN_MAX_K;
 }
 
 static __global__ void copy_column(mote_column from, uint32_t value_bytes, const uint32_t *rows, uint64_t count,
@@ -315,7 +320,7 @@ static mote_status gather_again(const gathering *g, const photon_query_columns *
     mote_cloud *subset = NULL;
     uint8_t *const memory = (uint8_t *)cuda_alloc(gpu, PHOTON_QUERY_AXES * count * sizeof(double), "photon queries");
     again.irradiance = (float *)cuda_alloc(gpu, 3 * count * sizeof(float), "photon queries");
-    again.searched = next_search(g->searched, g->params->k);
+    again.searched = next_search(g->searched, g->params->k, count);
     mote_status status = memory != NULL && again.irradiance != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
     if (status == MOTE_OK) status = wrap_subset(gpu, columns, rows, count, memory, &subset);
     if (status == MOTE_OK) status = gather_stage(&again, subset);
@@ -338,6 +343,7 @@ static mote_status gather_unresolved(const gathering *g, const photon_query_colu
     mote_status status = rows != NULL && found != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
     if (status == MOTE_OK) status = cuda_select(gpu, g->unresolved, queries, rows, found);
     if (status == MOTE_OK) status = cuda_download(gpu, &count, found, sizeof count);
+    if (getenv("TD")) fprintf(stderr, "unresolved %llu of %llu searched %u\n", (unsigned long long)count, (unsigned long long)queries, g->searched);
     if (status == MOTE_OK && count > 0) status = gather_again(g, columns, rows, count);
     cuda_free(gpu, found);
     cuda_free(gpu, rows);

@@ -29,6 +29,7 @@
 
 #include "knn/search/knn_candidates_cuda.cuh"
 #include "knn/search/knn_walk_cuda.cuh"
+#include <stdlib.h>
 
 #define KNN_SELECT_MAX_K 288u
 #define KNN_SELECT_SEEN  1023u /* points around, counting or not: more are never searched for (MOTE_KNN_MAX_K) */
@@ -36,7 +37,7 @@
 /* Points in memory, queries of a warp, warps of a block, and consecutive groups of queries of a warp. */
 template <uint32_t POINTS, uint32_t QUERIES, uint32_t WARPS> struct knn_select_policy {
     static constexpr uint32_t points = POINTS, queries = QUERIES, warps = WARPS;
-    static constexpr uint32_t bins = 64, edge = 16; /* of a query's histogram; points compared by keys */
+    static constexpr uint32_t bins = 64, edge = QUERIES > 8 ? 16 : 32; /* of a query's histogram; points compared by keys */
     static constexpr uint32_t listed = 128;         /* leaves */
     static constexpr uint32_t groups = 8, tries = 8;
 };
@@ -78,12 +79,22 @@ typedef struct knn_select_kth {
     bool by_radius; /* there are fewer than k within the caller's radius, which key is then */
 } knn_select_kth;
 
-struct knn_select_box_test {
-    const float *low, *high;
-    float max;
+/* The box around the queries. Where they have one normal, a box of points is as far as their ellipsoids have it: that
+   of the differences of the two is seen from zero. One more rounding is well within what the distance is less by. */
+template <bool ELLIPSOID> struct knn_select_box_test {
+    float low[3], high[3], max;
+    float4 normal; /* zeros: spheres */
+    float compression;
 
     __device__ inline uint32_t operator()(const knn_cuda_box *box) const {
-        return knn_gap_square(box, low, high) <= max;
+        const float4 zero = make_float4(0, 0, 0, 0);
+        knn_cuda_box away;
+#pragma unroll
+        for (int k = 0; k < 3; k++) {
+            away.low[k] = box->low[k] - high[k];
+            away.high[k] = box->high[k] - low[k];
+        }
+        return knn_bounded_box_square<ELLIPSOID>(&away, zero, normal, compression) <= max;
     }
 };
 
@@ -92,6 +103,7 @@ template <bool ELLIPSOID, class POLICY, class VISITOR> struct knn_select {
     const VISITOR *visitor;
     knn_select_memory<POLICY> *memory;
     knn_distance_bounds bounds;
+    float slack;
     float limit; /* the largest square of a point within the caller's radius */
     uint32_t lane, first;
 
@@ -135,7 +147,7 @@ template <bool ELLIPSOID, class POLICY, class VISITOR> struct knn_select {
     }
 
     /* Brings the points of the listed leaves that are within the radius of the box. False: they are too many. */
-    __device__ inline bool bring_leaves(const knn_select_query *q, const knn_select_box_test *box, bool alike,
+    __device__ inline bool bring_leaves(const knn_select_query *q, const knn_select_box_test<ELLIPSOID> *box, bool alike,
                                         uint32_t listed, uint32_t *count, uint32_t *seen) const {
         const uint32_t finite = args->tree.points.extent->finite;
         for (uint32_t i = 0; i < listed; i += CUDA_WARP / KNN_CUDA_LEAF) {
@@ -166,9 +178,7 @@ template <bool ELLIPSOID, class POLICY, class VISITOR> struct knn_select {
     /* Brings the points within a radius of the queries, and fills up with points at no place, so that four at a time
        can be tried by each lane. False: they are too many. alike: out, all queries have the same direction. */
     __device__ inline bool bring_points(const knn_select_query *q, float max, bool *alike, uint32_t *count) const {
-        const float low[3] = {warp_min(q->at.x), warp_min(q->at.y), warp_min(q->at.z)};
-        const float high[3] = {warp_max(q->at.x), warp_max(q->at.y), warp_max(q->at.z)};
-        const knn_select_box_test box = {low, high, max};
+        knn_select_box_test<ELLIPSOID> box;
         const knn_leaf_range none = {0, 0};
         const knn_frame<KNN_FLOAT, false> frame = {};
         uint32_t seen = 0;
@@ -178,6 +188,14 @@ template <bool ELLIPSOID, class POLICY, class VISITOR> struct knn_select {
                         warp_broadcast(q->direction.z, 0));
         *alike = __all_sync(CUDA_ALL, q->direction.x == first_direction.x && q->direction.y == first_direction.y &&
                                           q->direction.z == first_direction.z);
+        const float at[3] = {q->at.x, q->at.y, q->at.z};
+        for (int k = 0; k < 3; k++) {
+            box.low[k] = warp_min(at[k]);
+            box.high[k] = warp_max(at[k]);
+        }
+        box.max = max;
+        box.normal = *alike ? q->normal : make_float4(0, 0, 0, 0);
+        box.compression = bounds.compression;
         *count = 0;
         w.waiting = knn_push_top(&args->tree, memory->walk.waiting, lane);
         while (w.waiting > 0) {
@@ -424,64 +442,64 @@ template <bool ELLIPSOID, class POLICY, class VISITOR> struct knn_select {
         if (numbers >> lane & 1) visitor->leave(__ldg(args->queries.order + first + lane));
     }
 
+    /* Some of the queries, the first ones. */
+    static __device__ inline uint32_t first_of(uint32_t queries, uint32_t count) {
+        while ((uint32_t)__popc(queries) > count) queries &= ~(1u << (31 - __clz((int)queries)));
+        return queries;
+    }
+
     /* *guess: what to begin with; 0: not known. Becomes that of the next group. */
     __device__ inline void search_group(uint32_t queries, float *guess) const {
-        uint32_t remaining = UINT32_MAX >> (CUDA_WARP - queries), most_active = queries, tries = 0;
-        float max = *guess, reached = 0;
-        if (ELLIPSOID && !bounds.bounds) tries = POLICY::tries;
-        while (remaining != 0 && tries < POLICY::tries) {
-            uint32_t active = remaining;
-            while ((uint32_t)__popc(active) > most_active) active &= ~(1u << (31 - __clz((int)active)));
+        uint32_t remaining = UINT32_MAX >> (CUDA_WARP - queries), at_once = queries, tries = 0, most_done = 0;
+        float max = *guess;
+        *guess = 0;
+        while (remaining != 0) {
+            const uint32_t active = first_of(remaining, at_once);
             if (!(max > 0)) max = guess_for(warp_first(active));
             max = fminf(max, limit);
-            if (!(max > FLT_MIN && max <= FLT_MAX)) {
+            const bool tried = max > FLT_MIN && max <= FLT_MAX && tries < POLICY::tries && (!ELLIPSOID || bounds.bounds);
+            if (!tried) {
                 leave(active);
                 remaining &= ~active;
                 max = 0;
+                tries = 0;
                 continue;
             }
             const result r = try_queries(active, max);
-            tries = r.done != 0 ? 0 : tries + 1;
+            const uint32_t done = (uint32_t)__popc(r.done);
             remaining &= ~r.done;
-            reached = fmaxf(reached, r.most);
+            tries = done > 0 ? 0 : tries + 1;
+            if (done > most_done) {
+                most_done = done;
+                *guess = slack * r.most;
+            }
             if (!r.fits) {
-                if (most_active == 1 && tries < POLICY::tries) {
+                const float anew = guess_for(warp_nth(active, (uint32_t)__popc(active) / 2));
+                if (anew > 0 && anew < 0.7f * max) {
+                    max = anew;
+                } else if (active == (active & (0 - active))) {
                     max *= 0.6f;
                 } else {
-                    most_active = ((uint32_t)__popc(active) + 1) / 2;
-                    max = fminf(max, guess_for(warp_first(active)));
+                    at_once = ((uint32_t)__popc(active) + 1) / 2;
                 }
-            } else if (r.done != active) {
-                max = r.next;
             } else {
-                max = r.most > 0 ? 1.3f * r.most : max;
-            }
-            if (tries == POLICY::tries && most_active == 1) { /* this one alone */
-                leave(active);
-                remaining &= ~active;
-                tries = 0;
-                max = 0;
-            } else if (tries == POLICY::tries) {
-                most_active = ((uint32_t)__popc(active) + 1) / 2;
-                tries = 0;
-                max = 0;
+                max = r.done != active ? r.next : *guess;
             }
         }
-        leave(remaining);
-        *guess = 1.3f * reached;
     }
 };
 
 template <bool ELLIPSOID, class POLICY, class VISITOR>
 static __global__ __launch_bounds__(POLICY::warps *CUDA_WARP) void select_nearest(const knn_search_args args,
                                                                                   const VISITOR visitor,
-                                                                                  uint32_t queries, uint32_t groups) {
+                                                                                  uint32_t queries, uint32_t groups, float slack) {
     __shared__ knn_select_memory<POLICY> memories[POLICY::warps];
     const uint32_t warp = threadIdx.x / CUDA_WARP, finite = args.queries.extent->finite;
     const uint64_t end = finite < args.end ? finite : args.end;
     uint64_t first = ((uint64_t)blockIdx.x * POLICY::warps + warp) * groups * queries;
     knn_select<ELLIPSOID, POLICY, VISITOR> search;
     float guess = 0;
+    search.slack = slack;
     search.args = &args;
     search.visitor = &visitor;
     search.memory = &memories[warp];
@@ -497,14 +515,18 @@ static __global__ __launch_bounds__(POLICY::warps *CUDA_WARP) void select_neares
 template <class POLICY, class VISITOR>
 static inline void knn_select_launch_policy(mote_device *gpu, const knn_search_args *args, const VISITOR &visitor) {
     const bool many = args->end >= 65536;
-    const uint32_t queries = many ? POLICY::queries : POLICY::queries / 4, groups = many ? POLICY::groups : 1;
+    uint32_t queries = many ? POLICY::queries : POLICY::queries / 4, groups = many ? POLICY::groups : 1;
+    float slack = 1.2f;
+    if (getenv("TQ")) queries = (uint32_t)atoi(getenv("TQ"));
+    if (getenv("TG")) groups = (uint32_t)atoi(getenv("TG"));
+    if (getenv("TS")) slack = (float)atof(getenv("TS"));
     const uint32_t blocks = cuda_blocks(args->end, POLICY::warps * queries * groups);
     if (args->normals != NULL) {
         CUDA_LAUNCH(gpu, (select_nearest<true, POLICY, VISITOR>), blocks, POLICY::warps * CUDA_WARP, *args, visitor,
-                    queries, groups);
+                    queries, groups, slack);
     } else {
         CUDA_LAUNCH(gpu, (select_nearest<false, POLICY, VISITOR>), blocks, POLICY::warps * CUDA_WARP, *args, visitor,
-                    queries, groups);
+                    queries, groups, slack);
     }
 }
 
@@ -516,7 +538,14 @@ static inline bool knn_can_select(const knn_search_args *args) {
 
 template <class VISITOR>
 static inline mote_status knn_select_launch(mote_device *gpu, const knn_search_args *args, const VISITOR &visitor) {
-    if (args->k <= 96) {
+    const int p = getenv("TP") ? atoi(getenv("TP")) : -1;
+    if (p == 1) {
+        knn_select_launch_policy<knn_select_policy<384, 16, 2>>(gpu, args, visitor);
+    } else if (p == 2) {
+        knn_select_launch_policy<knn_select_policy<384, 8, 2>>(gpu, args, visitor);
+    } else if (p == 3) {
+        knn_select_launch_policy<knn_select_policy<768, 8, 2>>(gpu, args, visitor);
+    } else if (p == 0 || (p < 0 && args->k <= 96)) {
         knn_select_launch_policy<knn_select_policy<512, 16, 2>>(gpu, args, visitor);
     } else {
         knn_select_launch_policy<knn_select_policy<1024, 8, 1>>(gpu, args, visitor);
