@@ -39,7 +39,7 @@ template <uint32_t POINTS, uint32_t QUERIES, uint32_t WARPS> struct knn_select_p
     static constexpr uint32_t points = POINTS, queries = QUERIES, warps = WARPS;
     static constexpr uint32_t bins = 64, edge = QUERIES > 8 ? 16 : 32; /* of a query's histogram; points compared by keys */
     static constexpr uint32_t listed = 128;         /* leaves */
-    static constexpr uint32_t groups = 8, tries = 8;
+    static constexpr uint32_t groups = 8, tries = 6;
 };
 
 template <class POLICY> struct alignas(16) knn_select_memory {
@@ -177,11 +177,11 @@ template <bool ELLIPSOID, class POLICY, class VISITOR> struct knn_select {
 
     /* Brings the points within a radius of the queries, and fills up with points at no place, so that four at a time
        can be tried by each lane. False: they are too many. alike: out, all queries have the same direction. */
-    __device__ inline bool bring_points(const knn_select_query *q, float max, bool *alike, uint32_t *count) const {
+    __device__ inline bool bring_points(const knn_select_query *q, float max, bool *alike, uint32_t *count,
+                                        uint32_t *seen) const {
         knn_select_box_test<ELLIPSOID> box;
         const knn_leaf_range none = {0, 0};
         const knn_frame<KNN_FLOAT, false> frame = {};
-        uint32_t seen = 0;
         knn_walk<1> w;
         const float3 first_direction =
             make_float3(warp_broadcast(q->direction.x, 0), warp_broadcast(q->direction.y, 0),
@@ -196,12 +196,12 @@ template <bool ELLIPSOID, class POLICY, class VISITOR> struct knn_select {
         box.max = max;
         box.normal = *alike ? q->normal : make_float4(0, 0, 0, 0);
         box.compression = bounds.compression;
-        *count = 0;
+        *count = *seen = 0;
         w.waiting = knn_push_top(&args->tree, memory->walk.waiting, lane);
         while (w.waiting > 0) {
             knn_list_leaves<1, KNN_WAITING>(&args->tree, &frame, box, KNN_NO_NODE, none, lane, memory->walk.waiting,
                                             memory->walk.listed, &w);
-            if (!bring_leaves(q, &box, *alike, w.listed[0], count, &seen)) return false;
+            if (!bring_leaves(q, &box, *alike, w.listed[0], count, seen)) return false;
         }
         const uint32_t whole = 4u << q->parts_log2, filled = (*count + whole - 1) / whole * whole;
         for (uint32_t i = *count + lane; i < filled; i += CUDA_WARP) {
@@ -365,17 +365,23 @@ template <bool ELLIPSOID, class POLICY, class VISITOR> struct knn_select {
 
     typedef struct result {
         bool fits;        /* else nothing was done */
+        bool all;         /* points of the index were tried: a larger radius finds no more */
+        bool rare;        /* of all points that may be searched for, fewer than k count: no radius will do */
         uint32_t done;    /* queries, as bits of their numbers */
         float most, next; /* the largest square that one of these needed; what the others should be tried with */
     } result;
 
     __device__ inline result try_queries(uint32_t active, float max) const {
-        result r = {false, 0, 0, max};
+        result r = {false, false, false, 0, 0, max};
         const knn_select_query q = share_lanes(active);
-        uint32_t count;
+        uint32_t count, seen;
         bool alike;
-        if (!bring_points(&q, max, &alike, &count)) return r;
+        if (!bring_points(&q, max, &alike, &count, &seen)) {
+            r.rare = seen > KNN_SELECT_SEEN && count < args->k;
+            return r;
+        }
         r.fits = true;
+        r.all = seen >= args->tree.points.extent->finite;
         const uint32_t rounds = count >> q.parts_log2;
         const float scale = (float)POLICY::bins / max * (1 - 0x1p-20f);
         __syncwarp();
@@ -457,7 +463,7 @@ template <bool ELLIPSOID, class POLICY, class VISITOR> struct knn_select {
             const uint32_t active = first_of(remaining, at_once);
             if (!(max > 0)) max = guess_for(warp_first(active));
             max = fminf(max, limit);
-            const bool tried = max > FLT_MIN && max <= FLT_MAX && tries < POLICY::tries && (!ELLIPSOID || bounds.bounds);
+            const bool tried = max > 0x1p-100f && max <= FLT_MAX && tries < POLICY::tries && (!ELLIPSOID || bounds.bounds);
             if (!tried) {
                 leave(active);
                 remaining &= ~active;
@@ -469,11 +475,17 @@ template <bool ELLIPSOID, class POLICY, class VISITOR> struct knn_select {
             const uint32_t done = (uint32_t)__popc(r.done);
             remaining &= ~r.done;
             tries = done > 0 ? 0 : tries + 1;
+            if (r.all || r.rare) {
+                leave(active & ~r.done);
+                remaining &= ~active;
+            }
             if (done > most_done) {
                 most_done = done;
                 *guess = slack * r.most;
             }
-            if (!r.fits) {
+            if (r.rare) {
+                max = 0;
+            } else if (!r.fits) {
                 const float anew = guess_for(warp_nth(active, (uint32_t)__popc(active) / 2));
                 if (anew > 0 && anew < 0.7f * max) {
                     max = anew;
@@ -483,7 +495,7 @@ template <bool ELLIPSOID, class POLICY, class VISITOR> struct knn_select {
                     at_once = ((uint32_t)__popc(active) + 1) / 2;
                 }
             } else {
-                max = r.done != active ? r.next : *guess;
+                max = r.done != active && !r.all ? r.next : *guess;
             }
         }
     }
