@@ -7,8 +7,6 @@
    Places whose k neighbours are not all from the front are searched once more with k + k/8 + 8, and those that still do
    not hold k with twice as many, up to the largest k. How many are searched for does not change the answer. */
 #include "core/cloud.h"
-#include <stdio.h>
-#include <stdlib.h>
 #include "device/cuda/warp.cuh"
 #include "knn/knn.h"
 #include "knn/knn_visit_cuda.cuh"
@@ -170,7 +168,6 @@ static mote_status make_search(const gathering *g, uint32_t k, const mote_cloud 
     args->keys = args->tree.metric;
     args->limit = knn_key_limit(&args->tree.metric, params.radius);
     args->by_place = true;
-    if (getenv("TOLD")) ((gathering *)g)->selects = false;
     args->deferred_buffers = &g->photons->index->cuda->deferred_buffers;
     if (!(params.compression > 1)) return MOTE_OK;
     return knn_cuda_normal_weight(g->photons->index, queries, query_set, &params, args);
@@ -233,10 +230,10 @@ static mote_status gather_rows_of(const gathering *g, knn_search_args *args, con
 }
 
 /* Without rows. */
-static mote_status gather_selected(const gathering *g, const knn_search_args *args,
-                                   const photon_query_columns *columns, uint64_t queries) {
+static mote_status gather_selected(const gathering *g, const knn_search_args *args, const photon_query_columns *columns,
+                                   uint64_t queries) {
     gather_args to = gather_args_of(g, columns, args);
-    const photon_select_args select = {*columns,  *g->params,    to.steps,   to.share,
+    const photon_select_args select = {*columns,      *g->params, to.steps,     to.share,
                                        g->irradiance, g->radius2, g->unresolved};
     to.end = (uint32_t)queries;
     MOTE_TRY(photon_select_on_cuda(g->gpu, args, g->photons, &select));
@@ -250,7 +247,7 @@ static mote_status gather_queries(gathering *g, const mote_cloud *queries, const
     knn_search_args args;
     if (g->selects) {
         MOTE_TRY(make_search(g, g->params->k, queries, query_set, &args));
-        g->selects = photon_can_select(&args) && !getenv("TOLD");
+        g->selects = photon_can_select(&args);
     }
     if (g->selects) {
         g->searched = 0;
@@ -293,8 +290,8 @@ static __global__ void copy_back(const float *from, const uint32_t *rows, uint64
 }
 
 /* Some of the queries; of them, memory: 8 bytes for each value, columns one behind the other. */
-static mote_status wrap_subset(mote_device *gpu, const photon_query_columns *columns, const uint32_t *rows, uint64_t count,
-                               uint8_t *memory, mote_cloud **out) {
+static mote_status wrap_subset(mote_device *gpu, const photon_query_columns *columns, const uint32_t *rows,
+                               uint64_t count, uint8_t *memory, mote_cloud **out) {
     static const char *const names[PHOTON_QUERY_AXES] = {"x", "y", "z", "normal_x", "normal_y", "normal_z"};
     photon_query_columns subset = *columns;
     for (uint32_t i = 0; i < PHOTON_QUERY_AXES; i++) {
@@ -343,7 +340,6 @@ static mote_status gather_unresolved(const gathering *g, const photon_query_colu
     mote_status status = rows != NULL && found != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
     if (status == MOTE_OK) status = cuda_select(gpu, g->unresolved, queries, rows, found);
     if (status == MOTE_OK) status = cuda_download(gpu, &count, found, sizeof count);
-    if (getenv("TD")) fprintf(stderr, "unresolved %llu of %llu searched %u\n", (unsigned long long)count, (unsigned long long)queries, g->searched);
     if (status == MOTE_OK && count > 0) status = gather_again(g, columns, rows, count);
     cuda_free(gpu, found);
     cuda_free(gpu, rows);
@@ -385,8 +381,8 @@ static mote_status gather_stage(gathering *g, const mote_cloud *queries) {
     return status;
 }
 
-mote_status photon_gather_on_cuda(mote_device *gpu, mote_scene *scene, photon_cloud *photons,
-                                  const mote_cloud *queries, const mote_photon_gathering *params, float *irradiance) {
+mote_status photon_gather_on_cuda(mote_device *gpu, mote_scene *scene, photon_cloud *photons, const mote_cloud *queries,
+                                  const mote_photon_gathering *params, float *irradiance) {
     /* Photons that are asked for find themselves, which do not count: k are too few for all of them. */
     const bool at_photons = mote_cloud_find(queries, "bounce") != NULL;
     if (mote_cloud_count(queries) == 0) return MOTE_OK;

@@ -59,8 +59,8 @@ typedef struct mote_photon_ops {
                         uint32_t count, float *radiance);
 
     /* Irradiance of queries by the k nearest photons that count there. queries: on the device or the host. */
-    mote_status (*gather)(mote_device *device, mote_scene *scene, photon_cloud *photons,
-                          const mote_cloud *queries, const mote_photon_gathering *gathering, float *irradiance);
+    mote_status (*gather)(mote_device *device, mote_scene *scene, photon_cloud *photons, const mote_cloud *queries,
+                          const mote_photon_gathering *gathering, float *irradiance);
     /* The irradiance of the nearest photon of a surface of that direction. */
     mote_status (*look_up)(mote_device *device, const photon_cloud *photons, const mote_cloud *queries,
                            float *irradiance);

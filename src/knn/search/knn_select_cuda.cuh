@@ -29,17 +29,20 @@
 
 #include "knn/search/knn_candidates_cuda.cuh"
 #include "knn/search/knn_walk_cuda.cuh"
-#include <stdlib.h>
 
 #define KNN_SELECT_MAX_K 288u
 #define KNN_SELECT_SEEN  1023u /* points around, counting or not: more are never searched for (MOTE_KNN_MAX_K) */
 
-/* Points in memory, queries of a warp, warps of a block, and consecutive groups of queries of a warp. */
+/* Points in memory, queries of a group, warps of a block. */
 template <uint32_t POINTS, uint32_t QUERIES, uint32_t WARPS> struct knn_select_policy {
     static constexpr uint32_t points = POINTS, queries = QUERIES, warps = WARPS;
-    static constexpr uint32_t bins = 64, edge = QUERIES > 8 ? 16 : 32; /* of a query's histogram; points compared by keys */
-    static constexpr uint32_t listed = 128;         /* leaves */
-    static constexpr uint32_t groups = 8, tries = 6;
+    static constexpr uint32_t usual_parts_log2 = QUERIES == 16 ? 1 : 2; /* of a query, where the group is whole */
+    static constexpr uint32_t bins = 64;                                /* of a query's histogram */
+    static constexpr uint32_t edge = QUERIES == 16 ? 16 : 32; /* points of a query compared by keys, at most */
+    static constexpr uint32_t listed = 128;                   /* leaves at once */
+    static constexpr uint32_t groups = 8;                     /* of a warp, one after the other, at most */
+    static constexpr uint32_t tries = 6;                      /* of a query */
+    static constexpr float slack = 1.2f; /* times what a group needed is what the next one begins with */
 };
 
 template <class POLICY> struct alignas(16) knn_select_memory {
@@ -103,7 +106,6 @@ template <bool ELLIPSOID, class POLICY, class VISITOR> struct knn_select {
     const VISITOR *visitor;
     knn_select_memory<POLICY> *memory;
     knn_distance_bounds bounds;
-    float slack;
     float limit; /* the largest square of a point within the caller's radius */
     uint32_t lane, first;
 
@@ -147,8 +149,8 @@ template <bool ELLIPSOID, class POLICY, class VISITOR> struct knn_select {
     }
 
     /* Brings the points of the listed leaves that are within the radius of the box. False: they are too many. */
-    __device__ inline bool bring_leaves(const knn_select_query *q, const knn_select_box_test<ELLIPSOID> *box, bool alike,
-                                        uint32_t listed, uint32_t *count, uint32_t *seen) const {
+    __device__ inline bool bring_leaves(const knn_select_query *q, const knn_select_box_test<ELLIPSOID> *box,
+                                        bool alike, uint32_t listed, uint32_t *count, uint32_t *seen) const {
         const uint32_t finite = args->tree.points.extent->finite;
         for (uint32_t i = 0; i < listed; i += CUDA_WARP / KNN_CUDA_LEAF) {
             const uint32_t which = i + lane / KNN_CUDA_LEAF;
@@ -157,8 +159,9 @@ template <bool ELLIPSOID, class POLICY, class VISITOR> struct knn_select {
             const float *const views = args->tree.points.views + knn_slot_of(place, 0);
             const float x = __ldg(views) + 0.0f, y = __ldg(views + KNN_CUDA_LEAF) + 0.0f,
                         z = __ldg(views + 2 * KNN_CUDA_LEAF) + 0.0f;
-            const float gap = knn_square(knn_gap(x, x, box->low[0], box->high[0]), knn_gap(y, y, box->low[1], box->high[1]),
-                                         knn_gap(z, z, box->low[2], box->high[2]));
+            const float gap =
+                knn_square(knn_gap(x, x, box->low[0], box->high[0]), knn_gap(y, y, box->low[1], box->high[1]),
+                           knn_gap(z, z, box->low[2], box->high[2]));
             const bool near = which < listed && place < finite && gap <= box->max;
             const float4 point = near ? visitor->of_point(place) : make_float4(0, 0, 0, 0);
             const uint32_t slots = counts_for(q, alike, near, point);
@@ -183,9 +186,8 @@ template <bool ELLIPSOID, class POLICY, class VISITOR> struct knn_select {
         const knn_leaf_range none = {0, 0};
         const knn_frame<KNN_FLOAT, false> frame = {};
         knn_walk<1> w;
-        const float3 first_direction =
-            make_float3(warp_broadcast(q->direction.x, 0), warp_broadcast(q->direction.y, 0),
-                        warp_broadcast(q->direction.z, 0));
+        const float3 first_direction = make_float3(warp_broadcast(q->direction.x, 0), warp_broadcast(q->direction.y, 0),
+                                                   warp_broadcast(q->direction.z, 0));
         *alike = __all_sync(CUDA_ALL, q->direction.x == first_direction.x && q->direction.y == first_direction.y &&
                                           q->direction.z == first_direction.z);
         const float at[3] = {q->at.x, q->at.y, q->at.z};
@@ -214,25 +216,31 @@ template <bool ELLIPSOID, class POLICY, class VISITOR> struct knn_select {
 
     /* ---- which are within, and where the k-th is */
 
+    /* parts_log2: that of the query, perhaps a constant. */
     template <bool ALIKE>
-    __device__ inline void try_points(const knn_select_query *q, float max, float scale, uint32_t count) const {
-        const uint32_t rounds = count >> q->parts_log2;
+    __device__ __forceinline__ void try_points(const knn_select_query *q, uint32_t parts_log2, float max, float scale,
+                                               uint32_t count) const {
+        const uint32_t rounds = count >> parts_log2;
         const float mine = q->exists ? max : -1;
         uint32_t word = 0;
+        CUDA_ROLLED
         for (uint32_t round = 0; round < rounds; round += 4) {
+            const uint32_t first_point = (round << parts_log2) + q->part;
+            uint32_t bits = 0;
 #pragma unroll
             for (uint32_t j = 0; j < 4; j++) {
-                const uint32_t i = ((round + j) << q->parts_log2) + q->part;
+                const uint32_t i = first_point + (j << parts_log2);
                 const float4 p = memory->point[i];
                 const float dx = p.x - q->at.x, dy = p.y - q->at.y, dz = p.z - q->at.z;
                 const float square = knn_bounded_square<ELLIPSOID>(dx, dy, dz, q->normal);
                 bool within = square <= mine && (__float_as_uint(dx) | __float_as_uint(dy) | __float_as_uint(dz)) != 0;
                 if (!ALIKE) within = within && (memory->counts[i] >> q->slot & 1) != 0;
                 if (within) {
-                    word |= 1u << ((round + j) % CUDA_WARP);
+                    bits |= 1u << j;
                     atomicAdd(&memory->histogram[(uint32_t)(square * scale) * POLICY::queries + q->slot], 1u);
                 }
             }
+            word |= bits << (round % CUDA_WARP);
             if (round % CUDA_WARP == CUDA_WARP - 4 || round + 4 >= rounds) {
                 memory->within[round / CUDA_WARP * CUDA_WARP + lane] = word;
                 word = 0;
@@ -329,9 +337,8 @@ template <bool ELLIPSOID, class POLICY, class VISITOR> struct knn_select {
         }
         for (uint32_t e = 0; e < count; e++) {
             const uint32_t i = memory->edge.at[begin + e], round = i >> q->parts_log2;
-            const bool before =
-                kth->by_radius || knn_is_before(memory->edge.key[begin + e], memory->edge.index[begin + e], kth->key,
-                                                kth->index);
+            const bool before = kth->by_radius || knn_is_before(memory->edge.key[begin + e],
+                                                                memory->edge.index[begin + e], kth->key, kth->index);
             if ((i & (parts - 1)) != q->part || !before) continue;
             memory->within[round / CUDA_WARP * CUDA_WARP + lane] |= 1u << (round % CUDA_WARP);
         }
@@ -391,10 +398,12 @@ template <bool ELLIPSOID, class POLICY, class VISITOR> struct knn_select {
             memory->kth[lane] = UINT32_MAX;
         }
         __syncwarp();
-        if (alike) {
-            try_points<true>(&q, max, scale, count);
+        if (alike && q.parts_log2 == POLICY::usual_parts_log2) {
+            try_points<true>(&q, POLICY::usual_parts_log2, max, scale, count);
+        } else if (alike) {
+            try_points<true>(&q, q.parts_log2, max, scale, count);
         } else {
-            try_points<false>(&q, max, scale, count);
+            try_points<false>(&q, q.parts_log2, max, scale, count);
         }
         __syncwarp();
         knn_select_kth kth = find_bin(&q, max, scale);
@@ -463,7 +472,8 @@ template <bool ELLIPSOID, class POLICY, class VISITOR> struct knn_select {
             const uint32_t active = first_of(remaining, at_once);
             if (!(max > 0)) max = guess_for(warp_first(active));
             max = fminf(max, limit);
-            const bool tried = max > 0x1p-100f && max <= FLT_MAX && tries < POLICY::tries && (!ELLIPSOID || bounds.bounds);
+            const bool tried =
+                max > 0x1p-100f && max <= FLT_MAX && tries < POLICY::tries && (!ELLIPSOID || bounds.bounds);
             if (!tried) {
                 leave(active);
                 remaining &= ~active;
@@ -481,7 +491,7 @@ template <bool ELLIPSOID, class POLICY, class VISITOR> struct knn_select {
             }
             if (done > most_done) {
                 most_done = done;
-                *guess = slack * r.most;
+                *guess = POLICY::slack * r.most;
             }
             if (r.rare) {
                 max = 0;
@@ -504,14 +514,13 @@ template <bool ELLIPSOID, class POLICY, class VISITOR> struct knn_select {
 template <bool ELLIPSOID, class POLICY, class VISITOR>
 static __global__ __launch_bounds__(POLICY::warps *CUDA_WARP) void select_nearest(const knn_search_args args,
                                                                                   const VISITOR visitor,
-                                                                                  uint32_t queries, uint32_t groups, float slack) {
+                                                                                  uint32_t queries, uint32_t groups) {
     __shared__ knn_select_memory<POLICY> memories[POLICY::warps];
     const uint32_t warp = threadIdx.x / CUDA_WARP, finite = args.queries.extent->finite;
     const uint64_t end = finite < args.end ? finite : args.end;
     uint64_t first = ((uint64_t)blockIdx.x * POLICY::warps + warp) * groups * queries;
     knn_select<ELLIPSOID, POLICY, VISITOR> search;
     float guess = 0;
-    search.slack = slack;
     search.args = &args;
     search.visitor = &visitor;
     search.memory = &memories[warp];
@@ -526,19 +535,16 @@ static __global__ __launch_bounds__(POLICY::warps *CUDA_WARP) void select_neares
 
 template <class POLICY, class VISITOR>
 static inline void knn_select_launch_policy(mote_device *gpu, const knn_search_args *args, const VISITOR &visitor) {
-    const bool many = args->end >= 65536;
-    uint32_t queries = many ? POLICY::queries : POLICY::queries / 4, groups = many ? POLICY::groups : 1;
-    float slack = 1.2f;
-    if (getenv("TQ")) queries = (uint32_t)atoi(getenv("TQ"));
-    if (getenv("TG")) groups = (uint32_t)atoi(getenv("TG"));
-    if (getenv("TS")) slack = (float)atof(getenv("TS"));
+    const uint32_t queries = args->end >= 16384 ? POLICY::queries : POLICY::queries / 4;
+    const uint32_t all_groups = args->end / (POLICY::queries * 1024);
+    const uint32_t groups = all_groups < 1 ? 1 : all_groups < POLICY::groups ? all_groups : POLICY::groups;
     const uint32_t blocks = cuda_blocks(args->end, POLICY::warps * queries * groups);
     if (args->normals != NULL) {
         CUDA_LAUNCH(gpu, (select_nearest<true, POLICY, VISITOR>), blocks, POLICY::warps * CUDA_WARP, *args, visitor,
-                    queries, groups, slack);
+                    queries, groups);
     } else {
         CUDA_LAUNCH(gpu, (select_nearest<false, POLICY, VISITOR>), blocks, POLICY::warps * CUDA_WARP, *args, visitor,
-                    queries, groups, slack);
+                    queries, groups);
     }
 }
 
@@ -550,14 +556,7 @@ static inline bool knn_can_select(const knn_search_args *args) {
 
 template <class VISITOR>
 static inline mote_status knn_select_launch(mote_device *gpu, const knn_search_args *args, const VISITOR &visitor) {
-    const int p = getenv("TP") ? atoi(getenv("TP")) : -1;
-    if (p == 1) {
-        knn_select_launch_policy<knn_select_policy<384, 16, 2>>(gpu, args, visitor);
-    } else if (p == 2) {
-        knn_select_launch_policy<knn_select_policy<384, 8, 2>>(gpu, args, visitor);
-    } else if (p == 3) {
-        knn_select_launch_policy<knn_select_policy<768, 8, 2>>(gpu, args, visitor);
-    } else if (p == 0 || (p < 0 && args->k <= 96)) {
+    if (args->k <= 96) {
         knn_select_launch_policy<knn_select_policy<512, 16, 2>>(gpu, args, visitor);
     } else {
         knn_select_launch_policy<knn_select_policy<1024, 8, 1>>(gpu, args, visitor);
