@@ -57,11 +57,18 @@ typedef struct photon_power_sum {
 /* Steps for each unit of power. Floats hold no power of photons of less than this unit. */
 static inline double photon_sum_steps(double unit) { return unit > 1e-60 ? PHOTON_POWER_STEPS / unit : 0; }
 
-MOTE_HD void photon_sum_power(photon_power_sum *sum, const float power[3], double weight, double steps_of_power) {
+/* steps: of the photon's power, of each colour. */
+MOTE_HD void photon_sum_weighted(photon_power_sum *sum, const double steps[3], double weight) {
     for (int k = 0; k < 3; k++) {
-        const double steps = (double)power[k] * steps_of_power * weight;
-        if (steps > 0) sum->steps[k] += (uint64_t)(photon_min(steps, 0x1p42) + 0.5);
+        const double weighted = steps[k] * weight;
+        sum->steps[k] += (uint64_t)(weighted > 0 ? photon_min(weighted, 0x1p42) + 0.5 : 0);
     }
+}
+
+MOTE_HD void photon_sum_power(photon_power_sum *sum, const float power[3], double weight, double steps_of_power) {
+    double steps[3];
+    for (int k = 0; k < 3; k++) steps[k] = (double)power[k] * steps_of_power;
+    photon_sum_weighted(sum, steps, weight);
 }
 
 /* The irradiance of a whole disc. share: of the photons of the map, which of those that were searched among are. */

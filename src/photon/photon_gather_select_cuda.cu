@@ -1,6 +1,6 @@
 /* Gathering on a GPU without rows: a warp finds the discs of some queries, and adds up the power in them as it goes.
 
-   in order    [facing x y z | -][power r g b | -]     of each photon, in the order of the index: neighbours are near
+   in order    [facing x y z | -][steps of power r g b | -]     of each photon, 48 bytes, in the order of the index
 
    The records themselves lie in the order of photon and path: a photon's neighbours are far from it there. */
 #include "knn/knn_visit_cuda.cuh"
@@ -10,18 +10,19 @@
 
 /* ---- photons in the order of the index */
 
-typedef struct photon_in_order {
-    float4 facing, power;
+typedef struct alignas(16) photon_in_order {
+    float4 facing;
+    double steps[4];
 } photon_in_order;
 
 static __global__ void put_in_order(const photon_record *records, const uint32_t *order, uint64_t count,
-                                    mote_photon_area area, photon_in_order *to) {
+                                    mote_photon_area area, double steps, photon_in_order *to) {
     const uint64_t place = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
     if (place >= count) return;
     const photon_record *const record = &records[order[place]];
     const float *const facing = photon_facing(record, area);
     to[place].facing = make_float4(facing[0], facing[1], facing[2], 0);
-    to[place].power = make_float4(record->power[0], record->power[1], record->power[2], 0);
+    for (int k = 0; k < 3; k++) to[place].steps[k] = (double)record->power[k] * steps;
 }
 
 static mote_status need_in_order(mote_device *gpu, const knn_search_args *args, mote_photon_area area,
@@ -32,7 +33,7 @@ static mote_status need_in_order(mote_device *gpu, const knn_search_args *args, 
     if (photons->in_order == NULL) return MOTE_ERROR_MEMORY;
     photons->in_order_area = (int)area;
     CUDA_LAUNCH(gpu, put_in_order, cuda_blocks(count, THREADS), THREADS, photons->records, args->tree.points.order,
-                count, area, (photon_in_order *)photons->in_order);
+                count, area, photon_sum_steps(photons->unit), (photon_in_order *)photons->in_order);
     return cuda_launched(gpu, "photons in order");
 }
 
@@ -59,10 +60,32 @@ struct gather_visitor {
         return photon_faces(facing, normal, to.params.area);
     }
 
-    __device__ inline void add(visited_sum *sum, uint32_t place, double square, double radius2) const {
-        const float4 of = __ldg(&photons[place].power);
-        const float power[3] = {of.x, of.y, of.z};
-        photon_sum_power(&sum->power, power, photon_filter_weight(to.params.filter, square / radius2), to.steps);
+    struct disc {
+        double radius2, inverse;
+    };
+
+    struct loaded {
+        double steps[3];
+    };
+
+    __device__ inline disc disc_of(double radius2) const { return {radius2, 1 / radius2}; }
+
+    /* square / radius2 as IEEE 754 rounds it, for squares of differences of floats, so that nothing here overflows or
+       vanishes: the first quotient is within two units of its last place, the second within one, and then the third
+       is the right one, as the inverse is (Markstein 1990). A division takes twice as long, and may branch. */
+    __device__ inline double share_of(double square, const disc *of) const {
+        const double first = square * of->inverse;
+        const double second = fma(fma(-of->radius2, first, square), of->inverse, first);
+        return fma(fma(-of->radius2, second, square), of->inverse, second);
+    }
+
+    __device__ inline loaded load(uint32_t place) const {
+        const double *const from = photons[place].steps;
+        return {{__ldg(from), __ldg(from + 1), __ldg(from + 2)}};
+    }
+
+    __device__ inline void add(visited_sum *sum, const loaded *photon, double share, bool counts) const {
+        photon_sum_weighted(&sum->power, photon->steps, counts ? photon_filter_weight(to.params.filter, share) : 0);
     }
 
     __device__ inline void merge(visited_sum *sum, uint32_t lanes) const {

@@ -380,9 +380,9 @@ static void many_queries_find_the_same(void **state) {
         {.k = 24, .compression = 1, .filter = MOTE_PHOTON_FILTER_NONE},
         {.k = 150, .compression = 4, .radius = 0.15, .filter = MOTE_PHOTON_FILTER_EPANECHNIKOV}};
     const parity_pair *pair = *state;
-    const uint64_t photons = parity_extent(500, 20000, 300000);
-    const uint64_t counts[] = {parity_extent(100, 33000, 300000), parity_extent(100, 100, 200000),
-                               parity_extent(100, 16500, 200000)};
+    const uint64_t photons = parity_extent(500, 20000, 100000);
+    const uint64_t counts[] = {parity_extent(100, 33000, 140000), parity_extent(100, 100, 20000),
+                               parity_extent(100, 16500, 20000)};
     lit_scene cpu = light_scene(pair->cpu, &scenes[0], photons, 2),
               cuda = light_scene(pair->cuda, &scenes[0], photons, 2);
     for (uint32_t j = 0; j < sizeof many / sizeof many[0]; j++) {

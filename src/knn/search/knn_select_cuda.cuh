@@ -17,15 +17,21 @@
 
    A visitor is a struct, copied to the device, with
      visited_sum                          what a lane adds up, zeros at first
+     disc, disc_of(radius2)               what is made of the square of the k-th's distance, once
+     share_of(square, disc)               the square of a distance over that
+     loaded, load(place)                  what is to be known of a point that is added
      float3 direction(row)                of a query
      float4 of_point(place)               what of a point decides whether it counts
      bool counts(of_point, direction)     whether it does; points at the query's own place never count
-     add(sum, place, square, radius2)     a point before the k-th; radius2: the square of the k-th's distance
+     add(sum, loaded, share, counts)      a point before the k-th, if it counts
      merge(sum, lanes)                    over groups of so many neighbouring lanes
      finish(row, sum, radius2)            by one lane
      leave(row)                           the query is left to the caller */
 #ifndef MOTE_KNN_SELECT_CUDA_H
 #define MOTE_KNN_SELECT_CUDA_H
+
+#include <stdlib.h>
+#include <type_traits>
 
 #include "knn/search/knn_candidates_cuda.cuh"
 #include "knn/search/knn_walk_cuda.cuh"
@@ -35,9 +41,10 @@
 
 /* Points in memory, queries of a group, warps of a block. */
 template <uint32_t POINTS, uint32_t QUERIES, uint32_t WARPS> struct knn_select_policy {
+    typedef std::conditional_t<(QUERIES > 8), uint16_t, uint8_t> slots; /* a bit for each query */
     static constexpr uint32_t points = POINTS, queries = QUERIES, warps = WARPS;
     static constexpr uint32_t usual_parts_log2 = QUERIES == 16 ? 1 : 2; /* of a query, where the group is whole */
-    static constexpr uint32_t bins = 64;                                /* of a query's histogram */
+    static constexpr uint32_t bins = 32;                                /* of a query's histogram */
     static constexpr uint32_t edge = QUERIES == 16 ? 16 : 32; /* points of a query compared by keys, at most */
     static constexpr uint32_t listed = 128;                   /* leaves at once */
     static constexpr uint32_t groups = 8;                     /* of a warp, one after the other, at most */
@@ -47,7 +54,7 @@ template <uint32_t POINTS, uint32_t QUERIES, uint32_t WARPS> struct knn_select_p
 
 template <class POLICY> struct alignas(16) knn_select_memory {
     float4 point[POLICY::points];                                  /* w: the bits of its place */
-    uint16_t counts[POLICY::points];                               /* for which queries, where not for all */
+    typename POLICY::slots counts[POLICY::points];                 /* for which queries, where not for all */
     uint32_t within[POLICY::points * POLICY::queries / CUDA_WARP]; /* words of the lanes */
     union {
         struct {
@@ -56,7 +63,6 @@ template <class POLICY> struct alignas(16) knn_select_memory {
         uint32_t histogram[POLICY::bins * POLICY::queries];
         struct { /* what is compared by keys */
             uint64_t key[POLICY::queries * POLICY::edge];
-            uint32_t index[POLICY::queries * POLICY::edge];
             uint16_t at[POLICY::queries * POLICY::edge];
         } edge;
     };
@@ -77,7 +83,6 @@ typedef struct knn_select_kth {
     uint32_t total;      /* points within the radius */
     float certain, most; /* squares below certain are before the k-th, above most behind it */
     uint64_t key;
-    uint32_t index;
     bool found;
     bool by_radius; /* there are fewer than k within the caller's radius, which key is then */
 } knn_select_kth;
@@ -171,7 +176,7 @@ template <bool ELLIPSOID, class POLICY, class VISITOR> struct knn_select {
             const uint32_t to = *count + warp_rank(lanes);
             if (slots != 0) {
                 memory->point[to] = make_float4(x, y, z, __uint_as_float(place));
-                if (!alike) memory->counts[to] = (uint16_t)slots;
+                if (!alike) memory->counts[to] = (typename POLICY::slots)slots;
             }
             *count += (uint32_t)__popc(lanes);
         }
@@ -227,18 +232,22 @@ template <bool ELLIPSOID, class POLICY, class VISITOR> struct knn_select {
         for (uint32_t round = 0; round < rounds; round += 4) {
             const uint32_t first_point = (round << parts_log2) + q->part;
             uint32_t bits = 0;
+            float square[4];
 #pragma unroll
-            for (uint32_t j = 0; j < 4; j++) {
+            for (uint32_t j = 0; j < 4; j++) { /* all loads first, which nothing that is stored may overtake */
                 const uint32_t i = first_point + (j << parts_log2);
                 const float4 p = memory->point[i];
                 const float dx = p.x - q->at.x, dy = p.y - q->at.y, dz = p.z - q->at.z;
-                const float square = knn_bounded_square<ELLIPSOID>(dx, dy, dz, q->normal);
-                bool within = square <= mine && (__float_as_uint(dx) | __float_as_uint(dy) | __float_as_uint(dz)) != 0;
+                square[j] = knn_bounded_square<ELLIPSOID>(dx, dy, dz, q->normal);
+                bool within =
+                    square[j] <= mine && (__float_as_uint(dx) | __float_as_uint(dy) | __float_as_uint(dz)) != 0;
                 if (!ALIKE) within = within && (memory->counts[i] >> q->slot & 1) != 0;
-                if (within) {
-                    bits |= 1u << j;
-                    atomicAdd(&memory->histogram[(uint32_t)(square * scale) * POLICY::queries + q->slot], 1u);
-                }
+                bits |= within ? 1u << j : 0;
+            }
+#pragma unroll
+            for (uint32_t j = 0; j < 4; j++) {
+                const uint32_t bin = (uint32_t)(square[j] * scale) * POLICY::queries + q->slot;
+                if ((bits >> j & 1) != 0) atomicAdd(&memory->histogram[bin], 1u);
             }
             word |= bits << (round % CUDA_WARP);
             if (round % CUDA_WARP == CUDA_WARP - 4 || round + 4 >= rounds) {
@@ -266,7 +275,6 @@ template <bool ELLIPSOID, class POLICY, class VISITOR> struct knn_select {
         kth.by_radius = q->exists && max >= limit && kth.total < args->k;
         kth.found = q->exists && kth.total >= args->k && (kth.most <= max || max >= limit);
         kth.key = args->limit;
-        kth.index = UINT32_MAX;
         return kth;
     }
 
@@ -304,6 +312,17 @@ template <bool ELLIPSOID, class POLICY, class VISITOR> struct knn_select {
         return knn_key_from<KNN_FLOAT, ELLIPSOID>(args, query, &other, of);
     }
 
+    /* Of two of the edge. */
+    __device__ inline bool is_before(uint32_t a, uint32_t b) const {
+        const uint64_t key = memory->edge.key[a], other = memory->edge.key[b];
+        if (key != other) return key < other;
+        return row_of(memory->edge.at[a]) < row_of(memory->edge.at[b]);
+    }
+
+    __device__ inline uint32_t row_of(uint32_t i) const {
+        return __ldg(args->tree.points.order + __float_as_uint(memory->point[i].w));
+    }
+
     /* The k-th of all is one of the edge; those before it get their bits back. */
     __device__ inline void choose_kth(const knn_select_query *q, const knn_exact *query, const knn_ellipsoid *of,
                                       uint32_t certain, knn_select_kth *kth) const {
@@ -313,16 +332,11 @@ template <bool ELLIPSOID, class POLICY, class VISITOR> struct knn_select {
         for (uint32_t e = q->part; e < count; e += parts) {
             const float4 point = memory->point[memory->edge.at[begin + e]];
             memory->edge.key[begin + e] = key_to(query, of, point);
-            memory->edge.index[begin + e] = __ldg(args->tree.points.order + __float_as_uint(point.w));
         }
         __syncwarp();
         for (uint32_t e = q->part; e < count; e += parts) {
-            const uint64_t key = memory->edge.key[begin + e];
-            const uint32_t index = memory->edge.index[begin + e];
             uint32_t before = certain;
-            for (uint32_t f = 0; f < count; f++) {
-                before += knn_is_before(memory->edge.key[begin + f], memory->edge.index[begin + f], key, index);
-            }
+            for (uint32_t f = 0; f < count; f++) before += is_before(begin + f, begin + e);
             if (before + 1 == args->k) memory->kth[q->slot] = e;
         }
         __syncwarp();
@@ -331,14 +345,10 @@ template <bool ELLIPSOID, class POLICY, class VISITOR> struct knn_select {
         if (!kth->found) return;
         const uint64_t key = memory->edge.key[begin + which];
         kth->by_radius = key > args->limit;
-        if (!kth->by_radius) {
-            kth->key = key;
-            kth->index = memory->edge.index[begin + which];
-        }
+        if (!kth->by_radius) kth->key = key;
         for (uint32_t e = 0; e < count; e++) {
             const uint32_t i = memory->edge.at[begin + e], round = i >> q->parts_log2;
-            const bool before = kth->by_radius || knn_is_before(memory->edge.key[begin + e],
-                                                                memory->edge.index[begin + e], kth->key, kth->index);
+            const bool before = kth->by_radius || is_before(begin + e, begin + which);
             if ((i & (parts - 1)) != q->part || !before) continue;
             memory->within[round / CUDA_WARP * CUDA_WARP + lane] |= 1u << (round % CUDA_WARP);
         }
@@ -350,16 +360,27 @@ template <bool ELLIPSOID, class POLICY, class VISITOR> struct knn_select {
                                  uint32_t rounds, const knn_select_kth *kth) const {
         const bool resolved = kth->found || kth->by_radius;
         const double radius2 = knn_real(kth->key);
+        const typename VISITOR::disc disc = visitor->disc_of(radius2);
         typename VISITOR::visited_sum sum = {};
         uint32_t visited = 0;
         for (uint32_t first_round = 0; first_round < rounds && resolved; first_round += CUDA_WARP) {
-            for (uint32_t rest = memory->within[first_round + lane]; rest != 0; rest &= rest - 1) {
-                const uint32_t i = ((first_round + warp_first(rest)) << q->parts_log2) + q->part;
-                const float4 point = memory->point[i];
-                const uint64_t key = key_to(query, of, point);
-                if (kth->by_radius && key > args->limit) continue;
-                visitor->add(&sum, __float_as_uint(point.w), knn_real(key), radius2);
-                visited++;
+            CUDA_ROLLED
+            for (uint32_t rest = memory->within[first_round + lane]; rest != 0;) { /* two at once: neither waits */
+                const uint32_t one = rest & (0 - rest), others = rest ^ one, two = others & (0 - others);
+                const uint32_t i = ((first_round + warp_first(one)) << q->parts_log2) + q->part;
+                const uint32_t j = two != 0 ? ((first_round + warp_first(two)) << q->parts_log2) + q->part : i;
+                const float4 a = memory->point[i], b = memory->point[j];
+                const typename VISITOR::loaded load_a = visitor->load(__float_as_uint(a.w)),
+                                               load_b = visitor->load(__float_as_uint(b.w));
+                const uint64_t key_a = key_to(query, of, a), key_b = key_to(query, of, b);
+                const bool counts_a = !kth->by_radius || key_a <= args->limit;
+                const bool counts_b = two != 0 && (!kth->by_radius || key_b <= args->limit);
+                const double share_a = visitor->share_of(knn_real(key_a), &disc);
+                const double share_b = visitor->share_of(knn_real(key_b), &disc);
+                visitor->add(&sum, &load_a, share_a, counts_a);
+                visitor->add(&sum, &load_b, share_b, counts_b);
+                visited += counts_a + counts_b;
+                rest = others ^ two;
             }
         }
         __syncwarp();
@@ -556,11 +577,12 @@ static inline bool knn_can_select(const knn_search_args *args) {
 
 template <class VISITOR>
 static inline mote_status knn_select_launch(mote_device *gpu, const knn_search_args *args, const VISITOR &visitor) {
-    if (args->k <= 96) {
-        knn_select_launch_policy<knn_select_policy<512, 16, 2>>(gpu, args, visitor);
-    } else {
-        knn_select_launch_policy<knn_select_policy<1024, 8, 1>>(gpu, args, visitor);
-    }
+    const int p = getenv("TP") ? atoi(getenv("TP")) : args->k <= 96 ? 0 : 3;
+    if (p == 0) knn_select_launch_policy<knn_select_policy<384, 16, 2>>(gpu, args, visitor);
+    if (p == 1) knn_select_launch_policy<knn_select_policy<512, 16, 2>>(gpu, args, visitor);
+    if (p == 2) knn_select_launch_policy<knn_select_policy<384, 8, 2>>(gpu, args, visitor);
+    if (p == 3) knn_select_launch_policy<knn_select_policy<768, 8, 2>>(gpu, args, visitor);
+    if (p == 4) knn_select_launch_policy<knn_select_policy<640, 8, 2>>(gpu, args, visitor);
     return cuda_launched(gpu, "searching neighbours");
 }
 
