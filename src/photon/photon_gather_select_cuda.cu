@@ -37,11 +37,21 @@ static mote_status need_in_order(mote_device *gpu, const knn_search_args *args, 
     return cuda_launched(gpu, "photons in order");
 }
 
-/* ---- the visitor */
+/* ---- the visitors */
 
+/* Places of queries that are left, in any order. */
+typedef struct left_queries {
+    uint32_t *places, *count;
+} left_queries;
+
+/* Of the k nearest that count. */
 struct gather_visitor {
+    static constexpr bool all = false;
+    static constexpr uint32_t max_seen = KNN_SELECT_SEEN;
+
     photon_select_args to;
     const photon_in_order *photons;
+    left_queries left;
 
     struct visited_sum {
         photon_power_sum power;
@@ -101,7 +111,31 @@ struct gather_visitor {
         to.radius2[row] = radius2;
     }
 
-    __device__ inline void leave(uint32_t row) const { to.unresolved[row] = 1; }
+    __device__ inline void leave(uint32_t row, uint32_t place) const {
+        to.unresolved[row] = 1;
+        left.places[atomicAdd(left.count, 1u)] = place;
+    }
+};
+
+/* Of those that count among the 1,024 nearest, where they are fewer than k. What it leaves is left before. */
+struct rare_visitor : gather_visitor {
+    static constexpr bool all = true;
+    static constexpr uint32_t max_seen = UINT32_MAX;
+
+    __device__ inline bool counts(const float4 &, const float3 &) const { return true; }
+
+    __device__ inline uint32_t wanted() const { return to.params.k; }
+
+    __device__ inline bool faces(uint32_t place, const float3 &direction) const {
+        return gather_visitor::counts(of_point(place), direction);
+    }
+
+    __device__ inline void finish(uint32_t row, const visited_sum *sum, double radius2) const {
+        to.unresolved[row] = 0;
+        if (sum != NULL) gather_visitor::finish(row, sum, radius2);
+    }
+
+    __device__ inline void leave(uint32_t, uint32_t) const {}
 };
 
 bool photon_can_select(const knn_search_args *args) { return knn_can_select(args); }
@@ -109,6 +143,16 @@ bool photon_can_select(const knn_search_args *args) { return knn_can_select(args
 mote_status photon_select_on_cuda(mote_device *gpu, const knn_search_args *args, photon_cloud *photons,
                                   const photon_select_args *to) {
     MOTE_TRY(need_in_order(gpu, args, to->params.area, photons));
-    const gather_visitor visitor = {*to, (const photon_in_order *)photons->in_order};
-    return knn_select_launch(gpu, args, visitor);
+    uint32_t *const memory = (uint32_t *)cuda_alloc(gpu, ((uint64_t)args->end + 1) * sizeof *memory, "photon queries");
+    if (memory == NULL) return MOTE_ERROR_MEMORY;
+    const left_queries left = {memory + 1, memory};
+    rare_visitor rare;
+    rare.to = *to;
+    rare.photons = (const photon_in_order *)photons->in_order;
+    rare.left = left;
+    mote_status status = cuda_fill(gpu, left.count, 0, sizeof *left.count);
+    if (status == MOTE_OK) status = knn_select_launch(gpu, args, static_cast<gather_visitor>(rare));
+    if (status == MOTE_OK) status = knn_select_launch_all(gpu, args, rare, left.places, left.count);
+    cuda_free(gpu, memory);
+    return status;
 }

@@ -26,7 +26,14 @@
      add(sum, loaded, share, counts)      a point before the k-th, if it counts
      merge(sum, lanes)                    over groups of so many neighbouring lanes
      finish(row, sum, radius2)            by one lane
-     leave(row)                           the query is left to the caller */
+     leave(row, place)                    the query is left to the caller
+     max_seen                             points around a query, counting or not, that are searched for
+     all                                  false, or instead: all points count at first, those at the query's own place
+                                          too, the k nearest are found, and
+     wanted()                             if fewer of these
+     faces(place, direction)              count in the end,
+     finish(row, sum, radius2)            they are added up except the last, whose square is radius2; NULL: there is
+                                          none but that */
 #ifndef MOTE_KNN_SELECT_CUDA_H
 #define MOTE_KNN_SELECT_CUDA_H
 
@@ -37,25 +44,25 @@
 #include "knn/search/knn_walk_cuda.cuh"
 
 #define KNN_SELECT_MAX_K 288u
-#define KNN_SELECT_SEEN  1023u /* points around, counting or not: more are never searched for (MOTE_KNN_MAX_K) */
+#define KNN_SELECT_SEEN  1023u /* points around that are searched for: fewer than MOTE_KNN_MAX_K */
 
-/* Points in memory, queries of a group, warps of a block. */
-template <uint32_t POINTS, uint32_t QUERIES, uint32_t WARPS> struct knn_select_policy {
+/* Points in memory, queries of a group, warps of a block, bins of a query's histogram, and points of a query that are
+   compared by keys, at most. */
+template <uint32_t POINTS, uint32_t QUERIES, uint32_t WARPS, uint32_t BINS, uint32_t EDGE> struct knn_select_policy {
     typedef std::conditional_t<(QUERIES > 8), uint16_t, uint8_t> slots; /* a bit for each query */
-    static constexpr uint32_t points = POINTS, queries = QUERIES, warps = WARPS;
-    static constexpr uint32_t usual_parts_log2 = QUERIES == 16 ? 1 : 2; /* of a query, where the group is whole */
-    static constexpr uint32_t bins = 32;                                /* of a query's histogram */
-    static constexpr uint32_t edge = QUERIES == 16 ? 16 : 32; /* points of a query compared by keys, at most */
-    static constexpr uint32_t listed = 128;                   /* leaves at once */
-    static constexpr uint32_t groups = 8;                     /* of a warp, one after the other, at most */
-    static constexpr uint32_t tries = 6;                      /* of a query */
-    static constexpr float slack = 1.2f; /* times what a group needed is what the next one begins with */
+    static constexpr uint32_t points = POINTS, queries = QUERIES, warps = WARPS, bins = BINS, edge = EDGE;
+    static constexpr uint32_t usual_parts_log2 = QUERIES == 16 ? 1 : QUERIES == 8 ? 2 : 5; /* where all are tried */
+    static constexpr uint32_t words = (POINTS * QUERIES + 1023) / 1024 * CUDA_WARP;
+    static constexpr uint32_t listed = 128; /* leaves at once */
+    static constexpr uint32_t groups = 8;   /* of a warp, one after the other, at most */
+    static constexpr uint32_t tries = 10;   /* of a query */
+    static constexpr float slack = 1.2f;    /* times what a group needed is what the next one begins with */
 };
 
 template <class POLICY> struct alignas(16) knn_select_memory {
-    float4 point[POLICY::points];                                  /* w: the bits of its place */
-    typename POLICY::slots counts[POLICY::points];                 /* for which queries, where not for all */
-    uint32_t within[POLICY::points * POLICY::queries / CUDA_WARP]; /* words of the lanes */
+    float4 point[POLICY::points];                  /* w: the bits of its place */
+    typename POLICY::slots counts[POLICY::points]; /* for which queries, where not for all */
+    uint32_t within[POLICY::words];                /* words of the lanes */
     union {
         struct {
             uint32_t waiting[KNN_WAITING], listed[1][POLICY::listed];
@@ -172,7 +179,7 @@ template <bool ELLIPSOID, class POLICY, class VISITOR> struct knn_select {
             const uint32_t slots = counts_for(q, alike, near, point);
             const uint32_t lanes = __ballot_sync(CUDA_ALL, slots != 0);
             *seen += (uint32_t)__popc(__ballot_sync(CUDA_ALL, near));
-            if (*count + (uint32_t)__popc(lanes) > POLICY::points || *seen > KNN_SELECT_SEEN) return false;
+            if (*count + (uint32_t)__popc(lanes) > POLICY::points || *seen > VISITOR::max_seen) return false;
             const uint32_t to = *count + warp_rank(lanes);
             if (slots != 0) {
                 memory->point[to] = make_float4(x, y, z, __uint_as_float(place));
@@ -239,8 +246,10 @@ template <bool ELLIPSOID, class POLICY, class VISITOR> struct knn_select {
                 const float4 p = memory->point[i];
                 const float dx = p.x - q->at.x, dy = p.y - q->at.y, dz = p.z - q->at.z;
                 square[j] = knn_bounded_square<ELLIPSOID>(dx, dy, dz, q->normal);
-                bool within =
-                    square[j] <= mine && (__float_as_uint(dx) | __float_as_uint(dy) | __float_as_uint(dz)) != 0;
+                bool within = square[j] <= mine;
+                if (!VISITOR::all) {
+                    within = within && (__float_as_uint(dx) | __float_as_uint(dy) | __float_as_uint(dz)) != 0;
+                }
                 if (!ALIKE) within = within && (memory->counts[i] >> q->slot & 1) != 0;
                 bits |= within ? 1u << j : 0;
             }
@@ -348,7 +357,7 @@ template <bool ELLIPSOID, class POLICY, class VISITOR> struct knn_select {
         if (!kth->by_radius) kth->key = key;
         for (uint32_t e = 0; e < count; e++) {
             const uint32_t i = memory->edge.at[begin + e], round = i >> q->parts_log2;
-            const bool before = kth->by_radius || is_before(begin + e, begin + which);
+            const bool before = kth->by_radius || is_before(begin + e, begin + which) || (VISITOR::all && e == which);
             if ((i & (parts - 1)) != q->part || !before) continue;
             memory->within[round / CUDA_WARP * CUDA_WARP + lane] |= 1u << (round % CUDA_WARP);
         }
@@ -389,6 +398,59 @@ template <bool ELLIPSOID, class POLICY, class VISITOR> struct knn_select {
         if (resolved && q->part == 0 && visited > 0) visitor->finish(q->row, &sum, radius2);
     }
 
+    /* ---- of the k nearest of all points, those that count */
+
+    /* Visits those before the last that counts. False: the k-th of those that count is among them, or it is not known
+       which they are. */
+    __device__ inline bool visit_before_last(const knn_select_query *q, const knn_exact *query, const knn_ellipsoid *of,
+                                             uint32_t rounds, const knn_select_kth *kth) const {
+        uint64_t last = 0;
+        uint32_t last_row = 0, count = 0;
+        if (!kth->found || kth->by_radius) return false;
+        for (uint32_t first_round = 0; first_round < rounds; first_round += CUDA_WARP) {
+            uint32_t *const word = &memory->within[first_round + lane];
+            uint32_t kept = 0;
+            for (uint32_t rest = *word; rest != 0; rest &= rest - 1) {
+                const uint32_t i = ((first_round + warp_first(rest)) << q->parts_log2) + q->part;
+                const float4 point = memory->point[i];
+                const uint64_t key = key_to(query, of, point);
+                const uint32_t row = row_of(i);
+                if (knn_is_zero(key) || !visitor->faces(__float_as_uint(point.w), q->direction)) continue;
+                kept |= rest & (0 - rest);
+                count++;
+                if (knn_is_before(key, row, last, last_row)) continue;
+                last = key;
+                last_row = row;
+            }
+            *word = kept;
+        }
+        __syncwarp();
+        count = warp_sum(count);
+        for (uint32_t away = CUDA_WARP / 2; away > 0; away /= 2) {
+            const uint64_t key = warp_exchange((unsigned long long)last, away);
+            const uint32_t row = warp_exchange(last_row, away);
+            if (!knn_is_before(last, last_row, key, row)) continue;
+            last = key;
+            last_row = row;
+        }
+        if (count >= visitor->wanted()) return false;
+        const typename VISITOR::disc disc = visitor->disc_of(knn_real(last));
+        typename VISITOR::visited_sum sum = {};
+        for (uint32_t first_round = 0; first_round < rounds; first_round += CUDA_WARP) {
+            for (uint32_t rest = memory->within[first_round + lane]; rest != 0; rest &= rest - 1) {
+                const uint32_t i = ((first_round + warp_first(rest)) << q->parts_log2) + q->part;
+                const float4 point = memory->point[i];
+                const uint64_t key = key_to(query, of, point);
+                const typename VISITOR::loaded loaded = visitor->load(__float_as_uint(point.w));
+                visitor->add(&sum, &loaded, visitor->share_of(knn_real(key), &disc), row_of(i) != last_row);
+            }
+        }
+        __syncwarp();
+        visitor->merge(&sum, CUDA_WARP);
+        if (lane == 0) visitor->finish(q->row, count > 1 ? &sum : NULL, knn_real(last));
+        return true;
+    }
+
     /* ---- a try */
 
     typedef struct result {
@@ -405,7 +467,7 @@ template <bool ELLIPSOID, class POLICY, class VISITOR> struct knn_select {
         uint32_t count, seen;
         bool alike;
         if (!bring_points(&q, max, &alike, &count, &seen)) {
-            r.rare = seen > KNN_SELECT_SEEN && count < args->k;
+            r.rare = seen > VISITOR::max_seen && count < args->k;
             return r;
         }
         r.fits = true;
@@ -438,12 +500,21 @@ template <bool ELLIPSOID, class POLICY, class VISITOR> struct knn_select {
         if (ELLIPSOID) of = knn_ellipsoid_at(args, q.place);
         choose_kth(&q, &query, &of, certain, &kth);
         __syncwarp();
-        visit(&q, &query, &of, rounds, &kth);
-        if (enough && q.part == 0 && !kth.found && !kth.by_radius) visitor->leave(q.row); /* too many at the edge */
-        r.done = warp_or(enough ? 1u << q.number : 0);
+        if constexpr (VISITOR::all) {
+            kth.found = visit_before_last(&q, &query, &of, rounds, &kth);
+            kth.by_radius = false;
+        } else {
+            visit(&q, &query, &of, rounds, &kth);
+        }
+        /* Too many are at the edge: a radius that is hardly larger than the k-th's distance has finer bins. */
+        const bool finer = enough && !kth.found && !kth.by_radius && !VISITOR::all && kth.most < 0.9f * max;
+        const bool done = enough && !finer;
+        if (done && q.part == 0 && !kth.found && !kth.by_radius) visitor->leave(q.row, q.place);
+        r.done = warp_or(done ? 1u << q.number : 0);
         r.most = warp_max(kth.found ? fminf(kth.most, max) : 0.0f);
         const float more = 1.3f * (float)args->k / (float)(kth.total + 1);
-        r.next = warp_max(q.exists && !enough ? max * fminf(fmaxf(more, 1.3f), 8.0f) : 0.0f);
+        const float next = finer ? 1.05f * kth.most : max * fminf(fmaxf(more, 1.3f), 8.0f);
+        r.next = warp_max(q.exists && !done ? next : 0.0f);
         __syncwarp();
         return r;
     }
@@ -475,7 +546,7 @@ template <bool ELLIPSOID, class POLICY, class VISITOR> struct knn_select {
     }
 
     __device__ inline void leave(uint32_t numbers) const {
-        if (numbers >> lane & 1) visitor->leave(__ldg(args->queries.order + first + lane));
+        if (numbers >> lane & 1) visitor->leave(__ldg(args->queries.order + first + lane), first + lane);
     }
 
     /* Some of the queries, the first ones. */
@@ -484,53 +555,71 @@ template <bool ELLIPSOID, class POLICY, class VISITOR> struct knn_select {
         return queries;
     }
 
-    /* *guess: what to begin with; 0: not known. Becomes that of the next group. */
+    /* *guess: what to begin with; 0: not known. Becomes that of the next group.
+       Some of the queries are tried at once: with max, which is above low, that was too small for some, and below high,
+       with which points were too many. */
     __device__ inline void search_group(uint32_t queries, float *guess) const {
         uint32_t remaining = UINT32_MAX >> (CUDA_WARP - queries), at_once = queries, tries = 0, most_done = 0;
-        float max = *guess;
+        float max = *guess, low = 0, high = INFINITY;
         *guess = 0;
         while (remaining != 0) {
-            const uint32_t active = first_of(remaining, at_once);
+            const uint32_t active = first_of(remaining, at_once), count = (uint32_t)__popc(active);
+            result r = {false, false, true, 0, 0, 0};
             if (!(max > 0)) max = guess_for(warp_first(active));
             max = fminf(max, limit);
-            const bool tried =
-                max > 0x1p-100f && max <= FLT_MAX && tries < POLICY::tries && (!ELLIPSOID || bounds.bounds);
-            if (!tried) {
-                leave(active);
-                remaining &= ~active;
-                max = 0;
-                tries = 0;
-                continue;
-            }
-            const result r = try_queries(active, max);
+            const bool sees = max > 0x1p-100f && max <= FLT_MAX && (!ELLIPSOID || bounds.bounds);
+            if (sees && tries < POLICY::tries) r = try_queries(active, max);
             const uint32_t done = (uint32_t)__popc(r.done);
+            tries++;
             remaining &= ~r.done;
-            tries = done > 0 ? 0 : tries + 1;
-            if (r.all || r.rare) {
-                leave(active & ~r.done);
-                remaining &= ~active;
-            }
             if (done > most_done) {
                 most_done = done;
                 *guess = POLICY::slack * r.most;
             }
-            if (r.rare) {
-                max = 0;
-            } else if (!r.fits) {
-                const float anew = guess_for(warp_nth(active, (uint32_t)__popc(active) / 2));
-                if (anew > 0 && anew < 0.7f * max) {
-                    max = anew;
-                } else if (active == (active & (0 - active))) {
-                    max *= 0.6f;
-                } else {
-                    at_once = ((uint32_t)__popc(active) + 1) / 2;
-                }
+            if (r.all || r.rare) { /* no radius will do */
+                leave(active & ~r.done);
+                remaining &= ~active;
+                max = low = 0;
+                high = INFINITY;
+                tries = 0;
+            } else if (r.done == active) {
+                max = *guess;
+                low = 0;
+                high = INFINITY;
+                tries = 0;
+            } else if (r.fits) {
+                low = r.next > max ? max : 0;
+                high = done > 0 ? INFINITY : high;
+                tries = done > 0 ? 0 : tries;
+                max = r.next < high ? r.next : sqrtf(low) * sqrtf(high);
             } else {
-                max = r.done != active && !r.all ? r.next : *guess;
+                const float anew = low > 0 ? 0 : guess_for(warp_nth(active, count / 2));
+                const bool smaller = anew > 0 && anew < 0.7f * max;
+                high = max;
+                if (count > 1 && !smaller) {
+                    at_once = (count + 1) / 2;
+                    low = 0;
+                    high = INFINITY;
+                    tries = 0;
+                } else {
+                    max = low > 0 ? sqrtf(low) * sqrtf(high) : smaller ? anew : 0.35f * max;
+                }
             }
         }
     }
 };
+
+template <bool ELLIPSOID, class POLICY, class VISITOR>
+static __device__ inline void knn_select_begin(const knn_search_args *args, const VISITOR *visitor,
+                                               knn_select_memory<POLICY> *memory,
+                                               knn_select<ELLIPSOID, POLICY, VISITOR> *search) {
+    search->args = args;
+    search->visitor = visitor;
+    search->memory = memory;
+    search->bounds = knn_distance_bounds_of<KNN_FLOAT, ELLIPSOID>(args);
+    search->limit = knn_distance_bound_of_key<KNN_FLOAT, ELLIPSOID>(args, args->limit, &search->bounds);
+    search->lane = threadIdx.x % CUDA_WARP;
+}
 
 template <bool ELLIPSOID, class POLICY, class VISITOR>
 static __global__ __launch_bounds__(POLICY::warps *CUDA_WARP) void select_nearest(const knn_search_args args,
@@ -542,15 +631,24 @@ static __global__ __launch_bounds__(POLICY::warps *CUDA_WARP) void select_neares
     uint64_t first = ((uint64_t)blockIdx.x * POLICY::warps + warp) * groups * queries;
     knn_select<ELLIPSOID, POLICY, VISITOR> search;
     float guess = 0;
-    search.args = &args;
-    search.visitor = &visitor;
-    search.memory = &memories[warp];
-    search.bounds = knn_distance_bounds_of<KNN_FLOAT, ELLIPSOID>(&args);
-    search.limit = knn_distance_bound_of_key<KNN_FLOAT, ELLIPSOID>(&args, args.limit, &search.bounds);
-    search.lane = threadIdx.x % CUDA_WARP;
+    knn_select_begin(&args, &visitor, &memories[warp], &search);
     for (uint32_t g = 0; g < groups && first < end; g++, first += queries) {
         search.first = (uint32_t)first;
         search.search_group(end - first < queries ? (uint32_t)(end - first) : queries, &guess);
+    }
+}
+
+/* Queries at *count places, a warp each. */
+template <bool ELLIPSOID, class POLICY, class VISITOR>
+static __global__ __launch_bounds__(CUDA_WARP) void select_single(const knn_search_args args, const VISITOR visitor,
+                                                                  const uint32_t *places, const uint32_t *count) {
+    __shared__ knn_select_memory<POLICY> memory;
+    knn_select<ELLIPSOID, POLICY, VISITOR> search;
+    knn_select_begin(&args, &visitor, &memory, &search);
+    for (uint32_t i = blockIdx.x; i < *count; i += gridDim.x) {
+        float guess = 0;
+        search.first = places[i];
+        search.search_group(1, &guess);
     }
 }
 
@@ -578,11 +676,32 @@ static inline bool knn_can_select(const knn_search_args *args) {
 template <class VISITOR>
 static inline mote_status knn_select_launch(mote_device *gpu, const knn_search_args *args, const VISITOR &visitor) {
     const int p = getenv("TP") ? atoi(getenv("TP")) : args->k <= 96 ? 0 : 3;
-    if (p == 0) knn_select_launch_policy<knn_select_policy<384, 16, 2>>(gpu, args, visitor);
-    if (p == 1) knn_select_launch_policy<knn_select_policy<512, 16, 2>>(gpu, args, visitor);
-    if (p == 2) knn_select_launch_policy<knn_select_policy<384, 8, 2>>(gpu, args, visitor);
-    if (p == 3) knn_select_launch_policy<knn_select_policy<768, 8, 2>>(gpu, args, visitor);
-    if (p == 4) knn_select_launch_policy<knn_select_policy<640, 8, 2>>(gpu, args, visitor);
+    if (p == 0) knn_select_launch_policy<knn_select_policy<384, 16, 2, 32, 16>>(gpu, args, visitor);
+    if (p == 1) knn_select_launch_policy<knn_select_policy<384, 16, 2, 64, 16>>(gpu, args, visitor);
+    if (p == 2) knn_select_launch_policy<knn_select_policy<384, 8, 2, 32, 16>>(gpu, args, visitor);
+    if (p == 3) knn_select_launch_policy<knn_select_policy<768, 8, 2, 32, 32>>(gpu, args, visitor);
+    if (p == 4) knn_select_launch_policy<knn_select_policy<640, 8, 2, 64, 24>>(gpu, args, visitor);
+    return cuda_launched(gpu, "searching neighbours");
+}
+
+#define KNN_SELECT_BLOCKS                                                                                              \
+    1056u /* of those that take single queries from a list, whose length the host does not know                        \
+           */
+
+/* For a visitor of all points: of queries that were left, at *count places, those that count among the
+   MOTE_KNN_MAX_K nearest. args: as before, of k no matter. */
+template <class VISITOR>
+static inline mote_status knn_select_launch_all(mote_device *gpu, const knn_search_args *args, const VISITOR &visitor,
+                                                const uint32_t *places, const uint32_t *count) {
+    using policy = knn_select_policy<1536, 1, 1, 128, 64>;
+    const uint32_t blocks = args->end < KNN_SELECT_BLOCKS ? args->end : KNN_SELECT_BLOCKS;
+    knn_search_args all = *args;
+    all.k = MOTE_KNN_MAX_K;
+    if (args->normals != NULL) {
+        CUDA_LAUNCH(gpu, (select_single<true, policy, VISITOR>), blocks, CUDA_WARP, all, visitor, places, count);
+    } else {
+        CUDA_LAUNCH(gpu, (select_single<false, policy, VISITOR>), blocks, CUDA_WARP, all, visitor, places, count);
+    }
     return cuda_launched(gpu, "searching neighbours");
 }
 
