@@ -51,17 +51,20 @@
 template <uint32_t POINTS, uint32_t QUERIES, uint32_t WARPS, uint32_t BINS, uint32_t EDGE> struct knn_select_policy {
     typedef std::conditional_t<(QUERIES > 8), uint16_t, uint8_t> slots; /* a bit for each query */
     static constexpr uint32_t points = POINTS, queries = QUERIES, warps = WARPS, bins = BINS, edge = EDGE;
-    static constexpr uint32_t usual_parts_log2 = QUERIES == 16 ? 1 : QUERIES == 8 ? 2 : 5; /* where all are tried */
+    static constexpr uint32_t usual_parts_log2 = QUERIES == 16  ? 1
+                                                 : QUERIES == 8 ? 2
+                                                 : QUERIES == 4 ? 3
+                                                                : 5; /* where all are tried */
     static constexpr uint32_t words = (POINTS * QUERIES + 1023) / 1024 * CUDA_WARP;
     static constexpr uint32_t listed = 128; /* leaves at once */
-    static constexpr uint32_t groups = 8;   /* of a warp, one after the other, at most */
+    static constexpr uint32_t groups = 4;   /* of a warp, one after the other, at most */
     static constexpr uint32_t tries = 10;   /* of a query */
     static constexpr float slack = 1.2f;    /* times what a group needed is what the next one begins with */
 };
 
 template <class POLICY> struct alignas(16) knn_select_memory {
     float4 point[POLICY::points];                  /* w: the bits of its place */
-    typename POLICY::slots counts[POLICY::points]; /* for which queries, where not for all */
+    typename POLICY::slots counts[POLICY::points]; /* for which queries */
     uint32_t within[POLICY::words];                /* words of the lanes */
     union {
         struct {
@@ -183,7 +186,7 @@ template <bool ELLIPSOID, class POLICY, class VISITOR> struct knn_select {
             const uint32_t to = *count + warp_rank(lanes);
             if (slots != 0) {
                 memory->point[to] = make_float4(x, y, z, __uint_as_float(place));
-                if (!alike) memory->counts[to] = (typename POLICY::slots)slots;
+                memory->counts[to] = (typename POLICY::slots)slots;
             }
             *count += (uint32_t)__popc(lanes);
         }
@@ -483,8 +486,6 @@ template <bool ELLIPSOID, class POLICY, class VISITOR> struct knn_select {
         __syncwarp();
         if (alike && q.parts_log2 == POLICY::usual_parts_log2) {
             try_points<true>(&q, POLICY::usual_parts_log2, max, scale, count);
-        } else if (alike) {
-            try_points<true>(&q, q.parts_log2, max, scale, count);
         } else {
             try_points<false>(&q, q.parts_log2, max, scale, count);
         }
@@ -565,7 +566,18 @@ template <bool ELLIPSOID, class POLICY, class VISITOR> struct knn_select {
         while (remaining != 0) {
             const uint32_t active = first_of(remaining, at_once), count = (uint32_t)__popc(active);
             result r = {false, false, true, 0, 0, 0};
-            if (!(max > 0)) max = guess_for(warp_first(active));
+            if (!(max > 0)) { /* not known, or less than so much */
+                const float anew = guess_for(warp_nth(active, count / 2));
+                const bool is_smaller = anew > 0 && anew < -0.7f * max;
+                if (max < 0 && !is_smaller && count > 1) {
+                    at_once = (count + 1) / 2;
+                    max = -max;
+                    tries = 0;
+                    high = INFINITY;
+                    continue;
+                }
+                max = max == 0 || is_smaller ? anew : -0.35f * max;
+            }
             max = fminf(max, limit);
             const bool sees = max > 0x1p-100f && max <= FLT_MAX && (!ELLIPSOID || bounds.bounds);
             if (sees && tries < POLICY::tries) r = try_queries(active, max);
@@ -593,16 +605,14 @@ template <bool ELLIPSOID, class POLICY, class VISITOR> struct knn_select {
                 tries = done > 0 ? 0 : tries;
                 max = r.next < high ? r.next : sqrtf(low) * sqrtf(high);
             } else {
-                const float anew = low > 0 ? 0 : guess_for(warp_nth(active, count / 2));
-                const bool smaller = anew > 0 && anew < 0.7f * max;
                 high = max;
-                if (count > 1 && !smaller) {
+                if (low > 0 && count > 1) {
                     at_once = (count + 1) / 2;
                     low = 0;
                     high = INFINITY;
                     tries = 0;
                 } else {
-                    max = low > 0 ? sqrtf(low) * sqrtf(high) : smaller ? anew : 0.35f * max;
+                    max = low > 0 ? sqrtf(low) * sqrtf(high) : -max;
                 }
             }
         }
@@ -656,7 +666,8 @@ template <class POLICY, class VISITOR>
 static inline void knn_select_launch_policy(mote_device *gpu, const knn_search_args *args, const VISITOR &visitor) {
     const uint32_t queries = args->end >= 16384 ? POLICY::queries : POLICY::queries / 4;
     const uint32_t all_groups = args->end / (POLICY::queries * 1024);
-    const uint32_t groups = all_groups < 1 ? 1 : all_groups < POLICY::groups ? all_groups : POLICY::groups;
+    uint32_t groups = all_groups < 1 ? 1 : all_groups < POLICY::groups ? all_groups : POLICY::groups;
+    if (getenv("TG")) groups = (uint32_t)atoi(getenv("TG"));
     const uint32_t blocks = cuda_blocks(args->end, POLICY::warps * queries * groups);
     if (args->normals != NULL) {
         CUDA_LAUNCH(gpu, (select_nearest<true, POLICY, VISITOR>), blocks, POLICY::warps * CUDA_WARP, *args, visitor,
@@ -676,11 +687,11 @@ static inline bool knn_can_select(const knn_search_args *args) {
 template <class VISITOR>
 static inline mote_status knn_select_launch(mote_device *gpu, const knn_search_args *args, const VISITOR &visitor) {
     const int p = getenv("TP") ? atoi(getenv("TP")) : args->k <= 96 ? 0 : 3;
-    if (p == 0) knn_select_launch_policy<knn_select_policy<384, 16, 2, 32, 16>>(gpu, args, visitor);
-    if (p == 1) knn_select_launch_policy<knn_select_policy<384, 16, 2, 64, 16>>(gpu, args, visitor);
-    if (p == 2) knn_select_launch_policy<knn_select_policy<384, 8, 2, 32, 16>>(gpu, args, visitor);
-    if (p == 3) knn_select_launch_policy<knn_select_policy<768, 8, 2, 32, 32>>(gpu, args, visitor);
-    if (p == 4) knn_select_launch_policy<knn_select_policy<640, 8, 2, 64, 24>>(gpu, args, visitor);
+    if (p == 0) knn_select_launch_policy<knn_select_policy<512, 16, 1, 64, 16>>(gpu, args, visitor);
+    if (p == 1) knn_select_launch_policy<knn_select_policy<384, 16, 1, 64, 16>>(gpu, args, visitor);
+    if (p == 2) knn_select_launch_policy<knn_select_policy<384, 8, 1, 64, 16>>(gpu, args, visitor);
+    if (p == 3) knn_select_launch_policy<knn_select_policy<640, 8, 1, 64, 24>>(gpu, args, visitor);
+    if (p == 4) knn_select_launch_policy<knn_select_policy<512, 4, 1, 64, 24>>(gpu, args, visitor);
     return cuda_launched(gpu, "searching neighbours");
 }
 
