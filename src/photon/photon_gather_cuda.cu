@@ -7,8 +7,6 @@
    Places whose k neighbours are not all from the front are searched once more with k + k/8 + 8, and those that still do
    not hold k with twice as many, up to the largest k. How many are searched for does not change the answer. */
 #include "core/cloud.h"
-#include <stdio.h>
-#include <stdlib.h>
 #include "device/cuda/warp.cuh"
 #include "knn/knn.h"
 #include "knn/knn_visit_cuda.cuh"
@@ -342,7 +340,6 @@ static mote_status gather_unresolved(const gathering *g, const photon_query_colu
     mote_status status = rows != NULL && found != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
     if (status == MOTE_OK) status = cuda_select(gpu, g->unresolved, queries, rows, found);
     if (status == MOTE_OK) status = cuda_download(gpu, &count, found, sizeof count);
-    if (getenv("TD")) fprintf(stderr, "unresolved %llu of %llu searched %u\n", (unsigned long long)count, (unsigned long long)queries, g->searched);
     if (status == MOTE_OK && count > 0) status = gather_again(g, columns, rows, count);
     cuda_free(gpu, found);
     cuda_free(gpu, rows);
