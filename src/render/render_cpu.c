@@ -31,6 +31,7 @@ static mote_status reserve_frame(mote_renderer *renderer, const render_job *job)
                                                                   : RENDER_VALUE_ITERATIONS;
     frame->samples = frame->owned;
     if (!job->wants_normals) frame->samples.normal = NULL;
+    if (!job->wants_index) frame->samples.index = NULL;
     if (!job->wants_values) frame->samples.value = NULL;
     return enough && values ? MOTE_OK : MOTE_ERROR_MEMORY;
 }
