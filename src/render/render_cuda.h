@@ -90,8 +90,6 @@ mote_status render_find_behind_cuda(mote_renderer *renderer, const render_job *j
 mote_status render_note_shown_cuda(mote_renderer *renderer, const render_view *view);
 /* sums: of averages, or NULL: the nearest points. */
 mote_status render_show_points_cuda(mote_renderer *renderer, const render_job *job);
-/* Whether a pixel is one sample, whose neighbours nobody asks for: then shading finds what it shows by itself. */
-bool render_pixels_are_points(const render_job *job);
 mote_status render_average_cuda(mote_renderer *renderer, const render_job *job);
 /* frame->others: the batches that are not behind frame->limits. */
 mote_status render_list_within_cuda(mote_renderer *renderer, const render_view *view);

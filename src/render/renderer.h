@@ -90,6 +90,13 @@ typedef struct render_job {
     bool wants_values;   /* SURFACE: false colours of splats */
 } render_job;
 
+/* Whether a pixel is one sample, whose neighbours nobody asks for: then shading finds what it shows by itself. */
+static inline bool render_pixels_are_points(const render_job *job) {
+    const mote_render_params *p = job->params;
+    return p->mode != MOTE_RENDER_SURFACE && p->samples == 1 && p->close_pixels == 0 && !(p->edl_strength > 0) &&
+           p->show == MOTE_RENDER_SHOW_COLOR;
+}
+
 #ifdef __cplusplus
 }
 #endif

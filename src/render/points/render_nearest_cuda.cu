@@ -489,12 +489,6 @@ mote_status render_note_shown_cuda(mote_renderer *renderer, const render_view *v
     return cuda_launched(renderer->device, "drawing points");
 }
 
-bool render_pixels_are_points(const render_job *job) {
-    const mote_render_params *p = job->params;
-    return p->mode != MOTE_RENDER_SURFACE && p->samples == 1 && p->close_pixels == 0 && !(p->edl_strength > 0) &&
-           p->show == MOTE_RENDER_SHOW_COLOR;
-}
-
 mote_status render_show_points_cuda(mote_renderer *renderer, const render_job *job) {
     mote_device *gpu = renderer->device;
     const render_frame_cuda *frame = (const render_frame_cuda *)renderer->frame;
