@@ -10,7 +10,11 @@
 
 #define THREADS 256u
 #define WARPS   (THREADS / CUDA_WARP)
-#define GROUPS  8u /* samples of a warp's points that are told apart before each lane goes on by itself */
+
+/* Samples of a warp's points whose sums are made before lanes add by themselves: to the memory of the GPU, or to shared
+   memory, where that is cheap unless all are in one sample. */
+#define SPARSE_GROUPS 8u
+#define PATCH_GROUPS  1u
 
 /* Colours of up to 128 points, 16 bits each: 128 times 255 is below 2^16.
 
@@ -56,14 +60,15 @@ typedef struct patch_sums {
     }
 } patch_sums;
 
-/* Lanes of the same sample add up first. sample: RENDER_OUTSIDE for a lane that has nothing. All lanes call it. */
-template <class ADD>
+/* Lanes of the same sample add up first, of up to GROUPS samples; of the others each lane adds by itself. sample:
+   RENDER_OUTSIDE for a lane that has nothing. All lanes call it. */
+template <uint32_t GROUPS, class ADD>
 static __device__ __forceinline__ void add_together(uint32_t sample, color_sums mine, ADD add) {
     uint32_t rest = __ballot_sync(CUDA_ALL, sample != RENDER_OUTSIDE), same;
     bool adds = sample != RENDER_OUTSIDE;
     for (uint32_t g = 0; g < GROUPS && rest != 0; g++, rest &= ~same) {
         const uint32_t first = warp_first(rest), of = warp_value_of(rest, sample, &same);
-        if ((same & (same - 1)) == 0) break; /* sparse: the others have samples of their own, too */
+        if ((uint32_t)__popc(same) < CUDA_WARP / 2 / GROUPS + 2) break; /* so do the others, then */
         const color_sums all = {render_warp_sum(sample == of ? mine.red_green : 0),
                                 render_warp_sum(sample == of ? mine.blue_count : 0)};
         if (sample != of) continue;
@@ -74,7 +79,7 @@ static __device__ __forceinline__ void add_together(uint32_t sample, color_sums 
 }
 
 /* first: of a lane's four points, in the order */
-template <class ADD>
+template <uint32_t GROUPS, class ADD>
 static __device__ __forceinline__ void add_within(const render_points *points, uint32_t first, const render_four *four,
                                                   bool any, ADD add) {
     color_sums mine = {0, 0};
@@ -94,7 +99,7 @@ static __device__ __forceinline__ void add_within(const render_points *points, u
             }
         }
     }
-    add_together(sample, mine, add);
+    add_together<GROUPS>(sample, mine, add);
 }
 
 /* In double precision. */
@@ -154,8 +159,8 @@ static __device__ __forceinline__ void add_sparse(const render_points *points, c
     uint32_t asked = 0;
     const render_group group = render_see_group(points, steps, view->perspective, batch);
     const uint32_t nearest = render_ordered(group.near_depth);
-    const bool hidden = render_is_hidden_group(&group, view->width,
-                                               [&](uint32_t sample) { return nearest > limits[sample]; });
+    const bool hidden =
+        render_is_hidden_group(&group, view->width, [&](uint32_t sample) { return nearest > limits[sample]; });
     groups &= __ballot_sync(CUDA_ALL, group.drawn && !hidden);
     render_for_groups(points, batch, groups, memory->groups, [&](uint32_t first, render_words words) {
         render_four four;
@@ -163,7 +168,7 @@ static __device__ __forceinline__ void add_sparse(const render_points *points, c
         const bool any = keep_within(
             limits, &four, [&](float depth) { return render_low(steps, depth); },
             [&](float depth) { return render_high(steps, depth); });
-        if (__any_sync(CUDA_ALL, any)) add_within(points, begin + first, &four, any, sums);
+        if (__any_sync(CUDA_ALL, any)) add_within<SPARSE_GROUPS>(points, begin + first, &four, any, sums);
         render_ask(four.unsure, first, memory->queue, &asked);
     });
     render_for_asked(memory->queue, asked, [&](uint32_t i) { add_point(points, view, begin + i, limits, sums); });
@@ -212,9 +217,8 @@ static __device__ __forceinline__ uint32_t add_whole_groups(const render_points 
     const bool mine = (groups >> warp_lane() & 1) != 0 && group.drawn;
     const bool known = mine && group.known && group.near_depth > 0.0f;
     const bool whole = known && group.single && farthest <= limits[place];
-    const bool hidden = known && !whole && render_is_hidden_group(&group, pitch, [&](uint32_t at) {
-        return nearest > limits[at];
-    });
+    const bool hidden =
+        known && !whole && render_is_hidden_group(&group, pitch, [&](uint32_t at) { return nearest > limits[at]; });
     add_groups(points, batch, whole, place, sums);
     return __ballot_sync(CUDA_ALL, mine && !whole && !hidden);
 }
@@ -239,7 +243,7 @@ static __device__ __forceinline__ void add_patch(const render_points *points, co
         const bool any = keep_within(
             memory->limits, &four, [&](float depth) { return __float_as_uint(depth - steps->depth_slack); },
             [&](float depth) { return __float_as_uint(depth + steps->depth_slack); });
-        if (__any_sync(CUDA_ALL, any)) add_within(points, begin + first, &four, any, here);
+        if (__any_sync(CUDA_ALL, any)) add_within<PATCH_GROUPS>(points, begin + first, &four, any, here);
         if (asked > UNSURE - RENDER_CHUNK) {
             render_for_asked(memory->unsure, asked, add_asked);
             asked = 0;

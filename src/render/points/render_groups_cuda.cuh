@@ -26,9 +26,9 @@ static __device__ __forceinline__ uint64_t render_pack_sums(uint64_t red, uint64
 
 /* What a group can show. */
 typedef struct render_group {
-    bool drawn;     /* it has points to draw */
-    bool known;     /* what follows holds; else it can be anywhere */
-    bool single;    /* all its points are in one sample, (u0, v0) */
+    bool drawn;                  /* it has points to draw */
+    bool known;                  /* what follows holds; else it can be anywhere */
+    bool single;                 /* all its points are in one sample, (u0, v0) */
     float near_depth, far_depth; /* of its points; near is positive in a patch */
     uint32_t u0, v0, u1, v1;     /* the samples that it can cover, both ends included */
 } render_group;
@@ -74,7 +74,8 @@ static __device__ __forceinline__ render_group render_see_group(const render_poi
     if (!group.drawn || s->usable == 0) return group;
     float at[3];
     for (int a = 0; a < 3; a++) {
-        at[a] = fmaf(s->turn[a][2], middle[2], fmaf(s->turn[a][1], middle[1], fmaf(s->turn[a][0], middle[0], s->base[a])));
+        at[a] =
+            fmaf(s->turn[a][2], middle[2], fmaf(s->turn[a][1], middle[1], fmaf(s->turn[a][0], middle[0], s->base[a])));
     }
     const float deep = render_group_half(s->turn[2], half) + 2 * s->depth_slack;
     group.near_depth = at[2] - deep;
@@ -104,8 +105,8 @@ static __device__ __forceinline__ bool render_is_hidden_group(const render_group
     return true;
 }
 
-/* visit(first point of this lane's four, in the batch; their steps) for the points of groups, a bit each. Steps of a lane
-   that has no points are zeros: not drawn. list: [RENDER_GROUPS] of this warp, in shared memory */
+/* visit(first point of this lane's four, in the batch; their steps) for the points of groups, a bit each. Steps of a
+   lane that has no points are zeros: not drawn. list: [RENDER_GROUPS] of this warp, in shared memory */
 template <class VISIT>
 static __device__ __forceinline__ void render_for_groups(const render_points *points, uint32_t batch, uint32_t groups,
                                                          uint8_t *list, VISIT visit) {

@@ -63,9 +63,7 @@ static __device__ __forceinline__ bool is_same_place(const render_points *points
 
 static __global__ void find_shared_place(render_points points) {
     const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x + 1;
-    if (i < points.count && is_same_place(&points, (uint32_t)i)) {
-        notes_of(&points)->shared_place = 1;
-    }
+    if (i < points.count && is_same_place(&points, (uint32_t)i)) { notes_of(&points)->shared_place = 1; }
 }
 
 static mote_status sort_by_code(const render_source *from, const mote_lattice *lattice, cuda_pairs64 *pairs) {

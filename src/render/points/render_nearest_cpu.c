@@ -232,8 +232,8 @@ void render_show_points_cpu(const mote_renderer *renderer, const render_job *job
 /* ---- pixels */
 
 bool render_pixels_are_colors(const render_job *job, const mote_render_result *result) {
-    return render_pixels_are_points(job) && job->params->mode == MOTE_RENDER_POINTS &&
-           job->point_radius < 1 && !job->wants_normals && result->color16 == NULL;
+    return render_pixels_are_points(job) && job->params->mode == MOTE_RENDER_POINTS && job->point_radius < 1 &&
+           !job->wants_normals && result->color16 == NULL;
 }
 
 /* Pixels of a row; returns how many show something. */

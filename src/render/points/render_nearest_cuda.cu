@@ -65,8 +65,9 @@ static __global__ void sort_batches(render_points points, render_view view, uint
 
 /* Of some batches those that are not behind what stands there. only_new: of those marked NEW; else of all inside.
    keys, limits: one is NULL */
-static __global__ void __launch_bounds__(THREADS, 3) list_visible(render_points points, render_view view, render_depths depths, const uint64_t *keys,
-                                    const uint32_t *limits, const uint8_t *states, bool only_new, render_list list) {
+static __global__ void __launch_bounds__(THREADS, 3)
+    list_visible(render_points points, render_view view, render_depths depths, const uint64_t *keys,
+                 const uint32_t *limits, const uint8_t *states, bool only_new, render_list list) {
     const uint32_t b = blockIdx.x * THREADS + threadIdx.x;
     bool visible = false;
     render_steps steps;
@@ -177,10 +178,9 @@ static __device__ __forceinline__ void draw_point(const render_points *points, c
 
 /* Groups of a batch that has no patch. */
 template <bool BEHIND>
-static __device__ __forceinline__ void draw_sparse(const render_points *points, const render_view *view,
-                                                   const render_steps *steps, uint32_t batch, uint32_t groups,
-                                                   const uint64_t *before, uint64_t *keys, uint8_t *list,
-                                                   uint16_t *queue) {
+static __device__ __forceinline__ void
+draw_sparse(const render_points *points, const render_view *view, const render_steps *steps, uint32_t batch,
+            uint32_t groups, const uint64_t *before, uint64_t *keys, uint8_t *list, uint16_t *queue) {
     uint32_t asked = 0;
     const render_group group = render_see_group(points, steps, view->perspective, batch);
     const uint32_t nearest = render_ordered(group.near_depth);
@@ -196,14 +196,11 @@ static __device__ __forceinline__ void draw_sparse(const render_points *points, 
         if (!__any_sync(CUDA_ALL, any)) return;
         render_ask(find_candidates(steps, keys, &four), first, queue, &asked);
     });
-    render_for_asked(queue, asked, [&](uint32_t i) {
-        draw_point<BEHIND>(points, view, batch * RENDER_BATCH + i, before, keys);
-    });
+    render_for_asked(queue, asked,
+                     [&](uint32_t i) { draw_point<BEHIND>(points, view, batch * RENDER_BATCH + i, before, keys); });
 }
 
 /* ---- patches: most points are compared in shared memory, and lower what it holds */
-
-#define CANDIDATES 256u /* that wait for doubles: at least those of two chunks */
 
 /* A point that may be the nearest of its sample: not if its depth is below least by now.
 
@@ -212,86 +209,88 @@ typedef struct candidate {
     uint32_t point, least;
 } candidate;
 
-#define UNSURE RENDER_PATCH /* of no place */
+#define UNSURE         RENDER_PATCH /* of no place */
+#define MAX_CANDIDATES 320u         /* more than a chunk has points */
 
 /* Of a warp, in shared memory. */
 typedef struct draw_memory {
     uint8_t groups[RENDER_GROUPS];
     uint32_t patch[RENDER_PATCH]; /* at least how near something is, as positive floats */
     union {
-        candidate candidates[CANDIDATES];
+        candidate candidates[MAX_CANDIDATES];
         uint16_t queue[RENDER_QUEUE];
     };
 } draw_memory;
 
-static __device__ __forceinline__ uint32_t least_of(const render_steps *steps, float depth) {
-    return __float_as_uint(depth - steps->depth_slack);
-}
-
-static __device__ __forceinline__ uint32_t most_of(const render_steps *steps, float depth) {
-    return __float_as_uint(depth + steps->depth_slack);
-}
-
-/* Rules out; whether a point of this lane is left, or unsure. */
-static __device__ __forceinline__ bool rule_out_in_patch(const render_steps *steps, const uint32_t *patch,
-                                                         render_four *four) {
-    bool any = four->unsure != 0;
+/* Four points of a lane: their places in the patch, or UNSURE, and their least depths. A bit for each that is not ruled
+   out. Without branches. */
+static __device__ __forceinline__ uint32_t find_in_patch(const render_steps *s, bool perspective, const uint32_t *patch,
+                                                         render_words words, uint32_t place[RENDER_AT_ONCE],
+                                                         uint32_t least[RENDER_AT_ONCE]) {
+    uint32_t open = 0;
 #pragma unroll
     for (uint32_t j = 0; j < RENDER_AT_ONCE; j++) {
-        const uint32_t place = four->sample[j];
-        if (place == RENDER_OUTSIDE) continue;
-        if (least_of(steps, four->depth[j]) > patch[place]) {
-            four->sample[j] = RENDER_OUTSIDE;
-        } else {
-            any = true;
-        }
+        float depth;
+        const uint32_t sample =
+            render_step_sample(s, perspective, 1u << s->pitch, render_step_float(words.x, j),
+                               render_step_float(words.y, j), render_step_float(words.z, j), &depth);
+        const bool drawn = (words.x >> 16 * j & RENDER_STEP_DRAWN) != 0, unsure = sample == RENDER_UNSURE;
+        least[j] = __float_as_uint(depth - s->depth_slack);
+        place[j] = unsure ? UNSURE : sample;
+        const bool nearer = sample < RENDER_PATCH && least[j] <= patch[sample % RENDER_PATCH];
+        open |= (drawn && (unsure || nearer) ? 1u : 0u) << j;
     }
-    return any;
+    return open;
 }
 
-/* By the nearest of a lane's points that are in the place of its first one, and by the others. */
-static __device__ __forceinline__ void lower_patch(const render_steps *steps, const render_four *four,
-                                                   uint32_t *patch) {
-    uint32_t mine = RENDER_OUTSIDE, bound = UINT32_MAX;
+/* Puts a lane's open points behind the count candidates, and lowers the patch by all that are new. */
+static __device__ __forceinline__ void add_candidates(const render_steps *steps, uint32_t open, uint32_t first,
+                                                      const uint32_t place[RENDER_AT_ONCE],
+                                                      const uint32_t least[RENDER_AT_ONCE], draw_memory *memory,
+                                                      uint32_t *count) {
+    const float both_slacks = 2.25f * steps->depth_slack; /* a sum rounds, too */
+    const uint32_t before = *count;
 #pragma unroll
     for (uint32_t j = 0; j < RENDER_AT_ONCE; j++) {
-        const uint32_t place = four->sample[j], most = most_of(steps, four->depth[j]);
-        if (place == RENDER_OUTSIDE) continue;
-        if (mine == RENDER_OUTSIDE) mine = place;
-        if (place == mine) {
-            bound = min(bound, most);
-        } else {
-            atomicMin(&patch[place], most);
-        }
-    }
-    if (mine != RENDER_OUTSIDE) atomicMin(&patch[mine], bound);
-}
-
-static __device__ __forceinline__ void keep_candidates(const render_steps *steps, const uint32_t *patch,
-                                                       const render_four *four, uint32_t first, candidate *candidates,
-                                                       uint32_t *count) {
-#pragma unroll
-    for (uint32_t j = 0; j < RENDER_AT_ONCE; j++) {
-        const uint32_t place = four->sample[j], least = least_of(steps, four->depth[j]);
-        const bool unsure = (four->unsure >> j & 1) != 0;
-        const bool wanted = unsure || (place != RENDER_OUTSIDE && least <= patch[place]);
-        if (!__any_sync(CUDA_ALL, wanted)) continue;
+        const bool wanted = (open >> j & 1) != 0;
         const uint32_t to = warp_append(wanted, count);
-        const candidate one = {(unsure ? UNSURE : place) << 16 | (first + j), least};
-        if (wanted) candidates[to] = one;
+        const candidate one = {place[j] << 16 | (first + j), least[j]};
+        if (wanted) memory->candidates[to] = one;
     }
+    __syncwarp();
+    for (uint32_t at = before + warp_lane(); at < *count; at += CUDA_WARP) {
+        const candidate one = memory->candidates[at];
+        const uint32_t most = __float_as_uint(__uint_as_float(one.least) + both_slacks);
+        if (one.point >> 16 != UNSURE) atomicMin(&memory->patch[one.point >> 16], most);
+    }
+    __syncwarp();
 }
 
-/* In double precision, those that nothing has ruled out since. */
+/* Keeps the candidates that nothing has ruled out since; returns how many. */
+static __device__ __forceinline__ uint32_t keep_candidates(draw_memory *memory, uint32_t count) {
+    uint32_t kept = 0;
+    for (uint32_t from = 0; from < count; from += CUDA_WARP) {
+        const uint32_t at = from + warp_lane();
+        candidate one = {0, 0};
+        bool wanted = at < count;
+        if (wanted) {
+            one = memory->candidates[at];
+            wanted = one.point >> 16 == UNSURE || one.least <= memory->patch[one.point >> 16];
+        }
+        __syncwarp();
+        const uint32_t to = warp_append(wanted, &kept);
+        if (wanted) memory->candidates[to] = one;
+        __syncwarp();
+    }
+    return kept;
+}
+
+/* In double precision. */
 static __device__ __forceinline__ void draw_candidates(const render_points *points, const render_view *view,
                                                        uint32_t begin, uint32_t count, const draw_memory *memory,
                                                        uint64_t *keys) {
-    __syncwarp();
     for (uint32_t at = warp_lane(); at < count; at += CUDA_WARP) {
-        const candidate one = memory->candidates[at];
-        const uint32_t place = one.point >> 16;
-        if (place != UNSURE && one.least > memory->patch[place]) continue;
-        draw_point<false>(points, view, begin + (one.point & 0xFFFFu), NULL, keys);
+        draw_point<false>(points, view, begin + (memory->candidates[at].point & 0xFFFFu), NULL, keys);
     }
     __syncwarp();
 }
@@ -307,9 +306,8 @@ static __device__ __forceinline__ uint32_t find_open_groups(const render_points 
         atomicMin(&patch[group.v0 * pitch + group.u0], __float_as_uint(group.far_depth));
     }
     __syncwarp();
-    const bool hidden = known && group.drawn && render_is_hidden_group(&group, pitch, [&](uint32_t place) {
-        return nearest > patch[place];
-    });
+    const bool hidden = known && group.drawn &&
+                        render_is_hidden_group(&group, pitch, [&](uint32_t place) { return nearest > patch[place]; });
     return __ballot_sync(CUDA_ALL, group.drawn && !hidden);
 }
 
@@ -325,17 +323,17 @@ static __device__ __forceinline__ void draw_patch(const render_points *points, c
     __syncwarp();
     groups &= find_open_groups(points, view, steps, batch, memory->patch);
     render_for_groups(points, batch, groups, memory->groups, [&](uint32_t first, render_words words) {
-        render_four four;
-        render_find_four(steps, view->perspective, 1u << steps->pitch, words, &four);
-        if (!__any_sync(CUDA_ALL, rule_out_in_patch(steps, memory->patch, &four))) return;
-        lower_patch(steps, &four, memory->patch);
-        __syncwarp();
-        if (count > CANDIDATES - RENDER_CHUNK) {
-            draw_candidates(points, view, begin, count, memory, keys);
-            count = 0;
-        }
-        keep_candidates(steps, memory->patch, &four, first, memory->candidates, &count);
+        uint32_t place[RENDER_AT_ONCE], least[RENDER_AT_ONCE];
+        const uint32_t open = find_in_patch(steps, view->perspective, memory->patch, words, place, least);
+        if (!__any_sync(CUDA_ALL, open != 0)) return;
+        add_candidates(steps, open, first, place, least, memory, &count);
+        if (count <= MAX_CANDIDATES - RENDER_CHUNK) return;
+        count = keep_candidates(memory, count);
+        if (count <= MAX_CANDIDATES - RENDER_CHUNK) return;
+        draw_candidates(points, view, begin, count, memory, keys);
+        count = 0;
     });
+    count = keep_candidates(memory, count);
     draw_candidates(points, view, begin, count, memory, keys);
 }
 

@@ -15,7 +15,7 @@ typedef struct render_shown {
     const render_color_sums *sums; /* of averages, or NULL */
     double radius;                 /* of discs, samples */
     uint32_t number;               /* of the frame, which marks the batches that it shows */
-    bool normals, indices; /* which are asked for */
+    bool normals, indices;         /* which are asked for */
 } render_shown;
 
 /* One sample, in registers. */
@@ -28,7 +28,7 @@ typedef struct render_shown_sample {
 static inline render_shown render_what_is_shown(const mote_renderer *renderer, const render_job *job) {
     const render_frame_cuda *frame = (const render_frame_cuda *)renderer->frame;
     const render_color_sums *sums = job->params->mode == MOTE_RENDER_AVERAGE ? frame->color_sums : NULL;
-    const render_shown shown = {job->view,         renderer->points, frame->keys[0],    sums,
+    const render_shown shown = {job->view,         renderer->points, frame->keys[0],     sums,
                                 job->point_radius, frame->number,    job->wants_normals, job->wants_index};
     return shown;
 }
@@ -45,7 +45,8 @@ static __device__ __forceinline__ render_shown_sample render_show_sample(const r
     const uint64_t own = shown->keys[i];
     const uint64_t key = shown->radius >= 1 ? render_key_around(&shown->view, shown->keys, shown->radius, i) : own;
     render_shown_sample sample;
-    const render_samples here = {&sample.depth, sample.color, sample.normal, shown->indices ? &sample.index : NULL, NULL, NULL, NULL};
+    const render_samples here = {&sample.depth, sample.color, sample.normal, shown->indices ? &sample.index : NULL,
+                                 NULL,          NULL,         NULL};
     render_note_batch(&shown->points, own, shown->number);
     render_show_point(&shown->view, &shown->points, key, shown->normals, &here, 0);
     if (shown->sums != NULL && key != RENDER_NO_KEY) render_show_average(&shown->sums[i], sample.color);

@@ -260,8 +260,8 @@ static __device__ __forceinline__ void render_find_four(const render_steps *s, b
         uint32_t sample = RENDER_UNSURE;
         four->depth[j] = 0;
         if (s->usable != 0) {
-            sample = render_step_sample(s, perspective, pitch, render_step_float(words.x, j), render_step_float(words.y, j),
-                                        render_step_float(words.z, j), &four->depth[j]);
+            sample = render_step_sample(s, perspective, pitch, render_step_float(words.x, j),
+                                        render_step_float(words.y, j), render_step_float(words.z, j), &four->depth[j]);
         }
         if (drawn && sample == RENDER_UNSURE) four->unsure |= 1u << j;
         four->sample[j] = drawn && sample != RENDER_UNSURE ? sample : RENDER_OUTSIDE;
@@ -278,8 +278,9 @@ static __device__ __forceinline__ uint32_t render_parts_of(uint32_t batches, uin
     return batches * RENDER_CHUNKS <= warps ? RENDER_CHUNKS : batches <= 8 * warps ? 2 : 1;
 }
 
-/* Points that doubles decide about are put into a queue, so that lanes do not wait for each other. asked: a bit for each
-   of a lane's four; first: of these, in the batch; queue: of this warp, in shared memory; count: the same in all lanes */
+/* Points that doubles decide about are put into a queue, so that lanes do not wait for each other. asked: a bit for
+   each of a lane's four; first: of these, in the batch; queue: of this warp, in shared memory; count: the same in all
+   lanes */
 static __device__ __forceinline__ void render_ask(uint32_t asked, uint32_t first, uint16_t *queue, uint32_t *count) {
     if (!__any_sync(CUDA_ALL, asked != 0)) return;
 #pragma unroll

@@ -118,8 +118,8 @@ static __global__ void write_points(render_look look, render_shown shown, render
     uint32_t covered = 0;
     for (uint32_t i = blockIdx.x * THREADS + threadIdx.x; i < pixels; i += gridDim.x * THREADS) {
         render_shown_sample sample = render_show_sample(&shown, i);
-        const render_samples here = {&sample.depth, sample.color, shown.normals ? sample.normal : NULL, &sample.index,
-                                     NULL,          NULL,         NULL};
+        const render_samples here = {
+            &sample.depth, sample.color, shown.normals ? sample.normal : NULL, &sample.index, NULL, NULL, NULL};
         render_write_sample(&look, &here, &to, i);
         covered += sample.depth < INFINITY;
     }

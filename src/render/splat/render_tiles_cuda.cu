@@ -181,8 +181,8 @@ static __global__ void show_tiles(splat_pass pass, splat_tiles tiles, render_scr
                       });
         add_run(&run, &sums);
     }
-    render_show_splat(&screen, &sums, limit, pass.focal, pass.splats, pass.wants_best ? best_splat : UINT32_MAX, &points,
-                      &to, shown, (uint64_t)v * pass.view.width + u);
+    render_show_splat(&screen, &sums, limit, pass.focal, pass.splats, pass.wants_best ? best_splat : UINT32_MAX,
+                      &points, &to, shown, (uint64_t)v * pass.view.width + u);
 }
 
 static uint32_t blocks_of(const splat_pass *pass) {
@@ -241,7 +241,7 @@ mote_status render_limit_tiles_cuda(mote_renderer *renderer, const splat_pass *p
 
 mote_status render_show_tiles_cuda(mote_renderer *renderer, const splat_pass *pass, const splat_tiles *tiles) {
     const render_frame_cuda *frame = (const render_frame_cuda *)renderer->frame;
-    CUDA_LAUNCH(renderer->device, show_tiles, tiles->count, SAMPLES, *pass, *tiles, frame->screen,
-                renderer->points, frame->samples, frame->shown);
+    CUDA_LAUNCH(renderer->device, show_tiles, tiles->count, SAMPLES, *pass, *tiles, frame->screen, renderer->points,
+                frame->samples, frame->shown);
     return cuda_launched(renderer->device, "drawing splats");
 }
