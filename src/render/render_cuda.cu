@@ -46,8 +46,8 @@ static mote_status open_frame(mote_renderer *renderer, const render_job *job) {
     for (uint32_t b = 0; b < frame->buffer_count; b++) {
         if (frame->buffers[b].memory == NULL) return MOTE_ERROR_MEMORY;
     }
-    frame->known.count = &frame->counters->listed[RENDER_LIST_KNOWN];
-    frame->others.count = &frame->counters->listed[RENDER_LIST_OTHERS];
+    render_begin_list(frame, RENDER_LIST_KNOWN, &frame->known);
+    render_begin_list(frame, RENDER_LIST_OTHERS, &frame->others);
     return cuda_fill(renderer->device, frame->counters, 0, sizeof *frame->counters);
 }
 

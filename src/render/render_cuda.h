@@ -31,6 +31,7 @@ enum {
 /* What kernels count, and the host is told at the end of a frame. */
 typedef struct render_counters {
     uint32_t listed[RENDER_LISTS]; /* batches */
+    uint32_t taken[RENDER_LISTS];  /* parts of them, after the first one of each warp */
     uint32_t deferred;             /* seen points that have a warp each */
     unsigned long long covered, closed, splats, iterations;
     unsigned long long tiles;                            /* of all splats */
@@ -42,7 +43,7 @@ typedef struct render_counters {
 typedef struct render_list {
     uint32_t *batches;
     struct render_steps *steps; /* of render_steps_cuda.cuh: how the frame sees them */
-    uint32_t *count;            /* in device memory */
+    uint32_t *count, *taken;    /* in device memory, see render_counters */
 } render_list;
 
 /* Sums of a sample, as atomics add them. */
@@ -77,6 +78,12 @@ typedef struct render_frame_cuda {
 /* The next buffer of a frame, of at least so many bytes: frames of one kind ask for the same in the same order. NULL:
    no memory. */
 void *render_buffer_of(mote_renderer *renderer, uint64_t size_bytes);
+
+/* Which of the lists of a frame it is. */
+static inline void render_begin_list(const render_frame_cuda *frame, uint32_t number, render_list *list) {
+    list->count = &frame->counters->listed[number];
+    list->taken = &frame->counters->taken[number];
+}
 
 /* ---- points/ */
 mote_status render_load_cuda(mote_renderer *renderer);

@@ -51,7 +51,7 @@ typedef struct frame_sums {
 
 /* Those of a patch, in shared memory: of up to 1,024 points, 18 and 11 bits. */
 typedef struct patch_sums {
-    uint32_t *red_count, *green, *blue; /* [RENDER_PATCH] each; red_count: bits 30…20 count, bits 19…0 red */
+    uint32_t *red_count, *green, *blue; /* [RENDER_SUM_PATCH] each; red_count: bits 30…20 count, bits 19…0 red */
 
     __device__ __forceinline__ void operator()(uint32_t place, color_sums from) const {
         atomicAdd(&red_count[place], (from.red_green & 0xFFFFu) | from.blue_count >> 16 << 20);
@@ -145,7 +145,7 @@ typedef struct add_memory {
     union {
         uint16_t queue[RENDER_QUEUE];
         struct {
-            uint32_t limits[RENDER_PATCH], sums[3][RENDER_PATCH]; /* limits: as positive floats */
+            uint32_t limits[RENDER_SUM_PATCH], sums[3][RENDER_SUM_PATCH]; /* limits: as positive floats */
             uint16_t unsure[UNSURE];
         };
     };
@@ -164,7 +164,7 @@ static __device__ __forceinline__ void add_sparse(const render_points *points, c
     groups &= __ballot_sync(CUDA_ALL, group.drawn && !hidden);
     render_for_groups(points, batch, groups, memory->groups, [&](uint32_t first, render_words words) {
         render_four four;
-        render_find_four(steps, view->perspective, view->width, words, &four);
+        render_find_four(steps, view->perspective, words, &four);
         const bool any = keep_within(
             limits, &four, [&](float depth) { return render_low(steps, depth); },
             [&](float depth) { return render_high(steps, depth); });
@@ -178,20 +178,22 @@ static __device__ __forceinline__ void add_sparse(const render_points *points, c
 
 /* Adds the sums of a patch to those of the frame: four lanes for a sample, a number each. */
 static __device__ __forceinline__ void add_patch_to_frame(const render_view *view, const render_steps *steps,
-                                                          const uint32_t sums[3][RENDER_PATCH], render_color_sums *to) {
+                                                          const uint32_t sums[3][RENDER_SUM_PATCH],
+                                                          render_color_sums *to) {
     const uint32_t number = warp_lane() % 4;
-    for (uint32_t place = warp_lane() / 4; place < (uint32_t)steps->height << steps->pitch; place += CUDA_WARP / 4) {
+    const float by = 1.0f / (float)steps->width;
+    for (uint32_t place = warp_lane() / 4; place < render_patch_size(steps); place += CUDA_WARP / 4) {
         const uint32_t count = sums[0][place] >> 20;
-        if (count == 0) continue; /* of places that are no samples, too */
+        if (count == 0) continue;
         const uint32_t value = number == 3 ? count : number == 0 ? sums[0][place] & 0xFFFFFu : sums[number][place];
-        const uint32_t sample = render_patch_sample(view, steps, place);
+        const uint32_t sample = render_patch_sample(view, steps, by, place);
         atomicAdd((unsigned long long *)&to[sample] + number, (unsigned long long)value);
     }
 }
 
 /* Adds the colours of whole groups: of all lanes that have one. */
 static __device__ __forceinline__ void add_groups(const render_points *points, uint32_t batch, bool mine,
-                                                  uint32_t place, uint32_t sums[3][RENDER_PATCH]) {
+                                                  uint32_t place, uint32_t sums[3][RENDER_SUM_PATCH]) {
     if (!__any_sync(CUDA_ALL, mine)) return;
     const uint64_t packed = mine ? points->group_sums[batch * RENDER_GROUPS + warp_lane()] : 0;
     const uint32_t red_count = (uint32_t)(packed >> 42) << 20 | ((uint32_t)packed & 0x3FFFu);
@@ -210,9 +212,10 @@ static __device__ __forceinline__ void add_groups(const render_points *points, u
 /* Groups that are neither behind the limits nor within: these are added at once. whole: those of this part */
 static __device__ __forceinline__ uint32_t add_whole_groups(const render_points *points, const render_view *view,
                                                             const render_steps *steps, uint32_t batch, uint32_t groups,
-                                                            const uint32_t *limits, uint32_t sums[3][RENDER_PATCH]) {
+                                                            const uint32_t *limits,
+                                                            uint32_t sums[3][RENDER_SUM_PATCH]) {
     const render_group group = render_see_group(points, steps, view->perspective, batch);
-    const uint32_t pitch = 1u << steps->pitch, place = group.v0 * pitch + group.u0;
+    const uint32_t pitch = steps->width, place = group.v0 * pitch + group.u0;
     const uint32_t nearest = __float_as_uint(group.near_depth), farthest = __float_as_uint(group.far_depth);
     const bool mine = (groups >> warp_lane() & 1) != 0 && group.drawn;
     const bool known = mine && group.known && group.near_depth > 0.0f;
@@ -230,16 +233,16 @@ static __device__ __forceinline__ void add_patch(const render_points *points, co
     const patch_sums here = {memory->sums[0], memory->sums[1], memory->sums[2]};
     uint32_t asked = 0;
     const auto add_asked = [&](uint32_t i) { add_point(points, view, begin + i, limits, sums); };
-    for (uint32_t place = warp_lane(); place < (uint32_t)steps->height << steps->pitch; place += CUDA_WARP) {
-        const uint32_t sample = render_patch_sample(view, steps, place);
-        memory->limits[place] = sample != RENDER_OUTSIDE ? render_positive(limits[sample]) : 0;
+    const float by = 1.0f / (float)steps->width;
+    for (uint32_t place = warp_lane(); place < render_patch_size(steps); place += CUDA_WARP) {
+        memory->limits[place] = render_positive(limits[render_patch_sample(view, steps, by, place)]);
         for (int k = 0; k < 3; k++) memory->sums[k][place] = 0;
     }
     __syncwarp();
     groups = add_whole_groups(points, view, steps, batch, groups, memory->limits, memory->sums);
     render_for_groups(points, batch, groups, memory->groups, [&](uint32_t first, render_words words) {
         render_four four;
-        render_find_four(steps, view->perspective, 1u << steps->pitch, words, &four);
+        render_find_four(steps, view->perspective, words, &four);
         const bool any = keep_within(
             memory->limits, &four, [&](float depth) { return __float_as_uint(depth - steps->depth_slack); },
             [&](float depth) { return __float_as_uint(depth + steps->depth_slack); });
@@ -259,16 +262,13 @@ static __global__ void __launch_bounds__(THREADS, 4) add_list(render_points poin
     __shared__ add_memory memories[WARPS];
     add_memory *memory = &memories[threadIdx.x / CUDA_WARP];
     const frame_sums all = {sums};
-    const uint32_t warps = gridDim.x * WARPS, parts = render_parts_of(*list.count, warps), count = *list.count * parts;
-    for (uint32_t at = blockIdx.x * WARPS + threadIdx.x / CUDA_WARP; at < count; at += warps) {
-        const render_steps steps = list.steps[at / parts];
-        const uint32_t batch = list.batches[at / parts], groups = render_part_groups(at % parts, parts);
+    render_for_parts(&list, [&](uint32_t batch, const render_steps &steps, uint32_t groups) {
         if (steps.patch != 0) {
             add_patch(&points, &view, &steps, batch, groups, limits, all, memory);
         } else {
             add_sparse(&points, &view, &steps, batch, groups, limits, all, memory);
         }
-    }
+    });
 }
 
 /* Sums of samples that show nothing are not set: nobody adds to them, and nobody asks. */

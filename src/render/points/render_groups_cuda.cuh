@@ -13,6 +13,7 @@
 
 #include "device/cuda/warp.cuh"
 #include "render/points/render_steps_cuda.cuh"
+#include "render/render_cuda.h"
 
 #define RENDER_GROUP       32u
 #define RENDER_GROUPS      (RENDER_BATCH / RENDER_GROUP) /* as many as a warp has lanes */
@@ -137,10 +138,28 @@ static __device__ __forceinline__ void render_for_groups(const render_points *po
     __syncwarp();
 }
 
-/* The groups of one of the parts of a batch. */
+/* How many parts batches have, each the work of a warp: of few batches as many as there are chunks, so that many warps
+   have work; of many only one. */
+static __device__ __forceinline__ uint32_t render_parts_of(uint32_t batches, uint32_t warps) {
+    return batches * RENDER_CHUNKS <= warps ? RENDER_CHUNKS : batches <= 2 * warps ? 2 : 1;
+}
+
 static __device__ __forceinline__ uint32_t render_part_groups(uint32_t part, uint32_t parts) {
     const uint32_t count = RENDER_GROUPS / parts;
     return count == RENDER_GROUPS ? CUDA_ALL : ((1u << count) - 1) << part * count;
+}
+
+/* visit(batch, its steps, groups of the part) for all parts of a list. A warp begins with that of its number, and takes
+   what nobody has when it is done; it asks for that a part ahead. */
+template <class VISIT> static __device__ __forceinline__ void render_for_parts(const render_list *list, VISIT visit) {
+    const uint32_t block_warps = blockDim.x / CUDA_WARP, warps = gridDim.x * block_warps;
+    const uint32_t parts = render_parts_of(*list->count, warps), count = *list->count * parts;
+    uint32_t at = blockIdx.x * block_warps + threadIdx.x / CUDA_WARP, next = 0;
+    for (; at < count; at = warp_broadcast(next, 0)) {
+        if (warp_lane() == 0) next = warps + atomicAdd(list->taken, 1u);
+        const render_steps steps = list->steps[at / parts];
+        visit(list->batches[at / parts], steps, render_part_groups(at % parts, parts));
+    }
 }
 
 #endif

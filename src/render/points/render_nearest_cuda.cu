@@ -41,7 +41,7 @@ static __device__ __forceinline__ void list_batch(const render_points *points, c
     render_steps steps = render_make_steps(view, batch->min, batch->max);
     if (patches && steps.usable != 0) {
         const render_reach reach = render_tight_reach(view, &steps, batch->min, batch->max);
-        render_make_patch(view, &reach, &steps);
+        render_make_patch(view, &reach, RENDER_PATCH, &steps);
     }
     list->batches[place] = b;
     list->steps[place] = steps;
@@ -77,7 +77,7 @@ static __global__ void __launch_bounds__(THREADS, 3)
         const render_reach reach = steps.usable != 0 ? render_tight_reach(&view, &steps, batch->min, batch->max)
                                                      : render_box_reach(&view, batch->min, batch->max);
         visible = !render_is_hidden_box(&view, &depths, keys, limits, &reach);
-        if (visible) render_make_patch(&view, &reach, &steps);
+        if (visible) render_make_patch(&view, &reach, keys != NULL ? RENDER_PATCH : RENDER_SUM_PATCH, &steps);
     }
     const uint32_t place = block_reserve(list.count, visible);
     if (!visible) return;
@@ -189,7 +189,7 @@ draw_sparse(const render_points *points, const render_view *view, const render_s
     groups &= __ballot_sync(CUDA_ALL, group.drawn && !hidden);
     render_for_groups(points, batch, groups, list, [&](uint32_t first, render_words words) {
         render_four four;
-        render_find_four(steps, view->perspective, view->width, words, &four);
+        render_find_four(steps, view->perspective, words, &four);
         rule_out<BEHIND>(steps, keys, before, &four);
         bool any = four.unsure != 0;
         for (uint32_t j = 0; j < RENDER_AT_ONCE; j++) any = any || four.sample[j] != RENDER_OUTSIDE;
@@ -232,8 +232,8 @@ static __device__ __forceinline__ uint32_t find_in_patch(const render_steps *s, 
     for (uint32_t j = 0; j < RENDER_AT_ONCE; j++) {
         float depth;
         const uint32_t sample =
-            render_step_sample(s, perspective, 1u << s->pitch, render_step_float(words.x, j),
-                               render_step_float(words.y, j), render_step_float(words.z, j), &depth);
+            render_step_sample(s, perspective, render_step_float(words.x, j), render_step_float(words.y, j),
+                               render_step_float(words.z, j), &depth);
         const bool drawn = (words.x >> 16 * j & RENDER_STEP_DRAWN) != 0, unsure = sample == RENDER_UNSURE;
         least[j] = __float_as_uint(depth - s->depth_slack);
         place[j] = unsure ? UNSURE : sample;
@@ -300,7 +300,7 @@ static __device__ __forceinline__ uint32_t find_open_groups(const render_points 
                                                             const render_steps *steps, uint32_t batch,
                                                             uint32_t *patch) {
     const render_group group = render_see_group(points, steps, view->perspective, batch);
-    const uint32_t pitch = 1u << steps->pitch, nearest = __float_as_uint(group.near_depth);
+    const uint32_t pitch = steps->width, nearest = __float_as_uint(group.near_depth);
     const bool known = group.known && group.near_depth > 0.0f;
     if (known && group.drawn && group.single) {
         atomicMin(&patch[group.v0 * pitch + group.u0], __float_as_uint(group.far_depth));
@@ -316,9 +316,9 @@ static __device__ __forceinline__ void draw_patch(const render_points *points, c
                                                   uint64_t *keys, draw_memory *memory) {
     uint32_t count = 0;
     const uint32_t begin = batch * RENDER_BATCH;
-    for (uint32_t place = warp_lane(); place < (uint32_t)steps->height << steps->pitch; place += CUDA_WARP) {
-        const uint32_t sample = render_patch_sample(view, steps, place);
-        if (sample != RENDER_OUTSIDE) memory->patch[place] = render_positive(render_key_depth(keys[sample]));
+    const float by = 1.0f / (float)steps->width;
+    for (uint32_t place = warp_lane(); place < render_patch_size(steps); place += CUDA_WARP) {
+        memory->patch[place] = render_positive(render_key_depth(keys[render_patch_sample(view, steps, by, place)]));
     }
     __syncwarp();
     groups &= find_open_groups(points, view, steps, batch, memory->patch);
@@ -342,16 +342,13 @@ static __global__ void __launch_bounds__(THREADS, 4)
     draw_list(render_points points, render_view view, render_list list, const uint64_t *before, uint64_t *keys) {
     __shared__ draw_memory memories[WARPS];
     draw_memory *memory = &memories[threadIdx.x / CUDA_WARP];
-    const uint32_t warps = gridDim.x * WARPS, parts = render_parts_of(*list.count, warps), count = *list.count * parts;
-    for (uint32_t at = blockIdx.x * WARPS + threadIdx.x / CUDA_WARP; at < count; at += warps) {
-        const render_steps steps = list.steps[at / parts];
-        const uint32_t batch = list.batches[at / parts], groups = render_part_groups(at % parts, parts);
+    render_for_parts(&list, [&](uint32_t batch, const render_steps &steps, uint32_t groups) {
         if (!BEHIND && steps.patch != 0) {
             draw_patch(&points, &view, &steps, batch, groups, keys, memory);
         } else {
             draw_sparse<BEHIND>(&points, &view, &steps, batch, groups, before, keys, memory->groups, memory->queue);
         }
-    }
+    });
 }
 
 /* ---- what stands in front: a block for 64 x 64 samples
@@ -443,7 +440,7 @@ mote_status render_find_nearest_cuda(mote_renderer *renderer, const render_job *
 mote_status render_list_within_cuda(mote_renderer *renderer, const render_view *view) {
     mote_device *gpu = renderer->device;
     render_frame_cuda *frame = (render_frame_cuda *)renderer->frame;
-    frame->others.count = &frame->counters->listed[RENDER_LIST_MORE];
+    render_begin_list(frame, RENDER_LIST_MORE, &frame->others);
     MOTE_TRY(render_measure_depths_cuda(renderer, view, true));
     CUDA_LAUNCH(gpu, list_visible, cuda_blocks(renderer->points.batch_count, THREADS), THREADS, renderer->points, *view,
                 frame->depths, (const uint64_t *)NULL, frame->limits, frame->batch_states, false, frame->others);
@@ -457,7 +454,7 @@ mote_status render_find_behind_cuda(mote_renderer *renderer, const render_job *j
     frame->keys[layer + 1] = (uint64_t *)render_buffer_of(renderer, size_bytes);
     if (frame->keys[layer + 1] == NULL) return MOTE_ERROR_MEMORY;
     MOTE_TRY(cuda_fill(gpu, frame->keys[layer + 1], 0xFF, size_bytes));
-    frame->others.count = &frame->counters->listed[RENDER_LIST_MORE + layer];
+    render_begin_list(frame, RENDER_LIST_MORE + layer, &frame->others);
     CUDA_LAUNCH(gpu, list_inside, cuda_blocks(renderer->points.batch_count, THREADS), THREADS, renderer->points,
                 job->view, frame->batch_states, frame->others);
     CUDA_LAUNCH(gpu, (draw_list<true>), cuda_resident_blocks(gpu, (const void *)draw_list<true>, THREADS), THREADS,

@@ -80,7 +80,10 @@ MOTE_HD uint32_t render_average_limit(const render_view *view, const render_poin
 /* The mean, 16 bits. */
 MOTE_HD void render_show_average(const render_color_sums *sums, uint16_t *color) {
     if (sums->count == 0) return;
-    for (int c = 0; c < 3; c++) color[c] = (uint16_t)((sums->color[c] * 257 + sums->count / 2) / sums->count);
+    for (int c = 0; c < 3; c++) {
+        const uint64_t sum = sums->color[c] * 257 + sums->count / 2;
+        color[c] = (uint16_t)(sum <= UINT32_MAX ? (uint32_t)sum / (uint32_t)sums->count : sum / sums->count);
+    }
 }
 
 #endif

@@ -51,9 +51,8 @@ typedef struct alignas(16) render_steps {
     float slack;              /* in the picture, samples */
     float sure;               /* half a sample less the slack */
     float depth_slack;
-    uint8_t usable;         /* 0: doubles decide about all its points */
-    uint8_t patch;          /* 1: the samples below are all that the box covers, and depths are positive */
-    uint16_t pitch;         /* patch: its rows are 2^pitch places apart */
+    uint16_t usable;        /* 0: doubles decide about all its points */
+    uint16_t patch;         /* 1: the samples below are all that the box covers, and depths are positive */
     uint16_t u0, v0;        /* of the part: where its samples begin; 0 unless they are a patch */
     uint16_t width, height; /* how many there are */
 } render_steps;
@@ -99,7 +98,6 @@ static __device__ __forceinline__ render_steps render_make_steps(const render_vi
     s.usable = nearest > view->near_depth && farthest < view->far_depth && slack < RENDER_MAX_SLACK &&
                turned > RENDER_SHORT_MIN && largest < RENDER_SHORT_MAX && across < RENDER_ROUNDS_UP_TO;
     s.patch = 0;
-    s.pitch = 0;
     s.u0 = s.v0 = 0;
     s.width = (uint16_t)view->width;
     s.height = (uint16_t)view->height;
@@ -117,10 +115,10 @@ static __device__ __forceinline__ float render_reciprocal(float value) {
 #endif
 }
 
-/* The sample that surely shows a point of a usable batch, in rows of pitch samples, RENDER_OUTSIDE, or RENDER_UNSURE.
+/* The sample that surely shows a point of a usable batch, RENDER_OUTSIDE, or RENDER_UNSURE.
    depth: within the slack */
-static __device__ __forceinline__ uint32_t render_step_sample(const render_steps *s, bool perspective, uint32_t pitch,
-                                                              float x, float y, float z, float *depth) {
+static __device__ __forceinline__ uint32_t render_step_sample(const render_steps *s, bool perspective, float x, float y,
+                                                              float z, float *depth) {
     const float right = fmaf(s->turn[0][2], z, fmaf(s->turn[0][1], y, fmaf(s->turn[0][0], x, s->base[0])));
     const float down = fmaf(s->turn[1][2], z, fmaf(s->turn[1][1], y, fmaf(s->turn[1][0], x, s->base[1])));
     *depth = fmaf(s->turn[2][2], z, fmaf(s->turn[2][1], y, fmaf(s->turn[2][0], x, s->base[2])));
@@ -131,7 +129,7 @@ static __device__ __forceinline__ uint32_t render_step_sample(const render_steps
     if (!(fmaxf(off_u, off_v) < s->sure)) return RENDER_UNSURE;
     const uint32_t zero = 0x4B400000u; /* RENDER_ROUNDING */
     const uint32_t column = __float_as_uint(near_u) - zero, row = __float_as_uint(near_v) - zero;
-    return column < s->width && row < s->height ? row * pitch + column : RENDER_OUTSIDE;
+    return column < s->width && row < s->height ? row * s->width + column : RENDER_OUTSIDE;
 }
 
 /* ---- boxes */
@@ -186,21 +184,19 @@ static __device__ __forceinline__ bool render_is_hidden_box(const render_view *v
 /* ---- patches: the samples of a batch that covers few, in shared memory
 
      sample of the part   (u0 + x, v0 + y)
-     place in the patch   2^pitch y + x, pitch the least that will do */
+     place in the patch   width y + x */
 
-#define RENDER_PATCH 256u /* places */
+#define RENDER_PATCH     512u /* places, for the nearest points */
+#define RENDER_SUM_PATCH 256u /* for averages, which need more memory for each */
 
-/* Steps then tell places in the patch. Its middle is no farther from them than that of the part, or than the points
-   are: so centers round within the slack, too; something more is added to it. */
+/* Steps then tell places in the patch, if it has at most max. Its middle is no farther from them than that of the part,
+   or than the points are: so centers round within the slack, too; something more is added to it. */
 static __device__ __forceinline__ void render_make_patch(const render_view *view, const render_reach *reach,
-                                                         render_steps *s) {
+                                                         uint32_t max, render_steps *s) {
     const uint32_t width = reach->u1 - reach->u0 + 1, height = reach->v1 - reach->v0 + 1;
-    if (s->usable == 0 || width > RENDER_PATCH || height > RENDER_PATCH) return;
-    const uint32_t pitch = 32u - (uint32_t)__clz((int)(width - 1)); /* of 1 sample: 0 */
-    if (height << pitch > RENDER_PATCH) return;
+    if (s->usable == 0 || (uint64_t)width * height > max) return;
     if (!(reach->depth > 1.5 * s->depth_slack)) return;
     s->patch = 1;
-    s->pitch = (uint16_t)pitch;
     s->u0 = (uint16_t)reach->u0;
     s->v0 = (uint16_t)reach->v0;
     s->width = (uint16_t)width;
@@ -215,11 +211,15 @@ static __device__ __forceinline__ uint32_t render_positive(uint32_t ordered) {
     return (ordered & 0x80000000u) != 0 ? ordered ^ 0x80000000u : 0u;
 }
 
-/* Where a place of a patch is in the part; RENDER_OUTSIDE: nowhere, it is between rows, or behind the last. */
-static __device__ __forceinline__ uint32_t render_patch_sample(const render_view *view, const render_steps *s,
+static __device__ __forceinline__ uint32_t render_patch_size(const render_steps *s) {
+    return (uint32_t)s->width * s->height;
+}
+
+/* The sample of a place of a patch. by: one over its width; a place is less than 2^10, so y is exact */
+static __device__ __forceinline__ uint32_t render_patch_sample(const render_view *view, const render_steps *s, float by,
                                                                uint32_t place) {
-    const uint32_t x = place & ((1u << s->pitch) - 1), y = place >> s->pitch;
-    return x < s->width && y < s->height ? (s->v0 + y) * view->width + s->u0 + x : RENDER_OUTSIDE;
+    const uint32_t y = (uint32_t)(((float)place + 0.5f) * by), x = place - y * s->width;
+    return (s->v0 + y) * view->width + s->u0 + x;
 }
 
 /* ---- points of a warp */
@@ -251,8 +251,8 @@ typedef struct render_words {
     uint64_t x, y, z;
 } render_words;
 
-static __device__ __forceinline__ void render_find_four(const render_steps *s, bool perspective, uint32_t pitch,
-                                                        render_words words, render_four *four) {
+static __device__ __forceinline__ void render_find_four(const render_steps *s, bool perspective, render_words words,
+                                                        render_four *four) {
     four->unsure = 0;
 #pragma unroll
     for (uint32_t j = 0; j < RENDER_AT_ONCE; j++) {
@@ -260,8 +260,8 @@ static __device__ __forceinline__ void render_find_four(const render_steps *s, b
         uint32_t sample = RENDER_UNSURE;
         four->depth[j] = 0;
         if (s->usable != 0) {
-            sample = render_step_sample(s, perspective, pitch, render_step_float(words.x, j),
-                                        render_step_float(words.y, j), render_step_float(words.z, j), &four->depth[j]);
+            sample = render_step_sample(s, perspective, render_step_float(words.x, j), render_step_float(words.y, j),
+                                        render_step_float(words.z, j), &four->depth[j]);
         }
         if (drawn && sample == RENDER_UNSURE) four->unsure |= 1u << j;
         four->sample[j] = drawn && sample != RENDER_UNSURE ? sample : RENDER_OUTSIDE;
@@ -271,12 +271,6 @@ static __device__ __forceinline__ void render_find_four(const render_steps *s, b
 #define RENDER_CHUNK  (CUDA_WARP * RENDER_AT_ONCE) /* points that a warp takes at once */
 #define RENDER_CHUNKS (RENDER_BATCH / RENDER_CHUNK)
 #define RENDER_QUEUE  RENDER_BATCH
-
-/* How many parts batches have, each the work of a warp: of few batches as many as there are chunks, so that many warps
-   have work; of many only one. */
-static __device__ __forceinline__ uint32_t render_parts_of(uint32_t batches, uint32_t warps) {
-    return batches * RENDER_CHUNKS <= warps ? RENDER_CHUNKS : batches <= 8 * warps ? 2 : 1;
-}
 
 /* Points that doubles decide about are put into a queue, so that lanes do not wait for each other. asked: a bit for
    each of a lane's four; first: of these, in the batch; queue: of this warp, in shared memory; count: the same in all
