@@ -4,12 +4,13 @@
    whose points come in another order.
 
      place       0        1        2   ...      1023 | 1024   ...
-     at[3]     x y z    x y z    x y z  ...          |                 world coordinates, doubles; CPU: an array per
-   axis local[3]  x y z    x y z    x y z  ...          |                 CPU: from the middle of the batch's box,
-   floats steps[3]  x y z    x y z    x y z  ...          |                 GPU: in the batch's box, 15 bits color rgba
-   rgba     rgba                |                 alpha 0: not drawn index     row      row      row                 |
-   which point of the cloud record   x y z i  x y z i  x y z i              |                 GPU: at and index
-   together, 32 bytes batches   \___________ batch 0 ________________/ \__ batch 1 ...  box, spacing
+     at[3]     x y z    x y z    x y z  ...          |                 world coordinates, doubles: CPU an array per axis
+     local[3]  x y z    x y z    x y z  ...          |                 CPU: from the middle of the batch's box, floats
+     steps[3]  x y z    x y z    x y z  ...          |                 GPU: in the batch's box, 15 bits
+     color     rgba     rgba     rgba                |                 alpha 0: not drawn
+     index     row      row      row                 |                 which point of the cloud
+     record   x y z r  x y z r  x y z r              |                 GPU: at and index, 32 bytes together
+     batches   \___________ batch 0 ________________/ \__ batch 1 ...  box, spacing
 
    Normals are by row of the cloud, not by place: only points that a frame shows are asked for theirs. */
 #ifndef MOTE_RENDERER_H
@@ -44,7 +45,7 @@ typedef struct render_points {
     uint32_t apart;  /* numbers from one point to the next: CPU 1; GPU RENDER_RECORD: at[k] is number k of a record */
     float *local[3]; /* CPU: the same, see render_short_math.h; made when a second frame is drawn */
     bool shortened;  /* they are made */
-    uint64_t *steps[3];     /* GPU: [count / 4], see render_steps_cuda.cuh */
+    uint64_t *steps; /* GPU: [3 · count / 4], see render_steps_cuda.cuh */
     uint32_t *group_box[3]; /* GPU: [count / 32], see render_groups_cuda.cuh */
     uint64_t *group_sums;   /* the same */
     uint32_t *color;        /* [count] */

@@ -18,6 +18,8 @@
 #define RENDER_GROUP       32u
 #define RENDER_GROUPS      (RENDER_BATCH / RENDER_GROUP) /* as many as a warp has lanes */
 #define RENDER_GROUP_LANES (RENDER_GROUP / RENDER_AT_ONCE)
+#define RENDER_GROUP_WORDS (3 * RENDER_GROUP_LANES) /* of steps: those of x, of y, of z */
+#define RENDER_BATCH_WORDS (RENDER_GROUPS * RENDER_GROUP_WORDS)
 #define RENDER_GROUP_LOOKS 16u /* samples: a group that covers more is not compared with them */
 
 static __device__ __forceinline__ uint64_t render_pack_sums(uint64_t red, uint64_t green, uint64_t blue,
@@ -112,7 +114,8 @@ template <class VISIT>
 static __device__ __forceinline__ void render_for_groups(const render_points *points, uint32_t batch, uint32_t groups,
                                                          uint8_t *list, VISIT visit) {
     const uint32_t count = (uint32_t)__popc(groups), slot = warp_lane() / RENDER_GROUP_LANES;
-    const uint32_t word = batch * (RENDER_BATCH / RENDER_AT_ONCE) + warp_lane() % RENDER_GROUP_LANES;
+    const uint64_t *const steps =
+        points->steps + (uint64_t)batch * RENDER_BATCH_WORDS + warp_lane() % RENDER_GROUP_LANES;
     if ((groups >> warp_lane() & 1) != 0) list[warp_rank(groups)] = (uint8_t)warp_lane();
     __syncwarp();
     const auto load = [&](uint32_t at, uint32_t *group) {
@@ -120,10 +123,10 @@ static __device__ __forceinline__ void render_for_groups(const render_points *po
         *group = 0;
         if (at + slot >= count) return words;
         *group = list[at + slot];
-        const uint32_t w = word + *group * RENDER_GROUP_LANES;
-        words.x = points->steps[0][w];
-        words.y = points->steps[1][w];
-        words.z = points->steps[2][w];
+        const uint64_t *const from = steps + *group * RENDER_GROUP_WORDS;
+        words.x = from[0];
+        words.y = from[RENDER_GROUP_LANES];
+        words.z = from[2 * RENDER_GROUP_LANES];
         return words;
     };
     uint32_t group = 0;

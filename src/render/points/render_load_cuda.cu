@@ -190,7 +190,7 @@ static __global__ void make_steps(render_points points, uint64_t words) {
             low = min(low, step & RENDER_STEP_MAX);
             high = max(high, step & RENDER_STEP_MAX);
         }
-        points.steps[k][w] = word;
+        points.steps[group * RENDER_GROUP_WORDS + (uint64_t)k * RENDER_GROUP_LANES + w % RENDER_GROUP_LANES] = word;
         low = warp_min<RENDER_GROUP_LANES>(low);
         high = warp_max<RENDER_GROUP_LANES>(high);
         if (tells) points.group_box[k][group] = high << 16 | low;
@@ -235,12 +235,12 @@ static bool reserve_points(mote_renderer *renderer) {
     renderer->boxes = (mote_box *)mote_alloc(renderer->ctx, batches * sizeof(mote_box), what);
     bool complete = points->at[0] != NULL && points->color != NULL && points->batches != NULL;
     for (int k = 0; k < 3; k++) {
-        points->steps[k] = (uint64_t *)cuda_alloc(gpu, padded / RENDER_AT_ONCE * sizeof(uint64_t), what);
         points->group_box[k] = (uint32_t *)cuda_alloc(gpu, padded / RENDER_GROUP * sizeof(uint32_t), what);
-        complete = complete && points->steps[k] != NULL && points->group_box[k] != NULL;
+        complete = complete && points->group_box[k] != NULL;
     }
+    points->steps = (uint64_t *)cuda_alloc(gpu, batches * RENDER_BATCH_WORDS * sizeof(uint64_t), what);
     points->group_sums = (uint64_t *)cuda_alloc(gpu, padded / RENDER_GROUP * sizeof(uint64_t), what);
-    complete = complete && points->group_sums != NULL;
+    complete = complete && points->steps != NULL && points->group_sums != NULL;
     if (!complete || renderer->boxes == NULL) return false;
     render_record *records = (render_record *)points->at[0];
     points->at[1] = &records->y;
@@ -437,10 +437,8 @@ void render_unload_points_cuda(mote_renderer *renderer) {
     mote_device *gpu = renderer->device;
     render_points *points = &renderer->points;
     drop_normals(renderer);
-    for (int k = 0; k < 3; k++) {
-        cuda_free(gpu, points->steps[k]);
-        cuda_free(gpu, points->group_box[k]);
-    }
+    for (int k = 0; k < 3; k++) { cuda_free(gpu, points->group_box[k]); }
+    cuda_free(gpu, points->steps);
     cuda_free(gpu, points->group_sums);
     cuda_free(gpu, points->at[0]);
     cuda_free(gpu, points->color);

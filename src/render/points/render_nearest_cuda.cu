@@ -209,21 +209,22 @@ typedef struct candidate {
     uint32_t point, least;
 } candidate;
 
-#define UNSURE         RENDER_PATCH /* of no place */
-#define MAX_CANDIDATES 320u         /* more than a chunk has points */
+#define UNSURE         RENDER_PATCH        /* a place that rules nothing out */
+#define NOWHERE        (RENDER_PATCH + 1u) /* a place that rules all out: no least depth of a patch is 0 */
+#define MAX_CANDIDATES 320u                /* more than a chunk has points */
 
 /* Of a warp, in shared memory. */
 typedef struct draw_memory {
     uint8_t groups[RENDER_GROUPS];
-    uint32_t patch[RENDER_PATCH]; /* at least how near something is, as positive floats */
+    uint32_t patch[RENDER_PATCH + 2]; /* at least how near something is, as positive floats */
     union {
         candidate candidates[MAX_CANDIDATES];
         uint16_t queue[RENDER_QUEUE];
     };
 } draw_memory;
 
-/* Four points of a lane: their places in the patch, or UNSURE, and their least depths. A bit for each that is not ruled
-   out. Without branches. */
+/* Four points of a lane: their places in the patch, and their least depths. A bit for each that is not ruled out.
+   Without branches. */
 static __device__ __forceinline__ uint32_t find_in_patch(const render_steps *s, bool perspective, const uint32_t *patch,
                                                          render_words words, uint32_t place[RENDER_AT_ONCE],
                                                          uint32_t least[RENDER_AT_ONCE]) {
@@ -231,14 +232,11 @@ static __device__ __forceinline__ uint32_t find_in_patch(const render_steps *s, 
 #pragma unroll
     for (uint32_t j = 0; j < RENDER_AT_ONCE; j++) {
         float depth;
-        const uint32_t sample =
-            render_step_sample(s, perspective, render_step_float(words.x, j), render_step_float(words.y, j),
-                               render_step_float(words.z, j), &depth);
-        const bool drawn = (words.x >> 16 * j & RENDER_STEP_DRAWN) != 0, unsure = sample == RENDER_UNSURE;
+        place[j] = render_step_sample(s, perspective, render_step_float(words.x, j), render_step_float(words.y, j),
+                                      render_step_float(words.z, j), NOWHERE, UNSURE, &depth);
         least[j] = __float_as_uint(depth - s->depth_slack);
-        place[j] = unsure ? UNSURE : sample;
-        const bool nearer = sample < RENDER_PATCH && least[j] <= patch[sample % RENDER_PATCH];
-        open |= (drawn && (unsure || nearer) ? 1u : 0u) << j;
+        const bool drawn = (words.x >> 16 * j & RENDER_STEP_DRAWN) != 0;
+        open |= (drawn & (least[j] <= patch[place[j]]) ? 1u : 0u) << j;
     }
     return open;
 }
@@ -275,7 +273,7 @@ static __device__ __forceinline__ uint32_t keep_candidates(draw_memory *memory, 
         bool wanted = at < count;
         if (wanted) {
             one = memory->candidates[at];
-            wanted = one.point >> 16 == UNSURE || one.least <= memory->patch[one.point >> 16];
+            wanted = one.least <= memory->patch[one.point >> 16];
         }
         __syncwarp();
         const uint32_t to = warp_append(wanted, &kept);
@@ -316,6 +314,8 @@ static __device__ __forceinline__ void draw_patch(const render_points *points, c
                                                   uint64_t *keys, draw_memory *memory) {
     uint32_t count = 0;
     const uint32_t begin = batch * RENDER_BATCH;
+    if (warp_lane() == 0) memory->patch[UNSURE] = UINT32_MAX;
+    if (warp_lane() == 0) memory->patch[NOWHERE] = 0;
     const float by = 1.0f / (float)steps->width;
     for (uint32_t place = warp_lane(); place < render_patch_size(steps); place += CUDA_WARP) {
         memory->patch[place] = render_positive(render_key_depth(keys[render_patch_sample(view, steps, by, place)]));

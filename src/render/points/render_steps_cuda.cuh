@@ -2,7 +2,7 @@
    each, or tell the sample of a point and about how deep it is. What they cannot tell, doubles decide (as
    render_short_math.h says of floats, for CPU cores).
 
-     steps[k]   word w: points 4 w to 4 w + 3, 16 bits each; k: axis
+     steps      of 32 points eight words of x, of y and of z, each of four points, 16 bits each
                 x      1 for a point that is drawn, 0 for one without a colour | 15 bits
                 y, z   1 | 15 bits
                        step q stands for min + extent (q + 1/2) / 32768
@@ -39,7 +39,12 @@ static __device__ __forceinline__ uint32_t render_step_of(double at, double min,
 
 /* 1 + q / 32768 of one of four points. */
 static __device__ __forceinline__ float render_step_float(uint64_t word, uint32_t point) {
-    return __uint_as_float(0x3F000000u | ((uint32_t)(word >> 16 * point) & 0xFFFFu) << 8);
+    const uint32_t two = (uint32_t)(word >> (point < 2 ? 0 : 32));
+#if defined(__CUDA_ARCH__)
+    return __uint_as_float(__byte_perm(two, 0x3F000000u, point % 2 == 0 ? 0x7104u : 0x7324u));
+#else
+    return __uint_as_float(0x3F000000u | (two >> 16 * (point % 2) & 0xFFFFu) << 8);
+#endif
 }
 
 /* ---- how a frame sees a batch */
@@ -118,7 +123,8 @@ static __device__ __forceinline__ float render_reciprocal(float value) {
 /* The sample that surely shows a point of a usable batch, RENDER_OUTSIDE, or RENDER_UNSURE.
    depth: within the slack */
 static __device__ __forceinline__ uint32_t render_step_sample(const render_steps *s, bool perspective, float x, float y,
-                                                              float z, float *depth) {
+                                                              float z, uint32_t outside, uint32_t unsure,
+                                                              float *depth) {
     const float right = fmaf(s->turn[0][2], z, fmaf(s->turn[0][1], y, fmaf(s->turn[0][0], x, s->base[0])));
     const float down = fmaf(s->turn[1][2], z, fmaf(s->turn[1][1], y, fmaf(s->turn[1][0], x, s->base[1])));
     *depth = fmaf(s->turn[2][2], z, fmaf(s->turn[2][1], y, fmaf(s->turn[2][0], x, s->base[2])));
@@ -126,10 +132,11 @@ static __device__ __forceinline__ uint32_t render_step_sample(const render_steps
     const float u = fmaf(right, by, s->center_u), v = fmaf(down, by, s->center_v);
     const float near_u = u + RENDER_ROUNDING, near_v = v + RENDER_ROUNDING;
     const float off_u = fabsf(u - (near_u - RENDER_ROUNDING)), off_v = fabsf(v - (near_v - RENDER_ROUNDING));
-    if (!(fmaxf(off_u, off_v) < s->sure)) return RENDER_UNSURE;
     const uint32_t zero = 0x4B400000u; /* RENDER_ROUNDING */
     const uint32_t column = __float_as_uint(near_u) - zero, row = __float_as_uint(near_v) - zero;
-    return column < s->width && row < s->height ? row * s->width + column : RENDER_OUTSIDE;
+    const bool is_sure = fmaxf(off_u, off_v) < s->sure, is_inside = (column < s->width) & (row < s->height);
+    const uint32_t sample = is_inside ? row * s->width + column : outside;
+    return is_sure ? sample : unsure;
 }
 
 /* ---- boxes */
@@ -261,7 +268,7 @@ static __device__ __forceinline__ void render_find_four(const render_steps *s, b
         four->depth[j] = 0;
         if (s->usable != 0) {
             sample = render_step_sample(s, perspective, render_step_float(words.x, j), render_step_float(words.y, j),
-                                        render_step_float(words.z, j), &four->depth[j]);
+                                        render_step_float(words.z, j), RENDER_OUTSIDE, RENDER_UNSURE, &four->depth[j]);
         }
         if (drawn && sample == RENDER_UNSURE) four->unsure |= 1u << j;
         four->sample[j] = drawn && sample != RENDER_UNSURE ? sample : RENDER_OUTSIDE;
