@@ -1,8 +1,10 @@
-/* Visits of neighbourhoods on a GPU, for .cu files of other folders: as knn_visit.h, in three ways, by how many
+/* Visits of neighbourhoods on a GPU, for .cu files of other folders: as knn_visit.h, in four ways, by how many
    neighbours a point has.
 
      knn_visit_args ──▶ up to KNN_CUDA_SMALL_K   small_k_launch           right after a point's search, a lane each
                    ├──▶ up to MOTE_KNN_MAX_K     knn_cuda_search_large_k  rows of some points at a time
+                   ├──▶ up to KNN_SELECT_MAX_K   knn_select_launch        of those that count: the k-th, and a sum over
+                   │                                                      those before it (knn_select_cuda.cuh)
                    └──▶ all within a radius      knn_cuda_list_within     sorted lists of some points at a time
 
    small_k_launch(gpu, args, &output): output is a struct, copied to the device, with
@@ -27,6 +29,7 @@
 #define MOTE_KNN_VISIT_CUDA_H
 
 #include "knn/knn_cuda.h"
+#include "knn/search/knn_select_cuda.cuh"
 #include "knn/search/knn_small_k_cuda.cuh"
 
 /* A search for the k nearest within a radius (0: any distance) of each point of the index. */

@@ -12,17 +12,17 @@ static inline uint32_t photon_search_k(uint32_t k) {
     return more < MOTE_KNN_MAX_K ? more : MOTE_KNN_MAX_K;
 }
 
-/* Whether a photon arrives from the front of a normal; of none (zeros), from anywhere. */
-MOTE_HD bool photon_is_in_front(const photon_record *photon, const float normal[3]) {
-    if (normal[0] == 0 && normal[1] == 0 && normal[2] == 0) return true;
-    return photon->direction[0] * normal[0] + photon->direction[1] * normal[1] + photon->direction[2] * normal[2] < 0;
+/* What of a photon decides whether it counts: over whole discs where it flew, else where its surface faces. */
+MOTE_HD const float *photon_facing(const photon_record *photon, mote_photon_area area) {
+    return area == MOTE_PHOTON_AREA_DISC ? photon->direction : photon->normal;
 }
 
-/* Whether a photon lies on a surface that faces as a normal does, on the same side; of none (zeros), any. */
-MOTE_HD bool photon_faces(const photon_record *photon, const float normal[3]) {
+/* Whether a photon that flew, or faces, in a direction arrives from the front of a normal, or lies on a surface that
+   faces as it does, on the same side; of no normal (zeros), any. */
+MOTE_HD bool photon_faces(const float facing[3], const float normal[3], mote_photon_area area) {
     if (normal[0] == 0 && normal[1] == 0 && normal[2] == 0) return true;
-    return photon->normal[0] * normal[0] + photon->normal[1] * normal[1] + photon->normal[2] * normal[2] >
-           (float)PHOTON_ALIKE_COSINE;
+    const float along = facing[0] * normal[0] + facing[1] * normal[1] + facing[2] * normal[2];
+    return area == MOTE_PHOTON_AREA_DISC ? along < 0 : along > (float)PHOTON_ALIKE_COSINE;
 }
 
 /* Whether a photon counts at a place, of which it has this square of a distance: it lies on a surface that faces alike
@@ -30,8 +30,7 @@ MOTE_HD bool photon_faces(const photon_record *photon, const float normal[3]) {
    photons that is the photon there, of which it is known beforehand that it is there: counting it would make all of
    them too bright. */
 MOTE_HD bool photon_counts(const photon_record *photon, const float normal[3], double square, mote_photon_area area) {
-    return square > 0 && (area == MOTE_PHOTON_AREA_DISC ? photon_is_in_front(photon, normal) //
-                                                        : photon_faces(photon, normal));
+    return square > 0 && photon_faces(photon_facing(photon, area), normal, area);
 }
 
 /* The disc of the photons that count. Of k or more, the k-th gives the radius, and does not count itself: the mean is
@@ -58,11 +57,18 @@ typedef struct photon_power_sum {
 /* Steps for each unit of power. Floats hold no power of photons of less than this unit. */
 static inline double photon_sum_steps(double unit) { return unit > 1e-60 ? PHOTON_POWER_STEPS / unit : 0; }
 
-MOTE_HD void photon_sum_power(photon_power_sum *sum, const float power[3], double weight, double steps_of_power) {
+/* steps: of the photon's power, of each colour. */
+MOTE_HD void photon_sum_weighted(photon_power_sum *sum, const double steps[3], double weight) {
     for (int k = 0; k < 3; k++) {
-        const double steps = (double)power[k] * steps_of_power * weight;
-        if (steps > 0) sum->steps[k] += (uint64_t)(photon_min(steps, 0x1p42) + 0.5);
+        const double weighted = steps[k] * weight;
+        sum->steps[k] += (uint64_t)(weighted > 0 ? photon_min(weighted, 0x1p42) + 0.5 : 0);
     }
+}
+
+MOTE_HD void photon_sum_power(photon_power_sum *sum, const float power[3], double weight, double steps_of_power) {
+    double steps[3];
+    for (int k = 0; k < 3; k++) steps[k] = (double)power[k] * steps_of_power;
+    photon_sum_weighted(sum, steps, weight);
 }
 
 /* The irradiance of a whole disc. share: of the photons of the map, which of those that were searched among are. */

@@ -186,7 +186,7 @@ static mote_status search_again(const photon_cloud *photons, const mote_cloud *q
     return status;
 }
 
-mote_status photon_gather_on_cpu(mote_device *device, mote_scene *scene, const photon_cloud *photons,
+mote_status photon_gather_on_cpu(mote_device *device, mote_scene *scene, photon_cloud *photons,
                                  const mote_cloud *queries, const mote_photon_gathering *params, float *irradiance) {
     mote_context *ctx = device->ctx;
     const uint64_t rows = mote_cloud_count(queries);

@@ -5,7 +5,7 @@
 #include "photon/photon_ops.h"
 
 /* As the entries of mote_photon_ops. */
-mote_status photon_gather_on_cpu(mote_device *device, mote_scene *scene, const photon_cloud *photons,
+mote_status photon_gather_on_cpu(mote_device *device, mote_scene *scene, photon_cloud *photons,
                                  const mote_cloud *queries, const mote_photon_gathering *params, float *irradiance);
 mote_status photon_look_up_on_cpu(mote_device *device, const photon_cloud *photons, const mote_cloud *queries,
                                   float *irradiance);

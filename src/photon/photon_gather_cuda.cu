@@ -7,13 +7,10 @@
    Places whose k neighbours are not all from the front are searched once more with k + k/8 + 8, and those that still do
    not hold k with twice as many, up to the largest k. How many are searched for does not change the answer. */
 #include "core/cloud.h"
-#include "core/column_math.h"
 #include "device/cuda/warp.cuh"
-#include "device/device_cloud.h"
 #include "knn/knn.h"
 #include "knn/knn_visit_cuda.cuh"
-#include "photon/photon_cuda.h"
-#include "photon/photon_gather.h"
+#include "photon/photon_gather_cuda.h"
 
 /* A warp for each query, rows of 12 bytes for each neighbour; other numbers were not measured. */
 struct gather_policy {
@@ -23,17 +20,11 @@ struct gather_policy {
 
 /* ---- queries: columns on the device */
 
-#define AXES 6 /* x, y, z and the normal */
-
-typedef struct query_columns {
-    mote_column axes[AXES];
-} query_columns;
-
 static mote_status open_queries(mote_device *gpu, const mote_cloud *queries, device_cloud *device,
-                                query_columns *columns) {
+                                photon_query_columns *columns) {
     static const char *const names[3] = {"x", "y", "z"};
     const mote_column *normals[3];
-    mote_column axes[AXES];
+    mote_column axes[PHOTON_QUERY_AXES];
     mote_cloud view = *queries;
     if (!knn_normals_of(queries, normals)) {
         return mote_fail(gpu->ctx, MOTE_ERROR_ARGUMENT,
@@ -46,24 +37,17 @@ static mote_status open_queries(mote_device *gpu, const mote_cloud *queries, dev
         axes[3 + k] = *normals[k];
     }
     view.columns = axes;
-    view.column_count = AXES;
+    view.column_count = PHOTON_QUERY_AXES;
     MOTE_TRY(device_cloud_open(gpu, &view, device));
     memcpy(columns->axes, device->columns, sizeof columns->axes);
     return MOTE_OK;
-}
-
-static __device__ inline void read_normal(const query_columns *queries, uint64_t row, float normal[3]) {
-    double unit[3];
-    knn_unit_normal(column_value(&queries->axes[3], row), column_value(&queries->axes[4], row),
-                    column_value(&queries->axes[5], row), unit);
-    for (int k = 0; k < 3; k++) normal[k] = (float)unit[k];
 }
 
 /* ---- from a row to an irradiance */
 
 typedef struct gather_args {
     const photon_record *records;
-    query_columns queries;
+    photon_query_columns queries;
     const uint32_t *order; /* of the queries, by place */
     uint32_t first, end;   /* places whose rows these are */
     const uint32_t *index; /* [places][searched] */
@@ -125,7 +109,7 @@ static __global__ __launch_bounds__(gather_policy::threads) void gather_rows(con
     float normal[3], irradiance[3];
     uint32_t bits, last, count, counted;
     double radius2;
-    read_normal(&args.queries, row, normal);
+    photon_read_normal(&args.queries, row, normal);
     const uint32_t found = find_front(&args, normal, index, distance2, &bits, &last, &count);
     const bool complete = count < args.searched;
     if (found < args.params.k && !complete && args.unresolved != NULL) {
@@ -152,7 +136,7 @@ static __global__ __launch_bounds__(gather_policy::threads) void divide_by_parts
         photon_vec_of(column_value(&args.queries.axes[0], row), column_value(&args.queries.axes[1], row),
                       column_value(&args.queries.axes[2], row));
     float normal[3];
-    read_normal(&args.queries, row, normal);
+    photon_read_normal(&args.queries, row, normal);
     photon_divide_by_part(&scene, place, normal, &args.params, args.radius2[row], args.irradiance + 3 * row);
 }
 
@@ -161,30 +145,56 @@ static __global__ __launch_bounds__(gather_policy::threads) void divide_by_parts
 typedef struct gathering {
     mote_device *gpu;
     const photon_view *scene;
-    const photon_cloud *photons;
+    photon_cloud *photons;
     const mote_photon_gathering *params;
     float *irradiance;
     double *radius2;
     uint8_t *unresolved;
-    uint32_t searched;
+    uint32_t searched; /* 0: the k-th that counts is selected, without rows */
+    bool selects;      /* where that can be done */
 } gathering;
 
-static mote_status make_search(const gathering *g, const mote_cloud *queries, const knn_cuda_query_set *query_set,
-                               knn_search_args *args) {
+static mote_status make_search(const gathering *g, uint32_t k, const mote_cloud *queries,
+                               const knn_cuda_query_set *query_set, knn_search_args *args) {
     mote_knn_params params = mote_knn_defaults();
-    params.k = g->searched;
+    params.k = k;
     params.radius = g->params->radius;
     params.compression = g->params->compression;
     memset(args, 0, sizeof *args);
     args->tree = *query_set->tree;
     args->queries = query_set->points;
-    args->k = g->searched;
+    args->end = query_set->points.count;
+    args->k = k;
     args->keys = args->tree.metric;
     args->limit = knn_key_limit(&args->tree.metric, params.radius);
     args->by_place = true;
     args->deferred_buffers = &g->photons->index->cuda->deferred_buffers;
     if (!(params.compression > 1)) return MOTE_OK;
     return knn_cuda_normal_weight(g->photons->index, queries, query_set, &params, args);
+}
+
+static gather_args gather_args_of(const gathering *g, const photon_query_columns *columns,
+                                  const knn_search_args *args) {
+    gather_args to;
+    memset(&to, 0, sizeof to);
+    to.records = g->photons->records;
+    to.queries = *columns;
+    to.order = args->queries.order;
+    to.index = args->rows.index32;
+    to.distance2 = args->rows.distance2_wide;
+    to.searched = g->searched;
+    to.params = *g->params;
+    to.steps = photon_sum_steps(g->photons->unit);
+    to.share = g->photons->share;
+    to.irradiance = g->irradiance;
+    to.radius2 = g->radius2;
+    to.unresolved = g->unresolved;
+    return to;
+}
+
+static void launch_parts(const gathering *g, const gather_args *to) {
+    CUDA_LAUNCH(g->gpu, divide_by_parts, cuda_blocks(to->end - to->first, gather_policy::threads),
+                gather_policy::threads, *g->scene, *to);
 }
 
 /* Rows of some queries at a time. */
@@ -196,47 +206,58 @@ static mote_status gather_parts(const gathering *g, knn_search_args *args, gathe
         MOTE_TRY(knn_cuda_search_large_k(g->gpu, args));
         CUDA_LAUNCH(g->gpu, gather_rows, cuda_blocks(to->end - first, gather_policy::threads / CUDA_WARP),
                     gather_policy::threads, *to);
-        CUDA_LAUNCH(g->gpu, divide_by_parts, cuda_blocks(to->end - first, gather_policy::threads),
-                    gather_policy::threads, *g->scene, *to);
+        launch_parts(g, to);
         MOTE_TRY(cuda_launched(g->gpu, "gathering photons"));
         MOTE_TRY(mote_progress(g->gpu->ctx, (double)to->end / (double)queries, "gathering photons"));
     }
     return MOTE_OK;
 }
 
-static mote_status gather_queries(const gathering *g, const mote_cloud *queries, const query_columns *columns,
-                                  const knn_cuda_query_set *query_set) {
+static mote_status gather_rows_of(const gathering *g, knn_search_args *args, const photon_query_columns *columns,
+                                  uint64_t queries) {
     mote_device *gpu = g->gpu;
     const uint64_t neighbor_bytes = sizeof(uint32_t) + sizeof(double);
     const uint64_t max_rows = gather_policy::row_bytes / (g->searched * neighbor_bytes) + 1;
-    const uint64_t rows = query_set->rows < max_rows ? query_set->rows : max_rows;
-    knn_search_args args;
-    MOTE_TRY(make_search(g, queries, query_set, &args));
-    args.rows.index32 = (uint32_t *)cuda_alloc(gpu, rows * g->searched * sizeof(uint32_t), "photon rows");
-    args.rows.distance2_wide = (double *)cuda_alloc(gpu, rows * g->searched * sizeof(double), "photon rows");
-    const gather_args to = {g->photons->records,
-                            *columns,
-                            args.queries.order,
-                            0,
-                            0,
-                            args.rows.index32,
-                            args.rows.distance2_wide,
-                            g->searched,
-                            *g->params,
-                            photon_sum_steps(g->photons->unit),
-                            g->photons->share,
-                            g->irradiance,
-                            g->radius2,
-                            g->unresolved};
-    gather_args part = to;
-    mote_status status = args.rows.index32 != NULL && args.rows.distance2_wide != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
-    if (status == MOTE_OK) status = gather_parts(g, &args, &part, query_set->rows, rows);
-    cuda_free(gpu, args.rows.distance2_wide);
-    cuda_free(gpu, args.rows.index32);
+    const uint64_t rows = queries < max_rows ? queries : max_rows;
+    args->rows.index32 = (uint32_t *)cuda_alloc(gpu, rows * g->searched * sizeof(uint32_t), "photon rows");
+    args->rows.distance2_wide = (double *)cuda_alloc(gpu, rows * g->searched * sizeof(double), "photon rows");
+    gather_args to = gather_args_of(g, columns, args);
+    mote_status status = to.index != NULL && to.distance2 != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+    if (status == MOTE_OK) status = gather_parts(g, args, &to, queries, rows);
+    cuda_free(gpu, args->rows.distance2_wide);
+    cuda_free(gpu, args->rows.index32);
     return status;
 }
 
-static mote_status search(const gathering *g, const mote_cloud *queries, const query_columns *columns) {
+/* Without rows. */
+static mote_status gather_selected(const gathering *g, const knn_search_args *args, const photon_query_columns *columns,
+                                   uint64_t queries) {
+    gather_args to = gather_args_of(g, columns, args);
+    const photon_select_args select = {*columns,      *g->params, to.steps,     to.share,
+                                       g->irradiance, g->radius2, g->unresolved};
+    to.end = (uint32_t)queries;
+    MOTE_TRY(photon_select_on_cuda(g->gpu, args, g->photons, &select));
+    launch_parts(g, &to);
+    MOTE_TRY(cuda_launched(g->gpu, "gathering photons"));
+    return mote_progress(g->gpu->ctx, 1, "gathering photons");
+}
+
+static mote_status gather_queries(gathering *g, const mote_cloud *queries, const photon_query_columns *columns,
+                                  const knn_cuda_query_set *query_set) {
+    knn_search_args args;
+    if (g->selects) {
+        MOTE_TRY(make_search(g, g->params->k, queries, query_set, &args));
+        g->selects = photon_can_select(&args);
+    }
+    if (g->selects) {
+        g->searched = 0;
+        return gather_selected(g, &args, columns, query_set->rows);
+    }
+    MOTE_TRY(make_search(g, g->searched, queries, query_set, &args));
+    return gather_rows_of(g, &args, columns, query_set->rows);
+}
+
+static mote_status search(gathering *g, const mote_cloud *queries, const photon_query_columns *columns) {
     knn_cuda_query_set query_set;
     mote_status status = knn_cuda_query_set_open(g->photons->index, queries, &query_set);
     if (status == MOTE_OK) status = gather_queries(g, queries, columns, &query_set);
@@ -246,10 +267,12 @@ static mote_status search(const gathering *g, const mote_cloud *queries, const q
 
 /* ---- queries whose neighbours came from behind: once more, with more of them */
 
+#define FEW_QUERIES 4096u /* are searched for at once as far as it goes: each further search takes them as long */
+
 /* First k, which most places do with: searches for 64, 128 and 256 are much faster than for a few more. */
-static uint32_t next_search(uint32_t searched, uint32_t k) {
+static uint32_t next_search(uint32_t searched, uint32_t k, uint64_t queries) {
     const uint32_t more = photon_search_k(k), next = searched < more ? more : 2 * searched;
-    return next < MOTE_KNN_MAX_K ? next : MOTE_KNN_MAX_K;
+    return next < MOTE_KNN_MAX_K && queries > FEW_QUERIES ? next : MOTE_KNN_MAX_K;
 }
 
 static __global__ void copy_column(mote_column from, uint32_t value_bytes, const uint32_t *rows, uint64_t count,
@@ -267,11 +290,11 @@ static __global__ void copy_back(const float *from, const uint32_t *rows, uint64
 }
 
 /* Some of the queries; of them, memory: 8 bytes for each value, columns one behind the other. */
-static mote_status wrap_subset(mote_device *gpu, const query_columns *columns, const uint32_t *rows, uint64_t count,
-                               uint8_t *memory, mote_cloud **out) {
-    static const char *const names[AXES] = {"x", "y", "z", "normal_x", "normal_y", "normal_z"};
-    query_columns subset = *columns;
-    for (uint32_t i = 0; i < AXES; i++) {
+static mote_status wrap_subset(mote_device *gpu, const photon_query_columns *columns, const uint32_t *rows,
+                               uint64_t count, uint8_t *memory, mote_cloud **out) {
+    static const char *const names[PHOTON_QUERY_AXES] = {"x", "y", "z", "normal_x", "normal_y", "normal_z"};
+    photon_query_columns subset = *columns;
+    for (uint32_t i = 0; i < PHOTON_QUERY_AXES; i++) {
         uint8_t *const to = memory + i * count * sizeof(double);
         const uint32_t value_bytes = (uint32_t)mote_type_size(columns->axes[i].type);
         CUDA_LAUNCH(gpu, copy_column, cuda_blocks(count, gather_policy::threads), gather_policy::threads,
@@ -281,19 +304,20 @@ static mote_status wrap_subset(mote_device *gpu, const query_columns *columns, c
         subset.axes[i].stride_bytes = value_bytes;
     }
     MOTE_TRY(cuda_launched(gpu, "photon queries"));
-    return mote_cloud_wrap_device(gpu->ctx, count, subset.axes, AXES, out);
+    return mote_cloud_wrap_device(gpu->ctx, count, subset.axes, PHOTON_QUERY_AXES, out);
 }
 
 static mote_status gather_stage(gathering *g, const mote_cloud *queries);
 
-static mote_status gather_again(const gathering *g, const query_columns *columns, const uint32_t *rows,
+static mote_status gather_again(const gathering *g, const photon_query_columns *columns, const uint32_t *rows,
                                 uint64_t count) {
     mote_device *gpu = g->gpu;
     gathering again = *g;
+    again.selects = false;
     mote_cloud *subset = NULL;
-    uint8_t *const memory = (uint8_t *)cuda_alloc(gpu, AXES * count * sizeof(double), "photon queries");
+    uint8_t *const memory = (uint8_t *)cuda_alloc(gpu, PHOTON_QUERY_AXES * count * sizeof(double), "photon queries");
     again.irradiance = (float *)cuda_alloc(gpu, 3 * count * sizeof(float), "photon queries");
-    again.searched = next_search(g->searched, g->params->k);
+    again.searched = next_search(g->searched, g->params->k, count);
     mote_status status = memory != NULL && again.irradiance != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
     if (status == MOTE_OK) status = wrap_subset(gpu, columns, rows, count, memory, &subset);
     if (status == MOTE_OK) status = gather_stage(&again, subset);
@@ -308,7 +332,7 @@ static mote_status gather_again(const gathering *g, const query_columns *columns
     return status;
 }
 
-static mote_status gather_unresolved(const gathering *g, const query_columns *columns, uint64_t queries) {
+static mote_status gather_unresolved(const gathering *g, const photon_query_columns *columns, uint64_t queries) {
     mote_device *gpu = g->gpu;
     uint64_t count = 0;
     uint32_t *const rows = (uint32_t *)cuda_alloc(gpu, queries * sizeof *rows, "photon queries");
@@ -322,7 +346,7 @@ static mote_status gather_unresolved(const gathering *g, const query_columns *co
     return status;
 }
 
-static mote_status gather_and_select(gathering *g, const mote_cloud *queries, const query_columns *columns) {
+static mote_status gather_and_select(gathering *g, const mote_cloud *queries, const photon_query_columns *columns) {
     const uint64_t count = mote_cloud_count(queries);
     if (g->searched == MOTE_KNN_MAX_K) return search(g, queries, columns);
     g->unresolved = (uint8_t *)cuda_alloc(g->gpu, count, "photon queries");
@@ -334,7 +358,7 @@ static mote_status gather_and_select(gathering *g, const mote_cloud *queries, co
     return status;
 }
 
-static mote_status gather_opened(gathering *g, const mote_cloud *queries, const query_columns *columns) {
+static mote_status gather_opened(gathering *g, const mote_cloud *queries, const photon_query_columns *columns) {
     const uint64_t count = mote_cloud_count(queries);
     MOTE_TRY(cuda_fill(g->gpu, g->irradiance, 0, 3 * count * sizeof *g->irradiance));
     g->radius2 = (double *)cuda_alloc(g->gpu, count * sizeof *g->radius2, "photon queries");
@@ -348,7 +372,7 @@ static mote_status gather_opened(gathering *g, const mote_cloud *queries, const 
 /* All queries with g->searched neighbours each, then those that this does not resolve with more. */
 static mote_status gather_stage(gathering *g, const mote_cloud *queries) {
     device_cloud device;
-    query_columns columns;
+    photon_query_columns columns;
     memset(&device, 0, sizeof device);
     g->unresolved = NULL;
     mote_status status = open_queries(g->gpu, queries, &device, &columns);
@@ -357,8 +381,8 @@ static mote_status gather_stage(gathering *g, const mote_cloud *queries) {
     return status;
 }
 
-mote_status photon_gather_on_cuda(mote_device *gpu, mote_scene *scene, const photon_cloud *photons,
-                                  const mote_cloud *queries, const mote_photon_gathering *params, float *irradiance) {
+mote_status photon_gather_on_cuda(mote_device *gpu, mote_scene *scene, photon_cloud *photons, const mote_cloud *queries,
+                                  const mote_photon_gathering *params, float *irradiance) {
     /* Photons that are asked for find themselves, which do not count: k are too few for all of them. */
     const bool at_photons = mote_cloud_find(queries, "bounce") != NULL;
     if (mote_cloud_count(queries) == 0) return MOTE_OK;
@@ -366,13 +390,14 @@ mote_status photon_gather_on_cuda(mote_device *gpu, mote_scene *scene, const pho
     gathering g = {gpu,        &scene->cuda->view,
                    photons,    params,
                    irradiance, NULL,
-                   NULL,       at_photons ? photon_search_k(params->k) : params->k};
+                   NULL,       at_photons ? photon_search_k(params->k) : params->k,
+                   true};
     return gather_stage(&g, queries);
 }
 
 /* ---- what is known at photons */
 
-static __global__ void look_up_rows(query_columns queries, const photon_record *records, const float *known,
+static __global__ void look_up_rows(photon_query_columns queries, const photon_record *records, const float *known,
                                     const uint32_t *index, uint64_t count, float *irradiance) {
     const uint64_t row = (uint64_t)blockIdx.x * gather_policy::threads + threadIdx.x;
     if (row >= count) return;
@@ -380,7 +405,7 @@ static __global__ void look_up_rows(query_columns queries, const photon_record *
     float normal[3];
     uint32_t best = list[0];
     if (best == UINT32_MAX) return;
-    read_normal(&queries, row, normal);
+    photon_read_normal(&queries, row, normal);
     for (uint32_t i = 0; i < PHOTON_LOOK_UP_K && list[i] != UINT32_MAX; i++) {
         if (!photon_is_alike(&records[list[i]], normal)) continue;
         best = list[i];
@@ -389,7 +414,7 @@ static __global__ void look_up_rows(query_columns queries, const photon_record *
     for (uint32_t k = 0; k < 3; k++) irradiance[3 * row + k] = known[3ull * best + k];
 }
 
-static mote_status look_up_queries(mote_device *gpu, const photon_cloud *photons, const query_columns *columns,
+static mote_status look_up_queries(mote_device *gpu, const photon_cloud *photons, const photon_query_columns *columns,
                                    const knn_cuda_query_set *query_set, float *irradiance) {
     const uint64_t count = query_set->rows;
     knn_search_args args;
@@ -417,7 +442,7 @@ mote_status photon_look_up_on_cuda(mote_device *gpu, const photon_cloud *photons
                                    float *irradiance) {
     knn_cuda_query_set query_set;
     device_cloud device;
-    query_columns columns;
+    photon_query_columns columns;
     if (mote_cloud_count(queries) == 0) return MOTE_OK;
     memset(&device, 0, sizeof device);
     MOTE_TRY(cuda_fill(gpu, irradiance, 0, 3 * mote_cloud_count(queries) * sizeof *irradiance));

@@ -103,6 +103,7 @@ static mote_status index_cloud(mote_device *device, photon_cloud *photons) {
 static void free_cloud(mote_device *device, photon_cloud *photons) {
     mote_knn_destroy(photons->index);
     mote_cloud_destroy(photons->cloud);
+    photon_free(device, photons->in_order);
     photon_free(device, photons->irradiance);
     photon_free(device, photons->records);
     memset(photons, 0, sizeof *photons);

@@ -20,6 +20,8 @@ typedef struct photon_cloud {
     double unit;       /* the power of every photon */
     double share;      /* of the photons of the map */
     float *irradiance; /* [3 · count]; NULL: not made */
+    void *in_order;    /* on a GPU: what gathering reads of them, in the order of the index; NULL: not made */
+    int in_order_area; /* mote_photon_area that it was made for */
 } photon_cloud;
 
 /* Photons that are to leave the lights of a scene that has some. */
@@ -57,8 +59,8 @@ typedef struct mote_photon_ops {
                         uint32_t count, float *radiance);
 
     /* Irradiance of queries by the k nearest photons that count there. queries: on the device or the host. */
-    mote_status (*gather)(mote_device *device, mote_scene *scene, const photon_cloud *photons,
-                          const mote_cloud *queries, const mote_photon_gathering *gathering, float *irradiance);
+    mote_status (*gather)(mote_device *device, mote_scene *scene, photon_cloud *photons, const mote_cloud *queries,
+                          const mote_photon_gathering *gathering, float *irradiance);
     /* The irradiance of the nearest photon of a surface of that direction. */
     mote_status (*look_up)(mote_device *device, const photon_cloud *photons, const mote_cloud *queries,
                            float *irradiance);

@@ -56,7 +56,7 @@ static photon_camera camera_of(const mote_camera *camera, const mote_photon_para
 /* ---- steps */
 
 /* The irradiance of samples by photons; of NULL gathering what is known at the nearest. */
-static mote_status ask_photons(drawing *d, const photon_cloud *photons, const photon_sample *samples, uint64_t count,
+static mote_status ask_photons(drawing *d, photon_cloud *photons, const photon_sample *samples, uint64_t count,
                                const mote_photon_gathering *gathering) {
     mote_cloud *queries = NULL;
     MOTE_TRY(d->ops->ask(d->device, samples, count, d->queries));
@@ -68,7 +68,7 @@ static mote_status ask_photons(drawing *d, const photon_cloud *photons, const ph
     return status;
 }
 
-static mote_status add_gathered(drawing *d, const photon_cloud *photons, uint32_t count) {
+static mote_status add_gathered(drawing *d, photon_cloud *photons, uint32_t count) {
     MOTE_TRY(ask_photons(d, photons, d->samples, count, &d->params->gathering));
     return d->ops->add(d->device, d->irradiance, d->part, 3ull * count);
 }
@@ -81,7 +81,7 @@ static mote_status add_shadow_rays(drawing *d, uint64_t first, uint32_t count) {
 /* Final gathering: of light that comes off diffuse surfaces, what is known at the photons there. */
 static mote_status add_final(drawing *d, uint64_t first, uint32_t count) {
     const uint32_t rays = d->params->gather_rays, step = d->batch_rays / rays;
-    const photon_cloud *known = &d->map->chosen[PHOTON_CHOSEN_IRRADIANCE];
+    photon_cloud *known = &d->map->chosen[PHOTON_CHOSEN_IRRADIANCE];
     for (uint32_t begin = 0; begin < count; begin += step) {
         const uint32_t part = count - begin < step ? count - begin : step;
         MOTE_TRY(d->ops->scatter(d->device, d->scene, &d->picture, first + begin, part, d->samples + begin, d->rays));

@@ -215,9 +215,11 @@ static mote_status make_job(mote_renderer *renderer, const mote_camera *camera, 
     return render_make_view(renderer->ctx, camera, &job->part, params->samples, &job->view);
 }
 
-static bool shows_normals(const mote_render_params *p) {
+/* Points are lit where normals were given; without any, nothing is. */
+static bool shows_normals(const mote_renderer *renderer, const mote_render_params *p) {
+    const bool has_normals = p->mode == MOTE_RENDER_SURFACE || renderer->points.normal[0] != NULL;
     return p->show == MOTE_RENDER_SHOW_NORMALS || p->show == MOTE_RENDER_SHOW_NORMAL_ERROR ||
-           (p->show == MOTE_RENDER_SHOW_COLOR && p->light_count > 0);
+           (p->show == MOTE_RENDER_SHOW_COLOR && p->light_count > 0 && has_normals);
 }
 
 mote_status mote_render_draw(mote_renderer *renderer, const mote_camera *camera, const mote_render_params *params,
@@ -237,10 +239,11 @@ mote_status mote_render_draw(mote_renderer *renderer, const mote_camera *camera,
     if (result->on_device && renderer->device->ops == NULL) {
         return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "the renderer is on the CPU: it writes to host memory");
     }
-    job.wants_normals = result->normal != NULL || shows_normals(&p);
+    job.wants_normals = result->normal != NULL || shows_normals(renderer, &p);
     job.wants_values = p.show == MOTE_RENDER_SHOW_RADIUS || p.show == MOTE_RENDER_SHOW_ITERATIONS;
     job.point_radius = p.mode == MOTE_RENDER_POINTS ? 0.5 * p.point_size * p.samples : 0;
     job.wants_splats = result->index != NULL || p.show == MOTE_RENDER_SHOW_NORMAL_ERROR || job.wants_values;
+    job.wants_index = job.wants_splats || p.mode == MOTE_RENDER_SURFACE || p.close_pixels > 0;
     result->covered = result->closed = result->seen = result->splats = 0;
     result->batches = result->batches_drawn = 0;
     result->iterations = result->normal_error_deg = result->normal_error_deviation_deg = 0;

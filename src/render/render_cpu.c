@@ -31,6 +31,7 @@ static mote_status reserve_frame(mote_renderer *renderer, const render_job *job)
                                                                   : RENDER_VALUE_ITERATIONS;
     frame->samples = frame->owned;
     if (!job->wants_normals) frame->samples.normal = NULL;
+    if (!job->wants_index) frame->samples.index = NULL;
     if (!job->wants_values) frame->samples.value = NULL;
     return enough && values ? MOTE_OK : MOTE_ERROR_MEMORY;
 }
@@ -64,21 +65,30 @@ static void free_frame(mote_renderer *renderer) {
 
 /* ---- table */
 
+static mote_status cpu_make_samples(mote_renderer *renderer, const render_job *job, mote_render_result *result) {
+    switch (job->params->mode) {
+    case MOTE_RENDER_POINTS: render_show_points_cpu(renderer, job); return MOTE_OK;
+    case MOTE_RENDER_SURFACE: return render_surface_cpu(renderer, job, result);
+    default: return render_average_cpu(renderer, job);
+    }
+}
+
 static mote_status cpu_draw(mote_renderer *renderer, const render_job *job, mote_render_result *result) {
+    const bool are_colors = render_pixels_are_colors(job, result);
     MOTE_TRY(reserve_frame(renderer, job));
     mote_stage(renderer->ctx, "points");
     MOTE_TRY(mote_progress(renderer->ctx, 0, "drawing"));
-    MOTE_TRY(render_find_nearest_cpu(renderer, job, result));
+    MOTE_TRY(render_find_nearest_cpu(renderer, job, !are_colors, result));
     MOTE_TRY(mote_progress(renderer->ctx, 0.4, "drawing"));
-    switch (job->params->mode) {
-    case MOTE_RENDER_POINTS: render_show_points_cpu(renderer, job); break;
-    case MOTE_RENDER_SURFACE: MOTE_TRY(render_surface_cpu(renderer, job, result)); break;
-    default: MOTE_TRY(render_average_cpu(renderer, job)); break;
-    }
+    if (!are_colors) MOTE_TRY(cpu_make_samples(renderer, job, result));
     MOTE_TRY(mote_progress(renderer->ctx, 0.8, "shading"));
     mote_stage(renderer->ctx, "shading");
-    MOTE_TRY(render_close_cpu(renderer, job, result));
-    MOTE_TRY(render_shade_cpu(renderer, job, result));
+    if (are_colors) {
+        render_write_colors_cpu(renderer, job, result);
+    } else {
+        MOTE_TRY(render_close_cpu(renderer, job, result));
+        MOTE_TRY(render_shade_cpu(renderer, job, result));
+    }
     return mote_progress(renderer->ctx, 1, "shading");
 }
 
@@ -90,7 +100,7 @@ static mote_status cpu_find_neighbors(mote_renderer *renderer, const render_job 
     frame = renderer->frame;
     mote_stage(renderer->ctx, "points");
     MOTE_TRY(mote_progress(renderer->ctx, 0, "drawing"));
-    MOTE_TRY(render_find_nearest_cpu(renderer, job, &ignored));
+    MOTE_TRY(render_find_nearest_cpu(renderer, job, true, &ignored));
     MOTE_TRY(render_see_cpu(renderer, job));
     MOTE_TRY(mote_progress(renderer->ctx, 0.5, "finding neighbours"));
     mote_stage(renderer->ctx, "neighbours");

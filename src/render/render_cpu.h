@@ -53,14 +53,20 @@ void render_unload_points_cpu(mote_renderer *renderer);
 /* Coordinates of a batch from the middle of its box: points->local. */
 void render_shorten_batch(render_points *points, uint32_t b);
 
-/* The nearest point of each sample: frame->keys[0]. What stands behind is left out. */
-mote_status render_find_nearest_cpu(mote_renderer *renderer, const render_job *job, mote_render_result *result);
+/* The nearest point of each sample: frame->keys[0]. What stands behind is left out. notes: batches that they are of are
+   marked, for the next frame; else render_write_colors_cpu does it. */
+mote_status render_find_nearest_cpu(mote_renderer *renderer, const render_job *job, bool notes,
+                                    mote_render_result *result);
 /* The nearest point behind that of a layer: frame->keys[layer + 1]. */
 mote_status render_find_behind_cpu(mote_renderer *renderer, const render_job *job, uint32_t layer);
 /* Fills frame->depths from frame->keys[0], or from frame->limits. */
 mote_status render_measure_depths_cpu(mote_renderer *renderer, const render_view *view, bool of_limits);
 /* Samples of the nearest points. */
 void render_show_points_cpu(const mote_renderer *renderer, const render_job *job);
+/* Whether pixels are the points of frame->keys[0] in their own colours: then no samples are made of them. */
+bool render_pixels_are_colors(const render_job *job, const mote_render_result *result);
+/* Writes such pixels, and marks the batches that they show. */
+void render_write_colors_cpu(mote_renderer *renderer, const render_job *job, mote_render_result *result);
 /* Samples of averages, from frame->keys[0]. */
 mote_status render_average_cpu(mote_renderer *renderer, const render_job *job);
 

@@ -17,11 +17,6 @@ void *render_buffer_of(mote_renderer *renderer, uint64_t size_bytes) {
     return buffer->memory;
 }
 
-/* Which point a sample shows is found where it is asked for, and where splats and closing write it. */
-static bool shows_index(const render_job *job) {
-    return job->wants_splats || job->params->mode == MOTE_RENDER_SURFACE || job->params->close_pixels > 0;
-}
-
 /* What every frame needs; first of all, so that frames of all kinds share these buffers. */
 static mote_status open_frame(mote_renderer *renderer, const render_job *job) {
     if (renderer->frame == NULL) renderer->frame = mote_alloc_zero(renderer->ctx, sizeof(render_frame_cuda), "frame");
@@ -38,7 +33,7 @@ static mote_status open_frame(mote_renderer *renderer, const render_job *job) {
     frame->others.steps = (render_steps *)render_buffer_of(renderer, batches * sizeof(render_steps));
     frame->samples.depth = (float *)render_buffer_of(renderer, samples * sizeof(float));
     frame->samples.color = (uint16_t *)render_buffer_of(renderer, 4 * samples * sizeof(uint16_t));
-    frame->samples.index = shows_index(job) ? (uint32_t *)render_buffer_of(renderer, samples * sizeof(uint32_t)) : NULL;
+    frame->samples.index = job->wants_index ? (uint32_t *)render_buffer_of(renderer, samples * sizeof(uint32_t)) : NULL;
     frame->samples.normal =
         job->wants_normals ? (float *)render_buffer_of(renderer, 3 * samples * sizeof(float)) : NULL;
     frame->samples.value = job->wants_values ? (float *)render_buffer_of(renderer, samples * sizeof(float)) : NULL;
@@ -51,8 +46,8 @@ static mote_status open_frame(mote_renderer *renderer, const render_job *job) {
     for (uint32_t b = 0; b < frame->buffer_count; b++) {
         if (frame->buffers[b].memory == NULL) return MOTE_ERROR_MEMORY;
     }
-    frame->known.count = &frame->counters->listed[RENDER_LIST_KNOWN];
-    frame->others.count = &frame->counters->listed[RENDER_LIST_OTHERS];
+    render_begin_list(frame, RENDER_LIST_KNOWN, &frame->known);
+    render_begin_list(frame, RENDER_LIST_OTHERS, &frame->others);
     return cuda_fill(renderer->device, frame->counters, 0, sizeof *frame->counters);
 }
 
@@ -70,7 +65,7 @@ static void free_frame(mote_renderer *renderer) {
 
 static mote_status draw_mode(mote_renderer *renderer, const render_job *job) {
     switch (job->params->mode) {
-    case MOTE_RENDER_POINTS: return render_show_points_cuda(renderer, job, NULL);
+    case MOTE_RENDER_POINTS: return render_show_points_cuda(renderer, job);
     case MOTE_RENDER_SURFACE: return render_surface_cuda(renderer, job);
     default: return render_average_cuda(renderer, job);
     }

@@ -31,6 +31,7 @@ enum {
 /* What kernels count, and the host is told at the end of a frame. */
 typedef struct render_counters {
     uint32_t listed[RENDER_LISTS]; /* batches */
+    uint32_t taken[RENDER_LISTS];  /* parts of them, after the first one of each warp */
     uint32_t deferred;             /* seen points that have a warp each */
     unsigned long long covered, closed, splats, iterations;
     unsigned long long tiles;                            /* of all splats */
@@ -42,7 +43,7 @@ typedef struct render_counters {
 typedef struct render_list {
     uint32_t *batches;
     struct render_steps *steps; /* of render_steps_cuda.cuh: how the frame sees them */
-    uint32_t *count;            /* in device memory */
+    uint32_t *count, *taken;    /* in device memory, see render_counters */
 } render_list;
 
 /* Sums of a sample, as atomics add them. */
@@ -78,6 +79,12 @@ typedef struct render_frame_cuda {
    no memory. */
 void *render_buffer_of(mote_renderer *renderer, uint64_t size_bytes);
 
+/* Which of the lists of a frame it is. */
+static inline void render_begin_list(const render_frame_cuda *frame, uint32_t number, render_list *list) {
+    list->count = &frame->counters->listed[number];
+    list->taken = &frame->counters->taken[number];
+}
+
 /* ---- points/ */
 mote_status render_load_cuda(mote_renderer *renderer);
 mote_status render_set_colors_cuda(mote_renderer *renderer, const uint8_t *rgba, bool on_device);
@@ -89,7 +96,7 @@ mote_status render_find_behind_cuda(mote_renderer *renderer, const render_job *j
 /* Marks the batches that the frame shows; render_show_points_cuda does, too. */
 mote_status render_note_shown_cuda(mote_renderer *renderer, const render_view *view);
 /* sums: of averages, or NULL: the nearest points. */
-mote_status render_show_points_cuda(mote_renderer *renderer, const render_job *job, const render_color_sums *sums);
+mote_status render_show_points_cuda(mote_renderer *renderer, const render_job *job);
 mote_status render_average_cuda(mote_renderer *renderer, const render_job *job);
 /* frame->others: the batches that are not behind frame->limits. */
 mote_status render_list_within_cuda(mote_renderer *renderer, const render_view *view);

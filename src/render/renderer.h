@@ -4,11 +4,12 @@
    whose points come in another order.
 
      place       0        1        2   ...      1023 | 1024   ...
-     at[3]     x y z    x y z    x y z  ...          |                 world coordinates, doubles, an array per axis
+     at[3]     x y z    x y z    x y z  ...          |                 world coordinates, doubles: CPU an array per axis
      local[3]  x y z    x y z    x y z  ...          |                 CPU: from the middle of the batch's box, floats
      steps[3]  x y z    x y z    x y z  ...          |                 GPU: in the batch's box, 15 bits
      color     rgba     rgba     rgba                |                 alpha 0: not drawn
      index     row      row      row                 |                 which point of the cloud
+     record   x y z r  x y z r  x y z r              |                 GPU: at and index, 32 bytes together
      batches   \___________ batch 0 ________________/ \__ batch 1 ...  box, spacing
 
    Normals are by row of the cloud, not by place: only points that a frame shows are asked for theirs. */
@@ -39,17 +40,23 @@ typedef struct render_batch {
 typedef struct render_points {
     uint32_t count; /* of points with a finite position */
     uint32_t batch_count;
-    bool tied;          /* two points or more are in one place: their colours decide which is first */
-    double *at[3];      /* [count], rounded up to whole batches with copies of the last */
-    float *local[3];    /* CPU: the same, see render_short_math.h; made when a second frame is drawn */
-    bool shortened;     /* they are made */
-    uint64_t *steps[3]; /* GPU: [count / 4], see render_steps_cuda.cuh */
-    uint32_t *color;    /* [count] */
-    uint32_t *index;    /* [all]: finite points first */
+    bool tied;       /* two points or more are in one place: their colours decide which is first */
+    double *at[3];   /* [apart · count], rounded up to whole batches with copies of the last */
+    uint32_t apart;  /* numbers from one point to the next: CPU 1; GPU RENDER_RECORD: at[k] is number k of a record */
+    float *local[3]; /* CPU: the same, see render_short_math.h; made when a second frame is drawn */
+    bool shortened;  /* they are made */
+    uint64_t *steps; /* GPU: [3 · count / 4], see render_steps_cuda.cuh */
+    uint32_t *group_box[3]; /* GPU: [count / 32], see render_groups_cuda.cuh */
+    uint64_t *group_sums;   /* the same */
+    uint32_t *color;        /* [count] */
+    uint32_t *index;        /* CPU: [all], finite points first; GPU: in the records */
+    uint32_t index_apart;   /* CPU 1; GPU: as many as a record has */
     render_batch *batches;
     float *normal[3]; /* [rows of the cloud]; NULL: none are given */
     float *spacing;   /* [rows of the cloud] or NULL */
 } render_points;
+
+#define RENDER_RECORD 4u /* doubles of a record: what is asked of one point is in one sector of memory */
 
 struct mote_renderer {
     mote_context *ctx;
@@ -63,6 +70,14 @@ struct mote_renderer {
     void *frame;     /* of the backend: buffers of frames, kept from one to the next */
 };
 
+MOTE_HD double render_at(const render_points *points, int axis, uint32_t place) {
+    return points->at[axis][(uint64_t)place * points->apart];
+}
+
+MOTE_HD uint32_t render_row(const render_points *points, uint32_t place) {
+    return points->index[(uint64_t)place * points->index_apart];
+}
+
 /* What a frame is drawn with: checked, and turned into samples. */
 typedef struct render_job {
     const mote_render_params *params;
@@ -70,9 +85,17 @@ typedef struct render_job {
     render_part part;
     double point_radius; /* POINTS: of a disc, samples; below 1: a point covers its own sample */
     bool wants_normals;  /* the picture, or its lights, need them */
+    bool wants_index;    /* which point a sample shows */
     bool wants_splats;   /* SURFACE: which splat covers a sample most */
     bool wants_values;   /* SURFACE: false colours of splats */
 } render_job;
+
+/* Whether a pixel is one sample, whose neighbours nobody asks for: then shading finds what it shows by itself. */
+static inline bool render_pixels_are_points(const render_job *job) {
+    const mote_render_params *p = job->params;
+    return p->mode != MOTE_RENDER_SURFACE && p->samples == 1 && p->close_pixels == 0 && !(p->edl_strength > 0) &&
+           p->show == MOTE_RENDER_SHOW_COLOR;
+}
 
 #ifdef __cplusplus
 }

@@ -199,6 +199,18 @@ static mote_scene *many_triangles(mote_context *ctx) {
     return scene_end(ctx, s);
 }
 
+/* A light whose photons meet the ground in places that floats hardly tell apart, many in one place, and a wide one. */
+static mote_scene *needle(mote_context *ctx) {
+    small_scene *s = scene_begin();
+    add_patch(s, 0, 2, false, GREY);
+    add_light(s, MOTE_LIGHT_SPOT, 0.4, 0.2, 3);
+    s->lights[0].inner_rad = 2e-7;
+    s->lights[0].outer_rad = 4e-7;
+    for (int k = 0; k < 3; k++) s->lights[0].intensity[k] = 3e12;
+    add_light(s, MOTE_LIGHT_SPOT, -0.4, 0.2, 2);
+    return scene_end(ctx, s);
+}
+
 typedef struct scene_row {
     const char *name;
     mote_scene *(*make)(mote_context *ctx); /* NULL: built in */
@@ -211,6 +223,7 @@ static const scene_row scenes[] = {{"cornell", NULL},
                                    {"light in a wall", light_in_wall},
                                    {"bright box", bright_box},
                                    {"many triangles", many_triangles},
+                                   {"needle", needle},
                                    {"ring", NULL},
                                    {"furnace", NULL},
                                    {"cornell-empty", NULL}};
@@ -338,6 +351,9 @@ static const mote_photon_gathering gatherings[] = {
     {.k = 300, .compression = 7, .filter = MOTE_PHOTON_FILTER_CONE, .area = MOTE_PHOTON_AREA_DISC},
     {.k = 200, .compression = 3, .filter = MOTE_PHOTON_FILTER_EPANECHNIKOV},
     {.k = 1024, .compression = 1, .radius = 1, .filter = MOTE_PHOTON_FILTER_CONE},
+    {.k = 64, .compression = 4, .filter = MOTE_PHOTON_FILTER_NONE},
+    {.k = 97, .compression = 30, .radius = 0.3, .filter = MOTE_PHOTON_FILTER_CONE, .area = MOTE_PHOTON_AREA_DISC},
+    {.k = 288, .compression = 4, .filter = MOTE_PHOTON_FILTER_CONE},
 };
 #define GATHERINGS (sizeof gatherings / sizeof gatherings[0])
 
@@ -355,6 +371,25 @@ static void gathered_light_is_the_same(void **state) {
         put_out(&cuda);
         put_out(&cpu);
     }
+}
+
+/* So many queries that they go in larger groups, and groups one after the other. */
+static void many_queries_find_the_same(void **state) {
+    static const mote_photon_gathering many[] = {
+        {.k = 64, .compression = 4, .filter = MOTE_PHOTON_FILTER_CONE},
+        {.k = 24, .compression = 1, .filter = MOTE_PHOTON_FILTER_NONE},
+        {.k = 150, .compression = 4, .radius = 0.15, .filter = MOTE_PHOTON_FILTER_EPANECHNIKOV}};
+    const parity_pair *pair = *state;
+    const uint64_t photons = parity_extent(500, 20000, 100000);
+    const uint64_t counts[] = {parity_extent(100, 33000, 140000), parity_extent(100, 100, 20000),
+                               parity_extent(100, 16500, 20000)};
+    lit_scene cpu = light_scene(pair->cpu, &scenes[0], photons, 2),
+              cuda = light_scene(pair->cuda, &scenes[0], photons, 2);
+    for (uint32_t j = 0; j < sizeof many / sizeof many[0]; j++) {
+        compare_gathering(&cpu, &cuda, MOTE_FLOAT32, counts[j], &many[j], "many queries");
+    }
+    put_out(&cuda);
+    put_out(&cpu);
 }
 
 /* ---- pictures */
@@ -415,9 +450,8 @@ static void a_scene_needs_no_map(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        PARITY_TEST(maps_are_the_same),
-        PARITY_TEST(gathered_light_is_the_same),
-        PARITY_TEST(pictures_are_the_same),
+        PARITY_TEST(maps_are_the_same),          PARITY_TEST(gathered_light_is_the_same),
+        PARITY_TEST(many_queries_find_the_same), PARITY_TEST(pictures_are_the_same),
         PARITY_TEST(a_scene_needs_no_map),
     };
     if (!parity_can_run()) return PARITY_SKIPPED;

@@ -143,6 +143,7 @@ static bool reserve_points(mote_renderer *renderer) {
     const uint64_t padded = batches * RENDER_BATCH;
     const char *what = "points of a picture";
     if (points->index != NULL) return true;
+    points->apart = points->index_apart = 1;
     points->index = mote_alloc(ctx, rows * sizeof *points->index, what);
     points->color = mote_alloc(ctx, padded * sizeof *points->color, what);
     points->batches = mote_alloc(ctx, batches * sizeof *points->batches, what);

@@ -7,8 +7,9 @@
 #include "math/ordered.h"
 #include "order/order_cuda.h"
 #include "order/sort/order_keys_cuda.h"
+#include "render/points/render_groups_cuda.cuh"
 #include "render/points/render_load.h"
-#include "render/points/render_steps_cuda.cuh"
+#include "render/points/render_record_cuda.cuh"
 #include "render/render_cuda.h"
 
 #define THREADS 256u
@@ -53,12 +54,16 @@ static __global__ void find_shared_code(const uint64_t *keys, render_points poin
     if (i < points.count && keys[i] == keys[i - 1]) notes_of(&points)->shared_code = 1;
 }
 
+static __device__ __forceinline__ bool is_same_place(const render_points *points, uint32_t i) {
+    double one[3], before[3];
+    render_load_at(points, i, one);
+    render_load_at(points, i - 1, before);
+    return one[0] == before[0] && one[1] == before[1] && one[2] == before[2];
+}
+
 static __global__ void find_shared_place(render_points points) {
     const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x + 1;
-    if (i < points.count && points.at[0][i] == points.at[0][i - 1] && points.at[1][i] == points.at[1][i - 1] &&
-        points.at[2][i] == points.at[2][i - 1]) {
-        notes_of(&points)->shared_place = 1;
-    }
+    if (i < points.count && is_same_place(&points, (uint32_t)i)) { notes_of(&points)->shared_place = 1; }
 }
 
 static mote_status sort_by_code(const render_source *from, const mote_lattice *lattice, cuda_pairs64 *pairs) {
@@ -97,22 +102,20 @@ static mote_status sort_by_content(const render_source *from, const mote_lattice
 
 /* ---- points by place */
 
-/* index: of rows rows, those of finite points first. end: of whole batches */
+/* index: of finite points. end: of whole batches */
 static __global__ void gather(mote_column x, mote_column y, mote_column z, render_color_source colors,
-                              const uint32_t *index, uint64_t rows, render_points points, uint64_t end) {
+                              const uint32_t *index, render_points points, uint64_t end) {
     const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
-    if (i < rows) points.index[i] = index[i];
     if (i >= end) return;
     const uint64_t row = index[i < points.count ? i : points.count - 1];
-    points.at[0][i] = column_value(&x, row);
-    points.at[1][i] = column_value(&y, row);
-    points.at[2][i] = column_value(&z, row);
+    const render_record record = {column_value(&x, row), column_value(&y, row), column_value(&z, row), (uint32_t)row};
+    ((render_record *)points.at[0])[i] = record;
     points.color[i] = i < points.count ? render_color_of(&colors, row) : RENDER_NO_COLOR;
 }
 
 static __global__ void gather_colors(render_color_source colors, render_points points) {
     const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
-    if (i < points.count) points.color[i] = render_color_of(&colors, points.index[i]);
+    if (i < points.count) points.color[i] = render_color_of(&colors, render_row(&points, (uint32_t)i));
 }
 
 /* ---- batches: a block each, a warp for each of its sub-batches */
@@ -131,8 +134,8 @@ static __global__ void bound_batches(render_points points) {
     for (int k = 0; k < 3; k++) {
         double min_here = 1.7976931348623157e308, max_here = -1.7976931348623157e308;
         for (uint32_t i = from + warp_lane(); i < to; i += CUDA_WARP) {
-            min_here = min(min_here, points.at[k][i]);
-            max_here = max(max_here, points.at[k][i]);
+            min_here = min(min_here, render_at(&points, k, i));
+            max_here = max(max_here, render_at(&points, k, i));
         }
         min_here = warp_min(min_here);
         max_here = warp_max(max_here);
@@ -156,21 +159,44 @@ static __global__ void bound_batches(render_points points) {
     batch->drawn = 0;
 }
 
-/* Four points, whose colours tell which are drawn. */
+/* The sum of the colours of a group, as group_sums has it, from four points of each of its lanes. */
+static __device__ __forceinline__ uint64_t sum_group(const render_points *points, uint64_t first) {
+    uint64_t sum[4] = {0, 0, 0, 0};
+    for (uint32_t j = 0; j < RENDER_AT_ONCE; j++) {
+        const uint32_t color = points->color[first + j];
+        if (color == RENDER_NO_COLOR) continue;
+        for (int c = 0; c < 3; c++) sum[c] += color >> 8 * c & 255u;
+        sum[3]++;
+    }
+    return render_pack_sums(warp_sum<RENDER_GROUP_LANES>(sum[0]), warp_sum<RENDER_GROUP_LANES>(sum[1]),
+                            warp_sum<RENDER_GROUP_LANES>(sum[2]), warp_sum<RENDER_GROUP_LANES>(sum[3]));
+}
+
+/* Four points, whose colours tell which are drawn; lanes of a group add up what it is. */
 static __global__ void make_steps(render_points points, uint64_t words) {
-    const uint64_t w = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
-    if (w >= words) return;
+    const uint64_t w = (uint64_t)blockIdx.x * THREADS + threadIdx.x, group = w / RENDER_GROUP_LANES;
+    if (w >= words) return; /* all of a batch's words have threads of the same warps */
     const render_batch *batch = &points.batches[w * RENDER_AT_ONCE / RENDER_BATCH];
+    const bool tells = w % RENDER_GROUP_LANES == 0;
     for (int k = 0; k < 3; k++) {
         uint64_t word = 0;
+        uint32_t low = RENDER_STEP_MAX, high = 0;
         for (uint32_t j = 0; j < RENDER_AT_ONCE; j++) {
             const uint64_t i = w * RENDER_AT_ONCE + j;
-            uint32_t step = render_step_of(points.at[k][i], batch->min[k], batch->max[k]);
+            uint32_t step = render_step_of(render_at(&points, k, (uint32_t)i), batch->min[k], batch->max[k]);
             if (k == 0 && points.color[i] == RENDER_NO_COLOR) step &= ~RENDER_STEP_DRAWN;
             word |= (uint64_t)step << 16 * j;
+            if (points.color[i] == RENDER_NO_COLOR) continue;
+            low = min(low, step & RENDER_STEP_MAX);
+            high = max(high, step & RENDER_STEP_MAX);
         }
-        points.steps[k][w] = word;
+        points.steps[group * RENDER_GROUP_WORDS + (uint64_t)k * RENDER_GROUP_LANES + w % RENDER_GROUP_LANES] = word;
+        low = warp_min<RENDER_GROUP_LANES>(low);
+        high = warp_max<RENDER_GROUP_LANES>(high);
+        if (tells) points.group_box[k][group] = high << 16 | low;
     }
+    const uint64_t sums = sum_group(&points, w * RENDER_AT_ONCE);
+    if (tells) points.group_sums[group] = sums;
 }
 
 static void launch_steps(mote_renderer *renderer) {
@@ -201,26 +227,35 @@ static bool reserve_points(mote_renderer *renderer) {
     const uint64_t padded = batches * RENDER_BATCH;
     const char *what = "points of a picture";
     if (points->index != NULL) return true;
-    points->index = (uint32_t *)cuda_alloc(gpu, rows * sizeof(uint32_t), what);
+    points->apart = RENDER_RECORD;
+    points->index_apart = sizeof(render_record) / sizeof(uint32_t);
+    points->at[0] = (double *)cuda_alloc(gpu, padded * sizeof(render_record), what);
     points->color = (uint32_t *)cuda_alloc(gpu, padded * sizeof(uint32_t), what);
     points->batches = (render_batch *)cuda_alloc(gpu, (batches + 1) * sizeof(render_batch), what);
     renderer->boxes = (mote_box *)mote_alloc(renderer->ctx, batches * sizeof(mote_box), what);
-    bool complete = points->index != NULL && points->color != NULL && points->batches != NULL;
+    bool complete = points->at[0] != NULL && points->color != NULL && points->batches != NULL;
     for (int k = 0; k < 3; k++) {
-        points->at[k] = (double *)cuda_alloc(gpu, padded * sizeof(double), what);
-        points->steps[k] = (uint64_t *)cuda_alloc(gpu, padded / RENDER_AT_ONCE * sizeof(uint64_t), what);
-        complete = complete && points->at[k] != NULL && points->steps[k] != NULL;
+        points->group_box[k] = (uint32_t *)cuda_alloc(gpu, padded / RENDER_GROUP * sizeof(uint32_t), what);
+        complete = complete && points->group_box[k] != NULL;
     }
-    return complete && renderer->boxes != NULL;
+    points->steps = (uint64_t *)cuda_alloc(gpu, batches * RENDER_BATCH_WORDS * sizeof(uint64_t), what);
+    points->group_sums = (uint64_t *)cuda_alloc(gpu, padded / RENDER_GROUP * sizeof(uint64_t), what);
+    complete = complete && points->steps != NULL && points->group_sums != NULL;
+    if (!complete || renderer->boxes == NULL) return false;
+    render_record *records = (render_record *)points->at[0];
+    points->at[1] = &records->y;
+    points->at[2] = &records->z;
+    points->index = &records->index;
+    return true;
 }
 
 static mote_status place_points(mote_renderer *renderer, const render_source *from, const uint32_t *index) {
     mote_device *gpu = renderer->device;
     const render_points *points = &renderer->points;
-    const uint64_t rows = renderer->cloud->count, end = (uint64_t)points->batch_count * RENDER_BATCH;
-    CUDA_LAUNCH(gpu, gather, cuda_blocks(rows > end ? rows : end, THREADS), THREADS, from->axes[0], from->axes[1],
-                from->axes[2], from->colors, index, rows, *points, end);
-    if (points->count == 0) return cuda_launched(gpu, "reading points");
+    const uint64_t end = (uint64_t)points->batch_count * RENDER_BATCH;
+    if (points->count == 0) return MOTE_OK;
+    CUDA_LAUNCH(gpu, gather, cuda_blocks(end, THREADS), THREADS, from->axes[0], from->axes[1], from->axes[2],
+                from->colors, index, *points, end);
     CUDA_LAUNCH(gpu, bound_batches, points->batch_count, BOX_BLOCK, *points);
     launch_steps(renderer);
     return cuda_launched(gpu, "reading points");
@@ -402,11 +437,10 @@ void render_unload_points_cuda(mote_renderer *renderer) {
     mote_device *gpu = renderer->device;
     render_points *points = &renderer->points;
     drop_normals(renderer);
-    for (int k = 0; k < 3; k++) {
-        cuda_free(gpu, points->at[k]);
-        cuda_free(gpu, points->steps[k]);
-    }
+    for (int k = 0; k < 3; k++) { cuda_free(gpu, points->group_box[k]); }
+    cuda_free(gpu, points->steps);
+    cuda_free(gpu, points->group_sums);
+    cuda_free(gpu, points->at[0]);
     cuda_free(gpu, points->color);
-    cuda_free(gpu, points->index);
     cuda_free(gpu, points->batches);
 }

@@ -8,6 +8,7 @@
 #include "render/points/render_points_math.h"
 #include "render/points/render_project_cpu.h"
 #include "render/render_cpu.h"
+#include "render/shade/render_look.h"
 
 #define AT_ONCE 16 /* batches that a thread takes */
 #define FEW     12 /* of 64 points: so few are projected one by one */
@@ -166,21 +167,22 @@ static uint64_t draw_new(mote_renderer *renderer, const render_view *view) {
 }
 
 /* For the next frame: whose points this one shows. */
+static inline void note_batch(render_points *points, uint64_t key) {
+    uint32_t *drawn = &points->batches[(uint32_t)key / RENDER_BATCH].drawn;
+    if (__atomic_load_n(drawn, __ATOMIC_RELAXED) == 0) __atomic_store_n(drawn, 1, __ATOMIC_RELAXED);
+}
+
 static void note_drawn(mote_renderer *renderer, const render_view *view) {
-    render_points *points = &renderer->points;
     const render_frame *frame = renderer->frame;
     const int64_t samples = (int64_t)view->width * view->height;
-    for (uint32_t b = 0; b < points->batch_count; b++) points->batches[b].drawn = 0;
 #pragma omp parallel for schedule(static) num_threads(renderer->ctx->threads)
     for (int64_t i = 0; i < samples; i++) {
-        const uint64_t key = frame->keys[0][i];
-        if (key == RENDER_NO_KEY) continue;
-        uint32_t *drawn = &points->batches[(uint32_t)key / RENDER_BATCH].drawn;
-        if (__atomic_load_n(drawn, __ATOMIC_RELAXED) == 0) __atomic_store_n(drawn, 1, __ATOMIC_RELAXED);
+        if (frame->keys[0][i] != RENDER_NO_KEY) note_batch(&renderer->points, frame->keys[0][i]);
     }
 }
 
-mote_status render_find_nearest_cpu(mote_renderer *renderer, const render_job *job, mote_render_result *result) {
+mote_status render_find_nearest_cpu(mote_renderer *renderer, const render_job *job, bool notes,
+                                    mote_render_result *result) {
     render_frame *frame = renderer->frame;
     clear_keys(renderer, &job->view, frame->keys[0]);
     result->batches = renderer->points.batch_count;
@@ -189,7 +191,8 @@ mote_status render_find_nearest_cpu(mote_renderer *renderer, const render_job *j
         MOTE_TRY(render_measure_depths_cpu(renderer, &job->view, false));
         result->batches_drawn += draw_new(renderer, &job->view);
     }
-    note_drawn(renderer, &job->view);
+    for (uint32_t b = 0; b < renderer->points.batch_count; b++) renderer->points.batches[b].drawn = 0;
+    if (notes) note_drawn(renderer, &job->view);
     return MOTE_OK;
 }
 
@@ -224,4 +227,49 @@ void render_show_points_cpu(const mote_renderer *renderer, const render_job *job
             is_disc ? render_key_around(&job->view, frame->keys[0], job->point_radius, (uint64_t)i) : frame->keys[0][i];
         render_show_point(&job->view, points, key, job->wants_normals, to, (uint64_t)i);
     }
+}
+
+/* ---- pixels */
+
+bool render_pixels_are_colors(const render_job *job, const mote_render_result *result) {
+    return render_pixels_are_points(job) && job->params->mode == MOTE_RENDER_POINTS && job->point_radius < 1 &&
+           !job->wants_normals && result->color16 == NULL;
+}
+
+/* Pixels of a row; returns how many show something. */
+static uint64_t write_row(mote_renderer *renderer, const uint64_t *keys, uint32_t width, uint32_t back, uint64_t first,
+                          const mote_render_result *to) {
+    render_points *points = &renderer->points;
+    uint64_t covered = 0;
+    for (uint64_t i = first; i < first + width; i++) {
+        const uint64_t key = keys[i];
+        const bool empty = key == RENDER_NO_KEY;
+        const uint32_t color = empty ? back : points->color[(uint32_t)key];
+        if (to->color8 != NULL) memcpy(to->color8 + 4 * i, &color, sizeof color);
+        if (to->depth != NULL) to->depth[i] = empty ? INFINITY : render_float_of_ordered(render_key_depth(key));
+        if (to->index != NULL) to->index[i] = empty ? MOTE_RENDER_NO_POINT : render_row(points, (uint32_t)key);
+        if (empty) continue;
+        note_batch(points, key);
+        covered++;
+    }
+    return covered;
+}
+
+void render_write_colors_cpu(mote_renderer *renderer, const render_job *job, mote_render_result *result) {
+    const render_frame *frame = renderer->frame;
+    const uint32_t width = job->view.width;
+    const render_rgba nothing = {0.0f, 0.0f, 0.0f, 0.0f};
+    uint8_t back8[4];
+    const render_pixels behind = {back8, NULL, NULL, NULL, NULL};
+    render_look look;
+    uint64_t covered = 0;
+    uint32_t back;
+    render_make_look(renderer, job, &look);
+    render_write_color(&look, nothing, &behind, 0);
+    memcpy(&back, back8, sizeof back);
+#pragma omp parallel for schedule(dynamic, 4) num_threads(renderer->ctx->threads) reduction(+ : covered)
+    for (int64_t y = 0; y < (int64_t)job->view.height; y++) {
+        covered += write_row(renderer, frame->keys[0], width, back, (uint64_t)y * width, result);
+    }
+    result->covered = covered;
 }

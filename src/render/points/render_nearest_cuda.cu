@@ -9,7 +9,9 @@
 
    Such a key never stays: the point that it is of has a lesser one, and is projected. */
 #include "device/cuda/warp.cuh"
-#include "render/points/render_steps_cuda.cuh"
+#include "render/points/render_groups_cuda.cuh"
+#include "render/points/render_record_cuda.cuh"
+#include "render/points/render_show_cuda.cuh"
 #include "render/render_cuda.h"
 
 #define THREADS 256u
@@ -32,10 +34,17 @@ static __device__ __forceinline__ uint32_t block_reserve(uint32_t *count, bool w
     return first + place;
 }
 
+/* patches: whether those that cover few samples are drawn in patches */
 static __device__ __forceinline__ void list_batch(const render_points *points, const render_view *view, uint32_t b,
-                                                  uint32_t place, const render_list *list) {
+                                                  uint32_t place, bool patches, const render_list *list) {
+    const render_batch *batch = &points->batches[b];
+    render_steps steps = render_make_steps(view, batch->min, batch->max);
+    if (patches && steps.usable != 0) {
+        const render_reach reach = render_tight_reach(view, &steps, batch->min, batch->max);
+        render_make_patch(view, &reach, RENDER_PATCH, &steps);
+    }
     list->batches[place] = b;
-    list->steps[place] = render_make_steps(view, points->batches[b].min, points->batches[b].max);
+    list->steps[place] = steps;
 }
 
 /* Batches in the picture: those that the last frame shows go to known, the others are marked NEW. Before the first
@@ -51,13 +60,14 @@ static __global__ void sort_batches(render_points points, render_view view, uint
         states[b] = (uint8_t)(reach.outside ? OUTSIDE : drawn ? DRAWN_BEFORE : NEW);
     }
     const uint32_t place = block_reserve(known.count, drawn);
-    if (drawn) list_batch(&points, &view, b, place, &known);
+    if (drawn) list_batch(&points, &view, b, place, true, &known);
 }
 
 /* Of some batches those that are not behind what stands there. only_new: of those marked NEW; else of all inside.
    keys, limits: one is NULL */
-static __global__ void list_visible(render_points points, render_view view, render_depths depths, const uint64_t *keys,
-                                    const uint32_t *limits, const uint8_t *states, bool only_new, render_list list) {
+static __global__ void __launch_bounds__(THREADS, 3)
+    list_visible(render_points points, render_view view, render_depths depths, const uint64_t *keys,
+                 const uint32_t *limits, const uint8_t *states, bool only_new, render_list list) {
     const uint32_t b = blockIdx.x * THREADS + threadIdx.x;
     bool visible = false;
     render_steps steps;
@@ -67,6 +77,7 @@ static __global__ void list_visible(render_points points, render_view view, rend
         const render_reach reach = steps.usable != 0 ? render_tight_reach(&view, &steps, batch->min, batch->max)
                                                      : render_box_reach(&view, batch->min, batch->max);
         visible = !render_is_hidden_box(&view, &depths, keys, limits, &reach);
+        if (visible) render_make_patch(&view, &reach, keys != NULL ? RENDER_PATCH : RENDER_SUM_PATCH, &steps);
     }
     const uint32_t place = block_reserve(list.count, visible);
     if (!visible) return;
@@ -78,19 +89,12 @@ static __global__ void list_inside(render_points points, render_view view, const
     const uint32_t b = blockIdx.x * THREADS + threadIdx.x;
     const bool inside = b < points.batch_count && states[b] != OUTSIDE;
     const uint32_t place = block_reserve(list.count, inside);
-    if (inside) list_batch(&points, &view, b, place, &list);
-}
-
-/* The batch of what a sample shows. */
-static __device__ __forceinline__ void note_batch(const render_points *points, uint64_t key, uint32_t number) {
-    if (key == RENDER_NO_KEY) return;
-    uint32_t *drawn = &points->batches[(uint32_t)key / RENDER_BATCH].drawn;
-    if (*drawn != number) *drawn = number;
+    if (inside) list_batch(&points, &view, b, place, false, &list);
 }
 
 static __global__ void note_batches(const uint64_t *keys, uint64_t samples, render_points points, uint32_t number) {
     const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
-    if (i < samples) note_batch(&points, keys[i], number);
+    if (i < samples) render_note_batch(&points, keys[i], number);
 }
 
 /* ---- their points */
@@ -161,7 +165,9 @@ static __device__ __forceinline__ uint32_t find_candidates(const render_steps *s
 template <bool BEHIND>
 static __device__ __forceinline__ void draw_point(const render_points *points, const render_view *view, uint32_t i,
                                                   const uint64_t *before, uint64_t *keys) {
-    const render_place place = render_to_camera(view, points->at[0][i], points->at[1][i], points->at[2][i]);
+    double at[3];
+    render_load_at(points, i, at);
+    const render_place place = render_to_camera(view, at[0], at[1], at[2]);
     const uint32_t sample = render_sample_of(view, place);
     if (sample == RENDER_OUTSIDE) return;
     const uint64_t key = render_key((float)place.z, i);
@@ -170,32 +176,179 @@ static __device__ __forceinline__ void draw_point(const render_points *points, c
     atomicMin((unsigned long long *)&keys[sample], (unsigned long long)key);
 }
 
+/* Groups of a batch that has no patch. */
+template <bool BEHIND>
+static __device__ __forceinline__ void
+draw_sparse(const render_points *points, const render_view *view, const render_steps *steps, uint32_t batch,
+            uint32_t groups, const uint64_t *before, uint64_t *keys, uint8_t *list, uint16_t *queue) {
+    uint32_t asked = 0;
+    const render_group group = render_see_group(points, steps, view->perspective, batch);
+    const uint32_t nearest = render_ordered(group.near_depth);
+    const bool hidden = render_is_hidden_group(
+        &group, view->width, [&](uint32_t sample) { return nearest > render_key_depth(keys[sample]); });
+    groups &= __ballot_sync(CUDA_ALL, group.drawn && !hidden);
+    render_for_groups(points, batch, groups, list, [&](uint32_t first, render_words words) {
+        render_four four;
+        render_find_four(steps, view->perspective, words, &four);
+        rule_out<BEHIND>(steps, keys, before, &four);
+        bool any = four.unsure != 0;
+        for (uint32_t j = 0; j < RENDER_AT_ONCE; j++) any = any || four.sample[j] != RENDER_OUTSIDE;
+        if (!__any_sync(CUDA_ALL, any)) return;
+        render_ask(find_candidates(steps, keys, &four), first, queue, &asked);
+    });
+    render_for_asked(queue, asked,
+                     [&](uint32_t i) { draw_point<BEHIND>(points, view, batch * RENDER_BATCH + i, before, keys); });
+}
+
+/* ---- patches: most points are compared in shared memory, and lower what it holds */
+
+/* A point that may be the nearest of its sample: not if its depth is below least by now.
+
+     bits 31…16 place in the patch, or UNSURE    bits 15…0 point of the batch */
+typedef struct candidate {
+    uint32_t point, least;
+} candidate;
+
+#define UNSURE         RENDER_PATCH        /* a place that rules nothing out */
+#define NOWHERE        (RENDER_PATCH + 1u) /* a place that rules all out: no least depth of a patch is 0 */
+#define MAX_CANDIDATES 320u                /* more than a chunk has points */
+
+/* Of a warp, in shared memory. */
+typedef struct draw_memory {
+    uint8_t groups[RENDER_GROUPS];
+    uint32_t patch[RENDER_PATCH + 2]; /* at least how near something is, as positive floats */
+    union {
+        candidate candidates[MAX_CANDIDATES];
+        uint16_t queue[RENDER_QUEUE];
+    };
+} draw_memory;
+
+/* Four points of a lane: their places in the patch, and their least depths. A bit for each that is not ruled out.
+   Without branches. */
+static __device__ __forceinline__ uint32_t find_in_patch(const render_steps *s, bool perspective, const uint32_t *patch,
+                                                         render_words words, uint32_t place[RENDER_AT_ONCE],
+                                                         uint32_t least[RENDER_AT_ONCE]) {
+    uint32_t open = 0;
+#pragma unroll
+    for (uint32_t j = 0; j < RENDER_AT_ONCE; j++) {
+        float depth;
+        place[j] = render_step_sample(s, perspective, render_step_float(words.x, j), render_step_float(words.y, j),
+                                      render_step_float(words.z, j), NOWHERE, UNSURE, &depth);
+        least[j] = __float_as_uint(depth - s->depth_slack);
+        const bool drawn = (words.x >> 16 * j & RENDER_STEP_DRAWN) != 0;
+        open |= (drawn & (least[j] <= patch[place[j]]) ? 1u : 0u) << j;
+    }
+    return open;
+}
+
+/* Puts a lane's open points behind the count candidates, and lowers the patch by all that are new. */
+static __device__ __forceinline__ void add_candidates(const render_steps *steps, uint32_t open, uint32_t first,
+                                                      const uint32_t place[RENDER_AT_ONCE],
+                                                      const uint32_t least[RENDER_AT_ONCE], draw_memory *memory,
+                                                      uint32_t *count) {
+    const float both_slacks = 2.25f * steps->depth_slack; /* a sum rounds, too */
+    const uint32_t before = *count;
+#pragma unroll
+    for (uint32_t j = 0; j < RENDER_AT_ONCE; j++) {
+        const bool wanted = (open >> j & 1) != 0;
+        const uint32_t to = warp_append(wanted, count);
+        const candidate one = {place[j] << 16 | (first + j), least[j]};
+        if (wanted) memory->candidates[to] = one;
+    }
+    __syncwarp();
+    for (uint32_t at = before + warp_lane(); at < *count; at += CUDA_WARP) {
+        const candidate one = memory->candidates[at];
+        const uint32_t most = __float_as_uint(__uint_as_float(one.least) + both_slacks);
+        if (one.point >> 16 != UNSURE) atomicMin(&memory->patch[one.point >> 16], most);
+    }
+    __syncwarp();
+}
+
+/* Keeps the candidates that nothing has ruled out since; returns how many. */
+static __device__ __forceinline__ uint32_t keep_candidates(draw_memory *memory, uint32_t count) {
+    uint32_t kept = 0;
+    for (uint32_t from = 0; from < count; from += CUDA_WARP) {
+        const uint32_t at = from + warp_lane();
+        candidate one = {0, 0};
+        bool wanted = at < count;
+        if (wanted) {
+            one = memory->candidates[at];
+            wanted = one.least <= memory->patch[one.point >> 16];
+        }
+        __syncwarp();
+        const uint32_t to = warp_append(wanted, &kept);
+        if (wanted) memory->candidates[to] = one;
+        __syncwarp();
+    }
+    return kept;
+}
+
+/* In double precision. */
+static __device__ __forceinline__ void draw_candidates(const render_points *points, const render_view *view,
+                                                       uint32_t begin, uint32_t count, const draw_memory *memory,
+                                                       uint64_t *keys) {
+    for (uint32_t at = warp_lane(); at < count; at += CUDA_WARP) {
+        draw_point<false>(points, view, begin + (memory->candidates[at].point & 0xFFFFu), NULL, keys);
+    }
+    __syncwarp();
+}
+
+/* Groups that can show something. Those within a sample lower it first, so that they rule each other out. */
+static __device__ __forceinline__ uint32_t find_open_groups(const render_points *points, const render_view *view,
+                                                            const render_steps *steps, uint32_t batch,
+                                                            uint32_t *patch) {
+    const render_group group = render_see_group(points, steps, view->perspective, batch);
+    const uint32_t pitch = steps->width, nearest = __float_as_uint(group.near_depth);
+    const bool known = group.known && group.near_depth > 0.0f;
+    if (known && group.drawn && group.single) {
+        atomicMin(&patch[group.v0 * pitch + group.u0], __float_as_uint(group.far_depth));
+    }
+    __syncwarp();
+    const bool hidden = known && group.drawn &&
+                        render_is_hidden_group(&group, pitch, [&](uint32_t place) { return nearest > patch[place]; });
+    return __ballot_sync(CUDA_ALL, group.drawn && !hidden);
+}
+
+static __device__ __forceinline__ void draw_patch(const render_points *points, const render_view *view,
+                                                  const render_steps *steps, uint32_t batch, uint32_t groups,
+                                                  uint64_t *keys, draw_memory *memory) {
+    uint32_t count = 0;
+    const uint32_t begin = batch * RENDER_BATCH;
+    if (warp_lane() == 0) memory->patch[UNSURE] = UINT32_MAX;
+    if (warp_lane() == 0) memory->patch[NOWHERE] = 0;
+    const float by = 1.0f / (float)steps->width;
+    for (uint32_t place = warp_lane(); place < render_patch_size(steps); place += CUDA_WARP) {
+        memory->patch[place] = render_positive(render_key_depth(keys[render_patch_sample(view, steps, by, place)]));
+    }
+    __syncwarp();
+    groups &= find_open_groups(points, view, steps, batch, memory->patch);
+    render_for_groups(points, batch, groups, memory->groups, [&](uint32_t first, render_words words) {
+        uint32_t place[RENDER_AT_ONCE], least[RENDER_AT_ONCE];
+        const uint32_t open = find_in_patch(steps, view->perspective, memory->patch, words, place, least);
+        if (!__any_sync(CUDA_ALL, open != 0)) return;
+        add_candidates(steps, open, first, place, least, memory, &count);
+        if (count <= MAX_CANDIDATES - RENDER_CHUNK) return;
+        count = keep_candidates(memory, count);
+        if (count <= MAX_CANDIDATES - RENDER_CHUNK) return;
+        draw_candidates(points, view, begin, count, memory, keys);
+        count = 0;
+    });
+    count = keep_candidates(memory, count);
+    draw_candidates(points, view, begin, count, memory, keys);
+}
+
 template <bool BEHIND>
 static __global__ void __launch_bounds__(THREADS, 4)
     draw_list(render_points points, render_view view, render_list list, const uint64_t *before, uint64_t *keys) {
-    __shared__ uint16_t queues[WARPS][RENDER_QUEUE];
-    uint16_t *queue = queues[threadIdx.x / CUDA_WARP];
-    const uint32_t warps = gridDim.x * WARPS, parts = render_parts_of(*list.count, warps), count = *list.count * parts;
-    for (uint32_t at = blockIdx.x * WARPS + threadIdx.x / CUDA_WARP; at < count; at += warps) {
-        const render_steps steps = list.steps[at / parts];
-        const uint32_t size = RENDER_BATCH / parts, begin = list.batches[at / parts] * RENDER_BATCH + at % parts * size;
-        uint32_t asked = 0;
-        render_words next = render_load_words(&points, begin);
-        CUDA_ROLLED
-        for (uint32_t first = 0; first < size; first += RENDER_CHUNK) {
-            const render_words words = next;
-            render_four four;
-            if (first + RENDER_CHUNK < size) next = render_load_words(&points, begin + first + RENDER_CHUNK);
-            render_find_four(&view, &steps, words, &four);
-            rule_out<BEHIND>(&steps, keys, before, &four);
-            bool any = four.unsure != 0;
-            for (uint32_t j = 0; j < RENDER_AT_ONCE; j++) any = any || four.sample[j] != RENDER_OUTSIDE;
-            if (!__any_sync(CUDA_ALL, any)) continue;
-            render_ask(find_candidates(&steps, keys, &four), first, queue, &asked);
+    __shared__ draw_memory memories[WARPS];
+    draw_memory *memory = &memories[threadIdx.x / CUDA_WARP];
+    render_for_parts(&list, [&](uint32_t batch, const render_steps &steps, uint32_t groups) {
+        if (!BEHIND && steps.patch != 0) {
+            draw_patch(&points, &view, &steps, batch, groups, keys, memory);
+        } else {
+            draw_sparse<BEHIND>(&points, &view, &steps, batch, groups, before, keys, memory->groups, memory->queue);
         }
-        render_for_asked(queue, asked,
-                         [&](uint32_t i) { draw_point<BEHIND>(&points, &view, begin + i, before, keys); });
-    }
+    });
 }
 
 /* ---- what stands in front: a block for 64 x 64 samples
@@ -287,7 +440,7 @@ mote_status render_find_nearest_cuda(mote_renderer *renderer, const render_job *
 mote_status render_list_within_cuda(mote_renderer *renderer, const render_view *view) {
     mote_device *gpu = renderer->device;
     render_frame_cuda *frame = (render_frame_cuda *)renderer->frame;
-    frame->others.count = &frame->counters->listed[RENDER_LIST_MORE];
+    render_begin_list(frame, RENDER_LIST_MORE, &frame->others);
     MOTE_TRY(render_measure_depths_cuda(renderer, view, true));
     CUDA_LAUNCH(gpu, list_visible, cuda_blocks(renderer->points.batch_count, THREADS), THREADS, renderer->points, *view,
                 frame->depths, (const uint64_t *)NULL, frame->limits, frame->batch_states, false, frame->others);
@@ -301,7 +454,7 @@ mote_status render_find_behind_cuda(mote_renderer *renderer, const render_job *j
     frame->keys[layer + 1] = (uint64_t *)render_buffer_of(renderer, size_bytes);
     if (frame->keys[layer + 1] == NULL) return MOTE_ERROR_MEMORY;
     MOTE_TRY(cuda_fill(gpu, frame->keys[layer + 1], 0xFF, size_bytes));
-    frame->others.count = &frame->counters->listed[RENDER_LIST_MORE + layer];
+    render_begin_list(frame, RENDER_LIST_MORE + layer, &frame->others);
     CUDA_LAUNCH(gpu, list_inside, cuda_blocks(renderer->points.batch_count, THREADS), THREADS, renderer->points,
                 job->view, frame->batch_states, frame->others);
     CUDA_LAUNCH(gpu, (draw_list<true>), cuda_resident_blocks(gpu, (const void *)draw_list<true>, THREADS), THREADS,
@@ -311,25 +464,17 @@ mote_status render_find_behind_cuda(mote_renderer *renderer, const render_job *j
 
 /* ---- samples */
 
-/* Marks the batches that are shown, too. sums: of averages, or NULL. What a sample shows is put together in registers:
-   its colour is written by one instruction. */
-static __global__ void show_points(render_view view, render_points points, const uint64_t *keys, double radius,
-                                   bool normals, uint32_t number, const render_color_sums *sums, render_samples to) {
+/* A sample's colour is written by one instruction. */
+static __global__ void show_points(render_shown shown, render_samples to) {
     const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
-    if (i >= (uint64_t)view.width * view.height) return;
-    const uint64_t key = radius >= 1 ? render_key_around(&view, keys, radius, i) : keys[i];
-    float depth, normal[3];
-    uint32_t index;
-    uint16_t color[4];
-    const render_samples here = {&depth, color, normal, &index, NULL, NULL, NULL};
-    note_batch(&points, radius >= 1 ? keys[i] : key, number);
-    render_show_point(&view, &points, key, normals, &here, 0);
-    if (sums != NULL && key != RENDER_NO_KEY) render_show_average(&sums[i], color);
-    to.depth[i] = depth;
+    if (i >= (uint64_t)shown.view.width * shown.view.height) return;
+    const render_shown_sample sample = render_show_sample(&shown, i);
+    const uint16_t *const color = sample.color;
+    to.depth[i] = sample.depth;
     ((uint64_t *)to.color)[i] =
         (uint64_t)color[3] << 48 | (uint64_t)color[2] << 32 | (uint64_t)color[1] << 16 | (uint64_t)color[0];
-    if (to.index != NULL) to.index[i] = index;
-    for (int k = 0; k < 3 && normals; k++) to.normal[3 * i + k] = normal[k];
+    if (to.index != NULL) to.index[i] = sample.index;
+    for (int k = 0; k < 3 && shown.normals; k++) to.normal[3 * i + k] = sample.normal[k];
 }
 
 mote_status render_note_shown_cuda(mote_renderer *renderer, const render_view *view) {
@@ -339,10 +484,11 @@ mote_status render_note_shown_cuda(mote_renderer *renderer, const render_view *v
     return cuda_launched(renderer->device, "drawing points");
 }
 
-mote_status render_show_points_cuda(mote_renderer *renderer, const render_job *job, const render_color_sums *sums) {
+mote_status render_show_points_cuda(mote_renderer *renderer, const render_job *job) {
     mote_device *gpu = renderer->device;
     const render_frame_cuda *frame = (const render_frame_cuda *)renderer->frame;
-    CUDA_LAUNCH(gpu, show_points, cuda_blocks(samples_of(&job->view), THREADS), THREADS, job->view, renderer->points,
-                frame->keys[0], job->point_radius, job->wants_normals, frame->number, sums, frame->samples);
+    if (render_pixels_are_points(job)) return MOTE_OK; /* shading asks for them, sample by sample */
+    CUDA_LAUNCH(gpu, show_points, cuda_blocks(samples_of(&job->view), THREADS), THREADS,
+                render_what_is_shown(renderer, job), frame->samples);
     return cuda_launched(gpu, "showing points");
 }

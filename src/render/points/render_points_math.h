@@ -44,15 +44,17 @@ MOTE_HD void render_show_point(const render_view *view, const render_points *poi
                                const render_samples *to, uint64_t i) {
     const uint32_t place = (uint32_t)key;
     const bool empty = key == RENDER_NO_KEY;
-    const uint32_t color = empty ? 0 : points->color[place], row = empty ? MOTE_RENDER_NO_POINT : points->index[place];
+    const bool asks = !empty && (to->index != NULL || normals);
+    const uint32_t color = empty ? 0 : points->color[place];
+    const uint32_t row = asks ? render_row(points, place) : MOTE_RENDER_NO_POINT;
     to->depth[i] = empty ? INFINITY : render_float_of_ordered(render_key_depth(key));
-    to->index[i] = row;
+    if (to->index != NULL) to->index[i] = row;
     for (int c = 0; c < 4; c++) to->color[4 * i + c] = (uint16_t)((color >> 8 * c & 255u) * 257u);
     if (!normals) return;
     double normal[3] = {0, 0, 0};
     if (!empty && points->normal[0] != NULL) {
-        render_given_normal(view, (const float *const *)points->normal, row, points->at[0][place], points->at[1][place],
-                            points->at[2][place], normal);
+        render_given_normal(view, (const float *const *)points->normal, row, render_at(points, 0, place),
+                            render_at(points, 1, place), render_at(points, 2, place), normal);
     }
     for (int k = 0; k < 3; k++) to->normal[3 * i + k] = (float)normal[k];
 }
@@ -78,7 +80,10 @@ MOTE_HD uint32_t render_average_limit(const render_view *view, const render_poin
 /* The mean, 16 bits. */
 MOTE_HD void render_show_average(const render_color_sums *sums, uint16_t *color) {
     if (sums->count == 0) return;
-    for (int c = 0; c < 3; c++) color[c] = (uint16_t)((sums->color[c] * 257 + sums->count / 2) / sums->count);
+    for (int c = 0; c < 3; c++) {
+        const uint64_t sum = sums->color[c] * 257 + sums->count / 2;
+        color[c] = (uint16_t)(sum <= UINT32_MAX ? (uint32_t)sum / (uint32_t)sums->count : sum / sums->count);
+    }
 }
 
 #endif

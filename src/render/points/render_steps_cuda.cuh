@@ -2,7 +2,7 @@
    each, or tell the sample of a point and about how deep it is. What they cannot tell, doubles decide (as
    render_short_math.h says of floats, for CPU cores).
 
-     steps[k]   word w: points 4 w to 4 w + 3, 16 bits each; k: axis
+     steps      of 32 points eight words of x, of y and of z, each of four points, 16 bits each
                 x      1 for a point that is drawn, 0 for one without a colour | 15 bits
                 y, z   1 | 15 bits
                        step q stands for min + extent (q + 1/2) / 32768
@@ -19,6 +19,7 @@
 
 #define RENDER_STEPS      32768.0
 #define RENDER_STEP_DRAWN 0x8000u
+#define RENDER_STEP_MAX   0x7FFFu
 #define RENDER_AT_ONCE    4u /* points of a word: a thread takes these */
 
 /* What rounds, in sizes of the numbers that go in: each is at least twice what is counted here, in units of 2^-24. */
@@ -38,7 +39,12 @@ static __device__ __forceinline__ uint32_t render_step_of(double at, double min,
 
 /* 1 + q / 32768 of one of four points. */
 static __device__ __forceinline__ float render_step_float(uint64_t word, uint32_t point) {
-    return __uint_as_float(0x3F000000u | ((uint32_t)(word >> 16 * point) & 0xFFFFu) << 8);
+    const uint32_t two = (uint32_t)(word >> (point < 2 ? 0 : 32));
+#if defined(__CUDA_ARCH__)
+    return __uint_as_float(__byte_perm(two, 0x3F000000u, point % 2 == 0 ? 0x7104u : 0x7324u));
+#else
+    return __uint_as_float(0x3F000000u | (two >> 16 * (point % 2) & 0xFFFFu) << 8);
+#endif
 }
 
 /* ---- how a frame sees a batch */
@@ -46,11 +52,14 @@ static __device__ __forceinline__ float render_step_float(uint64_t word, uint32_
 /* right = base + turn · steps, and so on; right and down are times the focal length. */
 typedef struct alignas(16) render_steps {
     float base[3], turn[3][3];
-    float center_u, center_v; /* of the part, less half a sample: then rounding tells the sample */
+    float center_u, center_v; /* of the samples below, less half a sample: then rounding tells the sample */
     float slack;              /* in the picture, samples */
     float sure;               /* half a sample less the slack */
     float depth_slack;
-    uint32_t usable; /* 0: doubles decide about all its points */
+    uint16_t usable;        /* 0: doubles decide about all its points */
+    uint16_t patch;         /* 1: the samples below are all that the box covers, and depths are positive */
+    uint16_t u0, v0;        /* of the part: where its samples begin; 0 unless they are a patch */
+    uint16_t width, height; /* how many there are */
 } render_steps;
 
 /* How the frame sees the points of a box. */
@@ -93,6 +102,10 @@ static __device__ __forceinline__ render_steps render_make_steps(const render_vi
     s.depth_slack = (float)(depth_slack * 1.0001);
     s.usable = nearest > view->near_depth && farthest < view->far_depth && slack < RENDER_MAX_SLACK &&
                turned > RENDER_SHORT_MIN && largest < RENDER_SHORT_MAX && across < RENDER_ROUNDS_UP_TO;
+    s.patch = 0;
+    s.u0 = s.v0 = 0;
+    s.width = (uint16_t)view->width;
+    s.height = (uint16_t)view->height;
     return s;
 }
 
@@ -107,20 +120,23 @@ static __device__ __forceinline__ float render_reciprocal(float value) {
 #endif
 }
 
-/* The sample that surely shows a point of a usable batch, RENDER_OUTSIDE, or RENDER_UNSURE. depth: within the slack */
-static __device__ __forceinline__ uint32_t render_step_sample(const render_steps *s, const render_view *view, float x,
-                                                              float y, float z, float *depth) {
+/* The sample that surely shows a point of a usable batch, RENDER_OUTSIDE, or RENDER_UNSURE.
+   depth: within the slack */
+static __device__ __forceinline__ uint32_t render_step_sample(const render_steps *s, bool perspective, float x, float y,
+                                                              float z, uint32_t outside, uint32_t unsure,
+                                                              float *depth) {
     const float right = fmaf(s->turn[0][2], z, fmaf(s->turn[0][1], y, fmaf(s->turn[0][0], x, s->base[0])));
     const float down = fmaf(s->turn[1][2], z, fmaf(s->turn[1][1], y, fmaf(s->turn[1][0], x, s->base[1])));
     *depth = fmaf(s->turn[2][2], z, fmaf(s->turn[2][1], y, fmaf(s->turn[2][0], x, s->base[2])));
-    const float by = view->perspective ? render_reciprocal(*depth) : 1.0f;
+    const float by = perspective ? render_reciprocal(*depth) : 1.0f;
     const float u = fmaf(right, by, s->center_u), v = fmaf(down, by, s->center_v);
     const float near_u = u + RENDER_ROUNDING, near_v = v + RENDER_ROUNDING;
     const float off_u = fabsf(u - (near_u - RENDER_ROUNDING)), off_v = fabsf(v - (near_v - RENDER_ROUNDING));
-    if (!(fmaxf(off_u, off_v) < s->sure)) return RENDER_UNSURE;
     const uint32_t zero = 0x4B400000u; /* RENDER_ROUNDING */
     const uint32_t column = __float_as_uint(near_u) - zero, row = __float_as_uint(near_v) - zero;
-    return column < view->width && row < view->height ? row * view->width + column : RENDER_OUTSIDE;
+    const bool is_sure = fmaxf(off_u, off_v) < s->sure, is_inside = (column < s->width) & (row < s->height);
+    const uint32_t sample = is_inside ? row * s->width + column : outside;
+    return is_sure ? sample : unsure;
 }
 
 /* ---- boxes */
@@ -172,6 +188,47 @@ static __device__ __forceinline__ bool render_is_hidden_box(const render_view *v
     return true;
 }
 
+/* ---- patches: the samples of a batch that covers few, in shared memory
+
+     sample of the part   (u0 + x, v0 + y)
+     place in the patch   width y + x */
+
+#define RENDER_PATCH     512u /* places, for the nearest points */
+#define RENDER_SUM_PATCH 256u /* for averages, which need more memory for each */
+
+/* Steps then tell places in the patch, if it has at most max. Its middle is no farther from them than that of the part,
+   or than the points are: so centers round within the slack, too; something more is added to it. */
+static __device__ __forceinline__ void render_make_patch(const render_view *view, const render_reach *reach,
+                                                         uint32_t max, render_steps *s) {
+    const uint32_t width = reach->u1 - reach->u0 + 1, height = reach->v1 - reach->v0 + 1;
+    if (s->usable == 0 || (uint64_t)width * height > max) return;
+    if (!(reach->depth > 1.5 * s->depth_slack)) return;
+    s->patch = 1;
+    s->u0 = (uint16_t)reach->u0;
+    s->v0 = (uint16_t)reach->v0;
+    s->width = (uint16_t)width;
+    s->height = (uint16_t)height;
+    s->center_u = (float)(view->center_u - view->left - 0.5 - reach->u0);
+    s->center_v = (float)(view->center_v - view->top - 0.5 - reach->v0);
+    s->sure -= 0x1p-15f;
+}
+
+/* A positive depth, of an ordered integer; all that is not positive becomes 0. Its bits are ordered as it is. */
+static __device__ __forceinline__ uint32_t render_positive(uint32_t ordered) {
+    return (ordered & 0x80000000u) != 0 ? ordered ^ 0x80000000u : 0u;
+}
+
+static __device__ __forceinline__ uint32_t render_patch_size(const render_steps *s) {
+    return (uint32_t)s->width * s->height;
+}
+
+/* The sample of a place of a patch. by: one over its width; a place is less than 2^10, so y is exact */
+static __device__ __forceinline__ uint32_t render_patch_sample(const render_view *view, const render_steps *s, float by,
+                                                               uint32_t place) {
+    const uint32_t y = (uint32_t)(((float)place + 0.5f) * by), x = place - y * s->width;
+    return (s->v0 + y) * view->width + s->u0 + x;
+}
+
 /* ---- points of a warp */
 
 /* What steps tell of four points of each lane. */
@@ -201,14 +258,8 @@ typedef struct render_words {
     uint64_t x, y, z;
 } render_words;
 
-static __device__ __forceinline__ render_words render_load_words(const render_points *points, uint32_t first) {
-    const uint32_t word = first / RENDER_AT_ONCE + warp_lane();
-    const render_words words = {points->steps[0][word], points->steps[1][word], points->steps[2][word]};
-    return words;
-}
-
-static __device__ __forceinline__ void render_find_four(const render_view *view, const render_steps *s,
-                                                        render_words words, render_four *four) {
+static __device__ __forceinline__ void render_find_four(const render_steps *s, bool perspective, render_words words,
+                                                        render_four *four) {
     four->unsure = 0;
 #pragma unroll
     for (uint32_t j = 0; j < RENDER_AT_ONCE; j++) {
@@ -216,8 +267,8 @@ static __device__ __forceinline__ void render_find_four(const render_view *view,
         uint32_t sample = RENDER_UNSURE;
         four->depth[j] = 0;
         if (s->usable != 0) {
-            sample = render_step_sample(s, view, render_step_float(words.x, j), render_step_float(words.y, j),
-                                        render_step_float(words.z, j), &four->depth[j]);
+            sample = render_step_sample(s, perspective, render_step_float(words.x, j), render_step_float(words.y, j),
+                                        render_step_float(words.z, j), RENDER_OUTSIDE, RENDER_UNSURE, &four->depth[j]);
         }
         if (drawn && sample == RENDER_UNSURE) four->unsure |= 1u << j;
         four->sample[j] = drawn && sample != RENDER_UNSURE ? sample : RENDER_OUTSIDE;
@@ -226,28 +277,22 @@ static __device__ __forceinline__ void render_find_four(const render_view *view,
 
 #define RENDER_CHUNK  (CUDA_WARP * RENDER_AT_ONCE) /* points that a warp takes at once */
 #define RENDER_CHUNKS (RENDER_BATCH / RENDER_CHUNK)
-#define RENDER_PARTS  2u /* of a batch, each the work of a warp */
-#define RENDER_QUEUE  (RENDER_BATCH / RENDER_PARTS)
+#define RENDER_QUEUE  RENDER_BATCH
 
-/* How many parts batches have: of few batches as many as there are chunks, so that many warps have work. */
-static __device__ __forceinline__ uint32_t render_parts_of(uint32_t batches, uint32_t warps) {
-    return batches * RENDER_CHUNKS <= warps ? RENDER_CHUNKS : RENDER_PARTS;
-}
-
-/* Points that doubles decide about are put into a queue: of all chunks of a part, so that lanes do not wait for each
-   other. asked: a bit for each of a lane's four; first: of the chunk, in the part; queue: [RENDER_QUEUE] of this warp,
-   in shared memory; count: the same in all lanes */
+/* Points that doubles decide about are put into a queue, so that lanes do not wait for each other. asked: a bit for
+   each of a lane's four; first: of these, in the batch; queue: of this warp, in shared memory; count: the same in all
+   lanes */
 static __device__ __forceinline__ void render_ask(uint32_t asked, uint32_t first, uint16_t *queue, uint32_t *count) {
     if (!__any_sync(CUDA_ALL, asked != 0)) return;
 #pragma unroll
     for (uint32_t j = 0; j < RENDER_AT_ONCE; j++) {
         const bool wanted = (asked >> j & 1) != 0;
         const uint32_t place = warp_append(wanted, count);
-        if (wanted) queue[place] = (uint16_t)(first + RENDER_AT_ONCE * warp_lane() + j);
+        if (wanted) queue[place] = (uint16_t)(first + j);
     }
 }
 
-/* visit(point of the part) for all that was asked. */
+/* visit(point of the batch) for all that was asked. */
 template <class VISIT>
 static __device__ __forceinline__ void render_for_asked(const uint16_t *queue, uint32_t count, VISIT visit) {
     __syncwarp();

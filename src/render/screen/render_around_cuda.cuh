@@ -20,6 +20,7 @@
 #ifndef MOTE_RENDER_AROUND_CUH
 #define MOTE_RENDER_AROUND_CUH
 
+#include "render/points/render_record_cuda.cuh"
 #include "render/render_cuda.h"
 #include "render/screen/render_near_cuda.cuh"
 
@@ -66,8 +67,9 @@ struct render_around_point {
 static __device__ __forceinline__ render_around_one render_one_at(const render_points *points,
                                                                   const render_around_point *of, uint64_t key) {
     const uint32_t place = (uint32_t)key;
-    const double dx = points->at[0][place] - of->at[0], dy = points->at[1][place] - of->at[1],
-                 dz = points->at[2][place] - of->at[2];
+    double at[3];
+    render_load_at(points, place, at);
+    const double dx = at[0] - of->at[0], dy = at[1] - of->at[1], dz = at[2] - of->at[2];
     const render_around_one one = {(dx * dx + dy * dy) + dz * dz, place};
     return one;
 }

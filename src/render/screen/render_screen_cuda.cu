@@ -62,7 +62,7 @@ static __global__ void list_seen(render_screen screen, render_points points, ren
             const uint32_t place = (uint32_t)all.keys[l][sample];
             screen.seen.place[to] = place;
             screen.seen.sample[to] = sample;
-            for (int k = 0; k < 3; k++) screen.seen.at[k][to] = points.at[k][place];
+            for (int k = 0; k < 3; k++) screen.seen.at[k][to] = render_at(&points, k, place);
         }
     }
 }
@@ -140,11 +140,11 @@ typedef struct neighbor_lists {
 
 /* Writes what was found of a seen point. */
 struct write_neighbors {
-    const uint32_t *index;
+    render_points points;
     uint32_t k;
     neighbor_lists out;
     __device__ void neighbor(uint32_t i, uint32_t j, double distance2, uint32_t place, uint32_t) const {
-        out.neighbor[(uint64_t)i * k + j] = index[place];
+        out.neighbor[(uint64_t)i * k + j] = render_row(&points, place);
         out.distance2[(uint64_t)i * k + j] = (float)distance2;
     }
     __device__ void end(uint32_t i, uint32_t windows, uint32_t count) const {
@@ -165,16 +165,16 @@ template <uint32_t MAX>
 static __global__ void find_neighbors(render_screen screen, render_points points, render_layer_keys keys,
                                       render_deferred deferred, uint32_t count, uint32_t k, neighbor_lists out) {
     const uint32_t i = blockIdx.x * NEAR_THREADS + threadIdx.x;
-    const write_neighbors visit = {points.index, k, out};
+    const write_neighbors visit = {points, k, out};
     if (i >= count) return;
-    out.point[i] = points.index[screen.seen.place[i]];
+    out.point[i] = render_row(&points, screen.seen.place[i]);
     render_find_by_thread<MAX>(&screen, &points, &keys, &deferred, i, k, radius_of(&screen, i, k),
                                render_max_first(count), INFINITY, visit);
 }
 
 static __global__ void find_deferred(render_screen screen, render_points points, render_deferred deferred, uint32_t k,
                                      neighbor_lists out) {
-    const write_neighbors visit = {points.index, k, out};
+    const write_neighbors visit = {points, k, out};
     render_for_deferred(
         &deferred, [&](uint32_t i) { render_find_by_warp(&screen, i, k, radius_of(&screen, i, k), INFINITY, visit); });
 }

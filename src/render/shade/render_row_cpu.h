@@ -81,34 +81,66 @@ static inline bool render_is_plain(const render_look *look, const render_samples
            to->color16 == NULL;
 }
 
-typedef uint16_t render_channels16 __attribute__((vector_size(16)));
-typedef uint8_t render_channels8 __attribute__((vector_size(8)));
-
-/* The colours of two plain pixels. */
-static inline render_channels8 render_plain_pair(const uint16_t *one, const uint16_t *other, float light,
-                                                 float lights) {
-    render_channels16 color;
-    memcpy(&color, one, 8);
-    memcpy((uint8_t *)&color + 8, other, 8);
-    const render_floats by = {light, light, light, 1.0f, lights, lights, lights, 1.0f};
-    const render_floats c = __builtin_convertvector(color, render_floats) / 65535.0f * by;
-    return __builtin_convertvector(__builtin_convertvector(c * 255.0f + 0.5f, render_ints), render_channels8);
+/* Eight samples' colours, channel after channel. */
+static inline void render_load_colors(const uint16_t *color, render_floats to[3]) {
+    uint32_t pairs[2 * RENDER_LANES]; /* red and green, blue and alpha, red and green … */
+    memcpy(pairs, color, sizeof pairs);
+    const render_words low = render_load_words(pairs), high = render_load_words(pairs + RENDER_LANES);
+    const render_words red_green = RENDER_EVEN_WORDS(low, high), blue_alpha = RENDER_ODD_WORDS(low, high);
+    to[0] = __builtin_convertvector((render_ints)(red_green & 0xFFFFu), render_floats);
+    to[1] = __builtin_convertvector((render_ints)(red_green >> 16), render_floats);
+    to[2] = __builtin_convertvector((render_ints)(blue_alpha & 0xFFFFu), render_floats);
 }
 
-/* A row of plain pixels: as render_write_pixel.
+/* Eight opaque pixels, from channels of 0 to 1; back: what those show that are not covered */
+static inline void render_keep_pixels(const render_floats channel[3], const float *depth, const uint8_t back[4],
+                                      uint8_t *color8) {
+    render_words pixels = {0};
+    uint32_t behind;
+    memcpy(&behind, back, sizeof behind);
+    for (int c = 2; c >= 0; c--) {
+        const render_ints whole = __builtin_convertvector(channel[c] * 255.0f + 0.5f, render_ints);
+        pixels = pixels << 8 | (render_words)whole;
+    }
+    const render_words covered = (render_words)(render_load_floats(depth) < INFINITY);
+    pixels = ((pixels | 0xFF000000u) & covered) | (behind & ~covered);
+    memcpy(color8, &pixels, sizeof pixels);
+}
+
+/* Eight plain pixels: as render_write_pixel. light: NULL: none */
+static inline void render_plain_pixels(const uint16_t *color, const float *depth, const float *light,
+                                       const uint8_t back[4], uint8_t *color8) {
+    render_floats channel[3];
+    render_load_colors(color, channel);
+    for (int c = 0; c < 3; c++) {
+        channel[c] /= 65535.0f;
+        if (light != NULL) channel[c] *= render_load_floats(light);
+    }
+    render_keep_pixels(channel, depth, back, color8);
+}
+
+/* A row of plain pixels.
    back  what a pixel shows that shows nothing */
 static inline void render_plain_row(const render_look *look, const render_samples *samples, const uint8_t back[4],
                                     uint32_t y, uint8_t *color8) {
     const uint32_t width = look->view.width;
     const uint64_t row = (uint64_t)y * width;
-    for (uint32_t x = 0; x < width; x += 2) {
-        const uint64_t i = row + x, j = x + 1 < width ? i + 1 : i;
-        const float light = samples->light != NULL ? samples->light[i] : 1.0f;
-        const float lights = samples->light != NULL ? samples->light[j] : 1.0f;
-        const render_channels8 pair = render_plain_pair(samples->color + 4 * i, samples->color + 4 * j, light, lights);
-        memcpy(color8 + 4 * j, samples->depth[j] < INFINITY ? (const uint8_t *)&pair + 4 : back, 4);
-        memcpy(color8 + 4 * i, samples->depth[i] < INFINITY ? (const uint8_t *)&pair : back, 4);
+    uint16_t colors[4 * RENDER_LANES] = {0};
+    float depths[RENDER_LANES] = {0}, lights[RENDER_LANES] = {0};
+    uint8_t pixels[4 * RENDER_LANES];
+    uint32_t x = 0;
+    for (; x + RENDER_LANES <= width; x += RENDER_LANES) {
+        const uint64_t i = row + x;
+        render_plain_pixels(samples->color + 4 * i, samples->depth + i,
+                            samples->light != NULL ? samples->light + i : NULL, back, color8 + 4 * i);
     }
+    if (x == width) return;
+    const uint64_t i = row + x, count = width - x;
+    memcpy(colors, samples->color + 4 * i, 4 * count * sizeof *colors);
+    memcpy(depths, samples->depth + i, count * sizeof *depths);
+    if (samples->light != NULL) memcpy(lights, samples->light + i, count * sizeof *lights);
+    render_plain_pixels(colors, depths, samples->light != NULL ? lights : NULL, back, pixels);
+    memcpy(color8 + 4 * i, pixels, 4 * count);
 }
 
 /* ---- lit pixels */
@@ -132,17 +164,12 @@ typedef struct render_lit_block {
 } render_lit_block;
 
 static inline void render_load_lit(const uint16_t *color, const float *normal, render_lit_block *b) {
-    float colors[3][RENDER_LANES], normals[3][RENDER_LANES];
+    float normals[3][RENDER_LANES];
     for (uint32_t i = 0; i < RENDER_LANES; i++) {
-        for (uint32_t k = 0; k < 3; k++) {
-            colors[k][i] = (float)color[4 * i + k];
-            normals[k][i] = normal[3 * i + k];
-        }
+        for (uint32_t k = 0; k < 3; k++) normals[k][i] = normal[3 * i + k];
     }
-    for (uint32_t k = 0; k < 3; k++) {
-        b->color[k] = render_load_floats(colors[k]);
-        b->normal[k] = render_load_floats(normals[k]);
-    }
+    render_load_colors(color, b->color);
+    for (uint32_t k = 0; k < 3; k++) b->normal[k] = render_load_floats(normals[k]);
 }
 
 /* As render_lit; samples without a normal keep their colour. */
@@ -173,17 +200,13 @@ static inline void render_lit_lanes(const render_look *look, render_lit_block *b
 static inline void render_lit_pixels(const render_look *look, const render_samples *samples, const uint8_t back[4],
                                      uint64_t i, uint8_t *color8) {
     render_lit_block b;
-    render_ints whole[3];
     render_load_lit(samples->color + 4 * i, samples->normal + 3 * i, &b);
     render_lit_lanes(look, &b);
     for (int c = 0; c < 3; c++) {
         if (samples->light != NULL) b.color[c] *= render_load_floats(samples->light + i);
-        whole[c] = __builtin_convertvector(render_unit_lanes(b.color[c]) * 255.0f + 0.5f, render_ints);
+        b.color[c] = render_unit_lanes(b.color[c]);
     }
-    for (uint32_t l = 0; l < RENDER_LANES; l++) {
-        const uint8_t pixel[4] = {(uint8_t)whole[0][l], (uint8_t)whole[1][l], (uint8_t)whole[2][l], 255};
-        memcpy(color8 + 4 * (i + l), samples->depth[i + l] < INFINITY ? pixel : back, 4);
-    }
+    render_keep_pixels(b.color, samples->depth + i, back, color8 + 4 * i);
 }
 
 #endif

@@ -1,5 +1,6 @@
 /* Shading on a GPU: holes are closed, and samples become pixels of the caller's. */
 #include "device/cuda/warp.cuh"
+#include "render/points/render_show_cuda.cuh"
 #include "render/render_cuda.h"
 #include "render/shade/render_close_math.h"
 #include "render/shade/render_look.h"
@@ -110,6 +111,22 @@ static __global__ void write_pixels(render_look look, render_samples samples, re
     if (threadIdx.x == 0 && covered != 0) atomicAdd(&counters->covered, (unsigned long long)covered);
 }
 
+/* Pixels of points or averages, from the keys of their samples. */
+static __global__ void write_points(render_look look, render_shown shown, render_pixels to, uint32_t pixels,
+                                    render_counters *counters) {
+    __shared__ uint32_t buffer[THREADS / CUDA_WARP];
+    uint32_t covered = 0;
+    for (uint32_t i = blockIdx.x * THREADS + threadIdx.x; i < pixels; i += gridDim.x * THREADS) {
+        render_shown_sample sample = render_show_sample(&shown, i);
+        const render_samples here = {
+            &sample.depth, sample.color, shown.normals ? sample.normal : NULL, &sample.index, NULL, NULL, NULL};
+        render_write_sample(&look, &here, &to, i);
+        covered += sample.depth < INFINITY;
+    }
+    covered = block_sum<THREADS / CUDA_WARP>(covered, buffer);
+    if (threadIdx.x == 0 && covered != 0) atomicAdd(&counters->covered, (unsigned long long)covered);
+}
+
 /* An array of the caller's, and where the device writes it. */
 typedef struct wanted_array {
     void *wanted, *written;
@@ -132,8 +149,13 @@ static mote_status write_arrays(mote_renderer *renderer, const render_job *job, 
     const render_pixels to = {(uint8_t *)arrays[0].written, (uint16_t *)arrays[1].written, (float *)arrays[2].written,
                               (float *)arrays[3].written, (uint32_t *)arrays[4].written};
     const uint32_t blocks = cuda_blocks_up_to(cuda_full_blocks(gpu, THREADS), pixels, THREADS);
-    CUDA_LAUNCH(gpu, write_pixels, blocks, THREADS, *look, *samples, to, job->part.width, (uint32_t)pixels,
-                frame->counters);
+    if (render_pixels_are_points(job)) {
+        CUDA_LAUNCH(gpu, write_points, blocks, THREADS, *look, render_what_is_shown(renderer, job), to,
+                    (uint32_t)pixels, frame->counters);
+    } else {
+        CUDA_LAUNCH(gpu, write_pixels, blocks, THREADS, *look, *samples, to, job->part.width, (uint32_t)pixels,
+                    frame->counters);
+    }
     MOTE_TRY(cuda_launched(gpu, "shading"));
     for (int i = 0; i < ARRAYS && !on_device; i++) {
         if (arrays[i].wanted == NULL) continue;

@@ -224,6 +224,15 @@ typedef struct render_pixels {
     uint32_t *index;
 } render_pixels;
 
+/* By one instruction where the caller's array allows it. */
+MOTE_HD void render_store_four(uint8_t *to, const uint8_t from[4]) {
+    if (((uintptr_t)to & 3u) == 0) {
+        memcpy(__builtin_assume_aligned(to, 4), from, 4);
+    } else {
+        memcpy(to, from, 4);
+    }
+}
+
 MOTE_HD void render_write_color(const render_look *look, render_rgba sum, const render_pixels *to, uint64_t pixel) {
     const float all = (float)(look->samples * look->samples), back = (all - sum.a) * look->background[3];
     const float alpha = sum.a + back, by = alpha > 0.0f ? 1.0f / alpha : 0.0f;
@@ -232,10 +241,11 @@ MOTE_HD void render_write_color(const render_look *look, render_rgba sum, const 
     c[1] = (sum.g + back * look->background[1]) * by;
     c[2] = (sum.b + back * look->background[2]) * by;
     c[3] = alpha / all;
-    for (int k = 0; k < 4; k++) {
-        if (to->color8 != NULL) to->color8[4 * pixel + k] = render_to_8(c[k]);
-        if (to->color16 != NULL) to->color16[4 * pixel + k] = render_to_16(c[k]);
+    if (to->color8 != NULL) {
+        const uint8_t color[4] = {render_to_8(c[0]), render_to_8(c[1]), render_to_8(c[2]), render_to_8(c[3])};
+        render_store_four(to->color8 + 4 * pixel, color);
     }
+    for (int k = 0; k < 4 && to->color16 != NULL; k++) to->color16[4 * pixel + k] = render_to_16(c[k]);
 }
 
 /* Towards the camera, in the axes of the world, of unit length. */
@@ -277,6 +287,19 @@ MOTE_HD void render_write_pixel(const render_look *look, const render_samples *s
     if (to->depth != NULL) to->depth[pixel] = depth;
     if (to->index != NULL) to->index[pixel] = index;
     if (to->normal != NULL) render_write_normal(&look->view, normal, to->normal + 3 * pixel);
+}
+
+/* The same where a pixel is one sample, which stands alone: here holds no other, and there is no eye-dome lighting. */
+MOTE_HD void render_write_sample(const render_look *look, const render_samples *here, const render_pixels *to,
+                                 uint64_t pixel) {
+    const float depth = here->depth[0];
+    if (to->color8 != NULL || to->color16 != NULL) render_write_color(look, render_shade(look, here, 0, 0), to, pixel);
+    if (to->depth != NULL) to->depth[pixel] = depth;
+    if (to->index != NULL) to->index[pixel] = depth < INFINITY ? here->index[0] : MOTE_RENDER_NO_POINT;
+    if (to->normal == NULL) return;
+    float normal[3] = {0.0f, 0.0f, 0.0f};
+    for (int k = 0; k < 3 && depth < INFINITY; k++) normal[k] += here->normal[k];
+    render_write_normal(&look->view, normal, to->normal + 3 * pixel);
 }
 
 #endif

@@ -108,7 +108,7 @@ MOTE_HD uint32_t render_points_around(const render_screen *screen, uint32_t u, u
 /* Sample i is covered by no splat. Where points are about as dense as samples, it may lie within a surface all the
    same, seen at a flat angle: then it shows the point that is in it, unless the surface turns away before the sample's
    middle. */
-MOTE_HD void render_show_own(const render_screen *screen, const render_splat *splats, const uint32_t *index,
+MOTE_HD void render_show_own(const render_screen *screen, const render_splat *splats, const render_points *points,
                              const render_samples *to, render_value shown, uint64_t i) {
     const uint32_t u = (uint32_t)(i % screen->view.width), v = (uint32_t)(i / screen->view.width);
     const uint32_t block = render_block_of(screen, u / RENDER_BLOCK, v / RENDER_BLOCK);
@@ -119,7 +119,7 @@ MOTE_HD void render_show_own(const render_screen *screen, const render_splat *sp
     const float du = (float)((int32_t)u - splat->u) + splat->off_u, dv = (float)((int32_t)v - splat->v) + splat->off_v;
     const float w = screen->view.perspective ? 1.0f + (splat->g_u * du + splat->g_v * dv) : 1.0f;
     if (!render_is_within_contour(splat, 1.0f / w, du, dv)) return;
-    to->index[i] = index[splat->place];
+    to->index[i] = render_row(points, splat->place);
     to->depth[i] = splat->depth;
     for (int k = 0; k < 3; k++) to->color[4 * i + k] = (uint16_t)((splat->color >> 8 * k & 255u) * 257u);
     to->color[4 * i + 3] = 65535;
@@ -131,21 +131,21 @@ MOTE_HD void render_show_own(const render_screen *screen, const render_splat *sp
 
 /* Sample i shows its sums, and of the splat that covers it most (best; UINT32_MAX: not known) which point it is of. */
 MOTE_HD void render_show_splat(const render_screen *screen, const render_sums *sums, float limit, float focal,
-                               const render_splat *splats, uint32_t best, const uint32_t *index,
+                               const render_splat *splats, uint32_t best, const render_points *points,
                                const render_samples *to, render_value shown, uint64_t i) {
     to->index[i] = MOTE_RENDER_NO_POINT;
     to->depth[i] = INFINITY;
     for (int k = 0; k < 4; k++) to->color[4 * i + k] = 0;
     for (int k = 0; k < 3 && to->normal != NULL; k++) to->normal[3 * i + k] = 0.0f;
     if (sums->weight == 0) {
-        render_show_own(screen, splats, index, to, shown, i);
+        render_show_own(screen, splats, points, to, shown, i);
         return;
     }
     const float scale = render_depth_scale(screen->view.perspective, focal, limit);
     render_show_sums(sums, limit, scale, to->color + 4 * i, to->depth + i,
                      to->normal != NULL ? to->normal + 3 * i : NULL);
     if (best == UINT32_MAX) return;
-    to->index[i] = index[splats[best].place];
+    to->index[i] = render_row(points, splats[best].place);
     render_show_value(&splats[best], shown, to, i);
 }
 

@@ -246,7 +246,7 @@ static void show_sample(const mote_renderer *renderer, const tile *t, uint32_t a
                               {t->wide[4][at], t->wide[5][at], t->wide[6][at]},
                               (int64_t)t->depth[at]};
     render_show_splat(&frame->screen.screen, &sums, t->limit[at], t->focal, frame->splats, t->splat[at],
-                      renderer->points.index, to, frame->shown, i);
+                      &renderer->points, to, frame->shown, i);
 }
 
 static void show_tile(const mote_renderer *renderer, const render_view *view, const tile *t) {

@@ -163,7 +163,7 @@ static __global__ void name_best(splat_pass pass) {
     });
 }
 
-static __global__ void show_splats(splat_pass pass, render_screen screen, const uint32_t *index, render_samples to,
+static __global__ void show_splats(splat_pass pass, render_screen screen, render_points points, render_samples to,
                                    render_value shown) {
     const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
     if (i >= (uint64_t)pass.view.width * pass.view.height) return;
@@ -176,7 +176,7 @@ static __global__ void show_splats(splat_pass pass, render_screen screen, const 
         sums.normal[k] = (int64_t)from->normal[k];
     }
     render_show_splat(&screen, &sums, render_float_of_ordered(pass.limits[i]), pass.focal, pass.splats,
-                      pass.best_splat != NULL ? pass.best_splat[i] : UINT32_MAX, index, &to, shown, i);
+                      pass.best_splat != NULL ? pass.best_splat[i] : UINT32_MAX, &points, &to, shown, i);
 }
 
 /* ---- a frame */
@@ -242,7 +242,7 @@ static mote_status draw_by_atomics(mote_renderer *renderer, splat_pass *pass) {
     CUDA_LAUNCH(gpu, limit_splats, warps, THREADS, *pass);
     CUDA_LAUNCH(gpu, add_splats, warps, THREADS, *pass);
     if (pass->wants_best) CUDA_LAUNCH(gpu, name_best, warps, THREADS, *pass);
-    CUDA_LAUNCH(gpu, show_splats, cuda_blocks(samples, THREADS), THREADS, *pass, frame->screen, renderer->points.index,
+    CUDA_LAUNCH(gpu, show_splats, cuda_blocks(samples, THREADS), THREADS, *pass, frame->screen, renderer->points,
                 frame->samples, frame->shown);
     return cuda_launched(gpu, "drawing splats");
 }

@@ -298,7 +298,7 @@ MOTE_HD bool render_begin_shape(const render_screen *screen, const render_points
                                 double *limit2) {
     const render_view *view = &screen->view;
     const render_seen *seen = &screen->seen;
-    const uint32_t sample = seen->sample[i], row = points->index[seen->place[i]];
+    const uint32_t sample = seen->sample[i], row = render_row(points, seen->place[i]);
     const render_place at = render_to_camera(view, seen->at[0][i], seen->at[1][i], seen->at[2][i]);
     *radius = render_radius_of(screen, sample % view->width, sample / view->width, rules->k);
     const double reach = RENDER_REACH * *radius / render_scale_at(view, at.z);

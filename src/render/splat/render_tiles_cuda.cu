@@ -153,7 +153,7 @@ static __device__ __forceinline__ void add_run(const run_sums *run, render_sums 
     }
 }
 
-static __global__ void show_tiles(splat_pass pass, splat_tiles tiles, render_screen screen, const uint32_t *index,
+static __global__ void show_tiles(splat_pass pass, splat_tiles tiles, render_screen screen, render_points points,
                                   render_samples to, render_value shown) {
     uint32_t u, v, best_splat = UINT32_MAX;
     if (!sample_of_tile(&pass, &tiles, threadIdx.x, &u, &v)) return;
@@ -181,8 +181,8 @@ static __global__ void show_tiles(splat_pass pass, splat_tiles tiles, render_scr
                       });
         add_run(&run, &sums);
     }
-    render_show_splat(&screen, &sums, limit, pass.focal, pass.splats, pass.wants_best ? best_splat : UINT32_MAX, index,
-                      &to, shown, (uint64_t)v * pass.view.width + u);
+    render_show_splat(&screen, &sums, limit, pass.focal, pass.splats, pass.wants_best ? best_splat : UINT32_MAX,
+                      &points, &to, shown, (uint64_t)v * pass.view.width + u);
 }
 
 static uint32_t blocks_of(const splat_pass *pass) {
@@ -241,7 +241,7 @@ mote_status render_limit_tiles_cuda(mote_renderer *renderer, const splat_pass *p
 
 mote_status render_show_tiles_cuda(mote_renderer *renderer, const splat_pass *pass, const splat_tiles *tiles) {
     const render_frame_cuda *frame = (const render_frame_cuda *)renderer->frame;
-    CUDA_LAUNCH(renderer->device, show_tiles, tiles->count, SAMPLES, *pass, *tiles, frame->screen,
-                renderer->points.index, frame->samples, frame->shown);
+    CUDA_LAUNCH(renderer->device, show_tiles, tiles->count, SAMPLES, *pass, *tiles, frame->screen, renderer->points,
+                frame->samples, frame->shown);
     return cuda_launched(renderer->device, "drawing splats");
 }

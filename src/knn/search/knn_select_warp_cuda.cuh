@@ -1,0 +1,510 @@
+/* The steps of a warp that selects: knn_select_cuda.cuh. For .cu files only. */
+#ifndef MOTE_KNN_SELECT_WARP_CUDA_H
+#define MOTE_KNN_SELECT_WARP_CUDA_H
+
+#include "knn/search/knn_select_memory_cuda.cuh"
+
+template <bool ELLIPSOID, class POLICY, class VISITOR> struct knn_select {
+    const knn_search_args *args;
+    const VISITOR *visitor;
+    knn_select_memory<POLICY> *memory;
+    knn_distance_bounds bounds;
+    float limit; /* the largest square of a point within the caller's radius */
+    uint32_t lane, first;
+
+    /* ---- the queries, and the points around them */
+
+    /* Shares the lanes out among some queries of the group, given as bits. */
+    __device__ inline knn_select_query share_lanes(uint32_t active) const {
+        knn_select_query q;
+        const knn_frame<KNN_FLOAT, false> frame = {};
+        const uint32_t count = (uint32_t)__popc(active);
+        q.parts_log2 = (uint32_t)__clz((int)(count - 1)) - 27;
+        q.slot = lane >> q.parts_log2;
+        q.part = lane & ((1u << q.parts_log2) - 1);
+        q.exists = q.slot < count;
+        q.number = warp_nth(active, q.exists ? q.slot : 0);
+        q.place = first + q.number;
+        q.row = __ldg(args->queries.order + q.place);
+        const float3 at = knn_view_at<KNN_FLOAT, false>(&args->tree.metric, &frame, &args->queries, q.place);
+        q.at = make_float4(at.x + 0.0f, at.y + 0.0f, at.z + 0.0f, 0); /* there is no -0 */
+        q.normal = ELLIPSOID ? knn_scaled_normal(args, q.place, &bounds) : q.at;
+        q.direction = visitor->direction(q.row);
+        return q;
+    }
+
+    __device__ inline float square_to(const knn_select_query *q, const float4 &point) const {
+        return knn_bounded_square<ELLIPSOID>(point.x - q->at.x, point.y - q->at.y, point.z - q->at.z, q->normal);
+    }
+
+    /* For which of the queries a lane's point counts, as bits of their slots. */
+    __device__ inline uint32_t counts_for(const knn_select_query *q, bool alike, bool near, const float4 &point) const {
+        if (alike) return near && visitor->counts(point, q->direction) ? UINT32_MAX : 0;
+        uint32_t slots = 0;
+        for (uint32_t s = 0; s < CUDA_WARP >> q->parts_log2; s++) {
+            const uint32_t from = s << q->parts_log2;
+            const float3 direction =
+                make_float3(warp_broadcast(q->direction.x, from), warp_broadcast(q->direction.y, from),
+                            warp_broadcast(q->direction.z, from));
+            slots |= near && visitor->counts(point, direction) ? 1u << s : 0;
+        }
+        return slots;
+    }
+
+    /* Brings the points of the listed leaves that are within the radius of the box. False: they are too many. */
+    __device__ inline bool bring_leaves(const knn_select_query *q, const knn_select_box_test<ELLIPSOID> *box,
+                                        bool alike, uint32_t listed, uint32_t *count, uint32_t *seen) const {
+        const uint32_t finite = args->tree.points.extent->finite;
+        for (uint32_t i = 0; i < listed; i += CUDA_WARP / KNN_CUDA_LEAF) {
+            const uint32_t which = i + lane / KNN_CUDA_LEAF;
+            const uint32_t leaf = memory->walk.listed[0][which < listed ? which : i];
+            const uint32_t place = leaf * KNN_CUDA_LEAF + lane % KNN_CUDA_LEAF;
+            const float *const views = args->tree.points.views + knn_slot_of(place, 0);
+            const float x = __ldg(views) + 0.0f, y = __ldg(views + KNN_CUDA_LEAF) + 0.0f,
+                        z = __ldg(views + 2 * KNN_CUDA_LEAF) + 0.0f;
+            const float gap =
+                knn_square(knn_gap(x, x, box->low[0], box->high[0]), knn_gap(y, y, box->low[1], box->high[1]),
+                           knn_gap(z, z, box->low[2], box->high[2]));
+            const bool near = which < listed && place < finite && gap <= box->max;
+            const float4 point = near ? visitor->of_point(place) : make_float4(0, 0, 0, 0);
+            const uint32_t slots = counts_for(q, alike, near, point);
+            const uint32_t lanes = __ballot_sync(CUDA_ALL, slots != 0);
+            *seen += (uint32_t)__popc(__ballot_sync(CUDA_ALL, near));
+            if (*count + (uint32_t)__popc(lanes) > POLICY::points || *seen > VISITOR::max_seen) return false;
+            const uint32_t to = *count + warp_rank(lanes);
+            if (slots != 0) {
+                memory->point[to] = make_float4(x, y, z, __uint_as_float(place));
+                memory->counts[to] = (typename POLICY::slots)slots;
+            }
+            *count += (uint32_t)__popc(lanes);
+        }
+        return true;
+    }
+
+    /* Brings the points within a radius of the queries, and fills up with points at no place, so that four at a time
+       can be tried by each lane. False: they are too many. alike: out, all queries have the same direction. */
+    __device__ inline bool bring_points(const knn_select_query *q, float max, bool *alike, uint32_t *count,
+                                        uint32_t *seen) const {
+        knn_select_box_test<ELLIPSOID> box;
+        const knn_leaf_range none = {0, 0};
+        const knn_frame<KNN_FLOAT, false> frame = {};
+        knn_walk<1> w;
+        const float3 first_direction = make_float3(warp_broadcast(q->direction.x, 0), warp_broadcast(q->direction.y, 0),
+                                                   warp_broadcast(q->direction.z, 0));
+        *alike = __all_sync(CUDA_ALL, q->direction.x == first_direction.x && q->direction.y == first_direction.y &&
+                                          q->direction.z == first_direction.z);
+        const float at[3] = {q->at.x, q->at.y, q->at.z};
+        for (int k = 0; k < 3; k++) {
+            box.low[k] = warp_min(at[k]);
+            box.high[k] = warp_max(at[k]);
+        }
+        box.max = max;
+        box.normal = *alike ? q->normal : make_float4(0, 0, 0, 0);
+        box.compression = bounds.compression;
+        *count = *seen = 0;
+        w.waiting = knn_push_top(&args->tree, memory->walk.waiting, lane);
+        while (w.waiting > 0) {
+            knn_list_leaves<1, KNN_WAITING>(&args->tree, &frame, box, KNN_NO_NODE, none, lane, memory->walk.waiting,
+                                            memory->walk.listed, &w);
+            if (!bring_leaves(q, &box, *alike, w.listed[0], count, seen)) return false;
+        }
+        const uint32_t whole = 4u << q->parts_log2, filled = (*count + whole - 1) / whole * whole;
+        for (uint32_t i = *count + lane; i < filled; i += CUDA_WARP) {
+            memory->point[i] = make_float4(NAN, 0, 0, 0);
+            memory->counts[i] = 0;
+        }
+        *count = filled;
+        return true;
+    }
+
+    /* ---- which are within, and where the k-th is */
+
+    /* parts_log2: that of the query, perhaps a constant. */
+    template <bool ALIKE>
+    __device__ __forceinline__ void try_points(const knn_select_query *q, uint32_t parts_log2, float max, float scale,
+                                               uint32_t count) const {
+        const uint32_t rounds = count >> parts_log2;
+        const float mine = q->exists ? max : -1;
+        uint32_t word = 0;
+        CUDA_ROLLED
+        for (uint32_t round = 0; round < rounds; round += 4) {
+            const uint32_t first_point = (round << parts_log2) + q->part;
+            uint32_t bits = 0;
+            float square[4];
+#pragma unroll
+            for (uint32_t j = 0; j < 4; j++) { /* all loads first, which nothing that is stored may overtake */
+                const uint32_t i = first_point + (j << parts_log2);
+                const float4 p = memory->point[i];
+                const float dx = p.x - q->at.x, dy = p.y - q->at.y, dz = p.z - q->at.z;
+                square[j] = knn_bounded_square<ELLIPSOID>(dx, dy, dz, q->normal);
+                bool within = square[j] <= mine;
+                if (!VISITOR::all) {
+                    within = within && (__float_as_uint(dx) | __float_as_uint(dy) | __float_as_uint(dz)) != 0;
+                }
+                if (!ALIKE) within = within && (memory->counts[i] >> q->slot & 1) != 0;
+                bits |= within ? 1u << j : 0;
+            }
+#pragma unroll
+            for (uint32_t j = 0; j < 4; j++) {
+                const uint32_t bin = (uint32_t)(square[j] * scale) * POLICY::queries + q->slot;
+                if ((bits >> j & 1) != 0) atomicAdd(&memory->histogram[bin], 1u);
+            }
+            word |= bits << (round % CUDA_WARP);
+            if (round % CUDA_WARP == CUDA_WARP - 4 || round + 4 >= rounds) {
+                memory->within[round / CUDA_WARP * CUDA_WARP + lane] = word;
+                word = 0;
+            }
+        }
+    }
+
+    /* Between which squares the k-th is, if it is within the radius.
+       Squares of floats in lower bins than that of the k-th by floats are before it by keys, too, and those in higher
+       bins behind it, if floats cannot err by what is between: knn_distance_bound_near tells how far they may. */
+    __device__ inline knn_select_kth find_bin(const knn_select_query *q, float max, float scale) const {
+        knn_select_kth kth;
+        uint32_t bin = 0;
+        kth.total = 0;
+        for (uint32_t b = 0; b < POLICY::bins; b++) {
+            kth.total += memory->histogram[b * POLICY::queries + q->slot];
+            if (kth.total < args->k) bin = b + 1;
+        }
+        const float low = (float)bin / scale * (1 - 0x1p-20f), high = (float)(bin + 1) / scale * (1 + 0x1p-20f);
+        kth.certain = low * (1 - (1 + bounds.compression) * 0x1p-16f);
+        if (!(knn_distance_bound_near<KNN_FLOAT, ELLIPSOID>(args, kth.certain, &bounds) < low)) kth.certain = -1;
+        kth.most = knn_distance_bound_near<KNN_FLOAT, ELLIPSOID>(args, high, &bounds);
+        kth.by_radius = q->exists && max >= limit && kth.total < args->k;
+        kth.found = q->exists && kth.total >= args->k && (kth.most <= max || max >= limit);
+        kth.key = args->limit;
+        return kth;
+    }
+
+    /* ---- the k-th */
+
+    /* The points between the bounds become those of the edge, and their bits zero, as those behind it. Returns how many
+       remain for the query. */
+    __device__ inline uint32_t collect_edge(const knn_select_query *q, const knn_select_kth *kth,
+                                            uint32_t rounds) const {
+        uint32_t certain = 0;
+        for (uint32_t first_round = 0; first_round < rounds && kth->found; first_round += CUDA_WARP) {
+            uint32_t *const word = &memory->within[first_round + lane];
+            uint32_t kept = *word;
+            for (uint32_t rest = kept; rest != 0; rest &= rest - 1) {
+                const uint32_t i = ((first_round + warp_first(rest)) << q->parts_log2) + q->part;
+                const float square = square_to(q, memory->point[i]);
+                if (square < kth->certain) continue;
+                kept &= ~(rest & (0 - rest));
+                if (!(square <= kth->most)) continue;
+                const uint32_t at = atomicAdd(&memory->edge_count[q->slot], 1u);
+                if (at < POLICY::edge) memory->edge.at[q->slot * POLICY::edge + at] = (uint16_t)i;
+            }
+            *word = kept;
+            certain += (uint32_t)__popc(kept);
+        }
+        for (uint32_t away = 1u << q->parts_log2 >> 1; away > 0; away /= 2) certain += warp_exchange(certain, away);
+        return certain;
+    }
+
+    __device__ inline uint64_t key_to(const knn_exact *query, const knn_ellipsoid *of, const float4 &point) const {
+        knn_exact other;
+        other.value[0] = (double)point.x;
+        other.value[1] = (double)point.y;
+        other.value[2] = (double)point.z;
+        return knn_key_from<KNN_FLOAT, ELLIPSOID>(args, query, &other, of);
+    }
+
+    /* Of two of the edge. */
+    __device__ inline bool is_before(uint32_t a, uint32_t b) const {
+        const uint64_t key = memory->edge.key[a], other = memory->edge.key[b];
+        if (key != other) return key < other;
+        return row_of(memory->edge.at[a]) < row_of(memory->edge.at[b]);
+    }
+
+    __device__ inline uint32_t row_of(uint32_t i) const {
+        return __ldg(args->tree.points.order + __float_as_uint(memory->point[i].w));
+    }
+
+    /* The k-th of all is one of the edge; those before it get their bits back. */
+    __device__ inline void choose_kth(const knn_select_query *q, const knn_exact *query, const knn_ellipsoid *of,
+                                      uint32_t certain, knn_select_kth *kth) const {
+        const uint32_t begin = q->slot * POLICY::edge, parts = 1u << q->parts_log2;
+        uint32_t count = kth->found ? memory->edge_count[q->slot] : 0;
+        if (count > POLICY::edge) count = 0;
+        for (uint32_t e = q->part; e < count; e += parts) {
+            const float4 point = memory->point[memory->edge.at[begin + e]];
+            memory->edge.key[begin + e] = key_to(query, of, point);
+        }
+        __syncwarp();
+        for (uint32_t e = q->part; e < count; e += parts) {
+            uint32_t before = certain;
+            for (uint32_t f = 0; f < count; f++) before += is_before(begin + f, begin + e);
+            if (before + 1 == args->k) memory->kth[q->slot] = e;
+        }
+        __syncwarp();
+        const uint32_t which = memory->kth[q->slot];
+        kth->found = kth->found && which < count;
+        if (!kth->found) return;
+        const uint64_t key = memory->edge.key[begin + which];
+        kth->by_radius = key > args->limit;
+        if (!kth->by_radius) kth->key = key;
+        for (uint32_t e = 0; e < count; e++) {
+            const uint32_t i = memory->edge.at[begin + e], round = i >> q->parts_log2;
+            const bool before = kth->by_radius || is_before(begin + e, begin + which) || (VISITOR::all && e == which);
+            if ((i & (parts - 1)) != q->part || !before) continue;
+            memory->within[round / CUDA_WARP * CUDA_WARP + lane] |= 1u << (round % CUDA_WARP);
+        }
+    }
+
+    /* ---- the visit */
+
+    __device__ inline void visit(const knn_select_query *q, const knn_exact *query, const knn_ellipsoid *of,
+                                 uint32_t rounds, const knn_select_kth *kth) const {
+        const bool resolved = kth->found || kth->by_radius;
+        const double radius2 = knn_real(kth->key);
+        const typename VISITOR::disc disc = visitor->disc_of(radius2);
+        typename VISITOR::visited_sum sum = {};
+        uint32_t visited = 0;
+        for (uint32_t first_round = 0; first_round < rounds && resolved; first_round += CUDA_WARP) {
+            CUDA_ROLLED
+            for (uint32_t rest = memory->within[first_round + lane]; rest != 0;) { /* two at once: neither waits */
+                const uint32_t one = rest & (0 - rest), others = rest ^ one, two = others & (0 - others);
+                const uint32_t i = ((first_round + warp_first(one)) << q->parts_log2) + q->part;
+                const uint32_t j = two != 0 ? ((first_round + warp_first(two)) << q->parts_log2) + q->part : i;
+                const float4 a = memory->point[i], b = memory->point[j];
+                const typename VISITOR::loaded load_a = visitor->load(__float_as_uint(a.w)),
+                                               load_b = visitor->load(__float_as_uint(b.w));
+                const uint64_t key_a = key_to(query, of, a), key_b = key_to(query, of, b);
+                const bool counts_a = !kth->by_radius || key_a <= args->limit;
+                const bool counts_b = two != 0 && (!kth->by_radius || key_b <= args->limit);
+                const double share_a = visitor->share_of(knn_real(key_a), &disc);
+                const double share_b = visitor->share_of(knn_real(key_b), &disc);
+                visitor->add(&sum, &load_a, share_a, counts_a);
+                visitor->add(&sum, &load_b, share_b, counts_b);
+                visited += counts_a + counts_b;
+                rest = others ^ two;
+            }
+        }
+        __syncwarp();
+        visitor->merge(&sum, 1u << q->parts_log2);
+        for (uint32_t away = 1u << q->parts_log2 >> 1; away > 0; away /= 2) visited += warp_exchange(visited, away);
+        if (resolved && q->part == 0 && visited > 0) visitor->finish(q->row, &sum, radius2);
+    }
+
+    /* ---- of the k nearest of all points, those that count */
+
+    /* Visits those before the last that counts. False: the k-th of those that count is among them, or it is not known
+       which they are. */
+    __device__ inline bool visit_before_last(const knn_select_query *q, const knn_exact *query, const knn_ellipsoid *of,
+                                             uint32_t rounds, const knn_select_kth *kth) const {
+        uint64_t last = 0;
+        uint32_t last_row = 0, count = 0;
+        if (!kth->found || kth->by_radius) return false;
+        for (uint32_t first_round = 0; first_round < rounds; first_round += CUDA_WARP) {
+            uint32_t *const word = &memory->within[first_round + lane];
+            uint32_t kept = 0;
+            for (uint32_t rest = *word; rest != 0; rest &= rest - 1) {
+                const uint32_t i = ((first_round + warp_first(rest)) << q->parts_log2) + q->part;
+                const float4 point = memory->point[i];
+                const uint64_t key = key_to(query, of, point);
+                const uint32_t row = row_of(i);
+                if (knn_is_zero(key) || !visitor->faces(__float_as_uint(point.w), q->direction)) continue;
+                kept |= rest & (0 - rest);
+                count++;
+                if (knn_is_before(key, row, last, last_row)) continue;
+                last = key;
+                last_row = row;
+            }
+            *word = kept;
+        }
+        __syncwarp();
+        count = warp_sum(count);
+        for (uint32_t away = CUDA_WARP / 2; away > 0; away /= 2) {
+            const uint64_t key = warp_exchange((unsigned long long)last, away);
+            const uint32_t row = warp_exchange(last_row, away);
+            if (!knn_is_before(last, last_row, key, row)) continue;
+            last = key;
+            last_row = row;
+        }
+        if (count >= visitor->wanted()) return false;
+        const typename VISITOR::disc disc = visitor->disc_of(knn_real(last));
+        typename VISITOR::visited_sum sum = {};
+        for (uint32_t first_round = 0; first_round < rounds; first_round += CUDA_WARP) {
+            for (uint32_t rest = memory->within[first_round + lane]; rest != 0; rest &= rest - 1) {
+                const uint32_t i = ((first_round + warp_first(rest)) << q->parts_log2) + q->part;
+                const float4 point = memory->point[i];
+                const uint64_t key = key_to(query, of, point);
+                const typename VISITOR::loaded loaded = visitor->load(__float_as_uint(point.w));
+                visitor->add(&sum, &loaded, visitor->share_of(knn_real(key), &disc), row_of(i) != last_row);
+            }
+        }
+        __syncwarp();
+        visitor->merge(&sum, CUDA_WARP);
+        if (lane == 0) visitor->finish(q->row, count > 1 ? &sum : NULL, knn_real(last));
+        return true;
+    }
+
+    /* ---- a try */
+
+    typedef struct result {
+        bool fits;        /* else nothing was done */
+        bool all;         /* points of the index were tried: a larger radius finds no more */
+        bool rare;        /* of all points that may be searched for, fewer than k count: no radius will do */
+        uint32_t done;    /* queries, as bits of their numbers */
+        float most, next; /* the largest square that one of these needed; what the others should be tried with */
+    } result;
+
+    __device__ inline result try_queries(uint32_t active, float max) const {
+        result r = {false, false, false, 0, 0, max};
+        const knn_select_query q = share_lanes(active);
+        uint32_t count, seen;
+        bool alike;
+        if (!bring_points(&q, max, &alike, &count, &seen)) {
+            r.rare = seen > VISITOR::max_seen && count < args->k;
+            return r;
+        }
+        r.fits = true;
+        r.all = seen >= args->tree.points.extent->finite;
+        const uint32_t rounds = count >> q.parts_log2;
+        const float scale = (float)POLICY::bins / max * (1 - 0x1p-20f);
+        __syncwarp();
+        for (uint32_t i = lane; i < POLICY::bins * POLICY::queries; i += CUDA_WARP) memory->histogram[i] = 0;
+        if (lane < POLICY::queries) {
+            memory->edge_count[lane] = 0;
+            memory->kth[lane] = UINT32_MAX;
+        }
+        __syncwarp();
+        if (alike && q.parts_log2 == POLICY::usual_parts_log2) {
+            try_points<true>(&q, POLICY::usual_parts_log2, max, scale, count);
+        } else {
+            try_points<false>(&q, q.parts_log2, max, scale, count);
+        }
+        __syncwarp();
+        knn_select_kth kth = find_bin(&q, max, scale);
+        const bool enough = kth.found || kth.by_radius;
+        __syncwarp();
+        const uint32_t certain = collect_edge(&q, &kth, rounds);
+        __syncwarp();
+        knn_exact query;
+        knn_ellipsoid of = {{0, 0, 0}, 0};
+        knn_exact_of<KNN_FLOAT>(&args->queries, q.place, &query);
+        if (ELLIPSOID) of = knn_ellipsoid_at(args, q.place);
+        choose_kth(&q, &query, &of, certain, &kth);
+        __syncwarp();
+        if constexpr (VISITOR::all) {
+            kth.found = visit_before_last(&q, &query, &of, rounds, &kth);
+            kth.by_radius = false;
+        } else {
+            visit(&q, &query, &of, rounds, &kth);
+        }
+        /* Too many are at the edge: a radius that is hardly larger than the k-th's distance has finer bins. */
+        const bool finer = enough && !kth.found && !kth.by_radius && !VISITOR::all && kth.most < 0.9f * max;
+        const bool done = enough && !finer;
+        if (done && q.part == 0 && !kth.found && !kth.by_radius) visitor->leave(q.row, q.place);
+        r.done = warp_or(done ? 1u << q.number : 0);
+        r.most = warp_max(kth.found ? fminf(kth.most, max) : 0.0f);
+        const float more = 1.3f * (float)args->k / (float)(kth.total + 1);
+        const float next = finer ? 1.05f * kth.most : max * fminf(fmaxf(more, 1.3f), 8.0f);
+        r.next = warp_max(q.exists && !done ? next : 0.0f);
+        __syncwarp();
+        return r;
+    }
+
+    /* ---- the queries of a group */
+
+    /* A square that about k points around a query do not exceed. */
+    __device__ inline float guess_for(uint32_t number) const {
+        const knn_select_query q = share_lanes(1u << number);
+        const knn_leaf_range around = knn_leaves_around(&args->tree, knn_leaf_of(args, q.place), CUDA_WARP);
+        const knn_frame<KNN_FLOAT, false> frame = {};
+        const uint32_t finite = args->tree.points.extent->finite;
+        const uint32_t leaf = around.first + lane < around.end ? around.first + lane : around.end - 1;
+        float square[KNN_CUDA_LEAF];
+        knn_leaf_views v;
+        knn_load_leaf<KNN_FLOAT, false>(&args->tree, &frame, leaf, &v);
+#pragma unroll
+        for (uint32_t j = 0; j < KNN_CUDA_LEAF; j++) {
+            const uint32_t place = leaf * KNN_CUDA_LEAF + j;
+            const bool counts = around.first + lane < around.end && place < finite &&
+                                visitor->counts(visitor->of_point(place), q.direction);
+            const float4 at = make_float4(v.x[j], v.y[j], v.z[j], 0);
+            square[j] = counts ? square_to(&q, at) : NAN;
+        }
+        const uint32_t all = count_within(square, FLT_MAX), half = all / 2 > 0 ? all / 2 : 1;
+        if (all == 0) return 0;
+        const uint32_t nth = args->k < half ? args->k : half;
+        return 1.3f * knn_bound_of(square, nth, largest_of(square) / 2) * (float)args->k / (float)nth;
+    }
+
+    __device__ inline void leave(uint32_t numbers) const {
+        if (numbers >> lane & 1) visitor->leave(__ldg(args->queries.order + first + lane), first + lane);
+    }
+
+    /* Some of the queries, the first ones. */
+    static __device__ inline uint32_t first_of(uint32_t queries, uint32_t count) {
+        while ((uint32_t)__popc(queries) > count) queries &= ~(1u << (31 - __clz((int)queries)));
+        return queries;
+    }
+
+    /* *guess: what to begin with; 0: not known. Becomes that of the next group.
+       Some of the queries are tried at once: with max, which is above low, that was too small for some, and below high,
+       with which points were too many. */
+    __device__ inline void search_group(uint32_t queries, float *guess) const {
+        uint32_t remaining = UINT32_MAX >> (CUDA_WARP - queries), at_once = queries, tries = 0, most_done = 0;
+        float max = *guess, low = 0, high = INFINITY;
+        *guess = 0;
+        while (remaining != 0) {
+            const uint32_t active = first_of(remaining, at_once), count = (uint32_t)__popc(active);
+            result r = {false, false, true, 0, 0, 0};
+            if (!(max > 0)) { /* not known, or less than so much */
+                const float anew = guess_for(warp_nth(active, count / 2));
+                const bool is_smaller = anew > 0 && anew < -0.7f * max;
+                if (max < 0 && !is_smaller && count > 1) {
+                    at_once = (count + 1) / 2;
+                    max = -max;
+                    tries = 0;
+                    high = INFINITY;
+                    continue;
+                }
+                max = max == 0 || is_smaller ? anew : -0.35f * max;
+            }
+            max = fminf(max, limit);
+            const bool sees = max > 0x1p-100f && max <= FLT_MAX && (!ELLIPSOID || bounds.bounds);
+            if (sees && tries < POLICY::tries) r = try_queries(active, max);
+            const uint32_t done = (uint32_t)__popc(r.done);
+            tries++;
+            remaining &= ~r.done;
+            if (done > most_done) {
+                most_done = done;
+                *guess = POLICY::slack * r.most;
+            }
+            if (r.all || r.rare) { /* no radius will do */
+                leave(active & ~r.done);
+                remaining &= ~active;
+                max = low = 0;
+                high = INFINITY;
+                tries = 0;
+            } else if (r.done == active) {
+                max = *guess;
+                low = 0;
+                high = INFINITY;
+                tries = 0;
+            } else if (r.fits) {
+                low = r.next > max ? max : 0;
+                high = done > 0 ? INFINITY : high;
+                tries = done > 0 ? 0 : tries;
+                max = r.next < high ? r.next : sqrtf(low) * sqrtf(high);
+            } else {
+                high = max;
+                if (low > 0 && count > 1) {
+                    at_once = (count + 1) / 2;
+                    low = 0;
+                    high = INFINITY;
+                    tries = 0;
+                } else {
+                    max = low > 0 ? sqrtf(low) * sqrtf(high) : -max;
+                }
+            }
+        }
+    }
+};
+
+#endif
