@@ -210,7 +210,7 @@ typedef struct candidate {
 } candidate;
 
 #define UNSURE         RENDER_PATCH        /* a place that rules nothing out */
-#define NOWHERE        (RENDER_PATCH + 1u) /* a place that rules all out: no least depth of a patch is 0 */
+#define RULED_OUT      (RENDER_PATCH + 1u) /* a place that rules all out: no least depth of a patch is 0 */
 #define MAX_CANDIDATES 320u                /* more than a chunk has points */
 
 /* Of a warp, in shared memory. */
@@ -233,7 +233,7 @@ static __device__ __forceinline__ uint32_t find_in_patch(const render_steps *s, 
     for (uint32_t j = 0; j < RENDER_AT_ONCE; j++) {
         float depth;
         place[j] = render_step_sample(s, perspective, render_step_float(words.x, j), render_step_float(words.y, j),
-                                      render_step_float(words.z, j), NOWHERE, UNSURE, &depth);
+                                      render_step_float(words.z, j), RULED_OUT, UNSURE, &depth);
         least[j] = __float_as_uint(depth - s->depth_slack);
         const bool drawn = (words.x >> 16 * j & RENDER_STEP_DRAWN) != 0;
         open |= (drawn & (least[j] <= patch[place[j]]) ? 1u : 0u) << j;
@@ -315,7 +315,7 @@ static __device__ __forceinline__ void draw_patch(const render_points *points, c
     uint32_t count = 0;
     const uint32_t begin = batch * RENDER_BATCH;
     if (warp_lane() == 0) memory->patch[UNSURE] = UINT32_MAX;
-    if (warp_lane() == 0) memory->patch[NOWHERE] = 0;
+    if (warp_lane() == 0) memory->patch[RULED_OUT] = 0;
     const float by = 1.0f / (float)steps->width;
     for (uint32_t place = warp_lane(); place < render_patch_size(steps); place += CUDA_WARP) {
         memory->patch[place] = render_positive(render_key_depth(keys[render_patch_sample(view, steps, by, place)]));
