@@ -466,7 +466,7 @@ static __device__ inline void sort_by_keys(uint32_t count, uint32_t lane, knn_ca
 
 /* Where many keys are alike: puts the k nearest in order by all bits. Returns how many candidates are left. */
 template <uint32_t CAPACITY>
-static __device__ __noinline__ uint32_t put_ties_in_order(uint32_t count, uint32_t k, knn_candidates<CAPACITY> *c) {
+static __device__ __noinline__ uint32_t sort_ties(uint32_t count, uint32_t k, knn_candidates<CAPACITY> *c) {
     constexpr uint32_t half = CAPACITY / 2;
     uint32_t left = count;
     if (count > half && k <= half) {
@@ -482,8 +482,8 @@ static __device__ __noinline__ uint32_t put_ties_in_order(uint32_t count, uint32
 }
 
 template <int KIND, bool ELLIPSOID, uint32_t CAPACITY>
-static __device__ inline void put_in_order(const knn_search_args *args, const knn_distance_bounds *distance_bounds,
-                                           uint32_t lane, knn_query_state *s, knn_candidates<CAPACITY> *c) {
+static __device__ inline void sort_candidates(const knn_search_args *args, const knn_distance_bounds *distance_bounds,
+                                              uint32_t lane, knn_query_state *s, knn_candidates<CAPACITY> *c) {
     constexpr int per = CAPACITY / CUDA_WARP, kind = ELLIPSOID ? KNN_DOUBLE : KIND;
     constexpr uint32_t slot_bits = CAPACITY == 128 ? 7 : CAPACITY == 256 ? 8 : 9;
     bool in_order = false;
@@ -496,7 +496,7 @@ static __device__ inline void put_in_order(const knn_search_args *args, const kn
         in_order = s->queued <= CAPACITY / 2 ? sort_by_words<kind, per / 2, CAPACITY>(&to, s->queued, lane, c)
                                              : sort_by_words<kind, per, CAPACITY>(&to, s->queued, lane, c);
     }
-    if (!in_order) s->queued = put_ties_in_order(s->queued, args->k, c);
+    if (!in_order) s->queued = sort_ties(s->queued, args->k, c);
 }
 
 /* ---- more: what came since is sorted and merged with the best */
@@ -557,7 +557,7 @@ static __device__ inline void knn_resolve(const knn_search_args *args, const knn
     if constexpr (CAPACITY > KNN_SORTED) {
         resolve_by_merging<KIND, ELLIPSOID, CAPACITY>(args, lane, s, c);
     } else {
-        put_in_order<KIND, ELLIPSOID, CAPACITY>(args, distance_bounds, lane, s, c);
+        sort_candidates<KIND, ELLIPSOID, CAPACITY>(args, distance_bounds, lane, s, c);
     }
 }
 

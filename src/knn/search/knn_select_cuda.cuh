@@ -100,9 +100,11 @@ static inline void knn_select_launch_policy(mote_device *gpu, const knn_search_a
     }
 }
 
-/* Whether a search can be made so: of stored floats, for few enough neighbours. */
+/* Whether a search can be made so: of stored floats, for few enough neighbours. Of fewer points than are searched for
+   around a query, most queries would be left: 149 photons take a million queries 21.6 ms so, and 14.6 otherwise. */
 static inline bool knn_can_select(const knn_search_args *args) {
-    return args->tree.metric.kind == KNN_FLOAT && args->k <= KNN_SELECT_MAX_K && args->tree.points.count > 0 &&
+    return args->tree.metric.kind == KNN_FLOAT && args->k <= KNN_SELECT_MAX_K &&
+           args->tree.points.count > KNN_SELECT_SEEN &&
            (args->normals == NULL || args->compression <= (double)KNN_MAX_DISTANCE_BOUND);
 }
 
