@@ -359,7 +359,7 @@ static const mote_photon_gathering gatherings[] = {
 
 static void gathered_light_is_the_same(void **state) {
     const parity_pair *pair = *state;
-    const uint64_t photons = parity_extent(300, 1500, 40000), count = parity_extent(70, 200, 4000);
+    const uint64_t photons = parity_extent(1200, 1500, 40000), count = parity_extent(70, 200, 4000);
     const uint64_t last = parity_extent(4, SCENES, SCENES), step = parity_extent(4, 2, 1);
     for (uint32_t i = 0; i < last; i++) {
         lit_scene cpu = light_scene(pair->cpu, &scenes[i], photons, 1),
@@ -380,7 +380,7 @@ static void many_queries_find_the_same(void **state) {
         {.k = 24, .compression = 1, .filter = MOTE_PHOTON_FILTER_NONE},
         {.k = 150, .compression = 4, .radius = 0.15, .filter = MOTE_PHOTON_FILTER_EPANECHNIKOV}};
     const parity_pair *pair = *state;
-    const uint64_t photons = parity_extent(500, 20000, 100000);
+    const uint64_t photons = parity_extent(1300, 20000, 100000);
     const uint64_t counts[] = {parity_extent(100, 33000, 140000), parity_extent(100, 100, 20000),
                                parity_extent(100, 16500, 20000)};
     lit_scene cpu = light_scene(pair->cpu, &scenes[0], photons, 2),

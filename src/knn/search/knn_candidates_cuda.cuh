@@ -14,7 +14,7 @@
 #include "knn/index/knn_sort_cuda.cuh"
 #include "knn/search/knn_distance_bounds_cuda.cuh"
 
-#define KNN_SORTED 512u /* the most that are sorted by words in registers */
+#define KNN_SORTED 1024u /* the most that are sorted by words in registers */
 
 /* k candidates are not behind the last: what is, does not matter. */
 typedef struct knn_last {
@@ -184,7 +184,7 @@ static __device__ inline bool knn_matters(const knn_search_args *args, uint32_t 
     return knn_is_before(key, __ldg(args->tree.points.order + place), last->key, last->index);
 }
 
-/* ---- up to 512: the nearest are selected, in any order. Each lane has PER candidates; UINT64_MAX is the key of none
+/* ---- up to 1024: the nearest are selected, in any order. Each lane has PER candidates; UINT64_MAX is the key of none
  */
 
 template <int PER> static __device__ inline uint32_t count_up_to(const uint64_t (&key)[PER], uint64_t max) {
@@ -349,7 +349,7 @@ static __device__ inline void keep_nearest(const knn_search_args *args, const kn
     s->queued = copy.queued;
 }
 
-/* ---- up to 512: sorted by the leading bits of their keys; where these are alike, mended */
+/* ---- up to 1024: sorted by the leading bits of their keys; where these are alike, mended */
 
 /* How keys become shorter numbers in the same order. Those of most candidates differ: the scale is a power
    of two that brings the largest to one bit less, or two. */
@@ -485,7 +485,7 @@ template <int KIND, bool ELLIPSOID, uint32_t CAPACITY>
 static __device__ inline void sort_candidates(const knn_search_args *args, const knn_distance_bounds *distance_bounds,
                                               uint32_t lane, knn_query_state *s, knn_candidates<CAPACITY> *c) {
     constexpr int per = CAPACITY / CUDA_WARP, kind = ELLIPSOID ? KNN_DOUBLE : KIND;
-    constexpr uint32_t slot_bits = CAPACITY == 128 ? 7 : CAPACITY == 256 ? 8 : 9;
+    constexpr uint32_t slot_bits = CAPACITY == 128 ? 7 : CAPACITY == 256 ? 8 : CAPACITY == 512 ? 9 : 10;
     bool in_order = false;
     knn_make_keys<KIND, ELLIPSOID, CAPACITY>(args, s, c->keyed, s->queued, lane, c);
     __syncwarp();

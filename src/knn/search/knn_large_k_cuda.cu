@@ -382,12 +382,12 @@ static __device__ inline bool search_group(const knn_search_args *args, const kn
 
 /* Blocks of a multiprocessor, such that registers hold most of what a warp needs. */
 static constexpr uint32_t blocks_at_once(uint32_t buffer, bool ellipsoidal) {
-    return buffer <= 128 ? (ellipsoidal ? 6 : 8) : buffer <= 256 ? (ellipsoidal ? 5 : 6) : buffer <= 512 ? 8 : 1;
+    return buffer <= 128 ? (ellipsoidal ? 6 : 8) : buffer <= 256 ? (ellipsoidal ? 5 : 6) : buffer <= 1024 ? 8 : 1;
 }
 
 /* The same for what is deferred. */
 static constexpr uint32_t deferred_at_once(uint32_t buffer) {
-    return buffer <= 128 ? 6 : buffer <= 256 ? 5 : buffer <= 512 ? 8 : 1;
+    return buffer <= 128 ? 6 : buffer <= 256 ? 5 : buffer <= 1024 ? 8 : 1;
 }
 
 template <int KIND, bool ELLIPSOID, uint32_t CAPACITY, uint32_t LISTED, uint32_t WARPS>
