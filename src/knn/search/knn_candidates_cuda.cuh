@@ -214,11 +214,15 @@ static __device__ inline bool pick_between(const uint64_t (&key)[PER], uint64_t 
 }
 
 /* A key that nth candidates or more do not exceed, and fewer than nth are below: the nth is among those that have it.
-   Or a key that nth to most do not exceed. *within: how many do not. There are nth at least, and one is not zero. */
+   Or a key that nth to most do not exceed. *within: how many do not; fewer than nth: there are no more. nth is 2 at
+   least. */
 template <int PER>
 static __device__ inline uint64_t select_key(const uint64_t (&key)[PER], uint32_t nth, uint32_t most,
                                              uint32_t *within) {
-    uint64_t low = 0, high = UINT64_MAX - 1, tried = 0; /* tried is not excluded by low: it may be the key */
+    uint64_t low = 0, high = 0, tried = 0; /* zero is tried first: low rules it out from then on */
+#pragma unroll
+    for (int j = 0; j < PER; j++) high = key[j] != UINT64_MAX && key[j] > high ? key[j] : high;
+    high = warp_max(high);
     *within = count_up_to(key, high);
     for (uint32_t round = 0; *within > most; round++) {
         if (round > 0 && !pick_between(key, low, high, round, &tried)) break;
