@@ -42,6 +42,7 @@ static void sum_power(const gather *g, const knn_near *list, const uint32_t *pla
                       float irradiance[3]) {
     photon_power_sum sum = {{0, 0, 0}};
     for (uint32_t i = 0; i < count; i++) {
+        /* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.ArraySubscript): so many places are set */
         const knn_near *near = &list[places[i]];
         const double distance2 = knn_distance2(knn_keys(&g->search), near->key);
         photon_sum_power(&sum, g->records[near->index].power,
