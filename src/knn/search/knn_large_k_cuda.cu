@@ -7,8 +7,8 @@
    4. Exact keys of the candidates, and a sort. Then the row.
    Warps whose floats see too little in the tree's frame are deferred to a launch in local frames, and queries that
    walk past very many leaves to one that compares by doubles, nearest nodes first (knn_single_cuda.cuh). */
-#include "knn/search/knn_candidates_cuda.cuh"
 #include "knn/search/knn_deferred_cuda.cuh"
+#include "knn/search/knn_resolve_cuda.cuh"
 #include "knn/search/knn_single_cuda.cuh"
 
 #define QUERIES 8u /* of a warp, at most */

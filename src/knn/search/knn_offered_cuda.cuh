@@ -11,11 +11,24 @@
 #ifndef MOTE_KNN_OFFERED_CUDA_H
 #define MOTE_KNN_OFFERED_CUDA_H
 
-#include "knn/search/knn_candidates_cuda.cuh"
+#include "knn/search/knn_resolve_cuda.cuh"
 
 typedef struct knn_window {
     uint32_t first, end;
 } knn_window;
+
+/* Whether a point of the tree is not behind the last candidate that matters: by its key and number. */
+template <int KIND, bool ELLIPSOID>
+static __device__ inline bool knn_matters(const knn_search_args *args, uint32_t of_query, uint32_t place,
+                                          const knn_last *last) {
+    knn_exact mine, other;
+    knn_ellipsoid of = {{0, 0, 0}, 0};
+    knn_exact_of<KIND>(&args->queries, of_query, &mine);
+    knn_exact_of<KIND>(&args->tree.points, place, &other);
+    if (ELLIPSOID) of = knn_ellipsoid_at(args, of_query);
+    const uint64_t key = knn_key_from<KIND, ELLIPSOID>(args, &mine, &other, &of);
+    return knn_is_before(key, __ldg(args->tree.points.order + place), last->key, last->index);
+}
 
 template <int KIND, bool ELLIPSOID, uint32_t CAPACITY, class SOURCE>
 static __device__ inline void search_offered(const knn_search_args *args, const SOURCE *from, uint32_t lane,
