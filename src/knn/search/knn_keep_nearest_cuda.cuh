@@ -45,17 +45,17 @@ static __device__ inline bool pick_between(const uint64_t (&key)[PER], uint64_t 
 }
 
 /* A key that nth candidates or more do not exceed, and fewer than nth are below: the nth is among those that have it.
-   Or a key that nth to most do not exceed. *within: how many do not; fewer than nth: there are no more. nth is 2 at
-   least. */
+   Or a key that nth to max_count do not exceed. *within: how many do not; fewer than nth: there are no more. nth is 2
+   at least. */
 template <int PER>
-static __device__ inline uint64_t select_key(const uint64_t (&key)[PER], uint32_t nth, uint32_t most,
+static __device__ inline uint64_t select_key(const uint64_t (&key)[PER], uint32_t nth, uint32_t max_count,
                                              uint32_t *within) {
     uint64_t low = 0, high = 0, tried = 0; /* zero is tried first: low rules it out from then on */
 #pragma unroll
     for (int j = 0; j < PER; j++) high = key[j] != UINT64_MAX && key[j] > high ? key[j] : high;
     high = warp_max(high);
     *within = count_up_to(key, high);
-    for (uint32_t round = 0; *within > most; round++) {
+    for (uint32_t round = 0; *within > max_count; round++) {
         if (round > 0 && !pick_between(key, low, high, round, &tried)) break;
         const uint32_t count = count_up_to(key, tried);
         if (count < nth) {
@@ -69,11 +69,11 @@ static __device__ inline uint64_t select_key(const uint64_t (&key)[PER], uint32_
     return high;
 }
 
-/* Of candidates that have a key: a number that nth to most of them do not exceed. There are more than nth. Numbers of
-   points at one distance are as good as random: it is guessed from how many are wanted. */
+/* Of candidates that have a key: a number that nth to max_count of them do not exceed. There are more than nth. Numbers
+   of points at one distance are as good as random: it is guessed from how many are wanted. */
 template <int PER>
 static __device__ inline uint32_t select_index(const uint64_t (&key)[PER], const uint32_t (&index)[PER], uint64_t of,
-                                               uint32_t nth, uint32_t most) {
+                                               uint32_t nth, uint32_t max_count) {
     uint32_t low = 0, high = 0, count = 0; /* nth or more do not exceed high, fewer are below low */
 #pragma unroll
     for (int j = 0; j < PER; j++) {
@@ -82,8 +82,8 @@ static __device__ inline uint32_t select_index(const uint64_t (&key)[PER], const
     }
     high = warp_max(high);
     count = warp_sum(count);
-    for (uint32_t round = 0; count > most && low < high; round++) {
-        const float share = round < 4 ? (float)(nth + most) / (float)(2 * count) : 0.5f;
+    for (uint32_t round = 0; count > max_count && low < high; round++) {
+        const float share = round < 4 ? (float)(nth + max_count) / (float)(2 * count) : 0.5f;
         const uint32_t tried = low + (uint32_t)((double)(high - low) * fminf(share, 0.99f));
         uint32_t within = 0;
 #pragma unroll
@@ -99,11 +99,11 @@ static __device__ inline uint32_t select_index(const uint64_t (&key)[PER], const
     return high;
 }
 
-/* The last of the k nearest candidates, whose keys are made, or of a few more, up to most; UINT64_MAX is the key where
-   there are fewer. */
+/* The last of the k nearest candidates, whose keys are made, or of a few more, up to max_count; UINT64_MAX is the key
+   where there are fewer. */
 template <uint32_t CAPACITY>
 static __device__ inline knn_last last_of_nearest(const knn_candidates<CAPACITY> *c, uint32_t count, uint32_t k,
-                                                  uint32_t most) {
+                                                  uint32_t max_count) {
     constexpr int per = CAPACITY / CUDA_WARP;
     knn_last last = {UINT64_MAX, UINT32_MAX};
     uint64_t key[per];
@@ -114,12 +114,12 @@ static __device__ inline knn_last last_of_nearest(const knn_candidates<CAPACITY>
         key[j] = i < count ? c->key[i] : UINT64_MAX;
         index[j] = i < count ? c->index[i] : UINT32_MAX;
     }
-    const uint64_t nearest = select_key(key, k, most, &within);
+    const uint64_t nearest = select_key(key, k, max_count, &within);
     if (within < k) return last;
     last.key = nearest;
-    if (within > most) {
+    if (within > max_count) {
         const uint32_t before = nearest == 0 ? 0 : count_up_to(key, nearest - 1);
-        last.index = select_index(key, index, nearest, k - before, most - before);
+        last.index = select_index(key, index, nearest, k - before, max_count - before);
     }
     return last;
 }
@@ -153,15 +153,15 @@ static __device__ inline uint32_t keep_up_to(const knn_last *last, uint32_t coun
     return kept;
 }
 
-/* Keeps the k nearest candidates, and up to most in all. Functions that are called seldom are not part of the walk, so
-   that they cost it no registers. */
+/* Keeps the k nearest candidates, and up to max_count in all. Functions that are called seldom are not part of the
+   walk, so that they cost it no registers. */
 template <int KIND, bool ELLIPSOID, uint32_t CAPACITY>
 static __device__ __noinline__ void keep_nearest_of(const knn_search_args *args,
-                                                    const knn_distance_bounds *distance_bounds, uint32_t most,
+                                                    const knn_distance_bounds *distance_bounds, uint32_t max_count,
                                                     uint32_t lane, knn_query_state *s, knn_candidates<CAPACITY> *c) {
     knn_make_keys<KIND, ELLIPSOID, CAPACITY>(args, s, c->keyed, s->queued, lane, c);
     __syncwarp();
-    const knn_last last = last_of_nearest(c, s->queued, args->k, most);
+    const knn_last last = last_of_nearest(c, s->queued, args->k, max_count);
     lower_max<KIND, ELLIPSOID>(args, distance_bounds, last.key, s);
     s->queued = keep_up_to(&last, s->queued, s->max, c);
     if (lane == 0) {
@@ -175,11 +175,11 @@ static __device__ __noinline__ void keep_nearest_of(const knn_search_args *args,
 /* A state whose address is told is not in registers: a copy's is. */
 template <int KIND, bool ELLIPSOID, uint32_t CAPACITY>
 static __device__ inline void keep_nearest(const knn_search_args *args, const knn_distance_bounds *distance_bounds,
-                                           uint32_t most, uint32_t lane, knn_query_state *s,
+                                           uint32_t max_count, uint32_t lane, knn_query_state *s,
                                            knn_candidates<CAPACITY> *c) {
     const knn_distance_bounds bounds = *distance_bounds;
     knn_query_state copy = *s;
-    keep_nearest_of<KIND, ELLIPSOID, CAPACITY>(args, &bounds, most, lane, &copy, c);
+    keep_nearest_of<KIND, ELLIPSOID, CAPACITY>(args, &bounds, max_count, lane, &copy, c);
     s->max = copy.max;
     s->queued = copy.queued;
 }

@@ -222,11 +222,12 @@ static __device__ inline void knn_resolve(const knn_search_args *args, const knn
 template <int KIND, bool ELLIPSOID, uint32_t CAPACITY>
 static __device__ inline void knn_make_room(const knn_search_args *args, const knn_distance_bounds *distance_bounds,
                                             uint32_t lane, knn_query_state *s, knn_candidates<CAPACITY> *c) {
-    constexpr uint32_t half = CAPACITY / 2, most = CAPACITY - 2 * CUDA_WARP;
+    constexpr uint32_t half = CAPACITY / 2, max_count = CAPACITY - 2 * CUDA_WARP;
     const uint32_t k = args->k;
     __syncwarp();
     if constexpr (CAPACITY <= KNN_SORTED) {
-        keep_nearest<KIND, ELLIPSOID, CAPACITY>(args, distance_bounds, k + k / 8 < most ? k + k / 8 : most, lane, s, c);
+        keep_nearest<KIND, ELLIPSOID, CAPACITY>(args, distance_bounds, k + k / 8 < max_count ? k + k / 8 : max_count,
+                                                lane, s, c);
     } else {
         resolve_by_merging<KIND, ELLIPSOID, CAPACITY>(args, lane, s, c);
         const uint64_t key = c->key[k - 1];
