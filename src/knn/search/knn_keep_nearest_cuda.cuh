@@ -45,15 +45,12 @@ static __device__ inline bool pick_between(const uint64_t (&key)[PER], uint64_t 
 }
 
 /* A key that nth candidates or more do not exceed, and fewer than nth are below: the nth is among those that have it.
-   Or a key that nth to max_count do not exceed. *within: how many do not; fewer than nth: there are no more. nth is 2
-   at least. */
+   Or a key that nth to max_count do not exceed. *within: how many do not. nth is 2 at least. The largest of the keys as
+   a first bound, instead of any, would cost lattices of k = 100 4 %, and gain nothing elsewhere. */
 template <int PER>
 static __device__ inline uint64_t select_key(const uint64_t (&key)[PER], uint32_t nth, uint32_t max_count,
                                              uint32_t *within) {
-    uint64_t low = 0, high = 0, tried = 0; /* zero is tried first: low rules it out from then on */
-#pragma unroll
-    for (int j = 0; j < PER; j++) high = key[j] != UINT64_MAX && key[j] > high ? key[j] : high;
-    high = warp_max(high);
+    uint64_t low = 0, high = UINT64_MAX - 1, tried = 0; /* zero is tried first: low rules it out from then on */
     *within = count_up_to(key, high);
     for (uint32_t round = 0; *within > max_count; round++) {
         if (round > 0 && !pick_between(key, low, high, round, &tried)) break;
