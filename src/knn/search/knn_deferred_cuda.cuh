@@ -2,6 +2,7 @@
 
      counters  [now][next]
      numbers   [of unresolved parts][of coarse parts][of those of them that are unresolved][of single queries]
+               [places of the last neighbours that queries of unresolved parts found]
 
    Two sets of counters take turns: a search makes those of the next one zero. */
 #ifndef MOTE_KNN_DEFERRED_CUDA_H
@@ -20,6 +21,7 @@ typedef struct knn_deferred_list {
 /* Of parts of the queries that are searched for together, and of queries. */
 typedef struct knn_deferred {
     knn_deferred_list unresolved, coarse, coarse_unresolved, single;
+    uint32_t *last_places;
     uint32_t *next; /* KNN_DEFERRED_LISTS counters of the next search */
 } knn_deferred;
 
@@ -41,11 +43,11 @@ static __device__ __forceinline__ void knn_deferred_prepare_next(const knn_defer
     if (blockIdx.x == 0 && threadIdx.x < KNN_DEFERRED_LISTS) deferred->next[threadIdx.x] = 0;
 }
 
-/* Room for the numbers of all parts, three times, and of all queries. */
-static inline mote_status knn_deferred_reserve(mote_device *gpu, uint64_t parts, uint64_t queries,
+/* Room for the numbers of all parts, three times, of all queries, and, if places are kept, of their last neighbours. */
+static inline mote_status knn_deferred_reserve(mote_device *gpu, uint64_t parts, uint64_t queries, bool keeps_places,
                                                knn_deferred_buffers *buffers, knn_deferred *deferred) {
     const uint64_t counter_bytes = 2 * KNN_DEFERRED_LISTS * sizeof(uint32_t);
-    const uint64_t number_bytes = (3 * parts + queries) * sizeof(uint32_t);
+    const uint64_t number_bytes = (3 * parts + (keeps_places ? 2 : 1) * queries) * sizeof(uint32_t);
     const bool is_first = buffers->counters.memory == NULL, has_room = buffers->spare.size_bytes >= number_bytes;
     if (!knn_cuda_buffer_reserve(gpu, &buffers->counters, counter_bytes, "knn deferred queries") ||
         (!has_room && !knn_cuda_buffer_reserve(gpu, &buffers->numbers, number_bytes, "knn deferred queries"))) {
@@ -58,6 +60,7 @@ static inline mote_status knn_deferred_reserve(mote_device *gpu, uint64_t parts,
     deferred->coarse = {now + 1, numbers + parts};
     deferred->coarse_unresolved = {now + 2, numbers + 2 * parts};
     deferred->single = {now + 3, numbers + 3 * parts};
+    deferred->last_places = numbers + 3 * parts + queries;
     deferred->next = (uint32_t *)buffers->counters.memory + buffers->turn * KNN_DEFERRED_LISTS;
     const mote_status status = is_first ? cuda_fill(gpu, now, 0, KNN_DEFERRED_LISTS * sizeof *now) : MOTE_OK;
     if (status != MOTE_OK) knn_cuda_buffer_release(gpu, &buffers->counters);

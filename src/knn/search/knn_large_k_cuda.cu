@@ -530,7 +530,7 @@ mote_status knn_cuda_search_large_k(mote_device *gpu, const knn_search_args *arg
     const uint64_t queries = args->end - args->first;
     const uint32_t group = args->k <= max_shared_k(args->normals != NULL) ? group_for(queries) : 1;
     knn_deferred deferred;
-    MOTE_TRY(knn_deferred_reserve(gpu, queries / group + 1, queries, args->deferred_buffers, &deferred));
+    MOTE_TRY(knn_deferred_reserve(gpu, queries / group + 1, queries, false, args->deferred_buffers, &deferred));
     knn_for_kind(args->tree.metric.kind, [&](auto of) {
         (args->normals != NULL ? launch_large_k<of.kind, true> : launch_large_k<of.kind, false>)(gpu, args, &deferred,
                                                                                                  group);

@@ -9,7 +9,8 @@
    What this does not answer is deferred to further kernels, lest all pay for it:
 
      warps    coarse            floats of the tree's frame see too little: anew in a local frame
-              unresolved        a point that was left out may be as near as the k-th: anew, with lists of exact keys
+              unresolved        a point that was left out may be as near as the k-th, as where many are at one distance:
+                                once more, among the points up to the k-th that was found, by keys and numbers
               coarse_unresolved the same of warps in local frames
      queries  single            they look much farther than others, or their group's box holds too much: a warp for
                                 each */
@@ -20,10 +21,10 @@
 #include "knn/search/knn_small_k_single_cuda.cuh"
 #include "knn/search/knn_small_k_walk_cuda.cuh"
 
-#define SMALL_K_HURRIED  20000u /* fewer warps than some rounds: half as many, since the last to end is what counts */
-#define SMALL_K_COARSE   1024   /* as KNN_COARSE, in the tree's frame */
-#define SMALL_K_DEFERRED 2u     /* blocks of a multiprocessor that search for unresolved warps */
-#define SMALL_K_SINGLE   4u     /* and for single queries */
+#define SMALL_K_HURRIED 20000u /* fewer warps than some rounds: half as many, since the last to end is what counts */
+#define SMALL_K_COARSE  1024   /* as KNN_COARSE, in the tree's frame */
+#define SMALL_K_SINGLE  4u     /* blocks of a multiprocessor that search for single queries */
+#define SMALL_K_WALKS   2u     /* of unresolved warps; one is enough unless many distances differ in their last bits */
 
 template <int T> struct small_k_memory {
     small_k_walk_memory walk;
@@ -61,9 +62,9 @@ static __device__ __forceinline__ bool small_k_exchange_pass(const uint32_t *ord
 }
 
 /* The nearest, in order. Returns whether the first k are right. */
-template <int KIND, int T>
+template <int KIND, int T, class LIST>
 static __device__ __forceinline__ bool small_k_decide(const knn_search_args *args, small_k_lane *lane,
-                                                      const small_k_nearest<T> *nearest, small_k_found<T> *found) {
+                                                      const LIST *nearest, small_k_found<T> *found) {
     knn_exact exact;
     knn_exact_of<KIND>(&args->queries, lane->place, &exact);
 #pragma unroll
@@ -80,7 +81,7 @@ static __device__ __forceinline__ bool small_k_decide(const knn_search_args *arg
     const uint64_t last = found->last_key(args->k);
     if (last != UINT64_MAX)
         lane->max = fminf(lane->max, knn_square_of_key<KIND>(&args->tree.metric, last, lane->slack));
-    return nearest->lost == SMALL_K_EMPTY || __uint_as_float(nearest->lost) > lane->max;
+    return nearest->is_resolved(args, lane);
 }
 
 /* ---- the search */
@@ -111,19 +112,18 @@ static __device__ __forceinline__ bool small_k_is_coarse(const knn_search_args *
     return knn_sees_coarsely<KIND>(&args->tree, leaf, leaf < around.end, lane->slack, times) && lane->max >= 0;
 }
 
-/* The lanes' queries, how far they look, and the groups. Returns whether any query sees too little; where defers, that
-   is all it does then, otherwise those queries are single. */
+/* The lanes' queries, how far they look, and the groups. Returns whether any query sees too little in the tree's frame;
+   that is all it does then. In a local frame those queries are single. */
 template <int KIND, bool LOCAL, int SUBSETS>
 static __device__ __forceinline__ bool small_k_prepare(const knn_search_args *args, uint64_t first, uint32_t number,
-                                                       bool defers, small_k_walk_memory *memory, small_k_lane *lane,
+                                                       small_k_walk_memory *memory, small_k_lane *lane,
                                                        small_k_warp<KIND, LOCAL> *w) {
     const uint32_t leaf = knn_leaf_of(args, first + CUDA_WARP / 2);
     const knn_leaf_range around = knn_leaves_around(&args->tree, leaf, SMALL_K_CURVE_LEAVES);
     knn_frame_at<KIND, LOCAL>(&args->queries, first + CUDA_WARP / 2, &w->frame);
     small_k_lane_begin<KIND, LOCAL>(args, first, number, &w->frame, lane);
     const bool is_coarse = small_k_is_coarse<KIND, LOCAL>(args, around, lane);
-    const bool any_is_coarse = KIND != KNN_FLOAT && __any_sync(CUDA_ALL, is_coarse);
-    if (defers && any_is_coarse) return true;
+    if (KIND != KNN_FLOAT && !LOCAL && __any_sync(CUDA_ALL, is_coarse)) return true;
     const small_k_curve_bound bound = small_k_bound_on_curve<SUBSETS, KIND, LOCAL>(
         &args->tree, &w->frame, around, lane->at, args->k - 1 + (args->exclude_self ? 1 : 0));
     if (lane->max >= 0) {
@@ -135,10 +135,10 @@ static __device__ __forceinline__ bool small_k_prepare(const knn_search_args *ar
     if (small_k_searches_far(lane, bound.bound)) lane->max = -1;
     small_k_make_groups(lane, memory->groups, &w->resolved);
     const bool wide = small_k_is_wide(lane, bound.dense, memory->groups);
-    if (!__any_sync(CUDA_ALL, wide)) return any_is_coarse;
+    if (!__any_sync(CUDA_ALL, wide)) return false;
     if (wide) lane->max = -1;
     small_k_publish_groups(lane, 0, memory->groups, &w->resolved);
-    return any_is_coarse;
+    return false;
 }
 
 /* Whether the lane has a query that the warp did not search for. */
@@ -147,6 +147,18 @@ static __device__ __forceinline__ bool small_k_is_single(const knn_search_args *
 }
 
 #define SMALL_K_NO_QUERY UINT64_MAX
+#define SMALL_K_NO_KTH   (SMALL_K_NONE - 1)
+
+/* Of an unresolved warp's query: the place of the k-th that was found, SMALL_K_NO_KTH if there were fewer, and
+   SMALL_K_NONE if it was not searched for. */
+template <int T>
+static __device__ __forceinline__ void
+small_k_defer_unresolved(const knn_search_args *args, const knn_deferred *deferred, bool searched,
+                         const small_k_lane *lane, const small_k_found<T> *found) {
+    const uint32_t place = found->last_place(args->k);
+    if (lane->place >= args->queries.count) return;
+    deferred->last_places[lane->place] = !searched ? SMALL_K_NONE : place == SMALL_K_NONE ? SMALL_K_NO_KTH : place;
+}
 
 /* The queries of a warp by lists of squares. Returns whether they are too coarse for the frame; nothing is done then.
    max: leaves that a group goes through before its queries are deferred.
@@ -166,23 +178,23 @@ static __device__ __forceinline__ bool small_k_search_warp(const knn_search_args
         small_k_lane lane;
         small_k_warp<KIND, LOCAL> w;
         small_k_nearest<T> nearest;
-        if (small_k_prepare<KIND, LOCAL, SUBSETS>(args, first, number, !LOCAL, &memory->walk, &lane, &w) && !LOCAL) {
-            return true;
-        }
+        if (small_k_prepare<KIND, LOCAL, SUBSETS>(args, first, number, &memory->walk, &lane, &w)) return true;
         nearest.clear();
         nearest.places = memory->place + number;
-        bool resolved = small_k_traverse<KIND, LOCAL>(args, max, &memory->walk, &lane, &w, &nearest);
-        if (resolved && !OUTPUT::keys &&
-            __all_sync(CUDA_ALL, lane.max < 0 || nearest.template is_clear<KIND>(args, &lane))) {
+        small_k_traverse<KIND, LOCAL>(args, max, &memory->walk, &lane, &w, &nearest);
+        const bool stopped = lane.max < 0 && nearest.is_idle(args); /* before it saw all points in its place */
+        if (!OUTPUT::keys &&
+            __all_sync(CUDA_ALL, !stopped && (lane.max < 0 || nearest.template is_clear<KIND>(args, &lane)))) {
             nearest.tell(&found);
-        } else if (resolved) {
-            const bool right = small_k_decide<KIND, T>(args, &lane, &nearest, &found) || lane.max < 0;
-            resolved = __popc(__ballot_sync(CUDA_ALL, !right)) <= SMALL_K_STRAYS;
+        } else {
+            const bool decided = small_k_decide<KIND, T>(args, &lane, &nearest, &found) || lane.max < 0;
+            const bool right = decided && !stopped;
+            if (__popc(__ballot_sync(CUDA_ALL, !right)) > SMALL_K_STRAYS) {
+                small_k_defer_unresolved<T>(args, deferred, stopped || lane.max >= 0, &lane, &found);
+                knn_defer(LOCAL ? &deferred->coarse_unresolved : &deferred->unresolved, warp);
+                return false;
+            }
             if (!right) lane.max = -1; /* a few are single */
-        }
-        if (!resolved) {
-            knn_defer(LOCAL ? &deferred->coarse_unresolved : &deferred->unresolved, warp);
-            return false;
         }
         single = small_k_is_single(args, &lane);
         knn_defer_lanes(&deferred->single, single, lane.place);
@@ -225,34 +237,57 @@ __launch_bounds__(SMALL_K_THREADS, T <= 11 ? 3 : 2) void search_coarse(const __g
     }
 }
 
-template <int T>
-static __device__ __forceinline__ void small_k_take(const small_k_single<T> *from, small_k_found<T> *found) {
-#pragma unroll
-    for (int i = 0; i < T; i++) {
-        found->key[i] = from->key[i];
-        found->place[i] = from->place[i];
-    }
+/* The lane's query of an unresolved warp, where its walk begins anew. */
+template <int KIND, bool LOCAL, int T>
+static __device__ __forceinline__ void
+small_k_resume(const knn_search_args *args, const knn_deferred *deferred, uint64_t first, uint32_t number,
+               small_k_walk_memory *memory, small_k_lane *lane, small_k_warp<KIND, LOCAL> *w, small_k_up_to<T> *list) {
+    knn_frame_at<KIND, LOCAL>(&args->queries, first + CUDA_WARP / 2, &w->frame);
+    small_k_lane_begin<KIND, LOCAL>(args, first, number, &w->frame, lane);
+    w->own = knn_leaf_of(args, first + CUDA_WARP / 2) / KNN_CUDA_WIDE;
+    const uint32_t place = lane->max >= 0 ? deferred->last_places[lane->place] : SMALL_K_NONE;
+    knn_exact_of<KIND>(&args->queries, lane->place, &list->query);
+    list->last = args->limit;
+    if (place < SMALL_K_NO_KTH) list->last = small_k_key_of<KIND>(args, &list->query, place);
+    if (knn_is_zero(list->last)) lane->resolved = __ldg(args->tree.points.order + place);
+    lane->max = place != SMALL_K_NONE ? knn_square_of_key<KIND>(&args->tree.metric, list->last, lane->slack) : -1;
+    small_k_make_groups(lane, memory->groups, &w->resolved);
 }
 
-/* Unresolved warps, with lists of exact keys. LOCAL: those in local frames. Up to `few` of them are left to
-   search_single. */
-template <int KIND, int T, int SUBSETS, bool LOCAL, class OUTPUT>
-static __global__ __launch_bounds__(SMALL_K_THREADS, SMALL_K_DEFERRED) void search_unresolved(
+/* Unresolved warps, by keys. LOCAL: those in local frames. Up to `few` of them are left to search_single. */
+template <int KIND, int T, bool LOCAL, class OUTPUT>
+static __global__ __launch_bounds__(SMALL_K_THREADS, T <= 11 ? 3 : 2) void search_unresolved(
     const __grid_constant__ knn_search_args args, knn_deferred deferred, uint32_t max, uint32_t few, OUTPUT to) {
     __shared__ small_k_memory<T> memories[SMALL_K_WARPS];
     const knn_deferred_list *const warps = LOCAL ? &deferred.coarse_unresolved : &deferred.unresolved;
     const uint32_t number = threadIdx.x % CUDA_WARP, warp = threadIdx.x / CUDA_WARP, count = *warps->count;
     small_k_memory<T> *const memory = &memories[warp];
-    if (count <= few) return;
     CUDA_ROLLED
     for (uint32_t i = blockIdx.x * SMALL_K_WARPS + warp; i < count; i += gridDim.x * SMALL_K_WARPS) {
         const uint64_t first = (uint64_t)warps->numbers[i] * CUDA_WARP;
         small_k_lane lane;
         small_k_warp<KIND, LOCAL> w;
+        small_k_up_to<T> list;
         small_k_found<T> found;
         found.clear();
-        small_k_prepare<KIND, LOCAL, SUBSETS>(&args, first, number, false, &memory->walk, &lane, &w);
-        small_k_traverse<KIND, LOCAL>(&args, max, &memory->walk, &lane, &w, &found);
+        list.places = memory->place + number;
+        small_k_resume<KIND, LOCAL>(&args, &deferred, first, number, &memory->walk, &lane, &w, &list);
+        if (count <= few) lane.max = -1;
+        CUDA_ROLLED
+        for (uint32_t walk = 1; count > few; walk++) {
+            list.clear();
+            small_k_traverse<KIND, LOCAL>(&args, max, &memory->walk, &lane, &w, &list);
+            const bool right = small_k_decide<KIND, T>(&args, &lane, &list, &found) || lane.max < 0;
+            const uint32_t wrong = (uint32_t)__popc(__ballot_sync(CUDA_ALL, !right));
+            if (wrong > SMALL_K_STRAYS && walk < SMALL_K_WALKS) {
+                const uint64_t last = found.last_key(args.k);
+                list.last = last < args.limit ? last : args.limit;
+                small_k_publish_groups(&lane, 0, memory->walk.groups, &w.resolved);
+                continue;
+            }
+            if (!right) lane.max = -1;
+            break;
+        }
         const bool single = small_k_is_single(&args, &lane);
         knn_defer_lanes(&deferred.single, single, lane.place);
         __syncwarp();
@@ -261,31 +296,13 @@ static __global__ __launch_bounds__(SMALL_K_THREADS, SMALL_K_DEFERRED) void sear
     }
 }
 
-/* Queries that have a warp each: those of a list, and all of some unresolved warps. */
-typedef struct small_k_queries {
-    const uint32_t *numbers[3];
-    uint32_t counts[3]; /* queries */
-} small_k_queries;
-
-static __device__ __forceinline__ small_k_queries small_k_queries_of(const knn_deferred *deferred, uint32_t few) {
-    const uint32_t unresolved = *deferred->unresolved.count, coarse = *deferred->coarse_unresolved.count;
-    small_k_queries queries;
-    queries.numbers[0] = deferred->single.numbers;
-    queries.numbers[1] = deferred->unresolved.numbers;
-    queries.numbers[2] = deferred->coarse_unresolved.numbers;
-    queries.counts[0] = *deferred->single.count;
-    queries.counts[1] = unresolved <= few ? unresolved * CUDA_WARP : 0;
-    queries.counts[2] = coarse <= few ? coarse * CUDA_WARP : 0;
-    return queries;
-}
-
-/* The sorted place of the i-th of them. */
-static __device__ __forceinline__ uint32_t small_k_query_at(const small_k_queries *queries, uint32_t i) {
-    if (i < queries->counts[0]) return queries->numbers[0][i];
-    i -= queries->counts[0];
-    const bool first = i < queries->counts[1];
-    if (!first) i -= queries->counts[1];
-    return queries->numbers[first ? 1 : 2][i / CUDA_WARP] * CUDA_WARP + i % CUDA_WARP;
+template <int T>
+static __device__ __forceinline__ void small_k_take(const small_k_single<T> *from, small_k_found<T> *found) {
+#pragma unroll
+    for (int i = 0; i < T; i++) {
+        found->key[i] = from->key[i];
+        found->place[i] = from->place[i];
+    }
 }
 
 /* What the warps of a block keep in shared memory. */
@@ -298,25 +315,20 @@ template <int T> struct small_k_single_block {
 template <int KIND, int T, class OUTPUT>
 static __global__ __launch_bounds__(SMALL_K_THREADS,
                                     SMALL_K_SINGLE) void search_single(const __grid_constant__ knn_search_args args,
-                                                                       knn_deferred deferred, uint32_t few, OUTPUT to) {
+                                                                       knn_deferred deferred, OUTPUT to) {
     __shared__ small_k_single_block<T> memory;
-    const uint32_t number = threadIdx.x % CUDA_WARP, warp = threadIdx.x / CUDA_WARP;
-    const small_k_queries queries = small_k_queries_of(&deferred, few);
-    const uint32_t count = queries.counts[0] + queries.counts[1] + queries.counts[2],
-                   finite = args.queries.extent->finite;
+    const uint32_t number = threadIdx.x % CUDA_WARP, warp = threadIdx.x / CUDA_WARP, count = *deferred.single.count;
+    const uint32_t *const queries = deferred.single.numbers;
     CUDA_ROLLED
     for (uint32_t i = blockIdx.x * SMALL_K_WARPS; i < count; i += gridDim.x * SMALL_K_WARPS) {
-        if (i + warp < count) {
-            const uint32_t place = small_k_query_at(&queries, i + warp);
-            if (place < finite) small_k_search_single<KIND, T>(&args, place, &memory.of_warp[warp]);
-        }
+        if (i + warp < count) small_k_search_single<KIND, T>(&args, queries[i + warp], &memory.of_warp[warp]);
         __syncthreads();
         if (warp == 0) {
             const bool has_query = number < SMALL_K_WARPS && i + number < count;
-            const uint64_t place = has_query ? small_k_query_at(&queries, i + number) : SMALL_K_NO_QUERY;
+            const uint64_t place = has_query ? queries[i + number] : SMALL_K_NO_QUERY;
             small_k_found<T> found;
             found.clear();
-            if (has_query && place < finite) small_k_take<T>(&memory.of_warp[number], &found);
+            if (has_query) small_k_take<T>(&memory.of_warp[number], &found);
             __syncwarp();
             to.template write<KIND, T>(&args, place, number, &found, memory.scratch);
         }
@@ -345,12 +357,11 @@ static inline uint32_t small_k_deferred_blocks(mote_device *gpu, const void *ker
    done before one warp that has all 32 would be. */
 #define SMALL_K_ROUNDS 2u
 
-template <int KIND, int T, int SUBSETS, bool LOCAL, class OUTPUT>
+template <int KIND, int T, bool LOCAL, class OUTPUT>
 static void small_k_launch_unresolved(const small_k_launch_args<OUTPUT> *l, uint32_t blocks, uint32_t few) {
-    const void *const kernel = (const void *)search_unresolved<KIND, T, SUBSETS, LOCAL, OUTPUT>;
-    CUDA_LAUNCH(l->gpu, (search_unresolved<KIND, T, SUBSETS, LOCAL, OUTPUT>),
-                small_k_deferred_blocks(l->gpu, kernel, blocks), SMALL_K_THREADS, *l->args, l->deferred, l->max, few,
-                *l->to);
+    const void *const kernel = (const void *)search_unresolved<KIND, T, LOCAL, OUTPUT>;
+    CUDA_LAUNCH(l->gpu, (search_unresolved<KIND, T, LOCAL, OUTPUT>), small_k_deferred_blocks(l->gpu, kernel, blocks),
+                SMALL_K_THREADS, *l->args, l->deferred, l->max, few, *l->to);
 }
 
 template <int KIND, int T, int SUBSETS, class OUTPUT>
@@ -365,10 +376,10 @@ static void small_k_launch_as(const small_k_launch_args<OUTPUT> *l) {
         const void *const kernel = (const void *)search_coarse<KIND, T, SUBSETS, OUTPUT>;
         CUDA_LAUNCH(l->gpu, (search_coarse<KIND, T, SUBSETS, OUTPUT>), small_k_deferred_blocks(l->gpu, kernel, blocks),
                     SMALL_K_THREADS, *l->args, l->deferred, l->max, *l->to);
-        small_k_launch_unresolved<KIND, T, SUBSETS, true>(l, blocks, few);
+        small_k_launch_unresolved<KIND, T, true>(l, blocks, few);
     }
-    small_k_launch_unresolved<KIND, T, SUBSETS, false>(l, blocks, few);
-    CUDA_LAUNCH(l->gpu, (search_single<KIND, T, OUTPUT>), single_blocks, SMALL_K_THREADS, *l->args, l->deferred, few,
+    small_k_launch_unresolved<KIND, T, false>(l, blocks, few);
+    CUDA_LAUNCH(l->gpu, (search_single<KIND, T, OUTPUT>), single_blocks, SMALL_K_THREADS, *l->args, l->deferred,
                 *l->to);
 }
 
@@ -390,7 +401,7 @@ static mote_status small_k_launch(mote_device *gpu, const knn_search_args *args,
     l.args = args;
     l.max = warps < SMALL_K_HURRIED ? SMALL_K_MAX / 2 : SMALL_K_MAX;
     l.to = to;
-    MOTE_TRY(knn_deferred_reserve(gpu, warps, warps * CUDA_WARP, args->deferred_buffers, &l.deferred));
+    MOTE_TRY(knn_deferred_reserve(gpu, warps, warps * CUDA_WARP, true, args->deferred_buffers, &l.deferred));
     knn_for_kind(args->tree.metric.kind, [&](auto of) { small_k_launch_kind<of.kind>(&l); });
     return knn_deferred_end(gpu, args->deferred_buffers);
 }

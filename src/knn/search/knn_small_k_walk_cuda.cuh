@@ -314,10 +314,9 @@ static __device__ __forceinline__ void small_k_try_listed(const knn_search_args 
     }
 }
 
-/* The walk of groups that are made. Those that go through more than max leaves are deferred. False: the list is of no
-   use. */
+/* The walk of groups that are made. Those that go through more than max leaves are deferred, and idle queries wait. */
 template <int KIND, bool LOCAL, class LIST>
-static __device__ __forceinline__ bool small_k_traverse(const knn_search_args *args, uint32_t max,
+static __device__ __forceinline__ void small_k_traverse(const knn_search_args *args, uint32_t max,
                                                         small_k_walk_memory *memory, small_k_lane *lane,
                                                         const small_k_warp<KIND, LOCAL> *warp, LIST *list) {
     small_k_warp<KIND, LOCAL> w = *warp;
@@ -331,14 +330,13 @@ static __device__ __forceinline__ bool small_k_traverse(const knn_search_args *a
         if (w.walk.longest == 0) break;
         small_k_try_listed<KIND, LOCAL>(args, &w, memory, lane, list);
         if (w.walk.waiting == 0) break;
-        if (__any_sync(CUDA_ALL, list->is_idle(args))) return false;
+        if (list->is_idle(args)) lane->max = -1;
         const uint32_t group = lane->number / 8,
                        opened_leaves = memory->groups[group].opened_leaves + small_k_listed_for(&w.walk, group);
         if (opened_leaves > max) lane->max = -1;
         small_k_publish_groups(lane, opened_leaves, memory->groups, &w.resolved);
     }
     if (w.walk.waiting > 0) lane->max = -1; /* more nodes than there is room for */
-    return true;
 }
 
 #endif
