@@ -69,10 +69,10 @@ void knn_select(knn_near *list, uint64_t count, uint64_t k) {
 void knn_best_shrink(knn_best *best) {
     knn_select(best->list, best->count, best->k);
     best->count = best->k;
-    best->limit = 0;
-    for (uint32_t i = 0; i < best->k; i++) {
-        best->limit = best->list[i].key > best->limit ? best->list[i].key : best->limit;
-    }
+    const knn_near *worst = best->list;
+    for (uint32_t i = 1; i < best->k; i++) worst = knn_before(worst, &best->list[i]) ? &best->list[i] : worst;
+    best->limit = worst->key;
+    best->limit_index = worst->index;
 }
 
 void knn_best_finish(knn_best *best) {

@@ -19,14 +19,15 @@ static inline bool knn_before(const knn_near *a, const knn_near *b) {
 typedef struct knn_best {
     knn_near *list; /* [capacity], more than k */
     uint32_t count, capacity, k;
-    uint64_t limit; /* larger keys need not come */
+    uint64_t limit;       /* larger keys need not come, */
+    uint32_t limit_index; /* nor, of those as large, larger indices */
 } knn_best;
 
 /* Sorts. No two are equal, for their indices differ. */
 void knn_sort(knn_near *list, uint64_t count);
 /* Moves the k best to the front, in any order; k ≤ count. */
 void knn_select(knn_near *list, uint64_t count, uint64_t k);
-/* Keeps the k best; then the limit is the worst of them. */
+/* Keeps the k best; then the worst of them is the limit. */
 void knn_best_shrink(knn_best *best);
 /* Leaves the at most k best, sorted. */
 void knn_best_finish(knn_best *best);
@@ -34,9 +35,14 @@ void knn_best_finish(knn_best *best);
 static inline void knn_best_reset(knn_best *best, uint64_t limit) {
     best->count = 0;
     best->limit = limit;
+    best->limit_index = UINT32_MAX;
 }
 
-/* Takes one whose key is at most the limit. Returns true if the limit may have sunk. */
+static inline bool knn_best_wants(const knn_best *best, uint64_t key, uint32_t index) {
+    return key < best->limit || (key == best->limit && index <= best->limit_index);
+}
+
+/* Takes one that it wants. Returns true if the limit may have sunk. */
 static inline bool knn_best_take(knn_best *best, uint64_t key, uint32_t at, uint32_t index) {
     const knn_near taken = {key, at, index};
     best->list[best->count++] = taken;

@@ -36,9 +36,22 @@ SIMD_INLINE float knn_take_best(const void *user, knn_scratch *scratch, uint32_t
     const knn_taking *to = user;
     const knn_search *search = to->search;
     knn_best *const best = &scratch->best[q];
-    if (key > best->limit || !knn_best_take(best, key, at, search->tree->points.order[at])) return threshold;
+    const uint32_t index = search->tree->points.order[at];
+    if (!knn_best_wants(best, key, index) || !knn_best_take(best, key, at, index)) return threshold;
     const double within = knn_key_units(search, best->limit);
     return fminf(to->max, knn_stream_threshold(search->ellipsoids != NULL, search, scratch, within));
+}
+
+/* What is behind this, by key and index, matters to none of some queries. */
+static inline knn_near knn_last_of(knn_scratch *scratch, uint32_t queries) {
+    knn_near last = {0, 0, 0};
+    for (; queries != 0; queries &= queries - 1) {
+        knn_best *const best = &scratch->best[__builtin_ctz(queries)];
+        if (best->count > best->k) knn_best_shrink(best);
+        const knn_near worst = {best->limit, 0, best->limit_index};
+        last = knn_before(&last, &worst) ? worst : last;
+    }
+    return last;
 }
 
 /* The rest of the walk for a group; the first list is there. */
@@ -56,10 +69,11 @@ SIMD_INLINE void knn_stream_all(knn_kind kind, bool ellipsoids, const knn_search
             const uint32_t q = (uint32_t)__builtin_ctz(remaining);
             const double within = knn_key_units(search, scratch->best[q].limit);
             const float threshold = fminf(max, knn_stream_threshold(ellipsoids, search, scratch, within));
-            knn_stream(kind, ellipsoids, search, scratch, q, threshold, knn_take_best, &to);
+            knn_stream(kind, ellipsoids, search, scratch, q, threshold, &scratch->best[q], knn_take_best, &to);
             worst = scratch->best[q].limit > worst ? scratch->best[q].limit : worst;
         }
         if (scratch->traversal.waiting == 0) break;
+        if (search->tree->least != NULL) scratch->traversal.last = knn_last_of(scratch, queries);
         scratch->traversal.threshold = fminf(walked, knn_threshold(&scratch->frame, knn_key_units(search, worst)));
         knn_traverse_next(kind, &scratch->traversal, &scratch->frame, &scratch->chunk);
         knn_chunk_load(kind, &scratch->chunk, search->tree, &scratch->frame);
@@ -118,24 +132,59 @@ SIMD_INLINE double knn_search_leaves(knn_kind kind, bool ellipsoids, const knn_s
 /* Groups that see more leaves, and four for each neighbour, lie in several places: they are asked for one by one. */
 #define KNN_SPLIT 128u
 
-/* Some queries of a group until they are answered, each look with a walk of its own. False, with nothing done, if they
-   should rather be asked for one by one. */
+#define KNN_AROUND 4u /* leaves before and behind a query, beside those of k points */
+
+/* A reach within which a query, by its number in a group, has enough points: that of the k nearest of those around it
+   in the order. A walk with a larger one would see all points of a place where they are dense, and only then that
+   others are nearer. */
+SIMD_INLINE double knn_radius_around(knn_kind kind, bool ellipsoid, const knn_search *search, knn_scratch *scratch,
+                                     uint32_t group, uint32_t q) {
+    const knn_tree *const tree = search->tree;
+    const uint32_t query = KNN_GROUP * group + q, self = search->exclude_self ? query : UINT32_MAX;
+    const uint32_t leaves = KNN_AROUND + search->k / KNN_LEAF, middle = knn_leaf_near(search, group);
+    const uint64_t first = middle > leaves ? KNN_LEAF * (middle - leaves) : 0;
+    const uint64_t last = KNN_LEAF * ((uint64_t)middle + leaves + 1), count = tree->points.count;
+    knn_best *const best = &scratch->best[q];
+    knn_ellipsoid of;
+    knn_exact mine, other;
+    knn_exact_of(kind, search->queries, query, &mine);
+    if (ellipsoid) knn_ellipsoid_of_row(search->ellipsoids, search->queries->order[query], &of);
+    knn_best_reset(best, search->limit);
+    for (uint64_t at = first; at < last && at < count; at++) {
+        if (at == self) continue;
+        knn_exact_of(kind, &tree->points, at, &other);
+        const uint64_t key = ellipsoid ? knn_key_of_ellipsoid(kind, &tree->metric, &of, &mine, &other)
+                                       : knn_key_between(kind, &tree->metric, &mine, &other);
+        const uint32_t index = tree->points.order[at];
+        if (knn_best_wants(best, key, index)) knn_best_take(best, key, (uint32_t)at, index);
+    }
+    knn_best_finish(best);
+    return knn_radius_for(search, best);
+}
+
+/* Some queries of a group until they are answered, each look with a walk of its own. False if those that remain should
+   rather be asked for one by one. alone: this is one of them. */
 SIMD_INLINE bool knn_search_some(knn_kind kind, bool ellipsoids, const knn_search *search, knn_scratch *scratch,
-                                 knn_unresolved *rest, knn_visit visit, const void *user) {
+                                 bool alone, knn_unresolved *rest, knn_visit visit, const void *user) {
     knn_frame *frame = &scratch->frame;
+    double around = INFINITY;
+    if (alone && search->tree->points.count > 0) {
+        around = knn_radius_around(kind, ellipsoids, search, scratch, rest->group, __builtin_ctz(rest->queries));
+    }
     knn_frame_clear(kind, &search->tree->metric, knn_keys(search)->norm, frame);
     knn_frame_add(kind, search->queries, rest->group, rest->queries, frame);
-    const double safe = knn_safe_radius(search, rest->group, frame);
+    const double safe = fmin(knn_safe_radius(search, rest->group, frame), around);
     double search_radius = rest->search_radius > 0 ? knn_next_radius(search, rest->wanted, rest->search_radius, safe)
                            : !search->approximate  ? knn_guess(search, scratch, safe)
                                                    : knn_first_shell(search, rest->group, frame);
-    bool may_split = !search->approximate && (rest->queries & (rest->queries - 1)) != 0;
+    search_radius = fmin(search_radius, around);
+    const bool may_split = !search->approximate && !alone;
     for (;;) {
         const bool first = rest->search_radius == 0;
         knn_search_leaves_begin(kind, scratch, search_radius);
-        if (may_split && (scratch->traversal.waiting > 0 || scratch->chunk.count > KNN_SPLIT + 4 * search->k))
+        if (may_split && (scratch->traversal.waiting > 0 || scratch->chunk.count > KNN_SPLIT + 4 * search->k)) {
             return false;
-        may_split = false;
+        }
         knn_chunk_load(kind, &scratch->chunk, search->tree, frame);
         const double farthest = knn_search_leaves(kind, ellipsoids, search, scratch, search_radius, rest, visit, user);
         if (first || rest->queries == 0) knn_history_add(scratch, farthest, rest->queries == 0);
@@ -146,16 +195,12 @@ SIMD_INLINE bool knn_search_some(knn_kind kind, bool ellipsoids, const knn_searc
 
 SIMD_INLINE void knn_search_unresolved(knn_kind kind, bool ellipsoids, const knn_search *search, knn_scratch *scratch,
                                        knn_unresolved *rest, knn_visit visit, const void *user) {
-    uint32_t remaining = rest->queries;
     bool split = false;
-    while (remaining != 0) {
+    for (uint32_t remaining = rest->queries; remaining != 0;) {
         knn_unresolved part = *rest;
         const uint32_t query_set = part.queries = split ? remaining & -remaining : remaining;
-        if (knn_search_some(kind, ellipsoids, search, scratch, &part, visit, user)) {
-            remaining &= ~query_set;
-        } else {
-            split = true;
-        }
+        split = !knn_search_some(kind, ellipsoids, search, scratch, split, &part, visit, user) || split;
+        remaining = (remaining & ~query_set) | part.queries;
     }
 }
 

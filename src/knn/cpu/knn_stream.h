@@ -98,9 +98,11 @@ SIMD_INLINE simd_f knn_disc_squares(const knn_disc *disc, const knn_chunk *chunk
 typedef float (*knn_take)(const void *user, knn_scratch *scratch, uint32_t q, uint64_t key, uint32_t at,
                           float threshold);
 
-/* The points of a list of leaves for the q-th query of the group, within a threshold of squares. */
+/* The points of a list of leaves for the q-th query of the group, within a threshold of squares. best: what they are
+   taken for, if it is that. Once it wants only points at distance 0 with small indices, these tell first: squares that
+   nearly vanish take a processor long. */
 SIMD_INLINE void knn_stream(knn_kind kind, bool ellipsoid, const knn_search *search, knn_scratch *scratch, uint32_t q,
-                            float threshold, knn_take take, const void *user) {
+                            float threshold, const knn_best *best, knn_take take, const void *user) {
     const knn_tree *tree = search->tree;
     const knn_chunk *chunk = &scratch->chunk;
     const uint32_t query = scratch->group.first + q, self = search->exclude_self ? query : UINT32_MAX;
@@ -125,6 +127,7 @@ SIMD_INLINE void knn_stream(knn_kind kind, bool ellipsoid, const knn_search *sea
         for (uint32_t hits = simd_f_at_most(squares, simd_f_set(threshold)); hits != 0; hits &= hits - 1) {
             const uint32_t at = KNN_LEAF * chunk->leaves[leaves[i]] + (uint32_t)__builtin_ctz(hits);
             if (at >= tree->points.count || at == self) continue;
+            if (best != NULL && best->limit == 0 && tree->points.order[at] > best->limit_index) continue;
             knn_exact_of(kind, &tree->points, at, &other);
             const uint64_t key = ellipsoid ? knn_key_of_ellipsoid(kind, &tree->metric, &of, &mine, &other)
                                            : knn_key_between(kind, &tree->metric, &mine, &other);

@@ -3,6 +3,7 @@
 #ifndef MOTE_KNN_TRAVERSAL_H
 #define MOTE_KNN_TRAVERSAL_H
 
+#include "knn/cpu/knn_best.h"
 #include "knn/cpu/knn_bounds.h"
 
 #define KNN_CHUNK 512u                 /* leaves of a chunk */
@@ -21,12 +22,15 @@ typedef struct knn_traversal {
     float threshold;     /* may sink while the walk goes on */
     uint32_t copies_max; /* after as many leaves of copies further ones have nothing to offer; above 255: all have */
     bool ellipsoids;
+    knn_near last; /* what is behind it has nothing to offer; heeded where the tree knows the least indices */
     uint32_t waiting;
     uint32_t block[KNN_STACK];
     uint8_t level[KNN_STACK];
 } knn_traversal;
 
 SIMD_INLINE void knn_traversal_begin(knn_traversal *traversal) {
+    traversal->last.key = UINT64_MAX;
+    traversal->last.index = UINT32_MAX;
     traversal->waiting = 0;
     if (traversal->tree->level_count == 0) return;
     traversal->level[traversal->waiting] = (uint8_t)(traversal->tree->level_count - 1);
@@ -51,17 +55,36 @@ static inline bool knn_is_near(const knn_traversal *traversal, const knn_frame *
     return knn_key_real(min[0], min[1], min[2]) == knn_key_real(max[0], max[1], max[2]);
 }
 
+/* Whether all points of a node are behind the last that matters, by keys and indices. Keys grow with each difference,
+   and an ellipsoid's is never below the sphere's. */
+static inline bool knn_is_behind(const knn_traversal *traversal, const knn_frame *frame, uint32_t level,
+                                 uint64_t node) {
+    const knn_tree *const tree = traversal->tree;
+    const uint64_t at = knn_box_at(tree, level, node);
+    knn_near nearest = {0, 0, tree->least[tree->first_block[level] * KNN_LEAF + node]};
+    double min[3];
+    for (uint64_t k = 0; k < 3; k++) {
+        const double low = knn_box_value(tree, at + KNN_LEAF * k), high = knn_box_value(tree, at + KNN_LEAF * (3 + k));
+        min[k] = fmax(fmax(low - frame->high[k], frame->low[k] - high), 0) * fabs(tree->metric.scale[k]);
+    }
+    nearest.key = knn_key_real(min[0], min[1], min[2]);
+    return knn_before(&traversal->last, &nearest);
+}
+
 /* Without nodes of copies that have nothing to offer. */
 static inline uint32_t knn_without_copies(const knn_traversal *traversal, const knn_frame *frame, uint32_t level,
                                           uint32_t block, uint32_t nodes) {
     const knn_tree *const tree = traversal->tree;
     const uint64_t first = (tree->first_block[level] + block) * KNN_LEAF;
     const uint8_t *const copies = tree->copies.counts, *const near = tree->near.counts;
-    for (uint32_t i = 0; i < KNN_LEAF; i++) {
+    const bool is_bounded = tree->least != NULL && traversal->last.key != UINT64_MAX;
+    for (uint32_t rest = nodes; rest != 0; rest &= rest - 1) {
+        const uint32_t i = (uint32_t)__builtin_ctz(rest);
         const bool are_copies = copies != NULL && copies[first + i] >= traversal->copies_max;
-        const bool are_near = near != NULL && near[first + i] >= traversal->copies_max &&
-                              knn_is_near(traversal, frame, level, (uint64_t)KNN_LEAF * block + i);
-        if (are_copies || are_near) nodes &= ~(1u << i);
+        const uint64_t node = (uint64_t)KNN_LEAF * block + i;
+        const bool are_near =
+            near != NULL && near[first + i] >= traversal->copies_max && knn_is_near(traversal, frame, level, node);
+        if (are_copies || are_near || (is_bounded && knn_is_behind(traversal, frame, level, node))) nodes &= ~(1u << i);
     }
     return nodes;
 }
@@ -95,9 +118,10 @@ SIMD_INLINE void knn_traverse_next(knn_kind kind, knn_traversal *traversal, cons
             knn_chunk_add(kind, chunk, tree, block, nodes, frame);
             continue;
         }
-        for (; nodes != 0; nodes &= nodes - 1) {
+        for (uint32_t i = KNN_LEAF; i-- > 0;) { /* the first on top */
+            if ((nodes >> i & 1) == 0) continue;
             traversal->level[traversal->waiting] = (uint8_t)(level - 1);
-            traversal->block[traversal->waiting++] = KNN_LEAF * block + (uint32_t)__builtin_ctz(nodes);
+            traversal->block[traversal->waiting++] = KNN_LEAF * block + i;
         }
     }
 }

@@ -44,7 +44,7 @@ SIMD_INLINE void visit_batch(knn_kind kind, const within *all, knn_scratch *scra
             knn_group_make(kind, search, g, whole, scratch);
             knn_list_make(&scratch->list, &scratch->chunk, scratch->traversal.threshold);
             for (uint32_t q = 0; q < scratch->group.count; q++) {
-                knn_stream(kind, false, search, scratch, q, scratch->traversal.threshold, take, all);
+                knn_stream(kind, false, search, scratch, q, scratch->traversal.threshold, NULL, take, all);
             }
         }
         if (scratch->traversal.waiting == 0) break;

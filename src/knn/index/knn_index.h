@@ -50,6 +50,9 @@ typedef struct knn_tree {
     void *boxes;
     uint64_t box_bytes;      /* that they have room for */
     knn_copies copies, near; /* of points in one place; of points within KNN_NEAR */
+    const uint32_t *least;   /* [node] by level, as boxes: the least index of its points; NULL unless there are near */
+    void *least_memory;
+    uint64_t least_bytes; /* that it has room for */
 } knn_tree;
 
 static inline double knn_box_value(const knn_tree *tree, uint64_t value) {
