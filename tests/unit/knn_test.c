@@ -1,6 +1,7 @@
 /* Nearest neighbours against the reference: every awkward cloud, every kind of query, every k that takes another
    way. */
 #include <stdio.h>
+#include <string.h>
 
 #include "reference/awkward_clouds.h"
 #include "reference/knn_reference.h"
@@ -56,6 +57,27 @@ static void bears_any_shape(void **state) {
         mote_cloud_destroy(cloud);
         mote_context_destroy(ctx);
     }
+}
+
+/* Points at whose distances squares vanish, more than one chunk of a walk holds: of them the least indices count. */
+static void bears_hundreds_of_binades(void **state) {
+    (void)state;
+    const shaped_cloud *family = shaped_clouds;
+    while (strcmp(family->name, "900 binades") != 0) family++;
+    mote_context *ctx = test_context(2);
+    mote_cloud *cloud = shaped_cloud_make(ctx, family, MOTE_FLOAT64, test_extent(1500, 30000), 1);
+    mote_cloud *queries = shaped_cloud_make(ctx, family, MOTE_FLOAT64, 900, 2);
+    for (uint32_t k = 1; k <= 100; k *= 10) {
+        const mote_knn_params p = params_of(k, 0, false);
+        knn_reference_check(ctx, cloud, queries, &p, family->name);
+    }
+    mote_cloud_destroy(queries);
+    mote_cloud_destroy(cloud);
+    cloud = shaped_cloud_make(ctx, family, MOTE_FLOAT64, test_extent(1500, 14000), 3);
+    const mote_knn_params others = params_of(10, 0, true);
+    knn_reference_check(ctx, cloud, NULL, &others, family->name);
+    mote_cloud_destroy(cloud);
+    mote_context_destroy(ctx);
 }
 
 static void finds_thousands(void **state) {
@@ -193,6 +215,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_what_the_reference_finds),
         cmocka_unit_test(bears_any_shape),
+        cmocka_unit_test(bears_hundreds_of_binades),
         cmocka_unit_test(finds_thousands),
         cmocka_unit_test(bridges_density),
         cmocka_unit_test(keeps_within_a_radius),

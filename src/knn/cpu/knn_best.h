@@ -32,21 +32,23 @@ void knn_best_shrink(knn_best *best);
 /* Leaves the at most k best, sorted. */
 void knn_best_finish(knn_best *best);
 
-static inline void knn_best_reset(knn_best *best, uint64_t limit) {
+/* Only what is not behind the last is wanted: by key, and of those with its key by index. */
+static inline void knn_best_reset(knn_best *best, uint64_t last_key, uint32_t last_index) {
     best->count = 0;
-    best->limit = limit;
-    best->limit_index = UINT32_MAX;
+    best->limit = last_key;
+    best->limit_index = last_index;
 }
 
 static inline bool knn_best_wants(const knn_best *best, uint64_t key, uint32_t index) {
     return key < best->limit || (key == best->limit && index <= best->limit_index);
 }
 
-/* Takes one that it wants. Returns true if the limit may have sunk. */
+/* Takes one that it wants. Returns true if the limit may have sunk. Of points at distance 0 few are kept at a time:
+   that their indices are too large is seen at once. */
 static inline bool knn_best_take(knn_best *best, uint64_t key, uint32_t at, uint32_t index) {
     const knn_near taken = {key, at, index};
     best->list[best->count++] = taken;
-    if (best->count < best->capacity) return false;
+    if (best->count < best->capacity && !(best->limit == 0 && best->count >= 2 * best->k)) return false;
     knn_best_shrink(best);
     return true;
 }

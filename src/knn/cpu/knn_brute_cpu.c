@@ -35,7 +35,7 @@ static void answer(const knn_job *job, knn_candidates candidates, const void *us
     query->row = job->query_set->points.order[query->place];
     if (ellipsoids != NULL) knn_ellipsoid_of_row(ellipsoids, query->row, &ellipsoid);
     query->ellipsoid = ellipsoids != NULL ? &ellipsoid : NULL;
-    knn_best_reset(&query->best, knn_limit_of(metric, ellipsoids, job->params->radius));
+    knn_best_reset(&query->best, knn_limit_of(metric, ellipsoids, job->params->radius), UINT32_MAX);
     if (!candidates(user, query)) return;
     knn_best_finish(&query->best);
     knn_row_write(job->result, ellipsoids != NULL ? &ellipsoids->keys : metric, job->params->k, query->row,

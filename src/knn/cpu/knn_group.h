@@ -60,7 +60,7 @@ SIMD_INLINE void knn_stream_all(knn_kind kind, bool ellipsoids, const knn_search
     const float walked = scratch->traversal.threshold;
     const knn_taking to = {search, max};
     for (uint32_t remaining = queries; remaining != 0; remaining &= remaining - 1) {
-        knn_best_reset(&scratch->best[__builtin_ctz(remaining)], search->limit);
+        knn_best_reset(&scratch->best[__builtin_ctz(remaining)], scratch->last.key, scratch->last.index);
     }
     for (;;) {
         uint64_t worst = 0;
@@ -149,7 +149,7 @@ SIMD_INLINE double knn_radius_around(knn_kind kind, bool ellipsoid, const knn_se
     knn_exact mine, other;
     knn_exact_of(kind, search->queries, query, &mine);
     if (ellipsoid) knn_ellipsoid_of_row(search->ellipsoids, search->queries->order[query], &of);
-    knn_best_reset(best, search->limit);
+    knn_best_reset(best, search->limit, UINT32_MAX);
     for (uint64_t at = first; at < last && at < count; at++) {
         if (at == self) continue;
         knn_exact_of(kind, &tree->points, at, &other);
@@ -159,6 +159,7 @@ SIMD_INLINE double knn_radius_around(knn_kind kind, bool ellipsoid, const knn_se
         if (knn_best_wants(best, key, index)) knn_best_take(best, key, (uint32_t)at, index);
     }
     knn_best_finish(best);
+    if (best->count == search->k) scratch->last = best->list[best->count - 1];
     return knn_radius_for(search, best);
 }
 
@@ -168,6 +169,7 @@ SIMD_INLINE bool knn_search_some(knn_kind kind, bool ellipsoids, const knn_searc
                                  bool alone, knn_unresolved *rest, knn_visit visit, const void *user) {
     knn_frame *frame = &scratch->frame;
     double around = INFINITY;
+    scratch->last = (knn_near){search->limit, 0, UINT32_MAX};
     if (alone && search->tree->points.count > 0) {
         around = knn_radius_around(kind, ellipsoids, search, scratch, rest->group, __builtin_ctz(rest->queries));
     }
@@ -226,6 +228,7 @@ SIMD_INLINE void knn_search_batch(knn_kind kind, bool ellipsoids, const knn_sear
         widest = fmax(widest, reaches[g]);
     }
     knn_search_leaves_begin(kind, scratch, widest);
+    scratch->last = (knn_near){search->limit, 0, UINT32_MAX};
     if (scratch->traversal.waiting == 0) {
         knn_chunk_load(kind, &scratch->chunk, search->tree, &scratch->frame);
         for (uint32_t g = 0; g < groups; g++) {
