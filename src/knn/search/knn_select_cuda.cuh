@@ -17,20 +17,20 @@
 
    A visitor is a struct, copied to the device, with
      visited_sum                          what a lane adds up, zeros at first
-     disc, disc_of(radius2)               what is made of the square of the k-th's distance, once
-     share_of(square, disc)               the square of a distance over that
+     disc, disc_of(radius2, direction)    what is made of the square of the k-th's distance, once
      loaded, load(place)                  what is to be known of a point that is added
-     float3 direction(row)                of a query
+     float3 direction(place)              of a query
      float4 of_point(place)               what of a point decides whether it counts
      bool counts(of_point, direction)     whether it does; points at the query's own place never count
-     add(sum, loaded, share, counts)      a point before the k-th, if it counts
+     add(sum, loaded, disc, dx, dy, dz,   a point before the k-th, so far from the query, if it counts
+         counts)
      merge(sum, lanes)                    over groups of so many neighbouring lanes
      finish(row, sum, radius2)            by one lane
      leave(row, place)                    the query is left to the caller
      max_seen                             points around a query, counting or not, that are searched for
      all                                  false, or instead: all points count at first, those at the query's own place
                                           too, the k nearest are found, and
-     wanted()                             if fewer of these
+     wanted()                             if fewer of these (else holds_wanted(row) is called)
      faces(place, direction)              count in the end,
      finish(row, sum, radius2)            they are added up except the last, whose square is radius2; NULL: there is
                                           none but that */
@@ -71,17 +71,32 @@ static __global__ __launch_bounds__(POLICY::warps *CUDA_WARP) void select_neares
     }
 }
 
-/* Queries at *count places, a warp each. */
 template <bool ELLIPSOID, class POLICY, class VISITOR>
-static __global__ __launch_bounds__(CUDA_WARP) void select_single(const knn_search_args args, const VISITOR visitor,
-                                                                  const uint32_t *places, const uint32_t *count) {
-    __shared__ knn_select_memory<POLICY> memory;
+static __device__ inline void knn_select_one(const knn_search_args *args, const VISITOR *visitor,
+                                             knn_select_memory<POLICY> *memory, uint32_t place) {
     knn_select<ELLIPSOID, POLICY, VISITOR> search;
-    knn_select_begin(&args, &visitor, &memory, &search);
+    float guess = 0;
+    knn_select_begin(args, visitor, memory, &search);
+    search.first = place;
+    search.search_group(1, &guess);
+}
+
+/* Queries at *count places, a warp each: those that count among the nearest of all points, and where these hold k that
+   count, these. all: args for the nearest of all points. */
+template <bool ELLIPSOID, class POLICY, class RARE, class VISITOR>
+static __global__ __launch_bounds__(CUDA_WARP) void select_left(const knn_search_args all, const RARE rare,
+                                                                const knn_search_args args, const VISITOR visitor,
+                                                                const uint32_t *places, const uint32_t *count) {
+    __shared__ knn_select_memory<POLICY> memory;
     for (uint32_t i = blockIdx.x; i < *count; i += gridDim.x) {
-        float guess = 0;
-        search.first = places[i];
-        search.search_group(1, &guess);
+        knn_select_one<ELLIPSOID>(&all, &rare, &memory, places[i]);
+        __syncwarp();
+        const uint32_t row = __ldg(args.queries.order + places[i]);
+        const bool holds_k = visitor.is_held(row);
+        __syncwarp();
+        if (holds_k) knn_select_one<ELLIPSOID>(&args, &visitor, &memory, places[i]);
+        __syncwarp();
+        if (threadIdx.x == 0 && visitor.is_left(row)) visitor.give_up();
     }
 }
 
@@ -120,19 +135,24 @@ static inline mote_status knn_select_launch(mote_device *gpu, const knn_search_a
 
 #define KNN_SELECT_BLOCKS 1056u /* for queries of a list, whose length the host does not know */
 
-/* For a visitor of all points: of queries that were left, at *count places, those that count among the
-   MOTE_KNN_MAX_K nearest. args: as before, of k no matter. */
-template <class VISITOR>
-static inline mote_status knn_select_launch_all(mote_device *gpu, const knn_search_args *args, const VISITOR &visitor,
-                                                const uint32_t *places, const uint32_t *count) {
+/* Of queries that were left, at *count places, by two visitors: first one of all points, for which those count that do
+   among the MOTE_KNN_MAX_K nearest; and where it was told that k of these count, holds_wanted(row), one for which
+   points around are not limited in number, as is_held(row) says. is_left(row): whether a query still is; give_up() is
+   called for each that remains. args: as before. */
+template <class RARE, class VISITOR>
+static inline mote_status knn_select_launch_left(mote_device *gpu, const knn_search_args *args, const RARE &rare,
+                                                 const VISITOR &visitor, const uint32_t *places,
+                                                 const uint32_t *count) {
     using policy = knn_select_policy<1536, 1, 1, 128, 64>;
     const uint32_t blocks = args->end < KNN_SELECT_BLOCKS ? args->end : KNN_SELECT_BLOCKS;
     knn_search_args all = *args;
     all.k = MOTE_KNN_MAX_K;
     if (args->normals != NULL) {
-        CUDA_LAUNCH(gpu, (select_single<true, policy, VISITOR>), blocks, CUDA_WARP, all, visitor, places, count);
+        CUDA_LAUNCH(gpu, (select_left<true, policy, RARE, VISITOR>), blocks, CUDA_WARP, all, rare, *args, visitor,
+                    places, count);
     } else {
-        CUDA_LAUNCH(gpu, (select_single<false, policy, VISITOR>), blocks, CUDA_WARP, all, visitor, places, count);
+        CUDA_LAUNCH(gpu, (select_left<false, policy, RARE, VISITOR>), blocks, CUDA_WARP, all, rare, *args, visitor,
+                    places, count);
     }
     return cuda_launched(gpu, "searching neighbours");
 }

@@ -29,7 +29,7 @@ template <bool ELLIPSOID, class POLICY, class VISITOR> struct knn_select {
         const float3 at = knn_view_at<KNN_FLOAT, false>(&args->tree.metric, &frame, &args->queries, q.place);
         q.at = make_float4(at.x + 0.0f, at.y + 0.0f, at.z + 0.0f, 0); /* there is no -0 */
         q.normal = ELLIPSOID ? knn_scaled_normal(args, q.place, &bounds) : q.at;
-        q.direction = visitor->direction(q.row);
+        q.direction = visitor->direction(q.place);
         return q;
     }
 
@@ -119,7 +119,8 @@ template <bool ELLIPSOID, class POLICY, class VISITOR> struct knn_select {
 
     /* ---- which are within, and where the k-th is */
 
-    /* parts_log2: that of the query, perhaps a constant. */
+    /* The bin of a square is the integer next to scale times that: the last bits of it plus 2^23.
+       parts_log2: that of the query, perhaps a constant. */
     template <bool ALIKE>
     __device__ __forceinline__ void try_points(const knn_select_query *q, uint32_t parts_log2, float max, float scale,
                                                uint32_t count) const {
@@ -146,8 +147,8 @@ template <bool ELLIPSOID, class POLICY, class VISITOR> struct knn_select {
             }
 #pragma unroll
             for (uint32_t j = 0; j < 4; j++) {
-                const uint32_t bin = (uint32_t)(square[j] * scale) * POLICY::queries + q->slot;
-                if ((bits >> j & 1) != 0) atomicAdd(&memory->histogram[bin], 1u);
+                const uint32_t bin = __float_as_uint(fmaf(square[j], scale, 0x1p23f)) & (POLICY::bins - 1);
+                if ((bits >> j & 1) != 0) atomicAdd(&memory->histogram[bin * POLICY::queries + q->slot], 1u);
             }
             word |= bits << (round % CUDA_WARP);
             if (round % CUDA_WARP == CUDA_WARP - 4 || round + 4 >= rounds) {
@@ -168,7 +169,8 @@ template <bool ELLIPSOID, class POLICY, class VISITOR> struct knn_select {
             kth.total += memory->histogram[b * POLICY::queries + q->slot];
             if (kth.total < args->k) bin = b + 1;
         }
-        const float low = (float)bin / scale * (1 - 0x1p-20f), high = (float)(bin + 1) / scale * (1 + 0x1p-20f);
+        const float low = ((float)bin - 0.5f) / scale * (1 - 0x1p-20f);
+        const float high = ((float)bin + 0.5f) / scale * (1 + 0x1p-20f);
         kth.certain = low * (1 - (1 + bounds.compression) * 0x1p-16f);
         if (!(knn_distance_bound_near<KNN_FLOAT, ELLIPSOID>(args, kth.certain, &bounds) < low)) kth.certain = -1;
         kth.most = knn_distance_bound_near<KNN_FLOAT, ELLIPSOID>(args, high, &bounds);
@@ -180,6 +182,19 @@ template <bool ELLIPSOID, class POLICY, class VISITOR> struct knn_select {
 
     /* ---- the k-th */
 
+    /* The number of a point, of a lane's bits from a round on. */
+    __device__ inline uint32_t point_of(const knn_select_query *q, uint32_t first_round, uint32_t bit) const {
+        return ((first_round + warp_first(bit)) << q->parts_log2) + q->part;
+    }
+
+    __device__ inline void add_to_edge(const knn_select_query *q, uint32_t first_round, uint32_t bits) const {
+        for (; bits != 0; bits &= bits - 1) {
+            const uint32_t at = atomicAdd(&memory->edge_count[q->slot], 1u);
+            if (at >= POLICY::edge) continue;
+            memory->edge.at[q->slot * POLICY::edge + at] = (uint16_t)point_of(q, first_round, bits);
+        }
+    }
+
     /* The points between the bounds become those of the edge, and their bits zero, as those behind it. Returns how many
        remain for the query. */
     __device__ inline uint32_t collect_edge(const knn_select_query *q, const knn_select_kth *kth,
@@ -187,16 +202,18 @@ template <bool ELLIPSOID, class POLICY, class VISITOR> struct knn_select {
         uint32_t certain = 0;
         for (uint32_t first_round = 0; first_round < rounds && kth->found; first_round += CUDA_WARP) {
             uint32_t *const word = &memory->within[first_round + lane];
-            uint32_t kept = *word;
-            for (uint32_t rest = kept; rest != 0; rest &= rest - 1) {
-                const uint32_t i = ((first_round + warp_first(rest)) << q->parts_log2) + q->part;
-                const float square = square_to(q, memory->point[i]);
-                if (square < kth->certain) continue;
-                kept &= ~(rest & (0 - rest));
-                if (!(square <= kth->most)) continue;
-                const uint32_t at = atomicAdd(&memory->edge_count[q->slot], 1u);
-                if (at < POLICY::edge) memory->edge.at[q->slot * POLICY::edge + at] = (uint16_t)i;
+            uint32_t kept = 0, edge = 0;
+            CUDA_ROLLED
+            for (uint32_t rest = *word; rest != 0;) { /* two at once: neither waits */
+                const uint32_t one = rest & (0 - rest), others = rest ^ one, two = others & (0 - others);
+                const uint32_t i = point_of(q, first_round, one), j = two != 0 ? point_of(q, first_round, two) : i;
+                const float4 point_a = memory->point[i], point_b = memory->point[j];
+                const float a = square_to(q, point_a), b = square_to(q, point_b);
+                kept |= (a < kth->certain ? one : 0) | (b < kth->certain ? two : 0);
+                edge |= (a <= kth->most ? one : 0) | (b <= kth->most ? two : 0);
+                rest = others ^ two;
             }
+            add_to_edge(q, first_round, edge & ~kept);
             *word = kept;
             certain += (uint32_t)__popc(kept);
         }
@@ -256,30 +273,38 @@ template <bool ELLIPSOID, class POLICY, class VISITOR> struct knn_select {
 
     /* ---- the visit */
 
-    __device__ inline void visit(const knn_select_query *q, const knn_exact *query, const knn_ellipsoid *of,
-                                 uint32_t rounds, const knn_select_kth *kth) const {
+    /* Where fewer than k are within the caller's radius: those whose keys are. */
+    __device__ inline void keep_within_limit(const knn_select_query *q, const knn_exact *query, const knn_ellipsoid *of,
+                                             uint32_t rounds) const {
+        for (uint32_t first_round = 0; first_round < rounds; first_round += CUDA_WARP) {
+            uint32_t *const word = &memory->within[first_round + lane];
+            uint32_t kept = 0;
+            for (uint32_t rest = *word; rest != 0; rest &= rest - 1) {
+                const float4 point = memory->point[point_of(q, first_round, rest)];
+                if (key_to(query, of, point) <= args->limit) kept |= rest & (0 - rest);
+            }
+            *word = kept;
+        }
+    }
+
+    __device__ inline void visit(const knn_select_query *q, uint32_t rounds, const knn_select_kth *kth) const {
         const bool resolved = kth->found || kth->by_radius;
         const double radius2 = knn_real(kth->key);
-        const typename VISITOR::disc disc = visitor->disc_of(radius2);
+        const typename VISITOR::disc disc = visitor->disc_of(radius2, q->direction);
         typename VISITOR::visited_sum sum = {};
         uint32_t visited = 0;
         for (uint32_t first_round = 0; first_round < rounds && resolved; first_round += CUDA_WARP) {
+            const uint32_t word = memory->within[first_round + lane];
+            visited += (uint32_t)__popc(word);
             CUDA_ROLLED
-            for (uint32_t rest = memory->within[first_round + lane]; rest != 0;) { /* two at once: neither waits */
+            for (uint32_t rest = word; rest != 0;) { /* two at once: neither waits */
                 const uint32_t one = rest & (0 - rest), others = rest ^ one, two = others & (0 - others);
-                const uint32_t i = ((first_round + warp_first(one)) << q->parts_log2) + q->part;
-                const uint32_t j = two != 0 ? ((first_round + warp_first(two)) << q->parts_log2) + q->part : i;
+                const uint32_t i = point_of(q, first_round, one), j = two != 0 ? point_of(q, first_round, two) : i;
                 const float4 a = memory->point[i], b = memory->point[j];
                 const typename VISITOR::loaded load_a = visitor->load(__float_as_uint(a.w)),
                                                load_b = visitor->load(__float_as_uint(b.w));
-                const uint64_t key_a = key_to(query, of, a), key_b = key_to(query, of, b);
-                const bool counts_a = !kth->by_radius || key_a <= args->limit;
-                const bool counts_b = two != 0 && (!kth->by_radius || key_b <= args->limit);
-                const double share_a = visitor->share_of(knn_real(key_a), &disc);
-                const double share_b = visitor->share_of(knn_real(key_b), &disc);
-                visitor->add(&sum, &load_a, share_a, counts_a);
-                visitor->add(&sum, &load_b, share_b, counts_b);
-                visited += counts_a + counts_b;
+                visitor->add(&sum, load_a, &disc, a.x - q->at.x, a.y - q->at.y, a.z - q->at.z, true);
+                visitor->add(&sum, load_b, &disc, b.x - q->at.x, b.y - q->at.y, b.z - q->at.z, two != 0);
                 rest = others ^ two;
             }
         }
@@ -302,7 +327,7 @@ template <bool ELLIPSOID, class POLICY, class VISITOR> struct knn_select {
             uint32_t *const word = &memory->within[first_round + lane];
             uint32_t kept = 0;
             for (uint32_t rest = *word; rest != 0; rest &= rest - 1) {
-                const uint32_t i = ((first_round + warp_first(rest)) << q->parts_log2) + q->part;
+                const uint32_t i = point_of(q, first_round, rest);
                 const float4 point = memory->point[i];
                 const uint64_t key = key_to(query, of, point);
                 const uint32_t row = row_of(i);
@@ -324,16 +349,19 @@ template <bool ELLIPSOID, class POLICY, class VISITOR> struct knn_select {
             last = key;
             last_row = row;
         }
-        if (count >= visitor->wanted()) return false;
-        const typename VISITOR::disc disc = visitor->disc_of(knn_real(last));
+        if (count >= visitor->wanted()) {
+            if (lane == 0) visitor->holds_wanted(q->row);
+            return false;
+        }
+        const typename VISITOR::disc disc = visitor->disc_of(knn_real(last), q->direction);
         typename VISITOR::visited_sum sum = {};
         for (uint32_t first_round = 0; first_round < rounds; first_round += CUDA_WARP) {
             for (uint32_t rest = memory->within[first_round + lane]; rest != 0; rest &= rest - 1) {
-                const uint32_t i = ((first_round + warp_first(rest)) << q->parts_log2) + q->part;
+                const uint32_t i = point_of(q, first_round, rest);
                 const float4 point = memory->point[i];
-                const uint64_t key = key_to(query, of, point);
                 const typename VISITOR::loaded loaded = visitor->load(__float_as_uint(point.w));
-                visitor->add(&sum, &loaded, visitor->share_of(knn_real(key), &disc), row_of(i) != last_row);
+                visitor->add(&sum, loaded, &disc, point.x - q->at.x, point.y - q->at.y, point.z - q->at.z,
+                             row_of(i) != last_row);
             }
         }
         __syncwarp();
@@ -364,7 +392,7 @@ template <bool ELLIPSOID, class POLICY, class VISITOR> struct knn_select {
         r.fits = true;
         r.all = seen >= args->tree.points.extent->finite;
         const uint32_t rounds = count >> q.parts_log2;
-        const float scale = (float)POLICY::bins / max * (1 - 0x1p-20f);
+        const float scale = (float)(POLICY::bins - 1) / max * (1 - 0x1p-20f);
         __syncwarp();
         for (uint32_t i = lane; i < POLICY::bins * POLICY::queries; i += CUDA_WARP) memory->histogram[i] = 0;
         if (lane < POLICY::queries) {
@@ -393,7 +421,8 @@ template <bool ELLIPSOID, class POLICY, class VISITOR> struct knn_select {
             kth.found = visit_before_last(&q, &query, &of, rounds, &kth);
             kth.by_radius = false;
         } else {
-            visit(&q, &query, &of, rounds, &kth);
+            if (kth.by_radius) keep_within_limit(&q, &query, &of, rounds);
+            visit(&q, rounds, &kth);
         }
         /* Too many are at the edge: a radius that is hardly larger than the k-th's distance has finer bins. */
         const bool finer = enough && !kth.found && !kth.by_radius && !VISITOR::all && kth.most < 0.9f * max;
