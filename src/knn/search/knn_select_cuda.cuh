@@ -39,7 +39,7 @@
 
 #include "knn/search/knn_select_warp_cuda.cuh"
 
-#define KNN_SELECT_MAX_K 288u
+#define KNN_SELECT_MAX_K 576u
 #define KNN_SELECT_SEEN  1023u /* points around that are searched for: fewer than MOTE_KNN_MAX_K */
 
 template <bool ELLIPSOID, class POLICY, class VISITOR>
@@ -54,20 +54,29 @@ static __device__ inline void knn_select_begin(const knn_search_args *args, cons
     search->lane = threadIdx.x % CUDA_WARP;
 }
 
+/* How queries are shared out: the first warps have some groups each, one after the other; then, so that no warp is at
+   work for long when the others have ended, one. */
+typedef struct knn_select_shares {
+    uint32_t queries; /* of a group */
+    uint32_t groups;  /* of a warp, */
+    uint32_t warps;   /* of so many */
+} knn_select_shares;
+
 template <bool ELLIPSOID, class POLICY, class VISITOR>
-static __global__ __launch_bounds__(POLICY::warps *CUDA_WARP) void select_nearest(const knn_search_args args,
-                                                                                  const VISITOR visitor,
-                                                                                  uint32_t queries, uint32_t groups) {
-    __shared__ knn_select_memory<POLICY> memories[POLICY::warps];
-    const uint32_t warp = threadIdx.x / CUDA_WARP, finite = args.queries.extent->finite;
-    const uint64_t end = finite < args.end ? finite : args.end;
-    uint64_t first = ((uint64_t)blockIdx.x * POLICY::warps + warp) * groups * queries;
+static __global__ __launch_bounds__(CUDA_WARP) void select_nearest(const knn_search_args args, const VISITOR visitor,
+                                                                   const knn_select_shares shares) {
+    __shared__ knn_select_memory<POLICY> memory;
+    const uint32_t finite = args.queries.extent->finite;
+    const uint32_t end = finite < args.end ? finite : args.end;
+    const uint32_t more = blockIdx.x < shares.warps ? blockIdx.x : shares.warps;
+    const uint32_t groups = blockIdx.x < shares.warps ? shares.groups : 1;
+    uint64_t first = (more * (shares.groups - 1ull) + blockIdx.x) * shares.queries;
     knn_select<ELLIPSOID, POLICY, VISITOR> search;
     float guess = 0;
-    knn_select_begin(&args, &visitor, &memories[warp], &search);
-    for (uint32_t g = 0; g < groups && first < end; g++, first += queries) {
+    knn_select_begin(&args, &visitor, &memory, &search);
+    for (uint32_t g = 0; g < groups && first < end; g++, first += shares.queries) {
         search.first = (uint32_t)first;
-        search.search_group(end - first < queries ? (uint32_t)(end - first) : queries, &guess);
+        search.search_group(end - first < shares.queries ? (uint32_t)(end - first) : shares.queries, &guess);
     }
 }
 
@@ -100,18 +109,21 @@ static __global__ __launch_bounds__(CUDA_WARP) void select_left(const knn_search
     }
 }
 
+/* The last groups, one in KNN_SELECT_LAST, have a warp each. */
+#define KNN_SELECT_LAST 5u
+
 template <class POLICY, class VISITOR>
 static inline void knn_select_launch_policy(mote_device *gpu, const knn_search_args *args, const VISITOR &visitor) {
     const uint32_t queries = args->end >= 16384 ? POLICY::queries : POLICY::queries / 4;
-    const uint32_t all_groups = args->end / (POLICY::queries * 1024);
-    const uint32_t groups = all_groups < 1 ? 1 : all_groups < POLICY::groups ? all_groups : POLICY::groups;
-    const uint32_t blocks = cuda_blocks(args->end, POLICY::warps * queries * groups);
+    const uint32_t enough = args->end / (POLICY::queries * 1024);
+    const uint32_t groups = enough < 1 ? 1 : enough < POLICY::groups ? enough : POLICY::groups;
+    const uint32_t all = cuda_blocks(args->end, queries), whole = (all - all / KNN_SELECT_LAST) / groups;
+    const knn_select_shares shares = {queries, groups, whole};
+    const uint32_t warps = all - whole * (groups - 1);
     if (args->normals != NULL) {
-        CUDA_LAUNCH(gpu, (select_nearest<true, POLICY, VISITOR>), blocks, POLICY::warps * CUDA_WARP, *args, visitor,
-                    queries, groups);
+        CUDA_LAUNCH(gpu, (select_nearest<true, POLICY, VISITOR>), warps, CUDA_WARP, *args, visitor, shares);
     } else {
-        CUDA_LAUNCH(gpu, (select_nearest<false, POLICY, VISITOR>), blocks, POLICY::warps * CUDA_WARP, *args, visitor,
-                    queries, groups);
+        CUDA_LAUNCH(gpu, (select_nearest<false, POLICY, VISITOR>), warps, CUDA_WARP, *args, visitor, shares);
     }
 }
 
@@ -126,9 +138,11 @@ static inline bool knn_can_select(const knn_search_args *args) {
 template <class VISITOR>
 static inline mote_status knn_select_launch(mote_device *gpu, const knn_search_args *args, const VISITOR &visitor) {
     if (args->k <= 96) {
-        knn_select_launch_policy<knn_select_policy<512, 16, 1, 64, 16>>(gpu, args, visitor);
+        knn_select_launch_policy<knn_select_policy<512, 16, 64, 12>>(gpu, args, visitor);
+    } else if (args->k <= 288) {
+        knn_select_launch_policy<knn_select_policy<640, 8, 64, 24>>(gpu, args, visitor);
     } else {
-        knn_select_launch_policy<knn_select_policy<640, 8, 1, 64, 24>>(gpu, args, visitor);
+        knn_select_launch_policy<knn_select_policy<1408, 4, 64, 32>>(gpu, args, visitor);
     }
     return cuda_launched(gpu, "searching neighbours");
 }
@@ -143,7 +157,7 @@ template <class RARE, class VISITOR>
 static inline mote_status knn_select_launch_left(mote_device *gpu, const knn_search_args *args, const RARE &rare,
                                                  const VISITOR &visitor, const uint32_t *places,
                                                  const uint32_t *count) {
-    using policy = knn_select_policy<1536, 1, 1, 128, 64>;
+    using policy = knn_select_policy<1536, 1, 128, 64>;
     const uint32_t blocks = args->end < KNN_SELECT_BLOCKS ? args->end : KNN_SELECT_BLOCKS;
     knn_search_args all = *args;
     all.k = MOTE_KNN_MAX_K;
