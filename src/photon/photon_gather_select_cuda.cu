@@ -2,7 +2,7 @@
 
    facing      [x y z -] [x y z -] ...      of each photon, in the order of the index
    power       [r g b -] [r g b -] ...      in steps, likewise
-   directions  [x y z -] [x y z -] ...      of each query, in the order of the curve
+   directions  [x y z -] [x y z -] ...      of each query, in the order of the curve, for spheres
 
    The records themselves lie in the order of photon and path: a photon's neighbours are far from it there. */
 #include "knn/knn_visit_cuda.cuh"
@@ -60,8 +60,10 @@ struct gather_visitor {
     static constexpr uint32_t max_seen = KNN_SELECT_SEEN;
 
     photon_select_args to;
-    const float4 *facings, *directions;
+    const float4 *facings;
     const uint4 *powers;
+    const double *normals;    /* of the queries, as the search has them for ellipsoids, */
+    const float4 *directions; /* or for spheres */
     left_queries left;
 
     struct visited_sum {
@@ -69,6 +71,10 @@ struct gather_visitor {
     };
 
     __device__ inline float3 direction(uint32_t place) const {
+        if (normals != NULL) {
+            const double *const n = normals + 3ull * place;
+            return make_float3((float)__ldg(n), (float)__ldg(n + 1), (float)__ldg(n + 2));
+        }
         const float4 at = __ldg(&directions[place]);
         return make_float3(at.x, at.y, at.z);
     }
@@ -174,10 +180,13 @@ mote_status photon_select_on_cuda(mote_device *gpu, const knn_search_args *args,
     rare.to = *to;
     rare.facings = (const float4 *)photons->in_order;
     rare.powers = (const uint4 *)(rare.facings + args->tree.points.count);
+    rare.normals = args->normals;
     rare.directions = directions;
     rare.left = left;
-    CUDA_LAUNCH(gpu, read_directions, cuda_blocks(count, THREADS), THREADS, to->queries, args->queries.order, count,
-                directions);
+    if (args->normals == NULL) {
+        CUDA_LAUNCH(gpu, read_directions, cuda_blocks(count, THREADS), THREADS, to->queries, args->queries.order, count,
+                    directions);
+    }
     mote_status status = cuda_fill(gpu, left.count, 0, sizeof *left.count);
     if (status == MOTE_OK) status = cuda_fill(gpu, remaining, 0, sizeof *remaining);
     if (status == MOTE_OK) status = knn_select_launch(gpu, args, static_cast<gather_visitor>(rare));

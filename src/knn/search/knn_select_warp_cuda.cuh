@@ -363,17 +363,29 @@ template <bool ELLIPSOID, class POLICY, class VISITOR> struct knn_select {
         for (uint32_t first_round = 0; first_round < rounds; first_round += CUDA_WARP) {
             uint32_t *const word = &memory->within[first_round + lane];
             uint32_t kept = 0;
-            for (uint32_t rest = *word; rest != 0; rest &= rest - 1) {
-                const uint32_t i = point_of(q, first_round, rest);
-                const float4 point = memory->point[i];
-                const uint64_t key = key_to(query, of, point);
-                const uint32_t row = row_of(i);
-                if (knn_is_zero(key) || !visitor->faces(__float_as_uint(point.w), q->direction)) continue;
-                kept |= rest & (0 - rest);
-                count++;
-                if (knn_is_before(key, row, last, last_row)) continue;
-                last = key;
-                last_row = row;
+            for (uint32_t rest = *word; rest != 0;) { /* two at once: neither waits */
+                const uint32_t bits[2] = {rest & (0 - rest), (rest & (rest - 1)) & (0 - (rest & (rest - 1)))};
+                uint64_t key[2];
+                uint32_t row[2];
+                bool counts[2];
+#pragma unroll
+                for (uint32_t j = 0; j < 2; j++) {
+                    const uint32_t i = point_of(q, first_round, bits[j] != 0 ? bits[j] : bits[0]);
+                    const float4 point = memory->point[i];
+                    key[j] = key_to(query, of, point);
+                    row[j] = row_of(i);
+                    counts[j] = visitor->faces(__float_as_uint(point.w), q->direction);
+                }
+#pragma unroll
+                for (uint32_t j = 0; j < 2; j++) {
+                    if (bits[j] == 0 || !counts[j] || knn_is_zero(key[j])) continue;
+                    kept |= bits[j];
+                    count++;
+                    if (knn_is_before(key[j], row[j], last, last_row)) continue;
+                    last = key[j];
+                    last_row = row[j];
+                }
+                rest ^= bits[0] | bits[1];
             }
             *word = kept;
         }
