@@ -17,6 +17,7 @@ struct emit_policy {
     static constexpr uint32_t blocks = 6;        /* of a multiprocessor: 80 registers; 4 to 8 are as fast */
     static constexpr uint32_t spool_records = 4; /* for each photon */
     static constexpr uint32_t chunk = 64;        /* photons that a warp takes at once */
+    static constexpr uint64_t small_spool = 256ull << 20;
 };
 
 typedef struct photon_spool {
@@ -236,6 +237,13 @@ static mote_status store_all(emitter *m) {
     return MOTE_OK;
 }
 
+/* Whether there is memory to spare for a spool. A small one is taken without asking, as far as the caller's limit is
+   not known to be near: asking takes longer than it is worth. */
+static bool may_spool(mote_device *gpu, uint64_t size_bytes) {
+    if (size_bytes <= emit_policy::small_spool && gpu->ctx->params.memory_limit_bytes == 0) return true;
+    return size_bytes <= cuda_available(gpu) / 4;
+}
+
 /* Counters, and a spool where there is memory to spare. */
 static mote_status reserve(emitter *m) {
     mote_device *gpu = m->gpu;
@@ -248,7 +256,7 @@ static mote_status reserve(emitter *m) {
     if (m->counts == NULL || m->starts == NULL || m->tally == NULL || m->spool.used == NULL || m->taken == NULL)
         return MOTE_ERROR_MEMORY;
     MOTE_TRY(cuda_fill(gpu, m->spool.used, 0, sizeof *m->spool.used));
-    if (wanted > cuda_available(gpu) / 4 / (sizeof *m->spool.records + sizeof *m->spool.owners)) return MOTE_OK;
+    if (!may_spool(gpu, wanted * (sizeof *m->spool.records + sizeof *m->spool.owners))) return MOTE_OK;
     m->spool.records = (photon_record *)cuda_alloc(gpu, wanted * sizeof *m->spool.records, "photon spool");
     m->spool.owners = (uint2 *)cuda_alloc(gpu, wanted * sizeof *m->spool.owners, "photon spool");
     if (m->spool.records == NULL || m->spool.owners == NULL) return MOTE_ERROR_MEMORY;

@@ -196,17 +196,59 @@ MOTE_HD uint32_t photon_descend(const photon_view *scene, const photon_ray *ray,
     return first + (at[0] & PHOTON_BOX);
 }
 
-/* The nearest shape nearer than far_t; any: the first one found will do. Lanes of a GPU go down until each of them has
-   a shape, so that they meet them together. */
-MOTE_HD photon_hit photon_walk(const photon_view *scene, const photon_ray *ray, double far_t, bool any) {
-    photon_waiting stack[PHOTON_STACK];
-    uint32_t height = 0, number = scene->shape_count > 0 ? 0 : PHOTON_MISSED;
-    float far_float = photon_float_from(far_t);
+MOTE_HD photon_hit photon_no_hit(double far_t) {
     photon_hit hit;
     hit.t = far_t;
     hit.shape = PHOTON_NO_SHAPE;
     hit.material = hit.front = 0;
     hit.place = hit.normal = photon_vec_of(0, 0, 0);
+    return hit;
+}
+
+MOTE_HD uint32_t photon_lowest_bit(uint64_t bits) {
+#ifdef __CUDA_ARCH__
+    return (uint32_t)__ffsll((long long)bits) - 1;
+#else
+    return (uint32_t)__builtin_ctzll(bits);
+#endif
+}
+
+/* Of few shapes: all boxes of the lowest level are met, which lanes of a GPU do together, then the shapes in them,
+   triangles first. Which shape is hit does not depend on the order. */
+MOTE_HD photon_hit photon_scan(const photon_view *scene, const photon_ray *ray, double far_t, bool any) {
+    const float far_float = photon_float_from(far_t);
+    const photon_node *node = &scene->nodes[(scene->first_shape - 1) / PHOTON_WIDTH];
+    photon_hit hit = photon_no_hit(far_t);
+    uint64_t met = 0;
+    for (uint32_t first = 0; first < scene->shape_count; first += PHOTON_WIDTH, node++) {
+        photon_four near_sides[3], far_sides[3];
+        uint32_t of_node = 0;
+        for (int k = 0; k < 3; k++) {
+            near_sides[k] = node->side[ray->near_side[k]][k];
+            far_sides[k] = node->side[1 - ray->near_side[k]][k];
+        }
+        for (uint32_t j = 0; j < PHOTON_WIDTH; j++) {
+            of_node |= photon_enter(ray, near_sides, far_sides, j, far_float) != PHOTON_MISSED ? 1u << j : 0;
+        }
+        met |= (uint64_t)of_node << first;
+    }
+    for (uint32_t round = 0; round < 2; round++) {
+        uint64_t rest = round == 0 ? met & ~scene->spheres : met & scene->spheres;
+        for (; rest != 0 && !(any && hit.shape != PHOTON_NO_SHAPE); rest &= rest - 1) {
+            photon_meet(scene, ray, photon_lowest_bit(rest), &hit);
+        }
+    }
+    return hit;
+}
+
+/* The nearest shape nearer than far_t; any: the first one found will do. Lanes of a GPU go down until each of them has
+   a shape, so that they meet them together. */
+MOTE_HD photon_hit photon_walk(const photon_view *scene, const photon_ray *ray, double far_t, bool any) {
+    if (scene->is_scanned) return photon_scan(scene, ray, far_t, any);
+    photon_waiting stack[PHOTON_STACK];
+    uint32_t height = 0, number = scene->shape_count > 0 ? 0 : PHOTON_MISSED;
+    float far_float = photon_float_from(far_t);
+    photon_hit hit = photon_no_hit(far_t);
     while (number != PHOTON_MISSED && !(any && hit.shape != PHOTON_NO_SHAPE)) {
         while (number < scene->first_shape) number = photon_descend(scene, ray, number, far_float, stack, &height);
         if (number == PHOTON_MISSED) break;
