@@ -114,6 +114,9 @@ struct mote_scene {
 /* What a number of sRGB means, 0..1: rounded to float, so that it is the same on every machine. */
 float photon_linear_of(uint8_t srgb);
 
+/* Lets rays look at all boxes, where shapes are few. view->shapes: in the memory of the host. */
+void photon_scan_if_few(photon_view *view);
+
 /* Sorts the shapes and makes the nodes over them. */
 mote_status photon_tree_build(mote_scene *scene);
 

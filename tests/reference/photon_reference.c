@@ -90,6 +90,16 @@ static bool is_second(const photon_view *view, uint32_t shape) {
     return false;
 }
 
+/* Where shapes are few, looking at all of them finds what the tree does. */
+static void check_scan(const photon_view *view, photon_vec origin, photon_vec direction, const photon_hit *hit) {
+    photon_view scanned = *view;
+    photon_scan_if_few(&scanned);
+    const photon_hit other = photon_trace(&scanned, origin, direction);
+    assert_true(other.shape == hit->shape && other.front == hit->front);
+    assert_memory_equal(&other.t, &hit->t, sizeof hit->t);
+    assert_true(photon_is_shadowed(&scanned, origin, direction, 1) == photon_is_shadowed(view, origin, direction, 1));
+}
+
 void photon_reference_check_rays(mote_scene *scene, uint32_t rays, double size, uint64_t seed) {
     photon_random random = photon_random_of(seed, 101, 0);
     for (uint32_t i = 0; i < rays; i++) {
@@ -99,6 +109,7 @@ void photon_reference_check_rays(mote_scene *scene, uint32_t rays, double size, 
         if (i % 10 == 0) direction = photon_vec_of(i % 20 == 0, 0, i % 20 != 0); /* along an axis */
         const double expected = nearest(&scene->view, origin, direction);
         const photon_hit hit = photon_trace(&scene->view, origin, direction);
+        check_scan(&scene->view, origin, direction, &hit);
         if (expected == PHOTON_FAR ? hit.shape != PHOTON_NO_SHAPE : fabs(hit.t - expected) > 1e-9 * size) {
             fail_msg("ray %u of %u shapes: %g, expected %g", i, scene->view.shape_count, hit.t, expected);
         }
