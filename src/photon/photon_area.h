@@ -115,36 +115,22 @@ typedef struct photon_section {
     double rim;       /* g(R²) R² */
 } photon_section;
 
-/* The edge from p to q: it runs from t0 to t1 at the distance a from the foot, and what of it is in the disc is half as
-   long as the root of half2. An edge without length is none. */
-typedef struct photon_edge {
-    bool exists;
-    double a, t0, t1, half2;
-} photon_edge;
-
-/* *inside: the disc does not reach it from within; *outside: it does not from without. */
-MOTE_HD photon_edge photon_edge_of(const photon_section *s, photon_vec p, photon_vec q, bool *inside, bool *outside) {
-    const photon_vec from = photon_sub(p, s->foot), to = photon_sub(q, s->foot), along = photon_sub(q, p);
-    const double length = photon_length(along);
-    photon_edge edge = {false, 0, 0, 0, 0};
-    if (!(length > 0)) return edge;
-    edge.exists = true;
-    edge.a = photon_dot(photon_cross(from, to), s->normal) / length;
-    edge.t0 = photon_dot(from, along) / length;
-    edge.t1 = photon_dot(to, along) / length;
-    edge.half2 = s->square - edge.a * edge.a;
-    const bool is_met = edge.half2 > 0;
-    *inside = *inside && !is_met && edge.a > 0;
-    *outside = *outside || (!is_met && edge.a < 0);
-    return edge;
-}
-
-/* Between the foot and an edge. */
-MOTE_HD double photon_clip_edge(const photon_section *s, const photon_edge *edge) {
-    const double a = edge->a, t0 = edge->t0, t1 = edge->t1;
-    const double half = edge->half2 > 0 ? sqrt(edge->half2) : 0;
+/* Between the foot and the edge from p to q. *inside: the disc does not reach it from within; *outside: it does not
+   from without. */
+MOTE_HD double photon_clip_edge(const photon_section *s, photon_vec p, photon_vec q, bool *inside, bool *outside) {
+    const photon_vec from = photon_sub(p, s->foot), to = photon_sub(q, s->foot), edge = photon_sub(q, p);
+    const double length = photon_length(edge);
+    if (!(length > 0)) return 0;
+    const double a = photon_dot(photon_cross(from, to), s->normal) / length;
+    const double t0 = photon_dot(from, edge) / length, t1 = photon_dot(to, edge) / length;
+    const double half2 = s->square - a * a, half = half2 > 0 ? sqrt(half2) : 0;
     const double begin = photon_max(t0, -half), end = photon_min(t1, half);
-    if (!edge->exists) return 0;
+    if (!(half2 > 0)) {
+        *inside = *inside && a > 0;
+        *outside = *outside || a < 0;
+    } else {
+        *inside = false;
+    }
     if (!(begin < end)) return s->rim * photon_angle(a * (t1 - t0), a * a + t0 * t1);
     double sum = 0;
     if (begin > t0) sum += s->rim * photon_angle(a * (begin - t0), a * a + t0 * begin);
@@ -175,15 +161,12 @@ MOTE_HD double photon_triangle_part(const photon_ellipsoid *e, const photon_shap
     if (!(s.square > 0)) return 0;
     s.foot = photon_scale(s.normal, height);
     s.rim = photon_sector(s.filter, s.square, s.h) * s.square;
-    const photon_vec corners[4] = {a, b, c, a};
-    photon_edge edges[3];
     bool inside = true, outside = false;
-    for (int i = 0; i < 3; i++) {
-        edges[i] = photon_edge_of(&s, corners[i], corners[i + 1], &inside, &outside);
-        if (outside) return 0;
-    }
-    double sum = inside ? 2 * PHOTON_PI * s.rim : 0;
-    for (int i = 0; i < 3 && !inside; i++) sum += photon_clip_edge(&s, &edges[i]);
+    double sum = photon_clip_edge(&s, a, b, &inside, &outside);
+    if (!outside) sum += photon_clip_edge(&s, b, c, &inside, &outside);
+    if (!outside) sum += photon_clip_edge(&s, c, a, &inside, &outside);
+    if (outside) return 0;
+    if (inside) sum = 2 * PHOTON_PI * s.rim;
     /* The frame stretches the triangle by length / root of square, in units of the radius. */
     return sum * (sqrt(square) * e->per_radius * e->per_radius / length) / PHOTON_PI;
 }
