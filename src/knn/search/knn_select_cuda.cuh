@@ -54,29 +54,20 @@ static __device__ inline void knn_select_begin(const knn_search_args *args, cons
     search->lane = threadIdx.x % CUDA_WARP;
 }
 
-/* How queries are shared out: the first warps have some groups each, one after the other; then, so that no warp is at
-   work for long when the others have ended, one. */
-typedef struct knn_select_shares {
-    uint32_t queries; /* of a group */
-    uint32_t groups;  /* of a warp, */
-    uint32_t warps;   /* of so many */
-} knn_select_shares;
-
+/* A warp has some groups of queries, one after the other. */
 template <bool ELLIPSOID, class POLICY, class VISITOR>
 static __global__ __launch_bounds__(CUDA_WARP) void select_nearest(const knn_search_args args, const VISITOR visitor,
-                                                                   const knn_select_shares shares) {
+                                                                   uint32_t queries, uint32_t groups) {
     __shared__ knn_select_memory<POLICY> memory;
     const uint32_t finite = args.queries.extent->finite;
-    const uint32_t end = finite < args.end ? finite : args.end;
-    const uint32_t more = blockIdx.x < shares.warps ? blockIdx.x : shares.warps;
-    const uint32_t groups = blockIdx.x < shares.warps ? shares.groups : 1;
-    uint64_t first = (more * (shares.groups - 1ull) + blockIdx.x) * shares.queries;
+    const uint64_t end = finite < args.end ? finite : args.end;
+    uint64_t first = (uint64_t)blockIdx.x * groups * queries;
     knn_select<ELLIPSOID, POLICY, VISITOR> search;
     float guess = 0;
     knn_select_begin(&args, &visitor, &memory, &search);
-    for (uint32_t g = 0; g < groups && first < end; g++, first += shares.queries) {
+    for (uint32_t g = 0; g < groups && first < end; g++, first += queries) {
         search.first = (uint32_t)first;
-        search.search_group(end - first < shares.queries ? (uint32_t)(end - first) : shares.queries, &guess);
+        search.search_group(end - first < queries ? (uint32_t)(end - first) : queries, &guess);
     }
 }
 
@@ -109,21 +100,16 @@ static __global__ __launch_bounds__(CUDA_WARP) void select_left(const knn_search
     }
 }
 
-/* The last groups, one in KNN_SELECT_LAST, have a warp each. */
-#define KNN_SELECT_LAST 5u
-
 template <class POLICY, class VISITOR>
 static inline void knn_select_launch_policy(mote_device *gpu, const knn_search_args *args, const VISITOR &visitor) {
     const uint32_t queries = args->end >= 16384 ? POLICY::queries : POLICY::queries / 4;
-    const uint32_t enough = args->end / (POLICY::queries * 1024);
-    const uint32_t groups = enough < 1 ? 1 : enough < POLICY::groups ? enough : POLICY::groups;
-    const uint32_t all = cuda_blocks(args->end, queries), whole = (all - all / KNN_SELECT_LAST) / groups;
-    const knn_select_shares shares = {queries, groups, whole};
-    const uint32_t warps = all - whole * (groups - 1);
+    const uint32_t all_groups = args->end / (POLICY::queries * 1024);
+    const uint32_t groups = all_groups < 1 ? 1 : all_groups < POLICY::groups ? all_groups : POLICY::groups;
+    const uint32_t warps = cuda_blocks(args->end, queries * groups);
     if (args->normals != NULL) {
-        CUDA_LAUNCH(gpu, (select_nearest<true, POLICY, VISITOR>), warps, CUDA_WARP, *args, visitor, shares);
+        CUDA_LAUNCH(gpu, (select_nearest<true, POLICY, VISITOR>), warps, CUDA_WARP, *args, visitor, queries, groups);
     } else {
-        CUDA_LAUNCH(gpu, (select_nearest<false, POLICY, VISITOR>), warps, CUDA_WARP, *args, visitor, shares);
+        CUDA_LAUNCH(gpu, (select_nearest<false, POLICY, VISITOR>), warps, CUDA_WARP, *args, visitor, queries, groups);
     }
 }
 

@@ -250,6 +250,7 @@ template <bool ELLIPSOID, class POLICY, class VISITOR> struct knn_select {
             if (kth->found) *word = kept;
             add_to_edge(q, first_round, within & most & ~below);
             certain += (uint32_t)__popc(kept);
+            __syncwarp(); /* lanes that added to the edge go on with the others */
         }
         for (uint32_t away = 1u << q->parts_log2 >> 1; away > 0; away /= 2) certain += warp_exchange(certain, away);
         return certain;
