@@ -17,15 +17,12 @@ struct emit_policy {
     static constexpr uint32_t blocks = 6;        /* of a multiprocessor: 80 registers; 4 to 8 are as fast */
     static constexpr uint32_t spool_records = 4; /* for each photon */
     static constexpr uint32_t chunk = 64;        /* photons that a warp takes at once */
+    static constexpr uint64_t small_spool = 256ull << 20;
 };
 
-typedef struct spooled_record {
-    photon_record record;
-    uint32_t photon, place;
-} spooled_record;
-
 typedef struct photon_spool {
-    spooled_record *records; /* [capacity] */
+    photon_record *records; /* [capacity] */
+    uint2 *owners;          /* [capacity] the photon of each, and the record's place on its path */
     uint64_t capacity;
     unsigned long long *used; /* how many there would be */
 } photon_spool;
@@ -54,9 +51,8 @@ static __device__ inline void spool_record(const photon_spool *spool, const phot
                                            uint32_t place) {
     const unsigned long long at = atomicAdd(spool->used, 1ull);
     if (at >= spool->capacity) return;
-    spool->records[at].record = *record;
-    spool->records[at].photon = (uint32_t)photon;
-    spool->records[at].place = place;
+    spool->records[at] = *record;
+    spool->owners[at] = make_uint2((uint32_t)photon, place);
 }
 
 /* The photons that a warp has taken and not begun. */
@@ -122,10 +118,26 @@ static __global__ __launch_bounds__(emit_policy::threads,
     add_tally(&mine, tally);
 }
 
-static __global__ void move_records(const spooled_record *spool, uint64_t count, const uint64_t *starts,
-                                    photon_record *records) {
-    const uint64_t i = (uint64_t)blockIdx.x * emit_policy::threads + threadIdx.x;
-    if (i < count) records[starts[spool[i].photon] + spool[i].place] = spool[i].record;
+#define RECORD_WORDS (sizeof(photon_record) / sizeof(uint32_t))
+
+/* A warp moves as many records as it has lanes, word by word, as they stand one behind the other. */
+static __global__ void move_records(const photon_record *records, const uint2 *owners, uint64_t count,
+                                    const uint64_t *starts, photon_record *to) {
+    const uint64_t first = ((uint64_t)blockIdx.x * emit_policy::threads + threadIdx.x) / CUDA_WARP * CUDA_WARP;
+    if (first >= count) return;
+    const uint32_t here = count - first < CUDA_WARP ? (uint32_t)(count - first) : CUDA_WARP;
+    const uint32_t *const from_words = (const uint32_t *)(records + first);
+    uint32_t *const to_words = (uint32_t *)to;
+    uint64_t place = 0;
+    if (warp_lane() < here) {
+        const uint2 owner = owners[first + warp_lane()];
+        place = starts[owner.x] + owner.y;
+    }
+    for (uint32_t i = 0; i < RECORD_WORDS; i++) {
+        const uint32_t word = i * CUDA_WARP + warp_lane(), record = word / RECORD_WORDS;
+        const uint64_t begin = warp_broadcast((unsigned long long)place, record) * RECORD_WORDS;
+        if (record < here) to_words[begin + word % RECORD_WORDS] = from_words[word];
+    }
 }
 
 /* Traces photons again and stores their records. */
@@ -212,7 +224,7 @@ static mote_status store_all(emitter *m) {
     const uint64_t photons = m->e->photons;
     if (m->to->count <= m->spool.capacity) {
         CUDA_LAUNCH(m->gpu, move_records, cuda_blocks(m->to->count, emit_policy::threads), emit_policy::threads,
-                    m->spool.records, m->to->count, m->starts, m->to->records);
+                    m->spool.records, m->spool.owners, m->to->count, m->starts, m->to->records);
         return cuda_launched(m->gpu, "photons");
     }
     for (uint64_t first = 0; first < photons; first += BATCH) {
@@ -223,6 +235,13 @@ static mote_status store_all(emitter *m) {
         MOTE_TRY(cuda_launched(m->gpu, "photons"));
     }
     return MOTE_OK;
+}
+
+/* Whether there is memory to spare for a spool. A small one is taken without asking, as far as the caller's limit is
+   not known to be near: asking takes longer than it is worth. */
+static bool may_spool(mote_device *gpu, uint64_t size_bytes) {
+    if (size_bytes <= emit_policy::small_spool && gpu->ctx->params.memory_limit_bytes == 0) return true;
+    return size_bytes <= cuda_available(gpu) / 4;
 }
 
 /* Counters, and a spool where there is memory to spare. */
@@ -237,9 +256,10 @@ static mote_status reserve(emitter *m) {
     if (m->counts == NULL || m->starts == NULL || m->tally == NULL || m->spool.used == NULL || m->taken == NULL)
         return MOTE_ERROR_MEMORY;
     MOTE_TRY(cuda_fill(gpu, m->spool.used, 0, sizeof *m->spool.used));
-    if (wanted > cuda_available(gpu) / 4 / sizeof *m->spool.records) return MOTE_OK;
-    m->spool.records = (spooled_record *)cuda_alloc(gpu, wanted * sizeof *m->spool.records, "photon spool");
-    if (m->spool.records == NULL) return MOTE_ERROR_MEMORY;
+    if (!may_spool(gpu, wanted * (sizeof *m->spool.records + sizeof *m->spool.owners))) return MOTE_OK;
+    m->spool.records = (photon_record *)cuda_alloc(gpu, wanted * sizeof *m->spool.records, "photon spool");
+    m->spool.owners = (uint2 *)cuda_alloc(gpu, wanted * sizeof *m->spool.owners, "photon spool");
+    if (m->spool.records == NULL || m->spool.owners == NULL) return MOTE_ERROR_MEMORY;
     m->spool.capacity = wanted;
     return MOTE_OK;
 }
@@ -261,6 +281,7 @@ mote_status photon_emit_on_cuda(mote_device *gpu, const photon_emitting *e, phot
     m.e = e;
     m.to = to;
     const mote_status status = emit(&m, tally);
+    cuda_free(gpu, m.spool.owners);
     cuda_free(gpu, m.spool.records);
     cuda_free(gpu, m.spool.used);
     cuda_free(gpu, m.taken);

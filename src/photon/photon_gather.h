@@ -48,33 +48,116 @@ MOTE_HD bool photon_disc(uint32_t found, uint32_t k, bool complete, double radiu
 
 /* ---- sums of power: integers, so that they do not depend on the order
 
-   A step is a photon's power / PHOTON_POWER_STEPS. Weights are at most 3 and photons at most 1,024: sums are below
-   2^52. */
+   A photon adds its power times its weight, both in steps. Power has steps of 2^-30 of a photon's, and is at most 2^31
+   of them. The weight is made in floats, by operations that IEEE 754 rounds, and has steps of 2^-21, at most 3 · 2^21.
+   So sums of 1,024 photons are below 2^64.
+
+   What floats err by: differences of floats, and their products with 1 / radius, are off by 2^-23 of their size, so the
+   share of a photon (the square of its distance over that of the radius) is off by about 2^-21 of it, and where an
+   ellipsoid is flat by up to c 2^-22 more. A weight is off by about as much. Which photons are in the disc, and its
+   radius, are exact all the same. */
+#define PHOTON_GATHER_POWER_STEPS 0x1p30
+#define PHOTON_WEIGHT_STEPS       0x1p21
+#define PHOTON_LEAST_SHARE        0x1p-60f /* has the weight of 0 */
+#define PHOTON_MOST_SHARE         4.0f     /* weighs nothing, as 1 does */
+
 typedef struct photon_power_sum {
     uint64_t steps[3];
 } photon_power_sum;
 
 /* Steps for each unit of power. Floats hold no power of photons of less than this unit. */
-static inline double photon_sum_steps(double unit) { return unit > 1e-60 ? PHOTON_POWER_STEPS / unit : 0; }
+static inline double photon_sum_steps(double unit) { return unit > 1e-60 ? PHOTON_GATHER_POWER_STEPS / unit : 0; }
 
-/* steps: of the photon's power, of each colour. */
-MOTE_HD void photon_sum_weighted(photon_power_sum *sum, const double steps[3], double weight) {
-    for (int k = 0; k < 3; k++) {
-        const double weighted = steps[k] * weight;
-        sum->steps[k] += (uint64_t)(weighted > 0 ? photon_min(weighted, 0x1p42) + 0.5 : 0);
-    }
+/* A photon's power, of one colour, in steps. */
+MOTE_HD uint32_t photon_power_steps(float power, double steps) {
+    const double of_power = (double)power * steps;
+    return of_power > 0 ? (uint32_t)(photon_min(of_power, 0x1p31) + 0.5) : 0;
 }
 
-MOTE_HD void photon_sum_power(photon_power_sum *sum, const float power[3], double weight, double steps_of_power) {
-    double steps[3];
-    for (int k = 0; k < 3; k++) steps[k] = (double)power[k] * steps_of_power;
-    photon_sum_weighted(sum, steps, weight);
+/* The weight of a photon is a + b · root of its share + c · its share, and 0 where that is less. */
+typedef struct photon_filter_terms {
+    float a, b, c;
+    float flatness; /* root of the compression's square less 1 */
+} photon_filter_terms;
+
+static inline photon_filter_terms photon_filter_terms_of(const mote_photon_gathering *g) {
+    const bool cone = g->filter == MOTE_PHOTON_FILTER_CONE, square = g->filter == MOTE_PHOTON_FILTER_EPANECHNIKOV;
+    const float c = (float)g->compression;
+    const photon_filter_terms terms = {cone     ? 3.0f
+                                       : square ? 2.0f
+                                                : 1.0f,
+                                       cone ? -3.0f : 0.0f, square ? -2.0f : 0.0f, sqrtf(c * c - 1)};
+    return terms;
+}
+
+/* A disc as floats see it. */
+typedef struct photon_float_disc {
+    float per_radius;
+    float flat[3]; /* the normal times the flatness */
+} photon_float_disc;
+
+MOTE_HD photon_float_disc photon_float_disc_of(const photon_filter_terms *terms, const float normal[3],
+                                               double radius2) {
+    photon_float_disc disc;
+    disc.per_radius = (float)photon_min(1 / sqrt(radius2), (double)PHOTON_WIDE);
+    for (int k = 0; k < 3; k++) disc.flat[k] = normal[k] * terms->flatness;
+    return disc;
+}
+
+/* The root of a float from PHOTON_LEAST_SHARE to PHOTON_MOST_SHARE, rounded as IEEE 754 does: what a GPU's own function
+   does within this range, and without its branch for those beyond. */
+MOTE_HD float photon_share_root(float share) {
+#if defined(__CUDA_ARCH__)
+    float guess;
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(guess) : "f"(share));
+    const float root = share * guess;
+    return fmaf(fmaf(-root, root, share), 0.5f * guess, root);
+#else
+    return sqrtf(share);
+#endif
+}
+
+/* In steps, of a photon that is so far from the middle of a disc. */
+MOTE_HD uint32_t photon_weight_steps(const photon_filter_terms *terms, const photon_float_disc *disc, float dx,
+                                     float dy, float dz) {
+    const float x = dx * disc->per_radius, y = dy * disc->per_radius, z = dz * disc->per_radius;
+    const float along = fmaf(disc->flat[2], z, fmaf(disc->flat[1], y, disc->flat[0] * x));
+    const float far_share = fmaf(along, along, fmaf(z, z, fmaf(y, y, x * x)));
+    const float share = photon_min_float(photon_max_float(far_share, PHOTON_LEAST_SHARE), PHOTON_MOST_SHARE);
+    const float weight = fmaf(terms->c, share, fmaf(terms->b, photon_share_root(share), terms->a));
+    const float above_four = 4 + photon_max_float(weight, 0); /* its last bit is a step */
+    const float four = 4;
+    uint32_t bits, zero;
+    memcpy(&bits, &above_four, sizeof bits);
+    memcpy(&zero, &four, sizeof zero);
+    return bits - zero;
+}
+
+MOTE_HD void photon_sum_weighted(photon_power_sum *sum, const uint32_t power[3], uint32_t weight) {
+    for (int k = 0; k < 3; k++) sum->steps[k] += (uint64_t)power[k] * weight;
+}
+
+/* What a disc's photons are summed by. */
+typedef struct photon_summing {
+    photon_filter_terms terms;
+    photon_float_disc disc;
+    float place[3];
+    double steps;
+} photon_summing;
+
+MOTE_HD void photon_sum_power(photon_power_sum *sum, const photon_record *photon, const photon_summing *by) {
+    uint32_t power[3];
+    for (int k = 0; k < 3; k++) power[k] = photon_power_steps(photon->power[k], by->steps);
+    photon_sum_weighted(sum, power,
+                        photon_weight_steps(&by->terms, &by->disc, photon->place[0] - by->place[0],
+                                            photon->place[1] - by->place[1], photon->place[2] - by->place[2]));
 }
 
 /* The irradiance of a whole disc. share: of the photons of the map, which of those that were searched among are. */
 MOTE_HD void photon_irradiance_of(const photon_power_sum *sum, double radius2, double steps_of_power, double share,
                                   float irradiance[3]) {
-    const double per_step = steps_of_power > 0 ? 1 / (steps_of_power * (PHOTON_PI * radius2 * share)) : 0;
+    const double steps = steps_of_power * PHOTON_WEIGHT_STEPS;
+    const double per_step = steps > 0 ? 1 / (steps * (PHOTON_PI * radius2 * share)) : 0;
     for (int k = 0; k < 3; k++) irradiance[k] = (float)((double)sum->steps[k] * per_step);
 }
 

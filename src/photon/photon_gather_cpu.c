@@ -11,6 +11,7 @@ typedef struct gather {
     const photon_view *scene;
     const photon_record *records;
     const mote_photon_gathering *params;
+    photon_filter_terms terms;
     double steps;        /* photon_sum_steps */
     double share;        /* of the photons of the map */
     float *irradiance;   /* [3 · queries] */
@@ -38,15 +39,17 @@ static uint32_t find_front(const gather *g, const float normal[3], const knn_nea
     return found;
 }
 
-static void sum_power(const gather *g, const knn_near *list, const uint32_t *places, uint32_t count, double radius2,
-                      float irradiance[3]) {
+static void sum_power(const gather *g, uint64_t row, const float normal[3], const knn_near *list,
+                      const uint32_t *places, uint32_t count, double radius2, float irradiance[3]) {
     photon_power_sum sum = {{0, 0, 0}};
+    photon_summing by;
+    by.terms = g->terms;
+    by.disc = photon_float_disc_of(&g->terms, normal, radius2);
+    by.steps = g->steps;
+    for (int k = 0; k < 3; k++) by.place[k] = (float)mote_column_value(g->axes[k], row);
     for (uint32_t i = 0; i < count; i++) {
         /* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.ArraySubscript): so many places are set */
-        const knn_near *near = &list[places[i]];
-        const double distance2 = knn_distance2(knn_keys(&g->search), near->key);
-        photon_sum_power(&sum, g->records[near->index].power,
-                         photon_filter_weight(g->params->filter, distance2 / radius2), g->steps);
+        photon_sum_power(&sum, &g->records[list[places[i]].index], &by);
     }
     photon_irradiance_of(&sum, radius2, g->steps, g->share, irradiance);
 }
@@ -74,7 +77,7 @@ SIMD_INLINE void visit_gather(knn_kind kind, const void *user, uint32_t query, c
     double radius2;
     const double last2 = found > 0 ? knn_distance2(knn_keys(&g->search), list[places[found - 1]].key) : 0;
     if (photon_disc(found, params->k, count < g->search.k, params->radius, last2, &counted, &radius2)) {
-        sum_power(g, list, places, counted, radius2, g->irradiance + 3 * row);
+        sum_power(g, row, normal, list, places, counted, radius2, g->irradiance + 3 * row);
         divide_by_part(g, row, normal, radius2, g->irradiance + 3 * row);
     }
 }
@@ -196,6 +199,7 @@ mote_status photon_gather_on_cpu(mote_device *device, mote_scene *scene, photon_
                 .records = photons->records,
                 .share = photons->share,
                 .steps = photon_sum_steps(photons->unit),
+                .terms = photon_filter_terms_of(params),
                 .params = params,
                 .irradiance = irradiance};
     memset(irradiance, 0, 3 * rows * sizeof *irradiance);

@@ -54,6 +54,7 @@ typedef struct gather_args {
     const double *distance2;
     uint32_t searched;
     mote_photon_gathering params;
+    photon_filter_terms terms;
     double steps, share;
     float *irradiance;   /* [3 · queries], zeros */
     double *radius2;     /* [queries], zeros: of the disc */
@@ -84,16 +85,20 @@ static __device__ inline uint32_t find_front(const gather_args *args, const floa
 }
 
 /* The sum over the neighbours with a bit, before a place in the row. */
-static __device__ inline photon_power_sum sum_front(const gather_args *args, const uint32_t *index,
-                                                    const double *distance2, uint32_t bits, uint32_t end,
+static __device__ inline photon_power_sum sum_front(const gather_args *args, uint64_t row, const float normal[3],
+                                                    const uint32_t *index, uint32_t bits, uint32_t end,
                                                     double radius2) {
     const uint32_t lane = warp_lane();
     photon_power_sum sum = {{0, 0, 0}};
+    photon_summing by;
+    by.terms = args->terms;
+    by.disc = photon_float_disc_of(&args->terms, normal, radius2);
+    by.steps = args->steps;
+    for (int k = 0; k < 3; k++) by.place[k] = (float)column_value(&args->queries.axes[k], row);
     for (uint32_t first = 0; first < end; first += CUDA_WARP) {
         const uint32_t mine = warp_broadcast(bits, first / CUDA_WARP), i = first + lane;
         if (i >= end || (mine >> lane & 1) == 0) continue;
-        photon_sum_power(&sum, args->records[index[i]].power,
-                         photon_filter_weight(args->params.filter, distance2[i] / radius2), args->steps);
+        photon_sum_power(&sum, &args->records[index[i]], &by);
     }
     __syncwarp();
     for (int k = 0; k < 3; k++) sum.steps[k] = warp_sum((unsigned long long)sum.steps[k]);
@@ -119,7 +124,7 @@ static __global__ __launch_bounds__(gather_policy::threads) void gather_rows(con
     const double last2 = found > 0 ? distance2[last] : 0;
     if (!photon_disc(found, args.params.k, complete, args.params.radius, last2, &counted, &radius2)) return;
     const uint32_t end = counted == found ? args.searched : last;
-    const photon_power_sum sum = sum_front(&args, index, distance2, bits, end, radius2);
+    const photon_power_sum sum = sum_front(&args, row, normal, index, bits, end, radius2);
     photon_irradiance_of(&sum, radius2, args.steps, args.share, irradiance);
     if (warp_lane() < 3) args.irradiance[3 * row + warp_lane()] = irradiance[warp_lane()];
     if (warp_lane() == 0) args.radius2[row] = radius2;
@@ -152,6 +157,7 @@ typedef struct gathering {
     uint8_t *unresolved;
     uint32_t searched; /* 0: the k-th that counts is selected, without rows */
     bool selects;      /* where that can be done */
+    bool resolved;     /* it was, and no query remains */
 } gathering;
 
 static mote_status make_search(const gathering *g, uint32_t k, const mote_cloud *queries,
@@ -184,6 +190,7 @@ static gather_args gather_args_of(const gathering *g, const photon_query_columns
     to.distance2 = args->rows.distance2_wide;
     to.searched = g->searched;
     to.params = *g->params;
+    to.terms = photon_filter_terms_of(g->params);
     to.steps = photon_sum_steps(g->photons->unit);
     to.share = g->photons->share;
     to.irradiance = g->irradiance;
@@ -230,16 +237,24 @@ static mote_status gather_rows_of(const gathering *g, knn_search_args *args, con
 }
 
 /* Without rows. */
-static mote_status gather_selected(const gathering *g, const knn_search_args *args, const photon_query_columns *columns,
+static mote_status gather_selected(gathering *g, const knn_search_args *args, const photon_query_columns *columns,
                                    uint64_t queries) {
     gather_args to = gather_args_of(g, columns, args);
-    const photon_select_args select = {*columns,      *g->params, to.steps,     to.share,
-                                       g->irradiance, g->radius2, g->unresolved};
+    const photon_select_args select = {*columns, *g->params,    to.terms,   to.steps,
+                                       to.share, g->irradiance, g->radius2, g->unresolved};
+    uint32_t remaining = 0;
+    uint32_t *const counted = (uint32_t *)cuda_alloc(g->gpu, sizeof *counted, "photon queries");
+    if (counted == NULL) return MOTE_ERROR_MEMORY;
     to.end = (uint32_t)queries;
-    MOTE_TRY(photon_select_on_cuda(g->gpu, args, g->photons, &select));
-    launch_parts(g, &to);
-    MOTE_TRY(cuda_launched(g->gpu, "gathering photons"));
-    return mote_progress(g->gpu->ctx, 1, "gathering photons");
+    mote_status status = photon_select_on_cuda(g->gpu, args, g->photons, &select, counted);
+    if (status == MOTE_OK) {
+        launch_parts(g, &to);
+        status = cuda_launched(g->gpu, "gathering photons");
+    }
+    if (status == MOTE_OK) status = cuda_download(g->gpu, &remaining, counted, sizeof remaining);
+    cuda_free(g->gpu, counted);
+    g->resolved = remaining == 0;
+    return status == MOTE_OK ? mote_progress(g->gpu->ctx, 1, "gathering photons") : status;
 }
 
 static mote_status gather_queries(gathering *g, const mote_cloud *queries, const photon_query_columns *columns,
@@ -313,7 +328,7 @@ static mote_status gather_again(const gathering *g, const photon_query_columns *
                                 uint64_t count) {
     mote_device *gpu = g->gpu;
     gathering again = *g;
-    again.selects = false;
+    again.selects = again.resolved = false;
     mote_cloud *subset = NULL;
     uint8_t *const memory = (uint8_t *)cuda_alloc(gpu, PHOTON_QUERY_AXES * count * sizeof(double), "photon queries");
     again.irradiance = (float *)cuda_alloc(gpu, 3 * count * sizeof(float), "photon queries");
@@ -353,7 +368,7 @@ static mote_status gather_and_select(gathering *g, const mote_cloud *queries, co
     if (g->unresolved == NULL) return MOTE_ERROR_MEMORY;
     mote_status status = cuda_fill(g->gpu, g->unresolved, 0, count);
     if (status == MOTE_OK) status = search(g, queries, columns);
-    if (status == MOTE_OK) status = gather_unresolved(g, columns, count);
+    if (status == MOTE_OK && !g->resolved) status = gather_unresolved(g, columns, count);
     cuda_free(g->gpu, g->unresolved);
     return status;
 }
@@ -391,7 +406,7 @@ mote_status photon_gather_on_cuda(mote_device *gpu, mote_scene *scene, photon_cl
                    photons,    params,
                    irradiance, NULL,
                    NULL,       at_photons ? photon_search_k(params->k) : params->k,
-                   true};
+                   true,       false};
     return gather_stage(&g, queries);
 }
 

@@ -26,16 +26,17 @@ static __device__ inline void photon_read_normal(const photon_query_columns *que
 typedef struct photon_select_args {
     photon_query_columns queries;
     mote_photon_gathering params;
+    photon_filter_terms terms;
     double steps, share;
     float *irradiance;   /* [3 · queries], zeros: of whole discs */
     double *radius2;     /* [queries], zeros: of the disc */
     uint8_t *unresolved; /* [queries], zeros */
 } photon_select_args;
 
-/* Whether a search for params->k, whose arguments these are, can be made without rows; and that. What it leaves is
-   unresolved. */
+/* Whether a search for params->k, whose arguments these are, can be made without rows; and that. *remaining: on the
+   device, how many queries it leaves unresolved. */
 bool photon_can_select(const knn_search_args *args);
 mote_status photon_select_on_cuda(mote_device *gpu, const knn_search_args *args, photon_cloud *photons,
-                                  const photon_select_args *to);
+                                  const photon_select_args *to, uint32_t *remaining);
 
 #endif

@@ -71,8 +71,9 @@ MOTE_HD photon_vec photon_sheared(const photon_ray *ray, const photon_vec *corne
                          (at[ray->axis[1]] - ray->start[1]) - ray->shear[1] * along, ray->shear[2] * along);
 }
 
-/* Returns t, or PHOTON_FAR. */
-MOTE_HD double photon_meet_triangle(const photon_ray *ray, const photon_shape *shape, uint32_t *front) {
+/* Returns t, or PHOTON_FAR, also where t is less than near_t for certain: a ray meets the triangle that it leaves, and
+   the division by which that is seen has a slow path, on a GPU, for a quotient of zero. */
+MOTE_HD double photon_meet_triangle(const photon_ray *ray, const photon_shape *shape, double near_t, uint32_t *front) {
     const photon_vec a = photon_sheared(ray, &shape->a), b = photon_sheared(ray, &shape->b),
                      c = photon_sheared(ray, &shape->c);
     const double u = c.x * b.y - c.y * b.x, v = a.x * c.y - a.y * c.x, w = b.x * a.y - b.y * a.x;
@@ -80,7 +81,9 @@ MOTE_HD double photon_meet_triangle(const photon_ray *ray, const photon_shape *s
     const double area = (u + v) + w;
     if (!(area != 0)) return PHOTON_FAR;
     *front = area > 0;
-    return ((u * a.z + v * b.z) + w * c.z) / area;
+    const double along = (u * a.z + v * b.z) + w * c.z;
+    if (!((area > 0 ? along : -along) > 0.5 * near_t * fabs(area))) return PHOTON_FAR;
+    return along / area;
 }
 
 /* The nearer hit in front of near_t; the roots as in Haines et al. 2019, which do not cancel. */
@@ -102,7 +105,7 @@ MOTE_HD void photon_meet(const photon_view *scene, const photon_ray *ray, uint32
     const photon_shape *shape = &scene->shapes[i];
     uint32_t front = 0;
     const double t = shape->is_sphere ? photon_meet_sphere(ray, shape, scene->near_t, &front)
-                                      : photon_meet_triangle(ray, shape, &front);
+                                      : photon_meet_triangle(ray, shape, scene->near_t, &front);
     const bool ties = t == hit->t && hit->shape != PHOTON_NO_SHAPE && i < hit->shape;
     if (!(t > scene->near_t && (t < hit->t || ties))) return;
     hit->t = t;
@@ -115,11 +118,14 @@ MOTE_HD void photon_meet(const photon_view *scene, const photon_ray *ray, uint32
 /* A float of at least t. */
 MOTE_HD float photon_float_from(double t) { return t < (double)PHOTON_WIDE ? (float)t * (1 + 0x1p-22f) : INFINITY; }
 
-/* No NaN is among them. On a CPU fminf and fmaxf may be calls, on a GPU they are an instruction each. */
+/* Of a number and none (NaN), b. On a CPU fminf, fmaxf and fmaf may be calls, on a GPU they are an instruction each. */
 #ifdef __CUDA_ARCH__
 MOTE_HD float photon_min_float(float a, float b) { return fminf(a, b); }
 MOTE_HD float photon_max_float(float a, float b) { return fmaxf(a, b); }
+/* Rounded once or twice: boxes are wide enough for both. */
+MOTE_HD float photon_nearly_fused(float a, float b, float c) { return fmaf(a, b, c); }
 #else
+MOTE_HD float photon_nearly_fused(float a, float b, float c) { return a * b + c; }
 MOTE_HD float photon_min_float(float a, float b) { return a < b ? a : b; }
 MOTE_HD float photon_max_float(float a, float b) { return a > b ? a : b; }
 #endif
@@ -133,8 +139,8 @@ MOTE_HD uint32_t photon_enter(const photon_ray *ray, const photon_four near_side
                               uint32_t j, float far_t) {
     float enter = 0, leave = far_t;
     for (int k = 0; k < 3; k++) {
-        enter = photon_max_float(near_sides[k].of[j] * ray->inverse[k] + ray->enters[k], enter);
-        leave = photon_min_float(far_sides[k].of[j] * ray->inverse[k] + ray->leaves[k], leave);
+        enter = photon_max_float(photon_nearly_fused(near_sides[k].of[j], ray->inverse[k], ray->enters[k]), enter);
+        leave = photon_min_float(photon_nearly_fused(far_sides[k].of[j], ray->inverse[k], ray->leaves[k]), leave);
     }
     uint32_t bits;
     memcpy(&bits, &enter, sizeof bits);
@@ -190,17 +196,59 @@ MOTE_HD uint32_t photon_descend(const photon_view *scene, const photon_ray *ray,
     return first + (at[0] & PHOTON_BOX);
 }
 
-/* The nearest shape nearer than far_t; any: the first one found will do. Lanes of a GPU go down until each of them has
-   a shape, so that they meet them together. */
-MOTE_HD photon_hit photon_walk(const photon_view *scene, const photon_ray *ray, double far_t, bool any) {
-    photon_waiting stack[PHOTON_STACK];
-    uint32_t height = 0, number = scene->shape_count > 0 ? 0 : PHOTON_MISSED;
-    float far_float = photon_float_from(far_t);
+MOTE_HD photon_hit photon_no_hit(double far_t) {
     photon_hit hit;
     hit.t = far_t;
     hit.shape = PHOTON_NO_SHAPE;
     hit.material = hit.front = 0;
     hit.place = hit.normal = photon_vec_of(0, 0, 0);
+    return hit;
+}
+
+MOTE_HD uint32_t photon_lowest_bit(uint64_t bits) {
+#ifdef __CUDA_ARCH__
+    return (uint32_t)__ffsll((long long)bits) - 1;
+#else
+    return (uint32_t)__builtin_ctzll(bits);
+#endif
+}
+
+/* Of few shapes: all boxes of the lowest level are met, which lanes of a GPU do together, then the shapes in them,
+   triangles first. Which shape is hit does not depend on the order. */
+MOTE_HD photon_hit photon_scan(const photon_view *scene, const photon_ray *ray, double far_t, bool any) {
+    const float far_float = photon_float_from(far_t);
+    const photon_node *node = &scene->nodes[(scene->first_shape - 1) / PHOTON_WIDTH];
+    photon_hit hit = photon_no_hit(far_t);
+    uint64_t met = 0;
+    for (uint32_t first = 0; first < scene->shape_count; first += PHOTON_WIDTH, node++) {
+        photon_four near_sides[3], far_sides[3];
+        uint32_t of_node = 0;
+        for (int k = 0; k < 3; k++) {
+            near_sides[k] = node->side[ray->near_side[k]][k];
+            far_sides[k] = node->side[1 - ray->near_side[k]][k];
+        }
+        for (uint32_t j = 0; j < PHOTON_WIDTH; j++) {
+            of_node |= photon_enter(ray, near_sides, far_sides, j, far_float) != PHOTON_MISSED ? 1u << j : 0;
+        }
+        met |= (uint64_t)of_node << first;
+    }
+    for (uint32_t round = 0; round < 2; round++) {
+        uint64_t rest = round == 0 ? met & ~scene->spheres : met & scene->spheres;
+        for (; rest != 0 && !(any && hit.shape != PHOTON_NO_SHAPE); rest &= rest - 1) {
+            photon_meet(scene, ray, photon_lowest_bit(rest), &hit);
+        }
+    }
+    return hit;
+}
+
+/* The nearest shape nearer than far_t; any: the first one found will do. Lanes of a GPU go down until each of them has
+   a shape, so that they meet them together. */
+MOTE_HD photon_hit photon_walk(const photon_view *scene, const photon_ray *ray, double far_t, bool any) {
+    if (scene->is_scanned) return photon_scan(scene, ray, far_t, any);
+    photon_waiting stack[PHOTON_STACK];
+    uint32_t height = 0, number = scene->shape_count > 0 ? 0 : PHOTON_MISSED;
+    float far_float = photon_float_from(far_t);
+    photon_hit hit = photon_no_hit(far_t);
     while (number != PHOTON_MISSED && !(any && hit.shape != PHOTON_NO_SHAPE)) {
         while (number < scene->first_shape) number = photon_descend(scene, ray, number, far_float, stack, &height);
         if (number == PHOTON_MISSED) break;

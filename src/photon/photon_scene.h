@@ -89,7 +89,11 @@ typedef struct photon_view {
     double power;                     /* of all lights */
     double near_t;                    /* hits nearer than this are the surface that a ray starts from */
     double largest;                   /* coordinate of a shape, apart from its sign */
+    uint32_t is_scanned; /* on a GPU: shapes are so few that rays look at all their boxes, not at a tree; */
+    uint64_t spheres;    /* which of them are spheres, as bits */
 } photon_view;
+
+#define PHOTON_SCANNED_SHAPES 64u /* at most */
 
 struct mote_scene {
     mote_context *ctx;
@@ -109,6 +113,9 @@ struct mote_scene {
 
 /* What a number of sRGB means, 0..1: rounded to float, so that it is the same on every machine. */
 float photon_linear_of(uint8_t srgb);
+
+/* Lets rays look at all boxes, where shapes are few. view->shapes: in the memory of the host. */
+void photon_scan_if_few(photon_view *view);
 
 /* Sorts the shapes and makes the nodes over them. */
 mote_status photon_tree_build(mote_scene *scene);

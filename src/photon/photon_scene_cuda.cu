@@ -21,6 +21,7 @@ static mote_status upload(mote_device *gpu, mote_scene *scene) {
     photon_scene_cuda *const c = scene->cuda;
     photon_view *const view = &c->view;
     *view = scene->view;
+    photon_scan_if_few(view);
     const uint64_t textured = view->texture_count > 0;
     const scene_array arrays[PHOTON_CUDA_ARRAYS] = {
         {scene->shapes, view->shape_count * sizeof *scene->shapes, (const void **)&view->shapes},

@@ -167,3 +167,11 @@ mote_status photon_tree_build(mote_scene *scene) {
     }
     return MOTE_OK;
 }
+
+void photon_scan_if_few(photon_view *view) {
+    view->is_scanned = view->shape_count > 0 && view->shape_count <= PHOTON_SCANNED_SHAPES;
+    view->spheres = 0;
+    for (uint32_t i = 0; i < view->shape_count && view->is_scanned; i++) {
+        if (view->shapes[i].is_sphere) view->spheres |= 1ull << i;
+    }
+}

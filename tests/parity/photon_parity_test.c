@@ -354,6 +354,7 @@ static const mote_photon_gathering gatherings[] = {
     {.k = 64, .compression = 4, .filter = MOTE_PHOTON_FILTER_NONE},
     {.k = 97, .compression = 30, .radius = 0.3, .filter = MOTE_PHOTON_FILTER_CONE, .area = MOTE_PHOTON_AREA_DISC},
     {.k = 288, .compression = 4, .filter = MOTE_PHOTON_FILTER_CONE},
+    {.k = 576, .compression = 2, .filter = MOTE_PHOTON_FILTER_EPANECHNIKOV, .area = MOTE_PHOTON_AREA_DISC},
 };
 #define GATHERINGS (sizeof gatherings / sizeof gatherings[0])
 

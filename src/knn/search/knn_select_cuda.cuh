@@ -17,20 +17,20 @@
 
    A visitor is a struct, copied to the device, with
      visited_sum                          what a lane adds up, zeros at first
-     disc, disc_of(radius2)               what is made of the square of the k-th's distance, once
-     share_of(square, disc)               the square of a distance over that
+     disc, disc_of(radius2, direction)    what is made of the square of the k-th's distance, once
      loaded, load(place)                  what is to be known of a point that is added
-     float3 direction(row)                of a query
+     float3 direction(place)              of a query
      float4 of_point(place)               what of a point decides whether it counts
      bool counts(of_point, direction)     whether it does; points at the query's own place never count
-     add(sum, loaded, share, counts)      a point before the k-th, if it counts
+     add(sum, loaded, disc, dx, dy, dz,   a point before the k-th, so far from the query, if it counts
+         counts)
      merge(sum, lanes)                    over groups of so many neighbouring lanes
      finish(row, sum, radius2)            by one lane
      leave(row, place)                    the query is left to the caller
      max_seen                             points around a query, counting or not, that are searched for
      all                                  false, or instead: all points count at first, those at the query's own place
                                           too, the k nearest are found, and
-     wanted()                             if fewer of these
+     wanted()                             if fewer of these (else holds_wanted(row) is called)
      faces(place, direction)              count in the end,
      finish(row, sum, radius2)            they are added up except the last, whose square is radius2; NULL: there is
                                           none but that */
@@ -39,7 +39,7 @@
 
 #include "knn/search/knn_select_warp_cuda.cuh"
 
-#define KNN_SELECT_MAX_K 288u
+#define KNN_SELECT_MAX_K 576u
 #define KNN_SELECT_SEEN  1023u /* points around that are searched for: fewer than MOTE_KNN_MAX_K */
 
 template <bool ELLIPSOID, class POLICY, class VISITOR>
@@ -54,34 +54,49 @@ static __device__ inline void knn_select_begin(const knn_search_args *args, cons
     search->lane = threadIdx.x % CUDA_WARP;
 }
 
+/* A warp has some groups of queries, one after the other. */
 template <bool ELLIPSOID, class POLICY, class VISITOR>
-static __global__ __launch_bounds__(POLICY::warps *CUDA_WARP) void select_nearest(const knn_search_args args,
-                                                                                  const VISITOR visitor,
-                                                                                  uint32_t queries, uint32_t groups) {
-    __shared__ knn_select_memory<POLICY> memories[POLICY::warps];
-    const uint32_t warp = threadIdx.x / CUDA_WARP, finite = args.queries.extent->finite;
+static __global__ __launch_bounds__(CUDA_WARP) void select_nearest(const knn_search_args args, const VISITOR visitor,
+                                                                   uint32_t queries, uint32_t groups) {
+    __shared__ knn_select_memory<POLICY> memory;
+    const uint32_t finite = args.queries.extent->finite;
     const uint64_t end = finite < args.end ? finite : args.end;
-    uint64_t first = ((uint64_t)blockIdx.x * POLICY::warps + warp) * groups * queries;
+    uint64_t first = (uint64_t)blockIdx.x * groups * queries;
     knn_select<ELLIPSOID, POLICY, VISITOR> search;
     float guess = 0;
-    knn_select_begin(&args, &visitor, &memories[warp], &search);
+    knn_select_begin(&args, &visitor, &memory, &search);
     for (uint32_t g = 0; g < groups && first < end; g++, first += queries) {
         search.first = (uint32_t)first;
         search.search_group(end - first < queries ? (uint32_t)(end - first) : queries, &guess);
     }
 }
 
-/* Queries at *count places, a warp each. */
 template <bool ELLIPSOID, class POLICY, class VISITOR>
-static __global__ __launch_bounds__(CUDA_WARP) void select_single(const knn_search_args args, const VISITOR visitor,
-                                                                  const uint32_t *places, const uint32_t *count) {
-    __shared__ knn_select_memory<POLICY> memory;
+static __device__ inline void knn_select_one(const knn_search_args *args, const VISITOR *visitor,
+                                             knn_select_memory<POLICY> *memory, uint32_t place) {
     knn_select<ELLIPSOID, POLICY, VISITOR> search;
-    knn_select_begin(&args, &visitor, &memory, &search);
+    float guess = 0;
+    knn_select_begin(args, visitor, memory, &search);
+    search.first = place;
+    search.search_group(1, &guess);
+}
+
+/* Queries at *count places, a warp each: those that count among the nearest of all points, and where these hold k that
+   count, these. all: args for the nearest of all points. */
+template <bool ELLIPSOID, class POLICY, class RARE, class VISITOR>
+static __global__ __launch_bounds__(CUDA_WARP) void select_left(const knn_search_args all, const RARE rare,
+                                                                const knn_search_args args, const VISITOR visitor,
+                                                                const uint32_t *places, const uint32_t *count) {
+    __shared__ knn_select_memory<POLICY> memory;
     for (uint32_t i = blockIdx.x; i < *count; i += gridDim.x) {
-        float guess = 0;
-        search.first = places[i];
-        search.search_group(1, &guess);
+        knn_select_one<ELLIPSOID>(&all, &rare, &memory, places[i]);
+        __syncwarp();
+        const uint32_t row = __ldg(args.queries.order + places[i]);
+        const bool holds_k = visitor.is_held(row);
+        __syncwarp();
+        if (holds_k) knn_select_one<ELLIPSOID>(&args, &visitor, &memory, places[i]);
+        __syncwarp();
+        if (threadIdx.x == 0 && visitor.is_left(row)) visitor.give_up();
     }
 }
 
@@ -90,13 +105,11 @@ static inline void knn_select_launch_policy(mote_device *gpu, const knn_search_a
     const uint32_t queries = args->end >= 16384 ? POLICY::queries : POLICY::queries / 4;
     const uint32_t all_groups = args->end / (POLICY::queries * 1024);
     const uint32_t groups = all_groups < 1 ? 1 : all_groups < POLICY::groups ? all_groups : POLICY::groups;
-    const uint32_t blocks = cuda_blocks(args->end, POLICY::warps * queries * groups);
+    const uint32_t warps = cuda_blocks(args->end, queries * groups);
     if (args->normals != NULL) {
-        CUDA_LAUNCH(gpu, (select_nearest<true, POLICY, VISITOR>), blocks, POLICY::warps * CUDA_WARP, *args, visitor,
-                    queries, groups);
+        CUDA_LAUNCH(gpu, (select_nearest<true, POLICY, VISITOR>), warps, CUDA_WARP, *args, visitor, queries, groups);
     } else {
-        CUDA_LAUNCH(gpu, (select_nearest<false, POLICY, VISITOR>), blocks, POLICY::warps * CUDA_WARP, *args, visitor,
-                    queries, groups);
+        CUDA_LAUNCH(gpu, (select_nearest<false, POLICY, VISITOR>), warps, CUDA_WARP, *args, visitor, queries, groups);
     }
 }
 
@@ -111,28 +124,35 @@ static inline bool knn_can_select(const knn_search_args *args) {
 template <class VISITOR>
 static inline mote_status knn_select_launch(mote_device *gpu, const knn_search_args *args, const VISITOR &visitor) {
     if (args->k <= 96) {
-        knn_select_launch_policy<knn_select_policy<512, 16, 1, 64, 16>>(gpu, args, visitor);
+        knn_select_launch_policy<knn_select_policy<512, 16, 64, 12>>(gpu, args, visitor);
+    } else if (args->k <= 288) {
+        knn_select_launch_policy<knn_select_policy<640, 8, 64, 24>>(gpu, args, visitor);
     } else {
-        knn_select_launch_policy<knn_select_policy<640, 8, 1, 64, 24>>(gpu, args, visitor);
+        knn_select_launch_policy<knn_select_policy<1408, 4, 64, 32>>(gpu, args, visitor);
     }
     return cuda_launched(gpu, "searching neighbours");
 }
 
 #define KNN_SELECT_BLOCKS 1056u /* for queries of a list, whose length the host does not know */
 
-/* For a visitor of all points: of queries that were left, at *count places, those that count among the
-   MOTE_KNN_MAX_K nearest. args: as before, of k no matter. */
-template <class VISITOR>
-static inline mote_status knn_select_launch_all(mote_device *gpu, const knn_search_args *args, const VISITOR &visitor,
-                                                const uint32_t *places, const uint32_t *count) {
-    using policy = knn_select_policy<1536, 1, 1, 128, 64>;
+/* Of queries that were left, at *count places, by two visitors: first one of all points, for which those count that do
+   among the MOTE_KNN_MAX_K nearest; and where it was told that k of these count, holds_wanted(row), one for which
+   points around are not limited in number, as is_held(row) says. is_left(row): whether a query still is; give_up() is
+   called for each that remains. args: as before. */
+template <class RARE, class VISITOR>
+static inline mote_status knn_select_launch_left(mote_device *gpu, const knn_search_args *args, const RARE &rare,
+                                                 const VISITOR &visitor, const uint32_t *places,
+                                                 const uint32_t *count) {
+    using policy = knn_select_policy<1536, 1, 128, 64>;
     const uint32_t blocks = args->end < KNN_SELECT_BLOCKS ? args->end : KNN_SELECT_BLOCKS;
     knn_search_args all = *args;
     all.k = MOTE_KNN_MAX_K;
     if (args->normals != NULL) {
-        CUDA_LAUNCH(gpu, (select_single<true, policy, VISITOR>), blocks, CUDA_WARP, all, visitor, places, count);
+        CUDA_LAUNCH(gpu, (select_left<true, policy, RARE, VISITOR>), blocks, CUDA_WARP, all, rare, *args, visitor,
+                    places, count);
     } else {
-        CUDA_LAUNCH(gpu, (select_single<false, policy, VISITOR>), blocks, CUDA_WARP, all, visitor, places, count);
+        CUDA_LAUNCH(gpu, (select_left<false, policy, RARE, VISITOR>), blocks, CUDA_WARP, all, rare, *args, visitor,
+                    places, count);
     }
     return cuda_launched(gpu, "searching neighbours");
 }

@@ -8,11 +8,11 @@
 #include "knn/search/knn_candidates_cuda.cuh"
 #include "knn/search/knn_walk_cuda.cuh"
 
-/* Points in memory, queries of a group, warps of a block, bins of a query's histogram, and points of a query that are
-   compared by keys, at most. */
-template <uint32_t POINTS, uint32_t QUERIES, uint32_t WARPS, uint32_t BINS, uint32_t EDGE> struct knn_select_policy {
+/* Points in memory, queries of a group, bins of a query's histogram, and points of a query that are compared by keys,
+   at most. */
+template <uint32_t POINTS, uint32_t QUERIES, uint32_t BINS, uint32_t EDGE> struct knn_select_policy {
     typedef std::conditional_t<(QUERIES > 8), uint16_t, uint8_t> slots; /* a bit for each query */
-    static constexpr uint32_t points = POINTS, queries = QUERIES, warps = WARPS, bins = BINS, edge = EDGE;
+    static constexpr uint32_t points = POINTS, queries = QUERIES, bins = BINS, edge = EDGE;
     static constexpr uint32_t usual_parts_log2 = QUERIES == 16  ? 1
                                                  : QUERIES == 8 ? 2
                                                  : QUERIES == 4 ? 3
@@ -32,8 +32,8 @@ template <class POLICY> struct alignas(16) knn_select_memory {
         struct {
             uint32_t waiting[KNN_WAITING], listed[1][POLICY::listed];
         } walk;
-        uint32_t histogram[POLICY::bins * POLICY::queries];
-        struct { /* what is compared by keys */
+        uint32_t histogram[POLICY::bins / 2 * POLICY::queries]; /* two bins in a word: b, and b + bins / 2 */
+        struct {                                                /* what is compared by keys */
             uint64_t key[POLICY::queries * POLICY::edge];
             uint16_t at[POLICY::queries * POLICY::edge];
         } edge;

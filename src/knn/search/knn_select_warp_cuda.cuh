@@ -29,7 +29,7 @@ template <bool ELLIPSOID, class POLICY, class VISITOR> struct knn_select {
         const float3 at = knn_view_at<KNN_FLOAT, false>(&args->tree.metric, &frame, &args->queries, q.place);
         q.at = make_float4(at.x + 0.0f, at.y + 0.0f, at.z + 0.0f, 0); /* there is no -0 */
         q.normal = ELLIPSOID ? knn_scaled_normal(args, q.place, &bounds) : q.at;
-        q.direction = visitor->direction(q.row);
+        q.direction = visitor->direction(q.place);
         return q;
     }
 
@@ -51,29 +51,49 @@ template <bool ELLIPSOID, class POLICY, class VISITOR> struct knn_select {
         return slots;
     }
 
+    /* A lane's point of four leaves of the list, and what decides whether it counts. */
+    struct leaf_point {
+        float x, y, z;
+        uint32_t place;
+        bool exists;
+        float4 of;
+    };
+
+    __device__ inline leaf_point load_leaf_point(uint32_t listed, uint32_t first_leaf, uint32_t finite) const {
+        const uint32_t which = first_leaf + lane / KNN_CUDA_LEAF;
+        const uint32_t leaf = memory->walk.listed[0][which < listed ? which : listed - 1];
+        leaf_point p;
+        p.place = leaf * KNN_CUDA_LEAF + lane % KNN_CUDA_LEAF;
+        p.exists = which < listed && p.place < finite;
+        const float *const views = args->tree.points.views + knn_slot_of(p.place, 0);
+        p.x = __ldg(views) + 0.0f;
+        p.y = __ldg(views + KNN_CUDA_LEAF) + 0.0f;
+        p.z = __ldg(views + 2 * KNN_CUDA_LEAF) + 0.0f;
+        p.of = visitor->of_point(p.place < finite ? p.place : finite - 1);
+        return p;
+    }
+
     /* Brings the points of the listed leaves that are within the radius of the box. False: they are too many. */
     __device__ inline bool bring_leaves(const knn_select_query *q, const knn_select_box_test<ELLIPSOID> *box,
                                         bool alike, uint32_t listed, uint32_t *count, uint32_t *seen) const {
         const uint32_t finite = args->tree.points.extent->finite;
+        if (listed == 0) return true;
+        leaf_point next = load_leaf_point(listed, 0, finite);
+        CUDA_ROLLED
         for (uint32_t i = 0; i < listed; i += CUDA_WARP / KNN_CUDA_LEAF) {
-            const uint32_t which = i + lane / KNN_CUDA_LEAF;
-            const uint32_t leaf = memory->walk.listed[0][which < listed ? which : i];
-            const uint32_t place = leaf * KNN_CUDA_LEAF + lane % KNN_CUDA_LEAF;
-            const float *const views = args->tree.points.views + knn_slot_of(place, 0);
-            const float x = __ldg(views) + 0.0f, y = __ldg(views + KNN_CUDA_LEAF) + 0.0f,
-                        z = __ldg(views + 2 * KNN_CUDA_LEAF) + 0.0f;
+            const leaf_point p = next; /* the next ones are on their way meanwhile */
+            next = load_leaf_point(listed, i + CUDA_WARP / KNN_CUDA_LEAF, finite);
             const float gap =
-                knn_square(knn_gap(x, x, box->low[0], box->high[0]), knn_gap(y, y, box->low[1], box->high[1]),
-                           knn_gap(z, z, box->low[2], box->high[2]));
-            const bool near = which < listed && place < finite && gap <= box->max;
-            const float4 point = near ? visitor->of_point(place) : make_float4(0, 0, 0, 0);
-            const uint32_t slots = counts_for(q, alike, near, point);
+                knn_square(knn_gap(p.x, p.x, box->low[0], box->high[0]), knn_gap(p.y, p.y, box->low[1], box->high[1]),
+                           knn_gap(p.z, p.z, box->low[2], box->high[2]));
+            const bool near = p.exists && gap <= box->max;
+            const uint32_t slots = counts_for(q, alike, near, p.of);
             const uint32_t lanes = __ballot_sync(CUDA_ALL, slots != 0);
             *seen += (uint32_t)__popc(__ballot_sync(CUDA_ALL, near));
             if (*count + (uint32_t)__popc(lanes) > POLICY::points || *seen > VISITOR::max_seen) return false;
             const uint32_t to = *count + warp_rank(lanes);
             if (slots != 0) {
-                memory->point[to] = make_float4(x, y, z, __uint_as_float(place));
+                memory->point[to] = make_float4(p.x, p.y, p.z, __uint_as_float(p.place));
                 memory->counts[to] = (typename POLICY::slots)slots;
             }
             *count += (uint32_t)__popc(lanes);
@@ -119,7 +139,8 @@ template <bool ELLIPSOID, class POLICY, class VISITOR> struct knn_select {
 
     /* ---- which are within, and where the k-th is */
 
-    /* parts_log2: that of the query, perhaps a constant. */
+    /* The bin of a square is the integer next to scale times that: the last bits of it plus 2^23.
+       parts_log2: that of the query, perhaps a constant. */
     template <bool ALIKE>
     __device__ __forceinline__ void try_points(const knn_select_query *q, uint32_t parts_log2, float max, float scale,
                                                uint32_t count) const {
@@ -146,8 +167,9 @@ template <bool ELLIPSOID, class POLICY, class VISITOR> struct knn_select {
             }
 #pragma unroll
             for (uint32_t j = 0; j < 4; j++) {
-                const uint32_t bin = (uint32_t)(square[j] * scale) * POLICY::queries + q->slot;
-                if ((bits >> j & 1) != 0) atomicAdd(&memory->histogram[bin], 1u);
+                const uint32_t bin = __float_as_uint(fmaf(square[j], scale, 0x1p23f));
+                uint32_t *const two = &memory->histogram[bin % (POLICY::bins / 2) * POLICY::queries + q->slot];
+                if ((bits >> j & 1) != 0) atomicAdd(two, (bin & POLICY::bins / 2) != 0 ? 0x10000u : 1u);
             }
             word |= bits << (round % CUDA_WARP);
             if (round % CUDA_WARP == CUDA_WARP - 4 || round + 4 >= rounds) {
@@ -162,13 +184,20 @@ template <bool ELLIPSOID, class POLICY, class VISITOR> struct knn_select {
        bins behind it, if floats cannot err by what is between: knn_distance_bound_near tells how far they may. */
     __device__ inline knn_select_kth find_bin(const knn_select_query *q, float max, float scale) const {
         knn_select_kth kth;
-        uint32_t bin = 0;
-        kth.total = 0;
-        for (uint32_t b = 0; b < POLICY::bins; b++) {
-            kth.total += memory->histogram[b * POLICY::queries + q->slot];
-            if (kth.total < args->k) bin = b + 1;
+        const uint32_t *const words = &memory->histogram[q->slot];
+        uint32_t sums = 0; /* of the lower half of the bins, and of the upper one */
+        for (uint32_t b = 0; b < POLICY::bins / 2; b++) sums += words[b * POLICY::queries];
+        const uint32_t lower = sums & 0xFFFF;
+        const bool is_upper = lower < args->k;
+        uint32_t bin = is_upper ? POLICY::bins / 2 : 0, count = is_upper ? lower : 0;
+        for (uint32_t b = 0; b < POLICY::bins / 2; b++) {
+            const uint32_t word = words[b * POLICY::queries];
+            count += is_upper ? word >> 16 : word & 0xFFFF;
+            bin += count < args->k;
         }
-        const float low = (float)bin / scale * (1 - 0x1p-20f), high = (float)(bin + 1) / scale * (1 + 0x1p-20f);
+        kth.total = lower + (sums >> 16);
+        const float low = ((float)bin - 0.5f) / scale * (1 - 0x1p-20f);
+        const float high = ((float)bin + 0.5f) / scale * (1 + 0x1p-20f);
         kth.certain = low * (1 - (1 + bounds.compression) * 0x1p-16f);
         if (!(knn_distance_bound_near<KNN_FLOAT, ELLIPSOID>(args, kth.certain, &bounds) < low)) kth.certain = -1;
         kth.most = knn_distance_bound_near<KNN_FLOAT, ELLIPSOID>(args, high, &bounds);
@@ -180,25 +209,48 @@ template <bool ELLIPSOID, class POLICY, class VISITOR> struct knn_select {
 
     /* ---- the k-th */
 
+    /* The number of a point, of a lane's bits from a round on. */
+    __device__ inline uint32_t point_of(const knn_select_query *q, uint32_t first_round, uint32_t bit) const {
+        return ((first_round + warp_first(bit)) << q->parts_log2) + q->part;
+    }
+
+    __device__ inline void add_to_edge(const knn_select_query *q, uint32_t first_round, uint32_t bits) const {
+        for (; bits != 0; bits &= bits - 1) {
+            const uint32_t at = atomicAdd(&memory->edge_count[q->slot], 1u);
+            if (at >= POLICY::edge) continue;
+            memory->edge.at[q->slot * POLICY::edge + at] = (uint16_t)point_of(q, first_round, bits);
+        }
+    }
+
     /* The points between the bounds become those of the edge, and their bits zero, as those behind it. Returns how many
-       remain for the query. */
+       remain for the query. All points are looked at once more, four at a time: of those with a bit alone, lanes have
+       different numbers. */
     __device__ inline uint32_t collect_edge(const knn_select_query *q, const knn_select_kth *kth,
                                             uint32_t rounds) const {
         uint32_t certain = 0;
-        for (uint32_t first_round = 0; first_round < rounds && kth->found; first_round += CUDA_WARP) {
+        for (uint32_t first_round = 0; first_round < rounds; first_round += CUDA_WARP) {
             uint32_t *const word = &memory->within[first_round + lane];
-            uint32_t kept = *word;
-            for (uint32_t rest = kept; rest != 0; rest &= rest - 1) {
-                const uint32_t i = ((first_round + warp_first(rest)) << q->parts_log2) + q->part;
-                const float square = square_to(q, memory->point[i]);
-                if (square < kth->certain) continue;
-                kept &= ~(rest & (0 - rest));
-                if (!(square <= kth->most)) continue;
-                const uint32_t at = atomicAdd(&memory->edge_count[q->slot], 1u);
-                if (at < POLICY::edge) memory->edge.at[q->slot * POLICY::edge + at] = (uint16_t)i;
+            const uint32_t end = rounds - first_round < CUDA_WARP ? rounds - first_round : CUDA_WARP;
+            const uint32_t within = kth->found ? *word : 0;
+            uint32_t below = 0, most = 0;
+            CUDA_ROLLED
+            for (uint32_t round = 0; round < end; round += 4) {
+                uint32_t below_bits = 0, most_bits = 0;
+#pragma unroll
+                for (uint32_t j = 0; j < 4; j++) {
+                    const uint32_t i = ((first_round + round + j) << q->parts_log2) + q->part;
+                    const float square = square_to(q, memory->point[i]);
+                    below_bits |= square < kth->certain ? 1u << j : 0;
+                    most_bits |= square <= kth->most ? 1u << j : 0;
+                }
+                below |= below_bits << round;
+                most |= most_bits << round;
             }
-            *word = kept;
+            const uint32_t kept = within & below;
+            if (kth->found) *word = kept;
+            add_to_edge(q, first_round, within & most & ~below);
             certain += (uint32_t)__popc(kept);
+            __syncwarp(); /* lanes that added to the edge go on with the others */
         }
         for (uint32_t away = 1u << q->parts_log2 >> 1; away > 0; away /= 2) certain += warp_exchange(certain, away);
         return certain;
@@ -256,32 +308,43 @@ template <bool ELLIPSOID, class POLICY, class VISITOR> struct knn_select {
 
     /* ---- the visit */
 
-    __device__ inline void visit(const knn_select_query *q, const knn_exact *query, const knn_ellipsoid *of,
-                                 uint32_t rounds, const knn_select_kth *kth) const {
+    /* Where fewer than k are within the caller's radius: those whose keys are. */
+    __device__ inline void keep_within_limit(const knn_select_query *q, const knn_exact *query, const knn_ellipsoid *of,
+                                             uint32_t rounds) const {
+        for (uint32_t first_round = 0; first_round < rounds; first_round += CUDA_WARP) {
+            uint32_t *const word = &memory->within[first_round + lane];
+            uint32_t kept = 0;
+            for (uint32_t rest = *word; rest != 0; rest &= rest - 1) {
+                const float4 point = memory->point[point_of(q, first_round, rest)];
+                if (key_to(query, of, point) <= args->limit) kept |= rest & (0 - rest);
+            }
+            *word = kept;
+        }
+    }
+
+    __device__ inline void visit(const knn_select_query *q, uint32_t rounds, const knn_select_kth *kth) const {
         const bool resolved = kth->found || kth->by_radius;
         const double radius2 = knn_real(kth->key);
-        const typename VISITOR::disc disc = visitor->disc_of(radius2);
+        const typename VISITOR::disc disc = visitor->disc_of(radius2, q->direction);
         typename VISITOR::visited_sum sum = {};
-        uint32_t visited = 0;
-        for (uint32_t first_round = 0; first_round < rounds && resolved; first_round += CUDA_WARP) {
-            CUDA_ROLLED
-            for (uint32_t rest = memory->within[first_round + lane]; rest != 0;) { /* two at once: neither waits */
-                const uint32_t one = rest & (0 - rest), others = rest ^ one, two = others & (0 - others);
-                const uint32_t i = ((first_round + warp_first(one)) << q->parts_log2) + q->part;
-                const uint32_t j = two != 0 ? ((first_round + warp_first(two)) << q->parts_log2) + q->part : i;
-                const float4 a = memory->point[i], b = memory->point[j];
-                const typename VISITOR::loaded load_a = visitor->load(__float_as_uint(a.w)),
-                                               load_b = visitor->load(__float_as_uint(b.w));
-                const uint64_t key_a = key_to(query, of, a), key_b = key_to(query, of, b);
-                const bool counts_a = !kth->by_radius || key_a <= args->limit;
-                const bool counts_b = two != 0 && (!kth->by_radius || key_b <= args->limit);
-                const double share_a = visitor->share_of(knn_real(key_a), &disc);
-                const double share_b = visitor->share_of(knn_real(key_b), &disc);
-                visitor->add(&sum, &load_a, share_a, counts_a);
-                visitor->add(&sum, &load_b, share_b, counts_b);
-                visited += counts_a + counts_b;
-                rest = others ^ two;
+        uint32_t visited = 0, first_round = 0, next_round = resolved ? 0 : rounds;
+        CUDA_ROLLED
+        for (uint32_t rest = 0; rest != 0 || next_round < rounds;) { /* lanes go on to their next word on their own */
+            if (rest == 0) {
+                rest = memory->within[next_round + lane];
+                visited += (uint32_t)__popc(rest);
+                first_round = next_round;
+                next_round += CUDA_WARP;
             }
+            const uint32_t one = rest & (0 - rest), others = rest ^ one, two = others & (0 - others);
+            const uint32_t i = one != 0 ? point_of(q, first_round, one) : 0;
+            const uint32_t j = two != 0 ? point_of(q, first_round, two) : i; /* two at once: neither waits */
+            const float4 a = memory->point[i], b = memory->point[j];
+            const typename VISITOR::loaded load_a = visitor->load(__float_as_uint(a.w)),
+                                           load_b = visitor->load(__float_as_uint(b.w));
+            visitor->add(&sum, load_a, &disc, a.x - q->at.x, a.y - q->at.y, a.z - q->at.z, one != 0);
+            visitor->add(&sum, load_b, &disc, b.x - q->at.x, b.y - q->at.y, b.z - q->at.z, two != 0);
+            rest = others ^ two;
         }
         __syncwarp();
         visitor->merge(&sum, 1u << q->parts_log2);
@@ -301,17 +364,29 @@ template <bool ELLIPSOID, class POLICY, class VISITOR> struct knn_select {
         for (uint32_t first_round = 0; first_round < rounds; first_round += CUDA_WARP) {
             uint32_t *const word = &memory->within[first_round + lane];
             uint32_t kept = 0;
-            for (uint32_t rest = *word; rest != 0; rest &= rest - 1) {
-                const uint32_t i = ((first_round + warp_first(rest)) << q->parts_log2) + q->part;
-                const float4 point = memory->point[i];
-                const uint64_t key = key_to(query, of, point);
-                const uint32_t row = row_of(i);
-                if (knn_is_zero(key) || !visitor->faces(__float_as_uint(point.w), q->direction)) continue;
-                kept |= rest & (0 - rest);
-                count++;
-                if (knn_is_before(key, row, last, last_row)) continue;
-                last = key;
-                last_row = row;
+            for (uint32_t rest = *word; rest != 0;) { /* two at once: neither waits */
+                const uint32_t bits[2] = {rest & (0 - rest), (rest & (rest - 1)) & (0 - (rest & (rest - 1)))};
+                uint64_t key[2];
+                uint32_t row[2];
+                bool counts[2];
+#pragma unroll
+                for (uint32_t j = 0; j < 2; j++) {
+                    const uint32_t i = point_of(q, first_round, bits[j] != 0 ? bits[j] : bits[0]);
+                    const float4 point = memory->point[i];
+                    key[j] = key_to(query, of, point);
+                    row[j] = row_of(i);
+                    counts[j] = visitor->faces(__float_as_uint(point.w), q->direction);
+                }
+#pragma unroll
+                for (uint32_t j = 0; j < 2; j++) {
+                    if (bits[j] == 0 || !counts[j] || knn_is_zero(key[j])) continue;
+                    kept |= bits[j];
+                    count++;
+                    if (knn_is_before(key[j], row[j], last, last_row)) continue;
+                    last = key[j];
+                    last_row = row[j];
+                }
+                rest ^= bits[0] | bits[1];
             }
             *word = kept;
         }
@@ -324,16 +399,19 @@ template <bool ELLIPSOID, class POLICY, class VISITOR> struct knn_select {
             last = key;
             last_row = row;
         }
-        if (count >= visitor->wanted()) return false;
-        const typename VISITOR::disc disc = visitor->disc_of(knn_real(last));
+        if (count >= visitor->wanted()) {
+            if (lane == 0) visitor->holds_wanted(q->row);
+            return false;
+        }
+        const typename VISITOR::disc disc = visitor->disc_of(knn_real(last), q->direction);
         typename VISITOR::visited_sum sum = {};
         for (uint32_t first_round = 0; first_round < rounds; first_round += CUDA_WARP) {
             for (uint32_t rest = memory->within[first_round + lane]; rest != 0; rest &= rest - 1) {
-                const uint32_t i = ((first_round + warp_first(rest)) << q->parts_log2) + q->part;
+                const uint32_t i = point_of(q, first_round, rest);
                 const float4 point = memory->point[i];
-                const uint64_t key = key_to(query, of, point);
                 const typename VISITOR::loaded loaded = visitor->load(__float_as_uint(point.w));
-                visitor->add(&sum, &loaded, visitor->share_of(knn_real(key), &disc), row_of(i) != last_row);
+                visitor->add(&sum, loaded, &disc, point.x - q->at.x, point.y - q->at.y, point.z - q->at.z,
+                             row_of(i) != last_row);
             }
         }
         __syncwarp();
@@ -364,9 +442,9 @@ template <bool ELLIPSOID, class POLICY, class VISITOR> struct knn_select {
         r.fits = true;
         r.all = seen >= args->tree.points.extent->finite;
         const uint32_t rounds = count >> q.parts_log2;
-        const float scale = (float)POLICY::bins / max * (1 - 0x1p-20f);
+        const float scale = (float)(POLICY::bins - 1) / max * (1 - 0x1p-20f);
         __syncwarp();
-        for (uint32_t i = lane; i < POLICY::bins * POLICY::queries; i += CUDA_WARP) memory->histogram[i] = 0;
+        for (uint32_t i = lane; i < POLICY::bins / 2 * POLICY::queries; i += CUDA_WARP) memory->histogram[i] = 0;
         if (lane < POLICY::queries) {
             memory->edge_count[lane] = 0;
             memory->kth[lane] = UINT32_MAX;
@@ -393,7 +471,8 @@ template <bool ELLIPSOID, class POLICY, class VISITOR> struct knn_select {
             kth.found = visit_before_last(&q, &query, &of, rounds, &kth);
             kth.by_radius = false;
         } else {
-            visit(&q, &query, &of, rounds, &kth);
+            if (kth.by_radius) keep_within_limit(&q, &query, &of, rounds);
+            visit(&q, rounds, &kth);
         }
         /* Too many are at the edge: a radius that is hardly larger than the k-th's distance has finer bins. */
         const bool finer = enough && !kth.found && !kth.by_radius && !VISITOR::all && kth.most < 0.9f * max;
