@@ -4,9 +4,18 @@
 #include "render/render_cuda.h"
 #include "render/screen/render_around_cuda.cuh"
 
-#define THREADS      256u
-#define WARPS        (THREADS / CUDA_WARP)
-#define NEAR_THREADS 128u
+#define THREADS 256u
+#define WARPS   (THREADS / CUDA_WARP)
+
+typedef struct render_layer_keys {
+    const uint64_t *keys[MOTE_RENDER_MAX_LAYERS]; /* each [samples]: depth and place of the point that is seen */
+} render_layer_keys;
+
+static render_layer_keys keys_of_layers(const render_frame_cuda *frame) {
+    render_layer_keys keys;
+    for (uint32_t l = 0; l < MOTE_RENDER_MAX_LAYERS; l++) keys.keys[l] = frame->keys[l];
+    return keys;
+}
 
 /* The key of a sample of a block: bit, row after row. */
 static __device__ __forceinline__ uint64_t key_of(const render_view *view, const uint64_t *keys, uint32_t u, uint32_t v,
@@ -117,7 +126,7 @@ mote_status render_see_cuda(mote_renderer *renderer, const render_job *job) {
     screen->layer_count = job->params->layers;
     render_screen_size(screen);
     for (uint32_t l = 0; l + 1 < screen->layer_count; l++) MOTE_TRY(render_find_behind_cuda(renderer, job, l));
-    keys = render_keys_of(frame);
+    keys = keys_of_layers(frame);
     MOTE_TRY(reserve_screen(renderer, screen));
     const uint32_t blocks = cuda_blocks(screen->block_count, WARPS);
     const uint64_t all = (uint64_t)screen->block_count * screen->layer_count;
@@ -161,15 +170,22 @@ static __device__ __forceinline__ float radius_of(const render_screen *screen, u
     return render_radius_of(screen, sample % width, sample / width, k);
 }
 
+static __global__ void name_points(render_screen screen, render_points points, uint32_t count, uint32_t *point) {
+    const uint32_t i = blockIdx.x * THREADS + threadIdx.x;
+    if (i < count) point[i] = render_row(&points, screen.seen.place[i]);
+}
+
 template <uint32_t MAX>
-static __global__ void find_neighbors(render_screen screen, render_points points, render_layer_keys keys,
-                                      render_deferred deferred, uint32_t count, uint32_t k, neighbor_lists out) {
-    const uint32_t i = blockIdx.x * NEAR_THREADS + threadIdx.x;
+static __global__ void __launch_bounds__(AROUND_THREADS)
+    find_neighbors(render_screen screen, render_points points, render_deferred deferred, uint32_t k,
+                   neighbor_lists out) {
+    __shared__ render_around_tile tile;
     const write_neighbors visit = {points, k, out};
-    if (i >= count) return;
-    out.point[i] = render_row(&points, screen.seen.place[i]);
-    render_find_by_thread<MAX>(&screen, &points, &keys, &deferred, i, k, radius_of(&screen, i, k),
-                               render_max_first(count), INFINITY, visit);
+    const auto begin = [&](uint32_t i, float *radius) {
+        *radius = radius_of(&screen, i, k);
+        return true;
+    };
+    render_find_in_tile<MAX>(&screen, &deferred, k, &tile, begin, visit);
 }
 
 static __global__ void find_deferred(render_screen screen, render_points points, render_deferred deferred, uint32_t k,
@@ -196,8 +212,10 @@ mote_status render_find_neighbors_cuda(mote_renderer *renderer, uint32_t k, mote
     const render_deferred deferred = {(uint32_t *)render_buffer_of(renderer, count * sizeof(uint32_t)),
                                       &frame->counters->deferred};
     if (deferred.points == NULL) return MOTE_ERROR_MEMORY;
-    CUDA_LAUNCH(gpu, find, cuda_blocks(count, NEAR_THREADS), NEAR_THREADS, frame->screen, renderer->points,
-                render_keys_of(frame), deferred, (uint32_t)count, k, lists);
+    CUDA_LAUNCH(gpu, name_points, cuda_blocks(count, THREADS), THREADS, frame->screen, renderer->points,
+                (uint32_t)count, lists.point);
+    CUDA_LAUNCH(gpu, find, render_around_tiles(&frame->screen), AROUND_THREADS, frame->screen, renderer->points,
+                deferred, k, lists);
     CUDA_LAUNCH(gpu, find_deferred, cuda_resident_blocks(gpu, (const void *)find_deferred, THREADS), THREADS,
                 frame->screen, renderer->points, deferred, k, lists);
     MOTE_TRY(cuda_launched(gpu, "finding neighbours"));

@@ -25,16 +25,17 @@ struct keep_neighbors {
 };
 
 template <uint32_t MAX>
-static __global__ void search_near(render_screen screen, render_points points, render_layer_keys keys,
-                                   render_deferred deferred, render_splat_rules rules, float max_first, uint32_t count,
-                                   uint32_t *near, uint32_t *found) {
-    const uint32_t i = blockIdx.x * THREADS + threadIdx.x;
+static __global__ void __launch_bounds__(AROUND_THREADS)
+    search_around(render_screen screen, render_points points, render_deferred deferred, render_splat_rules rules,
+                  uint32_t *near, uint32_t *found) {
+    __shared__ render_around_tile tile;
     const keep_neighbors visit = {rules.k, near, found};
-    double limit2;
-    float radius;
-    render_shape shape;
-    if (i >= count || !render_begin_shape(&screen, &points, &rules, i, &shape, &radius, &limit2)) return;
-    render_find_by_thread<MAX>(&screen, &points, &keys, &deferred, i, rules.k, radius, max_first, limit2, visit);
+    const auto begin = [&](uint32_t i, float *radius) {
+        double limit2; /* far beyond what a tile has around it */
+        render_shape shape;
+        return render_begin_shape(&screen, &points, &rules, i, &shape, radius, &limit2);
+    };
+    render_find_in_tile<MAX>(&screen, &deferred, rules.k, &tile, begin, visit);
 }
 
 static __global__ void search_deferred(render_screen screen, render_points points, render_deferred deferred,
@@ -260,11 +261,11 @@ static mote_status make_splats_of(mote_renderer *renderer, const render_job *job
     const render_splat_rules rules = render_rules_of(job);
     const uint32_t count = frame->seen_count, blocks = cuda_blocks(count, THREADS);
     const render_deferred deferred = {frame->deferred, &frame->counters->deferred};
-    const auto search = rules.k <= 8    ? search_near<8>
-                        : rules.k <= 16 ? search_near<16>
-                                        : search_near<MOTE_RENDER_MAX_K>;
-    CUDA_LAUNCH(gpu, search, blocks, THREADS, frame->screen, renderer->points, render_keys_of(frame), deferred, rules,
-                render_max_first(count), count, frame->near, frame->found);
+    const auto search = rules.k <= 8    ? search_around<8>
+                        : rules.k <= 16 ? search_around<16>
+                                        : search_around<MOTE_RENDER_MAX_K>;
+    CUDA_LAUNCH(gpu, search, render_around_tiles(&frame->screen), AROUND_THREADS, frame->screen, renderer->points,
+                deferred, rules, frame->near, frame->found);
     CUDA_LAUNCH(gpu, search_deferred, cuda_resident_blocks(gpu, (const void *)search_deferred, THREADS), THREADS,
                 frame->screen, renderer->points, deferred, rules, frame->near, frame->found);
     CUDA_LAUNCH(gpu, find_shapes, blocks, THREADS, frame->screen, renderer->points, rules, count, frame->near,
