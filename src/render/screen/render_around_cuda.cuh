@@ -326,7 +326,8 @@ static __device__ __forceinline__ void render_visit_near(const render_screen *sc
 }
 
 /* The k nearest of a seen point of the tile, at most MAX. Calls visit.neighbor(i, j, distance2, place, seen) for the
-   j-th nearest, and visit.end(i, windows, how many). Returns false if its window is too large. */
+   j-th nearest, and visit.end(i, windows, how many, squared distance of the last). Returns false if its window is too
+   large. */
 template <uint32_t MAX, class VISIT>
 static __device__ __forceinline__ bool render_find_around(const render_screen *screen, const render_around_place *place,
                                                           const render_around_tile *tile, uint32_t i, uint32_t k,
@@ -359,7 +360,7 @@ static __device__ __forceinline__ bool render_find_around(const render_screen *s
         farthest2 = search.list[k - 1].distance2;
         for (uint32_t j = 0; j < k; j++) render_visit_near(screen, i, j, &search.list[j], visit);
     }
-    visit.end(i, render_count_windows(&screen->view, middle, radius, farthest2), k);
+    visit.end(i, render_count_windows(&screen->view, middle, radius, farthest2), k, farthest2);
     return true;
 }
 
@@ -401,7 +402,8 @@ static __device__ __forceinline__ void render_find_by_warp(const render_screen *
     s.limit2 = limit2;
     const uint32_t windows = render_warp_find_near(screen, i, radius, &s);
     if (warp_lane() < s.count) visit.neighbor(i, warp_lane(), s.distance2, s.place, s.seen);
-    if (warp_lane() == 0) visit.end(i, windows, s.count);
+    const double farthest2 = s.count > 0 ? warp_broadcast(s.distance2, s.count - 1) : 0;
+    if (warp_lane() == 0) visit.end(i, windows, s.count, farthest2);
 }
 
 /* Calls visit(i) for points that were deferred: each warp of the grid for some. */

@@ -103,18 +103,23 @@ static mote_status reserve_seen(mote_renderer *renderer, render_seen *seen, uint
     return complete ? MOTE_OK : MOTE_ERROR_MEMORY;
 }
 
-/* How many points are seen. The device marks what the frame shows meanwhile, so that it does not wait for the host. */
-static mote_status count_seen(mote_renderer *renderer, const uint32_t *end) {
+/* How many points are seen, and in front. The device marks what the frame shows meanwhile, so that it does not wait for
+   the host. */
+static mote_status count_seen(mote_renderer *renderer) {
     mote_device *gpu = renderer->device;
     render_frame_cuda *frame = (render_frame_cuda *)renderer->frame;
+    const uint32_t blocks = frame->screen.block_count;
+    const render_layer *layers = frame->screen.layers, *last = &layers[frame->screen.layer_count - 1];
     uint32_t *const answer = (uint32_t *)cuda_answer(gpu);
-    device_transfer transfer;
+    device_transfer seen, front;
     if (answer == NULL) return MOTE_ERROR_MEMORY;
-    MOTE_TRY(cuda_download_begin(gpu, answer, end, sizeof *answer, &transfer));
-    const mote_status noted = render_note_shown_cuda(renderer, &frame->screen.view);
-    MOTE_TRY(cuda_wait(gpu, &transfer));
-    frame->seen_count = *answer;
-    return noted;
+    MOTE_TRY(cuda_download_begin(gpu, answer, last->first + blocks, sizeof *answer, &seen));
+    mote_status status = cuda_download_begin(gpu, answer + 1, layers[0].first + blocks, sizeof *answer, &front);
+    if (status == MOTE_OK) status = render_note_shown_cuda(renderer, &frame->screen.view);
+    const mote_status seen_known = cuda_wait(gpu, &seen), front_known = cuda_wait(gpu, &front);
+    frame->seen_count = answer[0];
+    frame->front_count = answer[1];
+    return status != MOTE_OK ? status : seen_known != MOTE_OK ? seen_known : front_known;
 }
 
 mote_status render_see_cuda(mote_renderer *renderer, const render_job *job) {
@@ -133,7 +138,7 @@ mote_status render_see_cuda(mote_renderer *renderer, const render_job *job) {
     CUDA_LAUNCH(gpu, mask_blocks, blocks, THREADS, *screen, keys);
     MOTE_TRY(cuda_launched(gpu, "making the quadtree"));
     MOTE_TRY(cuda_sum32(gpu, screen->layers[0].first, screen->layers[0].first, all + 1));
-    MOTE_TRY(count_seen(renderer, screen->layers[0].first + all));
+    MOTE_TRY(count_seen(renderer));
     MOTE_TRY(reserve_seen(renderer, &screen->seen, frame->seen_count));
     CUDA_LAUNCH(gpu, list_seen, blocks, THREADS, *screen, renderer->points, keys);
     return cuda_launched(gpu, "listing points");
@@ -156,7 +161,7 @@ struct write_neighbors {
         out.neighbor[(uint64_t)i * k + j] = render_row(&points, place);
         out.distance2[(uint64_t)i * k + j] = (float)distance2;
     }
-    __device__ void end(uint32_t i, uint32_t windows, uint32_t count) const {
+    __device__ void end(uint32_t i, uint32_t windows, uint32_t count, double) const {
         out.iterations[i] = (uint8_t)windows;
         for (uint32_t j = count; j < k; j++) {
             out.neighbor[(uint64_t)i * k + j] = MOTE_RENDER_NO_POINT;

@@ -52,6 +52,11 @@ typedef struct render_screen {
     render_seen seen;
 } render_screen;
 
+/* How many points are seen in front: the first of the list. */
+MOTE_HD uint32_t render_front_count(const render_screen *screen) {
+    return screen->layers[0].first[screen->block_count];
+}
+
 MOTE_HD uint32_t render_popcount(uint64_t bits) {
 #if defined(__CUDA_ARCH__)
     return (uint32_t)__popcll(bits);
