@@ -25,7 +25,8 @@ enum {
     RENDER_LIST_KNOWN,
     RENDER_LIST_OTHERS,
     RENDER_LIST_MORE,
-    RENDER_LISTS = RENDER_LIST_MORE + MOTE_RENDER_MAX_LAYERS
+    RENDER_LIST_AGAIN = RENDER_LIST_MORE + MOTE_RENDER_MAX_LAYERS, /* the known ones, for layers */
+    RENDER_LISTS = RENDER_LIST_AGAIN + MOTE_RENDER_MAX_LAYERS
 };
 
 /* What kernels count, and the host is told at the end of a frame. */
@@ -100,8 +101,8 @@ mote_status render_show_points_cuda(mote_renderer *renderer, const render_job *j
 mote_status render_average_cuda(mote_renderer *renderer, const render_job *job);
 /* frame->others: the batches that are not behind frame->limits. */
 mote_status render_list_within_cuda(mote_renderer *renderer, const render_view *view);
-/* Fills frame->depths from frame->keys[0], or from frame->limits. */
-mote_status render_measure_depths_cuda(mote_renderer *renderer, const render_view *view, bool of_limits);
+/* Fills frame->depths from a layer's keys, or, if these are NULL, from frame->limits. */
+mote_status render_measure_depths_cuda(mote_renderer *renderer, const render_view *view, const uint64_t *keys);
 
 /* ---- screen/ */
 mote_status render_see_cuda(mote_renderer *renderer, const render_job *job);

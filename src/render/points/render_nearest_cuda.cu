@@ -34,12 +34,11 @@ static __device__ __forceinline__ uint32_t block_reserve(uint32_t *count, bool w
     return first + place;
 }
 
-/* patches: whether those that cover few samples are drawn in patches */
 static __device__ __forceinline__ void list_batch(const render_points *points, const render_view *view, uint32_t b,
-                                                  uint32_t place, bool patches, const render_list *list) {
+                                                  uint32_t place, const render_list *list) {
     const render_batch *batch = &points->batches[b];
     render_steps steps = render_make_steps(view, batch->min, batch->max);
-    if (patches && steps.usable != 0) {
+    if (steps.usable != 0) {
         const render_reach reach = render_tight_reach(view, &steps, batch->min, batch->max);
         render_make_patch(view, &reach, RENDER_PATCH, &steps);
     }
@@ -60,7 +59,7 @@ static __global__ void sort_batches(render_points points, render_view view, uint
         states[b] = (uint8_t)(reach.outside ? OUTSIDE : drawn ? DRAWN_BEFORE : NEW);
     }
     const uint32_t place = block_reserve(known.count, drawn);
-    if (drawn) list_batch(&points, &view, b, place, true, &known);
+    if (drawn) list_batch(&points, &view, b, place, &known);
 }
 
 /* Of some batches those that are not behind what stands there. only_new: of those marked NEW; else of all inside.
@@ -83,13 +82,6 @@ static __global__ void __launch_bounds__(THREADS, 3)
     if (!visible) return;
     list.batches[place] = b;
     list.steps[place] = steps;
-}
-
-static __global__ void list_inside(render_points points, render_view view, const uint8_t *states, render_list list) {
-    const uint32_t b = blockIdx.x * THREADS + threadIdx.x;
-    const bool inside = b < points.batch_count && states[b] != OUTSIDE;
-    const uint32_t place = block_reserve(list.count, inside);
-    if (inside) list_batch(&points, &view, b, place, false, &list);
 }
 
 static __global__ void note_batches(const uint64_t *keys, uint64_t samples, render_points points, uint32_t number) {
@@ -213,20 +205,23 @@ typedef struct candidate {
 #define RULED_OUT      (RENDER_PATCH + 1u) /* a place that rules all out: no least depth of a patch is 0 */
 #define MAX_CANDIDATES 320u                /* more than a chunk has points */
 
-/* Of a warp, in shared memory. */
-typedef struct draw_memory {
+/* Of a warp, in shared memory. BEHIND: what is behind a layer is drawn. */
+template <bool BEHIND> struct draw_memory {
     uint8_t groups[RENDER_GROUPS];
-    uint32_t patch[RENDER_PATCH + 2]; /* at least how near something is, as positive floats */
+    uint32_t patch[RENDER_PATCH + 2];              /* at least how near something is, as positive floats */
+    uint32_t front[BEHIND ? RENDER_PATCH + 2 : 1]; /* that layer's depths, likewise */
     union {
         candidate candidates[MAX_CANDIDATES];
         uint16_t queue[RENDER_QUEUE];
     };
-} draw_memory;
+};
 
 /* Four points of a lane: their places in the patch, and their least depths. A bit for each that is not ruled out.
    Without branches. */
-static __device__ __forceinline__ uint32_t find_in_patch(const render_steps *s, bool perspective, const uint32_t *patch,
-                                                         render_words words, uint32_t place[RENDER_AT_ONCE],
+template <bool BEHIND>
+static __device__ __forceinline__ uint32_t find_in_patch(const render_steps *s, bool perspective,
+                                                         const draw_memory<BEHIND> *memory, render_words words,
+                                                         uint32_t place[RENDER_AT_ONCE],
                                                          uint32_t least[RENDER_AT_ONCE]) {
     uint32_t open = 0;
 #pragma unroll
@@ -236,16 +231,25 @@ static __device__ __forceinline__ uint32_t find_in_patch(const render_steps *s, 
                                       render_step_float(words.z, j), RULED_OUT, UNSURE, &depth);
         least[j] = __float_as_uint(depth - s->depth_slack);
         const bool drawn = (words.x >> 16 * j & RENDER_STEP_DRAWN) != 0;
-        open |= (drawn & (least[j] <= patch[place[j]]) ? 1u : 0u) << j;
+        bool can = drawn & (least[j] <= memory->patch[place[j]]);
+        if (BEHIND) can = can & (__float_as_uint(depth + s->depth_slack) > memory->front[place[j]]);
+        open |= (can ? 1u : 0u) << j;
     }
     return open;
 }
 
+/* Whether something that is no nearer than that is surely behind the layer. */
+template <bool BEHIND>
+static __device__ __forceinline__ bool is_behind(const draw_memory<BEHIND> *memory, uint32_t place, uint32_t least) {
+    return !BEHIND || least > memory->front[place];
+}
+
 /* Puts a lane's open points behind the count candidates, and lowers the patch by all that are new. */
+template <bool BEHIND>
 static __device__ __forceinline__ void add_candidates(const render_steps *steps, uint32_t open, uint32_t first,
                                                       const uint32_t place[RENDER_AT_ONCE],
-                                                      const uint32_t least[RENDER_AT_ONCE], draw_memory *memory,
-                                                      uint32_t *count) {
+                                                      const uint32_t least[RENDER_AT_ONCE],
+                                                      draw_memory<BEHIND> *memory, uint32_t *count) {
     const float both_slacks = 2.25f * steps->depth_slack; /* a sum rounds, too */
     const uint32_t before = *count;
 #pragma unroll
@@ -259,13 +263,15 @@ static __device__ __forceinline__ void add_candidates(const render_steps *steps,
     for (uint32_t at = before + warp_lane(); at < *count; at += CUDA_WARP) {
         const candidate one = memory->candidates[at];
         const uint32_t most = __float_as_uint(__uint_as_float(one.least) + both_slacks);
-        if (one.point >> 16 != UNSURE) atomicMin(&memory->patch[one.point >> 16], most);
+        const uint32_t at_place = one.point >> 16;
+        if (at_place != UNSURE && is_behind(memory, at_place, one.least)) atomicMin(&memory->patch[at_place], most);
     }
     __syncwarp();
 }
 
 /* Keeps the candidates that nothing has ruled out since; returns how many. */
-static __device__ __forceinline__ uint32_t keep_candidates(draw_memory *memory, uint32_t count) {
+template <bool BEHIND>
+static __device__ __forceinline__ uint32_t keep_candidates(draw_memory<BEHIND> *memory, uint32_t count) {
     uint32_t kept = 0;
     for (uint32_t from = 0; from < count; from += CUDA_WARP) {
         const uint32_t at = from + warp_lane();
@@ -284,67 +290,80 @@ static __device__ __forceinline__ uint32_t keep_candidates(draw_memory *memory, 
 }
 
 /* In double precision. */
+template <bool BEHIND>
 static __device__ __forceinline__ void draw_candidates(const render_points *points, const render_view *view,
-                                                       uint32_t begin, uint32_t count, const draw_memory *memory,
+                                                       uint32_t begin, uint32_t count,
+                                                       const draw_memory<BEHIND> *memory, const uint64_t *before,
                                                        uint64_t *keys) {
     for (uint32_t at = warp_lane(); at < count; at += CUDA_WARP) {
-        draw_point<false>(points, view, begin + (memory->candidates[at].point & 0xFFFFu), NULL, keys);
+        draw_point<BEHIND>(points, view, begin + (memory->candidates[at].point & 0xFFFFu), before, keys);
     }
     __syncwarp();
 }
 
 /* Groups that can show something. Those within a sample lower it first, so that they rule each other out. */
+template <bool BEHIND>
 static __device__ __forceinline__ uint32_t find_open_groups(const render_points *points, const render_view *view,
                                                             const render_steps *steps, uint32_t batch,
-                                                            uint32_t *patch) {
+                                                            draw_memory<BEHIND> *memory) {
     const render_group group = render_see_group(points, steps, view->perspective, batch);
     const uint32_t pitch = steps->width, nearest = __float_as_uint(group.near_depth);
+    const uint32_t first = group.v0 * pitch + group.u0;
     const bool known = group.known && group.near_depth > 0.0f;
-    if (known && group.drawn && group.single) {
-        atomicMin(&patch[group.v0 * pitch + group.u0], __float_as_uint(group.far_depth));
+    if (known && group.drawn && group.single && is_behind(memory, first, nearest)) {
+        atomicMin(&memory->patch[first], __float_as_uint(group.far_depth));
     }
     __syncwarp();
-    const bool hidden = known && group.drawn &&
-                        render_is_hidden_group(&group, pitch, [&](uint32_t place) { return nearest > patch[place]; });
+    const bool hidden =
+        known && group.drawn &&
+        render_is_hidden_group(&group, pitch, [&](uint32_t place) { return nearest > memory->patch[place]; });
     return __ballot_sync(CUDA_ALL, group.drawn && !hidden);
 }
 
+template <bool BEHIND>
 static __device__ __forceinline__ void draw_patch(const render_points *points, const render_view *view,
                                                   const render_steps *steps, uint32_t batch, uint32_t groups,
-                                                  uint64_t *keys, draw_memory *memory) {
+                                                  const uint64_t *before, uint64_t *keys,
+                                                  draw_memory<BEHIND> *memory) {
     uint32_t count = 0;
     const uint32_t begin = batch * RENDER_BATCH;
     if (warp_lane() == 0) memory->patch[UNSURE] = UINT32_MAX;
     if (warp_lane() == 0) memory->patch[RULED_OUT] = 0;
+    if (BEHIND && warp_lane() == 0) memory->front[UNSURE] = memory->front[RULED_OUT] = 0;
     const float by = 1.0f / (float)steps->width;
     for (uint32_t place = warp_lane(); place < render_patch_size(steps); place += CUDA_WARP) {
-        memory->patch[place] = render_positive(render_key_depth(keys[render_patch_sample(view, steps, by, place)]));
+        const uint32_t sample = render_patch_sample(view, steps, by, place);
+        memory->patch[place] = render_positive(render_key_depth(keys[sample]));
+        if (BEHIND) memory->front[place] = render_positive(render_key_depth(before[sample]));
     }
     __syncwarp();
-    groups &= find_open_groups(points, view, steps, batch, memory->patch);
+    groups &= find_open_groups(points, view, steps, batch, memory);
     render_for_groups(points, batch, groups, memory->groups, [&](uint32_t first, render_words words) {
         uint32_t place[RENDER_AT_ONCE], least[RENDER_AT_ONCE];
-        const uint32_t open = find_in_patch(steps, view->perspective, memory->patch, words, place, least);
+        const uint32_t open = find_in_patch(steps, view->perspective, memory, words, place, least);
         if (!__any_sync(CUDA_ALL, open != 0)) return;
         add_candidates(steps, open, first, place, least, memory, &count);
         if (count <= MAX_CANDIDATES - RENDER_CHUNK) return;
         count = keep_candidates(memory, count);
         if (count <= MAX_CANDIDATES - RENDER_CHUNK) return;
-        draw_candidates(points, view, begin, count, memory, keys);
+        draw_candidates(points, view, begin, count, memory, before, keys);
         count = 0;
     });
     count = keep_candidates(memory, count);
-    draw_candidates(points, view, begin, count, memory, keys);
+    draw_candidates(points, view, begin, count, memory, before, keys);
 }
 
+/* Threads of a block; patches of what is behind take more memory. */
+#define DRAW_THREADS(behind) ((behind) ? 128u : THREADS)
+
 template <bool BEHIND>
-static __global__ void __launch_bounds__(THREADS, 4)
+static __global__ void __launch_bounds__(DRAW_THREADS(BEHIND), BEHIND ? 8 : 4)
     draw_list(render_points points, render_view view, render_list list, const uint64_t *before, uint64_t *keys) {
-    __shared__ draw_memory memories[WARPS];
-    draw_memory *memory = &memories[threadIdx.x / CUDA_WARP];
+    __shared__ draw_memory<BEHIND> memories[DRAW_THREADS(BEHIND) / CUDA_WARP];
+    draw_memory<BEHIND> *memory = &memories[threadIdx.x / CUDA_WARP];
     render_for_parts(&list, [&](uint32_t batch, const render_steps &steps, uint32_t groups) {
-        if (!BEHIND && steps.patch != 0) {
-            draw_patch(&points, &view, &steps, batch, groups, keys, memory);
+        if (steps.patch != 0) {
+            draw_patch<BEHIND>(&points, &view, &steps, batch, groups, before, keys, memory);
         } else {
             draw_sparse<BEHIND>(&points, &view, &steps, batch, groups, before, keys, memory->groups, memory->queue);
         }
@@ -402,11 +421,10 @@ static __global__ void measure_squares(render_view view, const uint64_t *keys, c
     }
 }
 
-mote_status render_measure_depths_cuda(mote_renderer *renderer, const render_view *view, bool of_limits) {
+mote_status render_measure_depths_cuda(mote_renderer *renderer, const render_view *view, const uint64_t *keys) {
     mote_device *gpu = renderer->device;
     render_frame_cuda *frame = (render_frame_cuda *)renderer->frame;
     render_depths *depths = &frame->depths;
-    const uint64_t *keys = of_limits ? NULL : frame->keys[0];
     const uint32_t blocks_u = (depths->width[0] + SIDE - 1) / SIDE, blocks_v = (depths->height[0] + SIDE - 1) / SIDE;
     if (depths->level_count > LEVELS) depths->level_count = LEVELS;
     CUDA_LAUNCH(gpu, measure_squares, blocks_u * blocks_v, THREADS, *view, keys, frame->limits, *depths, blocks_u);
@@ -429,7 +447,7 @@ mote_status render_find_nearest_cuda(mote_renderer *renderer, const render_job *
     CUDA_LAUNCH(gpu, sort_batches, blocks, THREADS, points, view, frame->number++, frame->batch_states, frame->known);
     CUDA_LAUNCH(gpu, (draw_list<false>), full, THREADS, points, view, frame->known, (const uint64_t *)NULL,
                 frame->keys[0]);
-    MOTE_TRY(render_measure_depths_cuda(renderer, &view, false));
+    MOTE_TRY(render_measure_depths_cuda(renderer, &view, frame->keys[0]));
     CUDA_LAUNCH(gpu, list_visible, blocks, THREADS, points, view, frame->depths, frame->keys[0], (const uint32_t *)NULL,
                 frame->batch_states, true, frame->others);
     CUDA_LAUNCH(gpu, (draw_list<false>), full, THREADS, points, view, frame->others, (const uint64_t *)NULL,
@@ -441,24 +459,34 @@ mote_status render_list_within_cuda(mote_renderer *renderer, const render_view *
     mote_device *gpu = renderer->device;
     render_frame_cuda *frame = (render_frame_cuda *)renderer->frame;
     render_begin_list(frame, RENDER_LIST_MORE, &frame->others);
-    MOTE_TRY(render_measure_depths_cuda(renderer, view, true));
+    MOTE_TRY(render_measure_depths_cuda(renderer, view, NULL));
     CUDA_LAUNCH(gpu, list_visible, cuda_blocks(renderer->points.batch_count, THREADS), THREADS, renderer->points, *view,
                 frame->depths, (const uint64_t *)NULL, frame->limits, frame->batch_states, false, frame->others);
     return cuda_launched(gpu, "listing points");
 }
 
+/* Batches that the last frame showed have most of what is behind a layer, too; of the others, those come that are not
+   behind it. */
 mote_status render_find_behind_cuda(mote_renderer *renderer, const render_job *job, uint32_t layer) {
     mote_device *gpu = renderer->device;
     render_frame_cuda *frame = (render_frame_cuda *)renderer->frame;
     const uint64_t size_bytes = samples_of(&job->view) * sizeof(uint64_t);
+    const uint32_t threads = DRAW_THREADS(true);
+    const uint32_t full = cuda_resident_blocks(gpu, (const void *)draw_list<true>, threads);
+    render_list known = frame->known;
     frame->keys[layer + 1] = (uint64_t *)render_buffer_of(renderer, size_bytes);
     if (frame->keys[layer + 1] == NULL) return MOTE_ERROR_MEMORY;
     MOTE_TRY(cuda_fill(gpu, frame->keys[layer + 1], 0xFF, size_bytes));
+    known.taken = &frame->counters->taken[RENDER_LIST_AGAIN + layer];
+    CUDA_LAUNCH(gpu, (draw_list<true>), full, threads, renderer->points, job->view, known, frame->keys[layer],
+                frame->keys[layer + 1]);
     render_begin_list(frame, RENDER_LIST_MORE + layer, &frame->others);
-    CUDA_LAUNCH(gpu, list_inside, cuda_blocks(renderer->points.batch_count, THREADS), THREADS, renderer->points,
-                job->view, frame->batch_states, frame->others);
-    CUDA_LAUNCH(gpu, (draw_list<true>), cuda_resident_blocks(gpu, (const void *)draw_list<true>, THREADS), THREADS,
-                renderer->points, job->view, frame->others, frame->keys[layer], frame->keys[layer + 1]);
+    MOTE_TRY(render_measure_depths_cuda(renderer, &job->view, frame->keys[layer + 1]));
+    CUDA_LAUNCH(gpu, list_visible, cuda_blocks(renderer->points.batch_count, THREADS), THREADS, renderer->points,
+                job->view, frame->depths, frame->keys[layer + 1], (const uint32_t *)NULL, frame->batch_states, true,
+                frame->others);
+    CUDA_LAUNCH(gpu, (draw_list<true>), full, threads, renderer->points, job->view, frame->others, frame->keys[layer],
+                frame->keys[layer + 1]);
     return cuda_launched(gpu, "drawing layers");
 }
 
