@@ -9,13 +9,14 @@
             4   4   5   5              8  9 10 11 | 24 25 26 27
             6   6   7   7             12 13 14 15 | 28 29 30 31
 
-   The limits that tell which splats are hidden are asked for at the samples of points alone: others have none. */
+   The limits that tell which splats are hidden are asked for at the samples of points. Where there are many of these, all
+   samples get theirs, and keep it if none of the tile's splats is hidden. */
 #include "device/cuda/cuda_primitives.h"
 #include "device/cuda/warp.cuh"
 #include "render/splat/render_splat_cuda.cuh"
 
 #define THREADS    128u /* of kernels with a thread for each splat */
-#define SIDE       16u
+#define SIDE       SPLAT_TILE
 #define SAMPLES    (SIDE * SIDE)
 #define WARPS      (SAMPLES / CUDA_WARP)
 #define PATCH      4u /* samples of a side of what half a warp has */
@@ -28,19 +29,6 @@
 #define FEW        64u        /* points of a tile: a warp finds the limit of one, its lanes over the splats */
 #define CHUNK      256u       /* splats at once: their sums fit 32 bits, for a fragment adds up to 1023 * 1023 */
 #define WORDS      (uint32_t)(sizeof(render_splat) / sizeof(uint4))
-
-static __device__ __forceinline__ uint32_t tiles_of(const render_splat *splat) {
-    return (splat->u1 / SIDE - splat->u0 / SIDE + 1u) * (splat->v1 / SIDE - splat->v0 / SIDE + 1u);
-}
-
-/* Calls visit(tile) for some tiles of a splat: from first on, every step-th. */
-template <class VISIT>
-static __device__ __forceinline__ void for_some_tiles(const render_splat *splat, uint32_t wide, uint32_t first,
-                                                      uint32_t step, VISIT visit) {
-    const uint32_t u0 = splat->u0 / SIDE, v0 = splat->v0 / SIDE, columns = splat->u1 / SIDE - u0 + 1u;
-    const uint32_t count = tiles_of(splat);
-    for (uint32_t t = first; t < count; t += step) visit((v0 + t / columns) * wide + u0 + t % columns);
-}
 
 /* Calls visit(tile, splat) for each tile of the splats of a warp's threads: a thread for each, or LANES. All lanes call
    it. */
@@ -245,8 +233,8 @@ static __device__ __forceinline__ void limit_points(const splat_pass *pass, cons
     if (threadIdx.x < count) pass->limits[points->number[threadIdx.x]] = points->limit[threadIdx.x];
 }
 
-/* Limits of the samples that show a point; the others are not set. Layers behind the front have no samples of their
-   own. */
+/* Limits of the samples that show a point; of the others only where points are many. Layers behind the front have no
+   samples of their own. */
 static __global__ void __launch_bounds__(SAMPLES)
     limit_tiles(splat_pass pass, splat_tiles tiles, render_screen screen) {
     __shared__ tile_memory memory;
@@ -255,6 +243,8 @@ static __global__ void __launch_bounds__(SAMPLES)
     const bool shown = shows_point(&screen, &sample);
     uint32_t count = 0;
     const uint32_t place = block_append<WARPS>(shown, points.buffer, &count);
+    if (threadIdx.x == 0) tiles.changed[blockIdx.x] = count <= FEW;
+    if (threadIdx.x == 0 && blockIdx.x == 0) tiles.changed[tiles.count] = 0;
     if (count <= FEW) {
         if (shown) {
             points.number[place] = sample.number;
@@ -268,7 +258,7 @@ static __global__ void __launch_bounds__(SAMPLES)
     for_chunks(&pass, &tiles, &memory, [&](uint32_t, uint32_t splats) {
         limit = min(limit, find_limit(&pass, &memory, &sample, pick_splats(&memory, splats, &sample)));
     });
-    if (shown) pass.limits[sample.number] = limit;
+    if (sample.inside) pass.limits[sample.number] = limit;
 }
 
 /* ---- sums */
@@ -322,13 +312,14 @@ static __global__ void __launch_bounds__(SAMPLES)
                render_value shown) {
     __shared__ tile_memory memory;
     const tile_sample sample = sample_of_thread(&pass, &tiles);
-    const bool alone = tiles.first[blockIdx.x + 1] - tiles.first[blockIdx.x] <= CHUNK; /* all splats fit */
-    uint32_t ordered = UINT32_MAX, picked = 0;
+    const bool known = tiles.changed[blockIdx.x] == 0 && tiles.changed[tiles.count] == 0;
+    const bool alone = known || tiles.first[blockIdx.x + 1] - tiles.first[blockIdx.x] <= CHUNK; /* at once */
+    uint32_t ordered = known && sample.inside ? pass.limits[sample.number] : UINT32_MAX, picked = 0;
     render_sums sums = {0, {0, 0, 0}, {0, 0, 0}, 0};
     best_splat best = {0, UINT32_MAX};
     for_chunks(&pass, &tiles, &memory, [&](uint32_t first, uint32_t splats) {
         picked = pick_splats(&memory, splats, &sample);
-        ordered = min(ordered, find_limit(&pass, &memory, &sample, picked));
+        if (!known) ordered = min(ordered, find_limit(&pass, &memory, &sample, picked));
         if (!alone) return;
         add_fragments(&pass, &memory, &sample, picked, render_float_of_ordered(ordered), tiles.splats + first, &sums,
                       &best);
@@ -355,7 +346,8 @@ static mote_status reserve_tiles(mote_renderer *renderer, const splat_pass *pass
     tiles->count = tiles->wide * ((pass->view.height + SIDE - 1) / SIDE);
     tiles->first = (uint32_t *)render_buffer_of(renderer, ((uint64_t)tiles->count + 1) * sizeof(uint32_t));
     tiles->filled = (uint32_t *)render_buffer_of(renderer, ((uint64_t)tiles->count + 1) * sizeof(uint32_t));
-    if (tiles->first == NULL || tiles->filled == NULL) return MOTE_ERROR_MEMORY;
+    tiles->changed = (uint8_t *)render_buffer_of(renderer, (uint64_t)tiles->count + 1);
+    if (tiles->first == NULL || tiles->filled == NULL || tiles->changed == NULL) return MOTE_ERROR_MEMORY;
     return cuda_fill(renderer->device, tiles->filled, 0, ((uint64_t)tiles->count + 1) * sizeof(uint32_t));
 }
 
