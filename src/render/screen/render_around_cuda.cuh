@@ -26,8 +26,8 @@
 
 #define AROUND_THREADS  128u
 #define AROUND_WARPS    (AROUND_THREADS / CUDA_WARP)
-#define AROUND_SIDE     16u   /* samples of a tile: 2 x 2 blocks of the quadtree */
-#define AROUND_MAX_WIDE 62u   /* samples of a tile and what is around it; bits of a row */
+#define AROUND_HALO     2.0f  /* of the largest first radius of a tile: what most windows need in the end */
+#define AROUND_MAX_WIDE 62    /* samples of a tile and what is around it; bits of a row */
 #define AROUND_MAX      2048u /* points of these */
 #define AROUND_ROWS     (AROUND_MAX_WIDE * MOTE_RENDER_MAX_LAYERS)
 #define AROUND_NONE     UINT32_MAX
@@ -150,16 +150,17 @@ static __device__ __forceinline__ void render_fill_rows(const render_screen *scr
 /* The tile's halo: what most windows need, or what fits. Returns whether anything fits. */
 static __device__ __forceinline__ bool render_open_tile(const render_screen *screen, uint32_t k, uint32_t count,
                                                         render_around_place *place, render_around_tile *tile) {
-    uint32_t radius = 0;
+    float radius = 0;
     if (threadIdx.x == 0) tile->radius = tile->far = 0;
     __syncthreads();
     for (uint32_t n = threadIdx.x; n < count; n += AROUND_THREADS) {
         const uint32_t sample = screen->seen.sample[render_own_seen(screen, place, n)], width = screen->view.width;
-        radius = max(radius, (uint32_t)render_radius_of(screen, sample % width, sample / width, k));
+        radius = fmaxf(radius, render_radius_of(screen, sample % width, sample / width, k));
     }
-    atomicMax(&tile->radius, radius);
+    atomicMax(&tile->radius, __float_as_uint(warp_max(radius)));
     __syncthreads();
-    place->halo = (int32_t)min(tile->radius + tile->radius / 2 + 2, (AROUND_MAX_WIDE - (uint32_t)place->side) / 2);
+    const float wanted = AROUND_HALO * __uint_as_float(tile->radius) + 2;
+    place->halo = (int32_t)fminf(wanted, (float)((AROUND_MAX_WIDE - place->side) / 2));
     for (; place->halo > 0; place->halo -= (place->halo + 3) / 4) {
         place->wide = place->side + 2 * place->halo;
         if (render_make_rows(screen, place, tile) <= AROUND_MAX) break;
