@@ -26,7 +26,7 @@
 
 #define AROUND_THREADS  128u
 #define AROUND_WARPS    (AROUND_THREADS / CUDA_WARP)
-#define AROUND_HALO     2.0f  /* of the largest first radius of a tile: what most windows need in the end */
+#define AROUND_HALO     4.0f  /* of the largest first radius of a tile: what most windows need in the end */
 #define AROUND_MAX_WIDE 62    /* samples of a tile and what is around it; bits of a row */
 #define AROUND_MAX      2048u /* points of these */
 #define AROUND_ROWS     (AROUND_MAX_WIDE * MOTE_RENDER_MAX_LAYERS)

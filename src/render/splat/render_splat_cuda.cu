@@ -100,22 +100,13 @@ static __global__ void __launch_bounds__(THREADS)
     if (threadIdx.x == 0) atomicAdd(&counters->iterations, (unsigned long long)iterations);
 }
 
-static __device__ __forceinline__ void mark_changed(const render_splat *splat, const splat_tiles *tiles) {
-    if (tiles_of(splat) > SPLAT_MANY) {
-        tiles->changed[tiles->count] = 1;
-    } else {
-        for_some_tiles(splat, tiles->wide, 0, 1, [&](uint32_t tile) { tiles->changed[tile] = 1; });
-    }
-}
-
 /* By the limits of all; and how many are drawn then. */
 static __global__ void hide_splats(render_screen screen, const uint32_t *limits, uint32_t count, render_splat *splats,
-                                   splat_tiles tiles, render_counters *counters) {
+                                   render_counters *counters) {
     __shared__ uint32_t buffer[WARPS];
     const uint32_t i = blockIdx.x * THREADS + threadIdx.x;
     bool drawn = i < count && render_is_drawn(&splats[i]);
     if (drawn && render_is_hidden(&splats[i], limits, screen.seen.sample[i])) {
-        if (tiles.changed != NULL) mark_changed(&splats[i], &tiles);
         render_no_splat(&splats[i]);
         drawn = false;
     }
@@ -237,13 +228,10 @@ static mote_status reserve_sums(mote_renderer *renderer, splat_pass *pass) {
     return cuda_fill(gpu, pass->best_splat, 0xFF, samples * sizeof(uint32_t));
 }
 
-/* tiles: NULL: there are none */
-static mote_status hide(mote_renderer *renderer, const splat_tiles *tiles) {
-    const splat_tiles none = {0, 0, NULL, NULL, NULL, 0, NULL};
+static mote_status hide(mote_renderer *renderer) {
     const render_frame_cuda *frame = (const render_frame_cuda *)renderer->frame;
     CUDA_LAUNCH(renderer->device, hide_splats, cuda_blocks(frame->front_count, THREADS), THREADS, frame->screen,
-                frame->limits, frame->front_count, frame->splats, tiles != NULL ? *tiles : none,
-                frame->counters);
+                frame->limits, frame->front_count, frame->splats, frame->counters);
     return cuda_launched(renderer->device, "drawing splats");
 }
 
@@ -255,7 +243,7 @@ static mote_status draw_by_atomics(mote_renderer *renderer, splat_pass *pass) {
     MOTE_TRY(reserve_sums(renderer, pass));
     MOTE_TRY(cuda_fill(gpu, frame->limits, 0xFF, samples * sizeof(uint32_t)));
     CUDA_LAUNCH(gpu, limit_splats, warps, THREADS, *pass);
-    MOTE_TRY(hide(renderer, NULL));
+    MOTE_TRY(hide(renderer));
     MOTE_TRY(cuda_fill(gpu, frame->limits, 0xFF, samples * sizeof(uint32_t)));
     CUDA_LAUNCH(gpu, limit_splats, warps, THREADS, *pass);
     CUDA_LAUNCH(gpu, add_splats, warps, THREADS, *pass);
@@ -268,7 +256,7 @@ static mote_status draw_by_atomics(mote_renderer *renderer, splat_pass *pass) {
 static mote_status draw_by_tiles(mote_renderer *renderer, const splat_pass *pass, splat_tiles *tiles) {
     MOTE_TRY(render_fill_tiles_cuda(renderer, pass, tiles));
     MOTE_TRY(render_limit_tiles_cuda(renderer, pass, tiles));
-    MOTE_TRY(hide(renderer, tiles));
+    MOTE_TRY(hide(renderer));
     return render_show_tiles_cuda(renderer, pass, tiles);
 }
 

@@ -27,24 +27,7 @@ typedef struct splat_tiles {
     uint32_t *filled;     /* [count + 1] splats of a tile: while they are counted, and while its list is filled */
     uint32_t *splats;     /* [total] */
     uint64_t total;
-    uint8_t *changed; /* [count + 1] 1: limits are to be made anew, as a splat was hidden; the last: those of all tiles */
 } splat_tiles;
-
-#define SPLAT_TILE     16u   /* samples of a side */
-#define SPLAT_MANY     1024u /* tiles of a hidden splat: its thread does not mark so many */
-
-static __device__ __forceinline__ uint32_t tiles_of(const render_splat *splat) {
-    return (splat->u1 / SPLAT_TILE - splat->u0 / SPLAT_TILE + 1u) * (splat->v1 / SPLAT_TILE - splat->v0 / SPLAT_TILE + 1u);
-}
-
-/* Calls visit(tile) for some tiles of a splat: from first on, every step-th. */
-template <class VISIT>
-static __device__ __forceinline__ void for_some_tiles(const render_splat *splat, uint32_t wide, uint32_t first,
-                                                      uint32_t step, VISIT visit) {
-    const uint32_t u0 = splat->u0 / SPLAT_TILE, v0 = splat->v0 / SPLAT_TILE, columns = splat->u1 / SPLAT_TILE - u0 + 1u;
-    const uint32_t count = tiles_of(splat);
-    for (uint32_t t = first; t < count; t += step) visit((v0 + t / columns) * wide + u0 + t % columns);
-}
 
 /* ---- render_tiles_cuda.cu */
 /* Where the lists of tiles begin; fits: whether they are short enough. Waits. */

@@ -1,26 +1,28 @@
 /* Splats by tiles of 16 x 16 samples, for speed: a block for each tile, a thread for each sample, which keeps its limit
    and its sums in registers. No atomics on samples, and no sums in memory.
 
-   The block brings the splats of its list to shared memory, and each half of a warp, which has 4 x 4 samples, picks
+   The block brings the splats of its list to shared memory, and each quarter of a warp, which has 4 x 2 samples, picks
    those that can cover one of its own: so most threads have a fragment most of the time.
 
-     warp   0   0   1   1        lane  0  1  2  3 | 16 17 18 19
-            2   2   3   3              4  5  6  7 | 20 21 22 23
-            4   4   5   5              8  9 10 11 | 24 25 26 27
-            6   6   7   7             12 13 14 15 | 28 29 30 31
+     warp   0   0   1   1        lane  0  1  2  3 |  8  9 10 11
+            2   2   3   3              4  5  6  7 | 12 13 14 15
+            4   4   5   5             ------------+------------
+            6   6   7   7             16 17 18 19 | 24 25 26 27
+                                      20 21 22 23 | 28 29 30 31
 
-   The limits that tell which splats are hidden are asked for at the samples of points. Where there are many of these, all
-   samples get theirs, and keep it if none of the tile's splats is hidden. */
+   The limits that tell which splats are hidden are asked for at the samples of points alone: others have none. */
 #include "device/cuda/cuda_primitives.h"
 #include "device/cuda/warp.cuh"
 #include "render/splat/render_splat_cuda.cuh"
 
 #define THREADS    128u /* of kernels with a thread for each splat */
-#define SIDE       SPLAT_TILE
+#define SIDE       16u
 #define SAMPLES    (SIDE * SIDE)
 #define WARPS      (SAMPLES / CUDA_WARP)
-#define PATCH      4u /* samples of a side of what half a warp has */
-#define HALVES     (2 * WARPS)
+#define QUARTERS   4u
+#define QUARTER    (CUDA_WARP / QUARTERS)
+#define PATCH_U    4u /* samples of a quarter */
+#define PATCH_V    2u
 #define OWN_TILES  8u /* of a splat, that its thread goes through alone; the warp helps with more */
 #define GROUP      8u /* threads of a splat where there are few of these */
 #define FEW_SPLATS (1u << 17)
@@ -29,6 +31,19 @@
 #define FEW        64u        /* points of a tile: a warp finds the limit of one, its lanes over the splats */
 #define CHUNK      256u       /* splats at once: their sums fit 32 bits, for a fragment adds up to 1023 * 1023 */
 #define WORDS      (uint32_t)(sizeof(render_splat) / sizeof(uint4))
+
+static __device__ __forceinline__ uint32_t tiles_of(const render_splat *splat) {
+    return (splat->u1 / SIDE - splat->u0 / SIDE + 1u) * (splat->v1 / SIDE - splat->v0 / SIDE + 1u);
+}
+
+/* Calls visit(tile) for some tiles of a splat: from first on, every step-th. */
+template <class VISIT>
+static __device__ __forceinline__ void for_some_tiles(const render_splat *splat, uint32_t wide, uint32_t first,
+                                                      uint32_t step, VISIT visit) {
+    const uint32_t u0 = splat->u0 / SIDE, v0 = splat->v0 / SIDE, columns = splat->u1 / SIDE - u0 + 1u;
+    const uint32_t count = tiles_of(splat);
+    for (uint32_t t = first; t < count; t += step) visit((v0 + t / columns) * wide + u0 + t % columns);
+}
 
 /* Calls visit(tile, splat) for each tile of the splats of a warp's threads: a thread for each, or LANES. All lanes call
    it. */
@@ -76,7 +91,7 @@ typedef struct splat_bounds {
 typedef struct tile_memory {
     uint4 words[CHUNK * WORDS];
     splat_bounds bounds[CHUNK];
-    uint8_t picked[HALVES][CHUNK]; /* by half a warp each */
+    uint8_t picked[WARPS * QUARTERS][CHUNK];
 } tile_memory;
 
 /* Splats first to end of a list, at most CHUNK; returns how many. All threads of the block call it. */
@@ -118,30 +133,34 @@ typedef struct tile_sample {
 static __device__ __forceinline__ tile_sample sample_of_thread(const splat_pass *pass, const splat_tiles *tiles) {
     const uint32_t warp = threadIdx.x / CUDA_WARP, lane = warp_lane();
     tile_sample s;
-    s.u = blockIdx.x % tiles->wide * SIDE + warp % 2 * (2 * PATCH) + lane / 16 * PATCH + lane % PATCH;
-    s.v = blockIdx.x / tiles->wide * SIDE + warp / 2 * PATCH + lane / PATCH % PATCH;
+    const uint32_t column = 2 * (warp % 2) + lane / QUARTER % 2, row = 2 * (warp / 2) + lane / QUARTER / 2;
+    s.u = blockIdx.x % tiles->wide * SIDE + column * PATCH_U + lane % PATCH_U;
+    s.v = blockIdx.x / tiles->wide * SIDE + row * PATCH_V + lane % QUARTER / PATCH_U;
     s.number = (uint64_t)s.v * pass->view.width + s.u;
     s.inside = s.u < pass->view.width && s.v < pass->view.height;
     return s;
 }
 
-/* The splats that can cover samples of this thread's half of a warp; returns how many. */
+/* The splats that can cover samples of this thread's quarter of a warp; returns how many. */
 static __device__ __forceinline__ uint32_t pick_splats(tile_memory *memory, uint32_t count, const tile_sample *sample) {
     const uint32_t u = warp_broadcast(sample->u, 0), v = warp_broadcast(sample->v, 0);
     const uint32_t warp = threadIdx.x / CUDA_WARP;
-    uint32_t counts[2] = {0, 0};
+    uint32_t counts[QUARTERS] = {0, 0, 0, 0}, mine = 0;
     for (uint32_t from = 0; from < count; from += CUDA_WARP) {
         const uint32_t s = from + warp_lane();
         const splat_bounds bounds = memory->bounds[min(s, count - 1)];
-        for (uint32_t half = 0; half < 2; half++) {
-            const uint32_t u0 = u + half * PATCH;
-            const bool over = s < count && is_over(&bounds, u0, v, u0 + PATCH - 1, v + PATCH - 1);
-            const uint32_t to = warp_append(over, &counts[half]);
-            if (over) memory->picked[2 * warp + half][to] = (uint8_t)s;
+#pragma unroll
+        for (uint32_t q = 0; q < QUARTERS; q++) {
+            const uint32_t u0 = u + q % 2 * PATCH_U, v0 = v + q / 2 * PATCH_V;
+            const bool over = s < count && is_over(&bounds, u0, v0, u0 + PATCH_U - 1, v0 + PATCH_V - 1);
+            const uint32_t to = warp_append(over, &counts[q]);
+            if (over) memory->picked[warp * QUARTERS + q][to] = (uint8_t)s;
         }
     }
     __syncwarp();
-    return counts[warp_lane() / 16];
+#pragma unroll
+    for (uint32_t q = 0; q < QUARTERS; q++) mine = warp_lane() / QUARTER == q ? counts[q] : mine;
+    return mine;
 }
 
 /* Whether a splat covers a sample. */
@@ -157,7 +176,7 @@ static __device__ __forceinline__ bool find_fragment(const splat_pass *pass, con
 template <class VISIT>
 static __device__ __forceinline__ void for_fragments(const splat_pass *pass, const tile_memory *memory,
                                                      const tile_sample *sample, uint32_t picked, VISIT visit) {
-    const uint8_t *mine = memory->picked[threadIdx.x / 16];
+    const uint8_t *mine = memory->picked[threadIdx.x / QUARTER];
     for (uint32_t n = 0; n < picked; n++) {
         const uint32_t s = mine[n];
         const render_splat splat = splat_at(memory, s);
@@ -233,8 +252,8 @@ static __device__ __forceinline__ void limit_points(const splat_pass *pass, cons
     if (threadIdx.x < count) pass->limits[points->number[threadIdx.x]] = points->limit[threadIdx.x];
 }
 
-/* Limits of the samples that show a point; of the others only where points are many. Layers behind the front have no
-   samples of their own. */
+/* Limits of the samples that show a point; the others are not set. Layers behind the front have no samples of their
+   own. */
 static __global__ void __launch_bounds__(SAMPLES)
     limit_tiles(splat_pass pass, splat_tiles tiles, render_screen screen) {
     __shared__ tile_memory memory;
@@ -243,8 +262,6 @@ static __global__ void __launch_bounds__(SAMPLES)
     const bool shown = shows_point(&screen, &sample);
     uint32_t count = 0;
     const uint32_t place = block_append<WARPS>(shown, points.buffer, &count);
-    if (threadIdx.x == 0) tiles.changed[blockIdx.x] = count <= FEW;
-    if (threadIdx.x == 0 && blockIdx.x == 0) tiles.changed[tiles.count] = 0;
     if (count <= FEW) {
         if (shown) {
             points.number[place] = sample.number;
@@ -258,7 +275,7 @@ static __global__ void __launch_bounds__(SAMPLES)
     for_chunks(&pass, &tiles, &memory, [&](uint32_t, uint32_t splats) {
         limit = min(limit, find_limit(&pass, &memory, &sample, pick_splats(&memory, splats, &sample)));
     });
-    if (sample.inside) pass.limits[sample.number] = limit;
+    if (shown) pass.limits[sample.number] = limit;
 }
 
 /* ---- sums */
@@ -307,19 +324,18 @@ static __device__ __forceinline__ void add_fragments(const splat_pass *pass, con
     add_run(&run, sums);
 }
 
-static __global__ void __launch_bounds__(SAMPLES)
+static __global__ void __launch_bounds__(SAMPLES, 3)
     show_tiles(splat_pass pass, splat_tiles tiles, render_screen screen, render_points points, render_samples to,
                render_value shown) {
     __shared__ tile_memory memory;
     const tile_sample sample = sample_of_thread(&pass, &tiles);
-    const bool known = tiles.changed[blockIdx.x] == 0 && tiles.changed[tiles.count] == 0;
-    const bool alone = known || tiles.first[blockIdx.x + 1] - tiles.first[blockIdx.x] <= CHUNK; /* at once */
-    uint32_t ordered = known && sample.inside ? pass.limits[sample.number] : UINT32_MAX, picked = 0;
+    const bool alone = tiles.first[blockIdx.x + 1] - tiles.first[blockIdx.x] <= CHUNK; /* all splats fit */
+    uint32_t ordered = UINT32_MAX, picked = 0;
     render_sums sums = {0, {0, 0, 0}, {0, 0, 0}, 0};
     best_splat best = {0, UINT32_MAX};
     for_chunks(&pass, &tiles, &memory, [&](uint32_t first, uint32_t splats) {
         picked = pick_splats(&memory, splats, &sample);
-        if (!known) ordered = min(ordered, find_limit(&pass, &memory, &sample, picked));
+        ordered = min(ordered, find_limit(&pass, &memory, &sample, picked));
         if (!alone) return;
         add_fragments(&pass, &memory, &sample, picked, render_float_of_ordered(ordered), tiles.splats + first, &sums,
                       &best);
@@ -346,8 +362,7 @@ static mote_status reserve_tiles(mote_renderer *renderer, const splat_pass *pass
     tiles->count = tiles->wide * ((pass->view.height + SIDE - 1) / SIDE);
     tiles->first = (uint32_t *)render_buffer_of(renderer, ((uint64_t)tiles->count + 1) * sizeof(uint32_t));
     tiles->filled = (uint32_t *)render_buffer_of(renderer, ((uint64_t)tiles->count + 1) * sizeof(uint32_t));
-    tiles->changed = (uint8_t *)render_buffer_of(renderer, (uint64_t)tiles->count + 1);
-    if (tiles->first == NULL || tiles->filled == NULL || tiles->changed == NULL) return MOTE_ERROR_MEMORY;
+    if (tiles->first == NULL || tiles->filled == NULL) return MOTE_ERROR_MEMORY;
     return cuda_fill(renderer->device, tiles->filled, 0, ((uint64_t)tiles->count + 1) * sizeof(uint32_t));
 }
 
