@@ -205,23 +205,20 @@ typedef struct candidate {
 #define RULED_OUT      (RENDER_PATCH + 1u) /* a place that rules all out: no least depth of a patch is 0 */
 #define MAX_CANDIDATES 320u                /* more than a chunk has points */
 
-/* Of a warp, in shared memory. BEHIND: what is behind a layer is drawn. */
-template <bool BEHIND> struct draw_memory {
+/* Of a warp, in shared memory. */
+typedef struct draw_memory {
     uint8_t groups[RENDER_GROUPS];
-    uint32_t patch[RENDER_PATCH + 2];              /* at least how near something is, as positive floats */
-    uint32_t front[BEHIND ? RENDER_PATCH + 2 : 1]; /* that layer's depths, likewise */
+    uint32_t patch[RENDER_PATCH + 2]; /* at least how near something is, as positive floats */
     union {
         candidate candidates[MAX_CANDIDATES];
         uint16_t queue[RENDER_QUEUE];
     };
-};
+} draw_memory;
 
 /* Four points of a lane: their places in the patch, and their least depths. A bit for each that is not ruled out.
    Without branches. */
-template <bool BEHIND>
-static __device__ __forceinline__ uint32_t find_in_patch(const render_steps *s, bool perspective,
-                                                         const draw_memory<BEHIND> *memory, render_words words,
-                                                         uint32_t place[RENDER_AT_ONCE],
+static __device__ __forceinline__ uint32_t find_in_patch(const render_steps *s, bool perspective, const uint32_t *patch,
+                                                         render_words words, uint32_t place[RENDER_AT_ONCE],
                                                          uint32_t least[RENDER_AT_ONCE]) {
     uint32_t open = 0;
 #pragma unroll
@@ -231,25 +228,16 @@ static __device__ __forceinline__ uint32_t find_in_patch(const render_steps *s, 
                                       render_step_float(words.z, j), RULED_OUT, UNSURE, &depth);
         least[j] = __float_as_uint(depth - s->depth_slack);
         const bool drawn = (words.x >> 16 * j & RENDER_STEP_DRAWN) != 0;
-        bool can = drawn & (least[j] <= memory->patch[place[j]]);
-        if (BEHIND) can = can & (__float_as_uint(depth + s->depth_slack) > memory->front[place[j]]);
-        open |= (can ? 1u : 0u) << j;
+        open |= (drawn & (least[j] <= patch[place[j]]) ? 1u : 0u) << j;
     }
     return open;
 }
 
-/* Whether something that is no nearer than that is surely behind the layer. */
-template <bool BEHIND>
-static __device__ __forceinline__ bool is_behind(const draw_memory<BEHIND> *memory, uint32_t place, uint32_t least) {
-    return !BEHIND || least > memory->front[place];
-}
-
 /* Puts a lane's open points behind the count candidates, and lowers the patch by all that are new. */
-template <bool BEHIND>
 static __device__ __forceinline__ void add_candidates(const render_steps *steps, uint32_t open, uint32_t first,
                                                       const uint32_t place[RENDER_AT_ONCE],
-                                                      const uint32_t least[RENDER_AT_ONCE],
-                                                      draw_memory<BEHIND> *memory, uint32_t *count) {
+                                                      const uint32_t least[RENDER_AT_ONCE], draw_memory *memory,
+                                                      uint32_t *count) {
     const float both_slacks = 2.25f * steps->depth_slack; /* a sum rounds, too */
     const uint32_t before = *count;
 #pragma unroll
@@ -263,15 +251,13 @@ static __device__ __forceinline__ void add_candidates(const render_steps *steps,
     for (uint32_t at = before + warp_lane(); at < *count; at += CUDA_WARP) {
         const candidate one = memory->candidates[at];
         const uint32_t most = __float_as_uint(__uint_as_float(one.least) + both_slacks);
-        const uint32_t at_place = one.point >> 16;
-        if (at_place != UNSURE && is_behind(memory, at_place, one.least)) atomicMin(&memory->patch[at_place], most);
+        if (one.point >> 16 != UNSURE) atomicMin(&memory->patch[one.point >> 16], most);
     }
     __syncwarp();
 }
 
 /* Keeps the candidates that nothing has ruled out since; returns how many. */
-template <bool BEHIND>
-static __device__ __forceinline__ uint32_t keep_candidates(draw_memory<BEHIND> *memory, uint32_t count) {
+static __device__ __forceinline__ uint32_t keep_candidates(draw_memory *memory, uint32_t count) {
     uint32_t kept = 0;
     for (uint32_t from = 0; from < count; from += CUDA_WARP) {
         const uint32_t at = from + warp_lane();
@@ -290,82 +276,71 @@ static __device__ __forceinline__ uint32_t keep_candidates(draw_memory<BEHIND> *
 }
 
 /* In double precision. */
-template <bool BEHIND>
 static __device__ __forceinline__ void draw_candidates(const render_points *points, const render_view *view,
-                                                       uint32_t begin, uint32_t count,
-                                                       const draw_memory<BEHIND> *memory, const uint64_t *before,
+                                                       uint32_t begin, uint32_t count, const draw_memory *memory,
                                                        uint64_t *keys) {
     for (uint32_t at = warp_lane(); at < count; at += CUDA_WARP) {
-        draw_point<BEHIND>(points, view, begin + (memory->candidates[at].point & 0xFFFFu), before, keys);
+        draw_point<false>(points, view, begin + (memory->candidates[at].point & 0xFFFFu), NULL, keys);
     }
     __syncwarp();
 }
 
 /* Groups that can show something. Those within a sample lower it first, so that they rule each other out. */
-template <bool BEHIND>
 static __device__ __forceinline__ uint32_t find_open_groups(const render_points *points, const render_view *view,
                                                             const render_steps *steps, uint32_t batch,
-                                                            draw_memory<BEHIND> *memory) {
+                                                            uint32_t *patch) {
     const render_group group = render_see_group(points, steps, view->perspective, batch);
     const uint32_t pitch = steps->width, nearest = __float_as_uint(group.near_depth);
-    const uint32_t first = group.v0 * pitch + group.u0;
     const bool known = group.known && group.near_depth > 0.0f;
-    if (known && group.drawn && group.single && is_behind(memory, first, nearest)) {
-        atomicMin(&memory->patch[first], __float_as_uint(group.far_depth));
+    if (known && group.drawn && group.single) {
+        atomicMin(&patch[group.v0 * pitch + group.u0], __float_as_uint(group.far_depth));
     }
     __syncwarp();
-    const bool hidden =
-        known && group.drawn &&
-        render_is_hidden_group(&group, pitch, [&](uint32_t place) { return nearest > memory->patch[place]; });
+    const bool hidden = known && group.drawn &&
+                        render_is_hidden_group(&group, pitch, [&](uint32_t place) { return nearest > patch[place]; });
     return __ballot_sync(CUDA_ALL, group.drawn && !hidden);
 }
 
-template <bool BEHIND>
 static __device__ __forceinline__ void draw_patch(const render_points *points, const render_view *view,
                                                   const render_steps *steps, uint32_t batch, uint32_t groups,
-                                                  const uint64_t *before, uint64_t *keys,
-                                                  draw_memory<BEHIND> *memory) {
+                                                  uint64_t *keys, draw_memory *memory) {
     uint32_t count = 0;
     const uint32_t begin = batch * RENDER_BATCH;
     if (warp_lane() == 0) memory->patch[UNSURE] = UINT32_MAX;
     if (warp_lane() == 0) memory->patch[RULED_OUT] = 0;
-    if (BEHIND && warp_lane() == 0) memory->front[UNSURE] = memory->front[RULED_OUT] = 0;
     const float by = 1.0f / (float)steps->width;
     for (uint32_t place = warp_lane(); place < render_patch_size(steps); place += CUDA_WARP) {
-        const uint32_t sample = render_patch_sample(view, steps, by, place);
-        memory->patch[place] = render_positive(render_key_depth(keys[sample]));
-        if (BEHIND) memory->front[place] = render_positive(render_key_depth(before[sample]));
+        memory->patch[place] = render_positive(render_key_depth(keys[render_patch_sample(view, steps, by, place)]));
     }
     __syncwarp();
-    groups &= find_open_groups(points, view, steps, batch, memory);
+    groups &= find_open_groups(points, view, steps, batch, memory->patch);
     render_for_groups(points, batch, groups, memory->groups, [&](uint32_t first, render_words words) {
         uint32_t place[RENDER_AT_ONCE], least[RENDER_AT_ONCE];
-        const uint32_t open = find_in_patch(steps, view->perspective, memory, words, place, least);
+        const uint32_t open = find_in_patch(steps, view->perspective, memory->patch, words, place, least);
         if (!__any_sync(CUDA_ALL, open != 0)) return;
         add_candidates(steps, open, first, place, least, memory, &count);
         if (count <= MAX_CANDIDATES - RENDER_CHUNK) return;
         count = keep_candidates(memory, count);
         if (count <= MAX_CANDIDATES - RENDER_CHUNK) return;
-        draw_candidates(points, view, begin, count, memory, before, keys);
+        draw_candidates(points, view, begin, count, memory, keys);
         count = 0;
     });
     count = keep_candidates(memory, count);
-    draw_candidates(points, view, begin, count, memory, before, keys);
+    draw_candidates(points, view, begin, count, memory, keys);
 }
 
-/* Threads of a block; patches of what is behind take more memory. */
-#define DRAW_THREADS(behind) ((behind) ? 128u : THREADS)
-
 template <bool BEHIND>
-static __global__ void __launch_bounds__(DRAW_THREADS(BEHIND), BEHIND ? 8 : 4)
+static __global__ void __launch_bounds__(THREADS, 4)
     draw_list(render_points points, render_view view, render_list list, const uint64_t *before, uint64_t *keys) {
-    __shared__ draw_memory<BEHIND> memories[DRAW_THREADS(BEHIND) / CUDA_WARP];
-    draw_memory<BEHIND> *memory = &memories[threadIdx.x / CUDA_WARP];
+    __shared__ draw_memory memories[WARPS];
+    draw_memory *memory = &memories[threadIdx.x / CUDA_WARP];
     render_for_parts(&list, [&](uint32_t batch, const render_steps &steps, uint32_t groups) {
-        if (steps.patch != 0) {
-            draw_patch<BEHIND>(&points, &view, &steps, batch, groups, before, keys, memory);
+        if (!BEHIND && steps.patch != 0) {
+            draw_patch(&points, &view, &steps, batch, groups, keys, memory);
         } else {
-            draw_sparse<BEHIND>(&points, &view, &steps, batch, groups, before, keys, memory->groups, memory->queue);
+            render_steps whole = steps;
+            if (BEHIND && steps.patch != 0) render_leave_patch(&view, &whole);
+            draw_sparse<BEHIND>(&points, &view, &whole, batch, groups, before, keys, memory->groups, memory->queue);
         }
     });
 }
@@ -471,21 +446,20 @@ mote_status render_find_behind_cuda(mote_renderer *renderer, const render_job *j
     mote_device *gpu = renderer->device;
     render_frame_cuda *frame = (render_frame_cuda *)renderer->frame;
     const uint64_t size_bytes = samples_of(&job->view) * sizeof(uint64_t);
-    const uint32_t threads = DRAW_THREADS(true);
-    const uint32_t full = cuda_resident_blocks(gpu, (const void *)draw_list<true>, threads);
+    const uint32_t full = cuda_resident_blocks(gpu, (const void *)draw_list<true>, THREADS);
     render_list known = frame->known;
     frame->keys[layer + 1] = (uint64_t *)render_buffer_of(renderer, size_bytes);
     if (frame->keys[layer + 1] == NULL) return MOTE_ERROR_MEMORY;
     MOTE_TRY(cuda_fill(gpu, frame->keys[layer + 1], 0xFF, size_bytes));
     known.taken = &frame->counters->taken[RENDER_LIST_AGAIN + layer];
-    CUDA_LAUNCH(gpu, (draw_list<true>), full, threads, renderer->points, job->view, known, frame->keys[layer],
+    CUDA_LAUNCH(gpu, (draw_list<true>), full, THREADS, renderer->points, job->view, known, frame->keys[layer],
                 frame->keys[layer + 1]);
     render_begin_list(frame, RENDER_LIST_MORE + layer, &frame->others);
     MOTE_TRY(render_measure_depths_cuda(renderer, &job->view, frame->keys[layer + 1]));
     CUDA_LAUNCH(gpu, list_visible, cuda_blocks(renderer->points.batch_count, THREADS), THREADS, renderer->points,
                 job->view, frame->depths, frame->keys[layer + 1], (const uint32_t *)NULL, frame->batch_states, true,
                 frame->others);
-    CUDA_LAUNCH(gpu, (draw_list<true>), full, threads, renderer->points, job->view, frame->others, frame->keys[layer],
+    CUDA_LAUNCH(gpu, (draw_list<true>), full, THREADS, renderer->points, job->view, frame->others, frame->keys[layer],
                 frame->keys[layer + 1]);
     return cuda_launched(gpu, "drawing layers");
 }

@@ -29,6 +29,8 @@
 #define AROUND_HALO     4.0f  /* of the largest first radius of a tile: what most windows need in the end */
 #define AROUND_MAX_WIDE 62    /* samples of a tile and what is around it; bits of a row */
 #define AROUND_MAX      2048u /* points of these */
+#define AROUND_FEW      400u  /* as many are looked at by all threads of a tile, whatever their windows */
+#define AROUND_WIDER    1.3f  /* the first window, over the radius that the quadtree tells: more are done with one */
 #define AROUND_ROWS     (AROUND_MAX_WIDE * MOTE_RENDER_MAX_LAYERS)
 #define AROUND_NONE     UINT32_MAX
 
@@ -47,6 +49,7 @@ typedef struct render_around_place {
     uint32_t block, blocks; /* of the quadtree: where its own begin, and how many it has */
     int32_t u, v, side;     /* its samples */
     int32_t halo, wide;     /* samples around it on each side; side + 2 halo */
+    uint32_t count;         /* points of all these */
     double origin[3];
 } render_around_place;
 
@@ -86,29 +89,55 @@ static __device__ __forceinline__ uint32_t render_own_seen(const render_screen *
     }
 }
 
+/* Eight samples of a row that are in one block of the quadtree: the points that they show, bit by bit. */
+typedef struct render_around_part {
+    uint32_t row, block, layer, bits; /* bits: those within the tile and its halo */
+    int32_t x;                        /* of the first of eight, in the tile's columns; may be negative */
+    uint32_t shift;                   /* where they are in the block's mask */
+} render_around_part;
+
+/* Calls visit(part) for the parts of all rows, each thread for some. */
+template <class VISIT>
+static __device__ __forceinline__ void render_for_parts_of(const render_screen *screen,
+                                                           const render_around_place *place, VISIT visit) {
+    const int32_t u0 = place->u - place->halo, v0 = place->v - place->halo;
+    const int32_t v1 = min(v0 + place->wide, (int32_t)screen->view.height) - 1;
+    const int32_t u1 = min(u0 + place->wide, (int32_t)screen->view.width) - 1;
+    const uint32_t top = (uint32_t)max(v0, 0), first = (uint32_t)max(u0, 0) / RENDER_BLOCK;
+    const uint32_t columns = (uint32_t)u1 / RENDER_BLOCK - first + 1, rows = (uint32_t)v1 - top + 1;
+    for (uint32_t n = threadIdx.x; n < columns * rows * screen->layer_count; n += AROUND_THREADS) {
+        const uint32_t column = first + n % columns, v = top + n / columns % rows;
+        render_around_part part;
+        part.layer = n / columns / rows;
+        part.block = render_block_of(screen, column, v / RENDER_BLOCK);
+        part.shift = v % RENDER_BLOCK * RENDER_BLOCK;
+        part.row = part.layer * (uint32_t)place->wide + (uint32_t)((int32_t)v - v0);
+        part.x = (int32_t)(column * RENDER_BLOCK) - u0;
+        part.bits = (uint32_t)(screen->layers[part.layer].mask[part.block] >> part.shift) & 0xFFu;
+        if (part.x < 0) part.bits &= 0xFFu << -part.x;
+        if (part.x + 8 > place->wide) part.bits &= 0xFFu >> (part.x + 8 - place->wide);
+        if (part.bits != 0) visit(part);
+    }
+}
+
 /* Rows of the tile with a halo, and where they begin. Returns how many points they have. */
 static __device__ __forceinline__ uint32_t render_make_rows(const render_screen *screen,
                                                             const render_around_place *place,
                                                             render_around_tile *tile) {
-    const uint32_t wide = (uint32_t)place->wide, all = wide * screen->layer_count;
-    const int32_t u0 = place->u - place->halo, v0 = place->v - place->halo;
+    const uint32_t all = (uint32_t)place->wide * screen->layer_count;
     uint32_t before = 0;
+    for (uint32_t r = threadIdx.x; r < all; r += AROUND_THREADS) tile->rows[r] = 0;
+    __syncthreads();
+    render_for_parts_of(screen, place, [&](const render_around_part &part) {
+        const uint64_t bits = part.x >= 0 ? (uint64_t)part.bits << part.x : part.bits >> -part.x;
+        atomicOr((unsigned long long *)&tile->rows[part.row], (unsigned long long)bits);
+    });
+    __syncthreads();
     for (uint32_t from = 0; from < all; from += AROUND_THREADS) {
         const uint32_t r = from + threadIdx.x;
-        const int32_t v = v0 + (int32_t)(r % wide);
-        uint64_t row = 0;
-        if (r < all && v >= 0 && v < (int32_t)screen->view.height) {
-            for (int32_t u = (u0 > 0 ? u0 : 0) & ~7; u < u0 + (int32_t)wide && u < (int32_t)screen->view.width; u += 8) {
-                const uint32_t block = render_block_of(screen, (uint32_t)u / RENDER_BLOCK, (uint32_t)v / RENDER_BLOCK);
-                const uint64_t bits = screen->layers[r / wide].mask[block] >> 8 * ((uint32_t)v % RENDER_BLOCK) & 0xFFu;
-                row |= u >= u0 ? bits << (u - u0) : bits >> (u0 - u);
-            }
-            row &= (1ull << wide) - 1;
-        }
         uint32_t count = 0;
-        const uint32_t begin =
-            before + block_scan_exclusive<AROUND_WARPS>(render_popcount(row), tile->buffer, &count);
-        if (r < all) tile->rows[r] = row;
+        const uint32_t begin = before + block_scan_exclusive<AROUND_WARPS>(
+                                            r < all ? render_popcount(tile->rows[r]) : 0, tile->buffer, &count);
         if (r < all) tile->first[r] = begin;
         before += count;
         __syncthreads();
@@ -116,34 +145,27 @@ static __device__ __forceinline__ uint32_t render_make_rows(const render_screen 
     return before;
 }
 
-/* Coordinates of the rows' points: a warp takes a block of the quadtree, whose points follow each other. */
+/* Coordinates of the rows' points: those of a part follow each other. */
 static __device__ __forceinline__ void render_fill_rows(const render_screen *screen, const render_around_place *place,
                                                         render_around_tile *tile) {
-    const int32_t u0 = place->u - place->halo, v0 = place->v - place->halo;
-    const int32_t u1 = min(u0 + place->wide, (int32_t)screen->view.width) - 1;
-    const int32_t v1 = min(v0 + place->wide, (int32_t)screen->view.height) - 1;
-    const uint32_t b0 = (uint32_t)max(u0, 0) / RENDER_BLOCK, c0 = (uint32_t)max(v0, 0) / RENDER_BLOCK;
-    const uint32_t wide = (uint32_t)u1 / RENDER_BLOCK - b0 + 1, high = (uint32_t)v1 / RENDER_BLOCK - c0 + 1;
     float farthest = 0;
-    for (uint32_t n = threadIdx.x / CUDA_WARP; n < wide * high * screen->layer_count; n += AROUND_WARPS) {
-        const uint32_t b = b0 + n % wide, c = c0 + n / wide % high, l = n / wide / high;
-        const uint32_t block = render_block_of(screen, b, c), first = screen->layers[l].first[block];
-        const uint64_t mask = screen->layers[l].mask[block];
-        for (uint32_t bit = warp_lane(); bit < RENDER_BLOCK_SAMPLES; bit += CUDA_WARP) {
-            const int32_t x = (int32_t)(b * RENDER_BLOCK + bit % RENDER_BLOCK) - u0;
-            const int32_t y = (int32_t)(c * RENDER_BLOCK + bit / RENDER_BLOCK) - v0;
-            if ((mask >> bit & 1) == 0 || x < 0 || x >= place->wide || y < 0 || y >= place->wide) continue;
-            const uint32_t row = l * (uint32_t)place->wide + (uint32_t)y;
-            const uint32_t to = tile->first[row] + render_popcount(tile->rows[row] & ((1ull << x) - 1));
-            const uint32_t seen = first + render_popcount(mask & ((1ull << bit) - 1));
-            tile->seen[to] = seen;
+    render_for_parts_of(screen, place, [&](const render_around_part &part) {
+        const uint32_t skipped = render_lowest_bit(part.bits);
+        const uint64_t before = (1ull << (uint32_t)(part.x + (int32_t)skipped)) - 1;
+        const uint64_t mask = screen->layers[part.layer].mask[part.block];
+        const uint32_t to = tile->first[part.row] + render_popcount(tile->rows[part.row] & before);
+        const uint32_t seen = screen->layers[part.layer].first[part.block] +
+                              render_popcount(mask & ((1ull << (part.shift + skipped)) - 1));
+        const uint32_t count = render_popcount(part.bits);
+        for (uint32_t n = 0; n < count; n++) {
+            tile->seen[to + n] = seen + n;
             for (int k = 0; k < 3; k++) {
-                const float at = (float)(screen->seen.at[k][seen] - place->origin[k]);
-                tile->at[k][to] = at;
+                const float at = (float)(screen->seen.at[k][seen + n] - place->origin[k]);
+                tile->at[k][to + n] = at;
                 farthest = fmaxf(farthest, fabsf(at));
             }
         }
-    }
+    });
     atomicMax(&tile->far, __float_as_uint(warp_max(farthest)));
 }
 
@@ -163,7 +185,8 @@ static __device__ __forceinline__ bool render_open_tile(const render_screen *scr
     place->halo = (int32_t)fminf(wanted, (float)((AROUND_MAX_WIDE - place->side) / 2));
     for (; place->halo > 0; place->halo -= (place->halo + 3) / 4) {
         place->wide = place->side + 2 * place->halo;
-        if (render_make_rows(screen, place, tile) <= AROUND_MAX) break;
+        place->count = render_make_rows(screen, place, tile);
+        if (place->count <= AROUND_MAX) break;
     }
     if (place->halo <= 0) return false;
     const uint32_t one = render_own_seen(screen, place, 0);
@@ -184,25 +207,36 @@ typedef struct render_around_point {
 
 #define AROUND_PLACE (AROUND_MAX - 1) /* bits of a number that say where a neighbour is */
 
-/* Calls visit(place, squared distance) for the points of a row from column x0 to x1. */
+/* Calls visit(place, squared distance) for some of the points. */
 template <class VISIT>
-static __device__ __forceinline__ void render_for_span(const render_around_tile *tile, const render_around_point *of,
-                                                       uint32_t row, int32_t x0, int32_t x1, VISIT visit) {
-    const uint64_t bits = tile->rows[row];
-    const uint32_t first = tile->first[row], end = first + render_popcount(bits & ((2ull << x1) - 1));
-    for (uint32_t at = first + render_popcount(bits & ((1ull << x0) - 1)); at < end; at++) {
+static __device__ __forceinline__ void render_for_run(const render_around_tile *tile, const render_around_point *of,
+                                                      uint32_t first, uint32_t end, VISIT visit) {
+    for (uint32_t at = first; at < end; at++) {
         const float dx = tile->at[0][at] - of->at[0], dy = tile->at[1][at] - of->at[1],
                     dz = tile->at[2][at] - of->at[2];
         visit(at, fmaf(dx, dx, fmaf(dy, dy, dz * dz)));
     }
 }
 
+/* The same for those of a row from column x0 to x1. */
+template <class VISIT>
+static __device__ __forceinline__ void render_for_span(const render_around_tile *tile, const render_around_point *of,
+                                                       uint32_t row, int32_t x0, int32_t x1, VISIT visit) {
+    const uint64_t bits = tile->rows[row];
+    const uint32_t first = tile->first[row], begin = first + render_popcount(bits & ((1ull << x0) - 1));
+    render_for_run(tile, of, begin, first + render_popcount(bits & ((2ull << x1) - 1)), visit);
+}
+
 /* The same for a window of half samples on each side; without: those of a smaller one, or -1. From the middle row on.
- */
+   Where points are few, all are looked at: threads of a warp look at the same then. */
 template <class VISIT>
 static __device__ __forceinline__ void
 render_for_window(const render_screen *screen, const render_around_place *place, const render_around_tile *tile,
                   const render_around_point *of, int32_t half, int32_t without, VISIT visit) {
+    if (place->count <= AROUND_FEW) {
+        render_for_run(tile, of, 0, without < 0 ? place->count : 0, visit);
+        return;
+    }
     for (int32_t n = 0; n <= 2 * half; n++) {
         const int32_t off = (n + 1) / 2, y = of->y + ((n & 1) != 0 ? -off : off);
         for (uint32_t l = 0; l < screen->layer_count; l++) {
@@ -247,6 +281,7 @@ static __device__ __forceinline__ int32_t render_select_around(const render_scre
                                                                float slack, uint32_t k, float radius,
                                                                uint32_t list[MAX + 1]) {
     int32_t without = -1;
+    radius = place->count <= AROUND_FEW ? (float)place->halo - 0.5f : AROUND_WIDER * radius;
 #pragma unroll
     for (uint32_t j = 0; j <= MAX; j++) list[j] = j < MAX - k ? 0 : AROUND_NONE;
     for (;;) {
