@@ -30,6 +30,8 @@
 #define AROUND_MAX_WIDE 62    /* samples of a tile and what is around it; bits of a row */
 #define AROUND_MAX      2048u /* points of these */
 #define AROUND_FEW      400u  /* as many are looked at by all threads of a tile, whatever their windows */
+#define AROUND_MAX_BLOCKS 8u  /* of the quadtree around a tile whose points are few */
+#define AROUND_MIN_BLOCKS 2u
 #define AROUND_WIDER    1.3f  /* the first window, over the radius that the quadtree tells: more are done with one */
 #define AROUND_ROWS     (AROUND_MAX_WIDE * MOTE_RENDER_MAX_LAYERS)
 #define AROUND_NONE     UINT32_MAX
@@ -42,6 +44,7 @@ typedef struct render_around_tile {
     uint32_t seen[AROUND_MAX];
     uint32_t buffer[AROUND_WARPS];
     uint32_t radius, far; /* the largest, as integers */
+    uint32_t filled;
 } render_around_tile;
 
 /* Where a tile is, the same in all threads. */
@@ -49,7 +52,8 @@ typedef struct render_around_place {
     uint32_t block, blocks; /* of the quadtree: where its own begin, and how many it has */
     int32_t u, v, side;     /* its samples */
     int32_t halo, wide;     /* samples around it on each side; side + 2 halo */
-    uint32_t count;         /* points of all these */
+    uint32_t count;         /* points of all these, where they are few */
+    bool few;               /* and in any order: there are no rows */
     double origin[3];
 } render_around_place;
 
@@ -145,6 +149,19 @@ static __device__ __forceinline__ uint32_t render_make_rows(const render_screen 
     return before;
 }
 
+/* A seen point comes to a place in shared memory. Returns how far it is from the origin, along an axis. */
+static __device__ __forceinline__ float render_fill_one(const render_screen *screen, const render_around_place *place,
+                                                        render_around_tile *tile, uint32_t to, uint32_t seen) {
+    float farthest = 0;
+    tile->seen[to] = seen;
+    for (int k = 0; k < 3; k++) {
+        const float at = (float)(screen->seen.at[k][seen] - place->origin[k]);
+        tile->at[k][to] = at;
+        farthest = fmaxf(farthest, fabsf(at));
+    }
+    return farthest;
+}
+
 /* Coordinates of the rows' points: those of a part follow each other. */
 static __device__ __forceinline__ void render_fill_rows(const render_screen *screen, const render_around_place *place,
                                                         render_around_tile *tile) {
@@ -158,22 +175,64 @@ static __device__ __forceinline__ void render_fill_rows(const render_screen *scr
                               render_popcount(mask & ((1ull << (part.shift + skipped)) - 1));
         const uint32_t count = render_popcount(part.bits);
         for (uint32_t n = 0; n < count; n++) {
-            tile->seen[to + n] = seen + n;
-            for (int k = 0; k < 3; k++) {
-                const float at = (float)(screen->seen.at[k][seen + n] - place->origin[k]);
-                tile->at[k][to + n] = at;
-                farthest = fmaxf(farthest, fabsf(at));
-            }
+            farthest = fmaxf(farthest, render_fill_one(screen, place, tile, to + n, seen + n));
         }
     });
     atomicMax(&tile->far, __float_as_uint(warp_max(farthest)));
 }
 
-/* The tile's halo: what most windows need, or what fits. Returns whether anything fits. */
+/* Calls visit(first, end) for the seen points of blocks of the quadtree: those of the tile, and some around it on each
+   side, layer after layer; each thread for some. */
+template <class VISIT>
+static __device__ __forceinline__ void render_for_blocks_around(const render_screen *screen,
+                                                                const render_around_place *place, uint32_t around,
+                                                                VISIT visit) {
+    const uint32_t u = (uint32_t)place->u / RENDER_BLOCK, v = (uint32_t)place->v / RENDER_BLOCK;
+    const uint32_t side = (uint32_t)place->side / RENDER_BLOCK - 1;
+    const uint32_t u0 = u > around ? u - around : 0, u1 = min(u + side + around, screen->blocks_u - 1);
+    const uint32_t v0 = v > around ? v - around : 0, v1 = min(v + side + around, screen->blocks_v - 1);
+    const uint32_t wide = u1 - u0 + 1, high = v1 - v0 + 1;
+    for (uint32_t n = threadIdx.x; n < wide * high * screen->layer_count; n += AROUND_THREADS) {
+        const uint32_t block = render_block_of(screen, u0 + n % wide, v0 + n / wide % high);
+        const uint32_t *first = screen->layers[n / wide / high].first + block;
+        if (first[0] < first[1]) visit(first[0], first[1]);
+    }
+}
+
+/* Few points, in any order, of whole blocks; the most blocks whose points are few. Returns false if there are none. */
+static __device__ __forceinline__ bool render_fill_blocks(const render_screen *screen, float wanted,
+                                                          render_around_place *place, render_around_tile *tile) {
+    const uint32_t wanted_blocks = (uint32_t)fminf(wanted / RENDER_BLOCK, (float)AROUND_MAX_BLOCKS - 1) + 1;
+    uint32_t around = max(wanted_blocks, AROUND_MIN_BLOCKS);
+    for (;; around--) {
+        uint32_t count = 0;
+        render_for_blocks_around(screen, place, around,
+                                 [&](uint32_t first, uint32_t end) { count += end - first; });
+        place->count = block_sum<AROUND_WARPS>(count, tile->buffer);
+        __syncthreads();
+        if (place->count <= AROUND_FEW) break;
+        if (around == AROUND_MIN_BLOCKS) return false;
+    }
+    float farthest = 0;
+    place->halo = (int32_t)(around * RENDER_BLOCK);
+    render_for_blocks_around(screen, place, around, [&](uint32_t first, uint32_t end) {
+        uint32_t to = atomicAdd(&tile->filled, end - first);
+        for (uint32_t seen = first; seen < end; seen++, to++) {
+            farthest = fmaxf(farthest, render_fill_one(screen, place, tile, to, seen));
+        }
+    });
+    atomicMax(&tile->far, __float_as_uint(warp_max(farthest)));
+    return true;
+}
+
+/* Brings the tile's points, and those around, to shared memory: as far as most windows reach, or as many as fit. Returns
+   whether any do. */
 static __device__ __forceinline__ bool render_open_tile(const render_screen *screen, uint32_t k, uint32_t count,
                                                         render_around_place *place, render_around_tile *tile) {
+    const uint32_t one = render_own_seen(screen, place, 0);
     float radius = 0;
-    if (threadIdx.x == 0) tile->radius = tile->far = 0;
+    for (int axis = 0; axis < 3; axis++) place->origin[axis] = screen->seen.at[axis][one];
+    if (threadIdx.x == 0) tile->radius = tile->far = tile->filled = 0;
     __syncthreads();
     for (uint32_t n = threadIdx.x; n < count; n += AROUND_THREADS) {
         const uint32_t sample = screen->seen.sample[render_own_seen(screen, place, n)], width = screen->view.width;
@@ -182,17 +241,16 @@ static __device__ __forceinline__ bool render_open_tile(const render_screen *scr
     atomicMax(&tile->radius, __float_as_uint(warp_max(radius)));
     __syncthreads();
     const float wanted = AROUND_HALO * __uint_as_float(tile->radius) + 2;
-    place->halo = (int32_t)fminf(wanted, (float)((AROUND_MAX_WIDE - place->side) / 2));
-    for (; place->halo > 0; place->halo -= (place->halo + 3) / 4) {
-        place->wide = place->side + 2 * place->halo;
-        place->count = render_make_rows(screen, place, tile);
-        if (place->count <= AROUND_MAX) break;
+    place->few = render_fill_blocks(screen, wanted, place, tile);
+    if (!place->few) {
+        place->halo = (int32_t)fminf(wanted, (float)((AROUND_MAX_WIDE - place->side) / 2));
+        for (; place->halo > 0; place->halo -= (place->halo + 3) / 4) {
+            place->wide = place->side + 2 * place->halo;
+            if (render_make_rows(screen, place, tile) <= AROUND_MAX) break;
+        }
+        if (place->halo <= 0) return false;
+        render_fill_rows(screen, place, tile);
     }
-    if (place->halo <= 0) return false;
-    const uint32_t one = render_own_seen(screen, place, 0);
-    for (int axis = 0; axis < 3; axis++) place->origin[axis] = screen->seen.at[axis][one];
-    __syncthreads();
-    render_fill_rows(screen, place, tile);
     __syncthreads();
     return true;
 }
@@ -233,7 +291,7 @@ template <class VISIT>
 static __device__ __forceinline__ void
 render_for_window(const render_screen *screen, const render_around_place *place, const render_around_tile *tile,
                   const render_around_point *of, int32_t half, int32_t without, VISIT visit) {
-    if (place->count <= AROUND_FEW) {
+    if (place->few) {
         render_for_run(tile, of, 0, without < 0 ? place->count : 0, visit);
         return;
     }
@@ -281,12 +339,12 @@ static __device__ __forceinline__ int32_t render_select_around(const render_scre
                                                                float slack, uint32_t k, float radius,
                                                                uint32_t list[MAX + 1]) {
     int32_t without = -1;
-    radius = place->count <= AROUND_FEW ? (float)place->halo - 0.5f : AROUND_WIDER * radius;
+    radius = place->few ? (float)place->halo - 0.5f : AROUND_WIDER * radius;
 #pragma unroll
     for (uint32_t j = 0; j <= MAX; j++) list[j] = j < MAX - k ? 0 : AROUND_NONE;
     for (;;) {
-        const int32_t half = radius < (float)AROUND_MAX_WIDE ? (int32_t)radius + 1 : (int32_t)AROUND_MAX_WIDE;
-        if (half > place->halo) return -1;
+        if (!(radius < (float)place->halo)) return -1;
+        const int32_t half = (int32_t)radius + 1;
         if (half > without) {
             render_for_window(screen, place, tile, of, half, without, [&](uint32_t at, float distance2) {
                 render_put_around<MAX>(list, (__float_as_uint(distance2) & ~AROUND_PLACE) | at);
