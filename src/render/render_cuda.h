@@ -34,6 +34,7 @@ typedef struct render_counters {
     uint32_t listed[RENDER_LISTS]; /* batches */
     uint32_t taken[RENDER_LISTS];  /* parts of them, after the first one of each warp */
     uint32_t deferred;             /* seen points that have a warp each */
+    uint32_t deferred_taken;
     unsigned long long covered, closed, splats, iterations;
     unsigned long long tiles;                            /* of all splats */
     unsigned long long errors, error_sum, error_squares; /* of normals */

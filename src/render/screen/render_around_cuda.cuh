@@ -59,7 +59,7 @@ typedef struct render_around_place {
 
 /* Points that a warp each is needed for, in any order. */
 typedef struct render_deferred {
-    uint32_t *points, *count; /* in device memory */
+    uint32_t *points, *count, *taken; /* in device memory; taken: those that warps took after their first */
 } render_deferred;
 
 /* ---- tiles */
@@ -500,12 +500,16 @@ static __device__ __forceinline__ void render_find_by_warp(const render_screen *
     if (warp_lane() == 0) visit.end(i, windows, s.count, farthest2);
 }
 
-/* Calls visit(i) for points that were deferred: each warp of the grid for some. */
+/* Calls visit(i) for points that were deferred: each warp of the grid takes one after the other. */
 template <class VISIT>
 static __device__ __forceinline__ void render_for_deferred(const render_deferred *deferred, VISIT visit) {
     const uint32_t warps = gridDim.x * blockDim.x / CUDA_WARP, count = *deferred->count;
     const uint32_t first = (blockIdx.x * blockDim.x + threadIdx.x) / CUDA_WARP;
-    for (uint32_t w = first; w < count; w += warps) visit(deferred->points[w]);
+    uint32_t next = 0;
+    for (uint32_t w = first; w < count; w = warp_broadcast(next, 0)) {
+        if (warp_lane() == 0) next = warps + atomicAdd(deferred->taken, 1u);
+        visit(deferred->points[w]);
+    }
 }
 
 #endif

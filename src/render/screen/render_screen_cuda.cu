@@ -215,7 +215,7 @@ mote_status render_find_neighbors_cuda(mote_renderer *renderer, uint32_t k, mote
     }
     const auto find = k <= 8 ? find_neighbors<8> : k <= 16 ? find_neighbors<16> : find_neighbors<MOTE_RENDER_MAX_K>;
     const render_deferred deferred = {(uint32_t *)render_buffer_of(renderer, count * sizeof(uint32_t)),
-                                      &frame->counters->deferred};
+                                      &frame->counters->deferred, &frame->counters->deferred_taken};
     if (deferred.points == NULL) return MOTE_ERROR_MEMORY;
     CUDA_LAUNCH(gpu, name_points, cuda_blocks(count, THREADS), THREADS, frame->screen, renderer->points,
                 (uint32_t)count, lists.point);

@@ -265,7 +265,7 @@ static mote_status make_splats_of(mote_renderer *renderer, const render_job *job
     const render_frame_cuda *frame = (const render_frame_cuda *)renderer->frame;
     const render_splat_rules rules = render_rules_of(job);
     const uint32_t count = frame->front_count;
-    const render_deferred deferred = {frame->deferred, &frame->counters->deferred};
+    const render_deferred deferred = {frame->deferred, &frame->counters->deferred, &frame->counters->deferred_taken};
     const keep_neighbors keep = {rules.k, rules.share, frame->near, frame->found, frame->sizes};
     const auto search = rules.k <= 8    ? search_around<8>
                         : rules.k <= 16 ? search_around<16>

@@ -32,53 +32,76 @@
 #define CHUNK      256u       /* splats at once: their sums fit 32 bits, for a fragment adds up to 1023 * 1023 */
 #define WORDS      (uint32_t)(sizeof(render_splat) / sizeof(uint4))
 
-static __device__ __forceinline__ uint32_t tiles_of(const render_splat *splat) {
-    return (splat->u1 / SIDE - splat->u0 / SIDE + 1u) * (splat->v1 / SIDE - splat->v0 / SIDE + 1u);
+/* ---- lists */
+
+#define NO_TILE UINT32_MAX
+
+/* The tiles of a splat, row after row. */
+typedef struct splat_reach {
+    uint32_t u0, v0, columns, count; /* count 0: it is not drawn */
+} splat_reach;
+
+static __device__ __forceinline__ splat_reach reach_of(const splat_pass *pass, uint32_t i) {
+    splat_reach r = {0, 0, 1, 0};
+    if (i >= pass->count || !render_is_drawn(&pass->splats[i])) return r;
+    const render_splat *splat = &pass->splats[i];
+    r.u0 = splat->u0 / SIDE;
+    r.v0 = splat->v0 / SIDE;
+    r.columns = splat->u1 / SIDE - r.u0 + 1u;
+    r.count = r.columns * (splat->v1 / SIDE - r.v0 + 1u);
+    return r;
 }
 
-/* Calls visit(tile) for some tiles of a splat: from first on, every step-th. */
-template <class VISIT>
-static __device__ __forceinline__ void for_some_tiles(const render_splat *splat, uint32_t wide, uint32_t first,
-                                                      uint32_t step, VISIT visit) {
-    const uint32_t u0 = splat->u0 / SIDE, v0 = splat->v0 / SIDE, columns = splat->u1 / SIDE - u0 + 1u;
-    const uint32_t count = tiles_of(splat);
-    for (uint32_t t = first; t < count; t += step) visit((v0 + t / columns) * wide + u0 + t % columns);
+static __device__ __forceinline__ uint32_t tile_at(const splat_reach *r, uint32_t wide, uint32_t t) {
+    return t < r->count ? (r->v0 + t / r->columns) * wide + r->u0 + t % r->columns : NO_TILE;
 }
 
-/* Calls visit(tile, splat) for each tile of the splats of a warp's threads: a thread for each, or LANES. All lanes call
-   it. */
+/* Calls visit(tile or NO_TILE, splat) for the tiles of the splats of a warp's threads: a thread for each splat, or LANES.
+   All lanes call it, and visit. */
 template <uint32_t LANES, class VISIT>
 static __device__ __forceinline__ void for_tiles(const splat_pass *pass, uint32_t wide, VISIT visit) {
-    if (LANES > 1) {
-        const uint32_t i = (blockIdx.x * THREADS + threadIdx.x) / LANES, lane = threadIdx.x % LANES;
-        if (i >= pass->count || !render_is_drawn(&pass->splats[i])) return;
-        for_some_tiles(&pass->splats[i], wide, lane, LANES, [&](uint32_t tile) { visit(tile, i); });
-        return;
-    }
-    const uint32_t i = blockIdx.x * THREADS + threadIdx.x;
-    const bool drawn = i < pass->count && render_is_drawn(&pass->splats[i]);
-    const bool large = drawn && tiles_of(&pass->splats[i]) > OWN_TILES;
-    if (drawn && !large) for_some_tiles(&pass->splats[i], wide, 0, 1, [&](uint32_t tile) { visit(tile, i); });
+    const uint32_t i = (blockIdx.x * THREADS + threadIdx.x) / LANES;
+    splat_reach r = reach_of(pass, i);
+    const bool large = LANES == 1 && r.count > OWN_TILES;
+    if (large) r.count = 0;
+    for (uint32_t t = threadIdx.x % LANES; __any_sync(CUDA_ALL, t < r.count); t += LANES) visit(tile_at(&r, wide, t), i);
     for (uint32_t rest = __ballot_sync(CUDA_ALL, large); rest != 0; rest &= rest - 1) {
         const uint32_t one = warp_broadcast(i, warp_first(rest));
-        for_some_tiles(&pass->splats[one], wide, warp_lane(), CUDA_WARP, [&](uint32_t tile) { visit(tile, one); });
+        const splat_reach all = reach_of(pass, one);
+        for (uint32_t t = 0; t < all.count; t += CUDA_WARP) visit(tile_at(&all, wide, t + warp_lane()), one);
     }
+}
+
+/* The place of this lane's splat among those of its tile: lanes with the same tile ask together, as neighbours have the
+   same. All lanes call it. */
+static __device__ __forceinline__ uint32_t take_place(const splat_tiles *tiles, uint32_t tile) {
+    uint32_t together = 1u << warp_lane(), same, place = 0;
+    for (uint32_t rest = __ballot_sync(CUDA_ALL, tile != NO_TILE); rest != 0; rest &= ~same) {
+        if (warp_value_of(rest, tile, &same) == tile) together = same;
+    }
+    const uint32_t leader = warp_first(together);
+    if (tile != NO_TILE && warp_lane() == leader) {
+        place = atomicAdd(&tiles->filled[tile], (uint32_t)__popc(together));
+    }
+    return warp_broadcast(place, leader) + warp_rank(together);
 }
 
 template <uint32_t LANES>
 static __global__ void count_tiles(splat_pass pass, splat_tiles tiles, render_counters *counters) {
-    unsigned long long mine = 0;
+    __shared__ uint32_t buffer[THREADS / CUDA_WARP];
+    uint32_t mine = 0;
     for_tiles<LANES>(&pass, tiles.wide, [&](uint32_t tile, uint32_t) {
-        atomicAdd(&tiles.filled[tile], 1u);
-        mine++;
+        take_place(&tiles, tile);
+        mine += tile != NO_TILE;
     });
-    mine = warp_sum(mine);
-    if (warp_lane() == 0 && mine != 0) atomicAdd(&counters->tiles, mine);
+    mine = block_sum<THREADS / CUDA_WARP>(mine, buffer);
+    if (threadIdx.x == 0 && mine != 0) atomicAdd(&counters->tiles, (unsigned long long)mine);
 }
 
 template <uint32_t LANES> static __global__ void fill_tiles(splat_pass pass, splat_tiles tiles) {
     for_tiles<LANES>(&pass, tiles.wide, [&](uint32_t tile, uint32_t i) {
-        tiles.splats[tiles.first[tile] + atomicAdd(&tiles.filled[tile], 1u)] = i;
+        const uint32_t place = take_place(&tiles, tile);
+        if (tile != NO_TILE) tiles.splats[tiles.first[tile] + place] = i;
     });
 }
 
