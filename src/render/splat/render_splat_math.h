@@ -347,8 +347,8 @@ MOTE_HD void render_end_shape(const render_screen *screen, const render_splat_ru
     render_find_contour(screen, search, i, shape->normal, given, shape->long_radius, &shape->contour);
 }
 
-/* The first pass over seen points, of all layers: their sizes, and the shapes of those in front. shape: NULL, of a point
-   behind the front: it is a neighbour of others, and no splat. */
+/* The first pass over seen points, of all layers: their sizes, and the shapes of those in front. shape: NULL, of a
+   point behind the front: it is a neighbour of others, and no splat. */
 MOTE_HD float render_find_shape(const render_screen *screen, const render_points *points,
                                 const render_splat_rules *rules, uint32_t i, render_shape *shape) {
     render_search search;

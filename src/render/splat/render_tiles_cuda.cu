@@ -56,15 +56,16 @@ static __device__ __forceinline__ uint32_t tile_at(const splat_reach *r, uint32_
     return t < r->count ? (r->v0 + t / r->columns) * wide + r->u0 + t % r->columns : NO_TILE;
 }
 
-/* Calls visit(tile or NO_TILE, splat) for the tiles of the splats of a warp's threads: a thread for each splat, or LANES.
-   All lanes call it, and visit. */
+/* Calls visit(tile or NO_TILE, splat) for the tiles of the splats of a warp's threads: a thread for each splat, or
+   LANES. All lanes call it, and visit. */
 template <uint32_t LANES, class VISIT>
 static __device__ __forceinline__ void for_tiles(const splat_pass *pass, uint32_t wide, VISIT visit) {
     const uint32_t i = (blockIdx.x * THREADS + threadIdx.x) / LANES;
     splat_reach r = reach_of(pass, i);
     const bool large = LANES == 1 && r.count > OWN_TILES;
     if (large) r.count = 0;
-    for (uint32_t t = threadIdx.x % LANES; __any_sync(CUDA_ALL, t < r.count); t += LANES) visit(tile_at(&r, wide, t), i);
+    for (uint32_t t = threadIdx.x % LANES; __any_sync(CUDA_ALL, t < r.count); t += LANES)
+        visit(tile_at(&r, wide, t), i);
     for (uint32_t rest = __ballot_sync(CUDA_ALL, large); rest != 0; rest &= rest - 1) {
         const uint32_t one = warp_broadcast(i, warp_first(rest));
         const splat_reach all = reach_of(pass, one);
@@ -228,10 +229,9 @@ static __device__ __forceinline__ uint32_t limit_of(const render_fragment *f, co
 static __device__ __forceinline__ uint32_t find_limit(const splat_pass *pass, const tile_memory *memory,
                                                       const tile_sample *sample, uint32_t picked) {
     uint32_t limit = UINT32_MAX;
-    for_fragments(
-        pass, memory, sample, picked, [&](const render_fragment &f, const render_splat &splat, uint32_t) {
-            limit = min(limit, limit_of(&f, &splat));
-        });
+    for_fragments(pass, memory, sample, picked, [&](const render_fragment &f, const render_splat &splat, uint32_t) {
+        limit = min(limit, limit_of(&f, &splat));
+    });
     return limit;
 }
 
