@@ -20,8 +20,7 @@
 #include "render/screen/render_around_tile_cuda.cuh"
 #include "render/screen/render_near_cuda.cuh"
 
-#define AROUND_WIDER 1.3f /* the first window, over the radius that the quadtree tells: more are done with one */
-#define AROUND_NONE  UINT32_MAX
+#define AROUND_NONE UINT32_MAX
 
 /* Points that a warp each is needed for, in any order. */
 typedef struct render_deferred {
@@ -109,7 +108,7 @@ static __device__ __forceinline__ int32_t render_select_around(
     const render_screen *screen, const render_around_place *place, const render_around_tile *tile,
     const render_around_point *of, render_place middle, float slack, uint32_t k, float radius, uint32_t list[MAX + 1]) {
     int32_t without = -1;
-    radius = place->few ? (float)place->halo - 0.5f : AROUND_WIDER * radius;
+    if (place->few) radius = (float)place->halo - 0.5f;
 #pragma unroll
     for (uint32_t j = 0; j <= MAX; j++) list[j] = j < MAX - k ? 0 : AROUND_NONE;
     for (;;) {

@@ -6,7 +6,7 @@
      normal     x y z each, in the camera's axes, towards the camera; zeros where there is none
      index      row of the cloud
      value      what SHOW_RADIUS and SHOW_ITERATIONS show
-     edl        depth as eye-dome lighting compares it; NULL: whoever asks takes the logarithm
+     edl        CPU: depth as eye-dome lighting compares it
      light      CPU: eye-dome lighting
 
    Arrays that a frame does not need are NULL. */

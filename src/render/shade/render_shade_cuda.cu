@@ -127,23 +127,6 @@ static __global__ void write_points(render_look look, render_shown shown, render
     if (threadIdx.x == 0 && covered != 0) atomicAdd(&counters->covered, (unsigned long long)covered);
 }
 
-/* Depths as eye-dome lighting compares them: each is asked for by its neighbours, too. */
-static __global__ void compare_depths(render_look look, const float *depth, uint32_t samples, float *edl) {
-    const uint32_t i = blockIdx.x * THREADS + threadIdx.x;
-    if (i < samples) edl[i] = render_edl_depth(&look, depth[i]);
-}
-
-static mote_status prepare_edl(mote_renderer *renderer, const render_look *look, render_samples *samples) {
-    const uint64_t count = (uint64_t)look->view.width * look->view.height;
-    samples->edl = samples->light = NULL;
-    if (!(look->edl_strength > 0.0f) || look->show != MOTE_RENDER_SHOW_COLOR) return MOTE_OK;
-    samples->edl = (float *)render_buffer_of(renderer, count * sizeof(float));
-    if (samples->edl == NULL) return MOTE_ERROR_MEMORY;
-    CUDA_LAUNCH(renderer->device, compare_depths, cuda_blocks(count, THREADS), THREADS, *look, samples->depth,
-                (uint32_t)count, samples->edl);
-    return cuda_launched(renderer->device, "shading");
-}
-
 /* An array of the caller's, and where the device writes it. */
 typedef struct wanted_array {
     void *wanted, *written;
@@ -199,7 +182,5 @@ mote_status render_shade_cuda(mote_renderer *renderer, const render_job *job, mo
     if (look.show == MOTE_RENDER_SHOW_NORMAL_ERROR) {
         CUDA_LAUNCH(gpu, measure_errors, cuda_blocks(samples, THREADS), THREADS, look, frame->samples, frame->counters);
     }
-    render_samples compared = frame->samples;
-    MOTE_TRY(prepare_edl(renderer, &look, &compared));
-    return write_arrays(renderer, job, &look, &compared, result->on_device, arrays);
+    return write_arrays(renderer, job, &look, &frame->samples, result->on_device, arrays);
 }

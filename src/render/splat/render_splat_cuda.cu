@@ -69,7 +69,7 @@ static __device__ __forceinline__ void write_records(const RECORD &mine, uint32_
 }
 
 /* Of points in front. */
-static __global__ void __launch_bounds__(THREADS, 4)
+static __global__ void __launch_bounds__(THREADS)
     make_splats(render_screen screen, render_points points, render_splat_rules rules, uint32_t count,
                 keep_neighbors kept, render_splat *splats, render_counters *counters) {
     __shared__ uint32_t buffer[WARPS];
