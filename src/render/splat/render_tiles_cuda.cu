@@ -56,43 +56,42 @@ static __device__ __forceinline__ uint32_t tile_at(const splat_reach *r, uint32_
     return t < r->count ? (r->v0 + t / r->columns) * wide + r->u0 + t % r->columns : NO_TILE;
 }
 
-/* Calls visit(tile or NO_TILE, splat) for the tiles of the splats of a warp's threads: a thread for each splat, or
-   LANES. All lanes call it, and visit. */
+/* Calls visit(tile or NO_TILE, splat, together) for the tiles of the splats of a warp's threads: a thread for each, or
+   LANES. together: many lanes may have the same tile. All lanes call it, and visit. */
 template <uint32_t LANES, class VISIT>
 static __device__ __forceinline__ void for_tiles(const splat_pass *pass, uint32_t wide, VISIT visit) {
     const uint32_t i = (blockIdx.x * THREADS + threadIdx.x) / LANES;
     splat_reach r = reach_of(pass, i);
     const bool large = LANES == 1 && r.count > OWN_TILES;
     if (large) r.count = 0;
-    for (uint32_t t = threadIdx.x % LANES; __any_sync(CUDA_ALL, t < r.count); t += LANES)
-        visit(tile_at(&r, wide, t), i);
+    for (uint32_t t = threadIdx.x % LANES; __any_sync(CUDA_ALL, t < r.count); t += LANES) {
+        visit(tile_at(&r, wide, t), i, LANES == 1);
+    }
     for (uint32_t rest = __ballot_sync(CUDA_ALL, large); rest != 0; rest &= rest - 1) {
         const uint32_t one = warp_broadcast(i, warp_first(rest));
         const splat_reach all = reach_of(pass, one);
-        for (uint32_t t = 0; t < all.count; t += CUDA_WARP) visit(tile_at(&all, wide, t + warp_lane()), one);
+        for (uint32_t t = 0; t < all.count; t += CUDA_WARP) visit(tile_at(&all, wide, t + warp_lane()), one, false);
     }
 }
 
-/* The place of this lane's splat among those of its tile: lanes with the same tile ask together, as neighbours have the
-   same. All lanes call it. */
-static __device__ __forceinline__ uint32_t take_place(const splat_tiles *tiles, uint32_t tile) {
-    uint32_t together = 1u << warp_lane(), same, place = 0;
-    for (uint32_t rest = __ballot_sync(CUDA_ALL, tile != NO_TILE); rest != 0; rest &= ~same) {
-        if (warp_value_of(rest, tile, &same) == tile) together = same;
+/* The place of this lane's splat among those of its tile. together: lanes with the same tile ask as one. All lanes call
+   it. */
+static __device__ __forceinline__ uint32_t take_place(const splat_tiles *tiles, uint32_t tile, bool together) {
+    uint32_t group = 1u << warp_lane(), same, place = 0;
+    for (uint32_t rest = __ballot_sync(CUDA_ALL, together && tile != NO_TILE); rest != 0; rest &= ~same) {
+        if (warp_value_of(rest, tile, &same) == tile) group = same;
     }
-    const uint32_t leader = warp_first(together);
-    if (tile != NO_TILE && warp_lane() == leader) {
-        place = atomicAdd(&tiles->filled[tile], (uint32_t)__popc(together));
-    }
-    return warp_broadcast(place, leader) + warp_rank(together);
+    const uint32_t leader = warp_first(group);
+    if (tile != NO_TILE && warp_lane() == leader) place = atomicAdd(&tiles->filled[tile], (uint32_t)__popc(group));
+    return warp_broadcast(place, leader) + warp_rank(group);
 }
 
 template <uint32_t LANES>
 static __global__ void count_tiles(splat_pass pass, splat_tiles tiles, render_counters *counters) {
     __shared__ uint32_t buffer[THREADS / CUDA_WARP];
     uint32_t mine = 0;
-    for_tiles<LANES>(&pass, tiles.wide, [&](uint32_t tile, uint32_t) {
-        take_place(&tiles, tile);
+    for_tiles<LANES>(&pass, tiles.wide, [&](uint32_t tile, uint32_t, bool together) {
+        take_place(&tiles, tile, together);
         mine += tile != NO_TILE;
     });
     mine = block_sum<THREADS / CUDA_WARP>(mine, buffer);
@@ -100,8 +99,8 @@ static __global__ void count_tiles(splat_pass pass, splat_tiles tiles, render_co
 }
 
 template <uint32_t LANES> static __global__ void fill_tiles(splat_pass pass, splat_tiles tiles) {
-    for_tiles<LANES>(&pass, tiles.wide, [&](uint32_t tile, uint32_t i) {
-        const uint32_t place = take_place(&tiles, tile);
+    for_tiles<LANES>(&pass, tiles.wide, [&](uint32_t tile, uint32_t i, bool together) {
+        const uint32_t place = take_place(&tiles, tile, together);
         if (tile != NO_TILE) tiles.splats[tiles.first[tile] + place] = i;
     });
 }
