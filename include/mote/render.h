@@ -174,7 +174,8 @@ typedef struct mote_render_result {
     uint64_t seen;    ///< out: SURFACE: points that the frame saw, in all layers
     uint64_t splats;  ///< out: SURFACE: of these, those drawn
     uint64_t batches, batches_drawn; ///< out: of the renderer's ranges of its order, and those whose points were read
-    double iterations;               ///< out: SCREEN: how often a radius was set, mean
+    double iterations; ///< out: SURFACE: windows of a search, each twice as large as the one before, until one holds
+                       ///< all neighbours; mean of the points in front
     double normal_error_deg, normal_error_deviation_deg; ///< out: SHOW_NORMAL_ERROR: mean and standard deviation over
                                                          ///< the pixels that show it
     uint64_t reserved[8];                                ///< zero, see types.h
@@ -247,7 +248,7 @@ typedef struct mote_render_neighbors {
     uint32_t *neighbor;   ///< out: [seen · k] from near to far, equally far ones in Morton order;
                           ///< MOTE_RENDER_NO_POINT where there are fewer
     float *distance2;     ///< out: [seen · k] squared, world units; infinity where there are fewer
-    uint8_t *iterations;  ///< out: [seen] how often the radius was set
+    uint8_t *iterations;  ///< out: [seen] windows, each twice as large as the one before, until one holds them all
     uint64_t reserved[4]; ///< zero, see types.h
 } mote_render_neighbors;
 

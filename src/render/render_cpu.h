@@ -32,12 +32,14 @@ typedef struct render_frame {
     uint8_t *bands;          /* [threads] what samples show, while holes are looked for: render_close_cpu.c */
     uint64_t limits_capacity, sums_capacity, holes_capacity, bands_capacity;
     render_screen_cpu screen;
-    render_splat *splats; /* of each seen point */
+    render_splat *splats; /* [front], of seen points: render_splat_math.h */
     uint64_t *tile_first; /* [tiles + 2] where the list of a tile begins */
     uint32_t *tile_splats;
-    void *tiles; /* one for each thread */
-    render_shape *shapes;
-    uint64_t shapes_capacity, splats_capacity, tile_first_capacity, tile_splats_capacity, tiles_capacity;
+    void *tiles;          /* one for each thread */
+    render_shape *shapes; /* [front] */
+    float *sizes;         /* [seen] */
+    uint64_t sizes_capacity, shapes_capacity, splats_capacity, tile_first_capacity, tile_splats_capacity,
+        tiles_capacity;
     render_value shown;
 } render_frame;
 

@@ -83,7 +83,8 @@ static mote_status tell_counters(mote_renderer *renderer, const render_job *job,
     if (job->params->mode == MOTE_RENDER_SURFACE) {
         result->seen = frame->seen_count;
         result->splats = counters.splats;
-        result->iterations = result->seen > 0 ? (double)counters.iterations / (double)result->seen : 0;
+        const uint32_t front = frame->front_count;
+        result->iterations = front > 0 ? (double)counters.iterations / (double)front : 0;
     }
     if (job->params->show == MOTE_RENDER_SHOW_NORMAL_ERROR) {
         render_set_errors(counters.errors, counters.error_sum, counters.error_squares, result);

@@ -25,7 +25,8 @@ enum {
     RENDER_LIST_KNOWN,
     RENDER_LIST_OTHERS,
     RENDER_LIST_MORE,
-    RENDER_LISTS = RENDER_LIST_MORE + MOTE_RENDER_MAX_LAYERS
+    RENDER_LIST_AGAIN = RENDER_LIST_MORE + MOTE_RENDER_MAX_LAYERS, /* the known ones, for layers */
+    RENDER_LISTS = RENDER_LIST_AGAIN + MOTE_RENDER_MAX_LAYERS
 };
 
 /* What kernels count, and the host is told at the end of a frame. */
@@ -33,6 +34,7 @@ typedef struct render_counters {
     uint32_t listed[RENDER_LISTS]; /* batches */
     uint32_t taken[RENDER_LISTS];  /* parts of them, after the first one of each warp */
     uint32_t deferred;             /* seen points that have a warp each */
+    uint32_t deferred_taken;
     unsigned long long covered, closed, splats, iterations;
     unsigned long long tiles;                            /* of all splats */
     unsigned long long errors, error_sum, error_squares; /* of normals */
@@ -63,11 +65,11 @@ typedef struct render_frame_cuda {
     uint32_t *limits; /* AVERAGE, SURFACE: of depth, as ordered integers */
     render_color_sums *color_sums;
     render_screen screen;
-    uint32_t seen_count;
-    uint32_t *near, *found; /* [k · seen], [seen]: neighbours, see render_splat_cuda.cu */
-    uint32_t *deferred;     /* [seen] numbers of those that have a warp each */
-    render_shape *shapes;
-    render_splat *splats;
+    uint32_t seen_count, front_count; /* seen points, and those in front */
+    uint32_t *near, *found;           /* [k · seen], [seen]: neighbours, see render_splat_cuda.cu */
+    uint32_t *deferred;               /* [seen] numbers of those that have a warp each */
+    float *sizes;                     /* [seen] see render_splat_math.h */
+    render_splat *splats;             /* [front] */
     render_sums_cuda *sums;
     uint8_t *holes;
     render_value shown;
@@ -100,8 +102,8 @@ mote_status render_show_points_cuda(mote_renderer *renderer, const render_job *j
 mote_status render_average_cuda(mote_renderer *renderer, const render_job *job);
 /* frame->others: the batches that are not behind frame->limits. */
 mote_status render_list_within_cuda(mote_renderer *renderer, const render_view *view);
-/* Fills frame->depths from frame->keys[0], or from frame->limits. */
-mote_status render_measure_depths_cuda(mote_renderer *renderer, const render_view *view, bool of_limits);
+/* Fills frame->depths from a layer's keys, or, if these are NULL, from frame->limits. */
+mote_status render_measure_depths_cuda(mote_renderer *renderer, const render_view *view, const uint64_t *keys);
 
 /* ---- screen/ */
 mote_status render_see_cuda(mote_renderer *renderer, const render_job *job);

@@ -109,7 +109,7 @@ static bool plane_of(const mote_cloud *cloud, const uint32_t *points, uint32_t c
 /* What the neighbours of seen point i say: a normal, a long axis, both radii; the three nearest others. */
 typedef struct shape {
     bool has_normal;
-    double normal[3], along[3], off, long_radius, short_radius;
+    double normal[3], along[3], off, size, long_radius, short_radius; /* size: of a round one */
     uint32_t near[3];
     bend bend;
 } shape;
@@ -188,6 +188,7 @@ static void find_shape(const mote_cloud *cloud, const lens *l, const mote_render
     const double reach = 64 * radius_of(s, p->width, p->height, s->pixels[i], p->k) / scale;
     while (count < found && near2[count] <= reach * reach) count++;
     for (uint32_t j = 0; j < 3; j++) out->near[j] = j + 1 < count ? number_of(s, near[j + 1]) : i;
+    if (count > 1) out->size = sqrt(near2[count - 1] * p->share / (count - 1));
     if (count < 4 || !plane_of(cloud, near, count, out->normal, out->along, &ratio)) return;
     out->has_normal = true;
     for (uint32_t j = 0; j < count; j++) {
@@ -195,9 +196,9 @@ static void find_shape(const mote_cloud *cloud, const lens *l, const mote_render
         place_of(cloud, near[j], other);
         for (int k = 0; k < 3; k++) out->off += (other[k] - at[k]) * out->normal[k] / count;
     }
-    const double radius = sqrt(near2[count - 1] * p->share / (count - 1)), stretch = sqrt(sqrt(fmax(ratio, 0.5)));
-    out->long_radius = radius / stretch;
-    out->short_radius = radius * stretch;
+    const double stretch = sqrt(sqrt(fmax(ratio, 0.5)));
+    out->long_radius = out->size / stretch;
+    out->short_radius = out->size * stretch;
     out->bend = bend_of(cloud, l, at, out->normal, near, count, sqrt(near2[count - 1]));
 }
 
@@ -211,8 +212,7 @@ static void make_disc(const mote_cloud *cloud, const lens *l, const mote_render_
     place_of(cloud, s->points[i], at);
     seen here = see(l, at);
     const double dot_radius = 0.9 / (l->perspective ? l->focal / here.at[2] : l->focal);
-    const double around =
-        middle_of(shapes[sh->near[0]].long_radius, shapes[sh->near[1]].long_radius, shapes[sh->near[2]].long_radius);
+    const double around = middle_of(shapes[sh->near[0]].size, shapes[sh->near[1]].size, shapes[sh->near[2]].size);
     const double radius = fmin(sh->long_radius, 3 * around);
     const double ray[3] = {0, 0, 1}, x[3] = {1, 0, 0};
     double long_radius = dot_radius, short_radius = dot_radius;

@@ -34,12 +34,11 @@ static __device__ __forceinline__ uint32_t block_reserve(uint32_t *count, bool w
     return first + place;
 }
 
-/* patches: whether those that cover few samples are drawn in patches */
 static __device__ __forceinline__ void list_batch(const render_points *points, const render_view *view, uint32_t b,
-                                                  uint32_t place, bool patches, const render_list *list) {
+                                                  uint32_t place, const render_list *list) {
     const render_batch *batch = &points->batches[b];
     render_steps steps = render_make_steps(view, batch->min, batch->max);
-    if (patches && steps.usable != 0) {
+    if (steps.usable != 0) {
         const render_reach reach = render_tight_reach(view, &steps, batch->min, batch->max);
         render_make_patch(view, &reach, RENDER_PATCH, &steps);
     }
@@ -60,7 +59,7 @@ static __global__ void sort_batches(render_points points, render_view view, uint
         states[b] = (uint8_t)(reach.outside ? OUTSIDE : drawn ? DRAWN_BEFORE : NEW);
     }
     const uint32_t place = block_reserve(known.count, drawn);
-    if (drawn) list_batch(&points, &view, b, place, true, &known);
+    if (drawn) list_batch(&points, &view, b, place, &known);
 }
 
 /* Of some batches those that are not behind what stands there. only_new: of those marked NEW; else of all inside.
@@ -83,13 +82,6 @@ static __global__ void __launch_bounds__(THREADS, 3)
     if (!visible) return;
     list.batches[place] = b;
     list.steps[place] = steps;
-}
-
-static __global__ void list_inside(render_points points, render_view view, const uint8_t *states, render_list list) {
-    const uint32_t b = blockIdx.x * THREADS + threadIdx.x;
-    const bool inside = b < points.batch_count && states[b] != OUTSIDE;
-    const uint32_t place = block_reserve(list.count, inside);
-    if (inside) list_batch(&points, &view, b, place, false, &list);
 }
 
 static __global__ void note_batches(const uint64_t *keys, uint64_t samples, render_points points, uint32_t number) {
@@ -346,7 +338,9 @@ static __global__ void __launch_bounds__(THREADS, 4)
         if (!BEHIND && steps.patch != 0) {
             draw_patch(&points, &view, &steps, batch, groups, keys, memory);
         } else {
-            draw_sparse<BEHIND>(&points, &view, &steps, batch, groups, before, keys, memory->groups, memory->queue);
+            render_steps whole = steps;
+            if (BEHIND && steps.patch != 0) render_leave_patch(&view, &whole);
+            draw_sparse<BEHIND>(&points, &view, &whole, batch, groups, before, keys, memory->groups, memory->queue);
         }
     });
 }
@@ -402,11 +396,10 @@ static __global__ void measure_squares(render_view view, const uint64_t *keys, c
     }
 }
 
-mote_status render_measure_depths_cuda(mote_renderer *renderer, const render_view *view, bool of_limits) {
+mote_status render_measure_depths_cuda(mote_renderer *renderer, const render_view *view, const uint64_t *keys) {
     mote_device *gpu = renderer->device;
     render_frame_cuda *frame = (render_frame_cuda *)renderer->frame;
     render_depths *depths = &frame->depths;
-    const uint64_t *keys = of_limits ? NULL : frame->keys[0];
     const uint32_t blocks_u = (depths->width[0] + SIDE - 1) / SIDE, blocks_v = (depths->height[0] + SIDE - 1) / SIDE;
     if (depths->level_count > LEVELS) depths->level_count = LEVELS;
     CUDA_LAUNCH(gpu, measure_squares, blocks_u * blocks_v, THREADS, *view, keys, frame->limits, *depths, blocks_u);
@@ -429,7 +422,7 @@ mote_status render_find_nearest_cuda(mote_renderer *renderer, const render_job *
     CUDA_LAUNCH(gpu, sort_batches, blocks, THREADS, points, view, frame->number++, frame->batch_states, frame->known);
     CUDA_LAUNCH(gpu, (draw_list<false>), full, THREADS, points, view, frame->known, (const uint64_t *)NULL,
                 frame->keys[0]);
-    MOTE_TRY(render_measure_depths_cuda(renderer, &view, false));
+    MOTE_TRY(render_measure_depths_cuda(renderer, &view, frame->keys[0]));
     CUDA_LAUNCH(gpu, list_visible, blocks, THREADS, points, view, frame->depths, frame->keys[0], (const uint32_t *)NULL,
                 frame->batch_states, true, frame->others);
     CUDA_LAUNCH(gpu, (draw_list<false>), full, THREADS, points, view, frame->others, (const uint64_t *)NULL,
@@ -441,24 +434,33 @@ mote_status render_list_within_cuda(mote_renderer *renderer, const render_view *
     mote_device *gpu = renderer->device;
     render_frame_cuda *frame = (render_frame_cuda *)renderer->frame;
     render_begin_list(frame, RENDER_LIST_MORE, &frame->others);
-    MOTE_TRY(render_measure_depths_cuda(renderer, view, true));
+    MOTE_TRY(render_measure_depths_cuda(renderer, view, NULL));
     CUDA_LAUNCH(gpu, list_visible, cuda_blocks(renderer->points.batch_count, THREADS), THREADS, renderer->points, *view,
                 frame->depths, (const uint64_t *)NULL, frame->limits, frame->batch_states, false, frame->others);
     return cuda_launched(gpu, "listing points");
 }
 
+/* Batches that the last frame showed have most of what is behind a layer, too; of the others, those come that are not
+   behind it. */
 mote_status render_find_behind_cuda(mote_renderer *renderer, const render_job *job, uint32_t layer) {
     mote_device *gpu = renderer->device;
     render_frame_cuda *frame = (render_frame_cuda *)renderer->frame;
     const uint64_t size_bytes = samples_of(&job->view) * sizeof(uint64_t);
+    const uint32_t full = cuda_resident_blocks(gpu, (const void *)draw_list<true>, THREADS);
+    render_list known = frame->known;
     frame->keys[layer + 1] = (uint64_t *)render_buffer_of(renderer, size_bytes);
     if (frame->keys[layer + 1] == NULL) return MOTE_ERROR_MEMORY;
     MOTE_TRY(cuda_fill(gpu, frame->keys[layer + 1], 0xFF, size_bytes));
+    known.taken = &frame->counters->taken[RENDER_LIST_AGAIN + layer];
+    CUDA_LAUNCH(gpu, (draw_list<true>), full, THREADS, renderer->points, job->view, known, frame->keys[layer],
+                frame->keys[layer + 1]);
     render_begin_list(frame, RENDER_LIST_MORE + layer, &frame->others);
-    CUDA_LAUNCH(gpu, list_inside, cuda_blocks(renderer->points.batch_count, THREADS), THREADS, renderer->points,
-                job->view, frame->batch_states, frame->others);
-    CUDA_LAUNCH(gpu, (draw_list<true>), cuda_resident_blocks(gpu, (const void *)draw_list<true>, THREADS), THREADS,
-                renderer->points, job->view, frame->others, frame->keys[layer], frame->keys[layer + 1]);
+    MOTE_TRY(render_measure_depths_cuda(renderer, &job->view, frame->keys[layer + 1]));
+    CUDA_LAUNCH(gpu, list_visible, cuda_blocks(renderer->points.batch_count, THREADS), THREADS, renderer->points,
+                job->view, frame->depths, frame->keys[layer + 1], (const uint32_t *)NULL, frame->batch_states, true,
+                frame->others);
+    CUDA_LAUNCH(gpu, (draw_list<true>), full, THREADS, renderer->points, job->view, frame->others, frame->keys[layer],
+                frame->keys[layer + 1]);
     return cuda_launched(gpu, "drawing layers");
 }
 

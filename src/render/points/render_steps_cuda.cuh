@@ -213,6 +213,16 @@ static __device__ __forceinline__ void render_make_patch(const render_view *view
     s->sure -= 0x1p-15f;
 }
 
+/* Steps tell samples of the part again. */
+static __device__ __forceinline__ void render_leave_patch(const render_view *view, render_steps *s) {
+    s->patch = 0;
+    s->u0 = s->v0 = 0;
+    s->width = (uint16_t)view->width;
+    s->height = (uint16_t)view->height;
+    s->center_u = (float)(view->center_u - view->left - 0.5);
+    s->center_v = (float)(view->center_v - view->top - 0.5);
+}
+
 /* A positive depth, of an ordered integer; all that is not positive becomes 0. Its bits are ordered as it is. */
 static __device__ __forceinline__ uint32_t render_positive(uint32_t ordered) {
     return (ordered & 0x80000000u) != 0 ? ordered ^ 0x80000000u : 0u;

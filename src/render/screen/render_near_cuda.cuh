@@ -13,8 +13,7 @@
      end           3    3    4    6         lane 4 looks at the first point of lane 3: 4 is behind the ends of 0, 1, 2
 
    A window that grows looks at its new samples alone: the nearest so far are kept. That leaves the same list, for it
-   does not depend on the order of candidates; and the same number of windows, for that hangs on the k-th nearest of a
-   window and on how many points it has. */
+   does not depend on the order of candidates. */
 #ifndef MOTE_RENDER_NEAR_CUH
 #define MOTE_RENDER_NEAR_CUH
 
@@ -189,12 +188,13 @@ static __device__ __forceinline__ void render_warp_window(const render_screen *s
     }
 }
 
-/* s: k and limit2 are set. Returns how many windows it took, as render_find_near. All lanes call it with the same. */
+/* s: k and limit2 are set. Returns the same as render_find_near. All lanes call it with the same. */
 static __device__ __forceinline__ uint32_t render_warp_find_near(const render_screen *screen, uint32_t i, float radius,
                                                                  render_warp_search *s) {
     const uint32_t sample = screen->seen.sample[i], u = sample % screen->view.width, v = sample / screen->view.width;
     const double at[3] = {screen->seen.at[0][i], screen->seen.at[1][i], screen->seen.at[2][i]};
     const render_place place = render_to_camera(&screen->view, at[0], at[1], at[2]);
+    const float first = radius;
     render_window old = {1, 1, 0, 0, false};
     s->count = s->looked_at = s->seen = 0;
     s->place = UINT32_MAX;
@@ -203,13 +203,14 @@ static __device__ __forceinline__ uint32_t render_warp_find_near(const render_sc
         if (iterations > RENDER_ITERATIONS) radius = INFINITY;
         const render_window window = render_window_around(&screen->view, u, v, radius);
         render_warp_window(screen, &window, &old, at, place.z, s);
-        if (window.whole) return iterations;
+        if (window.whole) break;
         old = window;
         const double farthest2 = s->count < s->k ? s->limit2 : s->farthest2;
         const float reach = farthest2 < INFINITY ? render_ball_reach(&screen->view, place, sqrt(farthest2)) : INFINITY;
-        if (reach <= radius) return iterations;
+        if (reach <= radius) break;
         radius = render_wider(s->k, s->count, s->looked_at, radius, reach);
     }
+    return render_count_windows(&screen->view, place, first, s->count < s->k ? s->limit2 : s->farthest2);
 }
 
 #endif

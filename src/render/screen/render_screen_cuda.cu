@@ -4,9 +4,18 @@
 #include "render/render_cuda.h"
 #include "render/screen/render_around_cuda.cuh"
 
-#define THREADS      256u
-#define WARPS        (THREADS / CUDA_WARP)
-#define NEAR_THREADS 128u
+#define THREADS 256u
+#define WARPS   (THREADS / CUDA_WARP)
+
+typedef struct render_layer_keys {
+    const uint64_t *keys[MOTE_RENDER_MAX_LAYERS]; /* each [samples]: depth and place of the point that is seen */
+} render_layer_keys;
+
+static render_layer_keys keys_of_layers(const render_frame_cuda *frame) {
+    render_layer_keys keys;
+    for (uint32_t l = 0; l < MOTE_RENDER_MAX_LAYERS; l++) keys.keys[l] = frame->keys[l];
+    return keys;
+}
 
 /* The key of a sample of a block: bit, row after row. */
 static __device__ __forceinline__ uint64_t key_of(const render_view *view, const uint64_t *keys, uint32_t u, uint32_t v,
@@ -94,18 +103,23 @@ static mote_status reserve_seen(mote_renderer *renderer, render_seen *seen, uint
     return complete ? MOTE_OK : MOTE_ERROR_MEMORY;
 }
 
-/* How many points are seen. The device marks what the frame shows meanwhile, so that it does not wait for the host. */
-static mote_status count_seen(mote_renderer *renderer, const uint32_t *end) {
+/* How many points are seen, and in front. The device marks what the frame shows meanwhile, so that it does not wait for
+   the host. */
+static mote_status count_seen(mote_renderer *renderer) {
     mote_device *gpu = renderer->device;
     render_frame_cuda *frame = (render_frame_cuda *)renderer->frame;
+    const uint32_t blocks = frame->screen.block_count;
+    const render_layer *layers = frame->screen.layers, *last = &layers[frame->screen.layer_count - 1];
     uint32_t *const answer = (uint32_t *)cuda_answer(gpu);
-    device_transfer transfer;
+    device_transfer seen, front;
     if (answer == NULL) return MOTE_ERROR_MEMORY;
-    MOTE_TRY(cuda_download_begin(gpu, answer, end, sizeof *answer, &transfer));
-    const mote_status noted = render_note_shown_cuda(renderer, &frame->screen.view);
-    MOTE_TRY(cuda_wait(gpu, &transfer));
-    frame->seen_count = *answer;
-    return noted;
+    MOTE_TRY(cuda_download_begin(gpu, answer, last->first + blocks, sizeof *answer, &seen));
+    mote_status status = cuda_download_begin(gpu, answer + 1, layers[0].first + blocks, sizeof *answer, &front);
+    if (status == MOTE_OK) status = render_note_shown_cuda(renderer, &frame->screen.view);
+    const mote_status seen_known = cuda_wait(gpu, &seen), front_known = cuda_wait(gpu, &front);
+    frame->seen_count = answer[0];
+    frame->front_count = answer[1];
+    return status != MOTE_OK ? status : seen_known != MOTE_OK ? seen_known : front_known;
 }
 
 mote_status render_see_cuda(mote_renderer *renderer, const render_job *job) {
@@ -117,14 +131,14 @@ mote_status render_see_cuda(mote_renderer *renderer, const render_job *job) {
     screen->layer_count = job->params->layers;
     render_screen_size(screen);
     for (uint32_t l = 0; l + 1 < screen->layer_count; l++) MOTE_TRY(render_find_behind_cuda(renderer, job, l));
-    keys = render_keys_of(frame);
+    keys = keys_of_layers(frame);
     MOTE_TRY(reserve_screen(renderer, screen));
     const uint32_t blocks = cuda_blocks(screen->block_count, WARPS);
     const uint64_t all = (uint64_t)screen->block_count * screen->layer_count;
     CUDA_LAUNCH(gpu, mask_blocks, blocks, THREADS, *screen, keys);
     MOTE_TRY(cuda_launched(gpu, "making the quadtree"));
     MOTE_TRY(cuda_sum32(gpu, screen->layers[0].first, screen->layers[0].first, all + 1));
-    MOTE_TRY(count_seen(renderer, screen->layers[0].first + all));
+    MOTE_TRY(count_seen(renderer));
     MOTE_TRY(reserve_seen(renderer, &screen->seen, frame->seen_count));
     CUDA_LAUNCH(gpu, list_seen, blocks, THREADS, *screen, renderer->points, keys);
     return cuda_launched(gpu, "listing points");
@@ -147,7 +161,7 @@ struct write_neighbors {
         out.neighbor[(uint64_t)i * k + j] = render_row(&points, place);
         out.distance2[(uint64_t)i * k + j] = (float)distance2;
     }
-    __device__ void end(uint32_t i, uint32_t windows, uint32_t count) const {
+    __device__ void end(uint32_t i, uint32_t windows, uint32_t count, double) const {
         out.iterations[i] = (uint8_t)windows;
         for (uint32_t j = count; j < k; j++) {
             out.neighbor[(uint64_t)i * k + j] = MOTE_RENDER_NO_POINT;
@@ -161,15 +175,22 @@ static __device__ __forceinline__ float radius_of(const render_screen *screen, u
     return render_radius_of(screen, sample % width, sample / width, k);
 }
 
+static __global__ void name_points(render_screen screen, render_points points, uint32_t count, uint32_t *point) {
+    const uint32_t i = blockIdx.x * THREADS + threadIdx.x;
+    if (i < count) point[i] = render_row(&points, screen.seen.place[i]);
+}
+
 template <uint32_t MAX>
-static __global__ void find_neighbors(render_screen screen, render_points points, render_layer_keys keys,
-                                      render_deferred deferred, uint32_t count, uint32_t k, neighbor_lists out) {
-    const uint32_t i = blockIdx.x * NEAR_THREADS + threadIdx.x;
+static __global__ void __launch_bounds__(AROUND_THREADS)
+    find_neighbors(render_screen screen, render_points points, render_deferred deferred, uint32_t k,
+                   neighbor_lists out) {
+    __shared__ render_around_tile tile;
     const write_neighbors visit = {points, k, out};
-    if (i >= count) return;
-    out.point[i] = render_row(&points, screen.seen.place[i]);
-    render_find_by_thread<MAX>(&screen, &points, &keys, &deferred, i, k, radius_of(&screen, i, k),
-                               render_max_first(count), INFINITY, visit);
+    const auto begin = [&](uint32_t i, float *radius) {
+        *radius = radius_of(&screen, i, k);
+        return true;
+    };
+    render_find_in_tile<MAX>(&screen, &deferred, k, &tile, begin, visit);
 }
 
 static __global__ void find_deferred(render_screen screen, render_points points, render_deferred deferred, uint32_t k,
@@ -194,10 +215,12 @@ mote_status render_find_neighbors_cuda(mote_renderer *renderer, uint32_t k, mote
     }
     const auto find = k <= 8 ? find_neighbors<8> : k <= 16 ? find_neighbors<16> : find_neighbors<MOTE_RENDER_MAX_K>;
     const render_deferred deferred = {(uint32_t *)render_buffer_of(renderer, count * sizeof(uint32_t)),
-                                      &frame->counters->deferred};
+                                      &frame->counters->deferred, &frame->counters->deferred_taken};
     if (deferred.points == NULL) return MOTE_ERROR_MEMORY;
-    CUDA_LAUNCH(gpu, find, cuda_blocks(count, NEAR_THREADS), NEAR_THREADS, frame->screen, renderer->points,
-                render_keys_of(frame), deferred, (uint32_t)count, k, lists);
+    CUDA_LAUNCH(gpu, name_points, cuda_blocks(count, THREADS), THREADS, frame->screen, renderer->points,
+                (uint32_t)count, lists.point);
+    CUDA_LAUNCH(gpu, find, render_around_tiles(&frame->screen), AROUND_THREADS, frame->screen, renderer->points,
+                deferred, k, lists);
     CUDA_LAUNCH(gpu, find_deferred, cuda_resident_blocks(gpu, (const void *)find_deferred, THREADS), THREADS,
                 frame->screen, renderer->points, deferred, k, lists);
     MOTE_TRY(cuda_launched(gpu, "finding neighbours"));

@@ -52,6 +52,11 @@ typedef struct render_screen {
     render_seen seen;
 } render_screen;
 
+/* How many points are seen in front: the first of the list. */
+MOTE_HD uint32_t render_front_count(const render_screen *screen) {
+    return screen->layers[0].first[screen->block_count];
+}
+
 MOTE_HD uint32_t render_popcount(uint64_t bits) {
 #if defined(__CUDA_ARCH__)
     return (uint32_t)__popcll(bits);
@@ -279,25 +284,36 @@ MOTE_HD float render_wider(uint32_t k, uint32_t found, uint32_t looked_at, float
     return reach < 2.0f * radius ? reach : 2.0f * radius; /* the k-th nearest so far may be on another surface */
 }
 
-/* The k nearest of a seen point, itself among them: search->k and limit2 are set. Returns how many windows it took. */
+/* How many windows, each twice as large as the one before, it takes until one holds a ball around a place: it tells how
+   far the first radius was off, however a search goes on. */
+MOTE_HD uint32_t render_count_windows(const render_view *view, render_place place, float radius, double ball2) {
+    const float reach = ball2 < INFINITY ? render_ball_reach(view, place, sqrt(ball2)) : INFINITY;
+    uint32_t windows = 1;
+    for (; windows < RENDER_ITERATIONS && radius < reach; windows++) radius *= 2.0f;
+    return windows;
+}
+
+/* The k nearest of a seen point, itself among them: search->k and limit2 are set. Returns render_count_windows. */
 MOTE_HD uint32_t render_find_near(const render_screen *screen, uint32_t i, float radius, render_search *search) {
     const uint32_t sample = screen->seen.sample[i], u = sample % screen->view.width, v = sample / screen->view.width;
     const double x = screen->seen.at[0][i], y = screen->seen.at[1][i], z = screen->seen.at[2][i];
     const render_place place = render_to_camera(&screen->view, x, y, z);
+    const float first = radius;
     render_window old = {1, 1, 0, 0, false};
     search->count = search->looked_at = 0;
     for (uint32_t iterations = 1;; iterations++) {
         if (iterations > RENDER_ITERATIONS) radius = INFINITY;
         const render_window window = render_window_around(&screen->view, u, v, radius);
         render_search_window(screen, &window, &old, x, y, z, place.z, search);
-        if (window.whole) return iterations;
+        if (window.whole) break;
         old = window;
         const double farthest2 = render_farthest2(search);
         const float reach = farthest2 < INFINITY ? render_ball_reach(&screen->view, place, sqrt(farthest2)) : INFINITY;
         /* Whole samples of the window are looked at: a place within the sample may be that much nearer to its edge. */
-        if (reach <= radius) return iterations;
+        if (reach <= radius) break;
         radius = render_wider(search->k, search->count, search->looked_at, radius, reach);
     }
+    return render_count_windows(&screen->view, place, first, render_farthest2(search));
 }
 
 #endif

@@ -20,13 +20,16 @@
 static void make_splats(mote_renderer *renderer, const render_splat_rules *rules) {
     render_frame *frame = renderer->frame;
     const render_screen *screen = &frame->screen.screen;
+    const int64_t front = render_front_count(screen);
 #pragma omp parallel for schedule(dynamic, AT_ONCE) num_threads(renderer->ctx->threads)
     for (int64_t i = 0; i < (int64_t)frame->screen.count; i++) {
-        render_find_shape(screen, &renderer->points, rules, (uint32_t)i, &frame->shapes[i]);
+        render_shape *shape = i < front ? &frame->shapes[i] : NULL;
+        frame->sizes[i] = render_find_shape(screen, &renderer->points, rules, (uint32_t)i, shape);
     }
 #pragma omp parallel for schedule(dynamic, AT_ONCE) num_threads(renderer->ctx->threads)
-    for (int64_t i = 0; i < (int64_t)frame->screen.count; i++) {
-        render_make_splat(screen, &renderer->points, rules, frame->shapes, (uint32_t)i, &frame->splats[i]);
+    for (int64_t i = 0; i < front; i++) {
+        render_make_splat(screen, &renderer->points, rules, &frame->shapes[i], frame->sizes, (uint32_t)i,
+                          &frame->splats[i]);
     }
 }
 
@@ -40,7 +43,7 @@ typedef struct tiling {
 static void for_tiles(const mote_renderer *renderer, const tiling *tiles, bool fill) {
     const render_frame *frame = renderer->frame;
 #pragma omp parallel for schedule(static) num_threads(renderer->ctx->threads)
-    for (int64_t i = 0; i < (int64_t)frame->screen.count; i++) {
+    for (int64_t i = 0; i < (int64_t)render_front_count(&frame->screen.screen); i++) {
         const render_splat *splat = &frame->splats[i];
         if (!render_is_drawn(splat)) continue;
         for (uint32_t y = splat->v0 / TILE; y <= splat->v1 / TILE; y++) {
@@ -300,7 +303,7 @@ static void limit_tile(const mote_renderer *renderer, const render_view *view, c
 static void hide_splats(mote_renderer *renderer) {
     render_frame *frame = renderer->frame;
 #pragma omp parallel for schedule(static) num_threads(renderer->ctx->threads)
-    for (int64_t i = 0; i < (int64_t)frame->screen.count; i++) {
+    for (int64_t i = 0; i < (int64_t)render_front_count(&frame->screen.screen); i++) {
         render_splat *splat = &frame->splats[i];
         if (render_is_hidden(splat, frame->limits, frame->screen.screen.seen.sample[i])) render_no_splat(splat);
     }
@@ -379,15 +382,16 @@ static mote_status draw_tiles(mote_renderer *renderer, const render_job *job, co
 
 static void count_splats(const mote_renderer *renderer, mote_render_result *result) {
     const render_frame *frame = renderer->frame;
+    const uint32_t front = render_front_count(&frame->screen.screen);
     uint64_t drawn = 0, iterations = 0;
 #pragma omp parallel for schedule(static) num_threads(renderer->ctx->threads) reduction(+ : drawn, iterations)
-    for (int64_t i = 0; i < (int64_t)frame->screen.count; i++) {
+    for (int64_t i = 0; i < (int64_t)front; i++) {
         drawn += render_is_drawn(&frame->splats[i]);
         iterations += frame->splats[i].iterations;
     }
     result->seen = frame->screen.count;
     result->splats = drawn;
-    result->iterations = result->seen > 0 ? (double)iterations / (double)result->seen : 0;
+    result->iterations = front > 0 ? (double)iterations / (double)front : 0;
 }
 
 mote_status render_surface_cpu(mote_renderer *renderer, const render_job *job, mote_render_result *result) {
@@ -397,10 +401,13 @@ mote_status render_surface_cpu(mote_renderer *renderer, const render_job *job, m
                           (job->view.width + TILE - 1) / TILE * ((job->view.height + TILE - 1) / TILE)};
     mote_stage(renderer->ctx, "layers");
     MOTE_TRY(render_see_cpu(renderer, job));
-    if (!mote_reserve_scratch(renderer->ctx, (void **)&frame->splats, &frame->splats_capacity, frame->screen.count,
+    const uint32_t front = render_front_count(&frame->screen.screen);
+    if (!mote_reserve_scratch(renderer->ctx, (void **)&frame->splats, &frame->splats_capacity, front,
                               sizeof *frame->splats, "frame") ||
-        !mote_reserve_scratch(renderer->ctx, (void **)&frame->shapes, &frame->shapes_capacity, frame->screen.count,
-                              sizeof *frame->shapes, "frame")) {
+        !mote_reserve_scratch(renderer->ctx, (void **)&frame->shapes, &frame->shapes_capacity, front,
+                              sizeof *frame->shapes, "frame") ||
+        !mote_reserve_scratch(renderer->ctx, (void **)&frame->sizes, &frame->sizes_capacity, frame->screen.count,
+                              sizeof *frame->sizes, "frame")) {
         return MOTE_ERROR_MEMORY;
     }
     MOTE_TRY(mote_progress(renderer->ctx, 0.5, "finding neighbours"));

@@ -13,39 +13,46 @@
 /* Neighbours that were found, for render_end_shape by one thread.
 
      near    k seen points for each seen point, of which the first count are set
-     found   bits 31…16 windows that were searched    bits 15…0 count */
+     found   bits 31…16 windows that it took    bits 15…0 count
+     sizes   see render_disc_radius */
 
 struct keep_neighbors {
     uint32_t k;
+    double share;
     uint32_t *near, *found;
+    float *sizes;
     __device__ void neighbor(uint32_t i, uint32_t j, double, uint32_t, uint32_t seen) const {
         near[(uint64_t)i * k + j] = seen;
     }
-    __device__ void end(uint32_t i, uint32_t windows, uint32_t count) const { found[i] = windows << 16 | count; }
+    __device__ void end(uint32_t i, uint32_t windows, uint32_t count, double farthest2) const {
+        found[i] = windows << 16 | count;
+        sizes[i] = (float)render_disc_radius(share, farthest2, count);
+    }
 };
 
 template <uint32_t MAX>
-static __global__ void search_near(render_screen screen, render_points points, render_layer_keys keys,
-                                   render_deferred deferred, render_splat_rules rules, float max_first, uint32_t count,
-                                   uint32_t *near, uint32_t *found) {
-    const uint32_t i = blockIdx.x * THREADS + threadIdx.x;
-    const keep_neighbors visit = {rules.k, near, found};
-    double limit2;
-    float radius;
-    render_shape shape;
-    if (i >= count || !render_begin_shape(&screen, &points, &rules, i, &shape, &radius, &limit2)) return;
-    render_find_by_thread<MAX>(&screen, &points, &keys, &deferred, i, rules.k, radius, max_first, limit2, visit);
+static __global__ void __launch_bounds__(AROUND_THREADS)
+    search_around(render_screen screen, render_points points, render_deferred deferred, render_splat_rules rules,
+                  keep_neighbors keep) {
+    __shared__ render_around_tile tile;
+    const auto begin = [&](uint32_t i, float *radius) {
+        double limit2; /* far beyond what a tile has around it */
+        render_shape shape;
+        const bool needed = render_begin_shape(&screen, &points, &rules, i, &shape, radius, &limit2);
+        if (!needed) keep.sizes[i] = shape.long_radius;
+        return needed;
+    };
+    render_find_in_tile<MAX>(&screen, &deferred, rules.k, &tile, begin, keep);
 }
 
 static __global__ void search_deferred(render_screen screen, render_points points, render_deferred deferred,
-                                       render_splat_rules rules, uint32_t *near, uint32_t *found) {
-    const keep_neighbors visit = {rules.k, near, found};
+                                       render_splat_rules rules, keep_neighbors keep) {
     render_for_deferred(&deferred, [&](uint32_t i) {
         double limit2;
         float radius;
         render_shape shape;
         render_begin_shape(&screen, &points, &rules, i, &shape, &radius, &limit2);
-        render_find_by_warp(&screen, i, rules.k, radius, limit2, visit);
+        render_find_by_warp(&screen, i, rules.k, radius, limit2, keep);
     });
 }
 
@@ -61,51 +68,50 @@ static __device__ __forceinline__ void write_records(const RECORD &mine, uint32_
     for (uint32_t w = threadIdx.x; w < all; w += THREADS) ((uint32_t *)(to + first))[w] = from[w];
 }
 
-static __global__ void find_shapes(render_screen screen, render_points points, render_splat_rules rules, uint32_t count,
-                                   const uint32_t *near, const uint32_t *found, render_shape *shapes) {
+/* Of points in front. */
+static __global__ void __launch_bounds__(THREADS)
+    make_splats(render_screen screen, render_points points, render_splat_rules rules, uint32_t count,
+                keep_neighbors kept, render_splat *splats, render_counters *counters) {
+    __shared__ uint32_t buffer[WARPS];
     const uint32_t i = blockIdx.x * THREADS + threadIdx.x;
     const render_seen *seen = &screen.seen;
-    render_shape shape;
-    render_search search;
-    float radius;
-    if (i < count && render_begin_shape(&screen, &points, &rules, i, &shape, &radius, &search.limit2)) {
-        search.k = rules.k;
-        search.count = found[i] & 0xFFFFu;
-        for (uint32_t j = 0; j < search.count; j++) {
-            const uint32_t other = near[(uint64_t)i * rules.k + j];
-            search.list[j].seen = other;
-            search.list[j].distance2 = render_distance2(seen, other, seen->at[0][i], seen->at[1][i], seen->at[2][i]);
-        }
-        render_end_shape(&screen, &rules, i, &search, found[i] >> 16, &shape);
-    }
-    write_records(shape, count, shapes);
-}
-
-static __global__ void make_splats(render_screen screen, render_points points, render_splat_rules rules, uint32_t count,
-                                   const render_shape *shapes, render_splat *splats, render_counters *counters) {
-    const uint32_t i = blockIdx.x * THREADS + threadIdx.x;
     uint32_t iterations = 0;
     render_splat splat;
     if (i < count) {
-        render_make_splat(&screen, &points, &rules, shapes, i, &splat);
+        render_shape shape;
+        render_search search;
+        float radius;
+        if (render_begin_shape(&screen, &points, &rules, i, &shape, &radius, &search.limit2)) {
+            search.k = rules.k;
+            search.count = kept.found[i] & 0xFFFFu;
+            for (uint32_t j = 0; j < search.count; j++) {
+                const uint32_t other = kept.near[(uint64_t)i * rules.k + j];
+                search.list[j].seen = other;
+                search.list[j].distance2 =
+                    render_distance2(seen, other, seen->at[0][i], seen->at[1][i], seen->at[2][i]);
+            }
+            render_end_shape(&screen, &rules, i, &search, kept.found[i] >> 16, &shape);
+        }
+        render_make_splat(&screen, &points, &rules, &shape, kept.sizes, i, &splat);
         iterations = splat.iterations;
     }
     write_records(splat, count, splats);
-    iterations = warp_sum(iterations);
-    if (warp_lane() == 0) atomicAdd(&counters->iterations, (unsigned long long)iterations);
+    iterations = block_sum<WARPS>(iterations, buffer);
+    if (threadIdx.x == 0) atomicAdd(&counters->iterations, (unsigned long long)iterations);
 }
 
 /* By the limits of all; and how many are drawn then. */
 static __global__ void hide_splats(render_screen screen, const uint32_t *limits, uint32_t count, render_splat *splats,
                                    render_counters *counters) {
+    __shared__ uint32_t buffer[WARPS];
     const uint32_t i = blockIdx.x * THREADS + threadIdx.x;
     bool drawn = i < count && render_is_drawn(&splats[i]);
     if (drawn && render_is_hidden(&splats[i], limits, screen.seen.sample[i])) {
         render_no_splat(&splats[i]);
         drawn = false;
     }
-    const uint32_t lanes = __ballot_sync(CUDA_ALL, drawn);
-    if (warp_lane() == 0 && lanes != 0) atomicAdd(&counters->splats, (unsigned long long)__popc(lanes));
+    const uint32_t all = block_sum<WARPS>(drawn ? 1u : 0u, buffer);
+    if (threadIdx.x == 0 && all != 0) atomicAdd(&counters->splats, (unsigned long long)all);
 }
 
 /* ---- fragments */
@@ -187,16 +193,16 @@ static mote_status reserve_splats(mote_renderer *renderer, const render_job *job
     frame->near = (uint32_t *)render_buffer_of(renderer, count * job->params->k * sizeof(uint32_t));
     frame->found = (uint32_t *)render_buffer_of(renderer, count * sizeof(uint32_t));
     frame->deferred = (uint32_t *)render_buffer_of(renderer, count * sizeof(uint32_t));
-    frame->shapes = (render_shape *)render_buffer_of(renderer, count * sizeof(render_shape));
-    frame->splats = (render_splat *)render_buffer_of(renderer, count * sizeof(render_splat));
-    if (frame->near == NULL || frame->found == NULL || frame->deferred == NULL || frame->shapes == NULL ||
+    frame->sizes = (float *)render_buffer_of(renderer, count * sizeof(float));
+    frame->splats = (render_splat *)render_buffer_of(renderer, frame->front_count * sizeof(render_splat));
+    if (frame->near == NULL || frame->found == NULL || frame->deferred == NULL || frame->sizes == NULL ||
         frame->splats == NULL) {
         return MOTE_ERROR_MEMORY;
     }
     memset(pass, 0, sizeof *pass);
     pass->view = job->view;
     pass->splats = frame->splats;
-    pass->count = frame->seen_count;
+    pass->count = frame->front_count;
     pass->limits = frame->limits;
     pass->near_depth = job->view.perspective ? (float)job->view.near_depth : -INFINITY;
     pass->focal = (float)job->view.focal;
@@ -224,8 +230,8 @@ static mote_status reserve_sums(mote_renderer *renderer, splat_pass *pass) {
 
 static mote_status hide(mote_renderer *renderer) {
     const render_frame_cuda *frame = (const render_frame_cuda *)renderer->frame;
-    CUDA_LAUNCH(renderer->device, hide_splats, cuda_blocks(frame->seen_count, THREADS), THREADS, frame->screen,
-                frame->limits, frame->seen_count, frame->splats, frame->counters);
+    CUDA_LAUNCH(renderer->device, hide_splats, cuda_blocks(frame->front_count, THREADS), THREADS, frame->screen,
+                frame->limits, frame->front_count, frame->splats, frame->counters);
     return cuda_launched(renderer->device, "drawing splats");
 }
 
@@ -258,19 +264,18 @@ static mote_status make_splats_of(mote_renderer *renderer, const render_job *job
     mote_device *gpu = renderer->device;
     const render_frame_cuda *frame = (const render_frame_cuda *)renderer->frame;
     const render_splat_rules rules = render_rules_of(job);
-    const uint32_t count = frame->seen_count, blocks = cuda_blocks(count, THREADS);
-    const render_deferred deferred = {frame->deferred, &frame->counters->deferred};
-    const auto search = rules.k <= 8    ? search_near<8>
-                        : rules.k <= 16 ? search_near<16>
-                                        : search_near<MOTE_RENDER_MAX_K>;
-    CUDA_LAUNCH(gpu, search, blocks, THREADS, frame->screen, renderer->points, render_keys_of(frame), deferred, rules,
-                render_max_first(count), count, frame->near, frame->found);
+    const uint32_t count = frame->front_count;
+    const render_deferred deferred = {frame->deferred, &frame->counters->deferred, &frame->counters->deferred_taken};
+    const keep_neighbors keep = {rules.k, rules.share, frame->near, frame->found, frame->sizes};
+    const auto search = rules.k <= 8    ? search_around<8>
+                        : rules.k <= 16 ? search_around<16>
+                                        : search_around<MOTE_RENDER_MAX_K>;
+    CUDA_LAUNCH(gpu, search, render_around_tiles(&frame->screen), AROUND_THREADS, frame->screen, renderer->points,
+                deferred, rules, keep);
     CUDA_LAUNCH(gpu, search_deferred, cuda_resident_blocks(gpu, (const void *)search_deferred, THREADS), THREADS,
-                frame->screen, renderer->points, deferred, rules, frame->near, frame->found);
-    CUDA_LAUNCH(gpu, find_shapes, blocks, THREADS, frame->screen, renderer->points, rules, count, frame->near,
-                frame->found, frame->shapes);
-    CUDA_LAUNCH(gpu, make_splats, blocks, THREADS, frame->screen, renderer->points, rules, count, frame->shapes,
-                frame->splats, frame->counters);
+                frame->screen, renderer->points, deferred, rules, keep);
+    CUDA_LAUNCH(gpu, make_splats, cuda_blocks(count, THREADS), THREADS, frame->screen, renderer->points, rules, count,
+                keep, frame->splats, frame->counters);
     return cuda_launched(gpu, "finding neighbours");
 }
 

@@ -17,7 +17,7 @@ typedef struct splat_pass {
     bool wants_normals, wants_best;
 } splat_pass;
 
-/* Lists of the splats that can cover a tile of 8 x 8 samples.
+/* Lists of the splats that can cover a tile of 16 x 16 samples.
 
      first    [tiles + 1]   0       2       5   ...     where the list of a tile begins
      splats   3 7 | 1 3 4 | 2 ...                        in any order within a tile */

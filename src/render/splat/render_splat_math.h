@@ -23,7 +23,7 @@
 #define RENDER_NORMAL_ONE    1023 /* what 1 is in a splat's normal */
 #define RENDER_EDGE_ON       1e-4 /* cosine below which a splat is seen from its edge, and not drawn */
 #define RENDER_REACH         64.0 /* the largest search for neighbours, in radii of the picture's density */
-#define RENDER_LONELY        3.0f /* a splat is at most so much larger than those of its nearest neighbours */
+#define RENDER_LONELY        3.0f /* a splat is at most so much larger than its nearest neighbours' */
 #define RENDER_DOT           0.9  /* radius in samples of what stands alone: it covers the sample that it is in */
 #define RENDER_MIN_NEIGHBORS 4u
 #define RENDER_MIN_AXIS      0.5 /* the short axis of an ellipse over the long one, at least */
@@ -96,6 +96,12 @@ typedef struct render_shape {
     uint32_t iterations;
 } render_shape;
 
+/* The radius of the disc that holds share points, where count, the point itself among them, are within a distance; 0:
+   nobody knows. */
+MOTE_HD double render_disc_radius(double share, double distance2, uint32_t count) {
+    return count > 1 ? sqrt(distance2 * share / (count - 1)) : 0;
+}
+
 /* The plane of the neighbours, and an ellipse on it around the point: as long and short as they are spread, of the area
    that holds share points where k - 1 others are within the distance of the farthest. */
 MOTE_HD bool render_fit_plane(const render_screen *screen, const render_search *search, uint32_t i, double share,
@@ -124,7 +130,7 @@ MOTE_HD bool render_fit_plane(const render_screen *screen, const render_search *
     const double off = ((sums.x * n[0] + sums.y * n[1]) + sums.z * n[2]) / sums.n;
     const double ratio = values[middle] > 0 ? sqrt(values[middle] / values[largest]) : 0;
     const double stretch = sqrt(sqrt(ratio > RENDER_MIN_AXIS ? ratio : RENDER_MIN_AXIS));
-    const double radius = sqrt(search->list[search->count - 1].distance2 * share / (sums.n - 1));
+    const double radius = render_disc_radius(share, search->list[search->count - 1].distance2, search->count);
     for (int k = 0; k < 3; k++) {
         shape->middle[k] = (float)(off * n[k]);
         shape->normal[k] = (float)n[k];
@@ -317,9 +323,10 @@ MOTE_HD bool render_begin_shape(const render_screen *screen, const render_points
     return false;
 }
 
-/* Whether a seen point is of a layer behind the front: it is only a neighbour of others. */
-MOTE_HD bool render_is_neighbor_only(const render_screen *screen, uint32_t i) {
-    return i >= screen->layers[0].first[screen->block_count];
+MOTE_HD double render_search_radius(const render_splat_rules *rules, const render_search *search) {
+    return search->count > 0
+               ? render_disc_radius(rules->share, search->list[search->count - 1].distance2, search->count)
+               : 0;
 }
 
 /* search: the neighbours that were found, in iterations windows. */
@@ -332,27 +339,30 @@ MOTE_HD void render_end_shape(const render_screen *screen, const render_splat_ru
         shape->near[j] = other != i ? other : search->list[0].seen;
     }
     if (search->count < RENDER_MIN_NEIGHBORS || rules->given) {
-        const double farthest = search->count > 1 ? sqrt(search->list[search->count - 1].distance2) : 0;
-        const double stretch = sqrt(rules->share / (search->count > 1 ? search->count - 1 : 1));
         if (!given) return;
-        render_round_shape((float)(farthest * stretch), shape);
+        render_round_shape((float)render_search_radius(rules, search), shape);
     } else if (!render_fit_plane(screen, search, i, rules->share, shape)) {
         return;
     }
-    if (render_is_neighbor_only(screen, i)) return; /* it has no splat, and so no contour */
     render_find_contour(screen, search, i, shape->normal, given, shape->long_radius, &shape->contour);
 }
 
-/* The first pass over seen points. */
-MOTE_HD void render_find_shape(const render_screen *screen, const render_points *points,
-                               const render_splat_rules *rules, uint32_t i, render_shape *shape) {
+/* The first pass over seen points, of all layers: their sizes, and the shapes of those in front. shape: NULL, of a
+   point behind the front: it is a neighbour of others, and no splat. */
+MOTE_HD float render_find_shape(const render_screen *screen, const render_points *points,
+                                const render_splat_rules *rules, uint32_t i, render_shape *shape) {
     render_search search;
+    render_shape begun;
     float radius;
-    if (!render_begin_shape(screen, points, rules, i, shape, &radius, &search.limit2)) return;
-    search.k = rules->k;
-    search.count = search.looked_at = 0;
-    const uint32_t iterations = render_find_near(screen, i, radius, &search);
-    render_end_shape(screen, rules, i, &search, iterations, shape);
+    const bool needed = render_begin_shape(screen, points, rules, i, &begun, &radius, &search.limit2);
+    if (needed) {
+        search.k = rules->k;
+        search.count = search.looked_at = 0;
+        const uint32_t iterations = render_find_near(screen, i, radius, &search);
+        if (shape != NULL) render_end_shape(screen, rules, i, &search, iterations, &begun);
+    }
+    if (shape != NULL) *shape = begun;
+    return needed ? (float)render_search_radius(rules, &search) : begun.long_radius;
 }
 
 /* The middle one of three. */
@@ -386,20 +396,19 @@ MOTE_HD void render_shape_disc(const render_view *view, const render_shape *shap
     disc->bend = shape->contour.bend;
 }
 
-/* The second pass: the splat of seen point i. A point far from all others has large distances to its neighbours, and
-   they have small ones: it is no surface, and its splat stays small. */
+/* The second pass: the splat of seen point i, which is in front. A point far from all others has large distances to its
+   neighbours, and they have small ones: it is no surface, and its splat stays small.
+   sizes  of all seen points */
 MOTE_HD void render_make_splat(const render_screen *screen, const render_points *points,
-                               const render_splat_rules *rules, const render_shape *shapes, uint32_t i,
-                               render_splat *splat) {
+                               const render_splat_rules *rules, const render_shape *shape, const float *sizes,
+                               uint32_t i, render_splat *splat) {
     const render_view *view = &screen->view;
     const render_seen *seen = &screen->seen;
-    const render_shape *shape = &shapes[i];
     const uint32_t place = seen->place[i];
     const render_place point = render_to_camera(view, seen->at[0][i], seen->at[1][i], seen->at[2][i]);
     const double scale = render_scale_at(view, point.z), dot = RENDER_DOT / scale,
                  cap = render_radius_cap(rules, scale);
-    const float around = render_middle_of(shapes[shape->near[0]].long_radius, shapes[shape->near[1]].long_radius,
-                                          shapes[shape->near[2]].long_radius);
+    const float around = render_middle_of(sizes[shape->near[0]], sizes[shape->near[1]], sizes[shape->near[2]]);
     double radius = shape->long_radius;
     render_disc disc;
     radius = radius < RENDER_LONELY * around ? radius : RENDER_LONELY * around;
@@ -407,10 +416,6 @@ MOTE_HD void render_make_splat(const render_screen *screen, const render_points 
     splat->color = points->color[place];
     splat->place = place;
     splat->iterations = (uint16_t)shape->iterations;
-    if (render_is_neighbor_only(screen, i)) {
-        render_no_splat(splat);
-        return;
-    }
     if (radius > 0) {
         const render_place at = render_to_camera(view, seen->at[0][i] + shape->middle[0],
                                                  seen->at[1][i] + shape->middle[1], seen->at[2][i] + shape->middle[2]);
