@@ -42,15 +42,17 @@
 #define LOOSE_SHOULDERS  0.6  /* the same while planes that cross it may not be known yet */
 #define LOOSE_CENTRAL    0.36
 #define LOOSE_STRUCTURE  0.45
-#define FEW_POINTS       256u /* below, cells are too few to tell a curve */
-#define CURVED           0.25 /* of the variance, that a curve explains */
-#define CURVED_BY_CHANCE 10.0 /* and so much by chance, of one point */
-#define MAX_NOISE        1.2  /* times the largest, measured */
-#define FILLED           0.8  /* of the quarters of cells that points spread evenly have: a curve has fewer */
-#define FILLED_BY_CHANCE 0.7  /* and so much less, of one point */
-#define LAYER_SHARE      0.05 /* of a cell: how near to an exact plane points are those of other layers */
-#define MAX_LAYERS       1.0  /* points of these, to those of the plane */
-#define TOLD_NOISE       1.5  /* floors: below, points say nothing of how they lie about the plane */
+#define FEW_POINTS       256u  /* below, cells are too few to tell a curve */
+#define CURVED           0.25  /* of the variance, that a curve explains */
+#define CURVED_BY_CHANCE 10.0  /* and so much by chance, of one point */
+#define MAX_NOISE        1.2   /* times the largest, measured */
+#define FILLED           0.8   /* of the quarters of cells that points spread evenly have: a curve has fewer */
+#define MIN_LINE         160.0 /* points: of fewer, where planes have few, a curve is not told from a strip */
+#define FILLED_CELLS     0.7   /* the same of cells in fours; rims have fewer */
+#define FILLED_BY_CHANCE 0.7   /* and so much less, of one point */
+#define LAYER_SHARE      0.05  /* of a cell: how near to an exact plane points are those of other layers */
+#define MAX_LAYERS       1.0   /* points of these, to those of the plane */
+#define TOLD_NOISE       1.5   /* floors: below, points say nothing of how they lie about the plane */
 
 /* ---- what comes to nothing */
 
@@ -366,15 +368,18 @@ static bool describe_component(planes_local *s, planes_growth *g) {
     return true;
 }
 
-/* Whether the noise is that of the representation. */
-static bool is_exact(const planes_local *s, const planes_growth *g) { return g->noise <= TOLD_NOISE * s->params.floor; }
-
 static bool lay_component(planes_local *s, planes_growth *g, double radius) {
     planes_take_near(s, g, BESIDE * g->noise);
     if (!planes_lay_grid(s, g)) return false;
     planes_count_cells(s, g);
     return find_component(s, g, radius);
 }
+
+/* Whether planes may have so few points that they have small cells. */
+static bool has_few(const planes_local *s) { return s->params.min_points < ENOUGH_CELLS * POINTS_A_CELL; }
+
+/* Whether the noise is that of the representation. */
+static bool is_exact(const planes_local *s, const planes_growth *g) { return g->noise <= TOLD_NOISE * s->params.floor; }
 
 /* How many of the quarters of the component's cells have points, to how many have of points spread evenly: next to 1,
    but 0.5 to 0.7 where the points are on a curve. */
@@ -398,6 +403,33 @@ static double share_filled(planes_local *s, const planes_growth *g) {
     return expected > 0 ? filled / expected : 1;
 }
 
+/* The same of cells in fours: lines of a scanner that are far apart fill these. */
+static double share_of_cells(const planes_local *s, const planes_growth *g) {
+    double filled = 0, expected = 0;
+    for (uint32_t row = 0; row < g->rows; row += 2) {
+        for (uint32_t column = 0; column < g->columns; column += 2) {
+            double points = 0, marked = 0;
+            for (uint32_t k = 0; k < 4; k++) {
+                const uint32_t r = row + k / 2, c = column + k % 2, cell = r * g->columns + c;
+                if (r >= g->rows || c >= g->columns || s->cell_mark[cell] == 0) continue;
+                points += s->cell_in[cell];
+                marked++;
+            }
+            filled += marked;
+            expected += 4 * (1 - pow(0.75, points));
+        }
+    }
+    return expected > 0 ? filled / expected : 1;
+}
+
+/* Whether the points are on a curve: a scanner's line is on a plane, too, but fills none. Refused then. */
+static bool is_curve(planes_local *s, planes_growth *g) {
+    const double filled = share_filled(s, g), min = FILLED - FILLED_BY_CHANCE / sqrt(g->count);
+    if (filled >= min || g->turned) return false;
+    if (!is_exact(s, g) && ((has_few(s) && g->count < MIN_LINE) || share_of_cells(s, g) >= FILLED_CELLS)) return false;
+    return !refuse(g, MOTE_PLANES_STRUCTURE, 1 - filled, 1 - min);
+}
+
 /* Points so near to an exact plane that they could be of another layer of the representation, to the plane's points.
    What is in the scratch goes. */
 static double share_of_layers(planes_local *s, const planes_growth *g) {
@@ -414,11 +446,8 @@ static double share_of_layers(planes_local *s, const planes_growth *g) {
     return others / g->count;
 }
 
-/* Whether a plane without noise is there because coordinates are whole steps: a layer of several, or a row of points in
-   a grid or a scan. Refused then. */
+/* Whether a plane without noise is there because coordinates are whole steps: a layer of several. Refused then. */
 static bool is_of_representation(planes_local *s, planes_growth *g) {
-    const double filled = share_filled(s, g), min = FILLED - FILLED_BY_CHANCE / sqrt(g->count);
-    if (filled < min) return !refuse(g, MOTE_PLANES_STRUCTURE, 1 - filled, 1 - min);
     const double layers = share_of_layers(s, g);
     if (layers > MAX_LAYERS) return !refuse(g, MOTE_PLANES_DENSE_SIDE, layers, MAX_LAYERS);
     return !lay_component(s, g, g->radius);
@@ -471,8 +500,7 @@ static void look_farther(planes_growth *g) {
 /* Where planes may have few points, those that do have smaller cells, or it would be too few of them to be
    connected. */
 static double next_cell(const planes_local *s, const planes_growth *g) {
-    const bool few = s->params.min_points < ENOUGH_CELLS * POINTS_A_CELL;
-    const double points = few ? fmin(fmax(g->count / ENOUGH_CELLS, FEW_A_CELL), POINTS_A_CELL) : POINTS_A_CELL;
+    const double points = has_few(s) ? fmin(fmax(g->count / ENOUGH_CELLS, FEW_A_CELL), POINTS_A_CELL) : POINTS_A_CELL;
     const double cell = g->cell * sqrt(points / fmax(g->crowding - g->strays, 0.5));
     return g->max_cell > 0 ? fmin(cell, g->max_cell) : cell;
 }
@@ -574,7 +602,9 @@ static bool grow(planes_local *s, const planes_patch *patch, bool fewer, planes_
 bool planes_grow(planes_local *s, const planes_patch *patch, double max_noise, double max_cell, int32_t self,
                  planes_growth *g) {
     begin(patch, max_noise, max_cell, self, g);
-    return grow(s, patch, max_cell <= 0, g) && !(is_exact(s, g) && g->level == 0 && is_of_representation(s, g));
+    if (!grow(s, patch, max_cell <= 0, g)) return false;
+    if (g->level > 0 || !planes_growth_stands(s, g)) return true;
+    return !is_curve(s, g) && !(is_exact(s, g) && is_of_representation(s, g));
 }
 
 bool planes_grow_again(planes_local *s, planes_growth *g) { return lay_component(s, g, g->radius); }
