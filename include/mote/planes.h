@@ -34,7 +34,7 @@ typedef struct mote_planes_params {
     double bin;             ///< width of a bin of rho, world units; 0: chosen
     double tolerance;       ///< distance up to which a point belongs to a plane, world units; 0: from the noise
     double normal_deg;      ///< a point with a normal belongs to a plane only if they differ by at most this; 90: any
-    uint64_t min_points;    ///< support that a plane needs; 0: chosen
+    uint64_t min_points;    ///< support that a plane needs; 0: one point in 200, 12 to 100
     uint64_t sample;        ///< this many points vote, evenly along the Morton order; 0: chosen; UINT64_MAX: all
     double suppress_deg;    ///< radius of non-maximum suppression on the sphere; 0: 2.5 steps of the accumulator
     uint32_t suppress_bins; ///< and along rho; 0: 2 bins

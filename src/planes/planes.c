@@ -81,6 +81,7 @@ static mote_status make_table(planes_run *run) {
 /* What voting may have changed. */
 static void write_measures(planes_run *run) {
     const double step = run->points->frame.step;
+    run->facts.min_points = run->support;
     run->facts.spacing = run->scale.spacing * step;
     run->facts.noise = run->scale.noise * step;
     run->facts.tolerance = run->tolerance * step;
@@ -94,7 +95,6 @@ static void write_facts(planes_run *run) {
     facts->extent = 2 * run->scale.radius * step;
     facts->bin = run->bin * step;
     facts->resolution_deg = run->resolution * 180 / PI;
-    facts->min_points = run->min_points;
     facts->sample = run->max_voters;
     facts->directions = run->table.directions;
     facts->bins = run->table.bins;
@@ -131,6 +131,7 @@ static mote_status measure_run(planes_run *run) {
     mote_stage(run->ctx, "measuring noise");
     MOTE_TRY(mote_progress(run->ctx, 0.15, "measuring noise"));
     MOTE_TRY(planes_measure_noise(run));
+    run->nearby_noise = run->scale.noise;
     planes_choose_tolerance(run);
     return MOTE_OK;
 }

@@ -56,6 +56,9 @@ typedef struct planes_run {
     bool tolerance_given;
     int32_t cone; /* of planes */
     uint64_t min_points, free_points;
+    uint64_t vote_points; /* what a plane of the vote has at least, which sees few of many points */
+    uint64_t support;     /* what a plane has at least, of those that are looked for now */
+    double nearby_noise;  /* steps: what neighbours tell of the noise */
     planes_found *found;
     uint32_t found_count;
     bool local;                /* planes are those that planes_search_locally found */

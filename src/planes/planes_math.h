@@ -122,6 +122,30 @@ MOTE_HD bool planes_reaches(const planes_plane *plane, float x, float y, float z
     return u >= reach->low[0] && u <= reach->high[0] && v >= reach->low[1] && v <= reach->high[1];
 }
 
+#define PLANES_BOX_SLACK 8.0f /* steps: more than floats lose in a distance, or in a place along a plane */
+
+/* How far a box reaches to either side of its middle along an axis. */
+MOTE_HD float planes_box_along(const float half[3], float x, float y, float z) {
+    return (fabsf(x) * half[0] + fabsf(y) * half[1]) + fabsf(z) * half[2];
+}
+
+/* Whether points of a box may be the plane's, or so many tolerances from it, within its reach: no point outside is. */
+MOTE_HD bool planes_box_is_near(const planes_plane *plane, const float middle[3], const float half[3],
+                                float tolerances) {
+    const float distance = fabsf(planes_distance(plane, middle[0], middle[1], middle[2]));
+    const float across = planes_box_along(half, plane->a, plane->b, plane->c);
+    const float max = tolerances * plane->tolerance > plane->guard ? tolerances * plane->tolerance : plane->guard;
+    const planes_reach *reach = &plane->reach;
+    if (!(distance <= across + max + PLANES_BOX_SLACK)) return false;
+    if (reach->bounded == 0) return true;
+    const float u = planes_along(reach->u, middle[0], middle[1], middle[2]);
+    const float v = planes_along(reach->v, middle[0], middle[1], middle[2]);
+    const float half_u = planes_box_along(half, reach->u[0], reach->u[1], reach->u[2]) + PLANES_BOX_SLACK;
+    const float half_v = planes_box_along(half, reach->v[0], reach->v[1], reach->v[2]) + PLANES_BOX_SLACK;
+    return u >= reach->low[0] - half_u && u <= reach->high[0] + half_u && v >= reach->low[1] - half_v &&
+           v <= reach->high[1] + half_v;
+}
+
 /* Where a point is, of one plane: bands as wide as the slab of the plane's own points, on either side. */
 typedef enum planes_band {
     PLANES_FAR,

@@ -9,7 +9,7 @@
 
 /* So many vote that a plane of just enough points has SUPPORT of them. */
 static uint32_t count_voters(const planes_run *run) {
-    const double wanted = SUPPORT * (double)run->free_points / (double)run->min_points;
+    const double wanted = SUPPORT * (double)run->free_points / (double)run->support;
     uint32_t size = run->max_voters;
     if (run->params.sample == 0 && wanted < size) size = wanted > MIN_SAMPLE ? (uint32_t)wanted : MIN_SAMPLE;
     if (size > run->max_voters) size = run->max_voters;
@@ -19,7 +19,7 @@ static uint32_t count_voters(const planes_run *run) {
 /* How many of the sample it really has, with some to spare. */
 static uint32_t min_in_sample(const planes_run *run) {
     const double share = (double)run->voters / (double)run->free_points;
-    const double min = 0.7 * (double)run->min_points * share;
+    const double min = 0.7 * (double)run->support * share;
     return min > 6 ? (uint32_t)min : 6;
 }
 
@@ -57,7 +57,7 @@ static mote_status search_round(planes_run *run, uint32_t *accepted) {
     planes_start starts[PLANES_MAX_PEAKS];
     uint32_t count = 0;
     *accepted = 0;
-    if (run->free_points < run->min_points || run->free_points < 3) return MOTE_OK;
+    if (run->free_points < run->support || run->free_points < 3) return MOTE_OK;
     run->voters = count_voters(run);
     const uint32_t min = min_in_sample(run);
     mote_stage(run->ctx, "voting");

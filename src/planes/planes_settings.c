@@ -5,7 +5,8 @@
 #define NOISES      3.0   /* standard deviations that a point may be off its plane */
 #define UNKNOWN     0.005 /* of the typical distance to the centre: the tolerance where nothing is flat */
 #define BIN_SHARE   0.4   /* of what a step between directions moves a typical point */
-#define MIN_SHARE   200u  /* the support of a plane is one point in these */
+#define MIN_SHARE   200u  /* the support of a plane is one point in these, */
+#define ENOUGH      100u  /*   or so many points: they are evidence enough, however many others there are */
 #define MIN_POINTS  12u
 #define CHOSEN_BINS 2047u /* more are only there if the caller asks for them */
 #define MAX_BINS    65535u
@@ -38,8 +39,10 @@ mote_status planes_choose_bin(planes_run *run) {
 
 void planes_choose_support(planes_run *run) {
     const uint64_t share = run->points->count / MIN_SHARE;
-    run->min_points = share > MIN_POINTS ? share : MIN_POINTS;
-    if (run->params.min_points > 0) run->min_points = run->params.min_points;
+    run->min_points = share < MIN_POINTS ? MIN_POINTS : share < ENOUGH ? share : ENOUGH;
+    run->vote_points = share > MIN_POINTS ? share : MIN_POINTS;
+    if (run->params.min_points > 0) run->min_points = run->vote_points = run->params.min_points;
+    run->support = run->vote_points;
 }
 
 planes_refining planes_how_to_refine(const planes_run *run, uint32_t min) {

@@ -8,8 +8,13 @@
 #include "reference/knn_reference.h"
 #include "support/support.h"
 
-#define PI        3.14159265358979323846
-#define MAX_HOLES 24
+#define PI          3.14159265358979323846
+#define MAX_HOLES   24
+#define SEEDS_APART 17    /* kinds there were when the tables were begun: their scenes stay as they are */
+#define SUPPORT     200u  /* a true plane counts if it has one of so many points; of a tile, so many points */
+#define LOT_POINTS  2400u /* of a tile: for a house, its garden and its trees */
+#define MAX_LOTS    500u
+#define LOT_M       20.0
 
 typedef enum surface_shape { FLAT, SPHERE, CYLINDER, HILLS, BLOB } surface_shape;
 
@@ -24,7 +29,7 @@ typedef struct surface {
 } surface;
 
 typedef struct builder {
-    uint64_t seed, draws;
+    uint64_t seed, draws, points;
     surface surfaces[PLANES_SCENES_MAX];
     uint32_t count;
     double scanner[3];
@@ -304,6 +309,76 @@ static void make_nothing(builder *b) {
     b->scanner[0] = 3, b->scanner[1] = 3, b->scanner[2] = 6;
 }
 
+/* ---- a tile: many houses on hills, none with more than a tiny share of the points */
+
+/* A house's own frame: metres along its ridge and across it, from a corner, turned. */
+typedef struct house {
+    double x, y, z, turn;
+} house;
+
+/* A roof's side in the frame of its house: from a corner, along and up; taper as that of a surface. */
+static void add_side(builder *b, const house *h, const double corner[3], const double along[3], const double up[3],
+                     double taper) {
+    const double c = cos(h->turn), s = sin(h->turn), *from[3] = {corner, along, up};
+    double to[3][3];
+    for (int i = 0; i < 3; i++) {
+        to[i][0] = c * from[i][0] - s * from[i][1];
+        to[i][1] = s * from[i][0] + c * from[i][1];
+        to[i][2] = from[i][2];
+    }
+    to[0][0] += h->x, to[0][1] += h->y, to[0][2] += h->z;
+    add_flat(b, to[0], to[1], to[2], taper);
+}
+
+/* inset  how far the ridge ends inside the eaves: 0 for gables, half the width for hips */
+static void add_roof(builder *b, const house *h, double length, double width, double rise, double inset) {
+    const double half = 0.5 * width, taper = (length - 2 * inset) / length;
+    const double origin[3] = {0, 0, 0}, opposite[3] = {0, width, 0}, right[3] = {length, 0, 0};
+    const double along[3] = {length, 0, 0}, across[3] = {0, width, 0};
+    const double up[3] = {0, half, rise}, down[3] = {0, -half, rise}, in[3] = {inset, 0, rise},
+                 back[3] = {-inset, 0, rise};
+    add_side(b, h, origin, along, up, taper);
+    add_side(b, h, opposite, along, down, taper);
+    if (inset > 0) {
+        add_side(b, h, origin, across, in, 0);
+        add_side(b, h, right, across, back, 0);
+    }
+}
+
+/* Half of the houses have gables, the others hips or a flat roof; one in three has a dormer, which does not count. */
+static void add_house(builder *b, const house *h) {
+    const double length = draw_between(b, 8, 15), width = draw_between(b, 7, 10), rise = draw_between(b, 1.8, 4.5);
+    const double which = draw(b), origin[3] = {0, 0, 0}, along[3] = {length, 0, 0}, across[3] = {0, width, 0};
+    if (which < 0.15) {
+        add_side(b, h, origin, along, across, 1);
+    } else {
+        add_roof(b, h, length, width, rise, which < 0.5 ? 0.45 * fmin(width, length) : 0);
+        const double top[3] = {0.4 * length, 0.1 * width, 0.75 * rise}, wide[3] = {2, 0, 0},
+                     deep[3] = {0, 0.3 * width, 0};
+        if (draw(b) < 0.33) add_side(b, h, top, wide, deep, 1);
+    }
+    if (draw(b) < 0.4) { /* a garage */
+        const double corner[3] = {length + 0.5, 0, -1.5}, wide[3] = {3.5, 0, 0}, deep[3] = {0, 6.5, 0};
+        add_side(b, h, corner, wide, deep, 1);
+    }
+}
+
+static void make_tile(builder *b) {
+    const uint64_t wanted = b->points / LOT_POINTS, lots = wanted < 2 ? 2 : wanted < MAX_LOTS ? wanted : MAX_LOTS;
+    const uint32_t columns = (uint32_t)ceil(sqrt((double)lots)), rows = (uint32_t)((lots + columns - 1) / columns);
+    surface *hills = add(b, HILLS);
+    hills->u[0] = LOT_M * columns, hills->v[1] = LOT_M * rows;
+    for (uint32_t i = 0; i < lots; i++) {
+        const double x = LOT_M * (i % columns) + draw_between(b, 2, 5),
+                     y = LOT_M * (i / columns) + draw_between(b, 2, 5);
+        const house h = {x, y, hill(x + 5, y + 5) + draw_between(b, 3.5, 8), draw_between(b, -0.2, 0.25)};
+        add_house(b, &h);
+        surface *tree = add_ball(b, BLOB, x + 15, y + 13, hill(x + 15, y + 13) + 4, draw_between(b, 1.5, 3.5));
+        tree->share = 0.12 / (double)lots;
+    }
+    b->scanner[0] = 10.0 * columns, b->scanner[1] = 10.0 * rows, b->scanner[2] = 25.0 * columns;
+}
+
 static const struct {
     const char *name;
     void (*make)(builder *b);
@@ -325,6 +400,7 @@ static const struct {
     {"terrain, houses", make_terrain},
     {"facade", make_facade},
     {"nothing flat", make_nothing},
+    {"tile", make_tile},
 };
 
 const char *planes_scene_name(planes_scene_kind kind) { return kinds[kind].name; }
@@ -426,6 +502,20 @@ static void make_shares(const builder *b, double cumulative[PLANES_SCENES_MAX]) 
     }
 }
 
+/* The first surface whose end is above a place. */
+static uint32_t surface_at(const double *cumulative, uint32_t count, double place) {
+    uint32_t low = 0, high = count - 1;
+    while (low < high) {
+        const uint32_t middle = (low + high) / 2;
+        if (cumulative[middle] <= place) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
 /* Fills positions; labels: the surface, or -1. */
 static void fill(builder *b, const planes_scene_params *p, double *positions, int32_t *labels) {
     double low[3], high[3], cumulative[PLANES_SCENES_MAX], size = 0;
@@ -440,9 +530,7 @@ static void fill(builder *b, const planes_scene_params *p, double *positions, in
             continue;
         }
         do {
-            const double which = draw(b) * cumulative[b->count - 1];
-            uint32_t s = 0;
-            while (s + 1 < b->count && cumulative[s] <= which) s++;
+            const uint32_t s = surface_at(cumulative, b->count, draw(b) * cumulative[b->count - 1]);
             surface_point(b, &b->surfaces[s], p->noise_m, at);
             labels[i] = b->surfaces[s].shape == FLAT ? (int32_t)s : -1;
         } while (p->scanned && draw(b) > seen(b, at, size));
@@ -507,8 +595,11 @@ void planes_scene_make(mote_context *ctx, const planes_scene_params *params, dou
     double *at = planes_scene_array(3 * params->points, sizeof *at);
     memset(scene, 0, sizeof *scene);
     assert_non_null(b);
-    b->seed = params->seed * PLANES_SCENE_KINDS + (uint64_t)params->kind;
+    b->seed = params->seed * SEEDS_APART + (uint64_t)params->kind;
+    b->points = params->points;
     scene->points = params->points;
+    scene->support = (params->points + SUPPORT - 1) / SUPPORT;
+    if (params->kind == PLANES_SCENE_TILE && scene->support > SUPPORT) scene->support = SUPPORT;
     scene->labels = planes_scene_array(params->points, sizeof *scene->labels);
     if (params->kind == PLANES_SCENE_NOTHING) b->seed = params->seed;
     kinds[params->kind].make(b);

@@ -4,7 +4,7 @@
 
 #include "mote/mote.h"
 
-#define PLANES_SCENES_MAX 160u /* surfaces of a scene */
+#define PLANES_SCENES_MAX 2560u /* surfaces of a scene */
 
 typedef enum planes_scene_kind {
     PLANES_SCENE_ROOM,
@@ -24,6 +24,7 @@ typedef enum planes_scene_kind {
     PLANES_SCENE_TERRAIN,
     PLANES_SCENE_FACADE,
     PLANES_SCENE_NOTHING,
+    PLANES_SCENE_TILE,
     PLANES_SCENE_KINDS
 } planes_scene_kind;
 
@@ -47,7 +48,8 @@ typedef struct planes_scene_plane {
 typedef struct planes_scene {
     mote_cloud *cloud;
     uint64_t points;
-    int32_t *labels; /* [points] which plane; -1: none, also of points on curved surfaces */
+    int32_t *labels;  /* [points] which plane; -1: none, also of points on curved surfaces */
+    uint64_t support; /* a true plane counts from so many points */
     uint32_t count;
     planes_scene_plane planes[PLANES_SCENES_MAX];
 } planes_scene;
@@ -59,9 +61,10 @@ const char *planes_scene_name(planes_scene_kind kind);
 void planes_scene_make(mote_context *ctx, const planes_scene_params *params, double *positions, planes_scene *scene);
 void planes_scene_free(planes_scene *scene);
 
-/* How well labels tell a scene. A true plane counts if it has a two-hundredth of the points or more. It is found if a
-   plane has its points: intersection over union of at least one half, one to one. Of the planes that are nobody's one
-   is a split if half its points are of one true plane, otherwise it is false. */
+/* How well labels tell a scene. A true plane counts if it has a two-hundredth of the points or more; of a tile, where
+   no roof has that share, if it has 200 points. It is found if a plane has its points: intersection over union of at
+   least one half, one to one. Of the planes that are nobody's one is a split if half its points are of one true plane,
+   otherwise it is false; planes that do not count may be found or not. */
 typedef struct planes_scene_score {
     uint32_t planes, found, false_planes, split;
     double angle_deg, offset_m; /* the worst of those that were found; 0 without planes */
@@ -71,7 +74,7 @@ typedef struct planes_scene_score {
    count   how many planes the labels tell apart */
 planes_scene_score planes_scene_judge(const planes_scene *scene, const int32_t *labels, uint32_t count,
                                       const mote_planes *planes);
-/* Prints the true planes that are not found, and the plane that has most of their points. */
-void planes_scene_print_missed(const planes_scene *scene, const int32_t *labels, uint32_t count);
+/* Prints planes that are none, and true ones that are not found with the plane that has most of their points. */
+void planes_scene_print_missed(const planes_scene *scene, const int32_t *labels, const mote_planes *planes);
 
 #endif

@@ -7,8 +7,6 @@
 #include "reference/planes_scenes.h"
 #include "support/support.h"
 
-#define SUPPORT 200u /* a true plane counts if it has one of so many points */
-
 /* How many points each pair of a plane found and a true one shares; the last column: points of none. */
 typedef struct overlaps {
     uint32_t found, real;
@@ -61,12 +59,28 @@ static uint32_t nearest_to(const planes_scene *scene, const overlaps *o, uint32_
     return nearest;
 }
 
-void planes_scene_print_missed(const planes_scene *scene, const int32_t *labels, uint32_t count) {
+/* Planes that have few points of any true one. */
+static void print_false(const overlaps *o, const mote_planes *planes) {
+    for (uint32_t f = 0; f < o->found; f++) {
+        uint64_t most = 0;
+        for (uint32_t r = 0; r < o->real; r++) most = shared_of(o, f, r) > most ? shared_of(o, f, r) : most;
+        if (2 * most >= o->size[f]) continue;
+        const mote_plane *p = mote_planes_at(planes, f);
+        printf(
+            "   false: plane %u of %llu points, normal %.3f %.3f %.3f, %.2f mm, %.2f square metres; a plane has %llu\n",
+            f, (unsigned long long)o->size[f], p->normal[0], p->normal[1], p->normal[2], 1e3 * p->rms, p->area,
+            (unsigned long long)most);
+    }
+}
+
+void planes_scene_print_missed(const planes_scene *scene, const int32_t *labels, const mote_planes *planes) {
+    const uint32_t count = mote_planes_count(planes);
     overlaps o = count_overlaps(scene, labels, count);
+    print_false(&o, planes);
     for (uint32_t r = 0; r < scene->count; r++) {
         const planes_scene_plane *real = &scene->planes[r];
         double share;
-        if (real->points * SUPPORT < scene->points) continue;
+        if (real->points < scene->support) continue;
         const uint32_t nearest = nearest_to(scene, &o, r, &share);
         if (share > 0.5) continue;
         printf("   missed: surface %u of %llu points, normal %.3f %.3f %.3f", r, (unsigned long long)real->points,
@@ -86,7 +100,7 @@ planes_scene_score planes_scene_judge(const planes_scene *scene, const int32_t *
     planes_scene_score score;
     overlaps o = count_overlaps(scene, labels, count);
     memset(&score, 0, sizeof score);
-    for (uint32_t i = 0; i < scene->count; i++) score.planes += scene->planes[i].points * SUPPORT >= scene->points;
+    for (uint32_t i = 0; i < scene->count; i++) score.planes += scene->planes[i].points >= scene->support;
     for (uint32_t f = 0; f < count; f++) {
         uint32_t best = scene->count;
         for (uint32_t r = 0; r < scene->count; r++) {
@@ -96,7 +110,7 @@ planes_scene_score planes_scene_judge(const planes_scene *scene, const int32_t *
         const uint64_t either = best < scene->count ? o.size[f] + scene->planes[best].points - both : 1;
         /* Above one half only one found plane can be a true one's; exactly one half is taken as not found. */
         if (2 * both > either) {
-            if (scene->planes[best].points * SUPPORT < scene->points) continue;
+            if (scene->planes[best].points < scene->support) continue;
             score.found++;
             if (planes != NULL) measure_errors(&scene->planes[best], mote_planes_at(planes, f), &score);
         } else {

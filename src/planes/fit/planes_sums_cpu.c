@@ -2,17 +2,11 @@
    not look at it: that changes no answer. */
 #include "planes/planes_cpu.h"
 
-#define BOX_SLACK 8.0f /* steps: more than floats lose in a distance */
-
 uint32_t planes_of_block(const planes_block *block, const planes_plane *planes, uint32_t count, float tolerances,
                          uint32_t *list) {
     uint32_t found = 0;
     for (uint32_t i = 0; i < count; i++) {
-        const planes_plane *p = &planes[i];
-        const float distance = fabsf(planes_distance(p, block->middle[0], block->middle[1], block->middle[2]));
-        const float half = fabsf(p->a) * block->half[0] + fabsf(p->b) * block->half[1] + fabsf(p->c) * block->half[2];
-        const float reach = tolerances * p->tolerance > p->guard ? tolerances * p->tolerance : p->guard;
-        if (distance <= half + reach + BOX_SLACK) list[found++] = i;
+        if (planes_box_is_near(&planes[i], block->middle, block->half, tolerances)) list[found++] = i;
     }
     return found;
 }
@@ -127,8 +121,14 @@ static void add_points(const block_points *points, const int32_t *weight, planes
     for (int k = 0; k < PLANES_PRODUCTS; k++) planes_add_product(to, k, products[k]);
 }
 
-static void take_once(const block_points *points, const int32_t *label, int32_t number, int32_t *weight) {
-    for (uint32_t i = 0; i < points->count; i++) weight[i] = label[i] == number;
+/* Returns how many points have the number. */
+static uint32_t take_once(const block_points *points, const int32_t *label, int32_t number, int32_t *weight) {
+    uint32_t taken = 0;
+    for (uint32_t i = 0; i < points->count; i++) {
+        weight[i] = label[i] == number;
+        taken += (uint32_t)weight[i];
+    }
+    return taken;
 }
 
 /* The distances of the block are in work. */
@@ -162,8 +162,9 @@ static void sum_block(const planes_cpu *p, const planes_plane *planes, uint32_t 
     find_nearest(planes, &points, near, work);
     for (uint32_t k = 0; k < near; k++) {
         const int32_t number = (int32_t)work->list[k];
-        take_once(&points, work->best, number, work->weight);
-        add_points(&points, work->weight, &work->sums[number]);
+        if (take_once(&points, work->best, number, work->weight) > 0) {
+            add_points(&points, work->weight, &work->sums[number]);
+        }
         measure(&planes[number], &points, work->distance);
         add_bands(&planes[number], &points, work, number, &work->sums[number]);
     }

@@ -5,12 +5,11 @@
 #include "device/cuda/warp.cuh"
 #include "planes/planes_cuda.h"
 
-#define THREADS   PLANES_CUDA_BLOCK
-#define WARPS     (THREADS / CUDA_WARP)
-#define BOX_SLACK 8.0f  /* steps: more than floats lose in a distance */
-#define LIST_MAX  4096u /* planes: of a call at most; MOTE_PLANES_MAX */
-#define COPIES    32u   /* of the sums */
-#define COPIED    8192u /* planes of all copies */
+#define THREADS  PLANES_CUDA_BLOCK
+#define WARPS    (THREADS / CUDA_WARP)
+#define LIST_MAX 4096u /* planes: of a call at most; MOTE_PLANES_MAX */
+#define COPIES   32u   /* of the sums */
+#define COPIED   8192u /* planes of all copies */
 
 /* The words of planes_sums, all of 64 bits, in its order. */
 typedef struct sums_word {
@@ -21,12 +20,6 @@ static_assert(sizeof(planes_sums) == WORDS * 8, "sums are whole words");
 
 /* ---- planes near a block */
 
-static __device__ inline bool is_near(const planes_cuda_box *box, const planes_plane *p, float tolerances) {
-    const float distance = fabsf(planes_distance(p, box->middle[0], box->middle[1], box->middle[2]));
-    const float half = fabsf(p->a) * box->half[0] + fabsf(p->b) * box->half[1] + fabsf(p->c) * box->half[2];
-    return distance <= half + fmaxf(tolerances * p->tolerance, p->guard) + BOX_SLACK;
-}
-
 /* Lists the planes near the block, ascending; all threads of the block come. Returns how many. */
 static __device__ uint32_t list_near(const planes_plane *planes, uint32_t count, const planes_cuda_box *boxes,
                                      float tolerances, uint16_t *list) {
@@ -35,7 +28,7 @@ static __device__ uint32_t list_near(const planes_plane *planes, uint32_t count,
     uint32_t found = 0;
     for (uint32_t first = 0; first < count; first += THREADS) {
         const uint32_t i = first + threadIdx.x;
-        const bool near = i < count && is_near(&box, &planes[i], tolerances);
+        const bool near = i < count && planes_box_is_near(&planes[i], box.middle, box.half, tolerances);
         const uint32_t place = block_append<WARPS>(near, of_warp, &found);
         if (near) list[place] = (uint16_t)i;
         __syncthreads();

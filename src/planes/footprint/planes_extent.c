@@ -236,7 +236,7 @@ static uint32_t drop_hollow(planes_run *run, const planes_footprint *footprint) 
         if (large) {
             run->found[kept++] = run->found[i];
         } else {
-            planes_refuse_found(run, &run->found[i], MOTE_PLANES_SCATTERED, 0, (double)run->min_points);
+            planes_refuse_found(run, &run->found[i], MOTE_PLANES_SCATTERED, 0, (double)run->support);
         }
     }
     const uint32_t dropped = run->found_count - kept;
@@ -264,7 +264,7 @@ static mote_status choose_components(planes_run *run, const planes_footprint *fo
 static mote_status find_footprints(planes_run *run, planes_axes *axes, uint64_t *in_bands,
                                    planes_footprint *footprint) {
     const double cell = run->facts.cell / run->points->frame.step; /* of planes that have none of their own */
-    const planes_footprint_params footprint_params = {run->params.whole, run->params.components, run->min_points};
+    const planes_footprint_params footprint_params = {run->params.whole, run->params.components, run->support};
     for (uint32_t i = 0; i < run->found_count; i++) {
         const planes_found *found = &run->found[i];
         axes[i] = axes_of(found->fit.normal, found->cell > 0 ? found->cell : cell);

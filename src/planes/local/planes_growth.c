@@ -7,7 +7,9 @@
 #include "planes/local/planes_local.h"
 
 #define TURNS            16
-#define BESIDE           9.0 /* noises: how far from the plane points are beside it: as many volumes as in it */
+#define MANY_POINTS      40000.0 /* near a growth: where there are more, it settles with fewer of them first */
+#define FIRST_REACH      4.0     /* times the points of its patch: about as many are near it at first */
+#define BESIDE           9.0     /* noises: how far from the plane points are beside it: as many volumes as in it */
 #define POINTS_A_CELL    8.0
 #define ENOUGH_CELLS     8.0 /* that a component of few points has, if */
 #define FEW_A_CELL       4.0 /*   they have so many points */
@@ -35,15 +37,22 @@
 #define MEAN_DEVIATIONS  3.0  /* or so many deviations of a mean of so few points */
 #define BESIDE_SHARE     0.5  /* of the points of a cell, one beside the rim has where a surface goes on */
 #define MAX_GOING_ON     0.1  /* share of the rim */
+#define MAX_RIM_OF_REST  0.3  /* the same of what is left once the noise is known: mostly pieces of curves */
 #define MAX_CURVED       0.08 /* structure of a centred one: a piece of a curve has 0.1 to 0.3, a plane none */
 #define LOOSE_SHOULDERS  0.6  /* the same while planes that cross it may not be known yet */
 #define LOOSE_CENTRAL    0.36
 #define LOOSE_STRUCTURE  0.45
-#define FEW_POINTS       256u /* below, cells are too few to tell a curve */
-#define CURVED           0.25 /* of the variance, that a curve explains */
-#define CURVED_BY_CHANCE 10.0 /* and so much by chance, of one point */
-#define MAX_NOISE        1.2  /* times the largest, measured */
-#define TOLD_NOISE       1.5  /* floors: below, points say nothing of how they lie about the plane */
+#define FEW_POINTS       256u  /* below, cells are too few to tell a curve */
+#define CURVED           0.25  /* of the variance, that a curve explains */
+#define CURVED_BY_CHANCE 10.0  /* and so much by chance, of one point */
+#define MAX_NOISE        1.2   /* times the largest, measured */
+#define FILLED           0.8   /* of the quarters of cells that points spread evenly have: a curve has fewer */
+#define MIN_LINE         160.0 /* points: of fewer, where planes have few, a curve is not told from a strip */
+#define FILLED_CELLS     0.7   /* the same of cells in fours; rims have fewer */
+#define FILLED_BY_CHANCE 0.7   /* and so much less, of one point */
+#define LAYER_SHARE      0.05  /* of a cell: how near to an exact plane points are those of other layers */
+#define MAX_LAYERS       1.0   /* points of these, to those of the plane */
+#define TOLD_NOISE       1.5   /* floors: below, points say nothing of how they lie about the plane */
 
 /* ---- what comes to nothing */
 
@@ -119,8 +128,8 @@ static bool is_centred(const planes_local *s, const planes_growth *g, uint32_t c
     return fabs((double)s->cell_sum[cell]) <= limit;
 }
 
-/* Sums the distances up, and closes the cells whose points lie to one side; returns how many are open. */
-static uint32_t close_leaning_cells(planes_local *s, const planes_growth *g, uint32_t open) {
+/* Sums up the distances of each cell. */
+static void sum_distances(planes_local *s, const planes_growth *g) {
     const uint32_t cells = g->columns * g->rows;
     const float reach = (float)(PLANES_REACH_NOISES * g->noise);
     memset(s->cell_sum, 0, cells * sizeof *s->cell_sum);
@@ -128,6 +137,12 @@ static uint32_t close_leaning_cells(planes_local *s, const planes_growth *g, uin
         const float distance = s->near_distance[i];
         s->cell_sum[s->near_cell[i]] += fabsf(distance) <= reach ? distance : 0;
     }
+}
+
+/* Sums the distances up, and closes the cells whose points lie to one side; returns how many are open. */
+static uint32_t close_leaning_cells(planes_local *s, const planes_growth *g, uint32_t open) {
+    const uint32_t cells = g->columns * g->rows;
+    sum_distances(s, g);
     for (uint32_t cell = 0; cell < cells; cell++) {
         if (s->cell_mark[cell] != 0 || is_centred(s, g, cell)) continue;
         s->cell_mark[cell] = CLOSED_CELL;
@@ -353,8 +368,90 @@ static bool describe_component(planes_local *s, planes_growth *g) {
     return true;
 }
 
+static bool lay_component(planes_local *s, planes_growth *g, double radius) {
+    planes_take_near(s, g, BESIDE * g->noise);
+    if (!planes_lay_grid(s, g)) return false;
+    planes_count_cells(s, g);
+    return find_component(s, g, radius);
+}
+
+/* Whether planes may have so few points that they have small cells. */
+static bool has_few(const planes_local *s) { return s->params.min_points < ENOUGH_CELLS * POINTS_A_CELL; }
+
 /* Whether the noise is that of the representation. */
 static bool is_exact(const planes_local *s, const planes_growth *g) { return g->noise <= TOLD_NOISE * s->params.floor; }
+
+/* How many of the quarters of the component's cells have points, to how many have of points spread evenly: next to 1,
+   but 0.5 to 0.7 where the points are on a curve. */
+static double share_filled(planes_local *s, const planes_growth *g) {
+    const uint32_t listed = list_component(s, g), cells = g->columns * g->rows;
+    const double by = 2 / g->cell;
+    double filled = 0, expected = 0;
+    uint32_t *quarters = s->cell_stack;
+    memset(quarters, 0, cells * sizeof *quarters);
+    for (uint32_t k = 0; k < listed; k++) {
+        const uint32_t i = s->component[k];
+        const uint32_t column = (uint32_t)(((double)s->near_u[i] - g->low_u) * by) & 1;
+        const uint32_t row = (uint32_t)(((double)s->near_v[i] - g->low_v) * by) & 1;
+        quarters[s->near_cell[i]] |= 1u << (2 * row + column);
+    }
+    for (uint32_t cell = 0; cell < cells; cell++) {
+        if (s->cell_mark[cell] == 0) continue;
+        filled += __builtin_popcount(quarters[cell]);
+        expected += 4 * (1 - pow(0.75, s->cell_in[cell]));
+    }
+    return expected > 0 ? filled / expected : 1;
+}
+
+/* The same of cells in fours: lines of a scanner that are far apart fill these. */
+static double share_of_cells(const planes_local *s, const planes_growth *g) {
+    double filled = 0, expected = 0;
+    for (uint32_t row = 0; row < g->rows; row += 2) {
+        for (uint32_t column = 0; column < g->columns; column += 2) {
+            double points = 0, marked = 0;
+            for (uint32_t k = 0; k < 4; k++) {
+                const uint32_t r = row + k / 2, c = column + k % 2, cell = r * g->columns + c;
+                if (r >= g->rows || c >= g->columns || s->cell_mark[cell] == 0) continue;
+                points += s->cell_in[cell];
+                marked++;
+            }
+            filled += marked;
+            expected += 4 * (1 - pow(0.75, points));
+        }
+    }
+    return expected > 0 ? filled / expected : 1;
+}
+
+/* Whether the points are on a curve: a scanner's line is on a plane, too, but fills none. Refused then. */
+static bool is_curve(planes_local *s, planes_growth *g) {
+    const double filled = share_filled(s, g), min = FILLED - FILLED_BY_CHANCE / sqrt(g->count);
+    if (filled >= min || g->turned) return false;
+    if (!is_exact(s, g) && ((has_few(s) && g->count < MIN_LINE) || share_of_cells(s, g) >= FILLED_CELLS)) return false;
+    return !refuse(g, MOTE_PLANES_STRUCTURE, 1 - filled, 1 - min);
+}
+
+/* Points so near to an exact plane that they could be of another layer of the representation, to the plane's points.
+   What is in the scratch goes. */
+static double share_of_layers(planes_local *s, const planes_growth *g) {
+    const float reach = (float)(PLANES_REACH_NOISES * g->noise);
+    uint32_t others = 0;
+    planes_take_near(s, g, fmax(LAYER_SHARE * g->cell, PLANES_REACH_NOISES * g->noise));
+    for (uint32_t i = 0; i < s->near_count; i++) {
+        const double column = floor(((double)s->near_u[i] - g->low_u) / g->cell);
+        const double row = floor(((double)s->near_v[i] - g->low_v) / g->cell);
+        if (!(column >= 0 && column < g->columns && row >= 0 && row < g->rows)) continue;
+        others +=
+            s->cell_mark[(uint32_t)row * g->columns + (uint32_t)column] != 0 && fabsf(s->near_distance[i]) > reach;
+    }
+    return others / g->count;
+}
+
+/* Whether a plane without noise is there because coordinates are whole steps: a layer of several. Refused then. */
+static bool is_of_representation(planes_local *s, planes_growth *g) {
+    const double layers = share_of_layers(s, g);
+    if (layers > MAX_LAYERS) return !refuse(g, MOTE_PLANES_DENSE_SIDE, layers, MAX_LAYERS);
+    return !lay_component(s, g, g->radius);
+}
 
 /* The tests, with limits of their own. */
 typedef struct growth_limits {
@@ -362,7 +459,8 @@ typedef struct growth_limits {
 } growth_limits;
 
 static bool stands(const planes_local *s, planes_growth *g, const growth_limits *limits) {
-    const double own = g->count - g->strays * (g->area / (g->cell * g->cell)), side = sqrt(g->area);
+    const double strays = g->strays * (g->area / (g->cell * g->cell)), side = sqrt(g->area);
+    const double own = (g->count - strays) * (double)(1u << g->level);
     const double min_central = limits->central - 1 / sqrt(g->count);
     if (own < s->params.min_points) return refuse(g, MOTE_PLANES_FEW_POINTS, fmax(own, 0), s->params.min_points);
     if (g->noise > PLANE_FLATNESS * side) return refuse(g, MOTE_PLANES_THICK, g->noise / side, PLANE_FLATNESS);
@@ -375,7 +473,8 @@ static bool stands(const planes_local *s, planes_growth *g, const growth_limits 
         if (g->shoulders[k] > limit) return refuse(g, MOTE_PLANES_DENSE_SIDE, g->shoulders[k], limit);
     }
     if (g->central < min_central) return refuse(g, MOTE_PLANES_NO_PEAK, g->central, min_central);
-    if (g->going_on > MAX_GOING_ON) return refuse(g, MOTE_PLANES_STRUCTURE, g->going_on, MAX_GOING_ON);
+    const double max_going_on = g->centred ? MAX_GOING_ON : MAX_RIM_OF_REST;
+    if (g->going_on > max_going_on) return refuse(g, MOTE_PLANES_STRUCTURE, g->going_on, max_going_on);
     const double curvature = CURVED + CURVED_BY_CHANCE / g->count;
     if (g->curvature > curvature) return refuse(g, MOTE_PLANES_STRUCTURE, g->curvature, curvature);
     const double structure = g->centred ? MAX_CURVED : limits->structure;
@@ -394,13 +493,6 @@ bool planes_growth_may_stand(const planes_local *s, planes_growth *g) {
 
 /* ---- growth */
 
-static bool lay_component(planes_local *s, planes_growth *g, double radius) {
-    planes_take_near(s, g, BESIDE * g->noise);
-    if (!planes_lay_grid(s, g)) return false;
-    planes_count_cells(s, g);
-    return find_component(s, g, radius);
-}
-
 static void look_farther(planes_growth *g) {
     g->look = 2 * fmax(g->farthest, g->radius) + 3 * g->cell + BESIDE * g->noise;
 }
@@ -408,8 +500,7 @@ static void look_farther(planes_growth *g) {
 /* Where planes may have few points, those that do have smaller cells, or it would be too few of them to be
    connected. */
 static double next_cell(const planes_local *s, const planes_growth *g) {
-    const bool few = s->params.min_points < ENOUGH_CELLS * POINTS_A_CELL;
-    const double points = few ? fmin(fmax(g->count / ENOUGH_CELLS, FEW_A_CELL), POINTS_A_CELL) : POINTS_A_CELL;
+    const double points = has_few(s) ? fmin(fmax(g->count / ENOUGH_CELLS, FEW_A_CELL), POINTS_A_CELL) : POINTS_A_CELL;
     const double cell = g->cell * sqrt(points / fmax(g->crowding - g->strays, 0.5));
     return g->max_cell > 0 ? fmin(cell, g->max_cell) : cell;
 }
@@ -460,25 +551,60 @@ static bool is_something_else(const planes_local *s, const planes_patch *patch, 
     return !refuse(g, MOTE_PLANES_STRUCTURE, 1 - share * share, 1 - NOISE_SHRINKS * NOISE_SHRINKS);
 }
 
-bool planes_grow(planes_local *s, const planes_patch *patch, double max_noise, double max_cell, int32_t self,
-                 planes_growth *g) {
-    double before = 0;
-    begin(patch, max_noise, max_cell, self, g);
+void planes_take_level(planes_growth *g, uint32_t level) {
+    const double fewer = ldexp(1, (int)g->level - (int)level);
+    g->cell /= sqrt(fewer);
+    g->count *= fewer;
+    g->level = level;
+}
+
+/* Thins the points out where very many are near. near: of the sample, about. */
+static void take_fewer(planes_growth *g, double near) {
+    uint32_t level = 0;
+    while (level + 1 < PLANES_LOCAL_LEVELS && near > MANY_POINTS * (double)(1u << level)) level++;
+    if (level > g->level) planes_take_level(g, level);
+}
+
+/* Turns until it stays as it is. fewer: points may be thinned out. */
+static bool settle(planes_local *s, const planes_patch *patch, bool fewer, planes_growth *g) {
+    double before = 0, near = FIRST_REACH * (double)patch->count * patch->stride;
     for (int turn = 0; turn < TURNS; turn++) {
+        if (fewer) take_fewer(g, near);
         planes_perpendicular(g->normal, g->u, g->v);
         look_farther(g);
         if (!lay_component(s, g, g->radius) || !fit_component(s, g) || is_something_else(s, patch, g)) return false;
-        const bool settled = fabs(g->count - before) < SETTLED * before && g->farthest + 2 * g->cell < g->look;
+        const double points = planes_growth_points(g);
+        const bool settled = fabs(points - before) < SETTLED * before && g->farthest + 2 * g->cell < g->look;
         g->cell = turn == 0 ? fmin(next_cell(s, g), 2 * g->cell) : next_cell(s, g);
         g->radius = fmax(g->radius, 0.3 * sqrt(g->area));
-        before = g->count;
+        before = points;
+        near = ldexp(s->near_count, (int)g->level);
         if (turn >= 2 && settled) break;
     }
     planes_perpendicular(g->normal, g->u, g->v);
     look_farther(g);
     if (!lay_component(s, g, g->radius)) return false;
-    if (g->centred) g->going_on = going_on(s, g);
+    if (g->centred || s->params.known_noise > 0) {
+        sum_distances(s, g);
+        g->going_on = going_on(s, g);
+    }
     return describe_component(s, g);
+}
+
+/* Grows over few of the points first, if there are very many. */
+static bool grow(planes_local *s, const planes_patch *patch, bool fewer, planes_growth *g) {
+    if (!settle(s, patch, fewer, g)) return false;
+    if (g->level == 0 || !planes_growth_stands(s, g)) return true;
+    planes_take_level(g, 0);
+    return settle(s, patch, false, g);
+}
+
+bool planes_grow(planes_local *s, const planes_patch *patch, double max_noise, double max_cell, int32_t self,
+                 planes_growth *g) {
+    begin(patch, max_noise, max_cell, self, g);
+    if (!grow(s, patch, max_cell <= 0, g)) return false;
+    if (g->level > 0 || !planes_growth_stands(s, g)) return true;
+    return !is_curve(s, g) && !(is_exact(s, g) && is_of_representation(s, g));
 }
 
 bool planes_grow_again(planes_local *s, planes_growth *g) { return lay_component(s, g, g->radius); }

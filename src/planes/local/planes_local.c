@@ -11,11 +11,12 @@
 
 static void close_search(planes_local *s) {
     mote_context *ctx = s->ctx;
-    void *const arrays[] = {s->boxes,         s->patches,     s->planes,    s->owner,      s->likelihood,
+    void *const arrays[] = {s->thinned,       s->patches,     s->planes,    s->owner,      s->likelihood,
                             s->failures,      s->growths,     s->tally,     s->renumber,   s->near_point,
                             s->near_distance, s->near_u,      s->near_v,    s->near_cell,  s->cell_in,
                             s->component,     s->cell_beside, s->cell_mark, s->cell_stack, s->cell_sum};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) mote_free(ctx, arrays[i]);
+    for (uint32_t l = 0; l < PLANES_LOCAL_LEVELS; l++) mote_free(ctx, s->levels[l].boxes);
 }
 
 static void reserve_points(planes_local *s, uint64_t points) {
@@ -52,8 +53,8 @@ static void reserve_planes(planes_local *s) {
 
 /* ---- what is known of the sample */
 
-static planes_local_box box_of(const planes_sample *sample, uint32_t first, uint32_t last) {
-    const float *axes[3] = {sample->x, sample->y, sample->z};
+static planes_local_box box_of(const planes_local_level *level, uint32_t first, uint32_t last) {
+    const float *axes[3] = {level->x, level->y, level->z};
     planes_local_box box;
     for (int k = 0; k < 3; k++) {
         float low = axes[k][first], high = low;
@@ -68,21 +69,60 @@ static planes_local_box box_of(const planes_sample *sample, uint32_t first, uint
     return box;
 }
 
-static void make_boxes(planes_local *s) {
-    const uint32_t points = s->sample->count;
-    for (uint32_t b = 0; b < s->block_count; b++) {
+static mote_status make_boxes(mote_context *ctx, planes_local_level *level) {
+    const uint32_t points = level->count;
+    level->block_count = (points + PLANES_LOCAL_BLOCK - 1) / PLANES_LOCAL_BLOCK;
+    level->boxes = mote_alloc(ctx, level->block_count * sizeof *level->boxes, "planes search");
+    if (level->boxes == NULL) return MOTE_ERROR_MEMORY;
+    for (uint32_t b = 0; b < level->block_count; b++) {
         const uint32_t first = b * PLANES_LOCAL_BLOCK;
         const uint32_t last = points - first < PLANES_LOCAL_BLOCK ? points : first + PLANES_LOCAL_BLOCK;
-        s->boxes[b] = box_of(s->sample, first, last);
+        level->boxes[b] = box_of(level, first, last);
     }
+    return MOTE_OK;
+}
+
+static uint32_t points_of_level(uint32_t points, uint32_t level) { return (points + (1u << level) - 1) >> level; }
+
+/* Lanes read eight at once, also the last. */
+static uint64_t storage_of_level(uint32_t points, uint32_t level) {
+    return ((uint64_t)points_of_level(points, level) + 7) / 8 * 8;
+}
+
+/* Thins one axis of the level before it out. */
+static const float *thin_axis(const float *axis, uint32_t count, float *to) {
+    for (uint32_t i = 0; i < count; i++) to[i] = axis[2 * i];
+    return to;
+}
+
+static mote_status make_levels(planes_local *s) {
+    const planes_sample *sample = s->sample;
+    uint64_t storage = 0;
+    s->levels[0] = (planes_local_level){sample->count, 0, sample->x, sample->y, sample->z, NULL};
+    for (uint32_t l = 1; l < PLANES_LOCAL_LEVELS; l++) storage += 3 * storage_of_level(sample->count, l);
+    s->thinned = mote_alloc_zero(s->ctx, storage * sizeof *s->thinned, "planes search");
+    if (s->thinned == NULL) return MOTE_ERROR_MEMORY;
+    float *to = s->thinned;
+    for (uint32_t l = 1; l < PLANES_LOCAL_LEVELS; l++) {
+        const planes_local_level *from = &s->levels[l - 1];
+        planes_local_level *level = &s->levels[l];
+        const uint64_t size = storage_of_level(sample->count, l);
+        level->count = points_of_level(sample->count, l);
+        level->x = thin_axis(from->x, level->count, to);
+        level->y = thin_axis(from->y, level->count, to + size);
+        level->z = thin_axis(from->z, level->count, to + 2 * size);
+        to += 3 * size;
+    }
+    for (uint32_t l = 0; l < PLANES_LOCAL_LEVELS; l++) MOTE_TRY(make_boxes(s->ctx, &s->levels[l]));
+    return MOTE_OK;
 }
 
 /* A point of no plane is anywhere in the box of all. */
-static double background_of(const planes_sample *sample) {
-    const planes_local_box box = box_of(sample, 0, sample->count);
+static double background_of(const planes_local_level *all) {
+    const planes_local_box box = box_of(all, 0, all->count);
     double volume = 1;
     for (int k = 0; k < 3; k++) volume *= fmax((double)box.high[k] - (double)box.low[k], 4);
-    return log(sample->count / volume);
+    return log(all->count / volume);
 }
 
 /* sample has points. */
@@ -93,15 +133,13 @@ static mote_status open_search(planes_local *s, mote_context *ctx, const planes_
     s->ctx = ctx;
     s->sample = sample;
     s->params = *params;
-    s->block_count = (uint32_t)((points + PLANES_LOCAL_BLOCK - 1) / PLANES_LOCAL_BLOCK);
-    s->boxes = mote_alloc(ctx, s->block_count * sizeof *s->boxes, "planes search");
     reserve_points(s, points);
     reserve_cells(s, CELL_SHARE * points + MIN_CELLS);
     reserve_planes(s);
     MOTE_TRY(mote_context_status(ctx));
     memset(s->owner, 0xFF, points * sizeof *s->owner);
-    make_boxes(s);
-    s->background = background_of(sample);
+    MOTE_TRY(make_levels(s));
+    s->background = background_of(&s->levels[0]);
     return MOTE_OK;
 }
 

@@ -20,6 +20,7 @@
 
 typedef struct planes_local_params {
     double floor;              /* steps: no noise is less */
+    double known_noise;        /* that of planes; 0: unknown */
     bool centred;              /* planes may grow centred */
     uint32_t min_points;       /* of the sample, that a plane has */
     planes_refusals *refusals; /* what is refused; NULL: not asked for */
@@ -56,6 +57,7 @@ typedef struct planes_growth {
     double max_noise; /* of planes of a cloud whose noise is known; 0: unknown */
     double max_cell;  /* 0: any */
     int32_t self;     /* its number among the planes; -1: none yet */
+    uint32_t level;   /* every 2^level-th point takes part: counts are of those */
     bool turned;      /* the normal is known better than its points tell, and stays */
     bool centred;     /* only cells whose points lie to both sides are its own: it does not lean over to a neighbour */
     /* Of the component. */
@@ -91,6 +93,19 @@ typedef struct planes_local_box {
 } planes_local_box;
 
 #define PLANES_LOCAL_BODIES 8u /* composites of a search */
+#define PLANES_LOCAL_LEVELS 6u
+
+/* Every 2^l-th point of the sample, with a box around each PLANES_LOCAL_BLOCK of them: a growth with very many points
+   takes few of them until it has settled.
+
+   level 0   [0][1][2][3][4][5][6][7] ...   the sample
+   level 1   [0]   [2]   [4]   [6]    ...
+   level 2   [0]         [4]          ... */
+typedef struct planes_local_level {
+    uint32_t count, block_count;
+    const float *x, *y, *z;
+    planes_local_box *boxes; /* [block_count] */
+} planes_local_level;
 
 /* A search. */
 typedef struct planes_local {
@@ -98,9 +113,9 @@ typedef struct planes_local {
     const planes_sample *sample;
     planes_local_params params;
     double background; /* nats: how likely a point of no plane is where it is */
-    uint32_t block_count;
-    planes_local_box *boxes; /* [block_count] of consecutive points */
-    planes_patch *patches;   /* [patch_count] the best first */
+    planes_local_level levels[PLANES_LOCAL_LEVELS];
+    float *thinned;        /* points of all levels but the first */
+    planes_patch *patches; /* [patch_count] the best first */
     uint64_t patch_count;
     planes_local_plane *planes; /* [PLANES_LOCAL_MAX] */
     uint32_t plane_count;
@@ -162,6 +177,12 @@ bool planes_lay(planes_local *search, planes_growth *growth);
 bool planes_lay_component(planes_local *search, planes_growth *growth);
 /* Whether the i-th near point is the component's. */
 bool planes_in_component(const planes_local *search, const planes_growth *growth, uint32_t i);
+/* Takes every 2^level-th point from now on, in cells that have as many of them as before. */
+void planes_take_level(planes_growth *growth, uint32_t level);
+/* How many points of the sample a growth has. */
+static inline double planes_growth_points(const planes_growth *growth) {
+    return growth->count * (double)(1u << growth->level);
+}
 /* Whether a growth is a plane; if not, why is in it. */
 bool planes_growth_stands(const planes_local *search, planes_growth *growth);
 /* The same, less strictly: points of others that cross it may still count. */

@@ -12,9 +12,11 @@
 #define MIN_SUPPORT    12.0
 #define FEW            8.0
 #define SHARE          0.7 /* of its part of the points, a plane has in a sample */
+#define THIN           0.5 /* of the points, a sample has: small planes have too few of them to tell a curve */
 #define MAX_ROUNDS     3
-#define MOSTLY         0.75 /* of the points of the vote's planes are of planes that peak */
+#define MOSTLY         0.68 /* of the points of the vote's planes are of planes that peak */
 #define FAR_BETTER     1.25 /* times the nats of the local search */
+#define FAR_THICKER    5.0  /* times what neighbours tell of the noise */
 #define FLOOR          1.4  /* steps: half a diagonal of the lattice is 0.9 */
 
 /* ---- samples */
@@ -33,8 +35,10 @@ static planes_local_params params_of(const planes_run *run, const planes_sample 
     if (run->tolerance_given) params.floor = run->tolerance / PLANES_REACH_NOISES;
     params.refusals = run->refusals;
     params.centred = false;
+    params.known_noise = 0;
     if (run->refusals != NULL) run->refusals->share = 1 / share;
-    params.min_points = (uint32_t)fmax(min, SHARE * (double)run->min_points * share);
+    const double least = share < THIN ? 1 : SHARE;
+    params.min_points = (uint32_t)fmax(min, least * (double)run->support * share);
     return params;
 }
 
@@ -81,16 +85,18 @@ static mote_status judge_found(planes_run *run, const planes_sample *all, planes
     return status;
 }
 
-static mote_status find_locally(planes_run *run, const planes_sample *sample, bool centred, planes_local_plane **planes,
-                                uint32_t *count) {
+/* noise  that of planes, if it is known; 0: not */
+static mote_status find_locally(planes_run *run, const planes_sample *sample, bool centred, double noise,
+                                planes_local_plane **planes, uint32_t *count) {
     planes_local_params params = params_of(run, sample, run->free_points, MIN_SUPPORT);
     params.centred = centred;
+    params.known_noise = noise;
     return planes_local_find(run->ctx, sample, &params, planes, count);
 }
 
 /* How many points that belong to no plane are looked at. */
 static uint32_t count_free_sample(const planes_run *run) {
-    const double wanted = FREE_SUPPORT * (double)run->free_points / (double)run->min_points;
+    const double wanted = FREE_SUPPORT * (double)run->free_points / (double)run->support;
     return (uint32_t)fmin(fmax(wanted, MIN_FREE), MAX_FREE);
 }
 
@@ -100,10 +106,10 @@ static mote_status find_more(planes_run *run, bool *more) {
     planes_local_plane *planes = NULL;
     uint32_t count = 0;
     *more = false;
-    if (run->free_points < run->min_points || run->free_points < MIN_SUPPORT) return MOTE_OK;
+    if (run->free_points < run->support || run->free_points < MIN_SUPPORT) return MOTE_OK;
     mote_progress_share(run->ctx, 0.8, 0.8);
     mote_status status = read_sample(run, run->free_points, count_free_sample(run), &sample);
-    if (status == MOTE_OK) status = find_locally(run, &sample, false, &planes, &count);
+    if (status == MOTE_OK) status = find_locally(run, &sample, false, 0, &planes, &count);
     mote_progress_share(run->ctx, 0, 1);
     *more = count > 0;
     mote_free(run->ctx, planes);
@@ -167,13 +173,14 @@ static void take_noise(planes_run *run, const planes_local_plane *planes, uint32
 
 /* sample: out, the points that belonged to no plane. done: whether there is nothing more to find. */
 static mote_status search_round(planes_run *run, int round, planes_sample *sample, bool *done) {
-    const double wanted = SUPPORT * (double)run->free_points / (double)run->min_points;
+    const double wanted = SUPPORT * (double)run->free_points / (double)run->support;
+    const double noise = run->found_count > 0 ? run->scale.noise : 0;
     planes_local_plane *planes = NULL;
     uint32_t count = 0;
     mote_progress_share(run->ctx, 0.9 - 0.1 / (1 << round), 0.9 - 0.05 / (1 << round));
     mote_status status =
         read_sample(run, run->free_points, wanted < MAX_SAMPLE ? (uint32_t)wanted : MAX_SAMPLE, sample);
-    if (status == MOTE_OK) status = find_locally(run, sample, round == 0, &planes, &count);
+    if (status == MOTE_OK) status = find_locally(run, sample, round == 0, noise, &planes, &count);
     for (uint32_t i = 0; i < count && run->found_count < MOTE_PLANES_MAX; i++) take_plane(run, &planes[i]);
     if (round == 0 && status == MOTE_OK) take_noise(run, planes, count);
     *done = count == 0 || sample->count == run->free_points;
@@ -191,6 +198,7 @@ typedef struct planes_kept {
     uint32_t found_count;
     double tolerance;
     planes_scale scale;
+    uint64_t support;
 } planes_kept;
 
 /* first: out, the sample of the first round: of all points. */
@@ -201,7 +209,7 @@ static mote_status search_rounds(planes_run *run, planes_sample *first) {
     MOTE_TRY(planes_label_all(run));
     for (int round = 0; round < MAX_ROUNDS && !done; round++) {
         mote_stage(run->ctx, "growing planes");
-        if (run->free_points < run->min_points || run->free_points < MIN_SUPPORT) break;
+        if (run->free_points < run->support || run->free_points < MIN_SUPPORT) break;
         planes_sample rest;
         const mote_status status = search_round(run, round, round == 0 ? first : &rest, &done);
         if (round > 0) planes_sample_free(run->ctx, &rest);
@@ -216,6 +224,7 @@ static mote_status come_back(planes_run *run, const planes_kept *kept) {
     run->found_count = kept->found_count;
     run->tolerance = kept->tolerance;
     run->scale = kept->scale;
+    run->support = kept->support;
     run->local = false;
     return planes_label_all(run);
 }
@@ -245,20 +254,48 @@ static mote_status judge_both(planes_run *run, const planes_kept *kept, const pl
     return judge_found(run, sample, locally);
 }
 
-mote_status planes_search_locally(planes_run *run, const planes_sample *all) {
-    planes_kept kept = {NULL, run->found_count, run->tolerance, run->scale};
+/* Whether the planes of the vote are slabs of the ground with all that stands on it: thicker than points are apart, and
+   far thicker than neighbours tell. */
+static bool is_vote_thick(const planes_run *run, const planes_kept *kept) {
+    const double noise = kept->tolerance / PLANES_REACH_NOISES;
+    return !run->tolerance_given && noise > run->scale.spacing && noise > FAR_THICKER * run->nearby_noise;
+}
+
+/* By planes of a share of all points, unless those of few points take no longer; false: those of the vote are no worse.
+ */
+static mote_status search_coarsely(planes_run *run, const planes_kept *kept, const planes_sample *all, bool *better) {
     planes_local_worth by_vote, locally;
     planes_sample first;
     memset(&first, 0, sizeof first);
-    kept.found = mote_alloc(run->ctx, run->found_count * sizeof *kept.found, "planes found");
-    if (kept.found == NULL) return MOTE_ERROR_MEMORY;
-    memcpy(kept.found, run->found, run->found_count * sizeof *kept.found);
+    if (run->support <= 2 * run->min_points) run->support = run->min_points;
     mote_status status = search_rounds(run, &first);
     /* Among few points the cells of a plane are as large as the steps of a body. */
     const planes_sample *sample = is_any_turned(run) ? &first : all;
-    if (status == MOTE_OK) status = judge_both(run, &kept, sample, &by_vote, &locally);
-    if (status == MOTE_OK && is_vote_better(&by_vote, &locally)) status = come_back(run, &kept);
+    if (status == MOTE_OK) status = judge_both(run, kept, sample, &by_vote, &locally);
+    if (status == MOTE_OK) *better = is_vote_thick(run, kept) || !is_vote_better(&by_vote, &locally);
     planes_sample_free(run->ctx, &first);
+    return status;
+}
+
+/* By planes of few points, of as many points as a search takes. */
+static mote_status search_finely(planes_run *run) {
+    planes_sample first;
+    if (run->min_points >= run->support) return MOTE_OK;
+    memset(&first, 0, sizeof first);
+    run->support = run->min_points;
+    const mote_status status = search_rounds(run, &first);
+    planes_sample_free(run->ctx, &first);
+    return status;
+}
+
+mote_status planes_search_locally(planes_run *run, const planes_sample *all) {
+    planes_kept kept = {NULL, run->found_count, run->tolerance, run->scale, run->support};
+    bool better = false;
+    kept.found = mote_alloc(run->ctx, run->found_count * sizeof *kept.found, "planes found");
+    if (kept.found == NULL) return MOTE_ERROR_MEMORY;
+    memcpy(kept.found, run->found, run->found_count * sizeof *kept.found);
+    mote_status status = search_coarsely(run, &kept, all, &better);
+    if (status == MOTE_OK) status = better ? search_finely(run) : come_back(run, &kept);
     mote_free(run->ctx, kept.found);
     return status;
 }

@@ -19,7 +19,8 @@ typedef struct planes_density {
 } planes_density;
 
 static planes_density density_of(const planes_growth *g) {
-    const planes_density density = {log(g->density / (g->cell * g->cell) / (g->noise * ROOT_TWO_PI)),
+    const double points = g->density * (double)(1u << g->level); /* of a cell */
+    const planes_density density = {log(points / (g->cell * g->cell) / (g->noise * ROOT_TWO_PI)),
                                     0.5 / (g->noise * g->noise)};
     return density;
 }
@@ -64,31 +65,56 @@ SIMD_INLINE simd_f along(const simd_f axis[3], simd_f x, simd_f y, simd_f z) {
     return simd_f_fma(axis[2], z, simd_f_fma(axis[1], y, simd_f_mul(axis[0], x)));
 }
 
+/* Who owns eight points, and how likely they are under their owners. */
+typedef struct near_owners {
+    int32_t owner[LANES];
+    float likelihood[LANES];
+} near_owners;
+
+static near_owners owners_of(const planes_local *s, uint32_t level, uint32_t first, uint32_t valid) {
+    near_owners owners;
+    for (uint32_t i = 0; i < LANES; i++) {
+        const uint32_t point = (valid >> i & 1) != 0 ? (first + i) << level : 0;
+        owners.owner[i] = s->owner[point];
+        owners.likelihood[i] = s->likelihood[point];
+    }
+    return owners;
+}
+
 /* Bits of those that another plane explains better. bits: which are asked for. */
-SIMD_INLINE uint32_t others_of(const planes_local *s, int32_t self, const planes_density *density, uint32_t first,
-                               uint32_t bits, simd_f distance) {
-    const simd_i owner = simd_i_load(s->owner + first);
+SIMD_INLINE uint32_t others_in(const int32_t *owners, const float *likelihood, int32_t self,
+                               const planes_density *density, uint32_t bits, simd_f distance) {
+    const simd_i owner = simd_i_load(owners);
     const uint32_t owned = simd_i_above(owner, simd_i_set(-1)) & ~simd_i_equal(owner, simd_i_set(self));
     if ((owned & bits) == 0) return 0;
     const simd_d d = simd_f_to_d(distance), falls = simd_d_mul(simd_d_mul(d, d), simd_d_set(density->narrow));
     const simd_d mine = simd_d_sub(simd_d_set(density->base), falls);
-    return owned & simd_d_above(simd_f_to_d(simd_f_load(s->likelihood + first)), mine);
+    return owned & simd_d_above(simd_f_to_d(simd_f_load(likelihood)), mine);
+}
+
+/* The same of eight points of a growth's level. valid: bits of those that are points. */
+SIMD_INLINE uint32_t others_of(const planes_local *s, const planes_growth *g, const planes_density *density,
+                               uint32_t first, uint32_t valid, uint32_t bits, simd_f distance) {
+    if (g->level == 0) return others_in(s->owner + first, s->likelihood + first, g->self, density, bits, distance);
+    const near_owners owners = owners_of(s, g->level, first, valid);
+    return others_in(owners.owner, owners.likelihood, g->self, density, bits, distance);
 }
 
 /* Takes those of eight points that are near and no others', as the near points from at on; returns the next number.
    valid: bits of those that are points. */
 SIMD_INLINE uint32_t take_lanes(planes_local *s, const planes_growth *g, const planes_density *density,
                                 const near_axes *axes, uint32_t first, uint32_t valid, uint32_t at) {
-    const simd_f x = simd_f_sub(simd_f_load(s->sample->x + first), axes->p[0]);
-    const simd_f y = simd_f_sub(simd_f_load(s->sample->y + first), axes->p[1]);
-    const simd_f z = simd_f_sub(simd_f_load(s->sample->z + first), axes->p[2]);
+    const planes_local_level *level = &s->levels[g->level];
+    const simd_f x = simd_f_sub(simd_f_load(level->x + first), axes->p[0]);
+    const simd_f y = simd_f_sub(simd_f_load(level->y + first), axes->p[1]);
+    const simd_f z = simd_f_sub(simd_f_load(level->z + first), axes->p[2]);
     const simd_f distance = simd_f_sub(along(axes->n, x, y, z), axes->offset);
     const simd_f size = simd_f_max(distance, simd_f_sub(simd_f_set(0), distance));
     uint32_t bits = simd_f_at_most(size, axes->reach) & valid;
     if (bits == 0) return at;
     const simd_f u = along(axes->u, x, y, z), v = along(axes->v, x, y, z);
     bits &= simd_f_at_most(simd_f_add(simd_f_mul(u, u), simd_f_mul(v, v)), axes->look2);
-    bits &= ~others_of(s, g->self, density, first, bits, distance);
+    bits &= ~others_of(s, g, density, first, valid, bits, distance);
     const simd_i picked = simd_mask(bits);
     simd_compress_indices(s->near_point + at, first, picked);
     simd_f_compress(s->near_distance + at, distance, picked);
@@ -100,16 +126,18 @@ SIMD_INLINE uint32_t take_lanes(planes_local *s, const planes_growth *g, const p
 void planes_take_near(planes_local *s, const planes_growth *g, double reach) {
     const planes_density density = density_of(g);
     const near_axes axes = axes_of(g, reach);
+    const planes_local_level *level = &s->levels[g->level];
     uint32_t count = 0;
-    for (uint32_t b = 0; b < s->block_count; b++) {
-        const uint32_t begin = b * PLANES_LOCAL_BLOCK, rest = s->sample->count - begin;
+    for (uint32_t b = 0; b < level->block_count; b++) {
+        const uint32_t begin = b * PLANES_LOCAL_BLOCK, rest = level->count - begin;
         const uint32_t end = begin + (rest < PLANES_LOCAL_BLOCK ? rest : PLANES_LOCAL_BLOCK);
-        if (!is_block_near(&s->boxes[b], g, reach)) continue;
+        if (!is_block_near(&level->boxes[b], g, reach)) continue;
         for (uint32_t i = begin; i < end; i += LANES) {
             const uint32_t valid = end - i < LANES ? (1u << (end - i)) - 1 : 255;
             count = take_lanes(s, g, &density, &axes, i, valid, count);
         }
     }
+    for (uint32_t i = 0; i < count && g->level > 0; i++) s->near_point[i] <<= g->level;
     s->near_count = count;
 }
 

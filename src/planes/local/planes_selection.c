@@ -29,6 +29,7 @@
 #define FAILURES        2    /* patches that came to nothing, and a point does not speak for another */
 #define LARGER_CELLS    1.2  /* times: cells of a plane that is grown again */
 #define MAX_IN_VAIN     300u /* growths in a row that come to nothing, and the rest would */
+#define POINTS_IN_VAIN  48u  /* or one for so many points, if those are more */
 #define CENTRED_IN_VAIN 50u  /* the same of those that are centred */
 #define MIN_BODY        2.0  /* times the points of a plane: of what may be several */
 #define BODY_FLATNESS   0.1
@@ -106,22 +107,24 @@ static void note_body(planes_local *s, const planes_growth *g) {
     const bool several = g->reason == MOTE_PLANES_NO_PEAK || g->reason == MOTE_PLANES_STRUCTURE ||
                          (g->reason == MOTE_PLANES_THICKENS && g->noise < BODY_FLATNESS * sqrt(g->area));
     uint32_t at = s->body_count;
-    if (!several || g->count < MIN_BODY * s->params.min_points) return;
+    const double points = planes_growth_points(g);
+    if (!several || points < MIN_BODY * s->params.min_points) return;
     for (uint32_t i = 0; i < s->body_count; i++) {
         if (is_same_body(&s->bodies[i], g)) return;
     }
-    while (at > 0 && s->bodies[at - 1].count < g->count) at--;
+    while (at > 0 && planes_growth_points(&s->bodies[at - 1]) < points) at--;
     if (at == PLANES_LOCAL_BODIES) return;
     if (s->body_count < PLANES_LOCAL_BODIES) s->body_count++;
     memmove(&s->bodies[at + 1], &s->bodies[at], (s->body_count - 1 - at) * sizeof *s->bodies);
     s->bodies[at] = *g;
+    planes_take_level(&s->bodies[at], 0);
 }
 
 /* Returns whether it has become a plane, or made one larger. */
 static bool try_patch(planes_local *s, const planes_patch *patch, double max_noise) {
     planes_growth g;
     if (!planes_grow(s, patch, max_noise, 0, -1, &g) || !planes_growth_stands(s, &g)) {
-        planes_refuse_growth(s, &g, fmax(g.count, (double)patch->count * patch->stride));
+        planes_refuse_growth(s, &g, fmax(planes_growth_points(&g), (double)patch->count * patch->stride));
         if (max_noise <= 0 && !patch->centred) note_body(s, &g);
         return false;
     }
@@ -132,9 +135,15 @@ static bool try_patch(planes_local *s, const planes_patch *patch, double max_noi
     return true;
 }
 
+/* In a large cloud there are more places where nothing is flat. */
+static uint32_t max_growths_in_vain(const planes_local *s, bool centred) {
+    const uint32_t max = centred ? CENTRED_IN_VAIN : MAX_IN_VAIN, of_many = s->sample->count / POINTS_IN_VAIN;
+    return max > of_many ? max : of_many;
+}
+
 /* A pass over the patches. max_noise: 0 if the noise is not known. first, last: of the progress. */
 static mote_status try_patches(planes_local *s, double max_noise, bool centred, double first, double last) {
-    const uint32_t max_in_vain = centred ? CENTRED_IN_VAIN : MAX_IN_VAIN;
+    const uint32_t max_in_vain = max_growths_in_vain(s, centred);
     uint32_t in_vain = 0;
     memset(s->failures, 0, s->sample->count);
     for (uint64_t i = 0; i < s->patch_count && s->plane_count < PLANES_LOCAL_MAX && in_vain < max_in_vain; i++) {
@@ -318,11 +327,14 @@ static mote_status find_noise(planes_local *s) {
 }
 
 mote_status planes_select(planes_local *s) {
+    double max_noise = KNOWN_NOISE * s->params.known_noise;
     qsort(s->patches, s->patch_count, sizeof *s->patches, compare_patches);
-    MOTE_TRY(find_noise(s));
-    keep_alike(s, ALIKE);
-    const double max_noise = KNOWN_NOISE * middle_noise(s);
-    grow_planes_again(s, 0);
+    if (max_noise <= 0) {
+        MOTE_TRY(find_noise(s));
+        keep_alike(s, ALIKE);
+        max_noise = KNOWN_NOISE * middle_noise(s);
+        grow_planes_again(s, 0);
+    }
     if (max_noise > 0) MOTE_TRY(try_patches(s, max_noise, false, 0.4, 0.8));
     for (int turn = 0; turn < 2; turn++) {
         MOTE_TRY(mote_progress(s->ctx, 0.8 + 0.1 * turn, "growing planes"));
