@@ -14,6 +14,8 @@
 
 #define KNN_AT_ONCE      (CUDA_WARP / KNN_CUDA_LEAF) /* leaves */
 #define KNN_DOUBLES_MORE (1 + 0x1p-40)
+#define KNN_DOUBLES_LOST 0x1p-535  /* of a distance in the world, as squares vanish; see knn_bounds.h */
+#define KNN_SQUARES_LOST 0x1p-1070 /* of a square, by what vanishes when it is summed up */
 
 /* A query: the same in all lanes. */
 typedef struct knn_single {
@@ -49,15 +51,15 @@ template <int KIND> static __device__ inline knn_single knn_single_of(const knn_
 /* As knn_square_of_key. */
 template <int KIND> static __device__ inline double knn_double_of_key(const knn_metric *metric, uint64_t key) {
     const double distance = KIND == KNN_INT ? sqrt((double)key) : sqrt(knn_real(key)) * metric->norm;
-    const double search_radius = distance * KNN_DOUBLES_MORE + metric->norm * 0x1p-500;
-    return search_radius * search_radius * KNN_DOUBLES_MORE + DBL_MIN;
+    const double search_radius = distance * KNN_DOUBLES_MORE + metric->norm * KNN_DOUBLES_LOST;
+    return search_radius * search_radius * KNN_DOUBLES_MORE + KNN_SQUARES_LOST;
 }
 
 /* As knn_square_bound_near. */
 template <int KIND> static __device__ inline double knn_double_bound_near(const knn_metric *metric, double square) {
-    const double search_radius = sqrt(square) * KNN_DOUBLES_MORE + metric->norm * 0x1p-500;
+    const double search_radius = sqrt(square) * KNN_DOUBLES_MORE + metric->norm * KNN_DOUBLES_LOST;
     const bool bounds = KIND != KNN_DOUBLE || search_radius < metric->norm * 0x1p510;
-    return bounds ? search_radius * search_radius * KNN_DOUBLES_MORE + 2 * DBL_MIN : (double)INFINITY;
+    return bounds ? search_radius * search_radius * KNN_DOUBLES_MORE + KNN_SQUARES_LOST : (double)INFINITY;
 }
 
 /* The square of the distance to a point of the tree; NaN: there is none. */
