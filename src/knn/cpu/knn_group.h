@@ -73,7 +73,7 @@ SIMD_INLINE void knn_stream_all(knn_kind kind, bool ellipsoids, const knn_search
             worst = scratch->best[q].limit > worst ? scratch->best[q].limit : worst;
         }
         if (scratch->traversal.waiting == 0) break;
-        if (search->tree->least != NULL) scratch->traversal.last = knn_last_of(scratch, queries);
+        if (search->tree->min_index != NULL) scratch->traversal.last = knn_last_of(scratch, queries);
         scratch->traversal.threshold = fminf(walked, knn_threshold(&scratch->frame, knn_key_units(search, worst)));
         knn_traverse_next(kind, &scratch->traversal, &scratch->frame, &scratch->chunk);
         knn_chunk_load(kind, &scratch->chunk, search->tree, &scratch->frame);

@@ -22,7 +22,7 @@ typedef struct knn_traversal {
     float threshold;     /* may sink while the walk goes on */
     uint32_t copies_max; /* after as many leaves of copies further ones have nothing to offer; above 255: all have */
     bool ellipsoids;
-    knn_near last; /* what is behind it has nothing to offer; heeded where the tree knows the least indices */
+    knn_near last; /* what is behind it has nothing to offer; used where the tree has the smallest index of each node */
     uint32_t waiting;
     uint32_t block[KNN_STACK];
     uint8_t level[KNN_STACK];
@@ -61,7 +61,7 @@ static inline bool knn_is_behind(const knn_traversal *traversal, const knn_frame
                                  uint64_t node) {
     const knn_tree *const tree = traversal->tree;
     const uint64_t at = knn_box_at(tree, level, node);
-    knn_near nearest = {0, 0, tree->least[tree->first_block[level] * KNN_LEAF + node]};
+    knn_near nearest = {0, 0, tree->min_index[tree->first_block[level] * KNN_LEAF + node]};
     double min[3];
     for (uint64_t k = 0; k < 3; k++) {
         const double low = knn_box_value(tree, at + KNN_LEAF * k), high = knn_box_value(tree, at + KNN_LEAF * (3 + k));
@@ -77,7 +77,7 @@ static inline uint32_t knn_without_copies(const knn_traversal *traversal, const 
     const knn_tree *const tree = traversal->tree;
     const uint64_t first = (tree->first_block[level] + block) * KNN_LEAF;
     const uint8_t *const copies = tree->copies.counts, *const near = tree->near.counts;
-    const bool is_bounded = tree->least != NULL && traversal->last.key != UINT64_MAX;
+    const bool is_bounded = tree->min_index != NULL && traversal->last.key != UINT64_MAX;
     for (uint32_t rest = nodes; rest != 0; rest &= rest - 1) {
         const uint32_t i = (uint32_t)__builtin_ctz(rest);
         const bool are_copies = copies != NULL && copies[first + i] >= traversal->copies_max;

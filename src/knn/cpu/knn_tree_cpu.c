@@ -153,23 +153,24 @@ static mote_status note_copies(mote_context *ctx, knn_tree *tree, double size, k
     return MOTE_OK;
 }
 
-/* The least index of each leaf, and of each node the least of those below. */
-static mote_status note_least(mote_context *ctx, knn_tree *tree) {
+/* The smallest index of the points of each leaf and of each node. */
+static mote_status find_min_indices(mote_context *ctx, knn_tree *tree) {
     const uint64_t all = (tree->first_block[tree->level_count - 1] + 1) * KNN_LEAF, count = tree->points.count;
-    if (!mote_reserve_scratch(ctx, &tree->least_memory, &tree->least_bytes, all, sizeof *tree->least, "knn indices")) {
+    if (!mote_reserve_scratch(ctx, &tree->min_index_memory, &tree->min_index_bytes, all, sizeof *tree->min_index,
+                              "knn indices")) {
         return MOTE_ERROR_MEMORY;
     }
-    uint32_t *const least = tree->least_memory;
+    uint32_t *const min_index = tree->min_index_memory;
     const uint32_t *below = tree->points.order;
     for (uint32_t level = 0; level < tree->level_count; level++) {
-        uint32_t *const of = least + tree->first_block[level] * KNN_LEAF;
+        uint32_t *const of = min_index + tree->first_block[level] * KNN_LEAF;
         const uint64_t from = level == 0 ? count : tree->nodes[level - 1];
         for (uint64_t i = 0; i < from; i++) {
             of[i / KNN_LEAF] = i % KNN_LEAF == 0 || below[i] < of[i / KNN_LEAF] ? below[i] : of[i / KNN_LEAF];
         }
         below = of;
     }
-    tree->least = least;
+    tree->min_index = min_index;
     return MOTE_OK;
 }
 
@@ -194,13 +195,13 @@ mote_status knn_tree_build(mote_context *ctx, bool dense, knn_tree *tree) {
     const uint64_t blocks = place_levels(tree, tree->points.count);
     const uint64_t value_bytes = tree->metric.kind == KNN_DOUBLE ? sizeof(double) : sizeof(float);
     tree->copies.counts = tree->near.counts = NULL;
-    tree->least = NULL;
+    tree->min_index = NULL;
     if (!reserve_boxes(ctx, tree, blocks, value_bytes)) return MOTE_ERROR_MEMORY;
     for (uint32_t level = 0; level < tree->level_count; level++) fold_level(ctx, tree, level);
     if (blocks == 0) return MOTE_OK;
     MOTE_TRY(note_copies(ctx, tree, 0, &tree->copies));
     if (dense) MOTE_TRY(note_copies(ctx, tree, KNN_NEAR, &tree->near));
-    return tree->near.counts != NULL ? note_least(ctx, tree) : MOTE_OK;
+    return tree->near.counts != NULL ? find_min_indices(ctx, tree) : MOTE_OK;
 }
 
 void knn_tree_free(mote_context *ctx, knn_tree *tree) {
@@ -208,6 +209,6 @@ void knn_tree_free(mote_context *ctx, knn_tree *tree) {
     mote_free(ctx, tree->boxes);
     mote_free(ctx, tree->copies.memory);
     mote_free(ctx, tree->near.memory);
-    mote_free(ctx, tree->least_memory);
+    mote_free(ctx, tree->min_index_memory);
     memset(tree, 0, sizeof *tree);
 }

@@ -48,11 +48,11 @@ typedef struct knn_tree {
     uint32_t nodes[KNN_MAX_LEVEL];
     uint64_t first_block[KNN_MAX_LEVEL]; /* of eight boxes, in boxes */
     void *boxes;
-    uint64_t box_bytes;      /* that they have room for */
-    knn_copies copies, near; /* of points in one place; of points within KNN_NEAR */
-    const uint32_t *least;   /* [node] by level, as boxes: the least index of its points; NULL unless there are near */
-    void *least_memory;
-    uint64_t least_bytes; /* that it has room for */
+    uint64_t box_bytes;        /* that they have room for */
+    knn_copies copies, near;   /* of points in one place; of points within KNN_NEAR */
+    const uint32_t *min_index; /* [node] by level, as boxes: the smallest index of its points; NULL if near.counts is */
+    void *min_index_memory;
+    uint64_t min_index_bytes; /* that it has room for */
 } knn_tree;
 
 static inline double knn_box_value(const knn_tree *tree, uint64_t value) {
