@@ -49,10 +49,10 @@ static __global__ void read_directions(const photon_query_columns queries, const
 
 /* ---- the visitors */
 
-/* Places of queries that are left, in any order; and how many remain in the end. */
-typedef struct left_queries {
+/* Places of queries that no radius helped, in any order; and how many of them have no answer in the end. */
+typedef struct deferred_queries {
     uint32_t *places, *count, *remaining;
-} left_queries;
+} deferred_queries;
 
 /* Of the k nearest that count. */
 struct gather_visitor {
@@ -64,7 +64,7 @@ struct gather_visitor {
     const uint4 *powers;
     const double *normals;    /* of the queries, as the search has them for ellipsoids, */
     const float4 *directions; /* or for spheres */
-    left_queries left;
+    deferred_queries deferred;
 
     struct visited_sum {
         photon_power_sum power;
@@ -116,37 +116,37 @@ struct gather_visitor {
         to.radius2[row] = radius2;
     }
 
-    __device__ inline void leave(uint32_t row, uint32_t place) const {
+    __device__ inline void defer(uint32_t row, uint32_t place) const {
         to.unresolved[row] = 1;
-        left.places[atomicAdd(left.count, 1u)] = place;
+        deferred.places[atomicAdd(deferred.count, 1u)] = place;
     }
 };
 
 /* What is unresolved of a query: of the nearest 1,024 photons k count. */
 #define HOLDS_K 2u
 
-/* The same for queries that are left, one at a time. */
-struct left_visitor : gather_visitor {
+/* The same for deferred queries, one at a time. */
+struct deferred_visitor : gather_visitor {
     static constexpr uint32_t max_seen = UINT32_MAX;
 
     __device__ inline uint8_t state(uint32_t row) const { return *(const volatile uint8_t *)&to.unresolved[row]; }
 
-    __device__ inline bool is_left(uint32_t row) const { return state(row) != 0; }
+    __device__ inline bool is_deferred(uint32_t row) const { return state(row) != 0; }
 
-    __device__ inline bool is_held(uint32_t row) const { return state(row) == HOLDS_K; }
+    __device__ inline bool holds_k(uint32_t row) const { return state(row) == HOLDS_K; }
 
     __device__ inline void finish(uint32_t row, const visited_sum *sum, double radius2) const {
         to.unresolved[row] = 0;
         gather_visitor::finish(row, sum, radius2);
     }
 
-    __device__ inline void leave(uint32_t, uint32_t) const {}
+    __device__ inline void defer(uint32_t, uint32_t) const {}
 
-    __device__ inline void give_up() const { atomicAdd(left.remaining, 1u); }
+    __device__ inline void count_unanswered() const { atomicAdd(deferred.remaining, 1u); }
 };
 
 /* Of those that count among the 1,024 nearest, where they are fewer than k. */
-struct rare_visitor : left_visitor {
+struct rare_visitor : deferred_visitor {
     static constexpr bool all = true;
 
     __device__ inline bool counts(const float4 &, const float3 &) const { return true; }
@@ -175,23 +175,24 @@ mote_status photon_select_on_cuda(mote_device *gpu, const knn_search_args *args,
         (float4 *)cuda_alloc(gpu, count * (sizeof *directions + sizeof(uint32_t)) + sizeof(uint32_t), "photon queries");
     if (directions == NULL) return MOTE_ERROR_MEMORY;
     uint32_t *const places = (uint32_t *)(directions + count);
-    const left_queries left = {places, places + count, remaining};
+    const deferred_queries deferred = {places, places + count, remaining};
     rare_visitor rare;
     rare.to = *to;
     rare.facings = (const float4 *)photons->in_order;
     rare.powers = (const uint4 *)(rare.facings + args->tree.points.count);
     rare.normals = args->normals;
     rare.directions = directions;
-    rare.left = left;
+    rare.deferred = deferred;
     if (args->normals == NULL) {
         CUDA_LAUNCH(gpu, read_directions, cuda_blocks(count, THREADS), THREADS, to->queries, args->queries.order, count,
                     directions);
     }
-    mote_status status = cuda_fill(gpu, left.count, 0, sizeof *left.count);
+    mote_status status = cuda_fill(gpu, deferred.count, 0, sizeof *deferred.count);
     if (status == MOTE_OK) status = cuda_fill(gpu, remaining, 0, sizeof *remaining);
     if (status == MOTE_OK) status = knn_select_launch(gpu, args, static_cast<gather_visitor>(rare));
     if (status == MOTE_OK) {
-        status = knn_select_launch_left(gpu, args, rare, static_cast<left_visitor>(rare), left.places, left.count);
+        status = knn_select_launch_deferred(gpu, args, rare, static_cast<deferred_visitor>(rare), deferred.places,
+                                            deferred.count);
     }
     cuda_free(gpu, directions);
     return status;

@@ -13,7 +13,7 @@
       histogram  [0][1][1][3][2]...        of a query: points by the 64th part of the radius' square
 
    A query with fewer than k points within the radius is tried once more with a larger one, and half of the queries at
-   a time where points are too many for the memory. A query that this does not help is left to the caller.
+   a time where points are too many for the memory. A query that this does not help is deferred.
 
    A visitor is a struct, copied to the device, with
      visited_sum                          what a lane adds up, zeros at first
@@ -26,7 +26,7 @@
          counts)
      merge(sum, lanes)                    over groups of so many neighbouring lanes
      finish(row, sum, radius2)            by one lane
-     leave(row, place)                    the query is left to the caller
+     defer(row, place)                    the query has no answer
      max_seen                             points around a query, counting or not, that are searched for
      all                                  false, or instead: all points count at first, those at the query's own place
                                           too, the k nearest are found, and
@@ -37,7 +37,7 @@
 #ifndef MOTE_KNN_SELECT_CUDA_H
 #define MOTE_KNN_SELECT_CUDA_H
 
-#include "knn/search/knn_select_warp_cuda.cuh"
+#include "knn/search/knn_select_group_cuda.cuh"
 
 #define KNN_SELECT_MAX_K 576u
 #define KNN_SELECT_SEEN  1023u /* points around that are searched for: fewer than MOTE_KNN_MAX_K */
@@ -84,19 +84,19 @@ static __device__ inline void knn_select_one(const knn_search_args *args, const 
 /* Queries at *count places, a warp each: those that count among the nearest of all points, and where these hold k that
    count, these. all: args for the nearest of all points. */
 template <bool ELLIPSOID, class POLICY, class RARE, class VISITOR>
-static __global__ __launch_bounds__(CUDA_WARP) void select_left(const knn_search_args all, const RARE rare,
-                                                                const knn_search_args args, const VISITOR visitor,
-                                                                const uint32_t *places, const uint32_t *count) {
+static __global__ __launch_bounds__(CUDA_WARP) void select_deferred(const knn_search_args all, const RARE rare,
+                                                                    const knn_search_args args, const VISITOR visitor,
+                                                                    const uint32_t *places, const uint32_t *count) {
     __shared__ knn_select_memory<POLICY> memory;
     for (uint32_t i = blockIdx.x; i < *count; i += gridDim.x) {
         knn_select_one<ELLIPSOID>(&all, &rare, &memory, places[i]);
         __syncwarp();
         const uint32_t row = __ldg(args.queries.order + places[i]);
-        const bool holds_k = visitor.is_held(row);
+        const bool holds_k = visitor.holds_k(row);
         __syncwarp();
         if (holds_k) knn_select_one<ELLIPSOID>(&args, &visitor, &memory, places[i]);
         __syncwarp();
-        if (threadIdx.x == 0 && visitor.is_left(row)) visitor.give_up();
+        if (threadIdx.x == 0 && visitor.is_deferred(row)) visitor.count_unanswered();
     }
 }
 
@@ -114,7 +114,7 @@ static inline void knn_select_launch_policy(mote_device *gpu, const knn_search_a
 }
 
 /* Whether a search can be made so: of stored floats, for few enough neighbours. Of fewer points than are searched for
-   around a query, most queries would be left: 149 photons take a million queries 21.6 ms so, and 14.6 otherwise. */
+   around a query, most queries would be deferred: 149 photons take a million queries 21.6 ms so, and 14.6 otherwise. */
 static inline bool knn_can_select(const knn_search_args *args) {
     return args->tree.metric.kind == KNN_FLOAT && args->k <= KNN_SELECT_MAX_K &&
            args->tree.points.count > KNN_SELECT_SEEN &&
@@ -135,23 +135,24 @@ static inline mote_status knn_select_launch(mote_device *gpu, const knn_search_a
 
 #define KNN_SELECT_BLOCKS 1056u /* for queries of a list, whose length the host does not know */
 
-/* Of queries that were left, at *count places, by two visitors: first one of all points, for which those count that do
-   among the MOTE_KNN_MAX_K nearest; and where it was told that k of these count, holds_wanted(row), one for which
-   points around are not limited in number, as is_held(row) says. is_left(row): whether a query still is; give_up() is
-   called for each that remains. args: as before. */
+/* Deferred queries, at *count places. args: as before. Two visitors answer them:
+     rare      of all points: those of the MOTE_KNN_MAX_K nearest that count, if these are fewer than k; if not, it
+   calls its holds_wanted(row) visitor   asked for the k nearest that count where its holds_k(row) says so, however many
+   points are around. is_deferred(row): whether a query has no answer yet; for each such query it is told
+   count_unanswered() */
 template <class RARE, class VISITOR>
-static inline mote_status knn_select_launch_left(mote_device *gpu, const knn_search_args *args, const RARE &rare,
-                                                 const VISITOR &visitor, const uint32_t *places,
-                                                 const uint32_t *count) {
+static inline mote_status knn_select_launch_deferred(mote_device *gpu, const knn_search_args *args, const RARE &rare,
+                                                     const VISITOR &visitor, const uint32_t *places,
+                                                     const uint32_t *count) {
     using policy = knn_select_policy<1536, 1, 128, 64>;
     const uint32_t blocks = args->end < KNN_SELECT_BLOCKS ? args->end : KNN_SELECT_BLOCKS;
     knn_search_args all = *args;
     all.k = MOTE_KNN_MAX_K;
     if (args->normals != NULL) {
-        CUDA_LAUNCH(gpu, (select_left<true, policy, RARE, VISITOR>), blocks, CUDA_WARP, all, rare, *args, visitor,
+        CUDA_LAUNCH(gpu, (select_deferred<true, policy, RARE, VISITOR>), blocks, CUDA_WARP, all, rare, *args, visitor,
                     places, count);
     } else {
-        CUDA_LAUNCH(gpu, (select_left<false, policy, RARE, VISITOR>), blocks, CUDA_WARP, all, rare, *args, visitor,
+        CUDA_LAUNCH(gpu, (select_deferred<false, policy, RARE, VISITOR>), blocks, CUDA_WARP, all, rare, *args, visitor,
                     places, count);
     }
     return cuda_launched(gpu, "searching neighbours");
