@@ -312,7 +312,7 @@ int cmd_planes(int argc, char **argv) {
         {"tolerance", 0, OPTION_REAL, &p->tolerance, &o.tolerance_given, "M",
          "how far a point may be off its plane;\ndefault: three times the noise"},
         {"min-points", 0, OPTION_COUNT, &o.min_points, &o.min_given, "N",
-         "that a plane needs; default: one in 200, 12 at least,\n100 at most"},
+         "that a plane needs; default: one in 200, but at least\n12 and at most 100"},
         {"most", 0, OPTION_COUNT, &o.max, &o.max_given, "N", "at most N planes; default 4096"},
         {"parts", 0, OPTION_FLAG, &p->components, NULL, NULL, "what is not connected is a plane of its own"},
         {"whole", 0, OPTION_FLAG, &p->whole, NULL, NULL, "planes without end: also points far from the others"},
