@@ -58,8 +58,8 @@ MOTE_HD bool photon_disc(uint32_t found, uint32_t k, bool complete, double radiu
    radius, are exact all the same. */
 #define PHOTON_GATHER_POWER_STEPS 0x1p30
 #define PHOTON_WEIGHT_STEPS       0x1p21
-#define PHOTON_LEAST_SHARE        0x1p-60f /* has the weight of 0 */
-#define PHOTON_MOST_SHARE         4.0f     /* weighs nothing, as 1 does */
+#define PHOTON_MIN_SHARE          0x1p-60f /* has the weight of 0 */
+#define PHOTON_MAX_SHARE          4.0f     /* weighs nothing, as 1 does */
 
 typedef struct photon_power_sum {
     uint64_t steps[3];
@@ -104,7 +104,7 @@ MOTE_HD photon_float_disc photon_float_disc_of(const photon_filter_terms *terms,
     return disc;
 }
 
-/* The root of a float from PHOTON_LEAST_SHARE to PHOTON_MOST_SHARE, rounded as IEEE 754 does: what a GPU's own function
+/* The root of a float from PHOTON_MIN_SHARE to PHOTON_MAX_SHARE, rounded as IEEE 754 does: what a GPU's own function
    does within this range, and without its branch for those beyond. */
 MOTE_HD float photon_share_root(float share) {
 #if defined(__CUDA_ARCH__)
@@ -123,7 +123,7 @@ MOTE_HD uint32_t photon_weight_steps(const photon_filter_terms *terms, const pho
     const float x = dx * disc->per_radius, y = dy * disc->per_radius, z = dz * disc->per_radius;
     const float along = fmaf(disc->flat[2], z, fmaf(disc->flat[1], y, disc->flat[0] * x));
     const float far_share = fmaf(along, along, fmaf(z, z, fmaf(y, y, x * x)));
-    const float share = photon_min_float(photon_max_float(far_share, PHOTON_LEAST_SHARE), PHOTON_MOST_SHARE);
+    const float share = photon_min_float(photon_max_float(far_share, PHOTON_MIN_SHARE), PHOTON_MAX_SHARE);
     const float weight = fmaf(terms->c, share, fmaf(terms->b, photon_share_root(share), terms->a));
     const float above_four = 4 + photon_max_float(weight, 0); /* its last bit is a step */
     const float four = 4;

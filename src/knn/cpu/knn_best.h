@@ -19,8 +19,8 @@ static inline bool knn_before(const knn_near *a, const knn_near *b) {
 typedef struct knn_best {
     knn_near *list; /* [capacity], more than k */
     uint32_t count, capacity, k;
-    uint64_t limit;       /* larger keys need not come, */
-    uint32_t limit_index; /* nor, of those as large, larger indices */
+    uint64_t limit;       /* the largest key that is wanted, */
+    uint32_t limit_index; /* and of points with that key the largest index */
 } knn_best;
 
 /* Sorts. No two are equal, for their indices differ. */
@@ -32,7 +32,7 @@ void knn_best_shrink(knn_best *best);
 /* Leaves the at most k best, sorted. */
 void knn_best_finish(knn_best *best);
 
-/* Only what is not behind the last is wanted: by key, and of those with its key by index. */
+/* Empties the list. Points with larger keys than the last, or with its key and a larger index, are not wanted. */
 static inline void knn_best_reset(knn_best *best, uint64_t last_key, uint32_t last_index) {
     best->count = 0;
     best->limit = last_key;
@@ -43,8 +43,8 @@ static inline bool knn_best_wants(const knn_best *best, uint64_t key, uint32_t i
     return key < best->limit || (key == best->limit && index <= best->limit_index);
 }
 
-/* Takes one that it wants. Returns true if the limit may have sunk. Of points at distance 0 few are kept at a time:
-   that their indices are too large is seen at once. */
+/* Takes a point that is wanted. Returns true if the limit may have become smaller. Among points at distance 0 only
+   indices decide, so the list is cut to k early: the sooner the limit is small, the more points are skipped. */
 static inline bool knn_best_take(knn_best *best, uint64_t key, uint32_t at, uint32_t index) {
     const knn_near taken = {key, at, index};
     best->list[best->count++] = taken;

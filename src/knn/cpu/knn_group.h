@@ -42,7 +42,7 @@ SIMD_INLINE float knn_take_best(const void *user, knn_scratch *scratch, uint32_t
     return fminf(to->max, knn_stream_threshold(search->ellipsoids != NULL, search, scratch, within));
 }
 
-/* What is behind this, by key and index, matters to none of some queries. */
+/* Points with larger keys than this, or with its key and a larger index, are neighbours of none of the queries. */
 static inline knn_near knn_last_of(knn_scratch *scratch, uint32_t queries) {
     knn_near last = {0, 0, 0};
     for (; queries != 0; queries &= queries - 1) {
@@ -134,9 +134,8 @@ SIMD_INLINE double knn_search_leaves(knn_kind kind, bool ellipsoids, const knn_s
 
 #define KNN_AROUND 4u /* leaves before and behind a query, beside those of k points */
 
-/* A reach within which a query, by its number in a group, has enough points: that of the k nearest of those around it
-   in the order. A walk with a larger one would see all points of a place where they are dense, and only then that
-   others are nearer. */
+/* A reach within which a query, the q-th of a group, has k points: that of the k nearest among the leaves around it in
+   the order. A larger reach may include all points of a dense place, although the k-th neighbour is nearer than it. */
 SIMD_INLINE double knn_radius_around(knn_kind kind, bool ellipsoid, const knn_search *search, knn_scratch *scratch,
                                      uint32_t group, uint32_t q) {
     const knn_tree *const tree = search->tree;
@@ -163,8 +162,8 @@ SIMD_INLINE double knn_radius_around(knn_kind kind, bool ellipsoid, const knn_se
     return knn_radius_for(search, best);
 }
 
-/* Some queries of a group until they are answered, each look with a walk of its own. False if those that remain should
-   rather be asked for one by one. alone: this is one of them. */
+/* Some queries of a group until they are answered, each look with a walk of its own. Returns false if the
+   remaining queries should be asked for one by one. alone: there is one query, and it is one of those. */
 SIMD_INLINE bool knn_search_some(knn_kind kind, bool ellipsoids, const knn_search *search, knn_scratch *scratch,
                                  bool alone, knn_unresolved *rest, knn_visit visit, const void *user) {
     knn_frame *frame = &scratch->frame;

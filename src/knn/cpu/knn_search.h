@@ -77,7 +77,7 @@ typedef struct knn_scratch {
     knn_list list;
     knn_small_k small_k;
     knn_history history;
-    knn_near last; /* behind it nothing is wanted of the walk at hand */
+    knn_near last; /* points behind it, by key and index, are not wanted in this walk */
     knn_best best[KNN_GROUP];
     float list_box[6][KNN_CHUNK + KNN_LEAF]; /* ellipsoids: the boxes of the list, as the chunk has them; */
     uint32_t disc_count;                     /* what of it concerns a query: leaves of the chunk */

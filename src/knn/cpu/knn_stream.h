@@ -98,9 +98,9 @@ SIMD_INLINE simd_f knn_disc_squares(const knn_disc *disc, const knn_chunk *chunk
 typedef float (*knn_take)(const void *user, knn_scratch *scratch, uint32_t q, uint64_t key, uint32_t at,
                           float threshold);
 
-/* The points of a list of leaves for the q-th query of the group, within a threshold of squares. best: what they are
-   taken for, if it is that. Once it wants only points at distance 0 with small indices, these tell first: squares that
-   nearly vanish take a processor long. */
+/* The points of a list of leaves for the q-th query of the group, within a threshold of squares. best: the list
+   that they are for, or NULL. Once it wants only points at distance 0, their indices are compared before their keys are
+   made, because squares close to the smallest double are slow. */
 SIMD_INLINE void knn_stream(knn_kind kind, bool ellipsoid, const knn_search *search, knn_scratch *scratch, uint32_t q,
                             float threshold, const knn_best *best, knn_take take, const void *user) {
     const knn_tree *tree = search->tree;

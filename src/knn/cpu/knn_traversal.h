@@ -22,7 +22,7 @@ typedef struct knn_traversal {
     float threshold;     /* may sink while the walk goes on */
     uint32_t copies_max; /* after as many leaves of copies further ones have nothing to offer; above 255: all have */
     bool ellipsoids;
-    knn_near last; /* what is behind it has nothing to offer; used where the tree has the smallest index of each node */
+    knn_near last; /* points behind it, by key and index, are not wanted; used if the tree has min_index */
     uint32_t waiting;
     uint32_t block[KNN_STACK];
     uint8_t level[KNN_STACK];

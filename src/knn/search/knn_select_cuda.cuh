@@ -135,11 +135,11 @@ static inline mote_status knn_select_launch(mote_device *gpu, const knn_search_a
 
 #define KNN_SELECT_BLOCKS 1056u /* for queries of a list, whose length the host does not know */
 
-/* Deferred queries, at *count places. args: as before. Two visitors answer them:
-     rare      of all points: those of the MOTE_KNN_MAX_K nearest that count, if these are fewer than k; if not, it
-   calls its holds_wanted(row) visitor   asked for the k nearest that count where its holds_k(row) says so, however many
-   points are around. is_deferred(row): whether a query has no answer yet; for each such query it is told
-   count_unanswered() */
+/* Answers deferred queries, at *count places, a warp each. args: as before. First, the visitor rare is asked for the
+   MOTE_KNN_MAX_K nearest of all points, of which fewer than k may count; if k of them count, its holds_wanted(row) is
+   called. Then visitor.holds_k(row) tells whether that was so: if it was, the k nearest that count are searched for
+   without a limit on the points around. Finally visitor.count_unanswered() is called for each query of which
+   visitor.is_deferred(row) is still true. */
 template <class RARE, class VISITOR>
 static inline mote_status knn_select_launch_deferred(mote_device *gpu, const knn_search_args *args, const RARE &rare,
                                                      const VISITOR &visitor, const uint32_t *places,

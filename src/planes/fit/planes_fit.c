@@ -8,7 +8,7 @@
 #define SAME_DISTANCE    1.5 /* tolerances, root mean square: two planes are one */
 #define SAME_COSINE      0.996
 #define SAME_NOISE       1.1  /* times the larger noise: that of one's points about the other, if both are one */
-#define LEAST_NOISE      1.0  /* steps: less is that of the lattice */
+#define MIN_NOISE        1.0  /* steps: less is the rounding to the lattice */
 #define LOCAL_PEAKED     0.7  /* of the points, half a tolerance holds: 0.87 of normal ones, 0.5 of even ones */
 #define PEAKED_BY_CHANCE 0.5  /* and so much less, of one point */
 #define LOCAL_GUARD      1.35 /* tolerances: of 16,000 normal points one is farther out */
@@ -76,7 +76,7 @@ static bool is_same(const planes_run *run, const planes_found *a, const planes_f
     return cosine >= SAME_COSINE && planes_mean_distance(&b->sums, &a->fit) <= SAME_DISTANCE * run->tolerance;
 }
 
-/* The corners of what a plane is known to reach, along the axes of another. */
+/* The extent of a plane along the axes of another plane. */
 static void reach_along(const planes_reach *of, const planes_reach *axes, float low[2], float high[2]) {
     for (int axis = 0; axis < 2; axis++) {
         const float *to = axis == 0 ? axes->u : axes->v;
@@ -93,7 +93,7 @@ static void reach_along(const planes_reach *of, const planes_reach *axes, float 
 static bool is_piece(const planes_found *a, const planes_found *b) {
     const double *u = a->fit.normal, *v = b->fit.normal;
     const double cosine = fabs((u[0] * v[0] + u[1] * v[1]) + u[2] * v[2]);
-    const double noise = fmax(fmax(a->fit.rms, b->fit.rms), LEAST_NOISE);
+    const double noise = fmax(fmax(a->fit.rms, b->fit.rms), MIN_NOISE);
     float low[2], high[2];
     if (cosine < SAME_COSINE || a->turned || b->turned) return false;
     if (planes_mean_distance(&b->sums, &a->fit) > SAME_NOISE * noise) return false;
@@ -104,7 +104,7 @@ static bool is_piece(const planes_found *a, const planes_found *b) {
     return true;
 }
 
-/* Plane a reaches as far as its piece b, too. */
+/* Extends plane a by its piece b. */
 static void take_piece(planes_found *a, const planes_found *b) {
     float low[2], high[2];
     reach_along(&b->reach, &a->reach, low, high);
@@ -156,7 +156,7 @@ static bool stands(const planes_run *run, const planes_found *f) {
     return planes_stands(f->sums.own, f->sums.inner, in_bands[0], in_bands[1], run->support, !run->tolerance_given);
 }
 
-/* Whether b is another that a is already; then a takes what b has of it. */
+/* Whether a and b are the same plane. If b is a piece of a, a is extended by it. */
 static bool is_one(const planes_run *run, planes_found *a, const planes_found *b) {
     if (!run->local) return is_same(run, a, b);
     if (!is_piece(a, b)) return false;

@@ -26,7 +26,7 @@
 #define LAYER_SHARE      0.05  /* of a cell: how near to an exact plane points are those of other layers */
 #define MAX_LAYERS       1.0   /* points of these, to those of the plane */
 
-/* ---- what comes to nothing */
+/* ---- why it is none */
 
 bool planes_growth_refuse(planes_growth *g, mote_planes_reason reason, double value, double limit) {
     g->reason = reason;
