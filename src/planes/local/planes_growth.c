@@ -4,32 +4,79 @@
 #include <math.h>
 #include <string.h>
 
-#include "planes/local/planes_evidence.h"
+#include "planes/local/planes_local.h"
 
-#define TURNS           16
-#define MANY_POINTS     40000.0 /* near a growth: where there are more, it settles with fewer of them first */
-#define FIRST_REACH     4.0     /* times the points of its patch: about as many are near it at first */
-#define BESIDE          9.0     /* noises: how far from the plane points are beside it: as many volumes as in it */
-#define FEW_A_CELL      4.0     /* points at least: see ENOUGH_CELLS */
-#define MIN_CELL        2.0     /* points: of the component */
-#define STRAY_SHARE     0.4     /* of the way from strays to points: between them a cell is the plane's */
-#define MIN_CONTRAST    1.6     /* points to strays of a cell */
-#define MIN_COMPONENT   8.0     /* points */
-#define MIN_CELLS       3.0
-#define NOISE_GROWS     2.0 /* times that of the patch, and it is something else that grows */
-#define NOISE_SHRINKS   0.3
-#define NEARLY_ALL      0.6   /* of the points of a patch: steps of a sensor share them out */
-#define NOISE_RANGE     0.55  /* of the largest noise, where that is known: the least */
-#define TRUNCATION      1.014 /* what is cut at 3 deviations looks so much narrower */
-#define LAY_TURNS       2     /* the second with cells of as many points as the plane has where it is */
-#define LAY_SHARE       0.35  /* of these points, a cell of the plane has */
-#define SETTLED         0.01  /* of the points: where so few change, it is done */
-#define MAX_NUMBER      250u  /* components that begin near the patch */
-#define PIECE_SHARE     0.2   /* of the points of the largest component: others that large are the plane's, too */
-#define CENTRED         1.0   /* noises: how far the mean of a centred cell's points is off, at most */
-#define MEAN_DEVIATIONS 3.0   /* or so many deviations of a mean of so few points */
-#define BESIDE_SHARE    0.5   /* of the points of a cell, one beside the rim has where a surface goes on */
-#define FEW_POINTS      256u  /* below, cells are too few to tell a curve */
+#define TURNS            16
+#define MANY_POINTS      40000.0 /* near a growth: where there are more, it settles with fewer of them first */
+#define FIRST_REACH      4.0     /* times the points of its patch: about as many are near it at first */
+#define BESIDE           9.0     /* noises: how far from the plane points are beside it: as many volumes as in it */
+#define POINTS_A_CELL    8.0
+#define ENOUGH_CELLS     8.0 /* that a component of few points has, if */
+#define FEW_A_CELL       4.0 /*   they have so many points */
+#define MIN_CELL         2.0 /* points: of the component */
+#define STRAY_SHARE      0.4 /* of the way from strays to points: between them a cell is the plane's */
+#define MIN_CONTRAST     1.6 /* points to strays of a cell */
+#define MIN_COMPONENT    8.0 /* points */
+#define MIN_CELLS        3.0
+#define NOISE_GROWS      2.0 /* times that of the patch, and it is something else that grows */
+#define NOISE_SHRINKS    0.3
+#define NEARLY_ALL       0.6   /* of the points of a patch: steps of a sensor share them out */
+#define NOISE_RANGE      0.55  /* of the largest noise, where that is known: the least */
+#define TRUNCATION       1.014 /* what is cut at 3 deviations looks so much narrower */
+#define LAY_TURNS        2     /* the second with cells of as many points as the plane has where it is */
+#define LAY_SHARE        0.35  /* of these points, a cell of the plane has */
+#define SETTLED          0.01  /* of the points: where so few change, it is done */
+#define MAX_NUMBER       250u  /* components that begin near the patch */
+#define PIECE_SHARE      0.2   /* of the points of the largest component: others that large are the plane's, too */
+#define PLANE_FLATNESS   0.1   /* the noise is below so much of the root of the area */
+#define MAX_SHOULDERS    0.45  /* density on the less dense side; 0.11 of a plane alone, 1 of points spread evenly */
+#define MAX_SHOULDER     0.85  /* and on the other, where another plane may be near */
+#define MIN_CENTRAL      0.44
+#define MAX_STRUCTURE    0.25
+#define CENTRED          1.0  /* noises: how far the mean of a centred cell's points is off, at most */
+#define MEAN_DEVIATIONS  3.0  /* or so many deviations of a mean of so few points */
+#define BESIDE_SHARE     0.5  /* of the points of a cell, one beside the rim has where a surface goes on */
+#define MAX_GOING_ON     0.1  /* share of the rim */
+#define MAX_RIM_OF_REST  0.3  /* the same of what is left once the noise is known: mostly pieces of curves */
+#define MAX_CURVED       0.08 /* structure of a centred one: a piece of a curve has 0.1 to 0.3, a plane none */
+#define LOOSE_SHOULDERS  0.6  /* the same while planes that cross it may not be known yet */
+#define LOOSE_CENTRAL    0.36
+#define LOOSE_STRUCTURE  0.45
+#define FEW_POINTS       256u  /* below, cells are too few to tell a curve */
+#define CURVED           0.25  /* of the variance, that a curve explains */
+#define CURVED_BY_CHANCE 10.0  /* and so much by chance, of one point */
+#define MAX_NOISE        1.2   /* times the largest, measured */
+#define FILLED           0.8   /* of the quarters of cells that points spread evenly have: a curve has fewer */
+#define MIN_LINE         160.0 /* points: of fewer, where planes have few, a curve is not told from a strip */
+#define FILLED_CELLS     0.7   /* the same of cells in fours; rims have fewer */
+#define FILLED_BY_CHANCE 0.7   /* and so much less, of one point */
+#define LAYER_SHARE      0.05  /* of a cell: how near to an exact plane points are those of other layers */
+#define MAX_LAYERS       1.0   /* points of these, to those of the plane */
+#define TOLD_NOISE       1.5   /* floors: below, points say nothing of how they lie about the plane */
+
+/* ---- what comes to nothing */
+
+static bool refuse(planes_growth *g, mote_planes_reason reason, double value, double limit) {
+    g->reason = reason;
+    g->value = value;
+    g->limit = limit;
+    return false;
+}
+
+void planes_refuse_growth(const planes_local *s, const planes_growth *g, double points) {
+    planes_refused refused;
+    if (s->params.refusals == NULL) return;
+    memset(&refused, 0, sizeof refused);
+    refused.reason = g->reason;
+    memcpy(refused.normal, g->normal, sizeof refused.normal);
+    memcpy(refused.at, g->at, sizeof refused.at);
+    refused.points = points;
+    refused.noise = g->noise;
+    refused.size = sqrt(g->area);
+    refused.value = g->value;
+    refused.limit = g->limit;
+    planes_refuse(s->params.refusals, &refused);
+}
 
 /* ---- components */
 
@@ -171,8 +218,8 @@ static bool count_component(const planes_local *s, planes_growth *g, double coun
         squares += on * in[cell] * in[cell];
     }
     const double cells = marked;
-    if (count < MIN_COMPONENT) return planes_growth_refuse(g, MOTE_PLANES_SCATTERED, count, MIN_COMPONENT);
-    if (cells < MIN_CELLS) return planes_growth_refuse(g, MOTE_PLANES_SCATTERED, cells, MIN_CELLS);
+    if (count < MIN_COMPONENT) return refuse(g, MOTE_PLANES_SCATTERED, count, MIN_COMPONENT);
+    if (cells < MIN_CELLS) return refuse(g, MOTE_PLANES_SCATTERED, cells, MIN_CELLS);
     *strays = fmin(fmin((double)sides[0], (double)sides[1]), 0.9 * count);
     g->count = count;
     g->area = cells * g->cell * g->cell;
@@ -180,14 +227,15 @@ static bool count_component(const planes_local *s, planes_growth *g, double coun
     g->strays = *strays / cells;
     g->crowding = sqrt(g->density * fmax((double)squares / count - 1, 0.5));
     if (g->density >= MIN_CONTRAST * g->strays) return true;
-    return planes_growth_refuse(g, MOTE_PLANES_DENSE_SIDE, g->strays / g->density, 1 / MIN_CONTRAST);
+    return refuse(g, MOTE_PLANES_DENSE_SIDE, g->strays / g->density, 1 / MIN_CONTRAST);
 }
 
 static bool is_in_component(const planes_local *s, const planes_growth *g, uint32_t i) {
     return s->cell_mark[s->near_cell[i]] != 0 && fabsf(s->near_distance[i]) <= (float)(PLANES_REACH_NOISES * g->noise);
 }
 
-uint32_t planes_list_component(planes_local *s, const planes_growth *g) {
+/* Lists the component's points among those that are near; returns how many. */
+static uint32_t list_component(planes_local *s, const planes_growth *g) {
     const uint32_t near = s->near_count, *cell = s->near_cell;
     const float *distance = s->near_distance, reach = (float)(PLANES_REACH_NOISES * g->noise);
     const uint8_t *mark = s->cell_mark;
@@ -206,7 +254,7 @@ static bool fit_component(planes_local *s, planes_growth *g) {
     planes_local_fit fit;
     double strays, farthest2 = 0;
     const double p[3] = {rint(g->at[0]), rint(g->at[1]), rint(g->at[2])};
-    const uint32_t count = planes_list_component(s, g), *list = s->component;
+    const uint32_t count = list_component(s, g), *list = s->component;
     memset(&m, 0, sizeof m);
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t k = s->near_point[list[i]];
@@ -290,7 +338,7 @@ static double curvature_of(const planes_local *s, const planes_growth *g, uint32
 static bool describe_component(planes_local *s, planes_growth *g) {
     double squares = 0, strays, central = 0, middle = 0, side[2] = {0, 0};
     float low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
-    const uint32_t listed = planes_list_component(s, g);
+    const uint32_t listed = list_component(s, g);
     memset(s->cell_sum, 0, (uint64_t)g->columns * g->rows * sizeof *s->cell_sum);
     for (uint32_t k = 0; k < listed; k++) {
         const uint32_t i = s->component[k];
@@ -327,6 +375,122 @@ static bool lay_component(planes_local *s, planes_growth *g, double radius) {
     return find_component(s, g, radius);
 }
 
+/* Whether planes may have so few points that they have small cells. */
+static bool has_few(const planes_local *s) { return s->params.min_points < ENOUGH_CELLS * POINTS_A_CELL; }
+
+/* Whether the noise is that of the representation. */
+static bool is_exact(const planes_local *s, const planes_growth *g) { return g->noise <= TOLD_NOISE * s->params.floor; }
+
+/* How many of the quarters of the component's cells have points, to how many have of points spread evenly: next to 1,
+   but 0.5 to 0.7 where the points are on a curve. */
+static double share_filled(planes_local *s, const planes_growth *g) {
+    const uint32_t listed = list_component(s, g), cells = g->columns * g->rows;
+    const double by = 2 / g->cell;
+    double filled = 0, expected = 0;
+    uint32_t *quarters = s->cell_stack;
+    memset(quarters, 0, cells * sizeof *quarters);
+    for (uint32_t k = 0; k < listed; k++) {
+        const uint32_t i = s->component[k];
+        const uint32_t column = (uint32_t)(((double)s->near_u[i] - g->low_u) * by) & 1;
+        const uint32_t row = (uint32_t)(((double)s->near_v[i] - g->low_v) * by) & 1;
+        quarters[s->near_cell[i]] |= 1u << (2 * row + column);
+    }
+    for (uint32_t cell = 0; cell < cells; cell++) {
+        if (s->cell_mark[cell] == 0) continue;
+        filled += __builtin_popcount(quarters[cell]);
+        expected += 4 * (1 - pow(0.75, s->cell_in[cell]));
+    }
+    return expected > 0 ? filled / expected : 1;
+}
+
+/* The same of cells in fours: lines of a scanner that are far apart fill these. */
+static double share_of_cells(const planes_local *s, const planes_growth *g) {
+    double filled = 0, expected = 0;
+    for (uint32_t row = 0; row < g->rows; row += 2) {
+        for (uint32_t column = 0; column < g->columns; column += 2) {
+            double points = 0, marked = 0;
+            for (uint32_t k = 0; k < 4; k++) {
+                const uint32_t r = row + k / 2, c = column + k % 2, cell = r * g->columns + c;
+                if (r >= g->rows || c >= g->columns || s->cell_mark[cell] == 0) continue;
+                points += s->cell_in[cell];
+                marked++;
+            }
+            filled += marked;
+            expected += 4 * (1 - pow(0.75, points));
+        }
+    }
+    return expected > 0 ? filled / expected : 1;
+}
+
+/* Whether the points are on a curve: a scanner's line is on a plane, too, but fills none. Refused then. */
+static bool is_curve(planes_local *s, planes_growth *g) {
+    const double filled = share_filled(s, g), min = FILLED - FILLED_BY_CHANCE / sqrt(g->count);
+    if (filled >= min || g->turned) return false;
+    if (!is_exact(s, g) && ((has_few(s) && g->count < MIN_LINE) || share_of_cells(s, g) >= FILLED_CELLS)) return false;
+    return !refuse(g, MOTE_PLANES_STRUCTURE, 1 - filled, 1 - min);
+}
+
+/* Points so near to an exact plane that they could be of another layer of the representation, to the plane's points.
+   What is in the scratch goes. */
+static double share_of_layers(planes_local *s, const planes_growth *g) {
+    const float reach = (float)(PLANES_REACH_NOISES * g->noise);
+    uint32_t others = 0;
+    planes_take_near(s, g, fmax(LAYER_SHARE * g->cell, PLANES_REACH_NOISES * g->noise));
+    for (uint32_t i = 0; i < s->near_count; i++) {
+        const double column = floor(((double)s->near_u[i] - g->low_u) / g->cell);
+        const double row = floor(((double)s->near_v[i] - g->low_v) / g->cell);
+        if (!(column >= 0 && column < g->columns && row >= 0 && row < g->rows)) continue;
+        others +=
+            s->cell_mark[(uint32_t)row * g->columns + (uint32_t)column] != 0 && fabsf(s->near_distance[i]) > reach;
+    }
+    return others / g->count;
+}
+
+/* Whether a plane without noise is there because coordinates are whole steps: a layer of several. Refused then. */
+static bool is_of_representation(planes_local *s, planes_growth *g) {
+    const double layers = share_of_layers(s, g);
+    if (layers > MAX_LAYERS) return !refuse(g, MOTE_PLANES_DENSE_SIDE, layers, MAX_LAYERS);
+    return !lay_component(s, g, g->radius);
+}
+
+/* The tests, with limits of their own. */
+typedef struct growth_limits {
+    double shoulders, shoulder, central, structure;
+} growth_limits;
+
+static bool stands(const planes_local *s, planes_growth *g, const growth_limits *limits) {
+    const double strays = g->strays * (g->area / (g->cell * g->cell)), side = sqrt(g->area);
+    const double own = (g->count - strays) * (double)(1u << g->level);
+    const double min_central = limits->central - 1 / sqrt(g->count);
+    if (own < s->params.min_points) return refuse(g, MOTE_PLANES_FEW_POINTS, fmax(own, 0), s->params.min_points);
+    if (g->noise > PLANE_FLATNESS * side) return refuse(g, MOTE_PLANES_THICK, g->noise / side, PLANE_FLATNESS);
+    if (g->max_noise > 0 && g->measured_noise > MAX_NOISE * g->max_noise) {
+        return refuse(g, MOTE_PLANES_UNLIKE, g->measured_noise, MAX_NOISE * g->max_noise);
+    }
+    if (is_exact(s, g)) return true;
+    for (int k = 0; k < 2; k++) {
+        const double limit = k == 0 ? limits->shoulders : limits->shoulder;
+        if (g->shoulders[k] > limit) return refuse(g, MOTE_PLANES_DENSE_SIDE, g->shoulders[k], limit);
+    }
+    if (g->central < min_central) return refuse(g, MOTE_PLANES_NO_PEAK, g->central, min_central);
+    const double max_going_on = g->centred ? MAX_GOING_ON : MAX_RIM_OF_REST;
+    if (g->going_on > max_going_on) return refuse(g, MOTE_PLANES_STRUCTURE, g->going_on, max_going_on);
+    const double curvature = CURVED + CURVED_BY_CHANCE / g->count;
+    if (g->curvature > curvature) return refuse(g, MOTE_PLANES_STRUCTURE, g->curvature, curvature);
+    const double structure = g->centred ? MAX_CURVED : limits->structure;
+    return g->structure <= structure || refuse(g, MOTE_PLANES_STRUCTURE, g->structure, structure);
+}
+
+bool planes_growth_stands(const planes_local *s, planes_growth *g) {
+    static const growth_limits strict = {MAX_SHOULDERS, MAX_SHOULDER, MIN_CENTRAL, MAX_STRUCTURE};
+    return stands(s, g, &strict);
+}
+
+bool planes_growth_may_stand(const planes_local *s, planes_growth *g) {
+    static const growth_limits loose = {LOOSE_SHOULDERS, MAX_SHOULDER, LOOSE_CENTRAL, LOOSE_STRUCTURE};
+    return stands(s, g, &loose);
+}
+
 /* ---- growth */
 
 static void look_farther(planes_growth *g) {
@@ -336,8 +500,7 @@ static void look_farther(planes_growth *g) {
 /* Where planes may have few points, those that do have smaller cells, or it would be too few of them to be
    connected. */
 static double next_cell(const planes_local *s, const planes_growth *g) {
-    const double points =
-        planes_has_few(s) ? fmin(fmax(g->count / ENOUGH_CELLS, FEW_A_CELL), POINTS_A_CELL) : POINTS_A_CELL;
+    const double points = has_few(s) ? fmin(fmax(g->count / ENOUGH_CELLS, FEW_A_CELL), POINTS_A_CELL) : POINTS_A_CELL;
     const double cell = g->cell * sqrt(points / fmax(g->crowding - g->strays, 0.5));
     return g->max_cell > 0 ? fmin(cell, g->max_cell) : cell;
 }
@@ -354,7 +517,7 @@ static void begin(const planes_patch *patch, double max_noise, double max_cell, 
     g->noise = max_noise > 0 ? fmin(patch->noise, max_noise) : patch->noise;
     g->density = POINTS_A_CELL;
     g->radius = 1.5 * patch->size;
-    planes_growth_refuse(g, MOTE_PLANES_SCATTERED, 0, MIN_COMPONENT); /* unless something else is said */
+    refuse(g, MOTE_PLANES_SCATTERED, 0, MIN_COMPONENT); /* unless something else is said */
     /* The patch as a disc: its radius is the root mean square distance to its middle times the root of 2. */
     const double area = 2 * 3.14159265358979323846 * patch->size * patch->size;
     g->cell = sqrt(POINTS_A_CELL * area / patch->count / patch->stride);
@@ -382,10 +545,10 @@ static bool has_patch(const planes_local *s, const planes_patch *p, const planes
 /* Whether the growth has become something else than the patch: its noise rises, or it falls into thinner layers. */
 static bool is_something_else(const planes_local *s, const planes_patch *patch, planes_growth *g) {
     const double max = fmax(NOISE_GROWS * patch->noise, 2 * s->params.floor), share = g->noise / patch->noise;
-    if (g->noise > max) return !planes_growth_refuse(g, MOTE_PLANES_THICKENS, g->noise, max);
+    if (g->noise > max) return !refuse(g, MOTE_PLANES_THICKENS, g->noise, max);
     if (share >= NOISE_SHRINKS || g->max_noise > 0) return false;
-    if (planes_is_exact(s, g) && has_patch(s, patch, g)) return false;
-    return !planes_growth_refuse(g, MOTE_PLANES_STRUCTURE, 1 - share * share, 1 - NOISE_SHRINKS * NOISE_SHRINKS);
+    if (is_exact(s, g) && has_patch(s, patch, g)) return false;
+    return !refuse(g, MOTE_PLANES_STRUCTURE, 1 - share * share, 1 - NOISE_SHRINKS * NOISE_SHRINKS);
 }
 
 void planes_take_level(planes_growth *g, uint32_t level) {
@@ -441,7 +604,7 @@ bool planes_grow(planes_local *s, const planes_patch *patch, double max_noise, d
     begin(patch, max_noise, max_cell, self, g);
     if (!grow(s, patch, max_cell <= 0, g)) return false;
     if (g->level > 0 || !planes_growth_stands(s, g)) return true;
-    return !planes_is_curve(s, g) && !(planes_is_exact(s, g) && planes_is_of_representation(s, g));
+    return !is_curve(s, g) && !(is_exact(s, g) && is_of_representation(s, g));
 }
 
 bool planes_grow_again(planes_local *s, planes_growth *g) { return lay_component(s, g, g->radius); }

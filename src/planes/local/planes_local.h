@@ -183,9 +183,6 @@ void planes_take_level(planes_growth *growth, uint32_t level);
 static inline double planes_growth_points(const planes_growth *growth) {
     return growth->count * (double)(1u << growth->level);
 }
-
-/* ---- planes_evidence.c */
-
 /* Whether a growth is a plane; if not, why is in it. */
 bool planes_growth_stands(const planes_local *search, planes_growth *growth);
 /* The same, less strictly: points of others that cross it may still count. */
