@@ -12,8 +12,10 @@
 
 #define GRID_COLUMNS     48 /* cells of the picture in which points are counted */
 #define GRID_ROWS        27
-#define SPARSE_PIXELS    2.5 /* points that are farther apart are dust, and make a surface instead */
-#define DENSE_PIXELS     0.3 /* points that are nearer together fill several samples of a pixel */
+#define FEW_POINTS       64u   /* fewer make no surface: each splat needs eight neighbours that stand for one */
+#define FEW_SIZE         0.015 /* their discs, by the height of the picture: they are seen at any size of it */
+#define SPARSE_PIXELS    2.5   /* points that are farther apart are dust, and make a surface instead */
+#define DENSE_PIXELS     0.3   /* points that are nearer together fill several samples of a pixel */
 #define POINTS_EDL       0.7
 #define SURFACE_EDL      0.4 /* surfaces are lit: edges need less */
 #define MIN_CLOSE        2.0
@@ -50,7 +52,10 @@ picture_look picture_look_at(const mote_cloud *cloud, const mote_box *box, const
     double extent[3];
     measure(box, &axes, extent);
     const bool flat = extent[2] <= FLAT * fmax(extent[0], extent[1]);
-    const picture_look look = {flat || has_several_returns(cloud)};
+    const picture_look look = {
+        .terrain = flat || has_several_returns(cloud),
+        .few = mote_cloud_count(cloud) < FEW_POINTS,
+    };
     return look;
 }
 
@@ -120,7 +125,9 @@ picture_spacing picture_spacing_of(session *s, const mote_cloud *cloud, const mo
 void picture_look_settle(const picture_look *look, const picture_spacing *spacing, picture_plan *plan) {
     mote_render_params *p = &plan->params;
     if (plan->mode == PICTURE_AUTO) {
-        plan->mode = look->terrain && spacing->upper < SPARSE_PIXELS ? PICTURE_POINTS : PICTURE_SURFACE;
+        const bool dense = spacing->upper < SPARSE_PIXELS;
+        plan->mode = look->few || (look->terrain && dense) ? PICTURE_POINTS : PICTURE_SURFACE;
+        if (look->few) p->point_size = fmin(FEW_SIZE * p->height, MOTE_RENDER_MAX_POINT);
     }
     const bool surface = plan->mode == PICTURE_SURFACE;
     p->mode = (mote_render_mode)plan->mode;

@@ -6,10 +6,11 @@
 
 typedef struct picture_look {
     bool terrain; /* a landscape; else an object */
+    bool few;     /* too few points for a surface: they are shown as discs */
 } picture_look;
 
 /* Whether it is a landscape: at most a quarter as high as it is wide, or seen through leaves: some pulse had several
-   returns. box: of its points. */
+   returns; and whether its points are few. box: of its points. */
 picture_look picture_look_at(const mote_cloud *cloud, const mote_box *box, const double up[3]);
 /* How far apart points are in a picture, in pixels: of its parts that show any, the median, and what three quarters
    have less than. */
