@@ -12,10 +12,11 @@ typedef struct picture_look {
 /* Whether it is a landscape: at most a quarter as high as it is wide, or seen through leaves: some pulse had several
    returns; and whether its points are few. box: of its points. */
 picture_look picture_look_at(const mote_cloud *cloud, const mote_box *box, const double up[3]);
-/* How far apart points are in a picture, in pixels: of its parts that show any, the median, and what three quarters
-   have less than. */
+/* How far apart points are in a picture, in pixels: of its cells that show any, the median, and what three quarters
+   have less than; and which share of all points the emptier half of these cells has. */
 typedef struct picture_spacing {
     double median, upper;
+    double emptier_share;
 } picture_spacing;
 
 picture_spacing picture_spacing_of(session *s, const mote_cloud *cloud, const mote_camera *camera,
