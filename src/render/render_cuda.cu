@@ -46,6 +46,7 @@ static mote_status open_frame(mote_renderer *renderer, const render_job *job) {
     for (uint32_t b = 0; b < frame->buffer_count; b++) {
         if (frame->buffers[b].memory == NULL) return MOTE_ERROR_MEMORY;
     }
+    frame->known.capacity = frame->others.capacity = (uint32_t)batches;
     render_begin_list(frame, RENDER_LIST_KNOWN, &frame->known);
     render_begin_list(frame, RENDER_LIST_OTHERS, &frame->others);
     return cuda_fill(renderer->device, frame->counters, 0, sizeof *frame->counters);
@@ -79,7 +80,10 @@ static mote_status tell_counters(mote_renderer *renderer, const render_job *job,
     result->covered = counters.covered;
     result->closed = counters.closed;
     result->batches = renderer->points.batch_count;
-    result->batches_drawn = (uint64_t)counters.listed[RENDER_LIST_KNOWN] + counters.listed[RENDER_LIST_OTHERS];
+    result->batches_drawn = 0;
+    for (int list = RENDER_LIST_KNOWN; list <= RENDER_LIST_OTHERS; list++) {
+        result->batches_drawn += (uint64_t)counters.listed[list][0] + counters.listed[list][1];
+    }
     if (job->params->mode == MOTE_RENDER_SURFACE) {
         result->seen = frame->seen_count;
         result->splats = counters.splats;

@@ -31,9 +31,9 @@ enum {
 
 /* What kernels count, and the host is told at the end of a frame. */
 typedef struct render_counters {
-    uint32_t listed[RENDER_LISTS]; /* batches */
-    uint32_t taken[RENDER_LISTS];  /* parts of them, after the first one of each warp */
-    uint32_t deferred;             /* seen points that have a warp each */
+    uint32_t listed[RENDER_LISTS][2]; /* batches: without a patch, with one */
+    uint32_t taken[RENDER_LISTS];     /* items of their work, after the first one of each warp */
+    uint32_t deferred;                /* seen points that have a warp each */
     uint32_t deferred_taken;
     unsigned long long covered, closed, splats, iterations;
     unsigned long long tiles;                            /* of all splats */
@@ -41,11 +41,15 @@ typedef struct render_counters {
     uint32_t min_value, max_value;                       /* of false colours, as ordered integers */
 } render_counters;
 
-/* Batches whose points are projected, in any order. */
+/* Batches whose points are projected. Those without a patch, which take longer, are done first.
+
+     place   0   1   2   …                    …   capacity - 2   capacity - 1
+             without a patch ──▶                           ◀── with one */
 typedef struct render_list {
     uint32_t *batches;
     struct render_steps *steps; /* of render_steps_cuda.cuh: how the frame sees them */
-    uint32_t *count, *taken;    /* in device memory, see render_counters */
+    uint32_t capacity;
+    uint32_t *counts, *taken; /* [2] and one, in device memory: of render_counters */
 } render_list;
 
 /* Sums of a sample, as atomics add them. */
@@ -55,7 +59,7 @@ typedef struct render_sums_cuda {
 
 /* What frames keep from one to the next, in device memory except where it says otherwise. */
 typedef struct render_frame_cuda {
-    uint32_t number; /* of the frame: batches that show something are marked with it */
+    uint8_t number; /* of the frame, 1 to 255 and again: batches that show something are marked with it; 0: none yet */
     render_counters *counters;
     uint64_t *keys[MOTE_RENDER_MAX_LAYERS]; /* [samples] the nearest point of each, of each layer */
     uint8_t *batch_states;                  /* [batches] see render_nearest_cuda.cu */
@@ -83,7 +87,7 @@ void *render_buffer_of(mote_renderer *renderer, uint64_t size_bytes);
 
 /* Which of the lists of a frame it is. */
 static inline void render_begin_list(const render_frame_cuda *frame, uint32_t number, render_list *list) {
-    list->count = &frame->counters->listed[number];
+    list->counts = frame->counters->listed[number];
     list->taken = &frame->counters->taken[number];
 }
 

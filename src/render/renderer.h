@@ -33,7 +33,7 @@ extern "C" {
 typedef struct render_batch {
     double min[3], max[3];
     float spacing;  /* between neighbours, world units: the median of its sub-batches */
-    uint32_t drawn; /* CPU: 1: the last frame shows one of its points; GPU: the number of the last frame that does */
+    uint32_t drawn; /* CPU: 1: the last frame shows one of its points */
 } render_batch;
 
 /* Points in memory of the renderer's device. */
@@ -48,6 +48,7 @@ typedef struct render_points {
     uint64_t *steps; /* GPU: [3 · count / 4], see render_steps_cuda.cuh */
     uint32_t *group_box[3]; /* GPU: [count / 32], see render_groups_cuda.cuh */
     uint64_t *group_sums;   /* the same */
+    uint8_t *batch_shown;   /* GPU: [batch_count] number of the last frame that shows one of its points */
     uint32_t *color;        /* [count] */
     uint32_t *index;        /* CPU: [all], finite points first; GPU: in the records */
     uint32_t index_apart;   /* CPU 1; GPU: as many as a record has */

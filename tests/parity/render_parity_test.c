@@ -221,6 +221,65 @@ static void generated_clouds_look_the_same(void **state) {
     }
 }
 
+/* Pixels that are one sample each, in the colours of points: they have a kernel of their own. */
+static mote_render_params plain_settings(uint32_t turn) {
+    mote_render_params p = mote_render_defaults();
+    p.mode = turn % 2 == 0 ? MOTE_RENDER_POINTS : MOTE_RENDER_AVERAGE;
+    p.width = (uint32_t)parity_extent(37, 67, 701);
+    p.height = (uint32_t)parity_extent(29, 41, 411);
+    p.edl_strength = 0;
+    p.close_pixels = 0;
+    p.light_count = turn % 3;
+    p.lights[1] = p.lights[0];
+    memset(p.background, (int)(turn * 40 % 256), sizeof p.background);
+    return p;
+}
+
+static void plain_pixels_look_the_same(void **state) {
+    static const char *const kinds[] = {"torus", "city", "lattice"};
+    const uint64_t count = parity_extent(1500, 3000, 400000);
+    parity_pair *pair = *state;
+    for (uint32_t c = 0; c < sizeof kinds / sizeof kinds[0]; c++) {
+        mote_cloud *cloud = NULL;
+        twins t;
+        must(pair->cpu, mote_generate(pair->cpu, kinds[c], count, NULL, &cloud), kinds[c]);
+        assert_true(open_twins(&t, state, cloud, kinds[c]));
+        for (uint32_t turn = 0; turn < 8; turn++) {
+            const mote_render_params p = plain_settings(turn + c);
+            mote_camera camera;
+            assert_true(look(&t, turn, &p, &camera));
+            compare(&t, &camera, &p, turn % 4 < 2 ? 5 : 1, turn % 2 == 0);
+        }
+        close_twins(&t);
+        mote_cloud_destroy(cloud);
+    }
+}
+
+/* More frames than the marks of what the last one showed can count. */
+static void long_sequences_look_the_same(void **state) {
+    parity_pair *pair = *state;
+    mote_cloud *cloud = NULL;
+    twins t;
+    must(pair->cpu, mote_generate(pair->cpu, "torus", 2100, NULL, &cloud), "torus");
+    assert_true(open_twins(&t, state, cloud, "long sequence"));
+    for (uint32_t frame = 0; frame < 520; frame++) {
+        mote_render_params p = plain_settings(0);
+        mote_camera camera;
+        p.width = p.height = 16;
+        assert_true(look(&t, frame / 100, &p, &camera));
+        camera.eye[0] += 0.01 * frame;
+        if (frame % 255 < 2) {
+            compare(&t, &camera, &p, 5, false);
+        } else {
+            uint8_t color8[4 * 16 * 16];
+            mote_render_result result = {.color8 = color8};
+            must(pair->cuda, mote_render_draw(t.cuda, &camera, &p, &result), "a frame");
+        }
+    }
+    close_twins(&t);
+    mote_cloud_destroy(cloud);
+}
+
 /* Colours and normals that are given, of which some points have none. */
 static void given_colours_and_normals_look_the_same(void **state) {
     parity_pair *pair = *state;
@@ -317,6 +376,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         PARITY_TEST(awkward_clouds_look_the_same),
         PARITY_TEST(generated_clouds_look_the_same),
+        PARITY_TEST(plain_pixels_look_the_same),
+        PARITY_TEST(long_sequences_look_the_same),
         PARITY_TEST(given_colours_and_normals_look_the_same),
         PARITY_TEST(neighbours_are_the_same),
         PARITY_TEST(little_memory_fails_cleanly),

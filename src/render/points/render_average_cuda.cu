@@ -66,6 +66,7 @@ template <uint32_t GROUPS, class ADD>
 static __device__ __forceinline__ void add_together(uint32_t sample, color_sums mine, ADD add) {
     uint32_t rest = __ballot_sync(CUDA_ALL, sample != RENDER_OUTSIDE), same;
     bool adds = sample != RENDER_OUTSIDE;
+    CUDA_ROLLED
     for (uint32_t g = 0; g < GROUPS && rest != 0; g++, rest &= ~same) {
         const uint32_t first = warp_first(rest), of = warp_value_of(rest, sample, &same);
         if ((uint32_t)__popc(same) < CUDA_WARP / 2 / GROUPS + 2) break; /* so do the others, then */
@@ -78,25 +79,32 @@ static __device__ __forceinline__ void add_together(uint32_t sample, color_sums 
     if (adds) add(sample, mine);
 }
 
+/* Of four values in registers that of the lowest bit that is set. */
+static __device__ __forceinline__ uint32_t one_of(const uint32_t value[RENDER_AT_ONCE], uint32_t bits) {
+    const uint32_t low = (bits & 1u) != 0 ? value[0] : value[1], high = (bits & 4u) != 0 ? value[2] : value[3];
+    return (bits & 3u) != 0 ? low : high;
+}
+
 /* first: of a lane's four points, in the order */
 template <uint32_t GROUPS, class ADD>
 static __device__ __forceinline__ void add_within(const render_points *points, uint32_t first, const render_four *four,
                                                   bool any, ADD add) {
     color_sums mine = {0, 0};
-    uint32_t sample = RENDER_OUTSIDE;
+    uint32_t sample = RENDER_OUTSIDE, others = 0;
     if (any) {
         const four_colors colors = *(const four_colors *)&points->color[first];
 #pragma unroll
         for (uint32_t j = 0; j < RENDER_AT_ONCE; j++) {
             if (four->sample[j] == RENDER_OUTSIDE) continue;
             if (sample == RENDER_OUTSIDE) sample = four->sample[j];
-            if (four->sample[j] == sample) {
-                add_color(colors.color[j], &mine);
-            } else {
-                color_sums one = {0, 0};
-                add_color(colors.color[j], &one);
-                add(four->sample[j], one);
-            }
+            if (four->sample[j] == sample) add_color(colors.color[j], &mine);
+            if (four->sample[j] != sample) others |= 1u << j;
+        }
+        CUDA_ROLLED
+        for (; others != 0; others &= others - 1) {
+            color_sums one = {0, 0};
+            add_color(one_of(colors.color, others), &one);
+            add(one_of(four->sample, others), one);
         }
     }
     add_together<GROUPS>(sample, mine, add);
@@ -137,30 +145,23 @@ static __device__ __forceinline__ bool keep_within(const uint32_t *limits, rende
     return any;
 }
 
-#define UNSURE 256u /* points of a patch that wait for doubles: at least those of two chunks */
-
 /* Of a warp, in shared memory. */
 typedef struct add_memory {
     uint8_t groups[RENDER_GROUPS];
-    union {
-        uint16_t queue[RENDER_QUEUE];
-        struct {
-            uint32_t limits[RENDER_SUM_PATCH], sums[3][RENDER_SUM_PATCH]; /* limits: as positive floats */
-            uint16_t unsure[UNSURE];
-        };
-    };
+    uint16_t queue[RENDER_QUEUE];                                 /* points that wait for doubles */
+    uint32_t limits[RENDER_SUM_PATCH], sums[3][RENDER_SUM_PATCH]; /* limits: as positive floats */
 } add_memory;
 
-/* Groups of a batch that has no patch. */
-static __device__ __forceinline__ void add_sparse(const render_points *points, const render_view *view,
-                                                  const render_steps *steps, uint32_t batch, uint32_t groups,
-                                                  const uint32_t *limits, frame_sums sums, add_memory *memory) {
+/* Groups of a batch that has no patch; returns how many points doubles are asked about. group: this lane's */
+static __device__ __forceinline__ uint32_t add_sparse(const render_points *points, const render_view *view,
+                                                      const render_steps *steps, uint32_t batch, uint32_t groups,
+                                                      const render_group &group, const uint32_t *limits,
+                                                      frame_sums sums, add_memory *memory) {
     const uint32_t begin = batch * RENDER_BATCH;
     uint32_t asked = 0;
-    const render_group group = render_see_group(points, steps, view->perspective, batch);
     const uint32_t nearest = render_ordered(group.near_depth);
     const bool hidden =
-        render_is_hidden_group(&group, view->width, [&](uint32_t sample) { return nearest > limits[sample]; });
+        render_is_hidden_group(&group, view->width, nearest, [&](uint32_t sample) { return limits[sample]; });
     groups &= __ballot_sync(CUDA_ALL, group.drawn && !hidden);
     render_for_groups(points, batch, groups, memory->groups, [&](uint32_t first, render_words words) {
         render_four four;
@@ -171,7 +172,7 @@ static __device__ __forceinline__ void add_sparse(const render_points *points, c
         if (__any_sync(CUDA_ALL, any)) add_within<SPARSE_GROUPS>(points, begin + first, &four, any, sums);
         render_ask(four.unsure, first, memory->queue, &asked);
     });
-    render_for_asked(memory->queue, asked, [&](uint32_t i) { add_point(points, view, begin + i, limits, sums); });
+    return asked;
 }
 
 /* ---- patches */
@@ -199,6 +200,7 @@ static __device__ __forceinline__ void add_groups(const render_points *points, u
     const uint32_t red_count = (uint32_t)(packed >> 42) << 20 | ((uint32_t)packed & 0x3FFFu);
     const uint32_t green = (uint32_t)(packed >> 14) & 0x3FFFu, blue = (uint32_t)(packed >> 28) & 0x3FFFu;
     uint32_t rest = __ballot_sync(CUDA_ALL, mine), same;
+    CUDA_ROLLED
     for (; rest != 0; rest &= ~same) {
         const uint32_t of = warp_value_of(rest, place, &same);
         same &= rest;
@@ -210,36 +212,35 @@ static __device__ __forceinline__ void add_groups(const render_points *points, u
 }
 
 /* Groups that are neither behind the limits nor within: these are added at once. whole: those of this part */
-static __device__ __forceinline__ uint32_t add_whole_groups(const render_points *points, const render_view *view,
-                                                            const render_steps *steps, uint32_t batch, uint32_t groups,
+static __device__ __forceinline__ uint32_t add_whole_groups(const render_points *points, const render_steps *steps,
+                                                            uint32_t batch, uint32_t groups, const render_group &group,
                                                             const uint32_t *limits,
                                                             uint32_t sums[3][RENDER_SUM_PATCH]) {
-    const render_group group = render_see_group(points, steps, view->perspective, batch);
     const uint32_t pitch = steps->width, place = group.v0 * pitch + group.u0;
     const uint32_t nearest = __float_as_uint(group.near_depth), farthest = __float_as_uint(group.far_depth);
     const bool mine = (groups >> warp_lane() & 1) != 0 && group.drawn;
     const bool known = mine && group.known && group.near_depth > 0.0f;
     const bool whole = known && group.single && farthest <= limits[place];
     const bool hidden =
-        known && !whole && render_is_hidden_group(&group, pitch, [&](uint32_t at) { return nearest > limits[at]; });
+        known && !whole && render_is_hidden_group(&group, pitch, nearest, [&](uint32_t at) { return limits[at]; });
     add_groups(points, batch, whole, place, sums);
     return __ballot_sync(CUDA_ALL, mine && !whole && !hidden);
 }
 
-static __device__ __forceinline__ void add_patch(const render_points *points, const render_view *view,
-                                                 const render_steps *steps, uint32_t batch, uint32_t groups,
-                                                 const uint32_t *limits, frame_sums sums, add_memory *memory) {
+static __device__ __forceinline__ uint32_t add_patch(const render_points *points, const render_view *view,
+                                                     const render_steps *steps, uint32_t batch, uint32_t groups,
+                                                     const render_group &group, const uint32_t *limits, frame_sums sums,
+                                                     add_memory *memory) {
     const uint32_t begin = batch * RENDER_BATCH;
     const patch_sums here = {memory->sums[0], memory->sums[1], memory->sums[2]};
     uint32_t asked = 0;
-    const auto add_asked = [&](uint32_t i) { add_point(points, view, begin + i, limits, sums); };
     const float by = 1.0f / (float)steps->width;
     for (uint32_t place = warp_lane(); place < render_patch_size(steps); place += CUDA_WARP) {
         memory->limits[place] = render_positive(limits[render_patch_sample(view, steps, by, place)]);
         for (int k = 0; k < 3; k++) memory->sums[k][place] = 0;
     }
     __syncwarp();
-    groups = add_whole_groups(points, view, steps, batch, groups, memory->limits, memory->sums);
+    groups = add_whole_groups(points, steps, batch, groups, group, memory->limits, memory->sums);
     render_for_groups(points, batch, groups, memory->groups, [&](uint32_t first, render_words words) {
         render_four four;
         render_find_four(steps, view->perspective, words, &four);
@@ -247,14 +248,10 @@ static __device__ __forceinline__ void add_patch(const render_points *points, co
             memory->limits, &four, [&](float depth) { return __float_as_uint(depth - steps->depth_slack); },
             [&](float depth) { return __float_as_uint(depth + steps->depth_slack); });
         if (__any_sync(CUDA_ALL, any)) add_within<PATCH_GROUPS>(points, begin + first, &four, any, here);
-        if (asked > UNSURE - RENDER_CHUNK) {
-            render_for_asked(memory->unsure, asked, add_asked);
-            asked = 0;
-        }
-        render_ask(four.unsure, first, memory->unsure, &asked);
+        render_ask(four.unsure, first, memory->queue, &asked);
     });
     add_patch_to_frame(view, steps, memory->sums, sums.sums);
-    render_for_asked(memory->unsure, asked, add_asked);
+    return asked;
 }
 
 static __global__ void __launch_bounds__(THREADS, 4) add_list(render_points points, render_view view, render_list list,
@@ -263,11 +260,12 @@ static __global__ void __launch_bounds__(THREADS, 4) add_list(render_points poin
     add_memory *memory = &memories[threadIdx.x / CUDA_WARP];
     const frame_sums all = {sums};
     render_for_parts(&list, [&](uint32_t batch, const render_steps &steps, uint32_t groups) {
-        if (steps.patch != 0) {
-            add_patch(&points, &view, &steps, batch, groups, limits, all, memory);
-        } else {
-            add_sparse(&points, &view, &steps, batch, groups, limits, all, memory);
-        }
+        const render_group group = render_see_group(&points, &steps, view.perspective, batch);
+        const uint32_t asked = steps.patch != 0
+                                   ? add_patch(&points, &view, &steps, batch, groups, group, limits, all, memory)
+                                   : add_sparse(&points, &view, &steps, batch, groups, group, limits, all, memory);
+        render_for_asked(memory->queue, asked,
+                         [&](uint32_t i) { add_point(&points, &view, batch * RENDER_BATCH + i, limits, all); });
     });
 }
 

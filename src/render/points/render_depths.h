@@ -11,6 +11,7 @@
 
 #define RENDER_DEPTHS_LEVELS 13u
 #define RENDER_DEPTHS_SIDE   8u
+#define RENDER_DEPTHS_LOOKS  8u /* squares a side that are looked at, where larger ones are not made */
 
 typedef struct render_depths {
     uint32_t level_count;
@@ -64,8 +65,8 @@ MOTE_HD uint32_t render_farthest_of_four(const render_depths *depths, uint32_t b
     return farthest;
 }
 
-/* Whether what can be there is behind all that is shown there: by a level where at most four squares a side cover
-   it. */
+/* Whether what can be there is behind all that is shown there: by a level where at most four squares a side cover it.
+   Where no level has so large squares, what covers many counts as not behind. */
 MOTE_HD bool render_is_behind(const render_depths *depths, const render_reach *reach) {
     const uint32_t depth = render_ordered_float((float)reach->depth);
     uint32_t level = 0, x0 = reach->u0 / RENDER_DEPTHS_SIDE, x1 = reach->u1 / RENDER_DEPTHS_SIDE;
@@ -77,11 +78,17 @@ MOTE_HD bool render_is_behind(const render_depths *depths, const render_reach *r
         y1 /= 2;
         level++;
     }
+    if (x1 - x0 >= RENDER_DEPTHS_LOOKS || y1 - y0 >= RENDER_DEPTHS_LOOKS) return false;
     const uint32_t *from = depths->farthest + depths->first[level];
     for (uint32_t y = y0; y <= y1; y++) {
-        for (uint32_t x = x0; x <= x1; x++) {
-            if (depth <= from[(uint64_t)y * depths->width[level] + x]) return false;
+        uint32_t farthest = 0;
+        for (uint32_t x = x0; x <= x1; x += 4) { /* four are asked for together */
+            for (uint32_t j = 0; j < 4; j++) {
+                const uint32_t here = from[(uint64_t)y * depths->width[level] + (x + j < x1 ? x + j : x1)];
+                farthest = here > farthest ? here : farthest;
+            }
         }
+        if (depth <= farthest) return false;
     }
     return true;
 }

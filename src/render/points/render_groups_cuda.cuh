@@ -95,15 +95,17 @@ static __device__ __forceinline__ render_group render_see_group(const render_poi
     return group;
 }
 
-/* Whether a group is behind all that it can cover: is_behind(sample) of each. */
-template <class IS_BEHIND>
+/* Whether a group is behind all that it can cover: nearest and shown(sample), ordered alike. The samples of a row are
+   asked for together. */
+template <class SHOWN>
 static __device__ __forceinline__ bool render_is_hidden_group(const render_group *group, uint32_t pitch,
-                                                              IS_BEHIND is_behind) {
+                                                              uint32_t nearest, SHOWN shown) {
     if (!group->known || (group->u1 - group->u0 + 1) * (group->v1 - group->v0 + 1) > RENDER_GROUP_LOOKS) return false;
     for (uint32_t v = group->v0; v <= group->v1; v++) {
-        for (uint32_t u = group->u0; u <= group->u1; u++) {
-            if (!is_behind(v * pitch + u)) return false;
-        }
+        uint32_t farthest = 0;
+#pragma unroll 2
+        for (uint32_t u = group->u0; u <= group->u1; u++) farthest = max(farthest, shown(v * pitch + u));
+        if (nearest <= farthest) return false;
     }
     return true;
 }
@@ -141,10 +143,26 @@ static __device__ __forceinline__ void render_for_groups(const render_points *po
     __syncwarp();
 }
 
-/* How many parts batches have, each the work of a warp: of few batches as many as there are chunks, so that many warps
-   have work; of many only one. */
-static __device__ __forceinline__ uint32_t render_parts_of(uint32_t batches, uint32_t warps) {
-    return batches * RENDER_CHUNKS <= warps ? RENDER_CHUNKS : batches <= 2 * warps ? 2 : 1;
+/* Work of a list, in the order in which it is begun. An item is a warp's work: a batch, or a part of its groups.
+   Batches without a patch take longer, and come first. So that warps end at about the same time, these are in two parts
+   where a warp gets only a few items; of very few batches all are in more parts.
+
+     item   0 …                      sparse · sparse_parts …                 items
+            batches without a patch                        those with one               */
+typedef struct render_work {
+    uint32_t sparse_items, items;
+    uint32_t sparse_parts, parts;
+} render_work;
+
+static __device__ __forceinline__ render_work render_work_of(const render_list *list, uint32_t warps) {
+    const uint32_t sparse = list->counts[0], dense = list->counts[1], all = sparse + dense;
+    const bool few = all * RENDER_CHUNKS <= warps;
+    render_work work;
+    work.sparse_parts = few ? RENDER_CHUNKS : all < 4 * warps ? 2 : 1;
+    work.parts = few ? RENDER_CHUNKS : all < warps ? 2 : 1;
+    work.sparse_items = sparse * work.sparse_parts;
+    work.items = work.sparse_items + dense * work.parts;
+    return work;
 }
 
 static __device__ __forceinline__ uint32_t render_part_groups(uint32_t part, uint32_t parts) {
@@ -152,16 +170,27 @@ static __device__ __forceinline__ uint32_t render_part_groups(uint32_t part, uin
     return count == RENDER_GROUPS ? CUDA_ALL : ((1u << count) - 1) << part * count;
 }
 
-/* visit(batch, its steps, groups of the part) for all parts of a list. A warp begins with that of its number, and takes
-   what nobody has when it is done; it asks for that a part ahead. */
+/* The place in the list, and the groups, of an item. */
+static __device__ __forceinline__ uint32_t render_find_item(const render_list *list, const render_work *work,
+                                                            uint32_t item, uint32_t *groups) {
+    const bool sparse = item < work->sparse_items;
+    const uint32_t at = sparse ? item : item - work->sparse_items, parts = sparse ? work->sparse_parts : work->parts;
+    *groups = render_part_groups(at % parts, parts);
+    return sparse ? at / parts : list->capacity - 1 - at / parts;
+}
+
+/* visit(batch, its steps, groups of the part) for all items of a list. A warp begins with that of its number, and takes
+   what nobody has when it is done; it asks for that an item ahead. */
 template <class VISIT> static __device__ __forceinline__ void render_for_parts(const render_list *list, VISIT visit) {
     const uint32_t block_warps = blockDim.x / CUDA_WARP, warps = gridDim.x * block_warps;
-    const uint32_t parts = render_parts_of(*list->count, warps), count = *list->count * parts;
-    uint32_t at = blockIdx.x * block_warps + threadIdx.x / CUDA_WARP, next = 0;
-    for (; at < count; at = warp_broadcast(next, 0)) {
+    const render_work work = render_work_of(list, warps);
+    uint32_t item = blockIdx.x * block_warps + threadIdx.x / CUDA_WARP, next = 0;
+    for (; item < work.items; item = warp_broadcast(next, 0)) {
+        uint32_t groups;
         if (warp_lane() == 0) next = warps + atomicAdd(list->taken, 1u);
-        const render_steps steps = list->steps[at / parts];
-        visit(list->batches[at / parts], steps, render_part_groups(at % parts, parts));
+        const uint32_t place = render_find_item(list, &work, item, &groups);
+        const render_steps steps = list->steps[place];
+        visit(list->batches[place], steps, groups);
     }
 }
 

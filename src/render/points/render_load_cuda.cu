@@ -157,6 +157,7 @@ static __global__ void bound_batches(render_points points) {
     }
     batch->spacing = render_median(spacings, parts);
     batch->drawn = 0;
+    points.batch_shown[blockIdx.x] = 0;
 }
 
 /* The sum of the colours of a group, as group_sums has it, from four points of each of its lanes. */
@@ -240,7 +241,8 @@ static bool reserve_points(mote_renderer *renderer) {
     }
     points->steps = (uint64_t *)cuda_alloc(gpu, batches * RENDER_BATCH_WORDS * sizeof(uint64_t), what);
     points->group_sums = (uint64_t *)cuda_alloc(gpu, padded / RENDER_GROUP * sizeof(uint64_t), what);
-    complete = complete && points->steps != NULL && points->group_sums != NULL;
+    points->batch_shown = (uint8_t *)cuda_alloc(gpu, batches, what);
+    complete = complete && points->steps != NULL && points->group_sums != NULL && points->batch_shown != NULL;
     if (!complete || renderer->boxes == NULL) return false;
     render_record *records = (render_record *)points->at[0];
     points->at[1] = &records->y;
@@ -440,6 +442,7 @@ void render_unload_points_cuda(mote_renderer *renderer) {
     for (int k = 0; k < 3; k++) { cuda_free(gpu, points->group_box[k]); }
     cuda_free(gpu, points->steps);
     cuda_free(gpu, points->group_sums);
+    cuda_free(gpu, points->batch_shown);
     cuda_free(gpu, points->at[0]);
     cuda_free(gpu, points->color);
     cuda_free(gpu, points->batches);

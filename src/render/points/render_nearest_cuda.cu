@@ -34,32 +34,44 @@ static __device__ __forceinline__ uint32_t block_reserve(uint32_t *count, bool w
     return first + place;
 }
 
-static __device__ __forceinline__ void list_batch(const render_points *points, const render_view *view, uint32_t b,
-                                                  uint32_t place, const render_list *list) {
-    const render_batch *batch = &points->batches[b];
-    render_steps steps = render_make_steps(view, batch->min, batch->max);
-    if (steps.usable != 0) {
-        const render_reach reach = render_tight_reach(view, &steps, batch->min, batch->max);
-        render_make_patch(view, &reach, RENDER_PATCH, &steps);
-    }
-    list->batches[place] = b;
-    list->steps[place] = steps;
+/* Puts the batches of those of a block's threads that want it into a list. All threads call it. */
+static __device__ __forceinline__ void list_batch(const render_list *list, bool wanted, uint32_t b,
+                                                  const render_steps *steps) {
+    const bool patch = wanted && steps->patch != 0;
+    const uint32_t front = block_reserve(&list->counts[0], wanted && !patch);
+    const uint32_t back = list->capacity - 1 - block_reserve(&list->counts[1], patch);
+    if (!wanted) return;
+    list->batches[patch ? back : front] = b;
+    list->steps[patch ? back : front] = *steps;
+}
+
+/* All threads of a launch share them out; nobody waits for these stores. */
+static __device__ __forceinline__ void clear_keys(uint64_t *keys, uint64_t count) {
+    const uint64_t all = (uint64_t)gridDim.x * THREADS;
+    for (uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x; i < count; i += all) keys[i] = RENDER_NO_KEY;
 }
 
 /* Batches in the picture: those that the last frame shows go to known, the others are marked NEW. Before the first
-   frame all are marked with its last one, 0. */
-static __global__ void sort_batches(render_points points, render_view view, uint32_t last, uint8_t *states,
-                                    render_list known) {
+   frame all are marked with its last one, 0. A mark may be of 255 frames ago: then a batch is drawn early for nothing.
+   Keys become empty. */
+static __global__ void __launch_bounds__(THREADS, 3) sort_batches(render_points points, render_view view, uint8_t last,
+                                                                  uint8_t *states, render_list known, uint64_t *keys) {
     const uint32_t b = blockIdx.x * THREADS + threadIdx.x;
     bool drawn = false;
+    render_steps steps;
+    clear_keys(keys, (uint64_t)view.width * view.height);
     if (b < points.batch_count) {
         const render_batch *batch = &points.batches[b];
         const render_reach reach = render_box_reach(&view, batch->min, batch->max);
-        drawn = !reach.outside && batch->drawn == last;
+        drawn = !reach.outside && points.batch_shown[b] == last;
         states[b] = (uint8_t)(reach.outside ? OUTSIDE : drawn ? DRAWN_BEFORE : NEW);
     }
-    const uint32_t place = block_reserve(known.count, drawn);
-    if (drawn) list_batch(&points, &view, b, place, &known);
+    if (drawn) {
+        steps = render_make_steps(&view, points.batches[b].min, points.batches[b].max);
+        const render_reach reach = render_tight_reach(&view, &steps);
+        render_make_patch(&view, &reach, RENDER_PATCH, &steps);
+    }
+    list_batch(&known, drawn, b, &steps);
 }
 
 /* Of some batches those that are not behind what stands there. only_new: of those marked NEW; else of all inside.
@@ -73,56 +85,65 @@ static __global__ void __launch_bounds__(THREADS, 3)
     if (b < points.batch_count && (only_new ? states[b] == NEW : states[b] != OUTSIDE)) {
         const render_batch *batch = &points.batches[b];
         steps = render_make_steps(&view, batch->min, batch->max);
-        const render_reach reach = steps.usable != 0 ? render_tight_reach(&view, &steps, batch->min, batch->max)
-                                                     : render_box_reach(&view, batch->min, batch->max);
+        const render_reach reach =
+            steps.usable != 0 ? render_tight_reach(&view, &steps) : render_box_reach(&view, batch->min, batch->max);
         visible = !render_is_hidden_box(&view, &depths, keys, limits, &reach);
         if (visible) render_make_patch(&view, &reach, keys != NULL ? RENDER_PATCH : RENDER_SUM_PATCH, &steps);
     }
-    const uint32_t place = block_reserve(list.count, visible);
-    if (!visible) return;
-    list.batches[place] = b;
-    list.steps[place] = steps;
+    list_batch(&list, visible, b, &steps);
 }
 
-static __global__ void note_batches(const uint64_t *keys, uint64_t samples, render_points points, uint32_t number) {
+static __global__ void note_batches(const uint64_t *keys, uint64_t samples, render_points points, uint8_t number) {
     const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
     if (i < samples) render_note_batch(&points, keys[i], number);
 }
 
 /* ---- their points */
 
-/* Lowers what a sample shows to a bound of depth; returns how deep it is now, at most. */
-static __device__ __forceinline__ uint32_t lower(uint64_t *keys, uint32_t sample, uint32_t bound) {
-    const uint32_t now = render_key_depth(keys[sample]); /* may be old: then it is less by now */
-    if (now <= bound) return now;
-    const uint64_t key = (uint64_t)bound << 32 | UINT32_MAX;
-    const uint64_t before = atomicMin((unsigned long long *)&keys[sample], (unsigned long long)key);
-    return min(render_key_depth(before), bound);
+/* How deep what a sample shows is by now, at most: as the second-level cache has it, where atomic operations are done.
+ */
+static __device__ __forceinline__ uint32_t depth_now(const uint64_t *keys, uint32_t sample) {
+#if defined(__CUDA_ARCH__)
+    return render_key_depth(__ldcg((const unsigned long long *)&keys[sample]));
+#else
+    return render_key_depth(keys[sample]);
+#endif
 }
 
-/* The same for all lanes together: of lanes with the same sample one asks, for the least of their bounds.
+/* Lowers what a sample shows to a bound of depth. Nobody waits for it. */
+static __device__ __forceinline__ void lower(uint64_t *keys, uint32_t sample, uint32_t bound) {
+    atomicMin((unsigned long long *)&keys[sample], (unsigned long long)bound << 32 | UINT32_MAX);
+}
+
+/* The same for all lanes together: of lanes with the same sample one does it, to the least of their bounds.
    sample: RENDER_OUTSIDE for a lane that has nothing */
-static __device__ __forceinline__ uint32_t lower_together(uint64_t *keys, uint32_t sample, uint32_t bound) {
-    uint32_t rest = __ballot_sync(CUDA_ALL, sample != RENDER_OUTSIDE), leader = warp_lane(), now = 0, same;
+static __device__ __forceinline__ void lower_together(uint64_t *keys, uint32_t sample, uint32_t bound) {
+    uint32_t rest = __ballot_sync(CUDA_ALL, sample != RENDER_OUTSIDE), same;
+    bool mine = sample != RENDER_OUTSIDE;
+    CUDA_ROLLED
     for (uint32_t g = 0; g < GROUPS && rest != 0; g++, rest &= ~same) {
         const uint32_t first = warp_first(rest), of = warp_value_of(rest, sample, &same);
-        const uint32_t least = render_warp_min(sample == of ? bound : UINT32_MAX);
-        if (sample == of) leader = first, bound = least;
         if ((same & (same - 1)) == 0) break; /* sparse: the others have samples of their own, too */
+        const uint32_t least = render_warp_min(sample == of ? bound : UINT32_MAX);
+        if (sample == of) mine = first == warp_lane(), bound = least;
     }
-    if (sample != RENDER_OUTSIDE && leader == warp_lane()) now = lower(keys, sample, bound);
-    return warp_broadcast(now, leader);
+    if (mine) lower(keys, sample, bound);
 }
 
 /* Rules out what is surely hidden. BEHIND: what is not surely behind the layer before is unsure, or ruled out. */
 template <bool BEHIND>
 static __device__ __forceinline__ void rule_out(const render_steps *steps, const uint64_t *keys, const uint64_t *before,
                                                 render_four *four) {
+    uint32_t shown[RENDER_AT_ONCE]; /* asked for together */
+#pragma unroll
+    for (uint32_t j = 0; j < RENDER_AT_ONCE; j++) {
+        shown[j] = four->sample[j] != RENDER_OUTSIDE ? render_key_depth(keys[four->sample[j]]) : 0;
+    }
 #pragma unroll
     for (uint32_t j = 0; j < RENDER_AT_ONCE; j++) {
         const uint32_t sample = four->sample[j];
         if (sample == RENDER_OUTSIDE) continue;
-        bool out = render_low(steps, four->depth[j]) > render_key_depth(keys[sample]);
+        bool out = render_low(steps, four->depth[j]) > shown[j];
         if (BEHIND && !out) {
             const uint32_t front = render_key_depth(before[sample]);
             out = render_low(steps, four->depth[j]) <= front;
@@ -142,13 +163,21 @@ static __device__ __forceinline__ uint32_t find_candidates(const render_steps *s
         if (mine == RENDER_OUTSIDE) mine = four->sample[j];
         if (four->sample[j] == mine) bound = min(bound, render_high(steps, four->depth[j]));
     }
-    const uint32_t now = lower_together(keys, mine, bound);
+    lower_together(keys, mine, bound);
 #pragma unroll
     for (uint32_t j = 0; j < RENDER_AT_ONCE; j++) {
         const uint32_t sample = four->sample[j];
-        if (sample == RENDER_OUTSIDE) continue;
-        const uint32_t least = sample == mine ? now : lower(keys, sample, render_high(steps, four->depth[j]));
-        if (render_low(steps, four->depth[j]) <= least) candidates |= 1u << j;
+        if (sample != RENDER_OUTSIDE && sample != mine) lower(keys, sample, render_high(steps, four->depth[j]));
+    }
+    uint32_t now[RENDER_AT_ONCE]; /* asked for together */
+#pragma unroll
+    for (uint32_t j = 0; j < RENDER_AT_ONCE; j++) {
+        now[j] = four->sample[j] != RENDER_OUTSIDE ? depth_now(keys, four->sample[j]) : 0;
+    }
+#pragma unroll
+    for (uint32_t j = 0; j < RENDER_AT_ONCE; j++) {
+        const bool open = four->sample[j] != RENDER_OUTSIDE && render_low(steps, four->depth[j]) <= now[j];
+        candidates |= (open ? 1u : 0u) << j;
     }
     return candidates;
 }
@@ -176,8 +205,8 @@ draw_sparse(const render_points *points, const render_view *view, const render_s
     uint32_t asked = 0;
     const render_group group = render_see_group(points, steps, view->perspective, batch);
     const uint32_t nearest = render_ordered(group.near_depth);
-    const bool hidden = render_is_hidden_group(
-        &group, view->width, [&](uint32_t sample) { return nearest > render_key_depth(keys[sample]); });
+    const bool hidden = render_is_hidden_group(&group, view->width, nearest,
+                                               [&](uint32_t sample) { return render_key_depth(keys[sample]); });
     groups &= __ballot_sync(CUDA_ALL, group.drawn && !hidden);
     render_for_groups(points, batch, groups, list, [&](uint32_t first, render_words words) {
         render_four four;
@@ -297,7 +326,7 @@ static __device__ __forceinline__ uint32_t find_open_groups(const render_points 
     }
     __syncwarp();
     const bool hidden = known && group.drawn &&
-                        render_is_hidden_group(&group, pitch, [&](uint32_t place) { return nearest > patch[place]; });
+                        render_is_hidden_group(&group, pitch, nearest, [&](uint32_t place) { return patch[place]; });
     return __ballot_sync(CUDA_ALL, group.drawn && !hidden);
 }
 
@@ -413,13 +442,16 @@ mote_status render_find_nearest_cuda(mote_renderer *renderer, const render_job *
     render_frame_cuda *frame = (render_frame_cuda *)renderer->frame;
     const render_points points = renderer->points;
     const render_view view = job->view;
+    const uint8_t last = frame->number;
     const uint32_t blocks = cuda_blocks(points.batch_count, THREADS),
+                   clear = cuda_blocks_up_to(cuda_full_blocks(gpu, THREADS), samples_of(&view), 8 * THREADS),
                    full = cuda_resident_blocks(gpu, (const void *)draw_list<false>, THREADS);
+    frame->number = (uint8_t)(last % 255 + 1);
     render_depths_size(&view, &frame->depths);
     frame->depths.farthest = (uint32_t *)render_buffer_of(renderer, frame->depths.total * sizeof(uint32_t));
     if (frame->depths.farthest == NULL) return MOTE_ERROR_MEMORY;
-    MOTE_TRY(cuda_fill(gpu, frame->keys[0], 0xFF, samples_of(&view) * sizeof(uint64_t)));
-    CUDA_LAUNCH(gpu, sort_batches, blocks, THREADS, points, view, frame->number++, frame->batch_states, frame->known);
+    CUDA_LAUNCH(gpu, sort_batches, blocks > clear ? blocks : clear, THREADS, points, view, last, frame->batch_states,
+                frame->known, frame->keys[0]);
     CUDA_LAUNCH(gpu, (draw_list<false>), full, THREADS, points, view, frame->known, (const uint64_t *)NULL,
                 frame->keys[0]);
     MOTE_TRY(render_measure_depths_cuda(renderer, &view, frame->keys[0]));

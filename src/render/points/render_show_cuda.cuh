@@ -14,7 +14,7 @@ typedef struct render_shown {
     const uint64_t *keys;
     const render_color_sums *sums; /* of averages, or NULL */
     double radius;                 /* of discs, samples */
-    uint32_t number;               /* of the frame, which marks the batches that it shows */
+    uint8_t number;                /* of the frame, which marks the batches that it shows */
     bool normals, indices;         /* which are asked for */
 } render_shown;
 
@@ -33,11 +33,9 @@ static inline render_shown render_what_is_shown(const mote_renderer *renderer, c
     return shown;
 }
 
-/* The batch of what a sample shows. */
-static __device__ __forceinline__ void render_note_batch(const render_points *points, uint64_t key, uint32_t number) {
-    if (key == RENDER_NO_KEY) return;
-    uint32_t *drawn = &points->batches[(uint32_t)key / RENDER_BATCH].drawn;
-    if (*drawn != number) *drawn = number;
+/* Marks the batch of what a sample shows. */
+static __device__ __forceinline__ void render_note_batch(const render_points *points, uint64_t key, uint8_t number) {
+    if (key != RENDER_NO_KEY) points->batch_shown[(uint32_t)key / RENDER_BATCH] = number;
 }
 
 /* Sample i; marks its batch, too. */

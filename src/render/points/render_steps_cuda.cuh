@@ -143,30 +143,39 @@ static __device__ __forceinline__ uint32_t render_step_sample(const render_steps
 
 #define RENDER_LOOK_AT 8u /* samples a side: a box that covers no more is compared with each of them */
 
-/* What the box of a usable batch in the picture can show, tighter than render_box_reach. */
-static __device__ __forceinline__ render_reach render_tight_reach(const render_view *view, const render_steps *s,
-                                                                  const double min[3], const double max[3]) {
-    double low_u = 1e300, low_v = 1e300, high_u = -1e300, high_v = -1e300, nearest = 1e300;
+/* The first or last sample of count that a coordinate of the picture is in. */
+static __device__ __forceinline__ uint32_t render_float_sample(float at, uint32_t count) {
+    return (uint32_t)fminf(fmaxf(floorf(at + 0.5f), 0.0f), (float)(count - 1));
+}
+
+/* What the box of a usable batch in the picture can show, tighter than render_box_reach: by its corners, which are as
+   right as points are. Twice the slacks: what is added to them rounds, too. */
+static __device__ __forceinline__ render_reach render_tight_reach(const render_view *view, const render_steps *s) {
+    const float first = 1 - 0x1p-16f, last = 2 - 0x1p-16f; /* half a step before and behind all */
+    float low_u = INFINITY, low_v = INFINITY, high_u = -INFINITY, high_v = -INFINITY, nearest = INFINITY;
     render_reach reach;
-    CUDA_ROLLED
+#pragma unroll
     for (int corner = 0; corner < 8; corner++) {
-        const render_place place =
-            render_to_camera(view, (corner & 1) != 0 ? max[0] : min[0], (corner & 2) != 0 ? max[1] : min[1],
-                             (corner & 4) != 0 ? max[2] : min[2]);
-        const double scale = render_scale_at(view, place.z);
-        const double u = view->center_u + place.x * scale, v = view->center_v + place.y * scale;
-        low_u = u < low_u ? u : low_u;
-        low_v = v < low_v ? v : low_v;
-        high_u = u > high_u ? u : high_u;
-        high_v = v > high_v ? v : high_v;
-        nearest = place.z < nearest ? place.z : nearest;
+        const float x = (corner & 1) != 0 ? last : first, y = (corner & 2) != 0 ? last : first;
+        const float z = (corner & 4) != 0 ? last : first;
+        float at[3];
+        for (int a = 0; a < 3; a++) {
+            at[a] = fmaf(s->turn[a][2], z, fmaf(s->turn[a][1], y, fmaf(s->turn[a][0], x, s->base[a])));
+        }
+        const float by = view->perspective ? render_reciprocal(at[2]) : 1.0f;
+        const float u = fmaf(at[0], by, s->center_u), v = fmaf(at[1], by, s->center_v);
+        low_u = fminf(low_u, u);
+        low_v = fminf(low_v, v);
+        high_u = fmaxf(high_u, u);
+        high_v = fmaxf(high_v, v);
+        nearest = fminf(nearest, at[2]);
     }
     reach.outside = false;
-    reach.depth = nearest - s->depth_slack;
-    reach.u0 = render_clamp_sample(low_u - s->slack, view->left, view->width);
-    reach.v0 = render_clamp_sample(low_v - s->slack, view->top, view->height);
-    reach.u1 = render_clamp_sample(high_u + s->slack, view->left, view->width);
-    reach.v1 = render_clamp_sample(high_v + s->slack, view->top, view->height);
+    reach.depth = nearest - 2 * s->depth_slack;
+    reach.u0 = render_float_sample(low_u - 2 * s->slack, view->width);
+    reach.v0 = render_float_sample(low_v - 2 * s->slack, view->height);
+    reach.u1 = render_float_sample(high_u + 2 * s->slack, view->width);
+    reach.v1 = render_float_sample(high_v + 2 * s->slack, view->height);
     return reach;
 }
 
@@ -180,10 +189,15 @@ static __device__ __forceinline__ bool render_is_hidden_box(const render_view *v
     }
     const uint32_t depth = render_ordered_float((float)reach->depth);
     for (uint32_t v = reach->v0; v <= reach->v1; v++) {
-        for (uint32_t u = reach->u0; u <= reach->u1; u++) {
-            const uint64_t i = (uint64_t)v * view->width + u;
-            if (depth <= (keys != NULL ? render_key_depth(keys[i]) : limits[i])) return false;
+        uint32_t farthest = 0; /* of a row, of which four samples are asked for together */
+        for (uint32_t u = reach->u0; u <= reach->u1; u += RENDER_AT_ONCE) {
+#pragma unroll
+            for (uint32_t j = 0; j < RENDER_AT_ONCE; j++) {
+                const uint64_t i = (uint64_t)v * view->width + min(u + j, reach->u1);
+                farthest = max(farthest, keys != NULL ? render_key_depth(keys[i]) : limits[i]);
+            }
         }
+        if (depth <= farthest) return false;
     }
     return true;
 }
@@ -194,7 +208,7 @@ static __device__ __forceinline__ bool render_is_hidden_box(const render_view *v
      place in the patch   width y + x */
 
 #define RENDER_PATCH     512u /* places, for the nearest points */
-#define RENDER_SUM_PATCH 256u /* for averages, which need more memory for each */
+#define RENDER_SUM_PATCH 248u /* for averages, which need more memory for each: all of a block is within 48 KiB */
 
 /* Steps then tell places in the patch, if it has at most max. Its middle is no farther from them than that of the part,
    or than the points are: so centers round within the slack, too; something more is added to it. */

@@ -127,6 +127,51 @@ static __global__ void write_points(render_look look, render_shown shown, render
     if (threadIdx.x == 0 && covered != 0) atomicAdd(&counters->covered, (unsigned long long)covered);
 }
 
+/* What a pixel shows where nothing is. */
+static __device__ __forceinline__ uint32_t background_of(const render_look *look) {
+    const render_rgba nothing = {0.0f, 0.0f, 0.0f, 0.0f};
+    uint32_t color = 0;
+    const render_pixels one = {(uint8_t *)&color, NULL, NULL, NULL, NULL};
+    render_write_color(look, nothing, &one, 0);
+    return color;
+}
+
+/* The colour of an average, 8 bits, as render_write_sample makes it. */
+static __device__ __forceinline__ uint32_t mean_of(const render_color_sums *sums, uint32_t color) {
+    uint16_t mean[3];
+    uint32_t all = 0xFF000000u;
+    for (int c = 0; c < 3; c++) mean[c] = (uint16_t)((color >> 8 * c & 255u) * 257u);
+    render_show_average(sums, mean);
+    for (int c = 0; c < 3; c++) all |= (uint32_t)render_to_8((float)mean[c] / 65535.0f) << 8 * c;
+    return all;
+}
+
+/* The same as write_points where pixels show the colours of points as they are, 8 bits, and perhaps depths. */
+static __global__ void write_plain_points(render_look look, render_shown shown, render_pixels to, uint32_t pixels,
+                                          render_counters *counters) {
+    __shared__ uint32_t buffer[THREADS / CUDA_WARP];
+    const uint32_t background = background_of(&look);
+    uint32_t covered = 0;
+    for (uint32_t i = blockIdx.x * THREADS + threadIdx.x; i < pixels; i += gridDim.x * THREADS) {
+        const uint64_t key = shown.keys[i];
+        const float depth = key == RENDER_NO_KEY ? INFINITY : render_float_of_ordered(render_key_depth(key));
+        const bool shows = depth < INFINITY;
+        uint32_t color = shows ? shown.points.color[(uint32_t)key] : background;
+        render_note_batch(&shown.points, key, shown.number);
+        if (shown.sums != NULL && shows) color = mean_of(&shown.sums[i], color);
+        render_store_four(to.color8 + 4 * (uint64_t)i, (const uint8_t *)&color);
+        if (to.depth != NULL) to.depth[i] = depth;
+        covered += shows;
+    }
+    covered = block_sum<THREADS / CUDA_WARP>(covered, buffer);
+    if (threadIdx.x == 0 && covered != 0) atomicAdd(&counters->covered, (unsigned long long)covered);
+}
+
+static bool is_plain(const render_shown *shown, const render_pixels *to) {
+    return shown->radius < 1 && !shown->normals && to->color8 != NULL && to->color16 == NULL && to->normal == NULL &&
+           to->index == NULL;
+}
+
 /* An array of the caller's, and where the device writes it. */
 typedef struct wanted_array {
     void *wanted, *written;
@@ -149,9 +194,11 @@ static mote_status write_arrays(mote_renderer *renderer, const render_job *job, 
     const render_pixels to = {(uint8_t *)arrays[0].written, (uint16_t *)arrays[1].written, (float *)arrays[2].written,
                               (float *)arrays[3].written, (uint32_t *)arrays[4].written};
     const uint32_t blocks = cuda_blocks_up_to(cuda_full_blocks(gpu, THREADS), pixels, THREADS);
-    if (render_pixels_are_points(job)) {
-        CUDA_LAUNCH(gpu, write_points, blocks, THREADS, *look, render_what_is_shown(renderer, job), to,
-                    (uint32_t)pixels, frame->counters);
+    const render_shown shown = render_what_is_shown(renderer, job);
+    if (render_pixels_are_points(job) && is_plain(&shown, &to)) {
+        CUDA_LAUNCH(gpu, write_plain_points, blocks, THREADS, *look, shown, to, (uint32_t)pixels, frame->counters);
+    } else if (render_pixels_are_points(job)) {
+        CUDA_LAUNCH(gpu, write_points, blocks, THREADS, *look, shown, to, (uint32_t)pixels, frame->counters);
     } else {
         CUDA_LAUNCH(gpu, write_pixels, blocks, THREADS, *look, *samples, to, job->part.width, (uint32_t)pixels,
                     frame->counters);
