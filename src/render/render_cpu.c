@@ -54,8 +54,6 @@ static void free_frame(mote_renderer *renderer) {
     mote_free(renderer->ctx, frame->holes);
     mote_free(renderer->ctx, frame->bands);
     render_free_screen_cpu(renderer->ctx, &frame->screen);
-    mote_free(renderer->ctx, frame->sizes);
-    mote_free(renderer->ctx, frame->shapes);
     mote_free(renderer->ctx, frame->splats);
     mote_free(renderer->ctx, frame->tile_first);
     mote_free(renderer->ctx, frame->tile_splats);

@@ -35,11 +35,8 @@ typedef struct render_frame {
     render_splat *splats; /* [front], of seen points: render_splat_math.h */
     uint64_t *tile_first; /* [tiles + 2] where the list of a tile begins */
     uint32_t *tile_splats;
-    void *tiles;          /* one for each thread */
-    render_shape *shapes; /* [front] */
-    float *sizes;         /* [seen] */
-    uint64_t sizes_capacity, shapes_capacity, splats_capacity, tile_first_capacity, tile_splats_capacity,
-        tiles_capacity;
+    void *tiles; /* one for each thread */
+    uint64_t splats_capacity, tile_first_capacity, tile_splats_capacity, tiles_capacity;
     render_value shown;
 } render_frame;
 

@@ -70,9 +70,8 @@ typedef struct render_frame_cuda {
     render_color_sums *color_sums;
     render_screen screen;
     uint32_t seen_count, front_count; /* seen points, and those in front */
-    uint32_t *near, *found;           /* [k · seen], [seen]: neighbours, see render_splat_cuda.cu */
-    uint32_t *deferred;               /* [seen] numbers of those that have a warp each */
-    float *sizes;                     /* [seen] see render_splat_math.h */
+    uint32_t *near, *found;           /* [k · front], [front]: neighbours, see render_splat_cuda.cu */
+    uint32_t *deferred;               /* [front] numbers of those that have a warp each */
     render_splat *splats;             /* [front] */
     render_sums_cuda *sums;
     uint8_t *holes;

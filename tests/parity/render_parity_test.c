@@ -280,6 +280,33 @@ static void long_sequences_look_the_same(void **state) {
     mote_cloud_destroy(cloud);
 }
 
+/* Surfaces of which nearly each sample shows a point: neighbours are next to each other. A lattice has many that are
+   equally far away. */
+static void dense_surfaces_look_the_same(void **state) {
+    static const char *const kinds[] = {"torus", "city", "lattice"};
+    const uint64_t count = parity_extent(6000, 12000, 1000000);
+    parity_pair *pair = *state;
+    for (uint32_t c = 0; c < sizeof kinds / sizeof kinds[0]; c++) {
+        mote_cloud *cloud = NULL;
+        twins t;
+        must(pair->cpu, mote_generate(pair->cpu, kinds[c], count, NULL, &cloud), kinds[c]);
+        assert_true(open_twins(&t, state, cloud, kinds[c]));
+        for (uint32_t frame = 0; frame < 5; frame++) {
+            mote_render_params p = mote_render_defaults();
+            mote_camera camera;
+            p.mode = MOTE_RENDER_SURFACE;
+            p.width = (uint32_t)parity_extent(35, 45, 400);
+            p.height = (uint32_t)parity_extent(30, 40, 300);
+            p.k = 8 - (frame + c) % 5;
+            p.layers = 1 + (frame + c) % 2;
+            assert_true(look(&t, 4 * frame, &p, &camera));
+            compare(&t, &camera, &p, frame % 2 == 0 ? 13 : 31, false);
+        }
+        close_twins(&t);
+        mote_cloud_destroy(cloud);
+    }
+}
+
 /* Colours and normals that are given, of which some points have none. */
 static void given_colours_and_normals_look_the_same(void **state) {
     parity_pair *pair = *state;
@@ -374,13 +401,10 @@ static void little_memory_fails_cleanly(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        PARITY_TEST(awkward_clouds_look_the_same),
-        PARITY_TEST(generated_clouds_look_the_same),
-        PARITY_TEST(plain_pixels_look_the_same),
-        PARITY_TEST(long_sequences_look_the_same),
-        PARITY_TEST(given_colours_and_normals_look_the_same),
-        PARITY_TEST(neighbours_are_the_same),
-        PARITY_TEST(little_memory_fails_cleanly),
+        PARITY_TEST(awkward_clouds_look_the_same), PARITY_TEST(generated_clouds_look_the_same),
+        PARITY_TEST(plain_pixels_look_the_same),   PARITY_TEST(long_sequences_look_the_same),
+        PARITY_TEST(dense_surfaces_look_the_same), PARITY_TEST(given_colours_and_normals_look_the_same),
+        PARITY_TEST(neighbours_are_the_same),      PARITY_TEST(little_memory_fails_cleanly),
     };
     return parity_can_run() ? cmocka_run_group_tests(tests, NULL, NULL) : PARITY_SKIPPED;
 }

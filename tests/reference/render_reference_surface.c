@@ -106,11 +106,11 @@ static bool plane_of(const mote_cloud *cloud, const uint32_t *points, uint32_t c
     return true;
 }
 
-/* What the neighbours of seen point i say: a normal, a long axis, both radii; the three nearest others. */
+/* What the neighbours of seen point i say: a normal, a long axis, both radii; a radius by how far those but the point
+   and the nearest other are apart. */
 typedef struct shape {
     bool has_normal;
-    double normal[3], along[3], off, size, long_radius, short_radius; /* size: of a round one */
-    uint32_t near[3];
+    double normal[3], along[3], off, long_radius, short_radius, others_radius;
     bend bend;
 } shape;
 
@@ -170,10 +170,18 @@ static bend bend_of(const mote_cloud *cloud, const lens *l, const double at[3], 
     return b;
 }
 
-static uint32_t number_of(const sight *s, uint32_t point) {
-    uint32_t i = 0;
-    while (s->points[i] != point) i++;
-    return i;
+/* The radius of a disc with share points, if these fill one evenly: their variance is half its squared radius. */
+static double radius_by_spread(const mote_cloud *cloud, const uint32_t *points, uint32_t count, double share) {
+    double mean[3] = {0, 0, 0}, variance = 0, at[3];
+    for (uint32_t i = 0; i < count; i++) {
+        place_of(cloud, points[i], at);
+        for (int k = 0; k < 3; k++) mean[k] += at[k] / count;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        place_of(cloud, points[i], at);
+        for (int k = 0; k < 3; k++) variance += (at[k] - mean[k]) * (at[k] - mean[k]) / count;
+    }
+    return sqrt(2 * variance * share / count);
 }
 
 static void find_shape(const mote_cloud *cloud, const lens *l, const mote_render_params *p, const sight *s, uint32_t i,
@@ -187,33 +195,29 @@ static void find_shape(const mote_cloud *cloud, const lens *l, const mote_render
     const double scale = l->perspective ? l->focal / here.at[2] : l->focal;
     const double reach = 64 * radius_of(s, p->width, p->height, s->pixels[i], p->k) / scale;
     while (count < found && near2[count] <= reach * reach) count++;
-    for (uint32_t j = 0; j < 3; j++) out->near[j] = j + 1 < count ? number_of(s, near[j + 1]) : i;
-    if (count > 1) out->size = sqrt(near2[count - 1] * p->share / (count - 1));
     if (count < 4 || !plane_of(cloud, near, count, out->normal, out->along, &ratio)) return;
+    const double size = sqrt(near2[count - 1] * p->share / (count - 1));
     out->has_normal = true;
+    out->others_radius = radius_by_spread(cloud, near + 2, count - 2, p->share);
     for (uint32_t j = 0; j < count; j++) {
         double other[3];
         place_of(cloud, near[j], other);
         for (int k = 0; k < 3; k++) out->off += (other[k] - at[k]) * out->normal[k] / count;
     }
     const double stretch = sqrt(sqrt(fmax(ratio, 0.5)));
-    out->long_radius = out->size / stretch;
-    out->short_radius = out->size * stretch;
+    out->long_radius = size / stretch;
+    out->short_radius = size * stretch;
     out->bend = bend_of(cloud, l, at, out->normal, near, count, sqrt(near2[count - 1]));
 }
 
-static double middle_of(double a, double b, double c) { return fmax(fmin(a, b), fmin(fmax(a, b), c)); }
-
 /* The ellipse of seen point i. */
 static void make_disc(const mote_cloud *cloud, const lens *l, const mote_render_params *p, const sight *s,
-                      const shape *shapes, uint32_t i, disc *out) {
-    const shape *sh = &shapes[i];
+                      const shape *sh, uint32_t i, disc *out) {
     double at[3];
     place_of(cloud, s->points[i], at);
     seen here = see(l, at);
     const double dot_radius = 0.9 / (l->perspective ? l->focal / here.at[2] : l->focal);
-    const double around = middle_of(shapes[sh->near[0]].size, shapes[sh->near[1]].size, shapes[sh->near[2]].size);
-    const double radius = fmin(sh->long_radius, 3 * around);
+    const double radius = fmin(sh->long_radius, 3 * sh->others_radius);
     const double ray[3] = {0, 0, 1}, x[3] = {1, 0, 0};
     double long_radius = dot_radius, short_radius = dot_radius;
     out->index = s->points[i];
@@ -374,14 +378,15 @@ void render_reference_surface(const mote_cloud *cloud, const mote_camera *camera
         }
         if (n == 0) drawn = s.count;
     }
-    disc *discs = calloc(s.count + 1, sizeof *discs);
-    shape *shapes = calloc(s.count + 1, sizeof *shapes);
-    for (uint32_t i = 0; i < s.count; i++) find_shape(cloud, &l, params, &s, i, &shapes[i]);
-    for (uint32_t i = 0; i < s.count; i++) make_disc(cloud, &l, params, &s, shapes, i, &discs[i]);
+    disc *discs = calloc(drawn + 1, sizeof *discs);
+    for (uint32_t i = 0; i < drawn; i++) {
+        shape of;
+        find_shape(cloud, &l, params, &s, i, &of);
+        make_disc(cloud, &l, params, &s, &of, i, &discs[i]);
+    }
     hide_discs(&l, discs, drawn, s.pixels);
     for (uint32_t p = 0; p < pixels; p++) show_surface(&l, discs, drawn, p, front, &out[p]);
     free(discs);
-    free(shapes);
     free(s.points);
     free(s.pixels);
     free(layer);

@@ -227,12 +227,38 @@ static __device__ __forceinline__ bool render_find_around(const render_screen *s
     return true;
 }
 
-/* The k nearest of all seen points of this block's tile; what is too far apart is deferred. begin(i, &radius): whether
-   a point needs neighbours, and its first radius. All threads of the block call it. */
+/* Which of the tile's points are searched for, and the largest first radius. Returns how many. All threads of the block
+   call it. */
+template <class BEGIN>
+static __device__ __forceinline__ uint32_t render_list_asked(const render_screen *screen,
+                                                             const render_around_place *place, uint32_t layers,
+                                                             render_around_tile *tile, BEGIN begin) {
+    const uint32_t count = render_own_count(screen, place, layers);
+    uint32_t asked = 0;
+    float largest = 0;
+    if (count == 0) return 0;
+    if (threadIdx.x == 0) tile->radius = 0;
+    for (uint32_t from = 0; from < count; from += AROUND_THREADS) {
+        const uint32_t n = from + threadIdx.x;
+        float radius = 0;
+        const bool wanted = n < count && begin(render_own_seen(screen, place, n), &radius);
+        __syncthreads();
+        const uint32_t to = block_append<AROUND_WARPS>(wanted, tile->buffer, &asked);
+        if (wanted) tile->asked[to] = (uint16_t)n;
+        if (wanted) largest = fmaxf(largest, radius);
+    }
+    atomicMax(&tile->radius, __float_as_uint(warp_max(largest)));
+    __syncthreads();
+    return asked;
+}
+
+/* The k nearest of all seen points of this block's tile, in some layers from the first on; what is too far apart is
+   deferred. begin(i, &radius): whether a point needs neighbours, and its first radius. All threads of the block call
+   it. */
 template <uint32_t MAX, class BEGIN, class VISIT>
 static __device__ __forceinline__ void render_find_in_tile(const render_screen *screen, const render_deferred *deferred,
-                                                           uint32_t k, render_around_tile *tile, BEGIN begin,
-                                                           const VISIT &visit) {
+                                                           uint32_t k, uint32_t layers, render_around_tile *tile,
+                                                           BEGIN begin, const VISIT &visit) {
     const uint32_t log2 = render_around_log2(screen);
     render_around_place place;
     uint32_t u, v;
@@ -242,13 +268,13 @@ static __device__ __forceinline__ void render_find_in_tile(const render_screen *
     place.u = (int32_t)(u * RENDER_BLOCK);
     place.v = (int32_t)(v * RENDER_BLOCK);
     place.side = (int32_t)(RENDER_BLOCK << log2);
-    const uint32_t count = render_own_count(screen, &place);
+    const uint32_t count = render_list_asked(screen, &place, layers, tile, begin);
     if (count == 0) return;
-    const bool open = render_open_tile(screen, k, count, &place, tile);
+    const bool open = render_open_tile(screen, &place, tile);
     for (uint32_t n = threadIdx.x; n < count; n += AROUND_THREADS) {
-        const uint32_t i = render_own_seen(screen, &place, n);
-        float radius;
-        if (!begin(i, &radius)) continue;
+        const uint32_t i = render_own_seen(screen, &place, tile->asked[n]);
+        float radius = 0;
+        begin(i, &radius);
         if (open && render_find_around<MAX>(screen, &place, tile, i, k, radius, visit)) continue;
         deferred->points[atomicAdd(deferred->count, 1u)] = i;
     }

@@ -23,6 +23,7 @@
 #define AROUND_FEW        400u  /* as many are looked at by all threads of a tile, whatever their windows */
 #define AROUND_MAX_BLOCKS 8u    /* of the quadtree around a tile whose points are few */
 #define AROUND_MIN_BLOCKS 2u
+#define AROUND_OWN        (4 * RENDER_BLOCK_SAMPLES * MOTE_RENDER_MAX_LAYERS) /* points of a tile, at most */
 #define AROUND_ROWS       (AROUND_MAX_WIDE * MOTE_RENDER_MAX_LAYERS)
 
 /* What a block has in shared memory. */
@@ -32,7 +33,8 @@ typedef struct render_around_tile {
     float at[3][AROUND_MAX]; /* from origin */
     uint32_t seen[AROUND_MAX];
     uint32_t buffer[AROUND_WARPS];
-    uint32_t radius, far; /* the largest, as integers */
+    uint16_t asked[AROUND_OWN]; /* the tile's points whose neighbours are wanted: which of its own */
+    uint32_t radius, far;       /* the largest, as integers */
     uint32_t filled;
 } render_around_tile;
 
@@ -54,11 +56,11 @@ static inline uint32_t render_around_tiles(const render_screen *screen) {
     return screen->block_count >> 2 * render_around_log2(screen);
 }
 
-/* How many points a tile has, and the n-th of them, layer after layer. */
+/* How many points a tile has in some layers, and the n-th of them, layer after layer. */
 static __device__ __forceinline__ uint32_t render_own_count(const render_screen *screen,
-                                                            const render_around_place *tile) {
+                                                            const render_around_place *tile, uint32_t layers) {
     uint32_t count = 0;
-    for (uint32_t l = 0; l < screen->layer_count; l++) {
+    for (uint32_t l = 0; l < layers; l++) {
         const uint32_t *first = screen->layers[l].first + tile->block;
         count += first[tile->blocks] - first[0];
     }
@@ -185,6 +187,7 @@ static __device__ __forceinline__ bool render_fill_blocks(const render_screen *s
                                                           render_around_place *place, render_around_tile *tile) {
     const uint32_t wanted_blocks = (uint32_t)fminf(wanted / RENDER_BLOCK, (float)AROUND_MAX_BLOCKS - 1) + 1;
     uint32_t around = max(wanted_blocks, AROUND_MIN_BLOCKS);
+    if (render_own_count(screen, place, screen->layer_count) > AROUND_FEW / 4) return false;
     for (;; around--) {
         uint32_t count = 0;
         render_for_blocks_around(screen, place, around, [&](uint32_t first, uint32_t end) { count += end - first; });
@@ -206,19 +209,12 @@ static __device__ __forceinline__ bool render_fill_blocks(const render_screen *s
 }
 
 /* Brings the tile's points, and those around, to shared memory: as far as most windows reach, or as many as fit.
-   Returns whether any do. */
-static __device__ __forceinline__ bool render_open_tile(const render_screen *screen, uint32_t k, uint32_t count,
-                                                        render_around_place *place, render_around_tile *tile) {
-    const uint32_t one = render_own_seen(screen, place, 0);
-    float radius = 0;
+   Returns whether any do. tile->radius: the largest first one */
+static __device__ __forceinline__ bool render_open_tile(const render_screen *screen, render_around_place *place,
+                                                        render_around_tile *tile) {
+    const uint32_t one = render_own_seen(screen, place, tile->asked[0]);
     for (int axis = 0; axis < 3; axis++) place->origin[axis] = screen->seen.at[axis][one];
-    if (threadIdx.x == 0) tile->radius = tile->far = tile->filled = 0;
-    __syncthreads();
-    for (uint32_t n = threadIdx.x; n < count; n += AROUND_THREADS) {
-        const uint32_t sample = screen->seen.sample[render_own_seen(screen, place, n)], width = screen->view.width;
-        radius = fmaxf(radius, render_radius_of(screen, sample % width, sample / width, k));
-    }
-    atomicMax(&tile->radius, __float_as_uint(warp_max(radius)));
+    if (threadIdx.x == 0) tile->far = tile->filled = 0;
     __syncthreads();
     const float wanted = AROUND_HALO * __uint_as_float(tile->radius) + 2;
     place->few = render_fill_blocks(screen, wanted, place, tile);

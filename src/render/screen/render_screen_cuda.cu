@@ -190,7 +190,7 @@ static __global__ void __launch_bounds__(AROUND_THREADS)
         *radius = radius_of(&screen, i, k);
         return true;
     };
-    render_find_in_tile<MAX>(&screen, &deferred, k, &tile, begin, visit);
+    render_find_in_tile<MAX>(&screen, &deferred, k, screen.layer_count, &tile, begin, visit);
 }
 
 static __global__ void find_deferred(render_screen screen, render_points points, render_deferred deferred, uint32_t k,

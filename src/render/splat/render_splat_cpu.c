@@ -20,16 +20,11 @@
 static void make_splats(mote_renderer *renderer, const render_splat_rules *rules) {
     render_frame *frame = renderer->frame;
     const render_screen *screen = &frame->screen.screen;
-    const int64_t front = render_front_count(screen);
 #pragma omp parallel for schedule(dynamic, AT_ONCE) num_threads(renderer->ctx->threads)
-    for (int64_t i = 0; i < (int64_t)frame->screen.count; i++) {
-        render_shape *shape = i < front ? &frame->shapes[i] : NULL;
-        frame->sizes[i] = render_find_shape(screen, &renderer->points, rules, (uint32_t)i, shape);
-    }
-#pragma omp parallel for schedule(dynamic, AT_ONCE) num_threads(renderer->ctx->threads)
-    for (int64_t i = 0; i < front; i++) {
-        render_make_splat(screen, &renderer->points, rules, &frame->shapes[i], frame->sizes, (uint32_t)i,
-                          &frame->splats[i]);
+    for (int64_t i = 0; i < (int64_t)render_front_count(screen); i++) {
+        render_shape shape;
+        render_find_shape(screen, &renderer->points, rules, (uint32_t)i, &shape);
+        render_make_splat(screen, &renderer->points, rules, &shape, (uint32_t)i, &frame->splats[i]);
     }
 }
 
@@ -403,11 +398,7 @@ mote_status render_surface_cpu(mote_renderer *renderer, const render_job *job, m
     MOTE_TRY(render_see_cpu(renderer, job));
     const uint32_t front = render_front_count(&frame->screen.screen);
     if (!mote_reserve_scratch(renderer->ctx, (void **)&frame->splats, &frame->splats_capacity, front,
-                              sizeof *frame->splats, "frame") ||
-        !mote_reserve_scratch(renderer->ctx, (void **)&frame->shapes, &frame->shapes_capacity, front,
-                              sizeof *frame->shapes, "frame") ||
-        !mote_reserve_scratch(renderer->ctx, (void **)&frame->sizes, &frame->sizes_capacity, frame->screen.count,
-                              sizeof *frame->sizes, "frame")) {
+                              sizeof *frame->splats, "frame")) {
         return MOTE_ERROR_MEMORY;
     }
     MOTE_TRY(mote_progress(renderer->ctx, 0.5, "finding neighbours"));

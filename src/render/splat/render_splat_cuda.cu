@@ -2,33 +2,51 @@
    so much that lists of tiles would be long, here: a warp for each, its lanes over the samples that the splat can
    cover. Limits and sums are kept by atomics on integers then, so that their order does not matter. */
 #include "device/cuda/warp.cuh"
-#include "render/screen/render_around_cuda.cuh"
+#include "render/screen/render_dense_cuda.cuh"
 #include "render/splat/render_splat_cuda.cuh"
 
-#define THREADS 128u
-#define WARPS   (THREADS / CUDA_WARP)
+#define THREADS   128u
+#define WARPS     (THREADS / CUDA_WARP)
+#define MIN_DENSE 5u /* samples of the picture for each that shows a point: with more it is hardly dense anywhere */
 
 /* ---- making splats */
 
 /* Neighbours that were found, for render_end_shape by one thread.
 
-     near    k seen points for each seen point, of which the first count are set
-     found   bits 31…16 windows that it took    bits 15…0 count
-     sizes   see render_disc_radius */
+     near    k seen points for each seen point in front, of which the first count are set
+     found   bits 31…16 windows that it took    bits 15…0 count; 0: not known yet */
 
 struct keep_neighbors {
     uint32_t k;
-    double share;
     uint32_t *near, *found;
-    float *sizes;
     __device__ void neighbor(uint32_t i, uint32_t j, double, uint32_t, uint32_t seen) const {
         near[(uint64_t)i * k + j] = seen;
     }
-    __device__ void end(uint32_t i, uint32_t windows, uint32_t count, double farthest2) const {
+    __device__ void end(uint32_t i, uint32_t windows, uint32_t count, double) const {
         found[i] = windows << 16 | count;
-        sizes[i] = (float)render_disc_radius(share, farthest2, count);
     }
 };
+
+/* Whether a point needs neighbours that are not known yet, and its first radius. */
+static __device__ __forceinline__ bool begin_search(const render_screen *screen, const render_points *points,
+                                                    const render_splat_rules *rules, const keep_neighbors *keep,
+                                                    uint32_t i, float *radius) {
+    render_shape shape;
+    if (keep->found[i] != 0 || !render_begin_shape(screen, points, rules, i, &shape)) return false;
+    const uint32_t sample = screen->seen.sample[i], width = screen->view.width;
+    *radius = render_radius_of(screen, sample % width, sample / width, rules->k);
+    return true;
+}
+
+template <uint32_t LAYERS>
+static __global__ void __launch_bounds__(DENSE_THREADS)
+    search_dense(render_screen screen, render_points points, render_splat_rules rules, keep_neighbors keep) {
+    __shared__ render_dense_part part;
+    const auto begin = [&](uint32_t i, float *radius) {
+        return begin_search(&screen, &points, &rules, &keep, i, radius);
+    };
+    render_find_in_part<LAYERS>(&screen, rules.k, &part, begin, keep);
+}
 
 template <uint32_t MAX>
 static __global__ void __launch_bounds__(AROUND_THREADS)
@@ -36,22 +54,16 @@ static __global__ void __launch_bounds__(AROUND_THREADS)
                   keep_neighbors keep) {
     __shared__ render_around_tile tile;
     const auto begin = [&](uint32_t i, float *radius) {
-        double limit2; /* far beyond what a tile has around it */
-        render_shape shape;
-        const bool needed = render_begin_shape(&screen, &points, &rules, i, &shape, radius, &limit2);
-        if (!needed) keep.sizes[i] = shape.long_radius;
-        return needed;
+        return begin_search(&screen, &points, &rules, &keep, i, radius);
     };
-    render_find_in_tile<MAX>(&screen, &deferred, rules.k, &tile, begin, keep);
+    render_find_in_tile<MAX>(&screen, &deferred, rules.k, 1, &tile, begin, keep);
 }
 
-static __global__ void search_deferred(render_screen screen, render_points points, render_deferred deferred,
-                                       render_splat_rules rules, keep_neighbors keep) {
+static __global__ void search_deferred(render_screen screen, render_deferred deferred, render_splat_rules rules,
+                                       keep_neighbors keep) {
     render_for_deferred(&deferred, [&](uint32_t i) {
         double limit2;
-        float radius;
-        render_shape shape;
-        render_begin_shape(&screen, &points, &rules, i, &shape, &radius, &limit2);
+        const float radius = render_begin_search(&screen, rules.k, i, &limit2);
         render_find_by_warp(&screen, i, rules.k, radius, limit2, keep);
     });
 }
@@ -74,25 +86,15 @@ static __global__ void __launch_bounds__(THREADS)
                 keep_neighbors kept, render_splat *splats, render_counters *counters) {
     __shared__ uint32_t buffer[WARPS];
     const uint32_t i = blockIdx.x * THREADS + threadIdx.x;
-    const render_seen *seen = &screen.seen;
     uint32_t iterations = 0;
     render_splat splat;
     if (i < count) {
         render_shape shape;
-        render_search search;
-        float radius;
-        if (render_begin_shape(&screen, &points, &rules, i, &shape, &radius, &search.limit2)) {
-            search.k = rules.k;
-            search.count = kept.found[i] & 0xFFFFu;
-            for (uint32_t j = 0; j < search.count; j++) {
-                const uint32_t other = kept.near[(uint64_t)i * rules.k + j];
-                search.list[j].seen = other;
-                search.list[j].distance2 =
-                    render_distance2(seen, other, seen->at[0][i], seen->at[1][i], seen->at[2][i]);
-            }
-            render_end_shape(&screen, &rules, i, &search, kept.found[i] >> 16, &shape);
+        if (render_begin_shape(&screen, &points, &rules, i, &shape)) {
+            render_end_shape(&screen, &rules, i, kept.near + (uint64_t)i * rules.k, kept.found[i] & 0xFFFFu,
+                             kept.found[i] >> 16, &shape);
         }
-        render_make_splat(&screen, &points, &rules, &shape, kept.sizes, i, &splat);
+        render_make_splat(&screen, &points, &rules, &shape, i, &splat);
         iterations = splat.iterations;
     }
     write_records(splat, count, splats);
@@ -189,14 +191,12 @@ static __global__ void show_splats(splat_pass pass, render_screen screen, render
 
 static mote_status reserve_splats(mote_renderer *renderer, const render_job *job, splat_pass *pass) {
     render_frame_cuda *frame = (render_frame_cuda *)renderer->frame;
-    const uint64_t count = frame->seen_count;
+    const uint64_t count = frame->front_count;
     frame->near = (uint32_t *)render_buffer_of(renderer, count * job->params->k * sizeof(uint32_t));
     frame->found = (uint32_t *)render_buffer_of(renderer, count * sizeof(uint32_t));
     frame->deferred = (uint32_t *)render_buffer_of(renderer, count * sizeof(uint32_t));
-    frame->sizes = (float *)render_buffer_of(renderer, count * sizeof(float));
-    frame->splats = (render_splat *)render_buffer_of(renderer, frame->front_count * sizeof(render_splat));
-    if (frame->near == NULL || frame->found == NULL || frame->deferred == NULL || frame->sizes == NULL ||
-        frame->splats == NULL) {
+    frame->splats = (render_splat *)render_buffer_of(renderer, count * sizeof(render_splat));
+    if (frame->near == NULL || frame->found == NULL || frame->deferred == NULL || frame->splats == NULL) {
         return MOTE_ERROR_MEMORY;
     }
     memset(pass, 0, sizeof *pass);
@@ -266,14 +266,23 @@ static mote_status make_splats_of(mote_renderer *renderer, const render_job *job
     const render_splat_rules rules = render_rules_of(job);
     const uint32_t count = frame->front_count;
     const render_deferred deferred = {frame->deferred, &frame->counters->deferred, &frame->counters->deferred_taken};
-    const keep_neighbors keep = {rules.k, rules.share, frame->near, frame->found, frame->sizes};
+    const keep_neighbors keep = {rules.k, frame->near, frame->found};
+    const uint64_t samples = (uint64_t)job->view.width * job->view.height;
+    const bool dense =
+        rules.k <= DENSE_K && frame->screen.layer_count <= DENSE_LAYERS && (uint64_t)count * MIN_DENSE >= samples;
+    const auto search_first = frame->screen.layer_count == 1 ? search_dense<1> : search_dense<2>;
     const auto search = rules.k <= 8    ? search_around<8>
                         : rules.k <= 16 ? search_around<16>
                                         : search_around<MOTE_RENDER_MAX_K>;
+    MOTE_TRY(cuda_fill(gpu, frame->found, 0, count * sizeof(uint32_t)));
+    if (dense) {
+        CUDA_LAUNCH(gpu, search_first, render_dense_parts(&frame->screen), DENSE_THREADS, frame->screen,
+                    renderer->points, rules, keep);
+    }
     CUDA_LAUNCH(gpu, search, render_around_tiles(&frame->screen), AROUND_THREADS, frame->screen, renderer->points,
                 deferred, rules, keep);
     CUDA_LAUNCH(gpu, search_deferred, cuda_resident_blocks(gpu, (const void *)search_deferred, THREADS), THREADS,
-                frame->screen, renderer->points, deferred, rules, keep);
+                frame->screen, deferred, rules, keep);
     CUDA_LAUNCH(gpu, make_splats, cuda_blocks(count, THREADS), THREADS, frame->screen, renderer->points, rules, count,
                 keep, frame->splats, frame->counters);
     return cuda_launched(gpu, "finding neighbours");

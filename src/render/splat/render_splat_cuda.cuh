@@ -4,6 +4,8 @@
 
 #include "render/render_cuda.h"
 
+#define SPLAT_TILE 16u /* samples of a tile's side */
+
 /* What the passes over fragments share. */
 typedef struct splat_pass {
     render_view view;
@@ -27,12 +29,16 @@ typedef struct splat_tiles {
     uint32_t *filled;     /* [count + 1] splats of a tile: while they are counted, and while its list is filled */
     uint32_t *splats;     /* [total] */
     uint64_t total;
+    uint32_t *nearest; /* [samples] the splat that makes the limit; of tiles that are complete */
+    uint8_t *complete; /* [count] whether limits of all their samples are known, not only where points are seen */
 } splat_tiles;
 
-/* ---- render_tiles_cuda.cu */
+/* ---- render_lists_cuda.cu */
 /* Where the lists of tiles begin; fits: whether they are short enough. Waits. */
 mote_status render_count_tiles_cuda(mote_renderer *renderer, const splat_pass *pass, splat_tiles *tiles, bool *fits);
 mote_status render_fill_tiles_cuda(mote_renderer *renderer, const splat_pass *pass, splat_tiles *tiles);
+
+/* ---- render_tiles_cuda.cu */
 /* Sets pass->limits where points are seen. */
 mote_status render_limit_tiles_cuda(mote_renderer *renderer, const splat_pass *pass, const splat_tiles *tiles);
 /* With the limits of splats that are drawn still: sums of all up to these, and the samples that show them. */

@@ -10,100 +10,26 @@
             6   6   7   7             16 17 18 19 | 24 25 26 27
                                       20 21 22 23 | 28 29 30 31
 
-   The limits that tell which splats are hidden are asked for at the samples of points alone: others have none. */
-#include "device/cuda/cuda_primitives.h"
+   The limits that tell which splats are hidden are asked for at the samples of points alone. Where a tile has many, all
+   its samples get one, and note whose it is: it is still the limit after others were hidden, if that splat was not. */
+#include <stddef.h>
+
 #include "device/cuda/warp.cuh"
 #include "render/splat/render_splat_cuda.cuh"
 
-#define THREADS    128u /* of kernels with a thread for each splat */
-#define SIDE       16u
-#define SAMPLES    (SIDE * SIDE)
-#define WARPS      (SAMPLES / CUDA_WARP)
-#define QUARTERS   4u
-#define QUARTER    (CUDA_WARP / QUARTERS)
-#define PATCH_U    4u /* samples of a quarter */
-#define PATCH_V    2u
-#define OWN_TILES  8u /* of a splat, that its thread goes through alone; the warp helps with more */
-#define GROUP      8u /* threads of a splat where there are few of these */
-#define FEW_SPLATS (1u << 17)
-#define MAX_MEAN   12u        /* tiles of a splat, on average */
-#define MIN_TILES  (1u << 26) /* of all splats: 256 MB of lists are never too long */
-#define FEW        64u        /* points of a tile: a warp finds the limit of one, its lanes over the splats */
-#define CHUNK      256u       /* splats at once: their sums fit 32 bits, for a fragment adds up to 1023 * 1023 */
-#define WORDS      (uint32_t)(sizeof(render_splat) / sizeof(uint4))
-
-/* ---- lists */
-
-#define NO_TILE UINT32_MAX
-
-/* The tiles of a splat, row after row. */
-typedef struct splat_reach {
-    uint32_t u0, v0, columns, count; /* count 0: it is not drawn */
-} splat_reach;
-
-static __device__ __forceinline__ splat_reach reach_of(const splat_pass *pass, uint32_t i) {
-    splat_reach r = {0, 0, 1, 0};
-    if (i >= pass->count || !render_is_drawn(&pass->splats[i])) return r;
-    const render_splat *splat = &pass->splats[i];
-    r.u0 = splat->u0 / SIDE;
-    r.v0 = splat->v0 / SIDE;
-    r.columns = splat->u1 / SIDE - r.u0 + 1u;
-    r.count = r.columns * (splat->v1 / SIDE - r.v0 + 1u);
-    return r;
-}
-
-static __device__ __forceinline__ uint32_t tile_at(const splat_reach *r, uint32_t wide, uint32_t t) {
-    return t < r->count ? (r->v0 + t / r->columns) * wide + r->u0 + t % r->columns : NO_TILE;
-}
-
-/* Calls visit(tile or NO_TILE, splat, together) for the tiles of the splats of a warp's threads: a thread for each, or
-   LANES. together: many lanes may have the same tile. All lanes call it, and visit. */
-template <uint32_t LANES, class VISIT>
-static __device__ __forceinline__ void for_tiles(const splat_pass *pass, uint32_t wide, VISIT visit) {
-    const uint32_t i = (blockIdx.x * THREADS + threadIdx.x) / LANES;
-    splat_reach r = reach_of(pass, i);
-    const bool large = LANES == 1 && r.count > OWN_TILES;
-    if (large) r.count = 0;
-    for (uint32_t t = threadIdx.x % LANES; __any_sync(CUDA_ALL, t < r.count); t += LANES) {
-        visit(tile_at(&r, wide, t), i, LANES == 1);
-    }
-    for (uint32_t rest = __ballot_sync(CUDA_ALL, large); rest != 0; rest &= rest - 1) {
-        const uint32_t one = warp_broadcast(i, warp_first(rest));
-        const splat_reach all = reach_of(pass, one);
-        for (uint32_t t = 0; t < all.count; t += CUDA_WARP) visit(tile_at(&all, wide, t + warp_lane()), one, false);
-    }
-}
-
-/* The place of this lane's splat among those of its tile. together: lanes with the same tile ask as one. All lanes call
-   it. */
-static __device__ __forceinline__ uint32_t take_place(const splat_tiles *tiles, uint32_t tile, bool together) {
-    uint32_t group = 1u << warp_lane(), same, place = 0;
-    for (uint32_t rest = __ballot_sync(CUDA_ALL, together && tile != NO_TILE); rest != 0; rest &= ~same) {
-        if (warp_value_of(rest, tile, &same) == tile) group = same;
-    }
-    const uint32_t leader = warp_first(group);
-    if (tile != NO_TILE && warp_lane() == leader) place = atomicAdd(&tiles->filled[tile], (uint32_t)__popc(group));
-    return warp_broadcast(place, leader) + warp_rank(group);
-}
-
-template <uint32_t LANES>
-static __global__ void count_tiles(splat_pass pass, splat_tiles tiles, render_counters *counters) {
-    __shared__ uint32_t buffer[THREADS / CUDA_WARP];
-    uint32_t mine = 0;
-    for_tiles<LANES>(&pass, tiles.wide, [&](uint32_t tile, uint32_t, bool together) {
-        take_place(&tiles, tile, together);
-        mine += tile != NO_TILE;
-    });
-    mine = block_sum<THREADS / CUDA_WARP>(mine, buffer);
-    if (threadIdx.x == 0 && mine != 0) atomicAdd(&counters->tiles, (unsigned long long)mine);
-}
-
-template <uint32_t LANES> static __global__ void fill_tiles(splat_pass pass, splat_tiles tiles) {
-    for_tiles<LANES>(&pass, tiles.wide, [&](uint32_t tile, uint32_t i, bool together) {
-        const uint32_t place = take_place(&tiles, tile, together);
-        if (tile != NO_TILE) tiles.splats[tiles.first[tile] + place] = i;
-    });
-}
+#define SIDE     SPLAT_TILE
+#define SAMPLES  (SIDE * SIDE)
+#define WARPS    (SAMPLES / CUDA_WARP)
+#define QUARTERS 4u
+#define QUARTER  (CUDA_WARP / QUARTERS)
+#define PATCH_U  4u /* samples of a quarter */
+#define PATCH_V  2u
+#define FEW      64u  /* points of a tile: a warp finds the limit of one, its lanes over the splats */
+#define FEW_LIST 128u /* splats of a tile whose fragments are kept from limits to sums */
+#define KEPT     14u  /* fragments of a sample that are kept */
+#define CHUNK    256u /* splats at once: their sums fit 32 bits, for a fragment adds up to 1023 * 1023 */
+#define WORDS    (uint32_t)(sizeof(render_splat) / sizeof(uint4))
+#define COLOR_AT (uint32_t)(offsetof(render_splat, color) / sizeof(uint32_t))
 
 /* ---- a tile's splats in shared memory */
 
@@ -111,16 +37,20 @@ typedef struct splat_bounds {
     uint16_t u0, v0, u1, v1;
 } splat_bounds;
 
-typedef struct tile_memory {
-    uint4 words[CHUNK * WORDS];
-    splat_bounds bounds[CHUNK];
-    uint8_t picked[WARPS * QUARTERS][CHUNK];
-} tile_memory;
+/* At most MAX splats. */
+template <uint32_t MAX> struct tile_memory_of {
+    static const uint32_t max = MAX;
+    uint4 words[MAX * WORDS];
+    splat_bounds bounds[MAX];
+    uint8_t picked[WARPS * QUARTERS][MAX];
+};
+typedef tile_memory_of<CHUNK> tile_memory;
 
-/* Splats first to end of a list, at most CHUNK; returns how many. All threads of the block call it. */
+/* Splats first to end of a list, as many as there is room for; returns how many. All threads of the block call it. */
+template <class MEMORY>
 static __device__ __forceinline__ uint32_t load_splats(const splat_pass *pass, const splat_tiles *tiles, uint32_t first,
-                                                       uint32_t end, tile_memory *memory) {
-    const uint32_t count = min(end - first, CHUNK);
+                                                       uint32_t end, MEMORY *memory) {
+    const uint32_t count = min(end - first, MEMORY::max);
     __syncthreads();
     for (uint32_t w = threadIdx.x; w < count * WORDS; w += SAMPLES) {
         const uint4 word = ((const uint4 *)&pass->splats[tiles->splats[first + w / WORDS]])[w % WORDS];
@@ -131,7 +61,7 @@ static __device__ __forceinline__ uint32_t load_splats(const splat_pass *pass, c
     return count;
 }
 
-static __device__ __forceinline__ render_splat splat_at(const tile_memory *memory, uint32_t s) {
+template <class MEMORY> static __device__ __forceinline__ render_splat splat_at(const MEMORY *memory, uint32_t s) {
     uint4 words[WORDS];
     render_splat splat;
     static_assert(sizeof words == sizeof splat, "splats are whole words");
@@ -165,7 +95,8 @@ static __device__ __forceinline__ tile_sample sample_of_thread(const splat_pass 
 }
 
 /* The splats that can cover samples of this thread's quarter of a warp; returns how many. */
-static __device__ __forceinline__ uint32_t pick_splats(tile_memory *memory, uint32_t count, const tile_sample *sample) {
+template <class MEMORY>
+static __device__ __forceinline__ uint32_t pick_splats(MEMORY *memory, uint32_t count, const tile_sample *sample) {
     const uint32_t u = warp_broadcast(sample->u, 0), v = warp_broadcast(sample->v, 0);
     const uint32_t warp = threadIdx.x / CUDA_WARP;
     uint32_t counts[QUARTERS] = {0, 0, 0, 0}, mine = 0;
@@ -196,8 +127,8 @@ static __device__ __forceinline__ bool find_fragment(const splat_pass *pass, con
 }
 
 /* Calls visit(fragment, splat, its number in shared memory) for what covers the sample, of picked splats. */
-template <class VISIT>
-static __device__ __forceinline__ void for_fragments(const splat_pass *pass, const tile_memory *memory,
+template <class MEMORY, class VISIT>
+static __device__ __forceinline__ void for_fragments(const splat_pass *pass, const MEMORY *memory,
                                                      const tile_sample *sample, uint32_t picked, VISIT visit) {
     const uint8_t *mine = memory->picked[threadIdx.x / QUARTER];
     for (uint32_t n = 0; n < picked; n++) {
@@ -225,13 +156,24 @@ static __device__ __forceinline__ uint32_t limit_of(const render_fragment *f, co
     return render_ordered_float(f->depth + splat->tolerance);
 }
 
-static __device__ __forceinline__ uint32_t find_limit(const splat_pass *pass, const tile_memory *memory,
-                                                      const tile_sample *sample, uint32_t picked) {
-    uint32_t limit = UINT32_MAX;
-    for_fragments(pass, memory, sample, picked, [&](const render_fragment &f, const render_splat &splat, uint32_t) {
-        limit = min(limit, limit_of(&f, &splat));
+/* The limit of a sample, and the splat that makes it. */
+typedef struct tile_limit {
+    uint32_t limit, splat;
+} tile_limit;
+
+/* Lowers a limit by picked splats. list: of the splats in shared memory */
+static __device__ __forceinline__ void find_limit(const splat_pass *pass, const tile_memory *memory,
+                                                  const tile_sample *sample, uint32_t picked, const uint32_t *list,
+                                                  tile_limit *limit) {
+    uint32_t least = limit->limit, best = UINT32_MAX;
+    for_fragments(pass, memory, sample, picked, [&](const render_fragment &f, const render_splat &splat, uint32_t s) {
+        const uint32_t mine = limit_of(&f, &splat);
+        best = mine < least ? s : best;
+        least = min(least, mine);
     });
-    return limit;
+    if (best == UINT32_MAX) return;
+    limit->limit = least;
+    limit->splat = list[best];
 }
 
 /* By a warp, of all splats in shared memory. */
@@ -290,14 +232,18 @@ static __global__ void __launch_bounds__(SAMPLES)
             points.u[place] = (uint16_t)sample.u;
             points.v[place] = (uint16_t)sample.v;
         }
+        if (threadIdx.x == 0) tiles.complete[blockIdx.x] = 0;
         if (count > 0) limit_points(&pass, &tiles, &memory, &points, count);
         return;
     }
-    uint32_t limit = UINT32_MAX;
-    for_chunks(&pass, &tiles, &memory, [&](uint32_t, uint32_t splats) {
-        limit = min(limit, find_limit(&pass, &memory, &sample, pick_splats(&memory, splats, &sample)));
+    tile_limit limit = {UINT32_MAX, UINT32_MAX};
+    for_chunks(&pass, &tiles, &memory, [&](uint32_t first, uint32_t splats) {
+        find_limit(&pass, &memory, &sample, pick_splats(&memory, splats, &sample), tiles.splats + first, &limit);
     });
-    if (shown) pass.limits[sample.number] = limit;
+    if (threadIdx.x == 0) tiles.complete[blockIdx.x] = 1;
+    if (!sample.inside) return;
+    pass.limits[sample.number] = limit.limit;
+    tiles.nearest[sample.number] = limit.splat;
 }
 
 /* ---- sums */
@@ -323,103 +269,160 @@ typedef struct best_splat {
     uint32_t splat;
 } best_splat;
 
+/* Adds a fragment that is not behind the limit. splat: its number, asked for if it is the best */
+template <class NUMBER>
+static __device__ __forceinline__ void add_fragment(float depth, int32_t weight, float limit, float scale,
+                                                    uint32_t color, const int16_t normal[3], uint32_t place,
+                                                    NUMBER number, run_sums *run, best_splat *best) {
+    run->weight += weight;
+    run->depth += (int64_t)weight * render_depth_steps(limit, depth, scale);
+    for (int k = 0; k < 3; k++) {
+        run->color[k] += weight * (int32_t)(color >> 8 * k & 255u);
+        run->normal[k] += weight * normal[k];
+    }
+    const uint64_t mine = (uint64_t)weight << 32 | (uint32_t)~place;
+    if (mine <= best->weight_place) return;
+    best->weight_place = mine;
+    best->splat = number();
+}
+
 /* Adds the fragments of picked splats up to the limit. list: of the splats in shared memory */
-static __device__ __forceinline__ void add_fragments(const splat_pass *pass, const tile_memory *memory,
+template <class MEMORY>
+static __device__ __forceinline__ void add_fragments(const splat_pass *pass, const MEMORY *memory,
                                                      const tile_sample *sample, uint32_t picked, float limit,
                                                      const uint32_t *list, render_sums *sums, best_splat *best) {
     const float scale = render_depth_scale(pass->view.perspective, pass->focal, limit);
     run_sums run = {0, {0, 0, 0}, {0, 0, 0}, 0};
     for_fragments(pass, memory, sample, picked, [&](const render_fragment &f, const render_splat &splat, uint32_t s) {
         if (!(f.depth <= limit)) return;
-        const int32_t weight = render_weight_of(f.weight);
-        run.weight += weight;
-        run.depth += (int64_t)weight * render_depth_steps(limit, f.depth, scale);
-        for (int k = 0; k < 3; k++) {
-            run.color[k] += weight * (int32_t)(splat.color >> 8 * k & 255u);
-            run.normal[k] += weight * splat.normal[k];
-        }
-        const uint64_t mine = (uint64_t)weight << 32 | (uint32_t)~splat.place;
-        if (mine <= best->weight_place) return;
-        best->weight_place = mine;
-        best->splat = list[s];
+        add_fragment(
+            f.depth, render_weight_of(f.weight), limit, scale, splat.color, splat.normal, splat.place,
+            [&] { return list[s]; }, &run, best);
     });
     add_run(&run, sums);
 }
 
-static __global__ void __launch_bounds__(SAMPLES, 3)
-    show_tiles(splat_pass pass, splat_tiles tiles, render_screen screen, render_points points, render_samples to,
-               render_value shown) {
-    __shared__ tile_memory memory;
+/* The limit of a thread's sample from before others were hidden. Returns whether it still holds for all samples of the
+   warp. */
+static __device__ __forceinline__ bool keep_limit(const splat_pass *pass, const splat_tiles *tiles,
+                                                  const tile_sample *sample, tile_limit *limit) {
+    if (tiles->complete[blockIdx.x] == 0) return false;
+    bool holds = true;
+    if (sample->inside) {
+        const uint32_t nearest = tiles->nearest[sample->number];
+        limit->limit = pass->limits[sample->number];
+        holds = nearest == UINT32_MAX || render_is_drawn(&pass->splats[nearest]);
+    }
+    if (__all_sync(CUDA_ALL, holds)) return true;
+    limit->limit = UINT32_MAX;
+    return false;
+}
+
+/* Whether a tile's limits are found anew, and its list is so short that what was found is kept for the sums. */
+static __device__ __forceinline__ bool keeps_fragments(const splat_tiles *tiles) {
+    const uint32_t count = tiles->first[blockIdx.x + 1] - tiles->first[blockIdx.x];
+    return tiles->complete[blockIdx.x] == 0 && count <= FEW_LIST;
+}
+
+/* Fragments of the samples of a tile: depth, and bits 31…16 weight, 15…0 splat in shared memory. */
+typedef struct kept_fragment {
+    float depth;
+    uint32_t weight_splat;
+} kept_fragment;
+
+/* Finds the limit of a thread's sample, and keeps its fragments; returns how many it has, of which KEPT at most are
+   kept. */
+static __device__ __forceinline__ uint32_t keep_fragments(const splat_pass *pass,
+                                                          const tile_memory_of<FEW_LIST> *memory,
+                                                          const tile_sample *sample, uint32_t picked,
+                                                          kept_fragment kept[KEPT][SAMPLES], uint32_t *limit) {
+    uint32_t count = 0;
+    for_fragments(pass, memory, sample, picked, [&](const render_fragment &f, const render_splat &splat, uint32_t s) {
+        const kept_fragment one = {f.depth, (uint32_t)render_weight_of(f.weight) << 16 | s};
+        *limit = min(*limit, limit_of(&f, &splat));
+        if (count < KEPT) kept[count][threadIdx.x] = one;
+        count++;
+    });
+    return count;
+}
+
+/* Adds what was kept. */
+static_assert(offsetof(render_splat, normal) % sizeof(uint4) == 0 &&
+                  offsetof(render_splat, place) == offsetof(render_splat, normal) + 8,
+              "the last word of a splat has its normal and place");
+static __device__ __forceinline__ void add_kept(const splat_pass *pass, const tile_memory_of<FEW_LIST> *memory,
+                                                const kept_fragment kept[KEPT][SAMPLES], uint32_t count, float limit,
+                                                const uint32_t *list, render_sums *sums, best_splat *best) {
+    const float scale = render_depth_scale(pass->view.perspective, pass->focal, limit);
+    run_sums run = {0, {0, 0, 0}, {0, 0, 0}, 0};
+    for (uint32_t n = 0; n < count; n++) {
+        const kept_fragment one = kept[n][threadIdx.x];
+        if (!(one.depth <= limit)) continue;
+        const uint32_t s = one.weight_splat & 0xFFFFu;
+        const uint4 last = memory->words[s * WORDS + WORDS - 1]; /* normal, iterations, place, radius */
+        const uint32_t color = ((const uint32_t *)memory->words)[s * WORDS * 4 + COLOR_AT];
+        const int16_t normal[3] = {(int16_t)last.x, (int16_t)(last.x >> 16), (int16_t)last.y};
+        add_fragment(
+            one.depth, (int32_t)(one.weight_splat >> 16), limit, scale, color, normal, last.z, [&] { return list[s]; },
+            &run, best);
+    }
+    add_run(&run, sums);
+}
+
+/* Tiles of few points and splats. */
+static __global__ void __launch_bounds__(SAMPLES, 4)
+    show_few_tiles(splat_pass pass, splat_tiles tiles, render_screen screen, render_points points, render_samples to,
+                   render_value shown) {
+    __shared__ tile_memory_of<FEW_LIST> memory;
+    __shared__ kept_fragment kept[KEPT][SAMPLES];
+    if (!keeps_fragments(&tiles)) return;
     const tile_sample sample = sample_of_thread(&pass, &tiles);
-    const bool alone = tiles.first[blockIdx.x + 1] - tiles.first[blockIdx.x] <= CHUNK; /* all splats fit */
-    uint32_t ordered = UINT32_MAX, picked = 0;
+    const uint32_t begin = tiles.first[blockIdx.x], *list = tiles.splats + begin;
+    uint32_t ordered = UINT32_MAX;
     render_sums sums = {0, {0, 0, 0}, {0, 0, 0}, 0};
     best_splat best = {0, UINT32_MAX};
-    for_chunks(&pass, &tiles, &memory, [&](uint32_t first, uint32_t splats) {
-        picked = pick_splats(&memory, splats, &sample);
-        ordered = min(ordered, find_limit(&pass, &memory, &sample, picked));
-        if (!alone) return;
-        add_fragments(&pass, &memory, &sample, picked, render_float_of_ordered(ordered), tiles.splats + first, &sums,
-                      &best);
-    });
+    const uint32_t splats = load_splats(&pass, &tiles, begin, tiles.first[blockIdx.x + 1], &memory);
+    const uint32_t picked = splats > 0 ? pick_splats(&memory, splats, &sample) : 0;
+    const uint32_t count = keep_fragments(&pass, &memory, &sample, picked, kept, &ordered);
     const float limit = render_float_of_ordered(ordered);
-    if (!alone) {
-        for_chunks(&pass, &tiles, &memory, [&](uint32_t first, uint32_t splats) {
-            picked = pick_splats(&memory, splats, &sample);
-            add_fragments(&pass, &memory, &sample, picked, limit, tiles.splats + first, &sums, &best);
-        });
+    if (__any_sync(CUDA_ALL, count > KEPT)) {
+        add_fragments(&pass, &memory, &sample, picked, limit, list, &sums, &best);
+    } else {
+        add_kept(&pass, &memory, kept, count, limit, list, &sums, &best);
     }
     if (!sample.inside) return;
     render_show_splat(&screen, &sums, limit, pass.focal, pass.splats, pass.wants_best ? best.splat : UINT32_MAX,
                       &points, &to, shown, sample.number);
 }
 
-static uint32_t blocks_of(const splat_pass *pass) {
-    return cuda_blocks(pass->count, pass->count < FEW_SPLATS ? THREADS / GROUP : THREADS);
-}
-
-static mote_status reserve_tiles(mote_renderer *renderer, const splat_pass *pass, splat_tiles *tiles) {
-    memset(tiles, 0, sizeof *tiles);
-    tiles->wide = (pass->view.width + SIDE - 1) / SIDE;
-    tiles->count = tiles->wide * ((pass->view.height + SIDE - 1) / SIDE);
-    tiles->first = (uint32_t *)render_buffer_of(renderer, ((uint64_t)tiles->count + 1) * sizeof(uint32_t));
-    tiles->filled = (uint32_t *)render_buffer_of(renderer, ((uint64_t)tiles->count + 1) * sizeof(uint32_t));
-    if (tiles->first == NULL || tiles->filled == NULL) return MOTE_ERROR_MEMORY;
-    return cuda_fill(renderer->device, tiles->filled, 0, ((uint64_t)tiles->count + 1) * sizeof(uint32_t));
-}
-
-/* Where lists begin, while the host is told how long all are. */
-static mote_status sum_tiles(mote_renderer *renderer, splat_tiles *tiles) {
-    mote_device *gpu = renderer->device;
-    MOTE_TRY(cuda_sum32(gpu, tiles->filled, tiles->first, (uint64_t)tiles->count + 1));
-    return cuda_fill(gpu, tiles->filled, 0, tiles->count * sizeof(uint32_t));
-}
-
-mote_status render_count_tiles_cuda(mote_renderer *renderer, const splat_pass *pass, splat_tiles *tiles, bool *fits) {
-    mote_device *gpu = renderer->device;
-    const render_frame_cuda *frame = (const render_frame_cuda *)renderer->frame;
-    unsigned long long *const total = (unsigned long long *)cuda_answer(gpu);
-    device_transfer transfer;
-    if (total == NULL) return MOTE_ERROR_MEMORY;
-    MOTE_TRY(reserve_tiles(renderer, pass, tiles));
-    const auto count = pass->count < FEW_SPLATS ? count_tiles<GROUP> : count_tiles<1>;
-    CUDA_LAUNCH(gpu, count, blocks_of(pass), THREADS, *pass, *tiles, frame->counters);
-    MOTE_TRY(cuda_launched(gpu, "drawing splats"));
-    MOTE_TRY(cuda_download_begin(gpu, total, &frame->counters->tiles, sizeof *total, &transfer));
-    const mote_status summed = sum_tiles(renderer, tiles);
-    MOTE_TRY(cuda_wait(gpu, &transfer));
-    tiles->total = *total;
-    *fits = (*total <= MIN_TILES || *total <= MAX_MEAN * (uint64_t)pass->count) && *total < UINT32_MAX;
-    return summed;
-}
-
-mote_status render_fill_tiles_cuda(mote_renderer *renderer, const splat_pass *pass, splat_tiles *tiles) {
-    mote_device *gpu = renderer->device;
-    tiles->splats = (uint32_t *)render_buffer_of(renderer, tiles->total * sizeof(uint32_t));
-    if (tiles->splats == NULL) return MOTE_ERROR_MEMORY;
-    const auto fill = pass->count < FEW_SPLATS ? fill_tiles<GROUP> : fill_tiles<1>;
-    CUDA_LAUNCH(gpu, fill, blocks_of(pass), THREADS, *pass, *tiles);
-    return cuda_launched(gpu, "drawing splats");
+static __global__ void __launch_bounds__(SAMPLES, 3)
+    show_tiles(splat_pass pass, splat_tiles tiles, render_screen screen, render_points points, render_samples to,
+               render_value shown) {
+    __shared__ tile_memory memory;
+    if (keeps_fragments(&tiles)) return;
+    const tile_sample sample = sample_of_thread(&pass, &tiles);
+    const bool alone = tiles.first[blockIdx.x + 1] - tiles.first[blockIdx.x] <= CHUNK; /* all splats fit */
+    uint32_t picked = 0;
+    tile_limit ordered = {UINT32_MAX, UINT32_MAX};
+    render_sums sums = {0, {0, 0, 0}, {0, 0, 0}, 0};
+    best_splat best = {0, UINT32_MAX};
+    const bool known = keep_limit(&pass, &tiles, &sample, &ordered);
+    if (__syncthreads_or(!known) && !alone) {
+        for_chunks(&pass, &tiles, &memory, [&](uint32_t first, uint32_t splats) {
+            if (known) return;
+            picked = pick_splats(&memory, splats, &sample);
+            find_limit(&pass, &memory, &sample, picked, tiles.splats + first, &ordered);
+        });
+    }
+    for_chunks(&pass, &tiles, &memory, [&](uint32_t first, uint32_t splats) {
+        picked = pick_splats(&memory, splats, &sample);
+        if (!known && alone) find_limit(&pass, &memory, &sample, picked, tiles.splats + first, &ordered);
+        add_fragments(&pass, &memory, &sample, picked, render_float_of_ordered(ordered.limit), tiles.splats + first,
+                      &sums, &best);
+    });
+    if (!sample.inside) return;
+    render_show_splat(&screen, &sums, render_float_of_ordered(ordered.limit), pass.focal, pass.splats,
+                      pass.wants_best ? best.splat : UINT32_MAX, &points, &to, shown, sample.number);
 }
 
 mote_status render_limit_tiles_cuda(mote_renderer *renderer, const splat_pass *pass, const splat_tiles *tiles) {
@@ -430,6 +433,8 @@ mote_status render_limit_tiles_cuda(mote_renderer *renderer, const splat_pass *p
 
 mote_status render_show_tiles_cuda(mote_renderer *renderer, const splat_pass *pass, const splat_tiles *tiles) {
     const render_frame_cuda *frame = (const render_frame_cuda *)renderer->frame;
+    CUDA_LAUNCH(renderer->device, show_few_tiles, tiles->count, SAMPLES, *pass, *tiles, frame->screen, renderer->points,
+                frame->samples, frame->shown);
     CUDA_LAUNCH(renderer->device, show_tiles, tiles->count, SAMPLES, *pass, *tiles, frame->screen, renderer->points,
                 frame->samples, frame->shown);
     return cuda_launched(renderer->device, "drawing splats");
