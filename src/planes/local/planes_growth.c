@@ -8,6 +8,8 @@
 
 #define TURNS            16
 #define MANY_POINTS      40000.0 /* near a growth: where there are more, it settles with fewer of them first */
+#define LARGE_SAMPLE     65536u  /* points: in more, planes have few of all, and what has many is mostly none: there */
+#define MANY_OF_LARGE    8192.0  /*   so many are enough to tell */
 #define FIRST_REACH      4.0     /* times the points of its patch: about as many are near it at first */
 #define BESIDE           9.0     /* noises: how far from the plane points are beside it: as many volumes as in it */
 #define POINTS_A_CELL    8.0
@@ -52,6 +54,9 @@
 #define FILLED_BY_CHANCE 0.7   /* and so much less, of one point */
 #define LAYER_SHARE      0.05  /* of a cell: how near to an exact plane points are those of other layers */
 #define MAX_LAYERS       1.0   /* points of these, to those of the plane */
+#define ENOUGH_TO_TELL   400.0 /* points of a component that tell early that it will come to nothing */
+#define FAR_STRUCTURE    0.4   /* structure that no turn takes away any more */
+#define FAR_GOING_ON     0.3   /* share of the rim, twice one after the other, of a centred one */
 #define TOLD_NOISE       1.5   /* floors: below, points say nothing of how they lie about the plane */
 
 /* ---- what comes to nothing */
@@ -559,20 +564,56 @@ void planes_take_level(planes_growth *g, uint32_t level) {
 }
 
 /* Thins the points out where very many are near. near: of the sample, about. */
-static void take_fewer(planes_growth *g, double near) {
+static void take_fewer(const planes_local *s, planes_growth *g, double near) {
+    const double many = s->sample->count > LARGE_SAMPLE ? MANY_OF_LARGE : MANY_POINTS;
     uint32_t level = 0;
-    while (level + 1 < PLANES_LOCAL_LEVELS && near > MANY_POINTS * (double)(1u << level)) level++;
+    while (level + 1 < PLANES_LOCAL_LEVELS && near > many * (double)(1u << level)) level++;
     if (level > g->level) planes_take_level(g, level);
+}
+
+/* The share of the variance between the cells of the component that was fitted last. Distances of cells are in the
+   scratch. */
+static double structure_so_far(const planes_local *s, const planes_growth *g) {
+    double squares = 0;
+    const uint32_t count = (uint32_t)g->count;
+    for (uint32_t k = 0; k < count; k++) {
+        const double distance = (double)s->near_distance[s->component[k]];
+        squares += distance * distance;
+    }
+    return structure_of(s, g, squares, count);
+}
+
+/* Whether a growth of many points, which would go on for long, will come to nothing: among planes of a known noise it
+   is noisier, and bent; centred, it goes on to one side.
+   laid   the growth as its component was laid out
+   first  it is in its first turn */
+static bool is_in_vain(planes_local *s, const planes_growth *laid, bool first, planes_growth *g) {
+    if (g->count < ENOUGH_TO_TELL || g->turned || g->self >= 0) return false;
+    if (g->centred) {
+        planes_growth now = *g;
+        now.noise = laid->noise;
+        sum_distances(s, &now);
+        g->going_on = going_on(s, &now);
+        if (laid->going_on <= FAR_GOING_ON || g->going_on <= FAR_GOING_ON) return false;
+        return !refuse(g, MOTE_PLANES_STRUCTURE, g->going_on, MAX_GOING_ON);
+    }
+    if (first || g->max_noise <= 0 || g->measured_noise <= MAX_NOISE * g->max_noise) return false;
+    sum_distances(s, laid);
+    if (structure_so_far(s, g) <= FAR_STRUCTURE) return false;
+    return !refuse(g, MOTE_PLANES_UNLIKE, g->measured_noise, MAX_NOISE * g->max_noise);
 }
 
 /* Turns until it stays as it is. fewer: points may be thinned out. */
 static bool settle(planes_local *s, const planes_patch *patch, bool fewer, planes_growth *g) {
     double before = 0, near = FIRST_REACH * (double)patch->count * patch->stride;
     for (int turn = 0; turn < TURNS; turn++) {
-        if (fewer) take_fewer(g, near);
+        if (fewer) take_fewer(s, g, near);
         planes_perpendicular(g->normal, g->u, g->v);
         look_farther(g);
-        if (!lay_component(s, g, g->radius) || !fit_component(s, g) || is_something_else(s, patch, g)) return false;
+        if (!lay_component(s, g, g->radius)) return false;
+        const planes_growth laid = *g;
+        if (!fit_component(s, g) || is_something_else(s, patch, g)) return false;
+        if (is_in_vain(s, &laid, turn == 0, g)) return false;
         const double points = planes_growth_points(g);
         const bool settled = fabs(points - before) < SETTLED * before && g->farthest + 2 * g->cell < g->look;
         g->cell = turn == 0 ? fmin(next_cell(s, g), 2 * g->cell) : next_cell(s, g);
