@@ -4,8 +4,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "math/simd.h"
 #include "planes/local/planes_local.h"
 
+#define LANES            PLANES_LOCAL_LANES
 #define TURNS            16
 #define MANY_POINTS      40000.0 /* near a growth: where there are more, it settles with fewer of them first */
 #define LARGE_SAMPLE     65536u  /* points: in more, planes have few of all, and what has many is mostly none: there */
@@ -156,27 +158,39 @@ static uint32_t close_leaning_cells(planes_local *s, const planes_growth *g, uin
     return open;
 }
 
+/* Bits of those of LANES near points that are so near to the plane and to the middle that a component may begin there.
+ */
+SIMD_INLINE uint32_t begins_at(const planes_local *s, uint32_t first, simd_d reach, simd_d radius2) {
+    const simd_f away = simd_f_load(s->near_distance + first);
+    const simd_d distance = simd_f_to_d(simd_f_max(away, simd_f_sub(simd_f_set(0), away)));
+    const simd_d u = simd_f_to_d(simd_f_load(s->near_u + first)), v = simd_f_to_d(simd_f_load(s->near_v + first));
+    const simd_d far2 = simd_d_add(simd_d_mul(u, u), simd_d_mul(v, v));
+    const uint32_t rest = s->near_count - first, valid = rest < LANES ? (1u << rest) - 1 : 255;
+    return ~(simd_d_above(distance, reach) | simd_d_above(far2, radius2)) & valid;
+}
+
 /* Marks the cells of the component with the most points, of those that begin within radius, by 1, and no others. */
 static bool find_component(planes_local *s, planes_growth *g, double radius) {
     const double significant = g->strays + 2 * sqrt(g->strays) + 1;
     const double between = g->strays + STRAY_SHARE * (g->density - g->strays);
     const double min = ceil(fmax(MIN_CELL, fmin(significant, between)));
-    const double reach = 2 * g->noise, radius2 = radius * radius;
+    const simd_d reach = simd_d_set(2 * g->noise), radius2 = simd_d_set(radius * radius);
     const uint32_t count = s->near_count, cells = g->columns * g->rows, *near_cell = s->near_cell;
     uint32_t open = close_cells(s, cells, (uint32_t)min);
     if (g->centred) open = close_leaning_cells(s, g, open);
     uint64_t best_points = 0, points_of[MAX_NUMBER];
     uint8_t number = 2, best = 0, *mark = s->cell_mark;
-    for (uint32_t i = 0; i < count && number < MAX_NUMBER && open > 0; i++) {
-        if (mark[near_cell[i]] != 0) continue;
-        const double u = (double)s->near_u[i], v = (double)s->near_v[i];
-        if (fabs((double)s->near_distance[i]) > reach || u * u + v * v > radius2) continue;
-        const uint64_t points = flood(s, g, near_cell[i], number, &open);
-        if (points > best_points) {
-            best_points = points;
-            best = number;
+    for (uint32_t first = 0; first < count && number < MAX_NUMBER && open > 0; first += LANES) {
+        for (uint32_t bits = begins_at(s, first, reach, radius2); bits != 0 && number < MAX_NUMBER; bits &= bits - 1) {
+            const uint32_t cell = near_cell[first + (uint32_t)__builtin_ctz(bits)];
+            if (mark[cell] != 0) continue;
+            const uint64_t points = flood(s, g, cell, number, &open);
+            if (points > best_points) {
+                best_points = points;
+                best = number;
+            }
+            points_of[number++] = points;
         }
-        points_of[number++] = points;
     }
     g->pieces = 0;
     for (uint8_t k = 2; k < number; k++) {

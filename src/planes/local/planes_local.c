@@ -226,13 +226,25 @@ static bool is_as_claimed(const planes_local *s, const planes_local_claim *claim
     return false;
 }
 
-static bool confirm(planes_local *s, const planes_local_claim *claim, bool pieces) {
-    planes_growth g;
-    uint32_t in = 0;
-    begin_claim(claim, &g);
-    if (planes_measure(s, &g, &in) && is_as_claimed(s, claim, pieces, in, &g)) return true;
-    planes_refuse_growth(s, &g, fmax(g.count, in));
-    return false;
+/* A claim that is held against the points. */
+typedef struct planes_confirming {
+    planes_growth growth;
+    uint32_t in; /* points near it, of any component */
+    bool stands;
+} planes_confirming;
+
+/* Side by side: none takes points. */
+static void confirm_all(planes_local *s, const planes_local_claim *claims, uint32_t count, bool pieces,
+                        planes_confirming *confirming) {
+#pragma omp parallel for schedule(dynamic, 1) num_threads((int)s->worker_count)
+    for (int64_t i = 0; i < (int64_t)count; i++) {
+        planes_confirming *one = &confirming[i];
+        planes_local *mine = planes_worker(s);
+        one->in = 0;
+        begin_claim(&claims[i], &one->growth);
+        one->stands = planes_measure(mine, &one->growth, &one->in) &&
+                      is_as_claimed(mine, &claims[i], pieces, one->in, &one->growth);
+    }
 }
 
 mote_status planes_local_confirm(mote_context *ctx, const planes_sample *sample, const planes_local_params *params,
@@ -240,12 +252,19 @@ mote_status planes_local_confirm(mote_context *ctx, const planes_sample *sample,
     planes_local search;
     *all_stand = false;
     if (sample->count == 0) return MOTE_OK;
-    const mote_status status = open_search(&search, ctx, sample, params);
+    mote_status status = open_search(&search, ctx, sample, params);
+    planes_confirming *confirming = mote_alloc(ctx, count * sizeof *confirming, "planes search");
+    if (status == MOTE_OK && confirming == NULL) status = MOTE_ERROR_MEMORY;
+    if (status == MOTE_OK) status = planes_open_workers(&search);
+    if (status == MOTE_OK) confirm_all(&search, claims, count, pieces, confirming);
     *all_stand = status == MOTE_OK;
     for (uint32_t i = 0; i < count && status == MOTE_OK; i++) {
-        *all_stand = confirm(&search, &claims[i], pieces) && *all_stand;
-        if (!*all_stand && params->refusals == NULL) break;
+        const planes_growth *g = &confirming[i].growth;
+        if (confirming[i].stands) continue;
+        planes_refuse_growth(&search, g, fmax(g->count, confirming[i].in));
+        *all_stand = false;
     }
+    mote_free(ctx, confirming);
     close_search(&search);
     return status;
 }

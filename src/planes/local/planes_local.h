@@ -149,7 +149,7 @@ typedef struct planes_local {
     uint32_t *near_cell;
     uint32_t *component; /* of the near points, those of the component */
     uint32_t cell_capacity;
-    uint32_t *cell_in, *cell_beside; /* points; beside: below and above */
+    uint32_t *cell_in, *cell_beside; /* points; beside: below and above; of a grid one follows the other */
     uint8_t *cell_mark;
     uint32_t *cell_stack;
     float *cell_sum; /* of distances */
@@ -214,6 +214,8 @@ mote_status planes_reserve_scratch(planes_local *search);
 /* Takes memory for as many growths side by side as there are threads; freed with the search. */
 mote_status planes_open_workers(planes_local *search);
 void planes_close_workers(planes_local *search);
+/* The search as this thread of a parallel region has it, of worker_count threads. */
+planes_local *planes_worker(planes_local *search);
 /* Grows patches side by side; none takes points. Each becomes what planes_grow makes of it; the scratch is lost. */
 void planes_grow_all(planes_local *search, planes_growing *growing, uint32_t count);
 

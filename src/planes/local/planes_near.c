@@ -212,33 +212,31 @@ bool planes_lay_grid(const planes_local *s, planes_growth *g) {
     return true;
 }
 
-/* The cells of some of the near points. */
-static void find_cells(const planes_local *s, const planes_growth *g, uint32_t first, uint32_t count) {
+/* The cells of some of the near points, and which counter of the grid each adds to. */
+static void find_cells(const planes_local *s, const planes_growth *g, uint32_t first, uint32_t count,
+                       uint32_t *restrict counter) {
     const float by = (float)(1 / g->cell), low_u = (float)g->low_u, low_v = (float)g->low_v;
-    const float *u = s->near_u + first, *v = s->near_v + first;
-    const int32_t columns = (int32_t)g->columns;
-    uint32_t *restrict cell = s->near_cell + first;
+    const float reach = (float)(PLANES_REACH_NOISES * g->noise);
+    const float *u = s->near_u + first, *v = s->near_v + first, *distance = s->near_distance + first;
+    const int32_t columns = (int32_t)g->columns, cells = (int32_t)(g->columns * g->rows);
+    uint32_t *restrict near_cell = s->near_cell + first;
     for (uint32_t i = 0; i < count; i++) {
         const int32_t column = (int32_t)((u[i] - low_u) * by), row = (int32_t)((v[i] - low_v) * by);
-        cell[i] = (uint32_t)(row * columns + column);
+        const int32_t cell = row * columns + column, off = cells + cell + (int32_t)(distance[i] > 0);
+        near_cell[i] = (uint32_t)cell;
+        counter[i] = (uint32_t)(cell + (off & -(int32_t) !(fabsf(distance[i]) <= reach)));
     }
 }
 
 void planes_count_cells(planes_local *s, const planes_growth *g) {
     const uint32_t cells = g->columns * g->rows;
-    const float reach = (float)(PLANES_REACH_NOISES * g->noise);
-    const float *distance = s->near_distance;
-    const uint32_t *cell = s->near_cell;
-    uint32_t *in = s->cell_in, *beside = s->cell_beside;
-    memset(in, 0, cells * sizeof *in);
-    memset(beside, 0, 2 * (uint64_t)cells * sizeof *beside);
+    uint32_t counter[PIECE], *counters = s->cell_in;
+    s->cell_beside = s->cell_in + cells;
+    memset(counters, 0, 3 * (uint64_t)cells * sizeof *counters);
     memset(s->cell_mark, 0, cells);
     for (uint32_t first = 0; first < s->near_count; first += PIECE) {
-        const uint32_t rest = s->near_count - first, last = first + (rest < PIECE ? rest : PIECE);
-        find_cells(s, g, first, last - first);
-        for (uint32_t i = first; i < last; i++) {
-            uint32_t *on = in + cell[i], *off = beside + 2 * cell[i] + (distance[i] > 0);
-            (*(fabsf(distance[i]) <= reach ? on : off))++;
-        }
+        const uint32_t rest = s->near_count - first, count = rest < PIECE ? rest : PIECE;
+        find_cells(s, g, first, count, counter);
+        for (uint32_t i = 0; i < count; i++) counters[counter[i]]++;
     }
 }

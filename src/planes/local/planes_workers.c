@@ -30,8 +30,7 @@ static uint64_t lay_scratch(planes_local *s, uint8_t *memory) {
     s->near_v = lay_array(memory, points * sizeof *s->near_v, &bytes);
     s->near_cell = lay_array(memory, points * sizeof *s->near_cell, &bytes);
     s->component = lay_array(memory, points * sizeof *s->component, &bytes);
-    s->cell_in = lay_array(memory, cells * sizeof *s->cell_in, &bytes);
-    s->cell_beside = lay_array(memory, 2 * cells * sizeof *s->cell_beside, &bytes);
+    s->cell_in = lay_array(memory, 3 * cells * sizeof *s->cell_in, &bytes);
     s->cell_mark = lay_array(memory, cells * sizeof *s->cell_mark, &bytes);
     s->cell_stack = lay_array(memory, cells * sizeof *s->cell_stack, &bytes);
     s->cell_sum = lay_array(memory, cells * sizeof *s->cell_sum, &bytes);
@@ -77,6 +76,11 @@ void planes_close_workers(planes_local *s) {
     mote_free(s->ctx, s->workers);
 }
 
+planes_local *planes_worker(planes_local *s) {
+    const int thread = mote_thread_number();
+    return thread == 0 ? s : &s->workers[thread - 1];
+}
+
 static void grow_one(planes_local *s, planes_growing *one) {
     one->stands = planes_grow(s, &one->patch, one->max_noise, one->max_cell, one->self, &one->growth) &&
                   planes_growth_stands(s, &one->growth);
@@ -84,8 +88,5 @@ static void grow_one(planes_local *s, planes_growing *one) {
 
 void planes_grow_all(planes_local *s, planes_growing *growing, uint32_t count) {
 #pragma omp parallel for schedule(dynamic, 1) num_threads((int)s->worker_count)
-    for (int64_t i = 0; i < (int64_t)count; i++) {
-        const int thread = mote_thread_number();
-        grow_one(thread == 0 ? s : &s->workers[thread - 1], &growing[i]);
-    }
+    for (int64_t i = 0; i < (int64_t)count; i++) grow_one(planes_worker(s), &growing[i]);
 }
