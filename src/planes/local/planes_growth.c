@@ -577,9 +577,12 @@ void planes_take_level(planes_growth *g, uint32_t level) {
     g->level = level;
 }
 
+/* Whether planes have few of all points. */
+static bool is_large(const planes_local *s) { return s->sample->count > LARGE_SAMPLE; }
+
 /* Thins the points out where very many are near. near: of the sample, about. */
 static void take_fewer(const planes_local *s, planes_growth *g, double near) {
-    const double many = s->sample->count > LARGE_SAMPLE ? MANY_OF_LARGE : MANY_POINTS;
+    const double many = is_large(s) ? MANY_OF_LARGE : MANY_POINTS;
     uint32_t level = 0;
     while (level + 1 < PLANES_LOCAL_LEVELS && near > many * (double)(1u << level)) level++;
     if (level > g->level) planes_take_level(g, level);
@@ -598,12 +601,13 @@ static double structure_so_far(const planes_local *s, const planes_growth *g) {
 }
 
 /* Whether a growth of many points, which would go on for long, will come to nothing: among planes of a known noise it
-   is noisier, and bent; centred, it goes on to one side.
+   is noisier, and bent; centred, among very many points, it goes on to one side.
    laid   the growth as its component was laid out
    first  it is in its first turn */
 static bool is_in_vain(planes_local *s, const planes_growth *laid, bool first, planes_growth *g) {
     if (g->count < ENOUGH_TO_TELL || g->turned || g->self >= 0) return false;
     if (g->centred) {
+        if (!is_large(s)) return false;
         planes_growth now = *g;
         now.noise = laid->noise;
         sum_distances(s, &now);

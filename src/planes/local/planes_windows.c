@@ -18,7 +18,7 @@
 #define MIN_WINDOW       32u
 #define SIZES            9u /* each twice the one before: up to 8192 points */
 #define PARTS_A_THREAD   8u /* of the windows, at least, if there are so many */
-#define MAX_AT_ONCE      16
+#define MAX_AT_ONCE      16u
 #define TRIALS           32u
 #define TURNS            3u   /* patches one after the other of a window, each without the points of those before */
 #define PATCHES          6u   /* of a window at most */
@@ -348,11 +348,14 @@ static void search_one(const planes_local *search, const window_list *windows, u
 static void search_windows(planes_local *search, const window_list *windows, const double *count_log,
                            uint32_t *counts) {
     const uint32_t threads = (uint32_t)search->ctx->threads, parts = windows->count / (PARTS_A_THREAD * threads);
-    const int at_once = parts < 1 ? 1 : parts < MAX_AT_ONCE ? (int)parts : MAX_AT_ONCE;
-#pragma omp parallel for schedule(dynamic, at_once) num_threads(search->ctx->threads)
-    for (int64_t i = 0; i < (int64_t)windows->count; i++) {
-        const uint32_t number = windows->count - 1 - (uint32_t)i;
-        search_one(search, windows, number, count_log, search->patches + PATCHES * (uint64_t)number, &counts[number]);
+    const uint32_t at_once = parts < 1 ? 1 : parts < MAX_AT_ONCE ? parts : MAX_AT_ONCE;
+    const int64_t batches = ((int64_t)windows->count + at_once - 1) / at_once;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(search->ctx->threads)
+    for (int64_t batch = batches - 1; batch >= 0; batch--) {
+        const uint32_t first = (uint32_t)batch * at_once, rest = windows->count - first;
+        for (uint32_t i = first; i < first + (rest < at_once ? rest : at_once); i++) {
+            search_one(search, windows, i, count_log, search->patches + PATCHES * (uint64_t)i, &counts[i]);
+        }
     }
 }
 
