@@ -81,6 +81,10 @@ SIMD_INLINE simd_d simd_d_load(const double *at) {
     const simd_d a = {_mm256_loadu_pd(at), _mm256_loadu_pd(at + 4)};
     return a;
 }
+SIMD_INLINE simd_d simd_d_add(simd_d a, simd_d b) {
+    const simd_d c = {_mm256_add_pd(a.low, b.low), _mm256_add_pd(a.high, b.high)};
+    return c;
+}
 SIMD_INLINE simd_d simd_d_sub(simd_d a, simd_d b) {
     const simd_d c = {_mm256_sub_pd(a.low, b.low), _mm256_sub_pd(a.high, b.high)};
     return c;
@@ -218,6 +222,7 @@ SIMD_INLINE simd_i simd_f_bits(simd_f a) {
 
 SIMD_INLINE simd_d simd_d_set(double value) { SIMD_EACH(simd_d, value); }
 SIMD_INLINE simd_d simd_d_load(const double *at) { SIMD_EACH(simd_d, at[l]); }
+SIMD_INLINE simd_d simd_d_add(simd_d a, simd_d b) { SIMD_EACH(simd_d, a.lane[l] + b.lane[l]); }
 SIMD_INLINE simd_d simd_d_sub(simd_d a, simd_d b) { SIMD_EACH(simd_d, a.lane[l] - b.lane[l]); }
 SIMD_INLINE simd_d simd_d_mul(simd_d a, simd_d b) { SIMD_EACH(simd_d, a.lane[l] * b.lane[l]); }
 SIMD_INLINE simd_d simd_d_max(simd_d a, simd_d b) { SIMD_EACH(simd_d, a.lane[l] > b.lane[l] ? a.lane[l] : b.lane[l]); }

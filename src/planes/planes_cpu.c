@@ -40,6 +40,7 @@ static void release_points(planes_points *points) {
     mote_free(ctx, p->label);
     mote_free(ctx, p->free_points);
     mote_free(ctx, p->blocks);
+    mote_free(ctx, p->groups);
     planes_sample_free(ctx, &p->chosen);
     mote_free(ctx, p->counters);
     planes_footprint_free_cpu(p);
@@ -155,10 +156,29 @@ static planes_block box_of(const planes_cpu *p, uint32_t b) {
     return block;
 }
 
+/* The box of a group of blocks. */
+static planes_block group_of(const planes_cpu *p, uint32_t g) {
+    const uint32_t first = g * PLANES_GROUP, rest = p->block_count - first;
+    const uint32_t last = first + (rest < PLANES_GROUP ? rest : PLANES_GROUP);
+    planes_block group;
+    for (int k = 0; k < 3; k++) {
+        float low = INFINITY, high = -INFINITY;
+        for (uint32_t b = first; b < last; b++) {
+            low = fminf(low, p->blocks[b].middle[k] - p->blocks[b].half[k]);
+            high = fmaxf(high, p->blocks[b].middle[k] + p->blocks[b].half[k]);
+        }
+        group.middle[k] = 0.5f * (low + high);
+        group.half[k] = 0.5f * (high - low);
+    }
+    return group;
+}
+
 static void make_blocks(planes_cpu *p) {
     p->block_count = (uint32_t)(((uint64_t)p->base.count + PLANES_BLOCK - 1) / PLANES_BLOCK);
+    p->group_count = (p->block_count + PLANES_GROUP - 1) / PLANES_GROUP;
 #pragma omp parallel for schedule(static) num_threads(p->base.ctx->threads)
     for (int64_t b = 0; b < (int64_t)p->block_count; b++) p->blocks[b] = box_of(p, (uint32_t)b);
+    for (uint32_t g = 0; g < p->group_count; g++) p->groups[g] = group_of(p, g);
 }
 
 static mote_status make_arrays(planes_cpu *p) {
@@ -171,6 +191,7 @@ static mote_status make_arrays(planes_cpu *p) {
     p->label = mote_alloc(ctx, points * sizeof *p->label, "planes labels");
     p->free_points = mote_alloc(ctx, points * sizeof *p->free_points, "planes labels");
     p->blocks = mote_alloc(ctx, (points / PLANES_BLOCK + 1) * sizeof *p->blocks, "planes points");
+    p->groups = mote_alloc(ctx, (points / PLANES_BLOCK / PLANES_GROUP + 1) * sizeof *p->groups, "planes points");
     if (p->base.normals) p->normal = mote_alloc(ctx, points * sizeof *p->normal, "planes normals");
     p->order = mote_alloc(ctx, all * sizeof *p->order, "planes order");
     p->capacity = points;

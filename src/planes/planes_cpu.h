@@ -6,6 +6,7 @@
 #include "planes/vote/planes_grid.h"
 
 #define PLANES_BLOCK 256u /* consecutive points that share a box */
+#define PLANES_GROUP 16u  /* consecutive blocks that share one */
 
 /* Middle and half size of a block's box, in steps. */
 typedef struct planes_block {
@@ -29,7 +30,8 @@ typedef struct planes_cpu {
     int32_t *label;       /* -1: none */
     uint8_t *free_points; /* 1 or 0; after relabel the odds of the point's cell */
     planes_block *blocks; /* [block_count] */
-    uint32_t block_count;
+    planes_block *groups; /* [group_count] around PLANES_GROUP blocks each */
+    uint32_t block_count, group_count;
     uint64_t free_count;
     uint64_t capacity;    /* of the arrays above, points */
     planes_sample chosen; /* memory of voters that are some of the points */
@@ -64,11 +66,6 @@ static inline int32_t planes_next_label(const int32_t *label, uint32_t count, in
     }
     return min <= INT32_MAX ? last + 1 + (int32_t)min : -1;
 }
-
-/* Writes those planes into list that may have points of a block within reach times their own reach: that number of the
-   tolerance or, if larger, the guard. Returns how many. */
-uint32_t planes_of_block(const planes_block *block, const planes_plane *planes, uint32_t count, float tolerances,
-                         uint32_t *list);
 
 mote_status planes_read_sample_cpu(planes_points *points, uint32_t max, planes_sample *sample);
 mote_status planes_vote_cpu(planes_points *points, const planes_voting *how, planes_peak *peaks, uint32_t *count);

@@ -107,6 +107,24 @@ static void roofs_of_a_tile_are_found(void **state) {
     }
 }
 
+/* Patches that are grown ahead of their turn, side by side, become what they would one after the other: among hills,
+   where nearly all come to nothing, and where planes take points from each other all the time. */
+static void threads_grow_patches_alike(void **state) {
+    (void)state;
+    static const struct {
+        planes_scene_kind kind;
+        uint64_t seed, points;
+    } scenes[] = {{PLANES_SCENE_TILE, 5, 70000}, {PLANES_SCENE_TILE, 2, 30000}, {PLANES_SCENE_STAIRS, 5, 10000}};
+    for (uint64_t i = 0; i < sizeof scenes / sizeof *scenes; i++) {
+        const planes_scene_params p = planes_scenes_params(scenes[i].kind, scenes[i].seed, scenes[i].points);
+        double seconds = 0;
+        const uint64_t alone = planes_scenes_hash(&p, 1, &seconds);
+        for (int threads = 2; threads <= 20; threads += 9) {
+            assert_true(planes_scenes_hash(&p, threads, &seconds) == alone);
+        }
+    }
+}
+
 /* ---- sizes and scales */
 
 /* Of 5,000 points planes have 25 or more: all kinds together, what was measured of seeds 0 to 3 and 1 % more. */
@@ -214,6 +232,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(planes_of_bodies_are_turned_together),
         cmocka_unit_test(panes_are_told_from_their_wall),
         cmocka_unit_test(roofs_of_a_tile_are_found),
+        cmocka_unit_test(threads_grow_patches_alike),
         cmocka_unit_test(bodies_split_alike),
         cmocka_unit_test(bodies_survive_failing_allocations),
         cmocka_unit_test(bodies_cancel_at_every_step),

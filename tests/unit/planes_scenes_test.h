@@ -14,6 +14,10 @@ void planes_scenes_print(const char *name, const planes_scene_score *s, double s
 
 /* planes_scenes_test_tables.c */
 
+/* A hash of the answer to a scene: labels, planes, hulls, facts; of odd seeds also what was refused. seconds: added to.
+ */
+uint64_t planes_scenes_hash(const planes_scene_params *p, int threads, double *seconds);
+
 /* The commands that planes_scenes_test.c describes. asked: out, whether there is one; returns the exit status. */
 int planes_scenes_command(int argc, char **argv, bool *asked);
 

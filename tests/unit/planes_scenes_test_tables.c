@@ -184,34 +184,41 @@ static uint64_t hash_answer(const mote_planes *planes, const int32_t *labels, ui
 }
 
 /* What was refused is asked for every second time, as it leaves fewer ways to stop early. */
+uint64_t planes_scenes_hash(const planes_scene_params *p, int threads, double *seconds) {
+    mote_context *ctx = test_context(threads);
+    int32_t *labels = planes_scene_array(p->points, sizeof *labels);
+    planes_scene scene;
+    mote_planes *planes;
+    planes_scene_make(ctx, p, NULL, &scene);
+    mote_planes_params params = mote_planes_defaults();
+    params.components = p->kind == PLANES_SCENE_FACADE;
+    params.explain = p->seed % 2 == 1;
+    const clock_t start = clock();
+    assert_int_equal(mote_planes_find(ctx, scene.cloud, &params, labels, &planes), MOTE_OK);
+    *seconds += (double)(clock() - start) / CLOCKS_PER_SEC;
+    const uint64_t hash = hash_answer(planes, labels, p->points);
+    mote_planes_destroy(planes);
+    planes_scene_free(&scene);
+    free(labels);
+    mote_context_destroy(ctx);
+    return hash;
+}
+
 static int print_hashes(uint64_t first, uint64_t last, uint64_t points, uint64_t only) {
-    mote_context *ctx = test_context(1);
-    int32_t *labels = planes_scene_array(points, sizeof *labels);
     double all_seconds = 0;
     for (uint64_t kind = 0; kind < PLANES_SCENE_KINDS; kind++) {
         for (uint64_t seed = first; seed <= last; seed++) {
             const planes_scene_params p = planes_scenes_params(kind, seed, points);
-            planes_scene scene;
-            mote_planes *planes;
+            double seconds = 0;
             if (only < PLANES_SCENE_KINDS && kind != only) continue;
-            planes_scene_make(ctx, &p, NULL, &scene);
-            mote_planes_params params = mote_planes_defaults();
-            params.components = p.kind == PLANES_SCENE_FACADE;
-            params.explain = seed % 2 == 1;
-            const clock_t start = clock();
-            assert_int_equal(mote_planes_find(ctx, scene.cloud, &params, labels, &planes), MOTE_OK);
-            const double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
+            const uint64_t hash = planes_scenes_hash(&p, 1, &seconds);
             printf("%-16s %2llu  %016llx  %.3f s\n", planes_scene_name(p.kind), (unsigned long long)seed,
-                   (unsigned long long)hash_answer(planes, labels, points), seconds);
+                   (unsigned long long)hash, seconds);
             fflush(stdout);
             all_seconds += seconds;
-            mote_planes_destroy(planes);
-            planes_scene_free(&scene);
         }
     }
     printf("all %.2f s\n", all_seconds);
-    free(labels);
-    mote_context_destroy(ctx);
     return 0;
 }
 

@@ -2,18 +2,22 @@
    not look at it: that changes no answer. */
 #include "planes/planes_cpu.h"
 
-uint32_t planes_of_block(const planes_block *block, const planes_plane *planes, uint32_t count, float tolerances,
-                         uint32_t *list) {
+/* Writes those planes into list that may have points of a box within that number of their tolerances or, if larger,
+   their guard. Returns how many. from: the planes that are asked about; NULL: all */
+static uint32_t planes_of_box(const planes_block *box, const planes_plane *planes, const uint32_t *from, uint32_t count,
+                              float tolerances, uint32_t *list) {
     uint32_t found = 0;
     for (uint32_t i = 0; i < count; i++) {
-        if (planes_box_is_near(&planes[i], block->middle, block->half, tolerances)) list[found++] = i;
+        const uint32_t plane = from != NULL ? from[i] : i;
+        if (planes_box_is_near(&planes[plane], box->middle, box->half, tolerances)) list[found++] = plane;
     }
     return found;
 }
 
 /* What a thread keeps: planes near its block, and of the block's points the nearest plane so far. */
 typedef struct block_work {
-    uint32_t *list;
+    uint32_t *list, *of_group; /* planes near the block, and near its group */
+    uint32_t group_count;
     planes_sums *sums;
     int32_t best[PLANES_BLOCK], first[PLANES_BLOCK];
     int32_t min[PLANES_BLOCK]; /* a distance as bits: where no float is negative, they have the same order */
@@ -155,9 +159,15 @@ static void add_bands(const planes_plane *plane, const block_points *points, blo
     to->in_bands[1] += above;
 }
 
-static void sum_block(const planes_cpu *p, const planes_plane *planes, uint32_t count, uint32_t b, block_work *work) {
+/* Planes near the block, of those near its group. */
+static uint32_t list_planes(const planes_cpu *p, const planes_plane *planes, uint32_t b, float tolerances,
+                            block_work *work) {
+    return planes_of_box(&p->blocks[b], planes, work->of_group, work->group_count, tolerances, work->list);
+}
+
+static void sum_block(const planes_cpu *p, const planes_plane *planes, uint32_t b, block_work *work) {
     const block_points points = points_of(p, b);
-    const uint32_t near = planes_of_block(&p->blocks[b], planes, count, 3.0f, work->list);
+    const uint32_t near = list_planes(p, planes, b, 3.0f, work);
     if (near == 0) return;
     find_nearest(planes, &points, near, work);
     for (uint32_t k = 0; k < near; k++) {
@@ -187,6 +197,7 @@ static void add_sums(planes_sums *to, const planes_sums *from) {
 static void free_work(mote_context *ctx, block_work *work) {
     for (int t = 0; work != NULL && t < ctx->threads; t++) {
         mote_free(ctx, work[t].list);
+        mote_free(ctx, work[t].of_group);
         mote_free(ctx, work[t].sums);
     }
     mote_free(ctx, work);
@@ -197,8 +208,9 @@ static block_work *make_work(mote_context *ctx, uint32_t planes) {
     bool all = work != NULL;
     for (int t = 0; all && t < ctx->threads; t++) {
         work[t].list = mote_alloc(ctx, planes * sizeof *work[t].list, "planes sums");
+        work[t].of_group = mote_alloc(ctx, planes * sizeof *work[t].of_group, "planes sums");
         work[t].sums = mote_alloc_zero(ctx, planes * sizeof *work[t].sums, "planes sums");
-        all = work[t].list != NULL && work[t].sums != NULL;
+        all = work[t].list != NULL && work[t].of_group != NULL && work[t].sums != NULL;
     }
     if (all) return work;
     free_work(ctx, work);
@@ -212,13 +224,22 @@ static void join_sums(mote_context *ctx, const block_work *work, uint32_t count,
     }
 }
 
+static uint32_t first_of_group(int64_t g) { return (uint32_t)g * PLANES_GROUP; }
+
+static uint32_t end_of_group(const planes_cpu *p, int64_t g) {
+    const uint32_t end = first_of_group(g) + PLANES_GROUP;
+    return end < p->block_count ? end : p->block_count;
+}
+
 static mote_status sum_nearest(planes_points *points, const planes_plane *planes, uint32_t count, planes_sums *sums) {
     const planes_cpu *p = planes_on_cpu(points);
     block_work *work = make_work(points->ctx, count);
     if (work == NULL) return MOTE_ERROR_MEMORY;
-#pragma omp parallel for schedule(dynamic, 16) num_threads(points->ctx->threads)
-    for (int64_t b = 0; b < (int64_t)p->block_count; b++) {
-        sum_block(p, planes, count, (uint32_t)b, &work[mote_thread_number()]);
+#pragma omp parallel for schedule(dynamic, 1) num_threads(points->ctx->threads)
+    for (int64_t g = 0; g < (int64_t)p->group_count; g++) {
+        block_work *mine = &work[mote_thread_number()];
+        mine->group_count = planes_of_box(&p->groups[g], planes, NULL, count, 3.0f, mine->of_group);
+        for (uint32_t b = first_of_group(g); b < end_of_group(p, g); b++) sum_block(p, planes, b, mine);
     }
     join_sums(points->ctx, work, count, sums);
     free_work(points->ctx, work);
@@ -248,21 +269,27 @@ static uint32_t mark_free(const planes_plane *planes, const block_points *points
     return found;
 }
 
+/* Returns how many points of a block are free. */
+static uint32_t label_block(const planes_cpu *p, const planes_plane *planes, uint32_t b, block_work *work) {
+    const block_points points = points_of(p, b);
+    const uint64_t first = (uint64_t)b * PLANES_BLOCK;
+    const uint32_t near = list_planes(p, planes, b, 1.0f, work);
+    find_nearest(planes, &points, near, work);
+    memcpy(p->label + first, work->best, points.count * sizeof *p->label);
+    return mark_free(planes, &points, near, work, p->free_points + first);
+}
+
 static mote_status label_nearest(planes_points *points, const planes_plane *planes, uint32_t count,
                                  uint64_t *free_points) {
     planes_cpu *p = planes_on_cpu(points);
     block_work *work = make_work(points->ctx, count);
     uint64_t found = 0;
     if (work == NULL) return MOTE_ERROR_MEMORY;
-#pragma omp parallel for schedule(dynamic, 16) num_threads(points->ctx->threads) reduction(+ : found)
-    for (int64_t b = 0; b < (int64_t)p->block_count; b++) {
+#pragma omp parallel for schedule(dynamic, 1) num_threads(points->ctx->threads) reduction(+ : found)
+    for (int64_t g = 0; g < (int64_t)p->group_count; g++) {
         block_work *mine = &work[mote_thread_number()];
-        const block_points some = points_of(p, (uint32_t)b);
-        const uint64_t first = (uint64_t)b * PLANES_BLOCK;
-        const uint32_t near = planes_of_block(&p->blocks[b], planes, count, 1.0f, mine->list);
-        find_nearest(planes, &some, near, mine);
-        memcpy(p->label + first, mine->best, some.count * sizeof *p->label);
-        found += mark_free(planes, &some, near, mine, p->free_points + first);
+        mine->group_count = planes_of_box(&p->groups[g], planes, NULL, count, 1.0f, mine->of_group);
+        for (uint32_t b = first_of_group(g); b < end_of_group(p, g); b++) found += label_block(p, planes, b, mine);
     }
     free_work(points->ctx, work);
     p->free_count = *free_points = found;

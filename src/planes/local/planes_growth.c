@@ -4,10 +4,14 @@
 #include <math.h>
 #include <string.h>
 
+#include "math/simd.h"
 #include "planes/local/planes_local.h"
 
+#define LANES            PLANES_LOCAL_LANES
 #define TURNS            16
 #define MANY_POINTS      40000.0 /* near a growth: where there are more, it settles with fewer of them first */
+#define LARGE_SAMPLE     65536u  /* points: in more, planes have few of all, and what has many is mostly none: there */
+#define MANY_OF_LARGE    8192.0  /*   so many are enough to tell */
 #define FIRST_REACH      4.0     /* times the points of its patch: about as many are near it at first */
 #define BESIDE           9.0     /* noises: how far from the plane points are beside it: as many volumes as in it */
 #define POINTS_A_CELL    8.0
@@ -52,6 +56,9 @@
 #define FILLED_BY_CHANCE 0.7   /* and so much less, of one point */
 #define LAYER_SHARE      0.05  /* of a cell: how near to an exact plane points are those of other layers */
 #define MAX_LAYERS       1.0   /* points of these, to those of the plane */
+#define ENOUGH_TO_TELL   400.0 /* points of a component that tell early that it will come to nothing */
+#define FAR_STRUCTURE    0.4   /* structure that no turn takes away any more */
+#define FAR_GOING_ON     0.3   /* share of the rim, twice one after the other, of a centred one */
 #define TOLD_NOISE       1.5   /* floors: below, points say nothing of how they lie about the plane */
 
 /* ---- what comes to nothing */
@@ -151,27 +158,39 @@ static uint32_t close_leaning_cells(planes_local *s, const planes_growth *g, uin
     return open;
 }
 
+/* Bits of those of LANES near points that are so near to the plane and to the middle that a component may begin there.
+ */
+SIMD_INLINE uint32_t begins_at(const planes_local *s, uint32_t first, simd_d reach, simd_d radius2) {
+    const simd_f away = simd_f_load(s->near_distance + first);
+    const simd_d distance = simd_f_to_d(simd_f_max(away, simd_f_sub(simd_f_set(0), away)));
+    const simd_d u = simd_f_to_d(simd_f_load(s->near_u + first)), v = simd_f_to_d(simd_f_load(s->near_v + first));
+    const simd_d far2 = simd_d_add(simd_d_mul(u, u), simd_d_mul(v, v));
+    const uint32_t rest = s->near_count - first, valid = rest < LANES ? (1u << rest) - 1 : 255;
+    return ~(simd_d_above(distance, reach) | simd_d_above(far2, radius2)) & valid;
+}
+
 /* Marks the cells of the component with the most points, of those that begin within radius, by 1, and no others. */
 static bool find_component(planes_local *s, planes_growth *g, double radius) {
     const double significant = g->strays + 2 * sqrt(g->strays) + 1;
     const double between = g->strays + STRAY_SHARE * (g->density - g->strays);
     const double min = ceil(fmax(MIN_CELL, fmin(significant, between)));
-    const double reach = 2 * g->noise, radius2 = radius * radius;
+    const simd_d reach = simd_d_set(2 * g->noise), radius2 = simd_d_set(radius * radius);
     const uint32_t count = s->near_count, cells = g->columns * g->rows, *near_cell = s->near_cell;
     uint32_t open = close_cells(s, cells, (uint32_t)min);
     if (g->centred) open = close_leaning_cells(s, g, open);
     uint64_t best_points = 0, points_of[MAX_NUMBER];
     uint8_t number = 2, best = 0, *mark = s->cell_mark;
-    for (uint32_t i = 0; i < count && number < MAX_NUMBER && open > 0; i++) {
-        if (mark[near_cell[i]] != 0) continue;
-        const double u = (double)s->near_u[i], v = (double)s->near_v[i];
-        if (fabs((double)s->near_distance[i]) > reach || u * u + v * v > radius2) continue;
-        const uint64_t points = flood(s, g, near_cell[i], number, &open);
-        if (points > best_points) {
-            best_points = points;
-            best = number;
+    for (uint32_t first = 0; first < count && number < MAX_NUMBER && open > 0; first += LANES) {
+        for (uint32_t bits = begins_at(s, first, reach, radius2); bits != 0 && number < MAX_NUMBER; bits &= bits - 1) {
+            const uint32_t cell = near_cell[first + (uint32_t)__builtin_ctz(bits)];
+            if (mark[cell] != 0) continue;
+            const uint64_t points = flood(s, g, cell, number, &open);
+            if (points > best_points) {
+                best_points = points;
+                best = number;
+            }
+            points_of[number++] = points;
         }
-        points_of[number++] = points;
     }
     g->pieces = 0;
     for (uint8_t k = 2; k < number; k++) {
@@ -558,21 +577,61 @@ void planes_take_level(planes_growth *g, uint32_t level) {
     g->level = level;
 }
 
+/* Whether planes have few of all points. */
+static bool is_large(const planes_local *s) { return s->sample->count > LARGE_SAMPLE; }
+
 /* Thins the points out where very many are near. near: of the sample, about. */
-static void take_fewer(planes_growth *g, double near) {
+static void take_fewer(const planes_local *s, planes_growth *g, double near) {
+    const double many = is_large(s) ? MANY_OF_LARGE : MANY_POINTS;
     uint32_t level = 0;
-    while (level + 1 < PLANES_LOCAL_LEVELS && near > MANY_POINTS * (double)(1u << level)) level++;
+    while (level + 1 < PLANES_LOCAL_LEVELS && near > many * (double)(1u << level)) level++;
     if (level > g->level) planes_take_level(g, level);
+}
+
+/* The share of the variance between the cells of the component that was fitted last. Distances of cells are in the
+   scratch. */
+static double structure_so_far(const planes_local *s, const planes_growth *g) {
+    double squares = 0;
+    const uint32_t count = (uint32_t)g->count;
+    for (uint32_t k = 0; k < count; k++) {
+        const double distance = (double)s->near_distance[s->component[k]];
+        squares += distance * distance;
+    }
+    return structure_of(s, g, squares, count);
+}
+
+/* Whether a growth of many points, which would go on for long, will come to nothing: among planes of a known noise it
+   is noisier, and bent; centred, among very many points, it goes on to one side.
+   laid   the growth as its component was laid out
+   first  it is in its first turn */
+static bool is_in_vain(planes_local *s, const planes_growth *laid, bool first, planes_growth *g) {
+    if (g->count < ENOUGH_TO_TELL || g->turned || g->self >= 0) return false;
+    if (g->centred) {
+        if (!is_large(s)) return false;
+        planes_growth now = *g;
+        now.noise = laid->noise;
+        sum_distances(s, &now);
+        g->going_on = going_on(s, &now);
+        if (laid->going_on <= FAR_GOING_ON || g->going_on <= FAR_GOING_ON) return false;
+        return !refuse(g, MOTE_PLANES_STRUCTURE, g->going_on, MAX_GOING_ON);
+    }
+    if (first || g->max_noise <= 0 || g->measured_noise <= MAX_NOISE * g->max_noise) return false;
+    sum_distances(s, laid);
+    if (structure_so_far(s, g) <= FAR_STRUCTURE) return false;
+    return !refuse(g, MOTE_PLANES_UNLIKE, g->measured_noise, MAX_NOISE * g->max_noise);
 }
 
 /* Turns until it stays as it is. fewer: points may be thinned out. */
 static bool settle(planes_local *s, const planes_patch *patch, bool fewer, planes_growth *g) {
     double before = 0, near = FIRST_REACH * (double)patch->count * patch->stride;
     for (int turn = 0; turn < TURNS; turn++) {
-        if (fewer) take_fewer(g, near);
+        if (fewer) take_fewer(s, g, near);
         planes_perpendicular(g->normal, g->u, g->v);
         look_farther(g);
-        if (!lay_component(s, g, g->radius) || !fit_component(s, g) || is_something_else(s, patch, g)) return false;
+        if (!lay_component(s, g, g->radius)) return false;
+        const planes_growth laid = *g;
+        if (!fit_component(s, g) || is_something_else(s, patch, g)) return false;
+        if (is_in_vain(s, &laid, turn == 0, g)) return false;
         const double points = planes_growth_points(g);
         const bool settled = fabs(points - before) < SETTLED * before && g->farthest + 2 * g->cell < g->look;
         g->cell = turn == 0 ? fmin(next_cell(s, g), 2 * g->cell) : next_cell(s, g);

@@ -4,17 +4,13 @@
 #include <math.h>
 #include <string.h>
 
-#define MIN_CELLS  4096u
-#define CELL_SHARE 4u /* cells of a grid to points of the sample, at most */
-
 /* ---- memory */
 
 static void close_search(planes_local *s) {
     mote_context *ctx = s->ctx;
-    void *const arrays[] = {s->thinned,       s->patches,     s->planes,    s->owner,      s->likelihood,
-                            s->failures,      s->growths,     s->tally,     s->renumber,   s->near_point,
-                            s->near_distance, s->near_u,      s->near_v,    s->near_cell,  s->cell_in,
-                            s->component,     s->cell_beside, s->cell_mark, s->cell_stack, s->cell_sum};
+    void *const arrays[] = {s->thinned,  s->patches, s->planes, s->owner,    s->likelihood,
+                            s->failures, s->growing, s->tally,  s->renumber, s->scratch};
+    planes_close_workers(s);
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) mote_free(ctx, arrays[i]);
     for (uint32_t l = 0; l < PLANES_LOCAL_LEVELS; l++) mote_free(ctx, s->levels[l].boxes);
 }
@@ -25,59 +21,61 @@ static void reserve_points(planes_local *s, uint64_t points) {
     /* Eight at a time. */
     s->owner = mote_alloc(ctx, (points + 8) * sizeof *s->owner, "planes search");
     s->likelihood = mote_alloc(ctx, (points + 8) * sizeof *s->likelihood, "planes search");
-    s->near_point = mote_alloc(ctx, (points + 8) * sizeof *s->near_point, "planes search");
-    s->near_distance = mote_alloc(ctx, (points + 8) * sizeof *s->near_distance, "planes search");
-    s->near_u = mote_alloc(ctx, (points + 8) * sizeof *s->near_u, "planes search");
-    s->near_v = mote_alloc(ctx, (points + 8) * sizeof *s->near_v, "planes search");
-    s->near_cell = mote_alloc(ctx, (points + 8) * sizeof *s->near_cell, "planes search");
-    s->component = mote_alloc(ctx, (points + 8) * sizeof *s->component, "planes search");
-}
-
-static void reserve_cells(planes_local *s, uint64_t cells) {
-    mote_context *ctx = s->ctx;
-    s->cell_capacity = (uint32_t)cells;
-    s->cell_in = mote_alloc(ctx, cells * sizeof *s->cell_in, "planes search");
-    s->cell_beside = mote_alloc(ctx, 2 * cells * sizeof *s->cell_beside, "planes search");
-    s->cell_mark = mote_alloc(ctx, cells * sizeof *s->cell_mark, "planes search");
-    s->cell_stack = mote_alloc(ctx, cells * sizeof *s->cell_stack, "planes search");
-    s->cell_sum = mote_alloc(ctx, cells * sizeof *s->cell_sum, "planes search");
 }
 
 static void reserve_planes(planes_local *s) {
     mote_context *ctx = s->ctx;
     s->planes = mote_alloc_zero(ctx, PLANES_LOCAL_MAX * sizeof *s->planes, "planes search");
-    s->growths = mote_alloc(ctx, PLANES_LOCAL_MAX * sizeof *s->growths, "planes search");
+    s->growing = mote_alloc(ctx, PLANES_LOCAL_MAX * sizeof *s->growing, "planes search");
     s->tally = mote_alloc(ctx, PLANES_LOCAL_MAX * sizeof *s->tally, "planes search");
     s->renumber = mote_alloc(ctx, PLANES_LOCAL_MAX * sizeof *s->renumber, "planes search");
 }
 
 /* ---- what is known of the sample */
 
-static planes_local_box box_of(const planes_local_level *level, uint32_t first, uint32_t last) {
-    const float *axes[3] = {level->x, level->y, level->z};
-    planes_local_box box;
+/* Lays count boxes out in memory; returns what is behind them. */
+static float *lay_boxes(planes_local_boxes *boxes, uint32_t count, float *memory) {
+    const uint64_t size = ((uint64_t)count + PLANES_LOCAL_LANES - 1) / PLANES_LOCAL_LANES * PLANES_LOCAL_LANES;
+    boxes->count = count;
     for (int k = 0; k < 3; k++) {
-        float low = axes[k][first], high = low;
-        for (uint32_t i = first; i < last; i++) {
-            const float at = axes[k][i];
-            low = at < low ? at : low;
-            high = at > high ? at : high;
-        }
-        box.low[k] = low;
-        box.high[k] = high;
+        boxes->low[k] = memory + (uint64_t)k * size;
+        boxes->high[k] = memory + (uint64_t)(3 + k) * size;
     }
-    return box;
+    return memory + 6 * size;
 }
 
+/* The box of some values along axis k. low, high: may be the same */
+static void box_axis(planes_local_boxes *boxes, uint32_t b, int k, const float *low, const float *high,
+                     uint32_t count) {
+    float least = low[0], largest = high[0];
+    for (uint32_t i = 1; i < count; i++) {
+        least = low[i] < least ? low[i] : least;
+        largest = high[i] > largest ? high[i] : largest;
+    }
+    boxes->low[k][b] = least;
+    boxes->high[k][b] = largest;
+}
+
+static uint32_t at_most(uint32_t count, uint32_t max) { return count < max ? count : max; }
+
 static mote_status make_boxes(mote_context *ctx, planes_local_level *level) {
-    const uint32_t points = level->count;
-    level->block_count = (points + PLANES_LOCAL_BLOCK - 1) / PLANES_LOCAL_BLOCK;
-    level->boxes = mote_alloc(ctx, level->block_count * sizeof *level->boxes, "planes search");
+    const float *axes[3] = {level->x, level->y, level->z};
+    planes_local_boxes *blocks = &level->blocks, *groups = &level->groups;
+    const uint32_t block_count = (level->count + PLANES_LOCAL_BLOCK - 1) / PLANES_LOCAL_BLOCK;
+    const uint32_t group_count = (block_count + PLANES_LOCAL_LANES - 1) / PLANES_LOCAL_LANES;
+    const uint64_t boxes = (uint64_t)block_count + group_count + 2 * PLANES_LOCAL_LANES;
+    level->boxes = mote_alloc_zero(ctx, 6 * boxes * sizeof *level->boxes, "planes search");
     if (level->boxes == NULL) return MOTE_ERROR_MEMORY;
-    for (uint32_t b = 0; b < level->block_count; b++) {
-        const uint32_t first = b * PLANES_LOCAL_BLOCK;
-        const uint32_t last = points - first < PLANES_LOCAL_BLOCK ? points : first + PLANES_LOCAL_BLOCK;
-        level->boxes[b] = box_of(level, first, last);
+    lay_boxes(groups, group_count, lay_boxes(blocks, block_count, level->boxes));
+    for (int k = 0; k < 3; k++) {
+        for (uint32_t b = 0; b < block_count; b++) {
+            const uint32_t first = b * PLANES_LOCAL_BLOCK, points = at_most(level->count - first, PLANES_LOCAL_BLOCK);
+            box_axis(blocks, b, k, axes[k] + first, axes[k] + first, points);
+        }
+        for (uint32_t g = 0; g < group_count; g++) {
+            const uint32_t first = g * PLANES_LOCAL_LANES, some = at_most(block_count - first, PLANES_LOCAL_LANES);
+            box_axis(groups, g, k, blocks->low[k] + first, blocks->high[k] + first, some);
+        }
     }
     return MOTE_OK;
 }
@@ -98,7 +96,10 @@ static const float *thin_axis(const float *axis, uint32_t count, float *to) {
 static mote_status make_levels(planes_local *s) {
     const planes_sample *sample = s->sample;
     uint64_t storage = 0;
-    s->levels[0] = (planes_local_level){sample->count, 0, sample->x, sample->y, sample->z, NULL};
+    s->levels[0].count = sample->count;
+    s->levels[0].x = sample->x;
+    s->levels[0].y = sample->y;
+    s->levels[0].z = sample->z;
     for (uint32_t l = 1; l < PLANES_LOCAL_LEVELS; l++) storage += 3 * storage_of_level(sample->count, l);
     s->thinned = mote_alloc_zero(s->ctx, storage * sizeof *s->thinned, "planes search");
     if (s->thinned == NULL) return MOTE_ERROR_MEMORY;
@@ -119,9 +120,16 @@ static mote_status make_levels(planes_local *s) {
 
 /* A point of no plane is anywhere in the box of all. */
 static double background_of(const planes_local_level *all) {
-    const planes_local_box box = box_of(all, 0, all->count);
+    const planes_local_boxes *groups = &all->groups;
     double volume = 1;
-    for (int k = 0; k < 3; k++) volume *= fmax((double)box.high[k] - (double)box.low[k], 4);
+    for (int k = 0; k < 3; k++) {
+        float low = groups->low[k][0], high = groups->high[k][0];
+        for (uint32_t g = 1; g < groups->count; g++) {
+            low = groups->low[k][g] < low ? groups->low[k][g] : low;
+            high = groups->high[k][g] > high ? groups->high[k][g] : high;
+        }
+        volume *= fmax((double)high - (double)low, 4);
+    }
     return log(all->count / volume);
 }
 
@@ -133,10 +141,11 @@ static mote_status open_search(planes_local *s, mote_context *ctx, const planes_
     s->ctx = ctx;
     s->sample = sample;
     s->params = *params;
+    s->worker_count = 1;
     reserve_points(s, points);
-    reserve_cells(s, CELL_SHARE * points + MIN_CELLS);
     reserve_planes(s);
     MOTE_TRY(mote_context_status(ctx));
+    MOTE_TRY(planes_reserve_scratch(s));
     memset(s->owner, 0xFF, points * sizeof *s->owner);
     MOTE_TRY(make_levels(s));
     s->background = background_of(&s->levels[0]);
@@ -153,6 +162,7 @@ mote_status planes_local_find(mote_context *ctx, const planes_sample *sample, co
     if (sample->count == 0) return MOTE_OK;
     mote_status status = open_search(&search, ctx, sample, params);
     if (status == MOTE_OK) status = planes_find_patches(&search);
+    if (status == MOTE_OK) status = planes_open_workers(&search);
     if (status == MOTE_OK) status = planes_select(&search);
     if (status == MOTE_OK) {
         *planes = search.planes;
@@ -216,13 +226,25 @@ static bool is_as_claimed(const planes_local *s, const planes_local_claim *claim
     return false;
 }
 
-static bool confirm(planes_local *s, const planes_local_claim *claim, bool pieces) {
-    planes_growth g;
-    uint32_t in = 0;
-    begin_claim(claim, &g);
-    if (planes_measure(s, &g, &in) && is_as_claimed(s, claim, pieces, in, &g)) return true;
-    planes_refuse_growth(s, &g, fmax(g.count, in));
-    return false;
+/* A claim that is held against the points. */
+typedef struct planes_confirming {
+    planes_growth growth;
+    uint32_t in; /* points near it, of any component */
+    bool stands;
+} planes_confirming;
+
+/* Side by side: none takes points. */
+static void confirm_all(planes_local *s, const planes_local_claim *claims, uint32_t count, bool pieces,
+                        planes_confirming *confirming) {
+#pragma omp parallel for schedule(dynamic, 1) num_threads((int)s->worker_count)
+    for (int64_t i = 0; i < (int64_t)count; i++) {
+        planes_confirming *one = &confirming[i];
+        planes_local *mine = planes_worker(s);
+        one->in = 0;
+        begin_claim(&claims[i], &one->growth);
+        one->stands = planes_measure(mine, &one->growth, &one->in) &&
+                      is_as_claimed(mine, &claims[i], pieces, one->in, &one->growth);
+    }
 }
 
 mote_status planes_local_confirm(mote_context *ctx, const planes_sample *sample, const planes_local_params *params,
@@ -230,12 +252,19 @@ mote_status planes_local_confirm(mote_context *ctx, const planes_sample *sample,
     planes_local search;
     *all_stand = false;
     if (sample->count == 0) return MOTE_OK;
-    const mote_status status = open_search(&search, ctx, sample, params);
+    mote_status status = open_search(&search, ctx, sample, params);
+    planes_confirming *confirming = mote_alloc(ctx, count * sizeof *confirming, "planes search");
+    if (status == MOTE_OK && confirming == NULL) status = MOTE_ERROR_MEMORY;
+    if (status == MOTE_OK) status = planes_open_workers(&search);
+    if (status == MOTE_OK) confirm_all(&search, claims, count, pieces, confirming);
     *all_stand = status == MOTE_OK;
     for (uint32_t i = 0; i < count && status == MOTE_OK; i++) {
-        *all_stand = confirm(&search, &claims[i], pieces) && *all_stand;
-        if (!*all_stand && params->refusals == NULL) break;
+        const planes_growth *g = &confirming[i].growth;
+        if (confirming[i].stands) continue;
+        planes_refuse_growth(&search, g, fmax(g->count, confirming[i].in));
+        *all_stand = false;
     }
+    mote_free(ctx, confirming);
     close_search(&search);
     return status;
 }

@@ -14,7 +14,8 @@
 
 #define PLANES_LOCAL_MAX    1024u /* planes of a call */
 #define PLANES_LOCAL_WINDOW 256u  /* points of a window that are looked at */
-#define PLANES_LOCAL_BLOCK  128u  /* consecutive points that share a box */
+#define PLANES_LOCAL_BLOCK  32u   /* consecutive points that share a box */
+#define PLANES_LOCAL_LANES  8u    /* boxes that are looked at at once, and that share one */
 #define PLANES_LOCAL_NATS   40.0  /* what a plane costs */
 #define PLANES_REACH_NOISES 3.0   /* standard deviations that a point may be off its plane */
 
@@ -88,23 +89,36 @@ typedef struct planes_local_plane {
     bool centred;   /* see planes_growth */
 } planes_local_plane;
 
-typedef struct planes_local_box {
-    float low[3], high[3];
-} planes_local_box;
+/* Boxes by axis, with memory for a multiple of PLANES_LOCAL_LANES. */
+typedef struct planes_local_boxes {
+    uint32_t count;
+    float *low[3], *high[3];
+} planes_local_boxes;
+
+/* A patch that is to be grown, and what it becomes. */
+typedef struct planes_growing {
+    planes_patch patch;
+    double max_noise, max_cell; /* see planes_growth */
+    int32_t self;
+    bool stands;     /* out: whether the growth is a plane */
+    uint64_t number; /* for the caller */
+    planes_growth growth;
+} planes_growing;
 
 #define PLANES_LOCAL_BODIES 8u /* composites of a search */
 #define PLANES_LOCAL_LEVELS 6u
 
-/* Every 2^l-th point of the sample, with a box around each PLANES_LOCAL_BLOCK of them: a growth with very many points
-   takes few of them until it has settled.
+/* Every 2^l-th point of the sample, with a box around each PLANES_LOCAL_BLOCK of them, and one around each
+   PLANES_LOCAL_LANES of these boxes: a growth with very many points takes few of them until it has settled.
 
    level 0   [0][1][2][3][4][5][6][7] ...   the sample
    level 1   [0]   [2]   [4]   [6]    ...
    level 2   [0]         [4]          ... */
 typedef struct planes_local_level {
-    uint32_t count, block_count;
+    uint32_t count;
     const float *x, *y, *z;
-    planes_local_box *boxes; /* [block_count] */
+    planes_local_boxes blocks, groups; /* a group is PLANES_LOCAL_LANES blocks */
+    float *boxes;                      /* memory of both */
 } planes_local_level;
 
 /* A search. */
@@ -119,20 +133,24 @@ typedef struct planes_local {
     uint64_t patch_count;
     planes_local_plane *planes; /* [PLANES_LOCAL_MAX] */
     uint32_t plane_count;
-    int32_t *owner;         /* [sample] a plane; -1: none */
-    float *likelihood;      /* [sample] by the owner, nats */
-    uint8_t *failures;      /* [sample] patches with this point that came to nothing */
-    planes_growth *growths; /* [PLANES_LOCAL_MAX] */
-    uint32_t *tally;        /* [PLANES_LOCAL_MAX] */
-    int32_t *renumber;      /* [PLANES_LOCAL_MAX] */
+    int32_t *owner;               /* [sample] a plane; -1: none */
+    float *likelihood;            /* [sample] by the owner, nats */
+    uint8_t *failures;            /* [sample] patches with this point that came to nothing */
+    planes_growing *growing;      /* [PLANES_LOCAL_MAX] side by side */
+    uint32_t *tally;              /* [PLANES_LOCAL_MAX] */
+    int32_t *renumber;            /* [PLANES_LOCAL_MAX] */
+    struct planes_local *workers; /* [worker_count - 1] this search, each with a scratch of its own */
+    uint32_t worker_count;
+    void *worker_scratch; /* memory of theirs */
     /* Scratch of a growth: points near its plane, and the cells of its grid. */
+    void *scratch;
     uint32_t near_count;
     uint32_t *near_point;
     float *near_distance, *near_u, *near_v;
     uint32_t *near_cell;
     uint32_t *component; /* of the near points, those of the component */
     uint32_t cell_capacity;
-    uint32_t *cell_in, *cell_beside; /* points; beside: below and above */
+    uint32_t *cell_in, *cell_beside; /* points; beside: below and above; of a grid one follows the other */
     uint8_t *cell_mark;
     uint32_t *cell_stack;
     float *cell_sum; /* of distances */
@@ -189,6 +207,18 @@ bool planes_growth_stands(const planes_local *search, planes_growth *growth);
 bool planes_growth_may_stand(const planes_local *search, planes_growth *growth);
 /* Notes a growth that came to nothing, with about that many points of the sample. */
 void planes_refuse_growth(const planes_local *search, const planes_growth *growth, double points);
+
+/* ---- planes_workers.c */
+
+/* Takes memory for the scratch of a search. */
+mote_status planes_reserve_scratch(planes_local *search);
+/* Takes memory for as many growths side by side as there are threads; freed with the search. */
+mote_status planes_open_workers(planes_local *search);
+void planes_close_workers(planes_local *search);
+/* The search as this thread of a parallel region has it, of worker_count threads. */
+planes_local *planes_worker(planes_local *search);
+/* Grows patches side by side; none takes points. Each becomes what planes_grow makes of it; the scratch is lost. */
+void planes_grow_all(planes_local *search, planes_growing *growing, uint32_t count);
 
 /* ---- planes_claims.c */
 

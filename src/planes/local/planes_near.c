@@ -6,8 +6,9 @@
 #include "math/simd.h"
 #include "planes/local/planes_local.h"
 
-#define LANES       8u
-#define PIECE       256u /* points whose cells are found at once */
+#define LANES       PLANES_LOCAL_LANES
+#define ROUNDING    24.0f /* steps: more than floats lose of where a box is, as far away as 2^25 */
+#define PIECE       256u  /* points whose cells are found at once */
 #define ROOT_TWO_PI 2.5066282746310002
 
 /* ---- points near a plane */
@@ -25,17 +26,39 @@ static planes_density density_of(const planes_growth *g) {
     return density;
 }
 
-/* Whether points of a block may be within reach of the plane, and near enough to where it is. */
-static bool is_block_near(const planes_local_box *box, const planes_growth *g, double reach) {
-    double distance = 0, half = 0, away = 0;
+/* What boxes are held against, in lanes: the plane, how far points may be off it, and how far from its middle. */
+typedef struct near_limits {
+    simd_f n[3], at[3], reach, look2;
+} near_limits;
+
+static near_limits limits_of(const planes_growth *g, double reach) {
+    near_limits limits;
+    const float look = (float)g->look + ROUNDING, off = (float)reach + ROUNDING;
     for (int k = 0; k < 3; k++) {
-        const double below = (double)box->low[k] - g->at[k], above = g->at[k] - (double)box->high[k];
-        const double out = below > 0 ? below : above > 0 ? above : 0;
-        distance += g->normal[k] * (0.5 * (below - above));
-        half += fabs(g->normal[k]) * 0.5 * ((double)box->high[k] - (double)box->low[k]);
-        away += out * out;
+        limits.n[k] = simd_f_set((float)g->normal[k]);
+        limits.at[k] = simd_f_set((float)g->at[k]);
     }
-    return fabs(distance) <= half + reach + 2 && away <= g->look * g->look;
+    limits.reach = simd_f_set(off);
+    limits.look2 = simd_f_set(1.001f * (look * look + off * off)); /* look is a distance along the plane */
+    return limits;
+}
+
+/* Bits of those of PLANES_LOCAL_LANES boxes that may have points near the plane. */
+SIMD_INLINE uint32_t near_boxes(const planes_local_boxes *boxes, uint32_t first, const near_limits *limits) {
+    const simd_f zero = simd_f_set(0);
+    simd_f least = zero, largest = zero, away = zero; /* distances to the plane; square of that to the middle */
+    for (int k = 0; k < 3; k++) {
+        const simd_f low = simd_f_sub(simd_f_load(boxes->low[k] + first), limits->at[k]);
+        const simd_f high = simd_f_sub(simd_f_load(boxes->high[k] + first), limits->at[k]);
+        const simd_f a = simd_f_mul(limits->n[k], low), b = simd_f_mul(limits->n[k], high);
+        const simd_f out = simd_f_max(simd_f_max(low, simd_f_sub(zero, high)), zero);
+        least = simd_f_add(least, simd_f_min(a, b));
+        largest = simd_f_add(largest, simd_f_max(a, b));
+        away = simd_f_add(away, simd_f_mul(out, out));
+    }
+    const uint32_t rest = boxes->count - first, valid = rest < LANES ? (1u << rest) - 1 : 255;
+    return simd_f_at_most(least, limits->reach) & simd_f_at_most(simd_f_sub(zero, largest), limits->reach) &
+           simd_f_at_most(away, limits->look2) & valid;
 }
 
 /* The plane in lanes: axes from a whole step near its middle. */
@@ -123,18 +146,30 @@ SIMD_INLINE uint32_t take_lanes(planes_local *s, const planes_growth *g, const p
     return at + (uint32_t)__builtin_popcount(bits);
 }
 
+/* The same of a block. */
+SIMD_INLINE uint32_t take_block(planes_local *s, const planes_growth *g, const planes_density *density,
+                                const near_axes *axes, uint32_t block, uint32_t count) {
+    const uint32_t begin = block * PLANES_LOCAL_BLOCK, rest = s->levels[g->level].count - begin;
+    const uint32_t end = begin + (rest < PLANES_LOCAL_BLOCK ? rest : PLANES_LOCAL_BLOCK);
+    for (uint32_t i = begin; i < end; i += LANES) {
+        const uint32_t valid = end - i < LANES ? (1u << (end - i)) - 1 : 255;
+        count = take_lanes(s, g, density, axes, i, valid, count);
+    }
+    return count;
+}
+
 void planes_take_near(planes_local *s, const planes_growth *g, double reach) {
     const planes_density density = density_of(g);
     const near_axes axes = axes_of(g, reach);
+    const near_limits limits = limits_of(g, reach);
     const planes_local_level *level = &s->levels[g->level];
     uint32_t count = 0;
-    for (uint32_t b = 0; b < level->block_count; b++) {
-        const uint32_t begin = b * PLANES_LOCAL_BLOCK, rest = level->count - begin;
-        const uint32_t end = begin + (rest < PLANES_LOCAL_BLOCK ? rest : PLANES_LOCAL_BLOCK);
-        if (!is_block_near(&level->boxes[b], g, reach)) continue;
-        for (uint32_t i = begin; i < end; i += LANES) {
-            const uint32_t valid = end - i < LANES ? (1u << (end - i)) - 1 : 255;
-            count = take_lanes(s, g, &density, &axes, i, valid, count);
+    for (uint32_t first = 0; first < level->groups.count; first += LANES) {
+        for (uint32_t groups = near_boxes(&level->groups, first, &limits); groups != 0; groups &= groups - 1) {
+            const uint32_t block = (first + (uint32_t)__builtin_ctz(groups)) * LANES;
+            for (uint32_t blocks = near_boxes(&level->blocks, block, &limits); blocks != 0; blocks &= blocks - 1) {
+                count = take_block(s, g, &density, &axes, block + (uint32_t)__builtin_ctz(blocks), count);
+            }
         }
     }
     for (uint32_t i = 0; i < count && g->level > 0; i++) s->near_point[i] <<= g->level;
@@ -177,33 +212,31 @@ bool planes_lay_grid(const planes_local *s, planes_growth *g) {
     return true;
 }
 
-/* The cells of some of the near points. */
-static void find_cells(const planes_local *s, const planes_growth *g, uint32_t first, uint32_t count) {
+/* The cells of some of the near points, and which counter of the grid each adds to. */
+static void find_cells(const planes_local *s, const planes_growth *g, uint32_t first, uint32_t count,
+                       uint32_t *restrict counter) {
     const float by = (float)(1 / g->cell), low_u = (float)g->low_u, low_v = (float)g->low_v;
-    const float *u = s->near_u + first, *v = s->near_v + first;
-    const int32_t columns = (int32_t)g->columns;
-    uint32_t *restrict cell = s->near_cell + first;
+    const float reach = (float)(PLANES_REACH_NOISES * g->noise);
+    const float *u = s->near_u + first, *v = s->near_v + first, *distance = s->near_distance + first;
+    const int32_t columns = (int32_t)g->columns, cells = (int32_t)(g->columns * g->rows);
+    uint32_t *restrict near_cell = s->near_cell + first;
     for (uint32_t i = 0; i < count; i++) {
         const int32_t column = (int32_t)((u[i] - low_u) * by), row = (int32_t)((v[i] - low_v) * by);
-        cell[i] = (uint32_t)(row * columns + column);
+        const int32_t cell = row * columns + column, off = cells + cell + (int32_t)(distance[i] > 0);
+        near_cell[i] = (uint32_t)cell;
+        counter[i] = (uint32_t)(cell + (off & -(int32_t) !(fabsf(distance[i]) <= reach)));
     }
 }
 
 void planes_count_cells(planes_local *s, const planes_growth *g) {
     const uint32_t cells = g->columns * g->rows;
-    const float reach = (float)(PLANES_REACH_NOISES * g->noise);
-    const float *distance = s->near_distance;
-    const uint32_t *cell = s->near_cell;
-    uint32_t *in = s->cell_in, *beside = s->cell_beside;
-    memset(in, 0, cells * sizeof *in);
-    memset(beside, 0, 2 * (uint64_t)cells * sizeof *beside);
+    uint32_t counter[PIECE], *counters = s->cell_in;
+    s->cell_beside = s->cell_in + cells;
+    memset(counters, 0, 3 * (uint64_t)cells * sizeof *counters);
     memset(s->cell_mark, 0, cells);
     for (uint32_t first = 0; first < s->near_count; first += PIECE) {
-        const uint32_t rest = s->near_count - first, last = first + (rest < PIECE ? rest : PIECE);
-        find_cells(s, g, first, last - first);
-        for (uint32_t i = first; i < last; i++) {
-            uint32_t *on = in + cell[i], *off = beside + 2 * cell[i] + (distance[i] > 0);
-            (*(fabsf(distance[i]) <= reach ? on : off))++;
-        }
+        const uint32_t rest = s->near_count - first, count = rest < PIECE ? rest : PIECE;
+        find_cells(s, g, first, count, counter);
+        for (uint32_t i = 0; i < count; i++) counters[counter[i]]++;
     }
 }

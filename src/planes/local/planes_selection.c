@@ -35,6 +35,7 @@
 #define BODY_FLATNESS   0.1
 #define PARALLEL        0.94 /* cosine: planes that cross at more than 20 degrees are two, even if they share points */
 #define SAME_BODY       0.97 /* cosine */
+#define MAX_AHEAD       256u /* patches that are grown ahead of their turn */
 #define REPORT          64u  /* patches, from one report of progress to the next */
 
 /* ---- which plane a growth is */
@@ -120,10 +121,13 @@ static void note_body(planes_local *s, const planes_growth *g) {
     planes_take_level(&s->bodies[at], 0);
 }
 
-/* Returns whether it has become a plane, or made one larger. */
-static bool try_patch(planes_local *s, const planes_patch *patch, double max_noise) {
+/* Returns whether it has become a plane, or made one larger.
+   ahead  what the patch grew to before it was its turn; NULL: it did not */
+static bool try_patch(planes_local *s, const planes_patch *patch, double max_noise, const planes_growing *ahead) {
     planes_growth g;
-    if (!planes_grow(s, patch, max_noise, 0, -1, &g) || !planes_growth_stands(s, &g)) {
+    const bool in_vain = ahead != NULL && !ahead->stands;
+    if (in_vain) g = ahead->growth;
+    if (in_vain || !planes_grow(s, patch, max_noise, 0, -1, &g) || !planes_growth_stands(s, &g)) {
         planes_refuse_growth(s, &g, fmax(planes_growth_points(&g), (double)patch->count * patch->stride));
         if (max_noise <= 0 && !patch->centred) note_body(s, &g);
         return false;
@@ -141,9 +145,46 @@ static uint32_t max_growths_in_vain(const planes_local *s, bool centred) {
     return max > of_many ? max : of_many;
 }
 
+/* Whether a patch is not worth a growth. */
+static bool is_passed_over(const planes_local *s, const planes_patch *patch, double max_noise) {
+    return (max_noise > 0 && patch->noise > PATCH_NOISE * max_noise) || is_explained(s, patch);
+}
+
+/* Nearly all patches come to nothing, and until one becomes a plane, none changes what another grows to: so the next
+   ones are grown side by side before it is their turn. What happened in the meantime is asked for in their turn. */
+typedef struct patches_ahead {
+    uint32_t count, at, size; /* how many were grown, the next of them, and how many are at once */
+} patches_ahead;
+
+static void grow_ahead(planes_local *s, uint64_t from, double max_noise, patches_ahead *ahead) {
+    ahead->count = ahead->at = 0;
+    for (uint64_t i = from; i < s->patch_count && ahead->count < ahead->size; i++) {
+        planes_growing *one = &s->growing[ahead->count];
+        if (is_passed_over(s, &s->patches[i], max_noise)) continue;
+        memset(one, 0, sizeof *one);
+        one->patch = s->patches[i];
+        one->patch.centred = s->patches[from].centred;
+        one->max_noise = max_noise;
+        one->self = -1;
+        one->number = i;
+        ahead->count++;
+    }
+    planes_grow_all(s, s->growing, ahead->count);
+    ahead->size = 2 * ahead->size < MAX_AHEAD ? 2 * ahead->size : MAX_AHEAD;
+}
+
+/* What a patch grew to ahead of its turn; NULL: one thread has nothing to gain by that. */
+static const planes_growing *find_ahead(planes_local *s, uint64_t patch, double max_noise, patches_ahead *ahead) {
+    if (s->worker_count == 1) return NULL;
+    while (ahead->at < ahead->count && s->growing[ahead->at].number < patch) ahead->at++;
+    if (ahead->at == ahead->count || s->growing[ahead->at].number != patch) grow_ahead(s, patch, max_noise, ahead);
+    return &s->growing[ahead->at++];
+}
+
 /* A pass over the patches. max_noise: 0 if the noise is not known. first, last: of the progress. */
 static mote_status try_patches(planes_local *s, double max_noise, bool centred, double first, double last) {
     const uint32_t max_in_vain = max_growths_in_vain(s, centred);
+    patches_ahead ahead = {0, 0, s->worker_count};
     uint32_t in_vain = 0;
     memset(s->failures, 0, s->sample->count);
     for (uint64_t i = 0; i < s->patch_count && s->plane_count < PLANES_LOCAL_MAX && in_vain < max_in_vain; i++) {
@@ -153,10 +194,11 @@ static mote_status try_patches(planes_local *s, double max_noise, bool centred, 
             const double done = first + (last - first) * (double)i / (double)s->patch_count;
             MOTE_TRY(mote_progress(s->ctx, done, "growing planes"));
         }
-        if ((max_noise > 0 && patch->noise > PATCH_NOISE * max_noise) || is_explained(s, patch)) continue;
+        if (is_passed_over(s, patch, max_noise)) continue;
         in_vain++;
-        if (try_patch(s, patch, max_noise)) {
+        if (try_patch(s, patch, max_noise, find_ahead(s, i, max_noise, &ahead))) {
             in_vain = 0;
+            ahead = (patches_ahead){0, 0, s->worker_count};
         } else {
             note_failure(s, patch);
         }
@@ -286,19 +328,22 @@ static bool is_parallel(const planes_local *s, const planes_growth *g, int32_t n
 static void grow_planes_again(planes_local *s, double max_noise) {
     const uint32_t before = s->plane_count;
     for (uint32_t i = 0; i < before; i++) {
-        const planes_patch patch = patch_of(&s->planes[i]);
-        planes_growth *g = &s->growths[i];
-        const bool stands = planes_grow(s, &patch, max_noise, LARGER_CELLS * s->planes[i].cell, (int32_t)i, g) &&
-                            planes_growth_stands(s, g);
-        s->tally[i] = stands;
-        if (!stands) planes_refuse_growth(s, g, fmax(g->count, s->planes[i].count));
+        planes_growing *one = &s->growing[i];
+        one->patch = patch_of(&s->planes[i]);
+        one->max_noise = max_noise;
+        one->max_cell = LARGER_CELLS * s->planes[i].cell;
+        one->self = (int32_t)i;
     }
-    for (uint32_t i = 0; i < before; i++) s->renumber[i] = s->tally[i] != 0 ? 1 : -1;
+    planes_grow_all(s, s->growing, before);
+    for (uint32_t i = 0; i < before; i++) {
+        const planes_growth *g = &s->growing[i].growth;
+        if (!s->growing[i].stands) planes_refuse_growth(s, g, fmax(g->count, s->planes[i].count));
+    }
     for (uint32_t i = 0; i < s->sample->count; i++) s->owner[i] = -1;
     s->plane_count = 0;
     for (uint32_t i = 0; i < before; i++) {
-        planes_growth *g = &s->growths[i];
-        if (s->renumber[i] < 0) continue;
+        planes_growth *g = &s->growing[i].growth;
+        if (!s->growing[i].stands) continue;
         g->self = -1;
         if (planes_grow_again(s, g) && !is_parallel(s, g, same_plane(s, g))) planes_commit(s, g, planes_add_empty(s));
     }

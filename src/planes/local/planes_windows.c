@@ -16,7 +16,9 @@
 #include "planes/local/planes_local.h"
 
 #define MIN_WINDOW       32u
-#define MAX_WINDOW       8192u
+#define SIZES            9u /* each twice the one before: up to 8192 points */
+#define PARTS_A_THREAD   8u /* of the windows, at least, if there are so many */
+#define MAX_AT_ONCE      16u
 #define TRIALS           32u
 #define TURNS            3u   /* patches one after the other of a window, each without the points of those before */
 #define PATCHES          6u   /* of a window at most */
@@ -310,50 +312,71 @@ static uint32_t windows_of_size(uint32_t points, uint32_t size) {
     return points < size ? 0 : (points - size) / (size / 2) + 1;
 }
 
-static uint32_t search_windows(const planes_local *search, uint32_t size, const double *count_log,
-                               planes_patch *patches, uint32_t *counts) {
-    const uint32_t windows = windows_of_size(search->sample->count, size);
-#pragma omp parallel for schedule(dynamic, 16) num_threads(search->ctx->threads)
-    for (int64_t i = 0; i < (int64_t)windows; i++) {
-        window_points points;
-        window_search s;
-        memset(&s, 0, sizeof s);
-        s.floor = search->params.floor;
-        s.first = (uint32_t)i * (size / 2);
-        s.size = size;
-        s.patches = patches + PATCHES * (uint64_t)i;
-        s.count_log = count_log;
-        take_window(search->sample, &s, &points);
-        search_window(&s, &points, 0);
-        counts[i] = s.patch_count;
+/* The windows of all sizes, the largest first, for they take the longest. Those of size MIN_WINDOW << k are
+   first[k] .. first[k + 1] - 1 of the order in which patches are listed. */
+typedef struct window_list {
+    uint32_t count;
+    uint32_t first[SIZES + 1];
+} window_list;
+
+static window_list list_windows(uint32_t points) {
+    window_list list;
+    list.first[0] = 0;
+    for (uint32_t k = 0; k < SIZES; k++) list.first[k + 1] = list.first[k] + windows_of_size(points, MIN_WINDOW << k);
+    list.count = list.first[SIZES];
+    return list;
+}
+
+static void search_one(const planes_local *search, const window_list *windows, uint32_t number, const double *count_log,
+                       planes_patch *patches, uint32_t *count) {
+    window_points points;
+    window_search s;
+    uint32_t k = SIZES - 1;
+    while (number < windows->first[k]) k--;
+    memset(&s, 0, sizeof s);
+    s.floor = search->params.floor;
+    s.size = MIN_WINDOW << k;
+    s.first = (number - windows->first[k]) * (s.size / 2);
+    s.patches = patches;
+    s.count_log = count_log;
+    take_window(search->sample, &s, &points);
+    search_window(&s, &points, 0);
+    *count = s.patch_count;
+}
+
+/* A few windows at a time, but so few that all threads have some. */
+static void search_windows(planes_local *search, const window_list *windows, const double *count_log,
+                           uint32_t *counts) {
+    const uint32_t threads = (uint32_t)search->ctx->threads, parts = windows->count / (PARTS_A_THREAD * threads);
+    const uint32_t at_once = parts < 1 ? 1 : parts < MAX_AT_ONCE ? parts : MAX_AT_ONCE;
+    const int64_t batches = ((int64_t)windows->count + at_once - 1) / at_once;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(search->ctx->threads)
+    for (int64_t batch = batches - 1; batch >= 0; batch--) {
+        const uint32_t first = (uint32_t)batch * at_once, rest = windows->count - first;
+        for (uint32_t i = first; i < first + (rest < at_once ? rest : at_once); i++) {
+            search_one(search, windows, i, count_log, search->patches + PATCHES * (uint64_t)i, &counts[i]);
+        }
     }
-    return windows;
 }
 
 mote_status planes_find_patches(planes_local *search) {
     mote_context *ctx = search->ctx;
-    const uint32_t points = search->sample->count;
+    const window_list windows = list_windows(search->sample->count);
     double count_log[PLANES_LOCAL_WINDOW + 1];
-    uint64_t windows = 0;
-    for (uint32_t size = MIN_WINDOW; size <= MAX_WINDOW; size *= 2) windows += windows_of_size(points, size);
     for (uint32_t i = 0; i <= PLANES_LOCAL_WINDOW; i++) count_log[i] = i > 0 ? i * log(i) : 0;
-    uint32_t *counts = mote_alloc(ctx, windows * sizeof *counts, "planes patches");
-    search->patches = mote_alloc(ctx, windows * PATCHES * sizeof *search->patches, "planes patches");
+    uint32_t *counts = mote_alloc(ctx, windows.count * sizeof *counts, "planes patches");
+    search->patches = mote_alloc(ctx, (uint64_t)windows.count * PATCHES * sizeof *search->patches, "planes patches");
     if (counts == NULL || search->patches == NULL) {
         mote_free(ctx, counts);
         return MOTE_ERROR_MEMORY;
     }
-    uint64_t kept = 0, first = 0;
-    for (uint32_t size = MIN_WINDOW; size <= MAX_WINDOW; size *= 2) {
-        planes_patch *patches = search->patches + first * PATCHES;
-        const uint32_t searched = search_windows(search, size, count_log, patches, counts);
-        for (uint32_t i = 0; i < searched; i++) {
-            memmove(search->patches + kept, patches + (uint64_t)i * PATCHES, counts[i] * sizeof *patches);
-            kept += counts[i];
-        }
-        first += searched;
+    search_windows(search, &windows, count_log, counts);
+    search->patch_count = 0;
+    for (uint32_t i = 0; i < windows.count; i++) {
+        planes_patch *to = search->patches + search->patch_count;
+        memmove(to, search->patches + (uint64_t)i * PATCHES, counts[i] * sizeof *to);
+        search->patch_count += counts[i];
     }
-    search->patch_count = kept;
     mote_free(ctx, counts);
     return MOTE_OK;
 }

@@ -1,0 +1,94 @@
+/* Growths side by side: threads look at the same points and owners, each with a scratch of its own. None takes points
+   meanwhile, so each growth becomes what it would become alone, whichever thread has it. */
+#include <string.h>
+
+#include "planes/local/planes_local.h"
+
+#define MIN_CELLS    4096u
+#define CELL_SHARE   4u  /* cells of a grid to points of the sample, at most */
+#define MAX_WORKERS  16u /* the memory of each is used only as far as its growths are large */
+#define LIMIT_SHARE  4u  /* of the memory that a limit leaves, one part in these is for workers */
+#define SCRATCH_LINE 64u /* bytes: arrays of a scratch share no cache line */
+
+/* ---- scratch */
+
+/* Where the next array of a scratch begins. memory: NULL if only sizes are asked for */
+static void *lay_array(uint8_t *memory, uint64_t bytes, uint64_t *at) {
+    void *array = memory != NULL ? memory + *at : NULL;
+    *at += (bytes + SCRATCH_LINE - 1) / SCRATCH_LINE * SCRATCH_LINE;
+    return array;
+}
+
+/* Lays the arrays of a scratch out in memory; returns how many bytes they take. */
+static uint64_t lay_scratch(planes_local *s, uint8_t *memory) {
+    const uint64_t points = (uint64_t)s->sample->count + 8; /* eight at a time */
+    const uint64_t cells = CELL_SHARE * (uint64_t)s->sample->count + MIN_CELLS;
+    uint64_t bytes = 0;
+    s->near_point = lay_array(memory, points * sizeof *s->near_point, &bytes);
+    s->near_distance = lay_array(memory, points * sizeof *s->near_distance, &bytes);
+    s->near_u = lay_array(memory, points * sizeof *s->near_u, &bytes);
+    s->near_v = lay_array(memory, points * sizeof *s->near_v, &bytes);
+    s->near_cell = lay_array(memory, points * sizeof *s->near_cell, &bytes);
+    s->component = lay_array(memory, points * sizeof *s->component, &bytes);
+    s->cell_in = lay_array(memory, 3 * cells * sizeof *s->cell_in, &bytes);
+    s->cell_mark = lay_array(memory, cells * sizeof *s->cell_mark, &bytes);
+    s->cell_stack = lay_array(memory, cells * sizeof *s->cell_stack, &bytes);
+    s->cell_sum = lay_array(memory, cells * sizeof *s->cell_sum, &bytes);
+    s->cell_capacity = (uint32_t)cells;
+    return bytes;
+}
+
+mote_status planes_reserve_scratch(planes_local *s) {
+    s->scratch = mote_alloc(s->ctx, lay_scratch(s, NULL), "planes search");
+    if (s->scratch == NULL) return MOTE_ERROR_MEMORY;
+    lay_scratch(s, s->scratch);
+    return MOTE_OK;
+}
+
+/* ---- workers */
+
+static uint32_t count_workers(const planes_local *s) {
+    const uint64_t limit_bytes = s->ctx->params.memory_limit_bytes, taken_bytes = s->ctx->memory_bytes;
+    uint64_t workers = (uint64_t)s->ctx->threads < MAX_WORKERS ? (uint64_t)s->ctx->threads : MAX_WORKERS;
+    if (limit_bytes == 0) return (uint32_t)workers;
+    planes_local measured = *s;
+    const uint64_t free_bytes = limit_bytes > taken_bytes ? (limit_bytes - taken_bytes) / LIMIT_SHARE : 0;
+    const uint64_t fit = 1 + free_bytes / lay_scratch(&measured, NULL);
+    return (uint32_t)(workers < fit ? workers : fit);
+}
+
+mote_status planes_open_workers(planes_local *s) {
+    const uint32_t count = count_workers(s);
+    if (count < 2) return MOTE_OK;
+    planes_local measured = *s;
+    const uint64_t bytes = lay_scratch(&measured, NULL);
+    s->workers = mote_alloc(s->ctx, (count - 1) * sizeof *s->workers, "planes search");
+    s->worker_scratch = mote_alloc(s->ctx, (count - 1) * bytes, "planes search");
+    if (s->workers == NULL || s->worker_scratch == NULL) return MOTE_ERROR_MEMORY;
+    for (uint32_t i = 0; i + 1 < count; i++) {
+        s->workers[i] = *s;
+        lay_scratch(&s->workers[i], (uint8_t *)s->worker_scratch + i * bytes);
+    }
+    s->worker_count = count;
+    return MOTE_OK;
+}
+
+void planes_close_workers(planes_local *s) {
+    mote_free(s->ctx, s->worker_scratch);
+    mote_free(s->ctx, s->workers);
+}
+
+planes_local *planes_worker(planes_local *s) {
+    const int thread = mote_thread_number();
+    return thread == 0 ? s : &s->workers[thread - 1];
+}
+
+static void grow_one(planes_local *s, planes_growing *one) {
+    one->stands = planes_grow(s, &one->patch, one->max_noise, one->max_cell, one->self, &one->growth) &&
+                  planes_growth_stands(s, &one->growth);
+}
+
+void planes_grow_all(planes_local *s, planes_growing *growing, uint32_t count) {
+#pragma omp parallel for schedule(dynamic, 1) num_threads((int)s->worker_count)
+    for (int64_t i = 0; i < (int64_t)count; i++) grow_one(planes_worker(s), &growing[i]);
+}
