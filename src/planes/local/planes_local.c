@@ -9,7 +9,7 @@
 
 /* ---- memory */
 
-static void close_search(planes_local *s) {
+void planes_local_close(planes_local *s) {
     mote_context *ctx = s->ctx;
     void *const arrays[] = {s->thinned,       s->patches,     s->planes,    s->owner,      s->likelihood,
                             s->failures,      s->growths,     s->tally,     s->renumber,   s->near_point,
@@ -125,9 +125,8 @@ static double background_of(const planes_local_level *all) {
     return log(all->count / volume);
 }
 
-/* sample has points. */
-static mote_status open_search(planes_local *s, mote_context *ctx, const planes_sample *sample,
-                               const planes_local_params *params) {
+mote_status planes_local_open(planes_local *s, mote_context *ctx, const planes_sample *sample,
+                              const planes_local_params *params) {
     const uint64_t points = sample->count;
     memset(s, 0, sizeof *s);
     s->ctx = ctx;
@@ -151,7 +150,7 @@ mote_status planes_local_find(mote_context *ctx, const planes_sample *sample, co
     *planes = NULL;
     *count = 0;
     if (sample->count == 0) return MOTE_OK;
-    mote_status status = open_search(&search, ctx, sample, params);
+    mote_status status = planes_local_open(&search, ctx, sample, params);
     if (status == MOTE_OK) status = planes_find_patches(&search);
     if (status == MOTE_OK) status = planes_select(&search);
     if (status == MOTE_OK) {
@@ -159,7 +158,7 @@ mote_status planes_local_find(mote_context *ctx, const planes_sample *sample, co
         *count = search.plane_count;
         search.planes = NULL;
     }
-    close_search(&search);
+    planes_local_close(&search);
     return status;
 }
 
@@ -175,7 +174,7 @@ mote_status planes_local_find(mote_context *ctx, const planes_sample *sample, co
                           */
 #define PEAK_CENTRAL 0.4 /* share of points within 0.67 noises, at least: 0.5, 0.22 */
 
-static void begin_claim(const planes_local_claim *claim, planes_growth *g) {
+void planes_begin_claim(const planes_local_claim *claim, planes_growth *g) {
     memset(g, 0, sizeof *g);
     memcpy(g->normal, claim->normal, sizeof g->normal);
     for (int k = 0; k < 3; k++) g->at[k] = claim->normal[k] * claim->offset;
@@ -219,7 +218,7 @@ static bool is_as_claimed(const planes_local *s, const planes_local_claim *claim
 static bool confirm(planes_local *s, const planes_local_claim *claim, bool pieces) {
     planes_growth g;
     uint32_t in = 0;
-    begin_claim(claim, &g);
+    planes_begin_claim(claim, &g);
     if (planes_measure(s, &g, &in) && is_as_claimed(s, claim, pieces, in, &g)) return true;
     planes_refuse_growth(s, &g, fmax(g.count, in));
     return false;
@@ -230,13 +229,13 @@ mote_status planes_local_confirm(mote_context *ctx, const planes_sample *sample,
     planes_local search;
     *all_stand = false;
     if (sample->count == 0) return MOTE_OK;
-    const mote_status status = open_search(&search, ctx, sample, params);
+    const mote_status status = planes_local_open(&search, ctx, sample, params);
     *all_stand = status == MOTE_OK;
     for (uint32_t i = 0; i < count && status == MOTE_OK; i++) {
         *all_stand = confirm(&search, &claims[i], pieces) && *all_stand;
         if (!*all_stand && params->refusals == NULL) break;
     }
-    close_search(&search);
+    planes_local_close(&search);
     return status;
 }
 
@@ -245,7 +244,7 @@ static void add_worth(planes_local *s, const planes_local_claim *claim, planes_l
     planes_growth g;
     uint32_t won;
     if (s->plane_count == PLANES_LOCAL_MAX) return;
-    begin_claim(claim, &g);
+    planes_begin_claim(claim, &g);
     if (!planes_lay(s, &g)) return;
     worth->points += g.count;
     if (planes_claim_points(s, &g, -1, &won) < PLANES_LOCAL_NATS) return;
@@ -261,8 +260,8 @@ mote_status planes_local_judge(mote_context *ctx, const planes_sample *sample, c
     planes_local search;
     memset(worth, 0, sizeof *worth);
     if (sample->count == 0) return MOTE_OK;
-    const mote_status status = open_search(&search, ctx, sample, params);
+    const mote_status status = planes_local_open(&search, ctx, sample, params);
     for (uint32_t i = 0; i < count && status == MOTE_OK; i++) add_worth(&search, &claims[i], worth);
-    close_search(&search);
+    planes_local_close(&search);
     return status;
 }

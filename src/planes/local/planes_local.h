@@ -247,6 +247,14 @@ typedef struct planes_local_claim {
     double normal[3], offset, noise, cell;
 } planes_local_claim;
 
+/* A growth that lies where the plane is claimed to be. */
+void planes_begin_claim(const planes_local_claim *claim, planes_growth *growth);
+
+/* Memory of a search in a sample that has points. close: also on failure */
+mote_status planes_local_open(planes_local *search, mote_context *ctx, const planes_sample *sample,
+                              const planes_local_params *params);
+void planes_local_close(planes_local *search);
+
 /* Whether each of these planes is one: its points are normal about it, have no structure, and are in one piece.
    sample: of all points; pieces: they may be in several */
 mote_status planes_local_confirm(mote_context *ctx, const planes_sample *sample, const planes_local_params *params,
@@ -261,6 +269,19 @@ typedef struct planes_local_worth {
 
 mote_status planes_local_judge(mote_context *ctx, const planes_sample *sample, const planes_local_params *params,
                                const planes_local_claim *claims, uint32_t count, planes_local_worth *worth);
+
+/* ---- planes_contest.c */
+
+typedef struct planes_local_contestants {
+    const planes_local_claim *claims;
+    uint32_t count;
+    bool *stays; /* [count] out */
+} planes_local_contestants;
+
+/* Which planes of the vote stay, because they explain their points far better than grown ones; and which grown ones,
+   because they are no parts of these. */
+mote_status planes_local_contest(mote_context *ctx, const planes_sample *sample, const planes_local_params *params,
+                                 const planes_local_contestants *voted, const planes_local_contestants *grown);
 
 /* ---- least squares, in doubles: points are summed up in their order */
 
