@@ -16,6 +16,7 @@
 #define PLANES_LOCAL_WINDOW 256u  /* points of a window that are looked at */
 #define PLANES_LOCAL_BLOCK  128u  /* consecutive points that share a box */
 #define PLANES_LOCAL_NATS   40.0  /* what a plane costs */
+#define PLANES_ALIKE        3.0   /* times the middle noise: what is noisier is no plane of this cloud */
 #define PLANES_REACH_NOISES 3.0   /* standard deviations that a point may be off its plane */
 
 typedef struct planes_local_params {

@@ -17,6 +17,7 @@
 #define MOSTLY         0.68 /* of the points of the vote's planes are of planes that peak */
 #define FAR_BETTER     1.25 /* times the nats of the local search */
 #define FAR_THICKER    5.0  /* times what neighbours tell of the noise */
+#define MIN_TELLING    0.1  /* of the points, grown planes have that tell the noise of planes */
 #define SEEN_WHOLE     4    /* times the support of the coarse search: it has seen what a plane of as many points is */
 #define TOLD_NOISE     1.5  /* floors: a noise below may be that of the representation */
 #define FLOOR          1.4  /* steps: half a diagonal of the lattice is 0.9 */
@@ -271,6 +272,15 @@ static bool is_vote_thick(const planes_run *run, const planes_kept *kept) {
     return !run->tolerance_given && noise > run->scale.spacing && noise > FAR_THICKER * run->nearby_noise;
 }
 
+/* Whether the planes of the vote are far noisier than planes of this cloud are: than those that were grown, if these
+   have a part of the sample that tells, and more noise than the representation. */
+static bool is_vote_unlike(const planes_run *run, const planes_kept *kept, const planes_sample *sample,
+                           const planes_local_worth *locally) {
+    const double noise = run->scale.noise;
+    return !run->tolerance_given && locally->peaked_points >= MIN_TELLING * sample->count &&
+           noise > TOLD_NOISE * floor_of(run) && kept->tolerance > PLANES_REACH_NOISES * PLANES_ALIKE * noise;
+}
+
 /* By planes of a share of all points, unless those of few points take no longer; false: those of the vote are no worse.
  */
 static mote_status search_coarsely(planes_run *run, const planes_kept *kept, const planes_sample *all, bool *better) {
@@ -282,7 +292,10 @@ static mote_status search_coarsely(planes_run *run, const planes_kept *kept, con
     /* Among few points the cells of a plane are as large as the steps of a body. */
     const planes_sample *sample = is_any_turned(run) ? &first : all;
     if (status == MOTE_OK) status = judge_both(run, kept, sample, &by_vote, &locally);
-    if (status == MOTE_OK) *better = is_vote_thick(run, kept) || !is_vote_better(&by_vote, &locally);
+    if (status == MOTE_OK) {
+        *better = is_vote_thick(run, kept) || is_vote_unlike(run, kept, sample, &locally) ||
+                  !is_vote_better(&by_vote, &locally);
+    }
     planes_sample_free(run->ctx, &first);
     return status;
 }
