@@ -167,8 +167,6 @@ mote_status planes_local_find(mote_context *ctx, const planes_sample *sample, co
 #define ONE_PIECE      0.8  /* of the points in the plane that are no strays */
 #define WIDER_NOISE    1.35 /* times the noise that is claimed */
 #define NARROWER_NOISE 0.5
-#define ONE_PLANE      0.15 /* of the variance between cells, of what the vote found: one plane has next to nothing */
-#define BY_CHANCE      3.0  /* deviations that the share may have by chance, beyond that */
 #define PEAK_SHOULDER                                                                                                  \
     0.4                  /* density at 2.25 noises, of the middle's, at most: 0.11 of normal points, 1 of even ones    \
                           */
@@ -182,12 +180,6 @@ void planes_begin_claim(const planes_local_claim *claim, planes_growth *g) {
     g->reason = MOTE_PLANES_SCATTERED;
     g->noise = claim->noise;
     g->cell = claim->cell;
-}
-
-/* The share of the variance that may lie between the cells of one plane. */
-static double max_structure(const planes_growth *g) {
-    const double cells = g->area / (g->cell * g->cell);
-    return ONE_PLANE + BY_CHANCE * sqrt(2 * cells) / g->count;
 }
 
 /* Whether a plane that was measured is the one that is claimed; in: points near it, of any component. */
@@ -205,10 +197,10 @@ static bool is_as_claimed(const planes_local *s, const planes_local_claim *claim
         g->limit = min_pieces;
     } else if (!planes_growth_stands(s, g)) {
         return false;
-    } else if (g->structure > max_structure(g)) {
+    } else if (g->structure > planes_one_structure(g)) {
         g->reason = MOTE_PLANES_STRUCTURE;
         g->value = g->structure;
-        g->limit = max_structure(g);
+        g->limit = planes_one_structure(g);
     } else {
         return true;
     }

@@ -72,11 +72,19 @@ typedef struct planes_growth {
     double structure;       /* share of the variance that is between cells */
     double curvature;       /* share of the variance that a quadratic surface explains beyond a plane; 0: many points */
     double going_on;        /* of a centred one: share of its rim beside which points lie to one side */
+    double bending;         /* where the noise is known: share of its rim beside which a surface bends away */
     double low[2], high[2]; /* of its points along u and v, from at */
     /* Where it came to nothing: why; see mote_plane_refused. */
     mote_planes_reason reason;
     double value, limit;
 } planes_growth;
+
+/* The share of the variance that lies between the cells of one plane, at most: 0.15, for one plane has next to nothing,
+   and three deviations of what chance gives so many cells of so few points. */
+static inline double planes_one_structure(const planes_growth *growth) {
+    const double cells = growth->area / (growth->cell * growth->cell);
+    return 0.15 + 3 * sqrt(2 * cells) / growth->count;
+}
 
 /* A plane that stands. */
 typedef struct planes_local_plane {
@@ -190,6 +198,11 @@ bool planes_growth_stands(const planes_local *search, planes_growth *growth);
 bool planes_growth_may_stand(const planes_local *search, planes_growth *growth);
 /* Notes a growth that came to nothing, with about that many points of the sample. */
 void planes_refuse_growth(const planes_local *search, const planes_growth *growth, double points);
+
+/* ---- planes_rim.c */
+
+/* The share of the rim of the component in the scratch beside which a surface bends away. The sums of cells go. */
+double planes_bending_rim(planes_local *search, const planes_growth *growth);
 
 /* ---- planes_claims.c */
 
