@@ -38,7 +38,8 @@
 #define BESIDE_SHARE     0.5  /* of the points of a cell, one beside the rim has where a surface goes on */
 #define MAX_GOING_ON     0.1  /* share of the rim */
 #define MAX_RIM_OF_REST  0.3  /* the same of what is left once the noise is known: mostly pieces of curves */
-#define MAX_BENDING      0.2 /* share of the rim: of 1,473 planes one in 700 has more, by chance, of pieces of hills half */
+#define MAX_BENDING      0.15 /* share of the rim, of what seems to bend itself: of planes one in 700 has more */
+#define SEEMS_CURVED     6.25 /* points' worth of the variance a curve explains, of one plane in ten by chance */
 #define MAX_CURVED       0.08 /* structure of a centred one: a piece of a curve has 0.1 to 0.3, a plane none */
 #define LOOSE_SHOULDERS  0.6  /* the same while planes that cross it may not be known yet */
 #define LOOSE_CENTRAL    0.36
@@ -486,7 +487,8 @@ static bool stands(const planes_local *s, planes_growth *g, const growth_limits 
     if (g->curvature > curvature) return refuse(g, MOTE_PLANES_STRUCTURE, g->curvature, curvature);
     const double structure = max_structure(g, limits);
     if (g->structure > structure) return refuse(g, MOTE_PLANES_STRUCTURE, g->structure, structure);
-    return g->bending <= MAX_BENDING || refuse(g, MOTE_PLANES_STRUCTURE, g->bending, MAX_BENDING);
+    if (g->bending <= MAX_BENDING || g->curvature * g->count <= SEEMS_CURVED) return true;
+    return refuse(g, MOTE_PLANES_STRUCTURE, g->bending, MAX_BENDING);
 }
 
 bool planes_growth_stands(const planes_local *s, planes_growth *g) {

@@ -17,9 +17,10 @@
 #define MOSTLY         0.68 /* of the points of the vote's planes are of planes that peak */
 #define FAR_BETTER     1.25 /* times the nats of the local search */
 #define FAR_THICKER    5.0  /* times what neighbours tell of the noise */
-#define MIN_TELLING    0.1  /* of the points, grown planes have that tell the noise of planes */
+#define MIN_TELLING    0.2  /* of the points, grown planes have that tell the noise of planes */
 #define SEEN_WHOLE     4    /* times the support of the coarse search: it has seen what a plane of as many points is */
 #define TOLD_NOISE     1.5  /* floors: a noise below may be that of the representation */
+#define ROUNDING       0.29 /* of a step: the noise that rounding to steps makes */
 #define FLOOR          1.4  /* steps: half a diagonal of the lattice is 0.9 */
 
 /* ---- samples */
@@ -359,9 +360,9 @@ static uint32_t put_first(planes_sides *sides) {
 }
 
 /* Lists the planes that were grown beside planes of the vote. One without noise beside planes with noise is a layer: one
-   of the steps in which a sensor measures. tolerance: that of the vote */
+   of the steps in which a sensor measures. Coordinates that are rounded have more. tolerance: that of the vote */
 static void list_grown(const planes_run *run, double tolerance, planes_kept *grown) {
-    const double exact = TOLD_NOISE * floor_of(run);
+    const double exact = fmax(TOLD_NOISE * FLOOR, ROUNDING * run->scale.resolution);
     grown->found_count = 0;
     for (uint32_t i = 0; i < run->found_count; i++) {
         const planes_found *found = &run->found[i];
