@@ -90,8 +90,8 @@ static mote_cloud *window_of(mote_context *ctx, const mote_cloud *cloud, double 
     return window;
 }
 
-/* 100 m of ground with the one house of a tile: the vote has the ground, a slab of 0.1 m, and one through the roofs. The
-   roofs are beside it, with the noise of roofs. */
+/* 100 m of ground with the one house of a tile: the vote has the ground, a slab of 0.1 m, and one through the roofs.
+   The roofs are beside it, with the noise of roofs. */
 void roofs_are_found_beside_the_ground(void **state) {
     (void)state;
     const char *path = test_data("laz/las_with_several_extra_byte_bloc.laz");

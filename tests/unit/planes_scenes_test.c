@@ -111,7 +111,10 @@ static void roofs_of_a_tile_are_found(void **state) {
    cells, and any surface around it. */
 static void pieces_of_curves_are_no_planes(void **state) {
     (void)state;
-    static const struct { planes_scene_kind kind; uint64_t seed; } scenes[] = {
+    static const struct {
+        planes_scene_kind kind;
+        uint64_t seed;
+    } scenes[] = {
         {PLANES_SCENE_NOTHING, 109}, {PLANES_SCENE_NOTHING, 118}, {PLANES_SCENE_TERRAIN, 101},
         {PLANES_SCENE_NOTHING, 123}, {PLANES_SCENE_TERRAIN, 107}, {PLANES_SCENE_TERRAIN, 110},
     };
@@ -235,6 +238,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(bodies_split_alike),
         cmocka_unit_test(bodies_survive_failing_allocations),
         cmocka_unit_test(bodies_cancel_at_every_step),
+        cmocka_unit_test(both_answers_survive_failing_allocations),
         cmocka_unit_test(planes_of_few_points_are_found),
         cmocka_unit_test(planes_are_the_same_in_other_units),
     };

@@ -73,7 +73,8 @@ static mote_status settle(planes_run *run, int turns) {
 static bool is_same(const planes_run *run, const planes_found *a, const planes_found *b) {
     const double *u = a->fit.normal, *v = b->fit.normal;
     const double cosine = fabs((u[0] * v[0] + u[1] * v[1]) + u[2] * v[2]);
-    return cosine >= SAME_COSINE && planes_mean_distance(&b->sums, &a->fit) <= SAME_DISTANCE * planes_tolerance_of(run, a);
+    return cosine >= SAME_COSINE &&
+           planes_mean_distance(&b->sums, &a->fit) <= SAME_DISTANCE * planes_tolerance_of(run, a);
 }
 
 /* The extent of a plane along the axes of another plane. */

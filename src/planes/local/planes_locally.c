@@ -75,7 +75,8 @@ static planes_local_claim *list_claims(const planes_run *run, const planes_sampl
 /* Whether all planes that were found are planes. */
 static mote_status confirm_found(planes_run *run, const planes_sample *all, bool *sure) {
     const planes_local_params params = params_of(run, all, run->points->count, FEW);
-    planes_local_claim *claims = list_claims(run, all, run->points->count, run->tolerance / PLANES_REACH_NOISES, params.floor);
+    planes_local_claim *claims =
+        list_claims(run, all, run->points->count, run->tolerance / PLANES_REACH_NOISES, params.floor);
     if (claims == NULL) return MOTE_ERROR_MEMORY;
     const mote_status status =
         planes_local_confirm(run->ctx, all, &params, claims, run->found_count, run->params.components, sure);
@@ -184,8 +185,8 @@ static void take_noise(planes_run *run, const planes_local_plane *planes, uint32
     planes_choose_tolerance(run);
 }
 
-/* voted: planes of the vote that stay. sample: out, the points that belonged to no plane. done: whether there is nothing
-   more to find. */
+/* voted: planes of the vote that stay. sample: out, the points that belonged to no plane. done: whether there is
+   nothing more to find. */
 static mote_status search_round(planes_run *run, int round, uint32_t voted, planes_sample *sample, bool *done) {
     const double wanted = SUPPORT * (double)run->free_points / (double)run->support;
     const double noise = run->found_count > voted ? run->grown_noise : 0;
@@ -359,8 +360,8 @@ static uint32_t put_first(planes_sides *sides) {
     return first;
 }
 
-/* Lists the planes that were grown beside planes of the vote. One without noise beside planes with noise is a layer: one
-   of the steps in which a sensor measures. Coordinates that are rounded have more. tolerance: that of the vote */
+/* Lists the planes that were grown beside planes of the vote. One without noise beside planes with noise is a layer:
+   one of the steps in which a sensor measures. Coordinates that are rounded have more. tolerance: that of the vote */
 static void list_grown(const planes_run *run, double tolerance, planes_kept *grown) {
     const double exact = fmax(TOLD_NOISE * FLOOR, ROUNDING * run->scale.resolution);
     grown->found_count = 0;

@@ -29,8 +29,7 @@ static bool is_bending(const planes_local *s, const planes_growth *g, uint32_t c
     const double near = (double)s->cell_in[cell] + s->cell_beside[2 * cell] + s->cell_beside[2 * cell + 1];
     const double own = near - BAND_VOLUMES * g->strays, sum = fabs((double)s->cell_sum[cell]);
     if (own < RIM_SHARE * (g->density - g->strays) || own < 1) return false;
-    return sum > g->noise * fmax(RIM_NOISES * own, RIM_DEVIATION * sqrt(near)) &&
-           sum <= RIM_SLOPE * g->cell * own;
+    return sum > g->noise * fmax(RIM_NOISES * own, RIM_DEVIATION * sqrt(near)) && sum <= RIM_SLOPE * g->cell * own;
 }
 
 double planes_bending_rim(planes_local *s, const planes_growth *g) {

@@ -15,9 +15,9 @@
 
 #include "planes/local/planes_local.h"
 
-#define EXPLAINED_NOISE 3.0 /* times the noise of a patch: a thicker plane does not explain its points */
-#define SAME_NOISE      2.0 /* times: planes of one place are the same */
-#define ALIKE           1.4 /* times the middle noise, the first pass keeps; the second PLANES_ALIKE */
+#define EXPLAINED_NOISE 3.0  /* times the noise of a patch: a thicker plane does not explain its points */
+#define SAME_NOISE      2.0  /* times: planes of one place are the same */
+#define ALIKE           1.4  /* times the middle noise, the first pass keeps; the second PLANES_ALIKE */
 #define FAR_THICKER     3.0  /* times the noise that explains the points best */
 #define KNOWN_NOISE     1.2  /* times the middle noise: the largest, once that is known */
 #define PATCH_NOISE     1.8  /* times the largest noise, of a patch */
