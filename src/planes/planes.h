@@ -18,6 +18,7 @@ typedef struct planes_found {
     double cell;        /* of its footprint, steps; 0: that of the run */
     planes_reach reach; /* as far as it was seen to go */
     bool turned;        /* its normal is known better than its points tell, and stays */
+    bool grown;         /* found by what is flat nearby, not by the vote */
 } planes_found;
 
 /* What was measured of a cloud, in steps. */
@@ -61,7 +62,7 @@ typedef struct planes_run {
     double nearby_noise;  /* steps: what neighbours tell of the noise */
     planes_found *found;
     uint32_t found_count;
-    bool local;                /* planes are those that planes_search_locally found */
+    double grown_noise;        /* steps: of the planes that were grown */
     planes_refusals *refusals; /* NULL: not asked for */
     mote_planes_facts facts;
 } planes_run;

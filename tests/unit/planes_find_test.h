@@ -36,6 +36,9 @@ void what_is_refused_is_told(void **state);
 /* planes_find_test_scans.c */
 void real_scans_have_floors_and_walls(void **state);
 void steps_of_a_sensor_are_not_noise(void **state);
+void roofs_are_found_beside_the_ground(void **state);
+void slabs_are_no_planes_of_a_town(void **state);
+void layers_of_a_sensor_are_no_planes(void **state);
 
 /* planes_find_test_wrong.c */
 void survives_failing_allocations(void **state);

@@ -25,5 +25,6 @@ int planes_scenes_command(int argc, char **argv, bool *asked);
 void bodies_split_alike(void **state);
 void bodies_survive_failing_allocations(void **state);
 void bodies_cancel_at_every_step(void **state);
+void both_answers_survive_failing_allocations(void **state);
 
 #endif

@@ -145,3 +145,39 @@ void bodies_cancel_at_every_step(void **state) {
     test_each_step_cancels(use_body, positions);
     free(positions);
 }
+
+/* ---- the vote's planes with grown ones beside them */
+
+#define BESIDE_SEED        109u /* stairs of 30 mm: the vote's slope stays */
+#define BESIDE_POINTS      5000u
+#define BESIDE_ALLOCATIONS 64 /* the last of a call: from where both answers are there */
+
+/* fail_at  which allocation fails; 0: none does. first, last: out, allocations before the search and in all */
+static mote_status find_beside(long fail_at, long *first, long *last) {
+    static int32_t labels[BESIDE_POINTS];
+    test_allocator allocator = {.fail_at = fail_at};
+    mote_context *ctx = test_context_failing(&allocator, 2);
+    const planes_scene_params p = planes_scenes_params(PLANES_SCENE_STAIRS, BESIDE_SEED, BESIDE_POINTS);
+    mote_planes *found = NULL;
+    planes_scene scene;
+    planes_scene_make(ctx, &p, NULL, &scene);
+    *first = allocator.calls;
+    const mote_status status = mote_planes_find(ctx, scene.cloud, NULL, labels, &found);
+    *last = allocator.calls;
+    mote_planes_destroy(found);
+    planes_scene_free(&scene);
+    mote_context_destroy(ctx);
+    assert_int_equal(allocator.open, 0);
+    return status;
+}
+
+/* Whichever allocation fails, of the last ones: those after both answers are there. */
+void both_answers_survive_failing_allocations(void **state) {
+    (void)state;
+    long first, last, ignored;
+    assert_int_equal(find_beside(0, &first, &last), MOTE_OK);
+    assert_true(last - first > BESIDE_ALLOCATIONS);
+    for (long n = last - BESIDE_ALLOCATIONS; n <= last; n += (long)test_extent(4, 1)) {
+        assert_int_equal(find_beside(n, &ignored, &ignored), MOTE_ERROR_MEMORY);
+    }
+}

@@ -21,7 +21,7 @@ double planes_tolerance_of(const planes_run *run, const planes_found *found) {
 static planes_plane plane_of(const planes_run *run, const planes_found *found) {
     const double tolerance = planes_tolerance_of(run, found);
     planes_plane plane =
-        planes_plane_from(&found->fit, tolerance, (run->local ? LOCAL_GUARD : PLANES_GUARD) * tolerance, run->cone);
+        planes_plane_from(&found->fit, tolerance, (found->grown ? LOCAL_GUARD : PLANES_GUARD) * tolerance, run->cone);
     plane.reach = found->reach;
     return plane;
 }
@@ -73,7 +73,8 @@ static mote_status settle(planes_run *run, int turns) {
 static bool is_same(const planes_run *run, const planes_found *a, const planes_found *b) {
     const double *u = a->fit.normal, *v = b->fit.normal;
     const double cosine = fabs((u[0] * v[0] + u[1] * v[1]) + u[2] * v[2]);
-    return cosine >= SAME_COSINE && planes_mean_distance(&b->sums, &a->fit) <= SAME_DISTANCE * run->tolerance;
+    return cosine >= SAME_COSINE &&
+           planes_mean_distance(&b->sums, &a->fit) <= SAME_DISTANCE * planes_tolerance_of(run, a);
 }
 
 /* The extent of a plane along the axes of another plane. */
@@ -124,7 +125,7 @@ static int compare_found(const void *a, const void *b) {
 
 /* Why a plane does not stand: what planes_stands asks, in its order. */
 static void note_fallen(planes_run *run, const planes_found *f) {
-    const double own = (double)(run->local ? f->sums.count : f->sums.own), min = (double)run->support;
+    const double own = (double)(f->grown ? f->sums.count : f->sums.own), min = (double)run->support;
     const double below = (double)f->sums.in_bands[0], above = (double)f->sums.in_bands[1], mean = 0.5 * (below + above);
     if (own - mean < min) {
         planes_refuse_found(run, f, MOTE_PLANES_FEW_POINTS, fmax(own - mean, 0), min);
@@ -149,7 +150,7 @@ static bool is_peaked(const planes_found *f) {
    a larger plane has within its tolerance counts, too. */
 static bool stands(const planes_run *run, const planes_found *f) {
     const uint64_t *in_bands = f->sums.in_bands;
-    if (run->local) {
+    if (f->grown) {
         return planes_stands(f->sums.count, 0, in_bands[0], in_bands[1], run->support, false) &&
                (run->tolerance_given || is_peaked(f));
     }
@@ -158,7 +159,7 @@ static bool stands(const planes_run *run, const planes_found *f) {
 
 /* Whether a and b are the same plane. If b is a piece of a, a is extended by it. */
 static bool is_one(const planes_run *run, planes_found *a, const planes_found *b) {
-    if (!run->local) return is_same(run, a, b);
+    if (!a->grown || !b->grown) return is_same(run, a, b);
     if (!is_piece(a, b)) return false;
     take_piece(a, b);
     return true;

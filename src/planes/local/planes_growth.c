@@ -42,6 +42,8 @@
 #define BESIDE_SHARE     0.5  /* of the points of a cell, one beside the rim has where a surface goes on */
 #define MAX_GOING_ON     0.1  /* share of the rim */
 #define MAX_RIM_OF_REST  0.3  /* the same of what is left once the noise is known: mostly pieces of curves */
+#define MAX_BENDING      0.15 /* share of the rim, of what seems to bend itself: of planes one in 700 has more */
+#define SEEMS_CURVED     6.25 /* points' worth of the variance a curve explains, of one plane in ten by chance */
 #define MAX_CURVED       0.08 /* structure of a centred one: a piece of a curve has 0.1 to 0.3, a plane none */
 #define LOOSE_SHOULDERS  0.6  /* the same while planes that cross it may not be known yet */
 #define LOOSE_CENTRAL    0.36
@@ -477,6 +479,12 @@ typedef struct growth_limits {
     double shoulders, shoulder, central, structure;
 } growth_limits;
 
+/* Where the noise is known, points of others have no part in it any more: then no more than one plane has. */
+static double max_structure(const planes_growth *g, const growth_limits *limits) {
+    if (g->centred) return MAX_CURVED;
+    return g->max_noise > 0 ? fmin(planes_one_structure(g), limits->structure) : limits->structure;
+}
+
 static bool stands(const planes_local *s, planes_growth *g, const growth_limits *limits) {
     const double strays = g->strays * (g->area / (g->cell * g->cell)), side = sqrt(g->area);
     const double own = (g->count - strays) * (double)(1u << g->level);
@@ -496,8 +504,10 @@ static bool stands(const planes_local *s, planes_growth *g, const growth_limits 
     if (g->going_on > max_going_on) return refuse(g, MOTE_PLANES_STRUCTURE, g->going_on, max_going_on);
     const double curvature = CURVED + CURVED_BY_CHANCE / g->count;
     if (g->curvature > curvature) return refuse(g, MOTE_PLANES_STRUCTURE, g->curvature, curvature);
-    const double structure = g->centred ? MAX_CURVED : limits->structure;
-    return g->structure <= structure || refuse(g, MOTE_PLANES_STRUCTURE, g->structure, structure);
+    const double structure = max_structure(g, limits);
+    if (g->structure > structure) return refuse(g, MOTE_PLANES_STRUCTURE, g->structure, structure);
+    if (g->bending <= MAX_BENDING || g->curvature * g->count <= SEEMS_CURVED) return true;
+    return refuse(g, MOTE_PLANES_STRUCTURE, g->bending, MAX_BENDING);
 }
 
 bool planes_growth_stands(const planes_local *s, planes_growth *g) {
@@ -647,6 +657,7 @@ static bool settle(planes_local *s, const planes_patch *patch, bool fewer, plane
         sum_distances(s, g);
         g->going_on = going_on(s, g);
     }
+    g->bending = g->max_noise > 0 ? planes_bending_rim(s, g) : 0;
     return describe_component(s, g);
 }
 

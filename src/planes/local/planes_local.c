@@ -6,7 +6,7 @@
 
 /* ---- memory */
 
-static void close_search(planes_local *s) {
+void planes_local_close(planes_local *s) {
     mote_context *ctx = s->ctx;
     void *const arrays[] = {s->thinned,  s->patches, s->planes, s->owner,    s->likelihood,
                             s->failures, s->growing, s->tally,  s->renumber, s->scratch};
@@ -133,9 +133,8 @@ static double background_of(const planes_local_level *all) {
     return log(all->count / volume);
 }
 
-/* sample has points. */
-static mote_status open_search(planes_local *s, mote_context *ctx, const planes_sample *sample,
-                               const planes_local_params *params) {
+mote_status planes_local_open(planes_local *s, mote_context *ctx, const planes_sample *sample,
+                              const planes_local_params *params) {
     const uint64_t points = sample->count;
     memset(s, 0, sizeof *s);
     s->ctx = ctx;
@@ -160,7 +159,7 @@ mote_status planes_local_find(mote_context *ctx, const planes_sample *sample, co
     *planes = NULL;
     *count = 0;
     if (sample->count == 0) return MOTE_OK;
-    mote_status status = open_search(&search, ctx, sample, params);
+    mote_status status = planes_local_open(&search, ctx, sample, params);
     if (status == MOTE_OK) status = planes_find_patches(&search);
     if (status == MOTE_OK) status = planes_open_workers(&search);
     if (status == MOTE_OK) status = planes_select(&search);
@@ -169,7 +168,7 @@ mote_status planes_local_find(mote_context *ctx, const planes_sample *sample, co
         *count = search.plane_count;
         search.planes = NULL;
     }
-    close_search(&search);
+    planes_local_close(&search);
     return status;
 }
 
@@ -178,14 +177,12 @@ mote_status planes_local_find(mote_context *ctx, const planes_sample *sample, co
 #define ONE_PIECE      0.8  /* of the points in the plane that are no strays */
 #define WIDER_NOISE    1.35 /* times the noise that is claimed */
 #define NARROWER_NOISE 0.5
-#define ONE_PLANE      0.15 /* of the variance between cells, of what the vote found: one plane has next to nothing */
-#define BY_CHANCE      3.0  /* deviations that the share may have by chance, beyond that */
 #define PEAK_SHOULDER                                                                                                  \
     0.4                  /* density at 2.25 noises, of the middle's, at most: 0.11 of normal points, 1 of even ones    \
                           */
 #define PEAK_CENTRAL 0.4 /* share of points within 0.67 noises, at least: 0.5, 0.22 */
 
-static void begin_claim(const planes_local_claim *claim, planes_growth *g) {
+void planes_begin_claim(const planes_local_claim *claim, planes_growth *g) {
     memset(g, 0, sizeof *g);
     memcpy(g->normal, claim->normal, sizeof g->normal);
     for (int k = 0; k < 3; k++) g->at[k] = claim->normal[k] * claim->offset;
@@ -193,12 +190,6 @@ static void begin_claim(const planes_local_claim *claim, planes_growth *g) {
     g->reason = MOTE_PLANES_SCATTERED;
     g->noise = claim->noise;
     g->cell = claim->cell;
-}
-
-/* The share of the variance that may lie between the cells of one plane. */
-static double max_structure(const planes_growth *g) {
-    const double cells = g->area / (g->cell * g->cell);
-    return ONE_PLANE + BY_CHANCE * sqrt(2 * cells) / g->count;
 }
 
 /* Whether a plane that was measured is the one that is claimed; in: points near it, of any component. */
@@ -216,10 +207,10 @@ static bool is_as_claimed(const planes_local *s, const planes_local_claim *claim
         g->limit = min_pieces;
     } else if (!planes_growth_stands(s, g)) {
         return false;
-    } else if (g->structure > max_structure(g)) {
+    } else if (g->structure > planes_one_structure(g)) {
         g->reason = MOTE_PLANES_STRUCTURE;
         g->value = g->structure;
-        g->limit = max_structure(g);
+        g->limit = planes_one_structure(g);
     } else {
         return true;
     }
@@ -241,7 +232,7 @@ static void confirm_all(planes_local *s, const planes_local_claim *claims, uint3
         planes_confirming *one = &confirming[i];
         planes_local *mine = planes_worker(s);
         one->in = 0;
-        begin_claim(&claims[i], &one->growth);
+        planes_begin_claim(&claims[i], &one->growth);
         one->stands = planes_measure(mine, &one->growth, &one->in) &&
                       is_as_claimed(mine, &claims[i], pieces, one->in, &one->growth);
     }
@@ -252,7 +243,7 @@ mote_status planes_local_confirm(mote_context *ctx, const planes_sample *sample,
     planes_local search;
     *all_stand = false;
     if (sample->count == 0) return MOTE_OK;
-    mote_status status = open_search(&search, ctx, sample, params);
+    mote_status status = planes_local_open(&search, ctx, sample, params);
     planes_confirming *confirming = mote_alloc(ctx, count * sizeof *confirming, "planes search");
     if (status == MOTE_OK && confirming == NULL) status = MOTE_ERROR_MEMORY;
     if (status == MOTE_OK) status = planes_open_workers(&search);
@@ -265,7 +256,7 @@ mote_status planes_local_confirm(mote_context *ctx, const planes_sample *sample,
         *all_stand = false;
     }
     mote_free(ctx, confirming);
-    close_search(&search);
+    planes_local_close(&search);
     return status;
 }
 
@@ -274,7 +265,7 @@ static void add_worth(planes_local *s, const planes_local_claim *claim, planes_l
     planes_growth g;
     uint32_t won;
     if (s->plane_count == PLANES_LOCAL_MAX) return;
-    begin_claim(claim, &g);
+    planes_begin_claim(claim, &g);
     if (!planes_lay(s, &g)) return;
     worth->points += g.count;
     if (planes_claim_points(s, &g, -1, &won) < PLANES_LOCAL_NATS) return;
@@ -290,8 +281,8 @@ mote_status planes_local_judge(mote_context *ctx, const planes_sample *sample, c
     planes_local search;
     memset(worth, 0, sizeof *worth);
     if (sample->count == 0) return MOTE_OK;
-    const mote_status status = open_search(&search, ctx, sample, params);
+    const mote_status status = planes_local_open(&search, ctx, sample, params);
     for (uint32_t i = 0; i < count && status == MOTE_OK; i++) add_worth(&search, &claims[i], worth);
-    close_search(&search);
+    planes_local_close(&search);
     return status;
 }

@@ -17,6 +17,7 @@
 #define PLANES_LOCAL_BLOCK  32u   /* consecutive points that share a box */
 #define PLANES_LOCAL_LANES  8u    /* boxes that are looked at at once, and that share one */
 #define PLANES_LOCAL_NATS   40.0  /* what a plane costs */
+#define PLANES_ALIKE        3.0   /* times the middle noise: what is noisier is no plane of this cloud */
 #define PLANES_REACH_NOISES 3.0   /* standard deviations that a point may be off its plane */
 
 typedef struct planes_local_params {
@@ -72,11 +73,19 @@ typedef struct planes_growth {
     double structure;       /* share of the variance that is between cells */
     double curvature;       /* share of the variance that a quadratic surface explains beyond a plane; 0: many points */
     double going_on;        /* of a centred one: share of its rim beside which points lie to one side */
+    double bending;         /* where the noise is known: share of its rim beside which a surface bends away */
     double low[2], high[2]; /* of its points along u and v, from at */
     /* Where it came to nothing: why; see mote_plane_refused. */
     mote_planes_reason reason;
     double value, limit;
 } planes_growth;
+
+/* The share of the variance that lies between the cells of one plane, at most: 0.15, for one plane has next to nothing,
+   and three deviations of what chance gives so many cells of so few points. */
+static inline double planes_one_structure(const planes_growth *growth) {
+    const double cells = growth->area / (growth->cell * growth->cell);
+    return 0.15 + 3 * sqrt(2 * cells) / growth->count;
+}
 
 /* A plane that stands. */
 typedef struct planes_local_plane {
@@ -220,6 +229,11 @@ planes_local *planes_worker(planes_local *search);
 /* Grows patches side by side; none takes points. Each becomes what planes_grow makes of it; the scratch is lost. */
 void planes_grow_all(planes_local *search, planes_growing *growing, uint32_t count);
 
+/* ---- planes_rim.c */
+
+/* The share of the rim of the component in the scratch beside which a surface bends away. The sums of cells go. */
+double planes_bending_rim(planes_local *search, const planes_growth *growth);
+
 /* ---- planes_claims.c */
 
 /* The nats that the growth in the scratch gains, and the points that it wins. number: the plane that takes them, or -1:
@@ -277,6 +291,14 @@ typedef struct planes_local_claim {
     double normal[3], offset, noise, cell;
 } planes_local_claim;
 
+/* A growth that lies where the plane is claimed to be. */
+void planes_begin_claim(const planes_local_claim *claim, planes_growth *growth);
+
+/* Memory of a search in a sample that has points. close: also on failure */
+mote_status planes_local_open(planes_local *search, mote_context *ctx, const planes_sample *sample,
+                              const planes_local_params *params);
+void planes_local_close(planes_local *search);
+
 /* Whether each of these planes is one: its points are normal about it, have no structure, and are in one piece.
    sample: of all points; pieces: they may be in several */
 mote_status planes_local_confirm(mote_context *ctx, const planes_sample *sample, const planes_local_params *params,
@@ -291,6 +313,19 @@ typedef struct planes_local_worth {
 
 mote_status planes_local_judge(mote_context *ctx, const planes_sample *sample, const planes_local_params *params,
                                const planes_local_claim *claims, uint32_t count, planes_local_worth *worth);
+
+/* ---- planes_contest.c */
+
+typedef struct planes_local_contestants {
+    const planes_local_claim *claims;
+    uint32_t count;
+    bool *stays; /* [count] out */
+} planes_local_contestants;
+
+/* Which planes of the vote stay, because they explain their points far better than grown ones; and which grown ones,
+   because they are no parts of these. */
+mote_status planes_local_contest(mote_context *ctx, const planes_sample *sample, const planes_local_params *params,
+                                 const planes_local_contestants *voted, const planes_local_contestants *grown);
 
 /* ---- least squares, in doubles: points are summed up in their order */
 

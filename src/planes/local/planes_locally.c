@@ -17,6 +17,10 @@
 #define MOSTLY         0.68 /* of the points of the vote's planes are of planes that peak */
 #define FAR_BETTER     1.25 /* times the nats of the local search */
 #define FAR_THICKER    5.0  /* times what neighbours tell of the noise */
+#define MIN_TELLING    0.2  /* of the points, grown planes have that tell the noise of planes */
+#define SEEN_WHOLE     4    /* times the support of the coarse search: it has seen what a plane of as many points is */
+#define TOLD_NOISE     1.5  /* floors: a noise below may be that of the representation */
+#define ROUNDING       0.29 /* of a step: the noise that rounding to steps makes */
 #define FLOOR          1.4  /* steps: half a diagonal of the lattice is 0.9 */
 
 /* ---- samples */
@@ -28,11 +32,16 @@ static mote_status read_sample(planes_run *run, uint64_t free_points, uint32_t m
     return status;
 }
 
+/* No noise is less. */
+static double floor_of(const planes_run *run) {
+    if (run->tolerance_given) return run->tolerance / PLANES_REACH_NOISES;
+    return fmax(FLOOR, 0.5 * run->scale.resolution);
+}
+
 static planes_local_params params_of(const planes_run *run, const planes_sample *sample, uint64_t of, double min) {
     const double share = of > 0 ? (double)sample->count / (double)of : 1;
     planes_local_params params;
-    params.floor = fmax(FLOOR, 0.5 * run->scale.resolution);
-    if (run->tolerance_given) params.floor = run->tolerance / PLANES_REACH_NOISES;
+    params.floor = floor_of(run);
     params.refusals = run->refusals;
     params.centred = false;
     params.known_noise = 0;
@@ -48,9 +57,10 @@ mote_status planes_sample_all(planes_run *run, planes_sample *sample) {
     return read_sample(run, run->points->count, CONFIRM_SAMPLE, sample);
 }
 
-/* What was found, as the local search takes it. noise: 0, or that of all. */
-static planes_local_claim *list_claims(const planes_run *run, const planes_sample *all, double noise, double floor) {
-    const double thinning = sqrt((double)all->count / (double)run->points->count);
+/* What was found, as the local search takes it. of: how many points the sample is of; noise: 0, or that of all. */
+static planes_local_claim *list_claims(const planes_run *run, const planes_sample *all, uint64_t of, double noise,
+                                       double floor) {
+    const double thinning = sqrt((double)all->count / (double)of);
     planes_local_claim *claims = mote_alloc(run->ctx, run->found_count * sizeof *claims, "planes found");
     for (uint32_t i = 0; i < run->found_count && claims != NULL; i++) {
         const planes_fit *fit = &run->found[i].fit;
@@ -65,7 +75,8 @@ static planes_local_claim *list_claims(const planes_run *run, const planes_sampl
 /* Whether all planes that were found are planes. */
 static mote_status confirm_found(planes_run *run, const planes_sample *all, bool *sure) {
     const planes_local_params params = params_of(run, all, run->points->count, FEW);
-    planes_local_claim *claims = list_claims(run, all, run->tolerance / PLANES_REACH_NOISES, params.floor);
+    planes_local_claim *claims =
+        list_claims(run, all, run->points->count, run->tolerance / PLANES_REACH_NOISES, params.floor);
     if (claims == NULL) return MOTE_ERROR_MEMORY;
     const mote_status status =
         planes_local_confirm(run->ctx, all, &params, claims, run->found_count, run->params.components, sure);
@@ -78,7 +89,7 @@ static mote_status judge_found(planes_run *run, const planes_sample *all, planes
     const planes_local_params params = params_of(run, all, run->points->count, FEW);
     memset(worth, 0, sizeof *worth);
     if (run->found_count == 0) return MOTE_OK;
-    planes_local_claim *claims = list_claims(run, all, 0, params.floor);
+    planes_local_claim *claims = list_claims(run, all, run->points->count, 0, params.floor);
     if (claims == NULL) return MOTE_ERROR_MEMORY;
     const mote_status status = planes_local_judge(run->ctx, all, &params, claims, run->found_count, worth);
     mote_free(run->ctx, claims);
@@ -144,6 +155,7 @@ static void take_plane(planes_run *run, const planes_local_plane *plane) {
     if (run->tolerance_given) to->tolerance = run->tolerance;
     to->cell = fmax(plane->cell, fmax(2, 2 * to->tolerance));
     to->turned = plane->turned;
+    to->grown = true;
     to->reach.bounded = 1;
     for (int k = 0; k < 3; k++) {
         to->reach.u[k] = (float)plane->u[k];
@@ -156,8 +168,9 @@ static void take_plane(planes_run *run, const planes_local_plane *plane) {
     }
 }
 
-/* The noise of the plane that has the middle point, of all that planes have. */
-static void take_noise(planes_run *run, const planes_local_plane *planes, uint32_t count) {
+/* The noise of the plane that has the middle point, of all that planes have. Where planes of the vote stay, theirs is
+   that of the run. */
+static void take_noise(planes_run *run, const planes_local_plane *planes, uint32_t count, bool alone) {
     double all = 0, best = INFINITY;
     for (uint32_t i = 0; i < count; i++) all += planes[i].count;
     for (uint32_t i = 0; i < count; i++) {
@@ -165,16 +178,18 @@ static void take_noise(planes_run *run, const planes_local_plane *planes, uint32
         for (uint32_t k = 0; k < count; k++) below += planes[k].noise <= planes[i].noise ? planes[k].count : 0;
         if (2 * below >= all) best = fmin(best, planes[i].noise);
     }
-    if (!(best < INFINITY) || run->tolerance_given) return;
+    run->grown_noise = run->tolerance_given ? run->scale.noise : best;
+    if (!(best < INFINITY) || run->tolerance_given || !alone) return;
     run->scale.noise = best;
     run->scale.flat = true;
     planes_choose_tolerance(run);
 }
 
-/* sample: out, the points that belonged to no plane. done: whether there is nothing more to find. */
-static mote_status search_round(planes_run *run, int round, planes_sample *sample, bool *done) {
+/* voted: planes of the vote that stay. sample: out, the points that belonged to no plane. done: whether there is
+   nothing more to find. */
+static mote_status search_round(planes_run *run, int round, uint32_t voted, planes_sample *sample, bool *done) {
     const double wanted = SUPPORT * (double)run->free_points / (double)run->support;
-    const double noise = run->found_count > 0 ? run->scale.noise : 0;
+    const double noise = run->found_count > voted ? run->grown_noise : 0;
     planes_local_plane *planes = NULL;
     uint32_t count = 0;
     mote_progress_share(run->ctx, 0.9 - 0.1 / (1 << round), 0.9 - 0.05 / (1 << round));
@@ -182,7 +197,7 @@ static mote_status search_round(planes_run *run, int round, planes_sample *sampl
         read_sample(run, run->free_points, wanted < MAX_SAMPLE ? (uint32_t)wanted : MAX_SAMPLE, sample);
     if (status == MOTE_OK) status = find_locally(run, sample, round == 0, noise, &planes, &count);
     for (uint32_t i = 0; i < count && run->found_count < MOTE_PLANES_MAX; i++) take_plane(run, &planes[i]);
-    if (round == 0 && status == MOTE_OK) take_noise(run, planes, count);
+    if (round == 0 && status == MOTE_OK) take_noise(run, planes, count, voted == 0);
     *done = count == 0 || sample->count == run->free_points;
     mote_free(run->ctx, planes);
     mote_progress_share(run->ctx, 0, 1);
@@ -201,17 +216,17 @@ typedef struct planes_kept {
     uint64_t support;
 } planes_kept;
 
-/* first: out, the sample of the first round: of all points. */
-static mote_status search_rounds(planes_run *run, planes_sample *first) {
+/* voted: planes of the vote, the first of those found, that stay. first: out, the sample of the first round: of all
+   points that are no others'. */
+static mote_status search_rounds(planes_run *run, uint32_t voted, planes_sample *first) {
     bool done = false;
-    run->found_count = 0;
-    run->local = true;
+    run->found_count = voted;
     MOTE_TRY(planes_label_all(run));
     for (int round = 0; round < MAX_ROUNDS && !done; round++) {
         mote_stage(run->ctx, "growing planes");
         if (run->free_points < run->support || run->free_points < MIN_SUPPORT) break;
         planes_sample rest;
-        const mote_status status = search_round(run, round, round == 0 ? first : &rest, &done);
+        const mote_status status = search_round(run, round, voted, round == 0 ? first : &rest, &done);
         if (round > 0) planes_sample_free(run->ctx, &rest);
         MOTE_TRY(status);
     }
@@ -219,14 +234,12 @@ static mote_status search_rounds(planes_run *run, planes_sample *first) {
 }
 
 /* Back to what the vote found. */
-static mote_status come_back(planes_run *run, const planes_kept *kept) {
+static void restore(planes_run *run, const planes_kept *kept) {
     memcpy(run->found, kept->found, kept->found_count * sizeof *run->found);
     run->found_count = kept->found_count;
     run->tolerance = kept->tolerance;
     run->scale = kept->scale;
     run->support = kept->support;
-    run->local = false;
-    return planes_label_all(run);
 }
 
 /* Walls that bend, and the steps of a sensor, are no planes of one noise: there the vote may explain far more. Planes
@@ -261,6 +274,15 @@ static bool is_vote_thick(const planes_run *run, const planes_kept *kept) {
     return !run->tolerance_given && noise > run->scale.spacing && noise > FAR_THICKER * run->nearby_noise;
 }
 
+/* Whether the planes of the vote are far noisier than planes of this cloud are: than those that were grown, if these
+   have a part of the sample that tells, and more noise than the representation. */
+static bool is_vote_unlike(const planes_run *run, const planes_kept *kept, const planes_sample *sample,
+                           const planes_local_worth *locally) {
+    const double noise = run->scale.noise;
+    return !run->tolerance_given && locally->peaked_points >= MIN_TELLING * sample->count &&
+           noise > TOLD_NOISE * floor_of(run) && kept->tolerance > PLANES_REACH_NOISES * PLANES_ALIKE * noise;
+}
+
 /* By planes of a share of all points, unless those of few points take no longer; false: those of the vote are no worse.
  */
 static mote_status search_coarsely(planes_run *run, const planes_kept *kept, const planes_sample *all, bool *better) {
@@ -268,11 +290,14 @@ static mote_status search_coarsely(planes_run *run, const planes_kept *kept, con
     planes_sample first;
     memset(&first, 0, sizeof first);
     if (run->support <= 2 * run->min_points) run->support = run->min_points;
-    mote_status status = search_rounds(run, &first);
+    mote_status status = search_rounds(run, 0, &first);
     /* Among few points the cells of a plane are as large as the steps of a body. */
     const planes_sample *sample = is_any_turned(run) ? &first : all;
     if (status == MOTE_OK) status = judge_both(run, kept, sample, &by_vote, &locally);
-    if (status == MOTE_OK) *better = is_vote_thick(run, kept) || !is_vote_better(&by_vote, &locally);
+    if (status == MOTE_OK) {
+        *better = is_vote_thick(run, kept) || is_vote_unlike(run, kept, sample, &locally) ||
+                  !is_vote_better(&by_vote, &locally);
+    }
     planes_sample_free(run->ctx, &first);
     return status;
 }
@@ -283,8 +308,141 @@ static mote_status search_finely(planes_run *run) {
     if (run->min_points >= run->support) return MOTE_OK;
     memset(&first, 0, sizeof first);
     run->support = run->min_points;
-    const mote_status status = search_rounds(run, &first);
+    const mote_status status = search_rounds(run, 0, &first);
     planes_sample_free(run->ctx, &first);
+    return status;
+}
+
+/* ---- planes of the vote with grown ones beside them */
+
+/* The planes of the vote, and those that were grown: which stay. */
+typedef struct planes_sides {
+    planes_kept voted, grown;
+    bool *voted_stay, *grown_stay;
+} planes_sides;
+
+/* What is kept, as the local search takes it. */
+static planes_local_claim *list_kept(const planes_run *run, const planes_kept *kept, const planes_sample *sample,
+                                     uint64_t of, double floor) {
+    planes_run as_kept = *run;
+    as_kept.found = kept->found;
+    as_kept.found_count = kept->found_count;
+    return list_claims(&as_kept, sample, of, 0, floor);
+}
+
+static mote_status contest(const planes_run *run, const planes_sample *sample, uint64_t of, planes_sides *sides) {
+    const planes_local_params params = params_of(run, sample, of, FEW);
+    planes_local_contestants voted = {NULL, sides->voted.found_count, sides->voted_stay};
+    planes_local_contestants grown = {NULL, sides->grown.found_count, sides->grown_stay};
+    planes_local_claim *claims[2];
+    claims[0] = list_kept(run, &sides->voted, sample, of, params.floor);
+    claims[1] = list_kept(run, &sides->grown, sample, of, params.floor);
+    mote_status status = claims[0] != NULL && claims[1] != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+    voted.claims = claims[0];
+    grown.claims = claims[1];
+    if (status == MOTE_OK) status = planes_local_contest(run->ctx, sample, &params, &voted, &grown);
+    mote_free(run->ctx, claims[0]);
+    mote_free(run->ctx, claims[1]);
+    return status;
+}
+
+/* The coarse search has seen what a large plane of the vote is, if not one plane: where that explains it no better, it
+   stays. Those come first; returns how many. */
+static uint32_t put_first(planes_sides *sides) {
+    planes_kept *voted = &sides->voted;
+    uint32_t first = 0;
+    for (uint32_t i = 0; i < voted->found_count; i++) {
+        const planes_found found = voted->found[i];
+        if (!sides->voted_stay[i] || found.sums.count < SEEN_WHOLE * voted->support) continue;
+        memmove(&voted->found[first + 1], &voted->found[first], (i - first) * sizeof found);
+        voted->found[first++] = found;
+    }
+    return first;
+}
+
+/* Lists the planes that were grown beside planes of the vote. One without noise beside planes with noise is a layer:
+   one of the steps in which a sensor measures. Coordinates that are rounded have more. tolerance: that of the vote */
+static void list_grown(const planes_run *run, double tolerance, planes_kept *grown) {
+    const double exact = fmax(TOLD_NOISE * FLOOR, ROUNDING * run->scale.resolution);
+    grown->found_count = 0;
+    for (uint32_t i = 0; i < run->found_count; i++) {
+        const planes_found *found = &run->found[i];
+        const bool layer = found->fit.rms <= exact && tolerance > PLANES_REACH_NOISES * exact;
+        if (found->grown && !layer) grown->found[grown->found_count++] = *found;
+    }
+}
+
+/* Planes of few points where no large plane of the vote is. sure: how many of the vote's are large; first: out, the
+   points that are none of these; of: how many there are */
+static mote_status search_between(planes_run *run, planes_sides *sides, uint32_t sure, planes_sample *first,
+                                  uint64_t *of) {
+    planes_kept *grown = &sides->grown;
+    run->found_count = sure;
+    run->support = run->min_points;
+    MOTE_TRY(planes_label_all(run));
+    *of = run->free_points;
+    MOTE_TRY(search_rounds(run, sure, first));
+    list_grown(run, sides->voted.tolerance, grown);
+    return MOTE_OK;
+}
+
+/* All that stay, of both. sure: of the vote's, that stay in any case. */
+static mote_status take_both(planes_run *run, const planes_sides *sides, uint32_t sure) {
+    const planes_kept *voted = &sides->voted, *grown = &sides->grown;
+    run->found_count = 0;
+    for (uint32_t i = 0; i < voted->found_count; i++) {
+        if (i < sure || sides->voted_stay[i]) run->found[run->found_count++] = voted->found[i];
+    }
+    for (uint32_t i = 0; i < grown->found_count && run->found_count < MOTE_PLANES_MAX; i++) {
+        if (sides->grown_stay[i]) run->found[run->found_count++] = grown->found[i];
+    }
+    MOTE_TRY(planes_fit_all(run, false));
+    return planes_label_all(run);
+}
+
+static mote_status open_sides(planes_run *run, planes_sides *sides) {
+    planes_kept *grown = &sides->grown;
+    sides->voted_stay = mote_alloc_zero(run->ctx, MOTE_PLANES_MAX * sizeof *sides->voted_stay, "planes found");
+    sides->grown_stay = mote_alloc_zero(run->ctx, MOTE_PLANES_MAX * sizeof *sides->grown_stay, "planes found");
+    grown->found = mote_alloc(run->ctx, MOTE_PLANES_MAX * sizeof *grown->found, "planes found");
+    MOTE_TRY(mote_context_status(run->ctx));
+    return MOTE_OK;
+}
+
+static void close_sides(planes_run *run, planes_sides *sides) {
+    mote_free(run->ctx, sides->voted_stay);
+    mote_free(run->ctx, sides->grown_stay);
+    mote_free(run->ctx, sides->grown.found);
+}
+
+/* Keeps the planes of the vote where they are better, and looks for others beside them: the large ones stay, as far as
+   the coarse search has found nothing better, and small ones, if the fine search does not. */
+static mote_status search_beside(planes_run *run, const planes_kept *kept, const planes_sample *all) {
+    planes_sides sides = {*kept, {NULL, 0, 0, run->scale, 0}, NULL, NULL};
+    planes_sample first;
+    uint64_t of = 0;
+    uint32_t sure = 0;
+    memset(&first, 0, sizeof first);
+    mote_status status = open_sides(run, &sides);
+    if (status == MOTE_OK) {
+        list_grown(run, kept->tolerance, &sides.grown);
+        status = contest(run, all, run->points->count, &sides);
+    }
+    if (status == MOTE_OK) {
+        for (uint32_t i = 0; i < kept->found_count; i++) kept->found[i].tolerance = kept->tolerance;
+        sure = put_first(&sides);
+        restore(run, kept);
+        status = search_between(run, &sides, sure, &first, &of);
+    }
+    if (status == MOTE_OK && sides.grown.found_count > 0) {
+        status = contest(run, &first, of, &sides);
+        if (status == MOTE_OK) status = take_both(run, &sides, sure);
+    } else if (status == MOTE_OK) {
+        restore(run, kept);
+        status = planes_label_all(run);
+    }
+    planes_sample_free(run->ctx, &first);
+    close_sides(run, &sides);
     return status;
 }
 
@@ -295,7 +453,7 @@ mote_status planes_search_locally(planes_run *run, const planes_sample *all) {
     if (kept.found == NULL) return MOTE_ERROR_MEMORY;
     memcpy(kept.found, run->found, run->found_count * sizeof *kept.found);
     mote_status status = search_coarsely(run, &kept, all, &better);
-    if (status == MOTE_OK) status = better ? search_finely(run) : come_back(run, &kept);
+    if (status == MOTE_OK) status = better ? search_finely(run) : search_beside(run, &kept, all);
     mote_free(run->ctx, kept.found);
     return status;
 }

@@ -15,10 +15,9 @@
 
 #include "planes/local/planes_local.h"
 
-#define EXPLAINED_NOISE 3.0 /* times the noise of a patch: a thicker plane does not explain its points */
-#define SAME_NOISE      2.0 /* times: planes of one place are the same */
-#define ALIKE           1.4 /* times the middle noise, the first pass keeps; the second */
-#define ALIKE_LATER     3.0
+#define EXPLAINED_NOISE 3.0  /* times the noise of a patch: a thicker plane does not explain its points */
+#define SAME_NOISE      2.0  /* times: planes of one place are the same */
+#define ALIKE           1.4  /* times the middle noise, the first pass keeps; the second PLANES_ALIKE */
 #define FAR_THICKER     3.0  /* times the noise that explains the points best */
 #define KNOWN_NOISE     1.2  /* times the middle noise: the largest, once that is known */
 #define PATCH_NOISE     1.8  /* times the largest noise, of a patch */
@@ -383,7 +382,7 @@ mote_status planes_select(planes_local *s) {
     if (max_noise > 0) MOTE_TRY(try_patches(s, max_noise, false, 0.4, 0.8));
     for (int turn = 0; turn < 2; turn++) {
         MOTE_TRY(mote_progress(s->ctx, 0.8 + 0.1 * turn, "growing planes"));
-        keep_alike(s, ALIKE_LATER);
+        keep_alike(s, PLANES_ALIKE);
         grow_planes_again(s, max_noise);
     }
     keep_planes(s, INFINITY);
