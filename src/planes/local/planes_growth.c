@@ -10,8 +10,7 @@
 #define LANES            PLANES_LOCAL_LANES
 #define TURNS            16
 #define MANY_POINTS      40000.0 /* near a growth: where there are more, it settles with fewer of them first */
-#define LARGE_SAMPLE     65536u  /* points: in more, planes have few of all, and what has many is mostly none: there */
-#define MANY_OF_LARGE    8192.0  /*   so many are enough to tell */
+#define LARGE_SAMPLE     65536u  /* points: in more, planes have few of all */
 #define FIRST_REACH      4.0     /* times the points of its patch: about as many are near it at first */
 #define BESIDE           9.0     /* noises: how far from the plane points are beside it: as many volumes as in it */
 #define POINTS_A_CELL    8.0
@@ -591,10 +590,9 @@ void planes_take_level(planes_growth *g, uint32_t level) {
 static bool is_large(const planes_local *s) { return s->sample->count > LARGE_SAMPLE; }
 
 /* Thins the points out where very many are near. near: of the sample, about. */
-static void take_fewer(const planes_local *s, planes_growth *g, double near) {
-    const double many = is_large(s) ? MANY_OF_LARGE : MANY_POINTS;
+static void take_fewer(planes_growth *g, double near) {
     uint32_t level = 0;
-    while (level + 1 < PLANES_LOCAL_LEVELS && near > many * (double)(1u << level)) level++;
+    while (level + 1 < PLANES_LOCAL_LEVELS && near > MANY_POINTS * (double)(1u << level)) level++;
     if (level > g->level) planes_take_level(g, level);
 }
 
@@ -635,7 +633,7 @@ static bool is_in_vain(planes_local *s, const planes_growth *laid, bool first, p
 static bool settle(planes_local *s, const planes_patch *patch, bool fewer, planes_growth *g) {
     double before = 0, near = FIRST_REACH * (double)patch->count * patch->stride;
     for (int turn = 0; turn < TURNS; turn++) {
-        if (fewer) take_fewer(s, g, near);
+        if (fewer) take_fewer(g, near);
         planes_perpendicular(g->normal, g->u, g->v);
         look_farther(g);
         if (!lay_component(s, g, g->radius)) return false;

@@ -150,7 +150,6 @@ typedef struct planes_local {
     int32_t *renumber;            /* [PLANES_LOCAL_MAX] */
     struct planes_local *workers; /* [worker_count - 1] this search, each with a scratch of its own */
     uint32_t worker_count;
-    void *worker_scratch; /* memory of theirs */
     /* Scratch of a growth: points near its plane, and the cells of its grid. */
     void *scratch;
     uint32_t near_count;

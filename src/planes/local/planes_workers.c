@@ -60,21 +60,19 @@ static uint32_t count_workers(const planes_local *s) {
 mote_status planes_open_workers(planes_local *s) {
     const uint32_t count = count_workers(s);
     if (count < 2) return MOTE_OK;
-    planes_local measured = *s;
-    const uint64_t bytes = lay_scratch(&measured, NULL);
     s->workers = mote_alloc(s->ctx, (count - 1) * sizeof *s->workers, "planes search");
-    s->worker_scratch = mote_alloc(s->ctx, (count - 1) * bytes, "planes search");
-    if (s->workers == NULL || s->worker_scratch == NULL) return MOTE_ERROR_MEMORY;
-    for (uint32_t i = 0; i + 1 < count; i++) {
-        s->workers[i] = *s;
-        lay_scratch(&s->workers[i], (uint8_t *)s->worker_scratch + i * bytes);
+    if (s->workers == NULL) return MOTE_ERROR_MEMORY;
+    while (s->worker_count < count) {
+        planes_local *worker = &s->workers[s->worker_count - 1];
+        *worker = *s;
+        MOTE_TRY(planes_reserve_scratch(worker));
+        s->worker_count++;
     }
-    s->worker_count = count;
     return MOTE_OK;
 }
 
 void planes_close_workers(planes_local *s) {
-    mote_free(s->ctx, s->worker_scratch);
+    for (uint32_t i = 0; i + 1 < s->worker_count; i++) mote_free(s->ctx, s->workers[i].scratch);
     mote_free(s->ctx, s->workers);
 }
 
