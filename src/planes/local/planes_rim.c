@@ -9,20 +9,13 @@
 #include <math.h>
 #include <string.h>
 
-#include "planes/local/planes_local.h"
+#include "planes/local/planes_growth.h"
 
 #define BAND_VOLUMES  3.0 /* of the points of a growth that are near, to those within its reach */
 #define RIM_SHARE     0.5 /* of the points of a cell that are no strays, one has where a surface goes on */
 #define RIM_NOISES    1.0 /* the mean of its points is off the plane, at least */
 #define RIM_DEVIATION 3.0 /* and so many deviations of a mean of so few */
 #define RIM_SLOPE     0.1 /* of a cell: and at most, where it bends; a plane that leaves at 12 degrees is farther off */
-
-/* Whether a cell, none of the rim of the grid, is beside the component. */
-static bool is_beside(const planes_local *s, const planes_growth *g, uint32_t cell) {
-    const uint8_t *mark = s->cell_mark;
-    return mark[cell] == 0 &&
-           (mark[cell - 1] | mark[cell + 1] | mark[cell - g->columns] | mark[cell + g->columns]) != 0;
-}
 
 /* Whether the points of a cell lie to one side, and near. */
 static bool is_bending(const planes_local *s, const planes_growth *g, uint32_t cell) {
@@ -38,7 +31,7 @@ double planes_bending_rim(planes_local *s, const planes_growth *g) {
     for (uint32_t i = 0; i < s->near_count; i++) s->cell_sum[s->near_cell[i]] += s->near_distance[i];
     for (uint32_t row = 1; row + 1 < g->rows; row++) {
         for (uint32_t cell = row * g->columns + 1; cell + 1 < (row + 1) * g->columns; cell++) {
-            if (!is_beside(s, g, cell)) continue;
+            if (!growth_is_beside(s, g, cell)) continue;
             beside++;
             bending += is_bending(s, g, cell);
         }

@@ -1,0 +1,143 @@
+/* Whether what has grown is a plane: enough points, flat, normal about it, alike in all of its cells. */
+#include <math.h>
+#include <string.h>
+
+#include "planes/local/planes_growth.h"
+
+#define PLANE_FLATNESS   0.1  /* the noise is below so much of the root of the area */
+#define MAX_SHOULDERS    0.45 /* density on the less dense side; 0.11 of a plane alone, 1 of points spread evenly */
+#define MAX_SHOULDER     0.85 /* and on the other, where another plane may be near */
+#define MIN_CENTRAL      0.44
+#define MAX_STRUCTURE    0.25
+#define MAX_RIM_OF_REST  0.3  /* the same of what is left once the noise is known: mostly pieces of curves */
+#define MAX_BENDING      0.15 /* share of the rim, of what seems to bend itself: of planes one in 700 has more */
+#define SEEMS_CURVED     6.25 /* points' worth of the variance a curve explains, of one plane in ten by chance */
+#define MAX_CURVED       0.08 /* structure of a centred one: a piece of a curve has 0.1 to 0.3, a plane none */
+#define LOOSE_SHOULDERS  0.6  /* the same while planes that cross it may not be known yet */
+#define LOOSE_CENTRAL    0.36
+#define LOOSE_STRUCTURE  0.45
+#define CURVED           0.25  /* of the variance, that a curve explains */
+#define CURVED_BY_CHANCE 10.0  /* and so much by chance, of one point */
+#define FILLED           0.8   /* of the quarters of cells that points spread evenly have: a curve has fewer */
+#define MIN_LINE         160.0 /* points: of fewer, where planes have few, a curve is not told from a strip */
+#define FILLED_CELLS     0.7   /* the same of cells in fours; rims have fewer */
+#define FILLED_BY_CHANCE 0.7   /* and so much less, of one point */
+#define LAYER_SHARE      0.05  /* of a cell: how near to an exact plane points are those of other layers */
+#define MAX_LAYERS       1.0   /* points of these, to those of the plane */
+
+/* How many of the quarters of the component's cells have points, to how many have of points spread evenly: next to 1,
+   but 0.5 to 0.7 where the points are on a curve. */
+static double share_filled(planes_local *s, const planes_growth *g) {
+    const uint32_t listed = planes_list_component(s, g), cells = g->columns * g->rows;
+    const double by = 2 / g->cell;
+    double filled = 0, expected = 0;
+    uint32_t *quarters = s->cell_stack;
+    memset(quarters, 0, cells * sizeof *quarters);
+    for (uint32_t k = 0; k < listed; k++) {
+        const uint32_t i = s->component[k];
+        const uint32_t column = (uint32_t)(((double)s->near_u[i] - g->low_u) * by) & 1;
+        const uint32_t row = (uint32_t)(((double)s->near_v[i] - g->low_v) * by) & 1;
+        quarters[s->near_cell[i]] |= 1u << (2 * row + column);
+    }
+    for (uint32_t cell = 0; cell < cells; cell++) {
+        if (s->cell_mark[cell] == 0) continue;
+        filled += __builtin_popcount(quarters[cell]);
+        expected += 4 * (1 - pow(0.75, s->cell_in[cell]));
+    }
+    return expected > 0 ? filled / expected : 1;
+}
+
+/* The same of cells in fours: lines of a scanner that are far apart fill these. */
+static double share_of_cells(const planes_local *s, const planes_growth *g) {
+    double filled = 0, expected = 0;
+    for (uint32_t row = 0; row < g->rows; row += 2) {
+        for (uint32_t column = 0; column < g->columns; column += 2) {
+            double points = 0, marked = 0;
+            for (uint32_t k = 0; k < 4; k++) {
+                const uint32_t r = row + k / 2, c = column + k % 2, cell = r * g->columns + c;
+                if (r >= g->rows || c >= g->columns || s->cell_mark[cell] == 0) continue;
+                points += s->cell_in[cell];
+                marked++;
+            }
+            filled += marked;
+            expected += 4 * (1 - pow(0.75, points));
+        }
+    }
+    return expected > 0 ? filled / expected : 1;
+}
+
+bool planes_is_curve(planes_local *s, planes_growth *g) {
+    const double filled = share_filled(s, g), min = FILLED - FILLED_BY_CHANCE / sqrt(g->count);
+    if (filled >= min || g->turned) return false;
+    if (!growth_is_exact(s, g) && ((growth_has_few(s) && g->count < MIN_LINE) || share_of_cells(s, g) >= FILLED_CELLS))
+        return false;
+    return !growth_refuse(g, MOTE_PLANES_STRUCTURE, 1 - filled, 1 - min);
+}
+
+/* Points so near to an exact plane that they could be of another layer of the representation, to the plane's points.
+   What is in the scratch goes. */
+static double share_of_layers(planes_local *s, const planes_growth *g) {
+    const float reach = (float)(PLANES_REACH_NOISES * g->noise);
+    uint32_t others = 0;
+    planes_take_near(s, g, fmax(LAYER_SHARE * g->cell, PLANES_REACH_NOISES * g->noise));
+    for (uint32_t i = 0; i < s->near_count; i++) {
+        const double column = floor(((double)s->near_u[i] - g->low_u) / g->cell);
+        const double row = floor(((double)s->near_v[i] - g->low_v) / g->cell);
+        if (!(column >= 0 && column < g->columns && row >= 0 && row < g->rows)) continue;
+        others +=
+            s->cell_mark[(uint32_t)row * g->columns + (uint32_t)column] != 0 && fabsf(s->near_distance[i]) > reach;
+    }
+    return others / g->count;
+}
+
+bool planes_is_of_representation(planes_local *s, planes_growth *g) {
+    const double layers = share_of_layers(s, g);
+    if (layers > MAX_LAYERS) return !growth_refuse(g, MOTE_PLANES_DENSE_SIDE, layers, MAX_LAYERS);
+    return !planes_find_component(s, g, g->radius);
+}
+
+/* The tests, with limits of their own. */
+typedef struct growth_limits {
+    double shoulders, shoulder, central, structure;
+} growth_limits;
+
+/* Where the noise is known, points of others have no part in it any more: then no more than one plane has. */
+static double max_structure(const planes_growth *g, const growth_limits *limits) {
+    if (g->centred) return MAX_CURVED;
+    return g->max_noise > 0 ? fmin(planes_one_structure(g), limits->structure) : limits->structure;
+}
+
+static bool stands(const planes_local *s, planes_growth *g, const growth_limits *limits) {
+    const double strays = g->strays * (g->area / (g->cell * g->cell)), side = sqrt(g->area);
+    const double own = (g->count - strays) * (double)(1u << g->level);
+    const double min_central = limits->central - 1 / sqrt(g->count);
+    if (own < s->params.min_points) return growth_refuse(g, MOTE_PLANES_FEW_POINTS, fmax(own, 0), s->params.min_points);
+    if (g->noise > PLANE_FLATNESS * side) return growth_refuse(g, MOTE_PLANES_THICK, g->noise / side, PLANE_FLATNESS);
+    if (g->max_noise > 0 && g->measured_noise > GROWTH_MAX_NOISE * g->max_noise) {
+        return growth_refuse(g, MOTE_PLANES_UNLIKE, g->measured_noise, GROWTH_MAX_NOISE * g->max_noise);
+    }
+    if (growth_is_exact(s, g)) return true;
+    for (int k = 0; k < 2; k++) {
+        const double limit = k == 0 ? limits->shoulders : limits->shoulder;
+        if (g->shoulders[k] > limit) return growth_refuse(g, MOTE_PLANES_DENSE_SIDE, g->shoulders[k], limit);
+    }
+    if (g->central < min_central) return growth_refuse(g, MOTE_PLANES_NO_PEAK, g->central, min_central);
+    const double max_going_on = g->centred ? GROWTH_MAX_GOING_ON : MAX_RIM_OF_REST;
+    if (g->going_on > max_going_on) return growth_refuse(g, MOTE_PLANES_STRUCTURE, g->going_on, max_going_on);
+    const double curvature = CURVED + CURVED_BY_CHANCE / g->count;
+    if (g->curvature > curvature) return growth_refuse(g, MOTE_PLANES_STRUCTURE, g->curvature, curvature);
+    const double structure = max_structure(g, limits);
+    if (g->structure > structure) return growth_refuse(g, MOTE_PLANES_STRUCTURE, g->structure, structure);
+    if (g->bending <= MAX_BENDING || g->curvature * g->count <= SEEMS_CURVED) return true;
+    return growth_refuse(g, MOTE_PLANES_STRUCTURE, g->bending, MAX_BENDING);
+}
+
+bool planes_growth_stands(const planes_local *s, planes_growth *g) {
+    static const growth_limits strict = {MAX_SHOULDERS, MAX_SHOULDER, MIN_CENTRAL, MAX_STRUCTURE};
+    return stands(s, g, &strict);
+}
+
+bool planes_growth_may_stand(const planes_local *s, planes_growth *g) {
+    static const growth_limits loose = {LOOSE_SHOULDERS, MAX_SHOULDER, LOOSE_CENTRAL, LOOSE_STRUCTURE};
+    return stands(s, g, &loose);
+}

@@ -1,0 +1,318 @@
+/* The component of a growth: the connected cells of its plane's grid that have more points than strays account for.
+
+   cells with points     .  2  9  8  .        # the component: cells around the patch that are
+                         1  8 11  7  .          connected and full
+                         .  9 10  2  .   */
+#include <math.h>
+#include <string.h>
+
+#include "math/simd.h"
+#include "planes/local/planes_growth.h"
+
+#define LANES           PLANES_LOCAL_LANES
+#define STRAY_SHARE     0.4 /* of the way from strays to points: between them a cell is the plane's */
+#define MIN_CELLS       3.0
+#define NOISE_RANGE     0.55  /* of the largest noise, where that is known: the least */
+#define TRUNCATION      1.014 /* what is cut at 3 deviations looks so much narrower */
+#define MAX_NUMBER      250u  /* components that begin near the patch */
+#define PIECE_SHARE     0.2   /* of the points of the largest component: others that large are the plane's, too */
+#define CENTRED         1.0   /* noises: how far the mean of a centred cell's points is off, at most */
+#define MEAN_DEVIATIONS 3.0   /* or so many deviations of a mean of so few points */
+#define BESIDE_SHARE    0.5   /* of the points of a cell, one beside the rim has where a surface goes on */
+#define FEW_POINTS      256u  /* below, cells are too few to tell a curve */
+
+/* ---- its cells */
+
+/* While components are looked for, a cell that no component may have is marked, too. */
+#define CLOSED_CELL 255
+
+/* Marks the cells connected with start that are open; returns how many points they have. The rim is closed.
+   open: the open cells that are left */
+static uint64_t flood(planes_local *s, const planes_growth *g, uint32_t start, uint8_t number, uint32_t *open) {
+    const uint32_t columns = g->columns, cells = g->columns * g->rows, *in = s->cell_in;
+    uint32_t *stack = s->cell_stack;
+    uint8_t *mark = s->cell_mark;
+    uint64_t points = 0;
+    uint32_t depth = 0, marked = 1;
+    mark[start] = number;
+    stack[depth++] = start;
+    while (depth > 0) {
+        const uint32_t cell = stack[--depth];
+        points += in[cell];
+        for (uint32_t row = 0; row < 3; row++) {
+            const uint32_t first = cell + row * columns - columns - 1;
+            for (uint32_t other = first; other != first + 3; other++) {
+                if (other >= cells || mark[other] != 0) continue;
+                mark[other] = number;
+                stack[depth++] = other;
+                marked++;
+            }
+        }
+    }
+    *open -= marked;
+    return points;
+}
+
+/* Closes the cells that have fewer points; returns how many are open. */
+static uint32_t close_cells(planes_local *s, uint32_t cells, uint32_t min) {
+    const uint32_t *in = s->cell_in;
+    uint8_t *restrict mark = s->cell_mark;
+    uint32_t open = 0;
+    for (uint32_t cell = 0; cell < cells; cell++) {
+        mark[cell] = in[cell] < min ? CLOSED_CELL : 0;
+        open += in[cell] >= min;
+    }
+    return open;
+}
+
+/* Whether the points of a cell lie to both sides of the plane. */
+static bool is_centred(const planes_local *s, const planes_growth *g, uint32_t cell) {
+    const double count = s->cell_in[cell], limit = g->noise * fmax(CENTRED * count, MEAN_DEVIATIONS * sqrt(count));
+    return fabs((double)s->cell_sum[cell]) <= limit;
+}
+
+void planes_sum_distances(planes_local *s, const planes_growth *g) {
+    const uint32_t cells = g->columns * g->rows;
+    const float reach = (float)(PLANES_REACH_NOISES * g->noise);
+    memset(s->cell_sum, 0, cells * sizeof *s->cell_sum);
+    for (uint32_t i = 0; i < s->near_count; i++) {
+        const float distance = s->near_distance[i];
+        s->cell_sum[s->near_cell[i]] += fabsf(distance) <= reach ? distance : 0;
+    }
+}
+
+/* Sums the distances up, and closes the cells whose points lie to one side; returns how many are open. */
+static uint32_t close_leaning_cells(planes_local *s, const planes_growth *g, uint32_t open) {
+    const uint32_t cells = g->columns * g->rows;
+    planes_sum_distances(s, g);
+    for (uint32_t cell = 0; cell < cells; cell++) {
+        if (s->cell_mark[cell] != 0 || is_centred(s, g, cell)) continue;
+        s->cell_mark[cell] = CLOSED_CELL;
+        open--;
+    }
+    return open;
+}
+
+/* Bits of those of LANES near points that are so near to the plane and to the middle that a component may begin there.
+ */
+SIMD_INLINE uint32_t begins_at(const planes_local *s, uint32_t first, simd_d reach, simd_d radius2) {
+    const simd_f away = simd_f_load(s->near_distance + first);
+    const simd_d distance = simd_f_to_d(simd_f_max(away, simd_f_sub(simd_f_set(0), away)));
+    const simd_d u = simd_f_to_d(simd_f_load(s->near_u + first)), v = simd_f_to_d(simd_f_load(s->near_v + first));
+    const simd_d far2 = simd_d_add(simd_d_mul(u, u), simd_d_mul(v, v));
+    const uint32_t rest = s->near_count - first, valid = rest < LANES ? (1u << rest) - 1 : 255;
+    return ~(simd_d_above(distance, reach) | simd_d_above(far2, radius2)) & valid;
+}
+
+/* Marks the cells of the component with the most points, of those that begin within radius, by 1, and no others. */
+static bool find_component(planes_local *s, planes_growth *g, double radius) {
+    const double significant = g->strays + 2 * sqrt(g->strays) + 1;
+    const double between = g->strays + STRAY_SHARE * (g->density - g->strays);
+    const double min = ceil(fmax(GROWTH_MIN_CELL, fmin(significant, between)));
+    const simd_d reach = simd_d_set(2 * g->noise), radius2 = simd_d_set(radius * radius);
+    const uint32_t count = s->near_count, cells = g->columns * g->rows, *near_cell = s->near_cell;
+    uint32_t open = close_cells(s, cells, (uint32_t)min);
+    if (g->centred) open = close_leaning_cells(s, g, open);
+    uint64_t best_points = 0, points_of[MAX_NUMBER];
+    uint8_t number = 2, best = 0, *mark = s->cell_mark;
+    for (uint32_t first = 0; first < count && number < MAX_NUMBER && open > 0; first += LANES) {
+        for (uint32_t bits = begins_at(s, first, reach, radius2); bits != 0 && number < MAX_NUMBER; bits &= bits - 1) {
+            const uint32_t cell = near_cell[first + (uint32_t)__builtin_ctz(bits)];
+            if (mark[cell] != 0) continue;
+            const uint64_t points = flood(s, g, cell, number, &open);
+            if (points > best_points) {
+                best_points = points;
+                best = number;
+            }
+            points_of[number++] = points;
+        }
+    }
+    g->pieces = 0;
+    for (uint8_t k = 2; k < number; k++) {
+        if ((double)points_of[k] >= PIECE_SHARE * (double)best_points) g->pieces += (double)points_of[k];
+    }
+    for (uint32_t cell = 0; cell < cells; cell++) mark[cell] = best > 0 && mark[cell] == best;
+    return best_points > 0;
+}
+
+double planes_going_on(const planes_local *s, const planes_growth *g) {
+    const double min = BESIDE_SHARE * g->density;
+    uint32_t beside = 0, on = 0;
+    for (uint32_t row = 1; row + 1 < g->rows; row++) {
+        for (uint32_t cell = row * g->columns + 1; cell + 1 < (row + 1) * g->columns; cell++) {
+            if (!growth_is_beside(s, g, cell)) continue;
+            beside++;
+            on += s->cell_in[cell] >= min && !is_centred(s, g, cell);
+        }
+    }
+    return beside > 0 ? (double)on / beside : 0;
+}
+
+/* ---- what it is */
+
+/* Cells, and strays: of the side that has fewer points, for the other may have another plane. */
+static bool count_component(const planes_local *s, planes_growth *g, double count, double *strays) {
+    const uint32_t all = g->columns * g->rows, *in = s->cell_in, *beside = s->cell_beside;
+    uint32_t marked = 0;
+    uint64_t sides[2] = {0, 0}, squares = 0;
+    for (uint32_t cell = 0; cell < all; cell++) {
+        const uint64_t on = s->cell_mark[cell];
+        marked += s->cell_mark[cell];
+        sides[0] += on * beside[2 * cell];
+        sides[1] += on * beside[2 * cell + 1];
+        squares += on * in[cell] * in[cell];
+    }
+    const double cells = marked;
+    if (count < GROWTH_MIN_COMPONENT) return growth_refuse(g, MOTE_PLANES_SCATTERED, count, GROWTH_MIN_COMPONENT);
+    if (cells < MIN_CELLS) return growth_refuse(g, MOTE_PLANES_SCATTERED, cells, MIN_CELLS);
+    *strays = fmin(fmin((double)sides[0], (double)sides[1]), 0.9 * count);
+    g->count = count;
+    g->area = cells * g->cell * g->cell;
+    g->density = count / cells;
+    g->strays = *strays / cells;
+    g->crowding = sqrt(g->density * fmax((double)squares / count - 1, 0.5));
+    if (g->density >= GROWTH_MIN_CONTRAST * g->strays) return true;
+    return growth_refuse(g, MOTE_PLANES_DENSE_SIDE, g->strays / g->density, 1 / GROWTH_MIN_CONTRAST);
+}
+
+bool planes_in_component(const planes_local *s, const planes_growth *g, uint32_t i) {
+    return s->cell_mark[s->near_cell[i]] != 0 && fabsf(s->near_distance[i]) <= (float)(PLANES_REACH_NOISES * g->noise);
+}
+
+uint32_t planes_list_component(planes_local *s, const planes_growth *g) {
+    const uint32_t near = s->near_count, *cell = s->near_cell;
+    const float *distance = s->near_distance, reach = (float)(PLANES_REACH_NOISES * g->noise);
+    const uint8_t *mark = s->cell_mark;
+    uint32_t count = 0, *list = s->component;
+    for (uint32_t i = 0; i < near; i++) {
+        list[count] = i;
+        count += (uint32_t)(mark[cell[i]] != 0) & (uint32_t)(fabsf(distance[i]) <= reach);
+    }
+    return count;
+}
+
+bool planes_fit_component(planes_local *s, planes_growth *g) {
+    const planes_sample *sample = s->sample;
+    planes_moments m;
+    planes_local_fit fit;
+    double strays, farthest2 = 0;
+    const double p[3] = {rint(g->at[0]), rint(g->at[1]), rint(g->at[2])};
+    const uint32_t count = planes_list_component(s, g), *list = s->component;
+    memset(&m, 0, sizeof m);
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t k = s->near_point[list[i]];
+        const double u = (double)s->near_u[list[i]], v = (double)s->near_v[list[i]], far2 = u * u + v * v;
+        planes_moments_add(&m, (double)sample->x[k] - p[0], (double)sample->y[k] - p[1], (double)sample->z[k] - p[2]);
+        farthest2 = far2 > farthest2 ? far2 : farthest2;
+    }
+    if (!count_component(s, g, m.count, &strays) || !planes_moments_fit(&m, &fit)) return false;
+    double rms = fit.rms;
+    if (g->turned) rms = sqrt(planes_moments_along(&m, g->normal, fit.middle));
+    const double reach2 = PLANES_REACH_NOISES * PLANES_REACH_NOISES * g->noise * g->noise;
+    const double variance = (m.count * rms * rms - strays * reach2 / 3) / (m.count - strays);
+    const double sure = fmax(variance, 0.1 * rms * rms) * m.count / (m.count - 3);
+    for (int k = 0; k < 3; k++) {
+        if (!g->turned) g->normal[k] = fit.normal[k];
+        g->at[k] = fit.middle[k] + p[k];
+    }
+    g->farthest = sqrt(farthest2);
+    g->measured_noise = fmax(TRUNCATION * sqrt(sure), s->params.floor);
+    g->noise = g->measured_noise;
+    if (g->max_noise > 0) g->noise = fmax(fmin(g->noise, g->max_noise), NOISE_RANGE * g->max_noise);
+    return true;
+}
+
+double planes_structure_of(const planes_local *s, const planes_growth *g, double squares, double count) {
+    double between = 0, cells = 0;
+    for (uint32_t cell = 0; cell < g->columns * g->rows; cell++) {
+        if (s->cell_mark[cell] == 0) continue;
+        const double sum = (double)s->cell_sum[cell];
+        between += sum * sum / s->cell_in[cell];
+        cells++;
+    }
+    return squares > 0 ? (between - cells * (squares / count)) / squares : 0;
+}
+
+#define QUADRATIC 6 /* 1, u, v, u u, u v, v v */
+
+/* The share of the variance that the quadratic terms explain, of what a plane does not: by Cholesky's decomposition of
+   the normal equations, where what each term adds is a square. squares: of the distances. */
+static double share_of_curve(double products[QUADRATIC][QUADRATIC], double with_distance[QUADRATIC], double squares) {
+    double rest = squares, curve = 0;
+    for (int k = 0; k < QUADRATIC; k++) {
+        const double whole = products[k][k];
+        for (int i = 0; i < k; i++) products[k][k] -= products[k][i] * products[k][i];
+        for (int i = 0; i < k; i++) with_distance[k] -= products[k][i] * with_distance[i];
+        if (!(products[k][k] > 1e-9 * whole)) return 0;
+        products[k][k] = sqrt(products[k][k]);
+        with_distance[k] /= products[k][k];
+        for (int row = k + 1; row < QUADRATIC; row++) {
+            for (int i = 0; i < k; i++) products[row][k] -= products[row][i] * products[k][i];
+            products[row][k] /= products[k][k];
+        }
+        const double explained = with_distance[k] * with_distance[k];
+        if (k < 3) rest -= explained;
+        if (k >= 3) curve += explained;
+    }
+    return rest > 0 ? curve / rest : 0;
+}
+
+/* Of the points of a component that are listed. */
+static double curvature_of(const planes_local *s, const planes_growth *g, uint32_t listed) {
+    double products[QUADRATIC][QUADRATIC], with_distance[QUADRATIC], squares = 0;
+    const double by = 1 / sqrt(g->area);
+    memset(products, 0, sizeof products);
+    memset(with_distance, 0, sizeof with_distance);
+    for (uint32_t k = 0; k < listed; k++) {
+        const uint32_t i = s->component[k];
+        const double u = by * (double)s->near_u[i], v = by * (double)s->near_v[i];
+        const double distance = (double)s->near_distance[i] / g->noise;
+        const double terms[QUADRATIC] = {1, u, v, u * u, u * v, v * v};
+        for (int row = 0; row < QUADRATIC; row++) {
+            for (int column = 0; column <= row; column++) products[row][column] += terms[row] * terms[column];
+            with_distance[row] += terms[row] * distance;
+        }
+        squares += distance * distance;
+    }
+    return share_of_curve(products, with_distance, squares);
+}
+
+bool planes_describe_component(planes_local *s, planes_growth *g) {
+    double squares = 0, strays, central = 0, middle = 0, side[2] = {0, 0};
+    float low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
+    const uint32_t listed = planes_list_component(s, g);
+    memset(s->cell_sum, 0, (uint64_t)g->columns * g->rows * sizeof *s->cell_sum);
+    for (uint32_t k = 0; k < listed; k++) {
+        const uint32_t i = s->component[k];
+        const double distance = (double)s->near_distance[i], noises = distance / g->noise, size = fabs(noises);
+        const float at[2] = {s->near_u[i], s->near_v[i]};
+        squares += distance * distance;
+        central += size < 0.6745;
+        middle += size < 1;
+        side[noises > 0] += size > 1.75 && size < 2.75;
+        s->cell_sum[s->near_cell[i]] += s->near_distance[i];
+        for (int axis = 0; axis < 2; axis++) {
+            low[axis] = at[axis] < low[axis] ? at[axis] : low[axis];
+            high[axis] = at[axis] > high[axis] ? at[axis] : high[axis];
+        }
+    }
+    for (int axis = 0; axis < 2; axis++) {
+        g->low[axis] = (double)low[axis];
+        g->high[axis] = (double)high[axis];
+    }
+    const double count = listed;
+    if (!count_component(s, g, count, &strays)) return false;
+    g->central = (central - 0.2248 * strays) / (count - strays);
+    g->shoulders[0] = fmin(side[0], side[1]) / (0.5 * middle + 1e-9);
+    g->shoulders[1] = fmax(side[0], side[1]) / (0.5 * middle + 1e-9);
+    g->structure = planes_structure_of(s, g, squares, count);
+    g->curvature = listed < FEW_POINTS ? curvature_of(s, g, listed) : 0;
+    return true;
+}
+
+bool planes_find_component(planes_local *s, planes_growth *g, double radius) {
+    planes_take_near(s, g, GROWTH_BESIDE * g->noise);
+    if (!planes_lay_grid(s, g)) return false;
+    planes_count_cells(s, g);
+    return find_component(s, g, radius);
+}

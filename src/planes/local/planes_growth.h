@@ -1,0 +1,71 @@
+/* What the files of growth share: planes_component.c, planes_accept.c, planes_rim.c and planes_growth.c. */
+#ifndef PLANES_GROWTH_H
+#define PLANES_GROWTH_H
+
+#include <math.h>
+
+#include "planes/local/planes_local.h"
+
+#define GROWTH_BESIDE        9.0 /* noises: how far from the plane points are beside it: as many volumes as in it */
+#define GROWTH_POINTS_A_CELL 8.0
+#define GROWTH_ENOUGH_CELLS  8.0 /* that a component of few points has, if */
+#define GROWTH_MIN_CELL      2.0 /* points: of the component */
+#define GROWTH_MIN_CONTRAST  1.6 /* points to strays of a cell */
+#define GROWTH_MIN_COMPONENT 8.0 /* points */
+#define GROWTH_MAX_GOING_ON  0.1 /* share of the rim */
+#define GROWTH_MAX_NOISE     1.2 /* times the largest, measured */
+#define GROWTH_TOLD_NOISE    1.5 /* floors: below, points say nothing of how they lie about the plane */
+
+/* Notes why a growth comes to nothing; false. */
+static inline bool growth_refuse(planes_growth *g, mote_planes_reason reason, double value, double limit) {
+    g->reason = reason;
+    g->value = value;
+    g->limit = limit;
+    return false;
+}
+
+/* Whether planes may have so few points that they have small cells. */
+static inline bool growth_has_few(const planes_local *s) {
+    return s->params.min_points < GROWTH_ENOUGH_CELLS * GROWTH_POINTS_A_CELL;
+}
+
+/* Whether the noise is that of the representation. */
+static inline bool growth_is_exact(const planes_local *s, const planes_growth *g) {
+    return g->noise <= GROWTH_TOLD_NOISE * s->params.floor;
+}
+
+/* Whether a cell, none of the rim of the grid, is beside the component. */
+static inline bool growth_is_beside(const planes_local *s, const planes_growth *g, uint32_t cell) {
+    const uint8_t *mark = s->cell_mark;
+    return mark[cell] == 0 &&
+           (mark[cell - 1] | mark[cell + 1] | mark[cell - g->columns] | mark[cell + g->columns]) != 0;
+}
+
+/* ---- planes_component.c */
+
+/* Takes the points near the plane, lays them out in cells, and marks the component with the most points, of those that
+   begin within radius of the middle. False: there is none. */
+bool planes_find_component(planes_local *search, planes_growth *growth, double radius);
+/* Least squares of the component's points; strays are taken out of the noise. False: they are too few, or no plane. */
+bool planes_fit_component(planes_local *search, planes_growth *growth);
+/* How the component's points lie about the plane: what decides whether it is one. False: they are too few. */
+bool planes_describe_component(planes_local *search, planes_growth *growth);
+/* Lists the component's points among those that are near; returns how many. */
+uint32_t planes_list_component(planes_local *search, const planes_growth *growth);
+/* Sums up the distances of each cell. */
+void planes_sum_distances(planes_local *search, const planes_growth *growth);
+/* The share of the cells beside the component that have points of a surface that goes on to one side: a piece of
+   something curved. The distances of each cell have been summed up. */
+double planes_going_on(const planes_local *search, const planes_growth *growth);
+/* The share of the variance that lies between cells, beyond what chance gives. squares: of the count distances, whose
+   sums by cells are in the scratch. */
+double planes_structure_of(const planes_local *search, const planes_growth *growth, double squares, double count);
+
+/* ---- planes_accept.c */
+
+/* Whether the points are on a curve: a scanner's line is on a plane, too, but fills none. Refused then. */
+bool planes_is_curve(planes_local *search, planes_growth *growth);
+/* Whether a plane without noise is there because coordinates are whole steps: a layer of several. Refused then. */
+bool planes_is_of_representation(planes_local *search, planes_growth *growth);
+
+#endif
