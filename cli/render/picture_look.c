@@ -15,7 +15,6 @@
 #define FEW_POINTS       64u   /* fewer make no surface: each splat needs eight neighbours that stand for one */
 #define FEW_SIZE         0.015 /* their discs, by the height of the picture: they are seen at any size of it */
 #define MIN_SHARE        0.025 /* of the points, for half of the picture: with fewer, splats would be confetti there */
-#define NEARLY_ALL       0.9   /* of the points: the picture is of the whole cloud */
 #define UNEVEN_SIZE      0.004 /* discs of points that are dense here and far apart there, by the picture's height */
 #define SPARSE_PIXELS    2.5   /* points that are farther apart are dust, and make a surface instead */
 #define DENSE_PIXELS     0.3   /* points that are nearer together fill several samples of a pixel */
@@ -64,14 +63,13 @@ picture_look picture_look_at(const mote_cloud *cloud, const mote_box *box, const
 
 /* ---- how dense points are in the picture */
 
-/* Points in each of a grid of cells over the picture, and behind them the count of those that are outside. */
-#define GRID_CELLS   (GRID_ROWS * GRID_COLUMNS)
-#define GRID_OUTSIDE GRID_CELLS
+/* Points in each of a grid of cells over the picture. */
+#define GRID_CELLS (GRID_ROWS * GRID_COLUMNS)
 
 typedef struct density_grid {
     picture_lens lens;
     double cells_per_pixel[2];
-    uint64_t counts[GRID_CELLS + 1];
+    uint64_t counts[GRID_CELLS];
 } density_grid;
 
 static void count_block(const density_grid *grid, const mote_cloud *cloud, uint64_t first, uint32_t count,
@@ -87,11 +85,7 @@ static void count_block(const density_grid *grid, const mote_cloud *cloud, uint6
         double at[3];
         picture_lens_project(&grid->lens, place, at);
         const double x = at[0] * grid->cells_per_pixel[0], y = at[1] * grid->cells_per_pixel[1];
-        if (x >= 0 && x < GRID_COLUMNS && y >= 0 && y < GRID_ROWS) {
-            counts[(int)y * GRID_COLUMNS + (int)x]++;
-        } else if (isfinite(place[0] + place[1] + place[2])) {
-            counts[GRID_OUTSIDE]++;
-        }
+        if (x >= 0 && x < GRID_COLUMNS && y >= 0 && y < GRID_ROWS) counts[(int)y * GRID_COLUMNS + (int)x]++;
     }
 }
 
@@ -100,14 +94,14 @@ static void count_points(session *s, const mote_cloud *cloud, density_grid *grid
     const int64_t blocks = (int64_t)((count + VALUES_BLOCK - 1) / VALUES_BLOCK);
 #pragma omp parallel num_threads(mote_context_threads(s->ctx))
     {
-        uint64_t own[GRID_CELLS + 1] = {0};
+        uint64_t own[GRID_CELLS] = {0};
 #pragma omp for schedule(dynamic, 16)
         for (int64_t b = 0; b < blocks; b++) {
             const uint64_t first = (uint64_t)b * VALUES_BLOCK, rest = count - first;
             count_block(grid, cloud, first, rest < VALUES_BLOCK ? (uint32_t)rest : VALUES_BLOCK, own);
         }
 #pragma omp critical
-        for (int i = 0; i <= GRID_CELLS; i++) grid->counts[i] += own[i];
+        for (int i = 0; i < GRID_CELLS; i++) grid->counts[i] += own[i];
     }
 }
 
@@ -116,14 +110,12 @@ static int compare_counts(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Which share of the points the cells have that hold fewer than the median; 1 where the picture does not show nearly
-   all points: from within a scene the distance alone makes cells uneven. counts: sorted, empty of them 0. */
-static double emptier_share(const uint64_t counts[GRID_CELLS + 1], int empty, int middle) {
+/* Which share of the points the cells have that hold fewer than the median. counts: sorted, empty of them 0. */
+static double emptier_share(const uint64_t counts[GRID_CELLS], int empty, int middle) {
     uint64_t emptier = 0, fuller = 0;
     for (int i = empty; i < middle; i++) emptier += counts[i];
     for (int i = middle; i < GRID_CELLS; i++) fuller += counts[i];
-    const double seen = (double)(emptier + fuller), all = seen + (double)counts[GRID_OUTSIDE];
-    return middle == empty || seen < NEARLY_ALL * all ? 1 : (double)emptier / seen;
+    return middle == empty ? 1 : (double)emptier / (double)(emptier + fuller);
 }
 
 picture_spacing picture_spacing_of(session *s, const mote_cloud *cloud, const mote_camera *camera,
@@ -147,9 +139,15 @@ picture_spacing picture_spacing_of(session *s, const mote_cloud *cloud, const mo
     };
 }
 
+/* Whether a picture is of the whole cloud: from within a scene the distance alone makes cells uneven. */
+static bool shows_all(const picture_plan *plan) {
+    const bool placed = plan->view.has_eye || plan->view.has_target || plan->cameras != NULL;
+    return plan->view.fit || !placed;
+}
+
 static void choose_mode(const picture_look *look, const picture_spacing *spacing, picture_plan *plan) {
     const bool dense = look->terrain && spacing->upper < SPARSE_PIXELS;
-    const bool uneven = spacing->emptier_share < MIN_SHARE;
+    const bool uneven = shows_all(plan) && spacing->emptier_share < MIN_SHARE;
     const double size = look->few ? FEW_SIZE : !dense && uneven ? UNEVEN_SIZE : 0;
     plan->mode = look->few || dense || uneven ? PICTURE_POINTS : PICTURE_SURFACE;
     if (size > 0) plan->params.point_size = fmin(size * plan->params.height, MOTE_RENDER_MAX_POINT);
