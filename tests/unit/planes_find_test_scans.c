@@ -47,7 +47,8 @@ void real_scans_have_floors_and_walls(void **state) {
         assert_true(has_plane(planes, 0, 0.995, 0.1, 0.945, 5000));
     }
     mote_planes_destroy(planes);
-    if (planes_of_file("laz/indoor_808k.laz", 0, &planes, ctx) > 0) {
+    planes = NULL; /* the next one takes minutes under sanitizers */
+    if (test_extent(0, 1) > 0 && planes_of_file("laz/indoor_808k.laz", 0, &planes, ctx) > 0) {
         assert_in_range(mote_planes_count(planes), 100, 400); /* the vote has 21, and none of the steps of the stair */
         assert_true(has_plane(planes, 0.013, 1, 0, 4.34, 70000));
         assert_true(has_plane(planes, 0.012, 1, 0, 7.35, 70000));
