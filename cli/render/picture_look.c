@@ -12,10 +12,10 @@
 
 #define GRID_COLUMNS     48 /* cells of the picture in which points are counted */
 #define GRID_ROWS        27
-#define FEW_POINTS       64u   /* fewer make no surface: each splat needs eight neighbours that stand for one */
-#define FEW_SIZE         0.015 /* their discs, by the height of the picture: they are seen at any size of it */
-#define MIN_SHARE        0.025 /* of the points, for half of the picture: with fewer, splats would be confetti there */
-#define UNEVEN_SIZE      0.004 /* discs of points that are dense here and far apart there, by the picture's height */
+#define FEW_POINTS       64u   /* fewer make no surface: a splat is made of eight neighbours on the same surface */
+#define FEW_SIZE         0.015 /* width of their discs, to the height of the picture */
+#define MIN_SHARE        0.025 /* of the points in the emptier half of the cells: with less, its splats are confetti */
+#define UNEVEN_SIZE      0.004 /* width of discs instead, to the height of the picture */
 #define SPARSE_PIXELS    2.5   /* points that are farther apart are dust, and make a surface instead */
 #define DENSE_PIXELS     0.3   /* points that are nearer together fill several samples of a pixel */
 #define POINTS_EDL       0.7

@@ -4,26 +4,27 @@
 
 #include "planes/local/planes_growth.h"
 
-#define PLANE_FLATNESS   0.1  /* the noise is below so much of the root of the area */
-#define MAX_SHOULDERS    0.45 /* density on the less dense side; 0.11 of a plane alone, 1 of points spread evenly */
-#define MAX_SHOULDER     0.85 /* and on the other, where another plane may be near */
-#define MIN_CENTRAL      0.44
-#define MAX_STRUCTURE    0.25
-#define MAX_RIM_OF_REST  0.3  /* the same of what is left once the noise is known: mostly pieces of curves */
-#define MAX_BENDING      0.15 /* share of the rim, of what seems to bend itself: of planes one in 700 has more */
-#define SEEMS_CURVED     6.25 /* points' worth of the variance a curve explains, of one plane in ten by chance */
-#define MAX_CURVED       0.08 /* structure of a centred one: a piece of a curve has 0.1 to 0.3, a plane none */
-#define LOOSE_SHOULDERS  0.6  /* the same while planes that cross it may not be known yet */
+#define PLANE_FLATNESS 0.1  /* noise to the root of the area, at most */
+#define MAX_SHOULDERS  0.45 /* density 2.25 noises off, less dense side; 0.11 of a plane alone, 1 of even points */
+#define MAX_SHOULDER   0.85 /* the same on the denser side, where another plane may be near */
+#define MIN_CENTRAL    0.44 /* share of the points within 0.67 noises: half of normal ones */
+#define MAX_STRUCTURE  0.25 /* share of the variance between cells */
+#define MAX_GOING_ON   0.3  /* share of the rim beside which a surface goes on to one side, of no centred plane */
+#define MAX_BENDING    0.15 /* share of the rim, of what seems to bend itself: of planes one in 700 has more */
+#define SEEMS_CURVED   6.25 /* points' worth of the variance a curve explains, of one plane in ten by chance */
+#define MAX_CURVED     0.08 /* structure of a centred one: a piece of a curve has 0.1 to 0.3, a plane none */
+/* MAX_SHOULDERS, MIN_CENTRAL and MAX_STRUCTURE while planes that cross it may not be known yet. */
+#define LOOSE_SHOULDERS  0.6
 #define LOOSE_CENTRAL    0.36
 #define LOOSE_STRUCTURE  0.45
-#define CURVED           0.25  /* of the variance, that a curve explains */
-#define CURVED_BY_CHANCE 10.0  /* and so much by chance, of one point */
-#define FILLED           0.8   /* of the quarters of cells that points spread evenly have: a curve has fewer */
+#define CURVED           0.25  /* share of the variance that a curve explains, at most */
+#define CURVED_BY_CHANCE 10.0  /* over the points: the share that it explains by chance */
+#define FILLED           0.8   /* quarters of cells with points, to those of points spread evenly: a curve has fewer */
 #define MIN_LINE         160.0 /* points: of fewer, where planes have few, a curve is not told from a strip */
-#define FILLED_CELLS     0.7   /* the same of cells in fours; rims have fewer */
-#define FILLED_BY_CHANCE 0.7   /* and so much less, of one point */
+#define FILLED_BY_CHANCE 0.7   /* over the root of the points: how many fewer there are by chance */
+#define FILLED_CELLS     0.7   /* cells in fours with points, to those of points spread evenly; rims have fewer */
 #define LAYER_SHARE      0.05  /* of a cell: how near to an exact plane points are those of other layers */
-#define MAX_LAYERS       1.0   /* points of these, to those of the plane */
+#define MAX_LAYERS       1.0   /* points of other layers, to those of the plane */
 
 /* How many of the quarters of the component's cells have points, to how many have of points spread evenly: next to 1,
    but 0.5 to 0.7 where the points are on a curve. */
@@ -122,7 +123,7 @@ static bool stands(const planes_local *s, planes_growth *g, const growth_limits 
         if (g->shoulders[k] > limit) return growth_refuse(g, MOTE_PLANES_DENSE_SIDE, g->shoulders[k], limit);
     }
     if (g->central < min_central) return growth_refuse(g, MOTE_PLANES_NO_PEAK, g->central, min_central);
-    const double max_going_on = g->centred ? GROWTH_MAX_GOING_ON : MAX_RIM_OF_REST;
+    const double max_going_on = g->centred ? GROWTH_MAX_GOING_ON : MAX_GOING_ON;
     if (g->going_on > max_going_on) return growth_refuse(g, MOTE_PLANES_STRUCTURE, g->going_on, max_going_on);
     const double curvature = CURVED + CURVED_BY_CHANCE / g->count;
     if (g->curvature > curvature) return growth_refuse(g, MOTE_PLANES_STRUCTURE, g->curvature, curvature);

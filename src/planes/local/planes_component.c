@@ -10,14 +10,14 @@
 #include "planes/local/planes_growth.h"
 
 #define LANES           PLANES_LOCAL_LANES
-#define STRAY_SHARE     0.4 /* of the way from strays to points: between them a cell is the plane's */
-#define MIN_CELLS       3.0
+#define STRAY_SHARE     0.4   /* of the way from strays to points: between them a cell is the plane's */
+#define MIN_CELLS       3.0   /* of a component */
 #define NOISE_RANGE     0.55  /* of the largest noise, where that is known: the least */
 #define TRUNCATION      1.014 /* what is cut at 3 deviations looks so much narrower */
-#define MAX_NUMBER      250u  /* components that begin near the patch */
+#define MAX_NUMBER      250u  /* components that begin near the patch, at most: marks are bytes */
 #define PIECE_SHARE     0.2   /* of the points of the largest component: others that large are the plane's, too */
 #define CENTRED         1.0   /* noises: how far the mean of a centred cell's points is off, at most */
-#define MEAN_DEVIATIONS 3.0   /* or so many deviations of a mean of so few points */
+#define MEAN_DEVIATIONS 3.0   /* deviations of a mean of few points: what a centred cell may be off, if that is more */
 #define BESIDE_SHARE    0.5   /* of the points of a cell, one beside the rim has where a surface goes on */
 #define FEW_POINTS      256u  /* below, cells are too few to tell a curve */
 

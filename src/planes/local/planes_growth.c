@@ -10,16 +10,16 @@
 #define MANY_POINTS    40000.0 /* near a growth: where there are more, it settles with fewer of them first */
 #define LARGE_SAMPLE   65536u  /* points: in more, planes have few of all */
 #define FIRST_REACH    4.0     /* times the points of its patch: about as many are near it at first */
-#define FEW_A_CELL     4.0     /*   they have so many points */
-#define NOISE_GROWS    2.0     /* times that of the patch, and it is something else that grows */
-#define NOISE_SHRINKS  0.3
-#define NEARLY_ALL     0.6   /* of the points of a patch: steps of a sensor share them out */
-#define LAY_TURNS      2     /* the second with cells of as many points as the plane has where it is */
-#define LAY_SHARE      0.35  /* of these points, a cell of the plane has */
-#define SETTLED        0.01  /* of the points: where so few change, it is done */
-#define ENOUGH_TO_TELL 400.0 /* points of a component that tell early that it will come to nothing */
-#define FAR_STRUCTURE  0.4   /* structure that no turn takes away any more */
-#define FAR_GOING_ON   0.3   /* share of the rim, twice one after the other, of a centred one */
+#define FEW_A_CELL     4.0     /* points: of a cell, at least, where planes may have few points */
+#define NOISE_GROWS    2.0     /* times the noise of the patch: with more, something else has grown */
+#define NOISE_SHRINKS  0.3     /* of the noise of the patch: with less, it has fallen into thinner layers */
+#define NEARLY_ALL     0.6     /* of the points of a patch: steps of a sensor share them out */
+#define LAY_TURNS      2       /* the second with cells of as many points as the plane has where it is */
+#define LAY_SHARE      0.35    /* of these points, a cell of the plane has */
+#define SETTLED        0.01    /* of the points: a turn that changes fewer is the last */
+#define ENOUGH_TO_TELL 400.0   /* points of a component, from which on it is told early that it comes to nothing */
+#define FAR_STRUCTURE  0.4     /* share of the variance between cells, above which no growth became a plane later */
+#define FAR_GOING_ON   0.3     /* share of the rim that goes on to one side in two turns: a centred growth ends then */
 
 void planes_refuse_growth(const planes_local *s, const planes_growth *g, double points) {
     planes_refused refused;

@@ -7,13 +7,13 @@
 #include "planes/local/planes_local.h"
 
 #define GROWTH_BESIDE        9.0 /* noises: how far from the plane points are beside it: as many volumes as in it */
-#define GROWTH_POINTS_A_CELL 8.0
-#define GROWTH_ENOUGH_CELLS  8.0 /* that a component of few points has, if */
-#define GROWTH_MIN_CELL      2.0 /* points: of the component */
-#define GROWTH_MIN_CONTRAST  1.6 /* points to strays of a cell */
-#define GROWTH_MIN_COMPONENT 8.0 /* points */
-#define GROWTH_MAX_GOING_ON  0.1 /* share of the rim */
-#define GROWTH_MAX_NOISE     1.2 /* times the largest, measured */
+#define GROWTH_POINTS_A_CELL 8.0 /* points of a cell, about */
+#define GROWTH_ENOUGH_CELLS  8.0 /* cells of a component of few points, whose cells are made smaller for it */
+#define GROWTH_MIN_CELL      2.0 /* points of a cell of the component, at least */
+#define GROWTH_MIN_CONTRAST  1.6 /* points to strays of a cell, at least */
+#define GROWTH_MIN_COMPONENT 8.0 /* points of a component, at least */
+#define GROWTH_MAX_GOING_ON  0.1 /* share of the rim of a centred plane beside which a surface goes on to one side */
+#define GROWTH_MAX_NOISE     1.2 /* measured noise, to the largest that is allowed */
 #define GROWTH_TOLD_NOISE    1.5 /* floors: below, points say nothing of how they lie about the plane */
 
 /* Notes why a growth comes to nothing; false. */

@@ -56,7 +56,7 @@ static void box_axis(planes_local_boxes *boxes, uint32_t b, int k, const float *
     boxes->high[k][b] = largest;
 }
 
-static uint32_t at_most(uint32_t count, uint32_t max) { return count < max ? count : max; }
+static uint32_t min_count(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
 static mote_status make_boxes(mote_context *ctx, planes_local_level *level) {
     const float *axes[3] = {level->x, level->y, level->z};
@@ -69,11 +69,11 @@ static mote_status make_boxes(mote_context *ctx, planes_local_level *level) {
     lay_boxes(groups, group_count, lay_boxes(blocks, block_count, level->boxes));
     for (int k = 0; k < 3; k++) {
         for (uint32_t b = 0; b < block_count; b++) {
-            const uint32_t first = b * PLANES_LOCAL_BLOCK, points = at_most(level->count - first, PLANES_LOCAL_BLOCK);
+            const uint32_t first = b * PLANES_LOCAL_BLOCK, points = min_count(level->count - first, PLANES_LOCAL_BLOCK);
             box_axis(blocks, b, k, axes[k] + first, axes[k] + first, points);
         }
         for (uint32_t g = 0; g < group_count; g++) {
-            const uint32_t first = g * PLANES_LOCAL_LANES, some = at_most(block_count - first, PLANES_LOCAL_LANES);
+            const uint32_t first = g * PLANES_LOCAL_LANES, some = min_count(block_count - first, PLANES_LOCAL_LANES);
             box_axis(groups, g, k, blocks->low[k] + first, blocks->high[k] + first, some);
         }
     }
