@@ -26,8 +26,10 @@ static double area_of(const surface *s) {
     for (int k = 0; k < 3; k++) n[k] = s->u[(k + 1) % 3] * s->v[(k + 2) % 3] - s->u[(k + 2) % 3] * s->v[(k + 1) % 3];
     switch (s->shape) {
     case SPHERE: return 4 * PI * s->radius * s->radius;
-    case CYLINDER: return 2 * PI * s->radius * length_of(s->u);
+    case CYLINDER: return PI * (1 + s->taper) * s->radius * length_of(s->u);
     case BLOB: return 0;
+    case TORUS: return 4 * PI * PI * s->radius * s->radius * s->taper;
+    case SADDLE: return 4 * s->radius * s->radius;
     default: break;
     }
     area = length_of(n) * 0.5 * (1 + s->taper);
@@ -59,6 +61,19 @@ static void flat_point(builder *b, const surface *s, double noise, double at[3])
     for (int k = 0; k < 3; k++) at[k] = s->corner[k] + x * s->u[k] + y * s->v[k] + off * n[k];
 }
 
+/* Evenly over the angles of a torus, or over the ground of a saddle. */
+static void curved_point(builder *b, const surface *s, double noise, double at[3]) {
+    const double x = draw_between(b, -1, 1), y = draw_between(b, -1, 1), off = noise * gauss(b);
+    if (s->shape == TORUS) {
+        const double tube = s->taper * s->radius + off, ring = s->radius + tube * cos(PI * y);
+        at[0] = s->corner[0] + ring * cos(PI * x), at[1] = s->corner[1] + ring * sin(PI * x);
+        at[2] = s->corner[2] + tube * sin(PI * y);
+    } else {
+        at[0] = s->corner[0] + s->radius * x, at[1] = s->corner[1] + s->radius * y;
+        at[2] = s->corner[2] + s->radius * s->taper * (x * x - y * y) + off;
+    }
+}
+
 static void surface_point(builder *b, const surface *s, double noise, double at[3]) {
     double direction[3];
     if (s->shape == FLAT) {
@@ -68,10 +83,13 @@ static void surface_point(builder *b, const surface *s, double noise, double at[
         const double r = s->shape == SPHERE ? s->radius + noise * gauss(b) : s->radius * cbrt(draw(b));
         for (int k = 0; k < 3; k++) at[k] = s->corner[k] + r * direction[k];
     } else if (s->shape == CYLINDER) {
-        const double phi = draw_between(b, 0, 2 * PI), r = s->radius + noise * gauss(b), h = draw(b);
+        const double phi = draw_between(b, 0, 2 * PI), off = noise * gauss(b), h = draw(b);
+        const double r = s->radius * (1 - h * (1 - s->taper)) + off;
         at[0] = s->corner[0] + r * cos(phi) + h * s->u[0];
         at[1] = s->corner[1] + r * sin(phi) + h * s->u[1];
         at[2] = s->corner[2] + h * s->u[2];
+    } else if (s->shape == TORUS || s->shape == SADDLE) {
+        curved_point(b, s, noise, at);
     } else {
         at[0] = draw(b) * s->u[0], at[1] = draw(b) * s->v[1];
         at[2] = hill(at[0], at[1]) + noise * gauss(b);
@@ -128,6 +146,13 @@ static uint32_t surface_at(const double *cumulative, uint32_t count, double plac
     return low;
 }
 
+/* Is a point not seen? By strips along y, or by the distance to the scanner; rays are one scanner's already. */
+static bool is_skipped(builder *b, const planes_scene_params *p, const double at[3], const double low[3],
+                       const double high[3], double size) {
+    if (b->strips) return fmod(3 * (at[0] - low[0]) / (high[0] - low[0]) + 3, 1) > 0.33 && draw(b) > 0.33;
+    return p->scanned && !b->rays && draw(b) > seen(b, at, size);
+}
+
 /* Fills positions; labels: the surface, or -1. */
 static void fill(builder *b, const planes_scene_params *p, double *positions, int32_t *labels) {
     double low[3], high[3], cumulative[PLANES_SCENES_MAX], size = 0;
@@ -142,10 +167,15 @@ static void fill(builder *b, const planes_scene_params *p, double *positions, in
             continue;
         }
         do {
-            const uint32_t s = surface_at(cumulative, b->count, draw(b) * cumulative[b->count - 1]);
-            surface_point(b, &b->surfaces[s], p->noise_m, at);
+            uint32_t s;
+            if (b->rays) {
+                s = planes_scene_ray_point(b, i, p->noise_m, at);
+            } else {
+                s = surface_at(cumulative, b->count, draw(b) * cumulative[b->count - 1]);
+                surface_point(b, &b->surfaces[s], p->noise_m, at);
+            }
             labels[i] = b->surfaces[s].shape == FLAT ? (int32_t)s : -1;
-        } while (p->scanned && draw(b) > seen(b, at, size));
+        } while (is_skipped(b, p, at, low, high, size));
     }
 }
 
@@ -214,7 +244,11 @@ void planes_scene_make(mote_context *ctx, const planes_scene_params *params, dou
     if (params->kind == PLANES_SCENE_TILE && scene->support > SUPPORT) scene->support = SUPPORT;
     scene->labels = planes_scene_array(params->points, sizeof *scene->labels);
     if (params->kind == PLANES_SCENE_NOTHING) b->seed = params->seed;
-    planes_scene_build(b, params->kind);
+    if (params->kind < PLANES_SCENE_KINDS) {
+        planes_scene_build(b, params->kind);
+    } else {
+        planes_scene_build_unseen(b, params->kind);
+    }
     fill(b, params, at, scene->labels);
     planes_scene_axes(b, u, v, n);
     const double axes[3][3] = {{u[0], u[1], u[2]}, {v[0], v[1], v[2]}, {n[0], n[1], n[2]}};

@@ -25,7 +25,21 @@ typedef enum planes_scene_kind {
     PLANES_SCENE_FACADE,
     PLANES_SCENE_NOTHING,
     PLANES_SCENE_TILE,
-    PLANES_SCENE_KINDS
+    PLANES_SCENE_KINDS, /* those that the search was made with; others nobody tuned anything to */
+    PLANES_SCENE_SHELVES = PLANES_SCENE_KINDS,
+    PLANES_SCENE_CORRIDOR,
+    PLANES_SCENE_SOLIDS,
+    PLANES_SCENE_SHEDS,
+    PLANES_SCENE_STREET,
+    PLANES_SCENE_SPIRAL,
+    PLANES_SCENE_PANELS,
+    PLANES_SCENE_STACK,
+    PLANES_SCENE_TUNNEL,
+    PLANES_SCENE_CURVED,
+    PLANES_SCENE_STRIPS,
+    PLANES_SCENE_RAYS,
+    PLANES_SCENE_RINGS,
+    PLANES_SCENE_ALL
 } planes_scene_kind;
 
 /* What a scene is made of. */

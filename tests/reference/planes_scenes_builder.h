@@ -1,4 +1,5 @@
-/* What a scene is made of: planes_scenes_kinds.c makes its surfaces, planes_scenes.c spreads points over them. */
+/* What a scene is made of: planes_scenes_kinds.c and planes_scenes_unseen.c make its surfaces of
+   planes_scenes_parts.c, planes_scenes.c spreads points over them, or planes_scenes_rays.c sends rays at them. */
 #ifndef MOTE_PLANES_SCENES_BUILDER_H
 #define MOTE_PLANES_SCENES_BUILDER_H
 
@@ -11,11 +12,13 @@
 #define MAX_HOLES  24
 #define LOT_POINTS 2400u /* of a tile: for a house, its garden and its trees */
 
-typedef enum surface_shape { FLAT, SPHERE, CYLINDER, HILLS, BLOB } surface_shape;
+typedef enum surface_shape { FLAT, SPHERE, CYLINDER, HILLS, BLOB, TORUS, SADDLE } surface_shape;
 
 /* A flat surface: corner + s·u + t·v, s and t from 0 to 1, where s is squeezed to the middle part of the width as t
    grows (taper 1: a parallelogram, 0: a triangle), without holes.
-   A sphere or blob: centre and radius. A cylinder: corner, axis u, radius. Hills: a height over u and v. */
+   A sphere or blob: centre and radius. A cylinder or cone: corner, axis u, radius at the corner, taper that at the
+   other end. Hills: a height over u and v. A torus about the vertical: centre, radius, and taper times that is its
+   tube's. A saddle: centre, half its side the radius, and taper times that its height. */
 typedef struct surface {
     surface_shape shape;
     double corner[3], u[3], v[3], taper, radius, share;
@@ -28,6 +31,9 @@ typedef struct builder {
     surface surfaces[PLANES_SCENES_MAX];
     uint32_t count;
     double scanner[3];
+    bool rays;      /* points are where rays from the scanner end, on a grid of directions */
+    uint32_t rings; /* if not 0, directions of so many heights, as of a turning scanner */
+    bool strips;    /* every second strip of a third of the scene is seen three times as densely */
 } builder;
 
 static inline double draw(builder *b) { return test_random(b->seed * 2 + 1, b->draws++); }
@@ -42,5 +48,27 @@ static inline double hill(double x, double y) {
 void planes_scene_axes(builder *b, double u[3], double v[3], double n[3]);
 /* The surfaces of a kind, and where its scanner stands. */
 void planes_scene_build(builder *b, planes_scene_kind kind);
+void planes_scene_build_unseen(builder *b, planes_scene_kind kind);
+const char *planes_scene_name_unseen(planes_scene_kind kind);
+
+/* ---- parts */
+
+surface *planes_scene_add(builder *b, surface_shape shape);
+surface *planes_scene_add_flat(builder *b, const double corner[3], const double u[3], const double v[3], double taper);
+surface *planes_scene_add_rectangle(builder *b, double x, double y, double z, double ux, double uy, double uz,
+                                    double vx, double vy, double vz);
+void planes_scene_add_hole(surface *s, double low_s, double high_s, double low_t, double high_t);
+surface *planes_scene_add_ball(builder *b, surface_shape shape, double x, double y, double z, double radius);
+/* A box that stands at z, turned about the vertical; its bottom cannot be seen. */
+void planes_scene_add_box(builder *b, double x, double y, double z, double width, double depth, double height,
+                          double turn);
+/* Floor, ceiling and four walls with a door and a window, and where its scanner stands. */
+void planes_scene_add_room(builder *b, double x, double y, double width, double depth, double height);
+
+/* ---- rays */
+
+/* Where the i-th ray ends, with noise along the ray; returns the surface. A ray that meets none is drawn again in
+   another direction. */
+uint32_t planes_scene_ray_point(builder *b, uint64_t i, double noise, double at[3]);
 
 #endif

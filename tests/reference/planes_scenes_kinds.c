@@ -8,98 +8,42 @@
 #define MAX_LOTS 500u /* of a tile */
 #define LOT_M    20.0
 
-static surface *add(builder *b, surface_shape shape) {
-    assert_true(b->count < PLANES_SCENES_MAX);
-    surface *s = &b->surfaces[b->count++];
-    memset(s, 0, sizeof *s);
-    s->shape = shape;
-    s->taper = 1;
-    return s;
-}
-
-static surface *add_flat(builder *b, const double corner[3], const double u[3], const double v[3], double taper) {
-    surface *s = add(b, FLAT);
-    for (int k = 0; k < 3; k++) s->corner[k] = corner[k], s->u[k] = u[k], s->v[k] = v[k];
-    s->taper = taper;
-    return s;
-}
-
-static surface *add_rectangle(builder *b, double x, double y, double z, double ux, double uy, double uz, double vx,
-                              double vy, double vz) {
-    const double corner[3] = {x, y, z}, u[3] = {ux, uy, uz}, v[3] = {vx, vy, vz};
-    return add_flat(b, corner, u, v, 1);
-}
-
-static void add_hole(surface *s, double low_s, double high_s, double low_t, double high_t) {
-    double *hole = s->hole[s->holes++];
-    hole[0] = low_s, hole[1] = high_s, hole[2] = low_t, hole[3] = high_t;
-}
-
-static surface *add_ball(builder *b, surface_shape shape, double x, double y, double z, double radius) {
-    surface *s = add(b, shape);
-    s->corner[0] = x, s->corner[1] = y, s->corner[2] = z;
-    s->radius = radius;
-    return s;
-}
-
 /* ---- kinds */
 
-static void add_room(builder *b, double x, double y, double width, double depth, double height) {
-    add_rectangle(b, x, y, 0, width, 0, 0, 0, depth, 0);
-    add_rectangle(b, x, y, height, width, 0, 0, 0, depth, 0);
-    surface *wall = add_rectangle(b, x, y, 0, width, 0, 0, 0, 0, height);
-    add_hole(wall, 0.3, 0.45, 0, 0.75);
-    wall = add_rectangle(b, x, y + depth, 0, width, 0, 0, 0, 0, height);
-    add_hole(wall, 0.2, 0.5, 0.35, 0.8);
-    add_rectangle(b, x, y, 0, 0, depth, 0, 0, 0, height);
-    add_rectangle(b, x + width, y, 0, 0, depth, 0, 0, 0, height);
-    b->scanner[0] = x + 0.4 * width, b->scanner[1] = y + 0.45 * depth, b->scanner[2] = 1.5;
-}
-
-/* A box that stands at z, turned about the vertical; its bottom cannot be seen. */
-static void add_box(builder *b, double x, double y, double z, double width, double depth, double height, double turn) {
-    const double c = cos(turn), s = sin(turn), ux = width * c, uy = width * s, vx = -depth * s, vy = depth * c;
-    add_rectangle(b, x, y, z + height, ux, uy, 0, vx, vy, 0);
-    add_rectangle(b, x, y, z, ux, uy, 0, 0, 0, height);
-    add_rectangle(b, x + vx, y + vy, z, ux, uy, 0, 0, 0, height);
-    add_rectangle(b, x, y, z, vx, vy, 0, 0, 0, height);
-    add_rectangle(b, x + ux, y + uy, z, vx, vy, 0, 0, 0, height);
-}
-
 static void make_room(builder *b) {
-    add_room(b, 0, 0, draw_between(b, 4, 9), draw_between(b, 3.5, 7), draw_between(b, 2.4, 3.2));
+    planes_scene_add_room(b, 0, 0, draw_between(b, 4, 9), draw_between(b, 3.5, 7), draw_between(b, 2.4, 3.2));
 }
 
 static void make_tables(builder *b) {
     make_room(b);
     for (int i = 0; i < 3; i++) {
         const double x = 0.6 + 1.1 * i, y = 0.5 + 1.0 * draw(b);
-        add_rectangle(b, x, y, 0.70 + 0.06 * i, 0.9, 0, 0, 0, draw_between(b, 1.2, 1.8), 0);
+        planes_scene_add_rectangle(b, x, y, 0.70 + 0.06 * i, 0.9, 0, 0, 0, draw_between(b, 1.2, 1.8), 0);
     }
-    add_box(b, 0.5, 2.8, 0, 0.8, 0.5, 1.9, 0);
+    planes_scene_add_box(b, 0.5, 2.8, 0, 0.8, 0.5, 1.9, 0);
 }
 
 static void make_clutter(builder *b) {
     make_tables(b);
     for (int i = 0; i < 12; i++) {
-        surface *blob = add_ball(b, BLOB, draw_between(b, 0.5, 3.5), draw_between(b, 0.5, 3), draw_between(b, 0.1, 1.5),
-                                 draw_between(b, 0.08, 0.25));
+        surface *blob = planes_scene_add_ball(b, BLOB, draw_between(b, 0.5, 3.5), draw_between(b, 0.5, 3),
+                                              draw_between(b, 0.1, 1.5), draw_between(b, 0.08, 0.25));
         blob->share = 0.012;
     }
 }
 
 static void make_corner(builder *b) {
     const double h = 2.7, a = draw_between(b, 6, 9), c = draw_between(b, 2.5, 3.5), d = draw_between(b, 5, 8);
-    surface *ground = add_rectangle(b, 0, 0, 0, a, 0, 0, 0, d, 0);
-    add_hole(ground, c / a, 1, c / d, 1);
-    surface *roof = add_rectangle(b, 0, 0, h, a, 0, 0, 0, d, 0);
-    add_hole(roof, c / a, 1, c / d, 1);
-    add_rectangle(b, 0, 0, 0, a, 0, 0, 0, 0, h);
-    add_rectangle(b, 0, 0, 0, 0, d, 0, 0, 0, h);
-    add_rectangle(b, a, 0, 0, 0, c, 0, 0, 0, h);
-    add_rectangle(b, c, c, 0, a - c, 0, 0, 0, 0, h);
-    add_rectangle(b, c, c, 0, 0, d - c, 0, 0, 0, h);
-    add_rectangle(b, 0, d, 0, c, 0, 0, 0, 0, h);
+    surface *ground = planes_scene_add_rectangle(b, 0, 0, 0, a, 0, 0, 0, d, 0);
+    planes_scene_add_hole(ground, c / a, 1, c / d, 1);
+    surface *roof = planes_scene_add_rectangle(b, 0, 0, h, a, 0, 0, 0, d, 0);
+    planes_scene_add_hole(roof, c / a, 1, c / d, 1);
+    planes_scene_add_rectangle(b, 0, 0, 0, a, 0, 0, 0, 0, h);
+    planes_scene_add_rectangle(b, 0, 0, 0, 0, d, 0, 0, 0, h);
+    planes_scene_add_rectangle(b, a, 0, 0, 0, c, 0, 0, 0, h);
+    planes_scene_add_rectangle(b, c, c, 0, a - c, 0, 0, 0, 0, h);
+    planes_scene_add_rectangle(b, c, c, 0, 0, d - c, 0, 0, 0, h);
+    planes_scene_add_rectangle(b, 0, d, 0, c, 0, 0, 0, 0, h);
     b->scanner[0] = 0.6 * c, b->scanner[1] = 0.6 * c, b->scanner[2] = 1.6;
 }
 
@@ -107,17 +51,17 @@ static void make_stairs(builder *b) {
     const double rise = draw_between(b, 0.15, 0.19), going = draw_between(b, 0.26, 0.32);
     const double width = draw_between(b, 1.0, 2.0);
     for (int i = 0; i < 10; i++) {
-        add_rectangle(b, 0, i * going, i * rise, width, 0, 0, 0, 0, rise);
-        add_rectangle(b, 0, i * going, (i + 1) * rise, width, 0, 0, 0, going, 0);
+        planes_scene_add_rectangle(b, 0, i * going, i * rise, width, 0, 0, 0, 0, rise);
+        planes_scene_add_rectangle(b, 0, i * going, (i + 1) * rise, width, 0, 0, 0, going, 0);
     }
     b->scanner[0] = 0.5 * width, b->scanner[1] = -2.5, b->scanner[2] = 3;
 }
 
 static void make_slabs(builder *b) {
     const double x = draw_between(b, 2, 4), y = draw_between(b, 2, 4);
-    add_rectangle(b, 0, 0, 0, x, 0, 0, 0, y, 0);
-    add_rectangle(b, 0, 0, 0.10, x, 0, 0, 0, y, 0);
-    add_rectangle(b, 0, 0, 0.26, x, 0, 0, 0, y, 0);
+    planes_scene_add_rectangle(b, 0, 0, 0, x, 0, 0, 0, y, 0);
+    planes_scene_add_rectangle(b, 0, 0, 0.10, x, 0, 0, 0, y, 0);
+    planes_scene_add_rectangle(b, 0, 0, 0.26, x, 0, 0, 0, y, 0);
     b->scanner[0] = 0.5 * x, b->scanner[1] = 0.5 * y, b->scanner[2] = 2.5;
 }
 
@@ -126,7 +70,7 @@ static void make_fan(builder *b) {
     const double step = draw_between(b, 2, 5) * PI / 180;
     for (int i = 0; i < 5; i++) {
         const double c = cos(i * step), s = sin(i * step);
-        add_rectangle(b, 1.5 * c, 0, 1.5 * s, 3 * c, 0, 3 * s, 0, 3, 0);
+        planes_scene_add_rectangle(b, 1.5 * c, 0, 1.5 * s, 3 * c, 0, 3 * s, 0, 3, 0);
     }
     b->scanner[0] = 3, b->scanner[1] = 1.5, b->scanner[2] = 4;
 }
@@ -135,13 +79,14 @@ static void make_fan(builder *b) {
 static void add_gable(builder *b, double x, double y, double turn, double width, double length, double eaves,
                       double ridge) {
     const double c = cos(turn), s = sin(turn), half = 0.5 * width, rise = ridge - eaves;
-    add_rectangle(b, x, y, eaves, length * c, length * s, 0, -half * s, half * c, rise);
-    add_rectangle(b, x - width * s, y + width * c, eaves, length * c, length * s, 0, half * s, -half * c, rise);
-    add_rectangle(b, x, y, 0, length * c, length * s, 0, 0, 0, eaves);
+    planes_scene_add_rectangle(b, x, y, eaves, length * c, length * s, 0, -half * s, half * c, rise);
+    planes_scene_add_rectangle(b, x - width * s, y + width * c, eaves, length * c, length * s, 0, half * s, -half * c,
+                               rise);
+    planes_scene_add_rectangle(b, x, y, 0, length * c, length * s, 0, 0, 0, eaves);
 }
 
 static void make_gables(builder *b) {
-    add_rectangle(b, -5, -5, 0, 60, 0, 0, 0, 32, 0);
+    planes_scene_add_rectangle(b, -5, -5, 0, 60, 0, 0, 0, 32, 0);
     for (int i = 0; i < 8; i++) {
         add_gable(b, 2 + 13 * (i % 4) + draw(b), 1 + 14 * (i / 4) + draw(b), draw_between(b, -0.3, 0.3),
                   draw_between(b, 6, 8), draw_between(b, 7, 10), draw_between(b, 3, 5), draw_between(b, 6, 8));
@@ -155,57 +100,59 @@ static void add_hip(builder *b, double x, double y, double width, double length,
     const double opposite[3] = {x, y + width, eaves}, right[3] = {x + length, y, eaves};
     const double up[3] = {0, half, rise}, down[3] = {0, -half, rise}, in[3] = {half, 0, rise},
                  back[3] = {-half, 0, rise};
-    add_flat(b, a, along, up, taper);
-    add_flat(b, opposite, along, down, taper);
-    add_flat(b, a, across, in, 0);
-    add_flat(b, right, across, back, 0);
+    planes_scene_add_flat(b, a, along, up, taper);
+    planes_scene_add_flat(b, opposite, along, down, taper);
+    planes_scene_add_flat(b, a, across, in, 0);
+    planes_scene_add_flat(b, right, across, back, 0);
 }
 
 static void make_hips(builder *b) {
-    add_rectangle(b, -5, -5, 0, 40, 0, 0, 0, 36, 0);
+    planes_scene_add_rectangle(b, -5, -5, 0, 40, 0, 0, 0, 36, 0);
     for (int i = 0; i < 4; i++) {
         const double x = 18 * (i % 2), y = 16 * (i / 2), width = draw_between(b, 7, 9), rise = draw_between(b, 2, 3.5);
         add_hip(b, x, y, width, draw_between(b, 11, 14), 4, rise);
         if (i % 2 == 0) { /* a dormer with a gable of its own */
             const double low = 4.2, top = low + 0.5 * rise + 0.8;
-            add_rectangle(b, x + 4, y - 0.5, low + 1.2, 1.5, 0, top - low - 1.2, 0, 3.0, 0);
-            add_rectangle(b, x + 7, y - 0.5, low + 1.2, -1.5, 0, top - low - 1.2, 0, 3.0, 0);
+            planes_scene_add_rectangle(b, x + 4, y - 0.5, low + 1.2, 1.5, 0, top - low - 1.2, 0, 3.0, 0);
+            planes_scene_add_rectangle(b, x + 7, y - 0.5, low + 1.2, -1.5, 0, top - low - 1.2, 0, 3.0, 0);
         }
     }
     b->scanner[0] = 15, b->scanner[1] = 12, b->scanner[2] = 50;
 }
 
 static void make_boxes(builder *b) {
-    add_rectangle(b, -1, -1, 0, 7, 0, 0, 0, 6, 0);
+    planes_scene_add_rectangle(b, -1, -1, 0, 7, 0, 0, 0, 6, 0);
     for (int i = 0; i < 4; i++) {
         const double x = 0.4 + 2.6 * (i % 2), y = 0.4 + 2.4 * (i / 2), turn = draw_between(b, 0, 0.4);
         const double w = draw_between(b, 1.2, 1.6), d = draw_between(b, 1.0, 1.4), h = draw_between(b, 0.5, 1.0);
-        add_box(b, x, y, 0, w, d, h, turn);
-        if (i < 2) add_box(b, x + 0.2, y + 0.35, h, 0.5 * w, 0.5 * d, draw_between(b, 0.4, 0.8), turn + 0.3);
+        planes_scene_add_box(b, x, y, 0, w, d, h, turn);
+        if (i < 2)
+            planes_scene_add_box(b, x + 0.2, y + 0.35, h, 0.5 * w, 0.5 * d, draw_between(b, 0.4, 0.8), turn + 0.3);
     }
     b->scanner[0] = 2.5, b->scanner[1] = 2.0, b->scanner[2] = 4;
 }
 
 static void add_round(builder *b) {
     for (int i = 0; i < 3; i++) {
-        add_ball(b, SPHERE, draw_between(b, 1, 4), draw_between(b, 1, 4), draw_between(b, 0.5, 2),
-                 draw_between(b, 0.3, 0.7));
-        surface *pipe =
-            add_ball(b, CYLINDER, draw_between(b, 1, 4), draw_between(b, 1, 4), 0, draw_between(b, 0.1, 0.5));
+        planes_scene_add_ball(b, SPHERE, draw_between(b, 1, 4), draw_between(b, 1, 4), draw_between(b, 0.5, 2),
+                              draw_between(b, 0.3, 0.7));
+        surface *pipe = planes_scene_add_ball(b, CYLINDER, draw_between(b, 1, 4), draw_between(b, 1, 4), 0,
+                                              draw_between(b, 0.1, 0.5));
         pipe->u[2] = 2.5;
     }
 }
 
 static void make_round(builder *b) {
-    add_room(b, 0, 0, 5, 5, 2.6);
+    planes_scene_add_room(b, 0, 0, 5, 5, 2.6);
     add_round(b);
-    add_box(b, 1, 1, 0, 1, 1.2, 0.8, 0.5);
+    planes_scene_add_box(b, 1, 1, 0, 1, 1.2, 0.8, 0.5);
 }
 
 static void make_balls(builder *b) {
     make_gables(b);
     for (int i = 0; i < 3; i++) {
-        surface *ball = add_ball(b, SPHERE, 5 + 17 * i, 26 + draw(b), draw_between(b, 2, 4), draw_between(b, 0.4, 1.2));
+        surface *ball = planes_scene_add_ball(b, SPHERE, 5 + 17 * i, 26 + draw(b), draw_between(b, 2, 4),
+                                              draw_between(b, 0.4, 1.2));
         ball->share = 0.034;
     }
 }
@@ -229,7 +176,7 @@ static void make_rectangles(builder *b, int count, double box) {
         planes_scene_axes(b, u, v, n);
         const double a = draw_between(b, 0.8, 2.2), c = draw_between(b, 0.8, 2.2);
         for (int k = 0; k < 3; k++) corner[k] = draw_between(b, 0, box), u[k] *= a, v[k] *= c;
-        add_flat(b, corner, u, v, 1);
+        planes_scene_add_flat(b, corner, u, v, 1);
     }
     for (int k = 0; k < 3; k++) b->scanner[k] = 0.5 * box;
 }
@@ -238,32 +185,32 @@ static void make_thirty(builder *b) { make_rectangles(b, 30, 6); }
 static void make_hundred(builder *b) { make_rectangles(b, 100, 12); }
 
 static void make_terrain(builder *b) {
-    surface *hills = add(b, HILLS);
+    surface *hills = planes_scene_add(b, HILLS);
     hills->u[0] = 60, hills->v[1] = 32;
     for (int i = 0; i < 8; i++) {
         const double x = 4 + 13 * (i % 4) + draw(b), y = 3 + 14 * (i / 4) + draw(b), at = hill(x, y) + 5;
         const double w = draw_between(b, 6, 8), l = draw_between(b, 7, 10), rise = draw_between(b, 2, 4);
-        add_rectangle(b, x, y, at, l, 0, 0, 0, 0.5 * w, rise);
-        add_rectangle(b, x, y + w, at, l, 0, 0, 0, -0.5 * w, rise);
+        planes_scene_add_rectangle(b, x, y, at, l, 0, 0, 0, 0.5 * w, rise);
+        planes_scene_add_rectangle(b, x, y + w, at, l, 0, 0, 0, -0.5 * w, rise);
     }
     b->scanner[0] = 30, b->scanner[1] = 15, b->scanner[2] = 70;
 }
 
 static void make_facade(builder *b) {
-    surface *wall = add_rectangle(b, 0, 0, 0, 12, 0, 0, 0, 0, 9);
+    surface *wall = planes_scene_add_rectangle(b, 0, 0, 0, 12, 0, 0, 0, 0, 9);
     const double deep = draw_between(b, 0.12, 0.25);
     for (int i = 0; i < 12; i++) {
         const double x = 0.9 + 2.8 * (i % 4), z = 1.0 + 2.7 * (i / 4);
-        add_hole(wall, x / 12, (x + 1.7) / 12, z / 9, (z + 1.6) / 9);
-        add_rectangle(b, x, deep, z, 1.7, 0, 0, 0, 0, 1.6);
+        planes_scene_add_hole(wall, x / 12, (x + 1.7) / 12, z / 9, (z + 1.6) / 9);
+        planes_scene_add_rectangle(b, x, deep, z, 1.7, 0, 0, 0, 0, 1.6);
     }
-    add_rectangle(b, -2, -6, 0, 16, 0, 0, 0, 6, 0);
+    planes_scene_add_rectangle(b, -2, -6, 0, 16, 0, 0, 0, 6, 0);
     b->scanner[0] = 5, b->scanner[1] = -7, b->scanner[2] = 1.8;
 }
 
 static void make_nothing(builder *b) {
     if (b->seed % 2 == 0) {
-        surface *hills = add(b, HILLS);
+        surface *hills = planes_scene_add(b, HILLS);
         hills->u[0] = 60, hills->v[1] = 32;
     } else {
         add_round(b);
@@ -289,7 +236,7 @@ static void add_side(builder *b, const house *h, const double corner[3], const d
         to[i][2] = from[i][2];
     }
     to[0][0] += h->x, to[0][1] += h->y, to[0][2] += h->z;
-    add_flat(b, to[0], to[1], to[2], taper);
+    planes_scene_add_flat(b, to[0], to[1], to[2], taper);
 }
 
 /* inset  how far the ridge ends inside the eaves: 0 for gables, half the width for hips */
@@ -328,14 +275,15 @@ static void add_house(builder *b, const house *h) {
 static void make_tile(builder *b) {
     const uint64_t wanted = b->points / LOT_POINTS, lots = wanted < 2 ? 2 : wanted < MAX_LOTS ? wanted : MAX_LOTS;
     const uint32_t columns = (uint32_t)ceil(sqrt((double)lots)), rows = (uint32_t)((lots + columns - 1) / columns);
-    surface *hills = add(b, HILLS);
+    surface *hills = planes_scene_add(b, HILLS);
     hills->u[0] = LOT_M * columns, hills->v[1] = LOT_M * rows;
     for (uint32_t i = 0; i < lots; i++) {
         const double x = LOT_M * (i % columns) + draw_between(b, 2, 5),
                      y = LOT_M * (i / columns) + draw_between(b, 2, 5);
         const house h = {x, y, hill(x + 5, y + 5) + draw_between(b, 3.5, 8), draw_between(b, -0.2, 0.25)};
         add_house(b, &h);
-        surface *tree = add_ball(b, BLOB, x + 15, y + 13, hill(x + 15, y + 13) + 4, draw_between(b, 1.5, 3.5));
+        surface *tree =
+            planes_scene_add_ball(b, BLOB, x + 15, y + 13, hill(x + 15, y + 13) + 4, draw_between(b, 1.5, 3.5));
         tree->share = 0.12 / (double)lots;
     }
     b->scanner[0] = 10.0 * columns, b->scanner[1] = 10.0 * rows, b->scanner[2] = 25.0 * columns;
@@ -365,6 +313,8 @@ static const struct {
     {"tile", make_tile},
 };
 
-const char *planes_scene_name(planes_scene_kind kind) { return kinds[kind].name; }
+const char *planes_scene_name(planes_scene_kind kind) {
+    return kind < PLANES_SCENE_KINDS ? kinds[kind].name : planes_scene_name_unseen(kind);
+}
 
 void planes_scene_build(builder *b, planes_scene_kind kind) { kinds[kind].make(b); }

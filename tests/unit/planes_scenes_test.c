@@ -1,11 +1,11 @@
 /* Planes of scenes of many kinds: how many are found, how many are none, how far off they are.
-     planes_scenes_test table [SEEDS [POINTS [KIND [verbose]]]]
-   prints the table of docs/planes.md; SEEDS: how many, or FIRST-LAST.
-     planes_scenes_test write FOLDER [SEEDS [POINTS]]
+     planes_scenes_test table [SEEDS [POINTS [KINDS [verbose]]]]
+   prints the table of docs/planes.md; SEEDS: how many, or FIRST-LAST; KINDS: a number, or FIRST-LAST.
+     planes_scenes_test write FOLDER [SEEDS [POINTS [KINDS]]]
    writes the scenes, N.xyz (doubles) and N.noise (its noise, a text), for other programs;
-     planes_scenes_test judge FOLDER [SEEDS [POINTS]]
+     planes_scenes_test judge FOLDER [SEEDS [POINTS [KINDS]]]
    judges what they made of them: N.labels, an int32 a point.
-     planes_scenes_test hash [SEEDS [POINTS [KIND]]]
+     planes_scenes_test hash [SEEDS [POINTS [KINDS]]]
    prints a hash of the answer to each scene, and seconds, to compare two builds: labels, planes, hulls, facts and what
    was refused. */
 #include <math.h>

@@ -54,7 +54,7 @@ planes_scene_score planes_scenes_try(const planes_scene_params *p, int threads, 
     int32_t *labels = planes_scene_array(p->points, sizeof *labels);
     const clock_t start = clock();
     mote_planes_params params = mote_planes_defaults();
-    params.components = p->kind == PLANES_SCENE_FACADE; /* its panes are on one plane */
+    params.components = p->kind == PLANES_SCENE_FACADE || p->kind == PLANES_SCENE_PANELS; /* panes in one plane */
     params.explain = missed;
     assert_int_equal(mote_planes_find(ctx, scene.cloud, &params, labels, &planes), MOTE_OK);
     *seconds += (double)(clock() - start) / CLOCKS_PER_SEC;
@@ -74,14 +74,18 @@ void planes_scenes_print(const char *name, const planes_scene_score *s, double s
            s->angle_deg, 1e3 * s->offset_m, seconds);
 }
 
-static int print_table(uint64_t first, uint64_t last, uint64_t points, uint64_t only, bool verbose) {
+/* Numbers from first to last. */
+typedef struct range {
+    uint64_t first, last;
+} range;
+
+static int print_table(range seeds, uint64_t points, range kinds, bool verbose) {
     planes_scene_score all = {0, 0, 0, 0, 0, 0};
     double all_seconds = 0;
-    for (uint64_t kind = 0; kind < PLANES_SCENE_KINDS; kind++) {
+    for (uint64_t kind = kinds.first; kind <= kinds.last; kind++) {
         planes_scene_score sum = {0, 0, 0, 0, 0, 0};
         double seconds = 0;
-        if (only < PLANES_SCENE_KINDS && kind != only) continue;
-        for (uint64_t seed = first; seed <= last; seed++) {
+        for (uint64_t seed = seeds.first; seed <= seeds.last; seed++) {
             const planes_scene_params p = planes_scenes_params(kind, seed, points);
             double taken = 0;
             const planes_scene_score one = planes_scenes_try(&p, 1, verbose, &taken);
@@ -108,35 +112,39 @@ static FILE *open_file(const char *folder, uint64_t number, const char *ending, 
     return fopen(path, mode);
 }
 
-static int write_scenes(const char *folder, uint64_t seeds, uint64_t points) {
+static int write_scenes(const char *folder, range seeds, uint64_t points, range kinds) {
     double *positions = planes_scene_array(3 * points, sizeof *positions);
-    for (uint64_t i = 0; i < seeds * PLANES_SCENE_KINDS; i++) {
-        const planes_scene_params p = planes_scenes_params(i / seeds, i % seeds, points);
-        planes_scene scene;
-        planes_scene_make(NULL, &p, positions, &scene);
-        FILE *file = open_file(folder, i, "xyz", "wb");
-        assert_non_null(file);
-        fwrite(positions, sizeof *positions, 3 * points, file);
-        fclose(file);
-        file = open_file(folder, i, "noise", "w");
-        assert_non_null(file);
-        fprintf(file, "%g\n", p.noise_m);
-        fclose(file);
-        planes_scene_free(&scene);
+    uint64_t number = 0;
+    for (uint64_t kind = kinds.first; kind <= kinds.last; kind++) {
+        for (uint64_t seed = seeds.first; seed <= seeds.last; seed++, number++) {
+            const planes_scene_params p = planes_scenes_params(kind, seed, points);
+            planes_scene scene;
+            planes_scene_make(NULL, &p, positions, &scene);
+            FILE *file = open_file(folder, number, "xyz", "wb");
+            assert_non_null(file);
+            fwrite(positions, sizeof *positions, 3 * points, file);
+            fclose(file);
+            file = open_file(folder, number, "noise", "w");
+            assert_non_null(file);
+            fprintf(file, "%g\n", p.noise_m);
+            fclose(file);
+            planes_scene_free(&scene);
+        }
     }
     free(positions);
     return 0;
 }
 
-static int judge_scenes(const char *folder, uint64_t seeds, uint64_t points) {
+static int judge_scenes(const char *folder, range seeds, uint64_t points, range kinds) {
     int32_t *labels = planes_scene_array(points, sizeof *labels);
     planes_scene_score all = {0, 0, 0, 0, 0, 0};
-    for (uint64_t kind = 0; kind < PLANES_SCENE_KINDS; kind++) {
+    uint64_t number = 0;
+    for (uint64_t kind = kinds.first; kind <= kinds.last; kind++) {
         planes_scene_score sum = {0, 0, 0, 0, 0, 0};
-        for (uint64_t seed = 0; seed < seeds; seed++) {
+        for (uint64_t seed = seeds.first; seed <= seeds.last; seed++, number++) {
             const planes_scene_params p = planes_scenes_params(kind, seed, points);
             planes_scene scene;
-            FILE *file = open_file(folder, kind * seeds + seed, "labels", "rb");
+            FILE *file = open_file(folder, number, "labels", "rb");
             uint32_t count = 0;
             if (file == NULL || fread(labels, sizeof *labels, points, file) != points) return 1;
             fclose(file);
@@ -191,7 +199,7 @@ uint64_t planes_scenes_hash(const planes_scene_params *p, int threads, double *s
     mote_planes *planes;
     planes_scene_make(ctx, p, NULL, &scene);
     mote_planes_params params = mote_planes_defaults();
-    params.components = p->kind == PLANES_SCENE_FACADE;
+    params.components = p->kind == PLANES_SCENE_FACADE || p->kind == PLANES_SCENE_PANELS;
     params.explain = p->seed % 2 == 1;
     const clock_t start = clock();
     assert_int_equal(mote_planes_find(ctx, scene.cloud, &params, labels, &planes), MOTE_OK);
@@ -204,13 +212,12 @@ uint64_t planes_scenes_hash(const planes_scene_params *p, int threads, double *s
     return hash;
 }
 
-static int print_hashes(uint64_t first, uint64_t last, uint64_t points, uint64_t only) {
+static int print_hashes(range seeds, uint64_t points, range kinds) {
     double all_seconds = 0;
-    for (uint64_t kind = 0; kind < PLANES_SCENE_KINDS; kind++) {
-        for (uint64_t seed = first; seed <= last; seed++) {
+    for (uint64_t kind = kinds.first; kind <= kinds.last; kind++) {
+        for (uint64_t seed = seeds.first; seed <= seeds.last; seed++) {
             const planes_scene_params p = planes_scenes_params(kind, seed, points);
             double seconds = 0;
-            if (only < PLANES_SCENE_KINDS && kind != only) continue;
             const uint64_t hash = planes_scenes_hash(&p, 1, &seconds);
             printf("%-16s %2llu  %016llx  %.3f s\n", planes_scene_name(p.kind), (unsigned long long)seed,
                    (unsigned long long)hash, seconds);
@@ -224,32 +231,28 @@ static int print_hashes(uint64_t first, uint64_t last, uint64_t points, uint64_t
 
 /* ---- commands */
 
-static uint64_t number_of(int argc, char **argv, int i, uint64_t otherwise) {
-    return argc > i ? strtoull(argv[i], NULL, 10) : otherwise;
-}
-
-/* Seeds as how many, or FIRST-LAST. */
-static void read_seeds(int argc, char **argv, uint64_t *first, uint64_t *last) {
-    const char *range = argc > 2 ? strchr(argv[2], '-') : NULL;
-    const uint64_t seeds = number_of(argc, argv, 2, 8);
-    *first = range != NULL ? seeds : 0;
-    *last = range != NULL ? strtoull(range + 1, NULL, 10) : seeds - 1;
+/* FIRST-LAST, or one number: what it stands for is the caller's. */
+static range read_range(int argc, char **argv, int i, range otherwise, bool counts) {
+    if (argc <= i) return otherwise;
+    const char *dash = strchr(argv[i], '-');
+    const uint64_t number = strtoull(argv[i], NULL, 10);
+    if (dash != NULL) return (range){number, strtoull(dash + 1, NULL, 10)};
+    return counts ? (range){0, number - 1} : (range){number, number};
 }
 
 int planes_scenes_command(int argc, char **argv, bool *asked) {
     const char *command = argc > 1 ? argv[1] : "";
-    const uint64_t kind = number_of(argc, argv, 4, PLANES_SCENE_KINDS);
-    uint64_t first, last;
+    const bool filed = strcmp(command, "write") == 0 || strcmp(command, "judge") == 0;
+    const int at = filed ? 3 : 2;
+    const range seeds = read_range(argc, argv, at, (range){0, 7}, true);
+    const range kinds = read_range(argc, argv, at + 2, (range){0, PLANES_SCENE_KINDS - 1}, false);
+    const uint64_t points = argc > at + 1 ? strtoull(argv[at + 1], NULL, 10) : 40000;
     *asked = true;
-    read_seeds(argc, argv, &first, &last);
-    if (strcmp(command, "table") == 0) return print_table(first, last, number_of(argc, argv, 3, 40000), kind, argc > 5);
-    if (strcmp(command, "hash") == 0) return print_hashes(first, last, number_of(argc, argv, 3, 40000), kind);
-    if (strcmp(command, "write") == 0 && argc > 2) {
-        return write_scenes(argv[2], number_of(argc, argv, 3, 8), number_of(argc, argv, 4, 40000));
-    }
-    if (strcmp(command, "judge") == 0 && argc > 2) {
-        return judge_scenes(argv[2], number_of(argc, argv, 3, 8), number_of(argc, argv, 4, 40000));
-    }
+    if (kinds.last >= PLANES_SCENE_ALL || (filed && argc < 3)) return 1;
+    if (strcmp(command, "table") == 0) return print_table(seeds, points, kinds, argc > at + 3);
+    if (strcmp(command, "hash") == 0) return print_hashes(seeds, points, kinds);
+    if (strcmp(command, "write") == 0) return write_scenes(argv[2], seeds, points, kinds);
+    if (strcmp(command, "judge") == 0) return judge_scenes(argv[2], seeds, points, kinds);
     *asked = false;
     return 0;
 }
