@@ -94,12 +94,14 @@ static void make_sheds(builder *b) {
 static void make_street(builder *b) {
     planes_scene_add_rectangle(b, 0, 2, 0, 40, 0, 0, 0, 7, 0);
     for (int side = 0; side < 2; side++) {
-        planes_scene_add_rectangle(b, 0, side * 9, 0.12, 40, 0, 0, 0, 2, 0);
+        planes_scene_add_rectangle(b, 0, side * 9, 0.12 + 0.06 * side, 40, 0, 0, 0, 2, 0);
         for (int i = 0; i < 4; i++) {
             const double x = 10 * i, back = 0.3 * draw(b);
             planes_scene_add_rectangle(b, x, side == 0 ? -back : 11 + back, 0.12, 10, 0, 0, 0, 0,
                                        draw_between(b, 6, 9));
-            if (i % 2 == 0) planes_scene_add_box(b, x + 2, side == 0 ? 2.3 : 7, 0, 4, 1.7, 1.4, 0.02);
+            if (i % 2 == 0)
+                planes_scene_add_box(b, x + 2, side == 0 ? 2.3 : 7, 0, 4, 1.7, draw_between(b, 1.3, 1.9),
+                                     draw_between(b, -0.05, 0.05));
             surface *post = planes_scene_add_ball(b, CYLINDER, x + 7, side == 0 ? 1.5 : 9.5, 0.12, 0.12);
             post->u[2] = 4;
             surface *tree = planes_scene_add_ball(b, BLOB, x + 8, side == 0 ? 1.6 : 9.4, 4, draw_between(b, 0.8, 1.5));
@@ -126,10 +128,11 @@ static void make_spiral(builder *b) {
 /* Rows of tilted panels on a flat roof: parallel planes. */
 static void make_panels(builder *b) {
     const double tilt = draw_between(b, 10, 30) * PI / 180;
-    planes_scene_add_rectangle(b, -1, -1, 0, 14, 0, 0, 0, 12, 0);
+    planes_scene_add_rectangle(b, -1, -1, 0, 16, 0, 0, 0, 12, 0);
     for (int row = 0; row < 5; row++) {
         for (int i = 0; i < 3; i++) {
-            planes_scene_add_rectangle(b, 4.2 * i, 2.2 * row, 0.2, 3.8, 0, 0, 0, 1.6 * cos(tilt), 1.6 * sin(tilt));
+            planes_scene_add_rectangle(b, 4.8 * i, 2.2 * row, 0.2 + 0.1 * i, 3.8, 0, 0, 0, 1.6 * cos(tilt),
+                                       1.6 * sin(tilt));
         }
     }
     b->scanner[0] = 6, b->scanner[1] = 4, b->scanner[2] = 9;
@@ -139,7 +142,8 @@ static void make_panels(builder *b) {
 static void make_stack(builder *b) {
     planes_scene_add_rectangle(b, -3, -3, 0, 20, 0, 0, 0, 9, 0);
     for (int i = 0; i < 6; i++) {
-        planes_scene_add_box(b, 6.6 * (i % 2) + 0.3 * draw(b), 0.3 * draw(b), 2.6 * (i / 2), 6.1, 2.4, 2.6, 0);
+        planes_scene_add_box(b, 6.6 * (i % 2) + 0.3 * draw(b), 0.3 * draw(b), (2.6 + 0.3 * (i % 2)) * (i / 2), 6.1, 2.4,
+                             2.6 + 0.3 * (i % 2), 0);
     }
     b->scanner[0] = 7, b->scanner[1] = -8, b->scanner[2] = 6;
 }

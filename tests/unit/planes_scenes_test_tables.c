@@ -54,7 +54,7 @@ planes_scene_score planes_scenes_try(const planes_scene_params *p, int threads, 
     int32_t *labels = planes_scene_array(p->points, sizeof *labels);
     const clock_t start = clock();
     mote_planes_params params = mote_planes_defaults();
-    params.components = p->kind == PLANES_SCENE_FACADE || p->kind == PLANES_SCENE_PANELS; /* panes in one plane */
+    params.components = p->kind == PLANES_SCENE_FACADE; /* its panes are on one plane */
     params.explain = missed;
     assert_int_equal(mote_planes_find(ctx, scene.cloud, &params, labels, &planes), MOTE_OK);
     *seconds += (double)(clock() - start) / CLOCKS_PER_SEC;
@@ -199,7 +199,7 @@ uint64_t planes_scenes_hash(const planes_scene_params *p, int threads, double *s
     mote_planes *planes;
     planes_scene_make(ctx, p, NULL, &scene);
     mote_planes_params params = mote_planes_defaults();
-    params.components = p->kind == PLANES_SCENE_FACADE || p->kind == PLANES_SCENE_PANELS;
+    params.components = p->kind == PLANES_SCENE_FACADE;
     params.explain = p->seed % 2 == 1;
     const clock_t start = clock();
     assert_int_equal(mote_planes_find(ctx, scene.cloud, &params, labels, &planes), MOTE_OK);

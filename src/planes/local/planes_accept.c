@@ -108,6 +108,12 @@ static double max_structure(const planes_growth *g, const growth_limits *limits)
     return g->max_noise > 0 ? fmin(planes_one_structure(g), limits->structure) : limits->structure;
 }
 
+/* Whether the inner cells of a centred growth are flat, where those of a piece of a curve would not be: then it is the
+   face of a solid, beside which others leave to one side. */
+static bool is_flat_inside(const planes_growth *g) {
+    return g->centred && g->inner_curvature * g->inner <= SEEMS_CURVED && g->inner * MAX_CURVED >= 2 * SEEMS_CURVED;
+}
+
 static bool stands(const planes_local *s, planes_growth *g, const growth_limits *limits) {
     const double strays = g->strays * (g->area / (g->cell * g->cell)), side = sqrt(g->area);
     const double own = (g->count - strays) * (double)(1u << g->level);
@@ -124,11 +130,13 @@ static bool stands(const planes_local *s, planes_growth *g, const growth_limits 
     }
     if (g->central < min_central) return growth_refuse(g, MOTE_PLANES_NO_PEAK, g->central, min_central);
     const double max_going_on = g->centred ? GROWTH_MAX_GOING_ON : MAX_GOING_ON;
-    if (g->going_on > max_going_on) return growth_refuse(g, MOTE_PLANES_STRUCTURE, g->going_on, max_going_on);
+    const bool goes_on = g->going_on > max_going_on;
+    if (goes_on && !is_flat_inside(g)) return growth_refuse(g, MOTE_PLANES_STRUCTURE, g->going_on, max_going_on);
     const double curvature = CURVED + CURVED_BY_CHANCE / g->count;
     if (g->curvature > curvature) return growth_refuse(g, MOTE_PLANES_STRUCTURE, g->curvature, curvature);
     const double structure = max_structure(g, limits);
-    if (g->structure > structure) return growth_refuse(g, MOTE_PLANES_STRUCTURE, g->structure, structure);
+    if ((goes_on ? g->inner_structure : g->structure) > structure)
+        return growth_refuse(g, MOTE_PLANES_STRUCTURE, g->structure, structure);
     if (g->bending <= MAX_BENDING || g->curvature * g->count <= SEEMS_CURVED) return true;
     return growth_refuse(g, MOTE_PLANES_STRUCTURE, g->bending, MAX_BENDING);
 }

@@ -310,6 +310,39 @@ bool planes_describe_component(planes_local *s, planes_growth *g) {
     return true;
 }
 
+double planes_curvature(planes_local *s, const planes_growth *g) {
+    return curvature_of(s, g, planes_list_component(s, g));
+}
+
+/* Whether a cell and the four around it are of the component. */
+static bool is_inner(const planes_local *s, const planes_growth *g, uint32_t cell) {
+    const uint32_t row = cell / g->columns, column = cell % g->columns;
+    const uint8_t *at = s->cell_mark + cell;
+    if (row == 0 || column == 0 || row + 1 == g->rows || column + 1 == g->columns) return false;
+    return (at[0] & at[-1] & at[1] & at[-(int64_t)g->columns] & at[g->columns]) != 0;
+}
+
+void planes_describe_inner(planes_local *s, planes_growth *g) {
+    const uint32_t listed = planes_list_component(s, g);
+    uint32_t inner = 0;
+    double squares = 0, between = 0, cells = 0;
+    for (uint32_t k = 0; k < listed; k++) {
+        const uint32_t i = s->component[k];
+        if (!is_inner(s, g, s->near_cell[i])) continue;
+        squares += (double)s->near_distance[i] * (double)s->near_distance[i];
+        s->component[inner++] = i;
+    }
+    for (uint32_t cell = 0; cell < g->columns * g->rows; cell++) {
+        if (!is_inner(s, g, cell)) continue;
+        const double sum = (double)s->cell_sum[cell];
+        between += sum * sum / s->cell_in[cell];
+        cells++;
+    }
+    g->inner = inner;
+    g->inner_curvature = inner > 0 ? curvature_of(s, g, inner) : 0;
+    g->inner_structure = squares > 0 ? (between - cells * (squares / inner)) / squares : 0;
+}
+
 bool planes_find_component(planes_local *s, planes_growth *g, double radius) {
     planes_take_near(s, g, GROWTH_BESIDE * g->noise);
     if (!planes_lay_grid(s, g)) return false;

@@ -61,6 +61,9 @@ double planes_going_on(const planes_local *search, const planes_growth *growth);
    sums by cells are in the scratch. */
 double planes_structure_of(const planes_local *search, const planes_growth *growth, double squares, double count);
 
+/* How the points of the component's inner cells lie: those at its rim may have points of surfaces that leave there. */
+void planes_describe_inner(planes_local *search, planes_growth *growth);
+
 /* ---- planes_accept.c */
 
 /* Whether the points are on a curve: a scanner's line is on a plane, too, but fills none. Refused then. */

@@ -23,6 +23,7 @@
 typedef struct planes_local_params {
     double floor;              /* steps: no noise is less */
     double known_noise;        /* that of planes; 0: unknown */
+    double nearby_noise;       /* steps: what neighbours tell of it; 0: nothing */
     bool centred;              /* planes may grow centred */
     uint32_t min_points;       /* of the sample, that a plane has */
     planes_refusals *refusals; /* what is refused; NULL: not asked for */
@@ -38,6 +39,7 @@ typedef struct planes_patch {
     uint32_t count;          /* points looked at that are on it */
     bool turned;             /* the normal is known better than its points tell */
     bool centred;            /* see planes_growth */
+    bool held;               /* it grows centred, and its noise is its own */
 } planes_patch;
 
 /* A plane that was grown. Its footprint, while it is in the scratch:
@@ -61,18 +63,20 @@ typedef struct planes_growth {
     int32_t self;     /* its number among the planes; -1: none yet */
     uint32_t level;   /* every 2^level-th point takes part: counts are of those */
     bool turned;      /* the normal is known better than its points tell, and stays */
+    bool held;        /* at the noise of its patch */
     bool centred;     /* only cells whose points lie to both sides are its own: it does not lean over to a neighbour */
     /* Of the component. */
     double count, area;
     double density, strays, crowding; /* points, strays, and points where a typical point is, of a cell */
     double measured_noise;            /* before max_noise */
     /* Of the component that is final. */
-    double pieces;          /* points of all large components that begin near the patch */
-    double central;         /* share of its points within 0.67 noises: 0.5 if they are normal */
-    double shoulders[2];    /* density at 2.25 noises against the middle's: the lower side, the higher */
-    double structure;       /* share of the variance that is between cells */
-    double curvature;       /* share of the variance that a quadratic surface explains beyond a plane; 0: many points */
-    double going_on;        /* of a centred one: share of its rim beside which points lie to one side */
+    double pieces;       /* points of all large components that begin near the patch */
+    double central;      /* share of its points within 0.67 noises: 0.5 if they are normal */
+    double shoulders[2]; /* density at 2.25 noises against the middle's: the lower side, the higher */
+    double structure;    /* share of the variance that is between cells */
+    double curvature;    /* share of the variance that a quadratic surface explains beyond a plane; 0: many points */
+    double going_on;     /* of a centred one: share of its rim beside which points lie to one side */
+    double inner, inner_curvature, inner_structure; /* of a centred one: points of its inner cells, and how they lie */
     double bending;         /* where the noise is known: share of its rim beside which a surface bends away */
     double low[2], high[2]; /* of its points along u and v, from at */
     /* Where it came to nothing: why; see mote_plane_refused. */
@@ -96,6 +100,7 @@ typedef struct planes_local_plane {
     int32_t number; /* before planes were dropped and sorted */
     bool turned;    /* see planes_patch */
     bool centred;   /* see planes_growth */
+    bool held;
 } planes_local_plane;
 
 /* Boxes by axis, with memory for a multiple of PLANES_LOCAL_LANES. */
@@ -142,9 +147,11 @@ typedef struct planes_local {
     uint64_t patch_count;
     planes_local_plane *planes; /* [PLANES_LOCAL_MAX] */
     uint32_t plane_count;
-    int32_t *owner;               /* [sample] a plane; -1: none */
-    float *likelihood;            /* [sample] by the owner, nats */
-    uint8_t *failures;            /* [sample] patches with this point that came to nothing */
+    int32_t *owner;      /* [sample] a plane; -1: none */
+    float *likelihood;   /* [sample] by the owner, nats */
+    uint8_t *failures;   /* [sample] marks of bodies */
+    float *failed_noise; /* [sample · 2] of the patches with this point that came to nothing, the two thinnest: their
+                            noises */
     planes_growing *growing;      /* [PLANES_LOCAL_MAX] side by side */
     uint32_t *tally;              /* [PLANES_LOCAL_MAX] */
     int32_t *renumber;            /* [PLANES_LOCAL_MAX] */
@@ -232,6 +239,9 @@ void planes_grow_all(planes_local *search, planes_growing *growing, uint32_t cou
 
 /* The share of the rim of the component in the scratch beside which a surface bends away. The sums of cells go. */
 double planes_bending_rim(planes_local *search, const planes_growth *growth);
+/* The share of the variance of the component's points that a quadratic surface explains beyond a plane. What the points
+   are listed in goes. */
+double planes_curvature(planes_local *search, const planes_growth *growth);
 
 /* ---- planes_claims.c */
 

@@ -45,6 +45,7 @@ static planes_local_params params_of(const planes_run *run, const planes_sample 
     params.refusals = run->refusals;
     params.centred = false;
     params.known_noise = 0;
+    params.nearby_noise = run->nearby_noise;
     if (run->refusals != NULL) run->refusals->share = 1 / share;
     const double least = share < THIN ? 1 : SHARE;
     params.min_points = (uint32_t)fmax(min, least * (double)run->support * share);

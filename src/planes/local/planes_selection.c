@@ -8,7 +8,12 @@
 
    Where the planes that were found have one noise, and there are no bodies, patches that came to nothing are tried
    again, centred: of parallel planes so near to each other that what grows freely leans over from one to the next.
-   Where walls bend and sensors measure in steps, noises differ, and nothing grows centred. */
+   Where walls bend and sensors measure in steps, noises differ, and nothing grows centred.
+
+   Faces of a solid whose noise is some hundredths of their size come to nothing in the first pass: at the edges the
+   faces beside them are within reach, and the noise rises with the reach. Where few points have a plane after it,
+   patches are tried again, held at the noise that they have, if neighbours tell the same. By chance a few pieces of a
+   curve pass as well: such planes count only if together they have much of the cloud. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,8 +29,11 @@
 #define ONE_NOISE       1.3  /* times the middle noise, at most, or so much less */
 #define MOST_OF_ALL     0.9  /* points of the planes that have one noise, if all have */
 #define MIN_OWNED       0.1  /* of the points, planes have that tell whether there is one noise */
+#define HELD_NEARBY     1.5  /* times what neighbours tell of the noise: of a patch that is held at its own */
+#define MAX_OWNED       0.25 /* of the points, planes have, where others are held */
+#define MIN_HELD        0.25 /* of the points, held planes have, or there are none */
 #define MIN_TOLD        2.0  /* floors: a noise below may be that of the representation */
-#define FAILURES        2    /* patches that came to nothing, and a point does not speak for another */
+#define FAILED_NOISE    1.5  /* times its noise: two patches at most so thick that came to nothing speak against one */
 #define LARGER_CELLS    1.2  /* times: cells of a plane that is grown again */
 #define MAX_IN_VAIN     300u /* growths in a row that come to nothing, and the rest would */
 #define POINTS_IN_VAIN  48u  /* or one for so many points, if those are more */
@@ -71,22 +79,29 @@ static bool is_on_patch(const planes_local *s, const planes_patch *p, uint32_t i
     return fabs(p->normal[0] * x + p->normal[1] * y + p->normal[2] * z) <= 2.5 * p->noise;
 }
 
-/* Whether most of a patch's points have a plane that is no thicker, or came to nothing before. */
+/* Whether most of a patch's points have a plane that is no thicker, or came to nothing before, in patches that were no
+   thicker either. */
 static bool is_explained(const planes_local *s, const planes_patch *p) {
     uint32_t on = 0, owned = 0, failed = 0, seen = 0;
     for (uint32_t i = p->first; i < p->first + p->window && seen < PLANES_LOCAL_WINDOW; i += p->stride, seen++) {
         if (!is_on_patch(s, p, i)) continue;
         on++;
         owned += s->owner[i] >= 0 && s->planes[s->owner[i]].noise <= EXPLAINED_NOISE * p->noise;
-        failed += s->failures[i] >= FAILURES;
+        failed += (double)s->failed_noise[2 * i + 1] <= FAILED_NOISE * p->noise;
     }
     return 2 * owned > on || 2 * failed > on;
+}
+
+/* two: the least two, ascending */
+static void note_noise(float two[2], float noise) {
+    two[1] = noise < two[0] ? two[0] : noise < two[1] ? noise : two[1];
+    two[0] = noise < two[0] ? noise : two[0];
 }
 
 static void note_failure(planes_local *s, const planes_patch *p) {
     uint32_t seen = 0;
     for (uint32_t i = p->first; i < p->first + p->window && seen < PLANES_LOCAL_WINDOW; i += p->stride, seen++) {
-        if (is_on_patch(s, p, i) && s->failures[i] < FAILURES) s->failures[i]++;
+        if (is_on_patch(s, p, i)) note_noise(&s->failed_noise[2 * i], (float)p->noise);
     }
 }
 
@@ -146,6 +161,7 @@ static uint32_t max_growths_in_vain(const planes_local *s, bool centred) {
 
 /* Whether a patch is not worth a growth. */
 static bool is_passed_over(const planes_local *s, const planes_patch *patch, double max_noise) {
+    if (patch->held && patch->noise > HELD_NEARBY * s->params.nearby_noise) return true;
     return (max_noise > 0 && patch->noise > PATCH_NOISE * max_noise) || is_explained(s, patch);
 }
 
@@ -159,10 +175,11 @@ static void grow_ahead(planes_local *s, uint64_t from, double max_noise, patches
     ahead->count = ahead->at = 0;
     for (uint64_t i = from; i < s->patch_count && ahead->count < ahead->size; i++) {
         planes_growing *one = &s->growing[ahead->count];
-        if (is_passed_over(s, &s->patches[i], max_noise)) continue;
         memset(one, 0, sizeof *one);
         one->patch = s->patches[i];
         one->patch.centred = s->patches[from].centred;
+        one->patch.held = s->patches[from].held;
+        if (is_passed_over(s, &one->patch, max_noise)) continue;
         one->max_noise = max_noise;
         one->self = -1;
         one->number = i;
@@ -180,17 +197,25 @@ static const planes_growing *find_ahead(planes_local *s, uint64_t patch, double 
     return &s->growing[ahead->at++];
 }
 
-/* A pass over the patches. max_noise: 0 if the noise is not known. first, last: of the progress. */
-static mote_status try_patches(planes_local *s, double max_noise, bool centred, double first, double last) {
-    const uint32_t max_in_vain = max_growths_in_vain(s, centred);
+/* How patches of a pass grow. */
+typedef struct patches_pass {
+    double max_noise; /* 0 if the noise is not known */
+    bool centred, held;
+    double first, last; /* of the progress */
+} patches_pass;
+
+static mote_status try_patches(planes_local *s, patches_pass pass) {
+    const double max_noise = pass.max_noise;
+    const uint32_t max_in_vain = max_growths_in_vain(s, pass.centred);
     patches_ahead ahead = {0, 0, s->worker_count};
     uint32_t in_vain = 0;
-    memset(s->failures, 0, s->sample->count);
+    for (uint64_t i = 0; i < 2 * (uint64_t)s->sample->count; i++) s->failed_noise[i] = INFINITY;
     for (uint64_t i = 0; i < s->patch_count && s->plane_count < PLANES_LOCAL_MAX && in_vain < max_in_vain; i++) {
         planes_patch *patch = &s->patches[i];
-        patch->centred = centred;
+        patch->centred = pass.centred;
+        patch->held = pass.held;
         if (i % REPORT == 0) {
-            const double done = first + (last - first) * (double)i / (double)s->patch_count;
+            const double done = pass.first + (pass.last - pass.first) * (double)i / (double)s->patch_count;
             MOTE_TRY(mote_progress(s->ctx, done, "growing planes"));
         }
         if (is_passed_over(s, patch, max_noise)) continue;
@@ -277,13 +302,13 @@ static void refuse_plane(const planes_local *s, const planes_local_plane *plane,
 
 /* Keeps planes of enough points (max_noise infinite), and of a noise up to max_noise; the most points first. What the
    others own is nobody's. */
-static void keep_planes(planes_local *s, double max_noise) {
+static void keep_planes(planes_local *s, double max_noise, bool keep_held) {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < s->plane_count; i++) {
         planes_local_plane *plane = &s->planes[i];
         plane->number = (int32_t)i;
         s->renumber[i] = -1;
-        if (plane->count >= s->params.min_points && plane->noise <= max_noise) {
+        if (plane->count >= s->params.min_points && plane->noise <= max_noise && (keep_held || !plane->held)) {
             s->planes[kept++] = *plane;
         } else {
             refuse_plane(s, plane, max_noise);
@@ -298,8 +323,8 @@ static void keep_planes(planes_local *s, double max_noise) {
 }
 
 static void keep_alike(planes_local *s, double ratio) {
-    keep_planes(s, INFINITY);
-    keep_planes(s, ratio * middle_noise(s));
+    keep_planes(s, INFINITY, true);
+    keep_planes(s, ratio * middle_noise(s), true);
 }
 
 static planes_patch patch_of(const planes_local_plane *plane) {
@@ -360,14 +385,26 @@ static bool have_one_noise(const planes_local *s) {
     return middle > MIN_TOLD * s->params.floor && all >= MIN_OWNED * s->sample->count && alike >= MOST_OF_ALL * all;
 }
 
+/* The share of the points that planes have; held: only those that are held. */
+static double owned_share(const planes_local *s, bool held) {
+    double points = 0;
+    for (uint32_t i = 0; i < s->plane_count; i++) points += s->planes[i].held || !held ? s->planes[i].count : 0;
+    return points / s->sample->count;
+}
+
 /* The passes while the noise is not known. Bodies hide planes that grow freely, once they are split: they come first,
    and where there are any, parts of their planes would grow centred. */
 static mote_status find_noise(planes_local *s) {
     bool split = false;
-    MOTE_TRY(try_patches(s, 0, false, 0, 0.35));
+    MOTE_TRY(try_patches(s, (patches_pass){0, false, false, 0, 0.3}));
     MOTE_TRY(planes_split_bodies(s, &split));
     if (split) grow_planes_again(s, 0);
-    return s->params.centred && !split && have_one_noise(s) ? try_patches(s, 0, true, 0.35, 0.4) : MOTE_OK;
+    if (s->params.centred && owned_share(s, false) < MAX_OWNED) {
+        MOTE_TRY(try_patches(s, (patches_pass){0, true, true, 0.3, 0.35}));
+        if (owned_share(s, true) < MIN_HELD) keep_planes(s, INFINITY, false);
+    }
+    return s->params.centred && !split && have_one_noise(s) ? try_patches(s, (patches_pass){0, true, false, 0.35, 0.4})
+                                                            : MOTE_OK;
 }
 
 mote_status planes_select(planes_local *s) {
@@ -379,12 +416,12 @@ mote_status planes_select(planes_local *s) {
         max_noise = KNOWN_NOISE * middle_noise(s);
         grow_planes_again(s, 0);
     }
-    if (max_noise > 0) MOTE_TRY(try_patches(s, max_noise, false, 0.4, 0.8));
+    if (max_noise > 0) MOTE_TRY(try_patches(s, (patches_pass){max_noise, false, false, 0.4, 0.8}));
     for (int turn = 0; turn < 2; turn++) {
         MOTE_TRY(mote_progress(s->ctx, 0.8 + 0.1 * turn, "growing planes"));
         keep_alike(s, PLANES_ALIKE);
         grow_planes_again(s, max_noise);
     }
-    keep_planes(s, INFINITY);
+    keep_planes(s, INFINITY, true);
     return MOTE_OK;
 }
