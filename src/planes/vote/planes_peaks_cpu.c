@@ -7,7 +7,7 @@
 #include "planes/planes_cpu.h"
 
 #define PIECE_DIRECTIONS 64u
-#define LANES            8u
+#define LANES            8
 #define BANDS            4
 
 typedef struct maxima {
@@ -24,11 +24,21 @@ typedef struct found_list {
     uint64_t count, capacity;
 } found_list;
 
+/* Votes in an order that signed numbers have. */
+SIMD_INLINE simd_i votes_at(const uint32_t *cells) {
+    return simd_i_sub(simd_i_load((const int32_t *)(const void *)cells), simd_i_set(INT32_MIN));
+}
+
 /* Whether a cell of another row beats votes: with more, or with as many if it comes first. */
 static bool row_beats(const maxima *m, uint32_t direction, int64_t bin, uint32_t votes, bool comes_first) {
     const int64_t bins = m->table->bins, radius = m->radius;
     const uint32_t *row = m->counters + (uint64_t)direction * (uint64_t)bins;
     const int64_t low = bin > radius ? bin - radius : 0, high = bin + radius < bins ? bin + radius : bins - 1;
+    if (high - low < LANES && low + LANES <= bins) {
+        const simd_i mine = simd_i_set((int32_t)(votes - (1u << 31))), theirs = votes_at(row + low);
+        const uint32_t beat = comes_first ? ~simd_i_above(mine, theirs) : simd_i_above(theirs, mine);
+        return (beat & ((2u << (high - low)) - 1)) != 0;
+    }
     for (int64_t b = low; b <= high; b++) {
         if (row[b] > votes || (comes_first && row[b] == votes)) return true;
     }
@@ -49,11 +59,6 @@ static bool is_maximum(const maxima *m, uint32_t direction, uint32_t bin) {
         if (row_beats(m, other, at, votes, other < direction)) return false;
     }
     return true;
-}
-
-/* Votes in an order that signed numbers have. */
-SIMD_INLINE simd_i votes_at(const uint32_t *cells) {
-    return simd_i_sub(simd_i_load((const int32_t *)(const void *)cells), simd_i_set(INT32_MIN));
 }
 
 /* Bits of those of LANES cells that have votes of the band. */
