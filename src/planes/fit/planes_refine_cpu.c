@@ -1,9 +1,11 @@
 /* Refining peaks on CPU cores: the peaks of a batch side by side. */
 #include <stdlib.h>
 
+#include "math/simd.h"
 #include "planes/planes_cpu.h"
 
 #define PIECE 256u /* distances at once */
+#define LANES 8u
 
 /* Points of the sample near a peak's plane, for one thread. */
 typedef struct near_points {
@@ -33,7 +35,7 @@ static mote_status open_job(refine_job *job, mote_context *ctx, const planes_sam
     job->ctx = ctx;
     job->sample = sample;
     job->how = how;
-    job->column = ((uint64_t)sample->count + 16) / 16 * 16; /* each on a line of the cache */
+    job->column = ((uint64_t)sample->count + LANES + 15) / 16 * 16; /* each on a line of the cache */
     job->claimed = mote_alloc_zero(ctx, sample->count, "planes refinement");
     job->near = mote_alloc(ctx, threads * sizeof *job->near, "planes refinement");
     job->memory = mote_alloc(ctx, threads * NEAR_COLUMNS * job->column * sizeof *job->memory, "planes refinement");
@@ -64,18 +66,32 @@ static void measure(const planes_plane *plane, const float *x, const float *y, c
     for (uint32_t i = 0; i < count; i++) distance[i] = planes_distance(plane, x[i], y[i], z[i]);
 }
 
-/* Lists the free points of a piece within reach, counted from first; returns how many. list: with room for a point
-   more, for what is near is written before it is known to be. */
-static uint32_t list_near(const float *distance, uint32_t count, float reach, uint32_t first, const uint8_t *claimed,
-                          uint32_t *list) {
-    uint8_t near[PIECE];
-    uint32_t found = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        near[i] = (uint8_t)((uint32_t)(fabsf(distance[i]) <= reach) & (uint32_t)(claimed[i] == 0));
+/* Bits of eight points that are free. */
+static uint32_t free_of(const uint8_t *claimed) {
+    uint32_t bits = 0;
+    for (uint32_t l = 0; l < LANES; l++) bits |= (uint32_t)(claimed[l] == 0) << l;
+    return bits;
+}
+
+/* Lists the free points within reach of a plane; returns how many. list: with room for LANES points more, for eight are
+   written at once. */
+static uint32_t list_near(const refine_job *job, const planes_plane *plane, uint32_t *list) {
+    const planes_sample *s = job->sample;
+    const simd_f a = simd_f_set(plane->a), b = simd_f_set(plane->b), c = simd_f_set(plane->c);
+    const simd_f zero = simd_f_set(0), away = simd_f_set(-plane->d), reach = simd_f_set(plane->tolerance);
+    uint32_t found = 0, i = 0;
+    for (; i + LANES <= s->count; i += LANES) {
+        const simd_f y_z = simd_f_fma(b, simd_f_load(s->y + i), simd_f_fma(a, simd_f_load(s->x + i), away));
+        const simd_f distance = simd_f_fma(c, simd_f_load(s->z + i), y_z);
+        uint32_t bits = simd_f_at_most(simd_f_max(distance, simd_f_sub(zero, distance)), reach);
+        if (bits == 0) continue;
+        bits &= free_of(job->claimed + i);
+        simd_compress_indices(list + found, i, simd_mask(bits));
+        found += (uint32_t)__builtin_popcount(bits);
     }
-    for (uint32_t i = 0; i < count; i++) {
-        list[found] = first + i;
-        found += near[i];
+    for (; i < s->count; i++) {
+        const float distance = planes_distance(plane, s->x[i], s->y[i], s->z[i]);
+        if (fabsf(distance) <= plane->tolerance && job->claimed[i] == 0) list[found++] = i;
     }
     return found;
 }
@@ -84,21 +100,14 @@ static uint32_t list_near(const float *distance, uint32_t count, float reach, ui
 static void take_pool(const refine_job *job, const planes_fit *fit, double reach, near_points *near) {
     const planes_sample *s = job->sample;
     const planes_plane plane = planes_pass_plane(job->how, fit, reach);
-    float distance[PIECE];
-    uint32_t found = 0;
-    for (uint32_t first = 0; first < s->count; first += PIECE) {
-        const uint32_t count = piece_at(first, s->count);
-        measure(&plane, s->x + first, s->y + first, s->z + first, count, distance);
-        found += list_near(distance, count, plane.tolerance, first, job->claimed + first, near->index + found);
-    }
-    for (uint32_t k = 0; k < found; k++) {
+    near->count = list_near(job, &plane, near->index);
+    for (uint32_t k = 0; k < near->count; k++) {
         const uint32_t i = near->index[k];
         near->x[k] = s->x[i];
         near->y[k] = s->y[i];
         near->z[k] = s->z[i];
         near->normal[k] = s->normal != NULL ? s->normal[i] : 0;
     }
-    near->count = found;
 }
 
 /* What a piece adds to sums; of so few points 64 bits have all products. A point that is not within reach counts as one
@@ -184,33 +193,51 @@ static uint32_t row_at(const float direction[3], float x, float y, float z, floa
     return (uint32_t)(int32_t)(cut + 1.0f);
 }
 
-/* Where voters count: rows first, then the counters, two of each row, for voters that follow each other are often in
-   one. */
+/* Two counters of each row, for voters that follow each other are often in one. */
+typedef struct row_counters {
+    uint32_t counts[2][PLANES_LEVEL_ROWS + 5];
+} row_counters;
+
+/* Where voters count: rows first, then the counters. */
 static void count_rows(const near_points *near, uint32_t voters, const float direction[3], float bins,
-                       uint32_t counts[2][PLANES_LEVEL_ROWS + 5]) {
+                       row_counters *counters) {
     uint32_t rows[PIECE];
     for (uint32_t first = 0; first < voters; first += PIECE) {
         const uint32_t count = piece_at(first, voters);
         const float *x = near->voter_x + first, *y = near->voter_y + first, *z = near->voter_z + first;
         for (uint32_t i = 0; i < count; i++) rows[i] = row_at(direction, x[i], y[i], z[i], bins);
-        for (uint32_t i = 0; i < count; i++) counts[i & 1][rows[i]]++;
+        uint32_t i = 0;
+        for (; i + 2 <= count; i += 2) {
+            counters->counts[0][rows[i]]++;
+            counters->counts[1][rows[i + 1]]++;
+        }
+        if (i < count) counters->counts[0][rows[i]]++;
     }
 }
 
-/* The first of the two rows in a row that have the most points; sets how many they have. */
-static uint32_t best_row(const near_points *near, uint32_t voters, const float direction[3], const planes_level *level,
-                         uint32_t *max) {
-    uint32_t counts[2][PLANES_LEVEL_ROWS + 5], best = 0;
-    memset(counts, 0, sizeof counts);
-    count_rows(near, voters, direction, (float)level->bins, counts);
-    *max = 0;
-    for (uint32_t row = 0; row + 1 < 2 * (uint32_t)level->bins; row++) {
-        const uint32_t both = counts[0][row + 1] + counts[1][row + 1] + counts[0][row + 2] + counts[1][row + 2];
-        if (both <= *max) continue;
-        *max = both;
-        best = row;
+/* Points in two rows in a row. */
+static uint32_t points_of_rows(const row_counters *counters, uint32_t row) {
+    return counters->counts[0][row + 1] + counters->counts[1][row + 1] + counters->counts[0][row + 2] +
+           counters->counts[1][row + 2];
+}
+
+/* The first of the two rows in a row that have the most points, if those are more than max: sets max. */
+static bool find_better_row(const near_points *near, uint32_t voters, const float direction[3],
+                            const planes_level *level, uint32_t *max, uint32_t *best) {
+    row_counters counters;
+    const uint32_t rows = 2 * (uint32_t)level->bins - 1;
+    uint32_t most = 0, row = 0;
+    memset(&counters, 0, sizeof counters);
+    count_rows(near, voters, direction, (float)level->bins, &counters);
+    for (uint32_t r = 0; r < rows; r++) {
+        const uint32_t both = points_of_rows(&counters, r);
+        most = both > most ? both : most;
     }
-    return best;
+    if (most <= *max) return false;
+    while (points_of_rows(&counters, row) != most) row++;
+    *max = most;
+    *best = row;
+    return true;
 }
 
 /* Returns whether there is a plane; coarse: whether another level is worth it. */
@@ -223,13 +250,8 @@ static bool improve(const refine_job *job, near_points *near, planes_refinement 
     const uint32_t voters = take_voters(job, near, r, &level);
     for (uint32_t tilt = 0; tilt < PLANES_TILTS; tilt++) {
         float direction[3];
-        uint32_t count;
         planes_level_bins(&level, tilt, direction);
-        const uint32_t row = best_row(near, voters, direction, &level, &count);
-        if (count <= max) continue;
-        max = count;
-        best = row;
-        best_tilt = tilt;
+        if (find_better_row(near, voters, direction, &level, &max, &best)) best_tilt = tilt;
     }
     if (max < 3) return false;
     *coarse = planes_level_end(job->how, &level, best_tilt, best, r);

@@ -25,6 +25,7 @@
 #define FIRST_STEP    0.03                  /* radians, of the refinement */
 #define LAST_STEP     0.001
 #define MAX_MOVES     60
+#define NEIGHBOURS    4    /* of a direction, a step away */
 #define BINS_A_NOISE  3.0  /* of the body, when directions are searched for */
 #define FINE_BINS     8.0  /* when heaps are told apart */
 #define MIN_SCORE     60.0 /* nats that a direction says more, of those that vote */
@@ -83,6 +84,13 @@ static double score_direction(const composite_body *body, const composite_column
     return planes_profile_bound(&p) > least ? planes_profile_score(&p) : 0;
 }
 
+/* No less than that of every few points. */
+static double bound_direction(const composite_body *body, const double n[3]) {
+    const planes_profile_points points = points_of(body, &body->some);
+    planes_profile p;
+    return planes_profile_make(&points, n, body->noise / BINS_A_NOISE, &body->blur, &p) ? planes_profile_bound(&p) : 0;
+}
+
 static void direction_at(uint32_t i, double n[3]) {
     n[2] = (i + 0.5) / DIRECTIONS;
     const double radius = sqrt(1 - n[2] * n[2]), angle = GOLDEN_ANGLE * i;
@@ -99,12 +107,21 @@ static void turn(const double n[3], const double u[3], const double v[3], double
     for (int k = 0; k < 3; k++) to[k] /= sqrt(length);
 }
 
-static void score_directions(const planes_local *s, const composite_body *body, double *scores) {
+/* What each direction says: a bound of it, until the best one is asked for. */
+typedef struct direction_scores {
+    double nats[DIRECTIONS]; /* of the body, that the direction says more, at most */
+    bool known[DIRECTIONS];  /* it says just that */
+} direction_scores;
+
+static void bound_directions(const planes_local *s, const composite_body *body, direction_scores *scores) {
+    const double least = MIN_SCORE / body->stride;
 #pragma omp parallel for schedule(dynamic, 16) num_threads(s->ctx->threads)
     for (int64_t i = 0; i < (int64_t)DIRECTIONS; i++) {
         double n[3];
         direction_at((uint32_t)i, n);
-        scores[i] = score_direction(body, &body->some, n, MIN_SCORE / body->stride) * body->stride;
+        const double bound = bound_direction(body, n);
+        scores->known[i] = bound <= least;
+        scores->nats[i] = bound > least ? bound * body->stride : 0;
     }
 }
 
@@ -115,38 +132,55 @@ static bool is_far(const double n[3], double (*from)[3], uint32_t count) {
     return true;
 }
 
-/* The best direction that is far from those before; false: none says that much. */
-static bool next_direction(const double *scores, double (*before)[3], uint32_t count, double least, double best[3]) {
-    double score = least;
+/* The direction that may say most, of those that are far from those before and may say more than least; DIRECTIONS:
+   there is none. */
+static uint32_t most_promising(const direction_scores *scores, double (*before)[3], uint32_t count, double least) {
+    double most = least;
+    uint32_t best = DIRECTIONS;
     for (uint32_t i = 0; i < DIRECTIONS; i++) {
         double n[3];
-        if (scores[i] <= score) continue;
+        if (scores->nats[i] <= most) continue;
         direction_at(i, n);
         if (!is_far(n, before, count)) continue;
-        memcpy(best, n, sizeof n);
-        score = scores[i];
+        most = scores->nats[i];
+        best = i;
     }
-    return score > least;
+    return best;
 }
 
-/* Climbs from a direction to the best one nearby; returns its score. */
-static double refine_direction(const composite_body *body, double best[3]) {
+/* The best direction that is far from those before; false: none says more than least. Few have to be measured, for
+   bounds are tight. */
+static bool next_direction(const composite_body *body, direction_scores *scores, double (*before)[3], uint32_t count,
+                           double least, double best[3]) {
+    for (;;) {
+        const uint32_t i = most_promising(scores, before, count, least);
+        if (i == DIRECTIONS) return false;
+        direction_at(i, best);
+        if (scores->known[i]) return true;
+        scores->nats[i] = score_direction(body, &body->some, best, -INFINITY) * body->stride;
+        scores->known[i] = true;
+    }
+}
+
+/* Climbs from a direction to the best one nearby; returns its score. Its four neighbours are looked at side by side. */
+static double refine_direction(const planes_local *s, const composite_body *body, double best[3]) {
     double score = score_direction(body, &body->all, best, -INFINITY), step = FIRST_STEP;
     for (int move = 0; move < MAX_MOVES && step > LAST_STEP; move++) {
-        double u[3], v[3], better[3];
-        bool moved = false;
+        double u[3], v[3], near[NEIGHBOURS][3], scores[NEIGHBOURS];
+        int better = -1;
         planes_perpendicular(best, u, v);
-        for (int k = 0; k < 4; k++) {
-            double n[3];
-            turn(best, u, v, (k == 0) * step - (k == 1) * step, (k == 2) * step - (k == 3) * step, n);
-            const double other = score_direction(body, &body->all, n, score);
-            if (other <= score) continue;
-            score = other;
-            memcpy(better, n, sizeof better);
-            moved = true;
+#pragma omp parallel for schedule(static, 1) num_threads(s->ctx->threads)
+        for (int64_t k = 0; k < NEIGHBOURS; k++) {
+            turn(best, u, v, (k == 0) * step - (k == 1) * step, (k == 2) * step - (k == 3) * step, near[k]);
+            scores[k] = score_direction(body, &body->all, near[k], score);
         }
-        if (moved) memcpy(best, better, sizeof better);
-        if (!moved) step *= 0.5;
+        for (int k = 0; k < NEIGHBOURS; k++) {
+            if (scores[k] <= score) continue;
+            score = scores[k];
+            better = k;
+        }
+        if (better >= 0) memcpy(best, near[better], sizeof near[better]);
+        if (better < 0) step *= 0.5;
     }
     return score;
 }
@@ -180,33 +214,62 @@ typedef struct heap_reaches {
     uint8_t first[PLANES_PROFILE_BINS], last[PLANES_PROFILE_BINS]; /* last is behind them */
 } heap_reaches;
 
-/* A bin or two more on either side than where density_at is above 0. */
+/* The bins of a heap: one or two more on either side than where density_at is above 0. */
+static uint32_t bins_of_heap(const planes_profile *p, const composite_heaps *heaps, uint32_t k, uint32_t *count) {
+    const double half = TRUNCATED * heaps->noise / p->bin, middle = (heaps->at[k] - p->low) / p->bin;
+    const uint32_t first = (uint32_t)fmin(fmax(floor(middle - half) - 2, 0), p->bins);
+    const uint32_t last = (uint32_t)fmin(fmax(ceil(middle + half) + 2, 0), p->bins);
+    *count = last > first ? last - first : 0;
+    return first;
+}
+
 static void find_reaches(const planes_profile *p, const composite_heaps *heaps, heap_reaches *reaches) {
-    const double half = TRUNCATED * heaps->noise / p->bin;
+    uint32_t first[MAX_HEAPS], count[MAX_HEAPS];
     memset(reaches->first, MAX_HEAPS, p->bins);
     memset(reaches->last, 0, p->bins);
-    for (uint32_t k = heaps->count; k-- > 0;) {
-        const double middle = (heaps->at[k] - p->low) / p->bin;
-        const uint32_t first = (uint32_t)fmin(fmax(floor(middle - half) - 2, 0), p->bins);
-        const uint32_t last = (uint32_t)fmin(fmax(ceil(middle + half) + 2, 0), p->bins);
-        for (uint32_t i = first; i < last; i++) {
-            reaches->first[i] = (uint8_t)k;
-            if (reaches->last[i] == 0) reaches->last[i] = (uint8_t)(k + 1);
-        }
+    for (uint32_t k = 0; k < heaps->count; k++) {
+        first[k] = bins_of_heap(p, heaps, k, &count[k]);
+        memset(reaches->last + first[k], (int)(k + 1), count[k]);
     }
+    for (uint32_t k = heaps->count; k-- > 0;) memset(reaches->first + first[k], (int)k, count[k]);
+}
+
+/* Where heaps are looked for: the points' distances along a direction. */
+typedef struct heap_profile {
+    planes_profile profile;
+    double all;                           /* points */
+    double expected[PLANES_PROFILE_BINS]; /* density of a point that is in no heap, in each bin */
+    uint32_t filled_count;
+    uint16_t filled[PLANES_PROFILE_BINS]; /* bins with points */
+} heap_profile;
+
+static bool make_heap_profile(const composite_body *body, const double n[3], heap_profile *heaps) {
+    planes_profile *p = &heaps->profile;
+    const planes_profile_points points = points_of(body, &body->all);
+    const double bin = body->noise / FINE_BINS;
+    const planes_blur blur = planes_blur_of(body->noise / bin);
+    heaps->all = body->all.count;
+    heaps->filled_count = 0;
+    if (!planes_profile_make(&points, n, bin, &blur, p)) return false;
+    for (uint32_t i = 0; i < p->bins; i++) {
+        heaps->expected[i] = ((double)p->expected[i] + 0.02) / (heaps->all * p->bin);
+        if (p->counts[i] > 0) heaps->filled[heaps->filled_count++] = (uint16_t)i;
+    }
+    return true;
 }
 
 /* A turn of expectation and maximization; last: nats are asked for. */
-static void improve_heaps(const planes_profile *p, double all, bool last, composite_heaps *heaps) {
+static void improve_heaps(const heap_profile *from, bool last, composite_heaps *heaps) {
+    const planes_profile *p = &from->profile;
+    const double all = from->all;
     double share[MAX_HEAPS] = {0}, first[MAX_HEAPS] = {0}, squares = 0, rest = 0, in_heaps = 0, nats = 0;
     heap_reaches reaches;
     find_reaches(p, heaps, &reaches);
-    for (uint32_t i = 0; i < p->bins; i++) {
+    for (uint32_t filled = 0; filled < from->filled_count; filled++) {
         double densities[MAX_HEAPS], sum = 0;
-        const uint32_t first_near = reaches.first[i], last_near = reaches.last[i];
+        const uint32_t i = from->filled[filled], first_near = reaches.first[i], last_near = reaches.last[i];
         const double at = p->low + (i + 0.5) * p->bin, count = (double)p->counts[i];
-        if (count <= 0) continue;
-        const double expected = ((double)p->expected[i] + 0.02) / (all * p->bin), other = heaps->rest * expected;
+        const double expected = from->expected[i], other = heaps->rest * expected;
         for (uint32_t k = first_near; k < last_near; k++) sum += densities[k] = density_at(heaps, k, at);
         if (last) nats += count * log((sum + other) / expected);
         rest += count * other / (sum + other);
@@ -228,25 +291,28 @@ static void improve_heaps(const planes_profile *p, double all, bool last, compos
     }
 }
 
-/* Tries numbers of heaps and noises, and keeps those that explain the distances best, in nats; each heap costs what
-   its place and its share cost to tell. max_noise: heaps of more noise are not kept. */
-static void find_heaps(const composite_body *body, const double n[3], double max_noise, composite_heaps *best) {
-    planes_profile p;
-    const planes_profile_points points = points_of(body, &body->all);
-    const double all = body->all.count, bin = body->noise / FINE_BINS;
-    const planes_blur blur = planes_blur_of(body->noise / bin);
+/* Tries numbers of heaps and noises side by side, and keeps those that explain the distances best, in nats; each heap
+   costs what its place and its share cost to tell. max_noise: heaps of more noise are not kept. */
+static void find_heaps(const planes_local *s, const composite_body *body, const double n[3], double max_noise,
+                       composite_heaps *best) {
+    heap_profile from;
+    composite_heaps tried[FIRST_NOISES];
+    double noises[FIRST_NOISES], best_nats = 0;
     memset(best, 0, sizeof *best);
-    if (!planes_profile_make(&points, n, bin, &blur, &p)) return;
-    double noise = fmin(body->noise / 1.2, max_noise), best_nats = 0;
-    for (int i = 0; i < FIRST_NOISES; i++, noise /= 1.4) {
-        composite_heaps heaps;
-        begin_heaps(&p, all, noise, &heaps);
-        if (heaps.count == 0) continue;
-        for (int k = 0; k < TURNS; k++) improve_heaps(&p, all, k + 1 == TURNS, &heaps);
-        const double nats = heaps.nats - heaps.count * log(all);
-        if (nats <= best_nats || heaps.noise > max_noise) continue;
+    if (!make_heap_profile(body, n, &from)) return;
+    noises[0] = fmin(body->noise / 1.2, max_noise);
+    for (int i = 1; i < FIRST_NOISES; i++) noises[i] = noises[i - 1] / 1.4;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(s->ctx->threads)
+    for (int64_t i = 0; i < FIRST_NOISES; i++) {
+        begin_heaps(&from.profile, from.all, noises[i], &tried[i]);
+        for (int k = 0; k < TURNS && tried[i].count > 0; k++) improve_heaps(&from, k + 1 == TURNS, &tried[i]);
+    }
+    for (int i = 0; i < FIRST_NOISES; i++) {
+        if (tried[i].count == 0) continue;
+        const double nats = tried[i].nats - tried[i].count * log(from.all);
+        if (nats <= best_nats || tried[i].noise > max_noise) continue;
         best_nats = nats;
-        *best = heaps;
+        *best = tried[i];
     }
 }
 
@@ -332,7 +398,7 @@ static uint32_t add_family(planes_local *s, const planes_growth *g, const compos
                            double *noise) {
     composite_heaps heaps;
     uint32_t added = 0;
-    find_heaps(body, n, ALIKE * *noise, &heaps);
+    find_heaps(s, body, n, ALIKE * *noise, &heaps);
     for (uint32_t k = 0; k < heaps.count; k++) {
         double middle[3];
         if (heaps.share[k] * body->all.count * body->weight < 0.5 * s->params.min_points) continue;
@@ -344,13 +410,15 @@ static uint32_t add_family(planes_local *s, const planes_growth *g, const compos
 }
 
 /* The directions of the highest scores, each at least 20 degrees from all others. Returns how many. */
-static uint32_t find_directions(const composite_body *body, const double *scores, double (*directions)[3]) {
+static uint32_t find_directions(const planes_local *s, const composite_body *body, direction_scores *scores,
+                                double (*directions)[3]) {
     double starts[PLANES_MAX_FAMILIES][3], least = MIN_SCORE;
     uint32_t found = 0;
-    for (uint32_t i = 0; i < PLANES_MAX_FAMILIES && next_direction(scores, starts, i, least, starts[i]); i++) {
+    for (uint32_t i = 0; i < PLANES_MAX_FAMILIES; i++) {
+        if (!next_direction(body, scores, starts, i, least, starts[i])) break;
         double n[3];
         memcpy(n, starts[i], sizeof n);
-        const double score = refine_direction(body, n);
+        const double score = refine_direction(s, body, n);
         if (!is_far(n, directions, found)) continue;
         memcpy(directions[found++], n, sizeof n);
         least = fmax(least, FAMILY_SHARE * score);
@@ -387,12 +455,13 @@ static void refit(planes_local *s, const planes_families *families, const compos
 
 /* Adds the planes of a body's points that have none. Returns how many: two or more, for one alone, that only stands
    loosely, may be a part of something round. */
-static uint32_t split(planes_local *s, planes_growth *g, composite_body *body, double *scores, double *noise) {
+static uint32_t split(planes_local *s, planes_growth *g, composite_body *body, direction_scores *scores,
+                      double *noise) {
     planes_families families;
     uint32_t added = 0;
     if (!take_body(s, g, body) || is_marked(s, body)) return 0;
-    score_directions(s, body, scores);
-    families.count = find_directions(body, scores, families.normals);
+    bound_directions(s, body, scores);
+    families.count = find_directions(s, body, scores, families.normals);
     for (uint32_t i = 0; i < families.count; i++) {
         families.first[i] = s->plane_count;
         added += add_family(s, g, body, families.normals[i], noise);
@@ -409,7 +478,7 @@ mote_status planes_split_bodies(planes_local *s, bool *any) {
     mote_context *ctx = s->ctx;
     if (s->body_count == 0) return MOTE_OK;
     composite_body *body = mote_alloc(ctx, sizeof *body, "planes composites");
-    double *scores = mote_alloc(ctx, DIRECTIONS * sizeof *scores, "planes composites");
+    direction_scores *scores = mote_alloc(ctx, sizeof *scores, "planes composites");
     mote_status status = body != NULL && scores != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
     memset(s->failures, 0, s->sample->count); /* of patches: they are of no use any more */
     for (uint32_t i = 0; i < s->body_count && status == MOTE_OK; i++) {

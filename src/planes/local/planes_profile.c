@@ -81,6 +81,19 @@ typedef struct bin_counters {
     uint16_t counts[2][PLANES_PROFILE_BINS], along[2][PLANES_PROFILE_BINS];
 } bin_counters;
 
+static void count_bins(const int32_t *bin, const int32_t *along, uint32_t count, bin_counters *counters) {
+    uint32_t i = 0;
+    for (; i + 2 <= count; i += 2) {
+        counters->counts[0][bin[i]]++;
+        counters->along[0][along[i]]++;
+        counters->counts[1][bin[i + 1]]++;
+        counters->along[1][along[i + 1]]++;
+    }
+    if (i == count) return;
+    counters->counts[0][bin[i]]++;
+    counters->along[0][along[i]]++;
+}
+
 /* off  the direction's part along the normal of the body */
 static void count_points(const planes_profile_points *points, const planes_profile *p, const float *distance,
                          const float off[3], bin_counters *counters) {
@@ -89,17 +102,14 @@ static void count_points(const planes_profile_points *points, const planes_profi
     for (uint32_t first = 0; first < points->count; first += PIECE) {
         const uint32_t rest = points->count - first, count = rest < PIECE ? rest : PIECE;
         const float *x = points->x + first, *y = points->y + first, *z = points->z + first, *at = distance + first;
-        int32_t bin[PIECE + 1], along[PIECE + 1];
+        int32_t bin[PIECE], along[PIECE];
         for (uint32_t i = 0; i < count; i++) {
             const float away = fmaf(off[0], x[i], fmaf(off[1], y[i], off[2] * z[i]));
             const int32_t place = (int32_t)((at[i] - away - low) * by), cut = place < 0 ? 0 : place;
             bin[i] = (int32_t)((at[i] - low) * by);
             along[i] = cut < last ? cut : last;
         }
-        for (uint32_t i = 0; i < count; i++) {
-            counters->counts[i & 1][bin[i]]++;
-            counters->along[i & 1][along[i]]++;
-        }
+        count_bins(bin, along, count, counters);
     }
 }
 

@@ -122,44 +122,33 @@ static void count_distances(const window_points *w, const float normal[3], float
     for (; i < w->count; i++) counts[0][bins[i]]++;
 }
 
-/* Distances that may be the best: ends of bins with points. */
-typedef struct bin_list {
-    uint32_t count;
-    uint8_t bin[BINS + 1];
-    uint16_t within[BINS + 1]; /* points up to the end of the bin */
-} bin_list;
-
-static void list_bins(uint8_t counts[4][BINS], const window_bins *bins, bin_list *list) {
-    uint16_t all[BINS];
-    uint32_t within = 0, listed = 0;
-    for (int32_t bin = 0; bin < BINS; bin++) {
-        all[bin] = (uint16_t)(counts[0][bin] + counts[1][bin] + counts[2][bin] + counts[3][bin]);
-    }
-    for (int32_t bin = 0; bin < bins->first; bin++) within += all[bin];
-    for (int32_t bin = bins->first; bin < bins->last; bin++) {
-        within += all[bin];
-        list->bin[listed] = (uint8_t)bin;
-        list->within[listed] = (uint16_t)within;
-        listed += (uint32_t)(all[bin] != 0) & (uint32_t)(within >= MIN_SCORED);
-    }
-    list->count = listed;
+/* Of eight bins, the highest bit of the byte of each that has points. A bin counts at most 64 points in each of four.
+ */
+static uint64_t bins_with_points(uint8_t counts[4][BINS], int32_t first) {
+    const uint64_t highest = 0x8080808080808080u;
+    uint64_t four[4];
+    for (uint32_t k = 0; k < 4; k++) memcpy(&four[k], &counts[k][first], sizeof four[k]);
+    return ((four[0] | four[1] | four[2] | four[3]) + (highest - 0x0101010101010101u)) & highest;
 }
 
 /* Poisson's likelihood of the points within a distance against that of points spread evenly as far as extent: the best
-   distance, and its score. */
+   distance, the end of a bin with points, and its score. Eight bins at a time, for most have no points. */
 static void score_trial(const window_search *s, const window_points *w, const window_bins *bins, const float normal[3],
                         float offset, trial_plane *trial) {
     uint8_t counts[4][BINS];
-    bin_list list;
     int32_t best = -1;
+    uint32_t within = 0;
     count_distances(w, normal, offset, counts);
-    list_bins(counts, bins, &list);
     trial->score = 0;
-    for (uint32_t i = 0; i < list.count; i++) {
-        const int32_t bin = list.bin[i], within = list.within[i];
-        const double score = s->count_log[within] - within * bins->nats[bin] - (within - bins->evenly[bin]);
-        best = score > trial->score ? bin : best;
-        trial->score = score > trial->score ? score : trial->score;
+    for (int32_t first = 0; first < bins->last; first += 8) {
+        for (uint64_t rest = bins_with_points(counts, first); rest != 0; rest &= rest - 1) {
+            const int32_t bin = first + __builtin_ctzll(rest) / 8;
+            within += (uint32_t)counts[0][bin] + counts[1][bin] + counts[2][bin] + counts[3][bin];
+            if (bin < bins->first || bin >= bins->last || within < MIN_SCORED) continue;
+            const double score = s->count_log[within] - within * bins->nats[bin] - (within - bins->evenly[bin]);
+            best = score > trial->score ? bin : best;
+            trial->score = score > trial->score ? score : trial->score;
+        }
     }
     trial->reach = best >= 0 ? (double)bin_end(best) : 0;
 }

@@ -3,9 +3,11 @@
    The most votes of each direction say where to look. */
 #include <stdlib.h>
 
+#include "math/simd.h"
 #include "planes/planes_cpu.h"
 
 #define PIECE_DIRECTIONS 64u
+#define LANES            8
 #define BANDS            4
 
 typedef struct maxima {
@@ -22,11 +24,21 @@ typedef struct found_list {
     uint64_t count, capacity;
 } found_list;
 
+/* Votes in an order that signed numbers have. */
+SIMD_INLINE simd_i votes_at(const uint32_t *cells) {
+    return simd_i_sub(simd_i_load((const int32_t *)(const void *)cells), simd_i_set(INT32_MIN));
+}
+
 /* Whether a cell of another row beats votes: with more, or with as many if it comes first. */
 static bool row_beats(const maxima *m, uint32_t direction, int64_t bin, uint32_t votes, bool comes_first) {
     const int64_t bins = m->table->bins, radius = m->radius;
     const uint32_t *row = m->counters + (uint64_t)direction * (uint64_t)bins;
     const int64_t low = bin > radius ? bin - radius : 0, high = bin + radius < bins ? bin + radius : bins - 1;
+    if (high - low < LANES && low + LANES <= bins) {
+        const simd_i mine = simd_i_set((int32_t)(votes - (1u << 31))), theirs = votes_at(row + low);
+        const uint32_t beat = comes_first ? ~simd_i_above(mine, theirs) : simd_i_above(theirs, mine);
+        return (beat & ((2u << (high - low)) - 1)) != 0;
+    }
     for (int64_t b = low; b <= high; b++) {
         if (row[b] > votes || (comes_first && row[b] == votes)) return true;
     }
@@ -49,18 +61,48 @@ static bool is_maximum(const maxima *m, uint32_t direction, uint32_t bin) {
     return true;
 }
 
+/* Bits of those of LANES cells that have votes of the band. */
+static uint32_t cells_of_band(const maxima *m, const uint32_t *row, uint32_t bin) {
+    const simd_i low = simd_i_set((int32_t)(m->low - (1u << 31))), high = simd_i_set((int32_t)(m->high - (1u << 31)));
+    const simd_i votes = votes_at(row + bin);
+    return simd_i_above(high, votes) & ~simd_i_above(low, votes);
+}
+
+/* Bits of those of LANES cells that no cell of their own row beats. bin: the first, at least radius from both ends */
+static uint32_t unbeaten_in_row(const maxima *m, const uint32_t *row, uint32_t bin, uint32_t bits) {
+    const simd_i votes = votes_at(row + bin);
+    for (uint32_t r = 1; r <= m->radius && bits != 0; r++) {
+        bits &= simd_i_above(votes, votes_at(row + bin - r)) & ~simd_i_above(votes_at(row + bin + r), votes);
+    }
+    return bits;
+}
+
+/* Bits of those of LANES cells that have votes of the band and may be maxima, as far as some of their row tell. */
+static uint32_t find_cells(const maxima *m, const uint32_t *row, uint32_t bin) {
+    const uint32_t rest = m->table->bins - bin;
+    uint32_t bits = 0;
+    if (bin >= m->radius && rest >= LANES + m->radius) return unbeaten_in_row(m, row, bin, cells_of_band(m, row, bin));
+    for (uint32_t k = 0; k < LANES && k < rest; k++) {
+        bits |= (uint32_t)(row[bin + k] >= m->low && row[bin + k] < m->high) << k;
+    }
+    return bits;
+}
+
 static bool find_maxima(const maxima *m, uint32_t first, uint32_t last, found_list *found) {
-    const uint32_t bins = m->table->bins, low = m->low, span = m->high - m->low;
+    const uint32_t bins = m->table->bins;
     for (uint32_t d = first; d < last; d++) {
         const uint32_t *row = m->counters + (uint64_t)d * bins;
-        if (m->row_max[d] < low) continue;
-        for (uint32_t b = 0; b < bins; b++) {
-            if (row[b] - low >= span || !is_maximum(m, d, b)) continue; /* below low it wraps around */
-            if (!mote_reserve(m->ctx, (void **)&found->list, &found->capacity, found->count + 1, sizeof *found->list,
-                              "planes peaks")) {
-                return false;
+        if (m->row_max[d] < m->low) continue;
+        for (uint32_t bin = 0; bin < bins; bin += LANES) {
+            for (uint32_t bits = find_cells(m, row, bin); bits != 0; bits &= bits - 1) {
+                const uint32_t b = bin + (uint32_t)__builtin_ctz(bits);
+                if (!is_maximum(m, d, b)) continue;
+                if (!mote_reserve(m->ctx, (void **)&found->list, &found->capacity, found->count + 1,
+                                  sizeof *found->list, "planes peaks")) {
+                    return false;
+                }
+                found->list[found->count++] = (planes_peak){row[b], d, b};
             }
-            found->list[found->count++] = (planes_peak){row[b], d, b};
         }
     }
     return true;

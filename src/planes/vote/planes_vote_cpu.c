@@ -5,6 +5,7 @@
 
 #define LANES        8u
 #define PIECE        64u    /* points whose places are found at once */
+#define UNROLL       4u     /* points of a turn of a loop */
 #define FLUSH_POINTS 65528u /* votes that a counter of 16 bits takes */
 
 typedef struct vote_points {
@@ -52,18 +53,25 @@ SIMD_INLINE void find_places(const vote_group *g, float x, float y, float z, uin
     simd_i_store((int32_t *)places, simd_i_sub(bits, simd_i_set(0x4B000000))); /* the bits of PLANES_MAGIC */
 }
 
+SIMD_INLINE void count_votes(const uint32_t places[LANES], uint16_t *counters) {
+    for (uint32_t l = 0; l < LANES; l++) counters[places[l]]++;
+}
+
 /* Places of some points first, then their votes: neither waits for the other. */
 static void vote_all(const vote_group *g, const vote_points *points, uint32_t first, uint32_t count,
                      uint16_t *counters) {
     uint32_t places[PIECE * LANES];
     for (uint32_t begin = first; begin < first + count; begin += PIECE) {
-        const uint32_t rest = first + count - begin, size = rest < PIECE ? rest : PIECE;
-        for (uint32_t i = 0; i < size; i++) {
-            find_places(g, points->x[begin + i], points->y[begin + i], points->z[begin + i], places + i * LANES);
+        const uint32_t rest = first + count - begin, size = rest < PIECE ? rest : PIECE, whole = size / UNROLL * UNROLL;
+        const float *x = points->x + begin, *y = points->y + begin, *z = points->z + begin;
+        for (uint32_t i = 0; i < whole; i += UNROLL) {
+            for (uint32_t k = i; k < i + UNROLL; k++) find_places(g, x[k], y[k], z[k], places + k * LANES);
         }
-        for (uint32_t i = 0; i < size; i++) {
-            for (uint32_t l = 0; l < LANES; l++) counters[places[i * LANES + l]]++;
+        for (uint32_t k = whole; k < size; k++) find_places(g, x[k], y[k], z[k], places + k * LANES);
+        for (uint32_t i = 0; i < whole; i += UNROLL) {
+            for (uint32_t k = i; k < i + UNROLL; k++) count_votes(places + k * LANES, counters);
         }
+        for (uint32_t k = whole; k < size; k++) count_votes(places + k * LANES, counters);
     }
 }
 
