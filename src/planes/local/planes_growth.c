@@ -157,7 +157,9 @@ static bool settle(planes_local *s, const planes_patch *patch, bool fewer, plane
         if (fewer) take_fewer(g, near);
         planes_perpendicular(g->normal, g->u, g->v);
         look_farther(g);
-        if (!planes_find_component(s, g, g->radius)) return false;
+        const bool found = planes_find_component(s, g, g->radius);
+        g->work += s->near_count;
+        if (!found) return false;
         const planes_growth laid = *g;
         if (!planes_fit_component(s, g) || is_something_else(s, patch, g)) return false;
         if (is_in_vain(s, &laid, turn == 0, g)) return false;

@@ -65,6 +65,7 @@ typedef struct planes_growth {
     bool turned;      /* the normal is known better than its points tell, and stays */
     bool held;        /* at the noise of its patch */
     bool centred;     /* only cells whose points lie to both sides are its own: it does not lean over to a neighbour */
+    uint64_t work;    /* points that were near it, of all turns */
     /* Of the component. */
     double count, area;
     double density, strays, crowding; /* points, strays, and points where a typical point is, of a cell */

@@ -204,8 +204,11 @@ static mote_status search_round(planes_run *run, int round, uint32_t voted, plan
     mote_progress_share(run->ctx, 0, 1);
     MOTE_TRY(status);
     if (count == 0) return MOTE_OK;
+    const uint64_t before = run->free_points;
     MOTE_TRY(planes_fit_all(run, false));
-    return planes_label_all(run);
+    MOTE_TRY(planes_label_all(run));
+    *done = *done || run->free_points == before; /* the next round would see the same points, and find the same */
+    return MOTE_OK;
 }
 
 /* What a search found, to come back to. */

@@ -20,25 +20,26 @@
 
 #include "planes/local/planes_local.h"
 
-#define EXPLAINED_NOISE 3.0  /* times the noise of a patch: a thicker plane does not explain its points */
-#define SAME_NOISE      2.0  /* times: planes of one place are the same */
-#define ALIKE           1.4  /* times the middle noise, the first pass keeps; the second PLANES_ALIKE */
-#define FAR_THICKER     3.0  /* times the noise that explains the points best */
-#define KNOWN_NOISE     1.2  /* times the middle noise: the largest, once that is known */
-#define PATCH_NOISE     1.8  /* times the largest noise, of a patch */
-#define ONE_NOISE       1.3  /* times the middle noise, at most, or so much less */
-#define MOST_OF_ALL     0.9  /* points of the planes that have one noise, if all have */
-#define MIN_OWNED       0.1  /* of the points, planes have that tell whether there is one noise */
-#define HELD_NEARBY     1.5  /* times what neighbours tell of the noise: of a patch that is held at its own */
-#define MAX_OWNED       0.25 /* of the points, planes have, where others are held */
-#define MIN_HELD        0.25 /* of the points, held planes have, or there are none */
-#define MIN_TOLD        2.0  /* floors: a noise below may be that of the representation */
-#define FAILED_NOISE    1.5  /* times its noise: two patches at most so thick that came to nothing speak against one */
-#define LARGER_CELLS    1.2  /* times: cells of a plane that is grown again */
-#define MAX_IN_VAIN     300u /* growths in a row that come to nothing, and the rest would */
-#define POINTS_IN_VAIN  48u  /* or one for so many points, if those are more */
-#define CENTRED_IN_VAIN 50u  /* the same of those that are centred */
-#define MIN_BODY        2.0  /* times the points of a plane: of what may be several */
+#define EXPLAINED_NOISE 3.0   /* times the noise of a patch: a thicker plane does not explain its points */
+#define SAME_NOISE      2.0   /* times: planes of one place are the same */
+#define ALIKE           1.4   /* times the middle noise, the first pass keeps; the second PLANES_ALIKE */
+#define FAR_THICKER     3.0   /* times the noise that explains the points best */
+#define KNOWN_NOISE     1.2   /* times the middle noise: the largest, once that is known */
+#define PATCH_NOISE     1.8   /* times the largest noise, of a patch */
+#define ONE_NOISE       1.3   /* times the middle noise, at most, or so much less */
+#define MOST_OF_ALL     0.9   /* points of the planes that have one noise, if all have */
+#define MIN_OWNED       0.1   /* of the points, planes have that tell whether there is one noise */
+#define HELD_NEARBY     1.5   /* times what neighbours tell of the noise: of a patch that is held at its own */
+#define MAX_OWNED       0.25  /* of the points, planes have, where others are held */
+#define MIN_HELD        0.25  /* of the points, held planes have, or there are none */
+#define MIN_TOLD        2.0   /* floors: a noise below may be that of the representation */
+#define FAILED_NOISE    1.5   /* times its noise: two patches at most so thick that came to nothing speak against one */
+#define LARGER_CELLS    1.2   /* times: cells of a plane that is grown again */
+#define MAX_IN_VAIN     300u  /* growths in a row that come to nothing, and the rest would */
+#define POINTS_IN_VAIN  48u   /* or one for so many points, if those are more */
+#define CENTRED_IN_VAIN 50u   /* the same of those that are centred */
+#define WORK_IN_VAIN    2000u /* or of so much work, for each point: all growths of a town with 150 roofs take 700 */
+#define MIN_BODY        2.0   /* times the points of a plane: of what may be several */
 #define BODY_FLATNESS   0.1
 #define PARALLEL        0.94 /* cosine: planes that cross at more than 20 degrees are two, even if they share points */
 #define SAME_BODY       0.97 /* cosine */
@@ -136,12 +137,16 @@ static void note_body(planes_local *s, const planes_growth *g) {
 }
 
 /* Returns whether it has become a plane, or made one larger.
-   ahead  what the patch grew to before it was its turn; NULL: it did not */
-static bool try_patch(planes_local *s, const planes_patch *patch, double max_noise, const planes_growing *ahead) {
+   ahead  what the patch grew to before it was its turn; NULL: it did not
+   work   out, of its growth */
+static bool try_patch(planes_local *s, const planes_patch *patch, double max_noise, const planes_growing *ahead,
+                      uint64_t *work) {
     planes_growth g;
     const bool in_vain = ahead != NULL && !ahead->stands;
     if (in_vain) g = ahead->growth;
-    if (in_vain || !planes_grow(s, patch, max_noise, 0, -1, &g) || !planes_growth_stands(s, &g)) {
+    const bool stands = !in_vain && planes_grow(s, patch, max_noise, 0, -1, &g) && planes_growth_stands(s, &g);
+    *work = g.work;
+    if (!stands) {
         planes_refuse_growth(s, &g, fmax(planes_growth_points(&g), (double)patch->count * patch->stride));
         if (max_noise <= 0 && !patch->centred) note_body(s, &g);
         return false;
@@ -153,10 +158,17 @@ static bool try_patch(planes_local *s, const planes_patch *patch, double max_noi
     return true;
 }
 
+/* Growths in a row that came to nothing: after so many, or so much work, the rest would, too. */
+typedef struct growths_in_vain {
+    uint32_t count, max_count;
+    uint64_t work, max_work;
+} growths_in_vain;
+
 /* In a large cloud there are more places where nothing is flat. */
-static uint32_t max_growths_in_vain(const planes_local *s, bool centred) {
+static growths_in_vain none_in_vain(const planes_local *s, bool centred) {
     const uint32_t max = centred ? CENTRED_IN_VAIN : MAX_IN_VAIN, of_many = s->sample->count / POINTS_IN_VAIN;
-    return max > of_many ? max : of_many;
+    const growths_in_vain none = {0, max > of_many ? max : of_many, 0, WORK_IN_VAIN * (uint64_t)s->sample->count};
+    return none;
 }
 
 /* Whether a patch is not worth a growth. */
@@ -204,13 +216,15 @@ typedef struct patches_pass {
     double first, last; /* of the progress */
 } patches_pass;
 
+/* A pass over the patches. */
 static mote_status try_patches(planes_local *s, patches_pass pass) {
     const double max_noise = pass.max_noise;
-    const uint32_t max_in_vain = max_growths_in_vain(s, pass.centred);
+    const growths_in_vain none = none_in_vain(s, pass.centred);
+    growths_in_vain vain = none;
     patches_ahead ahead = {0, 0, s->worker_count};
-    uint32_t in_vain = 0;
     for (uint64_t i = 0; i < 2 * (uint64_t)s->sample->count; i++) s->failed_noise[i] = INFINITY;
-    for (uint64_t i = 0; i < s->patch_count && s->plane_count < PLANES_LOCAL_MAX && in_vain < max_in_vain; i++) {
+    for (uint64_t i = 0; i < s->patch_count && s->plane_count < PLANES_LOCAL_MAX; i++) {
+        if (vain.count >= vain.max_count || vain.work >= vain.max_work) break;
         planes_patch *patch = &s->patches[i];
         patch->centred = pass.centred;
         patch->held = pass.held;
@@ -219,11 +233,13 @@ static mote_status try_patches(planes_local *s, patches_pass pass) {
             MOTE_TRY(mote_progress(s->ctx, done, "growing planes"));
         }
         if (is_passed_over(s, patch, max_noise)) continue;
-        in_vain++;
-        if (try_patch(s, patch, max_noise, find_ahead(s, i, max_noise, &ahead))) {
-            in_vain = 0;
+        uint64_t work;
+        if (try_patch(s, patch, max_noise, find_ahead(s, i, max_noise, &ahead), &work)) {
+            vain = none;
             ahead = (patches_ahead){0, 0, s->worker_count};
         } else {
+            vain.count++;
+            vain.work += work;
             note_failure(s, patch);
         }
     }
