@@ -18,6 +18,7 @@
 #define SCALED_POINTS    5000u
 #define FEW_POINTS_FOUND 0.95
 #define TILE_FOUND       0.96
+#define OTHERS_FOUND     0.96
 #define TILE_WRONG       3u
 #define SEEDS            test_extent(1, 4)
 
@@ -145,6 +146,46 @@ static void pieces_of_curves_are_no_planes(void **state) {
     }
 }
 
+/* ---- kinds that the search was not made with */
+
+/* With 1 and 3 mm of noise; what was measured: 502 of 513, 4 wrong. */
+static void planes_of_other_kinds_are_found(void **state) {
+    (void)state;
+    planes_scene_score all = {0, 0, 0, 0, 0, 0};
+    double seconds = 0;
+    for (uint64_t kind = PLANES_SCENE_KINDS; kind < PLANES_SCENE_ALL; kind++) {
+        for (uint64_t seed = 1; seed <= test_extent(1, 2); seed++) {
+            const planes_scene_params p = planes_scenes_params(kind, seed, POINTS);
+            const planes_scene_score one = planes_scenes_try(&p, 2, false, &seconds);
+            planes_scenes_add(&all, &one);
+        }
+    }
+    if (all.found >= OTHERS_FOUND * all.planes && all.false_planes + all.split <= 6) return;
+    planes_scenes_print("other kinds", &all, seconds);
+    fail_msg("worse than it was");
+}
+
+/* Faces of icosahedra whose noise is 3 % of their size: none is found without planes that are held (62 of 80 are). */
+static void faces_of_solids_are_found(void **state) {
+    (void)state;
+    const planes_scene_params p = planes_scenes_params(PLANES_SCENE_SOLIDS, 5, 40000);
+    double seconds = 0;
+    const planes_scene_score score = planes_scenes_try(&p, 2, false, &seconds);
+    assert_int_equal(score.planes, 80);
+    assert_true(score.found >= 56);
+    assert_true(score.false_planes + score.split <= 2);
+}
+
+/* A shaft: the vote's planes were 17 strips of it, each of which a curve explains better. */
+static void strips_of_a_shaft_are_no_planes(void **state) {
+    (void)state;
+    const planes_scene_params p = planes_scenes_params(PLANES_SCENE_TUNNEL, 3, 40000);
+    double seconds = 0;
+    const planes_scene_score score = planes_scenes_try(&p, 2, false, &seconds);
+    assert_int_equal(score.found, 3);
+    assert_int_equal(score.false_planes + score.split, 0);
+}
+
 /* ---- sizes and scales */
 
 /* Of 5,000 points planes have 25 or more: all kinds together, what was measured of seeds 0 to 3 and 1 % more. */
@@ -258,6 +299,9 @@ int main(int argc, char **argv) {
         cmocka_unit_test(bodies_survive_failing_allocations),
         cmocka_unit_test(bodies_cancel_at_every_step),
         cmocka_unit_test(both_answers_survive_failing_allocations),
+        cmocka_unit_test(planes_of_other_kinds_are_found),
+        cmocka_unit_test(faces_of_solids_are_found),
+        cmocka_unit_test(strips_of_a_shaft_are_no_planes),
         cmocka_unit_test(planes_of_few_points_are_found),
         cmocka_unit_test(planes_are_the_same_in_other_units),
     };

@@ -8,8 +8,8 @@
 
 void planes_local_close(planes_local *s) {
     mote_context *ctx = s->ctx;
-    void *const arrays[] = {s->thinned,      s->patches, s->planes, s->owner,    s->likelihood, s->failures,
-                            s->failed_noise, s->growing, s->tally,  s->renumber, s->scratch};
+    void *const arrays[] = {s->thinned,  s->patches, s->planes, s->owner,    s->likelihood,
+                            s->failures, s->growing, s->tally,  s->renumber, s->scratch};
     planes_close_workers(s);
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) mote_free(ctx, arrays[i]);
     for (uint32_t l = 0; l < PLANES_LOCAL_LEVELS; l++) mote_free(ctx, s->levels[l].boxes);
@@ -18,7 +18,6 @@ void planes_local_close(planes_local *s) {
 static void reserve_points(planes_local *s, uint64_t points) {
     mote_context *ctx = s->ctx;
     s->failures = mote_alloc(ctx, points * sizeof *s->failures, "planes search");
-    s->failed_noise = mote_alloc(ctx, 2 * points * sizeof *s->failed_noise, "planes search");
     /* Eight at a time. */
     s->owner = mote_alloc(ctx, (points + 8) * sizeof *s->owner, "planes search");
     s->likelihood = mote_alloc(ctx, (points + 8) * sizeof *s->likelihood, "planes search");
@@ -181,7 +180,7 @@ mote_status planes_local_find(mote_context *ctx, const planes_sample *sample, co
 #define PEAK_SHOULDER                                                                                                  \
     0.4                     /* density at 2.25 noises, of the middle's, at most: 0.11 of normal points, 1 of even ones \
                              */
-#define BENT           0.5  /* of the variance a curve explains, of a piece of one: of walls that bend 0.44 at most */
+#define BENT           0.5  /* of the variance a curve explains, of a piece of one */
 #define BENT_BY_CHANCE 10.0 /* over the points: the share that it explains by chance */
 #define PEAK_CENTRAL   0.4  /* share of points within 0.67 noises, at least: 0.5, 0.22 */
 
@@ -275,7 +274,9 @@ static void add_worth(planes_local *s, const planes_local_claim *claim, planes_l
     if (planes_claim_points(s, &g, -1, &won) < PLANES_LOCAL_NATS) return;
     const double gain = planes_claim_points(s, &g, (int32_t)s->plane_count++, &won) - PLANES_LOCAL_NATS;
     worth->nats += gain;
-    if (bent || g.shoulders[1] > PEAK_SHOULDER || g.central < PEAK_CENTRAL) return;
+    worth->bent += bent;
+    worth->bent_points += bent ? g.count : 0;
+    if (g.shoulders[1] > PEAK_SHOULDER || g.central < PEAK_CENTRAL) return;
     worth->peaked_nats += gain;
     worth->peaked_points += g.count;
 }

@@ -148,11 +148,10 @@ typedef struct planes_local {
     uint64_t patch_count;
     planes_local_plane *planes; /* [PLANES_LOCAL_MAX] */
     uint32_t plane_count;
-    int32_t *owner;      /* [sample] a plane; -1: none */
-    float *likelihood;   /* [sample] by the owner, nats */
-    uint8_t *failures;   /* [sample] marks of bodies */
-    float *failed_noise; /* [sample · 2] of the patches with this point that came to nothing, the two thinnest: their
-                            noises */
+    bool held;                    /* there are planes that are held */
+    int32_t *owner;               /* [sample] a plane; -1: none */
+    float *likelihood;            /* [sample] by the owner, nats */
+    uint8_t *failures;            /* [sample] patches with this point that came to nothing */
     planes_growing *growing;      /* [PLANES_LOCAL_MAX] side by side */
     uint32_t *tally;              /* [PLANES_LOCAL_MAX] */
     int32_t *renumber;            /* [PLANES_LOCAL_MAX] */
@@ -315,9 +314,10 @@ mote_status planes_local_confirm(mote_context *ctx, const planes_sample *sample,
                                  const planes_local_claim *claims, uint32_t count, bool pieces, bool *all_stand);
 
 /* How well planes explain a sample. Peaked: those with most of their points in the middle, and few where a curved
-   surface would go on. */
+   surface would go on. Bent: those that a curve explains far better. */
 typedef struct planes_local_worth {
-    double points, peaked_points;
+    double points, peaked_points, bent_points;
+    uint32_t bent;
     double nats, peaked_nats; /* that the points gain over points of no plane, less what the planes cost */
 } planes_local_worth;
 

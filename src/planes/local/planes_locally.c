@@ -15,6 +15,8 @@
 #define THIN           0.5 /* of the points, a sample has: small planes have too few of them to tell a curve */
 #define MAX_ROUNDS     3
 #define MOSTLY         0.68 /* of the points of the vote's planes are of planes that peak */
+#define MIN_STRIPS     4    /* planes that bend, of a curve that is in strips */
+#define STRIPS_SHARE   0.5  /* of the points of all planes, these have: of a room whose ceiling bends a third */
 #define FAR_BETTER     1.25 /* times the nats of the local search */
 #define FAR_THICKER    5.0  /* times what neighbours tell of the noise */
 #define MIN_TELLING    0.2  /* of the points, grown planes have that tell the noise of planes */
@@ -247,8 +249,10 @@ static void restore(planes_run *run, const planes_kept *kept) {
 }
 
 /* Walls that bend, and the steps of a sensor, are no planes of one noise: there the vote may explain far more. Planes
-   of curved surfaces explain much as well, but do not peak. */
+   of curved surfaces explain much as well, but do not peak, or are strips of one curve: a wall of a room may bend, but
+   most planes of a room do not. */
 static bool is_vote_better(const planes_local_worth *by_vote, const planes_local_worth *locally) {
+    if (by_vote->bent >= MIN_STRIPS && by_vote->bent_points > STRIPS_SHARE * by_vote->points) return false;
     return by_vote->peaked_points >= MOSTLY * by_vote->points && by_vote->peaked_nats > FAR_BETTER * locally->nats;
 }
 

@@ -31,9 +31,9 @@
 #define MIN_OWNED       0.1   /* of the points, planes have that tell whether there is one noise */
 #define HELD_NEARBY     1.5   /* times what neighbours tell of the noise: of a patch that is held at its own */
 #define MAX_OWNED       0.25  /* of the points, planes have, where others are held */
-#define MIN_HELD        0.25  /* of the points, held planes have, or there are none */
+#define MIN_HELD        0.4   /* of the points, held planes have, or there are none */
 #define MIN_TOLD        2.0   /* floors: a noise below may be that of the representation */
-#define FAILED_NOISE    1.5   /* times its noise: two patches at most so thick that came to nothing speak against one */
+#define FAILURES        2     /* patches that came to nothing, and a point does not speak for another */
 #define LARGER_CELLS    1.2   /* times: cells of a plane that is grown again */
 #define MAX_IN_VAIN     300u  /* growths in a row that come to nothing, and the rest would */
 #define POINTS_IN_VAIN  48u   /* or one for so many points, if those are more */
@@ -80,29 +80,22 @@ static bool is_on_patch(const planes_local *s, const planes_patch *p, uint32_t i
     return fabs(p->normal[0] * x + p->normal[1] * y + p->normal[2] * z) <= 2.5 * p->noise;
 }
 
-/* Whether most of a patch's points have a plane that is no thicker, or came to nothing before, in patches that were no
-   thicker either. */
+/* Whether most of a patch's points have a plane that is no thicker, or came to nothing before. */
 static bool is_explained(const planes_local *s, const planes_patch *p) {
     uint32_t on = 0, owned = 0, failed = 0, seen = 0;
     for (uint32_t i = p->first; i < p->first + p->window && seen < PLANES_LOCAL_WINDOW; i += p->stride, seen++) {
         if (!is_on_patch(s, p, i)) continue;
         on++;
         owned += s->owner[i] >= 0 && s->planes[s->owner[i]].noise <= EXPLAINED_NOISE * p->noise;
-        failed += (double)s->failed_noise[2 * i + 1] <= FAILED_NOISE * p->noise;
+        failed += s->failures[i] >= FAILURES;
     }
     return 2 * owned > on || 2 * failed > on;
-}
-
-/* two: the least two, ascending */
-static void note_noise(float two[2], float noise) {
-    two[1] = noise < two[0] ? two[0] : noise < two[1] ? noise : two[1];
-    two[0] = noise < two[0] ? noise : two[0];
 }
 
 static void note_failure(planes_local *s, const planes_patch *p) {
     uint32_t seen = 0;
     for (uint32_t i = p->first; i < p->first + p->window && seen < PLANES_LOCAL_WINDOW; i += p->stride, seen++) {
-        if (is_on_patch(s, p, i)) note_noise(&s->failed_noise[2 * i], (float)p->noise);
+        if (is_on_patch(s, p, i) && s->failures[i] < FAILURES) s->failures[i]++;
     }
 }
 
@@ -222,7 +215,7 @@ static mote_status try_patches(planes_local *s, patches_pass pass) {
     const growths_in_vain none = none_in_vain(s, pass.centred);
     growths_in_vain vain = none;
     patches_ahead ahead = {0, 0, s->worker_count};
-    for (uint64_t i = 0; i < 2 * (uint64_t)s->sample->count; i++) s->failed_noise[i] = INFINITY;
+    memset(s->failures, 0, s->sample->count);
     for (uint64_t i = 0; i < s->patch_count && s->plane_count < PLANES_LOCAL_MAX; i++) {
         if (vain.count >= vain.max_count || vain.work >= vain.max_work) break;
         planes_patch *patch = &s->patches[i];
@@ -318,13 +311,13 @@ static void refuse_plane(const planes_local *s, const planes_local_plane *plane,
 
 /* Keeps planes of enough points (max_noise infinite), and of a noise up to max_noise; the most points first. What the
    others own is nobody's. */
-static void keep_planes(planes_local *s, double max_noise, bool keep_held) {
+static void keep_planes(planes_local *s, double max_noise) {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < s->plane_count; i++) {
         planes_local_plane *plane = &s->planes[i];
         plane->number = (int32_t)i;
         s->renumber[i] = -1;
-        if (plane->count >= s->params.min_points && plane->noise <= max_noise && (keep_held || !plane->held)) {
+        if (plane->count >= s->params.min_points && plane->noise <= max_noise) {
             s->planes[kept++] = *plane;
         } else {
             refuse_plane(s, plane, max_noise);
@@ -339,8 +332,8 @@ static void keep_planes(planes_local *s, double max_noise, bool keep_held) {
 }
 
 static void keep_alike(planes_local *s, double ratio) {
-    keep_planes(s, INFINITY, true);
-    keep_planes(s, ratio * middle_noise(s), true);
+    keep_planes(s, INFINITY);
+    keep_planes(s, ratio * middle_noise(s));
 }
 
 static planes_patch patch_of(const planes_local_plane *plane) {
@@ -408,6 +401,43 @@ static double owned_share(const planes_local *s, bool held) {
     return points / s->sample->count;
 }
 
+/* Who owns what, to come back to. */
+typedef struct owners_kept {
+    int32_t *owner;
+    float *likelihood;
+    planes_local_plane *planes;
+    uint32_t plane_count;
+} owners_kept;
+
+static void copy_owners(const planes_local *s, const owners_kept *from, const owners_kept *to) {
+    memcpy(to->owner, from->owner, s->sample->count * sizeof *to->owner);
+    memcpy(to->likelihood, from->likelihood, s->sample->count * sizeof *to->likelihood);
+    memcpy(to->planes, from->planes, from->plane_count * sizeof *to->planes);
+}
+
+/* Tries patches at the noise that they have. If what they become has not much of the cloud, all is as it was. */
+static mote_status hold_patches(planes_local *s) {
+    const uint64_t points = s->sample->count;
+    const owners_kept now = {s->owner, s->likelihood, s->planes, s->plane_count};
+    const owners_kept before = {mote_alloc(s->ctx, points * sizeof *now.owner, "planes search"),
+                                mote_alloc(s->ctx, points * sizeof *now.likelihood, "planes search"),
+                                mote_alloc(s->ctx, (now.plane_count + 1) * sizeof *now.planes, "planes search"),
+                                now.plane_count};
+    mote_status status = mote_context_status(s->ctx);
+    if (status == MOTE_OK) {
+        copy_owners(s, &now, &before);
+        status = try_patches(s, (patches_pass){0, true, true, 0.3, 0.35});
+        if (owned_share(s, true) < MIN_HELD) {
+            copy_owners(s, &before, &now);
+            s->plane_count = before.plane_count;
+        }
+    }
+    mote_free(s->ctx, before.owner);
+    mote_free(s->ctx, before.likelihood);
+    mote_free(s->ctx, before.planes);
+    return status;
+}
+
 /* The passes while the noise is not known. Bodies hide planes that grow freely, once they are split: they come first,
    and where there are any, parts of their planes would grow centred. */
 static mote_status find_noise(planes_local *s) {
@@ -415,10 +445,7 @@ static mote_status find_noise(planes_local *s) {
     MOTE_TRY(try_patches(s, (patches_pass){0, false, false, 0, 0.3}));
     MOTE_TRY(planes_split_bodies(s, &split));
     if (split) grow_planes_again(s, 0);
-    if (s->params.centred && owned_share(s, false) < MAX_OWNED) {
-        MOTE_TRY(try_patches(s, (patches_pass){0, true, true, 0.3, 0.35}));
-        if (owned_share(s, true) < MIN_HELD) keep_planes(s, INFINITY, false);
-    }
+    if (s->params.centred && owned_share(s, false) < MAX_OWNED) MOTE_TRY(hold_patches(s));
     return s->params.centred && !split && have_one_noise(s) ? try_patches(s, (patches_pass){0, true, false, 0.35, 0.4})
                                                             : MOTE_OK;
 }
@@ -438,6 +465,6 @@ mote_status planes_select(planes_local *s) {
         keep_alike(s, PLANES_ALIKE);
         grow_planes_again(s, max_noise);
     }
-    keep_planes(s, INFINITY, true);
+    keep_planes(s, INFINITY);
     return MOTE_OK;
 }
