@@ -101,7 +101,7 @@ typedef struct planes_local_plane {
     int32_t number; /* before planes were dropped and sorted */
     bool turned;    /* see planes_patch */
     bool centred;   /* see planes_growth */
-    bool held;
+    bool held;      /* see planes_growth */
 } planes_local_plane;
 
 /* Boxes by axis, with memory for a multiple of PLANES_LOCAL_LANES. */
@@ -148,7 +148,6 @@ typedef struct planes_local {
     uint64_t patch_count;
     planes_local_plane *planes; /* [PLANES_LOCAL_MAX] */
     uint32_t plane_count;
-    bool held;                    /* there are planes that are held */
     int32_t *owner;               /* [sample] a plane; -1: none */
     float *likelihood;            /* [sample] by the owner, nats */
     uint8_t *failures;            /* [sample] patches with this point that came to nothing */
