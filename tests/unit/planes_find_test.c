@@ -320,7 +320,7 @@ static void normals_tell_planes_apart(void **state) {
 
 static void threads_do_not_matter(void **state) {
     (void)state;
-    for (int kind = 0; kind < 3; kind++) {
+    for (int kind = 0; kind < (int)test_extent(2, 3); kind++) {
         planes_answer first = {NULL, NULL};
         for (int threads = 1; threads <= 7; threads += threads == 1 ? 1 : 5) {
             mote_context *ctx = test_context(threads);
