@@ -146,7 +146,7 @@ static uint32_t surface_at(const double *cumulative, uint32_t count, double plac
     return low;
 }
 
-/* Is a point not seen? By strips along y, or by the distance to the scanner; rays are one scanner's already. */
+/* Whether a point is not seen, by chance: outside the strips that overlap, or far from the scanner. A ray is seen. */
 static bool is_skipped(builder *b, const planes_scene_params *p, const double at[3], const double low[3],
                        const double high[3], double size) {
     if (b->strips) return fmod(3 * (at[0] - low[0]) / (high[0] - low[0]) + 3, 1) > 0.33 && draw(b) > 0.33;
@@ -244,11 +244,7 @@ void planes_scene_make(mote_context *ctx, const planes_scene_params *params, dou
     if (params->kind == PLANES_SCENE_TILE && scene->support > SUPPORT) scene->support = SUPPORT;
     scene->labels = planes_scene_array(params->points, sizeof *scene->labels);
     if (params->kind == PLANES_SCENE_NOTHING) b->seed = params->seed;
-    if (params->kind < PLANES_SCENE_KINDS) {
-        planes_scene_build(b, params->kind);
-    } else {
-        planes_scene_build_unseen(b, params->kind);
-    }
+    planes_scene_build(b, params->kind);
     fill(b, params, at, scene->labels);
     planes_scene_axes(b, u, v, n);
     const double axes[3][3] = {{u[0], u[1], u[2]}, {v[0], v[1], v[2]}, {n[0], n[1], n[2]}};

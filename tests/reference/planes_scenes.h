@@ -25,7 +25,7 @@ typedef enum planes_scene_kind {
     PLANES_SCENE_FACADE,
     PLANES_SCENE_NOTHING,
     PLANES_SCENE_TILE,
-    PLANES_SCENE_KINDS, /* those that the search was made with; others nobody tuned anything to */
+    PLANES_SCENE_KINDS, /* those that the search was made with; the others came after it */
     PLANES_SCENE_SHELVES = PLANES_SCENE_KINDS,
     PLANES_SCENE_CORRIDOR,
     PLANES_SCENE_SOLIDS,

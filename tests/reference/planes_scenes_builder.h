@@ -33,7 +33,7 @@ typedef struct builder {
     double scanner[3];
     bool rays;      /* points are where rays from the scanner end, on a grid of directions */
     uint32_t rings; /* if not 0, directions of so many heights, as of a turning scanner */
-    bool strips;    /* every second strip of a third of the scene is seen three times as densely */
+    bool strips;    /* of every third along x, the first third is seen three times as densely */
 } builder;
 
 static inline double draw(builder *b) { return test_random(b->seed * 2 + 1, b->draws++); }
@@ -48,6 +48,7 @@ static inline double hill(double x, double y) {
 void planes_scene_axes(builder *b, double u[3], double v[3], double n[3]);
 /* The surfaces of a kind, and where its scanner stands. */
 void planes_scene_build(builder *b, planes_scene_kind kind);
+/* The same of the kinds from PLANES_SCENE_KINDS on. */
 void planes_scene_build_unseen(builder *b, planes_scene_kind kind);
 const char *planes_scene_name_unseen(planes_scene_kind kind);
 

@@ -317,4 +317,10 @@ const char *planes_scene_name(planes_scene_kind kind) {
     return kind < PLANES_SCENE_KINDS ? kinds[kind].name : planes_scene_name_unseen(kind);
 }
 
-void planes_scene_build(builder *b, planes_scene_kind kind) { kinds[kind].make(b); }
+void planes_scene_build(builder *b, planes_scene_kind kind) {
+    if (kind < PLANES_SCENE_KINDS) {
+        kinds[kind].make(b);
+    } else {
+        planes_scene_build_unseen(b, kind);
+    }
+}

@@ -26,7 +26,7 @@ static double flat_distance(const surface *s, const double from[3], const double
     return t;
 }
 
-/* A sphere, or the side of a cylinder that stands. */
+/* A sphere, a blob as one, or the side of a cylinder that stands. */
 static double round_distance(const surface *s, const double from[3], const double ray[3]) {
     double to[3], along[3];
     for (int k = 0; k < 3; k++) to[k] = from[k] - s->corner[k], along[k] = ray[k];

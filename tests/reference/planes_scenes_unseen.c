@@ -1,4 +1,4 @@
-/* Kinds of scenes that the search for planes was not made with: what it finds in them is what others may expect. */
+/* Kinds of scenes that came after the search for planes: what it finds in them is what others may expect. */
 #include <math.h>
 
 #include "reference/planes_scenes_builder.h"
@@ -148,7 +148,7 @@ static void make_stack(builder *b) {
     b->scanner[0] = 7, b->scanner[1] = -8, b->scanner[2] = 6;
 }
 
-/* A cylinder that lies is one that stands, beside it: a shaft, with a floor and two landings of half its width. */
+/* A shaft: a cylinder that stands, with a floor and two landings of half its width. */
 static void make_tunnel(builder *b) {
     const double radius = draw_between(b, 2, 3);
     surface *shaft = planes_scene_add_ball(b, CYLINDER, 0, 0, 0, radius);

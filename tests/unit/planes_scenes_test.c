@@ -47,6 +47,12 @@ static const struct {
     {2, 2},  /* tile */
 };
 
+static planes_scene_score try_scene(uint64_t kind, uint64_t seed, uint64_t points) {
+    const planes_scene_params p = planes_scenes_params(kind, seed, points);
+    double seconds = 0;
+    return planes_scenes_try(&p, 2, false, &seconds);
+}
+
 static void planes_of_scenes_are_found(void **state) {
     (void)state;
     for (uint64_t kind = 0; kind < PLANES_SCENE_KINDS; kind++) {
@@ -70,9 +76,7 @@ static void planes_of_scenes_are_found(void **state) {
 static void planes_of_bodies_are_turned_together(void **state) {
     (void)state;
     for (uint64_t seed = 5; seed <= 13; seed += 8) {
-        const planes_scene_params p = planes_scenes_params(PLANES_SCENE_STAIRS, seed, 40000);
-        double seconds = 0;
-        const planes_scene_score score = planes_scenes_try(&p, 2, false, &seconds);
+        const planes_scene_score score = try_scene(PLANES_SCENE_STAIRS, seed, 40000);
         assert_true(score.found >= 19);
         assert_true(score.angle_deg < 5.5);
     }
@@ -84,9 +88,7 @@ static void panes_are_told_from_their_wall(void **state) {
     (void)state;
     static const uint64_t seeds[] = {109, 157, 229, 237};
     for (uint64_t i = 0; i < test_extent(2, 4); i++) {
-        const planes_scene_params p = planes_scenes_params(PLANES_SCENE_FACADE, seeds[i], 40000);
-        double seconds = 0;
-        const planes_scene_score score = planes_scenes_try(&p, 2, false, &seconds);
+        const planes_scene_score score = try_scene(PLANES_SCENE_FACADE, seeds[i], 40000);
         assert_true(score.found + 1 >= score.planes);
         assert_true(score.false_planes + score.split <= (seeds[i] == 229 ? 4 : 0)); /* there one pane is in pieces */
         assert_true(score.angle_deg < 1.5);
@@ -169,9 +171,7 @@ static void planes_of_other_kinds_are_found(void **state) {
 static void faces_of_solids_are_found(void **state) {
     (void)state;
     if (test_extent(0, 1) == 0) return; /* the same steps as in other scenes */
-    const planes_scene_params p = planes_scenes_params(PLANES_SCENE_SOLIDS, 5, 40000);
-    double seconds = 0;
-    const planes_scene_score score = planes_scenes_try(&p, 2, false, &seconds);
+    const planes_scene_score score = try_scene(PLANES_SCENE_SOLIDS, 5, 40000);
     assert_int_equal(score.planes, 80);
     assert_true(score.found >= 56);
     assert_true(score.false_planes + score.split <= 2);
@@ -181,9 +181,7 @@ static void faces_of_solids_are_found(void **state) {
 static void strips_of_a_shaft_are_no_planes(void **state) {
     (void)state;
     if (test_extent(0, 1) == 0) return; /* the same steps as in other scenes */
-    const planes_scene_params p = planes_scenes_params(PLANES_SCENE_TUNNEL, 3, 40000);
-    double seconds = 0;
-    const planes_scene_score score = planes_scenes_try(&p, 2, false, &seconds);
+    const planes_scene_score score = try_scene(PLANES_SCENE_TUNNEL, 3, 40000);
     assert_int_equal(score.found, 3);
     assert_int_equal(score.false_planes + score.split, 0);
 }

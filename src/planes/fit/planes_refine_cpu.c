@@ -226,16 +226,16 @@ static bool find_better_row(const near_points *near, uint32_t voters, const floa
                             const planes_level *level, uint32_t *max, uint32_t *best) {
     row_counters counters;
     const uint32_t rows = 2 * (uint32_t)level->bins - 1;
-    uint32_t most = 0, row = 0;
+    uint32_t most_points = 0, row = 0;
     memset(&counters, 0, sizeof counters);
     count_rows(near, voters, direction, (float)level->bins, &counters);
     for (uint32_t r = 0; r < rows; r++) {
-        const uint32_t both = points_of_rows(&counters, r);
-        most = both > most ? both : most;
+        const uint32_t points = points_of_rows(&counters, r);
+        most_points = points > most_points ? points : most_points;
     }
-    if (most <= *max) return false;
-    while (points_of_rows(&counters, row) != most) row++;
-    *max = most;
+    if (most_points <= *max) return false;
+    while (points_of_rows(&counters, row) != most_points) row++;
+    *max = most_points;
     *best = row;
     return true;
 }

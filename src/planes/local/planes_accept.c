@@ -134,9 +134,8 @@ static bool stands(const planes_local *s, planes_growth *g, const growth_limits 
     if (goes_on && !is_flat_inside(g)) return growth_refuse(g, MOTE_PLANES_STRUCTURE, g->going_on, max_going_on);
     const double curvature = CURVED + CURVED_BY_CHANCE / g->count;
     if (g->curvature > curvature) return growth_refuse(g, MOTE_PLANES_STRUCTURE, g->curvature, curvature);
-    const double structure = max_structure(g, limits);
-    if ((goes_on ? g->inner_structure : g->structure) > structure)
-        return growth_refuse(g, MOTE_PLANES_STRUCTURE, g->structure, structure);
+    const double structure = goes_on ? g->inner_structure : g->structure, most = max_structure(g, limits);
+    if (structure > most) return growth_refuse(g, MOTE_PLANES_STRUCTURE, structure, most);
     if (g->bending <= MAX_BENDING || g->curvature * g->count <= SEEMS_CURVED) return true;
     return growth_refuse(g, MOTE_PLANES_STRUCTURE, g->bending, MAX_BENDING);
 }

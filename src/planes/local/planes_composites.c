@@ -107,10 +107,10 @@ static void turn(const double n[3], const double u[3], const double v[3], double
     for (int k = 0; k < 3; k++) to[k] /= sqrt(length);
 }
 
-/* What each direction says: a bound of it, until the best one is asked for. */
+/* The score of each direction: an upper bound of it, until the best direction is asked for. */
 typedef struct direction_scores {
-    double nats[DIRECTIONS]; /* of the body, that the direction says more, at most */
-    bool known[DIRECTIONS];  /* it says just that */
+    double nats[DIRECTIONS]; /* of the whole body */
+    bool known[DIRECTIONS];  /* the score was measured, and is no bound */
 } direction_scores;
 
 static void bound_directions(const planes_local *s, const composite_body *body, direction_scores *scores) {
@@ -132,8 +132,8 @@ static bool is_far(const double n[3], double (*from)[3], uint32_t count) {
     return true;
 }
 
-/* The direction that may say most, of those that are far from those before and may say more than least; DIRECTIONS:
-   there is none. */
+/* The direction with the highest score or bound above least, of those that are far from the directions before;
+   DIRECTIONS: there is none. */
 static uint32_t most_promising(const direction_scores *scores, double (*before)[3], uint32_t count, double least) {
     double most = least;
     uint32_t best = DIRECTIONS;
@@ -148,7 +148,7 @@ static uint32_t most_promising(const direction_scores *scores, double (*before)[
     return best;
 }
 
-/* The best direction that is far from those before; false: none says more than least. Few have to be measured, for
+/* The best direction that is far from those before; false: none scores more than least. Few have to be measured, for
    bounds are tight. */
 static bool next_direction(const composite_body *body, direction_scores *scores, double (*before)[3], uint32_t count,
                            double least, double best[3]) {
