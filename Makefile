@@ -14,6 +14,7 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 POINTS ?= 5M
 PORT ?=
 MOTE := build/release/mote
+DEMO_MOTE := build/native/mote
 VIEWER_INPUTS := $(wildcard viewer/package.json viewer/package-lock.json viewer/*.mjs viewer/*.js viewer/*.html \
                             viewer/src/* viewer/src/*/* viewer/src/*/*/* viewer/wasm/* src/io/laz/*)
 
@@ -38,36 +39,37 @@ else
 	@echo "viewer: there is no viewer/package.json here" && exit 1
 endif
 
-demo: deps
-	$(MAKE) all viewer
+# For the GPU of this machine, or for none: making the kernels for every GPU, as make all does, takes minutes.
+demo: deps viewer
+	cmake --preset native
+	cmake --build build/native --target mote_command -j $(JOBS)
 	mkdir -p demo
 ifdef IN
-	$(MOTE) lod $(IN) -o demo/demo.mote
+	$(DEMO_MOTE) lod $(IN) -o demo/demo.mote
 else
-	test -s demo/city-$(POINTS).las || $(MOTE) gen city -o demo/city-$(POINTS).las -n $(POINTS)
-	$(MOTE) lod demo/city-$(POINTS).las -o demo/demo.mote
+	test -s demo/city-$(POINTS).las || $(DEMO_MOTE) gen city -o demo/city-$(POINTS).las -n $(POINTS)
+	$(DEMO_MOTE) lod demo/city-$(POINTS).las -o demo/demo.mote
 endif
 ifndef NO_VIEW
-	$(MOTE) view demo/demo.mote $(if $(PORT),--port $(PORT))
+	$(DEMO_MOTE) view demo/demo.mote $(if $(PORT),--port $(PORT))
 endif
 
-# Fewer cases of the same kinds (MOTE_TEST_FEW), and 2 of the 3 numbers of threads: make check runs all. Some tests wait
-# more than they work: one more runs beside as many as there are cores.
+# Fewer cases of the same kinds (MOTE_TEST_FEW): make check runs all. Some tests wait more than they work: one more runs
+# beside as many as there are cores.
 test:
 	cmake --preset test $(CMAKE_FLAGS)
 	cmake --build build/test -j $(JOBS)
-	MOTE_TEST_FEW=1 MOTE_GOLDEN_THREADS="7 1" ctest --test-dir build/test --output-on-failure --no-tests=error \
-	    -j $$(($(JOBS) + 1))
+	MOTE_TEST_FEW=1 tests/run.py build/test --output-on-failure --no-tests=error -j $$(($(JOBS) + 1))
 
-# Everything is a test of ctest, so the last lines are its summary; a test that cannot run here says why and is
-# listed as skipped. Labels: ctest --test-dir build/ci -L cli (golden, check). The kernels on the emulated GPU run once,
-# under the sanitizers.
+# Everything is a test of ctest, so the last line is its summary; a test that cannot run here says why and is listed as
+# skipped. Labels: ctest --test-dir build/ci -L cli (golden, check). The corpora of the fuzzers and the kernels on the
+# emulated GPU run once, under the sanitizers (check_sanitizers).
 check: deps
 	cmake --preset ci -DMOTE_CHECKS=ON $(CMAKE_FLAGS)
 	cmake --build build/ci -j $(JOBS)
 	cmake --preset asan-ubsan $(CMAKE_FLAGS)
 	cmake --build build/asan-ubsan -j $(JOBS)
-	ctest --test-dir build/ci --output-on-failure -LE emulated -j $(JOBS)
+	tests/run.py build/ci --with build/asan-ubsan --output-on-failure -LE corpus -j $(JOBS)
 
 bench: all
 	$(MOTE) bench order

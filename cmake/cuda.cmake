@@ -1,5 +1,7 @@
 # The CUDA part: compiled wherever nvcc is, the runtime linked statically so that the binary starts without a driver.
-if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+if(MOTE_CUDA STREQUAL NATIVE AND CMAKE_VERSION VERSION_GREATER_EQUAL 3.24)
+  set(CMAKE_CUDA_ARCHITECTURES native)
+elseif(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
   # Every GPU from compute capability 7.5 on (the driver compiles for it), and code as it is tuned for data centres.
   set(CMAKE_CUDA_ARCHITECTURES 75-virtual 90-real)
 endif()

@@ -1,10 +1,14 @@
 # Each optional dependency: AUTO takes it where it is found, ON insists, OFF leaves it out. The build says what it found.
 set(MOTE_LIBRARY_DEPENDENCIES "")
 set(MOTE_LIBRARY_NAMES "")
-set(MOTE_LIBRARY_DEFINITIONS "")
 set(MOTE_CLI_DEPENDENCIES "")
 set(MOTE_CLI_NAMES "")
-set(MOTE_CLI_DEFINITIONS "")
+
+# mote_have.h says 1 or 0 for each. It is a header, so that a source that asks one of them is compiled again when the
+# answer changes, and no other is; -Wundef tells of a source that asks without it.
+foreach(name JANSSON BROTLI PNG TURBOJPEG CIVETWEB)
+  set(MOTE_HAVE_${name} 0)
+endforeach()
 
 # mote_dependency(NAME what-for LIBRARY|CLI header library…)
 function(mote_dependency name purpose scope header)
@@ -35,7 +39,7 @@ function(mote_dependency name purpose scope header)
   message(STATUS "mote: ${name} found: ${purpose}")
   set(MOTE_${scope}_DEPENDENCIES ${MOTE_${scope}_DEPENDENCIES} ${libraries} PARENT_SCOPE)
   set(MOTE_${scope}_NAMES ${MOTE_${scope}_NAMES} ${ARGN} PARENT_SCOPE)
-  set(MOTE_${scope}_DEFINITIONS ${MOTE_${scope}_DEFINITIONS} MOTE_HAVE_${name}=1 PARENT_SCOPE)
+  set(MOTE_HAVE_${name} 1 PARENT_SCOPE)
 endfunction()
 
 mote_dependency(JANSSON "Potree folders and glTF" LIBRARY jansson.h jansson)
@@ -43,15 +47,19 @@ mote_dependency(BROTLI "brotli encoding" LIBRARY brotli/encode.h brotlienc brotl
 mote_dependency(PNG "pictures and textures as PNG" LIBRARY png.h png)
 mote_dependency(TURBOJPEG "live pictures and textures as JPEG" LIBRARY turbojpeg.h turbojpeg)
 mote_dependency(CIVETWEB "mote view" CLI civetweb.h civetweb)
-# The command uses these of the library's, too.
-foreach(name JANSSON BROTLI PNG TURBOJPEG)
-  if("MOTE_HAVE_${name}=1" IN_LIST MOTE_LIBRARY_DEFINITIONS)
-    list(APPEND MOTE_CLI_DEFINITIONS MOTE_HAVE_${name}=1)
-  endif()
+set(have_lines "/* Made by CMake: the optional libraries of this build. */\n")
+foreach(name JANSSON BROTLI PNG TURBOJPEG CIVETWEB)
+  string(APPEND have_lines "#define MOTE_HAVE_${name} ${MOTE_HAVE_${name}}\n")
 endforeach()
+set(MOTE_HAVE_DIR ${CMAKE_CURRENT_BINARY_DIR}/have)
+file(CONFIGURE OUTPUT ${MOTE_HAVE_DIR}/mote_have.h CONTENT "${have_lines}" @ONLY)
 
+# NATIVE is what a first look needs: the compiler of kernels takes ten times as long as all the rest, so a machine without
+# a GPU makes none, and one with a GPU makes those for that GPU alone (cuda.cmake).
 set(MOTE_CUDA_FOUND FALSE)
-if(NOT MOTE_CUDA STREQUAL OFF)
+if(MOTE_CUDA STREQUAL NATIVE AND NOT EXISTS /dev/nvidiactl AND NOT EXISTS /dev/dxg) # dxg: the GPU of Windows below Linux
+  message(STATUS "mote: no GPU is here: CPU only")
+elseif(NOT MOTE_CUDA STREQUAL OFF)
   include(CheckLanguage)
   check_language(CUDA)
   if(CMAKE_CUDA_COMPILER)

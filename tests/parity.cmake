@@ -46,6 +46,9 @@ set(CMAKE_CXX_STANDARD 17)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
+if(NOT MOTE_EMULATOR)
+  return()
+endif()
 
 # The library with the emulated GPU, as objects: tests look inside.
 file(GLOB emulator_sources CONFIGURE_DEPENDS emulator/*.cpp)
@@ -70,10 +73,14 @@ target_include_directories(mote_emulated PUBLIC ${CMAKE_CURRENT_SOURCE_DIR} ${PR
 target_compile_definitions(mote_emulated PRIVATE MOTE_HAS_CUDA)
 target_include_directories(mote_emulated BEFORE PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/emulator/include) # <cuda_runtime.h>
 target_link_libraries(mote_emulated PUBLIC OpenMP::OpenMP_C)
+target_link_options(mote_emulated PUBLIC -Wl,-T,${CMAKE_CURRENT_SOURCE_DIR}/emulator/shared.ld)
+if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
+  target_compile_options(mote_emulated PUBLIC "$<$<COMPILE_LANGUAGE:CXX>:-Wno-pass-failed>") # slower, not wrong
+endif()
 target_compile_options(mote_emulated PUBLIC "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wshadow;-Wno-unknown-pragmas;-ffp-contract=off>")
 if(MOTE_SANITIZE MATCHES "address" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # __shared__ variables stand in a section of their own, where only this puts red zones between them.
-  target_compile_options(mote_emulated PUBLIC "$<$<COMPILE_LANGUAGE:CXX>:-fsanitize-sections=cuda_shared>")
+  target_compile_options(mote_emulated PUBLIC "$<$<COMPILE_LANGUAGE:CXX>:-fsanitize-sections=cuda.shared>")
 endif()
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   target_compile_options(mote_emulated PUBLIC "$<$<COMPILE_LANGUAGE:CXX>:-march=x86-64-v3>")
@@ -95,10 +102,7 @@ foreach(source ${emulator_tests})
   mote_parity_case(${name} ${name} "parity;emulated")
 endforeach()
 
-# The command with the emulated GPU. Sanitizers watch its kernels in the tests above, and its command line without them.
-if(MOTE_SANITIZE)
-  return()
-endif()
+# The command with the emulated GPU.
 add_executable(mote_command_emulated $<TARGET_OBJECTS:mote_command_objects>)
 target_link_libraries(mote_command_emulated PRIVATE mote_emulated mote_objects ${MOTE_CLI_DEPENDENCIES})
 add_test(NAME cli_emulated COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/cli/run.sh $<TARGET_FILE:mote_command_emulated>

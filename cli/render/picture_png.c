@@ -1,7 +1,9 @@
 /* PNG by libpng, row after row into an output. */
 #include "render/picture_png.h"
 
-#ifdef MOTE_HAVE_PNG
+#include <mote_have.h>
+
+#if MOTE_HAVE_PNG
 #include <png.h>
 #include <setjmp.h>
 #include <stdlib.h>

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <mote_have.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -246,7 +247,7 @@ static int serve(session *s, const view_options *o, const char *viewer_dir, cons
 static int find_and_serve(session *s, const view_options *o, const arguments *inputs) {
     char viewer_dir[PATH_MAX];
     const size_t count = (size_t)inputs->count;
-#ifndef MOTE_HAVE_CIVETWEB
+#if !MOTE_HAVE_CIVETWEB
     if (o->export == NULL) return session_error(s, EXIT_FAILED, "mote view was built without civetweb");
 #endif
     if (!find_viewer(viewer_dir, sizeof viewer_dir)) {

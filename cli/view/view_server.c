@@ -1,9 +1,10 @@
 #define _GNU_SOURCE /* realpath, mkdtemp, O_CLOEXEC, st_mtim */
 #include "view/view_server.h"
 
+#include <mote_have.h>
 #include <stdio.h>
 
-#ifndef MOTE_HAVE_CIVETWEB
+#if !MOTE_HAVE_CIVETWEB
 
 view_server *view_server_start(const view_server_options *options, char *error, size_t size) {
     (void)options;

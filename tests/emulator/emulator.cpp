@@ -322,17 +322,13 @@ static void order_from_environment(void) {
 
 emulator_work emulator_work_done(void) { return work_done; }
 
-/* Where the linker has put all __shared__ variables; absent when there are none. */
-extern "C" uint8_t __start_cuda_shared[] __attribute__((weak));
-extern "C" uint8_t __stop_cuda_shared[] __attribute__((weak));
+/* Where the linker has put all __shared__ variables (shared.ld). */
+extern "C" uint64_t cuda_shared_begin[], cuda_shared_end[];
 
-/* What a block finds in its shared memory is not what it hopes for. The loop must not become a call of memset, for
-   the address sanitizer looks into that, and there are its red zones between the variables. */
-__attribute__((no_sanitize("address", "undefined"), optimize("no-tree-loop-distribute-patterns"))) static void
-spoil_shared(void) {
-    uint8_t *at = __start_cuda_shared;
-    for (; at + 8 <= __stop_cuda_shared; at += 8) *(uint64_t __attribute__((may_alias, aligned(1))) *)at = POISON;
-    for (; at < __stop_cuda_shared; at++) *at = (uint8_t)POISON;
+/* What a block finds in its shared memory is not what it hopes for. The loop is volatile, for it must not become a call
+   of memset: the address sanitizer looks into that, and there are its red zones between the variables. */
+__attribute__((no_sanitize("address", "undefined"))) static void spoil_shared(void) {
+    for (volatile uint64_t *at = cuda_shared_begin; at < cuda_shared_end; at++) *at = POISON;
 }
 
 static void run_block(uint64_t index, uint64_t block) {

@@ -253,7 +253,7 @@ static __global__ void other_intrinsic_kernel(int) {
 static __global__ void not_in_mask_kernel(int) { __syncwarp(0xFFFFu); }
 static __global__ void nothing_kernel(int) {}
 static __global__ void pointer_kernel(int *at) { *at = 1; }
-#if defined(__SANITIZE_ADDRESS__)
+#ifdef MOTE_SANITIZED_ADDRESS
 static __global__ void shared_kernel(int places, int *sum) {
     __shared__ int values[32];
     int *volatile first = values; /* else its bounds are known, which the other sanitizer sees to */
@@ -319,7 +319,7 @@ static void test_notices_memory(void **state) {
         take<int>(gpu, 1);
         mote_context_destroy(gpu->ctx);
     });
-#if defined(__SANITIZE_ADDRESS__)
+#ifdef MOTE_SANITIZED_ADDRESS
     assert_noticed("buffer-overflow",
                    [](mote_device *gpu) { CUDA_LAUNCH(gpu, shared_kernel, 1, 32, 1, take<int>(gpu, 1)); });
 #endif

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#if defined(__SANITIZE_ADDRESS__)
+#ifdef MOTE_SANITIZED_ADDRESS
 #include <sanitizer/common_interface_defs.h>
 #define STACK_BYTES (512u << 10) /* red zones make frames larger */
 #else
@@ -46,7 +46,7 @@ fiber *fiber_of_thread(void) { return &thread_fiber; }
 static void before_switch(fiber *from, fiber *to) {
     came_from = from;
     gone_to = to;
-#if defined(__SANITIZE_ADDRESS__)
+#ifdef MOTE_SANITIZED_ADDRESS
     if (from == &thread_fiber) __sanitizer_start_switch_fiber(&of_thread.fake, of_fibers.bottom, of_fibers.bytes);
     if (to == &thread_fiber) __sanitizer_start_switch_fiber(&of_fibers.fake, of_thread.bottom, of_thread.bytes);
 #endif
@@ -54,7 +54,7 @@ static void before_switch(fiber *from, fiber *to) {
 
 static void after_switch(const fiber *self) {
     (void)self;
-#if defined(__SANITIZE_ADDRESS__)
+#ifdef MOTE_SANITIZED_ADDRESS
     if (came_from == &thread_fiber) {
         const void *bottom;
         __sanitizer_finish_switch_fiber(of_fibers.fake, &bottom, &of_thread.bytes);

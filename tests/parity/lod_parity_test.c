@@ -1,4 +1,5 @@
 /* Octrees by the CPU and by the GPU: every node, every point of every node, every colour, every byte of the files. */
+#include <mote_have.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -201,7 +202,7 @@ static void clouds_of_the_device_are_the_same(void **state) {
 
 /* ---- files */
 
-#if defined(MOTE_HAVE_JANSSON)
+#if MOTE_HAVE_JANSSON
 static void write_folder(mote_context *ctx, const mote_lod *lod, const char *path, const char *what) {
     mote_potree_params params = mote_potree_defaults();
     params.name = "parity";
@@ -257,7 +258,7 @@ int main(void) {
         PARITY_TEST(any_count_is_the_same),
         PARITY_TEST(fine_codes_are_the_same),
         PARITY_TEST(clouds_of_the_device_are_the_same),
-#if defined(MOTE_HAVE_JANSSON)
+#if MOTE_HAVE_JANSSON
         PARITY_TEST(folders_are_the_same),
 #endif
     };

@@ -1,5 +1,6 @@
 /* Octrees of points whose records of 16 bytes are sorted with their keys: on the GPU every later step reads the sorted
    copy. Nodes, points, colours and octree.bin are the CPU's, and the input stays as it is. */
+#include <mote_have.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +55,7 @@ static void list_columns(const void *bytes, mote_column columns[COLUMNS]) {
 /* ---- one octree */
 
 static void compare_records(const parity_pair *on, const mote_lod *a, mote_lod *b, const char *what) {
-#if defined(MOTE_HAVE_JANSSON)
+#if MOTE_HAVE_JANSSON
     char path[600];
     mote_potree_params params = mote_potree_defaults();
     const void *records = NULL;

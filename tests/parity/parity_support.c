@@ -18,7 +18,7 @@ static bool is_emulated(void) {
 }
 
 static bool is_watched(void) {
-#if defined(__SANITIZE_ADDRESS__)
+#ifdef MOTE_SANITIZED_ADDRESS
     return true;
 #else
     return getenv("MOTE_PARITY_SMALL") != NULL;

@@ -1,5 +1,6 @@
 /* Potree folders of octrees of the CPU and of the GPU, byte for byte; and the records that stay on the GPU. */
 #include <math.h>
+#include <mote_have.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -10,7 +11,7 @@
 #include "reference/lod_reference.h"
 #include "support/las_files.h"
 
-#ifdef MOTE_HAVE_JANSSON
+#if MOTE_HAVE_JANSSON
 
 /* ---- writing and comparing */
 
@@ -484,7 +485,7 @@ static void says_what_it_cannot(void **state) {
 #endif
 
 int main(void) {
-#ifdef MOTE_HAVE_JANSSON
+#if MOTE_HAVE_JANSSON
     const struct CMUnitTest tests[] = {
         PARITY_TEST(every_type_is_the_same),
         PARITY_TEST(every_position_is_the_same),

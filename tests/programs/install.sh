@@ -139,13 +139,8 @@ if cmake -S refused_version -B refused_version/build -DCMAKE_PREFIX_PATH="$prefi
     fail "version $version passed for 1"
 fi
 
-if [[ ${MOTE_TEST_FEW:-} ]]; then # what follows builds the library once more
-    echo "README's example runs in $runs programs, without add_subdirectory"
-    exit 0
-fi
-
 # A part of a project with targets, functions and options of its own, which must stay as they are; the library is used
-# beside the folder that adds it, too. Without optimization, for the time that it takes.
+# beside the folder that adds it, too. The objects are those of the build, which they must equal.
 project part C scan.c 'enable_testing()
 set(CMAKE_C_STANDARD 11)
 add_library(shared STATIC own.c)
@@ -165,9 +160,9 @@ mkdir part/parts
 ln -s "$sources" part/parts/mote
 echo 'add_subdirectory(mote)' >part/parts/CMakeLists.txt
 echo 'int cuda_select(void); int cuda_select(void) { return 1; }' >part/own.c
-launcher=()
-! command -v ccache >/dev/null || launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache)
-configure part -DCMAKE_BUILD_TYPE=Debug -DMOTE_CUDA=OFF "${launcher[@]}"
+type=$(sed -n 's/^CMAKE_BUILD_TYPE:[A-Z]*=//p' "$build/CMakeCache.txt")
+configure part -DCMAKE_BUILD_TYPE="$type" -DMOTE_CUDA=OFF \
+    -DCMAKE_C_COMPILER_LAUNCHER="$sources/tests/programs/reuse_object.py;$build/compile_commands.json"
 make_project part
 [[ $(ctest --test-dir part/build -N | grep -c 'Test *#') == 0 ]] || fail "mote adds tests to its parent"
 cmake --install part/build --prefix "$scratch/nothing" >install.log || { cat install.log; fail "install of the parent"; }

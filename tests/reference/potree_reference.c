@@ -1,6 +1,8 @@
 #include "reference/potree_reference.h"
 
-#ifdef MOTE_HAVE_JANSSON
+#include <mote_have.h>
+
+#if MOTE_HAVE_JANSSON
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,9 @@
 
 #include "mote/lod.h"
 
-#ifdef MOTE_HAVE_JANSSON
+#include <mote_have.h>
+
+#if MOTE_HAVE_JANSSON
 #include <jansson.h>
 
 typedef struct potree_reference_file {

@@ -164,7 +164,7 @@ const char *test_path(const char *name) {
 }
 
 uint64_t test_extent(uint64_t few, uint64_t all) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef MOTE_SANITIZED
     (void)all;
     return few;
 #else

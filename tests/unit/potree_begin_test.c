@@ -3,6 +3,7 @@
 #define _GNU_SOURCE /* mkdtemp */
 #include <dirent.h>
 #include <linux/magic.h>
+#include <mote_have.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,7 @@
 
 #include "support/support.h"
 
-#ifdef MOTE_HAVE_JANSSON
+#if MOTE_HAVE_JANSSON
 
 #define POINTS      1800000u /* octree.bin is larger than what is written by calls */
 #define POINT_BYTES 40u

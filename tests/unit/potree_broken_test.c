@@ -1,4 +1,5 @@
 /* Potree folders that are broken: errors, and no memory for what they only claim. */
+#include <mote_have.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +7,7 @@
 #include "core/core.h"
 #include "unit/potree_broken_test.h"
 
-#ifdef MOTE_HAVE_JANSSON
+#if MOTE_HAVE_JANSSON
 
 static void small_points(const void *lod, uint32_t node, uint32_t *indices, uint16_t *colors) {
     (void)colors;

@@ -1,6 +1,7 @@
 /* Writing Potree folders where something goes wrong: errors, and nothing half-written. */
 #define _GNU_SOURCE /* mount, symlink */
 #include <dirent.h>
+#include <mote_have.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,7 @@
 
 #include "unit/potree_broken_test.h"
 
-#ifdef MOTE_HAVE_JANSSON
+#if MOTE_HAVE_JANSSON
 
 static bool same_set(const set_bytes *a, const set_bytes *b) {
     for (int f = 0; f < 3; f++) {

@@ -2,7 +2,9 @@
 #include "io/potree/potree.h"
 #include "support/copc_files.h" /* clouds as sets of points */
 
-#ifdef MOTE_HAVE_JANSSON
+#include <mote_have.h>
+
+#if MOTE_HAVE_JANSSON
 
 static const char *make_folder(mote_context *ctx, const char *name, mote_lod_scheme scheme) {
     const char *path = test_path(name);

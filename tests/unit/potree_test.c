@@ -1,5 +1,6 @@
 /* Potree folders: what the writer writes, seen by the naive reader and by mote's. */
 #include <math.h>
+#include <mote_have.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -10,7 +11,7 @@
 #include "reference/potree_reference.h"
 #include "unit/potree_test.h"
 
-#ifdef MOTE_HAVE_JANSSON
+#if MOTE_HAVE_JANSSON
 
 /* ---- clouds */
 

@@ -1,5 +1,6 @@
 /* Potree folders: how positions, flags and colours are stored, and what comes back of them. */
 #include <math.h>
+#include <mote_have.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +8,7 @@
 #include "reference/potree_reference.h"
 #include "unit/potree_test.h"
 
-#ifdef MOTE_HAVE_JANSSON
+#if MOTE_HAVE_JANSSON
 
 void keeps_positions_of_any_type(void **state) {
     (void)state;

@@ -1,12 +1,13 @@
 /* Scenes from files: what is read of glTF and OBJ, and with which words it is refused. */
 #include <math.h>
+#include <mote_have.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "photon/photon_texture.h"
 #include "support/support.h"
 
-#ifdef MOTE_HAVE_TURBOJPEG
+#if MOTE_HAVE_TURBOJPEG
 #include <turbojpeg.h>
 #endif
 
@@ -120,7 +121,7 @@ static void obj_refuses(void **state) {
 
 /* ---- glTF */
 
-#ifdef MOTE_HAVE_JANSSON
+#if MOTE_HAVE_JANSSON
 
 /* Nodes turn, scale, move and mirror; strips and fans make the same square; a camera and lights are where they should.
  */
@@ -269,7 +270,7 @@ static void every_allocation_may_fail(void **state) {
     snprintf(path, sizeof path, "%s", test_path("f.obj"));
     test_write_file(path, obj, sizeof obj - 1);
     test_each_allocation_fails(read_it, path);
-#ifdef MOTE_HAVE_JANSSON
+#if MOTE_HAVE_JANSSON
     static const char gltf[] = SQUARE "," NODES "}";
     snprintf(path, sizeof path, "%s", test_path("f.gltf"));
     test_write_file(path, gltf, sizeof gltf - 1);
@@ -329,7 +330,7 @@ static void textures_lie_as_they_should(void **state) {
 
 /* ---- JPEG */
 
-#ifdef MOTE_HAVE_TURBOJPEG
+#if MOTE_HAVE_TURBOJPEG
 #define JPEG_WIDTH  32
 #define JPEG_HEIGHT 16
 
@@ -405,7 +406,7 @@ static void check_jpeg(int sampling, int flags) {
 /* Colours at full and at a quarter of the resolution, grey, and progressive. */
 static void jpeg_has_its_colours(void **state) {
     (void)state;
-#ifdef MOTE_HAVE_TURBOJPEG
+#if MOTE_HAVE_TURBOJPEG
     check_jpeg(TJSAMP_444, 0);
     check_jpeg(TJSAMP_420, 0);
     check_jpeg(TJSAMP_GRAY, 0);
@@ -421,7 +422,7 @@ int main(void) {
         cmocka_unit_test(obj_has_all_corners),
         cmocka_unit_test(mtl_has_kinds),
         cmocka_unit_test(obj_refuses),
-#ifdef MOTE_HAVE_JANSSON
+#if MOTE_HAVE_JANSSON
         cmocka_unit_test(gltf_has_nodes),
         cmocka_unit_test(gltf_has_strips_and_fans),
         cmocka_unit_test(gltf_has_materials),

@@ -35,8 +35,7 @@ static void reads_any_separator(void **state) {
                                         "1.5, 2, 3,\n4 ,5,6\n",
                                         "  1.5   2\t 3 \n\n \n4 5 6\n\n",
                                         "1.5;2;3\n4;5;6\n",
-                                        "\xEF\xBB\xBF"
-                                        "1.5 2 3\n4 5 6",
+                                        "\357\273\2771.5 2 3\n4 5 6",
                                         "# a comment\n1.5 2 3\n// another\n4 5 6\n; the last\n",
                                         "1.5 2 3\r4 5 6\r",
                                         "2\n1.5 2 3\n4 5 6\n",

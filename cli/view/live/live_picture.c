@@ -2,15 +2,16 @@
 #include "view/live/live_picture.h"
 
 #include <math.h>
+#include <mote_have.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "progress.h"
 
-#ifdef MOTE_HAVE_TURBOJPEG
+#if MOTE_HAVE_TURBOJPEG
 #include <turbojpeg.h>
 #endif
-#ifdef MOTE_HAVE_PNG
+#if MOTE_HAVE_PNG
 #include <png.h>
 #endif
 
@@ -76,7 +77,7 @@ static void pack(live_picture *picture) {
     for (size_t i = 0; i < pixels; i++, to += 3) memmove(to, picture->rgba + 4 * i, 3);
 }
 
-#ifdef MOTE_HAVE_TURBOJPEG
+#if MOTE_HAVE_TURBOJPEG
 static bool encode_jpeg(live_encoder *e, const live_picture *picture) {
     const int width = (int)picture->width, height = (int)picture->height;
     const size_t max = tjBufSize(width, height, TJSAMP_420);
@@ -93,7 +94,7 @@ static bool encode_jpeg(live_encoder *e, const live_picture *picture) {
 }
 #endif
 
-#ifdef MOTE_HAVE_PNG
+#if MOTE_HAVE_PNG
 static bool encode_png(live_encoder *e, live_picture *picture) {
     png_image image;
     memset(&image, 0, sizeof image);
@@ -122,11 +123,11 @@ static bool encode_rgb(live_encoder *e, live_picture *picture) {
 #endif
 
 static bool encode(live_encoder *e, live_picture *picture, live_encoding *kind) {
-#ifdef MOTE_HAVE_TURBOJPEG
+#if MOTE_HAVE_TURBOJPEG
     *kind = LIVE_JPEG;
     if (!picture->is_still) return encode_jpeg(e, picture);
 #endif
-#ifdef MOTE_HAVE_PNG
+#if MOTE_HAVE_PNG
     *kind = LIVE_PNG;
     return encode_png(e, picture);
 #else
@@ -136,12 +137,12 @@ static bool encode(live_encoder *e, live_picture *picture, live_encoding *kind) 
 }
 
 const char *live_encodings(void) {
-#ifdef MOTE_HAVE_TURBOJPEG
+#if MOTE_HAVE_TURBOJPEG
     const bool has_jpeg = true;
 #else
     const bool has_jpeg = false;
 #endif
-#ifdef MOTE_HAVE_PNG
+#if MOTE_HAVE_PNG
     return has_jpeg ? "JPEG, PNG when still" : "PNG";
 #else
     return has_jpeg ? "JPEG, raw when still" : "raw";
@@ -184,7 +185,7 @@ bool live_encode(live_encoder *e, live_picture *picture) {
 }
 
 void live_encoder_free(live_encoder *e) {
-#ifdef MOTE_HAVE_TURBOJPEG
+#if MOTE_HAVE_TURBOJPEG
     if (e->jpeg != NULL) tjDestroy(e->jpeg);
 #endif
     free(e->bytes);

@@ -2,16 +2,9 @@
 #define _GNU_SOURCE /* getrandom */
 #include "view/live/live_socket.h"
 
-#ifdef MOTE_HAVE_CIVETWEB
-
-#include <civetweb.h>
+#include <mote_have.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/random.h>
-
-#define CLOSE_GOING_AWAY 1001
-#define CLOSE_POLICY     1008
-#define REASON_MAX       100u
 
 bool live_token_make(char token[LIVE_TOKEN_SIZE]) {
     unsigned char bytes[(LIVE_TOKEN_SIZE - 1) / 2];
@@ -19,6 +12,15 @@ bool live_token_make(char token[LIVE_TOKEN_SIZE]) {
     for (size_t i = 0; i < sizeof bytes; i++) snprintf(token + 2 * i, 3, "%02x", bytes[i]);
     return true;
 }
+
+#if MOTE_HAVE_CIVETWEB
+
+#include <civetweb.h>
+#include <string.h>
+
+#define CLOSE_GOING_AWAY 1001
+#define CLOSE_POLICY     1008
+#define REASON_MAX       100u
 
 /* ---- who may connect */
 

@@ -1,10 +1,11 @@
 /* Which nodes of a Potree data set a reader needs: of one level, down to a spacing, in a box. */
 #include <float.h>
 #include <math.h>
+#include <mote_have.h>
 
 #include "io/potree/potree.h"
 
-#ifdef MOTE_HAVE_JANSSON
+#if MOTE_HAVE_JANSSON
 #include <jansson.h>
 
 #define PLACED_LEVELS 21u /* deeper nodes have the place of the one of this level: chains of equal points have none */

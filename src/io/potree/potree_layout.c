@@ -1,6 +1,7 @@
 /* Parses metadata.json: what the points look like, and what mote's own folders say of their source. */
 #include <float.h>
 #include <math.h>
+#include <mote_have.h>
 #include <stdio.h>
 
 #include "io/potree/potree.h"
@@ -9,7 +10,7 @@
 #define MAX_ATTRIBUTES     4096u
 #define MAX_ELEMENTS       4096u /* of all attributes */
 
-#ifdef MOTE_HAVE_JANSSON
+#if MOTE_HAVE_JANSSON
 #include <jansson.h>
 
 __attribute__((format(printf, 2, 3))) static mote_status wrong(const potree_layout *layout, const char *format, ...) {

@@ -1,12 +1,13 @@
 /* Writes metadata.json: what every viewer reads, and an object "mote" with what a way back to the source needs. */
 #include <float.h>
 #include <math.h>
+#include <mote_have.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "io/potree/potree.h"
 
-#ifdef MOTE_HAVE_JANSSON
+#if MOTE_HAVE_JANSSON
 #include <jansson.h>
 
 bool potree_has_jansson(void) { return true; }

@@ -1,5 +1,6 @@
 /* brotli with the context's memory. The encoder of a node takes megabytes and is gone after it, so each thread keeps
    the blocks for its next node. */
+#include <mote_have.h>
 #include <setjmp.h>
 
 #include "io/potree/potree.h"
@@ -31,7 +32,7 @@ void potree_pool_free(potree_pool *pool) {
     mote_free(pool->ctx, pool);
 }
 
-#ifdef MOTE_HAVE_BROTLI
+#if MOTE_HAVE_BROTLI
 #include <brotli/decode.h>
 #include <brotli/encode.h>
 

@@ -4,7 +4,9 @@
 
 #include "io/scene/scene_draft.h"
 
-#ifdef MOTE_HAVE_JANSSON
+#include <mote_have.h>
+
+#if MOTE_HAVE_JANSSON
 #include <jansson.h>
 
 #define GLTF_NONE UINT64_MAX

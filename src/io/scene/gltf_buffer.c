@@ -1,7 +1,9 @@
 /* glTF 2.0: buffers, bufferViews and accessors. */
 #include "io/scene/gltf.h"
 
-#ifdef MOTE_HAVE_JANSSON
+#include <mote_have.h>
+
+#if MOTE_HAVE_JANSSON
 
 /* ---- buffers */
 

@@ -2,9 +2,10 @@
 #include "io/scene/gltf.h"
 
 #include <math.h>
+#include <mote_have.h>
 #include <stdio.h>
 
-#ifdef MOTE_HAVE_JANSSON
+#if MOTE_HAVE_JANSSON
 
 mote_status gltf_wrong(const gltf_file *f, const char *kind, uint64_t i, const char *format, ...) {
     char why[512];

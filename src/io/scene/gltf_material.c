@@ -2,9 +2,10 @@
 #include "io/scene/gltf.h"
 
 #include <math.h>
+#include <mote_have.h>
 #include <stdio.h>
 
-#ifdef MOTE_HAVE_JANSSON
+#if MOTE_HAVE_JANSSON
 
 #define MIRROR_METALLIC    0.5 /* a metal that is smoother than this is a mirror, any other is diffuse */
 #define MIRROR_ROUGHNESS   0.25

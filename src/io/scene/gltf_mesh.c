@@ -2,9 +2,10 @@
 #include "io/scene/gltf.h"
 
 #include <math.h>
+#include <mote_have.h>
 #include <stdio.h>
 
-#ifdef MOTE_HAVE_JANSSON
+#if MOTE_HAVE_JANSSON
 
 enum { MODE_TRIANGLES = 4, MODE_STRIP, MODE_FAN };
 

@@ -2,8 +2,9 @@
 #include "io/scene/gltf.h"
 
 #include <math.h>
+#include <mote_have.h>
 
-#ifdef MOTE_HAVE_JANSSON
+#if MOTE_HAVE_JANSSON
 
 /* ---- matrices: columns, as in glTF */
 

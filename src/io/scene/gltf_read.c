@@ -1,7 +1,9 @@
 /* glTF 2.0: the file and its chunks. */
 #include "io/scene/gltf.h"
 
-#ifdef MOTE_HAVE_JANSSON
+#include <mote_have.h>
+
+#if MOTE_HAVE_JANSSON
 
 #define GLB_HEADER_BYTES 12u
 #define GLB_CHUNK_BYTES  8u

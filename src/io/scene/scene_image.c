@@ -2,14 +2,16 @@
 #include "io/scene/scene_draft.h"
 #include "photon/photon_scene.h"
 
-#ifdef MOTE_HAVE_PNG
+#include <mote_have.h>
+
+#if MOTE_HAVE_PNG
 #include <png.h>
 #endif
-#ifdef MOTE_HAVE_TURBOJPEG
+#if MOTE_HAVE_TURBOJPEG
 #include <turbojpeg.h>
 #endif
 
-#if defined(MOTE_HAVE_PNG) || defined(MOTE_HAVE_TURBOJPEG)
+#if MOTE_HAVE_PNG || MOTE_HAVE_TURBOJPEG
 /* No compression of either format makes more texels of a byte: deflate at best 1032 bytes of one, of 8 texels each. */
 #define MAX_TEXELS_PER_BYTE 8256u
 
@@ -29,7 +31,7 @@ static mote_status take_texels(mote_context *ctx, const char *name, uint64_t wid
 }
 #endif
 
-#ifdef MOTE_HAVE_PNG
+#if MOTE_HAVE_PNG
 static mote_status decode_png(mote_context *ctx, const char *name, const uint8_t *data, uint64_t size_bytes,
                               mote_texture *texture) {
     png_image image;
@@ -56,7 +58,7 @@ static mote_status decode_png(mote_context *ctx, const char *name, const uint8_t
 }
 #endif
 
-#ifdef MOTE_HAVE_TURBOJPEG
+#if MOTE_HAVE_TURBOJPEG
 static mote_status decode_jpeg(mote_context *ctx, const char *name, const uint8_t *data, uint64_t size_bytes,
                                mote_texture *texture) {
     tjhandle decoder = tjInitDecompress();
@@ -92,10 +94,10 @@ mote_status scene_image_decode(mote_context *ctx, const char *name, const uint8_
     const bool is_jpeg = size_bytes >= sizeof jpeg && memcmp(data, jpeg, sizeof jpeg) == 0;
     (void)texture; /* where there is neither library */
     *known = true;
-#ifdef MOTE_HAVE_PNG
+#if MOTE_HAVE_PNG
     if (is_png) return decode_png(ctx, name, data, size_bytes, texture);
 #endif
-#ifdef MOTE_HAVE_TURBOJPEG
+#if MOTE_HAVE_TURBOJPEG
     if (is_jpeg) return decode_jpeg(ctx, name, data, size_bytes, texture);
 #endif
     *known = false;

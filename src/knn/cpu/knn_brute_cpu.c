@@ -55,7 +55,7 @@ mote_status knn_for_queries(const knn_job *job, knn_candidates candidates, const
 #pragma omp parallel for schedule(dynamic, 16) num_threads(ctx->threads)
         for (uint64_t place = step; place < end; place++) {
             knn_near *list = lists + (uint64_t)mote_thread_number() * capacity;
-            knn_query query = {.job = job, .place = place, .best = {list, 0, capacity, k, 0}};
+            knn_query query = {.job = job, .place = place, .best = {list, 0, capacity, k, 0, 0}};
             answer(job, candidates, user, &query);
         }
         status = mote_progress(ctx, first + (last - first) * (double)end / (double)count, "searching neighbours");

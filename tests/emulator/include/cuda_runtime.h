@@ -18,8 +18,9 @@
 #define __global__
 #define __device__
 #define __host__
-/* Blocks run one after the other, so one copy will do. The section is how the emulator finds it, to spoil it. */
-#define __shared__ static __attribute__((section("cuda_shared")))
+/* Blocks run one after the other, so one copy will do. The section is how the emulator finds it, to spoil it
+   (shared.ld). */
+#define __shared__ static __attribute__((section("cuda.shared")))
 /* Not forced: in kernels of many variants that takes a compiler three times as long, and the tests run as long. */
 #define __forceinline__ inline
 #define __noinline__    __attribute__((noinline))

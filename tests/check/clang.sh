@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# The test build with clang, whose warnings and headers are others than gcc's:
+# - under ThreadSanitizer: the golden results with 4 threads, which run every algorithm and format on tiny inputs, and the
+#   smallest of the tests in which threads share most. gcc's OpenMP does not tell it where threads wait for each other,
+#   LLVM's does. All unit tests: ctest --test-dir build/tsan -LE 'cli|golden|check'
+# - without the optional libraries, one by one and all: the command is built, works, and names what it lacks. Then all
+#   tests are built, too, and the largest of those that do without run.
+set -euo pipefail
+command -v clang >/dev/null || { echo "skipped: clang is not there"; exit 77; }
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+printf '#include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }\n' >"$scratch/one.c"
+if ! clang -fopenmp -fsanitize=thread -o "$scratch/one" "$scratch/one.c" 2>"$scratch/log" || ! "$scratch/one"; then
+    echo "skipped: clang has no OpenMP, or no ThreadSanitizer, here (Debian: libomp-dev): $(head -1 "$scratch/log")"
+    exit 77
+fi
+build=build/tsan
+optional=(JANSSON BROTLI PNG TURBOJPEG CIVETWEB)
+launcher=()
+command -v ccache >/dev/null && launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache)
+
+# build_with VALUE OPTION...: these optional libraries are VALUE (AUTO or OFF), all others AUTO; then the targets of $@
+configure() { # configure [NAME...]: without these libraries
+    local name options=()
+    for name in "${optional[@]}"; do
+        [[ " $* " == *" $name "* ]] && options+=("-DMOTE_$name=OFF") || options+=("-DMOTE_$name=AUTO")
+    done
+    cmake --preset tsan "${launcher[@]}" "${options[@]}" >"$scratch/log" || { cat "$scratch/log"; return 1; }
+}
+make_targets() { # make_targets [TARGET...]
+    cmake --build $build -j "$(nproc)" ${1:+--target "$@"} >"$scratch/log" || { tail -40 "$scratch/log"; return 1; }
+}
+
+# ---- all of them: ThreadSanitizer
+export OMP_NUM_THREADS=4 MOTE_TEST_FEW=1
+tests=(order_compact_codes_test lod_limits_test merge_test pool_test live_test live_message_fuzz_corpus)
+configure
+make_targets
+ctest --test-dir $build --output-on-failure --no-tests=error -j "$(nproc)" -R "^(golden|$(IFS='|'; echo "${tests[*]}"))$"
+
+# ---- without
+export TSAN_OPTIONS=ignore_noninstrumented_modules=1
+mote() { $build/mote "$@" >"$scratch/out" 2>&1 </dev/null; }
+mote gen city "$scratch/all.las" -n 2000 --force
+printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n' >"$scratch/scene.obj"
+printf '{"asset": {"version": "2.0"}}' >"$scratch/scene.gltf"
+
+# without NAME WORD COMMAND...: the command fails, says the WORD, and leaves no output
+without() {
+    local word=$1 code=0
+    shift
+    rm -rf "$scratch/made"
+    mote "$@" || code=$?
+    if ((code != 1 && code != 2 && code != 3)) || ! grep -qi -- "$word" "$scratch/out" || [[ -e $scratch/made ]]; then
+        echo "mote $*: exit code $code, and no word of $word:"
+        cat "$scratch/out"
+        return 1
+    fi
+}
+lacks() { # lacks NAME: what each is for
+    case $1 in
+    JANSSON) without jansson lod "$scratch/all.las" -o "$scratch/made" && without jansson photon "$scratch/scene.gltf" -o "$scratch/made" ;;
+    BROTLI) without brotli lod "$scratch/all.las" -o "$scratch/made" --encoding brotli ;;
+    PNG) without libpng render "$scratch/all.las" -o "$scratch/made.png" ;;
+    TURBOJPEG) ;; # what it draws faster is drawn by libpng, textures are told of in tests of scenes
+    CIVETWEB) without civetweb view "$scratch/all.las" --port 0 --seconds 1 --no-open ;;
+    esac
+}
+works() {
+    mote convert "$scratch/all.las" -o "$scratch/copy.laz" --force && mote convert "$scratch/copy.laz" -o "$scratch/back.las" --force &&
+        cmp "$scratch/all.las" "$scratch/back.las" || { cat "$scratch/out"; return 1; }
+}
+for name in "${optional[@]}"; do
+    configure "$name"
+    make_targets mote_command
+    works
+    lacks "$name"
+    echo "without $name: built, and says so"
+done
+configure "${optional[@]}"
+make_targets
+works
+for name in "${optional[@]}"; do lacks "$name"; done
+ctest --test-dir $build --output-on-failure --no-tests=error -j "$(nproc)" -R '^(potree_test|scene_read_test|copc_test)$'
+echo "without any of them: all is built, and the command says what it lacks"
+configure
