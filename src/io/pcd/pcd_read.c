@@ -26,10 +26,10 @@ bool mote_pcd_probe(const mote_input *input) {
     static const char *const first[] = {"VERSION", "FIELDS", "COLUMNS"};
     const uint64_t size_bytes = input->size_bytes < PROBE_BYTES ? input->size_bytes : PROBE_BYTES;
     if (mote_path_has_ending(input->path, ".pcd")) return true;
-    uint64_t at = 0, word, word_end;
+    uint64_t at = mote_text_mark_bytes(input), word, word_end;
     while (at < size_bytes) {
-        const uint8_t *const stop = memchr(input->data + at, '\n', size_bytes - at);
-        const uint64_t end = stop != NULL ? (uint64_t)(stop - input->data) : size_bytes;
+        uint64_t end = at;
+        while (end < size_bytes && input->data[end] != '\n' && input->data[end] != '\r') end++;
         if (mote_notes_next_word(input, &at, end, &word, &word_end) && input->data[word] != '#') {
             bool found = false;
             for (int i = 0; i < 3; i++) found |= mote_notes_word_is(input, word, word_end, first[i]);
@@ -164,7 +164,8 @@ static mote_status read_rows(pcd_reader *r, mote_text_table *table) {
 }
 
 static mote_status read_text(pcd_reader *r) {
-    mote_text_table table = {.input = r->input, .begin = r->header.body, .end = r->input->size_bytes, .newline = '\n'};
+    mote_text_table table = {.input = r->input, .begin = r->header.body, .end = r->input->size_bytes};
+    table.lone_cr = mote_text_has_lone_cr(r->input, table.begin);
     const uint64_t bytes = table.end - table.begin + 1; /* the last line may lack its end */
     table.salvage = r->salvage;
     if (!r->salvage && r->header.points > bytes / (2ull * r->header.value_count)) {
