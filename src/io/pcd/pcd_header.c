@@ -1,5 +1,5 @@
-/* The header of a PCD file: lines "KEYWORD words", in any order but that FIELDS comes before what counts them and DATA
-   last. Every number is checked before anything is made from it. */
+/* The header of a PCD file: lines "KEYWORD words", in any order but that DATA comes last. Every number is checked
+   before anything is made from it. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -132,7 +132,6 @@ static mote_status set_property(const pcd_line *line, mote_pcd_field *field, uin
 static mote_status read_properties(pcd_line *line) {
     mote_pcd_header *const header = line->header;
     uint64_t word, word_end, i = 0;
-    if (header->field_count == 0) return bad_line(line, line->text.begin, "comes before the FIELDS line");
     for (; next_word(line, &word, &word_end); i++) {
         if (i == header->field_count) return bad_line(line, word, "has more values than there are fields");
         MOTE_TRY(set_property(line, &header->fields[i], word, word_end));
@@ -206,8 +205,24 @@ static mote_status read_values(pcd_line *line) {
     case LINE_VIEWPOINT: return read_viewpoint(line);
     case LINE_POINTS: return one_number(line, &line->header->points);
     case LINE_DATA: return read_data(line);
-    default: return read_properties(line);
+    default: return line->header->field_count > 0 ? read_properties(line) : MOTE_OK; /* else read_early_lines */
     }
+}
+
+/* The lines that say something of each field and stand before FIELDS. */
+static mote_status read_early_lines(const pcd_line *header_line) {
+    static const int of_fields[] = {LINE_SIZE, LINE_TYPE, LINE_COUNT};
+    for (size_t i = 0; i < sizeof of_fields / sizeof of_fields[0]; i++) {
+        pcd_line line = *header_line;
+        line.keyword = of_fields[i];
+        const uint64_t at = line.header->lines[line.keyword];
+        if (at == 0 || at > line.header->lines[LINE_FIELDS]) continue;
+        line.text.next = at - 1;
+        MOTE_TRY(read_next(&line));
+        line.at += strlen(keywords[line.keyword]);
+        MOTE_TRY(read_properties(&line));
+    }
+    return MOTE_OK;
 }
 
 static mote_status read_line(pcd_line *line) {
@@ -248,9 +263,6 @@ static mote_status check_lines(const pcd_line *line) {
         return mote_malformed(line->ctx, line->input, line->text.begin,
                               "the PCD header has neither a POINTS line nor WIDTH and HEIGHT");
     }
-    if (lines[LINE_HEIGHT] > 0 && lines[LINE_WIDTH] == 0) {
-        return mote_malformed(line->ctx, line->input, line->text.begin, "the PCD header has HEIGHT but no WIDTH");
-    }
     return MOTE_OK;
 }
 
@@ -258,12 +270,45 @@ uint64_t mote_pcd_points_line(const mote_pcd_header *header) {
     return header->lines[header->lines[LINE_POINTS] > 0 ? LINE_POINTS : LINE_WIDTH] - 1;
 }
 
+/* The points that the file holds. */
+static uint64_t held_points(const pcd_line *line) {
+    const mote_pcd_header *const header = line->header;
+    const mote_input *const input = line->input;
+    mote_text_table table = {.input = input, .begin = header->body, .end = input->size_bytes, .separator = ' '};
+    uint64_t at = header->body, row, row_end, held = 0;
+    uint32_t sizes[2] = {0, 0};
+    switch (header->encoding) {
+    case MOTE_PCD_BINARY: return (input->size_bytes - at) / header->point_bytes;
+    case MOTE_PCD_COMPRESSED:
+        if (input->size_bytes - at >= sizeof sizes) memcpy(sizes, input->data + at, sizeof sizes);
+        return sizes[1] % header->point_bytes == 0 ? sizes[1] / header->point_bytes : 0;
+    default:
+        table.lone_cr = mote_text_has_lone_cr(input, at);
+        while (mote_text_next_row(&table, &at, &row, &row_end)) held++;
+        return held;
+    }
+}
+
+/* Where the counts differ, the one that the file holds is right. False: it holds neither. */
+static bool settle_counts(const pcd_line *line, uint64_t cells) {
+    mote_pcd_header *const header = line->header;
+    const uint64_t held = held_points(line);
+    if (held == 0 || (held != cells && held != header->points)) return false;
+    mote_warn(line->ctx,
+              "%s: offset %" PRIu64 ": POINTS is %" PRIu64 ", but WIDTH times HEIGHT is %" PRIu64
+              "; the file holds %" PRIu64 ", which are taken",
+              line->input->path, mote_pcd_points_line(header), header->points, cells, held);
+    if (held != cells) header->height = 1;
+    header->points = held;
+    return true;
+}
+
 /* WIDTH · HEIGHT is POINTS; either may be left out. */
 static mote_status check_counts(const pcd_line *line, bool salvage) {
     mote_pcd_header *const header = line->header;
     const uint64_t *const lines = header->lines;
-    if (lines[LINE_WIDTH] == 0) header->width = header->points;
     if (lines[LINE_HEIGHT] == 0) header->height = 1;
+    if (lines[LINE_WIDTH] == 0) header->width = header->height > 0 ? header->points / header->height : 0;
     if (header->height != 0 && header->width > UINT64_MAX / header->height) {
         return mote_malformed(line->ctx, line->input, lines[LINE_WIDTH] - 1,
                               "WIDTH %" PRIu64 " times HEIGHT %" PRIu64 " is beyond 64 bits", header->width,
@@ -271,7 +316,7 @@ static mote_status check_counts(const pcd_line *line, bool salvage) {
     }
     const uint64_t cells = header->width * header->height;
     if (lines[LINE_POINTS] == 0) header->points = cells;
-    if (cells == header->points) return MOTE_OK;
+    if (cells == header->points || settle_counts(line, cells)) return MOTE_OK;
     if (salvage) {
         mote_warn(line->ctx, "%s: offset %" PRIu64 ": POINTS is %" PRIu64 ", but WIDTH times HEIGHT is %" PRIu64,
                   line->input->path, mote_pcd_points_line(header), header->points, cells);
@@ -324,8 +369,9 @@ mote_status mote_pcd_header_read(mote_context *ctx, const mote_input *input, boo
         MOTE_TRY(read_line(&line));
     }
     MOTE_TRY(check_lines(&line));
-    MOTE_TRY(check_counts(&line, salvage));
+    MOTE_TRY(read_early_lines(&line));
     MOTE_TRY(lay_out(&line));
+    MOTE_TRY(check_counts(&line, salvage));
     /* Each coordinate is there once. */
     for (char axis = 'x'; axis <= 'z'; axis++) {
         int found = 0;

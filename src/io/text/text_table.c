@@ -9,8 +9,9 @@
 #define ROWS_PER_PIECE    8192u
 #define PIECES_PER_THREAD 16 /* between two reports of progress */
 
-static bool is_comment(const uint8_t *at, const uint8_t *end) {
-    return *at == '#' || *at == ';' || (*at == '/' && at + 1 < end && at[1] == '/');
+/* Where semicolons separate, one in front follows an empty field. */
+static bool is_comment(const mote_text_table *table, const uint8_t *at, const uint8_t *end) {
+    return *at == '#' || (*at == ';' && table->separator != ';') || (*at == '/' && at + 1 < end && at[1] == '/');
 }
 
 static bool is_line_end(const mote_text_table *table, uint8_t c) { return c == '\n' || (c == '\r' && table->lone_cr); }
@@ -32,7 +33,7 @@ static bool next_row(const mote_text_table *table, uint64_t *at, uint64_t limit,
         if (stop == NULL) stop = data + table->end;
         const uint8_t *first = line;
         while (first < stop && mote_text_is_blank(*first)) first++;
-        if (first == stop || (table->comments && is_comment(first, stop))) continue;
+        if (first == stop || (table->comments && is_comment(table, first, stop))) continue;
         *row = (uint64_t)((table->separator == '\t' ? line : first) - data);
         *row_end = (uint64_t)(stop - data);
         return true;
