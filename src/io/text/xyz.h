@@ -11,6 +11,7 @@
 typedef struct mote_xyz_preamble {
     mote_text_table table; /* from the first row on */
     uint32_t columns;      /* of the first row; 0 if there is no row */
+    bool open_end;         /* behind them a separator, and perhaps an empty one */
     bool has_count;        /* a line with one whole number */
     uint64_t count_offset, count;
     uint64_t header, header_end; /* the line with the names, without comment signs; equal if there is none */

@@ -8,6 +8,7 @@
 typedef struct row_split {
     uint32_t fields, numbers;
     bool like_header; /* the header has as many */
+    bool open_end;    /* a separator stands behind the last one */
 } row_split;
 
 static uint32_t count_fields(const mote_text_table *table, uint64_t row, uint64_t row_end, uint32_t *numbers) {
@@ -33,14 +34,17 @@ static bool splits_better(const row_split *a, const row_split *b) {
    which leaves text whole. */
 static row_split split_row(mote_xyz_preamble *p, char given, uint64_t row, uint64_t row_end) {
     static const char separators[] = {';', ',', '|', ' ', '\t'};
-    row_split best = {0, 0, false};
+    row_split best = {0, 0, false, false};
     mote_text_table table = p->table;
     for (size_t i = 0; i < sizeof separators; i++) {
         uint32_t names = 0;
         table.separator = given != 0 ? given : separators[i];
         row_split split;
         split.fields = count_fields(&table, row, row_end, &split.numbers);
-        split.like_header = count_fields(&table, p->header, p->header_end, &names) == split.fields;
+        split.open_end = table.separator != ' ' && table.input->data[row_end - 1] == (uint8_t)table.separator;
+        const uint32_t named = count_fields(&table, p->header, p->header_end, &names);
+        if (split.open_end && named == split.fields + 1) split.fields++; /* the last value is none */
+        split.like_header = named == split.fields;
         if (i > 0 && !splits_better(&split, &best)) continue;
         best = split;
         p->table.separator = table.separator;
@@ -117,16 +121,8 @@ static bool begins_rows(const mote_input *input, char given, uint64_t line, uint
         if (split.numbers < 3 || names_positions(&names)) return false;
     }
     p->columns = split.fields;
+    p->open_end = split.open_end;
     return true;
-}
-
-/* A header may name one column more than the first row has values: the last value is then none. */
-static void take_empty_last(const mote_input *input, uint64_t row_end, mote_xyz_preamble *p) {
-    mote_xyz_column names[1];
-    const char separator = p->table.separator;
-    if (separator == ' ' || p->header_end == p->header || input->data[row_end - 1] != (uint8_t)separator) return;
-    const uint32_t named = mote_xyz_header_names(p, names, 1);
-    if (named == p->columns + 1) p->columns = named;
 }
 
 /* The first place from at on that has a character; end: none. */
@@ -190,7 +186,6 @@ void mote_xyz_find_rows(const mote_input *input, char given, mote_xyz_preamble *
         } else if (begins_with_number(input, row, end, &number) && note_count(input, row, end, &number, p)) {
             continue;
         } else if (begins_rows(input, given, line, row, row_end, p)) {
-            take_empty_last(input, row_end, p);
             p->table.begin = line;
             break;
         } else if (p->header_end > p->header && !p->header_is_comment) {

@@ -254,6 +254,9 @@ static mote_status read_table(xyz_reader *r, const mote_read_params *params) {
     mote_xyz_find_rows(r->input, params->separator, p);
     p->table.salvage = params->salvage;
     const uint64_t end = p->table.end;
+    if (params->columns != NULL && p->open_end && mote_xyz_given_names(params->columns, NULL, 0) == p->columns + 1) {
+        p->columns++;
+    }
     MOTE_TRY(check_preamble(r, params));
     mote_text_leave_cut_line(r->ctx, &p->table);
     if (p->table.end < end && p->table.end == p->table.begin)
