@@ -86,6 +86,8 @@ static mote_status read_input(mote_context *ctx, mote_input *input, const mote_r
     MOTE_TRY(mote_text_check_encoding(ctx, input));
     const mote_format *format = format_by_content(input);
     if (format == NULL) format = format_by_ending(input->path);
+    if (format == NULL && params->columns != NULL)
+        format = format_by_name("xyz"); /* the user says what its rows hold */
     if (format != NULL) {
         const mote_status status = format->read(ctx, input, params, out);
         return status == MOTE_OK ? mote_input_check(ctx, input) : status;

@@ -12,11 +12,7 @@ static inline bool mote_text_is_axis(const char *name) { return name[0] >= 'x' &
 
 /* ---- what a text begins with, and where its lines end */
 
-/* The name of the encoding of a text whose characters are not single bytes, UTF-16 or UTF-32; NULL: it is none. */
-const char *mote_text_wide_encoding(const mote_input *input);
-#define MOTE_TEXT_WIDE_REFUSED                                                                                         \
-    "the text is encoded as %s, mote reads UTF-8 and ASCII; \"iconv -f %s -t UTF-8 IN >OUT\" converts it"
-/* Refuses such a text by that name, with MOTE_ERROR_DATA. */
+/* Refuses a text that mote_text_encoding knows, by that name, with MOTE_ERROR_DATA. */
 mote_status mote_text_check_encoding(mote_context *ctx, const mote_input *input);
 /* Bytes of the byte order mark of UTF-8 that a text begins with: 3 or 0. */
 uint64_t mote_text_mark_bytes(const mote_input *input);

@@ -10,7 +10,7 @@ static bool is_ascii_text(uint8_t c) { return (c >= ' ' && c < 0x7F) || c == '\t
 
 /* By the byte order mark, else by the zeros of the first characters, which are of ASCII in every text that mote
    reads. */
-const char *mote_text_wide_encoding(const mote_input *input) {
+const char *mote_text_encoding(const void *bytes, uint64_t size_bytes) {
     static const struct {
         const char *name, *mark;
         uint64_t mark_bytes;
@@ -19,12 +19,12 @@ const char *mote_text_wide_encoding(const mote_input *input) {
                  {"UTF-32BE", "\0\0\xFE\xFF", 4, 4, 3},
                  {"UTF-16LE", "\xFF\xFE", 2, 2, 0},
                  {"UTF-16BE", "\xFE\xFF", 2, 2, 1}};
-    const uint8_t *const data = input->data;
+    const uint8_t *const data = bytes;
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-        if (input->size_bytes < known[i].mark_bytes) continue;
+        if (size_bytes < known[i].mark_bytes) continue;
         if (memcmp(data, known[i].mark, known[i].mark_bytes) == 0) return known[i].name;
     }
-    if (input->size_bytes < 4) return NULL;
+    if (size_bytes < 4) return NULL;
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         bool matches = true;
         for (size_t k = 0; k < 4; k++) {
@@ -37,9 +37,12 @@ const char *mote_text_wide_encoding(const mote_input *input) {
 }
 
 mote_status mote_text_check_encoding(mote_context *ctx, const mote_input *input) {
-    const char *const name = mote_text_wide_encoding(input);
+    const char *const name = mote_text_encoding(input->data, input->size_bytes);
     if (name == NULL) return MOTE_OK;
-    return mote_malformed(ctx, input, 0, MOTE_TEXT_WIDE_REFUSED, name, name);
+    return mote_malformed(ctx, input, 0,
+                          "the text is encoded as %s, mote reads UTF-8 and ASCII; \"iconv -f %s -t UTF-8 IN >OUT\" "
+                          "converts it",
+                          name, name);
 }
 
 uint64_t mote_text_mark_bytes(const mote_input *input) {
