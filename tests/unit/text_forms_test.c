@@ -148,6 +148,7 @@ static const row_case rows_of_kinds[] = {
     {"\"1.5\";2;\"3\"\n", NULL, "1.5 2 3;|x y z", NULL},
     /* What is left out may hold anything. */
     {"name,x,y,z\nA1,1,2,3\n\"b, \"\"c\"\"\",4,5,6\n,7,8,9\n", "-,x,y,z", "1 2 3;4 5 6;7 8 9;|x y z", NULL},
+    {"\"a \"\"b\"\", c\",1,2,3\n\"\"\"\",4,5,6\n", "-,x,y,z", "1 2 3;4 5 6;|x y z", NULL},
     {"A1 1 2 3\nb 4 5 6\n", "-,x,y,z", "1 2 3;4 5 6;|x y z", NULL},
     {"1,2,3,2024-01-01 12:00:00\n4,5,6,\n", "x,y,z,-", "1 2 3;4 5 6;|x y z", NULL},
     {"1,2,3,\n4,5,6,tree\n", "x,y,z,-", "1 2 3;4 5 6;|x y z", NULL},

@@ -319,8 +319,7 @@ static void same_for_any_threads(void **state) {
 static void check_error(const char *text, char separator, uint32_t columns, const char *message) {
     mote_context *ctx = test_context(2);
     const mote_input input = {.path = "f", .data = (const uint8_t *)text, .size_bytes = strlen(text)};
-    mote_text_table table = {
-        .input = &input, .end = strlen(text), .separator = separator, .comments = true};
+    mote_text_table table = {.input = &input, .end = strlen(text), .separator = separator, .comments = true};
     uint64_t rows = 0;
     mote_text_field fields[8];
     uint8_t records[8 * 64];
@@ -345,9 +344,11 @@ static void errors_name_their_place(void **state) {
     check_error("1 2 3\n\n4 5\n", ' ', 3, "f: offset 10: line 3, column 4: the row ends after 2 values, it needs 3");
     check_error("1 2 3 4\n", ' ', 3, "f: offset 6: line 1, column 7: \"4\": the row has more than 3 values");
     check_error("1 2,5 3\n", ' ', 3,
-                "f: offset 2: line 1, column 3: \"2,5\" has a decimal comma; the numbers before have decimal points, or commas separate them");
+                "f: offset 2: line 1, column 3: \"2,5\" has a decimal comma; the numbers before have decimal points, "
+                "or commas separate them");
     check_error("1;2,5;3\n", ';', 3,
-                "f: offset 2: line 1, column 3: \"2,5;3\" has a decimal comma; the numbers before have decimal points, or commas separate them");
+                "f: offset 2: line 1, column 3: \"2,5;3\" has a decimal comma; the numbers before have decimal points, "
+                "or commas separate them");
     check_error("1,,3\n", ',', 3, "f: offset 2: line 1, column 3: \",3\" follows an empty value");
     check_error("1 2 1e39\n", ' ', 3, "f: offset 4: line 1, column 5: \"1e39\" does not fit the type float");
     check_error("1 2 3 4\n", ' ', 2, NULL);

@@ -78,9 +78,9 @@ mote_status obj_materials_add(scene_draft *d, obj_materials *materials, const ch
 void obj_materials_free(mote_context *ctx, obj_materials *materials);
 /* Reads a library of materials, which are appended to the draft's; of those of one name the last counts. */
 mote_status obj_read_material_lines(scene_draft *d, obj_lines *lines, obj_materials *materials);
-/* The texture that map_Kd names: 1 + its place in the draft, 0 where there is none. The rest of the line is to be
-   read. */
-mote_status obj_read_texture(scene_draft *d, obj_lines *l, obj_mapping *mapping, uint64_t *texture);
+/* The texture that map_Kd names, of which the rest of the line is to be read; *place: 1 + its place in the draft, or as
+   it was where there is none. */
+mote_status obj_read_texture(scene_draft *d, obj_lines *l, obj_mapping *mapping, uint64_t *place);
 /* Bytes of a name before a blank and #, or, options, before a blank and an option like -x; else all of it. */
 size_t obj_name_bytes(const char *name, bool options);
 /* Does an option begin here: a minus sign and a letter? */

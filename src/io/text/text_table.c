@@ -55,7 +55,9 @@ bool mote_text_next_field(const mote_text_table *table, uint64_t *at, uint64_t r
     if (p == row_end || (by_blanks && table->comments && data[p] == '#')) return false;
     *field = p;
     for (bool quoted = false; p < row_end; p++) {
-        if (data[p] == '"' && (quoted || p == *field)) quoted = !quoted;
+        const bool one = data[p] == '"' && quoted && p + 1 < row_end && data[p + 1] == '"'; /* two stand for one */
+        if (one) p++;
+        if (data[p] == '"' && !one && (quoted || p == *field)) quoted = !quoted;
         if (!quoted && (by_blanks ? mote_text_is_blank(data[p]) : data[p] == (uint8_t)separator)) break;
     }
     *at = p < row_end ? p + 1 : p;

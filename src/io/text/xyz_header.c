@@ -166,7 +166,8 @@ static char find_decimal(const mote_text_table *table) {
     return '.';
 }
 
-void mote_xyz_find_rows(const mote_input *input, char given, mote_xyz_preamble *p) {
+void mote_xyz_find_rows(const mote_input *input, char given, mote_xyz_preamble *preamble) {
+    mote_xyz_preamble *const p = preamble;
     memset(p, 0, sizeof *p);
     p->stray = UINT64_MAX;
     p->table.input = input;
