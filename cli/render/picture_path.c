@@ -1,5 +1,5 @@
 /* The cameras of a sequence of pictures. */
-#define _GNU_SOURCE /* getline */
+#define _GNU_SOURCE /* getline, strsep */
 #include "render/picture_path.h"
 
 #include <errno.h>
@@ -86,26 +86,41 @@ static bool add_camera(picture_path *path, const mote_camera *camera) {
     return true;
 }
 
+/* Of one line, which may say nothing. */
+static int read_camera(session *s, const char *file, unsigned number, char *line, const mote_camera *first,
+                       picture_path *path) {
+    mote_camera camera = *first;
+    line[strcspn(line, "#")] = '\0';
+    if (line[strspn(line, " \t,;=\r\n")] == '\0') return EXIT_DONE;
+    const char *wrong = parse_line(line, &camera);
+    if (wrong == NULL && path->count > 0 && camera.projection != path->cameras[0].projection) {
+        wrong = "either all cameras have a height, or none";
+    }
+    if (wrong == NULL && path->count == MAX_CAMERAS) wrong = "too many cameras";
+    if (wrong != NULL) return session_error(s, EXIT_INPUT, "%s: line %u: %s", file, number, wrong);
+    return add_camera(path, &camera) ? EXIT_DONE : session_error(s, EXIT_RESOURCES, "out of memory: cameras");
+}
+
+/* Lines end in LF, CRLF or CR. */
 static int read_lines(session *s, const char *file, FILE *from, const mote_camera *first, picture_path *path) {
-    char *line = NULL;
+    char *text = NULL;
     size_t capacity = 0;
+    ssize_t length;
+    unsigned number = 0;
     int code = EXIT_DONE;
-    for (unsigned number = 1; code == EXIT_DONE && getline(&line, &capacity, from) >= 0; number++) {
-        mote_camera camera = *first;
-        line[strcspn(line, "#")] = '\0';
-        if (line[strspn(line, " \t,;=\r\n")] == '\0') continue;
-        const char *wrong = parse_line(line, &camera);
-        if (wrong == NULL && path->count > 0 && camera.projection != path->cameras[0].projection) {
-            wrong = "either all cameras have a height, or none";
+    while (code == EXIT_DONE && (length = getline(&text, &capacity, from)) >= 0) {
+        char *rest = text;
+        const char *const encoding = number == 0 ? mote_text_encoding(text, (uint64_t)length) : NULL;
+        if (encoding != NULL) {
+            code = session_error(s, EXIT_INPUT, "%s: the text is encoded as %s, mote reads UTF-8 and ASCII", file,
+                                 encoding);
         }
-        if (wrong == NULL && path->count == MAX_CAMERAS) wrong = "too many cameras";
-        if (wrong != NULL) {
-            code = session_error(s, EXIT_INPUT, "%s: line %u: %s", file, number, wrong);
-        } else if (!add_camera(path, &camera)) {
-            code = session_error(s, EXIT_RESOURCES, "out of memory: cameras");
+        if (number == 0 && strncmp(text, "\xEF\xBB\xBF", 3) == 0) rest += 3;
+        while (code == EXIT_DONE && rest != NULL && (rest == text || strcmp(rest, "\n") != 0)) {
+            code = read_camera(s, file, ++number, strsep(&rest, "\r"), first, path);
         }
     }
-    free(line);
+    free(text);
     if (code == EXIT_DONE && ferror(from)) code = session_error(s, EXIT_INPUT, "%s: cannot read", file);
     return code;
 }

@@ -122,6 +122,10 @@ MOTE_API mote_status mote_output_finish(mote_context *ctx, mote_output *output, 
 /// which can be read only once.
 MOTE_API const char *mote_file_format(mote_context *ctx, const char *path);
 
+/// The name of the encoding of a text that begins with these bytes, if its characters are not single bytes: "UTF-16LE",
+/// "UTF-16BE", "UTF-32LE", "UTF-32BE"; else NULL. Files of these are refused by that name.
+MOTE_API const char *mote_text_encoding(const void *bytes, uint64_t size_bytes);
+
 /// The format that the ending of path names, for writing: "las", "ply", "xyz"; NULL if mote writes none such.
 MOTE_API const char *mote_ending_format(const char *path);
 

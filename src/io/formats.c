@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <strings.h>
 
-#include "io/io_internal.h"
+#include "io/text/text.h"
 
 const mote_format mote_formats[] = {
     {"las", ".las .laz", mote_las_probe, mote_las_read, mote_las_write, true},
@@ -83,8 +83,11 @@ const char *mote_file_format(mote_context *ctx, const char *path) {
 }
 
 static mote_status read_input(mote_context *ctx, mote_input *input, const mote_read_params *params, mote_cloud **out) {
+    MOTE_TRY(mote_text_check_encoding(ctx, input));
     const mote_format *format = format_by_content(input);
     if (format == NULL) format = format_by_ending(input->path);
+    if (format == NULL && params->columns != NULL)
+        format = format_by_name("xyz"); /* the user says what its rows hold */
     if (format != NULL) {
         const mote_status status = format->read(ctx, input, params, out);
         return status == MOTE_OK ? mote_input_check(ctx, input) : status;

@@ -7,11 +7,11 @@ static void read_materials(const uint8_t *data, size_t size) {
     mote_context *ctx = fuzz_context();
     const mote_input input = {.path = "fuzz.mtl", .data = data, .size_bytes = size};
     scene_draft draft = {.ctx = ctx, .path = input.path};
-    obj_names names = {NULL, 0, 0};
-    obj_lines lines = obj_lines_of(ctx, input.path, &input);
-    obj_read_material_lines(&draft, &lines, &names);
-    for (uint64_t i = 0; i < names.count; i++) mote_free(ctx, names.names[i]);
-    mote_free(ctx, names.names);
+    static obj_notes notes;
+    obj_materials materials = {NULL, 0, 0};
+    obj_lines lines = obj_lines_of(&draft, input.path, &input, &notes);
+    obj_read_material_lines(&draft, &lines, &materials);
+    obj_materials_free(ctx, &materials);
     scene_draft_free(&draft);
     fuzz_end(ctx, NULL);
 }

@@ -123,7 +123,7 @@ static void seeks_rows(void **state) {
     }
     mote_context *ctx = test_context(2);
     const mote_input input = {.path = "rows", .data = (const uint8_t *)text, .size_bytes = size};
-    mote_text_table table = {.input = &input, .end = size, .newline = '\n', .separator = ' '};
+    mote_text_table table = {.input = &input, .end = size, .separator = ' '};
     uint64_t counted = 0;
     assert_int_equal(mote_text_count(ctx, &table, &counted), MOTE_OK);
     assert_int_equal(counted, rows);

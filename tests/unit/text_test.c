@@ -281,7 +281,7 @@ static void same_for_any_threads(void **state) {
     for (int t = 0; t < 3; t++) {
         mote_context *ctx = test_context(threads[t]);
         const mote_input input = {.path = "text", .data = (const uint8_t *)text, .size_bytes = size};
-        mote_text_table table = {.input = &input, .end = size, .newline = '\n', .separator = ' '};
+        mote_text_table table = {.input = &input, .end = size, .separator = ' '};
         uint64_t rows = 0;
         assert_int_equal(mote_text_count(ctx, &table, &rows), MOTE_OK);
         assert_int_equal(rows, ROWS);
@@ -299,7 +299,7 @@ static void same_for_any_threads(void **state) {
             if (x != (i * 1000.0 + i % 1000) / 1000 || n != -(int32_t)(i * 7u)) fail_msg("row %u", i);
         }
         mote_text_survey survey[2];
-        assert_int_equal(mote_text_examine(ctx, &table, 2, survey, &rows), MOTE_OK);
+        assert_int_equal(mote_text_examine(ctx, &table, fields, 2, survey, &rows), MOTE_OK);
         assert_true(survey[0].fraction && !survey[1].fraction && survey[1].beyond_one);
         assert_int_equal(survey[0].decimals, 3);
         assert_int_equal(survey[1].max_negated, (ROWS - 1) * 7u);
@@ -319,8 +319,7 @@ static void same_for_any_threads(void **state) {
 static void check_error(const char *text, char separator, uint32_t columns, const char *message) {
     mote_context *ctx = test_context(2);
     const mote_input input = {.path = "f", .data = (const uint8_t *)text, .size_bytes = strlen(text)};
-    mote_text_table table = {
-        .input = &input, .end = strlen(text), .newline = '\n', .separator = separator, .comments = true};
+    mote_text_table table = {.input = &input, .end = strlen(text), .separator = separator, .comments = true};
     uint64_t rows = 0;
     mote_text_field fields[8];
     uint8_t records[8 * 64];
@@ -345,9 +344,11 @@ static void errors_name_their_place(void **state) {
     check_error("1 2 3\n\n4 5\n", ' ', 3, "f: offset 10: line 3, column 4: the row ends after 2 values, it needs 3");
     check_error("1 2 3 4\n", ' ', 3, "f: offset 6: line 1, column 7: \"4\": the row has more than 3 values");
     check_error("1 2,5 3\n", ' ', 3,
-                "f: offset 2: line 1, column 3: \"2,5\" has a decimal comma; only decimal points are read");
+                "f: offset 2: line 1, column 3: \"2,5\" has a decimal comma; the numbers before have decimal points, "
+                "or commas separate them");
     check_error("1;2,5;3\n", ';', 3,
-                "f: offset 2: line 1, column 3: \"2,5;3\" has a decimal comma; only decimal points are read");
+                "f: offset 2: line 1, column 3: \"2,5;3\" has a decimal comma; the numbers before have decimal points, "
+                "or commas separate them");
     check_error("1,,3\n", ',', 3, "f: offset 2: line 1, column 3: \",3\" follows an empty value");
     check_error("1 2 1e39\n", ' ', 3, "f: offset 4: line 1, column 5: \"1e39\" does not fit the type float");
     check_error("1 2 3 4\n", ' ', 2, NULL);

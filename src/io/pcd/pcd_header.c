@@ -1,13 +1,12 @@
-/* The header of a PCD file: lines "KEYWORD words", in any order but that FIELDS comes before what counts them and DATA
-   last. Every number is checked before anything is made from it. */
+/* The header of a PCD file: lines "KEYWORD words", in any order but that DATA comes last. Every number is checked
+   before anything is made from it. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 
 #include "io/pcd/pcd.h"
 
-#define LONGEST_LINE_BYTES (1u << 20)
-#define MAX_NOTES          8192u
+#define MAX_NOTES 8192u
 
 enum {
     LINE_VERSION,
@@ -31,11 +30,12 @@ typedef struct pcd_line {
     const mote_input *input;
     mote_pcd_header *header;
     int keyword;
-    uint64_t begin, at, end, next;
+    mote_text_line text;
+    uint64_t at; /* in it */
 } pcd_line;
 
 static bool next_word(pcd_line *line, uint64_t *word, uint64_t *word_end) {
-    return mote_notes_next_word(line->input, &line->at, line->end, word, word_end);
+    return mote_notes_next_word(line->input, &line->at, line->text.end, word, word_end);
 }
 
 static mote_status bad_line(const pcd_line *line, uint64_t offset, const char *why) {
@@ -43,24 +43,9 @@ static mote_status bad_line(const pcd_line *line, uint64_t offset, const char *w
                           why);
 }
 
-static mote_status next_line(pcd_line *line) {
-    const uint8_t *const data = line->input->data;
-    const uint64_t remaining = line->input->size_bytes - line->next;
-    const uint64_t max = remaining < LONGEST_LINE_BYTES ? remaining : LONGEST_LINE_BYTES;
-    line->begin = line->at = line->next;
-    if (remaining == 0) return mote_malformed(line->ctx, line->input, line->begin, "the PCD header has no DATA line");
-    uint64_t length = 0;
-    for (; length < max && data[line->begin + length] != '\n'; length++) {
-        if (data[line->begin + length] != '\0') continue;
-        return mote_malformed(line->ctx, line->input, line->begin + length, "a zero byte in the PCD header");
-    }
-    if (length == LONGEST_LINE_BYTES) {
-        return mote_malformed(line->ctx, line->input, line->begin, "a PCD header line of more than %u bytes",
-                              LONGEST_LINE_BYTES);
-    }
-    line->end = line->begin + length;
-    line->next = line->end < line->input->size_bytes ? line->end + 1 : line->end;
-    if (length > 0 && data[line->end - 1] == '\r') line->end--;
+static mote_status read_next(pcd_line *line) {
+    MOTE_TRY(mote_text_next_header_line(line->ctx, line->input, "PCD", "DATA line", &line->text));
+    line->at = line->text.begin;
     return MOTE_OK;
 }
 
@@ -79,7 +64,7 @@ static mote_status whole_number(const pcd_line *line, uint64_t word, uint64_t wo
 /* The line's only number. */
 static mote_status one_number(pcd_line *line, uint64_t *value) {
     uint64_t word, word_end;
-    if (!next_word(line, &word, &word_end)) return bad_line(line, line->begin, "has no value");
+    if (!next_word(line, &word, &word_end)) return bad_line(line, line->text.begin, "has no value");
     MOTE_TRY(whole_number(line, word, word_end, value));
     return next_word(line, &word, &word_end) ? bad_line(line, word, "has more than one value") : MOTE_OK;
 }
@@ -89,7 +74,7 @@ static mote_status one_number(pcd_line *line, uint64_t *value) {
 static mote_status read_version(pcd_line *line) {
     static const char *const known[] = {"0.7", ".7", "0.6", ".6", "0.5", ".5"};
     uint64_t word, word_end;
-    if (!next_word(line, &word, &word_end)) return bad_line(line, line->begin, "has no value");
+    if (!next_word(line, &word, &word_end)) return bad_line(line, line->text.begin, "has no value");
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         if (mote_notes_word_is(line->input, word, word_end, known[i])) return MOTE_OK;
     }
@@ -120,7 +105,7 @@ static mote_status add_field(const pcd_line *line, uint64_t word, uint64_t word_
 static mote_status read_fields(pcd_line *line) {
     uint64_t word, word_end;
     while (next_word(line, &word, &word_end)) MOTE_TRY(add_field(line, word, word_end));
-    return line->header->field_count > 0 ? MOTE_OK : bad_line(line, line->begin, "names no field");
+    return line->header->field_count > 0 ? MOTE_OK : bad_line(line, line->text.begin, "names no field");
 }
 
 /* One value of a SIZE, TYPE or COUNT line. */
@@ -147,12 +132,12 @@ static mote_status set_property(const pcd_line *line, mote_pcd_field *field, uin
 static mote_status read_properties(pcd_line *line) {
     mote_pcd_header *const header = line->header;
     uint64_t word, word_end, i = 0;
-    if (header->field_count == 0) return bad_line(line, line->begin, "comes before the FIELDS line");
     for (; next_word(line, &word, &word_end); i++) {
         if (i == header->field_count) return bad_line(line, word, "has more values than there are fields");
         MOTE_TRY(set_property(line, &header->fields[i], word, word_end));
     }
-    return i == header->field_count ? MOTE_OK : bad_line(line, line->end, "has fewer values than there are fields");
+    return i == header->field_count ? MOTE_OK
+                                    : bad_line(line, line->text.end, "has fewer values than there are fields");
 }
 
 /* Seven finite numbers; kept as they stand unless they are the default, 0 0 0 1 0 0 0. */
@@ -176,7 +161,7 @@ static mote_status read_viewpoint(pcd_line *line) {
         memcpy(text + length, data + word, word_end - word);
         length += word_end - word;
     }
-    if (count < 7) return bad_line(line, line->end, "has fewer than seven numbers");
+    if (count < 7) return bad_line(line, line->text.end, "has fewer than seven numbers");
     text[is_default ? 0 : length] = '\0';
     return MOTE_OK;
 }
@@ -184,8 +169,8 @@ static mote_status read_viewpoint(pcd_line *line) {
 static mote_status read_data(pcd_line *line) {
     static const char *const names[] = {"ascii", "binary", "binary_compressed"};
     uint64_t word, word_end;
-    line->header->body = line->next;
-    if (!next_word(line, &word, &word_end)) return bad_line(line, line->begin, "has no value");
+    line->header->body = line->text.next;
+    if (!next_word(line, &word, &word_end)) return bad_line(line, line->text.begin, "has no value");
     for (int i = 0; i < 3; i++) {
         if (!mote_notes_word_is(line->input, word, word_end, names[i])) continue;
         line->header->encoding = (mote_pcd_encoding)i;
@@ -201,13 +186,13 @@ static mote_status read_comment(pcd_line *line) {
     if (!next_word(line, &word, &word_end) || !mote_notes_word_is(line->input, word, word_end, "#")) return MOTE_OK;
     if (!next_word(line, &word, &word_end) || !mote_notes_word_is(line->input, word, word_end, "mote")) return MOTE_OK;
     if (header->note_count == MAX_NOTES) {
-        return mote_malformed(line->ctx, line->input, line->begin, "too many comments of mote");
+        return mote_malformed(line->ctx, line->input, line->text.begin, "too many comments of mote");
     }
     if (!mote_reserve(line->ctx, (void **)&header->notes, &header->note_capacity, header->note_count + 1,
                       sizeof *header->notes, "PCD header")) {
         return MOTE_ERROR_MEMORY;
     }
-    header->notes[header->note_count++] = (mote_pcd_note){word_end, line->end};
+    header->notes[header->note_count++] = (mote_pcd_note){word_end, line->text.end};
     return MOTE_OK;
 }
 
@@ -220,8 +205,24 @@ static mote_status read_values(pcd_line *line) {
     case LINE_VIEWPOINT: return read_viewpoint(line);
     case LINE_POINTS: return one_number(line, &line->header->points);
     case LINE_DATA: return read_data(line);
-    default: return read_properties(line);
+    default: return line->header->field_count > 0 ? read_properties(line) : MOTE_OK; /* else read_early_lines */
     }
+}
+
+/* The lines that say something of each field and stand before FIELDS. */
+static mote_status read_early_lines(const pcd_line *header_line) {
+    static const int of_fields[] = {LINE_SIZE, LINE_TYPE, LINE_COUNT};
+    for (size_t i = 0; i < sizeof of_fields / sizeof of_fields[0]; i++) {
+        pcd_line line = *header_line;
+        line.keyword = of_fields[i];
+        const uint64_t at = line.header->lines[line.keyword];
+        if (at == 0 || at > line.header->lines[LINE_FIELDS]) continue;
+        line.text.next = at - 1;
+        MOTE_TRY(read_next(&line));
+        line.at += strlen(keywords[line.keyword]);
+        MOTE_TRY(read_properties(&line));
+    }
+    return MOTE_OK;
 }
 
 static mote_status read_line(pcd_line *line) {
@@ -229,7 +230,7 @@ static mote_status read_line(pcd_line *line) {
     uint64_t word, word_end;
     if (!next_word(line, &word, &word_end)) return MOTE_OK;
     if (data[word] == '#') {
-        line->at = line->begin;
+        line->at = line->text.begin;
         return read_comment(line);
     }
     line->keyword = mote_notes_word_is(line->input, word, word_end, "COLUMNS") ? LINE_FIELDS : -1;
@@ -255,15 +256,12 @@ static mote_status check_lines(const pcd_line *line) {
     const uint64_t *const lines = line->header->lines;
     for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++) {
         if (lines[needed[i]] > 0) continue;
-        return mote_malformed(line->ctx, line->input, line->begin, "the PCD header has no %s line",
+        return mote_malformed(line->ctx, line->input, line->text.begin, "the PCD header has no %s line",
                               keywords[needed[i]]);
     }
     if (lines[LINE_POINTS] == 0 && (lines[LINE_WIDTH] == 0 || lines[LINE_HEIGHT] == 0)) {
-        return mote_malformed(line->ctx, line->input, line->begin,
+        return mote_malformed(line->ctx, line->input, line->text.begin,
                               "the PCD header has neither a POINTS line nor WIDTH and HEIGHT");
-    }
-    if (lines[LINE_HEIGHT] > 0 && lines[LINE_WIDTH] == 0) {
-        return mote_malformed(line->ctx, line->input, line->begin, "the PCD header has HEIGHT but no WIDTH");
     }
     return MOTE_OK;
 }
@@ -272,12 +270,45 @@ uint64_t mote_pcd_points_line(const mote_pcd_header *header) {
     return header->lines[header->lines[LINE_POINTS] > 0 ? LINE_POINTS : LINE_WIDTH] - 1;
 }
 
+/* The points that the file holds. */
+static uint64_t held_points(const pcd_line *line) {
+    const mote_pcd_header *const header = line->header;
+    const mote_input *const input = line->input;
+    mote_text_table table = {.input = input, .begin = header->body, .end = input->size_bytes, .separator = ' '};
+    uint64_t at = header->body, row, row_end, held = 0;
+    uint32_t sizes[2] = {0, 0};
+    switch (header->encoding) {
+    case MOTE_PCD_BINARY: return (input->size_bytes - at) / header->point_bytes;
+    case MOTE_PCD_COMPRESSED:
+        if (input->size_bytes - at >= sizeof sizes) memcpy(sizes, input->data + at, sizeof sizes);
+        return sizes[1] % header->point_bytes == 0 ? sizes[1] / header->point_bytes : 0;
+    default:
+        table.lone_cr = mote_text_has_lone_cr(input, at);
+        while (mote_text_next_row(&table, &at, &row, &row_end)) held++;
+        return held;
+    }
+}
+
+/* Where the counts differ, the one that the file holds is right. False: it holds neither. */
+static bool settle_counts(const pcd_line *line, uint64_t cells) {
+    mote_pcd_header *const header = line->header;
+    const uint64_t held = held_points(line);
+    if (held == 0 || (held != cells && held != header->points)) return false;
+    mote_warn(line->ctx,
+              "%s: offset %" PRIu64 ": POINTS is %" PRIu64 ", but WIDTH times HEIGHT is %" PRIu64
+              "; the file holds %" PRIu64 ", which are taken",
+              line->input->path, mote_pcd_points_line(header), header->points, cells, held);
+    if (held != cells) header->height = 1;
+    header->points = held;
+    return true;
+}
+
 /* WIDTH · HEIGHT is POINTS; either may be left out. */
 static mote_status check_counts(const pcd_line *line, bool salvage) {
     mote_pcd_header *const header = line->header;
     const uint64_t *const lines = header->lines;
-    if (lines[LINE_WIDTH] == 0) header->width = header->points;
     if (lines[LINE_HEIGHT] == 0) header->height = 1;
+    if (lines[LINE_WIDTH] == 0) header->width = header->height > 0 ? header->points / header->height : 0;
     if (header->height != 0 && header->width > UINT64_MAX / header->height) {
         return mote_malformed(line->ctx, line->input, lines[LINE_WIDTH] - 1,
                               "WIDTH %" PRIu64 " times HEIGHT %" PRIu64 " is beyond 64 bits", header->width,
@@ -285,7 +316,7 @@ static mote_status check_counts(const pcd_line *line, bool salvage) {
     }
     const uint64_t cells = header->width * header->height;
     if (lines[LINE_POINTS] == 0) header->points = cells;
-    if (cells == header->points) return MOTE_OK;
+    if (cells == header->points || settle_counts(line, cells)) return MOTE_OK;
     if (salvage) {
         mote_warn(line->ctx, "%s: offset %" PRIu64 ": POINTS is %" PRIu64 ", but WIDTH times HEIGHT is %" PRIu64,
                   line->input->path, mote_pcd_points_line(header), header->points, cells);
@@ -331,14 +362,16 @@ static mote_status lay_out(const pcd_line *line) {
 mote_status mote_pcd_header_read(mote_context *ctx, const mote_input *input, bool salvage, mote_pcd_header *header) {
     pcd_line line = {.ctx = ctx, .input = input, .header = header};
     memset(header, 0, sizeof *header);
+    line.text.next = mote_text_mark_bytes(input);
     if (input->size_bytes == 0) return mote_malformed(ctx, input, 0, "the file is empty");
     while (header->lines[LINE_DATA] == 0) {
-        MOTE_TRY(next_line(&line));
+        MOTE_TRY(read_next(&line));
         MOTE_TRY(read_line(&line));
     }
     MOTE_TRY(check_lines(&line));
-    MOTE_TRY(check_counts(&line, salvage));
+    MOTE_TRY(read_early_lines(&line));
     MOTE_TRY(lay_out(&line));
+    MOTE_TRY(check_counts(&line, salvage));
     /* Each coordinate is there once. */
     for (char axis = 'x'; axis <= 'z'; axis++) {
         int found = 0;

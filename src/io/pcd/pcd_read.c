@@ -7,6 +7,7 @@
 #define PROBE_BYTES    (64u << 10)
 #define PAGE_BYTES     4096u
 #define UNPACKED_BYTES (16ull << 20) /* between two reports of progress */
+#define LONGEST_STEP   33u           /* bytes of LZF: a control byte and 32 literal ones */
 
 /* What the parts of the reader share. */
 typedef struct pcd_reader {
@@ -26,10 +27,10 @@ bool mote_pcd_probe(const mote_input *input) {
     static const char *const first[] = {"VERSION", "FIELDS", "COLUMNS"};
     const uint64_t size_bytes = input->size_bytes < PROBE_BYTES ? input->size_bytes : PROBE_BYTES;
     if (mote_path_has_ending(input->path, ".pcd")) return true;
-    uint64_t at = 0, word, word_end;
+    uint64_t at = mote_text_mark_bytes(input), word, word_end;
     while (at < size_bytes) {
-        const uint8_t *const stop = memchr(input->data + at, '\n', size_bytes - at);
-        const uint64_t end = stop != NULL ? (uint64_t)(stop - input->data) : size_bytes;
+        uint64_t end = at;
+        while (end < size_bytes && input->data[end] != '\n' && input->data[end] != '\r') end++;
         if (mote_notes_next_word(input, &at, end, &word, &word_end) && input->data[word] != '#') {
             bool found = false;
             for (int i = 0; i < 3; i++) found |= mote_notes_word_is(input, word, word_end, first[i]);
@@ -164,7 +165,8 @@ static mote_status read_rows(pcd_reader *r, mote_text_table *table) {
 }
 
 static mote_status read_text(pcd_reader *r) {
-    mote_text_table table = {.input = r->input, .begin = r->header.body, .end = r->input->size_bytes, .newline = '\n'};
+    mote_text_table table = {.input = r->input, .begin = r->header.body, .end = r->input->size_bytes};
+    table.lone_cr = mote_text_has_lone_cr(r->input, table.begin);
     const uint64_t bytes = table.end - table.begin + 1; /* the last line may lack its end */
     table.salvage = r->salvage;
     if (!r->salvage && r->header.points > bytes / (2ull * r->header.value_count)) {
@@ -239,6 +241,18 @@ static void take_literals(mote_lzf *lzf) {
     lzf->out_at += count;
 }
 
+/* Some writers store as they are bytes that LZF does not make smaller, and the two sizes are equal. What LZF unpacks to
+   that very size is LZF all the same. cut: where the data end too early, so do the bytes. */
+static void take_stored(mote_lzf *lzf, bool cut) {
+    mote_lzf trial = *lzf;
+    const char *const error = mote_lzf_decode(&trial, trial.out_bytes);
+    const bool ends = trial.in_bytes - trial.in_at <= LONGEST_STEP;
+    if (cut ? ends : error == NULL && trial.in_at == trial.in_bytes) return;
+    memcpy(lzf->out, lzf->in, lzf->in_bytes);
+    lzf->in_at = lzf->in_bytes;
+    lzf->out_at = lzf->in_bytes;
+}
+
 static mote_status unpack(const pcd_reader *r, mote_lzf *lzf, bool cut) {
     while (lzf->out_at < lzf->out_bytes) {
         const uint64_t remaining = lzf->out_bytes - lzf->out_at;
@@ -274,10 +288,11 @@ static mote_status keep_unpacked(pcd_reader *r, const mote_lzf *lzf) {
 static mote_status read_compressed(pcd_reader *r) {
     uint32_t sizes[2] = {0, 0};
     const uint64_t remaining = r->input->size_bytes - r->header.body;
-    bool cut = false;
+    bool cut = false, stored = false;
     if (remaining >= sizeof sizes) {
         memcpy(sizes, r->input->data + r->header.body, sizeof sizes);
         MOTE_TRY(take_unpacked(r, sizes[1]));
+        stored = sizes[0] == sizes[1];
         cut = r->salvage && sizes[0] > remaining - sizeof sizes;
         if (cut) sizes[0] = (uint32_t)(remaining - sizeof sizes);
         const bool hopeless = cut && sizes[1] > (uint64_t)sizes[0] * MOTE_LZF_EXPANSION;
@@ -294,6 +309,7 @@ static mote_status read_compressed(pcd_reader *r) {
         r->places[i].data = lzf.out + field->offset * r->header.points;
         r->places[i].stride_bytes = field->count * field->size_bytes;
     }
+    if (stored) take_stored(&lzf, cut);
     MOTE_TRY(unpack(r, &lzf, cut));
     return cut ? keep_unpacked(r, &lzf) : MOTE_OK;
 }

@@ -31,7 +31,6 @@ typedef struct mote_ply_note {
 typedef struct mote_ply_header {
     mote_ply_encoding encoding;
     bool has_format;
-    char newline;    /* '\r' if lines end in that alone */
     uint64_t body;   /* offset of the first element */
     uint32_t vertex; /* index of the element that holds the points */
     mote_ply_element *elements;

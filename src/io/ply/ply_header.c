@@ -3,11 +3,10 @@
 
 #include "io/ply/ply.h"
 
-#define LONGEST_LINE_BYTES (1u << 20)
-#define MAX_ELEMENTS       1024u
-#define MAX_PROPERTIES     4096u
-#define MAX_NOTES          8192u
-#define MAX_WORDS          6u
+#define MAX_ELEMENTS   1024u
+#define MAX_PROPERTIES 4096u
+#define MAX_NOTES      8192u
+#define MAX_WORDS      6u
 
 typedef struct word {
     uint64_t begin, end;
@@ -15,8 +14,7 @@ typedef struct word {
 
 /* One line of the header, cut into words; words beyond MAX_WORDS are counted but not kept. */
 typedef struct header_line {
-    uint64_t begin, end; /* without the line end */
-    uint64_t next;       /* where the next line begins */
+    mote_text_line text;
     word words[MAX_WORDS];
     uint32_t word_count;
 } header_line;
@@ -52,37 +50,15 @@ static bool word_is(const mote_input *input, word w, const char *text) {
     return mote_notes_word_is(input, w.begin, w.end, text);
 }
 
-/* Finds the line that begins at *line's next. A lone CR makes the file one of CR lines; in such a file, an LF
-   behind the CR of end_header is already the body. */
-static mote_status next_line(mote_context *ctx, const mote_input *input, mote_ply_header *header, header_line *line) {
-    const uint64_t remaining = input->size_bytes - line->next;
-    const uint64_t max = remaining < LONGEST_LINE_BYTES ? remaining : LONGEST_LINE_BYTES;
-    line->begin = line->next;
-    if (remaining == 0) return mote_malformed(ctx, input, line->begin, "the PLY header has no end_header");
-    uint64_t length = 0;
-    for (; length < max; length++) {
-        const uint8_t c = input->data[line->begin + length];
-        if (c == '\n' || c == '\r') break;
-        if (c == '\0') return mote_malformed(ctx, input, line->begin + length, "a zero byte in the PLY header");
-    }
-    if (length == LONGEST_LINE_BYTES) {
-        return mote_malformed(ctx, input, line->begin, "a PLY header line of more than %u bytes", LONGEST_LINE_BYTES);
-    }
-    line->end = line->next = line->begin + length;
+static mote_status next_line(mote_context *ctx, const mote_input *input, header_line *line) {
+    mote_text_line *const text = &line->text;
+    MOTE_TRY(mote_text_next_header_line(ctx, input, "PLY", "end_header", text));
     line->word_count = 0;
-    for (uint64_t at = line->begin;; line->word_count++) {
+    for (uint64_t at = text->begin;; line->word_count++) {
         word w;
-        if (!mote_notes_next_word(input, &at, line->end, &w.begin, &w.end)) break;
+        if (!mote_notes_next_word(input, &at, text->end, &w.begin, &w.end)) return MOTE_OK;
         if (line->word_count < MAX_WORDS) line->words[line->word_count] = w;
     }
-    if (line->end == input->size_bytes) return MOTE_OK;
-    line->next++;
-    if (input->data[line->end] == '\n') return MOTE_OK;
-    const bool line_feed = line->next < input->size_bytes && input->data[line->next] == '\n';
-    const bool last = line->word_count > 0 && word_is(input, line->words[0], "end_header");
-    if (!line_feed) header->newline = '\r';
-    if (line_feed && !(last && header->newline == '\r')) line->next++;
-    return MOTE_OK;
 }
 
 static mote_status read_name(mote_context *ctx, const mote_input *input, word w, char *name) {
@@ -109,10 +85,10 @@ static mote_status read_count(mote_context *ctx, const mote_input *input, word w
 static mote_status read_element(mote_context *ctx, const mote_input *input, const header_line *line,
                                 mote_ply_header *header) {
     if (line->word_count != 3) {
-        return mote_malformed(ctx, input, line->begin, "an element line needs a name and a count");
+        return mote_malformed(ctx, input, line->text.begin, "an element line needs a name and a count");
     }
     if (header->element_count == MAX_ELEMENTS) {
-        return mote_malformed(ctx, input, line->begin, "more than %u elements", MAX_ELEMENTS);
+        return mote_malformed(ctx, input, line->text.begin, "more than %u elements", MAX_ELEMENTS);
     }
     if (!mote_reserve(ctx, (void **)&header->elements, &header->element_capacity, header->element_count + 1,
                       sizeof *header->elements, "PLY header")) {
@@ -120,13 +96,13 @@ static mote_status read_element(mote_context *ctx, const mote_input *input, cons
     }
     mote_ply_element *const element = &header->elements[header->element_count];
     memset(element, 0, sizeof *element);
-    element->offset = line->begin;
+    element->offset = line->text.begin;
     element->first_property = (uint32_t)header->property_count;
     MOTE_TRY(read_name(ctx, input, line->words[1], element->name));
     MOTE_TRY(read_count(ctx, input, line->words[2], &element->count));
     for (uint64_t i = 0; i < header->element_count; i++) {
         if (strcmp(header->elements[i].name, element->name) == 0) {
-            return mote_malformed(ctx, input, line->begin, "element %s stands twice", element->name);
+            return mote_malformed(ctx, input, line->text.begin, "element %s stands twice", element->name);
         }
     }
     header->element_count++;
@@ -144,13 +120,13 @@ static mote_status read_property(mote_context *ctx, const mote_input *input, con
                                  mote_ply_header *header) {
     const bool list = line->word_count > 1 && word_is(input, line->words[1], "list");
     if (line->word_count != (list ? 5u : 3u)) {
-        return mote_malformed(ctx, input, line->begin, "a property line needs a type (list: two) and a name");
+        return mote_malformed(ctx, input, line->text.begin, "a property line needs a type (list: two) and a name");
     }
     if (header->element_count == 0) {
-        return mote_malformed(ctx, input, line->begin, "a property before the first element");
+        return mote_malformed(ctx, input, line->text.begin, "a property before the first element");
     }
     if (header->property_count == MAX_PROPERTIES) {
-        return mote_malformed(ctx, input, line->begin, "more than %u properties", MAX_PROPERTIES);
+        return mote_malformed(ctx, input, line->text.begin, "more than %u properties", MAX_PROPERTIES);
     }
     if (!mote_reserve(ctx, (void **)&header->properties, &header->property_capacity, header->property_count + 1,
                       sizeof *header->properties, "PLY header")) {
@@ -171,8 +147,8 @@ static mote_status read_property(mote_context *ctx, const mote_input *input, con
     mote_ply_element *const element = &header->elements[header->element_count - 1];
     for (uint64_t i = element->first_property; i < header->property_count; i++) {
         if (strcmp(header->properties[i].name, property->name) == 0) {
-            return mote_malformed(ctx, input, line->begin, "property %s of element %s stands twice", property->name,
-                                  element->name);
+            return mote_malformed(ctx, input, line->text.begin, "property %s of element %s stands twice",
+                                  property->name, element->name);
         }
     }
     header->property_count++;
@@ -183,7 +159,7 @@ static mote_status read_property(mote_context *ctx, const mote_input *input, con
 static mote_status read_format(mote_context *ctx, const mote_input *input, const header_line *line,
                                mote_ply_header *header) {
     static const char *const names[] = {"ascii", "binary_little_endian", "binary_big_endian"};
-    if (header->has_format) return mote_malformed(ctx, input, line->begin, "a second format line");
+    if (header->has_format) return mote_malformed(ctx, input, line->text.begin, "a second format line");
     if (line->word_count == 3 && word_is(input, line->words[2], "1.0")) {
         for (int i = 0; i < 3; i++) {
             if (!word_is(input, line->words[1], names[i])) continue;
@@ -192,7 +168,7 @@ static mote_status read_format(mote_context *ctx, const mote_input *input, const
         }
     }
     if (header->has_format) return MOTE_OK;
-    return mote_malformed(ctx, input, line->begin,
+    return mote_malformed(ctx, input, line->text.begin,
                           "the format is none of ascii, binary_little_endian and binary_big_endian 1.0");
 }
 
@@ -200,12 +176,13 @@ static mote_status read_format(mote_context *ctx, const mote_input *input, const
 static mote_status read_comment(mote_context *ctx, const mote_input *input, const header_line *line,
                                 mote_ply_header *header) {
     if (line->word_count < 3 || !word_is(input, line->words[1], "mote")) return MOTE_OK;
-    if (header->note_count == MAX_NOTES) return mote_malformed(ctx, input, line->begin, "too many comments of mote");
+    if (header->note_count == MAX_NOTES)
+        return mote_malformed(ctx, input, line->text.begin, "too many comments of mote");
     if (!mote_reserve(ctx, (void **)&header->notes, &header->note_capacity, header->note_count + 1,
                       sizeof *header->notes, "PLY header")) {
         return MOTE_ERROR_MEMORY;
     }
-    header->notes[header->note_count++] = (mote_ply_note){line->words[1].end, line->end};
+    header->notes[header->note_count++] = (mote_ply_note){line->words[1].end, line->text.end};
     return MOTE_OK;
 }
 
@@ -217,7 +194,7 @@ static mote_status read_line(mote_context *ctx, const mote_input *input, const h
     if (word_is(input, keyword, "format")) return read_format(ctx, input, line, header);
     if (word_is(input, keyword, "element")) return read_element(ctx, input, line, header);
     if (word_is(input, keyword, "property")) return read_property(ctx, input, line, header);
-    return mote_malformed(ctx, input, line->begin,
+    return mote_malformed(ctx, input, line->text.begin,
                           "a PLY header line that is no format, element, property, comment or end_header");
 }
 
@@ -295,21 +272,20 @@ static mote_status find_vertex(mote_context *ctx, const mote_input *input, mote_
 
 mote_status mote_ply_header_read(mote_context *ctx, const mote_input *input, bool salvage, mote_ply_header *header) {
     memset(header, 0, sizeof *header);
-    header->newline = '\n';
-    header_line line = {.next = 0};
+    header_line line = {.text = {.next = mote_text_mark_bytes(input)}};
     if (input->size_bytes == 0) return mote_malformed(ctx, input, 0, "the file is empty");
-    MOTE_TRY(next_line(ctx, input, header, &line));
+    MOTE_TRY(next_line(ctx, input, &line));
     if (line.word_count != 1 || !word_is(input, line.words[0], "ply")) {
         return mote_malformed(ctx, input, 0, "a PLY file begins with the line \"ply\"");
     }
     for (;;) {
-        MOTE_TRY(next_line(ctx, input, header, &line));
+        MOTE_TRY(next_line(ctx, input, &line));
         if (line.word_count == 0) continue;
         if (word_is(input, line.words[0], "end_header")) break;
         MOTE_TRY(read_line(ctx, input, &line, header));
     }
-    header->body = line.next;
-    if (!header->has_format) return mote_malformed(ctx, input, line.begin, "the PLY header has no format line");
+    header->body = line.text.next;
+    if (!header->has_format) return mote_malformed(ctx, input, line.text.begin, "the PLY header has no format line");
     MOTE_TRY(find_vertex(ctx, input, header));
     return check_counts(ctx, input, salvage, header);
 }

@@ -8,8 +8,9 @@
 #define ROWS_PER_PIECE 8192u
 
 bool mote_ply_probe(const mote_input *input) {
-    if (input->size_bytes < 4 || memcmp(input->data, "ply", 3) != 0) return false;
-    const uint8_t next = input->data[3];
+    const uint64_t at = mote_text_mark_bytes(input);
+    if (input->size_bytes - at < 4 || memcmp(input->data + at, "ply", 3) != 0) return false;
+    const uint8_t next = input->data[at + 3];
     return next == '\n' || next == '\r' || next == ' ' || next == '\t';
 }
 
@@ -21,6 +22,7 @@ typedef struct ply_reader {
     mote_ply_header header;
     mote_ply_layout layout;
     mote_cloud *cloud;
+    uint8_t *records;       /* that were made */
     const uint8_t *base;    /* of the records */
     bool views;             /* base lies in the input */
     uint64_t vertex_begin;  /* binary: offset of the first point */
@@ -29,16 +31,17 @@ typedef struct ply_reader {
 
 static const mote_ply_element *vertex_of(const ply_reader *r) { return &r->header.elements[r->header.vertex]; }
 
-/* Memory for all records; it belongs to the cloud. */
+/* Memory for all records; it belongs to the cloud. Made once. */
 static uint8_t *make_records(ply_reader *r) {
     const uint64_t count = vertex_of(r)->count;
+    if (r->records != NULL) return r->records;
     if (count > UINT64_MAX / r->layout.record_bytes) {
         mote_fail(r->ctx, MOTE_ERROR_MEMORY, "out of memory: %" PRIu64 " points", count);
         return NULL;
     }
     uint8_t *const records = mote_alloc(r->ctx, count * r->layout.record_bytes, "cloud");
     if (mote_cloud_adopt(r->cloud, records) != MOTE_OK) return NULL;
-    r->base = records;
+    r->base = r->records = records;
     return records;
 }
 
@@ -87,40 +90,42 @@ static mote_status keep_points(ply_reader *r, uint64_t at, uint64_t kept) {
     return MOTE_OK;
 }
 
-static mote_status parse_points(ply_reader *r, const mote_text_table *table, uint64_t first, mote_text_field *fields) {
-    const mote_ply_element *const vertex = vertex_of(r);
-    mote_text_rows rows = {.first = first, .count = vertex->count, .fields = fields};
-    fields_of(r, vertex, fields);
-    rows.field_count = vertex->property_count;
-    rows.record_bytes = r->layout.record_bytes;
-    rows.records = make_records(r);
-    if (rows.records == NULL) return MOTE_ERROR_MEMORY;
-    if (vertex->count == 0) return MOTE_OK;
-    MOTE_TRY(mote_text_parse(r->ctx, table, &rows));
-    if (has_double_positions(r) && rows.decimals <= 9) {
-        r->cloud->position_step = 1.0 / (double)mote_text_power10[rows.decimals];
+/* Reads points into the records. */
+static mote_status parse_points(ply_reader *r, const mote_text_table *table, mote_text_rows *rows) {
+    rows->records = make_records(r);
+    if (rows->records == NULL) return MOTE_ERROR_MEMORY;
+    if (rows->count == 0) return MOTE_OK;
+    MOTE_TRY(mote_text_parse(r->ctx, table, rows));
+    if (!rows->fits && rows->trial) return MOTE_OK;
+    if (has_double_positions(r) && rows->decimals <= 9) {
+        r->cloud->position_step = 1.0 / (double)mote_text_power10[rows->decimals];
     }
-    return keep_points(r, r->header.body, rows.count);
+    return keep_points(r, r->header.body, rows->count);
 }
 
-/* Rows of another element; behind the points, the table is to be salvaged. */
-static mote_status parse_element(const ply_reader *r, const mote_text_table *table, const mote_ply_element *element,
-                                 uint64_t first, mote_text_field *fields) {
-    mote_text_table others = *table;
-    mote_text_rows rows = {.first = first, .count = element->count, .fields = fields};
-    others.salvage = element > vertex_of(r);
+/* What the rows of an element hold. */
+static mote_text_rows rows_of(const ply_reader *r, const mote_ply_element *element, mote_text_field *fields) {
     fields_of(r, element, fields);
-    rows.field_count = element->property_count;
-    return element->count > 0 ? mote_text_parse(r->ctx, &others, &rows) : MOTE_OK;
+    return (mote_text_rows){.count = element->count,
+                            .fits = true,
+                            .fields = fields,
+                            .field_count = element->property_count,
+                            .record_bytes = element == vertex_of(r) ? r->layout.record_bytes : 0};
 }
 
-static mote_status parse_elements(ply_reader *r, const mote_text_table *table, uint64_t row_count,
-                                  mote_text_field *fields) {
+/* A row per line. *fits: NULL, or out: every row is a line, and nothing is told or refused if that is not so. Behind
+   the points, the table is to be salvaged. */
+static mote_status parse_lines(ply_reader *r, const mote_text_table *table, uint64_t row_count, mote_text_field *fields,
+                               bool *fits) {
+    const bool trial = fits != NULL;
     uint64_t first = 0;
     for (uint64_t e = 0; e < r->header.element_count; e++) {
         const mote_ply_element *const element = &r->header.elements[e];
         const bool is_vertex = element == vertex_of(r), is_last = e + 1 == r->header.element_count;
         const uint64_t remaining = row_count - first, stated = element->count;
+        mote_text_table lines = *table;
+        lines.salvage = !trial && (table->salvage || element > vertex_of(r));
+        if (trial && (*fits = is_last ? remaining == stated : remaining >= stated) == false) return MOTE_OK;
         if (r->salvage && is_vertex && (remaining < stated || (is_last && remaining > stated))) {
             MOTE_TRY(keep_points(r, table->end, remaining));
         }
@@ -133,9 +138,13 @@ static mote_status parse_elements(ply_reader *r, const mote_text_table *table, u
                                   "the file ends after %" PRIu64 " of %" PRIu64 " rows of element %s%s", remaining,
                                   element->count, element->name, is_vertex && remaining > 0 ? MOTE_SALVAGE_HINT : "");
         }
-        const uint64_t rows = element->count;
-        MOTE_TRY(is_vertex ? parse_points(r, table, first, fields) : parse_element(r, table, element, first, fields));
-        first += rows;
+        mote_text_rows rows = rows_of(r, element, fields);
+        rows.first = first;
+        rows.trial = trial;
+        first += element->count;
+        if (is_vertex) MOTE_TRY(parse_points(r, &lines, &rows));
+        if (!is_vertex && element->count > 0) MOTE_TRY(mote_text_parse(r->ctx, &lines, &rows));
+        if (trial && (*fits = rows.fits) == false) return MOTE_OK;
     }
     if (first < row_count) {
         mote_warn(r->ctx, "%s: %" PRIu64 " rows behind the last element are left out", r->input->path,
@@ -144,16 +153,65 @@ static mote_status parse_elements(ply_reader *r, const mote_text_table *table, u
     return MOTE_OK;
 }
 
+/* Whether the line where the points begin has as many values as a point. */
+static bool line_is_point(const ply_reader *r, const mote_text_table *table, mote_text_field *fields) {
+    const mote_ply_element *const vertex = vertex_of(r);
+    mote_text_place place = {0, table->begin};
+    uint64_t row, row_end, first = 0, field, field_end;
+    uint32_t values = 0, scalars = 0;
+    for (const mote_ply_element *e = r->header.elements; e < vertex; e++) first += e->count;
+    mote_text_seek(table, first, &place);
+    if (!mote_text_next_row(table, &place.at, &row, &row_end)) return true;
+    while (mote_text_next_field(table, &row, row_end, &field, &field_end)) values++;
+    fields_of(r, vertex, fields);
+    for (uint32_t i = 0; i < vertex->property_count; i++) scalars += !fields[i].list;
+    return scalars < vertex->property_count ? values >= scalars : values == scalars;
+}
+
+/* Values one after the other, wherever lines end. *fits: they come out even; else nothing was read, unless the file is
+   to be salvaged and its lines are no points either. */
+static mote_status parse_values(ply_reader *r, const mote_text_table *table, mote_text_field *fields, bool *fits) {
+    uint64_t at = table->begin, whole = 0;
+    mote_text_rows points = {.begins = NULL};
+    mote_status status = MOTE_OK;
+    *fits = true;
+    for (uint64_t e = 0; e < r->header.element_count && *fits && status == MOTE_OK; e++) {
+        const mote_ply_element *const element = &r->header.elements[e];
+        mote_text_rows rows = rows_of(r, element, fields);
+        status = mote_text_find_values(r->ctx, table, &rows, &at, &whole);
+        *fits = whole == element->count;
+        if (element == vertex_of(r)) {
+            points = rows;
+            points.count = whole;
+        } else {
+            mote_free(r->ctx, rows.begins);
+        }
+    }
+    *fits = *fits && mote_text_ends(table, at);
+    const bool salvage = r->salvage && points.count > 0 && !line_is_point(r, table, fields);
+    if (status == MOTE_OK && (*fits || salvage)) {
+        *fits = true;
+        fields_of(r, vertex_of(r), fields);
+        status = parse_points(r, table, &points);
+    }
+    mote_free(r->ctx, points.begins);
+    return status;
+}
+
+/* Rows are lines nearly always, which are read in parallel at once. */
 static mote_status read_text(ply_reader *r) {
     mote_text_table table = {.input = r->input, .begin = r->header.body, .end = r->input->size_bytes};
-    table.newline = r->header.newline;
+    table.lone_cr = mote_text_has_lone_cr(r->input, table.begin);
     table.separator = ' ';
     table.salvage = r->salvage;
     mote_text_leave_cut_line(r->ctx, &table);
     uint64_t row_count = 0;
+    bool fits = false;
     mote_text_field *const fields = mote_alloc(r->ctx, r->header.property_count * sizeof *fields, "PLY columns");
     mote_status status = fields != NULL ? mote_text_count(r->ctx, &table, &row_count) : MOTE_ERROR_MEMORY;
-    if (status == MOTE_OK) status = parse_elements(r, &table, row_count, fields);
+    if (status == MOTE_OK) status = parse_lines(r, &table, row_count, fields, &fits);
+    if (status == MOTE_OK && !fits) status = parse_values(r, &table, fields, &fits);
+    if (status == MOTE_OK && !fits) status = parse_lines(r, &table, row_count, fields, NULL);
     mote_text_close(r->ctx, &table);
     mote_free(r->ctx, fields);
     return status;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "io/potree/potree.h"
+#include "io/text/text.h"
 
 #define MAX_METADATA_BYTES (256ull << 20)
 #define MAX_ATTRIBUTES     4096u
@@ -241,12 +242,14 @@ mote_status potree_layout_parse(mote_context *ctx, const potree_files *files, po
         return mote_malformed(ctx, input, 0, "%llu bytes are too many for metadata",
                               (unsigned long long)input->size_bytes);
     }
-    layout->json = json_loadb((const char *)input->data, input->size_bytes, 0, &error);
+    MOTE_TRY(mote_text_check_encoding(ctx, input));
+    const uint64_t mark = mote_text_mark_bytes(input);
+    layout->json = json_loadb((const char *)input->data + mark, input->size_bytes - mark, 0, &error);
     if (layout->json == NULL) {
         const bool memory = json_error_code(&error) == json_error_out_of_memory;
         if (memory) return mote_fail(ctx, MOTE_ERROR_MEMORY, "out of memory: metadata.json");
-        return mote_malformed(ctx, input, error.position > 0 ? (uint64_t)error.position : 0, "no valid JSON: %s",
-                              error.text);
+        return mote_malformed(ctx, input, mark + (error.position > 0 ? (uint64_t)error.position : 0),
+                              "no valid JSON: %s", error.text);
     }
     if (!json_is_object(layout->json)) return mote_malformed(ctx, input, 0, "no JSON object");
     return parse_root(layout);

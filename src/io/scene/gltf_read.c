@@ -1,5 +1,6 @@
 /* glTF 2.0: the file and its chunks. */
 #include "io/scene/gltf.h"
+#include "io/text/text.h"
 
 #include <mote_have.h>
 
@@ -58,12 +59,9 @@ static mote_status parse(gltf_file *f) {
     if (in->size_bytes >= 4 && memcmp(in->data, "glTF", 4) == 0) {
         MOTE_TRY(find_chunks(f, &json, &bytes));
     } else {
-        json = in->data;
-        bytes = in->size_bytes;
-        if (bytes >= 3 && memcmp(json, "\xef\xbb\xbf", 3) == 0) {
-            json += 3;
-            bytes -= 3;
-        }
+        const uint64_t mark = mote_text_mark_bytes(in);
+        json = in->data + mark;
+        bytes = in->size_bytes - mark;
     }
     f->root = json_loadb((const char *)json, bytes, JSON_REJECT_DUPLICATES, &error);
     if (f->root == NULL) {

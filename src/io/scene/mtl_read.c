@@ -1,5 +1,6 @@
 /* Wavefront MTL: materials of OBJ files. */
 #include <math.h>
+#include <strings.h>
 
 #include "io/scene/obj_lines.h"
 
@@ -8,30 +9,51 @@ typedef struct mtl_material {
     double diffuse[3], specular[3], transmitted[3], emitted[3], refraction;
     double illumination;
     uint64_t texture;
-    bool has_refraction;
+    obj_mapping mapping;
 } mtl_material;
 
+#define UNMAPPED                                                                                                       \
+    {                                                                                                                  \
+        {1, 1}, { 0, 0 }                                                                                               \
+    }
+
 static mtl_material plain(void) {
-    const mtl_material m = {{0.8, 0.8, 0.8}, {0, 0, 0}, {1, 1, 1}, {0, 0, 0}, 1.5, 2, 0, false};
+    const mtl_material m = {{0.8, 0.8, 0.8}, {0, 0, 0}, {1, 1, 1}, {0, 0, 0}, 1.5, 2, 0, UNMAPPED};
     return m;
 }
 
-uint32_t obj_names_find(const obj_names *names, const char *name) {
-    for (uint64_t i = names->count; i > 0; i--) {
-        if (strcmp(names->names[i - 1], name) == 0) return (uint32_t)(i - 1);
+static bool same_without_comment(const char *a, const char *b) {
+    const size_t length = obj_name_bytes(a, false);
+    return length == obj_name_bytes(b, false) && memcmp(a, b, length) == 0;
+}
+
+uint32_t obj_materials_find(const obj_materials *materials, const char *name) {
+    for (uint64_t i = materials->count; i > 0; i--) {
+        if (strcmp(materials->list[i - 1].name, name) == 0) return (uint32_t)(i - 1);
+    }
+    for (uint64_t i = materials->count; i > 0; i--) {
+        if (same_without_comment(materials->list[i - 1].name, name)) return (uint32_t)(i - 1);
     }
     return UINT32_MAX;
 }
 
-mote_status obj_names_add(scene_draft *d, obj_names *names, const char *name) {
-    if (!mote_reserve(d->ctx, (void **)&names->names, &names->capacity, names->count + 1, sizeof *names->names,
-                      "scene file")) {
+mote_status obj_materials_add(scene_draft *d, obj_materials *materials, const char *name) {
+    static const obj_mapping unmapped = UNMAPPED;
+    if (!mote_reserve(d->ctx, (void **)&materials->list, &materials->capacity, materials->count + 1,
+                      sizeof *materials->list, "scene file")) {
         return MOTE_ERROR_MEMORY;
     }
     char *const copy = mote_strdup(d->ctx, name);
     if (copy == NULL) return MOTE_ERROR_MEMORY;
-    names->names[names->count++] = copy;
+    obj_material *const material = &materials->list[materials->count++];
+    material->name = copy;
+    material->mapping = unmapped;
     return scene_draft_add_material(d) != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+}
+
+void obj_materials_free(mote_context *ctx, obj_materials *materials) {
+    for (uint64_t i = 0; i < materials->count; i++) mote_free(ctx, materials->list[i].name);
+    mote_free(ctx, materials->list);
 }
 
 static void set_color(double to[3], const double from[3], double max) {
@@ -39,7 +61,7 @@ static void set_color(double to[3], const double from[3], double max) {
 }
 
 /* Illumination models 3 and 5 are mirrors; 4, 6, 7 and 9 are glass. */
-static void finish(scene_draft *d, const mtl_material *m) {
+static void finish(scene_draft *d, const mtl_material *m, obj_materials *materials) {
     mote_material *to = &d->materials[d->material_count - 1];
     const int model = (int)m->illumination;
     const bool mirror = model == 3 || model == 5, glass = model == 4 || model == 6 || model == 7 || model == 9;
@@ -49,103 +71,76 @@ static void finish(scene_draft *d, const mtl_material *m) {
     set_color(to->emission, m->emitted, 1e30);
     to->refraction = fmin(fmax(m->refraction, 1), 10);
     to->texture = to->kind == MOTE_MATERIAL_DIFFUSE ? m->texture : 0;
+    materials->list[materials->count - 1].mapping = m->mapping;
 }
 
-static mote_status begin(scene_draft *d, obj_lines *l, obj_names *names) {
-    if (!obj_next_rest(l)) return obj_malformed(l, "newmtl has no name");
-    if (names->count >= MOTE_SCENE_MAX_SIZE) return obj_malformed(l, "too many materials");
-    return obj_names_add(d, names, l->word);
+/* Of newmtl. *any: there is a material that the next lines are of. */
+static mote_status begin(scene_draft *d, obj_lines *l, obj_materials *materials, bool *any) {
+    *any = obj_next_rest(l);
+    if (!*any) obj_note(l, OBJ_NOTE_LINE, "newmtl has no name");
+    if (!*any) return MOTE_OK;
+    if (materials->count >= MOTE_SCENE_MAX_SIZE) {
+        return mote_fail(d->ctx, MOTE_ERROR_UNSUPPORTED, "%s: more than %u materials", d->path, MOTE_SCENE_MAX_SIZE);
+    }
+    return obj_materials_add(d, materials, l->word);
 }
 
-/* The file of map_Kd: what follows its options, of which each has as many words as it needs. */
-static mote_status read_texture(scene_draft *d, obj_lines *l, mtl_material *m) {
-    static const struct {
-        const char *name;
-        int words;
-    } options[] = {{"-blendu", 1}, {"-blendv", 1},  {"-bm", 1}, {"-boost", 1},  {"-cc", 1},
-                   {"-clamp", 1},  {"-imfchan", 1}, {"-mm", 2}, {"-texres", 1}, {"-type", 1},
-                   {"-o", 3},      {"-s", 3},       {"-t", 3}};
-    bool clamp = false;
-    const uint8_t *start = l->at;
-    while (obj_next_word(l) && l->word[0] == '-') {
-        size_t i = 0;
-        while (i < sizeof options / sizeof options[0] && strcmp(l->word, options[i].name) != 0) i++;
-        if (i == sizeof options / sizeof options[0]) break;
-        for (int j = 0; j < options[i].words; j++) {
-            if (!obj_next_word(l)) return obj_malformed(l, "map_Kd: %s needs more words", options[i].name);
-            if (strcmp(options[i].name, "-clamp") == 0) clamp = strcmp(l->word, "on") == 0;
-        }
-        start = l->at;
-    }
-    l->at = start;
-    if (!obj_next_rest(l)) return obj_malformed(l, "map_Kd names no file");
-    scene_file file;
-    mote_texture texture;
-    bool known = false;
-    memset(&texture, 0, sizeof texture);
-    mote_status status = scene_file_open(d, l->word, &file);
-    if (status == MOTE_OK) {
-        status = scene_image_decode(d->ctx, file.path, file.input.data, file.input.size_bytes, &texture, &known);
-    }
-    texture.wrap_u = texture.wrap_v = clamp ? MOTE_TEXTURE_CLAMP : MOTE_TEXTURE_REPEAT;
-    mote_texture *to = status == MOTE_OK && known ? scene_draft_add_texture(d) : NULL;
-    if (to != NULL) {
-        *to = texture;
-        m->texture = d->texture_count;
-    } else {
-        mote_free(d->ctx, (void *)(uintptr_t)texture.srgb);
-        if (status == MOTE_OK && known) status = MOTE_ERROR_MEMORY;
-    }
-    scene_file_close(d->ctx, &file);
-    return status;
+static void read_refraction(obj_lines *l, double *refraction) {
+    double index = 0;
+    if (obj_numbers(l, "Ni", 1, &index)) *refraction = index;
 }
 
 /* A colour of one number is grey. */
-static mote_status read_color(obj_lines *l, const char *what, double color[3]) {
-    MOTE_TRY(obj_numbers(l, what, 1, color));
-    color[1] = color[2] = color[0];
-    return obj_has_word(l) ? obj_numbers(l, what, 2, color + 1) : MOTE_OK;
+static void read_color(obj_lines *l, const char *what, double color[3]) {
+    double rgb[3];
+    if (!obj_numbers(l, what, 1, rgb)) return;
+    rgb[1] = rgb[2] = rgb[0];
+    if (obj_has_word(l) && !obj_numbers(l, what, 2, rgb + 1)) return;
+    memcpy(color, rgb, sizeof rgb);
+}
+
+static void read_illumination(obj_lines *l, double *illumination) {
+    double model = 0;
+    if (!obj_numbers(l, "illum", 1, &model)) return;
+    if (model >= 0 && model <= 10) {
+        *illumination = model;
+    } else {
+        obj_note(l, OBJ_NOTE_LINE, "illum: %g is not in 0..10", model);
+    }
 }
 
 static mote_status read_line(scene_draft *d, obj_lines *l, mtl_material *m) {
-    const char *word = l->word;
-    if (strcmp(word, "Kd") == 0) return read_color(l, "Kd", m->diffuse);
-    if (strcmp(word, "Ks") == 0) return read_color(l, "Ks", m->specular);
-    if (strcmp(word, "Ke") == 0) return read_color(l, "Ke", m->emitted);
-    if (strcmp(word, "Tf") == 0) return read_color(l, "Tf", m->transmitted);
-    if (strcmp(word, "Ni") == 0) return obj_numbers(l, "Ni", 1, &m->refraction);
-    if (strcmp(word, "illum") == 0) {
-        MOTE_TRY(obj_numbers(l, "illum", 1, &m->illumination));
-        if (m->illumination >= 0 && m->illumination <= 10) return MOTE_OK;
-        return obj_malformed(l, "illum: %g is not in 0..10", m->illumination);
+    const struct {
+        const char *name;
+        double *color;
+    } colors[] = {{"Kd", m->diffuse}, {"Ks", m->specular}, {"Ke", m->emitted}, {"Tf", m->transmitted}};
+    for (size_t i = 0; i < sizeof colors / sizeof colors[0]; i++) {
+        if (strcasecmp(l->word, colors[i].name) != 0) continue;
+        read_color(l, colors[i].name, colors[i].color);
+        return MOTE_OK;
     }
-    return strcmp(word, "map_Kd") == 0 ? read_texture(d, l, m) : MOTE_OK;
-}
-
-mote_status obj_read_material_lines(scene_draft *d, obj_lines *l, obj_names *names) {
-    mtl_material m = plain();
-    const uint64_t first = d->material_count;
-    do {
-        if (!obj_next_word(l)) continue;
-        if (strcmp(l->word, "newmtl") == 0) {
-            if (d->material_count > first) finish(d, &m);
-            m = plain();
-            MOTE_TRY(begin(d, l, names));
-        } else if (d->material_count > first) {
-            MOTE_TRY(read_line(d, l, &m));
-        }
-    } while (obj_next_line(l));
-    if (d->material_count > first) finish(d, &m);
+    if (strcasecmp(l->word, "map_Kd") == 0) return obj_read_texture(d, l, &m->mapping, &m->texture);
+    if (strcasecmp(l->word, "illum") == 0) {
+        read_illumination(l, &m->illumination);
+    } else if (strcasecmp(l->word, "Ni") == 0) {
+        read_refraction(l, &m->refraction);
+    }
     return MOTE_OK;
 }
 
-mote_status obj_read_materials(scene_draft *d, const char *name, obj_names *names) {
-    scene_file file;
-    mote_status status = scene_file_open(d, name, &file);
-    if (status == MOTE_OK) {
-        obj_lines lines = obj_lines_of(d->ctx, file.path, &file.input);
-        status = obj_read_material_lines(d, &lines, names);
-    }
-    scene_file_close(d->ctx, &file);
-    return status;
+mote_status obj_read_material_lines(scene_draft *d, obj_lines *l, obj_materials *materials) {
+    mtl_material m = plain();
+    bool any = false;
+    do {
+        if (!obj_next_word(l)) continue;
+        if (strcasecmp(l->word, "newmtl") == 0) {
+            if (any) finish(d, &m, materials);
+            m = plain();
+            MOTE_TRY(begin(d, l, materials, &any));
+        } else if (any) {
+            MOTE_TRY(read_line(d, l, &m));
+        }
+    } while (obj_next_line(l));
+    if (any) finish(d, &m, materials);
+    return MOTE_OK;
 }

@@ -1,4 +1,4 @@
-/* Wavefront OBJ and MTL: their lines as words. */
+/* Wavefront OBJ and MTL: their lines as words, and what of them is left out. */
 #include "io/scene/obj_lines.h"
 
 #include <math.h>
@@ -6,43 +6,52 @@
 
 #include "io/text/text.h"
 
-obj_lines obj_lines_of(mote_context *ctx, const char *path, const mote_input *input) {
+obj_lines obj_lines_of(const scene_draft *d, const char *path, const mote_input *input, obj_notes *notes) {
     obj_lines l;
-    l.ctx = ctx;
+    l.draft = d;
     l.path = path;
-    l.at = input->data;
+    l.notes = notes;
+    l.at = input->data + mote_text_mark_bytes(input);
     l.end = input->data + input->size_bytes;
     l.line = 1;
     l.word[0] = '\0';
     return l;
 }
 
-static bool is_line_end(const obj_lines *l) { return l->at == l->end || *l->at == '\n'; }
+/* ---- words */
+
+static bool is_line_end(const obj_lines *l) { return l->at == l->end || *l->at == '\n' || *l->at == '\r'; }
+
+/* Behind the line end at `at`: LF, CRLF, CR. */
+static const uint8_t *skip_line_end(const obj_lines *l, const uint8_t *at) {
+    const bool both = *at == '\r' && at + 1 < l->end && at[1] == '\n';
+    return at + (both ? 2 : 1);
+}
+
+/* A backslash and a line end at `at`. */
+static bool is_continuation(const obj_lines *l, const uint8_t *at) {
+    return *at == '\\' && at + 1 < l->end && (at[1] == '\n' || at[1] == '\r');
+}
 
 static void skip_blanks(obj_lines *l) {
     while (l->at < l->end) {
-        if (*l->at == ' ' || *l->at == '\t' || *l->at == '\r' || *l->at == '\v' || *l->at == '\f') {
+        if (*l->at == ' ' || *l->at == '\t' || *l->at == '\v' || *l->at == '\f') {
             l->at++;
-            continue;
+        } else if (is_continuation(l, l->at)) {
+            l->at = skip_line_end(l, l->at + 1);
+            l->line++;
+        } else {
+            return;
         }
-        const uint8_t *next = l->at + 1;
-        if (*l->at != '\\') return;
-        while (next < l->end && *next == '\r') next++;
-        if (next == l->end || *next != '\n') return;
-        l->at = next + 1;
-        l->line++;
     }
 }
 
 bool obj_next_word(obj_lines *l) {
     size_t length = 0;
-    skip_blanks(l);
-    if (is_line_end(l) || *l->at == '#') return false;
+    if (!obj_has_word(l)) return false;
     const uint8_t *begin = l->at;
-    while (l->at<l->end && * l->at> ' ' &&
-           !(*l->at == '\\' && l->at > begin && l->at + 1 < l->end && (l->at[1] == '\n' || l->at[1] == '\r'))) {
+    for (; l->at<l->end && * l->at> ' ' && *l->at != '#' && !is_continuation(l, l->at); l->at++) {
         if (length < OBJ_MAX_WORD) l->word[length++] = (char)*l->at;
-        l->at++;
     }
     if (l->at == begin) l->at++; /* a control character is a word of no length */
     l->word[length] = '\0';
@@ -68,29 +77,75 @@ bool obj_next_rest(obj_lines *l) {
 bool obj_next_line(obj_lines *l) {
     while (!is_line_end(l)) l->at++;
     if (l->at == l->end) return false;
-    l->at++;
+    l->at = skip_line_end(l, l->at);
     l->line++;
     return l->at < l->end;
 }
 
-mote_status obj_malformed(const obj_lines *l, const char *format, ...) {
-    char why[512];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(why, sizeof why, format, arguments);
-    va_end(arguments);
-    return mote_fail(l->ctx, MOTE_ERROR_DATA, "%s: line %llu: %s", l->path, (unsigned long long)l->line, why);
-}
-
-mote_status obj_numbers(obj_lines *l, const char *what, uint32_t count, double *values) {
+bool obj_numbers(obj_lines *l, const char *what, uint32_t count, double *values) {
     for (uint32_t i = 0; i < count; i++) {
         mote_text_number number;
-        if (!obj_next_word(l)) return obj_malformed(l, "%s has %u numbers, needs %u", what, i, count);
+        if (!obj_next_word(l)) {
+            obj_note(l, OBJ_NOTE_LINE, "%s has %u numbers, needs %u", what, i, count);
+            return false;
+        }
         const uint8_t *begin = (const uint8_t *)l->word, *end = begin + strlen(l->word);
         if (!mote_text_scan(begin, end, &number) || number.end != end || !mote_text_double(&number, &values[i]) ||
             !isfinite(values[i])) {
-            return obj_malformed(l, "%s: \"%.64s\" is not a finite number", what, l->word);
+            obj_note(l, OBJ_NOTE_LINE, "%s: \"%.64s\" is not a finite number", what, l->word);
+            return false;
         }
     }
-    return MOTE_OK;
+    return true;
+}
+
+bool obj_is_option(const char *at) {
+    return at[0] == '-' && ((at[1] >= 'a' && at[1] <= 'z') || (at[1] >= 'A' && at[1] <= 'Z'));
+}
+
+size_t obj_name_bytes(const char *name, bool options) {
+    size_t length = 0;
+    for (; name[length] != '\0'; length++) {
+        const char *const at = name + length;
+        if ((*at == ' ' || *at == '\t') && (at[1] == '#' || (options && obj_is_option(at + 1)))) return length;
+    }
+    return length;
+}
+
+/* ---- notes */
+
+void obj_note(obj_lines *l, obj_note_kind kind, const char *format, ...) {
+    if (l->notes->counts[kind]++ > 0) return;
+    char *const first = l->notes->first[kind];
+    const bool other = strcmp(l->path, l->draft->path) != 0; /* a library */
+    const int length = snprintf(first, OBJ_NOTE_BYTES, "%.*s%sline %llu: ", other ? 200 : 0, l->path, other ? ": " : "",
+                                (unsigned long long)l->line);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(first + length, OBJ_NOTE_BYTES - (size_t)length, format, arguments);
+    va_end(arguments);
+}
+
+bool obj_forgive(obj_lines *l, obj_note_kind kind, mote_status status) {
+    if (status != MOTE_ERROR_DATA && status != MOTE_ERROR_IO && status != MOTE_ERROR_UNSUPPORTED) return false;
+    obj_note(l, kind, "%s", mote_context_message(l->draft->ctx));
+    mote_context_clear(l->draft->ctx);
+    return true;
+}
+
+void obj_tell_notes(const scene_draft *d, const obj_notes *notes) {
+    static const char *const words[OBJ_NOTE_KINDS] = {
+        "lines that cannot be read are left out",
+        "lines, points and curves are left out: faces alone are drawn",
+        "corners have texture coordinates that are not there: 0 0 is taken",
+        "files of materials cannot be read",
+        "times usemtl names no material that is known: grey of 0.8 is taken",
+        "textures cannot be read: the colour of the material is taken",
+        "options of map_Kd have no effect",
+    };
+    for (int i = 0; i < OBJ_NOTE_KINDS; i++) {
+        if (notes->counts[i] == 0) continue;
+        mote_warn(d->ctx, "%s: %llu %s; the first: %s", d->path, (unsigned long long)notes->counts[i], words[i],
+                  notes->first[i]);
+    }
 }

@@ -1,7 +1,12 @@
 /* Wavefront OBJ: polygons of v, vt and vn, with materials of MTL files. */
-#include "io/scene/obj_lines.h"
+#include <float.h>
+#include <math.h>
 
-#define MAX_CORNERS 65536u /* of a polygon */
+#include "io/scene/obj_lines.h"
+#include "io/text/text.h"
+
+#define MAX_CORNERS       65536u /* of a polygon */
+#define MAX_LIBRARY_WORDS 16     /* of the names in a line of mtllib that are tried as one name */
 
 /* A corner of a polygon: places in the file's lists, from 0. */
 typedef struct obj_corner {
@@ -12,18 +17,29 @@ typedef struct obj_corner {
 typedef struct obj_reader {
     scene_draft *d;
     obj_lines lines;
-    obj_names names;
+    obj_notes notes;
+    obj_materials materials;
+    char **libraries; /* that were read */
+    uint64_t library_count, library_capacity;
     float *coordinates; /* [2 · coordinate_count] of vt */
     uint64_t coordinate_count, coordinate_capacity;
+    uint64_t positions_so_far, coordinates_so_far; /* before the line that is read */
     obj_corner *corners;
     uint64_t corner_capacity;
     uint32_t material;
-    uint64_t progress; /* bytes at the last report */
+    bool unknown_positions; /* some are NaN */
+    uint64_t progress;      /* bytes at the last report */
 } obj_reader;
 
+/* ---- the lists: what faces may name, wherever it stands */
+
+/* A place that cannot be read keeps its number, as NaN; the faces that have it cannot be read either. */
 static mote_status read_position(obj_reader *r) {
     double p[3];
-    MOTE_TRY(obj_numbers(&r->lines, "v", 3, p));
+    if (!obj_numbers(&r->lines, "v", 3, p)) {
+        p[0] = p[1] = p[2] = (double)NAN;
+        r->unknown_positions = true;
+    }
     MOTE_TRY(scene_draft_reserve(r->d, 1, 0));
     scene_draft_add_position(r->d, p[0], p[1], p[2]);
     return MOTE_OK;
@@ -32,8 +48,13 @@ static mote_status read_position(obj_reader *r) {
 /* v runs upwards in OBJ. */
 static mote_status read_coordinates(obj_reader *r) {
     double uv[2] = {0, 0};
-    MOTE_TRY(obj_numbers(&r->lines, "vt", 1, uv));
-    if (obj_has_word(&r->lines)) MOTE_TRY(obj_numbers(&r->lines, "vt", 1, uv + 1));
+    bool right = obj_numbers(&r->lines, "vt", 1, uv);
+    if (right && obj_has_word(&r->lines)) right = obj_numbers(&r->lines, "vt", 1, uv + 1);
+    if (right && !(fabs(uv[0]) <= (double)FLT_MAX && fabs(uv[1]) <= (double)FLT_MAX)) {
+        obj_note(&r->lines, OBJ_NOTE_LINE, "vt: a number beyond floats");
+        right = false;
+    }
+    if (!right) uv[0] = uv[1] = 0;
     if (!mote_reserve(r->d->ctx, (void **)&r->coordinates, &r->coordinate_capacity, r->coordinate_count + 1,
                       2 * sizeof(float), "scene file")) {
         return MOTE_ERROR_MEMORY;
@@ -43,129 +64,279 @@ static mote_status read_coordinates(obj_reader *r) {
     return MOTE_OK;
 }
 
-/* An index at *at, which is moved behind it: 1 is the first of a list, -1 the last so far. */
-static mote_status read_index(obj_reader *r, const char **at, const char *what, uint64_t count, uint64_t *index) {
+/* Reads the library at a path, once. path is the reader's from here on. */
+static mote_status read_library_file(obj_reader *r, char *path) {
+    scene_draft *const d = r->d;
+    bool known = false;
+    for (uint64_t i = 0; i < r->library_count; i++) known = known || strcmp(r->libraries[i], path) == 0;
+    if (known || !mote_reserve(d->ctx, (void **)&r->libraries, &r->library_capacity, r->library_count + 1,
+                               sizeof *r->libraries, "scene file")) {
+        mote_free(d->ctx, path);
+        return known ? MOTE_OK : MOTE_ERROR_MEMORY;
+    }
+    r->libraries[r->library_count++] = path;
+    mote_input input;
+    memset(&input, 0, sizeof input);
+    mote_status status = mote_input_open(d->ctx, path, &input);
+    if (status == MOTE_OK) status = mote_text_check_encoding(d->ctx, &input);
+    if (status == MOTE_OK) {
+        obj_lines lines = obj_lines_of(d, path, &input, &r->notes);
+        status = obj_read_material_lines(d, &lines, &r->materials);
+    } else if (obj_forgive(&r->lines, OBJ_NOTE_LIBRARY, status)) {
+        status = MOTE_OK;
+    }
+    if (input.data != NULL) mote_input_close(d->ctx, &input);
+    return status;
+}
+
+/* Reads the file whose name is the first words of a text, as many as make one that is there. *bytes: of the name; 0:
+   none is there. */
+static mote_status read_first_library(obj_reader *r, char *names, size_t *bytes) {
+    int words = 0;
+    *bytes = 0;
+    for (size_t end = strlen(names); end > 0 && words < MAX_LIBRARY_WORDS; words++) {
+        const char cut = names[end];
+        char *path = NULL;
+        names[end] = '\0';
+        const mote_status status = scene_file_find(r->d, r->d->path, names, &path);
+        names[end] = cut;
+        MOTE_TRY(status);
+        if (path != NULL) {
+            *bytes = end;
+            return read_library_file(r, path);
+        }
+        while (end > 0 && names[end - 1] != ' ' && names[end - 1] != '\t') end--;
+        while (end > 0 && (names[end - 1] == ' ' || names[end - 1] == '\t')) end--;
+    }
+    return MOTE_OK;
+}
+
+/* mtllib may name several files, and a name may hold blanks: what is there decides. */
+static mote_status read_libraries(obj_reader *r) {
+    size_t bytes = 0;
+    if (!obj_next_rest(&r->lines)) {
+        obj_note(&r->lines, OBJ_NOTE_LINE, "mtllib names no file");
+        return MOTE_OK;
+    }
+    char *const names = r->lines.word;
+    names[obj_name_bytes(names, false)] = '\0';
+    for (char *at = names; *at != '\0'; at += strspn(at, " \t")) {
+        MOTE_TRY(read_first_library(r, at, &bytes));
+        if (bytes == 0) {
+            const bool all = at == names && strstr(at, ".mtl ") == NULL; /* one name with blanks */
+            bytes = all ? strlen(at) : strcspn(at, " \t");
+            obj_note(&r->lines, OBJ_NOTE_LIBRARY,
+                     "mtllib: there is no file \"%.*s\" in the folder of the scene or below it",
+                     bytes < 200 ? (int)bytes : 200, at);
+        }
+        at += bytes;
+    }
+    return MOTE_OK;
+}
+
+static mote_status read_list_line(obj_reader *r) {
+    const char *word = r->lines.word;
+    if (strcmp(word, "v") == 0) return read_position(r);
+    if (strcmp(word, "vt") == 0) return read_coordinates(r);
+    return strcmp(word, "mtllib") == 0 ? read_libraries(r) : MOTE_OK;
+}
+
+/* ---- faces */
+
+/* An index at *at, which is moved behind it: 1 is the first of a list, -1 the last so far. False: there is none. */
+static bool read_index(const char **at, uint64_t so_far, uint64_t count, uint64_t *index) {
     const bool negative = **at == '-';
     const char *digit = *at + negative;
     uint64_t value = 0;
-    if (*digit < '0' || *digit > '9') return obj_malformed(&r->lines, "f: \"%.64s\" is no corner", r->lines.word);
     for (; *digit >= '0' && *digit <= '9'; digit++) {
         if (value <= UINT32_MAX) value = 10 * value + (uint64_t)(*digit - '0');
     }
     *at = digit;
-    if (value < 1 || value > count) {
-        return obj_malformed(&r->lines, "f: corner \"%.64s\": there are %llu %s so far", r->lines.word,
-                             (unsigned long long)count, what);
-    }
-    *index = negative ? count - value : value - 1;
-    return MOTE_OK;
+    if (value < 1 || value > (negative ? so_far : count)) return false;
+    *index = negative ? so_far - value : value - 1;
+    return true;
 }
 
-/* position, position/coordinates, position//normal or position/coordinates/normal; normals are not used. */
-static mote_status read_corner(obj_reader *r, obj_corner *corner) {
+static bool no_corner(obj_reader *r) {
+    obj_note(&r->lines, OBJ_NOTE_LINE, "f: \"%.64s\" is no corner", r->lines.word);
+    return false;
+}
+
+static bool begins_index(const char *at) {
+    return at[0] == '-' ? at[1] >= '0' && at[1] <= '9' : *at >= '0' && *at <= '9';
+}
+
+/* position, position/coordinates, position//normal or position/coordinates/normal; normals are not used. False: it is
+   none, which was noted. */
+static bool read_corner(obj_reader *r, obj_corner *corner) {
     const char *at = r->lines.word;
     uint64_t position = 0, coordinates = 0;
-    MOTE_TRY(read_index(r, &at, "positions", r->d->position_count, &position));
+    if (!begins_index(at)) return no_corner(r);
+    if (!read_index(&at, r->positions_so_far, r->d->position_count, &position)) {
+        obj_note(&r->lines, OBJ_NOTE_LINE, "f: corner \"%.64s\": there are %llu positions", r->lines.word,
+                 (unsigned long long)r->d->position_count);
+        return false;
+    }
+    if (isnan(r->d->positions[3 * position])) {
+        obj_note(&r->lines, OBJ_NOTE_LINE, "f: corner \"%.64s\": that position cannot be read", r->lines.word);
+        return false;
+    }
     corner->position = (uint32_t)position;
     corner->u = corner->v = 0;
-    if (at[0] == '\0') return MOTE_OK;
-    if (at[0] != '/') return obj_malformed(&r->lines, "f: \"%.64s\" is no corner", r->lines.word);
+    if (at[0] == '\0') return true;
+    if (at[0] != '/') return no_corner(r);
     at++;
-    if (*at == '/' || *at == '\0') return MOTE_OK;
-    MOTE_TRY(read_index(r, &at, "texture coordinates", r->coordinate_count, &coordinates));
-    corner->u = r->coordinates[2 * coordinates];
-    corner->v = r->coordinates[2 * coordinates + 1];
-    if (*at == '\0' || *at == '/') return MOTE_OK;
-    return obj_malformed(&r->lines, "f: \"%.64s\" is no corner", r->lines.word);
+    if (*at == '/' || *at == '\0') return true;
+    if (!begins_index(at)) return no_corner(r);
+    if (read_index(&at, r->coordinates_so_far, r->coordinate_count, &coordinates)) {
+        corner->u = r->coordinates[2 * coordinates];
+        corner->v = r->coordinates[2 * coordinates + 1];
+    } else {
+        obj_note(&r->lines, OBJ_NOTE_COORDINATES, "f: corner \"%.64s\": there are %llu texture coordinates",
+                 r->lines.word, (unsigned long long)r->coordinate_count);
+    }
+    return *at == '\0' || *at == '/' || no_corner(r);
 }
 
 /* Material of faces that name none: one that is made when it is first needed. */
 static mote_status need_material(obj_reader *r) {
     if (r->material != UINT32_MAX) return MOTE_OK;
-    r->material = obj_names_find(&r->names, "");
+    r->material = obj_materials_find(&r->materials, "");
     if (r->material != UINT32_MAX) return MOTE_OK;
-    r->material = (uint32_t)r->names.count;
-    return obj_names_add(r->d, &r->names, "");
+    r->material = (uint32_t)r->materials.count;
+    return obj_materials_add(r->d, &r->materials, "");
+}
+
+/* How the texture of the material lies; v, which runs upwards in OBJ, is already turned. */
+static void map_corner(const obj_mapping *m, const obj_corner *corner, float uv[2]) {
+    uv[0] = corner->u;
+    uv[1] = corner->v;
+    if (m->scale[0] == 1 && m->scale[1] == 1 && m->offset[0] == 0 && m->offset[1] == 0) return;
+    const double u = (double)corner->u * m->scale[0] + m->offset[0];
+    const double v = 1 - ((1 - (double)corner->v) * m->scale[1] + m->offset[1]);
+    if (fabs(u) <= (double)FLT_MAX && fabs(v) <= (double)FLT_MAX) {
+        uv[0] = (float)u;
+        uv[1] = (float)v;
+    }
 }
 
 /* A polygon becomes a fan around its first corner: right where it is convex. */
-static mote_status read_face(obj_reader *r) {
-    uint32_t count = 0;
-    for (; obj_next_word(&r->lines); count++) {
-        if (count == MAX_CORNERS) return obj_malformed(&r->lines, "f has more than %u corners", MAX_CORNERS);
-        if (!mote_reserve(r->d->ctx, (void **)&r->corners, &r->corner_capacity, count + 1ull, sizeof *r->corners,
-                          "scene file")) {
-            return MOTE_ERROR_MEMORY;
-        }
-        MOTE_TRY(read_corner(r, &r->corners[count]));
-    }
-    if (count < 3) return obj_malformed(&r->lines, "f has %u corners, needs 3", count);
+static mote_status add_fan(obj_reader *r, uint32_t count) {
     MOTE_TRY(need_material(r));
     MOTE_TRY(scene_draft_reserve(r->d, 0, count - 2));
+    const obj_mapping *const mapping = &r->materials.list[r->material].mapping;
     for (uint32_t i = 1; i + 1 < count; i++) {
-        const obj_corner *a = &r->corners[0], *b = &r->corners[i], *c = &r->corners[i + 1];
-        const uint32_t corners[3] = {a->position, b->position, c->position};
-        const float coordinates[6] = {a->u, a->v, b->u, b->v, c->u, c->v};
+        const obj_corner *const of[3] = {&r->corners[0], &r->corners[i], &r->corners[i + 1]};
+        uint32_t corners[3];
+        float coordinates[6];
+        for (int k = 0; k < 3; k++) {
+            corners[k] = of[k]->position;
+            map_corner(mapping, of[k], coordinates + 2 * k);
+        }
         scene_draft_add_triangle(r->d, corners, r->material, coordinates);
     }
     return MOTE_OK;
 }
 
-/* mtllib may name several files; a name with blanks is one file where the line has no other. */
-static mote_status read_library(obj_reader *r) {
-    if (!obj_next_rest(&r->lines)) return obj_malformed(&r->lines, "mtllib names no file");
-    char *const name = mote_strdup(r->d->ctx, r->lines.word);
-    if (name == NULL) return MOTE_ERROR_MEMORY;
-    mote_status status = MOTE_OK;
-    const size_t length = strlen(name);
-    const bool one = strchr(name, ' ') == NULL || (length > 4 && strstr(name, ".mtl ") == NULL);
-    for (char *at = name; status == MOTE_OK && at != NULL && *at != '\0';) {
-        char *blank = one ? NULL : strchr(at, ' ');
-        if (blank != NULL) *blank = '\0';
-        if (*at != '\0') status = obj_read_materials(r->d, at, &r->names);
-        at = blank != NULL ? blank + 1 : NULL;
+static mote_status read_face(obj_reader *r) {
+    uint32_t count = 0;
+    for (; obj_next_word(&r->lines); count++) {
+        if (count == MAX_CORNERS) {
+            obj_note(&r->lines, OBJ_NOTE_LINE, "f has more than %u corners", MAX_CORNERS);
+            return MOTE_OK;
+        }
+        if (!mote_reserve(r->d->ctx, (void **)&r->corners, &r->corner_capacity, count + 1ull, sizeof *r->corners,
+                          "scene file")) {
+            return MOTE_ERROR_MEMORY;
+        }
+        if (!read_corner(r, &r->corners[count])) return MOTE_OK;
     }
-    mote_free(r->d->ctx, name);
-    return status;
+    if (count >= 3) return add_fan(r, count);
+    obj_note(&r->lines, OBJ_NOTE_LINE, "f has %u corners, needs 3", count);
+    return MOTE_OK;
 }
 
-static mote_status use_material(obj_reader *r) {
-    if (!obj_next_rest(&r->lines)) return obj_malformed(&r->lines, "usemtl has no name");
-    r->material = obj_names_find(&r->names, r->lines.word);
-    if (r->material != UINT32_MAX) return MOTE_OK;
-    return obj_malformed(&r->lines, "usemtl: there is no material \"%.64s\" in the files of mtllib", r->lines.word);
+/* A material that is not known is that of faces that name none. */
+static void use_material(obj_reader *r) {
+    r->material = UINT32_MAX;
+    if (!obj_next_rest(&r->lines)) {
+        obj_note(&r->lines, OBJ_NOTE_MATERIAL, "usemtl has no name");
+        return;
+    }
+    r->material = obj_materials_find(&r->materials, r->lines.word);
+    if (r->material == UINT32_MAX) obj_note(&r->lines, OBJ_NOTE_MATERIAL, "usemtl %.64s", r->lines.word);
 }
 
-static mote_status read_line(obj_reader *r) {
+static mote_status read_face_line(obj_reader *r) {
+    static const char *const elements[] = {"l", "p", "curv", "curv2", "surf"};
     const char *word = r->lines.word;
-    if (strcmp(word, "v") == 0) return read_position(r);
-    if (strcmp(word, "vt") == 0) return read_coordinates(r);
+    r->positions_so_far += strcmp(word, "v") == 0;
+    r->coordinates_so_far += strcmp(word, "vt") == 0;
     if (strcmp(word, "f") == 0 || strcmp(word, "fo") == 0) return read_face(r);
-    if (strcmp(word, "mtllib") == 0) return read_library(r);
-    if (strcmp(word, "usemtl") == 0) return use_material(r);
-    return MOTE_OK; /* names, groups, smoothing, lines, points, curves */
+    if (strcmp(word, "usemtl") == 0) use_material(r);
+    for (size_t i = 0; i < sizeof elements / sizeof elements[0]; i++) {
+        if (strcmp(word, elements[i]) == 0) obj_note(&r->lines, OBJ_NOTE_ELEMENT, "%s", elements[i]);
+    }
+    return MOTE_OK; /* names, groups, smoothing */
 }
 
-static mote_status report(obj_reader *r, const mote_input *input) {
+/* ---- the file */
+
+/* part: 0 or 1, the first or second time through the file. */
+static mote_status report(obj_reader *r, const mote_input *input, int part) {
     const uint64_t at = (uint64_t)(r->lines.at - input->data);
     if (at - r->progress < 1u << 20) return MOTE_OK;
     r->progress = at;
-    return mote_progress(r->d->ctx, (double)at / (double)input->size_bytes, "reading scene");
+    const double done = (double)at / (double)input->size_bytes;
+    return mote_progress(r->d->ctx, (done + part) / 2, "reading scene");
+}
+
+/* Twice through the file: faces may name what comes behind them. */
+static mote_status read_lines(obj_reader *r, const mote_input *input) {
+    mote_status status = MOTE_OK;
+    for (int part = 0; part < 2; part++) {
+        r->lines = obj_lines_of(r->d, input->path, input, &r->notes);
+        r->progress = 0;
+        do {
+            const bool any = obj_next_word(&r->lines);
+            if (any) status = part == 0 ? read_list_line(r) : read_face_line(r);
+            if (status == MOTE_OK) status = report(r, input, part);
+        } while (status == MOTE_OK && obj_next_line(&r->lines));
+        MOTE_TRY(status);
+    }
+    return MOTE_OK;
+}
+
+static mote_status finish(obj_reader *r) {
+    scene_draft *const d = r->d;
+    if (d->triangle_count == 0) {
+        const obj_notes *const n = &r->notes;
+        if (n->counts[OBJ_NOTE_LINE] > 0) {
+            return mote_fail(d->ctx, MOTE_ERROR_DATA,
+                             "%s: it has no face that can be drawn; %llu lines cannot be read, "
+                             "the first: %s",
+                             d->path, (unsigned long long)n->counts[OBJ_NOTE_LINE], n->first[OBJ_NOTE_LINE]);
+        }
+        return mote_fail(d->ctx, MOTE_ERROR_DATA, "%s: it has no face%s", d->path,
+                         d->degenerate > 0 ? " that has an area" : "");
+    }
+    for (uint64_t i = 0; i < 3 * d->position_count && r->unknown_positions; i++) {
+        if (isnan(d->positions[i])) d->positions[i] = 0; /* no face has it */
+    }
+    obj_tell_notes(d, &r->notes);
+    return MOTE_OK;
 }
 
 mote_status scene_read_obj(scene_draft *d, const mote_input *input) {
     obj_reader *r = mote_alloc_zero(d->ctx, sizeof *r, "scene file");
     if (r == NULL) return MOTE_ERROR_MEMORY;
-    mote_status status = MOTE_OK;
     r->d = d;
-    r->lines = obj_lines_of(d->ctx, input->path, input);
     r->material = UINT32_MAX;
-    do {
-        if (obj_next_word(&r->lines)) status = read_line(r);
-        if (status == MOTE_OK) status = report(r, input);
-    } while (status == MOTE_OK && obj_next_line(&r->lines));
-    for (uint64_t i = 0; i < r->names.count; i++) mote_free(d->ctx, r->names.names[i]);
-    mote_free(d->ctx, r->names.names);
+    mote_status status = read_lines(r, input);
+    if (status == MOTE_OK) status = finish(r);
+    for (uint64_t i = 0; i < r->library_count; i++) mote_free(d->ctx, r->libraries[i]);
+    mote_free(d->ctx, r->libraries);
+    obj_materials_free(d->ctx, &r->materials);
     mote_free(d->ctx, r->coordinates);
     mote_free(d->ctx, r->corners);
     mote_free(d->ctx, r);

@@ -2,6 +2,7 @@
 #include "io/scene/scene_draft.h"
 
 #include <math.h>
+#include <sys/stat.h>
 
 mote_status scene_draft_reserve(scene_draft *d, uint64_t positions, uint64_t triangles) {
     mote_context *ctx = d->ctx;
@@ -121,20 +122,56 @@ static bool stays_inside(const char *name) {
     return name[0] != '/' && name[0] != '\0';
 }
 
+static size_t folder_bytes(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? (size_t)(slash - path) + 1 : 0;
+}
+
+/* The path of a name beside a file; *inside: it is in the folder of the scene or below it. */
+static char *path_beside(const scene_draft *d, const char *beside, const char *name, bool *inside) {
+    const size_t folder = folder_bytes(beside), length = strlen(name);
+    char *const path = mote_alloc(d->ctx, folder + length + 1, "scene file");
+    if (path == NULL) return NULL;
+    memcpy(path, beside, folder);
+    for (size_t i = 0; i <= length; i++) path[folder + i] = name[i] == '\\' ? '/' : name[i];
+    *inside = strchr(name, ':') == NULL && path[folder] != '/' && stays_inside(path + folder_bytes(d->path));
+    return path;
+}
+
 mote_status scene_file_open(const scene_draft *d, const char *name, scene_file *file) {
+    bool inside = false;
     memset(file, 0, sizeof *file);
-    const char *slash = strrchr(d->path, '/');
-    const size_t folder = slash != NULL ? (size_t)(slash - d->path) + 1 : 0, length = strlen(name);
-    file->path = mote_alloc(d->ctx, folder + length + 1, "scene file");
+    file->path = path_beside(d, d->path, name, &inside);
     if (file->path == NULL) return MOTE_ERROR_MEMORY;
-    memcpy(file->path, d->path, folder);
-    for (size_t i = 0; i <= length; i++) file->path[folder + i] = name[i] == '\\' ? '/' : name[i];
-    if (strchr(name, ':') != NULL || !stays_inside(file->path + folder)) {
+    if (!inside) {
         return mote_fail(d->ctx, MOTE_ERROR_DATA,
                          "%s: names the file \"%.200s\", which is not in the folder of the scene or below it", d->path,
                          name);
     }
     return mote_input_open(d->ctx, file->path, &file->input);
+}
+
+static bool is_file(const char *path) {
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISREG(info.st_mode);
+}
+
+mote_status scene_file_find(const scene_draft *d, const char *beside, const char *name, char **path) {
+    const char *last = name + strlen(name);
+    while (last > name && last[-1] != '/' && last[-1] != '\\') last--;
+    const char *const names[] = {name, name, last, last}, *const folders[] = {beside, d->path, beside, d->path};
+    *path = NULL;
+    for (int i = 0; i < 4; i++) {
+        bool inside = false;
+        char *const candidate = path_beside(d, folders[i], names[i], &inside);
+        if (candidate == NULL) return MOTE_ERROR_MEMORY;
+        if (inside && is_file(candidate)) {
+            *path = candidate;
+            return MOTE_OK;
+        }
+        mote_free(d->ctx, candidate);
+    }
+    return MOTE_OK;
 }
 
 void scene_file_close(mote_context *ctx, scene_file *file) {

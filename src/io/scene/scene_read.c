@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "io/scene/scene_draft.h"
+#include "io/text/text.h"
 
 /* Of a file without a camera: in front of it, a little above and to the side; y is up. */
 static mote_status place_camera(mote_context *ctx, const scene_draft *d, mote_camera *camera) {
@@ -65,6 +66,7 @@ static void note_facts(const scene_draft *d, mote_scene_facts *facts) {
 
 mote_status scene_read_input(mote_context *ctx, const mote_input *input, mote_scene **out, mote_scene_facts *facts) {
     scene_draft d = {.ctx = ctx, .path = input->path};
+    MOTE_TRY(mote_text_check_encoding(ctx, input));
     const bool obj = mote_path_has_ending(input->path, ".obj");
     mote_status status = obj ? scene_read_obj(&d, input) : scene_read_gltf(&d, input);
     if (status == MOTE_OK) status = mote_input_check(ctx, input);

@@ -166,9 +166,10 @@ static bool begins_scan(mote_context *ctx, mote_ptx_file *file, uint64_t at) {
 
 mote_status mote_ptx_find_scans(mote_context *ctx, const mote_input *input, bool salvage, mote_ptx_file *file) {
     uint64_t line_count = 0;
-    mote_text_place place = {0, 0};
+    mote_text_place place = {0, mote_text_mark_bytes(input)};
     memset(file, 0, sizeof *file);
-    file->table = (mote_text_table){.input = input, .end = input->size_bytes, .newline = '\n', .separator = ' '};
+    file->table = (mote_text_table){.input = input, .begin = place.at, .end = input->size_bytes, .separator = ' '};
+    file->table.lone_cr = mote_text_has_lone_cr(input, place.at);
     file->table.salvage = salvage;
     mote_text_leave_cut_line(ctx, &file->table);
     MOTE_TRY(mote_text_count(ctx, &file->table, &line_count));

@@ -28,8 +28,10 @@ bool mote_ptx_probe(const mote_input *input) {
     mote_input first = *input;
     if (mote_path_has_ending(input->path, ".ptx")) return true;
     if (first.size_bytes > PROBE_BYTES) first.size_bytes = PROBE_BYTES;
-    const mote_text_table table = {.input = &first, .end = first.size_bytes, .newline = '\n', .separator = ' '};
-    return mote_ptx_is_header(&table, 0);
+    mote_text_table table = {.input = &first, .begin = mote_text_mark_bytes(&first), .end = first.size_bytes};
+    table.lone_cr = mote_text_has_lone_cr(&first, table.begin);
+    table.separator = ' ';
+    return mote_ptx_is_header(&table, table.begin);
 }
 
 /* ---- points */
@@ -41,8 +43,8 @@ static mote_status parse_points(ptx_reader *r, const mote_ptx_scan *scan, uint8_
                                  {.type = MOTE_FLOAT64, .offset = 16, .decimals = true},
                                  {.type = MOTE_FLOAT32, .offset = AT_INTENSITY}};
     for (uint32_t k = 0; k < 3; k++) fields[4 + k] = (mote_text_field){.type = MOTE_UINT8, .offset = AT_COLOR + k};
-    mote_text_table table = {.input = r->input, .begin = scan->begin, .end = scan->end, .newline = '\n'};
-    table.separator = ' ';
+    mote_text_table table = {.input = r->input, .begin = scan->begin, .end = scan->end, .separator = ' '};
+    table.lone_cr = r->file.table.lone_cr;
     table.salvage = r->file.table.salvage;
     mote_text_rows rows = {.prefix = true, .fields = fields, .field_count = scan->color ? 7 : 4, .records = records};
     rows.record_bytes = r->record_bytes;

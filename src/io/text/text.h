@@ -10,6 +10,27 @@ static inline bool mote_text_is_blank(uint8_t c) { return c == ' ' || (c >= '\t'
 /* Is it x, y or z? */
 static inline bool mote_text_is_axis(const char *name) { return name[0] >= 'x' && name[0] <= 'z' && name[1] == '\0'; }
 
+/* ---- what a text begins with, and where its lines end */
+
+/* Refuses a text that mote_text_encoding knows, by that name, with MOTE_ERROR_DATA. */
+mote_status mote_text_check_encoding(mote_context *ctx, const mote_input *input);
+/* Bytes of the byte order mark of UTF-8 that a text begins with: 3 or 0. */
+uint64_t mote_text_mark_bytes(const mote_input *input);
+/* Do some of the lines from begin on end in CR alone? */
+bool mote_text_has_lone_cr(const mote_input *input, uint64_t begin);
+
+/* A line of a header in front of what may be binary. */
+typedef struct mote_text_line {
+    uint64_t begin, end; /* without the line end */
+    uint64_t next;       /* where the next line begins */
+    bool lone_cr;        /* a line ended in CR alone: an LF behind a later CR is then a line of its own, or the body */
+} mote_text_line;
+
+/* The line that begins at line->next. format, last: the name of the format and what its header ends with, for
+   messages. */
+mote_status mote_text_next_header_line(mote_context *ctx, const mote_input *input, const char *format, const char *last,
+                                       mote_text_line *line);
+
 /* ---- one number */
 
 typedef enum mote_text_kind {
@@ -30,8 +51,11 @@ typedef struct mote_text_number {
 } mote_text_number;
 
 /* Parses a number; what follows it is not looked at. False if there is none at *at.
-   [+-] digits [. digits] [e [+-] digits], or [+-] inf, infinity, nan, nan(…), in any case of letters. */
+   [+-] digits [. digits] [e [+-] digits], or [+-] inf, infinity, nan, nan(…), in any case of letters. The minus sign
+   of Unicode, U+2212, is one as well. */
 bool mote_text_scan(const uint8_t *at, const uint8_t *end, mote_text_number *number);
+/* The same, with a decimal point that is a point or a comma. */
+bool mote_text_scan_decimal(const uint8_t *at, const uint8_t *end, uint8_t decimal, mote_text_number *number);
 /* The nearest double or float; false if the number is finite but beyond the range. */
 bool mote_text_double(const mote_text_number *number, double *value);
 bool mote_text_float(const mote_text_number *number, float *value);
@@ -85,9 +109,10 @@ void mote_text_unescape(char *text, size_t length);
 typedef struct mote_text_table {
     const mote_input *input;
     uint64_t begin, end;   /* the bytes of the table */
-    char newline;          /* '\n'; '\r' in files that know no '\n' */
+    bool lone_cr;          /* lines may end in CR alone; else in LF or CRLF */
     char separator;        /* ' ': runs of blanks and tabs; else this one, with blanks around it */
-    bool comments;         /* lines that begin with #, // or ; are not rows */
+    char decimal;          /* ',' where numbers have decimal commas; else points */
+    bool comments;         /* lines that begin with #, // or ; are not rows, and # and // end a row */
     bool salvage;          /* rows that are wrong are left out, with a warning, instead of an error */
     uint64_t piece_count;  /* made by mote_text_count and mote_text_survey: */
     uint64_t *piece_first; /* [piece_count + 1] number of the first row of each piece */
@@ -98,6 +123,8 @@ typedef struct mote_text_field {
     mote_type type;
     uint32_t offset; /* in the record */
     bool skipped;    /* checked to be a number, not stored */
+    bool anything;   /* not stored, and not looked at: text, dates, nothing at all */
+    bool words;      /* for mote_text_examine: what is no number is counted */
     bool list;       /* a count, then that number of numbers; not stored */
     bool decimals;   /* counts for mote_text_rows.decimals */
     bool watched;    /* counts for mote_text_rows.wide */
@@ -106,6 +133,9 @@ typedef struct mote_text_field {
 typedef struct mote_text_rows {
     uint64_t first, count; /* rows of the table; out: without those left out */
     bool prefix;           /* what is skipped: all rows from the first wrong one on */
+    bool trial;            /* a wrong row is no error: fits tells */
+    bool fits;             /* out: all rows are right */
+    uint64_t *begins;      /* of mote_text_find_values, for mote_free; NULL: rows are lines */
     const mote_text_field *fields;
     uint32_t field_count;
     uint32_t record_bytes;
@@ -116,6 +146,9 @@ typedef struct mote_text_rows {
 
 /* What a column holds, over all rows. */
 typedef struct mote_text_survey {
+    uint64_t words;            /* values that are no numbers, of a field that may have them */
+    uint64_t first_word;       /* offset of the first of them */
+    bool numbers;              /* there is a number */
     bool fraction;             /* a value is no integer of 64 bits */
     bool beyond_one;           /* a magnitude is larger than 1 */
     uint64_t max, max_negated; /* largest value and largest −value, integers only; 0 if none */
@@ -124,9 +157,12 @@ typedef struct mote_text_survey {
 
 /* Finds the next row at or after *at: [*row, *row_end) without the line end; *at moves behind it. False at the end. */
 bool mote_text_next_row(const mote_text_table *table, uint64_t *at, uint64_t *row, uint64_t *row_end);
-/* The next field of a row: [*field, *field_end), blanks trimmed; false at the end of the row. */
+/* The next field of a row: [*field, *field_end), blanks trimmed, with the quotes that it may stand in; false at the end
+   of the row. */
 bool mote_text_next_field(const mote_text_table *table, uint64_t *at, uint64_t row_end, uint64_t *field,
                           uint64_t *field_end);
+/* Is a field a number and nothing else, in quotes or not? */
+bool mote_text_field_number(const mote_text_table *table, uint64_t field, uint64_t field_end, mote_text_number *number);
 /* A row of a counted table: its number and where it, or a line before it that is no row, begins. */
 typedef struct mote_text_place {
     uint64_t row, at;
@@ -137,10 +173,17 @@ void mote_text_seek(const mote_text_table *table, uint64_t row, mote_text_place 
 void mote_text_leave_cut_line(mote_context *ctx, mote_text_table *table);
 /* Counts the rows. */
 mote_status mote_text_count(mote_context *ctx, mote_text_table *table, uint64_t *rows);
-/* Counts the rows and looks at all values; each row must have columns values, at most MOTE_TEXT_COLUMNS. */
+/* Counts the rows and looks at all values; each row must have columns values, at most MOTE_TEXT_COLUMNS. Of fields,
+   anything and words count. */
 #define MOTE_TEXT_COLUMNS 1024
-mote_status mote_text_examine(mote_context *ctx, mote_text_table *table, uint32_t columns, mote_text_survey *survey,
-                              uint64_t *rows);
+mote_status mote_text_examine(mote_context *ctx, mote_text_table *table, const mote_text_field *fields,
+                              uint32_t columns, mote_text_survey *survey, uint64_t *rows);
+/* Finds rows->count rows that are runs of values, wherever lines end, from *at on: what mote_text_parse then reads. *at
+   moves behind the last whole one; *whole: how many there are. Blanks must separate. */
+mote_status mote_text_find_values(mote_context *ctx, const mote_text_table *table, mote_text_rows *rows, uint64_t *at,
+                                  uint64_t *whole);
+/* Is nothing but blanks left from at on? */
+bool mote_text_ends(const mote_text_table *table, uint64_t at);
 /* Reads rows into records, in parallel. The table must have been counted or examined. */
 mote_status mote_text_parse(mote_context *ctx, const mote_text_table *table, mote_text_rows *rows);
 void mote_text_close(mote_context *ctx, mote_text_table *table);

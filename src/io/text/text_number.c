@@ -89,19 +89,39 @@ static const uint8_t *scan_exponent(const uint8_t *at, const uint8_t *end, mote_
     return p;
 }
 
+#define MINUS_BYTES 3 /* of U+2212 in UTF-8 */
+static bool is_minus(const uint8_t *at, const uint8_t *end) {
+    return end - at >= MINUS_BYTES && at[0] == 0xE2 && at[1] == 0x88 && at[2] == 0x92;
+}
+
+static const uint8_t *behind_sign(const mote_text_number *number) {
+    const uint8_t *const at = number->begin;
+    if (is_minus(at, number->end)) return at + MINUS_BYTES;
+    return at + (at < number->end && (*at == '-' || *at == '+'));
+}
+
 bool mote_text_scan(const uint8_t *at, const uint8_t *end, mote_text_number *number) {
+    return mote_text_scan_decimal(at, end, '.', number);
+}
+
+bool mote_text_scan_decimal(const uint8_t *at, const uint8_t *end, uint8_t decimal, mote_text_number *number) {
     number->begin = at;
     number->negative = at < end && *at == '-';
     number->inexact = false;
     number->kind = MOTE_TEXT_INTEGER;
     number->exponent = 0;
     number->digits = 0;
-    if (at < end && (*at == '-' || *at == '+')) at++;
+    if (at < end && (*at == '-' || *at == '+')) {
+        at++;
+    } else if (is_minus(at, end)) {
+        number->negative = true;
+        at += MINUS_BYTES;
+    }
     const uint8_t *const first = at;
     uint64_t digits = 0;
     while (at < end && is_digit(*at)) digits = digits * 10 + (uint8_t)(*at++ - '0');
     uint64_t digit_count = (uint64_t)(at - first);
-    if (at < end && *at == '.') {
+    if (at < end && *at == decimal) {
         const uint8_t *const point = at++;
         while (at < end && is_digit(*at)) digits = digits * 10 + (uint8_t)(*at++ - '0');
         const uint64_t decimals = (uint64_t)(at - point) - 1;
@@ -117,9 +137,9 @@ bool mote_text_scan(const uint8_t *at, const uint8_t *end, mote_text_number *num
     if (digit_count > MAX_DIGITS) {
         /* Leading zeros do not count; else digits has overflowed. */
         const uint8_t *p = first;
-        while (p < at && (*p == '0' || *p == '.')) p++;
+        while (p < at && (*p == '0' || *p == decimal)) p++;
         uint64_t significant = 0;
-        for (; p < at && (is_digit(*p) || *p == '.'); p++) significant += *p != '.';
+        for (; p < at && (is_digit(*p) || *p == decimal); p++) significant += *p != decimal;
         number->inexact = significant > MAX_DIGITS;
     }
     return true;
@@ -191,16 +211,19 @@ static double exact_value(uint64_t digits, int power, unsigned bits) {
 /* The C library's conversion, for the rare numbers that need more than 64 bits. */
 static double library_value(const mote_text_number *number, bool as_float, bool *fits) {
     char text[LONGEST_NUMBER + 1];
-    const size_t length = (size_t)(number->end - number->begin);
+    const uint8_t *const begin = behind_sign(number);
+    const size_t length = (size_t)(number->end - begin);
     const locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     *fits = length <= LONGEST_NUMBER && c_locale != (locale_t)0;
     if (!*fits) return 0;
-    memcpy(text, number->begin, length);
+    memcpy(text, begin, length);
     text[length] = '\0';
+    char *const comma = strchr(text, ',');
+    if (comma != NULL) *comma = '.';
     const double value = as_float ? (double)strtof_l(text, NULL, c_locale) : strtod_l(text, NULL, c_locale);
     freelocale(c_locale);
     *fits = isfinite(value);
-    return value;
+    return number->negative ? -value : value;
 }
 
 static double special_value(const mote_text_number *number) {
@@ -281,7 +304,7 @@ static bool whole_value(const mote_text_number *number, uint64_t *magnitude) {
     if (number->kind == MOTE_TEXT_INTEGER && number->inexact) {
         /* 20 digits may still fit: 2^64 is 1.8e19. */
         digits = 0;
-        for (const uint8_t *p = number->begin + !is_digit(*number->begin); p < number->end; p++) {
+        for (const uint8_t *p = behind_sign(number); p < number->end; p++) {
             const uint64_t digit = (uint64_t)(*p - '0');
             if (digits > (UINT64_MAX - digit) / 10) return false;
             digits = digits * 10 + digit;

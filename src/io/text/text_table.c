@@ -1,45 +1,26 @@
 /* Reading tables of numbers: the text is cut into pieces at line ends, the rows of each piece are counted, and then
    all pieces are parsed at once, each to where its first row belongs. The cut does not depend on the threads. */
-#include "io/text/text.h"
+#include "io/text/text_row.h"
 #include "math/search.h"
 
 #include <stdio.h>
 
 #define PIECE_BYTES       (1u << 20)
+#define ROWS_PER_PIECE    8192u
 #define PIECES_PER_THREAD 16 /* between two reports of progress */
 
-/* Why a row is not as it should be. */
-typedef enum row_error {
-    ROW_FINE,
-    ROW_SHORT,
-    ROW_LONG,
-    ROW_WORD,
-    ROW_EMPTY_VALUE,
-    ROW_DECIMAL_COMMA,
-    ROW_RANGE,
-    ROW_LIST_LENGTH,
-    ROW_LIST_SHORT
-} row_error;
+/* Where semicolons separate, one in front follows an empty field. */
+static bool is_comment(const mote_text_table *table, const uint8_t *at, const uint8_t *end) {
+    return *at == '#' || (*at == ';' && table->separator != ';') || (*at == '/' && at + 1 < end && at[1] == '/');
+}
 
-/* The first bad row of a piece, and what the piece found. */
-typedef struct piece_result {
-    row_error error;
-    mote_type type;    /* that did not fit */
-    uint32_t field;    /* values read before it */
-    uint64_t offset;   /* in the input */
-    uint32_t decimals; /* most that a field needs */
-    bool wide;         /* a watched field has digits that no float holds */
-    uint64_t left_out; /* rows */
-} piece_result;
+static bool is_line_end(const mote_text_table *table, uint8_t c) { return c == '\n' || (c == '\r' && table->lone_cr); }
 
-/* Where a piece stands in its row. */
-typedef struct cursor {
-    const uint8_t *at, *end;
-    uint8_t separator;
-} cursor;
-
-static bool is_comment(const uint8_t *at, const uint8_t *end) {
-    return *at == '#' || *at == ';' || (*at == '/' && at + 1 < end && at[1] == '/');
+/* NULL: there is none. */
+static const uint8_t *find_line_end(const mote_text_table *table, const uint8_t *from, const uint8_t *end) {
+    if (!table->lone_cr) return memchr(from, '\n', (size_t)(end - from));
+    while (from < end && *from != '\n' && *from != '\r') from++;
+    return from < end ? from : NULL;
 }
 
 /* Lines that begin before limit; the last one may end behind it. */
@@ -47,13 +28,13 @@ static bool next_row(const mote_text_table *table, uint64_t *at, uint64_t limit,
     const uint8_t *const data = table->input->data;
     while (*at < limit) {
         const uint8_t *const line = data + *at;
-        const uint8_t *stop = memchr(line, table->newline, table->end - *at);
+        const uint8_t *stop = find_line_end(table, line, data + table->end);
         *at = stop != NULL ? (uint64_t)(stop - data) + 1 : table->end;
         if (stop == NULL) stop = data + table->end;
         const uint8_t *first = line;
         while (first < stop && mote_text_is_blank(*first)) first++;
-        if (first == stop || (table->comments && is_comment(first, stop))) continue;
-        *row = (uint64_t)(first - data);
+        if (first == stop || (table->comments && is_comment(table, first, stop))) continue;
+        *row = (uint64_t)((table->separator == '\t' ? line : first) - data);
         *row_end = (uint64_t)(stop - data);
         return true;
     }
@@ -67,17 +48,33 @@ bool mote_text_next_row(const mote_text_table *table, uint64_t *at, uint64_t *ro
 bool mote_text_next_field(const mote_text_table *table, uint64_t *at, uint64_t row_end, uint64_t *field,
                           uint64_t *field_end) {
     const uint8_t *const data = table->input->data;
+    const char separator = table->separator;
+    const bool by_blanks = separator == ' ';
     uint64_t p = *at;
-    while (p < row_end && mote_text_is_blank(data[p])) p++;
-    if (p == row_end) return false;
+    while (p < row_end && mote_text_is_blank(data[p]) && (by_blanks || data[p] != (uint8_t)separator)) p++;
+    if (p == row_end || (by_blanks && table->comments && data[p] == '#')) return false;
     *field = p;
-    while (p < row_end &&
-           (table->separator == ' ' ? !mote_text_is_blank(data[p]) : data[p] != (uint8_t)table->separator))
-        p++;
+    for (bool quoted = false; p < row_end; p++) {
+        const bool one = data[p] == '"' && quoted && p + 1 < row_end && data[p + 1] == '"'; /* two stand for one */
+        if (one) p++;
+        if (data[p] == '"' && !one && (quoted || p == *field)) quoted = !quoted;
+        if (!quoted && (by_blanks ? mote_text_is_blank(data[p]) : data[p] == (uint8_t)separator)) break;
+    }
     *at = p < row_end ? p + 1 : p;
     while (p > *field && mote_text_is_blank(data[p - 1])) p--;
     *field_end = p;
     return true;
+}
+
+bool mote_text_field_number(const mote_text_table *table, uint64_t field, uint64_t field_end,
+                            mote_text_number *number) {
+    const uint8_t *begin = table->input->data + field, *end = table->input->data + field_end;
+    const bool quoted = field_end - field >= 2 && *begin == '"' && end[-1] == '"';
+    if (quoted) begin++, end--;
+    while (begin < end && mote_text_is_blank(*begin)) begin++;
+    while (begin < end && mote_text_is_blank(end[-1])) end--;
+    const uint8_t decimal = table->decimal == ',' ? ',' : '.';
+    return mote_text_scan_decimal(begin, end, decimal, number) && number->end == end;
 }
 
 /* The first line that begins in piece i, or the end of the piece if none does. */
@@ -86,7 +83,7 @@ static uint64_t piece_begin(const mote_text_table *table, uint64_t i, uint64_t *
     *piece_end = table->end - begin < PIECE_BYTES ? table->end : begin + PIECE_BYTES;
     if (i == 0) return begin;
     const uint8_t *const data = table->input->data;
-    const uint8_t *const stop = memchr(data + begin - 1, table->newline, *piece_end - begin);
+    const uint8_t *const stop = find_line_end(table, data + begin - 1, data + *piece_end - 1);
     return stop != NULL ? (uint64_t)(stop - data) + 1 : *piece_end;
 }
 
@@ -101,122 +98,20 @@ void mote_text_seek(const mote_text_table *table, uint64_t row, mote_text_place 
     while (place->row < row && mote_text_next_row(table, &place->at, &row_begin, &row_end)) place->row++;
 }
 
-/* Reads one number and the separator behind it. */
-static row_error next_number(cursor *row, mote_text_number *number) {
-    const uint8_t *p = row->at;
-    while (p < row->end && mote_text_is_blank(*p)) p++;
-    row->at = p;
-    if (p == row->end) return ROW_SHORT;
-    if (!mote_text_scan(p, row->end, number)) return *p == row->separator ? ROW_EMPTY_VALUE : ROW_WORD;
-    p = number->end;
-    if (p < row->end && *p != row->separator && !mote_text_is_blank(*p))
-        return *p == ',' ? ROW_DECIMAL_COMMA : ROW_WORD;
-    if (row->separator != ' ') {
-        while (p < row->end && mote_text_is_blank(*p)) p++;
-        if (p < row->end && *p != row->separator) return ROW_WORD;
-        if (p < row->end) p++;
-    }
-    row->at = p;
-    return ROW_FINE;
-}
-
-static row_error skip_list(cursor *row, const mote_text_number *length) {
-    uint64_t count = 0;
-    mote_text_number value;
-    if (length->kind != MOTE_TEXT_INTEGER || !mote_text_store(length, MOTE_UINT64, &count)) {
-        row->at = length->begin;
-        return ROW_LIST_LENGTH;
-    }
-    row_error error = ROW_FINE;
-    for (uint64_t i = 0; i < count && error == ROW_FINE; i++) error = next_number(row, &value);
-    return error == ROW_SHORT ? ROW_LIST_SHORT : error;
-}
-
-static bool only_lists_remain(const mote_text_rows *rows, uint32_t field) {
-    while (field < rows->field_count && rows->fields[field].list) field++;
-    return field == rows->field_count;
-}
-
-static row_error read_field(cursor *row, const mote_text_field *field, uint8_t *record, piece_result *result) {
-    mote_text_number number;
-    row_error error = next_number(row, &number);
-    if (error != ROW_FINE) return error;
-    if (field->list) return skip_list(row, &number);
-    if (field->skipped) return ROW_FINE;
-    if (!mote_text_store(&number, field->type, record + field->offset)) {
-        row->at = number.begin;
-        result->type = field->type;
-        return ROW_RANGE;
-    }
-    if (field->watched && !result->wide) result->wide = !mote_text_fits_float(&number);
-    if (field->decimals && -number.exponent > (int32_t)result->decimals) {
-        const uint32_t decimals = mote_text_decimals(&number);
-        if (decimals > result->decimals) result->decimals = decimals;
-    }
-    return ROW_FINE;
-}
-
-static row_error at_row_end(cursor *row) {
-    while (row->at < row->end && mote_text_is_blank(*row->at)) row->at++;
-    return row->at < row->end ? ROW_LONG : ROW_FINE;
-}
-
-static row_error read_row(cursor *row, const mote_text_rows *rows, uint8_t *record, piece_result *result) {
-    for (uint32_t i = 0; i < rows->field_count; i++) {
-        result->field = i;
-        const row_error error = read_field(row, &rows->fields[i], record, result);
-        /* Some writers announce a list that no row has: it counts as left out where it comes last. */
-        if (error == ROW_SHORT && rows->fields[i].list && only_lists_remain(rows, i)) return ROW_FINE;
-        if (error != ROW_FINE) return error;
-    }
-    result->field = rows->field_count;
-    return at_row_end(row);
-}
-
-static void note_number(const mote_text_number *number, mote_text_survey *column) {
-    uint64_t magnitude = 0;
-    if (number->kind == MOTE_TEXT_INTEGER && mote_text_store(number, MOTE_UINT64, &magnitude)) {
-        if (magnitude > column->max) column->max = magnitude;
-        if (magnitude > 1) column->beyond_one = true;
-        return;
-    }
-    int64_t negative = 0;
-    if (number->kind == MOTE_TEXT_INTEGER && mote_text_store(number, MOTE_INT64, &negative)) {
-        if (0 - (uint64_t)negative > column->max_negated) column->max_negated = 0 - (uint64_t)negative;
-        if (negative < -1) column->beyond_one = true;
-        return;
-    }
-    column->fraction = true;
-    if (!column->beyond_one && !mote_text_within_one(number)) column->beyond_one = true;
-    if (-number->exponent > (int32_t)column->decimals) {
-        const uint32_t decimals = mote_text_decimals(number);
-        if (decimals > column->decimals) column->decimals = decimals;
-    }
-}
-
-static row_error examine_row(cursor *row, uint32_t columns, mote_text_survey *survey, piece_result *result) {
-    for (uint32_t i = 0; i < columns; i++) {
-        mote_text_number number;
-        result->field = i;
-        const row_error error = next_number(row, &number);
-        if (error != ROW_FINE) return error;
-        note_number(&number, &survey[i]);
-    }
-    result->field = columns;
-    return at_row_end(row);
-}
-
-/* Whether a row consists of that number of numbers. */
-static bool is_row(cursor row, uint32_t columns) {
-    for (uint32_t i = 0; i < columns; i++) {
-        mote_text_number number;
-        if (next_number(&row, &number) != ROW_FINE) return false;
-    }
-    return at_row_end(&row) == ROW_FINE;
+/* Whether a row consists of what its fields are to hold. */
+static bool is_row(row_cursor row, const mote_text_field *fields, uint32_t columns, const uint8_t *data) {
+    mote_text_survey ignored[MOTE_TEXT_COLUMNS];
+    piece_result result;
+    memset(ignored, 0, columns * sizeof *ignored);
+    return row_examine(&row, fields, columns, data, ignored, &result) == ROW_FINE;
 }
 
 static void merge_survey(mote_text_survey *into, const mote_text_survey *from, uint32_t columns) {
     for (uint32_t i = 0; i < columns; i++) {
+        const bool earlier = from[i].words > 0 && (into[i].words == 0 || from[i].first_word < into[i].first_word);
+        if (earlier) into[i].first_word = from[i].first_word;
+        into[i].words += from[i].words;
+        into[i].numbers |= from[i].numbers;
         into[i].fraction |= from[i].fraction;
         into[i].beyond_one |= from[i].beyond_one;
         if (from[i].max > into[i].max) into[i].max = from[i].max;
@@ -228,8 +123,10 @@ static void merge_survey(mote_text_survey *into, const mote_text_survey *from, u
 /* What the passes over all pieces share. */
 typedef struct pass {
     const mote_text_table *table;
+    uint64_t piece_count;
     uint64_t *row_counts; /* [pieces] out; NULL: do not count */
     mote_text_survey *survey;
+    const mote_text_field *survey_fields;
     uint32_t survey_columns;
     mote_text_rows *rows;
     bool *wrong;           /* [rows->count] out: rows that are left out; NULL: they are an error */
@@ -248,14 +145,15 @@ static void examine_piece(const pass *p, uint64_t piece) {
     mote_text_survey survey[MOTE_TEXT_COLUMNS];
     memset(survey, 0, p->survey_columns * sizeof *survey);
     piece_result *const result = &p->results[piece];
+    const uint8_t *const data = p->table->input->data;
     uint64_t end, row, row_end, count = 0;
     uint64_t at = piece_begin(p->table, piece, &end);
     while (result->error == ROW_FINE && next_row(p->table, &at, end, &row, &row_end)) {
-        cursor c = {p->table->input->data + row, p->table->input->data + row_end, (uint8_t)p->table->separator};
+        row_cursor c = row_cursor_of(p->table, row, row_end);
         count++;
-        if (p->table->salvage && !is_row(c, p->survey_columns)) continue;
-        result->error = examine_row(&c, p->survey_columns, survey, result);
-        result->offset = (uint64_t)(c.at - p->table->input->data);
+        if (p->table->salvage && !is_row(c, p->survey_fields, p->survey_columns, data)) continue;
+        result->error = row_examine(&c, p->survey_fields, p->survey_columns, data, survey, result);
+        result->offset = (uint64_t)(c.at - data);
     }
     p->row_counts[piece] = count;
 #pragma omp critical(mote_text_survey)
@@ -272,10 +170,10 @@ static void parse_piece(const pass *p, uint64_t piece) {
     uint64_t at = piece_begin(p->table, piece, &end);
     for (; number < last && next_row(p->table, &at, end, &row, &row_end); number++) {
         if (number < first) continue;
-        cursor c = {p->table->input->data + row, p->table->input->data + row_end, (uint8_t)p->table->separator};
+        row_cursor c = row_cursor_of(p->table, row, row_end);
         uint8_t *const record =
             p->rows->records != NULL ? p->rows->records + (number - first) * p->rows->record_bytes : NULL;
-        now.error = read_row(&c, p->rows, record, &now);
+        now.error = row_read(&c, p->rows, true, record, &now);
         now.offset = (uint64_t)(c.at - p->table->input->data);
         if (now.error == ROW_FINE) continue;
         if (result->error == ROW_FINE) *result = now;
@@ -287,12 +185,38 @@ static void parse_piece(const pass *p, uint64_t piece) {
     result->wide = now.wide;
 }
 
+/* The same of rows that are runs of values, which are all there. */
+static void parse_values(const pass *p, uint64_t piece) {
+    const mote_text_rows *const rows = p->rows;
+    const uint64_t first = piece * ROWS_PER_PIECE, remaining = rows->count - first;
+    const uint64_t last = first + (remaining < ROWS_PER_PIECE ? remaining : ROWS_PER_PIECE);
+    piece_result *const result = &p->results[piece];
+    piece_result now = {.error = ROW_FINE};
+    row_cursor next = row_cursor_of(p->table, rows->begins[piece], p->table->end);
+    for (uint64_t i = first; i < last; i++) {
+        row_cursor c = next;
+        now.error = row_read(&c, rows, false, rows->records + i * rows->record_bytes, &now);
+        now.offset = (uint64_t)(c.at - p->table->input->data);
+        if (now.error == ROW_FINE) {
+            next = c;
+            continue;
+        }
+        if (result->error == ROW_FINE) *result = now;
+        result->left_out++;
+        if (p->wrong == NULL) return;
+        p->wrong[i] = true;
+        row_skip(&next, rows, &now);
+    }
+    result->decimals = now.decimals;
+}
+
 static void find_line(const mote_text_table *table, uint64_t offset, uint64_t *line, uint64_t *column) {
     const uint8_t *const data = table->input->data;
     uint64_t line_begin = 0;
     *line = 1;
     for (uint64_t i = 0; i < offset; i++) {
-        if (data[i] != (uint8_t)table->newline) continue;
+        const bool lone_cr = table->lone_cr && data[i] == '\r' && i + 1 < table->end && data[i + 1] != '\n';
+        if (data[i] != '\n' && !lone_cr) continue;
         ++*line;
         line_begin = i + 1;
     }
@@ -310,6 +234,11 @@ mote_status mote_text_malformed(mote_context *ctx, const mote_text_table *table,
     find_line(table, offset, &line, &column);
     return mote_malformed(ctx, table->input, offset, "line %llu, column %llu: %s", (unsigned long long)line,
                           (unsigned long long)column, why);
+}
+
+static const char *decimal_words(const mote_text_table *table) {
+    if (table->decimal == ',') return "has a decimal point; the numbers before have decimal commas";
+    return "has a decimal comma; the numbers before have decimal points, or commas separate them";
 }
 
 /* What is wrong with a row. */
@@ -330,7 +259,8 @@ static void describe(const mote_text_table *table, const piece_result *bad, uint
     case ROW_LONG: snprintf(text, size, "\"%s\": the row has more than %u values", word, fields); return;
     case ROW_LIST_SHORT: snprintf(text, size, "the row ends within a list"); return;
     case ROW_RANGE: snprintf(text, size, "\"%s\" does not fit the type %s", word, mote_type_name(bad->type)); return;
-    case ROW_DECIMAL_COMMA: why = "has a decimal comma; only decimal points are read"; break;
+    case ROW_DECIMAL: why = decimal_words(table); break;
+    case ROW_QUOTE: why = "is in quotes that the line does not close"; break;
     case ROW_EMPTY_VALUE: why = "follows an empty value"; break;
     case ROW_LIST_LENGTH: why = "is no length of a list"; break;
     default: break;
@@ -366,7 +296,7 @@ static void settle_rows(mote_context *ctx, const pass *p, uint32_t fields) {
     const piece_result *first = NULL;
     uint64_t left_out = 0;
     const uint64_t count = p->rows->count;
-    for (uint64_t i = 0; i < p->table->piece_count; i++) {
+    for (uint64_t i = 0; i < p->piece_count; i++) {
         if (p->results[i].left_out > 0 && first == NULL) first = &p->results[i];
         left_out += p->results[i].left_out;
     }
@@ -388,21 +318,24 @@ static void settle_rows(mote_context *ctx, const pass *p, uint32_t fields) {
 static mote_status run_pass(mote_context *ctx, pass *p, uint32_t fields) {
     const mote_text_table *const table = p->table;
     const uint64_t batch = (uint64_t)ctx->threads * PIECES_PER_THREAD;
-    p->results = mote_alloc_zero(ctx, table->piece_count * sizeof *p->results, "text pieces");
+    p->results = mote_alloc_zero(ctx, p->piece_count * sizeof *p->results, "text pieces");
     if (p->results == NULL) return MOTE_ERROR_MEMORY;
     mote_status status = MOTE_OK;
-    for (uint64_t first = 0; first < table->piece_count && status == MOTE_OK; first += batch) {
-        const int64_t last = (int64_t)(table->piece_count - first < batch ? table->piece_count : first + batch);
+    for (uint64_t first = 0; first < p->piece_count && status == MOTE_OK; first += batch) {
+        const int64_t last = (int64_t)(p->piece_count - first < batch ? p->piece_count : first + batch);
 #pragma omp parallel for schedule(dynamic) num_threads(ctx->threads) if (last - (int64_t)first > 1)
         for (int64_t i = (int64_t)first; i < last; i++) p->work(p, (uint64_t)i);
         for (int64_t i = (int64_t)first; i < last && status == MOTE_OK; i++) {
             const bool failed = p->results[i].error != ROW_FINE && p->wrong == NULL;
+            if (failed && p->rows != NULL) p->rows->fits = false;
+            if (failed && p->rows != NULL && p->rows->trial) goto done;
             if (failed) status = explain(ctx, table, &p->results[i], fields);
             merge_found(p->rows, &p->results[i]);
         }
-        if (status == MOTE_OK) status = mote_progress(ctx, (double)last / (double)table->piece_count, "reading text");
+        if (status == MOTE_OK) status = mote_progress(ctx, (double)last / (double)p->piece_count, "reading text");
     }
     if (status == MOTE_OK && p->wrong != NULL) settle_rows(ctx, p, fields);
+done:
     mote_free(ctx, p->results);
     return status;
 }
@@ -414,6 +347,7 @@ static mote_status run_count(mote_context *ctx, mote_text_table *table, pass *p,
     table->piece_first = mote_alloc_zero(ctx, (table->piece_count + 1) * sizeof *table->piece_first, "text pieces");
     if (table->piece_first == NULL) return MOTE_ERROR_MEMORY;
     p->row_counts = table->piece_first + 1;
+    p->piece_count = table->piece_count;
     MOTE_TRY(run_pass(ctx, p, p->survey_columns));
     for (uint64_t i = 0; i < table->piece_count; i++) table->piece_first[i + 1] += table->piece_first[i];
     *rows = table->piece_first[table->piece_count];
@@ -425,17 +359,49 @@ mote_status mote_text_count(mote_context *ctx, mote_text_table *table, uint64_t 
     return run_count(ctx, table, &p, rows);
 }
 
-mote_status mote_text_examine(mote_context *ctx, mote_text_table *table, uint32_t columns, mote_text_survey *survey,
-                              uint64_t *rows) {
-    pass p = {.table = table, .survey = survey, .survey_columns = columns, .work = examine_piece};
+mote_status mote_text_examine(mote_context *ctx, mote_text_table *table, const mote_text_field *fields,
+                              uint32_t columns, mote_text_survey *survey, uint64_t *rows) {
+    pass p = {.table = table, .survey = survey, .work = examine_piece};
+    p.survey_fields = fields;
+    p.survey_columns = columns;
     memset(survey, 0, columns * sizeof *survey);
     return run_count(ctx, table, &p, rows);
 }
 
+mote_status mote_text_find_values(mote_context *ctx, const mote_text_table *table, mote_text_rows *rows, uint64_t *at,
+                                  uint64_t *whole) {
+    const uint8_t *const data = table->input->data;
+    row_cursor c = row_cursor_of(table, *at, table->end);
+    piece_result ignored;
+    const uint64_t most = (table->end - *at) / 2 + 1; /* a row has one value or more, and a blank behind it */
+    const uint64_t pieces = (rows->count < most ? rows->count : most) / ROWS_PER_PIECE + 1;
+    rows->begins = mote_alloc(ctx, pieces * sizeof *rows->begins, "text pieces");
+    if (rows->begins == NULL) return MOTE_ERROR_MEMORY;
+    rows->begins[0] = *at;
+    for (*whole = 0; *whole < rows->count && row_skip(&c, rows, &ignored) == ROW_FINE;) {
+        *at = (uint64_t)(c.at - data);
+        if (++*whole % ROWS_PER_PIECE != 0) continue;
+        rows->begins[*whole / ROWS_PER_PIECE] = *at;
+        MOTE_TRY(mote_progress(ctx, (double)*at / (double)table->end, "reading text"));
+    }
+    return MOTE_OK;
+}
+
+bool mote_text_ends(const mote_text_table *table, uint64_t at) {
+    row_cursor c = row_cursor_of(table, at, table->end);
+    return row_is_at_end(&c);
+}
+
 mote_status mote_text_parse(mote_context *ctx, const mote_text_table *table, mote_text_rows *rows) {
     pass p = {.table = table, .rows = rows, .work = parse_piece};
+    p.piece_count = table->piece_count;
+    if (rows->begins != NULL) {
+        p.work = parse_values;
+        p.piece_count = (rows->count + ROWS_PER_PIECE - 1) / ROWS_PER_PIECE;
+    }
     rows->decimals = 0;
     rows->wide = false;
+    rows->fits = true;
     if (table->salvage) p.wrong = mote_alloc_zero(ctx, rows->count * sizeof *p.wrong, "text rows");
     if (table->salvage && p.wrong == NULL) return MOTE_ERROR_MEMORY;
     const mote_status status = run_pass(ctx, &p, rows->field_count);
@@ -446,8 +412,8 @@ mote_status mote_text_parse(mote_context *ctx, const mote_text_table *table, mot
 void mote_text_leave_cut_line(mote_context *ctx, mote_text_table *table) {
     const uint8_t *const data = table->input->data;
     uint64_t end = table->end;
-    if (!table->salvage || end == table->begin || data[end - 1] == (uint8_t)table->newline) return;
-    while (end > table->begin && data[end - 1] != (uint8_t)table->newline) end--;
+    if (!table->salvage || end == table->begin || is_line_end(table, data[end - 1])) return;
+    while (end > table->begin && !is_line_end(table, data[end - 1])) end--;
     table->end = end;
     mote_warn(ctx, "%s: offset %llu: the last line has no end and may be cut; it is left out", table->input->path,
               (unsigned long long)end);

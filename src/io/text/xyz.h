@@ -11,6 +11,7 @@
 typedef struct mote_xyz_preamble {
     mote_text_table table; /* from the first row on */
     uint32_t columns;      /* of the first row; 0 if there is no row */
+    bool open_end;         /* behind them a separator, and perhaps an empty one */
     bool has_count;        /* a line with one whole number */
     uint64_t count_offset, count;
     uint64_t header, header_end; /* the line with the names, without comment signs; equal if there is none */
@@ -27,8 +28,8 @@ typedef struct mote_xyz_column {
     mote_type type;
 } mote_xyz_column;
 
-/* Looks at the lines until the first row. separator 0: find out. */
-void mote_xyz_find_rows(const mote_input *input, char separator, mote_xyz_preamble *preamble);
+/* Looks at the lines until the first row. given: the separator; 0: find out. */
+void mote_xyz_find_rows(const mote_input *input, char given, mote_xyz_preamble *preamble);
 /* The names in the header line; how many there are, at most most. */
 uint32_t mote_xyz_header_names(const mote_xyz_preamble *preamble, mote_xyz_column *columns, uint32_t max);
 /* Are x, y and z among them? */

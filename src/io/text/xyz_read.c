@@ -4,7 +4,8 @@
 
 #include "io/text/xyz.h"
 
-#define PROBE_BYTES (64u << 10)
+#define PROBE_BYTES   (64u << 10)
+#define PROBE_COLUMNS 64u
 
 typedef struct xyz_reader {
     mote_context *ctx;
@@ -28,12 +29,14 @@ static bool is_text(const mote_input *input, uint64_t size_bytes) {
     return true;
 }
 
-static bool is_row_of_numbers(const mote_text_table *table, uint64_t row, uint64_t row_end) {
+/* Numbers; where a header names the positions, these alone. */
+static bool is_row(const mote_text_table *table, uint64_t row, uint64_t row_end, const mote_xyz_column *names,
+                   uint32_t named) {
     uint64_t field, field_end;
-    while (mote_text_next_field(table, &row, row_end, &field, &field_end)) {
-        mote_text_number number;
-        const uint8_t *const end = table->input->data + field_end;
-        if (!mote_text_scan(table->input->data + field, end, &number) || number.end != end) return false;
+    mote_text_number number;
+    for (uint32_t i = 0; mote_text_next_field(table, &row, row_end, &field, &field_end); i++) {
+        const bool needed = i >= named || mote_text_is_axis(names[i].name);
+        if (needed && !mote_text_field_number(table, field, field_end, &number)) return false;
     }
     return true;
 }
@@ -45,15 +48,18 @@ bool mote_xyz_probe(const mote_input *input) {
     mote_xyz_preamble p;
     mote_xyz_find_rows(&first, 0, &p);
     if (p.stray != UINT64_MAX || p.columns < 3 || p.columns > MOTE_TEXT_COLUMNS) return false;
+    mote_xyz_column names[PROBE_COLUMNS];
+    uint32_t named = 0;
     if (p.header_end > p.header && !p.header_is_comment) {
-        mote_xyz_column names[1];
-        if (mote_xyz_header_names(&p, names, 1) != p.columns) return false;
+        named = mote_xyz_header_names(&p, names, PROBE_COLUMNS);
+        if (named != p.columns) return false;
+        if (named > PROBE_COLUMNS || !mote_xyz_has_positions(names, named)) named = 0;
     }
     /* Two rows say enough; the last line may be cut by PROBE_BYTES. */
     uint64_t at = p.table.begin, row, row_end;
     for (int i = 0; i < 2 && mote_text_next_row(&p.table, &at, &row, &row_end); i++) {
         if (row_end == first.size_bytes && i > 0) break;
-        if (!is_row_of_numbers(&p.table, row, row_end)) return false;
+        if (!is_row(&p.table, row, row_end, names, named)) return false;
     }
     return true;
 }
@@ -66,6 +72,8 @@ static mote_status check_preamble(xyz_reader *r, const mote_read_params *params)
         return mote_text_malformed(r->ctx, &p->table, p->stray, "a second line that begins with no number");
     }
     const bool has_header = p->header_end > p->header;
+    if (p->table.decimal == ',')
+        mote_warn(r->ctx, "%s: the commas in numbers are taken for decimal points", r->input->path);
     if (p->columns == 0 && !has_header && !(p->has_count && p->count == 0)) {
         return mote_malformed(r->ctx, r->input, 0, "there are no rows of numbers");
     }
@@ -83,10 +91,11 @@ static mote_status check_preamble(xyz_reader *r, const mote_read_params *params)
     return MOTE_OK;
 }
 
-/* The names from params, from the header line, or by the number of columns. */
-static mote_status name_columns(xyz_reader *r, const mote_read_params *params, uint32_t count) {
+/* The names from params or from the header line; *known: there are any. */
+static mote_status name_columns(xyz_reader *r, const mote_read_params *params, uint32_t count, bool *known) {
     const mote_xyz_preamble *const p = &r->preamble;
     uint32_t named = count;
+    *known = true;
     if (params->columns != NULL) {
         named = mote_xyz_given_names(params->columns, r->columns, count);
         if (named == count) return MOTE_OK;
@@ -101,7 +110,43 @@ static mote_status name_columns(xyz_reader *r, const mote_read_params *params, u
                                        named, count);
         }
     }
-    mote_xyz_guess_names(r->survey, r->columns, count);
+    memset(r->columns, 0, count * sizeof *r->columns);
+    *known = false;
+    return MOTE_OK;
+}
+
+/* Looks at all values. What the user leaves out may hold anything; an attribute without a number is left out as well.
+ */
+static mote_status examine(xyz_reader *r, uint32_t count, bool known) {
+    mote_text_table *const table = &r->preamble.table;
+    for (uint32_t i = 0; i < count; i++) {
+        const bool position = known ? mote_text_is_axis(r->columns[i].name) : i < 3;
+        r->fields[i].anything = r->columns[i].skipped;
+        r->fields[i].words = !position && !r->columns[i].has_type;
+    }
+    return mote_text_examine(r->ctx, table, r->fields, count, r->survey, &r->rows);
+}
+
+/* Columns of text are no attributes; one of numbers and text is a mistake in one of them. */
+static mote_status leave_out_text(xyz_reader *r, uint32_t count) {
+    const mote_xyz_column *first = NULL;
+    uint32_t left_out = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        mote_xyz_column *const column = &r->columns[i];
+        if (column->skipped || r->survey[i].words == 0) continue;
+        if (r->survey[i].numbers && !r->preamble.table.salvage) {
+            return mote_text_malformed(r->ctx, &r->preamble.table, r->survey[i].first_word,
+                                       "%" PRIu64 " values of column %u (%s) are no numbers, this is the first; "
+                                       "--columns with - for its name leaves the column out" MOTE_SALVAGE_HINT,
+                                       r->survey[i].words, i + 1, column->name);
+        }
+        if (r->survey[i].numbers) continue;
+        column->skipped = true;
+        if (left_out++ == 0) first = column;
+    }
+    if (left_out == 0) return MOTE_OK;
+    mote_warn(r->ctx, "%s: %u columns hold no numbers and are left out; the first: \"%s\", column %u", r->input->path,
+              left_out, first->name, (unsigned)(first - r->columns) + 1);
     return MOTE_OK;
 }
 
@@ -147,7 +192,7 @@ static void lay_out_fields(xyz_reader *r, uint32_t count, uint32_t *record_bytes
     *record_bytes = 0;
     for (uint32_t i = 0; i < count; i++) {
         const mote_xyz_column *const column = &r->columns[i];
-        r->fields[i] = (mote_text_field){.type = column->type, .offset = *record_bytes, .skipped = column->skipped};
+        r->fields[i] = (mote_text_field){.type = column->type, .offset = *record_bytes, .anything = column->skipped};
         if (!column->skipped) *record_bytes += mote_type_size(column->type);
     }
 }
@@ -209,18 +254,23 @@ static mote_status read_table(xyz_reader *r, const mote_read_params *params) {
     mote_xyz_find_rows(r->input, params->separator, p);
     p->table.salvage = params->salvage;
     const uint64_t end = p->table.end;
+    if (params->columns != NULL && p->open_end && mote_xyz_given_names(params->columns, NULL, 0) == p->columns + 1) {
+        p->columns++;
+    }
     MOTE_TRY(check_preamble(r, params));
     mote_text_leave_cut_line(r->ctx, &p->table);
-    const bool cut = params->salvage && end > 0 && r->input->data[end - 1] != (uint8_t)p->table.newline;
-    if (cut && p->table.end == p->table.begin) return mote_nothing_whole(r->ctx, r->input, p->table.begin, 1);
+    if (p->table.end < end && p->table.end == p->table.begin)
+        return mote_nothing_whole(r->ctx, r->input, p->table.begin, 1);
     uint32_t count = p->columns;
     const uint32_t max = count > 0 ? count : MOTE_TEXT_COLUMNS;
     r->columns = mote_alloc_zero(r->ctx, max * sizeof *r->columns, "text columns");
     r->survey = mote_alloc_zero(r->ctx, max * sizeof *r->survey, "text columns");
     r->fields = mote_alloc_zero(r->ctx, max * sizeof *r->fields, "text columns");
     if (r->columns == NULL || r->survey == NULL || r->fields == NULL) return MOTE_ERROR_MEMORY;
+    bool known = true;
     if (count > 0) {
-        MOTE_TRY(mote_text_examine(r->ctx, &p->table, count, r->survey, &r->rows));
+        MOTE_TRY(name_columns(r, params, count, &known));
+        MOTE_TRY(examine(r, count, known));
     } else if (params->columns != NULL) {
         count = mote_xyz_given_names(params->columns, r->columns, 0);
     } else {
@@ -228,8 +278,10 @@ static mote_status read_table(xyz_reader *r, const mote_read_params *params) {
     }
     if (count > max) count = max;
     MOTE_TRY(check_count(r));
-    MOTE_TRY(name_columns(r, params, count));
+    if (p->columns == 0) MOTE_TRY(name_columns(r, params, count, &known));
+    if (!known) mote_xyz_guess_names(r->survey, r->columns, count);
     MOTE_TRY(check_positions(r, count));
+    MOTE_TRY(leave_out_text(r, count));
     mote_xyz_choose_types(r->survey, r->columns, count);
     MOTE_TRY(read_rows(r, count));
     keep_position_step(r, count);

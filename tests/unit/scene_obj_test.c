@@ -1,0 +1,290 @@
+/* OBJ and MTL as other programs write them: what is missing or wrong costs a note, not the scene; names of files; how a
+   texture lies. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "photon/photon_scene.h"
+#include "support/support.h"
+
+#define CORNERS "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nvt 0 0\nvt 1 0\nvt 1 1\nvt 0 1\n"
+#define SQUARE  "f 1/1 2/2 3/3 4/4\n"
+
+/* A PNG of one red pixel. */
+static const uint8_t png[] = {0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0x00, 0x00, 0x00, 0x0d, 0x49, 0x48,
+                              0x44, 0x52, 0x00, 0x00, 0x00, 0x01, 0x00, 0x00, 0x00, 0x01, 0x08, 0x02, 0x00, 0x00,
+                              0x00, 0x90, 0x77, 0x53, 0xde, 0x00, 0x00, 0x00, 0x0c, 0x49, 0x44, 0x41, 0x54, 0x78,
+                              0x9c, 0x63, 0xf8, 0xcf, 0xc0, 0x00, 0x00, 0x03, 0x01, 0x01, 0x00, 0xc9, 0xfe, 0x92,
+                              0xef, 0x00, 0x00, 0x00, 0x00, 0x49, 0x45, 0x4e, 0x44, 0xae, 0x42, 0x60, 0x82};
+
+static char warnings[4096];
+
+static void keep_warning(void *user, mote_log_level level, const char *message) {
+    (void)user;
+    if (level != MOTE_LOG_WARNING) return;
+    const size_t length = strlen(warnings);
+    snprintf(warnings + length, sizeof warnings - length, "%s\n", message);
+}
+
+static mote_context *listening(void) {
+    mote_context_params params = mote_context_defaults();
+    mote_context *ctx = NULL;
+    params.threads = 1;
+    params.log = keep_warning;
+    warnings[0] = '\0';
+    assert_int_equal(mote_context_create(&params, &ctx), MOTE_OK);
+    return ctx;
+}
+
+static void write_text(const char *name, const char *text) { test_write_file(test_path(name), text, strlen(text)); }
+
+static mote_scene *read_obj(mote_context *ctx, const char *text, mote_scene_facts *facts) {
+    mote_scene *scene = NULL;
+    write_text("a.obj", text);
+    if (mote_scene_read(ctx, test_path("a.obj"), &scene, facts) != MOTE_OK) fail_msg("%s", mote_context_message(ctx));
+    return scene;
+}
+
+/* A text, how many triangles are left, and what is told of it; NULL: nothing. */
+typedef struct note_case {
+    const char *text;
+    uint64_t triangles;
+    const char *warning;
+} note_case;
+
+#define LEFT_OUT "lines that cannot be read are left out; the first: line "
+
+static const note_case lines_with_faults[] = {
+    {CORNERS "f 1 2\nf 1\nf\n" SQUARE, 2, "3 " LEFT_OUT "9: f has 2 corners, needs 3"},
+    {CORNERS "f 1 2 x\n" SQUARE, 2, "1 " LEFT_OUT "9: f: \"x\" is no corner"},
+    {CORNERS "f 1 2 5\nf 1 2 -5\nf 0 1 2\nf 1 2 99999999999999999999\n" SQUARE, 2,
+     "4 " LEFT_OUT "9: f: corner \"5\": there are 4 positions"},
+    {CORNERS "f 1 2 - 3\n" SQUARE, 2, "\"-\" is no corner"},
+    {CORNERS "f 1//x 2/y 3\n" SQUARE, 2, "\"2/y\" is no corner"},
+    {CORNERS "f 1/9 2/9 3/9\n" SQUARE, 3,
+     "3 corners have texture coordinates that are not there: 0 0 is taken; the first: line 9: f: corner \"1/9\""},
+    {CORNERS "l 1 2\np 1\n" SQUARE, 2,
+     "2 lines, points and curves are left out: faces alone are drawn; the first: line 9: l"},
+    /* A position that cannot be read keeps its number. */
+    {"v x 0 0\n" CORNERS "f 1 2 3\nf 2/1 3/2 4/3 5/4\n", 2, "2 " LEFT_OUT "1: v: \"x\" is not a finite number"},
+    {"v 1e999 0 0\n" CORNERS "f 2/1 3/2 4/3\n", 1, "1 " LEFT_OUT "1: v: \"1e999\""},
+    {"v 1 2\n" CORNERS "f -4 -3 -2\n", 1, "1 " LEFT_OUT "1: v has 2 numbers, needs 3"},
+    {"vt a\n" CORNERS "f 1/2 2/3 3/4\n", 1, "1 " LEFT_OUT "1: vt: \"a\""},
+    {"vt 1e300\n" CORNERS SQUARE, 2, "1 " LEFT_OUT "1: vt: a number beyond floats"},
+    /* These are right. */
+    {"v 0 0 0#one\nv 1 0 0 # two\nv 1 1 0\nf 1 2 3#comment\n", 1, NULL},
+    {SQUARE CORNERS, 2, NULL},
+    {CORNERS "f 1 2 \\\n 3 4\n", 2, NULL},
+    {"v 0 0 0\rv 1 0 0\rv 1 1 0\\\r\r\nf 1 2\\\r 3\r", 1, NULL},
+    {"\xEF\xBB\xBFv 0 0 0\r\nv 1 0 0\nv 1 1 0\rf 1 2 3", 1, NULL},
+    {CORNERS "g a\no b\ns off\nvn 0 0 1\nf 1//1 2//1 3//1\nf 4/ 3/ 2/\n", 2, NULL},
+    /* Materials. */
+    {"mtllib gone.mtl\n" CORNERS "usemtl red\n" SQUARE, 2,
+     "1 files of materials cannot be read; the first: line 1: mtllib: there is no file \"gone.mtl\" in the folder"},
+    {"mtllib gone.mtl\n" CORNERS "usemtl red\n" SQUARE "usemtl blue\n" SQUARE, 4,
+     "2 times usemtl names no material that is known: grey of 0.8 is taken; the first: line 10: usemtl red"},
+    {CORNERS "usemtl\n" SQUARE, 2, "1 times usemtl names no material that is known"},
+    {"mtllib\n" CORNERS SQUARE, 2, "1 " LEFT_OUT "1: mtllib names no file"},
+    {"mtllib /etc/passwd\nmtllib x/../../y.mtl\nmtllib ..\\y.mtl\nmtllib http://x/y.mtl\n" CORNERS SQUARE, 2,
+     "4 files of materials cannot be read; the first: line 1: mtllib: there is no file \"/etc/passwd\""},
+    {"mtllib wide.mtl\n" CORNERS SQUARE, 2, "encoded as UTF-16LE, mote reads UTF-8"},
+    {"mtllib bad.mtl\n" CORNERS "usemtl a\n" SQUARE, 2, "bad.mtl: line 2: Kd: \"xyz\" is not a finite number"},
+    {"mtllib bad.mtl\n" CORNERS "usemtl a\n" SQUARE, 2, "a.obj: 6 lines that cannot be read are left out"},
+    {"mtllib cut.mtl\n" CORNERS "usemtl a\n" SQUARE, 2,
+     "1 textures cannot be read: the colour of the material is taken; the first: "},
+};
+
+static void what_is_wrong_costs_a_note(void **state) {
+    (void)state;
+    test_write_file(test_path("wide.mtl"), "n\0e\0w\0m\0t\0l\0", 12);
+    write_text("bad.mtl", "newmtl a\nKd xyz\nKs 1 2\nillum 99\nNi x\nmap_Kd -s 2\nnewmtl\nKd 1 0 0\n");
+    write_text("cut.mtl", "newmtl a\nmap_Kd cut.png\n");
+    test_write_file(test_path("cut.png"), png, 40);
+    for (size_t i = 0; i < sizeof lines_with_faults / sizeof lines_with_faults[0]; i++) {
+        const note_case *const c = &lines_with_faults[i];
+        mote_context *ctx = listening();
+        mote_scene_facts facts;
+        mote_scene *scene = read_obj(ctx, c->text, &facts);
+        if (facts.triangles != c->triangles) fail_msg("case %zu: %d triangles", i, (int)facts.triangles);
+        if (c->warning == NULL ? warnings[0] != '\0' : strstr(warnings, c->warning) == NULL) {
+            fail_msg("case %zu: %s", i, warnings);
+        }
+        mote_scene_destroy(scene);
+        assert_int_equal(mote_context_memory_bytes(ctx), 0);
+        mote_context_destroy(ctx);
+    }
+}
+
+/* ---- libraries */
+
+static void libraries_are_found(void **state) {
+    (void)state;
+    static const char *const lines[] = {"mtllib my red.mtl",
+                                        "mtllib my red.mtl # of wood",
+                                        "mtllib gone.mtl red.mtl",
+                                        "mtllib red.mtl my red.mtl",
+                                        "mtllib ./red.mtl",
+                                        "mtllib sub\\..\\red.mtl",
+                                        "mtllib sub/in.mtl",
+                                        "mtllib C:\\scenes\\red.mtl",
+                                        "mtllib /home/someone/red.mtl",
+                                        "mtllib ../elsewhere/red.mtl",
+                                        "mtllib bom.mtl",
+                                        "mtllib cr.mtl"};
+    mkdir(test_path("sub"), 0700);
+    write_text("red.mtl", "newmtl red\nKd 1 0 0 # red\n");
+    write_text("my red.mtl", "newmtl red\nKd 1 0 0\n");
+    write_text("sub/in.mtl", "newmtl red\nkd 1 0 0\n");
+    write_text("bom.mtl", "\xEF\xBB\xBFnewmtl red\nKd 1 0 0\n");
+    write_text("cr.mtl", "newmtl red # the colour\rKd 1 0 0#red\r");
+    for (size_t i = 0; i < 2 * (sizeof lines / sizeof lines[0]); i++) {
+        char text[1024];
+        mote_context *ctx = listening();
+        /* The library may stand behind what uses it. */
+        snprintf(text, sizeof text, "%s\n" CORNERS "usemtl red\n" SQUARE "%s\n", i % 2 == 0 ? lines[i / 2] : "",
+                 i % 2 == 1 ? lines[i / 2] : "");
+        mote_scene *scene = read_obj(ctx, text, NULL);
+        const photon_surface *s = &scene->view.surfaces[scene->view.shapes[0].material];
+        if (s->color.x != 1 || s->color.y != 0) fail_msg("%s", lines[i / 2]);
+        if (strstr(warnings, "usemtl") != NULL) fail_msg("%s: %s", lines[i / 2], warnings);
+        mote_scene_destroy(scene);
+        mote_context_destroy(ctx);
+    }
+}
+
+/* Names with blanks and #, with which two materials differ, stay two. */
+static void names_of_materials_are_whole(void **state) {
+    (void)state;
+    mote_context *ctx = listening();
+    write_text("two.mtl", "newmtl wood #1\nKd 1 0 0\nnewmtl wood #2\nKd 0 1 0\n");
+    mote_scene *scene = read_obj(
+        ctx, "mtllib two.mtl\nmtllib two.mtl\n" CORNERS "usemtl wood #1\nf 1 2 3\nusemtl wood #2\nf 1 3 4\n", NULL);
+    int red = 0, green = 0;
+    for (uint32_t i = 0; i < 2; i++) {
+        const photon_surface *s = &scene->view.surfaces[scene->view.shapes[i].material];
+        red += s->color.x == 1;
+        green += s->color.y == 1;
+    }
+    assert_true(red == 1 && green == 1 && warnings[0] == '\0');
+    mote_scene_destroy(scene);
+    mote_context_destroy(ctx);
+}
+
+/* ---- textures */
+
+#ifdef MOTE_HAVE_PNG
+/* A line of map_Kd, where the corner with vt 1 1 lies, whether beyond 0..1 the border shows, and what is told. */
+typedef struct map_case {
+    const char *line;
+    float u, v;
+    bool clamp;
+    const char *warning;
+} map_case;
+
+static const map_case maps[] = {
+    {"map_Kd red.png", 1, 0, false, NULL},
+    {"map_kd red.png", 1, 0, false, NULL},
+    {"map_Kd -s 2 2 red.png", 2, -1, false, NULL},
+    {"map_Kd -s 2 3 1 red.png", 2, -2, false, NULL},
+    {"map_Kd -s 2 red.png", 2, 0, false, NULL},
+    {"map_Kd -o 0.25 red.png", 1.25f, 0, false, NULL},
+    {"map_Kd -o 0.25 0.5 0 -s 2 2 1 -clamp on red.png", 2.25f, -1.5f, true, NULL},
+    {"map_Kd red.png -s 2 2", 2, -1, false, NULL},
+    {"map_Kd red.png -bm 1 -clamp on", 1, 0, true, NULL},
+    {"map_Kd red.png # the wood -s 2 2", 1, 0, false, NULL},
+    {"map_Kd -blendu off -blendv on -boost 2 -bm 0.5 -texres 64 -type sphere -clamp off red.png", 1, 0, false, NULL},
+    {"map_Kd -t 1 1 1 -mm 0 1 -cc on -imfchan l red.png", 1, 0, false,
+     "4 options of map_Kd have no effect; the first: "},
+    {"map_Kd -colorspace sRGB red.png", 1, 0, false, "1 options of map_Kd have no effect"},
+    {"map_Kd -strange red.png", 1, 0, false, "map_Kd -strange"},
+    {"map_Kd -strange 1 2 on -s 2 2 red.png", 2, -1, false, "map_Kd -strange"},
+    {"map_Kd -strange word my red.png", 1, 0, false, "map_Kd -strange"},
+    {"map_Kd my red.png", 1, 0, false, NULL},
+    {"map_Kd my red.png -o 1 1", 2, -1, false, NULL},
+    {"map_Kd a -s 2 2.png", 1, 0, false, NULL},
+    {"map_Kd \\textures\\red.png", 1, 0, false, NULL},
+    {"map_Kd D:\\work\\red.png", 1, 0, false, NULL},
+    {"map_Kd ../up.png", 1, 0, false, NULL},
+    {"map_Kd ./../lib/./red.png", 1, 0, false, NULL},
+    {"map_Kd beside.png", 1, 0, false, NULL},
+    {"map_Kd -o nan red.png", 1, 0, false, "there is no file \"nan red.png\""},
+    {"map_Kd gone.png", 1, 0, false, "1 textures cannot be read: the colour of the material is taken; the first: "},
+    {"map_Kd gone.png -s 2 2", 1, 0, false, "there is no file \"gone.png\" in the folder of the scene or below it"},
+    {"map_Kd ../../out.png", 1, 0, false, "there is no file \"../../out.png\""},
+};
+
+static void maps_lie_as_their_options_say(void **state) {
+    (void)state;
+    static const char *const images[] = {"lib/red.png", "lib/my red.png", "lib/a -s 2 2.png", "up.png", "beside.png"};
+    mkdir(test_path("lib"), 0700);
+    for (size_t i = 0; i < sizeof images / sizeof images[0]; i++)
+        test_write_file(test_path(images[i]), png, sizeof png);
+    for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++) {
+        char text[256];
+        mote_context *ctx = listening();
+        mote_scene_facts facts;
+        snprintf(text, sizeof text, "newmtl a\nKd 1 1 1\n%s\n", maps[i].line);
+        write_text("lib/a.mtl", text);
+        mote_scene *scene = read_obj(ctx, "mtllib lib/a.mtl\n" CORNERS "usemtl a\nf 1/1 2/2 3/3\n", &facts);
+        const bool found = maps[i].warning == NULL || strstr(maps[i].warning, "map_Kd ") != NULL ||
+                           strstr(maps[i].warning, "options") != NULL;
+        if (facts.textures != (found ? 1u : 0u)) fail_msg("%s: %d textures", maps[i].line, (int)facts.textures);
+        const photon_corners *at = &scene->corners[0];
+        if (found && (at->u[2] != maps[i].u || at->v[2] != maps[i].v)) {
+            fail_msg("%s: %g %g", maps[i].line, (double)at->u[2], (double)at->v[2]);
+        }
+        const uint32_t wrap = maps[i].clamp ? MOTE_TEXTURE_CLAMP : MOTE_TEXTURE_REPEAT;
+        if (found && scene->view.textures[0].wrap_u != wrap) fail_msg("%s: clamp", maps[i].line);
+        if (maps[i].warning == NULL ? warnings[0] != '\0' : strstr(warnings, maps[i].warning) == NULL) {
+            fail_msg("%s: %s", maps[i].line, warnings);
+        }
+        mote_scene_destroy(scene);
+        assert_int_equal(mote_context_memory_bytes(ctx), 0);
+        mote_context_destroy(ctx);
+    }
+}
+#endif
+
+/* Names never lead out of the scene's folder: a file there is not even looked at. */
+static void files_outside_are_not_read(void **state) {
+    (void)state;
+    mote_context *ctx = listening();
+    mote_scene *scene = NULL;
+    mkdir(test_path("inner"), 0700);
+    write_text("secret.mtl", "newmtl a\nKd 1 0 0\n");
+    write_text("inner/a.obj", "mtllib ../secret.mtl\nmtllib x/../../secret.mtl\n" CORNERS "usemtl a\n" SQUARE);
+    assert_int_equal(mote_scene_read(ctx, test_path("inner/a.obj"), &scene, NULL), MOTE_OK);
+    assert_non_null(strstr(warnings, "2 files of materials cannot be read"));
+    assert_true(scene->view.surfaces[0].color.x == 0.8);
+    mote_scene_destroy(scene);
+    mote_context_destroy(ctx);
+}
+
+static mote_status read_scene(mote_context *ctx, void *user) {
+    mote_scene *scene = NULL;
+    const mote_status status = mote_scene_read(ctx, user, &scene, NULL);
+    mote_scene_destroy(scene);
+    return status;
+}
+
+static void every_allocation_may_fail(void **state) {
+    (void)state;
+    const char *const path = test_path("failing.obj");
+    write_text("failing.mtl", "newmtl a\nmap_Kd -s 2 2 failing.png\nmap_Kd gone.png\n");
+    test_write_file(test_path("failing.png"), png, sizeof png);
+    write_text("failing.obj",
+               "mtllib failing.mtl gone.mtl\nv x\n" CORNERS "usemtl b\nf 2 3 4\nusemtl a\nf 2/1 3/2 4/3\n");
+    test_each_allocation_fails(read_scene, (void *)(uintptr_t)path);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_wrong_costs_a_note),    cmocka_unit_test(libraries_are_found),
+        cmocka_unit_test(names_of_materials_are_whole),
+#ifdef MOTE_HAVE_PNG
+        cmocka_unit_test(maps_lie_as_their_options_say),
+#endif
+        cmocka_unit_test(files_outside_are_not_read),    cmocka_unit_test(every_allocation_may_fail),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
