@@ -29,7 +29,8 @@ typedef struct extra_cursor {
     const las_header *header;
     mote_cloud *cloud;
     uint32_t at, end;
-    bool salvage, wrong; /* wrong: a description that was salvaged around */
+    uint32_t entry, entries; /* of the record that describes them */
+    bool wrong;              /* a description was: no other is followed */
 } extra_cursor;
 
 /* A text of at most 32 bytes, ended by NUL or not, without control characters. */
@@ -79,40 +80,58 @@ static double option_value(const uint8_t *entry, uint32_t option, uint32_t at, u
     return (entry[AT_OPTIONS] & option) != 0 && isfinite(value) ? value : fallback;
 }
 
-/* A description that is wrong: an error, or the bytes from here on are kept without it. */
-static __attribute__((format(printf, 4, 5))) mote_status refuse_entry(mote_context *ctx, extra_cursor *c,
-                                                                      uint64_t offset, const char *format, ...) {
-    char why[256];
+/* Says why descriptions are not followed from one on. What they described, as far as records have it, is kept without
+   them: the points do not need them. */
+static __attribute__((format(printf, 3, 4))) void warn_of_entry(const extra_cursor *c, const uint8_t *entry,
+                                                                const char *format, ...) {
+    const uint32_t remaining = c->end - c->at;
+    char why[256], kept[64] = "";
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(why, sizeof why, format, arguments);
     va_end(arguments);
-    c->wrong = c->salvage;
-    if (!c->salvage) return mote_malformed(ctx, c->input, offset, "%s" MOTE_SALVAGE_HINT, why);
-    mote_warn(ctx, "%s: offset %llu: %s; the extra bytes from here on are kept without a description", c->input->path,
-              (unsigned long long)offset, why);
-    return MOTE_OK;
+    if (remaining > 0) snprintf(kept, sizeof kept, "; %u extra bytes are kept without a description", remaining);
+    mote_warn(c->cloud->ctx, "%s: offset %llu: %s; the points are read without this description and %u behind it%s",
+              c->input->path, (unsigned long long)(entry - c->input->data), why, c->entries - c->entry - 1, kept);
 }
 
-static mote_status add_entry(mote_context *ctx, extra_cursor *c, const uint8_t *entry) {
-    const uint64_t offset = (uint64_t)(entry - c->input->data);
+/* What an entry describes: count values of a type. */
+typedef struct extra_form {
+    mote_type type;
+    uint32_t count;
+    bool opaque; /* bytes of no known meaning */
+} extra_form;
+
+/* Whether the entry describes bytes that the records have; otherwise why not is told. */
+static bool read_form(const extra_cursor *c, const uint8_t *entry, const char *name, extra_form *form) {
     const uint32_t type = entry[AT_TYPE];
+    if (type > TYPES) {
+        warn_of_entry(c, entry, "extra bytes \"%s\" are of unknown type %u", name, type);
+        return false;
+    }
+    form->opaque = type == 0;
+    form->type = type == 0 ? MOTE_UINT8 : scalar_types[(type - 1) % TYPES_SCALAR];
+    form->count = type == 0 ? entry[AT_OPTIONS] : (type - 1) / TYPES_SCALAR + 1;
+    const uint32_t size_bytes = form->count * mote_type_size(form->type);
+    if (size_bytes <= c->end - c->at) return true;
+    warn_of_entry(c, entry, "extra bytes \"%s\" need %u bytes, the records have %u left", name, size_bytes,
+                  c->end - c->at);
+    return false;
+}
+
+static mote_status add_entry(extra_cursor *c, const uint8_t *entry) {
     char name[NAME_BYTES + 1], description[NAME_BYTES + 1];
+    extra_form form;
     clean_text(entry + AT_NAME, name);
     clean_text(entry + AT_DESCRIPTION, description);
     if (name[0] == '\0') snprintf(name, sizeof name, "unnamed");
-    if (type > TYPES) return refuse_entry(ctx, c, offset + AT_TYPE, "extra bytes of unknown type %u", type);
-    const uint32_t values = type == 0 ? entry[AT_OPTIONS] : (type - 1) / TYPES_SCALAR + 1;
-    const mote_type scalar = type == 0 ? MOTE_UINT8 : scalar_types[(type - 1) % TYPES_SCALAR];
-    if (values * mote_type_size(scalar) > c->end - c->at) {
-        return refuse_entry(ctx, c, offset, "extra bytes \"%s\" need %u bytes, the record has %u left", name,
-                            values * mote_type_size(scalar), c->end - c->at);
-    }
-    if (type == 0) return add_opaque(c, values, name, description);
-    for (uint32_t k = 0; k < values; k++) {
+    c->wrong = !read_form(c, entry, name, &form);
+    if (c->wrong) return MOTE_OK;
+    if (form.opaque) return add_opaque(c, form.count, name, description);
+    for (uint32_t k = 0; k < form.count; k++) {
         char indexed[NAME_BYTES + 8];
-        snprintf(indexed, sizeof indexed, values == 1 ? "%s" : "%s[%u]", name, k);
-        mote_column column = {.type = scalar, .description = description};
+        snprintf(indexed, sizeof indexed, form.count == 1 ? "%s" : "%s[%u]", name, k);
+        mote_column column = {.type = form.type, .description = description};
         column.scale = option_value(entry, OPTION_SCALE, AT_SCALE, k, 1);
         column.offset = option_value(entry, OPTION_OFFSET, AT_OFFSET, k, 0);
         MOTE_TRY(add_column(c, &column, indexed));
@@ -120,22 +139,25 @@ static mote_status add_entry(mote_context *ctx, extra_cursor *c, const uint8_t *
     return MOTE_OK;
 }
 
-mote_status mote_las_read_extra(mote_context *ctx, const mote_input *input, const las_header *header, bool salvage,
-                                mote_cloud *cloud) {
-    extra_cursor c = {.input = input, .header = header, .cloud = cloud, .salvage = salvage};
-    const uint32_t first = mote_las_record_bytes(header->origin.format);
-    c.at = first;
+static mote_status add_entries(extra_cursor *c, const mote_record *record) {
+    if (record->size_bytes % LAS_EXTRA_BYTES != 0) {
+        mote_warn(c->cloud->ctx, "%s: the record that describes extra bytes is no multiple of %u bytes long",
+                  c->input->path, LAS_EXTRA_BYTES);
+    }
+    c->entries = (uint32_t)(record->size_bytes / LAS_EXTRA_BYTES);
+    for (c->entry = 0; c->entry < c->entries && !c->wrong; c->entry++) {
+        MOTE_TRY(add_entry(c, (const uint8_t *)record->data + (uint64_t)c->entry * LAS_EXTRA_BYTES));
+    }
+    return MOTE_OK;
+}
+
+mote_status mote_las_read_extra(const mote_input *input, const las_header *header, mote_cloud *cloud) {
+    extra_cursor c = {.input = input, .header = header, .cloud = cloud};
+    c.at = mote_las_record_bytes(header->origin.format);
     c.end = header->point_bytes;
     for (uint64_t r = 0; r < cloud->record_count && !c.wrong; r++) {
         const mote_record *record = &cloud->records[r];
-        if (!mote_las_record_is(record, LAS_USER_SPEC, LAS_ID_EXTRA_BYTES)) continue;
-        if (record->size_bytes % LAS_EXTRA_BYTES != 0) {
-            mote_warn(ctx, "%s: the record that describes extra bytes is no multiple of %u bytes long", input->path,
-                      LAS_EXTRA_BYTES);
-        }
-        for (uint64_t i = 0; i < record->size_bytes / LAS_EXTRA_BYTES && !c.wrong; i++) {
-            MOTE_TRY(add_entry(ctx, &c, (const uint8_t *)record->data + i * LAS_EXTRA_BYTES));
-        }
+        if (mote_las_record_is(record, LAS_USER_SPEC, LAS_ID_EXTRA_BYTES)) MOTE_TRY(add_entries(&c, record));
     }
     return add_opaque(&c, c.end - c.at, NULL, "");
 }
