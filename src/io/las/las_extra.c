@@ -8,12 +8,18 @@
 
 #define TYPES_SCALAR   10u /* data types 1..10 are one value; 11..20 two, 21..30 three of them */
 #define TYPES          30u
+#define OPTION_NO_DATA 0x01u
+#define OPTION_MIN     0x02u
+#define OPTION_MAX     0x04u
 #define OPTION_SCALE   0x08u
 #define OPTION_OFFSET  0x10u
 #define BYTES_SINGLY   64u /* longer runs without a type become words of 8 bytes */
 #define AT_TYPE        2u
 #define AT_OPTIONS     3u
 #define AT_NAME        4u
+#define AT_NO_DATA     40u /* this and the next two: of each value 8 bytes, as mote_column_limits has them */
+#define AT_MIN         64u
+#define AT_MAX         88u
 #define AT_SCALE       112u
 #define AT_OFFSET      136u
 #define AT_DESCRIPTION 160u
@@ -43,14 +49,17 @@ static void clean_text(const uint8_t *from, char out[NAME_BYTES + 1]) {
     out[length] = '\0';
 }
 
-static mote_status add_column(extra_cursor *c, mote_column *column, const char *name) {
+/* limits: NULL if the file states none. */
+static mote_status add_column(extra_cursor *c, mote_column *column, const char *name,
+                              const mote_column_limits *limits) {
     char free_name[MOTE_NAME_BYTES];
     mote_cloud_free_name(c->cloud, name, free_name);
     column->name = free_name;
     column->data = c->input->data + c->header->points_at + c->at;
     column->stride_bytes = c->header->point_bytes;
     c->at += mote_type_size(column->type);
-    const mote_status status = mote_cloud_add_view(c->cloud, column);
+    mote_status status = mote_cloud_add_view(c->cloud, column);
+    if (status == MOTE_OK && limits != NULL) status = mote_cloud_keep_limits(c->cloud, free_name, limits);
     column->name = NULL; /* the cloud has its copy */
     return status;
 }
@@ -69,7 +78,7 @@ static mote_status add_opaque(extra_cursor *c, uint32_t bytes, const char *base,
         }
         mote_column column = {.type = MOTE_UINT8, .scale = 1, .description = description};
         if (bytes > BYTES_SINGLY && stop - c->at >= 8) column.type = MOTE_UINT64;
-        MOTE_TRY(add_column(c, &column, name));
+        MOTE_TRY(add_column(c, &column, name, NULL));
     }
     return MOTE_OK;
 }
@@ -78,6 +87,28 @@ static mote_status add_opaque(extra_cursor *c, uint32_t bytes, const char *base,
 static double option_value(const uint8_t *entry, uint32_t option, uint32_t at, uint32_t k, double fallback) {
     const double value = las_f64(entry + at + 8 * k);
     return (entry[AT_OPTIONS] & option) != 0 && isfinite(value) ? value : fallback;
+}
+
+/* The limits that an entry states of its k-th value. */
+static mote_column_limits read_limits(const uint8_t *entry, uint32_t k) {
+    mote_column_limits limits;
+    memset(&limits, 0, sizeof limits);
+    limits.has_no_data = (entry[AT_OPTIONS] & OPTION_NO_DATA) != 0;
+    limits.has_min = (entry[AT_OPTIONS] & OPTION_MIN) != 0;
+    limits.has_max = (entry[AT_OPTIONS] & OPTION_MAX) != 0;
+    if (limits.has_no_data) limits.no_data = las_u64(entry + AT_NO_DATA + 8 * k);
+    if (limits.has_min) limits.min = las_u64(entry + AT_MIN + 8 * k);
+    if (limits.has_max) limits.max = las_u64(entry + AT_MAX + 8 * k);
+    return limits;
+}
+
+static void put_limits(const mote_column_limits *limits, uint8_t *entry) {
+    if (limits->has_no_data) entry[AT_OPTIONS] |= OPTION_NO_DATA;
+    if (limits->has_min) entry[AT_OPTIONS] |= OPTION_MIN;
+    if (limits->has_max) entry[AT_OPTIONS] |= OPTION_MAX;
+    las_put(entry + AT_NO_DATA, limits->no_data, 8);
+    las_put(entry + AT_MIN, limits->min, 8);
+    las_put(entry + AT_MAX, limits->max, 8);
 }
 
 /* Says why descriptions are not followed from one on. What they described, as far as records have it, is kept without
@@ -134,7 +165,8 @@ static mote_status add_entry(extra_cursor *c, const uint8_t *entry) {
         mote_column column = {.type = form.type, .description = description};
         column.scale = option_value(entry, OPTION_SCALE, AT_SCALE, k, 1);
         column.offset = option_value(entry, OPTION_OFFSET, AT_OFFSET, k, 0);
-        MOTE_TRY(add_column(c, &column, indexed));
+        const mote_column_limits limits = read_limits(entry, k);
+        MOTE_TRY(add_column(c, &column, indexed, &limits));
     }
     return MOTE_OK;
 }
@@ -162,7 +194,8 @@ mote_status mote_las_read_extra(const mote_input *input, const las_header *heade
     return add_opaque(&c, c.end - c.at, NULL, "");
 }
 
-void mote_las_describe_extra(const mote_column *column, const char *name, uint8_t *entry) {
+void mote_las_describe_extra(const mote_cloud *cloud, const mote_column *column, const char *name, uint8_t *entry) {
+    mote_column_limits limits;
     memset(entry, 0, LAS_EXTRA_BYTES);
     for (uint8_t type = 0; type < TYPES_SCALAR; type++) {
         if (scalar_types[type] == column->type) entry[AT_TYPE] = (uint8_t)(type + 1);
@@ -177,6 +210,7 @@ void mote_las_describe_extra(const mote_column *column, const char *name, uint8_
         entry[AT_OPTIONS] |= OPTION_OFFSET;
         las_put_f64(entry + AT_OFFSET, column->offset);
     }
+    if (mote_cloud_limits(cloud, column->name, &limits)) put_limits(&limits, entry);
 }
 
 /* The length of text cut to most bytes without splitting a UTF-8 character. */
