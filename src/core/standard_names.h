@@ -7,7 +7,7 @@
 /* For each of count names of a file's attributes (NULL: passed over) the standard name of what it means, or NULL: none.
    Of several that mean the same, the one that is spelled best does, of equal ones the first; letters ("r", "nx") count
    only where the file has all of their group and nothing else means the same. */
-void mote_standard_names(const char *const *names, uint32_t count, const char **standard);
+void mote_standard_names(const char *const *names, uint32_t count, const char **found);
 
 /* The name that an attribute of a standard name had in its file, which is then its description; NULL if it says none.
  */
