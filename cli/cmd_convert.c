@@ -163,7 +163,7 @@ static int check_select(session *s, const convert_options *o, const char *input,
         const size_t length = strcspn(at, ",");
         snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1), at);
         at += length;
-        if (mote_cloud_find(cloud, name) != NULL) continue;
+        if (mote_cloud_match(cloud, name) != NULL) continue;
         nearest_attribute(s, input, name, near, sizeof near);
         return session_error(s, EXIT_USAGE, "--select: there is no attribute \"%s\"%s", name, near);
     }

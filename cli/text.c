@@ -71,6 +71,19 @@ text text_real(double value) {
     return out;
 }
 
+text text_limit(uint64_t limit, mote_type type) {
+    text out;
+    double real;
+    memcpy(&real, &limit, sizeof real);
+    if (mote_type_is_float(type)) return text_real(real);
+    if (mote_type_is_signed(type)) {
+        snprintf(out.chars, sizeof out.chars, "%lld", (long long)limit);
+    } else {
+        snprintf(out.chars, sizeof out.chars, "%llu", (unsigned long long)limit);
+    }
+    return out;
+}
+
 text text_float(float value) {
     text out;
     for (int digits = 1; digits <= 9; digits++) {

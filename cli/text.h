@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <mote/types.h>
+
 /* Holds any formatted number; the functions return it, so that a call can stand in an argument list. */
 typedef struct text {
     char chars[48];
@@ -21,6 +23,8 @@ text text_seconds(double seconds);
 text text_rate(double per_second);
 /* The shortest decimal that reads back as the same double; "nan", "inf" */
 text text_real(double value);
+/* A number of mote_column_limits. */
+text text_limit(uint64_t limit, mote_type type);
 /* The shortest decimal that reads back as the same float. */
 text text_float(float value);
 /* The 16 digits of a checksum. */

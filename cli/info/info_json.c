@@ -46,6 +46,10 @@ static void emit_attributes(json_writer *json, const info_facts *f) {
         emit_real(json, "offset", column->offset);
         if (column->unit[0] != '\0') emit_text(json, "unit", column->unit);
         if (column->description[0] != '\0') emit_text(json, "description", column->description);
+        mote_column_limits limits;
+        if (mote_cloud_limits(f->cloud, column->name, &limits) && limits.has_no_data) {
+            emit_number(json, "no_data", text_limit(limits.no_data, column->type));
+        }
         if (f->stats != NULL) emit_stats(json, column, &f->stats->columns[i]);
         emit_close(json, '}');
     }

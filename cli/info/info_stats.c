@@ -14,10 +14,10 @@ typedef struct block_sum {
     uint64_t values;
 } block_sum;
 
-static block_sum sum_block(const mote_column *column, uint64_t first, uint64_t count) {
+static block_sum sum_block(const mote_cloud *cloud, const mote_column *column, uint64_t first, uint64_t count) {
     double values[BLOCK_POINTS];
     block_sum block = {0, INFINITY, -INFINITY, 0};
-    mote_column_read(column, first, count, MOTE_FLOAT64, values);
+    mote_cloud_read_known(cloud, column, first, count, values);
     for (uint64_t i = 0; i < count; i++) {
         if (isnan(values[i])) continue;
         block.sum += values[i];
@@ -129,7 +129,7 @@ static int sum_columns(session *s, const mote_cloud *cloud, cloud_stats *stats) 
 #pragma omp parallel for schedule(static) num_threads(mote_context_threads(s->ctx))
         for (int64_t b = 0; b < (int64_t)block_count; b++) {
             const uint64_t first = (uint64_t)b * BLOCK_POINTS;
-            blocks[b] = sum_block(column, first, count - first < BLOCK_POINTS ? count - first : BLOCK_POINTS);
+            blocks[b] = sum_block(cloud, column, first, count - first < BLOCK_POINTS ? count - first : BLOCK_POINTS);
         }
         stats->columns[c] = join_blocks(column, blocks, block_count, count);
         progress_update(&s->bar, (double)(c + 1) / columns, "reading all points");

@@ -5,9 +5,9 @@
 #include "session.h"
 
 typedef struct column_stats {
-    double min, max, mean; /* in the attribute's unit; of the values that are no NaN */
+    double min, max, mean; /* in the attribute's unit; of the values that are there */
     uint64_t values;       /* how many those are */
-    uint64_t nans;
+    uint64_t nans;         /* NaN, and what stands for no value */
 } column_stats;
 
 #define HISTOGRAM_BINS 256

@@ -190,6 +190,13 @@ static int name_width(const mote_cloud *cloud) {
     return (int)width;
 }
 
+/* The value that stands for none, as stored. */
+static void print_no_data(const mote_cloud *cloud, const mote_column *column) {
+    mote_column_limits limits;
+    if (!mote_cloud_limits(cloud, column->name, &limits) || !limits.has_no_data) return;
+    printf("  no data %s", text_limit(limits.no_data, column->type).chars);
+}
+
 static void print_attributes(const info_facts *f) {
     const int width = name_width(f->cloud);
     printf("  attributes\n");
@@ -201,6 +208,7 @@ static void print_attributes(const info_facts *f) {
         if (column->scale != 1 || column->offset != 0) {
             printf("  scale %s offset %s", text_real(column->scale).chars, text_real(column->offset).chars);
         }
+        print_no_data(f->cloud, column);
         if (column->unit[0] != '\0') printf("  [%s]", column->unit);
         if (column->description[0] != '\0' && strcmp(column->description, column->name) != 0) {
             printf("  \"%s\"", column->description);
@@ -244,7 +252,11 @@ void info_print_text(const info_facts *f) {
         const column_stats *stats = &f->stats->columns[i];
         printf("    %-*s  %18s  %18s  %18.10g", width, column->name, digits_of_value(column, stats->min).chars,
                digits_of_value(column, stats->max).chars, stats->mean);
-        if (stats->nans > 0) printf("  %s NaN", text_count(stats->nans).chars);
+        if (stats->nans > 0) {
+            mote_column_limits limits;
+            const bool stated = mote_cloud_limits(f->cloud, column->name, &limits) && limits.has_no_data;
+            printf("  %s %s", text_count(stats->nans).chars, stated ? "no data" : "NaN");
+        }
         putchar('\n');
     }
     print_histogram("classes", &f->stats->classes, class_names, sizeof class_names / sizeof class_names[0]);

@@ -105,7 +105,8 @@ static mote_lod_params lod_params(session *s, const lod_options *o) {
 
 /* ---- attributes */
 
-#define NAMES_MAX 512
+#define NAMES_MAX      512
+#define NAME_MAX_BYTES 128
 
 /* Attributes of the Potree format that several columns make up. */
 typedef struct attribute_group {
@@ -117,6 +118,27 @@ static const attribute_group groups[] = {
     {"classification flags", {"synthetic", "key_point", "withheld", "overlap"}},
 };
 #define GROUP_COUNT (sizeof groups / sizeof groups[0])
+
+/* The list with the names that its attributes have in the cloud, of whatever spelling; for free, NULL without memory.
+ */
+static char *meant_names(const mote_cloud *cloud, const char *list) {
+    char word[128];
+    size_t words = 1, at_byte = 0;
+    for (const char *c = list; *c != '\0'; c++) words += *c == ',';
+    const size_t size = words * (NAME_MAX_BYTES + 1) + 1;
+    char *const names = malloc(size);
+    if (names == NULL) return NULL;
+    names[0] = '\0';
+    for (const char *at = list; *at != '\0'; at += at[0] == ',') {
+        const size_t length = strcspn(at, ",");
+        snprintf(word, sizeof word, "%.*s", (int)length, at);
+        at += length;
+        const mote_column *column = mote_cloud_match(cloud, word);
+        at_byte += (size_t)snprintf(names + at_byte, size - at_byte, "%s%.*s", at_byte > 0 ? "," : "", NAME_MAX_BYTES,
+                                    column != NULL ? column->name : word);
+    }
+    return names;
+}
 
 /* Whether the list names the group or one of its columns. */
 static bool list_has_group(const char *list, const attribute_group *group) {
@@ -153,10 +175,12 @@ static int check_attributes(session *s, const char *list, const char *const *nam
 }
 
 /* What --attributes does not name, for attributes_left_out. Positions always stay. */
-static int attributes_left_out(session *s, const char *list, const mote_cloud *cloud,
+static int attributes_left_out(session *s, const char *typed, const mote_cloud *cloud,
                                const char *left_out[NAMES_MAX + 1]) {
     const char *names[NAMES_MAX + 1];
     uint32_t count = 0, out = 0;
+    char *list = meant_names(cloud, typed);
+    if (list == NULL) return session_error(s, EXIT_RESOURCES, "out of memory: --attributes");
     for (; count < mote_cloud_column_count(cloud) && count < NAMES_MAX - GROUP_COUNT; count++) {
         names[count] = mote_cloud_column(cloud, count)->name;
         const bool position = strlen(names[count]) == 1 && strchr("xyz", names[count][0]) != NULL;
@@ -167,7 +191,9 @@ static int attributes_left_out(session *s, const char *list, const mote_cloud *c
         if (!list_has_group(list, &groups[g])) left_out[out++] = groups[g].name;
     }
     names[count] = left_out[out] = NULL;
-    return check_attributes(s, list, names);
+    const int code = check_attributes(s, list, names);
+    free(list);
+    return code;
 }
 
 /* The names of a cloud's columns that are not in the list, separated by commas; for free, NULL without memory. */

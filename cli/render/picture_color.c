@@ -14,20 +14,8 @@
 
 /* ---- which attribute */
 
-/* Short names of attributes. */
-static const char *attribute_of(const char *name) {
-    static const char *const names[][2] = {
-        {"class", "classification"}, {"return", "return_number"}, {"returns", "number_of_returns"},
-        {"gps-time", "gps_time"},    {"time", "gps_time"},        {"source", "point_source_id"},
-        {"angle", "scan_angle"}};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (strcmp(name, names[i][0]) == 0) return names[i][1];
-    }
-    return name;
-}
-
 void picture_color_select(const picture_plan *plan, char *select, size_t size_bytes) {
-    const char *name = plan->color != NULL ? attribute_of(plan->color) : "intensity";
+    const char *name = plan->color != NULL ? plan->color : "intensity";
     const bool normal = plan->needs_normals || strcmp(name, "normal") == 0;
     snprintf(select, size_bytes, "x,y,z,red,green,blue,number_of_returns,%s%s", name,
              normal ? ",normal_x,normal_y,normal_z" : "");
@@ -137,8 +125,8 @@ static int choose_normals(session *s, const mote_cloud *cloud, picture_colors *c
 }
 
 static int choose_by_name(session *s, const picture_plan *plan, const mote_cloud *cloud, picture_colors *colors) {
-    const char *name = attribute_of(plan->color);
-    const mote_column *column = mote_cloud_find(cloud, name);
+    const char *name = plan->color;
+    const mote_column *column = mote_cloud_match(cloud, name);
     if (strcmp(name, "normal") == 0) return choose_normals(s, cloud, colors);
     if (strcmp(name, "none") == 0) {
         colors->source = COLOR_PLAIN;
@@ -151,9 +139,9 @@ static int choose_by_name(session *s, const picture_plan *plan, const mote_cloud
         return no_attribute(s, plan, name);
     } else {
         take_attribute(column, colors);
-        colors->source = strcmp(name, "classification") == 0 ? COLOR_CLASS
-                         : is_label(column)                  ? COLOR_LABEL
-                                                             : COLOR_RAMP;
+        colors->source = strcmp(column->name, "classification") == 0 ? COLOR_CLASS
+                         : is_label(column)                          ? COLOR_LABEL
+                                                                     : COLOR_RAMP;
     }
     return EXIT_DONE;
 }
@@ -207,6 +195,7 @@ int picture_color_choose(session *s, const picture_plan *plan, const mote_cloud 
     colors->unit = "";
     colors->map = plan->map;
     colors->values.points = mote_cloud_count(cloud);
+    colors->values.cloud = cloud;
     if (plan->color != NULL) {
         code = choose_by_name(s, plan, cloud, colors);
     } else {
@@ -256,7 +245,7 @@ static void paint_number(const painter *p, double value, uint8_t rgb[3]) {
 static void paint_normals(const picture_colors *colors, uint64_t first, uint32_t count, uint8_t *rgba) {
     double values[VALUES_BLOCK];
     for (int k = 0; k < 3; k++) {
-        const point_values one = {{colors->values.column[k]}, {1}, 1, colors->values.points};
+        const point_values one = {{colors->values.column[k]}, {1}, 1, colors->values.points, colors->values.cloud};
         point_values_read(&one, first, count, values);
         for (uint32_t i = 0; i < count; i++) {
             const double n = isfinite(values[i]) ? fmin(fmax(values[i], -1), 1) : 0;

@@ -166,7 +166,7 @@ static void mark_block(const view_slice *slice, const picture_lens *lens, const 
     static const char *const names[3] = {"x", "y", "z"};
     double places[3][VALUES_BLOCK];
     for (int k = 0; k < 3; k++) {
-        const point_values one = {{mote_cloud_find(cloud, names[k])}, {1}, 1, mote_cloud_count(cloud)};
+        const point_values one = {{mote_cloud_find(cloud, names[k])}, {1}, 1, mote_cloud_count(cloud), cloud};
         point_values_read(&one, first, count, places[k]);
     }
     for (uint32_t i = 0; i < count; i++) {

@@ -16,7 +16,7 @@ void point_values_read(const point_values *values, uint64_t first, uint32_t coun
     for (int c = 0; c < values->count; c++) {
         const mote_column *column = values->column[c];
         const double factor = values->factor[c];
-        mote_column_read(column, first, count, MOTE_FLOAT64, one);
+        mote_cloud_read_known(values->cloud, column, first, count, one);
         for (uint32_t i = 0; i < count; i++) out[i] += (one[i] * column->scale + column->offset) * factor;
     }
 }

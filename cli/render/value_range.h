@@ -4,12 +4,14 @@
 
 #include <mote/mote.h>
 
-/* A number of each point: factor[0] * column[0] + factor[1] * column[1] + ...; with scale and offset. */
+/* A number of each point: factor[0] * column[0] + factor[1] * column[1] + ...; with scale and offset; NaN
+   where one of them has no value. */
 typedef struct point_values {
     const mote_column *column[3];
     double factor[3];
     int count; /* of columns */
     uint64_t points;
+    const mote_cloud *cloud; /* what they are columns of */
 } point_values;
 
 #define VALUES_BLOCK 4096u

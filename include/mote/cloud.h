@@ -7,8 +7,9 @@
 ///   scanner_channel scan_direction_flag edge_of_flight_line user_data scan_angle_rank (int8, degrees)
 ///   scan_angle (int16, 0.006 degrees) point_source_id gps_time red green blue nir
 ///   wave_packet_index wave_packet_offset wave_packet_size wave_return_location wave_x wave_y wave_z
-///   normal_x normal_y normal_z
-/// Anything else keeps the name that its file gives it.
+///   normal_x normal_y normal_z curvature, and alpha
+/// Readers give attributes these names whatever other programs call them ("GpsTime", "gps-time", "scalar_GPS_Time").
+/// Anything else, and extra bytes of LAS, keep the name that their file gives them.
 #ifndef MOTE_CLOUD_H
 #define MOTE_CLOUD_H
 
@@ -98,6 +99,13 @@ MOTE_API uint32_t mote_cloud_column_count(const mote_cloud *cloud);
 MOTE_API const mote_column *mote_cloud_column(const mote_cloud *cloud, uint32_t i);
 /// The column of that name; NULL if there is none.
 MOTE_API const mote_column *mote_cloud_find(const mote_cloud *cloud, const char *name);
+/// The standard name of what other programs, and people, call an attribute: "ReturnNumber", "return number" and
+/// "scalar_Return_Number" are return_number, "class" is classification, "nx" is normal_x. Case, blanks and punctuation
+/// do not count. NULL: it is none.
+MOTE_API const char *mote_standard_name(const char *name);
+/// The column that a person means: of that name, else of its standard name, else of the same letters and digits. NULL
+/// if there is none.
+MOTE_API const mote_column *mote_cloud_match(const mote_cloud *cloud, const char *name);
 /// Writable memory of a column made by mote_cloud_create or mote_cloud_add_column; NULL for views of
 /// files or of the caller's memory. Step by the column's stride_bytes.
 MOTE_API void *mote_cloud_column_data(mote_cloud *cloud, const char *name);
@@ -114,6 +122,26 @@ MOTE_API mote_status mote_cloud_put_column(mote_cloud *cloud, const mote_column_
 MOTE_API void mote_column_read(const mote_column *column, uint64_t first, uint64_t count, mote_type type, void *out);
 /// The i-th value with scale and offset applied.
 MOTE_API double mote_column_value(const mote_column *column, uint64_t i);
+
+/// What a file says of the stored values of a column, before scale and offset (LAS: extra bytes). Numbers stand in 64
+/// bits: as int64 for signed integers, uint64 for unsigned ones, double for floats.
+typedef struct mote_column_limits {
+    bool has_no_data, has_min, has_max;
+    uint64_t no_data;     ///< what stands for "no value": left out of ranges, statistics and colours
+    uint64_t min, max;    ///< as the file states them, whatever the values are
+    uint64_t reserved[4]; ///< zero, see types.h
+} mote_column_limits;
+
+/// What the cloud's file said of the column of that name; false, and limits all zero, if nothing.
+MOTE_API bool mote_cloud_limits(const mote_cloud *cloud, const char *name, mote_column_limits *limits);
+/// Sets it; NULL or no limit: there are none. Writers that can keep them do (LAS, LAZ, COPC, PLY, PCD, Potree folders);
+/// text files have nan in place of no value.
+/// Returns  MOTE_OK, MOTE_ERROR_ARGUMENT (no such column, reserved fields), MOTE_ERROR_MEMORY
+MOTE_API mote_status mote_cloud_set_limits(mote_cloud *cloud, const char *name, const mote_column_limits *limits);
+/// As mote_column_read to doubles, of a column of the cloud, with NaN for each stored number that stands for no value.
+/// out  [count]
+MOTE_API void mote_cloud_read_known(const mote_cloud *cloud, const mote_column *column, uint64_t first, uint64_t count,
+                                    double *out);
 
 /// The coordinate reference system: WKT, "EPSG:n", or "" if unknown.
 MOTE_API const char *mote_cloud_crs(const mote_cloud *cloud);

@@ -32,6 +32,7 @@ void mote_cloud_destroy(mote_cloud *cloud) {
     mote_free(ctx, cloud->blocks);
     mote_free(ctx, cloud->columns);
     mote_free(ctx, cloud->records);
+    mote_free(ctx, cloud->limits);
     mote_free(ctx, cloud->crs);
     mote_free(ctx, cloud->prepared.codes);
     mote_free(ctx, cloud);
@@ -207,6 +208,7 @@ mote_status mote_cloud_put_column(mote_cloud *cloud, const mote_column_spec *spe
     view.description = cloud->columns[at].description;
     if (view.scale == 0) view.scale = 1;
     cloud->columns[at] = view;
+    mote_cloud_drop_limits(cloud, view.name);
     mote_free(cloud->ctx, cloud->prepared.codes); /* they may be of the positions that were */
     memset(&cloud->prepared, 0, sizeof cloud->prepared);
     return MOTE_OK;
@@ -314,6 +316,9 @@ mote_status mote_cloud_add_record(mote_cloud *cloud, const mote_record *record) 
 mote_status mote_cloud_copy_extras(mote_cloud *to, const mote_cloud *from) {
     MOTE_TRY(mote_cloud_set_crs(to, mote_cloud_crs(from)));
     for (uint64_t i = 0; i < from->record_count; i++) MOTE_TRY(mote_cloud_add_record(to, &from->records[i]));
+    for (uint64_t i = 0; i < from->limits_count; i++) {
+        MOTE_TRY(mote_cloud_keep_limits(to, from->limits[i].name, &from->limits[i].limits));
+    }
     to->las = from->las;
     to->position_step = from->position_step;
     return MOTE_OK;

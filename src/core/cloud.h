@@ -42,6 +42,12 @@ typedef struct mote_prepared {
     uint64_t *codes; /* [count] in the lattice of that box; NULL if there are none */
 } mote_prepared;
 
+/* The limits of the column of that name, which may have been dropped since. */
+typedef struct mote_named_limits {
+    const char *name;
+    mote_column_limits limits;
+} mote_named_limits;
+
 struct mote_cloud {
     mote_context *ctx;
     uint64_t count;
@@ -50,6 +56,8 @@ struct mote_cloud {
     uint64_t column_count, column_capacity;
     mote_record *records;
     uint64_t record_count, record_capacity;
+    mote_named_limits *limits;
+    uint64_t limits_count, limits_capacity;
     mote_block *blocks;
     uint64_t block_count, block_capacity;
     char *crs;
@@ -87,8 +95,19 @@ mote_status mote_cloud_add_record(mote_cloud *cloud, const mote_record *record);
 #define MOTE_NAME_BYTES 128
 void mote_cloud_free_name(const mote_cloud *cloud, const char *name, char *out);
 
-/* Copies everything but columns and points: CRS, records, LAS origin, position step; not the grid, for the points may
-   be others. */
+/* ---- limits.c */
+/* The number at an address of a column, or one of its limits, as mote_column_limits has numbers of that type. */
+uint64_t mote_limit_of_value(const mote_column *column, uint64_t i);
+double mote_limit_real(uint64_t limit, mote_type type);
+uint64_t mote_limit_of_real(double value, mote_type type);
+/* Whether the i-th value of a column is its no-data. */
+bool mote_is_no_data(const mote_column *column, const mote_column_limits *limits, uint64_t i);
+/* Sets limits of a column that need not be there; drops those of a column that is replaced. */
+mote_status mote_cloud_keep_limits(mote_cloud *cloud, const char *name, const mote_column_limits *limits);
+void mote_cloud_drop_limits(mote_cloud *cloud, const char *name);
+
+/* Copies everything but columns and points: CRS, records, limits, LAS origin, position step; not the grid, for the
+   points may be others. */
 mote_status mote_cloud_copy_extras(mote_cloud *to, const mote_cloud *from);
 
 /* The raw i-th value of a column, before bits are taken out of it. */

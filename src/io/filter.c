@@ -3,25 +3,38 @@
 
 #define BLOCK_POINTS 4096
 
-bool mote_list_has(const char *list, const char *name) {
-    const size_t length = strlen(name);
-    for (const char *at = list; *at != '\0';) {
-        const size_t part = strcspn(at, ",");
-        if (part == length && memcmp(at, name, length) == 0) return true;
-        at += part + (at[part] == ',');
-    }
-    return false;
+const char *mote_list_next(const char *list, char name[MOTE_NAME_BYTES]) {
+    if (list == NULL || *list == '\0') return NULL;
+    const size_t length = strcspn(list, ","), kept = length < MOTE_NAME_BYTES ? length : MOTE_NAME_BYTES - 1;
+    memcpy(name, list, kept);
+    name[kept] = '\0';
+    return list + length + (list[length] == ',');
 }
 
-void mote_cloud_keep_columns(mote_cloud *cloud, const char *select) {
+const char *mote_list_mark(const mote_cloud *cloud, const char *list, bool *marks) {
+    char name[MOTE_NAME_BYTES];
+    const char *missing = NULL;
+    for (const char *at = list, *next; (next = mote_list_next(at, name)) != NULL; at = next) {
+        const mote_column *column = name[0] != '\0' ? mote_cloud_match(cloud, name) : NULL;
+        if (column != NULL) marks[column - cloud->columns] = true;
+        if (column == NULL && name[0] != '\0' && missing == NULL) missing = at;
+    }
+    return missing;
+}
+
+mote_status mote_cloud_keep_columns(mote_cloud *cloud, const char *select) {
     uint64_t kept = 0;
-    if (select == NULL) return;
+    if (select == NULL) return MOTE_OK;
+    bool *stays = mote_alloc_zero(cloud->ctx, cloud->column_count * sizeof *stays, "columns");
+    if (stays == NULL) return MOTE_ERROR_MEMORY;
+    mote_list_mark(cloud, select, stays);
+    mote_list_mark(cloud, "x,y,z", stays);
     for (uint64_t c = 0; c < cloud->column_count; c++) {
-        const char *name = cloud->columns[c].name;
-        const bool position = strlen(name) == 1 && strchr("xyz", name[0]) != NULL;
-        if (position || mote_list_has(select, name)) cloud->columns[kept++] = cloud->columns[c];
+        if (stays[c]) cloud->columns[kept++] = cloud->columns[c];
     }
     cloud->column_count = kept;
+    mote_free(cloud->ctx, stays);
+    return MOTE_OK;
 }
 
 /* ---- points in a box */

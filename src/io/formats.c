@@ -119,7 +119,7 @@ static mote_status read_cloud(mote_context *ctx, const char *path, mote_input *i
     mote_progress_share(ctx, first, middle);
     mote_status status = input != NULL ? read_input(ctx, input, &p, &cloud) : read_path(ctx, path, &p, &cloud);
     if (status == MOTE_OK) status = mote_cloud_check(cloud);
-    if (status == MOTE_OK) mote_cloud_keep_columns(cloud, p.select);
+    if (status == MOTE_OK) status = mote_cloud_keep_columns(cloud, p.select);
     mote_progress_share(ctx, middle, last);
     if (status == MOTE_OK && p.bounds != NULL) status = mote_cloud_keep_inside(ctx, &cloud, p.bounds);
     mote_progress_share(ctx, first, last);

@@ -98,12 +98,6 @@ typedef struct mote_format {
 extern const mote_format mote_formats[];
 extern const uint32_t mote_format_count;
 
-/* Names of attributes that mean the same in every format, whatever a file's case and punctuation: ReturnNumber,
-   gps-time are return_number, gps_time. The first are those of positions. */
-#define MOTE_STANDARD_NAMES     27u
-#define MOTE_STANDARD_POSITIONS 3u
-extern const char *const mote_standard_names[MOTE_STANDARD_NAMES];
-
 /* The format that params or the ending of the path name, for writing; else why not. */
 mote_status mote_written_format(mote_context *ctx, const char *path, const mote_write_params *params,
                                 const mote_format **out);
@@ -140,10 +134,13 @@ bool mote_path_has_ending(const char *path, const char *ending);
 bool mote_writes_as(const char *path, const mote_write_params *params, const char *ending);
 
 /* ---- filter.c */
-/* Whether list, names separated by commas, has name. */
-bool mote_list_has(const char *list, const char *name);
+/* The first name of a list, names separated by commas, and the rest of it; NULL at its end (list NULL too). */
+const char *mote_list_next(const char *list, char name[MOTE_NAME_BYTES]);
+/* Marks the columns [column_count] that a list names, as mote_cloud_match finds them. Returns where in the list the
+   first name stands that is of no column; NULL: each is. */
+const char *mote_list_mark(const mote_cloud *cloud, const char *list, bool *marks);
 /* Drops the columns that select (see mote_read_params) does not name. NULL: keeps all. */
-void mote_cloud_keep_columns(mote_cloud *cloud, const char *select);
+mote_status mote_cloud_keep_columns(mote_cloud *cloud, const char *select);
 /* Numbers of the points in the box, borders included, for mote_free; *count: how many. */
 mote_status mote_cloud_find_inside(mote_context *ctx, const mote_cloud *cloud, const mote_box *box, uint64_t **indices,
                                    uint64_t *count);

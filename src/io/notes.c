@@ -52,11 +52,25 @@ static mote_status read_joined(mote_context *ctx, const mote_input *input, uint6
     return MOTE_OK;
 }
 
-/* name, unit, description, scale, offset, joined: one key and its word. */
+/* no_data, min, max: kept until the type of the column is settled. */
+static bool read_limit(const mote_input *input, mote_column_note *note, const uint64_t key[2],
+                       const uint64_t value[2]) {
+    uint64_t *const words[] = {note->limit_words.no_data, note->limit_words.min, note->limit_words.max};
+    static const char *const keys[] = {"no_data", "min", "max"};
+    for (int i = 0; i < 3; i++) {
+        if (!mote_notes_word_is(input, key[0], key[1], keys[i])) continue;
+        memcpy(words[i], value, sizeof note->limit_words.no_data);
+        return true;
+    }
+    return false;
+}
+
+/* name, unit, description, scale, offset, joined, limits: one key and its word. */
 static mote_status read_key(mote_context *ctx, const mote_input *input, mote_cloud *cloud, mote_column_note *note,
                             const uint64_t key[2], const uint64_t value[2]) {
     const char **const texts[] = {&note->name, &note->unit, &note->description};
     static const char *const text_keys[] = {"name", "unit", "description"};
+    if (read_limit(input, note, key, value)) return MOTE_OK;
     for (int i = 0; i < 3; i++) {
         if (!mote_notes_word_is(input, key[0], key[1], text_keys[i])) continue;
         *texts[i] = keep_word(ctx, input, cloud, value[0], value[1]);
@@ -110,7 +124,34 @@ mote_status mote_notes_read(mote_context *ctx, const mote_input *input, uint64_t
     return MOTE_OK;
 }
 
+/* One limit of three; *has: it is stated. */
+static mote_status take_limit(mote_context *ctx, const mote_input *input, const uint64_t word[2], mote_type type,
+                              bool *has, uint64_t *limit) {
+    *has = word[1] > word[0];
+    if (!*has || mote_limit_read(input->data + word[0], word[1] - word[0], type, limit)) return MOTE_OK;
+    return mote_malformed(ctx, input, word[0], "a comment of mote needs a number here");
+}
+
+mote_status mote_notes_keep_limits(mote_context *ctx, const mote_input *input, const mote_limit_words *words,
+                                   const char *name, mote_type type, mote_cloud *cloud) {
+    mote_column_limits limits;
+    memset(&limits, 0, sizeof limits);
+    MOTE_TRY(take_limit(ctx, input, words->no_data, type, &limits.has_no_data, &limits.no_data));
+    MOTE_TRY(take_limit(ctx, input, words->min, type, &limits.has_min, &limits.min));
+    MOTE_TRY(take_limit(ctx, input, words->max, type, &limits.has_max, &limits.max));
+    return mote_cloud_keep_limits(cloud, name, &limits);
+}
+
 /* ---- writing */
+
+static mote_status put_limit(mote_context *ctx, mote_output *output, const char *key, bool has, uint64_t limit,
+                             mote_type type) {
+    char text[MOTE_TEXT_NUMBER_BYTES];
+    if (!has) return MOTE_OK;
+    mote_limit_put(limit, type, text);
+    MOTE_TRY(mote_output_text(ctx, output, key));
+    return mote_output_text(ctx, output, text);
+}
 
 static mote_status put_escaped(mote_context *ctx, mote_output *output, const char *key, const char *text) {
     if (text == NULL || text[0] == '\0') return MOTE_OK;
@@ -148,7 +189,8 @@ mote_status mote_notes_put_cloud(mote_context *ctx, mote_output *output, const c
 mote_status mote_notes_put_column(mote_context *ctx, mote_output *output, const char *prefix, const char *field,
                                   const mote_column_note *note) {
     const bool says_nothing = note->name == NULL && note->unit == NULL && note->description == NULL &&
-                              !note->has_scale && !note->has_offset && note->joined == 0;
+                              !note->has_scale && !note->has_offset && note->joined == 0 && !note->limits.has_no_data &&
+                              !note->limits.has_min && !note->limits.has_max;
     if (says_nothing) return MOTE_OK;
     MOTE_TRY(mote_output_text(ctx, output, prefix));
     MOTE_TRY(mote_output_text(ctx, output, " column "));
@@ -159,6 +201,11 @@ mote_status mote_notes_put_column(mote_context *ctx, mote_output *output, const 
     }
     if (note->has_scale) MOTE_TRY(put_number(ctx, output, " scale ", note->scale));
     if (note->has_offset) MOTE_TRY(put_number(ctx, output, " offset ", note->offset));
+    const mote_column_limits *const limits = &note->limits;
+    const mote_type type = note->limits_type;
+    MOTE_TRY(put_limit(ctx, output, " no_data ", limits->has_no_data, limits->no_data, type));
+    MOTE_TRY(put_limit(ctx, output, " min ", limits->has_min, limits->min, type));
+    MOTE_TRY(put_limit(ctx, output, " max ", limits->has_max, limits->max, type));
     MOTE_TRY(put_escaped(ctx, output, " unit ", note->unit));
     MOTE_TRY(put_escaped(ctx, output, " description ", note->description));
     return mote_output_text(ctx, output, "\n");

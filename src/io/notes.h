@@ -5,6 +5,11 @@
 
 #include "io/text/text.h"
 
+/* Words of an input that are no_data, min and max: [begin, end), equal if it is not stated. */
+typedef struct mote_limit_words {
+    uint64_t no_data[2], min[2], max[2];
+} mote_limit_words;
+
 /* What "column FIELD key word …" says. */
 typedef struct mote_column_note {
     uint64_t field, field_end;             /* the word in the input */
@@ -13,6 +18,9 @@ typedef struct mote_column_note {
     bool has_scale, has_offset;
     uint64_t joined; /* offset of the word behind "joined"; 0 if not stated */
     mote_type joined_type;
+    mote_limit_words limit_words; /* reading */
+    mote_column_limits limits;    /* writing: numbers of limits_type */
+    mote_type limits_type;
 } mote_column_note;
 
 /* The next word of *at … end; false if there is none. */
@@ -24,6 +32,16 @@ bool mote_notes_word_is(const mote_input *input, uint64_t word, uint64_t word_en
    column, whose texts will belong to the cloud. Unknown notes and keys are skipped. */
 mote_status mote_notes_read(mote_context *ctx, const mote_input *input, uint64_t begin, uint64_t end, mote_cloud *cloud,
                             mote_column_note *note, bool *is_column);
+
+/* Gives the column of that name and type the limits that the words state. */
+mote_status mote_notes_keep_limits(mote_context *ctx, const mote_input *input, const mote_limit_words *words,
+                                   const char *name, mote_type type, mote_cloud *cloud);
+
+/* ---- limits_text.c: numbers of mote_column_limits as text. */
+/* out  [MOTE_TEXT_NUMBER_BYTES] */
+void mote_limit_put(uint64_t limit, mote_type type, char *out);
+/* false: the text is no number of the type. */
+bool mote_limit_read(const uint8_t *text, size_t length, mote_type type, uint64_t *limit);
 
 /* "PREFIX crs …" and "PREFIX position_step …", lines of their own; step 0: none. */
 mote_status mote_notes_put_cloud(mote_context *ctx, mote_output *output, const char *prefix, const mote_cloud *cloud,

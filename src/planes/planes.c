@@ -1,6 +1,7 @@
 /* Planes, public entries: validate, put the steps in order, dispatch. */
 #include "planes/planes.h"
 
+#include "core/limits.h"
 #include "device/backend.h"
 
 #define PI            3.14159265358979323846
@@ -122,7 +123,10 @@ static mote_status open_run(planes_run *run, mote_context *ctx, const mote_cloud
     MOTE_TRY(find_ops(device, &run->ops));
     MOTE_TRY(mote_progress(ctx, 0, "ordering points"));
     mote_stage(ctx, "ordering points");
-    return run->ops->open(device, cloud, wants_normals(&run->params), &run->points);
+    const bool normals = wants_normals(&run->params);
+    run->cloud = *cloud;
+    if (normals) MOTE_TRY(mote_cloud_known_normals(ctx, cloud, &run->cloud, &run->known));
+    return run->ops->open(device, &run->cloud, normals, &run->points);
 }
 
 /* What is in the cloud: all that can be measured before a vote. */
@@ -153,6 +157,7 @@ static void close_run(planes_run *run) {
     mote_free(ctx, run->found);
     mote_free(ctx, run->refusals);
     if (run->points != NULL) run->ops->release(run->points);
+    mote_free(ctx, run->known);
     mote_stage(ctx, NULL);
 }
 

@@ -47,6 +47,8 @@ typedef struct planes_run {
     mote_context *ctx;
     const mote_planes_ops *ops;
     mote_planes_params params;
+    mote_cloud cloud; /* a view of the caller's, without normals that stand for no value */
+    void *known;      /* what it looks at besides */
     planes_points *points;
     planes_scale scale;
     planes_directions table;

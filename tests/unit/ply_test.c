@@ -163,7 +163,7 @@ static void names_are_standard_and_come_back(void **state) {
              "end_header\n1 2 3 0 0 1 7 8 9 10 11.5 12\n");
     assert_true(test_value(cloud, "normal_z", 0) == 1 && test_value(cloud, "red", 0) == 7 &&
                 test_value(cloud, "alpha", 0) == 10);
-    assert_true(test_value(cloud, "scalar_Intensity", 0) == 11.5 && test_value(cloud, "r", 0) == 12);
+    assert_true(test_value(cloud, "intensity", 0) == 11.5 && test_value(cloud, "r", 0) == 12);
     check_round_trips(ctx, cloud);
     const char *const path = test_path("names.ply");
     write_file(ctx, cloud, path, true, false);

@@ -115,6 +115,8 @@ int main(void) {
         cmocka_unit_test(las_counts),
         cmocka_unit_test(las_records_are_not_needed),
         cmocka_unit_test(las_description_of_extra_bytes),
+        cmocka_unit_test(las_described_but_not_there),
+        cmocka_unit_test(las_odd_descriptions),
         cmocka_unit_test(laz_cut_anywhere),
         cmocka_unit_test(laz_tables),
         cmocka_unit_test(laz_counts),

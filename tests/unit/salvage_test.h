@@ -24,6 +24,8 @@ void las_cut_anywhere(void **state);
 void las_counts(void **state);
 void las_records_are_not_needed(void **state);
 void las_description_of_extra_bytes(void **state);
+void las_described_but_not_there(void **state);
+void las_odd_descriptions(void **state);
 
 /* salvage_test_laz.c */
 void laz_cut_anywhere(void **state);

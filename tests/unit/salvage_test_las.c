@@ -115,23 +115,94 @@ void las_records_are_not_needed(void **state) {
     mote_context_destroy(ctx);
 }
 
-/* Extra bytes whose description is wrong are kept without it. */
+/* What describes extra bytes, in the file of las_file(ctx, 4, 6): two entries. */
+#define ENTRY_AT (375 + 54 + 5 + 54 + (uint32_t)sizeof TINY_WKT + 54)
+
+/* Expects the points, and one warning that has part. */
+static mote_cloud *read_described(mote_context *ctx, const file_bytes *file, bool salvage, const char *part) {
+    mote_cloud *cloud = salvage_read(ctx, "extra.las", file->data, file->size, salvage);
+    assert_non_null(cloud);
+    assert_int_equal(cloud->count, 10);
+    if (strstr(salvage_warnings(), part) == NULL) fail_msg("\"%s\" lacks \"%s\"", salvage_warnings(), part);
+    return cloud;
+}
+
+/* Extra bytes whose description is wrong are kept without it, asked for or not. */
 void las_description_of_extra_bytes(void **state) {
     (void)state;
     mote_context *ctx = salvage_context(1);
     const file_bytes file = las_file(ctx, 4, 6);
-    const uint32_t entry = 375 + 54 + 5 + 54 + (uint32_t)sizeof TINY_WKT + 54;
     for (uint32_t value = 31; value < 256; value += 32) {
-        file.data[entry + 2] = (uint8_t)value;
-        assert_null(salvage_read(ctx, "extra.las", file.data, file.size, false));
-        assert_non_null(strstr(mote_context_message(ctx), "--salvage"));
-        mote_cloud *part = salvage_read(ctx, "extra.las", file.data, file.size, true);
-        assert_int_equal(part->count, 10);
-        assert_non_null(mote_cloud_find(part, "extra_0"));
-        assert_non_null(mote_cloud_find(part, "extra_4"));
-        assert_non_null(strstr(salvage_warnings(), "kept without a description"));
-        mote_cloud_destroy(part);
+        for (int salvage = 0; salvage < 2; salvage++) {
+            file.data[ENTRY_AT + 2] = (uint8_t)value;
+            mote_cloud *part = read_described(ctx, &file, salvage, "5 extra bytes are kept without a description");
+            assert_non_null(mote_cloud_find(part, "extra_0"));
+            assert_non_null(mote_cloud_find(part, "extra_4"));
+            mote_cloud_destroy(part);
+        }
     }
+    free(file.data);
+    mote_context_destroy(ctx);
+}
+
+/* Extra bytes that are described, but that the records do not have, or have in part. */
+void las_described_but_not_there(void **state) {
+    (void)state;
+    mote_context *ctx = salvage_context(1);
+    for (uint16_t record = 30; record < 35; record++) {
+        const file_bytes file = las_file(ctx, 4, 6);
+        uint8_t *points = file.data + las_u32(file.data + 96);
+        for (uint32_t i = 0; i < 10; i++) memmove(points + i * record, points + i * 35, record);
+        las_put(file.data + 105, record, 2);
+        mote_cloud *part = read_described(ctx, &file, false, record == 34 ? "and 0 behind it" : "and 1 behind it");
+        assert_int_equal(mote_cloud_find(part, "amplitude") != NULL, record == 34);
+        assert_null(mote_cloud_find(part, "ring"));
+        assert_int_equal(mote_cloud_find(part, "extra_0") != NULL, record > 30 && record < 34);
+        assert_near(mote_column_value(mote_cloud_find(part, "x"), 9), 500000.09, 1e-6);
+        write_ok(ctx, part, test_path("described.las"), NULL);
+        mote_cloud_destroy(part);
+        free(file.data);
+    }
+    const file_bytes file = las_file(ctx, 4, 6);
+    las_put(file.data + 105, 29, 2); /* shorter than the format: an error as ever */
+    assert_null(salvage_read(ctx, "extra.las", file.data, file.size, false));
+    assert_non_null(strstr(mote_context_message(ctx), "offset 105"));
+    free(file.data);
+    mote_context_destroy(ctx);
+}
+
+/* Names that are empty, equal, no UTF-8 or not ended; bytes without a type, some and none. */
+void las_odd_descriptions(void **state) {
+    (void)state;
+    mote_context *ctx = salvage_context(1);
+    const file_bytes file = las_file(ctx, 4, 6);
+    uint8_t *first = file.data + ENTRY_AT, *second = first + LAS_EXTRA_BYTES;
+    memset(first + 4, 0, 32);
+    memcpy(second + 4, "intensity", 10);
+    mote_cloud *cloud = read_described(ctx, &file, false, "");
+    assert_non_null(mote_cloud_find(cloud, "unnamed"));
+    assert_int_equal(mote_column_value(mote_cloud_find(cloud, "intensity_2"), 3), 18);
+    mote_cloud_destroy(cloud);
+    memset(first + 4, 0xE9, 32); /* as long as it may be, in Latin-1 */
+    memset(second + 4, 0xE9, 32);
+    cloud = read_described(ctx, &file, false, "");
+    assert_int_equal(strlen(mote_cloud_column(cloud, mote_cloud_column_count(cloud) - 2)->name), 32);
+    assert_int_equal(mote_column_value(mote_cloud_column(cloud, mote_cloud_column_count(cloud) - 1), 3), 18);
+    write_ok(ctx, cloud, test_path("odd.las"), NULL);
+    mote_cloud_destroy(cloud);
+    first[2] = 0; /* four bytes of no type */
+    first[3] = 4;
+    cloud = read_described(ctx, &file, false, "");
+    assert_int_equal(mote_column_value(mote_cloud_column(cloud, mote_cloud_column_count(cloud) - 1), 3), 18);
+    mote_cloud_destroy(cloud);
+    first[3] = 0; /* none: the next entry begins where it does */
+    cloud = read_described(ctx, &file, false, "");
+    assert_non_null(mote_cloud_find(cloud, "extra_1"));
+    mote_cloud_destroy(cloud);
+    /* A record that ends within an entry: what is whole counts. */
+    las_put(first - 54 + 20, 200, 2);
+    cloud = read_described(ctx, &file, false, "no multiple of 192");
+    mote_cloud_destroy(cloud);
     free(file.data);
     mote_context_destroy(ctx);
 }

@@ -120,6 +120,22 @@ test('channels alone, relative to their base; what is not finite has no value', 
     assert.equal(TYPES.double.size, 8);
 });
 
+test('what the metadata says is no value has none, whatever its type', () => {
+    for (const [type, noData] of [['int8', -128], ['uint8', 255], ['int16', -32768], ['uint16', 65535], ['int32', -2147483648], ['float', -9999], ['double', -1e30]]) {
+        const list = [DEFAULT_ATTRIBUTES[0], { name: 'height', type, numElements: 1, noData: [noData], scale: [0.01], offset: [0] }];
+        const points = [5, noData, 7].map((height, index) => ({ index, position: [1, 2, 3], height }));
+        const job = { ...jobFor(list, points, 'DEFAULT'), geometry: false };
+        const seen = (exact) => {
+            job.channels = [{ ...job.channels[0], exact }];
+            const [{ values, range }] = decodeNode(job, bytesFor(list, points, 'DEFAULT')).scalars;
+            assert.deepEqual(range, [5, 7], type);
+            return [...values].map((v) => (hasValue(v) ? v : null));
+        };
+        assert.deepEqual(seen(false), [5, null, 7], type);
+        assert.deepEqual(seen(true), [5, null, 7], type);
+    }
+});
+
 test('metadata: what is missing or wrong is said', () => {
     const good = {
         points: 1, offset: [0, 0, 0], scale: [1, 1, 1], spacing: 1, boundingBox: { min: [0, 0, 0], max: [1, 1, 1] },

@@ -36,7 +36,7 @@ function normalColour(n) {
 // Channels of all attributes, colours among them, that give numbers as they are and not relative to a base.
 function exactChannels({ channels, layout }) {
     const { rgb } = layout;
-    const colours = rgb ? ['red', 'green', 'blue'].map((key, element) => ({ key, attribute: rgb.index, element, type: rgb.type, scale: 1, shift: 0, unit: '', time: null })) : [];
+    const colours = rgb ? ['red', 'green', 'blue'].map((key, element) => ({ key, attribute: rgb.index, element, type: rgb.type, scale: 1, shift: 0, noData: null, unit: '', time: null })) : [];
     return [...channels, ...colours].map((channel) => ({ ...channel, base: 0, exact: true }));
 }
 

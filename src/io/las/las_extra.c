@@ -8,12 +8,18 @@
 
 #define TYPES_SCALAR   10u /* data types 1..10 are one value; 11..20 two, 21..30 three of them */
 #define TYPES          30u
+#define OPTION_NO_DATA 0x01u
+#define OPTION_MIN     0x02u
+#define OPTION_MAX     0x04u
 #define OPTION_SCALE   0x08u
 #define OPTION_OFFSET  0x10u
 #define BYTES_SINGLY   64u /* longer runs without a type become words of 8 bytes */
 #define AT_TYPE        2u
 #define AT_OPTIONS     3u
 #define AT_NAME        4u
+#define AT_NO_DATA     40u /* this and the next two: of each value 8 bytes, as mote_column_limits has them */
+#define AT_MIN         64u
+#define AT_MAX         88u
 #define AT_SCALE       112u
 #define AT_OFFSET      136u
 #define AT_DESCRIPTION 160u
@@ -29,7 +35,8 @@ typedef struct extra_cursor {
     const las_header *header;
     mote_cloud *cloud;
     uint32_t at, end;
-    bool salvage, wrong; /* wrong: a description that was salvaged around */
+    uint32_t entry, entries; /* of the record that describes them */
+    bool wrong;              /* a description was: no other is followed */
 } extra_cursor;
 
 /* A text of at most 32 bytes, ended by NUL or not, without control characters. */
@@ -42,14 +49,17 @@ static void clean_text(const uint8_t *from, char out[NAME_BYTES + 1]) {
     out[length] = '\0';
 }
 
-static mote_status add_column(extra_cursor *c, mote_column *column, const char *name) {
+/* limits: NULL if the file states none. */
+static mote_status add_column(extra_cursor *c, mote_column *column, const char *name,
+                              const mote_column_limits *limits) {
     char free_name[MOTE_NAME_BYTES];
     mote_cloud_free_name(c->cloud, name, free_name);
     column->name = free_name;
     column->data = c->input->data + c->header->points_at + c->at;
     column->stride_bytes = c->header->point_bytes;
     c->at += mote_type_size(column->type);
-    const mote_status status = mote_cloud_add_view(c->cloud, column);
+    mote_status status = mote_cloud_add_view(c->cloud, column);
+    if (status == MOTE_OK && limits != NULL) status = mote_cloud_keep_limits(c->cloud, free_name, limits);
     column->name = NULL; /* the cloud has its copy */
     return status;
 }
@@ -68,7 +78,7 @@ static mote_status add_opaque(extra_cursor *c, uint32_t bytes, const char *base,
         }
         mote_column column = {.type = MOTE_UINT8, .scale = 1, .description = description};
         if (bytes > BYTES_SINGLY && stop - c->at >= 8) column.type = MOTE_UINT64;
-        MOTE_TRY(add_column(c, &column, name));
+        MOTE_TRY(add_column(c, &column, name, NULL));
     }
     return MOTE_OK;
 }
@@ -79,68 +89,113 @@ static double option_value(const uint8_t *entry, uint32_t option, uint32_t at, u
     return (entry[AT_OPTIONS] & option) != 0 && isfinite(value) ? value : fallback;
 }
 
-/* A description that is wrong: an error, or the bytes from here on are kept without it. */
-static __attribute__((format(printf, 4, 5))) mote_status refuse_entry(mote_context *ctx, extra_cursor *c,
-                                                                      uint64_t offset, const char *format, ...) {
-    char why[256];
+/* The limits that an entry states of its k-th value. */
+static mote_column_limits read_limits(const uint8_t *entry, uint32_t k) {
+    mote_column_limits limits;
+    memset(&limits, 0, sizeof limits);
+    limits.has_no_data = (entry[AT_OPTIONS] & OPTION_NO_DATA) != 0;
+    limits.has_min = (entry[AT_OPTIONS] & OPTION_MIN) != 0;
+    limits.has_max = (entry[AT_OPTIONS] & OPTION_MAX) != 0;
+    if (limits.has_no_data) limits.no_data = las_u64(entry + AT_NO_DATA + 8 * k);
+    if (limits.has_min) limits.min = las_u64(entry + AT_MIN + 8 * k);
+    if (limits.has_max) limits.max = las_u64(entry + AT_MAX + 8 * k);
+    return limits;
+}
+
+static void put_limits(const mote_column_limits *limits, uint8_t *entry) {
+    if (limits->has_no_data) entry[AT_OPTIONS] |= OPTION_NO_DATA;
+    if (limits->has_min) entry[AT_OPTIONS] |= OPTION_MIN;
+    if (limits->has_max) entry[AT_OPTIONS] |= OPTION_MAX;
+    las_put(entry + AT_NO_DATA, limits->no_data, 8);
+    las_put(entry + AT_MIN, limits->min, 8);
+    las_put(entry + AT_MAX, limits->max, 8);
+}
+
+/* Says why descriptions are not followed from one on. What they described, as far as records have it, is kept without
+   them: the points do not need them. */
+static __attribute__((format(printf, 3, 4))) void warn_of_entry(const extra_cursor *c, const uint8_t *entry,
+                                                                const char *format, ...) {
+    const uint32_t remaining = c->end - c->at;
+    char why[256], kept[64] = "";
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(why, sizeof why, format, arguments);
     va_end(arguments);
-    c->wrong = c->salvage;
-    if (!c->salvage) return mote_malformed(ctx, c->input, offset, "%s" MOTE_SALVAGE_HINT, why);
-    mote_warn(ctx, "%s: offset %llu: %s; the extra bytes from here on are kept without a description", c->input->path,
-              (unsigned long long)offset, why);
-    return MOTE_OK;
+    if (remaining > 0) snprintf(kept, sizeof kept, "; %u extra bytes are kept without a description", remaining);
+    mote_warn(c->cloud->ctx, "%s: offset %llu: %s; the points are read without this description and %u behind it%s",
+              c->input->path, (unsigned long long)(entry - c->input->data), why, c->entries - c->entry - 1, kept);
 }
 
-static mote_status add_entry(mote_context *ctx, extra_cursor *c, const uint8_t *entry) {
-    const uint64_t offset = (uint64_t)(entry - c->input->data);
+/* What an entry describes: count values of a type. */
+typedef struct extra_form {
+    mote_type type;
+    uint32_t count;
+    bool opaque; /* bytes of no known meaning */
+} extra_form;
+
+/* Whether the entry describes bytes that the records have; otherwise why not is told. */
+static bool read_form(const extra_cursor *c, const uint8_t *entry, const char *name, extra_form *form) {
     const uint32_t type = entry[AT_TYPE];
+    if (type > TYPES) {
+        warn_of_entry(c, entry, "extra bytes \"%s\" are of unknown type %u", name, type);
+        return false;
+    }
+    form->opaque = type == 0;
+    form->type = type == 0 ? MOTE_UINT8 : scalar_types[(type - 1) % TYPES_SCALAR];
+    form->count = type == 0 ? entry[AT_OPTIONS] : (type - 1) / TYPES_SCALAR + 1;
+    const uint32_t size_bytes = form->count * mote_type_size(form->type);
+    if (size_bytes <= c->end - c->at) return true;
+    warn_of_entry(c, entry, "extra bytes \"%s\" need %u bytes, the records have %u left", name, size_bytes,
+                  c->end - c->at);
+    return false;
+}
+
+static mote_status add_entry(extra_cursor *c, const uint8_t *entry) {
     char name[NAME_BYTES + 1], description[NAME_BYTES + 1];
+    extra_form form;
     clean_text(entry + AT_NAME, name);
     clean_text(entry + AT_DESCRIPTION, description);
     if (name[0] == '\0') snprintf(name, sizeof name, "unnamed");
-    if (type > TYPES) return refuse_entry(ctx, c, offset + AT_TYPE, "extra bytes of unknown type %u", type);
-    const uint32_t values = type == 0 ? entry[AT_OPTIONS] : (type - 1) / TYPES_SCALAR + 1;
-    const mote_type scalar = type == 0 ? MOTE_UINT8 : scalar_types[(type - 1) % TYPES_SCALAR];
-    if (values * mote_type_size(scalar) > c->end - c->at) {
-        return refuse_entry(ctx, c, offset, "extra bytes \"%s\" need %u bytes, the record has %u left", name,
-                            values * mote_type_size(scalar), c->end - c->at);
-    }
-    if (type == 0) return add_opaque(c, values, name, description);
-    for (uint32_t k = 0; k < values; k++) {
+    c->wrong = !read_form(c, entry, name, &form);
+    if (c->wrong) return MOTE_OK;
+    if (form.opaque) return add_opaque(c, form.count, name, description);
+    for (uint32_t k = 0; k < form.count; k++) {
         char indexed[NAME_BYTES + 8];
-        snprintf(indexed, sizeof indexed, values == 1 ? "%s" : "%s[%u]", name, k);
-        mote_column column = {.type = scalar, .description = description};
+        snprintf(indexed, sizeof indexed, form.count == 1 ? "%s" : "%s[%u]", name, k);
+        mote_column column = {.type = form.type, .description = description};
         column.scale = option_value(entry, OPTION_SCALE, AT_SCALE, k, 1);
         column.offset = option_value(entry, OPTION_OFFSET, AT_OFFSET, k, 0);
-        MOTE_TRY(add_column(c, &column, indexed));
+        const mote_column_limits limits = read_limits(entry, k);
+        MOTE_TRY(add_column(c, &column, indexed, &limits));
     }
     return MOTE_OK;
 }
 
-mote_status mote_las_read_extra(mote_context *ctx, const mote_input *input, const las_header *header, bool salvage,
-                                mote_cloud *cloud) {
-    extra_cursor c = {.input = input, .header = header, .cloud = cloud, .salvage = salvage};
-    const uint32_t first = mote_las_record_bytes(header->origin.format);
-    c.at = first;
+static mote_status add_entries(extra_cursor *c, const mote_record *record) {
+    if (record->size_bytes % LAS_EXTRA_BYTES != 0) {
+        mote_warn(c->cloud->ctx, "%s: the record that describes extra bytes is no multiple of %u bytes long",
+                  c->input->path, LAS_EXTRA_BYTES);
+    }
+    c->entries = (uint32_t)(record->size_bytes / LAS_EXTRA_BYTES);
+    for (c->entry = 0; c->entry < c->entries && !c->wrong; c->entry++) {
+        MOTE_TRY(add_entry(c, (const uint8_t *)record->data + (uint64_t)c->entry * LAS_EXTRA_BYTES));
+    }
+    return MOTE_OK;
+}
+
+mote_status mote_las_read_extra(const mote_input *input, const las_header *header, mote_cloud *cloud) {
+    extra_cursor c = {.input = input, .header = header, .cloud = cloud};
+    c.at = mote_las_record_bytes(header->origin.format);
     c.end = header->point_bytes;
     for (uint64_t r = 0; r < cloud->record_count && !c.wrong; r++) {
         const mote_record *record = &cloud->records[r];
-        if (!mote_las_record_is(record, LAS_USER_SPEC, LAS_ID_EXTRA_BYTES)) continue;
-        if (record->size_bytes % LAS_EXTRA_BYTES != 0) {
-            mote_warn(ctx, "%s: the record that describes extra bytes is no multiple of %u bytes long", input->path,
-                      LAS_EXTRA_BYTES);
-        }
-        for (uint64_t i = 0; i < record->size_bytes / LAS_EXTRA_BYTES && !c.wrong; i++) {
-            MOTE_TRY(add_entry(ctx, &c, (const uint8_t *)record->data + i * LAS_EXTRA_BYTES));
-        }
+        if (mote_las_record_is(record, LAS_USER_SPEC, LAS_ID_EXTRA_BYTES)) MOTE_TRY(add_entries(&c, record));
     }
     return add_opaque(&c, c.end - c.at, NULL, "");
 }
 
-void mote_las_describe_extra(const mote_column *column, const char *name, uint8_t *entry) {
+void mote_las_describe_extra(const mote_cloud *cloud, const mote_column *column, const char *name, uint8_t *entry) {
+    mote_column_limits limits;
     memset(entry, 0, LAS_EXTRA_BYTES);
     for (uint8_t type = 0; type < TYPES_SCALAR; type++) {
         if (scalar_types[type] == column->type) entry[AT_TYPE] = (uint8_t)(type + 1);
@@ -155,6 +210,7 @@ void mote_las_describe_extra(const mote_column *column, const char *name, uint8_
         entry[AT_OPTIONS] |= OPTION_OFFSET;
         las_put_f64(entry + AT_OFFSET, column->offset);
     }
+    if (mote_cloud_limits(cloud, column->name, &limits)) put_limits(&limits, entry);
 }
 
 /* The length of text cut to most bytes without splitting a UTF-8 character. */

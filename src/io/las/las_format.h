@@ -119,12 +119,11 @@ mote_status mote_las_count(mote_context *ctx, const mote_input *input, bool salv
 mote_status mote_las_read_records(mote_context *ctx, const mote_input *input, las_header *header, mote_cloud *cloud);
 
 /* ---- las_extra.c */
-/* Adds columns for the bytes of a record after those of its format. salvage: where their description is wrong, the
-   bytes are kept without it. */
-mote_status mote_las_read_extra(mote_context *ctx, const mote_input *input, const las_header *header, bool salvage,
-                                mote_cloud *cloud);
-/* Describes a column as one entry of LAS_EXTRA_BYTES; name is already short and unique. */
-void mote_las_describe_extra(const mote_column *column, const char *name, uint8_t *entry);
+/* Adds columns for the bytes of a record after those of its format. Where their description is wrong, a warning says so
+   and the bytes are kept without it. */
+mote_status mote_las_read_extra(const mote_input *input, const las_header *header, mote_cloud *cloud);
+/* Describes a column of a cloud as one entry of LAS_EXTRA_BYTES; name is already short and unique. */
+void mote_las_describe_extra(const mote_cloud *cloud, const mote_column *column, const char *name, uint8_t *entry);
 /* Cuts a column's name to the 32 bytes of an entry, such that it is none of the count entries before. */
 void mote_las_extra_name(const char *name, const uint8_t *entries, uint64_t count, char out[33]);
 

@@ -95,8 +95,8 @@ mote_status mote_las_open(mote_context *ctx, mote_input *input, const mote_read_
     source->cloud->las = source->header.origin;
     MOTE_TRY(mote_las_read_records(ctx, input, &source->header, source->cloud));
     MOTE_TRY(add_fields(input, &source->header, source->cloud));
-    MOTE_TRY(mote_las_read_extra(ctx, input, &source->header, source->salvage, source->cloud));
-    mote_cloud_keep_columns(source->cloud, params->select);
+    MOTE_TRY(mote_las_read_extra(input, &source->header, source->cloud));
+    MOTE_TRY(mote_cloud_keep_columns(source->cloud, params->select));
     MOTE_TRY(find_points(source, params));
     /* A record is not kept where columns have what it says. */
     mote_cloud *cloud = source->cloud;

@@ -26,9 +26,16 @@ static void scan_integers(const mote_column *column, uint64_t first, uint64_t co
     widen(range, (double)low, (double)high, true, true);
 }
 
+/* Whether a value is a whole number of steps: to what a division leaves over, or as the float that is nearest. */
+static bool is_whole(double steps, double value, double step, bool single) {
+    const double nearest = nearbyint(steps);
+    if (step == 1) return steps == nearest;
+    return fabs(steps - nearest) <= STEP_TOLERANCE || (single && (float)(nearest * step) == (float)value);
+}
+
 static void scan_values(const mote_column *column, uint64_t first, uint64_t count, double divisor, las_range *range) {
     double values[LAS_BATCH_POINTS];
-    const double tolerance = divisor == 1 ? 0 : STEP_TOLERANCE;
+    const bool single = column->type == MOTE_FLOAT32 && column->scale == 1 && column->offset == 0;
     double low = INFINITY, high = -INFINITY;
     bool whole = true, all_finite = true;
     mote_las_load_values(column, first, count, values);
@@ -36,7 +43,7 @@ static void scan_values(const mote_column *column, uint64_t first, uint64_t coun
         const double value = values[i] / divisor;
         const bool finite = isfinite(value);
         all_finite = all_finite && finite;
-        whole = whole && finite && fabs(value - nearbyint(value)) <= tolerance;
+        whole = whole && finite && is_whole(value, values[i], divisor, single);
         low = finite && value < low ? value : low;
         high = finite && value > high ? value : high;
     }

@@ -203,6 +203,7 @@ static mote_status make_cloud(const merge_plan *plan, uint64_t total, mote_cloud
         view.scale = column->scale;
         view.offset = column->offset;
         MOTE_TRY(mote_cloud_add_view(*out, &view));
+        MOTE_TRY(mote_cloud_keep_limits(*out, column->name, &column->limits));
     }
     return MOTE_OK;
 }

@@ -52,3 +52,57 @@ mote_status merge_check_double(merge_plan *plan, uint32_t input, const mote_colu
                      "them with the other inputs",
                      plan->names[input], column->name, (unsigned long long)lost, mote_type_name(type));
 }
+
+/* ---- limits */
+
+/* What an input states of a column, in numbers of the merged one; nothing where its values become others. */
+static mote_column_limits stated_limits(const merge_plan *plan, const merge_column *column, uint32_t input) {
+    const merge_source *source = &column->sources[input];
+    mote_column_limits limits;
+    const bool stated = mote_cloud_limits(plan->clouds[input], source->column->name, &limits);
+    const bool changed = source->is_color || source->is_rank || source->factor != 1 || source->shift != 0;
+    if (!stated || changed) {
+        memset(&limits, 0, sizeof limits);
+        return limits;
+    }
+    uint64_t *const numbers[] = {&limits.no_data, &limits.min, &limits.max};
+    for (int k = 0; k < 3 && mote_type_is_float(column->type); k++) {
+        const double stored = mote_limit_real(*numbers[k], source->column->type);
+        const double value = column->world ? stored * source->column->scale + source->column->offset : stored;
+        *numbers[k] = mote_limit_of_real(value, column->type);
+    }
+    return limits;
+}
+
+/* Widens what is stated of min and max; drops what is not stated of both. */
+static void join_range(mote_column_limits *all, const mote_column_limits *more, mote_type type) {
+    all->has_min = all->has_min && more->has_min;
+    all->has_max = all->has_max && more->has_max;
+    if (mote_limit_real(more->min, type) < mote_limit_real(all->min, type)) all->min = more->min;
+    if (mote_limit_real(more->max, type) > mote_limit_real(all->max, type)) all->max = more->max;
+}
+
+static bool same_no_data(const mote_column_limits *a, const mote_column_limits *b) {
+    return a->has_no_data == b->has_no_data && (!a->has_no_data || a->no_data == b->no_data);
+}
+
+void merge_limits(const merge_plan *plan, merge_column *column) {
+    const char *from = NULL;
+    memset(&column->limits, 0, sizeof column->limits);
+    for (uint32_t i = 0; i < plan->input_count; i++) {
+        if (column->sources[i].column == NULL || mote_cloud_count(plan->clouds[i]) == 0) continue;
+        const mote_column_limits limits = stated_limits(plan, column, i);
+        if (from == NULL) {
+            column->limits = limits;
+        } else if (!same_no_data(&column->limits, &limits)) {
+            mote_warn(plan->ctx,
+                      "%s and %s differ in what stands for no value in \"%s\": such values count as any other", from,
+                      plan->names[i], column->name);
+            memset(&column->limits, 0, sizeof column->limits);
+            return;
+        } else {
+            join_range(&column->limits, &limits, column->type);
+        }
+        from = plan->names[i];
+    }
+}

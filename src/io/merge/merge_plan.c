@@ -166,6 +166,7 @@ mote_status merge_plan_open(mote_context *ctx, mote_cloud *const *clouds, const 
         if (!merge_is_position(plan->columns[c].name)) MOTE_TRY(decide_type(plan, &plan->columns[c]));
     }
     MOTE_TRY(merge_colors(plan));
+    for (uint64_t c = 0; c < plan->column_count; c++) merge_limits(plan, &plan->columns[c]);
     for (uint64_t c = 0; c < plan->column_count; c++) {
         plan->columns[c].at = (uint32_t)plan->record_bytes;
         plan->record_bytes += mote_type_size(plan->columns[c].type);

@@ -18,9 +18,10 @@ typedef struct merge_column {
     const char *name, *unit, *description;
     mote_type type;
     double scale, offset;
-    bool world;            /* takes the world's value, scale and offset applied, as double */
-    uint32_t at;           /* byte within the merged record */
-    merge_source *sources; /* [input_count] */
+    mote_column_limits limits; /* as all inputs that have the column state them */
+    bool world;                /* takes the world's value, scale and offset applied, as double */
+    uint32_t at;               /* byte within the merged record */
+    merge_source *sources;     /* [input_count] */
 } merge_column;
 
 typedef struct merge_plan {
@@ -53,6 +54,8 @@ mote_status merge_colors(merge_plan *plan);
 bool merge_is_position(const char *name);
 
 /* ---- merge_column.c */
+/* Settles the limits of a column whose type is settled; inputs that disagree are told of. */
+void merge_limits(const merge_plan *plan, merge_column *column);
 /* The column of a plan by that name; NULL if there is none. */
 merge_column *merge_find(const merge_plan *plan, const char *name);
 /* The type of a column's stored values when they stand alone: bit fields become whole integers. */

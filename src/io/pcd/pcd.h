@@ -2,6 +2,7 @@
 #ifndef MOTE_PCD_H
 #define MOTE_PCD_H
 
+#include "core/standard_names.h"
 #include "io/notes.h"
 #include "io/rows.h"
 
@@ -27,10 +28,7 @@ typedef struct mote_pcd_field {
 } mote_pcd_field;
 
 /* Is it x, y or z, in either case of letters? */
-static inline bool mote_pcd_is_axis(const mote_pcd_field *field) {
-    const char letter = (char)(field->name[0] | 0x20);
-    return letter >= 'x' && letter <= 'z' && field->name[1] == '\0';
-}
+static inline bool mote_pcd_is_axis(const mote_pcd_field *field) { return mote_names_axis(field->name); }
 
 /* A "# mote …" line: the bytes behind these words. */
 typedef struct mote_pcd_note {
@@ -66,9 +64,6 @@ typedef struct mote_pcd_place {
 mote_status mote_pcd_add_columns(mote_context *ctx, const mote_input *input, const mote_pcd_header *header,
                                  const mote_pcd_place *places, mote_cloud *cloud);
 
-/* The name of the column that a field becomes: its own, or the standard one that it means ("GpsTime": gps_time). */
-const char *mote_pcd_column_name(const char *field);
-
 /* Colours packed into 4 bytes: blue, green, red, alpha. The description of such columns says of what kind. */
 typedef struct mote_pcd_color {
     const char *description;
@@ -83,12 +78,14 @@ typedef struct mote_pcd_target {
     const mote_column *source; /* the first column */
     char name[MOTE_PCD_NAME_BYTES];
     const mote_pcd_color *color; /* packed; NULL if not */
+    const char *read_as;         /* the standard name that a reader gives it; NULL: its own */
     uint32_t first, count;       /* of the row's values */
     uint32_t offset, size_bytes; /* in the row, of all its values */
 } mote_pcd_target;
 
 /* The fields that a cloud becomes. */
 typedef struct mote_pcd_plan {
+    const mote_cloud *cloud;
     const mote_column **columns;
     uint32_t column_count;
     mote_pcd_target *targets;

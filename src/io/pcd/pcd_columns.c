@@ -9,29 +9,6 @@ const mote_pcd_color mote_pcd_colors[MOTE_PCD_COLORS] = {
     {"rgba", "rgba", MOTE_UINT32}, {"rgba float", "rgba", MOTE_FLOAT32}, {"rgba int32", "rgba", MOTE_INT32},
 };
 
-/* "GpsTime" as "gps_time"; false if that gets too long. */
-static bool to_snake(const char *field, char *name, size_t size) {
-    size_t length = 0;
-    char before = '\0';
-    for (const char *p = field; *p != '\0'; before = *p++) {
-        const bool upper = *p >= 'A' && *p <= 'Z';
-        if (length + 3 > size) return false;
-        if (upper && before >= 'a' && before <= 'z') name[length++] = '_';
-        name[length++] = upper ? (char)(*p - 'A' + 'a') : *p;
-    }
-    name[length] = '\0';
-    return true;
-}
-
-const char *mote_pcd_column_name(const char *field) {
-    char name[32];
-    if (!to_snake(field, name, sizeof name)) return field;
-    for (uint32_t i = 0; i < MOTE_STANDARD_NAMES; i++) {
-        if (strcmp(name, mote_standard_names[i]) == 0) return mote_standard_names[i];
-    }
-    return field;
-}
-
 /* A field in the making. */
 typedef struct draft {
     const mote_pcd_field *field;
@@ -40,11 +17,13 @@ typedef struct draft {
     const char *unit, *description; /* NULL: none */
     double scale, offset;
     const mote_pcd_color *color; /* packed; NULL if not */
+    mote_limit_words limits;
 } draft;
 
 typedef struct drafts {
     draft *all;
     uint64_t count;
+    const mote_input *input;
     mote_cloud *cloud;
 } drafts;
 
@@ -55,12 +34,14 @@ static const draft *find_name(const drafts *d, const char *name) {
     return NULL;
 }
 
-static void rename_standard(const drafts *d) {
+/* names, standard  [d->count] scratch */
+static void use_standard_names(const drafts *d, const char **names, const char **standard) {
+    for (uint64_t i = 0; i < d->count; i++) names[i] = d->all[i].field->count > 1 ? NULL : d->all[i].field->name;
+    mote_standard_names(names, (uint32_t)d->count, standard);
     for (uint64_t i = 0; i < d->count; i++) {
         draft *const one = &d->all[i];
-        const char *const name = mote_pcd_column_name(one->field->name);
-        if (one->field->count > 1 || strcmp(name, one->name) == 0 || find_name(d, name) != NULL) continue;
-        one->name = name;
+        if (standard[i] == NULL || strcmp(standard[i], one->name) == 0) continue;
+        one->name = standard[i];
         one->description = one->field->name;
     }
 }
@@ -91,6 +72,7 @@ static mote_status apply_note(const mote_input *input, const drafts *d, const mo
         if (!mote_notes_word_is(input, note->field, note->field_end, one->field->name)) continue;
         if (note->has_scale && !mote_text_is_axis(one->name)) one->scale = note->scale;
         if (note->has_offset && !mote_text_is_axis(one->name)) one->offset = note->offset;
+        one->limits = note->limit_words;
         if (note->unit != NULL) one->unit = note->unit;
         if (note->description != NULL) one->description = note->description;
         const bool free_name =
@@ -130,7 +112,8 @@ static mote_status add_column(const drafts *d, const draft *one, const char *wan
                                 .type = type,
                                 .scale = one->scale,
                                 .offset = one->offset};
-    return mote_cloud_add_view(d->cloud, &column);
+    MOTE_TRY(mote_cloud_add_view(d->cloud, &column));
+    return mote_notes_keep_limits(d->cloud->ctx, d->input, &one->limits, name, type, d->cloud);
 }
 
 /* Is the fourth byte of a colour ever set? */
@@ -175,18 +158,24 @@ static mote_status add_columns(mote_context *ctx, const drafts *d) {
 
 mote_status mote_pcd_add_columns(mote_context *ctx, const mote_input *input, const mote_pcd_header *header,
                                  const mote_pcd_place *places, mote_cloud *cloud) {
-    drafts d = {.cloud = cloud};
+    drafts d = {.input = input, .cloud = cloud};
     d.all = mote_alloc_zero(ctx, header->field_count * sizeof *d.all, "PCD columns");
-    if (d.all == NULL) return MOTE_ERROR_MEMORY;
+    const char **const names = mote_alloc(ctx, 2 * header->field_count * sizeof *names, "PCD columns");
+    if (d.all == NULL || names == NULL) {
+        mote_free(ctx, names);
+        mote_free(ctx, d.all);
+        return MOTE_ERROR_MEMORY;
+    }
     for (uint64_t i = 0; i < header->field_count; i++) {
         const mote_pcd_field *const field = &header->fields[i];
         if (field->padding) continue;
         d.all[d.count++] = (draft){.field = field, .place = places[i], .name = field->name, .scale = 1};
     }
-    rename_standard(&d);
+    use_standard_names(&d, names, names + d.count);
     find_color(&d);
     mote_status status = read_notes(ctx, input, header, &d);
     if (status == MOTE_OK) status = add_columns(ctx, &d);
+    mote_free(ctx, names);
     mote_free(ctx, d.all);
     return status;
 }

@@ -12,10 +12,24 @@ static bool name_is_taken(const mote_pcd_plan *p, const char *name) {
     return false;
 }
 
-/* The field that a standard column came from, if its description says so. */
-static const char *field_name(const mote_column *column) {
-    const bool alias = strcmp(mote_pcd_column_name(column->description), column->name) == 0;
-    return alias && column->description[0] != '\0' ? column->description : column->name;
+/* The names that the columns are to have: those that they had, their own otherwise. */
+static void choose_names(const mote_pcd_plan *p, const char **names) {
+    for (uint32_t i = 0; i < p->column_count; i++) {
+        const char *const original = mote_original_name(p->columns[i]);
+        names[i] = original != NULL ? original : p->columns[i]->name;
+    }
+    mote_settle_names(p->columns, p->column_count, names, names + p->column_count);
+}
+
+/* What a reader takes the fields for. */
+static void find_read_names(const mote_pcd_plan *p, const char **names) {
+    const char **const standard = names + p->target_count;
+    for (uint32_t i = 0; i < p->target_count; i++) {
+        const mote_pcd_target *const target = &p->targets[i];
+        names[i] = target->color == NULL && target->count > 1 ? NULL : target->name;
+    }
+    mote_standard_names(names, p->target_count, standard);
+    for (uint32_t i = 0; i < p->target_count; i++) p->targets[i].read_as = standard[i];
 }
 
 /* ---- which fields */
@@ -116,6 +130,14 @@ static void add_color(mote_pcd_plan *p, const mote_pcd_color *color) {
     end_target(p, target, 4);
 }
 
+static bool same_limits(const mote_cloud *cloud, const mote_column *a, const mote_column *b) {
+    mote_column_limits p, q;
+    mote_cloud_limits(cloud, a->name, &p);
+    mote_cloud_limits(cloud, b->name, &q);
+    return p.has_no_data == q.has_no_data && p.has_min == q.has_min && p.has_max == q.has_max &&
+           p.no_data == q.no_data && p.min == q.min && p.max == q.max;
+}
+
 /* How many columns from the i-th on are NAME[0], NAME[1] … and differ in nothing but that; 1 if it is none of these. */
 static uint32_t array_length(const mote_pcd_plan *p, uint32_t i, size_t *base) {
     const mote_column *const first = p->columns[i];
@@ -129,7 +151,7 @@ static uint32_t array_length(const mote_pcd_plan *p, uint32_t i, size_t *base) {
         snprintf(name, sizeof name, "%.*s[%u]", (int)(bracket - first->name), first->name, count);
         if (strcmp(next->name, name) != 0 || written_type(next) != written_type(first) || next->scale != first->scale ||
             next->offset != first->offset || strcmp(next->unit, first->unit) != 0 ||
-            strcmp(next->description, first->description) != 0) {
+            strcmp(next->description, first->description) != 0 || !same_limits(p->cloud, next, first)) {
             break;
         }
     }
@@ -137,11 +159,11 @@ static uint32_t array_length(const mote_pcd_plan *p, uint32_t i, size_t *base) {
     return count;
 }
 
-static uint32_t add_columns_from(mote_pcd_plan *p, uint32_t i) {
+static uint32_t add_columns_from(mote_pcd_plan *p, const char *const *names, uint32_t i) {
     size_t base = 0;
     const mote_column *const first = p->columns[i];
     const uint32_t count = array_length(p, i, &base), size_bytes = mote_type_size(written_type(first));
-    const char *const wanted = count > 1 ? first->name : field_name(first);
+    const char *const wanted = count > 1 ? first->name : names[i];
     mote_pcd_target *const target = add_target(p, first, wanted, count > 1 ? base : strlen(wanted));
     for (uint32_t k = 0; k < count; k++) add_value(p, target, p->columns[i + k], k * size_bytes);
     end_target(p, target, count * size_bytes);
@@ -150,6 +172,7 @@ static uint32_t add_columns_from(mote_pcd_plan *p, uint32_t i) {
 
 mote_status mote_pcd_plan_make(mote_context *ctx, const mote_cloud *cloud, const char *names, mote_pcd_plan *plan) {
     memset(plan, 0, sizeof *plan);
+    plan->cloud = cloud;
     MOTE_TRY(mote_text_pick_columns(ctx, cloud, names, &plan->columns, &plan->column_count));
     if (plan->column_count > MOTE_PCD_MAX_VALUES) {
         return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "%u attributes: mote writes PCD with up to %u",
@@ -157,7 +180,12 @@ mote_status mote_pcd_plan_make(mote_context *ctx, const mote_cloud *cloud, const
     }
     plan->targets = mote_alloc(ctx, plan->column_count * sizeof *plan->targets, "output");
     plan->values = mote_alloc(ctx, plan->column_count * sizeof *plan->values, "output");
-    if (plan->targets == NULL || plan->values == NULL) return MOTE_ERROR_MEMORY;
+    const char **const wanted = mote_alloc(ctx, 2ull * plan->column_count * sizeof *wanted, "output");
+    if (plan->targets == NULL || plan->values == NULL || wanted == NULL) {
+        mote_free(ctx, wanted);
+        return MOTE_ERROR_MEMORY;
+    }
+    choose_names(plan, wanted);
     const mote_pcd_color *const color = choose_color(plan);
     bool color_done = false;
     for (uint32_t i = 0; i < plan->column_count;) {
@@ -166,9 +194,11 @@ mote_status mote_pcd_plan_make(mote_context *ctx, const mote_cloud *cloud, const
             color_done = true;
             i++;
         } else {
-            i += add_columns_from(plan, i);
+            i += add_columns_from(plan, wanted, i);
         }
     }
+    find_read_names(plan, wanted);
+    mote_free(ctx, wanted);
     return MOTE_OK;
 }
 

@@ -31,10 +31,12 @@ static mote_status put_note(pcd_writer *w, const mote_pcd_target *target) {
     if (target->color != NULL) return MOTE_OK;
     snprintf(base, sizeof base, "%.*s", target->count > 1 ? (int)(strrchr(column->name, '[') - column->name) : 127,
              column->name);
-    const char *const read_as = target->count > 1 ? target->name : mote_pcd_column_name(target->name);
+    const char *const read_as = target->read_as != NULL ? target->read_as : target->name;
     mote_column_note note = {.scale = column->scale, .offset = column->offset};
     note.has_scale = note.has_offset =
         !w->plan.values[target->first].world && (column->scale != 1 || column->offset != 0);
+    note.limits_type = column->type;
+    if (!w->plan.values[target->first].world) mote_cloud_limits(w->cloud, column->name, &note.limits);
     if (strcmp(read_as, base) != 0) note.name = base;
     if (column->unit[0] != '\0') note.unit = column->unit;
     /* The reader says it of a field that it gives another name. */

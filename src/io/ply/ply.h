@@ -2,6 +2,7 @@
 #ifndef MOTE_PLY_H
 #define MOTE_PLY_H
 
+#include "core/standard_names.h"
 #include "io/notes.h"
 #include "io/rows.h"
 
@@ -62,11 +63,7 @@ typedef struct mote_ply_layout {
 mote_status mote_ply_add_columns(mote_context *ctx, const mote_input *input, const mote_ply_header *header,
                                  const mote_ply_layout *layout, const uint8_t *base, mote_cloud *cloud);
 
-/* Other names of standard columns. A reader renames them if a file has a whole group of them. */
-#define MOTE_PLY_ALIAS_GROUPS 3u
-typedef struct mote_ply_alias_group {
-    const char *property[4], *column[4]; /* the fourth may be absent from a file, or NULL */
-} mote_ply_alias_group;
-extern const mote_ply_alias_group mote_ply_alias_groups[MOTE_PLY_ALIAS_GROUPS];
+/* The name that a column has in PLY files where nothing says another: normals are nx ny nz. */
+const char *mote_ply_usual_name(const char *column);
 
 #endif

@@ -1,11 +1,15 @@
 /* From the properties of a PLY file to the columns of a cloud: standard names, and what the notes of mote say. */
+#include <stdio.h>
+
 #include "io/ply/ply.h"
 
-const mote_ply_alias_group mote_ply_alias_groups[MOTE_PLY_ALIAS_GROUPS] = {
-    {{"nx", "ny", "nz", NULL}, {"normal_x", "normal_y", "normal_z", NULL}},
-    {{"diffuse_red", "diffuse_green", "diffuse_blue", "diffuse_alpha"}, {"red", "green", "blue", "alpha"}},
-    {{"r", "g", "b", "a"}, {"red", "green", "blue", "alpha"}},
-};
+const char *mote_ply_usual_name(const char *column) {
+    static const char *const normals[][2] = {{"normal_x", "nx"}, {"normal_y", "ny"}, {"normal_z", "nz"}};
+    for (int k = 0; k < 3; k++) {
+        if (strcmp(column, normals[k][0]) == 0) return normals[k][1];
+    }
+    return column;
+}
 
 /* A column in the making. */
 typedef struct draft {
@@ -13,10 +17,11 @@ typedef struct draft {
     char name[MOTE_PLY_NAME_BYTES];
     const char *unit, *description; /* from notes; NULL if none */
     double scale, offset;
-    bool alias;   /* has the name of a standard column instead of its own */
-    bool joined;  /* with the next one: two halves of 64 bits */
-    bool skipped; /* a list, or the second half */
+    bool standard; /* its property means this standard column, and may be called otherwise */
+    bool joined;   /* with the next one: two halves of 64 bits */
+    bool skipped;  /* a list, or the second half */
     mote_type type;
+    mote_limit_words limits;
 } draft;
 
 typedef struct drafts {
@@ -39,17 +44,15 @@ static bool has_name(const drafts *d, const char *name) {
     return false;
 }
 
-/* Gives the properties of a whole group the names of the standard columns, unless these are taken. */
-static void rename_group(const drafts *d, const mote_ply_alias_group *group) {
-    for (int k = 0; k < 3; k++) {
-        if (find_property(d, group->property[k], strlen(group->property[k])) == NULL) return;
-        if (has_name(d, group->column[k])) return;
-    }
-    for (int k = 0; k < 4 && group->property[k] != NULL; k++) {
-        draft *const one = find_property(d, group->property[k], strlen(group->property[k]));
-        if (one == NULL || has_name(d, group->column[k])) continue;
-        memcpy(one->name, group->column[k], strlen(group->column[k]) + 1);
-        one->alias = true;
+/* Gives properties the names of the standard columns that they mean. names, standard  [d->count] scratch */
+static void use_standard_names(const drafts *d, const char **names, const char **standard) {
+    for (uint32_t i = 0; i < d->count; i++) names[i] = d->all[i].skipped ? NULL : d->all[i].property->name;
+    mote_standard_names(names, d->count, standard);
+    for (uint32_t i = 0; i < d->count; i++) {
+        draft *const one = &d->all[i];
+        if (standard[i] == NULL) continue;
+        one->standard = true;
+        snprintf(one->name, sizeof one->name, "%s", standard[i]);
     }
 }
 
@@ -74,13 +77,14 @@ static mote_status apply_note(mote_context *ctx, const mote_input *input, const 
     if (column == NULL) return MOTE_OK;
     if (note->has_scale) column->scale = note->scale;
     if (note->has_offset) column->offset = note->offset;
+    column->limits = note->limit_words;
     if (note->unit != NULL) column->unit = note->unit;
     if (note->description != NULL) column->description = note->description;
     const char *const name = note->name;
     const bool free_name = name != NULL && strlen(name) <= 100 && name[0] != '\0' && !has_name(d, name);
     if (free_name && !mote_text_is_axis(column->name)) {
         memcpy(column->name, name, strlen(name) + 1);
-        column->alias = false;
+        column->standard = false;
     }
     return note->joined > 0 ? join(ctx, input, d, column, note) : MOTE_OK;
 }
@@ -96,17 +100,14 @@ static mote_status read_notes(mote_context *ctx, const mote_input *input, const 
     return MOTE_OK;
 }
 
-/* A column that has another name than its property, or whose name the writer would change, remembers the property's
-   name in its description, so that the writer gives it back. */
+/* A column whose property has not the name that the writer would give it remembers that in its description. */
 static const char *original_name(const draft *one) {
-    if (one->alias) return one->property->name;
-    for (int k = 0; k < 3; k++) {
-        if (strcmp(one->name, mote_ply_alias_groups[0].column[k]) == 0) return one->name;
-    }
-    return NULL;
+    const char *const property = one->property->name;
+    return one->standard && strcmp(property, mote_ply_usual_name(one->name)) != 0 ? property : NULL;
 }
 
-static mote_status add_columns(const drafts *d, const mote_ply_layout *layout, const uint8_t *base, mote_cloud *cloud) {
+static mote_status add_columns(const mote_input *input, const drafts *d, const mote_ply_layout *layout,
+                               const uint8_t *base, mote_cloud *cloud) {
     for (uint32_t i = 0; i < d->count; i++) {
         const draft *const one = &d->all[i];
         char name[MOTE_NAME_BYTES];
@@ -123,6 +124,7 @@ static mote_status add_columns(const drafts *d, const mote_ply_layout *layout, c
         column.scale = one->scale;
         column.offset = one->offset;
         MOTE_TRY(mote_cloud_add_view(cloud, &column));
+        MOTE_TRY(mote_notes_keep_limits(cloud->ctx, input, &one->limits, name, one->type, cloud));
     }
     return MOTE_OK;
 }
@@ -132,7 +134,12 @@ mote_status mote_ply_add_columns(mote_context *ctx, const mote_input *input, con
     const mote_ply_element *const vertex = &header->elements[header->vertex];
     drafts d = {.count = vertex->property_count};
     d.all = mote_alloc_zero(ctx, d.count * sizeof *d.all, "PLY columns");
-    if (d.all == NULL) return MOTE_ERROR_MEMORY;
+    const char **const names = mote_alloc(ctx, 2ull * d.count * sizeof *names, "PLY columns");
+    if (d.all == NULL || names == NULL) {
+        mote_free(ctx, names);
+        mote_free(ctx, d.all);
+        return MOTE_ERROR_MEMORY;
+    }
     for (uint32_t i = 0; i < d.count; i++) {
         const mote_ply_property *const property = &header->properties[vertex->first_property + i];
         draft *const one = &d.all[i];
@@ -142,9 +149,10 @@ mote_status mote_ply_add_columns(mote_context *ctx, const mote_input *input, con
         one->scale = 1;
         memcpy(one->name, property->name, sizeof one->name);
     }
-    for (uint32_t g = 0; g < MOTE_PLY_ALIAS_GROUPS; g++) rename_group(&d, &mote_ply_alias_groups[g]);
+    use_standard_names(&d, names, names + d.count);
     mote_status status = read_notes(ctx, input, header, &d, cloud);
-    if (status == MOTE_OK) status = add_columns(&d, layout, base, cloud);
+    if (status == MOTE_OK) status = add_columns(input, &d, layout, base, cloud);
+    mote_free(ctx, names);
     mote_free(ctx, d.all);
     return status;
 }

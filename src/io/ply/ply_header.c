@@ -261,7 +261,7 @@ static mote_status find_vertex(mote_context *ctx, const mote_input *input, mote_
         bool found = false;
         for (uint32_t i = 0; i < vertex->property_count && !found; i++) {
             const mote_ply_property *const property = &header->properties[vertex->first_property + i];
-            found = !property->list && strcmp(property->name, axes[k]) == 0;
+            found = !property->list && mote_same_name(property->name, axes[k]);
         }
         if (!found) {
             return mote_malformed(ctx, input, vertex->offset, "element %s has no property %s", vertex->name, axes[k]);

@@ -54,7 +54,7 @@ static void fields_of(const ply_reader *r, const mote_ply_element *element, mote
         fields[i] = (mote_text_field){.type = property->type, .list = property->list, .skipped = !is_vertex};
         if (!is_vertex || property->list) continue;
         fields[i].offset = r->layout.offsets[i];
-        fields[i].decimals = mote_text_is_axis(property->name);
+        fields[i].decimals = mote_names_axis(property->name);
     }
 }
 
@@ -63,7 +63,7 @@ static bool has_double_positions(const ply_reader *r) {
     int doubles = 0;
     for (uint32_t i = 0; i < vertex->property_count; i++) {
         const mote_ply_property *const property = &r->header.properties[vertex->first_property + i];
-        if (mote_text_is_axis(property->name) && !property->list && property->type == MOTE_FLOAT64) doubles++;
+        if (mote_names_axis(property->name) && !property->list && property->type == MOTE_FLOAT64) doubles++;
     }
     return doubles == 3;
 }

@@ -18,6 +18,8 @@ typedef struct ply_writer {
     const mote_write_params *params;
     const mote_column **columns;
     uint32_t column_count;
+    const char **names;   /* [2 column_count] what the columns are to be called, and scratch */
+    const char **read_as; /* [2 target_count] what a reader calls each target, and scratch; NULL: by its own name */
     ply_target *targets;
     mote_row_field *fields;
     uint32_t target_count;
@@ -34,44 +36,24 @@ static bool name_is_taken(const ply_writer *w, const char *name) {
     return false;
 }
 
-static bool is_written(const ply_writer *w, const char *name) {
+/* The names that the columns are to have: those that they had, the usual ones otherwise. */
+static void choose_names(const ply_writer *w) {
     for (uint32_t i = 0; i < w->column_count; i++) {
-        if (strcmp(w->columns[i]->name, name) == 0) return true;
+        const char *const original = mote_original_name(w->columns[i]);
+        w->names[i] = original != NULL ? original : mote_ply_usual_name(w->columns[i]->name);
     }
-    return false;
+    mote_settle_names(w->columns, w->column_count, w->names, w->names + w->column_count);
 }
 
-/* The property that a standard column came from, if its description says so; normals are nx, ny, nz by default. NULL
-   for other columns. Only whole groups have other names, as only these are renamed by the reader. */
-static const char *alias_of(const ply_writer *w, const mote_column *column) {
-    for (uint32_t g = 0; g < MOTE_PLY_ALIAS_GROUPS; g++) {
-        const mote_ply_alias_group *const group = &mote_ply_alias_groups[g];
-        if (!is_written(w, group->column[0]) || !is_written(w, group->column[1]) || !is_written(w, group->column[2])) {
-            continue;
-        }
-        for (int k = 0; k < 4 && group->property[k] != NULL; k++) {
-            if (strcmp(column->name, group->column[k]) != 0) continue;
-            if (strcmp(column->description, column->name) == 0) return column->name;
-            if (g == 0 && column->description[0] == '\0') return group->property[k];
-            if (strcmp(column->description, group->property[k]) == 0) return group->property[k];
-        }
-    }
-    return NULL;
-}
-
-static const char *property_name(const ply_writer *w, const mote_column *column) {
-    const char *const alias = alias_of(w, column);
-    return alias != NULL ? alias : column->name;
-}
-
-static mote_row_field *add_target(ply_writer *w, const mote_column *column, mote_type type, const char *ending) {
+static mote_row_field *add_target(ply_writer *w, uint32_t i, mote_type type, const char *ending) {
+    const mote_column *const column = w->columns[i];
     ply_target *const target = &w->targets[w->target_count];
     mote_row_field *const field = &w->fields[w->target_count];
     memset(target, 0, sizeof *target);
     memset(field, 0, sizeof *field);
     /* A free name without blanks, of at most 100 bytes. */
     char clean[72];
-    snprintf(clean, sizeof clean, "%.70s", property_name(w, column));
+    snprintf(clean, sizeof clean, "%.70s", w->names[i]);
     for (char *p = clean; *p != '\0'; p++) {
         if ((uint8_t)*p <= ' ' || *p == 0x7F) *p = '_';
     }
@@ -102,25 +84,27 @@ static bool fits_double(const ply_writer *w, const mote_column *column) {
     return fits;
 }
 
-static void add_wide(ply_writer *w, const mote_column *column) {
+static void add_wide(ply_writer *w, uint32_t i) {
+    const mote_column *const column = w->columns[i];
     if (fits_double(w, column)) {
-        add_target(w, column, MOTE_FLOAT64, "");
+        add_target(w, i, MOTE_FLOAT64, "");
         return;
     }
     const uint8_t bits = column->bit_count > 0 ? column->bit_count : 64;
-    mote_row_field *const low = add_target(w, column, MOTE_UINT32, "_low");
+    mote_row_field *const low = add_target(w, i, MOTE_UINT32, "_low");
     low->view.type = MOTE_UINT64;
     low->view.bit_count = bits < 32 ? bits : 32;
-    mote_row_field *const high = add_target(w, column, MOTE_UINT32, "_high");
+    mote_row_field *const high = add_target(w, i, MOTE_UINT32, "_high");
     high->view.type = MOTE_UINT64;
     high->view.bit_shift = column->bit_shift + 32;
     high->view.bit_count = (uint8_t)(bits - 32);
 }
 
-static void add_column(ply_writer *w, const mote_column *column) {
+static void add_column(ply_writer *w, uint32_t i) {
+    const mote_column *const column = w->columns[i];
     const bool scaled = column->scale != 1 || column->offset != 0;
     if (mote_text_is_axis(column->name) && (scaled || mote_type_size(column->type) == 8)) {
-        mote_rows_set_world(add_target(w, column, MOTE_FLOAT64, ""), column);
+        mote_rows_set_world(add_target(w, i, MOTE_FLOAT64, ""), column);
         return;
     }
     mote_type type = column->type;
@@ -128,9 +112,9 @@ static void add_column(ply_writer *w, const mote_column *column) {
         type = column->bit_count <= 8 ? MOTE_UINT8 : column->bit_count <= 16 ? MOTE_UINT16 : MOTE_UINT32;
     }
     if (type == MOTE_INT64 || type == MOTE_UINT64) {
-        add_wide(w, column);
+        add_wide(w, i);
     } else {
-        add_target(w, column, type, "");
+        add_target(w, i, type, "");
     }
 }
 
@@ -138,10 +122,11 @@ static void add_column(ply_writer *w, const mote_column *column) {
 
 static mote_status put_text(ply_writer *w, const char *text) { return mote_output_text(w->ctx, &w->output, text); }
 
-/* Is there a description that is more than the name of a property? */
-static bool is_described(const ply_writer *w, const mote_column *column) {
-    const char *const alias = alias_of(w, column);
-    return column->description[0] != '\0' && (alias == NULL || strcmp(alias, column->description) != 0);
+/* What a reader takes the properties for. */
+static void find_read_names(const ply_writer *w) {
+    const char **const names = w->read_as + w->target_count;
+    for (uint32_t i = 0; i < w->target_count; i++) names[i] = w->targets[i].name;
+    mote_standard_names(names, w->target_count, w->read_as);
 }
 
 /* "comment mote column …" where a property says less than its column. */
@@ -149,13 +134,18 @@ static mote_status put_note(ply_writer *w, uint32_t i) {
     const ply_target *const target = &w->targets[i];
     const mote_column *const column = target->source;
     const bool scaled = !w->fields[i].world && (column->scale != 1 || column->offset != 0);
-    const bool renamed = strcmp(target->name, property_name(w, column)) != 0;
+    const char *const read_as = w->read_as[i] != NULL ? w->read_as[i] : target->name;
+    const bool renamed = strcmp(read_as, column->name) != 0;
+    /* The reader says by itself what name a property has beside the standard one. */
+    const bool told = !renamed && w->read_as[i] != NULL && strcmp(column->description, target->name) == 0;
     if (target->half && w->fields[i].view.bit_shift != column->bit_shift) return MOTE_OK; /* the first half said it */
     mote_column_note note = {.scale = column->scale, .offset = column->offset};
     note.has_scale = note.has_offset = scaled;
+    note.limits_type = column->type;
+    if (!w->fields[i].world) mote_cloud_limits(w->cloud, column->name, &note.limits);
     if (renamed) note.name = column->name;
     if (column->unit[0] != '\0') note.unit = column->unit;
-    if (is_described(w, column)) note.description = column->description;
+    if (column->description[0] != '\0' && !told) note.description = column->description;
     note.joined = target->half;
     note.joined_type = column->type;
     return mote_notes_put_column(w->ctx, &w->output, "comment mote", target->name, &note);
@@ -209,8 +199,12 @@ static mote_status write_file(ply_writer *w, const char *path) {
     MOTE_TRY(mote_text_pick_columns(w->ctx, w->cloud, w->params->columns, &w->columns, &w->column_count));
     w->targets = mote_alloc(w->ctx, 2ull * w->column_count * sizeof *w->targets, "output");
     w->fields = mote_alloc(w->ctx, 2ull * w->column_count * sizeof *w->fields, "output");
-    if (w->targets == NULL || w->fields == NULL) return MOTE_ERROR_MEMORY;
-    for (uint32_t i = 0; i < w->column_count; i++) add_column(w, w->columns[i]);
+    w->names = mote_alloc(w->ctx, 2ull * w->column_count * sizeof *w->names, "output");
+    w->read_as = mote_alloc(w->ctx, 4ull * w->column_count * sizeof *w->read_as, "output");
+    if (w->targets == NULL || w->fields == NULL || w->names == NULL || w->read_as == NULL) return MOTE_ERROR_MEMORY;
+    choose_names(w);
+    for (uint32_t i = 0; i < w->column_count; i++) add_column(w, i);
+    find_read_names(w);
     MOTE_TRY(mote_output_open_in_order(w->ctx, path, &w->output));
     mote_status status = put_header(w);
     if (status == MOTE_OK) status = w->params->text ? put_rows(w) : put_binary(w);
@@ -226,6 +220,8 @@ mote_status mote_ply_write(mote_context *ctx, const mote_cloud *cloud, const cha
     mote_stage(ctx, "write PLY");
     const mote_status status = write_file(&w, path);
     mote_stage(ctx, NULL);
+    mote_free(ctx, w.read_as);
+    mote_free(ctx, w.names);
     mote_free(ctx, w.fields);
     mote_free(ctx, w.targets);
     mote_free(ctx, w.columns);

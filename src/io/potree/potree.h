@@ -2,6 +2,7 @@
 #ifndef MOTE_POTREE_H
 #define MOTE_POTREE_H
 
+#include "core/standard_names.h"
 #include "io/io_internal.h"
 #include "io/potree/potree_ops.h"
 #include "lod/lod_device_view.h"
@@ -15,6 +16,7 @@
 #define POTREE_CLASSES        256u          /* entries of the histogram of classification */
 #define POTREE_CLASS_LANES    4u            /* histograms in turn, so that equal neighbours don't wait for each other */
 #define POTREE_MAX_RECORDS    (16ull << 20) /* bytes of LAS records that metadata.json takes along */
+#define POTREE_LIMIT_TEXT     64u           /* bytes of a number as text */
 #define POTREE_LAS_TEXT       32u           /* bytes of a text in a LAS header */
 #define POTREE_NO_BROTLI      "built without brotli: no Potree folders of encoding BROTLI"
 #define POTREE_NO_JANSSON     "built without jansson: no Potree folders"
@@ -52,6 +54,8 @@ typedef struct potree_attribute {
     uint32_t range;    /* writer: the first of its elements among all */
     double scale, offset;
     const mote_column *columns[4]; /* writer: what it is made of; NULL where the cloud lacks one */
+    bool has_no_data;              /* writer: some number of the record stands for no value, and is in no range */
+    uint64_t no_data;              /* its key, potree_math.h */
     const char *note;              /* writer: a literal that says what the format cannot hold; NULL if nothing */
 } potree_attribute;
 
@@ -320,6 +324,7 @@ typedef struct potree_column_source {
     char unit[MOTE_NAME_BYTES];
     char description[4 * MOTE_NAME_BYTES];
     mote_type type;
+    char no_data[POTREE_LIMIT_TEXT], min[POTREE_LIMIT_TEXT], max[POTREE_LIMIT_TEXT]; /* limits as text */
 } potree_column_source;
 void potree_layout_column(const potree_layout *layout, uint32_t attribute, potree_column_source *source);
 /* Whether the points came from LAS of point formats 0 to 5, whose flags are all but overlap. */

@@ -37,6 +37,7 @@ static __device__ __forceinline__ void find_range(const encode_element &element,
     for (uint32_t j = threadIdx.x % CUDA_WARP; j < count; j += CUDA_WARP) {
         uint64_t key;
         if (!potree_key(tile + (uint64_t)j * stride_bytes + element.at, (mote_type)element.type, &key)) continue;
+        if (element.has_no_data && key == element.no_data) continue;
         low = min(low, (potree_word)key);
         high = max(high, (potree_word)key);
     }

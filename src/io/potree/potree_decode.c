@@ -3,6 +3,7 @@
 #include <omp.h>
 #include <stdio.h>
 
+#include "io/notes.h"
 #include "io/potree/potree.h"
 
 #define NODES_PER_ROUND 64u         /* per thread; between rounds the caller hears of progress */
@@ -349,6 +350,21 @@ static void element_name(const potree_attribute *attribute, uint32_t e, char out
     }
 }
 
+static bool read_limit(const char *text, mote_type type, uint64_t *limit) {
+    return mote_limit_read((const uint8_t *)text, strlen(text), type, limit);
+}
+
+/* The limits that mote's own folder states of the column that was added last. */
+static mote_status keep_limits(mote_cloud *cloud, const potree_column_source *source) {
+    const mote_column *column = &cloud->columns[cloud->column_count - 1];
+    mote_column_limits limits;
+    memset(&limits, 0, sizeof limits);
+    limits.has_no_data = read_limit(source->no_data, column->type, &limits.no_data);
+    limits.has_min = read_limit(source->min, column->type, &limits.min);
+    limits.has_max = read_limit(source->max, column->type, &limits.max);
+    return mote_cloud_keep_limits(cloud, column->name, &limits);
+}
+
 static mote_status add_elements(const decoder *d, mote_cloud *cloud, uint32_t a) {
     const potree_layout *layout = d->layout;
     const potree_attribute *attribute = &layout->attributes[a];
@@ -372,7 +388,7 @@ static mote_status add_elements(const decoder *d, mote_cloud *cloud, uint32_t a)
         }
         MOTE_TRY(add_view(d, cloud, &view, name, op->to + e * mote_type_size(op->type)));
     }
-    return MOTE_OK;
+    return attribute->elements == 1 ? keep_limits(cloud, &source) : MOTE_OK;
 }
 
 static mote_status add_columns(const decoder *d, mote_cloud *cloud) {

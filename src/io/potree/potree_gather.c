@@ -166,10 +166,27 @@ static void find_range(const uint8_t *at, uint32_t stride, uint32_t count, mote_
     }
 }
 
+/* Of the values that are there. */
+static void find_sparse_range(const uint8_t *at, uint32_t stride, uint32_t count, const potree_attribute *attribute,
+                              potree_range *range) {
+    for (uint32_t j = 0; j < count; j++, at += stride) {
+        uint64_t key;
+        if (!potree_key(at, attribute->type, &key) || key == attribute->no_data) continue;
+        const double value = potree_key_value(key, attribute->type);
+        range->min = value < range->min ? value : range->min;
+        range->max = value > range->max ? value : range->max;
+    }
+}
+
 static void measure(const potree_plan *plan, const uint8_t *records, uint32_t count, potree_stats *stats) {
     for (uint32_t a = 0; a < plan->attribute_count; a++) {
         const potree_attribute *attribute = &plan->attributes[a];
         const uint32_t size_bytes = mote_type_size(attribute->type);
+        if (attribute->has_no_data) {
+            find_sparse_range(records + attribute->at, plan->stride_bytes, count, attribute,
+                              &stats->ranges[attribute->range]);
+            continue;
+        }
         for (uint32_t e = 0; e < attribute->elements; e++) {
             find_range(records + attribute->at + e * size_bytes, plan->stride_bytes, count, attribute->type,
                        &stats->ranges[attribute->range + e]);

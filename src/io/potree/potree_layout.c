@@ -285,6 +285,9 @@ void potree_layout_column(const potree_layout *layout, uint32_t attribute, potre
         get_bytes(column, "name", source->name, sizeof source->name);
         get_bytes(column, "unit", source->unit, sizeof source->unit);
         get_bytes(column, "description", source->description, sizeof source->description);
+        get_bytes(column, "no_data", source->no_data, sizeof source->no_data);
+        get_bytes(column, "min", source->min, sizeof source->min);
+        get_bytes(column, "max", source->max, sizeof source->max);
         const char *type = json_string_value(json_object_get(column, "type"));
         if (type != NULL) potree_type_of_name(type, &source->type);
         return;

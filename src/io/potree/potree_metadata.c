@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "io/notes.h"
 #include "io/potree/potree.h"
+#include "io/potree/potree_math.h"
 
 #if MOTE_HAVE_JANSSON
 #include <jansson.h>
@@ -111,6 +113,16 @@ static json_t *description_json(json_builder *b, const potree_attribute *attribu
     return value;
 }
 
+/* For viewers: the number of the record that stands for no value. */
+static void put_no_data(json_builder *b, json_t *object, const potree_attribute *attribute) {
+    if (!attribute->has_no_data) return;
+    const double value = potree_key_value(attribute->no_data, attribute->type);
+    const bool real = mote_type_is_float(attribute->type);
+    json_t *list = json_array();
+    append(b, list, real ? json_real(value) : json_integer((json_int_t)value));
+    put(b, object, "noData", list);
+}
+
 static json_t *attribute_json(json_builder *b, const potree_summary *summary, const potree_attribute *attribute) {
     const uint32_t size_bytes = mote_type_size(attribute->type);
     json_t *object = json_object();
@@ -125,6 +137,7 @@ static json_t *attribute_json(json_builder *b, const potree_summary *summary, co
     } else {
         put_range(b, object, attribute, summary->stats->ranges);
     }
+    put_no_data(b, object, attribute);
     put(b, object, "scale", same_json(b, attribute->scale, attribute->elements));
     put(b, object, "offset", same_json(b, attribute->offset, attribute->elements));
     if (attribute->at == summary->plan->classes_at) {
@@ -160,8 +173,17 @@ static const char *source_type(const potree_attribute *attribute, const potree_r
     return mote_type_name(type);
 }
 
-static void append_column(json_builder *b, json_t *columns, const potree_attribute *attribute,
-                          const potree_range *ranges) {
+static void put_limit(json_builder *b, json_t *object, const char *key, bool has, uint64_t limit, mote_type type) {
+    char text[MOTE_TEXT_NUMBER_BYTES];
+    if (!has) return;
+    mote_limit_put(limit, type, text);
+    put(b, object, key, json_string(text));
+}
+
+static void append_column(json_builder *b, json_t *columns, const potree_summary *summary,
+                          const potree_attribute *attribute) {
+    const potree_range *ranges = summary->stats->ranges;
+    mote_column_limits limits;
     if (attribute->role == POTREE_POSITION || attribute->role == POTREE_FLAGS) return;
     const mote_column *column = attribute->columns[0];
     const bool plain = attribute->role == POTREE_PLAIN;
@@ -169,13 +191,19 @@ static void append_column(json_builder *b, json_t *columns, const potree_attribu
     const bool named = !plain || has_default_name(attribute);
     const bool unit = plain && column->unit[0] != '\0';
     const bool noted = plain && attribute->note != NULL && column->description[0] != '\0';
-    if (type == NULL && named && !unit && !noted && attribute->note == NULL) return;
+    const bool limited = plain && mote_cloud_limits(summary->source->cloud, column->name, &limits);
+    if (type == NULL && named && !unit && !noted && attribute->note == NULL && !limited) return;
     json_t *object = json_object();
     put(b, object, "attribute", json_string(attribute->name));
     if (!named) put(b, object, "name", bytes_json(b, column->name));
     if (type != NULL) put(b, object, "type", json_string(type));
     if (unit) put(b, object, "unit", bytes_json(b, column->unit));
     if (plain && attribute->note != NULL) put(b, object, "description", bytes_json(b, column->description));
+    if (limited) {
+        put_limit(b, object, "no_data", limits.has_no_data, limits.no_data, column->type);
+        put_limit(b, object, "min", limits.has_min, limits.min, column->type);
+        put_limit(b, object, "max", limits.has_max, limits.max, column->type);
+    }
     append(b, columns, object);
 }
 
@@ -289,7 +317,7 @@ static json_t *mote_json(json_builder *b, const potree_summary *summary) {
     put_position_source(b, mote, summary);
     if (cloud->position_step > 0) put(b, mote, "position_step", json_real(cloud->position_step));
     for (uint32_t a = 0; a < summary->plan->attribute_count; a++) {
-        append_column(b, columns, &summary->plan->attributes[a], summary->stats->ranges);
+        append_column(b, columns, summary, &summary->plan->attributes[a]);
     }
     put(b, mote, "columns", columns);
     put_rest(b, mote, summary);

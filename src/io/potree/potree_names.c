@@ -147,10 +147,6 @@ bool potree_base64_decode(const char *text, uint64_t length, uint8_t *out, uint6
 }
 
 const char *potree_column_name(const char *attribute) {
-    for (uint32_t n = 0; n < potree_name_count; n++) {
-        if (potree_names[n].column != NULL && strcmp(potree_names[n].attribute, attribute) == 0) {
-            return potree_names[n].column;
-        }
-    }
-    return attribute;
+    const char *standard = mote_standard_name(attribute);
+    return standard != NULL ? standard : attribute;
 }

@@ -122,12 +122,27 @@ static potree_attribute *add_attribute(potree_plan *plan, const char *name, mote
     return attribute;
 }
 
+/* What of the record's numbers stands for no value: the column's no-data, as the record holds it. NaN is in no range
+   anyway. */
+static void set_no_data(const potree_plan *plan, const mote_column *column, potree_attribute *attribute) {
+    mote_column_limits limits;
+    uint64_t bits;
+    if (!mote_cloud_limits(plan->cloud, column->name, &limits) || !limits.has_no_data) return;
+    const double real = mote_limit_real(limits.no_data, column->type);
+    const float narrow = (float)real;
+    memcpy(&bits, &real, sizeof bits);
+    if (attribute->type == MOTE_FLOAT32) memcpy(&bits, &narrow, sizeof narrow);
+    if (!mote_type_is_float(attribute->type)) bits = limits.no_data;
+    attribute->has_no_data = potree_key((const uint8_t *)&bits, attribute->type, &attribute->no_data);
+}
+
 static void add_plain(potree_plan *plan, const char *name, const mote_column *column) {
     const bool wide = column->type == MOTE_INT64 || column->type == MOTE_UINT64;
     potree_attribute *attribute = add_attribute(plan, name, wide ? MOTE_FLOAT64 : column->type, 1);
     attribute->columns[0] = column;
     attribute->scale = column->scale;
     attribute->offset = column->offset;
+    set_no_data(plan, column, attribute);
     if (!wide) return;
     attribute->note = column->type == MOTE_INT64 ? "int64 in the source, held as double: exact up to 2^53"
                                                  : "uint64 in the source, held as double: exact up to 2^53";

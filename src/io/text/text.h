@@ -202,8 +202,9 @@ mote_status mote_text_pick_columns(mote_context *ctx, const mote_cloud *cloud, c
 typedef struct mote_text_column {
     const mote_column *column; /* NULL: always 0 */
     mote_text_decimal decimal;
-    bool scaled;  /* scale or offset count */
-    bool pointed; /* whole floats get ".0", so that they read back as floats */
+    bool scaled;                      /* scale or offset count */
+    bool pointed;                     /* whole floats get ".0", so that they read back as floats */
+    const mote_column_limits *limits; /* a number that stands for no value is nan; NULL: none does */
 } mote_text_column;
 
 mote_text_column mote_text_column_of(const mote_column *column, bool pointed);

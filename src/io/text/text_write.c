@@ -50,6 +50,10 @@ static size_t put_value(char *out, const mote_text_column *text, uint64_t i, uin
         *out = '0';
         return 1;
     }
+    if (text->limits != NULL && mote_is_no_data(column, text->limits, i)) {
+        memcpy(out, "nan", 3);
+        return 3;
+    }
     if (mote_type_is_float(column->type)) return put_real(out, text, i, guess);
     const int64_t stored = mote_column_integer(column, i);
     int64_t scaled = 0;
@@ -115,22 +119,13 @@ mote_status mote_text_write(mote_context *ctx, mote_output *output, uint64_t row
     return status;
 }
 
-static const mote_column *find_named(const mote_cloud *cloud, const char *name, size_t length) {
-    for (uint32_t i = 0; i < cloud->column_count; i++) {
-        const mote_column *const column = &cloud->columns[i];
-        if (strlen(column->name) == length && memcmp(column->name, name, length) == 0) return column;
-    }
-    return NULL;
-}
-
 static mote_status pick_named(mote_context *ctx, const mote_cloud *cloud, const char *names, const mote_column **picked,
                               uint32_t *count) {
-    for (const char *name = names;; name++) {
-        const size_t length = strcspn(name, ",");
-        const mote_column *const column = find_named(cloud, name, length);
+    char name[MOTE_NAME_BYTES];
+    for (const char *at = names; (at = mote_list_next(at, name)) != NULL;) {
+        const mote_column *const column = mote_cloud_match(cloud, name);
         if (column == NULL) {
-            return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "there is no column \"%.*s\" to write",
-                             length < 100 ? (int)length : 100, name);
+            return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "there is no column \"%.100s\" to write", name);
         }
         for (uint32_t i = 0; i < *count; i++) {
             if (picked[i] == column) {
@@ -138,9 +133,8 @@ static mote_status pick_named(mote_context *ctx, const mote_cloud *cloud, const 
             }
         }
         picked[(*count)++] = column;
-        name += length;
-        if (*name == '\0') return MOTE_OK;
     }
+    return MOTE_OK;
 }
 
 mote_status mote_text_pick_columns(mote_context *ctx, const mote_cloud *cloud, const char *names,

@@ -1,31 +1,10 @@
 /* The names, units and types of the columns of a text file. */
 #include <stdio.h>
 
+#include "core/standard_names.h"
 #include "io/text/xyz.h"
 
-static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c; }
-
-/* ---- what the field calls things; compared without case, blanks and punctuation */
-
-#define KEY_BYTES 32u
-
-/* Other spellings of standard names. */
-static const char *const spellings[][2] = {
-    {"nx", "normal_x"},
-    {"ny", "normal_y"},
-    {"nz", "normal_z"},
-    {"normalx", "normal_x"},
-    {"normaly", "normal_y"},
-    {"normalz", "normal_z"},
-    {"class", "classification"},
-    {"intens", "intensity"},
-    {"colorred", "red"},
-    {"colorgreen", "green"},
-    {"colorblue", "blue"},
-    {"nearinfrared", "nir"},
-    {"returnnum", "return_number"},
-    {"numreturns", "number_of_returns"},
-};
+/* ---- positions by other words; compared without case, blanks and punctuation */
 
 /* Names of x and y, which go together. The first group of which a file has both counts: what is named x and y, or
    beside easting and northing, stays an attribute. */
@@ -70,50 +49,14 @@ static const char *const height_names[] = {"z",
                                            "h"};
 #define HEIGHT_NAMES (sizeof height_names / sizeof height_names[0])
 
-/* Lower case letters and digits of a name; "" where it is longer than any that is known. */
-static void make_key(const char *name, char key[KEY_BYTES]) {
-    size_t length = 0;
-    for (; *name != '\0' && length < KEY_BYTES; name++) {
-        const char c = lower(*name);
-        const bool kept = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || (unsigned char)c >= 0x80;
-        if (kept) key[length++] = c;
-    }
-    key[length < KEY_BYTES ? length : 0] = '\0';
-}
-
-static bool same_key(const char *name, const char *other) {
-    char a[KEY_BYTES], b[KEY_BYTES];
-    make_key(name, a);
-    make_key(other, b);
-    return a[0] != '\0' && strcmp(a, b) == 0;
-}
-
-static bool same_word(const char *text, const char *word) {
-    for (; *text != '\0' && lower(*text) == *word; text++) word++;
-    return *text == '\0' && *word == '\0';
-}
-
 static void rename_to(mote_xyz_column *column, const char *name) {
     snprintf(column->name, sizeof column->name, "%s", name);
-}
-
-static void use_standard_name(mote_xyz_column *column) {
-    for (uint32_t i = MOTE_STANDARD_POSITIONS; i < MOTE_STANDARD_NAMES; i++) {
-        if (!same_key(column->name, mote_standard_names[i])) continue;
-        rename_to(column, mote_standard_names[i]);
-        return;
-    }
-    for (size_t i = 0; i < sizeof spellings / sizeof spellings[0]; i++) {
-        if (!same_key(column->name, spellings[i][0])) continue;
-        rename_to(column, spellings[i][1]);
-        return;
-    }
 }
 
 /* The column of that name; count if there is none. */
 static uint32_t find_key(const mote_xyz_column *columns, uint32_t count, const char *name) {
     uint32_t i = 0;
-    while (i < count && (columns[i].skipped || columns[i].has_type || !same_key(columns[i].name, name))) i++;
+    while (i < count && (columns[i].skipped || columns[i].has_type || !mote_same_name(columns[i].name, name))) i++;
     return i;
 }
 
@@ -135,11 +78,8 @@ static bool has_name(const mote_xyz_column *columns, uint32_t count, const char 
 
 /* Finds x, y and z under the names that the field has for them. */
 static void use_axes(mote_xyz_column *columns, uint32_t count) {
-    static const char *const axes[] = {"x", "y", "z"};
     for (uint32_t i = 0; i < count; i++) {
-        for (int k = 0; k < 3 && !columns[i].has_type; k++) {
-            if (same_word(columns[i].name, axes[k])) rename_to(&columns[i], axes[k]);
-        }
+        if (!columns[i].has_type && mote_names_axis(columns[i].name)) columns[i].name[0] |= 0x20;
     }
     const bool has_x = has_name(columns, count, "x"), has_y = has_name(columns, count, "y");
     for (size_t g = 0; g < PLANE_GROUPS && !(has_x && has_y); g++) {
@@ -185,30 +125,20 @@ static bool take_type(mote_xyz_column *column) {
     return false;
 }
 
-/* Letters mean colours only where all three of them stand; with them a means alpha. */
-static void use_letters(mote_xyz_column *columns, uint32_t count) {
-    static const char *const letters[][3] = {{"r", "g", "b"}, {"rf", "gf", "bf"}};
-    static const char *const colors[] = {"red", "green", "blue"};
-    for (int set = 0; set < 2; set++) {
-        uint32_t at[3], found = 0;
-        for (int k = 0; k < 3; k++) {
-            at[k] = find_key(columns, count, letters[set][k]);
-            found += at[k] < count;
+/* Gives columns the names of the standard attributes that they mean; positions come later. */
+static void use_standard_names(mote_xyz_column *columns, uint32_t count) {
+    const char *names[MOTE_TEXT_COLUMNS] = {NULL}, *standard[MOTE_TEXT_COLUMNS];
+    for (uint32_t i = 0; i < count; i++) names[i] = columns[i].skipped ? NULL : columns[i].name;
+    mote_standard_names(names, count, standard);
+    for (uint32_t i = 0; i < count; i++) {
+        if (standard[i] != NULL && !columns[i].has_type && !mote_text_is_axis(standard[i])) {
+            rename_to(&columns[i], standard[i]);
         }
-        if (found < 3 || has_name(columns, count, "red")) continue;
-        for (int k = 0; k < 3; k++) rename_to(&columns[at[k]], colors[k]);
-        const uint32_t alpha = find_key(columns, count, "a");
-        if (alpha < count) rename_to(&columns[alpha], "alpha");
     }
-    const uint32_t intensity = find_key(columns, count, "i");
-    if (intensity < count && !has_name(columns, count, "intensity")) rename_to(&columns[intensity], "intensity");
 }
 
 static void finish_name(mote_xyz_column *column) {
-    if (!take_type(column)) {
-        take_unit(column);
-        use_standard_name(column);
-    }
+    if (!take_type(column)) take_unit(column);
     column->name[MOTE_XYZ_NAME_BYTES - 4] = '\0';
 }
 
@@ -262,7 +192,7 @@ static uint32_t split_header(const mote_xyz_preamble *p, char separator, mote_xy
     }
     const uint32_t kept = count < max ? count : max;
     for (uint32_t i = 0; i < kept; i++) finish_name(&columns[i]);
-    use_letters(columns, kept);
+    use_standard_names(columns, kept);
     use_axes(columns, kept);
     return count;
 }
@@ -301,7 +231,7 @@ uint32_t mote_xyz_given_names(const char *names, mote_xyz_column *columns, uint3
         names += length;
         if (*names == '\0') break;
     }
-    use_letters(columns, count < max ? count : max);
+    use_standard_names(columns, count < max ? count : max);
     use_axes(columns, count < max ? count : max);
     return count;
 }

@@ -9,6 +9,7 @@ typedef struct xyz_writer {
     const mote_cloud *cloud;
     const mote_column **columns;
     uint32_t column_count;
+    mote_column_limits *limits; /* of each column */
     mote_output output;
 } xyz_writer;
 
@@ -26,7 +27,8 @@ static mote_status put_escaped(xyz_writer *w, const char *text, const char *also
 }
 
 /* The type that holds the values as they are written. */
-static mote_type written_type(const mote_column *column) {
+static mote_type written_type(const mote_column *column, const mote_column_limits *limits) {
+    if (limits->has_no_data && !mote_type_is_float(column->type)) return MOTE_FLOAT64; /* some are nan */
     if (column->scale != 1 || column->offset != 0) return MOTE_FLOAT64;
     if (column->bit_count == 0) return column->type;
     return column->bit_count <= 8    ? MOTE_UINT8
@@ -45,7 +47,7 @@ static mote_status put_typed_header(xyz_writer *w) {
     MOTE_TRY(put_text(w, "#"));
     for (uint32_t i = 0; i < w->column_count; i++) {
         const mote_column *const column = w->columns[i];
-        const mote_type type = written_type(column);
+        const mote_type type = written_type(column, &w->limits[i]);
         MOTE_TRY(put_text(w, " "));
         MOTE_TRY(put_escaped(w, column->name, "\"#/;[("));
         if (mote_text_is_axis(column->name) && type == MOTE_FLOAT64) continue;
@@ -108,6 +110,7 @@ static mote_status put_rows(xyz_writer *w, char separator) {
     if (columns == NULL) return MOTE_ERROR_MEMORY;
     for (uint32_t i = 0; i < w->column_count; i++) {
         columns[i] = mote_text_column_of(w->columns[i], !mote_text_is_axis(w->columns[i]->name));
+        if (w->limits[i].has_no_data) columns[i].limits = &w->limits[i];
     }
     const mote_status status =
         mote_text_write(w->ctx, &w->output, w->cloud->count, columns, w->column_count, separator, "writing text");
@@ -119,6 +122,9 @@ static mote_status write_file(xyz_writer *w, const char *path, const mote_write_
     MOTE_TRY(mote_text_pick_columns(w->ctx, w->cloud, params->columns, &w->columns, &w->column_count));
     const bool csv = mote_writes_as(path, params, ".csv"), pts = mote_writes_as(path, params, ".pts");
     if (pts && params->columns == NULL) keep_pts_columns(w, path);
+    w->limits = mote_alloc(w->ctx, w->column_count * sizeof *w->limits, "output");
+    if (w->limits == NULL) return MOTE_ERROR_MEMORY;
+    for (uint32_t i = 0; i < w->column_count; i++) mote_cloud_limits(w->cloud, w->columns[i]->name, &w->limits[i]);
     if ((csv || pts) && mote_cloud_crs(w->cloud)[0] != '\0') {
         mote_warn(w->ctx, "%s: the coordinate reference system is left out", path);
     }
@@ -134,6 +140,7 @@ mote_status mote_xyz_write(mote_context *ctx, const mote_cloud *cloud, const cha
     mote_stage(ctx, "write text");
     const mote_status status = write_file(&w, path, params);
     mote_stage(ctx, NULL);
+    mote_free(ctx, w.limits);
     mote_free(ctx, w.columns);
     return status;
 }

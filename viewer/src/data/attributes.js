@@ -41,6 +41,7 @@ function parseAttribute(raw, position) {
         max: numbers(raw.max),
         scale: numbers(raw.scale),
         shift: numbers(raw.offset),
+        noData: numbers(raw.noData), // stored numbers that stand for no value; empty where there are none
         histogram: numbers(raw.histogram),
     };
 }
@@ -117,6 +118,7 @@ export function scalarChannels(layout, globalEncoding) {
                 scale, // value = (stored - base + base) * scale + shift: what ranges and legends show
                 shift,
                 range,
+                noData: Number.isFinite(a.noData[element]) ? a.noData[element] : null,
                 isClass: isClassification(a),
                 unit: isAngle(a) ? '°' : '',
                 time: isTime(a) && range ? timeKind(range, globalEncoding) : null,

@@ -112,7 +112,7 @@ function columnOf(job, attribute) {
     return [attribute.offset, job.layout.stride];
 }
 
-// Stands for NaN and infinities, which have no place on a ramp. Finite itself, since shaders may not know NaN.
+// Stands for NaN, infinities and what the data set says is no value, which have no place on a ramp. Finite itself, since shaders may not know NaN.
 export const NO_VALUE = Math.fround(3.4e38);
 export const hasValue = (stored) => stored < 3.3e38;
 
@@ -129,11 +129,14 @@ function decodeChannel(job, view, channel) {
     const read = readerOf(attribute);
     const [start, step] = columnOf(job, attribute);
     const first = start + channel.element * attribute.typeSize;
-    const values = new (channel.exact ? Float64Array : NARROW[attribute.type] ?? Float32Array)(job.numPoints);
+    const { noData = null } = channel; // a narrow array has no place for NO_VALUE
+    const narrow = noData === null ? NARROW[attribute.type] : null;
+    const values = new (channel.exact ? Float64Array : narrow ?? Float32Array)(job.numPoints);
     let min = Infinity;
     let max = -Infinity;
     for (let i = 0; i < job.numPoints; i++) {
-        const value = read(view, first + i * step);
+        const stored = read(view, first + i * step);
+        const value = stored === noData ? NaN : stored;
         const isFinite = Number.isFinite(value);
         if (isFinite && value < min) min = value;
         if (isFinite && value > max) max = value;

@@ -41,6 +41,7 @@ export class PointCard {
 
     text(channel, value) {
         if (channel.isClass) return `${value} ${className(value)}`;
+        if (channel.noData !== null && Number.isNaN(value)) return 'no data';
         const text = Number.isFinite(value) ? exact(channel, value) : String(value);
         if (channel.time) return `${text} (${channelText(channel, value, 1)})`;
         return `${text}${channel.unit ?? ''}`;

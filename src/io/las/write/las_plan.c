@@ -25,26 +25,13 @@ static const mote_column *find_chosen(const las_plan *plan, const char *name) {
 
 /* ---- which columns */
 
-static mote_status check_list(mote_context *ctx, const las_plan *plan) {
-    for (const char *at = plan->params->columns; *at != '\0';) {
-        const size_t part = strcspn(at, ",");
-        char name[MOTE_NAME_BYTES];
-        snprintf(name, sizeof name, "%.*s", part < sizeof name ? (int)part : (int)sizeof name - 1, at);
-        if (part > 0 && mote_cloud_find(plan->cloud, name) == NULL) {
-            return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "%s: the cloud has no attribute \"%s\"", plan->path, name);
-        }
-        at += part + (at[part] == ',');
-    }
-    return MOTE_OK;
-}
-
 static mote_status choose_columns(mote_context *ctx, las_plan *plan) {
     const char *list = plan->params->columns;
-    if (list != NULL) MOTE_TRY(check_list(ctx, plan));
-    for (uint64_t i = 0; i < plan->cloud->column_count; i++) {
-        plan->chosen[i] = list == NULL || mote_list_has(list, plan->cloud->columns[i].name);
-    }
-    return MOTE_OK;
+    char name[MOTE_NAME_BYTES];
+    for (uint64_t i = 0; i < plan->cloud->column_count; i++) plan->chosen[i] = list == NULL;
+    const char *missing = list != NULL ? mote_list_mark(plan->cloud, list, plan->chosen) : NULL;
+    if (mote_list_next(missing, name) == NULL) return MOTE_OK;
+    return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "%s: the cloud has no attribute \"%s\"", plan->path, name);
 }
 
 /* ---- what their values are */
@@ -85,6 +72,16 @@ static void add_scan(las_plan *plan, const las_field *field) {
     scan->divisor = field->scale;
 }
 
+static const las_field angle_rank = {"scan_angle_rank", "", MOTE_INT8, 0, 0, 0, 1};
+static const las_field angle_steps = {"scan_angle", "", MOTE_INT16, 0, 0, 0, 0.006};
+
+/* One scan angle may be what the other dimension holds: degrees in steps of 0.006, steps that are whole degrees. */
+static void add_angle_scan(las_plan *plan, const las_field *of, const las_field *as) {
+    const mote_column *column = find_chosen(plan, of->name);
+    if (column == NULL || find_chosen(plan, as->name) != NULL || type_fits(column, of)) return;
+    plan->scans[plan->scan_count++] = (las_scan){.column = column, .divisor = as->scale};
+}
+
 /* Looks at all columns with the name of a dimension, by the narrowest form that a format has of it. */
 static mote_status scan_columns(mote_context *ctx, las_plan *plan) {
     if (plan->settled) return MOTE_OK;
@@ -95,7 +92,7 @@ static mote_status scan_columns(mote_context *ctx, las_plan *plan) {
     const uint32_t old_count = sizeof only_old / sizeof only_old[0];
     las_field fields[LAS_FIELDS_MAX];
     const uint32_t count = mote_las_fields(10, fields);
-    plan->scans = mote_alloc(ctx, (count + old_count) * sizeof *plan->scans, "LAS plan");
+    plan->scans = mote_alloc(ctx, (count + old_count + 2) * sizeof *plan->scans, "LAS plan");
     if (plan->scans == NULL) return MOTE_ERROR_MEMORY;
     for (uint32_t i = 0; i < old_count; i++) add_scan(plan, &only_old[i]);
     for (uint32_t i = 3; i < count; i++) {
@@ -103,13 +100,15 @@ static mote_status scan_columns(mote_context *ctx, las_plan *plan) {
         for (uint32_t k = 0; k < old_count; k++) is_old = is_old || strcmp(fields[i].name, only_old[k].name) == 0;
         if (!is_old) add_scan(plan, &fields[i]);
     }
+    add_angle_scan(plan, &angle_rank, &angle_steps);
+    add_angle_scan(plan, &angle_steps, &angle_rank);
     return mote_las_scan(ctx, plan->scans, plan->scan_count, plan->cloud->count);
 }
 
-/* What the scan found; everything where the column was not looked at. */
-static las_range range_of(const las_plan *plan, const mote_column *column) {
+/* What the scan found of value / divisor; everything where the column was not looked at so. */
+static las_range range_of(const las_plan *plan, const mote_column *column, double divisor) {
     for (uint32_t i = 0; i < plan->scan_count; i++) {
-        if (plan->scans[i].column == column) return plan->scans[i].range;
+        if (plan->scans[i].column == column && plan->scans[i].divisor == divisor) return plan->scans[i].range;
     }
     const las_range unknown = {-INFINITY, INFINITY, false, false};
     return unknown;
@@ -118,11 +117,19 @@ static las_range range_of(const las_plan *plan, const mote_column *column) {
 /* Whether a column's values are numbers that the dimension holds, by its type or by a look at them. */
 static bool integers_fit(const las_plan *plan, const mote_column *column, const las_field *field) {
     if (type_fits(column, field)) return true;
-    const las_range inner = range_of(plan, column), outer = field_range(field);
+    const las_range inner = range_of(plan, column, field->scale), outer = field_range(field);
     return inner.whole && is_within(&inner, &outer);
 }
 
 /* ---- which format */
+
+/* Whether the one scan angle of the cloud, of the name of a dimension that cannot hold it, is what the other one holds.
+ */
+static bool is_other_angle(const las_plan *plan, const las_field *of, const las_field *other) {
+    const mote_column *column = find_chosen(plan, of->name);
+    return column != NULL && find_chosen(plan, other->name) == NULL && !integers_fit(plan, column, of) &&
+           integers_fit(plan, column, other);
+}
 
 static bool needs_modern(const las_plan *plan) {
     static const char *const only_modern[] = {"overlap", "scanner_channel", "scan_angle", "nir"};
@@ -133,8 +140,11 @@ static bool needs_modern(const las_plan *plan) {
                                      {"return_number", "", MOTE_UINT8, 0, 0, 4, 1},
                                      {"number_of_returns", "", MOTE_UINT8, 0, 0, 4, 1}};
     for (size_t i = 0; i < sizeof only_modern / sizeof only_modern[0]; i++) {
-        if (find_chosen(plan, only_modern[i]) != NULL) return true;
+        const bool is_rank =
+            strcmp(only_modern[i], angle_steps.name) == 0 && is_other_angle(plan, &angle_steps, &angle_rank);
+        if (find_chosen(plan, only_modern[i]) != NULL && !is_rank) return true;
     }
+    if (is_other_angle(plan, &angle_rank, &angle_steps)) return true;
     for (size_t i = 0; i < sizeof narrow / sizeof narrow[0]; i++) {
         const mote_column *column = find_chosen(plan, narrow[i].name);
         if (column != NULL && !integers_fit(plan, column, &narrow[i]) && integers_fit(plan, column, &wide[i])) {
@@ -285,7 +295,7 @@ static bool fit_float(mote_context *ctx, const las_plan *plan, las_item *item) {
                mote_las_is_single(ctx, column, plan->cloud->count);
     }
     if (mote_type_is_float(column->type) || mote_type_size(column->type) < 8) return true;
-    const las_range range = range_of(plan, column);
+    const las_range range = range_of(plan, column, 1);
     const double max = fmax(fabs(range.low - column->offset), fabs(range.high - column->offset));
     return range.low > range.high || max <= DOUBLE_WHOLE * fabs(column->scale);
 }
@@ -310,26 +320,37 @@ static bool fit_item(mote_context *ctx, const las_plan *plan, las_item *item) {
     return true;
 }
 
-/* The two scan angles stand for each other where the format has only the other one. The rank has whole degrees, so
-   an angle that becomes one is kept as extra bytes as well. */
-static void borrow_scan_angle(las_plan *plan, las_item *item) {
+static void tell_kept(mote_context *ctx, const las_plan *plan, const char *name) {
+    mote_warn(ctx,
+              "%s: LAS's %s cannot hold the values of the cloud's exactly: they are written as extra bytes as well",
+              plan->path, name);
+}
+
+/* The two scan angles stand for each other where the format has only the other one. What the dimension does not hold
+   exactly is kept as extra bytes as well; whole degrees come back from the nearest step. */
+static void borrow_scan_angle(mote_context *ctx, las_plan *plan, las_item *item) {
     const bool rank = strcmp(item->field.name, "scan_angle_rank") == 0;
     if (!rank && strcmp(item->field.name, "scan_angle") != 0) return;
     item->source = find_chosen(plan, rank ? "scan_angle" : "scan_angle_rank");
     if (item->source == NULL) return;
     item->how = LAS_ROUND;
     item->scale = item->field.scale;
-    if (!rank) plan->used[item->source - plan->cloud->columns] = item->source->type == MOTE_INT8;
+    const bool exact =
+        integers_fit(plan, item->source, &angle_rank) || (!rank && integers_fit(plan, item->source, &angle_steps));
+    plan->used[item->source - plan->cloud->columns] = exact;
+    if (!exact && plan->params->las_format < 0) tell_kept(ctx, plan, item->field.name);
 }
 
 static mote_status plan_field(mote_context *ctx, las_plan *plan, las_item *item) {
     item->source = find_chosen(plan, item->field.name);
     if (item->source == NULL) {
-        borrow_scan_angle(plan, item);
+        borrow_scan_angle(ctx, plan, item);
         return MOTE_OK;
     }
     if (fit_item(ctx, plan, item)) {
-        plan->used[item->source - plan->cloud->columns] = true;
+        const bool exact = item->color != &plan->colors[INTENSITY] || plan->exact_intensity;
+        plan->used[item->source - plan->cloud->columns] = exact;
+        if (!exact) tell_kept(ctx, plan, item->field.name);
         return MOTE_OK;
     }
     if (plan->params->las_format >= 0) {
@@ -350,7 +371,7 @@ static bool is_idle(const las_plan *plan, const mote_column *column) {
         listed = listed || strcmp(column->name, may_be_idle[i]) == 0;
     }
     if (!listed || plan->params->las_format < 0) return false;
-    const las_range range = range_of(plan, column);
+    const las_range range = range_of(plan, column, 1);
     return range.whole && range.low >= 0 && range.high <= 0;
 }
 
@@ -374,7 +395,7 @@ static mote_status plan_extra(mote_context *ctx, las_plan *plan) {
         plan->record_bytes += size_bytes;
         char name[33];
         mote_las_extra_name(column->name, plan->extra, plan->extra_count, name);
-        mote_las_describe_extra(column, name, plan->extra + plan->extra_count++ * LAS_EXTRA_BYTES);
+        mote_las_describe_extra(plan->cloud, column, name, plan->extra + plan->extra_count++ * LAS_EXTRA_BYTES);
     }
     return MOTE_OK;
 }
@@ -424,8 +445,19 @@ static mote_status plan_fields(mote_context *ctx, las_plan *plan) {
 static bool has_adjusted_time(const las_plan *plan) {
     const mote_column *column = find_chosen(plan, "gps_time");
     if (column == NULL || plan->cloud->las.present) return false;
-    const las_range range = range_of(plan, column);
+    const las_range range = range_of(plan, column, 1);
     return range.low < range.high + 1 && (range.low < 0 || range.high > LAS_WEEK_SECONDS);
+}
+
+/* Whether intensities that are shares of white are steps of 16 bits. */
+static mote_status look_at_intensity(mote_context *ctx, las_plan *plan, const mote_column *intensity) {
+    const mote_color_rule *rule = &plan->colors[INTENSITY];
+    plan->exact_intensity = true;
+    if (intensity == NULL || !mote_type_is_float(intensity->type) || rule->depth == MOTE_COLOR_BLACK) return MOTE_OK;
+    las_scan scan = {.column = intensity, .divisor = rule->white / MOTE_COLOR_MAX};
+    MOTE_TRY(mote_las_scan(ctx, &scan, 1, plan->cloud->count));
+    plan->exact_intensity = scan.range.whole;
+    return MOTE_OK;
 }
 
 static mote_status make_plan(mote_context *ctx, bool whole, las_plan *plan) {
@@ -444,6 +476,7 @@ static mote_status make_plan(mote_context *ctx, bool whole, las_plan *plan) {
     for (uint32_t k = 0; k < LAS_COLORS; k++) channels[k] = find_chosen(plan, mote_las_colors[k]);
     mote_color_find_each(ctx, channels, RGB, count, plan->colors);
     for (uint32_t k = NIR; k < LAS_COLORS; k++) mote_color_find_each(ctx, &channels[k], 1, count, &plan->colors[k]);
+    MOTE_TRY(look_at_intensity(ctx, plan, channels[INTENSITY]));
     MOTE_TRY(choose_format(ctx, plan));
     plan->adjusted_time = has_adjusted_time(plan);
     MOTE_TRY(plan_fields(ctx, plan));

@@ -66,6 +66,7 @@ typedef struct las_plan {
     las_scan *scans; /* of columns whose values decide what becomes of them */
     uint32_t scan_count;
     mote_color_rule colors[LAS_COLORS]; /* what the values of mote_las_colors mean */
+    bool exact_intensity;               /* those of floats are steps of 16 bits */
     las_item *items;
     uint64_t item_count;
     uint8_t *extra; /* entries of LAS_EXTRA_BYTES */

@@ -152,7 +152,9 @@ static void list_elements(encode_maker *maker) {
         for (uint32_t e = 0; e < attribute->elements; e++) {
             encode_element *element = &maker->encoding->elements[attribute->range + e];
             element->at = attribute->at + e * mote_type_size(attribute->type);
-            element->type = (uint32_t)attribute->type;
+            element->type = (uint16_t)attribute->type;
+            element->has_no_data = attribute->has_no_data;
+            element->no_data = attribute->no_data;
         }
     }
 }

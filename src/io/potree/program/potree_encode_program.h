@@ -74,7 +74,9 @@ typedef struct encode_bit_program {
 
 typedef struct encode_element {
     uint32_t at; /* in the record */
-    uint32_t type;
+    uint16_t type;
+    bool has_no_data; /* the key of a number that is in no range */
+    uint64_t no_data;
 } encode_element;
 
 typedef struct encode_program {

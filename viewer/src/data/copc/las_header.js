@@ -52,7 +52,7 @@ function attribute(name, type, numElements, offset, part, index, more = {}) {
     const size = TYPES[type].size;
     return {
         name, description: '', type, typeSize: size, numElements, size: size * numElements, index, offset, part, brotliOffset: 0,
-        min: [], max: [], scale: [], shift: [], histogram: [], ...more,
+        min: [], max: [], scale: [], shift: [], noData: [], histogram: [], ...more,
     };
 }
 
@@ -94,6 +94,14 @@ function itemVersion(vlr) {
     return version;
 }
 
+// The numbers that stand for no value, in 8 bytes each whatever their type: int64, uint64 or double.
+function noDataOf(view, at, type, elements) {
+    const read = /^u/.test(type) ? (from) => Number(view.getBigUint64(from, true))
+        : /^int/.test(type) ? (from) => Number(view.getBigInt64(from, true))
+        : type === 'float' ? (from) => Math.fround(view.getFloat64(from, true)) : (from) => view.getFloat64(from, true);
+    return Array.from({ length: elements }, (_, i) => read(at + 8 * i));
+}
+
 // Attributes of the extra bytes, at `offset` of the record, as far as they are described and fit.
 function extraAttributes(vlr, offset, recordBytes, index) {
     const out = [];
@@ -110,6 +118,7 @@ function extraAttributes(vlr, offset, recordBytes, index) {
             const numbers = (from, bit) => (options & bit ? doubles(view, at + from, elements) : []);
             out.push(attribute(name, type, elements, offset, Part.EXTRA, index + out.length, {
                 description: text(new Uint8Array(vlr.payload, at + 160, 32)), scale: numbers(112, 8), shift: numbers(136, 16),
+                noData: options & 1 ? noDataOf(view, at + 40, type, elements) : [],
             }));
         }
         offset += size;
