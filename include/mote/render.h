@@ -23,8 +23,8 @@
 /// apart that are equal in position and colour.)
 ///
 /// Points with a NaN or infinite coordinate are not drawn, nor are points whose colour has alpha 0. Depths and squared
-/// distances are floats: coordinates of clouds, scenes and cameras, and scales, have a narrower range than in cloud.h,
-/// 2^-60 to MOTE_RENDER_MAX_COORDINATE.
+/// distances are floats: coordinates of clouds and scenes, and scales, have a narrower range than in cloud.h, 2^-60 to
+/// MOTE_RENDER_MAX_COORDINATE; eye and target of a camera are up to 2^80 away from 0.
 #ifndef MOTE_RENDER_H
 #define MOTE_RENDER_H
 

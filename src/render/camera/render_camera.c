@@ -8,6 +8,7 @@
 #define FIT_MARGIN   0.02    /* of a picture, at each edge */
 #define NEAR_SHARE   0x1p-20 /* of the distance to the target: what is nearer is a speck on the lens */
 #define CENTER_STEPS 6
+#define MAX_PLACE    0x1p80 /* far outside of any cloud: eyes stand back from what they see; floats hold such depths */
 #define MIN_FIT_SIZE 1e-10 /* of a point's coordinates: how small a thing a camera is fitted to */
 
 static double dot(const double a[3], const double b[3]) { return (a[0] * b[0] + a[1] * b[1]) + a[2] * b[2]; }
@@ -54,7 +55,7 @@ static void set_axes(const double up[3], render_view *view) {
 static bool is_finite3(const double v[3]) { return isfinite(v[0]) && isfinite(v[1]) && isfinite(v[2]); }
 
 static bool is_in_range(const double v[3]) {
-    return fmax(fabs(v[0]), fmax(fabs(v[1]), fabs(v[2]))) <= MOTE_RENDER_MAX_COORDINATE;
+    return fmax(fabs(v[0]), fmax(fabs(v[1]), fabs(v[2]))) <= MAX_PLACE;
 }
 
 static const char *set_view(const mote_camera *camera, uint32_t height, render_view *view) {
@@ -62,7 +63,7 @@ static const char *set_view(const mote_camera *camera, uint32_t height, render_v
         return "the camera's place is not finite";
     }
     if (!is_in_range(camera->eye) || !is_in_range(camera->target)) {
-        return "the camera's eye or target is farther from 0 than 1.15e+18 (2^60)";
+        return "the camera's eye or target is farther from 0 than 1.2e+24 (2^80)";
     }
     for (int k = 0; k < 3; k++) {
         view->eye[k] = camera->eye[k];
