@@ -11,7 +11,7 @@ foreach(script ${cli_scripts})
   get_filename_component(name ${script} NAME_WE)
   add_test(NAME cli_${name} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/cli/run.sh $<TARGET_FILE:mote_command> ${script})
   set_tests_properties(cli_${name} PROPERTIES LABELS cli SKIP_RETURN_CODE 77 TIMEOUT 300
-                       ENVIRONMENT "MOTE_SHARED_DATA=${shared_data}")
+                       ENVIRONMENT "MOTE_SHARED_DATA=${MOTE_SHARED_DATA}")
 endforeach()
 
 # ---- cli/*_test.c: parts of the command that need no command line
@@ -62,7 +62,7 @@ if(MOTE_CHECKS)
     add_test(NAME check_${name} COMMAND ${script} ${PROJECT_SOURCE_DIR} ${CMAKE_BINARY_DIR}
              WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
     set_tests_properties(check_${name} PROPERTIES LABELS check SKIP_RETURN_CODE 77 TIMEOUT 2700
-                         ENVIRONMENT "MOTE_SHARED_DATA=${shared_data}")
+                         ENVIRONMENT "MOTE_SHARED_DATA=${MOTE_SHARED_DATA}")
   endforeach()
   # The first two use all cores; the third all but one, beside a browser, which mostly waits. Those two build the page.
   cmake_host_system_information(RESULT cores QUERY NUMBER_OF_LOGICAL_CORES)

@@ -10,6 +10,14 @@
 ///   normal_x normal_y normal_z curvature, and alpha
 /// Readers give attributes these names whatever other programs call them ("GpsTime", "gps-time", "scalar_GPS_Time").
 /// Anything else, and extra bytes of LAS, keep the name that their file gives them.
+///
+/// Coordinates may be any finite double, of any scale and offset, where they are only read, written, compared or put in
+/// order (bounds, strays, the Morton order, octrees, all formats that hold them). What measures lengths (neighbours,
+/// normals, density, outliers, planes, pictures) squares them, and a square beyond 1.8e308 or below 5e-324 is none. So
+/// these functions take clouds in a range, MOTE_MIN_COORDINATE to MOTE_MAX_COORDINATE, and refuse others with
+/// MOTE_ERROR_UNSUPPORTED and a message that names column, value and limit: scales are in it, offsets and coordinates
+/// not above it, and the largest coordinate is 0 or not below it. (Points of which one coordinate is NaN or infinite
+/// are left out and counted, as ever.)
 #ifndef MOTE_CLOUD_H
 #define MOTE_CLOUD_H
 
@@ -18,6 +26,13 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/// The range of coordinates that lengths are measured in: about 3.2e-145 to 3.1e144. Two points of it are at most 2^481
+/// apart on an axis, so their squared distance is below 2^964, that along a normal 2^40 times as long (compression
+/// 10^6) below 2^1004, and 2^20 of these still have a sum. Of a cloud no smaller than 2^-480 what is 2^-57 of its size
+/// has a square, which is more than doubles tell apart.
+#define MOTE_MAX_COORDINATE 0x1p480
+#define MOTE_MIN_COORDINATE 0x1p-480
 
 typedef struct mote_cloud mote_cloud;
 

@@ -53,7 +53,7 @@ MOTE_API mote_knn_params mote_knn_defaults(void);
 typedef struct mote_knn_result {
     uint32_t *index32;      ///< [queries · k] which points, by place in the cloud
     int64_t *index64;       ///< [queries · k]
-    float *distance2;       ///< [queries · k] squared, world units, rounded to nearest
+    float *distance2;       ///< [queries · k] squared, world units, rounded to nearest: infinite above 3.4e38
     double *distance2_wide; ///< [queries · k]
     uint32_t *count;        ///< [queries] how many neighbours
     bool on_device;       ///< the arrays are in the memory of the GPU that the context computes on: they are filled in
@@ -66,9 +66,8 @@ typedef struct mote_knn_result {
 typedef struct mote_knn_index mote_knn_index;
 
 /// Makes it.
-/// Returns  MOTE_OK, MOTE_ERROR_ARGUMENT (no x, y, z), MOTE_ERROR_UNSUPPORTED (2^32 - 1 points or more; points more
-/// than
-///          8.9e307 apart), MOTE_ERROR_MEMORY, MOTE_CANCELLED
+/// Returns  MOTE_OK, MOTE_ERROR_ARGUMENT (no x, y, z), MOTE_ERROR_UNSUPPORTED (2^32 - 1 points or more; coordinates out
+///          of the range of cloud.h, of which queries have the upper end alone), MOTE_ERROR_MEMORY, MOTE_CANCELLED
 /// Cost     O(n): a sort, then one pass
 MOTE_API mote_status mote_knn_build(mote_context *ctx, const mote_cloud *cloud, mote_knn_index **out);
 /// Makes it anew after the positions changed, the number of points being the same. It takes no memory beside that of

@@ -42,7 +42,8 @@ typedef struct mote_normals_result {
     float *curvature; ///< surface variation l0 / (l0 + l1 + l2) of the eigenvalues l0 ≤ l1 ≤ l2 of the covariance: 0 (a
                       ///< plane) to 1/3; 0 where there is no normal (Pauly et al. 2002)
     float *surface_density; ///< n / (π r²), for n others within r: the distance of the last one, or the radius where it
-                            ///< ended the search; infinity if r is 0, 0 if n is
+                            ///< ended the search; infinity if r is 0 (or so small
+                            ///< that no float holds it), 0 if n is
     float *volume_density; ///< n / (4/3 π r³)
 
     bool on_device;   ///< the arrays are in the memory of the GPU that the context computes on: they are filled in

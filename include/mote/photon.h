@@ -14,6 +14,9 @@
 ///     mote_photon_destroy(map);
 ///     mote_scene_destroy(scene);
 ///
+/// Photons are stored, and light is added up, in floats: what is emitted, gathered and rendered needs a scene in the
+/// range that render.h states, else it is refused with MOTE_ERROR_UNSUPPORTED.
+///
 /// Colours are linear red, green and blue. Lengths are world units, radiance is power per area and solid angle.
 /// The path of a photon, and of a ray of a picture, depends on the seed and on its number alone: maps and pictures are
 /// the same bytes for any number of threads, on CPU and GPU. A scene and a map belong to the context that they were

@@ -22,7 +22,9 @@
 /// equal ones the first in Morton order, then by colour, then by index; sums are integers. (index alone tells points
 /// apart that are equal in position and colour.)
 ///
-/// Points with a NaN or infinite coordinate are not drawn, nor are points whose colour has alpha 0.
+/// Points with a NaN or infinite coordinate are not drawn, nor are points whose colour has alpha 0. Depths and squared
+/// distances are floats: coordinates of clouds and scenes, and scales, have a narrower range than in cloud.h, 2^-60 to
+/// MOTE_RENDER_MAX_COORDINATE; eye and target of a camera are up to 2^80 away from 0.
 #ifndef MOTE_RENDER_H
 #define MOTE_RENDER_H
 
@@ -31,6 +33,9 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+#define MOTE_RENDER_MAX_COORDINATE 0x1p60 /* about 1.15e18; squares of distances stay below 2^126, which floats hold   \
+                                           */
 
 #define MOTE_RENDER_MAX_SIZE    32768u /* pixels of a side, samples counted */
 #define MOTE_RENDER_MAX_SAMPLES 4u
@@ -188,8 +193,8 @@ typedef struct mote_renderer mote_renderer;
 /// Makes a renderer of a cloud, on the device that the cloud is on, else on that of ctx. Colours are the columns red,
 /// green, blue, as mote reads them; a cloud without them is light grey. Normals are the columns normal_x, normal_y,
 /// normal_z, if there are any (see mote_render_set_normals). The cloud must outlive it.
-/// Returns  MOTE_OK, MOTE_ERROR_ARGUMENT (no x, y, z), MOTE_ERROR_UNSUPPORTED (2^32 - 1 points or more; points more
-///          than 8.9e307 apart), MOTE_ERROR_MEMORY, MOTE_CANCELLED
+/// Returns  MOTE_OK, MOTE_ERROR_ARGUMENT (no x, y, z), MOTE_ERROR_UNSUPPORTED (2^32 - 1 points or more; coordinates
+///          out of range, see above), MOTE_ERROR_MEMORY, MOTE_CANCELLED
 /// Cost     a sort; 44 bytes per point, with normals 56
 MOTE_API mote_status mote_render_create(mote_context *ctx, const mote_cloud *cloud, mote_renderer **out);
 /// Reads the cloud anew after its positions or colours changed, the number of points being the same: for clouds that

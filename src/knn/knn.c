@@ -4,6 +4,7 @@
 #include "core/cloud.h"
 #include "device/backend.h"
 #include "knn/knn_ops.h"
+#include "order/cloud_range.h"
 
 mote_knn_params mote_knn_defaults(void) {
     mote_knn_params params;
@@ -92,9 +93,11 @@ static mote_status check_queries(mote_knn_index *index, const mote_cloud *querie
     if (!index->ready) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "the index could not be rebuilt: it has no points");
     if (queries == NULL) return MOTE_OK;
     if (is_on_cpu(index)) MOTE_TRY(mote_cloud_need_host(ctx, queries, "nearest neighbours on the CPU"));
-    if (queries->count < UINT32_MAX) return MOTE_OK;
-    return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "%llu queries: one search takes up to 4,294,967,294",
-                     (unsigned long long)queries->count);
+    if (queries->count >= UINT32_MAX) {
+        return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "%llu queries: one search takes up to 4,294,967,294",
+                         (unsigned long long)queries->count);
+    }
+    return order_check_range(ctx, queries, MOTE_MAX_COORDINATE, false);
 }
 
 mote_status mote_knn_rebuild(mote_knn_index *index) {
@@ -104,7 +107,8 @@ mote_status mote_knn_rebuild(mote_knn_index *index) {
     }
     index->ctx->last_used = index->device;
     index->ready = false;
-    mote_status status = ops_of(index)->build(index);
+    mote_status status = order_check_range(index->ctx, index->cloud, MOTE_MAX_COORDINATE, true);
+    if (status == MOTE_OK) status = ops_of(index)->build(index);
     if (status == MOTE_OK) status = mote_cloud_check(index->cloud);
     mote_stage(index->ctx, NULL);
     index->ready = status == MOTE_OK;

@@ -1,4 +1,6 @@
 /* Normals and density, public entries: validate, dispatch. */
+#include <math.h>
+
 #include "core/cloud.h"
 #include "device/backend.h"
 #include "knn/knn.h"
@@ -57,8 +59,9 @@ static mote_status check_params(mote_context *ctx, const mote_normals_params *p,
                          MOTE_NORMALS_MAX_GRAPH_K);
     }
     for (int k = 0; k < 3 && p->orient == MOTE_ORIENT_VIEWPOINT; k++) {
-        if (p->viewpoint[k] - p->viewpoint[k] == 0) continue;
-        return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "the viewpoint is not finite");
+        if (fabs(p->viewpoint[k]) <= MOTE_MAX_COORDINATE) continue;
+        return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "the viewpoint is not finite, or farther from 0 than %g (2^480)",
+                         MOTE_MAX_COORDINATE);
     }
     if (axes == 0 || axes == 3) return MOTE_OK;
     return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "normals need three arrays, not %d", axes);

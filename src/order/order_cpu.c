@@ -63,4 +63,8 @@ static mote_status cpu_permute(mote_device *device, const void *values, uint32_t
     return MOTE_OK;
 }
 
-const mote_order_ops mote_order_cpu = {cpu_codes, cpu_codes_of, cpu_sort, cpu_permute};
+static mote_status cpu_bounds(mote_device *device, const mote_cloud *cloud, mote_box *box) {
+    return mote_cloud_bounds(device->ctx, cloud, box, NULL);
+}
+
+const mote_order_ops mote_order_cpu = {cpu_codes, cpu_codes_of, cpu_sort, cpu_bounds, cpu_permute};

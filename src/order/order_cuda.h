@@ -9,6 +9,9 @@
 extern "C" {
 #endif
 
+/* As mote_cloud_bounds. */
+mote_status order_cuda_bounds(const device_cloud *cloud, mote_box *box);
+
 /* As mote_order_lattice. */
 mote_status order_cuda_lattice(const device_cloud *cloud, mote_lattice *lattice, uint64_t *skipped);
 

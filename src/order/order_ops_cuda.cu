@@ -2,6 +2,7 @@
 #include "core/cloud.h"
 #include "device/cuda/warp.cuh"
 #include "order/lattice/order_points.cuh"
+#include "order/order_cuda.h"
 #include "order/order_ops.h"
 #include "order/sort/order_keys_cuda.h"
 
@@ -148,4 +149,12 @@ static mote_status cuda_permute(mote_device *gpu, const void *values, uint32_t s
     return status;
 }
 
-const mote_order_ops mote_order_on_cuda = {cuda_codes, NULL, cuda_sort, cuda_permute};
+static mote_status cuda_bounds(mote_device *gpu, const mote_cloud *cloud, mote_box *box) {
+    device_cloud device;
+    mote_status status = device_cloud_open_positions(gpu, cloud, &device);
+    if (status == MOTE_OK) status = order_cuda_bounds(&device, box);
+    device_cloud_close(&device);
+    return status;
+}
+
+const mote_order_ops mote_order_on_cuda = {cuda_codes, NULL, cuda_sort, cuda_bounds, cuda_permute};

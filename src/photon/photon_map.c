@@ -2,8 +2,10 @@
 #include "photon/photon_map.h"
 
 #include "core/cloud.h"
+#include "core/range.h"
 #include "device/backend.h"
 #include "knn/knn.h"
+#include "order/cloud_range.h"
 
 mote_photon_emission mote_photon_emission_defaults(void) {
     mote_photon_emission emission;
@@ -152,6 +154,10 @@ mote_status photon_find_device(mote_context *ctx, uint64_t photons, mote_device 
     return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "the %s backend has no photon mapping", (*device)->backend->name);
 }
 
+mote_status photon_check_range(const mote_scene *scene) {
+    return range_check_box(scene->ctx, &scene->bounds, MOTE_RENDER_MAX_COORDINATE, true);
+}
+
 mote_status mote_photon_emit(mote_scene *scene, const mote_photon_emission *emission, mote_photon_map **out) {
     const mote_photon_emission e = emission != NULL ? *emission : mote_photon_emission_defaults();
     *out = NULL;
@@ -164,6 +170,7 @@ mote_status mote_photon_emit(mote_scene *scene, const mote_photon_emission *emis
         return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "%llu photons, needs 1 to %u", (unsigned long long)e.photons,
                          MOTE_PHOTON_MAX_PHOTONS);
     }
+    MOTE_TRY(photon_check_range(scene));
     MOTE_TRY(photon_find_device(ctx, e.photons, &device));
     mote_photon_map *map = mote_alloc_zero(ctx, sizeof *map, "photons");
     if (map == NULL) return MOTE_ERROR_MEMORY;
@@ -264,6 +271,7 @@ mote_status mote_photon_gather(mote_photon_map *map, const mote_cloud *queries, 
         return mote_fail(map->ctx, MOTE_ERROR_UNSUPPORTED,
                          "irradiance on the device is asked for, and the map is on the CPU");
     }
+    MOTE_TRY(order_check_range(map->ctx, queries, MOTE_RENDER_MAX_COORDINATE, false));
     mote_stage(map->ctx, "gather");
     const mote_status status = on_gpu && !g.on_device
                                    ? gather_to_host(map, queries, &g, irradiance)

@@ -21,6 +21,8 @@ mote_status photon_map_choose(mote_photon_map *map, int choice, const mote_photo
 
 /* The device that the context was made for; MOTE_ERROR_UNSUPPORTED where it has no photon mapping. */
 mote_status photon_find_device(mote_context *ctx, uint64_t photons, mote_device **device);
+/* Refuses a scene that is out of the range of coordinates that floats have squares of; see mote/render.h. */
+mote_status photon_check_range(const mote_scene *scene);
 /* Whether these are ones that gather can work by. */
 mote_status photon_check_gathering(mote_context *ctx, const mote_photon_gathering *gathering);
 /* A cloud of x, y, z and normals that looks at queries on a device. */

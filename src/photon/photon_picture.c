@@ -1,6 +1,7 @@
 /* Pictures: batches of samples, each through the steps of a method, summed to pixels in their order. */
 #include "device/backend.h"
 #include "photon/photon_map.h"
+#include "render/camera/render_camera.h"
 
 /* Arrays are in the memory of the device. */
 typedef struct drawing {
@@ -243,6 +244,9 @@ mote_status mote_photon_render(mote_scene *scene, mote_photon_map *map, const mo
     if (map != NULL && map->scene != scene) {
         return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "the photon map is of another scene");
     }
+    render_view view;
+    MOTE_TRY(photon_check_range(scene));
+    MOTE_TRY(render_check_camera(ctx, camera, p.height, &view));
     drawing d = {.ctx = ctx, .scene = scene, .map = map, .params = &p};
     MOTE_TRY(find_device(&d));
     d.picture.camera = camera_of(camera, &p);

@@ -87,8 +87,11 @@ static mote_status check_lights(mote_context *ctx, const mote_scene_params *p) {
 
 static mote_status check_positions(mote_context *ctx, const mote_scene_params *p) {
     for (uint64_t i = 0; i < p->position_count; i++) {
-        if (is_finite(p->positions + 3 * i)) continue;
-        return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "position %llu is not finite", (unsigned long long)i);
+        const double *const at = p->positions + 3 * i;
+        if (is_finite(at)) continue;
+        const bool is_number = at[0] - at[0] == 0 && at[1] - at[1] == 0 && at[2] - at[2] == 0;
+        return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "position %llu is %s", (unsigned long long)i,
+                         is_number ? "beyond 1e+100" : "not finite");
     }
     return MOTE_OK;
 }

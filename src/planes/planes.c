@@ -3,6 +3,7 @@
 
 #include "core/limits.h"
 #include "device/backend.h"
+#include "order/cloud_range.h"
 
 #define PI            3.14159265358979323846
 #define SAMPLE        16384u /* points that vote in a round */
@@ -119,6 +120,7 @@ static mote_status open_run(planes_run *run, mote_context *ctx, const mote_cloud
     run->params = params != NULL ? *params : mote_planes_defaults();
     MOTE_TRY(check_cloud(ctx, cloud));
     MOTE_TRY(check_params(ctx, &run->params));
+    MOTE_TRY(order_check_range(ctx, cloud, MOTE_MAX_COORDINATE, true));
     mote_device *device = mote_device_of_cloud(ctx, cloud);
     MOTE_TRY(find_ops(device, &run->ops));
     MOTE_TRY(mote_progress(ctx, 0, "ordering points"));

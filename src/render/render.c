@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "core/cloud.h"
+#include "core/range.h"
 #include "device/backend.h"
 #include "render/render_ops.h"
 
@@ -93,11 +94,17 @@ static mote_status check_ready(const mote_renderer *renderer) {
 
 /* ---- renderer */
 
+/* Loading puts points in order, and measures nothing: the bounds that it finds say whether the cloud is in range. */
 static mote_status load(mote_renderer *renderer) {
+    mote_context *ctx = renderer->ctx;
+    const mote_column *axes[3];
     renderer->ready = false;
+    MOTE_TRY(mote_cloud_positions(ctx, renderer->cloud, axes));
+    MOTE_TRY(range_check_axes(ctx, axes, MOTE_RENDER_MAX_COORDINATE));
     mote_status status = renderer->ops->load(renderer);
     if (status == MOTE_OK) status = mote_cloud_check(renderer->cloud);
-    mote_stage(renderer->ctx, NULL);
+    if (status == MOTE_OK) status = range_check_box(ctx, &renderer->bounds, MOTE_RENDER_MAX_COORDINATE, true);
+    mote_stage(ctx, NULL);
     renderer->ready = status == MOTE_OK;
     return status;
 }

@@ -1,4 +1,4 @@
-/* Runs a fuzz target over files and folders: the corpus, and every real file. */
+/* Runs a fuzz target over files and folders: the corpus, or, by hand, any others. */
 #define _GNU_SOURCE /* nftw */
 #include <ftw.h>
 #include <stdint.h>

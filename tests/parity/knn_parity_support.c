@@ -170,7 +170,7 @@ mote_cloud *knn_awkward_cloud(const parity_pair *pair, uint32_t kind, uint64_t c
 /* ---- extremes */
 
 mote_cloud *knn_cloud_of_size(mote_context *ctx, uint32_t i, double low, bool floats, uint64_t count) {
-    static const double sizes[KNN_SIZES] = {1e-38, 1e-30, 1e-12, 1e13, 1e15, 1e25, 2e38, 1e-290, 1e150, 4e307};
+    static const double sizes[KNN_SIZES] = {1e-38, 1e-30, 1e-12, 1e13, 1e15, 1e25, 2e38, 1e-140, 1e140, 4e307};
     if (floats && (sizes[i] > 3e38 || sizes[i] < 1e-40)) return NULL;
     double *const points = malloc(3 * count * sizeof *points);
     assert_non_null(points);

@@ -130,7 +130,7 @@ static void any_magnitude_is_borne(void **state) {
 }
 
 static void integers_of_any_scale_are_borne(void **state) {
-    static const double scales[] = {1e-310, 1e-200, -0.001, 1, 1e150, 1e200};
+    static const double scales[] = {1e-310, 1e-140, -0.001, 1, 1e140, 1e200};
     parity_pair *pair = *state;
     for (uint32_t i = 0; i < sizeof scales / sizeof scales[0]; i++) {
         double points[600];

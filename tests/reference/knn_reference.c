@@ -293,9 +293,9 @@ knn_far knn_far_make(mote_context *ctx, uint32_t i) {
     static const struct {
         mote_type type;
         double near, far;
-    } cases[KNN_FAR_CASES] = {{MOTE_INT32, 1e9, -2e9},        {MOTE_INT64, 1e6, 9e15},  {MOTE_FLOAT32, 1, 3e37},
-                              {MOTE_FLOAT32, 1, -1e10},       {MOTE_FLOAT64, 1, 1e300}, {MOTE_UINT64, 1e8, 1.2e19},
-                              {MOTE_FLOAT64, 1e307, -1.7e308}};
+    } cases[KNN_FAR_CASES] = {{MOTE_INT32, 1e9, -2e9},      {MOTE_INT64, 1e6, 9e15},  {MOTE_FLOAT32, 1, 3e37},
+                              {MOTE_FLOAT32, 1, -1e10},     {MOTE_FLOAT64, 1, 1e140}, {MOTE_UINT64, 1e8, 1.2e19},
+                              {MOTE_FLOAT64, 1e143, -3e144}};
     double points[300], far[90];
     for (uint64_t j = 0; j < 300; j++) points[j] = cases[i].near * test_random(1, j);
     for (uint64_t j = 0; j < 90; j++) far[j] = j % 7 == 0 ? cases[i].far * (1 - (double)j * 1e-3) : points[j];

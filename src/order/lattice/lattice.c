@@ -7,8 +7,9 @@
 #include "mote/order.h"
 #include "order/lattice/lattice.h"
 
-#define MAX_STEPS 2147483647.0       /* 2^31 - 1: what a Potree position holds */
-#define MAX_EXACT 4503599627370496.0 /* 2^52: integers a double tells apart, with room */
+#define MAX_STEPS     2147483647.0       /* 2^31 - 1: what a Potree position holds */
+#define MAX_EXACT     4503599627370496.0 /* 2^52: integers a double tells apart, with room */
+#define SMALLEST_STEP (-1074)            /* 2^-1074 is the smallest double: no two are nearer to each other */
 
 /* Integers with a positive scale, and finite in the world whatever is stored: else each point must be looked at. */
 bool lattice_is_integer(const mote_column *const axes[3]) {
@@ -97,7 +98,7 @@ static double real_step(double decimal, const double low[3], const double high[3
     if (!(longest > 0)) longest = farthest > 0 ? farthest : 1;
     int exponent;
     frexp(longest, &exponent); /* longest < 2^exponent */
-    double step = ldexp(1, exponent - 31 > -1000 ? exponent - 31 : -1000);
+    double step = ldexp(1, exponent - 31 > SMALLEST_STEP ? exponent - 31 : SMALLEST_STEP);
     while (longest / step > MAX_STEPS - 1 || farthest / step > MAX_EXACT) step *= 2;
     return step;
 }

@@ -98,6 +98,20 @@ static mote_status find_box(const device_cloud *cloud, const mote_column *const 
     return status;
 }
 
+mote_status order_cuda_bounds(const device_cloud *cloud, mote_box *bounds) {
+    const mote_column *axes[3];
+    ordered_box box;
+    memset(&box, 0xFF, sizeof box);
+    MOTE_TRY(device_cloud_positions(cloud, axes));
+    if (cloud->count > 0) MOTE_TRY(find_box(cloud, axes, false, &box));
+    ordered_box_real(&box, bounds->min, bounds->max);
+    for (int k = 0; k < 3 && ordered_box_skipped(&box) == cloud->count; k++) {
+        bounds->min[k] = INFINITY;
+        bounds->max[k] = -INFINITY;
+    }
+    return MOTE_OK;
+}
+
 mote_status order_cuda_lattice(const device_cloud *cloud, mote_lattice *lattice, uint64_t *skipped) {
     const mote_column *axes[3];
     ordered_box box;

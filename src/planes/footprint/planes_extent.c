@@ -174,8 +174,11 @@ static mote_status weigh(planes_run *run, const planes_component *const *compone
         const planes_fit next = planes_fit_found(&run->found[component[i]->plane], &weighted[i]);
         const double weight = (double)weighted[i].count / PLANES_WEIGHT_ONE;
         if (!next.valid || weight < MIN_WEIGHT * (double)sums[i].count) continue;
+        /* All its points were within the tolerance: a plane that is farther from them has gone over to others. */
+        const double rms = planes_mean_distance(&sums[i], &next);
+        if (rms > tolerance[i]) continue;
         fits[i] = next;
-        fits[i].rms = planes_mean_distance(&sums[i], &next);
+        fits[i].rms = rms;
     }
     return MOTE_OK;
 }

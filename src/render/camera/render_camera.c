@@ -8,6 +8,7 @@
 #define FIT_MARGIN   0.02    /* of a picture, at each edge */
 #define NEAR_SHARE   0x1p-20 /* of the distance to the target: what is nearer is a speck on the lens */
 #define CENTER_STEPS 6
+#define MAX_PLACE    0x1p80 /* far outside of any cloud: eyes stand back from what they see; floats hold such depths */
 #define MIN_FIT_SIZE 1e-10 /* of a point's coordinates: how small a thing a camera is fitted to */
 
 static double dot(const double a[3], const double b[3]) { return (a[0] * b[0] + a[1] * b[1]) + a[2] * b[2]; }
@@ -53,9 +54,16 @@ static void set_axes(const double up[3], render_view *view) {
 
 static bool is_finite3(const double v[3]) { return isfinite(v[0]) && isfinite(v[1]) && isfinite(v[2]); }
 
+static bool is_in_range(const double v[3]) {
+    return fmax(fabs(v[0]), fmax(fabs(v[1]), fabs(v[2]))) <= MAX_PLACE;
+}
+
 static const char *set_view(const mote_camera *camera, uint32_t height, render_view *view) {
     if (!is_finite3(camera->eye) || !is_finite3(camera->target) || !is_finite3(camera->up)) {
         return "the camera's place is not finite";
+    }
+    if (!is_in_range(camera->eye) || !is_in_range(camera->target)) {
+        return "the camera's eye or target is farther from 0 than 1.2e+24 (2^80)";
     }
     for (int k = 0; k < 3; k++) {
         view->eye[k] = camera->eye[k];
@@ -82,13 +90,17 @@ static const char *set_view(const mote_camera *camera, uint32_t height, render_v
     return NULL;
 }
 
-mote_status render_make_view(mote_context *ctx, const mote_camera *camera, const render_part *part, uint32_t samples,
-                             render_view *view) {
+mote_status render_check_camera(mote_context *ctx, const mote_camera *camera, uint32_t height, render_view *view) {
     MOTE_TRY(
         mote_check_reserved(ctx, camera->reserved, sizeof camera->reserved, "mote_camera", "mote_camera_defaults()"));
     memset(view, 0, sizeof *view);
-    const char *wrong = set_view(camera, part->picture_height * samples, view);
-    if (wrong != NULL) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "%s", wrong);
+    const char *wrong = set_view(camera, height, view);
+    return wrong == NULL ? MOTE_OK : mote_fail(ctx, MOTE_ERROR_ARGUMENT, "%s", wrong);
+}
+
+mote_status render_make_view(mote_context *ctx, const mote_camera *camera, const render_part *part, uint32_t samples,
+                             render_view *view) {
+    MOTE_TRY(render_check_camera(ctx, camera, part->picture_height * samples, view));
     view->center_u = 0.5 * part->picture_width * samples;
     view->center_v = 0.5 * part->picture_height * samples;
     view->left = part->x * samples;
@@ -136,6 +148,7 @@ void mote_camera_unproject(const mote_camera *camera, uint32_t width, uint32_t h
 typedef struct render_fit {
     render_view view; /* its eye is a place in the middle of things */
     double aspect, slope[2];
+    double size;         /* the largest coordinate of the box */
     double beyond[2][2]; /* [x or y][low or high side] */
     double nearest, farthest;
     double eye[3];                     /* in the axes of view */
@@ -200,8 +213,13 @@ static mote_status begin_fit(mote_context *ctx, const mote_camera *camera, const
         if (!(clip->min[k] <= clip->max[k]) || !isfinite(clip->max[k] - clip->min[k])) {
             return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "the box is empty or not finite");
         }
+        fit->size = fmax(fit->size, fmax(fabs(clip->min[k]), fabs(clip->max[k])));
         fit->view.eye[k] = 0.5 * clip->min[k] + 0.5 * clip->max[k];
         fit->view.forward[k] = 0.0 - direction[k];
+    }
+    if (fit->size > MOTE_RENDER_MAX_COORDINATE) {
+        return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "the box reaches farther from 0 than %g (2^60)",
+                         MOTE_RENDER_MAX_COORDINATE);
     }
     set_axes(camera->up, &fit->view);
     fit->view.perspective = camera->projection == MOTE_PERSPECTIVE;
@@ -214,12 +232,9 @@ static mote_status begin_fit(mote_context *ctx, const mote_camera *camera, const
     return MOTE_OK;
 }
 
-/* How much of the world, at its size, a camera can be near to without its numbers running out. */
-static double least_size(const render_fit *fit) {
-    double size = 0;
-    for (int k = 0; k < 3; k++) size = fmax(size, fabs(fit->view.eye[k]));
-    return fmax(size * MIN_FIT_SIZE, 1e-9);
-}
+/* How much of the world, at its size, a camera can be near to without its numbers running out. A world that is one
+   place, at 0, may be seen from anywhere. */
+static double least_size(const render_fit *fit) { return MIN_FIT_SIZE * (fit->size > 0 ? fit->size : 1); }
 
 /* The eye from which the four planes hold all places. */
 static void place_eye(render_fit *fit) {

@@ -12,6 +12,9 @@ typedef struct render_part {
     uint32_t x, y, width, height;
 } render_part;
 
+/* Refuses a camera that no picture of that height, in samples, can be taken with.
+   view  out: its axes, focal length and depths */
+mote_status render_check_camera(mote_context *ctx, const mote_camera *camera, uint32_t height, render_view *view);
 mote_status render_make_view(mote_context *ctx, const mote_camera *camera, const render_part *part, uint32_t samples,
                              render_view *view);
 
