@@ -4,7 +4,7 @@
 
 #include "session.h"
 
-/* One line on standard error; with --hash the checksum of the file as it reads back, with --json all of it, on
+/* Puts the output in place and says so: one line on standard error; with --hash the checksum of the file as it reads back, with --json all of it, on
    standard output. Returns an exit code. */
 int report_output(session *s, const char *path, uint64_t points);
 
