@@ -307,9 +307,8 @@ static bool is_one_place(const char *a, const char *b) {
     char real_a[PATH_MAX], real_b[PATH_MAX];
     if (is_stdout(a)) a = "/dev/stdout";
     if (is_stdout(b)) b = "/dev/stdout";
-    if (strcmp(a, b) == 0) return true;
-    if (is_device(a)) return false;
-    return same_file(a, b) || (resolve(a, real_a) && resolve(b, real_b) && strcmp(real_a, real_b) == 0);
+    if (is_device(a) && !is_stdout(a)) return false;
+    return strcmp(a, b) == 0 || same_file(a, b) || (resolve(a, real_a) && resolve(b, real_b) && strcmp(real_a, real_b) == 0);
 }
 
 int check_distinct(session *s, const named_file *files, size_t count) {
