@@ -308,7 +308,8 @@ static bool is_one_place(const char *a, const char *b) {
     if (is_stdout(a)) a = "/dev/stdout";
     if (is_stdout(b)) b = "/dev/stdout";
     if (is_device(a) && !is_stdout(a)) return false;
-    return strcmp(a, b) == 0 || same_file(a, b) || (resolve(a, real_a) && resolve(b, real_b) && strcmp(real_a, real_b) == 0);
+    return strcmp(a, b) == 0 || same_file(a, b) ||
+           (resolve(a, real_a) && resolve(b, real_b) && strcmp(real_a, real_b) == 0);
 }
 
 int check_distinct(session *s, const named_file *files, size_t count) {

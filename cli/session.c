@@ -188,7 +188,7 @@ static void print_bytes(const char *name, bool on_device, uint64_t bytes) {
 }
 
 static void print_usage(const session *s) {
-    static mote_usage lines[USAGE_LINES];
+    mote_usage lines[USAGE_LINES]; /* of its own: live pictures have several sessions, in several threads */
     uint32_t count = mote_context_usage(s->ctx, lines, USAGE_LINES);
     if (count > USAGE_LINES) count = USAGE_LINES;
     fprintf(stderr, "mote: %s on %d threads, %s in all\n", mote_context_backend(s->ctx), mote_context_threads(s->ctx),
@@ -223,7 +223,8 @@ int session_commit(session *s) {
 
 int session_close(session *s, int exit_code) {
     progress_clear(&s->bar);
-    if (s->ctx != NULL) mote_outputs_release(s->ctx, MOTE_CANCELLED); /* of a command that failed before session_commit */
+    if (s->ctx != NULL)
+        mote_outputs_release(s->ctx, MOTE_CANCELLED); /* of a command that failed before session_commit */
     if (s->ctx != NULL && s->options.verbose) print_usage(s);
     mote_context_destroy(s->ctx);
     s->ctx = NULL;

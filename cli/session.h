@@ -34,8 +34,8 @@ int session_hold(session *s);
    Returns an exit code. */
 int session_commit(session *s);
 
-/* Takes the bar away, removes outputs that still wait, prints what --verbose asks for, frees the context; makes sure that standard output arrived.
-   Returns the exit code. */
+/* Takes the bar away, removes outputs that still wait, prints what --verbose asks for, frees the context; makes sure
+   that standard output arrived. Returns the exit code. */
 int session_close(session *s, int exit_code);
 
 /* Prints the context's error and returns the exit code for it. reading: a file error is the input's fault. */

@@ -174,7 +174,8 @@ static void wait_for_end(const sigset_t *signals, double seconds) {
         const double remaining = seconds > 0 ? end - seconds_now() : WAIT_S;
         if (remaining <= 0) return;
         const double slice = remaining < WAIT_S ? remaining : WAIT_S;
-        const struct timespec limit = {.tv_sec = (time_t)slice, .tv_nsec = (long)(1e9 * (slice - (double)(time_t)slice))};
+        const struct timespec limit = {.tv_sec = (time_t)slice,
+                                       .tv_nsec = (long)(1e9 * (slice - (double)(time_t)slice))};
         if (sigtimedwait(signals, NULL, &limit) > 0) return;
     }
 }

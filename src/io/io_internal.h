@@ -48,8 +48,8 @@ mote_status mote_nothing_whole(mote_context *ctx, const mote_input *input, uint6
 
 /* An output: a file under a temporary name beside its final one, or what is written to as it is, like a pipe. */
 struct mote_output {
-    output_kind kind; /* OUTPUT_CLOSED: it needs no closing, and nothing below is open */
-    char *path;       /* what messages call it */
+    output_kind kind;   /* OUTPUT_CLOSED: it needs no closing, and nothing below is open */
+    char *path;         /* what messages call it */
     bool is_part;       /* of a folder that is an output itself */
     output_file *names; /* OUTPUT_FILE: the temporary one and the final one */
     int file;           /* OUTPUT_FILE: under the temporary name; OUTPUT_SPOOL: the one without a name */

@@ -1,5 +1,5 @@
-/* Outputs that belong together: complete, they wait under their temporary names, and take their names one directly after
-   the other.
+/* Outputs that belong together: complete, they wait under their temporary names, and take their names one directly
+ after the other.
  *
  *   hold     first ⇄ … ⇄ last      in the order in which they were completed
    release  take, take, take ✗    one cannot get its name:
@@ -10,7 +10,8 @@
 #include "core/mapped_file.h"
 #include "io/io_internal.h"
 
-#define SHARING 8u /* outputs looked back at for one in the same folder: as many as a picture has files, and a margin */
+#define SHARING 8u /* outputs looked back at for one in the same folder: as many as a picture has files, and a margin  \
+                    */
 
 typedef struct held_output {
     const output_naming *naming;

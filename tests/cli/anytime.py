@@ -5,7 +5,8 @@
 EVENT happens at moments from the begin of the command to its end, and as soon as one of its outputs is there: "cut" cuts
 FILE to a third, INT, TERM and HUP are signals. OUTPUTS is what the names of all outputs begin with. After exit code 0 all
 of them are as the command makes them when nothing happens; after any other, which must be that of the event, everything is
-as it was before: nothing, or, in a second round, older outputs of the same names. Prints what was otherwise.
+as it was before: nothing, or, in a second round, older outputs of the same names (not with NONE_OLDER=1, of what replaces
+nothing). Prints what was otherwise.
 """
 import glob
 import os
@@ -100,7 +101,7 @@ def main():
     wanted = state()
     if process.returncode != 0 or not wanted:
         sys.exit(f"the command fails by itself, or has no output: {said}")
-    for older in {}, {path: b"old" for path in wanted}:
+    for older in {}, {path: b"old" for path in wanted if not os.environ.get("NONE_OLDER")}:
         for i in range(MOMENTS):
             run(took * i / (MOMENTS - 1), older, wanted)
         run(None, older, wanted)

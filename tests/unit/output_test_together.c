@@ -71,7 +71,8 @@ void held_outputs_are_removed_after_a_failure(void **state) {
     mote_context_destroy(ctx);
 }
 
-/* Somebody makes a folder of the name of the last one: it cannot be replaced, and the first two give their names back. */
+/* Somebody makes a folder of the name of the last one: it cannot be replaced, and the first two give their names back.
+ */
 void a_name_that_is_taken_takes_all_back(void **state) {
     (void)state;
     mote_context *const ctx = test_context(1);

@@ -362,7 +362,7 @@ typedef struct potree_folder {
 
 struct mote_potree_output {
     potree_folder *folder; /* NULL: none was opened */
-    mote_output octree; /* octree.bin */
+    mote_output octree;    /* octree.bin */
 };
 /* *out needs closing, also after a failure. */
 mote_status potree_folder_open(mote_context *ctx, const char *path, potree_folder **out);
