@@ -1,17 +1,15 @@
-/* Outputs that belong together: complete, they wait under their temporary names, and take their names one directly
- after the other.
+/* Outputs that belong together: complete, they wait under their temporary names, and take their names at once.
  *
  *   hold     first ⇄ … ⇄ last      in the order in which they were completed
-   release  take, take, take ✗    one cannot get its name:
+ *   release  take, take, take ✗    one cannot get its name:
  *            give_back, give_back  those before it, the last first
  *            settle                all */
 #include "io/outputs.h"
 
 #include "core/mapped_file.h"
-#include "io/io_internal.h"
+#include "mote/io.h"
 
-#define SHARING 8u /* outputs looked back at for one in the same folder: as many as a picture has files, and a margin  \
-                    */
+#define SHARING 8u /* outputs looked back at for one in the same folder */
 
 typedef struct held_output {
     const output_naming *naming;
