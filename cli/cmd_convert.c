@@ -219,8 +219,7 @@ static int stream(session *s, const convert_options *o, const mote_write_params 
     const mote_cloud *piece = NULL;
     bool reading = true;
     int code = EXIT_DONE;
-    s->inputs = paths->inputs;
-    s->input_count = 1;
+    session_note_inputs(s, paths->inputs, 1);
     mote_status status = mote_reader_open(s->ctx, input, &reading_as, &reader);
     const uint64_t points = status == MOTE_OK ? mote_reader_count(reader) : 0;
     s->bar.points = points;

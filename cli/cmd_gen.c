@@ -116,6 +116,7 @@ int cmd_gen(int argc, char **argv) {
     if (code != EXIT_DONE) return code;
     session s;
     code = session_open(&s, "gen", &common);
+    if (code == EXIT_DONE) code = session_hold(&s);
     if (code == EXIT_DONE) code = generate(&s, &o, words.words[0], &paths);
     return session_close(&s, code);
 }

@@ -12,6 +12,7 @@ int io_command_run(const io_command *command, void *options, int argc, char **ar
     if (code != EXIT_DONE) return code;
     session s;
     code = session_open(&s, argv[0], &common);
+    if (code == EXIT_DONE) code = session_hold(&s);
     if (code == EXIT_DONE) code = command->run(&s, options, &paths);
     return session_close(&s, code);
 }

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <mote/mote.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -76,14 +77,19 @@ static int show_help(int argc, char **argv) {
     return found->run(2, words);
 }
 
-int command_run(int argc, char **argv) {
-    /* Where standard input or output is closed, the next file that is opened would get its number, and be read or
-       written in its place. What takes the number instead can be neither. */
+/* Where standard input or output is closed, the next file that is opened would get its number, and be read or written
+   in its place. What takes the number instead can be neither. */
+static void keep_standard_files(void) {
     for (int file = STDIN_FILENO; file <= STDERR_FILENO; file++) {
         if (fcntl(file, F_GETFD) >= 0 || errno != EBADF) continue;
         const int taken = open("/dev/null", file == STDIN_FILENO ? O_WRONLY : O_RDONLY);
         if (taken >= 0 && taken != file) close(taken);
     }
+}
+
+int command_run(int argc, char **argv) {
+    keep_standard_files();
+    signal(SIGXFSZ, SIG_IGN); /* whatever writes past a limit of size is told so, and cleans up */
     if (argc < 2) {
         print_overview(stderr);
         return EXIT_USAGE;

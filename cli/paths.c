@@ -268,6 +268,69 @@ int check_output_place(session *s, const io_paths *paths) {
     return code == EXIT_DONE ? check_parent(s, output) : code;
 }
 
+/* ---- several outputs */
+
+#define LINKS_MAX 40 /* as the system follows */
+
+/* Where a name leads: links are followed, also to what does not exist yet. */
+static bool resolve(const char *path, char out[PATH_MAX]) {
+    char at[PATH_MAX], target[PATH_MAX], parent[PATH_MAX], joined[2 * PATH_MAX];
+    if (snprintf(at, sizeof at, "%s", path) >= (int)sizeof at) return false;
+    for (int links = 0; links < LINKS_MAX; links++) {
+        if (realpath(at, out) != NULL) return true;
+        parent_folder(at, parent);
+        const ssize_t length = readlink(at, target, sizeof target - 1);
+        if (length < 0) break;
+        target[length] = '\0';
+        const int joined_length = snprintf(joined, sizeof joined, "%s/%s", parent, target);
+        if (target[0] == '/') {
+            memcpy(at, target, (size_t)length + 1);
+        } else if (joined_length < PATH_MAX) {
+            memcpy(at, joined, (size_t)joined_length + 1);
+        } else {
+            return false;
+        }
+    }
+    const char *slash = strrchr(at, '/'), *name = slash != NULL ? slash + 1 : at;
+    char real[PATH_MAX];
+    if (realpath(parent, real) == NULL) return false;
+    return snprintf(out, PATH_MAX, "%s/%s", real, name) < PATH_MAX;
+}
+
+/* What is written to without being used up, like /dev/null, can be named twice. */
+static bool is_device(const char *path) {
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISCHR(info.st_mode);
+}
+
+static bool is_one_place(const char *a, const char *b) {
+    char real_a[PATH_MAX], real_b[PATH_MAX];
+    if (is_stdout(a)) a = "/dev/stdout";
+    if (is_stdout(b)) b = "/dev/stdout";
+    if (is_device(a) && !is_stdout(a)) return false;
+    return strcmp(a, b) == 0 || same_file(a, b) ||
+           (resolve(a, real_a) && resolve(b, real_b) && strcmp(real_a, real_b) == 0);
+}
+
+int check_distinct(session *s, const named_file *files, size_t count) {
+    for (size_t i = 1; i < count; i++) {
+        for (size_t k = 0; k < i; k++) {
+            const named_file *a = &files[k], *b = &files[i];
+            if (a->path == NULL || b->path == NULL || (a->is_input && b->is_input)) continue;
+            if (!is_one_place(a->path, b->path)) continue;
+            if (!a->is_input && !b->is_input) {
+                return session_error(s, EXIT_USAGE, "%s: two outputs have this name: %s and %s", path_title(b->path),
+                                     a->option, b->option);
+            }
+            return session_error(s, EXIT_USAGE, "%s: the output (%s) is also an input (%s)", path_title(b->path),
+                                 a->is_input ? b->option : a->option, a->is_input ? a->option : b->option);
+        }
+    }
+    return EXIT_DONE;
+}
+
+/* ---- folders */
+
 /* Endings of files, which a folder would be mistaken for. */
 static const char *const file_endings[] = {".las", ".laz",  ".copc", ".ply",  ".pcd",  ".ptx", ".pts", ".xyz", ".txt",
                                            ".csv", ".asc",  ".e57",  ".zlas", ".npz",  ".npy", ".zip", ".gz",  ".tar",

@@ -34,6 +34,17 @@ const char *path_title(const char *output);
 int check_output_file(session *s, const io_paths *paths);
 /* The same for an output whose ending the caller knows. */
 int check_output_place(session *s, const io_paths *paths);
+/* A file that an option names. */
+typedef struct named_file {
+    const char *option; /* "--depth" */
+    const char *path;   /* NULL: the option is not given */
+    bool is_input;
+} named_file;
+
+/* Refuses two outputs, or an input and an output, that are one file, whatever links lead there, also where it does not
+   exist yet. Returns an exit code. */
+int check_distinct(session *s, const named_file *files, size_t count);
+
 /* Refuses an output folder that is an input or contains one, exists and may not be replaced, is called like a file, or
    holds anything but a Potree data set. */
 int check_output_folder(session *s, const io_paths *paths);

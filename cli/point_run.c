@@ -83,10 +83,9 @@ static void print_json(const session *s, const point_run *run, const point_facts
 int point_run_report(session *s, const point_run *run, const char *found, const point_facts *facts) {
     const double seconds = seconds_now() - s->started;
     uint64_t hash = 0;
-    if (s->options.hash) {
-        const int code = report_hash(s, run->output, &hash);
-        if (code != EXIT_DONE) return code;
-    }
+    int code = s->options.hash ? report_hash(s, run->output, &hash) : EXIT_DONE;
+    if (code == EXIT_DONE) code = session_commit(s);
+    if (code != EXIT_DONE) return code;
     session_printing(s);
     session_say(s, "%s: %s points, %s in %s; %s; index and search %s, %s points/s", run->output,
                 text_count(run->written).chars, text_bytes(report_bytes(run->output)).chars,

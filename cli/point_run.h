@@ -33,7 +33,8 @@ typedef struct point_facts {
     void (*emit)(const void *user, json_writer *json);
 } point_facts;
 
-/* One line on standard error, of what was found; then --stats, --json and --hash on standard output. */
+/* Puts the output in place. Then one line on standard error, of what was found; then --stats, --json and --hash on
+ * standard output. */
 int point_run_report(session *s, const point_run *run, const char *found, const point_facts *facts);
 void point_run_close(point_run *run);
 

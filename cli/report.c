@@ -11,9 +11,8 @@
 
 int report_hash(session *s, const char *path, uint64_t *hash) {
     mote_cloud *cloud = NULL;
-    const int code = session_read(s, &path, 1, NULL, &cloud);
-    if (code != EXIT_DONE) return code;
-    const mote_status status = mote_cloud_hash(s->ctx, cloud, hash);
+    mote_status status = mote_cloud_read(s->ctx, path, NULL, &cloud);
+    if (status == MOTE_OK) status = mote_cloud_hash(s->ctx, cloud, hash);
     mote_cloud_destroy(cloud);
     return status == MOTE_OK ? EXIT_DONE : session_fail(s, status, false);
 }
@@ -25,12 +24,11 @@ uint64_t report_bytes(const char *path) {
 
 int report_output(session *s, const char *path, uint64_t points) {
     const double seconds = seconds_now() - s->started;
-    const uint64_t bytes = report_bytes(path);
     uint64_t hash = 0;
-    if (s->options.hash) {
-        const int code = report_hash(s, path, &hash);
-        if (code != EXIT_DONE) return code;
-    }
+    int code = s->options.hash ? report_hash(s, path, &hash) : EXIT_DONE;
+    if (code == EXIT_DONE) code = session_commit(s);
+    if (code != EXIT_DONE) return code;
+    const uint64_t bytes = report_bytes(path);
     session_printing(s);
     path = path_title(path);
     session_say(s, "%s: %s points%s%s in %s", path, text_count(points).chars, bytes > 0 ? ", " : "",

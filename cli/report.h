@@ -4,8 +4,8 @@
 
 #include "session.h"
 
-/* One line on standard error; with --hash the checksum of the file as it reads back, with --json all of it, on
-   standard output. Returns an exit code. */
+/* Puts the output in place and says so: one line on standard error; with --hash the checksum of the file as it reads
+   back, with --json all of it, on standard output. Returns an exit code. */
 int report_output(session *s, const char *path, uint64_t points);
 
 /* The checksum of a file's content: it is read again, for the checksum speaks of what a reader will get, not of what

@@ -4,40 +4,57 @@
 
 #include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "text.h"
 
-#define USAGE_LINES 256
+#define USAGE_LINES  256
+#define SAME_WISH_MS 1000 /* signals so near to the first one say nothing new */
 
-static volatile sig_atomic_t stop_wanted;
+/* Written by a handler and by any thread, read by all of them: so they are atomic, and without a lock. */
+static atomic_bool stop_wanted;
+static atomic_llong stopped_at_ms; /* when a signal asked first; 0: none did */
+_Static_assert(ATOMIC_BOOL_LOCK_FREE == 2 && ATOMIC_LLONG_LOCK_FREE == 2, "handlers of signals may take no lock");
 
+/* The first signal asks to stop, a later one kills. What comes with the first is the same wish: a shell, or timeout,
+   sends one to the process and one to its group. */
 static void on_signal(int number) {
-    (void)number;
-    stop_wanted = 1;
+    struct timespec now;
+    long long never = 0;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    const long long now_ms = 1000ll * now.tv_sec + now.tv_nsec / 1000000 + 1;
+    const bool is_first = atomic_compare_exchange_strong(&stopped_at_ms, &never, now_ms);
+    atomic_store(&stop_wanted, true);
+    if (is_first || now_ms - never < SAME_WISH_MS) return;
+    signal(number, SIG_DFL);
+    raise(number);
 }
 
-bool session_cancelled(void) { return stop_wanted != 0; }
-void session_cancel(void) { stop_wanted = 1; }
+bool session_cancelled(void) { return atomic_load(&stop_wanted); }
+void session_cancel(void) { atomic_store(&stop_wanted, true); }
 
-/* The first signal asks to stop; the handler is gone after it, so the second one kills. */
 static void catch_signals(void) {
-    struct sigaction action;
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction action, before;
     memset(&action, 0, sizeof action);
     action.sa_handler = on_signal;
-    action.sa_flags = (int)SA_RESETHAND;
     sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        /* nohup asks to go on without a terminal */
+        if (numbers[i] == SIGHUP && sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler == SIG_IGN) continue;
+        sigaction(numbers[i], &action, NULL);
+    }
 }
 
 static bool on_progress(void *user, double done, const char *stage) {
     session *s = user;
     progress_update(&s->bar, done, stage);
-    return stop_wanted == 0;
+    return !session_cancelled();
 }
 
 /* ---- messages */
@@ -88,9 +105,12 @@ static void on_log(void *user, mote_log_level level, const char *message) {
 /* Whether the message begins with the name of an input, or of a file in it: inputs that are looked at where they are
    may fail as late as while the output is written. */
 static bool is_of_input(const session *s, const char *message) {
-    for (int i = 0; i < s->input_count; i++) {
-        const size_t length = strlen(s->inputs[i]);
-        if (strncmp(message, s->inputs[i], length) == 0 && strchr(":/", message[length]) != NULL) return true;
+    for (int list = 0; list < SESSION_INPUTS; list++) {
+        for (int i = 0; i < s->input_counts[list]; i++) {
+            const char *input = s->inputs[list][i];
+            const size_t length = strlen(input);
+            if (strncmp(message, input, length) == 0 && strchr(":/", message[length]) != NULL) return true;
+        }
     }
     return false;
 }
@@ -168,7 +188,7 @@ static void print_bytes(const char *name, bool on_device, uint64_t bytes) {
 }
 
 static void print_usage(const session *s) {
-    static mote_usage lines[USAGE_LINES];
+    mote_usage lines[USAGE_LINES]; /* of its own: live pictures have several sessions, in several threads */
     uint32_t count = mote_context_usage(s->ctx, lines, USAGE_LINES);
     if (count > USAGE_LINES) count = USAGE_LINES;
     fprintf(stderr, "mote: %s on %d threads, %s in all\n", mote_context_backend(s->ctx), mote_context_threads(s->ctx),
@@ -191,8 +211,20 @@ void session_printing(const session *s) {
     dup2(STDERR_FILENO, STDOUT_FILENO);
 }
 
+int session_hold(session *s) {
+    const mote_status status = mote_outputs_hold(s->ctx);
+    return status == MOTE_OK ? EXIT_DONE : session_fail(s, status, false);
+}
+
+int session_commit(session *s) {
+    const mote_status status = mote_outputs_release(s->ctx, MOTE_OK);
+    return status == MOTE_OK ? EXIT_DONE : session_fail(s, status, false);
+}
+
 int session_close(session *s, int exit_code) {
     progress_clear(&s->bar);
+    if (s->ctx != NULL)
+        mote_outputs_release(s->ctx, MOTE_CANCELLED); /* of a command that failed before session_commit */
     if (s->ctx != NULL && s->options.verbose) print_usage(s);
     mote_context_destroy(s->ctx);
     s->ctx = NULL;
@@ -202,10 +234,18 @@ int session_close(session *s, int exit_code) {
     return exit_code;
 }
 
+void session_note_inputs(session *s, const char *const *paths, int count) {
+    memmove(s->inputs + 1, s->inputs, sizeof s->inputs - sizeof s->inputs[0]);
+    memmove(s->input_counts + 1, s->input_counts, sizeof s->input_counts - sizeof s->input_counts[0]);
+    s->inputs[0] = paths;
+    s->input_counts[0] = count;
+}
+
+void session_forget_inputs(session *s) { memset(s->input_counts, 0, sizeof s->input_counts); }
+
 int session_read(session *s, const char *const *paths, int count, const mote_read_params *params, mote_cloud **out) {
     *out = NULL;
-    s->inputs = paths;
-    s->input_count = count;
+    session_note_inputs(s, paths, count);
     const mote_status status = mote_cloud_read_many(s->ctx, paths, (uint32_t)count, params, out);
     if (status != MOTE_OK) return session_fail(s, status, true);
     s->bar.points = mote_cloud_count(*out);

@@ -8,25 +8,34 @@
 #include "options.h"
 #include "progress.h"
 
+#define SESSION_INPUTS 4 /* lists of inputs that a command reads: a cloud, its queries, and a margin */
+
 typedef struct session {
     const char *command;
     common_options options;
     mote_context *ctx;
     progress_bar bar;
     double started;
-    const char *const *inputs; /* what session_read was asked for last */
-    int input_count;
+    const char *const *inputs[SESSION_INPUTS]; /* what session_read was asked for, the last time first */
+    int input_counts[SESSION_INPUTS];
     bool extra_bytes;    /* a warning was of attributes that become extra bytes of LAS */
     char refusal[256];   /* why there is no context */
     bool data_on_stdout; /* standard output is for the points or neighbours; see session_printing */
 } session;
 
-/* Makes the context from the common options and catches SIGINT and SIGTERM (the second one kills).
+/* Makes the context from the common options and catches SIGINT, SIGTERM and SIGHUP (one that comes later kills).
    Returns EXIT_DONE or explains and returns another code; session_close is needed either way. */
 int session_open(session *s, const char *command, const common_options *options);
 
-/* Takes the bar away, prints what --verbose asks for, frees the context; makes sure that standard output arrived.
-   Returns the exit code. */
+/* From here on the outputs of the command wait, so that they appear together, and only where nothing can fail any more.
+   Returns an exit code. */
+int session_hold(session *s);
+/* Puts all that was written in place, or, where that fails, nothing: the last step before a command says what it did.
+   Returns an exit code. */
+int session_commit(session *s);
+
+/* Takes the bar away, removes outputs that still wait, prints what --verbose asks for, frees the context; makes sure
+   that standard output arrived. Returns the exit code. */
 int session_close(session *s, int exit_code);
 
 /* Prints the context's error and returns the exit code for it. reading: a file error is the input's fault. */
@@ -47,7 +56,11 @@ bool session_cancelled(void);
 /* As if the user had asked: all contexts of the program stop at their next step. */
 void session_cancel(void);
 
-/* Reads one or several inputs into one cloud. Returns an exit code. */
+/* Notes paths, which stay where they are, as inputs: a failure that begins with one of these names is theirs. */
+void session_note_inputs(session *s, const char *const *paths, int count);
+/* For those that do not stay. */
+void session_forget_inputs(session *s);
+/* Reads one or several inputs into one cloud, and notes them. Returns an exit code. */
 int session_read(session *s, const char *const *paths, int count, const mote_read_params *params, mote_cloud **out);
 
 #endif

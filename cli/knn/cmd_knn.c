@@ -183,8 +183,9 @@ static int write_answer(session *s, const io_paths *paths, knn_task *task) {
     const double begin = seconds_now();
     int code = knn_answer_write(s, &task->answer, paths->output, io_paths_written_as(paths, ".csv"));
     task->report.write_s = seconds_now() - begin;
-    if (code == EXIT_DONE && stat(paths->output, &info) == 0) task->report.bytes = (uint64_t)info.st_size;
     if (code == EXIT_DONE && s->options.hash) code = knn_answer_hash(s, &task->answer, &task->report.hash);
+    if (code == EXIT_DONE) code = session_commit(s);
+    if (code == EXIT_DONE && stat(paths->output, &info) == 0) task->report.bytes = (uint64_t)info.st_size;
     return code;
 }
 

@@ -286,18 +286,14 @@ static mote_status write_copc(session *s, const lod_task *task, const mote_lod *
 }
 
 /* A stray makes the cube large, and the points a few of its finest cells. */
-static mote_status note_strays(session *s, const mote_cloud *cloud, const mote_lod *lod) {
+static mote_status find_strays(session *s, const mote_cloud *cloud, const mote_lod *lod, mote_strays *strays) {
     const mote_lattice *lattice = mote_lod_lattice(lod);
-    mote_strays strays;
     mote_box cube;
     for (int k = 0; k < 3; k++) {
         cube.min[k] = (double)lattice->min[k] * lattice->scale[k] + lattice->offset[k];
         cube.max[k] = cube.min[k] + (double)lattice->side[k] * lattice->scale[k];
     }
-    const mote_status status = mote_cloud_strays(s->ctx, cloud, &cube, &strays);
-    if (status == MOTE_OK && strays.count > 0)
-        session_note(s, "%s", strays_say(&strays, mote_cloud_count(cloud)).chars);
-    return status;
+    return mote_cloud_strays(s->ctx, cloud, &cube, strays);
 }
 
 static void report_written(session *s, const lod_options *o, const lod_task *task, const mote_lod *lod,
@@ -327,16 +323,21 @@ static int build_and_write(session *s, const lod_options *o, lod_task *task) {
         return lod_print_plan(s, &question);
     }
     mote_lod *lod = NULL;
+    mote_strays strays = {.count = 0};
     lod_written written = {0};
     mote_status status = mote_lod_build(s->ctx, task->cloud, &params, &lod);
     if (status == MOTE_OK) {
         status = o->copc ? write_copc(s, task, lod, &written) : write_potree(s, o, task, lod, &written);
     }
     progress_clear(&s->bar);
-    if (status == MOTE_OK) report_written(s, o, task, lod, &written);
-    if (status == MOTE_OK) status = note_strays(s, task->cloud, lod);
+    if (status == MOTE_OK) status = find_strays(s, task->cloud, lod, &strays);
+    int code = status == MOTE_OK ? session_commit(s) : session_fail(s, status, false);
+    if (code == EXIT_DONE) report_written(s, o, task, lod, &written);
+    if (code == EXIT_DONE && strays.count > 0) {
+        session_note(s, "%s", strays_say(&strays, mote_cloud_count(task->cloud)).chars);
+    }
     mote_lod_destroy(lod);
-    return status == MOTE_OK ? EXIT_DONE : session_fail(s, status, false);
+    return code;
 }
 
 /* Of --plan, too: it tells what the run itself would do. */
@@ -421,6 +422,7 @@ int cmd_lod(int argc, char **argv) {
     if (code != EXIT_DONE) return code;
     session s;
     code = session_open(&s, "lod", &common);
+    if (code == EXIT_DONE) code = session_hold(&s);
     if (code == EXIT_DONE) code = run_lod(&s, &o, &paths);
     return session_close(&s, code);
 }

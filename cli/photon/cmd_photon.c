@@ -242,7 +242,7 @@ static int read_reference(session *s, photon_task *t) {
                          t->reference.width, t->reference.height, t->params.width, t->params.height);
 }
 
-static int report(session *s, const photon_task *t) {
+static void report(session *s, const photon_task *t) {
     session_printing(s);
     if (t->map != NULL) {
         const mote_photon_facts *f = &t->facts;
@@ -253,15 +253,24 @@ static int report(session *s, const photon_task *t) {
     }
     session_say(s, "%s: %u x %u pixels in %s", path_title(t->paths->output), t->params.width, t->params.height,
                 text_seconds(t->picture_s).chars);
-    if (t->options->compare == NULL) return EXIT_DONE;
+    if (t->options->compare == NULL) return;
     const radiance_difference d = radiance_compare(&t->picture, &t->reference);
     printf("mean difference %.3f %%, bias %.3f %%, PSNR %.2f dB, SSIM %.4f\n", 100 * d.mean, 100 * d.bias, d.psnr,
            d.ssim);
-    return EXIT_DONE;
+}
+
+static int check_outputs(session *s, const photon_task *t) {
+    const photon_options *o = t->options;
+    const io_paths photons = {t->paths->inputs, t->paths->input_count, o->photons_out, NULL, true};
+    const named_file files[] = {
+        {"-o", t->paths->output, false}, {"--photons-out", o->photons_out, false}, {"--compare", o->compare, true}};
+    int code = check_output_place(s, t->paths);
+    if (code == EXIT_DONE && o->photons_out != NULL) code = check_output_file(s, &photons);
+    return code == EXIT_DONE ? check_distinct(s, files, sizeof files / sizeof files[0]) : code;
 }
 
 static int run_photon(session *s, photon_task *t) {
-    int code = check_output_place(s, t->paths);
+    int code = check_outputs(s, t);
     if (code == EXIT_DONE) code = read_reference(s, t);
     if (code == EXIT_DONE) code = open_scene(s, t);
     if (code == EXIT_DONE) place_camera(t);
@@ -269,7 +278,8 @@ static int run_photon(session *s, photon_task *t) {
     if (code == EXIT_DONE) code = write_photons(s, t);
     if (code == EXIT_DONE) code = draw(s, t);
     if (code == EXIT_DONE) code = write_picture(s, t);
-    if (code == EXIT_DONE) code = report(s, t);
+    if (code == EXIT_DONE) code = session_commit(s);
+    if (code == EXIT_DONE) report(s, t);
     free(t->picture.rgb);
     free(t->reference.rgb);
     mote_photon_destroy(t->map);
@@ -328,6 +338,7 @@ int cmd_photon(int argc, char **argv) {
     if (code != EXIT_DONE) return code;
     session s;
     code = session_open(&s, "photon", &common);
+    if (code == EXIT_DONE) code = session_hold(&s);
     if (code == EXIT_DONE) code = run_photon(&s, &task);
     return session_close(&s, code);
 }

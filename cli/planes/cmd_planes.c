@@ -219,10 +219,9 @@ static void print_text(const session *s, const planes_options *o, const planes_t
 static int report(session *s, const planes_options *o, const planes_task *task) {
     const mote_planes_facts facts = mote_planes_get_facts(task->planes);
     uint64_t hash = 0;
-    if (s->options.hash) {
-        const int code = report_hash(s, task->output, &hash);
-        if (code != EXIT_DONE) return code;
-    }
+    int code = s->options.hash ? report_hash(s, task->output, &hash) : EXIT_DONE;
+    if (code == EXIT_DONE) code = session_commit(s);
+    if (code != EXIT_DONE) return code;
     session_printing(s);
     session_say(s, "%s%s: %u planes among %s points in %s", task->paths->inputs[0],
                 task->paths->input_count > 1 ? ", …" : "", mote_planes_count(task->planes),
@@ -247,10 +246,9 @@ static int check_outputs(session *s, const planes_options *o, const planes_task 
     if (task->output != NULL) code = check_output_file(s, paths);
     if (code == EXIT_DONE && o->boundaries != NULL) code = check_output_place(s, &hulls);
     if (code != EXIT_DONE || o->boundaries == NULL) return code;
-    if (task->output != NULL && path_is_stream(task->output) && strcmp(task->output, o->boundaries) == 0) {
-        return session_error(s, EXIT_USAGE, "%s: for the points or for --boundaries, not both",
-                             path_title(task->output));
-    }
+    const named_file files[] = {{"-o", task->output, false}, {"--boundaries", o->boundaries, false}};
+    code = check_distinct(s, files, sizeof files / sizeof files[0]);
+    if (code != EXIT_DONE) return code;
     if (!path_is_stream(o->boundaries) && !text_has_ending(o->boundaries, ".obj")) {
         return session_error(s, EXIT_USAGE, "--boundaries: %s: hulls are written as .obj", o->boundaries);
     }

@@ -102,6 +102,7 @@ int cmd_render(int argc, char **argv) {
     if (code != EXIT_DONE) return code;
     session s;
     code = session_open(&s, "render", &common);
+    if (code == EXIT_DONE) code = session_hold(&s);
     if (code == EXIT_DONE) code = picture_run(&s, &plan);
     return session_close(&s, code);
 }

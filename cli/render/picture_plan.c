@@ -317,12 +317,6 @@ static int check_array(session *s, picture_plan *plan, picture_layer layer, cons
     const io_paths paths = {plan->paths->inputs, plan->paths->input_count, output->path, NULL, true};
     int code = check_output_place(s, &paths);
     if (code != EXIT_DONE) return code;
-    for (int i = 0; i < (int)layer; i++) {
-        const char *other = plan->outputs[i].path;
-        if (other != NULL && strcmp(other, output->path) == 0) {
-            return session_error(s, EXIT_USAGE, "%s: two outputs have this name", output->path);
-        }
-    }
     const bool known = find_format(output->path, NULL, &output->format) &&
                        (output->format == PICTURE_NPY || (gray && output->format == PICTURE_PNG));
     if (known) return check_format(s, output->path, output->format);
@@ -354,11 +348,21 @@ static int check_picture(session *s, picture_plan *plan) {
     return check_format(s, paths->output, *format);
 }
 
+int picture_plan_check_distinct(session *s, const picture_plan *plan, const picture_output outputs[PICTURE_LAYERS]) {
+    const named_file files[] = {{"--cameras", plan->cameras, true},
+                                {"-o", outputs[LAYER_COLOR].path, false},
+                                {"--depth", outputs[LAYER_DEPTH].path, false},
+                                {"--normals-out", outputs[LAYER_NORMAL].path, false},
+                                {"--index-out", outputs[LAYER_INDEX].path, false}};
+    return check_distinct(s, files, sizeof files / sizeof files[0]);
+}
+
 int picture_plan_check_outputs(session *s, picture_plan *plan) {
     int code = check_output_place(s, plan->paths);
     if (code == EXIT_DONE) code = check_picture(s, plan);
     if (code == EXIT_DONE) code = check_array(s, plan, LAYER_DEPTH, "depth");
     if (code == EXIT_DONE) code = check_array(s, plan, LAYER_NORMAL, "normals-out");
     if (code == EXIT_DONE) code = check_array(s, plan, LAYER_INDEX, "index-out");
+    if (code == EXIT_DONE) code = picture_plan_check_distinct(s, plan, plan->outputs);
     return code;
 }

@@ -75,6 +75,8 @@ typedef struct picture_plan {
 int picture_plan_make(const picture_options *o, const io_paths *paths, picture_plan *plan);
 /* Whether there are several pictures, one after the other. */
 bool picture_plan_is_sequence(const picture_plan *plan);
+/* Refuses two outputs that are one file; outputs: those of one of several pictures. Returns an exit code. */
+int picture_plan_check_distinct(session *s, const picture_plan *plan, const picture_output outputs[PICTURE_LAYERS]);
 /* Checks the outputs. Returns an exit code. */
 int picture_plan_check_outputs(session *s, picture_plan *plan);
 

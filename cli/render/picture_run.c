@@ -204,6 +204,7 @@ static int draw_picture(session *s, picture_task *t, const picture_turn *turn, c
         code = name_output(s, t, turn, outputs[i].path, names[i]);
         outputs[i].path = names[i];
     }
+    if (code == EXIT_DONE) code = picture_plan_check_distinct(s, t->plan, outputs);
     if (code == EXIT_DONE && t->canvas == NULL) {
         code = picture_canvas_make(s, params, &region, t->plan->wide, outputs, &t->canvas);
     }
@@ -280,6 +281,7 @@ int picture_run(session *s, picture_plan *plan) {
     if (code == EXIT_DONE) code = settle(s, &t);
     if (code == EXIT_DONE) code = make_overlays(s, &t);
     if (code == EXIT_DONE) code = draw_all(s, &t);
+    if (code == EXIT_DONE) code = session_commit(s);
     if (code == EXIT_DONE) picture_report_print(s, &t.report, &t.path.cameras[0], picture_color_title(&t.colors));
     close_task(&t);
     return code;

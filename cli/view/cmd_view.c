@@ -26,6 +26,7 @@
 
 #define DEFAULT_PORT    8080
 #define DEFAULT_PHOTONS 1000000
+#define WAIT_S          0.2 /* between two looks at whether a signal went to another thread */
 /* Of a COPC file: the first record behind its header of 375 bytes is named "copc". */
 #define COPC_NAME_AT 377
 #define COPC_NAME    "copc"
@@ -158,6 +159,7 @@ static void open_browser(const char *url) {
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
+    signal(SIGXFSZ, SIG_DFL);
     setsid();
     const int null_fd = open("/dev/null", O_RDWR);
     for (int fd = 0; null_fd >= 0 && fd < 3; fd++) dup2(null_fd, fd);
@@ -165,21 +167,16 @@ static void open_browser(const char *url) {
     _exit(127);
 }
 
-/* Sleeps until one of the signals or the end of the time. */
+/* Sleeps until one of the signals or the end of the time. A signal that came before they were blocked, or to a thread
+   that was there before, has gone to the handler: so it is asked for now and then. */
 static void wait_for_end(const sigset_t *signals, double seconds) {
-    if (seconds <= 0) {
-        while (sigwaitinfo(signals, NULL) < 0 && errno == EINTR) {}
-        return;
-    }
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    const double end = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec + seconds;
-    for (;;) {
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        const double remaining = end - (double)now.tv_sec - 1e-9 * (double)now.tv_nsec;
+    const double end = seconds_now() + seconds;
+    while (!session_cancelled()) {
+        const double remaining = seconds > 0 ? end - seconds_now() : WAIT_S;
         if (remaining <= 0) return;
-        struct timespec limit = {.tv_sec = (time_t)remaining,
-                                 .tv_nsec = (long)(1e9 * (remaining - (double)(time_t)remaining))};
+        const double slice = remaining < WAIT_S ? remaining : WAIT_S;
+        const struct timespec limit = {.tv_sec = (time_t)slice,
+                                       .tv_nsec = (long)(1e9 * (slice - (double)(time_t)slice))};
         if (sigtimedwait(signals, NULL, &limit) > 0) return;
     }
 }

@@ -33,6 +33,7 @@ static int convert(session *s, const char *input, const char *out_dir) {
     }
     mote_lod_destroy(lod);
     mote_cloud_destroy(cloud);
+    session_forget_inputs(s); /* input is the caller's */
     return code;
 }
 

@@ -134,10 +134,12 @@ static bool progress(void *user, double done, const char *stage) {
     return goes_on;
 }
 
-static void end(view_upload *u, upload_state state, const char *error) {
+/* cloud: its number; 0: there is none. */
+static void end(view_upload *u, upload_state state, size_t cloud, const char *error) {
     unlink(u->input);
     pthread_mutex_lock(&u->lock);
     u->state = state;
+    u->cloud = cloud;
     snprintf(u->error, sizeof u->error, "%s", error);
     pthread_mutex_unlock(&u->lock);
 }
@@ -172,9 +174,9 @@ static void *convert(void *user) {
     mote_lod_destroy(lod);
     mote_cloud_destroy(cloud);
     mote_context_destroy(ctx);
-    u->cloud = status == MOTE_OK ? u->tell(u->user, folder) : 0;
-    if (status == MOTE_OK && u->cloud == 0) snprintf(error, sizeof error, "no more clouds can be served");
-    end(u, u->cloud > 0 ? DONE : FAILED, u->cloud > 0 ? "" : error);
+    const size_t number = status == MOTE_OK ? u->tell(u->user, folder) : 0;
+    if (status == MOTE_OK && number == 0) snprintf(error, sizeof error, "no more clouds can be served");
+    end(u, number > 0 ? DONE : FAILED, number, number > 0 ? "" : error);
     return NULL;
 }
 
@@ -185,19 +187,22 @@ void view_upload_convert(view_upload *u) {
         view_upload_drop(u, "there is no place for the file");
         return;
     }
-    if (u->has_thread) pthread_join(u->thread, NULL); /* of the file before, which has ended */
     pthread_mutex_lock(&u->lock);
+    const bool had_thread = u->has_thread;
+    const pthread_t before = u->thread; /* of the file before: it has ended, or is about to */
     u->state = CONVERTING;
     u->folders++;
-    pthread_mutex_unlock(&u->lock);
     u->has_thread = pthread_create(&u->thread, NULL, convert, u) == 0;
-    if (!u->has_thread) end(u, FAILED, "no thread could be started");
+    const bool has_thread = u->has_thread;
+    pthread_mutex_unlock(&u->lock);
+    if (had_thread) pthread_join(before, NULL);
+    if (!has_thread) end(u, FAILED, 0, "no thread could be started");
 }
 
 void view_upload_drop(view_upload *u, const char *why) {
     if (u->file >= 0) close(u->file);
     u->file = -1;
-    end(u, FAILED, why);
+    end(u, FAILED, 0, why);
 }
 
 /* A text between quotes. */

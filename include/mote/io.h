@@ -118,6 +118,18 @@ MOTE_API mote_status mote_output_write_at(mote_context *ctx, mote_output *output
 /// Completes the output (status MOTE_OK) or removes it (any other); frees it. Returns the first failure.
 MOTE_API mote_status mote_output_finish(mote_context *ctx, mote_output *output, mote_status status);
 
+/// Makes outputs that belong together appear together: all that the context completes from here on, files and Potree
+/// folders, wait under their temporary names. Readers of the context find such a file by its final name. Outputs that
+/// are written to as they are, like a pipe, do not wait.
+/// Returns  MOTE_OK, MOTE_ERROR_MEMORY
+MOTE_API mote_status mote_outputs_hold(mote_context *ctx);
+/// Ends that: looks once more whether the mapped inputs are whole, then gives all outputs their names, directly one
+/// after the other (status MOTE_OK), or removes all (any other). Where one cannot get its name, those before it give
+/// theirs back, with what they replaced; a file system that cannot swap two names keeps the new ones, and a warning
+/// tells which. Nothing is held: does nothing. To be called before mote_context_destroy.
+/// Returns  the first failure: status, MOTE_ERROR_IO
+MOTE_API mote_status mote_outputs_release(mote_context *ctx, mote_status status);
+
 /// "las", "ply", "xyz", "potree" …: what the content of path looks like; NULL if it is no format of mote's, or a pipe,
 /// which can be read only once.
 MOTE_API const char *mote_file_format(mote_context *ctx, const char *path);

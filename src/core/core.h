@@ -16,6 +16,8 @@ extern "C" {
 
 /* A context lists the files that it has mapped, so that whatever fails, or finishes an output, can check them all. */
 typedef struct mote_mapped_file mote_mapped_file;
+/* And the outputs that wait for others before they take their names; io/outputs.c */
+typedef struct mote_held_outputs mote_held_outputs;
 
 #define MOTE_MESSAGE_BYTES     1024
 #define MOTE_USAGE_LINES       96
@@ -53,6 +55,7 @@ struct mote_context {
     double stage_started;
     mote_cache_entry cache[MOTE_CACHE_MAX_ENTRIES];
     uint32_t cache_count;
+    mote_held_outputs *held;              /* NULL: outputs take their names at once */
     double progress_first, progress_last; /* what 0 and 1 of a step within the running call mean to the caller */
     double progress_done;                 /* reported last */
     const char *progress_stage;           /* its stage; NULL: nothing was reported yet */

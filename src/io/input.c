@@ -93,6 +93,8 @@ static mote_status map_file(mote_context *ctx, int file, const struct stat *info
 /* A pipe that nobody writes yet is waited for. */
 static mote_status open_path(mote_context *ctx, const char *path, int *file) {
     const int descriptor = mote_path_descriptor(path, STDIN_FILENO);
+    *file = mote_outputs_open(ctx, path); /* written just now, and not under its name yet */
+    if (*file >= 0) return MOTE_OK;
     do {
         *file = descriptor >= 0 ? fcntl(descriptor, F_DUPFD_CLOEXEC, 0) : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
         if (*file < 0 && errno == EINTR) MOTE_TRY(mote_progress(ctx, 0, "reading"));

@@ -47,13 +47,19 @@ static mote_status open_file(mote_context *ctx, const output_place *place, mote_
     if (place->exists && S_ISDIR(place->info.st_mode)) {
         return mote_fail(ctx, MOTE_ERROR_IO, "%s: is a directory", output->path);
     }
-    output->folder = output_place_folder(place);
-    if (output->folder < 0) return mote_system_error(ctx, output->path, "create");
-    output->file = output_temporary_file(output->folder, place, output->temporary);
+    output_file *names = mote_alloc_zero(ctx, sizeof *names, "output");
+    if (names == NULL) return MOTE_ERROR_MEMORY;
+    output->names = names;
+    names->folder = -1;
+    names->name = mote_strdup(ctx, place->name);
+    names->temporary = mote_alloc_zero(ctx, NAME_MAX + 1, "output");
+    if (names->name == NULL || names->temporary == NULL) return MOTE_ERROR_MEMORY;
+    names->folder = output_place_folder(place);
+    if (names->folder < 0) return mote_system_error(ctx, output->path, "create");
+    output->file = output_temporary_file(names->folder, place, names->temporary);
     if (output->file < 0) {
-        mote_system_error(ctx, output->path, "create");
-        close(output->folder);
-        return mote_context_status(ctx);
+        names->temporary[0] = '\0';
+        return mote_system_error(ctx, output->path, "create");
     }
     output->kind = OUTPUT_FILE;
     return MOTE_OK;
@@ -67,8 +73,7 @@ static mote_status open_place(mote_context *ctx, bool in_order, output_place *pl
         MOTE_TRY(open_stream(ctx, place, output));
         return in_order ? MOTE_OK : open_spool(ctx, output);
     }
-    output->name = mote_strdup(ctx, place->name);
-    return output->name != NULL ? open_file(ctx, place, output) : MOTE_ERROR_MEMORY;
+    return open_file(ctx, place, output);
 }
 
 /* The memory that an output of any kind takes. */
@@ -76,9 +81,8 @@ static mote_status make_output(mote_context *ctx, const char *path, mote_output 
     memset(output, 0, sizeof *output);
     const size_t path_bytes = strlen(path) + sizeof STANDARD_OUTPUT;
     output->path = mote_alloc(ctx, path_bytes, "output");
-    output->temporary = mote_alloc(ctx, NAME_MAX + 1, "output");
     output->buffer = mote_alloc(ctx, BUFFER_BYTES, "output");
-    if (output->path == NULL || output->temporary == NULL || output->buffer == NULL) return MOTE_ERROR_MEMORY;
+    if (output->path == NULL || output->buffer == NULL) return MOTE_ERROR_MEMORY;
     memcpy(output->path, path, strlen(path) + 1);
     return MOTE_OK;
 }
@@ -197,14 +201,14 @@ static mote_status copy_spool(mote_context *ctx, const mote_output *output) {
     }
 }
 
-static mote_status close_file(mote_context *ctx, const mote_output *output, mote_status status) {
-    if (close(output->file) != 0 && status == MOTE_OK) status = fail_to_write(ctx, output);
-    if (status == MOTE_OK && renameat(output->folder, output->temporary, output->folder, output->name) != 0) {
-        status = mote_system_error(ctx, output->path, "rename the finished output to");
+/* Also of an output that could not be opened: it has names, and no file. */
+static mote_status close_file(mote_context *ctx, mote_output *output, mote_status status) {
+    if (output->kind == OUTPUT_FILE && close(output->file) != 0 && status == MOTE_OK) {
+        status = fail_to_write(ctx, output);
     }
-    if (status != MOTE_OK && output->temporary != NULL) unlinkat(output->folder, output->temporary, 0);
-    close(output->folder);
-    return status;
+    output->names->path = output->path;
+    output->path = NULL;
+    return (output->is_part ? mote_outputs_end : mote_outputs_add)(ctx, &output_file_naming, output->names, status);
 }
 
 static mote_status close_stream(mote_context *ctx, const mote_output *output, mote_status status) {
@@ -220,14 +224,12 @@ mote_status mote_output_close(mote_context *ctx, mote_output *output, mote_statu
     if (output->kind != OUTPUT_CLOSED && status == MOTE_OK) status = flush(ctx, output);
     if (status == MOTE_OK) status = mote_mapped_check_all(ctx); /* what is written is of inputs that were whole */
     output_map_close(ctx, output->map);
-    if (output->kind == OUTPUT_FILE) {
+    if (output->names != NULL) {
         status = close_file(ctx, output, status);
     } else if (output->kind == OUTPUT_STREAM || output->kind == OUTPUT_SPOOL) {
         status = close_stream(ctx, output, status);
     }
     mote_free(ctx, output->buffer);
-    mote_free(ctx, output->temporary);
-    mote_free(ctx, output->name);
     mote_free(ctx, output->path);
     memset(output, 0, sizeof *output);
     return status;

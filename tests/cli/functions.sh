@@ -114,6 +114,11 @@ shortened() {
     rm -rf whole.copy cut.err cut.out out.*
 }
 
+# anytime EVENT FILE OUTPUTS WORDS…: mote with these words, see anytime.py
+anytime() {
+    python3 "$(dirname "${BASH_SOURCE[0]}")/anytime.py" "${@:1:3}" "$MOTE_BINARY" "${@:4}"
+}
+
 # npz_print FILE: checks all checksums of a .npz and prints each array: name, type, shape, values. Without numpy.
 npz_print() {
     python3 - "$1" <<'END'

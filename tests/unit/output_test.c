@@ -1,4 +1,4 @@
-/* Outputs of every writer: limits and failures; output_test_pipes.c and output_test_names.c have the rest. */
+/* Outputs of every writer: limits and failures; the other parts have the rest. */
 #define _GNU_SOURCE /* setrlimit */
 #include <dirent.h>
 #include <signal.h>
@@ -227,6 +227,13 @@ int main(void) {
         cmocka_unit_test(the_longest_path_works),
         cmocka_unit_test(leftovers_are_in_nobodys_way),
         cmocka_unit_test(writers_of_one_name_do_not_meet),
+        cmocka_unit_test(held_outputs_appear_together),
+        cmocka_unit_test(held_outputs_are_removed_after_a_failure),
+        cmocka_unit_test(a_name_that_is_taken_takes_all_back),
+        cmocka_unit_test(a_folder_is_taken_back),
+        cmocka_unit_test(a_held_output_can_be_read),
+        cmocka_unit_test(many_outputs_can_be_held),
+        cmocka_unit_test(held_outputs_without_memory),
         cmocka_unit_test(a_limit_of_size_is_an_error),
         cmocka_unit_test(failures_leave_the_old_output),
     };

@@ -44,4 +44,13 @@ void the_longest_path_works(void **state);
 void leftovers_are_in_nobodys_way(void **state);
 void writers_of_one_name_do_not_meet(void **state);
 
+/* output_test_together.c */
+void held_outputs_appear_together(void **state);
+void held_outputs_are_removed_after_a_failure(void **state);
+void a_name_that_is_taken_takes_all_back(void **state);
+void a_folder_is_taken_back(void **state);
+void a_held_output_can_be_read(void **state);
+void many_outputs_can_be_held(void **state);
+void held_outputs_without_memory(void **state);
+
 #endif

@@ -216,15 +216,16 @@ static void *write_often(void *user) {
     return NULL;
 }
 
-/* Threads with contexts of their own write one name: each time a whole file gets it. */
+/* Threads with contexts of their own write one name: each time a whole file, or folder, gets it. */
 void writers_of_one_name_do_not_meet(void **state) {
     (void)state;
     enum { RIVALS = 3 };
     mote_context *const ctx = test_context(1);
     mote_cloud *const cloud = output_cloud(ctx);
-    for (size_t i = 0; i < OUTPUT_FILE_WRITERS; i++) {
+    for (size_t i = 0; i < OUTPUT_WRITERS; i++) {
         const output_writer *row = &output_writers[i];
-        char path[700], alone[700];
+        const char *const inside = i < OUTPUT_FILE_WRITERS ? "" : "/octree.bin";
+        char path[700], alone[700], octree[720];
         pthread_t threads[RIVALS];
         rival rivals[RIVALS];
         if (row->write == output_pieces) continue; /* what is generated is no piece of a LAS file */
@@ -243,8 +244,10 @@ void writers_of_one_name_do_not_meet(void **state) {
         rival last = {row, alone, 0};
         write_often(&last);
         size_t size = 0;
-        char *const bytes = test_load(alone, &size);
-        output_assert_same(row, path, bytes, size);
+        snprintf(octree, sizeof octree, "%s%s", alone, inside);
+        char *const bytes = test_load(octree, &size);
+        snprintf(octree, sizeof octree, "%s%s", path, inside);
+        output_assert_same(row, octree, bytes, size);
         free(bytes);
     }
     mote_cloud_destroy(cloud);

@@ -360,21 +360,22 @@ mote_status potree_with_files(mote_context *ctx, const char *path, potree_use us
 typedef struct potree_folder {
     char *path;      /* final */
     char *temporary; /* PATH.PID.part */
-    bool replaces;   /* a Potree folder stands at path */
-    bool uploaded;   /* temporary exists */
+    bool is_there;   /* temporary exists */
     bool is_dry;     /* of a dry run: neither exists, and nothing is written */
+    bool is_swapped; /* it has its name, and what it replaced the temporary one */
 } potree_folder;
 
 struct mote_potree_output {
-    potree_folder folder;
-    mote_output octree; /* octree.bin */
+    potree_folder *folder; /* NULL: none was opened */
+    mote_output octree;    /* octree.bin */
 };
-mote_status potree_folder_open(mote_context *ctx, const char *path, potree_folder *folder);
+/* *out needs closing, also after a failure. */
+mote_status potree_folder_open(mote_context *ctx, const char *path, potree_folder **out);
 /* For a dry run: path only gives the name. */
-mote_status potree_folder_open_dry(mote_context *ctx, const char *path, potree_folder *folder);
+mote_status potree_folder_open_dry(mote_context *ctx, const char *path, potree_folder **out);
 /* Opens an output inside. */
 mote_status potree_folder_output(mote_context *ctx, const potree_folder *folder, const char *name, mote_output *output);
-/* MOTE_OK: the folder takes its name; any other: it is removed. */
+/* MOTE_OK: the folder takes its name (mote_outputs_add); any other: it is removed. Frees it; NULL is allowed. */
 mote_status potree_folder_close(mote_context *ctx, potree_folder *folder, mote_status status);
 
 /* The writer behind mote_potree_write. */

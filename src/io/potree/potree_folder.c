@@ -13,7 +13,7 @@
 
 #include "io/potree/potree.h"
 
-#define ATTEMPTS_MAX 1000u /* at a temporary name that no other writer has */
+#define ATTEMPTS_MAX 1000u /* at a temporary name that no other writer has, and at a name that others take, too */
 
 static const char *const file_names[3] = {"metadata.json", "hierarchy.bin", "octree.bin"};
 
@@ -79,7 +79,7 @@ static bool is_empty(const char *path) {
 /* The process that gave a name its form, "BASE.PID.ENDING" or "BASE.PID-ATTEMPT.ENDING"; 0 if it is not of that
    form. */
 static long leftover_process(const char *name, const char *base, const char *ending) {
-    char uploaded[NAME_MAX + 1];
+    char made[NAME_MAX + 1];
     const size_t length = strlen(name), ending_bytes = strlen(ending) + 1;
     if (length <= ending_bytes) return 0;
     size_t at = length - ending_bytes;
@@ -87,8 +87,8 @@ static long leftover_process(const char *name, const char *base, const char *end
     const long process = strtol(name + at, NULL, 10);
     const char *dash = strchr(name + at, '-');
     if (process <= 0) return 0;
-    output_temporary_name(base, process, dash != NULL ? (unsigned)strtoul(dash + 1, NULL, 10) : 0, ending, uploaded);
-    return strcmp(uploaded, name) == 0 ? process : 0;
+    output_temporary_name(base, process, dash != NULL ? (unsigned)strtoul(dash + 1, NULL, 10) : 0, ending, made);
+    return strcmp(made, name) == 0 ? process : 0;
 }
 
 static bool is_running(long process) { return kill((pid_t)process, 0) == 0 || errno != ESRCH; }
@@ -116,17 +116,17 @@ static void clean_leftovers(const char *path, char *scratch, size_t scratch_byte
     closedir(directory);
 }
 
-/* What stands at the path: nothing, an older data set, an empty folder, or what is not replaced. */
-static mote_status look_at_place(mote_context *ctx, potree_folder *folder) {
-    struct stat info;
-    if (lstat(folder->path, &info) != 0) {
-        return errno == ENOENT ? MOTE_OK : mote_system_error(ctx, folder->path, "look at");
+/* What is at the path: nothing, an older data set, an empty folder (*replaces), or what is not replaced. */
+static mote_status look_at_place(mote_context *ctx, const potree_folder *folder, bool *replaces) {
+    struct stat info, now;
+    for (unsigned attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+        *replaces = lstat(folder->path, &info) == 0;
+        if (!*replaces) return errno == ENOENT ? MOTE_OK : mote_system_error(ctx, folder->path, "look at");
+        if (S_ISDIR(info.st_mode) && (is_whole_set(folder->path) || is_empty(folder->path))) return MOTE_OK;
+        /* A set that another writer replaces is taken apart while it is looked at. */
+        if (lstat(folder->path, &now) == 0 && now.st_dev == info.st_dev && now.st_ino == info.st_ino) break;
     }
-    if (!S_ISDIR(info.st_mode) || !(is_whole_set(folder->path) || is_empty(folder->path))) {
-        return mote_fail(ctx, MOTE_ERROR_IO, "%s: exists and is no Potree folder, so it is not replaced", folder->path);
-    }
-    folder->replaces = true;
-    return MOTE_OK;
+    return mote_fail(ctx, MOTE_ERROR_IO, "%s: exists and is no Potree folder, so it is not replaced", folder->path);
 }
 
 /* Links are followed: what they point at is made or replaced. *path is for mote_free. */
@@ -157,8 +157,9 @@ static mote_status find_place(mote_context *ctx, const char *path, char **out) {
     return status;
 }
 
-mote_status potree_folder_open(mote_context *ctx, const char *path, potree_folder *folder) {
-    memset(folder, 0, sizeof *folder);
+mote_status potree_folder_open(mote_context *ctx, const char *path, potree_folder **out) {
+    potree_folder *folder = *out = mote_alloc_zero(ctx, sizeof *folder, "output");
+    if (folder == NULL) return MOTE_ERROR_MEMORY;
     MOTE_TRY(find_place(ctx, path, &folder->path));
     size_t length = strlen(folder->path);
     while (length > 1 && folder->path[length - 1] == '/') folder->path[--length] = '\0';
@@ -166,22 +167,24 @@ mote_status potree_folder_open(mote_context *ctx, const char *path, potree_folde
     folder->temporary = mote_alloc(ctx, name_bytes, "output");
     if (folder->temporary == NULL) return MOTE_ERROR_MEMORY;
     clean_leftovers(folder->path, folder->temporary, name_bytes);
-    MOTE_TRY(look_at_place(ctx, folder));
+    bool replaces;
+    MOTE_TRY(look_at_place(ctx, folder, &replaces));
     /* A name that no other writer has, of this process or others. */
     char name[NAME_MAX + 1];
     const char *base = folder->path + parent_bytes(folder->path);
     for (unsigned attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
         output_temporary_name(base, (long)getpid(), attempt, "part", name);
         snprintf(folder->temporary, name_bytes, "%.*s%s", parent_bytes(folder->path), folder->path, name);
-        folder->uploaded = mkdir(folder->temporary, 0777) == 0;
-        if (folder->uploaded) return MOTE_OK;
+        folder->is_there = mkdir(folder->temporary, 0777) == 0;
+        if (folder->is_there) return MOTE_OK;
         if (errno != EEXIST) break;
     }
     return mote_system_error(ctx, folder->path, "create the folder");
 }
 
-mote_status potree_folder_open_dry(mote_context *ctx, const char *path, potree_folder *folder) {
-    memset(folder, 0, sizeof *folder);
+mote_status potree_folder_open_dry(mote_context *ctx, const char *path, potree_folder **out) {
+    potree_folder *folder = *out = mote_alloc_zero(ctx, sizeof *folder, "output");
+    if (folder == NULL) return MOTE_ERROR_MEMORY;
     const size_t name_bytes = strlen(path) + NAME_MAX + 2;
     folder->is_dry = true;
     folder->path = mote_strdup(ctx, path);
@@ -201,30 +204,36 @@ mote_status potree_folder_output(mote_context *ctx, const potree_folder *folder,
         folder->is_dry ? mote_output_open_dry(ctx, path, output) : mote_output_open(ctx, path, output);
     /* What goes wrong with it is told of the final name, which is no longer. */
     if (status == MOTE_OK) snprintf(output->path, size_bytes, "%s/%s", folder->path, name);
+    output->is_part = true;
     mote_free(ctx, path);
     return status;
 }
 
-/* Where the system cannot swap two names at once: the old set steps aside first. */
-static mote_status replace_in_turn(mote_context *ctx, const potree_folder *folder) {
+/* The same as swapping, where the file system cannot: the old set steps aside first. Returns 0 or errno. */
+static int swap_in_turn(mote_context *ctx, const potree_folder *folder) {
     char name[NAME_MAX + 1];
     const int parent = parent_bytes(folder->path);
     const size_t size_bytes = (size_t)parent + NAME_MAX + 1;
     char *old = mote_alloc(ctx, size_bytes, "output");
-    if (old == NULL) return MOTE_ERROR_MEMORY;
+    if (old == NULL) return ENOMEM;
     output_temporary_name(folder->path + parent, (long)getpid(), 0, "old", name);
     snprintf(old, size_bytes, "%.*s%s", parent, folder->path, name);
-    mote_status status = MOTE_OK;
-    if (rename(folder->path, old) != 0) {
-        status = mote_system_error(ctx, folder->path, "move the old folder away from");
-    } else if (rename(folder->temporary, folder->path) != 0) {
-        status = mote_system_error(ctx, folder->path, "rename the finished output to");
-        rename(old, folder->path);
-    } else if (!remove_set(old)) {
-        mote_warn(ctx, "%s: the replaced folder could not be removed", old);
+    int failed = rename(folder->path, old) == 0 ? 0 : errno;
+    if (failed == 0 && rename(folder->temporary, folder->path) != 0) {
+        failed = errno;
+        /* Another set took the name meanwhile, which would have replaced the old one. */
+        if (rename(old, folder->path) != 0) remove_set(old);
+    } else if (failed == 0) {
+        rename(old, folder->temporary);
     }
     mote_free(ctx, old);
-    return status;
+    return failed;
+}
+
+/* The set takes the name of what is there, which gets the temporary one. Returns 0 or errno. */
+static int swap_names(mote_context *ctx, const potree_folder *folder) {
+    if (renameat2(AT_FDCWD, folder->temporary, AT_FDCWD, folder->path, RENAME_EXCHANGE) == 0) return 0;
+    return errno == ENOENT ? ENOENT : swap_in_turn(ctx, folder);
 }
 
 /* Gives to a file or folder the mode and, where that is allowed, the owner of the one that it replaces. */
@@ -251,29 +260,62 @@ static mote_status keep_modes(mote_context *ctx, const potree_folder *folder) {
     return status;
 }
 
-static mote_status take_name(mote_context *ctx, const potree_folder *folder) {
-    if (!folder->replaces) {
-        /* Not even an empty folder that came up meanwhile is replaced. */
-        if (renameat2(AT_FDCWD, folder->temporary, AT_FDCWD, folder->path, RENAME_NOREPLACE) == 0) return MOTE_OK;
-        if ((errno == EINVAL || errno == ENOSYS) && rename(folder->temporary, folder->path) == 0) return MOTE_OK;
-        return mote_system_error(ctx, folder->path, "rename the finished output to");
-    }
-    MOTE_TRY(keep_modes(ctx, folder));
-    if (renameat2(AT_FDCWD, folder->temporary, AT_FDCWD, folder->path, RENAME_EXCHANGE) != 0) {
-        return replace_in_turn(ctx, folder);
-    }
-    if (!remove_set(folder->temporary)) {
-        mote_warn(ctx, "%s: the replaced folder could not be removed", folder->temporary);
-    }
-    return MOTE_OK;
+/* Takes the name if nothing has it. Returns 0 or errno. */
+static int take_free_name(const potree_folder *folder) {
+    if (renameat2(AT_FDCWD, folder->temporary, AT_FDCWD, folder->path, RENAME_NOREPLACE) == 0) return 0;
+    if (errno != EINVAL && errno != ENOSYS) return errno;
+    return rename(folder->temporary, folder->path) == 0 ? 0 : errno;
 }
 
-mote_status potree_folder_close(mote_context *ctx, potree_folder *folder, mote_status status) {
-    if (status == MOTE_OK && !folder->is_dry) status = take_name(ctx, folder);
-    if (status != MOTE_OK && folder->uploaded) remove_set(folder->temporary);
+/* Whether others have taken the name, or given it up, since it was looked at. */
+static bool is_taken_meanwhile(int failed) { return failed == EEXIST || failed == ENOTEMPTY || failed == ENOENT; }
+
+/* Several writers may take one name at once: each replaces the set of the one before, and the last one's stays. */
+static mote_status take_name(mote_context *ctx, void *place, bool together) {
+    potree_folder *folder = place;
+    bool replaces = false;
+    int failed = EEXIST;
+    (void)together; /* it can be given back anyway */
+    for (unsigned attempt = 0; is_taken_meanwhile(failed) && attempt < ATTEMPTS_MAX; attempt++) {
+        failed = take_free_name(folder);
+        if (failed == 0 || !is_taken_meanwhile(failed)) break;
+        MOTE_TRY(look_at_place(ctx, folder, &replaces));
+        if (!replaces) continue;
+        MOTE_TRY(keep_modes(ctx, folder));
+        failed = swap_names(ctx, folder);
+        folder->is_swapped = failed == 0;
+    }
+    folder->is_there = failed != 0 || folder->is_swapped;
+    errno = failed;
+    return failed == 0 ? MOTE_OK : mote_system_error(ctx, folder->path, "rename the finished output to");
+}
+
+static bool give_back(void *place) {
+    potree_folder *folder = place;
+    if (folder->is_swapped) {
+        return renameat2(AT_FDCWD, folder->temporary, AT_FDCWD, folder->path, RENAME_EXCHANGE) == 0;
+    }
+    folder->is_there = rename(folder->path, folder->temporary) == 0;
+    return folder->is_there;
+}
+
+static void settle(mote_context *ctx, void *place) {
+    potree_folder *folder = place;
+    if (folder->is_there && !remove_set(folder->temporary) && folder->is_swapped) {
+        mote_warn(ctx, "%s: the replaced folder could not be removed", folder->temporary);
+    }
     mote_free(ctx, folder->path);
     mote_free(ctx, folder->temporary);
-    folder->path = folder->temporary = NULL;
-    folder->uploaded = false;
+    mote_free(ctx, folder);
+}
+
+static const char *path_of(const void *place) { return ((const potree_folder *)place)->path; }
+
+static const output_naming folder_naming = {take_name, give_back, settle, path_of, NULL, NULL};
+
+mote_status potree_folder_close(mote_context *ctx, potree_folder *folder, mote_status status) {
+    if (folder == NULL) return status;
+    if (!folder->is_dry) return mote_outputs_add(ctx, &folder_naming, folder, status);
+    settle(ctx, folder);
     return status;
 }

@@ -74,7 +74,7 @@ static mote_status write_hierarchy(mote_context *ctx, potree_run *run) {
     mote_output output;
     uint64_t hash = 0;
     mote_stage(ctx, "write hierarchy");
-    MOTE_TRY(potree_folder_output(ctx, &run->output.folder, "hierarchy.bin", &output));
+    MOTE_TRY(potree_folder_output(ctx, run->output.folder, "hierarchy.bin", &output));
     const mote_status status =
         potree_hierarchy_write(ctx, run->source, run->places, &output, &run->first_chunk_bytes, &hash);
     run->report.hierarchy_bytes = output.written_bytes;
@@ -89,10 +89,10 @@ static uint64_t unseen_bytes(const potree_plan *plan) { return 24ull * (2 * plan
 static mote_status write_metadata(mote_context *ctx, potree_run *run) {
     mote_output output;
     uint64_t hash = 0;
-    const char *slash = strrchr(run->output.folder.path, '/');
-    const char *base = slash != NULL ? slash + 1 : run->output.folder.path;
+    const char *slash = strrchr(run->output.folder->path, '/');
+    const char *base = slash != NULL ? slash + 1 : run->output.folder->path;
     mote_stage(ctx, "write metadata");
-    MOTE_TRY(potree_folder_output(ctx, &run->output.folder, "metadata.json", &output));
+    MOTE_TRY(potree_folder_output(ctx, run->output.folder, "metadata.json", &output));
     const potree_summary summary = {run->source,
                                     &run->plan,
                                     &run->stats[0],
@@ -128,13 +128,13 @@ static void free_run(mote_context *ctx, potree_run *run) {
 static mote_status open_output(mote_context *ctx, const char *path, bool dry_run, mote_potree_output *output) {
     MOTE_TRY(dry_run ? potree_folder_open_dry(ctx, path, &output->folder)
                      : potree_folder_open(ctx, path, &output->folder));
-    return potree_folder_output(ctx, &output->folder, "octree.bin", &output->octree);
+    return potree_folder_output(ctx, output->folder, "octree.bin", &output->octree);
 }
 
 /* Gives the folder its name (status MOTE_OK) or removes it; returns the first failure. */
 static mote_status close_output(mote_context *ctx, mote_potree_output *output, mote_status status) {
     if (status != MOTE_OK) mote_output_close(ctx, &output->octree, status);
-    return potree_folder_close(ctx, &output->folder, status);
+    return potree_folder_close(ctx, output->folder, status);
 }
 
 static void clear_output(mote_potree_output *output) {
@@ -173,7 +173,7 @@ static mote_status write_run(mote_context *ctx, potree_run *run, const char *pat
     MOTE_TRY(check_params(ctx, run->params));
     mote_stage(ctx, "plan record");
     MOTE_TRY(potree_plan_make(ctx, run->source, run->params, &run->plan));
-    if (run->output.folder.path == NULL) MOTE_TRY(open_output(ctx, path, run->params->dry_run, &run->output));
+    if (run->output.folder == NULL) MOTE_TRY(open_output(ctx, path, run->params->dry_run, &run->output));
     return write_files(ctx, run);
 }
 
