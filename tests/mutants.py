@@ -216,7 +216,7 @@ class Base:
     def __init__(self, jobs):
         data = os.environ.get("MOTE_SHARED_DATA", str(ROOT.parent / "shared/data"))
         launcher = ["-DCMAKE_C_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []
-        run(["cmake", "--preset", "mutants", f"-Dshared_data={data}", *launcher], cwd=TREE, stdout=subprocess.DEVNULL)
+        run(["cmake", "--preset", "mutants", f"-DMOTE_SHARED_DATA={data}", *launcher], cwd=TREE, stdout=subprocess.DEVNULL)
         run(["cmake", "--build", str(BUILD), "-j", str(jobs)], stdout=subprocess.DEVNULL)
         commands = json.loads((BUILD / "compile_commands.json").read_text())
         self.compile = {}  # object → command
