@@ -185,7 +185,7 @@ static void wait_for_end(const sigset_t *signals, double seconds) {
 
 /* "http://HOST:PORT/", and what the page is to open where that is more than the folder that it opens by itself. */
 static void page_address(const char *host, int port, const view_data *data, size_t count, char *url, size_t size) {
-    const bool is_ipv6 = strchr(host, ':') != NULL;
+    const bool is_ipv6 = strchr(host, ':') != NULL && host[0] != '[';
     int length = snprintf(url, size, is_ipv6 ? "http://[%s]:%d/" : "http://%s:%d/", host, port);
     if (count == 0 || (count == 1 && data->file[0] == '\0')) return;
     for (size_t i = 0; i < count; i++) {
@@ -200,10 +200,6 @@ static void page_address(const char *host, int port, const view_data *data, size
     }
 }
 
-static bool is_loopback(const char *host) {
-    return strcmp(host, "127.0.0.1") == 0 || strcmp(host, "localhost") == 0 || strcmp(host, "::1") == 0;
-}
-
 /* data: [count] what is served; none where live is given. */
 static int serve(session *s, const view_options *o, const char *viewer_dir, const view_data *data, size_t count,
                  live_hub *live) {
@@ -213,7 +209,7 @@ static int serve(session *s, const view_options *o, const char *viewer_dir, cons
         sources[i].file = data[i].file[0] != '\0' ? data[i].file : NULL;
     }
     char token[LIVE_TOKEN_SIZE] = "";
-    if (live != NULL && !is_loopback(o->host) && !live_token_make(token)) {
+    if (live != NULL && !view_server_is_local(o->host) && !live_token_make(token)) {
         return session_error(s, EXIT_FAILED, "the system gives no random numbers for a token");
     }
     const view_server_options options = {o->host, o->port, o->port_given, viewer_dir, sources, count, live, token};
@@ -246,9 +242,6 @@ static int serve(session *s, const view_options *o, const char *viewer_dir, cons
 static int find_and_serve(session *s, const view_options *o, const arguments *inputs) {
     char viewer_dir[PATH_MAX];
     const size_t count = (size_t)inputs->count;
-#ifndef MOTE_HAVE_CIVETWEB
-    if (o->export == NULL) return session_error(s, EXIT_FAILED, "mote view was built without civetweb");
-#endif
     if (!find_viewer(viewer_dir, sizeof viewer_dir)) {
         return session_error(s, EXIT_FAILED,
                              "the viewer page is not there. Build it (make viewer) or set MOTE_VIEWER to the folder of "

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE /* asprintf, O_CLOEXEC, dirfd */
 #include "view/view_export.h"
 
+#include "view/view_data.h"
 #include "view/view_http.h"
 
 #include <dirent.h>
@@ -168,7 +169,7 @@ static void remove_folder(const char *path) {
 }
 
 int view_export(session *s, const char *viewer_dir, const char *data_dir, const char *data_file, const char *site) {
-    static const char *const potree[] = {"metadata.json", "hierarchy.bin", "octree.bin"};
+    static const char *const potree[] = VIEW_FOLDER_FILES;
     export_job job = {.s = s};
     char data[PATH_MAX];
     size_t length = strlen(site);
