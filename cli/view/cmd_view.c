@@ -1,6 +1,7 @@
 #define _GNU_SOURCE /* readlink, sigtimedwait */
 #include "command.h"
 
+#include "print.h"
 #include "session.h"
 #include "view/live/live.h"
 #include "view/live/live_socket.h"
@@ -228,7 +229,7 @@ static int serve(session *s, const view_options *o, const char *viewer_dir, cons
     const char *name = is_everywhere ? "127.0.0.1" : o->host;
     page_address(name, view_server_port(server), data, count, url, sizeof url);
     if (token[0] != '\0') snprintf(url + strlen(url), sizeof url - strlen(url), "?token=%s", token);
-    printf("%s\n", url);
+    print_out("%s\n", url);
     fflush(stdout);
     if (is_everywhere && live == NULL) session_note(s, "everyone who reaches this machine can see this data set");
     session_say(s, "open this address in a browser; Ctrl-C ends the server");

@@ -32,7 +32,7 @@ struct view_upload {
     double done;
     char stage[64], error[512], name[NAME_MAX + 1];
     char root[PATH_MAX], input[PATH_MAX];
-    int file; /* being received, or -1 */
+    int file;       /* being received, or -1 */
     size_t folders; /* that are kept; what is being converted gets the next number */
     size_t cloud;
     view_upload_done *tell;

@@ -22,10 +22,10 @@ struct http_connection {
     uint64_t body_left;
     uint64_t body_got;
     double body_began;
-    bool is_ending;   /* after the answer */
-    bool has_unread;  /* bytes that are not worth reading may still come */
-    bool is_socket;   /* a websocket, by now */
-    unsigned unanswered; /* pings */
+    bool is_ending;          /* after the answer */
+    bool has_unread;         /* bytes that are not worth reading may still come */
+    bool is_socket;          /* a websocket, by now */
+    unsigned unanswered;     /* pings */
     atomic_bool is_closed;   /* the end of the websocket has been said */
     pthread_mutex_t sending; /* of frames, which come from several threads */
     /* Under the lock of the server: */

@@ -76,8 +76,7 @@ static void give_one_up(http_server *s) {
     http_connection *oldest = NULL;
     for (http_connection *c = s->connections; c != NULL; c = c->next) {
         if (c->wait == HTTP_WAIT_NONE || c->is_given_up) continue;
-        if (oldest == NULL || c->wait < oldest->wait ||
-            (c->wait == oldest->wait && c->wait_since < oldest->wait_since))
+        if (oldest == NULL || c->wait < oldest->wait || (c->wait == oldest->wait && c->wait_since < oldest->wait_since))
             oldest = c;
     }
     if (oldest == NULL) return;

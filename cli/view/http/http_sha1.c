@@ -20,9 +20,9 @@ static void add_block(uint32_t state[5], const unsigned char *block) {
     for (size_t i = 16; i < ROUNDS; i++) w[i] = rotate(w[i - 3] ^ w[i - 8] ^ w[i - 14] ^ w[i - 16], 1);
     for (size_t i = 0; i < ROUNDS; i++) {
         static const uint32_t constants[] = {0x5a827999, 0x6ed9eba1, 0x8f1bbcdc, 0xca62c1d6};
-        const uint32_t choice = i < 20               ? (b & c) | (~b & d)
+        const uint32_t choice = i < 20              ? (b & c) | (~b & d)
                                 : i >= 40 && i < 60 ? (b & c) | (b & d) | (c & d)
-                                                     : b ^ c ^ d;
+                                                    : b ^ c ^ d;
         const uint32_t next = rotate(a, 5) + choice + e + constants[i / 20] + w[i];
         e = d;
         d = c;

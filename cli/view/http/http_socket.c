@@ -86,7 +86,8 @@ bool http_socket_send(http_connection *c, http_frame kind, const void *data, siz
     return is_sent;
 }
 
-/* Left out where a picture is being sent: that shows as well that the server is there. Returns false where it failed. */
+/* Left out where a picture is being sent: that shows as well that the server is there. Returns false where it failed.
+ */
 static bool send_control(http_connection *c, int opcode, const void *data, size_t size) {
     if (pthread_mutex_trylock(&c->sending) != 0) return true;
     const bool is_sent = atomic_load(&c->is_closed) || write_frame(c, opcode, data, size);
