@@ -79,16 +79,17 @@ const METADATA = {
 };
 
 test('metadata of any values is read, or refused in words', () => {
-    for (const value of VALUES) {
+    for (const value of [...VALUES, Infinity, NaN]) {
         for (const name of ['name', 'description', 'points', 'projection', 'flags', 'spacing', 'encoding', 'mote', 'hierarchy', 'boundingBox', 'scale', 'attributes']) {
             try {
                 const meta = parseMetadata({ ...METADATA, [name]: value });
-                assert.ok(typeof meta.name === 'string' && typeof meta.description === 'string' && Number.isFinite(meta.points) && meta.spacing > 0);
+                assert.ok(typeof meta.name === 'string' && typeof meta.description === 'string' && Number.isFinite(meta.points) && Number.isFinite(meta.sourcePoints) && meta.spacing > 0 && meta.spacing < 1e9);
             } catch (error) {
                 assert.equal(error.name, 'DataError', `${name}: ${error.stack}`);
             }
         }
     }
+    for (const points of VALUES) assert.ok(Number.isFinite(parseMetadata({ ...METADATA, mote: { points, las: { global_encoding: points }, rest: points } }).sourcePoints));
     assert.throws(() => parseMetadata({ ...METADATA, boundingBox: { min: [-1e308, 0, 0], max: [1e308, 1, 1] } }), /too large/);
 });
 

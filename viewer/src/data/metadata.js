@@ -11,6 +11,9 @@ function vector(value, what) {
     return value.slice(0, 3);
 }
 
+// A finite number above 0, else 0. (In JSON 1e999 is infinite.)
+const positive = (value) => (numberOf(value) > 0 && Number.isFinite(numberOf(value)) ? numberOf(value) : 0);
+
 function schemeOf(flags) {
     const list = (Array.isArray(flags) ? flags : [flags]).map((flag) => textOf(flag).toUpperCase());
     return list.includes('REPLACING') ? 'replacing' : 'additive';
@@ -74,13 +77,13 @@ export function parseMetadata(json, lonLat = null, layout = null, frame = null) 
     const stretch = frame?.stretch ?? stretchOf(crs, box, isLonLat);
     const rest = restBox(json.mote?.rest);
     const origin = frame?.origin ?? rest?.min ?? cube.min; // everything is drawn relative to it: small numbers for 32-bit floats
-    const spacing = numberOf(json.spacing) > 0 ? numberOf(json.spacing) : longest / 128;
+    const spacing = positive(json.spacing) || longest / 128;
     return {
         name: textOf(json.name) || 'Point cloud',
         description: textOf(json.description),
-        points: numberOf(json.points) || 0,
+        points: positive(json.points),
         // Replacing sets store representatives too; those of mote say how many points there were.
-        sourcePoints: Number(json.mote?.points) || numberOf(json.points) || 0,
+        sourcePoints: positive(json.mote?.points) || positive(json.points),
         projection,
         crs,
         isLonLat,
@@ -99,7 +102,7 @@ export function parseMetadata(json, lonLat = null, layout = null, frame = null) 
         depth: Number.isInteger(json.hierarchy?.depth) ? json.hierarchy.depth : null, // of the deepest level; the root is level 0
         firstChunkSize,
         layout,
-        globalEncoding: numberOf(json.mote?.las?.global_encoding) || 0, // of the LAS header, where the writer kept it
+        globalEncoding: positive(json.mote?.las?.global_encoding), // of the LAS header, where the writer kept it
         channels: scalarChannels(layout, json.mote?.las?.global_encoding),
         rgbShift: rgbShift(layout.rgb),
     };
