@@ -353,9 +353,11 @@ static void *accept_all(void *user) {
 static int port_of(int fd) {
     struct sockaddr_storage address = {0};
     socklen_t size = sizeof address;
-    if (getsockname(fd, (struct sockaddr *)&address, &size) != 0) return 0;
-    return ntohs(address.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&address)->sin6_port
-                                               : ((struct sockaddr_in *)&address)->sin_port);
+    struct sockaddr *any = (struct sockaddr *)&address;
+    char digits[NI_MAXSERV] = "0";
+    if (getsockname(fd, any, &size) != 0) return 0;
+    if (getnameinfo(any, size, NULL, 0, digits, sizeof digits, NI_NUMERICSERV) != 0) return 0;
+    return (int)strtol(digits, NULL, 10);
 }
 
 static int listen_on(const struct addrinfo *to) {
