@@ -34,7 +34,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         }
         require(http_head_field(&head, "Transfer-Encoding") == NULL);
         require(head.has_body_bytes || head.body_bytes == 0);
-        if (view_http_decode_path(head.target, path, sizeof path)) require(path[0] == '/' && strstr(path, "/../") == NULL);
+        if (view_http_decode_path(head.target, path, sizeof path))
+            require(path[0] == '/' && strstr(path, "/../") == NULL);
     }
     free(text);
     return 0;
