@@ -4,6 +4,7 @@
 
 #include "io_command.h"
 #include "point_run.h"
+#include "print.h"
 #include "text.h"
 
 static const command_help help = {
@@ -100,10 +101,10 @@ static int estimate(session *s, normals_task *task) {
 
 static void print_facts(const void *user) {
     const normals_task *task = user;
-    printf("%s points, %s without a finite position, %s without a normal\n", text_count(task->run.points).chars,
-           text_count(task->run.skipped).chars, text_count(task->result.without).chars);
+    print_out("%s points, %s without a finite position, %s without a normal\n", text_count(task->run.points).chars,
+              text_count(task->run.skipped).chars, text_count(task->result.without).chars);
     if (task->params.orient != MOTE_ORIENT_PROPAGATE) return;
-    printf("%s parts, each oriented for itself\n", text_count(task->result.parts).chars);
+    print_out("%s parts, each oriented for itself\n", text_count(task->result.parts).chars);
 }
 
 static void emit_facts(const void *user, json_writer *json) {

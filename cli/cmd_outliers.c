@@ -6,6 +6,7 @@
 
 #include "io_command.h"
 #include "point_run.h"
+#include "print.h"
 #include "text.h"
 
 static const command_help help = {
@@ -95,11 +96,11 @@ static int write_rest(session *s, outliers_task *task) {
 static void print_facts(const void *user) {
     const outliers_task *task = user;
     const mote_outliers_result *r = &task->result;
-    printf("%s points, %s outliers, of which %s without a finite position\n", text_count(task->run.points).chars,
-           text_count(r->count).chars, text_count(r->skipped).chars);
+    print_out("%s points, %s outliers, of which %s without a finite position\n", text_count(task->run.points).chars,
+              text_count(r->count).chars, text_count(r->skipped).chars);
     if (task->params.method != MOTE_OUTLIERS_STATISTICAL) return;
-    printf("distances: mean %.6g, standard deviation %.6g; farther than %.6g is an outlier\n", r->mean, r->deviation,
-           r->threshold);
+    print_out("distances: mean %.6g, standard deviation %.6g; farther than %.6g is an outlier\n", r->mean, r->deviation,
+              r->threshold);
 }
 
 static void emit_facts(const void *user, json_writer *json) {

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "print.h"
 #include "text.h"
 
 #define USAGE_LINES 256
@@ -26,14 +27,14 @@ static void take_usage(const session *s, const mote_usage *own, uint32_t own_cou
 
 /* Structures of the host or of the GPU, with bytes per point, and all of them at the peak. */
 static void print_structures(const usage_lines *usage, bool on_device, uint64_t peak_bytes, double n) {
-    printf("\n%-28s %14s %14s\n", on_device ? "structure on the GPU" : "structure", "peak bytes", "bytes/point");
+    print_out("\n%-28s %14s %14s\n", on_device ? "structure on the GPU" : "structure", "peak bytes", "bytes/point");
     for (uint32_t i = 0; i < usage->count; i++) {
         const mote_usage *line = &usage->lines[i];
         if (line->peak_bytes == 0 || line->on_device != on_device) continue;
-        printf("%-28s %14s %14.2f\n", line->name, text_count(line->peak_bytes).chars, (double)line->peak_bytes / n);
+        print_out("%-28s %14s %14.2f\n", line->name, text_count(line->peak_bytes).chars, (double)line->peak_bytes / n);
     }
-    printf("%-28s %14s %14.2f\n", on_device ? "all on the GPU, at the peak" : "all, at the peak",
-           text_count(peak_bytes).chars, (double)peak_bytes / n);
+    print_out("%-28s %14s %14.2f\n", on_device ? "all on the GPU, at the peak" : "all, at the peak",
+              text_count(peak_bytes).chars, (double)peak_bytes / n);
 }
 
 void costs_print(const session *s, const mote_usage *own, uint32_t own_count, uint64_t points) {
@@ -43,14 +44,14 @@ void costs_print(const session *s, const mote_usage *own, uint32_t own_count, ui
     const double n = points > 0 ? (double)points : 1;
     print_structures(&usage, false, usage.peak_bytes, n);
     if (device_bytes > 0) print_structures(&usage, true, device_bytes, n);
-    printf("\n%-28s %14s %14s\n", "stage", "seconds", "M points/s");
+    print_out("\n%-28s %14s %14s\n", "stage", "seconds", "M points/s");
     for (uint32_t i = 0; i < usage.count; i++) {
         const mote_usage *line = &usage.lines[i];
         if (!(line->seconds > 0)) continue;
-        printf("%-28s %14.3f %14.2f\n", line->name, line->seconds, n / line->seconds / 1e6);
+        print_out("%-28s %14.3f %14.2f\n", line->name, line->seconds, n / line->seconds / 1e6);
     }
     const double seconds = seconds_now() - s->started;
-    printf("%-28s %14.3f %14.2f\n", "all", seconds, n / seconds / 1e6);
+    print_out("%-28s %14.3f %14.2f\n", "all", seconds, n / seconds / 1e6);
 }
 
 static void emit_structures(json_writer *json, const usage_lines *usage, const char *name, bool on_device) {

@@ -10,6 +10,7 @@
 
 #include "command.h"
 #include "options.h"
+#include "print.h"
 #include "text.h"
 
 typedef struct command {
@@ -35,17 +36,17 @@ static const command commands[] = {
 #define COMMAND_COUNT (sizeof commands / sizeof commands[0])
 
 static void print_overview(FILE *to) {
-    fprintf(to,
-            "mote %s: a point-cloud engine\n\n"
-            "Usage: mote COMMAND inputs -o output [options]\n\n"
-            "Examples:\n"
-            "  mote info scan.las --stats\n"
-            "  mote lod scan.las -o scan.mote && mote view scan.mote\n"
-            "  mote convert scan.mote -o back.las\n\n"
-            "Commands:\n",
-            mote_version());
-    for (size_t i = 0; i < COMMAND_COUNT; i++) fprintf(to, "  %-10s%s\n", commands[i].name, commands[i].line);
-    fprintf(to, "\n\"mote help COMMAND\" explains one. \"mote --version\" prints the version.\n");
+    print_to(to,
+             "mote %s: a point-cloud engine\n\n"
+             "Usage: mote COMMAND inputs -o output [options]\n\n"
+             "Examples:\n"
+             "  mote info scan.las --stats\n"
+             "  mote lod scan.las -o scan.mote && mote view scan.mote\n"
+             "  mote convert scan.mote -o back.las\n\n"
+             "Commands:\n",
+             mote_version());
+    for (size_t i = 0; i < COMMAND_COUNT; i++) print_to(to, "  %-10s%s\n", commands[i].name, commands[i].line);
+    print_to(to, "\n\"mote help COMMAND\" explains one. \"mote --version\" prints the version.\n");
 }
 
 static const command *find_command(const char *name) {
@@ -98,7 +99,7 @@ int command_run(int argc, char **argv) {
     if (strcmp(word, "help") == 0) return show_help(argc - 2, argv + 2);
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) return show_help(0, NULL);
     if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) {
-        printf("mote %s\n", mote_version());
+        print_out("mote %s\n", mote_version());
         return EXIT_DONE;
     }
     if (word[0] == '-') return usage_error("", "the command comes first, before \"%s\"", word);

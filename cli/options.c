@@ -11,6 +11,7 @@
 
 #include "command.h"
 #include "help.h"
+#include "print.h"
 #include "text.h"
 
 #define ROWS_MAX 64
@@ -28,9 +29,9 @@ int usage_error(const char *command, const char *format, ...) {
     va_list values;
     va_start(values, format);
     fputs("mote: error: ", stderr);
-    vfprintf(stderr, format, values);
+    print_values(stderr, format, values);
     va_end(values);
-    fprintf(stderr, "\nmote: see \"mote help%s%s\"\n", command[0] != '\0' ? " " : "", command);
+    print_to(stderr, "\nmote: see \"mote help%s%s\"\n", command[0] != '\0' ? " " : "", command);
     return EXIT_USAGE;
 }
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "print.h"
 #include "report.h"
 #include "text.h"
 
@@ -99,7 +100,7 @@ int point_run_report(session *s, const point_run *run, const char *found, const 
             facts->print(facts->user);
             costs_print(s, own, OWN_LINES, run->points);
         }
-        if (s->options.hash) printf("%s  %s\n", text_hash(hash).chars, run->output);
+        if (s->options.hash) print_out("%s  %s\n", text_hash(hash).chars, run->output);
     }
     return EXIT_DONE;
 }

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "print.h"
 #include "text.h"
 
 #define PATIENCE_S 0.4  /* what is done sooner needs no bar */
@@ -56,6 +57,11 @@ static int terminal_columns(void) {
     return window.ws_col;
 }
 
+void progress_clear(progress_bar *bar) {
+    if (bar->visible) fputs("\r\033[K", stderr);
+    bar->visible = false;
+}
+
 static void draw(progress_bar *bar, double now, const char *stage) {
     char shape[BAR_CELLS * 4 + 1] = "", rate[64] = "";
     const double spent = now - bar->started;
@@ -65,12 +71,14 @@ static void draw(progress_bar *bar, double now, const char *stage) {
         snprintf(rate, sizeof rate, "  %s points/s", text_rate((double)bar->points * bar->done / spent).chars);
     }
     const double remaining = bar->done > 0 ? spent * (1 - bar->done) / bar->done : -1;
-    fprintf(stderr, "\r\033[K%-20.20s", stage);
-    if (columns >= 20 + BAR_CELLS + 10) fprintf(stderr, " %s %3d %%", shape, (int)(bar->done * 100));
-    if (columns >= 20 + BAR_CELLS + 40) fprintf(stderr, "%s", rate);
-    if (columns >= 20 + BAR_CELLS + 54 && remaining >= 60) fprintf(stderr, "  %s left", text_seconds(remaining).chars);
+    progress_clear(bar);
+    bar->visible = true;
+    print_to(stderr, "%-20.20s", stage);
+    if (columns >= 20 + BAR_CELLS + 10) print_to(stderr, " %s %3d %%", shape, (int)(bar->done * 100));
+    if (columns >= 20 + BAR_CELLS + 40) print_to(stderr, "%s", rate);
+    if (columns >= 20 + BAR_CELLS + 54 && remaining >= 60) print_to(stderr, "  %s left", text_seconds(remaining).chars);
     if (columns >= 20 + BAR_CELLS + 54 && remaining >= 0 && remaining < 60)
-        fprintf(stderr, "  %.0f s left", ceil(remaining));
+        print_to(stderr, "  %.0f s left", ceil(remaining));
     fflush(stderr);
 }
 
@@ -84,11 +92,5 @@ void progress_update(progress_bar *bar, double done, const char *stage) {
     if (!bar->visible && now - bar->started < PATIENCE_S) return;
     if (now - bar->drawn < FRAME_S) return;
     bar->drawn = now;
-    bar->visible = true;
     draw(bar, now, stage);
-}
-
-void progress_clear(progress_bar *bar) {
-    if (bar->visible) fputs("\r\033[K", stderr);
-    bar->visible = false;
 }

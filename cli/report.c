@@ -7,6 +7,7 @@
 
 #include "files/json.h"
 #include "paths.h"
+#include "print.h"
 #include "text.h"
 
 int report_hash(session *s, const char *path, uint64_t *hash) {
@@ -34,7 +35,7 @@ int report_output(session *s, const char *path, uint64_t points) {
     session_say(s, "%s: %s points%s%s in %s", path, text_count(points).chars, bytes > 0 ? ", " : "",
                 bytes > 0 ? text_bytes(bytes).chars : "", text_seconds(seconds).chars);
     if (!s->options.json) {
-        if (s->options.hash) printf("%s  %s\n", text_hash(hash).chars, path);
+        if (s->options.hash) print_out("%s  %s\n", text_hash(hash).chars, path);
         return EXIT_DONE;
     }
     json_writer json;

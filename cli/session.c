@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "print.h"
 #include "text.h"
 
 #define USAGE_LINES  256
@@ -61,9 +62,9 @@ static bool on_progress(void *user, double done, const char *stage) {
 
 static void print_message(session *s, const char *kind, const char *format, va_list values) {
     progress_clear(&s->bar);
-    fprintf(stderr, "mote: %s", kind);
-    vfprintf(stderr, format, values);
-    fputc('\n', stderr);
+    print_to(stderr, "mote: %s", kind);
+    print_values(stderr, format, values);
+    print_to(stderr, "\n");
 }
 
 int session_error(session *s, int exit_code, const char *format, ...) {
@@ -99,7 +100,7 @@ static void on_log(void *user, mote_log_level level, const char *message) {
     if (level == MOTE_LOG_WARNING && strstr(message, "extra bytes") != NULL) s->extra_bytes = true;
     if (s->options.quiet || (level == MOTE_LOG_INFO && !s->options.verbose)) return;
     progress_clear(&s->bar);
-    fprintf(stderr, "mote: %s%s\n", level == MOTE_LOG_WARNING ? "warning: " : "", message);
+    print_to(stderr, "mote: %s%s\n", level == MOTE_LOG_WARNING ? "warning: " : "", message);
 }
 
 /* Whether the message begins with the name of an input, or of a file in it: inputs that are looked at where they are
@@ -184,20 +185,20 @@ int session_open(session *s, const char *command, const common_options *options)
 static void print_bytes(const char *name, bool on_device, uint64_t bytes) {
     char label[64];
     snprintf(label, sizeof label, "%s%s", name, on_device ? " (GPU)" : "");
-    fprintf(stderr, "mote:   %-28s %14s at most\n", label, text_bytes(bytes).chars);
+    print_to(stderr, "mote:   %-28s %14s at most\n", label, text_bytes(bytes).chars);
 }
 
 static void print_usage(const session *s) {
     mote_usage lines[USAGE_LINES]; /* of its own: live pictures have several sessions, in several threads */
     uint32_t count = mote_context_usage(s->ctx, lines, USAGE_LINES);
     if (count > USAGE_LINES) count = USAGE_LINES;
-    fprintf(stderr, "mote: %s on %d threads, %s in all\n", mote_context_backend(s->ctx), mote_context_threads(s->ctx),
-            text_seconds(seconds_now() - s->started).chars);
+    print_to(stderr, "mote: %s on %d threads, %s in all\n", mote_context_backend(s->ctx), mote_context_threads(s->ctx),
+             text_seconds(seconds_now() - s->started).chars);
     for (uint32_t i = 0; i < count; i++) {
         if (lines[i].peak_bytes > 0) {
             print_bytes(lines[i].name, lines[i].on_device, lines[i].peak_bytes);
         } else if (lines[i].seconds > 0) {
-            fprintf(stderr, "mote:   %-28s %14s\n", lines[i].name, text_seconds(lines[i].seconds).chars);
+            print_to(stderr, "mote:   %-28s %14s\n", lines[i].name, text_seconds(lines[i].seconds).chars);
         }
     }
     const uint64_t device_bytes = mote_context_device_peak_bytes(s->ctx);

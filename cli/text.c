@@ -129,6 +129,30 @@ int text_step_decimals(double step) {
     return decimals;
 }
 
+size_t text_character(const char *at, uint32_t *code) {
+    static const uint32_t min[] = {0, 0, 0x80, 0x800, 0x10000};
+    const unsigned char *s = (const unsigned char *)at;
+    const size_t length = s[0] < 0x80 ? 1 : s[0] >> 5 == 6 ? 2 : s[0] >> 4 == 14 ? 3 : s[0] >> 3 == 30 ? 4 : 0;
+    *code = s[0];
+    if (length < 2) return length;
+    *code = s[0] & (0xFFu >> (length + 1));
+    for (size_t i = 1; i < length; i++) {
+        if (s[i] >> 6 != 2) return 0;
+        *code = *code << 6 | (s[i] & 0x3Fu);
+    }
+    const bool surrogate = *code >= 0xD800 && *code < 0xE000;
+    return *code >= min[length] && *code <= 0x10FFFF && !surrogate ? length : 0;
+}
+
+bool text_is_hidden(uint32_t code) {
+    static const uint32_t ranges[][2] = {{0, 0x1F},        {0x7F, 0x9F},     {0x061C, 0x061C},
+                                         {0x200E, 0x200F}, {0x2028, 0x202E}, {0x2066, 0x2069}};
+    for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++) {
+        if (code >= ranges[i][0] && code <= ranges[i][1]) return true;
+    }
+    return false;
+}
+
 static size_t smallest(size_t a, size_t b, size_t c) {
     const size_t ab = a < b ? a : b;
     return ab < c ? ab : c;

@@ -1,4 +1,4 @@
-/* Numbers as people read them, and near misses of names. */
+/* Numbers as people read them, characters, and near misses of names. */
 #ifndef CLI_TEXT_H
 #define CLI_TEXT_H
 
@@ -35,6 +35,12 @@ text text_fixed(double value, int decimals);
 int text_step_decimals(double step);
 /* The decimals of the shortest text of value: 2 of 0.25, 0 of 1e20. */
 int text_real_decimals(double value);
+
+/* The well-formed UTF-8 character at the beginning of a text that is not empty. Returns its bytes; 0: there is none. */
+size_t text_character(const char *at, uint32_t *code);
+/* Whether a character does something else than being seen: control characters, line and paragraph separators, and those
+   that turn the direction of writing. */
+bool text_is_hidden(uint32_t code);
 
 /* The candidate (of a NULL-terminated list) nearest to word by edit distance, or that word is the beginning of; NULL
    if none is near. */

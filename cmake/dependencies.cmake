@@ -6,11 +6,11 @@ set(MOTE_CLI_NAMES "")
 
 # mote_have.h says 1 or 0 for each. It is a header, so that a source that asks one of them is compiled again when the
 # answer changes, and no other is; -Wundef tells of a source that asks without it.
-foreach(name JANSSON BROTLI PNG TURBOJPEG CIVETWEB)
+foreach(name JANSSON BROTLI PNG TURBOJPEG)
   set(MOTE_HAVE_${name} 0)
 endforeach()
 
-# mote_dependency(NAME what-for LIBRARY|CLI header library…)
+# mote_dependency(NAME what-for LIBRARY|CLI header library…); the command uses those of the library, too
 function(mote_dependency name purpose scope header)
   if(MOTE_${name} STREQUAL OFF)
     message(STATUS "mote: ${name} off: no ${purpose}")
@@ -46,9 +46,8 @@ mote_dependency(JANSSON "Potree folders and glTF" LIBRARY jansson.h jansson)
 mote_dependency(BROTLI "brotli encoding" LIBRARY brotli/encode.h brotlienc brotlidec brotlicommon)
 mote_dependency(PNG "pictures and textures as PNG" LIBRARY png.h png)
 mote_dependency(TURBOJPEG "live pictures and textures as JPEG" LIBRARY turbojpeg.h turbojpeg)
-mote_dependency(CIVETWEB "mote view" CLI civetweb.h civetweb)
 set(have_lines "/* Made by CMake: the optional libraries of this build. */\n")
-foreach(name JANSSON BROTLI PNG TURBOJPEG CIVETWEB)
+foreach(name JANSSON BROTLI PNG TURBOJPEG)
   string(APPEND have_lines "#define MOTE_HAVE_${name} ${MOTE_HAVE_${name}}\n")
 endforeach()
 set(MOTE_HAVE_DIR ${CMAKE_CURRENT_BINARY_DIR}/have)

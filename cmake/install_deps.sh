@@ -23,7 +23,6 @@ needs=(
     "/usr/include/png.h libpng-dev"
     "/usr/include/zlib.h zlib1g-dev"
     "/usr/include/turbojpeg.h libturbojpeg0-dev"
-    "/usr/include/civetweb.h libcivetweb-dev"
     "/usr/include/cmocka.h libcmocka-dev"
     "qemu-x86_64 qemu-user"
     "node nodejs"

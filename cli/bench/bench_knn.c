@@ -5,6 +5,7 @@
 
 #include "bench/bench_knn.h"
 #include "large_memory.h"
+#include "print.h"
 
 #define SAMPLE_QUERIES 64     /* compared with brute force */
 #define BRUTE_POINTS   20000u /* so few are compared all */
@@ -242,7 +243,7 @@ int knn_case_failed(session *s, const char *name, mote_status status) {
         return session_error(s, EXIT_FAILED, "%s: %s", name, mote_status_name(status));
     }
     const char *message = mote_context_message(s->ctx);
-    printf("%-22s not run: %s\n", name, message[0] != '\0' ? message : mote_status_name(status));
+    print_out("%-22s not run: %s\n", name, message[0] != '\0' ? message : mote_status_name(status));
     fflush(stdout);
     mote_context_clear(s->ctx);
     return EXIT_DONE;

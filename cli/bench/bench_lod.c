@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "bench/bench_child.h"
+#include "print.h"
 #include "text.h"
 
 #define WORDS_MAX 24
@@ -111,8 +112,8 @@ static void keep_peaks(lod_run *max, const lod_run *run) {
 }
 
 static void print_head(const session *s, const char *input, uint64_t points, int runs) {
-    printf("lod: %s, %s points, file to finished folder, median and spread of %d runs, %d threads\n", input,
-           text_count(points).chars, runs, mote_context_threads(s->ctx));
+    print_out("lod: %s, %s points, file to finished folder, median and spread of %d runs, %d threads\n", input,
+              text_count(points).chars, runs, mote_context_threads(s->ctx));
     printf("%-10s %12s %19s %12s %12s %10s %10s", "case", "M points/s", "lowest – highest", "bytes/point", "RSS/point",
            "peer", "target");
     puts(bench_on_gpu(s) ? "    GPU/point" : "");

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bench/bench_lod_cuda.h"
+#include "print.h"
 #include "text.h"
 
 #define RGB_BYTES     16u /* x y z int32, red green blue uint8, one unused */
@@ -202,7 +203,7 @@ static mote_status measure(session *s, const bench_options *o, const resident_ca
 static int case_failed(session *s, const char *name, mote_status status) {
     if (status != MOTE_ERROR_MEMORY && status != MOTE_ERROR_UNSUPPORTED) return session_fail(s, status, false);
     const char *message = mote_context_message(s->ctx);
-    printf("%-22s not run: %s\n", name, message[0] != '\0' ? message : mote_status_name(status));
+    print_out("%-22s not run: %s\n", name, message[0] != '\0' ? message : mote_status_name(status));
     fflush(stdout);
     mote_context_clear(s->ctx);
     return EXIT_DONE;

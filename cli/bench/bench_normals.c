@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "bench/bench.h"
+#include "print.h"
 
 #define CASES  6
 #define ARRAYS 4 /* normal_x, normal_y, normal_z, curvature */
@@ -180,7 +181,7 @@ static int case_failed(session *s, const char *name, mote_status status) {
     if (status != MOTE_ERROR_MEMORY) {
         return session_error(s, EXIT_FAILED, "%s: %s: %s", name, mote_status_name(status), message);
     }
-    printf("%-14s not run: %s\n", name, message[0] != '\0' ? message : mote_status_name(status));
+    print_out("%-14s not run: %s\n", name, message[0] != '\0' ? message : mote_status_name(status));
     fflush(stdout);
     mote_context_clear(s->ctx);
     return EXIT_DONE;

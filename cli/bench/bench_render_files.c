@@ -7,6 +7,7 @@
 
 #include "bench/bench_child.h"
 #include "bench/bench_render.h"
+#include "print.h"
 #include "render/picture_file.h"
 #include "text.h"
 
@@ -109,7 +110,7 @@ int bench_render_run_files(session *s, const bench_options *o) {
     mote_cloud *cloud = NULL;
     if (!is_wanted(o, 0) && !is_wanted(o, 1)) return EXIT_DONE;
     if (picture_format_missing(PICTURE_PNG) != NULL) {
-        printf("files: not run: %s\n", picture_format_missing(PICTURE_PNG));
+        print_out("files: not run: %s\n", picture_format_missing(PICTURE_PNG));
         return EXIT_DONE;
     }
     snprintf(folder, sizeof folder, "%s/mote-bench-XXXXXX", o->scratch);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "knn/knn_recall.h"
+#include "print.h"
 #include "text.h"
 
 #define PAPER_POINTS   2000000u
@@ -218,7 +219,7 @@ static int case_failed(session *s, const shifted_case *c, mote_context *ctx, mot
         return session_error(s, EXIT_FAILED, "%s, %s: %s", c->kind, c->name, mote_status_name(status));
     }
     const char *message = ctx != NULL ? mote_context_message(ctx) : "";
-    printf("%-10s %-24s not run: %s\n", c->kind, c->name, message[0] != '\0' ? message : mote_status_name(status));
+    print_out("%-10s %-24s not run: %s\n", c->kind, c->name, message[0] != '\0' ? message : mote_status_name(status));
     fflush(stdout);
     return EXIT_DONE;
 }

@@ -13,35 +13,21 @@ void emit_start(json_writer *json, FILE *to, bool one_line) {
 
 void emit_end(json_writer *json) { fputc('\n', json->to); }
 
-/* Bytes of the well-formed UTF-8 character at s; 0 if there is none. */
-static int utf8_length(const unsigned char *s) {
-    static const uint32_t min[] = {0, 0, 0x80, 0x800, 0x10000};
-    const int length = s[0] < 0x80 ? 1 : s[0] >> 5 == 6 ? 2 : s[0] >> 4 == 14 ? 3 : s[0] >> 3 == 30 ? 4 : 0;
-    if (length < 2) return length;
-    uint32_t code = s[0] & (0xFFu >> (length + 1));
-    for (int i = 1; i < length; i++) {
-        if (s[i] >> 6 != 2) return 0;
-        code = code << 6 | (s[i] & 0x3Fu);
-    }
-    const bool surrogate = code >= 0xD800 && code < 0xE000;
-    return code >= min[length] && code <= 0x10FFFF && !surrogate ? length : 0;
-}
-
 static void put_string(FILE *to, const char *value) {
-    const unsigned char *s = (const unsigned char *)value;
     fputc('"', to);
-    while (*s != '\0') {
-        const int length = utf8_length(s);
+    while (*value != '\0') {
+        uint32_t code;
+        const size_t length = text_character(value, &code);
         if (length == 0) {
             fputs("\\ufffd", to);
-            s++;
-        } else if (*s < 0x20 || *s == '"' || *s == '\\' || *s == 0x7F) {
-            fprintf(to, *s == '"' || *s == '\\' ? "\\%c" : "\\u%04x", *s);
-            s++;
+        } else if (*value == '"' || *value == '\\') {
+            fprintf(to, "\\%c", *value);
+        } else if (text_is_hidden(code)) {
+            fprintf(to, "\\u%04x", (unsigned)code);
         } else {
-            fwrite(s, 1, (size_t)length, to);
-            s += length;
+            fwrite(value, 1, length, to);
         }
+        value += length > 0 ? length : 1;
     }
     fputc('"', to);
 }

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "info/info_facts.h"
+#include "print.h"
 #include "read_options.h"
 #include "text.h"
 
@@ -132,9 +133,9 @@ static device_word word_of(const mote_device_info *device) {
 }
 
 static void print_device(const mote_device_info *device) {
-    printf("%-8s%s", word_of(device).chars, device->name);
-    if (device->memory_bytes > 0) printf(", %s", text_bytes(device->memory_bytes).chars);
-    if (!device->usable) printf(": not used: %s", device->reason);
+    print_out("%-8s%s", word_of(device).chars, device->name);
+    if (device->memory_bytes > 0) print_out(", %s", text_bytes(device->memory_bytes).chars);
+    if (!device->usable) print_out(": not used: %s", device->reason);
     putchar('\n');
 }
 

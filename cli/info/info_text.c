@@ -6,6 +6,7 @@
 
 #include "info/info_digits.h"
 #include "info/info_facts.h"
+#include "print.h"
 #include "strays_text.h"
 #include "text.h"
 
@@ -84,7 +85,7 @@ static const char *format_title(const char *format) {
 }
 
 static void print_triple(const char *what, const text values[3]) {
-    printf("  %-12s%s  %s  %s\n", what, values[0].chars, values[1].chars, values[2].chars);
+    print_out("  %-12s%s  %s  %s\n", what, values[0].chars, values[1].chars, values[2].chars);
 }
 
 static void print_box(const info_facts *f) {
@@ -101,53 +102,53 @@ static void print_box(const info_facts *f) {
     print_triple("max", max);
     print_triple("size", size);
     if (f->strays.count > 0) {
-        printf("  %-12s%s\n", "strays", strays_say(&f->strays, mote_cloud_count(f->cloud)).chars);
+        print_out("  %-12s%s\n", "strays", strays_say(&f->strays, mote_cloud_count(f->cloud)).chars);
     }
     if (f->density > 0)
-        printf("  %-12s%.*f points per square unit of the box\n", "density", f->density < 1 ? 4 : 2, f->density);
+        print_out("  %-12s%.*f points per square unit of the box\n", "density", f->density < 1 ? 4 : 2, f->density);
 }
 
 /* How LAZ is compressed. */
 static void print_compression(const info_facts *f) {
     static const char *const names[] = {"", "pointwise, one stream", "pointwise", "layered"};
     if (!f->is_las || f->las.compressor < 1 || f->las.compressor > 3) return;
-    printf("  %-12sLAZ, %s: %s\n", "compression", names[f->las.compressor], f->las.items);
-    printf("  %-12s%s of ", "chunks", text_count(f->las.chunk_count).chars);
+    print_out("  %-12sLAZ, %s: %s\n", "compression", names[f->las.compressor], f->las.items);
+    print_out("  %-12s%s of ", "chunks", text_count(f->las.chunk_count).chars);
     if (f->las.chunk_points > 0) {
-        printf("%s points", text_count(f->las.chunk_points).chars);
+        print_out("%s points", text_count(f->las.chunk_points).chars);
     } else {
-        printf("varying size");
+        print_out("varying size");
     }
     const uint64_t points = mote_cloud_count(f->cloud);
-    if (points > 0) printf(", %.2f bytes a point", (double)f->las.compressed_bytes / (double)points);
+    if (points > 0) print_out(", %.2f bytes a point", (double)f->las.compressed_bytes / (double)points);
     putchar('\n');
 }
 
 static void print_head(const info_facts *f) {
-    printf("%s\n", f->path);
-    printf("  %-12s%s", "format", format_title(f->format));
+    print_out("%s\n", f->path);
+    print_out("  %-12s%s", "format", format_title(f->format));
     if (f->is_las) {
-        printf("%s 1.%d, point format %d", f->is_potree ? ", from LAS" : "", f->las.version_minor, f->las.format);
+        print_out("%s 1.%d, point format %d", f->is_potree ? ", from LAS" : "", f->las.version_minor, f->las.format);
     }
     putchar('\n');
     print_compression(f);
-    if (f->file_bytes > 0) printf("  %-12s%s\n", "bytes", text_count(f->file_bytes).chars);
-    printf("  %-12s%s\n", "points", text_count(mote_cloud_count(f->cloud)).chars);
+    if (f->file_bytes > 0) print_out("  %-12s%s\n", "bytes", text_count(f->file_bytes).chars);
+    print_out("  %-12s%s\n", "points", text_count(mote_cloud_count(f->cloud)).chars);
     uint64_t width, height;
     if (mote_cloud_grid(f->cloud, &width, &height)) {
-        printf("  %-12s%s × %s\n", "organised", text_count(width).chars, text_count(height).chars);
+        print_out("  %-12s%s × %s\n", "organised", text_count(width).chars, text_count(height).chars);
     }
-    if (f->skipped > 0) printf("  %-12s%s points have no finite position\n", "", text_count(f->skipped).chars);
+    if (f->skipped > 0) print_out("  %-12s%s points have no finite position\n", "", text_count(f->skipped).chars);
     print_box(f);
     char crs[200];
     crs_in_short(mote_cloud_crs(f->cloud), crs, sizeof crs);
-    printf("  %-12s%s\n", "CRS", crs[0] != '\0' ? crs : "unknown");
-    if (f->is_las && f->las.system_id[0] != '\0') printf("  %-12s%s\n", "system", f->las.system_id);
-    if (f->is_las && f->las.software[0] != '\0') printf("  %-12s%s\n", "software", f->las.software);
+    print_out("  %-12s%s\n", "CRS", crs[0] != '\0' ? crs : "unknown");
+    if (f->is_las && f->las.system_id[0] != '\0') print_out("  %-12s%s\n", "system", f->las.system_id);
+    if (f->is_las && f->las.software[0] != '\0') print_out("  %-12s%s\n", "software", f->las.software);
     if (f->is_las && f->las.creation_year > 0) {
-        printf("  %-12sday %d of %d\n", "created", f->las.creation_day, f->las.creation_year);
+        print_out("  %-12sday %d of %d\n", "created", f->las.creation_day, f->las.creation_year);
     }
-    if (f->has_hash) printf("  %-12s%s\n", "hash", text_hash(f->hash).chars);
+    if (f->has_hash) print_out("  %-12s%s\n", "hash", text_hash(f->hash).chars);
 }
 
 /* A distance between points, with four digits, which is enough. */
@@ -159,25 +160,25 @@ static text spacing_text(double spacing) {
 
 static void print_copc(const info_facts *f) {
     const mote_copc_facts *copc = &f->copc;
-    printf("  %-12sadditive, cube of side %s, spacing %s; %s nodes hold %s points; %s page%s\n", "octree",
-           digits_of_value(mote_cloud_find(f->cloud, "x"), 2 * copc->halfsize).chars, spacing_text(copc->spacing).chars,
-           text_count(copc->nodes).chars, text_count(copc->points).chars, text_count(copc->pages).chars,
-           copc->pages == 1 ? "" : "s");
+    print_out("  %-12sadditive, cube of side %s, spacing %s; %s nodes hold %s points; %s page%s\n", "octree",
+              digits_of_value(mote_cloud_find(f->cloud, "x"), 2 * copc->halfsize).chars,
+              spacing_text(copc->spacing).chars, text_count(copc->nodes).chars, text_count(copc->points).chars,
+              text_count(copc->pages).chars, copc->pages == 1 ? "" : "s");
     for (uint32_t i = 0; i < copc->level_count && i < INFO_LEVELS_MAX; i++) {
-        printf("    level %2u  %9s nodes  %14s points  spacing %s\n", i, text_count(f->copc_levels[i].nodes).chars,
-               text_count(f->copc_levels[i].points).chars, spacing_text(f->copc_levels[i].spacing).chars);
+        print_out("    level %2u  %9s nodes  %14s points  spacing %s\n", i, text_count(f->copc_levels[i].nodes).chars,
+                  text_count(f->copc_levels[i].points).chars, spacing_text(f->copc_levels[i].spacing).chars);
     }
 }
 
 static void print_levels(const info_facts *f) {
     if (f->copc.is_copc) print_copc(f);
     if (!f->is_potree) return;
-    printf("  %-12s%s, %s; %s nodes hold %s points\n", "octree", f->potree.replacing ? "replacing" : "additive",
-           f->potree.brotli ? "brotli" : "not compressed", text_count(f->potree.nodes).chars,
-           text_count(f->potree.points).chars);
+    print_out("  %-12s%s, %s; %s nodes hold %s points\n", "octree", f->potree.replacing ? "replacing" : "additive",
+              f->potree.brotli ? "brotli" : "not compressed", text_count(f->potree.nodes).chars,
+              text_count(f->potree.points).chars);
     for (uint32_t i = 0; i < f->potree.level_count && i < INFO_LEVELS_MAX; i++) {
-        printf("    level %2u  %9s nodes  %9s leaves  %14s points\n", i, text_count(f->levels[i].nodes).chars,
-               text_count(f->levels[i].leaves).chars, text_count(f->levels[i].points).chars);
+        print_out("    level %2u  %9s nodes  %9s leaves  %14s points\n", i, text_count(f->levels[i].nodes).chars,
+                  text_count(f->levels[i].leaves).chars, text_count(f->levels[i].points).chars);
     }
 }
 
@@ -194,24 +195,24 @@ static int name_width(const mote_cloud *cloud) {
 static void print_no_data(const mote_cloud *cloud, const mote_column *column) {
     mote_column_limits limits;
     if (!mote_cloud_limits(cloud, column->name, &limits) || !limits.has_no_data) return;
-    printf("  no data %s", text_limit(limits.no_data, column->type).chars);
+    print_out("  no data %s", text_limit(limits.no_data, column->type).chars);
 }
 
 static void print_attributes(const info_facts *f) {
     const int width = name_width(f->cloud);
-    printf("  attributes\n");
+    print_out("  attributes\n");
     for (uint32_t i = 0; i < mote_cloud_column_count(f->cloud); i++) {
         const mote_column *column = mote_cloud_column(f->cloud, i);
         const bool more = column->bit_count > 0 || column->scale != 1 || column->offset != 0 || column->unit[0] != '\0';
-        printf("    %-*s  %-*s", width, column->name, more ? 6 : 0, mote_type_name(column->type));
-        if (column->bit_count > 0) printf("  %u bits", column->bit_count);
+        print_out("    %-*s  %-*s", width, column->name, more ? 6 : 0, mote_type_name(column->type));
+        if (column->bit_count > 0) print_out("  %u bits", column->bit_count);
         if (column->scale != 1 || column->offset != 0) {
-            printf("  scale %s offset %s", text_real(column->scale).chars, text_real(column->offset).chars);
+            print_out("  scale %s offset %s", text_real(column->scale).chars, text_real(column->offset).chars);
         }
         print_no_data(f->cloud, column);
-        if (column->unit[0] != '\0') printf("  [%s]", column->unit);
+        if (column->unit[0] != '\0') print_out("  [%s]", column->unit);
         if (column->description[0] != '\0' && strcmp(column->description, column->name) != 0) {
-            printf("  \"%s\"", column->description);
+            print_out("  \"%s\"", column->description);
         }
         putchar('\n');
     }
@@ -219,24 +220,24 @@ static void print_attributes(const info_facts *f) {
 
 static void print_records(const mote_cloud *cloud) {
     if (mote_cloud_record_count(cloud) == 0) return;
-    printf("  records\n");
+    print_out("  records\n");
     for (uint32_t i = 0; i < mote_cloud_record_count(cloud); i++) {
         const mote_record *record = mote_cloud_record(cloud, i);
-        printf("    %-16s  %5u  %9s bytes%s%s%s\n", record->user_id, record->record_id,
-               text_count(record->size_bytes).chars, record->extended ? "  extended" : "",
-               record->description[0] != '\0' ? "  " : "", record->description);
+        print_out("    %-16s  %5u  %9s bytes%s%s%s\n", record->user_id, record->record_id,
+                  text_count(record->size_bytes).chars, record->extended ? "  extended" : "",
+                  record->description[0] != '\0' ? "  " : "", record->description);
     }
 }
 
 static void print_histogram(const char *title, const histogram *h, const char *const *names, size_t name_count) {
     if (!h->present) return;
-    printf("  %s\n", title);
+    print_out("  %s\n", title);
     for (size_t i = 0; i < HISTOGRAM_BINS; i++) {
         if (h->bins[i] == 0) continue;
-        printf("    %3zu  %14s%s%s\n", i, text_count(h->bins[i]).chars, i < name_count ? "  " : "",
-               i < name_count ? names[i] : "");
+        print_out("    %3zu  %14s%s%s\n", i, text_count(h->bins[i]).chars, i < name_count ? "  " : "",
+                  i < name_count ? names[i] : "");
     }
-    if (h->beyond > 0) printf("    else %14s\n", text_count(h->beyond).chars);
+    if (h->beyond > 0) print_out("    else %14s\n", text_count(h->beyond).chars);
 }
 
 void info_print_text(const info_facts *f) {
@@ -246,23 +247,23 @@ void info_print_text(const info_facts *f) {
     print_records(f->cloud);
     if (f->stats == NULL) return;
     const int width = name_width(f->cloud);
-    printf("  statistics\n    %-*s  %18s  %18s  %18s\n", width, "", "min", "max", "mean");
+    print_out("  statistics\n    %-*s  %18s  %18s  %18s\n", width, "", "min", "max", "mean");
     for (uint32_t i = 0; i < mote_cloud_column_count(f->cloud); i++) {
         const mote_column *column = mote_cloud_column(f->cloud, i);
         const column_stats *stats = &f->stats->columns[i];
-        printf("    %-*s  %18s  %18s  %18.10g", width, column->name, digits_of_value(column, stats->min).chars,
-               digits_of_value(column, stats->max).chars, stats->mean);
+        print_out("    %-*s  %18s  %18s  %18.10g", width, column->name, digits_of_value(column, stats->min).chars,
+                  digits_of_value(column, stats->max).chars, stats->mean);
         if (stats->nans > 0) {
             mote_column_limits limits;
             const bool stated = mote_cloud_limits(f->cloud, column->name, &limits) && limits.has_no_data;
-            printf("  %s %s", text_count(stats->nans).chars, stated ? "no data" : "NaN");
+            print_out("  %s %s", text_count(stats->nans).chars, stated ? "no data" : "NaN");
         }
         putchar('\n');
     }
     print_histogram("classes", &f->stats->classes, class_names, sizeof class_names / sizeof class_names[0]);
     print_histogram("returns", &f->stats->returns, NULL, 0);
     if (f->stats->duplicates_known) {
-        printf("  %-12s%s points stand where another one stands\n", "duplicates",
-               text_count(f->stats->duplicates).chars);
+        print_out("  %-12s%s points stand where another one stands\n", "duplicates",
+                  text_count(f->stats->duplicates).chars);
     }
 }

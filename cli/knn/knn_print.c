@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "costs.h"
+#include "print.h"
 #include "text.h"
 
 #define OWN_LINES 2
@@ -19,23 +20,23 @@ static void own_costs(const knn_report *r, mote_usage own[OWN_LINES]) {
 
 static void print_recall(const knn_report *r) {
     const knn_recall *recall = r->recall;
-    printf("recall      %.6f\n", recall->recall);
-    printf("complete    %.6f of the queries have all their neighbours\n", recall->complete);
-    printf("factor      %.6f on average, %.6f at most: farthest neighbour found over the true one\n", recall->mean,
-           recall->max);
+    print_out("recall      %.6f\n", recall->recall);
+    print_out("complete    %.6f of the queries have all their neighbours\n", recall->complete);
+    print_out("factor      %.6f on average, %.6f at most: farthest neighbour found over the true one\n", recall->mean,
+              recall->max);
     if (recall->with_fewer > 0) {
-        printf("fewer       %s queries, without a factor\n", text_count(recall->with_fewer).chars);
+        print_out("fewer       %s queries, without a factor\n", text_count(recall->with_fewer).chars);
     }
-    printf("exact       %s, approximate %s\n", text_seconds(recall->seconds).chars, text_seconds(r->search_s).chars);
+    print_out("exact       %s, approximate %s\n", text_seconds(recall->seconds).chars, text_seconds(r->search_s).chars);
 }
 
 static void print_stats(const session *s, const knn_report *r) {
     const knn_answer *a = r->answer;
     mote_usage own[OWN_LINES];
     own_costs(r, own);
-    printf("%s points, %s queries, %s neighbours, %.2f each; %s queries with fewer than asked for\n",
-           text_count(a->points).chars, text_count(a->queries).chars, text_count(a->neighbors).chars,
-           a->queries > 0 ? (double)a->neighbors / (double)a->queries : 0, text_count(a->incomplete).chars);
+    print_out("%s points, %s queries, %s neighbours, %.2f each; %s queries with fewer than asked for\n",
+              text_count(a->points).chars, text_count(a->queries).chars, text_count(a->neighbors).chars,
+              a->queries > 0 ? (double)a->neighbors / (double)a->queries : 0, text_count(a->incomplete).chars);
     costs_print(s, own, OWN_LINES, a->queries);
 }
 
@@ -94,5 +95,5 @@ void knn_print(session *s, const knn_report *r) {
     }
     if (r->recall != NULL) print_recall(r);
     if (r->stats) print_stats(s, r);
-    if (s->options.hash) printf("%s  %s\n", text_hash(r->hash).chars, r->output);
+    if (s->options.hash) print_out("%s  %s\n", text_hash(r->hash).chars, r->output);
 }

@@ -7,6 +7,7 @@
 
 #include "lod/lod_print.h"
 #include "paths.h"
+#include "print.h"
 #include "strays_text.h"
 #include "text.h"
 
@@ -312,7 +313,7 @@ static void report_written(session *s, const lod_options *o, const lod_task *tas
     }
     if (s->options.json) lod_print_json(s, lod, written, output, points);
     if (!s->options.json && o->stats) lod_print_stats(s, lod, written, points);
-    if (!s->options.json && s->options.hash) printf("%s  %s\n", text_hash(written->hash).chars, output);
+    if (!s->options.json && s->options.hash) print_out("%s  %s\n", text_hash(written->hash).chars, output);
 }
 
 static int build_and_write(session *s, const lod_options *o, lod_task *task) {

@@ -7,6 +7,7 @@
 
 #include "files/json.h"
 #include "lod/lod_print.h"
+#include "print.h"
 #include "text.h"
 
 #define SAMPLE_POINTS        1000000u
@@ -265,14 +266,14 @@ int lod_print_plan(session *s, const lod_question *question) {
         return EXIT_DONE;
     }
     const char *about = p.estimate ? "about " : "";
-    printf(p.estimate ? "estimate from a sample, as memory does not hold the octree; nothing is written\n"
-                      : "the octree as it would be; nothing is written\n");
-    printf("  points      %s, %s%s stored\n", text_count(points).chars, about,
-           text_count((uint64_t)p.stored_points).chars);
-    printf("  nodes       %s%s, %s of them inner, %u level%s\n", about, text_count((uint64_t)p.nodes).chars,
-           text_count((uint64_t)p.inner).chars, p.depth + 1, p.depth == 0 ? "" : "s");
-    printf("  disk        about %s\n", text_bytes((uint64_t)p.disk_bytes).chars);
-    printf("  memory      about %s beyond the input: --memory of that size is enough\n",
-           text_bytes((uint64_t)p.memory_bytes).chars);
+    print_out(p.estimate ? "estimate from a sample, as memory does not hold the octree; nothing is written\n"
+                         : "the octree as it would be; nothing is written\n");
+    print_out("  points      %s, %s%s stored\n", text_count(points).chars, about,
+              text_count((uint64_t)p.stored_points).chars);
+    print_out("  nodes       %s%s, %s of them inner, %u level%s\n", about, text_count((uint64_t)p.nodes).chars,
+              text_count((uint64_t)p.inner).chars, p.depth + 1, p.depth == 0 ? "" : "s");
+    print_out("  disk        about %s\n", text_bytes((uint64_t)p.disk_bytes).chars);
+    print_out("  memory      about %s beyond the input: --memory of that size is enough\n",
+              text_bytes((uint64_t)p.memory_bytes).chars);
     return EXIT_DONE;
 }

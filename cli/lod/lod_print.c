@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "costs.h"
+#include "print.h"
 #include "text.h"
 
 static int compare_counts(const void *a, const void *b) {
@@ -53,19 +54,20 @@ int lod_levels(const mote_lod *lod, level_stats levels[LEVELS_MAX]) {
 void lod_print_stats(const session *s, const mote_lod *lod, const lod_written *written, uint64_t input_points) {
     level_stats levels[LEVELS_MAX];
     const int count = lod_levels(lod, levels);
-    printf("%5s %9s %9s %9s %14s   %s\n", "level", "nodes", "inner", "leaves", "points",
-           "points per node: min  median     p90     max");
+    print_out("%5s %9s %9s %9s %14s   %s\n", "level", "nodes", "inner", "leaves", "points",
+              "points per node: min  median     p90     max");
     for (int i = 0; i < count; i++) {
         const level_stats *l = &levels[i];
-        printf("%5d %9" PRIu64 " %9" PRIu64 " %9" PRIu64 " %14s   %20" PRIu64 " %7" PRIu64 " %7" PRIu64 " %7" PRIu64
-               "\n",
-               i, l->nodes, l->inner, l->leaves, text_count(l->points).chars, l->node_min, l->node_median, l->node_p90,
-               l->node_max);
+        print_out("%5d %9" PRIu64 " %9" PRIu64 " %9" PRIu64 " %14s   %20" PRIu64 " %7" PRIu64 " %7" PRIu64 " %7" PRIu64
+                  "\n",
+                  i, l->nodes, l->inner, l->leaves, text_count(l->points).chars, l->node_min, l->node_median,
+                  l->node_p90, l->node_max);
     }
-    printf("\n%s points in, %s stored, %s left out (no finite position); %s %s, %s %s\n",
-           text_count(input_points).chars, text_count(written->points).chars, text_count(mote_lod_skipped(lod)).chars,
-           written->copc ? "file" : "octree.bin", text_bytes(written->bytes).chars,
-           written->copc ? "of it hierarchy" : "hierarchy.bin", text_bytes(written->hierarchy_bytes).chars);
+    print_out("\n%s points in, %s stored, %s left out (no finite position); %s %s, %s %s\n",
+              text_count(input_points).chars, text_count(written->points).chars,
+              text_count(mote_lod_skipped(lod)).chars, written->copc ? "file" : "octree.bin",
+              text_bytes(written->bytes).chars, written->copc ? "of it hierarchy" : "hierarchy.bin",
+              text_bytes(written->hierarchy_bytes).chars);
     costs_print(s, NULL, 0, input_points);
 }
 

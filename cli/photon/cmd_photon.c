@@ -6,6 +6,7 @@
 
 #include "paths.h"
 #include "photon/photon_file.h"
+#include "print.h"
 #include "render/picture_file.h"
 #include "text.h"
 
@@ -255,8 +256,8 @@ static void report(session *s, const photon_task *t) {
                 text_seconds(t->picture_s).chars);
     if (t->options->compare == NULL) return;
     const radiance_difference d = radiance_compare(&t->picture, &t->reference);
-    printf("mean difference %.3f %%, bias %.3f %%, PSNR %.2f dB, SSIM %.4f\n", 100 * d.mean, 100 * d.bias, d.psnr,
-           d.ssim);
+    print_out("mean difference %.3f %%, bias %.3f %%, PSNR %.2f dB, SSIM %.4f\n", 100 * d.mean, 100 * d.bias, d.psnr,
+              d.ssim);
 }
 
 static int check_outputs(session *s, const photon_task *t) {

@@ -8,6 +8,7 @@
 #include "costs.h"
 #include "io_command.h"
 #include "planes/planes_print.h"
+#include "print.h"
 #include "report.h"
 #include "text.h"
 
@@ -213,7 +214,7 @@ static void print_text(const session *s, const planes_options *o, const planes_t
         putchar('\n');
         costs_print(s, own, task->output != NULL, task->points);
     }
-    if (s->options.hash) printf("%s  %s\n", text_hash(hash).chars, task->output);
+    if (s->options.hash) print_out("%s  %s\n", text_hash(hash).chars, task->output);
 }
 
 static int report(session *s, const planes_options *o, const planes_task *task) {

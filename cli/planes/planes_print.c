@@ -4,17 +4,18 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "print.h"
 #include "text.h"
 
 /* ---- table */
 
 static void print_facts(const mote_planes *planes) {
     const mote_planes_facts f = mote_planes_get_facts(planes);
-    printf("noise %.4g, tolerance %.4g, bins of %.4g, support %s points; extent %.4g, spacing %.4g\n", f.noise,
-           f.tolerance, f.bin, text_count(f.min_points).chars, f.extent, f.spacing);
-    printf("%s directions, %.4g degrees apart; %u rounds, %s votes; %s of %s points are on planes\n",
-           text_count(f.directions).chars, f.resolution_deg, f.rounds, text_rate((double)f.votes).chars,
-           text_count(f.labelled).chars, text_count(f.points).chars);
+    print_out("noise %.4g, tolerance %.4g, bins of %.4g, support %s points; extent %.4g, spacing %.4g\n", f.noise,
+              f.tolerance, f.bin, text_count(f.min_points).chars, f.extent, f.spacing);
+    print_out("%s directions, %.4g degrees apart; %u rounds, %s votes; %s of %s points are on planes\n",
+              text_count(f.directions).chars, f.resolution_deg, f.rounds, text_rate((double)f.votes).chars,
+              text_count(f.labelled).chars, text_count(f.points).chars);
 }
 
 /* How many decimals an offset deserves: a tenth of what its points tell. */
@@ -29,14 +30,14 @@ void planes_print_table(const mote_planes *planes) {
     const int decimals = offset_decimals(&facts);
     print_facts(planes);
     if (mote_planes_count(planes) == 0) {
-        printf("no planes\n");
+        print_out("no planes\n");
         return;
     }
-    printf("\n%5s %12s  %-29s %14s %10s %10s %6s\n", "plane", "points", "normal", "offset", "rms", "area", "conf.");
+    print_out("\n%5s %12s  %-29s %14s %10s %10s %6s\n", "plane", "points", "normal", "offset", "rms", "area", "conf.");
     for (uint32_t i = 0; i < mote_planes_count(planes); i++) {
         const mote_plane *p = mote_planes_at(planes, i);
-        printf("%5u %12s  %9.6f %9.6f %9.6f %14.*f %10.3g %10.4g %6.2f\n", i, text_count(p->inliers).chars,
-               p->normal[0], p->normal[1], p->normal[2], decimals, p->offset, p->rms, p->area, p->confidence);
+        print_out("%5u %12s  %9.6f %9.6f %9.6f %14.*f %10.3g %10.4g %6.2f\n", i, text_count(p->inliers).chars,
+                  p->normal[0], p->normal[1], p->normal[2], decimals, p->offset, p->rms, p->area, p->confidence);
     }
 }
 
@@ -70,42 +71,42 @@ static void print_reason(const mote_plane_refused *p) {
     const char *words = reasons[reason_of(p)].words, *first = strstr(words, "%s"), *second = strstr(first + 2, "%s");
     snprintf(line, sizeof line, "%.*s%s%.*s%s", (int)(first - words), words, value, (int)(second - first - 2),
              first + 2, limit);
-    puts(line);
+    print_out("%s\n", line);
 }
 
 void planes_print_refused(const mote_planes *planes) {
     const mote_planes_facts facts = mote_planes_get_facts(planes);
     const int decimals = offset_decimals(&facts);
     const uint32_t count = mote_planes_refused_count(planes);
-    printf("\nrefused: %u\n", count);
+    print_out("\nrefused: %u\n", count);
     if (count == 0) return;
-    printf("%12s  %-29s %14s %10s %10s  %s\n", "points", "normal", "offset", "noise", "size", "why");
+    print_out("%12s  %-29s %14s %10s %10s  %s\n", "points", "normal", "offset", "noise", "size", "why");
     for (uint32_t i = 0; i < count; i++) {
         const mote_plane_refused *p = mote_planes_refused_at(planes, i);
-        printf("%12s  %9.6f %9.6f %9.6f %14.*f %10.3g %10.4g  ", text_count(p->points).chars, p->normal[0],
-               p->normal[1], p->normal[2], decimals, p->offset, p->noise, p->size);
+        print_out("%12s  %9.6f %9.6f %9.6f %14.*f %10.3g %10.4g  ", text_count(p->points).chars, p->normal[0],
+                  p->normal[1], p->normal[2], decimals, p->offset, p->noise, p->size);
         print_reason(p);
     }
 }
 
 /* ---- csv */
 
-static void print_values(const double *values, int count) {
-    for (int k = 0; k < count; k++) printf(",%s", text_real(values[k]).chars);
+static void print_numbers(const double *values, int count) {
+    for (int k = 0; k < count; k++) print_out(",%s", text_real(values[k]).chars);
 }
 
 void planes_print_csv(const mote_planes *planes) {
-    printf("plane,points,normal_x,normal_y,normal_z,offset,center_x,center_y,center_z,votes,rms,area,hull_area,"
-           "confidence\n");
+    print_out("plane,points,normal_x,normal_y,normal_z,offset,center_x,center_y,center_z,votes,rms,area,hull_area,"
+              "confidence\n");
     for (uint32_t i = 0; i < mote_planes_count(planes); i++) {
         const mote_plane *p = mote_planes_at(planes, i);
         const double rest[4] = {p->rms, p->area, p->hull_area, p->confidence};
-        printf("%u,%" PRIu64, i, p->inliers);
-        print_values(p->normal, 3);
-        print_values(&p->offset, 1);
-        print_values(p->centroid, 3);
-        printf(",%" PRIu64, p->votes);
-        print_values(rest, 4);
+        print_out("%u,%" PRIu64, i, p->inliers);
+        print_numbers(p->normal, 3);
+        print_numbers(&p->offset, 1);
+        print_numbers(p->centroid, 3);
+        print_out(",%" PRIu64, p->votes);
+        print_numbers(rest, 4);
         putchar('\n');
     }
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "costs.h"
+#include "print.h"
 #include "render/picture_look.h"
 #include "text.h"
 
@@ -39,18 +40,18 @@ static double percent(uint64_t part, uint64_t whole) { return whole > 0 ? 100 * 
 static void print_stats(const session *s, const picture_report *r, const char *color) {
     const picture_facts *f = &r->facts;
     const mote_render_params *p = &r->plan->params;
-    printf("%s of %s, %u x %u samples a pixel\n", picture_mode_name(p->mode), color, p->samples, p->samples);
+    print_out("%s of %s, %u x %u samples a pixel\n", picture_mode_name(p->mode), color, p->samples, p->samples);
     if (r->octree_points > 0) {
-        printf("%s of %s points of the octree were read\n", text_count(r->points).chars,
-               text_count(r->octree_points).chars);
+        print_out("%s of %s points of the octree were read\n", text_count(r->points).chars,
+                  text_count(r->octree_points).chars);
     }
-    printf("%s of %s pixels show points (%.2f %%); %s samples were closed\n", text_count(f->shown).chars,
-           text_count(f->pixels).chars, percent(f->shown, f->pixels), text_count(f->closed).chars);
-    printf("%s of %s ranges of points were read\n", text_count(f->ranges_read).chars, text_count(f->ranges).chars);
+    print_out("%s of %s pixels show points (%.2f %%); %s samples were closed\n", text_count(f->shown).chars,
+              text_count(f->pixels).chars, percent(f->shown, f->pixels), text_count(f->closed).chars);
+    print_out("%s of %s ranges of points were read\n", text_count(f->ranges_read).chars, text_count(f->ranges).chars);
     if (p->mode == MOTE_RENDER_SURFACE) {
-        printf("%s points were seen, %s splats drawn\n", text_count(f->seen).chars, text_count(f->splats).chars);
+        print_out("%s points were seen, %s splats drawn\n", text_count(f->seen).chars, text_count(f->splats).chars);
     }
-    if (f->shown > 0) { printf("depth %s to %s\n", text_float(f->depth_min).chars, text_float(f->depth_max).chars); }
+    if (f->shown > 0) { print_out("depth %s to %s\n", text_float(f->depth_min).chars, text_float(f->depth_max).chars); }
     costs_print(s, NULL, 0, r->points);
 }
 
@@ -133,5 +134,5 @@ void picture_report_print(session *s, const picture_report *r, const mote_camera
         return;
     }
     if (r->plan->stats) print_stats(s, r, color);
-    if (s->options.hash) printf("%s  %s\n", digits, path_title(r->first));
+    if (s->options.hash) print_out("%s  %s\n", digits, path_title(r->first));
 }

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE /* readlink, sigtimedwait */
 #include "command.h"
 
+#include "print.h"
 #include "session.h"
 #include "view/live/live.h"
 #include "view/live/live_socket.h"
@@ -183,7 +184,7 @@ static void wait_for_end(const sigset_t *signals, double seconds) {
 
 /* "http://HOST:PORT/", and what the page is to open where that is more than the folder that it opens by itself. */
 static void page_address(const char *host, int port, const view_data *data, size_t count, char *url, size_t size) {
-    const bool is_ipv6 = strchr(host, ':') != NULL;
+    const bool is_ipv6 = strchr(host, ':') != NULL && host[0] != '[';
     int length = snprintf(url, size, is_ipv6 ? "http://[%s]:%d/" : "http://%s:%d/", host, port);
     if (count == 0 || (count == 1 && data->file[0] == '\0')) return;
     for (size_t i = 0; i < count; i++) {
@@ -198,10 +199,6 @@ static void page_address(const char *host, int port, const view_data *data, size
     }
 }
 
-static bool is_loopback(const char *host) {
-    return strcmp(host, "127.0.0.1") == 0 || strcmp(host, "localhost") == 0 || strcmp(host, "::1") == 0;
-}
-
 /* data: [count] what is served; none where live is given. */
 static int serve(session *s, const view_options *o, const char *viewer_dir, const view_data *data, size_t count,
                  live_hub *live) {
@@ -211,7 +208,7 @@ static int serve(session *s, const view_options *o, const char *viewer_dir, cons
         sources[i].file = data[i].file[0] != '\0' ? data[i].file : NULL;
     }
     char token[LIVE_TOKEN_SIZE] = "";
-    if (live != NULL && !is_loopback(o->host) && !live_token_make(token)) {
+    if (live != NULL && !view_server_is_local(o->host) && !live_token_make(token)) {
         return session_error(s, EXIT_FAILED, "the system gives no random numbers for a token");
     }
     const view_server_options options = {o->host, o->port, o->port_given, viewer_dir, sources, count, live, token};
@@ -230,7 +227,7 @@ static int serve(session *s, const view_options *o, const char *viewer_dir, cons
     const char *name = is_everywhere ? "127.0.0.1" : o->host;
     page_address(name, view_server_port(server), data, count, url, sizeof url);
     if (token[0] != '\0') snprintf(url + strlen(url), sizeof url - strlen(url), "?token=%s", token);
-    printf("%s\n", url);
+    print_out("%s\n", url);
     fflush(stdout);
     if (is_everywhere && live == NULL) session_note(s, "everyone who reaches this machine can see this data set");
     session_say(s, "open this address in a browser; Ctrl-C ends the server");
@@ -244,9 +241,6 @@ static int serve(session *s, const view_options *o, const char *viewer_dir, cons
 static int find_and_serve(session *s, const view_options *o, const arguments *inputs) {
     char viewer_dir[PATH_MAX];
     const size_t count = (size_t)inputs->count;
-#if !MOTE_HAVE_CIVETWEB
-    if (o->export == NULL) return session_error(s, EXIT_FAILED, "mote view was built without civetweb");
-#endif
     if (!find_viewer(viewer_dir, sizeof viewer_dir)) {
         return session_error(s, EXIT_FAILED,
                              "the viewer page is not there. Build it (make viewer) or set MOTE_VIEWER to the folder of "

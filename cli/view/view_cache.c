@@ -1,6 +1,8 @@
 #define _GNU_SOURCE /* realpath, st_mtim */
 #include "view/view_cache.h"
 
+#include "view/view_data.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -94,7 +96,7 @@ static uint64_t state_hash(const struct stat *info) {
 
 /* Removes exactly what a conversion writes; a folder that holds anything else stays. */
 static void remove_entry(const char *root, const char *name) {
-    static const char *const files[] = {"metadata.json", "hierarchy.bin", "octree.bin"};
+    static const char *const files[] = VIEW_FOLDER_FILES;
     char path[PATH_MAX];
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         if (snprintf(path, sizeof path, "%s/%s/%s", root, name, files[i]) < (int)sizeof path) unlink(path);

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE /* asprintf, O_CLOEXEC, dirfd, renameat2 */
 #include "view/view_export.h"
 
+#include "view/view_data.h"
 #include "view/view_http.h"
 
 #include <dirent.h>
@@ -20,7 +21,7 @@
 #define ATTEMPTS_MAX 100u /* at a name that other exports take at the same time */
 #define DATA_FILES   3u
 
-static const char *const potree_files[DATA_FILES] = {"metadata.json", "hierarchy.bin", "octree.bin"};
+static const char *const potree_files[DATA_FILES] = VIEW_FOLDER_FILES;
 
 /* Where in index.html the name of a COPC file goes; the page reads it as it reads ?data= */
 #define PAGE_HEAD "<head>"

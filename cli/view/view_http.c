@@ -109,13 +109,25 @@ const char *view_http_content_type(const char *path) {
     return "application/octet-stream";
 }
 
-bool view_http_is_loopback_host(const char *host) {
-    static const char *const names[] = {"localhost", "127.0.0.1", "[::1]"};
-    for (size_t i = 0; host != NULL && i < sizeof names / sizeof names[0]; i++) {
-        const size_t length = strlen(names[i]);
-        if (strncasecmp(host, names[i], length) == 0 && (host[length] == '\0' || host[length] == ':')) return true;
+const char *view_http_data_type(const char *name) {
+    const char *dot = strrchr(name, '.');
+    return dot != NULL && strcmp(dot, ".json") == 0 ? "application/json" : "application/octet-stream";
+}
+
+bool view_http_is_of_our_page(const char *origin, const char *host, const char *fetch_site) {
+    static const char scheme[] = "http://";
+    if (origin == NULL || host == NULL) return false;
+    if (fetch_site != NULL && strcmp(fetch_site, "same-origin") != 0) return false;
+    return strncmp(origin, scheme, sizeof scheme - 1) == 0 && strcasecmp(origin + sizeof scheme - 1, host) == 0;
+}
+
+const char *view_http_query_value(const char *query, const char *name) {
+    const size_t length = strlen(name);
+    for (const char *at = query; at != NULL && *at != '\0'; at = strchr(at, '&')) {
+        at += *at == '&';
+        if (strncmp(at, name, length) == 0 && at[length] == '=') return at + length + 1;
     }
-    return false;
+    return NULL;
 }
 
 void view_http_encode_name(const char *name, char *out, size_t size) {

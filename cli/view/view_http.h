@@ -29,14 +29,21 @@ view_range_kind view_http_parse_range(const char *header, uint64_t file_bytes, u
 /// Whether an If-None-Match list ("*", "\"a\", W/\"b\"") holds this entity tag (with its quotes).
 bool view_http_etag_matches(const char *list, const char *etag);
 
+/// The value of a name in a query ("a=1&b=2"), up to the next '&' or the end; NULL where it has none.
+const char *view_http_query_value(const char *query, const char *name);
+
 /// Writes a file name as a part of a URL: what is not a letter, a digit or one of "-._~" as %XX.
 /// out      [size]; cut where it does not fit
 void view_http_encode_name(const char *name, char *out, size_t size);
 
-/// Content type by file ending; "application/octet-stream" where it says nothing.
+/// Content type of a file of the page by its ending; "application/octet-stream" where it says nothing.
 const char *view_http_content_type(const char *path);
 
-/// Whether a Host header names this machine's loopback, with or without a port.
-bool view_http_is_loopback_host(const char *host);
+/// Content type of a file of a data set: nothing that a browser would show as a document or run.
+const char *view_http_data_type(const char *name);
+
+/// Whether a request that changes or computes something comes from a page of this server: its Origin is the Host that
+/// was asked, and the browser does not say that another site asks. NULL where a field is missing.
+bool view_http_is_of_our_page(const char *origin, const char *host, const char *fetch_site);
 
 #endif

@@ -1,9 +1,10 @@
 /* The HTTP server of `mote view`: the page and clouds, read only, to browsers on (normally) this machine.
  *
  * "/" is the page, "/data/" the first cloud, "/data2/" the second, and so on. GET and HEAD, byte ranges, entity tags.
- * Files are sent in pieces and never held in memory. No path leaves the folders, neither by "..", by encoding nor by a
- * symbolic link. A server that only this machine reaches also takes files that are dropped on its page
- * (view_upload.h). Built on civetweb; without MOTE_HAVE_CIVETWEB view_server_start fails and says so. */
+ * Files are sent in pieces and never held in memory. Of a data set only the files that it consists of are served, as
+ * data (view_answer.h). No path leaves the folders, neither by "..", by encoding nor by a symbolic link. A server that
+ * only this machine reaches answers only to its own names (view_host.h), and also takes files that are dropped on its
+ * page (view_upload.h). What others send cannot hold it up or fill its memory (http/http_server.h). */
 #ifndef MOTE_CLI_VIEW_SERVER_H
 #define MOTE_CLI_VIEW_SERVER_H
 
@@ -40,6 +41,9 @@ view_server *view_server_start(const view_server_options *options, char *error, 
 
 /// The port that is served.
 int view_server_port(const view_server *server);
+
+/// Whether only this machine can reach what listens on a host.
+bool view_server_is_local(const char *host);
 
 /// Ends all connections and frees the server. NULL is allowed.
 void view_server_stop(view_server *server);

@@ -1,5 +1,7 @@
 #include "view/view_strip.h"
 
+#include "view/view_http.h"
+
 #include <float.h>
 #include <math.h>
 #include <mote/mote.h>
@@ -27,21 +29,11 @@ static size_t read_numbers(const char *text, double *numbers, size_t max) {
     return SIZE_MAX;
 }
 
-/* The value of a name in a query; NULL where it has none. */
-static const char *value_of(const char *query, const char *name) {
-    const size_t length = strlen(name);
-    for (const char *at = query; at != NULL && *at != '\0'; at = strchr(at, '&')) {
-        at += *at == '&';
-        if (strncmp(at, name, length) == 0 && at[length] == '=') return at + length + 1;
-    }
-    return NULL;
-}
-
 bool view_strip_parse(const char *query, view_strip *strip) {
-    const char *path = value_of(query, "path");
-    const char *width = value_of(query, "width");
-    const char *up = value_of(query, "up");
-    const char *stretch = value_of(query, "stretch");
+    const char *path = view_http_query_value(query, "path");
+    const char *width = view_http_query_value(query, "width");
+    const char *up = view_http_query_value(query, "up");
+    const char *stretch = view_http_query_value(query, "stretch");
     double axis = 2;
     *strip = (view_strip){.stretch = {1, 1}};
     if (path == NULL || width == NULL) return false;

@@ -1,6 +1,8 @@
 #define _GNU_SOURCE /* mkdtemp, O_CLOEXEC */
 #include "view/view_upload.h"
 
+#include "view/view_data.h"
+
 #include <ctype.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -13,7 +15,6 @@
 #include <unistd.h>
 
 #define ENDING_MAX 12u
-#define FOLDERS    64u /* made in the life of a server */
 
 typedef enum upload_state { NONE, RECEIVING, CONVERTING, DONE, FAILED } upload_state;
 
@@ -31,8 +32,9 @@ struct view_upload {
     double done;
     char stage[64], error[512], name[NAME_MAX + 1];
     char root[PATH_MAX], input[PATH_MAX];
-    int file; /* being received, or -1 */
-    size_t folders, cloud;
+    int file;       /* being received, or -1 */
+    size_t folders; /* that are kept; what is being converted gets the next number */
+    size_t cloud;
     view_upload_done *tell;
     void *user;
 };
@@ -53,7 +55,7 @@ static void folder_path(const view_upload *u, size_t number, char *out) {
 
 /* Exactly what a conversion writes. */
 static void remove_folder(const char *folder) {
-    static const char *const files[] = {"metadata.json", "hierarchy.bin", "octree.bin"};
+    static const char *const files[] = VIEW_FOLDER_FILES;
     char path[PATH_MAX];
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         if (snprintf(path, sizeof path, "%s/%s", folder, files[i]) < (int)sizeof path) unlink(path);
@@ -104,7 +106,7 @@ int view_upload_begin(view_upload *u, const char *name, int *file) {
     pthread_mutex_lock(&u->lock);
     if (u->state == RECEIVING || u->state == CONVERTING) {
         status = 409;
-    } else if (u->folders >= FOLDERS || !make_root(u)) {
+    } else if (!make_root(u)) {
         status = 507;
     } else {
         ending_of(name, ending);
@@ -134,13 +136,15 @@ static bool progress(void *user, double done, const char *stage) {
     return goes_on;
 }
 
-/* cloud: its number; 0: there is none. */
-static void end(view_upload *u, upload_state state, size_t cloud, const char *error) {
+/* number: of the cloud that has come of the file; 0: none has, and error says why. */
+static void end(view_upload *u, size_t number, const char *error) {
     unlink(u->input);
     pthread_mutex_lock(&u->lock);
-    u->state = state;
-    u->cloud = cloud;
-    snprintf(u->error, sizeof u->error, "%s", error);
+    u->input[0] = '\0'; /* another file may come */
+    u->cloud = number;
+    u->folders += number > 0;
+    u->state = number > 0 ? DONE : FAILED;
+    snprintf(u->error, sizeof u->error, "%s", number > 0 ? "" : error);
     pthread_mutex_unlock(&u->lock);
 }
 
@@ -161,7 +165,7 @@ static void *convert(void *user) {
     char error[sizeof u->error] = "it cannot be converted: memory has run out";
     params.progress = progress;
     params.progress_user = u;
-    folder_path(u, u->folders, folder);
+    folder_path(u, u->folders + 1, folder);
     mote_status status = mote_context_create(&params, &ctx);
     if (status == MOTE_OK) status = mote_cloud_read(ctx, u->input, NULL, &cloud);
     if (status == MOTE_OK) status = mote_lod_build(ctx, cloud, NULL, &lod);
@@ -176,7 +180,8 @@ static void *convert(void *user) {
     mote_context_destroy(ctx);
     const size_t number = status == MOTE_OK ? u->tell(u->user, folder) : 0;
     if (status == MOTE_OK && number == 0) snprintf(error, sizeof error, "no more clouds can be served");
-    end(u, number > 0 ? DONE : FAILED, number, number > 0 ? "" : error);
+    if (number == 0) remove_folder(folder); /* the next file gets its number */
+    end(u, number, error);
     return NULL;
 }
 
@@ -191,18 +196,17 @@ void view_upload_convert(view_upload *u) {
     const bool had_thread = u->has_thread;
     const pthread_t before = u->thread; /* of the file before: it has ended, or is about to */
     u->state = CONVERTING;
-    u->folders++;
     u->has_thread = pthread_create(&u->thread, NULL, convert, u) == 0;
     const bool has_thread = u->has_thread;
     pthread_mutex_unlock(&u->lock);
     if (had_thread) pthread_join(before, NULL);
-    if (!has_thread) end(u, FAILED, 0, "no thread could be started");
+    if (!has_thread) end(u, 0, "no thread could be started");
 }
 
 void view_upload_drop(view_upload *u, const char *why) {
     if (u->file >= 0) close(u->file);
     u->file = -1;
-    end(u, FAILED, 0, why);
+    end(u, 0, why);
 }
 
 /* A text between quotes. */

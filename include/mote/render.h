@@ -34,8 +34,9 @@
 extern "C" {
 #endif
 
-#define MOTE_RENDER_MAX_COORDINATE 0x1p60 /* about 1.15e18; squares of distances stay below 2^126, which floats hold   \
-                                           */
+#define MOTE_RENDER_MAX_COORDINATE                                                                                     \
+    0x1p60 /* about 1.15e18; squares of distances stay below 2^126, which floats hold                                  \
+            */
 
 #define MOTE_RENDER_MAX_SIZE    32768u /* pixels of a side, samples counted */
 #define MOTE_RENDER_MAX_SAMPLES 4u

@@ -186,6 +186,58 @@ export const HOSTILE_CHECKS = {
             }
         },
     },
+    'an address of nonsense opens the picture, and says what is nonsense': {
+        data: (folder) => writeDataset(folder, terrain(3000), ONE_NODE),
+        async run({ page, url, out }) {
+            for (const [query, said] of [['cam=1e308', /not near the data/], ['cam=1e308,0,0,0,0,1', /not near the data/], ['cam=0,0,0,0,0,1e308', null], ['budget=1e308&size=NaN', /size=NaN/], ['mark=constructor;1,2,3', /a mark/],
+                ['mark=__proto__;1,2,3', /a mark/], ['range=1e308,-1e308&color=height', /a range/], ['filter=__proto__:1:2&active=1e308&hide=99999999999', null], ['filter=height:NaN:2', /a filter/], ['up=toString&ramp=constructor', /up=toString/]]) {
+                await page.goto(`${url}?${PLAIN}&${query}`);
+                await page.locator('#splash').waitFor({ state: 'hidden', timeout: 10000 });
+                await idle(page);
+                assert.ok((await stats(page)).pointsDrawn > 100, `${query}: ${(await stats(page)).pointsDrawn} points`);
+                const messages = await page.locator('#messages').innerText();
+                assert.match(messages, said ?? /^$/, query);
+            }
+            await page.screenshot({ path: join(out, 'by-hand-nonsense.png') });
+        },
+    },
+    'what hides everything does not keep the page from opening: it is said, and a click shows everything': {
+        data: (folder) => writeDataset(folder, terrain(3000), TREE),
+        async run({ page, url, out }) {
+            const { target } = await page.evaluate(() => window.mote.camera);
+            const [x, y, z] = target;
+            const far = 1e6;
+            for (const [query, said] of [[`mark=clip;${x + far},${y},${z};1,1,1;0;in`, /1 clip box/], [`mark=clip;${target};${far},${far},${far};0;out`, /1 clip box/], [`mark=clip;${x + far},${y},${z};1,1,1;0;in&mark=clip;${x},${y + far},${z};1,1,1;0;in`, /2 clip boxes/],
+                [`cam=${x},${y},${z + 5000},0,-1.5,10`, /F fits/], ['shown=0', /1 cloud is switched off/], ['filter=height:1e9:2e9', /1 filter/]]) {
+                await page.goto(`${url}?${PLAIN}&${query}`);
+                await page.locator('#splash').waitFor({ state: 'hidden', timeout: 10000 });
+                await page.locator('#hint').getByText(said).waitFor({ timeout: 10000 });
+                await page.screenshot({ path: join(out, 'by-hand-hidden.png') });
+                if (/F fits/.test(String(said))) await press(page, 'f');
+                else await page.getByRole('button', { name: 'Show everything' }).click();
+                await idle(page);
+                assert.ok((await stats(page)).pointsDrawn > 100, `${query}: ${(await stats(page)).pointsDrawn} points`);
+                await page.locator('#hint').waitFor({ state: 'hidden', timeout: 10000 });
+            }
+        },
+    },
+    'marks of any kind from a file leave the page whole': {
+        data: (folder) => writeDataset(folder, terrain(3000), ONE_NODE),
+        async run({ page, folder }) {
+            const { target } = await page.evaluate(() => window.mote.camera);
+            const kinds = ['constructor', '__proto__', 'toString', 7, null, 'x'.repeat(100000), { toString: 1 }, 'point'];
+            const features = kinds.map((kind) => `{"type": "Feature", "geometry": {"type": "Point", "coordinates": [${target}]}, "properties": {"kind": ${JSON.stringify(kind)}, "text": ${JSON.stringify(kind)}, "__proto__": {"kind": "area"}}}`);
+            const file = join(folder, 'kinds.geojson');
+            writeFileSync(file, `{"type": "FeatureCollection", "features": [${features.join()}]}`);
+            await page.locator('#marks-file').setInputFiles(file);
+            await page.locator('#said').getByText('8 read from kinds.geojson').waitFor();
+            await idle(page);
+            assert.equal(await page.locator('#marks li').count(), 8);
+            assert.deepEqual((await page.evaluate(() => window.mote.marks)).map(({ kind }) => kind), [...Array(7).fill('note'), 'point']);
+            await press(page, 'ArrowLeft');
+            assert.ok((await stats(page)).pointsDrawn > 100);
+        },
+    },
     'the page is smaller than 1 MB': {
         data: (folder) => writeDataset(folder, terrain(100), ONE_NODE),
         async run({ dist }) {

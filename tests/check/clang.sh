@@ -15,7 +15,7 @@ if ! clang -fopenmp -fsanitize=thread -o "$scratch/one" "$scratch/one.c" 2>"$scr
     exit 77
 fi
 build=build/tsan
-optional=(JANSSON BROTLI PNG TURBOJPEG CIVETWEB)
+optional=(JANSSON BROTLI PNG TURBOJPEG)
 launcher=()
 command -v ccache >/dev/null && launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache)
 
@@ -63,7 +63,7 @@ lacks() { # lacks NAME: what each is for
     BROTLI) without brotli lod "$scratch/all.las" -o "$scratch/made" --encoding brotli ;;
     PNG) without libpng render "$scratch/all.las" -o "$scratch/made.png" ;;
     TURBOJPEG) ;; # what it draws faster is drawn by libpng, textures are told of in tests of scenes
-    CIVETWEB) without civetweb view "$scratch/all.las" --port 0 --seconds 1 --no-open ;;
+   ) without civetweb view "$scratch/all.las" --port 0 --seconds 1 --no-open ;;
     esac
 }
 works() {

@@ -1,4 +1,5 @@
 // window.mote: the viewer for tests and for pages that embed it. See docs/viewer.md.
+import { limited } from './view/settings.js';
 import { UP_AXES } from './view/up_axis.js';
 
 export function createApi(viewer, ready, { address, tour }) {
@@ -23,13 +24,13 @@ export function createApi(viewer, ready, { address, tour }) {
         },
         setColorMode: (name) => viewer.setMode(name),
         setRange: (range) => viewer.setRange(range),
-        setPointBudget: (budget) => viewer.configure({ budget: Math.max(1, Number(budget)) }),
-        setMaxError: (maxError) => viewer.configure({ maxError: Math.max(0, Number(maxError)) }),
+        setPointBudget: (budget) => viewer.configure({ budget: limited('budget', budget) }),
+        setMaxError: (maxError) => viewer.configure({ maxError: limited('maxError', maxError) }),
         // sizing: 'adaptive' (or true), 'distance' or 'fixed' (or false).
         setPointSize: (pointSize, sizing = viewer.settings.sizing) =>
-            viewer.configure({ pointSize, sizing: { true: 'adaptive', false: 'fixed' }[sizing] ?? sizing }),
+            viewer.configure({ pointSize: limited('pointSize', pointSize), sizing: { true: 'adaptive', false: 'fixed' }[sizing] ?? sizing }),
         setAveraged: (averaged) => viewer.configure({ averaged: Boolean(averaged) }),
-        setEyeDome: (strength) => viewer.configure({ eyeDome: Math.max(0, Number(strength)) }),
+        setEyeDome: (strength) => viewer.configure({ eyeDome: limited('eyeDome', strength) }),
         setBoundingBox: (on) => viewer.configure({ boundingBox: Boolean(on) }),
         // 'z', 'y', '-y', 'x', '-x' or '-z': the axis of the data that points up.
         setUp: (up) => {

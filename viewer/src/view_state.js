@@ -3,11 +3,16 @@
 import { markText, readMark } from './measure/marks.js';
 import { coordinates } from './ui/format.js';
 import { RETURNS } from './view/point_filter.js';
-import { DEFAULTS, readSettings, writeSettings } from './view/settings.js';
+import { DEFAULTS, misreadSettings, readSettings, writeSettings } from './view/settings.js';
 
 const CAMERA_STEP = 1e-5; // of the distance, and in radians: a hundredth of a pixel
 const MAX_MARKS_TEXT = 6000; // addresses much longer are cut by what passes them on
 const CAMERA_NUMBERS = 6; // target, yaw, pitch, distance
+const MAX_AWAY = 1000; // sizes of what is shown, between it and a target
+const MAX_ANGLE = 1e6; // radians: beyond it they lose the digits that matter
+const MAX_SHOWN = 60; // characters of an address in a message
+const MAX_PROBLEMS = 3; // that are said
+const MAX_VALUE = 1e30; // of a range of colours, which is computed in 32-bit floats
 
 const digitsOf = (step) => Math.max(0, Math.min(15, Math.ceil(-Math.log10(step))));
 
@@ -18,17 +23,23 @@ function cameraText(viewer) {
     return [...place, yaw.toFixed(5), pitch.toFixed(5), Number(distance.toPrecision(6))].join(',');
 }
 
-// The camera of a text, as drawn; null where it says none.
+// The camera of a text, as drawn; null where it says none, or one that is nowhere near the data.
 export function cameraOf(viewer, text) {
     const numbers = String(text).split(',').map(Number);
     if (numbers.length !== CAMERA_NUMBERS || !numbers.every(Number.isFinite) || !(numbers.at(-1) > 0)) return null;
     const [x, y, z, yaw, pitch, distance] = numbers;
-    return { target: viewer.toLocal([x, y, z]), yaw, pitch, distance };
+    const target = viewer.toLocal([x, y, z]);
+    const { min, max } = viewer.box;
+    const size = Math.hypot(...max.map((m, i) => m - min[i])) || 1;
+    const isNear = target.every((c, i) => c > min[i] - MAX_AWAY * size && c < max[i] + MAX_AWAY * size);
+    return isNear && Math.abs(yaw) < MAX_ANGLE ? { target, yaw, pitch, distance } : null;
 }
 
+// Returns whether the text says a camera.
 function readCamera(viewer, text) {
     const camera = cameraOf(viewer, text);
     if (camera) viewer.camera.set(camera);
+    return camera !== null;
 }
 
 // Puts the camera where its text says; the picture moves by less than is seen.
@@ -63,44 +74,64 @@ export function writeView(viewer, query) {
     return query;
 }
 
-// A filter is written as name:low:high. What the data set does not have is left out.
+// A filter is written as name:low:high. What the data set does not have is left out. Returns the texts that are no filters.
 function readFilters(cloud, suffix, query) {
     cloud.clearFilters();
     const returns = query.get(`returns${suffix}`);
     if (RETURNS.includes(returns)) cloud.setReturns(returns);
-    for (const text of query.getAll(`filter${suffix}`)) {
+    return query.getAll(`filter${suffix}`).filter((text) => {
         const [, name, low, high] = /^(.*):([^:]+):([^:]+)$/.exec(text) ?? [];
         const mode = cloud.modes.find((m) => m.name === name);
-        if ((mode?.kind === 'ramp' || mode?.kind === 'labels') && [low, high].every((v) => Number.isFinite(Number(v)))) cloud.setFilter(name, [Number(low), Number(high)]);
-    }
+        if (![low, high].every((v) => Number.isFinite(Number(v)))) return true;
+        if (mode?.kind === 'ramp' || mode?.kind === 'labels') cloud.setFilter(name, [Number(low), Number(high)]);
+        return false;
+    });
 }
 
-// Returns what is wrong with it, or null.
+const isValue = (v) => Number.isFinite(v) && Math.abs(v) <= MAX_VALUE;
+
+// Returns what is wrong with it.
 function readCloud(viewer, cloud, suffix, query, isWhole) {
     const given = (key) => query.has(`${key}${suffix}`);
     if (isWhole || given('hide')) cloud.hideClasses(query.get(`hide${suffix}`)?.match(/\d+/g) ?? []);
-    if (isWhole || given('filter') || given('returns')) readFilters(cloud, suffix, query);
+    const problems = isWhole || given('filter') || given('returns') ? readFilters(cloud, suffix, query).map((text) => `a filter that is none (${short(text)})`) : [];
     if (isWhole || given('shown')) viewer.showCloud(cloud, query.get(`shown${suffix}`) !== '0');
     try {
         if (given('color')) cloud.setMode(query.get(`color${suffix}`));
     } catch (error) {
-        return error;
+        return [...problems, error.message];
     }
-    const range = (query.get(`range${suffix}`) ?? '').split(',').map(Number);
-    if (range.length === 2 && range.every(Number.isFinite)) cloud.setRange(range);
-    return null;
+    if (!given('range')) return problems;
+    const range = query.get(`range${suffix}`).split(',').map(Number);
+    if (range.length !== 2 || !range.every(isValue)) return [...problems, `a range that is none (${short(query.get(`range${suffix}`))})`];
+    cloud.setRange(range);
+    return problems;
 }
 
-// Shows the view of a query. Throws, after all else is done, where it asks for colours that a data set has not.
+const short = (text) => (text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text);
+
+// The marks of a query, of which some may be none.
+function readMarks(viewer, query, isWhole) {
+    const written = query.getAll('mark');
+    const read = written.map(readMark);
+    const marks = read.filter(Boolean);
+    if (marks.length > 0 || (isWhole && viewer.marks.list.length > 0)) viewer.marks.replace(marks);
+    return written.filter((_, i) => !read[i]).map((text) => `a mark that is none (${short(text)})`);
+}
+
+// Shows the view of a query. What makes no sense is left out; throws, after all else is done, where there was any: an error
+// that goes on from "The address asks for …".
 export function readView(viewer, query) {
     // A text with a camera says all there is to say of the picture: what it leaves out has its default.
     const isWhole = query.has('cam');
     viewer.configure({ ...(isWhole ? DEFAULTS : {}), ...readSettings(query) });
-    const marks = query.getAll('mark').map(readMark).filter(Boolean);
-    if (marks.length > 0 || (isWhole && viewer.marks.list.length > 0)) viewer.marks.replace(marks);
-    const problems = viewer.clouds.map((cloud, i) => readCloud(viewer, cloud, suffixOf(i), query, isWhole)).filter(Boolean);
+    const problems = [
+        ...misreadSettings(query).map((key) => `a setting that is none (${key}=${short(query.get(key))})`),
+        ...readMarks(viewer, query, isWhole),
+        ...viewer.clouds.flatMap((cloud, i) => readCloud(viewer, cloud, suffixOf(i), query, isWhole)),
+    ];
     if (query.has('active')) viewer.activate(viewer.clouds[Number(query.get('active')) - 1]);
-    if (isWhole) readCamera(viewer, query.get('cam'));
+    if (isWhole && !readCamera(viewer, query.get('cam'))) problems.push(`a place that is not near the data (cam=${short(query.get('cam'))})`);
     viewer.invalidate();
-    if (problems.length > 0) throw problems[0];
+    if (problems.length > 0) throw new Error(problems.slice(0, MAX_PROBLEMS).join(', and for '));
 }

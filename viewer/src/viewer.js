@@ -10,6 +10,7 @@ import { nearestSeen, pick, seesAny, shownBox } from './view/pick.js';
 import { frameOf } from './view/up_axis.js';
 import { sumByLevel } from './view/statistics.js';
 import { DEFAULTS } from './view/settings.js';
+import { State } from './data/hierarchy.js';
 
 const CACHE_BASE_BYTES = 256 * 1024 * 1024;
 const CACHE_BYTES_PER_BUDGET_POINT = 96;
@@ -149,6 +150,17 @@ export class Viewer extends EventTarget {
         for (const type of ['active', 'modes', 'colours', 'classes', 'filters', 'clouds']) this.emit(type, cloud.dataset.meta);
     }
 
+    // Undoes whatever hides points: clip boxes, filters, classes and clouds that are switched off.
+    showEverything() {
+        if (this.marks.boxes.length > 0) this.marks.replace(this.marks.list.filter(({ kind }) => kind !== 'clip'));
+        for (const cloud of this.clouds) {
+            cloud.hideClasses([]);
+            cloud.clearFilters();
+            if (!cloud.isShown) this.showCloud(cloud, true);
+        }
+        this.fit();
+    }
+
     showCloud(cloud, isShown) {
         cloud.isShown = isShown;
         this.emit('clouds');
@@ -254,10 +266,16 @@ export class Viewer extends EventTarget {
         this.select();
         const wait = this.drawnAt + Math.max(MIN_ARRIVAL_MS, ARRIVAL_SHARE * this.renderer.frameMs) - performance.now();
         if (this.busy && !this.urgent && wait > 0 && this.firstPictureMs !== null) return this.later(wait);
-        if (this.selection.points > 0 || this.firstPictureMs !== null) this.draw();
+        if (this.selection.points > 0 || this.firstPictureMs !== null || this.seesNothingYet) this.draw();
         this.dirty = this.urgent = false;
         if (this.busy) this.later(RESELECT_MS);
         this.settleWaiters();
+    }
+
+    // Nothing is in the picture and nothing will come into it: the first picture is one without points.
+    get seesNothingYet() {
+        const clouds = this.clouds.map(({ dataset }) => dataset);
+        return !this.busy && this.selection.points === 0 && clouds.some(({ meta }) => meta.points > 0) && !clouds.some(({ root }) => root.state === State.FAILED);
     }
 
     // The nodes of a cloud in this frame: all that are there, or in motion as many as the graphics card draws in time.
@@ -275,7 +293,7 @@ export class Viewer extends EventTarget {
         this.clouds.forEach((cloud, i) => cloud.show(this.nodesToDraw(cloud, view), i));
         this.renderer.draw(this.camera, this.boxInSight());
         this.drawnAt = performance.now();
-        if (this.firstPictureMs === null && this.selection.points > 0) this.markFirstPicture();
+        if (this.firstPictureMs === null) this.markFirstPicture();
         this.emit('frame');
         clearTimeout(this.lookTimer);
         this.lookTimer = setTimeout(() => this.look(), LOOK_MS);
@@ -291,9 +309,8 @@ export class Viewer extends EventTarget {
     // Says when nothing is in the picture any more, and when something is again.
     look() {
         const nothing = !this.busy && !seesAny(this.selection.draw, this.camera.planes(), hiddenIn);
-        if (nothing === this.seesNothing) return;
+        if (nothing || this.seesNothing) this.emit('seesnothing', nothing); // again, as the reasons may be others
         this.seesNothing = nothing;
-        this.emit('seesnothing', nothing);
     }
 
     view() {

@@ -9,7 +9,7 @@
 #define NEAR_SHARE   0x1p-20 /* of the distance to the target: what is nearer is a speck on the lens */
 #define CENTER_STEPS 6
 #define MAX_PLACE    0x1p80 /* far outside of any cloud: eyes stand back from what they see; floats hold such depths */
-#define MIN_FIT_SIZE 1e-10 /* of a point's coordinates: how small a thing a camera is fitted to */
+#define MIN_FIT_SIZE 1e-10  /* of a point's coordinates: how small a thing a camera is fitted to */
 
 static double dot(const double a[3], const double b[3]) { return (a[0] * b[0] + a[1] * b[1]) + a[2] * b[2]; }
 
@@ -54,9 +54,7 @@ static void set_axes(const double up[3], render_view *view) {
 
 static bool is_finite3(const double v[3]) { return isfinite(v[0]) && isfinite(v[1]) && isfinite(v[2]); }
 
-static bool is_in_range(const double v[3]) {
-    return fmax(fabs(v[0]), fmax(fabs(v[1]), fabs(v[2]))) <= MAX_PLACE;
-}
+static bool is_in_range(const double v[3]) { return fmax(fabs(v[0]), fmax(fabs(v[1]), fabs(v[2]))) <= MAX_PLACE; }
 
 static const char *set_view(const mote_camera *camera, uint32_t height, render_view *view) {
     if (!is_finite3(camera->eye) || !is_finite3(camera->target) || !is_finite3(camera->up)) {

@@ -1,9 +1,10 @@
 // The layout of one point record: names, types, sizes, and how a value of each type is read.
 import { DataError } from './errors.js';
 import { timeKind } from './gps_time.js';
+import { numberOf, table, textOf } from './table.js';
 
 // 64-bit integers become numbers: beyond 2^53 they lose their last digits, which a colour ramp never shows.
-export const TYPES = {
+export const TYPES = table({
     int8: { size: 1, read: (v, o) => v.getInt8(o) },
     uint8: { size: 1, read: (v, o) => v.getUint8(o) },
     int16: { size: 2, read: (v, o) => v.getInt16(o, true) },
@@ -14,24 +15,24 @@ export const TYPES = {
     uint64: { size: 8, read: (v, o) => Number(v.getBigUint64(o, true)) },
     float: { size: 4, read: (v, o) => v.getFloat32(o, true) },
     double: { size: 8, read: (v, o) => v.getFloat64(o, true) },
-};
+});
 
 const BROTLI_POSITION_BYTES = 16; // two Morton words of 3 x 16 bits, each in 8 bytes
 const BROTLI_RGB_BYTES = 8; // one Morton word of 3 x 16 bits in 8 bytes
 
 // null stands for NaN in JSON.
-const numbers = (list) => (Array.isArray(list) ? list.map((v) => (v === null ? NaN : Number(v))) : []);
+const numbers = (list) => (Array.isArray(list) ? list.map(numberOf) : []);
 
 function parseAttribute(raw, position) {
-    const type = TYPES[raw?.type];
-    const name = String(raw?.name ?? '');
-    const numElements = Number(raw?.numElements);
-    if (!type) throw new DataError(`metadata.json: attribute "${name}" has the unknown type "${raw?.type}"`);
+    const type = TYPES[textOf(raw?.type)];
+    const name = textOf(raw?.name);
+    const numElements = numberOf(raw?.numElements);
+    if (!type) throw new DataError(`metadata.json: attribute "${name}" has the unknown type "${textOf(raw?.type)}"`);
     if (!Number.isInteger(numElements) || numElements < 1 || numElements > 1024)
-        throw new DataError(`metadata.json: attribute "${name}" has ${raw?.numElements} elements`);
+        throw new DataError(`metadata.json: attribute "${name}" has ${textOf(raw?.numElements) || 'no number of'} elements`);
     return {
         name,
-        description: String(raw.description ?? ''),
+        description: textOf(raw.description),
         type: raw.type,
         typeSize: type.size,
         numElements,

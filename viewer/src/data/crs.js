@@ -1,5 +1,6 @@
 // What the text of a coordinate reference system says: its name, whether it is in degrees, its units.
 // Texts come as WKT 1, WKT 2, PROJ strings, PROJJSON or codes. No DOM.
+import { table, textOf } from './table.js';
 
 const MAX_DEPTH = 64; // of nested brackets; real ones stay below 10
 
@@ -65,7 +66,7 @@ function fromWkt(root) {
     };
 }
 
-const UNIT_METRES = { m: 1, km: 1000, ft: 0.3048, 'us-ft': 1200 / 3937 };
+const UNIT_METRES = table({ m: 1, km: 1000, ft: 0.3048, 'us-ft': 1200 / 3937 });
 
 function fromProj(text) {
     const values = Object.fromEntries([...text.matchAll(/\+([a-z_0-9]+)(?:=(\S+))?/gi)].map((m) => [m[1].toLowerCase(), m[2] ?? '']));
@@ -83,7 +84,7 @@ function fromProj(text) {
 }
 
 // The codes that scans come with most often; of the others the number is shown.
-const NAMES = {
+const NAMES = table({
     4326: 'WGS 84', 4979: 'WGS 84', 4269: 'NAD83', 4258: 'ETRS89', 4267: 'NAD27', 6318: 'NAD83(2011)', 7844: 'GDA2020', 4283: 'GDA94',
     4171: 'RGF93 v1', 4167: 'NZGD2000', 6668: 'JGD2011',
     3857: 'WGS 84 / Pseudo-Mercator', 2154: 'RGF93 v1 / Lambert-93', 2056: 'CH1903+ / LV95', 21781: 'CH1903 / LV03',
@@ -91,7 +92,7 @@ const NAMES = {
     3006: 'SWEREF99 TM', 3067: 'ETRS89 / TM35FIN(E,N)', 2193: 'NZGD2000 / New Zealand Transverse Mercator 2000',
     3035: 'ETRS89-extended / LAEA Europe', 2180: 'ETRF2000-PL / CS92', 5514: 'S-JTSK / Krovak East North',
     31467: 'DHDN / 3-degree Gauss-Kruger zone 3', 31468: 'DHDN / 3-degree Gauss-Kruger zone 4',
-};
+});
 const ZONES = [
     [32601, 60, (n) => `WGS 84 / UTM zone ${n}N`], [32701, 60, (n) => `WGS 84 / UTM zone ${n}S`],
     [25828, 11, (n) => `ETRS89 / UTM zone ${n + 27}N`], [26901, 23, (n) => `NAD83 / UTM zone ${n}N`],
@@ -131,7 +132,7 @@ function fromJson(text) {
 // Returns null where nothing is given, else { name, code: EPSG or null, kind: 'geographic', 'projected' or null,
 // metres: of its unit of length, or null where that is not known; verticalMetres: the same of the height }.
 export function parseCrs(text) {
-    const trimmed = String(text ?? '').replace(/\0+$/, '').trim();
+    const trimmed = textOf(text).replace(/\0+$/, '').trim();
     if (!trimmed) return null;
     const code = /^(?:urn:ogc:def:crs:)?EPSG:+(\d+)(?:\+(\d+))?$/i.exec(trimmed);
     if (code) return fromCode(Number(code[1]));

@@ -1,6 +1,7 @@
 // One node's bytes become arrays for the GPU. Pure: no DOM, no network; the workers and the tests call the same code.
 import { DataError } from './errors.js';
 import { TYPES } from './attributes.js';
+import { table } from './table.js';
 
 // Keeps every third bit of 24 and closes the gaps: one axis of an interleaved word.
 export function compact3(x) {
@@ -122,7 +123,7 @@ function readerOf({ type, bits }) {
     return bits ? (view, at) => (read(view, at) >> bits.shift) & bits.mask : read;
 }
 
-const NARROW = { int8: Int8Array, uint8: Uint8Array, int16: Int16Array, uint16: Uint16Array };
+const NARROW = table({ int8: Int8Array, uint8: Uint8Array, int16: Int16Array, uint16: Uint16Array });
 
 function decodeChannel(job, view, channel) {
     const attribute = job.layout.attributes[channel.attribute];

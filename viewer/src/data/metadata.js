@@ -3,6 +3,7 @@ import { DataError } from './errors.js';
 import { parseAttributes, scalarChannels } from './attributes.js';
 import { parseCrs } from './crs.js';
 import { isGeographic, stretchOf } from './geographic.js';
+import { numberOf, textOf } from './table.js';
 
 function vector(value, what) {
     if (!Array.isArray(value) || value.length < 3 || !value.slice(0, 3).every(Number.isFinite))
@@ -10,8 +11,11 @@ function vector(value, what) {
     return value.slice(0, 3);
 }
 
+// A finite number above 0, else 0. (In JSON 1e999 is infinite.)
+const positive = (value) => (numberOf(value) > 0 && Number.isFinite(numberOf(value)) ? numberOf(value) : 0);
+
 function schemeOf(flags) {
-    const list = (Array.isArray(flags) ? flags : [flags]).map((flag) => String(flag).toUpperCase());
+    const list = (Array.isArray(flags) ? flags : [flags]).map((flag) => textOf(flag).toUpperCase());
     return list.includes('REPLACING') ? 'replacing' : 'additive';
 }
 
@@ -54,17 +58,18 @@ export function parseMetadata(json, lonLat = null, layout = null, frame = null) 
         max: vector(json.boundingBox?.max, 'boundingBox.max'),
     };
     const side = cube.max.map((high, i) => high - cube.min[i]);
+    if (!side.every(Number.isFinite)) throw new DataError('metadata.json: boundingBox is too large');
     if (side.some((s) => s < 0)) throw new DataError('metadata.json: boundingBox.max lies below boundingBox.min');
     const isPotree = layout === null;
     layout ??= parseAttributes(json.attributes);
-    const encoding = String(json.encoding ?? 'DEFAULT').toUpperCase();
+    const encoding = textOf(json.encoding ?? 'DEFAULT').toUpperCase();
     if (isPotree && encoding !== 'DEFAULT' && encoding !== 'BROTLI')
-        throw new DataError(`encoding "${json.encoding}" is not known: a viewer reads DEFAULT and BROTLI`);
-    const firstChunkSize = Number(json.hierarchy?.firstChunkSize);
+        throw new DataError(`encoding "${encoding}" is not known: a viewer reads DEFAULT and BROTLI`);
+    const firstChunkSize = numberOf(json.hierarchy?.firstChunkSize);
     if (!Number.isSafeInteger(firstChunkSize) || firstChunkSize < 0)
         throw new DataError('metadata.json: hierarchy.firstChunkSize is missing');
     const longest = Math.max(...side);
-    const projection = String(json.projection ?? '');
+    const projection = textOf(json.projection);
     const crs = parseCrs(projection);
     const scale = vector(json.scale, 'scale');
     const box = pointBox(layout.position, cube);
@@ -72,13 +77,13 @@ export function parseMetadata(json, lonLat = null, layout = null, frame = null) 
     const stretch = frame?.stretch ?? stretchOf(crs, box, isLonLat);
     const rest = restBox(json.mote?.rest);
     const origin = frame?.origin ?? rest?.min ?? cube.min; // everything is drawn relative to it: small numbers for 32-bit floats
-    const spacing = Number(json.spacing) > 0 ? Number(json.spacing) : longest / 128;
+    const spacing = positive(json.spacing) || longest / 128;
     return {
-        name: String(json.name || 'Point cloud'),
-        description: String(json.description ?? ''),
-        points: Number(json.points) || 0,
+        name: textOf(json.name) || 'Point cloud',
+        description: textOf(json.description),
+        points: positive(json.points),
         // Replacing sets store representatives too; those of mote say how many points there were.
-        sourcePoints: Number(json.mote?.points) || Number(json.points) || 0,
+        sourcePoints: positive(json.mote?.points) || positive(json.points),
         projection,
         crs,
         isLonLat,
@@ -93,11 +98,11 @@ export function parseMetadata(json, lonLat = null, layout = null, frame = null) 
         rest,
         encoding,
         scheme: schemeOf(json.flags ?? []),
-        flags: Array.isArray(json.flags) ? json.flags.map(String) : [],
+        flags: Array.isArray(json.flags) ? json.flags.map(textOf) : [],
         depth: Number.isInteger(json.hierarchy?.depth) ? json.hierarchy.depth : null, // of the deepest level; the root is level 0
         firstChunkSize,
         layout,
-        globalEncoding: Number(json.mote?.las?.global_encoding) || 0, // of the LAS header, where the writer kept it
+        globalEncoding: positive(json.mote?.las?.global_encoding), // of the LAS header, where the writer kept it
         channels: scalarChannels(layout, json.mote?.las?.global_encoding),
         rgbShift: rgbShift(layout.rgb),
     };

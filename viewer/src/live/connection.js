@@ -1,6 +1,8 @@
 // The websocket to a server of live pictures: what it sends, and how it is found again when it was away.
+import { table } from '../data/table.js';
+
 const RETRY_MS = [500, 1000, 2000, 5000];
-const KINDS = { 1: 'image/jpeg', 2: 'image/png' };
+const KINDS = table({ 1: 'image/jpeg', 2: 'image/png' });
 
 // See cli/view/live/live_picture.h.
 export function readPicture(buffer) {

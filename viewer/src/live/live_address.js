@@ -4,6 +4,7 @@ import { UP_AXES } from '../view/up_axis.js';
 import { RAMPS } from '../view/palettes.js';
 
 const WRITE_MS = 400;
+const MAX_NUMBER = 1e15; // products of such stay finite; the server takes finite numbers only
 const CAMERA_STEP = 1e-5; // of the distance, and in radians: a hundredth of a pixel
 export const MODES = ['points', 'average', 'surface'];
 export const SHOWS = ['color', 'normals', 'depth', 'radius', 'iterations', 'normal-error'];
@@ -11,7 +12,7 @@ export const SHOWS = ['color', 'normals', 'depth', 'radius', 'iterations', 'norm
 const oneOf = (list, word) => (list.includes(word) ? word : undefined);
 const numbersOf = (text, count) => {
     const numbers = (text ?? '').split(',').map(Number);
-    return numbers.length === count && numbers.every(Number.isFinite) ? numbers : undefined;
+    return numbers.length === count && numbers.every((v) => Math.abs(v) <= MAX_NUMBER) ? numbers : undefined;
 };
 
 // What a query says, as settings of a live view; what is nonsense is left out.

@@ -8,13 +8,14 @@ import { element } from '../ui/element.js';
 import { lines } from '../ui/point_card.js';
 import { count, value } from '../ui/format.js';
 import { SIDES, keyName, belongsToControl, toggleFullScreen } from '../ui/keys.js';
+import { table } from '../data/table.js';
 
 const $ = (id) => document.getElementById(id);
 const SHOW_TEXTS = ['Colours', 'Normals', 'Depth', 'Radius of splats', 'Rounds of the search', 'Error of normals'];
 const SHOWS = SHOW_NAMES.map((name, i) => [name, SHOW_TEXTS[i]]);
 const TURN = 0.06;
-const TITLES = { rgb: 'RGB', gps_time: 'GPS time', none: 'One colour' };
-const UNITS = { degree: '°', second: ' s', metre: ' m' };
+const TITLES = table({ rgb: 'RGB', gps_time: 'GPS time', none: 'One colour' });
+const UNITS = table({ degree: '°', second: ' s', metre: ' m' });
 const MOUSE = [['Drag, one finger', 'Turn around what is under the cursor; while flying: look around'], ['Right drag, two fingers', 'Move'], ['Wheel, pinch', 'Zoom to the cursor; while flying: speed'], ['Double click', 'A point: its attributes; it becomes the centre']];
 
 const titleOf = (name) => TITLES[name] ?? `${name[0].toUpperCase()}${name.slice(1).replaceAll('_', ' ')}`;
@@ -25,6 +26,7 @@ const connection = new Connection(query.get('token'));
 const view = new LiveView($('canvas'), connection, readLiveCamera(query));
 view.configure(readLiveSettings(query));
 new LiveAddress(view);
+if (query.has('cam') && !readLiveCamera(query)) say('The address asks for a place that is none.');
 const fill = (select, rows, chosen) => {
     select.replaceChildren(...rows.map(([v, text]) => element('option', { value: v, textContent: text })));
     select.value = chosen;

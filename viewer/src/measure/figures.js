@@ -2,6 +2,7 @@
 import { upAxis } from '../view/up_axis.js';
 import * as geometry from './geometry.js';
 import { volumeOver } from './volume.js';
+import { table } from '../data/table.js';
 
 // The box of points seen from above, endless in height.
 export function reachOf(points, up, margin = 0) {
@@ -42,7 +43,7 @@ export function figuresOf(viewer, mark) {
     }
 }
 
-const POWERS = { length: 1, height: 1, level: 1, distance: 1, around: 1, width: 1, area: 2, 'seen from above': 2, above: 3, below: 3, 'size x': 1, 'size y': 1, 'size z': 1 };
+const POWERS = table({ length: 1, height: 1, level: 1, distance: 1, around: 1, width: 1, area: 2, 'seen from above': 2, above: 3, below: 3, 'size x': 1, 'size y': 1, 'size z': 1 });
 const EXPONENTS = ['', '', '²', '³'];
 
 // The unit of lengths as drawn, or '' where the reference system does not say.

@@ -3,8 +3,9 @@
 //   mark  { id, kind, points: [[x, y, z], …] in coordinates of the data set, text, width (of a profile) }
 //   plane { id, kind: 'plane', points: its boundary, text, number, normal, offset, rms, inliers }: found by `mote planes`
 //   box   { id, kind: 'clip', center: in coordinates of the data set, size: drawn, yaw: radians, inside: show it or hide it }
+import { numberOf, table, textOf } from '../data/table.js';
 
-export const KINDS = {
+export const KINDS = table({
     point: { min: 1, max: 1 },
     distance: { min: 2, max: Infinity },
     height: { min: 2, max: 2 },
@@ -14,13 +15,16 @@ export const KINDS = {
     profile: { min: 2, max: Infinity },
     note: { min: 1, max: 1 },
     plane: { min: 3, max: Infinity },
-};
+});
 const MAX_MARKS = 1000;
 const MAX_POINTS = 1000;
 const MAX_TEXT = 2000;
 const MAX_UNDO = 200;
+const MAX_COORDINATE = 1e15; // beyond it neighbours are farther apart than a tenth of a unit; products of such stay finite
 
-const isPoint = (p) => Array.isArray(p) && p.length >= 3 && p.slice(0, 3).every(Number.isFinite);
+const isPlace = (v) => Number.isFinite(v) && Math.abs(v) <= MAX_COORDINATE;
+const isPoint = (p) => Array.isArray(p) && p.length >= 3 && p.slice(0, 3).every(isPlace);
+const kindOf = (word) => (typeof word === 'string' ? KINDS[word] : undefined);
 
 export class Marks extends EventTarget {
     constructor() {
@@ -96,26 +100,27 @@ export class Marks extends EventTarget {
 
 // A mark with only what belongs to one, checked; null where it cannot be. What is read may have been written by anyone.
 function cleaned(mark) {
-    const text = String(mark.text ?? '').slice(0, MAX_TEXT);
+    if (mark === null || typeof mark !== 'object') return null;
+    const text = textOf(mark.text).slice(0, MAX_TEXT);
     if (mark.kind === 'clip') {
         const { center, size, yaw, inside } = mark;
-        if (!isPoint(center) || !isPoint(size) || !size.every((s) => s > 0)) return null;
-        return { kind: 'clip', center: center.slice(0, 3), size: size.slice(0, 3), yaw: Number.isFinite(yaw) ? yaw : 0, inside: inside !== false, text };
+        if (!isPoint(center) || !isPoint(size) || !size.slice(0, 3).every((s) => s > 0)) return null;
+        return { kind: 'clip', center: center.slice(0, 3), size: size.slice(0, 3), yaw: isPlace(yaw) ? yaw : 0, inside: inside !== false, text };
     }
-    const kind = KINDS[mark.kind];
+    const kind = kindOf(mark.kind);
     const points = mark.points;
     if (!kind || !Array.isArray(points) || points.length < kind.min || points.length > Math.min(kind.max, MAX_POINTS) || !points.every(isPoint)) return null;
     const out = { kind: mark.kind, points: points.map((p) => p.slice(0, 3)), text };
     if (mark.kind === 'plane') {
-        if (!isPoint(mark.normal) || !Number.isFinite(mark.offset)) return null;
+        if (!isPoint(mark.normal) || !isPlace(mark.offset)) return null;
         const { normal, offset, number, rms, inliers } = mark;
-        Object.assign(out, { normal: normal.slice(0, 3), offset, number: Number(number) || 0, rms: Number(rms) || 0, inliers: Number(inliers) || 0 });
+        Object.assign(out, { normal: normal.slice(0, 3), offset, number: numberOf(number) || 0, rms: numberOf(rms) || 0, inliers: numberOf(inliers) || 0 });
     }
-    if (mark.kind === 'profile') out.width = mark.width > 0 && Number.isFinite(mark.width) ? mark.width : 1;
+    if (mark.kind === 'profile') out.width = isPlace(mark.width) && mark.width > 0 ? mark.width : 1;
     return out;
 }
 
-const GEOMETRY = { point: 'Point', note: 'Point', area: 'Polygon', volume: 'Polygon', plane: 'Polygon' };
+const GEOMETRY = table({ point: 'Point', note: 'Point', area: 'Polygon', volume: 'Polygon', plane: 'Polygon' });
 
 // figures(mark): what was measured, { name: number or text }. crs: name of the reference system, or ''.
 export function toGeoJson(marks, figures, crs) {
@@ -127,6 +132,9 @@ export function toGeoJson(marks, figures, crs) {
     });
     return { type: 'FeatureCollection', ...(crs ? { crs: { type: 'name', properties: { name: crs } } } : {}), features };
 }
+
+const USUAL = table({ Point: 'note', Polygon: 'area', LineString: 'distance' });
+const listOf = (value) => (Array.isArray(value) ? value : []);
 
 // The planes of `mote planes --json`.
 const planesOf = (planes) => planes.slice(0, MAX_MARKS).map((plane, number) => cleaned({ ...plane, kind: 'plane', points: plane?.boundary, number, text: '' })).filter(Boolean);
@@ -143,9 +151,8 @@ export function fromGeoJson(text) {
         const properties = feature?.properties ?? {};
         if (!Array.isArray(coordinates)) continue;
         const raised = (p) => (Array.isArray(p) && p.length === 2 ? [...p, 0] : p);
-        const points = (type === 'Point' ? [coordinates] : type === 'Polygon' ? (coordinates[0] ?? []).slice(0, -1) : type === 'LineString' ? coordinates : []).map(raised);
-        const usual = { Point: 'note', Polygon: 'area', LineString: 'distance' }[type];
-        const kind = properties.kind === 'clip' || properties.kind in KINDS ? properties.kind : usual;
+        const points = (type === 'Point' ? [coordinates] : type === 'Polygon' ? listOf(coordinates[0]).slice(0, -1) : type === 'LineString' ? coordinates : []).map(raised);
+        const kind = properties.kind === 'clip' || kindOf(properties.kind) ? properties.kind : USUAL[textOf(type)];
         const mark = cleaned({ text: properties.text ?? properties.name, width: properties.width, normal: properties.normal, offset: properties.offset, number: properties.number, rms: properties.rms, inliers: properties.inliers, size: properties.size, yaw: properties.yaw, inside: properties.inside, kind, points, center: points[0] });
         if (mark) marks.push(mark);
     }

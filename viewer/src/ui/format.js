@@ -6,7 +6,7 @@ export { crsName };
 
 export const integer = (n) => Math.round(n).toLocaleString('en-US').replaceAll(',', ' ');
 
-const PLURALS = { class: 'classes' };
+const PLURALS = { class: 'classes', 'clip box': 'clip boxes' };
 
 // '1 node', '2 nodes', '12 345 nodes'.
 export const count = (n, word) => `${integer(n)} ${n === 1 ? word : PLURALS[word] ?? `${word}s`}`;

@@ -7,9 +7,10 @@ import { element } from './element.js';
 import { coordinates } from './format.js';
 import { clipBoxOf } from './overlay.js';
 import { TOOLS } from './tools.js';
+import { table } from '../data/table.js';
 
 const $ = (id) => document.getElementById(id);
-const NAMES = { ...Object.fromEntries(TOOLS.map(([kind, , name]) => [kind, name])), plane: 'Plane' };
+const NAMES = table({ ...Object.fromEntries(TOOLS.map(([kind, , name]) => [kind, name])), plane: 'Plane' });
 const MAX_FILE_BYTES = 16 * 1024 * 1024;
 const REDRAW_MS = 400;
 

@@ -4,9 +4,10 @@ import { ClipBox } from '../view/clip_box.js';
 import { upAxis } from '../view/up_axis.js';
 import { cssColour, labelColour } from '../view/palettes.js';
 import { figuresOf, figureText } from '../measure/figures.js';
+import { table } from '../data/table.js';
 
 const MIN_SIZE = 1e-4; // of a clip box, of the size of the scene
-const HEADLINE = { distance: 'length', height: 'height', angle: 'angle', area: 'area', volume: 'above', profile: 'length' };
+const HEADLINE = table({ distance: 'length', height: 'height', angle: 'angle', area: 'area', volume: 'above', profile: 'length' });
 const CLOSED = new Set(['area', 'volume']);
 
 function svg(tag, attributes = {}) {

@@ -3,6 +3,7 @@ import { className } from '../view/palettes.js';
 import { valueOfStored } from '../data/attributes.js';
 import { State } from '../data/hierarchy.js';
 import { hasValue } from '../data/decode.js';
+import { element } from './element.js';
 import { channelText, coordinates, count, plain } from './format.js';
 
 const $ = (id) => document.getElementById(id);
@@ -16,7 +17,7 @@ export class Status {
         this.frames = [];
         this.seen = new Set();
         viewer.addEventListener('frame', () => this.frame());
-        viewer.addEventListener('firstpicture', () => ($('splash').hidden = true));
+        viewer.addEventListener('firstpicture', () => ($('splash').hidden = viewer.clouds.some(({ dataset }) => dataset.meta.points > 0)));
         viewer.addEventListener('seesnothing', (e) => this.hint(e.detail));
         for (const type of ['classes', 'filters']) viewer.addEventListener(type, () => this.hint(false));
         viewer.addEventListener('error', (e) => this.error(e.detail));
@@ -88,11 +89,29 @@ export class Status {
 
     // What to do when there is nothing in the picture.
     hint(isNeeded) {
-        const hidden = this.viewer.filter.hidden.size;
-        const filters = this.viewer.filter.count > 0 ? ` ${count(this.viewer.filter.count, 'filter')} may hide what is there.` : '';
-        const classes = hidden > 0 ? ` ${count(hidden, 'class')} ${hidden === 1 ? 'is' : 'are'} hidden: V shows all.` : '';
+        const text = isNeeded ? `No point is in view from here. F fits the cloud into the view.${this.hiding().map((reason) => ` ${reason}`).join('')}` : '';
         $('hint').hidden = !isNeeded;
-        $('hint').textContent = isNeeded ? `No point is in view from here. F fits the cloud into the view.${classes}${filters}` : '';
+        if ($('hint').dataset.text === text) return;
+        $('hint').dataset.text = text;
+        $('hint').textContent = text;
+        if (!isNeeded || this.hiding().length === 0) return;
+        const button = element('button', { textContent: 'Show everything', title: 'Removes clip boxes and filters, and shows all classes and clouds' });
+        button.addEventListener('click', () => this.viewer.showEverything());
+        $('hint').append(button);
+    }
+
+    // What may hide the points that are not seen, in sentences.
+    hiding() {
+        const { viewer } = this;
+        const of = (list) => list.reduce((sum, n) => sum + n, 0);
+        const [boxes, off] = [viewer.marks.boxes.length, viewer.clouds.filter(({ isShown }) => !isShown).length];
+        const [hidden, filters] = [of(viewer.clouds.map(({ filter }) => filter.hidden.size)), of(viewer.clouds.map(({ filter }) => filter.count))];
+        return [
+            boxes > 0 && `${count(boxes, 'clip box')} may hide what is there.`,
+            hidden > 0 && `${count(hidden, 'class')} ${hidden === 1 ? 'is' : 'are'} hidden: V shows all.`,
+            filters > 0 && `${count(filters, 'filter')} may hide what is there.`,
+            off > 0 && `${count(off, 'cloud')} ${off === 1 ? 'is' : 'are'} switched off.`,
+        ].filter(Boolean);
     }
 
     // A note that can be closed. Where the first node failed there will be no picture.

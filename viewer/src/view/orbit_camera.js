@@ -61,7 +61,7 @@ export class OrbitCamera {
     }
 
     set({ target, yaw, pitch, distance }) {
-        if (target) this.target = [...target];
+        if (target?.every(Number.isFinite)) this.target = [...target];
         if (Number.isFinite(yaw)) this.yaw = yaw;
         if (Number.isFinite(pitch)) this.pitch = Math.max(-MAX_PITCH, Math.min(MAX_PITCH, pitch));
         if (distance > 0) this.distance = this.clampDistance(distance);

@@ -1,18 +1,19 @@
 // Colours: ramps for numbers, the ASPRS classes, and one colour per level. All end as 256 RGBA texels.
+import { table } from '../data/table.js';
 
 const hex = (text) => [1, 3, 5].map((at) => parseInt(text.slice(at, at + 2), 16));
 
-const STOPS = {
+const STOPS = table({
     spectrum: ['#3b2f80', '#3f6fd9', '#27b3c9', '#3fd07f', '#b6de3c', '#fcc02f', '#f5702a', '#b8201f'],
     viridis: ['#440154', '#46327e', '#365c8d', '#277f8e', '#1fa187', '#4ac16d', '#a0da39', '#fde725'],
     magma: ['#120d32', '#3b0f70', '#721f81', '#9e2f7f', '#cd4071', '#f1605d', '#fd9668', '#fcfdbf'],
     terrain: ['#2c5f8a', '#3d8f6b', '#7fb45c', '#d6cf7d', '#b98a52', '#8d6449', '#b9aca4', '#ffffff'],
     grey: ['#1c1c1c', '#ffffff'],
-};
+});
 export const RAMPS = Object.keys(STOPS);
 
 // ASPRS LAS 1.4, table 17; the colours follow what maps of each class look like.
-export const CLASSES = {
+export const CLASSES = table({
     0: ['Never classified', '#9aa0a6'],
     1: ['Unclassified', '#c3c7cc'],
     2: ['Ground', '#a9794c'],
@@ -36,7 +37,7 @@ export const CLASSES = {
     20: ['Ignored ground', '#7a5a3c'],
     21: ['Snow', '#eef6ff'],
     22: ['Temporal exclusion', '#5e548e'],
-};
+});
 
 // What has no agreed colour, user classes and levels, walks through twelve colours that are easy to tell apart.
 const WHEEL = ['#5b8ff9', '#5ad8a6', '#f6bd16', '#e8684a', '#6dc8ec', '#9270ca', '#ff9d4d', '#269a99', '#ff99c3', '#a3c25b',

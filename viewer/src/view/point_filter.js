@@ -6,13 +6,14 @@
 import { hasValue } from '../data/decode.js';
 import { hideByBoxes } from './clip_box.js';
 import { upAxis } from './up_axis.js';
+import { table } from '../data/table.js';
 
-const RETURN_TESTS = {
+const RETURN_TESTS = table({
     first: (number) => number === 1,
     last: (number, count) => number >= count,
     only: (_, count) => count === 1,
     between: (number, count) => number > 1 && number < count,
-};
+});
 export const RETURNS = Object.keys(RETURN_TESTS);
 
 export class PointFilter {

@@ -34,7 +34,7 @@ const choice = (list) => ({ read: (text) => (list.includes(text) ? text : undefi
 
 // Of each setting: its name in an address, and how it is read and written there.
 const WRITTEN = {
-    budget: ['budget', number(1, 1e9)],
+    budget: ['budget', number(1, 1e8)],
     maxError: ['error', number(0, 1000)],
     pointSize: ['size', number(0.1, 20)],
     sizing: ['sizing', choice(SIZINGS)],
@@ -60,6 +60,12 @@ export function readSettings(query) {
     }
     return settings;
 }
+
+// The names of an address whose values are none of the settings they belong to.
+export const misreadSettings = (query) => Object.values(WRITTEN).filter(([key, { read }]) => query.has(key) && read(query.get(key)) === undefined).map(([key]) => key);
+
+// A number as a setting takes it: within its limits; where it is none, the default.
+export const limited = (name, value) => WRITTEN[name][1].read(String(Number(value))) ?? DEFAULTS[name];
 
 // Adds those that are not the defaults. without: names that are left out.
 export function writeSettings(settings, query, without = []) {

@@ -2,6 +2,7 @@
 // Source: ASPRS LAS 1.4 R15; Hobu Inc., COPC 1.0; the LASzip record of M. Isenburg.
 import { DataError } from '../errors.js';
 import { TYPES } from '../attributes.js';
+import { table } from '../table.js';
 
 export const HEADER_BYTES = 375;
 const VLR_BYTES = 54;
@@ -18,7 +19,7 @@ export const Part = Object.freeze({
     RGB: 256, NIR: 512, EXTRA: 2048,
 });
 
-const FORMAT_BYTES = { 6: 30, 7: 36, 8: 38 };
+const FORMAT_BYTES = table({ 6: 30, 7: 36, 8: 38 });
 // [name, type, elements, offset, part, [first bit, number of bits]]; names as Potree folders have them.
 const FIELDS = [
     ['position', 'int32', 3, 0, Part.Z],
