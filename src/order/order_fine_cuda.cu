@@ -1,5 +1,5 @@
-/* Fine codes on the device. Points that share a code are a run; all points are sorted by the number of their run and,
-   within it, by what fine codes have below codes. */
+/* Fine codes on the device. Points that share a code are a run; its points are sorted by what fine codes have below
+   codes, by the second half of the sort of codes, to which keys are the number of the run and those bits. */
 #include "order/order_fine.h"
 
 #include "core/core.h"
@@ -76,16 +76,25 @@ static mote_status make_fine(const fine_sort *s, const device_cloud *cloud, cons
     return cuda_sum32(gpu, s->runs, s->runs, s->count + 1);
 }
 
-/* Leaves the new order's positions in pairs.values. */
+/* Leaves the new order's positions in pairs.values: the second half of the sort of codes, of keys that are in order but
+   for what fine codes have below codes. */
 static mote_status sort_runs(fine_sort *s) {
+    static const uint32_t all[3] = {MOTE_MORTON_BITS, MOTE_MORTON_BITS, MOTE_MORTON_BITS};
     mote_device *gpu = s->gpu;
-    uint32_t runs = 0;
-    MOTE_TRY(cuda_download(gpu, &runs, s->runs + s->count, sizeof runs));
-    const int run_bits = runs > 0 ? 32 - __builtin_clz(runs) : 0;
+    order_sort sort;
     CUDA_LAUNCH(gpu, make_keys, s->blocks, fine_policy::threads, s->fine, s->runs, s->count, s->pairs.keys,
                 s->pairs.values);
     MOTE_TRY(cuda_launched(gpu, "fine codes"));
-    return cuda_sort64(gpu, &s->pairs, s->count, 0, FINE_BITS + run_bits);
+    memset(&sort, 0, sizeof sort);
+    sort.gpu = gpu;
+    sort.count = s->count;
+    sort.compaction = order_compaction_make(all); /* keys are what they are */
+    sort.remaining_bits = sort.run_bits = FINE_BITS;
+    sort.pairs = s->pairs;
+    const mote_status status = order_cuda_segmented_sort(&sort);
+    s->pairs = sort.pairs;
+    cuda_free(gpu, sort.notes);
+    return status;
 }
 
 /* The keys make room for the fine codes in the new order. */

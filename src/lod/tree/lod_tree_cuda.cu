@@ -512,7 +512,7 @@ mote_status lod_cuda_tree(mote_lod *lod, lod_cuda *device) {
     in.codes = device->codes;
     in.count = lod->count;
     in.max = lod->params.max_node_points > 0 ? lod->params.max_node_points : UINT64_MAX;
-    in.merge = lod->params.merge_points < in.max ? lod->params.merge_points : in.max;
+    in.merge = lod_leaf_points(lod);
     in.anchor_count = (uint32_t)((lod->count + in.merge - 1) / in.merge);
     in.grid_bits = lod_cell_level(lod, 0);
     in.divisible = order_is_divisible(&lod->lattice);
