@@ -1,7 +1,8 @@
 /* The trials of Poisson-disk sampling on a GPU, a warp for each block of cells. A warp tests 32 at once against what
-   was accepted before, and settles among the remaining ones in their order. Accepted points of a cell are a linked
-   list through the trials, so no list has a bound; a block keeps the first of each of its lists for the blocks that
-   come in later phases. */
+   was accepted before, and settles among the remaining ones in their order. Of a block of many trials a block of
+   threads tests 512 at once, which then wait for those before them that are too close, and only for these: in random
+   order that takes a few rounds. Accepted points of a cell are a linked list through the trials, so no list has a
+   bound; a block keeps the first of each of its lists for the blocks that come in later phases. */
 #include "device/cuda/warp.cuh"
 #include "lod/sample/lod_poisson_cuda.cuh"
 #include "order/lattice/lattice_math.h"
@@ -10,22 +11,9 @@
 struct try_policy {
     static constexpr uint32_t threads = 256; /* of a block that places candidates, one each */
     static constexpr uint32_t warps = 4;     /* of a block that tries them: blocks of cells that it works on */
+    static constexpr uint32_t many = 512;    /* of a block that tries those of one block of cells */
+    static constexpr uint32_t least = 128;   /* trials that a warp takes alone in any case */
 };
-
-/* Where coordinates come from. */
-struct position_columns {
-    mote_column axes[3];
-    mote_lattice lattice;
-};
-
-/* As mote_order_coordinates, of one axis of a finite point. */
-static __device__ uint32_t lattice_coordinate(const position_columns *from, int k, uint64_t i) {
-    const mote_lattice *lattice = &from->lattice;
-    if (lattice->integer) {
-        return lattice_integer_step(column_integer(&from->axes[k], i), lattice->source_min[k], lattice->shift);
-    }
-    return lattice_real_step(column_value(&from->axes[k], i), lattice->scale[k], lattice->min[k], lattice->extent[k]);
-}
 
 /* A cell within its block, a byte per axis. */
 static __device__ uint32_t pack_cell(const uint32_t cell[3]) { return cell[0] | cell[1] << 8 | cell[2] << 16; }
@@ -53,7 +41,7 @@ static __global__ void place_disks(poisson_trials t, position_columns from, cons
     uint32_t cell[3];
     poisson_disk d;
     poisson_cell(&t.rule, t.window.codes[position], cell);
-    for (int k = 0; k < 3; k++) d.xyz[k] = lattice_coordinate(&from, k, lod_device_row(index, position));
+    for (int k = 0; k < 3; k++) d.xyz[k] = poisson_coordinate(&from, k, lod_device_row(index, position));
     d.link = pack_cell(cell);
     t.disks[i] = d;
 }
@@ -215,19 +203,104 @@ static __global__ void try_blocks(poisson_trials t, uint32_t first, uint32_t cou
     close_block(&t, block, lane, heads);
 }
 
+/* ---- blocks of many trials */
+
+enum trial_state : uint8_t { TRIAL_OPEN, TRIAL_ACCEPTED, TRIAL_FAILED };
+
+/* What the threads of a block tell each other of the trials that they look at together. */
+struct trial_tile {
+    uint32_t heads[POISSON_HALO_CELLS]; /* of lists by cell */
+    uint32_t next[try_policy::many];
+    uint32_t xyz[try_policy::many][3];
+    uint8_t state[try_policy::many];
+};
+
+/* What follows for a trial from those before it in the tile: open while one that is too close is open itself. */
+static __device__ trial_state judge(const poisson_trials *t, const trial_tile *tile, const poisson_disk *own,
+                                    int32_t place) {
+    trial_state found = TRIAL_ACCEPTED;
+    for (int i = 0; i < 27; i++) {
+        int32_t steps[3];
+        neighbor_steps(i, steps);
+        uint32_t at = tile->heads[place + (steps[0] * POISSON_HALO + steps[1]) * POISSON_HALO + steps[2]];
+        for (; at != POISSON_NONE; at = tile->next[at]) {
+            if (at >= threadIdx.x || tile->state[at] == TRIAL_FAILED) continue;
+            if (!poisson_too_close(&t->rule, own->xyz, tile->xyz[at])) continue;
+            if (tile->state[at] == TRIAL_ACCEPTED) return TRIAL_FAILED;
+            found = TRIAL_OPEN;
+        }
+    }
+    return found;
+}
+
+/* Tries what the threads have, in their order: those that keep their distance from what was accepted before are judged
+   until none is open. Lists of accepted trials come in any order, which changes no answer. */
+static __device__ void try_tile(const poisson_trials *t, trial_tile *tile, uint64_t trial, bool open, poisson_disk own,
+                                uint32_t *heads, uint8_t *level) {
+    const int32_t place = open ? halo_place(own.link) : 0;
+    trial_state state = TRIAL_FAILED;
+    if (open && keeps_distance(t, &own, heads)) {
+        state = TRIAL_OPEN;
+        for (int k = 0; k < 3; k++) tile->xyz[threadIdx.x][k] = own.xyz[k];
+        tile->next[threadIdx.x] = atomicExch(&tile->heads[place], threadIdx.x);
+    }
+    const bool listed = state == TRIAL_OPEN;
+    tile->state[threadIdx.x] = state;
+    while (__syncthreads_or(state == TRIAL_OPEN)) {
+        const trial_state found = state == TRIAL_OPEN ? judge(t, tile, &own, place) : state;
+        __syncthreads();
+        state = found;
+        tile->state[threadIdx.x] = state;
+    }
+    if (listed) tile->heads[place] = POISSON_NONE;
+    if (state == TRIAL_ACCEPTED) {
+        t->disks[trial].link = atomicExch(&heads[place], (uint32_t)trial);
+        level[t->positions[trial]] = (uint8_t)t->level;
+    }
+    __syncthreads();
+}
+
+/* A block of threads for each block of a phase that has many trials. */
+static __global__ void __launch_bounds__(try_policy::many)
+    try_full_blocks(poisson_trials t, uint32_t first, uint8_t *level) {
+    __shared__ trial_tile tile;
+    __shared__ uint32_t heads[POISSON_HALO_CELLS];
+    const uint32_t block = t.phase_blocks[first + blockIdx.x], lane = threadIdx.x % CUDA_WARP;
+    const uint64_t begin = t.block_first[block], end = t.block_first[block + 1];
+    for (uint32_t i = threadIdx.x; i < POISSON_HALO_CELLS; i += try_policy::many)
+        heads[i] = tile.heads[i] = POISSON_NONE;
+    __syncthreads();
+    for (uint32_t i = threadIdx.x / CUDA_WARP; i < 27; i += try_policy::many / CUDA_WARP) {
+        int32_t steps[3];
+        neighbor_steps((int)i, steps);
+        const uint32_t neighbor = find_neighbor(&t, block, steps);
+        if (neighbor == POISSON_NONE) continue; /* the whole warp */
+        enter_cells(&t, t.block_first[neighbor], t.block_cells[neighbor], steps, lane, heads);
+    }
+    __syncthreads();
+    for (uint64_t trial = begin + threadIdx.x; trial - threadIdx.x < end; trial += try_policy::many) {
+        try_tile(&t, &tile, trial, trial < end, read_disk(&t, trial, end), heads, level);
+    }
+    if (threadIdx.x < CUDA_WARP) close_block(&t, block, lane, heads);
+}
+
+uint32_t lod_cuda_poisson_few(const mote_device *gpu, uint64_t trials) {
+    const uint64_t share = trials / ((uint64_t)POISSON_PHASES * cuda_full_blocks(gpu, try_policy::many));
+    return share < try_policy::least ? try_policy::least : share < UINT32_MAX ? (uint32_t)share : UINT32_MAX;
+}
+
 mote_status lod_cuda_poisson_try(const mote_lod *lod, lod_cuda *device, const poisson_trials *t,
-                                 const uint32_t phase_first[POISSON_PHASES + 1]) {
+                                 const uint32_t group_first[POISSON_GROUPS + 1]) {
     mote_device *gpu = lod->device;
-    position_columns from;
-    from.lattice = lod->lattice;
-    for (int k = 0; k < 3; k++) from.axes[k] = *device_cloud_find(&device->cloud, mote_axis_names[k]);
-    CUDA_LAUNCH(gpu, place_disks, cuda_blocks(t->count, try_policy::threads), try_policy::threads, *t, from,
-                lod_cuda_index(device));
-    for (uint32_t phase = 0; phase < POISSON_PHASES; phase++) {
-        const uint32_t first = phase_first[phase], count = phase_first[phase + 1] - first;
-        if (count == 0) continue;
-        CUDA_LAUNCH(gpu, try_blocks, cuda_blocks(count, try_policy::warps), try_policy::warps * CUDA_WARP, *t, first,
-                    count, device->level);
+    CUDA_LAUNCH(gpu, place_disks, cuda_blocks(t->count, try_policy::threads), try_policy::threads, *t,
+                poisson_columns(lod, device), lod_cuda_index(device));
+    for (uint32_t group = 0; group < POISSON_GROUPS; group += 2) {
+        const uint32_t first = group_first[group], many = group_first[group + 1], end = group_first[group + 2];
+        if (end > many) { CUDA_LAUNCH(gpu, try_full_blocks, end - many, try_policy::many, *t, many, device->level); }
+        if (many > first) {
+            CUDA_LAUNCH(gpu, try_blocks, cuda_blocks(many - first, try_policy::warps), try_policy::warps * CUDA_WARP,
+                        *t, first, many - first, device->level);
+        }
     }
     return cuda_launched(gpu, "poisson trials");
 }
