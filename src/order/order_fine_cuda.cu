@@ -90,6 +90,7 @@ static mote_status sort_runs(fine_sort *s) {
     sort.count = s->count;
     sort.compaction = order_compaction_make(all); /* keys are what they are */
     sort.remaining_bits = sort.run_bits = FINE_BITS;
+    sort.key_bits = FINE_BITS + 32 - (uint32_t)__builtin_clz((uint32_t)(s->count | 1)); /* runs are not more */
     sort.pairs = s->pairs;
     const mote_status status = order_cuda_segmented_sort(&sort);
     s->pairs = sort.pairs;

@@ -25,10 +25,11 @@ enum last_state : uint8_t { LAST_OPEN, LAST_ACCEPTED, LAST_FAILED };
 /* A trial of the running level. */
 struct last_trial {
     uint32_t xyz[3], cell[3]; /* the cell among all of its level */
-    uint32_t rank, phase, number;
+    uint32_t rank, phase;
+    uint32_t number; /* among those of the level, in sorted order */
 };
 
-/* Of each point, for the others. */
+/* Of each trial of the level, for the others. */
 struct last_points {
     uint32_t xyz[POISSON_LAST_POINTS][3], cell[POISSON_LAST_POINTS][3];
     uint32_t rank[POISSON_LAST_POINTS];
@@ -64,7 +65,6 @@ static __device__ last_trial trial_of(const last_levels *in, const poisson_rule 
     }
     trial.phase = parity[0] << 2 | parity[1] << 1 | parity[2];
     trial.rank = poisson_rank(in->seed, (in->fine != NULL ? in->fine : in->codes)[position]);
-    trial.number = threadIdx.x;
     return trial;
 }
 
@@ -97,23 +97,25 @@ static __device__ last_state judge(const last_points *points, uint32_t count, co
 }
 
 /* Which of the trials of a level are accepted. All threads. */
-static __device__ bool try_level(last_points *points, uint32_t count, const poisson_rule *rule, bool tried,
-                                 const last_trial *own) {
+static __device__ bool try_level(last_points *points, const poisson_rule *rule, bool tried, last_trial *own) {
+    __shared__ uint32_t sums[last_policy::threads / CUDA_WARP];
+    uint32_t count = 0;
+    own->number = block_append<last_policy::threads / CUDA_WARP>(tried, sums, &count);
     last_state state = tried ? LAST_OPEN : LAST_FAILED;
     if (tried) {
         for (int k = 0; k < 3; k++) {
-            points->xyz[threadIdx.x][k] = own->xyz[k];
-            points->cell[threadIdx.x][k] = own->cell[k];
+            points->xyz[own->number][k] = own->xyz[k];
+            points->cell[own->number][k] = own->cell[k];
         }
-        points->rank[threadIdx.x] = own->rank;
-        points->phase[threadIdx.x] = (uint8_t)own->phase;
+        points->rank[own->number] = own->rank;
+        points->phase[own->number] = (uint8_t)own->phase;
+        points->state[own->number] = state;
     }
-    points->state[threadIdx.x] = state;
     while (__syncthreads_or(state == LAST_OPEN)) {
         const last_state found = state == LAST_OPEN ? judge(points, count, rule, own) : state;
         __syncthreads();
         state = found;
-        points->state[threadIdx.x] = state;
+        if (tried) points->state[own->number] = state;
     }
     return state == LAST_ACCEPTED;
 }
@@ -133,7 +135,7 @@ static __global__ void __launch_bounds__(last_policy::threads)
         last_trial own;
         memset(&own, 0, sizeof own);
         if (tried) own = trial_of(&in, rule, position, xyz);
-        if (try_level(&points, count, rule, tried, &own)) chosen = l;
+        if (try_level(&points, rule, tried, &own)) chosen = l;
         __syncthreads();
     }
     if (present) level[position] = (uint8_t)chosen;

@@ -1,6 +1,6 @@
 /* The trials of Poisson-disk sampling on a GPU, a warp for each block of cells. A warp tests 32 at once against what
    was accepted before, and settles among the remaining ones in their order. Of a block of many trials a block of
-   threads tests 512 at once, which then wait for those before them that are too close, and only for these: in random
+   threads tests 512 at once, which then wait for those before them in the cells around, and only for these: in random
    order that takes a few rounds. Accepted points of a cell are a linked list through the trials, so no list has a
    bound; a block keeps the first of each of its lists for the blocks that come in later phases. */
 #include "device/cuda/warp.cuh"
@@ -205,59 +205,63 @@ static __global__ void try_blocks(poisson_trials t, uint32_t first, uint32_t cou
 
 /* ---- blocks of many trials */
 
-enum trial_state : uint8_t { TRIAL_OPEN, TRIAL_ACCEPTED, TRIAL_FAILED };
-
 /* What the threads of a block tell each other of the trials that they look at together. */
 struct trial_tile {
-    uint32_t heads[POISSON_HALO_CELLS]; /* of lists by cell */
-    uint32_t next[try_policy::many];
+    uint32_t first[POISSON_HALO_CELLS];    /* the first open trial of each cell; POISSON_NONE */
+    uint32_t accepted[POISSON_HALO_CELLS]; /* the one that was accepted last; POISSON_NONE */
     uint32_t xyz[try_policy::many][3];
-    uint8_t state[try_policy::many];
 };
 
-/* What follows for a trial from those before it in the tile: open while one that is too close is open itself. */
-static __device__ trial_state judge(const poisson_trials *t, const trial_tile *tile, const poisson_disk *own,
-                                    int32_t place) {
-    trial_state found = TRIAL_ACCEPTED;
-    for (int i = 0; i < 27; i++) {
-        int32_t steps[3];
-        neighbor_steps(i, steps);
-        uint32_t at = tile->heads[place + (steps[0] * POISSON_HALO + steps[1]) * POISSON_HALO + steps[2]];
-        for (; at != POISSON_NONE; at = tile->next[at]) {
-            if (at >= threadIdx.x || tile->state[at] == TRIAL_FAILED) continue;
-            if (!poisson_too_close(&t->rule, own->xyz, tile->xyz[at])) continue;
-            if (tile->state[at] == TRIAL_ACCEPTED) return TRIAL_FAILED;
-            found = TRIAL_OPEN;
-        }
-    }
-    return found;
+static __device__ int32_t neighbor_place(int32_t place, int i) {
+    int32_t steps[3];
+    neighbor_steps(i, steps);
+    return place + (steps[0] * POISSON_HALO + steps[1]) * POISSON_HALO + steps[2];
 }
 
-/* Tries what the threads have, in their order: those that keep their distance from what was accepted before are judged
-   until none is open. Lists of accepted trials come in any order, which changes no answer. */
+/* Whether no trial around is open that comes before this one. Those that are not too close count as well: a list of
+   all open trials would be long where they are dense. */
+static __device__ bool is_next(const trial_tile *tile, int32_t place) {
+    bool next = true;
+    for (int i = 0; i < 27; i++) next = next && tile->first[neighbor_place(place, i)] >= threadIdx.x;
+    return next;
+}
+
+/* Whether an open trial keeps its distance from those around that were accepted just now. */
+static __device__ bool keeps_from_accepted(const poisson_trials *t, const trial_tile *tile, const poisson_disk *own,
+                                           int32_t place) {
+    for (int i = 0; i < 27; i++) {
+        const uint32_t other = tile->accepted[neighbor_place(place, i)];
+        if (other != POISSON_NONE && poisson_too_close(&t->rule, own->xyz, tile->xyz[other])) return false;
+    }
+    return true;
+}
+
+/* Tries what the threads have, in their order. In each round all trials are accepted that no open one around comes
+   before, and the others are compared with these. Lists of accepted trials come in any order, which changes no
+   answer. */
 static __device__ void try_tile(const poisson_trials *t, trial_tile *tile, uint64_t trial, bool open, poisson_disk own,
                                 uint32_t *heads, uint8_t *level) {
     const int32_t place = open ? halo_place(own.link) : 0;
-    trial_state state = TRIAL_FAILED;
-    if (open && keeps_distance(t, &own, heads)) {
-        state = TRIAL_OPEN;
-        for (int k = 0; k < 3; k++) tile->xyz[threadIdx.x][k] = own.xyz[k];
-        tile->next[threadIdx.x] = atomicExch(&tile->heads[place], threadIdx.x);
-    }
-    const bool listed = state == TRIAL_OPEN;
-    tile->state[threadIdx.x] = state;
-    while (__syncthreads_or(state == TRIAL_OPEN)) {
-        const trial_state found = state == TRIAL_OPEN ? judge(t, tile, &own, place) : state;
-        __syncthreads();
-        state = found;
-        tile->state[threadIdx.x] = state;
-    }
-    if (listed) tile->heads[place] = POISSON_NONE;
-    if (state == TRIAL_ACCEPTED) {
-        t->disks[trial].link = atomicExch(&heads[place], (uint32_t)trial);
-        level[t->positions[trial]] = (uint8_t)t->level;
-    }
+    if (open) open = keeps_distance(t, &own, heads);
+    for (int k = 0; k < 3; k++) tile->xyz[threadIdx.x][k] = own.xyz[k];
+    if (open) atomicMin(&tile->first[place], threadIdx.x);
     __syncthreads();
+    for (;;) {
+        const bool leads = open && tile->first[place] == threadIdx.x, next = leads && is_next(tile, place);
+        if (next) tile->accepted[place] = threadIdx.x;
+        if (!__syncthreads_or(open)) break;
+        if (next) {
+            t->disks[trial].link = atomicExch(&heads[place], (uint32_t)trial);
+            level[t->positions[trial]] = (uint8_t)t->level;
+        }
+        open = open && !next && keeps_from_accepted(t, tile, &own, place);
+        __syncthreads();
+        if (next) tile->accepted[place] = POISSON_NONE;
+        if (leads) tile->first[place] = POISSON_NONE; /* it may have failed: the others say anew which it is */
+        __syncthreads();
+        if (open) atomicMin(&tile->first[place], threadIdx.x);
+        __syncthreads();
+    }
 }
 
 /* A block of threads for each block of a phase that has many trials. */
@@ -268,7 +272,7 @@ static __global__ void __launch_bounds__(try_policy::many)
     const uint32_t block = t.phase_blocks[first + blockIdx.x], lane = threadIdx.x % CUDA_WARP;
     const uint64_t begin = t.block_first[block], end = t.block_first[block + 1];
     for (uint32_t i = threadIdx.x; i < POISSON_HALO_CELLS; i += try_policy::many)
-        heads[i] = tile.heads[i] = POISSON_NONE;
+        heads[i] = tile.first[i] = tile.accepted[i] = POISSON_NONE;
     __syncthreads();
     for (uint32_t i = threadIdx.x / CUDA_WARP; i < 27; i += try_policy::many / CUDA_WARP) {
         int32_t steps[3];

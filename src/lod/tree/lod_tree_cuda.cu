@@ -152,6 +152,10 @@ static __global__ void find_divided(tree_input in) {
     const uint32_t level = min(lane, finest_level(&in)); /* lanes beyond do as the last one does */
     const uint64_t seen_first = cell_first(&in, low, at, level), seen_end = cell_end(&in, at, high, level);
     uint64_t first, end;
+    if (in.divisible && warp_broadcast(seen_end - seen_first, CUDA_WARP - 1) > in.merge) {
+        if (lane == 0) *(volatile uint32_t *)&in.state->needs_fine = 1; /* nothing else counts then */
+        return;
+    }
     find_alike(&in, at, warp_broadcast(seen_first, CUDA_WARP - 1), warp_broadcast(seen_end, CUDA_WARP - 1), &first,
                &end);
     const bool divides = seen_end - seen_first > in.merge && lane < divisible_levels(&in, at, first, end);
@@ -162,7 +166,7 @@ static __global__ void find_divided(tree_input in) {
     const uint32_t levels = divided + chain_nodes(&in, anchor, divided, alike);
     const uint32_t nodes = levels > own ? levels - own : 0;
     const bool too_fine = divided > 0 && mote_lod_needs_fine(divided - 1, in.grid_bits, false);
-    if (in.divisible && (too_fine || end - first > in.merge)) *(volatile uint32_t *)&in.state->needs_fine = 1;
+    if (in.divisible && too_fine) *(volatile uint32_t *)&in.state->needs_fine = 1;
     if (nodes > 0) atomicAdd((unsigned long long *)&in.state->divided_count, (unsigned long long)nodes);
     in.node_counts[anchor] = nodes;
     if (anchor == 0) in.node_counts[in.anchor_count] = 0;

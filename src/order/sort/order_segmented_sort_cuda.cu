@@ -67,15 +67,18 @@ typedef struct run {
     uint32_t first, end;
 } run;
 
+/* Of a long run, a part that is long as well. */
 static __device__ inline run find_run(const uint32_t heads[runs_policy::words + 1], uint32_t at) {
     const uint32_t up_to = (2u << at % CUDA_WARP) - 1, word = heads[at / CUDA_WARP];
+    const uint32_t far = runs_policy::halo / CUDA_WARP + 1; /* words on either side that are looked at */
     uint32_t k = at / CUDA_WARP, found = word & up_to;
     run r;
-    while (found == 0) found = heads[--k];
-    r.first = k * CUDA_WARP + 31 - (uint32_t)__clz((int)found);
+    for (uint32_t last = k > far ? k - far : 0; found == 0 && k > last;) found = heads[--k];
+    r.first = k * CUDA_WARP + (found != 0 ? 31 - (uint32_t)__clz((int)found) : 0);
     k = at / CUDA_WARP;
     found = word & ~up_to;
-    while (found == 0) found = heads[++k];
+    for (uint32_t last = min(k + far, runs_policy::words); found == 0 && k < last;) found = heads[++k];
+    if (found == 0) found = 1; /* it goes on */
     r.end = k * CUDA_WARP + (uint32_t)__ffs((int)found) - 1;
     return r;
 }
@@ -351,11 +354,12 @@ static __global__ void compare_keys(const uint64_t *keys, uint64_t count, uint32
     const uint64_t difference = i > 0 && i < count ? keys[i] ^ keys[i - 1] : 0;
     const bool begins = difference >> remaining_bits != 0;
     const unsigned long long differing = warp_or((unsigned long long)(begins ? 0 : difference));
-    const uint32_t beginning = (uint32_t)__popc(__ballot_sync(CUDA_ALL, begins));
+    const uint32_t beginning = (uint32_t)__syncthreads_count(begins);
     if (i <= count) heads[i] = begins;
-    if (warp_lane() != 0) return;
-    if ((differing & ~*(volatile unsigned long long *)&found->differing) != 0) atomicOr(&found->differing, differing);
-    if (beginning > 0) atomicAdd(&found->heads, (unsigned long long)beginning);
+    if (warp_lane() == 0 && (differing & ~*(volatile unsigned long long *)&found->differing) != 0) {
+        atomicOr(&found->differing, differing);
+    }
+    if (threadIdx.x == 0 && beginning > 0) atomicAdd(&found->heads, (unsigned long long)beginning);
 }
 
 /* The bits that a sort of long runs looks at, and how many there are. */
@@ -442,11 +446,15 @@ static mote_status take_far(const order_sort *sort, const far_sort *f) {
 static uint32_t bit_length(uint64_t v) { return v == 0 ? 0 : 64 - (uint32_t)__builtin_clzll(v); }
 
 /* By the numbers of the runs, so that these keep their places among each other, and by the bits in which points of a
-   run differ: of a dense spot, only those below its size. */
+   run differ: of a dense spot, only those below its size. Of few points, where that would not pay, by the whole key. */
 static mote_status sort_keys(const order_sort *sort, far_sort *f) {
     mote_device *gpu = sort->gpu;
     const uint64_t far = sort->found.far;
     far_found found;
+    if (far <= sort->count / 4) {
+        MOTE_TRY(order_cuda_number(gpu, f->pairs.values, far));
+        return cuda_sort64(gpu, &f->pairs, far, 0, (int)sort->key_bits);
+    }
     CUDA_LAUNCH(gpu, compare_keys, cuda_blocks(far + 1, runs_policy::threads), runs_policy::threads, f->pairs.keys, far,
                 sort->remaining_bits, f->pairs.other_values, f->found);
     MOTE_TRY(cuda_launched(gpu, "sort of long runs"));
