@@ -12,7 +12,8 @@ struct try_policy {
     static constexpr uint32_t threads = 256; /* of a block that places candidates, one each */
     static constexpr uint32_t warps = 4;     /* of a block that tries them: blocks of cells that it works on */
     static constexpr uint32_t many = 512;    /* of a block that tries those of one block of cells */
-    static constexpr uint32_t least = 128;   /* trials that a warp takes alone in any case */
+    static constexpr uint32_t least = 32;    /* trials that a warp takes alone in any case */
+    static constexpr uint32_t rounds = 2;    /* of such blocks that the GPU holds at once, in a phase */
 };
 
 /* A cell within its block, a byte per axis. */
@@ -76,23 +77,30 @@ static __device__ void neighbor_steps(int i, int32_t steps[3]) {
     steps[2] = i % 3 - 1;
 }
 
-/* Enters the lists of those cells of a block, that number of blocks away, that lie in the halo. */
-static __device__ void enter_cells(const poisson_trials *t, uint32_t first, uint32_t count, const int32_t steps[3],
-                                   uint32_t lane, uint32_t *heads) {
+/* Enters the list of a cell of a block, that number of blocks away, if it lies in the halo. */
+static __device__ void enter_cell(const poisson_trials *t, uint64_t entry, const int32_t steps[3], uint32_t *heads) {
     const int32_t side = 1 << t->rule.block_bits;
-    for (uint32_t i = lane; i < count; i += CUDA_WARP) {
-        const uint64_t entry = t->cells[(uint64_t)first + i];
-        uint32_t at[3];
-        bool inside = true;
-        for (int k = 0; k < 3; k++) {
-            at[k] = (uint32_t)(cell_axis((uint32_t)(entry >> 32), k) + steps[k] * side + 1);
-            inside = inside && at[k] <= (uint32_t)side + 1;
-        }
-        if (inside) heads[poisson_halo_place(at[0], at[1], at[2])] = (uint32_t)entry;
+    uint32_t at[3];
+    bool inside = true;
+    for (int k = 0; k < 3; k++) {
+        at[k] = (uint32_t)(cell_axis((uint32_t)(entry >> 32), k) + steps[k] * side + 1);
+        inside = inside && at[k] <= (uint32_t)side + 1;
     }
+    if (inside) heads[poisson_halo_place(at[0], at[1], at[2])] = (uint32_t)entry;
 }
 
-/* Starts the lists of a block's cells and of those around with what earlier phases accepted. */
+/* Of the lanes, whose counts end there when added up, the one that an item is of. */
+static __device__ uint32_t lane_of_item(uint32_t ends, uint32_t item) {
+    uint32_t lane = 0;
+#pragma unroll
+    for (uint32_t step = CUDA_WARP / 2; step > 0; step /= 2) {
+        if (warp_broadcast(ends, lane + step - 1) <= item) lane += step;
+    }
+    return lane;
+}
+
+/* Starts the lists of a block's cells and of those around with what earlier phases accepted: the cells of all blocks
+   around are read one after the other, whichever block they are of. */
 static __device__ void open_block(const poisson_trials *t, uint32_t block, uint32_t lane, uint32_t *heads) {
     int32_t steps[3];
     uint32_t neighbor = POISSON_NONE, first = 0, count = 0;
@@ -104,10 +112,11 @@ static __device__ void open_block(const poisson_trials *t, uint32_t block, uint3
         count = t->block_cells[neighbor];
     }
     __syncwarp();
-    for (uint32_t remaining = __ballot_sync(CUDA_ALL, count > 0); remaining != 0; remaining &= remaining - 1) {
-        const uint32_t i = warp_first(remaining);
-        neighbor_steps((int)i, steps);
-        enter_cells(t, warp_broadcast(first, i), warp_broadcast(count, i), steps, lane, heads);
+    const uint32_t ends = warp_scan_inclusive(count), all = warp_broadcast(ends, CUDA_WARP - 1);
+    for (uint32_t i = lane; i - lane < all; i += CUDA_WARP) {
+        const uint32_t of = lane_of_item(ends, i), from = warp_broadcast(first + count - ends, of);
+        neighbor_steps((int)of, steps);
+        if (i < all) enter_cell(t, t->cells[from + i], steps, heads);
     }
     __syncwarp();
 }
@@ -144,6 +153,42 @@ static __device__ bool keeps_distance(const poisson_trials *t, const poisson_dis
     return true;
 }
 
+static __device__ poisson_disk read_disk(const poisson_trials *t, uint64_t trial, uint64_t end) {
+    poisson_disk none = {{0, 0, 0}, 0};
+    return trial < end ? t->disks[trial] : none;
+}
+
+/* Whether a trial keeps its distance from a list of accepted ones, from the one that was read on. */
+static __device__ bool keeps_from_list(const poisson_trials *t, const poisson_disk *own, poisson_disk other) {
+    for (;;) {
+        if (poisson_too_close(&t->rule, own->xyz, other.xyz)) return false;
+        if (other.link == POISSON_NONE) return true;
+        other = t->disks[other.link];
+    }
+}
+
+/* keeps_distance, for warps that are too few to hide the time of a read behind each other's: the first of the lists of
+   nine cells are read together. */
+static __device__ bool keeps_distance_ahead(const poisson_trials *t, const poisson_disk *own, const uint32_t *heads) {
+    const int32_t place = halo_place(own->link);
+    const uint32_t here = heads[place];
+    if (here != POISSON_NONE && !keeps_from_list(t, own, t->disks[here])) return false;
+    for (int x = -1; x <= 1; x++) {
+        poisson_disk others[9];
+        uint32_t at[9];
+#pragma unroll
+        for (int i = 0; i < 9; i++) {
+            at[i] = heads[place + (x * POISSON_HALO + i / 3 - 1) * POISSON_HALO + i % 3 - 1];
+            others[i] = read_disk(t, at[i], t->count);
+        }
+#pragma unroll
+        for (int i = 0; i < 9; i++) {
+            if (at[i] != POISSON_NONE && !keeps_from_list(t, own, others[i])) return false;
+        }
+    }
+    return true;
+}
+
 static __device__ void accept(const poisson_trials *t, uint32_t trial, uint32_t packed, uint32_t *heads,
                               uint8_t *level) {
     const int32_t place = halo_place(packed);
@@ -160,9 +205,10 @@ static __device__ poisson_disk disk_of_lane(const poisson_disk *own, uint32_t la
 }
 
 /* Tries what the lanes have, in their order. open: whether a lane has a trial */
+template <bool AHEAD>
 static __device__ void try_together(const poisson_trials *t, uint64_t trial, bool open, poisson_disk own, uint32_t lane,
                                     uint32_t *heads, uint8_t *level) {
-    if (open) open = keeps_distance(t, &own, heads);
+    if (open) open = AHEAD ? keeps_distance_ahead(t, &own, heads) : keeps_distance(t, &own, heads);
     uint32_t remaining = __ballot_sync(CUDA_ALL, open);
     while (remaining != 0) {
         const uint32_t best = warp_first(remaining);
@@ -178,12 +224,8 @@ static __device__ void try_together(const poisson_trials *t, uint64_t trial, boo
     }
 }
 
-static __device__ poisson_disk read_disk(const poisson_trials *t, uint64_t trial, uint64_t end) {
-    poisson_disk none = {{0, 0, 0}, 0};
-    return trial < end ? t->disks[trial] : none;
-}
-
 /* A warp for each block of a phase. */
+template <bool AHEAD>
 static __global__ void try_blocks(poisson_trials t, uint32_t first, uint32_t count, uint8_t *level) {
     __shared__ uint32_t heads_of_warps[try_policy::warps][POISSON_HALO_CELLS];
     const uint64_t number = poisson_thread() / CUDA_WARP;
@@ -197,7 +239,7 @@ static __global__ void try_blocks(poisson_trials t, uint32_t first, uint32_t cou
     open_block(&t, block, lane, heads);
     for (; trial - lane < end; trial += CUDA_WARP) {
         const poisson_disk next = read_disk(&t, trial + CUDA_WARP, end); /* on its way while this one is tried */
-        try_together(&t, trial, trial < end, own, lane, heads, level);
+        try_together<AHEAD>(&t, trial, trial < end, own, lane, heads, level);
         own = next;
     }
     close_block(&t, block, lane, heads);
@@ -242,7 +284,7 @@ static __device__ bool keeps_from_accepted(const poisson_trials *t, const trial_
 static __device__ void try_tile(const poisson_trials *t, trial_tile *tile, uint64_t trial, bool open, poisson_disk own,
                                 uint32_t *heads, uint8_t *level) {
     const int32_t place = open ? halo_place(own.link) : 0;
-    if (open) open = keeps_distance(t, &own, heads);
+    if (open) open = keeps_distance_ahead(t, &own, heads);
     for (int k = 0; k < 3; k++) tile->xyz[threadIdx.x][k] = own.xyz[k];
     if (open) atomicMin(&tile->first[place], threadIdx.x);
     __syncthreads();
@@ -279,7 +321,8 @@ static __global__ void __launch_bounds__(try_policy::many)
         neighbor_steps((int)i, steps);
         const uint32_t neighbor = find_neighbor(&t, block, steps);
         if (neighbor == POISSON_NONE) continue; /* the whole warp */
-        enter_cells(&t, t.block_first[neighbor], t.block_cells[neighbor], steps, lane, heads);
+        const uint64_t *const cells = t.cells + t.block_first[neighbor];
+        for (uint32_t c = lane; c < t.block_cells[neighbor]; c += CUDA_WARP) enter_cell(&t, cells[c], steps, heads);
     }
     __syncthreads();
     for (uint64_t trial = begin + threadIdx.x; trial - threadIdx.x < end; trial += try_policy::many) {
@@ -289,7 +332,8 @@ static __global__ void __launch_bounds__(try_policy::many)
 }
 
 uint32_t lod_cuda_poisson_few(const mote_device *gpu, uint64_t trials) {
-    const uint64_t share = trials / ((uint64_t)POISSON_PHASES * cuda_full_blocks(gpu, try_policy::many));
+    const uint64_t blocks = (uint64_t)try_policy::rounds * POISSON_PHASES * cuda_full_blocks(gpu, try_policy::many);
+    const uint64_t share = trials / blocks;
     return share < try_policy::least ? try_policy::least : share < UINT32_MAX ? (uint32_t)share : UINT32_MAX;
 }
 
@@ -301,9 +345,12 @@ mote_status lod_cuda_poisson_try(const mote_lod *lod, lod_cuda *device, const po
     for (uint32_t group = 0; group < POISSON_GROUPS; group += 2) {
         const uint32_t first = group_first[group], many = group_first[group + 1], end = group_first[group + 2];
         if (end > many) { CUDA_LAUNCH(gpu, try_full_blocks, end - many, try_policy::many, *t, many, device->level); }
-        if (many > first) {
-            CUDA_LAUNCH(gpu, try_blocks, cuda_blocks(many - first, try_policy::warps), try_policy::warps * CUDA_WARP,
-                        *t, first, many - first, device->level);
+        if (many == first) continue;
+        const uint32_t blocks = cuda_blocks(many - first, try_policy::warps), threads = try_policy::warps * CUDA_WARP;
+        if (blocks <= cuda_full_blocks(gpu, threads)) {
+            CUDA_LAUNCH(gpu, (try_blocks<true>), blocks, threads, *t, first, many - first, device->level);
+        } else {
+            CUDA_LAUNCH(gpu, (try_blocks<false>), blocks, threads, *t, first, many - first, device->level);
         }
     }
     return cuda_launched(gpu, "poisson trials");
