@@ -156,7 +156,7 @@ static __global__ void make_keys(poisson_trials t, const uint32_t *numbers, uint
     if (t.block_above != NULL) t.block_above[block] = lod_window_above(&t.window, position);
     t.block_cells[block] = 0;
     t.phase_blocks[block] = block;
-    const bool many = i + t.few < t.count && numbers[i + t.few + 1] - 1 == block;
+    const bool many = i + POISSON_FEW < t.count && numbers[i + POISSON_FEW + 1] - 1 == block;
     phases[block] = (uint32_t)(t.block_code[block] % POISSON_PHASES) * 2 + many;
 }
 
@@ -225,7 +225,6 @@ static mote_status arrange(const sampling *s, level_memory *memory, poisson_tria
     pairs.other_values = (uint32_t *)take(memory, (t->count + 1) * sizeof *pairs.other_values);
     if (pairs.keys == NULL || pairs.other_keys == NULL || pairs.other_values == NULL) return MOTE_ERROR_MEMORY;
     uint32_t *numbers = pairs.other_values; /* until the trials are sorted */
-    t->few = lod_cuda_poisson_few(gpu, t->count);
     MOTE_TRY(number_blocks(s, t, numbers));
     MOTE_TRY(take_blocks(memory, t, &phases));
     CUDA_LAUNCH(gpu, make_keys, cuda_blocks(t->count, poisson_policy::threads), poisson_policy::threads, *t, numbers,

@@ -9,6 +9,7 @@
 
 #define POISSON_PHASES 8u
 #define POISSON_GROUPS (2 * POISSON_PHASES) /* of blocks: of a phase those of few trials, then those of many */
+#define POISSON_FEW    512u                 /* trials of a block at most */
 
 /* A trial: a candidate and its place. */
 struct alignas(16) poisson_disk {
@@ -36,16 +37,11 @@ struct poisson_trials {
     uint32_t *table;       /* [table_mask + 1] blocks by the hash of their code, POISSON_NONE where free */
     uint64_t table_mask;
     uint32_t *phase_blocks; /* [block_count] blocks, group by group */
-    uint32_t few;           /* the most trials that a warp tries alone */
 };
 
 /* Makes the disks, tries them phase by phase, and sets the level of those accepted. group_first: of phase_blocks */
 mote_status lod_cuda_poisson_try(const mote_lod *lod, lod_cuda *device, const poisson_trials *t,
                                  const uint32_t group_first[POISSON_GROUPS + 1]);
-/* The most trials of a block that a warp is to try alone where a level has this many: fewer, the fewer blocks there are
-   to keep the GPU busy. */
-uint32_t lod_cuda_poisson_few(const mote_device *gpu, uint64_t trials);
-
 #define POISSON_LAST_POINTS 512u /* that one block of threads takes through all remaining levels */
 /* Samples a level and all coarser ones. count: an upper bound of the points that are candidates of any of them, at
    most POISSON_LAST_POINTS. flags [count of lod] and found [1]: scratch */

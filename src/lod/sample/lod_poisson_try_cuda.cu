@@ -12,8 +12,6 @@ struct try_policy {
     static constexpr uint32_t threads = 256; /* of a block that places candidates, one each */
     static constexpr uint32_t warps = 4;     /* of a block that tries them: blocks of cells that it works on */
     static constexpr uint32_t many = 512;    /* of a block that tries those of one block of cells */
-    static constexpr uint32_t least = 32;    /* trials that a warp takes alone in any case */
-    static constexpr uint32_t rounds = 2;    /* of such blocks that the GPU holds at once, in a phase */
 };
 
 /* A cell within its block, a byte per axis. */
@@ -331,19 +329,16 @@ static __global__ void __launch_bounds__(try_policy::many)
     if (threadIdx.x < CUDA_WARP) close_block(&t, block, lane, heads);
 }
 
-uint32_t lod_cuda_poisson_few(const mote_device *gpu, uint64_t trials) {
-    const uint64_t blocks = (uint64_t)try_policy::rounds * POISSON_PHASES * cuda_full_blocks(gpu, try_policy::many);
-    const uint64_t share = trials / blocks;
-    return share < try_policy::least ? try_policy::least : share < UINT32_MAX ? (uint32_t)share : UINT32_MAX;
-}
-
 mote_status lod_cuda_poisson_try(const mote_lod *lod, lod_cuda *device, const poisson_trials *t,
                                  const uint32_t group_first[POISSON_GROUPS + 1]) {
     mote_device *gpu = lod->device;
+    const uint32_t max_full = cuda_full_blocks(gpu, try_policy::many) / 2;
     CUDA_LAUNCH(gpu, place_disks, cuda_blocks(t->count, try_policy::threads), try_policy::threads, *t,
                 poisson_columns(lod, device), lod_cuda_index(device));
     for (uint32_t group = 0; group < POISSON_GROUPS; group += 2) {
-        const uint32_t first = group_first[group], many = group_first[group + 1], end = group_first[group + 2];
+        const uint32_t first = group_first[group], end = group_first[group + 2];
+        /* Blocks that keep all of the GPU busy by a warp each would only be slower by more. */
+        const uint32_t many = end - group_first[group + 1] > max_full ? end : group_first[group + 1];
         if (end > many) { CUDA_LAUNCH(gpu, try_full_blocks, end - many, try_policy::many, *t, many, device->level); }
         if (many == first) continue;
         const uint32_t blocks = cuda_blocks(many - first, try_policy::warps), threads = try_policy::warps * CUDA_WARP;
