@@ -8,10 +8,10 @@
 
 /* ---- what fits */
 
-/* Device memory that a build takes at most, beside the points: codes, order, fine codes and their twins in the sort;
-   filters keep sums of cells as well, poisson its candidates. */
+/* Device memory that a build takes at most, beside the points: codes, order, and the sort by fine codes, which takes
+   points of long runs out once more; filters keep sums of cells as well, poisson its candidates. */
 static uint64_t bytes_per_point(const mote_lod_params *params) {
-    return params->filter != MOTE_LOD_FILTER_NONE ? 120 : params->sampling == MOTE_LOD_POISSON ? 80 : 52;
+    return params->filter != MOTE_LOD_FILTER_NONE ? 120 : params->sampling == MOTE_LOD_POISSON ? 80 : 66;
 }
 
 static bool fits_device(const mote_lod *lod) {

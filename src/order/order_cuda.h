@@ -4,6 +4,7 @@
 
 #include "device/device_cloud.h"
 #include "mote/order.h"
+#include "order/sort/order_ties.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -11,14 +12,6 @@ extern "C" {
 
 /* As mote_order_lattice. */
 mote_status order_cuda_lattice(const device_cloud *cloud, mote_lattice *lattice, uint64_t *skipped);
-
-/* Points that share a code go by coordinates, then by index. Where more than crowd points lie in a cell of a level the
-   caller will ask for fine codes, which put them in order as well, and many of them need not be sorted before;
-   crowd 0: nobody will. */
-typedef struct order_ties {
-    uint64_t crowd;
-    uint32_t crowd_level;
-} order_ties;
 
 /* Codes and indices of the points that are not skipped, sorted by code. codes and order are device memory from
    cuda_alloc, [cloud->count - skipped], for the caller to free.

@@ -192,7 +192,7 @@ static void scarce_memory_gives_the_same(void **state) {
     assert_int_equal(mote_lod_build(on->cpu, cloud, &params, &a), MOTE_OK);
     void *ballast = parity_ballast(on->cuda);
     const uint64_t before = mote_context_device_bytes(on->cuda), n = mote_cloud_count(cloud);
-    for (uint64_t bytes_per_point = 70; bytes_per_point <= 112; bytes_per_point += parity_extent(14, 3, 3)) {
+    for (uint64_t bytes_per_point = 84; bytes_per_point <= 126; bytes_per_point += parity_extent(14, 3, 3)) {
         on->cuda->params.memory_limit_bytes = before + bytes_per_point * n;
         t.sorted += compare(on, a, cloud, "scarce memory");
         t.builds++;

@@ -6,7 +6,7 @@
 #include "device/device_cloud.h"
 #include "mote/order.h"
 #include "order/lattice/order_points_int32.cuh"
-#include "order/order_cuda.h"
+#include "order/sort/order_ties.h"
 
 #ifdef __cplusplus
 extern "C" {
