@@ -4,21 +4,25 @@
 #   gpu.sh BUILD_DIR [PATTERN]
 # PATTERN: only runs whose name matches, for example "memcheck" or "^order". Output goes to BUILD_DIR/gpu/NAME.log.
 # Exit code: 0 if all passed, 77 if no GPU answers. Seconds that a run may take: MOTE_GPU_TIMEOUT (300). Runs at once:
-# MOTE_GPU_JOBS (1); each of those that eight processes share counts as one.
+# MOTE_GPU_JOBS (as many as there are cores): each is a process that computes on one core, beside the GPU. Comparisons
+# that take long are shared out to eight runs, NAME.1 to NAME.8, the longest first.
 set -uo pipefail
 build=$(realpath "${1:?BUILD_DIR}")
 pattern=${2:-.}
 max_seconds=${MOTE_GPU_TIMEOUT:-300}
-max_jobs=${MOTE_GPU_JOBS:-1}
+max_jobs=${MOTE_GPU_JOBS:-$(nproc)}
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 logs=$build/gpu
 PATH=$PATH:/usr/local/cuda/bin
 mkdir -p "$logs"
 watched=(lod_filter_parity lod_sample_parity lod_tree_parity potree_parity laz_parity cuda_primitives knn_sample_parity
     shuffle_parity knn_shapes_parity)
-# many comparisons: eight processes at once make an eighth each
+# many comparisons: eight runs make an eighth each
 shared=(lod_parity lod_poisson_parity lod_sorted_parity order_parity order_runs_parity normals_parity planes_parity
     knn_parity knn_shifted_parity knn_ellipsoid_parity photon_parity render_parity)
+# without a tool, comparisons of the full size: the CPU's side takes minutes
+long=(knn_shapes_parity planes_parity)
+shares=8
 tools=(memcheck racecheck initcheck)
 results=$logs/results
 
@@ -58,35 +62,42 @@ run() {
 # count RESULT
 count() { grep -c "^$1\$" "$results"; }
 
-# share TOOL PROGRAM: initcheck must see the kernels of CUB's sort, too, which write what others read.
-share() {
-    local i code=0 processes=() unwatched=(--kernel-name-exclude kns=DeviceRadix)
-    [[ $1 == initcheck ]] && unwatched=()
-    for i in 1 2 3 4 5 6 7 8; do
-        OMP_NUM_THREADS=1 MOTE_PARITY_SHARE=$i/8 compute-sanitizer --tool "$1" "${unwatched[@]}" \
-            --error-exitcode 1 "$2" &
-        processes+=($!)
-    done
-    for i in "${processes[@]}"; do wait "$i" || code=$?; done
-    return "$code"
+# run_shares NAME COMMAND…
+run_shares() {
+    local name=$1 i
+    shift
+    for ((i = 1; i <= shares; i++)); do MOTE_PARITY_SHARE=$i/$shares run "$name.$i" "$@"; done
 }
-export -f share
+
+
+# contains WORD LIST…
+contains() {
+    local word=$1
+    shift
+    [[ " $* " == *" $word "* ]]
+}
 : >"$results"
 
-export OMP_WAIT_POLICY=passive
+export OMP_WAIT_POLICY=passive OMP_NUM_THREADS=1
+for test in "${long[@]}"; do
+    run_shares "${test}_test_gpu" "$build/tests/${test}_test_gpu"
+done
 for program in "$build"/tests/*_gpu; do
-    run "$(basename "$program")" "$program"
+    name=$(basename "$program")
+    contains "${name%_test_gpu}" "${long[@]}" || run "$name" "$program"
 done
 MOTE_GOLDEN_DEVICE=cuda run golden tests/golden/golden.sh "$build/mote"
 if command -v compute-sanitizer >/dev/null; then
+    export MOTE_PARITY_SMALL=1
     for tool in "${tools[@]}"; do
-        for test in "${watched[@]}"; do
-            MOTE_PARITY_SMALL=1 run "$tool-$test" compute-sanitizer --tool "$tool" --error-exitcode 1 \
-                "$build/tests/${test}_test_gpu"
-        done
+        under=(compute-sanitizer --tool "$tool" --error-exitcode 1)
+        # initcheck must see the kernels of CUB's sort, too, which write what others read
+        unwatched=(--kernel-name-exclude kns=DeviceRadix)
+        [[ $tool == initcheck ]] && unwatched=()
         for test in "${shared[@]}"; do
-            MOTE_PARITY_SMALL=1 run "$tool-$test" bash -c 'share "$0" "$1"' "$tool" "$build/tests/${test}_test_gpu"
+            run_shares "$tool-$test" "${under[@]}" "${unwatched[@]}" "$build/tests/${test}_test_gpu"
         done
+        for test in "${watched[@]}"; do run "$tool-$test" "${under[@]}" "$build/tests/${test}_test_gpu"; done
     done
 else
     echo "compute-sanitizer is not there: kernels are not watched"

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "bench/bench_knn.h"
+#include "bench/bench_shapes.h"
 #include "large_memory.h"
 #include "print.h"
 
@@ -310,7 +311,7 @@ static int check_case(const bench_options *o) {
         names[i] = knn_cases()[i].name;
         if (wanted(o, &knn_cases()[i])) return EXIT_DONE;
     }
-    names[KNN_CASES] = KNN_SHAPES;
+    names[KNN_CASES] = BENCH_SHAPES_CASE;
     return bench_no_case(o, names);
 }
 
@@ -350,7 +351,7 @@ static int run_scaling(session *s, const bench_options *o, int threads) {
 int bench_knn(session *s, const bench_options *o) {
     const int all = mote_context_threads(s->ctx);
     if (o->scaling) return run_scaling(s, o, all);
-    if (knn_shapes_wanted(o->only)) return bench_knn_shapes(s, o, all);
+    if (bench_shapes_wanted(o->only)) return bench_knn_shapes(s, o, all);
     int code = check_case(o);
     if (code == EXIT_DONE && !bench_on_gpu(s) && all > 1) {
         code = run_cases(s, o, 1);

@@ -44,10 +44,7 @@ int knn_wrong_answer(session *s, const char *name);
 /* Lines of the history: build, search, both; of a GPU also fetched. */
 int knn_record(session *s, const bench_options *o, const knn_case *c, const char *order, const knn_timing *timing);
 
-#define KNN_SHAPES "shapes" /* a case that is a table of its own */
-/* Whether a case asks for it: for all clouds, or, as "shapes room" does, for the first and some by the beginning of
-   their name. */
-bool knn_shapes_wanted(const char *only);
+/* Of a table of its own: bench_shapes.h. */
 int bench_knn_shapes(session *s, const bench_options *o, int threads);
 
 void knn_print_head(const session *s, int threads, int runs);

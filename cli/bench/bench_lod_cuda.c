@@ -5,12 +5,12 @@
 #include <string.h>
 
 #include "bench/bench_lod_cuda.h"
+#include "bench/bench_shapes.h"
 #include "print.h"
 #include "text.h"
 
 #define RGB_BYTES     16u /* x y z int32, red green blue uint8, one unused */
 #define PIECE_POINTS  65536u
-#define USAGE_LINES   256
 #define DEFAULT_SIZES "10M,100M"
 
 /* Peers: CudaLOD on the same GPU and scene (first, random, average, weighted), and "neighbors" the paper's program;
@@ -141,12 +141,6 @@ static mote_status run_once(session *s, const resident_case *c, const mote_cloud
     return status;
 }
 
-/* What the context's record of stages and structures said. */
-typedef struct usage_lines {
-    mote_usage lines[USAGE_LINES];
-    uint32_t count;
-} usage_lines;
-
 static void take_usage(const session *s, usage_lines *usage) {
     usage->count = mote_context_usage(s->ctx, usage->lines, USAGE_LINES);
     if (usage->count > USAGE_LINES) usage->count = USAGE_LINES;
@@ -174,16 +168,15 @@ static void print_stages(const usage_lines *before, const usage_lines *after, ui
     }
 }
 
-/* Runs of one case: the first warms up and does not count. before: what was used up to the last run. */
-static mote_status measure(session *s, const bench_options *o, const resident_case *c, const mote_cloud *points,
-                           bench_result *result, usage_lines *before) {
+mote_status resident_measure(session *s, const bench_options *o, const resident_case *c, const mote_cloud *points,
+                             bench_result *result, usage_lines *before) {
     const uint64_t count = mote_cloud_count(points), input_bytes = mote_context_device_bytes(s->ctx);
     bench_runs runs = {.count = 0};
     uint64_t peak_bytes = 0;
     double seconds = 0;
     mote_status status = run_once(s, c, points, &seconds);
     for (; runs.count < o->runs && status == MOTE_OK && !session_cancelled(); runs.count++) {
-        if (runs.count == o->runs - 1) take_usage(s, before);
+        if (runs.count == o->runs - 1 && before != NULL) take_usage(s, before);
         mote_context_memory_peak_reset(s->ctx);
         status = run_once(s, c, points, &seconds);
         runs.values[runs.count] = (double)count / seconds / 1e9;
@@ -199,8 +192,7 @@ static mote_status measure(session *s, const bench_options *o, const resident_ca
 
 /* ---- all cases */
 
-/* A case that does not fit, or that the GPU cannot do, is no reason to leave out the others. Returns an exit code. */
-static int case_failed(session *s, const char *name, mote_status status) {
+int resident_case_failed(session *s, const char *name, mote_status status) {
     if (status != MOTE_ERROR_MEMORY && status != MOTE_ERROR_UNSUPPORTED) return session_fail(s, status, false);
     const char *message = mote_context_message(s->ctx);
     print_out("%-22s not run: %s\n", name, message[0] != '\0' ? message : mote_status_name(status));
@@ -218,9 +210,9 @@ static int run_case(session *s, const bench_options *o, const resident_case *c, 
                            .points = mote_cloud_count(points),
                            .threads = mote_context_threads(s->ctx)};
     usage_lines before, after;
-    const mote_status status = measure(s, o, c, points, &result, &before);
+    const mote_status status = resident_measure(s, o, c, points, &result, &before);
     progress_clear(&s->bar);
-    if (status != MOTE_OK) return case_failed(s, c->name, status);
+    if (status != MOTE_OK) return resident_case_failed(s, c->name, status);
     take_usage(s, &after);
     resident_print_row(c, &result);
     if (o->stages) print_stages(&before, &after, result.points);
@@ -240,7 +232,7 @@ static int run_form(session *s, const bench_options *o, bool all_attributes, mot
         *city = NULL;
     }
     int code = EXIT_DONE;
-    if (status != MOTE_OK) code = case_failed(s, all_attributes ? "all attributes" : "rgb", status);
+    if (status != MOTE_OK) code = resident_case_failed(s, all_attributes ? "all attributes" : "rgb", status);
     for (size_t i = 0; i < RESIDENT_CASES && code == EXIT_DONE && points != NULL; i++) {
         if (cases[i].all_attributes != all_attributes || !wanted(o, &cases[i])) continue;
         code = run_case(s, o, &cases[i], points, device, &results[i]);
@@ -256,7 +248,7 @@ static int run_size(session *s, const bench_options *o, uint64_t count, const ch
     s->bar.points = count;
     const mote_status status = mote_generate(s->ctx, "city", count, NULL, &city);
     progress_clear(&s->bar);
-    if (status != MOTE_OK) return case_failed(s, "city", status);
+    if (status != MOTE_OK) return resident_case_failed(s, "city", status);
     resident_print_head(device, count, o->runs);
     int code = run_form(s, o, false, &city, device, results);
     if (code == EXIT_DONE) code = run_form(s, o, true, &city, device, results);
@@ -273,12 +265,14 @@ static int choose_sizes(const bench_options *o, uint64_t sizes[BENCH_SIZES_MAX])
 
 static int check_case(const bench_options *o) {
     if (any_wanted(o, false) || any_wanted(o, true)) return EXIT_DONE;
-    const char *names[RESIDENT_CASES + 1] = {NULL};
+    const char *names[RESIDENT_CASES + 2] = {NULL};
     for (size_t i = 0; i < RESIDENT_CASES; i++) names[i] = cases[i].name;
+    names[RESIDENT_CASES] = BENCH_SHAPES_CASE;
     return bench_no_case(o, names);
 }
 
 int bench_lod_cuda(session *s, const bench_options *o) {
+    if (bench_shapes_wanted(o->only)) return bench_lod_shapes(s, o);
     resident_table table = {.count = 0};
     char device[200];
     table.count = choose_sizes(o, table.sizes);

@@ -18,6 +18,22 @@ typedef struct resident_case {
 /* [RESIDENT_CASES] */
 const resident_case *resident_cases(void);
 
+/* What the context's record of stages and structures said. */
+#define USAGE_LINES 256
+typedef struct usage_lines {
+    mote_usage lines[USAGE_LINES];
+    uint32_t count;
+} usage_lines;
+
+/* Runs of one case: the first warms up and does not count. before: what was used up to the last run; may be NULL */
+mote_status resident_measure(session *s, const bench_options *o, const resident_case *c, const mote_cloud *points,
+                             bench_result *result, usage_lines *before);
+/* A case that does not fit, or that the GPU cannot do, is no reason to leave out the others. Returns an exit code. */
+int resident_case_failed(session *s, const char *name, mote_status status);
+
+/* A table of its own: bench_shapes.h. */
+int bench_lod_shapes(session *s, const bench_options *o);
+
 /* Rates of each size and case; 0 where it was not run. */
 typedef struct resident_table {
     uint64_t sizes[BENCH_SIZES_MAX];

@@ -16,6 +16,7 @@ static const command_help help = {
     "  mote bench lod --input scan.las --case poisson --runs 9\n"
     "  mote bench lod --device cuda            points and octree in the GPU's memory, 10 M and 100 M points\n"
     "  mote bench lod --device cuda --sizes 1M,10M,100M,1000M --case \"rgb random\"\n"
+    "  mote bench lod --device cuda --case shapes -n 4M   rooms, strays, clusters, ties\n"
     "  mote bench lod --device cuda --files    file to finished folder with a GPU, 100 M points\n"
     "  mote bench laz                          LAZ decoded and encoded, 5 M points of a city\n"
     "  mote bench laz a.laz b.laz --case positions\n"

@@ -2,15 +2,16 @@
    lod_sample_cuda.cu, lod_poisson_cuda.cu, lod_node_points_cuda.cu and lod_filter_cuda.cu. */
 #include "lod/lod_cuda.h"
 
+#include "lod/lod_math.h"
 #include "lod/lod_ops.h"
 #include "order/order_cuda.h"
 
 /* ---- what fits */
 
-/* Device memory that a build takes at most, beside the points: codes, order, fine codes and their twins in the sort;
-   filters keep sums of cells as well, poisson its candidates. */
+/* Device memory that a build takes at most, beside the points: codes, order, and the sort by fine codes, which takes
+   points of long runs out once more; filters keep sums of cells as well, poisson its candidates. */
 static uint64_t bytes_per_point(const mote_lod_params *params) {
-    return params->filter != MOTE_LOD_FILTER_NONE ? 120 : params->sampling == MOTE_LOD_POISSON ? 80 : 52;
+    return params->filter != MOTE_LOD_FILTER_NONE ? 120 : params->sampling == MOTE_LOD_POISSON ? 80 : 66;
 }
 
 static bool fits_device(const mote_lod *lod) {
@@ -28,6 +29,13 @@ static bool sorted_points_fit(const mote_lod *lod) {
 
 /* ---- the steps */
 
+/* What the tree will need fine codes for, which are the order of coordinates where they tell all steps apart. */
+static order_ties ties_of(const mote_lod *lod) {
+    order_ties ties = {0, mote_lod_fine_level(lod_cell_level(lod, 0))};
+    if (order_fine_tells_all(&lod->lattice)) ties.crowd = lod_leaf_points(lod);
+    return ties;
+}
+
 static mote_status build_order(mote_lod *lod, lod_cuda *device) {
     mote_device *gpu = lod->device;
     mote_stage(gpu->ctx, "upload");
@@ -37,10 +45,11 @@ static mote_status build_order(mote_lod *lod, lod_cuda *device) {
     MOTE_TRY(order_cuda_lattice(&device->cloud, &lod->lattice, &lod->skipped));
     lod->count = lod->cloud->count - lod->skipped;
     mote_stage(gpu->ctx, "sort");
-    const bool ties = lod->params.sampling != MOTE_LOD_FIRST; /* first: the input's order counts */
+    const order_ties ties = ties_of(lod);
     device_cloud sorted;
     memset(&sorted, 0, sizeof sorted);
-    MOTE_TRY(order_cuda_build(&device->cloud, &lod->lattice, lod->skipped, ties, &device->codes, &device->order,
+    MOTE_TRY(order_cuda_build(&device->cloud, &lod->lattice, lod->skipped,
+                              lod->params.sampling != MOTE_LOD_FIRST ? &ties : NULL, &device->codes, &device->order,
                               sorted_points_fit(lod) ? &sorted : NULL));
     if (sorted.columns != NULL) { /* what was uploaded is not needed any more */
         device_cloud_close(&device->cloud);

@@ -42,6 +42,11 @@ MOTE_HD bool mote_lod_needs_fine(uint32_t level, uint32_t grid_bits, bool one_co
     return one_code || level + grid_bits > MOTE_MORTON_BITS;
 }
 
+/* The coarsest level at which each node that is to be divided needs fine codes. */
+static inline uint32_t mote_lod_fine_level(uint32_t grid_bits) {
+    return grid_bits == 0 ? MOTE_MORTON_BITS : MOTE_MORTON_BITS + 1 - grid_bits;
+}
+
 /* A prefix of a node's code: the last 63 bits. */
 MOTE_HD uint64_t mote_lod_child_prefix(uint64_t prefix, uint64_t octant) {
     return (prefix << 3 | octant) & ((1ull << 3 * MOTE_MORTON_BITS) - 1);

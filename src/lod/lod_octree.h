@@ -87,6 +87,12 @@ static inline uint16_t lod_color(const mote_column *column, uint64_t index) {
 
 static inline bool lod_is_inner(const mote_lod_node *node) { return node->child_mask != 0; }
 
+/* The most points of a cell that is not divided. */
+static inline uint64_t lod_leaf_points(const mote_lod *lod) {
+    const uint64_t merge = lod->params.merge_points, max = lod->params.max_node_points;
+    return max > 0 && max < merge ? max : merge;
+}
+
 /* The level whose cells are the sampling grid of nodes of a level: log2(grid) below, at most the finest. */
 uint32_t lod_cell_level(const mote_lod *lod, uint32_t level);
 

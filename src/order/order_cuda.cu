@@ -77,7 +77,7 @@ static mote_status alloc_records(order_sort *sort, const device_cloud *cloud) {
                      device_cloud_record_bytes(cloud, records, sizeof(uint4)));
 }
 
-static mote_status sort_packed(order_sort *sort, const device_cloud *cloud, bool *crowded) {
+static mote_status sort_packed(order_sort *sort, const device_cloud *cloud) {
     mote_device *gpu = sort->gpu;
     const uint64_t keys_bytes = sort->count * sizeof(uint64_t);
     const uint32_t index_bits = sort->run_bits, upper_bits = sort->key_bits - sort->remaining_bits;
@@ -91,7 +91,7 @@ static mote_status sort_packed(order_sort *sort, const device_cloud *cloud, bool
     sort->pairs.keys = keys.keys;
     sort->pairs.other_keys = keys.other_keys;
     MOTE_TRY(alloc_records(sort, cloud));
-    return order_cuda_segmented_sort_packed(sort, crowded);
+    return order_cuda_segmented_sort(sort);
 }
 
 /* ---- the way to sort */
@@ -100,33 +100,24 @@ static void free_arrays(order_sort *sort) {
     cuda_free(sort->gpu, sort->notes);
     cuda_free(sort->gpu, sort->records);
     order_pairs_free(sort->gpu, &sort->pairs);
-    sort->notes = NULL;
-    sort->records = NULL;
-    sort->packed = false;
 }
 
-static mote_status build(order_sort *sort, const device_cloud *cloud, const mote_lattice *lattice, bool ties,
-                         bool wants_records) {
+static mote_status build(order_sort *sort, const device_cloud *cloud, const mote_lattice *lattice,
+                         const order_ties *ties, bool wants_records) {
     order_points points;
-    bool crowded = false;
     MOTE_TRY(order_points_of(cloud, lattice, &points));
     sort->compaction = compaction_of(lattice);
     sort->key_bits = sort->compaction.bits + (sort->count < cloud->count);
     const uint32_t parting = parting_bits(sort->compaction, cloud->count);
     sort->remaining_bits = sort->key_bits > parting ? sort->key_bits - parting : 0;
-    const bool packed = wants_records && can_pack(sort, cloud, &points);
-    if (packed) MOTE_TRY(sort_packed(sort, cloud, &crowded));
-    if (crowded) {
-        free_arrays(sort);
-        sort->remaining_bits = 0;
-    }
-    if (!packed || crowded) MOTE_TRY(sort_pairs(sort, &points, cloud->count));
+    MOTE_TRY(wants_records && can_pack(sort, cloud, &points) ? sort_packed(sort, cloud)
+                                                             : sort_pairs(sort, &points, cloud->count));
     /* What only the sort needed. */
     cuda_free(sort->gpu, sort->pairs.other_keys);
     cuda_free(sort->gpu, sort->pairs.other_values);
     sort->pairs.other_keys = NULL;
     sort->pairs.other_values = NULL;
-    return ties ? order_cuda_settle_ties(cloud, lattice, sort) : MOTE_OK;
+    return ties != NULL ? order_cuda_settle_ties(cloud, lattice, ties, sort) : MOTE_OK;
 }
 
 /* codes and order are the caller's then. */
@@ -143,8 +134,8 @@ static mote_status hand_over(order_sort *sort, const device_cloud *cloud, uint64
     return MOTE_OK;
 }
 
-mote_status order_cuda_build(const device_cloud *cloud, const mote_lattice *lattice, uint64_t skipped, bool ties,
-                             uint64_t **codes, uint32_t **order, device_cloud *sorted) {
+mote_status order_cuda_build(const device_cloud *cloud, const mote_lattice *lattice, uint64_t skipped,
+                             const order_ties *ties, uint64_t **codes, uint32_t **order, device_cloud *sorted) {
     order_sort sort;
     memset(&sort, 0, sizeof sort);
     sort.gpu = cloud->device;

@@ -1,5 +1,5 @@
-/* Fine codes on the device. Points that share a code are a run; all points are sorted by the number of their run and,
-   within it, by what fine codes have below codes. */
+/* Fine codes on the device. Points that share a code are a run; its points are sorted by what fine codes have below
+   codes, by the second half of the sort of codes, to which keys are the number of the run and those bits. */
 #include "order/order_fine.h"
 
 #include "core/core.h"
@@ -13,8 +13,10 @@ struct fine_policy {
 };
 
 #define FINE_BITS (3 * (ORDER_FINE_BITS - MOTE_ORDER_BITS)) /* of a fine code, that its code does not have */
+#define FINE_MASK ((1ull << FINE_BITS) - 1)
 
-/* fine [count]; starts [count + 1]: 1 where a run begins behind the first. order NULL: the cloud is sorted */
+/* fine [count]: what fine codes have below codes; starts [count + 1]: 1 where a run begins behind the first. order
+   NULL: the cloud is sorted */
 template <int READING>
 static __global__ void make_codes(order_points points, const uint32_t *order, const uint64_t *codes, uint64_t count,
                                   uint64_t *fine, uint32_t *starts) {
@@ -23,20 +25,26 @@ static __global__ void make_codes(order_points points, const uint32_t *order, co
     if (i >= count) return;
     uint32_t steps[3];
     order_steps<READING>(&points, order != NULL ? order[i] : i, steps);
-    fine[i] = order_fine_code(steps, points.by);
+    fine[i] = order_fine_code(steps, points.by) & FINE_MASK;
     starts[i] = i > 0 && codes[i] != codes[i - 1];
 }
 
-/* runs_before [count + 1]: starts before a point */
-static __global__ void make_keys(const uint64_t *fine, const uint32_t *runs_before, uint64_t count, uint64_t *keys,
-                                 uint32_t *positions) {
+/* keys: fine, and the number of the run above. runs_before [count + 1]: starts before a point */
+static __global__ void make_keys(const uint32_t *runs_before, uint64_t count, uint64_t *keys, uint32_t *positions) {
     const uint64_t i = (uint64_t)blockIdx.x * fine_policy::threads + threadIdx.x;
     if (i >= count) return;
-    keys[i] = (uint64_t)runs_before[i + 1] << FINE_BITS | (fine[i] & ((1ull << FINE_BITS) - 1));
+    keys[i] |= (uint64_t)runs_before[i + 1] << FINE_BITS;
     positions[i] = (uint32_t)i;
 }
 
-template <class T> static __global__ void gather(const T *from, const uint32_t *positions, uint64_t count, T *out) {
+/* Sorted keys to fine codes: a place has the code that it had, whose lower levels fine codes begin with. */
+static __global__ void finish_codes(const uint64_t *codes, uint64_t count, uint64_t *keys) {
+    const uint64_t i = (uint64_t)blockIdx.x * fine_policy::threads + threadIdx.x;
+    const uint64_t within = (1ull << 3 * (MOTE_ORDER_BITS - ORDER_FINE_FIRST)) - 1;
+    if (i < count) keys[i] = (codes[i] & within) << FINE_BITS | (keys[i] & FINE_MASK);
+}
+
+static __global__ void gather(const uint32_t *from, const uint32_t *positions, uint64_t count, uint32_t *out) {
     const uint64_t i = (uint64_t)blockIdx.x * fine_policy::threads + threadIdx.x;
     if (i < count) out[i] = from[positions[i]];
 }
@@ -57,7 +65,6 @@ typedef struct fine_sort {
     mote_device *gpu;
     uint64_t count;
     uint32_t blocks;
-    uint64_t *fine; /* [count] in the order that was */
     uint32_t *runs; /* [count + 1] */
     cuda_pairs64 pairs;
 } fine_sort;
@@ -71,30 +78,38 @@ static mote_status make_fine(const fine_sort *s, const device_cloud *cloud, cons
     order_points points;
     MOTE_TRY(order_points_of(cloud, lattice, &points));
     CUDA_LAUNCH(gpu, kernels[points.reading], cuda_blocks(s->count + 1, fine_policy::threads), fine_policy::threads,
-                points, sorted ? NULL : order, codes, s->count, s->fine, s->runs);
+                points, sorted ? NULL : order, codes, s->count, s->pairs.keys, s->runs);
     MOTE_TRY(cuda_launched(gpu, "fine codes"));
     return cuda_sum32(gpu, s->runs, s->runs, s->count + 1);
 }
 
-/* Leaves the new order's positions in pairs.values. */
+/* Leaves the new order's positions in pairs.values: the second half of the sort of codes, of keys that are in order but
+   for what fine codes have below codes. */
 static mote_status sort_runs(fine_sort *s) {
+    static const uint32_t all[3] = {MOTE_MORTON_BITS, MOTE_MORTON_BITS, MOTE_MORTON_BITS};
     mote_device *gpu = s->gpu;
-    uint32_t runs = 0;
-    MOTE_TRY(cuda_download(gpu, &runs, s->runs + s->count, sizeof runs));
-    const int run_bits = runs > 0 ? 32 - __builtin_clz(runs) : 0;
-    CUDA_LAUNCH(gpu, make_keys, s->blocks, fine_policy::threads, s->fine, s->runs, s->count, s->pairs.keys,
-                s->pairs.values);
+    order_sort sort;
+    CUDA_LAUNCH(gpu, make_keys, s->blocks, fine_policy::threads, s->runs, s->count, s->pairs.keys, s->pairs.values);
     MOTE_TRY(cuda_launched(gpu, "fine codes"));
-    return cuda_sort64(gpu, &s->pairs, s->count, 0, FINE_BITS + run_bits);
+    cuda_free(gpu, s->runs);
+    s->runs = NULL;
+    memset(&sort, 0, sizeof sort);
+    sort.gpu = gpu;
+    sort.count = s->count;
+    sort.compaction = order_compaction_make(all); /* keys are what they are */
+    sort.remaining_bits = sort.run_bits = FINE_BITS;
+    sort.key_bits = FINE_BITS + 32 - (uint32_t)__builtin_clz((uint32_t)(s->count | 1)); /* runs are not more */
+    sort.pairs = s->pairs;
+    const mote_status status = order_cuda_segmented_sort(&sort);
+    s->pairs = sort.pairs;
+    cuda_free(gpu, sort.notes);
+    return status;
 }
 
-/* The keys make room for the fine codes in the new order. */
-static mote_status put_in_order(const fine_sort *s, uint32_t *order) {
+static mote_status put_in_order(const fine_sort *s, const uint64_t *codes, uint32_t *order) {
     mote_device *gpu = s->gpu;
-    const uint32_t *const positions = s->pairs.values;
-    CUDA_LAUNCH(gpu, gather<uint64_t>, s->blocks, fine_policy::threads, s->fine, positions, s->count, s->pairs.keys);
-    CUDA_LAUNCH(gpu, gather<uint32_t>, s->blocks, fine_policy::threads, order, positions, s->count,
-                s->pairs.other_values);
+    CUDA_LAUNCH(gpu, finish_codes, s->blocks, fine_policy::threads, codes, s->count, s->pairs.keys);
+    CUDA_LAUNCH(gpu, gather, s->blocks, fine_policy::threads, order, s->pairs.values, s->count, s->pairs.other_values);
     MOTE_TRY(cuda_launched(gpu, "fine codes"));
     return cuda_copy(gpu, order, s->pairs.other_values, s->count * sizeof *order);
 }
@@ -114,9 +129,8 @@ static mote_status move_records(const fine_sort *s, const device_cloud *cloud) {
 }
 
 static bool allocate(fine_sort *s) {
-    s->fine = (uint64_t *)cuda_alloc(s->gpu, s->count * sizeof *s->fine, "fine codes");
     s->runs = (uint32_t *)cuda_alloc(s->gpu, (s->count + 1) * sizeof *s->runs, "fine codes");
-    return s->fine != NULL && s->runs != NULL && order_pairs_alloc(s->gpu, s->count, &s->pairs) == MOTE_OK;
+    return s->runs != NULL && order_pairs_alloc(s->gpu, s->count, &s->pairs) == MOTE_OK;
 }
 
 mote_status order_cuda_fine_codes(const device_cloud *cloud, const mote_lattice *lattice, bool sorted,
@@ -129,13 +143,12 @@ mote_status order_cuda_fine_codes(const device_cloud *cloud, const mote_lattice 
     mote_status status = allocate(&s) ? MOTE_OK : MOTE_ERROR_MEMORY;
     if (status == MOTE_OK) status = make_fine(&s, cloud, lattice, sorted, codes, order);
     if (status == MOTE_OK) status = sort_runs(&s);
-    if (status == MOTE_OK) status = put_in_order(&s, order);
+    if (status == MOTE_OK) status = put_in_order(&s, codes, order);
     if (status == MOTE_OK && sorted) status = move_records(&s, cloud);
     if (status == MOTE_OK) {
         *fine = s.pairs.keys;
         s.pairs.keys = NULL;
     }
-    cuda_free(s.gpu, s.fine);
     cuda_free(s.gpu, s.runs);
     order_pairs_free(s.gpu, &s.pairs);
     return status;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "parity/parity_support.h"
+#include "reference/shaped_clouds.h"
 
 typedef struct bench {
     mote_context *cpu, *gpu;
@@ -76,7 +77,8 @@ static void awkward_clouds_are_the_same(void **state) {
                                      poisson_params(128, 2, 0, 3), poisson_params(128, 40, 0, UINT64_MAX)};
     bench b = bench_of(state);
     for (uint32_t c = 0; c < awkward_cloud_count; c += (uint32_t)parity_extent(7, 1, 1)) {
-        mote_cloud *cloud = awkward_cloud_make(b.cpu, &awkward_clouds[c], 300, 0);
+        /* The last levels of up to 512 points are sampled in another way. */
+        mote_cloud *cloud = awkward_cloud_make(b.cpu, &awkward_clouds[c], c / 2 % 2 == 0 ? 300 : 800, 0);
         for (size_t i = c % 2; i < sizeof tried / sizeof tried[0]; i += 2) {
             check(&b, cloud, awkward_clouds[c].name, &tried[i]);
         }
@@ -116,6 +118,19 @@ static void larger_clouds_are_the_same(void **state) {
         mote_cloud_destroy(cloud);
     }
     if (parity_is_whole()) assert_true(b.builds > parity_extent(7, 20, 20));
+}
+
+/* Levels far below the last, and blocks of any number of trials: strays, and density over many decades. */
+static void shapes_are_the_same(void **state) {
+    bench b = bench_of(state);
+    for (uint32_t f = 0; f < shaped_cloud_count; f += (uint32_t)parity_extent(5, 1, 1)) {
+        const uint64_t count = parity_extent(700, 2500, 150000);
+        const mote_lod_params tried[] = {poisson_params(128, parity_extent(20, 50, 5000), 0, f),
+                                         poisson_params(8, parity_extent(20, 50, 2000), 0, f + 1)};
+        mote_cloud *cloud = shaped_cloud_make(b.cpu, &shaped_clouds[f], MOTE_FLOAT64, count, 1);
+        for (size_t i = 0; i < 2; i++) check(&b, cloud, shaped_clouds[f].name, &tried[i]);
+        mote_cloud_destroy(cloud);
+    }
 }
 
 /* Heaps in many places, each larger than a node may be: chains of all lengths beside what is sampled. */
@@ -158,8 +173,8 @@ static void unequal_axes_are_the_same(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         PARITY_TEST(awkward_clouds_are_the_same), PARITY_TEST(any_count_is_the_same),
-        PARITY_TEST(larger_clouds_are_the_same),  PARITY_TEST(chains_are_the_same),
-        PARITY_TEST(unequal_axes_are_the_same),
+        PARITY_TEST(larger_clouds_are_the_same),  PARITY_TEST(shapes_are_the_same),
+        PARITY_TEST(chains_are_the_same),         PARITY_TEST(unequal_axes_are_the_same),
     };
     return parity_can_run() ? cmocka_run_group_tests(tests, NULL, NULL) : PARITY_SKIPPED;
 }

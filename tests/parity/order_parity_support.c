@@ -98,13 +98,14 @@ static void same_points(order_contexts c, const mote_cloud *cloud, const device_
 /* copied: with the points themselves, if it can be done. Returns whether it was. */
 static bool same_order(const order_expected *e, order_contexts c, const mote_cloud *cloud, const device_cloud *device,
                        bool ties, bool copied, const char *name) {
+    static const order_ties by_content = {0, 0};
     uint64_t *device_codes, *codes = order_take(e->count, sizeof *codes);
     uint32_t *device_order, *order = order_take(e->count, sizeof *order);
     device_cloud sorted;
     memset(&sorted, 0, sizeof sorted);
-    assert_int_equal(
-        order_cuda_build(device, &e->lattice, e->skipped, ties, &device_codes, &device_order, copied ? &sorted : NULL),
-        MOTE_OK);
+    assert_int_equal(order_cuda_build(device, &e->lattice, e->skipped, ties ? &by_content : NULL, &device_codes,
+                                      &device_order, copied ? &sorted : NULL),
+                     MOTE_OK);
     assert_int_equal(cuda_download(gpu_of(c.gpu), codes, device_codes, e->count * sizeof *codes), MOTE_OK);
     assert_int_equal(cuda_download(gpu_of(c.gpu), order, device_order, e->count * sizeof *order), MOTE_OK);
     for (uint64_t i = 0; i < e->count; i++) {

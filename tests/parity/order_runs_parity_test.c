@@ -290,6 +290,7 @@ static void short_records_are_copied_by_position(void **state) {
 static void check_memory(order_contexts c, const mote_cloud *cloud, bool copied) {
     if (!parity_is_mine()) return;
     const uint64_t n = mote_cloud_count(cloud), step_bytes = parity_extent(8192, 1024, 1024);
+    static const order_ties by_content = {0, 0};
     uint32_t failures = 0;
     mote_lattice lattice;
     device_cloud device;
@@ -304,7 +305,7 @@ static void check_memory(order_contexts c, const mote_cloud *cloud, bool copied)
         device_cloud sorted;
         memset(&sorted, 0, sizeof sorted);
         c.gpu->params.memory_limit_bytes = before + limit;
-        status = order_cuda_build(&device, &lattice, 0, true, &codes, &order, copied ? &sorted : NULL);
+        status = order_cuda_build(&device, &lattice, 0, &by_content, &codes, &order, copied ? &sorted : NULL);
         assert_int_equal(sorted.columns != NULL, copied && status == MOTE_OK);
         device_cloud_close(&sorted);
         cuda_free(gpu_of(c.gpu), codes);

@@ -156,7 +156,8 @@ static __global__ void make_keys(poisson_trials t, const uint32_t *numbers, uint
     if (t.block_above != NULL) t.block_above[block] = lod_window_above(&t.window, position);
     t.block_cells[block] = 0;
     t.phase_blocks[block] = block;
-    phases[block] = (uint32_t)(t.block_code[block] % POISSON_PHASES);
+    const bool many = i + POISSON_FEW < t.count && numbers[i + POISSON_FEW + 1] - 1 == block;
+    phases[block] = (uint32_t)(t.block_code[block] % POISSON_PHASES) * 2 + many;
 }
 
 /* Enters each block at the first free entry from its hash on. Which of two gets there first does not matter: both are
@@ -188,22 +189,22 @@ static mote_status take_blocks(level_memory *memory, poisson_trials *t, cuda_pai
     return all ? MOTE_OK : MOTE_ERROR_MEMORY;
 }
 
-/* Where each phase begins among its sorted blocks. */
-static __global__ void find_phases(const uint32_t *phases, uint64_t block_count, uint32_t *phase_first) {
-    if (threadIdx.x > POISSON_PHASES) return;
-    phase_first[threadIdx.x] = mote_lower_bound32(phases, (uint32_t)block_count, threadIdx.x);
+/* Where each group begins among the sorted blocks. */
+static __global__ void find_groups(const uint32_t *phases, uint64_t block_count, uint32_t *group_first) {
+    if (threadIdx.x > POISSON_GROUPS) return;
+    group_first[threadIdx.x] = mote_lower_bound32(phases, (uint32_t)block_count, threadIdx.x);
 }
 
 static mote_status sort_phases(const sampling *s, level_memory *memory, cuda_pairs32 *phases, poisson_trials *t,
-                               uint32_t phase_first[POISSON_PHASES + 1]) {
-    const uint64_t size = (POISSON_PHASES + 1) * sizeof *phase_first;
+                               uint32_t group_first[POISSON_GROUPS + 1]) {
+    const uint64_t size = (POISSON_GROUPS + 1) * sizeof *group_first;
     uint32_t *first = (uint32_t *)take(memory, size);
     if (first == NULL) return MOTE_ERROR_MEMORY;
-    MOTE_TRY(cuda_sort32(s->gpu, phases, t->block_count, 0, 3));
+    MOTE_TRY(cuda_sort32(s->gpu, phases, t->block_count, 0, 4));
     t->phase_blocks = phases->values;
-    CUDA_LAUNCH(s->gpu, find_phases, 1, CUDA_WARP, phases->keys, t->block_count, first);
+    CUDA_LAUNCH(s->gpu, find_groups, 1, CUDA_WARP, phases->keys, t->block_count, first);
     MOTE_TRY(cuda_launched(s->gpu, "poisson phases"));
-    return cuda_download(s->gpu, phase_first, first, size);
+    return cuda_download(s->gpu, group_first, first, size);
 }
 
 static int bits_below(uint64_t count) {
@@ -214,7 +215,7 @@ static int bits_below(uint64_t count) {
 
 /* Blocks, their phases and the trials in their order, with room for the disks. */
 static mote_status arrange(const sampling *s, level_memory *memory, poisson_trials *t,
-                           uint32_t phase_first[POISSON_PHASES + 1]) {
+                           uint32_t group_first[POISSON_GROUPS + 1]) {
     mote_device *gpu = s->gpu;
     cuda_pairs32 phases;
     cuda_pairs64 pairs;
@@ -238,14 +239,14 @@ static mote_status arrange(const sampling *s, level_memory *memory, poisson_tria
     drop(memory, pairs.other_values);
     t->disks = (poisson_disk *)take(memory, t->count * sizeof *t->disks);
     if (t->disks == NULL) return MOTE_ERROR_MEMORY;
-    return sort_phases(s, memory, &phases, t, phase_first);
+    return sort_phases(s, memory, &phases, t, group_first);
 }
 
 /* ---- all levels */
 
 /* most  an upper bound of the candidates. candidates: out, how many there were */
 static mote_status sample_level(const sampling *s, uint32_t level, uint64_t max, uint64_t *candidates) {
-    uint32_t phase_first[POISSON_PHASES + 1];
+    uint32_t group_first[POISSON_GROUPS + 1];
     level_memory memory;
     poisson_trials t;
     memset(&memory, 0, sizeof memory);
@@ -258,8 +259,8 @@ static mote_status sample_level(const sampling *s, uint32_t level, uint64_t max,
     t.level = level;
     mote_status status = select_candidates(s, &memory, max, &t);
     if (status == MOTE_OK && t.count > 0) {
-        status = arrange(s, &memory, &t, phase_first);
-        if (status == MOTE_OK) status = lod_cuda_poisson_try(s->lod, s->device, &t, phase_first);
+        status = arrange(s, &memory, &t, group_first);
+        if (status == MOTE_OK) status = lod_cuda_poisson_try(s->lod, s->device, &t, group_first);
     }
     while (memory.count > 0) cuda_free(memory.gpu, memory.owned[--memory.count]);
     *candidates = t.count;
@@ -269,9 +270,16 @@ static mote_status sample_level(const sampling *s, uint32_t level, uint64_t max,
 static mote_status sample_levels(const sampling *s) {
     const mote_lod *lod = s->lod;
     uint64_t candidates = 0; /* of the level below: what it chose is not more */
+    uint64_t above = 0;      /* points in leaves of levels that are coarser than the children of the running one */
+    for (uint32_t level = 1; level < lod->level_count; level++) above += leaf_points(lod, level);
     MOTE_TRY(mark_lower_shares(s, true));
     for (uint32_t level = lod->level_count - 1; level-- > 0;) {
         const uint64_t max = candidates + leaf_points(lod, level + 1);
+        above -= leaf_points(lod, level + 1);
+        if (max > 0 && max + above <= POISSON_LAST_POINTS && level < lod->finest) {
+            MOTE_TRY(lod_cuda_poisson_last(lod, s->device, level, s->flags, s->found));
+            break;
+        }
         if (max > 0) MOTE_TRY(sample_level(s, level, max, &candidates));
         MOTE_TRY(mote_progress(s->gpu->ctx, 0.6 + 0.2 * (1 - (double)level / lod->level_count), "sampling"));
     }

@@ -5,8 +5,11 @@
 #include "device/cuda/cuda_kernel.cuh"
 #include "lod/lod_cuda.h"
 #include "lod/sample/lod_poisson_math.h"
+#include "order/lattice/lattice_math.h"
 
 #define POISSON_PHASES 8u
+#define POISSON_GROUPS (2 * POISSON_PHASES) /* of blocks: of a phase those of few trials, then those of many */
+#define POISSON_FEW    512u                 /* trials of a block at most */
 
 /* A trial: a candidate and its place. */
 struct alignas(16) poisson_disk {
@@ -33,12 +36,39 @@ struct poisson_trials {
     uint32_t *block_cells; /* [block_count] how many those are; 0 until the block's phase is over */
     uint32_t *table;       /* [table_mask + 1] blocks by the hash of their code, POISSON_NONE where free */
     uint64_t table_mask;
-    uint32_t *phase_blocks; /* [block_count] blocks, phase by phase */
+    uint32_t *phase_blocks; /* [block_count] blocks, group by group */
 };
 
-/* Makes the disks, tries them phase by phase, and sets the level of those accepted. phase_first: of phase_blocks */
+/* Makes the disks, tries them phase by phase, and sets the level of those accepted. group_first: of phase_blocks */
 mote_status lod_cuda_poisson_try(const mote_lod *lod, lod_cuda *device, const poisson_trials *t,
-                                 const uint32_t phase_first[POISSON_PHASES + 1]);
+                                 const uint32_t group_first[POISSON_GROUPS + 1]);
+#define POISSON_LAST_POINTS 512u /* that one block of threads takes through all remaining levels */
+/* Samples a level and all coarser ones. count: an upper bound of the points that are candidates of any of them, at
+   most POISSON_LAST_POINTS. flags [count of lod] and found [1]: scratch */
+mote_status lod_cuda_poisson_last(const mote_lod *lod, lod_cuda *device, uint32_t level, uint8_t *flags,
+                                  uint64_t *found);
+
+/* Where coordinates come from. */
+struct position_columns {
+    mote_column axes[3];
+    mote_lattice lattice;
+};
+
+static inline position_columns poisson_columns(const mote_lod *lod, const lod_cuda *device) {
+    position_columns from;
+    from.lattice = lod->lattice;
+    for (int k = 0; k < 3; k++) from.axes[k] = *device_cloud_find(&device->cloud, mote_axis_names[k]);
+    return from;
+}
+
+/* As mote_order_coordinates, of one axis of a finite point. */
+static inline __device__ uint32_t poisson_coordinate(const position_columns *from, int k, uint64_t i) {
+    const mote_lattice *lattice = &from->lattice;
+    if (lattice->integer) {
+        return lattice_integer_step(column_integer(&from->axes[k], i), lattice->source_min[k], lattice->shift);
+    }
+    return lattice_real_step(column_value(&from->axes[k], i), lattice->scale[k], lattice->min[k], lattice->extent[k]);
+}
 
 /* Where the search for a block in the table begins. */
 static inline __device__ uint64_t poisson_entry(const poisson_trials *t, uint64_t code, uint32_t above) {

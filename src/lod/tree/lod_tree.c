@@ -95,7 +95,7 @@ static bool has_one_code(const mote_lod *lod, const mote_lod_node *node) {
 /* needs_fine  out: without fine codes this is not the tree that is wanted; nodes of one code are then leaves */
 static mote_status grow(mote_lod *lod, bool *needs_fine) {
     const uint64_t max = lod->params.max_node_points > 0 ? lod->params.max_node_points : UINT64_MAX;
-    const uint64_t merge = lod->params.merge_points < max ? lod->params.merge_points : max;
+    const uint64_t merge = lod_leaf_points(lod);
     const bool divisible = lod->fine == NULL && order_is_divisible(&lod->lattice);
     const uint32_t grid_bits = (uint32_t)__builtin_ctz(lod->params.grid);
     *needs_fine = false;

@@ -1,69 +1,227 @@
-/* The octree on the GPU, a launch per level: whether a node is divided, and where its octants begin, follows from the
-   sorted codes, so a warp per node finds it by searching. The block that is done last numbers the children; they are
-   written by the launch for their own level. The host only looks now and then whether there is a level more. Where
-   cells finer than those of codes are needed, the points get fine codes, and the tree is built once more. */
+/* The octree on the GPU, all levels at once. A node is divided if its cell holds more points than a leaf may, so at
+   least one of every merge-th position of the order, an anchor, lies in it:
+
+     order     . . . . . . . . . . . . . . . .      a dot is a point; merge = 4
+     anchors   0       1       2       3
+     root     |-------------------------------|     of anchor 0, the first in it
+     r0       |---------|                           of anchor 0
+     r5                     |---------|             of anchor 2
+     r57                      |-----|               of anchor 2
+
+   A warp per anchor finds, a lane for each level, down to which level the anchor's cells are divided; those that hold
+   an earlier anchor as well are that one's. The divided nodes, sorted by level, are in the order of the node table, and
+   a warp each searches where their octants begin; a sum of how many they have numbers the children. So the number of
+   launches does not depend on the number of levels. Where cells finer than those of codes are needed, which the
+   anchors tell, the points get fine codes first. */
+#include "device/cuda/cuda_primitives.h"
 #include "device/cuda/warp.cuh"
 #include "lod/lod_cuda.h"
 #include "lod/lod_math.h"
 #include "order/order_cuda.h"
 
-/* As set here: 0.19 ms for the tree of 100 M points of a city (H200), most of it launches. */
+/* Other numbers were not measured. */
 struct tree_policy {
     static constexpr uint32_t threads = 256;
-    static constexpr uint32_t lanes = 4;        /* that search for the beginning of one octant: a warp has eight */
-    static constexpr uint32_t items = 16;       /* nodes whose children a thread numbers: masks loaded together */
-    static constexpr uint32_t levels_ahead = 2; /* launched before the host looks again */
-    static constexpr uint32_t max_rounds = 2;   /* blocks of a level: of what the GPU holds at once */
+    static constexpr uint32_t lanes = 3; /* that search for one boundary of a node: a warp has ten groups for nine */
 };
 
-#define NO_NODE UINT32_MAX
+#define BOUNDARIES 9u /* of a node: where its octants begin, and its end */
+#define NONE_BAD   UINT64_MAX
 
-/* What the levels tell each other; in device memory. */
+/* In device memory. */
 typedef struct tree_state {
-    uint32_t level_first[LOD_MAX_LEVELS + 2]; /* [level + 1] is known once level - 1 was divided */
-    uint32_t blocks_done[LOD_MAX_LEVELS];
-    uint32_t bad_node;   /* the first that is too large and cannot be divided; NO_NODE */
-    uint32_t full_level; /* whose children found no room; NO_NODE */
-    uint32_t needs_fine; /* without fine codes this is not the tree that is wanted */
+    uint64_t divided_count; /* nodes that have children */
+    uint64_t bad;           /* level << 32 | anchor of the first heap that no tree can hold; NONE_BAD */
+    uint32_t needs_fine;    /* without fine codes this is not the tree that is wanted */
+    uint64_t level_first[LOD_MAX_LEVELS + 1];
 } tree_state;
 
-/* Of each node, [capacity]. */
-typedef struct tree_nodes {
-    mote_lod_node *nodes;
-    uint32_t *starts;  /* [8 · capacity] where its octants begin */
-    uint32_t *parents; /* known before the node is */
-    uint8_t *masks;    /* child_mask of the nodes of the running level, from 0 on */
-    uint32_t capacity;
-} tree_nodes;
+/* What is known of an anchor. */
+typedef struct tree_anchor {
+    uint32_t alike;  /* points of its code, if it is the first anchor among them and they are too many for a node */
+    uint8_t first;   /* the coarsest level at which it is the first anchor of its cell */
+    uint8_t divided; /* the coarsest level at which its cell is not divided; below, there may be a chain */
+} tree_anchor;
 
 typedef struct tree_input {
     const uint64_t *codes;
     const uint64_t *fine; /* NULL without */
-    tree_nodes to;
     tree_state *state;
-    uint64_t merge, max;
-    uint32_t grid_bits;
+    uint64_t count, merge, max;
+    uint32_t anchor_count, grid_bits;
     bool divisible; /* points of one code may differ, and fine codes can be made: nodes of one code are leaves */
     bool replacing;
+    tree_anchor *anchors;   /* [anchor_count] */
+    uint32_t *node_counts;  /* [anchor_count + 1] divided nodes that an anchor is the first of */
+    uint64_t *nodes_before; /* [anchor_count + 1] their sum before */
 } tree_input;
+
+/* The divided nodes by level, then by position: as they stand in the node table. */
+typedef struct tree_divided {
+    uint32_t count;
+    uint32_t *levels, *anchors; /* [count] */
+    uint32_t *starts;           /* [BOUNDARIES · count] of their children, and the end of the last */
+    uint8_t *masks;             /* [count] child_mask */
+    uint32_t *child_counts;     /* [count + 1] */
+    uint64_t *children_before;  /* [count + 1] */
+    mote_lod_node *nodes;       /* [node_count] */
+} tree_divided;
+
+/* ---- cells of a point */
 
 static __device__ uint32_t finest_level(const tree_input *in) {
     return in->fine != NULL ? ORDER_FINE_BITS : MOTE_ORDER_BITS;
 }
 
-/* The octant of a point in its cell of a level, at most the finest. */
-static __device__ uint32_t octant_of(const tree_input *in, uint64_t position, uint32_t level) {
-    const uint32_t first = lod_window_first(level);
-    const uint64_t code = first > 0 ? in->fine[position] : in->codes[position];
-    return (uint32_t)(code >> 3 * (MOTE_ORDER_BITS + first - level)) & 7;
+/* The finest level at which two points share a cell. */
+static __device__ uint32_t shared_level(const tree_input *in, uint64_t a, uint64_t b) {
+    if (in->codes[a] != in->codes[b]) return mote_lod_shared_level(in->codes[a], in->codes[b]);
+    return in->fine == NULL ? MOTE_ORDER_BITS : ORDER_FINE_FIRST + mote_lod_shared_level(in->fine[a], in->fine[b]);
 }
 
-/* The first of codes[first, last) that is at least code: in every step, each lane of an octant looks at one place. */
-static __device__ uint64_t search_together(const uint64_t *codes, uint64_t first, uint64_t last, uint64_t code) {
-    const uint32_t lane = threadIdx.x % CUDA_WARP, own = lane % tree_policy::lanes, group = lane - own;
+/* The first point from low on that shares the cell of a level with the one at a position, which does. */
+static __device__ uint64_t cell_first(const tree_input *in, uint64_t low, uint64_t position, uint32_t level) {
+    while (low < position) {
+        const uint64_t middle = low + (position - low) / 2;
+        if (shared_level(in, middle, position) >= level) {
+            position = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    return position;
+}
+
+/* Behind the last point before end that does. */
+static __device__ uint64_t cell_end(const tree_input *in, uint64_t position, uint64_t end, uint32_t level) {
+    uint64_t low = position + 1;
+    while (low < end) {
+        const uint64_t middle = low + (end - low) / 2;
+        if (shared_level(in, position, middle) >= level) {
+            low = middle + 1;
+        } else {
+            end = middle;
+        }
+    }
+    return end;
+}
+
+/* The prefix of a point's cell of a level: the last 63 bits. */
+static __device__ uint64_t cell_prefix(const tree_input *in, uint64_t position, uint32_t level) {
+    const uint64_t code = in->codes[position];
+    if (level <= MOTE_ORDER_BITS) return code >> 3 * (MOTE_ORDER_BITS - level);
+    const uint64_t above = (uint64_t)order_fine_above(code) << 3 * (level - ORDER_FINE_FIRST);
+    return (above | in->fine[position] >> 3 * (ORDER_FINE_BITS - level)) & ((1ull << 3 * MOTE_MORTON_BITS) - 1);
+}
+
+static __device__ uint64_t anchor_position(const tree_input *in, uint32_t anchor) { return anchor * in->merge; }
+
+/* ---- anchors */
+
+/* The points that share all of a point's code. Seen: those of them up to merge points away. */
+static __device__ void find_alike(const tree_input *in, uint64_t position, uint64_t seen_first, uint64_t seen_end,
+                                  uint64_t *first, uint64_t *end) {
+    const uint32_t finest = finest_level(in);
+    *first = position - seen_first < in->merge ? seen_first : cell_first(in, 0, position, finest);
+    *end = seen_end - position <= in->merge ? seen_end : cell_end(in, position, in->count, finest);
+}
+
+/* How many levels of a point's cells hold points of several codes. */
+static __device__ uint32_t divisible_levels(const tree_input *in, uint64_t position, uint64_t first, uint64_t end) {
+    uint32_t levels = 0;
+    if (first > 0) levels = shared_level(in, first - 1, position) + 1;
+    if (end < in->count) levels = max(levels, shared_level(in, position, end) + 1);
+    return levels;
+}
+
+/* The nodes of a chain that have one below them: all but the last share of points that a node cannot hold. */
+static __device__ uint32_t chain_nodes(const tree_input *in, uint32_t anchor, uint32_t divided, uint64_t alike) {
+    if (alike <= in->max || in->divisible) return 0;
+    const uint64_t nodes = (alike - 1) / in->max;
+    if (!in->replacing && divided + nodes < LOD_MAX_LEVELS) return (uint32_t)nodes;
+    atomicMin((unsigned long long *)&in->state->bad, (unsigned long long)divided << 32 | anchor);
+    return 0;
+}
+
+/* A warp for each anchor. Up to merge points on both sides say whether a cell holds more than that. */
+static __global__ void find_divided(tree_input in) {
+    const uint32_t anchor = (blockIdx.x * tree_policy::threads + threadIdx.x) / CUDA_WARP, lane = warp_lane();
+    if (anchor >= in.anchor_count) return; /* the whole warp */
+    const uint64_t at = anchor_position(&in, anchor), low = at > in.merge ? at - in.merge : 0;
+    const uint64_t high = in.count - at > in.merge ? at + in.merge + 1 : in.count;
+    const uint32_t level = min(lane, finest_level(&in)); /* lanes beyond do as the last one does */
+    const uint64_t seen_first = cell_first(&in, low, at, level), seen_end = cell_end(&in, at, high, level);
+    uint64_t first, end;
+    if (in.divisible && warp_broadcast(seen_end - seen_first, CUDA_WARP - 1) > in.merge) {
+        if (lane == 0) *(volatile uint32_t *)&in.state->needs_fine = 1; /* nothing else counts then */
+        return;
+    }
+    find_alike(&in, at, warp_broadcast(seen_first, CUDA_WARP - 1), warp_broadcast(seen_end, CUDA_WARP - 1), &first,
+               &end);
+    const bool divides = seen_end - seen_first > in.merge && lane < divisible_levels(&in, at, first, end);
+    const uint32_t divided = (uint32_t)__popc(__ballot_sync(CUDA_ALL, divides));
+    if (lane != 0) return;
+    const uint32_t own = anchor == 0 ? 0 : shared_level(&in, at - in.merge, at) + 1;
+    const uint64_t alike = own <= finest_level(&in) ? end - first : 0;
+    const uint32_t levels = divided + chain_nodes(&in, anchor, divided, alike);
+    const uint32_t nodes = levels > own ? levels - own : 0;
+    const bool too_fine = divided > 0 && mote_lod_needs_fine(divided - 1, in.grid_bits, false);
+    if (in.divisible && too_fine) *(volatile uint32_t *)&in.state->needs_fine = 1;
+    if (nodes > 0) atomicAdd((unsigned long long *)&in.state->divided_count, (unsigned long long)nodes);
+    in.node_counts[anchor] = nodes;
+    if (anchor == 0) in.node_counts[in.anchor_count] = 0;
+    in.anchors[anchor].alike = (uint32_t)alike;
+    in.anchors[anchor].first = (uint8_t)own;
+    in.anchors[anchor].divided = (uint8_t)divided;
+}
+
+static __global__ void list_divided(tree_input in, tree_divided to) {
+    const uint32_t anchor = blockIdx.x * tree_policy::threads + threadIdx.x;
+    if (anchor >= in.anchor_count) return;
+    uint64_t at = in.nodes_before[anchor];
+    for (uint32_t i = 0; i < in.node_counts[anchor]; i++, at++) {
+        to.levels[at] = in.anchors[anchor].first + i;
+        to.anchors[at] = anchor;
+    }
+}
+
+/* ---- divided nodes */
+
+/* A code that a search compares with: of points of one code, the fine ones. */
+typedef struct tree_boundary {
+    uint64_t code, fine;
+    bool by_fine;
+} tree_boundary;
+
+static __device__ bool lies_before(const tree_input *in, uint64_t position, const tree_boundary *b) {
+    const uint64_t code = in->codes[position];
+    return code < b->code || (b->by_fine && code == b->code && in->fine[position] < b->fine);
+}
+
+/* Where an octant of a point's cell of a level begins; octant 8: where the cell ends. A cell of the finest level has
+   its beginning and its end alone. */
+static __device__ tree_boundary boundary_of(const tree_input *in, uint64_t position, uint32_t level, uint32_t octant) {
+    tree_boundary b = {in->codes[position], 0, level >= MOTE_ORDER_BITS && in->fine != NULL};
+    const uint32_t bits = level < finest_level(in) ? 3 : 0, steps = bits > 0 ? octant : octant / 8;
+    const uint32_t cut = 3 * ((b.by_fine ? ORDER_FINE_BITS : MOTE_ORDER_BITS) - level);
+    const uint64_t code = b.by_fine ? in->fine[position] : b.code;
+    const uint64_t begin = (code >> cut << cut) + ((uint64_t)steps << (cut - bits));
+    if (b.by_fine) {
+        b.fine = begin;
+    } else {
+        b.code = begin;
+    }
+    return b;
+}
+
+/* The first of the points [first, last) that does not lie before a boundary: in every step, each lane of a group looks
+   at one place. */
+static __device__ uint64_t search_together(const tree_input *in, uint64_t first, uint64_t last,
+                                           const tree_boundary *boundary) {
+    const uint32_t lane = warp_lane(), own = lane % tree_policy::lanes, group = lane - own;
     while (__any_sync(CUDA_ALL, first < last)) {
         const uint64_t step = (last - first) / (tree_policy::lanes + 1) + 1, at = first + (own + 1) * step - 1;
-        const bool below = first < last && at < last && codes[at] < code;
+        const bool below = first < last && at < last && lies_before(in, at, boundary);
         const uint32_t passed =
             (uint32_t)__popc(__ballot_sync(CUDA_ALL, below) >> group & ((1u << tree_policy::lanes) - 1));
         if (first < last) {
@@ -75,156 +233,100 @@ static __device__ uint64_t search_together(const uint64_t *codes, uint64_t first
     return first;
 }
 
-/* Whether an earlier level met what cannot be. */
-static __device__ bool has_failed(const tree_state *state, uint32_t level) {
-    return state->full_level != NO_NODE || state->bad_node < state->level_first[level];
+/* The octant of the cell below a node of a chain; 0 below the finest level. */
+static __device__ uint32_t chain_octant(const tree_input *in, uint64_t position, uint32_t level) {
+    return level < finest_level(in) ? (uint32_t)cell_prefix(in, position, level + 1) & 7 : 0;
 }
 
-/* The child of a node whose points all have one code and are too many: takes what the node cannot hold. */
-static __device__ uint32_t chain_mask(const tree_input *in, uint32_t index, const mote_lod_node *node) {
-    if (in->replacing || node->level + 1u >= LOD_MAX_LEVELS) {
-        atomicMin(&in->state->bad_node, index);
-        return 0;
-    }
-    return 1u << (node->level < finest_level(in) ? octant_of(in, node->first, node->level + 1u) : 0);
-}
-
-static __device__ bool has_one_code(const tree_input *in, const mote_lod_node *node) {
-    const uint64_t first = node->first, last = node->first + node->total - 1;
-    return in->codes[first] == in->codes[last] && (in->fine == NULL || in->fine[first] == in->fine[last]);
-}
-
-/* A node other than the root, from what its parent's level has found. */
-static __device__ mote_lod_node make_node(const tree_input *in, uint32_t index) {
-    const uint32_t parent_index = in->to.parents[index];
-    const mote_lod_node parent = in->to.nodes[parent_index];
-    const uint64_t last = parent.first + parent.total;
-    mote_lod_node node;
-    const uint32_t octant = warp_nth(parent.child_mask, index - parent.first_child);
-    node.child_mask = 0;
-    node.first_child = 0;
-    node.parent = parent_index;
-    node.level = (uint8_t)(parent.level + 1);
-    if (parent.point_count == parent.total) { /* else it is one of a chain */
-        const uint32_t *starts = &in->to.starts[8ull * parent_index];
-        node.prefix = mote_lod_child_prefix(parent.prefix, octant);
-        node.first = starts[octant];
-        node.total = (octant == 7 ? last : starts[octant + 1]) - node.first;
+/* A warp for each divided node: where its children begin. That of a node of a chain has what the node cannot hold. */
+static __global__ void divide(tree_input in, tree_divided to) {
+    const uint32_t index = (blockIdx.x * tree_policy::threads + threadIdx.x) / CUDA_WARP;
+    if (index >= to.count) return; /* the whole warp */
+    const uint32_t lane = warp_lane(), group = lane / tree_policy::lanes, level = to.levels[index];
+    const uint32_t anchor = to.anchors[index], divided = in.anchors[anchor].divided;
+    const uint64_t at = anchor_position(&in, anchor);
+    const bool searches = group < BOUNDARIES, chained = level >= divided, leads = lane % tree_policy::lanes == 0;
+    const tree_boundary boundary = boundary_of(&in, at, min(level, divided), searches ? group : 0);
+    /* The first anchor of a cell is less than merge points from its beginning. */
+    const uint64_t low = at < in.merge ? 0 : at - in.merge + 1;
+    uint64_t start = search_together(&in, low, searches ? in.count : low, &boundary);
+    uint32_t mask;
+    if (chained) {
+        const uint32_t octant = chain_octant(&in, at, level);
+        const uint64_t end = warp_broadcast(start, (BOUNDARIES - 1) * tree_policy::lanes);
+        const uint64_t first = warp_broadcast(start, 0) + (level - divided + 1) * in.max;
+        start = group <= octant ? first : end;
+        mask = 1u << octant;
     } else {
-        const bool coded = parent.level < finest_level(in);
-        node.prefix = coded ? mote_lod_child_prefix(parent.prefix, octant) : parent.prefix;
-        node.first = parent.first + in->max;
-        node.total = parent.total - in->max;
+        const bool any = start < warp_after(start, tree_policy::lanes);
+        const uint32_t found = __ballot_sync(CUDA_ALL, any && leads && group < BOUNDARIES - 1);
+        mask = 0;
+        for (uint32_t o = 0; o < 8; o++) mask |= (found >> (o * tree_policy::lanes) & 1) << o;
     }
-    node.point_count = node.total;
-    return node;
+    if (searches && leads) to.starts[(uint64_t)BOUNDARIES * index + group] = (uint32_t)start;
+    if (lane != 0) return;
+    to.masks[index] = (uint8_t)mask;
+    to.child_counts[index] = (uint32_t)__popc(mask);
+    if (index == 0) to.child_counts[to.count] = 0;
 }
 
-/* Which octants of a node become children, and where they begin. A warp. */
-static __device__ uint32_t find_children(const tree_input *in, uint32_t index, mote_lod_node *node) {
-    const uint32_t lane = threadIdx.x % CUDA_WARP;
-    if (node->total <= in->merge) return 0;
-    const bool one_code = has_one_code(in, node);
-    if (in->divisible && mote_lod_needs_fine(node->level, in->grid_bits, one_code) && lane == 0) {
-        *(volatile uint32_t *)&in->state->needs_fine = 1;
+/* The first of the divided nodes that is not before one of a level and an anchor. */
+static __device__ uint32_t find_node(const tree_divided *d, uint32_t level, uint32_t anchor) {
+    uint32_t first = 0, last = d->count;
+    while (first < last) {
+        const uint32_t middle = first + (last - first) / 2;
+        const bool before = d->levels[middle] < level || (d->levels[middle] == level && d->anchors[middle] < anchor);
+        first = before ? middle + 1 : first;
+        last = before ? last : middle;
     }
-    if (one_code) {
-        if (node->total <= in->max || in->divisible) return 0;
-        node->point_count = in->max;
-        return warp_broadcast(lane == 0 ? chain_mask(in, index, node) : 0, 0);
-    }
-    const uint64_t last = node->first + node->total;
-    const uint32_t octant = lane / tree_policy::lanes, level = node->level + 1u, window_first = lod_window_first(level);
-    const uint64_t *const codes = window_first > 0 ? in->fine : in->codes;
-    const uint64_t within = (1ull << 3 * (level - window_first)) - 1;
-    const uint64_t wanted = (mote_lod_child_prefix(node->prefix, octant) & within)
-                            << 3 * (MOTE_ORDER_BITS + window_first - level);
-    const uint64_t start = search_together(codes, node->first, last, wanted);
-    const uint64_t after = warp_after(start, tree_policy::lanes);
-    const bool any = start < (octant == 7 ? last : after);
-    if (lane % tree_policy::lanes == 0) in->to.starts[8ull * index + octant] = (uint32_t)start;
-    const uint32_t votes = __ballot_sync(CUDA_ALL, any && lane % tree_policy::lanes == 0);
-    uint32_t mask = 0;
-    for (uint32_t o = 0; o < 8; o++) mask |= (votes >> (o * tree_policy::lanes) & 1) << o;
-    return mask;
+    return first;
 }
 
-/* Whether this block is the last of all to come here: then it sees what all others have written. */
-static __device__ bool is_last_block(tree_state *state, uint32_t level, uint32_t blocks) {
-    __shared__ bool is_last;
-    __threadfence();
-    __syncthreads();
-    if (threadIdx.x == 0) is_last = atomicAdd(&state->blocks_done[level], 1u) == blocks - 1;
-    __syncthreads();
-    __threadfence();
-    return is_last;
+/* Where each level begins in the node table; behind the last, the number of nodes. */
+static __global__ void find_levels(tree_input in, tree_divided d) {
+    const uint32_t level = threadIdx.x;
+    in.state->level_first[level + 1] = 1 + d.children_before[find_node(&d, level, 0)];
+    if (level == 0) in.state->level_first[0] = 0;
 }
 
-/* The masks of a thread's nodes, of those from first on; 0 behind the last. */
-static __device__ void load_masks(const volatile uint32_t *masks, uint32_t first, uint32_t nodes,
-                                  uint32_t words[tree_policy::items / 4]) {
-#pragma unroll
-    for (uint32_t w = 0; w < tree_policy::items / 4; w++) {
-        const uint32_t at = first + 4 * w, remaining = at < nodes ? nodes - at : 0;
-        words[w] = remaining == 0 ? 0 : masks[at / 4] & (remaining < 4 ? (1u << 8 * remaining) - 1 : UINT32_MAX);
-    }
+/* The place of a divided node in the node table. */
+static __device__ uint32_t place_of(const tree_input *in, const tree_divided *d, uint32_t index) {
+    const uint32_t level = d->levels[index], anchor = d->anchors[index];
+    if (level == 0) return 0;
+    const uint32_t parent = find_node(d, level - 1, anchor + 1) - 1; /* the last that is not behind the anchor */
+    const bool chained = level > in->anchors[anchor].divided;
+    const uint32_t octant = chained ? 0 : (uint32_t)cell_prefix(in, anchor_position(in, anchor), level) & 7;
+    const uint32_t before = chained ? 0 : (uint32_t)__popc(d->masks[parent] & ((1u << octant) - 1));
+    return (uint32_t)(1 + d->children_before[parent] + before);
 }
 
-/* Numbers the children of a thread's nodes from next on. */
-static __device__ void number_own(const tree_input *in, uint32_t node, uint64_t next,
-                                  const uint32_t words[tree_policy::items / 4]) {
-#pragma unroll
-    for (uint32_t k = 0; k < tree_policy::items; k++) {
-        const uint32_t children = (uint32_t)__popc(words[k / 4] >> 8 * (k % 4) & 0xFF);
-        if (children == 0) continue;
-        in->to.nodes[node + k].first_child = (uint32_t)next;
-        for (uint32_t c = 0; c < children && next + c < in->to.capacity; c++) in->to.parents[next + c] = node + k;
-        next += children;
+/* A thread for each divided node: all of its children but what they have below them. */
+static __global__ void write_children(tree_input in, tree_divided d) {
+    const uint32_t index = blockIdx.x * tree_policy::threads + threadIdx.x;
+    if (index >= d.count) return;
+    const uint32_t level = d.levels[index] + 1, place = place_of(&in, &d, index);
+    const uint64_t prefix = cell_prefix(&in, anchor_position(&in, d.anchors[index]), min(level - 1, finest_level(&in)));
+    const uint32_t *const starts = d.starts + (uint64_t)BOUNDARIES * index;
+    mote_lod_node *child = d.nodes + 1 + d.children_before[index];
+    for (uint32_t octant = 0; octant < 8; octant++) {
+        if ((d.masks[index] >> octant & 1) == 0) continue;
+        child->prefix = level <= finest_level(&in) ? mote_lod_child_prefix(prefix, octant) : prefix;
+        child->first = starts[octant];
+        child->total = child->point_count = starts[octant + 1] - starts[octant];
+        child->parent = place;
+        child->level = (uint8_t)level;
+        child++;
     }
 }
 
-/* Numbers the children of a level, in one block. */
-static __device__ void number_children(const tree_input *in, uint32_t level) {
-    __shared__ uint32_t sums[tree_policy::threads / CUDA_WARP];
-    const uint32_t begin = in->state->level_first[level], end = in->state->level_first[level + 1];
-    uint64_t next = end;
-    for (uint32_t first = 0; first < end - begin; first += tree_policy::threads * tree_policy::items) {
-        const uint32_t own_first = first + threadIdx.x * tree_policy::items;
-        uint32_t words[tree_policy::items / 4], own = 0, total;
-        load_masks((const uint32_t *)in->to.masks, own_first, end - begin, words);
-        for (uint32_t w = 0; w < tree_policy::items / 4; w++) own += (uint32_t)__popc(words[w]);
-        const uint32_t before = block_scan_exclusive<tree_policy::threads / CUDA_WARP>(own, sums, &total);
-        number_own(in, begin + own_first, next + before, words);
-        next += total;
-        __syncthreads();
-    }
-    if (threadIdx.x != 0) return;
-    const bool failed = *(volatile uint32_t *)&in->state->bad_node != NO_NODE;
-    if (next > in->to.capacity && !failed) in->state->full_level = level;
-    in->state->level_first[level + 2] = failed || next > in->to.capacity ? end : (uint32_t)next;
-}
-
-/* A level: its nodes, and numbers for their children. */
-static __global__ void __launch_bounds__(tree_policy::threads) divide_level(tree_input in, uint32_t level) {
-    const uint32_t begin = in.state->level_first[level], end = in.state->level_first[level + 1];
-    const uint32_t lane = threadIdx.x % CUDA_WARP, warps = gridDim.x * (tree_policy::threads / CUDA_WARP);
-    const uint32_t needed = (end - begin + tree_policy::threads / CUDA_WARP - 1) / (tree_policy::threads / CUDA_WARP);
-    const uint32_t blocks = min(gridDim.x, max(needed, 1u));
-    if (blockIdx.x >= blocks) return;
-    if (has_failed(in.state, level)) { /* the same in all blocks */
-        if (blockIdx.x == 0 && threadIdx.x == 0) in.state->level_first[level + 2] = end;
-        return;
-    }
-    for (uint32_t i = begin + (blockIdx.x * tree_policy::threads + threadIdx.x) / CUDA_WARP; i < end; i += warps) {
-        mote_lod_node node = level > 0 ? make_node(&in, i) : in.to.nodes[i];
-        const uint32_t mask = find_children(&in, i, &node);
-        node.child_mask = (uint8_t)mask;
-        if (lane == 0) {
-            in.to.nodes[i] = node;
-            in.to.masks[i - begin] = (uint8_t)mask;
-        }
-    }
-    if (is_last_block(in.state, level, blocks)) number_children(&in, level);
+/* What a divided node has below it; and what a node of a chain keeps. */
+static __global__ void link_children(tree_input in, tree_divided d) {
+    const uint32_t index = blockIdx.x * tree_policy::threads + threadIdx.x;
+    if (index >= d.count) return;
+    mote_lod_node *const node = d.nodes + place_of(&in, &d, index);
+    node->child_mask = d.masks[index];
+    node->first_child = (uint32_t)(1 + d.children_before[index]);
+    if (d.levels[index] >= in.anchors[d.anchors[index]].divided) node->point_count = in.max;
 }
 
 /* leaf_level of the points that leaves, and nodes of a chain, hold themselves: a block per node. */
@@ -247,140 +349,164 @@ static __global__ void write_leaf_levels(const mote_lod_node *nodes, uint32_t no
 
 /* ---- the host's side */
 
-static mote_status copy_nodes(mote_device *gpu, const tree_nodes *from, const tree_nodes *to) {
-    if (from->nodes == NULL) return MOTE_OK;
-    MOTE_TRY(cuda_copy(gpu, to->nodes, from->nodes, from->capacity * sizeof *to->nodes));
-    MOTE_TRY(cuda_copy(gpu, to->starts, from->starts, 8ull * from->capacity * sizeof *to->starts));
-    return cuda_copy(gpu, to->parents, from->parents, from->capacity * sizeof *to->parents);
-}
-
-static void free_nodes(mote_device *gpu, tree_nodes *nodes) {
-    cuda_free(gpu, nodes->nodes);
-    cuda_free(gpu, nodes->starts);
-    cuda_free(gpu, nodes->parents);
-    cuda_free(gpu, nodes->masks);
-}
-
-/* Room for that number of nodes; those that are there move. */
-static mote_status reserve(mote_lod *lod, tree_input *in, uint32_t capacity) {
-    mote_device *gpu = lod->device;
-    tree_nodes to;
-    to.nodes = (mote_lod_node *)cuda_alloc(gpu, capacity * sizeof *to.nodes, "nodes");
-    to.starts = (uint32_t *)cuda_alloc(gpu, 8ull * capacity * sizeof *to.starts, "tree scratch");
-    to.parents = (uint32_t *)cuda_alloc(gpu, capacity * sizeof *to.parents, "tree scratch");
-    to.masks = (uint8_t *)cuda_alloc(gpu, capacity + 4ull, "tree scratch"); /* read in words */
-    to.capacity = capacity;
-    mote_status status = MOTE_ERROR_MEMORY;
-    if (to.nodes != NULL && to.starts != NULL && to.parents != NULL && to.masks != NULL) {
-        /* What lies between fields, behind the last mask, and of nodes that are not there yet, moves with the rest. */
-        status = cuda_fill(gpu, to.nodes, 0, capacity * sizeof *to.nodes);
-        if (status == MOTE_OK) status = cuda_fill(gpu, to.starts, 0, 8ull * capacity * sizeof *to.starts);
-        if (status == MOTE_OK) status = cuda_fill(gpu, to.parents, 0, capacity * sizeof *to.parents);
-        if (status == MOTE_OK) status = cuda_fill(gpu, to.masks, 0, capacity + 4ull);
-    }
-    if (status == MOTE_OK) status = copy_nodes(gpu, &in->to, &to);
-    free_nodes(gpu, &in->to);
-    in->to = to;
-    return status;
-}
-
 static mote_status report(mote_lod *lod, const tree_input *in, const tree_state *state) {
-    mote_lod_node node;
-    MOTE_TRY(cuda_download(lod->device, &node, in->to.nodes + state->bad_node, sizeof node));
-    return in->replacing ? lod_fail_replacing_duplicates(lod, node.total) : lod_fail_duplicates(lod);
+    tree_anchor anchor;
+    MOTE_TRY(cuda_download(lod->device, &anchor, in->anchors + (uint32_t)state->bad, sizeof anchor));
+    return in->replacing ? lod_fail_replacing_duplicates(lod, anchor.alike) : lod_fail_duplicates(lod);
 }
 
-/* A node that is divided has more than merge points, so a level has no more of them than that; and no more nodes than
-   cells. */
-static uint32_t blocks_of_level(const mote_lod *lod, const tree_input *in, uint32_t level) {
-    const uint64_t nodes = 8 * (lod->count / in->merge + 1), cells = level < 8 ? 1ull << 3 * level : nodes;
-    const uint32_t max = tree_policy::max_rounds * cuda_full_blocks(lod->device, tree_policy::threads);
-    return cuda_blocks_up_to(max, nodes < cells ? nodes : cells, tree_policy::threads / CUDA_WARP);
-}
-
-/* Divides levels until there is none more. On the way state is the host's copy. */
-static mote_status grow(mote_lod *lod, tree_input *in, tree_state *state) {
+/* What the anchors tell of the tree. On return state is the host's copy. */
+static mote_status look(mote_lod *lod, tree_input *in, tree_state *state) {
     mote_device *gpu = lod->device;
-    /* On a surface a level divides the points of a node by four. */
-    uint32_t level = 0, look = 2 + (65 - (uint32_t)__builtin_clzll(lod->count / in->merge + 1)) / 2;
-    for (;;) {
-        for (; level < look && level < LOD_MAX_LEVELS; level++) {
-            CUDA_LAUNCH(gpu, divide_level, blocks_of_level(lod, in, level), tree_policy::threads, *in, level);
-        }
-        MOTE_TRY(cuda_launched(gpu, "building the octree"));
-        MOTE_TRY(cuda_download(gpu, state, in->state, sizeof *state));
-        if (state->full_level != NO_NODE) {
-            if (in->to.capacity > UINT32_MAX / 8) return lod_fail_nodes(lod);
-            level = state->full_level;
-            MOTE_TRY(reserve(lod, in, in->to.capacity * 4));
-            state->full_level = NO_NODE;
-            state->blocks_done[level] = 0;
-            state->level_first[level + 2] = state->level_first[level + 1];
-            MOTE_TRY(cuda_upload(gpu, in->state, state, sizeof *state));
-            look = level + 1;
-            continue;
-        }
-        if (state->bad_node != NO_NODE) return report(lod, in, state);
-        if (state->level_first[level + 1] == state->level_first[level]) return MOTE_OK;
-        look = level + tree_policy::levels_ahead;
-    }
+    memset(state, 0, sizeof *state);
+    state->bad = NONE_BAD;
+    MOTE_TRY(cuda_upload(gpu, in->state, state, sizeof *state));
+    CUDA_LAUNCH(gpu, find_divided, cuda_blocks(in->anchor_count, tree_policy::threads / CUDA_WARP),
+                tree_policy::threads, *in);
+    MOTE_TRY(cuda_launched(gpu, "building the octree"));
+    MOTE_TRY(cuda_download(gpu, state, in->state, sizeof *state));
+    if (state->needs_fine != 0) return MOTE_OK;
+    if (state->bad != NONE_BAD) return report(lod, in, state);
+    return state->divided_count > UINT32_MAX / 2 ? lod_fail_nodes(lod) : MOTE_OK;
 }
 
-static mote_status finish(mote_lod *lod, const tree_input *in, const tree_state *state) {
+static mote_status alloc_anchors(mote_device *gpu, tree_input *in) {
+    in->state = (tree_state *)cuda_alloc(gpu, sizeof *in->state, "tree scratch");
+    in->anchors = (tree_anchor *)cuda_alloc(gpu, in->anchor_count * sizeof *in->anchors, "tree scratch");
+    in->node_counts = (uint32_t *)cuda_alloc(gpu, (in->anchor_count + 1ull) * sizeof *in->node_counts, "tree scratch");
+    in->nodes_before =
+        (uint64_t *)cuda_alloc(gpu, (in->anchor_count + 1ull) * sizeof *in->nodes_before, "tree scratch");
+    const bool all = in->state != NULL && in->anchors != NULL && in->node_counts != NULL && in->nodes_before != NULL;
+    return all ? MOTE_OK : MOTE_ERROR_MEMORY;
+}
+
+static void free_anchors(mote_device *gpu, tree_input *in) {
+    cuda_free(gpu, in->state);
+    cuda_free(gpu, in->anchors);
+    cuda_free(gpu, in->node_counts);
+    cuda_free(gpu, in->nodes_before);
+}
+
+static mote_status alloc_divided(mote_device *gpu, tree_divided *d, cuda_pairs32 *by_level) {
+    const uint64_t count = d->count;
+    by_level->keys = (uint32_t *)cuda_alloc(gpu, count * sizeof *by_level->keys, "tree scratch");
+    by_level->values = (uint32_t *)cuda_alloc(gpu, count * sizeof *by_level->values, "tree scratch");
+    by_level->other_keys = (uint32_t *)cuda_alloc(gpu, count * sizeof *by_level->keys, "tree scratch");
+    by_level->other_values = (uint32_t *)cuda_alloc(gpu, count * sizeof *by_level->values, "tree scratch");
+    d->starts = (uint32_t *)cuda_alloc(gpu, BOUNDARIES * count * sizeof *d->starts, "tree scratch");
+    d->masks = (uint8_t *)cuda_alloc(gpu, count, "tree scratch");
+    d->child_counts = (uint32_t *)cuda_alloc(gpu, (count + 1) * sizeof *d->child_counts, "tree scratch");
+    d->children_before = (uint64_t *)cuda_alloc(gpu, (count + 1) * sizeof *d->children_before, "tree scratch");
+    const bool all = by_level->keys != NULL && by_level->values != NULL && by_level->other_keys != NULL &&
+                     by_level->other_values != NULL && d->starts != NULL && d->masks != NULL &&
+                     d->child_counts != NULL && d->children_before != NULL;
+    return all ? MOTE_OK : MOTE_ERROR_MEMORY;
+}
+
+static void free_divided(mote_device *gpu, tree_divided *d, cuda_pairs32 *by_level) {
+    cuda_free(gpu, by_level->keys);
+    cuda_free(gpu, by_level->values);
+    cuda_free(gpu, by_level->other_keys);
+    cuda_free(gpu, by_level->other_values);
+    cuda_free(gpu, d->starts);
+    cuda_free(gpu, d->masks);
+    cuda_free(gpu, d->child_counts);
+    cuda_free(gpu, d->children_before);
+}
+
+static mote_status list_by_level(mote_device *gpu, const tree_input *in, tree_divided *d, cuda_pairs32 *by_level) {
+    MOTE_TRY(cuda_sum32_wide(gpu, in->node_counts, in->nodes_before, in->anchor_count + 1ull));
+    d->levels = by_level->keys;
+    d->anchors = by_level->values;
+    CUDA_LAUNCH(gpu, list_divided, cuda_blocks(in->anchor_count, tree_policy::threads), tree_policy::threads, *in, *d);
+    MOTE_TRY(cuda_launched(gpu, "building the octree"));
+    MOTE_TRY(cuda_sort32(gpu, by_level, d->count, 0, 8));
+    d->levels = by_level->keys;
+    d->anchors = by_level->values;
+    return MOTE_OK;
+}
+
+/* The node table, with the root alone. */
+static mote_status alloc_nodes(mote_lod *lod, lod_cuda *device) {
+    mote_device *gpu = lod->device;
+    const uint64_t size_bytes = lod->node_count * sizeof *device->nodes;
+    mote_lod_node root;
+    memset(&root, 0, sizeof root);
+    root.total = root.point_count = lod->count;
+    root.parent = UINT32_MAX;
+    device->nodes = (mote_lod_node *)cuda_alloc(gpu, size_bytes, "nodes");
+    if (device->nodes == NULL) return MOTE_ERROR_MEMORY;
+    MOTE_TRY(cuda_fill(gpu, device->nodes, 0, size_bytes)); /* what lies between fields, too */
+    return cuda_upload(gpu, device->nodes, &root, sizeof root);
+}
+
+static mote_status index_levels(mote_lod *lod, const tree_state *state) {
     uint32_t levels = 1;
     while (levels < LOD_MAX_LEVELS && state->level_first[levels + 1] > state->level_first[levels]) levels++;
+    if (state->level_first[levels] > UINT32_MAX / 2) return lod_fail_nodes(lod);
     lod->level_count = levels;
     lod->node_count = state->level_first[levels];
     lod->level_first = (uint32_t *)mote_alloc(lod->ctx, (levels + 1) * sizeof *lod->level_first, "nodes");
     if (lod->level_first == NULL) return MOTE_ERROR_MEMORY;
-    memcpy(lod->level_first, state->level_first, (levels + 1) * sizeof *lod->level_first);
-    const uint32_t blocks = lod->node_count < (1u << 20) ? (uint32_t)lod->node_count : 1u << 20;
-    CUDA_LAUNCH(lod->device, write_leaf_levels, blocks, 128u, in->to.nodes, (uint32_t)lod->node_count,
-                lod->cuda->leaf_level);
-    return cuda_launched(lod->device, "building the octree");
+    for (uint32_t i = 0; i <= levels; i++) lod->level_first[i] = (uint32_t)state->level_first[i];
+    return MOTE_OK;
 }
 
-static void free_tree(mote_device *gpu, tree_input *in) {
-    free_nodes(gpu, &in->to);
-    cuda_free(gpu, in->state);
-    memset(&in->to, 0, sizeof in->to);
-    in->state = NULL;
-}
-
-/* From the root. On return state is the host's copy. */
-static mote_status build(mote_lod *lod, tree_input *in, tree_state *state) {
+static mote_status divide_all(mote_lod *lod, const tree_input *in, tree_divided *d, cuda_pairs32 *by_level,
+                              tree_state *state) {
     mote_device *gpu = lod->device;
-    mote_lod_node root;
-    memset(&root, 0, sizeof root);
-    memset(state, 0, sizeof *state);
-    root.total = root.point_count = lod->count;
-    root.parent = UINT32_MAX;
-    state->level_first[1] = 1;
-    state->bad_node = state->full_level = NO_NODE;
-    const uint64_t guess = 4096 + 16 * (lod->count / in->merge);
-    MOTE_TRY(reserve(lod, in, guess < (1u << 20) ? (uint32_t)guess : 1u << 20));
-    in->state = (tree_state *)cuda_alloc(gpu, sizeof *state, "tree scratch");
-    if (in->state == NULL) return MOTE_ERROR_MEMORY;
-    MOTE_TRY(cuda_upload(gpu, in->to.nodes, &root, sizeof root));
-    MOTE_TRY(cuda_upload(gpu, in->state, state, sizeof *state));
-    return lod->count > 0 ? grow(lod, in, state) : MOTE_OK;
+    MOTE_TRY(alloc_divided(gpu, d, by_level));
+    MOTE_TRY(list_by_level(gpu, in, d, by_level));
+    CUDA_LAUNCH(gpu, divide, cuda_blocks(d->count, tree_policy::threads / CUDA_WARP), tree_policy::threads, *in, *d);
+    MOTE_TRY(cuda_launched(gpu, "building the octree"));
+    MOTE_TRY(cuda_sum32_wide(gpu, d->child_counts, d->children_before, d->count + 1ull));
+    CUDA_LAUNCH(gpu, find_levels, 1, LOD_MAX_LEVELS, *in, *d);
+    MOTE_TRY(cuda_launched(gpu, "building the octree"));
+    return cuda_download(gpu, state, in->state, sizeof *state);
 }
 
-/* The tree; where it shows that finer cells are needed, fine codes, and the tree of these. */
+/* The node table of what the anchors told. */
+static mote_status make_nodes(mote_lod *lod, lod_cuda *device, const tree_input *in, tree_state *state) {
+    mote_device *gpu = lod->device;
+    tree_divided d;
+    cuda_pairs32 by_level;
+    memset(&d, 0, sizeof d);
+    memset(&by_level, 0, sizeof by_level);
+    d.count = (uint32_t)state->divided_count;
+    state->level_first[1] = 1;
+    mote_status status = d.count > 0 ? divide_all(lod, in, &d, &by_level, state) : MOTE_OK;
+    if (status == MOTE_OK) status = index_levels(lod, state);
+    if (status == MOTE_OK) status = alloc_nodes(lod, device);
+    if (status == MOTE_OK && d.count > 0) {
+        const uint32_t blocks = cuda_blocks(d.count, tree_policy::threads);
+        d.nodes = device->nodes;
+        CUDA_LAUNCH(gpu, write_children, blocks, tree_policy::threads, *in, d);
+        CUDA_LAUNCH(gpu, link_children, blocks, tree_policy::threads, *in, d);
+        status = cuda_launched(gpu, "building the octree");
+    }
+    free_divided(gpu, &d, &by_level);
+    return status;
+}
+
+/* Where the tree shows that finer cells are needed, fine codes come first. */
 static mote_status build_as_deep(mote_lod *lod, lod_cuda *device, tree_input *in) {
+    mote_device *gpu = lod->device;
     tree_state state;
-    MOTE_TRY(build(lod, in, &state));
+    MOTE_TRY(alloc_anchors(gpu, in));
+    MOTE_TRY(look(lod, in, &state));
     if (state.needs_fine != 0) {
-        free_tree(lod->device, in);
         const uint32_t *index = lod_cuda_index(device);
         MOTE_TRY(order_cuda_fine_codes(&device->cloud, &lod->lattice, index == NULL, device->codes, device->order,
                                        lod->count, &device->fine));
         lod->finest = ORDER_FINE_BITS;
         in->fine = device->fine;
         in->divisible = false;
-        MOTE_TRY(build(lod, in, &state));
+        MOTE_TRY(look(lod, in, &state));
     }
-    return finish(lod, in, &state);
+    MOTE_TRY(make_nodes(lod, device, in, &state));
+    const uint32_t blocks = lod->node_count < (1u << 20) ? (uint32_t)lod->node_count : 1u << 20;
+    CUDA_LAUNCH(gpu, write_leaf_levels, blocks, 128u, device->nodes, (uint32_t)lod->node_count, device->leaf_level);
+    return cuda_launched(gpu, "building the octree");
 }
 
 mote_status lod_cuda_tree(mote_lod *lod, lod_cuda *device) {
@@ -388,15 +514,15 @@ mote_status lod_cuda_tree(mote_lod *lod, lod_cuda *device) {
     tree_input in;
     memset(&in, 0, sizeof in);
     in.codes = device->codes;
+    in.count = lod->count;
     in.max = lod->params.max_node_points > 0 ? lod->params.max_node_points : UINT64_MAX;
-    in.merge = lod->params.merge_points < in.max ? lod->params.merge_points : in.max;
+    in.merge = lod_leaf_points(lod);
+    in.anchor_count = (uint32_t)((lod->count + in.merge - 1) / in.merge);
     in.grid_bits = lod_cell_level(lod, 0);
     in.divisible = order_is_divisible(&lod->lattice);
     in.replacing = lod->params.scheme == MOTE_LOD_REPLACING;
     device->leaf_level = (uint8_t *)cuda_alloc(gpu, lod->count, "levels of leaves");
     const mote_status status = device->leaf_level != NULL ? build_as_deep(lod, device, &in) : MOTE_ERROR_MEMORY;
-    device->nodes = in.to.nodes;
-    in.to.nodes = NULL;
-    free_tree(gpu, &in);
+    free_anchors(gpu, &in);
     return status;
 }

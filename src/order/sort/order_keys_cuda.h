@@ -6,6 +6,7 @@
 #include "device/device_cloud.h"
 #include "mote/order.h"
 #include "order/lattice/order_points_int32.cuh"
+#include "order/sort/order_ties.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -68,17 +69,16 @@ mote_status order_cuda_number(mote_device *gpu, uint32_t *indices, uint64_t coun
 /* Keys back to codes, in place. */
 mote_status order_cuda_expand_keys(order_sort *sort);
 
-/* From pairs sorted by all but remaining_bits to codes in pairs.keys and the order in pairs.values. Fills found and
-   notes, which are the caller's to free. */
+/* From keys sorted by all but remaining_bits to codes in pairs.keys and the order in pairs.values; from packed ones,
+   whose other values and records are to be filled, also the records. Fills found and notes, which are the caller's to
+   free. */
 mote_status order_cuda_segmented_sort(order_sort *sort);
-/* The same from packed keys, whose other values and records are to be filled. crowded: too many points are in long runs
-   that nothing is finished; all are better sorted by their whole keys. */
-mote_status order_cuda_segmented_sort_packed(order_sort *sort, bool *crowded);
 /* Lets the records follow where ties were settled. */
 mote_status order_cuda_move_tied(const order_sort *sort);
 
 /* As order_settle_ties, of codes and an order that the sort has finished. */
-mote_status order_cuda_settle_ties(const device_cloud *cloud, const mote_lattice *lattice, const order_sort *sort);
+mote_status order_cuda_settle_ties(const device_cloud *cloud, const mote_lattice *lattice, const order_ties *ties,
+                                   const order_sort *sort);
 
 #ifdef __cplusplus
 }

@@ -1,8 +1,10 @@
 /* The second half of the sort: keys lie in runs that share their upper bits, in the order of the input. A run of up to
    128 points is sorted where it stands: each point counts how many of its run come before it. The points of longer runs
-   are taken out, sorted together by the whole key, and put back into the places that they had. Packed keys lack the
-   bits that runs are sorted by: points are fetched, and codes made of them again. */
+   are taken out, sorted together by run and by the bits in which points of a run differ, and put back into the places
+   that they had. Packed keys lack the bits that runs are sorted by: points are fetched, and codes made of them
+   again. */
 #include "core/core.h"
+#include "device/cuda/warp.cuh"
 #include "order/lattice/order_points.cuh"
 #include "order/sort/order_keys_cuda.h"
 
@@ -65,15 +67,18 @@ typedef struct run {
     uint32_t first, end;
 } run;
 
+/* Of a long run, a part that is long as well. */
 static __device__ inline run find_run(const uint32_t heads[runs_policy::words + 1], uint32_t at) {
     const uint32_t up_to = (2u << at % CUDA_WARP) - 1, word = heads[at / CUDA_WARP];
+    const uint32_t far = runs_policy::halo / CUDA_WARP + 1; /* words on either side that are looked at */
     uint32_t k = at / CUDA_WARP, found = word & up_to;
     run r;
-    while (found == 0) found = heads[--k];
-    r.first = k * CUDA_WARP + 31 - (uint32_t)__clz((int)found);
+    for (uint32_t last = k > far ? k - far : 0; found == 0 && k > last;) found = heads[--k];
+    r.first = k * CUDA_WARP + (found != 0 ? 31 - (uint32_t)__clz((int)found) : 0);
     k = at / CUDA_WARP;
     found = word & ~up_to;
-    while (found == 0) found = heads[++k];
+    for (uint32_t last = min(k + far, runs_policy::words); found == 0 && k < last;) found = heads[++k];
+    if (found == 0) found = 1; /* it goes on */
     r.end = k * CUDA_WARP + (uint32_t)__ffs((int)found) - 1;
     return r;
 }
@@ -151,6 +156,12 @@ typedef struct run_output {
     order_found *found;
     uint32_t *tiles;
 } run_output;
+
+static run_output output_of(const order_sort *sort) {
+    const run_output out = {sort->pairs.other_keys, sort->pairs.other_values, sort->records, sort->notes,
+                            order_tiles(sort)};
+    return out;
+}
 
 /* By one thread of a block. */
 static __device__ inline void write_notes(const run_output *out, uint32_t far, uint32_t notes) {
@@ -279,13 +290,6 @@ static __global__ void __launch_bounds__(runs_policy::threads)
     if (threadIdx.x == 0) write_notes(&out, block_far, block_notes);
 }
 
-/* The records of some places, when the order is known there. */
-static __global__ void fetch_places(const uint32_t *places, uint64_t count, const uint32_t *order, order_records from,
-                                    uint4 *records) {
-    const uint64_t i = (uint64_t)blockIdx.x * runs_policy::threads + threadIdx.x;
-    if (i < count) records[places[i]] = fetch_record(from, order[places[i]]);
-}
-
 /* tiles: looks at those that are not 0; at all if NULL. */
 static __global__ void fetch_tied(const uint64_t *codes, const uint32_t *order, uint64_t count, const uint32_t *tiles,
                                   order_records from, uint4 *records) {
@@ -325,49 +329,102 @@ static __global__ void flag_long_runs(const uint64_t *keys, uint64_t count, uint
     }
 }
 
-static __global__ void take(const uint32_t *places, uint64_t count, const uint64_t *keys, const uint32_t *values,
-                            uint64_t *out_keys, uint32_t *out_values) {
+/* Whole keys of the points of long runs. */
+template <bool PACKED>
+static __global__ void take(const uint32_t *places, uint64_t count, const uint64_t *keys, uint32_t index_bits,
+                            order_records from, order_compaction compaction, uint64_t *out) {
     const uint64_t i = (uint64_t)blockIdx.x * runs_policy::threads + threadIdx.x;
     if (i >= count) return;
-    out_keys[i] = keys[places[i]];
-    out_values[i] = values[places[i]];
+    const uint64_t key = keys[places[i]];
+    const uint32_t index = (uint32_t)(key & order_low_mask(index_bits));
+    out[i] = PACKED ? points_int32_key(&from.points, fetch_record(from, index), compaction, 0) : key;
 }
 
-static __global__ void take_packed(const uint32_t *places, uint64_t count, const uint64_t *keys, uint32_t index_bits,
-                                   order_records from, order_compaction compaction, uint64_t *out_keys,
-                                   uint32_t *out_values) {
+/* What the host asks of long runs. */
+typedef struct far_found {
+    uint64_t selected;
+    unsigned long long heads;     /* points, behind the first, that a run begins with */
+    unsigned long long differing; /* bits in which points of one run differ */
+} far_found;
+
+/* heads [count + 1]: 1 where a run begins behind the first. */
+static __global__ void compare_keys(const uint64_t *keys, uint64_t count, uint32_t remaining_bits, uint32_t *heads,
+                                    far_found *found) {
     const uint64_t i = (uint64_t)blockIdx.x * runs_policy::threads + threadIdx.x;
-    if (i >= count) return;
-    const uint32_t index = (uint32_t)keys[places[i]] & (uint32_t)order_low_mask(index_bits);
-    out_keys[i] = points_int32_key(&from.points, fetch_record(from, index), compaction, 0);
-    out_values[i] = index;
+    const uint64_t difference = i > 0 && i < count ? keys[i] ^ keys[i - 1] : 0;
+    const bool begins = difference >> remaining_bits != 0;
+    const unsigned long long differing = warp_or((unsigned long long)(begins ? 0 : difference));
+    const uint32_t beginning = (uint32_t)__syncthreads_count(begins);
+    if (i <= count) heads[i] = begins;
+    if (warp_lane() == 0 && (differing & ~*(volatile unsigned long long *)&found->differing) != 0) {
+        atomicOr(&found->differing, differing);
+    }
+    if (threadIdx.x == 0 && beginning > 0) atomicAdd(&found->heads, (unsigned long long)beginning);
 }
 
-static __global__ void put_back(const uint32_t *places, uint64_t count, const uint64_t *keys, const uint32_t *values,
-                                order_compaction compaction, uint64_t *codes, uint32_t *order) {
+/* The bits that a sort of long runs looks at, and how many there are. */
+typedef struct key_window {
+    uint32_t first, bits;
+} key_window;
+
+static key_window key_window_of(uint64_t differing) {
+    key_window w = {0, 0};
+    if (differing == 0) return w;
+    w.first = (uint32_t)__builtin_ctzll(differing);
+    w.bits = 64 - (uint32_t)__builtin_clzll(differing) - w.first;
+    return w;
+}
+
+/* In place: the number of the run, and below it what its points differ in. heads_before [count + 1] */
+static __global__ void number_runs(const uint32_t *heads_before, uint64_t count, key_window window, uint64_t *keys,
+                                   uint32_t *numbers) {
     const uint64_t i = (uint64_t)blockIdx.x * runs_policy::threads + threadIdx.x;
     if (i >= count) return;
-    codes[places[i]] = order_key_code(keys[i], compaction);
-    order[places[i]] = values[i];
+    const uint64_t within = keys[i] >> window.first & order_low_mask(window.bits);
+    keys[i] = (uint64_t)heads_before[i + 1] << window.bits | within;
+    numbers[i] = (uint32_t)i;
+}
+
+/* numbers: those of places, in their new order. */
+template <bool PACKED>
+static __global__ void put_back(const uint32_t *places, uint64_t count, const uint32_t *numbers, const uint64_t *keys,
+                                const uint32_t *values, uint32_t index_bits, order_records from,
+                                order_compaction compaction, run_output out) {
+    const uint64_t i = (uint64_t)blockIdx.x * runs_policy::threads + threadIdx.x;
+    if (i >= count) return;
+    const uint32_t place = places[numbers[i]], to = places[i];
+    const uint64_t key = keys[place];
+    if (PACKED) {
+        const uint32_t index = (uint32_t)(key & order_low_mask(index_bits));
+        const uint4 record = fetch_record(from, index);
+        out.codes[to] = points_int32_code(&from.points, record);
+        out.order[to] = index;
+        out.records[to] = record;
+    } else {
+        out.codes[to] = order_key_code(key, compaction);
+        out.order[to] = values[place];
+    }
 }
 
 /* The arrays of the sort of long runs. */
 typedef struct far_sort {
     uint8_t *flags;
-    uint64_t *found;
+    far_found *found; /* in device memory */
     uint32_t *places;
-    cuda_pairs64 pairs;
+    cuda_pairs64 pairs; /* of one point more */
 } far_sort;
 
 static mote_status far_alloc(const order_sort *sort, far_sort *f) {
     mote_device *gpu = sort->gpu;
     f->flags = (uint8_t *)cuda_alloc(gpu, sort->count, "sort flags");
-    f->found = (uint64_t *)cuda_alloc(gpu, sizeof *f->found, "sort flags");
+    f->found = (far_found *)cuda_alloc(gpu, sizeof *f->found, "sort flags");
     f->places = (uint32_t *)cuda_alloc(gpu, sort->found.far * sizeof *f->places, "sort indices");
     if (f->flags == NULL || f->found == NULL || f->places == NULL) return MOTE_ERROR_MEMORY;
-    return order_pairs_alloc(gpu, sort->found.far, &f->pairs);
+    MOTE_TRY(cuda_fill(gpu, f->found, 0, sizeof *f->found));
+    return order_pairs_alloc(gpu, sort->found.far + 1, &f->pairs);
 }
 
+/* Places and whole keys of the points of long runs. */
 static mote_status take_far(const order_sort *sort, const far_sort *f) {
     mote_device *gpu = sort->gpu;
     const uint64_t far = sort->found.far;
@@ -375,29 +432,55 @@ static mote_status take_far(const order_sort *sort, const far_sort *f) {
     CUDA_LAUNCH(gpu, flag_long_runs, cuda_blocks(sort->count, runs_policy::tile), runs_policy::threads,
                 sort->pairs.keys, sort->count, sort->run_bits, order_tiles(sort), f->flags);
     MOTE_TRY(cuda_launched(gpu, "sort of long runs"));
-    MOTE_TRY(cuda_select(gpu, f->flags, sort->count, f->places, f->found));
+    MOTE_TRY(cuda_select(gpu, f->flags, sort->count, f->places, &f->found->selected));
     if (sort->packed) {
-        CUDA_LAUNCH(gpu, take_packed, blocks, runs_policy::threads, f->places, far, sort->pairs.keys, sort->run_bits,
-                    sort->from, sort->compaction, f->pairs.keys, f->pairs.values);
+        CUDA_LAUNCH(gpu, (take<true>), blocks, runs_policy::threads, f->places, far, sort->pairs.keys, sort->run_bits,
+                    sort->from, sort->compaction, f->pairs.keys);
     } else {
-        CUDA_LAUNCH(gpu, take, blocks, runs_policy::threads, f->places, far, sort->pairs.keys, sort->pairs.values,
-                    f->pairs.keys, f->pairs.values);
+        CUDA_LAUNCH(gpu, (take<false>), blocks, runs_policy::threads, f->places, far, sort->pairs.keys, sort->run_bits,
+                    sort->from, sort->compaction, f->pairs.keys);
     }
     return cuda_launched(gpu, "sort of long runs");
 }
 
-/* Runs keep their places among each other, for the upper bits of a key say which run it is of. */
+static uint32_t bit_length(uint64_t v) { return v == 0 ? 0 : 64 - (uint32_t)__builtin_clzll(v); }
+
+/* By the numbers of the runs, so that these keep their places among each other, and by the bits in which points of a
+   run differ: of a dense spot, only those below its size. Of few points, where that would not pay, by the whole key. */
+static mote_status sort_keys(const order_sort *sort, far_sort *f) {
+    mote_device *gpu = sort->gpu;
+    const uint64_t far = sort->found.far;
+    far_found found;
+    if (far <= sort->count / 4) {
+        MOTE_TRY(order_cuda_number(gpu, f->pairs.values, far));
+        return cuda_sort64(gpu, &f->pairs, far, 0, (int)sort->key_bits);
+    }
+    CUDA_LAUNCH(gpu, compare_keys, cuda_blocks(far + 1, runs_policy::threads), runs_policy::threads, f->pairs.keys, far,
+                sort->remaining_bits, f->pairs.other_values, f->found);
+    MOTE_TRY(cuda_launched(gpu, "sort of long runs"));
+    MOTE_TRY(cuda_sum32(gpu, f->pairs.other_values, f->pairs.other_values, far + 1));
+    MOTE_TRY(cuda_download(gpu, &found, f->found, sizeof found));
+    const key_window window = key_window_of(found.differing);
+    CUDA_LAUNCH(gpu, number_runs, cuda_blocks(far, runs_policy::threads), runs_policy::threads, f->pairs.other_values,
+                far, window, f->pairs.keys, f->pairs.values);
+    MOTE_TRY(cuda_launched(gpu, "sort of long runs"));
+    if (window.bits == 0) return MOTE_OK;
+    return cuda_sort64(gpu, &f->pairs, far, 0, (int)(window.bits + bit_length(found.heads)));
+}
+
 static mote_status sort_far_with(order_sort *sort, far_sort *f) {
     mote_device *gpu = sort->gpu;
     const uint64_t far = sort->found.far;
     const uint32_t blocks = cuda_blocks(far, runs_policy::threads);
+    const run_output out = output_of(sort);
     MOTE_TRY(take_far(sort, f));
-    MOTE_TRY(cuda_sort64(gpu, &f->pairs, far, 0, (int)sort->key_bits));
-    CUDA_LAUNCH(gpu, put_back, blocks, runs_policy::threads, f->places, far, f->pairs.keys, f->pairs.values,
-                sort->compaction, sort->pairs.other_keys, sort->pairs.other_values);
+    MOTE_TRY(sort_keys(sort, f));
     if (sort->packed) {
-        CUDA_LAUNCH(gpu, fetch_places, blocks, runs_policy::threads, f->places, far, sort->pairs.other_values,
-                    sort->from, sort->records);
+        CUDA_LAUNCH(gpu, (put_back<true>), blocks, runs_policy::threads, f->places, far, f->pairs.values,
+                    sort->pairs.keys, sort->pairs.values, sort->run_bits, sort->from, sort->compaction, out);
+    } else {
+        CUDA_LAUNCH(gpu, (put_back<false>), blocks, runs_policy::threads, f->places, far, f->pairs.values,
+                    sort->pairs.keys, sort->pairs.values, sort->run_bits, sort->from, sort->compaction, out);
     }
     return cuda_launched(gpu, "sort of long runs");
 }
@@ -413,6 +496,8 @@ static mote_status sort_far(order_sort *sort) {
     cuda_free(sort->gpu, f.flags);
     return status;
 }
+
+/* ---- all runs */
 
 static void launch_pairs(const order_sort *sort, uint32_t blocks, run_output out) {
     mote_device *gpu = sort->gpu;
@@ -445,8 +530,7 @@ static mote_status sort_short_runs(order_sort *sort) {
     const uint64_t notes_bytes = sizeof *sort->notes + blocks * sizeof(uint32_t);
     sort->notes = (order_found *)cuda_alloc(gpu, notes_bytes, "sort notes");
     if (sort->notes == NULL) return MOTE_ERROR_MEMORY;
-    const run_output out = {sort->pairs.other_keys, sort->pairs.other_values, sort->records, sort->notes,
-                            order_tiles(sort)};
+    const run_output out = output_of(sort);
     MOTE_TRY(cuda_fill(gpu, sort->notes, 0, notes_bytes));
     if (sort->packed) {
         launch_packed(sort, blocks, out);
@@ -457,10 +541,8 @@ static mote_status sort_short_runs(order_sort *sort) {
     return cuda_download(gpu, &sort->found, sort->notes, sizeof sort->found);
 }
 
-/* Then all at once is cheaper, and takes no more memory. */
-static bool too_many_far(const order_sort *sort) { return sort->found.far > sort->count / 4; }
-
-static mote_status sort_long_runs(order_sort *sort) {
+mote_status order_cuda_segmented_sort(order_sort *sort) {
+    MOTE_TRY(sort_short_runs(sort));
     if (sort->found.far > 0) MOTE_TRY(sort_far(sort));
     const cuda_pairs64 was = sort->pairs;
     sort->pairs.keys = was.other_keys;
@@ -468,20 +550,4 @@ static mote_status sort_long_runs(order_sort *sort) {
     sort->pairs.other_keys = was.keys;
     sort->pairs.other_values = was.values;
     return MOTE_OK;
-}
-
-mote_status order_cuda_segmented_sort(order_sort *sort) {
-    mote_device *gpu = sort->gpu;
-    MOTE_TRY(sort_short_runs(sort));
-    if (!too_many_far(sort)) return sort_long_runs(sort);
-    cuda_free(gpu, sort->notes);
-    sort->notes = NULL;
-    MOTE_TRY(cuda_sort64(gpu, &sort->pairs, sort->count, 0, (int)sort->key_bits));
-    return order_cuda_expand_keys(sort);
-}
-
-mote_status order_cuda_segmented_sort_packed(order_sort *sort, bool *crowded) {
-    MOTE_TRY(sort_short_runs(sort));
-    *crowded = too_many_far(sort);
-    return *crowded ? MOTE_OK : sort_long_runs(sort);
 }

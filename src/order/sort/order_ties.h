@@ -13,6 +13,14 @@ extern "C" {
 mote_status order_settle_ties(mote_context *ctx, const mote_cloud *cloud, const mote_lattice *lattice,
                               const uint64_t *codes, uint32_t *indices, uint64_t count);
 
+/* Points that share a code go by coordinates, then by index. Where more than crowd points lie in a cell of a level the
+   caller will ask for fine codes, which put them in order as well, and many of them need not be sorted before;
+   crowd 0: nobody will. */
+typedef struct order_ties {
+    uint64_t crowd;
+    uint32_t crowd_level;
+} order_ties;
+
 #ifdef __cplusplus
 }
 #endif

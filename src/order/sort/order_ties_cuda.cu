@@ -203,12 +203,33 @@ static mote_status settle_long(const tie_sort *s) {
     return status;
 }
 
+/* any: set to 1 if a cell holds more than crowd points. cut: the bits of a code below the cell's */
+static __global__ void find_crowd(const uint64_t *codes, uint64_t count, uint64_t crowd, uint32_t cut, uint32_t *any) {
+    const uint64_t i = (uint64_t)blockIdx.x * ties_policy::threads + threadIdx.x;
+    const bool found = i + crowd < count && codes[i] >> cut == codes[i + crowd] >> cut;
+    if (__syncthreads_or(found) && threadIdx.x == 0) *(volatile uint32_t *)any = 1;
+}
+
+/* Whether fine codes will be asked for. */
+static mote_status is_left_to_fine(const tie_sort *s, const order_ties *ties, uint32_t *is_left) {
+    mote_device *gpu = s->gpu;
+    *is_left = 0;
+    if (ties->crowd == 0 || ties->crowd >= s->t.count) return MOTE_OK;
+    MOTE_TRY(cuda_fill(gpu, s->found, 0, sizeof *is_left));
+    CUDA_LAUNCH(gpu, find_crowd, cuda_blocks(s->t.count - ties->crowd, ties_policy::threads), ties_policy::threads,
+                s->t.codes, s->t.count, ties->crowd, 3 * (MOTE_ORDER_BITS - ties->crowd_level), (uint32_t *)s->found);
+    MOTE_TRY(cuda_launched(gpu, "ties"));
+    return cuda_download(gpu, is_left, s->found, sizeof *is_left);
+}
+
 /* Whether the sort of runs has seen all ties. */
 static bool ties_are_known(const order_sort *sort) { return sort->notes != NULL && sort->found.far == 0; }
 
-static mote_status settle(const tie_sort *s) {
+static mote_status settle(const tie_sort *s, const order_ties *ties) {
     mote_device *gpu = s->gpu;
-    uint32_t any = (s->sort->found.ties & ORDER_TIES_LONG) != 0;
+    uint32_t any = (s->sort->found.ties & ORDER_TIES_LONG) != 0, is_left = 0;
+    if (any || !ties_are_known(s->sort)) MOTE_TRY(is_left_to_fine(s, ties, &is_left));
+    if (is_left) return MOTE_OK;
     MOTE_TRY(cuda_fill(gpu, s->found, 0, sizeof any));
     CUDA_LAUNCH(gpu, s->kernels.settle_short, cuda_blocks(s->t.count, ORDER_TILE), ties_policy::threads, s->points,
                 s->t, order_tiles(s->sort), (uint32_t *)s->found);
@@ -217,7 +238,8 @@ static mote_status settle(const tie_sort *s) {
     return any ? settle_long(s) : MOTE_OK;
 }
 
-mote_status order_cuda_settle_ties(const device_cloud *cloud, const mote_lattice *lattice, const order_sort *sort) {
+mote_status order_cuda_settle_ties(const device_cloud *cloud, const mote_lattice *lattice, const order_ties *ties,
+                                   const order_sort *sort) {
     tie_sort s;
     if (!order_is_divisible(lattice) || sort->count == 0) return MOTE_OK;
     if (ties_are_known(sort) && sort->found.ties == 0) return MOTE_OK;
@@ -231,7 +253,7 @@ mote_status order_cuda_settle_ties(const device_cloud *cloud, const mote_lattice
     s.kernels = kernels_of[s.points.reading];
     s.found = (uint64_t *)cuda_alloc(s.gpu, 2 * sizeof *s.found, "order ties");
     if (s.found == NULL) return MOTE_ERROR_MEMORY;
-    mote_status status = settle(&s);
+    mote_status status = settle(&s, ties);
     if (status == MOTE_OK && sort->records != NULL) status = order_cuda_move_tied(sort);
     cuda_free(s.gpu, s.found);
     return status;
