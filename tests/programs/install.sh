@@ -139,6 +139,11 @@ if cmake -S refused_version -B refused_version/build -DCMAKE_PREFIX_PATH="$prefi
     fail "version $version passed for 1"
 fi
 
+if [[ ${MOTE_TEST_FEW:-} ]]; then
+    echo "README's example runs in $runs programs, without add_subdirectory"
+    exit 0
+fi
+
 # A part of a project with targets, functions and options of its own, which must stay as they are; the library is used
 # beside the folder that adds it, too. The objects are those of the build, which they must equal.
 project part C scan.c 'enable_testing()
