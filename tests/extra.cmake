@@ -64,13 +64,13 @@ if(MOTE_CHECKS)
     set_tests_properties(check_${name} PROPERTIES LABELS check SKIP_RETURN_CODE 77 TIMEOUT 2700
                          ENVIRONMENT "MOTE_SHARED_DATA=${MOTE_SHARED_DATA}")
   endforeach()
-  # The first two use all cores; the third all but one, beside a browser, which mostly waits. Those two build the page.
+  # The first uses all cores; the others all but one, beside a browser, which mostly waits. The last two build the page.
   cmake_host_system_information(RESULT cores QUERY NUMBER_OF_LOGICAL_CORES)
-  set_tests_properties(check_tidy check_tsan PROPERTIES PROCESSORS ${cores})
+  set_tests_properties(check_tidy PROPERTIES PROCESSORS ${cores})
   math(EXPR all_but_one "${cores} - 1")
   if(all_but_one LESS 1)
     set(all_but_one 1)
   endif()
-  set_tests_properties(check_sanitizers PROPERTIES PROCESSORS ${all_but_one})
+  set_tests_properties(check_sanitizers check_clang PROPERTIES PROCESSORS ${all_but_one})
   set_tests_properties(check_browser check_viewer PROPERTIES RESOURCE_LOCK page)
 endif()
