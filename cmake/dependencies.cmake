@@ -6,7 +6,7 @@ set(MOTE_CLI_NAMES "")
 
 # mote_have.h says 1 or 0 for each. It is a header, so that a source that asks one of them is compiled again when the
 # answer changes, and no other is; -Wundef tells of a source that asks without it.
-foreach(name JANSSON BROTLI PNG TURBOJPEG)
+foreach(name ${MOTE_OPTIONAL})
   set(MOTE_HAVE_${name} 0)
 endforeach()
 
@@ -46,8 +46,9 @@ mote_dependency(JANSSON "Potree folders and glTF" LIBRARY jansson.h jansson)
 mote_dependency(BROTLI "brotli encoding" LIBRARY brotli/encode.h brotlienc brotlidec brotlicommon)
 mote_dependency(PNG "pictures and textures as PNG" LIBRARY png.h png)
 mote_dependency(TURBOJPEG "live pictures and textures as JPEG" LIBRARY turbojpeg.h turbojpeg)
+mote_dependency(MICROHTTPD "mote view" CLI microhttpd.h microhttpd)
 set(have_lines "/* Made by CMake: the optional libraries of this build. */\n")
-foreach(name JANSSON BROTLI PNG TURBOJPEG)
+foreach(name ${MOTE_OPTIONAL})
   string(APPEND have_lines "#define MOTE_HAVE_${name} ${MOTE_HAVE_${name}}\n")
 endforeach()
 set(MOTE_HAVE_DIR ${CMAKE_CURRENT_BINARY_DIR}/have)

@@ -104,7 +104,7 @@ endforeach()
 
 # The command with the emulated GPU.
 add_executable(mote_command_emulated $<TARGET_OBJECTS:mote_command_objects>)
-target_link_libraries(mote_command_emulated PRIVATE mote_emulated mote_objects)
+target_link_libraries(mote_command_emulated PRIVATE mote_emulated mote_objects ${MOTE_CLI_DEPENDENCIES})
 add_test(NAME cli_emulated COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/cli/run.sh $<TARGET_FILE:mote_command_emulated>
                                    ${CMAKE_CURRENT_SOURCE_DIR}/emulator/command.test)
 # Octrees, neighbours and normals have the checksums that they have without a GPU.

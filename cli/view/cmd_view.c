@@ -241,6 +241,9 @@ static int serve(session *s, const view_options *o, const char *viewer_dir, cons
 static int find_and_serve(session *s, const view_options *o, const arguments *inputs) {
     char viewer_dir[PATH_MAX];
     const size_t count = (size_t)inputs->count;
+#if !MOTE_HAVE_MICROHTTPD
+    if (o->export == NULL) return session_error(s, EXIT_FAILED, "mote view was built without libmicrohttpd");
+#endif
     if (!find_viewer(viewer_dir, sizeof viewer_dir)) {
         return session_error(s, EXIT_FAILED,
                              "the viewer page is not there. Build it (make viewer) or set MOTE_VIEWER to the folder of "

@@ -1,17 +1,16 @@
-#define _GNU_SOURCE /* st_mtim, pread */
+#define _GNU_SOURCE /* st_mtim */
 #include "view/view_answer.h"
 
+#include <mote_have.h>
+
+#if MOTE_HAVE_MICROHTTPD
 #include "view/view_http.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#define PIECE_BYTES (256u * 1024u) /* read and sent at a time */
 
 /* Fields of the page. Data may come from other servers, and styles are set by scripts. */
 static const char fields_of_page[] =
@@ -23,22 +22,18 @@ static const char fields_of_page[] =
 
 int view_answer_text(http_connection *c, int status, const char *type, const char *text) {
     char fields[1024];
-    snprintf(fields, sizeof fields, "Content-Type: %s\r\nContent-Length: %zu\r\nCache-Control: no-store\r\n%s", type,
-             strlen(text), VIEW_FIELDS_OF_DATA);
-    http_answer(c, status, fields);
-    if (strcmp(http_request(c)->method, "HEAD") != 0) http_write(c, text, strlen(text));
+    snprintf(fields, sizeof fields, "Content-Type: %s\r\nCache-Control: no-store\r\n%s", type, VIEW_FIELDS_OF_DATA);
+    http_answer(c, status, fields, text);
     return status;
 }
 
 int view_answer_status(http_connection *c, int status, const char *extra) {
     char fields[1024];
     char body[64];
-    const int length = snprintf(body, sizeof body, "%d %s\n", status, http_reason(status));
-    snprintf(fields, sizeof fields,
-             "Content-Type: text/plain; charset=utf-8\r\nContent-Length: %d\r\nCache-Control: no-store\r\n%s%s", length,
+    snprintf(body, sizeof body, "%d %s\n", status, http_reason(status));
+    snprintf(fields, sizeof fields, "Content-Type: text/plain; charset=utf-8\r\nCache-Control: no-store\r\n%s%s",
              VIEW_FIELDS_OF_DATA, extra);
-    http_answer(c, status, fields);
-    if (strcmp(http_request(c)->method, "HEAD") != 0) http_write(c, body, (size_t)length);
+    http_answer(c, status, fields, body);
     return status;
 }
 
@@ -53,40 +48,20 @@ bool view_file_describe(view_file *file, const char *name, bool is_data) {
     return true;
 }
 
-/* Sends bytes first..last. A client that went away, or a file that shrank, ends the connection early, which
- * the client notices by the length that was promised. */
-static bool send_bytes(http_connection *c, int fd, uint64_t first, uint64_t last) {
-    char *piece = malloc(PIECE_BYTES);
-    uint64_t at = first;
-    while (piece != NULL && at <= last) {
-        const uint64_t remaining = last - at + 1;
-        const ssize_t got = pread(fd, piece, remaining < PIECE_BYTES ? (size_t)remaining : PIECE_BYTES, (off_t)at);
-        if (got < 0 && errno == EINTR) continue;
-        if (got <= 0 || !http_write(c, piece, (size_t)got)) break;
-        at += (uint64_t)got;
-    }
-    free(piece);
-    return at > last;
-}
-
-static void send_body(http_connection *c, int fd, uint64_t first, uint64_t last) {
-    if (strcmp(http_request(c)->method, "HEAD") != 0 && !send_bytes(c, fd, first, last)) http_end(c);
-}
-
 int view_answer_file(http_connection *c, const view_file *file, const char *extra) {
-    const http_head *request = http_request(c);
-    const char *range = http_head_field(request, "Range");
-    const char *if_range = http_head_field(request, "If-Range");
+    const char *range = http_field(c, "Range");
+    const char *if_range = http_field(c, "If-Range");
     char fields[2048];
     char content_range[80] = "";
     uint64_t first = 0;
     uint64_t last = file->bytes - 1; /* unused where the file is empty */
     int status = 200;
-    const bool is_known = view_http_etag_matches(http_head_field(request, "If-None-Match"), file->etag);
+    const bool is_known = view_http_etag_matches(http_field(c, "If-None-Match"), file->etag);
     if (if_range != NULL && strcmp(if_range, file->etag) != 0)
         range = NULL; /* the file changed since the client read the rest of it */
     switch (is_known ? VIEW_RANGE_NONE : view_http_parse_range(range, file->bytes, &first, &last)) {
     case VIEW_RANGE_INVALID:
+        close(file->fd);
         snprintf(content_range, sizeof content_range, "Content-Range: bytes */%" PRIu64 "\r\n", file->bytes);
         return view_answer_status(c, 416, content_range);
     case VIEW_RANGE_PARTIAL:
@@ -100,24 +75,21 @@ int view_answer_file(http_connection *c, const view_file *file, const char *extr
         break;
     }
     char content[128] = "";
-    if (is_known) status = 304; /* has no body, and says nothing about one */
-    if (!is_known)
-        snprintf(content, sizeof content, "Content-Type: %s\r\nContent-Length: %" PRIu64 "\r\nAccept-Ranges: bytes\r\n",
-                 file->type, file->bytes == 0 ? UINT64_C(0) : last - first + 1);
+    if (is_known) status = 304; /* without a body; its length is said */
+    if (!is_known) snprintf(content, sizeof content, "Content-Type: %s\r\nAccept-Ranges: bytes\r\n", file->type);
     /* no-cache: kept, but asked for again, because a new conversion may replace the data set at any time. */
     snprintf(fields, sizeof fields, "%sETag: %s\r\nCache-Control: no-cache\r\n%s%s%s", content, file->etag,
              content_range, file->is_data ? VIEW_FIELDS_OF_DATA : fields_of_page, extra);
-    http_answer(c, status, fields);
-    if (!is_known && file->bytes > 0) send_body(c, file->fd, first, last);
+    http_answer_file(c, status, fields, file->fd, first, file->bytes == 0 ? 0 : last - first + 1);
     return status;
 }
 
 int view_answer_once(http_connection *c, int fd, uint64_t bytes) {
     char fields[1024];
-    snprintf(fields, sizeof fields,
-             "Content-Type: application/octet-stream\r\nContent-Length: %" PRIu64 "\r\nCache-Control: no-store\r\n%s",
-             bytes, VIEW_FIELDS_OF_DATA);
-    http_answer(c, 200, fields);
-    if (bytes > 0) send_body(c, fd, 0, bytes - 1);
+    snprintf(fields, sizeof fields, "Content-Type: application/octet-stream\r\nCache-Control: no-store\r\n%s",
+             VIEW_FIELDS_OF_DATA);
+    http_answer_file(c, 200, fields, fd, 0, bytes);
     return 200;
 }
+
+#endif

@@ -31,9 +31,9 @@ int view_answer_status(http_connection *c, int status, const char *extra);
 int view_answer_text(http_connection *c, int status, const char *type, const char *text);
 /// Says what an open file is: its size, entity tag and type. Returns false where it is no plain file.
 bool view_file_describe(view_file *file, const char *name, bool is_data);
-/// Answers with a file, or with what of it is asked for.
+/// Answers with a file, or with what of it is asked for. It is closed when it is sent.
 int view_answer_file(http_connection *c, const view_file *file, const char *extra);
-/// Answers with a whole file that is not kept by browsers.
+/// Answers with a whole file that is not kept by browsers. It is closed when it is sent.
 int view_answer_once(http_connection *c, int fd, uint64_t bytes);
 
 #endif

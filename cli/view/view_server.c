@@ -1,11 +1,38 @@
 #define _GNU_SOURCE /* realpath, mkdtemp, O_CLOEXEC */
 #include "view/view_server.h"
 
+#include "view/view_host.h"
+
+#include <mote_have.h>
+
+bool view_server_is_local(const char *host) {
+    view_host found;
+    view_host_find(host, &found);
+    return found.is_local;
+}
+
+#if !MOTE_HAVE_MICROHTTPD
+#include <stdio.h>
+
+view_server *view_server_start(const view_server_options *options, char *error, size_t size) {
+    (void)options;
+    snprintf(error, size, "mote view was built without libmicrohttpd");
+    return NULL;
+}
+
+int view_server_port(const view_server *server) {
+    (void)server;
+    return 0;
+}
+
+void view_server_stop(view_server *server) { (void)server; }
+
+#else
+
 #include "view/http/http_server.h"
 #include "view/live/live_socket.h"
 #include "view/view_answer.h"
 #include "view/view_data.h"
-#include "view/view_host.h"
 #include "view/view_http.h"
 #include "view/view_strip.h"
 #include "view/view_upload.h"
@@ -20,8 +47,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PIECE_BYTES   (256u * 1024u) /* of a body that is received */
-#define PORTS_TO_TRY  20             /* after the first; then the system chooses */
+#define PORTS_TO_TRY  20 /* after the first; then the system chooses */
 #define PROBLEM_BYTES 256u
 
 struct view_server {
@@ -97,9 +123,8 @@ static bool open_served(const view_server *server, const char *path, view_file *
 
 /* Whether a request comes from a page of this server. A page of another site cannot send here without asking first,
  * which is never answered; this refuses those that try. */
-static bool is_of_our_page(const http_head *request) {
-    return view_http_is_of_our_page(http_head_field(request, "Origin"), http_head_field(request, "Host"),
-                                    http_head_field(request, "Sec-Fetch-Site"));
+static bool is_of_our_page(const http_connection *c) {
+    return view_http_is_of_our_page(http_field(c, "Origin"), http_field(c, "Host"), http_field(c, "Sec-Fetch-Site"));
 }
 
 static size_t serve_converted(void *user, const char *folder) {
@@ -112,47 +137,35 @@ static size_t serve_converted(void *user, const char *folder) {
     return count + 1;
 }
 
-/* The body of the request into the file. Returns NULL or what went wrong. */
-static const char *receive(http_connection *c, int file) {
-    char *piece = malloc(PIECE_BYTES);
-    const char *error = piece == NULL ? "memory has run out" : NULL;
-    while (error == NULL) {
-        const ssize_t got = http_read(c, piece, PIECE_BYTES);
-        if (got == 0) break;
-        if (got < 0) error = "the connection broke while the file was sent";
-        for (ssize_t at = 0; error == NULL && at < got;) {
-            const ssize_t n = write(file, piece + at, (size_t)(got - at));
-            if (n < 0 && errno != EINTR) error = strerror(errno);
-            if (n > 0) at += n;
-        }
+static bool take_piece(void *upload, const void *data, size_t size) { return view_upload_take(upload, data, size); }
+
+static void end_file(void *upload, http_connection *c, bool is_whole) {
+    if (!is_whole) {
+        view_upload_drop(upload);
+        view_answer_status(c, 507, "");
+        return;
     }
-    free(piece);
-    return error;
+    view_upload_convert(upload);
+    view_answer_text(c, 202, "application/json", "{}\n");
 }
 
 /* PUT /convert/NAME sends a file to be converted; GET /convert tells how far it is. */
 static int handle_convert(http_connection *c, view_upload *upload, const char *path) {
-    const http_head *request = http_request(c);
+    const http_body body = {take_piece, end_file, upload};
     char json[2048];
-    int file;
-    if (strcmp(request->method, "GET") == 0) {
+    if (strcmp(http_method(c), "GET") == 0) {
         view_upload_status(upload, json, sizeof json);
         return view_answer_text(c, 200, "application/json", json);
     }
-    if (strcmp(request->method, "PUT") != 0 || strncmp(path, "/convert/", 9) != 0 || path[9] == '\0' ||
+    if (strcmp(http_method(c), "PUT") != 0 || strncmp(path, "/convert/", 9) != 0 || path[9] == '\0' ||
         strlen(path + 9) > NAME_MAX)
         return view_answer_status(c, 405, "");
-    if (!is_of_our_page(request)) return view_answer_status(c, 403, "");
-    if (!request->has_body_bytes) return view_answer_status(c, 411, "");
-    const int status = view_upload_begin(upload, path + 9, &file);
+    if (!is_of_our_page(c)) return view_answer_status(c, 403, "");
+    if (http_field(c, "Content-Length") == NULL) return view_answer_status(c, 411, "");
+    const int status = view_upload_begin(upload, path + 9);
     if (status != 202) return view_answer_status(c, status, "");
-    const char *error = receive(c, file);
-    if (error != NULL) {
-        view_upload_drop(upload, error);
-        return view_answer_status(c, 507, "");
-    }
-    view_upload_convert(upload);
-    return view_answer_text(c, 202, "application/json", "{}\n");
+    http_receive(c, &body);
+    return status;
 }
 
 /* A folder for one file, that no other program knows. out: the file's path, too. */
@@ -185,14 +198,13 @@ static int cut_strip(view_server *server, size_t source, const view_strip *strip
 
 /* POST /strip/N?path=…&width=…: the points of the N-th cloud beside a path, as LAS (view_strip.h). */
 static int handle_strip(http_connection *c, view_server *server, const char *path) {
-    const http_head *request = http_request(c);
-    const char *query = strchr(request->target, '?');
+    const char *query = strchr(http_target(c), '?');
     char error[512] = "";
     view_strip strip;
     struct stat info;
     char *end;
     const unsigned long number = strtoul(path, &end, 10);
-    if (!is_of_our_page(request)) return view_answer_status(c, 403, "");
+    if (!is_of_our_page(c)) return view_answer_status(c, 403, "");
     if (end == path || *end != '\0' || number < 1 || number > server->source_count)
         return view_answer_status(c, 404, "");
     if (query == NULL || !view_strip_parse(query + 1, &strip)) return view_answer_status(c, 400, "");
@@ -200,9 +212,7 @@ static int handle_strip(http_connection *c, view_server *server, const char *pat
     const int fd = cut_strip(server, number - 1, &strip, error, sizeof error);
     atomic_flag_clear(&server->is_cutting);
     if (fd < 0 || fstat(fd, &info) != 0) return view_answer_text(c, 500, "text/plain; charset=utf-8", error);
-    view_answer_once(c, fd, (uint64_t)info.st_size);
-    close(fd);
-    return 200;
+    return view_answer_once(c, fd, (uint64_t)info.st_size);
 }
 
 static int handle_live(http_connection *c, view_server *server) {
@@ -211,26 +221,23 @@ static int handle_live(http_connection *c, view_server *server) {
 }
 
 static int handle_request(http_connection *c, view_server *server) {
-    const http_head *request = http_request(c);
-    const char *method = request->method;
+    const char *method = http_method(c);
     char path[PATH_MAX];
     view_file file;
     const bool is_read = strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
     const bool is_post = strcmp(method, "POST") == 0;
-    if (server->host.is_local && !view_host_has(&server->host, http_head_field(request, "Host")))
+    if (server->host.is_local && !view_host_has(&server->host, http_field(c, "Host")))
         return view_answer_status(c, 403, "");
     if (!is_read && (server->upload == NULL || (!is_post && strcmp(method, "PUT") != 0)))
         return view_answer_status(c, 405, "Allow: GET, HEAD\r\n");
-    if (!view_http_decode_path(request->target, path, sizeof path)) return view_answer_status(c, 400, "");
+    if (!view_http_decode_path(http_target(c), path, sizeof path)) return view_answer_status(c, 400, "");
     if (server->live != NULL && strcmp(path, LIVE_PATH) == 0) return handle_live(c, server);
     if (is_post)
         return strncmp(path, "/strip/", 7) == 0 ? handle_strip(c, server, path + 7) : view_answer_status(c, 405, "");
     if (server->upload != NULL && (!is_read || strcmp(path, "/convert") == 0))
         return handle_convert(c, server->upload, path);
     if (!open_served(server, path, &file)) return view_answer_status(c, 404, "");
-    const int status = view_answer_file(c, &file, server->upload != NULL ? TOOLS_HEADER : "");
-    close(file.fd);
-    return status;
+    return view_answer_file(c, &file, server->upload != NULL ? TOOLS_HEADER : "");
 }
 
 static void on_request(void *user, http_connection *c) { handle_request(c, user); }
@@ -299,12 +306,6 @@ view_server *view_server_start(const view_server_options *options, char *error, 
 
 int view_server_port(const view_server *server) { return http_server_port(server->http); }
 
-bool view_server_is_local(const char *host) {
-    view_host found;
-    view_host_find(host, &found);
-    return found.is_local;
-}
-
 void view_server_stop(view_server *server) {
     if (server == NULL) return;
     if (server->live != NULL) live_close(server->live);
@@ -318,3 +319,5 @@ void view_server_stop(view_server *server) {
     }
     free(server);
 }
+
+#endif

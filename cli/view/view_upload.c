@@ -4,6 +4,7 @@
 #include "view/view_data.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <mote/mote.h>
@@ -33,6 +34,7 @@ struct view_upload {
     char stage[64], error[512], name[NAME_MAX + 1];
     char root[PATH_MAX], input[PATH_MAX];
     int file;       /* being received, or -1 */
+    int cause;      /* errno: why it cannot be kept; 0: it can */
     size_t folders; /* that are kept; what is being converted gets the next number */
     size_t cloud;
     view_upload_done *tell;
@@ -100,7 +102,7 @@ static bool make_root(view_upload *u) {
     return u->root[0] != '\0';
 }
 
-int view_upload_begin(view_upload *u, const char *name, int *file) {
+int view_upload_begin(view_upload *u, const char *name) {
     int status = 202;
     char ending[ENDING_MAX];
     pthread_mutex_lock(&u->lock);
@@ -118,8 +120,8 @@ int view_upload_begin(view_upload *u, const char *name, int *file) {
     if (status == 202) {
         u->state = RECEIVING;
         u->done = 0;
+        u->cause = 0;
         u->stage[0] = u->error[0] = '\0';
-        *file = u->file;
     }
     pthread_mutex_unlock(&u->lock);
     return status;
@@ -189,7 +191,7 @@ void view_upload_convert(view_upload *u) {
     const bool is_closed = close(u->file) == 0;
     u->file = -1;
     if (!is_closed) {
-        view_upload_drop(u, "there is no place for the file");
+        end(u, 0, "there is no place for the file");
         return;
     }
     pthread_mutex_lock(&u->lock);
@@ -203,10 +205,26 @@ void view_upload_convert(view_upload *u) {
     if (!has_thread) end(u, 0, "no thread could be started");
 }
 
-void view_upload_drop(view_upload *u, const char *why) {
-    if (u->file >= 0) close(u->file);
+void view_upload_drop(view_upload *u) {
+    close(u->file);
     u->file = -1;
-    end(u, 0, why);
+    end(u, 0, u->cause != 0 ? strerror(u->cause) : "the connection broke while the file was sent");
+}
+
+bool view_upload_take(view_upload *u, const void *data, size_t size) {
+    const char *at = data;
+    while (size > 0) {
+        const ssize_t n = write(u->file, at, size);
+        if (n < 0 && errno != EINTR) {
+            u->cause = errno;
+            return false;
+        }
+        if (n > 0) {
+            at += n;
+            size -= (size_t)n;
+        }
+    }
+    return true;
 }
 
 /* A text between quotes. */

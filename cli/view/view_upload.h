@@ -17,15 +17,16 @@ view_upload *view_upload_make(view_upload_done *done, void *user);
 /// Cancels what is being converted, waits for it, and removes all that was received and made.
 void view_upload_free(view_upload *upload);
 
-/// Begins to receive a file. One at a time.
+/// Begins to receive a file. One at a time. view_upload_convert or view_upload_drop ends it.
 /// name      as the browser says it; only its ending matters for reading
-/// file      out: where its bytes are to be written; view_upload_convert or view_upload_drop closes it
 /// Returns   an HTTP status: 202; 409: another file is being worked on; 507: no place for it
-int view_upload_begin(view_upload *upload, const char *name, int *file);
+int view_upload_begin(view_upload *upload, const char *name);
+/// A piece of it has come. Returns false where it cannot be kept: it is to be dropped.
+bool view_upload_take(view_upload *upload, const void *data, size_t size);
 /// The file is whole: converts it.
 void view_upload_convert(view_upload *upload);
-/// It is not, or cannot be kept: forgets it. why: for people
-void view_upload_drop(view_upload *upload, const char *why);
+/// It is not, or cannot be kept: forgets it.
+void view_upload_drop(view_upload *upload);
 
 /// How far it is, as JSON: {"state": "none", "receiving", "converting", "done" or "failed", "done": 0 to 1, "stage": …,
 /// "error": …, "cloud": its number}.

@@ -15,7 +15,7 @@ if ! clang -fopenmp -fsanitize=thread -o "$scratch/one" "$scratch/one.c" 2>"$scr
     exit 77
 fi
 build=build/tsan
-optional=(JANSSON BROTLI PNG TURBOJPEG)
+optional=(JANSSON BROTLI PNG TURBOJPEG MICROHTTPD)
 launcher=()
 command -v ccache >/dev/null && launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache)
 
@@ -64,6 +64,7 @@ lacks() { # lacks NAME: what each is for
     PNG) without libpng render "$scratch/all.las" -o "$scratch/made.png" ;;
     TURBOJPEG) ;; # what it draws faster is drawn by libpng, textures are told of in tests of scenes
    ) without civetweb view "$scratch/all.las" --port 0 --seconds 1 --no-open ;;
+    MICROHTTPD) without libmicrohttpd view "$scratch/all.las" --port 0 --for 1 --no-open ;;
     esac
 }
 works() {

@@ -100,16 +100,38 @@ const CHECKS = {
             console.log(options.method ?? 'GET', path, answer.status, policyOf(answer.headers));
         }
     },
-    // Requests that are none.
+    // Requests that are none, or that two programs may read differently. What the library refuses by itself has no
+    // policy: words of its own, and nothing of a file or of the request.
     async heads(server) {
         const host = `Host: ${server.url.host}\r\n`;
-        for (const text of [`GET / HTTP/1.1\r\n\r\n`, `GET / HTTP/1.1\r\n${host}${host}\r\n`, `GET  / HTTP/1.1\r\n${host}\r\n`, `GET / HTTP/2.0\r\n${host}\r\n`, `GET /\r\n\r\n`, `\r\n\r\n`, `\0\r\n\r\n`,
-            `GET / HTTP/1.1\r\n${host}A : b\r\n\r\n`, `GET / HTTP/1.1\r\n${host}A: b\r\n c\r\n\r\n`, `GET / HTTP/1.1\r\n${host}A: \0\r\n\r\n`, `GET / HTTP/1.1\r\n${host}Content-Length: -1\r\n\r\n`,
-            `GET / HTTP/1.1\r\n${host}Content-Length: 1\r\nContent-Length: 1\r\n\r\n`, `GET / HTTP/1.1\r\n${host}Content-Length: ${'9'.repeat(30)}\r\n\r\n`, `GET / HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
-            `GET / HTTP/1.1\r\n${host}${'A: b\r\n'.repeat(70)}\r\n`, `GET /${'x'.repeat(20000)}`, `GET / HTTP/1.0\r\n${host}\r\n`, `GET /none HTTP/1.1\r\n${host}\r\nGET /none HTTP/1.1\r\n${host}Connection: close\r\n\r\n`]) {
+        const close = 'Connection: close\r\n';
+        for (const text of [`GET / HTTP/1.1\r\n\r\n`, `GET / HTTP/1.1\r\n${host}${host}\r\n`, `GET / HTTP/2.0\r\n${host}\r\n`, `GET /\r\n\r\n`,
+            `GET / HTTP/1.1\r\n${host}no field\r\n\r\n`, `GET / HTTP/1.1\r\n${host}Content-Length: -1\r\n\r\n`,
+            `GET / HTTP/1.1\r\n${host}Content-Length: 1\r\nContent-Length: 1\r\n\r\n`, `GET / HTTP/1.1\r\n${host}Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n`,
+            `GET / HTTP/1.1\r\n${host}Content-Length: ${'9'.repeat(30)}\r\n\r\n`, `PUT /convert/a.las HTTP/1.1\r\n${host}Origin: ${server.url.origin}\r\n${close}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+            `GET / HTTP/1.1\r\n${host}${'A: b\r\n'.repeat(7000)}\r\n`, `GET /${'x'.repeat(40000)}`, `GET / HTTP/1.0\r\n${host}\r\n`]) {
             const answer = await say(server, text).ended;
-            console.log(JSON.stringify(text.slice(0, 12)), answer.match(/(?<=HTTP\/1.1 )\d+/g)?.join() ?? 'none', answer.includes("default-src 'none'"));
+            console.log(JSON.stringify(text.slice(0, 12)), /(?<=^HTTP\/1.1 )\d+/.exec(answer)?.[0], answer.includes("default-src 'none'"), /x{9}|no field/.test(answer));
         }
+        const two = await say(server, `GET /none HTTP/1.1\r\n${host}\r\nGET / HTTP/1.1\r\n${host}${close}\r\n`).ended;
+        console.log('two', two.match(/(?<=HTTP\/1.1 )\d+/g).join());
+    },
+    // What is sent along with a request that is refused does not keep the answer away, nor the next request.
+    async refused(server) {
+        const host = `Host: ${server.url.host}\r\n`;
+        const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
+        const body = Buffer.alloc(20 << 20);
+        const before = memory(server);
+        for (const [method, path, headers] of [['PUT', '/convert/a.las', {}], ['POST', '/none', {}], ['DELETE', '/', {}], ['PUT', '/convert/', ours(server)]]) console.log(method, (await ask(server, path, { method, headers, body, agent })).status, (await ask(server, '/', { agent })).status);
+        agent.destroy();
+        console.log(memory(server) - before < 10 || `${memory(server) - before} MB`);
+        // Who asks before sending is told at once.
+        const asking = `PUT /convert/a.xyz HTTP/1.1\r\n${host}Connection: close\r\nExpect: 100-continue\r\nContent-Length: `;
+        console.log((await say(server, `${asking}99999\r\n\r\n`).ended).slice(0, 12));
+        const good = say(server, `${asking}6\r\nOrigin: ${server.url.origin}\r\n\r\n`);
+        while (!good.text.includes('\r\n\r\n')) await sleep(10);
+        good.socket.write('1 2 3\n');
+        console.log((await good.ended).match(/(?<=HTTP\/1.1 )\d+/g).join());
     },
     // By which names a server may be asked.
     async hosts(server) {
@@ -129,6 +151,11 @@ const CHECKS = {
             await converted(server);
             console.log(JSON.stringify(headers).replaceAll(server.url.port, 'PORT'), status, strip.status);
         }
+    },
+    // A file for which there is no place is refused, and makes way for one for which there is.
+    async full(server) {
+        console.log((await put(server, 'a.las', Buffer.alloc(5 << 20))).status, (await converted(server)).error);
+        console.log((await put(server, 'a.xyz', Buffer.from('1 2 3\n'))).status, (await converted(server)).error);
     },
     // Uploads that fail do not use the server up, and those that break off make way at once.
     async uploads(server) {

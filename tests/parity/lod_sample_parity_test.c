@@ -77,7 +77,10 @@ static void fill_order(selection *c, uint32_t kind) {
     uint64_t n = 0;
     uint32_t next = 0;
     for (uint64_t i = 0; i < c->count; i++) {
-        if (i == 0 || c->codes[i] != c->codes[i - 1]) runs[n++] = (run){rank_key(kind, n), i, 0};
+        if (i == 0 || c->codes[i] != c->codes[i - 1]) {
+            runs[n] = (run){rank_key(kind, n), i, 0};
+            n++;
+        }
         runs[n - 1].count++;
     }
     qsort(runs, n, sizeof *runs, by_key);
