@@ -257,7 +257,7 @@ static __device__ __forceinline__ uint32_t find_in_patch(const render_steps *s, 
                                       render_step_float(words.z, j), RULED_OUT, UNSURE, &depth);
         least[j] = __float_as_uint(depth - s->depth_slack);
         const bool drawn = (words.x >> 16 * j & RENDER_STEP_DRAWN) != 0;
-        open |= (drawn & (least[j] <= patch[place[j]]) ? 1u : 0u) << j;
+        open |= ((drawn & (least[j] <= patch[place[j]])) ? 1u : 0u) << j;
     }
     return open;
 }
