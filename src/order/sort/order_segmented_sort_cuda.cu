@@ -1,8 +1,8 @@
 /* The second half of the sort: keys lie in runs that share their upper bits, in the order of the input. A run of up to
    128 points is sorted where it stands: each point counts how many of its run come before it. The points of longer runs
    are taken out, sorted together by run and by the bits in which points of a run differ, and put back into the places
-   that they had. Packed keys lack the bits that runs are sorted by: points are fetched, and codes made of them
-   again. */
+   that they had; where they are nearly all, they are sorted where they stand. Packed keys lack the bits that runs are
+   sorted by: points are fetched, and codes made of them again. */
 #include "core/core.h"
 #include "device/cuda/warp.cuh"
 #include "order/lattice/order_points.cuh"
@@ -345,7 +345,14 @@ typedef struct far_found {
     uint64_t selected;
     unsigned long long heads;     /* points, behind the first, that a run begins with */
     unsigned long long differing; /* bits in which points of one run differ */
+    unsigned long long parting;   /* bits in which runs differ */
 } far_found;
+
+/* By a warp, whose lanes have bits each. Most warps find nothing new. */
+static __device__ inline void add_bits(unsigned long long *to, uint64_t bits) {
+    const unsigned long long all = warp_or((unsigned long long)bits);
+    if (warp_lane() == 0 && (all & ~*(volatile unsigned long long *)to) != 0) atomicOr(to, all);
+}
 
 /* heads [count + 1]: 1 where a run begins behind the first. */
 static __global__ void compare_keys(const uint64_t *keys, uint64_t count, uint32_t remaining_bits, uint32_t *heads,
@@ -353,13 +360,19 @@ static __global__ void compare_keys(const uint64_t *keys, uint64_t count, uint32
     const uint64_t i = (uint64_t)blockIdx.x * runs_policy::threads + threadIdx.x;
     const uint64_t difference = i > 0 && i < count ? keys[i] ^ keys[i - 1] : 0;
     const bool begins = difference >> remaining_bits != 0;
-    const unsigned long long differing = warp_or((unsigned long long)(begins ? 0 : difference));
     const uint32_t beginning = (uint32_t)__syncthreads_count(begins);
     if (i <= count) heads[i] = begins;
-    if (warp_lane() == 0 && (differing & ~*(volatile unsigned long long *)&found->differing) != 0) {
-        atomicOr(&found->differing, differing);
-    }
+    add_bits(&found->differing, begins ? 0 : difference);
     if (threadIdx.x == 0 && beginning > 0) atomicAdd(&found->heads, (unsigned long long)beginning);
+}
+
+/* The bits that tell points of a run apart, and those that tell runs apart. */
+static __global__ void compare_all(const uint64_t *keys, uint64_t count, uint32_t remaining_bits, far_found *found) {
+    const uint64_t i = (uint64_t)blockIdx.x * runs_policy::threads + threadIdx.x;
+    const uint64_t difference = i > 0 && i < count ? keys[i] ^ keys[i - 1] : 0;
+    const uint64_t remaining = order_low_mask(remaining_bits);
+    add_bits(&found->differing, difference > remaining ? 0 : difference);
+    add_bits(&found->parting, difference & ~remaining);
 }
 
 /* The bits that a sort of long runs looks at, and how many there are. */
@@ -497,6 +510,42 @@ static mote_status sort_far(order_sort *sort) {
     return status;
 }
 
+/* ---- where nearly all points are of long runs */
+
+/* Whole keys need not be taken out then: all points are sorted by what points of a run differ in, and then by what runs
+   differ in. That is as many passes or a few more, but nothing is selected, gathered and put back: 4 M points and a
+   stray take 7 to 12 % less in all. Where only most are of long runs, which differ in many bits, it is 7 to 11 % more
+   (nine decades of density, H200). */
+static bool nearly_all_are_far(const order_sort *sort) {
+    return !sort->packed && sort->found.far > sort->count - sort->count / 16;
+}
+
+static mote_status sort_by(order_sort *sort, uint64_t differing) {
+    const key_window window = key_window_of(differing);
+    if (window.bits == 0) return MOTE_OK;
+    return cuda_sort64(sort->gpu, &sort->pairs, sort->count, (int)window.first, (int)(window.first + window.bits));
+}
+
+static mote_status sort_all_with(order_sort *sort, far_found *device_found) {
+    mote_device *gpu = sort->gpu;
+    far_found found;
+    MOTE_TRY(cuda_fill(gpu, device_found, 0, sizeof found));
+    CUDA_LAUNCH(gpu, compare_all, cuda_blocks(sort->count, runs_policy::threads), runs_policy::threads,
+                sort->pairs.keys, sort->count, sort->remaining_bits, device_found);
+    MOTE_TRY(cuda_launched(gpu, "sort of long runs"));
+    MOTE_TRY(cuda_download(gpu, &found, device_found, sizeof found));
+    MOTE_TRY(sort_by(sort, found.differing));
+    MOTE_TRY(sort_by(sort, found.parting));
+    return order_cuda_expand_keys(sort);
+}
+
+static mote_status sort_all(order_sort *sort) {
+    far_found *const found = (far_found *)cuda_alloc(sort->gpu, sizeof *found, "sort flags");
+    const mote_status status = found != NULL ? sort_all_with(sort, found) : MOTE_ERROR_MEMORY;
+    cuda_free(sort->gpu, found);
+    return status;
+}
+
 /* ---- all runs */
 
 static void launch_pairs(const order_sort *sort, uint32_t blocks, run_output out) {
@@ -543,6 +592,7 @@ static mote_status sort_short_runs(order_sort *sort) {
 
 mote_status order_cuda_segmented_sort(order_sort *sort) {
     MOTE_TRY(sort_short_runs(sort));
+    if (nearly_all_are_far(sort)) return sort_all(sort);
     if (sort->found.far > 0) MOTE_TRY(sort_far(sort));
     const cuda_pairs64 was = sort->pairs;
     sort->pairs.keys = was.other_keys;
