@@ -29,12 +29,14 @@ static __global__ void make_codes(order_points points, const uint32_t *order, co
     starts[i] = i > 0 && codes[i] != codes[i - 1];
 }
 
-/* keys: fine, and the number of the run above. runs_before [count + 1]: starts before a point */
-static __global__ void make_keys(const uint32_t *runs_before, uint64_t count, uint64_t *keys, uint32_t *positions) {
+/* keys: fine, and the number of the run above. runs_before [count + 1]: starts before a point. values: what is sorted
+   with keys, the order, or positions in it if NULL */
+static __global__ void make_keys(const uint32_t *runs_before, const uint32_t *order, uint64_t count, uint64_t *keys,
+                                 uint32_t *values) {
     const uint64_t i = (uint64_t)blockIdx.x * fine_policy::threads + threadIdx.x;
     if (i >= count) return;
     keys[i] |= (uint64_t)runs_before[i + 1] << FINE_BITS;
-    positions[i] = (uint32_t)i;
+    values[i] = order != NULL ? order[i] : (uint32_t)i;
 }
 
 /* Sorted keys to fine codes: a place has the code that it had, whose lower levels fine codes begin with. */
@@ -83,13 +85,14 @@ static mote_status make_fine(const fine_sort *s, const device_cloud *cloud, cons
     return cuda_sum32(gpu, s->runs, s->runs, s->count + 1);
 }
 
-/* Leaves the new order's positions in pairs.values: the second half of the sort of codes, of keys that are in order but
-   for what fine codes have below codes. */
-static mote_status sort_runs(fine_sort *s) {
+/* Leaves the new order in pairs.values, or its positions in the order that was if that is NULL: the second half of the
+   sort of codes, of keys that are in order but for what fine codes have below codes. */
+static mote_status sort_runs(fine_sort *s, const uint32_t *order) {
     static const uint32_t all[3] = {MOTE_MORTON_BITS, MOTE_MORTON_BITS, MOTE_MORTON_BITS};
     mote_device *gpu = s->gpu;
     order_sort sort;
-    CUDA_LAUNCH(gpu, make_keys, s->blocks, fine_policy::threads, s->runs, s->count, s->pairs.keys, s->pairs.values);
+    CUDA_LAUNCH(gpu, make_keys, s->blocks, fine_policy::threads, s->runs, order, s->count, s->pairs.keys,
+                s->pairs.values);
     MOTE_TRY(cuda_launched(gpu, "fine codes"));
     cuda_free(gpu, s->runs);
     s->runs = NULL;
@@ -106,12 +109,17 @@ static mote_status sort_runs(fine_sort *s) {
     return status;
 }
 
-static mote_status put_in_order(const fine_sort *s, const uint64_t *codes, uint32_t *order) {
+/* sorted: pairs.values are positions */
+static mote_status put_in_order(const fine_sort *s, bool sorted, const uint64_t *codes, uint32_t *order) {
     mote_device *gpu = s->gpu;
     CUDA_LAUNCH(gpu, finish_codes, s->blocks, fine_policy::threads, codes, s->count, s->pairs.keys);
-    CUDA_LAUNCH(gpu, gather, s->blocks, fine_policy::threads, order, s->pairs.values, s->count, s->pairs.other_values);
+    if (sorted) {
+        CUDA_LAUNCH(gpu, gather, s->blocks, fine_policy::threads, order, s->pairs.values, s->count,
+                    s->pairs.other_values);
+    }
     MOTE_TRY(cuda_launched(gpu, "fine codes"));
-    return cuda_copy(gpu, order, s->pairs.other_values, s->count * sizeof *order);
+    const uint32_t *const new_order = sorted ? s->pairs.other_values : s->pairs.values;
+    return cuda_copy(gpu, order, new_order, s->count * sizeof *order);
 }
 
 /* The octree's own copy of the points, half a record after the other: in memory that is there anyway. */
@@ -142,8 +150,8 @@ mote_status order_cuda_fine_codes(const device_cloud *cloud, const mote_lattice 
     s.blocks = cuda_blocks(count, fine_policy::threads);
     mote_status status = allocate(&s) ? MOTE_OK : MOTE_ERROR_MEMORY;
     if (status == MOTE_OK) status = make_fine(&s, cloud, lattice, sorted, codes, order);
-    if (status == MOTE_OK) status = sort_runs(&s);
-    if (status == MOTE_OK) status = put_in_order(&s, codes, order);
+    if (status == MOTE_OK) status = sort_runs(&s, sorted ? NULL : order);
+    if (status == MOTE_OK) status = put_in_order(&s, sorted, codes, order);
     if (status == MOTE_OK && sorted) status = move_records(&s, cloud);
     if (status == MOTE_OK) {
         *fine = s.pairs.keys;

@@ -9,7 +9,7 @@
 
 #define POISSON_PHASES 8u
 #define POISSON_GROUPS (2 * POISSON_PHASES) /* of blocks: of a phase those of few trials, then those of many */
-#define POISSON_FEW    512u                 /* trials of a block at most */
+#define POISSON_FEW    32u                  /* trials of a block at most: what a warp tests at once */
 
 /* A trial: a candidate and its place. */
 struct alignas(16) poisson_disk {

@@ -56,6 +56,14 @@ static inline uint32_t *order_tiles(const order_sort *sort) {
 mote_status order_pairs_alloc(mote_device *gpu, uint64_t count, cuda_pairs64 *pairs);
 void order_pairs_free(mote_device *gpu, cuda_pairs64 *pairs);
 
+static inline void order_pairs_swap(cuda_pairs64 *pairs) {
+    const cuda_pairs64 was = *pairs;
+    pairs->keys = was.other_keys;
+    pairs->values = was.other_values;
+    pairs->other_keys = was.keys;
+    pairs->other_values = was.values;
+}
+
 /* Code of each point, UINT64_MAX if it is not finite. */
 mote_status order_cuda_codes(const device_cloud *cloud, const mote_lattice *lattice, uint64_t *codes);
 /* Squeezed codes of count points, bad for those that are not finite; and their numbers.
@@ -73,6 +81,9 @@ mote_status order_cuda_expand_keys(order_sort *sort);
    whose other values and records are to be filled, also the records. Fills found and notes, which are the caller's to
    free. */
 mote_status order_cuda_segmented_sort(order_sort *sort);
+/* The part of it that is about long runs, of which there are some: into the other keys and values, where short runs are
+   already. */
+mote_status order_cuda_sort_long_runs(order_sort *sort);
 /* Lets the records follow where ties were settled. */
 mote_status order_cuda_move_tied(const order_sort *sort);
 

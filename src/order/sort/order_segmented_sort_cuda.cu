@@ -1,102 +1,11 @@
 /* The second half of the sort: keys lie in runs that share their upper bits, in the order of the input. A run of up to
-   128 points is sorted where it stands: each point counts how many of its run come before it. The points of longer runs
-   are taken out, sorted together by run and by the bits in which points of a run differ, and put back into the places
-   that they had. Packed keys lack the bits that runs are sorted by: points are fetched, and codes made of them
-   again. */
+   128 points is sorted where it stands: each point counts how many of its run come before it. Longer runs are sorted by
+   order_long_runs_cuda.cu. Packed keys lack the bits that runs are sorted by: points are fetched, and codes made of
+   them again. */
 #include "core/core.h"
-#include "device/cuda/warp.cuh"
-#include "order/lattice/order_points.cuh"
-#include "order/sort/order_keys_cuda.h"
-
-/* A tile and what lies on both sides of it:
-
-     | halo | tile                                        | halo |
-       128    2,048, eight for each of 256 threads          128      a run of up to 128 is never cut
-
-   As set here: 1.35 ms for the runs of 100 M points of a city with their records of 16 bytes (H200, 6.8 GB); runs are
-   of about eight points there, so that counting within them costs little. */
-struct runs_policy {
-    static constexpr uint32_t threads = 256, tile = ORDER_TILE, items = tile / threads;
-    static constexpr uint32_t halo = 128, tile_and_halo = tile + 2 * halo; /* halo: also the longest run that stays */
-    static constexpr uint32_t words = tile_and_halo / CUDA_WARP;           /* of a bit for each key */
-};
+#include "order/sort/order_runs_cuda.cuh"
 
 #define UNKNOWN_PLACE UINT16_MAX /* a place that is not known yet */
-
-static_assert(runs_policy::tile_and_halo % runs_policy::threads == 0, "all threads of a block take as many keys");
-static_assert(2 * runs_policy::halo == runs_policy::threads, "a thread for each key beside a tile");
-
-/* Keys of a tile and of a halo on both sides of it; UINT64_MAX where there is none: no
-   key is like that in its upper bits. */
-static __device__ inline void load_tile(const uint64_t *keys, uint64_t count, uint64_t tile,
-                                        uint64_t tile_keys[runs_policy::tile_and_halo]) {
-    if (tile >= runs_policy::halo && tile + runs_policy::tile + runs_policy::halo <= count) {
-        const uint64_t *from = keys + (tile - runs_policy::halo);
-        for (uint32_t i = 0; i < runs_policy::tile_and_halo / runs_policy::threads; i++)
-            tile_keys[i * runs_policy::threads + threadIdx.x] = from[i * runs_policy::threads + threadIdx.x];
-        return;
-    }
-    for (uint32_t j = threadIdx.x; j < runs_policy::tile_and_halo; j += runs_policy::threads) {
-        const uint64_t at = tile + j; /* a halo too far */
-        tile_keys[j] =
-            at >= runs_policy::halo && at - runs_policy::halo < count ? keys[at - runs_policy::halo] : UINT64_MAX;
-    }
-}
-
-/* One bit for each key: whether a run begins there. Both ends count as such: a run that reaches one from the tile is
-   long in any case. */
-static __device__ inline void find_heads(const uint64_t tile_keys[runs_policy::tile_and_halo], uint32_t run_bits,
-                                         uint32_t heads[runs_policy::words + 1]) {
-    const uint64_t upper = ~order_low_mask(run_bits);
-    const uint32_t lane = threadIdx.x % CUDA_WARP, warp = threadIdx.x / CUDA_WARP;
-    uint32_t word = 0; /* of the words that a warp finds, a lane keeps the one of its number */
-    for (uint32_t i = 0; i < runs_policy::tile_and_halo / runs_policy::threads; i++) {
-        const uint64_t *own = tile_keys + threadIdx.x + i * runs_policy::threads;
-        const uint64_t before = i > 0 ? own[-1] : *(own - (threadIdx.x > 0));
-        const uint32_t found = __ballot_sync(CUDA_ALL, ((*own ^ before) & upper) != 0);
-        word = lane == i ? found : word;
-    }
-    if (threadIdx.x == 0) word |= 1;
-    if (lane < runs_policy::tile_and_halo / runs_policy::threads)
-        heads[lane * (runs_policy::threads / CUDA_WARP) + warp] = word;
-    if (threadIdx.x == 0) heads[runs_policy::words] = 1;
-}
-
-/* The run of the key at a place: from its first to before its end. */
-typedef struct run {
-    uint32_t first, end;
-} run;
-
-/* Of a long run, a part that is long as well. */
-static __device__ inline run find_run(const uint32_t heads[runs_policy::words + 1], uint32_t at) {
-    const uint32_t up_to = (2u << at % CUDA_WARP) - 1, word = heads[at / CUDA_WARP];
-    const uint32_t far = runs_policy::halo / CUDA_WARP + 1; /* words on either side that are looked at */
-    uint32_t k = at / CUDA_WARP, found = word & up_to;
-    run r;
-    for (uint32_t last = k > far ? k - far : 0; found == 0 && k > last;) found = heads[--k];
-    r.first = k * CUDA_WARP + (found != 0 ? 31 - (uint32_t)__clz((int)found) : 0);
-    k = at / CUDA_WARP;
-    found = word & ~up_to;
-    for (uint32_t last = min(k + far, runs_policy::words); found == 0 && k < last;) found = heads[++k];
-    if (found == 0) found = 1; /* it goes on */
-    r.end = k * CUDA_WARP + (uint32_t)__ffs((int)found) - 1;
-    return r;
-}
-
-/* at: a place of the tile itself. Most runs end within a word's length on both sides. */
-static __device__ inline run run_of(const uint32_t heads[runs_policy::words + 1], uint32_t at) {
-    const uint32_t *own = heads + at / CUDA_WARP;
-    const uint32_t lane = at % CUDA_WARP;
-    const uint32_t back = (uint32_t)(((uint64_t)own[0] << 32 | own[-1]) << (31 - lane) >> 32);
-    const uint32_t ahead = (uint32_t)(((uint64_t)own[1] << 32 | own[0]) >> lane) >> 1;
-    run r;
-    if (back == 0 || ahead == 0) return find_run(heads, at);
-    r.first = at - (uint32_t)__clz((int)back);
-    r.end = at + (uint32_t)__ffs((int)ahead);
-    return r;
-}
-
-static __device__ inline bool run_is_long(run r) { return r.end - r.first > runs_policy::halo; }
 
 /* How many keys of the run are below the one at a place. same: how many are equal to it, itself too. REMAINING_BITS: an
    integer with a bit more than those in which keys of a run differ, so that the highest bit of a difference is its
@@ -149,20 +58,6 @@ static __device__ inline uint32_t place_in_run(const uint64_t tile_keys[runs_pol
     return to;
 }
 
-typedef struct run_output {
-    uint64_t *codes;
-    uint32_t *order;
-    uint4 *records; /* packed keys only */
-    order_found *found;
-    uint32_t *tiles;
-} run_output;
-
-static run_output output_of(const order_sort *sort) {
-    const run_output out = {sort->pairs.other_keys, sort->pairs.other_values, sort->records, sort->notes,
-                            order_tiles(sort)};
-    return out;
-}
-
 /* By one thread of a block. */
 static __device__ inline void write_notes(const run_output *out, uint32_t far, uint32_t notes) {
     uint32_t *const tile = out->tiles + blockIdx.x;
@@ -213,10 +108,6 @@ static __global__ void sort_runs(const uint64_t *keys, const uint32_t *values, u
 }
 
 /* ---- packed keys */
-
-static __device__ inline uint4 fetch_record(const order_records &from, uint32_t index) {
-    return __ldg(index < from.last_index ? (const uint4 *)from.points.axes[0] + index : from.last);
-}
 
 /* Codes of the keys beside the tile whose short runs reach into it. Each thread looks at one. */
 static __device__ inline void fetch_adjacent(const order_records &from, const uint32_t heads[runs_policy::words + 1],
@@ -309,194 +200,6 @@ mote_status order_cuda_move_tied(const order_sort *sort) {
     return cuda_launched(gpu, "ties");
 }
 
-/* ---- long runs */
-
-/* flags: 1 where a point is of a long run. */
-static __global__ void flag_long_runs(const uint64_t *keys, uint64_t count, uint32_t run_bits, const uint32_t *tiles,
-                                      uint8_t *flags) {
-    __shared__ uint64_t tile_keys[runs_policy::tile_and_halo];
-    __shared__ uint32_t heads[runs_policy::words + 1];
-    const uint64_t tile = (uint64_t)blockIdx.x * runs_policy::tile;
-    const bool any = (tiles[blockIdx.x] & ORDER_TILE_FAR) != 0; /* the same in the whole block */
-    if (any) {
-        load_tile(keys, count, tile, tile_keys);
-        __syncthreads();
-        find_heads(tile_keys, run_bits, heads);
-        __syncthreads();
-    }
-    for (uint32_t j = threadIdx.x; j < runs_policy::tile && tile + j < count; j += runs_policy::threads) {
-        flags[tile + j] = any && run_is_long(run_of(heads, runs_policy::halo + j));
-    }
-}
-
-/* Whole keys of the points of long runs. */
-template <bool PACKED>
-static __global__ void take(const uint32_t *places, uint64_t count, const uint64_t *keys, uint32_t index_bits,
-                            order_records from, order_compaction compaction, uint64_t *out) {
-    const uint64_t i = (uint64_t)blockIdx.x * runs_policy::threads + threadIdx.x;
-    if (i >= count) return;
-    const uint64_t key = keys[places[i]];
-    const uint32_t index = (uint32_t)(key & order_low_mask(index_bits));
-    out[i] = PACKED ? points_int32_key(&from.points, fetch_record(from, index), compaction, 0) : key;
-}
-
-/* What the host asks of long runs. */
-typedef struct far_found {
-    uint64_t selected;
-    unsigned long long heads;     /* points, behind the first, that a run begins with */
-    unsigned long long differing; /* bits in which points of one run differ */
-} far_found;
-
-/* heads [count + 1]: 1 where a run begins behind the first. */
-static __global__ void compare_keys(const uint64_t *keys, uint64_t count, uint32_t remaining_bits, uint32_t *heads,
-                                    far_found *found) {
-    const uint64_t i = (uint64_t)blockIdx.x * runs_policy::threads + threadIdx.x;
-    const uint64_t difference = i > 0 && i < count ? keys[i] ^ keys[i - 1] : 0;
-    const bool begins = difference >> remaining_bits != 0;
-    const unsigned long long differing = warp_or((unsigned long long)(begins ? 0 : difference));
-    const uint32_t beginning = (uint32_t)__syncthreads_count(begins);
-    if (i <= count) heads[i] = begins;
-    if (warp_lane() == 0 && (differing & ~*(volatile unsigned long long *)&found->differing) != 0) {
-        atomicOr(&found->differing, differing);
-    }
-    if (threadIdx.x == 0 && beginning > 0) atomicAdd(&found->heads, (unsigned long long)beginning);
-}
-
-/* The bits that a sort of long runs looks at, and how many there are. */
-typedef struct key_window {
-    uint32_t first, bits;
-} key_window;
-
-static key_window key_window_of(uint64_t differing) {
-    key_window w = {0, 0};
-    if (differing == 0) return w;
-    w.first = (uint32_t)__builtin_ctzll(differing);
-    w.bits = 64 - (uint32_t)__builtin_clzll(differing) - w.first;
-    return w;
-}
-
-/* In place: the number of the run, and below it what its points differ in. heads_before [count + 1] */
-static __global__ void number_runs(const uint32_t *heads_before, uint64_t count, key_window window, uint64_t *keys,
-                                   uint32_t *numbers) {
-    const uint64_t i = (uint64_t)blockIdx.x * runs_policy::threads + threadIdx.x;
-    if (i >= count) return;
-    const uint64_t within = keys[i] >> window.first & order_low_mask(window.bits);
-    keys[i] = (uint64_t)heads_before[i + 1] << window.bits | within;
-    numbers[i] = (uint32_t)i;
-}
-
-/* numbers: those of places, in their new order. */
-template <bool PACKED>
-static __global__ void put_back(const uint32_t *places, uint64_t count, const uint32_t *numbers, const uint64_t *keys,
-                                const uint32_t *values, uint32_t index_bits, order_records from,
-                                order_compaction compaction, run_output out) {
-    const uint64_t i = (uint64_t)blockIdx.x * runs_policy::threads + threadIdx.x;
-    if (i >= count) return;
-    const uint32_t place = places[numbers[i]], to = places[i];
-    const uint64_t key = keys[place];
-    if (PACKED) {
-        const uint32_t index = (uint32_t)(key & order_low_mask(index_bits));
-        const uint4 record = fetch_record(from, index);
-        out.codes[to] = points_int32_code(&from.points, record);
-        out.order[to] = index;
-        out.records[to] = record;
-    } else {
-        out.codes[to] = order_key_code(key, compaction);
-        out.order[to] = values[place];
-    }
-}
-
-/* The arrays of the sort of long runs. */
-typedef struct far_sort {
-    uint8_t *flags;
-    far_found *found; /* in device memory */
-    uint32_t *places;
-    cuda_pairs64 pairs; /* of one point more */
-} far_sort;
-
-static mote_status far_alloc(const order_sort *sort, far_sort *f) {
-    mote_device *gpu = sort->gpu;
-    f->flags = (uint8_t *)cuda_alloc(gpu, sort->count, "sort flags");
-    f->found = (far_found *)cuda_alloc(gpu, sizeof *f->found, "sort flags");
-    f->places = (uint32_t *)cuda_alloc(gpu, sort->found.far * sizeof *f->places, "sort indices");
-    if (f->flags == NULL || f->found == NULL || f->places == NULL) return MOTE_ERROR_MEMORY;
-    MOTE_TRY(cuda_fill(gpu, f->found, 0, sizeof *f->found));
-    return order_pairs_alloc(gpu, sort->found.far + 1, &f->pairs);
-}
-
-/* Places and whole keys of the points of long runs. */
-static mote_status take_far(const order_sort *sort, const far_sort *f) {
-    mote_device *gpu = sort->gpu;
-    const uint64_t far = sort->found.far;
-    const uint32_t blocks = cuda_blocks(far, runs_policy::threads);
-    CUDA_LAUNCH(gpu, flag_long_runs, cuda_blocks(sort->count, runs_policy::tile), runs_policy::threads,
-                sort->pairs.keys, sort->count, sort->run_bits, order_tiles(sort), f->flags);
-    MOTE_TRY(cuda_launched(gpu, "sort of long runs"));
-    MOTE_TRY(cuda_select(gpu, f->flags, sort->count, f->places, &f->found->selected));
-    if (sort->packed) {
-        CUDA_LAUNCH(gpu, (take<true>), blocks, runs_policy::threads, f->places, far, sort->pairs.keys, sort->run_bits,
-                    sort->from, sort->compaction, f->pairs.keys);
-    } else {
-        CUDA_LAUNCH(gpu, (take<false>), blocks, runs_policy::threads, f->places, far, sort->pairs.keys, sort->run_bits,
-                    sort->from, sort->compaction, f->pairs.keys);
-    }
-    return cuda_launched(gpu, "sort of long runs");
-}
-
-static uint32_t bit_length(uint64_t v) { return v == 0 ? 0 : 64 - (uint32_t)__builtin_clzll(v); }
-
-/* By the numbers of the runs, so that these keep their places among each other, and by the bits in which points of a
-   run differ: of a dense spot, only those below its size. Of few points, where that would not pay, by the whole key. */
-static mote_status sort_keys(const order_sort *sort, far_sort *f) {
-    mote_device *gpu = sort->gpu;
-    const uint64_t far = sort->found.far;
-    far_found found;
-    if (far <= sort->count / 4) {
-        MOTE_TRY(order_cuda_number(gpu, f->pairs.values, far));
-        return cuda_sort64(gpu, &f->pairs, far, 0, (int)sort->key_bits);
-    }
-    CUDA_LAUNCH(gpu, compare_keys, cuda_blocks(far + 1, runs_policy::threads), runs_policy::threads, f->pairs.keys, far,
-                sort->remaining_bits, f->pairs.other_values, f->found);
-    MOTE_TRY(cuda_launched(gpu, "sort of long runs"));
-    MOTE_TRY(cuda_sum32(gpu, f->pairs.other_values, f->pairs.other_values, far + 1));
-    MOTE_TRY(cuda_download(gpu, &found, f->found, sizeof found));
-    const key_window window = key_window_of(found.differing);
-    CUDA_LAUNCH(gpu, number_runs, cuda_blocks(far, runs_policy::threads), runs_policy::threads, f->pairs.other_values,
-                far, window, f->pairs.keys, f->pairs.values);
-    MOTE_TRY(cuda_launched(gpu, "sort of long runs"));
-    if (window.bits == 0) return MOTE_OK;
-    return cuda_sort64(gpu, &f->pairs, far, 0, (int)(window.bits + bit_length(found.heads)));
-}
-
-static mote_status sort_far_with(order_sort *sort, far_sort *f) {
-    mote_device *gpu = sort->gpu;
-    const uint64_t far = sort->found.far;
-    const uint32_t blocks = cuda_blocks(far, runs_policy::threads);
-    const run_output out = output_of(sort);
-    MOTE_TRY(take_far(sort, f));
-    MOTE_TRY(sort_keys(sort, f));
-    if (sort->packed) {
-        CUDA_LAUNCH(gpu, (put_back<true>), blocks, runs_policy::threads, f->places, far, f->pairs.values,
-                    sort->pairs.keys, sort->pairs.values, sort->run_bits, sort->from, sort->compaction, out);
-    } else {
-        CUDA_LAUNCH(gpu, (put_back<false>), blocks, runs_policy::threads, f->places, far, f->pairs.values,
-                    sort->pairs.keys, sort->pairs.values, sort->run_bits, sort->from, sort->compaction, out);
-    }
-    return cuda_launched(gpu, "sort of long runs");
-}
-
-static mote_status sort_far(order_sort *sort) {
-    far_sort f;
-    memset(&f, 0, sizeof f);
-    mote_status status = far_alloc(sort, &f);
-    if (status == MOTE_OK) status = sort_far_with(sort, &f);
-    order_pairs_free(sort->gpu, &f.pairs);
-    cuda_free(sort->gpu, f.places);
-    cuda_free(sort->gpu, f.found);
-    cuda_free(sort->gpu, f.flags);
-    return status;
-}
-
 /* ---- all runs */
 
 static void launch_pairs(const order_sort *sort, uint32_t blocks, run_output out) {
@@ -543,11 +246,7 @@ static mote_status sort_short_runs(order_sort *sort) {
 
 mote_status order_cuda_segmented_sort(order_sort *sort) {
     MOTE_TRY(sort_short_runs(sort));
-    if (sort->found.far > 0) MOTE_TRY(sort_far(sort));
-    const cuda_pairs64 was = sort->pairs;
-    sort->pairs.keys = was.other_keys;
-    sort->pairs.values = was.other_values;
-    sort->pairs.other_keys = was.keys;
-    sort->pairs.other_values = was.values;
+    if (sort->found.far > 0) MOTE_TRY(order_cuda_sort_long_runs(sort));
+    order_pairs_swap(&sort->pairs);
     return MOTE_OK;
 }
