@@ -53,53 +53,6 @@ void mote_cloud_read_known(const mote_cloud *cloud, const mote_column *column, u
     }
 }
 
-/* ---- of a cloud */
-
-static uint64_t find_limits(const mote_cloud *cloud, const char *name) {
-    uint64_t i = 0;
-    while (i < cloud->limits_count && strcmp(cloud->limits[i].name, name) != 0) i++;
-    return i;
-}
-
-bool mote_cloud_limits(const mote_cloud *cloud, const char *name, mote_column_limits *limits) {
-    const uint64_t i = find_limits(cloud, name);
-    memset(limits, 0, sizeof *limits);
-    if (i == cloud->limits_count) return false;
-    *limits = cloud->limits[i].limits;
-    return true;
-}
-
-void mote_cloud_drop_limits(mote_cloud *cloud, const char *name) {
-    const uint64_t i = find_limits(cloud, name);
-    if (i == cloud->limits_count) return;
-    cloud->limits[i] = cloud->limits[--cloud->limits_count];
-}
-
-mote_status mote_cloud_keep_limits(mote_cloud *cloud, const char *name, const mote_column_limits *limits) {
-    mote_cloud_drop_limits(cloud, name);
-    if (limits == NULL || (!limits->has_no_data && !limits->has_min && !limits->has_max)) return MOTE_OK;
-    if (!mote_reserve(cloud->ctx, (void **)&cloud->limits, &cloud->limits_capacity, cloud->limits_count + 1,
-                      sizeof *cloud->limits, "cloud")) {
-        return MOTE_ERROR_MEMORY;
-    }
-    char *copy = mote_strdup(cloud->ctx, name);
-    MOTE_TRY(mote_cloud_adopt(cloud, copy));
-    cloud->limits[cloud->limits_count].name = copy;
-    cloud->limits[cloud->limits_count++].limits = *limits;
-    return MOTE_OK;
-}
-
-mote_status mote_cloud_set_limits(mote_cloud *cloud, const char *name, const mote_column_limits *limits) {
-    if (mote_cloud_find(cloud, name) == NULL) {
-        return mote_fail(cloud->ctx, MOTE_ERROR_ARGUMENT, "limits of column \"%s\", which is not there", name);
-    }
-    if (limits != NULL) {
-        MOTE_TRY(
-            mote_check_reserved(cloud->ctx, limits->reserved, sizeof limits->reserved, "mote_column_limits", "zeros"));
-    }
-    return mote_cloud_keep_limits(cloud, name, limits);
-}
-
 /* ---- normals */
 
 /* values  [3 count] */
