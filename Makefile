@@ -62,14 +62,14 @@ test:
 	MOTE_TEST_FEW=1 tests/run.py build/test --output-on-failure --no-tests=error -j $$(($(JOBS) + 1))
 
 # Everything is a test of ctest, so the last line is its summary; a test that cannot run here says why and is listed as
-# skipped. Labels: ctest --test-dir build/ci -L cli (golden, check). The corpora of the fuzzers and the kernels on the
-# emulated GPU run once, under the sanitizers (check_sanitizers).
+# skipped. Labels: ctest --test-dir build/ci -L cli (golden, check). The corpora of the fuzzers, scripts about what is
+# broken (label watched) and the kernels on the emulated GPU run once, under the sanitizers (check_sanitizers).
 check: deps
 	cmake --preset ci -DMOTE_CHECKS=ON $(CMAKE_FLAGS)
 	cmake --build build/ci -j $(JOBS)
 	cmake --preset asan-ubsan $(CMAKE_FLAGS)
 	cmake --build build/asan-ubsan -j $(JOBS)
-	tests/run.py build/ci --with build/asan-ubsan --output-on-failure -LE corpus -j $(JOBS)
+	tests/run.py build/ci --with build/asan-ubsan --output-on-failure -LE watched -j $(JOBS)
 
 bench: all
 	$(MOTE) bench order
