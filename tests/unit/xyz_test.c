@@ -163,10 +163,13 @@ static void refuses_what_is_no_table(void **state) {
     check_refused(ctx, "1 2\n3 4\n", "a row of 2 values");
     check_refused(ctx, "1 2 3\n4 5 6\n7 8\n", "offset 15: line 3, column 4: the row ends after 2 values, it needs 3");
     check_refused(ctx, "1 2 3\n\r\n4 5 6 7\r\n", "line 3, column 7: \"7\": the row has more than 3 values");
-    check_refused(ctx, "1,2,3\n4,,6\n", "line 2, column 3: \",6\" follows an empty value");
+    check_refused(ctx, "1,2,3\n4,,6\n", "line 2, column 3: a value is empty");
     check_refused(ctx, "1 2 3\n4 five 6\n", "line 2, column 3: \"five\" is no number");
+    check_refused(ctx, "4,\xC3\xA9,5\n", "line 1, column 3: \"\xC3\xA9\" is no number");
+    check_refused(ctx, "x y z\n4 \x1B[2J 5\n", "line 2, column 3: \"\x1B[2J\" is no number");
+    check_refused(ctx, "1,2,3\n\"big, tree\",5,6\n", "line 2, column 1: \"\"big, tree\"\" is no number");
     check_refused(ctx, "0.5 2,5 3,5\n", "line 1, column 5: \"2,5\" has a decimal comma");
-    check_refused(ctx, "1,5;2;3\n4.5;5;6\n", "line 2, column 1: \"4.5;5;6\" has a decimal point");
+    check_refused(ctx, "1,5;2;3\n4.5;5;6\n", "line 2, column 1: \"4.5\" has a decimal point");
     check_refused(ctx, "1 2 1e999\n", "line 1, column 5: \"1e999\" does not fit the type double");
     check_refused(ctx, "3\n1 2 3\n4 5 6\n", "offset 0: line 1, column 1: the count is 3, the file has 2 rows");
     check_refused(ctx, "1\n1 2 3\n4 5 6\n", "the count is 1, the file has 2 rows");

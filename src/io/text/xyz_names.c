@@ -172,6 +172,8 @@ static bool next_name(const mote_input *input, char separator, uint64_t *at, uin
     return any || at_separator;
 }
 
+static uint8_t last_byte(const mote_xyz_preamble *p) { return p->table.input->data[p->header_end - 1]; }
+
 static uint32_t split_header(const mote_xyz_preamble *p, char separator, mote_xyz_column *columns, uint32_t max) {
     uint32_t count = 0;
     uint64_t at = p->header;
@@ -188,6 +190,12 @@ static uint32_t split_header(const mote_xyz_preamble *p, char separator, mote_xy
             memset(&columns[count], 0, sizeof columns[count]);
             memcpy(columns[count].name, name, strlen(name) + 1);
         }
+        count++;
+    }
+    /* A separator at the end may stand, or the name behind it is empty: the rows decide. */
+    const bool open_end = separator != ' ' && p->header_end > p->header && last_byte(p) == (uint8_t)separator;
+    if (open_end && count + 1 == p->columns) {
+        if (count < max) memset(&columns[count], 0, sizeof columns[count]);
         count++;
     }
     const uint32_t kept = count < max ? count : max;
