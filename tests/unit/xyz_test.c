@@ -74,6 +74,9 @@ static void names_columns_by_count(void **state) {
     check_read(ctx, "1 2 3 4 5\n", POSITIONS " column_4:uint8 column_5:uint8", 1);
     check_read(ctx, "1 2 3 4 5 255\n", POSITIONS " red:uint8 green:uint8 blue:uint8", 1);
     check_read(ctx, "1 2 3 4 5 256\n", POSITIONS " red:uint16 green:uint16 blue:uint16", 1);
+    check_read(ctx, "1 2 3 nan 5 256\n4 5 6 7 8 9\n", POSITIONS " column_4:double column_5:uint8 column_6:uint16", 2);
+    check_read(ctx, "x y z r g b\n1 2 3 nan 5 256\n", POSITIONS " red:double green:double blue:double", 1);
+    check_read(ctx, "x y z r g b\n1 2 3 -1 5 256\n", POSITIONS " red:int16 green:int16 blue:int16", 1);
     check_read(ctx, "1 2 3 0 -1 0\n", POSITIONS " normal_x:uint8 normal_y:int8 normal_z:uint8", 1);
     check_read(ctx, "1 2 3 0.1 1 -0.5\n", POSITIONS " normal_x:double normal_y:uint8 normal_z:double", 1);
     check_read(ctx, "1 2 3 0.1 1.5 -0.5\n", POSITIONS " column_4:double column_5:double column_6:double", 1);

@@ -160,6 +160,9 @@ typedef struct mote_text_survey {
     uint32_t decimals;
 } mote_text_survey;
 
+/* Adds what was found of columns to what was found of them before. */
+void mote_text_merge_surveys(mote_text_survey *into, const mote_text_survey *from, uint32_t columns);
+
 /* Finds the next row at or after *at: [*row, *row_end) without the line end; *at moves behind it. False at the end. */
 bool mote_text_next_row(const mote_text_table *table, uint64_t *at, uint64_t *row, uint64_t *row_end);
 /* The next field of a row: [*field, *field_end), blanks trimmed, with the quotes that it may stand in; false at the end

@@ -113,7 +113,7 @@ static bool is_row(row_cursor row, const mote_text_field *fields, uint32_t colum
     return row_examine(&row, fields, columns, data, ignored, &result) == ROW_FINE;
 }
 
-static void merge_survey(mote_text_survey *into, const mote_text_survey *from, uint32_t columns) {
+void mote_text_merge_surveys(mote_text_survey *into, const mote_text_survey *from, uint32_t columns) {
     for (uint32_t i = 0; i < columns; i++) {
         const bool earlier = from[i].words > 0 && (into[i].words == 0 || from[i].first_word < into[i].first_word);
         if (earlier) into[i].first_word = from[i].first_word;
@@ -165,7 +165,7 @@ static void examine_piece(const pass *p, uint64_t piece) {
     }
     p->row_counts[piece] = count;
 #pragma omp critical(mote_text_survey)
-    merge_survey(p->survey, survey, p->survey_columns);
+    mote_text_merge_surveys(p->survey, survey, p->survey_columns);
 }
 
 static void parse_piece(const pass *p, uint64_t piece) {

@@ -291,16 +291,14 @@ static bool names_color(const char *name) {
 }
 
 void mote_xyz_choose_types(const mote_text_survey *survey, mote_xyz_column *columns, uint32_t count) {
-    mote_type color = MOTE_UINT8;
+    mote_text_survey colors = {0};
     for (uint32_t i = 0; i < count; i++) {
         if (columns[i].has_type) continue;
         columns[i].type = mote_text_is_axis(columns[i].name) ? MOTE_FLOAT64 : fitting_type(&survey[i]);
-        if (names_color(columns[i].name) && columns[i].type == MOTE_UINT16) color = MOTE_UINT16;
+        if (names_color(columns[i].name)) mote_text_merge_surveys(&colors, &survey[i], 1);
     }
-    /* The colours are of one type. */
+    /* The colours are of one type: what their numbers mean is judged by it and by all of them together. */
     for (uint32_t i = 0; i < count; i++) {
-        if (!columns[i].has_type && names_color(columns[i].name) && columns[i].type == MOTE_UINT8) {
-            columns[i].type = color;
-        }
+        if (!columns[i].has_type && names_color(columns[i].name)) columns[i].type = fitting_type(&colors);
     }
 }
