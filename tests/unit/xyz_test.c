@@ -94,6 +94,8 @@ static void names_columns_by_header(void **state) {
                POSITIONS " red:uint8 green:uint8 blue:uint8 intensity:uint8", 1);
     check_read(ctx, "\"Red\";\"x\";\"y\";\"z\";\"GPS_Time\";\"my name\"\n1;2;3;4;5.5;70000\n",
                "red:uint8 x:double y:double z:double gps_time:double my name:uint32", 1);
+    check_read(ctx, "x,y,z,X,Z\n1,2,3,4,5\n", POSITIONS " X:uint8 Z:uint8", 1);
+    check_read(ctx, "Z,X,Y,y\n1,2,3,4\n", "z:double x:double Y:uint8 y:double", 1);
     check_read(ctx, "# x y z nx ny nz t:float c:int64 s:uint16\n1 2 3 0 0 1 2 3 4\n",
                POSITIONS " normal_x:uint8 normal_y:uint8 normal_z:uint8 t:float c:int64 s:uint16", 1);
     check_read(ctx, "# a comment on x, y and z: three words of many\n1 2 3\n", POSITIONS, 1);

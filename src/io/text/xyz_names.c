@@ -78,8 +78,11 @@ static bool has_name(const mote_xyz_column *columns, uint32_t count, const char 
 
 /* Finds x, y and z under the names that the field has for them. */
 static void use_axes(mote_xyz_column *columns, uint32_t count) {
+    /* X is x, unless there is an x: then it is an attribute that keeps its name. */
+    const bool exact[3] = {has_name(columns, count, "x"), has_name(columns, count, "y"), has_name(columns, count, "z")};
     for (uint32_t i = 0; i < count; i++) {
-        if (!columns[i].has_type && mote_names_axis(columns[i].name)) columns[i].name[0] |= 0x20;
+        if (columns[i].has_type || !mote_names_axis(columns[i].name)) continue;
+        if (!exact[(columns[i].name[0] | 0x20) - 'x']) columns[i].name[0] |= 0x20;
     }
     const bool has_x = has_name(columns, count, "x"), has_y = has_name(columns, count, "y");
     for (size_t g = 0; g < PLANE_GROUPS && !(has_x && has_y); g++) {
