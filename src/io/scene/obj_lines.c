@@ -127,7 +127,7 @@ void obj_note(obj_lines *l, obj_note_kind kind, const char *format, ...) {
 }
 
 bool obj_forgive(obj_lines *l, obj_note_kind kind, mote_status status) {
-    if (status != MOTE_ERROR_DATA && status != MOTE_ERROR_IO && status != MOTE_ERROR_UNSUPPORTED) return false;
+    if (!scene_file_is_dispensable(status)) return false;
     obj_note(l, kind, "%s", mote_context_message(l->draft->ctx));
     mote_context_clear(l->draft->ctx);
     return true;

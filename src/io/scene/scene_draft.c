@@ -144,11 +144,14 @@ mote_status scene_file_open(const scene_draft *d, const char *name, scene_file *
     file->path = path_beside(d, d->path, name, &inside);
     if (file->path == NULL) return MOTE_ERROR_MEMORY;
     if (!inside) {
-        return mote_fail(d->ctx, MOTE_ERROR_DATA,
-                         "%s: names the file \"%.200s\", which is not in the folder of the scene or below it", d->path,
+        return mote_fail(d->ctx, MOTE_ERROR_DATA, "the file \"%.200s\" is not in the folder of the scene or below it",
                          name);
     }
     return mote_input_open(d->ctx, file->path, &file->input);
+}
+
+bool scene_file_is_dispensable(mote_status status) {
+    return status == MOTE_ERROR_DATA || status == MOTE_ERROR_IO || status == MOTE_ERROR_UNSUPPORTED;
 }
 
 static bool is_file(const char *path) {
