@@ -226,11 +226,10 @@ void mote_xyz_find_rows(const mote_input *input, const mote_read_params *params,
     p->table.lone_cr = mote_text_has_lone_cr(input, at);
     mote_text_table lines = p->table; /* here comments are lines as well */
     p->table.comments = true;
-    uint64_t behind = at;
-    const bool states =
-        mote_text_next_row(&lines, &behind, &row, &row_end) && stated_separator(input, row, row_end) != 0;
-    if (states && given == 0) given = stated_separator(input, row, row_end);
-    if (states) at = behind;
+    uint64_t after = at;
+    const char stated = mote_text_next_row(&lines, &after, &row, &row_end) ? stated_separator(input, row, row_end) : 0;
+    if (stated != 0) at = after;
+    if (given == 0) given = stated;
     for (uint64_t line = at; mote_text_next_row(&lines, &at, &row, &row_end); line = at) {
         mote_text_number number;
         uint64_t end = row_end; /* without blanks; tabs may separate */
