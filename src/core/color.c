@@ -81,7 +81,7 @@ static mote_color_rule rule_of(const value_range *range, bool is_real) {
                             .white = MOTE_COLOR_MAX,
                             .missing = range->missing,
                             .type = MOTE_UINT16};
-    rule.whole = range->fractions + range->missing + range->infinite == 0;
+    rule.whole = range->fractions + range->infinite == 0;
     if (range->low > range->high || (range->low == 0 && range->high == 0)) return rule;
     rule.depth = depth_of(range->high, is_real);
     rule.white = white_of(rule.depth);
@@ -112,6 +112,14 @@ mote_color_rule mote_color_find(const mote_context *ctx, const mote_column *cons
     }
     mote_color_rule rule = rule_of(&range, is_real);
     if (first != NULL) rule.type = is_real && !mote_type_is_float(first->type) ? MOTE_FLOAT64 : first->type;
+    return rule;
+}
+
+mote_color_rule mote_color_find_intensity(const mote_context *ctx, const mote_column *intensity, uint64_t point_count) {
+    mote_color_rule rule = mote_color_find(ctx, &intensity, 1, point_count);
+    if (!rule.whole || rule.depth == MOTE_COLOR_UNIT || rule.depth == MOTE_COLOR_BLACK) return rule;
+    rule.depth = MOTE_COLOR_16_BITS;
+    rule.white = MOTE_COLOR_MAX;
     return rule;
 }
 

@@ -33,7 +33,7 @@ typedef enum mote_color_depth {
 typedef struct mote_color_rule {
     mote_color_depth depth;
     bool outside;     /* some value is negative, infinite or beyond 16 bits, and would be cut by more than the 1 % */
-    bool whole;       /* all values are whole numbers */
+    bool whole;       /* all values but NaN are whole numbers */
     double white;     /* what white is: value · 65535 / white is the colour in 16 bits */
     double high;      /* the largest value */
     uint64_t missing; /* values that are NaN */
@@ -43,6 +43,8 @@ typedef struct mote_color_rule {
 /* The rule for channels [count] (NULL: there is none), together, of point_count points on the host. */
 mote_color_rule mote_color_find(const mote_context *ctx, const mote_column *const *channels, uint32_t count,
                                 uint64_t point_count);
+/* The rule for intensity: whole numbers are 16 bits whatever their range, but floats up to 1 are shares of white. */
+mote_color_rule mote_color_find_intensity(const mote_context *ctx, const mote_column *intensity, uint64_t point_count);
 /* The rule for each of the channels of a cloud. Floats are judged together, integers are too; a channel of uint8 or
    uint16 is what its type says. */
 void mote_color_find_each(const mote_context *ctx, const mote_column *const *channels, uint32_t count,

@@ -246,6 +246,8 @@ static void intensity_follows(void **state) {
         {"8 bits", MOTE_FLOAT32, {0, 0.5, 1, 254.5, 255}, {0, 128, 257, 65406, 65535}, "0..255"},
         {"16 bits", MOTE_FLOAT32, {0, 0.25, 1.75, 256.25, 65535}, {0, 0, 2, 256, 65535}, "0..65535"},
         {"bytes", MOTE_UINT8, {0, 1, 2, 100, 255}, {0, 1, 2, 100, 255}, NULL},
+        {"whole and NaN", MOTE_FLOAT64, {NAN, 7, 2, 100, 200}, {0, 7, 2, 100, 200}, "1 are NaN and become 0"},
+        {"share and NaN", MOTE_FLOAT32, {NAN, 0, 0.5, 1, 1}, {0, 0, 32768, 65535, 65535}, "1 are NaN and become 0"},
     };
     static const char *const outputs[] = {"i.las", "i.laz", "i.copc.laz"};
     char message[TEST_MESSAGE_BYTES];

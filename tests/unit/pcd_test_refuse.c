@@ -29,6 +29,7 @@ void refuses_bad_headers(void **state) {
         {FIELDS3 "COUNT 1 1 0\n", "has a count beyond 1 to 8192"},
         {FIELDS3 "COUNT 1 1 4294967297\n", "has a count beyond 1 to 8192"},
         {FIELDS3 "WIDTH 1.5\n", "is no whole number"},
+        {"\xC3\xA9t\xC3\xA9 1\n" FIELDS3, "\"\xC3\xA9t\xC3\xA9\" begins no line of a PCD header"},
         {FIELDS3 "WIDTH 1 1\n", "has more than one value"},
         {FIELDS3 "WIDTH -1\n", "is no whole number"},
         {FIELDS3 "VIEWPOINT 0 0 0 1 0 0\n", "has fewer than seven numbers"},

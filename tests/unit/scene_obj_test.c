@@ -59,6 +59,9 @@ static const note_case lines_with_faults[] = {
     {CORNERS "f 1 2 x\n" SQUARE, 2, "1 " LEFT_OUT "9: f: \"x\" is no corner"},
     {CORNERS "f 1 2 5\nf 1 2 -5\nf 0 1 2\nf 1 2 99999999999999999999\n" SQUARE, 2,
      "4 " LEFT_OUT "9: f: corner \"5\": there are 4 positions"},
+    {CORNERS "f 1 2 \x1B[2J\n" SQUARE, 2, "f: \"\x1B[2J\" is no corner"},
+    {CORNERS "f 1 2 3\x01\n" SQUARE, 2, "f: \"3\x01\" is no corner"},
+    {CORNERS "f 1 2 \xC3\xA9\n" SQUARE, 2, "f: \"\xC3\xA9\" is no corner"},
     {CORNERS "f 1 2 - 3\n" SQUARE, 2, "\"-\" is no corner"},
     {CORNERS "f 1//x 2/y 3\n" SQUARE, 2, "\"2/y\" is no corner"},
     {CORNERS "f 1/9 2/9 3/9\n" SQUARE, 3,
@@ -130,6 +133,12 @@ static void libraries_are_found(void **state) {
                                         "mtllib /home/someone/red.mtl",
                                         "mtllib ../elsewhere/red.mtl",
                                         "mtllib bom.mtl",
+                                        "mtllib \"red.mtl\"",
+                                        "mtllib \"my red.mtl\"",
+                                        "mtllib \"gone.mtl\" \"red.mtl\"",
+                                        "mtllib RED.mtl",
+                                        "mtllib C:\\scenes\\Red.MTL",
+                                        "mtllib sub.mtl sub/IN.mtl",
                                         "mtllib cr.mtl"};
     mkdir(test_path("sub"), 0700);
     write_text("red.mtl", "newmtl red\nKd 1 0 0 # red\n");

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "photon/photon_texture.h"
-#include "support/support.h"
+#include "support/cloud_files.h"
 
 #if MOTE_HAVE_TURBOJPEG
 #include <turbojpeg.h>
@@ -231,17 +231,54 @@ static void gltf_refuses(void **state) {
     refuse("a.gltf",
            ASSET "\"buffers\":[{\"byteLength\":60,\"uri\":\"missing.bin\"}]," VIEWS "," ACCESSORS "," MESH "," NODES
                  "}",
+           "a.gltf: buffers[0]: ");
+    refuse("a.gltf",
+           ASSET "\"buffers\":[{\"byteLength\":60,\"uri\":\"missing.bin\"}]," VIEWS "," ACCESSORS "," MESH "," NODES
+                 "}",
            "missing.bin: cannot open");
     refuse("a.gltf",
            ASSET "\"buffers\":[{\"byteLength\":60,\"uri\":\"%2e%2e/x.bin\"}]," VIEWS "," ACCESSORS "," MESH "," NODES
                  "}",
            "not in the folder of the scene");
+    refuse("a.gltf",
+           ASSET "\"buffers\":[{\"byteLength\":60,\"uri\":\"%2e%2e/x.bin\"}]," VIEWS "," ACCESSORS "," MESH "," NODES
+                 "}",
+           "a.gltf: buffers[0]: the file \"../x.bin\" is not in");
     refuse("a.glb", "glTF\2", "offset 5: the .glb ends within its header");
 }
 
 #endif
 
 /* ---- */
+
+#if MOTE_HAVE_JANSSON
+/* A texture that cannot be read costs a note, not the scene: the material has its factors. */
+static void gltf_textures_may_be_missing(void **state) {
+    (void)state;
+    static const char scene_text[] =
+        SQUARE "," NODES ",\"images\":[{\"uri\":\"gone.png\"},{\"uri\":\"broken.png\"},{\"uri\":\"/etc/passwd\"}],"
+               "\"textures\":[{\"source\":0},{\"source\":1},{\"source\":2}],\"materials\":["
+               "{\"pbrMetallicRoughness\":{\"baseColorFactor\":[0.5,0.25,1,1],\"baseColorTexture\":{\"index\":0}}},"
+               "{\"pbrMetallicRoughness\":{\"baseColorTexture\":{\"index\":0}}},"
+               "{\"pbrMetallicRoughness\":{\"baseColorTexture\":{\"index\":1}}},"
+               "{\"pbrMetallicRoughness\":{\"baseColorTexture\":{\"index\":2}}}]}";
+    char said[TEST_MESSAGE_BYTES] = "";
+    mote_scene_facts facts;
+    mote_context *ctx = test_context_listening(said);
+    test_write_file(test_path("broken.png"), "\x89PNG\r\n\x1a\nno more", 15);
+    mote_scene *scene = read_text(ctx, "missing.gltf", scene_text, &facts);
+    assert_int_equal(facts.textures, 0);
+    assert_true(scene->view.surfaces[0].color.y == 0.25 && scene->view.surfaces[0].texture == PHOTON_NO_TEXTURE);
+    if (strstr(said, "textures cannot be read: the colour of the material is taken; the first: images[0]: ") == NULL ||
+        strstr(said, "gone.png: cannot open") == NULL ||
+        strstr(said, MOTE_HAVE_PNG ? ": 3 text" : ": 2 text") == NULL) {
+        fail_msg("%s", said);
+    }
+    mote_scene_destroy(scene);
+    assert_int_equal(mote_context_memory_bytes(ctx), 0);
+    mote_context_destroy(ctx);
+}
+#endif
 
 static mote_status read_it(mote_context *ctx, void *user) {
     mote_scene *scene = NULL;
@@ -416,6 +453,7 @@ int main(void) {
         cmocka_unit_test(gltf_has_strips_and_fans),
         cmocka_unit_test(gltf_has_materials),
         cmocka_unit_test(gltf_refuses),
+        cmocka_unit_test(gltf_textures_may_be_missing),
 #endif
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(textures_lie_as_they_should),

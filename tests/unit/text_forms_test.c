@@ -169,8 +169,33 @@ static const row_case rows_of_kinds[] = {
     {"1 2 3\n1,5 2,5 3,5e1\n", NULL, "1 2 3;1.5 2.5 35;|x y z", "decimal points"},
     {"\"1,5\",\"2\",\"3,25\"\n", NULL, "1.5 2 3.25;|x y z", "decimal points"},
     {"1,1234567890123456789012;2;3\n", NULL, "1.1234567890123457 2 3;|x y z", "decimal points"},
-    {"1.5;2;3\n4,5;6;7\n", NULL, "\"4,5;6;7\" has a decimal comma", NULL},
-    {"1,5;2;3\n4.5;6;7\n", NULL, "\"4.5;6;7\" has a decimal point", "decimal points"},
+    {"1.5;2;3\n4,5;6;7\n", NULL, "\"4,5\" has a decimal comma", NULL},
+    {"1,5;2;3\n4.5;6;7\n", NULL, "\"4.5\" has a decimal point", "decimal points"},
+    /* Where commas separate, decimal commas stand in quotes. */
+    {"X,Y,Z\n\"1,5\",\"2,5\",\"3,5\"\n", NULL, "1.5 2.5 3.5;|x y z", "decimal points"},
+    {"X,Y,Z,T\n\"1,5\",\"2,5\",\"3,5\",tree\n", NULL, "1.5 2.5 3.5;|x y z", "\"T\", column 4"},
+    {"X,Y,Z,I\n\"1,5\",\"2,5\",3,7\n4,5,\"6,5\",8\n", NULL, "1.5 2.5 3;4 5 6.5;|x y z intensity", "decimal points"},
+    {"\"1,5\",2,3\n4,5.5,6\n", NULL, "line 2, column 3: \"5.5\" has a decimal point", "decimal points"},
+    /* Text says nothing of the decimal sign, nor does a column that is left out; the positions say it first. */
+    {"date;X;Y;Z\n01.02.2024;1,5;2,5;3,5\n", NULL, "1.5 2.5 3.5;|x y z", "\"date\", column 1"},
+    {"X;Y;Z;date\n1,5;2,5;3,5;01.02.2024\n", NULL, "1.5 2.5 3.5;|x y z", "\"date\", column 4"},
+    {"X Y Z date\n1,5 2,5 3,5 01.02.2024\n", NULL, "1.5 2.5 3.5;|x y z", "\"date\", column 4"},
+    {"1,5\t2,5\t3,5\t1.0.4\n", NULL, "1.5 2.5 3.5;|x y z", "column 4"},
+    {"id;X;Y;Z\n1.0.4;1,5;2,5;3,5\n1.1;4;5;6\n", NULL, "1.5 2.5 3.5;4 5 6;|x y z", "\"id\", column 1"},
+    {"f;X;Y;Z\n2.las;1,5;2,5;3,5\n", NULL, "1.5 2.5 3.5;|x y z", "\"f\", column 1"},
+    {"1.5;1,5;2,5;3,5\n", "-,x,y,z", "1.5 2.5 3.5;|x y z", "decimal points"},
+    {"v;X;Y;Z\n1.5;1,5;2,5;3,5\n", NULL, "column 1 (v) have another decimal sign than the file, this is the first",
+     "decimal points"},
+    {"X;Y;Z;v\n1.5;2;3;1,5\n", NULL, "column 4 (v) have another decimal sign than the file", NULL},
+    /* Rows of separators alone are blank lines; sep= is no row. */
+    {",,\nx,y,z\n1,2,3\n,,\n4,5,6\n, ,\n", NULL, "1 2 3;4 5 6;|x y z", NULL},
+    {"x;y;z\n1;2;3\n;;\n", NULL, "1 2 3;|x y z", NULL},
+    {"sep=;\r\nx;y;z\r\n1,5;2;3\r\n", NULL, "1.5 2 3;|x y z", "decimal points"},
+    {"SEP=,\n1,2,3\n", NULL, "1 2 3;|x y z", NULL},
+    {"x,y,z,,\n1,2,3,4,5\n", NULL, "1 2 3;|x y z unnamed unnamed_2", NULL},
+    /* A first line of numbers and a word is a row with a mistake, no header. */
+    {"0x10 2 3\n4 5 6\n", "x,y,z", "line 1, column 1: \"0x10\" is no number", NULL},
+    {"n/a;2;3\n4;5;6\n", NULL, "line 1, column 1: \"n/a\" is no number", NULL},
     /* The minus sign of Unicode. */
     {"\xE2\x88\x92"
      "1.5 2 3\n4 5 \xE2\x88\x92"
@@ -188,7 +213,7 @@ static const row_case rows_of_kinds[] = {
     /* What is wrong. */
     {"x,y,z,n\n1,2,3,4\n5,6,7,none\n8,9,10,\n", NULL,
      "line 3, column 7: 2 values of column 4 (n) are no numbers, this is the first", NULL},
-    {"x,y,z\n1,two,3\n", NULL, "line 2, column 3: \"two,3\" is no number", NULL},
+    {"x,y,z\n1,two,3\n", NULL, "line 2, column 3: \"two\" is no number", NULL},
     {"a,x,y,z\nb,1,2,3\n\"open,1,2,3\n", "-,x,y,z", "is in quotes that the line does not close", NULL},
     {"\"1.5\"x,2,3\n", NULL, "is no number", NULL},
     {"\"1.5,2,3\n", NULL, "a row of 1 values", NULL},

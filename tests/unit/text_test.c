@@ -347,9 +347,9 @@ static void errors_name_their_place(void **state) {
                 "f: offset 2: line 1, column 3: \"2,5\" has a decimal comma; the numbers before have decimal points, "
                 "or commas separate them");
     check_error("1;2,5;3\n", ';', 3,
-                "f: offset 2: line 1, column 3: \"2,5;3\" has a decimal comma; the numbers before have decimal points, "
+                "f: offset 2: line 1, column 3: \"2,5\" has a decimal comma; the numbers before have decimal points, "
                 "or commas separate them");
-    check_error("1,,3\n", ',', 3, "f: offset 2: line 1, column 3: \",3\" follows an empty value");
+    check_error("1,,3\n", ',', 3, "f: offset 2: line 1, column 3: a value is empty");
     check_error("1 2 1e39\n", ' ', 3, "f: offset 4: line 1, column 5: \"1e39\" does not fit the type float");
     check_error("1 2 3 4\n", ' ', 2, NULL);
     check_error("1 4294967295 3 4\n", ' ', 2, "f: offset 16: line 1, column 17: the row ends within a list");

@@ -74,6 +74,9 @@ static void names_columns_by_count(void **state) {
     check_read(ctx, "1 2 3 4 5\n", POSITIONS " column_4:uint8 column_5:uint8", 1);
     check_read(ctx, "1 2 3 4 5 255\n", POSITIONS " red:uint8 green:uint8 blue:uint8", 1);
     check_read(ctx, "1 2 3 4 5 256\n", POSITIONS " red:uint16 green:uint16 blue:uint16", 1);
+    check_read(ctx, "1 2 3 nan 5 256\n4 5 6 7 8 9\n", POSITIONS " column_4:double column_5:uint8 column_6:uint16", 2);
+    check_read(ctx, "x y z r g b\n1 2 3 nan 5 256\n", POSITIONS " red:double green:double blue:double", 1);
+    check_read(ctx, "x y z r g b\n1 2 3 -1 5 256\n", POSITIONS " red:int16 green:int16 blue:int16", 1);
     check_read(ctx, "1 2 3 0 -1 0\n", POSITIONS " normal_x:uint8 normal_y:int8 normal_z:uint8", 1);
     check_read(ctx, "1 2 3 0.1 1 -0.5\n", POSITIONS " normal_x:double normal_y:uint8 normal_z:double", 1);
     check_read(ctx, "1 2 3 0.1 1.5 -0.5\n", POSITIONS " column_4:double column_5:double column_6:double", 1);
@@ -91,6 +94,8 @@ static void names_columns_by_header(void **state) {
                POSITIONS " red:uint8 green:uint8 blue:uint8 intensity:uint8", 1);
     check_read(ctx, "\"Red\";\"x\";\"y\";\"z\";\"GPS_Time\";\"my name\"\n1;2;3;4;5.5;70000\n",
                "red:uint8 x:double y:double z:double gps_time:double my name:uint32", 1);
+    check_read(ctx, "x,y,z,X,Z\n1,2,3,4,5\n", POSITIONS " X:uint8 Z:uint8", 1);
+    check_read(ctx, "Z,X,Y,y\n1,2,3,4\n", "z:double x:double Y:uint8 y:double", 1);
     check_read(ctx, "# x y z nx ny nz t:float c:int64 s:uint16\n1 2 3 0 0 1 2 3 4\n",
                POSITIONS " normal_x:uint8 normal_y:uint8 normal_z:uint8 t:float c:int64 s:uint16", 1);
     check_read(ctx, "# a comment on x, y and z: three words of many\n1 2 3\n", POSITIONS, 1);
@@ -163,10 +168,13 @@ static void refuses_what_is_no_table(void **state) {
     check_refused(ctx, "1 2\n3 4\n", "a row of 2 values");
     check_refused(ctx, "1 2 3\n4 5 6\n7 8\n", "offset 15: line 3, column 4: the row ends after 2 values, it needs 3");
     check_refused(ctx, "1 2 3\n\r\n4 5 6 7\r\n", "line 3, column 7: \"7\": the row has more than 3 values");
-    check_refused(ctx, "1,2,3\n4,,6\n", "line 2, column 3: \",6\" follows an empty value");
+    check_refused(ctx, "1,2,3\n4,,6\n", "line 2, column 3: a value is empty");
     check_refused(ctx, "1 2 3\n4 five 6\n", "line 2, column 3: \"five\" is no number");
+    check_refused(ctx, "4,\xC3\xA9,5\n", "line 1, column 3: \"\xC3\xA9\" is no number");
+    check_refused(ctx, "x y z\n4 \x1B[2J 5\n", "line 2, column 3: \"\x1B[2J\" is no number");
+    check_refused(ctx, "1,2,3\n\"big, tree\",5,6\n", "line 2, column 1: \"\"big, tree\"\" is no number");
     check_refused(ctx, "0.5 2,5 3,5\n", "line 1, column 5: \"2,5\" has a decimal comma");
-    check_refused(ctx, "1,5;2;3\n4.5;5;6\n", "line 2, column 1: \"4.5;5;6\" has a decimal point");
+    check_refused(ctx, "1,5;2;3\n4.5;5;6\n", "line 2, column 1: \"4.5\" has a decimal point");
     check_refused(ctx, "1 2 1e999\n", "line 1, column 5: \"1e999\" does not fit the type double");
     check_refused(ctx, "3\n1 2 3\n4 5 6\n", "offset 0: line 1, column 1: the count is 3, the file has 2 rows");
     check_refused(ctx, "1\n1 2 3\n4 5 6\n", "the count is 1, the file has 2 rows");

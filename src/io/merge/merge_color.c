@@ -27,18 +27,14 @@ static uint32_t find_sources(const merge_plan *plan, const color_group *group, u
     return count;
 }
 
-/* What an input's values mean. Whole intensities are taken as they are, whatever their range. */
+/* What an input's values mean. */
 static mote_color_rule judge_input(const merge_plan *plan, const color_group *group, uint32_t input) {
     merge_column *columns[MAX_CHANNELS];
     const mote_column *channels[MAX_CHANNELS];
     const uint32_t count = find_sources(plan, group, input, columns, channels);
-    mote_color_rule rule = mote_color_find(plan->ctx, channels, count, mote_cloud_count(plan->clouds[input]));
-    const bool as_stored = group->is_intensity && rule.depth != MOTE_COLOR_UNIT && rule.whole;
-    if (as_stored && rule.depth != MOTE_COLOR_BLACK) {
-        rule.depth = MOTE_COLOR_16_BITS;
-        rule.white = MOTE_COLOR_MAX;
-    }
-    return rule;
+    const uint64_t points = mote_cloud_count(plan->clouds[input]);
+    if (!group->is_intensity) return mote_color_find(plan->ctx, channels, count, points);
+    return mote_color_find_intensity(plan->ctx, count > 0 ? channels[0] : NULL, points);
 }
 
 /* Whether the inputs differ in a way that can be mended; where it cannot, a warning says so. */

@@ -238,10 +238,8 @@ static mote_status read_line(pcd_line *line) {
         if (mote_notes_word_is(line->input, word, word_end, keywords[i])) line->keyword = (int)i;
     }
     if (line->keyword < 0) {
-        char shown[41] = "";
-        for (uint64_t i = word; i < word_end && i < word + 40; i++) {
-            shown[i - word] = data[i] > ' ' && data[i] < 0x7F ? (char)data[i] : '?';
-        }
+        char shown[41];
+        mote_text_quote(data + word, word_end - word, shown, sizeof shown);
         return mote_malformed(line->ctx, line->input, word, "\"%s\" begins no line of a PCD header", shown);
     }
     if (line->header->lines[line->keyword] > 0) return bad_line(line, word, "stands twice");

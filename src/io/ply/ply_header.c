@@ -111,9 +111,9 @@ static mote_status read_element(mote_context *ctx, const mote_input *input, cons
 
 static mote_status read_type(mote_context *ctx, const mote_input *input, word w, mote_type *type) {
     if (mote_ply_type(input->data + w.begin, w.end - w.begin, type)) return MOTE_OK;
-    const int shown = w.end - w.begin < 40 ? (int)(w.end - w.begin) : 40;
-    return mote_malformed(ctx, input, w.begin, "\"%.*s\" is no type of PLY", shown,
-                          (const char *)input->data + w.begin);
+    char shown[41];
+    mote_text_quote(input->data + w.begin, w.end - w.begin, shown, sizeof shown);
+    return mote_malformed(ctx, input, w.begin, "\"%s\" is no type of PLY", shown);
 }
 
 static mote_status read_property(mote_context *ctx, const mote_input *input, const header_line *line,

@@ -29,6 +29,8 @@ typedef struct gltf_file {
     uint64_t buffer_count;
     uint64_t *textures; /* [of the file's textures] 1 + place in the draft; 0: not read yet, GLTF_NONE: left out */
     uint64_t texture_count;
+    uint64_t unread_textures;  /* how many could not be read */
+    char first_unread[600];    /* and why the first could not */
     uint64_t default_material; /* GLTF_NONE: not made yet */
 } gltf_file;
 

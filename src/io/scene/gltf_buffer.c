@@ -2,6 +2,7 @@
 #include "io/scene/gltf.h"
 
 #include <mote_have.h>
+#include <stdio.h>
 
 #if MOTE_HAVE_JANSSON
 
@@ -50,6 +51,17 @@ static void unescape(char *text) {
     *to = '\0';
 }
 
+/* Opens a file beside the scene; a failure names the scene's file and the place in it as well. */
+static mote_status open_file(gltf_file *f, const char *name, const char *kind, uint64_t i, scene_file *file) {
+    mote_context *const ctx = f->draft->ctx;
+    char why[512];
+    const mote_status status = scene_file_open(f->draft, name, file);
+    if (!scene_file_is_dispensable(status)) return status;
+    snprintf(why, sizeof why, "%s", mote_context_message(ctx));
+    mote_context_clear(ctx);
+    return mote_fail(ctx, status, "%s: %s[%llu]: %s", f->input->path, kind, (unsigned long long)i, why);
+}
+
 mote_status gltf_open_uri(gltf_file *f, const char *uri, const char *kind, uint64_t i, gltf_buffer *to) {
     if (strncmp(uri, "data:", 5) == 0) {
         const char *text = strstr(uri, ";base64,");
@@ -59,7 +71,7 @@ mote_status gltf_open_uri(gltf_file *f, const char *uri, const char *kind, uint6
     char *const name = mote_strdup(f->draft->ctx, uri);
     if (name == NULL) return MOTE_ERROR_MEMORY;
     unescape(name);
-    const mote_status status = scene_file_open(f->draft, name, &to->file);
+    const mote_status status = open_file(f, name, kind, i, &to->file);
     mote_free(f->draft->ctx, name);
     if (status != MOTE_OK) return status;
     to->data = to->file.input.data;

@@ -18,7 +18,7 @@ static mote_status decode(gltf_file *f, uint64_t image, mote_texture *texture, b
     const json_t *uri = json_object_get(json, "uri");
     gltf_buffer buffer;
     uint64_t view, stride;
-    char name[320];
+    char name[600];
     memset(&buffer, 0, sizeof buffer);
     snprintf(name, sizeof name, "%.256s: images[%llu]", f->input->path, (unsigned long long)image);
     mote_status status = MOTE_OK;
@@ -30,11 +30,23 @@ static mote_status decode(gltf_file *f, uint64_t image, mote_texture *texture, b
         status = gltf_wrong(f, "images", image, "it has neither a uri nor a bufferView that is there");
     }
     if (status == MOTE_OK) {
-        const char *title = buffer.file.path != NULL ? buffer.file.path : name;
-        status = scene_image_decode(f->draft->ctx, title, buffer.data, buffer.size_bytes, texture, known);
+        const size_t length = strlen(name);
+        if (buffer.file.path != NULL) snprintf(name + length, sizeof name - length, ": %s", buffer.file.path);
+        status = scene_image_decode(f->draft->ctx, name, buffer.data, buffer.size_bytes, texture, known);
     }
     gltf_close_buffer(f->draft->ctx, &buffer);
     return status;
+}
+
+/* Whether an image that cannot be read costs its texture alone: then it is noted, not failed. */
+static bool forgive_image(gltf_file *f, mote_status status) {
+    if (!scene_file_is_dispensable(status)) return false;
+    const char *why = mote_context_message(f->draft->ctx);
+    const size_t path = strlen(f->input->path);
+    if (strncmp(why, f->input->path, path) == 0 && strncmp(why + path, ": ", 2) == 0) why += path + 2;
+    if (f->unread_textures++ == 0) snprintf(f->first_unread, sizeof f->first_unread, "%s", why);
+    mote_context_clear(f->draft->ctx);
+    return true;
 }
 
 static mote_texture_wrap wrap_of(const json_t *sampler, const char *key) {
@@ -58,6 +70,10 @@ static mote_status need_texture(gltf_file *f, uint64_t i, uint64_t *place) {
     mote_status status = MOTE_OK;
     if (image != GLTF_NONE) {
         status = decode(f, image, &texture, &known);
+        if (forgive_image(f, status)) {
+            status = MOTE_OK;
+            known = false;
+        }
     } else {
         mote_warn(f->draft->ctx, "%s: textures[%llu]: it has no PNG or JPEG and is left out", f->input->path,
                   (unsigned long long)i);
@@ -139,6 +155,9 @@ mote_status gltf_read_materials(gltf_file *f) {
     for (size_t i = 0; i < json_array_size(materials); i++) {
         MOTE_TRY(read_material(f, json_array_get(materials, i), i));
     }
+    if (f->unread_textures == 0) return MOTE_OK;
+    mote_warn(f->draft->ctx, "%s: %llu textures cannot be read: the colour of the material is taken; the first: %s",
+              f->input->path, (unsigned long long)f->unread_textures, f->first_unread);
     return MOTE_OK;
 }
 

@@ -33,9 +33,11 @@ static bool is_continuation(const obj_lines *l, const uint8_t *at) {
     return *at == '\\' && at + 1 < l->end && (at[1] == '\n' || at[1] == '\r');
 }
 
+static bool is_blank(uint8_t c) { return c == ' ' || c == '\t' || c == '\v' || c == '\f'; }
+
 static void skip_blanks(obj_lines *l) {
     while (l->at < l->end) {
-        if (*l->at == ' ' || *l->at == '\t' || *l->at == '\v' || *l->at == '\f') {
+        if (is_blank(*l->at)) {
             l->at++;
         } else if (is_continuation(l, l->at)) {
             l->at = skip_line_end(l, l->at + 1);
@@ -47,14 +49,15 @@ static void skip_blanks(obj_lines *l) {
 }
 
 bool obj_next_word(obj_lines *l) {
-    size_t length = 0;
     if (!obj_has_word(l)) return false;
-    const uint8_t *begin = l->at;
-    for (; l->at<l->end && * l->at> ' ' && *l->at != '#' && !is_continuation(l, l->at); l->at++) {
+    const uint8_t *const begin = l->at;
+    size_t length = 0;
+    for (; !is_line_end(l) && !is_blank(*l->at) && *l->at != '#' && !is_continuation(l, l->at); l->at++) {
         if (length < OBJ_MAX_WORD) l->word[length++] = (char)*l->at;
     }
-    if (l->at == begin) l->at++; /* a control character is a word of no length */
     l->word[length] = '\0';
+    /* A zero byte would hide what follows it. */
+    if (strlen(l->word) < length) mote_text_quote(begin, (uint64_t)(l->at - begin), l->word, sizeof l->word);
     return true;
 }
 
@@ -127,7 +130,7 @@ void obj_note(obj_lines *l, obj_note_kind kind, const char *format, ...) {
 }
 
 bool obj_forgive(obj_lines *l, obj_note_kind kind, mote_status status) {
-    if (status != MOTE_ERROR_DATA && status != MOTE_ERROR_IO && status != MOTE_ERROR_UNSUPPORTED) return false;
+    if (!scene_file_is_dispensable(status)) return false;
     obj_note(l, kind, "%s", mote_context_message(l->draft->ctx));
     mote_context_clear(l->draft->ctx);
     return true;

@@ -111,6 +111,14 @@ static mote_status read_first_library(obj_reader *r, char *names, size_t *bytes)
     return MOTE_OK;
 }
 
+/* Of a name that is not there: up to its closing quote, all of it where it seems to be one name with blanks, or a word.
+ */
+static size_t missing_name_bytes(const char *name, bool first) {
+    const char *const closing = name[0] == '"' ? strchr(name + 1, '"') : NULL;
+    if (closing != NULL) return (size_t)(closing - name) + 1;
+    return first && strstr(name, ".mtl ") == NULL ? strlen(name) : strcspn(name, " \t");
+}
+
 /* mtllib may name several files, and a name may hold blanks: what is there decides. */
 static mote_status read_libraries(obj_reader *r) {
     size_t bytes = 0;
@@ -123,8 +131,7 @@ static mote_status read_libraries(obj_reader *r) {
     for (char *at = names; *at != '\0'; at += strspn(at, " \t")) {
         MOTE_TRY(read_first_library(r, at, &bytes));
         if (bytes == 0) {
-            const bool all = at == names && strstr(at, ".mtl ") == NULL; /* one name with blanks */
-            bytes = all ? strlen(at) : strcspn(at, " \t");
+            bytes = missing_name_bytes(at, at == names);
             obj_note(&r->lines, OBJ_NOTE_LIBRARY,
                      "mtllib: there is no file \"%.*s\" in the folder of the scene or below it",
                      bytes < 200 ? (int)bytes : 200, at);

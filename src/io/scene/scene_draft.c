@@ -1,7 +1,9 @@
 /* A scene while it is read from files. */
 #include "io/scene/scene_draft.h"
 
+#include <dirent.h>
 #include <math.h>
+#include <strings.h>
 #include <sys/stat.h>
 
 mote_status scene_draft_reserve(scene_draft *d, uint64_t positions, uint64_t triangles) {
@@ -144,11 +146,14 @@ mote_status scene_file_open(const scene_draft *d, const char *name, scene_file *
     file->path = path_beside(d, d->path, name, &inside);
     if (file->path == NULL) return MOTE_ERROR_MEMORY;
     if (!inside) {
-        return mote_fail(d->ctx, MOTE_ERROR_DATA,
-                         "%s: names the file \"%.200s\", which is not in the folder of the scene or below it", d->path,
+        return mote_fail(d->ctx, MOTE_ERROR_DATA, "the file \"%.200s\" is not in the folder of the scene or below it",
                          name);
     }
     return mote_input_open(d->ctx, file->path, &file->input);
+}
+
+bool scene_file_is_dispensable(mote_status status) {
+    return status == MOTE_ERROR_DATA || status == MOTE_ERROR_IO || status == MOTE_ERROR_UNSUPPORTED;
 }
 
 static bool is_file(const char *path) {
@@ -156,22 +161,52 @@ static bool is_file(const char *path) {
     return stat(path, &info) == 0 && S_ISREG(info.st_mode);
 }
 
-mote_status scene_file_find(const scene_draft *d, const char *beside, const char *name, char **path) {
+/* Whether there is a file whose name differs from the path's in the case of letters alone: then the path becomes it. Of
+   several it is the first in the order of bytes. */
+static bool is_file_in_other_case(char *path) {
+    char *const name = path + folder_bytes(path);
+    const char first = name[0];
+    bool found = false;
+    name[0] = '\0';
+    DIR *const folder = opendir(name == path ? "." : path);
+    name[0] = first;
+    for (const struct dirent *entry; folder != NULL && (entry = readdir(folder)) != NULL;) {
+        if (strlen(entry->d_name) != strlen(name) || strcasecmp(entry->d_name, name) != 0) continue;
+        if (!found || strcmp(entry->d_name, name) < 0) memcpy(name, entry->d_name, strlen(name));
+        found = true;
+    }
+    if (folder != NULL) closedir(folder);
+    return found && is_file(path);
+}
+
+static mote_status find_by_name(const scene_draft *d, const char *beside, const char *name, char **path) {
     const char *last = name + strlen(name);
     while (last > name && last[-1] != '/' && last[-1] != '\\') last--;
     const char *const names[] = {name, name, last, last}, *const folders[] = {beside, d->path, beside, d->path};
-    *path = NULL;
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 8; i++) {
         bool inside = false;
-        char *const candidate = path_beside(d, folders[i], names[i], &inside);
+        char *const candidate = path_beside(d, folders[i % 4], names[i % 4], &inside);
         if (candidate == NULL) return MOTE_ERROR_MEMORY;
-        if (inside && is_file(candidate)) {
+        if (inside && (i < 4 ? is_file(candidate) : is_file_in_other_case(candidate))) {
             *path = candidate;
             return MOTE_OK;
         }
         mote_free(d->ctx, candidate);
     }
     return MOTE_OK;
+}
+
+mote_status scene_file_find(const scene_draft *d, const char *beside, const char *name, char **path) {
+    const size_t length = strlen(name);
+    *path = NULL;
+    MOTE_TRY(find_by_name(d, beside, name, path));
+    if (*path != NULL || length < 3 || name[0] != '"' || name[length - 1] != '"') return MOTE_OK;
+    char *const bare = mote_strdup(d->ctx, name + 1);
+    if (bare == NULL) return MOTE_ERROR_MEMORY;
+    bare[length - 2] = '\0';
+    const mote_status status = find_by_name(d, beside, bare, path);
+    mote_free(d->ctx, bare);
+    return status;
 }
 
 void scene_file_close(mote_context *ctx, scene_file *file) {

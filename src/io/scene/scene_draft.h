@@ -45,11 +45,14 @@ typedef struct scene_file {
 } scene_file;
 
 /* Opens it. Refused: absolute paths, addresses, and paths that leave the folder of the scene: a scene of a stranger
-   reads nothing but its own files. Backslashes count as slashes. */
+   reads nothing but its own files. Backslashes count as slashes. The failure does not name the scene. */
 mote_status scene_file_open(const scene_draft *d, const char *name, scene_file *file);
+/* Whether a failure is one of a file beside the scene, which may cost that file alone. */
+bool scene_file_is_dispensable(mote_status status);
 /* Where the file of that name is: beside `beside`, a file of the scene, or beside the scene's own file, or in either
-   folder by the last part of its name, for many programs write the folders of their own machine. NULL: in none of them,
-   or not in the folder of the scene or below it. *path is for mote_free. */
+   folder by the last part of its name, for many programs write the folders of their own machine; else of a name in
+   other case, for many programs do not tell it apart; the name may stand in quotes. NULL: in none of them, or not in
+   the folder of the scene or below it. *path is for mote_free. */
 mote_status scene_file_find(const scene_draft *d, const char *beside, const char *name, char **path);
 void scene_file_close(mote_context *ctx, scene_file *file);
 

@@ -19,6 +19,10 @@ uint64_t mote_text_mark_bytes(const mote_input *input);
 /* Do some of the lines from begin on end in CR alone? */
 bool mote_text_has_lone_cr(const mote_input *input, uint64_t begin);
 
+/* The beginning of bytes that a message quotes, as they stand there, ended by a zero: whole characters of UTF-8, and a
+   zero byte as \x00, which is how the command shows the other bytes that do not print. */
+void mote_text_quote(const uint8_t *bytes, uint64_t length, char *out, size_t out_bytes);
+
 /* A line of a header in front of what may be binary. */
 typedef struct mote_text_line {
     uint64_t begin, end; /* without the line end */
@@ -148,12 +152,16 @@ typedef struct mote_text_rows {
 typedef struct mote_text_survey {
     uint64_t words;            /* values that are no numbers, of a field that may have them */
     uint64_t first_word;       /* offset of the first of them */
+    uint64_t other_decimals;   /* those of them that are numbers with the other decimal sign */
     bool numbers;              /* there is a number */
     bool fraction;             /* a value is no integer of 64 bits */
     bool beyond_one;           /* a magnitude is larger than 1 */
     uint64_t max, max_negated; /* largest value and largest −value, integers only; 0 if none */
     uint32_t decimals;
 } mote_text_survey;
+
+/* Adds what was found of columns to what was found of them before. */
+void mote_text_merge_surveys(mote_text_survey *into, const mote_text_survey *from, uint32_t columns);
 
 /* Finds the next row at or after *at: [*row, *row_end) without the line end; *at moves behind it. False at the end. */
 bool mote_text_next_row(const mote_text_table *table, uint64_t *at, uint64_t *row, uint64_t *row_end);

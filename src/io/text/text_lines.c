@@ -49,6 +49,22 @@ uint64_t mote_text_mark_bytes(const mote_input *input) {
     return input->size_bytes >= 3 && memcmp(input->data, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
 }
 
+/* ---- quoting */
+
+void mote_text_quote(const uint8_t *bytes, uint64_t length, char *out, size_t out_bytes) {
+    static const char zero[] = "\\x00";
+    size_t used = 0;
+    for (uint64_t i = 0, next = 0; i < length; i = next) {
+        for (next = i + 1; next < length && next < i + 4 && (bytes[next] & 0xC0) == 0x80; next++) {}
+        const size_t size = bytes[i] == '\0' ? sizeof zero - 1 : next - i;
+        if (used + size >= out_bytes) break;
+        memcpy(out + used, bytes[i] == '\0' ? (const void *)zero : bytes + i, size);
+        used += size;
+        if (bytes[i] == '\0') next = i + 1;
+    }
+    out[used] = '\0';
+}
+
 /* ---- lines */
 
 bool mote_text_has_lone_cr(const mote_input *input, uint64_t begin) {

@@ -8,6 +8,7 @@ row_cursor row_cursor_of(const mote_text_table *table, uint64_t begin, uint64_t 
     row.end = data + end;
     row.separator = (uint8_t)table->separator;
     row.decimal = table->decimal == ',' ? ',' : '.';
+    row.bare_decimal = row.decimal == row.separator ? '\n' : row.decimal; /* no row holds a line end */
     row.comments = table->comments;
     return row;
 }
@@ -38,8 +39,12 @@ static bool scan_quoted(const row_cursor *row, const uint8_t *p, mote_text_numbe
     return true;
 }
 
-static row_error why_no_number(const row_cursor *row, const uint8_t *p) {
-    return *p == (row->decimal == ',' ? '.' : ',') ? ROW_DECIMAL : ROW_WORD;
+/* A field that is a number with the other decimal sign, and nothing else, is one of a file that mixes both. */
+static row_error why_no_number(const row_cursor *row, const uint8_t *field) {
+    mote_text_number number;
+    if (!mote_text_scan_decimal(field, row->end, row->decimal == ',' ? '.' : ',', &number)) return ROW_WORD;
+    const uint8_t *const after = number.end;
+    return after == row->end || *after == row->separator || mote_text_is_blank(*after) ? ROW_DECIMAL : ROW_WORD;
 }
 
 /* Reads one number and the separator behind it. */
@@ -47,12 +52,12 @@ static row_error next_number(row_cursor *row, mote_text_number *number) {
     const uint8_t *p = skip_blanks(row, row->at);
     row->at = p;
     if (p == row->end) return ROW_SHORT;
-    if (mote_text_scan_decimal(p, row->end, row->decimal, number)) {
+    if (mote_text_scan_decimal(p, row->end, row->bare_decimal, number)) {
         p = number->end;
     } else if (!scan_quoted(row, p, number, &p)) {
-        return *p == row->separator ? ROW_EMPTY_VALUE : ROW_WORD;
+        return *p == row->separator ? ROW_EMPTY_VALUE : why_no_number(row, p);
     }
-    if (p < row->end && *p != row->separator && !mote_text_is_blank(*p)) return why_no_number(row, p);
+    if (p < row->end && *p != row->separator && !mote_text_is_blank(*p)) return why_no_number(row, row->at);
     if (row->separator != ' ') {
         p = skip_blanks(row, p);
         if (p < row->end && *p != row->separator && !is_comment(row, p)) return ROW_WORD;
@@ -190,8 +195,9 @@ static row_error note_word(row_cursor *row, const uint8_t *field, row_error erro
     const uint8_t *last = row->end - 1;
     while (mote_text_is_blank(*last) && *last != row->separator) last--;
     const bool none = error == ROW_SHORT && row->separator != ' ' && *last == row->separator;
-    if (error != ROW_WORD && error != ROW_EMPTY_VALUE && !none) return error;
+    if (error != ROW_WORD && error != ROW_DECIMAL && error != ROW_EMPTY_VALUE && !none) return error;
     if (column->words++ == 0) column->first_word = (uint64_t)(row->at - data);
+    column->other_decimals += error == ROW_DECIMAL;
     row->at = field;
     return skip_field(row);
 }

@@ -33,6 +33,7 @@ typedef struct piece_result {
 typedef struct row_cursor {
     const uint8_t *at, *end;
     uint8_t separator, decimal;
+    uint8_t bare_decimal; /* of numbers without quotes: where commas separate, they have no decimal commas */
     bool comments;
 } row_cursor;
 

@@ -23,6 +23,12 @@ static const uint8_t *find_line_end(const mote_text_table *table, const uint8_t 
     return from < end ? from : NULL;
 }
 
+/* Separators and nothing between them, as spreadsheets write empty rows: a blank line, as one of tabs is. */
+static bool is_without_values(const mote_text_table *table, const uint8_t *at, const uint8_t *end) {
+    while (at < end && (*at == (uint8_t)table->separator || mote_text_is_blank(*at))) at++;
+    return at == end;
+}
+
 /* Lines that begin before limit; the last one may end behind it. */
 static bool next_row(const mote_text_table *table, uint64_t *at, uint64_t limit, uint64_t *row, uint64_t *row_end) {
     const uint8_t *const data = table->input->data;
@@ -34,6 +40,7 @@ static bool next_row(const mote_text_table *table, uint64_t *at, uint64_t limit,
         const uint8_t *first = line;
         while (first < stop && mote_text_is_blank(*first)) first++;
         if (first == stop || (table->comments && is_comment(table, first, stop))) continue;
+        if (*first == (uint8_t)table->separator && is_without_values(table, first, stop)) continue;
         *row = (uint64_t)((table->separator == '\t' ? line : first) - data);
         *row_end = (uint64_t)(stop - data);
         return true;
@@ -106,11 +113,12 @@ static bool is_row(row_cursor row, const mote_text_field *fields, uint32_t colum
     return row_examine(&row, fields, columns, data, ignored, &result) == ROW_FINE;
 }
 
-static void merge_survey(mote_text_survey *into, const mote_text_survey *from, uint32_t columns) {
+void mote_text_merge_surveys(mote_text_survey *into, const mote_text_survey *from, uint32_t columns) {
     for (uint32_t i = 0; i < columns; i++) {
         const bool earlier = from[i].words > 0 && (into[i].words == 0 || from[i].first_word < into[i].first_word);
         if (earlier) into[i].first_word = from[i].first_word;
         into[i].words += from[i].words;
+        into[i].other_decimals += from[i].other_decimals;
         into[i].numbers |= from[i].numbers;
         into[i].fraction |= from[i].fraction;
         into[i].beyond_one |= from[i].beyond_one;
@@ -157,7 +165,7 @@ static void examine_piece(const pass *p, uint64_t piece) {
     }
     p->row_counts[piece] = count;
 #pragma omp critical(mote_text_survey)
-    merge_survey(p->survey, survey, p->survey_columns);
+    mote_text_merge_surveys(p->survey, survey, p->survey_columns);
 }
 
 static void parse_piece(const pass *p, uint64_t piece) {
@@ -243,25 +251,23 @@ static const char *decimal_words(const mote_text_table *table) {
 
 /* What is wrong with a row. */
 static void describe(const mote_text_table *table, const piece_result *bad, uint32_t fields, char *text, size_t size) {
-    char word[32];
-    /* The word at offset, cut to a size that fits a message; bytes that do not print become '?'. */
-    uint64_t offset = bad->offset;
+    char word[32] = "";
     const uint8_t *const data = table->input->data;
-    size_t length = 0;
-    while (offset < table->end && length < 28 && !mote_text_is_blank(data[offset])) {
-        const uint8_t c = data[offset++];
-        word[length++] = c > ' ' && c < 0x7F ? (char)c : '?';
+    const uint8_t *const line_end = find_line_end(table, data + bad->offset, data + table->end);
+    uint64_t at = bad->offset, field, field_end;
+    const uint64_t row_end = line_end != NULL ? (uint64_t)(line_end - data) : table->end;
+    if (mote_text_next_field(table, &at, row_end, &field, &field_end)) {
+        mote_text_quote(data + field, field_end - field, word, sizeof word);
     }
-    word[length] = '\0';
     const char *why = "is no number";
     switch (bad->error) {
     case ROW_SHORT: snprintf(text, size, "the row ends after %u values, it needs %u", bad->field, fields); return;
     case ROW_LONG: snprintf(text, size, "\"%s\": the row has more than %u values", word, fields); return;
+    case ROW_EMPTY_VALUE: snprintf(text, size, "a value is empty"); return;
     case ROW_LIST_SHORT: snprintf(text, size, "the row ends within a list"); return;
     case ROW_RANGE: snprintf(text, size, "\"%s\" does not fit the type %s", word, mote_type_name(bad->type)); return;
     case ROW_DECIMAL: why = decimal_words(table); break;
     case ROW_QUOTE: why = "is in quotes that the line does not close"; break;
-    case ROW_EMPTY_VALUE: why = "follows an empty value"; break;
     case ROW_LIST_LENGTH: why = "is no length of a list"; break;
     default: break;
     }

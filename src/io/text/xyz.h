@@ -28,8 +28,9 @@ typedef struct mote_xyz_column {
     mote_type type;
 } mote_xyz_column;
 
-/* Looks at the lines until the first row. given: the separator; 0: find out. */
-void mote_xyz_find_rows(const mote_input *input, char given, mote_xyz_preamble *preamble);
+/* Looks at the lines until the first row. params: the separator and the columns, where they are given; NULL: they are
+   not. */
+void mote_xyz_find_rows(const mote_input *input, const mote_read_params *params, mote_xyz_preamble *preamble);
 /* The names in the header line; how many there are, at most most. */
 uint32_t mote_xyz_header_names(const mote_xyz_preamble *preamble, mote_xyz_column *columns, uint32_t max);
 /* Are x, y and z among them? */

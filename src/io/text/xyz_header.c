@@ -1,4 +1,6 @@
 /* What stands before the rows of a text file: comments, a count, names; and what the separator is. */
+#include <strings.h>
+
 #include "io/text/xyz.h"
 
 #define DECIMAL_BYTES (16u << 20) /* in which numbers with decimals are looked for */
@@ -19,7 +21,7 @@ static uint32_t count_fields(const mote_text_table *table, uint64_t row, uint64_
     commas.decimal = ',';
     for (*numbers = 0; mote_text_next_field(table, &row, row_end, &field, &field_end); count++) {
         *numbers += mote_text_field_number(table, field, field_end, &number) ||
-                    (table->separator != ',' && mote_text_field_number(&commas, field, field_end, &number));
+                    mote_text_field_number(&commas, field, field_end, &number);
     }
     return count;
 }
@@ -97,6 +99,14 @@ static void note_comment(const mote_input *input, uint64_t at, uint64_t end, mot
     if (names_positions(&trial)) *p = trial;
 }
 
+/* Separators and nothing between them, as spreadsheets write empty rows. */
+static bool is_without_values(const mote_input *input, uint64_t at, uint64_t end) {
+    const uint8_t separator = input->data[at];
+    if (separator != ',' && separator != ';' && separator != '|') return false;
+    while (at < end && (input->data[at] == separator || mote_text_is_blank(input->data[at]))) at++;
+    return at == end;
+}
+
 /* A line with a whole number and nothing else. */
 static bool note_count(const mote_input *input, uint64_t at, uint64_t end, const mote_text_number *number,
                        mote_xyz_preamble *p) {
@@ -109,7 +119,8 @@ static bool note_count(const mote_input *input, uint64_t at, uint64_t end, const
     return true;
 }
 
-/* Whether a line is a row: it begins with a number, or holds three and names no positions. */
+/* Whether a line is a row: it begins with a number, or holds three, or more than half of it are numbers, and names no
+   positions. */
 static bool begins_rows(const mote_input *input, char given, uint64_t line, uint64_t row, uint64_t row_end,
                         mote_xyz_preamble *p) {
     mote_text_number number;
@@ -118,7 +129,8 @@ static bool begins_rows(const mote_input *input, char given, uint64_t line, uint
     if (!begins_with_number(input, row, row_end, &number)) {
         names.header = row;
         names.header_end = row_end;
-        if (split.numbers < 3 || names_positions(&names)) return false;
+        if (split.numbers < 3 && 2 * split.numbers <= split.fields) return false;
+        if (names_positions(&names)) return false;
     }
     p->columns = split.fields;
     p->open_end = split.open_end;
@@ -131,14 +143,35 @@ static uint64_t find_character(const uint8_t *data, uint64_t at, uint64_t end, u
     return found != NULL ? (uint64_t)(found - data) : end;
 }
 
+/* What a column says of the decimal sign: numbers of the positions say it first, text says nothing. */
+typedef enum column_role { COLUMN_OTHER, COLUMN_POSITION, COLUMN_LEFT_OUT } column_role;
+
+/* given: the names of the columns; NULL: those of the header. Where neither names x, y and z, they come first. */
+static void find_roles(const mote_xyz_preamble *p, const char *given, column_role roles[MAX_NAMED]) {
+    mote_xyz_column columns[MAX_NAMED];
+    const uint32_t named = given != NULL               ? mote_xyz_given_names(given, columns, MAX_NAMED)
+                           : p->header_end > p->header ? mote_xyz_header_names(p, columns, MAX_NAMED)
+                                                       : 0;
+    const uint32_t kept = named < MAX_NAMED ? named : MAX_NAMED;
+    const bool known = named == p->columns && mote_xyz_has_positions(columns, kept);
+    for (uint32_t i = 0; i < MAX_NAMED; i++) {
+        const bool position = known ? i < kept && mote_text_is_axis(columns[i].name) : i < 3;
+        const bool left_out = known && i < kept && columns[i].skipped;
+        roles[i] = left_out ? COLUMN_LEFT_OUT : position ? COLUMN_POSITION : COLUMN_OTHER;
+    }
+}
+
 /* The character that the numbers of a row have for a decimal point; 0: none has decimals. */
-static char decimal_of_row(const mote_text_table *table, uint64_t row, uint64_t row_end) {
+static char decimal_of_row(const mote_text_table *table, uint64_t row, uint64_t row_end, const column_role *roles,
+                           bool positions) {
     mote_text_table commas = *table;
     mote_text_number number;
     uint64_t field, field_end;
     char decimal = 0;
     commas.decimal = ',';
-    while (mote_text_next_field(table, &row, row_end, &field, &field_end)) {
+    for (uint32_t i = 0; mote_text_next_field(table, &row, row_end, &field, &field_end); i++) {
+        const column_role role = i < MAX_NAMED ? roles[i] : COLUMN_OTHER;
+        if (role == COLUMN_LEFT_OUT || (positions && role != COLUMN_POSITION)) continue;
         const bool point = find_character(table->input->data, field, field_end, '.') < field_end;
         const bool comma = find_character(table->input->data, field, field_end, ',') < field_end;
         if (point && mote_text_field_number(table, field, field_end, &number)) return '.';
@@ -147,8 +180,9 @@ static char decimal_of_row(const mote_text_table *table, uint64_t row, uint64_t 
     return decimal;
 }
 
-/* That of the first number that has decimals. Where commas separate, numbers with decimal commas stand in quotes. */
-static char find_decimal(const mote_text_table *table) {
+/* That of the first number that has decimals, of the positions or of any column; 0: none has. Where commas separate,
+   numbers with decimal commas stand in quotes. */
+static char first_decimal(const mote_text_table *table, const column_role *roles, bool positions) {
     const uint8_t *const data = table->input->data;
     const uint64_t end = table->end - table->begin < DECIMAL_BYTES ? table->end : table->begin + DECIMAL_BYTES;
     const uint8_t mark = table->separator == ',' ? '"' : ',';
@@ -157,16 +191,32 @@ static char find_decimal(const mote_text_table *table) {
     while (comma < end) {
         at = point < comma ? point : comma;
         while (at > table->begin && data[at - 1] != '\n' && data[at - 1] != '\r') at--;
-        if (!mote_text_next_row(table, &at, &row, &row_end)) return '.';
-        const char decimal = decimal_of_row(table, row, row_end);
+        if (!mote_text_next_row(table, &at, &row, &row_end)) return 0;
+        const char decimal = decimal_of_row(table, row, row_end, roles, positions);
         if (decimal != 0) return decimal;
         if (point < at) point = at < end ? find_character(data, at, end, '.') : end;
         if (comma < at) comma = at < end ? find_character(data, at, end, mark) : end;
     }
-    return '.';
+    return 0;
 }
 
-void mote_xyz_find_rows(const mote_input *input, char given, mote_xyz_preamble *preamble) {
+static char find_decimal(const mote_xyz_preamble *p, const char *columns) {
+    column_role roles[MAX_NAMED];
+    find_roles(p, columns, roles);
+    char decimal = first_decimal(&p->table, roles, true);
+    if (decimal == 0) decimal = first_decimal(&p->table, roles, false);
+    return decimal != 0 ? decimal : '.';
+}
+
+/* "sep=;", with which Excel begins a file; 0: the line is none. */
+static char stated_separator(const mote_input *input, uint64_t line, uint64_t line_end) {
+    const char *const text = (const char *)input->data + line;
+    const bool states = line_end - line >= 5 && strncasecmp(text, "sep=", 4) == 0 && strchr(";,|\t ", text[4]) != NULL;
+    return states && (line_end - line == 5 || (line_end - line == 6 && text[5] == '\r')) ? text[4] : 0;
+}
+
+void mote_xyz_find_rows(const mote_input *input, const mote_read_params *params, mote_xyz_preamble *preamble) {
+    char given = params != NULL ? params->separator : 0;
     mote_xyz_preamble *const p = preamble;
     memset(p, 0, sizeof *p);
     p->stray = UINT64_MAX;
@@ -176,13 +226,19 @@ void mote_xyz_find_rows(const mote_input *input, char given, mote_xyz_preamble *
     p->table.lone_cr = mote_text_has_lone_cr(input, at);
     mote_text_table lines = p->table; /* here comments are lines as well */
     p->table.comments = true;
+    uint64_t after = at;
+    const char stated = mote_text_next_row(&lines, &after, &row, &row_end) ? stated_separator(input, row, row_end) : 0;
+    if (stated != 0) at = after;
+    if (given == 0) given = stated;
     for (uint64_t line = at; mote_text_next_row(&lines, &at, &row, &row_end); line = at) {
         mote_text_number number;
         uint64_t end = row_end; /* without blanks; tabs may separate */
         while (end > row && mote_text_is_blank(input->data[end - 1])) end--;
         while (row_end > end && input->data[row_end - 1] != '\t') row_end--;
         const uint8_t first = input->data[row];
-        if (first == '#' || first == ';' || begins_with(input, row, end, "//")) {
+        if (is_without_values(input, row, end)) {
+            continue;
+        } else if (first == '#' || first == ';' || begins_with(input, row, end, "//")) {
             note_comment(input, row, end, p);
         } else if (begins_with_number(input, row, end, &number) && note_count(input, row, end, &number, p)) {
             continue;
@@ -199,5 +255,5 @@ void mote_xyz_find_rows(const mote_input *input, char given, mote_xyz_preamble *
         }
     }
     if (p->columns == 0) p->table.begin = p->table.end;
-    p->table.decimal = find_decimal(&p->table);
+    p->table.decimal = find_decimal(p, params != NULL ? params->columns : NULL);
 }

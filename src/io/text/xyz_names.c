@@ -78,8 +78,11 @@ static bool has_name(const mote_xyz_column *columns, uint32_t count, const char 
 
 /* Finds x, y and z under the names that the field has for them. */
 static void use_axes(mote_xyz_column *columns, uint32_t count) {
+    /* X is x, unless there is an x: then it is an attribute that keeps its name. */
+    const bool exact[3] = {has_name(columns, count, "x"), has_name(columns, count, "y"), has_name(columns, count, "z")};
     for (uint32_t i = 0; i < count; i++) {
-        if (!columns[i].has_type && mote_names_axis(columns[i].name)) columns[i].name[0] |= 0x20;
+        if (columns[i].has_type || !mote_names_axis(columns[i].name)) continue;
+        if (!exact[(columns[i].name[0] | 0x20) - 'x']) columns[i].name[0] |= 0x20;
     }
     const bool has_x = has_name(columns, count, "x"), has_y = has_name(columns, count, "y");
     for (size_t g = 0; g < PLANE_GROUPS && !(has_x && has_y); g++) {
@@ -172,6 +175,8 @@ static bool next_name(const mote_input *input, char separator, uint64_t *at, uin
     return any || at_separator;
 }
 
+static uint8_t last_byte(const mote_xyz_preamble *p) { return p->table.input->data[p->header_end - 1]; }
+
 static uint32_t split_header(const mote_xyz_preamble *p, char separator, mote_xyz_column *columns, uint32_t max) {
     uint32_t count = 0;
     uint64_t at = p->header;
@@ -188,6 +193,12 @@ static uint32_t split_header(const mote_xyz_preamble *p, char separator, mote_xy
             memset(&columns[count], 0, sizeof columns[count]);
             memcpy(columns[count].name, name, strlen(name) + 1);
         }
+        count++;
+    }
+    /* A separator at the end may stand, or the name behind it is empty: the rows decide. */
+    const bool open_end = separator != ' ' && p->header_end > p->header && last_byte(p) == (uint8_t)separator;
+    if (open_end && count + 1 == p->columns) {
+        if (count < max) memset(&columns[count], 0, sizeof columns[count]);
         count++;
     }
     const uint32_t kept = count < max ? count : max;
@@ -283,16 +294,14 @@ static bool names_color(const char *name) {
 }
 
 void mote_xyz_choose_types(const mote_text_survey *survey, mote_xyz_column *columns, uint32_t count) {
-    mote_type color = MOTE_UINT8;
+    mote_text_survey colors = {0};
     for (uint32_t i = 0; i < count; i++) {
         if (columns[i].has_type) continue;
         columns[i].type = mote_text_is_axis(columns[i].name) ? MOTE_FLOAT64 : fitting_type(&survey[i]);
-        if (names_color(columns[i].name) && columns[i].type == MOTE_UINT16) color = MOTE_UINT16;
+        if (names_color(columns[i].name)) mote_text_merge_surveys(&colors, &survey[i], 1);
     }
-    /* The colours are of one type. */
+    /* The colours are of one type: what their numbers mean is judged by it and by all of them together. */
     for (uint32_t i = 0; i < count; i++) {
-        if (!columns[i].has_type && names_color(columns[i].name) && columns[i].type == MOTE_UINT8) {
-            columns[i].type = color;
-        }
+        if (!columns[i].has_type && names_color(columns[i].name)) columns[i].type = fitting_type(&colors);
     }
 }

@@ -46,7 +46,7 @@ bool mote_xyz_probe(const mote_input *input) {
     if (first.size_bytes > PROBE_BYTES) first.size_bytes = PROBE_BYTES;
     if (!is_text(&first, first.size_bytes)) return false;
     mote_xyz_preamble p;
-    mote_xyz_find_rows(&first, 0, &p);
+    mote_xyz_find_rows(&first, NULL, &p);
     if (p.stray != UINT64_MAX || p.columns < 3 || p.columns > MOTE_TEXT_COLUMNS) return false;
     mote_xyz_column names[PROBE_COLUMNS];
     uint32_t named = 0;
@@ -127,18 +127,21 @@ static mote_status examine(xyz_reader *r, uint32_t count, bool known) {
     return mote_text_examine(r->ctx, table, r->fields, count, r->survey, &r->rows);
 }
 
-/* Columns of text are no attributes; one of numbers and text is a mistake in one of them. */
+/* Columns of text are no attributes; one of numbers and text is a mistake in one of them, and so is one
+   of numbers with the other decimal sign. */
 static mote_status leave_out_text(xyz_reader *r, uint32_t count) {
     const mote_xyz_column *first = NULL;
     uint32_t left_out = 0;
     for (uint32_t i = 0; i < count; i++) {
         mote_xyz_column *const column = &r->columns[i];
         if (column->skipped || r->survey[i].words == 0) continue;
-        if (r->survey[i].numbers && !r->preamble.table.salvage) {
+        const bool other_decimals = r->survey[i].other_decimals == r->survey[i].words;
+        if ((r->survey[i].numbers || other_decimals) && !r->preamble.table.salvage) {
             return mote_text_malformed(r->ctx, &r->preamble.table, r->survey[i].first_word,
-                                       "%" PRIu64 " values of column %u (%s) are no numbers, this is the first; "
+                                       "%" PRIu64 " values of column %u (%s) %s, this is the first; "
                                        "--columns with - for its name leaves the column out" MOTE_SALVAGE_HINT,
-                                       r->survey[i].words, i + 1, column->name);
+                                       r->survey[i].words, i + 1, column->name,
+                                       other_decimals ? "have another decimal sign than the file" : "are no numbers");
         }
         if (r->survey[i].numbers) continue;
         column->skipped = true;
@@ -251,7 +254,7 @@ static void keep_position_step(xyz_reader *r, uint32_t count) {
 
 static mote_status read_table(xyz_reader *r, const mote_read_params *params) {
     mote_xyz_preamble *const p = &r->preamble;
-    mote_xyz_find_rows(r->input, params->separator, p);
+    mote_xyz_find_rows(r->input, params, p);
     p->table.salvage = params->salvage;
     const uint64_t end = p->table.end;
     if (params->columns != NULL && p->open_end && mote_xyz_given_names(params->columns, NULL, 0) == p->columns + 1) {

@@ -267,9 +267,11 @@ static bool fit_color(las_item *item, const mote_color_rule *rule) {
     return !rule->outside;
 }
 
-/* Intensity that is whole stays as it is, but floats up to 1 are the share of the largest intensity. */
+/* Intensity that is whole stays as it is, but floats up to 1 are the share of the largest intensity, and NaN is told.
+ */
 static bool fit_intensity(las_item *item, const mote_color_rule *rule) {
-    if (!mote_type_is_float(item->source->type) || (rule->whole && rule->depth != MOTE_COLOR_UNIT)) return false;
+    if (!mote_type_is_float(item->source->type)) return false;
+    if (rule->whole && rule->missing == 0 && rule->depth != MOTE_COLOR_UNIT) return false;
     return fit_color(item, rule);
 }
 
@@ -449,11 +451,13 @@ static bool has_adjusted_time(const las_plan *plan) {
     return range.low < range.high + 1 && (range.low < 0 || range.high > LAS_WEEK_SECONDS);
 }
 
-/* Whether intensities that are shares of white are steps of 16 bits. */
+/* What intensities are that are floats, and whether they are steps of 16 bits. */
 static mote_status look_at_intensity(mote_context *ctx, las_plan *plan, const mote_column *intensity) {
-    const mote_color_rule *rule = &plan->colors[INTENSITY];
+    mote_color_rule *const rule = &plan->colors[INTENSITY];
     plan->exact_intensity = true;
-    if (intensity == NULL || !mote_type_is_float(intensity->type) || rule->depth == MOTE_COLOR_BLACK) return MOTE_OK;
+    if (intensity == NULL || !mote_type_is_float(intensity->type)) return MOTE_OK;
+    *rule = mote_color_find_intensity(ctx, intensity, plan->cloud->count);
+    if (rule->depth == MOTE_COLOR_BLACK) return MOTE_OK;
     las_scan scan = {.column = intensity, .divisor = rule->white / MOTE_COLOR_MAX};
     MOTE_TRY(mote_las_scan(ctx, &scan, 1, plan->cloud->count));
     plan->exact_intensity = scan.range.whole;
@@ -475,7 +479,7 @@ static mote_status make_plan(mote_context *ctx, bool whole, las_plan *plan) {
     const uint64_t count = plan->cloud->count;
     for (uint32_t k = 0; k < LAS_COLORS; k++) channels[k] = find_chosen(plan, mote_las_colors[k]);
     mote_color_find_each(ctx, channels, RGB, count, plan->colors);
-    for (uint32_t k = NIR; k < LAS_COLORS; k++) mote_color_find_each(ctx, &channels[k], 1, count, &plan->colors[k]);
+    mote_color_find_each(ctx, &channels[NIR], 1, count, &plan->colors[NIR]);
     MOTE_TRY(look_at_intensity(ctx, plan, channels[INTENSITY]));
     MOTE_TRY(choose_format(ctx, plan));
     plan->adjusted_time = has_adjusted_time(plan);
