@@ -15,7 +15,7 @@
 /// order (bounds, strays, the Morton order, octrees, all formats that hold them). What measures lengths (neighbours,
 /// normals, density, outliers, planes, pictures) squares them, and a square beyond 1.8e308 or below 5e-324 is none. So
 /// these functions take clouds in a range, MOTE_MIN_COORDINATE to MOTE_MAX_COORDINATE, and refuse others with
-/// MOTE_ERROR_UNSUPPORTED and a message that names column, value and limit: scales are in it, offsets and coordinates
+/// MOTE_ERROR_DATA and a message that names column, value and limit: scales are in it, offsets and coordinates
 /// not above it, and the largest coordinate is 0 or not below it. (Points of which one coordinate is NaN or infinite
 /// are left out and counted, as ever.)
 #ifndef MOTE_CLOUD_H
