@@ -11,10 +11,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "paths.h"
 #include "print.h"
 #include "text.h"
 
 #define USAGE_LINES  256
+#define NAMES_BYTES  4200 /* of inputs: a path, or several short ones */
 #define SAME_WISH_MS 1000 /* signals so near to the first one say nothing new */
 
 /* Written by a handler and by any thread, read by all of them: so they are atomic, and without a lock. */
@@ -116,6 +118,19 @@ static bool is_of_input(const session *s, const char *message) {
     return false;
 }
 
+/* The names of the inputs, to put before what is wrong with the points of one of them. */
+static void name_inputs(const session *s, char *names, size_t size_bytes) {
+    size_t at = 0;
+    names[0] = '\0';
+    for (int list = SESSION_INPUTS - 1; list >= 0; list--) {
+        for (int i = 0; i < s->input_counts[list] && at < size_bytes; i++) {
+            const int length =
+                snprintf(names + at, size_bytes - at, "%s%s", at > 0 ? ", " : "", path_title(s->inputs[list][i]));
+            if (length > 0) at += (size_t)length;
+        }
+    }
+}
+
 int session_fail(session *s, mote_status status, bool reading) {
     const char *message = mote_context_message(s->ctx);
     if (status == MOTE_ERROR_CLOSED) return EXIT_FAILED; /* as "| head" does: nothing to complain of */
@@ -124,7 +139,10 @@ int session_fail(session *s, mote_status status, bool reading) {
         session_say(s, "%s", message);
         return EXIT_CANCELLED;
     }
-    session_error(s, 0, "%s", message);
+    char names[NAMES_BYTES] = "";
+    /* Readers name the file themselves; who computes something of a cloud does not know where it came from. */
+    if (status == MOTE_ERROR_DATA && !reading && !is_of_input(s, message)) name_inputs(s, names, sizeof names);
+    session_error(s, 0, "%s%s%s", names, names[0] != '\0' ? ": " : "", message);
     switch (status) {
     case MOTE_OK: return EXIT_DONE;
     case MOTE_ERROR_ARGUMENT: return EXIT_USAGE;

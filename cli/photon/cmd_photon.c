@@ -170,6 +170,7 @@ static int read_scene(session *s, photon_task *t) {
     const mote_scene_facts *f = &t->scene_facts;
     const mote_status status = mote_scene_read(s->ctx, path, &t->scene, &t->scene_facts);
     if (status != MOTE_OK) return session_fail(s, status, true);
+    session_note_inputs(s, t->paths->inputs, 1);
     if (f->degenerate > 0) {
         session_note(s, "%s: %s triangles without area were left out", path, text_count(f->degenerate).chars);
     }

@@ -213,53 +213,13 @@ static int read_slice(session *s, const io_paths *paths, const char *select, con
     return code == EXIT_DONE ? keep_inside(s, slice, out) : code;
 }
 
-/* ---- one cloud of several with the same columns */
-
-static void copy_column(const mote_column *from, uint64_t count, uint8_t *to, uint32_t stride, uint32_t value_bytes) {
-    uint64_t values[512]; /* room for any type, dense */
-    for (uint64_t first = 0; first < count; first += 512) {
-        const uint64_t some = count - first < 512 ? count - first : 512;
-        mote_column_read(from, first, some, from->type, values);
-        for (uint64_t i = 0; i < some; i++) {
-            memcpy(to + (first + i) * stride, (const uint8_t *)values + i * value_bytes, value_bytes);
-        }
-    }
-}
-
-static int join(session *s, mote_cloud *const *clouds, int count, mote_cloud **out) {
-    const uint32_t columns = mote_cloud_column_count(clouds[0]);
-    mote_column_spec *specs = calloc(columns + 1, sizeof *specs);
-    uint64_t points = 0, first = 0;
-    if (specs == NULL) return session_error(s, EXIT_RESOURCES, "out of memory: points that are seen");
-    for (int i = 0; i < count; i++) points += mote_cloud_count(clouds[i]);
-    for (uint32_t c = 0; c < columns; c++) {
-        const mote_column *column = mote_cloud_column(clouds[0], c);
-        const mote_column_spec spec = {column->name, column->type, column->scale, column->offset};
-        specs[c] = spec;
-    }
-    mote_status status = mote_cloud_create(s->ctx, points, specs, columns, out);
-    free(specs);
-    if (status == MOTE_OK) status = mote_cloud_set_crs(*out, mote_cloud_crs(clouds[0]));
-    if (status != MOTE_OK) return session_fail(s, status, false);
-    for (int i = 0; i < count; i++) {
-        const uint64_t some = mote_cloud_count(clouds[i]);
-        for (uint32_t c = 0; c < columns; c++) {
-            const mote_column *own = mote_cloud_column(*out, c), *from = mote_cloud_find(clouds[i], own->name);
-            uint8_t *to = mote_cloud_column_data(*out, own->name);
-            copy_column(from, some, to + first * own->stride_bytes, own->stride_bytes,
-                        (uint32_t)mote_type_size(own->type));
-        }
-        first += some;
-    }
-    return EXIT_DONE;
-}
-
 static int read_slices(session *s, const io_paths *paths, const char *select, const view_slice *slices, int count,
                        mote_cloud **out) {
     mote_cloud *clouds[SLICES_MAX] = {NULL};
     int code = EXIT_DONE;
     for (int i = 0; i < count && code == EXIT_DONE; i++) code = read_slice(s, paths, select, &slices[i], &clouds[i]);
-    if (code == EXIT_DONE) code = join(s, clouds, count, out);
+    const mote_status status = code == EXIT_DONE ? mote_cloud_join(s->ctx, clouds, (uint32_t)count, out) : MOTE_OK;
+    if (status != MOTE_OK) code = session_fail(s, status, true);
     for (int i = 0; i < count; i++) mote_cloud_destroy(clouds[i]);
     return code;
 }

@@ -6,6 +6,7 @@
 #include "view/live/live.h"
 #include "view/live/live_socket.h"
 #include "view/view_cache.h"
+#include "view/view_data.h"
 #include "view/view_export.h"
 #include "view/view_http.h"
 #include "view/view_server.h"
@@ -112,6 +113,31 @@ static void folder_of(const char *path, char *out, size_t size) {
         snprintf(out, size, "%.*s/", (int)(slash - path), path);
 }
 
+/* The server gives files of the folder alone, so that a link does not lead out of it: what it would refuse later, when
+   the page asks, is said now. */
+static int check_folder(session *s, const char *folder) {
+    static const char *const files[] = VIEW_FOLDER_FILES;
+    char path[PATH_MAX], real[PATH_MAX], root[PATH_MAX];
+    if (realpath(folder, root) == NULL) {
+        return session_error(s, EXIT_INPUT, "%s: cannot open: %s", folder, strerror(errno));
+    }
+    const size_t length = strlen(root);
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        if (snprintf(path, sizeof path, "%s/%s", root, files[i]) >= (int)sizeof path) {
+            return session_error(s, EXIT_INPUT, "%s: its path is too long", folder);
+        }
+        if (realpath(path, real) == NULL || access(real, R_OK) != 0) {
+            return session_error(s, EXIT_INPUT, "%s: cannot open its %s: %s", folder, files[i], strerror(errno));
+        }
+        if (strncmp(real, root, length) != 0 || real[length] != '/') {
+            return session_error(s, EXIT_INPUT,
+                                 "%s: its %s is a link out of the folder, to %s: only files in the folder are served",
+                                 folder, files[i], real);
+        }
+    }
+    return EXIT_DONE;
+}
+
 /* Gives what to serve: the folder or COPC file itself, the folder of a metadata.json, or a conversion. */
 static int find_data(session *s, const char *input, view_data *data) {
     static const char metadata[] = "metadata.json";
@@ -121,7 +147,7 @@ static int find_data(session *s, const char *input, view_data *data) {
     data->file[0] = '\0';
     if (stat(input, &info) != 0) { return session_error(s, EXIT_INPUT, "%s: cannot open: %s", input, strerror(errno)); }
     if (S_ISDIR(info.st_mode)) {
-        if (snprintf(out, size, "%s", input) < (int)size && has_file(out, metadata)) return EXIT_DONE;
+        if (snprintf(out, size, "%s", input) < (int)size && has_file(out, metadata)) return check_folder(s, out);
         return session_error(s, EXIT_INPUT, "%s: no metadata.json there. Make an octree of its files: mote lod %s DIR",
                              input, input);
     }
@@ -133,7 +159,7 @@ static int find_data(session *s, const char *input, view_data *data) {
     }
     if (strcmp(name, metadata) == 0) {
         folder_of(input, out, size);
-        return EXIT_DONE;
+        return check_folder(s, out);
     }
     return view_convert_to_cache(s, input, out, size);
 }

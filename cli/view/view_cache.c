@@ -116,6 +116,15 @@ static void remove_outdated(const char *root, const char *prefix, const char *cu
     closedir(folder);
 }
 
+/* Whether an earlier conversion is there and opens: another program, or a disk, may have damaged it since. */
+static bool is_whole(session *s, const char *folder, const char *metadata) {
+    mote_potree_facts facts = {.points = 0};
+    if (access(metadata, R_OK) != 0) return false;
+    const bool opens = mote_potree_levels(s->ctx, folder, NULL, 0, &facts) == MOTE_OK;
+    mote_context_clear(s->ctx);
+    return opens;
+}
+
 int view_convert_to_cache(session *s, const char *input, char *out_dir, size_t out_size) {
     char real[PATH_MAX];
     char root[PATH_MAX];
@@ -136,7 +145,8 @@ int view_convert_to_cache(session *s, const char *input, char *out_dir, size_t o
         snprintf(metadata, sizeof metadata, "%s/metadata.json", out_dir) >= (int)sizeof metadata) {
         return session_error(s, EXIT_FAILED, "the path of the cache is too long: %s", root);
     }
-    if (access(metadata, R_OK) == 0) return 0;
+    if (is_whole(s, out_dir, metadata)) return 0;
+    remove_entry(root, name);
     remove_outdated(root, prefix, name);
     return convert(s, real, out_dir);
 }

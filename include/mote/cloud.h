@@ -15,7 +15,7 @@
 /// order (bounds, strays, the Morton order, octrees, all formats that hold them). What measures lengths (neighbours,
 /// normals, density, outliers, planes, pictures) squares them, and a square beyond 1.8e308 or below 5e-324 is none. So
 /// these functions take clouds in a range, MOTE_MIN_COORDINATE to MOTE_MAX_COORDINATE, and refuse others with
-/// MOTE_ERROR_UNSUPPORTED and a message that names column, value and limit: scales are in it, offsets and coordinates
+/// MOTE_ERROR_DATA and a message that names column, value and limit: scales are in it, offsets and coordinates
 /// not above it, and the largest coordinate is 0 or not below it. (Points of which one coordinate is NaN or infinite
 /// are left out and counted, as ever.)
 #ifndef MOTE_CLOUD_H
@@ -175,12 +175,21 @@ MOTE_API uint32_t mote_cloud_record_count(const mote_cloud *cloud);
 MOTE_API const mote_record *mote_cloud_record(const mote_cloud *cloud, uint32_t i);
 
 /// Makes a cloud of the chosen points, in the order given; a point may be chosen more than once. Columns keep name,
-/// type, unit, scale and offset; CRS, records and the facts of the source come along.
+/// type, unit, scale, offset and limits; CRS, records and the facts of the source come along.
 /// indices  [count], each below the cloud's count; NULL if count is 0
 /// Returns  MOTE_OK, MOTE_ERROR_ARGUMENT (an index too large), MOTE_ERROR_MEMORY, MOTE_CANCELLED
 /// Cost     O(count), in parallel; sum of the type sizes per point
 MOTE_API mote_status mote_cloud_select(mote_context *ctx, const mote_cloud *cloud, const uint64_t *indices,
                                        uint64_t count, mote_cloud **out);
+
+/// Makes a cloud of all points of several, one cloud after the other: parts of one cloud, as readers of subsets give
+/// them. A column has the same type, scale and offset in all that have it, and is 0 in the others; it keeps the limits
+/// that the first of them states. CRS, records and the facts of the source are those of the first cloud. Files of
+/// their own with columns of several types are for mote_cloud_read_many.
+/// clouds   [count], at least one, in host memory
+/// Returns  MOTE_OK, MOTE_ERROR_ARGUMENT (no cloud, columns that differ), MOTE_ERROR_MEMORY, MOTE_CANCELLED
+/// Cost     O(points), in parallel; sum of the type sizes per point
+MOTE_API mote_status mote_cloud_join(mote_context *ctx, mote_cloud *const *clouds, uint32_t count, mote_cloud **out);
 
 /// What the header of a LAS file said about itself, as it travels with the cloud.
 typedef struct mote_las_facts {

@@ -66,8 +66,9 @@ typedef struct mote_knn_result {
 typedef struct mote_knn_index mote_knn_index;
 
 /// Makes it.
-/// Returns  MOTE_OK, MOTE_ERROR_ARGUMENT (no x, y, z), MOTE_ERROR_UNSUPPORTED (2^32 - 1 points or more; coordinates out
-///          of the range of cloud.h, of which queries have the upper end alone), MOTE_ERROR_MEMORY, MOTE_CANCELLED
+/// Returns  MOTE_OK, MOTE_ERROR_ARGUMENT (no x, y, z), MOTE_ERROR_UNSUPPORTED (2^32 - 1 points or more),
+///          MOTE_ERROR_DATA (coordinates out of the range of cloud.h, of which queries have the upper end alone),
+///          MOTE_ERROR_MEMORY, MOTE_CANCELLED
 /// Cost     O(n): a sort, then one pass
 MOTE_API mote_status mote_knn_build(mote_context *ctx, const mote_cloud *cloud, mote_knn_index **out);
 /// Makes it anew after the positions changed, the number of points being the same. It takes no memory beside that of

@@ -33,7 +33,7 @@ MOTE_API void mote_morton_coordinates(uint64_t code, uint32_t xyz[3]);
 /// Finds the lattice of a cloud: for integer positions their own, for floats and doubles the decimal step of
 /// the text they came from, else the finest power of two that fits 31 bits.
 /// skipped  out, may be NULL: points with a NaN or infinite coordinate
-/// Returns  MOTE_OK, MOTE_ERROR_ARGUMENT (no x, y, z), MOTE_ERROR_UNSUPPORTED (points more than 8.9e307 apart)
+/// Returns  MOTE_OK, MOTE_ERROR_ARGUMENT (no x, y, z), MOTE_ERROR_DATA (points more than 8.9e307 apart)
 MOTE_API mote_status mote_order_lattice(mote_context *ctx, const mote_cloud *cloud, mote_lattice *lattice,
                                         uint64_t *skipped);
 

@@ -15,7 +15,7 @@
 ///     mote_scene_destroy(scene);
 ///
 /// Photons are stored, and light is added up, in floats: what is emitted, gathered and rendered needs a scene in the
-/// range that render.h states, else it is refused with MOTE_ERROR_UNSUPPORTED.
+/// range that render.h states, else it is refused with MOTE_ERROR_DATA.
 ///
 /// Colours are linear red, green and blue. Lengths are world units, radiance is power per area and solid angle.
 /// The path of a photon, and of a ray of a picture, depends on the seed and on its number alone: maps and pictures are

@@ -110,8 +110,8 @@ typedef struct mote_planes mote_planes;
 /// Finds planes.
 /// labels   [points] out, may be NULL: the number of the plane of each point, -1: none
 /// params   NULL means defaults
-/// Returns  MOTE_OK (also without any plane), MOTE_ERROR_ARGUMENT, MOTE_ERROR_UNSUPPORTED (2^32 - 1 points or more;
-///          coordinates out of the range of cloud.h), MOTE_ERROR_MEMORY, MOTE_CANCELLED
+/// Returns  MOTE_OK (also without any plane), MOTE_ERROR_ARGUMENT, MOTE_ERROR_UNSUPPORTED (2^32 - 1 points or more),
+///          MOTE_ERROR_DATA (coordinates out of the range of cloud.h), MOTE_ERROR_MEMORY, MOTE_CANCELLED
 /// Cost     a sort of the points, sample · directions votes a round, a few passes over the points near planes;
 ///          about 40 bytes a point
 /// Source   Duca 2016; Borrmann et al. 2011 (ball)

@@ -194,8 +194,8 @@ typedef struct mote_renderer mote_renderer;
 /// Makes a renderer of a cloud, on the device that the cloud is on, else on that of ctx. Colours are the columns red,
 /// green, blue, as mote reads them; a cloud without them is light grey. Normals are the columns normal_x, normal_y,
 /// normal_z, if there are any (see mote_render_set_normals). The cloud must outlive it.
-/// Returns  MOTE_OK, MOTE_ERROR_ARGUMENT (no x, y, z), MOTE_ERROR_UNSUPPORTED (2^32 - 1 points or more; coordinates
-///          out of range, see above), MOTE_ERROR_MEMORY, MOTE_CANCELLED
+/// Returns  MOTE_OK, MOTE_ERROR_ARGUMENT (no x, y, z), MOTE_ERROR_UNSUPPORTED (2^32 - 1 points or more),
+///          MOTE_ERROR_DATA (coordinates out of range, see above), MOTE_ERROR_MEMORY, MOTE_CANCELLED
 /// Cost     a sort; 44 bytes per point, with normals 56
 MOTE_API mote_status mote_render_create(mote_context *ctx, const mote_cloud *cloud, mote_renderer **out);
 /// Reads the cloud anew after its positions or colours changed, the number of points being the same: for clouds that

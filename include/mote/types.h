@@ -31,7 +31,7 @@ extern "C" {
 typedef enum mote_status {
     MOTE_OK = 0,
     MOTE_ERROR_ARGUMENT,    ///< the caller's mistake: a parameter out of range, a missing column
-    MOTE_ERROR_DATA,        ///< the input is malformed; the message names file, offset and cause
+    MOTE_ERROR_DATA,        ///< the input is malformed (the message names file, offset and cause), or out of range
     MOTE_ERROR_MEMORY,      ///< an allocation failed
     MOTE_ERROR_IO,          ///< a file cannot be opened, read or written
     MOTE_ERROR_DISK,        ///< no space left where the output goes

@@ -31,12 +31,12 @@ mote_status range_check_axes(mote_context *ctx, const mote_column *const axes[3]
     for (int k = 0; k < 3; k++) {
         const double scale = fabs(axes[k]->scale), offset = fabs(axes[k]->offset);
         if (isfinite(scale) && !(scale >= 1 / max && scale <= max)) {
-            return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED,
+            return mote_fail(ctx, MOTE_ERROR_DATA,
                              "the scale of %s is %g: lengths are measured with scales from %g to %g (2^%d)",
                              axes[k]->name, axes[k]->scale, 1 / max, max, ilogb(max));
         }
         if (isfinite(offset) && offset > max) {
-            return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED,
+            return mote_fail(ctx, MOTE_ERROR_DATA,
                              "the offset of %s is %g: lengths are measured among coordinates up to %g (2^%d)",
                              axes[k]->name, axes[k]->offset, max, ilogb(max));
         }
@@ -51,14 +51,14 @@ mote_status range_check_box(mote_context *ctx, const mote_box *box, double max, 
         if (!(box->min[k] <= box->max[k])) return MOTE_OK; /* no point is finite */
         const double far = fmax(fabs(box->min[k]), fabs(box->max[k]));
         if (far > max) {
-            return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED,
+            return mote_fail(ctx, MOTE_ERROR_DATA,
                              "%s runs from %g to %g: lengths are measured among coordinates up to %g (2^%d)",
                              mote_axis_names[k], box->min[k], box->max[k], max, ilogb(max));
         }
         if (far > farthest) farthest = far, axis = k;
     }
     if (!alone || farthest == 0 || farthest >= 1 / max) return MOTE_OK;
-    return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED,
+    return mote_fail(ctx, MOTE_ERROR_DATA,
                      "%s runs from %g to %g, and no axis is farther from 0: lengths are measured among coordinates of "
                      "which one is %g (2^-%d) or more",
                      mote_axis_names[axis], box->min[axis], box->max[axis], 1 / max, ilogb(max));

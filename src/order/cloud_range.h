@@ -11,7 +11,7 @@ extern "C" {
 /* Refuses a cloud whose coordinates are not, on the host or on a device, before anything is computed of it.
    max    the end of the range, see core/range.h
    alone  lengths are measured among its points alone; false: to the points of another cloud, which is checked itself
-   Returns  MOTE_OK, MOTE_ERROR_ARGUMENT (no x, y or z), MOTE_ERROR_UNSUPPORTED with column, value and limit
+   Returns  MOTE_OK, MOTE_ERROR_ARGUMENT (no x, y or z), MOTE_ERROR_DATA with column, value and limit
    Cost     nothing where types and scales tell (integers, and floats as they are); else one pass over the positions */
 mote_status order_check_range(mote_context *ctx, const mote_cloud *cloud, double max, bool alone);
 

@@ -197,6 +197,53 @@ static void choosing_keeps_them(void **state) {
     mote_context_destroy(ctx);
 }
 
+/* A folder rounds 64-bit integers to doubles: what stands for no value is rounded with them. */
+static void folders_round_them(void **state) {
+    (void)state;
+    static const struct {
+        mote_type type;
+        uint64_t no_data, other;
+    } cases[] = {{MOTE_INT64, (uint64_t)INT64_MIN + 1, 7},
+                 {MOTE_INT64, 1000000000000000001, 7},
+                 {MOTE_INT64, 1000000000000000001, 1ull << 60},
+                 {MOTE_INT64, INT64_MAX, 7},
+                 {MOTE_UINT64, UINT64_MAX - 1, 7},
+                 {MOTE_UINT64, UINT64_MAX - 1, 1ull << 60},
+                 {MOTE_UINT64, 1000000000000000001, 7}};
+    mote_context *ctx = test_context(2);
+    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+        const mote_column_spec specs[] = {{"x", MOTE_INT32, 0.01, 0},
+                                          {"y", MOTE_INT32, 0.01, 0},
+                                          {"z", MOTE_INT32, 0.01, 0},
+                                          {"v", cases[c].type, 1, 0}};
+        const mote_column_limits limits = {.has_no_data = true, .no_data = cases[c].no_data};
+        mote_cloud *cloud = NULL;
+        mote_lod *lod = NULL;
+        double values[9];
+        uint64_t known = 0;
+        assert_int_equal(mote_cloud_create(ctx, 9, specs, 4, &cloud), MOTE_OK);
+        for (uint64_t i = 0; i < 9; i++) {
+            const uint64_t value = i % 3 == 0 ? cases[c].no_data : cases[c].other;
+            set_value(cloud, "x", i, (double)i);
+            memcpy((uint8_t *)mote_cloud_column_data(cloud, "v") + i * test_column(cloud, "v")->stride_bytes, &value,
+                   sizeof value);
+        }
+        assert_int_equal(mote_cloud_set_limits(cloud, "v", &limits), MOTE_OK);
+        assert_int_equal(mote_lod_build(ctx, cloud, NULL, &lod), MOTE_OK);
+        assert_int_equal(mote_potree_write(ctx, lod, test_path("rounded"), NULL, NULL), MOTE_OK);
+        mote_cloud *again = test_read(ctx, test_path("rounded"));
+        mote_cloud_read_known(again, test_column(again, "v"), 0, 9, values);
+        for (uint64_t i = 0; i < 9; i++) known += values[i] == (double)cases[c].other;
+        assert_int_equal(known, 6);
+        for (uint64_t i = 0; i < 9; i++) known += isnan(values[i]);
+        assert_int_equal(known, 9);
+        mote_cloud_destroy(again);
+        mote_lod_destroy(lod);
+        mote_cloud_destroy(cloud);
+    }
+    mote_context_destroy(ctx);
+}
+
 static void inputs_must_agree(void **state) {
     (void)state;
     static const char *const of[] = {"one", "two"};
@@ -258,9 +305,10 @@ static void vectors_have_theirs(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(formats_keep_them), cmocka_unit_test(folders_keep_them),
-        cmocka_unit_test(text_has_nan),      cmocka_unit_test(choosing_keeps_them),
-        cmocka_unit_test(inputs_must_agree), cmocka_unit_test(vectors_have_theirs),
+        cmocka_unit_test(formats_keep_them),   cmocka_unit_test(folders_keep_them),
+        cmocka_unit_test(text_has_nan),        cmocka_unit_test(choosing_keeps_them),
+        cmocka_unit_test(folders_round_them),  cmocka_unit_test(inputs_must_agree),
+        cmocka_unit_test(vectors_have_theirs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

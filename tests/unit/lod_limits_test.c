@@ -209,7 +209,7 @@ static void refuses_what_no_cube_holds(void **state) {
     mote_context *ctx = test_context(1);
     mote_cloud *cloud = wrap_doubles(ctx, xyz, 3, 1, 0);
     mote_lod *lod = NULL;
-    assert_int_equal(mote_lod_build(ctx, cloud, NULL, &lod), MOTE_ERROR_UNSUPPORTED);
+    assert_int_equal(mote_lod_build(ctx, cloud, NULL, &lod), MOTE_ERROR_DATA);
     assert_null(lod);
     mote_cloud_destroy(cloud);
     assert_int_equal(mote_context_memory_bytes(ctx), 0);

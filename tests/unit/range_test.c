@@ -318,7 +318,7 @@ static void check_size(mote_context *ctx, uint32_t f, way how, int exponent, con
                  where, found.count);
     }
     if (found.status != MOTE_OK &&
-        (within || found.status != MOTE_ERROR_UNSUPPORTED || !is_clear(mote_context_message(ctx)))) {
+        (within || found.status != MOTE_ERROR_DATA || !is_clear(mote_context_message(ctx)))) {
         fail_msg("%s, %s of 2^%d: %s", functions[f].name, way_names[how], exponent, mote_context_message(ctx));
     }
     mote_context_clear(ctx);
@@ -380,7 +380,7 @@ static mote_status ask_of(mote_context *ctx, mote_type type, double scale, doubl
 
 static void check_refusal(mote_type type, double scale, double offset, const void *values, const char *message) {
     mote_context *ctx = test_context(1);
-    assert_int_equal(ask_of(ctx, type, scale, offset, values), message != NULL ? MOTE_ERROR_UNSUPPORTED : MOTE_OK);
+    assert_int_equal(ask_of(ctx, type, scale, offset, values), message != NULL ? MOTE_ERROR_DATA : MOTE_OK);
     assert_string_equal(mote_context_message(ctx), message != NULL ? message : "");
     mote_context_destroy(ctx);
 }
@@ -435,7 +435,7 @@ static void queries_have_the_upper_end(void **state) {
         params.k = 1;
         assert_int_equal(mote_cloud_wrap(ctx, 2, columns, 3, &cloud), MOTE_OK);
         assert_int_equal(mote_cloud_wrap(ctx, 1, asked, 3, &query), MOTE_OK);
-        assert_int_equal(mote_knn(ctx, cloud, query, &params, &result), turn == 0 ? MOTE_OK : MOTE_ERROR_UNSUPPORTED);
+        assert_int_equal(mote_knn(ctx, cloud, query, &params, &result), turn == 0 ? MOTE_OK : MOTE_ERROR_DATA);
         assert_string_equal(mote_context_message(ctx), turn == 0 ? "" : "x runs from 1e+200 to 1e+200" UP_TO);
         mote_cloud_destroy(query);
         mote_cloud_destroy(cloud);
@@ -489,7 +489,7 @@ static void scenes_have_a_range(void **state) {
         mote_photon_emission emission = mote_photon_emission_defaults();
         emission.photons = 100;
         assert_int_equal(mote_scene_create(ctx, &params, &scene), MOTE_OK);
-        assert_int_equal(mote_photon_emit(scene, &emission, &map), i < 3 ? MOTE_OK : MOTE_ERROR_UNSUPPORTED);
+        assert_int_equal(mote_photon_emit(scene, &emission, &map), i < 3 ? MOTE_OK : MOTE_ERROR_DATA);
         if (i >= 3) assert_true(is_clear(mote_context_message(ctx)));
         mote_photon_destroy(map);
         mote_scene_destroy(scene);

@@ -1,4 +1,4 @@
-/* mote_cloud_select: values, packed fields, extras, mistakes, failing allocations. */
+/* mote_cloud_select and mote_cloud_join: values, packed fields, extras, mistakes, failing allocations. */
 #include <string.h>
 
 #include "core/cloud.h"
@@ -85,6 +85,87 @@ static void refuses_points_that_are_not_there(void **state) {
     mote_context_destroy(ctx);
 }
 
+/* Two parts of a cloud, of which the second has a column more, and the first says what stands for no value. */
+static void make_parts(mote_context *ctx, uint8_t *records, mote_cloud *parts[2]) {
+    const mote_column_limits limits = {.has_no_data = true, .no_data = 5}, extra = {.has_max = true, .max = 9};
+    const mote_column_spec spec = {"extra", MOTE_UINT16, 0.5, 3};
+    for (int i = 0; i < 2; i++) parts[i] = make_source(ctx, records);
+    assert_int_equal(mote_cloud_set_limits(parts[0], "bits", &limits), MOTE_OK);
+    assert_int_equal(mote_cloud_add_column(parts[1], &spec), MOTE_OK);
+    assert_int_equal(mote_cloud_set_limits(parts[1], "extra", &extra), MOTE_OK);
+    memset(mote_cloud_column_data(parts[1], "extra"), 1, sizeof(uint16_t) * POINTS);
+}
+
+static void joins_parts_with_their_limits(void **state) {
+    (void)state;
+    static uint8_t records[13 * POINTS];
+    mote_context *ctx = test_context(3);
+    mote_cloud *parts[2], *all = NULL;
+    mote_column_limits limits;
+    make_parts(ctx, records, parts);
+    assert_int_equal(mote_cloud_set_crs(parts[0], "EPSG:25832"), MOTE_OK);
+    assert_int_equal(mote_cloud_join(ctx, parts, 2, &all), MOTE_OK);
+    assert_int_equal(mote_cloud_count(all), 2 * POINTS);
+    assert_int_equal(mote_cloud_column_count(all), 4);
+    for (uint32_t c = 0; c < 3; c++) {
+        const mote_column *from = mote_cloud_column(parts[0], c), *to = mote_cloud_column(all, c);
+        assert_string_equal(from->name, to->name);
+        assert_string_equal(from->unit, to->unit);
+        for (uint64_t i = 0; i < 2 * POINTS; i++) {
+            assert_float_equal(mote_column_value(to, i), mote_column_value(from, i % POINTS), 0);
+        }
+    }
+    assert_true(mote_cloud_limits(all, "bits", &limits) && limits.has_no_data && limits.no_data == 5);
+    assert_true(mote_cloud_limits(all, "extra", &limits) && limits.has_max && limits.max == 9);
+    for (uint64_t i = 0; i < 2 * POINTS; i++) {
+        assert_float_equal(mote_column_value(mote_cloud_find(all, "extra"), i), i < POINTS ? 3 : 3 + 0.5 * 257, 0);
+    }
+    assert_string_equal(mote_cloud_crs(all), "EPSG:25832");
+    for (int i = 0; i < 2; i++) mote_cloud_destroy(parts[i]);
+    mote_cloud_destroy(all);
+    assert_int_equal(mote_context_memory_bytes(ctx), 0);
+    mote_context_destroy(ctx);
+}
+
+static void joins_no_columns_that_differ(void **state) {
+    (void)state;
+    static uint8_t records[13 * POINTS];
+    mote_context *ctx = test_context(1);
+    const mote_column_spec spec = {"y", MOTE_FLOAT32, 1, 0};
+    mote_cloud *parts[2], *all = NULL;
+    make_parts(ctx, records, parts);
+    assert_int_equal(mote_cloud_put_column(parts[1], &spec), MOTE_OK);
+    assert_int_equal(mote_cloud_join(ctx, parts, 2, &all), MOTE_ERROR_ARGUMENT);
+    assert_null(all);
+    assert_non_null(strstr(mote_context_message(ctx), "\"y\" differs"));
+    mote_context_clear(ctx);
+    assert_int_equal(mote_cloud_join(ctx, parts, 0, &all), MOTE_ERROR_ARGUMENT);
+    for (int i = 0; i < 2; i++) mote_cloud_destroy(parts[i]);
+    mote_context_destroy(ctx);
+}
+
+static void joins_despite_failing_allocations(void **state) {
+    (void)state;
+    static uint8_t records[13 * POINTS];
+    long failures = 0;
+    for (long n = 1; n < 40; n++) {
+        test_allocator allocator = {0};
+        mote_context *ctx = test_context_failing(&allocator, 1);
+        mote_cloud *parts[2], *all = NULL;
+        make_parts(ctx, records, parts);
+        allocator.fail_at = allocator.calls + n;
+        const mote_status status = mote_cloud_join(ctx, parts, 2, &all);
+        assert_true(status == MOTE_OK || status == MOTE_ERROR_MEMORY);
+        assert_true((all != NULL) == (status == MOTE_OK));
+        failures += status != MOTE_OK;
+        for (int i = 0; i < 2; i++) mote_cloud_destroy(parts[i]);
+        mote_cloud_destroy(all);
+        mote_context_destroy(ctx);
+        assert_int_equal(allocator.open, 0);
+    }
+    assert_true(failures >= 5);
+}
+
 static void survives_failing_allocations(void **state) {
     (void)state;
     static uint8_t records[13 * POINTS];
@@ -134,6 +215,9 @@ int main(void) {
         cmocka_unit_test(selects_points),
         cmocka_unit_test(all_in_order_is_the_same_cloud),
         cmocka_unit_test(refuses_points_that_are_not_there),
+        cmocka_unit_test(joins_parts_with_their_limits),
+        cmocka_unit_test(joins_no_columns_that_differ),
+        cmocka_unit_test(joins_despite_failing_allocations),
         cmocka_unit_test(survives_failing_allocations),
         cmocka_unit_test(respects_the_memory_limit),
     };

@@ -180,6 +180,13 @@ static void put_limit(json_builder *b, json_t *object, const char *key, bool has
     put(b, object, key, json_string(text));
 }
 
+/* What stands for no value among the values that a reader makes of the record's: 64-bit integers are rounded to a
+   double on the way, and so is it. min and max are what the source states, whatever the values are. */
+static uint64_t read_back(uint64_t no_data, const potree_attribute *attribute, mote_type type) {
+    if (attribute->type == type) return no_data;
+    return mote_limit_of_real(mote_limit_real(no_data, type), type);
+}
+
 static void append_column(json_builder *b, json_t *columns, const potree_summary *summary,
                           const potree_attribute *attribute) {
     const potree_range *ranges = summary->stats->ranges;
@@ -200,7 +207,8 @@ static void append_column(json_builder *b, json_t *columns, const potree_summary
     if (unit) put(b, object, "unit", bytes_json(b, column->unit));
     if (plain && attribute->note != NULL) put(b, object, "description", bytes_json(b, column->description));
     if (limited) {
-        put_limit(b, object, "no_data", limits.has_no_data, limits.no_data, column->type);
+        put_limit(b, object, "no_data", limits.has_no_data, read_back(limits.no_data, attribute, column->type),
+                  column->type);
         put_limit(b, object, "min", limits.has_min, limits.min, column->type);
         put_limit(b, object, "max", limits.has_max, limits.max, column->type);
     }

@@ -268,8 +268,10 @@ static mote_status place_positions(potree_plan *plan, const mote_lattice *lattic
         plan->cube_side = fmax(plan->cube_side, (double)lattice->side[k] * lattice->scale[k]);
         if (!isfinite(plan->offset[k]) || !isfinite(plan->cube_min[k]) || !(plan->scale[k] >= DBL_MIN) ||
             !isfinite(plan->scale[k] * INT32_MAX)) {
-            return mote_fail(plan->ctx, MOTE_ERROR_ARGUMENT, "axis %c: scale %g and offset %g make no finite positions",
-                             'x' + k, lattice->scale[k], lattice->offset[k]);
+            return mote_fail(plan->ctx, MOTE_ERROR_DATA,
+                             "axis %c: scale %g and offset %g: a Potree folder has scales from %g up, and positions "
+                             "below %g",
+                             'x' + k, lattice->scale[k], lattice->offset[k], DBL_MIN, DBL_MAX);
         }
     }
     if (plan->points == 0) plan->cube_side = 1; /* a cube that readers accept */
@@ -282,7 +284,7 @@ static mote_status place_positions(potree_plan *plan, const mote_lattice *lattic
         const double corner = ((double)plan->base[k] + (double)lattice->side[k]) * plan->scale[k] + plan->offset[k];
         plan->cube_max[k] = fmax(plan->cube_min[k] + plan->cube_side, plan->points > 0 ? corner : -INFINITY);
         if (!isfinite(plan->cube_max[k])) {
-            return mote_fail(plan->ctx, MOTE_ERROR_ARGUMENT, "the cloud is too large: its cube has no finite corners");
+            return mote_fail(plan->ctx, MOTE_ERROR_DATA, "the cloud is too large: its cube has no finite corners");
         }
     }
     return MOTE_OK;

@@ -19,6 +19,11 @@ static mote_status place_camera(mote_context *ctx, const scene_draft *d, mote_ca
             box.max[k] = fmax(box.max[k], v);
         }
     }
+    for (int k = 0; k < 3; k++) {
+        if (fmax(fabs(box.min[k]), fabs(box.max[k])) <= MOTE_RENDER_MAX_COORDINATE) continue;
+        return mote_fail(ctx, MOTE_ERROR_DATA, "%s: %s runs from %g to %g: pictures have coordinates up to %g (2^60)",
+                         d->path, mote_axis_names[k], box.min[k], box.max[k], MOTE_RENDER_MAX_COORDINATE);
+    }
     return mote_camera_fit(ctx, camera, &box, from, 1, 1);
 }
 

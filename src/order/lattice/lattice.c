@@ -107,7 +107,7 @@ mote_status lattice_of_real_box(mote_context *ctx, const mote_column *const axes
                                 const double low[3], const double high[3], mote_lattice *lattice) {
     for (int k = 0; k < 3; k++) {
         if (isfinite(2 * (high[k] - low[k]))) continue; /* twice: the cube is a step longer */
-        return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "%s from %g to %g: no cube around that has a side in a double",
+        return mote_fail(ctx, MOTE_ERROR_DATA, "%s from %g to %g: no cube around that has a side in a double",
                          axes[k]->name, low[k], high[k]);
     }
     const double step = real_step(decimal, low, high);
