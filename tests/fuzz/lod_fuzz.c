@@ -107,7 +107,8 @@ static void build(mote_context *ctx, const uint8_t *head, const mote_cloud *clou
     mote_lod *lod = NULL;
     const mote_status status = mote_lod_build(ctx, cloud, &params, &lod);
     if (status != MOTE_OK) {
-        require(status == MOTE_ERROR_UNSUPPORTED && lod == NULL && mote_context_message(ctx)[0] != '\0');
+        require((status == MOTE_ERROR_DATA || status == MOTE_ERROR_UNSUPPORTED) && lod == NULL &&
+                mote_context_message(ctx)[0] != '\0');
         return;
     }
     check_table(lod);

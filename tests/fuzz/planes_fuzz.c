@@ -62,7 +62,7 @@ static answer find(const uint8_t *data, size_t size, int threads) {
     const mote_status status = mote_planes_find(a.ctx, a.cloud, &params, a.labels, &a.planes);
     fuzz_require(a.ctx, (status == MOTE_OK) == (a.planes != NULL), "an answer without success");
     fuzz_require(a.ctx,
-                 status == MOTE_OK || status == MOTE_ERROR_MEMORY || status == MOTE_ERROR_UNSUPPORTED ||
+                 status == MOTE_OK || status == MOTE_ERROR_MEMORY || status == MOTE_ERROR_DATA ||
                      (status == MOTE_ERROR_ARGUMENT && params.bin > 0),
                  "another failure");
     fuzz_require(a.ctx, status == MOTE_OK || mote_context_message(a.ctx)[0] != '\0', "a failure without a message");
