@@ -59,7 +59,7 @@ without() {
 }
 lacks() { # lacks NAME: what each is for
     case $1 in
-    JANSSON) without jansson lod "$scratch/all.las" -o "$scratch/made" && without jansson photon "$scratch/scene.gltf" -o "$scratch/made.png" ;;
+    JANSSON) without jansson lod "$scratch/all.las" -o "$scratch/made" && without jansson photon "$scratch/scene.gltf" -o "$scratch/made.ppm" ;;
     BROTLI) without brotli lod "$scratch/all.las" -o "$scratch/made" --encoding brotli ;;
     PNG) without libpng render "$scratch/all.las" -o "$scratch/made.png" ;;
     TURBOJPEG) ;; # what it draws faster is drawn by libpng, textures are told of in tests of scenes
