@@ -577,14 +577,15 @@ async function check(context, o, name, one) {
     return one.alone({ mote: o.mote, folder, out: o.out, openPage: open }).finally(() => rmSync(folder, { recursive: true, force: true }));
 }
 
-async function checkPage(context, o, { data, query = '', viewport = DESKTOP, noIdle, loud, before, run }) {
+async function checkPage(context, o, { data, query = '', viewport = DESKTOP, isSite, noIdle, loud, before, run }) {
     const folder = mkdtempSync(join(tmpdir(), 'mote-by-hand-'));
     let server = null;
     let page = null;
     try {
         const served = data(folder, o.mote);
         const path = typeof served === 'string' ? served : folder;
-        server = o.dist ? await startStatic(path, { dist: o.dist }) : await startServer(o.mote, path);
+        // mote view serves a data set alone; folders side by side are what a site on the web has.
+        server = o.dist ? await startStatic(path, { dist: o.dist }) : await startServer(isSite ? null : o.mote, path);
         const opened = await openPage(context, viewport);
         page = opened.page;
         await before?.(page);

@@ -55,6 +55,7 @@ function startWithoutRange(folder) {
 
 export const CLOUD_CHECKS = {
     'several clouds: shown, hidden, each with its colours and filters, in a link': {
+        isSite: true,
         data(folder) {
             board(folder, [65535, 0, 0], { scale: [0.001, 0.001, 0.001], offset: [500000, 5400000, 100] });
             board(join(folder, 'second'), [0, 65535, 0], { scale: [0.01, 0.01, 0.01], offset: [500012, 5400000, 100] });
