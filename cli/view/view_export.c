@@ -59,6 +59,7 @@ static void fail_to_write(export_job *job, const char *path) {
     const bool is_full = errno == ENOSPC || errno == EDQUOT || errno == EFBIG;
     const size_t length = strlen(job->folder);
     char final[2 * PATH_MAX];
+    if (path == NULL) path = job->folder; /* what has no name of its own is the site's */
     const bool is_inside = strncmp(path, job->folder, length) == 0;
     snprintf(final, sizeof final, "%s%s", is_inside ? job->site : path, is_inside ? path + length : "");
     fail_with(job, is_full ? EXIT_RESOURCES : EXIT_FAILED, "write", final);
@@ -128,7 +129,7 @@ static void copy_file(export_job *job, const char *from_folder, const char *name
                       const struct stat *before) {
     char from[PATH_MAX];
     char to[PATH_MAX];
-    struct stat begin, end;
+    struct stat begin = {0}, end = {0};
     if (job->code != 0 || !join(job, from, from_folder, name) || !join(job, to, to_folder, name)) return;
     const int in = open(from, O_RDONLY | O_CLOEXEC);
     if (in < 0 || fstat(in, &begin) != 0) fail_to_read(job, from);
