@@ -7,7 +7,7 @@
 typedef struct column_stats {
     double min, max, mean; /* in the attribute's unit; of the values that are there */
     uint64_t values;       /* how many those are */
-    uint64_t nans;         /* NaN, and what stands for no value */
+    uint64_t nans;         /* NaN and no-data values */
 } column_stats;
 
 #define HISTOGRAM_BINS 256

@@ -191,7 +191,7 @@ static int name_width(const mote_cloud *cloud) {
     return (int)width;
 }
 
-/* The value that stands for none, as stored. */
+/* The no-data value, as stored. */
 static void print_no_data(const mote_cloud *cloud, const mote_column *column) {
     mote_column_limits limits;
     if (!mote_cloud_limits(cloud, column->name, &limits) || !limits.has_no_data) return;

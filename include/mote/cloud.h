@@ -142,7 +142,7 @@ MOTE_API double mote_column_value(const mote_column *column, uint64_t i);
 /// bits: as int64 for signed integers, uint64 for unsigned ones, double for floats.
 typedef struct mote_column_limits {
     bool has_no_data, has_min, has_max;
-    uint64_t no_data;     ///< what stands for "no value": left out of ranges, statistics and colours
+    uint64_t no_data;     ///< the no-data value: left out of ranges, statistics and colours
     uint64_t min, max;    ///< as the file states them, whatever the values are
     uint64_t reserved[4]; ///< zero, see types.h
 } mote_column_limits;
@@ -150,10 +150,10 @@ typedef struct mote_column_limits {
 /// What the cloud's file said of the column of that name; false, and limits all zero, if nothing.
 MOTE_API bool mote_cloud_limits(const mote_cloud *cloud, const char *name, mote_column_limits *limits);
 /// Sets it; NULL or no limit: there are none. Writers that can keep them do (LAS, LAZ, COPC, PLY, PCD, Potree folders);
-/// text files have nan in place of no value.
+/// text files have nan for it.
 /// Returns  MOTE_OK, MOTE_ERROR_ARGUMENT (no such column, reserved fields), MOTE_ERROR_MEMORY
 MOTE_API mote_status mote_cloud_set_limits(mote_cloud *cloud, const char *name, const mote_column_limits *limits);
-/// As mote_column_read to doubles, of a column of the cloud, with NaN for each stored number that stands for no value.
+/// As mote_column_read to doubles, of a column of the cloud, with NaN for each no-data value.
 /// out  [count]
 MOTE_API void mote_cloud_read_known(const mote_cloud *cloud, const mote_column *column, uint64_t first, uint64_t count,
                                     double *out);

@@ -1,4 +1,4 @@
-/* Columns without what stands for no value, for who must not take it for one. */
+/* Columns without their no-data values, for those who would take them for measured ones. */
 #ifndef MOTE_LIMITS_H
 #define MOTE_LIMITS_H
 

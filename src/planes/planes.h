@@ -47,7 +47,7 @@ typedef struct planes_run {
     mote_context *ctx;
     const mote_planes_ops *ops;
     mote_planes_params params;
-    mote_cloud cloud; /* a view of the caller's, without normals that stand for no value */
+    mote_cloud cloud; /* a view of the caller's, in which no-data normals are zero */
     void *known;      /* what it looks at besides */
     planes_points *points;
     planes_scale scale;

@@ -155,7 +155,7 @@ static mote_cloud *make(mote_context *ctx, uint64_t count, const mote_column_spe
     return cloud;
 }
 
-/* Lets the least value of a column stand for no value, so that it is in no range. */
+/* Makes the least value of a column its no-data value, so that it is in no range. */
 static void hide_least(mote_cloud *cloud, const char *name) {
     const mote_column *column = mote_cloud_find(cloud, name);
     uint64_t least = 0;

@@ -1,4 +1,4 @@
-/* What stands for no value: kept by every format that can, and counted as a value by nobody. */
+/* No-data values: kept by every format that can, and counted as measured by nobody. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -14,7 +14,7 @@ static const mote_type types[] = {MOTE_INT8,   MOTE_UINT8, MOTE_INT16,  MOTE_UIN
 static const char *const names[] = {"v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9"};
 #define TYPES (sizeof types / sizeof types[0])
 
-/* The number that stands for no value in the column of a type. */
+/* The no-data value in the column of a type. */
 static uint64_t no_data_of(mote_type type) {
     static const int64_t least[] = {INT8_MIN, 0, INT16_MIN, 0, INT32_MIN, 0, -9007199254740992, 0};
     static const uint64_t largest[] = {0, UINT8_MAX, 0, UINT16_MAX, 0, UINT32_MAX, 0, 9007199254740992};
@@ -197,7 +197,7 @@ static void choosing_keeps_them(void **state) {
     mote_context_destroy(ctx);
 }
 
-/* A folder rounds 64-bit integers to doubles: what stands for no value is rounded with them. */
+/* A folder rounds 64-bit integers to doubles: their no-data value is rounded with them. */
 static void folders_round_them(void **state) {
     (void)state;
     static const struct {
@@ -258,7 +258,7 @@ static void inputs_must_agree(void **state) {
     assert_int_equal(mote_cloud_set_limits(two[1], "v2", &limits), MOTE_OK);
     message[0] = '\0';
     assert_int_equal(mote_cloud_merge(ctx, two, of, 2, &merged), MOTE_OK);
-    assert_non_null(strstr(message, "one and two differ in what stands for no value in \"v2\""));
+    assert_non_null(strstr(message, "one and two differ in the no-data value of \"v2\""));
     assert_false(mote_cloud_limits(merged, "v2", &limits));
     assert_true(mote_cloud_limits(merged, "v4", &limits));
     assert_int_equal(limits.max, 200);

@@ -85,7 +85,7 @@ static void refuses_points_that_are_not_there(void **state) {
     mote_context_destroy(ctx);
 }
 
-/* Two parts of a cloud, of which the second has a column more, and the first says what stands for no value. */
+/* Two parts of a cloud, of which the second has a column more, and the first has a no-data value. */
 static void make_parts(mote_context *ctx, uint8_t *records, mote_cloud *parts[2]) {
     const mote_column_limits limits = {.has_no_data = true, .no_data = 5}, extra = {.has_max = true, .max = 9};
     const mote_column_spec spec = {"extra", MOTE_UINT16, 0.5, 3};

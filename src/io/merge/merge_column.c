@@ -95,9 +95,8 @@ void merge_limits(const merge_plan *plan, merge_column *column) {
         if (from == NULL) {
             column->limits = limits;
         } else if (!same_no_data(&column->limits, &limits)) {
-            mote_warn(plan->ctx,
-                      "%s and %s differ in what stands for no value in \"%s\": such values count as any other", from,
-                      plan->names[i], column->name);
+            mote_warn(plan->ctx, "%s and %s differ in the no-data value of \"%s\": such values count as any other",
+                      from, plan->names[i], column->name);
             memset(&column->limits, 0, sizeof column->limits);
             return;
         } else {

@@ -54,7 +54,7 @@ typedef struct potree_attribute {
     uint32_t range;    /* writer: the first of its elements among all */
     double scale, offset;
     const mote_column *columns[4]; /* writer: what it is made of; NULL where the cloud lacks one */
-    bool has_no_data;              /* writer: some number of the record stands for no value, and is in no range */
+    bool has_no_data;              /* writer: the record has a no-data value, which is in no range */
     uint64_t no_data;              /* its key, potree_math.h */
     const char *note;              /* writer: a literal that says what the format cannot hold; NULL if nothing */
 } potree_attribute;

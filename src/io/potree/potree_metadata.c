@@ -113,7 +113,7 @@ static json_t *description_json(json_builder *b, const potree_attribute *attribu
     return value;
 }
 
-/* For viewers: the number of the record that stands for no value. */
+/* For viewers: the no-data value, as the record holds it. */
 static void put_no_data(json_builder *b, json_t *object, const potree_attribute *attribute) {
     if (!attribute->has_no_data) return;
     const double value = potree_key_value(attribute->no_data, attribute->type);
@@ -180,7 +180,7 @@ static void put_limit(json_builder *b, json_t *object, const char *key, bool has
     put(b, object, key, json_string(text));
 }
 
-/* What stands for no value among the values that a reader makes of the record's: 64-bit integers are rounded to a
+/* The no-data value as a reader makes it of the record's: 64-bit integers are rounded to a
    double on the way, and so is it. min and max are what the source states, whatever the values are. */
 static uint64_t read_back(uint64_t no_data, const potree_attribute *attribute, mote_type type) {
     if (attribute->type == type) return no_data;

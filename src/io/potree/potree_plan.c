@@ -122,7 +122,7 @@ static potree_attribute *add_attribute(potree_plan *plan, const char *name, mote
     return attribute;
 }
 
-/* What of the record's numbers stands for no value: the column's no-data, as the record holds it. NaN is in no range
+/* The no-data value among the record's numbers: the column's, as the record holds it. NaN is in no range
    anyway. */
 static void set_no_data(const potree_plan *plan, const mote_column *column, potree_attribute *attribute) {
     mote_column_limits limits;

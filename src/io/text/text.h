@@ -212,7 +212,7 @@ typedef struct mote_text_column {
     mote_text_decimal decimal;
     bool scaled;                      /* scale or offset count */
     bool pointed;                     /* whole floats get ".0", so that they read back as floats */
-    const mote_column_limits *limits; /* a number that stands for no value is nan; NULL: none does */
+    const mote_column_limits *limits; /* the no-data value is written as nan; NULL: there is none */
 } mote_text_column;
 
 mote_text_column mote_text_column_of(const mote_column *column, bool pointed);

@@ -42,7 +42,7 @@ function parseAttribute(raw, position) {
         max: numbers(raw.max),
         scale: numbers(raw.scale),
         shift: numbers(raw.offset),
-        noData: numbers(raw.noData), // stored numbers that stand for no value; empty where there are none
+        noData: numbers(raw.noData), // no-data values, as stored; empty where there are none
         histogram: numbers(raw.histogram),
     };
 }

@@ -113,7 +113,7 @@ function columnOf(job, attribute) {
     return [attribute.offset, job.layout.stride];
 }
 
-// Stands for NaN, infinities and what the data set says is no value, which have no place on a ramp. Finite itself, since shaders may not know NaN.
+// Stands for NaN, infinities and no-data values, which have no place on a ramp. Finite itself, since shaders may not know NaN.
 export const NO_VALUE = Math.fround(3.4e38);
 export const hasValue = (stored) => stored < 3.3e38;
 

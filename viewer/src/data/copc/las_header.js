@@ -95,7 +95,7 @@ function itemVersion(vlr) {
     return version;
 }
 
-// The numbers that stand for no value, in 8 bytes each whatever their type: int64, uint64 or double.
+// The no-data values, in 8 bytes each whatever their type: int64, uint64 or double.
 function noDataOf(view, at, type, elements) {
     const read = /^u/.test(type) ? (from) => Number(view.getBigUint64(from, true))
         : /^int/.test(type) ? (from) => Number(view.getBigInt64(from, true))
