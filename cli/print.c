@@ -66,6 +66,8 @@ void print_values(FILE *to, const char *format, va_list values) {
         vsnprintf(f.plain, size + 1, format, again);
         vsnprintf(f.marked, size + 1, marked_format, once_more);
         write_escaped(to, &f);
+    } else if (length > 0) {
+        fputs("a message is not shown: memory has run out\n", to);
     }
     free(memory);
     free(marked_format);
