@@ -248,6 +248,7 @@ typedef struct scan {
 #define PART_BYTES ((uint64_t)BLOCK_PULSES * CITY_RETURNS * RECORD_BYTES)
 
 static mote_status scan_open(mote_context *ctx, uint64_t count, uint64_t seed, scan *s) {
+    if (count == 0) count = 1; /* no area could be shared among the sweeps; nothing of it is scanned */
     s->blocks = BLOCKS_PER_THREAD * (int64_t)ctx->threads;
     if ((uint64_t)s->blocks > count / BLOCK_PULSES + 1) s->blocks = (int64_t)(count / BLOCK_PULSES + 1);
     s->caches = mote_alloc(ctx, (uint64_t)ctx->threads * sizeof *s->caches, "city blocks");

@@ -209,6 +209,30 @@ static void lattices_fit(void **state) {
     mote_context_destroy(ctx);
 }
 
+/* Points in one place have no extent whose 31 bits would be fine enough: they are told as doubles tell them. */
+static void one_place_is_kept(void **state) {
+    (void)state;
+    mote_context *ctx = test_context(1);
+    const double places[][3] = {
+        {500000.1234567, 5400000.7654321, 312.6}, {1e12 + 0.1, 1e12 + 0.3, 1e12 + 0.7}, {-0.1, 0, 1e-7}};
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        const double twice[] = {places[i][0], places[i][1], places[i][2], places[i][0], places[i][1], places[i][2]};
+        const double farthest = fmax(fabs(twice[0]), fmax(fabs(twice[1]), fabs(twice[2])));
+        mote_lattice lattice;
+        uint64_t skipped;
+        uint32_t xyz[6];
+        mote_cloud *cloud = wrap_positions(ctx, twice, MOTE_FLOAT64, 2, 0);
+        assert_int_equal(mote_order_lattice(ctx, cloud, &lattice, &skipped), MOTE_OK);
+        mote_order_coordinates(cloud, &lattice, NULL, 2, xyz);
+        for (int k = 0; k < 3; k++) {
+            const double world = (double)(lattice.min[k] + xyz[3 + k]) * lattice.scale[k] + lattice.offset[k];
+            assert_true(fabs(world - twice[k]) <= 0x1p-52 * farthest);
+        }
+        mote_cloud_destroy(cloud);
+    }
+    mote_context_destroy(ctx);
+}
+
 static void permutes_any_size(void **state) {
     (void)state;
     mote_context *ctx = test_context(2);
@@ -239,10 +263,14 @@ static void sort_survives_failing_allocations(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(codes_interleave),  cmocka_unit_test(cells_divide_exactly),
-        cmocka_unit_test(sorts_stably),      cmocka_unit_test(sorts_pairs_in_lent_memory),
-        cmocka_unit_test(finds_ranges),      cmocka_unit_test(lattices_fit),
-        cmocka_unit_test(permutes_any_size), cmocka_unit_test(sort_survives_failing_allocations)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(codes_interleave),
+                                       cmocka_unit_test(cells_divide_exactly),
+                                       cmocka_unit_test(sorts_stably),
+                                       cmocka_unit_test(sorts_pairs_in_lent_memory),
+                                       cmocka_unit_test(finds_ranges),
+                                       cmocka_unit_test(lattices_fit),
+                                       cmocka_unit_test(one_place_is_kept),
+                                       cmocka_unit_test(permutes_any_size),
+                                       cmocka_unit_test(sort_survives_failing_allocations)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

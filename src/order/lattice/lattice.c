@@ -95,7 +95,8 @@ static double real_step(double decimal, const double low[3], const double high[3
         farthest = fmax(farthest, fmax(fabs(low[k]), fabs(high[k])));
     }
     if (decimal > 0 && longest / decimal < MAX_STEPS - 1 && farthest / decimal < MAX_EXACT) return decimal;
-    if (!(longest > 0)) longest = farthest > 0 ? farthest : 1;
+    /* One place has no extent to be divided: the finest step in which it is a whole number still. */
+    if (!(longest > 0)) longest = farthest > 0 ? farthest * (MAX_STEPS / MAX_EXACT) : 1;
     int exponent;
     frexp(longest, &exponent); /* longest < 2^exponent */
     double step = ldexp(1, exponent - 31 > SMALLEST_STEP ? exponent - 31 : SMALLEST_STEP);
