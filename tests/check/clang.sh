@@ -2,7 +2,7 @@
 # The test build with clang, whose warnings and headers are others than gcc's:
 # - under ThreadSanitizer: the golden results with 4 threads, which run every algorithm and format on tiny inputs, and the
 #   smallest of the tests in which threads share most. gcc's OpenMP does not tell it where threads wait for each other,
-#   LLVM's does. All unit tests: ctest --test-dir build/tsan -LE 'cli|golden|check'
+#   LLVM's does. All unit tests: cmake --build build/tsan, then ctest --test-dir build/tsan -LE 'cli|golden|check'
 # - without the optional libraries, one by one and all: the command is built, works, and names what it lacks. Then all
 #   tests are built, too, and the largest of those that do without run.
 set -euo pipefail
@@ -14,34 +14,34 @@ if ! clang -fopenmp -fsanitize=thread -o "$scratch/one" "$scratch/one.c" 2>"$scr
     echo "skipped: clang has no OpenMP, or no ThreadSanitizer, here (Debian: libomp-dev): $(head -1 "$scratch/log")"
     exit 77
 fi
-build=build/tsan
 optional=(JANSSON BROTLI PNG TURBOJPEG MICROHTTPD)
 launcher=()
 command -v ccache >/dev/null && launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache)
 
-# build_with VALUE OPTION...: these optional libraries are VALUE (AUTO or OFF), all others AUTO; then the targets of $@
-configure() { # configure [NAME...]: without these libraries
-    local name options=()
+configure() { # configure PRESET [NAME...]: without these libraries
+    local preset=$1 name options=()
+    shift
     for name in "${optional[@]}"; do
         [[ " $* " == *" $name "* ]] && options+=("-DMOTE_$name=OFF") || options+=("-DMOTE_$name=AUTO")
     done
-    cmake --preset tsan "${launcher[@]}" "${options[@]}" >"$scratch/log" || { cat "$scratch/log"; return 1; }
+    cmake --preset "$preset" "${launcher[@]}" "${options[@]}" >"$scratch/log" || { cat "$scratch/log"; return 1; }
 }
-make_targets() { # make_targets [TARGET...]
-    cmake --build $build -j "$(nproc)" ${1:+--target "$@"} >"$scratch/log" || { tail -40 "$scratch/log"; return 1; }
+make_targets() { # make_targets PRESET [TARGET...]
+    cmake --build "build/$1" -j "$(nproc)" ${2:+--target "${@:2}"} >"$scratch/log" || { tail -40 "$scratch/log"; return 1; }
 }
 
 # ---- all of them: ThreadSanitizer
 export OMP_NUM_THREADS=4 MOTE_TEST_FEW=1
-tests=(order_compact_codes_test lod_limits_test merge_test pool_test live_test live_message_fuzz_corpus)
-configure
-make_targets
-ctest --test-dir $build --output-on-failure --no-tests=error -j "$(nproc)" -R "^(golden|$(IFS='|'; echo "${tests[*]}"))$"
+tests=(order_compact_codes_test lod_limits_test merge_test pool_test live_test)
+configure tsan
+make_targets tsan mote_command live_message_fuzz "${tests[@]}"
+tests+=(live_message_fuzz_corpus)
+ctest --test-dir build/tsan --output-on-failure --no-tests=error -j "$(nproc)" -R "^(golden|$(IFS='|'; echo "${tests[*]}"))$"
 
-# ---- without
-export TSAN_OPTIONS=ignore_noninstrumented_modules=1
+# ---- without: not optimized, for it is made seven times
+build=build/optional
 mote() { $build/mote "$@" >"$scratch/out" 2>&1 </dev/null; }
-mote gen city "$scratch/all.las" -n 2000 --force
+TSAN_OPTIONS=ignore_noninstrumented_modules=1 build/tsan/mote gen city "$scratch/all.las" -n 2000 --force -q
 printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n' >"$scratch/scene.obj"
 printf '{"asset": {"version": "2.0"}}' >"$scratch/scene.gltf"
 
@@ -71,16 +71,15 @@ works() {
         cmp "$scratch/all.las" "$scratch/back.las" || { cat "$scratch/out"; return 1; }
 }
 for name in "${optional[@]}"; do
-    configure "$name"
-    make_targets mote_command
+    configure optional "$name"
+    make_targets optional mote_command
     works
     lacks "$name"
     echo "without $name: built, and says so"
 done
-configure "${optional[@]}"
-make_targets
+configure optional "${optional[@]}"
+make_targets optional
 works
 for name in "${optional[@]}"; do lacks "$name"; done
 ctest --test-dir $build --output-on-failure --no-tests=error -j "$(nproc)" -R '^(potree_test|scene_read_test)$'
 echo "without any of them: all is built, and the command says what it lacks"
-configure

@@ -232,7 +232,7 @@ static void awkward_clouds_are_written(void **state) {
     mote_context *ctx = test_context(2);
     for (uint32_t kind = 0; kind < awkward_cloud_count; kind++) {
         const awkward_cloud *row = &awkward_clouds[kind];
-        mote_cloud *cloud = awkward_cloud_make(ctx, row, 2000, 0);
+        mote_cloud *cloud = awkward_cloud_make(ctx, row, test_extent(500, 2000), 0);
         mote_lod *lod = copc_build(ctx, cloud, 20);
         mote_copc_report report;
         const mote_status status = mote_copc_write(ctx, lod, test_path("awkward.copc.laz"), NULL, &report);
