@@ -1,8 +1,10 @@
 /* A scene while it is read from files. */
+#define _GNU_SOURCE /* realpath */
 #include "io/scene/scene_draft.h"
 
 #include <dirent.h>
 #include <math.h>
+#include <stdlib.h>
 #include <strings.h>
 #include <sys/stat.h>
 
@@ -140,16 +142,54 @@ static char *path_beside(const scene_draft *d, const char *beside, const char *n
     return path;
 }
 
+/* Whether a path, links followed, lies in the folder of the scene or below it: *real is then that place, for mote_free.
+   What is not there lies nowhere. */
+static mote_status resolve_inside(const scene_draft *d, const char *path, char **real) {
+    char named[PATH_MAX], folder[PATH_MAX], place[PATH_MAX];
+    const size_t bytes = folder_bytes(d->path);
+    *real = NULL;
+    if (bytes + 2 > sizeof named) return MOTE_OK;
+    memcpy(named, d->path, bytes);
+    memcpy(named + bytes, ".", 2); /* "a/." is the folder itself, also where it is a link */
+    if (realpath(path, place) == NULL || realpath(named, folder) == NULL) return MOTE_OK;
+    const size_t length = strcmp(folder, "/") == 0 ? 0 : strlen(folder);
+    if (strncmp(place, folder, length) != 0 || place[length] != '/') return MOTE_OK;
+    *real = mote_strdup(d->ctx, place);
+    return *real != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+}
+
+mote_status scene_file_open_path(const scene_draft *d, const char *path, scene_file *file) {
+    char *real = NULL;
+    struct stat info;
+    memset(file, 0, sizeof *file);
+    file->path = mote_strdup(d->ctx, path);
+    if (file->path == NULL) return MOTE_ERROR_MEMORY;
+    MOTE_TRY(resolve_inside(d, path, &real));
+    if (real == NULL && lstat(path, &info) == 0) {
+        return mote_fail(d->ctx, MOTE_ERROR_DATA, "the link \"%.200s\" leads out of the folder of the scene", path);
+    }
+    if (real == NULL) real = mote_strdup(d->ctx, path); /* which is not there: opening it says why */
+    if (real == NULL) return MOTE_ERROR_MEMORY;
+    const mote_status status = mote_input_open_file(d->ctx, real, path, &file->input);
+    file->input.path = file->path;
+    mote_free(d->ctx, real);
+    return status;
+}
+
 mote_status scene_file_open(const scene_draft *d, const char *name, scene_file *file) {
     bool inside = false;
     memset(file, 0, sizeof *file);
-    file->path = path_beside(d, d->path, name, &inside);
-    if (file->path == NULL) return MOTE_ERROR_MEMORY;
-    if (!inside) {
-        return mote_fail(d->ctx, MOTE_ERROR_DATA, "the file \"%.200s\" is not in the folder of the scene or below it",
-                         name);
+    char *const path = path_beside(d, d->path, name, &inside);
+    if (path == NULL) return MOTE_ERROR_MEMORY;
+    mote_status status;
+    if (inside) {
+        status = scene_file_open_path(d, path, file);
+    } else {
+        status = mote_fail(d->ctx, MOTE_ERROR_DATA, "the file \"%.200s\" is not in the folder of the scene or below it",
+                           name);
     }
-    return mote_input_open(d->ctx, file->path, &file->input);
+    mote_free(d->ctx, path);
+    return status;
 }
 
 bool scene_file_is_dispensable(mote_status status) {

@@ -45,8 +45,11 @@ typedef struct scene_file {
 } scene_file;
 
 /* Opens it. Refused: absolute paths, addresses, and paths that leave the folder of the scene: a scene of a stranger
-   reads nothing but its own files. Backslashes count as slashes. The failure does not name the scene. */
+   reads nothing but its own files. The same holds for where links lead. Pipes and devices are refused. Backslashes count
+   as slashes. The failure does not name the scene. */
 mote_status scene_file_open(const scene_draft *d, const char *name, scene_file *file);
+/* The same by its path, as scene_file_find gives it. */
+mote_status scene_file_open_path(const scene_draft *d, const char *path, scene_file *file);
 /* Whether a failure is one of a file beside the scene, which may cost that file alone. */
 bool scene_file_is_dispensable(mote_status status);
 /* Where the file of that name is: beside `beside`, a file of the scene, or beside the scene's own file, or in either
