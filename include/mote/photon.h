@@ -36,6 +36,7 @@ extern "C" {
 #define MOTE_PHOTON_MAX_PASSES  1000000u
 #define MOTE_SCENE_MAX_SIZE     100000000u /* triangles and spheres */
 #define MOTE_TEXTURE_MAX_SIDE   32768u
+#define MOTE_SCENE_MAX_TEXELS   1073741824u /* of all images that a scene from a file names */
 
 // ---------------------------------------------------------------- scenes
 

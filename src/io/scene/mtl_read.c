@@ -22,37 +22,28 @@ static mtl_material plain(void) {
     return m;
 }
 
-static bool same_without_comment(const char *a, const char *b) {
-    const size_t length = obj_name_bytes(a, false);
-    return length == obj_name_bytes(b, false) && memcmp(a, b, length) == 0;
-}
-
 uint32_t obj_materials_find(const obj_materials *materials, const char *name) {
-    for (uint64_t i = materials->count; i > 0; i--) {
-        if (strcmp(materials->list[i - 1].name, name) == 0) return (uint32_t)(i - 1);
-    }
-    for (uint64_t i = materials->count; i > 0; i--) {
-        if (same_without_comment(materials->list[i - 1].name, name)) return (uint32_t)(i - 1);
-    }
-    return UINT32_MAX;
+    const uint32_t found = scene_names_find(&materials->names, name, strlen(name));
+    if (found != SCENE_NO_NAME) return found;
+    return scene_names_find(&materials->bare_names, name, obj_name_bytes(name, false));
 }
 
 mote_status obj_materials_add(scene_draft *d, obj_materials *materials, const char *name) {
     static const obj_mapping unmapped = UNMAPPED;
+    const uint32_t place = (uint32_t)materials->count;
     if (!mote_reserve(d->ctx, (void **)&materials->list, &materials->capacity, materials->count + 1,
                       sizeof *materials->list, "scene file")) {
         return MOTE_ERROR_MEMORY;
     }
-    char *const copy = mote_strdup(d->ctx, name);
-    if (copy == NULL) return MOTE_ERROR_MEMORY;
-    obj_material *const material = &materials->list[materials->count++];
-    material->name = copy;
-    material->mapping = unmapped;
+    MOTE_TRY(scene_names_set(d->ctx, &materials->names, name, strlen(name), place));
+    MOTE_TRY(scene_names_set(d->ctx, &materials->bare_names, name, obj_name_bytes(name, false), place));
+    materials->list[materials->count++].mapping = unmapped;
     return scene_draft_add_material(d) != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
 }
 
 void obj_materials_free(mote_context *ctx, obj_materials *materials) {
-    for (uint64_t i = 0; i < materials->count; i++) mote_free(ctx, materials->list[i].name);
+    scene_names_free(ctx, &materials->names);
+    scene_names_free(ctx, &materials->bare_names);
     mote_free(ctx, materials->list);
 }
 

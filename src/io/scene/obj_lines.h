@@ -61,13 +61,13 @@ typedef struct obj_mapping {
 
 /* Materials by name. */
 typedef struct obj_material {
-    char *name;
     obj_mapping mapping;
 } obj_material;
 
 typedef struct obj_materials {
     obj_material *list; /* [count]; of material i of the draft */
     uint64_t count, capacity;
+    scene_names names, bare_names; /* of all, and without comments behind them: the last of a name */
 } obj_materials;
 
 /* The material of a name; UINT32_MAX: there is none. A comment behind either name does not count, if nothing is named

@@ -34,6 +34,27 @@ uint32_t scene_draft_add_position(scene_draft *d, double x, double y, double z) 
     return (uint32_t)d->position_count++;
 }
 
+/* Positions that have no colour of their own, when others do, have 1 1 1 1. */
+static mote_status fill_colors(scene_draft *d, uint64_t count) {
+    if (!mote_reserve(d->ctx, (void **)&d->colors, &d->color_capacity, count, 4 * sizeof *d->colors, "scene file")) {
+        return MOTE_ERROR_MEMORY;
+    }
+    for (uint64_t i = 4 * d->color_count; i < 4 * count; i++) d->colors[i] = 1;
+    if (count > d->color_count) d->color_count = count;
+    return MOTE_OK;
+}
+
+mote_status scene_draft_color(scene_draft *d, const double rgba[4]) {
+    MOTE_TRY(fill_colors(d, d->position_count));
+    float *const to = d->colors + 4 * (d->position_count - 1);
+    for (int k = 0; k < 4; k++) to[k] = (float)fmin(fmax(rgba[k], 0), 1);
+    return MOTE_OK;
+}
+
+mote_status scene_draft_finish_colors(scene_draft *d) {
+    return d->color_count > 0 ? fill_colors(d, d->position_count) : MOTE_OK;
+}
+
 static bool has_area(const double *a, const double *b, const double *c) {
     double u[3], v[3], square = 0;
     for (int k = 0; k < 3; k++) {
@@ -86,18 +107,41 @@ mote_light *scene_draft_add_light(scene_draft *d) {
     return light;
 }
 
-mote_texture *scene_draft_add_texture(scene_draft *d) {
+mote_status scene_draft_need_texture(scene_draft *d, uint32_t image, mote_texture_wrap wrap_u, mote_texture_wrap wrap_v,
+                                     uint64_t *place) {
+    scene_image *const from = &d->images[image];
+    uint32_t *const known = &from->textures[3 * (uint32_t)wrap_u + (uint32_t)wrap_v];
+    *place = *known;
+    if (*known != 0) return MOTE_OK;
     if (!mote_reserve(d->ctx, (void **)&d->textures, &d->texture_capacity, d->texture_count + 1, sizeof *d->textures,
                       "scene file")) {
-        return NULL;
+        return MOTE_ERROR_MEMORY;
     }
-    mote_texture *texture = &d->textures[d->texture_count++];
+    mote_texture *const texture = &d->textures[d->texture_count++];
     memset(texture, 0, sizeof *texture);
-    return texture;
+    texture->srgb = from->srgb;
+    texture->alpha = from->alpha;
+    texture->width = from->width;
+    texture->height = from->height;
+    texture->wrap_u = wrap_u;
+    texture->wrap_v = wrap_v;
+    *known = (uint32_t)d->texture_count;
+    *place = *known;
+    return MOTE_OK;
+}
+
+static void free_images(scene_draft *d) {
+    for (uint64_t i = 0; i < d->image_count; i++) {
+        mote_free(d->ctx, d->images[i].srgb);
+        mote_free(d->ctx, d->images[i].alpha);
+    }
+    mote_free(d->ctx, d->images);
+    scene_names_free(d->ctx, &d->image_names);
 }
 
 void scene_draft_free(scene_draft *d) {
-    for (uint64_t i = 0; i < d->texture_count; i++) mote_free(d->ctx, (void *)(uintptr_t)d->textures[i].srgb);
+    free_images(d);
+    mote_free(d->ctx, d->colors);
     mote_free(d->ctx, d->textures);
     mote_free(d->ctx, d->lights);
     mote_free(d->ctx, d->materials);

@@ -30,6 +30,7 @@ static mote_status place_camera(mote_context *ctx, const scene_draft *d, mote_ca
 static mote_status create(scene_draft *d, mote_scene **out) {
     mote_scene_params p;
     memset(&p, 0, sizeof p);
+    MOTE_TRY(scene_draft_finish_colors(d));
     p.positions = d->positions;
     p.position_count = d->position_count;
     p.triangles = d->triangles;
@@ -42,6 +43,7 @@ static mote_status create(scene_draft *d, mote_scene **out) {
     p.textures = d->textures;
     p.texture_count = d->texture_count;
     p.texture_coordinates = d->coordinates;
+    p.colors = d->colors;
     p.camera = d->camera;
     if (!d->has_camera) MOTE_TRY(place_camera(d->ctx, d, &p.camera));
     return mote_scene_create(d->ctx, &p, out);
