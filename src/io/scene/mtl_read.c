@@ -7,7 +7,7 @@
 /* A material as its lines say it. */
 typedef struct mtl_material {
     double diffuse[3], specular[3], transmitted[3], emitted[3], refraction;
-    double illumination;
+    double illumination, opacity;
     uint64_t texture;
     obj_mapping mapping;
 } mtl_material;
@@ -18,7 +18,7 @@ typedef struct mtl_material {
     }
 
 static mtl_material plain(void) {
-    const mtl_material m = {{0.8, 0.8, 0.8}, {0, 0, 0}, {1, 1, 1}, {0, 0, 0}, 1.5, 2, 0, UNMAPPED};
+    const mtl_material m = {{0.8, 0.8, 0.8}, {0, 0, 0}, {1, 1, 1}, {0, 0, 0}, 1.5, 2, 1, 0, UNMAPPED};
     return m;
 }
 
@@ -61,6 +61,10 @@ static void finish(scene_draft *d, const mtl_material *m, obj_materials *materia
     set_color(to->color, mirror ? specular : glass ? m->transmitted : m->diffuse, 1);
     set_color(to->emission, m->emitted, 1e30);
     to->refraction = fmin(fmax(m->refraction, 1), 10);
+    if (m->opacity < 1 && to->kind == MOTE_MATERIAL_DIFFUSE) {
+        to->alpha = MOTE_ALPHA_BLEND;
+        to->opacity = (float)fmax(m->opacity, 0);
+    }
     to->texture = to->kind == MOTE_MATERIAL_DIFFUSE ? m->texture : 0;
     materials->list[materials->count - 1].mapping = m->mapping;
 }
@@ -90,6 +94,22 @@ static void read_color(obj_lines *l, const char *what, double color[3]) {
     memcpy(color, rgb, sizeof rgb);
 }
 
+/* d, or Tr, which is what d lacks of 1; "-halo" makes it one of what faces the eye, which has no effect. */
+static void read_opacity(obj_lines *l, bool through, double *opacity) {
+    double value = 1;
+    if (obj_numbers(l, through ? "Tr" : "d", 1, &value)) *opacity = through ? 1 - value : value;
+}
+
+/* What changes how a material looks, and is not drawn. Ambient light and the width of highlights are of other ways to
+   draw. */
+static void note_property(obj_lines *l) {
+    static const char *const silent[] = {"Ka", "Ns", "sharpness", "map_Ka"};
+    for (size_t i = 0; i < sizeof silent / sizeof silent[0]; i++) {
+        if (strcasecmp(l->word, silent[i]) == 0) return;
+    }
+    obj_note(l, OBJ_NOTE_PROPERTY, "%.64s", l->word);
+}
+
 static void read_illumination(obj_lines *l, double *illumination) {
     double model = 0;
     if (!obj_numbers(l, "illum", 1, &model)) return;
@@ -115,6 +135,10 @@ static mote_status read_line(scene_draft *d, obj_lines *l, mtl_material *m) {
         read_illumination(l, &m->illumination);
     } else if (strcasecmp(l->word, "Ni") == 0) {
         read_refraction(l, &m->refraction);
+    } else if (strcasecmp(l->word, "d") == 0 || strcasecmp(l->word, "Tr") == 0) {
+        read_opacity(l, strcasecmp(l->word, "Tr") == 0, &m->opacity);
+    } else {
+        note_property(l);
     }
     return MOTE_OK;
 }

@@ -145,6 +145,7 @@ void obj_tell_notes(const scene_draft *d, const obj_notes *notes) {
         "times usemtl names no material that is known: grey of 0.8 is taken",
         "textures cannot be read: the colour of the material is taken",
         "options of map_Kd have no effect",
+        "properties of materials have no effect",
     };
     for (int i = 0; i < OBJ_NOTE_KINDS; i++) {
         if (notes->counts[i] == 0) continue;

@@ -16,6 +16,7 @@ typedef enum obj_note_kind {
     OBJ_NOTE_MATERIAL,
     OBJ_NOTE_TEXTURE,
     OBJ_NOTE_OPTION,
+    OBJ_NOTE_PROPERTY,
     OBJ_NOTE_KINDS
 } obj_note_kind;
 
