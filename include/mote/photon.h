@@ -70,10 +70,10 @@ typedef struct mote_texture {
 
 typedef struct mote_material {
     mote_material_kind kind;
-    double color[3];      ///< share of light that goes on, each 0..1
-    double emission[3];   ///< radiance of a triangle's front, from which its corners run counterclockwise; 0 or more
-    double refraction;    ///< GLASS: index, 1 to 10
-    uint64_t texture;     ///< 1 + its place in textures; 0: none. Of triangles alone.
+    double color[3];    ///< share of light that goes on, each 0..1
+    double emission[3]; ///< radiance of a triangle's front, from which its corners run counterclockwise; 0 or more
+    double refraction;  ///< GLASS: index, 1 to 10
+    uint64_t texture;   ///< 1 + its place in textures; 0: none. Of triangles alone.
     uint32_t emission_texture; ///< the same, by which emission is multiplied
     mote_material_alpha alpha;
     float opacity;       ///< MASK, BLEND: alpha is that of the texture and of the corners times this, 0..1
@@ -85,8 +85,8 @@ typedef struct mote_material {
 
 typedef enum mote_light_kind {
     MOTE_LIGHT_POINT, ///< in all directions alike
-    MOTE_LIGHT_SPOT,  ///< in a cone: full within inner_rad; from there to 0 at outer_rad with the square of the cosine's
-                      ///< part of the way, which is 0.001 or more: the formula of glTF's KHR_lights_punctual
+    MOTE_LIGHT_SPOT, ///< in a cone: full within inner_rad; from there to 0 at outer_rad with the square of the cosine's
+                     ///< part of the way, which is 0.001 or more: the formula of glTF's KHR_lights_punctual
     MOTE_LIGHT_DIRECTIONAL, ///< from afar, in one direction
     MOTE_LIGHT_SKY          ///< from all around: full against direction, linear in the cosine down to 0 in it; it is
                             ///< seen where nothing else is. One of a scene.

@@ -91,8 +91,8 @@ mote_status mote_outputs_check(mote_context *ctx, const char *path) {
     const bool folder = S_ISDIR(info.st_mode);
     const read_file *const file = folder ? find_read_below(ctx->held, path) : find_read(ctx->held, &info);
     if (file == NULL) return MOTE_OK;
-    return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "%s: the output %s an input (%s)", path,
-                     folder ? "contains" : "is also", file->path);
+    return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "%s: the output %s an input (%s)", path, folder ? "contains" : "is also",
+                     file->path);
 }
 
 /* ---- holding */

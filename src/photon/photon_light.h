@@ -192,9 +192,8 @@ MOTE_HD photon_vec photon_shadow_ray(const photon_view *scene, photon_vec place,
     if (!(scene->power > 0)) return photon_vec_of(0, 0, 0);
     const photon_light *light = photon_choose_light(scene, at.z);
     const photon_light_ray ray = light->kind == PHOTON_LIGHT_AREA ? photon_ray_to_area(light, place, at.x, at.y)
-                                 : light->kind >= PHOTON_LIGHT_DIRECTIONAL
-                                     ? photon_ray_afar(light, normal, at.x, at.y)
-                                     : photon_ray_to_point(light, place);
+                                 : light->kind >= PHOTON_LIGHT_DIRECTIONAL ? photon_ray_afar(light, normal, at.x, at.y)
+                                                                           : photon_ray_to_point(light, place);
     const double factor = ray.factor * photon_dot(ray.direction, normal) * (scene->power / light->power);
     if (!(factor > 0) || !(ray.factor > 0)) return photon_vec_of(0, 0, 0);
     return photon_is_shadowed(scene, place, ray.direction, ray.distance) ? photon_vec_of(0, 0, 0)

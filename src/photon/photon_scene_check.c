@@ -83,8 +83,7 @@ static mote_status check_lights(mote_context *ctx, const mote_scene_params *p) {
         }
         if (!spot) continue;
         if (!(l->inner_rad >= 0 && l->inner_rad < l->outer_rad && l->outer_rad <= PHOTON_PI)) {
-            return mote_fail(ctx, MOTE_ERROR_ARGUMENT,
-                             "light %llu: a spot needs angles 0 <= inner < outer <= pi",
+            return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "light %llu: a spot needs angles 0 <= inner < outer <= pi",
                              (unsigned long long)i);
         }
     }

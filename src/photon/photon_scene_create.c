@@ -24,9 +24,7 @@ static void copy_shapes(mote_scene *scene, const mote_scene_params *p) {
     }
 }
 
-static uint32_t place_of_texture(uint64_t number) {
-    return number > 0 ? (uint32_t)(number - 1) : PHOTON_NO_TEXTURE;
-}
+static uint32_t place_of_texture(uint64_t number) { return number > 0 ? (uint32_t)(number - 1) : PHOTON_NO_TEXTURE; }
 
 static void copy_surfaces(mote_scene *scene, const mote_scene_params *p) {
     for (uint64_t i = 0; i < p->material_count; i++) {

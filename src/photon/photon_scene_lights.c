@@ -42,8 +42,8 @@ static photon_vec mean_emission(const mote_scene *scene, const photon_surface *s
         for (uint32_t k = 0; k < 2 * (n - row) - 1; k++) { /* each second part stands on its tip */
             const double third = k % 2 == 0 ? 1.0 / 3 : 2.0 / 3;
             const double b = (k / 2 + third) / n, c = (row + third) / n;
-            sum = photon_add(sum, photon_emission_of(&scene->view, surface, (uint32_t)i,
-                                                     photon_vec_of(1 - b - c, b, c)));
+            sum =
+                photon_add(sum, photon_emission_of(&scene->view, surface, (uint32_t)i, photon_vec_of(1 - b - c, b, c)));
         }
     }
     return photon_scale(sum, 1.0 / ((double)n * n));

@@ -37,8 +37,8 @@ static void assert_near(const float rgb[3], double red, double green, double blu
     }
 }
 
-/* Reads a floor of a material, with further keys of the primitive's attributes and of the file. Mesh 1 is the same floor
-   of material 1, where there is one. */
+/* Reads a floor of a material, with further keys of the primitive's attributes and of the file. Mesh 1 is the same
+   floor of material 1, where there is one. */
 static mote_scene *read_floor(mote_context *ctx, const char *attributes, const char *material, const char *nodes,
                               const char *rest) {
     static char text[8192];
@@ -53,10 +53,10 @@ static mote_scene *read_floor(mote_context *ctx, const char *attributes, const c
 
 #define WHITE "\"pbrMetallicRoughness\":{\"metallicFactor\":0}"
 /* Turned so that -z looks down. */
-#define DOWN          "\"rotation\":[-0.7071067811865476,0,0,0.7071067811865476]"
-#define LIGHT(rest)   ",\"extensions\":{\"KHR_lights_punctual\":{\"lights\":[{" rest "}]}}"
-#define LIGHT_AT(at)  ",{" DOWN ",\"translation\":[" at "],\"extensions\":{\"KHR_lights_punctual\":{\"light\":0}}}"
-#define WITH_COLOR    ",\"COLOR_0\":2"
+#define DOWN         "\"rotation\":[-0.7071067811865476,0,0,0.7071067811865476]"
+#define LIGHT(rest)  ",\"extensions\":{\"KHR_lights_punctual\":{\"lights\":[{" rest "}]}}"
+#define LIGHT_AT(at) ",{" DOWN ",\"translation\":[" at "],\"extensions\":{\"KHR_lights_punctual\":{\"light\":0}}}"
+#define WITH_COLOR   ",\"COLOR_0\":2"
 
 static void unlit_is_shown_as_it_is(void **state) {
     (void)state;
@@ -175,8 +175,7 @@ static void colours_of_corners_are_used(void **state) {
     float plain[3], colored[3];
     for (int set = 2; set <= 3; set++) { /* floats, and bytes with alpha, which an opaque material does not look at */
         const char *const attribute = set == 2 ? ",\"COLOR_0\":2" : ",\"COLOR_0\":3";
-        mote_scene *scene =
-            read_floor(ctx, "", WHITE, LIGHT_AT("0,2,0"), LIGHT("\"type\":\"point\",\"intensity\":10"));
+        mote_scene *scene = read_floor(ctx, "", WHITE, LIGHT_AT("0,2,0"), LIGHT("\"type\":\"point\",\"intensity\":10"));
         look_at(scene, 0, 0, 1, 1, plain);
         mote_scene_destroy(scene);
         scene = read_floor(ctx, attribute, WHITE, LIGHT_AT("0,2,0"), LIGHT("\"type\":\"point\",\"intensity\":10"));

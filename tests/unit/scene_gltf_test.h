@@ -19,21 +19,20 @@
     "AACAvwAAAAAAAIC/AACAvwAAAAAAAIA/AACAPwAAAAAAAIA/AACAPwAAAAAAAIC/AAABAAIAAAACAAMAAACAPgAAgD4AAIA+AACAPgAAgD4AAIA+" \
     "AACAPgAAgD4AAIA+AACAPgAAgD4AAIA+MzMzADMzMwAzMzMAMzMzAAAAAAAAAAAAAAAAAAAAgD8AAIA/AACAPwAAgD8AAAAAAgAAAAAAoEAAAAAA" \
     "AACgQA=="
-#define GLTF_BUFFER                                                                                                    \
-    "\"buffers\":[{\"byteLength\":172,\"uri\":\"data:application/octet-stream;base64," GLTF_BYTES "\"}]"
+#define GLTF_BUFFER "\"buffers\":[{\"byteLength\":172,\"uri\":\"data:application/octet-stream;base64," GLTF_BYTES "\"}]"
 #define GLTF_SPARSE                                                                                                    \
-    "\"sparse\":{\"count\":1,\"indices\":{\"bufferView\":0,\"byteOffset\":156,\"componentType\":5121},"                    \
+    "\"sparse\":{\"count\":1,\"indices\":{\"bufferView\":0,\"byteOffset\":156,\"componentType\":5121},"                \
     "\"values\":{\"bufferView\":0,\"byteOffset\":160}}"
 #define GLTF_FLOOR                                                                                                     \
-    GLTF_BUFFER ",\"bufferViews\":[{\"buffer\":0,\"byteLength\":172}],\"accessors\":["                                   \
-                "{\"bufferView\":0,\"componentType\":5126,\"count\":4,\"type\":\"VEC3\"},"                               \
-                "{\"bufferView\":0,\"byteOffset\":48,\"componentType\":5123,\"count\":6,\"type\":\"SCALAR\"},"           \
-                "{\"bufferView\":0,\"byteOffset\":60,\"componentType\":5126,\"count\":4,\"type\":\"VEC3\"},"             \
-                "{\"bufferView\":0,\"byteOffset\":108,\"componentType\":5121,\"normalized\":true,\"count\":4,"           \
+    GLTF_BUFFER ",\"bufferViews\":[{\"buffer\":0,\"byteLength\":172}],\"accessors\":["                                 \
+                "{\"bufferView\":0,\"componentType\":5126,\"count\":4,\"type\":\"VEC3\"},"                             \
+                "{\"bufferView\":0,\"byteOffset\":48,\"componentType\":5123,\"count\":6,\"type\":\"SCALAR\"},"         \
+                "{\"bufferView\":0,\"byteOffset\":60,\"componentType\":5126,\"count\":4,\"type\":\"VEC3\"},"           \
+                "{\"bufferView\":0,\"byteOffset\":108,\"componentType\":5121,\"normalized\":true,\"count\":4,"         \
                 "\"type\":\"VEC4\"},"                                                                                  \
-                "{\"bufferView\":0,\"byteOffset\":124,\"componentType\":5126,\"count\":4,\"type\":\"VEC2\"},"            \
+                "{\"bufferView\":0,\"byteOffset\":124,\"componentType\":5126,\"count\":4,\"type\":\"VEC2\"},"          \
                 "{\"componentType\":5126,\"count\":4,\"type\":\"VEC2\"},"                                              \
-                "{\"bufferView\":0,\"componentType\":5126,\"count\":4,\"type\":\"VEC3\"," GLTF_SPARSE "},"               \
+                "{\"bufferView\":0,\"componentType\":5126,\"count\":4,\"type\":\"VEC3\"," GLTF_SPARSE "},"             \
                 "{\"componentType\":5126,\"count\":4,\"type\":\"VEC3\"," GLTF_SPARSE "}]"
 #define GLTF_ASSET "{\"asset\":{\"version\":\"2.0\"},"
 

@@ -20,8 +20,8 @@ void accessors_may_be_sparse_or_zeros(void **state) {
     assert_int_equal(facts.triangles, 0); /* three corners in one place */
     assert_int_equal(facts.degenerate, 2);
     mote_scene_destroy(scene);
-    scene = gltf_test_read(ctx, "uv.gltf",
-                           GLTF_ASSET GLTF_FLOOR "," MESH("\"POSITION\":0,\"TEXCOORD_0\":5") NODE, &facts);
+    scene =
+        gltf_test_read(ctx, "uv.gltf", GLTF_ASSET GLTF_FLOOR "," MESH("\"POSITION\":0,\"TEXCOORD_0\":5") NODE, &facts);
     assert_int_equal(facts.triangles, 2);
     mote_scene_destroy(scene);
     assert_int_equal(mote_context_memory_bytes(ctx), 0);
@@ -30,10 +30,9 @@ void accessors_may_be_sparse_or_zeros(void **state) {
         GLTF_ASSET "\"accessors\":[{\"componentType\":5126,\"count\":4000000000,\"type\":\"VEC3\"}],"
                    "\"meshes\":[{\"primitives\":[{\"attributes\":{\"POSITION\":0}}]}]" NODE;
     static const char beyond[] =
-        GLTF_ASSET GLTF_BUFFER
-        ",\"bufferViews\":[{\"buffer\":0,\"byteLength\":172}],\"accessors\":["
-        "{\"componentType\":5126,\"count\":2,\"type\":\"VEC3\"," GLTF_SPARSE "}],"
-        "\"meshes\":[{\"primitives\":[{\"attributes\":{\"POSITION\":0}}]}]" NODE;
+        GLTF_ASSET GLTF_BUFFER ",\"bufferViews\":[{\"buffer\":0,\"byteLength\":172}],\"accessors\":["
+                               "{\"componentType\":5126,\"count\":2,\"type\":\"VEC3\"," GLTF_SPARSE "}],"
+                               "\"meshes\":[{\"primitives\":[{\"attributes\":{\"POSITION\":0}}]}]" NODE;
     const char *const texts[] = {many, beyond};
     const char *const messages[] = {"accessors[0]: 4000000000 zeros without a bufferView",
                                     "accessors[0]: its sparse part has an element 2 of 2"};
@@ -56,8 +55,9 @@ void files_without_scenes_show_their_roots(void **state) {
         mote_scene_facts facts;
         char text[4096];
         snprintf(text, sizeof text,
-                 GLTF_ASSET GLTF_FLOOR "," MESH("\"POSITION\":0") ",\"nodes\":[{\"children\":[1],"
-                 "\"translation\":[9,0,0]},{\"mesh\":0},{\"mesh\":0}]%s}",
+                 GLTF_ASSET GLTF_FLOOR
+                 "," MESH("\"POSITION\":0") ",\"nodes\":[{\"children\":[1],"
+                                            "\"translation\":[9,0,0]},{\"mesh\":0},{\"mesh\":0}]%s}",
                  scenes[i]);
         mote_scene *scene = gltf_test_read(ctx, "roots.gltf", text, &facts);
         const mote_box box = mote_scene_bounds(scene);
@@ -104,9 +104,8 @@ void morph_targets_have_their_weights(void **state) {
         mote_context *ctx = test_context(1);
         char text[4096];
         snprintf(text, sizeof text,
-                 GLTF_ASSET GLTF_FLOOR
-                 ",\"meshes\":[{\"primitives\":[{\"attributes\":{\"POSITION\":0},\"indices\":1,"
-                 "\"targets\":[{\"POSITION\":7}]}]%s}],\"nodes\":[{\"mesh\":0%s}]}",
+                 GLTF_ASSET GLTF_FLOOR ",\"meshes\":[{\"primitives\":[{\"attributes\":{\"POSITION\":0},\"indices\":1,"
+                                       "\"targets\":[{\"POSITION\":7}]}]%s}],\"nodes\":[{\"mesh\":0%s}]}",
                  rows[i].mesh, rows[i].node);
         mote_scene *scene = gltf_test_read(ctx, "morph.gltf", text, NULL);
         const mote_box box = mote_scene_bounds(scene);

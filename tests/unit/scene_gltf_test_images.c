@@ -10,9 +10,9 @@
 #include <png.h>
 
 #define FLOOR_OF(material, rest)                                                                                       \
-    GLTF_ASSET GLTF_FLOOR                                                                                              \
-    ",\"meshes\":[{\"primitives\":[{\"attributes\":{\"POSITION\":0,\"TEXCOORD_0\":4},\"indices\":1,\"material\":0}]}],"  \
-    "\"nodes\":[{\"mesh\":0}],\"materials\":[{" material "}]," rest "}"
+    GLTF_ASSET GLTF_FLOOR ",\"meshes\":[{\"primitives\":[{\"attributes\":{\"POSITION\":0,\"TEXCOORD_0\":4},"           \
+                          "\"indices\":1,\"material\":0}]}],"                                                          \
+                          "\"nodes\":[{\"mesh\":0}],\"materials\":[{" material "}]," rest "}"
 
 typedef struct png_shape {
     int width, height, depth, color;
@@ -50,12 +50,10 @@ static photon_vec color_above(const mote_scene *scene, double x, double z) {
 /* Grey of one half, in 8 and 16 bits, with and without a chunk that says otherwise, in all kinds of PNG. */
 void samples_of_png_are_srgb(void **state) {
     (void)state;
-    static const png_shape shapes[] = {{4, 4, 16, PNG_COLOR_TYPE_GRAY, 0, false},
-                                       {4, 4, 16, PNG_COLOR_TYPE_RGB, 1, false},
-                                       {4, 4, 8, PNG_COLOR_TYPE_GRAY, 1, true},
-                                       {4, 4, 8, PNG_COLOR_TYPE_RGB, 0.45455, true},
-                                       {4, 4, 16, PNG_COLOR_TYPE_RGB_ALPHA, 0.3, true},
-                                       {4, 4, 8, PNG_COLOR_TYPE_GRAY_ALPHA, 0, false}};
+    static const png_shape shapes[] = {
+        {4, 4, 16, PNG_COLOR_TYPE_GRAY, 0, false},       {4, 4, 16, PNG_COLOR_TYPE_RGB, 1, false},
+        {4, 4, 8, PNG_COLOR_TYPE_GRAY, 1, true},         {4, 4, 8, PNG_COLOR_TYPE_RGB, 0.45455, true},
+        {4, 4, 16, PNG_COLOR_TYPE_RGB_ALPHA, 0.3, true}, {4, 4, 8, PNG_COLOR_TYPE_GRAY_ALPHA, 0, false}};
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
         mote_context *ctx = test_context(1);
         uint8_t rows[4 * 8 * 4];
@@ -193,8 +191,7 @@ void only_files_of_the_folder_are_read(void **state) {
     test_write_file(test_path("leak.bin"), bytes, sizeof bytes);
     snprintf(folder, sizeof folder, "%s", test_path("scene"));
     assert_int_equal(mkdir(folder, 0755), 0);
-    const char *const links[][2] = {
-        {"out", "../leak.bin"}, {"up", ".."}, {"zero", "/dev/zero"}, {"in", "true.bin"}};
+    const char *const links[][2] = {{"out", "../leak.bin"}, {"up", ".."}, {"zero", "/dev/zero"}, {"in", "true.bin"}};
     for (int i = 0; i < 4; i++) {
         snprintf(path, sizeof path, "%s/%s", folder, links[i][0]);
         assert_int_equal(symlink(links[i][1], path), 0);

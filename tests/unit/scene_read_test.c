@@ -270,9 +270,11 @@ static void gltf_textures_may_be_missing(void **state) {
     mote_scene *scene = read_text(ctx, "missing.gltf", scene_text, &facts);
     assert_int_equal(facts.textures, 0);
     assert_true(scene->view.surfaces[0].color.y == 0.25 && scene->view.surfaces[0].texture == PHOTON_NO_TEXTURE);
-    if (strstr(said, "textures cannot be read: the colour of the material is taken, and no emission; the first: images[0]: ") == NULL ||
-        strstr(said, "gone.png: cannot open") == NULL ||
-        strstr(said, ": 3 text") == NULL) {
+    if (strstr(
+            said,
+            "textures cannot be read: the colour of the material is taken, and no emission; the first: images[0]: ") ==
+            NULL ||
+        strstr(said, "gone.png: cannot open") == NULL || strstr(said, ": 3 text") == NULL) {
         fail_msg("%s", said);
     }
     mote_scene_destroy(scene);

@@ -112,7 +112,8 @@ uint64_t gltf_whole(const gltf_accessor *accessor, uint64_t i);
 
 /* Makes all materials of the file, in its order. */
 mote_status gltf_read_materials(gltf_file *f);
-/* Where its textures lie on a mesh. Of a material: GLTF_NONE is the one that glTF prescribes where a mesh names none. */
+/* Where its textures lie on a mesh. Of a material: GLTF_NONE is the one that glTF prescribes where a mesh names none.
+ */
 mote_status gltf_mapping_of(gltf_file *f, uint64_t material, gltf_mapping *mapping);
 /* All meshes, lights and the camera of the nodes of the scene. */
 mote_status gltf_read_nodes(gltf_file *f);

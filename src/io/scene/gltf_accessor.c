@@ -65,9 +65,7 @@ static mote_status open_sparse(gltf_file *f, uint64_t i, const json_t *json, glt
                            &values.stride_bytes));
     a->owned = mote_alloc(f->draft->ctx, a->count * element, "scene file");
     if (a->owned == NULL) return MOTE_ERROR_MEMORY;
-    for (uint64_t k = 0; k < a->count; k++) {
-        memcpy(a->owned + k * element, a->data + k * a->stride_bytes, element);
-    }
+    for (uint64_t k = 0; k < a->count; k++) { memcpy(a->owned + k * element, a->data + k * a->stride_bytes, element); }
     for (uint64_t k = 0; k < indices.count; k++) {
         const uint64_t to = gltf_whole(&indices, k);
         if (to >= a->count) {

@@ -55,8 +55,7 @@ mote_status gltf_set_camera(gltf_file *f, uint64_t i, const double m[16]) {
 static const struct {
     const char *name;
     mote_light_kind kind;
-} light_types[] = {
-    {"point", MOTE_LIGHT_POINT}, {"spot", MOTE_LIGHT_SPOT}, {"directional", MOTE_LIGHT_DIRECTIONAL}};
+} light_types[] = {{"point", MOTE_LIGHT_POINT}, {"spot", MOTE_LIGHT_SPOT}, {"directional", MOTE_LIGHT_DIRECTIONAL}};
 #define LIGHT_TYPES (sizeof light_types / sizeof light_types[0])
 
 mote_status gltf_add_light(gltf_file *f, uint64_t i, const double m[16]) {

@@ -79,20 +79,13 @@ static mote_status parse(gltf_file *f) {
 static const struct {
     const char *name;
     bool has_effect;
-} extensions[] = {{"KHR_lights_punctual", true},
-                  {"KHR_materials_transmission", true},
-                  {"KHR_materials_ior", true},
-                  {"KHR_materials_emissive_strength", true},
-                  {"KHR_texture_transform", true},
-                  {"KHR_mesh_quantization", true},
-                  {"KHR_materials_volume", true},
-                  {"KHR_materials_unlit", true},
-                  {"KHR_materials_specular", false},
-                  {"KHR_materials_clearcoat", false},
-                  {"KHR_materials_sheen", false},
-                  {"KHR_materials_iridescence", false},
-                  {"KHR_materials_anisotropy", false},
-                  {"KHR_materials_dispersion", false},
+} extensions[] = {{"KHR_lights_punctual", true},       {"KHR_materials_transmission", true},
+                  {"KHR_materials_ior", true},         {"KHR_materials_emissive_strength", true},
+                  {"KHR_texture_transform", true},     {"KHR_mesh_quantization", true},
+                  {"KHR_materials_volume", true},      {"KHR_materials_unlit", true},
+                  {"KHR_materials_specular", false},   {"KHR_materials_clearcoat", false},
+                  {"KHR_materials_sheen", false},      {"KHR_materials_iridescence", false},
+                  {"KHR_materials_anisotropy", false}, {"KHR_materials_dispersion", false},
                   {"KHR_materials_variants", false}};
 #define EXTENSIONS (sizeof extensions / sizeof extensions[0])
 

@@ -20,7 +20,7 @@ typedef struct obj_reader {
     obj_notes notes;
     obj_materials materials;
     scene_names libraries; /* that were read */
-    float *coordinates; /* [2 · coordinate_count] of vt */
+    float *coordinates;    /* [2 · coordinate_count] of vt */
     uint64_t coordinate_count, coordinate_capacity;
     uint64_t positions_so_far, coordinates_so_far; /* before the line that is read */
     obj_corner *corners;

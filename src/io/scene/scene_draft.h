@@ -64,8 +64,8 @@ typedef struct scene_file {
 } scene_file;
 
 /* Opens it. Refused: absolute paths, addresses, and paths that leave the folder of the scene: a scene of a stranger
-   reads nothing but its own files. The same holds for where links lead. Pipes and devices are refused. Backslashes count
-   as slashes. The failure does not name the scene. */
+   reads nothing but its own files. The same holds for where links lead. Pipes and devices are refused. Backslashes
+   count as slashes. The failure does not name the scene. */
 mote_status scene_file_open(const scene_draft *d, const char *name, scene_file *file);
 /* The same by its path, as scene_file_find gives it. */
 mote_status scene_file_open_path(const scene_draft *d, const char *path, scene_file *file);
@@ -80,8 +80,8 @@ void scene_file_close(mote_context *ctx, scene_file *file);
 
 /* The image of a key, which is what the file calls it, of any length: its place; SCENE_NO_NAME: it was not met yet. */
 uint32_t scene_image_find(const scene_draft *d, const char *key, uint64_t key_bytes);
-/* Decodes a PNG or JPEG and keeps it under a key. title: for messages. data NULL, or a failure that only costs the image
-   (scene_file_is_dispensable): it is kept as one that cannot be read. */
+/* Decodes a PNG or JPEG and keeps it under a key. title: for messages. data NULL, or a failure that only costs the
+   image (scene_file_is_dispensable): it is kept as one that cannot be read. */
 mote_status scene_image_add(scene_draft *d, const char *key, uint64_t key_bytes, const char *title, const uint8_t *data,
                             uint64_t size_bytes, uint32_t *image);
 

@@ -89,9 +89,7 @@ static mote_status read_png(scene_draft *d, const char *title, png_source *sourc
     png_ask_for_rgba(png, info);
     MOTE_TRY(take_texels(d, title, image->width, image->height, size_bytes, 4, &image->srgb));
     for (int pass = 0; pass < passes; pass++) {
-        for (uint64_t y = 0; y < image->height; y++) {
-            png_read_row(png, image->srgb + 4 * y * image->width, NULL);
-        }
+        for (uint64_t y = 0; y < image->height; y++) { png_read_row(png, image->srgb + 4 * y * image->width, NULL); }
     }
     return MOTE_OK;
 }
@@ -141,9 +139,7 @@ static mote_status decode_jpeg(scene_draft *d, const char *name, const uint8_t *
     if (tjDecompressHeader3(decoder, data, size_bytes, &width, &height, &sampling, &space) != 0) {
         status = mote_fail(ctx, MOTE_ERROR_DATA, "%s: no JPEG that can be read: %s", name, tjGetErrorStr2(decoder));
     }
-    if (status == MOTE_OK) {
-        status = take_texels(d, name, (uint64_t)width, (uint64_t)height, size_bytes, 3, &texels);
-    }
+    if (status == MOTE_OK) { status = take_texels(d, name, (uint64_t)width, (uint64_t)height, size_bytes, 3, &texels); }
     if (status == MOTE_OK && tjDecompress2(decoder, data, size_bytes, texels, width, 0, height, TJPF_RGB, 0) != 0) {
         const char *why = tjGetErrorStr2(decoder);
         const bool cut = strncmp(why, "Premature end", 13) == 0; /* which the library only warns of */
