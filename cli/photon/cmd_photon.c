@@ -15,7 +15,7 @@ static const command_help help = {
     "Lights a scene by photon mapping and makes a picture of it: photons leave the lights, are stored where they meet\n"
     "surfaces, and are gathered in discs that lie flat on the surface, so that colours bleed less around corners.\n"
     "SCENE: cornell, cornell-empty, ring, furnace, or a file: .glb, .gltf (glTF 2.0)\n"
-    "or .obj (with its .mtl).",
+    "or .obj (with its .mtl). A file without light is lit by a soft sky and a key light.",
     "  mote photon cornell -o cornell.png\n"
     "  mote photon cornell -o map.png --method map --photons 1M -k 256\n"
     "  mote photon ring -o ring.png --photons 1M -k 64        a caustic\n"
@@ -185,9 +185,9 @@ static int read_scene(session *s, photon_task *t) {
 static int need_light(session *s, const photon_task *t) {
     const char *path = t->paths->inputs[0];
     const mote_scene_facts *f = &t->scene_facts;
-    if (f->shining > 0 || f->lights > 0 || !mote_scene_is_file(path)) return EXIT_DONE;
+    if (f->shining > 0 || f->lights > 0 || f->triangles == 0 || !mote_scene_is_file(path)) return EXIT_DONE;
     if (t->options->no_default_light) {
-        session_note(s, "%s: it has no light, and its picture is black but for what shines unlit", path);
+        session_note(s, "%s: it has no light: its picture is black, except for what is unlit", path);
         return EXIT_DONE;
     }
     session_note(s, "%s: it has no light: lit by a soft sky and a key light; --no-default-light leaves it dark", path);

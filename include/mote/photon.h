@@ -147,7 +147,7 @@ typedef struct mote_scene_facts {
     uint64_t triangles;
     uint64_t degenerate; ///< further triangles, which have no area and were left out
     uint64_t materials, textures;
-    uint64_t lights;      ///< point and spot lights
+    uint64_t lights;      ///< point, spot and directional lights
     uint64_t shining;     ///< triangles that are area lights
     bool has_camera;      ///< false: one was placed so that all is seen
     uint64_t reserved[4]; ///< zero, see types.h

@@ -8,11 +8,11 @@
 #define _GNU_SOURCE /* realpath */
 #include "io/outputs.h"
 
+#include <linux/limits.h> /* those of <limits.h> are not there in plain C17 */
 #include <stdlib.h>
 #include <sys/stat.h>
 
 #include "core/mapped_file.h"
-#include "io/output_place.h"
 #include "mote/io.h"
 
 #define SHARING 8u /* outputs looked back at for one in the same folder */
@@ -68,9 +68,7 @@ mote_status mote_outputs_read(mote_context *ctx, const char *path, const struct 
 
 mote_status mote_outputs_note_input(mote_context *ctx, const char *path) {
     struct stat info;
-    const int descriptor = mote_path_descriptor(path, 0);
-    const bool known = descriptor >= 0 ? fstat(descriptor, &info) == 0 : stat(path, &info) == 0;
-    return known ? mote_outputs_read(ctx, path, &info) : MOTE_OK;
+    return stat(path, &info) == 0 ? mote_outputs_read(ctx, path, &info) : MOTE_OK;
 }
 
 /* The file that was read and lies in a folder, or below it. */
