@@ -76,6 +76,7 @@ mote_status gltf_add_light(gltf_file *f, uint64_t i, const double m[16]) {
         !gltf_real(spot, "innerConeAngle", &inner) || !gltf_real(spot, "outerConeAngle", &outer)) {
         return gltf_wrong(f, "lights", i, "a value of it is no number");
     }
+    if (json_object_get(json, "range") != NULL) gltf_note(f, GLTF_NOTE_RANGE, "lights[%llu]", (unsigned long long)i);
     mote_light *light = scene_draft_add_light(f->draft);
     if (light == NULL) return MOTE_ERROR_MEMORY;
     light->kind = light_types[t].kind;

@@ -29,6 +29,7 @@ void gltf_tell_notes(const gltf_file *f) {
         "bodies of glass have a colour inside, which is left out",
         "textures of emission lie otherwise than those of the colour: their mean is taken",
         "lights of other types are left out",
+        "lights have a range, which is not used: they fade with the square of the distance alone",
         "further cameras are left out",
         "extensions have no effect",
     };

@@ -98,7 +98,7 @@ static void take_option(texture_line *t) {
 /* Finds the file at t->at, which moves behind its name: all that is left of the line, or what is before a comment or an
    option. *path NULL: it is not there. */
 static mote_status find_name(texture_line *t, char **path) {
-    const scene_draft *const d = t->lines->draft;
+    scene_draft *const d = t->lines->draft;
     char *const end = t->at + obj_name_bytes(t->at, true);
     MOTE_TRY(scene_file_find(d, t->lines->path, t->at, path));
     if (*path != NULL) t->at += strlen(t->at);

@@ -6,7 +6,7 @@
 
 #include "io/text/text.h"
 
-obj_lines obj_lines_of(const scene_draft *d, const char *path, const mote_input *input, obj_notes *notes) {
+obj_lines obj_lines_of(scene_draft *d, const char *path, const mote_input *input, obj_notes *notes) {
     obj_lines l;
     l.draft = d;
     l.path = path;

@@ -28,7 +28,7 @@ typedef struct obj_notes {
 
 /* A place in a text. */
 typedef struct obj_lines {
-    const scene_draft *draft;
+    scene_draft *draft;
     const char *path;
     obj_notes *notes;
     const uint8_t *at, *end;
@@ -36,7 +36,7 @@ typedef struct obj_lines {
     char word[OBJ_MAX_WORD + 1];
 } obj_lines;
 
-obj_lines obj_lines_of(const scene_draft *d, const char *path, const mote_input *input, obj_notes *notes);
+obj_lines obj_lines_of(scene_draft *d, const char *path, const mote_input *input, obj_notes *notes);
 /* The next word of this line into word; false: there is none. A backslash at the end of a line joins it with the next;
    what follows # is a comment. Longer words are cut. */
 bool obj_next_word(obj_lines *l);

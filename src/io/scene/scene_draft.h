@@ -2,7 +2,7 @@
 
      scene_read.c ── .glb .gltf ──▶ gltf_read.c ── gltf_mesh.c, gltf_material.c ─┐
                  └── .obj ────────▶ obj_read.c ─── mtl_read.c ──────────────────┴─▶ scene_draft ─▶ mote_scene
-                                        both: scene_image.c, textures; scene_names.c */
+                                        both: scene_image.c, textures; scene_file.c */
 #ifndef MOTE_SCENE_DRAFT_H
 #define MOTE_SCENE_DRAFT_H
 
@@ -16,6 +16,13 @@ typedef struct scene_image {
     uint32_t width, height;
     uint32_t textures[9]; /* 1 + place of the texture that shows it, by wrap_u and wrap_v; 0: none does */
 } scene_image;
+
+/* What is in folders that were looked through: "FOLDER" and "FOLDER\nname", in lower case, to its place in names. */
+typedef struct scene_folders {
+    scene_names entries;
+    char **names;
+    uint64_t count, capacity;
+} scene_folders;
 
 typedef struct scene_draft {
     mote_context *ctx;
@@ -31,6 +38,7 @@ typedef struct scene_draft {
     scene_image *images;
     scene_names image_names; /* by what the file calls them, to their place in images */
     uint64_t image_count, image_capacity, texel_count;
+    scene_folders folders;
     uint64_t position_count, triangle_count, material_count, light_count, texture_count;
     uint64_t position_capacity, triangle_capacity, triangle_material_capacity, coordinate_capacity, material_capacity,
         light_capacity, texture_capacity;
@@ -75,7 +83,8 @@ bool scene_file_is_dispensable(mote_status status);
    folder by the last part of its name, for many programs write the folders of their own machine; else of a name in
    other case, for many programs do not tell it apart; the name may stand in quotes. NULL: in none of them, or not in
    the folder of the scene or below it. *path is for mote_free. */
-mote_status scene_file_find(const scene_draft *d, const char *beside, const char *name, char **path);
+mote_status scene_file_find(scene_draft *d, const char *beside, const char *name, char **path);
+void scene_folders_free(mote_context *ctx, scene_folders *folders);
 void scene_file_close(mote_context *ctx, scene_file *file);
 
 /* The image of a key, which is what the file calls it, of any length: its place; SCENE_NO_NAME: it was not met yet. */
