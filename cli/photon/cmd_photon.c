@@ -181,16 +181,19 @@ static int read_scene(session *s, photon_task *t) {
     return EXIT_DONE;
 }
 
-/* Most sample models have no light: their picture would be black. */
+/* Most sample models have no light, or displays alone that glow: their picture would be black. */
 static int need_light(session *s, const photon_task *t) {
     const char *path = t->paths->inputs[0];
     const mote_scene_facts *f = &t->scene_facts;
-    if (f->shining > 0 || f->lights > 0 || f->triangles == 0 || !mote_scene_is_file(path)) return EXIT_DONE;
+    const bool glows = f->glowing > 0;
+    if (f->shining > f->glowing || f->lights > 0 || f->triangles == 0 || !mote_scene_is_file(path)) return EXIT_DONE;
+    if (t->options->no_default_light && glows) return EXIT_DONE;
     if (t->options->no_default_light) {
         session_note(s, "%s: it has no light: its picture is black, except for what is unlit", path);
         return EXIT_DONE;
     }
-    session_note(s, "%s: it has no light: lit by a soft sky and a key light; --no-default-light leaves it dark", path);
+    session_note(s, "%s: it has no light%s: lit by a soft sky and a key light; --no-default-light leaves it dark", path,
+                 glows ? " but textures that glow" : "");
     const mote_status status = mote_scene_add_default_light(t->scene, &t->camera);
     return status == MOTE_OK ? EXIT_DONE : session_fail(s, status, false);
 }

@@ -147,10 +147,11 @@ typedef struct mote_scene_facts {
     uint64_t triangles;
     uint64_t degenerate; ///< further triangles, which have no area and were left out
     uint64_t materials, textures;
-    uint64_t lights;      ///< point, spot and directional lights
-    uint64_t shining;     ///< triangles that are area lights
-    bool has_camera;      ///< false: one was placed so that all is seen
-    uint64_t reserved[4]; ///< zero, see types.h
+    uint64_t lights;  ///< point, spot and directional lights
+    uint64_t shining; ///< triangles that are area lights
+    bool has_camera;  ///< false: one was placed so that all is seen
+    uint64_t glowing; ///< of the triangles that are area lights, those whose emission is a texture's: displays, glow
+    uint64_t reserved[3]; ///< zero, see types.h
 } mote_scene_facts;
 
 /// Whether a path ends as the files do that mote_scene_read reads: .glb, .gltf, .obj, in any case of letters.
@@ -163,9 +164,9 @@ MOTE_API bool mote_scene_is_file(const char *path);
 ///          file requires), MOTE_ERROR_MEMORY. Warnings go to the log of the context.
 /// Safe for untrusted input.
 MOTE_API mote_status mote_scene_read(mote_context *ctx, const char *path, mote_scene **out, mote_scene_facts *facts);
-/// Gives a scene without light a soft sky and a key light over the left shoulder of the camera; up is the axis that its
+/// Gives a scene a soft sky and a key light over the left shoulder of the camera; up is the axis that its
 /// up is nearest to. To be called before photons are emitted.
-/// Returns  MOTE_OK, MOTE_ERROR_ARGUMENT (it has light), MOTE_ERROR_MEMORY
+/// Returns  MOTE_OK, MOTE_ERROR_ARGUMENT (it has a sky), MOTE_ERROR_MEMORY
 MOTE_API mote_status mote_scene_add_default_light(mote_scene *scene, const mote_camera *camera);
 /// The i-th name that mote_scene_builtin knows; NULL behind the last.
 MOTE_API const char *mote_scene_name(uint32_t i);

@@ -158,7 +158,7 @@ void photon_scene_lights(mote_scene *scene, const mote_scene_params *p) {
     for (uint64_t i = 0; i < p->light_count; i++) add_other_light(scene, &p->lights[i]);
 }
 
-/* ---- of a scene that has none */
+/* ---- of a scene that has none of its own */
 
 /* The key light gives what faces it about twice what the sky gives from above. */
 static const double sky_radiance[3] = {0.50, 0.56, 0.64}, key_light[3] = {3.2, 3.0, 2.7};
@@ -182,9 +182,10 @@ static photon_vec key_direction(const mote_camera *camera, photon_vec up) {
 
 mote_status mote_scene_add_default_light(mote_scene *scene, const mote_camera *camera) {
     mote_context *const ctx = scene->ctx;
-    if (scene->view.power > 0) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "the scene has light");
-    photon_light *const lights = mote_alloc(ctx, 2 * sizeof *lights, "scene");
+    if (scene->view.has_sky) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "the scene has a sky");
+    photon_light *const lights = mote_alloc(ctx, (scene->view.light_count + 2ull) * sizeof *lights, "scene");
     if (lights == NULL) return MOTE_ERROR_MEMORY;
+    memcpy(lights, scene->lights, scene->view.light_count * sizeof *lights);
     if (scene->cuda != NULL) mote_gpu_backend->photon->close_scene(scene); /* a copy without these */
     mote_free(ctx, scene->lights);
     scene->lights = lights;

@@ -105,6 +105,12 @@ void textures_shine_where_they_are_bright(void **state) {
         const double both = i == 0 ? 1 : 2, expected = both * 3.14159265358979 * 4 * 0.5 * 1.75;
         if (fabs(scene->view.power / expected - 1) > 0.02) fail_msg("%g, expected %g", scene->view.power, expected);
         assert_int_equal(facts.shining, 2);
+        assert_int_equal(facts.glowing, 2);
+        const mote_camera camera = mote_scene_camera(scene);
+        const double before = scene->view.power;
+        const uint32_t lamps = scene->view.light_count; /* a default light comes to what glows */
+        assert_int_equal(mote_scene_add_default_light(scene, &camera), MOTE_OK);
+        assert_true(scene->view.light_count == lamps + 2 && scene->view.lights[lamps].power_before == before);
         mote_scene_destroy(scene);
         mote_context_destroy(ctx);
     }

@@ -66,8 +66,10 @@ static void note_facts(const scene_draft *d, mote_scene_facts *facts) {
     facts->lights = d->light_count;
     facts->has_camera = d->has_camera;
     for (uint64_t i = 0; i < d->triangle_count; i++) {
-        const double *e = d->materials[d->triangle_materials[i]].emission;
-        facts->shining += e[0] + e[1] + e[2] > 0;
+        const mote_material *const m = &d->materials[d->triangle_materials[i]];
+        const bool shines = m->emission[0] + m->emission[1] + m->emission[2] > 0;
+        facts->shining += shines;
+        facts->glowing += shines && m->emission_texture > 0;
     }
 }
 
