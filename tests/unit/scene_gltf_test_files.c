@@ -128,6 +128,13 @@ static void hear(void *user, mote_log_level level, const char *message) {
     if (level == MOTE_LOG_WARNING) snprintf(h->text + length, sizeof h->text - length, "%s\n", message);
 }
 
+static mote_status read_it(mote_context *ctx, void *user) {
+    mote_scene *scene = NULL;
+    const mote_status status = mote_scene_read(ctx, user, &scene, NULL);
+    mote_scene_destroy(scene);
+    return status;
+}
+
 /* Each kind once, with how many there are and which is the first. */
 void what_is_left_out_is_told(void **state) {
     (void)state;
@@ -179,6 +186,9 @@ void what_is_left_out_is_told(void **state) {
         if (strstr(found + 1, lines[i]) != NULL) fail_msg("told twice: %s", lines[i]);
     }
     mote_context_destroy(ctx);
+    char path[512];
+    snprintf(path, sizeof path, "%s", test_path("told.gltf"));
+    test_each_allocation_fails(read_it, path);
 }
 
 #endif
