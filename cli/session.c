@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* sigaction */
 #include "session.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -251,6 +252,14 @@ int session_close(session *s, int exit_code) {
         return session_error(s, EXIT_RESOURCES, "standard output: cannot write all of the result");
     }
     return exit_code;
+}
+
+FILE *session_open_file(session *s, const char *path) {
+    FILE *const file = fopen(path, "rb");
+    if (file == NULL || mote_outputs_note_input(s->ctx, path) == MOTE_OK) return file;
+    fclose(file);
+    errno = ENOMEM;
+    return NULL;
 }
 
 void session_note_inputs(session *s, const char *const *paths, int count) {

@@ -3,6 +3,7 @@
 #define CLI_SESSION_H
 
 #include <mote/mote.h>
+#include <stdio.h>
 
 #include "command.h"
 #include "options.h"
@@ -56,6 +57,8 @@ bool session_cancelled(void);
 /* As if the user had asked: all contexts of the program stop at their next step. */
 void session_cancel(void);
 
+/* Opens a file that the command reads by itself: no output of it may take its place. NULL and errno. */
+FILE *session_open_file(session *s, const char *path);
 /* Notes paths, which stay where they are, as inputs: a failure that begins with one of these names is theirs. */
 void session_note_inputs(session *s, const char *const *paths, int count);
 /* For those that do not stay. */

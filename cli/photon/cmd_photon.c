@@ -15,7 +15,7 @@ static const command_help help = {
     "Lights a scene by photon mapping and makes a picture of it: photons leave the lights, are stored where they meet\n"
     "surfaces, and are gathered in discs that lie flat on the surface, so that colours bleed less around corners.\n"
     "SCENE: cornell, cornell-empty, ring, furnace, or a file: .glb, .gltf (glTF 2.0)\n"
-    "or .obj (with its .mtl).",
+    "or .obj (with its .mtl). A file without light is lit by a soft sky and a key light.",
     "  mote photon cornell -o cornell.png\n"
     "  mote photon cornell -o map.png --method map --photons 1M -k 256\n"
     "  mote photon ring -o ring.png --photons 1M -k 64        a caustic\n"
@@ -40,7 +40,7 @@ typedef struct photon_options {
     bool method_given;
     const char *size, *photons_out, *compare, *eye, *target, *up;
     double fov_deg;
-    bool exposure_given, fov_given;
+    bool exposure_given, fov_given, no_default_light;
 } photon_options;
 
 /* What the command works on. */
@@ -175,10 +175,37 @@ static int read_scene(session *s, photon_task *t) {
         session_note(s, "%s: %s triangles without area were left out", path, text_count(f->degenerate).chars);
     }
     if (f->triangles == 0) session_note(s, "%s: it has no triangles", path);
-    if (f->shining == 0 && f->lights == 0) session_note(s, "%s: it has no light, and its picture is black", path);
     session_say(s, "%s: %s triangles, %s materials, %s textures, %s lights, %s", path, text_count(f->triangles).chars,
                 text_count(f->materials).chars, text_count(f->textures).chars, text_count(f->lights + f->shining).chars,
                 f->has_camera ? "a camera" : "no camera");
+    return EXIT_DONE;
+}
+
+/* Most sample models have no light, or displays alone that glow: their picture would be black. */
+static int need_light(session *s, const photon_task *t) {
+    const char *path = t->paths->inputs[0];
+    const mote_scene_facts *f = &t->scene_facts;
+    const bool glows = f->glowing > 0;
+    if (f->shining > f->glowing || f->lights > 0 || f->triangles == 0 || !mote_scene_is_file(path)) return EXIT_DONE;
+    if (t->options->no_default_light && glows) return EXIT_DONE;
+    if (t->options->no_default_light) {
+        session_note(s, "%s: it has no light: its picture is black, except for what is unlit", path);
+        return EXIT_DONE;
+    }
+    session_note(s, "%s: it has no light%s: lit by a soft sky and a key light; --no-default-light leaves it dark", path,
+                 glows ? " but textures that glow" : "");
+    const mote_status status = mote_scene_add_default_light(t->scene, &t->camera);
+    return status == MOTE_OK ? EXIT_DONE : session_fail(s, status, false);
+}
+
+/* What the scene is made of, its textures for one, must not be replaced by what is made of it. */
+static int check_inputs(session *s, const photon_task *t) {
+    const char *const outputs[] = {t->paths->output, t->options->photons_out};
+    for (int i = 0; i < 2; i++) {
+        if (outputs[i] == NULL) continue;
+        const mote_status status = mote_outputs_check(s->ctx, outputs[i]);
+        if (status != MOTE_OK) return session_fail(s, status, false);
+    }
     return EXIT_DONE;
 }
 
@@ -275,7 +302,9 @@ static int run_photon(session *s, photon_task *t) {
     int code = check_outputs(s, t);
     if (code == EXIT_DONE) code = read_reference(s, t);
     if (code == EXIT_DONE) code = open_scene(s, t);
+    if (code == EXIT_DONE) code = check_inputs(s, t);
     if (code == EXIT_DONE) place_camera(t);
+    if (code == EXIT_DONE) code = need_light(s, t);
     if (code == EXIT_DONE) code = emit(s, t);
     if (code == EXIT_DONE) code = write_photons(s, t);
     if (code == EXIT_DONE) code = draw(s, t);
@@ -319,6 +348,8 @@ int cmd_photon(int argc, char **argv) {
         {"target", 0, OPTION_TEXT, &o.target, NULL, "X,Y,Z", "what is in the picture's middle"},
         {"up", 0, OPTION_TEXT, &o.up, NULL, "X,Y,Z", "what is up in the picture"},
         {"fov", 0, OPTION_REAL, &o.fov_deg, &o.fov_given, "DEG", "from the lower to the upper edge, 1..179"},
+        {"no-default-light", 0, OPTION_FLAG, &o.no_default_light, NULL, NULL,
+         "leave a scene without light dark; default: a soft sky and a key light"},
         {"tone", 0, OPTION_CHOICE, &o.tone, NULL, "reinhard|linear", "how radiance becomes colour; default reinhard"},
         {"exposure", 0, OPTION_REAL, &o.exposure, &o.exposure_given, "E",
          "radiance times E; default: the picture's mean becomes grey"},

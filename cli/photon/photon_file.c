@@ -122,7 +122,7 @@ static int read_rows(session *s, const char *path, FILE *file, bool swapped, rad
 int radiance_read(session *s, const char *path, radiance *picture) {
     char header[128];
     memset(picture, 0, sizeof *picture);
-    FILE *file = fopen(path, "rb");
+    FILE *file = session_open_file(s, path);
     if (file == NULL) return refuse(s, path, "it cannot be opened");
     uint32_t length = 0, lines = 0; /* three lines, whatever is between their words */
     for (int c; length + 1 < sizeof header && lines < 3 && (c = fgetc(file)) != EOF;) {

@@ -127,7 +127,7 @@ static int read_lines(session *s, const char *file, FILE *from, const mote_camer
 
 int picture_path_read(session *s, const char *file, const picture_view *view, picture_path *path) {
     mote_camera first = mote_camera_defaults();
-    FILE *from = fopen(file, "r");
+    FILE *from = session_open_file(s, file);
     if (from == NULL) return session_error(s, EXIT_INPUT, "%s: cannot open: %s", file, strerror(errno));
     memcpy(first.up, view->up, sizeof first.up);
     first.angle_rad = view->angle_rad;

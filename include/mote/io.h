@@ -130,6 +130,16 @@ MOTE_API mote_status mote_outputs_hold(mote_context *ctx);
 /// Returns  the first failure: status, MOTE_ERROR_IO
 MOTE_API mote_status mote_outputs_release(mote_context *ctx, mote_status status);
 
+/// Notes a file that the caller reads by itself: of outputs that are held none may replace it, as none may replace what
+/// the context opened for reading since mote_outputs_hold, also as a part of something else, like the texture of a
+/// scene. mote_outputs_release then fails, and nothing is replaced. Nothing is held: does nothing.
+/// Returns  MOTE_OK, MOTE_ERROR_MEMORY
+MOTE_API mote_status mote_outputs_note_input(mote_context *ctx, const char *path);
+/// Whether an output of this name would replace such a file, or is a folder that holds one: to be asked before work is
+/// done in vain.
+/// Returns  MOTE_OK, MOTE_ERROR_ARGUMENT
+MOTE_API mote_status mote_outputs_check(mote_context *ctx, const char *path);
+
 /// "las", "ply", "xyz", "potree" …: what the content of path looks like; NULL if it is no format of mote's, or a pipe,
 /// which can be read only once.
 MOTE_API const char *mote_file_format(mote_context *ctx, const char *path);

@@ -36,14 +36,22 @@ extern "C" {
 #define MOTE_PHOTON_MAX_PASSES  1000000u
 #define MOTE_SCENE_MAX_SIZE     100000000u /* triangles and spheres */
 #define MOTE_TEXTURE_MAX_SIDE   32768u
+#define MOTE_SCENE_MAX_TEXELS   1073741824u /* of all images that a scene from a file names */
 
 // ---------------------------------------------------------------- scenes
 
 typedef enum mote_material_kind {
     MOTE_MATERIAL_DIFFUSE, ///< Lambert's law; on both sides
     MOTE_MATERIAL_MIRROR,
-    MOTE_MATERIAL_GLASS ///< reflects and refracts by Fresnel's equations
+    MOTE_MATERIAL_GLASS, ///< reflects and refracts by Fresnel's equations
+    MOTE_MATERIAL_UNLIT  ///< shows its color as radiance, whatever the light; takes light, and gives none
 } mote_material_kind;
+
+typedef enum mote_material_alpha { ///< what becomes of rays where alpha, the texture's times the color's, is below 1
+    MOTE_ALPHA_OPAQUE,             ///< alpha is not looked at
+    MOTE_ALPHA_MASK,               ///< below alpha_cutoff nothing is there
+    MOTE_ALPHA_BLEND               ///< a share of 1 - alpha of the rays goes through
+} mote_material_alpha;
 
 typedef enum mote_texture_wrap { ///< what a texture shows beyond 0..1
     MOTE_TEXTURE_REPEAT,
@@ -56,29 +64,41 @@ typedef struct mote_texture {
     const uint8_t *srgb; ///< [3 · width · height] red, green, blue in sRGB; the first row is where v begins
     uint32_t width, height;
     mote_texture_wrap wrap_u, wrap_v;
-    uint64_t reserved[4]; ///< zero, see types.h
+    const uint8_t *alpha; ///< [width · height] 255 is opaque; NULL: all are
+    uint64_t reserved[3]; ///< zero, see types.h
 } mote_texture;
 
 typedef struct mote_material {
     mote_material_kind kind;
-    double color[3];      ///< share of light that goes on, each 0..1
-    double emission[3];   ///< radiance of a triangle's front, from which its corners run counterclockwise; 0 or more
-    double refraction;    ///< GLASS: index, 1 to 10
-    uint64_t texture;     ///< 1 + its place in textures; 0: none. Of triangles alone.
-    uint64_t reserved[3]; ///< zero, see types.h
+    double color[3];    ///< share of light that goes on, each 0..1
+    double emission[3]; ///< radiance of a triangle's front, from which its corners run counterclockwise; 0 or more
+    double refraction;  ///< GLASS: index, 1 to 10
+    uint64_t texture;   ///< 1 + its place in textures; 0: none. Of triangles alone.
+    uint32_t emission_texture; ///< the same, by which emission is multiplied
+    mote_material_alpha alpha;
+    float opacity;       ///< MASK, BLEND: alpha is that of the texture and of the corners times this, 0..1
+    float alpha_cutoff;  ///< MASK
+    bool thin;           ///< GLASS: a sheet, through which light goes straight on; else the border of a body
+    bool shines_on_both; ///< emission is of both sides
+    uint8_t reserved[6]; ///< zero, see types.h
 } mote_material;
 
 typedef enum mote_light_kind {
     MOTE_LIGHT_POINT, ///< in all directions alike
-    MOTE_LIGHT_SPOT   ///< in a cone: full within inner_rad, linear in the cosine down to 0 at outer_rad
+    MOTE_LIGHT_SPOT, ///< in a cone: full within inner_rad; from there to 0 at outer_rad with the square of the cosine's
+                     ///< part of the way, which is 0.001 or more: the formula of glTF's KHR_lights_punctual
+    MOTE_LIGHT_DIRECTIONAL, ///< from afar, in one direction
+    MOTE_LIGHT_SKY          ///< from all around: full against direction, linear in the cosine down to 0 in it; it is
+                            ///< seen where nothing else is. One of a scene.
 } mote_light_kind;
 
 /// A light without a surface. Area lights are triangles whose material has emission.
 typedef struct mote_light {
     mote_light_kind kind;
     double position[3];
-    double direction[3];         ///< SPOT: of any length above 0
-    double intensity[3];         ///< power per solid angle, 0 or more
+    double direction[3];         ///< all but POINT: in which light goes, of any length above 0
+    double intensity[3];         ///< 0 or more; POINT, SPOT: power per solid angle, DIRECTIONAL: power per area across
+                                 ///< the direction, SKY: radiance
     double inner_rad, outer_rad; ///< SPOT: angles to direction, 0 <= inner < outer <= pi
     uint64_t reserved[4];        ///< zero, see types.h
 } mote_light;
@@ -106,7 +126,9 @@ typedef struct mote_scene_params {
     const mote_texture *textures;
     uint64_t texture_count;
     const float *texture_coordinates; ///< [6 · triangle_count] u v of each corner, finite; NULL: all 0
-    uint64_t reserved[5];             ///< zero, see types.h
+    const float *colors;              ///< [4 · position_count] linear red, green, blue, and alpha, each 0..1, by which
+                                      ///< those of triangles' materials are multiplied; NULL: all 1
+    uint64_t reserved[4];             ///< zero, see types.h
 } mote_scene_params;
 
 typedef struct mote_scene mote_scene;
@@ -125,10 +147,11 @@ typedef struct mote_scene_facts {
     uint64_t triangles;
     uint64_t degenerate; ///< further triangles, which have no area and were left out
     uint64_t materials, textures;
-    uint64_t lights;      ///< point and spot lights
-    uint64_t shining;     ///< triangles that are area lights
-    bool has_camera;      ///< false: one was placed so that all is seen
-    uint64_t reserved[4]; ///< zero, see types.h
+    uint64_t lights;  ///< point, spot and directional lights
+    uint64_t shining; ///< triangles that are area lights
+    bool has_camera;  ///< false: one was placed so that all is seen
+    uint64_t glowing; ///< of the triangles that are area lights, those whose emission is a texture's: displays, glow
+    uint64_t reserved[3]; ///< zero, see types.h
 } mote_scene_facts;
 
 /// Whether a path ends as the files do that mote_scene_read reads: .glb, .gltf, .obj, in any case of letters.
@@ -141,6 +164,10 @@ MOTE_API bool mote_scene_is_file(const char *path);
 ///          file requires), MOTE_ERROR_MEMORY. Warnings go to the log of the context.
 /// Safe for untrusted input.
 MOTE_API mote_status mote_scene_read(mote_context *ctx, const char *path, mote_scene **out, mote_scene_facts *facts);
+/// Gives a scene a soft sky and a key light over the left shoulder of the camera; up is the axis that its
+/// up is nearest to. To be called before photons are emitted.
+/// Returns  MOTE_OK, MOTE_ERROR_ARGUMENT (it has a sky), MOTE_ERROR_MEMORY
+MOTE_API mote_status mote_scene_add_default_light(mote_scene *scene, const mote_camera *camera);
 /// The i-th name that mote_scene_builtin knows; NULL behind the last.
 MOTE_API const char *mote_scene_name(uint32_t i);
 /// Frees the scene. NULL is allowed.

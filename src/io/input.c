@@ -90,11 +90,12 @@ static mote_status map_file(mote_context *ctx, int file, const struct stat *info
     return MOTE_OK;
 }
 
-/* A pipe that nobody writes yet is waited for. */
-static mote_status open_path(mote_context *ctx, const char *path, int *file) {
+/* A pipe that nobody writes yet is waited for. *is_new: it was written just now, and is not under its name yet. */
+static mote_status open_path(mote_context *ctx, const char *path, int *file, bool *is_new) {
     const int descriptor = mote_path_descriptor(path, STDIN_FILENO);
-    *file = mote_outputs_open(ctx, path); /* written just now, and not under its name yet */
-    if (*file >= 0) return MOTE_OK;
+    *file = mote_outputs_open(ctx, path);
+    *is_new = *file >= 0;
+    if (*is_new) return MOTE_OK;
     do {
         *file = descriptor >= 0 ? fcntl(descriptor, F_DUPFD_CLOEXEC, 0) : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
         if (*file < 0 && errno == EINTR) MOTE_TRY(mote_progress(ctx, 0, "reading"));
@@ -110,25 +111,49 @@ bool mote_input_is_read_once(const char *path) {
     return known && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
 }
 
-mote_status mote_input_open(mote_context *ctx, const char *path, mote_input *input) {
-    memset(input, 0, sizeof *input);
-    input->path = mote_is_dash(path) ? STANDARD_INPUT : path;
-    input->data = (const uint8_t *)"";
+/* Takes what is open as the input; is_new: it is an output of the same command, and no input of it. */
+static mote_status take(mote_context *ctx, int file, bool is_new, mote_input *input) {
     struct stat info;
-    int file = -1;
-    MOTE_TRY(open_path(ctx, path, &file));
     mote_status status = MOTE_OK;
     if (fstat(file, &info) != 0) {
         status = mote_system_error(ctx, input->path, "look at");
     } else if (S_ISDIR(info.st_mode)) {
         status = mote_fail(ctx, MOTE_ERROR_IO, "%s: is a directory without metadata.json", input->path);
-    } else if (S_ISREG(info.st_mode) && info.st_size > 0 && lseek(file, 0, SEEK_CUR) == 0) {
+    } else if (!is_new) {
+        status = mote_outputs_read(ctx, input->path, &info);
+    }
+    if (status == MOTE_OK && S_ISREG(info.st_mode) && info.st_size > 0 && lseek(file, 0, SEEK_CUR) == 0) {
         status = map_file(ctx, file, &info, input);
-    } else {
+    } else if (status == MOTE_OK) {
         status = read_all(ctx, file, &info, input);
     }
     if (input->mapped == NULL) close(file);
     return status;
+}
+
+static void begin(const char *path, mote_input *input) {
+    memset(input, 0, sizeof *input);
+    input->path = path;
+    input->data = (const uint8_t *)"";
+}
+
+mote_status mote_input_open(mote_context *ctx, const char *path, mote_input *input) {
+    bool is_new = false;
+    int file = -1;
+    begin(mote_is_dash(path) ? STANDARD_INPUT : path, input);
+    MOTE_TRY(open_path(ctx, path, &file, &is_new));
+    return take(ctx, file, is_new, input);
+}
+
+/* O_NONBLOCK: a pipe without a writer is not waited for. */
+mote_status mote_input_open_file(mote_context *ctx, const char *path, const char *title, mote_input *input) {
+    struct stat info;
+    begin(title, input);
+    const int file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW);
+    if (file < 0) return mote_system_error(ctx, title, "open");
+    if (fstat(file, &info) == 0 && S_ISREG(info.st_mode)) return take(ctx, file, false, input);
+    close(file);
+    return mote_fail(ctx, MOTE_ERROR_IO, "%s: is a pipe, a device or a folder; scenes name files", title);
 }
 
 void mote_input_close(mote_context *ctx, mote_input *input) {

@@ -17,6 +17,9 @@ typedef struct mote_input {
 } mote_input;
 
 mote_status mote_input_open(mote_context *ctx, const char *path, mote_input *input);
+/* Opens what a file of a stranger names: a file, and neither the standard input, "-", nor a pipe, a device or a link.
+   title: what messages call it */
+mote_status mote_input_open_file(mote_context *ctx, const char *path, const char *title, mote_input *input);
 /* Whether the path is a pipe or a device, which can be read only once. */
 bool mote_input_is_read_once(const char *path);
 void mote_input_close(mote_context *ctx, mote_input *input);

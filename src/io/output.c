@@ -73,6 +73,7 @@ static mote_status open_place(mote_context *ctx, bool in_order, output_place *pl
         MOTE_TRY(open_stream(ctx, place, output));
         return in_order ? MOTE_OK : open_spool(ctx, output);
     }
+    MOTE_TRY(mote_outputs_check(ctx, output->path));
     return open_file(ctx, place, output);
 }
 

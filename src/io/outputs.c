@@ -1,10 +1,16 @@
-/* Outputs that belong together: complete, they wait under their temporary names, and take their names at once.
+/* Outputs that belong together: complete, they wait under their temporary names, and take their names at once. None of
+ * them takes the name of a file that was read meanwhile.
  *
  *   hold     first ⇄ … ⇄ last      in the order in which they were completed
  *   release  take, take, take ✗    one cannot get its name:
  *            give_back, give_back  those before it, the last first
  *            settle                all */
+#define _GNU_SOURCE /* realpath */
 #include "io/outputs.h"
+
+#include <linux/limits.h> /* those of <limits.h> are not there in plain C17 */
+#include <stdlib.h>
+#include <sys/stat.h>
 
 #include "core/mapped_file.h"
 #include "mote/io.h"
@@ -17,14 +23,77 @@ typedef struct held_output {
     struct held_output *next, *previous;
 } held_output;
 
+/* A file that was read: by whatever name another one calls it, it is the same where device and number are. */
+typedef struct read_file {
+    dev_t device;
+    ino_t number;
+    char *path; /* absolute, without links, so that the folders that it lies in are known */
+} read_file;
+
 struct mote_held_outputs {
     held_output *first, *last;
+    read_file *files;
+    uint64_t file_count, file_capacity;
 };
 
 mote_status mote_outputs_hold(mote_context *ctx) {
     if (ctx->held == NULL) ctx->held = mote_alloc_zero(ctx, sizeof *ctx->held, "output");
     return ctx->held != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
 }
+
+/* ---- what was read */
+
+static const read_file *find_read(const mote_held_outputs *held, const struct stat *info) {
+    for (uint64_t i = held->file_count; i > 0; i--) {
+        const read_file *const file = &held->files[i - 1];
+        if (file->device == info->st_dev && file->number == info->st_ino) return file;
+    }
+    return NULL;
+}
+
+mote_status mote_outputs_read(mote_context *ctx, const char *path, const struct stat *info) {
+    mote_held_outputs *const held = ctx->held;
+    char real[PATH_MAX];
+    if (held == NULL || !S_ISREG(info->st_mode) || find_read(held, info) != NULL) return MOTE_OK;
+    if (!mote_reserve(ctx, (void **)&held->files, &held->file_capacity, held->file_count + 1, sizeof *held->files,
+                      "output")) {
+        return MOTE_ERROR_MEMORY;
+    }
+    char *const copy = mote_strdup(ctx, realpath(path, real) != NULL ? real : path);
+    if (copy == NULL) return MOTE_ERROR_MEMORY;
+    const read_file file = {info->st_dev, info->st_ino, copy};
+    held->files[held->file_count++] = file;
+    return MOTE_OK;
+}
+
+mote_status mote_outputs_note_input(mote_context *ctx, const char *path) {
+    struct stat info;
+    return stat(path, &info) == 0 ? mote_outputs_read(ctx, path, &info) : MOTE_OK;
+}
+
+/* The file that was read and lies in a folder, or below it. */
+static const read_file *find_read_below(const mote_held_outputs *held, const char *folder) {
+    char real[PATH_MAX];
+    if (realpath(folder, real) == NULL) return NULL;
+    const size_t length = strlen(real);
+    for (uint64_t i = 0; i < held->file_count; i++) {
+        const char *const path = held->files[i].path;
+        if (strncmp(path, real, length) == 0 && path[length] == '/') return &held->files[i];
+    }
+    return NULL;
+}
+
+mote_status mote_outputs_check(mote_context *ctx, const char *path) {
+    struct stat info;
+    if (ctx->held == NULL || ctx->held->file_count == 0 || stat(path, &info) != 0) return MOTE_OK;
+    const bool folder = S_ISDIR(info.st_mode);
+    const read_file *const file = folder ? find_read_below(ctx->held, path) : find_read(ctx->held, &info);
+    if (file == NULL) return MOTE_OK;
+    return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "%s: the output %s an input (%s)", path, folder ? "contains" : "is also",
+                     file->path);
+}
+
+/* ---- holding */
 
 /* A thousand pictures in one folder need not hold it open a thousand times. */
 static void share_folder(const held_output *held) {
@@ -81,8 +150,17 @@ static void give_back(mote_context *ctx, const held_output *held) {
     }
 }
 
+/* Before the first takes its name: what is read is never replaced, whatever is wrong with the others. */
+static mote_status check_names(mote_context *ctx) {
+    for (const held_output *held = ctx->held->first; held != NULL; held = held->next) {
+        MOTE_TRY(mote_outputs_check(ctx, held->naming->path(held->place)));
+    }
+    return MOTE_OK;
+}
+
 static mote_status take_names(mote_context *ctx) {
     const bool together = ctx->held->first != ctx->held->last;
+    MOTE_TRY(check_names(ctx));
     for (const held_output *held = ctx->held->first; held != NULL; held = held->next) {
         const mote_status status = held->naming->take(ctx, held->place, together);
         if (status == MOTE_OK) continue;
@@ -100,6 +178,8 @@ static void settle_all(mote_context *ctx) {
         mote_free(ctx, held);
         held = previous;
     }
+    for (uint64_t i = 0; i < ctx->held->file_count; i++) mote_free(ctx, ctx->held->files[i].path);
+    mote_free(ctx, ctx->held->files);
     mote_free(ctx, ctx->held);
     ctx->held = NULL;
 }

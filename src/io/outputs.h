@@ -30,4 +30,9 @@ mote_status mote_outputs_end(mote_context *ctx, const output_naming *naming, voi
 /* Opens a file that waits for the name path, so that a caller can read what was written; -1 if none does. */
 int mote_outputs_open(const mote_context *ctx, const char *path);
 
+struct stat;
+/* Notes a file that was opened for reading, while outputs are held: none of them may take its name. info: what fstat
+   says of it. */
+mote_status mote_outputs_read(mote_context *ctx, const char *path, const struct stat *info);
+
 #endif

@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-#define PHOTON_CUDA_ARRAYS 8u /* of a scene */
+#define PHOTON_CUDA_ARRAYS 9u /* of a scene */
 
 /* A scene in the memory of a GPU, made when it is first needed: the tree is the host's. */
 typedef struct photon_scene_cuda {

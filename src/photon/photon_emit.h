@@ -107,6 +107,10 @@ MOTE_HD bool photon_flight_step(const photon_view *scene, photon_flight *flight,
         tally->stored[flight->bounce]++;
         *stores = true;
     }
+    if (surface->kind == MOTE_MATERIAL_UNLIT) {
+        flight->fate = PHOTON_ABSORBED;
+        return false;
+    }
     const photon_vec kept = photon_mul(flight->power, photon_color_at(scene, &hit));
     const double share = photon_sum(kept) / photon_sum(flight->power);
     if (!(photon_next(&flight->random) < share)) {

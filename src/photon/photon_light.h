@@ -34,15 +34,37 @@ MOTE_HD photon_vec photon_light_normal(const photon_light *light) {
 MOTE_HD double photon_spot(const photon_light *light, double cosine) {
     if (cosine >= light->cos_inner) return 1;
     if (cosine <= light->cos_outer) return 0;
-    return (cosine - light->cos_outer) / (light->cos_inner - light->cos_outer);
+    const double part = (cosine - light->cos_outer) / (light->cos_inner - light->cos_outer);
+    return part * part;
 }
 
-/* The cosine of a direction, in proportion to a spot's intensity: a ramp, then a plateau. */
+/* The cube root of a number in [0, 1), by Newton's steps from above: 16 are enough from 2^-53 on. */
+MOTE_HD double photon_cube_root(double x) {
+    double root = sqrt(sqrt(x));
+    for (int i = 0; i < 16 && root > 0; i++) root = (2 * root + x / (root * root)) / 3;
+    return root;
+}
+
+/* The cosine of a direction, in proportion to a spot's intensity: a parabola, then a plateau. */
 MOTE_HD double photon_spot_cosine(const photon_light *light, double part) {
-    const double ramp = (light->cos_inner - light->cos_outer) * 0.5, plateau = 1 - light->cos_inner;
+    const double ramp = (light->cos_inner - light->cos_outer) / 3, plateau = 1 - light->cos_inner;
     const double at = part * (ramp + plateau);
-    if (at < ramp) return light->cos_outer + (light->cos_inner - light->cos_outer) * sqrt(at / ramp);
+    if (at < ramp) return light->cos_outer + (light->cos_inner - light->cos_outer) * photon_cube_root(at / ramp);
     return light->cos_inner + (at - ramp);
+}
+
+/* Light from afar goes through a disc across its direction, as wide as the scene. The sky's is chosen in proportion to
+   what comes from there. */
+MOTE_HD void photon_leave_afar(const photon_light *light, photon_random *random, photon_vec *origin,
+                               photon_vec *direction) {
+    *direction = light->b;
+    if (light->kind == PHOTON_LIGHT_SKY) {
+        const double a = photon_next(random), turn = photon_next(random);
+        *direction = photon_around(light->b, 2 * sqrt(a) - 1, turn);
+    }
+    const double part = photon_next(random), turn = photon_next(random);
+    const photon_vec across = photon_around(*direction, 0, turn);
+    *origin = photon_along(photon_along(light->a, across, light->c.x * sqrt(part)), *direction, -light->c.x);
 }
 
 /* Where and in which direction a photon leaves a light. */
@@ -52,6 +74,10 @@ MOTE_HD void photon_leave(const photon_light *light, photon_random *random, phot
         *origin = photon_light_place(light, u, v);
         const double a = photon_next(random), b = photon_next(random);
         *direction = photon_cosine_direction(photon_light_normal(light), a, b);
+        return;
+    }
+    if (light->kind >= PHOTON_LIGHT_DIRECTIONAL) {
+        photon_leave_afar(light, random, origin, direction);
         return;
     }
     const double a = photon_next(random), turn = photon_next(random);
@@ -146,13 +172,28 @@ MOTE_HD photon_light_ray photon_ray_to_point(const photon_light *light, photon_v
     return ray;
 }
 
+/* To the sky rays go in proportion to the cosine at the place. */
+MOTE_HD photon_light_ray photon_ray_afar(const photon_light *light, photon_vec normal, double x, double y) {
+    photon_light_ray ray;
+    ray.distance = PHOTON_FAR;
+    ray.direction = photon_scale(light->b, -1);
+    ray.factor = 1;
+    if (light->kind != PHOTON_LIGHT_SKY) return ray;
+    const photon_vec up = ray.direction;
+    ray.direction = photon_cosine_direction(normal, x, y);
+    const double cosine = photon_dot(ray.direction, normal);
+    ray.factor = cosine > 0 ? PHOTON_PI * (0.5 + 0.5 * photon_dot(ray.direction, up)) / cosine : 0;
+    return ray;
+}
+
 /* The irradiance of a place by one shadow ray: right on average over the unit cube. z chooses the light, x and y where
    the ray goes. */
 MOTE_HD photon_vec photon_shadow_ray(const photon_view *scene, photon_vec place, photon_vec normal, photon_vec at) {
     if (!(scene->power > 0)) return photon_vec_of(0, 0, 0);
     const photon_light *light = photon_choose_light(scene, at.z);
     const photon_light_ray ray = light->kind == PHOTON_LIGHT_AREA ? photon_ray_to_area(light, place, at.x, at.y)
-                                                                  : photon_ray_to_point(light, place);
+                                 : light->kind >= PHOTON_LIGHT_DIRECTIONAL ? photon_ray_afar(light, normal, at.x, at.y)
+                                                                           : photon_ray_to_point(light, place);
     const double factor = ray.factor * photon_dot(ray.direction, normal) * (scene->power / light->power);
     if (!(factor > 0) || !(ray.factor > 0)) return photon_vec_of(0, 0, 0);
     return photon_is_shadowed(scene, place, ray.direction, ray.distance) ? photon_vec_of(0, 0, 0)

@@ -1,4 +1,4 @@
-/* Rays through a scene: the nearest hit, and whether anything is in between; one copy for C and CUDA. Triangles are
+/* Rays through a scene: the nearest hit; one copy for C and CUDA. Triangles are
    watertight (Woop, Benthin, Wald 2013): both triangles of an edge compute the same products of it, so that no ray
    passes between them. */
 #ifndef MOTE_PHOTON_RAY_H
@@ -259,10 +259,10 @@ MOTE_HD photon_hit photon_walk(const photon_view *scene, const photon_ray *ray, 
     return hit;
 }
 
-/* The nearest hit, with its place and normal. */
-MOTE_HD photon_hit photon_trace(const photon_view *scene, photon_vec origin, photon_vec direction) {
+/* The nearest shape in front of far_t, with its place and normal, whether or not it lets rays through. */
+MOTE_HD photon_hit photon_trace_any(const photon_view *scene, photon_vec origin, photon_vec direction, double far_t) {
     const photon_ray ray = photon_ray_of(origin, direction, scene->largest);
-    photon_hit hit = photon_walk(scene, &ray, PHOTON_FAR, false);
+    photon_hit hit = photon_walk(scene, &ray, far_t, false);
     if (hit.shape == PHOTON_NO_SHAPE) return hit;
     const photon_shape *shape = &scene->shapes[hit.shape];
     hit.material = shape->material;
@@ -272,12 +272,6 @@ MOTE_HD photon_hit photon_trace(const photon_view *scene, photon_vec origin, pho
                      : photon_unit(photon_cross(photon_sub(shape->b, shape->a), photon_sub(shape->c, shape->a)));
     if (photon_dot(hit.normal, direction) > 0) hit.normal = photon_scale(hit.normal, -1);
     return hit;
-}
-
-/* Whether a shape lies between two places. */
-MOTE_HD bool photon_is_shadowed(const photon_view *scene, photon_vec from, photon_vec direction, double distance) {
-    const photon_ray ray = photon_ray_of(from, direction, scene->largest);
-    return photon_walk(scene, &ray, distance - scene->near_t, true).shape != PHOTON_NO_SHAPE;
 }
 
 #endif

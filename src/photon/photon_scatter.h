@@ -47,7 +47,7 @@ MOTE_HD photon_vec photon_specular_split(const photon_surface *surface, const ph
                                          photon_random *random, photon_split *split, double *share) {
     *share = 1;
     if (surface->kind == MOTE_MATERIAL_MIRROR) return photon_mirror(direction, hit->normal);
-    const double ratio = hit->front ? 1 / surface->refraction : surface->refraction;
+    const double ratio = hit->front || surface->thin ? 1 / surface->refraction : surface->refraction;
     const double cosine = photon_min(-photon_dot(direction, hit->normal), 1.0);
     double refracted;
     const double reflected = photon_fresnel(ratio, cosine, &refracted), part = photon_next(random);
@@ -55,6 +55,7 @@ MOTE_HD photon_vec photon_specular_split(const photon_surface *surface, const ph
     if (split->branch != PHOTON_RANDOM) *share = split->factor * (reflects ? reflected : 1 - reflected);
     split->branch = PHOTON_RANDOM;
     if (reflects) return photon_mirror(direction, hit->normal);
+    if (surface->thin) return direction; /* it is refracted twice, and goes on as it came */
     const photon_vec sideways = photon_along(direction, hit->normal, cosine);
     return photon_unit(photon_along(photon_scale(sideways, ratio), hit->normal, -refracted));
 }
@@ -67,11 +68,16 @@ MOTE_HD photon_vec photon_specular(const photon_surface *surface, const photon_h
     return photon_specular_split(surface, hit, direction, random, &split, &share);
 }
 
+/* Radiance of the sky, from where a ray goes. */
+MOTE_HD photon_vec photon_sky_at(const photon_view *scene, photon_vec direction) {
+    return photon_scale(scene->sky, photon_max(0.5 + 0.5 * photon_dot(direction, scene->sky_up), 0.0));
+}
+
 /* Follows a ray through mirrors and glass to a diffuse surface or into the open (hit->shape PHOTON_NO_SHAPE).
    split       at the first glass
    weight      what of the light there arrives at the ray's origin
    *specular   whether there were any
-   *shine      what surfaces with emission add on the way: only those met at the end, a diffuse surface's front */
+   *shine      what is seen that shines: surfaces on the way and at the end, or the sky */
 #define PHOTON_MAX_SPECULAR 64u
 MOTE_HD photon_hit photon_follow(const photon_view *scene, photon_vec origin, photon_vec *direction,
                                  photon_random *random, photon_split split, photon_vec *weight, bool *specular,
@@ -81,10 +87,14 @@ MOTE_HD photon_hit photon_follow(const photon_view *scene, photon_vec origin, ph
     *shine = photon_vec_of(0, 0, 0);
     for (uint32_t depth = 0; depth < PHOTON_MAX_SPECULAR; depth++) {
         hit = photon_trace(scene, origin, *direction);
-        if (hit.shape == PHOTON_NO_SHAPE) return hit;
+        if (hit.shape == PHOTON_NO_SHAPE) {
+            if (scene->has_sky) *shine = photon_add(*shine, photon_mul(*weight, photon_sky_at(scene, *direction)));
+            return hit;
+        }
         const photon_surface *surface = &scene->surfaces[hit.material];
-        if (surface->shines && hit.front) *shine = photon_add(*shine, photon_mul(*weight, surface->emission));
+        *shine = photon_add(*shine, photon_mul(*weight, photon_shine_at(scene, &hit)));
         if (surface->kind == MOTE_MATERIAL_DIFFUSE) return hit;
+        if (surface->kind == MOTE_MATERIAL_UNLIT) break;
         double share;
         *specular = true;
         *direction = photon_specular_split(surface, &hit, *direction, random, &split, &share);

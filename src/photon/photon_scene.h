@@ -22,6 +22,7 @@ extern "C" {
 #define PHOTON_MAX_LEVELS 16u
 #define PHOTON_NO_SHAPE   UINT32_MAX
 #define PHOTON_NO_TEXTURE UINT32_MAX
+#define PHOTON_NO_ALPHA   UINT64_MAX
 
 /* A number of each of a node's boxes, read at once. */
 typedef struct photon_four {
@@ -44,13 +45,17 @@ typedef struct photon_shape {
 typedef struct photon_surface {
     photon_vec color, emission;
     double refraction;
-    uint32_t kind; /* mote_material_kind */
-    uint32_t shines;
-    uint32_t texture; /* PHOTON_NO_TEXTURE: color alone */
+    double opacity, cutoff; /* of alpha */
+    uint32_t kind;          /* mote_material_kind */
+    uint32_t shines, shines_on_both;
+    uint32_t texture, emission_texture; /* PHOTON_NO_TEXTURE: color or emission alone */
+    uint32_t alpha;                     /* mote_material_alpha */
+    uint32_t thin;
 } photon_surface;
 
 typedef struct photon_texture {
-    uint64_t first; /* byte of texels */
+    uint64_t first;       /* byte of texels */
+    uint64_t first_alpha; /* the same of its alpha, a byte each; PHOTON_NO_ALPHA: it is opaque */
     uint32_t width, height;
     uint32_t wrap_u, wrap_v; /* mote_texture_wrap */
 } photon_texture;
@@ -60,11 +65,17 @@ typedef struct photon_corners {
     float u[3], v[3];
 } photon_corners;
 
-enum { PHOTON_LIGHT_AREA, PHOTON_LIGHT_POINT, PHOTON_LIGHT_SPOT };
+/* Colours of a triangle's corners: red, green, blue, alpha. */
+typedef struct photon_tint {
+    float of[3][4];
+} photon_tint;
+
+enum { PHOTON_LIGHT_AREA, PHOTON_LIGHT_POINT, PHOTON_LIGHT_SPOT, PHOTON_LIGHT_DIRECTIONAL, PHOTON_LIGHT_SKY };
 
 typedef struct photon_light {
-    photon_vec a, b, c;  /* AREA: corners; else a is the place, b the unit direction */
-    photon_vec strength; /* AREA: radiance; else power per solid angle */
+    photon_vec a, b, c;  /* AREA: corners; else a is the place, b the unit direction. From afar: a is the middle of the
+                            scene, and c.x the radius of the ball around it that all light goes through */
+    photon_vec strength; /* AREA, SKY: radiance; DIRECTIONAL: power per area; else power per solid angle */
     double cos_inner, cos_outer;
     double power;        /* red + green + blue */
     double power_before; /* of the lights in front of it */
@@ -81,9 +92,13 @@ typedef struct photon_view {
     const photon_texture *textures; /* [texture_count] */
     const uint8_t *texels;          /* [texel_bytes] red, green, blue, sRGB; texture after texture */
     const float *linear;            /* [256] what they mean */
+    const photon_tint *tints;       /* [shape_count]; NULL: no triangle has colours of its own */
     uint64_t texel_bytes;
     uint32_t texture_count;
     uint32_t has_glass;
+    uint32_t has_alpha; /* some shapes let rays through */
+    uint32_t has_sky;
+    photon_vec sky, sky_up; /* radiance at the zenith, and where that is */
     uint32_t shape_count, light_count;
     uint32_t node_count, first_shape; /* what number shape 0 has among the nodes */
     double power;                     /* of all lights */
@@ -102,6 +117,7 @@ struct mote_scene {
     photon_surface *surfaces;
     photon_light *lights;
     photon_corners *corners;
+    photon_tint *tints;
     photon_texture *textures;
     uint8_t *texels;
     float *linear;

@@ -28,6 +28,7 @@ static mote_status upload(mote_device *gpu, mote_scene *scene) {
         {scene->nodes, (uint64_t)view->node_count * sizeof *scene->nodes, (const void **)&view->nodes},
         {scene->surfaces, surface_count(scene) * sizeof *scene->surfaces, (const void **)&view->surfaces},
         {scene->lights, view->light_count * sizeof *scene->lights, (const void **)&view->lights},
+        {scene->tints, (scene->tints != NULL) * view->shape_count * sizeof *scene->tints, (const void **)&view->tints},
         {scene->corners, textured * view->shape_count * sizeof *scene->corners, (const void **)&view->corners},
         {scene->textures, view->texture_count * sizeof *scene->textures, (const void **)&view->textures},
         {scene->texels, view->texel_bytes, (const void **)&view->texels},
@@ -35,7 +36,7 @@ static mote_status upload(mote_device *gpu, mote_scene *scene) {
     for (uint32_t i = 0; i < PHOTON_CUDA_ARRAYS; i++) {
         c->arrays[i] = cuda_alloc(gpu, arrays[i].size_bytes, "scene");
         if (c->arrays[i] == NULL) return MOTE_ERROR_MEMORY;
-        *arrays[i].device = c->arrays[i];
+        *arrays[i].device = arrays[i].host != NULL ? c->arrays[i] : NULL;
         if (arrays[i].size_bytes > 0) MOTE_TRY(cuda_upload(gpu, c->arrays[i], arrays[i].host, arrays[i].size_bytes));
     }
     return MOTE_OK;

@@ -64,14 +64,18 @@ static void measure(mote_scene *scene) {
     memcpy(scene->bounds.max, all.high, sizeof all.high);
 }
 
-static mote_status sort_corners(mote_scene *scene, const uint32_t *order) {
-    if (scene->corners == NULL) return MOTE_OK;
+/* Brings what each shape has into the order of the shapes. *list NULL: there is none. */
+static mote_status sort_like_shapes(mote_scene *scene, const uint32_t *order, void **list, size_t element_bytes) {
     const uint32_t count = scene->view.shape_count;
-    photon_corners *const sorted = mote_alloc(scene->ctx, count * sizeof *sorted, "scene textures");
+    const uint8_t *const from = *list;
+    if (from == NULL) return MOTE_OK;
+    uint8_t *const sorted = mote_alloc(scene->ctx, count * element_bytes, "scene textures");
     if (sorted == NULL) return MOTE_ERROR_MEMORY;
-    for (uint32_t i = 0; i < count; i++) sorted[i] = scene->corners[order[i]];
-    mote_free(scene->ctx, scene->corners);
-    scene->corners = sorted;
+    for (uint32_t i = 0; i < count; i++) {
+        memcpy(sorted + i * element_bytes, from + order[i] * element_bytes, element_bytes);
+    }
+    mote_free(scene->ctx, *list);
+    *list = sorted;
     return MOTE_OK;
 }
 
@@ -96,7 +100,10 @@ static mote_status sort_shapes(mote_scene *scene) {
         photon_shape *const unsorted = scene->shapes;
         scene->shapes = sorted;
         sorted = unsorted;
-        status = sort_corners(scene, order);
+        status = sort_like_shapes(scene, order, (void **)&scene->corners, sizeof *scene->corners);
+        if (status == MOTE_OK) {
+            status = sort_like_shapes(scene, order, (void **)&scene->tints, sizeof *scene->tints);
+        }
     }
     mote_free(ctx, sorted);
     mote_free(ctx, order);

@@ -8,7 +8,8 @@ static void read_materials(const uint8_t *data, size_t size) {
     const mote_input input = {.path = "fuzz.mtl", .data = data, .size_bytes = size};
     scene_draft draft = {.ctx = ctx, .path = input.path};
     static obj_notes notes;
-    obj_materials materials = {NULL, 0, 0};
+    obj_materials materials;
+    memset(&materials, 0, sizeof materials);
     obj_lines lines = obj_lines_of(&draft, input.path, &input, &notes);
     obj_read_material_lines(&draft, &lines, &materials);
     obj_materials_free(ctx, &materials);

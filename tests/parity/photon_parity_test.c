@@ -22,25 +22,26 @@ static bool same_bits(float a, float b) {
 
 #define MAX_TRIANGLES 4000
 
+enum { GREY, BRIGHT, LAMP, GLASS, SHEET, MASKED, BLENDED, UNLIT, SCREEN, MATERIALS };
+
 typedef struct small_scene {
     double positions[9 * MAX_TRIANGLES];
     uint32_t triangles[3 * MAX_TRIANGLES], materials_of[MAX_TRIANGLES];
     uint32_t count;
-    mote_material materials[4];
+    mote_material materials[MATERIALS];
     mote_sphere spheres[2];
     mote_light lights[2];
-    uint8_t texels[3 * 3 * 2];
+    uint8_t texels[3 * 3 * 2], alpha[3 * 2];
+    float colors[4 * 3 * MAX_TRIANGLES];
     mote_texture texture;
     float coordinates[6 * MAX_TRIANGLES];
     mote_scene_params params;
 } small_scene;
 
-enum { GREY, BRIGHT, LAMP, GLASS };
-
 static small_scene *scene_begin(void) {
     small_scene *s = calloc(1, sizeof *s);
     assert_non_null(s);
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < MATERIALS; i++) {
         for (int k = 0; k < 3; k++) s->materials[i].color[k] = i == BRIGHT ? 0.93 : i == GLASS ? 1 : 0.4 + 0.1 * k;
     }
     for (int k = 0; k < 3; k++) s->materials[LAMP].emission[k] = 2 + k;
@@ -96,7 +97,7 @@ static mote_scene *scene_end(mote_context *ctx, small_scene *s) {
     s->params.triangle_count = s->count;
     s->params.spheres = s->spheres;
     s->params.materials = s->materials;
-    s->params.material_count = 4;
+    s->params.material_count = MATERIALS;
     s->params.lights = s->lights;
     must(ctx, mote_scene_create(ctx, &s->params, &scene), "a scene");
     free(s);
@@ -124,6 +125,38 @@ static mote_scene *open_scene_of(mote_context *ctx) {
     s->spheres[0].center[0] = 1;
     s->spheres[0].center[2] = 0.7;
     s->spheres[0].material = GLASS;
+    return scene_end(ctx, s);
+}
+
+/* Light from afar, textures with alpha, colours of corners, screens that shine on both sides, sheets of glass, and what
+   is shown without light. */
+static mote_scene *all_of_gltf(mote_context *ctx) {
+    small_scene *s = scene_begin();
+    add_patch(s, 0, 2, false, GREY);
+    add_patch(s, 0.4, 0.7, false, MASKED);
+    add_patch(s, 0.6, 0.6, true, BLENDED);
+    add_patch(s, 0.8, 0.5, false, SHEET);
+    add_patch(s, 1.2, 0.3, true, UNLIT);
+    add_patch(s, 1.5, 0.3, true, SCREEN);
+    for (int i = 0; i < 12 * (int)s->count; i++) s->colors[i] = (float)(i * 37 % 101) / 100;
+    s->params.colors = s->colors;
+    add_light(s, MOTE_LIGHT_SKY, 0, 0, 0);
+    add_light(s, MOTE_LIGHT_DIRECTIONAL, 0, 0, 0);
+    add_texture(s);
+    for (int i = 0; i < 6; i++) s->alpha[i] = (uint8_t)(i * 50);
+    s->texture.alpha = s->alpha;
+    s->materials[SHEET].kind = MOTE_MATERIAL_GLASS;
+    s->materials[SHEET].refraction = 1.5;
+    s->materials[SHEET].thin = true;
+    s->materials[MASKED].texture = s->materials[BLENDED].texture = 1;
+    s->materials[MASKED].alpha = MOTE_ALPHA_MASK;
+    s->materials[MASKED].alpha_cutoff = 0.3f;
+    s->materials[MASKED].opacity = s->materials[BLENDED].opacity = 0.9f;
+    s->materials[BLENDED].alpha = MOTE_ALPHA_BLEND;
+    s->materials[UNLIT].kind = MOTE_MATERIAL_UNLIT;
+    s->materials[SCREEN].emission_texture = 1;
+    s->materials[SCREEN].shines_on_both = true;
+    for (int k = 0; k < 3; k++) s->materials[SCREEN].emission[k] = 3 - k;
     return scene_end(ctx, s);
 }
 
@@ -224,6 +257,7 @@ static const scene_row scenes[] = {{"cornell", NULL},
                                    {"bright box", bright_box},
                                    {"many triangles", many_triangles},
                                    {"needle", needle},
+                                   {"all of glTF", all_of_gltf},
                                    {"ring", NULL},
                                    {"furnace", NULL},
                                    {"cornell-empty", NULL}};

@@ -145,6 +145,7 @@ class Gltf:
             if kind == "glass":
                 m["extensions"] = {
                     "KHR_materials_transmission": {"transmissionFactor": 1},
+                    "KHR_materials_volume": {"thicknessFactor": 1},
                     "KHR_materials_ior": {"ior": 1.5},
                 }
             if any(emission):

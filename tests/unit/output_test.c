@@ -228,6 +228,8 @@ int main(void) {
         cmocka_unit_test(leftovers_are_in_nobodys_way),
         cmocka_unit_test(writers_of_one_name_do_not_meet),
         cmocka_unit_test(held_outputs_appear_together),
+        cmocka_unit_test(held_outputs_do_not_replace_what_was_read),
+        cmocka_unit_test(held_outputs_may_be_read_again),
         cmocka_unit_test(held_outputs_are_removed_after_a_failure),
         cmocka_unit_test(a_name_that_is_taken_takes_all_back),
         cmocka_unit_test(a_folder_is_taken_back),

@@ -61,6 +61,71 @@ void held_outputs_appear_together(void **state) {
     mote_context_destroy(ctx);
 }
 
+/* What was read since outputs are held is not replaced, by whatever name it is called, and no folder that holds it. */
+void held_outputs_do_not_replace_what_was_read(void **state) {
+    (void)state;
+    mote_context *const ctx = test_context(1);
+    char folder[256], text[300], hard[300], soft[300];
+    snprintf(folder, sizeof folder, "%s", output_fresh_folder("read"));
+    snprintf(text, sizeof text, "%s/a.xyz", folder);
+    snprintf(hard, sizeof hard, "%s/hard", folder);
+    snprintf(soft, sizeof soft, "%s/soft", folder);
+    test_write_file(text, "1 2 3\n", 6);
+    assert_int_equal(link(text, hard), 0);
+    assert_int_equal(symlink("a.xyz", soft), 0);
+    mote_cloud_destroy(test_read(ctx, text)); /* too early to count */
+    assert_int_equal(mote_outputs_hold(ctx), MOTE_OK);
+    assert_int_equal(mote_outputs_check(ctx, text), MOTE_OK);
+    write_new(ctx, text); /* waits */
+    assert_int_equal(mote_outputs_note_input(ctx, hard), MOTE_OK);
+    const char *const names[] = {text, hard, soft, folder};
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(mote_outputs_check(ctx, names[i]), MOTE_ERROR_ARGUMENT);
+        assert_non_null(strstr(mote_context_message(ctx), i < 3 ? "is also an input" : "contains an input"));
+        mote_context_clear(ctx);
+    }
+    assert_int_equal(mote_outputs_check(ctx, "not there"), MOTE_OK);
+    mote_output *output = NULL;
+    assert_int_equal(mote_output_create(ctx, soft, true, &output), MOTE_ERROR_ARGUMENT);
+    mote_context_clear(ctx);
+    assert_int_equal(mote_outputs_release(ctx, MOTE_OK), MOTE_ERROR_ARGUMENT);
+    assert_content(text, "1 2 3\n");
+    assert_int_equal(output_entries(folder), 3);
+    mote_context_clear(ctx);
+    write_new(ctx, text);
+    assert_content(text, NEW);
+    assert_int_equal(mote_context_memory_bytes(ctx), 0);
+    mote_context_destroy(ctx);
+}
+
+/* The same of what is read by the library itself, while outputs are held; what the command has just written is no
+ * input.
+ */
+void held_outputs_may_be_read_again(void **state) {
+    (void)state;
+    mote_context *const ctx = test_context(1);
+    char text[300];
+    snprintf(text, sizeof text, "%s/b.xyz", output_fresh_folder("again"));
+    test_write_file(text, "1 2 3\n", 6);
+    assert_int_equal(mote_outputs_hold(ctx), MOTE_OK);
+    mote_cloud *cloud = test_read(ctx, text);
+    assert_int_equal(mote_outputs_check(ctx, text), MOTE_ERROR_ARGUMENT);
+    mote_context_clear(ctx);
+    mote_cloud_destroy(cloud);
+    assert_int_equal(mote_outputs_release(ctx, MOTE_CANCELLED), MOTE_CANCELLED);
+    mote_context_clear(ctx);
+    assert_int_equal(mote_outputs_hold(ctx), MOTE_OK);
+    mote_output *output = NULL;
+    assert_int_equal(mote_output_create(ctx, text, true, &output), MOTE_OK);
+    assert_int_equal(mote_output_finish(ctx, output, mote_output_write(ctx, output, "4 5 6\n", 6)), MOTE_OK);
+    cloud = test_read(ctx, text);
+    assert_true(test_value(cloud, "x", 0) == 4);
+    mote_cloud_destroy(cloud);
+    assert_int_equal(mote_outputs_release(ctx, MOTE_OK), MOTE_OK);
+    assert_content(text, "4 5 6\n");
+    mote_context_destroy(ctx);
+}
+
 void held_outputs_are_removed_after_a_failure(void **state) {
     (void)state;
     mote_context *const ctx = test_context(1);

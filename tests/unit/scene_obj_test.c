@@ -1,10 +1,12 @@
 /* OBJ and MTL as other programs write them: what is missing or wrong costs a note, not the scene; names of files; how a
    texture lies. */
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "photon/photon_scene.h"
+#include "photon/photon_texture.h"
 #include "support/support.h"
 
 #define CORNERS "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nvt 0 0\nvt 1 0\nvt 1 1\nvt 0 1\n"
@@ -96,6 +98,94 @@ static const note_case lines_with_faults[] = {
     {"mtllib cut.mtl\n" CORNERS "usemtl a\n" SQUARE, 2,
      "1 textures cannot be read: the colour of the material is taken; the first: "},
 };
+
+static photon_hit hit_from_above(const mote_scene *scene, double x, double y) {
+    return photon_trace(&scene->view, photon_vec_of(x, y, 1), photon_vec_of(0, 0, -1));
+}
+
+/* Red, green and blue behind a place are those of a screen; a weight alone is none, and who has none is white. */
+static void colours_of_places_are_used(void **state) {
+    (void)state;
+    mote_context *ctx = listening();
+    mote_scene *scene = read_obj(ctx,
+                                 "v 0 0 0 1 0 0\nv 1 0 0 0 1 0 # green\nv 1 1 0 0 0 0.5 0.25\nv 0 1 0 0.5\n"
+                                 "f 1 2 3\nf 1 3 4\n",
+                                 NULL);
+    const double tiny = 1e-5, half = pow((0.5 + 0.055) / 1.055, 2.4);
+    static const double places[4][2] = {{2e-6, 1e-6}, {1 - 2e-6, 1e-6}, {1 - 2e-6, 1 - 3e-6}, {1e-6, 1 - 2e-6}};
+    const double expected[4][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, half}, {1, 1, 1}};
+    for (int i = 0; i < 4; i++) {
+        const photon_hit hit = hit_from_above(scene, places[i][0], places[i][1]);
+        assert_int_not_equal(hit.shape, PHOTON_NO_SHAPE);
+        const photon_vec c = photon_color_at(&scene->view, &hit);
+        const double *const e = expected[i];
+        if (fabs(c.x - 0.8 * e[0]) + fabs(c.y - 0.8 * e[1]) + fabs(c.z - 0.8 * e[2]) > tiny) {
+            fail_msg("corner %d: %g %g %g", i, c.x, c.y, c.z);
+        }
+    }
+    const photon_hit middle = hit_from_above(scene, 0.75, 0.25);
+    const photon_vec c = photon_color_at(&scene->view, &middle);
+    assert_true(fabs(c.x - 0.2) < 1e-9 && fabs(c.y - 0.4) < 1e-9 && fabs(c.z - 0.2 * half) < 1e-7);
+    assert_true(warnings[0] == '\0');
+    mote_scene_destroy(scene);
+    mote_context_destroy(ctx);
+}
+
+/* d and Tr let a share of the rays through; what has no effect is told once. */
+static void materials_may_be_seen_through(void **state) {
+    (void)state;
+    mote_context *ctx = listening();
+    write_text("through.mtl", "newmtl a\nKd 1 1 1\nd 0.25\nKa 1 1 1\nNs 10\nnewmtl b\nTr 0.25\nmap_Bump x.png\n"
+                              "map_d x.png\nnewmtl c\nd 1\n");
+    mote_scene *scene = read_obj(ctx, "mtllib through.mtl\n" CORNERS "usemtl a\n" SQUARE "usemtl b\n" SQUARE, NULL);
+    const photon_surface *const s = scene->view.surfaces;
+    assert_true(s[0].alpha == MOTE_ALPHA_BLEND && s[0].opacity == 0.25);
+    assert_true(s[1].alpha == MOTE_ALPHA_BLEND && s[1].opacity == 0.75);
+    assert_true(s[2].alpha == MOTE_ALPHA_OPAQUE);
+    if (strstr(warnings, "2 properties of materials have no effect; the first: ") == NULL ||
+        strstr(warnings, "through.mtl: line 8: map_Bump") == NULL) {
+        fail_msg("%s", warnings);
+    }
+    mote_scene_destroy(scene);
+    scene = read_obj(ctx, "mtllib through.mtl\n" CORNERS "usemtl a\n" SQUARE, NULL);
+    int through = 0;
+    for (int i = 0; i < 4000; i++) { through += hit_from_above(scene, 0.1 + 0.0002 * i, 0.3).shape == PHOTON_NO_SHAPE; }
+    assert_true(fabs(through / 4000.0 - 0.75) < 0.03);
+    mote_scene_destroy(scene);
+    mote_context_destroy(ctx);
+}
+
+#define MANY     30000
+#define ROOM     ((size_t)80 * MANY)
+#define MULTIPLE 7919 /* a prime: materials are used in a scattered order */
+
+/* Tens of thousands of names: each is found at once. Of two materials of a name the last counts. */
+static void many_names_are_found(void **state) {
+    (void)state;
+    mote_context *ctx = listening();
+    mote_scene_facts facts;
+    mote_scene *scene = NULL;
+    char *const mtl = malloc(ROOM), *const obj = malloc(ROOM);
+    assert_true(mtl != NULL && obj != NULL);
+    size_t mtl_bytes = 0, obj_bytes = (size_t)snprintf(obj, ROOM, "mtllib many.mtl\n" CORNERS);
+    for (int i = 0; i < MANY; i++) {
+        mtl_bytes += (size_t)snprintf(mtl + mtl_bytes, ROOM - mtl_bytes, "newmtl m%d\nKd %d 0.5 0.5\n", i % (MANY / 2),
+                                      i / (MANY / 2));
+        obj_bytes += (size_t)snprintf(obj + obj_bytes, ROOM - obj_bytes, "v 0 %d 1\ng g%d\nusemtl m%d\nf 1 2 -1\n", -i,
+                                      i, (int)((uint64_t)i * MULTIPLE % (MANY / 2)));
+    }
+    test_write_file(test_path("many.mtl"), mtl, mtl_bytes);
+    test_write_file(test_path("many.obj"), obj, obj_bytes);
+    assert_int_equal(mote_scene_read(ctx, test_path("many.obj"), &scene, &facts), MOTE_OK);
+    assert_int_equal(facts.materials, MANY);
+    for (uint32_t i = 0; i < scene->view.shape_count; i++) {
+        assert_true(scene->view.surfaces[scene->shapes[i].material].color.x == 1);
+    }
+    mote_scene_destroy(scene);
+    free(obj);
+    free(mtl);
+    mote_context_destroy(ctx);
+}
 
 static void what_is_wrong_costs_a_note(void **state) {
     (void)state;
@@ -288,8 +378,9 @@ static void every_allocation_may_fail(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_wrong_costs_a_note),    cmocka_unit_test(libraries_are_found),
-        cmocka_unit_test(names_of_materials_are_whole),
+        cmocka_unit_test(what_is_wrong_costs_a_note),    cmocka_unit_test(colours_of_places_are_used),
+        cmocka_unit_test(materials_may_be_seen_through), cmocka_unit_test(many_names_are_found),
+        cmocka_unit_test(libraries_are_found),           cmocka_unit_test(names_of_materials_are_whole),
 #ifdef MOTE_HAVE_PNG
         cmocka_unit_test(maps_lie_as_their_options_say),
 #endif

@@ -1,4 +1,4 @@
-/* glTF 2.0: buffers, bufferViews and accessors. */
+/* glTF 2.0: buffers and bufferViews. */
 #include "io/scene/gltf.h"
 
 #include <mote_have.h>
@@ -126,75 +126,6 @@ mote_status gltf_buffer_view(gltf_file *f, uint64_t i, const uint8_t **data, uin
     *data = f->buffers[buffer].data + offset;
     *size_bytes = length;
     return MOTE_OK;
-}
-
-/* ---- accessors */
-
-enum { GLTF_BYTE = 5120, GLTF_UBYTE, GLTF_SHORT, GLTF_USHORT, GLTF_UINT = 5125, GLTF_FLOAT };
-
-static uint32_t size_of(uint64_t type) {
-    return type == GLTF_BYTE || type == GLTF_UBYTE     ? 1
-           : type == GLTF_SHORT || type == GLTF_USHORT ? 2
-           : type == GLTF_UINT || type == GLTF_FLOAT   ? 4
-                                                       : 0;
-}
-
-static uint32_t components_of(const char *type) {
-    static const char *const names[] = {"SCALAR", "VEC2", "VEC3", "VEC4"};
-    for (uint32_t i = 0; i < 4 && type != NULL; i++) {
-        if (strcmp(type, names[i]) == 0) return i + 1;
-    }
-    return 0;
-}
-
-mote_status gltf_open_accessor(gltf_file *f, uint64_t i, gltf_accessor *a) {
-    const json_t *json = gltf_element(f, "accessors", i);
-    uint64_t view, offset, type, size = 0, stride = 0;
-    if (json_object_get(json, "sparse") != NULL)
-        return gltf_wrong(f, "accessors", i, "it is sparse, which is not read");
-    if (!gltf_index(f, json, "bufferView", "bufferViews", &view) || view == GLTF_NONE) {
-        return gltf_wrong(f, "accessors", i, "its bufferView is not there");
-    }
-    if (!gltf_integer(json, "byteOffset", 0, &offset) || !gltf_integer(json, "count", GLTF_NONE, &a->count) ||
-        !gltf_integer(json, "componentType", 0, &type)) {
-        return gltf_wrong(f, "accessors", i, "its byteOffset, count or componentType is out of range");
-    }
-    a->components = components_of(json_string_value(json_object_get(json, "type")));
-    if (a->components == 0) return gltf_wrong(f, "accessors", i, "its type is none of SCALAR, VEC2, VEC3, VEC4");
-    a->type = (uint32_t)type;
-    a->normalized = json_is_true(json_object_get(json, "normalized"));
-    MOTE_TRY(gltf_buffer_view(f, view, &a->data, &size, &stride));
-    const uint64_t element = (uint64_t)size_of(type) * a->components;
-    if (element == 0) return gltf_wrong(f, "accessors", i, "its componentType is out of range");
-    a->stride_bytes = stride > 0 ? stride : element;
-    if (offset > size ||
-        (a->count > 0 && (size - offset < element || a->count - 1 > (size - offset - element) / a->stride_bytes))) {
-        return gltf_wrong(f, "accessors", i, "%llu elements of %llu bytes are not in the %llu bytes of its bufferView",
-                          (unsigned long long)a->count, (unsigned long long)element, (unsigned long long)size);
-    }
-    a->data += offset;
-    return MOTE_OK;
-}
-
-double gltf_value(const gltf_accessor *a, uint64_t i, uint32_t component) {
-    const uint8_t *at = a->data + i * a->stride_bytes + (uint64_t)component * size_of(a->type);
-    int16_t s;
-    uint16_t us;
-    uint32_t ui;
-    float real;
-    switch (a->type) {
-    case GLTF_BYTE: return a->normalized ? (int8_t)*at < -127 ? -1 : (int8_t)*at / 127.0 : (int8_t)*at;
-    case GLTF_UBYTE: return a->normalized ? *at / 255.0 : *at;
-    case GLTF_SHORT: memcpy(&s, at, sizeof s); return a->normalized ? s < -32767 ? -1 : s / 32767.0 : s;
-    case GLTF_USHORT: memcpy(&us, at, sizeof us); return a->normalized ? us / 65535.0 : us;
-    case GLTF_UINT: memcpy(&ui, at, sizeof ui); return ui;
-    default: memcpy(&real, at, sizeof real); return (double)real;
-    }
-}
-
-uint64_t gltf_whole(const gltf_accessor *a, uint64_t i) {
-    const double value = gltf_value(a, i, 0);
-    return value >= 0 ? (uint64_t)value : UINT64_MAX;
 }
 
 #endif

@@ -13,8 +13,10 @@ enum { MODE_TRIANGLES = 4, MODE_STRIP, MODE_FAN };
 typedef struct primitive {
     gltf_file *f;
     uint64_t mesh, number; /* for messages */
-    gltf_accessor positions, coordinates, indices;
-    bool has_coordinates, has_indices;
+    const json_t *weights; /* of morph targets; NULL: all 0 */
+    gltf_accessor positions, coordinates, colors, indices;
+    bool has_coordinates, has_colors, has_indices;
+    double *moved; /* [3 · positions] with morph targets; NULL: they have none that counts */
     gltf_mapping mapping;
     uint64_t mode, corner_count;
     uint32_t material;
@@ -36,12 +38,61 @@ static mote_status open_coordinates(primitive *p, const json_t *attributes) {
     if (p->mapping.set == GLTF_NONE) return MOTE_OK;
     snprintf(name, sizeof name, "TEXCOORD_%llu", (unsigned long long)p->mapping.set);
     if (!gltf_index(p->f, attributes, name, "accessors", &accessor)) return wrong(p, "its %s is not there", name);
-    if (accessor == GLTF_NONE) return MOTE_OK; /* the texture's corner everywhere */
+    if (accessor == GLTF_NONE) { /* the texture's corner everywhere */
+        gltf_note(p->f, GLTF_NOTE_COORDINATES, "meshes[%llu]: primitives[%llu]: %s", (unsigned long long)p->mesh,
+                  (unsigned long long)p->number, name);
+        return MOTE_OK;
+    }
     MOTE_TRY(gltf_open_accessor(p->f, accessor, &p->coordinates));
     if (p->coordinates.components != 2 || p->coordinates.count < p->positions.count) {
         return wrong(p, "its %s are not two numbers for each position", name);
     }
     p->has_coordinates = true;
+    return MOTE_OK;
+}
+
+/* Colours by which that of the material is multiplied; three or four numbers. */
+static mote_status open_colors(primitive *p, const json_t *attributes) {
+    uint64_t accessor;
+    if (!gltf_index(p->f, attributes, "COLOR_0", "accessors", &accessor)) return wrong(p, "its COLOR_0 is not there");
+    if (accessor == GLTF_NONE) return MOTE_OK;
+    MOTE_TRY(gltf_open_accessor(p->f, accessor, &p->colors));
+    if (p->colors.components < 3 || p->colors.count < p->positions.count) {
+        return wrong(p, "its COLOR_0 are not three or four numbers for each position");
+    }
+    p->has_colors = true;
+    return MOTE_OK;
+}
+
+/* Moves the positions by a morph target, as far as its weight says. */
+static mote_status add_target(primitive *p, const json_t *target, double weight) {
+    uint64_t accessor;
+    gltf_accessor moves;
+    if (!gltf_index(p->f, target, "POSITION", "accessors", &accessor)) return wrong(p, "a morph target is not there");
+    if (accessor == GLTF_NONE || weight == 0) return MOTE_OK;
+    MOTE_TRY(gltf_open_accessor(p->f, accessor, &moves));
+    const bool fits = moves.components == 3 && moves.count >= p->positions.count;
+    for (uint64_t i = 0; i < 3 * p->positions.count && fits; i++) {
+        p->moved[i] += weight * gltf_value(&moves, i / 3, (uint32_t)(i % 3));
+    }
+    gltf_close_accessor(p->f, &moves);
+    return fits ? MOTE_OK : wrong(p, "a morph target is not three numbers for each position");
+}
+
+static mote_status open_targets(primitive *p, const json_t *json) {
+    const json_t *targets = json_object_get(json, "targets");
+    if (json_array_size(targets) == 0) return MOTE_OK;
+    gltf_note(p->f, GLTF_NOTE_MORPH, "meshes[%llu]", (unsigned long long)p->mesh);
+    if (json_array_size(p->weights) == 0) return MOTE_OK;
+    p->moved = mote_alloc(p->f->draft->ctx, 3 * p->positions.count * sizeof *p->moved, "scene file");
+    if (p->moved == NULL) return MOTE_ERROR_MEMORY;
+    for (uint64_t i = 0; i < 3 * p->positions.count; i++) {
+        p->moved[i] = gltf_value(&p->positions, i / 3, (uint32_t)(i % 3));
+    }
+    for (size_t i = 0; i < json_array_size(targets); i++) {
+        const json_t *weight = json_array_get(p->weights, i);
+        MOTE_TRY(add_target(p, json_array_get(targets, i), json_is_number(weight) ? json_number_value(weight) : 0));
+    }
     return MOTE_OK;
 }
 
@@ -79,20 +130,31 @@ static mote_status open_primitive(primitive *p, const json_t *json) {
     }
     p->material = (uint32_t)material;
     if (material == GLTF_NONE) MOTE_TRY(need_default(p->f, &p->material));
+    if (json_object_get(attributes, "NORMAL") != NULL) {
+        gltf_note(p->f, GLTF_NOTE_NORMALS, "meshes[%llu]: primitives[%llu]", (unsigned long long)p->mesh,
+                  (unsigned long long)p->number);
+    }
     MOTE_TRY(gltf_mapping_of(p->f, material, &p->mapping));
-    return open_coordinates(p, attributes);
+    MOTE_TRY(open_coordinates(p, attributes));
+    MOTE_TRY(open_colors(p, attributes));
+    return open_targets(p, json);
 }
 
 static mote_status add_positions(primitive *p, const double m[16]) {
     for (uint64_t i = 0; i < p->positions.count; i++) {
-        const double x = gltf_value(&p->positions, i, 0), y = gltf_value(&p->positions, i, 1),
-                     z = gltf_value(&p->positions, i, 2);
-        double at[3];
+        double from[3], at[3], rgba[4] = {1, 1, 1, 1};
+        for (uint32_t k = 0; k < 3; k++) {
+            from[k] = p->moved != NULL ? p->moved[3 * i + k] : gltf_value(&p->positions, i, k);
+        }
+        const double x = from[0], y = from[1], z = from[2];
         for (int k = 0; k < 3; k++) at[k] = ((m[k] * x + m[4 + k] * y) + m[8 + k] * z) + m[12 + k];
         if (!(fabs(at[0]) <= 1e100 && fabs(at[1]) <= 1e100 && fabs(at[2]) <= 1e100)) {
             return wrong(p, "position %llu is not finite", (unsigned long long)i);
         }
         scene_draft_add_position(p->f->draft, at[0], at[1], at[2]);
+        if (!p->has_colors) continue;
+        for (uint32_t k = 0; k < p->colors.components; k++) rgba[k] = gltf_value(&p->colors, i, k);
+        MOTE_TRY(scene_draft_color(p->f->draft, rgba));
     }
     return MOTE_OK;
 }
@@ -142,30 +204,39 @@ static double determinant(const double m[16]) {
            m[8] * (m[1] * m[6] - m[2] * m[5]);
 }
 
-static mote_status add_primitive(gltf_file *f, uint64_t mesh, uint64_t number, const json_t *json,
-                                 const double matrix[16]) {
-    primitive p = {.f = f, .mesh = mesh, .number = number, .flipped = determinant(matrix) < 0};
-    if (!gltf_integer(json, "mode", MODE_TRIANGLES, &p.mode) || p.mode > MODE_FAN) {
-        return wrong(&p, "its mode is out of range");
-    }
-    if (p.mode < MODE_TRIANGLES) {
-        mote_warn(f->draft->ctx, "%s: meshes[%llu]: primitives[%llu]: points and lines are left out", f->input->path,
-                  (unsigned long long)mesh, (unsigned long long)number);
-        return MOTE_OK;
-    }
-    MOTE_TRY(open_primitive(&p, json));
-    const uint64_t count = p.mode == MODE_TRIANGLES ? p.corner_count / 3 : p.corner_count < 3 ? 0 : p.corner_count - 2;
-    const uint64_t first = f->draft->position_count;
-    MOTE_TRY(scene_draft_reserve(f->draft, p.positions.count, count));
-    MOTE_TRY(add_positions(&p, matrix));
-    return add_triangles(&p, count, first);
+static mote_status add_lists(primitive *p, const double matrix[16]) {
+    const uint64_t corners = p->corner_count, first = p->f->draft->position_count;
+    const uint64_t count = p->mode == MODE_TRIANGLES ? corners / 3 : corners < 3 ? 0 : corners - 2;
+    MOTE_TRY(scene_draft_reserve(p->f->draft, p->positions.count, count));
+    MOTE_TRY(add_positions(p, matrix));
+    return add_triangles(p, count, first);
 }
 
-mote_status gltf_add_mesh(gltf_file *f, uint64_t mesh, const double matrix[16]) {
-    const json_t *primitives = json_object_get(gltf_element(f, "meshes", mesh), "primitives");
+static mote_status add_primitive(primitive *p, const json_t *json, const double matrix[16]) {
+    if (!gltf_integer(json, "mode", MODE_TRIANGLES, &p->mode) || p->mode > MODE_FAN) {
+        return wrong(p, "its mode is out of range");
+    }
+    if (p->mode < MODE_TRIANGLES) {
+        gltf_note(p->f, GLTF_NOTE_ELEMENT, "meshes[%llu]: primitives[%llu]", (unsigned long long)p->mesh,
+                  (unsigned long long)p->number);
+        return MOTE_OK;
+    }
+    mote_status status = open_primitive(p, json);
+    if (status == MOTE_OK) status = add_lists(p, matrix);
+    gltf_accessor *const opened[] = {&p->positions, &p->coordinates, &p->colors, &p->indices};
+    for (int i = 0; i < 4; i++) gltf_close_accessor(p->f, opened[i]);
+    mote_free(p->f->draft->ctx, p->moved);
+    return status;
+}
+
+mote_status gltf_add_mesh(gltf_file *f, uint64_t mesh, const json_t *node, const double matrix[16]) {
+    const json_t *json = gltf_element(f, "meshes", mesh), *primitives = json_object_get(json, "primitives");
+    const json_t *weights = json_object_get(node, "weights"); /* which count more than the mesh's */
+    if (weights == NULL) weights = json_object_get(json, "weights");
     if (!json_is_array(primitives)) return gltf_wrong(f, "meshes", mesh, "it has no primitives");
     for (size_t i = 0; i < json_array_size(primitives); i++) {
-        MOTE_TRY(add_primitive(f, mesh, i, json_array_get(primitives, i), matrix));
+        primitive p = {.f = f, .mesh = mesh, .number = i, .weights = weights, .flipped = determinant(matrix) < 0};
+        MOTE_TRY(add_primitive(&p, json_array_get(primitives, i), matrix));
     }
     return MOTE_OK;
 }

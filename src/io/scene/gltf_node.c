@@ -1,7 +1,6 @@
-/* glTF 2.0: nodes with their transforms, lights and the camera. */
+/* glTF 2.0: nodes with their transforms. */
 #include "io/scene/gltf.h"
 
-#include <math.h>
 #include <mote_have.h>
 
 #if MOTE_HAVE_JANSSON
@@ -38,57 +37,6 @@ static bool local_matrix(const json_t *node, double m[16]) {
     }
     m[15] = 1;
     return true;
-}
-
-/* ---- cameras and lights: both look along their -z */
-
-static void set_camera(scene_draft *d, const json_t *json, const double m[16]) {
-    const json_t *perspective = json_object_get(json, "perspective");
-    const json_t *orthographic = json_object_get(json, "orthographic");
-    mote_camera c = mote_camera_defaults();
-    double angle = 0.7, half = 1;
-    if (!gltf_real(perspective, "yfov", &angle) || !gltf_real(orthographic, "ymag", &half)) return;
-    c.projection = orthographic != NULL ? MOTE_ORTHOGRAPHIC : MOTE_PERSPECTIVE;
-    c.angle_rad = fmin(fmax(angle, 1e-3), 3.14);
-    c.height = half > 0 ? 2 * half : 1;
-    for (int k = 0; k < 3; k++) {
-        c.eye[k] = m[12 + k];
-        c.target[k] = m[12 + k] - m[8 + k];
-        c.up[k] = m[4 + k];
-    }
-    if (!(m[8] * m[8] + m[9] * m[9] + m[10] * m[10] > 0)) return; /* it looks nowhere */
-    d->camera = c;
-    d->has_camera = true;
-}
-
-static mote_status add_light(gltf_file *f, uint64_t i, const double m[16]) {
-    const json_t *lights = json_object_get(gltf_extension(f->root, "KHR_lights_punctual"), "lights");
-    const json_t *json = json_array_get(lights, (size_t)i);
-    const char *type = json_string_value(json_object_get(json, "type"));
-    const json_t *spot = json_object_get(json, "spot");
-    double color[3] = {1, 1, 1}, intensity = 1, inner = 0, outer = 0.78539816339744831;
-    if (type == NULL) return gltf_wrong(f, "lights", i, "it is not there, or has no type");
-    const bool is_spot = strcmp(type, "spot") == 0;
-    if (!is_spot && strcmp(type, "point") != 0) {
-        mote_warn(f->draft->ctx, "%s: lights[%llu]: a light of type \"%.32s\" is left out", f->input->path,
-                  (unsigned long long)i, type);
-        return MOTE_OK;
-    }
-    if (!gltf_reals(json, "color", 3, color) || !gltf_real(json, "intensity", &intensity) ||
-        !gltf_real(spot, "innerConeAngle", &inner) || !gltf_real(spot, "outerConeAngle", &outer)) {
-        return gltf_wrong(f, "lights", i, "a value of it is no number");
-    }
-    mote_light *light = scene_draft_add_light(f->draft);
-    if (light == NULL) return MOTE_ERROR_MEMORY;
-    light->kind = is_spot ? MOTE_LIGHT_SPOT : MOTE_LIGHT_POINT;
-    light->outer_rad = fmin(fmax(outer, 1e-6), 1.5707963267948966);
-    light->inner_rad = fmin(fmax(inner, 0), light->outer_rad * (1 - 1e-6));
-    for (int k = 0; k < 3; k++) {
-        light->position[k] = m[12 + k];
-        light->direction[k] = -m[8 + k];
-        light->intensity[k] = fmin(fmax(color[k] * intensity, 0), 1e30);
-    }
-    return MOTE_OK;
 }
 
 /* ---- the tree */
@@ -144,26 +92,54 @@ static mote_status visit(walk *w, const waiting *at) {
         !gltf_integer(gltf_extension(node, "KHR_lights_punctual"), "light", GLTF_NONE, &light)) {
         return gltf_wrong(f, "nodes", at->node, "its mesh, camera or light is not there");
     }
-    if (mesh != GLTF_NONE) MOTE_TRY(gltf_add_mesh(f, mesh, matrix));
-    if (camera != GLTF_NONE && !f->draft->has_camera) {
-        set_camera(f->draft, gltf_element(f, "cameras", camera), matrix);
+    if (mesh != GLTF_NONE && json_object_get(node, "skin") != NULL) {
+        gltf_note(f, GLTF_NOTE_SKIN, "nodes[%llu]", (unsigned long long)at->node);
     }
-    if (light != GLTF_NONE) MOTE_TRY(add_light(f, light, matrix));
+    if (mesh != GLTF_NONE) MOTE_TRY(gltf_add_mesh(f, mesh, node, matrix));
+    if (camera != GLTF_NONE) MOTE_TRY(gltf_set_camera(f, camera, matrix));
+    if (light != GLTF_NONE) MOTE_TRY(gltf_add_light(f, light, matrix));
     return push(w, json_object_get(node, "children"), "nodes", at->node, matrix);
 }
 
-mote_status gltf_read_nodes(gltf_file *f) {
+/* A file without scenes shows all nodes that are nobody's child. What is wrong with children is said on the way. */
+static mote_status push_roots(walk *w, const double matrix[16]) {
+    const json_t *nodes = json_object_get(w->f->root, "nodes");
+    const size_t count = json_array_size(nodes);
+    uint8_t *const is_child = mote_alloc_zero(w->f->draft->ctx, count, "scene file");
+    json_t *const roots = json_array();
+    mote_status status = is_child != NULL && roots != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+    for (size_t i = 0; i < count && status == MOTE_OK; i++) {
+        const json_t *children = json_object_get(json_array_get(nodes, i), "children");
+        for (size_t k = 0; k < json_array_size(children); k++) {
+            const json_int_t child = json_integer_value(json_array_get(children, k));
+            if (child >= 0 && (uint64_t)child < count) is_child[child] = 1;
+        }
+    }
+    for (size_t i = 0; i < count && status == MOTE_OK; i++) {
+        if (!is_child[i] && json_array_append_new(roots, json_integer((json_int_t)i)) != 0) status = MOTE_ERROR_MEMORY;
+    }
+    if (status == MOTE_OK) status = push(w, roots, "scenes", 0, matrix);
+    json_decref(roots);
+    mote_free(w->f->draft->ctx, is_child);
+    return status;
+}
+
+static mote_status push_scene(walk *w) {
     static const double identity[16] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1};
+    gltf_file *const f = w->f;
+    uint64_t scene;
+    if (!gltf_index(f, f->root, "scene", "scenes", &scene)) return gltf_wrong(f, NULL, 0, "its scene is not there");
+    if (json_array_size(json_object_get(f->root, "scenes")) == 0) return push_roots(w, identity);
+    if (scene == GLTF_NONE) scene = 0;
+    return push(w, json_object_get(gltf_element(f, "scenes", scene), "nodes"), "scenes", scene, identity);
+}
+
+mote_status gltf_read_nodes(gltf_file *f) {
     mote_context *ctx = f->draft->ctx;
     const uint64_t nodes = json_array_size(json_object_get(f->root, "nodes"));
-    uint64_t scene, visited = 0;
-    if (!gltf_index(f, f->root, "scene", "scenes", &scene)) return gltf_wrong(f, NULL, 0, "its scene is not there");
-    if (scene == GLTF_NONE) scene = 0;
-    const json_t *json = gltf_element(f, "scenes", scene);
-    if (json == NULL) return gltf_wrong(f, NULL, 0, "it has no scene");
+    uint64_t visited = 0;
     walk w = {.f = f, .seen = mote_alloc_zero(ctx, nodes, "scene file")};
-    mote_status status =
-        w.seen != NULL ? push(&w, json_object_get(json, "nodes"), "scenes", scene, identity) : MOTE_ERROR_MEMORY;
+    mote_status status = w.seen != NULL ? push_scene(&w) : MOTE_ERROR_MEMORY;
     while (status == MOTE_OK && w.height > 0) {
         const waiting at = w.stack[--w.height];
         status = mote_progress(ctx, (double)visited++ / (double)nodes, "reading scene");

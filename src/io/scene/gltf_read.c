@@ -63,6 +63,7 @@ static mote_status parse(gltf_file *f) {
         json = in->data + mark;
         bytes = in->size_bytes - mark;
     }
+    while (bytes > 0 && json[bytes - 1] == '\0') bytes--; /* as some programs pad it, where blanks are prescribed */
     f->root = json_loadb((const char *)json, bytes, JSON_REJECT_DUPLICATES, &error);
     if (f->root == NULL) {
         return gltf_wrong(f, NULL, 0, "line %d, column %d: no JSON: %s", error.line, error.column, error.text);
@@ -74,25 +75,42 @@ static mote_status parse(gltf_file *f) {
     return gltf_wrong(f, NULL, 0, "version %.16s of glTF; 2 is read", version);
 }
 
-/* What a file may require of who reads it. */
+/* Extensions that a file may require of who reads it; those without an effect are told of. */
+static const struct {
+    const char *name;
+    bool has_effect;
+} extensions[] = {{"KHR_lights_punctual", true},       {"KHR_materials_transmission", true},
+                  {"KHR_materials_ior", true},         {"KHR_materials_emissive_strength", true},
+                  {"KHR_texture_transform", true},     {"KHR_mesh_quantization", true},
+                  {"KHR_materials_volume", true},      {"KHR_materials_unlit", true},
+                  {"KHR_materials_specular", false},   {"KHR_materials_clearcoat", false},
+                  {"KHR_materials_sheen", false},      {"KHR_materials_iridescence", false},
+                  {"KHR_materials_anisotropy", false}, {"KHR_materials_dispersion", false},
+                  {"KHR_materials_variants", false}};
+#define EXTENSIONS (sizeof extensions / sizeof extensions[0])
+
+/* The place of a name among these; EXTENSIONS: it is none of them. */
+static size_t find_extension(const char *name) {
+    size_t i = 0;
+    while (i < EXTENSIONS && (name == NULL || strcmp(name, extensions[i].name) != 0)) i++;
+    return i;
+}
+
 static mote_status check_extensions(const gltf_file *f) {
-    static const char *const known[] = {"KHR_lights_punctual",     "KHR_materials_transmission",
-                                        "KHR_materials_ior",       "KHR_materials_emissive_strength",
-                                        "KHR_texture_transform",   "KHR_mesh_quantization",
-                                        "KHR_materials_specular",  "KHR_materials_volume",
-                                        "KHR_materials_clearcoat", "KHR_materials_sheen",
-                                        "KHR_materials_unlit"};
     const json_t *required = json_object_get(f->root, "extensionsRequired");
+    const json_t *used = json_object_get(f->root, "extensionsUsed");
     for (size_t i = 0; i < json_array_size(required); i++) {
         const char *name = json_string_value(json_array_get(required, i));
-        bool found = false;
-        for (size_t j = 0; j < sizeof known / sizeof known[0] && name != NULL; j++) {
-            found = found || strcmp(name, known[j]) == 0;
-        }
-        if (found) continue;
+        if (find_extension(name) < EXTENSIONS) continue;
         return mote_fail(f->draft->ctx, MOTE_ERROR_UNSUPPORTED,
                          "%s: it requires the extension \"%.64s\", which mote does not read", f->input->path,
                          name != NULL ? name : "");
+    }
+    for (size_t i = 0; i < json_array_size(used); i++) {
+        const char *name = json_string_value(json_array_get(used, i));
+        const size_t known = find_extension(name);
+        if (name == NULL || (known < EXTENSIONS && extensions[known].has_effect)) continue;
+        gltf_note(f, GLTF_NOTE_EXTENSION, "%.64s", name);
     }
     return MOTE_OK;
 }
@@ -107,15 +125,23 @@ static mote_status read_all(gltf_file *f) {
     f->textures = mote_alloc_zero(ctx, f->texture_count * sizeof *f->textures, "scene file");
     if (f->buffers == NULL || f->textures == NULL) return MOTE_ERROR_MEMORY;
     MOTE_TRY(gltf_read_materials(f));
-    return gltf_read_nodes(f);
+    MOTE_TRY(gltf_read_nodes(f));
+    if (json_array_size(json_object_get(f->root, "animations")) > 0) {
+        gltf_note(f, GLTF_NOTE_ANIMATION, "animations[0]");
+        f->notes->counts[GLTF_NOTE_ANIMATION] = json_array_size(json_object_get(f->root, "animations"));
+    }
+    gltf_tell_notes(f);
+    return MOTE_OK;
 }
 
 mote_status scene_read_gltf(scene_draft *d, const mote_input *input) {
     gltf_file f = {.draft = d, .input = input, .default_material = GLTF_NONE};
-    const mote_status status = read_all(&f);
+    f.notes = mote_alloc_zero(d->ctx, sizeof *f.notes, "scene file");
+    const mote_status status = f.notes != NULL ? read_all(&f) : MOTE_ERROR_MEMORY;
     for (uint64_t i = 0; i < f.buffer_count && f.buffers != NULL; i++) gltf_close_buffer(d->ctx, &f.buffers[i]);
     mote_free(d->ctx, f.buffers);
     mote_free(d->ctx, f.textures);
+    mote_free(d->ctx, f.notes);
     json_decref(f.root);
     return status;
 }

@@ -7,7 +7,7 @@
 /* A material as its lines say it. */
 typedef struct mtl_material {
     double diffuse[3], specular[3], transmitted[3], emitted[3], refraction;
-    double illumination;
+    double illumination, opacity;
     uint64_t texture;
     obj_mapping mapping;
 } mtl_material;
@@ -18,41 +18,32 @@ typedef struct mtl_material {
     }
 
 static mtl_material plain(void) {
-    const mtl_material m = {{0.8, 0.8, 0.8}, {0, 0, 0}, {1, 1, 1}, {0, 0, 0}, 1.5, 2, 0, UNMAPPED};
+    const mtl_material m = {{0.8, 0.8, 0.8}, {0, 0, 0}, {1, 1, 1}, {0, 0, 0}, 1.5, 2, 1, 0, UNMAPPED};
     return m;
 }
 
-static bool same_without_comment(const char *a, const char *b) {
-    const size_t length = obj_name_bytes(a, false);
-    return length == obj_name_bytes(b, false) && memcmp(a, b, length) == 0;
-}
-
 uint32_t obj_materials_find(const obj_materials *materials, const char *name) {
-    for (uint64_t i = materials->count; i > 0; i--) {
-        if (strcmp(materials->list[i - 1].name, name) == 0) return (uint32_t)(i - 1);
-    }
-    for (uint64_t i = materials->count; i > 0; i--) {
-        if (same_without_comment(materials->list[i - 1].name, name)) return (uint32_t)(i - 1);
-    }
-    return UINT32_MAX;
+    const uint32_t found = scene_names_find(&materials->names, name, strlen(name));
+    if (found != SCENE_NO_NAME) return found;
+    return scene_names_find(&materials->bare_names, name, obj_name_bytes(name, false));
 }
 
 mote_status obj_materials_add(scene_draft *d, obj_materials *materials, const char *name) {
     static const obj_mapping unmapped = UNMAPPED;
+    const uint32_t place = (uint32_t)materials->count;
     if (!mote_reserve(d->ctx, (void **)&materials->list, &materials->capacity, materials->count + 1,
                       sizeof *materials->list, "scene file")) {
         return MOTE_ERROR_MEMORY;
     }
-    char *const copy = mote_strdup(d->ctx, name);
-    if (copy == NULL) return MOTE_ERROR_MEMORY;
-    obj_material *const material = &materials->list[materials->count++];
-    material->name = copy;
-    material->mapping = unmapped;
+    MOTE_TRY(scene_names_set(d->ctx, &materials->names, name, strlen(name), place));
+    MOTE_TRY(scene_names_set(d->ctx, &materials->bare_names, name, obj_name_bytes(name, false), place));
+    materials->list[materials->count++].mapping = unmapped;
     return scene_draft_add_material(d) != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
 }
 
 void obj_materials_free(mote_context *ctx, obj_materials *materials) {
-    for (uint64_t i = 0; i < materials->count; i++) mote_free(ctx, materials->list[i].name);
+    scene_names_free(ctx, &materials->names);
+    scene_names_free(ctx, &materials->bare_names);
     mote_free(ctx, materials->list);
 }
 
@@ -70,6 +61,10 @@ static void finish(scene_draft *d, const mtl_material *m, obj_materials *materia
     set_color(to->color, mirror ? specular : glass ? m->transmitted : m->diffuse, 1);
     set_color(to->emission, m->emitted, 1e30);
     to->refraction = fmin(fmax(m->refraction, 1), 10);
+    if (m->opacity < 1 && to->kind == MOTE_MATERIAL_DIFFUSE) {
+        to->alpha = MOTE_ALPHA_BLEND;
+        to->opacity = (float)fmax(m->opacity, 0);
+    }
     to->texture = to->kind == MOTE_MATERIAL_DIFFUSE ? m->texture : 0;
     materials->list[materials->count - 1].mapping = m->mapping;
 }
@@ -99,6 +94,22 @@ static void read_color(obj_lines *l, const char *what, double color[3]) {
     memcpy(color, rgb, sizeof rgb);
 }
 
+/* d, or Tr, which is what d lacks of 1; "-halo" makes it one of what faces the eye, which has no effect. */
+static void read_opacity(obj_lines *l, bool through, double *opacity) {
+    double value = 1;
+    if (obj_numbers(l, through ? "Tr" : "d", 1, &value)) *opacity = through ? 1 - value : value;
+}
+
+/* What changes how a material looks, and is not drawn. Ambient light and the width of highlights are of other ways to
+   draw. */
+static void note_property(obj_lines *l) {
+    static const char *const silent[] = {"Ka", "Ns", "sharpness", "map_Ka"};
+    for (size_t i = 0; i < sizeof silent / sizeof silent[0]; i++) {
+        if (strcasecmp(l->word, silent[i]) == 0) return;
+    }
+    obj_note(l, OBJ_NOTE_PROPERTY, "%.64s", l->word);
+}
+
 static void read_illumination(obj_lines *l, double *illumination) {
     double model = 0;
     if (!obj_numbers(l, "illum", 1, &model)) return;
@@ -124,6 +135,10 @@ static mote_status read_line(scene_draft *d, obj_lines *l, mtl_material *m) {
         read_illumination(l, &m->illumination);
     } else if (strcasecmp(l->word, "Ni") == 0) {
         read_refraction(l, &m->refraction);
+    } else if (strcasecmp(l->word, "d") == 0 || strcasecmp(l->word, "Tr") == 0) {
+        read_opacity(l, strcasecmp(l->word, "Tr") == 0, &m->opacity);
+    } else {
+        note_property(l);
     }
     return MOTE_OK;
 }

@@ -98,7 +98,7 @@ static void take_option(texture_line *t) {
 /* Finds the file at t->at, which moves behind its name: all that is left of the line, or what is before a comment or an
    option. *path NULL: it is not there. */
 static mote_status find_name(texture_line *t, char **path) {
-    const scene_draft *const d = t->lines->draft;
+    scene_draft *const d = t->lines->draft;
     char *const end = t->at + obj_name_bytes(t->at, true);
     MOTE_TRY(scene_file_find(d, t->lines->path, t->at, path));
     if (*path != NULL) t->at += strlen(t->at);
@@ -127,28 +127,29 @@ static mote_status find_file(texture_line *t, char **path) {
     return MOTE_OK;
 }
 
-/* Adds the image to the draft. What cannot be decoded is noted. */
-static mote_status add_texture(scene_draft *d, const texture_line *t, const char *path, uint64_t *place) {
-    mote_input input;
-    mote_texture texture;
-    bool known = false;
-    memset(&input, 0, sizeof input);
-    memset(&texture, 0, sizeof texture);
-    mote_status status = mote_input_open(d->ctx, path, &input);
-    if (status == MOTE_OK) {
-        status = scene_image_decode(d->ctx, path, input.data, input.size_bytes, &texture, &known);
-        mote_input_close(d->ctx, &input);
+/* Decodes the image of a path. What cannot be decoded is noted. */
+static mote_status add_image(scene_draft *d, const texture_line *t, const char *path, uint32_t *image) {
+    scene_file file;
+    mote_status status = scene_file_open_path(d, path, &file);
+    const uint8_t *const data = status == MOTE_OK ? file.input.data : NULL;
+    if (status == MOTE_OK || scene_file_is_dispensable(status)) {
+        const mote_status added = scene_image_add(d, path, strlen(path), path, data, file.input.size_bytes, image);
+        if (status == MOTE_OK || !scene_file_is_dispensable(added)) status = added == MOTE_OK ? status : added;
     }
-    texture.wrap_u = texture.wrap_v = t->clamp ? MOTE_TEXTURE_CLAMP : MOTE_TEXTURE_REPEAT;
-    mote_texture *const to = status == MOTE_OK && known ? scene_draft_add_texture(d) : NULL;
-    if (to != NULL) {
-        *to = texture;
-        *place = d->texture_count;
-        return MOTE_OK;
-    }
-    mote_free(d->ctx, (void *)(uintptr_t)texture.srgb);
-    if (status == MOTE_OK) return known ? MOTE_ERROR_MEMORY : MOTE_OK;
+    scene_file_close(d->ctx, &file);
+    if (status == MOTE_OK) return MOTE_OK;
     return obj_forgive(t->lines, OBJ_NOTE_TEXTURE, status) ? MOTE_OK : status;
+}
+
+/* Adds the texture to the draft. */
+static mote_status add_texture(scene_draft *d, const texture_line *t, const char *path, uint64_t *place) {
+    const mote_texture_wrap wrap = t->clamp ? MOTE_TEXTURE_CLAMP : MOTE_TEXTURE_REPEAT;
+    uint32_t image = scene_image_find(d, path, strlen(path));
+    const bool known = image != SCENE_NO_NAME;
+    if (!known) MOTE_TRY(add_image(d, t, path, &image));
+    if (d->images[image].srgb != NULL) return scene_draft_need_texture(d, image, wrap, wrap, place);
+    if (known) obj_note(t->lines, OBJ_NOTE_TEXTURE, "map_Kd %.200s", path);
+    return MOTE_OK;
 }
 
 mote_status obj_read_texture(scene_draft *d, obj_lines *l, obj_mapping *mapping, uint64_t *place) {

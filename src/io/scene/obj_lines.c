@@ -6,7 +6,7 @@
 
 #include "io/text/text.h"
 
-obj_lines obj_lines_of(const scene_draft *d, const char *path, const mote_input *input, obj_notes *notes) {
+obj_lines obj_lines_of(scene_draft *d, const char *path, const mote_input *input, obj_notes *notes) {
     obj_lines l;
     l.draft = d;
     l.path = path;
@@ -145,6 +145,7 @@ void obj_tell_notes(const scene_draft *d, const obj_notes *notes) {
         "times usemtl names no material that is known: grey of 0.8 is taken",
         "textures cannot be read: the colour of the material is taken",
         "options of map_Kd have no effect",
+        "properties of materials have no effect",
     };
     for (int i = 0; i < OBJ_NOTE_KINDS; i++) {
         if (notes->counts[i] == 0) continue;

@@ -16,6 +16,7 @@ typedef enum obj_note_kind {
     OBJ_NOTE_MATERIAL,
     OBJ_NOTE_TEXTURE,
     OBJ_NOTE_OPTION,
+    OBJ_NOTE_PROPERTY,
     OBJ_NOTE_KINDS
 } obj_note_kind;
 
@@ -27,7 +28,7 @@ typedef struct obj_notes {
 
 /* A place in a text. */
 typedef struct obj_lines {
-    const scene_draft *draft;
+    scene_draft *draft;
     const char *path;
     obj_notes *notes;
     const uint8_t *at, *end;
@@ -35,7 +36,7 @@ typedef struct obj_lines {
     char word[OBJ_MAX_WORD + 1];
 } obj_lines;
 
-obj_lines obj_lines_of(const scene_draft *d, const char *path, const mote_input *input, obj_notes *notes);
+obj_lines obj_lines_of(scene_draft *d, const char *path, const mote_input *input, obj_notes *notes);
 /* The next word of this line into word; false: there is none. A backslash at the end of a line joins it with the next;
    what follows # is a comment. Longer words are cut. */
 bool obj_next_word(obj_lines *l);
@@ -61,13 +62,13 @@ typedef struct obj_mapping {
 
 /* Materials by name. */
 typedef struct obj_material {
-    char *name;
     obj_mapping mapping;
 } obj_material;
 
 typedef struct obj_materials {
     obj_material *list; /* [count]; of material i of the draft */
     uint64_t count, capacity;
+    scene_names names, bare_names; /* of all, and without comments behind them: the last of a name */
 } obj_materials;
 
 /* The material of a name; UINT32_MAX: there is none. A comment behind either name does not count, if nothing is named

@@ -19,9 +19,8 @@ typedef struct obj_reader {
     obj_lines lines;
     obj_notes notes;
     obj_materials materials;
-    char **libraries; /* that were read */
-    uint64_t library_count, library_capacity;
-    float *coordinates; /* [2 · coordinate_count] of vt */
+    scene_names libraries; /* that were read */
+    float *coordinates;    /* [2 · coordinate_count] of vt */
     uint64_t coordinate_count, coordinate_capacity;
     uint64_t positions_so_far, coordinates_so_far; /* before the line that is read */
     obj_corner *corners;
@@ -33,16 +32,31 @@ typedef struct obj_reader {
 
 /* ---- the lists: what faces may name, wherever it stands */
 
+/* Colours behind a place: red, green and blue as screens have them, 0 to 1, and maybe alpha. One number more is a
+   weight of curves. False: there are none. */
+static bool read_colors(obj_reader *r, double rgba[4]) {
+    uint32_t count = 0;
+    rgba[3] = 1;
+    for (; count < 4 && obj_has_word(&r->lines); count++) {
+        if (!obj_numbers(&r->lines, "v", 1, rgba + count)) return false;
+    }
+    for (int k = 0; k < 3 && count >= 3; k++) {
+        const double v = fmin(fmax(rgba[k], 0), 1);
+        rgba[k] = v <= 0.04045 ? v / 12.92 : pow((v + 0.055) / 1.055, 2.4);
+    }
+    return count >= 3;
+}
+
 /* A place that cannot be read keeps its number, as NaN; the faces that have it cannot be read either. */
 static mote_status read_position(obj_reader *r) {
-    double p[3];
+    double p[3], rgba[4];
     if (!obj_numbers(&r->lines, "v", 3, p)) {
         p[0] = p[1] = p[2] = (double)NAN;
         r->unknown_positions = true;
     }
     MOTE_TRY(scene_draft_reserve(r->d, 1, 0));
     scene_draft_add_position(r->d, p[0], p[1], p[2]);
-    return MOTE_OK;
+    return read_colors(r, rgba) ? scene_draft_color(r->d, rgba) : MOTE_OK;
 }
 
 /* v runs upwards in OBJ. */
@@ -64,28 +78,21 @@ static mote_status read_coordinates(obj_reader *r) {
     return MOTE_OK;
 }
 
-/* Reads the library at a path, once. path is the reader's from here on. */
-static mote_status read_library_file(obj_reader *r, char *path) {
+/* Reads the library at a path, once. */
+static mote_status read_library_file(obj_reader *r, const char *path) {
     scene_draft *const d = r->d;
-    bool known = false;
-    for (uint64_t i = 0; i < r->library_count; i++) known = known || strcmp(r->libraries[i], path) == 0;
-    if (known || !mote_reserve(d->ctx, (void **)&r->libraries, &r->library_capacity, r->library_count + 1,
-                               sizeof *r->libraries, "scene file")) {
-        mote_free(d->ctx, path);
-        return known ? MOTE_OK : MOTE_ERROR_MEMORY;
-    }
-    r->libraries[r->library_count++] = path;
-    mote_input input;
-    memset(&input, 0, sizeof input);
-    mote_status status = mote_input_open(d->ctx, path, &input);
-    if (status == MOTE_OK) status = mote_text_check_encoding(d->ctx, &input);
+    if (scene_names_find(&r->libraries, path, strlen(path)) != SCENE_NO_NAME) return MOTE_OK;
+    MOTE_TRY(scene_names_set(d->ctx, &r->libraries, path, strlen(path), 0));
+    scene_file file;
+    mote_status status = scene_file_open_path(d, path, &file);
+    if (status == MOTE_OK) status = mote_text_check_encoding(d->ctx, &file.input);
     if (status == MOTE_OK) {
-        obj_lines lines = obj_lines_of(d, path, &input, &r->notes);
+        obj_lines lines = obj_lines_of(d, path, &file.input, &r->notes);
         status = obj_read_material_lines(d, &lines, &r->materials);
     } else if (obj_forgive(&r->lines, OBJ_NOTE_LIBRARY, status)) {
         status = MOTE_OK;
     }
-    if (input.data != NULL) mote_input_close(d->ctx, &input);
+    scene_file_close(d->ctx, &file);
     return status;
 }
 
@@ -103,7 +110,9 @@ static mote_status read_first_library(obj_reader *r, char *names, size_t *bytes)
         MOTE_TRY(status);
         if (path != NULL) {
             *bytes = end;
-            return read_library_file(r, path);
+            const mote_status read = read_library_file(r, path);
+            mote_free(r->d->ctx, path);
+            return read;
         }
         while (end > 0 && names[end - 1] != ' ' && names[end - 1] != '\t') end--;
         while (end > 0 && (names[end - 1] == ' ' || names[end - 1] == '\t')) end--;
@@ -341,8 +350,7 @@ mote_status scene_read_obj(scene_draft *d, const mote_input *input) {
     r->material = UINT32_MAX;
     mote_status status = read_lines(r, input);
     if (status == MOTE_OK) status = finish(r);
-    for (uint64_t i = 0; i < r->library_count; i++) mote_free(d->ctx, r->libraries[i]);
-    mote_free(d->ctx, r->libraries);
+    scene_names_free(d->ctx, &r->libraries);
     obj_materials_free(d->ctx, &r->materials);
     mote_free(d->ctx, r->coordinates);
     mote_free(d->ctx, r->corners);

@@ -1,10 +1,7 @@
 /* A scene while it is read from files. */
 #include "io/scene/scene_draft.h"
 
-#include <dirent.h>
 #include <math.h>
-#include <strings.h>
-#include <sys/stat.h>
 
 mote_status scene_draft_reserve(scene_draft *d, uint64_t positions, uint64_t triangles) {
     mote_context *ctx = d->ctx;
@@ -30,6 +27,27 @@ uint32_t scene_draft_add_position(scene_draft *d, double x, double y, double z) 
     to[1] = y;
     to[2] = z;
     return (uint32_t)d->position_count++;
+}
+
+/* Positions that have no colour of their own, when others do, have 1 1 1 1. */
+static mote_status fill_colors(scene_draft *d, uint64_t count) {
+    if (!mote_reserve(d->ctx, (void **)&d->colors, &d->color_capacity, count, 4 * sizeof *d->colors, "scene file")) {
+        return MOTE_ERROR_MEMORY;
+    }
+    for (uint64_t i = 4 * d->color_count; i < 4 * count; i++) d->colors[i] = 1;
+    if (count > d->color_count) d->color_count = count;
+    return MOTE_OK;
+}
+
+mote_status scene_draft_color(scene_draft *d, const double rgba[4]) {
+    MOTE_TRY(fill_colors(d, d->position_count));
+    float *const to = d->colors + 4 * (d->position_count - 1);
+    for (int k = 0; k < 4; k++) to[k] = (float)fmin(fmax(rgba[k], 0), 1);
+    return MOTE_OK;
+}
+
+mote_status scene_draft_finish_colors(scene_draft *d) {
+    return d->color_count > 0 ? fill_colors(d, d->position_count) : MOTE_OK;
 }
 
 static bool has_area(const double *a, const double *b, const double *c) {
@@ -84,18 +102,42 @@ mote_light *scene_draft_add_light(scene_draft *d) {
     return light;
 }
 
-mote_texture *scene_draft_add_texture(scene_draft *d) {
+mote_status scene_draft_need_texture(scene_draft *d, uint32_t image, mote_texture_wrap wrap_u, mote_texture_wrap wrap_v,
+                                     uint64_t *place) {
+    scene_image *const from = &d->images[image];
+    uint32_t *const known = &from->textures[3 * (uint32_t)wrap_u + (uint32_t)wrap_v];
+    *place = *known;
+    if (*known != 0) return MOTE_OK;
     if (!mote_reserve(d->ctx, (void **)&d->textures, &d->texture_capacity, d->texture_count + 1, sizeof *d->textures,
                       "scene file")) {
-        return NULL;
+        return MOTE_ERROR_MEMORY;
     }
-    mote_texture *texture = &d->textures[d->texture_count++];
+    mote_texture *const texture = &d->textures[d->texture_count++];
     memset(texture, 0, sizeof *texture);
-    return texture;
+    texture->srgb = from->srgb;
+    texture->alpha = from->alpha;
+    texture->width = from->width;
+    texture->height = from->height;
+    texture->wrap_u = wrap_u;
+    texture->wrap_v = wrap_v;
+    *known = (uint32_t)d->texture_count;
+    *place = *known;
+    return MOTE_OK;
+}
+
+static void free_images(scene_draft *d) {
+    for (uint64_t i = 0; i < d->image_count; i++) {
+        mote_free(d->ctx, d->images[i].srgb);
+        mote_free(d->ctx, d->images[i].alpha);
+    }
+    mote_free(d->ctx, d->images);
+    scene_names_free(d->ctx, &d->image_names);
 }
 
 void scene_draft_free(scene_draft *d) {
-    for (uint64_t i = 0; i < d->texture_count; i++) mote_free(d->ctx, (void *)(uintptr_t)d->textures[i].srgb);
+    free_images(d);
+    scene_folders_free(d->ctx, &d->folders);
+    mote_free(d->ctx, d->colors);
     mote_free(d->ctx, d->textures);
     mote_free(d->ctx, d->lights);
     mote_free(d->ctx, d->materials);
@@ -103,113 +145,4 @@ void scene_draft_free(scene_draft *d) {
     mote_free(d->ctx, d->triangle_materials);
     mote_free(d->ctx, d->triangles);
     mote_free(d->ctx, d->positions);
-}
-
-/* ---- files beside it */
-
-/* Whether a name stays within the folder that it starts in. */
-static bool stays_inside(const char *name) {
-    int depth = 0;
-    for (const char *at = name; *at != '\0';) {
-        const char *slash = strchr(at, '/');
-        const size_t length = slash != NULL ? (size_t)(slash - at) : strlen(at);
-        if (length == 2 && at[0] == '.' && at[1] == '.') {
-            depth--;
-        } else if (length > 0 && !(length == 1 && at[0] == '.')) {
-            depth++;
-        }
-        if (depth < 0) return false;
-        at += length + (slash != NULL);
-    }
-    return name[0] != '/' && name[0] != '\0';
-}
-
-static size_t folder_bytes(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash != NULL ? (size_t)(slash - path) + 1 : 0;
-}
-
-/* The path of a name beside a file; *inside: it is in the folder of the scene or below it. */
-static char *path_beside(const scene_draft *d, const char *beside, const char *name, bool *inside) {
-    const size_t folder = folder_bytes(beside), length = strlen(name);
-    char *const path = mote_alloc(d->ctx, folder + length + 1, "scene file");
-    if (path == NULL) return NULL;
-    memcpy(path, beside, folder);
-    for (size_t i = 0; i <= length; i++) path[folder + i] = name[i] == '\\' ? '/' : name[i];
-    *inside = strchr(name, ':') == NULL && path[folder] != '/' && stays_inside(path + folder_bytes(d->path));
-    return path;
-}
-
-mote_status scene_file_open(const scene_draft *d, const char *name, scene_file *file) {
-    bool inside = false;
-    memset(file, 0, sizeof *file);
-    file->path = path_beside(d, d->path, name, &inside);
-    if (file->path == NULL) return MOTE_ERROR_MEMORY;
-    if (!inside) {
-        return mote_fail(d->ctx, MOTE_ERROR_DATA, "the file \"%.200s\" is not in the folder of the scene or below it",
-                         name);
-    }
-    return mote_input_open(d->ctx, file->path, &file->input);
-}
-
-bool scene_file_is_dispensable(mote_status status) {
-    return status == MOTE_ERROR_DATA || status == MOTE_ERROR_IO || status == MOTE_ERROR_UNSUPPORTED;
-}
-
-static bool is_file(const char *path) {
-    struct stat info;
-    return stat(path, &info) == 0 && S_ISREG(info.st_mode);
-}
-
-/* Whether there is a file whose name differs from the path's in the case of letters alone: then the path becomes it. Of
-   several it is the first in the order of bytes. */
-static bool is_file_in_other_case(char *path) {
-    char *const name = path + folder_bytes(path);
-    const char first = name[0];
-    bool found = false;
-    name[0] = '\0';
-    DIR *const folder = opendir(name == path ? "." : path);
-    name[0] = first;
-    for (const struct dirent *entry; folder != NULL && (entry = readdir(folder)) != NULL;) {
-        if (strlen(entry->d_name) != strlen(name) || strcasecmp(entry->d_name, name) != 0) continue;
-        if (!found || strcmp(entry->d_name, name) < 0) memcpy(name, entry->d_name, strlen(name));
-        found = true;
-    }
-    if (folder != NULL) closedir(folder);
-    return found && is_file(path);
-}
-
-static mote_status find_by_name(const scene_draft *d, const char *beside, const char *name, char **path) {
-    const char *last = name + strlen(name);
-    while (last > name && last[-1] != '/' && last[-1] != '\\') last--;
-    const char *const names[] = {name, name, last, last}, *const folders[] = {beside, d->path, beside, d->path};
-    for (int i = 0; i < 8; i++) {
-        bool inside = false;
-        char *const candidate = path_beside(d, folders[i % 4], names[i % 4], &inside);
-        if (candidate == NULL) return MOTE_ERROR_MEMORY;
-        if (inside && (i < 4 ? is_file(candidate) : is_file_in_other_case(candidate))) {
-            *path = candidate;
-            return MOTE_OK;
-        }
-        mote_free(d->ctx, candidate);
-    }
-    return MOTE_OK;
-}
-
-mote_status scene_file_find(const scene_draft *d, const char *beside, const char *name, char **path) {
-    const size_t length = strlen(name);
-    *path = NULL;
-    MOTE_TRY(find_by_name(d, beside, name, path));
-    if (*path != NULL || length < 3 || name[0] != '"' || name[length - 1] != '"') return MOTE_OK;
-    char *const bare = mote_strdup(d->ctx, name + 1);
-    if (bare == NULL) return MOTE_ERROR_MEMORY;
-    bare[length - 2] = '\0';
-    const mote_status status = find_by_name(d, beside, bare, path);
-    mote_free(d->ctx, bare);
-    return status;
-}
-
-void scene_file_close(mote_context *ctx, scene_file *file) {
-    if (file->input.data != NULL) mote_input_close(ctx, &file->input);
-    mote_free(ctx, file->path);
 }

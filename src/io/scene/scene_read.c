@@ -30,6 +30,7 @@ static mote_status place_camera(mote_context *ctx, const scene_draft *d, mote_ca
 static mote_status create(scene_draft *d, mote_scene **out) {
     mote_scene_params p;
     memset(&p, 0, sizeof p);
+    MOTE_TRY(scene_draft_finish_colors(d));
     p.positions = d->positions;
     p.position_count = d->position_count;
     p.triangles = d->triangles;
@@ -42,6 +43,7 @@ static mote_status create(scene_draft *d, mote_scene **out) {
     p.textures = d->textures;
     p.texture_count = d->texture_count;
     p.texture_coordinates = d->coordinates;
+    p.colors = d->colors;
     p.camera = d->camera;
     if (!d->has_camera) MOTE_TRY(place_camera(d->ctx, d, &p.camera));
     return mote_scene_create(d->ctx, &p, out);
@@ -64,8 +66,10 @@ static void note_facts(const scene_draft *d, mote_scene_facts *facts) {
     facts->lights = d->light_count;
     facts->has_camera = d->has_camera;
     for (uint64_t i = 0; i < d->triangle_count; i++) {
-        const double *e = d->materials[d->triangle_materials[i]].emission;
-        facts->shining += e[0] + e[1] + e[2] > 0;
+        const mote_material *const m = &d->materials[d->triangle_materials[i]];
+        const bool shines = m->emission[0] + m->emission[1] + m->emission[2] > 0;
+        facts->shining += shines;
+        facts->glowing += shines && m->emission_texture > 0;
     }
 }
 
