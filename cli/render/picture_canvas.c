@@ -23,6 +23,7 @@ struct picture_canvas {
     bool transparent;
     uint32_t margin, part_width, part_height; /* without margins */
     uint16_t *gray;                           /* [pixels] of depth as PNG */
+    const uint32_t *rows;                     /* see picture_canvas_make */
     canvas_layer layers[PICTURE_LAYERS];
 };
 
@@ -79,12 +80,13 @@ static bool has_memory(const session *s, const picture_canvas *c, bool wide,
 }
 
 int picture_canvas_make(session *s, const mote_render_params *params, const picture_region *region, bool wide,
-                        const picture_output outputs[PICTURE_LAYERS], picture_canvas **out) {
+                        const picture_output outputs[PICTURE_LAYERS], const uint32_t *rows, picture_canvas **out) {
     picture_canvas *c = calloc(1, sizeof *c);
     *out = c;
     if (c == NULL) return session_error(s, EXIT_RESOURCES, "out of memory: the picture");
     c->params = *params;
     c->region = *region;
+    c->rows = rows;
     c->transparent = params->background[3] < 255;
     divide(c);
     bool made = has_memory(s, c, wide, outputs);
@@ -157,6 +159,11 @@ static mote_status draw_part(picture_canvas *c, mote_renderer *renderer, const m
     params.part_width = part->outer.width;
     params.part_height = part->outer.height;
     const mote_status status = mote_render_draw(renderer, camera, &params, &result);
+    for (size_t i = 0; status == MOTE_OK && c->rows != NULL && result.index != NULL &&
+                       i < (size_t)params.part_width * params.part_height;
+         i++) {
+        if (result.index[i] != MOTE_RENDER_NO_POINT) result.index[i] = c->rows[result.index[i]];
+    }
     facts->seen += result.seen;
     facts->splats += result.splats;
     facts->closed += result.closed;

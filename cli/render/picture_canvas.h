@@ -44,9 +44,9 @@ typedef struct picture_facts {
 typedef struct picture_canvas picture_canvas;
 
 /* Buffers for pictures of a size; kept from frame to frame.
-   wide: colours of 16 bits. Returns an exit code. */
+   wide: colours of 16 bits. rows: which rows of the input the renderer's are; NULL: the same. Returns an exit code. */
 int picture_canvas_make(session *s, const mote_render_params *params, const picture_region *region, bool wide,
-                        const picture_output outputs[PICTURE_LAYERS], picture_canvas **out);
+                        const picture_output outputs[PICTURE_LAYERS], const uint32_t *rows, picture_canvas **out);
 /* Draws one picture of a region, no larger than the one that the canvas was made for, and writes its files.
    overlays: [count] in pixels of the region. facts: out. */
 int picture_canvas_draw(session *s, picture_canvas *canvas, mote_renderer *renderer, const mote_camera *camera,

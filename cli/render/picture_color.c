@@ -21,29 +21,31 @@ void picture_color_select(const picture_plan *plan, char *select, size_t size_by
              normal ? ",normal_x,normal_y,normal_z" : "");
 }
 
+/* Whether a channel has several values. Real numbers always do. */
+static bool varies(const mote_column *column, uint64_t count) {
+    uint16_t values[VALUES_BLOCK], first_value = 0;
+    if (column->type == MOTE_FLOAT32 || column->type == MOTE_FLOAT64) return true;
+    for (uint64_t first = 0; first < count; first += VALUES_BLOCK) {
+        const uint64_t some = count - first < VALUES_BLOCK ? count - first : VALUES_BLOCK;
+        mote_column_read(column, first, some, MOTE_UINT16, values);
+        if (first == 0) first_value = values[0];
+        for (uint64_t i = 0; i < some; i++) {
+            if (values[i] != first_value) return true;
+        }
+    }
+    return count == 1 && first_value > 0;
+}
+
 /* Whether colours say something: one colour for all points, as black, says nothing. */
 static bool has_colors(const mote_cloud *cloud) {
     static const char *const names[3] = {"red", "green", "blue"};
-    const uint64_t count = mote_cloud_count(cloud);
-    uint16_t values[VALUES_BLOCK], first_value = 0;
-    for (int k = 0; k < 3; k++) {
-        if (mote_cloud_find(cloud, names[k]) == NULL) return false;
-    }
+    bool any = false;
     for (int k = 0; k < 3; k++) {
         const mote_column *column = mote_cloud_find(cloud, names[k]);
-        const bool real = column->type == MOTE_FLOAT32 || column->type == MOTE_FLOAT64;
-        if (real) return true;
-        for (uint64_t first = 0; first < count; first += VALUES_BLOCK) {
-            const uint64_t some = count - first < VALUES_BLOCK ? count - first : VALUES_BLOCK;
-            mote_column_read(column, first, some, MOTE_UINT16, values);
-            if (first == 0) first_value = values[0];
-            for (uint64_t i = 0; i < some; i++) {
-                if (values[i] != first_value) return true;
-            }
-        }
-        if (count == 1 && first_value > 0) return true;
+        if (column == NULL) return false;
+        any = any || varies(column, mote_cloud_count(cloud));
     }
-    return false;
+    return any;
 }
 
 /* Heights along up, from the origin. */
@@ -65,6 +67,21 @@ static void take_attribute(const mote_column *column, picture_colors *colors) {
     colors->values.count = 1;
     colors->unit = column->unit;
     snprintf(colors->name, sizeof colors->name, "%s", column->name);
+}
+
+/* Whether an intensity tells points apart: not one for nearly all, nor one of two. If so, colours are of it. */
+static bool intensity_varies(session *s, const mote_column *column, picture_colors *colors) {
+    static const double lower[2] = {0.1, 0.5}, upper[2] = {0.5, 0.9};
+    const picture_colors before = *colors;
+    double low[2] = {0, 0}, high[2] = {0, 0};
+    mote_status status = MOTE_OK;
+    const int threads = mote_context_threads(s->ctx);
+    take_attribute(column, colors);
+    value_range_find(&colors->values, threads, lower, low, &status);
+    if (status == MOTE_OK) value_range_find(&colors->values, threads, upper, high, &status);
+    if (status == MOTE_OK && low[0] < low[1] && high[0] < high[1]) return true;
+    *colors = before;
+    return false;
 }
 
 /* Numbers that name things, as the viewer knows them (viewer/src/view/colouring.js). */
@@ -146,11 +163,18 @@ static int choose_by_name(session *s, const picture_plan *plan, const mote_cloud
     return EXIT_DONE;
 }
 
-/* Objects without colours are plain: their light shows them. */
-static void choose_by_data(const picture_plan *plan, const mote_cloud *cloud, bool terrain, picture_colors *colors) {
+/* What varies: colours, else how brightly the laser came back, else heights. Objects that are lit need no heights:
+   their light shows them. */
+static void choose_by_data(session *s, const picture_plan *plan, const mote_cloud *cloud, bool terrain,
+                           picture_colors *colors) {
+    const mote_column *intensity = mote_cloud_find(cloud, "intensity");
     if (has_colors(cloud)) {
         colors->source = COLOR_RGB;
-    } else if (terrain) {
+    } else if (intensity != NULL && intensity_varies(s, intensity, colors)) {
+        colors->source = COLOR_RAMP;
+        colors->is_light = !plan->map_given && !plan->range_given;
+        if (!plan->map_given) colors->map = MAP_GREY;
+    } else if (terrain || plan->params.mode != MOTE_RENDER_SURFACE) {
         take_heights(cloud, plan->view.up, colors);
     } else {
         colors->source = COLOR_PLAIN;
@@ -162,12 +186,14 @@ static void choose_by_data(const picture_plan *plan, const mote_cloud *cloud, bo
 /* A range by shares of all values, or of values. */
 static int find_range(session *s, const picture_plan *plan, picture_colors *colors) {
     mote_status status = MOTE_OK;
+    static const double exposure[2] = {0.01, 0.92}; /* a few mirrors and signs would leave all else dark */
     double found[2] = {0, 1};
     if (plan->range_given && !plan->range_by_share) {
         memcpy(colors->range, plan->range, sizeof colors->range);
         return EXIT_DONE;
     }
-    value_range_find(&colors->values, mote_context_threads(s->ctx), plan->range, found, &status);
+    value_range_find(&colors->values, mote_context_threads(s->ctx), colors->is_light ? exposure : plan->range, found,
+                     &status);
     if (status != MOTE_OK) return session_error(s, EXIT_RESOURCES, "out of memory: the range of %s", colors->name);
     memcpy(colors->range, found, sizeof found);
     return EXIT_DONE;
@@ -199,7 +225,7 @@ int picture_color_choose(session *s, const picture_plan *plan, const mote_cloud 
     if (plan->color != NULL) {
         code = choose_by_name(s, plan, cloud, colors);
     } else {
-        choose_by_data(plan, cloud, terrain, colors);
+        choose_by_data(s, plan, cloud, terrain, colors);
     }
     if (code == EXIT_DONE && colors->source == COLOR_RAMP) code = find_range(s, plan, colors);
     if (colors->source == COLOR_CLASS) find_classes(colors);

@@ -20,6 +20,7 @@ typedef struct picture_colors {
     char name[64]; /* of the attribute; "height" */
     const char *unit;
     color_map map;
+    bool is_light;     /* a ramp as a photograph is exposed: of what nobody asked for */
     double range[2];   /* of the ramp */
     bool classes[256]; /* those that there are */
     point_values values;

@@ -12,12 +12,19 @@
 
 #define GRID_COLUMNS     48 /* cells of the picture in which points are counted */
 #define GRID_ROWS        27
-#define FEW_POINTS       64u   /* fewer make no surface: a splat is made of eight neighbours on the same surface */
+#define FEW_POINTS       200u  /* fewer make no surface: a splat is made of eight neighbours on the same surface */
 #define FEW_SIZE         0.015 /* width of their discs, to the height of the picture */
 #define MIN_SHARE        0.025 /* of the points in the emptier half of the cells: with less, its splats are confetti */
 #define UNEVEN_SIZE      0.004 /* width of discs instead, to the height of the picture */
-#define SPARSE_PIXELS    2.5   /* points that are farther apart are dust, and make a surface instead */
-#define DENSE_PIXELS     0.3   /* points that are nearer together fill several samples of a pixel */
+#define FEW_SHARE        0.05  /* of the picture: what the discs of few points cover together */
+#define FEW_MOST         0.03
+#define CROWD_SHARE      0.4 /* of the points lie on no surface: a crowd, as a tree, is discs */
+#define CROWD_SIZE       1.5 /* width of its discs, in spacings */
+#define CROWD_MOST       0.012
+#define SPARSE_PIXELS    1.0 /* points that are farther apart are dust, and make a surface instead */
+#define SPARSE_MAP       2.5
+#define NOISE_TOLERANCE  2.0 /* of depth, for each spacing of noise */
+#define DENSE_PIXELS     0.3 /* points that are nearer together fill several samples of a pixel */
 #define POINTS_EDL       0.7
 #define SURFACE_EDL      0.4 /* surfaces are lit: edges need less */
 #define MIN_CLOSE        2.0
@@ -25,6 +32,9 @@
 #define SURFACE_CLOSE    1u   /* single pixels, where a splat is seen from its edge */
 #define MIN_SPLAT_PIXELS 12.0 /* the radius; the few points behind trees, or of a stray ray, would be large discs */
 #define MAX_SPLAT        6.0  /* spacings */
+#define SPLAT_REACH      1.2  /* spacings that splats reach beyond their points */
+#define MARGIN           0.02 /* of the picture, that fitted cameras leave at an edge */
+#define MOST_MARGIN      0.12
 
 /* The extents of a box along three directions. */
 static void measure(const mote_box *box, const picture_axes *axes, double extent[3]) {
@@ -57,6 +67,7 @@ picture_look picture_look_at(const mote_cloud *cloud, const mote_box *box, const
     const picture_look look = {
         .terrain = flat || has_several_returns(cloud),
         .few = mote_cloud_count(cloud) < FEW_POINTS,
+        .points = mote_cloud_count(cloud),
     };
     return look;
 }
@@ -139,31 +150,62 @@ picture_spacing picture_spacing_of(session *s, const mote_cloud *cloud, const mo
     };
 }
 
-/* Whether a picture is of the whole cloud: from within a scene the distance alone makes cells uneven. */
-static bool shows_all(const picture_plan *plan) {
-    const bool placed = plan->view.has_eye || plan->view.has_target || plan->cameras != NULL;
-    return plan->view.fit || !placed;
+/* Pixels of a map are as large as their points are far apart: what is in them is shown, not a surface. */
+static bool is_dense(const picture_look *look, const picture_spacing *spacing, const picture_plan *plan) {
+    return look->terrain && spacing->upper < (plan->is_map ? SPARSE_MAP : SPARSE_PIXELS);
 }
 
-static void choose_mode(const picture_look *look, const picture_spacing *spacing, picture_plan *plan) {
-    const bool dense = look->terrain && spacing->upper < SPARSE_PIXELS;
-    const bool uneven = shows_all(plan) && spacing->emptier_share < MIN_SHARE;
-    const double size = look->few ? FEW_SIZE : !dense && uneven ? UNEVEN_SIZE : 0;
-    plan->mode = look->few || dense || uneven ? PICTURE_POINTS : PICTURE_SURFACE;
-    if (size > 0) plan->params.point_size = fmin(size * plan->params.height, MOTE_RENDER_MAX_POINT);
+bool picture_look_may_be_surface(const picture_look *look, const picture_spacing *spacing, const picture_plan *plan) {
+    return plan->mode == PICTURE_SURFACE ||
+           (plan->mode == PICTURE_AUTO && !look->few && !is_dense(look, spacing, plan));
 }
 
-void picture_look_settle(const picture_look *look, const picture_spacing *spacing, picture_plan *plan) {
+/* The width of the discs of few points, which should be seen, and fill no more than a part of the picture together. */
+static double few_size(const picture_look *look, const mote_render_params *p) {
+    const double shared = sqrt(FEW_SHARE * p->width * p->height / fmax(look->points, 1));
+    return fmax(FEW_SIZE * p->height, fmin(shared, FEW_MOST * p->height));
+}
+
+static void choose_mode(const picture_look *look, const picture_spacing *spacing, const picture_surface *surface,
+                        picture_plan *plan) {
     mote_render_params *p = &plan->params;
-    if (plan->mode == PICTURE_AUTO) choose_mode(look, spacing, plan);
-    const bool surface = plan->mode == PICTURE_SURFACE;
-    p->mode = (mote_render_mode)plan->mode;
-    if (!plan->has_edl) p->edl_strength = surface ? SURFACE_EDL : POINTS_EDL;
-    if (!plan->has_samples) p->samples = surface || spacing->upper < DENSE_PIXELS ? 2 : 1;
-    if (!plan->has_close) {
-        p->close_pixels = surface ? SURFACE_CLOSE : (uint32_t)fmin(MIN_CLOSE + 3 * spacing->median, MAX_CLOSE);
+    const bool dense = is_dense(look, spacing, plan);
+    const bool uneven = picture_plan_shows_all(plan) && spacing->emptier_share < MIN_SHARE;
+    const bool crowd = surface != NULL && surface->known && surface->scattered > CROWD_SHARE;
+    double size = 0;
+    if (look->few) {
+        size = few_size(look, p);
+    } else if (crowd && !dense) {
+        size = fmin(fmax(CROWD_SIZE * spacing->median, UNEVEN_SIZE * p->height), CROWD_MOST * p->height);
+    } else if (uneven && !dense) {
+        size = UNEVEN_SIZE * p->height;
     }
-    if (surface) p->max_pixels = fmax(MIN_SPLAT_PIXELS, MAX_SPLAT * spacing->upper);
+    plan->mode = look->few || dense || crowd || uneven ? PICTURE_POINTS : PICTURE_SURFACE;
+    if (size > 0) p->point_size = fmin(size, MOTE_RENDER_MAX_POINT);
+}
+
+void picture_look_settle(const picture_look *look, const picture_spacing *spacing, const picture_surface *surface,
+                         picture_plan *plan) {
+    mote_render_params *p = &plan->params;
+    if (plan->mode == PICTURE_AUTO) choose_mode(look, spacing, surface, plan);
+    const bool is_surface = plan->mode == PICTURE_SURFACE, known = surface != NULL && surface->known;
+    p->mode = (mote_render_mode)plan->mode;
+    if (!plan->has_edl) p->edl_strength = is_surface ? SURFACE_EDL : POINTS_EDL;
+    if (!plan->has_samples) p->samples = is_surface || spacing->upper < DENSE_PIXELS ? 2 : 1;
+    if (!plan->has_close) {
+        p->close_pixels = is_surface ? SURFACE_CLOSE : (uint32_t)fmin(MIN_CLOSE + 3 * spacing->median, MAX_CLOSE);
+    }
+    if (is_surface && known && !plan->has_tolerance) p->tolerance += NOISE_TOLERANCE * surface->noise;
+    if (is_surface) p->max_pixels = fmax(MIN_SPLAT_PIXELS, MAX_SPLAT * (known ? spacing->median : spacing->upper));
+}
+
+double picture_look_room(const picture_plan *plan, const picture_spacing *spacing) {
+    const mote_render_params *p = &plan->params;
+    const double reach = p->mode == MOTE_RENDER_SURFACE ? SPLAT_REACH * spacing->median : 0.5 * p->point_size;
+    const double share = fmin(reach / fmin(p->width, p->height), MOST_MARGIN);
+    return picture_plan_shows_all(plan) && !plan->is_map && share > 0.5 * MARGIN
+               ? (1 - 2 * MARGIN) / (1 - 2 * (0.5 * MARGIN + share))
+               : 1;
 }
 
 const char *picture_mode_name(mote_render_mode mode) {

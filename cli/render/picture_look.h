@@ -3,10 +3,12 @@
 #define CLI_PICTURE_LOOK_H
 
 #include "render/picture_plan.h"
+#include "render/picture_surface.h"
 
 typedef struct picture_look {
     bool terrain; /* a landscape; else an object */
     bool few;     /* too few points for a surface: they are shown as discs */
+    uint64_t points;
 } picture_look;
 
 /* Whether it is a landscape: at most a quarter as high as it is wide, or seen through leaves: some pulse had several
@@ -21,8 +23,15 @@ typedef struct picture_spacing {
 
 picture_spacing picture_spacing_of(session *s, const mote_cloud *cloud, const mote_camera *camera,
                                    const mote_render_params *params);
-/* Fills in what the options left open: mode, supersampling, eye-dome lighting, closing. */
-void picture_look_settle(const picture_look *look, const picture_spacing *spacing, picture_plan *plan);
+/* Whether the picture may become a surface, so that neighbours are worth a search. */
+bool picture_look_may_be_surface(const picture_look *look, const picture_spacing *spacing, const picture_plan *plan);
+/* Fills in what the options left open: mode, supersampling, eye-dome lighting, closing.
+   surface: NULL, or not known: nobody searched */
+void picture_look_settle(const picture_look *look, const picture_spacing *spacing, const picture_surface *surface,
+                         picture_plan *plan);
+/* How much farther away a camera that is fitted to points needs to be, so that their splats, or discs, do not reach out
+   of the picture. */
+double picture_look_room(const picture_plan *plan, const picture_spacing *spacing);
 /* "points", "average", "surface" */
 const char *picture_mode_name(mote_render_mode mode);
 

@@ -226,7 +226,7 @@ static int read_slices(session *s, const io_paths *paths, const char *select, co
 
 /* ---- */
 
-/* Of several pictures: all of the cloud, as fine as the nearest of them needs. */
+/* Of several pictures, or where all is seen: all of the cloud, as fine as the nearest picture needs. */
 static int read_for_all(session *s, const io_paths *paths, const char *select, const picture_path *path,
                         const mote_render_params *params, const mote_box *box, mote_cloud **out) {
     mote_read_params reading = mote_read_defaults();
@@ -242,11 +242,15 @@ static int read_for_all(session *s, const io_paths *paths, const char *select, c
     return session_read(s, paths->inputs, paths->input_count, &reading, out);
 }
 
-int picture_octree_read_seen(session *s, const io_paths *paths, const char *select, const picture_path *path,
-                             const mote_render_params *params, const mote_box *box, mote_cloud **out) {
+int picture_octree_read_seen(session *s, const picture_plan *plan, const char *select, const picture_path *path,
+                             const mote_box *box, mote_cloud **out) {
+    const io_paths *paths = plan->paths;
+    const mote_render_params *params = &plan->params;
     view_slice slices[SLICES_MAX];
     const mote_camera camera = picture_path_at(path, 0);
-    const int count = path->frames == 1 ? make_slices(&camera, params, box, slices) : 0;
+    const bool some =
+        path->frames == 1 && !picture_plan_shows_all(plan); /* the root does not reach to the ends of all */
+    const int count = some ? make_slices(&camera, params, box, slices) : 0;
     if (count == 0) return read_for_all(s, paths, select, path, params, box, out);
     return read_slices(s, paths, select, slices, count, out);
 }

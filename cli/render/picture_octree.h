@@ -25,7 +25,7 @@ picture_octree picture_octree_find(session *s, const io_paths *paths);
 int picture_octree_read_root(session *s, const picture_octree *octree, const io_paths *paths, const char *select,
                              mote_cloud **out);
 /* Reads what pictures from all cameras of the path show. box: that of the root. Returns an exit code. */
-int picture_octree_read_seen(session *s, const io_paths *paths, const char *select, const picture_path *path,
-                             const mote_render_params *params, const mote_box *box, mote_cloud **out);
+int picture_octree_read_seen(session *s, const picture_plan *plan, const char *select, const picture_path *path,
+                             const mote_box *box, mote_cloud **out);
 
 #endif

@@ -195,6 +195,14 @@ int picture_path_place(session *s, const picture_view *view, bool steep, mote_re
     return view->has_eye || view->has_target ? EXIT_DONE : fit_orbit(s, renderer, params, path);
 }
 
+void picture_path_retreat(picture_path *path, double times) {
+    for (uint32_t i = 0; i < path->count; i++) {
+        mote_camera *c = &path->cameras[i];
+        for (int k = 0; k < 3; k++) c->eye[k] = c->target[k] + (c->eye[k] - c->target[k]) * times;
+        c->height *= times;
+    }
+}
+
 mote_camera picture_path_at(const picture_path *path, uint32_t frame) {
     if (path->orbit) {
         mote_camera camera = path->cameras[0];

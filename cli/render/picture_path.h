@@ -19,6 +19,8 @@ int picture_path_read(session *s, const char *file, const picture_view *view, pi
 int picture_path_place(session *s, const picture_view *view, bool steep, mote_renderer *renderer,
                        const mote_render_params *params, picture_path *path);
 /* The camera of a frame. */
+/* Moves the cameras away from their targets, that many times as far. */
+void picture_path_retreat(picture_path *path, double times);
 mote_camera picture_path_at(const picture_path *path, uint32_t frame);
 void picture_path_free(picture_path *path);
 

@@ -86,6 +86,7 @@ static int take_view(const picture_options *o, picture_view *view) {
     if (o->up != NULL && !parse_up(o->up, view->up)) {
         return usage_error("render", "--up: \"%s\" is not x, y, z, or a direction X,Y,Z", o->up);
     }
+    view->has_up = o->up != NULL;
     if (view->has_eye && o->side_given) return usage_error("render", "--view is a direction, and --eye gives another");
     if (o->fit && !view->has_eye) {
         return usage_error("render", "--fit moves the eye that --eye names; without --eye all is seen anyway");
@@ -236,6 +237,27 @@ static int take_sequence(const picture_options *o, picture_plan *plan) {
     return EXIT_DONE;
 }
 
+static int take_surface(const picture_options *o, picture_plan *plan) {
+    mote_render_params *p = &plan->params;
+    if (o->k_given && (o->k < 4 || o->k > MOTE_RENDER_MAX_K)) {
+        return usage_error("render", "--neighbors: %llu is not in 4..%u", (unsigned long long)o->k, MOTE_RENDER_MAX_K);
+    }
+    if (o->share_given && !(o->share >= 1 && o->share <= 64)) {
+        return usage_error("render", "--share: %g is not in 1..64 points", o->share);
+    }
+    if (o->tolerance_given && !(o->tolerance >= 0 && o->tolerance <= 1000)) {
+        return usage_error("render", "--tolerance: %g is not in 0..1000 spacings", o->tolerance);
+    }
+    if (o->k_given) p->k = (uint32_t)o->k;
+    if (o->share_given) p->share = o->share;
+    if (o->tolerance_given) p->tolerance = o->tolerance;
+    plan->has_k = o->k_given;
+    plan->has_tolerance = o->tolerance_given;
+    plan->has_normals = o->normals_given || plan->needs_normals;
+    plan->keep_strays = o->keep_strays;
+    return EXIT_DONE;
+}
+
 static int take_show(const picture_options *o, picture_plan *plan) {
     plan->params.show = (mote_render_show)o->show;
     plan->params.normals = (mote_render_normals)o->normals_of;
@@ -268,6 +290,7 @@ int picture_plan_make(const picture_options *o, const io_paths *paths, picture_p
     if (code == EXIT_DONE) code = take_look(o, plan);
     if (code == EXIT_DONE) code = take_color(o, plan);
     if (code == EXIT_DONE) code = take_show(o, plan);
+    if (code == EXIT_DONE) code = take_surface(o, plan);
     if (code == EXIT_DONE) code = take_sequence(o, plan);
     plan->outputs[LAYER_COLOR].path = paths->output;
     plan->outputs[LAYER_DEPTH].path = o->depth;
@@ -278,6 +301,11 @@ int picture_plan_make(const picture_options *o, const io_paths *paths, picture_p
 
 bool picture_plan_is_sequence(const picture_plan *plan) {
     return plan->orbit > 0 || plan->cameras != NULL || plan->moving || plan->wave > 0;
+}
+
+bool picture_plan_shows_all(const picture_plan *plan) {
+    const bool placed = plan->view.has_eye || plan->view.has_target || plan->cameras != NULL;
+    return plan->view.fit || !placed;
 }
 
 /* ---- outputs */

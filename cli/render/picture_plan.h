@@ -24,6 +24,7 @@ typedef enum picture_side {
 typedef struct picture_view {
     picture_side side;
     double up[3];
+    bool has_up; /* asked for; else what the cloud says */
     bool has_eye, has_target;
     double eye[3], target[3];
     bool fit; /* with an eye: moves it along its line of sight until all is seen */
@@ -36,11 +37,11 @@ typedef struct picture_view {
 typedef struct picture_options {
     int mode, side, bits, samples, close, map, show, normals_of;
     const char *size, *eye, *target, *up, *background, *color, *range;
-    double fov_deg, gsd, edl, point_size;
-    uint64_t tile, orbit, frames, wave;
+    double fov_deg, gsd, edl, point_size, share, tolerance;
+    uint64_t k, tile, orbit, frames, wave;
     const char *cameras, *depth, *normals, *index;
     bool mode_given, side_given, samples_given, fov_given, gsd_given, edl_given, point_size_given, close_given,
-        map_given, show_given, fit, ortho;
+        map_given, show_given, normals_given, share_given, tolerance_given, k_given, keep_strays, fit, ortho;
     bool legend, scale_bar, stats, bits_given, tile_given, orbit_given, frames_given, wave_given, closed, whole, moving;
 } picture_options;
 
@@ -49,10 +50,12 @@ typedef struct picture_plan {
     const io_paths *paths;
     picture_mode mode;
     picture_view view;
-    bool has_size, has_samples, has_edl, has_close;
+    bool has_size, has_samples, has_edl, has_close, has_k, has_tolerance;
     mote_render_params params;
     bool needs_normals; /* those of the cloud */
-    bool wide;          /* 16 bits a channel */
+    bool has_normals;   /* of surfaces: where they come from was asked for */
+    bool keep_strays;
+    bool wide; /* 16 bits a channel */
     bool transparent;
     const char *color; /* NULL: by the data */
     color_map map;
@@ -75,6 +78,8 @@ typedef struct picture_plan {
 int picture_plan_make(const picture_options *o, const io_paths *paths, picture_plan *plan);
 /* Whether there are several pictures, one after the other. */
 bool picture_plan_is_sequence(const picture_plan *plan);
+/* Whether a picture is of the whole cloud: from within a scene the distance alone makes density uneven. */
+bool picture_plan_shows_all(const picture_plan *plan);
 /* Refuses two outputs that are one file; outputs: those of one of several pictures. Returns an exit code. */
 int picture_plan_check_distinct(session *s, const picture_plan *plan, const picture_output outputs[PICTURE_LAYERS]);
 /* Checks the outputs. Returns an exit code. */

@@ -104,6 +104,8 @@ static void print_json(const session *s, const picture_report *r, const mote_cam
         emit_real(&json, "normal_error_deg", f->normal_error_deg);
         emit_real(&json, "normal_error_deviation_deg", f->normal_error_deviation_deg);
     }
+    emit_place(&json, "up", r->up.direction);
+    emit_text(&json, "up_by", picture_up_reason(&r->up));
     emit_camera(&json, camera);
     emit_text(&json, "backend", mote_context_backend(s->ctx));
     emit_real(&json, "draw_seconds", r->draw_s);

@@ -3,9 +3,11 @@
 #define CLI_PICTURE_REPORT_H
 
 #include "render/picture_plan.h"
+#include "render/picture_up.h"
 
 typedef struct picture_report {
     const picture_plan *plan;
+    picture_up up;
     uint64_t points;        /* read */
     uint64_t octree_points; /* that the octree holds; 0: all were read */
     uint32_t pictures;

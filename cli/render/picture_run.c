@@ -14,10 +14,13 @@
 #include "render/picture_octree.h"
 #include "render/picture_path.h"
 #include "render/picture_report.h"
+#include "render/picture_surface.h"
+#include "render/picture_up.h"
 #include "render/picture_wave.h"
 #include "text.h"
 
-#define OVERLAYS 2
+#define OVERLAYS        2
+#define SCATTERED_SHARE 0.03 /* of the points: fewer are the edges of things */
 
 typedef struct picture_task {
     picture_plan *plan;
@@ -28,6 +31,7 @@ typedef struct picture_task {
     mote_box box; /* of nearly all points: those far from all others do not count */
     picture_look look;
     picture_colors colors;
+    picture_surface surface;
     picture_path path;
     picture_wave wave;
     picture_tiles tiles;
@@ -73,21 +77,18 @@ static int load_renderer(session *s, picture_task *t) {
     return status == MOTE_OK ? EXIT_DONE : session_fail(s, status, false);
 }
 
+/* What is up, of the points that were read first. */
+static void find_up(session *s, picture_task *t) {
+    picture_up *up = &t->report.up;
+    *up = picture_up_find(s, t->plan, t->cloud, &t->box);
+    memcpy(t->plan->view.up, up->direction, sizeof up->direction);
+    picture_up_tell(s, up);
+}
+
 /* How large the picture is, and what it is of. */
 static int measure(session *s, picture_task *t) {
     t->look = picture_look_at(t->cloud, &t->box, t->plan->view.up);
     return picture_map_measure(s, t->plan, &t->box, &t->tiles);
-}
-
-/* What the options left open, by the data. */
-static int settle(session *s, picture_task *t) {
-    const mote_camera camera = picture_path_at(&t->path, 0);
-    const picture_spacing spacing = picture_spacing_of(s, t->cloud, &camera, &t->plan->params);
-    picture_look_settle(&t->look, &spacing, t->plan);
-    int code = EXIT_DONE;
-    if (t->plan->wave > 0) code = picture_wave_begin(s, t->cloud, &t->box, t->plan->view.up, &t->wave);
-    if (code == EXIT_DONE) code = picture_color_choose(s, t->plan, t->cloud, t->look.terrain, &t->colors);
-    return code == EXIT_DONE ? picture_color_apply(s, &t->colors, t->cloud, t->renderer) : code;
 }
 
 /* ---- where from */
@@ -114,12 +115,12 @@ static int place_cameras(session *s, picture_task *t) {
 }
 
 /* Of an octree, of which the root has been read: what the cameras see. Then they are placed again: the root's points do
-   not reach to the ends of all, but nearer to them than the margin that was read around the picture. */
+   not reach to the ends of all. */
 static int read_seen(session *s, picture_task *t) {
     mote_cloud *seen = NULL;
     const double begin = seconds_now();
     if (!t->octree.is_octree || !(t->box.min[0] <= t->box.max[0])) return EXIT_DONE;
-    int code = picture_octree_read_seen(s, t->plan->paths, t->select, &t->path, &t->plan->params, &t->box, &seen);
+    int code = picture_octree_read_seen(s, t->plan, t->select, &t->path, &t->box, &seen);
     t->report.read_s += seconds_now() - begin;
     if (code != EXIT_DONE) return code;
     mote_render_destroy(t->renderer);
@@ -131,6 +132,65 @@ static int read_seen(session *s, picture_task *t) {
     code = load_renderer(s, t);
     if (code == EXIT_DONE) code = measure(s, t);
     return code == EXIT_DONE ? place_cameras(s, t) : code;
+}
+
+/* ---- what is left open */
+
+/* The cloud without points that stand alone: its box is another, and so are the cameras. */
+static int drop_strays(session *s, picture_task *t) {
+    picture_surface_tell(s, &t->surface, mote_cloud_count(t->cloud));
+    mote_render_destroy(t->renderer);
+    t->renderer = NULL;
+    mote_cloud_destroy(t->cloud);
+    t->cloud = t->surface.kept;
+    t->surface.kept = NULL;
+    int code = load_renderer(s, t);
+    if (code == EXIT_DONE) code = measure(s, t);
+    return code == EXIT_DONE ? place_cameras(s, t) : code;
+}
+
+/* What neighbours say, where the picture may be a surface, of a cloud that keeps still. */
+static int look_at_neighbors(session *s, picture_task *t, picture_spacing *spacing) {
+    const mote_render_params *p = &t->plan->params;
+    mote_camera camera = picture_path_at(&t->path, 0);
+    *spacing = picture_spacing_of(s, t->cloud, &camera, p);
+    if (t->plan->moving || t->plan->wave > 0 || !picture_look_may_be_surface(&t->look, spacing, t->plan)) {
+        return EXIT_DONE;
+    }
+    const double begin = seconds_now();
+    int code = picture_surface_find(s, t->plan, t->cloud, &t->surface);
+    t->report.load_s += seconds_now() - begin;
+    if (code != EXIT_DONE || t->surface.kept == NULL) return code;
+    code = drop_strays(s, t);
+    camera = picture_path_at(&t->path, 0);
+    *spacing = picture_spacing_of(s, t->cloud, &camera, p);
+    return code;
+}
+
+/* Normals of the world's neighbours, unless others were asked for, where the screen's would not do: of noise, and where
+   points lie on no surface. Of a clean surface those of the screen end splats more closely at its contour. */
+static int give_normals(session *s, picture_task *t) {
+    mote_render_params *p = &t->plan->params;
+    const float *const normal[3] = {t->surface.normal[0], t->surface.normal[1], t->surface.normal[2]};
+    const bool asked = t->surface.is_noisy || t->surface.scattered > SCATTERED_SHARE;
+    if (!t->surface.known || p->mode != MOTE_RENDER_SURFACE || t->plan->has_normals || !asked) return EXIT_DONE;
+    const mote_status status = mote_render_set_normals(t->renderer, normal, t->surface.spacing, false);
+    p->normals = MOTE_RENDER_NORMALS_GIVEN;
+    return status == MOTE_OK ? EXIT_DONE : session_fail(s, status, false);
+}
+
+/* What the options left open, by the data. */
+static int settle(session *s, picture_task *t) {
+    picture_spacing spacing;
+    int code = look_at_neighbors(s, t, &spacing);
+    if (code != EXIT_DONE) return code;
+    picture_look_settle(&t->look, &spacing, &t->surface, t->plan);
+    if (t->plan->cameras == NULL) picture_path_retreat(&t->path, picture_look_room(t->plan, &spacing));
+    code = give_normals(s, t);
+    if (code != EXIT_DONE) return code;
+    if (t->plan->wave > 0) code = picture_wave_begin(s, t->cloud, &t->box, t->plan->view.up, &t->wave);
+    if (code == EXIT_DONE) code = picture_color_choose(s, t->plan, t->cloud, t->look.terrain, &t->colors);
+    return code == EXIT_DONE ? picture_color_apply(s, &t->colors, t->cloud, t->renderer) : code;
 }
 
 /* ---- what is painted over it */
@@ -206,7 +266,7 @@ static int draw_picture(session *s, picture_task *t, const picture_turn *turn, c
     }
     if (code == EXIT_DONE) code = picture_plan_check_distinct(s, t->plan, outputs);
     if (code == EXIT_DONE && t->canvas == NULL) {
-        code = picture_canvas_make(s, params, &region, t->plan->wide, outputs, &t->canvas);
+        code = picture_canvas_make(s, params, &region, t->plan->wide, outputs, t->surface.rows, &t->canvas);
     }
     if (code == EXIT_DONE) {
         code = picture_canvas_draw(s, t->canvas, t->renderer, camera, &region, outputs, t->overlays, t->overlay_count,
@@ -265,6 +325,7 @@ static void close_task(picture_task *t) {
     picture_canvas_free(t->canvas);
     picture_path_free(&t->path);
     picture_wave_free(&t->wave);
+    picture_surface_free(&t->surface);
     mote_render_destroy(t->renderer);
     mote_cloud_destroy(t->cloud);
 }
@@ -275,6 +336,7 @@ int picture_run(session *s, picture_plan *plan) {
     int code = picture_plan_check_outputs(s, plan);
     if (code == EXIT_DONE) code = read_cloud(s, &t, 0);
     if (code == EXIT_DONE) code = load_renderer(s, &t);
+    if (code == EXIT_DONE) find_up(s, &t);
     if (code == EXIT_DONE) code = measure(s, &t);
     if (code == EXIT_DONE) code = place_cameras(s, &t);
     if (code == EXIT_DONE) code = read_seen(s, &t);

@@ -213,9 +213,9 @@ MOTE_API mote_status mote_render_set_colors(mote_renderer *renderer, const uint8
 
 /// Gives the points normals, as of mote_normals_estimate, of any length and either direction: for
 /// MOTE_RENDER_NORMALS_GIVEN, to light points and averages, and to measure errors against. It is copied.
-/// normal   x, y, z: [points of the cloud] each; zeros or NaN: that point has none
-/// spacing  [points of the cloud] distance to neighbours, world units: 1 / sqrt(surface_density); NULL: found in each
-///          frame from what it sees
+/// normal   x, y, z: [points of the cloud] each; zeros or NaN: that point has none, and is a disc that faces the camera
+/// spacing  [points of the cloud] distance to neighbours, world units: 1 / sqrt(surface_density); 0, infinite or NaN:
+///          found in each frame from what it sees; NULL: so are all. Points without a normal are discs a spacing wide
 /// Returns  MOTE_OK, MOTE_ERROR_MEMORY, MOTE_ERROR_UNSUPPORTED (on_device, and the renderer is on the CPU)
 MOTE_API mote_status mote_render_set_normals(mote_renderer *renderer, const float *const normal[3],
                                              const float *spacing, bool on_device);
@@ -223,8 +223,8 @@ MOTE_API mote_status mote_render_set_normals(mote_renderer *renderer, const floa
 /// The box of the points that are drawn.
 MOTE_API mote_box mote_render_bounds(const mote_renderer *renderer);
 
-/// As mote_camera_fit, of the points themselves: closer than their box allows. Points far from all others do not count
-/// (mote_cloud_strays).
+/// As mote_camera_fit, of the points themselves: they reach to the margins, which are alike at opposite edges. Points
+/// far from all others do not count (mote_cloud_strays). Of a cloud on a GPU boxes of 1,024 points count instead.
 /// params  the picture's size and parts; NULL means defaults
 /// Returns  MOTE_OK, MOTE_ERROR_ARGUMENT (no points; as mote_camera_fit)
 MOTE_API mote_status mote_render_fit(mote_renderer *renderer, mote_camera *camera, const double from[3],

@@ -193,8 +193,7 @@ mote_status mote_render_fit(mote_renderer *renderer, mote_camera *camera, const 
         return mote_fail(renderer->ctx, MOTE_ERROR_ARGUMENT, "there is nothing to fit a camera to");
     }
     MOTE_TRY(find_crowd(renderer, &crowd));
-    return render_fit_boxes(renderer->ctx, camera, renderer->boxes, renderer->points.batch_count, &crowd, from, p.width,
-                            p.height);
+    return render_fit_renderer(renderer, camera, &crowd, from, p.width, p.height);
 }
 
 /* ---- frames */

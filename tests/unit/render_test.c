@@ -455,6 +455,7 @@ int main(void) {
         cmocka_unit_test(millimetres_are_seen_far_from_zero),
         cmocka_unit_test(narrow_holes_are_closed_and_edges_stay),
         cmocka_unit_test(fitted_cameras_see_everything),
+        cmocka_unit_test(cameras_are_fitted_to_points),
         cmocka_unit_test(places_come_back_from_pixels),
         cmocka_unit_test(paths_pass_through_their_cameras),
         cmocka_unit_test(cameras_within_and_far_away),

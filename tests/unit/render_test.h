@@ -29,6 +29,7 @@ void compare_points(const frame *f, const render_reference_pixel *expected, cons
 
 /* render_test_cameras.c */
 void fitted_cameras_see_everything(void **state);
+void cameras_are_fitted_to_points(void **state);
 void places_come_back_from_pixels(void **state);
 void paths_pass_through_their_cameras(void **state);
 void cameras_within_and_far_away(void **state);

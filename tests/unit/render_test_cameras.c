@@ -36,6 +36,64 @@ void fitted_cameras_see_everything(void **state) {
     mote_context_destroy(ctx);
 }
 
+/* ---- cameras fitted to points */
+
+/* A sphere, a rod that lies aslant, a flat disc: shapes that leave the corners of their boxes empty. */
+static void shape_point(uint32_t shape, uint64_t i, double at[3]) {
+    const double z = 2 * test_random(7, i) - 1, angle = 2 * PI * test_random(8, i), r = sqrt(1 - z * z);
+    const double sphere[3] = {r * cos(angle), r * sin(angle), z};
+    for (int k = 0; k < 3; k++) {
+        at[k] = shape == 0 ? sphere[k] : shape == 1 ? 5 * z * (k + 1) + 0.1 * sphere[k] : k == 1 ? 0 : sphere[k];
+    }
+}
+
+static mote_cloud *shaped_cloud(mote_context *ctx, uint32_t shape, double offset) {
+    mote_cloud *cloud = colored_cloud(ctx, 20000, (const double[3]){0, 0, 0}, 1);
+    for (uint64_t i = 0; i < 20000; i++) {
+        double at[3];
+        shape_point(shape, i, at);
+        for (uint32_t k = 0; k < 3; k++) {
+            const char *const name = k == 0 ? "x" : k == 1 ? "y" : "z";
+            const uint64_t stride = mote_cloud_find(cloud, name)->stride_bytes;
+            at[k] += offset;
+            memcpy((uint8_t *)mote_cloud_column_data(cloud, name) + stride * i, &at[k], sizeof at[k]);
+        }
+    }
+    return cloud;
+}
+
+/* Points reach to the margins of the tighter pair of edges, a fiftieth of the picture, and opposite margins are alike.
+ */
+void cameras_are_fitted_to_points(void **state) {
+    static const double from[][3] = {{0.65, -1, 0.5}, {0, 0, 1}, {1, 1, 1}, {-1, 0.2, 0}};
+    mote_context *ctx = test_context(2);
+    (void)state;
+    for (uint32_t turn = 0; turn < 24; turn++) {
+        mote_cloud *cloud = shaped_cloud(ctx, turn % 3, turn % 2 == 0 ? 0 : 5e6);
+        mote_renderer *renderer = NULL;
+        mote_render_params p = mote_render_defaults();
+        mote_camera camera = mote_camera_defaults();
+        double low[2] = {1e9, 1e9}, high[2] = {-1e9, -1e9}, x[2];
+        camera.projection = turn / 12 == 0 ? MOTE_PERSPECTIVE : MOTE_ORTHOGRAPHIC;
+        must(ctx, mote_render_create(ctx, cloud, &renderer));
+        must(ctx, mote_render_fit(renderer, &camera, from[turn / 3 % 4], &p));
+        for (uint64_t i = 0; i < mote_cloud_count(cloud); i++) {
+            double place[3];
+            shape_point(turn % 3, i, place);
+            for (int k = 0; k < 3; k++) place[k] += turn % 2 == 0 ? 0 : 5e6;
+            assert_true(mote_camera_project(&camera, p.width, p.height, place, &x[0], &x[1], NULL));
+            for (int k = 0; k < 2; k++) low[k] = fmin(low[k], x[k]), high[k] = fmax(high[k], x[k]);
+        }
+        const double side[2] = {p.width, p.height};
+        const double margin = fmin(low[0] / side[0], low[1] / side[1]);
+        assert_true(fabs(margin - 0.02) < 0.0005);
+        for (int k = 0; k < 2; k++) assert_true(fabs(low[k] - (side[k] - high[k])) < 1);
+        mote_render_destroy(renderer);
+        mote_cloud_destroy(cloud);
+    }
+    mote_context_destroy(ctx);
+}
+
 void places_come_back_from_pixels(void **state) {
     mote_camera camera = mote_camera_defaults();
     (void)state;

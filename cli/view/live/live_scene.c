@@ -216,7 +216,7 @@ static void settle(live_scene *scene, const picture_look *look, const mote_camer
         plan->has_samples = true;
         p->samples = 1;
     }
-    picture_look_settle(look, &spacing, plan);
+    picture_look_settle(look, &spacing, NULL, plan);
     if (!quality->is_still && p->close_pixels > MOVING_CLOSE) p->close_pixels = MOVING_CLOSE;
 }
 

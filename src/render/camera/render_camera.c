@@ -1,15 +1,11 @@
-/* Cameras: their axes, fitting them to what they show, and paths through several. */
+/* Cameras: their axes, places in their pictures, and paths through several. */
 #include "render/camera/render_camera.h"
 
 #include <float.h>
 #include <math.h>
 
-#define PI           3.14159265358979323846
-#define FIT_MARGIN   0.02    /* of a picture, at each edge */
-#define NEAR_SHARE   0x1p-20 /* of the distance to the target: what is nearer is a speck on the lens */
-#define CENTER_STEPS 6
-#define MAX_PLACE    0x1p80 /* far outside of any cloud: eyes stand back from what they see; floats hold such depths */
-#define MIN_FIT_SIZE 1e-10  /* of a point's coordinates: how small a thing a camera is fitted to */
+#define PI        3.14159265358979323846
+#define MAX_PLACE 0x1p80 /* far outside of any cloud: eyes stand back from what they see; floats hold such depths */
 
 static double dot(const double a[3], const double b[3]) { return (a[0] * b[0] + a[1] * b[1]) + a[2] * b[2]; }
 
@@ -19,8 +15,7 @@ static void cross(const double a[3], const double b[3], double out[3]) {
     out[2] = a[0] * b[1] - a[1] * b[0];
 }
 
-/* False where there is no direction. */
-static bool normalize(double v[3]) {
+bool render_normalize(double v[3]) {
     const double largest = fmax(fabs(v[0]), fmax(fabs(v[1]), fabs(v[2])));
     if (!(largest > 0 && largest <= DBL_MAX)) return false;
     for (int k = 0; k < 3; k++) v[k] /= largest;
@@ -38,16 +33,15 @@ static void least_axis(const double along[3], double axis[3]) {
     for (int k = 0; k < 3; k++) axis[k] = k == least;
 }
 
-/* Right and down of a camera that looks along forward. */
-static void set_axes(const double up[3], render_view *view) {
+void render_set_axes(const double up[3], render_view *view) {
     double upward[3] = {up[0], up[1], up[2]};
-    bool known = normalize(upward);
+    bool known = render_normalize(upward);
     if (known) cross(view->forward, upward, view->right);
-    known = known && dot(view->right, view->right) > 1e-20 && normalize(view->right);
+    known = known && dot(view->right, view->right) > 1e-20 && render_normalize(view->right);
     if (!known) {
         least_axis(view->forward, upward);
         cross(view->forward, upward, view->right);
-        normalize(view->right);
+        render_normalize(view->right);
     }
     cross(view->forward, view->right, view->down);
 }
@@ -68,8 +62,8 @@ static const char *set_view(const mote_camera *camera, uint32_t height, render_v
         view->forward[k] = camera->target[k] - camera->eye[k];
     }
     const double distance = sqrt(dot(view->forward, view->forward));
-    if (!normalize(view->forward)) return "the camera looks at its own place";
-    set_axes(camera->up, view);
+    if (!render_normalize(view->forward)) return "the camera looks at its own place";
+    render_set_axes(camera->up, view);
     view->perspective = camera->projection == MOTE_PERSPECTIVE;
     if (view->perspective) {
         if (!(camera->angle_rad > 0 && camera->angle_rad < PI)) return "the camera's angle is out of range";
@@ -82,7 +76,7 @@ static const char *set_view(const mote_camera *camera, uint32_t height, render_v
     if (!(view->focal > 0 && view->focal <= DBL_MAX)) return "the camera's angle or height is out of range";
     view->near_depth = camera->near_depth;
     if (!(camera->near_depth >= 0 && camera->far_depth >= 0)) return "near and far depth need 0 or more";
-    if (camera->near_depth == 0) view->near_depth = view->perspective ? distance * NEAR_SHARE : -DBL_MAX;
+    if (camera->near_depth == 0) view->near_depth = view->perspective ? distance * RENDER_NEAR_SHARE : -DBL_MAX;
     view->far_depth = camera->far_depth > 0 ? camera->far_depth : DBL_MAX;
     if (view->perspective && !(view->near_depth > 0)) return "the camera is too near to what it looks at";
     return NULL;
@@ -135,155 +129,6 @@ void mote_camera_unproject(const mote_camera *camera, uint32_t width, uint32_t h
     for (int k = 0; k < 3; k++) {
         place[k] = view.eye[k] + ((right * view.right[k] + down * view.down[k]) + depth * view.forward[k]);
     }
-}
-
-/* ---- fitting
-
-   With its axes fixed, a camera sees a place where |x - ex| <= tx (z - ez), and likewise y: four planes. The farthest
-   place beyond each of them, over all that is to be seen, says where the planes go, and two opposite planes meet in a
-   line that the eye is on. Along the other pair there is room: the eye is moved until the margins are alike. */
-
-typedef struct render_fit {
-    render_view view; /* its eye is a place in the middle of things */
-    double aspect, slope[2];
-    double size;         /* the largest coordinate of the box */
-    double beyond[2][2]; /* [x or y][low or high side] */
-    double nearest, farthest;
-    double eye[3];                     /* in the axes of view */
-    double end[2][2], end_depth[2][2]; /* [x or y][low or high side] where the contents end, as slopes from eye */
-} render_fit;
-
-static void add_place(render_fit *fit, const double place[3]) {
-    const render_place at = render_to_camera(&fit->view, place[0], place[1], place[2]);
-    const double x[2] = {at.x, at.y};
-    for (int k = 0; k < 2; k++) {
-        const double slope = fit->view.perspective ? fit->slope[k] : 0;
-        fit->beyond[k][0] = fmax(fit->beyond[k][0], -x[k] - slope * at.z);
-        fit->beyond[k][1] = fmax(fit->beyond[k][1], x[k] - slope * at.z);
-        for (int side = 0; side < 2; side++) { /* where the picture's contents end, seen from eye */
-            const double depth = fit->view.perspective ? at.z - fit->eye[2] : 1;
-            const double end = (x[k] - fit->eye[k]) / depth;
-            if (side == 0 ? end >= fit->end[k][0] : end <= fit->end[k][1]) continue;
-            fit->end[k][side] = end;
-            fit->end_depth[k][side] = depth;
-        }
-    }
-    fit->nearest = fmin(fit->nearest, at.z);
-    fit->farthest = fmax(fit->farthest, at.z);
-}
-
-static void forget_places(render_fit *fit) {
-    for (int k = 0; k < 2; k++) {
-        fit->beyond[k][0] = fit->beyond[k][1] = -DBL_MAX;
-        fit->end[k][0] = DBL_MAX;
-        fit->end[k][1] = -DBL_MAX;
-    }
-    fit->nearest = DBL_MAX;
-    fit->farthest = -DBL_MAX;
-}
-
-/* Corners of all boxes, cut to the clip. */
-static void add_boxes(render_fit *fit, const mote_box *boxes, uint32_t count, const mote_box *clip) {
-    forget_places(fit);
-    for (uint32_t b = 0; b < count; b++) {
-        double low[3], high[3];
-        bool empty = false;
-        for (int k = 0; k < 3; k++) {
-            low[k] = fmax(boxes[b].min[k], clip->min[k]);
-            high[k] = fmin(boxes[b].max[k], clip->max[k]);
-            empty = empty || low[k] > high[k];
-        }
-        for (int corner = 0; corner < 8 && !empty; corner++) {
-            const double place[3] = {(corner & 1) != 0 ? high[0] : low[0], (corner & 2) != 0 ? high[1] : low[1],
-                                     (corner & 4) != 0 ? high[2] : low[2]};
-            add_place(fit, place);
-        }
-    }
-}
-
-static mote_status begin_fit(mote_context *ctx, const mote_camera *camera, const double from[3], const mote_box *clip,
-                             uint32_t width, uint32_t height, render_fit *fit) {
-    memset(fit, 0, sizeof *fit);
-    double direction[3] = {from[0], from[1], from[2]};
-    if (width == 0 || height == 0) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "a picture needs pixels");
-    if (!normalize(direction)) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "no direction to look from");
-    for (int k = 0; k < 3; k++) {
-        if (!(clip->min[k] <= clip->max[k]) || !isfinite(clip->max[k] - clip->min[k])) {
-            return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "the box is empty or not finite");
-        }
-        fit->size = fmax(fit->size, fmax(fabs(clip->min[k]), fabs(clip->max[k])));
-        fit->view.eye[k] = 0.5 * clip->min[k] + 0.5 * clip->max[k];
-        fit->view.forward[k] = 0.0 - direction[k];
-    }
-    if (fit->size > MOTE_RENDER_MAX_COORDINATE) {
-        return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "the box reaches farther from 0 than %g (2^60)",
-                         MOTE_RENDER_MAX_COORDINATE);
-    }
-    set_axes(camera->up, &fit->view);
-    fit->view.perspective = camera->projection == MOTE_PERSPECTIVE;
-    if (fit->view.perspective && !(camera->angle_rad > 0 && camera->angle_rad < PI)) {
-        return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "the camera's angle is out of range");
-    }
-    fit->aspect = (double)width / height;
-    fit->slope[1] = (1 - 2 * FIT_MARGIN) * tan(0.5 * camera->angle_rad);
-    fit->slope[0] = fit->slope[1] * fit->aspect;
-    return MOTE_OK;
-}
-
-/* How much of the world, at its size, a camera can be near to without its numbers running out. A world that is one
-   place, at 0, may be seen from anywhere. */
-static double least_size(const render_fit *fit) { return MIN_FIT_SIZE * (fit->size > 0 ? fit->size : 1); }
-
-/* The eye from which the four planes hold all places. */
-static void place_eye(render_fit *fit) {
-    const double size = least_size(fit);
-    double z = DBL_MAX;
-    for (int k = 0; k < 2; k++) {
-        fit->eye[k] = 0.5 * (fit->beyond[k][1] - fit->beyond[k][0]);
-        if (fit->view.perspective) z = fmin(z, -0.5 * (fit->beyond[k][0] + fit->beyond[k][1]) / fit->slope[k]);
-    }
-    if (!fit->view.perspective) z = fit->nearest - fmax(fit->farthest - fit->nearest, size);
-    fit->eye[2] = fmin(z, fit->nearest - size);
-}
-
-/* Moves the eye sideways so that margins are alike at opposite edges, as seen from where it is now. */
-static void center_eye(render_fit *fit) {
-    for (int k = 0; k < 2; k++) {
-        const double off = fit->end[k][0] + fit->end[k][1];
-        fit->eye[k] += off / (1 / fit->end_depth[k][0] + 1 / fit->end_depth[k][1]);
-    }
-}
-
-mote_status render_fit_boxes(mote_context *ctx, mote_camera *camera, const mote_box *boxes, uint32_t count,
-                             const mote_box *clip, const double from[3], uint32_t width, uint32_t height) {
-    render_fit fit;
-    MOTE_TRY(begin_fit(ctx, camera, from, clip, width, height, &fit));
-    add_boxes(&fit, boxes, count, clip);
-    if (!(fit.nearest <= fit.farthest && isfinite(fit.nearest) && isfinite(fit.farthest))) {
-        return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "there is nothing to fit a camera to");
-    }
-    place_eye(&fit);
-    for (int i = 0; i < CENTER_STEPS; i++) {
-        add_boxes(&fit, boxes, count, clip);
-        center_eye(&fit);
-    }
-    const double target_z = 0.5 * (fit.nearest + fit.farthest), wide = fit.end[0][1] - fit.end[0][0];
-    const double high = fmax(fit.end[1][1] - fit.end[1][0], wide / fit.aspect);
-    if (!fit.view.perspective) camera->height = fmax(high, least_size(&fit)) / (1 - 2 * FIT_MARGIN);
-    for (int k = 0; k < 3; k++) {
-        const double across = fit.eye[0] * fit.view.right[k] + fit.eye[1] * fit.view.down[k];
-        camera->eye[k] = fit.view.eye[k] + (across + fit.eye[2] * fit.view.forward[k]);
-        camera->target[k] = fit.view.eye[k] + (across + target_z * fit.view.forward[k]);
-    }
-    const double before = fit.nearest - fit.eye[2]; /* of a long thing, seen from its end, the near plane would cut */
-    camera->near_depth = (target_z - fit.eye[2]) * NEAR_SHARE > 0.5 * before && fit.view.perspective ? 0.5 * before : 0;
-    camera->far_depth = 0;
-    return MOTE_OK;
-}
-
-mote_status mote_camera_fit(mote_context *ctx, mote_camera *camera, const mote_box *box, const double from[3],
-                            uint32_t width, uint32_t height) {
-    return render_fit_boxes(ctx, camera, box, 1, box, from, width, height);
 }
 
 /* ---- paths */

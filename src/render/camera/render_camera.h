@@ -6,6 +6,8 @@
 #include "mote/render.h"
 #include "render/camera/render_view.h"
 
+#define RENDER_NEAR_SHARE 0x1p-20 /* of the distance to the target: what is nearer is a speck on the lens */
+
 /* The part of a picture that is drawn, in pixels. */
 typedef struct render_part {
     uint32_t picture_width, picture_height;
@@ -18,8 +20,9 @@ mote_status render_check_camera(mote_context *ctx, const mote_camera *camera, ui
 mote_status render_make_view(mote_context *ctx, const mote_camera *camera, const render_part *part, uint32_t samples,
                              render_view *view);
 
-/* As mote_camera_fit, of what several boxes have in common with a clip. */
-mote_status render_fit_boxes(mote_context *ctx, mote_camera *camera, const mote_box *boxes, uint32_t count,
-                             const mote_box *clip, const double from[3], uint32_t width, uint32_t height);
+/* False where there is no direction. */
+bool render_normalize(double v[3]);
+/* Right and down of a camera that looks along forward. */
+void render_set_axes(const double up[3], render_view *view);
 
 #endif

@@ -25,6 +25,7 @@
 #define RENDER_REACH         64.0  /* the largest search for neighbours, in radii of the picture's density */
 #define RENDER_LONELY        3.0f  /* a splat is at most so much larger than its neighbours say of each other */
 #define RENDER_DOT           0.9f  /* radius in samples of what stands alone: it covers the sample that it is in */
+#define RENDER_LEAF          0.5f  /* radius of what has no plane, as a leaf of a tree, in spacings */
 #define RENDER_MIN_NEIGHBORS 4u
 #define RENDER_MIN_AXIS      0.5f /* the short axis of an ellipse over the long one, at least */
 
@@ -80,6 +81,7 @@ typedef struct render_shape {
     float long_radius, short_radius; /* of the ellipse that holds share points; 0: not known */
     float others_radius;             /* the same by what neighbours say of each other; infinity: not known */
     render_contour contour;
+    float dot; /* radius of what has no plane, where it is known; world units */
     uint32_t iterations;
 } render_shape;
 
@@ -203,12 +205,12 @@ MOTE_HD float render_along_ray(const render_view *view, const float n[3], const 
 }
 
 /* A disc that faces the camera. */
-MOTE_HD void render_face_camera(const render_view *view, render_disc *disc) {
+MOTE_HD void render_face_camera(const render_view *view, float samples, render_disc *disc) {
     const float *q = disc->q;
     const float length = sqrtf((q[0] * q[0] + q[1] * q[1]) + q[2] * q[2]);
     for (int k = 0; k < 3; k++) disc->n[k] = view->perspective ? -q[k] / length : (k == 2 ? -1.0f : 0.0f);
     render_axes_across(disc->n, disc->a, disc->b);
-    disc->long_samples = disc->short_samples = RENDER_DOT;
+    disc->long_samples = disc->short_samples = samples;
     for (int k = 0; k < 2; k++) disc->linear[k] = disc->across[k] = 0;
     disc->bend = 0;
 }
@@ -361,10 +363,14 @@ MOTE_HD bool render_begin_shape(const render_screen *screen, const render_points
     shape->others_radius = INFINITY;
     if (!rules->given) return true;
     const uint32_t row = render_row(points, screen->seen.place[i]);
-    if (!render_take_normal(points, rules, row, shape->normal) || points->spacing == NULL) return true;
-    const float r = (float)((double)points->spacing[row] * sqrt(rules->share / RENDER_PI));
-    render_round_shape(r > 0 && r < INFINITY ? r : 0, shape);
-    return false;
+    const float spacing = points->spacing != NULL ? points->spacing[row] : 0;
+    const bool sized = spacing > 0 && spacing < INFINITY;
+    if (!render_take_normal(points, rules, row, shape->normal)) {
+        shape->dot = sized ? RENDER_LEAF * spacing : 0;
+        return !sized;
+    }
+    if (sized) render_round_shape((float)((double)spacing * sqrt(rules->share / RENDER_PI)), shape);
+    return !sized;
 }
 
 /* near: the neighbours that were found, from the nearest on, in iterations windows. */
@@ -466,9 +472,10 @@ MOTE_HD void render_make_splat(const render_screen *screen, const render_points 
         render_shape_disc(view, shape, (float)(radius / shape->long_radius),
                           (float)(radius * render_scale_at(view, at.z)), &disc);
     } else {
-        radius = RENDER_DOT / scale;
+        const double dot = shape->dot < cap ? shape->dot : cap;
+        radius = dot * scale > RENDER_DOT ? dot : RENDER_DOT / scale;
         render_direction_to(view, at, disc.q);
-        render_face_camera(view, &disc);
+        render_face_camera(view, (float)(radius * scale), &disc);
     }
     splat->u = splat->v = 0; /* what is not projected shows its point wherever it is seen */
     splat->off_u = splat->off_v = splat->g_u = splat->g_v = splat->bend = 0;

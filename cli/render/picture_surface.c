@@ -1,0 +1,313 @@
+/* What of a cloud makes a surface, from the neighbours that each point has in the cloud.
+
+     neighbours ──▶ normals and flatness, of as many neighbours as noise asks for ──▶ points that stand alone ──▶ rest
+
+   Three kinds of points look alike where only a picture's pixels are compared, and are told apart here:
+
+     on a surface      its neighbours lie on a plane, near or far: however sparse, it is part of it
+     of a crowd        its neighbours lie all around, as near as theirs: leaves, wires, dust; a disc of its own size
+     alone             much farther from its neighbours than these are from each other, or one of a few that lie far
+                       apart and all around: a stray, which would be a large splat where nothing is */
+#include "render/picture_surface.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "text.h"
+
+#define FIRST_K        16u
+#define LAST_K         192u
+#define MOST_NEIGHBORS UINT64_C(40000000) /* of all points together: some seconds on two cores */
+#define MORE           3u                 /* times as many neighbours, while noise hides how flat a surface is */
+#define FLAT_ENOUGH    0.004              /* surface variation: normals are a few degrees off at most */
+#define NOISE_FALLS    1.5 /* of a noisy surface it falls thrice when neighbours are thrice as many, of a bent one not */
+#define CROWD_MOST     1.5 /* times the median distance to neighbours: size of what lies on no surface */
+#define SCATTERED      0.1 /* surface variation: neighbours lie all around; of a plane 0, of a ball 1/3 */
+#define FAR            3.0 /* times the median distance to neighbours: a point that may stand alone */
+#define LONELY         2.5 /* times the median of its neighbours' own distances to theirs: it does */
+#define OUTLIER_K      8u  /* as mote outliers */
+#define JUDGES         24u /* neighbours that are asked about a point */
+#define ROUNDS         3
+#define MOST_STRAYS    0.1  /* of all points: more are no strays, the cloud is like that */
+#define MOST_SCATTER   0.25 /* of all points: of a crowd, those alone alone are strays */
+#define PI             3.14159265358979323846
+
+typedef struct survey {
+    session *s;
+    const mote_cloud *cloud;
+    uint64_t points;
+    mote_knn_index *index;
+    float *normal[3], *variation; /* [points] of k neighbours */
+    float *next[4];               /* the same, of more */
+    float *distance;              /* [points] mean, to OUTLIER_K others */
+    uint8_t *stray;               /* [points] 1: stands alone */
+} survey;
+
+static void swap_arrays(survey *v) {
+    for (int k = 0; k < 4; k++) {
+        float **now = k < 3 ? &v->normal[k] : &v->variation, *other = v->next[k];
+        v->next[k] = *now;
+        *now = other;
+    }
+}
+
+static mote_status estimate(survey *v, uint32_t k) {
+    mote_normals_params params = mote_normals_defaults();
+    mote_normals_result result;
+    memset(&result, 0, sizeof result);
+    params.k = k;
+    params.orient = MOTE_ORIENT_NONE;
+    result.normal_x = v->next[0];
+    result.normal_y = v->next[1];
+    result.normal_z = v->next[2];
+    result.curvature = v->next[3];
+    const mote_status status = mote_normals_estimate(v->index, &params, &result);
+    swap_arrays(v);
+    return status;
+}
+
+static int compare_floats(const void *a, const void *b) {
+    const float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+#define MEDIAN_OF 65536u
+
+/* The median of values, of about MEDIAN_OF of them, evenly. */
+static double median_of(const float *values, uint64_t count, float *scratch) {
+    const uint64_t step = count / MEDIAN_OF + 1;
+    uint32_t n = 0;
+    for (uint64_t i = 0; i < count; i += step) scratch[n++] = values[i];
+    qsort(scratch, n, sizeof *scratch, compare_floats);
+    return n > 0 ? scratch[n / 2] : 0;
+}
+
+static double share_above(const float *values, uint64_t count, double limit) {
+    uint64_t above = 0;
+    for (uint64_t i = 0; i < count; i++) above += values[i] > limit;
+    return count > 0 ? (double)above / (double)count : 0;
+}
+
+static bool may_take_more(const survey *v, uint32_t k) {
+    return k <= LAST_K && k < v->points / 4 && k * v->points <= MOST_NEIGHBORS;
+}
+
+/* As many neighbours as make a noisy surface flat. */
+static mote_status find_normals(survey *v, const picture_plan *plan, float *scratch, picture_surface *surface) {
+    uint32_t k = plan->has_k ? plan->params.k : FIRST_K;
+    mote_status status = estimate(v, k);
+    double flat = status == MOTE_OK ? median_of(v->variation, v->points, scratch) : 0;
+    while (status == MOTE_OK && !plan->has_k && flat > FLAT_ENOUGH && may_take_more(v, k * MORE)) {
+        status = estimate(v, k * MORE);
+        const double flatter = median_of(v->variation, v->points, scratch);
+        if (flatter * NOISE_FALLS > flat) {
+            swap_arrays(v);
+            break;
+        }
+        flat = flatter;
+        k *= MORE;
+    }
+    surface->k = k;
+    surface->is_noisy = k > FIRST_K || plan->has_k;
+    /* Points in a disc of radius r have a variance of r²/4 along either axis, and k of them r² = k/π spacings². */
+    surface->noise = flat < 1.0 / 3 ? sqrt(flat / (1 - flat) * k / (2 * PI)) : 0;
+    return status;
+}
+
+/* ---- points that stand alone */
+
+static mote_status find_judges(survey *v, const uint64_t *rows, uint64_t count, uint32_t *judges) {
+    mote_cloud *queries = NULL;
+    mote_knn_params params = mote_knn_defaults();
+    mote_knn_result result;
+    memset(&result, 0, sizeof result);
+    params.k = JUDGES + 1;
+    result.index32 = judges;
+    mote_status status = mote_cloud_select(v->s->ctx, v->cloud, rows, count, &queries);
+    if (status == MOTE_OK) status = mote_knn_search(v->index, queries, &params, &result);
+    mote_cloud_destroy(queries);
+    return status;
+}
+
+/* Whether a point is far from its neighbours, as these are not from theirs. */
+static bool is_lonely(const survey *v, uint64_t row, const uint32_t *judges) {
+    float theirs[JUDGES + 1];
+    uint32_t n = 0;
+    for (uint32_t j = 0; j <= JUDGES; j++) {
+        if (judges[j] != UINT32_MAX && judges[j] != row) theirs[n++] = v->distance[judges[j]];
+    }
+    qsort(theirs, n, sizeof *theirs, compare_floats);
+    return n > 0 && v->distance[row] > LONELY * theirs[n / 2];
+}
+
+enum { NOT_FAR, FAR_ON_SURFACE, FAR_ALONE };
+
+/* What most of its neighbours that are far themselves are; where none is, what it seems to be. Of a sparse part of a
+   surface, a few points seem to have neighbours all around; of strays, a few seem to lie on a plane. */
+static uint8_t ask_judges(const survey *v, uint64_t row, const uint32_t *judges) {
+    int alone = 0;
+    for (uint32_t j = 0; j <= JUDGES; j++) {
+        if (judges[j] == UINT32_MAX || judges[j] == row || v->stray[judges[j]] == NOT_FAR) continue;
+        alone += v->stray[judges[j]] == FAR_ALONE ? 1 : -1;
+    }
+    return alone > 0 ? FAR_ALONE : alone < 0 ? FAR_ON_SURFACE : v->stray[row];
+}
+
+/* rows: [count] of points that are far from their neighbours. is_crowd: that most neighbours lie all around says
+   nothing. lonely, next: [count] scratch */
+static void judge(survey *v, const uint64_t *rows, uint64_t count, const uint32_t *judges, bool is_crowd,
+                  uint8_t *lonely, uint8_t *next) {
+    const int threads = mote_context_threads(v->s->ctx);
+#pragma omp parallel for schedule(static) num_threads(threads)
+    for (int64_t c = 0; c < (int64_t)count; c++) {
+        const uint64_t row = rows[c];
+        lonely[c] = is_lonely(v, row, judges + (uint64_t)c * (JUDGES + 1));
+        const bool alone = lonely[c] != 0 || (!is_crowd && v->variation[row] > SCATTERED);
+        v->stray[row] = alone ? FAR_ALONE : FAR_ON_SURFACE;
+    }
+    for (int round = 0; round < ROUNDS && !is_crowd; round++) {
+#pragma omp parallel for schedule(static) num_threads(threads)
+        for (int64_t c = 0; c < (int64_t)count; c++) {
+            next[c] = lonely[c] != 0 ? FAR_ALONE : ask_judges(v, rows[c], judges + (uint64_t)c * (JUDGES + 1));
+        }
+        for (uint64_t c = 0; c < count; c++) v->stray[rows[c]] = next[c];
+    }
+    for (uint64_t c = 0; c < count; c++) v->stray[rows[c]] = v->stray[rows[c]] == FAR_ALONE;
+}
+
+static uint64_t list_far(const survey *v, double far, uint64_t *rows) {
+    uint64_t count = 0;
+    for (uint64_t i = 0; i < v->points; i++) {
+        if (!(v->distance[i] > far)) continue;
+        if (rows != NULL) rows[count] = i;
+        count++;
+    }
+    return count;
+}
+
+static mote_status judge_far(survey *v, double far, picture_surface *surface) {
+    const uint64_t count = list_far(v, far, NULL);
+    const bool is_crowd = share_above(v->variation, v->points, SCATTERED) > MOST_SCATTER;
+    uint64_t *rows = malloc((count + 1) * sizeof *rows);
+    uint32_t *judges = malloc((count + 1) * (JUDGES + 1) * sizeof *judges);
+    uint8_t *scratch = malloc(2 * count + 1);
+    mote_status status = rows != NULL && judges != NULL && scratch != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+    if (status == MOTE_OK && count > 0) {
+        list_far(v, far, rows);
+        status = find_judges(v, rows, count, judges);
+        if (status == MOTE_OK) judge(v, rows, count, judges, is_crowd, scratch, scratch + count);
+        for (uint64_t c = 0; c < count && status == MOTE_OK; c++) surface->strays += v->stray[rows[c]];
+    }
+    free(rows);
+    free(judges);
+    free(scratch);
+    return status;
+}
+
+static mote_status find_strays(survey *v, float *scratch, picture_surface *surface) {
+    mote_outliers_params params = mote_outliers_defaults();
+    mote_outliers_result result;
+    memset(&result, 0, sizeof result);
+    params.k = OUTLIER_K;
+    result.distance = v->distance;
+    mote_status status = mote_outliers_find(v->index, &params, &result);
+    if (status == MOTE_OK) status = judge_far(v, FAR * median_of(v->distance, v->points, scratch), surface);
+    if ((double)surface->strays <= MOST_STRAYS * (double)v->points) return status;
+    memset(v->stray, 0, v->points);
+    surface->strays = 0;
+    return status;
+}
+
+/* ---- what stays */
+
+static mote_status keep_rest(survey *v, picture_surface *surface) {
+    const uint64_t rest = v->points - surface->strays;
+    uint64_t *wide = malloc((rest + 1) * sizeof *wide), n = 0;
+    surface->rows = malloc((rest + 1) * sizeof *surface->rows);
+    mote_status status = wide != NULL && surface->rows != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+    for (uint64_t i = 0; i < v->points && status == MOTE_OK; i++) {
+        if (v->stray[i] != 0) continue;
+        wide[n] = i;
+        surface->rows[n++] = (uint32_t)i;
+    }
+    if (status == MOTE_OK) status = mote_cloud_select(v->s->ctx, v->cloud, wide, rest, &surface->kept);
+    free(wide);
+    return status;
+}
+
+/* Normals, and sizes of what has none, of the points that stay. */
+static void take_normals(survey *v, bool keeps_all, float *scratch, picture_surface *surface) {
+    const float most = (float)(CROWD_MOST * median_of(v->distance, v->points, scratch));
+    uint64_t n = 0, scattered = 0;
+    for (uint64_t i = 0; i < v->points; i++) {
+        if (!keeps_all && v->stray[i] != 0) continue;
+        const bool is_surface = v->variation[i] <= SCATTERED;
+        for (int k = 0; k < 3; k++) v->normal[k][n] = is_surface ? v->normal[k][i] : 0;
+        v->distance[n++] = is_surface ? 0 : v->distance[i] < most ? v->distance[i] : most;
+        scattered += !is_surface;
+    }
+    surface->scattered = n > 0 ? (double)scattered / (double)n : 0;
+    for (int k = 0; k < 3; k++) {
+        surface->normal[k] = v->normal[k];
+        v->normal[k] = NULL;
+    }
+    surface->spacing = v->distance;
+    v->distance = NULL;
+}
+
+static bool reserve(survey *v) {
+    const size_t bytes = (size_t)v->points * sizeof(float) + 1;
+    bool complete = (v->distance = malloc(bytes)) != NULL && (v->variation = malloc(bytes)) != NULL &&
+                    (v->stray = calloc(1, (size_t)v->points + 1)) != NULL;
+    for (int k = 0; k < 3 && complete; k++) complete = (v->normal[k] = malloc(bytes)) != NULL;
+    for (int k = 0; k < 4 && complete; k++) complete = (v->next[k] = malloc(bytes)) != NULL;
+    return complete;
+}
+
+static void release(survey *v) {
+    for (int k = 0; k < 3; k++) free(v->normal[k]);
+    for (int k = 0; k < 4; k++) free(v->next[k]);
+    free(v->variation);
+    free(v->distance);
+    free(v->stray);
+    mote_knn_destroy(v->index);
+}
+
+int picture_surface_find(session *s, const picture_plan *plan, const mote_cloud *cloud, picture_surface *surface) {
+    survey v = {.s = s, .cloud = cloud, .points = mote_cloud_count(cloud)};
+    const uint64_t bytes = 44 * v.points, max = s->options.memory_bytes;
+    const bool fits = max == 0 || mote_context_memory_bytes(s->ctx) + bytes <= max;
+    picture_surface_free(surface);
+    if (v.points <= FIRST_K || v.points > PICTURE_SURFACE_MAX || !fits) return EXIT_DONE;
+    float *scratch = malloc((MEDIAN_OF + 1) * sizeof *scratch);
+    mote_status status = scratch != NULL && reserve(&v) ? MOTE_OK : MOTE_ERROR_MEMORY;
+    if (status == MOTE_OK) status = mote_knn_build(s->ctx, cloud, &v.index);
+    if (status == MOTE_OK) status = find_normals(&v, plan, scratch, surface);
+    if (status == MOTE_OK) status = find_strays(&v, scratch, surface);
+    if (status == MOTE_OK && surface->strays > 0 && !plan->keep_strays) status = keep_rest(&v, surface);
+    if (status == MOTE_OK) take_normals(&v, surface->kept == NULL, scratch, surface);
+    surface->known = status == MOTE_OK;
+    release(&v);
+    free(scratch);
+    if (status == MOTE_OK) return EXIT_DONE;
+    picture_surface_free(surface);
+    if (mote_context_message(s->ctx)[0] != '\0') return session_fail(s, status, false);
+    return session_error(s, EXIT_RESOURCES, "out of memory: the surface of %s points", text_count(v.points).chars);
+}
+
+void picture_surface_tell(session *s, const picture_surface *surface, uint64_t points) {
+    if (surface->kept == NULL) return;
+    session_note(s,
+                 "%s of %s points stand alone and are not drawn (\"mote outliers\" removes such); --keep-strays "
+                 "draws them",
+                 text_count(surface->strays).chars, text_count(points).chars);
+}
+
+void picture_surface_free(picture_surface *surface) {
+    for (int k = 0; k < 3; k++) free(surface->normal[k]);
+    free(surface->spacing);
+    free(surface->rows);
+    mote_cloud_destroy(surface->kept);
+    memset(surface, 0, sizeof *surface);
+}
