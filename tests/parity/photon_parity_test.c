@@ -216,6 +216,7 @@ typedef struct scene_row {
     mote_scene *(*make)(mote_context *ctx); /* NULL: built in */
 } scene_row;
 static const scene_row scenes[] = {{"cornell", NULL},
+                                   {"leak", NULL},
                                    {"open scene", open_scene_of},
                                    {"one triangle", one_triangle},
                                    {"nothing", nothing_at_all},
@@ -226,7 +227,9 @@ static const scene_row scenes[] = {{"cornell", NULL},
                                    {"needle", needle},
                                    {"ring", NULL},
                                    {"furnace", NULL},
-                                   {"cornell-empty", NULL}};
+                                   {"cornell-empty", NULL},
+                                   {"attic", NULL},
+                                   {"slit", NULL}};
 #define SCENES (sizeof scenes / sizeof scenes[0])
 
 static mote_scene *make_scene(mote_context *ctx, const scene_row *row) {
