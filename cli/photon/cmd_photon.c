@@ -14,8 +14,8 @@ static const command_help help = {
     .synopsis = "mote photon SCENE -o OUT.png [options]",
     "Lights a scene by photon mapping and makes a picture of it: photons leave the lights, are stored where they meet\n"
     "surfaces, and are gathered in discs that lie flat on the surface, so that colours bleed less around corners.\n"
-    "SCENE: cornell, cornell-empty, ring, furnace, or a file: .glb, .gltf (glTF 2.0)\n"
-    "or .obj (with its .mtl). A file without light is lit by a soft sky and a key light.",
+    "SCENE: cornell, cornell-empty, ring, furnace, leak, cupboard, slit, low_table, attic, or a file: .glb, .gltf\n"
+    "(glTF 2.0) or .obj (with its .mtl). A file without light is lit by a soft sky and a key light.",
     "  mote photon cornell -o cornell.png\n"
     "  mote photon cornell -o map.png --method map --photons 1M -k 256\n"
     "  mote photon ring -o ring.png --photons 1M -k 64        a caustic\n"
@@ -217,9 +217,11 @@ static int open_scene(session *s, photon_task *t) {
         const mote_status status = mote_scene_builtin(s->ctx, name, &t->scene);
         return status == MOTE_OK ? EXIT_DONE : session_fail(s, status, false);
     }
-    return session_error(
-        s, EXIT_USAGE, "there is no scene \"%s\": cornell, cornell-empty, ring, furnace, or a .glb, .gltf or .obj file",
-        name);
+    return session_error(s, EXIT_USAGE,
+                         "there is no scene \"%s\": cornell, cornell-empty, ring, furnace, leak, cupboard, slit, "
+                         "low_table, attic, or a .glb, "
+                         ".gltf or .obj file",
+                         name);
 }
 
 static int emit(session *s, photon_task *t) {

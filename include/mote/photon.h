@@ -139,7 +139,8 @@ typedef struct mote_scene mote_scene;
 /// Cost     O(n) and a sort
 MOTE_API mote_status mote_scene_create(mote_context *ctx, const mote_scene_params *params, mote_scene **out);
 /// Makes a built-in scene: "cornell" (a box with a red and a green wall, a mirror and a glass sphere), "cornell-empty"
-/// (without the spheres), "ring" (a mirror band and its caustic), "furnace" (a closed box whose walls shine).
+/// (without the spheres), "ring" (a mirror band and its caustic), "furnace" (a closed box whose walls shine); with
+/// places that are dark: "leak" (behind a thin wall), "cupboard", "slit" (a cupboard with one), "low_table", "attic".
 /// Returns  MOTE_OK, MOTE_ERROR_ARGUMENT (no such scene), MOTE_ERROR_MEMORY
 MOTE_API mote_status mote_scene_builtin(mote_context *ctx, const char *name, mote_scene **out);
 /// What was in a scene's file.
@@ -249,7 +250,8 @@ MOTE_API mote_photon_gathering mote_photon_gathering_defaults(void);
 /// The radius of the disc is the distance of the k-th photon that counts: one on a surface that faces the place's
 /// normal within 60 degrees, or, over whole discs, one that arrives from the front; never one at the very place. Where
 /// the nearest 1024 photons do not hold k that count, the radius is that of the last of them. Where a disc holds more
-/// than 256 triangles all of it is taken for surface, and never less than a 64th.
+/// than 256 triangles all of it is taken for surface, and never less than a 64th. Over the surface, what walls hide
+/// from the place counts neither as photons nor as area.
 /// queries     x, y, z and normals as for mote_knn_search; of a map on a GPU they may be there too
 /// irradiance  [3 · queries] out: red, green, blue; 0 where there are fewer than 2 photons
 /// Returns     MOTE_OK, MOTE_ERROR_ARGUMENT, MOTE_ERROR_MEMORY, MOTE_CANCELLED,

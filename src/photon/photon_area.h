@@ -142,11 +142,20 @@ MOTE_HD double photon_clip_edge(const photon_section *s, photon_vec p, photon_ve
     return sum + photon_along_edge(s->filter, a, s->h, begin, end);
 }
 
-/* What a triangle has of the disc. */
-MOTE_HD double photon_triangle_part(const photon_ellipsoid *e, const photon_shape *shape) {
-    const photon_vec across = photon_cross(photon_sub(shape->b, shape->a), photon_sub(shape->c, shape->a));
-    const double square = photon_dot(across, across), along = photon_dot(across, e->normal);
-    if (!(along * along > PHOTON_ALIKE_COSINE * PHOTON_ALIKE_COSINE * square)) return 0;
+/* A vector across a triangle, twice as long as its area. */
+MOTE_HD photon_vec photon_across(const photon_shape *shape) {
+    return photon_cross(photon_sub(shape->b, shape->a), photon_sub(shape->c, shape->a));
+}
+
+/* Whether a triangle faces as the place does, or the other way: it has two sides. */
+MOTE_HD bool photon_lies_alike(const photon_ellipsoid *e, photon_vec across) {
+    const double along = photon_dot(across, e->normal);
+    return along * along > PHOTON_ALIKE_COSINE * PHOTON_ALIKE_COSINE * photon_dot(across, across);
+}
+
+/* What a part of a triangle, a convex polygon, has of the disc. across: of the triangle */
+MOTE_HD double photon_polygon_part(const photon_ellipsoid *e, const photon_shape *shape, photon_vec across,
+                                   const photon_vec *corners, uint32_t count) {
     const photon_vec a = photon_in_ellipsoid(e, shape->a), b = photon_in_ellipsoid(e, shape->b),
                      c = photon_in_ellipsoid(e, shape->c);
     const photon_vec across_there = photon_cross(photon_sub(b, a), photon_sub(c, a));
@@ -162,13 +171,23 @@ MOTE_HD double photon_triangle_part(const photon_ellipsoid *e, const photon_shap
     s.foot = photon_scale(s.normal, height);
     s.rim = photon_sector(s.filter, s.square, s.h) * s.square;
     bool inside = true, outside = false;
-    double sum = photon_clip_edge(&s, a, b, &inside, &outside);
-    if (!outside) sum += photon_clip_edge(&s, b, c, &inside, &outside);
-    if (!outside) sum += photon_clip_edge(&s, c, a, &inside, &outside);
+    double sum = 0;
+    photon_vec from = photon_in_ellipsoid(e, corners[0]);
+    for (uint32_t i = 0; i < count && !outside; i++) {
+        const photon_vec to = photon_in_ellipsoid(e, corners[i + 1 < count ? i + 1 : 0]);
+        sum += photon_clip_edge(&s, from, to, &inside, &outside);
+        from = to;
+    }
     if (outside) return 0;
     if (inside) sum = 2 * PHOTON_PI * s.rim;
-    /* The frame stretches the triangle by length / root of square, in units of the radius. */
-    return sum * (sqrt(square) * e->per_radius * e->per_radius / length) / PHOTON_PI;
+    /* The frame stretches the triangle by length / that of across, in units of the radius. */
+    return sum * (photon_length(across) * e->per_radius * e->per_radius / length) / PHOTON_PI;
+}
+
+/* What a triangle has of the disc. */
+MOTE_HD double photon_triangle_part(const photon_ellipsoid *e, const photon_shape *shape, photon_vec across) {
+    const photon_vec corners[3] = {shape->a, shape->b, shape->c};
+    return photon_polygon_part(e, shape, across, corners, 3);
 }
 
 /* ---- spheres */
@@ -195,8 +214,6 @@ MOTE_HD double photon_sphere_part(const photon_ellipsoid *e, const photon_shape 
     return square > 0 ? 2 * photon_sector(e->filter, square, h) * square : 0;
 }
 
-/* ---- the walk */
-
 /* Which of a node's boxes the ellipsoid's box meets, as bits. */
 MOTE_HD uint32_t photon_boxes_met(const photon_ellipsoid *e, const photon_node *node) {
     uint32_t boxes = (1u << PHOTON_WIDTH) - 1;
@@ -207,37 +224,6 @@ MOTE_HD uint32_t photon_boxes_met(const photon_ellipsoid *e, const photon_node *
         }
     }
     return boxes;
-}
-
-/* Of the shapes of a node of the lowest level, first and those behind it. */
-MOTE_HD double photon_leaf_part(const photon_view *scene, const photon_ellipsoid *e, uint32_t first) {
-    double sum = 0;
-    for (uint32_t i = first; i < first + PHOTON_WIDTH && i < scene->shape_count; i++) {
-        const photon_shape *shape = &scene->shapes[i];
-        if (scene->surfaces[shape->material].kind != MOTE_MATERIAL_DIFFUSE) continue;
-        sum += shape->is_sphere ? photon_sphere_part(e, shape) : photon_triangle_part(e, shape);
-    }
-    return sum;
-}
-
-/* The part of an ellipsoid's disc that is surface, as the filter weighs it: PHOTON_AREA_MIN to 1. */
-MOTE_HD double photon_surface_part(const photon_view *scene, const photon_ellipsoid *e) {
-    uint32_t numbers[PHOTON_STACK], height = 0, leaves = 0;
-    double part = 0;
-    if (scene->shape_count > 0) numbers[height++] = 0;
-    while (height > 0 && part < 1) {
-        const uint32_t first = PHOTON_WIDTH * numbers[--height] + 1;
-        if (first >= scene->first_shape) {
-            if (++leaves > PHOTON_AREA_SHAPES / PHOTON_WIDTH) return 1;
-            part += photon_leaf_part(scene, e, first - scene->first_shape);
-            continue;
-        }
-        const uint32_t boxes = photon_boxes_met(e, &scene->nodes[(first - 1) / PHOTON_WIDTH]);
-        for (uint32_t j = 0; j < PHOTON_WIDTH; j++) {
-            if (boxes >> j & 1) numbers[height++] = first + j;
-        }
-    }
-    return part > 0 ? photon_min(photon_max(part, PHOTON_AREA_MIN), 1.0) : 1;
 }
 
 #endif

@@ -152,12 +152,78 @@ static void make_furnace(builder *b) {
     set_camera(b, eye, target, 60);
 }
 
+/* ---- scenes with places that light hardly reaches, or not at all
+
+   They are cut open towards the camera, as a doll's house is: outside there is nothing that light could come back from,
+   so that a compartment without another opening is dark, and yet it is seen. */
+
+/* An axis-aligned board: a parallelogram from one corner to the opposite one, which differ in two coordinates. */
+static void add_board(builder *b, double x0, double y0, double z0, double x1, double y1, double z1, uint32_t material) {
+    const double at[3] = {x0, y0, z0};
+    double u[3] = {x1 - x0, 0, 0}, v[3] = {0, 0, z1 - z0};
+    if (x1 == x0) {
+        u[0] = 0;
+        u[1] = y1 - y0;
+    } else if (z1 == z0) {
+        v[1] = y1 - y0;
+    }
+    add_wall(b, at, u, v, material);
+}
+
+/* Walls of a room, x -1..1, y -1..1, z 0..2, and a lamp of 0.4 by 0.6 under a ceiling; returns the white material. */
+static uint32_t make_room(builder *b, double lamp_x, double ceiling) {
+    const double eye[3] = {0, -4.9, 1}, target[3] = {0, 0, 1};
+    const double lamp[3] = {lamp_x - 0.2, -0.3, ceiling - 0.01}, lamp_right[3] = {0.4, 0, 0},
+                 lamp_back[3] = {0, 0.6, 0};
+    const uint32_t white = add_material(b, MOTE_MATERIAL_DIFFUSE, 0.75, 0.75, 0.75);
+    const uint32_t light = add_material(b, MOTE_MATERIAL_DIFFUSE, 0, 0, 0);
+    set_emission(b, light, 10, 10, 10);
+    add_board(b, -1, -1, 0, 1, 1, 0, white);
+    add_board(b, -1, -1, 2, 1, 1, 2, white);
+    add_board(b, -1, 1, 0, 1, 1, 2, white);
+    add_board(b, -1, -1, 0, -1, 1, 2, white);
+    add_board(b, 1, -1, 0, 1, 1, 2, white);
+    add_wall(b, lamp, lamp_back, lamp_right, light);
+    set_camera(b, eye, target, 29.5);
+    return white;
+}
+
+/* Two rooms with a thin wall between, of which the left one has no lamp. */
+static void make_leak(builder *b) { add_board(b, 0, -1, 0, 0, 1, 2, make_room(b, 0.5, 2)); }
+
+/* A cupboard of boards on the room's floor. gap: between its right side and its top. */
+static void add_cupboard(builder *b, double gap, uint32_t material) {
+    add_board(b, -0.8, -1, 0.1, 0, -0.3, 0.1, material);  /* bottom */
+    add_board(b, -0.8, -1, 0.9, 0, -0.3, 0.9, material);  /* top */
+    add_board(b, -0.8, -0.3, 0, 0, -0.3, 0.9, material);  /* back */
+    add_board(b, -0.8, -1, 0, -0.8, -0.3, 0.9, material); /* left */
+    add_board(b, 0, -1, 0, 0, -0.3, 0.9 - gap, material); /* right */
+}
+
+static void make_cupboard(builder *b) { add_cupboard(b, 0, make_room(b, 0, 2)); }
+
+static void make_slit(builder *b) { add_cupboard(b, 0.02, make_room(b, 0, 2)); }
+
+/* A table of 10 cm. */
+static void make_low_table(builder *b) { add_board(b, -0.7, -0.7, 0.1, 0.7, 0.7, 0.1, make_room(b, 0, 2)); }
+
+/* A room whose ceiling has a hole of 0.3 by 0.3, and an attic above, which has no other light. */
+static void make_attic(builder *b) {
+    const uint32_t white = make_room(b, 0.4, 1.2);
+    add_board(b, -1, -1, 1.2, -0.6, 1, 1.2, white);
+    add_board(b, -0.3, -1, 1.2, 1, 1, 1.2, white);
+    add_board(b, -0.6, -1, 1.2, -0.3, -0.15, 1.2, white);
+    add_board(b, -0.6, 0.15, 1.2, -0.3, 1, 1.2, white);
+}
+
 typedef struct builtin {
     const char *name;
     void (*make)(builder *b);
 } builtin;
 static const builtin builtins[] = {
-    {"cornell", make_cornell}, {"cornell-empty", make_cornell_box}, {"ring", make_ring}, {"furnace", make_furnace}};
+    {"cornell", make_cornell}, {"cornell-empty", make_cornell_box}, {"ring", make_ring}, {"furnace", make_furnace},
+    {"leak", make_leak},       {"cupboard", make_cupboard},         {"slit", make_slit}, {"low_table", make_low_table},
+    {"attic", make_attic}};
 #define BUILTIN_COUNT (sizeof builtins / sizeof builtins[0])
 
 const char *mote_scene_name(uint32_t i) { return i < BUILTIN_COUNT ? builtins[i].name : NULL; }
@@ -184,7 +250,7 @@ mote_status mote_scene_builtin(mote_context *ctx, const char *name, mote_scene *
         if (name != NULL && strcmp(name, builtins[i].name) == 0) return build(ctx, &builtins[i], out);
     }
     return mote_fail(ctx, MOTE_ERROR_ARGUMENT,
-                     "there is no built-in scene \"%s\"; there are cornell, cornell-empty, "
-                     "ring and furnace",
+                     "there is no built-in scene \"%s\"; there are cornell, cornell-empty, ring, furnace, leak, "
+                     "cupboard, slit, low_table and attic",
                      name != NULL ? name : "");
 }

@@ -24,9 +24,10 @@ void photon_close_scene_on_cuda(mote_scene *scene);
 mote_status photon_emit_on_cuda(mote_device *gpu, const photon_emitting *e, photon_cloud *to, photon_tally *tally);
 mote_status photon_choose_on_cuda(mote_device *gpu, const photon_cloud *from, int choice, photon_cloud *to);
 mote_status photon_gather_on_cuda(mote_device *gpu, mote_scene *scene, photon_cloud *photons, const mote_cloud *queries,
-                                  const mote_photon_gathering *params, float *irradiance);
-mote_status photon_look_up_on_cuda(mote_device *gpu, const photon_cloud *photons, const mote_cloud *queries,
-                                   float *irradiance);
+                                  const mote_photon_gathering *params, float *irradiance, double *radius2);
+mote_status photon_look_up_on_cuda(mote_device *gpu, const mote_scene *scene, const photon_cloud *known,
+                                   const photon_cloud *all, const mote_cloud *queries,
+                                   const mote_photon_gathering *params, float *irradiance);
 
 #ifdef __cplusplus
 }

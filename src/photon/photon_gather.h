@@ -3,7 +3,7 @@
 #define MOTE_PHOTON_GATHER_H
 
 #include "mote/knn.h"
-#include "photon/photon_area.h"
+#include "photon/photon_cut.h"
 #include "photon/photon_emit.h"
 
 /* How many neighbours are searched for, so that k of them come from the front: in nearly all places. */
@@ -161,25 +161,32 @@ MOTE_HD void photon_irradiance_of(const photon_power_sum *sum, double radius2, d
     for (int k = 0; k < 3; k++) irradiance[k] = (float)((double)sum->steps[k] * per_step);
 }
 
-/* That of what is surface in the disc. */
-MOTE_HD void photon_divide_by_part(const photon_view *scene, photon_vec place, const float normal[3],
-                                   const mote_photon_gathering *g, double radius2, float irradiance[3]) {
-    const photon_vec axis = photon_vec_of((double)normal[0], (double)normal[1], (double)normal[2]);
-    if (g->area == MOTE_PHOTON_AREA_DISC || !(photon_dot(axis, axis) > 0)) return;
-    const photon_ellipsoid e = photon_ellipsoid_of(place, axis, g->compression, sqrt(radius2), g->filter);
-    const double part = photon_surface_part(scene, &e);
-    for (int k = 0; k < 3; k++) irradiance[k] = (float)((double)irradiance[k] / part);
+MOTE_HD photon_vec photon_vec_of_floats(const float v[3]) {
+    return photon_vec_of((double)v[0], (double)v[1], (double)v[2]);
 }
 
-/* ---- what is known at photons */
+/* What of a disc is surface that is seen from its middle. cut: out, by what photons are left out */
+MOTE_HD double photon_part_of(const photon_view *scene, photon_vec place, const float normal[3],
+                              const mote_photon_gathering *g, double radius2, photon_cut *cut) {
+    const photon_vec axis = photon_vec_of_floats(normal);
+    cut->matters = false;
+    if (g->area == MOTE_PHOTON_AREA_DISC || !(photon_dot(axis, axis) > 0)) return 1;
+    const photon_ellipsoid e = photon_ellipsoid_of(place, axis, g->compression, sqrt(radius2), g->filter);
+    return photon_seen_part(scene, &e, cut);
+}
 
-#define PHOTON_LOOK_UP_K      16u
-#define PHOTON_LOOK_UP_COSINE 0.9f
+MOTE_HD bool photon_is_kept(const photon_cut *cut, const photon_record *photon) {
+    return !cut->matters ||
+           photon_cut_keeps(cut, photon_vec_of_floats(photon->place), photon_vec_of_floats(photon->normal));
+}
 
-/* Whether a photon lies on the same side of a surface of nearly the same direction. */
-MOTE_HD bool photon_is_alike(const photon_record *photon, const float normal[3]) {
-    return normal[0] * photon->normal[0] + normal[1] * photon->normal[1] + normal[2] * photon->normal[2] >
-           PHOTON_LOOK_UP_COSINE;
+/* From the irradiance of a whole disc to that of what is surface in it. Volatile: where gcc 12 inlines this behind the
+   function above, it leaves out that the irradiance of the whole disc is rounded to a float. */
+MOTE_HD void photon_divide_by_part(double part, float irradiance[3]) {
+    for (int k = 0; k < 3; k++) {
+        const volatile float whole = irradiance[k];
+        irradiance[k] = (float)((double)whole / part);
+    }
 }
 
 #endif

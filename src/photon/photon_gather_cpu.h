@@ -6,8 +6,10 @@
 
 /* As the entries of mote_photon_ops. */
 mote_status photon_gather_on_cpu(mote_device *device, mote_scene *scene, photon_cloud *photons,
-                                 const mote_cloud *queries, const mote_photon_gathering *params, float *irradiance);
-mote_status photon_look_up_on_cpu(mote_device *device, const photon_cloud *photons, const mote_cloud *queries,
-                                  float *irradiance);
+                                 const mote_cloud *queries, const mote_photon_gathering *params, float *irradiance,
+                                 double *radius2);
+mote_status photon_look_up_on_cpu(mote_device *device, const mote_scene *scene, const photon_cloud *known,
+                                  const photon_cloud *all, const mote_cloud *queries,
+                                  const mote_photon_gathering *params, float *irradiance);
 
 #endif

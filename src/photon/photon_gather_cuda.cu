@@ -4,6 +4,9 @@
    row      [n0 n1 n2 ... ]     neighbours, nearest first
    front     1  0  1  ...       those that count, a bit each: lane j keeps the bits of n(32 j) to n(32 j + 31)
 
+   Discs of which a wall cuts off something are collected, and searched for once more with rows: the cut says which of
+   their photons count.
+
    Places whose k neighbours are not all from the front are searched once more with k + k/8 + 8, and those that still do
    not hold k with twice as many, up to the largest k. How many are searched for does not change the answer. */
 #include "core/cloud.h"
@@ -20,7 +23,7 @@ struct gather_policy {
 
 /* ---- queries: columns on the device */
 
-static mote_status open_queries(mote_device *gpu, const mote_cloud *queries, device_cloud *device,
+mote_status photon_open_queries(mote_device *gpu, const mote_cloud *queries, device_cloud *device,
                                 photon_query_columns *columns) {
     static const char *const names[3] = {"x", "y", "z"};
     const mote_column *normals[3];
@@ -59,6 +62,7 @@ typedef struct gather_args {
     float *irradiance;   /* [3 · queries], zeros */
     double *radius2;     /* [queries], zeros: of the disc */
     uint8_t *unresolved; /* [queries], zeros; NULL: this is the last search */
+    uint8_t *is_cut;     /* [queries], zeros; out: a wall cuts off something of the disc; NULL: it is cut at once */
 } gather_args;
 
 /* Which of a row's neighbours count, k at most. Returns how many; *last: the place in the row of the last; *count: of
@@ -84,10 +88,10 @@ static __device__ inline uint32_t find_front(const gather_args *args, const floa
     return found;
 }
 
-/* The sum over the neighbours with a bit, before a place in the row. */
+/* The sum over the neighbours with a bit, before a place in the row, that a cut keeps. */
 static __device__ inline photon_power_sum sum_front(const gather_args *args, uint64_t row, const float normal[3],
-                                                    const uint32_t *index, uint32_t bits, uint32_t end,
-                                                    double radius2) {
+                                                    const uint32_t *index, uint32_t bits, uint32_t end, double radius2,
+                                                    const photon_cut *cut) {
     const uint32_t lane = warp_lane();
     photon_power_sum sum = {{0, 0, 0}};
     photon_summing by;
@@ -98,14 +102,23 @@ static __device__ inline photon_power_sum sum_front(const gather_args *args, uin
     for (uint32_t first = 0; first < end; first += CUDA_WARP) {
         const uint32_t mine = warp_broadcast(bits, first / CUDA_WARP), i = first + lane;
         if (i >= end || (mine >> lane & 1) == 0) continue;
-        photon_sum_power(&sum, &args->records[index[i]], &by);
+        const photon_record *const photon = &args->records[index[i]];
+        if (photon_is_kept(cut, photon)) photon_sum_power(&sum, photon, &by);
     }
     __syncwarp();
     for (int k = 0; k < 3; k++) sum.steps[k] = warp_sum((unsigned long long)sum.steps[k]);
     return sum;
 }
 
-static __global__ __launch_bounds__(gather_policy::threads) void gather_rows(const gather_args args) {
+static __device__ inline photon_vec read_place(const gather_args *args, uint64_t row) {
+    return photon_vec_of(column_value(&args->queries.axes[0], row), column_value(&args->queries.axes[1], row),
+                         column_value(&args->queries.axes[2], row));
+}
+
+/* CUTS: what walls cut off does not count, and the irradiance is of the remainder; all lanes find it alike. */
+template <bool CUTS>
+static __global__ __launch_bounds__(gather_policy::threads) void gather_rows(const photon_view scene,
+                                                                             const gather_args args) {
     const uint64_t at = (uint64_t)blockIdx.x * (gather_policy::threads / CUDA_WARP) + threadIdx.x / CUDA_WARP;
     if (args.first + at >= args.end) return;
     const uint64_t row = args.order[args.first + at];
@@ -124,8 +137,12 @@ static __global__ __launch_bounds__(gather_policy::threads) void gather_rows(con
     const double last2 = found > 0 ? distance2[last] : 0;
     if (!photon_disc(found, args.params.k, complete, args.params.radius, last2, &counted, &radius2)) return;
     const uint32_t end = counted == found ? args.searched : last;
-    const photon_power_sum sum = sum_front(&args, row, normal, index, bits, end, radius2);
+    photon_cut cut;
+    cut.matters = false;
+    const double part = CUTS ? photon_part_of(&scene, read_place(&args, row), normal, &args.params, radius2, &cut) : 1;
+    const photon_power_sum sum = sum_front(&args, row, normal, index, bits, end, radius2, &cut);
     photon_irradiance_of(&sum, radius2, args.steps, args.share, irradiance);
+    if (CUTS) photon_divide_by_part(part, irradiance);
     if (warp_lane() < 3) args.irradiance[3 * row + warp_lane()] = irradiance[warp_lane()];
     if (warp_lane() == 0) args.radius2[row] = radius2;
 }
@@ -137,12 +154,12 @@ static __global__ __launch_bounds__(gather_policy::threads) void divide_by_parts
     if (args.first + at >= args.end) return;
     const uint64_t row = args.order[args.first + at];
     if (!(args.radius2[row] > 0)) return;
-    const photon_vec place =
-        photon_vec_of(column_value(&args.queries.axes[0], row), column_value(&args.queries.axes[1], row),
-                      column_value(&args.queries.axes[2], row));
     float normal[3];
+    photon_cut cut;
     photon_read_normal(&args.queries, row, normal);
-    photon_divide_by_part(&scene, place, normal, &args.params, args.radius2[row], args.irradiance + 3 * row);
+    const double part = photon_part_of(&scene, read_place(&args, row), normal, &args.params, args.radius2[row], &cut);
+    args.is_cut[row] = cut.matters;
+    if (!cut.matters) photon_divide_by_part(part, args.irradiance + 3 * row);
 }
 
 /* ---- one search of all queries */
@@ -155,9 +172,11 @@ typedef struct gathering {
     float *irradiance;
     double *radius2;
     uint8_t *unresolved;
+    uint8_t *is_cut;   /* as in gather_args */
     uint32_t searched; /* 0: the k-th that counts is selected, without rows */
     bool selects;      /* where that can be done */
     bool resolved;     /* it was, and no query remains */
+    bool is_first;     /* these are all queries that were asked for */
 } gathering;
 
 static mote_status make_search(const gathering *g, uint32_t k, const mote_cloud *queries,
@@ -196,6 +215,7 @@ static gather_args gather_args_of(const gathering *g, const photon_query_columns
     to.irradiance = g->irradiance;
     to.radius2 = g->radius2;
     to.unresolved = g->unresolved;
+    to.is_cut = g->is_cut;
     return to;
 }
 
@@ -211,9 +231,13 @@ static mote_status gather_parts(const gathering *g, knn_search_args *args, gathe
         args->first = to->first = (uint32_t)first;
         args->end = to->end = (uint32_t)(queries - first < rows ? queries : first + rows);
         MOTE_TRY(knn_cuda_search_large_k(g->gpu, args));
-        CUDA_LAUNCH(g->gpu, gather_rows, cuda_blocks(to->end - first, gather_policy::threads / CUDA_WARP),
-                    gather_policy::threads, *to);
-        launch_parts(g, to);
+        const unsigned blocks = cuda_blocks(to->end - first, gather_policy::threads / CUDA_WARP);
+        if (g->is_cut == NULL) {
+            CUDA_LAUNCH(g->gpu, gather_rows<true>, blocks, gather_policy::threads, *g->scene, *to);
+        } else {
+            CUDA_LAUNCH(g->gpu, gather_rows<false>, blocks, gather_policy::threads, *g->scene, *to);
+            launch_parts(g, to);
+        }
         MOTE_TRY(cuda_launched(g->gpu, "gathering photons"));
         MOTE_TRY(mote_progress(g->gpu->ctx, (double)to->end / (double)queries, "gathering photons"));
     }
@@ -298,14 +322,18 @@ static __global__ void copy_column(mote_column from, uint32_t value_bytes, const
     for (uint32_t b = 0; b < value_bytes; b++) to[i * value_bytes + b] = at[b];
 }
 
-static __global__ void copy_back(const float *from, const uint32_t *rows, uint64_t count, float *to) {
+/* is_cut: NULL: there is none to copy */
+static __global__ void copy_back(const float *irradiance, const double *radius2, const uint8_t *is_cut,
+                                 const uint32_t *rows, uint64_t count, float *to_irradiance, double *to_radius2,
+                                 uint8_t *to_is_cut) {
     const uint64_t i = (uint64_t)blockIdx.x * gather_policy::threads + threadIdx.x;
     if (i >= count) return;
-    for (uint32_t k = 0; k < 3; k++) to[3ull * rows[i] + k] = from[3 * i + k];
+    for (uint32_t k = 0; k < 3; k++) to_irradiance[3ull * rows[i] + k] = irradiance[3 * i + k];
+    to_radius2[rows[i]] = radius2[i];
+    if (is_cut != NULL) to_is_cut[rows[i]] = is_cut[i];
 }
 
-/* Some of the queries; of them, memory: 8 bytes for each value, columns one behind the other. */
-static mote_status wrap_subset(mote_device *gpu, const photon_query_columns *columns, const uint32_t *rows,
+mote_status photon_wrap_subset(mote_device *gpu, const photon_query_columns *columns, const uint32_t *rows,
                                uint64_t count, uint8_t *memory, mote_cloud **out) {
     static const char *const names[PHOTON_QUERY_AXES] = {"x", "y", "z", "normal_x", "normal_y", "normal_z"};
     photon_query_columns subset = *columns;
@@ -325,37 +353,49 @@ static mote_status wrap_subset(mote_device *gpu, const photon_query_columns *col
 static mote_status gather_stage(gathering *g, const mote_cloud *queries);
 
 static mote_status gather_again(const gathering *g, const photon_query_columns *columns, const uint32_t *rows,
-                                uint64_t count) {
+                                uint64_t count, bool cuts_at_once) {
     mote_device *gpu = g->gpu;
     gathering again = *g;
-    again.selects = again.resolved = false;
+    again.selects = again.resolved = again.is_first = false;
     mote_cloud *subset = NULL;
     uint8_t *const memory = (uint8_t *)cuda_alloc(gpu, PHOTON_QUERY_AXES * count * sizeof(double), "photon queries");
     again.irradiance = (float *)cuda_alloc(gpu, 3 * count * sizeof(float), "photon queries");
+    again.radius2 = (double *)cuda_alloc(gpu, count * sizeof(double), "photon queries");
+    if (cuts_at_once) {
+        again.is_cut = NULL;
+    } else {
+        again.is_cut = (uint8_t *)cuda_alloc(gpu, count, "photon queries");
+    }
     again.searched = next_search(g->searched, g->params->k, count);
-    mote_status status = memory != NULL && again.irradiance != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
-    if (status == MOTE_OK) status = wrap_subset(gpu, columns, rows, count, memory, &subset);
+    const bool complete =
+        memory != NULL && again.irradiance != NULL && again.radius2 != NULL && (cuts_at_once || again.is_cut != NULL);
+    mote_status status = complete ? MOTE_OK : MOTE_ERROR_MEMORY;
+    if (status == MOTE_OK) status = photon_wrap_subset(gpu, columns, rows, count, memory, &subset);
     if (status == MOTE_OK) status = gather_stage(&again, subset);
     if (status == MOTE_OK) {
         CUDA_LAUNCH(gpu, copy_back, cuda_blocks(count, gather_policy::threads), gather_policy::threads,
-                    again.irradiance, rows, count, g->irradiance);
+                    again.irradiance, again.radius2, again.is_cut, rows, count, g->irradiance, g->radius2, g->is_cut);
         status = cuda_launched(gpu, "gathering photons");
     }
     mote_cloud_destroy(subset);
+    cuda_free(gpu, again.is_cut);
+    cuda_free(gpu, again.radius2);
     cuda_free(gpu, again.irradiance);
     cuda_free(gpu, memory);
     return status;
 }
 
-static mote_status gather_unresolved(const gathering *g, const photon_query_columns *columns, uint64_t queries) {
+/* Those that are marked, with more neighbours. */
+static mote_status gather_marked(const gathering *g, const photon_query_columns *columns, const uint8_t *marks,
+                                 uint64_t queries, bool cuts_at_once) {
     mote_device *gpu = g->gpu;
     uint64_t count = 0;
     uint32_t *const rows = (uint32_t *)cuda_alloc(gpu, queries * sizeof *rows, "photon queries");
     uint64_t *const found = (uint64_t *)cuda_alloc(gpu, sizeof *found, "photon queries");
     mote_status status = rows != NULL && found != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
-    if (status == MOTE_OK) status = cuda_select(gpu, g->unresolved, queries, rows, found);
+    if (status == MOTE_OK) status = cuda_select(gpu, marks, queries, rows, found);
     if (status == MOTE_OK) status = cuda_download(gpu, &count, found, sizeof count);
-    if (status == MOTE_OK && count > 0) status = gather_again(g, columns, rows, count);
+    if (status == MOTE_OK && count > 0) status = gather_again(g, columns, rows, count, cuts_at_once);
     cuda_free(gpu, found);
     cuda_free(gpu, rows);
     return status;
@@ -368,7 +408,9 @@ static mote_status gather_and_select(gathering *g, const mote_cloud *queries, co
     if (g->unresolved == NULL) return MOTE_ERROR_MEMORY;
     mote_status status = cuda_fill(g->gpu, g->unresolved, 0, count);
     if (status == MOTE_OK) status = search(g, queries, columns);
-    if (status == MOTE_OK && !g->resolved) status = gather_unresolved(g, columns, count);
+    if (status == MOTE_OK && !g->resolved) {
+        status = gather_marked(g, columns, g->unresolved, count, g->is_cut == NULL);
+    }
     cuda_free(g->gpu, g->unresolved);
     return status;
 }
@@ -376,12 +418,9 @@ static mote_status gather_and_select(gathering *g, const mote_cloud *queries, co
 static mote_status gather_opened(gathering *g, const mote_cloud *queries, const photon_query_columns *columns) {
     const uint64_t count = mote_cloud_count(queries);
     MOTE_TRY(cuda_fill(g->gpu, g->irradiance, 0, 3 * count * sizeof *g->irradiance));
-    g->radius2 = (double *)cuda_alloc(g->gpu, count * sizeof *g->radius2, "photon queries");
-    if (g->radius2 == NULL) return MOTE_ERROR_MEMORY;
-    mote_status status = cuda_fill(g->gpu, g->radius2, 0, count * sizeof *g->radius2);
-    if (status == MOTE_OK) status = gather_and_select(g, queries, columns);
-    cuda_free(g->gpu, g->radius2);
-    return status;
+    MOTE_TRY(cuda_fill(g->gpu, g->radius2, 0, count * sizeof *g->radius2));
+    if (g->is_cut != NULL) MOTE_TRY(cuda_fill(g->gpu, g->is_cut, 0, count));
+    return gather_and_select(g, queries, columns);
 }
 
 /* All queries with g->searched neighbours each, then those that this does not resolve with more. */
@@ -390,83 +429,42 @@ static mote_status gather_stage(gathering *g, const mote_cloud *queries) {
     photon_query_columns columns;
     memset(&device, 0, sizeof device);
     g->unresolved = NULL;
-    mote_status status = open_queries(g->gpu, queries, &device, &columns);
+    mote_status status = photon_open_queries(g->gpu, queries, &device, &columns);
     if (status == MOTE_OK) status = gather_opened(g, queries, &columns);
+    /* Only when all are resolved: the stages of those that were not have copied their marks here. */
+    if (status == MOTE_OK && g->is_first && g->params->area == MOTE_PHOTON_AREA_SURFACE) {
+        status = gather_marked(g, &columns, g->is_cut, mote_cloud_count(queries), true);
+    }
     device_cloud_close(&device);
+    return status;
+}
+
+static mote_status gather_first(gathering *g, const mote_cloud *queries) {
+    const uint64_t count = mote_cloud_count(queries);
+    double *const own = g->radius2 == NULL ? (double *)cuda_alloc(g->gpu, count * sizeof *own, "photon queries") : NULL;
+    if (g->radius2 == NULL) g->radius2 = own;
+    g->is_cut = (uint8_t *)cuda_alloc(g->gpu, count, "photon queries");
+    mote_status status = g->radius2 != NULL && g->is_cut != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+    if (status == MOTE_OK) status = gather_stage(g, queries);
+    cuda_free(g->gpu, g->is_cut);
+    cuda_free(g->gpu, own);
     return status;
 }
 
 mote_status photon_gather_on_cuda(mote_device *gpu, mote_scene *scene, photon_cloud *photons, const mote_cloud *queries,
-                                  const mote_photon_gathering *params, float *irradiance) {
-    /* Photons that are asked for find themselves, which do not count: k are too few for all of them. */
-    const bool at_photons = mote_cloud_find(queries, "bounce") != NULL;
+                                  const mote_photon_gathering *params, float *irradiance, double *radius2) {
     if (mote_cloud_count(queries) == 0) return MOTE_OK;
     MOTE_TRY(photon_open_scene_on_cuda(gpu, scene));
-    gathering g = {gpu,        &scene->cuda->view,
-                   photons,    params,
-                   irradiance, NULL,
-                   NULL,       at_photons ? photon_search_k(params->k) : params->k,
-                   true,       false};
-    return gather_stage(&g, queries);
-}
-
-/* ---- what is known at photons */
-
-static __global__ void look_up_rows(photon_query_columns queries, const photon_record *records, const float *known,
-                                    const uint32_t *index, uint64_t count, float *irradiance) {
-    const uint64_t row = (uint64_t)blockIdx.x * gather_policy::threads + threadIdx.x;
-    if (row >= count) return;
-    const uint32_t *const list = index + row * PHOTON_LOOK_UP_K;
-    float normal[3];
-    uint32_t best = list[0];
-    if (best == UINT32_MAX) return;
-    photon_read_normal(&queries, row, normal);
-    for (uint32_t i = 0; i < PHOTON_LOOK_UP_K && list[i] != UINT32_MAX; i++) {
-        if (!photon_is_alike(&records[list[i]], normal)) continue;
-        best = list[i];
-        break;
-    }
-    for (uint32_t k = 0; k < 3; k++) irradiance[3 * row + k] = known[3ull * best + k];
-}
-
-static mote_status look_up_queries(mote_device *gpu, const photon_cloud *photons, const photon_query_columns *columns,
-                                   const knn_cuda_query_set *query_set, float *irradiance) {
-    const uint64_t count = query_set->rows;
-    knn_search_args args;
-    memset(&args, 0, sizeof args);
-    args.tree = *query_set->tree;
-    args.queries = query_set->points;
-    args.end = args.queries.count;
-    args.k = PHOTON_LOOK_UP_K;
-    args.keys = args.tree.metric;
-    args.limit = knn_key_limit(&args.tree.metric, 0);
-    args.deferred_buffers = &photons->index->cuda->deferred_buffers;
-    args.rows.index32 = (uint32_t *)cuda_alloc(gpu, count * PHOTON_LOOK_UP_K * sizeof(uint32_t), "photon rows");
-    if (args.rows.index32 == NULL) return MOTE_ERROR_MEMORY;
-    mote_status status = knn_cuda_search_small_k(gpu, &args);
-    if (status == MOTE_OK) {
-        CUDA_LAUNCH(gpu, look_up_rows, cuda_blocks(count, gather_policy::threads), gather_policy::threads, *columns,
-                    photons->records, photons->irradiance, args.rows.index32, count, irradiance);
-        status = cuda_launched(gpu, "final gathering");
-    }
-    cuda_free(gpu, args.rows.index32);
-    return status;
-}
-
-mote_status photon_look_up_on_cuda(mote_device *gpu, const photon_cloud *photons, const mote_cloud *queries,
-                                   float *irradiance) {
-    knn_cuda_query_set query_set;
-    device_cloud device;
-    photon_query_columns columns;
-    if (mote_cloud_count(queries) == 0) return MOTE_OK;
-    memset(&device, 0, sizeof device);
-    MOTE_TRY(cuda_fill(gpu, irradiance, 0, 3 * mote_cloud_count(queries) * sizeof *irradiance));
-    mote_status status = open_queries(gpu, queries, &device, &columns);
-    if (status == MOTE_OK) {
-        status = knn_cuda_query_set_open(photons->index, queries, &query_set);
-        if (status == MOTE_OK) status = look_up_queries(gpu, photons, &columns, &query_set, irradiance);
-        knn_cuda_query_set_close(gpu, &query_set);
-    }
-    device_cloud_close(&device);
-    return status;
+    gathering g;
+    memset(&g, 0, sizeof g);
+    g.gpu = gpu;
+    g.scene = &scene->cuda->view;
+    g.photons = photons;
+    g.params = params;
+    g.irradiance = irradiance;
+    g.radius2 = radius2;
+    /* Photons that are asked for find themselves, which do not count: k are too few for all of them. */
+    g.searched = mote_cloud_find(queries, "bounce") != NULL ? photon_search_k(params->k) : params->k;
+    g.selects = g.is_first = true;
+    return gather_first(&g, queries);
 }

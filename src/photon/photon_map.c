@@ -106,6 +106,7 @@ static void free_cloud(mote_device *device, photon_cloud *photons) {
     mote_knn_destroy(photons->index);
     mote_cloud_destroy(photons->cloud);
     photon_free(device, photons->in_order);
+    photon_free(device, photons->radius2);
     photon_free(device, photons->irradiance);
     photon_free(device, photons->records);
     memset(photons, 0, sizeof *photons);
@@ -124,11 +125,13 @@ static mote_status make_irradiance(mote_photon_map *map, photon_cloud *to, const
     photon_cloud from;
     memset(&from, 0, sizeof from);
     to->irradiance = photon_alloc(map->device, 3 * to->count * sizeof *to->irradiance, "photon irradiance");
-    if (to->irradiance == NULL) return MOTE_ERROR_MEMORY;
+    to->radius2 = photon_alloc(map->device, to->count * sizeof *to->radius2, "photon irradiance");
+    if (to->irradiance == NULL || to->radius2 == NULL) return MOTE_ERROR_MEMORY;
     mote_status status = choose_cloud(map, PHOTON_CHOSEN_REMAINDER, &from);
     if (from.count > 0) from.share = (double)from.count / (double)map->all.count;
+    if (to->count > 0) to->share = (double)to->count / (double)map->all.count;
     if (status == MOTE_OK) {
-        status = map->ops->gather(map->device, map->scene, &from, to->cloud, gathering, to->irradiance);
+        status = map->ops->gather(map->device, map->scene, &from, to->cloud, gathering, to->irradiance, to->radius2);
     }
     free_cloud(map->device, &from);
     return status;
@@ -253,7 +256,7 @@ static mote_status gather_to_host(mote_photon_map *map, const mote_cloud *querie
     const uint64_t size_bytes = 3 * mote_cloud_count(queries) * sizeof *irradiance;
     float *const gathered = photon_alloc(map->device, size_bytes, "photon irradiance");
     if (gathered == NULL) return MOTE_ERROR_MEMORY;
-    mote_status status = map->ops->gather(map->device, map->scene, &map->all, queries, g, gathered);
+    mote_status status = map->ops->gather(map->device, map->scene, &map->all, queries, g, gathered, NULL);
     if (status == MOTE_OK) status = photon_fetch(map->device, irradiance, gathered, size_bytes);
     photon_free(map->device, gathered);
     return status;
@@ -273,9 +276,9 @@ mote_status mote_photon_gather(mote_photon_map *map, const mote_cloud *queries, 
     }
     MOTE_TRY(order_check_range(map->ctx, queries, MOTE_RENDER_MAX_COORDINATE, false));
     mote_stage(map->ctx, "gather");
-    const mote_status status = on_gpu && !g.on_device
-                                   ? gather_to_host(map, queries, &g, irradiance)
-                                   : map->ops->gather(map->device, map->scene, &map->all, queries, &g, irradiance);
+    const mote_status status =
+        on_gpu && !g.on_device ? gather_to_host(map, queries, &g, irradiance)
+                               : map->ops->gather(map->device, map->scene, &map->all, queries, &g, irradiance, NULL);
     mote_stage(map->ctx, NULL);
     return status;
 }

@@ -20,6 +20,7 @@ typedef struct photon_cloud {
     double unit;       /* the power of every photon */
     double share;      /* of the photons of the map */
     float *irradiance; /* [3 · count]; NULL: not made */
+    double *radius2;   /* [count] of the discs that it was gathered in */
     void *in_order;    /* on a GPU: what gathering reads of them, in the order of the index; NULL: not made */
     int in_order_area; /* mote_photon_area that it was made for */
 } photon_cloud;
@@ -58,11 +59,14 @@ typedef struct mote_photon_ops {
     mote_status (*path)(mote_device *device, const mote_scene *scene, const photon_picture *picture, uint64_t first,
                         uint32_t count, float *radiance);
 
-    /* Irradiance of queries by the k nearest photons that count there. queries: on the device or the host. */
+    /* Irradiance of queries by the k nearest photons that count there. queries: on the device or the host. radius2: of
+       the discs, 0 where there is none; NULL: not asked for. */
     mote_status (*gather)(mote_device *device, mote_scene *scene, photon_cloud *photons, const mote_cloud *queries,
-                          const mote_photon_gathering *gathering, float *irradiance);
-    /* The irradiance of the nearest photon of a surface of that direction. */
-    mote_status (*look_up)(mote_device *device, const photon_cloud *photons, const mote_cloud *queries,
+                          const mote_photon_gathering *gathering, float *irradiance, double *radius2);
+    /* What is known at the photons around, where it holds, else what all photons of the map tell: photon_look_up.h.
+       gathering: how it was gathered. */
+    mote_status (*look_up)(mote_device *device, const mote_scene *scene, const photon_cloud *known,
+                           const photon_cloud *all, const mote_cloud *queries, const mote_photon_gathering *gathering,
                            float *irradiance);
 
     /* What photons are asked for: the places of samples. */

@@ -56,21 +56,22 @@ static photon_camera camera_of(const mote_camera *camera, const mote_photon_para
 
 /* ---- steps */
 
-/* The irradiance of samples by photons; of NULL gathering what is known at the nearest. */
+/* The irradiance of samples by photons; known: by what is known at photons. */
 static mote_status ask_photons(drawing *d, photon_cloud *photons, const photon_sample *samples, uint64_t count,
-                               const mote_photon_gathering *gathering) {
+                               bool known) {
     mote_cloud *queries = NULL;
     MOTE_TRY(d->ops->ask(d->device, samples, count, d->queries));
     MOTE_TRY(photon_wrap_queries(d->device, d->queries, count, &queries));
-    const mote_status status = gathering != NULL
-                                   ? d->ops->gather(d->device, d->scene, photons, queries, gathering, d->part)
-                                   : d->ops->look_up(d->device, photons, queries, d->part);
+    const mote_photon_gathering *gathering = &d->params->gathering;
+    const mote_status status =
+        known ? d->ops->look_up(d->device, d->scene, photons, &d->map->all, queries, gathering, d->part)
+              : d->ops->gather(d->device, d->scene, photons, queries, gathering, d->part, NULL);
     mote_cloud_destroy(queries);
     return status;
 }
 
 static mote_status add_gathered(drawing *d, photon_cloud *photons, uint32_t count) {
-    MOTE_TRY(ask_photons(d, photons, d->samples, count, &d->params->gathering));
+    MOTE_TRY(ask_photons(d, photons, d->samples, count, false));
     return d->ops->add(d->device, d->irradiance, d->part, 3ull * count);
 }
 
@@ -86,7 +87,7 @@ static mote_status add_final(drawing *d, uint64_t first, uint32_t count) {
     for (uint32_t begin = 0; begin < count; begin += step) {
         const uint32_t part = count - begin < step ? count - begin : step;
         MOTE_TRY(d->ops->scatter(d->device, d->scene, &d->picture, first + begin, part, d->samples + begin, d->rays));
-        MOTE_TRY(ask_photons(d, known, d->rays, (uint64_t)part * rays, NULL));
+        MOTE_TRY(ask_photons(d, known, d->rays, (uint64_t)part * rays, true));
         MOTE_TRY(d->ops->add_rays(d->device, d->rays, rays, d->part, part, d->irradiance + 3ull * begin));
     }
     return MOTE_OK;

@@ -249,6 +249,7 @@ typedef struct scene_row {
     mote_scene *(*make)(mote_context *ctx); /* NULL: built in */
 } scene_row;
 static const scene_row scenes[] = {{"cornell", NULL},
+                                   {"leak", NULL},
                                    {"open scene", open_scene_of},
                                    {"one triangle", one_triangle},
                                    {"nothing", nothing_at_all},
@@ -260,7 +261,9 @@ static const scene_row scenes[] = {{"cornell", NULL},
                                    {"all of glTF", all_of_gltf},
                                    {"ring", NULL},
                                    {"furnace", NULL},
-                                   {"cornell-empty", NULL}};
+                                   {"cornell-empty", NULL},
+                                   {"attic", NULL},
+                                   {"slit", NULL}};
 #define SCENES (sizeof scenes / sizeof scenes[0])
 
 static mote_scene *make_scene(mote_context *ctx, const scene_row *row) {

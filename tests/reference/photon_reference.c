@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "photon/photon_area.h"
+#include "photon/photon_cut.h"
 #include "photon/photon_map.h"
 #include "support/support.h"
 
@@ -137,16 +137,20 @@ static double piece_part(const photon_ellipsoid *e, photon_vec middle, double ar
 }
 
 /* side² triangles of the same size. */
-static double naive_triangle(const photon_ellipsoid *e, const photon_shape *s, int side) {
+/* cut: what it does not keep does not count; NULL: all does */
+static double naive_triangle(const photon_ellipsoid *e, const photon_shape *s, int side, const photon_cut *cut) {
     const photon_vec u = photon_sub(s->b, s->a), v = photon_sub(s->c, s->a), across = photon_cross(u, v);
     const double area = photon_length(across) / 2 / (side * side);
     double sum = 0;
-    if (!(fabs(photon_dot(photon_unit(across), e->normal)) > 0.5)) return 0;
+    const double along = photon_dot(photon_unit(across), e->normal);
+    const photon_vec facing = photon_scale(photon_unit(across), along < 0 ? -1 : 1);
+    if (!(fabs(along) > 0.5)) return 0;
     for (int i = 0; i < side; i++) {
         for (int j = 0; j < 2 * (side - i) - 1; j++) {
             const int column = j / 2;
             const double third = (j % 2 == 0 ? 1 : 2) / 3.0, at_u = (column + third) / side, at_v = (i + third) / side;
-            sum += piece_part(e, photon_along(photon_along(s->a, u, at_u), v, at_v), area);
+            const photon_vec at = photon_along(photon_along(s->a, u, at_u), v, at_v);
+            if (cut == NULL || photon_cut_keeps(cut, at, facing)) sum += piece_part(e, at, area);
         }
     }
     return sum;
@@ -167,11 +171,11 @@ static double naive_sphere(const photon_ellipsoid *e, const photon_shape *s, int
     return sum;
 }
 
-static double naive_part(const photon_view *view, const photon_ellipsoid *e, int side) {
+static double naive_part(const photon_view *view, const photon_ellipsoid *e, int side, const photon_cut *cut) {
     double sum = 0;
     for (uint32_t i = 0; i < view->shape_count; i++) {
         const photon_shape *s = &view->shapes[i];
-        sum += s->is_sphere ? naive_sphere(e, s, side) : naive_triangle(e, s, side);
+        sum += s->is_sphere ? naive_sphere(e, s, side) : naive_triangle(e, s, side, cut);
     }
     return sum > 0 ? fmin(fmax(sum, PHOTON_AREA_MIN), 1) : 1;
 }
@@ -193,10 +197,12 @@ void photon_reference_check_area(mote_scene *scene, uint32_t places, uint64_t se
         }
         const double c = i % 3 == 0 ? 1 : next_in(&random, 1, 9), radius = next_in(&random, 0.02, 0.5);
         const photon_ellipsoid e = photon_ellipsoid_of(place, normal, c, radius, (mote_photon_filter)(i % 3));
-        const double expected = naive_part(view, &e, 300), got = photon_surface_part(view, &e);
+        photon_cut cut;
+        const double got = photon_seen_part(view, &e, &cut);
+        const double expected = naive_part(view, &e, 300, cut.matters ? &cut : NULL);
         if (fabs(got - expected) > 0.004) {
-            fail_msg("place %u of %u shapes, c %g, radius %g, filter %d: %g, expected %g", i, view->shape_count, c,
-                     radius, (int)e.filter, got, expected);
+            fail_msg("place %u of %u shapes, c %g, radius %g, filter %d, %u planes: %g, expected %g", i,
+                     view->shape_count, c, radius, (int)e.filter, cut.matters ? cut.count : 0, got, expected);
         }
     }
 }
@@ -230,8 +236,8 @@ static double weight_of(mote_photon_filter filter, double part) {
 }
 
 /* All photons by distance; of the nearest 1024 those that count; of these k. The part that is surface is that of the
-   library, which photon_reference_check_area looks at. error: by how much irradiance may be off, since weights are
-   right within some 2^-20. */
+   library, which photon_reference_check_area looks at, and so is what walls cut off. error: by how much irradiance may
+   be off, since weights are right within some 2^-20. */
 static void gather(const photon_view *view, const mote_cloud *photons, photon_vec place, photon_vec normal,
                    const mote_photon_gathering *g, near_photon *list, double irradiance[3], double error[3]) {
     const uint64_t count = mote_cloud_count(photons);
@@ -257,8 +263,12 @@ static void gather(const photon_view *view, const mote_cloud *photons, photon_ve
     if (!by_radius && found < 2) return;
     const double square = by_radius ? g->radius * g->radius : list[found - 1].square;
     const photon_ellipsoid e = photon_ellipsoid_of(place, normal, g->compression, sqrt(square), g->filter);
-    const double part = g->area == MOTE_PHOTON_AREA_DISC ? 1 : photon_surface_part(view, &e);
+    photon_cut cut = {.matters = false};
+    const double part = g->area == MOTE_PHOTON_AREA_DISC ? 1 : photon_seen_part(view, &e, &cut);
     for (uint64_t i = 0; i < (by_radius ? found : found - 1); i++) {
+        const photon_vec at = vec(photons, "x", "y", "z", list[i].row),
+                         facing = vec(photons, "normal_x", "normal_y", "normal_z", list[i].row);
+        if (cut.matters && !photon_cut_keeps(&cut, at, facing)) continue;
         const double weight = weight_of(g->filter, sqrt(list[i].square / square)) / (PHOTON_PI * square * part);
         static const char *const powers[3] = {"power_red", "power_green", "power_blue"};
         for (int k = 0; k < 3; k++) {

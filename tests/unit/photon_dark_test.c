@@ -1,0 +1,199 @@
+/* Places that light hardly reaches, or not at all, against the path tracer: behind thin walls, in cupboards, under
+   tables, in attics. Also rooms that a wall of random direction divides. */
+#include <math.h>
+#include <mote/mote.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "photon/photon_math.h"
+#include "support/support.h"
+
+#define SIDE 4u
+
+static const double lit_tolerance = 0.03;   /* of what the path tracer says */
+static const double dark_tolerance = 0.005; /* of what it says of the scene's lit region */
+
+/* What a camera sees of a scene. The first region of a scene is a lit one. */
+typedef struct region {
+    const char *scene, *name;
+    double eye[3], target[3], angle_deg;
+} region;
+static const region regions[] = {
+    {"leak", "lit floor", {0.5, 0, 1.5}, {0.5, 0.1, 0}, 40},
+    {"leak", "lit foot of the wall", {0.5, -0.2, 0.5}, {0.05, 0, 0}, 15},
+    {"leak", "lit back", {0.5, -0.5, 1}, {0.5, 1, 1}, 30},
+    {"leak", "dark floor", {-0.5, -0.2, 1.5}, {-0.5, 0, 0}, 40},
+    {"leak", "dark foot of the wall", {-0.5, -0.2, 0.5}, {-0.05, 0, 0}, 20},
+    {"leak", "dark back", {-0.5, -0.5, 1}, {-0.5, 1, 1}, 40},
+    {"cupboard", "room", {0.5, 0, 1.5}, {0.5, 0.1, 0}, 40},
+    {"cupboard", "behind it", {-0.4, 0.8, 1.5}, {-0.4, 0, 0}, 25},
+    {"cupboard", "bottom", {-0.4, -0.7, 0.8}, {-0.4, -0.6, 0.1}, 60},
+    {"cupboard", "back", {-0.4, -0.95, 0.5}, {-0.4, -0.3, 0.5}, 60},
+    {"slit", "room", {0.5, 0, 1.5}, {0.5, 0.1, 0}, 40},
+    {"slit", "bottom", {-0.4, -0.7, 0.8}, {-0.4, -0.6, 0.1}, 60},
+    {"slit", "side", {-0.1, -0.6, 0.4}, {-0.8, -0.6, 0.4}, 60},
+    {"low_table", "top", {0, 0.1, 1}, {0, 0, 0.1}, 30},
+    {"low_table", "beside it", {0.2, -0.9, 1}, {0.2, -0.85, 0}, 10},
+    {"low_table", "under it", {0, 0, 0.09}, {0.05, 0, 0}, 90},
+    {"low_table", "under its edge", {0.5, -0.2, 0.05}, {0.6, -0.15, 0}, 60},
+    {"attic", "room", {0, 0, 1}, {0, 0.1, 0}, 50},
+    {"attic", "floor", {0.4, 0, 1.9}, {0.4, 0.1, 1.2}, 50},
+    {"attic", "floor beside the hole", {-0.2, -0.9, 1.9}, {-0.2, -0.4, 1.2}, 30},
+    {"attic", "roof", {0.4, 0.1, 1.3}, {0.4, 0, 2}, 50},
+    {"attic", "roof above the hole", {-0.45, -0.6, 1.25}, {-0.45, 0, 2}, 30},
+};
+
+static mote_camera camera_of(const double eye[3], const double target[3], double angle_deg) {
+    mote_camera camera = mote_camera_defaults();
+    memcpy(camera.eye, eye, sizeof camera.eye);
+    memcpy(camera.target, target, sizeof camera.target);
+    camera.angle_rad = angle_deg * PHOTON_PI / 180;
+    return camera;
+}
+
+static mote_photon_map *map_of(mote_scene *scene, uint64_t photons) {
+    mote_photon_emission emission = mote_photon_emission_defaults();
+    mote_photon_map *map = NULL;
+    emission.photons = photons;
+    assert_int_equal(mote_photon_emit(scene, &emission, &map), MOTE_OK);
+    return map;
+}
+
+/* The mean of a picture; *most: its largest value. */
+static double mean_of(mote_scene *scene, mote_photon_map *map, const mote_camera *camera, mote_photon_method method,
+                      uint32_t samples, double *most) {
+    float rgb[3 * SIDE * SIDE];
+    double sum = 0;
+    mote_photon_params params = mote_photon_defaults();
+    params.method = method;
+    params.width = params.height = SIDE;
+    params.samples = samples;
+    assert_int_equal(mote_photon_render(scene, map, camera, &params, rgb), MOTE_OK);
+    *most = 0;
+    for (uint32_t i = 0; i < 3 * SIDE * SIDE; i++) {
+        sum += (double)rgb[i];
+        *most = fmax(*most, (double)rgb[i]);
+    }
+    return sum / (3 * SIDE * SIDE);
+}
+
+static void regions_are_as_the_path_tracer_says(void **state) {
+    (void)state;
+    mote_context *ctx = test_context(2);
+    mote_scene *scene = NULL;
+    mote_photon_map *map = NULL;
+    double lit = 0, most;
+    for (uint32_t i = 0; i < sizeof regions / sizeof regions[0]; i++) {
+        const region *r = &regions[i];
+        const bool is_first = i == 0 || strcmp(r->scene, regions[i - 1].scene) != 0;
+        if (is_first) {
+            mote_photon_destroy(map);
+            mote_scene_destroy(scene);
+            assert_int_equal(mote_scene_builtin(ctx, r->scene, &scene), MOTE_OK);
+            map = map_of(scene, 100000);
+        }
+        const mote_camera camera = camera_of(r->eye, r->target, r->angle_deg);
+        const double path = mean_of(scene, NULL, &camera, MOTE_PHOTON_PATH, 48, &most);
+        const double full = mean_of(scene, map, &camera, MOTE_PHOTON_FULL, 12, &most);
+        if (is_first) lit = path;
+        if (fabs(full - path) > fmax(lit_tolerance * path, dark_tolerance * lit)) {
+            fail_msg("%s, %s: full %g, path %g, where it is lit %g", r->scene, r->name, full, path, lit);
+        }
+    }
+    mote_photon_destroy(map);
+    mote_scene_destroy(scene);
+    assert_int_equal(mote_context_memory_bytes(ctx), 0);
+    mote_context_destroy(ctx);
+}
+
+/* ---- a closed room that a thin wall of any direction divides, with a lamp on one side */
+
+static double next_in(photon_random *random, double low, double high) {
+    return low + (high - low) * photon_next(random);
+}
+
+static void add_quad(mote_scene_params *p, double *positions, uint32_t *triangles, photon_vec at, photon_vec u,
+                     photon_vec v) {
+    const photon_vec corners[4] = {at, photon_add(at, u), photon_add(photon_add(at, u), v), photon_add(at, v)};
+    const uint32_t first = (uint32_t)p->position_count, places[6] = {0, 1, 2, 0, 2, 3};
+    memcpy(positions + 3 * p->position_count, corners, sizeof corners);
+    for (uint32_t i = 0; i < 6; i++) triangles[3 * p->triangle_count + i] = first + places[i];
+    p->position_count += 4;
+    p->triangle_count += 2;
+}
+
+/* The wall goes through middle, and the lamp is on the side that its normal points to. */
+static mote_scene *divided_room(mote_context *ctx, photon_vec middle, photon_vec normal) {
+    double positions[3 * 4 * 7];
+    uint32_t triangles[3 * 2 * 7];
+    const photon_vec x = photon_vec_of(2, 0, 0), y = photon_vec_of(0, 2, 0), z = photon_vec_of(0, 0, 2);
+    const photon_vec low = photon_vec_of(-1, -1, -1), u = photon_around(normal, 0, 0.1), v = photon_cross(normal, u),
+                     lamp = photon_along(middle, normal, 0.4);
+    const mote_material material = {.color = {0.75, 0.75, 0.75}};
+    mote_light light = {.kind = MOTE_LIGHT_POINT, .intensity = {1, 1, 1}};
+    mote_scene_params p;
+    mote_scene *scene = NULL;
+    memset(&p, 0, sizeof p);
+    add_quad(&p, positions, triangles, low, x, y);
+    add_quad(&p, positions, triangles, low, y, z);
+    add_quad(&p, positions, triangles, low, z, x);
+    add_quad(&p, positions, triangles, photon_add(low, z), x, y);
+    add_quad(&p, positions, triangles, photon_add(low, x), y, z);
+    add_quad(&p, positions, triangles, photon_add(low, y), z, x);
+    add_quad(&p, positions, triangles, photon_along(photon_along(middle, u, -5), v, -5), photon_scale(u, 10),
+             photon_scale(v, 10));
+    memcpy(light.position, &lamp, sizeof light.position);
+    p.positions = positions;
+    p.triangles = triangles;
+    p.materials = &material;
+    p.material_count = 1;
+    p.lights = &light;
+    p.light_count = 1;
+    p.camera = mote_camera_defaults();
+    assert_int_equal(mote_scene_create(ctx, &p, &scene), MOTE_OK);
+    return scene;
+}
+
+/* A camera on one side of the wall that looks at its foot. */
+static mote_camera beside_wall(photon_vec middle, photon_vec normal, double side, photon_vec direction) {
+    const photon_vec eye = photon_along(middle, normal, 0.3 * side);
+    const photon_vec target = photon_along(eye, direction, 1);
+    const double from[3] = {eye.x, eye.y, eye.z}, to[3] = {target.x, target.y, target.z};
+    return camera_of(from, to, 80);
+}
+
+static void no_light_comes_through_walls(void **state) {
+    (void)state;
+    mote_context *ctx = test_context(2);
+    for (uint64_t seed = 0; seed < 8; seed++) {
+        photon_random random = photon_random_of(seed, 200, 0);
+        const photon_vec middle =
+            photon_vec_of(next_in(&random, -0.3, 0.3), next_in(&random, -0.3, 0.3), next_in(&random, -0.3, 0.3));
+        const photon_vec normal = photon_around(photon_vec_of(0, 0, 1), next_in(&random, -1, 1), photon_next(&random));
+        const photon_vec direction = photon_around(normal, 0, photon_next(&random)); /* along the wall */
+        mote_scene *scene = divided_room(ctx, middle, normal);
+        mote_photon_map *map = map_of(scene, 30000);
+        const mote_camera lit_side = beside_wall(middle, normal, 1, direction),
+                          dark_side = beside_wall(middle, normal, -1, direction);
+        double most;
+        const double lit = mean_of(scene, map, &lit_side, MOTE_PHOTON_FULL, 4, &most);
+        for (int method = MOTE_PHOTON_FULL; method <= MOTE_PHOTON_MAP; method++) {
+            const double dark = mean_of(scene, map, &dark_side, (mote_photon_method)method, 4, &most);
+            if (!(lit > 0) || dark > dark_tolerance * lit || most > 0.03 * lit) {
+                fail_msg("seed %d, method %d: %g, at most %g, behind the wall; %g in front of it", (int)seed, method,
+                         dark, most, lit);
+            }
+        }
+        mote_photon_destroy(map);
+        mote_scene_destroy(scene);
+    }
+    mote_context_destroy(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(regions_are_as_the_path_tracer_says),
+        cmocka_unit_test(no_light_comes_through_walls),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
