@@ -390,6 +390,7 @@ static void test_codes_and_proj(void **state) {
         {"+proj=utm +zone=10 +units=us-ft +vunits=m", "US survey foot", "metre"},
         {"+proj=lcc +to_meter=0.3048 +vto_meter=1", "foot", "metre"},
         {"+proj=lcc +units=parsec", "", ""},
+        {"+proj=lcc +to_meter=0.5 +vto_meter=.03048", "0.5 metre", "0.03048 metre"}, /* sizes without a name */
         {"+proj=longlat +vunits=ft", "degree", "foot"},
         {"+proj=geocent +units=m", "metre", "metre"},
         {"+units=m", "", ""},

@@ -154,6 +154,7 @@ mote_unit unit_of_factor(const char *name, const char *number, unit_kind kind) {
     const size_t found = find_size(value, fmin(part, FEW_DIGITS), kind);
     const bool contradicts = named < UNITS && fabs(value / units[named].size - 1) > SAME_FAMILY;
     if (found < UNITS || contradicts) return unit_at(contradicts ? UNITS : found);
+    if (name[0] == '\0') return unit_of_size(value, kind);
     mote_unit unit = {{0}, {0}, 0, 0};
     snprintf(unit.name, sizeof unit.name, "%s", name);
     set_size(&unit, value, kind);
