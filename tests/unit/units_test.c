@@ -216,6 +216,11 @@ static void test_horizontal_and_vertical_apart(void **state) {
         "GEOGCRS[\"g\",CS[ellipsoidal,3],AXIS[\"a\",north,ANGLEUNIT[\"degree\",0.0174532925199433]],AXIS[\"o\",east,"
         "ANGLEUNIT[\"degree\",0.0174532925199433]],AXIS[\"h\",up,LENGTHUNIT[\"metre\",1]]]",
         "degree", "metre");
+    /* A third axis is one of heights, whatever its direction; a degree is no height. */
+    expect_units("LOCAL_CS[\"l\",UNIT[\"metre\",1],AXIS[\"x\",OTHER],AXIS[\"y\",OTHER],AXIS[\"z\",OTHER]]", "metre",
+                 "metre");
+    expect_units("GEOGCS[\"g\",UNIT[\"degree\",0.0174532925199433],AXIS[\"a\",NORTH],AXIS[\"o\",EAST],AXIS[\"h\",UP]]",
+                 "degree", "");
     expect_units("GEOGCS[\"g\",UNIT[\"Degree\",0.0174532925199433],LINUNIT[\"Meter\",1.0]]", "degree", "metre");
     expect_units("PROJCS[\"p\",UNIT[\"Foot_US\",0.3048006096012192],VERTCS[\"v\",UNIT[\"metre\",1]]]", "US survey foot",
                  "metre");
