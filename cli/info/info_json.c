@@ -3,6 +3,7 @@
 
 #include "info/info_digits.h"
 #include "info/info_facts.h"
+#include "units_text.h"
 
 /* A corner of the box, with the digits of the file. */
 static void emit_corner(json_writer *json, const char *name, const info_facts *f, const double values[3]) {
@@ -171,6 +172,7 @@ void info_print_json(const info_facts *f, json_writer *json) {
     }
     if (f->density > 0) emit_real(json, "density", f->density);
     emit_text(json, "crs", mote_cloud_crs(f->cloud));
+    units_emit(json, f->cloud);
     emit_las(json, f);
     emit_potree(json, f);
     emit_copc(json, f);

@@ -9,6 +9,7 @@
 #include "print.h"
 #include "strays_text.h"
 #include "text.h"
+#include "units_text.h"
 
 /* ASPRS standard classes, LAS 1.4 R15 table 17. */
 static const char *const class_names[] = {"never classified",
@@ -143,6 +144,9 @@ static void print_head(const info_facts *f) {
     char crs[200];
     crs_in_short(mote_cloud_crs(f->cloud), crs, sizeof crs);
     print_out("  %-12s%s\n", "CRS", crs[0] != '\0' ? crs : "unknown");
+    mote_units units;
+    mote_cloud_units(f->cloud, &units);
+    print_out("  %-12s%s\n", "units", units_say(&units).chars);
     if (f->is_las && f->las.system_id[0] != '\0') print_out("  %-12s%s\n", "system", f->las.system_id);
     if (f->is_las && f->las.software[0] != '\0') print_out("  %-12s%s\n", "software", f->las.software);
     if (f->is_las && f->las.creation_year > 0) {

@@ -11,6 +11,7 @@
 #include "print.h"
 #include "report.h"
 #include "text.h"
+#include "units_text.h"
 
 static const command_help help = {
     .synopsis = "mote planes IN… [-o OUT] [options]",
@@ -189,6 +190,7 @@ static void print_json(const session *s, const planes_options *o, const planes_t
     emit_count(&json, "points", task->points);
     emit_count(&json, "skipped", facts.skipped);
     planes_emit(task->planes, o->params.explain, &json);
+    units_emit(&json, task->cloud);
     if (task->output != NULL) {
         emit_text(&json, "output", task->output);
         emit_count(&json, "bytes", report_bytes(task->output));
@@ -207,7 +209,7 @@ static void print_text(const session *s, const planes_options *o, const planes_t
     if (o->csv) {
         planes_print_csv(task->planes);
     } else {
-        planes_print_table(task->planes);
+        planes_print_table(task->planes, task->cloud);
         if (o->params.explain) planes_print_refused(task->planes);
     }
     if (o->stats) {
@@ -215,6 +217,15 @@ static void print_text(const session *s, const planes_options *o, const planes_t
         costs_print(s, own, task->output != NULL, task->points);
     }
     if (s->options.hash) print_out("%s  %s\n", text_hash(hash).chars, task->output);
+}
+
+/* A distance from a plane is one of all three axes. */
+static void note_units(session *s, const mote_cloud *cloud) {
+    mote_units units;
+    mote_cloud_units(cloud, &units);
+    if (!units_differ(&units)) return;
+    session_note(s, "x and y count in another unit than heights (%s): distances, areas and angles mix them",
+                 units_say(&units).chars);
 }
 
 static int report(session *s, const planes_options *o, const planes_task *task) {
@@ -232,6 +243,7 @@ static int report(session *s, const planes_options *o, const planes_task *task) 
     } else {
         print_text(s, o, task, hash);
     }
+    note_units(s, task->cloud);
     if (facts.skipped > 0) session_note(s, "%s points have no finite position", text_count(facts.skipped).chars);
     if (facts.outside > 0)
         session_note(s, "%s points are far from all others and were left out", text_count(facts.outside).chars);
@@ -290,7 +302,7 @@ static int run_planes(session *s, const void *options, const io_paths *paths) {
     if (code == EXIT_DONE) code = check_normals(s, o, task.cloud);
     if (code == EXIT_DONE) code = find_planes(s, o, &task);
     if (code == EXIT_DONE && task.output != NULL) code = write_cloud(s, &task);
-    if (code == EXIT_DONE && o->boundaries != NULL) code = planes_write_obj(s, task.planes, o->boundaries);
+    if (code == EXIT_DONE && o->boundaries != NULL) code = planes_write_obj(s, task.planes, task.cloud, o->boundaries);
     if (code == EXIT_DONE) code = report(s, o, &task);
     mote_planes_destroy(task.planes);
     mote_cloud_destroy(task.cloud);

@@ -6,6 +6,7 @@
 
 #include "print.h"
 #include "text.h"
+#include "units_text.h"
 
 /* ---- table */
 
@@ -25,10 +26,18 @@ static int offset_decimals(const mote_planes_facts *facts) {
     return decimals + 1;
 }
 
-void planes_print_table(const mote_planes *planes) {
+static void print_units(const mote_cloud *cloud) {
+    mote_units units;
+    mote_cloud_units(cloud, &units);
+    if (units.horizontal.name[0] == '\0' && units.vertical.name[0] == '\0') return;
+    print_out("units: %s\n", units_say(&units).chars);
+}
+
+void planes_print_table(const mote_planes *planes, const mote_cloud *cloud) {
     const mote_planes_facts facts = mote_planes_get_facts(planes);
     const int decimals = offset_decimals(&facts);
     print_facts(planes);
+    print_units(cloud);
     if (mote_planes_count(planes) == 0) {
         print_out("no planes\n");
         return;
@@ -182,7 +191,7 @@ void planes_emit(const mote_planes *planes, bool explain, json_writer *json) {
 
 /* ---- obj */
 
-#define LINE_BYTES 200
+#define LINE_BYTES 256
 
 typedef struct obj_writer {
     mote_context *ctx;
@@ -215,10 +224,21 @@ static void put_plane(obj_writer *w, const mote_planes *planes, uint32_t i, uint
     if (corners > 2) put(w, "\n");
 }
 
-int planes_write_obj(session *s, const mote_planes *planes, const char *path) {
+/* OBJ has no units: a comment says what the numbers count in. */
+static void put_units(obj_writer *w, const mote_cloud *cloud) {
+    char line[LINE_BYTES];
+    mote_units units;
+    mote_cloud_units(cloud, &units);
+    snprintf(line, sizeof line, "# units: %s\n", units_say(&units).chars);
+    for (char *c = line; *c != '\0' && c[1] != '\0'; c++) *c = (char)(*c == '\n' || *c == '\r' ? ' ' : *c);
+    put(w, line);
+}
+
+int planes_write_obj(session *s, const mote_planes *planes, const mote_cloud *cloud, const char *path) {
     obj_writer w = {.ctx = s->ctx};
     uint64_t first = 1;
     w.status = mote_output_create(s->ctx, path, true, &w.output);
+    if (w.status == MOTE_OK) put_units(&w, cloud);
     for (uint32_t i = 0; i < mote_planes_count(planes) && w.status == MOTE_OK; i++) {
         uint32_t corners;
         mote_planes_hull(planes, i, &corners);

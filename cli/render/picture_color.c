@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "text.h"
+#include "units_text.h"
 
 #define RAMP_TEXELS   1024
 #define NO_LABEL_GREY 96u  /* as mote planes colours points of no plane */
@@ -48,6 +49,13 @@ static bool has_colors(const mote_cloud *cloud) {
     return any;
 }
 
+static void take_unit_along(const double direction[3], picture_colors *colors) {
+    mote_units units;
+    mote_cloud_units(colors->values.cloud, &units);
+    const char *symbol = units_symbol_along(&units, direction);
+    snprintf(colors->unit, sizeof colors->unit, "%s", symbol != NULL ? symbol : "");
+}
+
 /* Heights along up, from the origin. */
 static void take_heights(const mote_cloud *cloud, const double up[3], picture_colors *colors) {
     static const char *const names[3] = {"x", "y", "z"};
@@ -57,15 +65,27 @@ static void take_heights(const mote_cloud *cloud, const double up[3], picture_co
         colors->values.column[colors->values.count] = mote_cloud_find(cloud, names[k]);
         colors->values.factor[colors->values.count++] = up[k] / length;
     }
+    take_unit_along(up, colors);
     snprintf(colors->name, sizeof colors->name, "height");
     colors->source = COLOR_RAMP;
+}
+
+/* Coordinates have the unit that the reference system gives them, other attributes at most their own. */
+static void take_unit(const mote_column *column, picture_colors *colors) {
+    const char axis = column->name[0] != '\0' && column->name[1] == '\0' ? column->name[0] : '\0';
+    const double direction[3] = {axis == 'x', axis == 'y', axis == 'z'};
+    if (axis >= 'x' && axis <= 'z') {
+        take_unit_along(direction, colors);
+    } else {
+        snprintf(colors->unit, sizeof colors->unit, "%s", column->unit);
+    }
 }
 
 static void take_attribute(const mote_column *column, picture_colors *colors) {
     colors->values.column[0] = column;
     colors->values.factor[0] = 1;
     colors->values.count = 1;
-    colors->unit = column->unit;
+    take_unit(column, colors);
     snprintf(colors->name, sizeof colors->name, "%s", column->name);
 }
 
@@ -218,7 +238,6 @@ int picture_color_choose(session *s, const picture_plan *plan, const mote_cloud 
         return session_error(s, EXIT_USAGE, "the cloud has no normals; \"mote normals\" makes them");
     }
     memset(colors, 0, sizeof *colors);
-    colors->unit = "";
     colors->map = plan->map;
     colors->values.points = mote_cloud_count(cloud);
     colors->values.cloud = cloud;

@@ -18,7 +18,7 @@ typedef enum color_source {
 typedef struct picture_colors {
     color_source source;
     char name[64]; /* of the attribute; "height" */
-    const char *unit;
+    char unit[64]; /* "" if it is not known, or there is none */
     color_map map;
     bool is_light;     /* a ramp as a photograph is exposed: of what nobody asked for */
     double range[2];   /* of the ramp */

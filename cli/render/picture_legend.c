@@ -79,7 +79,7 @@ static text label_of(double value, double span) {
 }
 
 static void title_of(const picture_colors *colors, char title[96]) {
-    const bool unit = colors->unit != NULL && colors->unit[0] != '\0';
+    const bool unit = colors->unit[0] != '\0';
     snprintf(title, 96, "%.60s%s%.24s%s", colors->name, unit ? " (" : "", unit ? colors->unit : "", unit ? ")" : "");
     for (char *c = title; *c != '\0'; c++) *c = (char)(*c == '_' ? ' ' : *c);
 }
@@ -164,14 +164,14 @@ static double round_length(double max) {
 }
 
 static void name_length(double length, const char *unit, char name[64]) {
-    const bool meters = strcmp(unit, "m") == 0;
+    const bool meters = unit != NULL && strcmp(unit, "m") == 0;
     if (meters && length >= 1000) {
         snprintf(name, 64, "%s km", text_real(length / 1000).chars);
     } else if (meters && length < 1) {
         snprintf(name, 64, "%s %s", text_real(length < 0.01 ? length * 1000 : length * 100).chars,
                  length < 0.01 ? "mm" : "cm");
     } else {
-        snprintf(name, 64, "%s %.12s", text_real(length).chars, unit[0] != '\0' ? unit : "units");
+        snprintf(name, 64, "%s %.12s", text_real(length).chars, unit != NULL ? unit : "units");
     }
 }
 

@@ -18,6 +18,7 @@
 #include "render/picture_up.h"
 #include "render/picture_wave.h"
 #include "text.h"
+#include "units_text.h"
 
 #define OVERLAYS        2
 #define SCATTERED_SHARE 0.03 /* of the points: fewer are the edges of things */
@@ -195,15 +196,15 @@ static int settle(session *s, picture_task *t) {
 
 /* ---- what is painted over it */
 
-static const char *unit_of(const mote_cloud *cloud) {
-    const mote_column *x = mote_cloud_find(cloud, "x");
-    const char *crs = mote_cloud_crs(cloud);
-    if (x->unit[0] != '\0') return x->unit;
-    const bool utm = strncmp(crs, "EPSG:326", 8) == 0 || strncmp(crs, "EPSG:327", 8) == 0;
-    const bool projected = strstr(crs, "PROJCS[") != NULL || strstr(crs, "PROJCRS[") != NULL;
-    if (utm) return "m";
-    if (projected && (strstr(crs, "UNIT[\"metre\"") != NULL || strstr(crs, "UNIT[\"meter\"") != NULL)) return "m";
-    return "";
+/* A bar lies across the picture, and counts in what the axes along it count in. Where that is not known it says
+   "units", and so do we. */
+static const char *unit_of_bar(session *s, const picture_task *t) {
+    mote_units units;
+    const picture_lens lens = picture_lens_of(&t->path.cameras[0], &t->plan->params);
+    mote_cloud_units(t->cloud, &units);
+    const char *symbol = units_symbol_along(&units, lens.right);
+    if (symbol == NULL) session_note(s, "--scale-bar: the input does not say what its coordinates count in");
+    return symbol;
 }
 
 static void add_overlay(picture_task *t, picture_overlay overlay) {
@@ -223,7 +224,8 @@ static int make_overlays(session *s, picture_task *t) {
     if (plan->legend) add_overlay(t, picture_legend_make(&t->colors, tile.width, tile.height, dark));
     if (plan->scale_bar) {
         const double pixel = t->path.cameras[0].height / p->height;
-        add_overlay(t, picture_scale_bar_make(pixel, unit_of(t->cloud), tile.width, tile.height, dark));
+        const char *unit = unit_of_bar(s, t);
+        add_overlay(t, picture_scale_bar_make(pixel, unit, tile.width, tile.height, dark));
     }
     return EXIT_DONE;
 }

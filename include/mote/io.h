@@ -54,6 +54,27 @@ MOTE_API mote_status mote_cloud_read(mote_context *ctx, const char *path, const 
 MOTE_API mote_status mote_cloud_read_many(mote_context *ctx, const char *const *paths, uint32_t path_count,
                                           const mote_read_params *params, mote_cloud **out);
 
+/// A unit of length or of angle.
+typedef struct mote_unit {
+    char name[64]; ///< "metre", "foot", "US survey foot", "degree", …; of a unit that mote has no name for the file's
+                   ///< own; "" where the unit is not known
+    char symbol[16]; ///< "m", "ft", "US ft", "deg"; "" where there is none
+    double metres;   ///< its length; 0: it is none, or not known
+    double radians;  ///< its angle; 0: it is none, or not known
+} mote_unit;
+
+typedef struct mote_units {
+    mote_unit horizontal; ///< of x and y
+    mote_unit vertical;   ///< of z: a system of two axes says nothing of it
+} mote_units;
+
+/// What the coordinates of a cloud count in: by the unit of its columns x and z, by the WKT of its reference system
+/// (versions 1 and 2), by the GeoTIFF keys of its LAS file, or by an EPSG code, of which mote knows the common ones.
+/// Nothing is guessed: what none of them says is not known.
+/// Cost     O(bytes of the WKT)
+/// Source   ISO 19162:2019; OGC 01-009; OGC GeoTIFF 1.1
+MOTE_API void mote_cloud_units(const mote_cloud *cloud, mote_units *units);
+
 /// Reads a cloud in pieces, so that memory is bounded by the pieces and not by the file (LAS, LAZ; of other formats the
 /// whole cloud is one piece).
 typedef struct mote_reader mote_reader;

@@ -1,13 +1,14 @@
 // What the page says: reference systems, times, angles, resolutions, counts, coordinates.
 import test from 'node:test';
 import assert from 'node:assert/strict';
-import { crsName, parseCrs, parseWkt } from '../../viewer/src/data/crs.js';
+import { crsName, parseCrs, parseWkt, withUnits } from '../../viewer/src/data/crs.js';
 import { isGeographic, metresPerDegree, metresPerUnit, stretchOf } from '../../viewer/src/data/geographic.js';
 import { adjustedTime, timeKind, weekTime } from '../../viewer/src/data/gps_time.js';
 import { parseAttributes, scalarChannels, valueOfStored } from '../../viewer/src/data/attributes.js';
 import { parseJson } from '../../viewer/src/data/fetcher.js';
 import { parseMetadata } from '../../viewer/src/data/metadata.js';
 import { channelText, coordinates, count, length, plain, resolution } from '../../viewer/src/ui/format.js';
+import { unitOf } from '../../viewer/src/measure/figures.js';
 import { rows } from '../../viewer/src/ui/facts.js';
 
 const UTM_WKT = 'PROJCS["WGS 84 / UTM zone 32N",GEOGCS["WGS 84",DATUM["WGS_1984",SPHEROID["WGS 84",6378137,298.25]],'
@@ -170,4 +171,23 @@ test('facts of a data set: levels are counted with the root, units where they ar
 test('JSON with words for NaN', () => {
     assert.deepEqual(parseJson('{"min": [NaN, -Infinity, 1], "max": nan , "name": "a, nan "}'), { min: [null, null, 1], max: null, name: 'a, nan ' });
     assert.throws(() => parseJson('{"a": nonsense}'));
+});
+
+test('units of a reference system: of its own, not of its base', () => {
+    const facts = (text) => [parseCrs(text).metres, parseCrs(text).verticalMetres];
+    const base = 'BASEGEOGCRS["b",DATUM["d",ELLIPSOID["e",6378137,298.2,LENGTHUNIT["metre",1]]],UNIT["degree",0.0174532925199433]]';
+    const axes = (unit) => `CS[Cartesian,3],AXIS["e",east,${unit}],AXIS["n",north,${unit}],AXIS["h",up,LENGTHUNIT["metre",1]]`;
+    assert.deepEqual(facts(`PROJCRS["p",${base},${axes('LENGTHUNIT["foot",0.3048]')}]`), [0.3048, 1]);
+    assert.deepEqual(facts(`PROJCRS["p",${base},CS[Cartesian,2],AXIS["e",east],AXIS["n",north]]`), [null, null]);
+    assert.deepEqual(facts(`DERIVEDPROJCRS["p",BASEPROJCRS["q",${base}],${axes('UNIT["foot",0.3048]')}]`), [0.3048, 1]);
+    assert.deepEqual(facts('LOCAL_CS["site",UNIT["metre",1]]'), [1, null]);
+    const crs = withUnits(parseCrs('EPSG:26995'), { horizontal: { name: 'US survey foot', metres: 1200 / 3937 }, vertical: null });
+    assert.deepEqual([crs.code, crs.metres, crs.verticalMetres], [26995, 1200 / 3937, null]);
+    assert.equal(withUnits(null, { horizontal: { name: 'degree', radians: 0.017 }, vertical: null }).kind, 'geographic');
+    assert.deepEqual(['metres', 'verticalMetres'].map((key) => withUnits(parseCrs('EPSG:32632'), { horizontal: { metres: '1' }, vertical: 7 })[key]), [null, null]);
+    for (const wrong of [null, undefined, 3, 'metre', []]) assert.equal(withUnits(parseCrs('EPSG:32632'), wrong).metres, 1);
+    assert.equal(unitOf({ crs: { metres: 0.3048006096012192 } }), 'US ft');
+    assert.equal(unitOf({ crs: { metres: 0.3048 } }), 'ft');
+    assert.equal(resolution({ scale: [0.01, 0.01, 0.01], crs: { metres: 1, verticalMetres: 1 } }), '1 cm');
+    assert.equal(resolution({ scale: [0.01, 0.01, 0.01], crs: { metres: 1, verticalMetres: 0.3048 } }), '0.01');
 });

@@ -9,6 +9,7 @@
 
 #include "files/json.h"
 #include "text.h"
+#include "units_text.h"
 
 #define PICK_PIXELS 6u /* around the pixel in which a point is looked for */
 
@@ -80,6 +81,7 @@ char *live_facts(const live_scene *scene) {
         emit_reals(json, "max", scene->box.max, 3);
     }
     emit_text(json, "crs", mote_cloud_crs(scene->cloud));
+    units_emit(json, scene->cloud);
     emit_text(json, "backend", mote_context_backend(scene->session.ctx));
     emit_count(json, "threads", (uint64_t)mote_context_threads(scene->session.ctx));
     emit_text(json, "encodings", live_encodings());
@@ -105,7 +107,7 @@ char *live_legend(const picture_colors *colors) {
     emit_text(&j.json, "source", colors != NULL ? sources[colors->source] : "false");
     if (colors != NULL) {
         emit_text(&j.json, "name", picture_color_title(colors));
-        emit_text(&j.json, "unit", colors->unit != NULL ? colors->unit : "");
+        emit_text(&j.json, "unit", colors->unit);
     }
     if (colors != NULL && colors->source == COLOR_RAMP) emit_reals(&j.json, "range", colors->range, 2);
     if (colors != NULL && colors->source == COLOR_CLASS) emit_classes(&j.json, colors);

@@ -5,17 +5,9 @@
 
 #include "io/las/las_format.h"
 
-#define KEY_MODEL_TYPE    1024u
-#define KEY_RASTER_TYPE   1025u
-#define KEY_GEOGRAPHIC    2048u
-#define KEY_PROJECTED     3072u
-#define KEY_VERTICAL      4096u
-#define MODEL_PROJECTED   1u
-#define MODEL_GEOGRAPHIC  2u
-#define MODEL_GEOCENTRIC  3u
-#define CODE_MIN          1024u /* lower codes are obsolete, those from 32767 on are not EPSG's */
-#define CODE_USER_DEFINED 32767u
-#define KEY_BYTES         8u
+#define KEY_RASTER_TYPE 1025u
+#define CODE_MIN        1024u /* lower codes are obsolete, those from 32767 on are not EPSG's */
+#define KEY_BYTES       8u
 
 bool mote_las_record_is_crs(const mote_record *record) {
     if (strcmp(record->user_id, LAS_USER_PROJECTION) != 0) return false;
@@ -28,26 +20,33 @@ static uint64_t wkt_length(const mote_record *record) {
     const char *text = record->data;
     uint64_t length = 0;
     bool bracket = false;
-    while (length < record->size_bytes && text[length] != '\0') bracket |= text[length++] == '[';
+    for (; length < record->size_bytes && text[length] != '\0'; length++) {
+        bracket |= text[length] == '[' || text[length] == '(';
+    }
     return bracket ? length : 0;
 }
 
-/* The value of a key that stands in the directory itself; 0 where there is none. The stated number of keys is
-   not believed: the record's size counts. */
-static uint32_t geo_key(const mote_record *record, uint32_t key) {
+uint32_t mote_las_geo_key(const mote_record *record, uint32_t key, uint32_t place) {
     const uint8_t *at = record->data;
     for (uint64_t i = 1; i < record->size_bytes / KEY_BYTES; i++) {
         const uint8_t *entry = at + i * KEY_BYTES;
-        if (las_u16(entry) == key && las_u16(entry + 2) == 0) return las_u16(entry + 6);
+        if (las_u16(entry) == key && las_u16(entry + 2) == place) return las_u16(entry + 6);
     }
-    return 0;
+    return LAS_NO_GEO_KEY;
 }
 
-/* The EPSG code that a key directory names; 0 if none. */
-static uint32_t geo_code(const mote_record *record) {
-    uint32_t code = geo_key(record, KEY_PROJECTED);
-    if (code == 0 && geo_key(record, KEY_MODEL_TYPE) != MODEL_PROJECTED) code = geo_key(record, KEY_GEOGRAPHIC);
-    return code >= CODE_MIN && code < CODE_USER_DEFINED ? code : 0;
+/* The same, of a key that stands in the directory itself; 0 where there is none. */
+static uint32_t geo_key(const mote_record *record, uint32_t key) {
+    const uint32_t value = mote_las_geo_key(record, key, 0);
+    return value != LAS_NO_GEO_KEY ? value : 0;
+}
+
+uint32_t mote_las_geo_code(const mote_record *record) {
+    uint32_t code = geo_key(record, LAS_KEY_PROJECTED);
+    if (code == 0 && geo_key(record, LAS_KEY_MODEL) != LAS_MODEL_PROJECTED) {
+        code = geo_key(record, LAS_KEY_GEOGRAPHIC);
+    }
+    return code >= CODE_MIN && code < LAS_GEO_USER_DEFINED ? code : 0;
 }
 
 mote_status mote_las_crs(mote_context *ctx, const mote_record *records, uint64_t count, char **text) {
@@ -58,7 +57,8 @@ mote_status mote_las_crs(mote_context *ctx, const mote_record *records, uint64_t
         if (wkt == NULL && mote_las_record_is(record, LAS_USER_PROJECTION, LAS_ID_WKT) && wkt_length(record) > 0) {
             wkt = record;
         }
-        if (code == 0 && mote_las_record_is(record, LAS_USER_PROJECTION, LAS_ID_GEO_KEYS)) code = geo_code(record);
+        if (code == 0 && mote_las_record_is(record, LAS_USER_PROJECTION, LAS_ID_GEO_KEYS))
+            code = mote_las_geo_code(record);
     }
     const uint64_t length = wkt != NULL ? wkt_length(wkt) : 16;
     *text = mote_alloc_zero(ctx, length + 1, "texts");
@@ -76,12 +76,12 @@ static uint32_t model_of_code(unsigned long code) {
     static const uint16_t geographic[] = {6318, 6322, 6325, 6668, 6706, 7844, 8353, 8999, 9000, 9057, 10176};
     static const uint16_t geocentric[] = {4328, 4936, 4978, 6317, 7842, 7789, 9988};
     for (size_t i = 0; i < sizeof geocentric / sizeof geocentric[0]; i++) {
-        if (code == geocentric[i]) return MODEL_GEOCENTRIC;
+        if (code == geocentric[i]) return LAS_MODEL_GEOCENTRIC;
     }
     for (size_t i = 0; i < sizeof geographic / sizeof geographic[0]; i++) {
-        if (code == geographic[i]) return MODEL_GEOGRAPHIC;
+        if (code == geographic[i]) return LAS_MODEL_GEOGRAPHIC;
     }
-    return code >= 4001 && code <= 4999 ? MODEL_GEOGRAPHIC : MODEL_PROJECTED;
+    return code >= 4001 && code <= 4999 ? LAS_MODEL_GEOGRAPHIC : LAS_MODEL_PROJECTED;
 }
 
 static uint8_t *put_key(uint8_t *at, uint32_t key, unsigned long value) {
@@ -98,10 +98,10 @@ static mote_status key_record(mote_context *ctx, unsigned long code, unsigned lo
     if (data == NULL) return MOTE_ERROR_MEMORY;
     const uint32_t model = model_of_code(code);
     uint8_t *at = data + KEY_BYTES;
-    at = put_key(at, KEY_MODEL_TYPE, model);
+    at = put_key(at, LAS_KEY_MODEL, model);
     at = put_key(at, KEY_RASTER_TYPE, 1);
-    at = put_key(at, model == MODEL_PROJECTED ? KEY_PROJECTED : KEY_GEOGRAPHIC, code);
-    if (vertical != 0) at = put_key(at, KEY_VERTICAL, vertical);
+    at = put_key(at, model == LAS_MODEL_PROJECTED ? LAS_KEY_PROJECTED : LAS_KEY_GEOGRAPHIC, code);
+    if (vertical != 0) at = put_key(at, LAS_KEY_VERTICAL, vertical);
     las_put(data, 1, 2);
     las_put(data + 2, 1, 2);
     las_put(data + 6, (uint64_t)(at - data) / KEY_BYTES - 1, 2);
@@ -118,7 +118,7 @@ mote_status mote_las_crs_record(mote_context *ctx, const char *crs, mote_record 
         char *end = NULL;
         const unsigned long code = strtoul(crs + 5, &end, 10);
         const unsigned long vertical = *end == '+' ? strtoul(end + 1, &end, 10) : 0;
-        if (*end == '\0' && code >= CODE_MIN && code < CODE_USER_DEFINED && vertical < CODE_USER_DEFINED) {
+        if (*end == '\0' && code >= CODE_MIN && code < LAS_GEO_USER_DEFINED && vertical < LAS_GEO_USER_DEFINED) {
             return key_record(ctx, code, vertical, record);
         }
     } else if (strchr(crs, '[') != NULL) {

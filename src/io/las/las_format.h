@@ -128,6 +128,20 @@ void mote_las_describe_extra(const mote_cloud *cloud, const mote_column *column,
 void mote_las_extra_name(const char *name, const uint8_t *entries, uint64_t count, char out[33]);
 
 /* ---- las_crs.c */
+#define LAS_KEY_MODEL        1024u /* keys of GeoTIFF that more than one file asks for */
+#define LAS_KEY_GEOGRAPHIC   2048u
+#define LAS_KEY_PROJECTED    3072u
+#define LAS_KEY_VERTICAL     4096u
+#define LAS_MODEL_PROJECTED  1u
+#define LAS_MODEL_GEOGRAPHIC 2u
+#define LAS_MODEL_GEOCENTRIC 3u
+#define LAS_GEO_USER_DEFINED 32767u
+#define LAS_NO_GEO_KEY       UINT32_MAX
+/* The value of a key whose value stands in the directory (place 0), or its index among those of the record `place`.
+   LAS_NO_GEO_KEY where there is none. The stated number of keys is not believed: the record's size counts. */
+uint32_t mote_las_geo_key(const mote_record *record, uint32_t key, uint32_t place);
+/* The EPSG code that a key directory names; 0 if none. */
+uint32_t mote_las_geo_code(const mote_record *record);
 /* The CRS that records state: WKT, "EPSG:n" or "". text is for mote_free. */
 mote_status mote_las_crs(mote_context *ctx, const mote_record *records, uint64_t count, char **text);
 /* The record that states a CRS; data is for mote_free and NULL where LAS cannot hold the text. */

@@ -316,6 +316,26 @@ static void put_rest(json_builder *b, json_t *mote, const potree_summary *summar
     put(b, mote, "rest", box);
 }
 
+static json_t *unit_json(json_builder *b, const mote_unit *unit) {
+    if (unit->name[0] == '\0') return json_null();
+    json_t *object = json_object();
+    put(b, object, "name", bytes_json(b, unit->name));
+    if (unit->metres > 0) put(b, object, "metres", json_real(unit->metres));
+    if (unit->radians > 0) put(b, object, "radians", json_real(unit->radians));
+    return object;
+}
+
+/* What coordinates count in, for viewers, which would have to know all reference systems otherwise. */
+static void put_units(json_builder *b, json_t *mote, const mote_cloud *cloud) {
+    mote_units units;
+    mote_cloud_units(cloud, &units);
+    if (units.horizontal.name[0] == '\0' && units.vertical.name[0] == '\0') return;
+    json_t *object = json_object();
+    put(b, object, "horizontal", unit_json(b, &units.horizontal));
+    put(b, object, "vertical", unit_json(b, &units.vertical));
+    put(b, mote, "units", object);
+}
+
 static json_t *mote_json(json_builder *b, const potree_summary *summary) {
     const mote_cloud *cloud = summary->source->cloud;
     json_t *mote = json_object(), *columns = json_array();
@@ -329,6 +349,7 @@ static json_t *mote_json(json_builder *b, const potree_summary *summary) {
     }
     put(b, mote, "columns", columns);
     put_rest(b, mote, summary);
+    put_units(b, mote, cloud);
     put_las(b, mote, &cloud->las);
     put_records(b, mote, cloud);
     return mote;

@@ -1,6 +1,6 @@
 // What the text of a coordinate reference system says: its name, whether it is in degrees, its units.
 // Texts come as WKT 1, WKT 2, PROJ strings, PROJJSON or codes. No DOM.
-import { table, textOf } from './table.js';
+import { numberOf, table, textOf } from './table.js';
 
 const MAX_DEPTH = 64; // of nested brackets; real ones stay below 10
 
@@ -36,16 +36,23 @@ const childrenOf = (node) => node.values.filter((v) => typeof v === 'object');
 const childOf = (node, keyword) => childrenOf(node).find((child) => keyword.test(child.keyword));
 
 const GEOGRAPHIC = /^(GEOGCS|GEOGCRS|GEOGRAPHICCRS|GEODCRS|GEODETICCRS)$/;
-const PROJECTED = /^(PROJCS|PROJCRS|PROJECTEDCRS)$/;
+const PROJECTED = /^(PROJCS|PROJCRS|PROJECTEDCRS|DERIVEDPROJCRS)$/;
 const COMPOUND = /^(COMPD_CS|COMPOUNDCRS)$/;
 const VERTICAL = /^(VERT_CS|VERTCRS|VERTICALCRS)$/;
+const LENGTHS = /^(GEOCCS|LOCAL_CS|ENGCRS|ENGINEERINGCRS)$/; // neither, and yet with a unit of length
 const LENGTH_UNIT = /^(UNIT|LENGTHUNIT)$/;
 
-// Metres of the unit that a system of lengths uses: of its own, or of its first axis.
-function unitOf(node) {
-    const unit = node && (childOf(node, LENGTH_UNIT) ?? childrenOf(node).map((c) => childOf(c, LENGTH_UNIT)).find(Boolean));
+const isUp = (axis) => /^(up|down)$/i.test(axis.values[1] ?? '');
+
+// Metres of the unit that a system of lengths uses for an axis across (or up): that of the axis, else its own. The units
+// of other parts, as a geographic base, are not those of its coordinates.
+function unitOf(node, up = false) {
+    const axis = node && childrenOf(node).filter((c) => c.keyword === 'AXIS').find((a) => isUp(a) === up);
+    const unit = node && ((axis && childOf(axis, LENGTH_UNIT)) ?? childOf(node, LENGTH_UNIT));
     return unit && unit.values[1] > 0 ? unit.values[1] : null;
 }
+
+const hasHeights = (node) => childrenOf(node).some((c) => c.keyword === 'AXIS' && isUp(c));
 
 function codeOf(node) {
     const id = childOf(node, /^(AUTHORITY|ID)$/);
@@ -59,10 +66,11 @@ function fromWkt(root) {
     const base = COMPOUND.test(root.keyword) ? (childrenOf(root)[0] ?? root) : root;
     const isCartesian = /^cartesian$/i.test(childOf(base, /^CS$/)?.values[0] ?? ''); // from the middle of the earth
     const kind = PROJECTED.test(base.keyword) ? 'projected' : GEOGRAPHIC.test(base.keyword) && !isCartesian ? 'geographic' : null;
+    const isLength = kind === 'projected' || isCartesian || LENGTHS.test(base.keyword);
     return {
         name: String(root.values[0] ?? ''), code: codeOf(root), kind,
-        metres: kind === 'projected' ? unitOf(base) : null,
-        verticalMetres: unitOf(vertical),
+        metres: isLength ? unitOf(base) : null,
+        verticalMetres: vertical ? unitOf(vertical, true) : isLength && hasHeights(base) ? unitOf(base, true) : null,
     };
 }
 
@@ -140,6 +148,19 @@ export function parseCrs(text) {
     const root = trimmed.startsWith('{') ? null : parseWkt(trimmed);
     const parsed = root ? fromWkt(root) : fromJson(trimmed);
     return parsed?.name ? parsed : { name: trimmed, code: null, kind: null, metres: null, verticalMetres: null };
+}
+
+// crs: what parseCrs() gave, or null. units: "mote.units" of metadata.json, of which mote decided with all that the
+// source said (its GeoTIFF keys, units of columns); what stands there counts, also that something is not known.
+export function withUnits(crs, units) {
+    if (units === null || typeof units !== 'object' || Array.isArray(units)) return crs;
+    const size = (unit, key) => (numberOf(unit?.[key]) > 0 && Number.isFinite(unit[key]) ? unit[key] : null);
+    const isAngle = size(units.horizontal, 'radians') !== null;
+    const from = crs ?? { name: '', code: null, kind: isAngle ? 'geographic' : 'projected' };
+    return {
+        ...from, kind: from.kind ?? (isAngle ? 'geographic' : null),
+        metres: size(units.horizontal, 'metres'), verticalMetres: size(units.vertical, 'metres'),
+    };
 }
 
 // 'ETRS89 / UTM zone 32N (EPSG:25832)'.

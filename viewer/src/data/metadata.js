@@ -1,7 +1,7 @@
 // Reads metadata.json: checks what the viewer depends on and says plainly what is wrong.
 import { DataError } from './errors.js';
 import { parseAttributes, scalarChannels } from './attributes.js';
-import { parseCrs } from './crs.js';
+import { parseCrs, withUnits } from './crs.js';
 import { isGeographic, stretchOf } from './geographic.js';
 import { numberOf, textOf } from './table.js';
 
@@ -70,7 +70,7 @@ export function parseMetadata(json, lonLat = null, layout = null, frame = null) 
         throw new DataError('metadata.json: hierarchy.firstChunkSize is missing');
     const longest = Math.max(...side);
     const projection = textOf(json.projection);
-    const crs = parseCrs(projection);
+    const crs = withUnits(parseCrs(projection), json.mote?.units);
     const scale = vector(json.scale, 'scale');
     const box = pointBox(layout.position, cube);
     const isLonLat = lonLat ?? isGeographic(crs, box, scale);

@@ -86,7 +86,7 @@ view.addEventListener('legend', ({ detail: l }) => {
         [$('low').value, $('high').value] = l.range.map(String);
         const bar = element('div', { className: 'ramp' });
         bar.style.background = rampCss(view.settings.map);
-        body.push(bar, element('div', { className: 'ends' }, ...l.range.map((v) => element('span', { textContent: `${value(v, l.range[1] - l.range[0])}${l.unit}` }))));
+        body.push(bar, element('div', { className: 'ends' }, ...l.range.map((v) => element('span', { textContent: `${withUnit(value(v, l.range[1] - l.range[0]), l.unit)}` }))));
     }
     for (const code of l.classes ?? []) {
         const swatch = element('i');

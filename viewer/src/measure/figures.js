@@ -46,11 +46,16 @@ export function figuresOf(viewer, mark) {
 const POWERS = table({ length: 1, height: 1, level: 1, distance: 1, around: 1, width: 1, area: 2, 'seen from above': 2, above: 3, below: 3, 'size x': 1, 'size y': 1, 'size z': 1 });
 const EXPONENTS = ['', '', '²', '³'];
 
+// Metres of a unit, and its name: the two kinds of feet are half a metre apart in 250 km.
+const UNIT_NAMES = [[1, 'm'], [1000, 'km'], [0.3048, 'ft'], [1200 / 3937, 'US ft'], [0.9144, 'yd']];
+
+// 'm', or what the unit is in metres where it has no name here.
+export const unitName = (metres) => UNIT_NAMES.find(([size]) => Math.abs(metres / size - 1) < 1e-7)?.[1] ?? `${metres} m`;
+
 // The unit of lengths as drawn, or '' where the reference system does not say.
 export function unitOf({ crs, isLonLat }) {
     const metres = isLonLat ? 1 : crs?.metres;
-    if (metres === 1) return 'm';
-    return metres && Math.abs(metres - 0.3048) < 1e-5 ? 'ft' : '';
+    return metres ? UNIT_NAMES.find(([size]) => Math.abs(metres / size - 1) < 1e-7)?.[1] ?? '' : '';
 }
 
 function number(v, digits) {

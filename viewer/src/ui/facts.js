@@ -1,4 +1,5 @@
 // What the data set is: the list at the foot of the panel, the title of the page.
+import { unitName } from '../measure/figures.js';
 import { count, crsName, integer, plain, resolution, value } from './format.js';
 
 const $ = (id) => document.getElementById(id);
@@ -32,6 +33,14 @@ function reference(meta) {
     return meta.crs?.kind === 'geographic' && !meta.isLonLat ? `${name}; the coordinates are not degrees` : name;
 }
 
+// What coordinates count in, as far as it is known: 'm', 'US ft, heights m', '°, heights not known'.
+function units({ crs, isLonLat }) {
+    const across = isLonLat ? '°' : crs?.metres ? unitName(crs.metres) : '';
+    const up = crs?.verticalMetres ? unitName(crs.verticalMetres) : '';
+    if (!across && !up) return '';
+    return across === up ? across : `${across || 'not known'}, heights ${up || 'not known'}`;
+}
+
 // [name, text, style] of each line.
 export function rows(meta, from = null) {
     const levels = meta.depth === null ? 'not given' : integer(meta.depth + 1);
@@ -40,6 +49,7 @@ export function rows(meta, from = null) {
         ['Points', integer(meta.sourcePoints)],
         ['Size', size(meta)],
         ['Reference system', reference(meta), 'long'],
+        ...(units(meta) ? [['Units', units(meta)]] : []),
         ...(meta.isLonLat ? [['Drawn', drawn(meta), 'long']] : []),
         ...(!meta.isLonLat && meta.stretch[2] !== 1 ? [['Drawn', heights(meta), 'long']] : []),
         ['Scheme', meta.scheme],

@@ -56,7 +56,7 @@ export function length(metres) {
 export function resolution({ scale, crs, isLonLat }) {
     const same = scale.every((s) => s === scale[0]);
     if (isLonLat) return `${plain(scale[0])}°${scale[1] === scale[0] ? '' : `, ${plain(scale[1])}°`}; height ${plain(scale[2])}`;
-    const text = (s) => (crs?.metres === 1 && !crs.verticalMetres ? length(s) : plain(s));
+    const text = (s) => (crs?.metres === 1 && (crs.verticalMetres ?? 1) === 1 ? length(s) : plain(s));
     return same ? text(scale[0]) : scale.map(text).join(', ');
 }
 

@@ -132,7 +132,7 @@ export class MarksPanel {
 
     save() {
         const { meta } = this.viewer.dataset;
-        const json = toGeoJson(this.marks.list, (mark) => this.overlay.figuresOf(mark), meta.crs ? crsName(meta.projection) : '');
+        const json = toGeoJson(this.marks.list, (mark) => this.overlay.figuresOf(mark), meta.projection ? crsName(meta.projection) : '');
         download(`${fileStem(meta.name)}.geojson`, JSON.stringify(json, null, 1), 'application/geo+json');
     }
 
