@@ -239,8 +239,7 @@ static void test_what_is_not_known(void **state) {
         "PROJCS[\"p\",UNIT[metre,1]]",
         "PROJCS[\"p\",UNIT[]]",
         "PROJCS[\"p\",SCALEUNIT[\"unity\",1]]",
-        "PROJCRS[\"p\",CS[Cartesian,2],AXIS[\"e\",east,LENGTHUNIT[\"metre\",1]],AXIS[\"n\",north,LENGTHUNIT[\"link\",0."
-        "2]]]",
+        "PROJCRS[\"p\",CS[Cartesian,2],AXIS[\"e\",UNIT[\"metre\",1]],AXIS[\"n\",UNIT[\"foot\",0.3048]]]",
         "PROJCS[\"UNIT[\"\"metre\"\",1]\"]", /* in a text */
         "TIMECRS[\"t\",UNIT[\"metre\",1]]",
     };
