@@ -150,12 +150,14 @@ static int drop_strays(session *s, picture_task *t) {
     return code == EXIT_DONE ? place_cameras(s, t) : code;
 }
 
-/* What neighbours say, where the picture may be a surface, of a cloud that keeps still. */
+/* What neighbours say, where the picture may be a surface, of a cloud that keeps still. Where strays are kept and the
+   normals are chosen, nothing is asked of them. */
 static int look_at_neighbors(session *s, picture_task *t, picture_spacing *spacing) {
     const mote_render_params *p = &t->plan->params;
     mote_camera camera = picture_path_at(&t->path, 0);
     *spacing = picture_spacing_of(s, t->cloud, &camera, p);
-    if (t->plan->moving || t->plan->wave > 0 || !picture_look_may_be_surface(&t->look, spacing, t->plan)) {
+    const bool asks = !t->plan->keep_strays || !t->plan->has_normals;
+    if (!asks || t->plan->moving || t->plan->wave > 0 || !picture_look_may_be_surface(&t->look, spacing, t->plan)) {
         return EXIT_DONE;
     }
     const double begin = seconds_now();
@@ -197,12 +199,11 @@ static int settle(session *s, picture_task *t) {
 /* ---- what is painted over it */
 
 /* A bar lies across the picture, and counts in what the axes along it count in. Where that is not known it says
-   "units", and so do we. */
-static const char *unit_of_bar(session *s, const picture_task *t) {
-    mote_units units;
+   "units", and so do we. units  of which the answer is a part */
+static const char *unit_of_bar(session *s, const picture_task *t, mote_units *units) {
     const picture_lens lens = picture_lens_of(&t->path.cameras[0], &t->plan->params);
-    mote_cloud_units(t->cloud, &units);
-    const char *symbol = units_symbol_along(&units, lens.right);
+    mote_cloud_units(t->cloud, units);
+    const char *symbol = units_symbol_along(units, lens.right);
     if (symbol == NULL) session_note(s, "--scale-bar: the input does not say what its coordinates count in");
     return symbol;
 }
@@ -224,7 +225,8 @@ static int make_overlays(session *s, picture_task *t) {
     if (plan->legend) add_overlay(t, picture_legend_make(&t->colors, tile.width, tile.height, dark));
     if (plan->scale_bar) {
         const double pixel = t->path.cameras[0].height / p->height;
-        const char *unit = unit_of_bar(s, t);
+        mote_units units;
+        const char *unit = unit_of_bar(s, t, &units);
         add_overlay(t, picture_scale_bar_make(pixel, unit, tile.width, tile.height, dark));
     }
     return EXIT_DONE;

@@ -52,9 +52,20 @@ async function saved(page, button) {
     return { name: download.suggestedFilename(), bytes: readFileSync(await download.path()) };
 }
 
+// Where a handle is: on a busy machine the overlay may be about to draw it anew, and for that moment it has no place.
+async function placeOf(page, selector) {
+    for (let tries = 0; tries < 100; tries++) {
+        await page.locator(selector).waitFor();
+        const box = await page.locator(selector).boundingBox();
+        if (box) return box;
+        await page.waitForTimeout(50);
+    }
+    throw new Error(`${selector} is not shown`);
+}
+
 async function dragHandle(page, selector, to) {
     const canvas = await page.locator('#canvas').boundingBox();
-    const from = await page.locator(selector).boundingBox();
+    const from = await placeOf(page, selector);
     const [x, y] = await page.evaluate((q) => window.mote.project(q), to);
     await page.mouse.move(from.x + from.width / 2, from.y + from.height / 2);
     await page.mouse.down();

@@ -163,6 +163,7 @@ export class LiveView extends EventTarget {
         else if (s.color) words.push('--color', s.color);
         if (this.legendSource === 'ramp') words.push('--map', s.map, ...(s.range ? ['--range', s.range] : []));
         if (s.edl !== '') words.push('--edl', String(s.edl));
+        words.push('--keep-strays', '--normals', 'screen'); // a picture at once does not ask the neighbours of all points
         words.push('--background', `#${s.background}`, '-o', 'view.png');
         return words.map(quote).join(' ');
     }
