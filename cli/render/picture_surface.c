@@ -158,8 +158,7 @@ static uint8_t ask_judges(const survey *v, uint64_t row, const uint32_t *judges)
    nothing. lonely, next: [count] scratch */
 static void judge(survey *v, const uint64_t *rows, uint64_t count, const uint32_t *judges, bool is_crowd,
                   uint8_t *lonely, uint8_t *next) {
-    const int threads = mote_context_threads(v->s->ctx);
-#pragma omp parallel for schedule(static) num_threads(threads)
+#pragma omp parallel for schedule(static) num_threads(mote_context_threads(v->s->ctx))
     for (int64_t c = 0; c < (int64_t)count; c++) {
         const uint64_t row = rows[c];
         lonely[c] = is_lonely(v, row, judges + (uint64_t)c * (JUDGES + 1));
@@ -167,7 +166,7 @@ static void judge(survey *v, const uint64_t *rows, uint64_t count, const uint32_
         v->stray[row] = alone ? FAR_ALONE : FAR_ON_SURFACE;
     }
     for (int round = 0; round < ROUNDS && !is_crowd; round++) {
-#pragma omp parallel for schedule(static) num_threads(threads)
+#pragma omp parallel for schedule(static) num_threads(mote_context_threads(v->s->ctx))
         for (int64_t c = 0; c < (int64_t)count; c++) {
             next[c] = lonely[c] != 0 ? FAR_ALONE : ask_judges(v, rows[c], judges + (uint64_t)c * (JUDGES + 1));
         }
@@ -189,7 +188,7 @@ static uint64_t list_far(const survey *v, double far, uint64_t *rows) {
 static mote_status judge_far(survey *v, double far, picture_surface *surface) {
     const uint64_t count = list_far(v, far, NULL);
     const bool is_crowd = share_above(v->variation, v->points, SCATTERED) > MOST_SCATTER;
-    uint64_t *rows = malloc((count + 1) * sizeof *rows);
+    uint64_t *rows = calloc(count + 1, sizeof *rows);
     uint32_t *judges = malloc((count + 1) * (JUDGES + 1) * sizeof *judges);
     uint8_t *scratch = malloc(2 * count + 1);
     mote_status status = rows != NULL && judges != NULL && scratch != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;

@@ -40,8 +40,9 @@ static photon_vec mean_emission(const mote_scene *scene, const photon_surface *s
     photon_vec sum = photon_vec_of(0, 0, 0);
     for (uint32_t row = 0; row < n; row++) {
         for (uint32_t k = 0; k < 2 * (n - row) - 1; k++) { /* each second part stands on its tip */
+            const uint32_t column = k / 2;
             const double third = k % 2 == 0 ? 1.0 / 3 : 2.0 / 3;
-            const double b = (k / 2 + third) / n, c = (row + third) / n;
+            const double b = (column + third) / n, c = (row + third) / n;
             sum =
                 photon_add(sum, photon_emission_of(&scene->view, surface, (uint32_t)i, photon_vec_of(1 - b - c, b, c)));
         }

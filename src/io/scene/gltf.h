@@ -113,16 +113,16 @@ uint64_t gltf_whole(const gltf_accessor *accessor, uint64_t i);
 
 /* Makes all materials of the file, in its order. */
 mote_status gltf_read_materials(gltf_file *f);
-/* Where its textures lie on a mesh. Of a material: GLTF_NONE is the one that glTF prescribes where a mesh names none.
- */
+/* Where the textures of a material lie on a mesh. GLTF_NONE: the material that glTF prescribes where a mesh names
+   none. */
 mote_status gltf_mapping_of(gltf_file *f, uint64_t material, gltf_mapping *mapping);
 /* All meshes, lights and the camera of the nodes of the scene. */
 mote_status gltf_read_nodes(gltf_file *f);
 /* The triangles of the mesh of a node, moved by a matrix (columns, as in glTF). */
 mote_status gltf_add_mesh(gltf_file *f, uint64_t mesh, const json_t *node, const double matrix[16]);
 /* Looks along the -z of a matrix, if the file has shown no camera before. */
-mote_status gltf_set_camera(gltf_file *f, uint64_t camera, const double matrix[16]);
-mote_status gltf_add_light(gltf_file *f, uint64_t light, const double matrix[16]);
+mote_status gltf_set_camera(gltf_file *f, uint64_t i, const double m[16]);
+mote_status gltf_add_light(gltf_file *f, uint64_t i, const double m[16]);
 
 #endif
 #endif
