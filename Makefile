@@ -1,9 +1,8 @@
 # The front door. Everything is built by CMake; see CMakePresets.json.
 #   make          build/release/mote
-#   make test     for the work in between: unit, reference, command-line, golden and fuzz-corpus tests on the CPU;
-#                 2 min 21 s on 2 cores from a fresh clone, with the build
-#   make check    everything that continuous integration runs: also sanitizers, the emulated GPU, analyser, browser;
-#                 36 min on 2 cores from a fresh clone, with the build, while other work used them
+#   make test     for the work in between: unit, reference, command-line, golden and fuzz-corpus tests on the CPU
+#   make check    everything that continuous integration runs: also sanitizers, the emulated GPU, analyser, browser
+#                 (CONTRIBUTING.md says how long that takes)
 #   make demo     a city in the browser         make bench    the benchmarks
 #   make deps     install what is needed        make format   clang-format on all sources
 #   make viewer   the web page                  make clean
