@@ -67,7 +67,7 @@ if(MOTE_CHECKS)
     get_filename_component(name ${script} NAME_WE)
     add_test(NAME check_${name} COMMAND ${script} ${PROJECT_SOURCE_DIR} ${CMAKE_BINARY_DIR}
              WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-    set_tests_properties(check_${name} PROPERTIES LABELS check SKIP_RETURN_CODE 77 TIMEOUT 2700
+    set_tests_properties(check_${name} PROPERTIES LABELS check SKIP_RETURN_CODE 77 TIMEOUT 3600
                          ENVIRONMENT "MOTE_SHARED_DATA=${MOTE_SHARED_DATA}")
   endforeach()
   # The first uses all cores; the others all but one, beside a browser, which mostly waits. The last two build the page.

@@ -23,7 +23,7 @@ endfunction()
 
 function(mote_parity_case name program labels)
   add_test(NAME ${name} COMMAND ${program} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-  set_tests_properties(${name} PROPERTIES TIMEOUT 600 LABELS "${labels}" SKIP_RETURN_CODE 77)
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${test_seconds} LABELS "${labels}" SKIP_RETURN_CODE 77)
 endfunction()
 
 if(MOTE_CUDA_FOUND)
@@ -110,6 +110,6 @@ add_test(NAME cli_emulated COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/cli/run.sh $<TARG
                                    ${CMAKE_CURRENT_SOURCE_DIR}/emulator/command.test)
 # Octrees, neighbours and normals have the checksums that they have without a GPU.
 add_test(NAME golden_emulated COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/golden/golden.sh $<TARGET_FILE:mote_command_emulated>)
-set_tests_properties(golden_emulated PROPERTIES LABELS "golden;parity" TIMEOUT 600
+set_tests_properties(golden_emulated PROPERTIES LABELS "golden;parity" TIMEOUT ${test_seconds}
                      ENVIRONMENT MOTE_GOLDEN_DEVICE=cuda)
-set_tests_properties(cli_emulated PROPERTIES LABELS "cli;parity" SKIP_RETURN_CODE 77 TIMEOUT 600)
+set_tests_properties(cli_emulated PROPERTIES LABELS "cli;parity" SKIP_RETURN_CODE 77 TIMEOUT ${test_seconds})
