@@ -30,7 +30,7 @@
 #define JUDGES         24u /* neighbours that are asked about a point */
 #define ROUNDS         3
 #define MOST_STRAYS    0.1  /* of all points: more are no strays, the cloud is like that */
-#define MOST_SCATTER   0.25 /* of all points: of a crowd, those alone alone are strays */
+#define MOST_SCATTER   0.25 /* of all points: of a crowd, only lonely points are strays */
 #define PI             3.14159265358979323846
 
 typedef struct survey {
@@ -72,15 +72,27 @@ static int compare_floats(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-#define MEDIAN_OF 65536u
+#define HALF_BITS 16u
 
-/* The median of values, of about MEDIAN_OF of them, evenly. */
-static double median_of(const float *values, uint64_t count, float *scratch) {
-    const uint64_t step = count / MEDIAN_OF + 1;
-    uint32_t n = 0;
-    for (uint64_t i = 0; i < count; i += step) scratch[n++] = values[i];
-    qsort(scratch, n, sizeof *scratch, compare_floats);
-    return n > 0 ? scratch[n / 2] : 0;
+/* The median of values that are not negative, exactly, so that the order of points decides nothing: such floats are in
+   the order of their bits. Counted by the upper half of these, then, of those in the middle, by the lower. */
+static double median_of(const float *values, uint64_t count, uint64_t *counts) {
+    uint64_t below = 0;
+    uint32_t found = 0;
+    for (uint32_t shift = HALF_BITS, half = 0; half < 2 && count > 0; half++, shift = 0) {
+        memset(counts, 0, sizeof *counts << HALF_BITS);
+        for (uint64_t i = 0; i < count; i++) {
+            uint32_t bits;
+            memcpy(&bits, &values[i], sizeof bits);
+            if (half == 0 || bits >> HALF_BITS == found >> HALF_BITS) counts[bits >> shift & 0xFFFFu]++;
+        }
+        uint32_t bin = 0;
+        while (below + counts[bin] <= count / 2) below += counts[bin++];
+        found |= bin << shift;
+    }
+    float median;
+    memcpy(&median, &found, sizeof median);
+    return median;
 }
 
 static double share_above(const float *values, uint64_t count, double limit) {
@@ -94,13 +106,13 @@ static bool may_take_more(const survey *v, uint32_t k) {
 }
 
 /* As many neighbours as make a noisy surface flat. */
-static mote_status find_normals(survey *v, const picture_plan *plan, float *scratch, picture_surface *surface) {
+static mote_status find_normals(survey *v, const picture_plan *plan, uint64_t *counts, picture_surface *surface) {
     uint32_t k = plan->has_k ? plan->params.k : FIRST_K;
     mote_status status = estimate(v, k);
-    double flat = status == MOTE_OK ? median_of(v->variation, v->points, scratch) : 0;
+    double flat = status == MOTE_OK ? median_of(v->variation, v->points, counts) : 0;
     while (status == MOTE_OK && !plan->has_k && flat > FLAT_ENOUGH && may_take_more(v, k * MORE)) {
         status = estimate(v, k * MORE);
-        const double flatter = median_of(v->variation, v->points, scratch);
+        const double flatter = median_of(v->variation, v->points, counts);
         if (flatter * NOISE_FALLS > flat) {
             swap_arrays(v);
             break;
@@ -204,14 +216,14 @@ static mote_status judge_far(survey *v, double far, picture_surface *surface) {
     return status;
 }
 
-static mote_status find_strays(survey *v, float *scratch, picture_surface *surface) {
+static mote_status find_strays(survey *v, uint64_t *counts, picture_surface *surface) {
     mote_outliers_params params = mote_outliers_defaults();
     mote_outliers_result result;
     memset(&result, 0, sizeof result);
     params.k = OUTLIER_K;
     result.distance = v->distance;
     mote_status status = mote_outliers_find(v->index, &params, &result);
-    if (status == MOTE_OK) status = judge_far(v, FAR * median_of(v->distance, v->points, scratch), surface);
+    if (status == MOTE_OK) status = judge_far(v, FAR * median_of(v->distance, v->points, counts), surface);
     if ((double)surface->strays <= MOST_STRAYS * (double)v->points) return status;
     memset(v->stray, 0, v->points);
     surface->strays = 0;
@@ -236,14 +248,14 @@ static mote_status keep_rest(survey *v, picture_surface *surface) {
 }
 
 /* Normals, and sizes of what has none, of the points that stay. */
-static void take_normals(survey *v, bool keeps_all, float *scratch, picture_surface *surface) {
-    const float most = (float)(CROWD_MOST * median_of(v->distance, v->points, scratch));
+static void take_normals(survey *v, bool keeps_all, uint64_t *counts, picture_surface *surface) {
+    const float most = (float)(CROWD_MOST * median_of(v->distance, v->points, counts));
     uint64_t n = 0, scattered = 0;
     for (uint64_t i = 0; i < v->points; i++) {
         if (!keeps_all && v->stray[i] != 0) continue;
         const bool is_surface = v->variation[i] <= SCATTERED;
         for (int k = 0; k < 3; k++) v->normal[k][n] = is_surface ? v->normal[k][i] : 0;
-        v->distance[n++] = is_surface ? 0 : v->distance[i] < most ? v->distance[i] : most;
+        v->distance[n++] = is_surface ? 0 : fminf(v->distance[i], most);
         scattered += !is_surface;
     }
     surface->scattered = n > 0 ? (double)scattered / (double)n : 0;
@@ -279,16 +291,16 @@ int picture_surface_find(session *s, const picture_plan *plan, const mote_cloud 
     const bool fits = max == 0 || mote_context_memory_bytes(s->ctx) + bytes <= max;
     picture_surface_free(surface);
     if (v.points <= FIRST_K || v.points > PICTURE_SURFACE_MAX || !fits) return EXIT_DONE;
-    float *scratch = malloc((MEDIAN_OF + 1) * sizeof *scratch);
-    mote_status status = scratch != NULL && reserve(&v) ? MOTE_OK : MOTE_ERROR_MEMORY;
+    uint64_t *counts = malloc(sizeof *counts << HALF_BITS);
+    mote_status status = counts != NULL && reserve(&v) ? MOTE_OK : MOTE_ERROR_MEMORY;
     if (status == MOTE_OK) status = mote_knn_build(s->ctx, cloud, &v.index);
-    if (status == MOTE_OK) status = find_normals(&v, plan, scratch, surface);
-    if (status == MOTE_OK) status = find_strays(&v, scratch, surface);
+    if (status == MOTE_OK) status = find_normals(&v, plan, counts, surface);
+    if (status == MOTE_OK) status = find_strays(&v, counts, surface);
     if (status == MOTE_OK && surface->strays > 0 && !plan->keep_strays) status = keep_rest(&v, surface);
-    if (status == MOTE_OK) take_normals(&v, surface->kept == NULL, scratch, surface);
+    if (status == MOTE_OK) take_normals(&v, surface->kept == NULL, counts, surface);
     surface->known = status == MOTE_OK;
     release(&v);
-    free(scratch);
+    free(counts);
     if (status == MOTE_OK) return EXIT_DONE;
     picture_surface_free(surface);
     if (mote_context_message(s->ctx)[0] != '\0') return session_fail(s, status, false);
