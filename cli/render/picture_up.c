@@ -19,7 +19,7 @@
 
 #include "render/value_range.h"
 
-#define SAMPLE_POINTS  (1u << 17) /* read of larger clouds, evenly */
+#define SAMPLE_POINTS  (1u << 17) /* of larger clouds, about as many */
 #define MIN_POINTS     200u       /* with fewer, slices say nothing */
 #define MAX_CELLS      64         /* of the diagonal, in both directions of a slice */
 #define MIN_CELLS      8
@@ -27,7 +27,7 @@
 #define LONELY         4u    /* points of a cell and the 26 around it; of a surface these have 50 and more */
 #define SLICES         96    /* of the diagonal: how rough a plane may be, and how far from level */
 #define BESIDE         4     /* slices away a plane has ended, and a body has not */
-#define END_SHARE      1000u /* one in so many points, at an end, may lie beyond it */
+#define END_SHARE      1000u /* an axis ends where one in so many points lies beyond: strays do not move it */
 #define FLAT           0.25  /* z's share of the largest side: what lies flat is seen from above */
 #define LEVEL_AREA     0.03  /* of the diagonal's square, in one slice: a floor; what is less is by chance */
 #define SURE_AREA      0.1   /* of z: no other evidence is asked for */
@@ -48,35 +48,68 @@ typedef struct sample {
     uint32_t count;
 } sample;
 
-/* Points of the cloud that lie in the box, evenly, in blocks. */
-static bool take_sample(const mote_cloud *cloud, const mote_box *box, sample *out) {
+/* The same for a place, wherever in the cloud its point stands. */
+static uint64_t hash_of(const double place[3]) {
+    uint64_t hash = 0;
+    for (int k = 0; k < 3; k++) {
+        uint64_t bits;
+        memcpy(&bits, &place[k], sizeof bits);
+        hash = (hash ^ bits ^ bits >> 32) * UINT64_C(0x9E3779B97F4A7C15);
+        hash ^= hash >> 32;
+    }
+    return hash;
+}
+
+/* Points of a block that are taken: those in the box, of larger clouds by a hash of their place. */
+static uint32_t take_block(const mote_cloud *cloud, const mote_box *box, uint64_t block, uint64_t step,
+                           float taken[3][VALUES_BLOCK]) {
     static const char *const names[3] = {"x", "y", "z"};
-    const uint64_t points = mote_cloud_count(cloud), blocks = (points + VALUES_BLOCK - 1) / VALUES_BLOCK;
-    const uint64_t step = points / SAMPLE_POINTS + 1, most = (blocks / step + 1) * VALUES_BLOCK;
+    const uint64_t points = mote_cloud_count(cloud), first = block * VALUES_BLOCK, rest = points - first;
+    const uint32_t count = rest < VALUES_BLOCK ? (uint32_t)rest : VALUES_BLOCK;
     double places[3][VALUES_BLOCK];
+    uint32_t n = 0;
+    for (int k = 0; k < 3; k++) {
+        const point_values one = {{mote_cloud_find(cloud, names[k])}, {1}, 1, points, cloud};
+        point_values_read(&one, first, count, places[k]);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const double place[3] = {places[0][i], places[1][i], places[2][i]};
+        bool inside = step == 1 || hash_of(place) % step == 0;
+        for (int k = 0; k < 3; k++) {
+            inside = inside && place[k] >= box->min[k] && place[k] <= box->max[k];
+            taken[k][n] = (float)(place[k] - box->min[k]);
+        }
+        n += inside;
+    }
+    return n;
+}
+
+/* Which points are taken does not hang on their order, nor on threads; a few places of very many points each may be
+   more than a sample holds, and then say nothing. */
+static bool take_sample(const mote_cloud *cloud, const mote_box *box, int threads, sample *out) {
+    const uint64_t points = mote_cloud_count(cloud), blocks = (points + VALUES_BLOCK - 1) / VALUES_BLOCK;
+    const uint64_t step = points / SAMPLE_POINTS + 1, most = 2 * (uint64_t)SAMPLE_POINTS;
     bool complete = true;
-    out->count = 0;
+    uint64_t count = 0;
     for (int k = 0; k < 3; k++) {
         out->at[k] = malloc(most * sizeof(float));
         complete = complete && out->at[k] != NULL;
     }
-    for (uint64_t b = 0; b < blocks && complete; b += step) {
-        const uint64_t first = b * VALUES_BLOCK, rest = points - first;
-        const uint32_t count = rest < VALUES_BLOCK ? (uint32_t)rest : VALUES_BLOCK;
-        for (int k = 0; k < 3; k++) {
-            const point_values one = {{mote_cloud_find(cloud, names[k])}, {1}, 1, points, cloud};
-            point_values_read(&one, first, count, places[k]);
+    if (!complete) return false;
+#pragma omp parallel for schedule(dynamic) num_threads(threads)
+    for (int64_t b = 0; b < (int64_t)blocks; b++) {
+        float taken[3][VALUES_BLOCK];
+        const uint32_t n = take_block(cloud, box, (uint64_t)b, step, taken);
+        uint64_t at;
+#pragma omp atomic capture
+        {
+            at = count;
+            count += n;
         }
-        for (uint32_t i = 0; i < count; i++) {
-            bool inside = true;
-            for (int k = 0; k < 3; k++) {
-                inside = inside && places[k][i] >= box->min[k] && places[k][i] <= box->max[k];
-                out->at[k][out->count] = (float)(places[k][i] - box->min[k]);
-            }
-            out->count += inside;
-        }
+        for (int k = 0; k < 3 && at + n <= most; k++) memcpy(out->at[k] + at, taken[k], n * sizeof(float));
     }
-    return complete;
+    out->count = count <= most ? (uint32_t)count : 0;
+    return true;
 }
 
 static void free_sample(sample *points) {
@@ -361,7 +394,7 @@ picture_up picture_up_find(session *s, const picture_plan *plan, const mote_clou
     const char *format = mote_file_format(s->ctx, plan->paths->inputs[0]);
     const bool is_pcd = format != NULL && strcmp(format, "pcd") == 0;
     mote_context_clear(s->ctx); /* what cannot be looked into again, as a pipe, has no format */
-    if (take_sample(cloud, box, &points) && points.count >= MIN_POINTS) {
+    if (take_sample(cloud, box, mote_context_threads(s->ctx), &points) && points.count >= MIN_POINTS) {
         up = is_camera_picture(&points, box, is_pcd) ? along(1, -1, UP_CAMERA) : find_standing(&points, box);
     }
     free_sample(&points);
