@@ -135,7 +135,7 @@ static int read_seen(session *s, picture_task *t) {
     return code == EXIT_DONE ? place_cameras(s, t) : code;
 }
 
-/* ---- what is left open */
+/* ---- what the options leave to the data */
 
 /* The cloud without points that stand alone: its box is another, and so are the cameras. */
 static int drop_strays(session *s, picture_task *t) {

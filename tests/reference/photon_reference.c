@@ -315,3 +315,12 @@ void photon_reference_check_gather(mote_context *ctx, mote_photon_map *map, cons
     free(irradiance);
     free(list);
 }
+
+mote_photon_map *photon_reference_map(mote_scene *scene, uint64_t photons, uint64_t seed) {
+    mote_photon_emission emission = mote_photon_emission_defaults();
+    mote_photon_map *map = NULL;
+    emission.photons = photons;
+    emission.seed = seed;
+    assert_int_equal(mote_photon_emit(scene, &emission, &map), MOTE_OK);
+    return map;
+}

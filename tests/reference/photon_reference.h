@@ -15,5 +15,7 @@ void photon_reference_check_area(mote_scene *scene, uint32_t places, uint64_t se
 /* mote_photon_gather at so many places. */
 void photon_reference_check_gather(mote_context *ctx, mote_photon_map *map, const mote_photon_gathering *gathering,
                                    uint32_t places);
+/* The map of so many photons. */
+mote_photon_map *photon_reference_map(mote_scene *scene, uint64_t photons, uint64_t seed);
 
 #endif

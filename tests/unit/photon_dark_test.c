@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "photon/photon_math.h"
+#include "reference/photon_reference.h"
 #include "support/support.h"
 
 #define SIDE 4u
@@ -51,14 +52,6 @@ static mote_camera camera_of(const double eye[3], const double target[3], double
     return camera;
 }
 
-static mote_photon_map *map_of(mote_scene *scene, uint64_t photons) {
-    mote_photon_emission emission = mote_photon_emission_defaults();
-    mote_photon_map *map = NULL;
-    emission.photons = photons;
-    assert_int_equal(mote_photon_emit(scene, &emission, &map), MOTE_OK);
-    return map;
-}
-
 /* The mean of a picture; *most: its largest value. */
 static double mean_of(mote_scene *scene, mote_photon_map *map, const mote_camera *camera, mote_photon_method method,
                       uint32_t samples, double *most) {
@@ -90,7 +83,7 @@ static void regions_are_as_the_path_tracer_says(void **state) {
             mote_photon_destroy(map);
             mote_scene_destroy(scene);
             assert_int_equal(mote_scene_builtin(ctx, r->scene, &scene), MOTE_OK);
-            map = map_of(scene, 100000);
+            map = photon_reference_map(scene, 100000, 0);
         }
         const mote_camera camera = camera_of(r->eye, r->target, r->angle_deg);
         const double path = mean_of(scene, NULL, &camera, MOTE_PHOTON_PATH, 48, &most);
@@ -172,7 +165,7 @@ static void no_light_comes_through_walls(void **state) {
         const photon_vec normal = photon_around(photon_vec_of(0, 0, 1), next_in(&random, -1, 1), photon_next(&random));
         const photon_vec direction = photon_around(normal, 0, photon_next(&random)); /* along the wall */
         mote_scene *scene = divided_room(ctx, middle, normal);
-        mote_photon_map *map = map_of(scene, 30000);
+        mote_photon_map *map = photon_reference_map(scene, 30000, 0);
         const mote_camera lit_side = beside_wall(middle, normal, 1, direction),
                           dark_side = beside_wall(middle, normal, -1, direction);
         double most;

@@ -5,6 +5,7 @@
 #include <mote/mote.h>
 #include <string.h>
 
+#include "reference/photon_reference.h"
 #include "support/support.h"
 
 #define RADIANCE 2.0
@@ -16,15 +17,6 @@ static mote_scene *furnace_of(mote_context *ctx) {
     return scene;
 }
 
-static mote_photon_map *map_of(mote_scene *scene, uint64_t photons, uint64_t seed) {
-    mote_photon_emission emission = mote_photon_emission_defaults();
-    mote_photon_map *map = NULL;
-    emission.photons = photons;
-    emission.seed = seed;
-    assert_int_equal(mote_photon_emit(scene, &emission, &map), MOTE_OK);
-    return map;
-}
-
 /* ---- pictures */
 
 #define MAX_SIDE 8u
@@ -33,7 +25,7 @@ static void check_picture(uint64_t photons, const mote_photon_params *params, co
     float rgb[3 * MAX_SIDE * MAX_SIDE];
     mote_context *ctx = test_context(2);
     mote_scene *scene = furnace_of(ctx);
-    mote_photon_map *map = photons > 0 ? map_of(scene, photons, 0) : NULL;
+    mote_photon_map *map = photons > 0 ? photon_reference_map(scene, photons, 0) : NULL;
     const mote_camera camera = mote_scene_camera(scene);
     assert_true(params->width <= MAX_SIDE && params->height <= MAX_SIDE);
     assert_int_equal(mote_photon_render(scene, map, &camera, params, rgb), MOTE_OK);
@@ -151,7 +143,7 @@ static void make_cases(mote_context *ctx, around cases[CASES]) {
 }
 
 static void add_map(mote_scene *scene, uint64_t seed, around cases[CASES]) {
-    mote_photon_map *map = map_of(scene, 200000, seed);
+    mote_photon_map *map = photon_reference_map(scene, 200000, seed);
     for (int i = 0; i < CASES; i++) {
         float irradiance[3 * 24 * ALONG];
         const places *at = &cases[i].at;

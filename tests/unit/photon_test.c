@@ -13,14 +13,6 @@ static mote_scene *scene_of(mote_context *ctx, const char *name) {
     return scene;
 }
 
-static mote_photon_map *map_of(mote_scene *scene, uint64_t photons) {
-    mote_photon_emission emission = mote_photon_emission_defaults();
-    mote_photon_map *map = NULL;
-    emission.photons = photons;
-    assert_int_equal(mote_photon_emit(scene, &emission, &map), MOTE_OK);
-    return map;
-}
-
 static uint64_t hash_of(mote_context *ctx, mote_photon_map *map) {
     uint64_t hash = 0;
     assert_int_equal(mote_cloud_hash(ctx, mote_photon_cloud(map), &hash), MOTE_OK);
@@ -50,7 +42,7 @@ static void meshes_are_watertight(void **state) {
     (void)state;
     mote_context *ctx = test_context(2);
     mote_scene *scene = scene_of(ctx, "furnace");
-    mote_photon_map *map = map_of(scene, 20000);
+    mote_photon_map *map = photon_reference_map(scene, 20000, 0);
     assert_int_equal(mote_photon_map_facts(map).escaped, 0);
     mote_photon_destroy(map);
     mote_scene_destroy(scene);
@@ -70,7 +62,7 @@ static void energy_is_kept(void **state) {
     mote_context *ctx = test_context(2);
     for (uint32_t i = 0; mote_scene_name(i) != NULL; i++) {
         mote_scene *scene = scene_of(ctx, mote_scene_name(i));
-        mote_photon_map *map = map_of(scene, 20000);
+        mote_photon_map *map = photon_reference_map(scene, 20000, 0);
         const mote_photon_facts f = mote_photon_map_facts(map);
         check_energy(&f);
         assert_true(f.stored > 0 && f.stored == mote_cloud_count(mote_photon_cloud(map)));
@@ -86,7 +78,7 @@ static void photons_hit_as_often_as_they_should(void **state) {
     (void)state;
     mote_context *ctx = test_context(2);
     mote_scene *scene = scene_of(ctx, "furnace");
-    mote_photon_map *map = map_of(scene, 100000);
+    mote_photon_map *map = photon_reference_map(scene, 100000, 0);
     const mote_photon_facts f = mote_photon_map_facts(map);
     assert_true(fabs((double)f.hits / (double)f.emitted - 2) < 4 * sqrt(2.0 / 100000));
     mote_photon_destroy(map);
@@ -102,7 +94,7 @@ static void maps_and_pictures_are_the_same_bytes(void **state) {
     for (int i = 0; i < 3; i++) {
         mote_context *ctx = test_context(threads[i]);
         mote_scene *scene = scene_of(ctx, "cornell");
-        mote_photon_map *map = map_of(scene, 5000);
+        mote_photon_map *map = photon_reference_map(scene, 5000, 0);
         mote_photon_params params = mote_photon_defaults();
         const mote_camera camera = mote_scene_camera(scene);
         params.width = 12;
@@ -143,7 +135,7 @@ static void gathers_as_a_naive_search_does(void **state) {
     static const double compressions[] = {1, 2.5, 7};
     mote_context *ctx = test_context(2);
     mote_scene *scene = scene_of(ctx, "cornell");
-    mote_photon_map *map = map_of(scene, 1500);
+    mote_photon_map *map = photon_reference_map(scene, 1500, 0);
     for (uint32_t i = 0; i < sizeof ks / sizeof ks[0]; i++) {
         for (uint32_t j = 0; j < 3; j++) {
             mote_photon_gathering g = mote_photon_gathering_defaults();
@@ -214,7 +206,7 @@ static void cornell_is_as_the_path_tracer_says(void **state) {
     static float full[VALUES], path[VALUES];
     mote_context *ctx = test_context(2);
     mote_scene *scene = scene_of(ctx, "cornell-empty");
-    mote_photon_map *map = map_of(scene, 100000);
+    mote_photon_map *map = photon_reference_map(scene, 100000, 0);
     const mote_camera camera = mote_scene_camera(scene);
     mote_photon_params params = mote_photon_defaults();
     params.width = params.height = SIDE;
@@ -280,7 +272,7 @@ static void dark_scenes_are_black(void **state) {
     memset(&p, 0, sizeof p);
     p.camera = mote_camera_defaults();
     assert_int_equal(mote_scene_create(ctx, &p, &scene), MOTE_OK);
-    mote_photon_map *map = map_of(scene, 100);
+    mote_photon_map *map = photon_reference_map(scene, 100, 0);
     assert_int_equal(mote_photon_map_facts(map).stored, 0);
     for (int method = MOTE_PHOTON_FULL; method <= MOTE_PHOTON_PATH; method++) {
         float rgb[3 * 4] = {1};

@@ -108,7 +108,7 @@ mote_unit unit_of_name(const char *name, unit_kind kind) { return unit_at(find_n
 #define NAMED       1e-3 /* at most of one with fewer whose name says what it is: a degree of 0.01745 */
 #define SAME_FAMILY 1e-4 /* feet differ by 1e-5 of their length: their names are mixed up everywhere */
 
-/* How far a number may be from what it stands for, as a part of it: half of the last digit. */
+/* How far a number may be from what it was rounded from, relative to it: half of its last digit, and a little. */
 static double part_of_digits(const mote_text_number *number, double value) {
     return number->inexact ? SAME_SIZE : fmax(0.51 * pow(10, number->exponent) / value, SAME_SIZE);
 }

@@ -35,7 +35,7 @@ uint32_t mote_las_geo_key(const mote_record *record, uint32_t key, uint32_t plac
     return LAS_NO_GEO_KEY;
 }
 
-/* The same, of a key that stands in the directory itself; 0 where there is none. */
+/* A key whose value stands in the directory itself; 0 where there is none, which no code is. */
 static uint32_t geo_key(const mote_record *record, uint32_t key) {
     const uint32_t value = mote_las_geo_key(record, key, 0);
     return value != LAS_NO_GEO_KEY ? value : 0;
