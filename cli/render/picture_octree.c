@@ -60,6 +60,23 @@ int picture_octree_read_root(session *s, const picture_octree *octree, const io_
     return session_read(s, paths->inputs, paths->input_count, &reading, out);
 }
 
+/* Reads a part, down to where points are so far apart, both as they are drawn. bounds: NULL for all of it. */
+static int read_part(session *s, const io_paths *paths, const char *select, const picture_stretch *stretch,
+                     const mote_box *bounds, double resolution, mote_cloud **out) {
+    mote_read_params reading = mote_read_defaults();
+    mote_box box;
+    reading.select = select;
+    reading.resolution = resolution / fmax(stretch->by[0], stretch->by[1]);
+    if (bounds != NULL) {
+        box = *bounds;
+        picture_unstretch_place(stretch, box.min);
+        picture_unstretch_place(stretch, box.max);
+        reading.bounds = &box;
+    }
+    const int code = session_read(s, paths->inputs, paths->input_count, &reading, out);
+    return code == EXIT_DONE ? picture_stretch_cloud(s, stretch, *out) : code;
+}
+
 /* ---- slices of the view */
 
 /* How far apart two pixels' places are at a depth. */
@@ -203,21 +220,19 @@ static int keep_inside(session *s, const view_slice *slice, mote_cloud **cloud) 
     return EXIT_DONE;
 }
 
-static int read_slice(session *s, const io_paths *paths, const char *select, const view_slice *slice,
-                      mote_cloud **out) {
-    mote_read_params reading = mote_read_defaults();
-    reading.select = select;
-    reading.bounds = &slice->box;
-    reading.resolution = slice->resolution;
-    const int code = session_read(s, paths->inputs, paths->input_count, &reading, out);
+static int read_slice(session *s, const io_paths *paths, const char *select, const picture_stretch *stretch,
+                      const view_slice *slice, mote_cloud **out) {
+    const int code = read_part(s, paths, select, stretch, &slice->box, slice->resolution, out);
     return code == EXIT_DONE ? keep_inside(s, slice, out) : code;
 }
 
-static int read_slices(session *s, const io_paths *paths, const char *select, const view_slice *slices, int count,
-                       mote_cloud **out) {
+static int read_slices(session *s, const io_paths *paths, const char *select, const picture_stretch *stretch,
+                       const view_slice *slices, int count, mote_cloud **out) {
     mote_cloud *clouds[SLICES_MAX] = {NULL};
     int code = EXIT_DONE;
-    for (int i = 0; i < count && code == EXIT_DONE; i++) code = read_slice(s, paths, select, &slices[i], &clouds[i]);
+    for (int i = 0; i < count && code == EXIT_DONE; i++) {
+        code = read_slice(s, paths, select, stretch, &slices[i], &clouds[i]);
+    }
     const mote_status status = code == EXIT_DONE ? mote_cloud_join(s->ctx, clouds, (uint32_t)count, out) : MOTE_OK;
     if (status != MOTE_OK) code = session_fail(s, status, true);
     for (int i = 0; i < count; i++) mote_cloud_destroy(clouds[i]);
@@ -228,22 +243,21 @@ static int read_slices(session *s, const io_paths *paths, const char *select, co
 
 /* Of several pictures, or where all is seen: all of the cloud, as fine as the nearest picture needs. */
 static int read_for_all(session *s, const io_paths *paths, const char *select, const picture_path *path,
-                        const mote_render_params *params, const mote_box *box, mote_cloud **out) {
-    mote_read_params reading = mote_read_defaults();
+                        const mote_render_params *params, const mote_box *box, const picture_stretch *stretch,
+                        mote_cloud **out) {
     view_slice slices[SLICES_MAX];
-    reading.select = select;
-    reading.resolution = DBL_MAX; /* the root alone: nothing is seen */
+    double resolution = DBL_MAX; /* the root alone: nothing is seen */
     for (uint32_t frame = 0; frame < path->frames; frame++) {
         const mote_camera camera = picture_path_at(path, frame);
         const int count = make_slices(&camera, params, box, slices);
         if (count == 0) continue;
-        reading.resolution = fmin(reading.resolution, slices[0].resolution);
+        resolution = fmin(resolution, slices[0].resolution);
     }
-    return session_read(s, paths->inputs, paths->input_count, &reading, out);
+    return read_part(s, paths, select, stretch, NULL, resolution, out);
 }
 
 int picture_octree_read_seen(session *s, const picture_plan *plan, const char *select, const picture_path *path,
-                             const mote_box *box, mote_cloud **out) {
+                             const mote_box *box, const picture_stretch *stretch, mote_cloud **out) {
     const io_paths *paths = plan->paths;
     const mote_render_params *params = &plan->params;
     view_slice slices[SLICES_MAX];
@@ -251,6 +265,6 @@ int picture_octree_read_seen(session *s, const picture_plan *plan, const char *s
     const bool some =
         path->frames == 1 && !picture_plan_shows_all(plan); /* the root does not reach to the ends of all */
     const int count = some ? make_slices(&camera, params, box, slices) : 0;
-    if (count == 0) return read_for_all(s, paths, select, path, params, box, out);
-    return read_slices(s, paths, select, slices, count, out);
+    if (count == 0) return read_for_all(s, paths, select, path, params, box, stretch, out);
+    return read_slices(s, paths, select, stretch, slices, count, out);
 }

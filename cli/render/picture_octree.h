@@ -9,6 +9,7 @@
 #ifndef CLI_PICTURE_OCTREE_H
 #define CLI_PICTURE_OCTREE_H
 
+#include "render/picture_degrees.h"
 #include "render/picture_path.h"
 #include "render/picture_plan.h"
 
@@ -24,8 +25,9 @@ picture_octree picture_octree_find(session *s, const io_paths *paths);
 /* Reads the coarsest level, to place cameras by. Returns an exit code. */
 int picture_octree_read_root(session *s, const picture_octree *octree, const io_paths *paths, const char *select,
                              mote_cloud **out);
-/* Reads what pictures from all cameras of the path show. box: that of the root. Returns an exit code. */
+/* Reads what pictures from all cameras of the path show. box: that of the root, as it is drawn, stretched as the path's
+   places are; what is read is stretched, too. Returns an exit code. */
 int picture_octree_read_seen(session *s, const picture_plan *plan, const char *select, const picture_path *path,
-                             const mote_box *box, mote_cloud **out);
+                             const mote_box *box, const picture_stretch *stretch, mote_cloud **out);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "render/picture_camera.h"
 #include "render/picture_color.h"
+#include "render/picture_degrees.h"
 #include "render/picture_legend.h"
 #include "render/picture_look.h"
 #include "render/picture_map.h"
@@ -27,7 +28,8 @@ typedef struct picture_task {
     picture_plan *plan;
     char select[512]; /* the attributes to read */
     picture_octree octree;
-    mote_cloud *cloud; /* of an octree first its root, then what is seen */
+    picture_stretch stretch; /* of the first cloud */
+    mote_cloud *cloud;       /* of an octree first its root, then what is seen */
     mote_renderer *renderer;
     mote_box box; /* of nearly all points: those far from all others do not count */
     picture_look look;
@@ -43,6 +45,19 @@ typedef struct picture_task {
 } picture_task;
 
 /* ---- the cloud */
+
+/* A map of degrees stays one: programs that lay it over others want it so, and heights are not seen in it. What is
+   asked for in the file's coordinates is meant as these are drawn. */
+static int find_stretch(session *s, picture_task *t) {
+    picture_view *view = &t->plan->view;
+    t->stretch = (picture_stretch){{1, 1}, false};
+    if (view->gsd > 0) return EXIT_DONE;
+    const int code = picture_stretch_find(s, t->cloud, &t->stretch);
+    picture_stretch_place(&t->stretch, view->eye);
+    picture_stretch_place(&t->stretch, view->target);
+    if (t->stretch.is_geographic) session_note(s, "longitude and latitude are drawn as lengths");
+    return code;
+}
 
 /* frame: of a cloud that moves, whose pictures go round its inputs */
 static int read_cloud(session *s, picture_task *t, uint32_t frame) {
@@ -62,7 +77,8 @@ static int read_cloud(session *s, picture_task *t, uint32_t frame) {
     }
     t->report.read_s += seconds_now() - begin;
     if (code == EXIT_DONE) t->report.points = mote_cloud_count(t->cloud);
-    return code;
+    if (code == EXIT_DONE && frame == 0) code = find_stretch(s, t);
+    return code == EXIT_DONE ? picture_stretch_cloud(s, &t->stretch, t->cloud) : code;
 }
 
 static int load_renderer(session *s, picture_task *t) {
@@ -104,6 +120,10 @@ static int place_cameras(session *s, picture_task *t) {
     path->frames = 1;
     if (plan->cameras != NULL) {
         code = picture_path_read(s, plan->cameras, &plan->view, path);
+        for (uint32_t i = 0; i < path->count && code == EXIT_DONE; i++) {
+            picture_stretch_place(&t->stretch, path->cameras[i].eye);
+            picture_stretch_place(&t->stretch, path->cameras[i].target);
+        }
         path->frames = plan->frames > 0 ? plan->frames : path->count;
     } else {
         code = picture_path_place(s, &plan->view, t->look.terrain, t->renderer, &plan->params, path);
@@ -121,7 +141,7 @@ static int read_seen(session *s, picture_task *t) {
     mote_cloud *seen = NULL;
     const double begin = seconds_now();
     if (!t->octree.is_octree || !(t->box.min[0] <= t->box.max[0])) return EXIT_DONE;
-    int code = picture_octree_read_seen(s, t->plan, t->select, &t->path, &t->box, &seen);
+    int code = picture_octree_read_seen(s, t->plan, t->select, &t->path, &t->box, &t->stretch, &seen);
     t->report.read_s += seconds_now() - begin;
     if (code != EXIT_DONE) return code;
     mote_render_destroy(t->renderer);
@@ -203,6 +223,7 @@ static int settle(session *s, picture_task *t) {
 static const char *unit_of_bar(session *s, const picture_task *t, mote_units *units) {
     const picture_lens lens = picture_lens_of(&t->path.cameras[0], &t->plan->params);
     mote_cloud_units(t->cloud, units);
+    if (t->stretch.is_geographic) units->horizontal = units->vertical; /* in which degrees are drawn */
     const char *symbol = units_symbol_along(units, lens.right);
     if (symbol == NULL) session_note(s, "--scale-bar: the input does not say what its coordinates count in");
     return symbol;
@@ -348,7 +369,12 @@ int picture_run(session *s, picture_plan *plan) {
     if (code == EXIT_DONE) code = make_overlays(s, &t);
     if (code == EXIT_DONE) code = draw_all(s, &t);
     if (code == EXIT_DONE) code = session_commit(s);
-    if (code == EXIT_DONE) picture_report_print(s, &t.report, &t.path.cameras[0], picture_color_title(&t.colors));
+    if (code == EXIT_DONE) {
+        mote_camera camera = t.path.cameras[0];
+        picture_unstretch_place(&t.stretch, camera.eye);
+        picture_unstretch_place(&t.stretch, camera.target);
+        picture_report_print(s, &t.report, &camera, picture_color_title(&t.colors));
+    }
     close_task(&t);
     return code;
 }
