@@ -88,9 +88,7 @@ static void keep_standard_files(void) {
     }
 }
 
-int command_run(int argc, char **argv) {
-    keep_standard_files();
-    signal(SIGXFSZ, SIG_IGN); /* whatever writes past a limit of size is told so, and cleans up */
+static int run_words(int argc, char **argv) {
     if (argc < 2) {
         print_overview(stderr);
         return EXIT_USAGE;
@@ -105,4 +103,13 @@ int command_run(int argc, char **argv) {
     if (word[0] == '-') return usage_error("", "the command comes first, before \"%s\"", word);
     const command *found = find_command(word);
     return found != NULL ? found->run(argc - 1, argv + 1) : unknown_command(word);
+}
+
+int command_run(int argc, char **argv) {
+    keep_standard_files();
+    signal(SIGXFSZ, SIG_IGN); /* whatever writes past a limit of size is told so, and cleans up */
+    const int code = run_words(argc, argv);
+    if ((fflush(stdout) == 0 && !ferror(stdout)) || code != EXIT_DONE) return code;
+    print_to(stderr, "mote: error: standard output: cannot write all of the result\n");
+    return EXIT_RESOURCES;
 }

@@ -248,9 +248,6 @@ int session_close(session *s, int exit_code) {
     if (s->ctx != NULL && s->options.verbose) print_usage(s);
     mote_context_destroy(s->ctx);
     s->ctx = NULL;
-    if ((fflush(stdout) != 0 || ferror(stdout)) && exit_code == EXIT_DONE) {
-        return session_error(s, EXIT_RESOURCES, "standard output: cannot write all of the result");
-    }
     return exit_code;
 }
 

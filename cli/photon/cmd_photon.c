@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "costs.h"
 #include "paths.h"
 #include "photon/photon_file.h"
 #include "print.h"
@@ -28,7 +29,8 @@ static const command_help help = {
     "Methods: full, direct light by shadow rays, caustics from the map, the remainder by final gathering; map, what\n"
     "the map itself shows; direct, direct light alone by the map; shadow, the same by shadow rays; path, a path\n"
     "tracer, slow and right. --compare prints the mean difference (of |a - b|, over the mean of the reference), the\n"
-    "bias, PSNR and SSIM. How it works, and how to choose: docs/photon.md.\n",
+    "bias, PSNR and SSIM. --hash is a checksum of the radiance, whatever file it goes to. How it works, and how to "
+    "choose: docs/photon.md.\n",
 };
 
 #define PI 3.14159265358979323846
@@ -273,7 +275,70 @@ static int read_reference(session *s, photon_task *t) {
                          t->reference.width, t->reference.height, t->params.width, t->params.height);
 }
 
+/* Of radiance, whatever kind of file it goes to. */
+static uint64_t hash_of(const radiance *picture) {
+    const size_t count = 3 * (size_t)picture->width * picture->height;
+    uint64_t hash = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t bits;
+        memcpy(&bits, &picture->rgb[i], sizeof bits);
+        hash = (hash ^ bits) * UINT64_C(0x9E3779B97F4A7C15);
+        hash ^= hash >> 32;
+    }
+    return hash;
+}
+
+static void print_json(const session *s, const photon_task *t, const radiance_difference *difference,
+                       const char *digits) {
+    static const char *const methods[] = {"full", "map", "direct", "shadow", "path"};
+    const mote_scene_facts *scene = &t->scene_facts;
+    json_writer json;
+    emit_start(&json, stdout, false);
+    emit_open(&json, NULL, '{');
+    emit_text(&json, "output", path_title(t->paths->output));
+    emit_text(&json, "scene", t->paths->inputs[0]);
+    if (mote_scene_is_file(t->paths->inputs[0])) {
+        emit_count(&json, "triangles", scene->triangles);
+        emit_count(&json, "lights", scene->lights + scene->shining);
+    }
+    emit_count(&json, "width", t->params.width);
+    emit_count(&json, "height", t->params.height);
+    emit_text(&json, "method", methods[t->params.method]);
+    emit_count(&json, "samples", t->params.samples);
+    if (t->map != NULL) {
+        emit_open(&json, "photons", '{');
+        emit_count(&json, "emitted", t->facts.emitted);
+        emit_count(&json, "stored", t->facts.stored);
+        emit_count(&json, "stored_direct", t->facts.stored_direct);
+        emit_count(&json, "stored_caustic", t->facts.stored_caustic);
+        emit_count(&json, "absorbed", t->facts.absorbed);
+        emit_count(&json, "escaped", t->facts.escaped);
+        emit_close(&json, '}');
+    }
+    if (difference != NULL) {
+        emit_open(&json, "difference", '{');
+        emit_real(&json, "mean", difference->mean);
+        emit_real(&json, "bias", difference->bias);
+        emit_real(&json, "psnr_db", difference->psnr);
+        emit_real(&json, "ssim", difference->ssim);
+        emit_close(&json, '}');
+    }
+    emit_text(&json, "backend", mote_context_backend(s->ctx));
+    emit_real(&json, "emit_seconds", t->emit_s);
+    emit_real(&json, "draw_seconds", t->picture_s);
+    emit_real(&json, "seconds", seconds_now() - s->started);
+    if (s->options.hash) emit_text(&json, "hash", digits);
+    costs_emit(s, NULL, 0, &json);
+    emit_close(&json, '}');
+    emit_end(&json);
+}
+
 static void report(session *s, const photon_task *t) {
+    const bool compared = t->options->compare != NULL;
+    const radiance_difference d =
+        compared ? radiance_compare(&t->picture, &t->reference) : (radiance_difference){.mean = 0};
+    char digits[20];
+    snprintf(digits, sizeof digits, "%016" PRIx64, hash_of(&t->picture));
     session_printing(s);
     if (t->map != NULL) {
         const mote_photon_facts *f = &t->facts;
@@ -284,10 +349,15 @@ static void report(session *s, const photon_task *t) {
     }
     session_say(s, "%s: %u x %u pixels in %s", path_title(t->paths->output), t->params.width, t->params.height,
                 text_seconds(t->picture_s).chars);
-    if (t->options->compare == NULL) return;
-    const radiance_difference d = radiance_compare(&t->picture, &t->reference);
-    print_out("mean difference %.3f %%, bias %.3f %%, PSNR %.2f dB, SSIM %.4f\n", 100 * d.mean, 100 * d.bias, d.psnr,
-              d.ssim);
+    if (s->options.json) {
+        print_json(s, t, compared ? &d : NULL, digits);
+        return;
+    }
+    if (compared) {
+        print_out("mean difference %.3f %%, bias %.3f %%, PSNR %.2f dB, SSIM %.4f\n", 100 * d.mean, 100 * d.bias,
+                  d.psnr, d.ssim);
+    }
+    if (s->options.hash) print_out("%s  %s\n", digits, path_title(t->paths->output));
 }
 
 static int check_outputs(session *s, const photon_task *t) {
@@ -362,8 +432,8 @@ int cmd_photon(int argc, char **argv) {
     common_options common;
     arguments words;
     io_paths paths;
-    const parse_result parsed =
-        options_parse(&help, rows, COMMON_RUN | COMMON_SEED | COMMON_OUTPUT, &common, argc, argv, &words);
+    const parse_result parsed = options_parse(
+        &help, rows, COMMON_RUN | COMMON_SEED | COMMON_JSON | COMMON_HASH | COMMON_OUTPUT, &common, argc, argv, &words);
     if (parsed != PARSE_RUN) return parsed == PARSE_HELP ? EXIT_DONE : EXIT_USAGE;
     int code = io_paths_take("photon", &common, &words, false, &paths);
     task.options = &o;
