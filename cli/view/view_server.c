@@ -58,6 +58,7 @@ struct view_server {
         char *root; /* a folder, or a file where there is a name */
         char *name; /* by which the only file is asked for, or NULL */
     } sources[VIEW_SOURCES_MAX];
+    view_marks marks;           /* their real paths */
     atomic_size_t source_count; /* grows when a dropped file has been converted */
     view_upload *upload;        /* of a local server; else NULL */
     atomic_bool is_ending;      /* cancels a strip that is being cut */
@@ -107,14 +108,28 @@ static int open_in_source(const view_server *server, size_t source, const char *
     return -1;
 }
 
+/* Opens the file of marks of a path ("/marks1.geojson"); -1 where it is none. */
+static int open_marks(const view_server *server, const char *path) {
+    char name[64];
+    for (size_t i = 0; i < server->marks.count; i++) {
+        view_marks_name(i, name, sizeof name);
+        if (strcmp(path + 1, name) != 0) continue;
+        return open(server->marks.paths[i], O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+    }
+    return -1;
+}
+
 static const char *page_of(const view_server *server) { return server->live != NULL ? "live.html" : "index.html"; }
 
 static bool open_served(const view_server *server, const char *path, view_file *file) {
-    size_t source;
+    size_t source = 0;
     const char *name = name_in_source(server, path, &source);
-    const bool is_data = name != NULL;
-    if (!is_data) name = strcmp(path, "/") == 0 ? page_of(server) : path + 1;
-    file->fd = is_data ? open_in_source(server, source, name) : open_below(server->viewer_root, name);
+    const int marks = name == NULL ? open_marks(server, path) : -1;
+    const bool is_data = name != NULL || marks >= 0;
+    if (name == NULL) name = strcmp(path, "/") == 0 ? page_of(server) : path + 1;
+    file->fd = marks >= 0 ? marks
+               : is_data  ? open_in_source(server, source, name)
+                          : open_below(server->viewer_root, name);
     if (file->fd < 0) return false;
     if (view_file_describe(file, name, is_data)) return true;
     close(file->fd);
@@ -274,6 +289,10 @@ static const char *open_roots(view_server *server, const view_server_options *op
     if (server->viewer_root == NULL) return options->viewer_dir;
     for (size_t i = 0; i < options->source_count; i++) {
         if (!open_root(server, i, &options->sources[i])) return options->sources[i].folder;
+    }
+    for (size_t i = 0; options->marks != NULL && i < options->marks->count; i++) {
+        if (realpath(options->marks->paths[i], server->marks.paths[i]) == NULL) return options->marks->paths[i];
+        server->marks.count = i + 1;
     }
     return NULL;
 }
