@@ -1,13 +1,15 @@
 #include "edits/point_test.h"
 
+#include <float.h>
 #include <mote_have.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define RANGES_MAX  64u
-#define BOXES_MAX   1000u
-#define RANGE_SLACK 1e-12 /* of the larger end: what a stored integer loses when it is scaled, here and in the page */
+#define RANGES_MAX 64u
+#define BOXES_MAX  1000u
+#define RANGE_SLACK                                                                                                    \
+    (8 * DBL_EPSILON) /* of the larger end: what a stored integer loses when it is scaled, here and in the page */
 
 void point_test_free(point_test *test) {
     free(test->ranges);

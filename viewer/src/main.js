@@ -6,9 +6,11 @@ import { Legend } from './ui/legend.js';
 import { Status } from './ui/status.js';
 import { bindKeys } from './ui/keys.js';
 import { Address, firstSettings } from './ui/address.js';
+import { SavePoints } from './ui/save_points.js';
 import { SavedViews } from './ui/views.js';
 import { Tour } from './ui/tour.js';
 import { Drop } from './ui/drop.js';
+import { Edits } from './ui/edits.js';
 import { Clouds } from './ui/clouds.js';
 import { Filters } from './ui/filters.js';
 import { Marks } from './measure/marks.js';
@@ -108,6 +110,7 @@ function start() {
     const views = new SavedViews(viewer, address, status);
     const files = new MarksFiles(viewer, marks, overlay, views, status);
     new Drop(viewer, clouds, files, status);
+    new SavePoints(viewer, marks, new Edits(viewer), status);
     const keptMarks = new KeptMarks(viewer, marks, status);
     const opened = open(viewer, query, status, clouds).then(async () => {
         await files.readAddresses([...query.getAll('marks'), ...[...document.querySelectorAll('meta[name=mote-marks]')].map(({ content }) => content)]);

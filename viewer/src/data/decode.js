@@ -63,6 +63,14 @@ function decodePositions(job, view) {
     return { position, box: { min, max } };
 }
 
+// The whole steps of the scale that a node's coordinates are, exact where floats are not.
+function decodeSteps(job, view) {
+    const read = positionReader(job, view);
+    const steps = new Int32Array(job.numPoints * 3);
+    for (let i = 0; i < job.numPoints; i++) steps.set(read(i), 3 * i);
+    return steps;
+}
+
 function rgbReader(job, view) {
     const { layout, encoding, numPoints } = job;
     const attribute = layout.rgb;
@@ -148,7 +156,8 @@ function decodeChannel(job, view, channel) {
 
 // job: { name, encoding, layout, numPoints, scale, shift, rgbShift, channels, geometry }
 //   shift     added after scaling: data set offset minus the node's corner
-//   channels  which scalar channels to decode; geometry  false: only those
+//   channels  which scalar channels to decode; geometry  false: only those; steps  true: coordinates as integers, too;
+//   raw       true: the records as well, as they are
 // bytes: the node's bytes, decompressed. Returns { position, box, rgb, rgbShift, scalars }.
 export function decodeNode(job, bytes) {
     const stride = job.encoding === 'BROTLI' ? job.layout.brotliStride : job.layout.stride;
@@ -161,6 +170,8 @@ export function decodeNode(job, bytes) {
         Object.assign(out, decodePositions(job, view));
         if (job.layout.rgb) Object.assign(out, decodeRgb(job, view));
     }
+    if (job.steps) out.steps = decodeSteps(job, view);
+    if (job.raw) out.raw = bytes.slice();
     out.scalars = job.channels.map((channel) => decodeChannel(job, view, channel));
     return out;
 }
