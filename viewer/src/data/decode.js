@@ -71,12 +71,14 @@ function decodeSteps(job, view) {
     return steps;
 }
 
+const isWoven = ({ layout, encoding }, attribute) => encoding === 'BROTLI' && attribute === layout.rgb && attribute.type === 'uint16';
+
 function rgbReader(job, view) {
-    const { layout, encoding, numPoints } = job;
+    const { layout, numPoints } = job;
     const attribute = layout.rgb;
     const read = TYPES[attribute.type].read;
     const out = [0, 0, 0];
-    if (encoding === 'BROTLI' && attribute.type === 'uint16') {
+    if (isWoven(job, attribute)) {
         const column = attribute.brotliOffset * numPoints;
         return (i) => {
             const low = view.getUint32(column + i * 8, true);
@@ -138,13 +140,15 @@ function decodeChannel(job, view, channel) {
     const read = readerOf(attribute);
     const [start, step] = columnOf(job, attribute);
     const first = start + channel.element * attribute.typeSize;
+    // Colours of brotli are three in one word.
+    const colours = isWoven(job, attribute) ? rgbReader(job, view) : null;
     const { noData = null } = channel; // a narrow array has no place for NO_VALUE
     const narrow = noData === null ? NARROW[attribute.type] : null;
     const values = new (channel.exact ? Float64Array : narrow ?? Float32Array)(job.numPoints);
     let min = Infinity;
     let max = -Infinity;
     for (let i = 0; i < job.numPoints; i++) {
-        const stored = read(view, first + i * step);
+        const stored = colours ? colours(i)[channel.element] : read(view, first + i * step);
         const value = stored === noData ? NaN : stored;
         const isFinite = Number.isFinite(value);
         if (isFinite && value < min) min = value;
