@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "edits/convert_edits.h"
 #include "io_command.h"
 #include "read_options.h"
 #include "report.h"
@@ -19,6 +20,7 @@ static const command_help help = {
     "  mote convert scan.las -o scan.ply\n"
     "  mote convert tiles/*.las -o all.las\n"
     "  mote convert scan.las -o centre.las --bounds 500000,5400000,500100,5400100\n"
+    "  mote convert scan.las -o site.laz --polygon site.geojson\n"
     "  mote convert scan.las -o small.xyz --thin 100 --select intensity\n"
     "  mote convert scan.mote -o level3.las --level 3\n"
     "  mote convert scan.copc.laz -o coarse.laz --resolution 0.5\n",
@@ -27,7 +29,7 @@ static const command_help help = {
 };
 
 typedef struct convert_options {
-    const char *select, *bounds, *columns, *separator, *las_version;
+    const char *select, *bounds, *columns, *separator, *las_version, *polygon, *edits;
     uint64_t thin;
     int level, point_format;
     double resolution;
@@ -110,6 +112,9 @@ static int check_usage(void *options, const common_options *common, const io_pat
     params->compress = o->compress;
     params->big_endian = o->big_endian;
     params->format = paths->format;
+    if (o->edits != NULL && o->select != NULL && strstr(o->select, "class") == NULL) {
+        return usage_error("convert", "--edits gives classes, and --select leaves out the classification");
+    }
     return check_format_options(o, paths);
 }
 
@@ -190,6 +195,7 @@ static bool is_las(const char *format) { return format != NULL && strcmp(format,
 static bool can_stream(const session *s, const convert_options *o, const io_paths *paths) {
     struct stat info;
     const char *input = paths->inputs[0];
+    if (o->polygon != NULL || o->edits != NULL) return false;
     if (paths->input_count != 1 || o->bounds != NULL || o->thin_given || o->salvage || s->options.hash) return false;
     if (!is_las(io_paths_format(paths)) || stat(input, &info) != 0 || !S_ISREG(info.st_mode)) return false;
     return is_las(mote_file_format(s->ctx, input));
@@ -263,22 +269,42 @@ static mote_status count_written(session *s, const mote_cloud *cloud, const io_p
     return status;
 }
 
+/* Points of all inputs, or those that options choose, with the classes that --edits gives them. */
+static int read_points(session *s, const convert_options *o, const io_paths *paths, mote_cloud **cloud) {
+    mote_read_params reading = reading_params(o);
+    convert_area area;
+    int code = convert_area_open(s, o->polygon, reading.bounds, &area);
+    if (o->polygon != NULL) reading.bounds = &area.box;
+    if (code == EXIT_DONE) code = session_read(s, paths->inputs, paths->input_count, &reading, cloud);
+    if (code == EXIT_DONE) code = check_select(s, o, paths->inputs[0], *cloud);
+    if (code == EXIT_DONE) code = convert_area_select(s, &area, cloud);
+    if (code == EXIT_DONE) code = convert_edits_apply(s, o->edits, *cloud);
+    if (code == EXIT_DONE) code = thin(s, o, cloud);
+    convert_area_close(&area);
+    return code;
+}
+
+static int check_files(session *s, const convert_options *o, const io_paths *paths) {
+    const named_file files[] = {
+        {"--polygon", o->polygon, true}, {"--edits", o->edits, true}, {"-o", paths->output, false}};
+    const int code = check_output_file(s, paths);
+    return code == EXIT_DONE ? check_distinct(s, files, sizeof files / sizeof files[0]) : code;
+}
+
 static int convert_all(session *s, const convert_options *o, const mote_write_params *params, const io_paths *paths) {
     const char *output = paths->output;
-    int code = check_output_file(s, paths);
+    int code = check_files(s, o, paths);
     if (code == EXIT_DONE) code = check_read_options(s, paths->inputs, paths->input_count, given_read_options(o));
     if (code != EXIT_DONE) return code;
     bool done = false;
     if (can_stream(s, o, paths)) code = stream(s, o, params, paths, &done);
     if (done) return code;
-    const mote_read_params reading = reading_params(o);
     mote_cloud *cloud = NULL;
-    code = session_read(s, paths->inputs, paths->input_count, &reading, &cloud);
-    if (code == EXIT_DONE) code = check_select(s, o, paths->inputs[0], cloud);
-    if (code == EXIT_DONE) code = thin(s, o, &cloud);
+    code = read_points(s, o, paths, &cloud);
     if (code == EXIT_DONE) {
         uint64_t points = mote_cloud_count(cloud);
-        if (points == 0 && o->bounds != NULL) session_note(s, "no point remains; the output is empty");
+        if (points == 0 && (o->bounds != NULL || o->polygon != NULL))
+            session_note(s, "no point remains; the output is empty");
         s->bar.points = points;
         mote_status status = mote_cloud_write(s->ctx, cloud, output, params);
         if (status == MOTE_OK) status = count_written(s, cloud, paths, &points);
@@ -305,6 +331,10 @@ int cmd_convert(int argc, char **argv) {
         {"bounds", 0, OPTION_TEXT, &o.bounds, NULL, "BOX",
          "only points in minx,miny[,minz],maxx,maxy[,maxz],\nworld units, borders included"},
         {"crop", 0, OPTION_TEXT, &o.bounds, NULL, "BOX", "the same as --bounds"},
+        {"polygon", 0, OPTION_TEXT, &o.polygon, NULL, "FILE",
+         "only points in the polygons of a GeoJSON file, seen from\nabove; holes count, borders are included"},
+        {"edits", 0, OPTION_TEXT, &o.edits, NULL, "FILE",
+         "gives points the classes that the page of mote view, or\npolygons with a property \"class\", give them"},
         {"thin", 0, OPTION_COUNT, &o.thin, &o.thin_given, "N", "only every N-th point (after --bounds)"},
         {"resolution", 0, OPTION_REAL, &o.resolution, &o.resolution_given, "R",
          "COPC and Potree: no finer levels than needed for points\nthis far apart, world units"},

@@ -42,7 +42,7 @@ function(mote_dependency name purpose scope header)
   set(MOTE_HAVE_${name} 1 PARENT_SCOPE)
 endfunction()
 
-mote_dependency(JANSSON "Potree folders and glTF" LIBRARY jansson.h jansson)
+mote_dependency(JANSSON "Potree folders, glTF and GeoJSON" LIBRARY jansson.h jansson)
 mote_dependency(BROTLI "brotli encoding" LIBRARY brotli/encode.h brotlienc brotlidec brotlicommon)
 mote_dependency(PNG "pictures and textures as PNG" LIBRARY png.h png)
 mote_dependency(TURBOJPEG "live pictures and textures as JPEG" LIBRARY turbojpeg.h turbojpeg)

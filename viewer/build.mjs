@@ -33,7 +33,7 @@ const three = {
         build.onLoad({ filter: /three.src.renderers.shaders.DFGLUTData\.js$/ }, () => ({ contents: 'export const getDFGLUT = () => null; export class DFGLUTData {}' }));
     },
 };
-const page = { ...common, plugins: [three], entryPoints: { boot: 'src/boot.js', app: 'src/main.js', live: 'src/live/main.js' } };
+const page = { ...common, plugins: [three], entryPoints: { boot: 'src/boot.js', app: 'src/main.js', live: 'src/live/main.js', projections: 'src/projections.js' } };
 const worker = { ...common, entryPoints: { worker: 'src/worker.js' }, splitting: true, chunkNames: 'chunk-[name]' };
 const style = { ...common, entryPoints: { app: 'src/app.css' } };
 
@@ -47,6 +47,8 @@ for (const page of ['index.html', 'live.html']) {
 const wasm = createRequire(import.meta.url).resolve('brotli-dec-wasm/web/bg.wasm');
 await copyFile(wasm, join(out, 'brotli.wasm'));
 await copyFile(join(here, 'node_modules/brotli-dec-wasm/LICENSE-MIT.txt'), join(out, 'brotli.wasm.LICENSE.txt'));
+
+await copyFile(join(here, 'node_modules/proj4/LICENSE.md'), join(out, 'projections.LICENSE.txt'));
 
 // The LAZ decoder of the library. Freestanding: there is no C library, and what would need one is left out when linking.
 function buildLaz() {

@@ -219,7 +219,7 @@ static int run_case(session *s, const bench_options *o, const live_case *c, cons
     const live_options source = {.inputs = inputs, .count = 1, .pictures_per_second = c->fps};
     const int code = live_start(s, &source, &hub);
     if (code != EXIT_DONE) return code;
-    const view_server_options options = {"127.0.0.1", 0, true, o->scratch, NULL, 0, hub, ""};
+    const view_server_options options = {"127.0.0.1", 0, true, o->scratch, NULL, 0, hub, "", NULL};
     view_server *server = view_server_start(&options, error, sizeof error);
     const bool is_done = server != NULL && visit(c, view_server_port(server), box, o->runs, &f);
     view_server_stop(server);

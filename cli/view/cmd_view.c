@@ -9,6 +9,7 @@
 #include "view/view_data.h"
 #include "view/view_export.h"
 #include "view/view_http.h"
+#include "view/view_marks.h"
 #include "view/view_server.h"
 
 #include <errno.h>
@@ -34,7 +35,7 @@
 #define COPC_NAME    "copc"
 
 typedef struct view_options {
-    const char *host, *export;
+    const char *host, *export, *marks;
     const char *photons; /* with live: the scene */
     uint64_t photon_count;
     int port;
@@ -62,6 +63,7 @@ static const command_help help = {
     "  scanner | mote view --live -           the newest of the PLY, PCD, LAS or text frames that it writes\n"
     "  mote view --live --photons cornell     a photon map that fills up\n"
     "  mote view scan.mote --export site      page and data as files for a web server\n"
+    "  mote view scan.mote --marks a.geojson  with what was measured and saved on its page\n"
     "  mote view scan.mote --no-open          only print the address\n"
     "  mote view scan.mote --host 0.0.0.0     let other machines of the network look, too\n",
     "The page is looked for in $MOTE_VIEWER, in ../share/mote/viewer beside the program, and in viewer/dist of\n"
@@ -209,10 +211,12 @@ static void wait_for_end(const sigset_t *signals, double seconds) {
 }
 
 /* "http://HOST:PORT/", and what the page is to open where that is more than the folder that it opens by itself. */
-static void page_address(const char *host, int port, const view_data *data, size_t count, char *url, size_t size) {
+static void page_address(const char *host, int port, const view_data *data, size_t count, size_t marks, char *url,
+                         size_t size) {
     const bool is_ipv6 = strchr(host, ':') != NULL && host[0] != '[';
     int length = snprintf(url, size, is_ipv6 ? "http://[%s]:%d/" : "http://%s:%d/", host, port);
-    if (count == 0 || (count == 1 && data->file[0] == '\0')) return;
+    char mark = '?';
+    if (count == 1 && data->file[0] == '\0') count = 0;
     for (size_t i = 0; i < count; i++) {
         /* Once as a part of an address, and once more because that address is a value of the query. */
         char name[3 * NAME_MAX + 1];
@@ -221,13 +225,20 @@ static void page_address(const char *host, int port, const view_data *data, size
         view_http_encode_name(data[i].file, name, sizeof name);
         view_http_encode_name(name, value, sizeof value);
         if (i > 0) snprintf(number, sizeof number, "%zu", i + 1);
-        length += snprintf(url + length, size - (size_t)length, "%cdata=data%s/%s", i == 0 ? '?' : '&', number, value);
+        length += snprintf(url + length, size - (size_t)length, "%cdata=data%s/%s", mark, number, value);
+        mark = '&';
+    }
+    for (size_t i = 0; i < marks; i++) {
+        char name[64];
+        view_marks_name(i, name, sizeof name);
+        length += snprintf(url + length, size - (size_t)length, "%cmarks=%s", mark, name);
+        mark = '&';
     }
 }
 
 /* data: [count] what is served; none where live is given. */
 static int serve(session *s, const view_options *o, const char *viewer_dir, const view_data *data, size_t count,
-                 live_hub *live) {
+                 const view_marks *marks, live_hub *live) {
     view_source sources[VIEW_SOURCES_MAX];
     for (size_t i = 0; i < count; i++) {
         sources[i].folder = data[i].folder;
@@ -237,9 +248,10 @@ static int serve(session *s, const view_options *o, const char *viewer_dir, cons
     if (live != NULL && !view_server_is_local(o->host) && !live_token_make(token)) {
         return session_error(s, EXIT_FAILED, "the system gives no random numbers for a token");
     }
-    const view_server_options options = {o->host, o->port, o->port_given, viewer_dir, sources, count, live, token};
+    const view_server_options options = {o->host, o->port, o->port_given, viewer_dir, sources,
+                                         count,   live,    token,         marks};
     char error[512];
-    char url[320 + VIEW_SOURCES_MAX * (9 * NAME_MAX + 24)];
+    char url[320 + VIEW_SOURCES_MAX * (9 * NAME_MAX + 24) + VIEW_MARKS_MAX * 72];
     sigset_t signals;
     /* Blocked before the server starts its threads, which inherit it: only wait_for_end receives them. */
     sigemptyset(&signals);
@@ -251,7 +263,7 @@ static int serve(session *s, const view_options *o, const char *viewer_dir, cons
     if (server == NULL) { return session_error(s, EXIT_FAILED, "%s", error); }
     const bool is_everywhere = strcmp(o->host, "0.0.0.0") == 0 || strcmp(o->host, "::") == 0;
     const char *name = is_everywhere ? "127.0.0.1" : o->host;
-    page_address(name, view_server_port(server), data, count, url, sizeof url);
+    page_address(name, view_server_port(server), data, count, marks->count, url, sizeof url);
     if (token[0] != '\0') snprintf(url + strlen(url), sizeof url - strlen(url), "?token=%s", token);
     print_out("%s\n", url);
     fflush(stdout);
@@ -279,18 +291,20 @@ static int find_and_serve(session *s, const view_options *o, const arguments *in
         live_hub *live = NULL;
         const live_options options = {inputs->words, inputs->count, o->photons, o->photon_count, o->fps};
         int code = live_start(s, &options, &live);
-        if (code == EXIT_DONE) code = serve(s, o, viewer_dir, NULL, 0, live);
+        if (code == EXIT_DONE) code = serve(s, o, viewer_dir, NULL, 0, &(view_marks){.count = 0}, live);
         live_stop(live);
         return code;
     }
     view_data *data = calloc(count, sizeof *data);
-    if (data == NULL) return session_error(s, EXIT_RESOURCES, "out of memory");
-    int code = EXIT_DONE;
+    view_marks *marks = calloc(1, sizeof *marks);
+    int code = data == NULL || marks == NULL ? session_error(s, EXIT_RESOURCES, "out of memory") : EXIT_DONE;
+    if (code == EXIT_DONE) code = view_marks_find(s, o->marks, marks);
     for (size_t i = 0; i < count && code == EXIT_DONE; i++) code = find_data(s, inputs->words[i], &data[i]);
     if (code == EXIT_DONE && o->export != NULL)
-        code = view_export(s, viewer_dir, data->folder, data->file[0] != '\0' ? data->file : NULL, o->export);
+        code = view_export(s, viewer_dir, data->folder, data->file[0] != '\0' ? data->file : NULL, marks, o->export);
     else if (code == EXIT_DONE)
-        code = serve(s, o, viewer_dir, data, count, NULL);
+        code = serve(s, o, viewer_dir, data, count, marks, NULL);
+    free(marks);
     free(data);
     return code;
 }
@@ -300,6 +314,7 @@ static int check_live_usage(const view_options *o, const arguments *words) {
     if (!o->live && o->photons != NULL) return usage_error("view", "--photons is for --live");
     if (!o->live && o->fps_given) return usage_error("view", "--fps is for --live");
     if (o->count_given && o->photons == NULL) return usage_error("view", "-n is for --photons");
+    if (o->live && o->marks != NULL) return usage_error("view", "--live has no place for --marks");
     if (o->live && o->export != NULL) return usage_error("view", "--live needs a server: it cannot be exported");
     if (!(o->fps >= 1 && o->fps <= 1000)) return usage_error("view", "--fps is not in 1..1000");
     if (o->photon_count < 1 || o->photon_count > MOTE_PHOTON_MAX_PHOTONS) {
@@ -326,6 +341,8 @@ int cmd_view(int argc, char **argv) {
         {"no-open", 0, OPTION_FLAG, &o.no_open, NULL, NULL, "do not open a browser"},
         {"export", 0, OPTION_TEXT, &o.export, NULL, "SITE",
          "write page and data to a new folder, for any web server, and end"},
+        {"marks", 0, OPTION_TEXT, &o.marks, NULL, "A,B,…",
+         "files of marks and saved views that the page has saved\n(GeoJSON): shown, or with --export in the folder"},
         {"for", 0, OPTION_REAL, &o.seconds, NULL, "SECONDS", "end after this time; default when interrupted"},
         {0},
     };

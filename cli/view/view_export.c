@@ -1,4 +1,4 @@
-#define _GNU_SOURCE /* asprintf, O_CLOEXEC, dirfd, renameat2 */
+#define _GNU_SOURCE /* asprintf, open_memstream, O_CLOEXEC, dirfd, renameat2 */
 #include "view/view_export.h"
 
 #include "view/view_data.h"
@@ -47,6 +47,7 @@ typedef struct export_job {
     session *s;
     char site[PATH_MAX], folder[PATH_MAX], data_folder[PATH_MAX];
     export_data data;
+    const view_marks *marks;
     int code;
 } export_job;
 
@@ -125,12 +126,8 @@ static bool is_same_state(const struct stat *a, const struct stat *b) {
 }
 
 /* before: what the file was when it was looked into; NULL: it was not. */
-static void copy_file(export_job *job, const char *from_folder, const char *name, const char *to_folder,
-                      const struct stat *before) {
-    char from[PATH_MAX];
-    char to[PATH_MAX];
+static void copy_path(export_job *job, const char *from, const char *to, const struct stat *before) {
     struct stat begin = {0}, end = {0};
-    if (job->code != 0 || !join(job, from, from_folder, name) || !join(job, to, to_folder, name)) return;
     const int in = open(from, O_RDONLY | O_CLOEXEC);
     if (in < 0 || fstat(in, &begin) != 0) fail_to_read(job, from);
     const int out = job->code == 0 ? create(job, to) : -1;
@@ -144,6 +141,22 @@ static void copy_file(export_job *job, const char *from_folder, const char *name
     if (in >= 0) close(in);
 }
 
+static void copy_file(export_job *job, const char *from_folder, const char *name, const char *to_folder,
+                      const struct stat *before) {
+    char from[PATH_MAX];
+    char to[PATH_MAX];
+    if (job->code != 0 || !join(job, from, from_folder, name) || !join(job, to, to_folder, name)) return;
+    copy_path(job, from, to, before);
+}
+
+static void copy_marks(export_job *job) {
+    for (size_t i = 0; i < job->marks->count && job->code == 0; i++) {
+        char name[64], to[PATH_MAX];
+        view_marks_name(i, name, sizeof name);
+        if (join(job, to, job->folder, name)) copy_path(job, job->marks->paths[i], to, NULL);
+    }
+}
+
 static void write_text(export_job *job, const char *folder, const char *name, const char *text) {
     char path[PATH_MAX];
     if (job->code != 0 || !join(job, path, folder, name)) return;
@@ -153,7 +166,25 @@ static void write_text(export_job *job, const char *folder, const char *name, co
     finish(job, file, path);
 }
 
-/* index.html with a line that names the data. */
+/* The lines of index.html that name the data and the marks. false: memory has run out. */
+static bool head_lines(const export_job *job, const char *data_file, char **lines) {
+    size_t size;
+    FILE *text = open_memstream(lines, &size);
+    if (text == NULL) return false;
+    if (data_file != NULL) {
+        char name[3 * NAME_MAX + 1];
+        view_http_encode_name(data_file, name, sizeof name); /* letters, digits, "-._~" and "%": safe in an attribute */
+        fprintf(text, "\n<meta name=\"mote-data\" content=\"data/%s\">", name);
+    }
+    for (size_t i = 0; i < job->marks->count; i++) {
+        char name[64];
+        view_marks_name(i, name, sizeof name);
+        fprintf(text, "\n<meta name=\"mote-marks\" content=\"%s\">", name);
+    }
+    return fclose(text) == 0;
+}
+
+/* index.html with lines that name what is not found by itself. */
 static void write_index(export_job *job, const char *viewer_dir, const char *data_file) {
     char path[PATH_MAX];
     if (job->code != 0 || !join(job, path, viewer_dir, "index.html")) return;
@@ -170,16 +201,16 @@ static void write_index(export_job *job, const char *viewer_dir, const char *dat
     if (head == NULL) {
         job->code = session_error(job->s, EXIT_FAILED, "%s is not the page of the viewer", path);
     } else {
-        char name[3 * NAME_MAX + 1];
+        char *lines = NULL;
         char *text = NULL;
-        view_http_encode_name(data_file, name, sizeof name); /* letters, digits, "-._~" and "%": safe in an attribute */
         head += strlen(PAGE_HEAD);
-        if (asprintf(&text, "%.*s\n<meta name=\"mote-data\" content=\"data/%s\">%s", (int)(head - page), page, name,
-                     head) < 0)
+        if (!head_lines(job, data_file, &lines) ||
+            asprintf(&text, "%.*s%s%s", (int)(head - page), page, lines, head) < 0)
             job->code = session_error(job->s, EXIT_RESOURCES, "out of memory");
         else
             write_text(job, job->folder, "index.html", text);
         free(text);
+        free(lines);
     }
     free(page);
 }
@@ -196,7 +227,8 @@ static void copy_page(export_job *job, const char *viewer_dir, const char *data_
         struct stat info;
         if (!join(job, path, viewer_dir, entry->d_name) || stat(path, &info) != 0 || !S_ISREG(info.st_mode)) continue;
         if (strncmp(entry->d_name, "live.", 5) == 0) continue; /* needs a server that draws */
-        if (data_file != NULL && strcmp(entry->d_name, "index.html") == 0)
+        const bool is_named = data_file != NULL || job->marks->count > 0;
+        if (is_named && strcmp(entry->d_name, "index.html") == 0)
             write_index(job, viewer_dir, data_file);
         else
             copy_file(job, viewer_dir, entry->d_name, job->folder, NULL);
@@ -295,8 +327,9 @@ static void take_name(export_job *job, bool *is_swapped) {
     if (job->code == 0) fail_to_write(job, site);
 }
 
-int view_export(session *s, const char *viewer_dir, const char *data_dir, const char *data_file, const char *site) {
-    export_job job = {.s = s};
+int view_export(session *s, const char *viewer_dir, const char *data_dir, const char *data_file,
+                const view_marks *marks, const char *site) {
+    export_job job = {.s = s, .marks = marks};
     bool is_swapped = false;
     size_t length = strlen(site);
     while (length > 1 && site[length - 1] == '/') length--;
@@ -311,6 +344,7 @@ int view_export(session *s, const char *viewer_dir, const char *data_dir, const 
     if (job.code != 0) return job.code;
     make_folder(&job, job.data_folder);
     copy_page(&job, viewer_dir, data_file);
+    copy_marks(&job);
     write_text(&job, job.folder, "README", readme);
     copy_data(&job);
     take_name(&job, &is_swapped);

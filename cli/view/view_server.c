@@ -32,6 +32,7 @@ void view_server_stop(view_server *server) { (void)server; }
 #include "view/http/http_server.h"
 #include "view/live/live_socket.h"
 #include "view/view_answer.h"
+#include "view/view_cut.h"
 #include "view/view_data.h"
 #include "view/view_http.h"
 #include "view/view_strip.h"
@@ -58,16 +59,18 @@ struct view_server {
         char *root; /* a folder, or a file where there is a name */
         char *name; /* by which the only file is asked for, or NULL */
     } sources[VIEW_SOURCES_MAX];
+    view_marks marks;           /* their real paths */
     atomic_size_t source_count; /* grows when a dropped file has been converted */
     view_upload *upload;        /* of a local server; else NULL */
     atomic_bool is_ending;      /* cancels a strip that is being cut */
     atomic_flag is_cutting;     /* a strip; one at a time */
+    view_cut *cut;              /* of a local server; else NULL */
     live_hub *live;
     const char *token;
 };
 
-/* Tells the page that this server also cuts strips out of its clouds. */
-static const char TOOLS_HEADER[] = "X-Mote-Tools: strip\r\n";
+/* Tells the page that this server also cuts strips and other points out of its clouds. */
+static const char TOOLS_HEADER[] = "X-Mote-Tools: strip, cut\r\n";
 
 /* Opens a file below root. The real path is compared, so a symbolic link cannot lead out; O_NOFOLLOW closes
  * the gap in which the last part could become one. */
@@ -107,14 +110,28 @@ static int open_in_source(const view_server *server, size_t source, const char *
     return -1;
 }
 
+/* Opens the file of marks of a path ("/marks1.geojson"); -1 where it is none. */
+static int open_marks(const view_server *server, const char *path) {
+    char name[64];
+    for (size_t i = 0; i < server->marks.count; i++) {
+        view_marks_name(i, name, sizeof name);
+        if (strcmp(path + 1, name) != 0) continue;
+        return open(server->marks.paths[i], O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+    }
+    return -1;
+}
+
 static const char *page_of(const view_server *server) { return server->live != NULL ? "live.html" : "index.html"; }
 
 static bool open_served(const view_server *server, const char *path, view_file *file) {
-    size_t source;
+    size_t source = 0;
     const char *name = name_in_source(server, path, &source);
-    const bool is_data = name != NULL;
-    if (!is_data) name = strcmp(path, "/") == 0 ? page_of(server) : path + 1;
-    file->fd = is_data ? open_in_source(server, source, name) : open_below(server->viewer_root, name);
+    const int marks = name == NULL ? open_marks(server, path) : -1;
+    const bool is_data = name != NULL || marks >= 0;
+    if (name == NULL) name = strcmp(path, "/") == 0 ? page_of(server) : path + 1;
+    file->fd = marks >= 0 ? marks
+               : is_data  ? open_in_source(server, source, name)
+                          : open_below(server->viewer_root, name);
     if (file->fd < 0) return false;
     if (view_file_describe(file, name, is_data)) return true;
     close(file->fd);
@@ -215,6 +232,23 @@ static int handle_strip(http_connection *c, view_server *server, const char *pat
     return view_answer_once(c, fd, (uint64_t)info.st_size);
 }
 
+/* POST /cut/N: the points of the N-th cloud that its body asks for (view_cut.h). */
+static int handle_cut(http_connection *c, view_server *server, const char *path) {
+    char *end;
+    const unsigned long number = strtoul(path, &end, 10);
+    if (!is_of_our_page(c)) return view_answer_status(c, 403, "");
+    if (end == path || *end != '\0' || number < 1 || number > server->source_count)
+        return view_answer_status(c, 404, "");
+    view_cut_serve(server->cut, c, server->sources[number - 1].root);
+    return 0;
+}
+
+static int handle_post(http_connection *c, view_server *server, const char *path) {
+    if (strncmp(path, "/strip/", 7) == 0) return handle_strip(c, server, path + 7);
+    if (strncmp(path, "/cut/", 5) == 0 && server->cut != NULL) return handle_cut(c, server, path + 5);
+    return view_answer_status(c, 405, "");
+}
+
 static int handle_live(http_connection *c, view_server *server) {
     const int status = live_socket_serve(server->live, c, server->token);
     return status == 0 ? 0 : view_answer_status(c, status, status == 426 ? "Sec-WebSocket-Version: 13\r\n" : "");
@@ -232,8 +266,11 @@ static int handle_request(http_connection *c, view_server *server) {
         return view_answer_status(c, 405, "Allow: GET, HEAD\r\n");
     if (!view_http_decode_path(http_target(c), path, sizeof path)) return view_answer_status(c, 400, "");
     if (server->live != NULL && strcmp(path, LIVE_PATH) == 0) return handle_live(c, server);
-    if (is_post)
-        return strncmp(path, "/strip/", 7) == 0 ? handle_strip(c, server, path + 7) : view_answer_status(c, 405, "");
+    if (is_post) return handle_post(c, server, path);
+    if (is_read && server->cut != NULL && strcmp(path, "/cut") == 0) {
+        view_cut_tell(server->cut, c);
+        return 200;
+    }
     if (server->upload != NULL && (!is_read || strcmp(path, "/convert") == 0))
         return handle_convert(c, server->upload, path);
     if (!open_served(server, path, &file)) return view_answer_status(c, 404, "");
@@ -275,6 +312,10 @@ static const char *open_roots(view_server *server, const view_server_options *op
     for (size_t i = 0; i < options->source_count; i++) {
         if (!open_root(server, i, &options->sources[i])) return options->sources[i].folder;
     }
+    for (size_t i = 0; options->marks != NULL && i < options->marks->count; i++) {
+        if (realpath(options->marks->paths[i], server->marks.paths[i]) == NULL) return options->marks->paths[i];
+        server->marks.count = i + 1;
+    }
     return NULL;
 }
 
@@ -289,7 +330,10 @@ view_server *view_server_start(const view_server_options *options, char *error, 
     atomic_flag_clear(&server->is_cutting);
     server->live = options->live;
     server->token = options->token;
-    if (server->host.is_local && server->live == NULL) server->upload = view_upload_make(serve_converted, server);
+    if (server->host.is_local && server->live == NULL) {
+        server->upload = view_upload_make(serve_converted, server);
+        server->cut = view_cut_make(&server->is_ending);
+    }
     const char *missing = open_roots(server, options);
     if (missing != NULL) {
         snprintf(error, size, "cannot open %s: %s", missing, strerror(errno));
@@ -312,6 +356,7 @@ void view_server_stop(view_server *server) {
     atomic_store(&server->is_ending, true);
     http_server_stop(server->http);
     view_upload_free(server->upload);
+    view_cut_free(server->cut);
     free(server->viewer_root);
     for (size_t i = 0; i < server->source_count; i++) {
         free(server->sources[i].root);

@@ -1,10 +1,11 @@
 /* The HTTP server of `mote view`: the page and clouds, read only, to browsers on (normally) this machine.
  *
- * "/" is the page, "/data/" the first cloud, "/data2/" the second, and so on. GET and HEAD, byte ranges, entity tags.
- * Files are sent in pieces and never held in memory. Of a data set only the files that it consists of are served, as
- * data (view_answer.h). No path leaves the folders, neither by "..", by encoding nor by a symbolic link. A server that
- * only this machine reaches answers only to its own names (view_host.h), and also takes files that are dropped on its
- * page (view_upload.h). What others send cannot hold it up or fill its memory (http/http_server.h). */
+ * "/" is the page, "/data/" the first cloud, "/data2/" the second, and so on, "/marks1.geojson" the first file of
+ * marks. GET and HEAD, byte ranges, entity tags. Files are sent in pieces and never held in memory. Of a data set only
+ * the files that it consists of are served, as data (view_answer.h). No path leaves the folders, neither by "..", by
+ * encoding nor by a symbolic link. A server that only this machine reaches answers only to its own names (view_host.h),
+ * and also takes files that are dropped on its page (view_upload.h). What others send cannot hold it up or fill its
+ * memory (http/http_server.h). */
 #ifndef MOTE_CLI_VIEW_SERVER_H
 #define MOTE_CLI_VIEW_SERVER_H
 
@@ -12,6 +13,7 @@
 #include <stddef.h>
 
 #include "view/live/live.h"
+#include "view/view_marks.h"
 
 typedef struct view_server view_server;
 
@@ -29,9 +31,10 @@ typedef struct view_server_options {
     bool port_is_fixed;     /* false: take the next free port if this one is taken */
     const char *viewer_dir; /* folder of index.html */
     const view_source *sources;
-    size_t source_count; /* at most VIEW_SOURCES_MAX */
-    live_hub *live;      /* NULL: none; else "/" is the page of live pictures */
-    const char *token;   /* of live pictures, that the address must hold; "": none */
+    size_t source_count;     /* at most VIEW_SOURCES_MAX */
+    live_hub *live;          /* NULL: none; else "/" is the page of live pictures */
+    const char *token;       /* of live pictures, that the address must hold; "": none */
+    const view_marks *marks; /* NULL: none */
 } view_server_options;
 
 /// Starts serving in threads of its own, which inherit the caller's signal mask.

@@ -12,6 +12,7 @@
 #include "photon.h"
 #include "planes.h"
 #include "render.h"
+#include "shapes.h"
 #include "types.h"
 #include "version.h"
 #endif

@@ -17,8 +17,10 @@ import { FILTER_CHECKS } from './hand_filters.mjs';
 import { LIVE_CHECKS } from './hand_live.mjs';
 import { CLOUD_CHECKS } from './hand_clouds.mjs';
 import { HOSTILE_CHECKS } from './hand_hostile.mjs';
+import { MARKS_CHECKS } from './hand_marks.mjs';
 import { MEASURE_CHECKS } from './hand_measure.mjs';
 import { COLOUR_CHECKS } from './hand_colours.mjs';
+import { SAVE_CHECKS } from './hand_save.mjs';
 import { MOVING_CHECKS } from './hand_moving.mjs';
 import { DEFAULT_ATTRIBUTES, quads, terrain, writeDataset } from '../viewer/make_dataset.mjs';
 
@@ -563,7 +565,7 @@ const CHECKS = {
     },
 };
 
-const ALL_CHECKS = { ...CHECKS, ...LINK_CHECKS, ...COPC_CHECKS, ...FILTER_CHECKS, ...MEASURE_CHECKS, ...COLOUR_CHECKS, ...MOVING_CHECKS, ...HOSTILE_CHECKS, ...CLOUD_CHECKS, ...LIVE_CHECKS };
+const ALL_CHECKS = { ...CHECKS, ...LINK_CHECKS, ...COPC_CHECKS, ...FILTER_CHECKS, ...MEASURE_CHECKS, ...MARKS_CHECKS, ...SAVE_CHECKS, ...COLOUR_CHECKS, ...MOVING_CHECKS, ...HOSTILE_CHECKS, ...CLOUD_CHECKS, ...LIVE_CHECKS };
 
 // A check that serves for itself is alone({ mote, folder, out, openPage }). Any other: data(folder, mote) makes a data set and gives the path to serve where that is not the folder.
 async function check(context, o, name, one) {
@@ -617,7 +619,7 @@ await withBrowser(async (context) => {
     for (const [name, one] of chosen) {
         const start = Date.now();
         try {
-            await withTimeout(check(context, options, name, one), MAX_CHECK_MS, name);
+            await withTimeout(check(context, options, name, one), one.maxMs ?? MAX_CHECK_MS, name);
             console.log(`  ok    ${name} (${Date.now() - start} ms)`);
         } catch (error) {
             failed++;

@@ -162,7 +162,7 @@ export const MEASURE_CHECKS = {
             assert.deepEqual(json.features.map((f) => f.geometry.type), ['LineString', 'Polygon', 'Point']);
             assert.deepEqual(json.features[0].geometry.coordinates, [place(1, 1), place(4, 1)]);
             near(json.features[0].properties.length, 3, 1e-9);
-            assert.match(json.crs.properties.name, /EPSG:25832/);
+            assert.match(json.crs.properties.name, /EPSG::25832/);
             await context.grantPermissions(['clipboard-read', 'clipboard-write']);
             await page.locator('#marks-copy').click();
             await page.getByText('copied as text').waitFor();

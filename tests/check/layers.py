@@ -10,7 +10,7 @@ LAYERS = [
     ["math"],
     ["core"],
     ["device"],
-    ["order"],
+    ["order", "shapes"],
     ["gen", "knn", "lod"],
     ["normals", "planes"],
     ["render"],

@@ -2,7 +2,7 @@
 //   node view_requests.mjs CHECK MOTE ARGUMENTS OF MOTE VIEW…
 // Starts the server, prints what the check has to say, and ends it. MOTE_VIEWER is the folder of a page.
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, readdirSync } from 'node:fs';
 import http from 'node:http';
 import { connect } from 'node:net';
 import { frame, open } from '../browser/websocket.mjs';
@@ -94,7 +94,7 @@ const CHECKS = {
             ['/', {}], ['/', { method: 'HEAD' }], ['/', { headers: { 'If-None-Match': headers.etag } }], ['/', { headers: { Range: 'bytes=0-1' } }],
             ['/data/octree.bin', { headers: { 'If-None-Match': data.etag } }], ['/data/octree.bin', { headers: { Range: 'bytes=0-1' } }], ['/data/octree.bin', { headers: { Range: 'bytes=999999999-' } }],
             ['/none', {}], ['/none', { method: 'HEAD' }], ['/%', {}], ['/', { method: 'DELETE' }], ['/', { method: 'OPTIONS' }], ['/', { headers: { Host: 'example.org' } }], ['/convert', {}],
-            ['/convert/a.las', { method: 'PUT', body: 'x' }], ['/strip/1', { method: 'POST', body: '' }], ['/', { method: 'POST', body: '' }], ['/', { headers: { 'X-Long': 'x'.repeat(15000) } }],
+            ['/convert/a.las', { method: 'PUT', body: 'x' }], ['/strip/1', { method: 'POST', body: '' }], ['/cut', {}], ['/cut/1', { method: 'POST', body: '{}' }], ['/', { method: 'POST', body: '' }], ['/', { headers: { 'X-Long': 'x'.repeat(15000) } }],
         ]) {
             const answer = await ask(server, path, options);
             console.log(options.method ?? 'GET', path, answer.status, policyOf(answer.headers));
@@ -149,8 +149,31 @@ const CHECKS = {
             const { status } = await put(server, 'a.xyz', 'no points', headers);
             const strip = await ask(server, '/strip/1?path=0,0,1,1&width=1', { method: 'POST', headers, body: '' });
             await converted(server);
-            console.log(JSON.stringify(headers).replaceAll(server.url.port, 'PORT'), status, strip.status);
+            const cut = await ask(server, '/cut/1', { method: 'POST', headers, body: '{"features": []}' });
+            console.log(JSON.stringify(headers).replaceAll(server.url.port, 'PORT'), status, strip.status, cut.status);
         }
+    },
+    // Points are cut out one request at a time; what breaks off, is too long or nonsense makes way, and nothing is left behind.
+    async cuts(server) {
+        const headers = ours(server);
+        const cut = async (body, path = '/cut/1') => (await ask(server, path, { method: 'POST', headers, body })).status;
+        const all = '{"features": []}';
+        console.log(await cut(all), await cut('x'), await cut('[]'), await cut(all, '/cut/7'), await cut(all, '/cut/'));
+        const before = memory(server);
+        for (let i = 0; i < 20; i++) await cut(Buffer.alloc(9 << 20, ' ')).catch(() => 0);
+        console.log(memory(server) - before < 10 || `${memory(server) - before} MB`);
+        const begin = `POST /cut/1 HTTP/1.1\r\nHost: ${server.url.host}\r\nOrigin: ${server.url.origin}\r\nContent-Length: 1000\r\n\r\n{`;
+        for (let i = 0; i < 3; i++) {
+            const half = say(server, begin);
+            await sleep(100);
+            console.log(await cut(all), (await ask(server, '/cut')).status);
+            half.socket.destroy();
+            await sleep(200);
+            console.log(await cut(all));
+        }
+        // Nested as deeply as there is room for.
+        console.log(await cut('['.repeat(1 << 20)), await cut(`{"features": [${'{"geometry": '.repeat(1 << 16)}`));
+        console.log(readdirSync(process.env.TMPDIR ?? '/tmp').filter((name) => name.startsWith('mote-cut-')).length);
     },
     // A file for which there is no place is refused, and makes way for one for which there is.
     async full(server) {

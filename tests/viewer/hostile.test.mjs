@@ -1,7 +1,8 @@
 // Names and numbers that files and addresses may hold: those that every object answers to, those that are none, the very large.
 import test from 'node:test';
 import assert from 'node:assert/strict';
-import { Marks, fromGeoJson, markText, readMark } from '../../viewer/src/measure/marks.js';
+import { Marks, markText, readMark } from '../../viewer/src/measure/marks.js';
+import { fromGeoJson } from '../../viewer/src/measure/geojson.js';
 import { parseAttributes } from '../../viewer/src/data/attributes.js';
 import { parseCrs } from '../../viewer/src/data/crs.js';
 import { parseMetadata } from '../../viewer/src/data/metadata.js';

@@ -1,6 +1,7 @@
 // One cloud of the picture: its data set, its colours, its filters, and which of its nodes are drawn.
 import { datasetAt } from './data/open_dataset.js';
 import { NodeLoader } from './data/loader.js';
+import { exactChannels } from './data/attributes.js';
 import { hasValue } from './data/decode.js';
 import { channelsOf, channelValues, colourModes, defaultMode, isBlack, isStretched, paletteMap, quantileRange, sourceOf } from './view/colouring.js';
 import { PointFilter, RETURNS } from './view/point_filter.js';
@@ -33,13 +34,6 @@ function normalColour(n) {
     return length > 0 && length < 1e30 ? n.map((c) => Math.round(127.5 + (127.5 * c) / length)) : null;
 }
 
-// Channels of all attributes, colours among them, that give numbers as they are and not relative to a base.
-function exactChannels({ channels, layout }) {
-    const { rgb } = layout;
-    const colours = rgb ? ['red', 'green', 'blue'].map((key, element) => ({ key, attribute: rgb.index, element, type: rgb.type, scale: 1, shift: 0, noData: null, unit: '', time: null })) : [];
-    return [...channels, ...colours].map((channel) => ({ ...channel, base: 0, exact: true }));
-}
-
 const nothing = () => ({ draw: [], keep: [], wanted: [], chunks: [], points: 0, budgetReached: false });
 
 export class Cloud {
@@ -55,6 +49,8 @@ export class Cloud {
         this.filter = new PointFilter(null);
         this.domains = new Map(); // key of a channel -> [low, high] of what is loaded
         this.loader = null;
+        this.reclassify = null; // gives the points of a node that has arrived other classes
+        this.moreChannels = []; // that it needs
         this.box = this.rest = null; // as drawn
     }
 
@@ -139,6 +135,7 @@ export class Cloud {
         if (isRoot && fresh) this.learnColours(node);
         if (isRoot || this.rest || !this.ranges.has(this.mode.name)) this.learnRange(node);
         for (const scalar of node.payload.scalars.values()) this.learnDomain(scalar);
+        this.reclassify?.(node);
         if (this.filter.learn(node)) this.emit('classes');
         this.points.addNode(node);
         if (fresh && isRoot) this.emit('root');
@@ -329,7 +326,7 @@ export class Cloud {
 
     // The channels that nodes must bring along for the present colours and filters.
     needChannels() {
-        if (this.loader) this.loader.channels = [...new Set([...channelsOf(this.mode), ...this.filter.channels])];
+        if (this.loader) this.loader.channels = [...new Set([...channelsOf(this.mode), ...this.filter.channels, ...this.moreChannels])];
     }
 
     learnDomain({ key, range }) {

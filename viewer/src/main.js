@@ -6,15 +6,19 @@ import { Legend } from './ui/legend.js';
 import { Status } from './ui/status.js';
 import { bindKeys } from './ui/keys.js';
 import { Address, firstSettings } from './ui/address.js';
+import { SavePoints } from './ui/save_points.js';
 import { SavedViews } from './ui/views.js';
 import { Tour } from './ui/tour.js';
 import { Drop } from './ui/drop.js';
+import { Edits } from './ui/edits.js';
 import { Clouds } from './ui/clouds.js';
 import { Filters } from './ui/filters.js';
 import { Marks } from './measure/marks.js';
 import { Overlay } from './ui/overlay.js';
 import { Picture } from './ui/picture.js';
 import { Tools } from './ui/tools.js';
+import { KeptMarks } from './ui/kept_marks.js';
+import { MarksFiles } from './ui/marks_files.js';
 import { MarksPanel } from './ui/marks_panel.js';
 import { PointCard } from './ui/point_card.js';
 import { ProfilePlot } from './ui/profile_plot.js';
@@ -58,7 +62,7 @@ function originOf(viewer) {
 }
 
 // Measuring, notes and clip boxes.
-function startMarks(viewer, status, clouds) {
+function startMarks(viewer, status) {
     const marks = (viewer.marks = new Marks());
     const tools = new Tools(viewer, marks, status);
     const overlay = new Overlay($('overlay'), viewer, marks, () => tools.draft());
@@ -72,12 +76,11 @@ function startMarks(viewer, status, clouds) {
         else status.say('The point is not among those drawn: go nearer to it.');
     };
     const panel = new MarksPanel(viewer, marks, overlay, status, { open });
-    new Drop(viewer, clouds, panel, status);
     tools.made = (mark, hit) => {
         open(mark, hit);
         if (mark.kind === 'note') panel.rows.get(mark.id)?.text.focus();
     };
-    return { marks, tools };
+    return { marks, tools, overlay };
 }
 
 function start() {
@@ -102,10 +105,17 @@ function start() {
     new Filters(viewer);
     viewer.configure(firstSettings(query));
     const clouds = new Clouds(viewer, status);
-    const { marks, tools } = startMarks(viewer, status, clouds);
+    const { marks, tools, overlay } = startMarks(viewer, status);
     const address = new Address(viewer);
     const views = new SavedViews(viewer, address, status);
-    const opened = open(viewer, query, status, clouds);
+    const files = new MarksFiles(viewer, marks, overlay, views, status);
+    new Drop(viewer, clouds, files, status);
+    new SavePoints(viewer, marks, new Edits(viewer), status);
+    const keptMarks = new KeptMarks(viewer, marks, status);
+    const opened = open(viewer, query, status, clouds).then(async () => {
+        await files.readAddresses([...query.getAll('marks'), ...[...document.querySelectorAll('meta[name=mote-marks]')].map(({ content }) => content)]);
+        keptMarks.restore(query);
+    });
     new Legend($('legend'), viewer);
     const picture = new Picture(viewer, status);
     const tour = new Tour(viewer, views, picture, status);

@@ -1,6 +1,6 @@
 // A view as the text of an address, and back: what is seen, with the camera, the colours and all settings. The address that a
 // picture was written to shows the same picture: before it is written, the camera is set to the numbers that it says.
-import { markText, readMark } from './measure/marks.js';
+import { markKey, markText, readMark } from './measure/marks.js';
 import { coordinates } from './ui/format.js';
 import { RETURNS } from './view/point_filter.js';
 import { DEFAULTS, misreadSettings, readSettings, writeSettings } from './view/settings.js';
@@ -62,16 +62,34 @@ function writeCloud(cloud, suffix, query) {
 
 const suffixOf = (index) => (index === 0 ? '' : `.${index + 1}`);
 
-// Adds the view to a query. Of an open viewer.
-export function writeView(viewer, query) {
+// Adds the view to a query. Of an open viewer. ofMarks: 'clip' writes only the clip boxes, which belong to what is seen.
+export function writeView(viewer, query, ofMarks = 'all') {
     settle(viewer);
     writeSettings(viewer.settings, query);
     viewer.clouds.forEach((cloud, i) => writeCloud(cloud, suffixOf(i), query));
     if (viewer.active !== viewer.clouds[0]) query.set('active', viewer.clouds.indexOf(viewer.active) + 1);
     query.set('cam', cameraText(viewer));
-    const marks = viewer.marks.list.filter(({ kind }) => kind !== 'plane').map((mark) => markText(mark, (point) => coordinates(point, viewer.dataset.meta.scale)));
-    if (marks.join().length < MAX_MARKS_TEXT) for (const text of marks) query.append('mark', text); // else they are for a file
+    const { texts, missing } = linkedMarks(viewer, ofMarks === 'clip');
+    for (const text of texts) query.append('mark', text);
+    if (missing > 0) query.set('unmarked', missing);
     return query;
+}
+
+// The marks that an address has room for, as texts, and how many it has not: clip boxes first, as they make the picture.
+export function linkedMarks(viewer, clipOnly = false) {
+    const { scale } = viewer.dataset.meta;
+    const list = clipOnly ? viewer.marks.boxes : viewer.marks.list;
+    const texts = [];
+    let room = MAX_MARKS_TEXT;
+    for (const mark of [...list.filter(({ kind }) => kind === 'clip'), ...list.filter(({ kind, holes }) => kind !== 'clip' && kind !== 'plane' && !holes)]) {
+        if (mark.points?.length * 6 > room) continue; // longer than the room there is, however few digits it has
+        const text = markText(mark, (point) => coordinates(point, scale));
+        if (text.length > room) continue;
+        texts.push(text);
+        room -= text.length + 1;
+        if (room < 20) break;
+    }
+    return { texts, missing: clipOnly ? 0 : list.length - texts.length };
 }
 
 // A filter is written as name:low:high. What the data set does not have is left out. Returns the texts that are no filters.
@@ -110,24 +128,34 @@ function readCloud(viewer, cloud, suffix, query, isWhole) {
 
 const short = (text) => (text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text);
 
-// The marks of a query, of which some may be none.
-function readMarks(viewer, query, isWhole) {
+const isBox = ({ kind }) => kind === 'clip';
+
+// The marks of a query, of which some may be none. A saved view has the clip boxes; what was measured since stays.
+function readMarks(viewer, query, isWhole, isSaved) {
     const written = query.getAll('mark');
     const read = written.map(readMark);
     const marks = read.filter(Boolean);
-    if (marks.length > 0 || (isWhole && viewer.marks.list.length > 0)) viewer.marks.replace(marks);
+    const { list, boxes } = viewer.marks;
+    if (isSaved) {
+        const keyOf = (mark) => markKey(mark, viewer.dataset.meta.scale);
+        const isSame = boxes.map(keyOf).join() === marks.filter(isBox).map(keyOf).join();
+        if (!isSame) viewer.marks.replace([...list.filter((mark) => !isBox(mark)), ...marks.filter(isBox)]);
+        viewer.marks.merge(marks.filter((mark) => !isBox(mark)), keyOf);
+    } else if (marks.length > 0 || (isWhole && list.length > 0)) {
+        viewer.marks.replace(marks);
+    }
     return written.filter((_, i) => !read[i]).map((text) => `a mark that is none (${short(text)})`);
 }
 
 // Shows the view of a query. What makes no sense is left out; throws, after all else is done, where there was any: an error
-// that goes on from "The address asks for …".
-export function readView(viewer, query) {
+// that goes on from "The address asks for …". isSaved: it is a saved view, not an address.
+export function readView(viewer, query, isSaved = false) {
     // A text with a camera says all there is to say of the picture: what it leaves out has its default.
     const isWhole = query.has('cam');
     viewer.configure({ ...(isWhole ? DEFAULTS : {}), ...readSettings(query) });
     const problems = [
         ...misreadSettings(query).map((key) => `a setting that is none (${key}=${short(query.get(key))})`),
-        ...readMarks(viewer, query, isWhole),
+        ...readMarks(viewer, query, isWhole, isSaved),
         ...viewer.clouds.flatMap((cloud, i) => readCloud(viewer, cloud, suffixOf(i), query, isWhole)),
     ];
     if (query.has('active')) viewer.activate(viewer.clouds[Number(query.get('active')) - 1]);

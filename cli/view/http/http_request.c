@@ -3,10 +3,11 @@
  * libmicrohttpd calls http_on_request once with the head, then with each piece of the body, and then once more, for the
  * answer. An answer before that last call would end the connection with bytes unread, and a peer that is still sending
  * might never see it: so the handler's answer is kept until then. */
-#define _GNU_SOURCE /* strdup */
+#define _GNU_SOURCE /* strdup, POLLRDHUP */
 #include "view/http/http_server.h"
 
 #include <mote_have.h>
+#include <poll.h>
 
 #if MOTE_HAVE_MICROHTTPD
 #include <stdio.h>
@@ -102,6 +103,11 @@ void http_answer_file(http_connection *c, int status, const char *fields, int fd
 }
 
 void http_receive(http_connection *c, const http_body *body) { c->body = *body; }
+
+bool http_is_gone(const http_connection *c) {
+    struct pollfd peer = {.fd = c->fd, .events = POLLRDHUP};
+    return poll(&peer, 1, 0) > 0 && (peer.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
+}
 
 static void on_upgrade(void *user, struct MHD_Connection *mhd, void *state, const char *early, size_t early_size,
                        MHD_socket fd, struct MHD_UpgradeResponseHandle *handle) {

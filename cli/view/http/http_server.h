@@ -70,6 +70,8 @@ void http_receive(http_connection *c, const http_body *body);
 void http_answer(http_connection *c, int status, const char *fields, const char *text);
 /// Answers with bytes first … first + bytes - 1 of a file, which it closes.
 void http_answer_file(http_connection *c, int status, const char *fields, int fd, uint64_t first, uint64_t bytes);
+/// Whether the peer has closed the connection: it waits for no answer any more.
+bool http_is_gone(const http_connection *c);
 /// The words of a status: "Not Found".
 const char *http_reason(int status);
 

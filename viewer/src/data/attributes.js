@@ -131,3 +131,10 @@ export function scalarChannels(layout, globalEncoding) {
 
 // The value that a person means of a number as a node holds it (relative to the base).
 export const valueOfStored = (channel, stored) => (stored + channel.base) * channel.scale + channel.shift;
+
+// Channels of all attributes, colours among them, that give numbers as they are and not relative to a base.
+export function exactChannels({ channels, layout }) {
+    const { rgb } = layout;
+    const colours = rgb ? ['red', 'green', 'blue'].map((key, element) => ({ key, attribute: rgb.index, element, type: rgb.type, scale: 1, shift: 0, noData: null, unit: '', time: null })) : [];
+    return [...channels, ...colours].map((channel) => ({ ...channel, base: 0, exact: true }));
+}

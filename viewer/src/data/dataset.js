@@ -95,4 +95,13 @@ export class Dataset {
         this.meta.rgbShift = result.rgbShift;
         return result;
     }
+
+    // A node's coordinates as whole steps and channels as they are stored; of LAS its records, too.
+    async take(node, bytes, channels) {
+        return this.pool.run({ ...this.jobOf(node, channels, false), steps: true, raw: this.hasRecords }, bytes);
+    }
+
+    get hasRecords() {
+        return false;
+    }
 }

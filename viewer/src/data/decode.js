@@ -63,12 +63,22 @@ function decodePositions(job, view) {
     return { position, box: { min, max } };
 }
 
+// The whole steps of the scale that a node's coordinates are, exact where floats are not.
+function decodeSteps(job, view) {
+    const read = positionReader(job, view);
+    const steps = new Int32Array(job.numPoints * 3);
+    for (let i = 0; i < job.numPoints; i++) steps.set(read(i), 3 * i);
+    return steps;
+}
+
+const isWoven = ({ layout, encoding }, attribute) => encoding === 'BROTLI' && attribute === layout.rgb && attribute.type === 'uint16';
+
 function rgbReader(job, view) {
-    const { layout, encoding, numPoints } = job;
+    const { layout, numPoints } = job;
     const attribute = layout.rgb;
     const read = TYPES[attribute.type].read;
     const out = [0, 0, 0];
-    if (encoding === 'BROTLI' && attribute.type === 'uint16') {
+    if (isWoven(job, attribute)) {
         const column = attribute.brotliOffset * numPoints;
         return (i) => {
             const low = view.getUint32(column + i * 8, true);
@@ -130,13 +140,15 @@ function decodeChannel(job, view, channel) {
     const read = readerOf(attribute);
     const [start, step] = columnOf(job, attribute);
     const first = start + channel.element * attribute.typeSize;
+    // Colours of brotli are three in one word.
+    const colours = isWoven(job, attribute) ? rgbReader(job, view) : null;
     const { noData = null } = channel; // a narrow array has no place for NO_VALUE
     const narrow = noData === null ? NARROW[attribute.type] : null;
     const values = new (channel.exact ? Float64Array : narrow ?? Float32Array)(job.numPoints);
     let min = Infinity;
     let max = -Infinity;
     for (let i = 0; i < job.numPoints; i++) {
-        const stored = read(view, first + i * step);
+        const stored = colours ? colours(i)[channel.element] : read(view, first + i * step);
         const value = stored === noData ? NaN : stored;
         const isFinite = Number.isFinite(value);
         if (isFinite && value < min) min = value;
@@ -148,7 +160,8 @@ function decodeChannel(job, view, channel) {
 
 // job: { name, encoding, layout, numPoints, scale, shift, rgbShift, channels, geometry }
 //   shift     added after scaling: data set offset minus the node's corner
-//   channels  which scalar channels to decode; geometry  false: only those
+//   channels  which scalar channels to decode; geometry  false: only those; steps  true: coordinates as integers, too;
+//   raw       true: the records as well, as they are
 // bytes: the node's bytes, decompressed. Returns { position, box, rgb, rgbShift, scalars }.
 export function decodeNode(job, bytes) {
     const stride = job.encoding === 'BROTLI' ? job.layout.brotliStride : job.layout.stride;
@@ -161,6 +174,8 @@ export function decodeNode(job, bytes) {
         Object.assign(out, decodePositions(job, view));
         if (job.layout.rgb) Object.assign(out, decodeRgb(job, view));
     }
+    if (job.steps) out.steps = decodeSteps(job, view);
+    if (job.raw) out.raw = bytes.slice();
     out.scalars = job.channels.map((channel) => decodeChannel(job, view, channel));
     return out;
 }

@@ -2,17 +2,21 @@
 // Source: ASPRS LAS 1.4 R15.
 import { parseWkt } from './crs.js';
 
-const HEADER_BYTES = 375;
-const VLR_BYTES = 54;
-const RECORD_BYTES = 36;
-const FORMAT = 7;
-const WKT_BIT = 1 << 4; // of the global encoding: formats 6 and later have no other reference system
+export const HEADER_BYTES = 375;
+export const VLR_BYTES = 54;
+export const RECORD_BYTES = 36;
+export const FORMAT = 7;
+export const WKT_BIT = 1 << 4; // of the global encoding: formats 6 and later have no other reference system
 const ANGLE_STEP = 0.006; // degrees, of a scan angle
 
-const putText = (view, at, text) => [...new TextEncoder().encode(text)].forEach((byte, i) => view.setUint8(at + i, byte));
+// The attributes that a record has a place for.
+export const PLACED = new Set(['intensity', 'return number', 'number of returns', 'classification flags', 'scanner channel', 'scan direction flag', 'edge of flight line', 'classification', 'user data',
+    'scan angle', 'scan angle rank', 'point source id', 'gps-time', 'red', 'green', 'blue']);
+
+export const putText = (view, at, text) => [...new TextEncoder().encode(text)].forEach((byte, i) => view.setUint8(at + i, byte));
 
 // values(name): the numbers of an attribute by its name in Potree folders, or null.
-function putRecord(view, at, point, i, values) {
+export function putRecord(view, at, point, i, values) {
     const of = (name) => values(name)?.[i] ?? 0;
     point.forEach((c, k) => view.setInt32(at + 4 * k, c, true));
     view.setUint16(at + 12, of('intensity'), true);

@@ -2,23 +2,29 @@
 
 const NUMBER = /\/data(\d*)\//; // of a cloud in the addresses of that server: the first has none
 
-// Whether the server of the page says that it cuts strips. The page itself is asked for, which every server has.
-async function canCut() {
+// What the server of the page says that it can do with its clouds. The page itself is asked for, which every server has.
+export async function serverTools() {
     const answer = await fetch(location.pathname, { method: 'HEAD' }).catch(() => null);
-    return (answer?.headers.get('X-Mote-Tools') ?? '').split(/,\s*/).includes('strip');
+    return (answer?.headers.get('X-Mote-Tools') ?? '').split(/,\s*/);
+}
+
+// By which number that server knows a cloud; null where it comes from another one.
+export function numberOnServer(cloud) {
+    const url = new URL(cloud.dataset.url, location.href);
+    const found = url.origin === location.origin && NUMBER.exec(url.pathname);
+    return found ? Number(found[1] || 1) : null;
 }
 
 // cloud: a Cloud; mark: a profile, { points, width }; up: the axis that points up. Returns a LAS file as a Blob; null where
 // the server cannot do it. Throws an Error with the server's words where it fails.
 export async function cutStrip(cloud, { points, width }, up) {
-    const url = new URL(cloud.dataset.url, location.href);
-    const number = NUMBER.exec(url.pathname);
-    if (url.origin !== location.origin || !number || !(await canCut())) return null;
+    const number = numberOnServer(cloud);
+    if (!number || !(await serverTools()).includes('strip')) return null;
     const level = [0, 1, 2].filter((axis) => axis !== up);
     const { stretch } = cloud.dataset.meta;
     const query = new URLSearchParams({ path: points.flatMap((p) => level.map((axis) => p[axis])), width, up, stretch: level.map((axis) => stretch[axis]) });
     // Commas as they are: the server reads numbers and decodes nothing.
-    const answer = await fetch(`strip/${number[1] || 1}?${String(query).replaceAll('%2C', ',')}`, { method: 'POST' });
+    const answer = await fetch(`strip/${number}?${String(query).replaceAll('%2C', ',')}`, { method: 'POST' });
     if (!answer.ok) throw new Error(await answer.text());
     return answer.blob();
 }

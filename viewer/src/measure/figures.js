@@ -18,6 +18,7 @@ export function figuresOf(viewer, mark) {
     const up = upAxis(viewer.settings.up).axis;
     const points = world.map((p) => viewer.toLocal(p));
     const [a, b] = points;
+    const holes = (area) => (mark.holes ?? []).reduce((sum, ring) => sum + area(ring.map((p) => viewer.toLocal(p)), up), 0);
     switch (kind) {
         case 'distance':
             return { length: geometry.pathLength(points) };
@@ -26,7 +27,7 @@ export function figuresOf(viewer, mark) {
         case 'angle':
             return { angle: geometry.angle(points) };
         case 'area':
-            return { area: geometry.area(points), 'seen from above': geometry.levelArea(points, up), around: geometry.pathLength([...points, a]) };
+            return { area: geometry.area(points) - holes(geometry.area), 'seen from above': geometry.levelArea(points, up) - holes(geometry.levelArea), around: geometry.pathLength([...points, a]) };
         case 'volume': {
             const volume = volumeOver(viewer.drawnPoints(reachOf(points, up)), points, up);
             return volume ? { above: volume.above, below: volume.below, area: volume.area, points: volume.points, 'without points': volume.empty } : { points: 0 };

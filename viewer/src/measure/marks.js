@@ -1,6 +1,8 @@
-// What was measured and noted, and the clip boxes: a list that can be undone, and saved as GeoJSON. Pure but for events.
+// What was measured and noted, and the clip boxes: a list that can be undone. Pure but for events. A mark is never changed in
+// place: a change makes a new one, so that lists which are remembered share those that stay, however many they are.
 //
-//   mark  { id, kind, points: [[x, y, z], …] in coordinates of the data set, text, width (of a profile) }
+//   mark  { id, kind, points: [[x, y, z], …] in coordinates of the data set, text, width (of a profile), holes (of an area:
+//           [[[x, y, z], …], …]), more: properties of another program's file }
 //   plane { id, kind: 'plane', points: its boundary, text, number, normal, offset, rms, inliers }: found by `mote planes`
 //   box   { id, kind: 'clip', center: in coordinates of the data set, size: drawn, yaw: radians, inside: show it or hide it }
 import { numberOf, table, textOf } from '../data/table.js';
@@ -16,8 +18,10 @@ export const KINDS = table({
     note: { min: 1, max: 1 },
     plane: { min: 3, max: Infinity },
 });
-const MAX_MARKS = 1000;
-const MAX_POINTS = 1000;
+export const MAX_MARKS = 20000;
+export const MAX_POINTS = 20000;
+const MAX_HOLES = 1000;
+const MAX_MORE = 4000; // characters of the properties of another program
 const MAX_TEXT = 2000;
 const MAX_UNDO = 200;
 const MAX_COORDINATE = 1e15; // beyond it neighbours are farther apart than a tenth of a unit; products of such stay finite
@@ -30,7 +34,7 @@ export class Marks extends EventTarget {
     constructor() {
         super();
         this.list = [];
-        this.past = []; // texts of earlier lists
+        this.past = []; // earlier lists
         this.future = [];
         this.nextId = 1;
     }
@@ -45,7 +49,7 @@ export class Marks extends EventTarget {
 
     // Remembers the present list, to come back to it; call it before a change.
     remember() {
-        this.past.push(JSON.stringify(this.list));
+        this.past.push(this.list);
         if (this.past.length > MAX_UNDO) this.past.shift();
         this.future = [];
     }
@@ -56,7 +60,7 @@ export class Marks extends EventTarget {
         if (!clean || this.list.length >= MAX_MARKS) return null;
         clean.id = this.nextId++;
         this.remember();
-        this.list.push(clean);
+        this.list = [...this.list, clean];
         this.changed();
         return clean;
     }
@@ -67,12 +71,14 @@ export class Marks extends EventTarget {
         this.changed();
     }
 
-    // change(mark) alters it; remember: false while a handle is dragged.
+    // change(mark) alters a copy of it, which takes its place; remember: false while a handle is dragged.
     alter(id, change, remember = true) {
-        const mark = this.list.find((m) => m.id === id);
-        if (!mark) return;
+        const before = this.list.find((m) => m.id === id);
+        if (!before) return;
         if (remember) this.remember();
+        const mark = structuredClone(before);
         change(mark);
+        this.list = this.list.map((m) => (m.id === id ? mark : m));
         this.changed();
     }
 
@@ -80,6 +86,25 @@ export class Marks extends EventTarget {
         this.remember();
         this.list = list.map(cleaned).filter(Boolean).slice(0, MAX_MARKS).map((mark) => ({ ...mark, id: this.nextId++ }));
         this.changed();
+    }
+
+    // Takes in marks of others. keyOf(mark): the same text for marks that are the same. Returns how many are new, were there
+    // already, and found no place.
+    merge(list, keyOf) {
+        const known = new Set(this.list.map(keyOf));
+        const fresh = [];
+        for (const mark of list.map(cleaned).filter(Boolean)) {
+            const key = keyOf(mark);
+            if (!known.has(key)) fresh.push(mark);
+            known.add(key);
+        }
+        const added = fresh.slice(0, MAX_MARKS - this.list.length).map((mark) => ({ ...mark, id: this.nextId++ }));
+        if (added.length > 0) {
+            this.remember();
+            this.list = [...this.list, ...added];
+            this.changed();
+        }
+        return { added: added.length, same: list.length - fresh.length, full: fresh.length - added.length };
     }
 
     undo() {
@@ -92,14 +117,33 @@ export class Marks extends EventTarget {
 
     step(from, to) {
         if (from.length === 0) return;
-        to.push(JSON.stringify(this.list));
-        this.list = JSON.parse(from.pop());
+        to.push(this.list);
+        this.list = from.pop();
         this.changed();
     }
 }
 
+// Plain properties that another program's file gave a feature: they are kept, and written again.
+function cleanedMore(more) {
+    if (more === null || typeof more !== 'object') return null;
+    const plain = Object.entries(more).filter(([, v]) => v === null || ['string', 'number', 'boolean'].includes(typeof v));
+    return plain.length > 0 && JSON.stringify(plain).length <= MAX_MORE ? plain : null;
+}
+
+const isRing = (ring) => Array.isArray(ring) && ring.length >= 3 && ring.length <= MAX_POINTS && ring.every(isPoint);
+
+// Pairs, not an object: a property may be called "__proto__".
+const fromPairs = (pairs) => table(Object.fromEntries(pairs.filter((p) => Array.isArray(p) && typeof p[0] === 'string').map(([k, v]) => [k, v])));
+
+// A text that is the same for marks which are, to the steps in which coordinates count: [sx, sy, sz].
+export function markKey(mark, scale) {
+    const steps = (points) => points?.map((p) => p.map((c, i) => Math.round(c / scale[i % 3])));
+    const { kind, points, center, size, yaw, inside, text, width, holes } = mark;
+    return JSON.stringify([kind, steps(points ?? [center]), size, yaw, inside, text, width, holes?.map(steps)]);
+}
+
 // A mark with only what belongs to one, checked; null where it cannot be. What is read may have been written by anyone.
-function cleaned(mark) {
+export function cleaned(mark) {
     if (mark === null || typeof mark !== 'object') return null;
     const text = textOf(mark.text).slice(0, MAX_TEXT);
     if (mark.kind === 'clip') {
@@ -117,47 +161,11 @@ function cleaned(mark) {
         Object.assign(out, { normal: normal.slice(0, 3), offset, number: numberOf(number) || 0, rms: numberOf(rms) || 0, inliers: numberOf(inliers) || 0 });
     }
     if (mark.kind === 'profile') out.width = isPlace(mark.width) && mark.width > 0 ? mark.width : 1;
+    if (mark.kind === 'area' && Array.isArray(mark.holes) && mark.holes.length > 0 && mark.holes.length <= MAX_HOLES && mark.holes.every(isRing))
+        out.holes = mark.holes.map((ring) => ring.map((p) => p.slice(0, 3)));
+    const more = cleanedMore(Array.isArray(mark.more) ? fromPairs(mark.more) : mark.more);
+    if (more) out.more = more;
     return out;
-}
-
-const GEOMETRY = table({ point: 'Point', note: 'Point', area: 'Polygon', volume: 'Polygon', plane: 'Polygon' });
-
-// figures(mark): what was measured, { name: number or text }. crs: name of the reference system, or ''.
-export function toGeoJson(marks, figures, crs) {
-    const features = marks.map((mark) => {
-        const { kind, points, id: _, ...rest } = mark;
-        const type = kind === 'clip' ? 'Point' : GEOMETRY[kind] ?? 'LineString';
-        const coordinates = kind === 'clip' ? mark.center : type === 'Point' ? points[0] : type === 'Polygon' ? [[...points, points[0]]] : points;
-        return { type: 'Feature', geometry: { type, coordinates }, properties: { kind, ...rest, center: undefined, ...figures(mark) } };
-    });
-    return { type: 'FeatureCollection', ...(crs ? { crs: { type: 'name', properties: { name: crs } } } : {}), features };
-}
-
-const USUAL = table({ Point: 'note', Polygon: 'area', LineString: 'distance' });
-const listOf = (value) => (Array.isArray(value) ? value : []);
-
-// The planes of `mote planes --json`.
-const planesOf = (planes) => planes.slice(0, MAX_MARKS).map((plane, number) => cleaned({ ...plane, kind: 'plane', points: plane?.boundary, number, text: '' })).filter(Boolean);
-
-// The marks of a GeoJSON text, or the planes of `mote planes --json`. Lines and polygons of others become distances and areas. Throws where it is none.
-export function fromGeoJson(text) {
-    const json = JSON.parse(text);
-    if (Array.isArray(json?.planes)) return planesOf(json.planes);
-    const features = json?.type === 'FeatureCollection' ? json.features : json?.type === 'Feature' ? [json] : null;
-    if (!Array.isArray(features)) throw new Error('it holds no features');
-    const marks = [];
-    for (const feature of features.slice(0, MAX_MARKS)) {
-        const { type, coordinates } = feature?.geometry ?? {};
-        const properties = feature?.properties ?? {};
-        if (!Array.isArray(coordinates)) continue;
-        const raised = (p) => (Array.isArray(p) && p.length === 2 ? [...p, 0] : p);
-        const points = (type === 'Point' ? [coordinates] : type === 'Polygon' ? listOf(coordinates[0]).slice(0, -1) : type === 'LineString' ? coordinates : []).map(raised);
-        const kind = properties.kind === 'clip' || kindOf(properties.kind) ? properties.kind : USUAL[textOf(type)];
-        const mark = cleaned({ text: properties.text ?? properties.name, width: properties.width, normal: properties.normal, offset: properties.offset, number: properties.number, rms: properties.rms, inliers: properties.inliers, size: properties.size, yaw: properties.yaw, inside: properties.inside, kind, points, center: points[0] });
-        if (mark) marks.push(mark);
-    }
-    if (marks.length === 0 && features.length > 0) throw new Error('none of its features is a point, a line or a polygon with heights');
-    return marks;
 }
 
 // 'distance;1,2,3;4,5,6;~text', and back (null where it is none). write(point): its numbers as texts.

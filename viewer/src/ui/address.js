@@ -5,7 +5,7 @@ import { isLocal } from '../data/local_files.js';
 import { keep, kept } from './kept.js';
 
 const WRITE_MS = 400; // after the last change: browsers bear few changes of an address in a second
-const OF_THE_PAGE = ['data', 'lonlat', 'wasm']; // what an address says of the data and not of the view
+const OF_THE_PAGE = ['data', 'lonlat', 'wasm', 'marks']; // what an address says of the data and not of the view
 const NOT_KEPT = ['up']; // belongs to the data set
 
 // The settings to begin with: those kept, unless the address holds a whole view.
@@ -20,7 +20,7 @@ export class Address {
         this.timer = null;
         this.page = new URLSearchParams();
         const given = new URLSearchParams(location.search);
-        for (const key of OF_THE_PAGE) if (given.has(key)) this.page.set(key, given.get(key));
+        for (const key of OF_THE_PAGE) for (const value of key === 'data' ? given.getAll(key).slice(0, 1) : given.getAll(key)) this.page.append(key, value);
         this.first = given.get('data');
         viewer.marks.addEventListener('change', () => this.changed());
         for (const type of ['frame', 'settings', 'colours', 'classes', 'filters', 'clouds', 'active']) viewer.addEventListener(type, () => this.changed());
@@ -45,7 +45,7 @@ export class Address {
 
     // The view alone, as text.
     view() {
-        return readable(writeView(this.viewer, new URLSearchParams()));
+        return readable(writeView(this.viewer, new URLSearchParams(), 'clip'));
     }
 
     // The address of what is seen now.

@@ -29,7 +29,7 @@ function send(url, file, progress) {
 }
 
 export class Drop {
-    // clouds: a Clouds; marks: a MarksPanel
+    // clouds: a Clouds; marks: MarksFiles
     constructor(viewer, clouds, marks, status) {
         Object.assign(this, { viewer, clouds, marks, status });
         const isFiles = (event) => [...(event.dataTransfer?.types ?? [])].includes('Files');
@@ -50,7 +50,7 @@ export class Drop {
 
     async take(files) {
         for (const file of files) {
-            if (/\.(geo)?json$/i.test(file.name)) await this.marks.read(file);
+            if (/\.(geojson|json5?)$/i.test(file.name)) await this.marks.read(file);
             else if (await isCopc(file)) await this.show(addressOf(file));
             else await this.convert(file);
         }

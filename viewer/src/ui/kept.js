@@ -7,12 +7,13 @@ export function kept(key) {
     }
 }
 
-// text: null takes it away.
+// text: null takes it away. Returns whether it is kept: storage may be full or forbidden.
 export function keep(key, text) {
     try {
         if (text === null) localStorage.removeItem(`mote.${key}`);
         else localStorage.setItem(`mote.${key}`, text);
+        return true;
     } catch {
-        // full or forbidden
+        return false;
     }
 }

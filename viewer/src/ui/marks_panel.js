@@ -1,31 +1,30 @@
 // The list of marks and clip boxes in the panel: their figures, texts, and what can be done with them.
-import { crsName } from '../data/crs.js';
 import { figureText } from '../measure/figures.js';
-import { fromGeoJson, toGeoJson } from '../measure/marks.js';
-import { download, fileStem } from './download.js';
 import { element } from './element.js';
-import { coordinates } from './format.js';
+import { coordinates, integer } from './format.js';
 import { clipBoxOf } from './overlay.js';
 import { TOOLS } from './tools.js';
 import { table } from '../data/table.js';
 
 const $ = (id) => document.getElementById(id);
 const NAMES = table({ ...Object.fromEntries(TOOLS.map(([kind, , name]) => [kind, name])), plane: 'Plane' });
-const MAX_FILE_BYTES = 16 * 1024 * 1024;
+const ROWS = 100; // at a time: the panel stays quick with ten thousand marks
 const REDRAW_MS = 400;
 
 export class MarksPanel {
     // actions: { open(mark): shows the profile or the attributes of a mark }
     constructor(viewer, marks, overlay, status, actions) {
         Object.assign(this, { viewer, marks, overlay, status, actions });
-        this.rows = new Map(); // id -> { row, figures, title }
+        this.rows = new Map(); // id -> { row, figures, title }, of those shown in the panel
+        this.shown = ROWS;
         overlay.told = (mark) => this.tell(mark);
         marks.addEventListener('change', () => this.changed());
         viewer.addEventListener('opened', () => this.draw());
         viewer.addEventListener('frame', () => this.later());
-        $('marks-save').addEventListener('click', () => this.save());
-        $('marks-load').addEventListener('click', () => $('marks-file').click());
-        $('marks-file').addEventListener('change', (e) => this.load(e.target));
+        $('marks-more').addEventListener('click', () => {
+            this.shown += ROWS;
+            this.draw();
+        });
         $('marks-copy').addEventListener('click', () => this.copy());
         $('marks-none').addEventListener('click', () => marks.replace([]));
         $('marks-undo').addEventListener('click', () => marks.undo());
@@ -50,16 +49,25 @@ export class MarksPanel {
 
     draw() {
         const { marks } = this;
-        const ids = new Set(marks.list.map(({ id }) => id));
+        const list = this.inPanel();
+        const ids = new Set(list.map(({ id }) => id));
         for (const id of this.rows.keys()) if (!ids.has(id)) this.rows.delete(id);
-        for (const mark of marks.list) if (!this.rows.has(mark.id)) this.rows.set(mark.id, this.row(mark));
-        const wanted = marks.list.map(({ id }) => this.rows.get(id).row);
+        for (const mark of list) if (!this.rows.has(mark.id)) this.rows.set(mark.id, this.row(mark));
+        const wanted = list.map(({ id }) => this.rows.get(id).row);
         const shown = [...$('marks').children];
         if (shown.length !== wanted.length || shown.some((e, i) => e !== wanted[i])) $('marks').replaceChildren(...wanted);
-        for (const mark of marks.list) this.fill(mark, this.rows.get(mark.id));
+        for (const mark of list) this.fill(mark, this.rows.get(mark.id));
+        const earlier = marks.list.length - list.length;
+        $('marks-more').hidden = earlier === 0;
+        $('marks-more').textContent = `Show ${integer(Math.min(ROWS, earlier))} more of ${integer(earlier)} earlier ones`;
         $('marks-section').hidden = false;
         $('marks-undo').disabled = marks.past.length === 0;
         for (const id of ['marks-save', 'marks-copy', 'marks-none']) $(id).disabled = marks.list.length === 0;
+    }
+
+    // The newest ones; a click shows more of those before.
+    inPanel() {
+        return this.marks.list.slice(-this.shown);
     }
 
     row(mark) {
@@ -93,6 +101,10 @@ export class MarksPanel {
 
     // The figures of a mark that was clicked, in words; its row comes into view.
     tell(mark) {
+        if (!this.rows.has(mark.id)) {
+            this.shown = this.marks.list.length - this.marks.list.findIndex(({ id }) => id === mark.id);
+            this.draw();
+        }
         this.rows.get(mark.id)?.row.scrollIntoView({ block: 'nearest' });
         this.status.say([mark.text || `${NAMES[mark.kind]} ${mark.number}`, ...this.linesOf(mark).map(([name, v]) => `${name} ${v}`)].join(' · '));
     }
@@ -127,29 +139,6 @@ export class MarksPanel {
             this.status.say('The figures are copied as text.');
         } catch {
             this.status.error('The browser does not let this page copy: its address is not a secure one.');
-        }
-    }
-
-    save() {
-        const { meta } = this.viewer.dataset;
-        const json = toGeoJson(this.marks.list, (mark) => this.overlay.figuresOf(mark), meta.projection ? crsName(meta.projection) : '');
-        download(`${fileStem(meta.name)}.geojson`, JSON.stringify(json, null, 1), 'application/geo+json');
-    }
-
-    async load(input) {
-        const [file] = input.files;
-        input.value = '';
-        if (file) await this.read(file);
-    }
-
-    async read(file) {
-        try {
-            if (file.size > MAX_FILE_BYTES) throw new Error('it is larger than 16 MB');
-            const marks = fromGeoJson(await file.text());
-            this.marks.replace([...this.marks.list, ...marks]);
-            this.status.say(`${marks.length} read from ${file.name}.`);
-        } catch (error) {
-            this.status.error(`${file.name} is no GeoJSON of marks: ${error.message}.`);
         }
     }
 }

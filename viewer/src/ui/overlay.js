@@ -9,6 +9,7 @@ import { table } from '../data/table.js';
 const MIN_SIZE = 1e-4; // of a clip box, of the size of the scene
 const HEADLINE = table({ distance: 'length', height: 'height', angle: 'angle', area: 'area', volume: 'above', profile: 'length' });
 const CLOSED = new Set(['area', 'volume']);
+const MAX_WHOLE = 300; // marks in the picture with corners, labels and handles; of more, lines and dots alone
 
 function svg(tag, attributes = {}) {
     const e = document.createElementNS('http://www.w3.org/2000/svg', tag);
@@ -36,6 +37,7 @@ export class Overlay {
     constructor(layer, viewer, marks, draft) {
         Object.assign(this, { layer, viewer, marks, draft });
         this.figures = new Map(); // text of a mark -> its figures
+        this.locals = new WeakMap(); // mark -> its points as drawn
         this.volumes = new Map(); // id of a mark -> its figures when the picture last was at rest
         viewer.addEventListener('frame', () => this.draw());
         marks.addEventListener('change', () => this.draw());
@@ -84,7 +86,9 @@ export class Overlay {
         const { layer, viewer } = this;
         const draft = this.draft();
         const parts = [];
-        for (const mark of this.marks.list) {
+        const { whole, many } = this.divided();
+        if (many.length > 0) parts.push(this.drawMany(many));
+        for (const mark of whole) {
             if (mark.kind === 'clip') this.drawBox(parts, mark);
             else if (mark.kind === 'plane') this.drawPlane(parts, mark);
             else this.drawMark(parts, mark, false);
@@ -100,11 +104,53 @@ export class Overlay {
         }
     }
 
+    // A mark's points as drawn, found once: marks are not changed in place.
+    localOf(mark) {
+        if (!this.locals.has(mark)) this.locals.set(mark, mark.points.map((p) => this.viewer.toLocal(p)));
+        return this.locals.get(mark);
+    }
+
+    // Of very many marks the newest in the picture are drawn as a whole.
+    divided() {
+        const { list } = this.marks;
+        if (list.length <= MAX_WHOLE) return { whole: list, many: [] };
+        const whole = new Set();
+        for (let i = list.length - 1; i >= 0 && whole.size < MAX_WHOLE; i--) if (list[i].kind === 'clip' || this.isInSight(list[i])) whole.add(list[i]);
+        return { whole: list.filter((mark) => whole.has(mark)), many: list.filter((mark) => !whole.has(mark) && mark.points) };
+    }
+
+    isInSight(mark) {
+        const { clientWidth, clientHeight } = this.viewer.canvas;
+        return this.localOf(mark).some((p) => {
+            const at = this.viewer.onScreen(p);
+            return at && at[0] >= 0 && at[1] >= 0 && at[0] <= clientWidth && at[1] <= clientHeight;
+        });
+    }
+
+    // Thousands of marks as one path: their lines, and a dot for each that is a point.
+    drawMany(marks) {
+        const text = (v) => v.toFixed(1);
+        const d = marks.map((mark) => {
+            const points = this.localOf(mark);
+            if (points.length === 1) {
+                const at = this.viewer.onScreen(points[0]);
+                return at ? `M${text(at[0])} ${text(at[1])}h0` : '';
+            }
+            const ends = CLOSED.has(mark.kind) ? [...points.slice(1), points[0]] : points.slice(1);
+            return ends.map((p, i) => this.segment(points[i], p)).filter(Boolean).map(([a, b]) => `M${a.map(text)}L${b.map(text)}`).join('');
+        }).join('');
+        return svg('path', { d, class: 'many' });
+    }
+
     drawMark(parts, mark, isDraft) {
-        const points = mark.points.map((p) => this.viewer.toLocal(p));
+        const points = isDraft ? mark.points.map((p) => this.viewer.toLocal(p)) : this.localOf(mark);
         const edges = points.slice(1).map((p, i) => [points[i], p]);
         if (mark.kind === 'height') edges.splice(0, edges.length, ...this.plumb(points));
         else if (CLOSED.has(mark.kind) && points.length > 2) edges.push([points.at(-1), points[0]]);
+        for (const ring of mark.holes ?? []) {
+            const corners = ring.map((p) => this.viewer.toLocal(p));
+            corners.forEach((p, i) => edges.push([p, corners[(i + 1) % corners.length]]));
+        }
         for (const [a, b] of edges) this.line(parts, a, b, 'under');
         for (const [a, b] of edges) this.line(parts, a, b, `mark ${mark.kind}`);
         points.forEach((p, i) => {

@@ -38,6 +38,8 @@ function drawOverlay(g) {
             g.arc(number('cx'), number('cy'), number('r'), 0, 2 * Math.PI);
             g.fill();
             g.stroke();
+        } else if (e.tagName === 'path') {
+            g.stroke(new Path2D(e.getAttribute('d')));
         } else if (e.tagName === 'text') {
             g.font = `600 12px ${css(e, 'fontFamily')}`;
             g.strokeText(e.textContent, number('x'), number('y'));

@@ -3,6 +3,7 @@
 import { walkProfile } from '../measure/profile.js';
 import { reachOf } from '../measure/figures.js';
 import { csv } from '../data/csv.js';
+import { profileToDxf } from '../measure/dxf.js';
 import { writeLas } from '../data/las_write.js';
 import { cutStrip } from '../data/strip.js';
 import { upAxis } from '../view/up_axis.js';
@@ -34,6 +35,7 @@ export class ProfilePlot {
         for (const type of ['colours', 'frame']) viewer.addEventListener(type, () => this.later());
         $('profile-close').addEventListener('click', () => this.hide());
         $('profile-csv').addEventListener('click', () => download(`${this.stem}.csv`, this.table(), 'text/csv'));
+        $('profile-dxf').addEventListener('click', () => download(`${this.stem}.dxf`, profileToDxf(this.points.map(this.drawn), this.length), 'image/vnd.dxf'));
         $('profile-png').addEventListener('click', () => this.save());
         $('profile-las').addEventListener('click', () => this.saveLas());
         $('profile-width').addEventListener('change', (e) => this.setWidth(e.target.valueAsNumber));
@@ -190,6 +192,13 @@ export class ProfilePlot {
         const las = writeLas({ ...meta, wkt: meta.projection }, points.map(({ place }) => cloud.toSteps(place)), (name) => columns.get(name) ?? null);
         return download(`${this.stem}.las`, las, 'application/octet-stream');
     }
+
+    // A point of the profile as a drawing has it.
+    drawn = ({ along, height, node, index }) => {
+        const { channel } = node.cloud.filter;
+        const values = channel && node.payload?.scalars.get(channel.key)?.values;
+        return { along, height, code: values ? values[index] + channel.base : null };
+    };
 
     table() {
         const { viewer } = this;

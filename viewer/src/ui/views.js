@@ -1,6 +1,7 @@
 // Saved views of this data set: a list of names, each with the text of its view, kept by the browser.
-import { readView } from '../view_state.js';
+import { linkedMarks, readView } from '../view_state.js';
 import { element } from './element.js';
+import { integer } from './format.js';
 import { keep, kept } from './kept.js';
 
 const $ = (id) => document.getElementById(id);
@@ -52,7 +53,7 @@ export class SavedViews {
         const saved = this.list[index];
         if (!saved) return;
         try {
-            readView(this.viewer, new URLSearchParams(saved.view));
+            readView(this.viewer, new URLSearchParams(saved.view), true);
         } catch (error) {
             this.status.error(`The saved view asks for ${error.message}.`);
         }
@@ -63,10 +64,25 @@ export class SavedViews {
         this.address.write();
         try {
             await navigator.clipboard.writeText(this.address.link());
-            this.status.say('The link is copied: it shows what you see now.');
+            this.status.say(`The link is copied: it shows what you see now.${this.missing()}`);
         } catch {
-            this.status.say('The address of this page is the link: it shows what you see now.');
+            this.status.say(`The address of this page is the link: it shows what you see now.${this.missing()}`);
         }
+    }
+
+    // What the link leaves out, in words.
+    missing() {
+        const { missing } = linkedMarks(this.viewer);
+        return missing === 0 ? '' : ` It has no room for ${integer(missing)} of ${integer(this.viewer.marks.list.length)} marks: send them with "Save file".`;
+    }
+
+    // Takes in views of a file. Returns how many are new.
+    merge(views) {
+        const known = new Set(this.list.map(({ view }) => view));
+        const fresh = parseViews(JSON.stringify(views)).filter(({ view }) => !known.has(view)).slice(0, MAX_VIEWS - this.list.length);
+        this.list.push(...fresh);
+        if (fresh.length > 0) this.store();
+        return fresh.length;
     }
 
     draw() {

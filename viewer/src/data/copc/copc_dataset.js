@@ -4,11 +4,13 @@ import { createRoot } from '../hierarchy.js';
 import { parseMetadata } from '../metadata.js';
 import { fetchRange } from '../fetcher.js';
 import { DataError } from '../errors.js';
-import { headBytes, parseHeader } from './las_header.js';
+import { headBytes, parseHeader, Part } from './las_header.js';
 import { checkPage, parsePage } from './copc_hierarchy.js';
 
 const FIRST_BYTES = 16 * 1024; // header and records, mostly
 const MAX_NODE_BYTES = 512 * 1024 * 1024; // of a node's points, decoded
+
+const EVERYTHING = Object.values(Part).reduce((all, part) => all | part, 0);
 
 export const startCopc = (url) => ({ head: fetchRange(url, 0, FIRST_BYTES, { orLess: true }) });
 
@@ -21,6 +23,7 @@ export class CopcDataset extends Dataset {
         if (size > head.byteLength) head = await fetchRange(this.url, 0, size);
         const header = parseHeader(head, nameOf(this.url));
         this.laz = header.laz;
+        this.head = head.slice(0, size);
         this.meta = parseMetadata(header.json, this.lonLat, header.layout, this.frame);
         const root = createRoot(this.meta);
         root.proxy = header.root;
@@ -40,6 +43,15 @@ export class CopcDataset extends Dataset {
 
     fetchNodes(offset, size, signal, again = false) {
         return fetchRange(this.url, offset, size, { signal, again });
+    }
+
+    get hasRecords() {
+        return true;
+    }
+
+    async take(node, bytes, channels) {
+        const job = this.jobOf(node, channels, false);
+        return this.pool.run({ ...job, steps: true, raw: true, laz: { ...this.laz, parts: EVERYTHING } }, bytes);
     }
 
     // Only the parts of records that are asked for are decoded.

@@ -1,0 +1,209 @@
+#define _GNU_SOURCE /* mkdtemp, O_CLOEXEC */
+#include "view/view_cut.h"
+
+#include <mote_have.h>
+
+#if MOTE_HAVE_MICROHTTPD
+
+#include "edits/edit_list.h"
+#include "view/view_answer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define BODY_BYTES_MAX (8u * 1024u * 1024u) /* some ten thousand edits */
+#define STEPS          1000.0
+
+/*  folder/              made for a request, gone when it is answered
+ *    edits.geojson      its body
+ *    points.laz         the answer, open while it is sent and no longer there by name        */
+struct view_cut {
+    const atomic_bool *is_ending;
+    atomic_flag is_busy;
+    atomic_int done; /* thousandths; -1: nothing is being cut */
+    /* Of the request that is being worked for: */
+    const char *source;
+    http_connection *connection;
+    char folder[PATH_MAX / 2], body[PATH_MAX], out[PATH_MAX];
+    int file;
+    uint64_t got;
+};
+
+view_cut *view_cut_make(const atomic_bool *is_ending) {
+    view_cut *cut = calloc(1, sizeof *cut);
+    if (cut == NULL) return NULL;
+    cut->is_ending = is_ending;
+    cut->file = -1;
+    atomic_flag_clear(&cut->is_busy);
+    atomic_store(&cut->done, -1);
+    return cut;
+}
+
+void view_cut_free(view_cut *cut) { free(cut); }
+
+static void clean_up(view_cut *cut) {
+    if (cut->file >= 0) close(cut->file);
+    cut->file = -1;
+    unlink(cut->body);
+    unlink(cut->out);
+    rmdir(cut->folder);
+    atomic_store(&cut->done, -1);
+    atomic_flag_clear(&cut->is_busy);
+}
+
+static bool make_folder(view_cut *cut) {
+    const char *base = getenv("TMPDIR");
+    if (base == NULL || base[0] != '/') base = "/tmp";
+    if (snprintf(cut->folder, sizeof cut->folder, "%s/mote-cut-XXXXXX", base) >= (int)sizeof cut->folder) return false;
+    if (mkdtemp(cut->folder) == NULL) return false;
+    snprintf(cut->body, sizeof cut->body, "%s/edits.geojson", cut->folder);
+    snprintf(cut->out, sizeof cut->out, "%s/points.laz", cut->folder);
+    cut->file = open(cut->body, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    return cut->file >= 0;
+}
+
+static bool take(void *user, const void *data, size_t size) {
+    view_cut *cut = user;
+    const char *at = data;
+    cut->got += size;
+    if (cut->got > BODY_BYTES_MAX) return false;
+    while (size > 0) {
+        const ssize_t n = write(cut->file, at, size);
+        if (n < 0 && errno != EINTR) return false;
+        if (n > 0) {
+            at += n;
+            size -= (size_t)n;
+        }
+    }
+    return true;
+}
+
+static bool goes_on(void *user, double done, const char *stage) {
+    view_cut *cut = user;
+    (void)stage;
+    atomic_store(&cut->done, (int)(STEPS * done));
+    return !atomic_load(cut->is_ending) && !http_is_gone(cut->connection);
+}
+
+/* The message of a context, or that memory has run out, which has none. */
+static bool fail(const mote_context *ctx, char *error) {
+    const char *message = ctx != NULL ? mote_context_message(ctx) : "";
+    snprintf(error, POINT_TEST_ERROR, "%s", message[0] != '\0' ? message : "memory has run out");
+    return false;
+}
+
+static bool write_points(view_cut *cut, mote_context *ctx, const edit_list *list, char *error) {
+    mote_read_params reading = mote_read_defaults();
+    mote_cloud *cloud = NULL, *kept = NULL;
+    mote_box box;
+    uint64_t changed;
+    if (edit_list_keeps_some(list)) {
+        edit_list_bounds(list, &box);
+        reading.bounds = &box;
+    }
+    bool is_done = mote_cloud_read(ctx, cut->source, &reading, &cloud) == MOTE_OK || fail(ctx, error);
+    is_done = is_done && edit_list_classify(ctx, list, cloud, &changed, error);
+    is_done = is_done && edit_list_select(ctx, list, cloud, &kept, error);
+    mote_cloud_destroy(cloud);
+    is_done = is_done && (mote_cloud_write(ctx, kept, cut->out, NULL) == MOTE_OK || fail(ctx, error));
+    mote_cloud_destroy(kept);
+    return is_done;
+}
+
+/* The request has no path that its sender knows. */
+static void name_in(const view_cut *cut, char *error) {
+    const size_t length = strlen(cut->body);
+    if (strncmp(error, cut->body, length) == 0) memmove(error, error + length + 2, strlen(error + length + 2) + 1);
+}
+
+/* Returns the file of points, or -1; *status says whose fault that is. */
+static int cut_points(view_cut *cut, int *status, char *error) {
+    mote_context_params params = mote_context_defaults();
+    mote_context *ctx = NULL;
+    params.device = MOTE_DEVICE_CPU;
+    params.progress = goes_on;
+    params.progress_user = cut;
+    int fd = -1;
+    *status = 500;
+    if (mote_context_create(&params, &ctx) != MOTE_OK) {
+        fail(ctx, error);
+        return -1;
+    }
+    edit_list *list = edit_list_read(ctx, cut->body, error);
+    if (list == NULL)
+        *status = 400;
+    else if (write_points(cut, ctx, list, error))
+        fd = open(cut->out, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    name_in(cut, error);
+    edit_list_free(list);
+    mote_context_destroy(ctx);
+    return fd;
+}
+
+/* The body has come, or not. */
+static void end(void *user, http_connection *c, bool is_whole) {
+    view_cut *cut = user;
+    char error[POINT_TEST_ERROR] = "the file cannot be opened";
+    struct stat info;
+    int status = 500;
+    int fd = -1;
+    const bool is_closed = close(cut->file) == 0;
+    cut->file = -1;
+    cut->connection = c;
+    if (is_whole && is_closed) fd = cut_points(cut, &status, error);
+    const bool is_large = cut->got > BODY_BYTES_MAX;
+    clean_up(cut);
+    if (!is_whole || !is_closed) {
+        view_answer_status(c, is_large ? 413 : is_whole ? 507 : 400, "");
+    } else if (fd < 0 || fstat(fd, &info) != 0) {
+        if (fd >= 0) close(fd);
+        view_answer_text(c, status, "text/plain; charset=utf-8", error);
+    } else {
+        view_answer_once(c, fd, (uint64_t)info.st_size);
+    }
+}
+
+void view_cut_serve(view_cut *cut, http_connection *c, const char *source) {
+    const http_body body = {take, end, cut};
+    if (http_field(c, "Content-Length") == NULL) {
+        view_answer_status(c, 411, "");
+        return;
+    }
+    if (atomic_flag_test_and_set(&cut->is_busy)) {
+        view_answer_status(c, 503, "Retry-After: 1\r\n");
+        return;
+    }
+    cut->got = 0;
+    cut->source = source;
+    atomic_store(&cut->done, 0);
+    if (!make_folder(cut)) {
+        clean_up(cut);
+        view_answer_status(c, 507, "");
+        return;
+    }
+    http_receive(c, &body);
+}
+
+void view_cut_tell(view_cut *cut, http_connection *c) {
+    char json[64] = "{}\n";
+    const int done = atomic_load(&cut->done);
+    if (done >= 0) snprintf(json, sizeof json, "{\"done\": %.3f}\n", done / STEPS);
+    view_answer_text(c, 200, "application/json", json);
+}
+
+#else
+
+view_cut *view_cut_make(const atomic_bool *is_ending) {
+    (void)is_ending;
+    return NULL;
+}
+
+void view_cut_free(view_cut *cut) { (void)cut; }
+
+#endif

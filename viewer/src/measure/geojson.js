@@ -1,0 +1,182 @@
+// Marks as GeoJSON, and what other programs write as marks. Pure.
+//
+//   writing  coordinates of the data set, its system named so that others know it; or RFC 7946: longitude, latitude, metres
+//   reading  all geometries of RFC 7946, with or without heights; `mote planes --json`; measurements of Potree
+//
+// Nothing is left out without a word: what cannot be a mark is counted by the reason why.
+import { cleaned, KINDS, MAX_MARKS, MAX_POINTS } from './marks.js';
+import { table, textOf } from '../data/table.js';
+
+const GEOMETRY = table({ point: 'Point', note: 'Point', area: 'Polygon', volume: 'Polygon', plane: 'Polygon' });
+const USUAL = table({ Point: 'note', Polygon: 'area', LineString: 'distance' });
+const OWN = ['text', 'width', 'normal', 'offset', 'number', 'rms', 'inliers', 'size', 'yaw', 'inside'];
+const MAX_DEPTH = 20; // of collections in collections
+const WGS84 = /^(urn:ogc:def:crs:OGC:[\d.]*:CRS84h?|urn:ogc:def:crs:EPSG:[\d.]*:(4326|4979)|EPSG:(4326|4979))$/i;
+
+const listOf = (value) => (Array.isArray(value) ? value : []);
+
+// ---- writing
+
+// What the file says of the system: EPSG's code as OGC writes it, or the text itself, which GDAL takes as well. Without either
+// programs are told that none is known: else they take numbers for degrees.
+function systemOf(crs, text) {
+    if (crs?.code) return { type: 'name', properties: { name: `urn:ogc:def:crs:EPSG::${crs.code}` } };
+    return text ? { type: 'name', properties: { name: text } } : null;
+}
+
+// RFC 7946 wants outer rings counter-clockwise and holes clockwise.
+function wound(ring, isOuter) {
+    const twice = ring.reduce((sum, [x, y], i) => {
+        const [u, v] = ring[(i + 1) % ring.length];
+        return sum + (x - ring[0][0]) * (v - ring[0][1]) - (u - ring[0][0]) * (y - ring[0][1]);
+    }, 0);
+    return twice < 0 === isOuter ? [ring[0], ...ring.slice(1).reverse()] : ring;
+}
+const closed = (ring) => [...ring, ring[0]];
+
+function geometryOf(mark, place) {
+    const type = mark.kind === 'clip' ? 'Point' : GEOMETRY[mark.kind] ?? 'LineString';
+    const points = (mark.kind === 'clip' ? [mark.center] : mark.points).map(place);
+    if (type === 'Point') return { type, coordinates: points[0] };
+    if (type === 'LineString') return { type, coordinates: points };
+    return { type, coordinates: [closed(wound(points, true)), ...listOf(mark.holes).map((ring) => closed(wound(ring.map(place), false)))] };
+}
+
+// options: figures(mark): what was measured, { name: number or text }; crs: what parseCrs() gave, or null; projection: its
+// text; toWgs84(point): [longitude, latitude, metres], for RFC 7946, or null; views: saved views, which go along.
+export function toGeoJson(marks, { figures, crs = null, projection = '', toWgs84 = null, views = [] }) {
+    const place = toWgs84 ?? ((p) => p);
+    const features = marks.map((mark) => {
+        const { kind, points: _, holes: _holes, center: _center, id: _id, more, ...rest } = mark;
+        return { type: 'Feature', geometry: geometryOf(mark, place), properties: { ...Object.fromEntries(more ?? []), kind, ...rest, ...figures(mark) } };
+    });
+    return { type: 'FeatureCollection', ...(toWgs84 ? {} : { crs: systemOf(crs, projection) }), features, ...(views.length > 0 ? { mote: { views } } : {}) };
+}
+
+// ---- reading
+
+class Reasons {
+    constructor() {
+        this.counts = new Map();
+    }
+
+    add(reason, n = 1) {
+        if (n > 0) this.counts.set(reason, (this.counts.get(reason) ?? 0) + n);
+    }
+
+    // '3 without a geometry, 1 with coordinates that are no numbers', or ''.
+    toString() {
+        return [...this.counts].map(([reason, n]) => `${n} ${reason}`).join(', ');
+    }
+}
+
+const isPosition = (p) => Array.isArray(p) && p.length >= 2 && p.slice(0, 3).every((c, i) => typeof c === 'number' || (i === 2 && c === null));
+// Without a height it is null, until one is found.
+const raised = (p) => [p[0], p[1], typeof p[2] === 'number' ? p[2] : null];
+const opened = (ring) => (ring.length > 1 && [0, 1, 2].every((i) => ring[0][i] === ring.at(-1)[i]) ? ring.slice(0, -1) : ring);
+
+// The simple parts of a geometry: { type, points, holes }.
+function partsOf(geometry, reasons, depth = 0) {
+    if (geometry === null || typeof geometry !== 'object') return reasons.add('without a geometry') ?? [];
+    const type = textOf(geometry.type);
+    if (type === 'GeometryCollection' && depth < MAX_DEPTH) return listOf(geometry.geometries).flatMap((part) => partsOf(part, reasons, depth + 1));
+    const many = /^Multi(Point|LineString|Polygon)$/.exec(type)?.[1];
+    if (!many && !USUAL[type]) return reasons.add(`of a type that is not read (${type.slice(0, 40) || 'none'})`) ?? [];
+    const { coordinates } = geometry;
+    if (!Array.isArray(coordinates) || coordinates.length === 0) return reasons.add('without coordinates') ?? [];
+    return (many ? coordinates : [coordinates]).flatMap((one) => {
+        const rings = { Point: [[one]], LineString: [one], Polygon: one }[many ?? type];
+        if (!Array.isArray(rings) || rings.length === 0 || !rings.every((ring) => Array.isArray(ring) && ring.every(isPosition))) return reasons.add('with coordinates that are no numbers') ?? [];
+        const [points, ...holes] = rings.map((ring) => ((many ?? type) === 'Polygon' ? opened(ring.map(raised)) : ring.map(raised)));
+        return [{ type: many ?? type, points, holes }];
+    });
+}
+
+// What a feature gives for each of its parts.
+function itemsOf(feature, reasons) {
+    const properties = feature?.properties !== null && typeof feature?.properties === 'object' ? feature.properties : {};
+    const said = typeof properties.kind === 'string' && (properties.kind === 'clip' || KINDS[properties.kind]) ? properties.kind : null;
+    const text = textOf(properties.text) || textOf(properties.name) || textOf(properties.title) || textOf(properties.label) || textOf(properties.distance);
+    const own = Object.fromEntries(OWN.map((key) => [key, properties[key]]));
+    return partsOf(feature?.geometry ?? null, reasons).map(({ type, points, holes }) => ({ ...own, kind: said ?? USUAL[type], text, points, holes, more: said ? null : properties }));
+}
+
+// The measurements of a project that Potree saved, which is JSON5: keys without quotes, commas at the end.
+function potreeItems(json) {
+    const kindOf = ({ points, showAngles, showHeight, closed: isClosed }) =>
+        (points.length === 1 ? 'point' : showHeight && points.length === 2 ? 'height' : showAngles && points.length === 3 ? 'angle' : isClosed ? 'area' : 'distance');
+    const measured = listOf(json.measurements).filter((m) => Array.isArray(m?.points)).map((m) => ({ kind: kindOf(m), text: textOf(m.name), points: m.points }));
+    const profiles = listOf(json.profiles).filter((p) => Array.isArray(p?.points)).map((p) => ({ kind: 'profile', text: textOf(p.name), points: p.points, width: p.width }));
+    const notes = listOf(json.annotations).filter((a) => Array.isArray(a?.position)).map((a) => ({ kind: 'note', text: textOf(a.title), points: [a.position] }));
+    return [...measured, ...profiles, ...notes];
+}
+
+function parseLoose(text) {
+    try {
+        return JSON.parse(text);
+    } catch (error) {
+        if (!/"?type"?\s*:\s*["']Potree["']/.test(text.slice(0, 2000))) throw error;
+        return JSON.parse(text.replace(/("(?:[^"\\]|\\.)*")|([{,]\s*)([A-Za-z_$][\w$]*)(?=\s*:)|,(?=\s*[}\]])/g, (all, quoted, before, key) => quoted ?? (key ? `${before}"${key}"` : '')));
+    }
+}
+
+const viewsOf = (json) => listOf(json?.mote?.views).filter((v) => typeof v?.name === 'string' && typeof v.view === 'string');
+
+// What a text holds, before it has heights and its place: { items, views, system: of its coordinates, 'WGS84', another name,
+// or '' where it does not say, reasons }. Throws where it is none of what is read.
+export function readGeoJson(text) {
+    const json = parseLoose(text);
+    const reasons = new Reasons();
+    if (Array.isArray(json?.planes)) return { items: json.planes.map((plane, number) => ({ ...plane, kind: 'plane', points: plane?.boundary, number, text: '' })), views: [], system: '', reasons };
+    if (json?.type === 'Potree') return { items: potreeItems(json), views: [], system: '', reasons };
+    const type = textOf(json?.type);
+    const isGeometry = USUAL[type] || /^(Multi|GeometryC)/.test(type);
+    const features = type === 'FeatureCollection' ? json.features : type === 'Feature' ? [json] : isGeometry ? [{ geometry: json }] : null;
+    if (!Array.isArray(features)) throw new Error('it holds no features');
+    const name = textOf(json.crs?.properties?.name);
+    const items = features.flatMap((feature) => itemsOf(feature, reasons));
+    return { items, views: viewsOf(json), system: WGS84.test(name) ? 'WGS84' : name, reasons };
+}
+
+// Marks of what was read. place(point): from the coordinates of the file to those of the data set; heightAt(x, y): the height of the
+// cloud there, for corners without one. reasons: to which those are added that cannot be marks.
+export function toMarks({ items, reasons }, { place = (p) => p, heightAt = () => 0 } = {}) {
+    const settled = (p) => {
+        if (!Array.isArray(p)) return p;
+        const at = place([p[0], p[1], p[2] ?? 0]);
+        return p[2] === null ? [at[0], at[1], heightAt(at[0], at[1])] : at;
+    };
+    const ring = (points) => (Array.isArray(points) ? points.map(settled) : points);
+    const marks = [];
+    for (const item of items) {
+        if (marks.length >= MAX_MARKS) {
+            reasons.add(`beyond the ${MAX_MARKS.toLocaleString('en-US')} that there can be`);
+            continue;
+        }
+        const points = ring(item.points);
+        const mark = cleaned({ ...item, points, holes: listOf(item.holes).map(ring), center: points?.[0] });
+        if (mark) marks.push(mark);
+        else reasons.add(whyNot(item, points));
+        if (mark && item.holes?.length > 0 && !mark.holes) reasons.add(`of which the holes are left out (${mark.kind})`);
+    }
+    return marks;
+}
+
+function whyNot({ kind }, points) {
+    if (!Array.isArray(points)) return 'without corners';
+    const { min = 1, max = 1 } = KINDS[kind] ?? {};
+    if (points.length < min) return `with too few corners for its kind (${kind})`;
+    if (points.length > Math.min(max, MAX_POINTS)) return `with too many corners for its kind (${kind})`;
+    return 'with coordinates or sizes that are none';
+}
+
+// The marks of a text in the coordinates of the data set, heights of flat ones 0. Throws where none is one.
+export function fromGeoJson(text) {
+    const read = readGeoJson(text);
+    const marks = toMarks(read);
+    if (marks.length === 0 && String(read.reasons)) throw new Error(`nothing in it can be a mark: ${read.reasons}`);
+    return marks;
+}
+
+export const hasFlat = ({ items }) => items.some(({ points }) => Array.isArray(points) && points.some((p) => Array.isArray(p) && p[2] === null));
+export const cornersOf = ({ items }) => items.flatMap(({ points, holes }) => [...listOf(points), ...listOf(holes).flat()]).filter(isPosition);

@@ -1,0 +1,96 @@
+// Marks are kept by the browser for each data set, so that none is lost when the page is closed or a link has no room for them.
+//
+//   list   what is shown                      kept = list and aside, at each change
+//   aside  what this browser keeps besides: a link that was opened shows what it holds and nothing else
+import { MAX_MARKS, cleaned, markKey } from '../measure/marks.js';
+import { integer } from './format.js';
+import { keep, kept } from './kept.js';
+
+const $ = (id) => document.getElementById(id);
+const WRITE_MS = 300;
+
+function parseKept(text) {
+    try {
+        return JSON.parse(text ?? '[]').map(cleaned).filter(Boolean).slice(0, MAX_MARKS);
+    } catch {
+        return [];
+    }
+}
+
+// The same data set, wherever it is served: `mote view` gives each the same address.
+function nameOf({ name, sourcePoints, box }) {
+    return `marks ${JSON.stringify([name, sourcePoints, box.min, box.max])}`;
+}
+
+export class KeptMarks {
+    constructor(viewer, marks, status) {
+        Object.assign(this, { viewer, marks, status });
+        this.aside = [];
+        this.key = null; // until it is known what was kept, nothing is written
+        marks.addEventListener('change', () => this.later());
+        window.addEventListener('pagehide', () => this.write());
+        document.addEventListener('visibilitychange', () => document.visibilityState === 'hidden' && this.write());
+        window.addEventListener('storage', ({ key, newValue }) => key === `mote.${this.key}` && this.otherPage(newValue));
+        $('marks-aside-show').addEventListener('click', () => this.showAside());
+    }
+
+    keyOf = (mark) => markKey(mark, this.viewer.clouds[0].dataset.meta.scale);
+
+    without(list, others) {
+        const known = new Set(others.map(this.keyOf));
+        return list.filter((mark) => !known.has(this.keyOf(mark)));
+    }
+
+    // query: of the address, whose view is shown already.
+    restore(query) {
+        const key = nameOf(this.viewer.clouds[0].dataset.meta);
+        const before = parseKept(kept(key));
+        const missing = Number(query.get('unmarked')) || 0;
+        const isReload = performance.getEntriesByType('navigation')[0]?.type === 'reload';
+        const shown = this.marks.list;
+        const more = this.without(before, shown);
+        const isOfLink = (query.has('cam') || query.has('mark')) && !isReload && missing === 0;
+        if (isOfLink) this.aside = more;
+        else if (isReload && before.length > 0) this.marks.replace(before);
+        else if (more.length > 0) this.marks.replace([...shown, ...more]);
+        this.key = key;
+        if (missing > 0 && this.marks.list.length < shown.length + missing) {
+            this.status.error(`The link had no room for ${integer(missing)} of its marks, and this browser has not kept them. Whoever made it can send them as a file ("Save file").`);
+        }
+        this.marks.past = [];
+        this.tell();
+        this.later();
+    }
+
+    // Another window of the same data set has written.
+    otherPage(text) {
+        this.aside = this.without(parseKept(text), this.marks.list);
+        this.tell();
+    }
+
+    showAside() {
+        const more = this.aside;
+        this.aside = [];
+        this.marks.replace([...this.marks.list, ...more]);
+        this.tell();
+    }
+
+    tell() {
+        const n = this.aside.length;
+        $('marks-aside').hidden = n === 0;
+        $('marks-aside-text').textContent = `This browser keeps ${integer(n)} more ${n === 1 ? 'mark' : 'marks'} of this data set.`;
+    }
+
+    later() {
+        clearTimeout(this.timer);
+        this.timer = setTimeout(() => this.write(), WRITE_MS);
+    }
+
+    write() {
+        if (!this.key) return;
+        clearTimeout(this.timer);
+        const all = [...this.marks.list.map(({ id: _, ...mark }) => mark), ...this.aside];
+        const isKept = keep(this.key, all.length > 0 ? JSON.stringify(all) : null);
+        if (!isKept && all.length > 0) this.status.error('This browser does not keep the marks: its storage is full or forbidden. "Save file" keeps them.');
+    }
+}
