@@ -50,19 +50,19 @@ await copyFile(join(here, 'node_modules/brotli-dec-wasm/LICENSE-MIT.txt'), join(
 
 await copyFile(join(here, 'node_modules/proj4/LICENSE.md'), join(out, 'projections.LICENSE.txt'));
 
-// The LAZ decoder of the library. Freestanding: there is no C library, and what would need one is left out when linking.
-function buildLaz() {
-    const source = join(here, '../src');
-    const files = ['layered', 'layers', 'model', 'schema'].map((part) => join(source, `io/laz/laz_${part}.c`));
+// C of the library and of the command. Freestanding: there is no C library, and what would need one is left out when linking.
+function buildWasm(name, folder, files) {
     const flags = ['--target=wasm32', '-O2', '-std=c17', '-ffp-contract=off', '-mbulk-memory', '-ffreestanding', '-nostdlib', '-ffunction-sections'];
-    const includes = [join(here, 'wasm/include'), source, join(here, '../include')].map((folder) => `-I${folder}`);
+    const includes = ['wasm/include', '../src', '../include', '../cli'].map((path) => `-I${join(here, path)}`);
     const linking = ['--no-entry', '--gc-sections', '--strip-all', '--allow-undefined'].map((flag) => `-Wl,${flag}`);
-    execFileSync('clang', [...flags, ...includes, ...linking, '-o', join(out, 'laz.wasm'), join(here, 'wasm/laz.c'), ...files], { stdio: ['ignore', 'inherit', 'pipe'] });
+    const sources = [join(here, `wasm/${name}.c`), ...files.map((file) => join(here, '..', folder, file))];
+    execFileSync('clang', [...flags, ...includes, ...linking, '-o', join(out, `${name}.wasm`), ...sources], { stdio: ['ignore', 'inherit', 'pipe'] });
 }
 try {
-    buildLaz();
+    buildWasm('laz', 'src/io/laz', ['layered', 'layers', 'model', 'schema'].map((part) => `laz_${part}.c`)); // the decoder
+    buildWasm('up', 'cli/render', ['up_rule.c']);
 } catch (error) {
-    console.warn(`without COPC: laz.wasm needs clang and wasm-ld (Debian: clang lld). ${error.stderr ?? error.message}`);
+    console.warn(`without COPC, and with z up in all clouds: laz.wasm and up.wasm need clang and wasm-ld (Debian: clang lld). ${error.stderr ?? error.message}`);
 }
 
 if (process.argv.includes('--watch')) {

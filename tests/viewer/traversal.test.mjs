@@ -2,11 +2,13 @@
 import test from 'node:test';
 import assert from 'node:assert/strict';
 import { createRoot, parseChunk, RECORD_BYTES, State } from '../../viewer/src/data/hierarchy.js';
-import { distanceToBox, intersectsBox, screenError, selectNodes } from '../../viewer/src/view/traversal.js';
+import { distanceToBox, intersectsBox, screenError, selectTogether } from '../../viewer/src/view/traversal.js';
 import { OrbitCamera } from '../../viewer/src/view/orbit_camera.js';
 import { MaxHeap } from '../../viewer/src/view/heap.js';
 import { nextRun } from '../../viewer/src/data/requests.js';
 import { NodeCache } from '../../viewer/src/data/cache.js';
+
+const selectNodes = (root, view, { scheme, ...options }) => selectTogether([{ root, scheme }], view, options)[0];
 
 // A full tree of `depth` levels below the root; every node has 100 points.
 function tree(depth) {

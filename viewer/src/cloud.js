@@ -3,16 +3,17 @@ import { datasetAt } from './data/open_dataset.js';
 import { NodeLoader } from './data/loader.js';
 import { exactChannels } from './data/attributes.js';
 import { hasValue } from './data/decode.js';
-import { channelsOf, channelValues, colourModes, defaultMode, isBlack, isStretched, paletteMap, quantileRange, sourceOf } from './view/colouring.js';
+import { restOf } from './data/rest.js';
+import { channelsOf, channelValues, colourModes, defaultMode, hasTails, isBlack, paletteMap, quantileRange, sourceOf } from './view/colouring.js';
 import { PointFilter, RETURNS } from './view/point_filter.js';
 import { Sizing } from './view/point_material.js';
 import { classTexels, labelTexels, levelTexels, rampTexels } from './view/palettes.js';
 import { toned } from './view/tone.js';
-import { selectNodes } from './view/traversal.js';
 import { heightRange, upAxis, upName } from './view/up_axis.js';
 
 const SAMPLE_NODES = 12; // that tell how values are distributed
 const SAMPLE_POINTS = 1000; // of a node that tells the range of a channel
+const MAX_POINT_PIXELS = 96; // zoomed far in
 const COVERAGE = 1.7; // point size over point distance at which randomly sampled surfaces look closed
 
 // Few points are drawn larger: one pixel alone on the screen is not found.
@@ -68,6 +69,7 @@ export class Cloud {
         if (this.dataset.root) this.dataset.root.owner = this;
         this.scheme = meta.scheme;
         this.box = { min: this.toLocal(meta.box.min), max: this.toLocal(meta.box.max) };
+        if (!meta.rest && this.dataset.root) meta.rest = this.findRest(this.dataset.root);
         this.rest = meta.rest && { min: this.toLocal(meta.rest.min), max: this.toLocal(meta.rest.max) };
         this.modes = colourModes(meta);
         this.filter = filterOf(meta);
@@ -83,6 +85,11 @@ export class Cloud {
         this.setMode(defaultMode(meta, this.modes).name);
         this.applyUp();
         return this;
+    }
+
+    findRest(root) {
+        const rest = restOf(root);
+        return rest && { min: this.toWorld(rest.min), max: this.toWorld(rest.max) };
     }
 
     close() {
@@ -112,10 +119,15 @@ export class Cloud {
         return this.toSteps(p).map((n, i) => n * scale[i] + offset[i]);
     }
 
-    // The nodes of a view. planes: what else bounds them.
-    select(view, limits) {
-        this.selection = this.isShown && this.dataset.root ? selectNodes(this.dataset.root, view, { scheme: this.scheme, ...limits }) : nothing();
-        this.loader.update(this.selection);
+    // What selectTogether() is to choose from.
+    get tree() {
+        return { root: this.isShown ? this.dataset.root : null, scheme: this.scheme };
+    }
+
+    // The nodes of the present view.
+    take(selection) {
+        this.selection = selection;
+        this.loader.update(selection);
     }
 
     // Draws these nodes in the next frame. order: of this cloud among others.
@@ -150,7 +162,7 @@ export class Cloud {
         this.emit('modes');
     }
 
-    // Where the metadata has no range, or one that a few outliers stretch, the first node's values help.
+    // From the 1st to the 99th percentile of the first node's values: a few outliers would leave all others one colour.
     learnRange(node) {
         const { mode } = this;
         if (mode.kind !== 'ramp') return;
@@ -160,7 +172,7 @@ export class Cloud {
         if (full && node !== this.dataset.root) return; // only the root is a sample of the whole
         const values = this.valuesIn(node);
         const range = values && quantileRange(values);
-        if (!range || (full && !/^intensity$/i.test(mode.name) && !isStretched(full, range))) return;
+        if (!range || (full && !/^intensity$/i.test(mode.name) && !hasTails(full, range))) return;
         this.ranges.set(mode.name, range);
         this.applyColours();
     }
@@ -380,7 +392,7 @@ export class Cloud {
         uniforms.uSizing.value = Sizing[sizing];
         uniforms.uPixelSize.value = sizing === 'fixed' ? 2 * pointSize * ratio : COVERAGE * pointSize * (sizing === 'distance' ? this.usualSpacing() : 1);
         const smallest = sizing !== 'fixed' ? minPointPixels(this.dataset?.meta?.sourcePoints ?? Infinity) * ratio : 1;
-        uniforms.uSizeLimits.value.set(smallest, 48 * ratio);
+        uniforms.uSizeLimits.value.set(smallest, MAX_POINT_PIXELS * ratio);
         uniforms.uTone.value.set(settings.brightness, settings.contrast, 1 / settings.gamma);
     }
 }

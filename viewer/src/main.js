@@ -46,8 +46,9 @@ const lonLatOf = (query) => (query.has('lonlat') ? query.get('lonlat') !== '0' :
 
 async function open(viewer, query, status, clouds) {
     const { url, requests } = boot();
-    await viewer.open(url, { requests, forceWasm: query.has('wasm'), lonLat: lonLatOf(query) });
+    await viewer.open(url, { requests, forceWasm: query.has('wasm'), lonLat: lonLatOf(query), begins: !query.has('cam') && !query.has('up') });
     for (const more of query.getAll('data').slice(1)) await clouds.add(more);
+    if (viewer.clouds.length > 1) viewer.fit();
     try {
         readView(viewer, query);
     } catch (error) {

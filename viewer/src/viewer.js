@@ -5,9 +5,11 @@ import { Renderer } from './view/renderer.js';
 import { OrbitCamera } from './view/orbit_camera.js';
 import { Controls } from './view/controls.js';
 import { Fly } from './view/fly.js';
-import { selectNodes } from './view/traversal.js';
-import { nearestSeen, pick, seesAny, shownBox } from './view/pick.js';
-import { frameOf } from './view/up_axis.js';
+import { selectTogether } from './view/traversal.js';
+import { nearestSeen, pick, seesAny, seesDots, shownBox } from './view/pick.js';
+import { frameOf, upAxis } from './view/up_axis.js';
+import { findUp, isSurvey, loadUpRule } from './view/upright.js';
+import { ceilingCut } from './view/ceiling.js';
 import { sumByLevel } from './view/statistics.js';
 import { DEFAULTS } from './view/settings.js';
 import { State } from './data/hierarchy.js';
@@ -21,6 +23,8 @@ const RESELECT_MS = 120; // while the camera rests, aborts and cache still get t
 
 const REST_MS = 250; // after the last move
 const LOOK_MS = 300; // after the last frame: is anything in the picture?
+const DOT_PIXELS = 6; // what is no larger is a dot
+const APART = 50; // clouds that lie in a box so many times as large as the largest of them are not seen together
 const MOVING_FRAME_MS = 60; // what a frame may take in motion
 const MIN_MOVING_POINTS = 100000;
 
@@ -51,7 +55,9 @@ export class Viewer extends EventTarget {
         this.selection = null; // of all clouds
         this.tool = null; // what clicks are for: { click(x, y) -> whether it took it }
         this.lookTimer = null;
-        this.seesNothing = false;
+        this.seesNothing = null; // or why
+        this.upRule = null; // while it is to be found which axis is up
+        this.fitted = ''; // the camera as fit() left it
         this.firstPictureMs = null;
         this.drawnAt = 0;
         this.timer = null;
@@ -101,14 +107,55 @@ export class Viewer extends EventTarget {
         return (CACHE_BASE_BYTES + this.settings.budget * CACHE_BYTES_PER_BUDGET_POINT) / Math.max(1, this.clouds.length);
     }
 
-    // The first cloud, which says where the coordinates of the picture begin.
+    // The first cloud, which says where the coordinates of the picture begin. options { begins: nothing says how it is to be
+    // looked at: which axis is up is found, and a room is opened }
     async open(url, options = {}) {
         await this.active.open(url, this.pool, options, this.cacheBytes);
+        if (options.begins && this.dataset.root) this.begin();
         this.clouds = [this.active];
         this.applySizes();
         this.applyUp();
         this.emit('opened', this.dataset.meta);
         this.emit('clouds');
+    }
+
+    // The rule travels while the first node does.
+    begin() {
+        this.upRule = isSurvey(this.dataset.meta) ? Promise.resolve(null) : loadUpRule();
+        this.upRule.catch(() => {}); // z is up then
+        this.addEventListener('root', () => this.beginWith(this.dataset.root), { once: true });
+    }
+
+    // Finds in the first node how the cloud is to be looked at, before it is drawn.
+    async beginWith(root) {
+        const { meta } = this.dataset;
+        const { position, box } = root.payload;
+        const rule = await this.upRule.catch(() => null);
+        const corner = root.min.map((c, i) => c + meta.origin[i]);
+        const bounds = meta.rest ?? { min: box.min.map((c, i) => c + corner[i]), max: box.max.map((c, i) => c + corner[i]) };
+        const found = rule && findUp(rule, position, corner, bounds);
+        if (found && found.up !== this.settings.up) this.configure({ up: found.up });
+        const { axis, sign } = upAxis(this.settings.up);
+        const [a, b] = [0, 1, 2].filter((i) => i !== axis);
+        const place = (i) => [position[3 * i + a], position[3 * i + b], sign * (position[3 * i + axis] + root.min[axis])];
+        const cut = this.rest || this.filter.isActive ? null : ceilingCut(position.length / 3, place);
+        if (cut !== null) this.openRoom(cut);
+        this.upRule = null;
+        this.emit('begun', { up: 'z', ...found, isOpened: cut !== null });
+        this.invalidate();
+    }
+
+    // Cuts off what lies above a height, as drawn.
+    openRoom(cut) {
+        const { axis, sign } = upAxis(this.settings.up);
+        const { origin, stretch } = this.dataset.meta;
+        const [low] = this.active.fullRange(this.modes.find(({ name }) => name === 'height'));
+        this.setFilter('height', [low, sign * ((sign * cut) / stretch[axis] + origin[axis])]);
+        this.fit();
+    }
+
+    get isBeginning() {
+        return this.upRule !== null && (this.busy || this.dataset.root.state === State.READY); // else the first node is not in view
     }
 
     // One more cloud, in the same space.
@@ -222,11 +269,33 @@ export class Viewer extends EventTarget {
     }
 
     // Shows the whole cloud, except a few points that lie far from it; where classes are hidden, what is known of the others.
+    // Of clouds so far apart that each would be a dot, one; and when it is called again, the next one.
     fit() {
-        const isFiltered = this.shownClouds.some(({ filter }) => filter.isActive);
-        const loaded = isFiltered ? this.shownClouds.flatMap(({ loader }) => [...loader.cache.entries.keys()]) : [];
-        this.camera.fit(shownBox(loaded, hiddenIn) ?? this.rest ?? this.box);
+        const far = this.farApart();
+        if (far && this.fitted === JSON.stringify(this.camera.get())) this.activate(far[(far.indexOf(this.active) + 1) % far.length]);
+        const clouds = !far ? this.shownClouds : far.includes(this.active) ? [this.active] : [far[0]];
+        const isFiltered = clouds.some(({ filter }) => filter.isActive);
+        const loaded = isFiltered ? clouds.flatMap(({ loader }) => [...loader.cache.entries.keys()]) : [];
+        const boxes = (clouds.length > 0 ? clouds : this.clouds).map(({ rest, box }) => rest ?? box);
+        this.camera.fit(shownBox(loaded, hiddenIn) ?? around(boxes));
+        this.fitted = JSON.stringify(this.camera.get());
+        if (far) this.emit('apart', { shown: clouds[0], others: far.filter((cloud) => cloud !== clouds[0]) });
         this.invalidate();
+    }
+
+    // How far one cloud lies from another, as drawn.
+    gapBetween(a, b) {
+        const [p, q] = [a, b].map(({ rest, box }) => rest ?? box);
+        return Math.hypot(...p.min.map((m, i) => Math.max(0, q.min[i] - p.max[i], m - q.max[i])));
+    }
+
+    // The clouds that are shown, where they are too far apart to be seen together; else null.
+    farApart() {
+        const clouds = this.shownClouds;
+        if (clouds.length < 2) return null;
+        const sizeOf = ({ min, max }) => Math.hypot(...max.map((m, i) => m - min[i]));
+        const boxes = clouds.map(({ rest, box }) => rest ?? box);
+        return sizeOf(around(boxes)) > APART * Math.max(...boxes.map(sizeOf)) ? clouds : null;
     }
 
     // A frame is due; several reasons before the next one make one frame. What a person does is shown at once;
@@ -266,6 +335,7 @@ export class Viewer extends EventTarget {
         this.select();
         const wait = this.drawnAt + Math.max(MIN_ARRIVAL_MS, ARRIVAL_SHARE * this.renderer.frameMs) - performance.now();
         if (this.busy && !this.urgent && wait > 0 && this.firstPictureMs !== null) return this.later(wait);
+        if (this.isBeginning) return this.later(RESELECT_MS); // the picture would turn over
         if (this.selection.points > 0 || this.firstPictureMs !== null || this.seesNothingYet) this.draw();
         this.dirty = this.urgent = false;
         if (this.busy) this.later(RESELECT_MS);
@@ -278,19 +348,18 @@ export class Viewer extends EventTarget {
         return !this.busy && this.selection.points === 0 && clouds.some(({ meta }) => meta.points > 0) && !clouds.some(({ root }) => root.state === State.FAILED);
     }
 
-    // The nodes of a cloud in this frame: all that are there, or in motion as many as the graphics card draws in time.
-    nodesToDraw({ selection, dataset, scheme }, view) {
+    // The nodes of each cloud in this frame: all that are there, or in motion as many as the graphics card draws in time.
+    nodesToDraw(view) {
         const { frameMs, framePoints } = this.renderer;
-        if (!this.isMoving || framePoints === 0) return selection.draw;
         const affordable = Math.max(MIN_MOVING_POINTS, (framePoints / Math.max(frameMs, 1)) * MOVING_FRAME_MS);
-        if (this.selection.points <= affordable || selection.points === 0) return selection.draw;
-        const budget = (affordable * selection.points) / this.selection.points;
-        return selectNodes(dataset.root, view, { ...this.limits(), scheme, budget }).draw;
+        const all = this.clouds.map(({ selection }) => selection);
+        const fewer = this.isMoving && framePoints > 0 && this.selection.points > affordable;
+        return (fewer ? selectTogether(this.trees, view, { ...this.limits, budget: affordable }) : all).map(({ draw }) => draw);
     }
 
     draw() {
-        const view = this.clippedView();
-        this.clouds.forEach((cloud, i) => cloud.show(this.nodesToDraw(cloud, view), i));
+        const nodes = this.nodesToDraw(this.clippedView());
+        this.clouds.forEach((cloud, i) => cloud.show(nodes[i], i));
         this.renderer.draw(this.camera, this.boxInSight());
         this.drawnAt = performance.now();
         if (this.firstPictureMs === null) this.markFirstPicture();
@@ -308,9 +377,17 @@ export class Viewer extends EventTarget {
 
     // Says when nothing is in the picture any more, and when something is again.
     look() {
-        const nothing = !this.busy && !seesAny(this.selection.draw, this.camera.planes(), hiddenIn);
+        const nothing = this.busy ? null : this.whyNothing();
         if (nothing || this.seesNothing) this.emit('seesnothing', nothing); // again, as the reasons may be others
         this.seesNothing = nothing;
+    }
+
+    // Why nothing is to be seen: 'hidden', what is in the picture; 'away', from it; 'dot', too small. null: something is seen.
+    whyNothing() {
+        const { draw } = this.selection;
+        const planes = this.camera.planes();
+        if (!seesAny(draw, planes, hiddenIn)) return seesAny(draw, planes) ? 'hidden' : 'away';
+        return seesDots(draw, planes, (point) => this.onScreen(point), DOT_PIXELS, hiddenIn) ? 'dot' : null;
     }
 
     view() {
@@ -322,9 +399,13 @@ export class Viewer extends EventTarget {
         };
     }
 
-    // Of each cloud: those shown share the budget.
-    limits() {
-        return { budget: this.settings.budget / Math.max(1, this.shownClouds.length), maxError: this.settings.maxError };
+    // Of all clouds together: the budget goes where it is seen.
+    get limits() {
+        return { budget: this.settings.budget, maxError: this.settings.maxError };
+    }
+
+    get trees() {
+        return this.clouds.map(({ tree }) => tree);
     }
 
     // Where one clip box shows what is within it, nothing else is loaded.
@@ -336,8 +417,7 @@ export class Viewer extends EventTarget {
     }
 
     select() {
-        const view = this.clippedView();
-        for (const cloud of this.clouds) cloud.select(view, this.limits());
+        selectTogether(this.trees, this.clippedView(), this.limits).forEach((selection, i) => this.clouds[i].take(selection));
         const all = this.clouds.map(({ selection }) => selection);
         this.selection = {
             draw: all.flatMap(({ draw }) => draw), points: all.reduce((sum, { points }) => sum + points, 0), budgetReached: all.some(({ budgetReached }) => budgetReached),
@@ -448,7 +528,7 @@ export class Viewer extends EventTarget {
     }
 
     get idleNow() {
-        return this.clouds.length > 0 && !this.dirty && !this.busy && !this.isMoving;
+        return this.clouds.length > 0 && !this.dirty && !this.busy && !this.isMoving && !this.isBeginning;
     }
 
     // Resolves once nothing more is to load or to draw for this view.

@@ -66,6 +66,15 @@ static void emit_colors(json_writer *json, const mote_cloud *cloud) {
     emit_close(json, ']');
 }
 
+/* As the page calls it. */
+static const char *name_of_up(const picture_up *up) {
+    static const char *const names[2][2] = {{"x", "y"}, {"-x", "-y"}};
+    for (int k = 0; k < 2; k++) {
+        if (up->direction[k] != 0) return names[up->direction[k] < 0][k];
+    }
+    return "z";
+}
+
 char *live_facts(const live_scene *scene) {
     json_text j;
     json_writer *json = &j.json;
@@ -80,6 +89,7 @@ char *live_facts(const live_scene *scene) {
         emit_reals(json, "min", scene->box.min, 3);
         emit_reals(json, "max", scene->box.max, 3);
     }
+    emit_text(json, "up", name_of_up(&scene->up));
     emit_text(json, "crs", mote_cloud_crs(scene->cloud));
     units_emit(json, scene->cloud);
     emit_text(json, "backend", mote_context_backend(scene->session.ctx));

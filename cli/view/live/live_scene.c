@@ -21,7 +21,7 @@ static mote_status make_renderer(live_scene *scene, live_renderer *r) {
     return status;
 }
 
-static mote_status prepare(live_scene *scene) {
+static mote_status prepare(live_scene *scene, live_source *source) {
     session *s = &scene->session;
     mote_strays strays = {.count = 0};
     mote_status status = make_renderer(scene, &scene->renderers[0]);
@@ -29,6 +29,7 @@ static mote_status prepare(live_scene *scene) {
     scene->box = mote_render_bounds(scene->renderers[0].renderer);
     status = mote_cloud_strays(s->ctx, scene->cloud, &scene->box, &strays);
     if (strays.count > 0) scene->box = strays.rest;
+    if (status == MOTE_OK) scene->up = live_source_up(source, s, scene->cloud, &scene->box);
     return status;
 }
 
@@ -44,7 +45,7 @@ int live_scene_make(const session *s, live_source *source, live_scene **out, cha
         code = live_source_read(source, &scene->session, &scene->cloud, scene->name, sizeof scene->name);
     }
     if (code == EXIT_DONE) {
-        const mote_status status = prepare(scene);
+        const mote_status status = prepare(scene, source);
         if (status != MOTE_OK) code = session_fail(&scene->session, status, true);
     }
     progress_clear(&scene->session.bar);

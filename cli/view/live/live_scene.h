@@ -11,6 +11,7 @@
 
 #include "render/picture_color.h"
 #include "render/picture_look.h"
+#include "render/picture_up.h"
 #include "session.h"
 #include "view/live/live_message.h"
 #include "view/live/live_picture.h"
@@ -40,6 +41,7 @@ typedef struct live_scene {
     uint32_t version; /* 1, 2, … */
     mote_cloud *cloud;
     mote_box box; /* of nearly all points: those far from all others do not count */
+    picture_up up;
     live_renderer renderers[LIVE_RENDERERS];
     live_coloring colorings[LIVE_COLORINGS];
     uint64_t clock; /* counts uses */

@@ -166,16 +166,30 @@ static int read_photons(live_source *source, session *s, mote_cloud **out, char 
     return status == MOTE_OK ? EXIT_DONE : session_fail(s, status, false);
 }
 
+/* The file that was read, or the first of several; NULL: there is none. */
+static const char *path_of(const live_source *source) {
+    if (source->kind == LIVE_FOLDER) return source->frame;
+    return source->kind == LIVE_FILES ? source->inputs[0] : NULL;
+}
+
+picture_up live_source_up(live_source *source, session *s, const mote_cloud *cloud, const mote_box *box) {
+    const bool is_scene = source->kind == LIVE_PHOTONS; /* those that are built in have z up */
+    if (!source->knows_up && !is_scene) source->up = picture_up_search(s, cloud, box, path_of(source));
+    if (!source->knows_up && is_scene) source->up = (picture_up){{0, 0, 1}, UP_CUSTOM};
+    source->knows_up = true;
+    return source->up;
+}
+
 int live_source_read(live_source *source, session *s, mote_cloud **out, char *name, size_t size) {
     if (source->kind == LIVE_PIPE) return read_frame(source, s, out, name, size);
     if (source->kind == LIVE_PHOTONS) return read_photons(source, s, out, name, size);
     /* The state is looked at before it is read, so that a change meanwhile is news again. */
     source->read = look(source);
-    const char *const frame[] = {source->frame};
-    const char *const *paths = source->kind == LIVE_FOLDER ? frame : source->inputs;
-    const char *slash = strrchr(paths[0], '/');
-    snprintf(name, size, "%s", slash != NULL && slash[1] != '\0' ? slash + 1 : paths[0]);
-    return read_paths(s, paths, source->kind == LIVE_FOLDER ? 1 : source->input_count, out);
+    const char *const first[] = {path_of(source)};
+    const char *slash = strrchr(first[0], '/');
+    snprintf(name, size, "%s", slash != NULL && slash[1] != '\0' ? slash + 1 : first[0]);
+    return read_paths(s, source->kind == LIVE_FOLDER ? first : source->inputs,
+                      source->kind == LIVE_FOLDER ? 1 : source->input_count, out);
 }
 
 void live_source_trouble(live_source *source, char *why, size_t size) {

@@ -9,6 +9,7 @@
 #ifndef CLI_LIVE_SOURCE_H
 #define CLI_LIVE_SOURCE_H
 
+#include "render/picture_up.h"
 #include "session.h"
 #include "view/live/live_photons.h"
 #include "view/live/live_pipe.h"
@@ -31,6 +32,8 @@ typedef struct live_source {
     live_state read, seen;     /* FILES, FOLDER: what was read; what was seen at the last look */
     live_pipe *pipe;
     live_photons *photons;
+    bool knows_up;
+    picture_up up; /* found in its first cloud: what comes later does not turn the picture over */
 } live_source;
 
 /// Finds out what the inputs are.
@@ -48,6 +51,8 @@ bool live_source_has_news(live_source *source);
 /// name  [size] out: for people
 /// Returns an exit code
 int live_source_read(live_source *source, session *s, mote_cloud **out, char *name, size_t size);
+/// What is up in what was read. box: of the points, without those far from all others
+picture_up live_source_up(live_source *source, session *s, const mote_cloud *cloud, const mote_box *box);
 /// Something that people are to be told about it, once; "": nothing.
 void live_source_trouble(live_source *source, char *why, size_t size);
 

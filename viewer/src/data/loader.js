@@ -43,7 +43,7 @@ export class NodeLoader {
         return this.channels.filter((channel) => !node.payload.scalars.has(channel.key));
     }
 
-    // selection: what selectNodes() returned for the newest view.
+    // selection: what selectTogether() returned for the newest view.
     update(selection) {
         this.keep = new Set(selection.keep);
         for (const node of selection.keep) this.cache.touch(node);

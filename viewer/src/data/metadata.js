@@ -87,6 +87,7 @@ export function parseMetadata(json, lonLat = null, layout = null, frame = null) 
         projection,
         crs,
         isLonLat,
+        hasReturns: json.mote?.hasReturns === true, // a laser's second ones
         stretch, // of the axes, for drawing: world = drawn / stretch + origin
         scale,
         offset: vector(json.offset, 'offset'),

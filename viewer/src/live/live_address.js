@@ -42,7 +42,7 @@ function cameraText({ target, yaw, pitch, distance }) {
 // Adds a view to a query; settings that have their default value are left out.
 export function writeLiveView({ settings: s, camera }, query) {
     const said = {
-        mode: s.mode === 'auto' ? '' : s.mode, color: s.color, show: s.show === 'color' ? '' : s.show, ramp: s.map === 'spectrum' ? '' : s.map,
+        mode: s.mode === 'auto' ? '' : s.mode, color: s.color, show: s.show === 'color' ? '' : s.show, ramp: s.map === 'viridis' ? '' : s.map,
         range: s.range.replace(':', ','), edl: String(s.edl), up: s.up === 'z' ? '' : s.up, ortho: s.orthographic ? '1' : '',
         cam: cameraText(camera.get()),
     };

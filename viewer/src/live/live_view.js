@@ -11,11 +11,12 @@ const VIEWS_KEPT = 64; // of which pictures may still come
 
 // Events: 'settings', 'scene', 'legend', 'shown', 'picked', 'flying'.
 export class LiveView extends EventTarget {
-    constructor(canvas, connection, begin) {
+    // begin: the camera to begin with, or null; knowsUp: the address says which axis is up
+    constructor(canvas, connection, begin, knowsUp) {
         super();
-        Object.assign(this, { canvas, connection, begin, camera: new OrbitCamera(), scene: null, picture: null, seq: 0, shownSeq: 0, isDirty: false });
+        Object.assign(this, { canvas, connection, begin, knowsUp, camera: new OrbitCamera(), scene: null, picture: null, seq: 0, shownSeq: 0, isDirty: false });
         this.context = canvas.getContext('2d', { alpha: false });
-        this.settings = { mode: 'auto', color: '', show: 'color', map: 'spectrum', range: '', edl: '', up: 'z', orthographic: false, background: '161b24' };
+        this.settings = { mode: 'auto', color: '', show: 'color', map: 'viridis', range: '', edl: '', up: 'z', orthographic: false, background: '161b24' };
         this.sent = new Map(); // number of a view -> { camera, at }
         this.waiting = Promise.resolve();
         this.camera.fovY = (40 * Math.PI) / 180;
@@ -111,6 +112,7 @@ export class LiveView extends EventTarget {
         if (message.is === 'scene') {
             const isFirst = !this.scene?.min;
             this.scene = message;
+            if (isFirst && message.min && !this.knowsUp) this.configure({ up: message.up });
             this.emit('scene', message);
             if (isFirst) this.fit(this.begin);
             else this.changed();

@@ -23,7 +23,7 @@ const withUnit = (text, unit) => `${text}${UNITS[unit] ?? (unit ? ` ${unit}` : '
 
 const query = new URLSearchParams(location.search);
 const connection = new Connection(query.get('token'));
-const view = new LiveView($('canvas'), connection, readLiveCamera(query));
+const view = new LiveView($('canvas'), connection, readLiveCamera(query), query.has('cam') || query.has('up'));
 view.configure(readLiveSettings(query));
 new LiveAddress(view);
 if (query.has('cam') && !readLiveCamera(query)) say('The address asks for a place that is none.');
@@ -45,7 +45,7 @@ function background() {
 
 fill($('mode'), MODES.map((m) => [m, m[0].toUpperCase() + m.slice(1)]), 'points');
 fill($('show'), SHOWS, 'color');
-fill($('ramp'), RAMPS.map((r) => [r, r]), 'spectrum');
+fill($('ramp'), RAMPS.map((r) => [r, r]), 'viridis');
 fill($('up'), UP_AXES.map((a) => [a, upName(a)]), 'z');
 $('mode').addEventListener('change', () => view.configure({ mode: $('mode').value }));
 $('color').addEventListener('change', () => view.configure({ color: $('color').value, range: '' }));

@@ -52,6 +52,14 @@ export function length(metres) {
     return `${plain(metres / unit)} ${name}`;
 }
 
+// How far things are apart, roughly: '500 km'; without a unit where none is known.
+export function distanceText(drawn, { crs, isLonLat }) {
+    const metres = isLonLat ? drawn : drawn * (crs?.metres ?? NaN);
+    const rough = (v) => plain(Number(v.toPrecision(2)));
+    if (!Number.isFinite(metres)) return rough(drawn);
+    return metres >= 1000 ? `${rough(metres / 1000)} km` : length(Number(metres.toPrecision(2)));
+}
+
 // The steps in which coordinates count. Where the reference system has metres the unit is told, else the number alone.
 export function resolution({ scale, crs, isLonLat }) {
     const same = scale.every((s) => s === scale[0]);

@@ -50,6 +50,7 @@ export function actions(viewer, { togglePanel, views, marks, tools, picture }) {
         { keys: ['x'], text: 'Previous colour mode', run: () => cycleMode(-1) },
         { keys: ['v'], text: 'Show all classes', run: () => viewer.hideClasses([]) },
         { keys: ['shift+v'], shown: 'Shift V', text: 'Remove all filters', run: () => viewer.clearFilters() },
+        { keys: ['shift+c'], shown: 'Shift C', text: 'Show everything that is hidden', run: () => viewer.showEverything() },
         { keys: ['+', '='], shown: '+', text: 'Larger points', run: () => size(1.25) },
         { keys: ['-'], text: 'Smaller points', run: () => size(0.8) },
         { keys: ['a'], text: 'Point size: by density, by distance, fixed', run: () => viewer.configure({ sizing: SIZINGS[(SIZINGS.indexOf(s.sizing) + 1) % SIZINGS.length] }) },

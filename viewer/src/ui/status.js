@@ -4,11 +4,35 @@ import { valueOfStored } from '../data/attributes.js';
 import { State } from '../data/hierarchy.js';
 import { hasValue } from '../data/decode.js';
 import { element } from './element.js';
-import { channelText, coordinates, count, plain } from './format.js';
+import { channelText, coordinates, count, distanceText, plain } from './format.js';
+import { upName } from '../view/up_axis.js';
+import { table } from '../data/table.js';
 
 const $ = (id) => document.getElementById(id);
 const MAX_MESSAGES = 3;
 const SAY_MS = 3500;
+
+const NOTHING = table({
+    away: 'No point is in view from here. F fits the cloud into the view.',
+    hidden: 'All points in view are hidden. Shift C shows everything.',
+    dot: 'From here all points are no more than a dot. F fits them into the view, the wheel over a dot goes there.',
+});
+
+// How the view begins, where it does not as usual.
+function beginning({ up, reason, isOpened }) {
+    const why = reason === 'camera' ? 'all is seen from one side, as by a depth camera' : 'what it stands on lies across that axis';
+    return [
+        up !== 'z' && `Up is taken to be ${upName(up)}: ${why}. U turns another axis up.`,
+        isOpened && 'The ceiling is cut off: Shift V shows it.',
+    ].filter(Boolean).join(' ');
+}
+
+// Which cloud is shown of several that lie too far apart, and how far the nearest other is.
+function apart(viewer, { shown, others }) {
+    const distances = others.map((other) => ({ other, away: viewer.gapBetween(shown, other) }));
+    const { other, away } = distances.reduce((a, b) => (b.away < a.away ? b : a));
+    return `"${other.dataset.meta.name}" lies ${distanceText(away, shown.dataset.meta)} from "${shown.dataset.meta.name}": together each is a dot. F goes on to the next one.`;
+}
 
 export class Status {
     constructor(viewer) {
@@ -19,7 +43,9 @@ export class Status {
         viewer.addEventListener('frame', () => this.frame());
         viewer.addEventListener('firstpicture', () => ($('splash').hidden = viewer.clouds.some(({ dataset }) => dataset.meta.points > 0)));
         viewer.addEventListener('seesnothing', (e) => this.hint(e.detail));
-        for (const type of ['classes', 'filters']) viewer.addEventListener(type, () => this.hint(false));
+        viewer.addEventListener('begun', ({ detail }) => (detail.up !== 'z' || detail.isOpened) && this.say(beginning(detail)));
+        viewer.addEventListener('apart', (e) => this.say(apart(viewer, e.detail)));
+        for (const type of ['classes', 'filters']) viewer.addEventListener(type, () => this.hint(null));
         viewer.addEventListener('error', (e) => this.error(e.detail));
         viewer.addEventListener('flying', (e) => this.flying(e.detail));
         viewer.addEventListener('speed', (e) => this.say(`Speed ${plain(Number(e.detail.toPrecision(2)))} a second`));
@@ -87,15 +113,16 @@ export class Status {
         return `${mode.label} ${channelText(mode.channel, v, Math.min(node.cloud.range()[1] - node.cloud.range()[0], 20))}`;
     }
 
-    // What to do when there is nothing in the picture.
-    hint(isNeeded) {
-        const text = isNeeded ? `No point is in view from here. F fits the cloud into the view.${this.hiding().map((reason) => ` ${reason}`).join('')}` : '';
-        $('hint').hidden = !isNeeded;
+    // What to do when there is nothing in the picture. reason: of Viewer.whyNothing()
+    hint(reason) {
+        const hiding = this.hiding();
+        const text = reason ? [NOTHING[reason], ...(reason === 'dot' ? [] : hiding)].join(' ') : '';
+        $('hint').hidden = !reason;
         if ($('hint').dataset.text === text) return;
         $('hint').dataset.text = text;
         $('hint').textContent = text;
-        if (!isNeeded || this.hiding().length === 0) return;
-        const button = element('button', { textContent: 'Show everything', title: 'Removes clip boxes and filters, and shows all classes and clouds' });
+        if (!reason || reason === 'dot' || hiding.length === 0) return;
+        const button = element('button', { textContent: 'Show everything', title: 'Removes clip boxes and filters, and shows all classes and clouds (Shift C)' });
         button.addEventListener('click', () => this.viewer.showEverything());
         $('hint').append(button);
     }
@@ -107,9 +134,9 @@ export class Status {
         const [boxes, off] = [viewer.marks.boxes.length, viewer.clouds.filter(({ isShown }) => !isShown).length];
         const [hidden, filters] = [of(viewer.clouds.map(({ filter }) => filter.hidden.size)), of(viewer.clouds.map(({ filter }) => filter.count))];
         return [
-            boxes > 0 && `${count(boxes, 'clip box')} may hide what is there.`,
+            boxes > 0 && `${count(boxes, 'clip box')} may hide what is there: Shift C shows everything.`,
             hidden > 0 && `${count(hidden, 'class')} ${hidden === 1 ? 'is' : 'are'} hidden: V shows all.`,
-            filters > 0 && `${count(filters, 'filter')} may hide what is there.`,
+            filters > 0 && `${count(filters, 'filter')} may hide what is there: Shift V removes filters.`,
             off > 0 && `${count(off, 'cloud')} ${off === 1 ? 'is' : 'are'} switched off.`,
         ].filter(Boolean);
     }

@@ -105,10 +105,10 @@ export function quantileRange(values, low = 0.01, high = 0.99) {
     return at(high) > at(low) ? [at(low), at(high)] : null;
 }
 
-const OUTLIER_RATIO = 4;
+const TAILS = 1.1;
 
-// Whether a few values make the full range so much wider than that of nearly all that a ramp over it shows one colour.
-export const isStretched = (full, usual) => full[1] - full[0] > OUTLIER_RATIO * (usual[1] - usual[0]);
+// Whether the full range is wider than that of nearly all values, by more than evenly spread values would make it.
+export const hasTails = (full, usual) => full[1] - full[0] > TAILS * (usual[1] - usual[0]);
 
 // The values of a channel in a node as people mean them, of points that have one and are not hidden.
 export function channelValues(channel, stored, isHidden = null) {

@@ -64,7 +64,7 @@ function texels(colourOf) {
 }
 
 export function rampColour(name, t) {
-    const stops = STOPS[name] ?? STOPS.spectrum;
+    const stops = STOPS[name] ?? STOPS.viridis;
     const x = Math.max(0, Math.min(1, t)) * (stops.length - 1);
     const i = Math.min(Math.floor(x), stops.length - 2);
     const [a, b] = [hex(stops[i]), hex(stops[i + 1])];

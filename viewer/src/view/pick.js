@@ -4,6 +4,8 @@ import { intersectsBox } from './traversal.js';
 
 const MAX_TESTS = 400000;
 const SIDE_WEIGHT = 20; // of parallel rays: how much nearer a point at the edge of the radius must be
+const MAX_DOT_CELLS = 8; // two dots, each at a corner of four
+const MIN_DOT_POINTS = 100; // fewer are points, and no cloud
 const showsAll = () => null;
 
 function hitsBox(ray, min, max, slack) {
@@ -116,6 +118,22 @@ export function seesAny(nodes, planes, hiddenIn = showsAll) {
     const within = nodesWithin(nodes, planes);
     const step = stepFor(within);
     return within.some((node) => visitSeen(node, planes, step, hiddenIn(node), () => true));
+}
+
+// Whether the points on the screen lie in a few places that are no larger than `pixels`: dots. screen(point): where a point
+// is, in pixels, or null.
+export function seesDots(nodes, planes, screen, pixels, hiddenIn = showsAll) {
+    const within = nodesWithin(nodes, planes);
+    const step = stepFor(within);
+    const cells = new Set();
+    let count = 0;
+    const isWide = within.some((node) => visitSeen(node, planes, step, hiddenIn(node), (_, ...p) => {
+        const at = screen(p.map((c, i) => c + node.min[i]));
+        if (at) cells.add(at.map((c) => Math.floor(c / pixels)).join());
+        count++;
+        return cells.size > MAX_DOT_CELLS;
+    }));
+    return !isWide && count >= MIN_DOT_POINTS;
 }
 
 // The box of all points of these nodes that are shown, or null.

@@ -11,6 +11,7 @@ export const Pass = Object.freeze({ PLAIN: 0, DEPTH: 1, SUM: 2 });
 
 const VISIBLE_WIDTH = 256;
 const RATIO_STEPS = 32; // per octave
+const SQUARE_PIXELS = '3.5'; // so small, discs would leave the pixels at their corners open
 
 // The entry of one node; see localSpacing() below.
 export function visibleEntry(firstChild, mask, spacingRatio) {
@@ -111,6 +112,7 @@ void main() {
     float pixelsPerUnit = uPixelsPerRadian / (uParallel ? 1.0 : max(-eye.z, 1e-6));
     if (uSizing == ${Sizing.adaptive}) size *= localSpacing();
     if (uSizing != ${Sizing.fixed}) size *= pixelsPerUnit;
+    if (uSizing == ${Sizing.adaptive} && size < ${SQUARE_PIXELS}) size = ceil(size); // less than whole pixels leave pinholes
     gl_PointSize = vDiameter = clamp(size, uSizeLimits.x, uSizeLimits.y);
     if (uPass == ${Pass.SUM}) { // as much nearer as the point is large: it counts where the foremost one is not farther before it
         float nearer = vDiameter / pixelsPerUnit;
@@ -130,7 +132,7 @@ uniform int uPass;
 out vec4 fragColour;
 void main() {
     float weight = 1.0;
-    if (vDiameter > 2.5) {
+    if (vDiameter > ${SQUARE_PIXELS}) {
         vec2 p = gl_PointCoord - 0.5;
         if (dot(p, p) > 0.25) discard;
         weight = 1.02 - 4.0 * dot(p, p);

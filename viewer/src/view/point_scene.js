@@ -2,15 +2,18 @@
 import { BufferAttribute, BufferGeometry, Group, Points } from 'three';
 import { pointMaterial, Sizing, Source, visibleEntry, visibleTexture } from './point_material.js';
 
+const MAX_RATIO = 8; // of a data set that is one node
+
 // A leaf holds what is left, often fewer points than its level promises: how far apart they really are, as a
-// multiple of the nominal spacing, if they lie on a surface. Inner nodes are sampled as promised.
+// multiple of the nominal spacing, if they lie on a surface. (A few strays may be all that a leaf holds: hence the bound.)
+// Inner nodes are sampled as promised.
 function realSpacingRatio(node) {
     if (node.children || !node.payload) return 1;
     if (node.spacingRatio === undefined) {
         const { min, max } = node.payload.box;
         const [a, b] = max.map((m, i) => m - min[i]).sort((x, y) => y - x);
         const real = Math.sqrt((a * Math.max(b, node.spacing)) / node.numPoints);
-        node.spacingRatio = Math.max(0.5, Math.min(2.5, real / node.spacing || 1));
+        node.spacingRatio = Math.max(0.5, Math.min(node.parent ? 2.5 : MAX_RATIO, real / node.spacing || 1));
     }
     return node.spacingRatio;
 }

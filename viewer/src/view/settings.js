@@ -19,7 +19,7 @@ export const DEFAULTS = Object.freeze({
     gamma: 1,
     boundingBox: false,
     orthographic: false,
-    ramp: 'spectrum',
+    ramp: 'viridis',
     up: 'z',
     background: 'auto',
     theme: 'auto',

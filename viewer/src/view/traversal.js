@@ -3,7 +3,7 @@
 // view    { position: [x, y, z], planes: [[nx, ny, nz, d], ...] (inside where n.p + d >= 0), pixelsPerRadian, or where rays
 //         are parallel pixelsPerUnit }
 //         in the coordinates of the nodes (relative to the data set's corner)
-// options { scheme, budget: points, maxError: pixels }
+// options { budget: points, of all trees together, maxError: pixels }; of a tree its scheme
 import { MaxHeap } from './heap.js';
 import { State } from '../data/hierarchy.js';
 
@@ -53,55 +53,48 @@ function emptySelection() {
     return { draw: [], keep: [], wanted: [], chunks: [], points: 0, budgetReached: false };
 }
 
-// Additive: each level adds points, so everything chosen is drawn as soon as it is there.
-function selectAdditive(root, view, { budget, maxError }) {
-    const out = emptySelection();
-    const heap = new MaxHeap();
-    if (visible(root, view)) heap.push(Infinity, root);
-    let planned = 0;
-    while (heap.size > 0) {
-        const node = heap.pop();
-        if (planned > 0 && planned + node.numPoints > budget) {
-            out.budgetReached = true;
-            break;
-        }
-        planned += node.numPoints;
-        out.keep.push(node);
-        if (node.proxy) out.chunks.push(node);
-        else if (isDrawable(node)) out.draw.push(node);
-        else if (node.state !== State.FAILED) out.wanted.push(node);
-        if (screenError(node, view) <= maxError) continue;
-        for (const child of visibleChildren(node, view)) heap.push(priority(child, view), child);
-    }
-    return out;
+function take(node, isReplacing, out) {
+    out.keep.push(node);
+    if (node.proxy) out.chunks.push(node);
+    else if (isReplacing) return; // finishReplacing() decides what is drawn
+    else if (isDrawable(node)) out.draw.push(node);
+    else if (node.state !== State.FAILED) out.wanted.push(node);
 }
 
-// The finest cut through the tree that the error asks for and the budget allows: Map of refined node to its children.
-function refine(root, view, { budget, maxError }, out) {
-    const cut = new Map();
+// One budget for all trees: what has the largest error in the picture comes first, whosever it is.
+//
+// Additive: each level adds points, so everything chosen is drawn as soon as it is there.
+// Replacing: the finest cut through the tree that the error asks for and the budget allows, as a Map of refined node to
+// its children.
+function plan(trees, view, { budget, maxError }) {
     const heap = new MaxHeap();
-    heap.push(priority(root, view), root);
-    let planned = root.numPoints;
+    const plans = trees.map(({ root, scheme }) => ({ root, isReplacing: scheme === 'replacing', cut: new Map(), out: emptySelection() }));
+    let planned = 0;
+    for (const own of plans) {
+        if (!own.root || !visible(own.root, view)) continue;
+        heap.push(Infinity, { own, node: own.root });
+        planned += own.root.numPoints; // it is always there
+    }
     while (heap.size > 0) {
-        const node = heap.pop();
-        out.keep.push(node);
-        if (node.proxy) {
-            out.chunks.push(node);
-            continue;
-        }
+        const { own, node } = heap.pop();
+        const { root, isReplacing, cut, out } = own;
+        const takes = (points) => {
+            const fits = planned + points <= budget;
+            if (fits) planned += points;
+            else out.budgetReached = true;
+            return fits;
+        };
+        if (!isReplacing && node !== root && (out.budgetReached || !takes(node.numPoints))) continue;
+        take(node, isReplacing, out);
         if (screenError(node, view) <= maxError) continue;
         const children = visibleChildren(node, view);
-        if (children.length === 0) continue;
-        const cost = children.reduce((sum, child) => sum + child.numPoints, 0) - node.numPoints;
-        if (planned + cost > budget) {
-            out.budgetReached = true;
-            continue;
+        if (isReplacing && children.length > 0) {
+            if (!takes(children.reduce((sum, child) => sum + child.numPoints, 0) - node.numPoints)) continue;
+            cut.set(node, children);
         }
-        planned += cost;
-        cut.set(node, children);
-        for (const child of children) heap.push(priority(child, view), child);
+        for (const child of children) heap.push(priority(child, view), { own, node: child });
     }
-    return cut;
+    return plans;
 }
 
 // Replacing: a node gives way only when everything that replaces it is there. Returns the nodes that draw this
@@ -129,23 +122,21 @@ function collectWanted(node, cut, out) {
     return complete;
 }
 
-function selectReplacing(root, view, options) {
-    const out = emptySelection();
-    if (!visible(root, view)) return out;
-    const cut = refine(root, view, options, out);
+function finishReplacing(root, cut, out) {
     out.draw = resolve(root, cut).draw;
     const wanted = [];
     collectWanted(root, cut, wanted);
-    const order = new Map(out.keep.map((node, i) => [node, i])); // refine() met them by falling error
+    const order = new Map(out.keep.map((node, i) => [node, i])); // they were met by falling error
     out.wanted = wanted.sort((a, b) => order.get(a) - order.get(b));
-    return out;
 }
 
-// Returns { draw, keep (not to be dropped from memory), wanted (to load, best first), chunks (of the hierarchy to
-// load), points (drawn), budgetReached }.
-export function selectNodes(root, view, options) {
-    const out = (options.scheme === 'replacing' ? selectReplacing : selectAdditive)(root, view, options);
-    out.draw = out.draw.filter((node) => node.numPoints > 0 && node.state === State.READY);
-    out.points = out.draw.reduce((sum, node) => sum + node.numPoints, 0);
-    return out;
+// trees: [{ root: or null, scheme }]. Returns of each { draw, keep (not to be dropped from memory), wanted (to load, best
+// first), chunks (of the hierarchy to load), points (drawn), budgetReached }.
+export function selectTogether(trees, view, options) {
+    return plan(trees, view, options).map(({ root, isReplacing, cut, out }) => {
+        if (isReplacing && out.keep.length > 0) finishReplacing(root, cut, out);
+        out.draw = out.draw.filter((node) => node.numPoints > 0 && node.state === State.READY);
+        out.points = out.draw.reduce((sum, node) => sum + node.numPoints, 0);
+        return out;
+    });
 }

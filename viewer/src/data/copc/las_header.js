@@ -154,6 +154,9 @@ function projectionOf(vlrs) {
     return code ? `EPSG:${code}${known(4096) ? `+${known(4096)}` : ''}` : '';
 }
 
+// How many points are first, second, … returns.
+const countsByReturn = (view) => Array.from({ length: 15 }, (_, i) => Number(view.getBigUint64(255 + 8 * i, true)));
+
 // bytes: the first headBytes() of the file. Returns what metadata.json says of a Potree folder (json), the layout of a
 // record, where the hierarchy begins, and how records are compressed.
 export function parseHeader(bytes, name) {
@@ -180,7 +183,7 @@ export function parseHeader(bytes, name) {
             projection: projectionOf(vlrs),
             boundingBox: { min: [x - half, y - half, z - half], max: [x + half, y + half, z + half] },
             hierarchy: { firstChunkSize: number64(view, INFO_AT + 48, 'The size of the hierarchy') },
-            mote: { las: { global_encoding: view.getUint16(6, true) } },
+            mote: { las: { global_encoding: view.getUint16(6, true) }, hasReturns: countsByReturn(view).some((n, i) => i > 0 && n > 0) },
         },
     };
 }

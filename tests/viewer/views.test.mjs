@@ -1,0 +1,95 @@
+// How a view begins: where nearly all points are, rooms, one budget for several clouds.
+import test from 'node:test';
+import assert from 'node:assert/strict';
+import { createRoot, State } from '../../viewer/src/data/hierarchy.js';
+import { restOf } from '../../viewer/src/data/rest.js';
+import { ceilingCut } from '../../viewer/src/view/ceiling.js';
+import { isSurvey } from '../../viewer/src/view/upright.js';
+import { hasTails, quantileRange } from '../../viewer/src/view/colouring.js';
+import { seesDots } from '../../viewer/src/view/pick.js';
+import { selectTogether } from '../../viewer/src/view/traversal.js';
+
+// A tree of the paths of its leaves, each with so many points.
+function treeOf(leaves, corner = [0, 0, 0]) {
+    const root = createRoot({ corner, side: [1024, 1024, 1024], spacing: 8, firstChunkSize: 22 });
+    root.proxy = null;
+    for (const [path, points] of Object.entries(leaves)) {
+        let node = root;
+        for (const digit of path) {
+            node.children ??= new Array(8).fill(null);
+            node = node.children[digit] ??= node.child(Number(digit));
+        }
+        node.numPoints = points;
+    }
+    return root;
+}
+
+test('a few strays are cut off by the hierarchy alone; what is not stretched has no rest', () => {
+    const rest = restOf(treeOf({ '00000': 5000, '00001': 5000, 7: 3 }));
+    assert.deepEqual(rest, { min: [0, 0, 0], max: [32, 32, 64] });
+    assert.equal(restOf(treeOf({ '00000': 500, 7: 300 })), null, 'two clusters are no strays');
+    assert.equal(restOf(treeOf({ 0: 500, 7: 300 })), null);
+    assert.equal(restOf(treeOf({})), null, 'one node');
+});
+
+const places = (list) => [list.length, (i) => list[i]];
+function sheets(heights, walls = 0) {
+    const list = [];
+    for (let x = 0; x < 40; x++) for (let y = 0; y < 40; y++) for (const h of heights) list.push([x / 5, y / 5, h]);
+    for (let i = 0; i < walls; i++) list.push([0, (i % 40) / 5, (3 * Math.floor(i / 40)) / (walls / 40)]);
+    return list;
+}
+
+test('a room is cut below its ceiling; sheets without walls, roofs and slopes are no rooms', () => {
+    const cut = ceilingCut(...places(sheets([0, 3], 800)));
+    assert.ok(cut > 2.6 && cut < 3, `${cut}`);
+    assert.equal(ceilingCut(...places(sheets([0, 3]))), null, 'two sheets');
+    assert.equal(ceilingCut(...places(sheets([0], 800))), null, 'no ceiling');
+    const roof = sheets([0], 800).map(([x, y, h]) => [x, y, h === 0 && x > 3 ? 3 : h]);
+    assert.equal(ceilingCut(...places(roof)), null, 'nothing is known below the roof');
+    assert.equal(ceilingCut(...places(sheets([0, 3], 800).map(([x, y, h]) => [x, y, h + x]))), null, 'a slope');
+    assert.equal(ceilingCut(...places(sheets([0, 3], 800).slice(0, 100))), null, 'few points');
+    assert.equal(ceilingCut(...places(new Array(600).fill([1, 1, 1]))), null, 'one place');
+    assert.equal(ceilingCut(0, () => null), null);
+});
+
+test('a reference system or several returns tell that heights are along z', () => {
+    const bare = { projection: '', isLonLat: false, hasReturns: false, channels: [] };
+    assert.equal(isSurvey(bare), false);
+    for (const more of [{ projection: 'EPSG:1' }, { isLonLat: true }, { hasReturns: true }, { channels: [{ key: 'number of returns', range: [1, 4] }] }]) assert.equal(isSurvey({ ...bare, ...more }), true);
+    assert.equal(isSurvey({ ...bare, channels: [{ key: 'number of returns', range: [1, 1] }] }), false);
+    assert.equal(isSurvey({ ...bare, channels: [{ key: 'number of returns', range: null }] }), false);
+});
+
+test('ranges are those of nearly all values, unless the tails are short', () => {
+    const even = Array.from({ length: 1001 }, (_, i) => i);
+    assert.equal(hasTails([0, 1000], quantileRange(even)), false);
+    assert.equal(hasTails([0, 1300], quantileRange([...even, 1300])), true);
+});
+
+test('one budget for several clouds: the one that is seen from near gets most of it, each that is seen its first node', () => {
+    const full = Object.fromEntries(Array.from({ length: 512 }, (_, i) => [i.toString(8).padStart(3, '0'), 100]));
+    const [near, far] = [treeOf(full), treeOf(full, [50000, 0, 0])];
+    for (const root of [near, far]) root.numPoints = 100;
+    const view = { position: [512, 512, 2000], planes: [], pixelsPerRadian: 1000 };
+    for (const scheme of ['additive', 'replacing']) {
+        const trees = [{ root: near, scheme }, { root: far, scheme }, { root: null, scheme }];
+        const [a, b, none] = selectTogether(trees, view, { budget: 20000, maxError: 0.01 });
+        const planned = (selection) => selection.keep.reduce((sum, { numPoints }) => sum + numPoints, 0);
+        assert.ok(planned(a) > 5 * planned(b), `${scheme}: ${planned(a)} and ${planned(b)}`);
+        assert.ok(planned(a) + planned(b) <= (scheme === 'additive' ? 20000 : 25000));
+        assert.ok(b.keep.includes(far) && b.budgetReached);
+        assert.equal(none.keep.length, 0);
+        const [, alone] = selectTogether([{ root: null, scheme }, trees[1]], view, { budget: 20000, maxError: 0.01 });
+        assert.ok(planned(alone) > 3 * planned(b), 'what is switched off leaves its share to the others');
+    }
+});
+
+test('dots are few places with many points', () => {
+    const node = { min: [0, 0, 0], numPoints: 200, state: State.READY, payload: { position: new Float32Array(600), box: { min: [0, 0, 0], max: [9, 9, 9] } } };
+    const screen = (p) => [p[0] * 100, p[1] * 100];
+    assert.equal(seesDots([node], [], screen, 6), true);
+    for (let i = 0; i < 200; i++) node.payload.position[3 * i] = i;
+    assert.equal(seesDots([node], [], screen, 6), false);
+    assert.equal(seesDots([], [], screen, 6), false, 'nothing is no dot');
+});

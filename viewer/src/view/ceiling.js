@@ -1,0 +1,58 @@
+// Whether a cloud is a room, seen into from above only without its ceiling: over most of its plan the highest point lies
+// in one level plane, and under most of these places the lowest one lies in another. (An aerial survey has nothing below
+// its roofs, and a wood no plane on top.) And there are walls. Pure.
+const SLICES = 64; // of the height: as thick as a ceiling may be rough
+const CELL_POINTS = 9; // of floor and ceiling, in a cell of the plan
+const [MIN_CELLS, MAX_CELLS] = [8, 64]; // along the diagonal of the plan
+const MIN_POINTS = 500; // with fewer, cells say nothing
+const CEILING_SHARE = 0.4; // of the plan
+const FLOOR_SHARE = 0.5; // of the ceiling's plan
+const MIN_ROOM = 0.4; // of the height, between floor and ceiling
+const WALLS_SHARE = 0.05; // of the points, which lie between floor and ceiling
+const BELOW = 2.5; // slices, that the cut lies below the ceiling's own: lamps and beams go with it
+
+// The fullest bin together with those beside it: [bin, count].
+function fullest(bins) {
+    let best = [0, 0];
+    for (let i = 0; i < bins.length; i++) {
+        const count = bins[i] + (bins[i - 1] ?? 0) + (bins[i + 1] ?? 0);
+        if (count > best[1]) best = [i, count];
+    }
+    return best;
+}
+
+// points: count places; placeOf(i) -> [a, b, height], the heights increasing upwards. Returns the height of the cut, or null.
+export function ceilingCut(count, placeOf) {
+    if (count < MIN_POINTS) return null;
+    const [low, high] = [[Infinity, Infinity, Infinity], [-Infinity, -Infinity, -Infinity]];
+    for (let i = 0; i < count; i++) {
+        placeOf(i).forEach((c, k) => {
+            low[k] = Math.min(low[k], c);
+            high[k] = Math.max(high[k], c);
+        });
+    }
+    const [width, length, height] = high.map((h, k) => h - low[k]);
+    if (!(height > 0)) return null;
+    const cells = Math.min(MAX_CELLS, Math.max(MIN_CELLS, Math.sqrt(count / CELL_POINTS)));
+    const side = Math.hypot(width, length) / cells || 1;
+    const columns = new Map();
+    const slices = new Array(SLICES).fill(0);
+    for (let i = 0; i < count; i++) {
+        const [a, b, h] = placeOf(i);
+        const key = Math.floor((a - low[0]) / side) * 1000 + Math.floor((b - low[1]) / side);
+        const slice = Math.min(SLICES - 1, Math.floor(((h - low[2]) / height) * SLICES));
+        const column = columns.get(key);
+        slices[slice]++;
+        if (!column) columns.set(key, [slice, slice]);
+        else columns.set(key, [Math.min(column[0], slice), Math.max(column[1], slice)]);
+    }
+    const tops = new Array(SLICES).fill(0);
+    const bottoms = new Array(SLICES).fill(0);
+    for (const [, top] of columns.values()) tops[top]++;
+    const [ceiling, over] = fullest(tops);
+    for (const [bottom, top] of columns.values()) if (Math.abs(top - ceiling) <= 1) bottoms[bottom]++;
+    const [floor, under] = fullest(bottoms);
+    const isHigh = over > CEILING_SHARE * columns.size && under > FLOOR_SHARE * over && ceiling - floor > MIN_ROOM * SLICES;
+    const between = slices.slice(floor + 2, ceiling - 1).reduce((sum, n) => sum + n, 0);
+    return isHigh && between > WALLS_SHARE * count ? low[2] + ((ceiling - BELOW) / SLICES) * height : null;
+}
