@@ -50,7 +50,7 @@ picture_octree picture_octree_find(session *s, const io_paths *paths) {
 
 int picture_octree_read_root(session *s, const picture_octree *octree, const io_paths *paths, const char *select,
                              mote_cloud **out) {
-    mote_read_params reading = mote_read_defaults();
+    mote_read_params reading = session_reading(s);
     reading.select = select;
     if (octree->is_copc) {
         reading.resolution = octree->spacing;
@@ -205,7 +205,7 @@ static int keep_inside(session *s, const view_slice *slice, mote_cloud **cloud) 
 
 static int read_slice(session *s, const io_paths *paths, const char *select, const view_slice *slice,
                       mote_cloud **out) {
-    mote_read_params reading = mote_read_defaults();
+    mote_read_params reading = session_reading(s);
     reading.select = select;
     reading.bounds = &slice->box;
     reading.resolution = slice->resolution;
@@ -229,7 +229,7 @@ static int read_slices(session *s, const io_paths *paths, const char *select, co
 /* Of several pictures, or where all is seen: all of the cloud, as fine as the nearest picture needs. */
 static int read_for_all(session *s, const io_paths *paths, const char *select, const picture_path *path,
                         const mote_render_params *params, const mote_box *box, mote_cloud **out) {
-    mote_read_params reading = mote_read_defaults();
+    mote_read_params reading = session_reading(s);
     view_slice slices[SLICES_MAX];
     reading.select = select;
     reading.resolution = DBL_MAX; /* the root alone: nothing is seen */

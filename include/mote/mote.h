@@ -14,4 +14,5 @@
 #include "render.h"
 #include "types.h"
 #include "version.h"
+#include "where.h"
 #endif
