@@ -21,10 +21,13 @@ static const command_help help = {
     "  mote convert tiles/*.las -o all.las\n"
     "  mote convert scan.las -o centre.las --bounds 500000,5400000,500100,5400100\n"
     "  mote convert scan.las -o site.laz --polygon site.geojson\n"
+    "  mote convert scan.laz -o ground.laz --where \"classification == 2 && z < 120.5\"\n"
+    "  mote convert scan.laz -o mended.laz --set \"classification = 6\" --where \"z > 120\"\n"
     "  mote convert scan.las -o small.xyz --thin 100 --select intensity\n"
     "  mote convert scan.mote -o level3.las --level 3\n"
     "  mote convert scan.copc.laz -o coarse.laz --resolution 0.5\n",
-    "Without --bounds, --thin and --select every point and attribute is kept, in order; LAS to LAS, PLY to PLY and\n"
+    "Without --where, --bounds, --thin and --select every point and attribute is kept, in order; LAS to LAS, PLY to "
+    "PLY and\n"
     "PCD to PCD keep them bit for bit. --hash prints the checksum that \"mote info --hash OUT\" prints.\n",
 };
 
@@ -33,6 +36,9 @@ typedef struct convert_options {
     uint64_t thin;
     int level, point_format;
     double resolution;
+    text_list set;
+    char *assignments; /* all of set, one after the other; NULL: none */
+    uint64_t changed;
     bool thin_given, level_given, resolution_given, ascii, big_endian, compress, format_given, salvage;
     mote_box box;
     mote_write_params params;
@@ -177,8 +183,21 @@ static int check_select(session *s, const convert_options *o, const char *input,
 
 /* ---- in pieces */
 
-static mote_read_params reading_params(const convert_options *o) {
-    mote_read_params params = mote_read_defaults();
+/* All of --set as one list. */
+static char *join_assignments(const text_list *set) {
+    size_t size = 1, at = 0;
+    for (int i = 0; i < set->count; i++) size += strlen(set->items[i]) + 2;
+    char *joined = malloc(size);
+    for (int i = 0; i < set->count && joined != NULL; i++) {
+        at += (size_t)snprintf(joined + at, size - at, "%s%s", i > 0 ? "; " : "", set->items[i]);
+    }
+    return joined;
+}
+
+static mote_read_params reading_params(const session *s, convert_options *o) {
+    mote_read_params params = session_reading(s);
+    params.set = o->assignments;
+    params.changed = &o->changed;
     if (o->level_given) params.level = o->level;
     params.columns = o->columns;
     if (o->separator != NULL) params.separator = o->separator[0];
@@ -196,16 +215,31 @@ static bool can_stream(const session *s, const convert_options *o, const io_path
     struct stat info;
     const char *input = paths->inputs[0];
     if (o->polygon != NULL || o->edits != NULL) return false;
-    if (paths->input_count != 1 || o->bounds != NULL || o->thin_given || o->salvage || s->options.hash) return false;
+    if (paths->input_count != 1 || o->thin_given || o->salvage || s->options.hash) return false;
     if (!is_las(io_paths_format(paths)) || stat(input, &info) != 0 || !S_ISREG(info.st_mode)) return false;
     return is_las(mote_file_format(s->ctx, input));
 }
 
+/* Whether fewer points may be written than the input has. */
+static bool leaves_out(const session *s, const convert_options *o) {
+    return o->bounds != NULL || o->polygon != NULL || (s->options.where != NULL && o->assignments == NULL);
+}
+
+static int report_written(session *s, const convert_options *o, const char *output, uint64_t points) {
+    if (points == 0 && leaves_out(s, o)) session_note(s, "no point remains; the output is empty");
+    if (o->assignments != NULL) {
+        session_note(s, "--set changed %s of %s points", text_count(o->changed).chars, text_count(points).chars);
+    }
+    return report_output(s, output, points);
+}
+
 /* Writes piece by piece, the first of which has been read. *reading: whether it was the input that failed. */
-static mote_status copy_pieces(mote_reader *reader, mote_writer *writer, const mote_cloud *piece, bool *reading) {
+static mote_status copy_pieces(mote_reader *reader, mote_writer *writer, const mote_cloud *piece, uint64_t *written,
+                               bool *reading) {
     mote_status status = MOTE_OK;
     while (status == MOTE_OK && piece != NULL) {
         *reading = false;
+        *written += mote_cloud_count(piece);
         status = mote_writer_add(writer);
         if (status != MOTE_OK) break;
         *reading = true;
@@ -216,10 +250,11 @@ static mote_status copy_pieces(mote_reader *reader, mote_writer *writer, const m
 }
 
 /* Converts with memory for a few pieces only. *done: false where the cloud turns out to be needed as a whole. */
-static int stream(session *s, const convert_options *o, const mote_write_params *params, const io_paths *paths,
-                  bool *done) {
+static int stream(session *s, convert_options *o, const io_paths *paths, bool *done) {
     const char *input = paths->inputs[0], *output = paths->output;
-    const mote_read_params reading_as = reading_params(o);
+    const mote_read_params reading_as = reading_params(s, o);
+    mote_write_params params = o->params;
+    uint64_t written = 0;
     mote_reader *reader = NULL;
     mote_writer *writer = NULL;
     const mote_cloud *piece = NULL;
@@ -228,19 +263,20 @@ static int stream(session *s, const convert_options *o, const mote_write_params 
     session_note_inputs(s, paths->inputs, 1);
     mote_status status = mote_reader_open(s->ctx, input, &reading_as, &reader);
     const uint64_t points = status == MOTE_OK ? mote_reader_count(reader) : 0;
+    params.fewer = leaves_out(s, o);
     s->bar.points = points;
     if (status == MOTE_OK) status = mote_reader_next(reader, &piece);
     if (piece != NULL) code = check_select(s, o, input, piece);
     if (piece != NULL && code == EXIT_DONE) {
         reading = false;
-        status = mote_writer_open(s->ctx, piece, points, output, params, &writer);
+        status = mote_writer_open(s->ctx, piece, points, output, &params, &writer);
     }
     *done = status != MOTE_ERROR_UNSUPPORTED && (status != MOTE_OK || piece != NULL);
-    if (writer != NULL) status = copy_pieces(reader, writer, piece, &reading);
+    if (writer != NULL) status = copy_pieces(reader, writer, piece, &written, &reading);
     mote_reader_close(reader);
     if (!*done) mote_context_clear(s->ctx);
     if (!*done || code != EXIT_DONE) return code;
-    return status != MOTE_OK ? session_fail(s, status, reading) : report_output(s, output, points);
+    return status != MOTE_OK ? session_fail(s, status, reading) : report_written(s, o, output, written);
 }
 
 /* ---- the command */
@@ -270,8 +306,8 @@ static mote_status count_written(session *s, const mote_cloud *cloud, const io_p
 }
 
 /* Points of all inputs, or those that options choose, with the classes that --edits gives them. */
-static int read_points(session *s, const convert_options *o, const io_paths *paths, mote_cloud **cloud) {
-    mote_read_params reading = reading_params(o);
+static int read_points(session *s, convert_options *o, const io_paths *paths, mote_cloud **cloud) {
+    mote_read_params reading = reading_params(s, o);
     convert_area area;
     int code = convert_area_open(s, o->polygon, reading.bounds, &area);
     if (o->polygon != NULL) reading.bounds = &area.box;
@@ -291,32 +327,34 @@ static int check_files(session *s, const convert_options *o, const io_paths *pat
     return code == EXIT_DONE ? check_distinct(s, files, sizeof files / sizeof files[0]) : code;
 }
 
-static int convert_all(session *s, const convert_options *o, const mote_write_params *params, const io_paths *paths) {
+static int convert_all(session *s, convert_options *o, const io_paths *paths) {
     const char *output = paths->output;
     int code = check_files(s, o, paths);
     if (code == EXIT_DONE) code = check_read_options(s, paths->inputs, paths->input_count, given_read_options(o));
     if (code != EXIT_DONE) return code;
     bool done = false;
-    if (can_stream(s, o, paths)) code = stream(s, o, params, paths, &done);
+    if (can_stream(s, o, paths)) code = stream(s, o, paths, &done);
     if (done) return code;
+    o->changed = 0; /* by a stream that was given up */
     mote_cloud *cloud = NULL;
     code = read_points(s, o, paths, &cloud);
     if (code == EXIT_DONE) {
         uint64_t points = mote_cloud_count(cloud);
-        if (points == 0 && (o->bounds != NULL || o->polygon != NULL))
-            session_note(s, "no point remains; the output is empty");
         s->bar.points = points;
-        mote_status status = mote_cloud_write(s->ctx, cloud, output, params);
+        mote_status status = mote_cloud_write(s->ctx, cloud, output, &o->params);
         if (status == MOTE_OK) status = count_written(s, cloud, paths, &points);
-        code = status != MOTE_OK ? session_fail(s, status, false) : report_output(s, output, points);
+        code = status != MOTE_OK ? session_fail(s, status, false) : report_written(s, o, output, points);
     }
     mote_cloud_destroy(cloud);
     return code;
 }
 
 static int convert(session *s, const void *options, const io_paths *paths) {
-    const convert_options *o = options;
-    const int code = convert_all(s, o, &o->params, paths);
+    convert_options own = *(const convert_options *)options, *const o = &own;
+    if (o->set.count > 0) o->assignments = join_assignments(&o->set);
+    if (o->set.count > 0 && o->assignments == NULL) return session_error(s, EXIT_RESOURCES, "out of memory: --set");
+    const int code = convert_all(s, o, paths);
+    free(o->assignments);
     if (code == EXIT_DONE && o->format_given && s->extra_bytes) {
         session_note(s, "--select A,B,… writes only these attributes, others not as extra bytes either");
     }
@@ -335,6 +373,10 @@ int cmd_convert(int argc, char **argv) {
          "only points in the polygons of a GeoJSON file, seen from\nabove; holes count, borders are included"},
         {"edits", 0, OPTION_TEXT, &o.edits, NULL, "FILE",
          "gives points the classes that the page of mote view, or\npolygons with a property \"class\", give them"},
+        {"set", 0, OPTION_LIST, &o.set, NULL, "A=EXPR",
+         "change values, as in \"classification = 6\", only of the\npoints that meet --where; all points are kept. May "
+         "be\n"
+         "given several times, and end in \" where CONDITION\""},
         {"thin", 0, OPTION_COUNT, &o.thin, &o.thin_given, "N", "only every N-th point (after --bounds)"},
         {"resolution", 0, OPTION_REAL, &o.resolution, &o.resolution_given, "R",
          "COPC and Potree: no finer levels than needed for points\nthis far apart, world units"},

@@ -115,12 +115,19 @@ static bool parse_choice(const char *word, const char *words, int *out) {
     return false;
 }
 
+static bool add_text(const char *word, text_list *list) {
+    if (list->count == TEXT_LIST_MAX) return false;
+    list->items[list->count++] = word;
+    return true;
+}
+
 static const char *kind_text(option_kind kind) {
     switch (kind) {
     case OPTION_COUNT: return "a count like 5000, 1.5k or 5M";
     case OPTION_BYTES: return "a size like 800M or 4G";
     case OPTION_INT: return "a whole number";
     case OPTION_REAL: return "a number";
+    case OPTION_LIST: return "one of at most 32";
     default: return "a text";
     }
 }
@@ -134,6 +141,7 @@ static bool store_value(const option *row, const char *word) {
     case OPTION_INT: return parse_int(word, row->target);
     case OPTION_REAL: return parse_real(word, row->target);
     case OPTION_CHOICE: return parse_choice(word, row->values, row->target);
+    case OPTION_LIST: return add_text(word, row->target);
     }
     return false;
 }
@@ -163,9 +171,17 @@ static void add_common(table *all, unsigned mask, common_options *c) {
          "of the output: las, laz, csv, …; default by its ending.\nNeeded where there is none: -o - is standard "
          "output"},
     };
+    const option where = {"where",
+                          0,
+                          OPTION_TEXT,
+                          &c->where,
+                          NULL,
+                          "EXPR",
+                          "only points that meet a condition, like\n\"classification == 2 && z < 120.5\""};
     const option json = {"json", 0, OPTION_FLAG, &c->json, NULL, NULL, "print the result as JSON"};
     const option hash = {"hash", 0, OPTION_FLAG, &c->hash, NULL, NULL, "print a checksum of the result"};
     for (size_t i = 0; (mask & COMMON_OUTPUT) && i < sizeof output / sizeof output[0]; i++) add_row(all, output[i]);
+    if (mask & COMMON_WHERE) add_row(all, where);
     if (mask & COMMON_SEED) add_row(all, seed);
     if (mask & COMMON_JSON) add_row(all, json);
     if (mask & COMMON_HASH) add_row(all, hash);
@@ -270,6 +286,10 @@ static parse_result take_option(const table *all, int argc, char **argv, int *at
     if (row->target == &all->common->output && all->common->output != NULL) {
         usage_error(all->command, "--output is given twice: %s and %s; there is one output", all->common->output,
                     value);
+        return PARSE_WRONG;
+    }
+    if (row->target == &all->common->where && all->common->where != NULL) {
+        usage_error(all->command, "--where is given twice; join the two conditions: \"(…) && (…)\"");
         return PARSE_WRONG;
     }
     if (!store_value(row, value)) {

@@ -7,14 +7,22 @@
 #include <stdint.h>
 
 typedef enum option_kind {
-    OPTION_FLAG,  /* bool */
-    OPTION_TEXT,  /* const char * */
-    OPTION_COUNT, /* uint64_t; k, M, G count in thousands: 5M, 1.5k */
-    OPTION_BYTES, /* uint64_t; k, M, G count in 1024s */
-    OPTION_INT,   /* int */
-    OPTION_REAL,  /* double */
-    OPTION_CHOICE /* int: which of the words in values, "auto|cpu|cuda" */
+    OPTION_FLAG,   /* bool */
+    OPTION_TEXT,   /* const char * */
+    OPTION_COUNT,  /* uint64_t; k, M, G count in thousands: 5M, 1.5k */
+    OPTION_BYTES,  /* uint64_t; k, M, G count in 1024s */
+    OPTION_INT,    /* int */
+    OPTION_REAL,   /* double */
+    OPTION_CHOICE, /* int: which of the words in values, "auto|cpu|cuda" */
+    OPTION_LIST    /* text_list: may be given several times */
 } option_kind;
+
+#define TEXT_LIST_MAX 32
+
+typedef struct text_list {
+    const char *items[TEXT_LIST_MAX];
+    int count;
+} text_list;
 
 typedef struct option {
     const char *name; /* without dashes */
@@ -45,6 +53,7 @@ typedef struct common_options {
     bool seed_given;
     bool quiet, verbose, json, hash;
     const char *output; /* of -o; NULL if not given */
+    const char *where;  /* condition that points must meet; NULL: all are read */
     const char *format; /* of the output: an ending without its dot; NULL: by its ending */
     bool force;         /* an output that is named by its place in the line may replace a file, too */
     bool no_stages;     /* on a GPU: events between them would take time */
@@ -57,6 +66,7 @@ enum {
     COMMON_JSON = 4,
     COMMON_HASH = 8,
     COMMON_OUTPUT = 16, /* --output --force --format */
+    COMMON_WHERE = 32,  /* --where */
 };
 
 typedef struct arguments {

@@ -132,6 +132,25 @@ static void name_inputs(const session *s, char *names, size_t size_bytes) {
     }
 }
 
+/* A mistake in an expression is shown in lines below the message: the expression, and a caret. */
+static const char *find_caret(const char *message) {
+    const char *last = strrchr(message, '\n');
+    if (last == NULL || last[1 + strspn(last + 1, " ")] != '^') return NULL;
+    while (last > message && last[-1] != '\n') last--;
+    return last > message ? last : NULL;
+}
+
+static void print_failure(session *s, const char *names, const char *message) {
+    const char *colon = names[0] != '\0' ? ": " : "", *below = find_caret(message);
+    if (below == NULL) {
+        session_error(s, 0, "%s%s%s", names, colon, message);
+        return;
+    }
+    const char *caret = strrchr(message, '\n') + 1;
+    session_error(s, 0, "%s%s%.*s\n%.*s\n%s", names, colon, (int)(below - message) - 1, message,
+                  (int)(caret - below) - 1, below, caret);
+}
+
 int session_fail(session *s, mote_status status, bool reading) {
     const char *message = mote_context_message(s->ctx);
     if (status == MOTE_ERROR_CLOSED) return EXIT_FAILED; /* as "| head" does: nothing to complain of */
@@ -143,7 +162,7 @@ int session_fail(session *s, mote_status status, bool reading) {
     char names[NAMES_BYTES] = "";
     /* Readers name the file themselves; who computes something of a cloud does not know where it came from. */
     if (status == MOTE_ERROR_DATA && !reading && !is_of_input(s, message)) name_inputs(s, names, sizeof names);
-    session_error(s, 0, "%s%s%s", names, names[0] != '\0' ? ": " : "", message);
+    print_failure(s, names, message);
     switch (status) {
     case MOTE_OK: return EXIT_DONE;
     case MOTE_ERROR_ARGUMENT: return EXIT_USAGE;
@@ -268,10 +287,18 @@ void session_note_inputs(session *s, const char *const *paths, int count) {
 
 void session_forget_inputs(session *s) { memset(s->input_counts, 0, sizeof s->input_counts); }
 
+mote_read_params session_reading(const session *s) {
+    mote_read_params params = mote_read_defaults();
+    params.where = s->options.where;
+    return params;
+}
+
 int session_read(session *s, const char *const *paths, int count, const mote_read_params *params, mote_cloud **out) {
     *out = NULL;
     session_note_inputs(s, paths, count);
-    const mote_status status = mote_cloud_read_many(s->ctx, paths, (uint32_t)count, params, out);
+    const mote_read_params own = session_reading(s);
+    const mote_status status =
+        mote_cloud_read_many(s->ctx, paths, (uint32_t)count, params != NULL ? params : &own, out);
     if (status != MOTE_OK) return session_fail(s, status, true);
     s->bar.points = mote_cloud_count(*out);
     return EXIT_DONE;

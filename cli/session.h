@@ -63,7 +63,10 @@ FILE *session_open_file(session *s, const char *path);
 void session_note_inputs(session *s, const char *const *paths, int count);
 /* For those that do not stay. */
 void session_forget_inputs(session *s);
-/* Reads one or several inputs into one cloud, and notes them. Returns an exit code. */
+/* How the command reads points: of all inputs those that --where is for. */
+mote_read_params session_reading(const session *s);
+/* Reads one or several inputs into one cloud, and notes them; params NULL: as session_reading has it. Returns an exit
+   code. */
 int session_read(session *s, const char *const *paths, int count, const mote_read_params *params, mote_cloud **out);
 
 #endif

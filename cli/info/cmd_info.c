@@ -70,7 +70,7 @@ static mote_status look_at_levels(session *s, info_facts *f, const struct stat *
 static int describe(session *s, const char *path, const info_options *o, json_writer *json) {
     mote_cloud *cloud = NULL;
     struct stat info = {0};
-    mote_read_params reading = mote_read_defaults();
+    mote_read_params reading = session_reading(s);
     reading.salvage = o->salvage;
     int code = session_read(s, &path, 1, &reading, &cloud);
     if (code != EXIT_DONE) return code;
@@ -186,7 +186,7 @@ int cmd_info(int argc, char **argv) {
     common_options common;
     arguments words;
     const parse_result parsed =
-        options_parse(&help, rows, COMMON_RUN | COMMON_JSON | COMMON_HASH, &common, argc, argv, &words);
+        options_parse(&help, rows, COMMON_RUN | COMMON_JSON | COMMON_HASH | COMMON_WHERE, &common, argc, argv, &words);
     if (parsed != PARSE_RUN) return parsed == PARSE_HELP ? EXIT_DONE : EXIT_USAGE;
     int code = check_usage(&o, &common, &words);
     if (code != EXIT_DONE) return code;

@@ -131,11 +131,12 @@ typedef struct knn_task {
 
 static int read_inputs(session *s, const knn_options *o, const io_paths *paths, knn_task *task) {
     static const char *const with_normals = "x,y,z,normal_x,normal_y,normal_z", *const positions = "x,y,z";
-    mote_read_params reading = mote_read_defaults();
+    mote_read_params reading = session_reading(s);
     const bool normals = o->compression > 1; /* of those that ask */
     reading.select = normals && o->queries == NULL ? with_normals : positions;
     int code = session_read(s, paths->inputs, paths->input_count, &reading, &task->cloud);
     reading.select = normals ? with_normals : positions;
+    reading.where = NULL; /* it chooses points, not queries */
     if (code == EXIT_DONE && o->queries != NULL) code = session_read(s, &o->queries, 1, &reading, &task->queries);
     return code;
 }

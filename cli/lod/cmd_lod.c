@@ -365,7 +365,7 @@ static int run_lod(session *s, const lod_options *o, const io_paths *paths) {
     char *columns = NULL;
     lod_task task = {.output = paths->output, .session = s};
     int code = check_output(s, o, paths);
-    mote_read_params reading = mote_read_defaults();
+    mote_read_params reading = session_reading(s);
     reading.prepare_order = true;
     reading.to_device = !o->copc;
     if (is_plain(o)) reading.known = o->plan ? note_output : begin_output;
@@ -409,8 +409,8 @@ int cmd_lod(int argc, char **argv) {
     common_options common;
     arguments words;
     io_paths paths;
-    const parse_result parsed = options_parse(
-        &help, rows, COMMON_RUN | COMMON_SEED | COMMON_JSON | COMMON_HASH | COMMON_OUTPUT, &common, argc, argv, &words);
+    const unsigned mask = COMMON_RUN | COMMON_SEED | COMMON_JSON | COMMON_HASH | COMMON_OUTPUT | COMMON_WHERE;
+    const parse_result parsed = options_parse(&help, rows, mask, &common, argc, argv, &words);
     if (parsed != PARSE_RUN) return parsed == PARSE_HELP ? EXIT_DONE : EXIT_USAGE;
     int code = io_paths_take("lod", &common, &words, o.plan, &paths); /* --plan needs no output */
     if (code != EXIT_DONE) return code;

@@ -50,7 +50,7 @@ picture_octree picture_octree_find(session *s, const io_paths *paths) {
 
 int picture_octree_read_root(session *s, const picture_octree *octree, const io_paths *paths, const char *select,
                              mote_cloud **out) {
-    mote_read_params reading = mote_read_defaults();
+    mote_read_params reading = session_reading(s);
     reading.select = select;
     if (octree->is_copc) {
         reading.resolution = octree->spacing;
@@ -63,7 +63,7 @@ int picture_octree_read_root(session *s, const picture_octree *octree, const io_
 /* Reads a part, down to where points are so far apart, both as they are drawn. bounds: NULL for all of it. */
 static int read_part(session *s, const io_paths *paths, const char *select, const picture_stretch *stretch,
                      const mote_box *bounds, double resolution, mote_cloud **out) {
-    mote_read_params reading = mote_read_defaults();
+    mote_read_params reading = session_reading(s);
     mote_box box;
     reading.select = select;
     reading.resolution = resolution / fmax(stretch->by[0], stretch->by[1]);

@@ -70,7 +70,7 @@ static int read_cloud(session *s, picture_task *t, uint32_t frame) {
     if (t->octree.is_octree) {
         code = picture_octree_read_root(s, &t->octree, paths, t->select, &t->cloud);
     } else {
-        mote_read_params reading = mote_read_defaults();
+        mote_read_params reading = session_reading(s);
         reading.select = t->select;
         const char *const *first = paths->inputs + (moving ? frame % (uint32_t)paths->input_count : 0);
         code = session_read(s, first, moving ? 1 : paths->input_count, &reading, &t->cloud);

@@ -148,6 +148,7 @@ static int find_data(session *s, const char *input, view_data *data) {
     struct stat info;
     data->file[0] = '\0';
     if (stat(input, &info) != 0) { return session_error(s, EXIT_INPUT, "%s: cannot open: %s", input, strerror(errno)); }
+    if (s->options.where != NULL) return view_convert_to_cache(s, input, out, size); /* an octree of some points */
     if (S_ISDIR(info.st_mode)) {
         if (snprintf(out, size, "%s", input) < (int)size && has_file(out, metadata)) return check_folder(s, out);
         return session_error(s, EXIT_INPUT, "%s: no metadata.json there. Make an octree of its files: mote lod %s DIR",
@@ -348,7 +349,7 @@ int cmd_view(int argc, char **argv) {
     };
     common_options common;
     arguments words;
-    const parse_result parsed = options_parse(&help, rows, COMMON_RUN, &common, argc, argv, &words);
+    const parse_result parsed = options_parse(&help, rows, COMMON_RUN | COMMON_WHERE, &common, argc, argv, &words);
     if (parsed != PARSE_RUN) return parsed == PARSE_HELP ? EXIT_DONE : EXIT_USAGE;
     const int usage = check_live_usage(&o, &words);
     if (usage != EXIT_DONE) return usage;

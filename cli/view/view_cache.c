@@ -76,8 +76,8 @@ static int make_folders(session *s, char *path) {
     }
 }
 
-/* "name-PATHHASH-": what all results of one path have in common. The name is only for people. */
-static void entry_prefix(const char *real, char *out, size_t size) {
+/* "name-PATHHASH-": what all results of one path and condition have in common. The name is only for people. */
+static void entry_prefix(const char *real, const char *where, char *out, size_t size) {
     const char *slash = strrchr(real, '/');
     char name[41];
     size_t n = 0;
@@ -86,7 +86,9 @@ static void entry_prefix(const char *real, char *out, size_t size) {
         name[n++] = is_plain ? *p : '_';
     }
     name[n] = '\0';
-    snprintf(out, size, "%s-%016" PRIx64 "-", name, hash_text(real));
+    const char *condition = where != NULL ? where : "";
+    const uint64_t hash = fnv1a(hash_text(real), condition, strlen(condition));
+    snprintf(out, size, "%s-%016" PRIx64 "-", name, hash);
 }
 
 static uint64_t state_hash(const struct stat *info) {
@@ -138,7 +140,7 @@ int view_convert_to_cache(session *s, const char *input, char *out_dir, size_t o
     int code = cache_root(s, root, sizeof root);
     if (code == 0) code = make_folders(s, root);
     if (code != 0) return code;
-    entry_prefix(real, prefix, sizeof prefix);
+    entry_prefix(real, s->options.where, prefix, sizeof prefix);
     snprintf(name, sizeof name, "%s%016" PRIx64, prefix, state_hash(&info));
     const int length = snprintf(out_dir, out_size, "%s/%s", root, name);
     if (length < 0 || (size_t)length >= out_size ||

@@ -36,7 +36,13 @@ typedef struct mote_read_params {
                                                          ///< read, with its columns and count but no values yet, so
                                                          ///< that the output can be prepared. NULL: nothing is
     void *known_user;
-    uint64_t reserved[8]; ///< zero, see types.h
+    const char *where; ///< only points that meet this condition (where.h); NULL = all. COPC and Potree: nodes that its
+                       ///< comparisons of x, y and z rule out are not read. LAZ of point formats 6 to 10: of a chunk
+                       ///< without such a point only what the condition names is decoded, where that pays. As with
+                       ///< bounds, to_device, prepare_order and known do nothing.
+    const char *set; ///< assignments (where.h); then where says which points they change, and all are read. NULL: none
+    uint64_t *changed;    ///< grows by the points that assignments changed; NULL: nobody asks
+    uint64_t reserved[5]; ///< zero, see types.h
 } mote_read_params;
 /// The whole cloud; columns and separator of text found out.
 MOTE_API mote_read_params mote_read_defaults(void);
@@ -82,7 +88,8 @@ typedef struct mote_reader mote_reader;
 /// Opens a file or Potree folder. params as for mote_cloud_read.
 MOTE_API mote_status mote_reader_open(mote_context *ctx, const char *path, const mote_read_params *params,
                                       mote_reader **out);
-/// Points in all pieces together. With bounds or salvage there may be fewer: that is known only when they are read.
+/// Points in all pieces together. With bounds, where or salvage there may be fewer: that is known only when they are
+/// read.
 MOTE_API uint64_t mote_reader_count(const mote_reader *reader);
 /// The next piece, points in the order of the file. *piece is the reader's: one and the same cloud, whose columns keep
 /// their places in memory and get new values with each call. NULL after the last one.
@@ -98,7 +105,8 @@ typedef struct mote_write_params {
     int las_format;        ///< 0..10; -1 = what the attributes need
     bool compress;         ///< PCD: binary_compressed instead of binary
     const char *format;    ///< "las", "laz", "ply", "pcd", "xyz", "csv", "txt", "pts", "asc"; NULL = by the ending
-    uint64_t reserved[7];  ///< zero, see types.h
+    bool fewer;            ///< mote_writer_open: count is the most that will be added; there may be fewer
+    uint64_t reserved[6];  ///< zero, see types.h
 } mote_write_params;
 /// All columns, binary, the smallest LAS version and format that hold them.
 MOTE_API mote_write_params mote_write_defaults(void);
@@ -119,7 +127,8 @@ MOTE_API mote_status mote_writer_open(mote_context *ctx, const mote_cloud *piece
                                       const mote_write_params *params, mote_writer **out);
 /// Appends the points that the piece holds now.
 MOTE_API mote_status mote_writer_add(mote_writer *writer);
-/// Completes and renames the file (status MOTE_OK and count points were added) or removes it; frees the writer.
+/// Completes and renames the file (status MOTE_OK and count points were added, or fewer where that was said) or removes
+/// it; frees the writer.
 MOTE_API mote_status mote_writer_close(mote_writer *writer, mote_status status);
 
 /// An output of the caller's own, with the promises of those that mote writes: see the top. For results that are not

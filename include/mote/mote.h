@@ -15,4 +15,5 @@
 #include "shapes.h"
 #include "types.h"
 #include "version.h"
+#include "where.h"
 #endif

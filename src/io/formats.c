@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <strings.h>
 
+#include "io/choice.h"
 #include "io/text/text.h"
 
 const mote_format mote_formats[] = {
@@ -107,22 +108,34 @@ static mote_status read_path(mote_context *ctx, const char *path, const mote_rea
 
 #define SHARE_OF_READING 0.9 /* of progress, where points are chosen behind it */
 
-/* input: open already, or NULL: the path is to be opened. */
+/* Reads what the choice needs, and leaves out the rest. input: open already, or NULL: the path is to be opened. */
+static mote_status read_chosen(mote_context *ctx, const char *path, mote_input *input, const mote_read_params *asked,
+                               const mote_choice *choice, mote_cloud **cloud) {
+    const mote_read_params *p = &choice->params;
+    const double first = ctx->progress_first, last = ctx->progress_last;
+    const bool chosen = asked->bounds != NULL || asked->where != NULL || asked->set != NULL;
+    const double middle = chosen ? first + SHARE_OF_READING * (last - first) : last;
+    mote_progress_share(ctx, first, middle);
+    mote_status status = input != NULL ? read_input(ctx, input, p, cloud) : read_path(ctx, path, p, cloud);
+    if (status == MOTE_OK) status = mote_cloud_check(*cloud);
+    if (status == MOTE_OK) status = mote_cloud_keep_columns(*cloud, p->select);
+    mote_progress_share(ctx, middle, last);
+    if (status == MOTE_OK && asked->bounds != NULL) status = mote_cloud_keep_inside(ctx, cloud, asked->bounds);
+    if (status == MOTE_OK) status = mote_choice_apply(ctx, choice, path, cloud);
+    mote_progress_share(ctx, first, last);
+    return status;
+}
+
 static mote_status read_cloud(mote_context *ctx, const char *path, mote_input *input, const mote_read_params *params,
                               mote_cloud **out) {
     const mote_read_params p = params != NULL ? *params : mote_read_defaults();
-    const double first = ctx->progress_first, last = ctx->progress_last;
-    const double middle = p.bounds != NULL ? first + SHARE_OF_READING * (last - first) : last;
+    mote_choice choice;
     mote_cloud *cloud = NULL;
     *out = NULL;
     MOTE_TRY(mote_check_reserved(ctx, p.reserved, sizeof p.reserved, "mote_read_params", "mote_read_defaults()"));
-    mote_progress_share(ctx, first, middle);
-    mote_status status = input != NULL ? read_input(ctx, input, &p, &cloud) : read_path(ctx, path, &p, &cloud);
-    if (status == MOTE_OK) status = mote_cloud_check(cloud);
-    if (status == MOTE_OK) status = mote_cloud_keep_columns(cloud, p.select);
-    mote_progress_share(ctx, middle, last);
-    if (status == MOTE_OK && p.bounds != NULL) status = mote_cloud_keep_inside(ctx, &cloud, p.bounds);
-    mote_progress_share(ctx, first, last);
+    mote_status status = mote_choice_open(ctx, &p, &choice);
+    if (status == MOTE_OK) status = read_chosen(ctx, path, input, &p, &choice, &cloud);
+    mote_choice_close(ctx, &choice);
     if (status != MOTE_OK) {
         mote_cloud_destroy(cloud);
         return status;

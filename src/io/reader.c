@@ -1,57 +1,35 @@
 /* Reads a cloud in pieces. LAS and LAZ: into memory for one piece, which is used again for each; a piece of LAZ is as
    many chunks as keep all threads busy. Other formats are one piece. */
+#include "io/choice.h"
 #include "io/las/las_source.h"
-
-#define THREAD_POINTS 200000u    /* of a piece, per thread: four of the usual chunks */
-#define PIECE_POINTS  (8u << 20) /* enough for any number of threads */
 
 struct mote_reader {
     mote_context *ctx;
     char *path;
     mote_input input;
-    mote_read_params params;
+    mote_read_params params; /* as asked for */
     mote_box bounds;
-    char *select;
-    bool in_pieces;    /* LAS or LAZ; else whole is the one piece */
-    las_source source; /* its cloud is the piece */
+    char *select, *where, *set;
+    mote_choice choice; /* what they mean */
+    bool in_pieces;     /* LAS or LAZ; else whole is the one piece */
+    las_source source;  /* its cloud is the piece */
     mote_cloud *whole;
     uint8_t *records;
-    uint64_t count, next; /* points in all; chunk (LAZ), point (LAS) or piece that comes next */
-    uint64_t kept;
+    uint64_t all_columns, shown_columns; /* of the piece; those behind the shown ones are read for expressions alone */
+    bool *chosen;                        /* of a piece of plain LAS, where there is a condition */
+    uint64_t count, next;                /* points in all; chunk (LAZ), point (LAS) or piece that comes next */
+    uint64_t kept, given;                /* points that were read; that are gone to the caller */
     las_losses losses;
 };
 
-static uint64_t piece_points(const mote_reader *reader) {
-    const uint64_t points = (uint64_t)reader->ctx->threads * THREAD_POINTS;
-    return points < PIECE_POINTS ? points : PIECE_POINTS;
-}
-
-/* Chunks of the piece that starts at chunk first; *points: what they hold. */
-static uint64_t piece_chunks(const mote_reader *reader, uint64_t first, uint64_t *points) {
-    const las_chunks *chunks = &reader->source.chunks;
-    const uint64_t max = piece_points(reader);
-    uint64_t end = first;
-    *points = 0;
-    while (end < chunks->count && (end == first || (*points < max && chunks->list[end].points <= max - *points))) {
-        *points += chunks->list[end++].points;
-    }
-    return end - first;
-}
-
-static uint64_t largest_piece(const mote_reader *reader) {
-    const las_source *source = &reader->source;
-    if (!source->header.compressed) {
-        return source->cloud->count < piece_points(reader) ? source->cloud->count : piece_points(reader);
-    }
-    uint64_t largest = 0, points;
-    for (uint64_t first = 0; first < source->chunks.count;) {
-        first += piece_chunks(reader, first, &points);
-        largest = points > largest ? points : largest;
-    }
-    return largest;
-}
-
 /* ---- opening */
+
+/* Replaces a text of the caller by a copy. */
+static mote_status keep_text(mote_context *ctx, const char **text, char **copy) {
+    if (*text == NULL) return MOTE_OK;
+    *text = *copy = mote_strdup(ctx, *text);
+    return *copy != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+}
 
 static mote_status copy_params(mote_reader *reader, const mote_read_params *params) {
     reader->params = params != NULL ? *params : mote_read_defaults();
@@ -62,17 +40,49 @@ static mote_status copy_params(mote_reader *reader, const mote_read_params *para
         reader->bounds = *reader->params.bounds;
         reader->params.bounds = &reader->bounds;
     }
-    if (reader->params.select == NULL) return MOTE_OK;
-    reader->params.select = reader->select = mote_strdup(reader->ctx, reader->params.select);
-    return reader->select != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+    MOTE_TRY(keep_text(reader->ctx, &reader->params.select, &reader->select));
+    MOTE_TRY(keep_text(reader->ctx, &reader->params.where, &reader->where));
+    MOTE_TRY(keep_text(reader->ctx, &reader->params.set, &reader->set));
+    return mote_choice_open(reader->ctx, &reader->params, &reader->choice);
+}
+
+/* Columns that are read for expressions alone go behind the others, in their order. */
+static mote_status sort_columns(mote_reader *reader) {
+    mote_cloud *piece = reader->source.cloud;
+    const uint64_t count = reader->all_columns = reader->shown_columns = piece->column_count;
+    if (reader->select == NULL || reader->choice.params.select == reader->select) return MOTE_OK;
+    bool *shown = mote_alloc_zero(reader->ctx, count * sizeof *shown, "columns");
+    mote_column *sorted = mote_alloc(reader->ctx, count * sizeof *sorted, "columns");
+    const bool made = shown != NULL && sorted != NULL;
+    if (made) {
+        uint64_t at = 0;
+        mote_list_mark(piece, reader->select, shown);
+        mote_list_mark(piece, "x,y,z", shown);
+        for (int pass = 0; pass < 2; pass++) {
+            for (uint64_t c = 0; c < count; c++) {
+                if (shown[c] == (pass == 0)) sorted[at++] = piece->columns[c];
+            }
+            if (pass == 0) reader->shown_columns = at;
+        }
+        memcpy(piece->columns, sorted, count * sizeof *sorted);
+    }
+    mote_free(reader->ctx, shown);
+    mote_free(reader->ctx, sorted);
+    return made ? MOTE_OK : MOTE_ERROR_MEMORY;
 }
 
 static mote_status open_las(mote_reader *reader) {
     las_source *source = &reader->source;
-    MOTE_TRY(mote_las_open(reader->ctx, &reader->input, &reader->params, source));
-    MOTE_TRY(mote_las_prove_chunks(source, largest_piece(reader), &reader->losses));
+    MOTE_TRY(mote_las_open(reader->ctx, &reader->input, &reader->choice.params, source));
+    const uint64_t largest = mote_las_largest_piece(source);
+    MOTE_TRY(mote_las_prove_chunks(source, largest, &reader->losses));
     reader->count = source->header.compressed ? source->chunks.points : source->cloud->count;
-    MOTE_TRY(mote_las_take_records(source, largest_piece(reader), &reader->records));
+    MOTE_TRY(mote_las_take_records(source, largest, &reader->records));
+    MOTE_TRY(sort_columns(reader));
+    if (source->filter != NULL && !source->header.compressed) {
+        reader->chosen = mote_alloc(reader->ctx, largest * sizeof *reader->chosen, "chosen points");
+        if (reader->chosen == NULL) return MOTE_ERROR_MEMORY;
+    }
     source->cloud->count = 0;
     return MOTE_OK;
 }
@@ -109,6 +119,10 @@ void mote_reader_close(mote_reader *reader) {
     mote_cloud_destroy(reader->whole);
     mote_las_close(&reader->source);
     mote_input_close(ctx, &reader->input);
+    mote_choice_close(ctx, &reader->choice);
+    mote_free(ctx, reader->chosen);
+    mote_free(ctx, reader->set);
+    mote_free(ctx, reader->where);
     mote_free(ctx, reader->select);
     mote_free(ctx, reader->path);
     mote_free(ctx, reader);
@@ -149,7 +163,7 @@ static void copy_records(const mote_reader *reader, uint64_t first, uint64_t cou
 static mote_status decode_piece(mote_reader *reader, bool *more) {
     las_source *source = &reader->source;
     uint64_t points = 0;
-    const uint64_t first = reader->next, count = piece_chunks(reader, first, &points);
+    const uint64_t first = reader->next, count = mote_las_piece_chunks(source, first, &points);
     *more = count > 0;
     if (!*more) return MOTE_OK;
     reader->next += count;
@@ -163,7 +177,7 @@ static mote_status decode_piece(mote_reader *reader, bool *more) {
 
 static mote_status copy_piece(mote_reader *reader, bool *more) {
     const las_header *header = &reader->source.header;
-    const uint64_t remaining = reader->count - reader->next, max = piece_points(reader);
+    const uint64_t remaining = reader->count - reader->next, max = mote_las_piece_points(&reader->source);
     const uint64_t points = remaining < max ? remaining : max;
     *more = points > 0;
     if (!*more) return MOTE_OK;
@@ -173,6 +187,31 @@ static mote_status copy_piece(mote_reader *reader, bool *more) {
     mote_input_forget(&reader->input, from, from + points * header->point_bytes);
     reader->next += points;
     return mote_progress(reader->ctx, (double)reader->next / (double)reader->count, "reading LAS");
+}
+
+/* Moves the points of plain records that meet the condition together; those of LAZ already are. */
+static void keep_chosen(mote_reader *reader) {
+    mote_cloud *piece = reader->source.cloud;
+    const uint64_t stride = reader->source.selection.stride_bytes;
+    uint64_t kept = 0;
+    if (reader->chosen == NULL) return;
+    mote_where_choose(reader->ctx, &reader->source.filter->bound, piece->count, reader->chosen);
+    for (uint64_t i = 0; i < piece->count; i++) {
+        if (!reader->chosen[i]) continue;
+        if (kept < i) memcpy(reader->records + kept * stride, reader->records + i * stride, stride);
+        kept++;
+    }
+    piece->count = kept;
+}
+
+static mote_status assign(mote_reader *reader) {
+    const mote_choice *choice = &reader->choice;
+    uint64_t changed = 0;
+    if (choice->assignments == NULL) return MOTE_OK;
+    MOTE_TRY(mote_where_assign(reader->ctx, reader->source.cloud, choice->assignments, choice->condition,
+                               reader->input.path, reader->given, &changed));
+    if (reader->params.changed != NULL) *reader->params.changed += changed;
+    return MOTE_OK;
 }
 
 /* Moves the points inside of the bounds together. */
@@ -198,14 +237,21 @@ mote_status mote_reader_next(mote_reader *reader, const mote_cloud **piece) {
         *piece = more ? reader->whole : NULL;
         return mote_cloud_check(reader->whole);
     }
+    mote_cloud *cloud = reader->source.cloud;
+    cloud->column_count = reader->all_columns;
     do {
-        reader->source.cloud->count = 0;
+        cloud->count = 0;
         MOTE_TRY(reader->source.header.compressed ? decode_piece(reader, &more) : copy_piece(reader, &more));
         MOTE_TRY(mote_input_check(reader->ctx, &reader->input));
-        reader->kept += reader->source.cloud->count;
+        reader->kept += cloud->count;
+        keep_chosen(reader);
         MOTE_TRY(keep_inside(reader));
-    } while (more && reader->source.cloud->count == 0);
-    if (!more) return mote_las_report_losses(&reader->source, &reader->losses, reader->kept);
-    *piece = reader->source.cloud;
+        MOTE_TRY(assign(reader));
+    } while (more && cloud->count == 0);
+    reader->given += cloud->count;
+    cloud->column_count = reader->shown_columns;
+    const uint64_t left_out = reader->source.filter != NULL ? reader->source.filter->left_out : 0;
+    if (!more) return mote_las_report_losses(&reader->source, &reader->losses, reader->kept + left_out);
+    *piece = cloud;
     return MOTE_OK;
 }

@@ -144,7 +144,7 @@ bool live_source_has_news(live_source *source) {
 /* ---- reading */
 
 static int read_paths(session *s, const char *const *paths, int count, mote_cloud **out) {
-    const mote_read_params reading = mote_read_defaults();
+    const mote_read_params reading = session_reading(s);
     return session_read(s, paths, count, &reading, out);
 }
 

@@ -17,6 +17,9 @@ typedef struct decode_job {
     const laz_selection *selection;
     laz_chunk *results;
     laz_decoder **decoders; /* per thread, made when they are needed */
+    las_filter *filter;     /* NULL: all points are kept */
+    const uint8_t *base;    /* where the records of the job begin */
+    uint64_t *kept;         /* of each chunk, where there is a filter */
     uint8_t *scratch; /* SCRATCH_BYTES per thread, where points go that only are to be counted; NULL: they are kept */
     uint64_t group, done;
     int threads, status;
@@ -67,23 +70,48 @@ static mote_status place_group(const decode_job *job, uint64_t first, uint64_t c
     return MOTE_OK;
 }
 
+static mote_status take_decoder(const decode_job *job, const laz_selection *selection, laz_decoder **decoder) {
+    if (*decoder != NULL) return MOTE_OK;
+    return mote_laz_decoder_make(job->source->ctx, &job->source->schema, selection, decoder);
+}
+
+/* Decodes chunks wholly: those of which a point meets the condition, where that is looked at first. */
+static mote_status decode_chunks(decode_job *job, laz_decoder *decoder, laz_chunk *results, uint32_t count) {
+    las_filter *filter = job->filter;
+    if (filter == NULL || !filter->in_steps) {
+        mote_laz_decode(decoder, results, count);
+        return MOTE_OK;
+    }
+    bool meets[LAS_GROUP_CHUNKS] = {false};
+    laz_decoder **first = &filter->decoders[mote_thread_number()];
+    uint32_t all = 0;
+    MOTE_TRY(take_decoder(job, &filter->first, first));
+    for (uint32_t i = 0; i < count; i++)
+        all += meets[i] = mote_las_filter_meets(job->source, *first, job->base, &results[i]);
+    if (all == count) mote_laz_decode(decoder, results, count); /* two at once are faster */
+    for (uint32_t i = 0; i < count && all < count; i++) {
+        if (meets[i]) mote_laz_decode(decoder, &results[i], 1);
+    }
+    return MOTE_OK;
+}
+
 static mote_status decode_group(decode_job *job, uint64_t first) {
     expect_chunks(job, first);
     laz_decoder **decoder = &job->decoders[mote_thread_number()];
     las_upload *upload = job->source->upload;
     las_part *part;
-    if (*decoder == NULL) {
-        MOTE_TRY(mote_laz_decoder_make(job->source->ctx, &job->source->schema, job->selection, decoder));
-    }
+    MOTE_TRY(take_decoder(job, job->selection, decoder));
     const uint64_t remaining = job->count - first, count = remaining < job->group ? remaining : job->group;
     laz_chunk *results = job->results + first;
     MOTE_TRY(place_group(job, first, count, &part));
-    mote_laz_decode(*decoder, results, (uint32_t)count);
+    MOTE_TRY(decode_chunks(job, *decoder, results, (uint32_t)count));
     mote_status status = MOTE_OK;
     for (uint64_t i = 0; i < count; i++) {
         check_end(&job->chunks[first + i], &results[i]);
         if (results[i].fault != NULL && (upload != NULL || !job->source->salvage)) status = MOTE_ERROR_DATA;
         if (results[i].fault == NULL) tell_order(job, &results[i]);
+        if (results[i].fault != NULL || job->filter == NULL) continue;
+        job->kept[first + i] = mote_las_filter_chunk(job->source, job->base, &results[i], results[i].points);
     }
     if (part != NULL) las_upload_give(upload, part);
     return status;
@@ -166,6 +194,7 @@ static void leave_out(decode_job *job, las_losses *losses) {
         }
         losses->points += chunk->points - kept;
         chunk->points = kept;
+        if (job->filter != NULL) job->kept[i] = mote_las_filter_chunk(job->source, job->base, result, kept);
         if (chunk->mended != NULL) las_put(job->source->chunks.mended + job->source->schema.record_bytes, kept, 4);
     }
 }
@@ -176,7 +205,8 @@ static uint64_t close_gaps(const decode_job *job, uint8_t *records) {
     uint64_t points = 0;
     for (uint64_t i = 0; i < job->count; i++) {
         uint8_t *to = records + points * stride;
-        const uint64_t count = job->chunks[i].points;
+        const uint64_t count = job->kept != NULL ? job->kept[i] : job->chunks[i].points;
+        if (job->kept != NULL) job->filter->left_out += job->chunks[i].points - count;
         if (to != job->results[i].records && count > 0) memmove(to, job->results[i].records, count * stride);
         points += count;
     }
@@ -208,6 +238,8 @@ static bool prepare(decode_job *job, uint8_t *records) {
     job->threads = job->threads > 0 ? job->threads : 1;
     job->results = mote_alloc_zero(ctx, job->count * sizeof *job->results, "LAZ chunks");
     const bool counted_only = records == NULL && job->source->upload == NULL;
+    if (job->filter != NULL) job->kept = mote_alloc_zero(ctx, job->count * sizeof *job->kept, "LAZ chunks");
+    if (job->filter != NULL && job->kept == NULL) return false;
     if (counted_only) job->scratch = mote_alloc_zero(ctx, threads * SCRATCH_BYTES, "LAZ chunks");
     if (job->results == NULL || (counted_only && job->scratch == NULL)) return false;
     for (uint64_t i = 0; i < job->count; i++) {
@@ -238,6 +270,7 @@ static mote_status run(decode_job *job, uint8_t *records, uint64_t *points, las_
         status = settle(job, losses);
     }
     if (status == MOTE_OK && records != NULL) *points = close_gaps(job, records);
+    mote_free(job->source->ctx, job->kept);
     mote_free(job->source->ctx, job->scratch);
     mote_free(job->source->ctx, job->results);
     return status;
@@ -251,6 +284,13 @@ mote_status mote_las_decode(las_source *source, uint64_t first, uint64_t count, 
     if (source->decoders == NULL) source->decoders = make_decoders(source->ctx);
     job.chunks = source->chunks.list + first;
     job.decoders = source->decoders;
+    if (source->filter != NULL && records != NULL) {
+        job.filter = source->filter;
+        job.base = records;
+        if (job.filter->decoders == NULL) job.filter->decoders = make_decoders(source->ctx);
+        if (job.filter->decoders == NULL) return MOTE_ERROR_MEMORY;
+        MOTE_TRY(mote_las_filter_settle(source, records));
+    }
     return run(&job, records, points, losses);
 }
 

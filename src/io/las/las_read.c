@@ -98,6 +98,7 @@ mote_status mote_las_open(mote_context *ctx, mote_input *input, const mote_read_
     MOTE_TRY(mote_las_read_extra(input, &source->header, source->cloud));
     MOTE_TRY(mote_cloud_keep_columns(source->cloud, params->select));
     MOTE_TRY(find_points(source, params));
+    if (params->where != NULL) MOTE_TRY(mote_las_filter_open(source, params->where));
     /* A record is not kept where columns have what it says. */
     mote_cloud *cloud = source->cloud;
     uint64_t kept = 0;
@@ -114,6 +115,8 @@ mote_status mote_las_open(mote_context *ctx, mote_input *input, const mote_read_
 
 void mote_las_close(las_source *source) {
     mote_las_free_decoders(source->ctx, source->decoders);
+    if (source->filter != NULL) mote_las_free_decoders(source->ctx, source->filter->decoders);
+    mote_las_filter_close(source);
     mote_free(source->ctx, source->chunks.list);
     mote_free(source->ctx, source->chunks.mended);
     mote_cloud_destroy(source->cloud);
@@ -129,7 +132,7 @@ mote_status mote_las_take_records(las_source *source, uint64_t points, uint8_t *
     *records = mote_alloc(source->ctx, points * stride, "LAZ points");
     MOTE_TRY(mote_cloud_adopt(source->cloud, *records));
     mote_las_place_columns(source, *records);
-    return MOTE_OK;
+    return source->filter != NULL ? mote_las_filter_bind(source) : MOTE_OK;
 }
 
 /* Lets the order know the points as they come, in the cube of the box that the header states. */
@@ -147,13 +150,63 @@ static mote_status begin_streaming(las_source *source) {
     return order_streaming_begin(source->ctx, source->cloud, source->chunks.points, low, high, &source->streaming);
 }
 
+/* ---- points that meet a condition */
+
+/* Lets the columns look at the same records elsewhere. */
+static void move_columns(las_source *source, const uint8_t *from, const uint8_t *to) {
+    for (uint64_t c = 0; c < source->cloud->column_count; c++) {
+        mote_column *column = &source->cloud->columns[c];
+        column->data = to + ((const uint8_t *)column->data - from);
+    }
+}
+
+/* Decodes piece by piece to the same records and appends what is left of each. */
+static mote_status collect(las_source *source, uint8_t *records, void **kept, uint64_t *total, las_losses *losses) {
+    const uint64_t stride = source->selection.stride_bytes;
+    uint64_t capacity = 0, points = 0, room = 0;
+    for (uint64_t first = 0, count; first < source->chunks.count; first += count) {
+        count = mote_las_piece_chunks(source, first, &room);
+        MOTE_TRY(mote_las_decode(source, first, count, records, &points, losses));
+        if (!mote_reserve(source->ctx, kept, &capacity, *total + points, stride, "LAZ points")) {
+            return MOTE_ERROR_MEMORY;
+        }
+        if (points > 0) memcpy((uint8_t *)*kept + *total * stride, records, points * stride);
+        *total += points;
+    }
+    return MOTE_OK;
+}
+
+/* Memory is needed for those points, and for a piece. */
+static mote_status read_chosen(las_source *source, las_losses *losses) {
+    mote_context *ctx = source->ctx;
+    void *kept = NULL;
+    uint64_t total = 0;
+    uint8_t *records = mote_alloc(ctx, mote_las_largest_piece(source) * source->selection.stride_bytes, "LAZ points");
+    if (records == NULL) return MOTE_ERROR_MEMORY;
+    mote_las_place_columns(source, records);
+    mote_status status = mote_las_filter_bind(source);
+    if (status == MOTE_OK) status = collect(source, records, &kept, &total, losses);
+    if (kept == NULL) kept = mote_alloc(ctx, 0, "LAZ points");
+    move_columns(source, records, kept);
+    mote_free(ctx, records);
+    source->cloud->count = status == MOTE_OK ? total : 0;
+    const mote_status adopted = mote_cloud_adopt(source->cloud, kept);
+    if (status != MOTE_OK || adopted != MOTE_OK) return status != MOTE_OK ? status : adopted;
+    return mote_las_report_losses(source, losses, total + source->filter->left_out);
+}
+
+/* ---- all points */
+
 static mote_status read_points(las_source *source, const mote_read_params *params, const las_upload_limits *limits) {
     const bool compressed = source->header.compressed;
     las_losses losses;
     bool done = false;
+    const bool chosen = compressed && source->filter != NULL;
     memset(&losses, 0, sizeof losses);
     if (compressed) mote_stage(source->ctx, "read LAZ");
-    if (compressed) MOTE_TRY(mote_las_prove_chunks(source, source->chunks.points, &losses));
+    const uint64_t points = chosen ? mote_las_largest_piece(source) : source->chunks.points;
+    if (compressed) MOTE_TRY(mote_las_prove_chunks(source, points, &losses));
+    if (chosen) return read_chosen(source, &losses);
     if (params->known != NULL) params->known(params->known_user, source->cloud);
     if (params->to_device && params->bounds == NULL) MOTE_TRY(mote_las_to_device(source, limits, &done));
     if (done || !compressed) return MOTE_OK;

@@ -4,7 +4,7 @@
 #define FIRST_LAYERED 6u /* point format */
 
 /* What a byte of a layered record belongs to; 0 for what is always read. */
-static uint32_t part_of(uint32_t format, uint32_t at) {
+static uint32_t part_at(uint32_t format, uint32_t at) {
     static const struct {
         uint32_t end, part;
     } parts[] = {
@@ -25,6 +25,10 @@ static uint32_t part_of(uint32_t format, uint32_t at) {
     if (at >= mote_las_record_bytes(format)) return LAZ_WANT_EXTRA;
     if (mote_las_has_colors(format) && at < 36) return LAZ_WANT_RGB;
     return mote_las_has_nir(format) && at < 38 ? LAZ_WANT_NIR : LAZ_WANT_WAVEPACKET;
+}
+
+static uint32_t part_of(uint32_t format, uint32_t at) {
+    return format < FIRST_LAYERED ? LAZ_WANT_ALL : part_at(format, at);
 }
 
 /* Runs of used bytes; gaps of up to gap bytes are read along. false: the runs are too many. */
@@ -56,6 +60,16 @@ static uint32_t column_at(const las_source *source, const mote_column *column) {
     return (uint32_t)((const uint8_t *)column->data - (source->input->data + source->header.points_at));
 }
 
+uint32_t mote_las_parts_of(const las_source *source, const bool *marks) {
+    uint32_t parts = 0;
+    for (uint64_t c = 0; c < source->cloud->column_count; c++) {
+        const mote_column *column = &source->cloud->columns[c];
+        const uint32_t at = column_at(source, column), size_bytes = mote_type_size(column->type);
+        for (uint32_t i = 0; marks[c] && i < size_bytes; i++) parts |= part_of(source->header.origin.format, at + i);
+    }
+    return parts;
+}
+
 mote_status mote_las_select(las_source *source) {
     const uint32_t record_bytes = source->header.point_bytes, format = source->header.origin.format;
     laz_selection *selection = &source->selection;
@@ -69,7 +83,7 @@ mote_status mote_las_select(las_source *source) {
     }
     for (uint32_t at = 0; at < record_bytes; at++) {
         remaining -= used[at];
-        if (used[at]) selection->wanted |= format < FIRST_LAYERED ? LAZ_WANT_ALL : part_of(format, at);
+        if (used[at]) selection->wanted |= part_of(format, at);
     }
     for (uint32_t gap = 0; remaining > 0 && !make_runs(used, record_bytes, gap, selection); gap = 2 * gap + 1) {}
     mote_free(source->ctx, used);

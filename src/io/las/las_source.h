@@ -6,6 +6,7 @@
 #include "io/las/las_format.h"
 #include "io/laz/laz.h"
 #include "order/order_streaming.h"
+#include "where/where_expression.h"
 
 #define LAS_TABLE_OFFSET_BYTES 8u /* the offset of the chunk table, in front of the first chunk */
 
@@ -29,12 +30,23 @@ typedef struct las_chunks {
     uint8_t *mended;
 } las_chunks;
 
+/* Leaves out points that do not meet a condition, as soon as they are decoded. */
+typedef struct las_filter {
+    where_program *program;
+    where_bound bound;      /* columns of the records that are decoded */
+    laz_selection first;    /* what the condition names alone */
+    laz_decoder **decoders; /* of it, per thread; NULL until they are needed */
+    bool settled, in_steps; /* in_steps: chunks are decoded by `first`, and wholly only where a point meets it */
+    uint64_t left_out;      /* points so far */
+} las_filter;
+
 typedef struct las_source {
     mote_context *ctx;
     mote_input *input;
     las_header header;
     bool salvage;
     struct las_upload *upload;  /* where chunks go one by one as they are decoded; NULL: all to one place */
+    las_filter *filter;         /* of compressed points; NULL: all are kept */
     order_streaming *streaming; /* told of the points as they are decoded; NULL: nobody is */
     mote_cloud *cloud;          /* columns look at plain records at the start of the points, until they are placed */
     laz_schema schema;          /* compressed points: */
@@ -92,7 +104,33 @@ void mote_las_free_decoders(mote_context *ctx, laz_decoder **decoders);
 /* The warning what was lost; an error if it was everything. */
 mote_status mote_las_report_losses(const las_source *source, const las_losses *losses, uint64_t kept);
 
+/* ---- las_pieces.c: a piece is as many chunks as keep all threads busy. */
+uint64_t mote_las_piece_points(const las_source *source);
+/* Chunks of the piece that starts at chunk first; *points: what they hold. */
+uint64_t mote_las_piece_chunks(const las_source *source, uint64_t first, uint64_t *points);
+/* Points of the largest piece. */
+uint64_t mote_las_largest_piece(const las_source *source);
+
+/* ---- las_filter.c */
+/* Compiles a condition for the columns of the cloud, which look at plain records, and notes what it needs of them.
+   After mote_las_select. */
+mote_status mote_las_filter_open(las_source *source, const char *condition);
+/* All but the decoders. */
+void mote_las_filter_close(las_source *source);
+/* The columns look elsewhere now. */
+mote_status mote_las_filter_bind(las_source *source);
+/* Whether decoding in steps pays: by some chunks of the file, so that it does not depend on the threads. base: where
+   the columns look. */
+mote_status mote_las_filter_settle(las_source *source, const uint8_t *base);
+/* Decodes what the condition names of a chunk; whether a point meets it, or a fault must be told. */
+bool mote_las_filter_meets(const las_source *source, laz_decoder *decoder, const uint8_t *base, laz_chunk *chunk);
+/* Moves points of a decoded chunk that meet the condition to its front; returns how many. base: where the columns look.
+ */
+uint64_t mote_las_filter_chunk(const las_source *source, const uint8_t *base, const laz_chunk *chunk, uint64_t points);
+
 /* ---- las_select.c */
+/* The parts of a record (LAZ_WANT_…) that marked columns lie in, before columns are placed. */
+uint32_t mote_las_parts_of(const las_source *source, const bool *marks);
 /* Finds out what must be read of each record for the cloud's columns. */
 mote_status mote_las_select(las_source *source);
 /* Lets the columns look at records, which are as the selection says. Once. */

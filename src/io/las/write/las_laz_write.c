@@ -43,7 +43,7 @@ static const uint8_t *chunk_records(las_writer *w, uint64_t thread, uint64_t chu
     if (first >= w->added) return mote_las_writer_records(w, thread, first - w->added, *count);
     uint8_t *held = w->chunks->held;
     const uint64_t before = w->added - first;
-    mote_las_convert(&w->plan, 0, *count - before, held + before * w->plan.record_bytes);
+    if (*count > before) mote_las_convert(&w->plan, 0, *count - before, held + before * w->plan.record_bytes);
     mote_las_tally_count(&w->plan, held, *count, &w->tallies[thread]);
     return held;
 }
@@ -151,6 +151,13 @@ mote_status mote_las_chunk_writer_add(las_writer *w) {
         work(w, (uint64_t)omp_get_thread_num());
     }
     if (chunks->status == MOTE_OK) hold_rest(w, stop);
+    return chunks->status;
+}
+
+mote_status mote_las_chunk_writer_end(las_writer *w) {
+    las_chunk_writer *chunks = w->chunks;
+    chunks->count = chunks->end = (w->plan.count + w->block_points - 1) / w->block_points;
+    if (chunks->taken < chunks->end) work(w, 0);
     return chunks->status;
 }
 

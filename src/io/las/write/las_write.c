@@ -82,8 +82,15 @@ static mote_status begin_file(las_writer *w) {
 
 /* ---- behind them */
 
+/* The file has fewer points than might have come. */
+static mote_status end_early(las_writer *w) {
+    w->plan.count = w->added;
+    return w->chunks != NULL ? mote_las_chunk_writer_end(w) : MOTE_OK;
+}
+
 static mote_status finish_file(las_writer *w) {
     const las_records *records = &w->records;
+    if (w->params.fewer && w->added < w->plan.count) MOTE_TRY(end_early(w));
     if (w->added != w->plan.count) {
         return mote_fail(w->ctx, MOTE_ERROR_ARGUMENT, "%s: %llu points of %llu were added", w->path,
                          (unsigned long long)w->added, (unsigned long long)w->plan.count);

@@ -78,6 +78,8 @@ mote_status mote_las_chunk_writer_make(las_writer *w, bool in_pieces);
 void mote_las_chunk_writer_free(las_writer *w);
 /* Codes and writes all chunks that the cloud's points complete, and keeps the rest for the next piece. */
 mote_status mote_las_chunk_writer_add(las_writer *w);
+/* No more points come: plan.count is what was added, fewer than was said. Codes those that wait for a whole chunk. */
+mote_status mote_las_chunk_writer_end(las_writer *w);
 /* Writes the chunk table; settles layout.behind_at. */
 mote_status mote_las_chunk_writer_finish(las_writer *w);
 

@@ -1,0 +1,32 @@
+/* How much of a file is decoded at a time, where memory is to be bounded by that and not by the file. */
+#include "io/las/las_source.h"
+
+#define THREAD_POINTS 200000u    /* of a piece, per thread: four of the usual chunks */
+#define PIECE_POINTS  (8u << 20) /* enough for any number of threads */
+
+uint64_t mote_las_piece_points(const las_source *source) {
+    const uint64_t points = (uint64_t)source->ctx->threads * THREAD_POINTS;
+    return points < PIECE_POINTS ? points : PIECE_POINTS;
+}
+
+uint64_t mote_las_piece_chunks(const las_source *source, uint64_t first, uint64_t *points) {
+    const las_chunks *chunks = &source->chunks;
+    const uint64_t max = mote_las_piece_points(source);
+    uint64_t end = first;
+    *points = 0;
+    while (end < chunks->count && (end == first || (*points < max && chunks->list[end].points <= max - *points))) {
+        *points += chunks->list[end++].points;
+    }
+    return end - first;
+}
+
+uint64_t mote_las_largest_piece(const las_source *source) {
+    const uint64_t max = mote_las_piece_points(source);
+    if (!source->header.compressed) return source->cloud->count < max ? source->cloud->count : max;
+    uint64_t largest = 0, points;
+    for (uint64_t first = 0; first < source->chunks.count;) {
+        first += mote_las_piece_chunks(source, first, &points);
+        largest = points > largest ? points : largest;
+    }
+    return largest;
+}
