@@ -29,9 +29,9 @@ static const command_help help = {
 typedef struct convert_options {
     const char *select, *bounds, *columns, *separator, *las_version;
     uint64_t thin;
-    int level, point_format;
+    int level, point_format, bounds_in;
     double resolution;
-    bool thin_given, level_given, resolution_given, ascii, big_endian, compress, format_given, salvage;
+    bool bounds_in_given, thin_given, level_given, resolution_given, ascii, big_endian, compress, format_given, salvage;
     mote_box box;
     mote_write_params params;
 } convert_options;
@@ -79,7 +79,9 @@ static int check_format_options(const convert_options *o, const io_paths *paths)
 static int check_usage(void *options, const common_options *common, const io_paths *paths) {
     convert_options *o = options;
     mote_write_params *params = &o->params;
-    (void)common;
+    if (o->bounds_in_given && (o->bounds == NULL || common->to_crs == NULL)) {
+        return usage_error("convert", "--bounds-in is for --bounds together with --to-crs");
+    }
     if (o->bounds != NULL && !parse_bounds(o->bounds, &o->box)) {
         return usage_error("convert", "--bounds: \"%s\" is not minx,miny[,minz],maxx,maxy[,maxz] with min <= max",
                            o->bounds);
@@ -172,7 +174,7 @@ static int check_select(session *s, const convert_options *o, const char *input,
 
 /* ---- in pieces */
 
-static mote_read_params reading_params(const convert_options *o) {
+static mote_read_params reading_params(const session *s, const convert_options *o) {
     mote_read_params params = mote_read_defaults();
     if (o->level_given) params.level = o->level;
     params.columns = o->columns;
@@ -181,6 +183,8 @@ static mote_read_params reading_params(const convert_options *o) {
     if (o->bounds != NULL) params.bounds = &o->box;
     if (o->resolution_given) params.resolution = o->resolution;
     params.salvage = o->salvage;
+    session_add_systems(s, &params);
+    params.bounds_in_to_crs = o->bounds_in == 1;
     return params;
 }
 
@@ -213,7 +217,7 @@ static mote_status copy_pieces(mote_reader *reader, mote_writer *writer, const m
 static int stream(session *s, const convert_options *o, const mote_write_params *params, const io_paths *paths,
                   bool *done) {
     const char *input = paths->inputs[0], *output = paths->output;
-    const mote_read_params reading_as = reading_params(o);
+    const mote_read_params reading_as = reading_params(s, o);
     mote_reader *reader = NULL;
     mote_writer *writer = NULL;
     const mote_cloud *piece = NULL;
@@ -229,8 +233,9 @@ static int stream(session *s, const convert_options *o, const mote_write_params 
         reading = false;
         status = mote_writer_open(s->ctx, piece, points, output, params, &writer);
     }
-    *done = status != MOTE_ERROR_UNSUPPORTED && (status != MOTE_OK || piece != NULL);
+    const bool empty = status == MOTE_OK && piece == NULL;
     if (writer != NULL) status = copy_pieces(reader, writer, piece, &reading);
+    *done = status != MOTE_ERROR_UNSUPPORTED && !empty;
     mote_reader_close(reader);
     if (!*done) mote_context_clear(s->ctx);
     if (!*done || code != EXIT_DONE) return code;
@@ -271,7 +276,7 @@ static int convert_all(session *s, const convert_options *o, const mote_write_pa
     bool done = false;
     if (can_stream(s, o, paths)) code = stream(s, o, params, paths, &done);
     if (done) return code;
-    const mote_read_params reading = reading_params(o);
+    const mote_read_params reading = reading_params(s, o);
     mote_cloud *cloud = NULL;
     code = session_read(s, paths->inputs, paths->input_count, &reading, &cloud);
     if (code == EXIT_DONE) code = check_select(s, o, paths->inputs[0], cloud);
@@ -304,6 +309,8 @@ int cmd_convert(int argc, char **argv) {
          "only these attributes, and x, y, z; default all.\nOf LAZ the others are not even decoded"},
         {"bounds", 0, OPTION_TEXT, &o.bounds, NULL, "BOX",
          "only points in minx,miny[,minz],maxx,maxy[,maxz],\nworld units, borders included"},
+        {"bounds-in", 0, OPTION_CHOICE, &o.bounds_in, &o.bounds_in_given, "input|output",
+         "with --to-crs: the system that --bounds is in;\ndefault that of the input"},
         {"crop", 0, OPTION_TEXT, &o.bounds, NULL, "BOX", "the same as --bounds"},
         {"thin", 0, OPTION_COUNT, &o.thin, &o.thin_given, "N", "only every N-th point (after --bounds)"},
         {"resolution", 0, OPTION_REAL, &o.resolution, &o.resolution_given, "R",

@@ -44,10 +44,12 @@ typedef struct common_options {
     uint64_t seed;
     bool seed_given;
     bool quiet, verbose, json, hash;
-    const char *output; /* of -o; NULL if not given */
-    const char *format; /* of the output: an ending without its dot; NULL: by its ending */
-    bool force;         /* an output that is named by its place in the line may replace a file, too */
-    bool no_stages;     /* on a GPU: events between them would take time */
+    const char *output;       /* of -o; NULL if not given */
+    const char *format;       /* of the output: an ending without its dot; NULL: by its ending */
+    bool force;               /* an output that is named by its place in the line may replace a file, too */
+    const char *crs, *to_crs; /* of the inputs: what they are in, and what they are brought to; NULL: as they are */
+    bool crs_ballpark;
+    bool no_stages; /* on a GPU: events between them would take time */
 } common_options;
 
 /* Which of them a command has. */
@@ -57,6 +59,7 @@ enum {
     COMMON_JSON = 4,
     COMMON_HASH = 8,
     COMMON_OUTPUT = 16, /* --output --force --format */
+    COMMON_CRS = 32,    /* --crs --to-crs --crs-ballpark */
 };
 
 typedef struct arguments {

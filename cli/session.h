@@ -21,6 +21,7 @@ typedef struct session {
     int input_counts[SESSION_INPUTS];
     bool extra_bytes;    /* a warning was of attributes that become extra bytes of LAS */
     char refusal[256];   /* why there is no context */
+    char noted[400];     /* the last note of the library */
     bool data_on_stdout; /* standard output is for the points or neighbours; see session_printing */
 } session;
 
@@ -63,6 +64,8 @@ FILE *session_open_file(session *s, const char *path);
 void session_note_inputs(session *s, const char *const *paths, int count);
 /* For those that do not stay. */
 void session_forget_inputs(session *s);
+/* Sets what --crs and --to-crs ask of each input. */
+void session_add_systems(const session *s, mote_read_params *params);
 /* Reads one or several inputs into one cloud, and notes them. Returns an exit code. */
 int session_read(session *s, const char *const *paths, int count, const mote_read_params *params, mote_cloud **out);
 

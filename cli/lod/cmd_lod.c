@@ -409,8 +409,9 @@ int cmd_lod(int argc, char **argv) {
     common_options common;
     arguments words;
     io_paths paths;
-    const parse_result parsed = options_parse(
-        &help, rows, COMMON_RUN | COMMON_SEED | COMMON_JSON | COMMON_HASH | COMMON_OUTPUT, &common, argc, argv, &words);
+    const parse_result parsed =
+        options_parse(&help, rows, COMMON_RUN | COMMON_SEED | COMMON_JSON | COMMON_HASH | COMMON_OUTPUT | COMMON_CRS,
+                      &common, argc, argv, &words);
     if (parsed != PARSE_RUN) return parsed == PARSE_HELP ? EXIT_DONE : EXIT_USAGE;
     int code = io_paths_take("lod", &common, &words, o.plan, &paths); /* --plan needs no output */
     if (code != EXIT_DONE) return code;

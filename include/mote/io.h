@@ -9,6 +9,7 @@
 #define MOTE_IO_H
 
 #include "cloud.h"
+#include "crs.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -36,7 +37,11 @@ typedef struct mote_read_params {
                                                          ///< read, with its columns and count but no values yet, so
                                                          ///< that the output can be prepared. NULL: nothing is
     void *known_user;
-    uint64_t reserved[8]; ///< zero, see types.h
+    const char *crs;       ///< each input gets this reference system, as by mote_cloud_assign_crs; NULL: keeps its own
+    const char *to_crs;    ///< each input is brought to this one, as by mote_cloud_transform; NULL: stays
+    bool crs_ballpark;     ///< mote_transform_params.ballpark
+    bool bounds_in_to_crs; ///< bounds are in to_crs and not in the input's own system
+    uint64_t reserved[5];  ///< zero, see types.h
 } mote_read_params;
 /// The whole cloud; columns and separator of text found out.
 MOTE_API mote_read_params mote_read_defaults(void);

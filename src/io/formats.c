@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <strings.h>
 
+#include "io/crs/crs_change.h"
 #include "io/text/text.h"
 
 const mote_format mote_formats[] = {
@@ -105,23 +106,48 @@ static mote_status read_path(mote_context *ctx, const char *path, const mote_rea
     return status;
 }
 
-#define SHARE_OF_READING 0.9 /* of progress, where points are chosen behind it */
+#define SHARE_OF_READING 0.9 /* of progress, where points are chosen or transformed behind it */
+
+/* What formats are to read for what the caller asks: of a system that is still to be changed nothing can be prepared,
+   and nodes are skipped by a box of the file's own system alone. */
+static mote_read_params params_of_format(const mote_read_params *params) {
+    mote_read_params p = *params;
+    if (p.crs == NULL && p.to_crs == NULL) return p;
+    p.prepare_order = p.to_device = false;
+    p.known = NULL;
+    if (p.to_crs != NULL && p.bounds_in_to_crs) p.bounds = NULL;
+    return p;
+}
+
+/* The system that the cloud is to have, and the points that are to be kept: inside a box of the old one or of the new
+   one. */
+static mote_status settle_cloud(mote_context *ctx, const mote_read_params *params, mote_cloud **cloud) {
+    const bool late = params->to_crs != NULL && params->bounds_in_to_crs;
+    mote_transform_params transform = mote_transform_defaults();
+    transform.ballpark = params->crs_ballpark;
+    MOTE_TRY(mote_crs_assign(ctx, *cloud, params));
+    if (params->bounds != NULL && !late) MOTE_TRY(mote_cloud_keep_inside(ctx, cloud, params->bounds));
+    if (params->to_crs != NULL) MOTE_TRY(mote_cloud_transform(ctx, cloud, params->to_crs, &transform));
+    return params->bounds != NULL && late ? mote_cloud_keep_inside(ctx, cloud, params->bounds) : MOTE_OK;
+}
 
 /* input: open already, or NULL: the path is to be opened. */
 static mote_status read_cloud(mote_context *ctx, const char *path, mote_input *input, const mote_read_params *params,
                               mote_cloud **out) {
     const mote_read_params p = params != NULL ? *params : mote_read_defaults();
     const double first = ctx->progress_first, last = ctx->progress_last;
-    const double middle = p.bounds != NULL ? first + SHARE_OF_READING * (last - first) : last;
+    const mote_read_params reading = params_of_format(&p);
+    const double middle = p.bounds != NULL || p.to_crs != NULL ? first + SHARE_OF_READING * (last - first) : last;
     mote_cloud *cloud = NULL;
     *out = NULL;
     MOTE_TRY(mote_check_reserved(ctx, p.reserved, sizeof p.reserved, "mote_read_params", "mote_read_defaults()"));
     mote_progress_share(ctx, first, middle);
-    mote_status status = input != NULL ? read_input(ctx, input, &p, &cloud) : read_path(ctx, path, &p, &cloud);
+    mote_status status =
+        input != NULL ? read_input(ctx, input, &reading, &cloud) : read_path(ctx, path, &reading, &cloud);
     if (status == MOTE_OK) status = mote_cloud_check(cloud);
     if (status == MOTE_OK) status = mote_cloud_keep_columns(cloud, p.select);
     mote_progress_share(ctx, middle, last);
-    if (status == MOTE_OK && p.bounds != NULL) status = mote_cloud_keep_inside(ctx, &cloud, p.bounds);
+    if (status == MOTE_OK) status = settle_cloud(ctx, &p, &cloud);
     mote_progress_share(ctx, first, last);
     if (status != MOTE_OK) {
         mote_cloud_destroy(cloud);

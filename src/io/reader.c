@@ -1,5 +1,6 @@
 /* Reads a cloud in pieces. LAS and LAZ: into memory for one piece, which is used again for each; a piece of LAZ is as
    many chunks as keep all threads busy. Other formats are one piece. */
+#include "io/crs/crs_change.h"
 #include "io/las/las_source.h"
 
 #define THREAD_POINTS 200000u    /* of a piece, per thread: four of the usual chunks */
@@ -19,6 +20,7 @@ struct mote_reader {
     uint64_t count, next; /* points in all; chunk (LAZ), point (LAS) or piece that comes next */
     uint64_t kept;
     las_losses losses;
+    crs_change change;
 };
 
 static uint64_t piece_points(const mote_reader *reader) {
@@ -67,6 +69,20 @@ static mote_status copy_params(mote_reader *reader, const mote_read_params *para
     return reader->select != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
 }
 
+/* The header's box says where the points come to lie; where it lies, pieces do not fit and say so. */
+static mote_status open_system(mote_reader *reader) {
+    const mote_read_params *params = &reader->params;
+    mote_box box;
+    for (uint32_t k = 0; k < 3; k++) {
+        box.min[k] = las_f64(reader->input.data + LAS_AT_MIN_OF_AXIS(k));
+        box.max[k] = las_f64(reader->input.data + LAS_AT_MAX_OF_AXIS(k));
+    }
+    MOTE_TRY(mote_crs_assign(reader->ctx, reader->source.cloud, params));
+    if (params->to_crs == NULL) return MOTE_OK;
+    return mote_crs_change_open(reader->ctx, reader->source.cloud, &box, params->to_crs, params->crs_ballpark,
+                                &reader->change);
+}
+
 static mote_status open_las(mote_reader *reader) {
     las_source *source = &reader->source;
     MOTE_TRY(mote_las_open(reader->ctx, &reader->input, &reader->params, source));
@@ -74,7 +90,7 @@ static mote_status open_las(mote_reader *reader) {
     reader->count = source->header.compressed ? source->chunks.points : source->cloud->count;
     MOTE_TRY(mote_las_take_records(source, largest_piece(reader), &reader->records));
     source->cloud->count = 0;
-    return MOTE_OK;
+    return open_system(reader);
 }
 
 static mote_status open_path(mote_reader *reader) {
@@ -107,6 +123,8 @@ void mote_reader_close(mote_reader *reader) {
     if (reader == NULL) return;
     mote_context *ctx = reader->ctx;
     mote_cloud_destroy(reader->whole);
+    reader->change.ctx = ctx;
+    mote_crs_change_close(&reader->change);
     mote_las_close(&reader->source);
     mote_input_close(ctx, &reader->input);
     mote_free(ctx, reader->select);
@@ -191,6 +209,7 @@ static mote_status keep_inside(mote_reader *reader) {
 }
 
 mote_status mote_reader_next(mote_reader *reader, const mote_cloud **piece) {
+    const bool late = reader->params.to_crs != NULL && reader->params.bounds_in_to_crs;
     bool more = reader->next == 0;
     *piece = NULL;
     if (!reader->in_pieces) {
@@ -200,10 +219,13 @@ mote_status mote_reader_next(mote_reader *reader, const mote_cloud **piece) {
     }
     do {
         reader->source.cloud->count = 0;
+        mote_crs_change_rewind(&reader->change, reader->source.cloud);
         MOTE_TRY(reader->source.header.compressed ? decode_piece(reader, &more) : copy_piece(reader, &more));
         MOTE_TRY(mote_input_check(reader->ctx, &reader->input));
         reader->kept += reader->source.cloud->count;
-        MOTE_TRY(keep_inside(reader));
+        if (!late) MOTE_TRY(keep_inside(reader));
+        MOTE_TRY(mote_crs_change_piece(&reader->change, reader->source.cloud));
+        if (late) MOTE_TRY(keep_inside(reader));
     } while (more && reader->source.cloud->count == 0);
     if (!more) return mote_las_report_losses(&reader->source, &reader->losses, reader->kept);
     *piece = reader->source.cloud;
