@@ -34,12 +34,12 @@ static const command_help help = {
 typedef struct convert_options {
     const char *select, *bounds, *columns, *separator, *las_version, *polygon, *edits;
     uint64_t thin;
-    int level, point_format;
+    int level, point_format, bounds_in;
     double resolution;
     text_list set;
     char *assignments; /* all of set, one after the other; NULL: none */
     uint64_t changed;
-    bool thin_given, level_given, resolution_given, ascii, big_endian, compress, format_given, salvage;
+    bool bounds_in_given, thin_given, level_given, resolution_given, ascii, big_endian, compress, format_given, salvage;
     mote_box box;
     mote_write_params params;
 } convert_options;
@@ -87,7 +87,9 @@ static int check_format_options(const convert_options *o, const io_paths *paths)
 static int check_usage(void *options, const common_options *common, const io_paths *paths) {
     convert_options *o = options;
     mote_write_params *params = &o->params;
-    (void)common;
+    if (o->bounds_in_given && (o->bounds == NULL || common->to_crs == NULL)) {
+        return usage_error("convert", "--bounds-in is for --bounds together with --to-crs");
+    }
     if (o->bounds != NULL && !parse_bounds(o->bounds, &o->box)) {
         return usage_error("convert", "--bounds: \"%s\" is not minx,miny[,minz],maxx,maxy[,maxz] with min <= max",
                            o->bounds);
@@ -205,6 +207,7 @@ static mote_read_params reading_params(const session *s, convert_options *o) {
     if (o->bounds != NULL) params.bounds = &o->box;
     if (o->resolution_given) params.resolution = o->resolution;
     params.salvage = o->salvage;
+    params.bounds_in_to_crs = o->bounds_in == 1;
     return params;
 }
 
@@ -271,8 +274,9 @@ static int stream(session *s, convert_options *o, const io_paths *paths, bool *d
         reading = false;
         status = mote_writer_open(s->ctx, piece, points, output, &params, &writer);
     }
-    *done = status != MOTE_ERROR_UNSUPPORTED && (status != MOTE_OK || piece != NULL);
+    const bool empty = status == MOTE_OK && piece == NULL;
     if (writer != NULL) status = copy_pieces(reader, writer, piece, &written, &reading);
+    *done = status != MOTE_ERROR_UNSUPPORTED && !empty;
     mote_reader_close(reader);
     if (!*done) mote_context_clear(s->ctx);
     if (!*done || code != EXIT_DONE) return code;
@@ -368,6 +372,8 @@ int cmd_convert(int argc, char **argv) {
          "only these attributes, and x, y, z; default all.\nOf LAZ the others are not even decoded"},
         {"bounds", 0, OPTION_TEXT, &o.bounds, NULL, "BOX",
          "only points in minx,miny[,minz],maxx,maxy[,maxz],\nworld units, borders included"},
+        {"bounds-in", 0, OPTION_CHOICE, &o.bounds_in, &o.bounds_in_given, "input|output",
+         "with --to-crs: the system that --bounds is in;\ndefault that of the input"},
         {"crop", 0, OPTION_TEXT, &o.bounds, NULL, "BOX", "the same as --bounds"},
         {"polygon", 0, OPTION_TEXT, &o.polygon, NULL, "FILE",
          "only points in the polygons of a GeoJSON file, seen from\nabove; holes count, borders are included"},

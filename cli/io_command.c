@@ -1,7 +1,7 @@
 #include "io_command.h"
 
 int io_command_run(const io_command *command, void *options, int argc, char **argv) {
-    const unsigned mask = COMMON_RUN | COMMON_JSON | COMMON_HASH | COMMON_OUTPUT | COMMON_WHERE;
+    const unsigned mask = COMMON_RUN | COMMON_JSON | COMMON_HASH | COMMON_OUTPUT | COMMON_WHERE | COMMON_CRS;
     common_options common;
     arguments words;
     io_paths paths;

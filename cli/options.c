@@ -178,10 +178,19 @@ static void add_common(table *all, unsigned mask, common_options *c) {
                           NULL,
                           "EXPR",
                           "only points that meet a condition, like\n\"classification == 2 && z < 120.5\""};
+    const option crs[] = {
+        {"crs", 0, OPTION_TEXT, &c->crs, NULL, "CRS",
+         "the reference system of the inputs: EPSG:n (or n),\nEPSG:n+v with heights, WKT, PROJJSON, or a file of one"},
+        {"to-crs", 0, OPTION_TEXT, &c->to_crs, NULL, "CRS",
+         "bring all inputs to this reference system, each from\nits own"},
+        {"crs-ballpark", 0, OPTION_FLAG, &c->crs_ballpark, NULL, NULL,
+         "--to-crs also where only a rough operation is known, or\na grid is missing; default an error"},
+    };
     const option json = {"json", 0, OPTION_FLAG, &c->json, NULL, NULL, "print the result as JSON"};
     const option hash = {"hash", 0, OPTION_FLAG, &c->hash, NULL, NULL, "print a checksum of the result"};
     for (size_t i = 0; (mask & COMMON_OUTPUT) && i < sizeof output / sizeof output[0]; i++) add_row(all, output[i]);
     if (mask & COMMON_WHERE) add_row(all, where);
+    for (size_t i = 0; (mask & COMMON_CRS) && i < sizeof crs / sizeof crs[0]; i++) add_row(all, crs[i]);
     if (mask & COMMON_SEED) add_row(all, seed);
     if (mask & COMMON_JSON) add_row(all, json);
     if (mask & COMMON_HASH) add_row(all, hash);
@@ -332,6 +341,10 @@ parse_result options_parse(const command_help *help, const option *rows, unsigne
         } else {
             argv[1 + out->count++] = argv[i];
         }
+    }
+    if (common->crs_ballpark && common->to_crs == NULL) {
+        usage_error(all.command, "--crs-ballpark is for --to-crs");
+        return PARSE_WRONG;
     }
     if (common->threads_given && (common->threads < 1 || common->threads > 4096)) {
         usage_error(all.command, "--threads: %d is not in 1..4096", common->threads);

@@ -52,11 +52,13 @@ typedef struct common_options {
     uint64_t seed;
     bool seed_given;
     bool quiet, verbose, json, hash;
-    const char *output; /* of -o; NULL if not given */
-    const char *where;  /* condition that points must meet; NULL: all are read */
-    const char *format; /* of the output: an ending without its dot; NULL: by its ending */
-    bool force;         /* an output that is named by its place in the line may replace a file, too */
-    bool no_stages;     /* on a GPU: events between them would take time */
+    const char *output;       /* of -o; NULL if not given */
+    const char *where;        /* condition that points must meet; NULL: all are read */
+    const char *format;       /* of the output: an ending without its dot; NULL: by its ending */
+    bool force;               /* an output that is named by its place in the line may replace a file, too */
+    const char *crs, *to_crs; /* of the inputs: what they are in, and what they are brought to; NULL: as they are */
+    bool crs_ballpark;
+    bool no_stages; /* on a GPU: events between them would take time */
 } common_options;
 
 /* Which of them a command has. */
@@ -67,6 +69,7 @@ enum {
     COMMON_HASH = 8,
     COMMON_OUTPUT = 16, /* --output --force --format */
     COMMON_WHERE = 32,  /* --where */
+    COMMON_CRS = 64,    /* --crs --to-crs --crs-ballpark */
 };
 
 typedef struct arguments {

@@ -102,8 +102,12 @@ static void on_log(void *user, mote_log_level level, const char *message) {
     }
     if (level == MOTE_LOG_WARNING && strstr(message, "extra bytes") != NULL) s->extra_bytes = true;
     if (s->options.quiet || (level == MOTE_LOG_INFO && !s->options.verbose)) return;
+    /* Of many inputs the same is said once. */
+    if (level == MOTE_LOG_NOTE && strncmp(s->noted, message, sizeof s->noted - 1) == 0) return;
+    if (level == MOTE_LOG_NOTE) snprintf(s->noted, sizeof s->noted, "%s", message);
     progress_clear(&s->bar);
-    print_to(stderr, "mote: %s%s\n", level == MOTE_LOG_WARNING ? "warning: " : "", message);
+    const char *kind = level == MOTE_LOG_WARNING ? "warning: " : level == MOTE_LOG_NOTE ? "note: " : "";
+    print_to(stderr, "mote: %s%s\n", kind, message);
 }
 
 /* Whether the message begins with the name of an input, or of a file in it: inputs that are looked at where they are
@@ -290,6 +294,9 @@ void session_forget_inputs(session *s) { memset(s->input_counts, 0, sizeof s->in
 mote_read_params session_reading(const session *s) {
     mote_read_params params = mote_read_defaults();
     params.where = s->options.where;
+    params.crs = s->options.crs;
+    params.to_crs = s->options.to_crs;
+    params.crs_ballpark = s->options.crs_ballpark;
     return params;
 }
 

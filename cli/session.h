@@ -21,6 +21,7 @@ typedef struct session {
     int input_counts[SESSION_INPUTS];
     bool extra_bytes;    /* a warning was of attributes that become extra bytes of LAS */
     char refusal[256];   /* why there is no context */
+    char noted[400];     /* the last note of the library */
     bool data_on_stdout; /* standard output is for the points or neighbours; see session_printing */
 } session;
 
@@ -63,7 +64,8 @@ FILE *session_open_file(session *s, const char *path);
 void session_note_inputs(session *s, const char *const *paths, int count);
 /* For those that do not stay. */
 void session_forget_inputs(session *s);
-/* How the command reads points: of all inputs those that --where is for. */
+/* How the command reads points: of all inputs those that --where is for, in the systems
+   that --crs and --to-crs ask for. */
 mote_read_params session_reading(const session *s);
 /* Reads one or several inputs into one cloud, and notes them; params NULL: as session_reading has it. Returns an exit
    code. */

@@ -46,6 +46,7 @@ mote_dependency(JANSSON "Potree folders, glTF and GeoJSON" LIBRARY jansson.h jan
 mote_dependency(BROTLI "brotli encoding" LIBRARY brotli/encode.h brotlienc brotlidec brotlicommon)
 mote_dependency(PNG "pictures and textures as PNG" LIBRARY png.h png)
 mote_dependency(TURBOJPEG "live pictures and textures as JPEG" LIBRARY turbojpeg.h turbojpeg)
+mote_dependency(PROJ "transforming between reference systems" LIBRARY proj.h proj)
 mote_dependency(MICROHTTPD "mote view" CLI microhttpd.h microhttpd)
 set(have_lines "/* Made by CMake: the optional libraries of this build. */\n")
 foreach(name ${MOTE_OPTIONAL})

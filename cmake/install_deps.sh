@@ -23,6 +23,8 @@ needs=(
     "/usr/include/png.h libpng-dev"
     "/usr/include/zlib.h zlib1g-dev"
     "/usr/include/turbojpeg.h libturbojpeg0-dev"
+    "/usr/include/proj.h libproj-dev"
+    "cs2cs proj-bin"
     "/usr/include/microhttpd.h libmicrohttpd-dev"
     "/usr/include/cmocka.h libcmocka-dev"
     "qemu-x86_64 qemu-user"

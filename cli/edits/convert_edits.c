@@ -45,26 +45,17 @@ int convert_area_open(session *s, const char *path, const mote_box *bounds, conv
 
 void convert_area_close(convert_area *area) { mote_region_destroy(area->region); }
 
-/* The EPSG code at the end of "EPSG:25832", "urn:ogc:def:crs:EPSG::25832", or of WKT, whose last one is its own; 0
-   where there is none. */
-static unsigned long epsg_of(const char *crs) {
-    unsigned long code = 0;
-    for (const char *at = strstr(crs, "EPSG"); at != NULL; at = strstr(at, "EPSG")) {
-        at += 4;
-        const char *digits = at + strspn(at, "\":,. ");
-        char *end;
-        const unsigned long found = strtoul(digits, &end, 10);
-        if (end != digits) code = found;
-    }
-    return code;
-}
-
 /* Coordinates are never transformed; polygons of another system would hold nothing, or the wrong points. */
 static void note_systems(session *s, const convert_area *area, const mote_cloud *cloud) {
-    const unsigned long of_area = epsg_of(area->crs), of_cloud = epsg_of(mote_cloud_crs(cloud));
-    if (of_area == 0 || of_cloud == 0 || of_area == of_cloud) return;
-    session_note(s, "%s is in EPSG:%lu, the points in EPSG:%lu: its coordinates are taken as they are", area->path,
-                 of_area, of_cloud);
+    mote_crs_facts of_area, of_cloud;
+    mote_crs_describe(area->crs, &of_area);
+    mote_crs_describe(mote_cloud_crs(cloud), &of_cloud);
+    if (of_area.horizontal_code == 0 || of_cloud.horizontal_code == 0 ||
+        of_area.horizontal_code == of_cloud.horizontal_code) {
+        return;
+    }
+    session_note(s, "%s is in EPSG:%u, the points in EPSG:%u: its coordinates are taken as they are", area->path,
+                 of_area.horizontal_code, of_cloud.horizontal_code);
 }
 
 int convert_area_select(session *s, const convert_area *area, mote_cloud **cloud) {

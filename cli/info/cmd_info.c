@@ -185,8 +185,8 @@ int cmd_info(int argc, char **argv) {
     };
     common_options common;
     arguments words;
-    const parse_result parsed =
-        options_parse(&help, rows, COMMON_RUN | COMMON_JSON | COMMON_HASH | COMMON_WHERE, &common, argc, argv, &words);
+    const parse_result parsed = options_parse(
+        &help, rows, COMMON_RUN | COMMON_JSON | COMMON_HASH | COMMON_WHERE | COMMON_CRS, &common, argc, argv, &words);
     if (parsed != PARSE_RUN) return parsed == PARSE_HELP ? EXIT_DONE : EXIT_USAGE;
     int code = check_usage(&o, &common, &words);
     if (code != EXIT_DONE) return code;

@@ -36,43 +36,16 @@ static const char *const class_names[] = {"never classified",
                                           "snow",
                                           "temporal exclusion"};
 
-/* The EPSG code of the whole: an AUTHORITY["EPSG","n"] or ID["EPSG",n] directly inside the outermost brackets.
-   0 if there is none: what lies deeper is the code of a unit, a datum, an axis. */
-static unsigned wkt_code(const char *wkt) {
-    int depth = 0;
-    bool quoted = false;
-    unsigned code = 0;
-    for (const char *at = wkt; *at != '\0'; at++) {
-        if (*at == '"') quoted = !quoted;
-        if (quoted) continue;
-        depth += (*at == '[') - (*at == ']');
-        if (*at == '[' && depth == 2 && strncmp(at, "[\"EPSG\",", 8) == 0) {
-            code = (unsigned)strtoul(at + 8 + strspn(at + 8, " \""), NULL, 10);
-        }
-    }
-    return code;
-}
-
 void crs_in_short(const char *crs, char *line, size_t size) {
-    if (strchr(crs, '[') == NULL) {
-        snprintf(line, size, "%.*s", (int)strcspn(crs, "\r\n"), crs);
-        return;
+    mote_crs_facts facts;
+    char code[48] = "";
+    mote_crs_describe(crs, &facts);
+    if (strchr(crs, '[') != NULL && facts.code > 0) {
+        snprintf(code, sizeof code, ", EPSG:%u", facts.code);
+    } else if (strchr(crs, '[') != NULL && facts.horizontal_code > 0 && facts.vertical_code > 0) {
+        snprintf(code, sizeof code, ", EPSG:%u+%u", facts.horizontal_code, facts.vertical_code);
     }
-    char name[160];
-    /* The text in the first pair of quotes. */
-    const char *begin = strchr(crs, '"');
-    const char *end = begin != NULL ? strchr(begin + 1, '"') : NULL;
-    if (end == NULL) {
-        snprintf(name, sizeof name, "%.40s…", crs);
-    } else {
-        snprintf(name, sizeof name, "%.*s", (int)(end - begin - 1), begin + 1);
-    }
-    const unsigned code = wkt_code(crs);
-    if (code > 0) {
-        snprintf(line, size, "%s, EPSG:%u", name, code);
-    } else {
-        snprintf(line, size, "%s", name);
-    }
+    snprintf(line, size, "%s%s", facts.name, code);
 }
 
 static const char *format_title(const char *format) {

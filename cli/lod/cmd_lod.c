@@ -409,7 +409,8 @@ int cmd_lod(int argc, char **argv) {
     common_options common;
     arguments words;
     io_paths paths;
-    const unsigned mask = COMMON_RUN | COMMON_SEED | COMMON_JSON | COMMON_HASH | COMMON_OUTPUT | COMMON_WHERE;
+    const unsigned mask =
+        COMMON_RUN | COMMON_SEED | COMMON_JSON | COMMON_HASH | COMMON_OUTPUT | COMMON_WHERE | COMMON_CRS;
     const parse_result parsed = options_parse(&help, rows, mask, &common, argc, argv, &words);
     if (parsed != PARSE_RUN) return parsed == PARSE_HELP ? EXIT_DONE : EXIT_USAGE;
     int code = io_paths_take("lod", &common, &words, o.plan, &paths); /* --plan needs no output */

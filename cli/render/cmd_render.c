@@ -104,8 +104,8 @@ int cmd_render(int argc, char **argv) {
     io_paths paths;
     picture_plan plan;
     const parse_result parsed =
-        options_parse(&help, rows, COMMON_RUN | COMMON_JSON | COMMON_HASH | COMMON_OUTPUT | COMMON_WHERE, &common, argc,
-                      argv, &words);
+        options_parse(&help, rows, COMMON_RUN | COMMON_JSON | COMMON_HASH | COMMON_OUTPUT | COMMON_WHERE | COMMON_CRS,
+                      &common, argc, argv, &words);
     if (parsed != PARSE_RUN) return parsed == PARSE_HELP ? EXIT_DONE : EXIT_USAGE;
     int code = io_paths_take("render", &common, &words, false, &paths);
     if (code == EXIT_DONE) code = picture_plan_make(&o, &paths, &plan);

@@ -24,7 +24,11 @@ typedef struct mote_allocator {
 /// Returning false cancels: the call ends with MOTE_CANCELLED and leaves no output.
 typedef bool (*mote_progress_fn)(void *user, double done, const char *stage);
 
-typedef enum mote_log_level { MOTE_LOG_WARNING, MOTE_LOG_INFO } mote_log_level;
+typedef enum mote_log_level {
+    MOTE_LOG_WARNING,
+    MOTE_LOG_INFO,
+    MOTE_LOG_NOTE ///< what a person should know of what was done, and is no fault
+} mote_log_level;
 typedef void (*mote_log_fn)(void *user, mote_log_level level, const char *message);
 
 typedef enum mote_device_kind { MOTE_DEVICE_AUTO, MOTE_DEVICE_CPU, MOTE_DEVICE_CUDA } mote_device_kind;

@@ -9,6 +9,7 @@
 #define MOTE_IO_H
 
 #include "cloud.h"
+#include "crs.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -41,8 +42,12 @@ typedef struct mote_read_params {
                        ///< without such a point only what the condition names is decoded, where that pays. As with
                        ///< bounds, to_device, prepare_order and known do nothing.
     const char *set; ///< assignments (where.h); then where says which points they change, and all are read. NULL: none
-    uint64_t *changed;    ///< grows by the points that assignments changed; NULL: nobody asks
-    uint64_t reserved[5]; ///< zero, see types.h
+    uint64_t *changed;     ///< grows by the points that assignments changed; NULL: nobody asks
+    const char *crs;       ///< each input gets this reference system, as by mote_cloud_assign_crs; NULL: keeps its own
+    const char *to_crs;    ///< each input is brought to this one, as by mote_cloud_transform; NULL: stays
+    bool crs_ballpark;     ///< mote_transform_params.ballpark
+    bool bounds_in_to_crs; ///< bounds are in to_crs and not in the input's own system
+    uint64_t reserved[2];  ///< zero, see types.h
 } mote_read_params;
 /// The whole cloud; columns and separator of text found out.
 MOTE_API mote_read_params mote_read_defaults(void);

@@ -3,6 +3,7 @@
 #define MOTE_MOTE_H
 #include "cloud.h"
 #include "context.h"
+#include "crs.h"
 #include "gen.h"
 #include "io.h"
 #include "knn.h"

@@ -73,6 +73,8 @@ __attribute__((format(printf, 3, 4))) mote_status mote_fail(mote_context *ctx, m
 #define mote_fail(ctx, status, ...) (mote_fail(ctx, status, __VA_ARGS__), (status))
 #endif
 __attribute__((format(printf, 2, 3))) void mote_warn(mote_context *ctx, const char *format, ...);
+/* The same for what is no fault. */
+__attribute__((format(printf, 2, 3))) void mote_note(mote_context *ctx, const char *format, ...);
 /* The status of the first failure, MOTE_OK if none. */
 mote_status mote_context_status(mote_context *ctx);
 

@@ -51,12 +51,23 @@ mote_status mote_check_reserved(mote_context *ctx, const void *reserved, size_t 
     return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "the reserved fields of %s are not zero: start from %s", name, start);
 }
 
-void mote_warn(mote_context *ctx, const char *format, ...) {
-    if (ctx->params.log == NULL) return;
+static void tell(mote_context *ctx, mote_log_level level, const char *format, va_list arguments) {
     char message[MOTE_MESSAGE_BYTES];
+    if (ctx->params.log == NULL) return;
+    vsnprintf(message, sizeof message, format, arguments);
+    ctx->params.log(ctx->params.log_user, level, message);
+}
+
+void mote_warn(mote_context *ctx, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
+    tell(ctx, MOTE_LOG_WARNING, format, arguments);
     va_end(arguments);
-    ctx->params.log(ctx->params.log_user, MOTE_LOG_WARNING, message);
+}
+
+void mote_note(mote_context *ctx, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    tell(ctx, MOTE_LOG_NOTE, format, arguments);
+    va_end(arguments);
 }

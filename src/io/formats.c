@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "io/choice.h"
+#include "io/crs/crs_change.h"
 #include "io/text/text.h"
 
 const mote_format mote_formats[] = {
@@ -106,22 +107,46 @@ static mote_status read_path(mote_context *ctx, const char *path, const mote_rea
     return status;
 }
 
-#define SHARE_OF_READING 0.9 /* of progress, where points are chosen behind it */
+#define SHARE_OF_READING 0.9 /* of progress, where points are chosen or transformed behind it */
+
+/* What formats are to read for what the caller asks: of a system that is still to be changed nothing can be prepared,
+   and nodes are skipped by a box of the file's own system alone. */
+static mote_read_params params_of_format(const mote_read_params *params) {
+    mote_read_params p = *params;
+    if (p.crs == NULL && p.to_crs == NULL) return p;
+    p.prepare_order = p.to_device = false;
+    p.known = NULL;
+    if (p.to_crs != NULL && p.bounds_in_to_crs) p.bounds = NULL;
+    return p;
+}
+
+/* The points that are kept, and the system that they get: expressions see the coordinates of the input, and bounds
+   those of the old system or of the new one. */
+static mote_status settle_cloud(mote_context *ctx, const char *path, const mote_read_params *asked,
+                                const mote_choice *choice, mote_cloud **cloud) {
+    const bool late = asked->to_crs != NULL && asked->bounds_in_to_crs;
+    mote_transform_params transform = mote_transform_defaults();
+    transform.ballpark = asked->crs_ballpark;
+    MOTE_TRY(mote_crs_assign(ctx, *cloud, asked));
+    if (asked->bounds != NULL && !late) MOTE_TRY(mote_cloud_keep_inside(ctx, cloud, asked->bounds));
+    MOTE_TRY(mote_choice_apply(ctx, choice, path, cloud));
+    if (asked->to_crs != NULL) MOTE_TRY(mote_cloud_transform(ctx, cloud, asked->to_crs, &transform));
+    return asked->bounds != NULL && late ? mote_cloud_keep_inside(ctx, cloud, asked->bounds) : MOTE_OK;
+}
 
 /* Reads what the choice needs, and leaves out the rest. input: open already, or NULL: the path is to be opened. */
 static mote_status read_chosen(mote_context *ctx, const char *path, mote_input *input, const mote_read_params *asked,
                                const mote_choice *choice, mote_cloud **cloud) {
     const mote_read_params *p = &choice->params;
     const double first = ctx->progress_first, last = ctx->progress_last;
-    const bool chosen = asked->bounds != NULL || asked->where != NULL || asked->set != NULL;
+    const bool chosen = asked->bounds != NULL || asked->where != NULL || asked->set != NULL || asked->to_crs != NULL;
     const double middle = chosen ? first + SHARE_OF_READING * (last - first) : last;
     mote_progress_share(ctx, first, middle);
     mote_status status = input != NULL ? read_input(ctx, input, p, cloud) : read_path(ctx, path, p, cloud);
     if (status == MOTE_OK) status = mote_cloud_check(*cloud);
     if (status == MOTE_OK) status = mote_cloud_keep_columns(*cloud, p->select);
     mote_progress_share(ctx, middle, last);
-    if (status == MOTE_OK && asked->bounds != NULL) status = mote_cloud_keep_inside(ctx, cloud, asked->bounds);
-    if (status == MOTE_OK) status = mote_choice_apply(ctx, choice, path, cloud);
+    if (status == MOTE_OK) status = settle_cloud(ctx, path, asked, choice, cloud);
     mote_progress_share(ctx, first, last);
     return status;
 }
@@ -132,8 +157,9 @@ static mote_status read_cloud(mote_context *ctx, const char *path, mote_input *i
     mote_choice choice;
     mote_cloud *cloud = NULL;
     *out = NULL;
+    const mote_read_params of_format = params_of_format(&p);
     MOTE_TRY(mote_check_reserved(ctx, p.reserved, sizeof p.reserved, "mote_read_params", "mote_read_defaults()"));
-    mote_status status = mote_choice_open(ctx, &p, &choice);
+    mote_status status = mote_choice_open(ctx, &of_format, &choice);
     if (status == MOTE_OK) status = read_chosen(ctx, path, input, &p, &choice, &cloud);
     mote_choice_close(ctx, &choice);
     if (status != MOTE_OK) {

@@ -1,6 +1,7 @@
 /* Reads a cloud in pieces. LAS and LAZ: into memory for one piece, which is used again for each; a piece of LAZ is as
    many chunks as keep all threads busy. Other formats are one piece. */
 #include "io/choice.h"
+#include "io/crs/crs_change.h"
 #include "io/las/las_source.h"
 
 struct mote_reader {
@@ -20,6 +21,7 @@ struct mote_reader {
     uint64_t count, next;                /* points in all; chunk (LAZ), point (LAS) or piece that comes next */
     uint64_t kept, given;                /* points that were read; that are gone to the caller */
     las_losses losses;
+    crs_change change;
 };
 
 /* ---- opening */
@@ -43,7 +45,9 @@ static mote_status copy_params(mote_reader *reader, const mote_read_params *para
     MOTE_TRY(keep_text(reader->ctx, &reader->params.select, &reader->select));
     MOTE_TRY(keep_text(reader->ctx, &reader->params.where, &reader->where));
     MOTE_TRY(keep_text(reader->ctx, &reader->params.set, &reader->set));
-    return mote_choice_open(reader->ctx, &reader->params, &reader->choice);
+    mote_read_params of_file = reader->params;
+    if (of_file.to_crs != NULL && of_file.bounds_in_to_crs) of_file.bounds = NULL;
+    return mote_choice_open(reader->ctx, &of_file, &reader->choice);
 }
 
 /* Columns that are read for expressions alone go behind the others, in their order. */
@@ -71,6 +75,20 @@ static mote_status sort_columns(mote_reader *reader) {
     return made ? MOTE_OK : MOTE_ERROR_MEMORY;
 }
 
+/* The header's box says where the points come to lie; where it lies, pieces do not fit and say so. */
+static mote_status open_system(mote_reader *reader) {
+    const mote_read_params *params = &reader->params;
+    mote_box box;
+    for (uint32_t k = 0; k < 3; k++) {
+        box.min[k] = las_f64(reader->input.data + LAS_AT_MIN_OF_AXIS(k));
+        box.max[k] = las_f64(reader->input.data + LAS_AT_MAX_OF_AXIS(k));
+    }
+    MOTE_TRY(mote_crs_assign(reader->ctx, reader->source.cloud, params));
+    if (params->to_crs == NULL) return MOTE_OK;
+    return mote_crs_change_open(reader->ctx, reader->source.cloud, &box, params->to_crs, params->crs_ballpark,
+                                &reader->change);
+}
+
 static mote_status open_las(mote_reader *reader) {
     las_source *source = &reader->source;
     MOTE_TRY(mote_las_open(reader->ctx, &reader->input, &reader->choice.params, source));
@@ -84,7 +102,7 @@ static mote_status open_las(mote_reader *reader) {
         if (reader->chosen == NULL) return MOTE_ERROR_MEMORY;
     }
     source->cloud->count = 0;
-    return MOTE_OK;
+    return open_system(reader);
 }
 
 static mote_status open_path(mote_reader *reader) {
@@ -117,6 +135,8 @@ void mote_reader_close(mote_reader *reader) {
     if (reader == NULL) return;
     mote_context *ctx = reader->ctx;
     mote_cloud_destroy(reader->whole);
+    reader->change.ctx = ctx;
+    mote_crs_change_close(&reader->change);
     mote_las_close(&reader->source);
     mote_input_close(ctx, &reader->input);
     mote_choice_close(ctx, &reader->choice);
@@ -230,6 +250,7 @@ static mote_status keep_inside(mote_reader *reader) {
 }
 
 mote_status mote_reader_next(mote_reader *reader, const mote_cloud **piece) {
+    const bool late = reader->params.to_crs != NULL && reader->params.bounds_in_to_crs;
     bool more = reader->next == 0;
     *piece = NULL;
     if (!reader->in_pieces) {
@@ -241,12 +262,15 @@ mote_status mote_reader_next(mote_reader *reader, const mote_cloud **piece) {
     cloud->column_count = reader->all_columns;
     do {
         cloud->count = 0;
+        mote_crs_change_rewind(&reader->change, cloud);
         MOTE_TRY(reader->source.header.compressed ? decode_piece(reader, &more) : copy_piece(reader, &more));
         MOTE_TRY(mote_input_check(reader->ctx, &reader->input));
         reader->kept += cloud->count;
         keep_chosen(reader);
-        MOTE_TRY(keep_inside(reader));
+        if (!late) MOTE_TRY(keep_inside(reader));
         MOTE_TRY(assign(reader));
+        MOTE_TRY(mote_crs_change_piece(&reader->change, cloud));
+        if (late) MOTE_TRY(keep_inside(reader));
     } while (more && cloud->count == 0);
     reader->given += cloud->count;
     cloud->column_count = reader->shown_columns;

@@ -14,7 +14,7 @@ if ! clang -fopenmp -fsanitize=thread -o "$scratch/one" "$scratch/one.c" 2>"$scr
     echo "skipped: clang has no OpenMP, or no ThreadSanitizer, here (Debian: libomp-dev): $(head -1 "$scratch/log")"
     exit 77
 fi
-optional=(JANSSON BROTLI PNG TURBOJPEG MICROHTTPD)
+optional=(JANSSON BROTLI PNG TURBOJPEG PROJ MICROHTTPD)
 launcher=()
 command -v ccache >/dev/null && launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache)
 
@@ -38,7 +38,7 @@ make_targets tsan mote_command live_message_fuzz "${tests[@]}"
 tests+=(live_message_fuzz_corpus)
 ctest --test-dir build/tsan --output-on-failure --no-tests=error -j "$(nproc)" -R "^(golden|$(IFS='|'; echo "${tests[*]}"))$"
 
-# ---- without: not optimized, for it is made seven times
+# ---- without: not optimized, for it is made eight times
 build=build/optional
 mote() { $build/mote "$@" >"$scratch/out" 2>&1 </dev/null; }
 TSAN_OPTIONS=ignore_noninstrumented_modules=1 build/tsan/mote gen city "$scratch/all.las" -n 2000 --force -q
@@ -63,6 +63,7 @@ lacks() { # lacks NAME: what each is for
     BROTLI) without 'brotli\|jansson' lod "$scratch/all.las" -o "$scratch/made" --encoding brotli ;;
     PNG) without libpng render "$scratch/all.las" -o "$scratch/made.png" ;;
     TURBOJPEG) ;; # what it draws faster is drawn by libpng, textures are told of in tests of scenes
+    PROJ) without PROJ convert "$scratch/all.las" -o "$scratch/made.las" --to-crs EPSG:32632 ;;
     MICROHTTPD) without libmicrohttpd view "$scratch/all.las" --port 0 --for 1 --no-open ;;
     esac
 }

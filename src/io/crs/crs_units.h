@@ -22,4 +22,12 @@ void mote_crs_units_of_codes(uint32_t code, uint32_t vertical, mote_units *units
 /* The GeoTIFF keys of a LAS file, if it has them; false if not. */
 bool mote_crs_units_of_keys(const mote_cloud *cloud, mote_units *units);
 
+/* The keys of a LAS file say more than the code that was made of them; where the cloud was given another system, they
+   are not its own. code: 0 where it has none. */
+bool mote_crs_keys_are_own(const mote_cloud *cloud, uint32_t code);
+
+/* The code of the heights of a LAS file, whose text names none; 0: its keys name none either, or are not those of the
+   cloud's system. */
+uint32_t mote_crs_heights_of_keys(const mote_cloud *cloud);
+
 #endif

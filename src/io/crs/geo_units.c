@@ -73,19 +73,40 @@ static void decide(const geo_keys *keys, mote_units *units) {
     }
 }
 
-bool mote_crs_units_of_keys(const mote_cloud *cloud, mote_units *units) {
-    geo_keys keys = {NULL, NULL};
+/* The first record of that id; NULL if there is none. */
+static const mote_record *find_record(const mote_cloud *cloud, uint32_t id) {
     for (uint32_t i = 0; i < mote_cloud_record_count(cloud); i++) {
         const mote_record *record = mote_cloud_record(cloud, i);
-        if (mote_las_record_is(record, LAS_USER_PROJECTION, LAS_ID_GEO_KEYS) && keys.directory == NULL) {
-            keys.directory = record;
-        }
-        if (mote_las_record_is(record, LAS_USER_PROJECTION, LAS_ID_GEO_DOUBLES) && keys.doubles == NULL) {
-            keys.doubles = record;
-        }
+        if (mote_las_record_is(record, LAS_USER_PROJECTION, id)) return record;
     }
+    return NULL;
+}
+
+bool mote_crs_units_of_keys(const mote_cloud *cloud, mote_units *units) {
+    const geo_keys keys = {find_record(cloud, LAS_ID_GEO_KEYS), find_record(cloud, LAS_ID_GEO_DOUBLES)};
     memset(units, 0, sizeof *units);
     if (keys.directory == NULL) return false;
     decide(&keys, units);
     return true;
+}
+
+bool mote_crs_keys_are_own(const mote_cloud *cloud, uint32_t code) {
+    const mote_record *record = find_record(cloud, LAS_ID_GEO_KEYS);
+    return record != NULL && mote_las_geo_code(record) == code;
+}
+
+/* Before EPSG had codes for them, GeoTIFF had its own for systems of heights.
+   Source: GeoTIFF 1.0, section 6.3.4.1 */
+#define OLD_VERTICAL     5001u
+#define OLD_HEIGHTS      5101u /* Newlyn, NGVD29, NAVD88, Yellow Sea, Baltic, Caspian */
+#define OLD_HEIGHTS_LAST 5106u
+#define HEIGHTS          5701u
+
+uint32_t mote_crs_heights_of_keys(const mote_cloud *cloud) {
+    const mote_record *record = find_record(cloud, LAS_ID_GEO_KEYS);
+    if (record == NULL || mote_las_geo_code(record) == 0) return 0;
+    const uint32_t code = mote_las_geo_key(record, LAS_KEY_VERTICAL, 0);
+    if (code >= OLD_HEIGHTS && code <= OLD_HEIGHTS_LAST) return code - OLD_HEIGHTS + HEIGHTS;
+    const bool is_old = code >= OLD_VERTICAL && code < OLD_HEIGHTS; /* heights above an ellipsoid */
+    return code != LAS_NO_GEO_KEY && code < LAS_GEO_USER_DEFINED && !is_old ? code : 0;
 }

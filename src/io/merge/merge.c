@@ -1,37 +1,14 @@
 /* Several clouds become one, without loss or not at all. */
 #include "io/merge/merge_plan.h"
 
-#include <stdlib.h>
-
 #include "core/column_math.h"
+#include "io/crs/crs_codes.h"
 #include "io/las/las_format.h"
 
 #define PIECE_POINTS  1024u      /* one turn of a thread */
 #define WINDOW_POINTS (1u << 22) /* between two calls of the progress function */
 
 /* ---- coordinate reference systems */
-
-/* The EPSG number of "EPSG:n", or of the code at the end of a WKT; 0 if there is none. */
-static unsigned long epsg_number(const char *crs) {
-    static const char *const forms[] = {"AUTHORITY[\"EPSG\",", "ID[\"EPSG\","};
-    if (strncmp(crs, "EPSG:", 5) == 0) return strtoul(crs + 5, NULL, 10);
-    const char *last = NULL;
-    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
-        for (const char *at = strstr(crs, forms[i]); at != NULL; at = strstr(at + 1, forms[i])) {
-            if (last == NULL || at + strlen(forms[i]) > last) last = at + strlen(forms[i]);
-        }
-    }
-    if (last == NULL) return 0;
-    char *end;
-    const unsigned long number = strtoul(last + (*last == '"' ? 1 : 0), &end, 10);
-    while (*end == '"' || *end == ']' || *end == ' ') end++;
-    return *end == '\0' ? number : 0; /* a code further in is that of a part */
-}
-
-static bool same_crs(const char *a, const char *b) {
-    const unsigned long number = epsg_number(a);
-    return strcmp(a, b) == 0 || (number != 0 && number == epsg_number(b));
-}
 
 /* The one system of all inputs; those without one are told of. */
 static mote_status merge_crs(mote_context *ctx, mote_cloud *const *clouds, const char *const *names, uint32_t count,
@@ -41,10 +18,12 @@ static mote_status merge_crs(mote_context *ctx, mote_cloud *const *clouds, const
         const char *here = mote_cloud_crs(clouds[i]);
         if (here[0] == '\0') continue;
         if (from == count) from = i;
-        if (same_crs(mote_cloud_crs(clouds[from]), here)) continue;
-        return mote_fail(ctx, MOTE_ERROR_ARGUMENT,
-                         "%s and %s have different coordinate reference systems: %.200s and %.200s", names[from],
-                         names[i], mote_cloud_crs(clouds[from]), here);
+        if (mote_crs_same(mote_cloud_crs(clouds[from]), here)) continue;
+        return mote_fail(
+            ctx, MOTE_ERROR_ARGUMENT,
+            "%s and %s have different coordinate reference systems: %.200s and %.200s; --to-crs brings all "
+            "inputs to one",
+            names[from], names[i], mote_cloud_crs(clouds[from]), here);
     }
     *crs = from < count ? mote_cloud_crs(clouds[from]) : "";
     for (uint32_t i = 0; i < count && from < count; i++) {

@@ -1,6 +1,10 @@
 /* The records of a LAS file to be written: those of the cloud, the CRS, and the description of extra bytes. */
 #include "io/las/write/las_vlr_write.h"
 
+#include <stdio.h>
+
+#include "io/crs/crs_codes.h"
+
 #define EXTRA_PER_RECORD (LAS_VLR_PAYLOAD_MAX / LAS_EXTRA_BYTES)
 
 static void add_record(las_records *records, const mote_record *record, bool behind) {
@@ -29,12 +33,26 @@ static mote_status place_record(mote_context *ctx, const las_plan *plan, const m
     return MOTE_OK;
 }
 
-static mote_status add_crs(mote_context *ctx, const las_plan *plan, las_records *records) {
+static mote_status add_crs_record(mote_context *ctx, const las_plan *plan, const char *crs, void **owned,
+                                  las_records *records) {
     mote_record record;
-    MOTE_TRY(mote_las_crs_record(ctx, mote_cloud_crs(plan->cloud), &record));
+    MOTE_TRY(mote_las_crs_record(ctx, crs, &record));
     if (record.data == NULL) return MOTE_OK;
-    records->owned = (void *)(uintptr_t)record.data;
+    *owned = (void *)(uintptr_t)record.data;
     return place_record(ctx, plan, &record, records);
+}
+
+/* Before LAS 1.4 systems are GeoTIFF keys, and readers of these know no other way. Well-known text says more, so that
+   stays beside them. */
+static mote_status add_crs(mote_context *ctx, const las_plan *plan, las_records *records) {
+    const char *crs = mote_cloud_crs(plan->cloud);
+    crs_codes codes;
+    char keys[48];
+    if (!mote_crs_codes(crs, &codes) && codes.horizontal != 0 && plan->version_minor < 4) {
+        snprintf(keys, sizeof keys, codes.vertical != 0 ? "EPSG:%u+%u" : "EPSG:%u", codes.horizontal, codes.vertical);
+        MOTE_TRY(add_crs_record(ctx, plan, keys, &records->owned_keys, records));
+    }
+    return add_crs_record(ctx, plan, crs, &records->owned, records);
 }
 
 static void add_extra(const las_plan *plan, las_records *records) {
@@ -65,7 +83,7 @@ static void add_laszip(const las_plan *plan, las_records *records) {
 
 mote_status mote_las_records_make(mote_context *ctx, const las_plan *plan, las_records *records) {
     const mote_cloud *cloud = plan->cloud;
-    const uint64_t max = cloud->record_count + plan->extra_count / EXTRA_PER_RECORD + 3;
+    const uint64_t max = cloud->record_count + plan->extra_count / EXTRA_PER_RECORD + 4;
     bool new_crs = false;
     memset(records, 0, sizeof *records);
     records->front = mote_alloc(ctx, max * sizeof *records->front, "LAS plan");
@@ -91,6 +109,7 @@ void mote_las_records_free(mote_context *ctx, las_records *records) {
     mote_free(ctx, records->front);
     mote_free(ctx, records->behind);
     mote_free(ctx, records->owned);
+    mote_free(ctx, records->owned_keys);
 }
 
 /* Writes at *at and moves on. */

@@ -8,8 +8,8 @@
 typedef struct las_records {
     mote_record *front, *behind; /* before and after the points */
     uint64_t front_count, behind_count;
-    void *owned;        /* a payload made here */
-    uint64_t waveforms; /* 1 + index in behind of the waveform packets; 0 if none */
+    void *owned, *owned_keys; /* payloads made here */
+    uint64_t waveforms;       /* 1 + index in behind of the waveform packets; 0 if none */
     bool wkt, geo_keys;
     laz_schema schema;              /* of compressed files */
     uint8_t laszip[LAZ_RECORD_MAX]; /* the payload that states it: records look here, so this is not to be moved */

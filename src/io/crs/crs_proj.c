@@ -1,0 +1,158 @@
+/* Texts of reference systems, by PROJ. */
+#include "io/crs/crs_proj.h"
+
+#include <stdio.h>
+
+#include "mote_have.h"
+
+#if MOTE_HAVE_PROJ
+#include "io/crs/crs_proj_internal.h"
+
+bool mote_crs_has_proj(void) { return true; }
+
+/* ---- a context of PROJ */
+
+/* PROJ writes to standard error unless it is given this. */
+static void on_message(void *user, int level, const char *message) {
+    proj_session *s = user;
+    if (level == PJ_LOG_ERROR) snprintf(s->error, sizeof s->error, "%s", message);
+}
+
+mote_status proj_session_open(mote_context *ctx, proj_session *s) {
+    memset(s, 0, sizeof *s);
+    s->proj = proj_context_create();
+    if (s->proj == NULL) return mote_fail(ctx, MOTE_ERROR_MEMORY, "out of memory: a context of PROJ");
+    proj_log_level(s->proj, PJ_LOG_ERROR);
+    proj_log_func(s->proj, s, on_message);
+    return MOTE_OK;
+}
+
+void proj_session_close(proj_session *s) {
+    if (s->proj != NULL) proj_context_destroy(s->proj);
+    s->proj = NULL;
+}
+
+/* ---- systems */
+
+static bool is_system(const PJ *object) {
+    switch (proj_get_type(object)) {
+    case PJ_TYPE_CRS:
+    case PJ_TYPE_GEODETIC_CRS:
+    case PJ_TYPE_GEOCENTRIC_CRS:
+    case PJ_TYPE_GEOGRAPHIC_CRS:
+    case PJ_TYPE_GEOGRAPHIC_2D_CRS:
+    case PJ_TYPE_GEOGRAPHIC_3D_CRS:
+    case PJ_TYPE_PROJECTED_CRS:
+    case PJ_TYPE_COMPOUND_CRS:
+    case PJ_TYPE_BOUND_CRS:
+    case PJ_TYPE_ENGINEERING_CRS:
+    case PJ_TYPE_OTHER_CRS: return true;
+    default: return false;
+    }
+}
+
+/* What is wrong with a text; the first lines of it. */
+static void fail_system(mote_context *ctx, proj_session *s, const char *text, const char *what, const PJ *object) {
+    const int shown = (int)strcspn(text, "\r\n");
+    const char *why = s->error[0] != '\0' ? s->error : "no system of that name or code";
+    if (proj_context_get_database_path(s->proj) == NULL) why = "PROJ does not find its database, proj.db";
+    if (object != NULL) {
+        why = proj_get_type(object) == PJ_TYPE_VERTICAL_CRS ? "it is of heights alone" : "it is of something else";
+    }
+    mote_fail(ctx, MOTE_ERROR_ARGUMENT, "%s \"%.*s%s\" is not understood: %s", what, shown > 80 ? 80 : shown, text,
+              shown > 80 ? "…" : "", why);
+}
+
+PJ *proj_session_system(mote_context *ctx, proj_session *s, const char *text, const char *what) {
+    PJ *object = NULL;
+    text += strspn(text, " \t\r\n");
+    s->error[0] = '\0';
+    if (*text == '+' && strstr(text, "+type=crs") == NULL) {
+        char *whole = mote_alloc(ctx, strlen(text) + 16, "texts");
+        if (whole == NULL) return NULL;
+        snprintf(whole, strlen(text) + 16, "%s +type=crs", text);
+        object = proj_create(s->proj, whole);
+        mote_free(ctx, whole);
+    } else {
+        object = proj_create(s->proj, text);
+    }
+    if (object != NULL && is_system(object)) return object;
+    fail_system(ctx, s, text, what, object);
+    if (object != NULL) proj_destroy(object);
+    return NULL;
+}
+
+PJ *proj_session_unbound(proj_session *s, const PJ *system) {
+    return proj_get_type(system) == PJ_TYPE_BOUND_CRS ? proj_get_source_crs(s->proj, system)
+                                                      : proj_clone(s->proj, system);
+}
+
+bool proj_is_compound(const PJ *system) { return proj_get_type(system) == PJ_TYPE_COMPOUND_CRS; }
+
+bool proj_is_flat(proj_session *s, const PJ *system) {
+    PJ *own = proj_session_unbound(s, system);
+    if (own == NULL) return false;
+    PJ *axes = proj_is_compound(own) ? NULL : proj_crs_get_coordinate_system(s->proj, own);
+    const bool flat = axes != NULL && proj_cs_get_axis_count(s->proj, axes) == 2;
+    proj_destroy(axes);
+    proj_destroy(own);
+    return flat;
+}
+
+PJ *proj_session_with_heights(mote_context *ctx, proj_session *s, PJ *system, uint32_t code) {
+    char text[32];
+    if (system == NULL || code == 0 || !proj_is_flat(s, system)) return system;
+    snprintf(text, sizeof text, "EPSG:%u", code);
+    PJ *heights = proj_create(s->proj, text), *compound = NULL;
+    if (heights != NULL && proj_get_type(heights) == PJ_TYPE_VERTICAL_CRS) {
+        char name[400];
+        snprintf(name, sizeof name, "%.190s + %.190s", proj_get_name(system), proj_get_name(heights));
+        compound = proj_create_compound_crs(s->proj, name, system, heights);
+    }
+    if (compound == NULL) mote_warn(ctx, "EPSG:%u is no system of heights: it is left out", code);
+    proj_destroy(heights);
+    if (compound == NULL) return system;
+    proj_destroy(system);
+    return compound;
+}
+
+const char *proj_session_wkt(proj_session *s, const PJ *system) {
+    const char *const options[] = {"MULTILINE=NO", NULL};
+    const char *text = proj_as_wkt(s->proj, system, PJ_WKT1_GDAL, options);
+    return text != NULL ? text : proj_as_wkt(s->proj, system, PJ_WKT2_2019, options);
+}
+
+static bool is_wkt(const char *text) {
+    const size_t word = strcspn(text, "[(\"{");
+    return text[word] == '[' || text[word] == '(';
+}
+
+mote_status mote_crs_proj_text(mote_context *ctx, const char *given, uint32_t vertical, char **text) {
+    proj_session s;
+    *text = NULL;
+    MOTE_TRY(proj_session_open(ctx, &s));
+    PJ *system = proj_session_system(ctx, &s, given, "the reference system");
+    const bool flat = system != NULL && vertical != 0 && proj_is_flat(&s, system);
+    if (flat) system = proj_session_with_heights(ctx, &s, system, vertical);
+    if (system != NULL) {
+        const char *made = is_wkt(given) && !(flat && proj_is_compound(system)) ? given : proj_session_wkt(&s, system);
+        if (made == NULL) mote_fail(ctx, MOTE_ERROR_ARGUMENT, "the reference system \"%.80s\" has no text", given);
+        if (made != NULL) *text = mote_strdup(ctx, made);
+    }
+    proj_destroy(system);
+    proj_session_close(&s);
+    return *text != NULL ? MOTE_OK : mote_context_status(ctx);
+}
+
+#else
+
+bool mote_crs_has_proj(void) { return false; }
+
+mote_status mote_crs_proj_text(mote_context *ctx, const char *given, uint32_t vertical, char **text) {
+    (void)vertical;
+    *text = NULL;
+    return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "the reference system \"%.80s\" is understood by PROJ alone: %s",
+                     given, CRS_NEEDS_PROJ);
+}
+
+#endif

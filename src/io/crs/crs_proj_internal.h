@@ -1,0 +1,38 @@
+/* Of the files crs_proj*.c, in a build with PROJ: one of its contexts, which belongs to one thread. */
+#ifndef MOTE_CRS_PROJ_INTERNAL_H
+#define MOTE_CRS_PROJ_INTERNAL_H
+
+#include <proj.h>
+#include <proj_experimental.h> /* systems out of parts; GDAL keeps it stable */
+
+#include "core/core.h"
+#include "io/crs/crs_proj.h"
+
+typedef struct proj_session {
+    PJ_CONTEXT *proj;
+    char error[256]; /* what it said last */
+} proj_session;
+
+/* NULL in ->proj, and a failure that is noted, where there is no memory. */
+mote_status proj_session_open(mote_context *ctx, proj_session *s);
+void proj_session_close(proj_session *s);
+
+/* The system of a text; NULL, and a failure that is noted: what: "the input's system", "--to-crs". */
+PJ *proj_session_system(mote_context *ctx, proj_session *s, const char *text, const char *what);
+/* The same with heights of an EPSG code, if it has none of its own and can have some; code 0: as it is. */
+PJ *proj_session_with_heights(mote_context *ctx, proj_session *s, PJ *system, uint32_t code);
+/* Well-known text of version 1 where that can say it; NULL: there is none. Valid as long as the object. */
+const char *proj_session_wkt(proj_session *s, const PJ *system);
+
+/* A system, or what is bound in one, without the binding. For proj_destroy. */
+PJ *proj_session_unbound(proj_session *s, const PJ *system);
+bool proj_is_compound(const PJ *system);
+/* Whether it is horizontal alone, and can be given heights. */
+bool proj_is_flat(proj_session *s, const PJ *system);
+
+/* Chooses the operation between two systems; *told: why the first one was not taken, which mote_warn tells. For
+   proj_destroy; NULL, and a failure that is noted. */
+PJ *proj_session_operation(mote_context *ctx, proj_session *s, const PJ *from, const PJ *to,
+                           const crs_request *request);
+
+#endif
