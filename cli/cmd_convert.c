@@ -22,7 +22,7 @@ static const command_help help = {
     "  mote convert scan.las -o centre.las --bounds 500000,5400000,500100,5400100\n"
     "  mote convert scan.las -o site.laz --polygon site.geojson\n"
     "  mote convert scan.laz -o ground.laz --where \"classification == 2 && z < 120.5\"\n"
-    "  mote convert scan.laz -o mended.laz --set \"classification = 6\" --where \"z > 120\"\n"
+    "  mote convert scan.laz -o mended.laz --set \"class = 6\" --where \"z > 120\"\n"
     "  mote convert scan.las -o small.xyz --thin 100 --select intensity\n"
     "  mote convert scan.mote -o level3.las --level 3\n"
     "  mote convert scan.copc.laz -o coarse.laz --resolution 0.5\n",

@@ -10,7 +10,7 @@
 #include <strings.h>
 
 #define TEXT_BYTES_MAX (1u << 14)
-#define NODES_MAX      2048u
+#define NODES_MAX      4096u
 #define NESTING_MAX    64u
 
 typedef struct where_parser {
