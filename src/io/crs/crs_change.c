@@ -110,9 +110,12 @@ mote_status mote_crs_change_open(mote_context *ctx, const mote_cloud *cloud, con
     change->ctx = ctx;
     MOTE_TRY(mote_cloud_positions(ctx, cloud, axes));
     if (mote_cloud_crs(cloud)[0] == '\0') {
-        return mote_fail(ctx, MOTE_ERROR_ARGUMENT,
-                         "the input has no coordinate reference system that mote can read, so it cannot be "
-                         "transformed: --crs says what it is");
+        const bool own = mote_crs_keys_are_own(cloud, 0);
+        return mote_fail(
+            ctx, MOTE_ERROR_ARGUMENT,
+            "the input %s coordinate reference system%s, so it cannot be transformed: --crs says what it is",
+            own ? "defines a" : "has no",
+            own ? " of its own by GeoTIFF keys without a code, which mote does not read" : "");
     }
     MOTE_TRY(mote_crs_given(ctx, to, &text));
     const crs_request request = request_of(cloud, box, text, ballpark);

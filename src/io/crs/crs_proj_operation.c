@@ -13,19 +13,11 @@
 
 /* ---- where the points are */
 
-/* The box in degrees of longitude and latitude of the source's own datum; false where that is not known. */
+/* The box in degrees of longitude and latitude, of WGS 84 by whatever operation: some metres do not matter for an area.
+   False where that is not known. */
 static bool find_area(proj_session *s, const PJ *from, const mote_box *box, double degrees[4]) {
     if (!(box->min[0] <= box->max[0] && box->min[1] <= box->max[1])) return false;
-    PJ *geodetic = proj_crs_get_geodetic_crs(s->proj, from), *flat = NULL, *way = NULL, *normal = NULL;
-    if (geodetic != NULL && proj_get_type(geodetic) == PJ_TYPE_GEOCENTRIC_CRS) {
-        /* Its longitudes and latitudes are those of its datum. */
-        PJ *datum = proj_crs_get_datum_forced(s->proj, geodetic);
-        PJ *axes = proj_create_ellipsoidal_2D_cs(s->proj, PJ_ELLPS2D_LONGITUDE_LATITUDE, NULL, 0);
-        if (datum != NULL && axes != NULL) flat = proj_create_geographic_crs_from_datum(s->proj, "", datum, axes);
-        proj_destroy(datum);
-        proj_destroy(axes);
-    }
-    PJ *target = flat != NULL ? flat : geodetic;
+    PJ *target = proj_create(s->proj, "EPSG:4326"), *way = NULL, *normal = NULL;
     if (target != NULL) way = proj_create_crs_to_crs_from_pj(s->proj, from, target, NULL, NULL);
     if (way != NULL) normal = proj_normalize_for_visualization(s->proj, way);
     degrees[0] = degrees[1] = INFINITY;
@@ -42,8 +34,7 @@ static bool find_area(proj_session *s, const PJ *from, const mote_box *box, doub
     }
     proj_destroy(normal);
     proj_destroy(way);
-    proj_destroy(flat);
-    proj_destroy(geodetic);
+    proj_destroy(target);
     return degrees[0] <= degrees[2] && degrees[0] >= -180 && degrees[2] <= 180 && degrees[1] >= -90 && degrees[3] <= 90;
 }
 
@@ -72,13 +63,15 @@ static bool has_grids(proj_session *s, const PJ *operation) {
     return proj_coordoperation_is_instantiable(s->proj, operation) != 0;
 }
 
-/* The first of the list that is (not) rough and has its grids; NULL: none. */
-static PJ *find_operation(proj_session *s, const PJ_OBJ_LIST *list, bool rough, bool whole) {
+/* The first of the list that is (not) rough and, if asked, has its grids and is as accurate as that; NULL: none. */
+static PJ *find_operation(proj_session *s, const PJ_OBJ_LIST *list, bool rough, bool whole, double accuracy) {
     const int count = proj_list_get_count(list);
     for (int i = 0; i < count; i++) {
         PJ *operation = proj_list_get(s->proj, list, i);
         if (operation == NULL) continue;
-        if (is_rough(s, operation) == rough && (!whole || has_grids(s, operation))) return operation;
+        const double own = proj_coordoperation_get_accuracy(s->proj, operation);
+        const bool accurate = accuracy == INFINITY || (own >= 0 && own <= accuracy);
+        if (is_rough(s, operation) == rough && (!whole || has_grids(s, operation)) && accurate) return operation;
         proj_destroy(operation);
     }
     return NULL;
@@ -92,7 +85,8 @@ typedef struct operation_text {
 
 static operation_text describe(proj_session *s, const PJ *operation) {
     operation_text text;
-    const double accuracy = proj_coordoperation_get_accuracy(s->proj, operation);
+    const bool converts = proj_get_type(operation) == PJ_TYPE_CONVERSION; /* by definition, within one datum */
+    const double accuracy = converts ? 0 : proj_coordoperation_get_accuracy(s->proj, operation);
     char within[64];
     snprintf(within, sizeof within,
              accuracy > 0    ? "accuracy %g m"
@@ -146,23 +140,30 @@ static void refuse(mote_context *ctx, proj_session *s, const PJ *best, const PJ 
     }
 }
 
+/* The operation to take: the best, or one whose grids are here and which is as accurate. */
+static PJ *choose_operation(mote_context *ctx, proj_session *s, const PJ_OBJ_LIST *list, const crs_request *request) {
+    PJ *best = find_operation(s, list, false, false, INFINITY), *taken = best;
+    if (best != NULL && !has_grids(s, best)) {
+        taken = find_operation(s, list, false, true, proj_coordoperation_get_accuracy(s->proj, best));
+    }
+    if (taken != NULL) {
+        mote_note(ctx, "coordinates are transformed by %s", describe(s, taken).chars);
+        if (best != taken) proj_destroy(best);
+        return taken;
+    }
+    taken = find_operation(s, list, false, true, INFINITY);
+    if (taken == NULL) taken = find_operation(s, list, true, true, INFINITY);
+    if (taken != NULL) refuse(ctx, s, best, taken, request);
+    proj_destroy(best);
+    if (request->ballpark) return taken;
+    proj_destroy(taken);
+    return NULL;
+}
+
 PJ *proj_session_operation(mote_context *ctx, proj_session *s, const PJ *from, const PJ *to,
                            const crs_request *request) {
     PJ_OBJ_LIST *list = list_operations(s, from, to, &request->box);
-    PJ *best = list != NULL ? find_operation(s, list, false, false) : NULL;
-    PJ *taken = best;
-    if (list != NULL && (best == NULL || !has_grids(s, best))) {
-        taken = find_operation(s, list, false, true);
-        if (taken == NULL) taken = find_operation(s, list, true, true);
-        if (taken != NULL) refuse(ctx, s, best, taken, request);
-        proj_destroy(best);
-        if (!request->ballpark) {
-            proj_destroy(taken);
-            taken = NULL;
-        }
-    } else if (taken != NULL) {
-        mote_note(ctx, "coordinates are transformed by %s", describe(s, taken).chars);
-    }
+    PJ *taken = list != NULL ? choose_operation(ctx, s, list, request) : NULL;
     proj_list_destroy(list);
     if (taken == NULL) {
         mote_fail(ctx, MOTE_ERROR_ARGUMENT, "no operation leads from %s to %s", proj_get_name(from), proj_get_name(to));

@@ -150,9 +150,13 @@ static void settle_heights(mote_context *ctx, proj_session *s, crs_transformer *
 }
 
 /* Coordinates of a dynamic system hold at an epoch, which no file of points states. */
-static void tell_epoch(mote_context *ctx, proj_session *s, const crs_system *from, const crs_system *to) {
+static void tell_epoch(mote_context *ctx, proj_session *s, const crs_system *from, const crs_system *to,
+                       const PJ *operation) {
     const PJ *systems[] = {from->ground, to->ground};
+    const bool one_datum =
+        proj_get_type(operation) == PJ_TYPE_CONVERSION || proj_coordoperation_get_accuracy(s->proj, operation) == 0;
     bool dynamic = false;
+    if (one_datum) return;
     for (int i = 0; i < 2; i++) {
         const char *text = proj_as_wkt(s->proj, systems[i], PJ_WKT2_2019, NULL);
         dynamic = dynamic || (text != NULL && strstr(text, "DYNAMIC[") != NULL);
@@ -208,7 +212,7 @@ static mote_status choose(mote_context *ctx, proj_session *s, const crs_request 
     settle_heights(ctx, s, t, from, to);
     PJ *operation = proj_session_operation(ctx, s, from->whole, to->whole, request);
     if (operation == NULL) return mote_context_status(ctx);
-    tell_epoch(ctx, s, from, to);
+    tell_epoch(ctx, s, from, to, operation);
     const char *pipeline = proj_as_proj_string(s->proj, operation, PJ_PROJ_5, NULL);
     t->is_mercator = pipeline != NULL && mote_crs_pipeline_is_mercator(pipeline, &t->mercator);
     t->from = from->axes;

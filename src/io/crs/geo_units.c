@@ -13,7 +13,6 @@
 #define KEY_ANGULAR_SIZE   2055u
 #define KEY_PROJECTED_UNIT 3076u
 #define KEY_PROJECTED_SIZE 3077u
-#define KEY_VERTICAL_UNIT  4099u
 #define DOUBLE_BYTES       8u
 
 typedef struct geo_keys {
@@ -68,8 +67,8 @@ static void decide(const geo_keys *keys, mote_units *units) {
     /* A code of degrees beside a model of lengths from the middle of the earth says of what datum they are. */
     if (model == LAS_MODEL_GEOCENTRIC && unit_key == 0 && units->horizontal.metres == 0)
         memset(units, 0, sizeof *units);
-    if (key_of(keys, KEY_VERTICAL_UNIT) != 0 && model != LAS_MODEL_GEOCENTRIC) {
-        units->vertical = unit_of_key(keys, KEY_VERTICAL_UNIT, 0, UNIT_LENGTH);
+    if (key_of(keys, LAS_KEY_HEIGHT_UNIT) != 0 && model != LAS_MODEL_GEOCENTRIC) {
+        units->vertical = unit_of_key(keys, LAS_KEY_HEIGHT_UNIT, 0, UNIT_LENGTH);
     }
 }
 

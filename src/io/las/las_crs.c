@@ -92,9 +92,11 @@ static uint8_t *put_key(uint8_t *at, uint32_t key, unsigned long value) {
     return at + KEY_BYTES;
 }
 
-/* "EPSG:n" or "EPSG:n+vertical" as the smallest directory of keys that says so. */
-static mote_status key_record(mote_context *ctx, unsigned long code, unsigned long vertical, mote_record *record) {
-    uint8_t *data = mote_alloc_zero(ctx, 5 * KEY_BYTES, "records");
+/* "EPSG:n" or "EPSG:n+vertical" as the smallest directory of keys that says so. height_unit: of heights without a
+   system, 0: not known. */
+static mote_status key_record(mote_context *ctx, unsigned long code, unsigned long vertical, uint32_t height_unit,
+                              mote_record *record) {
+    uint8_t *data = mote_alloc_zero(ctx, 6 * KEY_BYTES, "records");
     if (data == NULL) return MOTE_ERROR_MEMORY;
     const uint32_t model = model_of_code(code);
     uint8_t *at = data + KEY_BYTES;
@@ -102,6 +104,9 @@ static mote_status key_record(mote_context *ctx, unsigned long code, unsigned lo
     at = put_key(at, KEY_RASTER_TYPE, 1);
     at = put_key(at, model == LAS_MODEL_PROJECTED ? LAS_KEY_PROJECTED : LAS_KEY_GEOGRAPHIC, code);
     if (vertical != 0) at = put_key(at, LAS_KEY_VERTICAL, vertical);
+    if (vertical == 0 && height_unit != 0 && model != LAS_MODEL_GEOCENTRIC) {
+        at = put_key(at, LAS_KEY_HEIGHT_UNIT, height_unit);
+    }
     las_put(data, 1, 2);
     las_put(data + 2, 1, 2);
     las_put(data + 6, (uint64_t)(at - data) / KEY_BYTES - 1, 2);
@@ -111,7 +116,7 @@ static mote_status key_record(mote_context *ctx, unsigned long code, unsigned lo
     return MOTE_OK;
 }
 
-mote_status mote_las_crs_record(mote_context *ctx, const char *crs, mote_record *record) {
+mote_status mote_las_crs_record(mote_context *ctx, const char *crs, uint32_t height_unit, mote_record *record) {
     memset(record, 0, sizeof *record);
     memcpy(record->user_id, LAS_USER_PROJECTION, sizeof LAS_USER_PROJECTION);
     if (strncmp(crs, "EPSG:", 5) == 0) {
@@ -119,7 +124,7 @@ mote_status mote_las_crs_record(mote_context *ctx, const char *crs, mote_record 
         const unsigned long code = strtoul(crs + 5, &end, 10);
         const unsigned long vertical = *end == '+' ? strtoul(end + 1, &end, 10) : 0;
         if (*end == '\0' && code >= CODE_MIN && code < LAS_GEO_USER_DEFINED && vertical < LAS_GEO_USER_DEFINED) {
-            return key_record(ctx, code, vertical, record);
+            return key_record(ctx, code, vertical, height_unit, record);
         }
     } else if (strchr(crs, '[') != NULL) {
         record->record_id = LAS_ID_WKT;

@@ -132,6 +132,7 @@ void mote_las_extra_name(const char *name, const uint8_t *entries, uint64_t coun
 #define LAS_KEY_GEOGRAPHIC   2048u
 #define LAS_KEY_PROJECTED    3072u
 #define LAS_KEY_VERTICAL     4096u
+#define LAS_KEY_HEIGHT_UNIT  4099u
 #define LAS_MODEL_PROJECTED  1u
 #define LAS_MODEL_GEOGRAPHIC 2u
 #define LAS_MODEL_GEOCENTRIC 3u
@@ -144,8 +145,9 @@ uint32_t mote_las_geo_key(const mote_record *record, uint32_t key, uint32_t plac
 uint32_t mote_las_geo_code(const mote_record *record);
 /* The CRS that records state: WKT, "EPSG:n" or "". text is for mote_free. */
 mote_status mote_las_crs(mote_context *ctx, const mote_record *records, uint64_t count, char **text);
-/* The record that states a CRS; data is for mote_free and NULL where LAS cannot hold the text. */
-mote_status mote_las_crs_record(mote_context *ctx, const char *crs, mote_record *record);
+/* The record that states a CRS; data is for mote_free and NULL where LAS cannot hold the text. height_unit: EPSG code
+   of the unit of heights, which keys state where the text has no system of heights; 0: not known. */
+mote_status mote_las_crs_record(mote_context *ctx, const char *crs, uint32_t height_unit, mote_record *record);
 bool mote_las_record_is_crs(const mote_record *record);
 
 #endif

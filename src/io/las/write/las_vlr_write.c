@@ -33,10 +33,21 @@ static mote_status place_record(mote_context *ctx, const las_plan *plan, const m
     return MOTE_OK;
 }
 
+/* The unit that the source's keys state of its heights, which another system along the ground does not change. */
+static uint32_t height_unit(const mote_cloud *cloud) {
+    for (uint64_t i = 0; i < cloud->record_count; i++) {
+        const mote_record *record = &cloud->records[i];
+        if (!mote_las_record_is(record, LAS_USER_PROJECTION, LAS_ID_GEO_KEYS)) continue;
+        const uint32_t unit = mote_las_geo_key(record, LAS_KEY_HEIGHT_UNIT, 0);
+        return unit != LAS_NO_GEO_KEY ? unit : 0;
+    }
+    return 0;
+}
+
 static mote_status add_crs_record(mote_context *ctx, const las_plan *plan, const char *crs, void **owned,
                                   las_records *records) {
     mote_record record;
-    MOTE_TRY(mote_las_crs_record(ctx, crs, &record));
+    MOTE_TRY(mote_las_crs_record(ctx, crs, height_unit(plan->cloud), &record));
     if (record.data == NULL) return MOTE_OK;
     *owned = (void *)(uintptr_t)record.data;
     return place_record(ctx, plan, &record, records);
