@@ -10,7 +10,8 @@
 
 #include "edits/point_select.h"
 
-#define KEEP (-1) /* instead of a class */
+#define KEEP        (-1) /* instead of a class */
+#define REACH_SLACK 1e-6 /* directions are of length 1 but for what doubles lose */
 
 /* A feature of the file. */
 typedef struct edit {
@@ -205,7 +206,7 @@ static mote_box box_of_box(const point_box *b) {
     int axes[2];
     mote_box box;
     level_axes(b->up, axes);
-    const double reach = hypot(b->half[axes[0]], b->half[axes[1]]);
+    const double reach = (1 + REACH_SLACK) * hypot(b->half[axes[0]], b->half[axes[1]]);
     for (int k = 0; k < 3; k++) {
         const double half = (k == b->up ? b->half[k] : reach) / b->stretch[k];
         const double slack = slack_of(b->center[k] - half, b->center[k] + half);

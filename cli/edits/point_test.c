@@ -8,6 +8,7 @@
 
 #define RANGES_MAX 64u
 #define BOXES_MAX  1000u
+#define UNIT_SLACK 1e-9 /* of a direction, how far its length may be from 1 */
 #define RANGE_SLACK                                                                                                    \
     (8 * DBL_EPSILON) /* of the larger end: what a stored integer loses when it is scaled, here and in the page */
 
@@ -85,8 +86,13 @@ static bool read_box(const json_t *object, point_box *box) {
         !read_numbers(json_object_get(object, "stretch"), 3, box->stretch) || !json_is_number(cosine) ||
         !json_is_number(sine) || up == NULL || strlen(up) != 1 || up[0] < 'x' || up[0] > 'z')
         return false;
+    for (int k = 0; k < 3; k++) {
+        if (!(box->stretch[k] > 0) || !(box->half[k] >= 0)) return false;
+    }
     box->cosine = json_number_value(cosine);
     box->sine = json_number_value(sine);
+    const double turned = box->cosine * box->cosine + box->sine * box->sine;
+    if (!(fabs(turned - 1) < UNIT_SLACK)) return false;
     box->up = up[0] - 'x';
     box->out = json_is_true(json_object_get(object, "out"));
     return true;

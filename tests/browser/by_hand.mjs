@@ -20,6 +20,7 @@ import { HOSTILE_CHECKS } from './hand_hostile.mjs';
 import { MARKS_CHECKS } from './hand_marks.mjs';
 import { MEASURE_CHECKS } from './hand_measure.mjs';
 import { COLOUR_CHECKS } from './hand_colours.mjs';
+import { MAPS_CHECKS } from './hand_maps.mjs';
 import { SAVE_CHECKS } from './hand_save.mjs';
 import { MOVING_CHECKS } from './hand_moving.mjs';
 import { VIEW_CHECKS } from './hand_views.mjs';
@@ -566,7 +567,7 @@ const CHECKS = {
     },
 };
 
-const ALL_CHECKS = { ...CHECKS, ...LINK_CHECKS, ...COPC_CHECKS, ...FILTER_CHECKS, ...MEASURE_CHECKS, ...MARKS_CHECKS, ...SAVE_CHECKS, ...COLOUR_CHECKS, ...MOVING_CHECKS, ...VIEW_CHECKS, ...HOSTILE_CHECKS, ...CLOUD_CHECKS, ...LIVE_CHECKS };
+const ALL_CHECKS = { ...CHECKS, ...LINK_CHECKS, ...COPC_CHECKS, ...FILTER_CHECKS, ...MEASURE_CHECKS, ...MARKS_CHECKS, ...SAVE_CHECKS, ...MAPS_CHECKS, ...COLOUR_CHECKS, ...MOVING_CHECKS, ...VIEW_CHECKS, ...HOSTILE_CHECKS, ...CLOUD_CHECKS, ...LIVE_CHECKS };
 
 // A check that serves for itself is alone({ mote, folder, out, openPage }). Any other: data(folder, mote) makes a data set and gives the path to serve where that is not the folder.
 async function check(context, o, name, one) {

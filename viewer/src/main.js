@@ -15,6 +15,7 @@ import { Clouds } from './ui/clouds.js';
 import { Filters } from './ui/filters.js';
 import { Marks } from './measure/marks.js';
 import { Overlay } from './ui/overlay.js';
+import { Overlays } from './ui/overlays.js';
 import { Picture } from './ui/picture.js';
 import { Tools } from './ui/tools.js';
 import { KeptMarks } from './ui/kept_marks.js';
@@ -110,6 +111,7 @@ function start() {
     const address = new Address(viewer);
     const views = new SavedViews(viewer, address, status);
     const files = new MarksFiles(viewer, marks, overlay, views, status);
+    new Overlays(viewer, files, status);
     new Drop(viewer, clouds, files, status);
     new SavePoints(viewer, marks, new Edits(viewer), status);
     const keptMarks = new KeptMarks(viewer, marks, status);

@@ -484,6 +484,17 @@ export class Viewer extends EventTarget {
         this.renderer.setBoxes(this.settings.boundingBox ? this.clouds.map(({ box }) => box) : []);
     }
 
+    // Maps with the cloud: see vector_scene.js and basemap.js.
+    setVectors(layers) {
+        this.renderer.vectors.set(layers);
+        this.invalidate();
+    }
+
+    setFloor(tiles) {
+        this.renderer.setFloor(tiles);
+        this.invalidate();
+    }
+
     // Changes some of the settings of DEFAULTS.
     configure(changes) {
         Object.assign(this.settings, changes);

@@ -51,6 +51,7 @@ export class Drop {
     async take(files) {
         for (const file of files) {
             if (/\.(geojson|json5?)$/i.test(file.name)) await this.marks.read(file);
+            else if (/\.(gpkg|shp|kml|kmz)$/i.test(file.name)) this.status.error(`${file.name}: vectors are read as GeoJSON, which "ogr2ogr -f GeoJSON out.geojson ${file.name}" makes of it.`);
             else if (await isCopc(file)) await this.show(addressOf(file));
             else await this.convert(file);
         }

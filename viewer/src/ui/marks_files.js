@@ -144,15 +144,20 @@ export class MarksFiles {
 
     // Heights of the points that are drawn, for corners without one.
     heights(read, place, flat) {
+        return this.heightsOf(cornersOf(read).map((p) => place([p[0], p[1], 0])), flat);
+    }
+
+    // A function (x, y) -> height, for places in and around these; flat: counts which were found and which lost.
+    heightsOf(places, flat) {
         const { viewer } = this;
         const { axis } = upAxis(viewer.settings.up);
         const { origin, stretch, box } = viewer.dataset.meta;
-        const corners = cornersOf(read).map((p) => viewer.toLocal(place([p[0], p[1], 0])));
+        const corners = places.map((p) => viewer.toLocal([p[0], p[1], 0]));
         const [min, max] = [Math.min, Math.max].map((f) => [0, 1].map((k) => corners.reduce((m, p) => f(m, p[k]), corners[0][k])));
         const margin = Math.max(max[0] - min[0], max[1] - min[1], viewer.camera.sceneSize * 1e-3) * 0.05;
         const reach = { min: [min[0] - margin, min[1] - margin, -Infinity], max: [max[0] + margin, max[1] + margin, Infinity] };
         const at = axis === 2 ? heightsOver(viewer.drawnPoints(reach), reach.min, reach.max) : () => null;
-        flat.found = 0;
+        flat.found = flat.lost = 0;
         return (x, y) => {
             const [u, v] = viewer.toLocal([x, y, 0]);
             const height = at(u, v);

@@ -5,6 +5,7 @@ import {
 import { PointScene } from './point_scene.js';
 import { Average } from './average.js';
 import { EyeDome } from './eye_dome.js';
+import { VectorScene } from './vector_scene.js';
 
 const MAX_PIXEL_RATIO = 2;
 const MAX_SIDE = 8192; // of a picture as a file: 256 MB, and as much again for its depth
@@ -53,6 +54,8 @@ export class Renderer {
         this.boxes.frustumCulled = false;
         this.boxes.visible = false;
         this.overlay.add(this.boxes);
+        this.vectors = new VectorScene(this.overlay);
+        this.floor = []; // tiles of a map
         this.width = 1;
         this.height = 1;
         this.fence = null;
@@ -93,6 +96,13 @@ export class Renderer {
         this.boxes.geometry = new BufferGeometry();
         this.boxes.geometry.setAttribute('position', new Float32BufferAttribute(lines, 3));
         this.boxes.visible = lines.length > 0;
+    }
+
+    // tiles: meshes that lie below the points.
+    setFloor(tiles) {
+        this.overlay.remove(...this.floor);
+        this.floor = tiles;
+        if (tiles.length > 0) this.overlay.add(...tiles);
     }
 
     placeCamera(view, box) {
@@ -190,7 +200,8 @@ export class Renderer {
             this.gl.setRenderTarget(null);
             drawPoints();
         }
-        if (this.boxes.visible) this.gl.render(this.overlay, this.camera);
+        this.vectors.resize(...this.bufferSize(), this.gl.getPixelRatio());
+        if (this.boxes.visible || this.floor.length > 0 || this.vectors.meshes.length > 0) this.gl.render(this.overlay, this.camera);
         this.setFence();
     }
 }
