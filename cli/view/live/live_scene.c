@@ -9,7 +9,10 @@
 #include "render/picture_camera.h"
 #include "render/picture_plan.h"
 
-#define MOVING_CLOSE 3u /* pixels: wider holes take long to look for, and the still picture closes them */
+#define COVERAGE 1.7 /* diameter of points, in distances between them, at which surfaces look closed: as in the page   \
+                      */
+#define SMALL_POINT  2.0 /* pixels: smaller ones are samples, whose holes are closed */
+#define MOVING_CLOSE 3u  /* pixels: wider holes take long to look for, and the still picture closes them */
 
 static const io_paths no_paths = {NULL, 0, NULL, NULL, false};
 
@@ -199,25 +202,43 @@ static bool size_depth(live_scene *scene, size_t pixels) {
 
 static uint32_t scaled(uint32_t side, double scale) { return (uint32_t)fmax(1, floor(side * scale + 0.5)); }
 
-/* What the options left open, by the data: of a still picture as mote render does; of a moving one what was found for
-   the last still one, at its scale, and nothing that takes long. */
+static double distance_of(const mote_camera *camera) {
+    double sum = 0;
+    for (int k = 0; k < 3; k++) sum += (camera->target[k] - camera->eye[k]) * (camera->target[k] - camera->eye[k]);
+    return sqrt(sum);
+}
+
+/* Points as large as they are far apart: seen from near they are discs, and no dust. In whole hundredths, so that the
+   command of a picture says it exactly. */
+static void give_points_size(const picture_spacing *spacing, mote_render_params *p) {
+    const double size = COVERAGE * spacing->median;
+    if (p->mode != MOTE_RENDER_POINTS || size < SMALL_POINT || size <= p->point_size) return;
+    p->point_size = floor(100 * fmin(size, MOTE_RENDER_MAX_POINT)) / 100;
+}
+
+/* What the options left open, by the data: of a still picture as mote render does, but for the size of points; of a
+   moving one what was found for the last still one, at its scale, and nothing that takes long. */
 static void settle(live_scene *scene, const picture_look *look, const mote_camera *camera, const live_quality *quality,
                    picture_plan *plan) {
-    picture_spacing *kept = quality->spacing;
+    live_spacing *kept = quality->spacing;
     mote_render_params *p = &plan->params;
-    if (quality->is_still || !(kept->median > 0)) {
-        *kept = picture_spacing_of(&scene->session, scene->cloud, camera, p);
+    const double distance = distance_of(camera);
+    if (quality->is_still || !(kept->found.median > 0)) {
+        kept->found = picture_spacing_of(&scene->session, scene->cloud, camera, p);
+        kept->distance = distance;
     }
-    picture_spacing spacing = *kept;
+    picture_spacing spacing = kept->found;
     if (!quality->is_still) {
+        const double nearer = kept->distance / distance;
         p->width = scaled(p->width, quality->scale);
         p->height = scaled(p->height, quality->scale);
-        spacing.median *= quality->scale;
-        spacing.upper *= quality->scale;
+        spacing.median *= quality->scale * nearer;
+        spacing.upper *= quality->scale * nearer;
         plan->has_samples = true;
         p->samples = 1;
     }
     picture_look_settle(look, &spacing, NULL, plan);
+    give_points_size(&spacing, p);
     if (!quality->is_still && p->close_pixels > MOVING_CLOSE) p->close_pixels = MOVING_CLOSE;
 }
 
@@ -274,6 +295,7 @@ bool live_scene_draw(live_scene *scene, const live_view *view, const live_qualit
     picture->mode = (int)p->mode;
     picture->samples = p->samples;
     picture->close_pixels = p->close_pixels;
+    picture->point_pixels = p->mode == MOTE_RENDER_POINTS ? p->point_size : 0;
     picture->is_still = quality->is_still;
     picture->draw_s = seconds_now() - begin;
     if (view->show != MOTE_RENDER_SHOW_COLOR) *colors = NULL;

@@ -53,11 +53,17 @@ typedef struct live_scene {
     size_t depth_pixels;
 } live_scene;
 
+/* How far apart points were in a still picture, and its distance between eye and target. */
+typedef struct live_spacing {
+    picture_spacing found; /* median 0: there was none yet */
+    double distance;
+} live_spacing;
+
 /* How a picture is to be drawn. */
 typedef struct live_quality {
     bool is_still; /* as mote render draws it; else fast, at a scale */
     double scale;
-    picture_spacing *spacing; /* of the last still picture of this client, for the moving ones: median 0: none yet */
+    live_spacing *spacing; /* of the last still picture of this client, for the moving ones */
 } live_quality;
 
 /// Makes a scene of what is new in a source, in a context of its own. Prints progress and errors as the options of s

@@ -161,6 +161,7 @@ export class LiveView extends EventTarget {
         const words = ['mote', 'render', ...this.scene.inputs, '--whole', '--size', this.size.join('x'), '--eye', v.eye, '--target', v.target, '--up', v.up, '--fov', String(v.fov)];
         if (s.orthographic) words.push('--ortho');
         if (s.mode !== 'auto' && !['radius', 'iterations'].includes(s.show)) words.push('--mode', s.mode);
+        if (this.picture?.pointPixels > 0) words.push('--point-size', String(this.picture.pointPixels));
         if (s.show !== 'color') words.push('--show', s.show);
         else if (s.color) words.push('--color', s.color);
         if (this.legendSource === 'ramp') words.push('--map', s.map, ...(s.range ? ['--range', s.range] : []));
