@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { withTimeout } from './browser.mjs';
 import { frame, open } from './websocket.mjs';
@@ -126,6 +126,57 @@ export const LIVE_CHECKS = {
             assert.deepEqual(problems.filter(notOurs), [], 'the console must stay quiet');
         },
     },
+    'live: zoomed far in points are discs; what is measured are points of the cloud, by the tools of the page': { needsMote: true, async alone({ mote, folder, out, openPage }) {
+        const rows = [];
+        for (let i = 0; i < 60; i++) for (let j = 0; j < 60; j++) rows.push(`${(i / 4).toFixed(2)} ${(j / 4).toFixed(2)} ${i < 30 ? '0.00' : '2.00'} 250 250 250`);
+        const file = join(folder, 'step.xyz');
+        writeFileSync(file, `x y z red green blue\n${rows.join('\n')}\n`);
+        const server = await serve(mote, file);
+        const { page, problems } = await openPage(`${server.url}?mode=points&edl=0&background=black&color=rgb`);
+        await still(page);
+        await page.evaluate(() => { const v = window.mote.live; v.camera.set({ target: [3, 3, 0], yaw: 0, pitch: 1.2, distance: 10 }); v.changed(); });
+        await still(page);
+        assert.ok((await page.evaluate(() => window.mote.live.picture.pointPixels)) > 8, 'discs');
+        assert.match(await page.evaluate(() => window.mote.live.command()), /--point-size /);
+        const seen = await pixels(page);
+        let lit = 0;
+        for (let i = 0; i < seen.length; i += 3) lit += seen[i] > 100;
+        assert.ok(lit > 0.5 * (seen.length / 3), `${lit} pixels of ${seen.length / 3}`);
+        await page.evaluate(() => window.mote.live.fit());
+        await still(page);
+        const box = await page.locator('#canvas').boundingBox();
+        const click = async (place) => {
+            const [x, y] = await page.evaluate((p) => window.mote.live.onScreen(p), place);
+            await page.mouse.click(box.x + x, box.y + y);
+        };
+        // A height: two points of the file, exactly.
+        await page.keyboard.press('y');
+        await click([2, 5, 0]);
+        await wanted(page, () => document.querySelectorAll('#overlay circle').length === 1);
+        await click([12, 5, 2]);
+        await page.locator('#marks li').waitFor();
+        const [mark] = await page.evaluate(() => window.mote.live.marks.list);
+        for (const p of mark.points) assert.ok(rows.some((row) => row.startsWith(p.map((c) => c.toFixed(2)).join(' '))), `${p} is no point of the file`);
+        assert.match(await page.locator('#marks li').innerText(), /height\n2(\.0+)?\n/);
+        await page.keyboard.press('Escape');
+        // The attributes of a point.
+        await page.keyboard.press('i');
+        await click([5, 5, 0]);
+        await page.locator('#card').waitFor({ state: 'visible' });
+        assert.match(await page.locator('#card-list').innerText(), /Red\s+250/);
+        await page.keyboard.press('Control+z');
+        await wanted(page, () => document.querySelectorAll('#marks li').length === 1);
+        assert.equal(await page.locator('#tools button').count(), 6, 'what needs all points is not offered');
+        await page.screenshot({ path: join(out, 'by-hand-live-measure.png') });
+        // The background, and a link to it.
+        await page.locator('#background').selectOption('white');
+        await still(page);
+        await wanted(page, () => /background=white/.test(location.search));
+        assert.deepEqual([...(await pixels(page)).subarray(0, 3)], [255, 255, 255]);
+        await page.close();
+        assert.equal(await server.end(), 0);
+        assert.deepEqual(problems.filter(notOurs), [], 'the console must stay quiet');
+    } },
     'live: who is no page of ours is refused, and what is no message ends the connection': { needsMote: true, async alone({ mote, folder }) {
         square(folder, 'a.xyz', [200, 0, 0]);
         const server = await serve(mote, join(folder, 'a.xyz'));

@@ -485,15 +485,11 @@ export class Viewer extends EventTarget {
 
     // Where a drawn point is in the picture, in CSS pixels; null behind the eye.
     onScreen(point) {
-        const { clientWidth, clientHeight } = this.canvas;
-        const { x, y, depth } = this.camera.project(point);
-        if (!this.camera.isOrthographic && depth < this.camera.nearest) return null;
-        return [((x + 1) / 2) * clientWidth, ((1 - y) / 2) * clientHeight];
+        return this.camera.onScreen(point, this.canvas.clientWidth, this.canvas.clientHeight);
     }
 
     rayAt(x, y) {
-        const { clientWidth, clientHeight } = this.canvas;
-        return this.camera.rayThrough((2 * x) / clientWidth - 1, 1 - (2 * y) / clientHeight);
+        return this.camera.rayAt(x, y, this.canvas.clientWidth, this.canvas.clientHeight);
     }
 
     get idleNow() {

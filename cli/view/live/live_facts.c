@@ -75,6 +75,17 @@ static const char *name_of_up(const picture_up *up) {
     return "z";
 }
 
+/* The steps in which coordinates count; 0: those of their floats. */
+static void emit_steps(json_writer *json, const mote_cloud *cloud) {
+    static const char *const axes[3] = {"x", "y", "z"};
+    double steps[3];
+    for (int k = 0; k < 3; k++) {
+        const double scale = mote_cloud_find(cloud, axes[k])->scale;
+        steps[k] = scale != 1 ? scale : 0;
+    }
+    emit_reals(json, "steps", steps, 3);
+}
+
 char *live_facts(const live_scene *scene) {
     json_text j;
     json_writer *json = &j.json;
@@ -90,6 +101,7 @@ char *live_facts(const live_scene *scene) {
         emit_reals(json, "max", scene->box.max, 3);
     }
     emit_text(json, "up", name_of_up(&scene->up));
+    emit_steps(json, scene->cloud);
     emit_text(json, "crs", mote_cloud_crs(scene->cloud));
     units_emit(json, scene->cloud);
     emit_text(json, "backend", mote_context_backend(scene->session.ctx));

@@ -1,6 +1,7 @@
 // The address of a live page follows its view, as that of the viewer does: a link shows the same picture, as long as the
 // server shows the same cloud.
 import { UP_AXES } from '../view/up_axis.js';
+import { BACKGROUNDS } from '../view/settings.js';
 import { RAMPS } from '../view/palettes.js';
 
 const WRITE_MS = 400;
@@ -21,7 +22,7 @@ export function readLiveSettings(query) {
     const edl = query.has('edl') ? Number(query.get('edl')) : NaN;
     const found = {
         mode: oneOf(MODES, query.get('mode')), color: query.get('color')?.slice(0, 60) ?? undefined, show: oneOf(SHOWS, query.get('show')), map: oneOf(RAMPS, query.get('ramp')),
-        range: range && range[0] < range[1] ? range.join(':') : undefined, edl: edl >= 0 && edl <= 100 ? edl : undefined, up: oneOf(UP_AXES, query.get('up')),
+        range: range && range[0] < range[1] ? range.join(':') : undefined, edl: edl >= 0 && edl <= 100 ? edl : undefined, up: oneOf(UP_AXES, query.get('up')), background: oneOf(BACKGROUNDS, query.get('background')),
         orthographic: query.has('ortho') ? query.get('ortho') === '1' : undefined,
     };
     return Object.fromEntries(Object.entries(found).filter(([, v]) => v !== undefined));
@@ -43,7 +44,7 @@ function cameraText({ target, yaw, pitch, distance }) {
 export function writeLiveView({ settings: s, camera }, query) {
     const said = {
         mode: s.mode === 'auto' ? '' : s.mode, color: s.color, show: s.show === 'color' ? '' : s.show, ramp: s.map === 'viridis' ? '' : s.map,
-        range: s.range.replace(':', ','), edl: String(s.edl), up: s.up === 'z' ? '' : s.up, ortho: s.orthographic ? '1' : '',
+        range: s.range.replace(':', ','), edl: String(s.edl), up: s.up === 'z' ? '' : s.up, ortho: s.orthographic ? '1' : '', background: s.background === 'auto' ? '' : s.background,
         cam: cameraText(camera.get()),
     };
     for (const [name, value] of Object.entries(said)) if (value !== '') query.set(name, value);
