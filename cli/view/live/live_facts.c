@@ -167,12 +167,13 @@ static void emit_point(json_writer *json, const mote_cloud *cloud, uint64_t row)
 char *live_pick(live_scene *scene, const live_view *view, uint32_t id, uint32_t x, uint32_t y) {
     json_text j;
     double depth = 0;
-    const uint32_t row = live_scene_point_at(scene, view, x, y, PICK_PIXELS, &depth);
+    const mote_cloud *cloud = scene->cloud;
+    const uint32_t row = live_scene_point_at(scene, view, x, y, PICK_PIXELS, &depth, &cloud);
     if (!begin(&j, "pick")) return NULL;
     emit_count(&j.json, "id", id);
     if (row != MOTE_RENDER_NO_POINT) {
         emit_real(&j.json, "depth", depth);
-        emit_point(&j.json, scene->cloud, row);
+        emit_point(&j.json, cloud, row);
     }
     return end(&j);
 }

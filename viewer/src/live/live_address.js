@@ -16,6 +16,17 @@ const numbersOf = (text, count) => {
     return numbers.length === count && numbers.every((v) => Math.abs(v) <= MAX_NUMBER) ? numbers : undefined;
 };
 
+// Filters as the page writes them: name:low:high.
+function readFilters(texts) {
+    const filters = {};
+    for (const text of texts) {
+        const [, name, low, high] = /^(.{1,60}):([^:]+):([^:]+)$/.exec(text) ?? [];
+        const range = numbersOf(`${low},${high}`, 2);
+        if (name && range && range[0] <= range[1]) filters[name] = range;
+    }
+    return Object.keys(filters).length > 0 ? filters : undefined;
+}
+
 // What a query says, as settings of a live view; what is nonsense is left out.
 export function readLiveSettings(query) {
     const range = numbersOf(query.get('range'), 2);
@@ -23,6 +34,7 @@ export function readLiveSettings(query) {
     const found = {
         mode: oneOf(MODES, query.get('mode')), color: query.get('color')?.slice(0, 60) ?? undefined, show: oneOf(SHOWS, query.get('show')), map: oneOf(RAMPS, query.get('ramp')),
         range: range && range[0] < range[1] ? range.join(':') : undefined, edl: edl >= 0 && edl <= 100 ? edl : undefined, up: oneOf(UP_AXES, query.get('up')), background: oneOf(BACKGROUNDS, query.get('background')),
+        filters: readFilters(query.getAll('filter')), hidden: query.get('hide')?.match(/\d+/g)?.map(Number).filter((code) => code < 256),
         orthographic: query.has('ortho') ? query.get('ortho') === '1' : undefined,
     };
     return Object.fromEntries(Object.entries(found).filter(([, v]) => v !== undefined));
@@ -47,6 +59,8 @@ export function writeLiveView({ settings: s, camera }, query) {
         range: s.range.replace(':', ','), edl: String(s.edl), up: s.up === 'z' ? '' : s.up, ortho: s.orthographic ? '1' : '', background: s.background === 'auto' ? '' : s.background,
         cam: cameraText(camera.get()),
     };
+    for (const [name, [low, high]] of Object.entries(s.filters)) query.append('filter', [name, low, high].join(':'));
+    if (s.hidden.length > 0) query.set('hide', s.hidden.join());
     for (const [name, value] of Object.entries(said)) if (value !== '') query.set(name, value);
     return query;
 }
@@ -78,7 +92,7 @@ export class LiveAddress {
         this.settle();
         const query = new URLSearchParams(this.token ? { token: this.token } : {});
         const url = new URL(location.href);
-        url.search = writeLiveView(this.view, query).toString().replaceAll('%2C', ',');
+        url.search = writeLiveView(this.view, query).toString().replaceAll('%2C', ',').replaceAll('%3A', ':');
         if (url.href !== location.href) history.replaceState(null, '', url.href);
     }
 }

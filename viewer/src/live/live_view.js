@@ -8,6 +8,7 @@ import { MODES } from './live_address.js';
 import { measurable } from './measurable.js';
 
 const PIXELS_MAX = 4096 * 2304;
+const MAX_FILTERS = 4; // as the server takes them
 const VIEWS_KEPT = 64; // of which pictures may still come
 
 // Events: 'settings', 'scene', 'legend', 'shown', 'picked', 'flying'.
@@ -17,7 +18,7 @@ export class LiveView extends measurable(EventTarget) {
         super();
         Object.assign(this, { canvas, connection, begin, knowsUp, camera: new OrbitCamera(), scene: null, picture: null, seq: 0, shownSeq: 0, isDirty: false });
         this.context = canvas.getContext('2d', { alpha: false });
-        this.settings = { mode: 'auto', color: '', show: 'color', map: 'viridis', range: '', edl: '', up: 'z', orthographic: false, background: 'auto', ground: '161b24' };
+        this.settings = { mode: 'auto', color: '', show: 'color', map: 'viridis', range: '', edl: '', up: 'z', orthographic: false, background: 'auto', ground: '161b24', filters: {}, hidden: [] };
         this.sent = new Map(); // number of a view -> { camera, at }
         this.asked = { id: 0, answer: null }; // the last place that the server was asked about
         this.waiting = Promise.resolve();
@@ -95,6 +96,9 @@ export class LiveView extends measurable(EventTarget) {
         if (s.color) view.color = encodeURIComponent(s.color);
         if (s.range) view.range = s.range;
         if (s.edl !== '') view.edl = s.edl;
+        const ranges = Object.entries(s.filters).slice(0, MAX_FILTERS);
+        if (ranges.length > 0) view.keep = ranges.map(([name, [low, high]]) => `${encodeURIComponent(name)}:${low}:${high}`).join(';');
+        if (s.hidden.length > 0) view.hide = s.hidden.join();
         return view;
     }
 
@@ -162,6 +166,22 @@ export class LiveView extends measurable(EventTarget) {
         this.emit('picked', told);
         if (told.place) this.camera.set({ target: told.place, distance: Math.max(told.depth * 0.5, this.camera.sceneSize * 1e-4) });
         this.changed();
+    }
+
+    get isFiltered() {
+        return Object.keys(this.settings.filters).length > 0 || this.settings.hidden.length > 0;
+    }
+
+    // Shows only values of a colouring in a range; null: all.
+    setFilter(name, range) {
+        const { [name]: _, ...others } = this.settings.filters;
+        this.configure({ filters: range ? { ...others, [name]: range } : others });
+    }
+
+    // Shows a class, or hides it.
+    toggleClass(code) {
+        const { hidden } = this.settings;
+        this.configure({ hidden: hidden.includes(code) ? hidden.filter((c) => c !== code) : [...hidden, code].sort((a, b) => a - b) });
     }
 
     // The command that makes this picture as a file.

@@ -69,8 +69,13 @@ $('ortho').addEventListener('change', () => view.configure({ orthographic: $('or
 $('edl').addEventListener('change', () => view.configure({ edl: $('edl').checked ? '' : 0 }));
 for (const id of ['low', 'high']) $(id).addEventListener('change', () => {
     const [low, high] = [$('low').valueAsNumber, $('high').valueAsNumber];
-    if (low < high) view.configure({ range: `${low}:${high}` });
+    if (!(low < high)) return;
+    view.configure({ range: `${low}:${high}` });
+    if ($('only').checked) view.setFilter(view.settings.color, [low, high]);
 });
+$('only').addEventListener('change', () => view.setFilter(view.settings.color, $('only').checked ? [$('low').valueAsNumber, $('high').valueAsNumber] : null));
+const showAll = () => view.configure({ filters: {}, hidden: [] });
+$('filters-none').addEventListener('click', showAll);
 $('copy').addEventListener('click', () => navigator.clipboard?.writeText(view.command()).then(() => say('Copied: the command that makes this picture.')));
 
 view.addEventListener('settings', () => {
@@ -81,6 +86,10 @@ view.addEventListener('settings', () => {
     $('up').value = view.settings.up;
     $('background').value = view.settings.background;
     $('edl').checked = view.settings.edl === '';
+    $('only').checked = view.settings.color in view.settings.filters;
+    $('filtered').hidden = !view.isFiltered;
+    $('filtered-text').textContent = [...Object.keys(view.settings.filters).map((name) => `only a range of ${titleOf(name)}`), ...view.settings.hidden.map((code) => `no ${className(code)}`)].join(', ');
+    $('copy').disabled = view.isFiltered; // no option of mote render hides points
 });
 view.addEventListener('scene', ({ detail: s }) => {
     document.title = `${s.name} – mote live`;
@@ -94,6 +103,7 @@ view.addEventListener('legend', ({ detail: l }) => {
     view.legendSource = l.source;
     if (l.name) $('color').value = view.settings.color = l.name;
     $('ramp-settings').hidden = l.source !== 'ramp';
+    view.emit('settings', {});
     $('legend').hidden = !['ramp', 'classes'].includes(l.source);
     const body = [];
     if (l.source === 'ramp') {
@@ -105,7 +115,9 @@ view.addEventListener('legend', ({ detail: l }) => {
     for (const code of l.classes ?? []) {
         const swatch = element('i');
         swatch.style.background = cssColour(classColour(code));
-        body.push(element('div', { className: 'entry' }, swatch, element('span', { textContent: className(code) })));
+        const shown = element('input', { type: 'checkbox', checked: !view.settings.hidden.includes(code) });
+        shown.addEventListener('change', () => view.toggleClass(code));
+        body.push(element('label', { className: 'entry' }, shown, swatch, element('span', { textContent: className(code) })));
     }
     $('legend').replaceChildren(element('h3', { textContent: l.name ? titleOf(l.name) : '' }), ...body);
 });
@@ -155,6 +167,7 @@ const KEYS = [
     [['a'], 'Points, average, surface', () => view.configure({ mode: step(MODES, view.settings.mode) })],
     [['c'], 'Next colours', () => view.configure({ color: step(view.scene.colors, view.settings.color), range: '' })],
     [['x'], 'False colours', () => view.configure({ show: step(SHOWS.map(([s]) => s), view.settings.show) })],
+    [['shift+v'], 'Remove all filters, show all classes', showAll],
     [['e'], 'Eye-dome lighting', () => view.configure({ edl: view.settings.edl === '' ? 0 : '' })],
     ...LIVE_TOOLS.map(([kind, key, name]) => [[key], name, () => $('tools').hidden || tools.choose(kind)]),
     [['ctrl+z'], 'Undo what was measured', () => marks.undo()],
