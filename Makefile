@@ -15,7 +15,7 @@ PORT ?=
 MOTE := build/release/mote
 DEMO_MOTE := build/native/mote
 VIEWER_INPUTS := $(wildcard viewer/package.json viewer/package-lock.json viewer/*.mjs viewer/*.js viewer/*.html \
-                            viewer/src/* viewer/src/*/* viewer/src/*/*/* viewer/wasm/* src/io/laz/*)
+                            viewer/src/* viewer/src/*/* viewer/src/*/*/* viewer/wasm/* src/io/laz/* cli/render/up_rule.*)
 
 .PHONY: all deps viewer demo test check bench clean format
 

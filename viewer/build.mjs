@@ -40,9 +40,11 @@ const style = { ...common, entryPoints: { app: 'src/app.css' } };
 await rm(out, { recursive: true, force: true });
 await mkdir(out, { recursive: true });
 const head = await readFile(join(here, 'src/head.html'), 'utf8'); // what both pages begin with
+const index = await readFile(join(here, 'src/index.html'), 'utf8');
+const [marks] = /  <section id="marks-section"[^]*?<\/section>\n/.exec(index); // what both pages have of their panels
 for (const page of ['index.html', 'live.html']) {
     const text = await readFile(join(here, 'src', page), 'utf8');
-    await writeFile(join(out, page), text.replace('<!-- head.html -->\n', head));
+    await writeFile(join(out, page), text.replace('<!-- head.html -->\n', head).replace('  <!-- marks of index.html -->\n', marks));
 }
 const wasm = createRequire(import.meta.url).resolve('brotli-dec-wasm/web/bg.wasm');
 await copyFile(wasm, join(out, 'brotli.wasm'));

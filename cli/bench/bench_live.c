@@ -25,7 +25,7 @@
 #define WAIT_S       60.0 /* for them, at most */
 #define PICTURES_MAX 4096
 #define VIEWS_MAX    65536u
-#define PICTURE_MIN  36u /* bytes: the header of live_picture.h */
+#define PICTURE_MIN  40u /* bytes: the header of live_picture.h */
 
 #define WHOLE_FPS 0.01 /* no picture is so slow that it is made smaller */
 

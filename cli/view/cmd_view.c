@@ -1,4 +1,4 @@
-#define _GNU_SOURCE /* readlink, sigtimedwait */
+#define _GNU_SOURCE /* asprintf, readlink, sigtimedwait, strverscmp */
 #include "command.h"
 
 #include "print.h"
@@ -12,6 +12,7 @@
 #include "view/view_marks.h"
 #include "view/view_server.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -44,20 +45,29 @@ typedef struct view_options {
     double fps;     /* of live pictures */
 } view_options;
 
-/* What is served: a Potree folder (file is ""), or one COPC file of a folder. */
+/* What is served: a Potree folder (file is ""), or one COPC file of a folder; or what another server has (address). */
 typedef struct view_data {
     char folder[PATH_MAX];
     char file[NAME_MAX + 1];
+    const char *address; /* NULL: it is here */
 } view_data;
 
+/* All that is served. */
+typedef struct view_list {
+    view_data data[VIEW_SOURCES_MAX];
+    size_t count;
+} view_list;
+
 static const command_help help = {
-    .synopsis = "mote view DIR|FILE… [options]",
+    .synopsis = "mote view DIR|FILE|ADDRESS… [options]",
     "Serves a Potree 2.0 folder or a COPC file, as \"mote lod\" writes them, together with the viewer, and prints the\n"
     "address. Any other file is converted first; the result is kept in $XDG_CACHE_HOME/mote or ~/.cache/mote and used\n"
     "again as long as the file does not change. Ctrl-C ends the server.",
     "  mote view scan.mote                    serve an octree and open the browser\n"
     "  mote view scan.copc.laz                the same of a COPC file\n"
     "  mote view a.mote b.copc.laz            several clouds in one picture\n"
+    "  mote view tiles                        all COPC files and octrees of a folder\n"
+    "  mote view https://host/scan/           a site of another server, if it allows that\n"
     "  mote view scan.las                     convert it first, into the cache\n"
     "  mote view --live scan.laz              draw here and send pictures, as it is\n"
     "  scanner | mote view --live -           the newest of the PLY, PCD, LAS or text frames that it writes\n"
@@ -140,31 +150,93 @@ static int check_folder(session *s, const char *folder) {
     return EXIT_DONE;
 }
 
-/* Gives what to serve: the folder or COPC file itself, the folder of a metadata.json, or a conversion. */
-static int find_data(session *s, const char *input, view_data *data) {
+/* The next place of the list; NULL, and said, where there is none. */
+static view_data *add_data(session *s, view_list *list) {
+    if (list->count < VIEW_SOURCES_MAX) return memset(&list->data[list->count++], 0, sizeof(view_data));
+    session_error(s, EXIT_USAGE, "at most %u clouds at once; \"mote lod IN… DIR\" makes one of many", VIEW_SOURCES_MAX);
+    return NULL;
+}
+
+static int add_folder(session *s, const char *folder, view_list *list) {
+    view_data *data = add_data(s, list);
+    if (data == NULL) return EXIT_USAGE;
+    snprintf(data->folder, sizeof data->folder, "%s", folder);
+    return check_folder(s, folder);
+}
+
+/* A COPC file by its path. */
+static int add_copc(session *s, const char *path, view_list *list) {
+    const char *slash = strrchr(path, '/');
+    view_data *data = add_data(s, list);
+    if (data == NULL) return EXIT_USAGE;
+    folder_of(path, data->folder, sizeof data->folder);
+    snprintf(data->file, sizeof data->file, "%s", slash != NULL ? slash + 1 : path);
+    return EXIT_DONE;
+}
+
+/* tile_9 before tile_10. */
+static int compare_names(const struct dirent **a, const struct dirent **b) {
+    return strverscmp((*a)->d_name, (*b)->d_name);
+}
+
+/* All COPC files and octrees of a folder that is no octree itself. */
+static int add_all_of(session *s, const char *folder, view_list *list) {
     static const char metadata[] = "metadata.json";
-    char *out = data->folder;
-    const size_t size = sizeof data->folder;
+    struct dirent **names = NULL;
+    const int count = scandir(folder, &names, NULL, compare_names);
+    const size_t before = list->count;
+    int code = count >= 0 ? EXIT_DONE : session_error(s, EXIT_INPUT, "%s: cannot open: %s", folder, strerror(errno));
+    for (int i = 0; i < count; i++) {
+        char path[PATH_MAX];
+        const bool fits = snprintf(path, sizeof path, "%s/%s", folder, names[i]->d_name) < (int)sizeof path;
+        const bool is_wanted = code == EXIT_DONE && fits && names[i]->d_name[0] != '.';
+        if (is_wanted && is_copc(path))
+            code = add_copc(s, path, list);
+        else if (is_wanted && has_file(path, metadata))
+            code = add_folder(s, path, list);
+        free(names[i]);
+    }
+    free(names);
+    if (code != EXIT_DONE || list->count > before) return code;
+    return session_error(
+        s, EXIT_INPUT,
+        "%s: no metadata.json there, and no COPC file or octree. Make an octree of its files: mote lod "
+        "%s DIR",
+        folder, folder);
+}
+
+static bool is_address(const char *input) {
+    return strncasecmp(input, "http://", 7) == 0 || strncasecmp(input, "https://", 8) == 0;
+}
+
+/* Adds what to serve: the folder or COPC file itself, those in a folder, the folder of a metadata.json, a conversion;
+   or the address of another server. */
+static int find_data(session *s, const char *input, view_list *list) {
+    static const char metadata[] = "metadata.json";
+    char folder[PATH_MAX];
     struct stat info;
-    data->file[0] = '\0';
+    if (is_address(input)) {
+        view_data *data = strlen(input) < PATH_MAX ? add_data(s, list) : NULL;
+        if (data != NULL) data->address = input;
+        return data != NULL ? EXIT_DONE : EXIT_USAGE;
+    }
     if (stat(input, &info) != 0) { return session_error(s, EXIT_INPUT, "%s: cannot open: %s", input, strerror(errno)); }
-    if (s->options.where != NULL) return view_convert_to_cache(s, input, out, size); /* an octree of some points */
+    if (strlen(input) >= sizeof folder) return session_error(s, EXIT_INPUT, "%s: its path is too long", input);
+    if (s->options.where != NULL) { /* an octree of some points */
+        view_data *chosen = add_data(s, list);
+        return chosen != NULL ? view_convert_to_cache(s, input, chosen->folder, sizeof chosen->folder) : EXIT_USAGE;
+    }
     if (S_ISDIR(info.st_mode)) {
-        if (snprintf(out, size, "%s", input) < (int)size && has_file(out, metadata)) return check_folder(s, out);
-        return session_error(s, EXIT_INPUT, "%s: no metadata.json there. Make an octree of its files: mote lod %s DIR",
-                             input, input);
+        return has_file(input, metadata) ? add_folder(s, input, list) : add_all_of(s, input, list);
     }
+    if (is_copc(input)) return add_copc(s, input, list);
     const char *slash = strrchr(input, '/');
-    const char *name = slash != NULL ? slash + 1 : input;
-    if (is_copc(input) && snprintf(data->file, sizeof data->file, "%s", name) < (int)sizeof data->file) {
-        folder_of(input, out, size);
-        return EXIT_DONE;
+    if (strcmp(slash != NULL ? slash + 1 : input, metadata) == 0) {
+        folder_of(input, folder, sizeof folder);
+        return add_folder(s, folder, list);
     }
-    if (strcmp(name, metadata) == 0) {
-        folder_of(input, out, size);
-        return check_folder(s, out);
-    }
-    return view_convert_to_cache(s, input, out, size);
+    view_data *data = add_data(s, list);
+    return data != NULL ? view_convert_to_cache(s, input, data->folder, sizeof data->folder) : EXIT_USAGE;
 }
 
 /* Shows the address in the user's browser if there is a screen. Failing is not an error: the address is
@@ -211,48 +283,22 @@ static void wait_for_end(const sigset_t *signals, double seconds) {
     }
 }
 
-/* "http://HOST:PORT/", and what the page is to open where that is more than the folder that it opens by itself. */
-static void page_address(const char *host, int port, const view_data *data, size_t count, size_t marks, char *url,
-                         size_t size) {
-    const bool is_ipv6 = strchr(host, ':') != NULL && host[0] != '[';
-    int length = snprintf(url, size, is_ipv6 ? "http://[%s]:%d/" : "http://%s:%d/", host, port);
-    char mark = '?';
-    if (count == 1 && data->file[0] == '\0') count = 0;
-    for (size_t i = 0; i < count; i++) {
-        /* Once as a part of an address, and once more because that address is a value of the query. */
-        char name[3 * NAME_MAX + 1];
-        char value[9 * NAME_MAX + 1];
-        char number[24] = "";
-        view_http_encode_name(data[i].file, name, sizeof name);
-        view_http_encode_name(name, value, sizeof value);
-        if (i > 0) snprintf(number, sizeof number, "%zu", i + 1);
-        length += snprintf(url + length, size - (size_t)length, "%cdata=data%s/%s", mark, number, value);
-        mark = '&';
-    }
-    for (size_t i = 0; i < marks; i++) {
-        char name[64];
-        view_marks_name(i, name, sizeof name);
-        length += snprintf(url + length, size - (size_t)length, "%cmarks=%s", mark, name);
-        mark = '&';
-    }
-}
-
-/* data: [count] what is served; none where live is given. */
-static int serve(session *s, const view_options *o, const char *viewer_dir, const view_data *data, size_t count,
+/* list: what is served; empty where live is given. */
+static int serve(session *s, const view_options *o, const char *viewer_dir, const view_list *list,
                  const view_marks *marks, live_hub *live) {
     view_source sources[VIEW_SOURCES_MAX];
-    for (size_t i = 0; i < count; i++) {
-        sources[i].folder = data[i].folder;
-        sources[i].file = data[i].file[0] != '\0' ? data[i].file : NULL;
+    for (size_t i = 0; i < list->count; i++) {
+        const view_data *data = &list->data[i];
+        sources[i] = (view_source){data->folder, data->file[0] != '\0' ? data->file : NULL, data->address};
     }
     char token[LIVE_TOKEN_SIZE] = "";
     if (live != NULL && !view_server_is_local(o->host) && !live_token_make(token)) {
         return session_error(s, EXIT_FAILED, "the system gives no random numbers for a token");
     }
-    const view_server_options options = {o->host, o->port, o->port_given, viewer_dir, sources,
-                                         count,   live,    token,         marks};
+    const view_server_options options = {o->host,     o->port, o->port_given, viewer_dir, sources,
+                                         list->count, live,    token,         marks};
     char error[512];
-    char url[320 + VIEW_SOURCES_MAX * (9 * NAME_MAX + 24) + VIEW_MARKS_MAX * 72];
+    char *url = NULL;
     sigset_t signals;
     /* Blocked before the server starts its threads, which inherit it: only wait_for_end receives them. */
     sigemptyset(&signals);
@@ -264,22 +310,46 @@ static int serve(session *s, const view_options *o, const char *viewer_dir, cons
     if (server == NULL) { return session_error(s, EXIT_FAILED, "%s", error); }
     const bool is_everywhere = strcmp(o->host, "0.0.0.0") == 0 || strcmp(o->host, "::") == 0;
     const char *name = is_everywhere ? "127.0.0.1" : o->host;
-    page_address(name, view_server_port(server), data, count, marks->count, url, sizeof url);
-    if (token[0] != '\0') snprintf(url + strlen(url), sizeof url - strlen(url), "?token=%s", token);
+    const bool is_ipv6 = strchr(name, ':') != NULL && name[0] != '[';
+    const char *query = token[0] != '\0' ? "?token=" : view_server_query(server);
+    if (asprintf(&url, is_ipv6 ? "http://[%s]:%d/%s%s" : "http://%s:%d/%s%s", name, view_server_port(server), query,
+                 token) < 0) {
+        view_server_stop(server);
+        return session_error(s, EXIT_RESOURCES, "out of memory");
+    }
     print_out("%s\n", url);
     fflush(stdout);
     if (is_everywhere && live == NULL) session_note(s, "everyone who reaches this machine can see this data set");
     session_say(s, "open this address in a browser; Ctrl-C ends the server");
     if (!o->no_open) open_browser(url);
+    free(url);
     wait_for_end(&signals, o->seconds);
     if (live != NULL) session_cancel();
     view_server_stop(server);
     return EXIT_DONE;
 }
 
+/* Writes one cloud that is here as a site. */
+static int export_site(session *s, const view_options *o, const char *viewer_dir, const view_list *list,
+                       const view_marks *marks) {
+    const view_data *data = &list->data[0];
+    if (list->count != 1) return session_error(s, EXIT_USAGE, "--export writes one cloud, not %zu", list->count);
+    if (data->address != NULL) return session_error(s, EXIT_USAGE, "--export writes clouds of this machine");
+    return view_export(s, viewer_dir, data->folder, data->file[0] != '\0' ? data->file : NULL, marks, o->export);
+}
+
+static int serve_live(session *s, const view_options *o, const char *viewer_dir, const arguments *inputs,
+                      const view_list *none) {
+    live_hub *live = NULL;
+    const live_options options = {inputs->words, inputs->count, o->photons, o->photon_count, o->fps};
+    int code = live_start(s, &options, &live);
+    if (code == EXIT_DONE) code = serve(s, o, viewer_dir, none, NULL, live);
+    live_stop(live);
+    return code;
+}
+
 static int find_and_serve(session *s, const view_options *o, const arguments *inputs) {
     char viewer_dir[PATH_MAX];
-    const size_t count = (size_t)inputs->count;
 #if !MOTE_HAVE_MICROHTTPD
     if (o->export == NULL) return session_error(s, EXIT_FAILED, "mote view was built without libmicrohttpd");
 #endif
@@ -288,25 +358,25 @@ static int find_and_serve(session *s, const view_options *o, const arguments *in
                              "the viewer page is not there. Build it (make viewer) or set MOTE_VIEWER to the folder of "
                              "its index.html");
     }
-    if (o->live) {
-        live_hub *live = NULL;
-        const live_options options = {inputs->words, inputs->count, o->photons, o->photon_count, o->fps};
-        int code = live_start(s, &options, &live);
-        if (code == EXIT_DONE) code = serve(s, o, viewer_dir, NULL, 0, &(view_marks){.count = 0}, live);
-        live_stop(live);
-        return code;
-    }
-    view_data *data = calloc(count, sizeof *data);
+    view_list *list = calloc(1, sizeof *list);
     view_marks *marks = calloc(1, sizeof *marks);
-    int code = data == NULL || marks == NULL ? session_error(s, EXIT_RESOURCES, "out of memory") : EXIT_DONE;
-    if (code == EXIT_DONE) code = view_marks_find(s, o->marks, marks);
-    for (size_t i = 0; i < count && code == EXIT_DONE; i++) code = find_data(s, inputs->words[i], &data[i]);
-    if (code == EXIT_DONE && o->export != NULL)
-        code = view_export(s, viewer_dir, data->folder, data->file[0] != '\0' ? data->file : NULL, marks, o->export);
+    if (list == NULL || marks == NULL) {
+        free(list);
+        free(marks);
+        free(marks);
+        return session_error(s, EXIT_RESOURCES, "out of memory");
+    }
+    int code = view_marks_find(s, o->marks, marks);
+    for (int i = 0; i < inputs->count && code == EXIT_DONE && !o->live; i++)
+        code = find_data(s, inputs->words[i], list);
+    if (code == EXIT_DONE && o->live)
+        code = serve_live(s, o, viewer_dir, inputs, list);
+    else if (code == EXIT_DONE && o->export != NULL)
+        code = export_site(s, o, viewer_dir, list, marks);
     else if (code == EXIT_DONE)
-        code = serve(s, o, viewer_dir, data, count, marks, NULL);
+        code = serve(s, o, viewer_dir, list, marks, NULL);
+    free(list);
     free(marks);
-    free(data);
     return code;
 }
 
@@ -353,7 +423,6 @@ int cmd_view(int argc, char **argv) {
     if (parsed != PARSE_RUN) return parsed == PARSE_HELP ? EXIT_DONE : EXIT_USAGE;
     const int usage = check_live_usage(&o, &words);
     if (usage != EXIT_DONE) return usage;
-    if (words.count > (int)VIEW_SOURCES_MAX) return usage_error("view", "at most %u clouds at once", VIEW_SOURCES_MAX);
     if (words.count > 1 && o.export != NULL)
         return usage_error("view", "--export writes one cloud, not %d", words.count);
     if (o.port < 0 || o.port > 65535) return usage_error("view", "--port is %d, not from 0 to 65535", o.port);

@@ -25,6 +25,11 @@ int view_server_port(const view_server *server) {
     return 0;
 }
 
+const char *view_server_query(const view_server *server) {
+    (void)server;
+    return "";
+}
+
 void view_server_stop(view_server *server) { (void)server; }
 
 #else
@@ -50,6 +55,7 @@ void view_server_stop(view_server *server) { (void)server; }
 
 #define PORTS_TO_TRY  20 /* after the first; then the system chooses */
 #define PROBLEM_BYTES 256u
+#define LOCATION_MAX  2500u /* of a field; the addresses of many clouds are longer, and have to be given */
 
 struct view_server {
     http_server *http;
@@ -67,6 +73,7 @@ struct view_server {
     view_cut *cut;              /* of a local server; else NULL */
     live_hub *live;
     const char *token;
+    char *query; /* of the page's address, "?data=…" */
 };
 
 /* Tells the page that this server also cuts strips and other points out of its clouds. */
@@ -100,6 +107,7 @@ static const char *name_in_source(const view_server *server, const char *path, s
 static int open_in_source(const view_server *server, size_t source, const char *name) {
     static const char *const files[] = VIEW_FOLDER_FILES;
     const char *root = server->sources[source].root;
+    if (root == NULL) return -1; /* of another server */
     if (server->sources[source].name != NULL) {
         if (strcmp(name, server->sources[source].name) != 0) return -1;
         return open(root, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
@@ -201,7 +209,7 @@ static int cut_strip(view_server *server, size_t source, const view_strip *strip
     char out[PATH_MAX];
     uint64_t count;
     const char *from = server->sources[source].root;
-    if (!make_temporary(folder, out)) {
+    if (from == NULL || !make_temporary(folder, out)) {
         snprintf(error, size, "there is no place for the file");
         return -1;
     }
@@ -254,6 +262,57 @@ static int handle_live(http_connection *c, view_server *server) {
     return status == 0 ? 0 : view_answer_status(c, status, status == 426 ? "Sec-WebSocket-Version: 13\r\n" : "");
 }
 
+/* "?data=" and what the page is to open, where that is more than the folder that it opens by itself. NULL: no memory.
+ */
+static char *make_query(const view_source *sources, size_t count, size_t marks) {
+    const size_t name_bytes = 3 * PATH_MAX, mark_bytes = 80,
+                 size = count * (3 * name_bytes + 24) + marks * mark_bytes + 1;
+    char *query = calloc(1, size), *name = malloc(name_bytes), *value = malloc(3 * name_bytes);
+    const bool finds_it = count == 0 || (count == 1 && sources->file == NULL && sources->address == NULL);
+    size_t length = 0;
+    for (size_t i = 0; query != NULL && name != NULL && value != NULL && !finds_it && i < count; i++) {
+        char folder[24] = "data/";
+        if (i > 0) snprintf(folder, sizeof folder, "data%zu/", i + 1);
+        if (sources[i].address != NULL) folder[0] = '\0';
+        /* Once as a part of an address, and once more because that address is a value of the query. */
+        if (sources[i].address != NULL)
+            snprintf(name, name_bytes, "%s", sources[i].address);
+        else
+            view_http_encode_name(sources[i].file != NULL ? sources[i].file : "", name, name_bytes);
+        view_http_encode_name(name, value, 3 * name_bytes);
+        length += (size_t)snprintf(query + length, size - length, "%cdata=%s%s", i == 0 ? '?' : '&', folder, value);
+    }
+    for (size_t i = 0; query != NULL && i < marks; i++) {
+        char file[64];
+        view_marks_name(i, file, sizeof file);
+        length += (size_t)snprintf(query + length, size - length, "%cmarks=%s", length == 0 ? '?' : '&', file);
+    }
+    const bool is_made = name != NULL && value != NULL;
+    free(name);
+    free(value);
+    if (!is_made) free(query);
+    return is_made ? query : NULL;
+}
+
+/* Whether the page is asked for without saying which data and marks. */
+static bool lacks_data(const http_connection *c, const view_server *server, const char *path) {
+    const char *query = strchr(http_target(c), '?');
+    if (server->query[0] == '\0' || strlen(server->query) > LOCATION_MAX || strcmp(path, "/") != 0) return false;
+    return query == NULL ||
+           (view_http_query_value(query + 1, "data") == NULL && view_http_query_value(query + 1, "marks") == NULL);
+}
+
+/* To the same with it. What else the query says stays. */
+static int lead_to_data(http_connection *c, const view_server *server) {
+    const char *query = strchr(http_target(c), '?');
+    char fields[2 * LOCATION_MAX];
+    const bool says_more = query != NULL && query[1] != '\0' && strlen(query) < LOCATION_MAX / 2;
+    snprintf(fields, sizeof fields, "Location: /%s%s%s\r\nCache-Control: no-store\r\n%s", server->query,
+             says_more ? "&" : "", says_more ? query + 1 : "", VIEW_FIELDS_OF_DATA);
+    http_answer(c, 302, fields, "");
+    return 302;
+}
+
 static int handle_request(http_connection *c, view_server *server) {
     const char *method = http_method(c);
     char path[PATH_MAX];
@@ -273,6 +332,7 @@ static int handle_request(http_connection *c, view_server *server) {
     }
     if (server->upload != NULL && (!is_read || strcmp(path, "/convert") == 0))
         return handle_convert(c, server->upload, path);
+    if (lacks_data(c, server, path)) return lead_to_data(c, server);
     if (!open_served(server, path, &file)) return view_answer_status(c, 404, "");
     return view_answer_file(c, &file, server->upload != NULL ? TOOLS_HEADER : "");
 }
@@ -295,13 +355,14 @@ static bool start_listening(view_server *server, const view_server_options *opti
 static bool open_root(view_server *server, size_t i, const view_source *source) {
     char path[PATH_MAX];
     const char *name = source->file != NULL ? source->file : "";
+    server->source_count = i + 1;
+    if (source->address != NULL) return true;
     if (snprintf(path, sizeof path, "%s/%s", source->folder, name) >= (int)sizeof path) {
         errno = ENAMETOOLONG;
         return false;
     }
     server->sources[i].root = realpath(path, NULL);
     server->sources[i].name = source->file != NULL ? strdup(source->file) : NULL;
-    server->source_count = i + 1;
     return server->sources[i].root != NULL && (source->file == NULL || server->sources[i].name != NULL);
 }
 
@@ -335,7 +396,10 @@ view_server *view_server_start(const view_server_options *options, char *error, 
         server->cut = view_cut_make(&server->is_ending);
     }
     const char *missing = open_roots(server, options);
-    if (missing != NULL) {
+    server->query = make_query(options->sources, options->source_count, server->marks.count);
+    if (server->query == NULL) {
+        snprintf(error, size, "out of memory");
+    } else if (missing != NULL) {
         snprintf(error, size, "cannot open %s: %s", missing, strerror(errno));
     } else if (start_listening(server, options, problem)) {
         return server;
@@ -348,6 +412,8 @@ view_server *view_server_start(const view_server_options *options, char *error, 
     return NULL;
 }
 
+const char *view_server_query(const view_server *server) { return server->query; }
+
 int view_server_port(const view_server *server) { return http_server_port(server->http); }
 
 void view_server_stop(view_server *server) {
@@ -358,6 +424,7 @@ void view_server_stop(view_server *server) {
     view_upload_free(server->upload);
     view_cut_free(server->cut);
     free(server->viewer_root);
+    free(server->query);
     for (size_t i = 0; i < server->source_count; i++) {
         free(server->sources[i].root);
         free(server->sources[i].name);

@@ -1,11 +1,11 @@
 /* The HTTP server of `mote view`: the page and clouds, read only, to browsers on (normally) this machine.
  *
  * "/" is the page, "/data/" the first cloud, "/data2/" the second, and so on, "/marks1.geojson" the first file of
- * marks. GET and HEAD, byte ranges, entity tags. Files are sent in pieces and never held in memory. Of a data set only
- * the files that it consists of are served, as data (view_answer.h). No path leaves the folders, neither by "..", by
- * encoding nor by a symbolic link. A server that only this machine reaches answers only to its own names (view_host.h),
- * and also takes files that are dropped on its page (view_upload.h). What others send cannot hold it up or fill its
- * memory (http/http_server.h). */
+ * marks; who asks for "/" alone is told which. GET and HEAD, byte ranges, entity tags. Files are sent in pieces and
+ * never held in memory. Of a data set only the files that it consists of are served, as data (view_answer.h). No path
+ * leaves the folders, neither by "..", by encoding nor by a symbolic link. A server that only this machine reaches
+ * answers only to its own names (view_host.h), and also takes files that are dropped on its page (view_upload.h). What
+ * others send cannot hold it up or fill its memory (http/http_server.h). */
 #ifndef MOTE_CLI_VIEW_SERVER_H
 #define MOTE_CLI_VIEW_SERVER_H
 
@@ -19,10 +19,11 @@ typedef struct view_server view_server;
 
 #define VIEW_SOURCES_MAX 20u
 
-/* A data set that is served. */
+/* A data set that is served, or one of another server, whose address the page gets. */
 typedef struct view_source {
-    const char *folder; /* Potree folder, or the folder of file */
-    const char *file;   /* the only file of it that is served, a COPC file; NULL: all are */
+    const char *folder;  /* Potree folder, or the folder of file */
+    const char *file;    /* the only file of it that is served, a COPC file; NULL: all are */
+    const char *address; /* of another server, without folder and file; NULL: it is here */
 } view_source;
 
 typedef struct view_server_options {
@@ -41,6 +42,10 @@ typedef struct view_server_options {
 /// error    [size] out: what went wrong, for people
 /// Returns  the server, or NULL
 view_server *view_server_start(const view_server_options *options, char *error, size_t size);
+
+/// What the page's address says of the data, "?data=…"; "" where the page finds it by itself. A page that is asked for
+/// without is led there.
+const char *view_server_query(const view_server *server);
 
 /// The port that is served.
 int view_server_port(const view_server *server);

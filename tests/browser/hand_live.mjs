@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { withTimeout } from './browser.mjs';
 import { frame, open } from './websocket.mjs';
@@ -126,6 +126,110 @@ export const LIVE_CHECKS = {
             assert.deepEqual(problems.filter(notOurs), [], 'the console must stay quiet');
         },
     },
+    'live: zoomed far in points are discs; what is measured are points of the cloud, by the tools of the page': { needsMote: true, async alone({ mote, folder, out, openPage }) {
+        const rows = [];
+        for (let i = 0; i < 60; i++) for (let j = 0; j < 60; j++) rows.push(`${(i / 4).toFixed(2)} ${(j / 4).toFixed(2)} ${i < 30 ? '0.00' : '2.00'} 250 250 250`);
+        const file = join(folder, 'step.xyz');
+        writeFileSync(file, `x y z red green blue\n${rows.join('\n')}\n`);
+        const server = await serve(mote, file);
+        const { page, problems } = await openPage(`${server.url}?mode=points&edl=0&background=black&color=rgb`);
+        await still(page);
+        await page.evaluate(() => { const v = window.mote.live; v.camera.set({ target: [3, 3, 0], yaw: 0, pitch: 1.2, distance: 10 }); v.changed(); });
+        await still(page);
+        assert.ok((await page.evaluate(() => window.mote.live.picture.pointPixels)) > 8, 'discs');
+        assert.match(await page.evaluate(() => window.mote.live.command()), /--point-size /);
+        const seen = await pixels(page);
+        let lit = 0;
+        for (let i = 0; i < seen.length; i += 3) lit += seen[i] > 100;
+        assert.ok(lit > 0.5 * (seen.length / 3), `${lit} pixels of ${seen.length / 3}`);
+        await page.evaluate(() => window.mote.live.fit());
+        await still(page);
+        const box = await page.locator('#canvas').boundingBox();
+        const click = async (place) => {
+            const [x, y] = await page.evaluate((p) => window.mote.live.onScreen(p), place);
+            await page.mouse.click(box.x + x, box.y + y);
+        };
+        // A height: two points of the file, exactly.
+        await page.keyboard.press('y');
+        await click([2, 5, 0]);
+        await wanted(page, () => document.querySelectorAll('#overlay circle').length === 1);
+        await click([12, 5, 2]);
+        await page.locator('#marks li').waitFor();
+        const [mark] = await page.evaluate(() => window.mote.live.marks.list);
+        for (const p of mark.points) assert.ok(rows.some((row) => row.startsWith(p.map((c) => c.toFixed(2)).join(' '))), `${p} is no point of the file`);
+        assert.match(await page.locator('#marks li').innerText(), /height\n2(\.0+)?\n/);
+        await page.keyboard.press('Escape');
+        // The attributes of a point.
+        await page.keyboard.press('i');
+        await click([5, 5, 0]);
+        await page.locator('#card').waitFor({ state: 'visible' });
+        assert.match(await page.locator('#card-list').innerText(), /Red\s+250/);
+        await page.keyboard.press('Control+z');
+        await wanted(page, () => document.querySelectorAll('#marks li').length === 1);
+        assert.equal(await page.locator('#tools button').count(), 6, 'what needs all points is not offered');
+        await page.screenshot({ path: join(out, 'by-hand-live-measure.png') });
+        // The background, and a link to it.
+        await page.locator('#background').selectOption('white');
+        await still(page);
+        await wanted(page, () => /background=white/.test(location.search));
+        assert.deepEqual([...(await pixels(page)).subarray(0, 3)], [255, 255, 255]);
+        await page.close();
+        assert.equal(await server.end(), 0);
+        assert.deepEqual(problems.filter(notOurs), [], 'the console must stay quiet');
+    } },
+    'live: filters hide points from the picture and from the cursor; a link keeps them': { needsMote: true, async alone({ mote, folder, openPage }) {
+        const rows = [];
+        for (let i = 0; i < 80; i++) for (let j = 0; j < 80; j++) rows.push(`${i} ${j} 0 ${i < 40 ? 2 : 6} ${j}`, `${i} ${j} -9 9 ${j}`);
+        const file = join(folder, 'classes.xyz');
+        writeFileSync(file, `x y z classification intensity\n${rows.join('\n')}\n`);
+        const server = await serve(mote, file);
+        const { page, problems } = await openPage(`${server.url}?mode=points&edl=0&color=classification&background=black`);
+        await still(page);
+        await page.evaluate(() => { const v = window.mote.live; v.camera.set({ target: [40, 40, 0], yaw: 0, pitch: 1.57, distance: 150 }); v.changed(); });
+        await still(page);
+        const has = async (rgb) => { const at = await pixels(page); let n = 0; for (let i = 0; i < at.length; i += 3) n += rgb.every((c, k) => Math.abs(at[i + k] - c) < 3); return n; };
+        const [ground, building, water] = [[0xa9, 0x79, 0x4c], [0xe8, 0x66, 0x3d], [0x2f, 0x86, 0xe0]];
+        assert.ok((await has(ground)) > 1000 && (await has(building)) > 1000);
+        const before = await has(water);
+        await page.locator('#legend label', { hasText: 'Building' }).locator('input').uncheck();
+        await still(page);
+        assert.equal(await has(building), 0);
+        assert.ok((await has(water)) > before + 1000, 'what lies behind is seen');
+        assert.match(await page.locator('#filtered').innerText(), /no Building/);
+        const told = await page.evaluate(() => { const v = window.mote.live; return v.ask(...v.onScreen([60, 40, -9])); });
+        assert.equal(told.attributes.find(([name]) => name === 'classification')[1], '9');
+        await page.evaluate(() => window.mote.live.configure({ color: 'intensity' }));
+        await still(page);
+        await page.locator('#high').fill('20');
+        await page.locator('#high').press('Tab');
+        await page.locator('#only').check();
+        await still(page);
+        await wanted(page, () => /filter=intensity:[\d.]+:20/.test(location.search) && /hide=6/.test(location.search));
+        const other = await openPage(page.url());
+        await still(other.page);
+        assert.ok((await pixels(other.page)).equals(await pixels(page)), 'the link shows the same');
+        await other.page.close();
+        await page.locator('#canvas').focus();
+        await page.keyboard.press('Shift+V');
+        await page.evaluate(() => window.mote.live.configure({ color: 'classification' }));
+        await still(page);
+        assert.ok((await has(building)) > 1000);
+        // What is no filter ends the connection.
+        const live = new URL('live', server.url).href;
+        for (const wrong of ['hide=256', 'hide=', 'hide=1,,2', 'keep=', 'keep=a:1', 'keep=a:2:1', 'keep=a:0:inf', 'keep=a:0:1;', `keep=${Array(5).fill('a:0:1').join(';')}`, 'keep=%0a:0:1']) {
+            const client = await open(live);
+            client.send(frame(`${VIEW} ${wrong}`));
+            assert.equal(await withTimeout(client.closed, 10000, wrong), 1008, wrong);
+        }
+        const right = await open(live);
+        right.send(frame(`${VIEW} keep=none%20there:0:1;height:-1:1 hide=0,255`));
+        for (let wait = 0; wait < 200 && !right.messages.some((m) => m.opcode === 2); wait++) await sleep(50);
+        assert.ok(right.messages.some((m) => m.opcode === 2));
+        right.end();
+        await page.close();
+        assert.equal(await server.end(), 0);
+        assert.deepEqual(problems.filter(notOurs), [], 'the console must stay quiet');
+    } },
     'live: who is no page of ours is refused, and what is no message ends the connection': { needsMote: true, async alone({ mote, folder }) {
         square(folder, 'a.xyz', [200, 0, 0]);
         const server = await serve(mote, join(folder, 'a.xyz'));

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { withTimeout } from './browser.mjs';
 import { idle } from './checks.mjs';
@@ -73,7 +74,36 @@ const withServer = async (server, work) => {
     }
 };
 
+// Any files of a folder, to pages of other servers, too.
+async function startOpen(folder) {
+    const server = createServer((request, response) => {
+        const path = join(folder, decodeURIComponent(new URL(request.url, 'http://x').pathname).replace(/\/$/, '/index.html'));
+        const headers = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Allow-Headers': 'Range' };
+        if (!existsSync(path)) return response.writeHead(404, headers).end();
+        const bytes = readFileSync(path);
+        const range = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '');
+        return response.writeHead(range ? 206 : 200, headers).end(range ? bytes.subarray(Number(range[1]), Number(range[2]) + 1) : bytes);
+    });
+    await new Promise((done) => server.listen(0, '127.0.0.1', done));
+    return { url: `http://127.0.0.1:${server.address().port}/`, close: () => server.close() };
+}
+
 export const VIEW_CHECKS = {
+    'the address of a site is enough, of a folder and of a COPC file': {
+        needsMote: true,
+        alone: async ({ mote, folder, openPage }) => {
+            for (const name of ['one.mote', 'two 2.copc.laz']) {
+                execFileSync(mote, ['lod', writePlaces(join(folder, 'one.xyz'), statue()), join(folder, name), '-q']);
+                execFileSync(mote, ['view', join(folder, name), '--export', join(folder, `site ${name}`), '-q']);
+                await withServer(await startOpen(folder), async (site) => withServer(await startServer(mote, `${site}site%20${name.replace(' ', '%20')}/`), async (url) => {
+                    const { page } = await openPage(url);
+                    await idle(page);
+                    assert.equal(await page.evaluate(() => window.mote.metadata().points), 20000);
+                    await page.close();
+                }));
+            }
+        },
+    },
     'up is found as mote render finds it: folders, COPC, live; an address that says it is obeyed': {
         needsMote: true,
         alone: async ({ mote, folder, openPage }) => {

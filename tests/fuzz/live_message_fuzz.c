@@ -22,6 +22,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
             require(view->fov_deg >= 1 && view->fov_deg <= 170);
             require(memchr(view->color, 0, sizeof view->color) != NULL &&
                     memchr(view->eye, 0, sizeof view->eye) != NULL);
+            require(view->filter.range_count >= 0 && view->filter.range_count <= LIVE_FILTERS);
+            for (int i = 0; i < view->filter.range_count; i++) {
+                const live_range *range = &view->filter.ranges[i];
+                require(range->low <= range->high && memchr(range->name, 0, sizeof range->name) != NULL);
+            }
             require(view->mode >= 0 && view->mode <= 3 && view->show >= 0 && view->show <= 5 && view->map >= 0);
         }
     }

@@ -1,5 +1,5 @@
 // One cloud of the picture: its data set, its colours, its filters, and which of its nodes are drawn.
-import { datasetAt } from './data/open_dataset.js';
+import { openDataset } from './data/open_dataset.js';
 import { NodeLoader } from './data/loader.js';
 import { exactChannels } from './data/attributes.js';
 import { hasValue } from './data/decode.js';
@@ -64,7 +64,7 @@ export class Cloud {
     }
 
     async open(url, pool, options, cacheBytes) {
-        this.dataset = await datasetAt(url, pool, options).open(options.requests);
+        this.dataset = await openDataset(url, pool, options);
         const { meta } = this.dataset;
         if (this.dataset.root) this.dataset.root.owner = this;
         this.scheme = meta.scheme;

@@ -7,9 +7,8 @@ import { Controls } from './view/controls.js';
 import { Fly } from './view/fly.js';
 import { selectTogether } from './view/traversal.js';
 import { nearestSeen, pick, seesAny, seesDots, shownBox } from './view/pick.js';
-import { frameOf, upAxis } from './view/up_axis.js';
-import { findUp, isSurvey, loadUpRule } from './view/upright.js';
-import { ceilingCut } from './view/ceiling.js';
+import { frameOf } from './view/up_axis.js';
+import { beginView } from './begin.js';
 import { sumByLevel } from './view/statistics.js';
 import { DEFAULTS } from './view/settings.js';
 import { State } from './data/hierarchy.js';
@@ -56,7 +55,7 @@ export class Viewer extends EventTarget {
         this.tool = null; // what clicks are for: { click(x, y) -> whether it took it }
         this.lookTimer = null;
         this.seesNothing = null; // or why
-        this.upRule = null; // while it is to be found which axis is up
+        this.beginning = null; // while it is to be found how the cloud is to be looked at
         this.fitted = ''; // the camera as fit() left it
         this.firstPictureMs = null;
         this.drawnAt = 0;
@@ -111,7 +110,7 @@ export class Viewer extends EventTarget {
     // looked at: which axis is up is found, and a room is opened }
     async open(url, options = {}) {
         await this.active.open(url, this.pool, options, this.cacheBytes);
-        if (options.begins && this.dataset.root) this.begin();
+        if (options.begins && this.dataset.root) this.beginning = beginView(this).finally(() => this.begun());
         this.clouds = [this.active];
         this.applySizes();
         this.applyUp();
@@ -119,43 +118,13 @@ export class Viewer extends EventTarget {
         this.emit('clouds');
     }
 
-    // The rule travels while the first node does.
-    begin() {
-        this.upRule = isSurvey(this.dataset.meta) ? Promise.resolve(null) : loadUpRule();
-        this.upRule.catch(() => {}); // z is up then
-        this.addEventListener('root', () => this.beginWith(this.dataset.root), { once: true });
-    }
-
-    // Finds in the first node how the cloud is to be looked at, before it is drawn.
-    async beginWith(root) {
-        const { meta } = this.dataset;
-        const { position, box } = root.payload;
-        const rule = await this.upRule.catch(() => null);
-        const corner = root.min.map((c, i) => c + meta.origin[i]);
-        const bounds = meta.rest ?? { min: box.min.map((c, i) => c + corner[i]), max: box.max.map((c, i) => c + corner[i]) };
-        const found = rule && findUp(rule, position, corner, bounds);
-        if (found && found.up !== this.settings.up) this.configure({ up: found.up });
-        const { axis, sign } = upAxis(this.settings.up);
-        const [a, b] = [0, 1, 2].filter((i) => i !== axis);
-        const place = (i) => [position[3 * i + a], position[3 * i + b], sign * (position[3 * i + axis] + root.min[axis])];
-        const cut = this.rest || this.filter.isActive ? null : ceilingCut(position.length / 3, place);
-        if (cut !== null) this.openRoom(cut);
-        this.upRule = null;
-        this.emit('begun', { up: 'z', ...found, isOpened: cut !== null });
-        this.invalidate();
-    }
-
-    // Cuts off what lies above a height, as drawn.
-    openRoom(cut) {
-        const { axis, sign } = upAxis(this.settings.up);
-        const { origin, stretch } = this.dataset.meta;
-        const [low] = this.active.fullRange(this.modes.find(({ name }) => name === 'height'));
-        this.setFilter('height', [low, sign * ((sign * cut) / stretch[axis] + origin[axis])]);
-        this.fit();
-    }
-
     get isBeginning() {
-        return this.upRule !== null && (this.busy || this.dataset.root.state === State.READY); // else the first node is not in view
+        return this.beginning !== null && (this.busy || this.dataset.root.state === State.READY); // else the first node is not in view
+    }
+
+    begun() {
+        this.beginning = null;
+        this.invalidate();
     }
 
     // One more cloud, in the same space.
@@ -527,15 +496,11 @@ export class Viewer extends EventTarget {
 
     // Where a drawn point is in the picture, in CSS pixels; null behind the eye.
     onScreen(point) {
-        const { clientWidth, clientHeight } = this.canvas;
-        const { x, y, depth } = this.camera.project(point);
-        if (!this.camera.isOrthographic && depth < this.camera.nearest) return null;
-        return [((x + 1) / 2) * clientWidth, ((1 - y) / 2) * clientHeight];
+        return this.camera.onScreen(point, this.canvas.clientWidth, this.canvas.clientHeight);
     }
 
     rayAt(x, y) {
-        const { clientWidth, clientHeight } = this.canvas;
-        return this.camera.rayThrough((2 * x) / clientWidth - 1, 1 - (2 * y) / clientHeight);
+        return this.camera.rayAt(x, y, this.canvas.clientWidth, this.canvas.clientHeight);
     }
 
     get idleNow() {

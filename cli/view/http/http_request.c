@@ -23,7 +23,7 @@
 #define BODY_PATIENCE_S 5u      /* without a byte of a body, and more than its rate allows */
 #define BODY_RATE       16384.0 /* bytes a second that a body comes with at least, on average */
 #define SEND_S          20u     /* without a byte of an answer being taken */
-#define FIELD_MAX       512u
+#define FIELD_MAX       4096u
 
 /* ---- what was asked */
 

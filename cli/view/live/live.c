@@ -78,7 +78,7 @@ static void tell_scene(live_hub *l, live_client *c) {
 static void draw_for(live_hub *l, live_client *c, bool is_still, live_picture *picture) {
     const live_view view = c->view;
     const uint32_t count = c->view_count;
-    picture_spacing spacing = c->spacing;
+    live_spacing spacing = c->spacing;
     const live_quality quality = {is_still, c->pace.scale, &spacing};
     const picture_colors *colors = NULL;
     char why[256] = "";
@@ -124,7 +124,7 @@ static void take_scene(live_hub *l) {
     for (live_client *c = l->clients; c != NULL; c = c->next) {
         tell_scene(l, c);
         c->drawn_still = c->view_count - 1;
-        c->spacing.median = 0;
+        c->spacing.found.median = 0;
         c->view_at = seconds_now(); /* whole after a rest: the next one may be on its way */
     }
     pthread_mutex_unlock(&l->lock);

@@ -75,6 +75,17 @@ static const char *name_of_up(const picture_up *up) {
     return "z";
 }
 
+/* The steps in which coordinates count; 0: those of their floats. */
+static void emit_steps(json_writer *json, const mote_cloud *cloud) {
+    static const char *const axes[3] = {"x", "y", "z"};
+    double steps[3];
+    for (int k = 0; k < 3; k++) {
+        const double scale = mote_cloud_find(cloud, axes[k])->scale;
+        steps[k] = scale != 1 ? scale : 0;
+    }
+    emit_reals(json, "steps", steps, 3);
+}
+
 char *live_facts(const live_scene *scene) {
     json_text j;
     json_writer *json = &j.json;
@@ -90,6 +101,7 @@ char *live_facts(const live_scene *scene) {
         emit_reals(json, "max", scene->box.max, 3);
     }
     emit_text(json, "up", name_of_up(&scene->up));
+    emit_steps(json, scene->cloud);
     emit_text(json, "crs", mote_cloud_crs(scene->cloud));
     units_emit(json, scene->cloud);
     emit_text(json, "backend", mote_context_backend(scene->session.ctx));
@@ -155,12 +167,13 @@ static void emit_point(json_writer *json, const mote_cloud *cloud, uint64_t row)
 char *live_pick(live_scene *scene, const live_view *view, uint32_t id, uint32_t x, uint32_t y) {
     json_text j;
     double depth = 0;
-    const uint32_t row = live_scene_point_at(scene, view, x, y, PICK_PIXELS, &depth);
+    const mote_cloud *cloud = scene->cloud;
+    const uint32_t row = live_scene_point_at(scene, view, x, y, PICK_PIXELS, &depth, &cloud);
     if (!begin(&j, "pick")) return NULL;
     emit_count(&j.json, "id", id);
     if (row != MOTE_RENDER_NO_POINT) {
         emit_real(&j.json, "depth", depth);
-        emit_point(&j.json, scene->cloud, row);
+        emit_point(&j.json, cloud, row);
     }
     return end(&j);
 }

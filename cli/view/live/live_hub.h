@@ -37,7 +37,7 @@ struct live_client {
     uint32_t drawn, drawn_still; /* the last that was drawn moving, and whole */
     uint32_t drawn_scene;        /* the scene that it was drawn of */
     double wants_since;          /* when the painter could have begun */
-    picture_spacing spacing;
+    live_spacing spacing;
     live_pace pace;
 
     live_picture pending;

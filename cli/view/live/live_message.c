@@ -78,6 +78,41 @@ static bool read_name(const char *word, char *out) {
     return true;
 }
 
+/* "NAME:LOW:HIGH;…", names as encodeURIComponent writes them. */
+static bool read_ranges(const char *word, live_filter *filter) {
+    for (filter->range_count = 0; filter->range_count < LIVE_FILTERS;) {
+        live_range *range = &filter->ranges[filter->range_count++];
+        char part[3 * LIVE_NAME_MAX + 2 * LIVE_TEXT_MAX];
+        double ends[2];
+        const size_t length = strcspn(word, ";"), name = strcspn(word, ":");
+        if (length >= sizeof part || name >= length) return false;
+        snprintf(part, sizeof part, "%.*s", (int)length, word);
+        part[name] = '\0';
+        if (!read_name(part, range->name) || !read_reals(part + name + 1, ':', 2, ends)) return false;
+        range->low = ends[0];
+        range->high = ends[1];
+        if (word[length] == '\0') return range->low <= range->high;
+        if (!(range->low <= range->high)) return false;
+        word += length + 1;
+    }
+    return false;
+}
+
+/* "2,7,18" */
+static bool read_classes(const char *word, bool hidden[LIVE_CLASSES]) {
+    char part[4];
+    for (;;) {
+        const size_t length = strcspn(word, ",");
+        uint32_t code;
+        if (length >= sizeof part) return false;
+        snprintf(part, sizeof part, "%.*s", (int)length, word);
+        if (!read_whole(part, LIVE_CLASSES - 1, &code)) return false;
+        hidden[code] = true;
+        if (word[length] == '\0') return true;
+        word += length + 1;
+    }
+}
+
 static bool read_background(const char *word, char out[8]) {
     if (strlen(word) != 6 || strspn(word, "0123456789abcdefABCDEF") != 6) return false;
     snprintf(out, 8, "#%.6s", word);
@@ -128,22 +163,24 @@ typedef enum live_field {
     FIELD_RANGE,
     FIELD_EDL,
     FIELD_BACKGROUND,
+    FIELD_KEEP,
+    FIELD_HIDE,
     FIELD_FRAME,
     FIELD_ID,
     FIELD_X,
     FIELD_Y
 } live_field;
 
-static const char *const field_names[] = {"seq",   "size", "eye", "target", "up",    "fov", "ortho",
-                                          "mode",  "show", "map", "color",  "range", "edl", "background",
-                                          "frame", "id",   "x",   "y",      NULL};
+static const char *const field_names[] = {"seq",  "size", "eye",   "target", "up",    "fov", "ortho",
+                                          "mode", "show", "map",   "color",  "range", "edl", "background",
+                                          "keep", "hide", "frame", "id",     "x",     "y",   NULL};
 
 #define BIT(field) (1u << (unsigned)(field))
 #define VIEW_REQUIRED                                                                                                  \
     (BIT(FIELD_SEQ) | BIT(FIELD_SIZE) | BIT(FIELD_EYE) | BIT(FIELD_TARGET) | BIT(FIELD_UP) | BIT(FIELD_FOV))
 #define VIEW_OPTIONAL                                                                                                  \
     (BIT(FIELD_ORTHO) | BIT(FIELD_MODE) | BIT(FIELD_SHOW) | BIT(FIELD_MAP) | BIT(FIELD_COLOR) | BIT(FIELD_RANGE) |     \
-     BIT(FIELD_EDL) | BIT(FIELD_BACKGROUND))
+     BIT(FIELD_EDL) | BIT(FIELD_BACKGROUND) | BIT(FIELD_KEEP) | BIT(FIELD_HIDE))
 #define PICK_REQUIRED (BIT(FIELD_ID) | BIT(FIELD_X) | BIT(FIELD_Y))
 
 /* What a kind of message needs, and what it may have. */
@@ -173,6 +210,8 @@ static bool read_field(live_field field, const char *word, live_message *m) {
     case FIELD_RANGE: return read_range(word, view->range);
     case FIELD_EDL: view->has_edl = true; return read_between(word, 0, 100, &view->edl);
     case FIELD_BACKGROUND: return read_background(word, view->background);
+    case FIELD_KEEP: return read_ranges(word, &view->filter);
+    case FIELD_HIDE: return read_classes(word, view->filter.hidden);
     case FIELD_FRAME: return read_whole(word, UINT32_MAX, &m->frame);
     case FIELD_ID: return read_whole(word, UINT32_MAX, &m->pick_id);
     case FIELD_X: return read_whole(word, LIVE_SIDE_MAX - 1, &m->pick_x);

@@ -1,6 +1,7 @@
 /* What a page says to a server of live pictures: one line of text per message.
  *
  *   view seq=12 size=1280,720 eye=1,2,3 target=4,5,6 up=0,0,1 fov=50 mode=points color=height background=16181f
+ *        keep=intensity:10:200;height:0:5 hide=7,18
  *   shown frame=7
  *   pick id=3 x=640 y=360
  *
@@ -19,6 +20,21 @@
 #define LIVE_TEXT_MAX    96u
 #define LIVE_NAME_MAX    64u
 
+#define LIVE_FILTERS 4 /* ranges that all hold at once */
+#define LIVE_CLASSES 256
+
+typedef struct live_range {
+    char name[LIVE_NAME_MAX]; /* of a column, or "height" */
+    double low, high;
+} live_range;
+
+/* Which points are not shown: those outside of a range, and those of a class. */
+typedef struct live_filter {
+    live_range ranges[LIVE_FILTERS];
+    int range_count;
+    bool hidden[LIVE_CLASSES];
+} live_filter;
+
 /* Words are those of mote render's options. */
 typedef struct live_view {
     uint32_t seq; /* the page's number of this view: a picture says which view it shows */
@@ -34,6 +50,7 @@ typedef struct live_view {
     bool has_edl;
     double edl;         /* 0..100 */
     char background[8]; /* "#rrggbb" */
+    live_filter filter;
 } live_view;
 
 typedef enum live_message_kind { LIVE_VIEW, LIVE_SHOWN, LIVE_PICK } live_message_kind;

@@ -180,6 +180,8 @@ bool live_encode(live_encoder *e, live_picture *picture) {
     put_float(to + 24, picture->draw_s);
     put_float(to + 28, seconds_now() - begin);
     put_u32(to + 32, picture->scene);
+    put_u16(to + 36, (uint32_t)(100 * picture->point_pixels + 0.5));
+    put_u16(to + 38, 0);
     memcpy(to + LIVE_HEADER_BYTES, picture->grid, sizeof picture->grid);
     return true;
 }

@@ -1,10 +1,15 @@
 /* A picture on its way to a page, and its bytes as they are sent.
  *
- *   0  kind: 1 JPEG, 2 PNG, 3 red, green, blue      20  samples of a pixel, a side; holes closed up to, pixels (2 x
- * u16) 4  number of the picture                        24  seconds: drawn in (float) 8  number of the view that it
- * shows             28  seconds: encoded in (float) 12  width, height (2 x u16)                      32  version of the
- * cloud 16  mode (u8), is still (u8), columns (u8) and   36  depth of the nearest thing in each cell of a grid over the
- *      rows (u8) of the grid                            picture, float, infinity: nothing; then the picture
+ *    0  kind: 1 JPEG, 2 PNG, 3 red, green, blue
+ *    4  number of the picture
+ *    8  number of the view that it shows
+ *   12  width, height (u16)
+ *   16  mode, is still, columns and rows of the grid (u8)
+ *   20  samples of a pixel, a side; holes closed up to, pixels (u16)
+ *   24  seconds: drawn in, encoded in (float)
+ *   32  version of the cloud
+ *   36  diameter of points, hundredths of a pixel (u16); 0 (u16)
+ *   40  depth of the nearest thing in each cell of a grid over the picture, float, infinity: nothing; then the picture
  *
  * All little-endian. */
 #ifndef CLI_LIVE_PICTURE_H
@@ -16,7 +21,7 @@
 
 #define LIVE_GRID_COLUMNS 48u
 #define LIVE_GRID_ROWS    27u
-#define LIVE_HEADER_BYTES 36u
+#define LIVE_HEADER_BYTES 40u
 
 typedef enum live_encoding { LIVE_JPEG = 1, LIVE_PNG = 2, LIVE_RGB = 3 } live_encoding;
 
@@ -28,7 +33,8 @@ typedef struct live_picture {
     uint32_t number, seq, scene;
     int mode;
     uint32_t samples, close_pixels;
-    bool is_still; /* whole, and sent without loss */
+    double point_pixels; /* diameter of points; 0: a sample each */
+    bool is_still;       /* whole, and sent without loss */
     double draw_s;
 } live_picture;
 

@@ -8,15 +8,20 @@
 
 #include "render/picture_camera.h"
 #include "render/picture_plan.h"
+#include "view/live/live_filter.h"
 
-#define MOVING_CLOSE 3u /* pixels: wider holes take long to look for, and the still picture closes them */
+#define COVERAGE                                                                                                       \
+    1.7 /* diameter of points, in distances between them, at which surfaces look closed: as in the page                \
+         */
+#define SMALL_POINT  2.0 /* pixels: smaller ones are samples, whose holes are closed */
+#define MOVING_CLOSE 3u  /* pixels: wider holes take long to look for, and the still picture closes them */
 
 static const io_paths no_paths = {NULL, 0, NULL, NULL, false};
 
 /* ---- making one */
 
-static mote_status make_renderer(live_scene *scene, live_renderer *r) {
-    const mote_status status = mote_render_create(scene->session.ctx, scene->cloud, &r->renderer);
+static mote_status make_renderer(live_scene *scene, const live_part *part, live_renderer *r) {
+    const mote_status status = mote_render_create(scene->session.ctx, part->cloud, &r->renderer);
     r->key[0] = '\0'; /* the cloud's own colours */
     return status;
 }
@@ -24,9 +29,11 @@ static mote_status make_renderer(live_scene *scene, live_renderer *r) {
 static mote_status prepare(live_scene *scene, live_source *source) {
     session *s = &scene->session;
     mote_strays strays = {.count = 0};
-    mote_status status = make_renderer(scene, &scene->renderers[0]);
+    live_part *whole = &scene->parts[0];
+    whole->cloud = scene->cloud;
+    mote_status status = make_renderer(scene, whole, &whole->renderers[0]);
     if (status != MOTE_OK) return status;
-    scene->box = mote_render_bounds(scene->renderers[0].renderer);
+    scene->box = mote_render_bounds(whole->renderers[0].renderer);
     status = mote_cloud_strays(s->ctx, scene->cloud, &scene->box, &strays);
     if (strays.count > 0) scene->box = strays.rest;
     if (status == MOTE_OK) scene->up = live_source_up(source, s, scene->cloud, &scene->box);
@@ -58,9 +65,15 @@ int live_scene_make(const session *s, live_source *source, live_scene **out, cha
     return code;
 }
 
+static void free_part(const live_scene *scene, live_part *part) {
+    for (int i = 0; i < LIVE_RENDERERS; i++) mote_render_destroy(part->renderers[i].renderer);
+    if (part->cloud != scene->cloud) mote_cloud_destroy(part->cloud);
+    memset(part, 0, sizeof *part);
+}
+
 void live_scene_free(live_scene *scene) {
     if (scene == NULL) return;
-    for (int i = 0; i < LIVE_RENDERERS; i++) mote_render_destroy(scene->renderers[i].renderer);
+    for (int i = 0; i < LIVE_PARTS; i++) free_part(scene, &scene->parts[i]);
     mote_cloud_destroy(scene->cloud);
     session_close(&scene->session, EXIT_DONE);
     free(scene->depth);
@@ -146,10 +159,10 @@ static void take_ramp(const live_view *view, picture_colors *colors) {
 /* ---- renderers */
 
 /* One with these colours; else one more; else the one used longest ago. */
-static live_renderer *choose_renderer(live_scene *scene, const char *key) {
-    live_renderer *oldest = &scene->renderers[0], *fresh = NULL;
+static live_renderer *choose_renderer(live_scene *scene, live_part *part, const char *key) {
+    live_renderer *oldest = &part->renderers[0], *fresh = NULL;
     for (int i = 0; i < LIVE_RENDERERS; i++) {
-        live_renderer *r = &scene->renderers[i];
+        live_renderer *r = &part->renderers[i];
         if (r->renderer == NULL) {
             if (fresh == NULL) fresh = r;
             continue;
@@ -160,31 +173,73 @@ static live_renderer *choose_renderer(live_scene *scene, const char *key) {
     /* Alone, the old colours will hardly be asked for again; where they are, by another page, a renderer each is worth
        its memory. */
     const bool is_shared = scene->clock - oldest->used < 64 && oldest->used > 0;
-    if (fresh != NULL && is_shared && make_renderer(scene, fresh) == MOTE_OK) return fresh;
+    if (fresh != NULL && is_shared && make_renderer(scene, part, fresh) == MOTE_OK) return fresh;
     mote_context_clear(scene->session.ctx);
     return oldest;
 }
 
-static live_renderer *find_renderer(live_scene *scene, const picture_colors *colors) {
-    char key[sizeof scene->renderers[0].key] = "";
+/* The same colours of the values that a part has. */
+static picture_colors colors_of_part(const picture_colors *colors, const live_part *part) {
+    picture_colors own = *colors;
+    for (int k = 0; k < own.values.count; k++) {
+        own.values.column[k] = mote_cloud_find(part->cloud, colors->values.column[k]->name);
+    }
+    own.values.points = mote_cloud_count(part->cloud);
+    own.values.cloud = part->cloud;
+    return own;
+}
+
+static live_renderer *find_renderer(live_scene *scene, live_part *part, const picture_colors *colors) {
+    char key[sizeof part->renderers[0].key] = "";
     if (colors != NULL && colors->source != COLOR_RGB) {
         snprintf(key, sizeof key, "%d %s %d %.17g %.17g %.17g %.17g %.17g", (int)colors->source, colors->name,
                  (int)colors->map, colors->range[0], colors->range[1], colors->values.factor[0],
                  colors->values.factor[1], colors->values.factor[2]);
     }
-    live_renderer *r = choose_renderer(scene, key);
+    live_renderer *r = choose_renderer(scene, part, key);
     if (strcmp(r->key, key) != 0) {
         bool is_done;
         if (key[0] == '\0') {
             is_done = mote_render_set_colors(r->renderer, NULL, false) == MOTE_OK;
         } else {
-            is_done = picture_color_apply(&scene->session, colors, scene->cloud, r->renderer) == EXIT_DONE;
+            const picture_colors own = colors_of_part(colors, part);
+            is_done = picture_color_apply(&scene->session, &own, part->cloud, r->renderer) == EXIT_DONE;
         }
         if (!is_done) return NULL;
         snprintf(r->key, sizeof r->key, "%s", key);
     }
     r->used = ++scene->clock;
     return r;
+}
+
+/* ---- what a filter leaves */
+
+/* The part that a view shows: one that is there, else in place of the filtered one used longest ago. NULL: no memory.
+ */
+static live_part *find_part(live_scene *scene, const live_view *view, const picture_plan *plan) {
+    live_part *oldest = &scene->parts[1];
+    if (!live_filter_is_on(&view->filter)) return &scene->parts[0];
+    for (int i = 1; i < LIVE_PARTS; i++) {
+        live_part *part = &scene->parts[i];
+        const bool is_it = part->cloud != NULL && strcmp(part->up, view->up) == 0;
+        if (is_it && live_filter_is_same(&part->filter, &view->filter)) {
+            part->used = ++scene->clock;
+            return part;
+        }
+        if (part->used < oldest->used) oldest = part;
+    }
+    free_part(scene, oldest);
+    mote_status status =
+        live_filter_apply(scene->session.ctx, scene->cloud, &view->filter, plan->view.up, &oldest->cloud);
+    if (status == MOTE_OK) status = make_renderer(scene, oldest, &oldest->renderers[0]);
+    if (status != MOTE_OK) {
+        free_part(scene, oldest);
+        return NULL;
+    }
+    oldest->filter = view->filter;
+    oldest->used = ++scene->clock;
+    snprintf(oldest->up, sizeof oldest->up, "%s", view->up);
+    return oldest;
 }
 
 /* ---- drawing */
@@ -199,25 +254,43 @@ static bool size_depth(live_scene *scene, size_t pixels) {
 
 static uint32_t scaled(uint32_t side, double scale) { return (uint32_t)fmax(1, floor(side * scale + 0.5)); }
 
-/* What the options left open, by the data: of a still picture as mote render does; of a moving one what was found for
-   the last still one, at its scale, and nothing that takes long. */
-static void settle(live_scene *scene, const picture_look *look, const mote_camera *camera, const live_quality *quality,
-                   picture_plan *plan) {
-    picture_spacing *kept = quality->spacing;
+static double distance_of(const mote_camera *camera) {
+    double sum = 0;
+    for (int k = 0; k < 3; k++) sum += (camera->target[k] - camera->eye[k]) * (camera->target[k] - camera->eye[k]);
+    return sqrt(sum);
+}
+
+/* Points as large as they are far apart: seen from near they are discs, and no dust. In whole hundredths, so that the
+   command of a picture says it exactly. */
+static void give_points_size(const picture_spacing *spacing, mote_render_params *p) {
+    const double size = COVERAGE * spacing->median;
+    if (p->mode != MOTE_RENDER_POINTS || size < SMALL_POINT || size <= p->point_size) return;
+    p->point_size = floor(100 * fmin(size, MOTE_RENDER_MAX_POINT)) / 100;
+}
+
+/* What the options left open, by the data: of a still picture as mote render does, but for the size of points; of a
+   moving one what was found for the last still one, at its scale, and nothing that takes long. */
+static void settle(live_scene *scene, const live_part *part, const picture_look *look, const mote_camera *camera,
+                   const live_quality *quality, picture_plan *plan) {
+    live_spacing *kept = quality->spacing;
     mote_render_params *p = &plan->params;
-    if (quality->is_still || !(kept->median > 0)) {
-        *kept = picture_spacing_of(&scene->session, scene->cloud, camera, p);
+    const double distance = distance_of(camera);
+    if (quality->is_still || !(kept->found.median > 0)) {
+        kept->found = picture_spacing_of(&scene->session, part->cloud, camera, p);
+        kept->distance = distance;
     }
-    picture_spacing spacing = *kept;
+    picture_spacing spacing = kept->found;
     if (!quality->is_still) {
+        const double nearer = kept->distance / distance;
         p->width = scaled(p->width, quality->scale);
         p->height = scaled(p->height, quality->scale);
-        spacing.median *= quality->scale;
-        spacing.upper *= quality->scale;
+        spacing.median *= quality->scale * nearer;
+        spacing.upper *= quality->scale * nearer;
         plan->has_samples = true;
         p->samples = 1;
     }
     picture_look_settle(look, &spacing, NULL, plan);
+    give_points_size(&spacing, p);
     if (!quality->is_still && p->close_pixels > MOVING_CLOSE) p->close_pixels = MOVING_CLOSE;
 }
 
@@ -258,8 +331,10 @@ bool live_scene_draw(live_scene *scene, const live_view *view, const live_qualit
     }
     snprintf(why, why_size, "the cloud has no normals; \"mote normals\" makes them");
     if (!choose_colors(scene, view, &plan, look->terrain, colors)) return false;
-    settle(scene, look, &camera, quality, &plan);
-    live_renderer *r = find_renderer(scene, *colors);
+    live_part *part = find_part(scene, view, &plan);
+    if (part == NULL) return fail(scene, why, why_size);
+    settle(scene, part, look, &camera, quality, &plan);
+    live_renderer *r = find_renderer(scene, part, *colors);
     const mote_render_params *p = &plan.params;
     if (r == NULL || !size_depth(scene, (size_t)p->width * p->height) ||
         !live_picture_size(picture, p->width, p->height)) {
@@ -274,6 +349,7 @@ bool live_scene_draw(live_scene *scene, const live_view *view, const live_qualit
     picture->mode = (int)p->mode;
     picture->samples = p->samples;
     picture->close_pixels = p->close_pixels;
+    picture->point_pixels = p->mode == MOTE_RENDER_POINTS ? p->point_size : 0;
     picture->is_still = quality->is_still;
     picture->draw_s = seconds_now() - begin;
     if (view->show != MOTE_RENDER_SHOW_COLOR) *colors = NULL;
@@ -311,7 +387,7 @@ static uint32_t nearest_of(const mote_render_params *p, const uint32_t *index, c
 }
 
 uint32_t live_scene_point_at(live_scene *scene, const live_view *view, uint32_t x, uint32_t y, uint32_t radius,
-                             double *depth) {
+                             double *depth, const mote_cloud **cloud) {
     picture_plan plan;
     mote_camera camera;
     mote_render_result result;
@@ -323,6 +399,12 @@ uint32_t live_scene_point_at(live_scene *scene, const live_view *view, uint32_t 
         return MOTE_RENDER_NO_POINT;
     }
     mote_render_params *p = &plan.params;
+    live_part *part = find_part(scene, view, &plan);
+    if (part == NULL) {
+        mote_context_clear(scene->session.ctx);
+        return MOTE_RENDER_NO_POINT;
+    }
+    *cloud = part->cloud;
     take_part(p, x, y, radius);
     p->mode = MOTE_RENDER_POINTS;
     p->show = MOTE_RENDER_SHOW_COLOR;
@@ -331,7 +413,7 @@ uint32_t live_scene_point_at(live_scene *scene, const live_view *view, uint32_t 
     p->close_pixels = 0;
     result.index = index;
     result.depth = depths;
-    if (mote_render_draw(scene->renderers[0].renderer, &camera, p, &result) != MOTE_OK) {
+    if (mote_render_draw(part->renderers[0].renderer, &camera, p, &result) != MOTE_OK) {
         mote_context_clear(scene->session.ctx);
         return MOTE_RENDER_NO_POINT;
     }

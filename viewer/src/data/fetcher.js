@@ -35,7 +35,7 @@ async function request(url, options) {
         throw new DataError(`${fileName(url)} ends early: it is incomplete or belongs to another data set.`);
     if (RETRIED.has(response.status)) throw new OfflineError(`The server says ${response.status} ${response.statusText} (${fileName(url)}).`);
     const hint = response.status === 404 ? 'It is not there.' : `The server says ${response.status} ${response.statusText}.`;
-    throw new DataError(`Cannot read ${fileName(url)}. ${hint}`);
+    throw Object.assign(new DataError(`Cannot read ${fileName(url)}. ${hint}`), { isMissing: [403, 404].includes(response.status) });
 }
 
 export async function fetchJson(url, signal) {
@@ -58,6 +58,9 @@ export function parseJson(text) {
         return JSON.parse(mended);
     }
 }
+
+// The text of a page, or null where there is none.
+export const fetchPage = (url) => fetch(url).then((response) => (response.ok ? response.text() : null), () => null);
 
 async function body(response, url) {
     try {

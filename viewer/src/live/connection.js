@@ -2,19 +2,20 @@
 import { table } from '../data/table.js';
 
 const RETRY_MS = [500, 1000, 2000, 5000];
+const HEADER_BYTES = 40;
 const KINDS = table({ 1: 'image/jpeg', 2: 'image/png' });
 
 // See cli/view/live/live_picture.h.
 export function readPicture(buffer) {
     const v = new DataView(buffer);
     const [columns, rows] = [v.getUint8(18), v.getUint8(19)];
-    const body = 36 + 4 * columns * rows;
+    const body = HEADER_BYTES + 4 * columns * rows;
     return {
         kind: v.getUint32(0, true), number: v.getUint32(4, true), seq: v.getUint32(8, true),
         width: v.getUint16(12, true), height: v.getUint16(14, true), mode: v.getUint8(16), isStill: v.getUint8(17) === 1,
         samples: v.getUint16(20, true), close: v.getUint16(22, true),
-        drawMs: v.getFloat32(24, true) * 1000, encodeMs: v.getFloat32(28, true) * 1000, scene: v.getUint32(32, true),
-        grid: { columns, rows, depth: new Float32Array(buffer.slice(36, body)) },
+        drawMs: v.getFloat32(24, true) * 1000, encodeMs: v.getFloat32(28, true) * 1000, scene: v.getUint32(32, true), pointPixels: v.getUint16(36, true) / 100,
+        grid: { columns, rows, depth: new Float32Array(buffer.slice(HEADER_BYTES, body)) },
         bytes: new Uint8Array(buffer, body),
     };
 }

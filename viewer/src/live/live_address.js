@@ -1,6 +1,7 @@
 // The address of a live page follows its view, as that of the viewer does: a link shows the same picture, as long as the
 // server shows the same cloud.
 import { UP_AXES } from '../view/up_axis.js';
+import { BACKGROUNDS } from '../view/settings.js';
 import { RAMPS } from '../view/palettes.js';
 
 const WRITE_MS = 400;
@@ -15,13 +16,25 @@ const numbersOf = (text, count) => {
     return numbers.length === count && numbers.every((v) => Math.abs(v) <= MAX_NUMBER) ? numbers : undefined;
 };
 
+// Filters as the page writes them: name:low:high.
+function readFilters(texts) {
+    const filters = {};
+    for (const text of texts) {
+        const [, name, low, high] = /^(.{1,60}):([^:]+):([^:]+)$/.exec(text) ?? [];
+        const range = numbersOf(`${low},${high}`, 2);
+        if (name && range && range[0] <= range[1]) filters[name] = range;
+    }
+    return Object.keys(filters).length > 0 ? filters : undefined;
+}
+
 // What a query says, as settings of a live view; what is nonsense is left out.
 export function readLiveSettings(query) {
     const range = numbersOf(query.get('range'), 2);
     const edl = query.has('edl') ? Number(query.get('edl')) : NaN;
     const found = {
         mode: oneOf(MODES, query.get('mode')), color: query.get('color')?.slice(0, 60) ?? undefined, show: oneOf(SHOWS, query.get('show')), map: oneOf(RAMPS, query.get('ramp')),
-        range: range && range[0] < range[1] ? range.join(':') : undefined, edl: edl >= 0 && edl <= 100 ? edl : undefined, up: oneOf(UP_AXES, query.get('up')),
+        range: range && range[0] < range[1] ? range.join(':') : undefined, edl: edl >= 0 && edl <= 100 ? edl : undefined, up: oneOf(UP_AXES, query.get('up')), background: oneOf(BACKGROUNDS, query.get('background')),
+        filters: readFilters(query.getAll('filter')), hidden: query.get('hide')?.match(/\d+/g)?.map(Number).filter((code) => code < 256),
         orthographic: query.has('ortho') ? query.get('ortho') === '1' : undefined,
     };
     return Object.fromEntries(Object.entries(found).filter(([, v]) => v !== undefined));
@@ -43,9 +56,11 @@ function cameraText({ target, yaw, pitch, distance }) {
 export function writeLiveView({ settings: s, camera }, query) {
     const said = {
         mode: s.mode === 'auto' ? '' : s.mode, color: s.color, show: s.show === 'color' ? '' : s.show, ramp: s.map === 'viridis' ? '' : s.map,
-        range: s.range.replace(':', ','), edl: String(s.edl), up: s.up === 'z' ? '' : s.up, ortho: s.orthographic ? '1' : '',
+        range: s.range.replace(':', ','), edl: String(s.edl), up: s.up === 'z' ? '' : s.up, ortho: s.orthographic ? '1' : '', background: s.background === 'auto' ? '' : s.background,
         cam: cameraText(camera.get()),
     };
+    for (const [name, [low, high]] of Object.entries(s.filters)) query.append('filter', [name, low, high].join(':'));
+    if (s.hidden.length > 0) query.set('hide', s.hidden.join());
     for (const [name, value] of Object.entries(said)) if (value !== '') query.set(name, value);
     return query;
 }
@@ -77,7 +92,7 @@ export class LiveAddress {
         this.settle();
         const query = new URLSearchParams(this.token ? { token: this.token } : {});
         const url = new URL(location.href);
-        url.search = writeLiveView(this.view, query).toString().replaceAll('%2C', ',');
+        url.search = writeLiveView(this.view, query).toString().replaceAll('%2C', ',').replaceAll('%3A', ':');
         if (url.href !== location.href) history.replaceState(null, '', url.href);
     }
 }

@@ -5,27 +5,30 @@ import { Fly } from '../view/fly.js';
 import { frameOf } from '../view/up_axis.js';
 import { decodePicture } from './connection.js';
 import { MODES } from './live_address.js';
+import { measurable } from './measurable.js';
 
 const PIXELS_MAX = 4096 * 2304;
+const MAX_FILTERS = 4; // as the server takes them
 const VIEWS_KEPT = 64; // of which pictures may still come
 
 // Events: 'settings', 'scene', 'legend', 'shown', 'picked', 'flying'.
-export class LiveView extends EventTarget {
+export class LiveView extends measurable(EventTarget) {
     // begin: the camera to begin with, or null; knowsUp: the address says which axis is up
     constructor(canvas, connection, begin, knowsUp) {
         super();
         Object.assign(this, { canvas, connection, begin, knowsUp, camera: new OrbitCamera(), scene: null, picture: null, seq: 0, shownSeq: 0, isDirty: false });
         this.context = canvas.getContext('2d', { alpha: false });
-        this.settings = { mode: 'auto', color: '', show: 'color', map: 'viridis', range: '', edl: '', up: 'z', orthographic: false, background: '161b24' };
+        this.settings = { mode: 'auto', color: '', show: 'color', map: 'viridis', range: '', edl: '', up: 'z', orthographic: false, background: 'auto', ground: '161b24', filters: {}, hidden: [] };
         this.sent = new Map(); // number of a view -> { camera, at }
+        this.asked = { id: 0, answer: null }; // the last place that the server was asked about
         this.waiting = Promise.resolve();
         this.camera.fovY = (40 * Math.PI) / 180;
         this.fly = new Fly(this.camera, { moved: () => this.changed(), changed: (isOn) => this.emit('flying', isOn), said: () => {} });
         this.controls = new Controls(canvas, this.camera, this.fly, {
-            changed: () => this.changed(), clicked: () => false, picked: () => {},
+            changed: () => this.changed(), clicked: (x, y) => this.click(x, y), picked: () => {},
             centre: () => this.middle(), pickAt: (x, y) => this.depthAt(x, y, 0), nearestAt: (x, y) => this.depthAt(x, y, Infinity),
         });
-        canvas.addEventListener('dblclick', (e) => this.pick(...this.controls.local(e)));
+        canvas.addEventListener('dblclick', (e) => this.tool || this.pick(...this.controls.local(e)));
         connection.addEventListener('open', () => this.changed());
         connection.addEventListener('picture', ({ detail }) => (this.waiting = this.waiting.then(() => this.show(detail)).catch(() => {})));
         connection.addEventListener('said', ({ detail }) => this.said(detail));
@@ -70,11 +73,13 @@ export class LiveView extends EventTarget {
         this.isDirty = true;
         requestAnimationFrame(() => {
             this.isDirty = false;
-            this.ask();
+            this.known = null; // elsewhere in the picture now
+            this.askForView();
+            this.emit('frame');
         });
     }
 
-    ask() {
+    askForView() {
         if (!this.scene?.min || !this.size || !this.connection.isOpen) return;
         const view = this.describe();
         const text = Object.entries(view).map(([name, value]) => `${name}=${value}`).join(' ');
@@ -87,10 +92,13 @@ export class LiveView extends EventTarget {
     describe() {
         const s = this.settings;
         const view = { size: this.size.join(), eye: this.camera.position().join(), target: this.camera.target.join(), up: this.camera.frame[2].join(), fov: (this.camera.fovY * 180) / Math.PI,
-            ortho: s.orthographic ? 1 : 0, mode: s.mode, show: s.show, map: s.map, background: s.background };
+            ortho: s.orthographic ? 1 : 0, mode: s.mode, show: s.show, map: s.map, background: s.ground };
         if (s.color) view.color = encodeURIComponent(s.color);
         if (s.range) view.range = s.range;
         if (s.edl !== '') view.edl = s.edl;
+        const ranges = Object.entries(s.filters).slice(0, MAX_FILTERS);
+        if (ranges.length > 0) view.keep = ranges.map(([name, [low, high]]) => `${encodeURIComponent(name)}:${low}:${high}`).join(';');
+        if (s.hidden.length > 0) view.hide = s.hidden.join();
         return view;
     }
 
@@ -106,18 +114,20 @@ export class LiveView extends EventTarget {
         this.shownSeq = picture.seq;
         if (this.settings.mode === 'auto') this.configure({ mode: MODES[picture.mode] });
         this.emit('shown', this.picture);
+        this.emit('frame');
     }
 
     said(message) {
         if (message.is === 'scene') {
             const isFirst = !this.scene?.min;
             this.scene = message;
+            this.emit('opened');
             if (isFirst && message.min && !this.knowsUp) this.configure({ up: message.up });
             this.emit('scene', message);
             if (isFirst) this.fit(this.begin);
             else this.changed();
         } else if (message.is === 'colors') this.emit('legend', message);
-        else if (message.is === 'pick') this.picked(message);
+        else if (message.is === 'pick') this.asked.id === message.id && this.asked.answer(message);
         else this.emit('words', message);
     }
 
@@ -142,15 +152,36 @@ export class LiveView extends EventTarget {
         return eye.map((e, i) => e + forward[i] * depth + right[i] * px + up[i] * py);
     }
 
-    pick(x, y) {
+    // Resolves to what the server says of a place of the picture. What is asked next takes its place: then it never does.
+    ask(x, y) {
         const scale = this.size[0] / this.canvas.clientWidth;
-        this.connection.send(`pick id=${this.seq} x=${Math.floor(x * scale)} y=${Math.floor(y * scale)}`);
+        const id = this.asked.id + 1;
+        this.connection.send(`pick id=${id} x=${Math.floor(x * scale)} y=${Math.floor(y * scale)}`);
+        return new Promise((answer) => (this.asked = { id, answer }));
     }
 
-    picked(message) {
-        this.emit('picked', message);
-        if (message.place) this.camera.set({ target: message.place, distance: Math.max(message.depth * 0.5, this.camera.sceneSize * 1e-4) });
+    // The point becomes the centre, and is told.
+    async pick(x, y) {
+        const told = await this.ask(x, y);
+        this.emit('picked', told);
+        if (told.place) this.camera.set({ target: told.place, distance: Math.max(told.depth * 0.5, this.camera.sceneSize * 1e-4) });
         this.changed();
+    }
+
+    get isFiltered() {
+        return Object.keys(this.settings.filters).length > 0 || this.settings.hidden.length > 0;
+    }
+
+    // Shows only values of a colouring in a range; null: all.
+    setFilter(name, range) {
+        const { [name]: _, ...others } = this.settings.filters;
+        this.configure({ filters: range ? { ...others, [name]: range } : others });
+    }
+
+    // Shows a class, or hides it.
+    toggleClass(code) {
+        const { hidden } = this.settings;
+        this.configure({ hidden: hidden.includes(code) ? hidden.filter((c) => c !== code) : [...hidden, code].sort((a, b) => a - b) });
     }
 
     // The command that makes this picture as a file.
@@ -161,12 +192,13 @@ export class LiveView extends EventTarget {
         const words = ['mote', 'render', ...this.scene.inputs, '--whole', '--size', this.size.join('x'), '--eye', v.eye, '--target', v.target, '--up', v.up, '--fov', String(v.fov)];
         if (s.orthographic) words.push('--ortho');
         if (s.mode !== 'auto' && !['radius', 'iterations'].includes(s.show)) words.push('--mode', s.mode);
+        if (this.picture?.pointPixels > 0) words.push('--point-size', String(this.picture.pointPixels));
         if (s.show !== 'color') words.push('--show', s.show);
         else if (s.color) words.push('--color', s.color);
         if (this.legendSource === 'ramp') words.push('--map', s.map, ...(s.range ? ['--range', s.range] : []));
         if (s.edl !== '') words.push('--edl', String(s.edl));
         words.push('--keep-strays', '--normals', 'screen'); // a picture at once does not ask the neighbours of all points
-        words.push('--background', `#${s.background}`, '-o', 'view.png');
+        words.push('--background', `#${s.ground}`, '-o', 'view.png');
         return words.map(quote).join(' ');
     }
 }

@@ -2,6 +2,8 @@
 import { Connection } from './connection.js';
 import { LiveView } from './live_view.js';
 import { LiveAddress, MODES, SHOWS as SHOW_NAMES, readLiveCamera, readLiveSettings } from './live_address.js';
+import { BACKGROUNDS } from '../view/settings.js';
+import { startMeasuring, LIVE_TOOLS } from './measuring.js';
 import { RAMPS, className, classColour, cssColour, rampCss } from '../view/palettes.js';
 import { UP_AXES, upName } from '../view/up_axis.js';
 import { element } from '../ui/element.js';
@@ -14,6 +16,7 @@ const $ = (id) => document.getElementById(id);
 const SHOW_TEXTS = ['Colours', 'Normals', 'Depth', 'Radius of splats', 'Rounds of the search', 'Error of normals'];
 const SHOWS = SHOW_NAMES.map((name, i) => [name, SHOW_TEXTS[i]]);
 const TURN = 0.06;
+const SAY_MS = 3500;
 const TITLES = table({ rgb: 'RGB', gps_time: 'GPS time', none: 'One colour' });
 const UNITS = table({ degree: '°', second: ' s', metre: ' m' });
 const MOUSE = [['Drag, one finger', 'Turn around what is under the cursor; while flying: look around'], ['Right drag, two fingers', 'Move'], ['Wheel, pinch', 'Zoom to the cursor; while flying: speed'], ['Double click', 'A point: its attributes; it becomes the centre']];
@@ -32,32 +35,47 @@ const fill = (select, rows, chosen) => {
     select.value = chosen;
 };
 
+// For a while.
+function sayFor(text) {
+    say(text);
+    clearTimeout(sayFor.timer);
+    sayFor.timer = setTimeout(() => $('said').textContent === text && say(''), SAY_MS);
+}
+
 function say(text) {
     $('said').textContent = text;
     $('said').hidden = !text;
 }
 
-// The background of the page's own colours.
+// The background of the page's own colours where none is chosen. A picture has one colour where the page has a gradient.
+const PLAIN = table({ slate: '161b24', black: '000000', grey: '6b7078', white: 'ffffff', sky: '93b4d8' });
 function background() {
     const dark = matchMedia('(prefers-color-scheme: dark)').matches;
-    view.configure({ background: dark ? '161b24' : 'eef1f5' });
+    view.configure({ ground: PLAIN[view.settings.background] ?? (dark ? '161b24' : 'eef1f5') });
 }
 
 fill($('mode'), MODES.map((m) => [m, m[0].toUpperCase() + m.slice(1)]), 'points');
 fill($('show'), SHOWS, 'color');
 fill($('ramp'), RAMPS.map((r) => [r, r]), 'viridis');
+fill($('background'), BACKGROUNDS.map((b) => [b, b[0].toUpperCase() + b.slice(1)]), 'auto');
 fill($('up'), UP_AXES.map((a) => [a, upName(a)]), 'z');
 $('mode').addEventListener('change', () => view.configure({ mode: $('mode').value }));
 $('color').addEventListener('change', () => view.configure({ color: $('color').value, range: '' }));
 $('show').addEventListener('change', () => view.configure({ show: $('show').value }));
 $('ramp').addEventListener('change', () => view.configure({ map: $('ramp').value }));
 $('up').addEventListener('change', () => (view.configure({ up: $('up').value }), view.fit()));
+$('background').addEventListener('change', () => (view.configure({ background: $('background').value }), background()));
 $('ortho').addEventListener('change', () => view.configure({ orthographic: $('ortho').checked }));
 $('edl').addEventListener('change', () => view.configure({ edl: $('edl').checked ? '' : 0 }));
 for (const id of ['low', 'high']) $(id).addEventListener('change', () => {
     const [low, high] = [$('low').valueAsNumber, $('high').valueAsNumber];
-    if (low < high) view.configure({ range: `${low}:${high}` });
+    if (!(low < high)) return;
+    view.configure({ range: `${low}:${high}` });
+    if ($('only').checked) view.setFilter(view.settings.color, [low, high]);
 });
+$('only').addEventListener('change', () => view.setFilter(view.settings.color, $('only').checked ? [$('low').valueAsNumber, $('high').valueAsNumber] : null));
+const showAll = () => view.configure({ filters: {}, hidden: [] });
+$('filters-none').addEventListener('click', showAll);
 $('copy').addEventListener('click', () => navigator.clipboard?.writeText(view.command()).then(() => say('Copied: the command that makes this picture.')));
 
 view.addEventListener('settings', () => {
@@ -66,7 +84,12 @@ view.addEventListener('settings', () => {
     $('ortho').checked = view.settings.orthographic;
     $('ramp').value = view.settings.map;
     $('up').value = view.settings.up;
+    $('background').value = view.settings.background;
     $('edl').checked = view.settings.edl === '';
+    $('only').checked = view.settings.color in view.settings.filters;
+    $('filtered').hidden = !view.isFiltered;
+    $('filtered-text').textContent = [...Object.keys(view.settings.filters).map((name) => `only a range of ${titleOf(name)}`), ...view.settings.hidden.map((code) => `no ${className(code)}`)].join(', ');
+    $('copy').disabled = view.isFiltered; // no option of mote render hides points
 });
 view.addEventListener('scene', ({ detail: s }) => {
     document.title = `${s.name} – mote live`;
@@ -80,6 +103,7 @@ view.addEventListener('legend', ({ detail: l }) => {
     view.legendSource = l.source;
     if (l.name) $('color').value = view.settings.color = l.name;
     $('ramp-settings').hidden = l.source !== 'ramp';
+    view.emit('settings', {});
     $('legend').hidden = !['ramp', 'classes'].includes(l.source);
     const body = [];
     if (l.source === 'ramp') {
@@ -91,7 +115,9 @@ view.addEventListener('legend', ({ detail: l }) => {
     for (const code of l.classes ?? []) {
         const swatch = element('i');
         swatch.style.background = cssColour(classColour(code));
-        body.push(element('div', { className: 'entry' }, swatch, element('span', { textContent: className(code) })));
+        const shown = element('input', { type: 'checkbox', checked: !view.settings.hidden.includes(code) });
+        shown.addEventListener('change', () => view.toggleClass(code));
+        body.push(element('label', { className: 'entry' }, shown, swatch, element('span', { textContent: className(code) })));
     }
     $('legend').replaceChildren(element('h3', { textContent: l.name ? titleOf(l.name) : '' }), ...body);
 });
@@ -104,12 +130,14 @@ view.addEventListener('shown', ({ detail: p }) => {
     $('s-size').textContent = `${p.width} × ${p.height}, ${p.isStill ? 'lossless' : `${Math.round(p.size / 1000)} kB`}`;
     $('s-fps').textContent = p.isStill ? '' : `${times.length} fps, ${Math.round(p.answerMs)} ms`;
 });
-view.addEventListener('picked', ({ detail: p }) => {
+function tell(p) {
     $('card').hidden = !p.place;
     if (!p.place) return;
     const place = p.place.map((v, i) => ['xyz'[i], v]);
     $('card-list').replaceChildren(...lines([...place, ...p.attributes.map(([name, v, unit]) => [titleOf(name), withUnit(v, unit)])]));
-});
+}
+view.addEventListener('picked', ({ detail }) => tell(detail));
+const { marks, tools } = startMeasuring(view, { say: sayFor, error: say }, tell);
 view.addEventListener('words', ({ detail }) => say(detail.text));
 $('canvas').addEventListener('pointerdown', () => view.scene && say('')); // it was read
 connection.addEventListener('away', ({ detail }) => say(detail));
@@ -136,10 +164,14 @@ const KEYS = [
     ...SIDES.map(([key, text, yaw, pitch]) => [[key], text, () => side(yaw, pitch)]),
     [['o'], 'Parallel or in perspective', () => view.configure({ orthographic: !view.settings.orthographic })],
     [['w'], 'Fly: W A S D, Q E, shift faster, Escape ends', () => view.fly.set(!view.fly.isOn)],
-    [['d'], 'Points, average, surface', () => view.configure({ mode: step(MODES, view.settings.mode) })],
+    [['a'], 'Points, average, surface', () => view.configure({ mode: step(MODES, view.settings.mode) })],
     [['c'], 'Next colours', () => view.configure({ color: step(view.scene.colors, view.settings.color), range: '' })],
     [['x'], 'False colours', () => view.configure({ show: step(SHOWS.map(([s]) => s), view.settings.show) })],
+    [['shift+v'], 'Remove all filters, show all classes', showAll],
     [['e'], 'Eye-dome lighting', () => view.configure({ edl: view.settings.edl === '' ? 0 : '' })],
+    ...LIVE_TOOLS.map(([kind, key, name]) => [[key], name, () => $('tools').hidden || tools.choose(kind)]),
+    [['ctrl+z'], 'Undo what was measured', () => marks.undo()],
+    [['ctrl+y'], 'Redo it', () => marks.redo()],
     [['l'], 'Copy the command that makes this picture', () => $('copy').click()],
     [['shift+f'], 'Full screen', toggleFullScreen],
     [['p'], 'Settings panel', togglePanel],
@@ -155,7 +187,7 @@ addEventListener('keydown', (event) => {
     event.preventDefault();
     run();
 });
-const keyText = (key) => (key.length === 1 ? key.toUpperCase() : key.replace('shift+', 'Shift ').replace('Page', 'Page ').replace(/ [a-z]$/, (end) => end.toUpperCase()));
+const keyText = (key) => (key.length === 1 ? key.toUpperCase() : key.replace('shift+', 'Shift ').replace('ctrl+', 'Ctrl ').replace('Page', 'Page ').replace(/ [a-z]$/, (end) => end.toUpperCase()));
 const helpRows = (rows, tag) => rows.flatMap(([key, text]) => [element('dt', {}, element(tag, { textContent: key })), element('dd', { textContent: text })]);
 $('help-mouse').replaceChildren(...helpRows(MOUSE, 'span'));
 $('help-keys').replaceChildren(...helpRows(KEYS.filter(([, text]) => text).map(([[key], text]) => [keyText(key), text]), 'kbd'));

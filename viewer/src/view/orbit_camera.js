@@ -138,6 +138,18 @@ export class OrbitCamera {
         return { x: (dot(d, right) * scale) / this.aspect, y: dot(d, up) * scale, depth };
     }
 
+    // Where a point is in a picture of so many pixels; null behind the eye.
+    onScreen(point, width, height) {
+        const { x, y, depth } = this.project(point);
+        if (!this.isOrthographic && depth < this.nearest) return null;
+        return [((x + 1) / 2) * width, ((1 - y) / 2) * height];
+    }
+
+    // The ray through a place of such a picture.
+    rayAt(x, y, width, height) {
+        return this.rayThrough((2 * x) / width - 1, 1 - (2 * y) / height);
+    }
+
     // The direction from the eye through a point of the screen, x and y in -1..1.
     rayThrough(x, y) {
         const { right, up, forward } = this.axes();

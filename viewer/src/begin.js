@@ -1,0 +1,42 @@
+// How a cloud is looked at first, where no address says it: upright, and a room without its ceiling.
+import { ceilingCut } from './view/ceiling.js';
+import { upAxis } from './view/up_axis.js';
+import { findUp, isSurvey, loadUpRule } from './view/upright.js';
+
+// Turns what is up upwards, in the points of the first node. Returns { up, reason }.
+function turnUp(viewer, rule, root) {
+    const { meta } = viewer.dataset;
+    const { position, box } = root.payload;
+    const corner = root.min.map((c, i) => c + meta.origin[i]);
+    const bounds = meta.rest ?? { min: box.min.map((c, i) => c + corner[i]), max: box.max.map((c, i) => c + corner[i]) };
+    const found = findUp(rule, position, corner, bounds);
+    if (found.up !== viewer.settings.up) viewer.configure({ up: found.up });
+    return found;
+}
+
+// Cuts off the ceiling of a room, by a filter of heights. Returns whether there is one.
+function openRoom(viewer, root) {
+    const { axis, sign } = upAxis(viewer.settings.up);
+    const { origin, stretch } = viewer.dataset.meta;
+    const { position } = root.payload;
+    const [a, b] = [0, 1, 2].filter((i) => i !== axis);
+    const place = (i) => [position[3 * i + a], position[3 * i + b], sign * (position[3 * i + axis] + root.min[axis])];
+    const cut = viewer.rest || viewer.filter.isActive ? null : ceilingCut(position.length / 3, place);
+    if (cut === null) return false;
+    const [low] = viewer.fullRange(viewer.modes.find(({ name }) => name === 'height'));
+    viewer.setFilter('height', [low, cut / stretch[axis] + sign * origin[axis]]);
+    viewer.fit();
+    return true;
+}
+
+// Resolves once it is done, before the first picture. The rule for up travels while the first node does.
+export async function beginView(viewer) {
+    const { dataset } = viewer;
+    const first = new Promise((resolve) => viewer.addEventListener('root', resolve, { once: true }));
+    const rule = isSurvey(dataset.meta) ? null : loadUpRule();
+    rule?.catch(() => {}); // z is up then
+    await first;
+    const exports = await rule?.catch(() => null);
+    const found = exports ? turnUp(viewer, exports, dataset.root) : { up: 'z' };
+    viewer.emit('begun', { ...found, isOpened: openRoom(viewer, dataset.root) });
+}
