@@ -24,6 +24,7 @@ needs=(
     "/usr/include/zlib.h zlib1g-dev"
     "/usr/include/turbojpeg.h libturbojpeg0-dev"
     "/usr/include/microhttpd.h libmicrohttpd-dev"
+    "/usr/include/expat.h libexpat1-dev"
     "/usr/include/cmocka.h libcmocka-dev"
     "qemu-x86_64 qemu-user"
     "node nodejs"
