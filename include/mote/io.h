@@ -76,8 +76,8 @@ typedef struct mote_units {
 /// Source   ISO 19162:2019; OGC 01-009; OGC GeoTIFF 1.1
 MOTE_API void mote_cloud_units(const mote_cloud *cloud, mote_units *units);
 
-/// Reads a cloud in pieces, so that memory is bounded by the pieces and not by the file (LAS, LAZ, E57; of other formats
-/// the whole cloud is one piece).
+/// Reads a cloud in pieces, so that memory is bounded by the pieces and not by the file (LAS, LAZ, E57; of other
+/// formats the whole cloud is one piece).
 typedef struct mote_reader mote_reader;
 
 /// Opens a file or Potree folder. params as for mote_cloud_read.
@@ -101,7 +101,7 @@ typedef struct mote_write_params {
     bool compress;         ///< PCD: binary_compressed instead of binary
     bool by_source;        ///< E57: a scan for each point_source_id; false: of clouds that come from E57 alone
     const char *format; ///< "las", "laz", "ply", "pcd", "e57", "xyz", "csv", "txt", "pts", "asc"; NULL = by the ending
-    uint64_t reserved[7];  ///< zero, see types.h
+    uint64_t reserved[7]; ///< zero, see types.h
 } mote_write_params;
 /// All columns, binary, the smallest LAS version and format that hold them.
 MOTE_API mote_write_params mote_write_defaults(void);

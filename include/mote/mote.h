@@ -3,6 +3,7 @@
 #define MOTE_MOTE_H
 #include "cloud.h"
 #include "context.h"
+#include "e57.h"
 #include "gen.h"
 #include "io.h"
 #include "knn.h"

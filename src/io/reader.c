@@ -1,5 +1,6 @@
-/* Reads a cloud in pieces. LAS and LAZ: into memory for one piece, which is used again for each; a piece of LAZ is as
-   many chunks as keep all threads busy. Other formats are one piece. */
+/* Reads a cloud in pieces. LAS, LAZ and E57: into memory for one piece, which is used again for each; a piece of LAZ is
+   as many chunks as keep all threads busy. Other formats are one piece. */
+#include "io/e57/e57.h"
 #include "io/las/las_source.h"
 
 #define THREAD_POINTS 200000u    /* of a piece, per thread: four of the usual chunks */
@@ -12,8 +13,10 @@ struct mote_reader {
     mote_read_params params;
     mote_box bounds;
     char *select;
-    bool in_pieces;    /* LAS or LAZ; else whole is the one piece */
+    bool in_pieces;    /* LAS or LAZ; else whole is the one piece, */
+    bool is_e57;       /* or the piece of this */
     las_source source; /* its cloud is the piece */
+    e57_source e57;
     mote_cloud *whole;
     uint8_t *records;
     uint64_t count, next; /* points in all; chunk (LAZ), point (LAS) or piece that comes next */
@@ -77,12 +80,25 @@ static mote_status open_las(mote_reader *reader) {
     return MOTE_OK;
 }
 
+static mote_status open_e57(mote_reader *reader) {
+    e57_source *const source = &reader->e57;
+    MOTE_TRY(mote_e57_open(reader->ctx, &reader->input, &reader->params, source));
+    reader->count = source->points;
+    const uint64_t points = reader->count < piece_points(reader) ? reader->count : piece_points(reader);
+    reader->records = mote_alloc(reader->ctx, points * source->plan.record_bytes, "E57 points");
+    if (reader->records == NULL) return MOTE_ERROR_MEMORY;
+    return mote_e57_make_cloud(reader->ctx, &source->file, &source->plan, &reader->params, reader->records,
+                               &reader->whole);
+}
+
 static mote_status open_path(mote_reader *reader) {
     if (!mote_potree_probe(reader->path)) {
         MOTE_TRY(mote_input_open(reader->ctx, reader->path, &reader->input));
         reader->in_pieces = mote_las_probe(&reader->input);
+        reader->is_e57 = mote_e57_is_signed(&reader->input);
     }
     if (reader->in_pieces) return open_las(reader);
+    if (reader->is_e57) return open_e57(reader);
     MOTE_TRY(reader->input.data != NULL
                  ? mote_cloud_read_input(reader->ctx, &reader->input, &reader->params, &reader->whole)
                  : mote_cloud_read(reader->ctx, reader->path, &reader->params, &reader->whole));
@@ -108,6 +124,7 @@ void mote_reader_close(mote_reader *reader) {
     mote_context *ctx = reader->ctx;
     mote_cloud_destroy(reader->whole);
     mote_las_close(&reader->source);
+    mote_e57_close(&reader->e57);
     mote_input_close(ctx, &reader->input);
     mote_free(ctx, reader->select);
     mote_free(ctx, reader->path);
@@ -175,10 +192,8 @@ static mote_status copy_piece(mote_reader *reader, bool *more) {
     return mote_progress(reader->ctx, (double)reader->next / (double)reader->count, "reading LAS");
 }
 
-/* Moves the points inside of the bounds together. */
-static mote_status keep_inside(mote_reader *reader) {
-    mote_cloud *piece = reader->source.cloud;
-    const uint64_t stride = reader->source.selection.stride_bytes;
+/* Moves the points of a piece that are inside of the bounds together. */
+static mote_status keep_inside(mote_reader *reader, mote_cloud *piece, uint64_t stride) {
     uint64_t *indices = NULL, count = 0;
     if (reader->params.bounds == NULL) return MOTE_OK;
     MOTE_TRY(mote_cloud_find_inside(reader->ctx, piece, reader->params.bounds, &indices, &count));
@@ -190,9 +205,26 @@ static mote_status keep_inside(mote_reader *reader) {
     return MOTE_OK;
 }
 
+static mote_status next_of_e57(mote_reader *reader, const mote_cloud **piece) {
+    mote_cloud *const cloud = reader->whole;
+    uint64_t count;
+    mote_stage(reader->ctx, "read E57");
+    do {
+        MOTE_TRY(mote_e57_next(&reader->e57, reader->records, piece_points(reader), &count));
+        MOTE_TRY(mote_input_check(reader->ctx, &reader->input));
+        reader->kept += count;
+        cloud->count = count;
+        MOTE_TRY(keep_inside(reader, cloud, reader->e57.plan.record_bytes));
+    } while (count > 0 && cloud->count == 0);
+    mote_stage(reader->ctx, NULL);
+    if (count > 0) *piece = cloud;
+    return count > 0 ? MOTE_OK : mote_e57_report(&reader->e57, reader->kept);
+}
+
 mote_status mote_reader_next(mote_reader *reader, const mote_cloud **piece) {
     bool more = reader->next == 0;
     *piece = NULL;
+    if (reader->is_e57) return next_of_e57(reader, piece);
     if (!reader->in_pieces) {
         reader->next = 1;
         *piece = more ? reader->whole : NULL;
@@ -203,7 +235,7 @@ mote_status mote_reader_next(mote_reader *reader, const mote_cloud **piece) {
         MOTE_TRY(reader->source.header.compressed ? decode_piece(reader, &more) : copy_piece(reader, &more));
         MOTE_TRY(mote_input_check(reader->ctx, &reader->input));
         reader->kept += reader->source.cloud->count;
-        MOTE_TRY(keep_inside(reader));
+        MOTE_TRY(keep_inside(reader, reader->source.cloud, reader->source.selection.stride_bytes));
     } while (more && reader->source.cloud->count == 0);
     if (!more) return mote_las_report_losses(&reader->source, &reader->losses, reader->kept);
     *piece = reader->source.cloud;

@@ -9,8 +9,8 @@
    The payload holds a header, for each scan a section of packets, and XML that says what the packets hold. A packet has
    a piece of the byte stream of each field; the streams run on from packet to packet, so record i of a field of b bits
    begins at bit i · b of its stream, in whichever packet that is. */
-#ifndef MOTE_E57_H
-#define MOTE_E57_H
+#ifndef MOTE_E57_INTERNAL_H
+#define MOTE_E57_INTERNAL_H
 
 #include "io/io_internal.h"
 
@@ -69,10 +69,12 @@ typedef struct e57_pose {
 
 typedef struct e57_scan {
     char *name, *guid, *description, *vendor, *model, *serial; /* NULL: not stated */
+    uint32_t station; /* point_source_id of its points: its number, from 1, unless the file says so */
     e57_pose pose;
     bool has_pose;
-    double start; /* GPS time of its time stamps' 0, in seconds; 0: not stated */
-    bool atomic;  /* start is of an atomic clock: it is GPS time indeed */
+    bool is_applied; /* the coordinates have the pose in them: by mote */
+    double start;    /* GPS time of its time stamps' 0, in seconds; 0: not stated */
+    bool atomic;     /* start is of an atomic clock: it is GPS time indeed */
     e57_limits intensity, colors[3];
     uint64_t place;     /* physical, of the section */
     uint64_t stated_at; /* physical, of the element that states place and count; for messages */
@@ -120,8 +122,8 @@ void mote_e57_file_close(mote_context *ctx, e57_file *file);
 bool mote_e57_pose_settle(e57_pose *pose);
 
 /* ---- e57_station.c: what a cloud remembers of a scan. */
-/* A scan of a file, by the number of its points' point_source_id, from 1. applied: its pose is in the coordinates. */
-mote_status mote_e57_keep_station(mote_cloud *cloud, const e57_scan *scan, uint32_t number, bool applied);
+/* Keeps a record of a scan. applied: its pose is in the coordinates. */
+mote_status mote_e57_keep_station(mote_cloud *cloud, const e57_scan *scan, bool applied);
 
 /* ---- e57_columns.c: how the fields of each scan become the columns of one cloud. */
 typedef enum e57_how {
@@ -258,6 +260,8 @@ typedef struct e57_source {
     uint64_t damaged_at; /* physical: the first page that is damaged */
 } e57_source;
 
+/* Whether the input begins as E57 files do. */
+bool mote_e57_is_signed(const mote_input *input);
 mote_status mote_e57_open(mote_context *ctx, mote_input *input, const mote_read_params *params, e57_source *source);
 /* The next points, at most max of them; *count 0: there are no more. */
 mote_status mote_e57_next(e57_source *source, uint8_t *records, uint64_t max, uint64_t *count);

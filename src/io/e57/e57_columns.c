@@ -1,5 +1,6 @@
 /* How the fields of all scans become the columns of one cloud: the union of them, each in the smallest type that holds
    what every scan has. */
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -58,7 +59,7 @@ static mote_status find_coordinates(mote_context *ctx, const mote_input *input, 
                                     bool keep_poses, e57_scan_plan *plan) {
     const bool is_cartesian = find_three(scan, cartesian, plan->axes);
     plan->is_spherical = !is_cartesian && find_three(scan, spherical, plan->axes);
-    plan->is_moved = scan->pose.moves && !keep_poses;
+    plan->is_moved = scan->pose.moves && !scan->is_applied && !keep_poses;
     plan->state = find_field(scan, plan->is_spherical ? "sphericalInvalidState" : "cartesianInvalidState");
     if (plan->state >= 0 && scan->fields[plan->state].kind == E57_STRING) plan->state = -1;
     if (is_cartesian || plan->is_spherical || scan->count == 0) return MOTE_OK;
@@ -204,6 +205,24 @@ static e57_wish wish_for(const e57_scan *scan, int32_t number, const char *name,
     return wish;
 }
 
+/* A name of mote's extension, in which __hh is a byte that XML does not have in names. */
+static bool read_own_name(const char *name, char own[MOTE_NAME_BYTES]) {
+    size_t length = 0;
+    while (*name != '\0' && length + 1 < MOTE_NAME_BYTES) {
+        unsigned byte;
+        const bool escaped =
+            name[0] == '_' && name[1] == '_' && isxdigit((uint8_t)name[2]) && isxdigit((uint8_t)name[3]);
+        if (escaped && sscanf(name + 2, "%2x", &byte) == 1 && byte > 0) {
+            own[length++] = (char)byte;
+            name += 4;
+        } else {
+            own[length++] = *name++;
+        }
+    }
+    own[length] = '\0';
+    return length > 0;
+}
+
 /* What the column of a field is called. */
 static void name_column(const e57_file *file, const e57_scan *scan, const e57_field *field, char *name) {
     const char *const colon = strrchr(field->name, ':');
@@ -222,7 +241,9 @@ static void name_column(const e57_file *file, const e57_scan *scan, const e57_fi
     const bool is_extension = (file->normals != NULL && strlen(file->normals) == prefix &&
                                strncmp(field->name, file->normals, prefix) == 0) ||
                               (prefix == 3 && strncmp(field->name, "nor", 3) == 0);
-    const char *const local = colon != NULL ? colon + 1 : field->name;
+    char own[MOTE_NAME_BYTES];
+    const bool is_own = prefix == 4 && strncmp(field->name, "mote", 4) == 0 && read_own_name(colon + 1, own);
+    const char *const local = is_own ? own : colon != NULL ? colon + 1 : field->name;
     const char *const standard = is_normal && is_extension ? normal_names[colon[7] - 'X'] : mote_standard_name(local);
     const bool is_axis = standard != NULL && index_of(standard, mote_axis_names) >= 0;
     snprintf(name, MOTE_NAME_BYTES, "%s", is_axis ? field->name : standard != NULL ? standard : local);
@@ -271,7 +292,9 @@ static mote_status name_columns(mote_context *ctx, const e57_file *file, uint64_
         columns[i] = find_column(plan, name);
         uint64_t added;
         if (columns[i] >= 0) continue;
-        MOTE_TRY(add_column(ctx, plan, name, strrchr(field->name, ':') != NULL && strcmp(name, field->name) != 0 ? field->name : "", &added));
+        MOTE_TRY(add_column(ctx, plan, name,
+                            strrchr(field->name, ':') != NULL && strcmp(name, field->name) != 0 ? field->name : "",
+                            &added));
         columns[i] = (int32_t)added;
     }
     return MOTE_OK;
@@ -427,8 +450,10 @@ mote_status mote_e57_make_cloud(mote_context *ctx, const e57_file *file, const e
     MOTE_TRY(mote_cloud_adopt(*out, records));
     if (file->crs != NULL) MOTE_TRY(mote_cloud_set_crs(*out, file->crs));
     MOTE_TRY(add_views(plan, records, *out));
+    (*out)->sources_in_order = true;
     for (uint64_t i = 0; i < file->scan_count; i++) {
-        MOTE_TRY(mote_e57_keep_station(*out, &file->scans[i], (uint32_t)i + 1, !params->keep_poses));
+        const e57_scan *const scan = &file->scans[i];
+        MOTE_TRY(mote_e57_keep_station(*out, scan, scan->is_applied || !params->keep_poses));
     }
     return MOTE_OK;
 }

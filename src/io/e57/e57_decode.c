@@ -333,7 +333,7 @@ mote_status mote_e57_decode(mote_context *ctx, const e57_packets *packets, const
                             const e57_source_field *sources, uint64_t scan_number, uint64_t count, uint8_t *records,
                             uint64_t *kept, e57_counts *counts) {
     e57_job job = {.packets = packets, .plan = plan, .scan_plan = &plan->scans[scan_number], .sources = sources};
-    job.station = (uint32_t)scan_number + 1;
+    job.station = packets->scan->station;
     job.first = packets->next;
     job.count = count;
     job.records = records;

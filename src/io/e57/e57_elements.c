@@ -51,7 +51,7 @@ static double read_real(e57_xml *x, const char *text, const char *what) {
     return 0;
 }
 
-/* A number of the type, MOTE_INT64 or MOTE_UINT64. Some writers put whole numbers as reals, "0.0000e+00". */
+/* A number of the integer type. Some writers put whole numbers as reals, "0.0000e+00". */
 static uint64_t read_whole(e57_xml *x, const char *text, mote_type type, const char *what) {
     size_t length;
     uint64_t value = 0;
@@ -60,7 +60,7 @@ static uint64_t read_whole(e57_xml *x, const char *text, mote_type type, const c
     if (length == 0) return 0;
     const uint8_t *const at = (const uint8_t *)text, *const end = at + length;
     if (mote_text_scan(at, end, &number) && number.end == end && mote_text_store(&number, type, &value)) return value;
-    mote_e57_xml_fail(x, "%s is \"%.40s\", which is no whole number of 64 bits", what, text);
+    mote_e57_xml_fail(x, "%s is \"%.40s\", which is no whole number of %u bits", what, text, 8 * mote_type_size(type));
     return 0;
 }
 
@@ -86,6 +86,7 @@ static void begin_scan(e57_xml *x) {
     }
     e57_scan *const scan = &file->scans[file->scan_count++];
     memset(scan, 0, sizeof *scan);
+    scan->station = (uint32_t)file->scan_count;
     scan->pose.rotation[0] = 1;
     scan->stated_at = x->elements[x->depth - 1].place;
 }
@@ -273,10 +274,15 @@ static void end_in_scan(e57_xml *x, const char *name) {
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         if (strcmp(name, texts[i].name) == 0) keep_text(x, texts[i].to);
     }
-    if (strncmp(name, "pose/", 5) == 0) end_pose(x, scan, name + 5);
+    const bool is_applied = strncmp(name, "mote:pose/", 10) == 0;
+    if (is_applied) scan->is_applied = true;
+    if (is_applied || strncmp(name, "pose/", 5) == 0) end_pose(x, scan, name + (is_applied ? 10 : 5));
     if (strcmp(name, "acquisitionStart/dateTimeValue") == 0) scan->start = read_real(x, x->text, name);
     if (strcmp(name, "acquisitionStart/isAtomicClockReferenced") == 0) scan->atomic = read_real(x, x->text, name) != 0;
     end_limit(x, scan, name);
+    if (strcmp(name, "mote:pointSourceId") == 0) {
+        scan->station = (uint16_t)read_whole(x, x->text, MOTE_UINT16, name);
+    }
 }
 
 static void end_scan(e57_xml *x) {

@@ -5,9 +5,12 @@
 
 #define PROBE_BYTES 8u
 
-bool mote_e57_probe(const mote_input *input) {
-    if (mote_path_has_ending(input->path, ".e57")) return true;
+bool mote_e57_is_signed(const mote_input *input) {
     return input->size_bytes >= PROBE_BYTES && memcmp(input->data, E57_SIGNATURE, PROBE_BYTES) == 0;
+}
+
+bool mote_e57_probe(const mote_input *input) {
+    return mote_e57_is_signed(input) || mote_path_has_ending(input->path, ".e57");
 }
 
 /* ---- opening */
