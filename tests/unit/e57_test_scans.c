@@ -156,10 +156,10 @@ void spherical_coordinates_are_converted(void **state) {
     char warning[TEST_MESSAGE_BYTES];
     mote_context *ctx = test_context_listening(warning);
     points p = make_points(4, POINTS);
+    for (int k = 0; k < 3; k++) p.values[0][k] = 0;
     for (int k = 0; k < 3; k++) {
         p.fields[k].name = names[k];
         for (uint64_t i = 0; i < POINTS; i++) p.values[k][i] *= k == 0 ? 1 : 0.03;
-        p.values[0][k] = 0;
         free(p.bits[k]);
         p.fields[k].values = p.bits[k] = e57_doubles(p.values[k], POINTS);
     }

@@ -122,8 +122,9 @@ void mote_e57_file_close(mote_context *ctx, e57_file *file);
 bool mote_e57_pose_settle(e57_pose *pose);
 
 /* ---- e57_station.c: what a cloud remembers of a scan. */
-/* Keeps a record of a scan. applied: its pose is in the coordinates. */
-mote_status mote_e57_keep_station(mote_cloud *cloud, const e57_scan *scan, bool applied);
+/* Keeps a record of a scan. number: point_source_id of its points; 0: they have numbers of their own. applied: its pose
+   is in the coordinates. */
+mote_status mote_e57_keep_station(mote_cloud *cloud, const e57_scan *scan, uint32_t number, bool applied);
 
 /* ---- e57_columns.c: how the fields of each scan become the columns of one cloud. */
 typedef enum e57_how {
@@ -158,6 +159,7 @@ typedef struct e57_scan_plan {
     int32_t state;   /* field that tells invalid points; -1: none */
     bool is_spherical;
     bool is_moved;    /* the pose is applied */
+    bool has_sources; /* a field says the point_source_id of each point */
     int32_t *columns; /* [field_count] of the fields; -1: none */
 } e57_scan_plan;
 
@@ -177,7 +179,8 @@ mote_status mote_e57_plan_make(mote_context *ctx, const mote_input *input, const
 void mote_e57_plan_close(mote_context *ctx, const e57_file *file, e57_plan *plan);
 /* Where one scan has the values of all columns. sources: [column_count] */
 void mote_e57_plan_scan(const e57_file *file, const e57_plan *plan, uint64_t scan_number, e57_source_field *sources);
-/* A cloud of no points yet with the columns that are kept, which look at records. */
+/* A cloud of no points yet with the columns that are kept, which look at records. These are the cloud's, also when this
+   fails. */
 mote_status mote_e57_make_cloud(mote_context *ctx, const e57_file *file, const e57_plan *plan,
                                 const mote_read_params *params, uint8_t *records, mote_cloud **out);
 

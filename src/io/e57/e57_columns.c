@@ -244,7 +244,9 @@ static void name_column(const e57_file *file, const e57_scan *scan, const e57_fi
     char own[MOTE_NAME_BYTES];
     const bool is_own = prefix == 4 && strncmp(field->name, "mote", 4) == 0 && read_own_name(colon + 1, own);
     const char *const local = is_own ? own : colon != NULL ? colon + 1 : field->name;
-    const char *const standard = is_normal && is_extension ? normal_names[colon[7] - 'X'] : mote_standard_name(local);
+    const char *const standard = is_own                      ? NULL
+                                 : is_normal && is_extension ? normal_names[colon[7] - 'X']
+                                                             : mote_standard_name(local);
     const bool is_axis = standard != NULL && index_of(standard, mote_axis_names) >= 0;
     snprintf(name, MOTE_NAME_BYTES, "%s", is_axis ? field->name : standard != NULL ? standard : local);
 }
@@ -290,11 +292,12 @@ static mote_status name_columns(mote_context *ctx, const e57_file *file, uint64_
             if (taken && attempt > 2) snprintf(name, sizeof name, "%s_%" PRIu64, field->name, attempt);
         }
         columns[i] = find_column(plan, name);
+        if (columns[i] == (int32_t)E57_STATION_COLUMN) plan->scans[scan_number].has_sources = true;
         uint64_t added;
         if (columns[i] >= 0) continue;
-        MOTE_TRY(add_column(ctx, plan, name,
-                            strrchr(field->name, ':') != NULL && strcmp(name, field->name) != 0 ? field->name : "",
-                            &added));
+        const bool is_foreign = strchr(field->name, ':') != NULL && strncmp(field->name, "mote:", 5) != 0 &&
+                                strcmp(name, field->name) != 0 && index_of(name, normal_names) < 0;
+        MOTE_TRY(add_column(ctx, plan, name, is_foreign ? field->name : "", &added));
         columns[i] = (int32_t)added;
     }
     return MOTE_OK;
@@ -446,14 +449,17 @@ static mote_status select_columns(mote_context *ctx, const char *select, e57_pla
 
 mote_status mote_e57_make_cloud(mote_context *ctx, const e57_file *file, const e57_plan *plan,
                                 const mote_read_params *params, uint8_t *records, mote_cloud **out) {
-    MOTE_TRY(mote_cloud_new(ctx, 0, out));
+    const mote_status status = mote_cloud_new(ctx, 0, out);
+    if (status != MOTE_OK) mote_free(ctx, records);
+    MOTE_TRY(status);
     MOTE_TRY(mote_cloud_adopt(*out, records));
     if (file->crs != NULL) MOTE_TRY(mote_cloud_set_crs(*out, file->crs));
     MOTE_TRY(add_views(plan, records, *out));
     (*out)->sources_in_order = true;
     for (uint64_t i = 0; i < file->scan_count; i++) {
         const e57_scan *const scan = &file->scans[i];
-        MOTE_TRY(mote_e57_keep_station(*out, scan, scan->is_applied || !params->keep_poses));
+        const uint32_t number = plan->scans[i].has_sources ? 0 : scan->station;
+        MOTE_TRY(mote_e57_keep_station(*out, scan, number, scan->is_applied || !params->keep_poses));
     }
     return MOTE_OK;
 }

@@ -9,9 +9,10 @@ bool mote_e57_is_station(const mote_record *record) {
     return strcmp(record->user_id, E57_RECORD_USER) == 0 && strcmp(record->description, E57_RECORD_DESCRIPTION) == 0;
 }
 
+/* Whether the numbers of sources are those of scans. */
 static bool has_stations(const mote_cloud *cloud) {
     for (uint64_t i = 0; i < cloud->record_count; i++) {
-        if (mote_e57_is_station(&cloud->records[i])) return true;
+        if (mote_e57_is_station(&cloud->records[i]) && cloud->records[i].record_id > 0) return true;
     }
     return false;
 }
@@ -117,10 +118,17 @@ static e57_out_field *add_field(e57_writer *w, const mote_column *column, const 
 
 /* ---- columns */
 
+static bool is_of_e57(const mote_cloud *cloud) {
+    for (uint64_t i = 0; i < cloud->record_count; i++) {
+        if (mote_e57_is_station(&cloud->records[i])) return true;
+    }
+    return false;
+}
+
 /* GPS times that are known to be LAS's adjusted standard time have a beginning that E57 can state. */
 static bool knows_gps_time(const mote_cloud *cloud) {
     const bool adjusted = cloud->las.present && (cloud->las.global_encoding & LAS_ENCODING_ADJUSTED) != 0;
-    return adjusted || (!cloud->las.present && has_stations(cloud));
+    return adjusted || (!cloud->las.present && is_of_e57(cloud));
 }
 
 static const char *field_name(const e57_writer *w, const mote_column *column, bool with_returns) {

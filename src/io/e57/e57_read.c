@@ -203,8 +203,8 @@ mote_status mote_e57_report(e57_source *source, uint64_t kept) {
                   source->file.image_count == 1 ? " is" : "s are");
     }
     if (source->plan.strings > 0) {
-        mote_warn(ctx, "%s: %" PRIu64 " field%s of texts left out", path, source->plan.strings,
-                  source->plan.strings == 1 ? " is" : "s are");
+        mote_warn(ctx, "%s: %" PRIu64 " %s left out", path, source->plan.strings,
+                  source->plan.strings == 1 ? "field of texts is" : "fields of texts are");
     }
     if (source->plan.second_coordinates > 0) {
         mote_warn(ctx, "%s: the spherical coordinates beside Cartesian ones are left out", path);

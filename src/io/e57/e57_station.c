@@ -57,7 +57,7 @@ static void add_numbers(e57_lines *lines, const char *key, const double *numbers
     add(lines, "\n");
 }
 
-mote_status mote_e57_keep_station(mote_cloud *cloud, const e57_scan *scan, bool applied) {
+mote_status mote_e57_keep_station(mote_cloud *cloud, const e57_scan *scan, uint32_t number, bool applied) {
     e57_lines lines = {.length = 0};
     mote_record record;
     add_line(&lines, "name", scan->name);
@@ -83,7 +83,7 @@ mote_status mote_e57_keep_station(mote_cloud *cloud, const e57_scan *scan, bool 
     memset(&record, 0, sizeof record);
     snprintf(record.user_id, sizeof record.user_id, E57_RECORD_USER);
     snprintf(record.description, sizeof record.description, E57_RECORD_DESCRIPTION);
-    record.record_id = (uint16_t)scan->station;
+    record.record_id = (uint16_t)number;
     record.size_bytes = lines.length;
     record.data = lines.text;
     return mote_cloud_add_record(cloud, &record);
