@@ -216,8 +216,10 @@ typedef struct e57_packets {
     uint32_t last_length; /* and of that packet */
     e57_loss *losses;
     uint64_t loss_count, loss_capacity;
-    uint64_t lost_at; /* physical: where the first loss is; UINT64_MAX: none */
-    uint64_t next;    /* number of the first record that is not decoded */
+    uint64_t lost_at;      /* physical: where the first loss is; UINT64_MAX: none */
+    uint64_t uncertain_at; /* logical: the first packet whose head is damaged; UINT64_MAX: none */
+    uint64_t trusted_end;  /* logical: packets from here on are not used */
+    uint64_t next;         /* number of the first record that is not decoded */
 } e57_packets;
 
 /* Finds the section of a scan. wanted: at least one field has bits. */

@@ -14,6 +14,7 @@
 #define ROUND_PAGES   4096u
 #define CHECKED_PAGES 64u    /* by a thread at a time */
 #define CONSTANT_MAX  65536u /* records that need no bits: more are a lie */
+#define PADDING_BYTES 8u     /* that writers leave at the end of a stream at most: a word */
 #define SLACK_BYTES   16u    /* behind a stream: a word is read at its last byte */
 
 enum { PAGE_RIGHT, PAGE_WRONG };
@@ -73,32 +74,6 @@ static mote_status check_count(const e57_packets *p) {
     return mote_malformed(p->ctx, p->input, p->scan->stated_at,
                           "%" PRIu64 " records of %" PRIu64 " bits are stated, but there are %" PRIu64 " bytes%s",
                           p->scan->count, bits, bytes, bits > 0 ? MOTE_SALVAGE_HINT : "");
-}
-
-mote_status mote_e57_packets_open(mote_context *ctx, const mote_input *input, const e57_file *file,
-                                  const e57_scan *scan, const bool *wanted, bool salvage, e57_packets *p) {
-    uint64_t section;
-    memset(p, 0, sizeof *p);
-    p->ctx = ctx;
-    p->input = input;
-    p->file = file;
-    p->scan = scan;
-    p->salvage = salvage;
-    p->wanted = wanted;
-    p->lost_at = UINT64_MAX;
-    MOTE_TRY(mote_e57_place(ctx, input, file, scan->place, scan->stated_at, "a scan", &section));
-    MOTE_TRY(read_section(p, section));
-    MOTE_TRY(check_count(p));
-    const uint64_t pages = (p->end + E57_PAYLOAD_BYTES - 1) / E57_PAYLOAD_BYTES - p->at / E57_PAYLOAD_BYTES;
-    p->page_capacity = pages < ROUND_PAGES ? pages : ROUND_PAGES;
-    p->pages = mote_alloc(ctx, p->page_capacity * E57_PAGE_BYTES, "E57 packets");
-    p->page_states = mote_alloc(ctx, p->page_capacity, "E57 packets");
-    p->streams = mote_alloc_zero(ctx, scan->field_count * sizeof *p->streams, "E57 packets");
-    p->ends = mote_alloc_zero(ctx, scan->field_count * sizeof *p->ends, "E57 packets");
-    p->lengths = mote_alloc_zero(ctx, scan->field_count * sizeof *p->lengths, "E57 packets");
-    const bool held =
-        p->pages != NULL && p->page_states != NULL && p->streams != NULL && p->ends != NULL && p->lengths != NULL;
-    return held ? MOTE_OK : MOTE_ERROR_MEMORY;
 }
 
 void mote_e57_packets_close(e57_packets *p) {
@@ -188,12 +163,8 @@ typedef struct e57_packet {
 } e57_packet;
 
 /* What is wrong with the packets from here on. Salvage goes without them. */
-__attribute__((format(printf, 3, 4))) static mote_status give_up(e57_packets *p, uint64_t at, const char *format, ...) {
-    char why[256];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(why, sizeof why, format, arguments);
-    va_end(arguments);
+static mote_status give_up(e57_packets *p, const char *why) {
+    const uint64_t at = p->at;
     p->is_over = true;
     if (p->lost_at == UINT64_MAX) p->lost_at = e57_physical(at);
     if (p->salvage) return MOTE_OK;
@@ -237,15 +208,6 @@ static const char *read_packet(const e57_packets *p, uint64_t loaded, e57_packet
     return NULL;
 }
 
-/* Whether a packet seems to begin at a place. */
-static bool may_begin(const e57_packets *p, uint64_t at, uint64_t loaded) {
-    uint8_t head[E57_PACKET_BYTES];
-    if (at == p->end || at + E57_PACKET_BYTES > loaded) return at <= p->end;
-    copy_payload(p, at, sizeof head, head);
-    return head[0] < E57_PACKET_DATA || head[0] == E57_PACKET_EMPTY ||
-           (head[0] == E57_PACKET_DATA && u16(head + 4) == p->scan->field_count);
-}
-
 static mote_status lose_records(e57_packets *p, const uint32_t *lengths) {
     for (uint64_t i = 0; i < p->scan->field_count; i++) {
         const uint32_t bits = p->scan->fields[i].bits;
@@ -278,21 +240,21 @@ static mote_status add_packet(e57_packets *p, const e57_packet *packet, const ui
 }
 
 /* A damaged packet: its records are lost, and those behind it are not, as long as it is known how many it had. Where
-   its head is damaged, too, it is taken to be like the one before. */
+   its head is damaged, too, that is uncertain: what is there is taken if it could be true, else the packet is taken to
+   be like the one before. page: the first that is damaged. *wrong: what is wrong with the packet as it is taken. */
 static mote_status pass_damaged(e57_packets *p, uint64_t page, uint64_t loaded, e57_packet *packet, uint32_t *lengths,
-                                const char *wrong, bool *known) {
+                                const char **wrong) {
+    const uint64_t fields = p->scan->field_count, head = E57_PACKET_BYTES + 2 * fields;
+    const bool head_is_damaged = page <= (p->at + head - 1) / E57_PAYLOAD_BYTES;
     if (p->lost_at == UINT64_MAX) p->lost_at = page * E57_PAGE_BYTES;
-    *known = wrong == NULL && may_begin(p, p->at + packet->length, loaded);
-    if (!*known && p->last_length > 0 && p->at + p->last_length <= loaded &&
-        may_begin(p, p->at + p->last_length, loaded)) {
-        packet->kind = E57_PACKET_DATA;
-        packet->length = p->last_length;
-        packet->head_bytes = (uint32_t)(E57_PACKET_BYTES + 2 * p->scan->field_count);
-        memcpy(lengths, p->lengths, p->scan->field_count * sizeof *lengths);
-        *known = true;
+    if (head_is_damaged && p->uncertain_at == UINT64_MAX) p->uncertain_at = p->at;
+    const bool has_data = *wrong == NULL && packet->kind == E57_PACKET_DATA;
+    if (head_is_damaged && !has_data && p->last_length > 0 && p->last_length <= loaded - p->at) {
+        *packet = (e57_packet){E57_PACKET_DATA, p->last_length, (uint32_t)head};
+        memcpy(lengths, p->lengths, fields * sizeof *lengths);
+        *wrong = NULL;
     }
-    if (!*known || packet->kind != E57_PACKET_DATA) return MOTE_OK;
-    return lose_records(p, lengths);
+    return *wrong == NULL && packet->kind == E57_PACKET_DATA ? lose_records(p, lengths) : MOTE_OK;
 }
 
 /* The packets that are loaded whole; *count: how many of them have data. */
@@ -301,16 +263,16 @@ static mote_status walk(e57_packets *p, uint32_t *lengths, uint64_t *count) {
     *count = 0;
     while (p->at < p->end) {
         e57_packet packet = {0, 0, 0};
-        bool whole, known = true;
-        const char *const wrong = read_packet(p, loaded, &packet, lengths, &whole);
+        bool whole;
+        const char *wrong = read_packet(p, loaded, &packet, lengths, &whole);
         if (wrong == NULL && !whole) return MOTE_OK;
-        const uint64_t looked_at = whole                               ? packet.length
-                                   : loaded - p->at < E57_PACKET_BYTES ? loaded - p->at
-                                                                       : E57_PACKET_BYTES;
-        const uint64_t page = find_damage(p, p->at, looked_at);
+        const uint64_t held = loaded - p->at, head = E57_PACKET_BYTES + 2 * p->scan->field_count;
+        const uint64_t page = find_damage(p, p->at, whole ? packet.length : held < head ? held : head);
         if (page != UINT64_MAX && !p->salvage) return mote_e57_bad_page(p->ctx, p->input, page, true);
-        if (page != UINT64_MAX) MOTE_TRY(pass_damaged(p, page, loaded, &packet, lengths, wrong, &known));
-        if (!known || (wrong != NULL && page == UINT64_MAX)) return give_up(p, p->at, "%s", wrong != NULL ? wrong : "");
+        if (page != UINT64_MAX) MOTE_TRY(pass_damaged(p, page, loaded, &packet, lengths, &wrong));
+        if (wrong == NULL && p->at >= p->trusted_end)
+            wrong = "how many records the packets from here on lack is not known";
+        if (wrong != NULL) return give_up(p, wrong);
         if (packet.kind == E57_PACKET_DATA) {
             MOTE_TRY(add_packet(p, &packet, lengths, count));
             memcpy(p->lengths, lengths, p->scan->field_count * sizeof *lengths);
@@ -320,6 +282,62 @@ static mote_status walk(e57_packets *p, uint32_t *lengths, uint64_t *count) {
     }
     p->is_over = true;
     return MOTE_OK;
+}
+
+/* Walks along all packets of a scan that is to be salvaged. Where heads are damaged, the streams tell in the end
+   whether what they were taken for is right: they are as long as the records need. Otherwise packets are trusted up to
+   the first such head. */
+static mote_status survey(e57_packets *p) {
+    const uint64_t fields = p->scan->field_count, begin = p->at;
+    uint32_t *const lengths = mote_alloc_zero(p->ctx, fields * sizeof *lengths, "E57 packets");
+    mote_status status = lengths != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+    uint64_t count;
+    while (status == MOTE_OK && !p->is_over) {
+        status = load_pages(p);
+        if (status == MOTE_OK) status = walk(p, lengths, &count);
+        if (status == MOTE_OK) status = mote_progress_again(p->ctx);
+    }
+    bool fits = true;
+    for (uint64_t i = 0; i < fields && status == MOTE_OK; i++) {
+        const uint32_t bits = p->scan->fields[i].bits;
+        const uint64_t bytes = p->scan->count / 8 * bits + (p->scan->count % 8 * bits + 7) / 8;
+        fits = fits && (bits == 0 || (p->ends[i] >= bytes && p->ends[i] - bytes <= PADDING_BYTES));
+        p->ends[i] = 0;
+    }
+    if (!fits) p->trusted_end = p->uncertain_at;
+    p->at = begin;
+    p->is_over = false;
+    p->loss_count = p->last_length = 0;
+    p->lost_at = UINT64_MAX;
+    mote_free(p->ctx, lengths);
+    return status;
+}
+
+mote_status mote_e57_packets_open(mote_context *ctx, const mote_input *input, const e57_file *file,
+                                  const e57_scan *scan, const bool *wanted, bool salvage, e57_packets *p) {
+    uint64_t section;
+    memset(p, 0, sizeof *p);
+    p->ctx = ctx;
+    p->input = input;
+    p->file = file;
+    p->scan = scan;
+    p->salvage = salvage;
+    p->wanted = wanted;
+    p->lost_at = p->uncertain_at = p->trusted_end = UINT64_MAX;
+    MOTE_TRY(mote_e57_place(ctx, input, file, scan->place, scan->stated_at, "a scan", &section));
+    MOTE_TRY(read_section(p, section));
+    MOTE_TRY(check_count(p));
+    const uint64_t pages = (p->end + E57_PAYLOAD_BYTES - 1) / E57_PAYLOAD_BYTES - p->at / E57_PAYLOAD_BYTES;
+    p->page_capacity = pages < ROUND_PAGES ? pages : ROUND_PAGES;
+    p->pages = mote_alloc(ctx, p->page_capacity * E57_PAGE_BYTES, "E57 packets");
+    p->page_states = mote_alloc(ctx, p->page_capacity, "E57 packets");
+    p->streams = mote_alloc_zero(ctx, scan->field_count * sizeof *p->streams, "E57 packets");
+    p->ends = mote_alloc_zero(ctx, scan->field_count * sizeof *p->ends, "E57 packets");
+    p->lengths = mote_alloc_zero(ctx, scan->field_count * sizeof *p->lengths, "E57 packets");
+    const bool held =
+        p->pages != NULL && p->page_states != NULL && p->streams != NULL && p->ends != NULL && p->lengths != NULL;
+    if (!held) return MOTE_ERROR_MEMORY;
+    return salvage ? survey(p) : MOTE_OK;
 }
 
 /* ---- streams */
@@ -369,7 +387,7 @@ mote_status mote_e57_packets_read(e57_packets *p) {
     mote_status status = lengths != NULL && begins != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
     if (status == MOTE_OK) memcpy(begins, p->ends, fields * sizeof *begins);
     if (status == MOTE_OK) status = walk(p, lengths, &count);
-    if (status == MOTE_OK && p->at == before && !p->is_over) status = give_up(p, p->at, "a packet does not end");
+    if (status == MOTE_OK && p->at == before && !p->is_over) status = give_up(p, "a packet does not end");
     if (status == MOTE_OK) status = make_room(p);
     if (status == MOTE_OK) {
 #pragma omp parallel for schedule(dynamic, 4) num_threads(p->ctx->threads) if (count > 8)
