@@ -15,8 +15,8 @@
 static const command_help help = {
     .synopsis = "mote convert IN… -o OUT [options]",
     "Writes one or several clouds into one file of another (or the same) format. The ending of OUT names it:\n"
-    ".las .laz .ply .pcd .xyz .csv .txt .pts .asc. Inputs: LAS, LAZ, PLY, PCD, PTX, text, Potree 2.0 folders;\n"
-    "folders and patterns of them.",
+    ".las .laz .ply .pcd .e57 .xyz .csv .txt .pts .asc. Inputs: LAS, LAZ, PLY, PCD, PTX, E57, text, Potree 2.0\n"
+    "folders; folders and patterns of them.",
     "  mote convert scan.las -o scan.ply\n"
     "  mote convert tiles/*.las -o all.las\n"
     "  mote convert scan.las -o centre.las --bounds 500000,5400000,500100,5400100\n"
@@ -24,6 +24,7 @@ static const command_help help = {
     "  mote convert scan.laz -o ground.laz --where \"classification == 2 && z < 120.5\"\n"
     "  mote convert scan.laz -o mended.laz --set \"class = 6\" --where \"z > 120\"\n"
     "  mote convert scan.las -o small.xyz --thin 100 --select intensity\n"
+    "  mote convert station.e57 -o station.laz\n"
     "  mote convert scan.mote -o level3.las --level 3\n"
     "  mote convert scan.copc.laz -o coarse.laz --resolution 0.5\n",
     "Without --where, --bounds, --thin and --select every point and attribute is kept, in order; LAS to LAS, PLY to "
@@ -32,14 +33,15 @@ static const command_help help = {
 };
 
 typedef struct convert_options {
-    const char *select, *bounds, *columns, *separator, *las_version, *polygon, *edits;
+    const char *select, *bounds, *columns, *separator, *las_version, *polygon, *edits, *poses;
     uint64_t thin;
     int level, point_format, bounds_in;
     double resolution;
     text_list set;
     char *assignments; /* all of set, one after the other; NULL: none */
     uint64_t changed;
-    bool bounds_in_given, thin_given, level_given, resolution_given, ascii, big_endian, compress, format_given, salvage;
+    bool bounds_in_given, thin_given, level_given, resolution_given, ascii, big_endian, compress, format_given, salvage,
+        by_source;
     mote_box box;
     mote_write_params params;
 } convert_options;
@@ -78,6 +80,7 @@ static int check_format_options(const convert_options *o, const io_paths *paths)
     }
     if (o->big_endian && strcmp(format, "ply") != 0) return usage_error("convert", "--big-endian is for .ply");
     if (o->compress && strcmp(format, "pcd") != 0) return usage_error("convert", "--compress is for .pcd");
+    if (o->by_source && strcmp(format, "e57") != 0) return usage_error("convert", "--by-source is for .e57");
     if ((o->las_version != NULL || o->format_given) && strcmp(format, "las") != 0) {
         return usage_error("convert", "--las-version and --point-format are for .las and .laz");
     }
@@ -103,6 +106,9 @@ static int check_usage(void *options, const common_options *common, const io_pat
     if (o->separator != NULL && (o->separator[0] == '\0' || o->separator[1] != '\0')) {
         return usage_error("convert", "--separator: \"%s\" is not one character", o->separator);
     }
+    if (o->poses != NULL && !parse_poses(o->poses, NULL)) {
+        return usage_error("convert", "--poses: \"%s\" is not apply or keep", o->poses);
+    }
     if (o->las_version != NULL) {
         const char *v = o->las_version;
         if (strncmp(v, "1.", 2) != 0 || v[2] < '2' || v[2] > '4' || v[3] != '\0') {
@@ -119,6 +125,7 @@ static int check_usage(void *options, const common_options *common, const io_pat
     params->text = o->ascii;
     params->compress = o->compress;
     params->big_endian = o->big_endian;
+    params->by_source = o->by_source;
     params->format = paths->format;
     if (o->edits != NULL && o->select != NULL && strstr(o->select, "class") == NULL) {
         return usage_error("convert", "--edits gives classes, and --select leaves out the classification");
@@ -208,10 +215,11 @@ static mote_read_params reading_params(const session *s, convert_options *o) {
     if (o->resolution_given) params.resolution = o->resolution;
     params.salvage = o->salvage;
     params.bounds_in_to_crs = o->bounds_in == 1;
+    if (o->poses != NULL) parse_poses(o->poses, &params.keep_poses);
     return params;
 }
 
-static bool is_las(const char *format) { return format != NULL && strcmp(format, "las") == 0; }
+static bool is_format(const char *format, const char *name) { return format != NULL && strcmp(format, name) == 0; }
 
 /* Whether nothing asks for all points at once. A pipe can be read only once, so its format is not looked at. */
 static bool can_stream(const session *s, const convert_options *o, const io_paths *paths) {
@@ -219,8 +227,10 @@ static bool can_stream(const session *s, const convert_options *o, const io_path
     const char *input = paths->inputs[0];
     if (o->polygon != NULL || o->edits != NULL) return false;
     if (paths->input_count != 1 || o->thin_given || o->salvage || s->options.hash) return false;
-    if (!is_las(io_paths_format(paths)) || stat(input, &info) != 0 || !S_ISREG(info.st_mode)) return false;
-    return is_las(mote_file_format(s->ctx, input));
+    const bool to_las = is_format(io_paths_format(paths), "las"), to_e57 = is_format(io_paths_format(paths), "e57");
+    if ((!to_las && !to_e57) || stat(input, &info) != 0 || !S_ISREG(info.st_mode)) return false;
+    const char *const from = mote_file_format(s->ctx, input);
+    return is_format(from, "las") || (to_e57 && is_format(from, "e57"));
 }
 
 /* Whether fewer points may be written than the input has. */
@@ -288,7 +298,7 @@ static int stream(session *s, convert_options *o, const io_paths *paths, bool *d
 static unsigned given_read_options(const convert_options *o) {
     return (o->level_given ? READ_LEVEL : 0u) | (o->resolution_given ? READ_RESOLUTION : 0u) |
            (o->columns != NULL ? READ_COLUMNS : 0u) | (o->separator != NULL ? READ_SEPARATOR : 0u) |
-           (o->salvage ? READ_SALVAGE : 0u);
+           (o->salvage ? READ_SALVAGE : 0u) | (o->poses != NULL ? READ_POSES : 0u);
 }
 
 /* How many points the output has: LAS cannot hold those without a finite position. */
@@ -388,6 +398,10 @@ int cmd_convert(int argc, char **argv) {
          "COPC and Potree: no finer levels than needed for points\nthis far apart, world units"},
         {"salvage", 0, OPTION_FLAG, &o.salvage, NULL, NULL,
          "of a damaged or cut file what is whole, and say what\nis missing, instead of an error"},
+        {"poses", 0, OPTION_TEXT, &o.poses, NULL, "WORD",
+         "E57: apply what says where each scanner stood (the default),\nor keep coordinates as it saw them"},
+        {"by-source", 0, OPTION_FLAG, &o.by_source, NULL, NULL,
+         ".e57: a scan for each point_source_id; default if they\ncame from scans, else one scan"},
         {"level", 0, OPTION_INT, &o.level, &o.level_given, "N", "Potree folders: only the nodes of this level"},
         {"ascii", 0, OPTION_FLAG, &o.ascii, NULL, NULL, ".ply, .pcd: as text; default binary, little-endian"},
         {"big-endian", 0, OPTION_FLAG, &o.big_endian, NULL, NULL, ".ply: binary, big-endian"},

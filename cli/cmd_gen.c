@@ -21,7 +21,7 @@ static const command_help help = {
     "  clusters  dense clumps of very different density\n"
     "  torus     a surface\n"
     "  lattice   a regular grid\n"
-    "\nThe ending of OUT names the format: .las .laz .ply .pcd .xyz .csv\n",
+    "\nThe ending of OUT names the format: .las .laz .ply .pcd .e57 .xyz .csv\n",
 };
 
 #define KINDS "city, room, box, uniform, clusters, torus or lattice"

@@ -17,8 +17,8 @@
 typedef struct missing_format {
     const char *ending, *name;
 } missing_format;
-static const missing_format missing_formats[] = {{".ptx", "PTX"}, {".e57", "E57"},   {".zlas", "zLAS"},
-                                                 {".npz", "NPZ"}, {".gltf", "glTF"}, {".glb", "glTF"}};
+static const missing_format missing_formats[] = {
+    {".ptx", "PTX"}, {".zlas", "zLAS"}, {".npz", "NPZ"}, {".gltf", "glTF"}, {".glb", "glTF"}};
 
 static bool same_file(const char *a, const char *b) {
     struct stat info_a, info_b;
@@ -141,7 +141,7 @@ static int check_parent(session *s, const char *output) {
     return session_error(s, EXIT_FAILED, "%s: there is no folder %s", output, parent);
 }
 
-#define FORMATS "las, laz, ply, pcd, xyz, csv, txt, pts or asc"
+#define FORMATS "las, laz, ply, pcd, e57, xyz, csv, txt, pts or asc"
 
 /* The ending that names the format: ".las" of --format las. */
 static const char *written_ending(const io_paths *paths, char ending[32]) {
@@ -178,7 +178,7 @@ static int check_ending(session *s, const char *output) {
     for (size_t i = 0; i < sizeof missing_formats / sizeof missing_formats[0]; i++) {
         if (text_has_ending(output, missing_formats[i].ending)) {
             return session_error(s, EXIT_FAILED,
-                                 "%s: %s is not supported yet; mote writes .las, .laz, .ply, .pcd, .xyz and .csv",
+                                 "%s: %s is not supported yet; mote writes .las, .laz, .ply, .pcd, .e57, .xyz and .csv",
                                  output, missing_formats[i].name);
         }
     }
@@ -189,11 +189,12 @@ static int check_ending(session *s, const char *output) {
     if (path_is_stream(output)) {
         return session_error(s, EXIT_USAGE, "%s: which format? --format " FORMATS, path_title(output));
     }
-    static const char *const endings[] = {".las", ".laz", ".ply", ".pcd", ".xyz", ".csv", ".txt", ".pts", ".asc", NULL};
+    static const char *const endings[] = {".las", ".laz", ".ply", ".pcd", ".e57", ".xyz",
+                                          ".csv", ".txt", ".pts", ".asc", NULL};
     const char *dot = strrchr(output, '.'), *near = dot != NULL ? text_nearest(dot, endings) : NULL;
     return session_error(
-        s, EXIT_USAGE, "%s: the ending names no format that mote writes (.las .laz .ply .pcd .xyz .csv)%s%s%s", output,
-        near != NULL ? "; did you mean \"" : "", near != NULL ? near : "", near != NULL ? "\"?" : "");
+        s, EXIT_USAGE, "%s: the ending names no format that mote writes (.las .laz .ply .pcd .e57 .xyz .csv)%s%s%s",
+        output, near != NULL ? "; did you mean \"" : "", near != NULL ? near : "", near != NULL ? "\"?" : "");
 }
 
 /* ---- inputs and output */

@@ -22,7 +22,8 @@ static const read_option read_options[] = {
     {READ_RESOLUTION, "resolution", " potree copc ", "COPC files and Potree folders", true},
     {READ_COLUMNS, "columns", " xyz ", "text", false},
     {READ_SEPARATOR, "separator", " xyz ", "text", false},
-    {READ_SALVAGE, "salvage", " las copc ply pcd ptx xyz ", "LAS, LAZ, PLY, PCD, PTX and text", false},
+    {READ_SALVAGE, "salvage", " las copc ply pcd ptx e57 xyz ", "LAS, LAZ, PLY, PCD, PTX, E57 and text", false},
+    {READ_POSES, "poses", " e57 ", "E57", false},
 };
 
 /* What was found of one option. */
@@ -35,13 +36,9 @@ typedef struct option_use {
 } option_use;
 
 static const char *format_title(const char *format) {
-    static const char *const titles[][2] = {{"las", "LAS"},
-                                            {"copc", "COPC"},
-                                            {"ply", "PLY"},
-                                            {"pcd", "PCD"},
-                                            {"ptx", "PTX"},
-                                            {"xyz", "text"},
-                                            {"potree", "a Potree folder"}};
+    static const char *const titles[][2] = {
+        {"las", "LAS"}, {"copc", "COPC"}, {"ply", "PLY"},  {"pcd", "PCD"},
+        {"ptx", "PTX"}, {"e57", "E57"},   {"xyz", "text"}, {"potree", "a Potree folder"}};
     for (size_t i = 0; i < sizeof titles / sizeof titles[0]; i++) {
         if (strcmp(format, titles[i][0]) == 0) return titles[i][1];
     }
@@ -94,6 +91,12 @@ static void look_at_input(option_use *use, const char *path) {
     } else {
         look_at_file(use, path, &info);
     }
+}
+
+bool parse_poses(const char *word, bool *keep) {
+    const bool keeps = strcmp(word, "keep") == 0;
+    if (keep != NULL) *keep = keeps;
+    return keeps || strcmp(word, "apply") == 0;
 }
 
 int check_read_options(session *s, const char *const *inputs, int input_count, unsigned given) {

@@ -47,6 +47,7 @@ mote_dependency(BROTLI "brotli encoding" LIBRARY brotli/encode.h brotlienc brotl
 mote_dependency(PNG "pictures and textures as PNG" LIBRARY png.h png)
 mote_dependency(TURBOJPEG "live pictures and textures as JPEG" LIBRARY turbojpeg.h turbojpeg)
 mote_dependency(PROJ "transforming between reference systems" LIBRARY proj.h proj)
+mote_dependency(EXPAT "reading E57" LIBRARY expat.h expat)
 mote_dependency(MICROHTTPD "mote view" CLI microhttpd.h microhttpd)
 set(have_lines "/* Made by CMake: the optional libraries of this build. */\n")
 foreach(name ${MOTE_OPTIONAL})

@@ -26,6 +26,7 @@ needs=(
     "/usr/include/proj.h libproj-dev"
     "cs2cs proj-bin"
     "/usr/include/microhttpd.h libmicrohttpd-dev"
+    "/usr/include/expat.h libexpat1-dev"
     "/usr/include/cmocka.h libcmocka-dev"
     "qemu-x86_64 qemu-user"
     "node nodejs"

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* stat */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -24,6 +25,7 @@ static const command_help help = {
 
 typedef struct info_options {
     bool stats, salvage, devices;
+    const char *poses;
 } info_options;
 
 /* Plain files can be looked at twice; a pipe cannot. */
@@ -67,11 +69,23 @@ static mote_status look_at_levels(session *s, info_facts *f, const struct stat *
     return mote_potree_levels(s->ctx, f->path, f->levels, INFO_LEVELS_MAX, &f->potree);
 }
 
+/* The scans of an E57 file. */
+static mote_status look_at_scans(session *s, info_facts *f, const struct stat *info) {
+    f->is_e57 = strcmp(f->format, "e57") == 0 && S_ISREG(info->st_mode);
+    if (!f->is_e57) return MOTE_OK;
+    mote_status status = mote_e57_scans(s->ctx, f->path, NULL, 0, &f->e57);
+    const uint32_t count = f->e57.scan_count < INFO_SCANS_MAX ? f->e57.scan_count : INFO_SCANS_MAX;
+    if (status != MOTE_OK || count == 0) return status;
+    f->scans = calloc(count, sizeof *f->scans);
+    return f->scans != NULL ? mote_e57_scans(s->ctx, f->path, f->scans, count, &f->e57) : MOTE_OK;
+}
+
 static int describe(session *s, const char *path, const info_options *o, json_writer *json) {
     mote_cloud *cloud = NULL;
     struct stat info = {0};
     mote_read_params reading = session_reading(s);
     reading.salvage = o->salvage;
+    if (o->poses != NULL) parse_poses(o->poses, &reading.keep_poses);
     int code = session_read(s, &path, 1, &reading, &cloud);
     if (code != EXIT_DONE) return code;
     info_facts facts = {.path = path, .cloud = cloud};
@@ -79,6 +93,7 @@ static int describe(session *s, const char *path, const info_options *o, json_wr
     facts.is_las = mote_cloud_las_facts(cloud, &facts.las);
     facts.format = format_of(s, &facts, &info);
     mote_status status = look_at_levels(s, &facts, &info);
+    if (status == MOTE_OK) status = look_at_scans(s, &facts, &info);
     if (status == MOTE_OK) status = measure(s, &facts);
     if (status == MOTE_OK && s->options.hash) {
         status = mote_cloud_hash(s->ctx, cloud, &facts.hash);
@@ -95,6 +110,7 @@ static int describe(session *s, const char *path, const info_options *o, json_wr
     if (code == EXIT_DONE && json != NULL) info_print_json(&facts, json);
     if (code == EXIT_DONE && json == NULL) info_print_text(&facts);
     cloud_stats_free(&stats);
+    free(facts.scans);
     mote_cloud_destroy(cloud);
     return code;
 }
@@ -168,11 +184,14 @@ static void list_devices(bool as_json) {
 }
 
 static int check_usage(const info_options *o, const common_options *common, const arguments *words) {
+    if (o->poses != NULL && !parse_poses(o->poses, NULL)) {
+        return usage_error("info", "--poses: \"%s\" is not apply or keep", o->poses);
+    }
     if (!o->devices && words->count == 0) return usage_error("info", "info needs a file");
     if (!o->devices) return EXIT_DONE;
     if (words->count > 0) return usage_error("info", "--devices lists devices, and looks at no file");
-    if (!o->stats && !o->salvage && !common->hash) return EXIT_DONE;
-    return usage_error("info", "--devices looks at no file: --stats, --salvage and --hash are of files");
+    if (!o->stats && !o->salvage && !common->hash && o->poses == NULL) return EXIT_DONE;
+    return usage_error("info", "--devices looks at no file: --stats, --salvage, --poses and --hash are of files");
 }
 
 int cmd_info(int argc, char **argv) {
@@ -180,6 +199,7 @@ int cmd_info(int argc, char **argv) {
     const option rows[] = {
         {"stats", 0, OPTION_FLAG, &o.stats, NULL, NULL, "read all points"},
         {"salvage", 0, OPTION_FLAG, &o.salvage, NULL, NULL, "of a damaged or cut file what is whole"},
+        {"poses", 0, OPTION_TEXT, &o.poses, NULL, "WORD", "E57: apply (the default) or keep, as for mote convert"},
         {"devices", 0, OPTION_FLAG, &o.devices, NULL, NULL, "list the backends"},
         {0},
     };
@@ -193,7 +213,8 @@ int cmd_info(int argc, char **argv) {
     session s;
     code = session_open(&s, "info", &common);
     if (code == EXIT_DONE && o.devices) list_devices(common.json);
-    if (code == EXIT_DONE && o.salvage) code = check_read_options(&s, words.words, words.count, READ_SALVAGE);
+    const unsigned given = (o.salvage ? READ_SALVAGE : 0u) | (o.poses != NULL ? READ_POSES : 0u);
+    if (code == EXIT_DONE && !o.devices) code = check_read_options(&s, words.words, words.count, given);
     if (code == EXIT_DONE && !o.devices) code = describe_all(&s, &words, &o);
     return session_close(&s, code);
 }

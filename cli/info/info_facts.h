@@ -6,6 +6,7 @@
 #include "info/info_stats.h"
 
 #define INFO_LEVELS_MAX 32
+#define INFO_SCANS_MAX  1000u /* of E57 files: more are only counted */
 
 typedef struct info_facts {
     const char *path;
@@ -26,6 +27,9 @@ typedef struct info_facts {
     mote_potree_level levels[INFO_LEVELS_MAX];
     mote_copc_facts copc; /* is_copc: a LAZ file with an octree */
     mote_copc_level copc_levels[INFO_LEVELS_MAX];
+    bool is_e57;
+    mote_e57_facts e57;
+    mote_e57_scan *scans;     /* [INFO_SCANS_MAX] at most; NULL: it is none, or there was no memory */
     const cloud_stats *stats; /* NULL without --stats */
 } info_facts;
 

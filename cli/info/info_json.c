@@ -114,6 +114,33 @@ static void emit_compression(json_writer *json, const mote_las_facts *las) {
     emit_close(json, '}');
 }
 
+static void emit_scans(json_writer *json, const info_facts *f) {
+    if (!f->is_e57) return;
+    emit_open(json, "e57", '{');
+    emit_text(json, "library", f->e57.library);
+    emit_count(json, "images", f->e57.image_count);
+    emit_count(json, "scan_count", f->e57.scan_count);
+    emit_open(json, "scans", '[');
+    for (uint32_t i = 0; i < f->e57.scan_count && i < INFO_SCANS_MAX && f->scans != NULL; i++) {
+        const mote_e57_scan *const scan = &f->scans[i];
+        emit_open(json, NULL, '{');
+        emit_count(json, "point_source_id", i + 1);
+        emit_text(json, "name", scan->name);
+        emit_text(json, "sensor", scan->sensor);
+        emit_count(json, "records", scan->records);
+        emit_bool(json, "spherical", scan->is_spherical);
+        if (scan->has_pose) {
+            emit_reals(json, "position", scan->position, 3);
+            emit_reals(json, "rotation", scan->rotation, 4);
+            emit_bool(json, "applied", scan->is_applied);
+        }
+        emit_text(json, "fields", scan->fields);
+        emit_close(json, '}');
+    }
+    emit_close(json, ']');
+    emit_close(json, '}');
+}
+
 static void emit_copc(json_writer *json, const info_facts *f) {
     const mote_copc_facts *copc = &f->copc;
     if (!copc->is_copc) return;
@@ -176,6 +203,7 @@ void info_print_json(const info_facts *f, json_writer *json) {
     emit_las(json, f);
     emit_potree(json, f);
     emit_copc(json, f);
+    emit_scans(json, f);
     emit_attributes(json, f);
     emit_records(json, f->cloud);
     if (f->stats != NULL) {

@@ -49,9 +49,9 @@ void crs_in_short(const char *crs, char *line, size_t size) {
 }
 
 static const char *format_title(const char *format) {
-    static const char *const titles[][2] = {{"las", "LAS"},          {"copc", "COPC, LAS"}, {"ply", "PLY"},
-                                            {"pcd", "PCD"},          {"ptx", "PTX"},        {"xyz", "text"},
-                                            {"potree", "Potree 2.0"}};
+    static const char *const titles[][2] = {{"las", "LAS"},  {"copc", "COPC, LAS"},   {"ply", "PLY"},
+                                            {"pcd", "PCD"},  {"ptx", "PTX"},          {"e57", "E57"},
+                                            {"xyz", "text"}, {"potree", "Potree 2.0"}};
     for (size_t i = 0; i < sizeof titles / sizeof titles[0]; i++) {
         if (strcmp(format, titles[i][0]) == 0) return titles[i][1];
     }
@@ -159,6 +159,34 @@ static void print_levels(const info_facts *f) {
     }
 }
 
+static void print_numbers(const char *what, const double *numbers, int count) {
+    print_out("  %s", what);
+    for (int i = 0; i < count; i++) print_out(" %s", text_real(numbers[i]).chars);
+}
+
+static void print_scans(const info_facts *f) {
+    if (!f->is_e57) return;
+    if (f->e57.library[0] != '\0') print_out("  %-12s%s\n", "software", f->e57.library);
+    print_out("  %-12s%s", "scans", text_count(f->e57.scan_count).chars);
+    if (f->e57.image_count > 0)
+        print_out(", and %s images, which mote does not read", text_count(f->e57.image_count).chars);
+    putchar('\n');
+    for (uint32_t i = 0; i < f->e57.scan_count && i < INFO_SCANS_MAX && f->scans != NULL; i++) {
+        const mote_e57_scan *const scan = &f->scans[i];
+        print_out("    %3u  %14s records, %s", i + 1, text_count(scan->records).chars,
+                  scan->is_spherical ? "spherical" : "Cartesian");
+        if (scan->name[0] != '\0') print_out("  \"%s\"", scan->name);
+        if (scan->sensor[0] != '\0') print_out("  by %s", scan->sensor);
+        if (scan->has_pose) {
+            print_out("\n       ");
+            print_numbers("position", scan->position, 3);
+            print_numbers("rotation", scan->rotation, 4);
+            if (scan->is_applied) print_out("  (in the coordinates already)");
+        }
+        print_out("\n         %s\n", scan->fields);
+    }
+}
+
 static int name_width(const mote_cloud *cloud) {
     size_t width = 10;
     for (uint32_t i = 0; i < mote_cloud_column_count(cloud); i++) {
@@ -220,6 +248,7 @@ static void print_histogram(const char *title, const histogram *h, const char *c
 void info_print_text(const info_facts *f) {
     print_head(f);
     print_levels(f);
+    print_scans(f);
     print_attributes(f);
     print_records(f->cloud);
     if (f->stats == NULL) return;

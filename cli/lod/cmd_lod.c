@@ -16,8 +16,8 @@ static const command_help help = {
     "Makes a level-of-detail octree: a folder in Potree 2.0 format, for \"mote view\" and every viewer of that "
     "format,\n"
     "or, where the output's name ends in .copc.laz, a COPC file: LAZ that is read by box and resolution.\n"
-    "Inputs: LAS, LAZ, PLY, PCD, PTX, text, Potree folders; several become one cloud, folders and patterns "
-    "are\nsearched.",
+    "Inputs: LAS, LAZ, PLY, PCD, PTX, E57, text, Potree folders; several become one cloud, folders and "
+    "patterns are\nsearched.",
     "  mote lod scan.las -o scan.mote && mote view scan.mote\n"
     "  mote lod scan.laz -o scan.copc.laz\n"
     "  mote lod tiles/*.las -o all.mote --encoding brotli\n"

@@ -33,6 +33,7 @@ typedef struct mote_read_params {
     bool salvage;   ///< where a file is cut, damaged, or holds another number of points than it states: all points that
                     ///< are whole, with a warning what is missing, instead of an error. An error only where none is. A
                     ///< last line of text without an end is left out: it may be cut within a number.
+    bool keep_poses; ///< E57: coordinates and normals as each scanner saw them; false: where its pose puts them
     void (*known)(void *user, const mote_cloud *header); ///< LAS, LAZ, not of several inputs: called once the header is
                                                          ///< read, with its columns and count but no values yet, so
                                                          ///< that the output can be prepared. NULL: nothing is
@@ -86,15 +87,15 @@ typedef struct mote_units {
 /// Source   ISO 19162:2019; OGC 01-009; OGC GeoTIFF 1.1
 MOTE_API void mote_cloud_units(const mote_cloud *cloud, mote_units *units);
 
-/// Reads a cloud in pieces, so that memory is bounded by the pieces and not by the file (LAS, LAZ; of other formats the
-/// whole cloud is one piece).
+/// Reads a cloud in pieces, so that memory is bounded by the pieces and not by the file (LAS, LAZ, E57; of other
+/// formats the whole cloud is one piece).
 typedef struct mote_reader mote_reader;
 
 /// Opens a file or Potree folder. params as for mote_cloud_read.
 MOTE_API mote_status mote_reader_open(mote_context *ctx, const char *path, const mote_read_params *params,
                                       mote_reader **out);
-/// Points in all pieces together. With bounds, where or salvage there may be fewer: that is known only when they are
-/// read.
+/// Points in all pieces together. With bounds, where or salvage, and of E57 with records that are no points, there may
+/// be fewer: that is known only when they are read.
 MOTE_API uint64_t mote_reader_count(const mote_reader *reader);
 /// The next piece, points in the order of the file. *piece is the reader's: one and the same cloud, whose columns keep
 /// their places in memory and get new values with each call. NULL after the last one.
@@ -109,9 +110,10 @@ typedef struct mote_write_params {
     int las_version_minor; ///< 2, 3 or 4; 0 = what the attributes need
     int las_format;        ///< 0..10; -1 = what the attributes need
     bool compress;         ///< PCD: binary_compressed instead of binary
-    const char *format;    ///< "las", "laz", "ply", "pcd", "xyz", "csv", "txt", "pts", "asc"; NULL = by the ending
-    bool fewer;            ///< mote_writer_open: count is the most that will be added; there may be fewer
-    uint64_t reserved[6];  ///< zero, see types.h
+    bool by_source;        ///< E57: a scan for each point_source_id; false: of clouds that come from E57 alone
+    const char *format; ///< "las", "laz", "ply", "pcd", "e57", "xyz", "csv", "txt", "pts", "asc"; NULL = by the ending
+    bool fewer;         ///< mote_writer_open: count is the most that will be added; there may be fewer
+    uint64_t reserved[6]; ///< zero, see types.h
 } mote_write_params;
 /// All columns, binary, the smallest LAS version and format that hold them.
 MOTE_API mote_write_params mote_write_defaults(void);
@@ -123,10 +125,11 @@ MOTE_API mote_status mote_cloud_write(mote_context *ctx, const mote_cloud *cloud
                                       const mote_write_params *params);
 
 /// Writes a cloud in pieces, as mote_reader gives them: .las and .laz of clouds that come from LAS or LAZ, attributes
-/// and format unchanged; the file is the one that mote_cloud_write makes of the whole.
+/// and format unchanged, and .e57; the file is the one that mote_cloud_write makes of the whole.
 typedef struct mote_writer mote_writer;
 
-/// Opens the output. piece: the cloud that every mote_writer_add gets, with its values anew. count: points in all.
+/// Opens the output. piece: the cloud that every mote_writer_add gets, with its values anew. count: points in all; of
+/// .e57 at most.
 /// Returns  as mote_cloud_write; MOTE_ERROR_UNSUPPORTED if it can't be written in pieces
 MOTE_API mote_status mote_writer_open(mote_context *ctx, const mote_cloud *piece, uint64_t count, const char *path,
                                       const mote_write_params *params, mote_writer **out);

@@ -4,6 +4,7 @@
 #include "cloud.h"
 #include "context.h"
 #include "crs.h"
+#include "e57.h"
 #include "gen.h"
 #include "io.h"
 #include "knn.h"

@@ -63,6 +63,7 @@ struct mote_cloud {
     char *crs;
     uint64_t grid_width, grid_height; /* 0: not organised */
     double position_step;             /* decimal step of text coordinates, 0 if unknown */
+    bool sources_in_order; /* the points of each point_source_id follow each other, also from piece to piece */
     mote_las_origin las;
     mote_prepared prepared;
 };

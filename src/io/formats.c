@@ -13,6 +13,7 @@ const mote_format mote_formats[] = {
     {"ply", ".ply", mote_ply_probe, mote_ply_read, mote_ply_write, false},
     {"pcd", ".pcd", mote_pcd_probe, mote_pcd_read, mote_pcd_write, false},
     {"ptx", ".ptx", mote_ptx_probe, mote_ptx_read, NULL, false},
+    {"e57", ".e57", mote_e57_probe, mote_e57_read, mote_e57_write, false},
     {"xyz", ".xyz .txt .csv .pts .asc", mote_xyz_probe, mote_xyz_read, mote_xyz_write, false},
 };
 const uint32_t mote_format_count = sizeof mote_formats / sizeof mote_formats[0];
@@ -42,7 +43,7 @@ const char *mote_ending_format(const char *path) {
     return format != NULL && format->write != NULL ? format->name : NULL;
 }
 
-#define WRITTEN_ENDINGS "las, laz, ply, pcd, xyz, csv, txt, pts or asc"
+#define WRITTEN_ENDINGS "las, laz, ply, pcd, e57, xyz, csv, txt, pts or asc"
 
 /* The format of that name: an ending without its dot. */
 static const mote_format *format_by_name(const char *name) {
@@ -65,7 +66,7 @@ mote_status mote_written_format(mote_context *ctx, const char *path, const mote_
         return mote_fail(ctx, MOTE_ERROR_ARGUMENT, STANDARD_OUTPUT ": which format? " WRITTEN_ENDINGS);
     }
     return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED,
-                     "%s: the ending names no format that mote writes (.las .laz .ply .pcd .xyz .csv)", path);
+                     "%s: the ending names no format that mote writes (.las .laz .ply .pcd .e57 .xyz .csv)", path);
 }
 
 static const mote_format *format_by_content(const mote_input *input) {
@@ -94,7 +95,7 @@ static mote_status read_input(mote_context *ctx, mote_input *input, const mote_r
         const mote_status status = format->read(ctx, input, params, out);
         return status == MOTE_OK ? mote_input_check(ctx, input) : status;
     }
-    return mote_fail(ctx, MOTE_ERROR_DATA, "%s: offset 0: neither LAS, PLY, PCD, PTX, text nor a Potree folder",
+    return mote_fail(ctx, MOTE_ERROR_DATA, "%s: offset 0: neither LAS, PLY, PCD, PTX, E57, text nor a Potree folder",
                      input->path);
 }
 

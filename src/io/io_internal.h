@@ -122,6 +122,10 @@ mote_status mote_pcd_write(mote_context *ctx, const mote_cloud *cloud, const cha
                            const mote_write_params *params);
 bool mote_ptx_probe(const mote_input *input);
 mote_status mote_ptx_read(mote_context *ctx, mote_input *input, const mote_read_params *params, mote_cloud **out);
+bool mote_e57_probe(const mote_input *input);
+mote_status mote_e57_read(mote_context *ctx, mote_input *input, const mote_read_params *params, mote_cloud **out);
+mote_status mote_e57_write(mote_context *ctx, const mote_cloud *cloud, const char *path,
+                           const mote_write_params *params);
 bool mote_xyz_probe(const mote_input *input);
 mote_status mote_xyz_read(mote_context *ctx, mote_input *input, const mote_read_params *params, mote_cloud **out);
 mote_status mote_xyz_write(mote_context *ctx, const mote_cloud *cloud, const char *path,

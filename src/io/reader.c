@@ -1,7 +1,8 @@
-/* Reads a cloud in pieces. LAS and LAZ: into memory for one piece, which is used again for each; a piece of LAZ is as
-   many chunks as keep all threads busy. Other formats are one piece. */
+/* Reads a cloud in pieces. LAS, LAZ and E57: into memory for one piece, which is used again for each; a piece of LAZ is
+   as many chunks as keep all threads busy. Other formats are one piece. */
 #include "io/choice.h"
 #include "io/crs/crs_change.h"
+#include "io/e57/e57.h"
 #include "io/las/las_source.h"
 
 struct mote_reader {
@@ -11,9 +12,13 @@ struct mote_reader {
     mote_read_params params; /* as asked for */
     mote_box bounds;
     char *select, *where, *set;
-    mote_choice choice; /* what they mean */
-    bool in_pieces;     /* LAS or LAZ; else whole is the one piece */
-    las_source source;  /* its cloud is the piece */
+    mote_choice choice;  /* what they mean */
+    bool is_las, is_e57; /* neither: whole is the one piece */
+    las_source source;
+    e57_source e57;
+    mote_cloud *piece;     /* of whichever is read */
+    uint64_t stride_bytes; /* of its records */
+    where_bound bound;     /* E57: the condition */
     mote_cloud *whole;
     uint8_t *records;
     uint64_t all_columns, shown_columns; /* of the piece; those behind the shown ones are read for expressions alone */
@@ -52,7 +57,7 @@ static mote_status copy_params(mote_reader *reader, const mote_read_params *para
 
 /* Columns that are read for expressions alone go behind the others, in their order. */
 static mote_status sort_columns(mote_reader *reader) {
-    mote_cloud *piece = reader->source.cloud;
+    mote_cloud *piece = reader->piece;
     const uint64_t count = reader->all_columns = reader->shown_columns = piece->column_count;
     if (reader->select == NULL || reader->choice.params.select == reader->select) return MOTE_OK;
     bool *shown = mote_alloc_zero(reader->ctx, count * sizeof *shown, "columns");
@@ -78,15 +83,26 @@ static mote_status sort_columns(mote_reader *reader) {
 /* The header's box says where the points come to lie; where it lies, pieces do not fit and say so. */
 static mote_status open_system(mote_reader *reader) {
     const mote_read_params *params = &reader->params;
-    mote_box box;
-    for (uint32_t k = 0; k < 3; k++) {
+    mote_box box = {{1, 1, 1}, {-1, -1, -1}};
+    for (uint32_t k = 0; k < 3 && reader->is_las; k++) {
         box.min[k] = las_f64(reader->input.data + LAS_AT_MIN_OF_AXIS(k));
         box.max[k] = las_f64(reader->input.data + LAS_AT_MAX_OF_AXIS(k));
     }
-    MOTE_TRY(mote_crs_assign(reader->ctx, reader->source.cloud, params));
+    MOTE_TRY(mote_crs_assign(reader->ctx, reader->piece, params));
     if (params->to_crs == NULL) return MOTE_OK;
-    return mote_crs_change_open(reader->ctx, reader->source.cloud, &box, params->to_crs, params->crs_ballpark,
+    return mote_crs_change_open(reader->ctx, reader->piece, &box, params->to_crs, params->crs_ballpark,
                                 &reader->change);
+}
+
+/* points: of the largest piece; has_condition: on points that are still to be chosen. */
+static mote_status open_piece(mote_reader *reader, uint64_t points, bool has_condition) {
+    MOTE_TRY(sort_columns(reader));
+    if (has_condition) {
+        reader->chosen = mote_alloc(reader->ctx, points * sizeof *reader->chosen, "chosen points");
+        if (reader->chosen == NULL) return MOTE_ERROR_MEMORY;
+    }
+    reader->piece->count = 0;
+    return open_system(reader);
 }
 
 static mote_status open_las(mote_reader *reader) {
@@ -96,21 +112,38 @@ static mote_status open_las(mote_reader *reader) {
     MOTE_TRY(mote_las_prove_chunks(source, largest, &reader->losses));
     reader->count = source->header.compressed ? source->chunks.points : source->cloud->count;
     MOTE_TRY(mote_las_take_records(source, largest, &reader->records));
-    MOTE_TRY(sort_columns(reader));
-    if (source->filter != NULL && !source->header.compressed) {
-        reader->chosen = mote_alloc(reader->ctx, largest * sizeof *reader->chosen, "chosen points");
-        if (reader->chosen == NULL) return MOTE_ERROR_MEMORY;
+    reader->piece = source->cloud;
+    reader->stride_bytes = source->selection.stride_bytes;
+    return open_piece(reader, largest, source->filter != NULL && !source->header.compressed);
+}
+
+static mote_status open_e57(mote_reader *reader) {
+    e57_source *const source = &reader->e57;
+    const mote_choice *choice = &reader->choice;
+    MOTE_TRY(mote_e57_open(reader->ctx, &reader->input, &choice->params, source));
+    const uint64_t max = mote_las_piece_points(&reader->source);
+    const uint64_t points = source->points < max ? source->points : max;
+    reader->count = source->points;
+    reader->stride_bytes = source->plan.record_bytes;
+    reader->records = mote_alloc(reader->ctx, points * reader->stride_bytes, "E57 points");
+    if (reader->records == NULL) return MOTE_ERROR_MEMORY;
+    MOTE_TRY(mote_e57_make_cloud(reader->ctx, &source->file, &source->plan, &choice->params, reader->records,
+                                 &reader->whole));
+    reader->piece = reader->whole;
+    if (choice->params.where != NULL) {
+        MOTE_TRY(mote_where_bind(choice->condition, reader->piece, reader->input.path, &reader->bound));
     }
-    source->cloud->count = 0;
-    return open_system(reader);
+    return open_piece(reader, points, choice->params.where != NULL);
 }
 
 static mote_status open_path(mote_reader *reader) {
     if (!mote_potree_probe(reader->path)) {
         MOTE_TRY(mote_input_open(reader->ctx, reader->path, &reader->input));
-        reader->in_pieces = mote_las_probe(&reader->input);
+        reader->is_las = mote_las_probe(&reader->input);
+        reader->is_e57 = mote_e57_is_signed(&reader->input);
     }
-    if (reader->in_pieces) return open_las(reader);
+    if (reader->is_las) return open_las(reader);
+    if (reader->is_e57) return open_e57(reader);
     MOTE_TRY(reader->input.data != NULL
                  ? mote_cloud_read_input(reader->ctx, &reader->input, &reader->params, &reader->whole)
                  : mote_cloud_read(reader->ctx, reader->path, &reader->params, &reader->whole));
@@ -138,7 +171,9 @@ void mote_reader_close(mote_reader *reader) {
     reader->change.ctx = ctx;
     mote_crs_change_close(&reader->change);
     mote_las_close(&reader->source);
+    mote_e57_close(&reader->e57);
     mote_input_close(ctx, &reader->input);
+    mote_where_unbind(&reader->bound);
     mote_choice_close(ctx, &reader->choice);
     mote_free(ctx, reader->chosen);
     mote_free(ctx, reader->set);
@@ -209,13 +244,14 @@ static mote_status copy_piece(mote_reader *reader, bool *more) {
     return mote_progress(reader->ctx, (double)reader->next / (double)reader->count, "reading LAS");
 }
 
-/* Moves the points of plain records that meet the condition together; those of LAZ already are. */
+/* Moves the points that meet the condition together; those of LAZ already are. */
 static void keep_chosen(mote_reader *reader) {
-    mote_cloud *piece = reader->source.cloud;
-    const uint64_t stride = reader->source.selection.stride_bytes;
+    mote_cloud *piece = reader->piece;
+    const uint64_t stride = reader->stride_bytes;
+    const where_bound *bound = reader->is_e57 ? &reader->bound : &reader->source.filter->bound;
     uint64_t kept = 0;
     if (reader->chosen == NULL) return;
-    mote_where_choose(reader->ctx, &reader->source.filter->bound, piece->count, reader->chosen);
+    mote_where_choose(reader->ctx, bound, piece->count, reader->chosen);
     for (uint64_t i = 0; i < piece->count; i++) {
         if (!reader->chosen[i]) continue;
         if (kept < i) memcpy(reader->records + kept * stride, reader->records + i * stride, stride);
@@ -228,16 +264,16 @@ static mote_status assign(mote_reader *reader) {
     const mote_choice *choice = &reader->choice;
     uint64_t changed = 0;
     if (choice->assignments == NULL) return MOTE_OK;
-    MOTE_TRY(mote_where_assign(reader->ctx, reader->source.cloud, choice->assignments, choice->condition,
-                               reader->input.path, reader->given, &changed));
+    MOTE_TRY(mote_where_assign(reader->ctx, reader->piece, choice->assignments, choice->condition, reader->input.path,
+                               reader->given, &changed));
     if (reader->params.changed != NULL) *reader->params.changed += changed;
     return MOTE_OK;
 }
 
 /* Moves the points inside of the bounds together. */
 static mote_status keep_inside(mote_reader *reader) {
-    mote_cloud *piece = reader->source.cloud;
-    const uint64_t stride = reader->source.selection.stride_bytes;
+    mote_cloud *piece = reader->piece;
+    const uint64_t stride = reader->stride_bytes;
     uint64_t *indices = NULL, count = 0;
     if (reader->params.bounds == NULL) return MOTE_OK;
     MOTE_TRY(mote_cloud_find_inside(reader->ctx, piece, reader->params.bounds, &indices, &count));
@@ -249,33 +285,54 @@ static mote_status keep_inside(mote_reader *reader) {
     return MOTE_OK;
 }
 
-mote_status mote_reader_next(mote_reader *reader, const mote_cloud **piece) {
+static mote_status read_piece(mote_reader *reader, bool *more) {
+    if (reader->is_las && reader->source.header.compressed) return decode_piece(reader, more);
+    if (reader->is_las) return copy_piece(reader, more);
+    mote_stage(reader->ctx, "read E57");
+    const mote_status status =
+        mote_e57_next(&reader->e57, reader->records, mote_las_piece_points(&reader->source), &reader->piece->count);
+    mote_stage(reader->ctx, NULL);
+    *more = status == MOTE_OK && reader->piece->count > 0;
+    return status;
+}
+
+/* Of the points of a piece those that are asked for, as they are asked for. */
+static mote_status settle_piece(mote_reader *reader) {
     const bool late = reader->params.to_crs != NULL && reader->params.bounds_in_to_crs;
+    keep_chosen(reader);
+    if (!late) MOTE_TRY(keep_inside(reader));
+    MOTE_TRY(assign(reader));
+    MOTE_TRY(mote_crs_change_piece(&reader->change, reader->piece));
+    return late ? keep_inside(reader) : MOTE_OK;
+}
+
+static mote_status report(const mote_reader *reader) {
+    if (reader->is_e57) return mote_e57_report(&reader->e57, reader->kept);
+    const uint64_t left_out = reader->source.filter != NULL ? reader->source.filter->left_out : 0;
+    return mote_las_report_losses(&reader->source, &reader->losses, reader->kept + left_out);
+}
+
+mote_status mote_reader_next(mote_reader *reader, const mote_cloud **piece) {
     bool more = reader->next == 0;
     *piece = NULL;
-    if (!reader->in_pieces) {
+    if (reader->piece == NULL) {
         reader->next = 1;
         *piece = more ? reader->whole : NULL;
         return mote_cloud_check(reader->whole);
     }
-    mote_cloud *cloud = reader->source.cloud;
+    mote_cloud *cloud = reader->piece;
     cloud->column_count = reader->all_columns;
     do {
         cloud->count = 0;
         mote_crs_change_rewind(&reader->change, cloud);
-        MOTE_TRY(reader->source.header.compressed ? decode_piece(reader, &more) : copy_piece(reader, &more));
+        MOTE_TRY(read_piece(reader, &more));
         MOTE_TRY(mote_input_check(reader->ctx, &reader->input));
         reader->kept += cloud->count;
-        keep_chosen(reader);
-        if (!late) MOTE_TRY(keep_inside(reader));
-        MOTE_TRY(assign(reader));
-        MOTE_TRY(mote_crs_change_piece(&reader->change, cloud));
-        if (late) MOTE_TRY(keep_inside(reader));
+        MOTE_TRY(settle_piece(reader));
     } while (more && cloud->count == 0);
     reader->given += cloud->count;
     cloud->column_count = reader->shown_columns;
-    const uint64_t left_out = reader->source.filter != NULL ? reader->source.filter->left_out : 0;
-    if (!more) return mote_las_report_losses(&reader->source, &reader->losses, reader->kept + left_out);
+    if (!more) return report(reader);
     *piece = cloud;
     return MOTE_OK;
 }

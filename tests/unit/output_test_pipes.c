@@ -210,7 +210,7 @@ void an_output_without_an_ending_needs_a_format(void **state) {
     mote_write_params params = mote_write_defaults();
     assert_int_equal(mote_cloud_write(ctx, cloud, "-", &params), MOTE_ERROR_ARGUMENT);
     assert_string_equal(mote_context_message(ctx),
-                        "standard output: which format? las, laz, ply, pcd, xyz, csv, txt, pts or asc");
+                        "standard output: which format? las, laz, ply, pcd, e57, xyz, csv, txt, pts or asc");
     const char *const wrong[] = {"", "copc", "ptx", "las ", ".las", "la", "copc.laz", "lasss", "las .laz"};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         mote_context_clear(ctx);

@@ -38,8 +38,8 @@ static void add_file(const char *path, live_state *state) {
 
 /* Files that are being written mostly have other endings, as .tmp or .part. */
 static bool is_named_as_cloud(const char *name) {
-    static const char *const endings[] = {".las", ".laz", ".ply", ".pcd", ".xyz",
-                                          ".txt", ".csv", ".pts", ".ptx", ".asc"};
+    static const char *const endings[] = {".las", ".laz", ".ply", ".pcd", ".xyz", ".txt",
+                                          ".csv", ".pts", ".ptx", ".asc", ".e57"};
     for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
         if (text_has_ending(name, endings[i])) return name[0] != '.';
     }

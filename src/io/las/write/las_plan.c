@@ -270,7 +270,7 @@ static bool fit_color(las_item *item, const mote_color_rule *rule) {
 /* Intensity that is whole stays as it is, but floats up to 1 are the share of the largest intensity, and NaN is told.
  */
 static bool fit_intensity(las_item *item, const mote_color_rule *rule) {
-    if (!mote_type_is_float(item->source->type)) return false;
+    if (!mote_color_is_real(item->source)) return false;
     if (rule->whole && rule->missing == 0 && rule->depth != MOTE_COLOR_UNIT) return false;
     return fit_color(item, rule);
 }
@@ -451,11 +451,11 @@ static bool has_adjusted_time(const las_plan *plan) {
     return range.low < range.high + 1 && (range.low < 0 || range.high > LAS_WEEK_SECONDS);
 }
 
-/* What intensities are that are floats, and whether they are steps of 16 bits. */
+/* What intensities are that are floats, as stored or by their scale, and whether they are steps of 16 bits. */
 static mote_status look_at_intensity(mote_context *ctx, las_plan *plan, const mote_column *intensity) {
     mote_color_rule *const rule = &plan->colors[INTENSITY];
     plan->exact_intensity = true;
-    if (intensity == NULL || !mote_type_is_float(intensity->type)) return MOTE_OK;
+    if (intensity == NULL || !mote_color_is_real(intensity)) return MOTE_OK;
     *rule = mote_color_find_intensity(ctx, intensity, plan->cloud->count);
     if (rule->depth == MOTE_COLOR_BLACK) return MOTE_OK;
     las_scan scan = {.column = intensity, .divisor = rule->white / MOTE_COLOR_MAX};
