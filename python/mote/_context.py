@@ -342,7 +342,7 @@ def current(context=None):
 
 def _tell(messages):
     """Warnings go to Python's warnings, where the user's own code called; all else to the log named "mote"."""
-    level, frame = 1, sys._getframe(1)
+    level, frame = 2, sys._getframe(1)
     package = os.path.dirname(__file__)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(package):
         level, frame = level + 1, frame.f_back

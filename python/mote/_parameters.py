@@ -201,9 +201,6 @@ class Facts:
     def keys(self):
         return self.__dict__.keys()
 
-    def __eq__(self, other):
-        return isinstance(other, Facts) and self.__dict__ == other.__dict__
-
     def __repr__(self):
         inside = ", ".join(f"{name}={value!r}" for name, value in self.__dict__.items() if not name.startswith("_"))
         return f"{type(self).__name__}({inside})"
