@@ -64,9 +64,12 @@ def link(build, folder):
     """libmote.so.0 of the build's static library, and what lies beside it, in a folder. Returns the files."""
     out = os.path.join(folder, "libmote.so.0")
     beside = libraries_of(build)
+    with open(os.path.join(build, "mote.pc"), encoding="utf-8") as file:
+        private = re.search(r"^Libs.private: *(.*)$", file.read(), re.M).group(1).split()
+    cuda = [word for word in private if word.startswith("-L")] + ["-lcudart_static", "-lrt"]
     command = [compiler(), "-shared", "-o", out, "-Wl,-soname,libmote.so.0", "-Wl,--whole-archive",
                os.path.join(build, "libmote.a"), "-Wl,--no-whole-archive", "-Wl,--no-as-needed",
-               *beside.values(), f"-Wl,--version-script={os.path.join(build, 'mote.map')}", "-Wl,-rpath,$ORIGIN",
+               *beside.values(), *(cuda if "-lcudart_static" in private else []), f"-Wl,--version-script={os.path.join(build, 'mote.map')}", "-Wl,-rpath,$ORIGIN",
                "-Wl,-z,noexecstack", "-s"]
     if platform.machine() == "x86_64":
         compat = os.path.join(folder, "compat.o")
