@@ -21,8 +21,9 @@ SCALARS = {
     "int8_t": "c_int8", "uint8_t": "c_uint8", "int16_t": "c_int16", "uint16_t": "c_uint16", "int32_t": "c_int32",
     "uint32_t": "c_uint32", "int64_t": "c_int64", "uint64_t": "c_uint64",
 }
-TOKEN = re.compile(r'(?P<comment>//[^\n]*|/\*.*?\*/)|(?P<word>[A-Za-z_]\w*)|(?P<number>0[xX][\w.]*(?:[pP][+-]?\d+)?|\d[\w.]*)'
-                   r'|(?P<string>"[^"\n]*")|(?P<mark>[{}()\[\]*,;=:+-])|(?P<space>\s+)', re.S)
+TOKEN = re.compile(r'(?P<comment>//[^\n]*|/\*.*?\*/)|(?P<word>[A-Za-z_]\w*)'
+                   r'|(?P<number>0[xX][\w.]*(?:[pP][+-]?\d+)?|\d[\w.]*)|(?P<string>"[^"\n]*")'
+                   r'|(?P<mark>[{}()\[\]*,;=:+-])|(?P<space>\s+)', re.S)
 
 
 class Failure(Exception):
@@ -300,8 +301,9 @@ def short_names(members):
 
 def declarations_text(facts):
     out = ['"""Made of include/mote/ by python/declarations.py, and not by hand: what the public headers declare."""',
-           "from ctypes import (CFUNCTYPE, Structure, c_bool, c_char, c_char_p, c_double, c_float, c_int, c_int8, c_int32,",
-           "                    c_int64, c_size_t, c_uint8, c_uint16, c_uint32, c_uint64, c_void_p)", ""]
+           "from ctypes import (CFUNCTYPE, Structure, c_bool, c_char, c_char_p, c_double, c_float, c_int, c_int8,",
+           "                    c_int16, c_int32, c_int64, c_size_t, c_uint8, c_uint16, c_uint32, c_uint64,",
+           "                    c_void_p)", ""]
     for name, value in facts.constants.items():
         out.append(f"{name} = {value!r}")
     out += ["", "# What a caller writes for the members of each enum.", "ENUMS = {"]

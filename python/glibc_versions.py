@@ -155,7 +155,7 @@ def _rename(library, record, text, spare):
 
 
 def _plan(library, limit, history):
-    """Of each function that names too new a version: the place of its number, the file, and the version it had before."""
+    """Of each function that names too new a version: the place of its number, its file, its version until then."""
     versions = {number: (file, version) for file, version, number, *_ in library.needs()}
     for name, defined, number, place in library.symbols():
         file, version = versions.get(number & ~HIDDEN, ("", ""))

@@ -46,7 +46,7 @@ def find(name):
 
 
 def libraries_of(build):
-    """The shared libraries that libmote needs, but for those of glibc, and what these need: name to path."""
+    """The shared libraries that libmote needs, except those of glibc, and what these need: name to path."""
     known = set(OF_GLIBC) | {LOADERS.get(platform.machine())}
     found, waiting = {}, glibc_versions.Library(os.path.join(build, "libmote.so")).needed_files()
     while waiting:
@@ -64,13 +64,14 @@ def link(build, folder):
     """libmote.so.0 of the build's static library, and what lies beside it, in a folder. Returns the files."""
     out = os.path.join(folder, "libmote.so.0")
     beside = libraries_of(build)
+    command = [compiler(), "-shared", "-o", out, "-Wl,-soname,libmote.so.0", "-Wl,--whole-archive",
+               os.path.join(build, "libmote.a"), "-Wl,--no-whole-archive", "-Wl,--no-as-needed", *beside.values(),
+               f"-Wl,--version-script={os.path.join(build, 'mote.map')}", "-Wl,-rpath,$ORIGIN", "-Wl,-z,noexecstack",
+               "-s"]
     with open(os.path.join(build, "mote.pc"), encoding="utf-8") as file:
         private = re.search(r"^Libs.private: *(.*)$", file.read(), re.M).group(1).split()
-    cuda = [word for word in private if word.startswith("-L")] + ["-lcudart_static", "-lrt"]
-    command = [compiler(), "-shared", "-o", out, "-Wl,-soname,libmote.so.0", "-Wl,--whole-archive",
-               os.path.join(build, "libmote.a"), "-Wl,--no-whole-archive", "-Wl,--no-as-needed",
-               *beside.values(), *(cuda if "-lcudart_static" in private else []), f"-Wl,--version-script={os.path.join(build, 'mote.map')}", "-Wl,-rpath,$ORIGIN",
-               "-Wl,-z,noexecstack", "-s"]
+    if "-lcudart_static" in private:
+        command += [word for word in private if word.startswith("-L")] + ["-lcudart_static", "-lrt"]
     if platform.machine() == "x86_64":
         compat = os.path.join(folder, "compat.o")
         source = os.path.join(HERE, "glibc_compat.c")
@@ -130,7 +131,8 @@ def pack(libraries, folder):
         guide = file.read()
     files[f"{facts}/METADATA"] = (
         f"Metadata-Version: 2.1\nName: mote\nVersion: {version}\nSummary: A point-cloud engine\n"
-        f"Requires-Python: >=3.9\nRequires-Dist: numpy>=1.21\nDescription-Content-Type: text/markdown\n\n{guide}").encode()
+        f"Requires-Python: >=3.9\nRequires-Dist: numpy>=1.19\nDescription-Content-Type: text/markdown\n\n"
+        f"{guide}").encode()
     files[f"{facts}/WHEEL"] = f"Wheel-Version: 1.0\nGenerator: mote\nRoot-Is-Purelib: false\nTag: {tag}\n".encode()
     record = ""
     for path, data in files.items():

@@ -204,7 +204,7 @@ class Cloud(_context.Closable):
     def bounds(self):
         """(min, max) of all points with finite coordinates, two arrays of x, y, z; min > max where there is none."""
         handle, box = self._use(), declared.mote_box()
-        context = _context.current()
+        context = place_of(handle)
         with _context.using(handle):
             context._call(library.mote_cloud_bounds, context._pointer, handle.pointer, ctypes.byref(box), None)
         return numpy.array(box.min), numpy.array(box.max)
@@ -237,7 +237,7 @@ class Cloud(_context.Closable):
     def hash(self):
         """A checksum of all names, types, scales and values, as ``mote info --hash`` prints it."""
         handle, value = self._use(), ctypes.c_uint64()
-        context = _context.current()
+        context = place_of(handle)
         with _context.using(handle):
             context._call(library.mote_cloud_hash, context._pointer, handle.pointer, ctypes.byref(value))
         return f"{value.value:016x}"
@@ -268,7 +268,8 @@ class Cloud(_context.Closable):
         return isinstance(name, str) and bool(library.mote_cloud_match(self._use().pointer, name.encode()))
 
     def __iter__(self):
-        raise TypeError("a cloud is not gone through point by point: cloud.fields are its columns, cloud.xyz its places")
+        raise TypeError("a cloud is not gone through point by point: cloud.fields names its columns, cloud.xyz are its "
+                        "places")
 
     def __getitem__(self, key):
         if isinstance(key, str):
@@ -302,7 +303,7 @@ class Cloud(_context.Closable):
             if which.min() < 0:
                 raise errors.ArgumentError(f"an index is before the first of {self._count} points")
         indices = numpy.ascontiguousarray(which, numpy.uint64)
-        context = _context.current()
+        context = place_of(handle)
         chosen = _CloudHandle(context)
         with _context.using(handle):
             context._call(library.mote_cloud_select, context._pointer, handle.pointer, _arrays.pointer(indices),
@@ -395,7 +396,7 @@ class Cloud(_context.Closable):
         moved = _CloudHandle(context)
         with _context.using(handle):
             context._call(library.mote_cloud_to_device, context._pointer, handle.pointer, moved.out)
-        moved.device = 0
+        moved.device = context.device_index
         return Cloud._of(moved)
 
     def write(self, path, **parameters):
@@ -453,6 +454,11 @@ def _to_stored(column, values):
         raise errors.ArgumentError(f"{column.name}: values reach beyond what {column.dtype} holds at scale "
                                    f"{column.scale:.15g} and offset {column.offset:.15g}")
     return stored.astype(column.dtype)
+
+
+def place_of(handle, context=None):
+    """The context in which a cloud is worked on: the one given, else that of the thread; on a GPU the cloud's own."""
+    return handle.context if handle.device is not None and context is None else _context.current(context)
 
 
 def as_cloud(points, copy=None, context=None):

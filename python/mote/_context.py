@@ -147,6 +147,7 @@ class Context:
         if _forked:
             raise errors.StateError(_FORKED)
         params = _CONTEXT_PARAMETERS.make(parameters)
+        self.device_index = params.device_index
         self._state = _State()
         self._progress = progress
         progress_of(None if progress is True else progress)

@@ -1,6 +1,7 @@
 """Made of include/mote/ by python/declarations.py, and not by hand: what the public headers declare."""
-from ctypes import (CFUNCTYPE, Structure, c_bool, c_char, c_char_p, c_double, c_float, c_int, c_int8, c_int32,
-                    c_int64, c_size_t, c_uint8, c_uint16, c_uint32, c_uint64, c_void_p)
+from ctypes import (CFUNCTYPE, Structure, c_bool, c_char, c_char_p, c_double, c_float, c_int, c_int8,
+                    c_int16, c_int32, c_int64, c_size_t, c_uint8, c_uint16, c_uint32, c_uint64,
+                    c_void_p)
 
 MOTE_MAX_COORDINATE = 3.1217485503159922e+144
 MOTE_MIN_COORDINATE = 3.2033329522929615e-145

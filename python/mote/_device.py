@@ -2,11 +2,12 @@
 
 Written by the standards (see _dlpack.py); the tests of this package run on CPUs and try the parts that need no GPU.
 
-Order of work: a context without a stream of the caller's works, for arrays of a GPU, on the legacy default stream, which
-waits for all other streams of the usual kind and they for it. So kernels of the caller before and after need no
+Order of work: a context without a stream of the caller's works, for arrays of a GPU, on the legacy default stream,
+which waits for all other streams of the usual kind and they for it. So kernels of the caller before and after need no
 synchronisation. Streams that were made "non-blocking" are given to mote.Context(stream=...).
 """
 import ctypes
+import os
 import threading
 
 import numpy
@@ -39,9 +40,7 @@ def stream_of(context):
     return given.stream if given is not None and given.stream is not None else _LEGACY_STREAM
 
 
-def forget():
-    """After a fork."""
-    _local.__dict__.clear()
+os.register_at_fork(after_in_child=_local.__dict__.clear)
 
 
 class DeviceArray:

@@ -10,7 +10,7 @@ from . import _arrays, _context
 from . import _declarations as declared
 from . import _errors as errors
 from . import _library as library
-from ._cloud import Cloud, _CloudHandle, as_cloud, concatenate
+from ._cloud import Cloud, _CloudHandle, as_cloud, concatenate, place_of
 from ._parameters import Parameters
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ def _read(paths, several, bounds, parameters, context, progress):
         context._call(library.mote_cloud_read, context._pointer, encoded[0], ctypes.byref(params), handle.out,
                       progress=progress)
     if library.mote_cloud_on_device(handle.pointer):
-        handle.device = 0
+        handle.device = context.device_index
     return Cloud._of(handle)
 
 
@@ -258,8 +258,8 @@ def write(points, path, *, context=None, progress=None, **parameters: "Unpack[Wr
     of ``format``. The file appears when it is complete."""
     params = _WRITE.make(parameters)
     cloud = as_cloud(points)
-    context = _context.current(context)
     handle = cloud._use()
+    context = place_of(handle, context)
     with _context.using(handle):
         context._call(library.mote_cloud_write, context._pointer, handle.pointer, _path_of(path), ctypes.byref(params),
                       progress=progress)

@@ -11,7 +11,7 @@ from . import _arrays, _context
 from . import _declarations as declared
 from . import _errors as errors
 from . import _library as library
-from ._cloud import as_cloud
+from ._cloud import as_cloud, place_of
 from ._io import _path_of
 from ._parameters import Parameters, facts_of
 
@@ -106,7 +106,8 @@ def lod(points, path: "str | os.PathLike | None" = None, *, copy=None, context=N
     """Builds the octree of a cloud, and writes it where a path is given: a Potree folder, or a .copc.laz file."""
     params = _LOD.make(parameters)
     cloud = as_cloud(points, copy, context)
-    source, context = cloud._use(), _context.current(context)
+    source = cloud._use()
+    context = place_of(source, context)
     handle = _context.Handle(context, library.mote_lod_destroy, (source,))
     with _context.using(source):
         context._call(library.mote_lod_build, context._pointer, source.pointer, ctypes.byref(params), handle.out,

@@ -10,7 +10,7 @@ from . import _arrays, _context, _device
 from . import _declarations as declared
 from . import _errors as errors
 from . import _library as library
-from ._cloud import as_cloud
+from ._cloud import as_cloud, place_of
 from ._parameters import Facts, Parameters
 
 if TYPE_CHECKING:
@@ -63,18 +63,12 @@ def _room(context, source, points, rows, params, wide):
     return result, Neighbors(index=index, distance2=distance2, count=count, skipped=0)
 
 
-def _place(cloud, context):
-    """The context in which a cloud is worked on: on a GPU its own."""
-    handle = cloud._use()
-    return handle.context if handle.device is not None and context is None else _context.current(context)
-
-
 class KnnIndex(_context.Closable):
     """The order and the cells of a cloud, for any number of searches. ``mote.knn_index(points)`` makes it."""
 
     def __init__(self, points, *, copy=None, context=None, progress=None):
         cloud = as_cloud(points, copy, context)
-        context = _place(cloud, context)
+        context = place_of(cloud._use(), context)
         self._cloud, self._progress = cloud._use(), progress
         self._count = len(cloud)
         handle = _context.Handle(context, library.mote_knn_destroy, (self._cloud,))
@@ -178,7 +172,8 @@ def knn(points, queries=None, *, wide=False, copy=None, context=None, progress=N
     """
     params = _KNN.make(parameters)
     cloud = as_cloud(points, copy, context)
-    context, source = _place(cloud, context), cloud._use()
+    source = cloud._use()
+    context = place_of(source, context)
     asked = None if queries is None else as_cloud(queries, None, context)
     result, found = _room(context, source, len(cloud), len(cloud if asked is None else asked), params, wide)
     other = None if asked is None else asked._use()

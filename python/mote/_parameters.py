@@ -134,7 +134,7 @@ def value_of(name, kind, enum, value):
 
 @functools.lru_cache(maxsize=None)
 def fields_of(struct):
-    """What a caller may set: Python's word to (field, type, enum). Pointers and reserved fields are not the caller's."""
+    """What a caller may set: Python's word to (field, type, enum). Pointers and reserved fields are not among them."""
     enums = declared.ENUM_FIELDS.get(struct.__name__, {})
     found = {}
     for name, kind in struct._fields_:

@@ -9,7 +9,7 @@ import numpy
 from . import _arrays, _context
 from . import _declarations as declared
 from . import _library as library
-from ._cloud import as_cloud
+from ._cloud import as_cloud, place_of
 from ._parameters import Facts, Parameters, facts_of
 
 if TYPE_CHECKING:
@@ -49,7 +49,8 @@ def planes(points, *, copy=None, context=None, progress=None, **parameters: "Unp
     parameters everything is chosen from the points themselves."""
     params = _PLANES.make(parameters)
     cloud = as_cloud(points, copy, context)
-    context, source = _context.current(context), cloud._use()
+    source = cloud._use()
+    context = place_of(source, context)
     labels = numpy.empty(len(cloud), numpy.int32)
     handle = _context.Handle(context, library.mote_planes_destroy)
     with _context.using(source):

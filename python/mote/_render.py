@@ -11,7 +11,7 @@ from . import _arrays, _context
 from . import _declarations as declared
 from . import _errors as errors
 from . import _library as library
-from ._cloud import as_cloud
+from ._cloud import as_cloud, place_of
 from ._parameters import Facts, Parameters, facts_of, nearest, plain
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ class Renderer(_context.Closable):
     def __init__(self, points, *, copy=None, context=None, progress=None):
         cloud = as_cloud(points, copy, context)
         self._cloud, self._source, self._progress = cloud._use(), cloud, progress
-        context = _context.current(context)
+        context = place_of(self._cloud, context)
         handle = _context.Handle(context, library.mote_render_destroy, (self._cloud,))
         with _context.using(self._cloud):
             context._call(library.mote_render_create, context._pointer, self._cloud.pointer, handle.out,

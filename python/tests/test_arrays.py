@@ -235,7 +235,8 @@ def test_use_after_close(points):
 
 
 def test_pickles(points, tmp_path):
-    wrapped = mote.Cloud({"x": points[:, 0], "y": points[:, 1], "z": points[:, 2], "n": numpy.arange(1000)}, crs="EPSG:4326")
+    columns = {"x": points[:, 0], "y": points[:, 1], "z": points[:, 2], "n": numpy.arange(1000)}
+    wrapped = mote.Cloud(columns, crs="EPSG:4326")
     again = pickle.loads(pickle.dumps(wrapped))
     assert again.hash() == wrapped.hash() and again.crs == "EPSG:4326"
     path = tmp_path / "city.las"
@@ -244,7 +245,8 @@ def test_pickles(points, tmp_path):
     stored = pickle.dumps(cloud[100:300])
     assert len(stored) < 1000, "by path and range"
     part = pickle.loads(stored)
-    assert part.hash() == cloud[100:300].hash() and pickle.loads(pickle.dumps(part[50:60])).hash() == cloud[150:160].hash()
+    assert part.hash() == cloud[100:300].hash()
+    assert pickle.loads(pickle.dumps(part[50:60])).hash() == cloud[150:160].hash()
     changed = cloud[:]
     changed["mark"] = 1
     assert "mark" in pickle.loads(pickle.dumps(changed))

@@ -138,7 +138,7 @@ assert mote.gen("torus", 10)["x"].shape == (10,)
 
 @pytest.mark.parametrize("call", ["knn", "normals", "photon"])
 def test_interrupts(python, call):
-    """Of all threads' processor time little may go by: on an idle machine that is a tenth of a second (docs/python.md)."""
+    """Of all threads' processor time little may go by: on an idle machine a tenth of a second (docs/python.md)."""
     code, output, errors = python(INTERRUPT.replace("CALL", repr(call)))
     assert code == 0 and not errors, errors
     word, *seconds = output.split()
@@ -294,9 +294,10 @@ LEAKS = {
     "knn": lambda p, c, i, t: mote.knn(p, k=2), "cloud": lambda p, c, i, t: mote.Cloud(p)[:5].xyz,
     "search": lambda p, c, i, t: i.search(k=2), "within": lambda p, c, i, t: i.within(0.01).index,
     "normals": lambda p, c, i, t: mote.normals(c, k=4), "columns": lambda p, c, i, t: (c["x"], c.fields, c.bounds),
-    "dlpack": lambda p, c, i, t: (c.__dlpack__(), numpy.from_dlpack(c)), "gen": lambda p, c, i, t: mote.gen("torus", 50),
-    "error": lambda p, c, i, t: _raises(lambda: mote.knn(c, k=0)), "context": lambda p, c, i, t: mote.Context(threads=1),
-    "refused": lambda p, c, i, t: _raises(lambda: mote.gen("nothing", 5)), "hash": lambda p, c, i, t: c.hash(),
+    "dlpack": lambda p, c, i, t: (c.__dlpack__(), numpy.from_dlpack(c)), "hash": lambda p, c, i, t: c.hash(),
+    "gen": lambda p, c, i, t: mote.gen("torus", 50), "context": lambda p, c, i, t: mote.Context(threads=1),
+    "error": lambda p, c, i, t: _raises(lambda: mote.knn(c, k=0)),
+    "refused": lambda p, c, i, t: _raises(lambda: mote.gen("nothing", 5)),
     "new": lambda p, c, i, t: mote.Cloud(p).__setitem__("n", 1), "read": lambda p, c, i, t: mote.read(t)["x"],
 }
 
