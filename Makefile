@@ -5,19 +5,20 @@
 #                 (CONTRIBUTING.md says how long that takes)
 #   make demo     a city in the browser         make bench    the benchmarks
 #   make deps     install what is needed        make format   clang-format on all sources
-#   make viewer   the web page                  make clean
+#   make viewer   the web page                  make wheel    mote for Python, into dist/      make clean
 # Variables: IN=scan.las (demo), POINTS=5M (demo), PORT=8080 (demo), NO_VIEW=1 (demo stops before serving), JOBS=n,
 #            CMAKE_FLAGS=-D… (test, check)
 
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 POINTS ?= 5M
 PORT ?=
+PYTHON ?= python3
 MOTE := build/release/mote
 DEMO_MOTE := build/native/mote
 VIEWER_INPUTS := $(wildcard viewer/package.json viewer/package-lock.json viewer/*.mjs viewer/*.js viewer/*.html \
                             viewer/src/* viewer/src/*/* viewer/src/*/*/* viewer/wasm/* src/io/laz/* cli/render/up_rule.*)
 
-.PHONY: all deps viewer demo test check bench clean format
+.PHONY: all deps viewer demo test check bench wheel clean format
 
 all: build/release/build.ninja
 	cmake --build build/release --target mote_command mote_shared -j $(JOBS)
@@ -74,8 +75,13 @@ bench: all
 	$(MOTE) bench order
 	$(MOTE) bench lod
 
+# PYTHON runs the script, and needs nothing beside itself.
+wheel: build/release/build.ninja
+	cmake --build build/release --target mote_static mote_shared -j $(JOBS)
+	$(PYTHON) python/wheel.py build/release dist
+
 format:
 	git ls-files '*.c' '*.h' '*.cu' | xargs clang-format -i
 
 clean:
-	rm -rf build demo viewer/dist
+	rm -rf build demo dist viewer/dist

@@ -29,6 +29,8 @@ needs=(
     "/usr/include/expat.h libexpat1-dev"
     "/usr/include/cmocka.h libcmocka-dev"
     "qemu-x86_64 qemu-user"
+    "/usr/lib/python3/dist-packages/numpy python3-numpy"
+    "/usr/lib/python3/dist-packages/pytest python3-pytest"
     "node nodejs"
     "npm npm"
 )

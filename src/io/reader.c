@@ -306,7 +306,7 @@ static mote_status settle_piece(mote_reader *reader) {
     return late ? keep_inside(reader) : MOTE_OK;
 }
 
-static mote_status report(const mote_reader *reader) {
+static mote_status report(mote_reader *reader) {
     if (reader->is_e57) return mote_e57_report(&reader->e57, reader->kept);
     const uint64_t left_out = reader->source.filter != NULL ? reader->source.filter->left_out : 0;
     return mote_las_report_losses(&reader->source, &reader->losses, reader->kept + left_out);

@@ -2,7 +2,8 @@
 #include "knn/cpu/knn_cpu.h"
 
 #define SHARE_BATCHES 8u   /* that a thread takes at once: they learn from each other */
-#define STEP_SHARES   256u /* between two reports of progress */
+#define STEP_SHARES   256u /* between two reports of progress, of few neighbours; a query's time goes with k */
+#define STEP_K        8u   /* of as many a step is half as long */
 #define MIN_LIST      (2 * KNN_SMALL_K_CAPACITY)
 
 /* ---- batches */
@@ -45,15 +46,22 @@ static void do_share(knn_scratch *scratch, uint64_t share, uint64_t groups, knn_
     }
 }
 
+/* A step takes about a tenth of a second on a few cores, whatever k is, and gives all threads several shares. */
+static uint64_t count_step_shares(const mote_context *ctx, uint32_t k) {
+    const uint64_t by_k = (uint64_t)STEP_SHARES * STEP_K / (STEP_K + k), least = 4u * (uint64_t)ctx->threads;
+    return by_k > least ? by_k : least;
+}
+
 mote_status knn_for_batches(mote_context *ctx, const knn_search *search, knn_work work, const void *user, double first,
                             double last) {
     knn_scratch *scratches = NULL;
     knn_near *lists = NULL;
     const uint64_t groups = ((uint64_t)search->queries->count + KNN_GROUP - 1) / KNN_GROUP;
     const uint64_t share_groups = SHARE_BATCHES * KNN_BATCH, shares = (groups + share_groups - 1) / share_groups;
+    const uint64_t step_shares = count_step_shares(ctx, search->k);
     mote_status status = make_scratch(ctx, search, &scratches, &lists);
-    for (uint64_t step = 0; step < shares && status == MOTE_OK; step += STEP_SHARES) {
-        const uint64_t end = shares - step < STEP_SHARES ? shares : step + STEP_SHARES;
+    for (uint64_t step = 0; step < shares && status == MOTE_OK; step += step_shares) {
+        const uint64_t end = shares - step < step_shares ? shares : step + step_shares;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(ctx->threads)
         for (uint64_t share = step; share < end; share++) {
             do_share(&scratches[mote_thread_number()], share, groups, work, user);

@@ -1,0 +1,63 @@
+"""What can go wrong, as exceptions. Each has the library's own message, which names file, place and cause."""
+import builtins
+
+
+class Error(Exception):
+    """Whatever mote raises, but for KeyboardInterrupt."""
+
+
+class ArgumentError(Error, ValueError):
+    """The caller's mistake: a parameter out of range, an array of the wrong shape or type, a missing column."""
+
+
+class KeywordError(ArgumentError, TypeError):
+    """A keyword that the function does not have, or a value of the wrong type for one."""
+
+
+class FormatError(Error, ValueError):
+    """The input is malformed, or its coordinates are out of range."""
+
+
+class MemoryError(Error, builtins.MemoryError):
+    """An allocation failed, or the limit of the context was reached."""
+
+
+class IOError(Error, OSError):
+    """A file cannot be opened, read or written."""
+
+
+class DiskError(IOError):
+    """No space is left where the output goes."""
+
+
+class PipeError(IOError):
+    """The output is a pipe, and its reader has closed it."""
+
+
+class UnsupportedError(Error, NotImplementedError):
+    """Valid, but this build, or this device, cannot do it."""
+
+
+class DeviceError(Error, RuntimeError):
+    """The GPU or its driver failed."""
+
+
+class Cancelled(Error):
+    """The progress callback returned False."""
+
+
+class StateError(Error, RuntimeError):
+    """Used after it was closed, after a fork, or from two threads at once."""
+
+
+class Warning(UserWarning):
+    """What the library tells beside the result: what it left out, or guessed."""
+
+
+_OF_STATUS = {1: ArgumentError, 2: FormatError, 3: MemoryError, 4: IOError, 5: DiskError, 6: UnsupportedError,
+              7: DeviceError, 8: Cancelled, 9: PipeError}
+
+
+def error_of(status, message):
+    """The exception of a status of the library."""
+    return _OF_STATUS.get(status, Error)(message)

@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# Makes a wheel of this build and looks into it: what its files need, by readelf, against what its tag says; then tries
+# it, installed into a folder, without the library of the build. Where a Debian of an older glibc lies unpacked
+# (MOTE_CHROOT; see docs/python.md), also in there: no compiler, no mote.
+#   wheel.sh SOURCES BUILD
+set -euo pipefail
+sources=$(realpath "$1")
+build=$(realpath "$2")
+python=
+for candidate in "${MOTE_PYTHON:-python3}" /usr/bin/python3; do
+    command -v "$candidate" >/dev/null || continue
+    if "$candidate" -c 'import numpy, pytest' 2>/dev/null; then python=$candidate && break; fi
+done
+[[ $python ]] || { echo "skipped: no python3 has numpy and pytest (Debian: python3-numpy python3-pytest)"; exit 77; }
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/mote-wheel-XXXXXX")
+trap 'rm -rf "$scratch"' EXIT
+fail() { echo "$*"; exit 1; }
+export PYTHONDONTWRITEBYTECODE=1
+
+"$python" "$sources/python/wheel.py" "$build" "$scratch/dist" >"$scratch/log"
+"$python" "$sources/python/wheel.py" "$build" "$scratch/again" >>"$scratch/log"
+wheel=$(echo "$scratch"/dist/*.whl)
+cmp "$wheel" "$scratch"/again/*.whl || fail "the same build gives another wheel"
+"$python" -m zipfile -e "$wheel" "$scratch/site"
+
+# ---- the tag: the newest version that readelf finds in any file, and no library that is not inside
+tag=$(basename "$wheel" .whl | sed -E 's/.*-py3-none-manylinux_([0-9]+)_([0-9]+)_.*/\1.\2/')
+newest=$(readelf -VW "$scratch"/site/mote/*.so* | grep -oE 'Name: GLIBC_[0-9.]+' | sed 's/.*GLIBC_//' | sort -Vu | tail -1)
+[[ $(printf '%s\n' "$newest" "$tag" | sort -V | tail -1) == "$tag" ]] || fail "the tag says $tag, a file needs $newest"
+while read -r library; do
+    [[ -e $scratch/site/mote/$library ]] && continue
+    [[ $library =~ ^(lib(c|m|pthread|dl|rt)\.so|ld-linux) ]] || fail "$library is not inside"
+done < <(readelf -dW "$scratch"/site/mote/*.so* | sed -nE 's/.*\(NEEDED\).*\[(.*)\]/\1/p' | sort -u)
+nm -D --defined-only "$scratch/site/mote/libmote.so.0" | awk '{ print $NF }' | grep -v '^mote_' &&
+    fail "these names of the library are none of its own"
+echo "$(basename "$wheel"): needs glibc $newest"
+
+# ---- installed, as pip does it; LD_DEBUG would tell of another libmote
+unset MOTE_LIBRARY
+export MOTE_INSTALLED=1 PYTHONPATH=$scratch/site MOTE_COMMAND=$build/mote OMP_WAIT_POLICY=passive
+cd "$scratch"
+"$python" -c '
+import mote, os
+from mote import _library
+assert os.path.dirname(_library.path) == os.path.dirname(mote.__file__), _library.path
+mote.gen("torus", 1000)
+maps = open("/proc/self/maps").read()
+assert "/site/mote/libgomp.so.1" in maps and "/lib/x86_64-linux-gnu/libgomp" not in maps'
+"$python" -m pytest -q -p no:cacheprovider "$sources/python/tests/test_commands.py" -k "lod or knn or photon or convert"
+
+# ---- in a system that is older
+if [[ ${MOTE_CHROOT:-} ]]; then
+    rm -rf "$MOTE_CHROOT/tmp/mote" && mkdir -p "$MOTE_CHROOT/tmp/mote"
+    cp "$wheel" "$MOTE_CHROOT/tmp/mote/" && cp -r "$sources/python/tests" "$MOTE_CHROOT/tmp/mote/"
+    chroot "$MOTE_CHROOT" sh -c '
+        set -e
+        ! command -v cc && ! command -v mote
+        cd /tmp/mote && python3 -m zipfile -e *.whl site && ldd --version | head -1
+        unset MOTE_COMMAND; export PYTHONPATH=/tmp/mote/site
+        python3 -m pytest -q -p no:cacheprovider tests/test_arrays.py tests/test_dlpack.py'
+fi
