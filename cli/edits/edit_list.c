@@ -232,6 +232,13 @@ void edit_list_bounds(const edit_list *list, mote_box *box) {
         has_boxes = true;
     }
     *box = endless;
+    for (size_t i = 0; i < list->test.range_count; i++) { /* a slice */
+        const point_range *range = &list->test.ranges[i];
+        const int k = range->name[0] - 'x';
+        if (k < 0 || k > 2 || range->name[1] != '\0') continue;
+        box->min[k] = range->low;
+        box->max[k] = range->high;
+    }
     if (has_polygons) cut(box, &polygons);
     if (has_boxes) cut(box, &boxes);
     for (int k = 0; k < 3; k++) { /* nothing is in both: a box without points, not one that is wrong */

@@ -33,6 +33,7 @@ struct view_cut {
     char folder[PATH_MAX / 2], body[PATH_MAX], out[PATH_MAX];
     int file;
     uint64_t got;
+    bool is_full; /* there is no place for the body */
 };
 
 view_cut *view_cut_make(const atomic_bool *is_ending) {
@@ -75,7 +76,8 @@ static bool take(void *user, const void *data, size_t size) {
     if (cut->got > BODY_BYTES_MAX) return false;
     while (size > 0) {
         const ssize_t n = write(cut->file, at, size);
-        if (n < 0 && errno != EINTR) return false;
+        cut->is_full = n < 0 && errno != EINTR;
+        if (cut->is_full) return false;
         if (n > 0) {
             at += n;
             size -= (size_t)n;
@@ -158,9 +160,10 @@ static void end(void *user, http_connection *c, bool is_whole) {
     cut->connection = c;
     if (is_whole && is_closed) fd = cut_points(cut, &status, error);
     const bool is_large = cut->got > BODY_BYTES_MAX;
+    const bool is_full = cut->is_full || !is_closed;
     clean_up(cut);
     if (!is_whole || !is_closed) {
-        view_answer_status(c, is_large ? 413 : is_whole ? 507 : 400, "");
+        view_answer_status(c, is_large ? 413 : is_full ? 507 : 400, "");
     } else if (fd < 0 || fstat(fd, &info) != 0) {
         if (fd >= 0) close(fd);
         view_answer_text(c, status, "text/plain; charset=utf-8", error);
@@ -180,6 +183,7 @@ void view_cut_serve(view_cut *cut, http_connection *c, const char *source) {
         return;
     }
     cut->got = 0;
+    cut->is_full = false;
     cut->source = source;
     atomic_store(&cut->done, 0);
     if (!make_folder(cut)) {

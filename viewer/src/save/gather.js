@@ -54,13 +54,15 @@ export async function gather(cloud, channels, request, signal, progress) {
     const nodes = await nodesIn(dataset, box, cloud.scheme !== 'additive', signal);
     const las = dataset.hasRecords ? LasFile.like(dataset.head, meta) : LasFile.of(meta, channels);
     const results = new Array(nodes.length); // in the order of the file, whichever comes first
-    let [next, done] = [0, 0];
+    let [next, done, size] = [0, 0, 0];
     const one = async (index) => {
         const node = nodes[index];
         const bytes = await dataset.fetchNodes(node.byteOffset, node.byteSize, signal);
         const taken = await dataset.take(node, bytes, channels);
         signal.throwIfAborted();
         results[index] = cut(nodeOf(taken, channels, meta), taken, compiled, las);
+        size += results[index].byteLength;
+        if (size > MAX_BYTES) throw new Error('these are more points than a page can hold: make the polygon smaller, or use "mote view" or "mote convert --polygon"');
         done++;
         progress(done / nodes.length);
     };
@@ -72,13 +74,13 @@ export async function gather(cloud, channels, request, signal, progress) {
     return { blob: las.blob(), points: las.count };
 }
 
+const CLASS_AT = 16; // of a record of formats 6 to 10
+
 // The records of the points of a node that are kept.
 function cut(node, { raw, steps }, compiled, las) {
     if (compiled.usesClasses && !node.classes) throw new Error('there is no attribute "classification"');
     compiled.classify(node);
     const kept = compiled.keep(node);
-    las.size = (las.size ?? 0) + kept.length * las.recordBytes;
-    if (las.size > MAX_BYTES) throw new Error('these are more points than a page can hold: make the polygon smaller, or use "mote view" or "mote convert --polygon"');
     if (!raw) return las.records(kept, steps, (key) => node.stored(key), (name) => (name === 'classification' && node.classes ? node.classes : node.values(name)));
     const out = new Uint8Array(kept.length * las.recordBytes);
     kept.forEach((i, n) => {
@@ -87,4 +89,3 @@ function cut(node, { raw, steps }, compiled, las) {
     });
     return out;
 }
-const CLASS_AT = 16; // of a record of formats 6 to 10

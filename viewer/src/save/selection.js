@@ -84,7 +84,7 @@ export function compile(request) {
     const areas = request.features.filter(({ properties }) => properties.class === undefined).map(areaOf);
     const filter = request.mote?.filter ?? null;
     return {
-        bounds: boundsOf(areas, (filter?.boxes ?? []).filter(({ out }) => !out)),
+        bounds: boundsOf(areas, (filter?.boxes ?? []).filter(({ out }) => !out), filter?.ranges ?? {}),
         names: [...edits.map((e) => e.filter), filter].flatMap((f) => [...Object.keys(f?.ranges ?? {}).filter((name) => !AXES.includes(name)), ...(f?.returns ? ['return number', 'number of returns'] : [])]),
         usesClasses: edits.length > 0 || Boolean(filter?.hide),
         // Changes node.classes; returns how many are others now.
@@ -112,8 +112,8 @@ export function compile(request) {
     };
 }
 
-// The box around what areas and boxes hold, of which both have to.
-function boundsOf(areas, boxes) {
+// The box around what areas and boxes hold, of which both have to, within ranges of coordinates.
+function boundsOf(areas, boxes, ranges) {
     const own = (list) => (list.length === 0 ? [] : [{ min: [0, 1, 2].map((i) => Math.min(...list.map(({ min }) => min[i]))), max: [0, 1, 2].map((i) => Math.max(...list.map(({ max }) => max[i]))) }]);
     const ofAreas = areas.map(({ up, region, low, high }) => {
         const box = { min: [0, 0, 0], max: [0, 0, 0] };
@@ -127,6 +127,7 @@ function boundsOf(areas, boxes) {
         const size = [0, 1, 2].map((i) => (i === axis ? half[i] : reach) / stretch[i]);
         return { min: center.map((c, i) => c - size[i]), max: center.map((c, i) => c + size[i]) };
     });
-    const both = [...own(ofAreas), ...own(ofBoxes)];
+    const slices = [...AXES].flatMap((name, k) => (ranges[name] ? [{ min: [0, 1, 2].map((i) => (i === k ? ranges[name][0] : -Infinity)), max: [0, 1, 2].map((i) => (i === k ? ranges[name][1] : Infinity)) }] : []));
+    const both = [...own(ofAreas), ...own(ofBoxes), ...slices];
     return { min: [0, 1, 2].map((i) => Math.max(-Infinity, ...both.map(({ min }) => min[i]))), max: [0, 1, 2].map((i) => Math.min(Infinity, ...both.map(({ max }) => max[i]))) };
 }
