@@ -19,12 +19,13 @@ static bool is_finite(const mote_cloud *cloud) {
     return true;
 }
 
-static void write_and_compare(mote_context *ctx, const mote_cloud *cloud) {
+/* reading: what cloud was read with. */
+static void write_and_compare(mote_context *ctx, const mote_cloud *cloud, const mote_read_params *reading) {
     const mote_write_params params = mote_write_defaults();
     const char *const path = fuzz_path("out.e57");
     mote_cloud *back = NULL;
     fuzz_require(ctx, mote_e57_write(ctx, cloud, path, &params) == MOTE_OK, "not written");
-    fuzz_require(ctx, mote_cloud_read(ctx, path, NULL, &back) == MOTE_OK, "not read again");
+    fuzz_require(ctx, mote_cloud_read(ctx, path, reading, &back) == MOTE_OK, "not read again");
     if (is_finite(cloud)) fuzz_require(ctx, back->count == cloud->count, "another number of points");
     for (uint32_t c = 0; c < mote_cloud_column_count(cloud) && is_finite(cloud); c++) {
         const mote_column *const a = mote_cloud_column(cloud, c), *const b = mote_cloud_find(back, a->name);
@@ -52,7 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     params.keep_poses = size > 0 && data[size - 1] % 8 > 3;
     if (mote_e57_read(ctx, &input, &params, &cloud) == MOTE_OK) {
         fuzz_touch(ctx, cloud);
-        write_and_compare(ctx, cloud);
+        write_and_compare(ctx, cloud, &params);
     }
     fuzz_salvage(ctx, mote_e57_read, bytes, size);
     fuzz_end(ctx, cloud);

@@ -190,13 +190,16 @@ mote_status mote_e57_report(e57_source *source, uint64_t kept) {
     if (lost > 0 && kept == 0) return mote_nothing_whole(ctx, source->input, at, stated);
     if (lost > 0) mote_warn_of_loss(ctx, source->input, at, kept + counts->invalid, stated);
     if (counts->invalid > 0) {
-        mote_warn(ctx, "%s: %" PRIu64 " records that the file calls invalid are left out", path, counts->invalid);
+        const bool one = counts->invalid == 1;
+        mote_warn(ctx, "%s: %" PRIu64 " record%s that the file calls invalid %s left out", path, counts->invalid,
+                  one ? "" : "s", one ? "is" : "are");
     }
     if (counts->zero > 0) {
+        const bool one = counts->zero == 1;
         mote_warn(ctx,
-                  "%s: %" PRIu64 " points that the file does not call invalid are at 0 0 0 of their scanner: likely no "
-                  "returns; they are kept",
-                  path, counts->zero);
+                  "%s: %" PRIu64 " point%s that the file does not call invalid %s at 0 0 0 of the scanner: likely no "
+                  "return; kept",
+                  path, counts->zero, one ? "" : "s", one ? "is" : "are");
     }
     if (source->file.image_count > 0) {
         mote_warn(ctx, "%s: %" PRIu64 " image%s left out", path, source->file.image_count,

@@ -31,18 +31,22 @@ static mote_status begin_scan(e57_writer *w, uint32_t source) {
     return mote_e57_append(w, nothing, sizeof nothing);
 }
 
-/* Where records are, of at most as many packets as an index holds. E57 counts them by the first record of each. */
+/* Where records are, of at most as many packets as an index holds. It has room for all entries that there may be, as
+   the standard draws it: libE57Format before version 3 refuses a shorter one, and Archicad a file that has none. */
 static mote_status write_index(e57_writer *w) {
+    static const uint64_t nothing[2] = {0, 0};
     uint8_t head[E57_INDEX_BYTES] = {E57_PACKET_INDEX};
     const uint64_t step = (w->packet_count + E57_INDEX_ENTRIES - 1) / E57_INDEX_ENTRIES;
     const uint16_t entries = (uint16_t)((w->packet_count + step - 1) / step);
-    const uint16_t last = (uint16_t)(sizeof head + 16u * entries - 1);
+    const uint16_t last = (uint16_t)(sizeof head + sizeof nothing * E57_INDEX_ENTRIES - 1);
     memcpy(head + 2, &last, sizeof last);
     memcpy(head + 4, &entries, sizeof entries);
     MOTE_TRY(mote_e57_append(w, head, sizeof head));
-    for (uint64_t i = 0; i < w->packet_count; i += step) {
-        const uint64_t entry[2] = {i * w->packet_records, e57_physical(w->packets[i])};
-        MOTE_TRY(mote_e57_append(w, entry, sizeof entry));
+    for (uint64_t i = 0; i < E57_INDEX_ENTRIES; i++) {
+        const uint64_t packet = i * step;
+        const uint64_t entry[2] = {packet * w->packet_records,
+                                   packet < w->packet_count ? e57_physical(w->packets[packet]) : 0};
+        MOTE_TRY(mote_e57_append(w, packet < w->packet_count ? entry : nothing, sizeof entry));
     }
     return MOTE_OK;
 }

@@ -10,8 +10,8 @@
 #include "io/io_internal.h"
 
 /* The endings that a folder is searched for. */
-static const char *const point_endings[] = {".las", ".laz", ".ply", ".xyz", ".txt",
-                                            ".csv", ".pts", ".asc", ".pcd", ".ptx", ".e57"};
+static const char *const point_endings[] = {".las", ".laz", ".ply", ".xyz", ".txt", ".csv",
+                                            ".pts", ".asc", ".pcd", ".ptx", ".e57"};
 
 typedef struct file_list {
     char **paths;
