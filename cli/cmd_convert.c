@@ -20,6 +20,7 @@ static const command_help help = {
     "  mote convert tiles/*.las -o all.las\n"
     "  mote convert scan.las -o centre.las --bounds 500000,5400000,500100,5400100\n"
     "  mote convert scan.las -o small.xyz --thin 100 --select intensity\n"
+    "  mote convert scan.las -o utm33.las --crs EPSG:25832 --to-crs EPSG:25833\n"
     "  mote convert scan.mote -o level3.las --level 3\n"
     "  mote convert scan.copc.laz -o coarse.laz --resolution 0.5\n",
     "Without --bounds, --thin and --select every point and attribute is kept, in order; LAS to LAS, PLY to PLY and\n"
