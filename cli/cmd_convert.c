@@ -25,6 +25,7 @@ static const command_help help = {
     "  mote convert scan.laz -o mended.laz --set \"class = 6\" --where \"z > 120\"\n"
     "  mote convert scan.las -o small.xyz --thin 100 --select intensity\n"
     "  mote convert station.e57 -o station.laz\n"
+    "  mote convert scan.las -o utm33.las --crs EPSG:25832 --to-crs EPSG:25833\n"
     "  mote convert scan.mote -o level3.las --level 3\n"
     "  mote convert scan.copc.laz -o coarse.laz --resolution 0.5\n",
     "Without --where, --bounds, --thin and --select every point and attribute is kept, in order; LAS to LAS, PLY to "

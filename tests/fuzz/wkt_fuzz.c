@@ -5,6 +5,8 @@
 
 #include "core/cloud.h"
 #include "fuzz/fuzz_support.h"
+#include "io/crs/crs_codes.h"
+#include "io/crs/crs_pipeline.h"
 #include "io/crs/crs_units.h"
 #include "io/crs/wkt.h"
 #include "io/las/las_format.h"
@@ -66,6 +68,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     require(at <= size);
     require(mote_cloud_new(ctx, 0, &cloud) == MOTE_OK);
     require(mote_cloud_set_crs(cloud, text) == MOTE_OK);
+    mote_crs_facts facts;
+    mercator_change change;
+    mote_crs_describe(text, &facts);
+    require(memchr(facts.name, '\0', sizeof facts.name) != NULL);
+    require(mote_crs_same(text, text));
+    mote_crs_pipeline_is_mercator(text, &change);
     require_units(cloud);
     require(mote_cloud_set_crs(cloud, "") == MOTE_OK);
     add_keys(cloud, LAS_ID_GEO_KEYS, data, size);

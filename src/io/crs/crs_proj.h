@@ -4,6 +4,7 @@
 #ifndef MOTE_CRS_PROJ_H
 #define MOTE_CRS_PROJ_H
 
+#include "core/core.h"
 #include "io/crs/crs_mercator.h"
 #include "mote/crs.h"
 #include "mote/io.h"
