@@ -73,6 +73,30 @@ export const FILTER_CHECKS = {
             assert.equal(await page.locator('.filter').count(), 0);
         },
     },
+    'filters are copied and pasted as an expression of --where': {
+        data: board,
+        query: 'color=level',
+        async run({ page }) {
+            const field = page.locator('#filter-expression');
+            await field.fill('intensity between 100 and 190 && z >= 3.45 && ReturnNumber == 1');
+            await page.keyboard.press('Enter');
+            const rows = [...Array(N).keys()].filter((j) => j >= 35 && j % 3 !== 2).length;
+            assert.equal(await shown(page), 10 * rows);
+            await field.evaluate((f) => f.blur());
+            await press(page, 'Shift+V');
+            assert.equal(await field.inputValue(), '');
+            await field.fill('intensity between 100 and 190 && return_number == 1');
+            await page.keyboard.press('Enter');
+            await field.evaluate((f) => f.blur());
+            await idle(page);
+            assert.equal(await page.locator('.filter').count(), 2);
+            // What the page has no filter for changes nothing, and is said.
+            await field.fill('intensity > 5 || z < 2');
+            await page.keyboard.press('Enter');
+            assert.match(await field.evaluate((f) => f.validationMessage), /expected at/);
+            assert.equal(await page.locator('.filter').count(), 2);
+        },
+    },
     'a filter is moved by the keyboard, and a link brings it along': {
         data: board,
         query: 'color=level&filter=gps-time:300000010:300000019&returns=first',

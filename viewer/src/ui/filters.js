@@ -1,6 +1,8 @@
 // The list of filters: a range of any attribute, and which returns; each is taken away by itself.
 import { histogram } from '../view/histogram.js';
+import { expressionOf, parseExpression } from '../view/filter_expression.js';
 import { RETURNS } from '../view/point_filter.js';
+import { upAxis } from '../view/up_axis.js';
 import { element } from './element.js';
 import { channelText, value } from './format.js';
 import { RangeHistogram } from './range_histogram.js';
@@ -23,6 +25,37 @@ export class Filters {
         viewer.addEventListener('frame', () => this.follow());
         $('filter-add').addEventListener('change', (e) => this.add(e.target.value));
         $('filters-none').addEventListener('click', () => viewer.clearFilters());
+        viewer.addEventListener('classes', () => this.showExpression());
+        $('filter-expression').addEventListener('change', (e) => this.take(e.target));
+        $('filter-expression').addEventListener('input', (e) => e.target.setCustomValidity(''));
+    }
+
+    showExpression() {
+        const field = $('filter-expression');
+        const { filter, settings } = this.viewer;
+        if (filter && document.activeElement !== field) field.value = expressionOf(filter, upAxis(settings.up));
+    }
+
+    // Sets the filters that an expression means, or says why there are none.
+    take(field) {
+        const { viewer } = this;
+        const names = this.modes.map(({ name }) => name).filter((name) => name !== 'height');
+        let meant;
+        try {
+            meant = parseExpression(field.value, names, upAxis(viewer.settings.up));
+        } catch (error) {
+            field.setCustomValidity(error.message);
+            field.reportValidity();
+            return;
+        }
+        field.setCustomValidity('');
+        viewer.clearFilters();
+        viewer.hideClasses(meant.isShown ? [...Array(256).keys()].filter((code) => !meant.isShown(code)) : []);
+        if (meant.returns) viewer.setReturns(meant.returns);
+        for (const [name, [low, high]] of meant.ranges) {
+            const [least, largest] = viewer.domainOf(this.modes.find((mode) => mode.name === name));
+            viewer.setFilter(name, [Number.isFinite(low) ? low : Math.min(least, high), Number.isFinite(high) ? high : Math.max(largest, low)]);
+        }
     }
 
     get modes() {
@@ -73,6 +106,7 @@ export class Filters {
         if (shown.length !== list.length || shown.some((e, i) => e !== list[i])) $('filters').replaceChildren(...list);
         $('filters-none').hidden = list.length === 0;
         for (const [name, row] of this.rows) this.show(name, row);
+        this.showExpression();
     }
 
     header(title, remove) {
