@@ -3,7 +3,7 @@
 #define CLI_INFO_FACTS_H
 
 #include "files/json.h"
-#include "info/info_stats.h"
+#include "info/info_survey.h"
 
 #define INFO_LEVELS_MAX 32
 
@@ -26,11 +26,18 @@ typedef struct info_facts {
     mote_potree_level levels[INFO_LEVELS_MAX];
     mote_copc_facts copc; /* is_copc: a LAZ file with an octree */
     mote_copc_level copc_levels[INFO_LEVELS_MAX];
-    const cloud_stats *stats; /* NULL without --stats */
+    const cloud_stats *stats;   /* NULL without --stats */
+    const cloud_survey *survey; /* the same */
 } info_facts;
 
 /* The CRS in a line: "EPSG:25832", or the name and code inside a WKT. "" if unknown. */
 void crs_in_short(const char *crs, char *line, size_t size);
+
+/* ---- info_survey_print.c: what stands in both forms of the survey; NULL: nothing. */
+void survey_print(const info_facts *facts, int name_width);
+void survey_emit(const info_facts *facts, json_writer *json);
+/* The percentiles of a column, within its object. */
+void survey_emit_column(const info_facts *facts, uint32_t column, json_writer *json);
 
 void info_print_text(const info_facts *facts);
 void info_print_json(const info_facts *facts, json_writer *json);
