@@ -15,7 +15,8 @@ static const command_help help = {
     .synopsis = "mote info FILE… [options]",
     "Says what is in point clouds: format, points, box, attributes, coordinate reference system, records, density.",
     "  mote info scan.las\n"
-    "  mote info scan.las --stats     also reads all points: min, max, mean, classes, returns, duplicates\n"
+    "  mote info scan.las --stats     also reads all points: spread, classes, density, dates, what is wrong\n"
+    "  mote info scan.las --stats --where \"classification == 2\"\n"
     "  mote info scan.mote --json\n"
     "  mote info --devices            what this machine and build compute on\n",
     "With --hash, the checksum of all attributes and points: the same for the same content in any layout.\n"
@@ -80,6 +81,20 @@ static mote_status look_at_scans(session *s, info_facts *f, const struct stat *i
     return f->scans != NULL ? mote_e57_scans(s->ctx, f->path, f->scans, count, &f->e57) : MOTE_OK;
 }
 
+#define ENCODING_AT   6 /* of a LAS header: two bytes, of which the lowest bit says what GPS times are */
+#define VERSION_AT    25
+#define FIRST_VERSION 2 /* 1.x, that knows the bit */
+
+static survey_clock find_clock(const char *path) {
+    unsigned char header[VERSION_AT + 1];
+    FILE *file = fopen(path, "rb");
+    if (file == NULL) return CLOCK_UNKNOWN;
+    const bool is_read = fread(header, sizeof header, 1, file) == 1 && memcmp(header, "LASF", 4) == 0;
+    fclose(file);
+    if (!is_read || header[VERSION_AT] < FIRST_VERSION) return CLOCK_UNKNOWN;
+    return (header[ENCODING_AT] & 1) != 0 ? CLOCK_ADJUSTED : CLOCK_WEEK;
+}
+
 static int describe(session *s, const char *path, const info_options *o, json_writer *json) {
     mote_cloud *cloud = NULL;
     struct stat info = {0};
@@ -101,14 +116,23 @@ static int describe(session *s, const char *path, const info_options *o, json_wr
     }
     if (status != MOTE_OK) code = session_fail(s, status, true);
     cloud_stats stats = {0};
+    cloud_survey survey = {0};
     if (code == EXIT_DONE && o->stats) {
         code = cloud_stats_compute(s, cloud, &stats);
         facts.stats = &stats;
+    }
+    if (code == EXIT_DONE && o->stats) {
+        survey_input input = {.cloud = cloud, .stats = &stats, .strays = &facts.strays, .skipped = facts.skipped};
+        if (facts.has_box) input.box = &facts.box;
+        if (facts.is_las && S_ISREG(info.st_mode)) input.clock = find_clock(path);
+        code = cloud_survey_make(s, &input, &survey);
+        facts.survey = &survey;
     }
     if (code == EXIT_DONE && mote_cloud_check(cloud) != MOTE_OK) code = session_fail(s, MOTE_ERROR_IO, true);
     progress_clear(&s->bar);
     if (code == EXIT_DONE && json != NULL) info_print_json(&facts, json);
     if (code == EXIT_DONE && json == NULL) info_print_text(&facts);
+    cloud_survey_free(&survey);
     cloud_stats_free(&stats);
     free(facts.scans);
     mote_cloud_destroy(cloud);

@@ -3,7 +3,7 @@
 #define CLI_INFO_FACTS_H
 
 #include "files/json.h"
-#include "info/info_stats.h"
+#include "info/info_survey.h"
 
 #define INFO_LEVELS_MAX 32
 #define INFO_SCANS_MAX  1000u /* of E57 files: more are only counted */
@@ -29,12 +29,19 @@ typedef struct info_facts {
     mote_copc_level copc_levels[INFO_LEVELS_MAX];
     bool is_e57;
     mote_e57_facts e57;
-    mote_e57_scan *scans;     /* [INFO_SCANS_MAX] at most; NULL: it is none, or there was no memory */
-    const cloud_stats *stats; /* NULL without --stats */
+    mote_e57_scan *scans;       /* [INFO_SCANS_MAX] at most; NULL: it is none, or there was no memory */
+    const cloud_stats *stats;   /* NULL without --stats */
+    const cloud_survey *survey; /* the same */
 } info_facts;
 
 /* The CRS in a line: "EPSG:25832", or the name and code inside a WKT. "" if unknown. */
 void crs_in_short(const char *crs, char *line, size_t size);
+
+/* ---- info_survey_print.c: what stands in both forms of the survey; NULL: nothing. */
+void survey_print(const info_facts *facts, int name_width);
+void survey_emit(const info_facts *facts, json_writer *json);
+/* The percentiles of a column, within its object. */
+void survey_emit_column(const info_facts *facts, uint32_t column, json_writer *json);
 
 void info_print_text(const info_facts *facts);
 void info_print_json(const info_facts *facts, json_writer *json);

@@ -52,6 +52,7 @@ static void emit_attributes(json_writer *json, const info_facts *f) {
             emit_number(json, "no_data", text_limit(limits.no_data, column->type));
         }
         if (f->stats != NULL) emit_stats(json, column, &f->stats->columns[i]);
+        if (f->survey != NULL) survey_emit_column(f, i, json);
         emit_close(json, '}');
     }
     emit_close(json, ']');
@@ -211,6 +212,7 @@ void info_print_json(const info_facts *f, json_writer *json) {
         emit_histogram(json, "returns", &f->stats->returns);
         if (f->stats->duplicates_known) emit_count(json, "duplicates", f->stats->duplicates);
     }
+    if (f->survey != NULL) survey_emit(f, json);
     if (f->has_hash) emit_text(json, "hash", text_hash(f->hash).chars);
     emit_close(json, '}');
 }

@@ -266,6 +266,7 @@ void info_print_text(const info_facts *f) {
         }
         putchar('\n');
     }
+    survey_print(f, width);
     print_histogram("classes", &f->stats->classes, class_names, sizeof class_names / sizeof class_names[0]);
     print_histogram("returns", &f->stats->returns, NULL, 0);
     if (f->stats->duplicates_known) {

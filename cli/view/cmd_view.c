@@ -363,7 +363,6 @@ static int find_and_serve(session *s, const view_options *o, const arguments *in
     if (list == NULL || marks == NULL) {
         free(list);
         free(marks);
-        free(marks);
         return session_error(s, EXIT_RESOURCES, "out of memory");
     }
     int code = view_marks_find(s, o->marks, marks);
