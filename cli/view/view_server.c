@@ -262,8 +262,7 @@ static int handle_live(http_connection *c, view_server *server) {
     return status == 0 ? 0 : view_answer_status(c, status, status == 426 ? "Sec-WebSocket-Version: 13\r\n" : "");
 }
 
-/* "?data=" and what the page is to open, where that is more than the folder that it opens by itself. NULL: no memory.
- */
+/* "?data=" and what the page is to open, where it does not find that by itself, and its marks. NULL: no memory. */
 static char *make_query(const view_source *sources, size_t count, size_t marks) {
     const size_t name_bytes = 3 * PATH_MAX, mark_bytes = 80,
                  size = count * (3 * name_bytes + 24) + marks * mark_bytes + 1;

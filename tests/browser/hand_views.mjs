@@ -237,4 +237,33 @@ export const VIEW_CHECKS = {
             }
         },
     },
+    'on a phone and on a small laptop nothing covers anything, and fingers have 44 pixels': {
+        data: (folder) => writeDataset(folder, grid(80, (u, v) => [1000 * u, 1000 * v, 200 * u], (i, j) => ({ classification: (i + j) % 23 })), { ...ONE_NODE, scale: [0.01, 0.01, 0.01] }) && undefined,
+        query: 'color=classification',
+        run: async ({ page, out }) => {
+            const controls = (selector) => page.locator(selector).evaluateAll((list) => list.filter((e) => e.checkVisibility()).map((e) => ({ id: e.id || e.title || e.textContent, ...(({ left, top, right, bottom, width, height }) => ({ left, top, right, bottom, width, height }))(e.getBoundingClientRect()) })));
+            const over = (a, b) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1;
+            for (const [name, width, height] of [['phone', 390, 844], ['laptop', 900, 480]]) {
+                const isPhone = name === 'phone';
+                await page.setViewportSize({ width, height });
+                await page.evaluate((no) => document.body.classList.toggle('no-panel', no), isPhone);
+                await idle(page);
+                await page.evaluate(() => { document.getElementById('said').textContent = 'Something was said that needs more than one line on a phone, as it is long.'; document.getElementById('said').hidden = false; });
+                const lies = await controls('#toolbar button, #tools button, #panel-toggle, #legend, #said, #status');
+                await page.screenshot({ path: join(out, `by-hand-small-${name}.png`) });
+                for (const a of lies) {
+                    assert.ok(a.left >= 0 && a.top >= 0 && a.right <= width && a.bottom <= height, `${name}: ${a.id} is not all in the window`);
+                    for (const b of lies) assert.ok(a === b || !over(a, b), `${name}: ${a.id} covers ${b.id}`);
+                    if (isPhone && !/^(legend|said|status)$/.test(a.id)) assert.ok(a.width >= 44 && a.height >= 44, `${a.id}: ${a.width} x ${a.height}`);
+                }
+                await page.keyboard.press('d');
+                assert.equal((await controls('#legend')).length, 0, 'the legend makes way for what is measured');
+                await page.keyboard.press('Escape');
+                if (!isPhone) continue;
+                await page.evaluate(() => document.body.classList.remove('no-panel'));
+                for (const a of await controls('#panel :is(button, select, summary, input:not([type=checkbox], [type=file]), label.check), #classes label')) assert.ok(a.height >= 43.9, `${a.id} is ${a.height} high`);
+                await page.screenshot({ path: join(out, 'by-hand-small-panel.png') });
+            }
+        },
+    },
 };

@@ -10,9 +10,8 @@
 #include "render/picture_plan.h"
 #include "view/live/live_filter.h"
 
-#define COVERAGE                                                                                                       \
-    1.7 /* diameter of points, in distances between them, at which surfaces look closed: as in the page                \
-         */
+/* Diameter of points, in distances between them, at which surfaces look closed: that of the page. */
+#define COVERAGE     1.7
 #define SMALL_POINT  2.0 /* pixels: smaller ones are samples, whose holes are closed */
 #define MOVING_CLOSE 3u  /* pixels: wider holes take long to look for, and the still picture closes them */
 
@@ -214,8 +213,7 @@ static live_renderer *find_renderer(live_scene *scene, live_part *part, const pi
 
 /* ---- what a filter leaves */
 
-/* The part that a view shows: one that is there, else in place of the filtered one used longest ago. NULL: no memory.
- */
+/* The part that a view shows: one that is there, else in place of the one used longest ago. NULL: no memory. */
 static live_part *find_part(live_scene *scene, const live_view *view, const picture_plan *plan) {
     live_part *oldest = &scene->parts[1];
     if (!live_filter_is_on(&view->filter)) return &scene->parts[0];
