@@ -56,8 +56,8 @@ def column_array(name, values, copy):
         raise errors.ArgumentError(f"{name} is a masked array: say what masked values are, with .filled(value)")
     if array.ndim != 1:
         raise errors.ArgumentError(f"{name} has {array.ndim} dimensions, and a column has 1")
-    if array is not values and copy is False:
-        _refuse_copy(name, f"is no array but of {type(values).__name__}")
+    if copy is False and isinstance(values, (list, tuple, range)):
+        _refuse_copy(name, f"is a {type(values).__name__}")
     dtype = array.dtype
     if dtype == numpy.bool_:
         array, dtype = array.view(numpy.uint8), numpy.dtype(numpy.uint8)
@@ -142,7 +142,7 @@ def rows_of(source, copy=None):
     array = source if isinstance(source, numpy.ndarray) else numpy.asarray(source)
     if isinstance(array, numpy.ma.MaskedArray):
         raise errors.ArgumentError("points are a masked array: say what masked values are, with .filled(value)")
-    if array is not source and copy is False and isinstance(source, (list, tuple)):
+    if array is not source and copy is False and isinstance(source, (list, tuple, range)):
         _refuse_copy("the points", f"are a {type(source).__name__}")
     if array.dtype.names is None:
         return _table_rows(array, copy)

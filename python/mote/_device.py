@@ -7,7 +7,6 @@ which waits for all other streams of the usual kind and they for it. So kernels 
 synchronisation. Streams that were made "non-blocking" are given to mote.Context(stream=...).
 """
 import ctypes
-import os
 import threading
 
 import numpy
@@ -38,9 +37,6 @@ def stream_of(context):
     """The stream that a producer makes its tensor ready for."""
     given = context if context is not None else getattr(_context._local, "context", None)
     return given.stream if given is not None and given.stream is not None else _LEGACY_STREAM
-
-
-os.register_at_fork(after_in_child=_local.__dict__.clear)
 
 
 class DeviceArray:

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from ._keywords import PhotonEmission, PhotonGathering, PhotonParams
 
 _EMISSION = Parameters("mote.Scene.emit", "mote_photon_emission", "mote_photon_emission_defaults")
-_GATHERING = Parameters("mote.PhotonMap.gather", "mote_photon_gathering", "mote_photon_gathering_defaults")
+_GATHERING = Parameters("mote.PhotonMap.gather", "mote_photon_gathering", "mote_photon_gathering_defaults",
+                        without=("on_device",))
 _PHOTON = Parameters("mote.photon", "mote_photon_params", "mote_photon_defaults")
 
 

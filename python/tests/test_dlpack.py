@@ -44,6 +44,7 @@ def test_tensors_are_not_copied(points, versioned):
     assert not _dlpack._given, "given back"
 
 
+@pytest.mark.skipif(not hasattr(numpy, "from_dlpack"), reason="numpy before 1.22 takes no DLPack")
 def test_clouds_to_others(points):
     cloud = mote.Cloud(points)
     assert cloud.__dlpack_device__() == (1, 0)
@@ -115,3 +116,22 @@ def test_a_context_without_a_gpu():
         mote.Context(device="cuda")
     with pytest.raises(mote.UnsupportedError):
         mote.gen("torus", 10).to_device()
+
+
+def test_torch():
+    torch = pytest.importorskip("torch")
+    tensor = torch.rand(1000, 3)
+    cloud = mote.Cloud(tensor, copy=False)
+    assert torch.from_dlpack(cloud).data_ptr() == tensor.data_ptr()
+    assert torch.from_dlpack(cloud.column("y")).data_ptr() == tensor.data_ptr() + 4
+    part = torch.rand(1000, 7)[:, 2:5]
+    assert address(mote.Cloud(part, copy=False)["x"]) == part.data_ptr()
+    assert (mote.knn(tensor, k=3).index == mote.knn(tensor.numpy(), k=3).index).all()
+    places = torch.from_dlpack(cloud)
+    expected = tensor.clone()
+    del cloud, tensor
+    gc.collect()
+    assert torch.equal(places, expected)
+    for bad in (torch.rand(5), torch.rand(5, 3).half(), torch.rand(5, 3).bfloat16()):
+        with pytest.raises(mote.ArgumentError):
+            mote.knn(bad)

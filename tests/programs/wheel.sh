@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Makes a wheel of this build and looks into it: what its files need, by readelf, against what its tag says; then tries
-# it, installed into a folder, without the library of the build. Where a Debian of an older glibc lies unpacked
-# (MOTE_CHROOT; see docs/python.md), also in there: no compiler, no mote.
+# it, installed into a folder, without the library of the build. With MOTE_CHROOT=FOLDER also in the system that lies
+# there, one of an older glibc, without compiler and mote, as root:
+#   mmdebstrap --variant=apt --include=python3-numpy,python3-pip,python3-pytest bullseye FOLDER
 #   wheel.sh SOURCES BUILD
 set -euo pipefail
 sources=$(realpath "$1")
@@ -48,14 +49,17 @@ maps = open("/proc/self/maps").read()
 assert "/site/mote/libgomp.so.1" in maps and "/lib/x86_64-linux-gnu/libgomp" not in maps'
 "$python" -m pytest -q -p no:cacheprovider "$sources/python/tests/test_commands.py" -k "lod or knn or photon or convert"
 
-# ---- in a system that is older
+# ---- in a system that is older, by its pip: all tests that need no command
 if [[ ${MOTE_CHROOT:-} ]]; then
     rm -rf "$MOTE_CHROOT/tmp/mote" && mkdir -p "$MOTE_CHROOT/tmp/mote"
-    cp "$wheel" "$MOTE_CHROOT/tmp/mote/" && cp -r "$sources/python/tests" "$MOTE_CHROOT/tmp/mote/"
-    chroot "$MOTE_CHROOT" sh -c '
+    cp -r "$wheel" "$sources/python/tests" "$sources/python/examples" "$MOTE_CHROOT/tmp/mote/"
+    mountpoint -q "$MOTE_CHROOT/proc" || mount --bind /proc "$MOTE_CHROOT/proc"
+    env -u PYTHONPATH -u MOTE_COMMAND chroot "$MOTE_CHROOT" sh -c '
         set -e
-        ! command -v cc && ! command -v mote
-        cd /tmp/mote && python3 -m zipfile -e *.whl site && ldd --version | head -1
-        unset MOTE_COMMAND; export PYTHONPATH=/tmp/mote/site
-        python3 -m pytest -q -p no:cacheprovider tests/test_arrays.py tests/test_dlpack.py'
+        cd /tmp/mote && ldd --version | head -1
+        if command -v cc mote; then echo "these should not be there"; exit 1; fi
+        pip3 install --quiet --no-index --no-deps --force-reinstall *.whl
+        python3 -m pytest -q -p no:cacheprovider tests' || code=$?
+    umount "$MOTE_CHROOT/proc"
+    exit "${code:-0}"
 fi
