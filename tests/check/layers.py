@@ -11,7 +11,7 @@ LAYERS = [
     ["core"],
     ["device"],
     ["order", "shapes"],
-    ["gen", "knn", "lod"],
+    ["gen", "knn", "lod", "measure"],
     ["normals", "planes"],
     ["render"],
     ["photon"],
