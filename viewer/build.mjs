@@ -48,19 +48,20 @@ const wasm = createRequire(import.meta.url).resolve('brotli-dec-wasm/web/bg.wasm
 await copyFile(wasm, join(out, 'brotli.wasm'));
 await copyFile(join(here, 'node_modules/brotli-dec-wasm/LICENSE-MIT.txt'), join(out, 'brotli.wasm.LICENSE.txt'));
 
-// The LAZ decoder of the library. Freestanding: there is no C library, and what would need one is left out when linking.
-function buildLaz() {
+// Parts of the library. Freestanding: there is no C library, and what would need one is left out when linking.
+function buildWasm(name, files) {
     const source = join(here, '../src');
-    const files = ['layered', 'layers', 'model', 'schema'].map((part) => join(source, `io/laz/laz_${part}.c`));
     const flags = ['--target=wasm32', '-O2', '-std=c17', '-ffp-contract=off', '-mbulk-memory', '-ffreestanding', '-nostdlib', '-ffunction-sections'];
     const includes = [join(here, 'wasm/include'), source, join(here, '../include')].map((folder) => `-I${folder}`);
     const linking = ['--no-entry', '--gc-sections', '--strip-all', '--allow-undefined'].map((flag) => `-Wl,${flag}`);
-    execFileSync('clang', [...flags, ...includes, ...linking, '-o', join(out, 'laz.wasm'), join(here, 'wasm/laz.c'), ...files], { stdio: ['ignore', 'inherit', 'pipe'] });
+    const sources = [join(here, `wasm/${name}.c`), ...files.map((file) => join(source, file))];
+    execFileSync('clang', [...flags, ...includes, ...linking, '-o', join(out, `${name}.wasm`), ...sources], { stdio: ['ignore', 'inherit', 'pipe'] });
 }
 try {
-    buildLaz();
+    buildWasm('laz', ['layered', 'layers', 'model', 'schema'].map((part) => `io/laz/laz_${part}.c`));
+    buildWasm('measure', ['shapes/shape_list.c', 'shapes/region.c', ...['area', 'polygon_grid', 'profile_line', 'volume_grid', 'volume_surface'].map((part) => `measure/${part}.c`)]);
 } catch (error) {
-    console.warn(`without COPC: laz.wasm needs clang and wasm-ld (Debian: clang lld). ${error.stderr ?? error.message}`);
+    console.warn(`without COPC, volumes and profiles: laz.wasm and measure.wasm need clang and wasm-ld (Debian: clang lld). ${error.stderr ?? error.message}`);
 }
 
 if (process.argv.includes('--watch')) {
