@@ -18,6 +18,7 @@ import { LIVE_CHECKS } from './hand_live.mjs';
 import { CLOUD_CHECKS } from './hand_clouds.mjs';
 import { HOSTILE_CHECKS } from './hand_hostile.mjs';
 import { MEASURE_CHECKS } from './hand_measure.mjs';
+import { FIGURE_CHECKS } from './hand_figures.mjs';
 import { COLOUR_CHECKS } from './hand_colours.mjs';
 import { MOVING_CHECKS } from './hand_moving.mjs';
 import { DEFAULT_ATTRIBUTES, quads, terrain, writeDataset } from '../viewer/make_dataset.mjs';
@@ -563,7 +564,7 @@ const CHECKS = {
     },
 };
 
-const ALL_CHECKS = { ...CHECKS, ...LINK_CHECKS, ...COPC_CHECKS, ...FILTER_CHECKS, ...MEASURE_CHECKS, ...COLOUR_CHECKS, ...MOVING_CHECKS, ...HOSTILE_CHECKS, ...CLOUD_CHECKS, ...LIVE_CHECKS };
+const ALL_CHECKS = { ...CHECKS, ...LINK_CHECKS, ...COPC_CHECKS, ...FILTER_CHECKS, ...MEASURE_CHECKS, ...FIGURE_CHECKS, ...COLOUR_CHECKS, ...MOVING_CHECKS, ...HOSTILE_CHECKS, ...CLOUD_CHECKS, ...LIVE_CHECKS };
 
 // A check that serves for itself is alone({ mote, folder, out, openPage }). Any other: data(folder, mote) makes a data set and gives the path to serve where that is not the folder.
 async function check(context, o, name, one) {

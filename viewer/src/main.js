@@ -13,6 +13,8 @@ import { Clouds } from './ui/clouds.js';
 import { Filters } from './ui/filters.js';
 import { Marks } from './measure/marks.js';
 import { Overlay } from './ui/overlay.js';
+import { Survey } from './measure/survey.js';
+import { Units } from './ui/units.js';
 import { Picture } from './ui/picture.js';
 import { Tools } from './ui/tools.js';
 import { MarksPanel } from './ui/marks_panel.js';
@@ -60,6 +62,8 @@ function originOf(viewer) {
 // Measuring, notes and clip boxes.
 function startMarks(viewer, status, clouds) {
     const marks = (viewer.marks = new Marks());
+    viewer.survey = new Survey(viewer);
+    viewer.survey.addEventListener('change', () => viewer.emit('measured'));
     const tools = new Tools(viewer, marks, status);
     const overlay = new Overlay($('overlay'), viewer, marks, () => tools.draft());
     const card = new PointCard();
@@ -100,6 +104,7 @@ function start() {
     const status = new Status(viewer);
     new Panel(viewer);
     new Filters(viewer);
+    new Units(viewer);
     viewer.configure(firstSettings(query));
     const clouds = new Clouds(viewer, status);
     const { marks, tools } = startMarks(viewer, status, clouds);
@@ -111,10 +116,12 @@ function start() {
     const tour = new Tour(viewer, views, picture, status);
     bindKeys(viewer, { togglePanel, views, marks, tools, picture });
     viewer.addEventListener('opened', ({ detail: meta }) => {
-        showFacts(meta, originOf(viewer));
+        showFacts(meta, viewer.settings, originOf(viewer));
         if (meta.points === 0) status.empty();
     });
-    viewer.addEventListener('active', ({ detail: meta }) => showFacts(meta, originOf(viewer)));
+    for (const type of ['active', 'settings']) {
+        viewer.addEventListener(type, () => viewer.dataset?.meta && showFacts(viewer.dataset.meta, viewer.settings, originOf(viewer)));
+    }
     opened.catch((error) => status.fatal(error.message));
     window.mote = createApi(viewer, opened, { address, tour });
 }

@@ -17,7 +17,7 @@ async function work({ job, bytes }) {
 self.onmessage = async ({ data }) => {
     try {
         const result = await work(data);
-        const arrays = [result.position, result.rgb, ...result.scalars.map((s) => s.values)];
+        const arrays = [result.position, result.rgb, result.steps, ...result.scalars.map((s) => s.values)];
         self.postMessage({ id: data.id, result }, arrays.filter(Boolean).map((a) => a.buffer));
     } catch (error) {
         self.postMessage({ id: data.id, error: String(error?.message ?? error) });

@@ -63,6 +63,14 @@ function decodePositions(job, view) {
     return { position, box: { min, max } };
 }
 
+// Coordinates as the file has them: whole steps of its scale.
+function decodeSteps(job, view) {
+    const read = positionReader(job, view);
+    const steps = new Int32Array(3 * job.numPoints);
+    for (let i = 0; i < job.numPoints; i++) steps.set(read(i), 3 * i);
+    return steps;
+}
+
 function rgbReader(job, view) {
     const { layout, encoding, numPoints } = job;
     const attribute = layout.rgb;
@@ -148,8 +156,8 @@ function decodeChannel(job, view, channel) {
 
 // job: { name, encoding, layout, numPoints, scale, shift, rgbShift, channels, geometry }
 //   shift     added after scaling: data set offset minus the node's corner
-//   channels  which scalar channels to decode; geometry  false: only those
-// bytes: the node's bytes, decompressed. Returns { position, box, rgb, rgbShift, scalars }.
+//   channels  which scalar channels to decode; geometry  false: only those; steps  true: with the file's own integers
+// bytes: the node's bytes, decompressed. Returns { position, box, rgb, rgbShift, scalars, steps }.
 export function decodeNode(job, bytes) {
     const stride = job.encoding === 'BROTLI' ? job.layout.brotliStride : job.layout.stride;
     if (bytes.byteLength !== stride * job.numPoints)
@@ -159,6 +167,7 @@ export function decodeNode(job, bytes) {
     const out = { position: null, box: null, rgb: null, rgbShift: job.rgbShift, scalars: [] };
     if (job.geometry) {
         Object.assign(out, decodePositions(job, view));
+        if (job.steps) out.steps = decodeSteps(job, view);
         if (job.layout.rgb) Object.assign(out, decodeRgb(job, view));
     }
     out.scalars = job.channels.map((channel) => decodeChannel(job, view, channel));
