@@ -217,7 +217,8 @@ export class ProfilePlot {
     async saveLas() {
         const cloud = this.viewer.active;
         try {
-            const all = cloud.filter.isActive ? null : await cutStrip(cloud, this.mark, upAxis(this.viewer.settings.up).axis);
+            const isWhole = !cloud.filter.isActive && upAxis(this.viewer.settings.up).axis === 2;
+            const all = isWhole ? await cutStrip(cloud, this.mark) : null;
             download(`${this.stem}.las`, all ?? (await this.las(cloud)), 'application/octet-stream');
         } catch (error) {
             this.status.error(`The points could not be saved: ${error.message}`);
