@@ -4,7 +4,7 @@ import { figureText } from '../measure/figures.js';
 import { fromGeoJson, toGeoJson } from '../measure/marks.js';
 import { download, fileStem } from './download.js';
 import { element } from './element.js';
-import { coordinates } from './format.js';
+import { namedCoordinates } from './format.js';
 import { clipBoxOf } from './overlay.js';
 import { surveyLine } from './survey_line.js';
 import { TOOLS } from './tools.js';
@@ -105,7 +105,7 @@ export class MarksPanel {
     linesOf(mark) {
         const { meta } = this.viewer.dataset;
         const lines = Object.entries(this.overlay.figuresOf(mark)).map(([name, v]) => [name, figureText(name, v, meta, this.viewer.settings)]);
-        if (mark.kind === 'point' || mark.kind === 'note') coordinates(mark.points[0], meta.scale).forEach((c, i) => lines.push(['xyz'[i], c]));
+        if (mark.kind === 'point' || mark.kind === 'note') namedCoordinates(mark.points[0], meta, this.viewer.settings.coordinates).forEach((c, i) => lines.push(['xyz'[i], c]));
         return lines;
     }
 
