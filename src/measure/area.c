@@ -11,7 +11,8 @@ static void place(const area_frame *frame, const double corner[3], double out[3]
         const int64_t steps = region_steps(frame->region, corner[k]) - frame->region->low[k];
         out[k] = (double)steps / frame->region->steps_per_unit * frame->scale[k];
     }
-    out[2] = (double)region_round(corner[2] * MEASURE_HEIGHT_STEPS) / MEASURE_HEIGHT_STEPS * frame->scale[2];
+    const double z = corner[2] == corner[2] ? corner[2] : 0; /* without a height: seen from above */
+    out[2] = (double)region_round(z * MEASURE_HEIGHT_STEPS) / MEASURE_HEIGHT_STEPS * frame->scale[2];
 }
 
 static double length_of(double x, double y, double z) { return __builtin_sqrt(x * x + y * y + z * z); }

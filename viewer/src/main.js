@@ -63,7 +63,6 @@ function originOf(viewer) {
 function startMarks(viewer, status, clouds) {
     const marks = (viewer.marks = new Marks());
     viewer.survey = new Survey(viewer);
-    viewer.survey.addEventListener('change', () => viewer.emit('measured'));
     const tools = new Tools(viewer, marks, status);
     const overlay = new Overlay($('overlay'), viewer, marks, () => tools.draft());
     const card = new PointCard();

@@ -6,7 +6,7 @@
      measure_volume_start(…)   measure_points(n), measure_volume_add(n) …   measure_volume_figures()
      measure_profile_start(…)  measure_points(n), measure_profile_add(n) …
    Points are whole steps [x, y, z] of measure_axes(), and a byte each that says whether it counts.
-   Memory is never given back but with the instance, so each measurement has an instance of its own. */
+   Memory is given back with the instance, or at once by measure_reset(). */
 #include "measure/area.h"
 #include "measure/profile_line.h"
 #include "measure/volume_grid.h"
@@ -72,6 +72,12 @@ size_t strlen(const char *text) {
 /* ---- shapes */
 
 static mote_shapes *shapes;
+static int32_t *steps;  /* [3 * points_max] of points */
+static uint8_t *hidden; /* [points_max] */
+static uint32_t points_max;
+static uint32_t *found; /* [found_max] indices of points of a profile */
+static double *places;  /* [2 * found_max] along, aside */
+static uint32_t found_max;
 
 /* These return 0, or the status of a failure; measure_fault() then says why. */
 EXPORT("measure_shape") int measure_shape(int is_line) {
@@ -93,14 +99,19 @@ EXPORT("measure_shape_end") int measure_shape_end(void) {
     return MOTE_OK;
 }
 
+/* Forgets all that there was: the next shape is another measurement. */
+EXPORT("measure_reset") void measure_reset(void) {
+    memory_end = 0;
+    shapes = NULL;
+    steps = NULL;
+    points_max = found_max = 0;
+}
+
 EXPORT("measure_fault") const char *measure_fault(void) { return fault; }
 
 /* ---- points */
 
 static double scale[3], offset[3];
-static int32_t *steps;  /* [3 * points_max] */
-static uint8_t *hidden; /* [points_max] */
-static uint32_t points_max;
 
 /* How steps become coordinates. */
 EXPORT("measure_axis") void measure_axis(int axis, double axis_scale, double axis_offset) {
@@ -182,9 +193,6 @@ EXPORT("measure_volume_figures") double *measure_volume_figures(void) {
 /* ---- profiles */
 
 static profile_strip strip;
-static uint32_t *found; /* [points_max] indices of points */
-static double *places;  /* [2 * points_max] along, aside */
-static uint32_t found_max;
 
 EXPORT("measure_profile_start") int measure_profile_start(double width, double metres, double radians) {
     const measure_unit horizontal = {metres, radians};

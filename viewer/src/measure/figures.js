@@ -1,31 +1,35 @@
 // What a mark measures, as numbers with names, and as text.
 import { upAxis } from '../view/up_axis.js';
 import * as geometry from './geometry.js';
-import { Measurer } from './measurer.js';
 import { drawnMetres, shown, unitsOf } from './units.js';
 import { table } from '../data/table.js';
 
 // The library, given the shape of a mark; null until it is there.
 function measurerOf(viewer, mark, isLine) {
-    const { module } = viewer.survey;
-    if (!module) return null;
-    const measurer = new Measurer(module, unitsOf(viewer.dataset.meta, viewer.settings.coordinates));
+    const { measurer } = viewer.survey;
+    if (!measurer) return null;
+    measurer.reset(unitsOf(viewer.dataset.meta, viewer.settings.coordinates));
     measurer.setUp(upAxis(viewer.settings.up));
     measurer.shape(mark.points, isLine);
     return measurer;
 }
 
-function areaOf(viewer, mark) {
-    const measurer = measurerOf(viewer, mark, false);
-    if (!measurer) return {};
-    const { area, surface, around } = measurer.area();
-    return { area: surface, 'seen from above': area, around };
+// A shape that cannot be measured, as one that reaches beyond what counts as a coordinate, has no figures.
+function figuresBy(viewer, mark, isLine, figures) {
+    try {
+        const measurer = measurerOf(viewer, mark, isLine);
+        return measurer ? figures(measurer) : {};
+    } catch {
+        return {};
+    }
 }
 
-function profileOf(viewer, mark) {
-    const measurer = measurerOf(viewer, mark, true);
-    return measurer ? { length: measurer.startProfile(mark.width), width: mark.width } : { width: mark.width };
-}
+const areaOf = (viewer, mark) => figuresBy(viewer, mark, false, (measurer) => {
+    const { area, surface, around } = measurer.area();
+    return { area: surface, 'seen from above': area, around };
+});
+
+const profileOf = (viewer, mark) => figuresBy(viewer, mark, true, (measurer) => ({ length: measurer.startProfile(mark.width), width: mark.width }));
 
 // Of all points inside, or of those that have been read.
 function volumeOf(viewer, mark) {

@@ -19,6 +19,12 @@ export class Measurer {
     // units { metres, radians: of x and y, 0 where unknown or not that; vertical: metres of heights, or 0 }
     constructor(module, units) {
         this.wasm = new WebAssembly.Instance(module).exports;
+        this.reset(units);
+    }
+
+    // For another shape.
+    reset(units) {
+        this.wasm.measure_reset();
         this.units = { metres: units.metres || 0, radians: units.radians || 0, vertical: units.vertical || 0 };
         this.axes = [0, 1, 2];
         this.signs = [1, 1, 1];

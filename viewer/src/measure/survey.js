@@ -13,6 +13,7 @@ import { unitsOf } from './units.js';
 const START_MS = 150; // after the last change: a corner may be on its way
 const ESTIMATE_MS = 300; // between two estimates,
 const ESTIMATE_SHARE = 5; // or so many times what one takes
+const MAX_RUNNING = 2; // at once: each has requests of its own
 const MAX_PROFILE_POINTS = 2e7; // what a page holds
 
 // The rectangle of positions as drawn, endless in height, as bounds of nodes.
@@ -74,9 +75,11 @@ export class Survey extends EventTarget {
         super();
         this.viewer = viewer;
         this.entries = new Map(); // id of a mark -> entry
-        this.module = null; // for what needs no points
+        this.waiting = []; // entries, while others are measured
+        this.running = 0;
+        this.measurer = null; // for what needs no points
         measuringModule().then((module) => {
-            this.module = module;
+            this.measurer = new Measurer(module, {});
             this.changed();
         }, () => {}); // told with the first figure that needs it
     }
@@ -104,8 +107,23 @@ export class Survey extends EventTarget {
     begin(mark, key, delay) {
         const entry = { key, mark: structuredClone(mark), state: 'running', done: 0, total: 0, result: null, error: '', abort: new AbortController() };
         this.entries.set(mark.id, entry);
-        setTimeout(() => this.run(entry), delay);
+        setTimeout(() => {
+            this.waiting.push(entry);
+            this.pump();
+        }, delay);
         return entry;
+    }
+
+    pump() {
+        while (this.waiting.length > 0 && this.running < MAX_RUNNING) {
+            const entry = this.waiting.shift();
+            if (entry.abort.signal.aborted) continue;
+            this.running++;
+            this.run(entry).finally(() => {
+                this.running--;
+                this.pump();
+            });
+        }
     }
 
     stop(id) {
@@ -134,7 +152,6 @@ export class Survey extends EventTarget {
 
     async run(entry) {
         const { signal } = entry.abort;
-        if (signal.aborted) return;
         try {
             await this.measure(entry, signal);
             signal.throwIfAborted();

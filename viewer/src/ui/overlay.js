@@ -6,6 +6,7 @@ import { cssColour, labelColour } from '../view/palettes.js';
 import { figuresOf, figureText } from '../measure/figures.js';
 import { table } from '../data/table.js';
 
+const MAX_FIGURES = 20000; // that are kept
 const MIN_SIZE = 1e-4; // of a clip box, of the size of the scene
 const HEADLINE = table({ distance: 'length', height: 'height', angle: 'angle', area: 'area', volume: 'above', profile: 'length' });
 const CLOSED = new Set(['area', 'volume']);
@@ -38,15 +39,16 @@ export class Overlay {
         this.figures = new Map(); // text of a mark -> its figures
         viewer.addEventListener('frame', () => this.draw());
         marks.addEventListener('change', () => this.draw());
+        viewer.survey.addEventListener('change', () => this.draw());
     }
 
     // Volumes come as points are read; all other figures change with the mark alone.
     figuresOf(mark) {
         const { viewer } = this;
         if (mark.kind === 'volume') return figuresOf(viewer, mark);
-        const key = JSON.stringify([mark.kind, mark.points, mark.size, mark.width, viewer.settings.up, viewer.settings.coordinates, Boolean(viewer.survey.module)]);
+        const key = JSON.stringify([mark.kind, mark.points, mark.size, mark.width, viewer.settings.up, viewer.settings.coordinates, Boolean(viewer.survey.measurer)]);
         if (!this.figures.has(key)) {
-            if (this.figures.size > 500) this.figures.clear();
+            if (this.figures.size > MAX_FIGURES) this.figures.clear();
             this.figures.set(key, figuresOf(viewer, mark));
         }
         return this.figures.get(key);
