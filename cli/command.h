@@ -23,6 +23,7 @@ int cmd_knn(int argc, char **argv);
 int cmd_normals(int argc, char **argv);
 int cmd_outliers(int argc, char **argv);
 int cmd_planes(int argc, char **argv);
+int cmd_measure(int argc, char **argv);
 int cmd_render(int argc, char **argv);
 int cmd_photon(int argc, char **argv);
 int cmd_view(int argc, char **argv);

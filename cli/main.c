@@ -28,6 +28,7 @@ static const command commands[] = {
     {"normals", cmd_normals, "normals, curvature and density of every point"},
     {"outliers", cmd_outliers, "remove or mark points that stand alone"},
     {"planes", cmd_planes, "planes of a room or a building, and the points on them"},
+    {"measure", cmd_measure, "volumes, areas and profiles, of all points inside"},
     {"render", cmd_render, "pictures of a cloud, without a window"},
     {"photon", cmd_photon, "pictures of light: photon mapping"},
     {"view", cmd_view, "look at a cloud in the browser"},

@@ -62,9 +62,10 @@ function buildWasm(name, folder, files) {
 }
 try {
     buildWasm('laz', 'src/io/laz', ['layered', 'layers', 'model', 'schema'].map((part) => `laz_${part}.c`)); // the decoder
+    buildWasm('measure', 'src', ['shapes/shape_list.c', 'shapes/region.c', ...['area', 'polygon_grid', 'profile_line', 'volume_grid', 'volume_surface'].map((part) => `measure/${part}.c`)]);
     buildWasm('up', 'cli/render', ['up_rule.c']);
 } catch (error) {
-    console.warn(`without COPC, and with z up in all clouds: laz.wasm and up.wasm need clang and wasm-ld (Debian: clang lld). ${error.stderr ?? error.message}`);
+    console.warn(`without COPC, volumes and profiles, and with z up in all clouds: laz.wasm, measure.wasm and up.wasm need clang and wasm-ld (Debian: clang lld). ${error.stderr ?? error.message}`);
 }
 
 if (process.argv.includes('--watch')) {

@@ -6,7 +6,7 @@
  *         +---------+ path[1]     a point is taken if it lies beside a leg of the path, borders included: seen from
  *         | leg  .  |             above, and at most half the width from it
  *         |   .     |
- *         +---------+ path[0]                                                                                       */
+ *         +---------+ path[0]     (mote_profile_measure)                                                             */
 #ifndef MOTE_CLI_VIEW_STRIP_H
 #define MOTE_CLI_VIEW_STRIP_H
 
@@ -19,13 +19,12 @@
 
 typedef struct view_strip {
     size_t count;                          /* corners of the path, at least 2 */
-    double path[VIEW_STRIP_POINTS_MAX][2]; /* in coordinates of the file, along the axes that do not point up */
-    double stretch[2];                     /* how much longer a unit of the file is drawn: of degrees, as metres */
-    double width;                          /* as drawn */
-    int up;                                /* axis that points up, 0..2 */
+    double path[VIEW_STRIP_POINTS_MAX][3]; /* x, y in coordinates of the file; z is not asked for */
+    double width;                          /* in units of the file; of degrees in metres */
+    bool degrees;                          /* what x and y are */
 } view_strip;
 
-/// Reads "path=x,y,x,y,…&width=w&up=2&stretch=a,b" of an address; up and stretch may be missing (2 and 1,1).
+/// Reads "path=x,y,x,y,…&width=w&degrees=1" of an address; degrees may be missing (0).
 /// Returns  false where that is no strip
 bool view_strip_parse(const char *query, view_strip *strip);
 

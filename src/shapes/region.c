@@ -20,7 +20,6 @@ static void widen(mote_region *region, const double position[3]) {
 
 static double size_of(double value) { return value < 0 ? -value : value; }
 
-/* As many decimals as leave every coordinate its fifteen digits. */
 static mote_status choose_steps(mote_region *region) {
     double max = 0;
     for (int k = 0; k < 2; k++) {
@@ -31,10 +30,7 @@ static mote_status choose_steps(mote_region *region) {
         return mote_fail(region->ctx, MOTE_ERROR_DATA, "a polygon has a coordinate of %g; the largest is %g", max,
                          REGION_MAX_STEPS);
     }
-    region->steps_per_unit = 1;
-    for (int i = 0; i < REGION_MAX_DECIMAL && max * (region->steps_per_unit * 10) <= REGION_MAX_STEPS; i++) {
-        region->steps_per_unit *= 10;
-    }
+    region->steps_per_unit = region_steps_for(max);
     for (int k = 0; k < 2; k++) {
         region->reach_min[k] = region->min[k] - 2 / region->steps_per_unit;
         region->reach_max[k] = region->max[k] + 2 / region->steps_per_unit;

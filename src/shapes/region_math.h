@@ -27,6 +27,13 @@ static inline void region_multiply(uint64_t a, uint64_t b, uint64_t *high, uint6
     *high = a1 * b1 + (cross >> 32) + (middle >> 32);
 }
 
+/* As many decimals as leave coordinates up to max, which is at most REGION_MAX_STEPS, fifteen digits. */
+static inline double region_steps_for(double max) {
+    double steps = 1;
+    for (int i = 0; i < REGION_MAX_DECIMAL && max * (steps * 10) <= REGION_MAX_STEPS; i++) steps *= 10;
+    return steps;
+}
+
 static inline uint64_t region_size(int64_t value) { return value < 0 ? 0 - (uint64_t)value : (uint64_t)value; }
 
 /* The sign of a * b - c * d, of factors below 2^63. */

@@ -19,6 +19,7 @@ import { CLOUD_CHECKS } from './hand_clouds.mjs';
 import { HOSTILE_CHECKS } from './hand_hostile.mjs';
 import { MARKS_CHECKS } from './hand_marks.mjs';
 import { MEASURE_CHECKS } from './hand_measure.mjs';
+import { FIGURE_CHECKS } from './hand_figures.mjs';
 import { COLOUR_CHECKS } from './hand_colours.mjs';
 import { MAPS_CHECKS } from './hand_maps.mjs';
 import { SAVE_CHECKS } from './hand_save.mjs';
@@ -567,7 +568,7 @@ const CHECKS = {
     },
 };
 
-const ALL_CHECKS = { ...CHECKS, ...LINK_CHECKS, ...COPC_CHECKS, ...FILTER_CHECKS, ...MEASURE_CHECKS, ...MARKS_CHECKS, ...SAVE_CHECKS, ...MAPS_CHECKS, ...COLOUR_CHECKS, ...MOVING_CHECKS, ...VIEW_CHECKS, ...HOSTILE_CHECKS, ...CLOUD_CHECKS, ...LIVE_CHECKS };
+const ALL_CHECKS = { ...CHECKS, ...LINK_CHECKS, ...COPC_CHECKS, ...FILTER_CHECKS, ...MEASURE_CHECKS, ...FIGURE_CHECKS, ...MARKS_CHECKS, ...SAVE_CHECKS, ...MAPS_CHECKS, ...COLOUR_CHECKS, ...MOVING_CHECKS, ...VIEW_CHECKS, ...HOSTILE_CHECKS, ...CLOUD_CHECKS, ...LIVE_CHECKS };
 
 // A check that serves for itself is alone({ mote, folder, out, openPage }). Any other: data(folder, mote) makes a data set and gives the path to serve where that is not the folder.
 async function check(context, o, name, one) {

@@ -74,6 +74,26 @@ async function checkViewer(page, folder, file) {
     }
 }
 
+// A volume and a profile as the command has them, to the last digit.
+async function checkFigures(page, folder, file) {
+    const { min, max } = JSON.parse(execFileSync(mote, ['info', join(folder, 'city.las'), '--json', '-q']));
+    const at = (u, v) => [min[0] + u * (max[0] - min[0]), min[1] + v * (max[1] - min[1]), min[2]].map((c) => Number(c.toFixed(3)));
+    const corners = [at(0.2, 0.15), at(0.8, 0.2), at(0.7, 0.75), at(0.5, 0.4), at(0.25, 0.8)];
+    writeFileSync(join(folder, 'polygon.geojson'), JSON.stringify({ type: 'Polygon', coordinates: [corners] }));
+    const truth = JSON.parse(execFileSync(mote, ['measure', join(folder, 'city.las'), '--volume', join(folder, 'polygon.geojson'), '--json', '-q']));
+    const server = await serve(join(folder, file));
+    try {
+        const mark = encodeURIComponent(['volume', ...corners.map((p) => p.join())].join(';'));
+        await page.goto(`${server.url}${server.url.includes('?') ? '&' : '?'}edl=0&budget=1000&mark=${mark}`);
+        await until(page, "window.mote?.figures?.[0]?.state === 'done'");
+        const { figures } = (await page.evaluate('window.mote.figures'))[0];
+        for (const name of ['above', 'below', 'area', 'points', 'empty']) assert.equal(figures[name], truth[name], name);
+        writeFileSync(join(out, 'firefox-figures.png'), await page.screenshot());
+    } finally {
+        server.end();
+    }
+}
+
 async function checkLive(page, folder) {
     const server = await serve('--live', join(folder, 'city.las'));
     try {
@@ -103,7 +123,7 @@ try {
     execFileSync(mote, ['lod', join(folder, 'city.las'), join(folder, 'city.mote'), '--encoding', 'brotli', '-q']);
     await withFirefox(async (page, version) => {
         console.log(`Firefox ${version}`);
-        for (const [name, work] of [['a folder, brotli', () => checkViewer(page, folder, 'city.mote')], ['COPC', () => checkViewer(page, folder, 'city.copc.laz')], ['live', () => checkLive(page, folder)]]) {
+        for (const [name, work] of [['a folder, brotli', () => checkViewer(page, folder, 'city.mote')], ['COPC', () => checkViewer(page, folder, 'city.copc.laz')], ['figures of a folder', () => checkFigures(page, folder, 'city.mote')], ['figures of COPC', () => checkFigures(page, folder, 'city.copc.laz')], ['live', () => checkLive(page, folder)]]) {
             const begin = Date.now();
             await withTimeout(work(), 90000, name).then(() => console.log(`  ok    ${name} (${Date.now() - begin} ms)`), (error) => {
                 failed++;

@@ -45,6 +45,13 @@ async function figures(page) {
     return out;
 }
 const near = (a, b, tolerance = 1e-9) => assert.ok(Math.abs(a - b) <= tolerance, `${a} instead of ${b}`);
+// All figures are those of all points.
+const measured = async (page) => {
+    await page.waitForTimeout(500); // a changed filter is seen a moment later
+    await page.waitForFunction(() => window.mote.figures.every(({ state }) => state === 'done'));
+    await page.waitForTimeout(100);
+};
+const ready = (page) => page.waitForFunction(() => !document.querySelector('#profile-las').disabled);
 const marks = (page) => page.evaluate(() => window.mote.marks);
 
 async function saved(page, button) {
@@ -113,7 +120,7 @@ export const MEASURE_CHECKS = {
             near(area['seen from above'], 2, 1e-6);
             await press(page, 'k');
             await clickAt(page, place(1, 1), place(9, 1), place(9, 9), place(1, 9), place(1, 9)); // the last one twice: that ends it
-            await idle(page);
+            await measured(page);
             const volume = await figures(page);
             near(volume.above, HEAP, HEAP * 0.01);
             near(volume.below, 0, 1e-6);
@@ -224,16 +231,22 @@ export const MEASURE_CHECKS = {
             await page.keyboard.press('Escape');
             await page.locator('#profile-width').fill('0.5');
             await page.keyboard.press('Enter');
-            await page.getByText('455 points shown').waitFor(); // 91 columns of 5 rows
+            await page.locator('#profile-count').getByText('455 points').waitFor(); // 91 columns of 5 rows
             await page.screenshot({ path: join(out, 'by-hand-profile.png') });
             const { bytes } = await saved(page, '#profile-csv');
-            const rows = bytes.toString().trim().split('\r\n').slice(1).map((row) => row.split(',').map(Number));
+            const [header, ...rows] = bytes.toString().trim().split('\r\n').map((row) => row.split(','));
+            assert.deepEqual(header, ['x', 'y', 'z', 'intensity', 'classification', 'return number', 'gps-time', 'user mark', 'along', 'aside']);
             assert.equal(rows.length, 455);
-            for (const [along, x, y, z] of rows) {
-                near(along, x - EAST - 0.5, 1e-3);
-                near(z, 100 + heightAt(x - EAST, y - NORTH), 1e-3);
-                assert.ok(Math.abs(y - NORTH - 5) <= 0.25);
+            for (const [x, y, z, intensity, classification, number, time, mark, along, aside] of rows.map((row) => row.map(Number))) {
+                const [i, j] = [Math.round((x - EAST) * 10), Math.round((y - NORTH) * 10)];
+                near(along, x - EAST - 0.5, 1e-7);
+                near(aside, NORTH + 5 - y, 1e-7);
+                near(z, place(i / 10, j / 10)[2], 1e-9);
+                assert.ok(Math.abs(y - NORTH - 5) <= 0.25 + 1e-9);
+                assert.deepEqual([intensity, classification, number, mark], [(i * 7 + j) % 1000, i % 5, 1 + (j % 2), i * 1000 + j - 20000]);
+                near(time, 3e8 + i * 0.001 + j * 0.000001, 1e-9);
             }
+            assert.ok(rows.every((row, i) => i === 0 || Number(row[8]) >= Number(rows[i - 1][8])), 'in the order of the line');
             // The LAS file, read by the command, has the same points with their attributes.
             const file = join(folder, 'profile.las');
             writeFileSync(file, (await saved(page, '#profile-las')).bytes);
@@ -252,7 +265,7 @@ export const MEASURE_CHECKS = {
             const png = readPng((await saved(page, '#profile-png')).bytes);
             assert.ok(png.width > 300 && png.height > 100);
             await page.evaluate(() => window.mote.setFilter('height', [101, 102]));
-            await page.getByText(/^\d\d points shown/).waitFor();
+            await page.locator('#profile-count').getByText(/^\d\d points/).waitFor();
             await page.locator('#profile-close').click();
             assert.ok(!(await page.locator('#profile').isVisible()));
         },
@@ -281,7 +294,7 @@ export const MEASURE_CHECKS = {
             await page.goto(withQuery(url, PLAIN, `budget=2000&mark=${mark}`));
             await idle(page);
             await page.getByText('Show profile').click();
-            await page.locator('#profile-count').getByText(/points shown/).waitFor();
+            await ready(page);
             const save = async (name) => {
                 writeFileSync(join(folder, name), (await saved(page, '#profile-las')).bytes);
                 return read(name);
@@ -290,13 +303,14 @@ export const MEASURE_CHECKS = {
             assert.deepEqual(sorted(await save('all.las')), sorted(beside));
             // What is hidden is not saved.
             await page.evaluate(() => window.mote.hideClasses([2]));
-            await idle(page);
+            await page.waitForFunction(() => document.querySelector('#profile-las').disabled);
+            await ready(page);
             assert.ok((await save('shown.las')).length < beside.length / 2);
             // Who is no page of this server, asks for nonsense or for another cloud is refused.
             const ask = (url, headers = {}) => fetch(new URL(url, page.url()), { method: 'POST', headers }).then(({ status }) => status);
             const origin = { Origin: new URL(page.url()).origin };
             assert.deepEqual(await Promise.all(['strip/1?path=0,0,1,1&width=1', 'strip/1?path=0,0,1,1&width=1'].map((url, i) => ask(url, i ? { Origin: 'http://elsewhere' } : {}))), [403, 403]);
-            for (const query of ['', '?path=0,0&width=1', '?path=0,0,1,x&width=1', '?path=0,0,1,1&width=-1', '?path=0,0,1,1&width=1&up=3', `?path=${'0,0,'.repeat(300)}1,1&width=1`])
+            for (const query of ['', '?path=0,0&width=1', '?path=0,0,1,x&width=1', '?path=0,0,1,1&width=-1', '?path=0,0,1,1&width=1&degrees=3', `?path=${'0,0,'.repeat(300)}1,1&width=1`])
                 assert.equal(await ask(`strip/1${query}`, origin), 400, query);
             for (const name of ['strip/2?path=0,0,1,1&width=1', 'strip/0?path=0,0,1,1&width=1', 'strip/1x?path=0,0,1,1&width=1']) assert.equal(await ask(name, origin), 404);
         },

@@ -11,7 +11,7 @@ LAYERS = [
     ["core"],
     ["device"],
     ["order", "shapes"],
-    ["gen", "knn", "lod", "where"],
+    ["gen", "knn", "lod", "where", "measure"],
     ["normals", "planes"],
     ["render"],
     ["photon"],

@@ -8,8 +8,9 @@ import { parseAttributes, scalarChannels, valueOfStored } from '../../viewer/src
 import { parseJson } from '../../viewer/src/data/fetcher.js';
 import { parseMetadata } from '../../viewer/src/data/metadata.js';
 import { channelText, coordinates, count, length, plain, resolution } from '../../viewer/src/ui/format.js';
-import { unitOf } from '../../viewer/src/measure/figures.js';
+import { unitName } from '../../viewer/src/measure/units.js';
 import { rows } from '../../viewer/src/ui/facts.js';
+import { DEFAULTS } from '../../viewer/src/view/settings.js';
 
 const UTM_WKT = 'PROJCS["WGS 84 / UTM zone 32N",GEOGCS["WGS 84",DATUM["WGS_1984",SPHEROID["WGS 84",6378137,298.25]],'
     + 'PRIMEM["Greenwich",0],UNIT["degree",0.0174532925199433],AUTHORITY["EPSG","4326"]],PROJECTION["Transverse_Mercator"],'
@@ -152,13 +153,13 @@ const METADATA = {
     points: 1, offset: [0, 0, 0], scale: [0.01, 0.01, 0.01], spacing: 1, boundingBox: { min: [0, 0, 0], max: [1, 1, 1] },
     encoding: 'DEFAULT', hierarchy: { firstChunkSize: 22, depth: 4 }, attributes: [{ name: 'position', type: 'int32', numElements: 3, min: [0, 0, 0], max: [1, 1, 1] }],
 };
-const fact = (json, name) => rows(parseMetadata(json)).find(([key]) => key === name)?.[1];
+const fact = (json, name) => rows(parseMetadata(json), DEFAULTS).find(([key]) => key === name)?.[1];
 
 test('facts of a data set: levels are counted with the root, units where they are known', () => {
     assert.equal(fact(METADATA, 'Levels'), '5');
     assert.equal(fact({ ...METADATA, hierarchy: { firstChunkSize: 22, depth: 0 } }, 'Levels'), '1');
     assert.equal(fact({ ...METADATA, hierarchy: { firstChunkSize: 22 } }, 'Levels'), 'not given');
-    assert.equal(fact({ ...METADATA, projection: UTM_WKT }, 'Size'), '1 × 1 × 1\u00a0m');
+    assert.equal(fact({ ...METADATA, projection: UTM_WKT }, 'Size'), '1\u00a0m × 1\u00a0m × 1');
     assert.equal(fact(METADATA, 'Size'), '1 × 1 × 1');
     assert.equal(fact({ ...METADATA, scale: [0.01, 0.01, 0.0010000000000000000208] }, 'Resolution'), '0.01, 0.01, 0.001');
     assert.equal(fact(METADATA, 'Drawn'), undefined);
@@ -186,8 +187,8 @@ test('units of a reference system: of its own, not of its base', () => {
     assert.equal(withUnits(null, { horizontal: { name: 'degree', radians: 0.017 }, vertical: null }).kind, 'geographic');
     assert.deepEqual(['metres', 'verticalMetres'].map((key) => withUnits(parseCrs('EPSG:32632'), { horizontal: { metres: '1' }, vertical: 7 })[key]), [null, null]);
     for (const wrong of [null, undefined, 3, 'metre', []]) assert.equal(withUnits(parseCrs('EPSG:32632'), wrong).metres, 1);
-    assert.equal(unitOf({ crs: { metres: 0.3048006096012192 } }), 'US ft');
-    assert.equal(unitOf({ crs: { metres: 0.3048 } }), 'ft');
+    assert.equal(unitName(0.3048006096012192), 'US ft');
+    assert.equal(unitName(0.3048), 'ft');
     assert.equal(resolution({ scale: [0.01, 0.01, 0.01], crs: { metres: 1, verticalMetres: 1 } }), '1 cm');
     assert.equal(resolution({ scale: [0.01, 0.01, 0.01], crs: { metres: 1, verticalMetres: 0.3048 } }), '0.01');
 });

@@ -1,6 +1,21 @@
 // window.mote: the viewer for tests and for pages that embed it. See docs/viewer.md.
 import { limited } from './view/settings.js';
 import { UP_AXES } from './view/up_axis.js';
+import { figuresOf } from './measure/figures.js';
+import { drawnMetres, SHOWN_UNITS, unitName } from './measure/units.js';
+
+function choose(words, word) {
+    if (!Object.hasOwn(words, word)) throw new Error(`no unit "${word}"; there are ${Object.keys(words).join(', ')}`);
+    return word;
+}
+
+// A profile is measured while its plot is open.
+function figuresFor(viewer, mark) {
+    const entry = mark.kind === 'volume' ? viewer.survey.of(mark) : viewer.survey.entries.get(mark.id);
+    const { state = 'done', done, total, error, result } = entry ?? {};
+    const figures = mark.kind === 'volume' ? result : { ...figuresOf(viewer, mark), ...(result ? { points: result.points } : {}) };
+    return { id: mark.id, kind: mark.kind, state, done, total, error, figures: structuredClone(figures), unit: unitName(drawnMetres(viewer.dataset.meta, viewer.settings.coordinates)) };
+}
 
 export function createApi(viewer, ready, { address, tour }) {
     return {
@@ -78,6 +93,14 @@ export function createApi(viewer, ready, { address, tour }) {
         get marks() {
             return structuredClone(viewer.marks.list);
         },
+        // Figures of the marks, as they are: [{ id, kind, state: 'done' once all points are read, done, total, figures, unit }].
+        get figures() {
+            return viewer.marks.list.map((mark) => figuresFor(viewer, mark));
+        },
+        // 'file', 'm', 'ft' or 'us-ft': what figures are shown in.
+        setUnits: (units) => viewer.configure({ units: choose(SHOWN_UNITS, units) }),
+        // The same words: what the coordinates count in, where the file does not say it.
+        setCoordinates: (coordinates) => viewer.configure({ coordinates: choose(SHOWN_UNITS, coordinates) }),
         on: (type, listener) => viewer.addEventListener(type, (event) => listener(event.detail)),
     };
 }

@@ -16,6 +16,8 @@ import { Filters } from './ui/filters.js';
 import { Marks } from './measure/marks.js';
 import { Overlay } from './ui/overlay.js';
 import { Overlays } from './ui/overlays.js';
+import { Survey } from './measure/survey.js';
+import { Units } from './ui/units.js';
 import { Picture } from './ui/picture.js';
 import { Tools } from './ui/tools.js';
 import { KeptMarks } from './ui/kept_marks.js';
@@ -66,6 +68,7 @@ function originOf(viewer) {
 // Measuring, notes and clip boxes.
 function startMarks(viewer, status) {
     const marks = (viewer.marks = new Marks());
+    viewer.survey = new Survey(viewer);
     const tools = new Tools(viewer, marks, status);
     const overlay = new Overlay($('overlay'), viewer, marks, () => tools.draft());
     const card = new PointCard();
@@ -105,6 +108,7 @@ function start() {
     const status = new Status(viewer);
     new Panel(viewer);
     new Filters(viewer);
+    new Units(viewer);
     viewer.configure(firstSettings(query));
     const clouds = new Clouds(viewer, status);
     const { marks, tools, overlay } = startMarks(viewer, status);
@@ -124,10 +128,12 @@ function start() {
     const tour = new Tour(viewer, views, picture, status);
     bindKeys(viewer, { togglePanel, views, marks, tools, picture });
     viewer.addEventListener('opened', ({ detail: meta }) => {
-        showFacts(meta, originOf(viewer));
+        showFacts(meta, viewer.settings, originOf(viewer));
         if (meta.points === 0) status.empty();
     });
-    viewer.addEventListener('active', ({ detail: meta }) => showFacts(meta, originOf(viewer)));
+    for (const type of ['active', 'settings']) {
+        viewer.addEventListener(type, () => viewer.dataset?.meta && showFacts(viewer.dataset.meta, viewer.settings, originOf(viewer)));
+    }
     opened.catch((error) => status.fatal(error.message));
     window.mote = createApi(viewer, opened, { address, tour });
 }

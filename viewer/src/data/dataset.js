@@ -89,9 +89,9 @@ export class Dataset {
         };
     }
 
-    // Decodes a node's bytes; `geometry` false asks for the channels alone.
-    async decode(node, bytes, channels, geometry) {
-        const result = await this.pool.run(this.jobOf(node, channels, geometry), bytes);
+    // Decodes a node's bytes; `geometry` false asks for the channels alone, `steps` true for the file's own integers, too.
+    async decode(node, bytes, channels, geometry, steps = false) {
+        const result = await this.pool.run({ ...this.jobOf(node, channels, geometry), steps }, bytes);
         this.meta.rgbShift = result.rgbShift;
         return result;
     }

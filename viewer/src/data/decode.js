@@ -162,7 +162,7 @@ function decodeChannel(job, view, channel) {
 //   shift     added after scaling: data set offset minus the node's corner
 //   channels  which scalar channels to decode; geometry  false: only those; steps  true: coordinates as integers, too;
 //   raw       true: the records as well, as they are
-// bytes: the node's bytes, decompressed. Returns { position, box, rgb, rgbShift, scalars }.
+// bytes: the node's bytes, decompressed. Returns { position, box, rgb, rgbShift, scalars, steps, raw }.
 export function decodeNode(job, bytes) {
     const stride = job.encoding === 'BROTLI' ? job.layout.brotliStride : job.layout.stride;
     if (bytes.byteLength !== stride * job.numPoints)

@@ -15,14 +15,12 @@ export function numberOnServer(cloud) {
     return found ? Number(found[1] || 1) : null;
 }
 
-// cloud: a Cloud; mark: a profile, { points, width }; up: the axis that points up. Returns a LAS file as a Blob; null where
-// the server cannot do it. Throws an Error with the server's words where it fails.
-export async function cutStrip(cloud, { points, width }, up) {
+// cloud: a Cloud; mark: a profile, { points, width }, seen along z. Returns a LAS file as a Blob; null where the server cannot
+// do it. Throws an Error with the server's words where it fails.
+export async function cutStrip(cloud, { points, width }) {
     const number = numberOnServer(cloud);
     if (!number || !(await serverTools()).includes('strip')) return null;
-    const level = [0, 1, 2].filter((axis) => axis !== up);
-    const { stretch } = cloud.dataset.meta;
-    const query = new URLSearchParams({ path: points.flatMap((p) => level.map((axis) => p[axis])), width, up, stretch: level.map((axis) => stretch[axis]) });
+    const query = new URLSearchParams({ path: points.flatMap(([x, y]) => [x, y]), width, degrees: cloud.dataset.meta.isLonLat ? 1 : 0 });
     // Commas as they are: the server reads numbers and decodes nothing.
     const answer = await fetch(`strip/${number}?${String(query).replaceAll('%2C', ',')}`, { method: 'POST' });
     if (!answer.ok) throw new Error(await answer.text());

@@ -1,14 +1,42 @@
 // What a mark measures, as numbers with names, and as text.
 import { upAxis } from '../view/up_axis.js';
 import * as geometry from './geometry.js';
-import { volumeOver } from './volume.js';
+import { drawnMetres, shown, unitsOf } from './units.js';
 import { table } from '../data/table.js';
 
-// The box of points seen from above, endless in height.
-export function reachOf(points, up, margin = 0) {
-    const [min, max] = [Math.min, Math.max].map((f) => [0, 1, 2].map((i) => f(...points.map((p) => p[i]))));
-    for (let i = 0; i < 3; i++) [min[i], max[i]] = i === up ? [-Infinity, Infinity] : [min[i] - margin, max[i] + margin];
-    return { min, max };
+// The library, given the shape of a mark; null until it is there.
+function measurerOf(viewer, mark, isLine) {
+    const { measurer } = viewer.survey;
+    if (!measurer) return null;
+    measurer.reset(unitsOf(viewer.dataset.meta, viewer.settings.coordinates));
+    measurer.setUp(upAxis(viewer.settings.up));
+    measurer.shape(mark.points, isLine, mark.holes);
+    return measurer;
+}
+
+// A shape that cannot be measured, as one that reaches beyond what counts as a coordinate, has no figures.
+function figuresBy(viewer, mark, isLine, figures) {
+    try {
+        const measurer = measurerOf(viewer, mark, isLine);
+        return measurer ? figures(measurer) : {};
+    } catch {
+        return {};
+    }
+}
+
+const areaOf = (viewer, mark) => figuresBy(viewer, mark, false, (measurer) => {
+    const { area, surface, around } = measurer.area();
+    return { area: surface, 'seen from above': area, around };
+});
+
+const profileOf = (viewer, mark) => figuresBy(viewer, mark, true, (measurer) => ({ length: measurer.startProfile(mark.width), width: mark.width }));
+
+// Of all points inside, or of those that have been read.
+function volumeOf(viewer, mark) {
+    const { result } = viewer.survey.of(mark);
+    if (!result) return {};
+    const { above, below, area, points, empty } = result;
+    return points > 0 ? { above, below, area, points, 'without points': empty } : { points };
 }
 
 // The figures of a mark: { name: number }, in the units in which the data set is drawn.
@@ -18,7 +46,6 @@ export function figuresOf(viewer, mark) {
     const up = upAxis(viewer.settings.up).axis;
     const points = world.map((p) => viewer.toLocal(p));
     const [a, b] = points;
-    const holes = (area) => (mark.holes ?? []).reduce((sum, ring) => sum + area(ring.map((p) => viewer.toLocal(p)), up), 0);
     switch (kind) {
         case 'distance':
             return { length: geometry.pathLength(points) };
@@ -27,18 +54,16 @@ export function figuresOf(viewer, mark) {
         case 'angle':
             return { angle: geometry.angle(points) };
         case 'area':
-            return { area: geometry.area(points) - holes(geometry.area), 'seen from above': geometry.levelArea(points, up) - holes(geometry.levelArea), around: geometry.pathLength([...points, a]) };
-        case 'volume': {
-            const volume = volumeOver(viewer.drawnPoints(reachOf(points, up)), points, up);
-            return volume ? { above: volume.above, below: volume.below, area: volume.area, points: volume.points, 'without points': volume.empty } : { points: 0 };
-        }
+            return areaOf(viewer, mark);
+        case 'volume':
+            return mark.id ? volumeOf(viewer, mark) : {};
         case 'plane': {
             const { normal, offset, rms, inliers } = mark;
             const terms = normal.map((n, i) => `${n < 0 ? '−' : i > 0 ? '+' : ''}${Math.abs(n).toFixed(6)} ${'xyz'[i]}`).join(' ');
             return { equation: `${terms} = ${offset.toFixed(3)}`, area: geometry.area(points), rms, points: inliers };
         }
         case 'profile':
-            return { length: points.slice(1).reduce((sum, p, i) => sum + geometry.levelDistance(points[i], p, up), 0), width };
+            return profileOf(viewer, mark);
         default:
             return {};
     }
@@ -47,18 +72,6 @@ export function figuresOf(viewer, mark) {
 const POWERS = table({ length: 1, height: 1, level: 1, distance: 1, around: 1, width: 1, area: 2, 'seen from above': 2, above: 3, below: 3, 'size x': 1, 'size y': 1, 'size z': 1 });
 const EXPONENTS = ['', '', '²', '³'];
 
-// Metres of a unit, and its name: the two kinds of feet are half a metre apart in 250 km.
-const UNIT_NAMES = [[1, 'm'], [1000, 'km'], [0.3048, 'ft'], [1200 / 3937, 'US ft'], [0.9144, 'yd']];
-
-// 'm', or what the unit is in metres where it has no name here.
-export const unitName = (metres) => UNIT_NAMES.find(([size]) => Math.abs(metres / size - 1) < 1e-7)?.[1] ?? `${metres} m`;
-
-// The unit of lengths as drawn, or '' where the reference system does not say.
-export function unitOf({ crs, isLonLat }) {
-    const metres = isLonLat ? 1 : crs?.metres;
-    return metres ? UNIT_NAMES.find(([size]) => Math.abs(metres / size - 1) < 1e-7)?.[1] ?? '' : '';
-}
-
 function number(v, digits) {
     const text = v.toFixed(Math.max(0, Math.min(9, digits)));
     const [whole, rest] = text.split('.');
@@ -66,14 +79,15 @@ function number(v, digits) {
 }
 
 // '12.345 m'; digits after the point as the file has them in its coordinates, for lengths; five that matter otherwise.
-export function figureText(name, v, meta) {
+// settings: of the viewer, which say what figures are shown in.
+export function figureText(name, v, meta, settings) {
     if (typeof v === 'string') return v;
     if (name === 'angle') return `${v.toFixed(2)}°`;
     if (name === 'points') return number(v, 0);
-    if (name === 'without points') return `${Math.round(100 * v)} % of the cells`;
+    if (name === 'without points') return `${Math.round(100 * v)} % of the area`;
     const power = POWERS[name] ?? 1;
-    const step = Math.min(...meta.scale.map((s, i) => s * meta.stretch[i]));
-    const digits = power === 1 ? Math.ceil(-Math.log10(step) - 1e-6) : 5 - Math.ceil(Math.log10(Math.max(Math.abs(v), 1e-9)));
-    const unit = unitOf(meta);
-    return `${number(v, Math.max(power === 1 ? 0 : 1, digits))}${unit ? `\u00a0${unit}${EXPONENTS[power]}` : ''}`;
+    const { value, unit } = shown(v, drawnMetres(meta, settings.coordinates), settings.units, power);
+    const step = Math.min(...meta.scale.map((s, i) => s * meta.stretch[i])) * (v ? value / v : 1);
+    const digits = power === 1 ? Math.ceil(-Math.log10(step) - 1e-6) : value === 0 ? 1 : 5 - Math.ceil(Math.log10(Math.max(Math.abs(value), 1e-9)));
+    return `${number(value, Math.max(power === 1 ? 0 : 1, digits))}${unit ? `\u00a0${unit}${EXPONENTS[power]}` : ''}`;
 }

@@ -1,26 +1,53 @@
-// The points near a path seen from above, by their distance along it. Pure.
+// The points of a profile in the order in which the line passes them, as a survey found them, and as a table.
+import { csv } from '../data/csv.js';
+import { coordinates } from '../ui/format.js';
+import { upAxis } from '../view/up_axis.js';
 
-// points: [x, y, z, x, …]; path: [[x, y, z], …]; width: of the strip. Calls visit(index of the point, distance along, height, aside).
-export function walkProfile(points, path, width, up, visit) {
-    const [a, b] = [0, 1, 2].filter((i) => i !== up);
-    const half = width / 2;
-    let start = 0;
-    const legs = path.slice(1).map((to, i) => {
-        const [x, y] = [path[i][a], path[i][b]];
-        const length = Math.hypot(to[a] - x, to[b] - y);
-        const leg = { x, y, dx: (to[a] - x) / length, dy: (to[b] - y) / length, length, start };
-        start += length;
-        return leg;
-    }).filter(({ length }) => length > 0);
-    for (let i = 0; i < points.length; i += 3) {
-        let [best, at] = [Infinity, 0];
-        for (const { x, y, dx, dy, length, start: from } of legs) {
-            const [u, v] = [points[i + a] - x, points[i + b] - y];
-            const along = u * dx + v * dy;
-            const aside = u * dy - v * dx;
-            if (along >= 0 && along <= length && Math.abs(aside) <= half && Math.abs(aside) < Math.abs(best)) [best, at] = [aside, from + along];
+// parts: of a survey's result. Returns { parts, count, along, heights, colours: of each point, range: of heights }.
+export function profileRows(parts, up) {
+    const { axis, sign } = upAxis(up);
+    const count = parts.reduce((sum, { indices }) => sum + indices.length, 0);
+    const [along, heights, colours] = [new Float64Array(count), new Float64Array(count), new Uint8ClampedArray(3 * count)];
+    const range = [Infinity, -Infinity];
+    let at = 0;
+    for (const part of parts) {
+        const { cloud } = part.node;
+        const { scale, offset } = cloud.dataset.meta;
+        for (let i = 0; i < part.indices.length; i++, at++) {
+            const height = sign * (part.steps[3 * i + axis] * scale[axis] + offset[axis]);
+            [along[at], heights[at]] = [part.along[i], height];
+            range[0] = Math.min(range[0], height);
+            range[1] = Math.max(range[1], height);
+            colours.set(cloud.colourAt(part.node, i), 3 * at);
         }
-        if (best !== Infinity) visit(i / 3, at, points[i + up], best);
     }
-    return start;
+    return { parts, count, along, heights, colours, range };
+}
+
+const placeOf = ({ node, steps }, i) => {
+    const { scale, offset } = node.cloud.dataset.meta;
+    return [0, 1, 2].map((k) => steps[3 * i + k] * scale[k] + offset[k]);
+};
+
+// By along, then x, y, z, then the order of the file's nodes, as `mote measure` writes them.
+function inOrder(parts) {
+    const all = parts.flatMap((part, p) => Array.from(part.indices, (_, i) => ({ p, i, along: part.along[i], place: placeOf(part, i) })));
+    const differences = (a, b) => [a.along - b.along, ...a.place.map((c, k) => c - b.place[k]), a.p - b.p, a.i - b.i];
+    return all.sort((a, b) => differences(a, b).find((d) => d !== 0) ?? 0);
+}
+
+// x, y, z, every attribute of any of the clouds, along, aside.
+export async function profileTable({ parts }) {
+    const names = [];
+    const columns = await Promise.all(parts.map(async ({ node }) => {
+        const values = new Map((await node.cloud.exactValues(node)).map((column) => [column.key, column.values]));
+        for (const name of values.keys()) if (!names.includes(name)) names.push(name);
+        return values;
+    }));
+    const rows = inOrder(parts).map(({ p, i, along, place }) => {
+        const part = parts[p];
+        const own = names.map((name) => String(columns[p].get(name)?.[part.indices[i]] ?? ''));
+        return [...coordinates(place, part.node.cloud.dataset.meta.scale), ...own, String(along), String(part.aside[i])];
+    });
+    return csv([['x', 'y', 'z', ...names, 'along', 'aside'], ...rows]);
 }

@@ -6,7 +6,7 @@ import { keep, kept } from './kept.js';
 
 const WRITE_MS = 400; // after the last change: browsers bear few changes of an address in a second
 const OF_THE_PAGE = ['data', 'lonlat', 'wasm', 'marks']; // what an address says of the data and not of the view
-const NOT_KEPT = ['up']; // belongs to the data set
+const NOT_KEPT = ['up', 'coordinates']; // belong to the data set
 
 // The settings to begin with: those kept, unless the address holds a whole view.
 export function firstSettings(query) {

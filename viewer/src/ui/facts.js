@@ -1,20 +1,20 @@
 // What the data set is: the list at the foot of the panel, the title of the page.
-import { unitName } from '../measure/figures.js';
+import { drawnMetres, heightMetres, shown, unitName } from '../measure/units.js';
 import { count, crsName, integer, plain, resolution, value } from './format.js';
 
 const $ = (id) => document.getElementById(id);
 
-const extent = (meta, i) => {
-    const span = meta.box.max[i] - meta.box.min[i];
-    return value(span, span || 1);
-};
-
-// Width, length and height; of degrees also what they are on the ground.
-function size(meta) {
-    const spans = [0, 1, 2].map((i) => extent(meta, i));
-    if (!meta.isLonLat) return spans.join(' × ') + (meta.crs?.metres === 1 && meta.stretch[2] === 1 ? '\u00a0m' : '');
-    const metres = meta.box.max.map((m, i) => (m - meta.box.min[i]) * meta.stretch[i]);
-    return `${metres.map((m) => value(m, m || 1)).join(' × ')}\u00a0m`;
+// Width, length and height, each in the unit that figures are shown in.
+function size(meta, { units, coordinates }) {
+    const spans = meta.box.max.map((m, i) => (m - meta.box.min[i]) * (meta.isLonLat ? meta.stretch[i] : 1));
+    const metres = [drawnMetres(meta, coordinates), drawnMetres(meta, coordinates), meta.isLonLat ? 1 : heightMetres(meta, coordinates)];
+    const texts = spans.map((v, i) => {
+        const figure = shown(v, metres[i], units);
+        return { text: value(figure.value, figure.value || 1), unit: figure.unit };
+    });
+    const isOne = texts.every(({ unit }) => unit === texts[0].unit);
+    const words = texts.map(({ text, unit }, i) => text + (unit && (!isOne || i === 2) ? `\u00a0${unit}` : ''));
+    return words.join(' × ');
 }
 
 // Why the picture is not as wide as the numbers say, and how to have it otherwise.
@@ -42,12 +42,12 @@ function units({ crs, isLonLat }) {
 }
 
 // [name, text, style] of each line.
-export function rows(meta, from = null) {
+export function rows(meta, settings, from = null) {
     const levels = meta.depth === null ? 'not given' : integer(meta.depth + 1);
     return [
         ...(from ? [['From', from, 'long']] : []),
         ['Points', integer(meta.sourcePoints)],
-        ['Size', size(meta)],
+        ['Size', size(meta, settings)],
         ['Reference system', reference(meta), 'long'],
         ...(units(meta) ? [['Units', units(meta)]] : []),
         ...(meta.isLonLat ? [['Drawn', drawn(meta), 'long']] : []),
@@ -71,11 +71,11 @@ function corner(meta, point) {
 }
 
 // from: the server that the data comes from, where that is not the page's own.
-export function showFacts(meta, from) {
+export function showFacts(meta, settings, from) {
     document.title = `${meta.name} – mote`;
     $('title').textContent = meta.name;
     $('subtitle').textContent = count(meta.sourcePoints, 'point') + (meta.isLonLat ? ', longitude and latitude drawn in metres' : '');
-    $('facts').replaceChildren(...rows(meta, from).flatMap(([name, text, style]) => {
+    $('facts').replaceChildren(...rows(meta, settings, from).flatMap(([name, text, style]) => {
         const dt = document.createElement('dt');
         const dd = document.createElement('dd');
         dt.textContent = name;

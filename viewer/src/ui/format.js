@@ -1,5 +1,6 @@
 // Numbers as people read them.
 import { crsName } from '../data/crs.js';
+import { unitName, unitsOf } from '../measure/units.js';
 import { adjustedTime, weekTime } from '../data/gps_time.js';
 
 export { crsName };
@@ -76,6 +77,19 @@ function digitsOf(step) {
     }
     return 12;
 }
+
+// The units of x, y and z as the file has them, each '' where it is not known.
+export function coordinateUnits(meta, assigned) {
+    const { radians, metres, vertical } = unitsOf(meta, assigned);
+    const across = radians ? '°' : unitName(metres);
+    return [across, across, unitName(vertical)];
+}
+
+// The coordinates of a point, each with its unit: '11.5000000°', '400.25 m'.
+export const namedCoordinates = (world, meta, assigned) => {
+    const units = coordinateUnits(meta, assigned);
+    return coordinates(world, meta.scale).map((c, i) => `${c}${units[i] && units[i] !== '°' ? '\u00a0' : ''}${units[i]}`);
+};
 
 // The coordinates of a point with the digits that the file has. world: whole steps of the scale.
 export const coordinates = (world, scale) => world.map((c, i) => c.toFixed(digitsOf(scale[i])));

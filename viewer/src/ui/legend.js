@@ -2,7 +2,8 @@
 import { cssColour, levelColour, rampCss } from '../view/palettes.js';
 import { ClassList } from './classes.js';
 import { element } from './element.js';
-import { channelText } from './format.js';
+import { heightMetres, shown } from '../measure/units.js';
+import { channelText, value } from './format.js';
 
 const swatch = (colour) => {
     const i = element('i');
@@ -16,7 +17,7 @@ export class Legend {
         this.viewer = viewer;
         this.classes = new ClassList(viewer);
         this.levels = 0;
-        viewer.addEventListener('colours', () => this.draw());
+        for (const type of ['colours', 'settings']) viewer.addEventListener(type, () => viewer.dataset?.meta && this.draw());
         viewer.addEventListener('classes', () => this.classes.update());
         viewer.addEventListener('frame', () => this.follow());
     }
@@ -46,9 +47,17 @@ export class Legend {
         const [low, high] = this.viewer.range();
         const bar = element('div', { className: 'ramp' });
         bar.style.background = rampCss(this.viewer.settings.ramp);
-        const texts = (high > low ? [low, (low + high) / 2, high] : [low]).map((v) => channelText(channel, v, high - low));
+        const texts = (high > low ? [low, (low + high) / 2, high] : [low]).map((v) => this.text(channel, v, high - low));
         const isLong = texts.some((text) => text.length > 12);
         return [bar, element('div', { className: isLong ? 'ends long' : 'ends' }, ...texts.map((textContent) => element('span', { textContent })))];
+    }
+
+    // Heights are figures: in the unit that these are shown in.
+    text(channel, v, span) {
+        if (channel) return channelText(channel, v, span);
+        const { settings, dataset } = this.viewer;
+        const { value: height, unit } = shown(v, heightMetres(dataset.meta, settings.coordinates), settings.units);
+        return `${value(height, span)}${unit ? `\u00a0${unit}` : ''}`;
     }
 
     labels() {

@@ -1,8 +1,9 @@
 // The list of marks and clip boxes in the panel: their figures, texts, and what can be done with them.
 import { figureText } from '../measure/figures.js';
 import { element } from './element.js';
-import { coordinates, integer } from './format.js';
+import { integer, namedCoordinates } from './format.js';
 import { clipBoxOf } from './overlay.js';
+import { surveyLine } from './survey_line.js';
 import { TOOLS } from './tools.js';
 import { table } from '../data/table.js';
 
@@ -20,7 +21,8 @@ export class MarksPanel {
         overlay.told = (mark) => this.tell(mark);
         marks.addEventListener('change', () => this.changed());
         viewer.addEventListener('opened', () => this.draw());
-        viewer.addEventListener('frame', () => this.later());
+        for (const type of ['filters', 'clouds', 'settings', 'colours']) viewer.addEventListener(type, () => this.later());
+        viewer.survey.addEventListener('change', () => this.draw());
         $('marks-more').addEventListener('click', () => {
             this.shown += ROWS;
             this.draw();
@@ -40,7 +42,7 @@ export class MarksPanel {
         viewer.invalidate();
     }
 
-    // Volumes follow the points drawn.
+    // Figures follow filters, clouds and units.
     later() {
         if (this.rows.size === 0) return;
         clearTimeout(this.timer);
@@ -51,6 +53,7 @@ export class MarksPanel {
         const { marks } = this;
         const list = this.inPanel();
         const ids = new Set(list.map(({ id }) => id));
+        this.viewer.survey.keep(new Set(marks.list.map(({ id }) => id)));
         for (const id of this.rows.keys()) if (!ids.has(id)) this.rows.delete(id);
         for (const mark of list) if (!this.rows.has(mark.id)) this.rows.set(mark.id, this.row(mark));
         const wanted = list.map(({ id }) => this.rows.get(id).row);
@@ -80,9 +83,11 @@ export class MarksPanel {
         remove.addEventListener('click', () => this.marks.remove(id));
         const figures = element('dl');
         const row = element('li', { className: `mark-row ${kind}` }, element('div', { className: 'filter-head' }, text, remove), figures);
+        const survey = kind === 'volume' ? surveyLine(this.viewer.survey, id) : null;
+        if (survey) row.append(survey.line);
         const more = this.more(id, kind);
         if (more) row.append(more);
-        return { row, figures, text };
+        return { row, figures, text, survey };
     }
 
     more(id, kind) {
@@ -111,12 +116,13 @@ export class MarksPanel {
 
     linesOf(mark) {
         const { meta } = this.viewer.dataset;
-        const lines = Object.entries(this.overlay.figuresOf(mark)).map(([name, v]) => [name, figureText(name, v, meta)]);
-        if (mark.kind === 'point' || mark.kind === 'note') coordinates(mark.points[0], meta.scale).forEach((c, i) => lines.push(['xyz'[i], c]));
+        const lines = Object.entries(this.overlay.figuresOf(mark)).map(([name, v]) => [name, figureText(name, v, meta, this.viewer.settings)]);
+        if (mark.kind === 'point' || mark.kind === 'note') namedCoordinates(mark.points[0], meta, this.viewer.settings.coordinates).forEach((c, i) => lines.push(['xyz'[i], c]));
         return lines;
     }
 
-    fill(mark, { row, figures, text }) {
+    fill(mark, { row, figures, text, survey }) {
+        survey?.show(mark);
         const lines = this.linesOf(mark);
         const key = JSON.stringify(lines);
         if (figures.dataset.key !== key) {

@@ -6,6 +6,7 @@ import { cssColour, labelColour } from '../view/palettes.js';
 import { figuresOf, figureText } from '../measure/figures.js';
 import { table } from '../data/table.js';
 
+const MAX_FIGURES = 20000; // that are kept
 const MIN_SIZE = 1e-4; // of a clip box, of the size of the scene
 const HEADLINE = table({ distance: 'length', height: 'height', angle: 'angle', area: 'area', volume: 'above', profile: 'length' });
 const CLOSED = new Set(['area', 'volume']);
@@ -38,30 +39,21 @@ export class Overlay {
         Object.assign(this, { layer, viewer, marks, draft });
         this.figures = new Map(); // text of a mark -> its figures
         this.locals = new WeakMap(); // mark -> its points as drawn
-        this.volumes = new Map(); // id of a mark -> its figures when the picture last was at rest
         viewer.addEventListener('frame', () => this.draw());
         marks.addEventListener('change', () => this.draw());
+        viewer.survey.addEventListener('change', () => this.draw());
     }
 
-    // Volumes change with the points drawn, once the picture is at rest; all other figures only with the mark.
+    // Volumes come as points are read; all other figures change with the mark alone.
     figuresOf(mark) {
-        if (mark.kind !== 'volume' || !mark.id) return this.cachedFigures(mark);
-        if (!this.viewer.isMoving || !this.volumes.has(mark.id)) this.volumes.set(mark.id, this.cachedFigures(mark));
-        return this.volumes.get(mark.id);
-    }
-
-    cachedFigures(mark) {
-        const key = JSON.stringify([mark.kind, mark.points, mark.size, mark.width, this.viewer.settings.up]) + (mark.kind === 'volume' ? this.drawnKey() : '');
+        const { viewer } = this;
+        if (mark.kind === 'volume') return figuresOf(viewer, mark);
+        const key = JSON.stringify([mark.kind, mark.points, mark.size, mark.width, viewer.settings.up, viewer.settings.coordinates, Boolean(viewer.survey.measurer)]);
         if (!this.figures.has(key)) {
-            if (this.figures.size > 500) this.figures.clear();
-            this.figures.set(key, figuresOf(this.viewer, mark));
+            if (this.figures.size > MAX_FIGURES) this.figures.clear();
+            this.figures.set(key, figuresOf(viewer, mark));
         }
         return this.figures.get(key);
-    }
-
-    drawnKey() {
-        const { selection, filter, busy } = this.viewer;
-        return busy ? 'loading' : `${selection?.points},${selection?.draw.length},${filter.version}`;
     }
 
     // A line as far as it lies before the eye.
@@ -228,8 +220,9 @@ export class Overlay {
         const enough = { distance: 2, height: 2, angle: 3, area: 3, volume: 3, profile: 2 }[mark.kind];
         if (mark.points.length < enough) return '';
         const figure = this.figuresOf(mark)[name];
-        const text = figure === undefined ? '–' : figureText(name, figure, this.viewer.dataset.meta);
-        return mark.text ? `${mark.text}: ${text}` : text;
+        const text = figure === undefined ? '–' : figureText(name, figure, this.viewer.dataset.meta, this.viewer.settings);
+        const estimate = mark.kind === 'volume' && this.viewer.survey.of(mark).state !== 'done' ? '≈ ' : '';
+        return mark.text ? `${mark.text}: ${estimate}${text}` : estimate + text;
     }
 
     drawLabel(parts, mark, points, isDraft) {

@@ -2,7 +2,7 @@
 import { className } from '../view/palettes.js';
 import { crsName } from '../data/crs.js';
 import { element } from './element.js';
-import { coordinates, channelText } from './format.js';
+import { channelText, namedCoordinates } from './format.js';
 
 const $ = (id) => document.getElementById(id);
 
@@ -25,7 +25,7 @@ export class PointCard {
         const { meta } = cloud.dataset;
         const turn = ++this.shown; // a later point overtakes an earlier one that is still being read
         const place = [
-            ...coordinates(cloud.toSource(point), meta.scale).map((c, i) => ['xyz'[i], c]),
+            ...namedCoordinates(cloud.toSource(point), meta, cloud.settings.coordinates).map((c, i) => ['xyz'[i], c]),
             ['reference system', crsName(meta.projection)],
         ];
         $('card').hidden = false;

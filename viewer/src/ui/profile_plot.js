@@ -1,17 +1,17 @@
-// The profile along a line: points near it by distance and height, in the colours of the picture, as an inset that is
-// saved as CSV, PNG or LAS.
-import { walkProfile } from '../measure/profile.js';
-import { reachOf } from '../measure/figures.js';
-import { csv } from '../data/csv.js';
+// The profile along a line: all points of the file beside it by distance and height, in the colours of the picture, as an inset
+// that is saved as CSV, DXF, PNG or LAS.
 import { profileToDxf } from '../measure/dxf.js';
+import { profileRows, profileTable } from '../measure/profile.js';
+import { drawnMetres, heightMetres, shown } from '../measure/units.js';
+import { surveyLine } from './survey_line.js';
 import { writeLas } from '../data/las_write.js';
 import { cutStrip } from '../data/strip.js';
 import { upAxis } from '../view/up_axis.js';
-import { coordinates, plain, value } from './format.js';
+import { integer, plain, value } from './format.js';
 import { download, fileStem } from './download.js';
 
 const $ = (id) => document.getElementById(id);
-const MARGIN = { left: 52, right: 12, top: 10, bottom: 26 };
+const MARGIN = { left: 68, right: 12, top: 10, bottom: 26 };
 const TICKS = 5;
 const REDRAW_MS = 400;
 
@@ -30,12 +30,13 @@ export class ProfilePlot {
     constructor(viewer, marks, status) {
         Object.assign(this, { viewer, marks, status });
         this.id = null;
-        this.points = [];
+        [this.rows, this.length, this.result, this.colours] = [profileRows([], 'z'), 0, null, ''];
         marks.addEventListener('change', () => this.update());
-        for (const type of ['colours', 'frame']) viewer.addEventListener(type, () => this.later());
+        for (const type of ['colours', 'filters', 'clouds', 'settings']) viewer.addEventListener(type, () => this.later());
+        viewer.survey.addEventListener('change', () => this.update());
         $('profile-close').addEventListener('click', () => this.hide());
-        $('profile-csv').addEventListener('click', () => download(`${this.stem}.csv`, this.table(), 'text/csv'));
-        $('profile-dxf').addEventListener('click', () => download(`${this.stem}.dxf`, profileToDxf(this.points.map(this.drawn), this.length), 'image/vnd.dxf'));
+        $('profile-csv').addEventListener('click', () => this.saveCsv());
+        $('profile-dxf').addEventListener('click', () => this.saveDxf());
         $('profile-png').addEventListener('click', () => this.save());
         $('profile-las').addEventListener('click', () => this.saveLas());
         $('profile-width').addEventListener('change', (e) => this.setWidth(e.target.valueAsNumber));
@@ -52,11 +53,14 @@ export class ProfilePlot {
 
     show(mark) {
         this.id = mark.id;
+        this.survey = surveyLine(this.viewer.survey, mark.id);
+        $('profile-survey').replaceChildren(this.survey.line);
         $('profile').hidden = false;
         this.update();
     }
 
     hide() {
+        if (this.id !== null) this.viewer.survey.stop(this.id);
         this.id = null;
         $('profile').hidden = true;
     }
@@ -80,24 +84,33 @@ export class ProfilePlot {
         this.draw();
     }
 
+    // The points of the survey, with heights as the file has them and colours of now.
     collect() {
         const { viewer, mark } = this;
-        const { axis, sign } = upAxis(viewer.settings.up);
-        const path = mark.points.map((p) => viewer.toLocal(p));
-        const from = [];
-        const all = viewer.drawnPoints(reachOf(path, axis, mark.width), (node, index) => from.push([node, index]));
-        this.points = [];
-        const { origin, stretch } = viewer.dataset.meta;
-        this.length = walkProfile(all, path, mark.width, axis, (i, along, height) => {
-            this.points.push({ along, height: sign * (height / stretch[axis] + origin[axis]), place: all.slice(3 * i, 3 * i + 3), node: from[i][0], index: from[i][1], colour: from[i][0].cloud.colourAt(...from[i]) });
-        });
-        this.points.sort((a, b) => a.along - b.along);
-        $('profile-count').textContent = `${this.points.length.toLocaleString('en-US').replaceAll(',', ' ')} points shown`;
+        const { settings } = viewer;
+        const { meta } = viewer.dataset;
+        this.entry = viewer.survey.of(mark);
+        this.survey.show(mark);
+        const { result } = this.entry;
+        if (this.entry.state === 'failed' || !result) [this.rows, this.length] = [profileRows([], settings.up), 0];
+        else if (result !== this.result || this.colours !== this.coloursNow()) [this.rows, this.length] = [profileRows(result.parts, settings.up), result.length];
+        this.result = result;
+        this.colours = this.coloursNow();
+        this.across = (v) => shown(v, drawnMetres(meta, settings.coordinates), settings.units);
+        this.upward = (v) => shown(v, heightMetres(meta, settings.coordinates), settings.units);
+        $('profile-count').textContent = result ? `${integer(this.rows.count)} points` : '';
+        for (const id of ['profile-csv', 'profile-las', 'profile-png']) $(id).disabled = this.entry.state !== 'done';
+        $('profile-unit').textContent = drawnMetres(meta, settings.coordinates) ? shown(0, drawnMetres(meta, settings.coordinates), 'file').unit : '';
+    }
+
+    // What the colours of points depend on.
+    coloursNow() {
+        const { settings, clouds } = this.viewer;
+        return JSON.stringify([clouds.map((cloud) => [cloud.mode.name, cloud.range()]), settings.ramp, settings.brightness, settings.contrast, settings.gamma]);
     }
 
     scales(width, height) {
-        let [low, high] = [Infinity, -Infinity];
-        for (const p of this.points) [low, high] = [Math.min(low, p.height), Math.max(high, p.height)];
+        let [low, high] = this.rows.range;
         if (!(high > low)) [low, high] = [(Number.isFinite(low) ? low : 0) - 0.5, (Number.isFinite(low) ? low : 0) + 0.5];
         const pad = (high - low) * 0.05;
         [low, high] = [low - pad, high + pad];
@@ -122,30 +135,63 @@ export class ProfilePlot {
         g.strokeStyle = css.borderTopColor;
         g.textAlign = 'right';
         g.textBaseline = 'middle';
-        for (const v of ticks(s.low, s.high, 4)) {
-            g.fillText(value(v, s.high - s.low), MARGIN.left - 6, s.y(v));
-            g.strokeRect(MARGIN.left, s.y(v), width - MARGIN.left - MARGIN.right, 0);
-        }
-        g.textAlign = 'center';
-        for (const v of ticks(0, this.length, TICKS)) g.fillText(plain(v), s.x(v), height - MARGIN.bottom / 2);
-        for (const p of this.points) {
-            g.fillStyle = `rgb(${p.colour.join()})`;
-            g.fillRect(s.x(p.along) - 1, s.y(p.height) - 1, 2, 2);
-        }
+        this.drawAxes(g, s, width, height);
+        this.drawPoints(g, s, ratio, width, height);
         $('profile-scale').textContent = Number.isFinite(s.exaggeration) ? `heights × ${plain(Number(s.exaggeration.toPrecision(2)))}` : '';
+    }
+
+    // Ticks are round in the unit that is shown; the last of each axis names it.
+    drawAxes(g, s, width, height) {
+        const [up, along] = [this.upward(1), this.across(1)];
+        const heights = ticks(s.low * up.value, s.high * up.value, 4);
+        heights.forEach((v, i) => {
+            const y = s.y(v / up.value);
+            const unit = i === heights.length - 1 && up.unit ? ` ${up.unit}` : '';
+            g.fillText(value(v, (s.high - s.low) * up.value) + unit, MARGIN.left - 6, y);
+            g.strokeRect(MARGIN.left, y, width - MARGIN.left - MARGIN.right, 0);
+        });
+        g.textAlign = 'center';
+        const distances = ticks(0, this.length * along.value, TICKS);
+        distances.forEach((v, i) => g.fillText(plain(v) + (i === distances.length - 1 && along.unit ? ` ${along.unit}` : ''), s.x(v / along.value), height - MARGIN.bottom / 2));
+    }
+
+    // Pixel by pixel: there may be millions.
+    drawPoints(g, s, ratio, width, height) {
+        const [w, h] = [Math.max(1, Math.round(width * ratio)), Math.max(1, Math.round(height * ratio))];
+        const image = new ImageData(w, h);
+        const side = Math.max(1, Math.round(2 * ratio));
+        const { count, along, heights, colours } = this.rows;
+        for (let i = 0; i < count; i++) {
+            const [x0, y0] = [Math.round(s.x(along[i]) * ratio - side / 2), Math.round(s.y(heights[i]) * ratio - side / 2)];
+            for (let y = Math.max(0, y0); y < Math.min(h, y0 + side); y++) {
+                for (let x = Math.max(0, x0); x < Math.min(w, x0 + side); x++) {
+                    const at = 4 * (y * w + x);
+                    for (let k = 0; k < 3; k++) image.data[at + k] = colours[3 * i + k];
+                    image.data[at + 3] = 255;
+                }
+            }
+        }
+        const layer = Object.assign(document.createElement('canvas'), { width: w, height: h });
+        layer.getContext('2d').putImageData(image, 0, 0);
+        g.drawImage(layer, 0, 0, width, height);
     }
 
     // The point nearest to the cursor, in words.
     point(event) {
         const box = $('profile-canvas').getBoundingClientRect();
         const [x, y] = [event.clientX - box.left, event.clientY - box.top];
-        let best = null;
+        const { count, along, heights } = this.rows;
+        let best = -1;
         let least = 12;
-        for (const p of this.points) {
-            const d = Math.hypot(this.scale.x(p.along) - x, this.scale.y(p.height) - y);
-            if (d < least) [least, best] = [d, p];
+        for (let i = 0; i < count; i++) {
+            const d = Math.hypot(this.scale.x(along[i]) - x, this.scale.y(heights[i]) - y);
+            if (d < least) [least, best] = [d, i];
         }
-        $('profile-at').textContent = best ? `${plain(best.along)} along, height ${value(best.height, this.scale.high - this.scale.low)}` : '';
+        if (best < 0) return ($('profile-at').textContent = '');
+        const [far, high] = [this.across(along[best]), this.upward(heights[best])];
+        const words = ({ value: v, unit }, text) => text(v) + (unit ? ` ${unit}` : '');
+        $('profile-at').textContent = `${words(far, plain)} along, height ${words(high, (v) => value(v, this.scale.high - this.scale.low))}`;
+        return undefined;
     }
 
     // With a background of its own. On the page it has none: some browsers cut off what lies below an opaque canvas.
@@ -159,54 +205,58 @@ export class ProfilePlot {
         canvas.toBlob((blob) => download(`${this.stem}.png`, blob));
     }
 
-    // All points of the file beside the line, cut out by the server, where that is a `mote view` on this machine and no
-    // filter hides any; else those that are shown.
+    // Every attribute of every point, as the file has them.
+    async saveCsv() {
+        try {
+            download(`${this.stem}.csv`, await profileTable(this.rows), 'text/csv');
+        } catch (error) {
+            this.status.error(`The points could not be saved: ${error.message}`);
+        }
+    }
+
+    // Distance and height, a layer for each class.
+    async saveDxf() {
+        try {
+            const { parts, along, heights } = this.rows;
+            const points = [];
+            for (const { node, indices } of parts) {
+                const classes = (await node.cloud.exactValues(node)).find(({ key }) => key.toLowerCase() === 'classification')?.values;
+                for (const index of indices) points.push({ along: along[points.length], height: heights[points.length], code: classes ? classes[index] : null });
+            }
+            download(`${this.stem}.dxf`, profileToDxf(points, this.length), 'image/vnd.dxf');
+        } catch (error) {
+            this.status.error(`The points could not be saved: ${error.message}`);
+        }
+    }
+
+    // The points of the active cloud: cut out by the server, where that is a `mote view` on this machine and no filter hides
+    // any, so that they keep their format; else written here.
     async saveLas() {
         const cloud = this.viewer.active;
         try {
-            const all = cloud.filter.isActive ? null : await cutStrip(cloud, this.mark, upAxis(this.viewer.settings.up).axis);
-            if (all) return download(`${this.stem}.las`, all, 'application/octet-stream');
+            const isWhole = !cloud.filter.isActive && upAxis(this.viewer.settings.up).axis === 2;
+            const all = isWhole ? await cutStrip(cloud, this.mark) : null;
+            download(`${this.stem}.las`, all ?? (await this.las(cloud)), 'application/octet-stream');
         } catch (error) {
-            return this.status.error(`The points could not be saved: ${error.message}`);
+            this.status.error(`The points could not be saved: ${error.message}`);
         }
-        return this.saveShown(cloud);
     }
 
-    // The points of a cloud that are shown, with all attributes that LAS has a place for.
-    async saveShown(cloud) {
+    // With all attributes that LAS has a place for.
+    async las(cloud) {
         const { meta } = cloud.dataset;
-        const points = this.points.filter(({ node }) => node.cloud === cloud);
+        const parts = this.rows.parts.filter(({ node }) => node.cloud === cloud);
+        const count = parts.reduce((sum, { indices }) => sum + indices.length, 0);
         const columns = new Map();
-        try {
-            for (const node of new Set(points.map((p) => p.node))) {
-                const own = points.flatMap((p, i) => (p.node === node ? [[i, p.index]] : []));
-                for (const { key, values } of await cloud.exactValues(node)) {
-                    const name = key.toLowerCase();
-                    if (!columns.has(name)) columns.set(name, new Float64Array(points.length));
-                    for (const [i, index] of own) columns.get(name)[i] = values[index];
-                }
+        const steps = [];
+        for (const { node, indices, steps: own } of parts) {
+            for (const { key, values } of await cloud.exactValues(node)) {
+                const name = key.toLowerCase();
+                if (!columns.has(name)) columns.set(name, new Float64Array(count));
+                indices.forEach((index, i) => (columns.get(name)[steps.length + i] = values[index]));
             }
-        } catch (error) {
-            return this.status.error(`The points could not be saved: ${error.message}`);
+            for (let i = 0; i < own.length; i += 3) steps.push([...own.subarray(i, i + 3)]);
         }
-        const las = writeLas({ ...meta, wkt: meta.projection }, points.map(({ place }) => cloud.toSteps(place)), (name) => columns.get(name) ?? null);
-        return download(`${this.stem}.las`, las, 'application/octet-stream');
-    }
-
-    // A point of the profile as a drawing has it.
-    drawn = ({ along, height, node, index }) => {
-        const { channel } = node.cloud.filter;
-        const values = channel && node.payload?.scalars.get(channel.key)?.values;
-        return { along, height, code: values ? values[index] + channel.base : null };
-    };
-
-    table() {
-        const { viewer } = this;
-        const { scale } = viewer.dataset.meta;
-        const rows = this.points.map(({ along, height: _, place, colour }) => {
-            const source = coordinates(viewer.toSource(place), scale);
-            return [along.toFixed(4), ...source, ...colour];
-        });
-        return csv([['along', 'x', 'y', 'z', 'red', 'green', 'blue'], ...rows]);
+        return writeLas({ ...meta, wkt: meta.projection }, steps, (name) => columns.get(name) ?? null);
     }
 }

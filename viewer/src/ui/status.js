@@ -4,7 +4,7 @@ import { valueOfStored } from '../data/attributes.js';
 import { State } from '../data/hierarchy.js';
 import { hasValue } from '../data/decode.js';
 import { element } from './element.js';
-import { channelText, coordinates, count, distanceText, plain } from './format.js';
+import { channelText, count, distanceText, namedCoordinates, plain } from './format.js';
 import { upName } from '../view/up_axis.js';
 import { table } from '../data/table.js';
 
@@ -98,8 +98,7 @@ export class Status {
     // Where the picked point is, in the coordinates of the file, and its value of the present colours.
     picked({ point, node, index }) {
         const { meta } = node.cloud.dataset;
-        const parts = coordinates(node.cloud.toSource(point), meta.scale);
-        if (meta.isLonLat) [parts[0], parts[1]] = [`${parts[0]}°`, `${parts[1]}°`];
+        const parts = namedCoordinates(node.cloud.toSource(point), meta, this.viewer.settings.coordinates);
         $('s-pick').textContent = [`${meta.isLonLat ? 'lon lat height' : 'x y z'}  ${parts.join(', ')}`, this.valueAt(node, index)].filter(Boolean).join(' · ');
     }
 

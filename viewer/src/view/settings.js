@@ -1,6 +1,7 @@
 // The settings of the picture, their defaults, and how each is written in an address. Pure.
 import { UP_AXES } from './up_axis.js';
 import { RAMPS } from './palettes.js';
+import { SHOWN_UNITS } from '../measure/units.js';
 
 export const BACKGROUNDS = ['auto', 'slate', 'black', 'grey', 'white', 'sky'];
 // How large points are drawn: after the density around them, alike in space, alike on the screen.
@@ -23,6 +24,8 @@ export const DEFAULTS = Object.freeze({
     up: 'z',
     background: 'auto',
     theme: 'auto',
+    units: 'file', // of figures
+    coordinates: 'file', // what they count in, where a person says it
 });
 
 const number = (low, high) => ({
@@ -49,6 +52,8 @@ const WRITTEN = {
     up: ['up', choice(UP_AXES)],
     background: ['background', choice(BACKGROUNDS)],
     theme: ['theme', choice(THEMES)],
+    units: ['units', choice(Object.keys(SHOWN_UNITS))],
+    coordinates: ['coordinates', choice(Object.keys(SHOWN_UNITS))],
 };
 
 // The settings that an address names; what it does not name or names wrongly is not among them.

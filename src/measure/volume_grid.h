@@ -1,0 +1,68 @@
+/* A volume while its points come, in any order: sums of heights per cell of the finest grid, as integers.
+ *
+ *   height of a point above the base plane, in steps     q = high * 2^32 + low,  0 <= low < 2^32
+ *   cell                                                  sum of high (int64), sum of low (uint64), points (uint32)
+ *
+ * Cells have together the sums of the larger cell that they are, so the size of cells is chosen when all points are
+ * there. This is compiled for the page, too (viewer/wasm/measure.c). */
+#ifndef MOTE_VOLUME_GRID_H
+#define MOTE_VOLUME_GRID_H
+
+#include "measure/measure_math.h"
+#include "measure/polygon_grid.h"
+#include "mote/measure.h"
+
+/* Height steps of the base at a place in steps: middle_height + slope (x - middle). */
+typedef struct volume_plane {
+    double slope[2], middle[2], height;
+} volume_plane;
+
+typedef struct volume_grid {
+    mote_context *ctx;
+    mote_region *region;
+    const mote_shapes *shapes;
+    uint32_t feature;
+    measure_ground ground;
+    polygon_grid grid;
+    volume_plane plane;
+    mote_volume_base base;
+    int64_t level; /* of the base above the plane, in height steps */
+    int64_t *high; /* [cells] each */
+    uint64_t *low;
+    uint32_t *counts;
+    uint64_t points;
+    int64_t lowest;       /* of the heights above the plane */
+    double (*corners)[3]; /* [corner_count] of outer rings; heights of NaN are still to be draped */
+    uint64_t corner_count;
+} volume_grid;
+
+/* A point that the polygon holds. */
+typedef struct volume_point {
+    uint32_t cell;
+    int64_t height; /* in steps, above the plane */
+} volume_point;
+
+/* Whether a shape is a polygon of the feature. */
+static inline bool volume_grid_wants(const mote_shape *shape, uint32_t feature) {
+    return shape->kind == MOTE_SHAPE_POLYGON && (feature == MOTE_ALL_FEATURES || shape->feature == feature);
+}
+
+/* shapes must live as long as the grid. */
+mote_status volume_grid_start(mote_context *ctx, const mote_shapes *shapes, uint32_t feature, mote_volume_base base,
+                              double level, const measure_unit *horizontal, const measure_unit *vertical,
+                              volume_grid *out);
+void volume_grid_free(volume_grid *grid);
+
+/* Fits the base to the corners, once they all have heights. */
+void volume_grid_fit(volume_grid *grid);
+
+typedef enum volume_answer { VOLUME_OUTSIDE, VOLUME_INSIDE, VOLUME_TOO_HIGH } volume_answer;
+/* From any number of threads. */
+volume_answer volume_grid_look(const volume_grid *grid, double x, double y, double z, volume_point *point);
+/* Adds a point; false: there are too many. From one thread. */
+bool volume_grid_add(volume_grid *grid, volume_point point);
+
+/* volume: out, but for the number of draped corners. volume_surface.c */
+mote_status volume_grid_finish(const volume_grid *grid, mote_volume *volume);
+
+#endif

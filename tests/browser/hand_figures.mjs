@@ -1,0 +1,159 @@
+// Figures that one can sign: of all points, the same from any camera and as `mote measure` gives them, in every unit.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { idle } from './checks.mjs';
+import { makeCity, PLAIN, withQuery } from './hand.mjs';
+import { startServer } from './servers.mjs';
+
+const figures = (page) => page.evaluate(() => window.mote.figures);
+const done = async (page) => {
+    await page.waitForFunction(() => window.mote?.figures.length > 0 && window.mote.figures.every(({ state }) => state === 'done' || state === 'failed'));
+    return figures(page);
+};
+const markOf = (kind, points, more = []) => `mark=${encodeURIComponent([kind, ...more, ...points.map((p) => p.join())].join(';'))}`;
+
+function measure(mote, folder, file, geometry, ...args) {
+    writeFileSync(join(folder, 'shape.geojson'), JSON.stringify(geometry));
+    return JSON.parse(execFileSync(mote, ['measure', file, ...args, join(folder, 'shape.geojson'), '--json', '-q']));
+}
+const polygon = (points) => ({ type: 'Polygon', coordinates: [points] });
+const line = (points) => ({ type: 'LineString', coordinates: points });
+
+async function withServer(mote, file, openPage, work) {
+    const server = await startServer(mote, file);
+    const { page, problems } = await openPage(server.url);
+    try {
+        await idle(page);
+        await work(page, server.url);
+        assert.deepEqual(problems, [], 'the console must stay quiet');
+    } finally {
+        await page.close();
+        await server.close();
+    }
+}
+
+// A made site of 10 m: a box of 24 m³ on level ground, points every 5 cm. size: metres of a coordinate on each axis
+const MIDDLE = 5;
+function makeSite(mote, folder, { crs, size, at }) {
+    const lines = [`# mote crs ${crs.replaceAll(' ', '%20')}`, 'x y z'];
+    const height = (u, v) => (Math.abs(u) < 2 && Math.abs(v) < 1.5 ? 2 : 0);
+    for (let i = 0; i < 200; i++) {
+        for (let j = 0; j < 200; j++) {
+            const [u, v] = [(i + 0.5) / 20 - MIDDLE, (j + 0.5) / 20 - MIDDLE];
+            lines.push([u, v, height(u, v)].map((c, k) => (c / size[k] + at[k]).toFixed(10)).join(' '));
+        }
+    }
+    writeFileSync(join(folder, 'site.xyz'), `${lines.join('\n')}\n`);
+    execFileSync(mote, ['lod', join(folder, 'site.xyz'), '-o', join(folder, 'site.mote'), '-q']);
+    const place = (u, v) => [u / size[0] + at[0], v / size[1] + at[1], at[2]];
+    return { file: join(folder, 'site.mote'), corners: [place(-4, -4), place(4, -4), place(4, 4), place(-4, 4)] };
+}
+
+const US_FOOT = 1200 / 3937;
+const WKT_US = 'PROJCS["p",GEOGCS["g",UNIT["degree",0.0174532925199433]],UNIT["US survey foot",0.304800609601219]]';
+const SITES = {
+    metres: { crs: 'EPSG:32632+5703', size: [1, 1, 1], at: [691000, 5335000, 400], unit: 'm', figure: 1 },
+    feet: { crs: 'PROJCS["p",GEOGCS["g",UNIT["degree",0.0174532925199433]],UNIT["foot",0.3048]]', size: [0.3048, 0.3048, 0.3048], at: [636000, 849000, 400], unit: 'ft', figure: 0.3048 },
+    compound: { crs: `COMPD_CS["c",${WKT_US},VERT_CS["v",UNIT["metre",1]]]`, size: [US_FOOT, US_FOOT, 1], at: [2000000, 700000, 100], unit: 'US ft', figure: US_FOOT },
+    degrees: { crs: 'EPSG:4326', size: [78846.8, 111131.7, 1], at: [11.5, 45, 500], unit: 'm', figure: 1 },
+};
+
+export const FIGURE_CHECKS = {
+    // By mote view and, as a site on the web has it, by a server that knows nothing of clouds.
+    ...Object.fromEntries([['of a folder', 'city.mote', true], ['of COPC', 'city.copc.laz', true], ['of a static site', 'city.mote', false]].map(([what, name, byMote]) => [`a volume, an area and a profile are those of the command, from any camera, ${what}`, {
+        async alone({ mote, folder, out, openPage }) {
+            if (!mote) return;
+            const file = makeCity(mote, folder, name, '200k');
+            const { points, min, max } = JSON.parse(execFileSync(mote, ['info', join(folder, 'city.las'), '--json', '-q']));
+            const at = (u, v) => [min[0] + u * (max[0] - min[0]), min[1] + v * (max[1] - min[1]), min[2] + 1.5].map((c) => Number(c.toFixed(3)));
+            const corners = [at(0.2, 0.15), at(0.8, 0.2), at(0.7, 0.75), at(0.5, 0.4), at(0.25, 0.8)];
+            const path = [at(0.1, 0.2), at(0.6, 0.45), at(0.55, 0.9)];
+            const volume = measure(mote, folder, join(folder, 'city.las'), polygon(corners), '--volume');
+            const area = measure(mote, folder, join(folder, 'city.las'), polygon(corners), '--area');
+            const profile = measure(mote, folder, join(folder, 'city.las'), line(path), '--width', '3', '--profile');
+            assert.ok(volume.points > 5000 && profile.points > 500, `${points}: ${volume.points} and ${profile.points} points`);
+            await withServer(byMote ? mote : null, file, openPage, async (page, url) => {
+                const marks = [markOf('volume', corners), markOf('area', corners), markOf('profile', path, ['w3'])].join('&');
+                await page.goto(withQuery(url, PLAIN, `budget=2000&${marks}`));
+                await idle(page);
+                assert.ok((await page.evaluate(() => window.mote.stats().pointsDrawn)) < volume.points / 2, 'few are drawn');
+                await page.getByText('Show profile').click();
+                for (const closer of [1, 0.1]) {
+                    await page.evaluate((k) => (window.mote.camera = { distance: window.mote.camera.distance * k }), closer);
+                    await idle(page);
+                    const [v, a, p] = await done(page);
+                    for (const name of ['above', 'below', 'area', 'points', 'empty', 'cell']) assert.equal(v.figures[name], volume[name], `${file}: ${name}`);
+                    assert.deepEqual([a.figures['seen from above'], a.figures.area, a.figures.around], [area.area, area.surface, area.around]);
+                    assert.deepEqual([p.figures.length, p.figures.points, v.unit], [profile.length, profile.points, profile.unit ?? '']);
+                }
+                await page.locator('#h-marks').scrollIntoViewIfNeeded();
+                await page.screenshot({ path: join(out, `by-hand-figures-${what.split(' ').at(-1)}.png`) });
+            });
+        },
+    }])),
+    ...Object.fromEntries([['metres', 'feet'], ['compound', 'degrees']].map((names) => [`made sites have their volumes in ${names.join(' and ')}; units change figures and no coordinate`, {
+        async alone({ mote, folder, out, openPage }) {
+            if (!mote) return;
+            for (const [name, site] of Object.entries(SITES).filter(([key]) => names.includes(key))) {
+                const { file, corners } = makeSite(mote, folder, site);
+                const truth = measure(mote, folder, file, polygon(corners), '--volume');
+                await withServer(mote, file, openPage, async (page, url) => {
+                    await page.goto(withQuery(url, PLAIN, markOf('volume', corners)));
+                    await idle(page);
+                    const [{ figures: volume, unit }] = await done(page);
+                    assert.deepEqual([volume.above, volume.below, volume.area, volume.points, unit], [truth.above, truth.below, truth.area, truth.points, truth.unit], name);
+                    assert.equal(unit, site.unit);
+                    assert.ok(Math.abs(volume.above * site.figure ** 3 - 24) < 0.1, `${name}: ${volume.above * site.figure ** 3} m³`);
+                    const row = page.locator('#marks dl').first();
+                    const before = (await page.evaluate(() => window.mote.marks))[0].points;
+                    for (const [units, word, size] of [['m', 'm', 1], ['ft', 'ft', 0.3048], ['us-ft', 'US ft', US_FOOT], ['file', site.unit, site.figure]]) {
+                        await page.evaluate((u) => window.mote.setUnits(u), units);
+                        await page.waitForFunction((w) => document.querySelector('#marks dl').innerText.includes(`\u00a0${w}³`), word);
+                        const above = Number((await row.innerText()).replaceAll('\u2009', '').match(/above\s+([\d.]+)/)[1]);
+                        assert.ok(Math.abs(above * size ** 3 - 24) < 0.1, `${name} in ${units}: ${above}`);
+                    }
+                    assert.deepEqual((await page.evaluate(() => window.mote.marks))[0].points, before);
+                    await page.evaluate(() => window.mote.setColorMode('height'));
+                    await idle(page);
+                    const heights = await page.locator('#legend').innerText();
+                    if (name === 'compound' || name === 'metres') assert.match(heights, /\u00a0m/);
+                    await page.screenshot({ path: join(out, `by-hand-units-${name}.png`) });
+                });
+            }
+        },
+    }])),
+    'until all points are read a figure is an estimate, which can be stopped and goes on': {
+        needsMote: true,
+        data: (folder, mote) => makeCity(mote, folder, 'city.mote', '300k'),
+        async run({ page, url, out }) {
+            const box = await page.evaluate(() => window.mote.metadata().box);
+            const at = (u, v) => [box.min[0] + u * (box.max[0] - box.min[0]), box.min[1] + v * (box.max[1] - box.min[1]), box.min[2]];
+            const corners = [at(0.1, 0.1), at(0.9, 0.1), at(0.9, 0.9), at(0.1, 0.9)];
+            let held = [];
+            let isHeld = true;
+            // The first requests pass, so that there is something to estimate; the others wait.
+            let passed = 0;
+            await page.route('**/octree.bin*', async (route) => {
+                if (isHeld && passed++ > 5) await new Promise((go) => held.push(go));
+                await route.continue().catch(() => {});
+            });
+            await page.goto(withQuery(url, PLAIN, `budget=1000&${markOf('volume', corners)}`));
+            const text = page.locator('.survey span').first();
+            await page.waitForFunction(() => /^estimate, [\d ]+ of [\d ]+ points$/.test(document.querySelector('.survey span')?.textContent ?? ''));
+            await page.locator('#h-marks').scrollIntoViewIfNeeded();
+            await page.screenshot({ path: join(out, 'by-hand-estimate.png') });
+            await page.locator('.survey button').click();
+            assert.equal((await figures(page))[0].state, 'stopped');
+            assert.match(await text.innerText(), /^estimate/);
+            isHeld = false;
+            for (const go of held) go();
+            await page.locator('.survey button', { hasText: 'Go on' }).click();
+            const [{ state, figures: all, done: read, total }] = await done(page);
+            assert.deepEqual([state, read], ['done', total]);
+            assert.ok(all.points > 100000);
+            await page.waitForFunction(() => document.querySelector('.survey').hidden);
+        },
+    },
+};
