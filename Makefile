@@ -16,12 +16,16 @@ PYTHON ?= python3
 MOTE := build/release/mote
 DEMO_MOTE := build/native/mote
 VIEWER_INPUTS := $(wildcard viewer/package.json viewer/package-lock.json viewer/*.mjs viewer/*.js viewer/*.html \
-                            viewer/src/* viewer/src/*/* viewer/src/*/*/* viewer/wasm/* src/io/laz/* cli/render/up_rule.*)
+                            viewer/src/* viewer/src/*/* viewer/src/*/*/* viewer/wasm/* src/io/laz/* src/measure/* src/shapes/* \
+                            cli/render/up_rule.*)
 
 .PHONY: all deps viewer demo test check bench wheel clean format
 
 all: build/release/build.ninja
 	cmake --build build/release --target mote_command mote_shared -j $(JOBS)
+
+# What failed halfway is made again.
+.DELETE_ON_ERROR:
 
 build/%/build.ninja: CMakeLists.txt CMakePresets.json
 	cmake --preset $*

@@ -8,8 +8,8 @@
 #include "io/crs/crs_pipeline.h"
 #include "io/crs/crs_proj.h"
 #include "io/crs/crs_step.h"
-#include "mote_have.h"
 #include "support/support.h"
+#include <mote_have.h>
 #if MOTE_HAVE_PROJ
 #include <proj.h>
 #endif

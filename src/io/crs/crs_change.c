@@ -156,66 +156,101 @@ typedef struct change_tally {
 } change_tally;
 
 static void load(const mote_column *column, uint64_t first, uint32_t count, double *out) {
-    mote_column_read(column, first, count, MOTE_FLOAT64, out);
-    for (uint32_t i = 0; i < count; i++) out[i] = out[i] * column->scale + column->offset;
-}
-
-/* A position on its lattice; false if it is beyond. */
-static bool store_integer(const mote_column *to, uint64_t i, double value) {
-    const double limit = to->type == MOTE_INT32 ? 2147483647.0 : 9.0e15;
-    const double stored = nearbyint((value - to->offset) / to->scale);
-    const bool fits = fabs(stored) <= limit;
-    const int64_t whole = fits ? (int64_t)stored : LOST;
-    const int32_t narrow = fits ? (int32_t)whole : INT32_MIN;
-    uint8_t *at = (uint8_t *)(uintptr_t)mote_column_at(to, i);
-    memcpy(at, to->type == MOTE_INT32 ? (const void *)&narrow : (const void *)&whole, to->type == MOTE_INT32 ? 4 : 8);
-    return fits;
-}
-
-static void store_real(const mote_column *to, uint64_t i, double value) {
-    const float narrow = (float)value;
-    uint8_t *at = (uint8_t *)(uintptr_t)mote_column_at(to, i);
-    memcpy(at, to->type == MOTE_FLOAT32 ? (const void *)&narrow : (const void *)&value,
-           to->type == MOTE_FLOAT32 ? 4 : 8);
-}
-
-static void store_point(const change_job *job, uint64_t i, const double place[3], bool was_finite,
-                        change_tally *tally) {
-    const bool is_there = isfinite(place[0]);
-    bool fits = true;
-    for (int k = 0; k < 3; k++) {
-        const mote_column *to = job->to[k];
-        if (mote_type_is_float(to->type)) {
-            store_real(to, i, is_there ? place[k] : NAN);
-        } else {
-            fits = store_integer(to, i, is_there ? place[k] : INFINITY) && fits;
+    const double scale = column->scale, offset = column->offset;
+    if (column->type == MOTE_INT32 && column->bit_count == 0) {
+        const uint8_t *at = mote_column_at(column, first);
+        for (uint32_t i = 0; i < count; i++, at += column->stride_bytes) {
+            int32_t stored;
+            memcpy(&stored, at, sizeof stored);
+            out[i] = (double)stored;
         }
-        if (!is_there) continue;
-        tally->low[k] = fmin(tally->low[k], place[k]);
-        tally->high[k] = fmax(tally->high[k], place[k]);
+    } else {
+        mote_column_read(column, first, count, MOTE_FLOAT64, out);
     }
-    tally->lost += !is_there && was_finite;
-    tally->outside += is_there && !fits;
+    for (uint32_t i = 0; i < count; i++) out[i] = out[i] * scale + offset;
+}
+
+/* Positions of a block on their lattice; those without a place, or beyond the lattice, get LOST. fits: becomes false
+   for these. */
+static void store_integers(const mote_column *to, uint64_t first, uint32_t count, const double *values, bool *fits) {
+    const double limit = to->type == MOTE_INT32 ? 2147483647.0 : 9.0e15, scale = to->scale, offset = to->offset;
+    uint8_t *at = (uint8_t *)(uintptr_t)mote_column_at(to, first);
+    double stored[CRS_BLOCK_POINTS];
+    for (uint32_t i = 0; i < count; i++) {
+        const double value = nearbyint((values[i] - offset) / scale);
+        const bool is_in = value >= -limit && value <= limit;
+        fits[i] = fits[i] && is_in;
+        stored[i] = is_in ? value : 0;
+    }
+    for (uint32_t i = 0; i < count; i++, at += to->stride_bytes) {
+        const int64_t whole = fits[i] ? (int64_t)stored[i] : LOST;
+        const int32_t narrow = fits[i] ? (int32_t)stored[i] : INT32_MIN;
+        if (to->type == MOTE_INT32) {
+            memcpy(at, &narrow, sizeof narrow);
+        } else {
+            memcpy(at, &whole, sizeof whole);
+        }
+    }
+}
+
+static void store_reals(const mote_column *to, uint64_t first, uint32_t count, const double *values) {
+    uint8_t *at = (uint8_t *)(uintptr_t)mote_column_at(to, first);
+    for (uint32_t i = 0; i < count; i++, at += to->stride_bytes) {
+        const double value = isfinite(values[i]) ? values[i] : NAN;
+        const float narrow = (float)value;
+        if (to->type == MOTE_FLOAT32) {
+            memcpy(at, &narrow, sizeof narrow);
+        } else {
+            memcpy(at, &value, sizeof value);
+        }
+    }
+}
+
+/* Points that had a place and have none now, or none on the lattice, and the box of the others. */
+static void count_block(uint32_t count, double (*const from)[CRS_BLOCK_POINTS], double (*const to)[CRS_BLOCK_POINTS],
+                        const bool *fits, change_tally *tally) {
+    uint64_t lost = 0, outside = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const bool was_there = isfinite(from[0][i]) && isfinite(from[1][i]) && isfinite(from[2][i]);
+        const bool is_there = isfinite(to[0][i]);
+        lost += !is_there && was_there;
+        outside += is_there && !fits[i];
+    }
+    tally->lost += lost;
+    tally->outside += outside;
+    for (int k = 0; k < 3; k++) {
+        double low = tally->low[k], high = tally->high[k];
+        for (uint32_t i = 0; i < count; i++) {
+            const double value = to[k][i];
+            low = value < low ? value : low;
+            high = value > high && value < INFINITY ? value : high;
+        }
+        tally->low[k] = low, tally->high[k] = high;
+    }
 }
 
 static void change_block(const change_job *job, int thread, uint64_t first, uint32_t count, change_tally *tally) {
     const crs_transformer *t = job->change->transformer;
     double values[COLUMNS_MAX][CRS_BLOCK_POINTS], places[3][CRS_BLOCK_POINTS];
+    bool fits[CRS_BLOCK_POINTS];
     for (int k = 0; k < job->count; k++) load(job->from[k], first, count, values[k]);
-    memcpy(places, values, sizeof places);
+    for (int k = 0; k < 3; k++) memcpy(places[k], values[k], count * sizeof places[k][0]);
     mote_crs_transformer_run(t, thread, count, places[0], places[1], places[2]);
-    for (uint32_t i = 0; i < count; i++) {
-        const double place[3] = {places[0][i], places[1][i], places[2][i]};
-        const bool was_finite = isfinite(values[0][i]) && isfinite(values[1][i]) && isfinite(values[2][i]);
-        store_point(job, first + i, place, was_finite, tally);
+    memset(fits, true, sizeof fits);
+    for (int k = 0; k < 3; k++) {
+        const mote_column *to = job->to[k];
+        if (mote_type_is_float(to->type)) {
+            store_reals(to, first, count, places[k]);
+        } else {
+            store_integers(to, first, count, places[k], fits);
+        }
     }
+    count_block(count, values, places, fits, tally);
     if (job->count == 3) return;
     const double *const from[3] = {values[0], values[1], values[2]}, *const to[3] = {places[0], places[1], places[2]};
     double *const normals[3] = {values[3], values[4], values[5]};
     crs_turn_normals(t, thread, count, from, to, normals);
-    for (uint32_t i = 0; i < count; i++) {
-        for (int k = 3; k < 6; k++) store_real(job->to[k], first + i, values[k][i]);
-    }
+    for (int k = 3; k < 6; k++) store_reals(job->to[k], first, count, values[k]);
 }
 
 static void add_tally(change_job *job, const change_tally *tally) {
@@ -287,10 +322,14 @@ static uint8_t *writable(mote_cloud *cloud, const mote_column *column, const mot
 
 static void copy_column(const mote_context *ctx, const mote_column *from, uint64_t count, uint8_t *to,
                         uint32_t stride_bytes) {
-    const uint32_t size_bytes = mote_type_size(from->type);
+    const bool is_narrow = mote_type_size(from->type) == 4;
 #pragma omp parallel for schedule(static) num_threads(ctx->threads)
     for (int64_t i = 0; i < (int64_t)count; i++) {
-        memcpy(to + (uint64_t)i * stride_bytes, mote_column_at(from, (uint64_t)i), size_bytes);
+        if (is_narrow) {
+            memcpy(to + (uint64_t)i * stride_bytes, mote_column_at(from, (uint64_t)i), 4);
+        } else {
+            memcpy(to + (uint64_t)i * stride_bytes, mote_column_at(from, (uint64_t)i), 8);
+        }
     }
 }
 

@@ -1,5 +1,5 @@
 /* What PROJ knows of reference systems: the text of one, its axes, the operation from one to another. Only the files
-   crs_proj*.c know PROJ itself. In a build without it each of these fails with a message that says so, but for those
+   crs_proj_*.c know PROJ itself. In a build without it each of these fails with a message that says so, but for those
    that return what is known without. */
 #ifndef MOTE_CRS_PROJ_H
 #define MOTE_CRS_PROJ_H
@@ -14,8 +14,8 @@
 bool mote_crs_has_proj(void);
 
 /* What a person gave as a system, as a text for files: WKT stays as it is; codes, names, PROJJSON and strings of PROJ
-   become WKT, version 1 where that can say it. vertical: a text whose heights the system takes where it has none; NULL:
-   none. *text: for mote_free. */
+   become WKT, version 1 where that can say it. vertical: EPSG code of heights that the system takes where it has none;
+   0: none. *text: for mote_free. */
 mote_status mote_crs_proj_text(mote_context *ctx, const char *given, uint32_t vertical, char **text);
 
 /* ---- transforming */
@@ -51,7 +51,7 @@ bool mote_crs_transformer_keeps_z(const crs_transformer *t);
 
 #define CRS_BLOCK_POINTS MERCATOR_POINTS
 /* Transforms count points, at most CRS_BLOCK_POINTS, in place; those that have no place in the target become infinite.
-   thread: number of the calling one; each has its own. inverse: from the target back. */
+   thread: number of the calling one; each has its own. */
 void mote_crs_transformer_run(const crs_transformer *t, int thread, uint32_t count, double *x, double *y, double *z);
 
 #endif

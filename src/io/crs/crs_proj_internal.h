@@ -1,4 +1,4 @@
-/* Of the files crs_proj*.c, in a build with PROJ: one of its contexts, which belongs to one thread. */
+/* Of the files crs_proj_*.c, in a build with PROJ: one of its contexts, which belongs to one thread. */
 #ifndef MOTE_CRS_PROJ_INTERNAL_H
 #define MOTE_CRS_PROJ_INTERNAL_H
 
@@ -30,7 +30,7 @@ bool proj_is_compound(const PJ *system);
 /* Whether it is horizontal alone, and can be given heights. */
 bool proj_is_flat(proj_session *s, const PJ *system);
 
-/* Chooses the operation between two systems; *told: why the first one was not taken, which mote_warn tells. For
+/* Chooses the operation between two systems; and tells of it in the log. For
    proj_destroy; NULL, and a failure that is noted. */
 PJ *proj_session_operation(mote_context *ctx, proj_session *s, const PJ *from, const PJ *to,
                            const crs_request *request);

@@ -1,7 +1,7 @@
 /* Which operation leads from one system to another. PROJ knows several, and takes a worse one without a word where the
    best needs a grid that is not installed, down to none at all ("ballpark": as if the two datums were one). mote takes
    the best one, or says what it lacks. */
-#include "mote_have.h"
+#include <mote_have.h>
 
 #if MOTE_HAVE_PROJ
 #include <math.h>

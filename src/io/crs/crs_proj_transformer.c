@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "io/crs/crs_proj.h"
-#include "mote_have.h"
+#include <mote_have.h>
 
 #if MOTE_HAVE_PROJ
 #include "io/crs/crs_pipeline.h"

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "mote_have.h"
+#include <mote_have.h>
 
 #if MOTE_HAVE_PROJ
 #include "io/crs/crs_proj_internal.h"
