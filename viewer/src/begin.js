@@ -1,7 +1,9 @@
 // How a cloud is looked at first, where no address says it: upright, and a room without its ceiling.
 import { ceilingCut } from './view/ceiling.js';
 import { upAxis } from './view/up_axis.js';
-import { findUp, isSurvey, loadUpRule } from './view/upright.js';
+import { findUp, hasSeveralReturns, isSurvey, loadUpRule } from './view/upright.js';
+
+const MAX_POINTS = 20000; // that are looked at for a ceiling
 
 // Turns what is up upwards, in the points of the first node. Returns { up, reason }.
 function turnUp(viewer, rule, root) {
@@ -21,7 +23,9 @@ function openRoom(viewer, root) {
     const { position } = root.payload;
     const [a, b] = [0, 1, 2].filter((i) => i !== axis);
     const place = (i) => [position[3 * i + a], position[3 * i + b], sign * (position[3 * i + axis] + root.min[axis])];
-    const cut = viewer.rest || viewer.filter.isActive ? null : ceilingCut(position.length / 3, place);
+    if (viewer.rest || viewer.filter.isActive || hasSeveralReturns(viewer.dataset.meta)) return false;
+    const step = Math.ceil(position.length / 3 / MAX_POINTS);
+    const cut = ceilingCut(Math.floor(position.length / 3 / step), (i) => place(i * step));
     if (cut === null) return false;
     const [low] = viewer.fullRange(viewer.modes.find(({ name }) => name === 'height'));
     viewer.setFilter('height', [low, cut / stretch[axis] + sign * origin[axis]]);

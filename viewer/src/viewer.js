@@ -23,6 +23,7 @@ const RESELECT_MS = 120; // while the camera rests, aborts and cache still get t
 const REST_MS = 250; // after the last move
 const LOOK_MS = 300; // after the last frame: is anything in the picture?
 const DOT_PIXELS = 6; // what is no larger is a dot
+const ROUNDED = 1e-3;
 const APART = 50; // clouds that lie in a box so many times as large as the largest of them are not seen together
 const MOVING_FRAME_MS = 60; // what a frame may take in motion
 const MIN_MOVING_POINTS = 100000;
@@ -56,7 +57,7 @@ export class Viewer extends EventTarget {
         this.lookTimer = null;
         this.seesNothing = null; // or why
         this.beginning = null; // while it is to be found how the cloud is to be looked at
-        this.fitted = ''; // the camera as fit() left it
+        this.fitted = null; // the camera as fit() left it at one of several clouds
         this.firstPictureMs = null;
         this.drawnAt = 0;
         this.timer = null;
@@ -241,15 +242,21 @@ export class Viewer extends EventTarget {
     // Of clouds so far apart that each would be a dot, one; and when it is called again, the next one.
     fit() {
         const far = this.farApart();
-        if (far && this.fitted === JSON.stringify(this.camera.get())) this.activate(far[(far.indexOf(this.active) + 1) % far.length]);
+        if (far && this.isFitted) this.activate(far[(far.indexOf(this.active) + 1) % far.length]);
         const clouds = !far ? this.shownClouds : far.includes(this.active) ? [this.active] : [far[0]];
         const isFiltered = clouds.some(({ filter }) => filter.isActive);
         const loaded = isFiltered ? clouds.flatMap(({ loader }) => [...loader.cache.entries.keys()]) : [];
         const boxes = (clouds.length > 0 ? clouds : this.clouds).map(({ rest, box }) => rest ?? box);
         this.camera.fit(shownBox(loaded, hiddenIn) ?? around(boxes));
-        this.fitted = JSON.stringify(this.camera.get());
+        this.fitted = far ? this.camera.get() : null;
         if (far) this.emit('apart', { shown: clouds[0], others: far.filter((cloud) => cloud !== clouds[0]) });
         this.invalidate();
+    }
+
+    // Whether the camera is still where fit() left it, but for what an address rounds.
+    get isFitted() {
+        const { target, distance } = this.camera.get();
+        return this.fitted !== null && Math.hypot(...target.map((t, i) => t - this.fitted.target[i])) < ROUNDED * distance && Math.abs(distance - this.fitted.distance) < ROUNDED * distance;
     }
 
     // How far one cloud lies from another, as drawn.

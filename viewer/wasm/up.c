@@ -32,11 +32,13 @@ void *calloc(size_t count, size_t size) {
 
 void free(void *at) { (void)at; }
 
+/* Of rows of whole words, as all are that the rule sorts. */
 static void swap(uint8_t *a, uint8_t *b, size_t size) {
-    for (size_t i = 0; i < size; i++) {
-        const uint8_t kept = a[i];
-        a[i] = b[i];
-        b[i] = kept;
+    uint32_t *const x = (uint32_t *)(void *)a, *const y = (uint32_t *)(void *)b;
+    for (size_t i = 0; i < size / sizeof *x; i++) {
+        const uint32_t kept = x[i];
+        x[i] = y[i];
+        y[i] = kept;
     }
 }
 

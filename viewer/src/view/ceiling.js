@@ -26,10 +26,11 @@ export function ceilingCut(count, placeOf) {
     if (count < MIN_POINTS) return null;
     const [low, high] = [[Infinity, Infinity, Infinity], [-Infinity, -Infinity, -Infinity]];
     for (let i = 0; i < count; i++) {
-        placeOf(i).forEach((c, k) => {
-            low[k] = Math.min(low[k], c);
-            high[k] = Math.max(high[k], c);
-        });
+        const place = placeOf(i);
+        for (let k = 0; k < 3; k++) {
+            if (place[k] < low[k]) low[k] = place[k];
+            if (place[k] > high[k]) high[k] = place[k];
+        }
     }
     const [width, length, height] = high.map((h, k) => h - low[k]);
     if (!(height > 0)) return null;
@@ -44,7 +45,8 @@ export function ceilingCut(count, placeOf) {
         const column = columns.get(key);
         slices[slice]++;
         if (!column) columns.set(key, [slice, slice]);
-        else columns.set(key, [Math.min(column[0], slice), Math.max(column[1], slice)]);
+        else if (slice < column[0]) column[0] = slice;
+        else if (slice > column[1]) column[1] = slice;
     }
     const tops = new Array(SLICES).fill(0);
     const bottoms = new Array(SLICES).fill(0);

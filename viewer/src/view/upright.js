@@ -2,11 +2,11 @@
 const FOUND = ['asked', 'custom', 'survey', 'camera', 'standing']; // up_reason of up_rule.h
 const AXES = ['x', 'y', 'z', '-x', '-y', '-z'];
 
-// Surveys have heights along z: a reference system of the earth, or a laser's several returns.
-export function isSurvey({ projection, isLonLat, hasReturns, channels }) {
-    const returns = channels.find(({ key }) => /^number of returns$/i.test(key));
-    return projection !== '' || isLonLat || hasReturns || returns?.range?.[1] > 1;
-}
+// Whether a laser saw several things along a ray, as lasers of surveys do.
+export const hasSeveralReturns = ({ hasReturns, channels }) => hasReturns || channels.find(({ key }) => /^number of returns$/i.test(key))?.range?.[1] > 1;
+
+// Surveys have heights along z: a reference system of the earth, or several returns.
+export const isSurvey = (meta) => meta.projection !== '' || meta.isLonLat || hasSeveralReturns(meta);
 
 export async function loadUpRule() {
     const response = await fetch(new URL('up.wasm', import.meta.url));
@@ -17,15 +17,21 @@ export async function loadUpRule() {
 // positions: x, y, z of each point, relative to `corner`; bounds { min, max } in the coordinates of the data: of the points
 // that count. Returns { up, reason }.
 export function findUp(rule, positions, corner, { min, max }) {
-    const taken = [];
-    for (let i = 0; i < positions.length; i += 3) {
-        const place = [0, 1, 2].map((k) => positions[i + k] + corner[k]);
-        if (place.every((c, k) => c >= min[k] && c <= max[k])) taken.push(place);
+    const count = positions.length / 3;
+    const taken = new Uint32Array(count);
+    let n = 0;
+    for (let i = 0; i < count; i++) {
+        let isInside = true;
+        for (let k = 0; k < 3; k++) {
+            const c = positions[3 * i + k] + corner[k];
+            isInside &&= c >= min[k] && c <= max[k];
+        }
+        if (isInside) taken[n++] = i;
     }
-    const at = rule.up_reserve(taken.length);
+    const at = rule.up_reserve(n);
     if (at === 0) return { up: 'z', reason: 'custom' };
-    const rows = new Float32Array(rule.memory.buffer, at, 3 * taken.length);
-    for (let k = 0; k < 3; k++) taken.forEach((place, i) => (rows[k * taken.length + i] = place[k] - min[k]));
-    const found = rule.up_find(at, taken.length, ...min, ...max);
+    const rows = new Float32Array(rule.memory.buffer, at, 3 * n);
+    for (let k = 0; k < 3; k++) for (let i = 0; i < n; i++) rows[k * n + i] = positions[3 * taken[i] + k] + corner[k] - min[k];
+    const found = rule.up_find(at, n, ...min, ...max);
     return { up: AXES[found % 8], reason: FOUND[found >> 3] };
 }
