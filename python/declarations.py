@@ -227,9 +227,12 @@ class Header:
                     self.next("*")
                     name = self.next()
                     self.next(")")
-                    arguments = self.read_parameters()
-                    result = self.pointer_type(base, stars)
-                    fields.append([name, f"CFUNCTYPE({', '.join([result] + arguments)})", "", ""])
+                    if self.read_bounds():  # a pointer to rows
+                        fields.append([name, "c_void_p", "", ""])
+                    else:
+                        arguments = self.read_parameters()
+                        result = self.pointer_type(base, stars)
+                        fields.append([name, f"CFUNCTYPE({', '.join([result] + arguments)})", "", ""])
                 else:
                     name, bounds = self.next(), self.read_bounds()
                     kind = self.pointer_type(base, stars)

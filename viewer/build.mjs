@@ -33,7 +33,7 @@ const three = {
         build.onLoad({ filter: /three.src.renderers.shaders.DFGLUTData\.js$/ }, () => ({ contents: 'export const getDFGLUT = () => null; export class DFGLUTData {}' }));
     },
 };
-const page = { ...common, plugins: [three], entryPoints: { boot: 'src/boot.js', app: 'src/main.js', live: 'src/live/main.js', projections: 'src/projections.js' } };
+const page = { ...common, plugins: [three], splitting: true, chunkNames: 'chunk-[name]-[hash]', entryPoints: { boot: 'src/boot.js', app: 'src/main.js', live: 'src/live/main.js', projections: 'src/projections.js' } };
 const worker = { ...common, entryPoints: { worker: 'src/worker.js' }, splitting: true, chunkNames: 'chunk-[name]' };
 const style = { ...common, entryPoints: { app: 'src/app.css' } };
 

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE /* asprintf, open_memstream, O_CLOEXEC, dirfd, renameat2 */
 #include "view/view_export.h"
 
+#include "print.h"
 #include "view/view_data.h"
 #include "view/view_http.h"
 
@@ -174,12 +175,12 @@ static bool head_lines(const export_job *job, const char *data_file, char **line
     if (data_file != NULL) {
         char name[3 * NAME_MAX + 1];
         view_http_encode_name(data_file, name, sizeof name); /* letters, digits, "-._~" and "%": safe in an attribute */
-        fprintf(text, "\n<meta name=\"mote-data\" content=\"data/%s\">", name);
+        print_to(text, "\n<meta name=\"mote-data\" content=\"data/%s\">", name);
     }
     for (size_t i = 0; i < job->marks->count; i++) {
         char name[64];
         view_marks_name(i, name, sizeof name);
-        fprintf(text, "\n<meta name=\"mote-marks\" content=\"%s\">", name);
+        print_to(text, "\n<meta name=\"mote-marks\" content=\"%s\">", name);
     }
     return fclose(text) == 0;
 }

@@ -9,6 +9,7 @@ MOTE_KNN_MAX_K = 1024
 MOTE_KNN_MAX_LAMBDA = 16
 MOTE_KNN_MAX_COMPRESSION = 1000000.0
 MOTE_ORDER_BITS = 21
+MOTE_ALL_FEATURES = 4294967295
 MOTE_NORMALS_MAX_GRAPH_K = 64
 MOTE_RENDER_MAX_COORDINATE = 1.152921504606847e+18
 MOTE_RENDER_MAX_SIZE = 32768
@@ -35,13 +36,15 @@ MOTE_VERSION_NUMBER = 100
 ENUMS = {
     'mote_status': {'ok': 0, 'error_argument': 1, 'error_data': 2, 'error_memory': 3, 'error_io': 4, 'error_disk': 5, 'error_unsupported': 6, 'error_device': 7, 'cancelled': 8, 'error_closed': 9},
     'mote_type': {'int8': 0, 'uint8': 1, 'int16': 2, 'uint16': 3, 'int32': 4, 'uint32': 5, 'int64': 6, 'uint64': 7, 'float32': 8, 'float64': 9},
-    'mote_log_level': {'warning': 0, 'info': 1},
+    'mote_log_level': {'warning': 0, 'info': 1, 'note': 2},
     'mote_device_kind': {'auto': 0, 'cpu': 1, 'cuda': 2},
     'mote_knn_method': {'grid': 0, 'shifted': 1, 'brute': 2},
     'mote_lod_scheme': {'additive': 0, 'replacing': 1},
     'mote_lod_sampling': {'random': 0, 'first': 1, 'poisson': 2},
     'mote_lod_filter': {'none': 0, 'cell': 1, 'neighbors': 2, 'gaussian': 3},
     'mote_potree_encoding': {'default': 0, 'brotli': 1},
+    'mote_shape_kind': {'polygon': 0, 'line': 1},
+    'mote_volume_base': {'plane': 0, 'lowest': 1, 'level': 2},
     'mote_normals_orient': {'up': 0, 'viewpoint': 1, 'propagate': 2, 'none': 3},
     'mote_outliers_method': {'statistical': 0, 'radius': 1},
     'mote_projection': {'perspective': 0, 'orthographic': 1},
@@ -81,6 +84,7 @@ MOTE_FLOAT32 = 8
 MOTE_FLOAT64 = 9
 MOTE_LOG_WARNING = 0
 MOTE_LOG_INFO = 1
+MOTE_LOG_NOTE = 2
 MOTE_DEVICE_AUTO = 0
 MOTE_DEVICE_CPU = 1
 MOTE_DEVICE_CUDA = 2
@@ -98,6 +102,11 @@ MOTE_LOD_FILTER_NEIGHBORS = 2
 MOTE_LOD_FILTER_GAUSSIAN = 3
 MOTE_POTREE_DEFAULT = 0
 MOTE_POTREE_BROTLI = 1
+MOTE_SHAPE_POLYGON = 0
+MOTE_SHAPE_LINE = 1
+MOTE_VOLUME_PLANE = 0
+MOTE_VOLUME_LOWEST = 1
+MOTE_VOLUME_LEVEL = 2
 MOTE_ORIENT_UP = 0
 MOTE_ORIENT_VIEWPOINT = 1
 MOTE_ORIENT_PROPAGATE = 2
@@ -286,6 +295,47 @@ class mote_strays(Structure):
     ]
 
 
+class mote_crs_facts(Structure):
+    _fields_ = [
+        ('name', c_char * 160),
+        ('code', c_uint32),
+        ('horizontal_code', c_uint32),
+        ('vertical_code', c_uint32),
+        ('reserved', c_uint64 * 4),
+    ]
+
+
+class mote_transform_params(Structure):
+    _fields_ = [
+        ('ballpark', c_bool),
+        ('reserved', c_uint64 * 4),
+    ]
+
+
+class mote_e57_scan(Structure):
+    _fields_ = [
+        ('name', c_char * 128),
+        ('sensor', c_char * 128),
+        ('fields', c_char * 1024),
+        ('records', c_uint64),
+        ('is_spherical', c_bool),
+        ('has_pose', c_bool),
+        ('is_applied', c_bool),
+        ('position', c_double * 3),
+        ('rotation', c_double * 4),
+        ('reserved', c_uint64 * 8),
+    ]
+
+
+class mote_e57_facts(Structure):
+    _fields_ = [
+        ('library', c_char * 128),
+        ('scan_count', c_uint32),
+        ('image_count', c_uint64),
+        ('reserved', c_uint64 * 8),
+    ]
+
+
 class mote_gen_params(Structure):
     _fields_ = [
         ('seed', c_uint64),
@@ -306,9 +356,17 @@ class mote_read_params(Structure):
         ('prepare_order', c_bool),
         ('to_device', c_bool),
         ('salvage', c_bool),
+        ('keep_poses', c_bool),
         ('known', CFUNCTYPE(None, c_void_p, c_void_p)),
         ('known_user', c_void_p),
-        ('reserved', c_uint64 * 8),
+        ('where', c_char_p),
+        ('set', c_char_p),
+        ('changed', c_void_p),
+        ('crs', c_char_p),
+        ('to_crs', c_char_p),
+        ('crs_ballpark', c_bool),
+        ('bounds_in_to_crs', c_bool),
+        ('reserved', c_uint64 * 2),
     ]
 
 
@@ -336,8 +394,10 @@ class mote_write_params(Structure):
         ('las_version_minor', c_int),
         ('las_format', c_int),
         ('compress', c_bool),
+        ('by_source', c_bool),
         ('format', c_char_p),
-        ('reserved', c_uint64 * 7),
+        ('fewer', c_bool),
+        ('reserved', c_uint64 * 6),
     ]
 
 
@@ -514,6 +574,61 @@ class mote_potree_facts(Structure):
         ('points', c_uint64),
         ('brotli', c_bool),
         ('replacing', c_bool),
+        ('reserved', c_uint64 * 8),
+    ]
+
+
+class mote_shape(Structure):
+    _fields_ = [
+        ('kind', c_int),
+        ('feature', c_uint32),
+        ('name', c_char_p),
+        ('part_count', c_uint32),
+        ('part_starts', c_void_p),
+        ('positions', c_void_p),
+    ]
+
+
+class mote_volume_params(Structure):
+    _fields_ = [
+        ('base', c_int),
+        ('level', c_double),
+        ('units', mote_units),
+        ('reserved', c_uint64 * 8),
+    ]
+
+
+class mote_volume(Structure):
+    _fields_ = [
+        ('above', c_double),
+        ('below', c_double),
+        ('area', c_double),
+        ('points', c_uint64),
+        ('empty', c_double),
+        ('cell', c_double),
+        ('level', c_double),
+        ('draped', c_uint64),
+        ('reserved', c_uint64 * 8),
+    ]
+
+
+class mote_area(Structure):
+    _fields_ = [
+        ('area', c_double),
+        ('surface', c_double),
+        ('around', c_double),
+        ('reserved', c_uint64 * 8),
+    ]
+
+
+class mote_profile(Structure):
+    _fields_ = [
+        ('count', c_uint64),
+        ('indices', c_void_p),
+        ('along', c_void_p),
+        ('aside', c_void_p),
+        ('height', c_void_p),
+        ('length', c_double),
         ('reserved', c_uint64 * 8),
     ]
 
@@ -890,6 +1005,8 @@ ENUM_FIELDS = {
     'mote_knn_params': {'method': 'mote_knn_method'},
     'mote_lod_params': {'scheme': 'mote_lod_scheme', 'sampling': 'mote_lod_sampling', 'filter': 'mote_lod_filter'},
     'mote_potree_params': {'encoding': 'mote_potree_encoding'},
+    'mote_shape': {'kind': 'mote_shape_kind'},
+    'mote_volume_params': {'base': 'mote_volume_base'},
     'mote_normals_params': {'orient': 'mote_normals_orient'},
     'mote_outliers_params': {'method': 'mote_outliers_method'},
     'mote_camera': {'projection': 'mote_projection'},
@@ -970,6 +1087,30 @@ FIELD_DOCS = {
         'distance': 'how far that is from the box of the rest, world units',
         'rest': 'the box of all other points with finite coordinates',
     },
+    'mote_crs_facts': {
+        'name': 'of well-known text its name; else the text, up to the end of the line',
+        'code': 'EPSG code of the whole, 0: it has none',
+        'horizontal_code': 'of its horizontal part (of a system that is not compound the same as code)',
+        'vertical_code': 'of its vertical part',
+    },
+    'mote_transform_params': {
+        'ballpark': 'also by an operation that is known to be rough, or that is not the best one because a grid is missing: else that is an error',
+    },
+    'mote_e57_scan': {
+        'name': '"" if it has none',
+        'sensor': 'vendor, model and serial number; "" if they are not stated',
+        'fields': 'of its records, "cartesianX scaled 24 bits, intensity float, …"',
+        'records': 'points and what is called invalid',
+        'is_spherical': 'coordinates are range, azimuth and elevation',
+        'has_pose': 'else the scanner stands at 0 0 0',
+        'is_applied': 'the coordinates of the file have the pose in them',
+        'position': 'of the scanner, metres',
+        'rotation': 'quaternion w x y z',
+    },
+    'mote_e57_facts': {
+        'library': 'what wrote it; "" if it does not say',
+        'image_count': 'mote does not read images',
+    },
     'mote_gen_params': {
         'seed': 'default 20240611; room: 20240117',
         'noise_m': 'room: standard deviation along the normal, default 0.003',
@@ -985,7 +1126,15 @@ FIELD_DOCS = {
         'prepare_order': 'LAZ: make the Morton codes while points are decoded, for mote_lod_build; 8 bytes a point',
         'to_device': 'LAS, LAZ: where a GPU would compute on this many points, into its memory, for mote_lod_build; copied while the rest is read, never whole on the host. As without it: other formats, several inputs, bounds, salvage of damaged chunks, too many points for its memory, mote_reader. The result is told by mote_cloud_on_device.',
         'salvage': 'where a file is cut, damaged, or holds another number of points than it states: all points that are whole, with a warning what is missing, instead of an error. An error only where none is. A last line of text without an end is left out: it may be cut within a number.',
+        'keep_poses': 'E57: coordinates and normals as each scanner saw them; false: where its pose puts them',
         'known': 'LAS, LAZ, not of several inputs: called once the header is read, with its columns and count but no values yet, so that the output can be prepared. NULL: nothing is',
+        'where': 'only points that meet this condition (where.h); NULL = all. COPC and Potree: nodes that its comparisons of x, y and z rule out are not read. LAZ of point formats 6 to 10: of a chunk without such a point only what the condition names is decoded, where that pays. As with bounds, to_device, prepare_order and known do nothing.',
+        'set': 'assignments (where.h); then where says which points they change, and all are read. NULL: none',
+        'changed': 'grows by the points that assignments changed; NULL: nobody asks',
+        'crs': 'each input gets this reference system, as by mote_cloud_assign_crs; NULL: keeps its own',
+        'to_crs': 'each input is brought to this one, as by mote_cloud_transform; NULL: stays',
+        'crs_ballpark': 'mote_transform_params.ballpark',
+        'bounds_in_to_crs': "bounds are in to_crs and not in the input's own system",
     },
     'mote_unit': {
         'name': '"metre", "foot", "US survey foot", "degree", …; of a unit that mote has no name for the file\'s own; "" where the unit is not known',
@@ -1004,7 +1153,9 @@ FIELD_DOCS = {
         'las_version_minor': '2, 3 or 4; 0 = what the attributes need',
         'las_format': '0..10; -1 = what the attributes need',
         'compress': 'PCD: binary_compressed instead of binary',
-        'format': '"las", "laz", "ply", "pcd", "xyz", "csv", "txt", "pts", "asc"; NULL = by the ending',
+        'by_source': 'E57: a scan for each point_source_id; false: of clouds that come from E57 alone',
+        'format': '"las", "laz", "ply", "pcd", "e57", "xyz", "csv", "txt", "pts", "asc"; NULL = by the ending',
+        'fewer': 'mote_writer_open: count is the most that will be added; there may be fewer',
     },
     'mote_knn_params': {
         'k': '1..MOTE_KNN_MAX_K',
@@ -1092,6 +1243,39 @@ FIELD_DOCS = {
         'points': 'stored, representatives included',
         'brotli': 'the encoding',
         'replacing': 'the scheme',
+    },
+    'mote_shape': {
+        'feature': 'its number in the file, from 0; a bare geometry is feature 0',
+        'name': 'the feature\'s property "name", else "text", else ""',
+        'part_count': 'rings of a polygon, the outer one first; 1 of a line',
+        'part_starts': '[part_count + 1]: part i is positions [part_starts[i], part_starts[i + 1])',
+        'positions': 'x, y and z; z is NaN where the file has none. A ring does not repeat its first.',
+    },
+    'mote_volume_params': {
+        'level': 'MOTE_VOLUME_LEVEL: a height of the cloud',
+        'units': 'of the cloud: mote_cloud_units; all zero: not known',
+    },
+    'mote_volume': {
+        'above': 'volumes between the surface of the points and the base; neither is negative',
+        'below': 'volumes between the surface of the points and the base; neither is negative',
+        'area': 'of the polygon, seen from above',
+        'points': 'inside, borders included',
+        'empty': 'share of the area whose cells hold no point: their heights are those of cells beside them',
+        'cell': 'side of a cell',
+        'level': 'of MOTE_VOLUME_LOWEST and MOTE_VOLUME_LEVEL: of the base, in the heights of the cloud',
+        'draped': 'corners without a height, which got that of the nearest point inside, for MOTE_VOLUME_PLANE',
+    },
+    'mote_area': {
+        'area': 'of the polygons, seen from above',
+        'surface': 'of the polygons as they lie in space (Newell); NaN where a corner has no height',
+        'around': 'length of all borders, in space where all corners have heights, else seen from above',
+    },
+    'mote_profile': {
+        'indices': '[count] of the points in the cloud; by along, then x, y, z, then index',
+        'along': '[count] distance along the line, seen from above',
+        'aside': '[count] from the line, to the right of its direction above 0',
+        'height': '[count] in the heights of the cloud',
+        'length': 'of the line, seen from above',
     },
     'mote_normals_params': {
         'k': 'from how many nearest points, the point itself among them: 3..MOTE_KNN_MAX_K; 0: all within radius',
@@ -1375,6 +1559,11 @@ FUNCTIONS = {
     'mote_cloud_bounds': (c_int, (c_void_p, c_void_p, c_void_p, c_void_p)),
     'mote_cloud_strays': (c_int, (c_void_p, c_void_p, c_void_p, c_void_p)),
     'mote_cloud_hash': (c_int, (c_void_p, c_void_p, c_void_p)),
+    'mote_crs_describe': (None, (c_char_p, c_void_p)),
+    'mote_cloud_assign_crs': (c_int, (c_void_p, c_void_p, c_char_p)),
+    'mote_transform_defaults': (mote_transform_params, ()),
+    'mote_cloud_transform': (c_int, (c_void_p, c_void_p, c_char_p, c_void_p)),
+    'mote_e57_scans': (c_int, (c_void_p, c_char_p, c_void_p, c_uint32, c_void_p)),
     'mote_gen_defaults': (mote_gen_params, (c_char_p,)),
     'mote_generate': (c_int, (c_void_p, c_char_p, c_uint64, c_void_p, c_void_p)),
     'mote_read_defaults': (mote_read_params, ()),
@@ -1438,6 +1627,22 @@ FUNCTIONS = {
     'mote_copc_write': (c_int, (c_void_p, c_void_p, c_char_p, c_void_p, c_void_p)),
     'mote_copc_levels': (c_int, (c_void_p, c_char_p, c_void_p, c_uint32, c_void_p)),
     'mote_potree_levels': (c_int, (c_void_p, c_char_p, c_void_p, c_uint32, c_void_p)),
+    'mote_shapes_read': (c_int, (c_void_p, c_char_p, c_void_p)),
+    'mote_shapes_destroy': (None, (c_void_p,)),
+    'mote_shapes_count': (c_uint32, (c_void_p,)),
+    'mote_shapes_at': (c_void_p, (c_void_p, c_uint32)),
+    'mote_shapes_crs': (c_char_p, (c_void_p,)),
+    'mote_region_create': (c_int, (c_void_p, c_void_p, c_uint32, c_void_p)),
+    'mote_region_destroy': (None, (c_void_p,)),
+    'mote_region_contains': (c_bool, (c_void_p, c_double, c_double)),
+    'mote_region_bounds': (None, (c_void_p, c_void_p, c_void_p)),
+    'mote_volume_defaults': (mote_volume_params, ()),
+    'mote_volume_measure': (c_int, (c_void_p, c_void_p, c_void_p, c_uint32, c_void_p, c_void_p)),
+    'mote_area_measure': (c_int, (c_void_p, c_void_p, c_uint32, c_void_p, c_void_p)),
+    'mote_profile_measure': (c_int, (c_void_p, c_void_p, c_void_p, c_double, c_void_p, c_void_p)),
+    'mote_profile_destroy': (None, (c_void_p, c_void_p)),
+    'mote_profile_bounds': (c_int, (c_void_p, c_void_p, c_double, c_void_p, c_void_p)),
+    'mote_measure_unit': (c_char_p, (c_void_p,)),
     'mote_normals_defaults': (mote_normals_params, ()),
     'mote_normals_estimate': (c_int, (c_void_p, c_void_p, c_void_p)),
     'mote_normals': (c_int, (c_void_p, c_void_p, c_void_p, c_void_p)),
@@ -1491,4 +1696,6 @@ FUNCTIONS = {
     'mote_planes_refused_at': (c_void_p, (c_void_p, c_uint32)),
     'mote_planes_get_facts': (mote_planes_facts, (c_void_p,)),
     'mote_planes_vote': (c_int, (c_void_p, c_void_p, c_void_p, c_uint32, c_void_p, c_void_p, c_void_p)),
+    'mote_cloud_where': (c_int, (c_void_p, c_void_p, c_char_p, c_void_p, c_void_p)),
+    'mote_cloud_assign': (c_int, (c_void_p, c_void_p, c_char_p, c_char_p, c_void_p)),
 }

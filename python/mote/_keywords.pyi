@@ -9,6 +9,9 @@ class ContextParams(TypedDict, total=False):
     allocator: Mapping[str, object]
     device_stages: bool
 
+class TransformParams(TypedDict, total=False):
+    ballpark: bool
+
 class GenParams(TypedDict, total=False):
     seed: int
     noise_m: float
@@ -23,6 +26,13 @@ class ReadParams(TypedDict, total=False):
     prepare_order: bool
     to_device: bool
     salvage: bool
+    keep_poses: bool
+    where: str | Iterable[str] | None
+    set: str | Iterable[str] | None
+    crs: str | Iterable[str] | None
+    to_crs: str | Iterable[str] | None
+    crs_ballpark: bool
+    bounds_in_to_crs: bool
 
 class WriteParams(TypedDict, total=False):
     columns: str | Iterable[str] | None
@@ -31,7 +41,9 @@ class WriteParams(TypedDict, total=False):
     las_version_minor: int
     las_format: int
     compress: bool
+    by_source: bool
     format: str | Iterable[str] | None
+    fewer: bool
 
 class KnnParams(TypedDict, total=False):
     method: Literal['grid', 'shifted', 'brute']
@@ -63,6 +75,11 @@ class PotreeParams(TypedDict, total=False):
 class CopcParams(TypedDict, total=False):
     columns: str | Iterable[str] | None
     dry_run: bool
+
+class VolumeParams(TypedDict, total=False):
+    base: Literal['plane', 'lowest', 'level']
+    level: float
+    units: Mapping[str, object]
 
 class NormalsParams(TypedDict, total=False):
     k: int

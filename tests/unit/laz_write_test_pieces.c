@@ -107,7 +107,7 @@ void pieces_that_are_refused(void **state) {
     mote_write_params params = mote_write_defaults();
     assert_int_equal(mote_writer_open(ctx, cloud, 100, test_path("refused.ply"), NULL, &writer),
                      MOTE_ERROR_UNSUPPORTED);
-    assert_message(ctx, "only .las and .laz");
+    assert_message(ctx, "only .las, .laz and .e57");
     params.las_format = 3;
     assert_int_equal(mote_writer_open(ctx, cloud, 100, test_path("refused.laz"), &params, &writer),
                      MOTE_ERROR_UNSUPPORTED);

@@ -5,7 +5,7 @@ import { CopcDataset, startCopc } from './copc/copc_dataset.js';
 
 export const startRequests = (url) => quiet(isFile(url) ? startCopc(url) : startPotree(url));
 
-const datasetAt = (url, pool, options) => new (isFile(url) ? CopcDataset : Dataset)(url, pool, options);
+export const datasetAt = (url, pool, options) => new (isFile(url) ? CopcDataset : Dataset)(url, pool, options);
 
 // Where a site of `mote view --export` has its data: a line of its page says it, else it is beside the page. null: the
 // address is that of no page.

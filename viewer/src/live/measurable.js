@@ -54,6 +54,15 @@ export const measurable = (Base) => class extends Base {
 
     setClipBoxes() {} // points are hidden nowhere
 
+    // None are here.
+    drawnPoints() {
+        return [];
+    }
+
+    get shownClouds() {
+        return [];
+    }
+
     // What lies over the picture is drawn anew; the picture is not.
     invalidate() {
         if (this.isOverlayDue) return;

@@ -76,7 +76,7 @@ export class MarksFiles {
         const { viewer } = this;
         const textOf = (mark) => {
             const [first] = Object.entries(this.overlay.figuresOf(mark));
-            return [mark.text, first && mark.kind !== 'clip' ? figureText(...first, viewer.dataset.meta) : ''].filter(Boolean).join(': ');
+            return [mark.text, first && mark.kind !== 'clip' ? figureText(...first, viewer.dataset.meta, viewer.settings) : ''].filter(Boolean).join(': ');
         };
         return marksToDxf(this.marks.list, textOf, (mark) => clipBoxOf(viewer, mark).corners().map((p) => viewer.toWorld(p)));
     }
