@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 
 #include "io/text/text.h"
 
@@ -12,6 +13,20 @@
 #define PROTO  POINTS "/prototype"
 
 #define NAME_BYTES_MAX 96 /* of a field: what is longer is no name that a column could have */
+
+void mote_e57_xml_fail(e57_xml *x, const char *format, ...) {
+    char why[320];
+    va_list arguments;
+    if (x->status != MOTE_OK) return;
+    va_start(arguments, format);
+    vsnprintf(why, sizeof why, format, arguments);
+    va_end(arguments);
+    x->status = mote_malformed(x->ctx, x->input, x->place, "%s", why);
+}
+
+void mote_e57_xml_no_memory(e57_xml *x) {
+    if (x->status == MOTE_OK) x->status = MOTE_ERROR_MEMORY;
+}
 
 static bool is_path(const e57_xml *x, const char *path) { return strcmp(x->path, path) == 0; }
 

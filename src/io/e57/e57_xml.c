@@ -3,9 +3,9 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <mote_have.h>
 
 #include "io/text/text.h"
-#include "mote_have.h"
 
 #if MOTE_HAVE_EXPAT
 #include <expat.h>
@@ -35,27 +35,17 @@ static uint64_t place_of(const e57_xml *x) {
     return e57_physical(x->file->xml_at + (index > 0 ? (uint64_t)index : 0));
 }
 
-void mote_e57_xml_fail(e57_xml *x, const char *format, ...) {
-    char why[320];
-    va_list arguments;
-    if (x->status != MOTE_OK) return;
-    va_start(arguments, format);
-    vsnprintf(why, sizeof why, format, arguments);
-    va_end(arguments);
-    x->status = mote_malformed(x->ctx, x->input, place_of(x), "%s", why);
-    XML_StopParser(x->parser, XML_FALSE);
-}
-
-void mote_e57_xml_no_memory(e57_xml *x) {
-    if (x->status == MOTE_OK) x->status = MOTE_ERROR_MEMORY;
-    XML_StopParser(x->parser, XML_FALSE);
+/* At the beginning of each event. */
+static void note_event(e57_xml *x) {
+    x->event_bytes = x->fed_bytes;
+    x->place = place_of(x);
 }
 
 /* ---- what expat calls */
 
 static void on_begin(void *user, const XML_Char *name, const XML_Char **attributes) {
     e57_xml *const x = user;
-    x->event_bytes = x->fed_bytes;
+    note_event(x);
     if (x->status != MOTE_OK) return;
     const size_t length = strlen(name);
     if (x->depth == E57_XML_DEPTH || x->path_length + length + 2 > sizeof x->path) {
@@ -69,14 +59,14 @@ static void on_begin(void *user, const XML_Char *name, const XML_Char **attribut
     memcpy(x->path + x->path_length, name, length + 1);
     x->path_length += length;
     x->text_length = 0;
-    element->place = place_of(x);
+    element->place = x->place;
     mote_e57_xml_begin(x, name, attributes);
 }
 
 static void on_end(void *user, const XML_Char *name) {
     e57_xml *const x = user;
     (void)name;
-    x->event_bytes = x->fed_bytes;
+    note_event(x);
     if (x->status != MOTE_OK || x->depth == 0) return;
     x->text[x->text_length] = '\0';
     mote_e57_xml_end(x);
@@ -87,7 +77,7 @@ static void on_end(void *user, const XML_Char *name) {
 
 static void on_text(void *user, const XML_Char *text, int length) {
     e57_xml *const x = user;
-    x->event_bytes = x->fed_bytes;
+    note_event(x);
     if (x->status != MOTE_OK) return;
     if (x->text_length + (uint64_t)length > TOKEN_BYTES) {
         mote_e57_xml_fail(x, "a text of more than %u bytes in the XML", TOKEN_BYTES);
@@ -109,7 +99,10 @@ static void on_text(void *user, const XML_Char *text, int length) {
 static void on_document_type(void *user, const XML_Char *name, const XML_Char *system, const XML_Char *public,
                              int has) {
     (void)name, (void)system, (void)public, (void)has;
-    mote_e57_xml_fail(user, "the XML declares a document type, which E57 does not have");
+    e57_xml *const x = user;
+    note_event(x);
+    mote_e57_xml_fail(x, "the XML declares a document type, which E57 does not have");
+    XML_StopParser(x->parser, XML_FALSE);
 }
 
 static void on_rest(void *user, const XML_Char *text, int length) {

@@ -23,6 +23,7 @@ typedef struct e57_xml {
     struct XML_ParserStruct *parser;
     uint8_t *chunk;
     uint64_t fed_bytes, event_bytes; /* of the XML: given to the parser, and before the last event */
+    uint64_t place;                  /* physical, of the last event */
     e57_element elements[E57_XML_DEPTH];
     int depth;
     char path[1024]; /* "/e57Root/data3D/vectorChild" */
@@ -32,12 +33,10 @@ typedef struct e57_xml {
     mote_status status;
 } e57_xml;
 
-/* ---- e57_xml.c */
-/* Ends parsing with an error at the place of the current event. */
+/* ---- e57_elements.c: what elements mean. */
+/* Keeps an error at the place of the current event: what else there is in the XML does not count. */
 __attribute__((format(printf, 2, 3))) void mote_e57_xml_fail(e57_xml *x, const char *format, ...);
 void mote_e57_xml_no_memory(e57_xml *x);
-
-/* ---- e57_elements.c: what elements mean. */
 /* The innermost element has begun. attributes: name, value, name, value … NULL. */
 void mote_e57_xml_begin(e57_xml *x, const char *name, const char *const *attributes);
 /* It ends; its text is x->text. */
