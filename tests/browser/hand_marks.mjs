@@ -211,7 +211,8 @@ export const MARKS_CHECKS = {
             assert.match(drawing, /Layer \(String\) = AREA/);
             assert.match(drawing, /Layer \(String\) = CLIP/);
             await page.getByText('Show profile').click();
-            const shown = Number(/^(\d+) points/.exec(await page.locator('#profile-count').innerText())[1]);
+            await page.waitForFunction(() => !document.querySelector('#profile-dxf').disabled); // all points are read
+            const shown = Number(/^([\d\s]+) points/.exec(await page.locator('#profile-count').innerText())[1].replace(/\s/g, ''));
             assert.ok(shown > 100);
             const [download] = await Promise.all([page.waitForEvent('download'), page.locator('#profile-dxf').click()]);
             const profile = ogr(await download.path());

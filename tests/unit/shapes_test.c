@@ -33,8 +33,8 @@ static const char *const wrappings[] = {
     "{\"type\":\"GeometryCollection\",\"geometries\":[%s]}",
     "{\"type\":\"Feature\",\"properties\":null,\"geometry\":%s}",
     "{\"type\":\"FeatureCollection\",\"features\":[{\"type\":\"Feature\",\"geometry\":%s}]}",
-    "\xEF\xBB\xBF{\"type\":\"FeatureCollection\",\"features\":[{\"type\":\"Feature\",\"geometry\":"
-    "{\"type\":\"GeometryCollection\",\"geometries\":[%s]}}]}",
+    ("\xEF\xBB\xBF{\"type\":\"FeatureCollection\",\"features\":[{\"type\":\"Feature\",\"geometry\":"
+     "{\"type\":\"GeometryCollection\",\"geometries\":[%s]}}]}"),
 };
 
 static void geometries_are_read_in_all_wrappings(void **state) {

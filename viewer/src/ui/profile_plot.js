@@ -99,7 +99,7 @@ export class ProfilePlot {
         this.across = (v) => shown(v, drawnMetres(meta, settings.coordinates), settings.units);
         this.upward = (v) => shown(v, heightMetres(meta, settings.coordinates), settings.units);
         $('profile-count').textContent = result ? `${integer(this.rows.count)} points` : '';
-        for (const id of ['profile-csv', 'profile-las', 'profile-png']) $(id).disabled = this.entry.state !== 'done';
+        for (const id of ['profile-csv', 'profile-las', 'profile-dxf', 'profile-png']) $(id).disabled = this.entry.state !== 'done';
         $('profile-unit').textContent = drawnMetres(meta, settings.coordinates) ? shown(0, drawnMetres(meta, settings.coordinates), 'file').unit : '';
     }
 
