@@ -386,6 +386,7 @@ static uint32_t nearest_of(const mote_render_params *p, const uint32_t *index, c
 
 uint32_t live_scene_point_at(live_scene *scene, const live_view *view, uint32_t x, uint32_t y, uint32_t radius,
                              double *depth, const mote_cloud **cloud) {
+    mote_context *ctx = scene->session.ctx;
     picture_plan plan;
     mote_camera camera;
     mote_render_result result;
@@ -399,7 +400,7 @@ uint32_t live_scene_point_at(live_scene *scene, const live_view *view, uint32_t 
     mote_render_params *p = &plan.params;
     live_part *part = find_part(scene, view, &plan);
     if (part == NULL) {
-        mote_context_clear(scene->session.ctx);
+        mote_context_clear(ctx);
         return MOTE_RENDER_NO_POINT;
     }
     *cloud = part->cloud;
@@ -412,7 +413,7 @@ uint32_t live_scene_point_at(live_scene *scene, const live_view *view, uint32_t 
     result.index = index;
     result.depth = depths;
     if (mote_render_draw(part->renderers[0].renderer, &camera, p, &result) != MOTE_OK) {
-        mote_context_clear(scene->session.ctx);
+        mote_context_clear(ctx);
         return MOTE_RENDER_NO_POINT;
     }
     return nearest_of(p, index, depths, x, y, depth);

@@ -186,6 +186,7 @@ int live_source_read(live_source *source, session *s, mote_cloud **out, char *na
     /* The state is looked at before it is read, so that a change meanwhile is news again. */
     source->read = look(source);
     const char *const first[] = {path_of(source)};
+    if (first[0] == NULL) return session_error(s, EXIT_INPUT, "there is nothing to read");
     const char *slash = strrchr(first[0], '/');
     snprintf(name, size, "%s", slash != NULL && slash[1] != '\0' ? slash + 1 : first[0]);
     return read_paths(s, source->kind == LIVE_FOLDER ? first : source->inputs,

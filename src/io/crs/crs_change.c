@@ -28,8 +28,8 @@ static void transform_box(const crs_transformer *t, const mote_box *box, mote_bo
     for (int top = 0; top < 2; top++) {
         uint32_t count = 0;
         for (uint32_t i = 0; i < EDGE_POINTS * EDGE_POINTS; i++, count++) {
-            const double u = (double)(i % EDGE_POINTS) / (EDGE_POINTS - 1),
-                         v = (double)(i / EDGE_POINTS) / (EDGE_POINTS - 1);
+            const uint32_t column = i % EDGE_POINTS, row = i / EDGE_POINTS;
+            const double u = (double)column / (EDGE_POINTS - 1), v = (double)row / (EDGE_POINTS - 1);
             x[i] = box->min[0] + u * (box->max[0] - box->min[0]);
             y[i] = box->min[1] + v * (box->max[1] - box->min[1]);
             z[i] = top == 0 ? box->min[2] : box->max[2];

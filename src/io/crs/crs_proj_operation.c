@@ -23,8 +23,8 @@ static bool find_area(proj_session *s, const PJ *from, const mote_box *box, doub
     degrees[0] = degrees[1] = INFINITY;
     degrees[2] = degrees[3] = -INFINITY;
     for (int i = 0; i < EDGE_POINTS * EDGE_POINTS && normal != NULL; i++) {
-        const double u = (double)(i % EDGE_POINTS) / (EDGE_POINTS - 1),
-                     v = (double)(i / EDGE_POINTS) / (EDGE_POINTS - 1);
+        const int column = i % EDGE_POINTS, row = i / EDGE_POINTS;
+        const double u = (double)column / (EDGE_POINTS - 1), v = (double)row / (EDGE_POINTS - 1);
         const PJ_COORD at = proj_coord(box->min[0] + u * (box->max[0] - box->min[0]),
                                        box->min[1] + v * (box->max[1] - box->min[1]), box->min[2], HUGE_VAL);
         const PJ_COORD place = proj_trans(normal, PJ_FWD, at);

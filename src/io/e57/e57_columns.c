@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <stdlib.h>
 
 #include "core/color.h"
 #include "io/e57/e57.h"
@@ -209,10 +211,11 @@ static e57_wish wish_for(const e57_scan *scan, int32_t number, const char *name,
 static bool read_own_name(const char *name, char own[MOTE_NAME_BYTES]) {
     size_t length = 0;
     while (*name != '\0' && length + 1 < MOTE_NAME_BYTES) {
-        unsigned byte;
         const bool escaped =
             name[0] == '_' && name[1] == '_' && isxdigit((uint8_t)name[2]) && isxdigit((uint8_t)name[3]);
-        if (escaped && sscanf(name + 2, "%2x", &byte) == 1 && byte > 0) {
+        const char digits[3] = {escaped ? name[2] : '0', escaped ? name[3] : '0', '\0'};
+        const unsigned long byte = strtoul(digits, NULL, 16);
+        if (byte > 0) {
             own[length++] = (char)byte;
             name += 4;
         } else {

@@ -201,7 +201,7 @@ static void begin_field(e57_xml *x, const char *path) {
 }
 
 static void begin_root(e57_xml *x, const char *const *attributes) {
-    for (; attributes[0] != NULL; attributes += 2) {
+    for (; attributes[0] != NULL && attributes[1] != NULL; attributes += 2) {
         const bool is_normals =
             strncmp(attributes[0], "xmlns:", 6) == 0 && strstr(attributes[1], "surface_normals") != NULL;
         if (!is_normals || x->file->normals != NULL) continue;

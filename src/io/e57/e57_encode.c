@@ -129,7 +129,7 @@ static uint64_t find_hidden(const e57_writer *w, uint64_t first, uint32_t count,
 }
 
 static void encode_block(const e57_writer *w, uint64_t first, uint32_t count, uint64_t record, e57_slot *slot) {
-    bool hidden[BLOCK_POINTS];
+    bool hidden[BLOCK_POINTS] = {false};
     const bool has_state = w->fields[w->field_count - 1].column == NULL;
     if (has_state) slot->hidden += find_hidden(w, first, count, hidden);
     for (uint64_t i = 0; i < w->field_count; i++) {
