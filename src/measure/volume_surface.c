@@ -114,6 +114,7 @@ static void find_means(const volume_grid *grid, volume_cells *cells) {
 
 /* Cells beside a cell: returns how many. */
 static int cells_beside(const volume_cells *cells, uint64_t cell, uint64_t beside[4]) {
+    if (cells->columns == 0) return 0;
     const uint64_t column = cell % cells->columns, row = cell / cells->columns;
     int count = 0;
     if (column > 0) beside[count++] = cell - 1;
