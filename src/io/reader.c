@@ -248,9 +248,9 @@ static mote_status copy_piece(mote_reader *reader, bool *more) {
 static void keep_chosen(mote_reader *reader) {
     mote_cloud *piece = reader->piece;
     const uint64_t stride = reader->stride_bytes;
-    const where_bound *bound = reader->is_e57 ? &reader->bound : &reader->source.filter->bound;
     uint64_t kept = 0;
     if (reader->chosen == NULL) return;
+    const where_bound *bound = reader->is_e57 ? &reader->bound : &reader->source.filter->bound;
     mote_where_choose(reader->ctx, bound, piece->count, reader->chosen);
     for (uint64_t i = 0; i < piece->count; i++) {
         if (!reader->chosen[i]) continue;

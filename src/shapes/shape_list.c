@@ -63,9 +63,9 @@ mote_status shapes_add(mote_shapes *shapes, const double position[3]) {
 
 uint64_t shapes_end_part(mote_shapes *shapes) {
     const uint64_t first = shapes->starts[shapes->start_count - 1];
+    if (shapes->position_count == first) return 0;
     const double *begin = shapes->positions[first], *end = shapes->positions[shapes->position_count - 1];
     const bool is_ring = shapes->shapes[shapes->count - 1].kind == MOTE_SHAPE_POLYGON;
-    if (shapes->position_count == first) return 0;
     if (is_ring && shapes->position_count > first + 1 && begin[0] == end[0] && begin[1] == end[1]) {
         shapes->position_count--;
     }

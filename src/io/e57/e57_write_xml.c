@@ -148,11 +148,12 @@ static void put_line(e57_out_xml *x, const mote_record *record, const char *key,
 static bool read_numbers(const mote_record *record, const char *key, double *numbers, int count) {
     size_t length;
     const char *const text = find_line(record, key, &length);
+    if (text == NULL || length == 0) return false;
     const uint8_t *at = (const uint8_t *)text, *const end = at + length;
     for (int i = 0; i < count; i++) {
         mote_text_number number;
-        while (length > 0 && at < end && *at == ' ') at++;
-        if (length == 0 || !mote_text_scan(at, end, &number) || !mote_text_double(&number, &numbers[i])) return false;
+        while (at < end && *at == ' ') at++;
+        if (!mote_text_scan(at, end, &number) || !mote_text_double(&number, &numbers[i])) return false;
         at = number.end;
     }
     return true;
