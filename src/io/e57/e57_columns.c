@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <stdlib.h>
 
 #include "core/color.h"
 #include "io/e57/e57.h"

@@ -84,7 +84,7 @@ static void put_number(e57_out_xml *x, const char *name, double value, bool whol
     put(x, name);
     put(x, whole ? " type=\"Integer\">" : " type=\"Float\">");
     if (whole) {
-        put_whole(x, (int64_t)value);
+        put_whole(x, value >= 0x1p63 ? INT64_MAX : value < -0x1p63 ? INT64_MIN : (int64_t)value);
     } else {
         put_value(x, value);
     }
