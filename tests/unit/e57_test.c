@@ -74,6 +74,10 @@ uint8_t *e57_plain(uint64_t records, uint32_t cut, size_t *size) {
 
 /* ---- integers of all widths */
 
+#if !MOTE_HAVE_EXPAT /* then most of these are not run */
+#pragma GCC diagnostic ignored "-Wunused-function"
+#endif
+
 static void check_width(mote_context *ctx, uint32_t bits, uint32_t cut, bool foreign) {
     enum { RECORDS = 3000 };
     char attributes[120];
