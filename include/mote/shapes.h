@@ -34,8 +34,9 @@ typedef struct mote_shapes mote_shapes;
 ///          jansson), MOTE_ERROR_DATA (no GeoJSON, or neither polygon nor line: the message names file, place and
 ///          cause). Safe for untrusted input.
 MOTE_API mote_status mote_shapes_read(mote_context *ctx, const char *path, mote_shapes **out);
-/// NULL is allowed.
+/// Frees them, and what mote_shapes_at gave. NULL is allowed.
 MOTE_API void mote_shapes_destroy(mote_shapes *shapes);
+/// How many polygons and lines there are: at least one.
 MOTE_API uint32_t mote_shapes_count(const mote_shapes *shapes);
 /// Shape i, in the order of the file.
 MOTE_API const mote_shape *mote_shapes_at(const mote_shapes *shapes, uint32_t i);
@@ -53,7 +54,7 @@ typedef struct mote_region mote_region;
 /// Cost     O(edges)
 MOTE_API mote_status mote_region_create(mote_context *ctx, const mote_shapes *shapes, uint32_t feature,
                                         mote_region **out);
-/// NULL is allowed.
+/// Frees it, not the shapes. NULL is allowed.
 MOTE_API void mote_region_destroy(mote_region *region);
 
 /// Whether a place is in a polygon and in none of that polygon's holes. Borders belong to the polygon, also those of
