@@ -57,7 +57,7 @@ function buildWasm(name, folder, files) {
     const flags = ['--target=wasm32', '-O2', '-std=c17', '-ffp-contract=off', '-mbulk-memory', '-ffreestanding', '-nostdlib', '-ffunction-sections'];
     const includes = ['wasm/include', '../src', '../include', '../cli'].map((path) => `-I${join(here, path)}`);
     const linking = ['--no-entry', '--gc-sections', '--strip-all', '--allow-undefined'].map((flag) => `-Wl,${flag}`);
-    const sources = [join(here, `wasm/${name}.c`), ...files.map((file) => join(here, '..', folder, file))];
+    const sources = [join(here, `wasm/page_${name}.c`), ...files.map((file) => join(here, '..', folder, file))];
     execFileSync('clang', [...flags, ...includes, ...linking, '-o', join(out, `${name}.wasm`), ...sources], { stdio: ['ignore', 'inherit', 'pipe'] });
 }
 try {

@@ -1,5 +1,5 @@
 /* The rule by which up is found in the points of a cloud that has no reference system. Compiled for mote render, for
-   live pictures, and with viewer/wasm/up.c for the page, so that all three begin alike. */
+   live pictures, and with viewer/wasm/page_up.c for the page, so that all three begin alike. */
 #ifndef CLI_UP_RULE_H
 #define CLI_UP_RULE_H
 

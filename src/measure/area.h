@@ -1,4 +1,4 @@
-/* Areas of polygons, without points. Compiled for the page, too (viewer/wasm/measure.c). */
+/* Areas of polygons, without points. Compiled for the page, too (viewer/wasm/page_measure.c). */
 #ifndef MOTE_AREA_H
 #define MOTE_AREA_H
 

@@ -1,4 +1,5 @@
-/* A line, prepared for the question which places are beside it. Compiled for the page, too (viewer/wasm/measure.c). */
+/* A line, prepared for the question which places are beside it. Compiled for the page, too
+ * (viewer/wasm/page_measure.c). */
 #ifndef MOTE_PROFILE_LINE_H
 #define MOTE_PROFILE_LINE_H
 

@@ -4,7 +4,7 @@
  *   cell                                                  sum of high (int64), sum of low (uint64), points (uint32)
  *
  * Cells have together the sums of the larger cell that they are, so the size of cells is chosen when all points are
- * there. This is compiled for the page, too (viewer/wasm/measure.c). */
+ * there. This is compiled for the page, too (viewer/wasm/page_measure.c). */
 #ifndef MOTE_VOLUME_GRID_H
 #define MOTE_VOLUME_GRID_H
 

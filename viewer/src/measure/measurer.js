@@ -1,4 +1,4 @@
-// Volumes, areas and profiles by the library's own code, compiled to WebAssembly (viewer/wasm/measure.c): the same digits as
+// Volumes, areas and profiles by the library's own code, compiled to WebAssembly (viewer/wasm/page_measure.c): the same digits as
 // `mote measure`. Without a page: a module is given, so that tests in node use it too.
 
 let compiled = null;
