@@ -120,7 +120,7 @@ class Cloud(_context.Closable):
     def __init__(self, points, *, copy=None, crs=None, context=None):
         taken = None
         if not isinstance(points, numpy.ndarray) and not isinstance(points, dict):
-            taken = _dlpack.take(points, _device.stream_of(context))
+            taken = _dlpack.take(points, _device.stream_of(context), _device.wait_for)
         if taken is not None and taken.device[0] == _dlpack.CUDA:
             self._wrap_device(taken, copy, context)
         else:

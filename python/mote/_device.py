@@ -39,6 +39,11 @@ def stream_of(context):
     return given.stream if given is not None and given.stream is not None else _LEGACY_STREAM
 
 
+def wait_for(stream):
+    """Waits until a stream of another library has done its work."""
+    _context.Context(device="cuda", stream=stream).wait()
+
+
 class DeviceArray:
     """An array in the memory of a GPU. CuPy, PyTorch, JAX and Numba take it as it is, without a copy;
     ``numpy.asarray`` brings it to the host."""

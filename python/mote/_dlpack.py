@@ -164,9 +164,10 @@ def take_capsule(capsule):
     return taken
 
 
-def take(source, stream=None):
+def take(source, stream=None, wait=None):
     """A tensor of any library that has __dlpack__ or __cuda_array_interface__; None for what has neither.
-    stream: of the consumer, an address; what the tensor's own library still computes comes before it."""
+    stream: of the consumer, an address; what the tensor's own library still computes comes before it: with DLPack it
+    sees to that, else wait(the other stream) does."""
     interface = getattr(source, "__cuda_array_interface__", None)
     if interface is not None and not hasattr(source, "__dlpack__"):
         dtype = numpy.dtype(interface["typestr"])
@@ -175,6 +176,8 @@ def take(source, stream=None):
         address, readonly = interface["data"]
         shape = interface["shape"]
         strides = interface.get("strides") or _dense_strides(shape, dtype.itemsize)
+        if wait is not None and interface.get("stream") not in (None, 1, stream):
+            wait(interface["stream"])
         return Taken(address, shape, strides, dtype, (CUDA, getattr(source, "device_id", 0)), readonly, source)
     if not hasattr(source, "__dlpack__"):
         return None
