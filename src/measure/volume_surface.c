@@ -9,14 +9,19 @@
 #define SHIFTS          4u
 #define LOW_VALUES      4294967296.0 /* 2^32, see volume_grid.h */
 
+typedef struct cell_place {
+    uint32_t column, row;
+} cell_place;
+
 /* Whole cells of 2^level of the finest cells on a side, moved by some of these. */
 typedef struct volume_cells {
-    uint32_t level, move[2], columns, rows;
+    uint32_t level, move[2];
+    uint64_t columns, rows;
     int64_t *high; /* [columns * rows] each */
     uint64_t *low, *counts;
     double *shares; /* of the polygon, in finest cells */
     double *means;  /* heights above the base, in steps */
-    uint64_t *queue;
+    cell_place *queue;
     uint32_t *rings;
 } volume_cells;
 
@@ -83,9 +88,9 @@ static void release(mote_context *ctx, volume_cells *cells) {
 /* Gathers the finest cells; shares: of these. */
 static void gather(const volume_grid *grid, const double *shares, volume_cells *cells) {
     const polygon_grid *finest = &grid->grid;
-    cells->columns = ((finest->columns - 1 + cells->move[0]) >> cells->level) + 1;
-    cells->rows = ((finest->rows - 1 + cells->move[1]) >> cells->level) + 1;
-    const uint64_t count = (uint64_t)cells->columns * cells->rows;
+    cells->columns = 1 + (uint64_t)((finest->columns - 1 + cells->move[0]) >> cells->level);
+    cells->rows = 1 + (uint64_t)((finest->rows - 1 + cells->move[1]) >> cells->level);
+    const uint64_t count = cells->columns * cells->rows;
     memset(cells->high, 0, count * sizeof *cells->high);
     memset(cells->low, 0, count * sizeof *cells->low);
     memset(cells->counts, 0, count * sizeof *cells->counts);
@@ -105,34 +110,33 @@ static void gather(const volume_grid *grid, const double *shares, volume_cells *
 
 static void find_means(const volume_grid *grid, volume_cells *cells) {
     const int64_t base = grid->base == MOTE_VOLUME_LOWEST ? grid->lowest : grid->level;
-    for (uint64_t i = 0; i < (uint64_t)cells->columns * cells->rows; i++) {
+    for (uint64_t i = 0; i < cells->columns * cells->rows; i++) {
         if (cells->counts[i] == 0) continue;
         const double sum = (double)cells->high[i] * LOW_VALUES + (double)cells->low[i];
         cells->means[i] = sum / (double)cells->counts[i] - (double)base;
     }
 }
 
+static uint64_t index_of(const volume_cells *cells, cell_place at) { return at.row * cells->columns + at.column; }
+
 /* Cells beside a cell: returns how many. */
-static int cells_beside(const volume_cells *cells, uint64_t cell, uint64_t beside[4]) {
-    if (cells->columns == 0) return 0;
-    const uint64_t column = cell % cells->columns, row = cell / cells->columns;
+static int cells_beside(const volume_cells *cells, cell_place at, cell_place beside[4]) {
     int count = 0;
-    if (column > 0) beside[count++] = cell - 1;
-    if (column + 1 < cells->columns) beside[count++] = cell + 1;
-    if (row > 0) beside[count++] = cell - cells->columns;
-    if (row + 1 < cells->rows) beside[count++] = cell + cells->columns;
+    if (at.column > 0) beside[count++] = (cell_place){at.column - 1, at.row};
+    if (at.column + 1 < cells->columns) beside[count++] = (cell_place){at.column + 1, at.row};
+    if (at.row > 0) beside[count++] = (cell_place){at.column, at.row - 1};
+    if (at.row + 1 < cells->rows) beside[count++] = (cell_place){at.column, at.row + 1};
     return count;
 }
 
 /* The mean of the cells beside a cell that are of rings before its own. */
-static double mean_beside(const volume_cells *cells, uint64_t cell) {
-    uint64_t beside[4];
+static double mean_beside(const volume_cells *cells, uint32_t ring, const cell_place *beside, int count) {
     double sum = 0;
     uint32_t known = 0;
-    const int count = cells_beside(cells, cell, beside);
     for (int i = 0; i < count; i++) {
-        if (cells->rings[beside[i]] >= cells->rings[cell]) continue;
-        sum += cells->means[beside[i]];
+        const uint64_t cell = index_of(cells, beside[i]);
+        if (cells->rings[cell] >= ring) continue;
+        sum += cells->means[cell];
         known++;
     }
     return sum / known;
@@ -141,20 +145,24 @@ static double mean_beside(const volume_cells *cells, uint64_t cell) {
 /* Gives cells without points the mean of those beside them, ring by ring around the cells that have points. A ring is
    told by those before it alone, so that the order of its cells decides nothing. */
 static void fill_gaps(volume_cells *cells) {
-    const uint64_t count = (uint64_t)cells->columns * cells->rows;
     uint64_t end = 0;
-    for (uint64_t i = 0; i < count; i++) {
-        cells->rings[i] = cells->counts[i] > 0 ? 0 : UINT32_MAX;
-        if (cells->counts[i] > 0) cells->queue[end++] = i;
+    for (cell_place at = {0, 0}; at.row < cells->rows; at.row++) {
+        for (at.column = 0; at.column < cells->columns; at.column++) {
+            const uint64_t cell = index_of(cells, at);
+            cells->rings[cell] = cells->counts[cell] > 0 ? 0 : UINT32_MAX;
+            if (cells->counts[cell] > 0) cells->queue[end++] = at;
+        }
     }
     for (uint64_t i = 0; i < end; i++) {
-        uint64_t beside[4];
-        const uint64_t cell = cells->queue[i];
-        const int neighbours = cells_beside(cells, cell, beside);
-        if (cells->rings[cell] > 0) cells->means[cell] = mean_beside(cells, cell);
+        cell_place beside[4];
+        const uint64_t cell = index_of(cells, cells->queue[i]);
+        const uint32_t ring = cells->rings[cell];
+        const int neighbours = cells_beside(cells, cells->queue[i], beside);
+        if (ring > 0) cells->means[cell] = mean_beside(cells, ring, beside, neighbours);
         for (int k = 0; k < neighbours; k++) {
-            if (cells->rings[beside[k]] != UINT32_MAX) continue;
-            cells->rings[beside[k]] = cells->rings[cell] + 1;
+            const uint64_t next = index_of(cells, beside[k]);
+            if (cells->rings[next] != UINT32_MAX) continue;
+            cells->rings[next] = ring + 1;
             cells->queue[end++] = beside[k];
         }
     }
@@ -167,7 +175,7 @@ typedef struct volume_sums {
 } volume_sums;
 
 static void add_contents(const volume_cells *cells, volume_sums *sums) {
-    for (uint64_t i = 0; i < (uint64_t)cells->columns * cells->rows; i++) {
+    for (uint64_t i = 0; i < cells->columns * cells->rows; i++) {
         const double content = cells->shares[i] * cells->means[i];
         sums->above += content > 0 ? content : 0;
         sums->below -= content < 0 ? content : 0;
