@@ -141,16 +141,18 @@ class Cloud(_context.Closable):
         if len(taken.shape) != 2 or taken.shape[1] != 3 or taken.dtype not in _arrays._NUMBERS:
             raise errors.ArgumentError(f"the tensor is {' x '.join(map(str, taken.shape))} of {taken.dtype}; points "
                                        f"are N x 3 numbers")
-        if copy or not 0 < taken.strides[0] <= _arrays._MAX_STRIDE:
+        step = taken.strides[0] if taken.shape[0] > 1 else 3 * taken.dtype.itemsize  # else it means nothing
+        if copy or not 0 < step <= _arrays._MAX_STRIDE:
             raise errors.ArgumentError("a tensor of a GPU is taken as it is: copy it with its own library")
         rows = (declared.mote_column * 3)()
         for i, row in enumerate(rows):
             row.name, row.data = b"xyz"[i:i + 1], (taken.address or 0) + i * taken.strides[1]
-            row.stride_bytes, row.type = taken.strides[0], _arrays.type_number(taken.dtype)
+            row.stride_bytes, row.type = step, _arrays.type_number(taken.dtype)
         handle = _CloudHandle(context, (taken,))
         handle.device = taken.device[1]
         context._brief(library.mote_cloud_wrap_device, context._pointer, taken.shape[0], rows, 3, handle.out)
         self._begin(handle)
+        self._writable_arrays = dict.fromkeys("xyz", not taken.readonly)
 
     def _begin(self, handle, source=None):
         self._handle = handle
