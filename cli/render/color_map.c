@@ -14,7 +14,7 @@ static const ramp ramps[] = {
     {8, {0x440154, 0x46327E, 0x365C8D, 0x277F8E, 0x1FA187, 0x4AC16D, 0xA0DA39, 0xFDE725}}, /* viridis */
     {8, {0x120D32, 0x3B0F70, 0x721F81, 0x9E2F7F, 0xCD4071, 0xF1605D, 0xFD9668, 0xFCFDBF}}, /* magma */
     {8, {0x2C5F8A, 0x3D8F6B, 0x7FB45C, 0xD6CF7D, 0xB98A52, 0x8D6449, 0xB9ACA4, 0xFFFFFF}}, /* terrain */
-    {2, {0x1C1C1C, 0xFFFFFF}},                                                             /* grey */
+    {2, {0x1C1C1C, 0xE3E3E3}}, /* grey, which ends before the white, and the black, that lies behind */
 };
 
 typedef struct class_look {

@@ -18,7 +18,7 @@ int picture_stretch_find(session *s, const mote_cloud *cloud, picture_stretch *o
     mote_box box;
     mote_strays strays = {.count = 0};
     double metres[2];
-    *out = (picture_stretch){{1, 1}, false};
+    *out = (picture_stretch){.by = {1, 1}};
     mote_cloud_units(cloud, &units);
     if (!(units.horizontal.radians > 0)) return EXIT_DONE;
     mote_status status = mote_cloud_bounds(s->ctx, cloud, &box, NULL);
@@ -28,8 +28,10 @@ int picture_stretch_find(session *s, const mote_cloud *cloud, picture_stretch *o
     const double latitude = (box.min[1] + box.max[1]) / 2 * units.horizontal.radians;
     if (!(fabs(latitude) < 1.57)) return EXIT_DONE; /* no latitude, or at a pole, where east is nowhere */
     find_metres(latitude, metres);
-    const double height = units.vertical.metres > 0 ? units.vertical.metres : 1;
-    for (int k = 0; k < 2; k++) out->by[k] = metres[k] * units.horizontal.radians * DEGREES_OF_RADIAN / height;
+    out->unit = units.vertical.metres > 0 ? units.vertical : (mote_unit){.name = "metre", .symbol = "m", .metres = 1};
+    for (int k = 0; k < 2; k++) {
+        out->by[k] = metres[k] * units.horizontal.radians * DEGREES_OF_RADIAN / out->unit.metres;
+    }
     out->is_geographic = true;
     return EXIT_DONE;
 }

@@ -8,6 +8,7 @@
 typedef struct picture_stretch {
     double by[2]; /* units of height in a unit of x, of y; 1, 1: of lengths */
     bool is_geographic;
+    mote_unit unit; /* of what is drawn, where it is geographic: that of heights, or metres where none is known */
 } picture_stretch;
 
 /* Finds it, in the middle of the cloud. Returns an exit code. */

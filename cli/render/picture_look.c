@@ -33,8 +33,6 @@
 #define MIN_SPLAT_PIXELS 12.0 /* the radius; the few points behind trees, or of a stray ray, would be large discs */
 #define MAX_SPLAT        6.0  /* spacings */
 #define SPLAT_REACH      1.2  /* spacings that splats reach beyond their points */
-#define MARGIN           0.02 /* of the picture, that fitted cameras leave at an edge */
-#define MOST_MARGIN      0.12
 
 /* The extents of a box along three directions. */
 static void measure(const mote_box *box, const picture_axes *axes, double extent[3]) {
@@ -199,13 +197,9 @@ void picture_look_settle(const picture_look *look, const picture_spacing *spacin
     if (is_surface) p->max_pixels = fmax(MIN_SPLAT_PIXELS, MAX_SPLAT * (known ? spacing->median : spacing->upper));
 }
 
-double picture_look_room(const picture_plan *plan, const picture_spacing *spacing) {
+double picture_look_reach(const picture_plan *plan, const picture_spacing *spacing) {
     const mote_render_params *p = &plan->params;
-    const double reach = p->mode == MOTE_RENDER_SURFACE ? SPLAT_REACH * spacing->median : 0.5 * p->point_size;
-    const double share = fmin(reach / fmin(p->width, p->height), MOST_MARGIN);
-    return picture_plan_shows_all(plan) && !plan->is_map && share > 0.5 * MARGIN
-               ? (1 - 2 * MARGIN) / (1 - 2 * (0.5 * MARGIN + share))
-               : 1;
+    return p->mode == MOTE_RENDER_SURFACE ? fmin(SPLAT_REACH * spacing->upper, p->max_pixels) : 0.5 * p->point_size;
 }
 
 const char *picture_mode_name(mote_render_mode mode) {

@@ -29,9 +29,8 @@ bool picture_look_may_be_surface(const picture_look *look, const picture_spacing
    surface: NULL, or not known: nobody searched */
 void picture_look_settle(const picture_look *look, const picture_spacing *spacing, const picture_surface *surface,
                          picture_plan *plan);
-/* How much farther away a camera that is fitted to points needs to be, so that their splats, or discs, do not reach out
-   of the picture. */
-double picture_look_room(const picture_plan *plan, const picture_spacing *spacing);
+/* Pixels that what a point is drawn as reaches beyond it, where points are far apart. */
+double picture_look_reach(const picture_plan *plan, const picture_spacing *spacing);
 /* "points", "average", "surface" */
 const char *picture_mode_name(mote_render_mode mode);
 

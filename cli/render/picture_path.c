@@ -14,6 +14,7 @@
 #define MAX_CAMERAS 100000u
 #define ORBIT_TRIES 16   /* directions that an orbit is fitted to */
 #define ORBIT_SLACK 1.02 /* of the distance that those need: what is between them */
+#define ORBIT_PART  0.96 /* of the picture, without the margins of fitted cameras */
 
 static double distance(const double a[3], const double b[3]) {
     double sum = 0;
@@ -158,10 +159,26 @@ static void turn_camera(mote_camera *camera, const double axis[3], double angle_
     for (int k = 0; k < 3; k++) camera->eye[k] = camera->target[k] + from[k];
 }
 
+/* How far from a target a camera must be that sees all that a fitted one sees, in the same direction: the eye of that
+   one must lie in its view. Of parallel rays: the height of the picture. */
+static double distance_for(const mote_camera *fitted, const double target[3], const mote_render_params *params) {
+    const picture_lens lens = picture_lens_of(fitted, params);
+    double behind = 0, right = 0, down = 0;
+    for (int k = 0; k < 3; k++) {
+        const double way = fitted->eye[k] - target[k];
+        behind -= way * lens.forward[k];
+        right += way * lens.right[k];
+        down += way * lens.down[k];
+    }
+    const double part = ORBIT_PART / lens.scale, x = fabs(right) / part / lens.middle[0],
+                 y = fabs(down) / part / lens.middle[1];
+    return lens.perspective ? behind + fmax(x, y) : fitted->height * (1 + fmax(x, y));
+}
+
 /* One distance and one target for all directions, so that nothing jumps. */
 static int fit_orbit(session *s, mote_renderer *renderer, const mote_render_params *params, picture_path *path) {
     mote_camera tries[ORBIT_TRIES], *camera = &path->cameras[0];
-    double target[3] = {0, 0, 0}, from[3], farthest = 0;
+    double target[3] = {0, 0, 0}, from[3], farthest = 0, needed = 0;
     for (int i = 0; i < ORBIT_TRIES; i++) {
         tries[i] = *camera;
         turn_camera(&tries[i], path->axis, 2 * PI * i / ORBIT_TRIES);
@@ -172,9 +189,11 @@ static int fit_orbit(session *s, mote_renderer *renderer, const mote_render_para
     }
     for (int i = 0; i < ORBIT_TRIES; i++) {
         farthest = fmax(farthest, distance(tries[i].eye, target));
-        camera->height = fmax(camera->height, tries[i].height);
+        needed = fmax(needed, ORBIT_SLACK * distance_for(&tries[i], target, params));
     }
-    const double scale = farthest * ORBIT_SLACK / distance(camera->eye, camera->target);
+    const bool perspective = camera->projection == MOTE_PERSPECTIVE;
+    if (!perspective) camera->height = needed;
+    const double scale = (perspective ? needed : farthest) / distance(camera->eye, camera->target);
     for (int k = 0; k < 3; k++) {
         camera->eye[k] = target[k] + (camera->eye[k] - camera->target[k]) * scale;
         camera->target[k] = target[k];

@@ -15,6 +15,7 @@
 #include "render/picture_octree.h"
 #include "render/picture_path.h"
 #include "render/picture_report.h"
+#include "render/picture_room.h"
 #include "render/picture_surface.h"
 #include "render/picture_up.h"
 #include "render/picture_wave.h"
@@ -50,7 +51,7 @@ typedef struct picture_task {
    asked for in the file's coordinates is meant as these are drawn. */
 static int find_stretch(session *s, picture_task *t) {
     picture_view *view = &t->plan->view;
-    t->stretch = (picture_stretch){{1, 1}, false};
+    t->stretch = (picture_stretch){.by = {1, 1}};
     if (view->gsd > 0) return EXIT_DONE;
     const int code = picture_stretch_find(s, t->cloud, &t->stretch);
     picture_stretch_place(&t->stretch, view->eye);
@@ -202,18 +203,32 @@ static int give_normals(session *s, picture_task *t) {
     return status == MOTE_OK ? EXIT_DONE : session_fail(s, status, false);
 }
 
-/* What the options left open, by the data. */
+/* Mode, sizes and normals, by how far apart the first camera sees the points. */
+static int settle_look(session *s, picture_task *t, const picture_spacing *spacing) {
+    picture_look_settle(&t->look, spacing, &t->surface, t->plan);
+    return give_normals(s, t);
+}
+
+/* What the options left open, by the data. After the camera has moved it is what another would find that began there.
+ */
 static int settle(session *s, picture_task *t) {
     picture_spacing spacing;
+    bool has_moved = false;
     int code = look_at_neighbors(s, t, &spacing);
     if (code != EXIT_DONE) return code;
-    picture_look_settle(&t->look, &spacing, &t->surface, t->plan);
-    if (t->plan->cameras == NULL) picture_path_retreat(&t->path, picture_look_room(t->plan, &spacing));
-    code = give_normals(s, t);
+    const picture_plan open = *t->plan;
+    code = settle_look(s, t, &spacing);
     if (code != EXIT_DONE) return code;
     if (t->plan->wave > 0) code = picture_wave_begin(s, t->cloud, &t->box, t->plan->view.up, &t->wave);
     if (code == EXIT_DONE) code = picture_color_choose(s, t->plan, t->cloud, t->look.terrain, &t->colors);
-    return code == EXIT_DONE ? picture_color_apply(s, &t->colors, t->cloud, t->renderer) : code;
+    if (code == EXIT_DONE) code = picture_color_apply(s, &t->colors, t->cloud, t->renderer);
+    if (code != EXIT_DONE) return code;
+    code = picture_room_make(s, t->plan, picture_look_reach(t->plan, &spacing), t->renderer, &t->path, &has_moved);
+    if (code != EXIT_DONE || !has_moved) return code;
+    const mote_camera camera = picture_path_at(&t->path, 0);
+    *t->plan = open;
+    spacing = picture_spacing_of(s, t->cloud, &camera, &t->plan->params);
+    return settle_look(s, t, &spacing);
 }
 
 /* ---- what is painted over it */
@@ -223,7 +238,7 @@ static int settle(session *s, picture_task *t) {
 static const char *unit_of_bar(session *s, const picture_task *t, mote_units *units) {
     const picture_lens lens = picture_lens_of(&t->path.cameras[0], &t->plan->params);
     mote_cloud_units(t->cloud, units);
-    if (t->stretch.is_geographic) units->horizontal = units->vertical; /* in which degrees are drawn */
+    if (t->stretch.is_geographic) units->horizontal = units->vertical = t->stretch.unit;
     const char *symbol = units_symbol_along(units, lens.right);
     if (symbol == NULL) session_note(s, "--scale-bar: the input does not say what its coordinates count in");
     return symbol;

@@ -203,15 +203,22 @@ static bool is_in_box(const mote_input *input, const las_header *h, uint64_t i) 
 }
 
 /* The header says fewer points than the file has room for. What follows are points if it is a whole number of records
-   in the header's box. */
-static void take_more(mote_context *ctx, const mote_input *input, las_header *h, uint64_t rest) {
+   in the header's box. Without salvage the header is believed, and what seems to be left out is told: then the first
+   and the last of these records are enough. */
+static void look_beyond(mote_context *ctx, const mote_input *input, bool salvage, las_header *h, uint64_t rest) {
     const uint64_t held = rest / h->point_bytes, stated = h->count;
-    uint64_t inside = stated;
-    while (rest % h->point_bytes == 0 && inside < held && is_in_box(input, h, inside)) inside++;
-    if (inside == held) h->count = held;
+    const char *fate = "what follows is no points and is left out";
+    const uint64_t step = salvage || held - stated < 3 ? 1 : held - stated - 1;
+    bool are_points = rest % h->point_bytes == 0;
+    for (uint64_t i = stated; are_points && i < held; i += step) are_points = is_in_box(input, h, i);
+    if (!salvage && !are_points) return;
+    if (salvage && are_points) {
+        h->count = held;
+        fate = "all are taken";
+    }
+    if (!salvage) fate = "what follows looks like points and is left out (--salvage takes them)";
     mote_warn(ctx, "%s: offset %u: the header says %" PRIu64 " points, the file has room for %" PRIu64 "; %s",
-              input->path, h->long_count != 0 ? LAS_AT_COUNT : LAS_AT_LEGACY_COUNT, stated, held,
-              inside == held ? "all are taken" : "what follows is no points and is left out");
+              input->path, h->long_count != 0 ? LAS_AT_COUNT : LAS_AT_LEGACY_COUNT, stated, held, fate);
 }
 
 mote_status mote_las_count(mote_context *ctx, const mote_input *input, bool salvage, las_header *header) {
@@ -219,7 +226,7 @@ mote_status mote_las_count(mote_context *ctx, const mote_input *input, bool salv
     const uint64_t held = rest / header->point_bytes;
     mote_las_stated_count(ctx, input, header);
     if (header->count == 0) return count_from_size(ctx, input, salvage, header, rest);
-    if (salvage && header->count < held) take_more(ctx, input, header, rest);
+    if (header->count < held) look_beyond(ctx, input, salvage, header, rest);
     if (header->count <= held) return MOTE_OK;
     if (salvage && held == 0) return mote_nothing_whole(ctx, input, header->points_at, header->count);
     if (!salvage) {

@@ -220,7 +220,12 @@ static mote_status need_material(obj_reader *r) {
     r->material = obj_materials_find(&r->materials, "");
     if (r->material != UINT32_MAX) return MOTE_OK;
     r->material = (uint32_t)r->materials.count;
-    return obj_materials_add(r->d, &r->materials, "");
+    MOTE_TRY(obj_materials_add(r->d, &r->materials, ""));
+    if (r->d->color_count > 0) { /* the colours of corners are those of the surface then */
+        mote_material *const m = &r->d->materials[r->d->material_count - 1];
+        m->color[0] = m->color[1] = m->color[2] = 1;
+    }
+    return MOTE_OK;
 }
 
 /* How the texture of the material lies; v, which runs upwards in OBJ, is already turned. */

@@ -8,7 +8,7 @@ const STOPS = table({
     viridis: ['#440154', '#46327e', '#365c8d', '#277f8e', '#1fa187', '#4ac16d', '#a0da39', '#fde725'],
     magma: ['#120d32', '#3b0f70', '#721f81', '#9e2f7f', '#cd4071', '#f1605d', '#fd9668', '#fcfdbf'],
     terrain: ['#2c5f8a', '#3d8f6b', '#7fb45c', '#d6cf7d', '#b98a52', '#8d6449', '#b9aca4', '#ffffff'],
-    grey: ['#1c1c1c', '#ffffff'],
+    grey: ['#1c1c1c', '#e3e3e3'],
 });
 export const RAMPS = Object.keys(STOPS);
 

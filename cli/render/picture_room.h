@@ -1,0 +1,14 @@
+/* Room at the edges of a picture for what points are drawn as: cameras are fitted to points, and discs and splats reach
+   beyond them. */
+#ifndef CLI_PICTURE_ROOM_H
+#define CLI_PICTURE_ROOM_H
+
+#include "render/picture_path.h"
+
+/* Moves the cameras of a path so that what they draw ends at the margins. reach: pixels that a point is drawn as
+   reaches beyond it at most; where that is within the margin nothing is done, and *has_moved stays false. Returns an exit
+   code. */
+int picture_room_make(session *s, const picture_plan *plan, double reach, mote_renderer *renderer, picture_path *path,
+                      bool *has_moved);
+
+#endif
