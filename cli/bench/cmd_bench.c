@@ -191,12 +191,15 @@ int cmd_bench(int argc, char **argv) {
         {0},
     };
     arguments words;
-    const parse_result parsed = options_parse(&help, rows, COMMON_RUN, &o.common, argc, argv, &words);
+    const parse_result parsed = options_parse(&help, rows, COMMON_RUN | COMMON_CRS, &o.common, argc, argv, &words);
     if (parsed != PARSE_RUN) return parsed == PARSE_HELP ? EXIT_DONE : EXIT_USAGE;
     if (words.count < 1) return usage_error("bench", "bench needs a name: " NAMES);
     const bench *found = find_bench(words.words[0]);
     if (found == NULL) return usage_error("bench", "there is no benchmark \"%s\": " NAMES, words.words[0]);
     if (words.count > 1 && found->run != bench_laz) return usage_error("bench", "only laz takes files");
+    if ((o.common.crs != NULL || o.common.to_crs != NULL) && o.input == NULL && words.count < 2) {
+        return usage_error("bench", "--crs and --to-crs are of files: lod --input FILE, or laz FILE");
+    }
     o.files = words.words + 1;
     o.file_count = words.count - 1;
     if (!o.scratch_given && found->run == bench_laz && access("/dev/shm", W_OK) == 0) o.scratch = "/dev/shm";

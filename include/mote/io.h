@@ -48,6 +48,7 @@ typedef struct mote_read_params {
     const char *to_crs;    ///< each input is brought to this one, as by mote_cloud_transform; NULL: stays
     bool crs_ballpark;     ///< mote_transform_params.ballpark
     bool bounds_in_to_crs; ///< bounds are in to_crs and not in the input's own system
+    bool where_in_to_crs;  ///< where and set see coordinates in to_crs, and not in the input's own system
     uint64_t reserved[2];  ///< zero, see types.h
 } mote_read_params;
 /// The whole cloud; columns and separator of text found out.

@@ -366,6 +366,7 @@ class mote_read_params(Structure):
         ('to_crs', c_char_p),
         ('crs_ballpark', c_bool),
         ('bounds_in_to_crs', c_bool),
+        ('where_in_to_crs', c_bool),
         ('reserved', c_uint64 * 2),
     ]
 
@@ -1135,6 +1136,7 @@ FIELD_DOCS = {
         'to_crs': 'each input is brought to this one, as by mote_cloud_transform; NULL: stays',
         'crs_ballpark': 'mote_transform_params.ballpark',
         'bounds_in_to_crs': "bounds are in to_crs and not in the input's own system",
+        'where_in_to_crs': "where and set see coordinates in to_crs, and not in the input's own system",
     },
     'mote_unit': {
         'name': '"metre", "foot", "US survey foot", "degree", …; of a unit that mote has no name for the file\'s own; "" where the unit is not known',

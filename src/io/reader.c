@@ -64,13 +64,11 @@ static mote_status copy_piece(mote_reader *reader, bool *more) {
     return mote_progress(reader->ctx, (double)reader->next / (double)reader->count, "reading LAS");
 }
 
-/* Moves the points that meet the condition together; those of LAZ already are. */
-static void keep_chosen(mote_reader *reader) {
+/* Moves the points that meet a condition together. */
+static void keep_meeting(mote_reader *reader, const where_bound *bound) {
     mote_cloud *piece = reader->piece;
     const uint64_t stride = reader->stride_bytes;
     uint64_t kept = 0;
-    if (reader->chosen == NULL) return;
-    const where_bound *bound = reader->is_e57 ? &reader->bound : &reader->source.filter->bound;
     mote_where_choose(reader->ctx, bound, piece->count, reader->chosen);
     for (uint64_t i = 0; i < piece->count; i++) {
         if (!reader->chosen[i]) continue;
@@ -78,6 +76,21 @@ static void keep_chosen(mote_reader *reader) {
         kept++;
     }
     piece->count = kept;
+}
+
+/* The same for the condition of the caller; points of LAZ were chosen as they were decoded. */
+static void keep_chosen(mote_reader *reader) {
+    if (reader->chosen == NULL || mote_choice_is_late(&reader->params)) return;
+    keep_meeting(reader, reader->is_e57 ? &reader->bound : &reader->source.filter->bound);
+}
+
+/* The same in the new system: columns have the scale and offset of that, piece by piece. */
+static mote_status keep_chosen_late(mote_reader *reader) {
+    if (reader->chosen == NULL || !mote_choice_is_late(&reader->params)) return MOTE_OK;
+    mote_where_unbind(&reader->bound);
+    MOTE_TRY(mote_where_bind(reader->choice.condition, reader->piece, reader->input.path, &reader->bound));
+    keep_meeting(reader, &reader->bound);
+    return MOTE_OK;
 }
 
 static mote_status assign(mote_reader *reader) {
@@ -215,8 +228,9 @@ static mote_status open_system(mote_reader *reader) {
 
 /* points: of the largest piece; has_condition: on points that are still to be chosen. */
 static mote_status open_piece(mote_reader *reader, uint64_t points, bool has_condition) {
+    const bool is_late = mote_choice_is_late(&reader->params) && reader->choice.assignments == NULL;
     MOTE_TRY(sort_columns(reader));
-    if (has_condition) {
+    if (has_condition || (is_late && reader->choice.condition != NULL)) {
         reader->chosen = mote_alloc(reader->ctx, points * sizeof *reader->chosen, "chosen points");
         if (reader->chosen == NULL) return MOTE_ERROR_MEMORY;
     }
@@ -309,10 +323,13 @@ uint64_t mote_reader_count(const mote_reader *reader) { return reader->count; }
 /* Of the points of a piece those that are asked for, as they are asked for. */
 static mote_status settle_piece(mote_reader *reader) {
     const bool late = reader->params.to_crs != NULL && reader->params.bounds_in_to_crs;
+    const bool late_choice = mote_choice_is_late(&reader->params);
     keep_chosen(reader);
     if (!late) MOTE_TRY(keep_inside(reader, reader->params.bounds));
-    MOTE_TRY(assign(reader));
+    if (!late_choice) MOTE_TRY(assign(reader));
     MOTE_TRY(mote_crs_change_piece(&reader->change, reader->piece));
+    MOTE_TRY(keep_chosen_late(reader));
+    if (late_choice) MOTE_TRY(assign(reader));
     return late ? keep_inside(reader, reader->params.bounds) : MOTE_OK;
 }
 

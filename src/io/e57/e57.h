@@ -171,6 +171,7 @@ typedef struct e57_plan {
     bool is_native; /* coordinates are as stored; else doubles */
     e57_scan_plan *scans;
     uint64_t strings, second_coordinates; /* fields that are passed over */
+    bool has_gps_times;                   /* all GPS times are adjusted standard time, by the clocks of the scans */
 } e57_plan;
 
 /* Decides on all columns. select: as mote_read_params has it. Close the plan in any case. */

@@ -462,10 +462,13 @@ static mote_status plan_fields(mote_context *ctx, las_plan *plan) {
     return plan_extra(ctx, plan);
 }
 
-/* What the header of a new file says of its GPS times: those beyond a week are no seconds of the week. */
+/* What the header of a new file says of its GPS times: what is known of them; those beyond a week are no seconds of the
+   week. */
 static bool has_adjusted_time(const las_plan *plan) {
+    const mote_las_origin *origin = &plan->cloud->las;
     const mote_column *column = find_chosen(plan, "gps_time");
-    if (column == NULL || plan->cloud->las.present) return false;
+    if (column == NULL || origin->present) return false;
+    if ((origin->global_encoding & LAS_ENCODING_ADJUSTED) != 0) return true;
     const las_range range = range_of(plan, column, 1);
     return range.low < range.high + 1 && (range.low < 0 || range.high > LAS_WEEK_SECONDS);
 }
