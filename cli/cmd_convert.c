@@ -228,10 +228,11 @@ static bool can_stream(const session *s, const convert_options *o, const io_path
     const char *input = paths->inputs[0];
     if (o->polygon != NULL || o->edits != NULL) return false;
     if (paths->input_count != 1 || o->thin_given || o->salvage || s->options.hash) return false;
-    const bool to_las = is_format(io_paths_format(paths), "las"), to_e57 = is_format(io_paths_format(paths), "e57");
-    if ((!to_las && !to_e57) || stat(input, &info) != 0 || !S_ISREG(info.st_mode)) return false;
+    const char *const to = io_paths_format(paths);
+    if ((!is_format(to, "las") && !is_format(to, "e57")) || stat(input, &info) != 0 || !S_ISREG(info.st_mode))
+        return false;
     const char *const from = mote_file_format(s->ctx, input);
-    return is_format(from, "las") || (to_e57 && is_format(from, "e57"));
+    return is_format(from, "las") || is_format(from, "e57");
 }
 
 /* Whether fewer points may be written than the input has. */
@@ -247,51 +248,35 @@ static int report_written(session *s, const convert_options *o, const char *outp
     return report_output(s, output, points);
 }
 
-/* Writes piece by piece, the first of which has been read. *reading: whether it was the input that failed. */
-static mote_status copy_pieces(mote_reader *reader, mote_writer *writer, const mote_cloud *piece, uint64_t *written,
-                               bool *reading) {
-    mote_status status = MOTE_OK;
-    while (status == MOTE_OK && piece != NULL) {
-        *reading = false;
-        *written += mote_cloud_count(piece);
-        status = mote_writer_add(writer);
-        if (status != MOTE_OK) break;
-        *reading = true;
-        status = mote_reader_next(reader, &piece);
-    }
-    if (status == MOTE_OK) *reading = false;
-    return mote_writer_close(writer, status);
+/* Whether the first piece has what --select names. *any: whether there is a piece. */
+static int check_selected(session *s, const convert_options *o, const char *input, mote_reader *reader, bool *any) {
+    const mote_cloud *piece = NULL;
+    if (o->select == NULL) return EXIT_DONE;
+    const mote_status status = mote_reader_next(reader, &piece);
+    if (status != MOTE_OK) return session_fail(s, status, true);
+    *any = piece != NULL;
+    return *any ? check_select(s, o, input, piece) : EXIT_DONE;
 }
 
 /* Converts with memory for a few pieces only. *done: false where the cloud turns out to be needed as a whole. */
 static int stream(session *s, convert_options *o, const io_paths *paths, bool *done) {
     const char *input = paths->inputs[0], *output = paths->output;
     const mote_read_params reading_as = reading_params(s, o);
-    mote_write_params params = o->params;
     uint64_t written = 0;
     mote_reader *reader = NULL;
-    mote_writer *writer = NULL;
-    const mote_cloud *piece = NULL;
-    bool reading = true;
-    int code = EXIT_DONE;
+    *done = true;
     session_note_inputs(s, paths->inputs, 1);
     mote_status status = mote_reader_open(s->ctx, input, &reading_as, &reader);
-    const uint64_t points = status == MOTE_OK ? mote_reader_count(reader) : 0;
-    params.fewer = leaves_out(s, o);
-    s->bar.points = points;
-    if (status == MOTE_OK) status = mote_reader_next(reader, &piece);
-    if (piece != NULL) code = check_select(s, o, input, piece);
-    if (piece != NULL && code == EXIT_DONE) {
-        reading = false;
-        status = mote_writer_open(s->ctx, piece, points, output, &params, &writer);
+    int code = status == MOTE_OK ? check_selected(s, o, input, reader, done) : session_fail(s, status, true);
+    if (code == EXIT_DONE && *done) {
+        s->bar.points = mote_reader_count(reader);
+        status = mote_reader_write(reader, output, &o->params, &written);
+        *done = status != MOTE_ERROR_UNSUPPORTED;
+        if (*done && status != MOTE_OK) code = session_fail(s, status, false);
     }
-    const bool empty = status == MOTE_OK && piece == NULL;
-    if (writer != NULL) status = copy_pieces(reader, writer, piece, &written, &reading);
-    *done = status != MOTE_ERROR_UNSUPPORTED && !empty;
     mote_reader_close(reader);
     if (!*done) mote_context_clear(s->ctx);
-    if (!*done || code != EXIT_DONE) return code;
-    return status != MOTE_OK ? session_fail(s, status, reading) : report_written(s, o, output, written);
+    return !*done || code != EXIT_DONE ? code : report_written(s, o, output, written);
 }
 
 /* ---- the command */

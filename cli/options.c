@@ -186,10 +186,18 @@ static void add_common(table *all, unsigned mask, common_options *c) {
         {"crs-ballpark", 0, OPTION_FLAG, &c->crs_ballpark, NULL, NULL,
          "--to-crs also where only a rough operation is known, or\na grid is missing; default an error"},
     };
+    const option where_in = {"where-in",
+                             0,
+                             OPTION_CHOICE,
+                             &c->where_in,
+                             &c->where_in_given,
+                             "input|output",
+                             "with --to-crs: the system whose x, y and z --where\nsees; default that of the input"};
     const option json = {"json", 0, OPTION_FLAG, &c->json, NULL, NULL, "print the result as JSON"};
     const option hash = {"hash", 0, OPTION_FLAG, &c->hash, NULL, NULL, "print a checksum of the result"};
     for (size_t i = 0; (mask & COMMON_OUTPUT) && i < sizeof output / sizeof output[0]; i++) add_row(all, output[i]);
     if (mask & COMMON_WHERE) add_row(all, where);
+    if ((mask & COMMON_WHERE) && (mask & COMMON_CRS)) add_row(all, where_in);
     for (size_t i = 0; (mask & COMMON_CRS) && i < sizeof crs / sizeof crs[0]; i++) add_row(all, crs[i]);
     if (mask & COMMON_SEED) add_row(all, seed);
     if (mask & COMMON_JSON) add_row(all, json);
@@ -344,6 +352,10 @@ parse_result options_parse(const command_help *help, const option *rows, unsigne
     }
     if (common->crs_ballpark && common->to_crs == NULL) {
         usage_error(all.command, "--crs-ballpark is for --to-crs");
+        return PARSE_WRONG;
+    }
+    if (common->where_in_given && common->to_crs == NULL) {
+        usage_error(all.command, "--where-in is for --where together with --to-crs");
         return PARSE_WRONG;
     }
     if (common->threads_given && (common->threads < 1 || common->threads > 4096)) {

@@ -57,7 +57,8 @@ typedef struct common_options {
     const char *format;       /* of the output: an ending without its dot; NULL: by its ending */
     bool force;               /* an output that is named by its place in the line may replace a file, too */
     const char *crs, *to_crs; /* of the inputs: what they are in, and what they are brought to; NULL: as they are */
-    bool crs_ballpark;
+    bool crs_ballpark, where_in_given;
+    int where_in;   /* 1: --where sees the coordinates that --to-crs makes */
     bool no_stages; /* on a GPU: events between them would take time */
 } common_options;
 
@@ -69,7 +70,7 @@ enum {
     COMMON_HASH = 8,
     COMMON_OUTPUT = 16, /* --output --force --format */
     COMMON_WHERE = 32,  /* --where */
-    COMMON_CRS = 64,    /* --crs --to-crs --crs-ballpark */
+    COMMON_CRS = 64,    /* --crs --to-crs --crs-ballpark --where-in */
 };
 
 typedef struct arguments {

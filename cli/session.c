@@ -297,6 +297,7 @@ mote_read_params session_reading(const session *s) {
     params.crs = s->options.crs;
     params.to_crs = s->options.to_crs;
     params.crs_ballpark = s->options.crs_ballpark;
+    params.where_in_to_crs = s->options.where_in == 1;
     return params;
 }
 

@@ -76,5 +76,6 @@ int bench_planes(session *s, const bench_options *o);
 int bench_render(session *s, const bench_options *o);
 int bench_live(session *s, const bench_options *o);
 int bench_photon(session *s, const bench_options *o);
+int bench_read(session *s, const bench_options *o);
 
 #endif

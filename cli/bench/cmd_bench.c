@@ -34,6 +34,7 @@ static const command_help help = {
     "  mote bench planes                       Hough transform, and planes of a room\n"
     "  mote bench render                       pictures: points, averages, surfaces; 10 M points of a city\n"
     "  mote bench live                         pictures for a browser, 1 M points, on the loopback\n"
+    "  mote bench read                         E57; --where and --to-crs beside reading alone, 2 M points of a city\n"
     "  mote bench photon --device cuda         photons emitted, gathered, and pictures of them\n",
     "Each run of lod from file to folder is a fresh process; with --device auto these tables are of the CPU. Nothing "
     "else\nshould run on the machine meanwhile.\n"
@@ -54,9 +55,9 @@ static const bench benches[] = {
     {"shifted", bench_shifted, 100000, 5},  {"normals", bench_normals, 1000000, 5},
     {"dynamic", bench_dynamic, 424000, 60}, {"planes", bench_planes, 1000000, 3},
     {"render", bench_render, 10000000, 15}, {"live", bench_live, 1000000, 5},
-    {"photon", bench_photon, 1000000, 5},
+    {"photon", bench_photon, 1000000, 5},   {"read", bench_read, 2000000, 5},
 };
-#define NAMES       "order, lod, laz, knn, normals, shifted, dynamic, planes, render, live or photon"
+#define NAMES       "order, lod, laz, knn, normals, shifted, dynamic, planes, render, live, photon or read"
 #define BENCH_COUNT (sizeof benches / sizeof benches[0])
 
 #define FILES_COUNT 100000000u /* lod --files with a GPU */
@@ -150,8 +151,9 @@ static int check_gpu_usage(const session *s, const bench_options *o, const bench
     }
     if (o->history_given && !o->record) return usage_error("bench", "--history is for --record");
     if (o->scratch_given && found->run != bench_lod && found->run != bench_laz && found->run != bench_live &&
-        found->run != bench_render) {
-        return usage_error("bench", "--scratch is for lod, laz, live and render: %s writes no files", found->name);
+        found->run != bench_render && found->run != bench_read) {
+        return usage_error("bench", "--scratch is for lod, laz, live, read and render: %s writes no files",
+                           found->name);
     }
     if (o->only != NULL && found->run == bench_dynamic) return usage_error("bench", "dynamic has one case: no --case");
     if (o->count_given && found->run == bench_planes) return usage_error("bench", "planes has sizes of its own: no -n");
@@ -167,7 +169,8 @@ int cmd_bench(int argc, char **argv) {
     bool runs_given = false;
     const option rows[] = {
         {"count", 'n', OPTION_COUNT, &o.count, &o.count_given, "N",
-         "points; default 10M, laz 5M, live and photon 1M,\nlod --files on a GPU 100M, knn, normals: of each cloud, "
+         "points; default 10M, laz 5M, read 2M, live and photon 1M,\nlod --files on a GPU 100M, knn, normals: of each "
+         "cloud, "
          "shifted 100k (GPU 2M), dynamic 424k"},
         {"sizes", 0, OPTION_TEXT, &o.sizes, NULL, "N,N,…",
          "lod on a GPU: one table each; default 10M,100M.\nknn --scaling: a line each; default 10k,100k,1M,10M,100M"},
@@ -176,7 +179,7 @@ int cmd_bench(int argc, char **argv) {
          "dynamic: frames, default 60; live: seconds, default 5"},
         {"case", 0, OPTION_TEXT, &o.only, NULL, "NAME",
          "only this one; laz: decode, positions, encode, or\n\"to device\" on a GPU; "
-         "knn, normals, render, live, photon:\nthose whose name begins so;\n"
+         "knn, normals, render, live, photon, read:\nthose whose name begins so;\n"
          "shifted: clouds, queries, points, k, lambda, compression"},
         {"stages", 0, OPTION_FLAG, &o.stages, NULL, NULL,
          "lod on a GPU: also milliseconds per stage and bytes per\nstructure, of the last run"},
@@ -191,12 +194,15 @@ int cmd_bench(int argc, char **argv) {
         {0},
     };
     arguments words;
-    const parse_result parsed = options_parse(&help, rows, COMMON_RUN, &o.common, argc, argv, &words);
+    const parse_result parsed = options_parse(&help, rows, COMMON_RUN | COMMON_CRS, &o.common, argc, argv, &words);
     if (parsed != PARSE_RUN) return parsed == PARSE_HELP ? EXIT_DONE : EXIT_USAGE;
     if (words.count < 1) return usage_error("bench", "bench needs a name: " NAMES);
     const bench *found = find_bench(words.words[0]);
     if (found == NULL) return usage_error("bench", "there is no benchmark \"%s\": " NAMES, words.words[0]);
     if (words.count > 1 && found->run != bench_laz) return usage_error("bench", "only laz takes files");
+    if ((o.common.crs != NULL || o.common.to_crs != NULL) && o.input == NULL && words.count < 2) {
+        return usage_error("bench", "--crs and --to-crs are of files: lod --input FILE, or laz FILE");
+    }
     o.files = words.words + 1;
     o.file_count = words.count - 1;
     if (!o.scratch_given && found->run == bench_laz && access("/dev/shm", W_OK) == 0) o.scratch = "/dev/shm";

@@ -222,7 +222,8 @@ static int find_data(session *s, const char *input, view_list *list) {
     }
     if (stat(input, &info) != 0) { return session_error(s, EXIT_INPUT, "%s: cannot open: %s", input, strerror(errno)); }
     if (strlen(input) >= sizeof folder) return session_error(s, EXIT_INPUT, "%s: its path is too long", input);
-    if (s->options.where != NULL) { /* an octree of some points */
+    /* An octree of some points, or of points in another system. */
+    if (s->options.where != NULL || s->options.crs != NULL || s->options.to_crs != NULL) {
         view_data *chosen = add_data(s, list);
         return chosen != NULL ? view_convert_to_cache(s, input, chosen->folder, sizeof chosen->folder) : EXIT_USAGE;
     }
@@ -418,7 +419,8 @@ int cmd_view(int argc, char **argv) {
     };
     common_options common;
     arguments words;
-    const parse_result parsed = options_parse(&help, rows, COMMON_RUN | COMMON_WHERE, &common, argc, argv, &words);
+    const parse_result parsed =
+        options_parse(&help, rows, COMMON_RUN | COMMON_WHERE | COMMON_CRS, &common, argc, argv, &words);
     if (parsed != PARSE_RUN) return parsed == PARSE_HELP ? EXIT_DONE : EXIT_USAGE;
     const int usage = check_live_usage(&o, &words);
     if (usage != EXIT_DONE) return usage;

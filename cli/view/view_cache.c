@@ -76,8 +76,23 @@ static int make_folders(session *s, char *path) {
     }
 }
 
-/* "name-PATHHASH-": what all results of one path and condition have in common. The name is only for people. */
-static void entry_prefix(const char *real, const char *where, char *out, size_t size) {
+/* What of the points is read, and in which system they are. */
+static uint64_t hash_choice(uint64_t hash, const common_options *options) {
+    const char *const texts[] = {options->where, options->crs, options->to_crs};
+    const char ways[2] = {options->crs_ballpark, options->where_in == 1};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        struct stat info;
+        if (texts[i] == NULL) continue;
+        hash = fnv1a(hash, texts[i], strlen(texts[i]) + 1);
+        /* A system may be in a file, which is another one when that changes. */
+        if (i > 0 && stat(texts[i], &info) == 0) hash = fnv1a(hash, &info.st_mtim, sizeof info.st_mtim);
+        hash = fnv1a(hash, &i, sizeof i);
+    }
+    return ways[0] || ways[1] ? fnv1a(hash, ways, sizeof ways) : hash;
+}
+
+/* "name-PATHHASH-": what all results of one path and choice have in common. The name is only for people. */
+static void entry_prefix(const char *real, const common_options *options, char *out, size_t size) {
     const char *slash = strrchr(real, '/');
     char name[41];
     size_t n = 0;
@@ -86,9 +101,7 @@ static void entry_prefix(const char *real, const char *where, char *out, size_t 
         name[n++] = is_plain ? *p : '_';
     }
     name[n] = '\0';
-    const char *condition = where != NULL ? where : "";
-    const uint64_t hash = fnv1a(hash_text(real), condition, strlen(condition));
-    snprintf(out, size, "%s-%016" PRIx64 "-", name, hash);
+    snprintf(out, size, "%s-%016" PRIx64 "-", name, hash_choice(hash_text(real), options));
 }
 
 static uint64_t state_hash(const struct stat *info) {
@@ -140,7 +153,7 @@ int view_convert_to_cache(session *s, const char *input, char *out_dir, size_t o
     int code = cache_root(s, root, sizeof root);
     if (code == 0) code = make_folders(s, root);
     if (code != 0) return code;
-    entry_prefix(real, s->options.where, prefix, sizeof prefix);
+    entry_prefix(real, &s->options, prefix, sizeof prefix);
     snprintf(name, sizeof name, "%s%016" PRIx64, prefix, state_hash(&info));
     const int length = snprintf(out_dir, out_size, "%s/%s", root, name);
     if (length < 0 || (size_t)length >= out_size ||

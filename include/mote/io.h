@@ -48,6 +48,7 @@ typedef struct mote_read_params {
     const char *to_crs;    ///< each input is brought to this one, as by mote_cloud_transform; NULL: stays
     bool crs_ballpark;     ///< mote_transform_params.ballpark
     bool bounds_in_to_crs; ///< bounds are in to_crs and not in the input's own system
+    bool where_in_to_crs;  ///< where and set see coordinates in to_crs, and not in the input's own system
     uint64_t reserved[2];  ///< zero, see types.h
 } mote_read_params;
 /// The whole cloud; columns and separator of text found out.
@@ -100,6 +101,8 @@ MOTE_API uint64_t mote_reader_count(const mote_reader *reader);
 /// The next piece, points in the order of the file. *piece is the reader's: one and the same cloud, whose columns keep
 /// their places in memory and get new values with each call. NULL after the last one.
 MOTE_API mote_status mote_reader_next(mote_reader *reader, const mote_cloud **piece);
+/// Goes back to the first piece: the same points come once more. What was left out of the file, or lost, is told once.
+MOTE_API void mote_reader_rewind(mote_reader *reader);
 /// Frees the reader and its piece. NULL is allowed.
 MOTE_API void mote_reader_close(mote_reader *reader);
 
@@ -138,6 +141,14 @@ MOTE_API mote_status mote_writer_add(mote_writer *writer);
 /// Completes and renames the file (status MOTE_OK and count points were added, or fewer where that was said) or removes
 /// it; frees the writer.
 MOTE_API mote_status mote_writer_close(mote_writer *writer, mote_status status);
+
+/// Writes all points of a reader, from the first on, into one file; the file is the one that mote_cloud_write makes of
+/// the whole. Of LAS, LAZ and E57 to .las, .laz and .e57 memory is bounded by a few pieces. Where the values of all
+/// points decide what the output is, as from E57 to LAS, they are read two or three times.
+/// *written: points of the file; NULL: nobody asks
+/// Returns  as mote_reader_next and mote_cloud_write; MOTE_ERROR_UNSUPPORTED if it can't be written in pieces
+MOTE_API mote_status mote_reader_write(mote_reader *reader, const char *path, const mote_write_params *params,
+                                       uint64_t *written);
 
 /// An output of the caller's own, with the promises of those that mote writes: see the top. For results that are not
 /// points.

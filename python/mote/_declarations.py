@@ -366,6 +366,7 @@ class mote_read_params(Structure):
         ('to_crs', c_char_p),
         ('crs_ballpark', c_bool),
         ('bounds_in_to_crs', c_bool),
+        ('where_in_to_crs', c_bool),
         ('reserved', c_uint64 * 2),
     ]
 
@@ -1135,6 +1136,7 @@ FIELD_DOCS = {
         'to_crs': 'each input is brought to this one, as by mote_cloud_transform; NULL: stays',
         'crs_ballpark': 'mote_transform_params.ballpark',
         'bounds_in_to_crs': "bounds are in to_crs and not in the input's own system",
+        'where_in_to_crs': "where and set see coordinates in to_crs, and not in the input's own system",
     },
     'mote_unit': {
         'name': '"metre", "foot", "US survey foot", "degree", …; of a unit that mote has no name for the file\'s own; "" where the unit is not known',
@@ -1573,12 +1575,14 @@ FUNCTIONS = {
     'mote_reader_open': (c_int, (c_void_p, c_char_p, c_void_p, c_void_p)),
     'mote_reader_count': (c_uint64, (c_void_p,)),
     'mote_reader_next': (c_int, (c_void_p, c_void_p)),
+    'mote_reader_rewind': (None, (c_void_p,)),
     'mote_reader_close': (None, (c_void_p,)),
     'mote_write_defaults': (mote_write_params, ()),
     'mote_cloud_write': (c_int, (c_void_p, c_void_p, c_char_p, c_void_p)),
     'mote_writer_open': (c_int, (c_void_p, c_void_p, c_uint64, c_char_p, c_void_p, c_void_p)),
     'mote_writer_add': (c_int, (c_void_p,)),
     'mote_writer_close': (c_int, (c_void_p, c_int)),
+    'mote_reader_write': (c_int, (c_void_p, c_char_p, c_void_p, c_void_p)),
     'mote_output_create': (c_int, (c_void_p, c_char_p, c_bool, c_void_p)),
     'mote_output_write': (c_int, (c_void_p, c_void_p, c_void_p, c_uint64)),
     'mote_output_write_at': (c_int, (c_void_p, c_void_p, c_void_p, c_uint64, c_uint64)),

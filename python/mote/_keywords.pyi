@@ -33,6 +33,7 @@ class ReadParams(TypedDict, total=False):
     to_crs: str | Iterable[str] | None
     crs_ballpark: bool
     bounds_in_to_crs: bool
+    where_in_to_crs: bool
 
 class WriteParams(TypedDict, total=False):
     columns: str | Iterable[str] | None

@@ -16,7 +16,7 @@ typedef struct mote_las_origin {
     uint8_t version_minor;
     uint8_t format; /* 0..10 */
     uint16_t file_source_id;
-    uint16_t global_encoding;
+    uint16_t global_encoding; /* also where present is false: the bit that GPS times are adjusted standard time */
     uint16_t creation_day, creation_year;
     uint8_t guid[16];
     char system_id[33];

@@ -10,11 +10,10 @@
 #define MAX_CHANNELS  4u
 #define WINDOW_POINTS (1u << 20) /* of a plain channel, between two looks whether enough was seen */
 
-/* What was seen of the values of channels. */
-typedef struct value_range {
-    double low, high; /* low > high: no finite value */
-    uint64_t missing, infinite, fractions;
-} value_range;
+mote_color_range mote_color_nothing(void) {
+    const mote_color_range range = {INFINITY, -INFINITY, 0, 0, 0};
+    return range;
+}
 
 bool mote_color_is_plain(const mote_column *channel) {
     return (channel->type == MOTE_UINT8 || channel->type == MOTE_UINT16) && !mote_color_is_real(channel);
@@ -24,7 +23,7 @@ bool mote_color_is_real(const mote_column *channel) {
     return mote_type_is_float(channel->type) || channel->scale != 1 || channel->offset != 0;
 }
 
-static void see_channel(const mote_context *ctx, const mote_column *channel, uint64_t count, value_range *range) {
+void mote_color_see(const mote_context *ctx, const mote_column *channel, uint64_t count, mote_color_range *range) {
     double low = range->low, high = range->high;
     uint64_t missing = 0, infinite = 0, fractions = 0;
 #pragma omp parallel for schedule(static) num_threads(ctx->threads) reduction(min : low) reduction(max : high) \
@@ -49,7 +48,7 @@ static void see_channel(const mote_context *ctx, const mote_column *channel, uin
 }
 
 /* Widens the range by the largest value of a plain channel, or that of the first window that needs more than 8 bits. */
-static void see_plain(const mote_context *ctx, const mote_column *channel, uint64_t count, value_range *range) {
+static void see_plain(const mote_context *ctx, const mote_column *channel, uint64_t count, mote_color_range *range) {
     int64_t high = 0;
     for (uint64_t first = 0; first < count && high <= MOTE_COLOR_MAX_8; first += WINDOW_POINTS) {
         const int64_t window = (int64_t)(count - first < WINDOW_POINTS ? count - first : WINDOW_POINTS);
@@ -75,7 +74,7 @@ static double white_of(mote_color_depth depth) {
     return depth == MOTE_COLOR_UNIT ? 1 : depth == MOTE_COLOR_8_BITS ? MOTE_COLOR_MAX_8 : MOTE_COLOR_MAX;
 }
 
-static mote_color_rule rule_of(const value_range *range, bool is_real) {
+static mote_color_rule rule_of(const mote_color_range *range, bool is_real) {
     mote_color_rule rule = {.depth = MOTE_COLOR_BLACK,
                             .outside = range->infinite > 0,
                             .white = MOTE_COLOR_MAX,
@@ -91,36 +90,50 @@ static mote_color_rule rule_of(const value_range *range, bool is_real) {
     return rule;
 }
 
-mote_color_rule mote_color_find(const mote_context *ctx, const mote_column *const *channels, uint32_t count,
-                                uint64_t point_count) {
-    value_range range = {INFINITY, -INFINITY, 0, 0, 0};
+/* The rule for channels that were seen together. */
+static mote_color_rule judge(const mote_column *const *channels, uint32_t count, const mote_color_range *range) {
     const mote_column *first = NULL;
-    bool is_real = false, all_plain = true;
+    bool is_real = false;
     for (uint32_t k = 0; k < count; k++) {
         if (channels[k] == NULL) continue;
         if (first == NULL) first = channels[k];
         is_real = is_real || mote_color_is_real(channels[k]);
-        all_plain = all_plain && mote_color_is_plain(channels[k]);
     }
+    mote_color_rule rule = rule_of(range, is_real);
+    if (first != NULL) rule.type = is_real && !mote_type_is_float(first->type) ? MOTE_FLOAT64 : first->type;
+    return rule;
+}
+
+mote_color_rule mote_color_find(const mote_context *ctx, const mote_column *const *channels, uint32_t count,
+                                uint64_t point_count) {
+    mote_color_range range = mote_color_nothing();
+    bool all_plain = true;
+    for (uint32_t k = 0; k < count; k++)
+        all_plain = all_plain && (channels[k] == NULL || mote_color_is_plain(channels[k]));
     for (uint32_t k = 0; k < count; k++) {
         if (channels[k] == NULL) continue;
         if (all_plain) {
             see_plain(ctx, channels[k], point_count, &range);
         } else {
-            see_channel(ctx, channels[k], point_count, &range);
+            mote_color_see(ctx, channels[k], point_count, &range);
         }
     }
-    mote_color_rule rule = rule_of(&range, is_real);
-    if (first != NULL) rule.type = is_real && !mote_type_is_float(first->type) ? MOTE_FLOAT64 : first->type;
-    return rule;
+    return judge(channels, count, &range);
 }
 
-mote_color_rule mote_color_find_intensity(const mote_context *ctx, const mote_column *intensity, uint64_t point_count) {
-    mote_color_rule rule = mote_color_find(ctx, &intensity, 1, point_count);
+static mote_color_rule as_intensity(mote_color_rule rule) {
     if (!rule.whole || rule.depth == MOTE_COLOR_UNIT || rule.depth == MOTE_COLOR_BLACK) return rule;
     rule.depth = MOTE_COLOR_16_BITS;
     rule.white = MOTE_COLOR_MAX;
     return rule;
+}
+
+mote_color_rule mote_color_judge_intensity(const mote_column *intensity, const mote_color_range *range) {
+    return as_intensity(judge(&intensity, 1, range));
+}
+
+mote_color_rule mote_color_find_intensity(const mote_context *ctx, const mote_column *intensity, uint64_t point_count) {
+    return as_intensity(mote_color_find(ctx, &intensity, 1, point_count));
 }
 
 mote_color_rule mote_color_unseen(const mote_column *channel) {
@@ -136,27 +149,45 @@ static mote_color_rule plain_rule(mote_type type) {
     return rule;
 }
 
-void mote_color_find_each(const mote_context *ctx, const mote_column *const *channels, uint32_t count,
-                          uint64_t point_count, mote_color_rule *rules) {
-    for (int real = 0; real < 2; real++) {
-        const mote_column *alike[MAX_CHANNELS] = {NULL};
-        uint32_t alike_count = 0;
-        for (uint32_t k = 0; k < count; k++) {
-            const bool plain = channels[k] == NULL || mote_color_is_plain(channels[k]);
-            if (!plain && mote_color_is_real(channels[k]) == (real == 1)) alike[alike_count++] = channels[k];
-        }
-        if (alike_count == 0) continue;
-        const mote_color_rule rule = mote_color_find(ctx, alike, alike_count, point_count);
-        for (uint32_t k = 0; k < count; k++) {
-            const bool plain = channels[k] == NULL || mote_color_is_plain(channels[k]);
-            if (!plain && mote_color_is_real(channels[k]) == (real == 1)) rules[k] = rule;
-        }
+/* The channels of floats (real 1) or of integers (0) whose types do not say what they are; returns how many. */
+static uint32_t find_alike(const mote_column *const *channels, uint32_t count, int real,
+                           const mote_column *alike[MAX_CHANNELS]) {
+    uint32_t alike_count = 0;
+    for (uint32_t k = 0; k < count; k++) {
+        const bool plain = channels[k] == NULL || mote_color_is_plain(channels[k]);
+        if (!plain && mote_color_is_real(channels[k]) == (real == 1)) alike[alike_count++] = channels[k];
     }
+    return alike_count;
+}
+
+void mote_color_see_each(const mote_context *ctx, const mote_column *const *channels, uint32_t count,
+                         uint64_t point_count, mote_color_range ranges[2]) {
+    for (int real = 0; real < 2; real++) {
+        const mote_column *alike[MAX_CHANNELS];
+        const uint32_t alike_count = find_alike(channels, count, real, alike);
+        for (uint32_t k = 0; k < alike_count; k++) mote_color_see(ctx, alike[k], point_count, &ranges[real]);
+    }
+}
+
+void mote_color_judge_each(const mote_column *const *channels, uint32_t count, const mote_color_range ranges[2],
+                           mote_color_rule *rules) {
     for (uint32_t k = 0; k < count; k++) {
         if (channels[k] == NULL || mote_color_is_plain(channels[k])) {
             rules[k] = plain_rule(channels[k] == NULL ? MOTE_UINT16 : channels[k]->type);
+        } else {
+            const mote_column *alike[MAX_CHANNELS];
+            const int real = mote_color_is_real(channels[k]);
+            const uint32_t alike_count = find_alike(channels, count, real, alike);
+            rules[k] = judge(alike, alike_count, &ranges[real]);
         }
     }
+}
+
+void mote_color_find_each(const mote_context *ctx, const mote_column *const *channels, uint32_t count,
+                          uint64_t point_count, mote_color_rule *rules) {
+    mote_color_range ranges[2] = {mote_color_nothing(), mote_color_nothing()};
+    mote_color_see_each(ctx, channels, count, point_count, ranges);
+    mote_color_judge_each(channels, count, ranges, rules);
 }
 
 mote_column mote_color_scaled(const mote_column *channel, const mote_color_rule *rule) {

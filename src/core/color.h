@@ -40,6 +40,13 @@ typedef struct mote_color_rule {
     mote_type type;   /* of the first channel */
 } mote_color_rule;
 
+/* What was seen of the values of channels, of a whole cloud or of one piece after the other. */
+typedef struct mote_color_range {
+    double low, high; /* low > high: no finite value */
+    uint64_t missing, infinite, fractions;
+} mote_color_range;
+mote_color_range mote_color_nothing(void);
+
 /* The rule for channels [count] (NULL: there is none), together, of point_count points on the host. */
 mote_color_rule mote_color_find(const mote_context *ctx, const mote_column *const *channels, uint32_t count,
                                 uint64_t point_count);
@@ -49,6 +56,14 @@ mote_color_rule mote_color_find_intensity(const mote_context *ctx, const mote_co
    uint16 is what its type says. */
 void mote_color_find_each(const mote_context *ctx, const mote_column *const *channels, uint32_t count,
                           uint64_t point_count, mote_color_rule *rules);
+/* The same of a cloud that comes in pieces: each piece is seen, and then the channels are judged. ranges: of integers,
+   of floats. */
+void mote_color_see_each(const mote_context *ctx, const mote_column *const *channels, uint32_t count,
+                         uint64_t point_count, mote_color_range ranges[2]);
+void mote_color_judge_each(const mote_column *const *channels, uint32_t count, const mote_color_range ranges[2],
+                           mote_color_rule *rules);
+void mote_color_see(const mote_context *ctx, const mote_column *channel, uint64_t point_count, mote_color_range *range);
+mote_color_rule mote_color_judge_intensity(const mote_column *intensity, const mote_color_range *range);
 /* That of a channel whose values cannot be looked at: floats count as 0..1, integers as 16 bits. */
 mote_color_rule mote_color_unseen(const mote_column *channel);
 /* Whether the type says the depth: uint8 or uint16 without scale and offset. */

@@ -18,6 +18,8 @@ static void narrow_bounds(mote_choice *choice) {
     if (narrows) choice->params.bounds = &choice->box;
 }
 
+bool mote_choice_is_late(const mote_read_params *params) { return params->to_crs != NULL && params->where_in_to_crs; }
+
 /* A list that also has what a program names; the list of before is freed. */
 static mote_status add_names(mote_context *ctx, mote_choice *choice, const where_program *program) {
     mote_status status = MOTE_OK;
@@ -39,8 +41,10 @@ mote_status mote_choice_open(mote_context *ctx, const mote_read_params *params, 
     choice->params.known = NULL;
     MOTE_TRY(add_names(ctx, choice, choice->condition));
     MOTE_TRY(add_names(ctx, choice, choice->assignments));
-    if (choice->assignments != NULL) {
-        choice->params.where = NULL; /* it says what is changed, and leaves nothing out */
+    /* The condition of assignments says what is changed, and leaves nothing out; one of coordinates that are still to
+       be made is none of the format's. */
+    if (choice->assignments != NULL || mote_choice_is_late(params)) {
+        choice->params.where = NULL;
     } else {
         narrow_bounds(choice);
     }

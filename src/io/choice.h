@@ -15,6 +15,8 @@ typedef struct mote_choice {
 
 /* Parses the expressions of params. Close it in any case. */
 mote_status mote_choice_open(mote_context *ctx, const mote_read_params *params, mote_choice *choice);
+/* Whether expressions see the coordinates that the transformation makes. */
+bool mote_choice_is_late(const mote_read_params *params);
 void mote_choice_close(mote_context *ctx, mote_choice *choice);
 /* Replaces *cloud, which choice->params read from source, by what was asked for. On failure it is still there. */
 mote_status mote_choice_apply(mote_context *ctx, const mote_choice *choice, const char *source, mote_cloud **cloud);

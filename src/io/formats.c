@@ -121,8 +121,8 @@ static mote_read_params params_of_format(const mote_read_params *params) {
     return p;
 }
 
-/* The points that are kept, and the system that they get: expressions see the coordinates of the input, and bounds
-   those of the old system or of the new one. */
+/* The points that are kept, and the system that they get: expressions and bounds see the coordinates of the old system
+   or of the new one. */
 static mote_status settle_cloud(mote_context *ctx, const char *path, const mote_read_params *asked,
                                 const mote_choice *choice, mote_cloud **cloud) {
     const bool late = asked->to_crs != NULL && asked->bounds_in_to_crs;
@@ -130,8 +130,9 @@ static mote_status settle_cloud(mote_context *ctx, const char *path, const mote_
     transform.ballpark = asked->crs_ballpark;
     MOTE_TRY(mote_crs_assign(ctx, *cloud, asked));
     if (asked->bounds != NULL && !late) MOTE_TRY(mote_cloud_keep_inside(ctx, cloud, asked->bounds));
-    MOTE_TRY(mote_choice_apply(ctx, choice, path, cloud));
+    if (!mote_choice_is_late(asked)) MOTE_TRY(mote_choice_apply(ctx, choice, path, cloud));
     if (asked->to_crs != NULL) MOTE_TRY(mote_cloud_transform(ctx, cloud, asked->to_crs, &transform));
+    if (mote_choice_is_late(asked)) MOTE_TRY(mote_choice_apply(ctx, choice, path, cloud));
     return asked->bounds != NULL && late ? mote_cloud_keep_inside(ctx, cloud, asked->bounds) : MOTE_OK;
 }
 

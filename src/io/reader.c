@@ -1,33 +1,146 @@
 /* Reads a cloud in pieces. LAS, LAZ and E57: into memory for one piece, which is used again for each; a piece of LAZ is
    as many chunks as keep all threads busy. Other formats are one piece. */
-#include "io/choice.h"
-#include "io/crs/crs_change.h"
-#include "io/e57/e57.h"
-#include "io/las/las_source.h"
+#include "io/reader.h"
 
-struct mote_reader {
-    mote_context *ctx;
-    char *path;
-    mote_input input;
-    mote_read_params params; /* as asked for */
-    mote_box bounds;
-    char *select, *where, *set;
-    mote_choice choice;  /* what they mean */
-    bool is_las, is_e57; /* neither: whole is the one piece */
-    las_source source;
-    e57_source e57;
-    mote_cloud *piece;     /* of whichever is read */
-    uint64_t stride_bytes; /* of its records */
-    where_bound bound;     /* E57: the condition */
-    mote_cloud *whole;
-    uint8_t *records;
-    uint64_t all_columns, shown_columns; /* of the piece; those behind the shown ones are read for expressions alone */
-    bool *chosen;                        /* of a piece of plain LAS, where there is a condition */
-    uint64_t count, next;                /* points in all; chunk (LAZ), point (LAS) or piece that comes next */
-    uint64_t kept, given;                /* points that were read; that are gone to the caller */
-    las_losses losses;
-    crs_change change;
-};
+#include <float.h>
+#include <math.h>
+
+/* ---- pieces */
+
+static void copy_part(const uint8_t *from, uint64_t record_bytes, const laz_selection *selection, uint64_t count,
+                      uint8_t *to) {
+    if (selection->run_count == 0) {
+        memcpy(to, from, count * record_bytes);
+        return;
+    }
+    for (uint64_t i = 0; i < count; i++, from += record_bytes, to += selection->stride_bytes) {
+        for (uint32_t r = 0; r < selection->run_count; r++) {
+            const laz_run *run = &selection->runs[r];
+            memcpy(to + run->to, from + run->from, run->size_bytes);
+        }
+    }
+}
+
+/* Plain records from the file to the piece's memory. */
+static void copy_records(const mote_reader *reader, uint64_t first, uint64_t count) {
+    const las_source *source = &reader->source;
+    const uint64_t record_bytes = source->header.point_bytes, part = 4096;
+    const uint8_t *from = reader->input.data + source->header.points_at + first * record_bytes;
+    const int64_t parts = (int64_t)((count + part - 1) / part);
+#pragma omp parallel for schedule(static) num_threads(reader->ctx->threads)
+    for (int64_t p = 0; p < parts; p++) {
+        const uint64_t at = (uint64_t)p * part;
+        copy_part(from + at * record_bytes, record_bytes, &source->selection, count - at < part ? count - at : part,
+                  reader->records + at * source->selection.stride_bytes);
+    }
+}
+
+static mote_status decode_piece(mote_reader *reader, bool *more) {
+    las_source *source = &reader->source;
+    uint64_t points = 0;
+    const uint64_t first = reader->next, count = mote_las_piece_chunks(source, first, &points);
+    *more = count > 0;
+    if (!*more) return MOTE_OK;
+    reader->next += count;
+    MOTE_TRY(mote_las_decode(source, first, count, reader->records, &source->cloud->count, &reader->losses));
+    for (uint64_t i = first; i < first + count; i++) {
+        const las_chunk *chunk = &source->chunks.list[i];
+        mote_input_forget(&reader->input, chunk->at, chunk->at + chunk->size_bytes);
+    }
+    return MOTE_OK;
+}
+
+static mote_status copy_piece(mote_reader *reader, bool *more) {
+    const las_header *header = &reader->source.header;
+    const uint64_t remaining = reader->count - reader->next, max = mote_las_piece_points(&reader->source);
+    const uint64_t points = remaining < max ? remaining : max;
+    *more = points > 0;
+    if (!*more) return MOTE_OK;
+    copy_records(reader, reader->next, points);
+    reader->source.cloud->count = points;
+    const uint64_t from = header->points_at + reader->next * header->point_bytes;
+    mote_input_forget(&reader->input, from, from + points * header->point_bytes);
+    reader->next += points;
+    return mote_progress(reader->ctx, (double)reader->next / (double)reader->count, "reading LAS");
+}
+
+/* Moves the points that meet a condition together. */
+static void keep_meeting(mote_reader *reader, const where_bound *bound) {
+    mote_cloud *piece = reader->piece;
+    const uint64_t stride = reader->stride_bytes;
+    uint64_t kept = 0;
+    mote_where_choose(reader->ctx, bound, piece->count, reader->chosen);
+    for (uint64_t i = 0; i < piece->count; i++) {
+        if (!reader->chosen[i]) continue;
+        if (kept < i) memcpy(reader->records + kept * stride, reader->records + i * stride, stride);
+        kept++;
+    }
+    piece->count = kept;
+}
+
+/* The same for the condition of the caller; points of LAZ were chosen as they were decoded. */
+static void keep_chosen(mote_reader *reader) {
+    if (reader->chosen == NULL || mote_choice_is_late(&reader->params)) return;
+    keep_meeting(reader, reader->is_e57 ? &reader->bound : &reader->source.filter->bound);
+}
+
+/* The same in the new system: columns have the scale and offset of that, piece by piece. */
+static mote_status keep_chosen_late(mote_reader *reader) {
+    if (reader->chosen == NULL || !mote_choice_is_late(&reader->params)) return MOTE_OK;
+    mote_where_unbind(&reader->bound);
+    MOTE_TRY(mote_where_bind(reader->choice.condition, reader->piece, reader->input.path, &reader->bound));
+    keep_meeting(reader, &reader->bound);
+    return MOTE_OK;
+}
+
+static mote_status assign(mote_reader *reader) {
+    const mote_choice *choice = &reader->choice;
+    uint64_t changed = 0;
+    if (choice->assignments == NULL) return MOTE_OK;
+    MOTE_TRY(mote_where_assign(reader->ctx, reader->piece, choice->assignments, choice->condition, reader->input.path,
+                               reader->given, &changed));
+    reader->changed += changed;
+    if (reader->params.changed != NULL) *reader->params.changed += changed;
+    return MOTE_OK;
+}
+
+/* Moves the points inside of a box together; NULL: all are. */
+static mote_status keep_inside(mote_reader *reader, const mote_box *box) {
+    mote_cloud *piece = reader->piece;
+    const uint64_t stride = reader->stride_bytes;
+    uint64_t *indices = NULL, count = 0;
+    if (box == NULL) return MOTE_OK;
+    MOTE_TRY(mote_cloud_find_inside(reader->ctx, piece, box, &indices, &count));
+    for (uint64_t i = 0; i < count; i++) {
+        if (indices[i] != i) memcpy(reader->records + i * stride, reader->records + indices[i] * stride, stride);
+    }
+    mote_free(reader->ctx, indices);
+    piece->count = count;
+    return MOTE_OK;
+}
+
+mote_status mote_reader_keep_finite(mote_reader *reader, uint64_t *dropped) {
+    static const mote_box finite = {{-DBL_MAX, -DBL_MAX, -DBL_MAX}, {DBL_MAX, DBL_MAX, DBL_MAX}};
+    const uint64_t before = reader->piece->count;
+    const mote_column *axes[3];
+    bool any_real = false;
+    if (!mote_cloud_find_positions(reader->piece, axes)) return MOTE_OK;
+    for (int k = 0; k < 3; k++) any_real = any_real || mote_type_is_float(axes[k]->type);
+    if (any_real) MOTE_TRY(keep_inside(reader, &finite));
+    *dropped += before - reader->piece->count;
+    return MOTE_OK;
+}
+
+static mote_status read_piece(mote_reader *reader, bool *more) {
+    if (reader->is_las && reader->source.header.compressed) return decode_piece(reader, more);
+    if (reader->is_las) return copy_piece(reader, more);
+    mote_stage(reader->ctx, "read E57");
+    const mote_status status =
+        mote_e57_next(&reader->e57, reader->records, mote_las_piece_points(&reader->source), &reader->piece->count);
+    mote_stage(reader->ctx, NULL);
+    *more = status == MOTE_OK && reader->piece->count > 0;
+    return status;
+}
 
 /* ---- opening */
 
@@ -80,24 +193,44 @@ static mote_status sort_columns(mote_reader *reader) {
     return made ? MOTE_OK : MOTE_ERROR_MEMORY;
 }
 
-/* The header's box says where the points come to lie; where it lies, pieces do not fit and say so. */
+/* Where the points lie: by the header of LAS, which may lie, so that pieces do not fit and say so; of E57 by a look at
+   all of them. */
+static mote_status find_box(mote_reader *reader, mote_box *box) {
+    for (uint32_t k = 0; k < 3; k++) {
+        box->min[k] = reader->is_las ? las_f64(reader->input.data + LAS_AT_MIN_OF_AXIS(k)) : INFINITY;
+        box->max[k] = reader->is_las ? las_f64(reader->input.data + LAS_AT_MAX_OF_AXIS(k)) : -INFINITY;
+    }
+    for (bool more = reader->is_e57; more;) {
+        mote_box piece;
+        MOTE_TRY(read_piece(reader, &more));
+        keep_chosen(reader);
+        if (!reader->params.bounds_in_to_crs) MOTE_TRY(keep_inside(reader, reader->params.bounds));
+        MOTE_TRY(mote_cloud_bounds(reader->ctx, reader->piece, &piece, NULL));
+        for (int k = 0; k < 3; k++) {
+            box->min[k] = fmin(box->min[k], piece.min[k]);
+            box->max[k] = fmax(box->max[k], piece.max[k]);
+        }
+        reader->piece->count = 0;
+    }
+    if (reader->is_e57) mote_e57_rewind(&reader->e57);
+    return MOTE_OK;
+}
+
 static mote_status open_system(mote_reader *reader) {
     const mote_read_params *params = &reader->params;
-    mote_box box = {{1, 1, 1}, {-1, -1, -1}};
-    for (uint32_t k = 0; k < 3 && reader->is_las; k++) {
-        box.min[k] = las_f64(reader->input.data + LAS_AT_MIN_OF_AXIS(k));
-        box.max[k] = las_f64(reader->input.data + LAS_AT_MAX_OF_AXIS(k));
-    }
+    mote_box box;
     MOTE_TRY(mote_crs_assign(reader->ctx, reader->piece, params));
     if (params->to_crs == NULL) return MOTE_OK;
+    MOTE_TRY(find_box(reader, &box));
     return mote_crs_change_open(reader->ctx, reader->piece, &box, params->to_crs, params->crs_ballpark,
                                 &reader->change);
 }
 
 /* points: of the largest piece; has_condition: on points that are still to be chosen. */
 static mote_status open_piece(mote_reader *reader, uint64_t points, bool has_condition) {
+    const bool is_late = mote_choice_is_late(&reader->params) && reader->choice.assignments == NULL;
     MOTE_TRY(sort_columns(reader));
-    if (has_condition) {
+    if (has_condition || (is_late && reader->choice.condition != NULL)) {
         reader->chosen = mote_alloc(reader->ctx, points * sizeof *reader->chosen, "chosen points");
         if (reader->chosen == NULL) return MOTE_ERROR_MEMORY;
     }
@@ -185,128 +318,24 @@ void mote_reader_close(mote_reader *reader) {
 
 uint64_t mote_reader_count(const mote_reader *reader) { return reader->count; }
 
-/* ---- pieces */
-
-static void copy_part(const uint8_t *from, uint64_t record_bytes, const laz_selection *selection, uint64_t count,
-                      uint8_t *to) {
-    if (selection->run_count == 0) {
-        memcpy(to, from, count * record_bytes);
-        return;
-    }
-    for (uint64_t i = 0; i < count; i++, from += record_bytes, to += selection->stride_bytes) {
-        for (uint32_t r = 0; r < selection->run_count; r++) {
-            const laz_run *run = &selection->runs[r];
-            memcpy(to + run->to, from + run->from, run->size_bytes);
-        }
-    }
-}
-
-/* Plain records from the file to the piece's memory. */
-static void copy_records(const mote_reader *reader, uint64_t first, uint64_t count) {
-    const las_source *source = &reader->source;
-    const uint64_t record_bytes = source->header.point_bytes, part = 4096;
-    const uint8_t *from = reader->input.data + source->header.points_at + first * record_bytes;
-    const int64_t parts = (int64_t)((count + part - 1) / part);
-#pragma omp parallel for schedule(static) num_threads(reader->ctx->threads)
-    for (int64_t p = 0; p < parts; p++) {
-        const uint64_t at = (uint64_t)p * part;
-        copy_part(from + at * record_bytes, record_bytes, &source->selection, count - at < part ? count - at : part,
-                  reader->records + at * source->selection.stride_bytes);
-    }
-}
-
-static mote_status decode_piece(mote_reader *reader, bool *more) {
-    las_source *source = &reader->source;
-    uint64_t points = 0;
-    const uint64_t first = reader->next, count = mote_las_piece_chunks(source, first, &points);
-    *more = count > 0;
-    if (!*more) return MOTE_OK;
-    reader->next += count;
-    MOTE_TRY(mote_las_decode(source, first, count, reader->records, &source->cloud->count, &reader->losses));
-    for (uint64_t i = first; i < first + count; i++) {
-        const las_chunk *chunk = &source->chunks.list[i];
-        mote_input_forget(&reader->input, chunk->at, chunk->at + chunk->size_bytes);
-    }
-    return MOTE_OK;
-}
-
-static mote_status copy_piece(mote_reader *reader, bool *more) {
-    const las_header *header = &reader->source.header;
-    const uint64_t remaining = reader->count - reader->next, max = mote_las_piece_points(&reader->source);
-    const uint64_t points = remaining < max ? remaining : max;
-    *more = points > 0;
-    if (!*more) return MOTE_OK;
-    copy_records(reader, reader->next, points);
-    reader->source.cloud->count = points;
-    const uint64_t from = header->points_at + reader->next * header->point_bytes;
-    mote_input_forget(&reader->input, from, from + points * header->point_bytes);
-    reader->next += points;
-    return mote_progress(reader->ctx, (double)reader->next / (double)reader->count, "reading LAS");
-}
-
-/* Moves the points that meet the condition together; those of LAZ already are. */
-static void keep_chosen(mote_reader *reader) {
-    mote_cloud *piece = reader->piece;
-    const uint64_t stride = reader->stride_bytes;
-    uint64_t kept = 0;
-    if (reader->chosen == NULL) return;
-    const where_bound *bound = reader->is_e57 ? &reader->bound : &reader->source.filter->bound;
-    mote_where_choose(reader->ctx, bound, piece->count, reader->chosen);
-    for (uint64_t i = 0; i < piece->count; i++) {
-        if (!reader->chosen[i]) continue;
-        if (kept < i) memcpy(reader->records + kept * stride, reader->records + i * stride, stride);
-        kept++;
-    }
-    piece->count = kept;
-}
-
-static mote_status assign(mote_reader *reader) {
-    const mote_choice *choice = &reader->choice;
-    uint64_t changed = 0;
-    if (choice->assignments == NULL) return MOTE_OK;
-    MOTE_TRY(mote_where_assign(reader->ctx, reader->piece, choice->assignments, choice->condition, reader->input.path,
-                               reader->given, &changed));
-    if (reader->params.changed != NULL) *reader->params.changed += changed;
-    return MOTE_OK;
-}
-
-/* Moves the points inside of the bounds together. */
-static mote_status keep_inside(mote_reader *reader) {
-    mote_cloud *piece = reader->piece;
-    const uint64_t stride = reader->stride_bytes;
-    uint64_t *indices = NULL, count = 0;
-    if (reader->params.bounds == NULL) return MOTE_OK;
-    MOTE_TRY(mote_cloud_find_inside(reader->ctx, piece, reader->params.bounds, &indices, &count));
-    for (uint64_t i = 0; i < count; i++) {
-        if (indices[i] != i) memcpy(reader->records + i * stride, reader->records + indices[i] * stride, stride);
-    }
-    mote_free(reader->ctx, indices);
-    piece->count = count;
-    return MOTE_OK;
-}
-
-static mote_status read_piece(mote_reader *reader, bool *more) {
-    if (reader->is_las && reader->source.header.compressed) return decode_piece(reader, more);
-    if (reader->is_las) return copy_piece(reader, more);
-    mote_stage(reader->ctx, "read E57");
-    const mote_status status =
-        mote_e57_next(&reader->e57, reader->records, mote_las_piece_points(&reader->source), &reader->piece->count);
-    mote_stage(reader->ctx, NULL);
-    *more = status == MOTE_OK && reader->piece->count > 0;
-    return status;
-}
+/* ---- the next piece */
 
 /* Of the points of a piece those that are asked for, as they are asked for. */
 static mote_status settle_piece(mote_reader *reader) {
     const bool late = reader->params.to_crs != NULL && reader->params.bounds_in_to_crs;
+    const bool late_choice = mote_choice_is_late(&reader->params);
     keep_chosen(reader);
-    if (!late) MOTE_TRY(keep_inside(reader));
-    MOTE_TRY(assign(reader));
+    if (!late) MOTE_TRY(keep_inside(reader, reader->params.bounds));
+    if (!late_choice) MOTE_TRY(assign(reader));
     MOTE_TRY(mote_crs_change_piece(&reader->change, reader->piece));
-    return late ? keep_inside(reader) : MOTE_OK;
+    MOTE_TRY(keep_chosen_late(reader));
+    if (late_choice) MOTE_TRY(assign(reader));
+    return late ? keep_inside(reader, reader->params.bounds) : MOTE_OK;
 }
 
 static mote_status report(mote_reader *reader) {
+    if (reader->told) return MOTE_OK;
+    reader->told = true;
     if (reader->is_e57) return mote_e57_report(&reader->e57, reader->kept);
     const uint64_t left_out = reader->source.filter != NULL ? reader->source.filter->left_out : 0;
     return mote_las_report_losses(&reader->source, &reader->losses, reader->kept + left_out);
@@ -335,4 +364,12 @@ mote_status mote_reader_next(mote_reader *reader, const mote_cloud **piece) {
     if (!more) return report(reader);
     *piece = cloud;
     return MOTE_OK;
+}
+
+void mote_reader_rewind(mote_reader *reader) {
+    if (reader->is_e57) mote_e57_rewind(&reader->e57);
+    if (reader->source.filter != NULL) reader->source.filter->left_out = 0;
+    if (reader->params.changed != NULL) *reader->params.changed -= reader->changed;
+    memset(&reader->losses, 0, sizeof reader->losses);
+    reader->next = reader->kept = reader->given = reader->changed = 0;
 }

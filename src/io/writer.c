@@ -1,6 +1,7 @@
 /* The public writer in pieces. */
+#include "io/writer.h"
+
 #include "io/e57/e57_write.h"
-#include "io/las/write/las_write.h"
 
 struct mote_writer {
     mote_context *ctx;
@@ -9,15 +10,21 @@ struct mote_writer {
     e57_writer e57;
 };
 
-static mote_status open_writer(mote_writer *writer, const mote_cloud *piece, uint64_t count, const char *path,
-                               const mote_write_params *params) {
-    const las_job pieces = {piece, count, true};
+static mote_status open_writer(mote_writer *writer, const mote_cloud *piece, uint64_t count, const las_pieces *pieces,
+                               const char *path, const mote_write_params *params) {
+    const las_job job = {piece, count, true, pieces};
     if (writer->is_e57) return mote_e57_writer_open(writer->ctx, piece, count, true, path, params, &writer->e57);
-    return mote_las_writer_open(writer->ctx, &pieces, path, params, &writer->las);
+    return mote_las_writer_open(writer->ctx, &job, path, params, &writer->las);
 }
 
 mote_status mote_writer_open(mote_context *ctx, const mote_cloud *piece, uint64_t count, const char *path,
                              const mote_write_params *params, mote_writer **out) {
+    return mote_writer_open_pieces(ctx, piece, count, NULL, path, params, out);
+}
+
+mote_status mote_writer_open_pieces(mote_context *ctx, const mote_cloud *piece, uint64_t count,
+                                    const las_pieces *pieces, const char *path, const mote_write_params *params,
+                                    mote_writer **out) {
     const mote_write_params p = params != NULL ? *params : mote_write_defaults();
     const mote_format *format;
     *out = NULL;
@@ -32,7 +39,7 @@ mote_status mote_writer_open(mote_context *ctx, const mote_cloud *piece, uint64_
     if (writer == NULL) return MOTE_ERROR_MEMORY;
     writer->ctx = ctx;
     writer->is_e57 = is_e57;
-    const mote_status status = open_writer(writer, piece, count, path, &p);
+    const mote_status status = open_writer(writer, piece, count, pieces, path, &p);
     if (status != MOTE_OK) return mote_writer_close(writer, status);
     *out = writer;
     return MOTE_OK;

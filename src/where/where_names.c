@@ -136,6 +136,8 @@ static mote_status unknown_name(const where_program *program, const mote_cloud *
     return where_wrong(program, source, name->place, "there is no attribute \"%.60s\"%s", name->text, hint);
 }
 
+static const uint8_t nothing[1]; /* what every point has of an attribute that may lack */
+
 mote_status mote_where_bind(const where_program *program, const mote_cloud *cloud, const char *source,
                             where_bound *bound) {
     bound->program = program;
@@ -143,6 +145,10 @@ mote_status mote_where_bind(const where_program *program, const mote_cloud *clou
     if (bound->columns == NULL) return MOTE_ERROR_MEMORY;
     for (uint64_t i = 0; i < program->name_count; i++) {
         const mote_column *column = find_column(cloud, program->names[i].text);
+        if (column == NULL && program->names[i].may_lack) {
+            bound->columns[i].column = (mote_column){.data = nothing, .type = MOTE_UINT8, .scale = 1};
+            continue;
+        }
         if (column == NULL) return unknown_name(program, cloud, source, &program->names[i]);
         bound->columns[i].column = *column;
         mote_cloud_limits(cloud, column->name, &bound->columns[i].limits);
@@ -158,6 +164,7 @@ void mote_where_unbind(where_bound *bound) {
 void mote_where_move(where_bound *bound, const uint8_t *from, const uint8_t *to) {
     for (uint64_t i = 0; i < bound->program->name_count; i++) {
         mote_column *column = &bound->columns[i].column;
+        if (column->data == nothing) continue;
         column->data = to + ((const uint8_t *)column->data - from);
     }
 }

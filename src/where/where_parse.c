@@ -100,10 +100,8 @@ static uint32_t operation(where_parser *p, where_kind kind, where_place place, u
 
 /* ---- names and numbers */
 
-static uint32_t find_name(where_parser *p, const where_token *token) {
+static uint32_t find_name(where_parser *p, const char *text, size_t length, where_place place) {
     where_program *program = p->program;
-    const char *text = program->text + token->inner.begin;
-    const size_t length = token->inner.end - token->inner.begin;
     for (uint32_t i = 0; i < program->name_count; i++) {
         if (strlen(program->names[i].text) == length && memcmp(program->names[i].text, text, length) == 0) return i;
     }
@@ -115,8 +113,44 @@ static uint32_t find_name(where_parser *p, const where_token *token) {
     }
     memcpy(copy, text, length);
     copy[length] = '\0';
-    program->names[program->name_count] = (where_name){copy, token->place};
+    program->names[program->name_count] = (where_name){copy, place, false};
     return (uint32_t)program->name_count++;
+}
+
+static uint32_t find_token(where_parser *p, const where_token *token) {
+    const where_place inner = token->inner;
+    return find_name(p, p->program->text + inner.begin, inner.end - inner.begin, token->place);
+}
+
+static uint32_t add_name(where_parser *p, uint32_t name, where_place place) {
+    const uint32_t index = add_node(p, WHERE_NAME, place, WHERE_NONE, WHERE_NONE);
+    if (index != WHERE_NONE) node_at(p, index)->name = name;
+    return index;
+}
+
+/* PDAL's name for the four flags of LAS as one number, of which point formats 0 to 5 lack the last. */
+static bool is_flags(const where_parser *p, const where_token *token) {
+    static const char name[] = "ClassFlags";
+    const uint32_t length = token->inner.end - token->inner.begin;
+    return !token->is_quoted && length == strlen(name) &&
+           strncasecmp(p->program->text + token->inner.begin, name, length) == 0;
+}
+
+static uint32_t add_flags(where_parser *p, where_place place) {
+    static const char *const flags[] = {"synthetic", "key_point", "withheld", "overlap"};
+    uint32_t sum = WHERE_NONE;
+    for (uint32_t bit = 0; bit < 4 && p->status == MOTE_OK; bit++) {
+        const uint32_t before = (uint32_t)p->program->name_count;
+        const uint32_t name = find_name(p, flags[bit], strlen(flags[bit]), place);
+        if (bit == 3 && name == before) p->program->names[name].may_lack = true;
+        uint32_t flag = add_name(p, name, place);
+        const uint32_t factor = add_node(p, WHERE_NUMBER, place, WHERE_NONE, WHERE_NONE);
+        if (p->status != MOTE_OK) return WHERE_NONE;
+        node_at(p, factor)->number = 1u << bit;
+        flag = operation(p, WHERE_MULTIPLY, place, flag, factor);
+        sum = bit == 0 ? flag : operation(p, WHERE_ADD, place, sum, flag);
+    }
+    return sum;
 }
 
 /* "name(" */
@@ -163,10 +197,7 @@ static uint32_t parse_primary(where_parser *p) {
     }
     if (take(p, WORD_NAME)) {
         if (!token.is_quoted && p->token.word == WORD_OPEN) return parse_function(p, &token);
-        const uint32_t name = find_name(p, &token);
-        index = add_node(p, WHERE_NAME, token.place, WHERE_NONE, WHERE_NONE);
-        if (index != WHERE_NONE) node_at(p, index)->name = name;
-        return index;
+        return is_flags(p, &token) ? add_flags(p, token.place) : add_name(p, find_token(p, &token), token.place);
     }
     if (!take(p, WORD_OPEN)) return unexpected(p, "an attribute or a number");
     index = parse_or(p);
@@ -408,7 +439,7 @@ static void parse_assignment(where_parser *p) {
         unexpected(p, "\"=\"");
         return;
     }
-    const uint32_t name = find_name(p, &target);
+    const uint32_t name = find_token(p, &target);
     const uint32_t value = parse_or(p);
     if (p->status == MOTE_OK && take(p, WORD_WHERE)) condition = truth(p, parse_or(p));
     add_statement(p, name, value, condition);

@@ -68,6 +68,7 @@ typedef struct where_range {
 typedef struct where_name {
     char *text;
     where_place place; /* where it stands first */
+    bool may_lack;     /* where a cloud has no such attribute, it is 0 */
 } where_name;
 
 /* to, a and b are slots, of numbers or of masks by the kind. */

@@ -305,6 +305,10 @@ int main(void) {
         cmocka_unit_test(survives_failing_allocations),
         cmocka_unit_test(cancel_leaves_nothing),
         cmocka_unit_test(full_disk_is_told),
+        cmocka_unit_test(pieces_become_las_as_the_whole_does),
+        cmocka_unit_test(few_and_no_points_become_las),
+        cmocka_unit_test(losses_are_told_once),
+        cmocka_unit_test(pieces_survive_failures),
     };
 #else
     const struct CMUnitTest tests[] = {cmocka_unit_test(checksum_is_castagnoli)};

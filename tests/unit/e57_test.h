@@ -22,6 +22,9 @@ mote_cloud *e57_read_bytes(mote_context *ctx, const uint8_t *bytes, size_t size,
    and a few more of each field. */
 uint8_t *e57_plain(uint64_t records, uint32_t cut, size_t *size);
 
+/* Both files have the same bytes. */
+void e57_same_file(const char *a, const char *b);
+
 /* e57_test_scans.c */
 void poses_are_applied_or_kept(void **state);
 void spherical_coordinates_are_converted(void **state);
@@ -49,5 +52,11 @@ void writes_what_the_standard_asks(void **state);
 void survives_failing_allocations(void **state);
 void cancel_leaves_nothing(void **state);
 void full_disk_is_told(void **state);
+
+/* e57_test_pieces.c */
+void pieces_become_las_as_the_whole_does(void **state);
+void few_and_no_points_become_las(void **state);
+void losses_are_told_once(void **state);
+void pieces_survive_failures(void **state);
 
 #endif

@@ -100,7 +100,7 @@ void comes_back_as_it_was(void **state) {
     mote_context_destroy(ctx);
 }
 
-static void same_file(const char *a, const char *b) {
+void e57_same_file(const char *a, const char *b) {
     size_t size_a = 0, size_b = 0;
     char *const p = test_load(a, &size_a), *const q = test_load(b, &size_b);
     assert_int_equal(size_a, size_b);
@@ -136,14 +136,14 @@ void pieces_are_the_whole(void **state) {
         mote_cloud *const whole = test_read(many, test_path("city.las"));
         test_write(many, whole, test_path("whole.e57"), NULL);
         if (threads == 1) test_write(many, whole, test_path("first.e57"), NULL);
-        same_file(test_path("whole.e57"), test_path("first.e57"));
+        e57_same_file(test_path("whole.e57"), test_path("first.e57"));
         copy_in_pieces(many, test_path("city.las"), test_path("pieces.e57"));
-        same_file(test_path("whole.e57"), test_path("pieces.e57"));
+        e57_same_file(test_path("whole.e57"), test_path("pieces.e57"));
         /* From E57, too, whose points have a source now. */
         mote_cloud *const back = test_read(many, test_path("pieces.e57"));
         test_write(many, back, test_path("second.e57"), NULL);
         copy_in_pieces(many, test_path("pieces.e57"), test_path("third.e57"));
-        same_file(test_path("second.e57"), test_path("third.e57"));
+        e57_same_file(test_path("second.e57"), test_path("third.e57"));
         mote_cloud_destroy(whole);
         mote_cloud_destroy(back);
         mote_context_destroy(many);

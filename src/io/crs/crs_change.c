@@ -93,8 +93,28 @@ static void choose_steps(crs_change *change, const mote_cloud *cloud, const mote
     }
 }
 
-static crs_request request_of(const mote_cloud *cloud, const mote_box *box, const char *to, bool ballpark) {
-    crs_request request = {.from = mote_cloud_crs(cloud), .to = to, .ballpark = ballpark, .box = *box};
+/* What the cloud is in, for mote_free: what it says, or the parts that its GeoTIFF keys tell. */
+static mote_status find_source(mote_context *ctx, const mote_cloud *cloud, char **from) {
+    const bool own = mote_crs_keys_are_own(cloud, 0);
+    *from = NULL;
+    if (mote_cloud_crs(cloud)[0] != '\0') {
+        *from = mote_strdup(ctx, mote_cloud_crs(cloud));
+        return *from != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+    }
+    if (own) MOTE_TRY(mote_crs_proj_of_keys(ctx, cloud, from));
+    if (*from != NULL) {
+        mote_note(ctx, "the input's reference system is what its GeoTIFF keys define by parts: %s", *from);
+        return MOTE_OK;
+    }
+    return mote_fail(ctx, MOTE_ERROR_ARGUMENT,
+                     "the input %s coordinate reference system%s, so it cannot be transformed: --crs says what it is",
+                     own ? "defines a" : "has no",
+                     own ? " of its own by GeoTIFF keys without a code, which mote does not understand" : "");
+}
+
+static crs_request request_of(const mote_cloud *cloud, const char *from, const mote_box *box, const char *to,
+                              bool ballpark) {
+    crs_request request = {.from = from, .to = to, .ballpark = ballpark, .box = *box};
     crs_codes codes;
     request.stated_units = mote_crs_codes(request.from, &codes);
     mote_cloud_units(cloud, &request.units);
@@ -105,24 +125,20 @@ static crs_request request_of(const mote_cloud *cloud, const mote_box *box, cons
 mote_status mote_crs_change_open(mote_context *ctx, const mote_cloud *cloud, const mote_box *box, const char *to,
                                  bool ballpark, crs_change *change) {
     const mote_column *axes[3];
-    char *text = NULL;
+    char *text = NULL, *from = NULL;
     memset(change, 0, sizeof *change);
     change->ctx = ctx;
     MOTE_TRY(mote_cloud_positions(ctx, cloud, axes));
-    if (mote_cloud_crs(cloud)[0] == '\0') {
-        const bool own = mote_crs_keys_are_own(cloud, 0);
-        return mote_fail(
-            ctx, MOTE_ERROR_ARGUMENT,
-            "the input %s coordinate reference system%s, so it cannot be transformed: --crs says what it is",
-            own ? "defines a" : "has no",
-            own ? " of its own by GeoTIFF keys without a code, which mote does not read" : "");
+    MOTE_TRY(find_source(ctx, cloud, &from));
+    mote_status status = mote_crs_given(ctx, to, &text);
+    if (status == MOTE_OK) {
+        const crs_request request = request_of(cloud, from, box, text, ballpark);
+        const bool is_there = mote_crs_has_proj() ? strcmp(from, text) == 0 : mote_crs_same(from, text);
+        if (!is_there) status = mote_crs_transformer_make(ctx, &request, &change->transformer);
     }
-    MOTE_TRY(mote_crs_given(ctx, to, &text));
-    const crs_request request = request_of(cloud, box, text, ballpark);
-    mote_status status = MOTE_OK;
-    const bool is_there = mote_crs_has_proj() ? strcmp(request.from, text) == 0 : mote_crs_same(request.from, text);
-    if (!is_there) status = mote_crs_transformer_make(ctx, &request, &change->transformer);
     mote_free(ctx, text);
+    mote_free(ctx, from);
+    MOTE_TRY(status);
     for (int k = 0; k < 3; k++) change->from_scale[k] = axes[k]->scale, change->from_offset[k] = axes[k]->offset;
     if (status == MOTE_OK && change->transformer != NULL && mote_cloud_find(cloud, "wave_x") != NULL) {
         mote_warn(ctx, "the directions of waveforms, wave_x, wave_y and wave_z, stay those of the old system");

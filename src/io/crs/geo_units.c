@@ -1,65 +1,62 @@
 /* Units of the GeoTIFF keys of a LAS file. What a key says of a unit counts before what the code of the system would
    say: writers take the code of the next system of metres, and say that they have feet.
    Source: OGC GeoTIFF 1.1, section 7; LAS 1.4 R15, section 3. */
+#include <math.h>
 #include <string.h>
 
 #include "io/crs/crs_units.h"
+#include "io/crs/geo_keys.h"
 #include "io/crs/unit_table.h"
 #include "io/las/las_format.h"
 
-#define KEY_LINEAR         2052u /* of geocentric coordinates */
-#define KEY_LINEAR_SIZE    2053u
-#define KEY_ANGULAR        2054u
-#define KEY_ANGULAR_SIZE   2055u
-#define KEY_PROJECTED_UNIT 3076u
-#define KEY_PROJECTED_SIZE 3077u
-#define DOUBLE_BYTES       8u
+#define DOUBLE_BYTES 8u
 
-typedef struct geo_keys {
-    const mote_record *directory, *doubles; /* doubles: NULL if there are none */
-} geo_keys;
-
-static uint32_t key_of(const geo_keys *keys, uint32_t key) {
-    const uint32_t value = mote_las_geo_key(keys->directory, key, 0);
+uint32_t geo_keys_code(const geo_keys *keys, uint32_t key) {
+    const uint32_t value = keys->directory != NULL ? mote_las_geo_key(keys->directory, key, 0) : LAS_NO_GEO_KEY;
     return value != LAS_NO_GEO_KEY ? value : 0;
+}
+
+double geo_keys_number(const geo_keys *keys, uint32_t key) {
+    const uint32_t at = mote_las_geo_key(keys->directory, key, LAS_ID_GEO_DOUBLES);
+    if (at == LAS_NO_GEO_KEY || keys->doubles == NULL) return NAN;
+    if (at >= keys->doubles->size_bytes / DOUBLE_BYTES) return NAN;
+    double number;
+    memcpy(&number, (const uint8_t *)keys->doubles->data + DOUBLE_BYTES * (size_t)at, sizeof number);
+    return number;
 }
 
 /* Of a unit that the file defines: its size. */
 static double size_of(const geo_keys *keys, uint32_t key) {
-    const uint32_t at = mote_las_geo_key(keys->directory, key, LAS_ID_GEO_DOUBLES);
-    if (at == LAS_NO_GEO_KEY || keys->doubles == NULL) return 0;
-    if (at >= keys->doubles->size_bytes / DOUBLE_BYTES) return 0;
-    double size;
-    memcpy(&size, (const uint8_t *)keys->doubles->data + DOUBLE_BYTES * (size_t)at, sizeof size);
-    return size;
+    const double size = geo_keys_number(keys, key);
+    return isnan(size) ? 0 : size;
 }
 
 /* The unit that a key names. size_key: where its size is, if the file defines it; 0: nowhere. */
 static mote_unit unit_of_key(const geo_keys *keys, uint32_t key, uint32_t size_key, unit_kind kind) {
-    const uint32_t code = key_of(keys, key);
+    const uint32_t code = geo_keys_code(keys, key);
     if (code == LAS_GEO_USER_DEFINED && size_key != 0) return unit_of_size(size_of(keys, size_key), kind);
     return unit_of_code(code, kind);
 }
 
 static uint32_t model_of(const geo_keys *keys) {
-    const uint32_t model = key_of(keys, LAS_KEY_MODEL);
+    const uint32_t model = geo_keys_code(keys, LAS_KEY_MODEL);
     if (model != 0) return model;
-    const bool projects = key_of(keys, LAS_KEY_PROJECTED) != 0 || key_of(keys, KEY_PROJECTED_UNIT) != 0;
+    const bool projects = geo_keys_code(keys, LAS_KEY_PROJECTED) != 0 || geo_keys_code(keys, KEY_PROJECTED_UNIT) != 0;
     return projects ? LAS_MODEL_PROJECTED : LAS_MODEL_GEOGRAPHIC;
 }
 
 static void decide(const geo_keys *keys, mote_units *units) {
     const uint32_t model = model_of(keys);
-    const uint32_t code = key_of(keys, model == LAS_MODEL_PROJECTED ? LAS_KEY_PROJECTED : LAS_KEY_GEOGRAPHIC);
+    const uint32_t code = geo_keys_code(keys, model == LAS_MODEL_PROJECTED ? LAS_KEY_PROJECTED : LAS_KEY_GEOGRAPHIC);
     uint32_t unit_key = 0;
-    mote_crs_units_of_codes(code, key_of(keys, LAS_KEY_VERTICAL), units);
-    if (model == LAS_MODEL_PROJECTED && key_of(keys, KEY_PROJECTED_UNIT) != 0) {
+    mote_crs_units_of_codes(code, geo_keys_code(keys, LAS_KEY_VERTICAL), units);
+    if (model == LAS_MODEL_PROJECTED && geo_keys_code(keys, KEY_PROJECTED_UNIT) != 0) {
         unit_key = KEY_PROJECTED_UNIT;
         units->horizontal = unit_of_key(keys, KEY_PROJECTED_UNIT, KEY_PROJECTED_SIZE, UNIT_LENGTH);
-    } else if (model == LAS_MODEL_GEOGRAPHIC && key_of(keys, KEY_ANGULAR) != 0) {
+    } else if (model == LAS_MODEL_GEOGRAPHIC && geo_keys_code(keys, KEY_ANGULAR) != 0) {
         unit_key = KEY_ANGULAR;
         units->horizontal = unit_of_key(keys, KEY_ANGULAR, KEY_ANGULAR_SIZE, UNIT_ANGLE);
-    } else if (model == LAS_MODEL_GEOCENTRIC && key_of(keys, KEY_LINEAR) != 0) {
+    } else if (model == LAS_MODEL_GEOCENTRIC && geo_keys_code(keys, KEY_LINEAR) != 0) {
         unit_key = KEY_LINEAR;
         units->horizontal = unit_of_key(keys, KEY_LINEAR, KEY_LINEAR_SIZE, UNIT_LENGTH);
         units->vertical = units->horizontal;
@@ -67,7 +64,7 @@ static void decide(const geo_keys *keys, mote_units *units) {
     /* A code of degrees beside a model of lengths from the middle of the earth says of what datum they are. */
     if (model == LAS_MODEL_GEOCENTRIC && unit_key == 0 && units->horizontal.metres == 0)
         memset(units, 0, sizeof *units);
-    if (key_of(keys, LAS_KEY_HEIGHT_UNIT) != 0 && model != LAS_MODEL_GEOCENTRIC) {
+    if (geo_keys_code(keys, LAS_KEY_HEIGHT_UNIT) != 0 && model != LAS_MODEL_GEOCENTRIC) {
         units->vertical = unit_of_key(keys, LAS_KEY_HEIGHT_UNIT, 0, UNIT_LENGTH);
     }
 }
@@ -81,8 +78,13 @@ static const mote_record *find_record(const mote_cloud *cloud, uint32_t id) {
     return NULL;
 }
 
-bool mote_crs_units_of_keys(const mote_cloud *cloud, mote_units *units) {
+geo_keys geo_keys_of(const mote_cloud *cloud) {
     const geo_keys keys = {find_record(cloud, LAS_ID_GEO_KEYS), find_record(cloud, LAS_ID_GEO_DOUBLES)};
+    return keys;
+}
+
+bool mote_crs_units_of_keys(const mote_cloud *cloud, mote_units *units) {
+    const geo_keys keys = geo_keys_of(cloud);
     memset(units, 0, sizeof *units);
     if (keys.directory == NULL) return false;
     decide(&keys, units);

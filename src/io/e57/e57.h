@@ -171,6 +171,7 @@ typedef struct e57_plan {
     bool is_native; /* coordinates are as stored; else doubles */
     e57_scan_plan *scans;
     uint64_t strings, second_coordinates; /* fields that are passed over */
+    bool has_gps_times;                   /* all GPS times are adjusted standard time, by the clocks of the scans */
 } e57_plan;
 
 /* Decides on all columns. select: as mote_read_params has it. Close the plan in any case. */
@@ -261,8 +262,10 @@ typedef struct e57_source {
     uint64_t read; /* records of all scans so far */
     e57_counts counts;
     uint64_t missing;    /* records that scans state and do not have */
+    uint64_t impossible; /* of these, records that the file has no room for */
     uint64_t missing_at; /* physical: where the first of them should be */
     uint64_t damaged_at; /* physical: the first page that is damaged */
+    bool is_again;       /* it was read before, and what is to be told of damage was told */
 } e57_source;
 
 /* Whether the input begins as E57 files do. */
@@ -270,6 +273,8 @@ bool mote_e57_is_signed(const mote_input *input);
 mote_status mote_e57_open(mote_context *ctx, mote_input *input, const mote_read_params *params, e57_source *source);
 /* The next points, at most max of them; *count 0: there are no more. */
 mote_status mote_e57_next(e57_source *source, uint8_t *records, uint64_t max, uint64_t *count);
+/* Goes back to the first point. */
+void mote_e57_rewind(e57_source *source);
 /* Says what was left out, once all points are read. kept: points that were given. */
 mote_status mote_e57_report(e57_source *source, uint64_t kept);
 void mote_e57_close(e57_source *source);

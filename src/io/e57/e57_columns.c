@@ -8,6 +8,7 @@
 
 #include "core/color.h"
 #include "io/e57/e57.h"
+#include "io/las/las_format.h"
 
 static const char *const cartesian[3] = {"cartesianX", "cartesianY", "cartesianZ"};
 static const char *const spherical[3] = {"sphericalRange", "sphericalAzimuth", "sphericalElevation"};
@@ -359,12 +360,17 @@ static e57_wish wish_of(const e57_file *file, const e57_plan *plan, uint64_t sca
 /* Settles the types of all columns of fields. */
 static mote_status settle_columns(mote_context *ctx, const e57_file *file, e57_plan *plan) {
     e57_wish *const wishes = mote_alloc_zero(ctx, plan->column_count * sizeof *wishes, "E57 columns");
+    bool has_stamps = false, has_others = false;
     if (wishes == NULL) return MOTE_ERROR_MEMORY;
     for (uint64_t i = 0; i < file->scan_count; i++) {
         for (uint64_t k = 0; k < file->scans[i].field_count; k++) {
             const int32_t number = plan->scans[i].columns[k];
             if (number < 0) continue;
             const e57_wish one = wish_of(file, plan, i, k);
+            const bool is_time = strcmp(plan->columns[number].name, "gps_time") == 0;
+            const bool is_stamp = strcmp(file->scans[i].fields[k].name, "timeStamp") == 0;
+            has_stamps = has_stamps || (is_time && is_stamp);
+            has_others = has_others || (is_time && !is_stamp);
             if (wishes[number].scale == 0) {
                 wishes[number] = one;
             } else {
@@ -372,6 +378,7 @@ static mote_status settle_columns(mote_context *ctx, const e57_file *file, e57_p
             }
         }
     }
+    plan->has_gps_times = has_stamps && !has_others;
     for (uint64_t c = E57_STATION_COLUMN; c < plan->column_count; c++) {
         e57_column *const column = &plan->columns[c];
         if (wishes[c].scale == 0) continue; /* the station alone */
@@ -458,6 +465,7 @@ mote_status mote_e57_make_cloud(mote_context *ctx, const e57_file *file, const e
     if (file->crs != NULL) MOTE_TRY(mote_cloud_set_crs(*out, file->crs));
     MOTE_TRY(add_views(plan, records, *out));
     (*out)->sources_in_order = true;
+    if (plan->has_gps_times) (*out)->las.global_encoding = LAS_ENCODING_ADJUSTED;
     for (uint64_t i = 0; i < file->scan_count; i++) {
         const e57_scan *const scan = &file->scans[i];
         const uint32_t number = plan->scans[i].has_sources ? 0 : scan->station;

@@ -118,17 +118,9 @@ static e57_out_field *add_field(e57_writer *w, const mote_column *column, const 
 
 /* ---- columns */
 
-static bool is_of_e57(const mote_cloud *cloud) {
-    for (uint64_t i = 0; i < cloud->record_count; i++) {
-        if (mote_e57_is_station(&cloud->records[i])) return true;
-    }
-    return false;
-}
-
 /* GPS times that are known to be LAS's adjusted standard time have a beginning that E57 can state. */
 static bool knows_gps_time(const mote_cloud *cloud) {
-    const bool adjusted = cloud->las.present && (cloud->las.global_encoding & LAS_ENCODING_ADJUSTED) != 0;
-    return adjusted || (!cloud->las.present && is_of_e57(cloud));
+    return (cloud->las.global_encoding & LAS_ENCODING_ADJUSTED) != 0;
 }
 
 static const char *field_name(const e57_writer *w, const mote_column *column, bool with_returns) {

@@ -54,6 +54,7 @@ static mote_status open_file(e57_source *source) {
                               "the file has no scans, and so no points (images: %" PRIu64 ")", file->image_count);
     }
     MOTE_TRY(check_counts(source));
+    source->impossible = source->missing;
     MOTE_TRY(mote_e57_plan_make(source->ctx, source->input, file, &source->params, &source->plan));
     source->sources = mote_alloc(source->ctx, source->plan.column_count * sizeof *source->sources, "E57 columns");
     return source->sources != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
@@ -83,6 +84,15 @@ void mote_e57_close(e57_source *source) {
     source->ctx = NULL;
 }
 
+void mote_e57_rewind(e57_source *source) {
+    close_scan(source);
+    source->scan_number = source->read = source->damaged_at = 0;
+    source->missing = source->impossible;
+    if (source->impossible == 0) source->missing_at = 0;
+    source->counts = (e57_counts){0};
+    source->is_again = true;
+}
+
 /* ---- scans */
 
 /* The fields that coordinates and columns need. */
@@ -110,7 +120,7 @@ static mote_status open_scan(e57_source *source) {
                                                source->params.salvage, &source->packets);
     if (status != MOTE_ERROR_DATA || !source->params.salvage) return status;
     /* Nothing of this scan can be had; others may be whole. */
-    mote_warn(source->ctx, "%s", mote_context_message(source->ctx));
+    if (!source->is_again) mote_warn(source->ctx, "%s", mote_context_message(source->ctx));
     mote_context_clear(source->ctx);
     miss(source, scan->count, scan->place);
     mote_e57_packets_close(&source->packets);

@@ -49,26 +49,76 @@ static bool is_exact(const mote_context *ctx, const mote_column *column, uint64_
     return exact;
 }
 
-/* The step of an axis; 0 where none down to 1 spans it. */
-static double choose_step(const mote_context *ctx, const las_plan *plan, const mote_column *column, double low,
-                          double high) {
-    const double stated = plan->cloud->position_step, largest = fmax(fabs(low), fabs(high));
-    const uint64_t count = plan->cloud->count;
-    if (stated > 0 && isfinite(stated) && spans(low, high, stated)) return stated;
-    double finest = 0;
-    for (int k = 0; k <= STEPS_FINEST && spans(low, high, 1 / powers[k]); k++) {
-        finest = 1 / powers[k];
-        const uint64_t stride = count / SAMPLE_POINTS + 1;
-        if (is_exact(ctx, column, count, stride, powers[k], largest) &&
-            is_exact(ctx, column, count, 1, powers[k], largest)) {
-            return finest;
+/* The search for the steps of the axes that are floats. */
+typedef struct step_search {
+    const mote_column *columns[3]; /* NULL: the step is found */
+    double low[3], high[3], steps[3];
+    int candidates[3]; /* powers that every value up to here agrees with */
+    bool late[3];      /* the candidate was not yet tried on the first pieces */
+    uint64_t pieces;   /* of this pass, before this one */
+} step_search;
+
+/* Tries the candidate of an axis on a piece, and then finer ones. Where none is exact, the finest that spans stays. */
+static void try_axis(const mote_context *ctx, step_search *search, int k, uint64_t count) {
+    const mote_column *const column = search->columns[k];
+    const double low = search->low[k], high = search->high[k], largest = fmax(fabs(low), fabs(high));
+    const uint64_t stride = count / SAMPLE_POINTS + 1;
+    for (int *c = &search->candidates[k]; column != NULL; (*c)++) {
+        if (*c > STEPS_FINEST || !spans(low, high, 1 / powers[*c])) {
+            search->columns[k] = NULL;
+            return;
         }
+        search->steps[k] = 1 / powers[*c];
+        if (is_exact(ctx, column, count, stride, powers[*c], largest) &&
+            is_exact(ctx, column, count, 1, powers[*c], largest)) {
+            return;
+        }
+        search->late[k] = search->pieces > 0;
     }
-    return finest;
 }
 
-static mote_status plan_real(mote_context *ctx, las_plan *plan, int axis, double low, double high, las_item *item) {
-    const double step = low > high ? 0.001 : choose_step(ctx, plan, item->source, low, high);
+static mote_status try_steps(mote_context *ctx, las_plan *plan, void *user, bool *enough) {
+    step_search *const search = user;
+    *enough = true;
+    for (int k = 0; k < 3; k++) {
+        try_axis(ctx, search, k, plan->cloud->count);
+        *enough = *enough && search->columns[k] == NULL;
+    }
+    search->pieces++;
+    return MOTE_OK;
+}
+
+/* The steps of the axes that are floats; 0 where none down to 1 spans them. A candidate that came up behind the first
+   piece is tried on all of them once more. */
+static mote_status find_steps(mote_context *ctx, las_plan *plan, const mote_box *box, double steps[3]) {
+    step_search search = {0};
+    const double stated = plan->cloud->position_step;
+    bool more = false;
+    for (int k = 0; k < 3; k++) {
+        const double low = search.low[k] = box->min[k], high = search.high[k] = box->max[k];
+        const bool is_stated = stated > 0 && isfinite(stated) && spans(low, high, stated);
+        const bool is_asked = mote_type_is_float(plan->items[k].source->type) && low <= high;
+        search.steps[k] = is_stated ? stated : 0;
+        if (is_asked && !is_stated) search.columns[k] = plan->items[k].source;
+        more = more || search.columns[k] != NULL;
+    }
+    while (more) {
+        search.pieces = 0;
+        MOTE_TRY(mote_las_each_piece(ctx, plan, try_steps, &search));
+        more = false;
+        for (int k = 0; k < 3; k++) {
+            if (!search.late[k]) search.columns[k] = NULL;
+            search.late[k] = false;
+            more = more || search.columns[k] != NULL;
+        }
+    }
+    memcpy(steps, search.steps, sizeof search.steps);
+    return MOTE_OK;
+}
+
+static mote_status plan_real(mote_context *ctx, las_plan *plan, int axis, double step, las_item *item) {
+    const double low = plan->seen.box.min[axis], high = plan->seen.box.max[axis];
+    if (low > high) step = 0.001;
     if (step == 0) return refuse_span(ctx, plan, axis, low, high);
     item->how = LAS_ROUND;
     item->scale = plan->scale[axis] = step;
@@ -76,25 +126,10 @@ static mote_status plan_real(mote_context *ctx, las_plan *plan, int axis, double
     return MOTE_OK;
 }
 
-/* Exact range of an integer column. */
-static void integer_range(const mote_context *ctx, const mote_column *column, uint64_t count, int64_t *lowest,
-                          int64_t *highest) {
-    int64_t low = INT64_MAX, high = INT64_MIN;
-#pragma omp parallel for schedule(static) num_threads(ctx->threads) reduction(min : low) reduction(max : high)
-    for (int64_t i = 0; i < (int64_t)count; i++) {
-        const int64_t value = mote_column_integer(column, (uint64_t)i);
-        low = value < low ? value : low;
-        high = value > high ? value : high;
-    }
-    *lowest = low;
-    *highest = high;
-}
-
 /* Integers that need more than 32 bits can still have a range that does not: then the offset moves. */
 static mote_status plan_wide(mote_context *ctx, las_plan *plan, int axis, las_item *item) {
     const mote_column *column = item->source;
-    int64_t low, high;
-    integer_range(ctx, column, plan->cloud->count, &low, &high);
+    const int64_t low = plan->seen.low[axis], high = plan->seen.high[axis];
     if (low > high || (low >= INT32_MIN && high <= INT32_MAX)) return MOTE_OK;
     const uint64_t span = (uint64_t)high - (uint64_t)low;
     if (span > UINT32_MAX || (column->type == MOTE_UINT64 && low < 0)) {
@@ -115,14 +150,11 @@ static mote_status plan_integer(mote_context *ctx, las_plan *plan, int axis, las
                          column->scale, column->offset);
     }
     item->how = LAS_INTEGER;
-    const bool wide = mote_type_size(column->type) == 8 || column->type == MOTE_UINT32;
-    return wide && (column->bit_count == 0 || column->bit_count > 31) ? plan_wide(ctx, plan, axis, item) : MOTE_OK;
+    return mote_las_is_wide(column) ? plan_wide(ctx, plan, axis, item) : MOTE_OK;
 }
 
 mote_status mote_las_plan_positions(mote_context *ctx, las_plan *plan) {
-    mote_box box = {{0}, {0}};
-    uint64_t broken = 0;
-    bool any_real = false;
+    double steps[3];
     for (int k = 0; k < 3; k++) {
         const mote_column *column = mote_cloud_find(plan->cloud, mote_axis_names[k]);
         if (column == NULL) {
@@ -130,21 +162,20 @@ mote_status mote_las_plan_positions(mote_context *ctx, las_plan *plan) {
                              mote_axis_names[k]);
         }
         plan->items[k].source = column;
-        any_real = any_real || mote_type_is_float(column->type);
         plan->used[column - plan->cloud->columns] = true;
     }
-    if (any_real) MOTE_TRY(mote_cloud_bounds(ctx, plan->cloud, &box, &broken));
     /* The octree leaves such points out. */
-    if (broken > 0 && plan->params->las_format != LAS_FORMAT_COPC) {
+    if (plan->seen.broken > 0 && plan->params->las_format != LAS_FORMAT_COPC) {
         return mote_fail(ctx, MOTE_ERROR_DATA,
                          "%s: %llu points have a coordinate that is not a number or infinite, which LAS cannot "
                          "hold; write PLY, or leave them out",
-                         plan->path, (unsigned long long)broken);
+                         plan->path, (unsigned long long)plan->seen.broken);
     }
+    MOTE_TRY(find_steps(ctx, plan, &plan->seen.box, steps));
     for (int k = 0; k < 3; k++) {
         las_item *item = &plan->items[k];
         if (mote_type_is_float(item->source->type)) {
-            MOTE_TRY(plan_real(ctx, plan, k, box.min[k], box.max[k], item));
+            MOTE_TRY(plan_real(ctx, plan, k, steps[k], item));
         } else {
             MOTE_TRY(plan_integer(ctx, plan, k, item));
         }

@@ -59,8 +59,14 @@ static void scan_batch(const las_scan *scan, uint64_t first, uint64_t count, las
     }
 }
 
+static const las_range empty = {INFINITY, -INFINITY, true, true};
+
+las_scan mote_las_scan_of(const mote_column *column, double divisor) {
+    const las_scan scan = {column, divisor, empty};
+    return scan;
+}
+
 mote_status mote_las_scan(mote_context *ctx, las_scan *scans, uint32_t scan_count, uint64_t count) {
-    const las_range empty = {INFINITY, -INFINITY, true, true};
     const uint64_t parts = (uint64_t)ctx->threads * scan_count;
     las_range *ranges = mote_alloc(ctx, parts * sizeof *ranges, "LAS plan");
     if (ranges == NULL) return MOTE_ERROR_MEMORY;
@@ -74,7 +80,6 @@ mote_status mote_las_scan(mote_context *ctx, las_scan *scans, uint32_t scan_coun
         for (uint32_t s = 0; s < scan_count; s++) scan_batch(&scans[s], first, points, &mine[s]);
     }
     for (uint32_t s = 0; s < scan_count; s++) {
-        scans[s].range = empty;
         for (uint64_t i = s; i < parts; i += scan_count) {
             widen(&scans[s].range, ranges[i].low, ranges[i].high, ranges[i].whole, ranges[i].finite);
         }

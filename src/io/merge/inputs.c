@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "io/io_internal.h"
+#include "io/merge/merge_stations.h"
 
 /* The endings that a folder is searched for. */
 static const char *const point_endings[] = {".las", ".laz", ".ply", ".xyz", ".txt", ".csv",
@@ -140,6 +140,9 @@ static mote_status read_and_merge(mote_context *ctx, const file_list *list, cons
     to_host.known = NULL;
     for (uint64_t i = 0; i < list->count && status == MOTE_OK; i++) {
         status = mote_cloud_read(ctx, list->paths[i], &to_host, &clouds[i]);
+    }
+    if (status == MOTE_OK) {
+        status = merge_stations(ctx, clouds, (const char *const *)list->paths, (uint32_t)list->count);
     }
     if (status == MOTE_OK) {
         status = mote_cloud_merge(ctx, clouds, (const char *const *)list->paths, (uint32_t)list->count, out);

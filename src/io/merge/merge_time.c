@@ -39,7 +39,8 @@ static time_kind judge_times(merge_plan *plan, uint32_t input) {
                   "as adjusted standard time",
                   plan->names[input]);
     }
-    if (outside > 0 || (origin->present && says_adjusted(origin))) return TIME_ADJUSTED;
+    const bool is_known = !origin->present && (origin->global_encoding & LAS_ENCODING_ADJUSTED) != 0;
+    if (outside > 0 || is_known || (origin->present && says_adjusted(origin))) return TIME_ADJUSTED;
     return origin->present ? TIME_WEEK : TIME_UNKNOWN;
 }
 

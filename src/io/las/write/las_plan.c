@@ -10,6 +10,8 @@
 #define RECORD_MAX   65535u
 #define DOUBLE_WHOLE 9007199254740992.0 /* 2^53: a double holds all integers up to it */
 
+#define INTENSITY_SCANS 3u /* as many whites as floats may have */
+
 /* What the attributes ask of a format. */
 typedef struct las_needs {
     bool modern; /* formats 6 to 10 */
@@ -35,6 +37,10 @@ static mote_status choose_columns(mote_context *ctx, las_plan *plan) {
 }
 
 /* ---- what their values are */
+
+static bool is_plain_single(const mote_column *column) {
+    return column->type == MOTE_FLOAT32 && column->scale == 1 && column->offset == 0;
+}
 
 /* The numbers that a dimension holds. */
 static las_range field_range(const las_field *field) {
@@ -67,9 +73,7 @@ static void add_scan(las_plan *plan, const las_field *field) {
     if (plan->params->las_format < 0 &&
         (is_float ? !is_new_time && mote_type_size(column->type) < 8 : type_fits(column, field)))
         return;
-    las_scan *scan = &plan->scans[plan->scan_count++];
-    scan->column = column;
-    scan->divisor = field->scale;
+    plan->scans[plan->scan_count++] = mote_las_scan_of(column, field->scale);
 }
 
 static const las_field angle_rank = {"scan_angle_rank", "", MOTE_INT8, 0, 0, 0, 1};
@@ -79,12 +83,28 @@ static const las_field angle_steps = {"scan_angle", "", MOTE_INT16, 0, 0, 0, 0.0
 static void add_angle_scan(las_plan *plan, const las_field *of, const las_field *as) {
     const mote_column *column = find_chosen(plan, of->name);
     if (column == NULL || find_chosen(plan, as->name) != NULL || type_fits(column, of)) return;
-    plan->scans[plan->scan_count++] = (las_scan){.column = column, .divisor = as->scale};
+    plan->scans[plan->scan_count++] = mote_las_scan_of(column, as->scale);
 }
 
-/* Looks at all columns with the name of a dimension, by the narrowest form that a format has of it. */
+/* Intensities of floats may be steps of 16 bits, whatever white turns out to be. */
+static void add_intensity_scans(las_plan *plan) {
+    static const double whites[] = {1, MOTE_COLOR_MAX_8, MOTE_COLOR_MAX};
+    const mote_column *column = plan->channels[LAS_INTENSITY];
+    if (column == NULL || !mote_color_is_real(column)) return;
+    for (size_t i = 0; i < INTENSITY_SCANS; i++) {
+        plan->scans[plan->scan_count++] = mote_las_scan_of(column, whites[i] / MOTE_COLOR_MAX);
+    }
+}
+
+/* Whether the plan will ask for columns of doubles if a float holds them. */
+static void mark_singles(las_plan *plan, const las_field *field) {
+    const mote_column *column = find_chosen(plan, field->name);
+    if (column == NULL || field->type != MOTE_FLOAT32) return;
+    plan->singles[column - plan->cloud->columns] = !is_plain_single(column);
+}
+
+/* All columns with the name of a dimension are to be looked at, by the narrowest form that a format has of it. */
 static mote_status scan_columns(mote_context *ctx, las_plan *plan) {
-    if (plan->settled) return MOTE_OK;
     static const las_field only_old[] = {{"classification", "", MOTE_UINT8, 0, 0, 5, 1},
                                          {"return_number", "", MOTE_UINT8, 0, 0, 3, 1},
                                          {"number_of_returns", "", MOTE_UINT8, 0, 0, 3, 1},
@@ -92,17 +112,19 @@ static mote_status scan_columns(mote_context *ctx, las_plan *plan) {
     const uint32_t old_count = sizeof only_old / sizeof only_old[0];
     las_field fields[LAS_FIELDS_MAX];
     const uint32_t count = mote_las_fields(10, fields);
-    plan->scans = mote_alloc(ctx, (count + old_count + 2) * sizeof *plan->scans, "LAS plan");
+    plan->scans = mote_alloc(ctx, (count + old_count + 2 + INTENSITY_SCANS) * sizeof *plan->scans, "LAS plan");
     if (plan->scans == NULL) return MOTE_ERROR_MEMORY;
     for (uint32_t i = 0; i < old_count; i++) add_scan(plan, &only_old[i]);
     for (uint32_t i = 3; i < count; i++) {
         bool is_old = false;
         for (uint32_t k = 0; k < old_count; k++) is_old = is_old || strcmp(fields[i].name, only_old[k].name) == 0;
         if (!is_old) add_scan(plan, &fields[i]);
+        mark_singles(plan, &fields[i]);
     }
     add_angle_scan(plan, &angle_rank, &angle_steps);
     add_angle_scan(plan, &angle_steps, &angle_rank);
-    return mote_las_scan(ctx, plan->scans, plan->scan_count, plan->cloud->count);
+    add_intensity_scans(plan);
+    return MOTE_OK;
 }
 
 /* What the scan found of value / divisor; everything where the column was not looked at so. */
@@ -249,9 +271,6 @@ static mote_status choose_format(mote_context *ctx, las_plan *plan) {
 /* ---- which source for each dimension */
 
 const char *const mote_las_colors[LAS_COLORS] = {"red", "green", "blue", "nir", "intensity"};
-#define RGB       3u
-#define NIR       3u
-#define INTENSITY 4u
 
 /* The rule for the dimension of that name; NULL if it has no brightness. */
 static const mote_color_rule *color_rule(const las_plan *plan, const char *name) {
@@ -283,18 +302,18 @@ static void tell_colors(mote_context *ctx, const las_plan *plan) {
         const las_item *item = &plan->items[i];
         if (item->source == NULL || item->how != LAS_COLOR) continue;
         const uint32_t k = (uint32_t)(item->color - plan->colors);
-        const bool same = last != NULL && k < RGB && last < &plan->colors[RGB] && last->type == item->color->type;
+        const bool same =
+            last != NULL && k < LAS_RGB && last < &plan->colors[LAS_RGB] && last->type == item->color->type;
         if (!same) mote_color_tell(ctx, plan->path, what[k], item->color);
         last = item->color;
     }
 }
 
-static bool fit_float(mote_context *ctx, const las_plan *plan, las_item *item) {
+static bool fit_float(const las_plan *plan, las_item *item) {
     const mote_column *column = item->source;
     item->how = LAS_FLOAT;
     if (item->field.type == MOTE_FLOAT32) {
-        return (column->type == MOTE_FLOAT32 && column->scale == 1 && column->offset == 0) ||
-               mote_las_is_single(ctx, column, plan->cloud->count);
+        return is_plain_single(column) || plan->singles[column - plan->cloud->columns];
     }
     if (mote_type_is_float(column->type) || mote_type_size(column->type) < 8) return true;
     const las_range range = range_of(plan, column, 1);
@@ -303,11 +322,11 @@ static bool fit_float(mote_context *ctx, const las_plan *plan, las_item *item) {
 }
 
 /* Settles how the item's source becomes the dimension; false where it does not without loss. */
-static bool fit_item(mote_context *ctx, const las_plan *plan, las_item *item) {
+static bool fit_item(const las_plan *plan, las_item *item) {
     const mote_column *column = item->source;
-    if (mote_type_is_float(item->field.type)) return fit_float(ctx, plan, item);
+    if (mote_type_is_float(item->field.type)) return fit_float(plan, item);
     const mote_color_rule *rule = color_rule(plan, item->field.name);
-    const bool is_intensity = rule == &plan->colors[INTENSITY];
+    const bool is_intensity = rule == &plan->colors[LAS_INTENSITY];
     if (is_intensity && fit_intensity(item, rule)) return true;
     if (rule != NULL && !is_intensity && !mote_color_is_plain(column)) return fit_color(item, rule);
     if (rule != NULL && !is_intensity && column->type == MOTE_UINT8) {
@@ -349,8 +368,8 @@ static mote_status plan_field(mote_context *ctx, las_plan *plan, las_item *item)
         borrow_scan_angle(ctx, plan, item);
         return MOTE_OK;
     }
-    if (fit_item(ctx, plan, item)) {
-        const bool exact = item->color != &plan->colors[INTENSITY] || plan->exact_intensity;
+    if (fit_item(plan, item)) {
+        const bool exact = item->color != &plan->colors[LAS_INTENSITY] || plan->exact_intensity;
         plan->used[item->source - plan->cloud->columns] = exact;
         if (!exact) tell_kept(ctx, plan, item->field.name);
         return MOTE_OK;
@@ -443,25 +462,29 @@ static mote_status plan_fields(mote_context *ctx, las_plan *plan) {
     return plan_extra(ctx, plan);
 }
 
-/* What the header of a new file says of its GPS times: those beyond a week are no seconds of the week. */
+/* What the header of a new file says of its GPS times: what is known of them; those beyond a week are no seconds of the
+   week. */
 static bool has_adjusted_time(const las_plan *plan) {
+    const mote_las_origin *origin = &plan->cloud->las;
     const mote_column *column = find_chosen(plan, "gps_time");
-    if (column == NULL || plan->cloud->las.present) return false;
+    if (column == NULL || origin->present) return false;
+    if ((origin->global_encoding & LAS_ENCODING_ADJUSTED) != 0) return true;
     const las_range range = range_of(plan, column, 1);
     return range.low < range.high + 1 && (range.low < 0 || range.high > LAS_WEEK_SECONDS);
 }
 
-/* What intensities are that are floats, as stored or by their scale, and whether they are steps of 16 bits. */
-static mote_status look_at_intensity(mote_context *ctx, las_plan *plan, const mote_column *intensity) {
-    mote_color_rule *const rule = &plan->colors[INTENSITY];
+/* What the values of colours and of intensity mean, and whether intensities of floats are steps of 16 bits. */
+static void judge_colors(las_plan *plan) {
+    const las_seen *const seen = &plan->seen;
+    const mote_column *const intensity = plan->channels[LAS_INTENSITY];
+    mote_color_judge_each(plan->channels, LAS_RGB, seen->rgb, plan->colors);
+    mote_color_judge_each(&plan->channels[LAS_NIR], 1, seen->nir, &plan->colors[LAS_NIR]);
     plan->exact_intensity = true;
-    if (intensity == NULL || !mote_color_is_real(intensity)) return MOTE_OK;
-    *rule = mote_color_find_intensity(ctx, intensity, plan->cloud->count);
-    if (rule->depth == MOTE_COLOR_BLACK) return MOTE_OK;
-    las_scan scan = {.column = intensity, .divisor = rule->white / MOTE_COLOR_MAX};
-    MOTE_TRY(mote_las_scan(ctx, &scan, 1, plan->cloud->count));
-    plan->exact_intensity = scan.range.whole;
-    return MOTE_OK;
+    if (intensity == NULL || !mote_color_is_real(intensity)) return;
+    mote_color_rule *const rule = &plan->colors[LAS_INTENSITY];
+    *rule = mote_color_judge_intensity(intensity, &seen->intensity);
+    if (rule->depth == MOTE_COLOR_BLACK) return;
+    plan->exact_intensity = range_of(plan, intensity, rule->white / MOTE_COLOR_MAX).whole;
 }
 
 static mote_status make_plan(mote_context *ctx, bool whole, las_plan *plan) {
@@ -473,14 +496,12 @@ static mote_status make_plan(mote_context *ctx, bool whole, las_plan *plan) {
                          "%s: cannot be written in pieces: the values of all points decide what its format is",
                          plan->path);
     }
-    MOTE_TRY(scan_columns(ctx, plan));
-    /* What the values of colours and of intensity mean; red, green and blue are one thing. */
-    const mote_column *channels[LAS_COLORS];
-    const uint64_t count = plan->cloud->count;
-    for (uint32_t k = 0; k < LAS_COLORS; k++) channels[k] = find_chosen(plan, mote_las_colors[k]);
-    mote_color_find_each(ctx, channels, RGB, count, plan->colors);
-    mote_color_find_each(ctx, &channels[NIR], 1, count, &plan->colors[NIR]);
-    MOTE_TRY(look_at_intensity(ctx, plan, channels[INTENSITY]));
+    for (uint32_t k = 0; k < LAS_COLORS; k++) plan->channels[k] = find_chosen(plan, mote_las_colors[k]);
+    if (!plan->settled) {
+        MOTE_TRY(scan_columns(ctx, plan));
+        MOTE_TRY(mote_las_look(ctx, plan));
+    }
+    judge_colors(plan);
     MOTE_TRY(choose_format(ctx, plan));
     plan->adjusted_time = has_adjusted_time(plan);
     MOTE_TRY(plan_fields(ctx, plan));
@@ -496,12 +517,15 @@ static mote_status start_plan(mote_context *ctx, const mote_cloud *cloud, const 
     plan->params = params;
     plan->path = path;
     plan->count = cloud->count;
+    mote_las_see_nothing(&plan->seen);
     plan->chunk_points = mote_writes_as(path, params, ".laz") ? LAZ_CHUNK_POINTS : 0;
     plan->chosen = mote_alloc_zero(ctx, columns * sizeof *plan->chosen, "LAS plan");
     plan->used = mote_alloc_zero(ctx, columns * sizeof *plan->used, "LAS plan");
+    plan->singles = mote_alloc_zero(ctx, columns * sizeof *plan->singles, "LAS plan");
     plan->items = mote_alloc(ctx, (columns + LAS_FIELDS_MAX) * sizeof *plan->items, "LAS plan");
     plan->extra = mote_alloc_zero(ctx, columns * LAS_EXTRA_BYTES, "LAS plan");
-    const bool had = plan->chosen != NULL && plan->used != NULL && plan->items != NULL && plan->extra != NULL;
+    const bool had = plan->chosen != NULL && plan->used != NULL && plan->singles != NULL && plan->items != NULL &&
+                     plan->extra != NULL;
     return had ? MOTE_OK : MOTE_ERROR_MEMORY;
 }
 
@@ -511,16 +535,18 @@ mote_status mote_las_plan_make(mote_context *ctx, const mote_cloud *cloud, const
     return make_plan(ctx, true, plan);
 }
 
-mote_status mote_las_plan_pieces(mote_context *ctx, const mote_cloud *piece, uint64_t count,
+mote_status mote_las_plan_pieces(mote_context *ctx, const mote_cloud *piece, uint64_t count, const las_pieces *pieces,
                                  const mote_write_params *params, const char *path, las_plan *plan) {
     MOTE_TRY(start_plan(ctx, piece, params, path, plan));
     plan->count = count;
-    return make_plan(ctx, false, plan);
+    plan->pieces = pieces;
+    return make_plan(ctx, pieces != NULL, plan);
 }
 
 void mote_las_plan_free(mote_context *ctx, las_plan *plan) {
     mote_free(ctx, plan->chosen);
     mote_free(ctx, plan->used);
+    mote_free(ctx, plan->singles);
     mote_free(ctx, plan->scans);
     mote_free(ctx, plan->items);
     mote_free(ctx, plan->extra);

@@ -31,8 +31,11 @@ typedef struct las_run {
     uint32_t stride_bytes, at, size_bytes;
 } las_run;
 
-/* The dimensions that hold brightness in 16 bits; intensity is the last. */
-#define LAS_COLORS 5u
+/* The dimensions that hold brightness in 16 bits: the first three are one thing. */
+#define LAS_COLORS    5u
+#define LAS_RGB       3u
+#define LAS_NIR       3u
+#define LAS_INTENSITY 4u
 extern const char *const mote_las_colors[LAS_COLORS];
 
 /* Range of a column's value / divisor. */
@@ -49,13 +52,30 @@ typedef struct las_scan {
     las_range range;
 } las_scan;
 
+/* The points of a cloud that holds some of them at a time: as often as they are asked for, and then for writing. */
+typedef struct las_pieces {
+    mote_status (*begin)(void *user);           /* goes back to the start */
+    mote_status (*next)(void *user, bool *any); /* the cloud holds the next points; *any false: there are none left */
+    void *user;
+} las_pieces;
+
+/* What was seen of the values of all points; see las_look.c. */
+typedef struct las_seen {
+    uint64_t count;
+    mote_box box; /* where positions are floats */
+    uint64_t broken;
+    int64_t low[3], high[3]; /* of positions that are integers of more than 32 bits */
+    mote_color_range rgb[2], nir[2], intensity;
+} las_seen;
+
 typedef struct las_plan {
     const mote_cloud *cloud; /* or a piece of it */
     const mote_write_params *params;
     const char *path;
-    uint64_t count;        /* points of the file */
-    uint32_t chunk_points; /* of compressed files, LAZ_VARIABLE too; 0: not compressed */
-    bool settled;          /* what becomes of a column follows from its type, whatever its values */
+    const las_pieces *pieces; /* NULL: the cloud holds all points */
+    uint64_t count;           /* points of the file */
+    uint32_t chunk_points;    /* of compressed files, LAZ_VARIABLE too; 0: not compressed */
+    bool settled;             /* what becomes of a column follows from its type, whatever its values */
     uint8_t format, version_minor;
     bool adjusted_time; /* GPS times cannot be seconds of the week, though nothing said so before */
     bool origin_layout; /* the columns look at records of the cloud's LAS origin */
@@ -65,8 +85,11 @@ typedef struct las_plan {
     bool *used;      /* per column: some dimension holds it */
     las_scan *scans; /* of columns whose values decide what becomes of them */
     uint32_t scan_count;
-    mote_color_rule colors[LAS_COLORS]; /* what the values of mote_las_colors mean */
-    bool exact_intensity;               /* those of floats are steps of 16 bits */
+    las_seen seen;
+    bool *singles;                           /* per column: a dimension asks whether its values are floats */
+    const mote_column *channels[LAS_COLORS]; /* of mote_las_colors; NULL: there is none */
+    mote_color_rule colors[LAS_COLORS];      /* what their values mean */
+    bool exact_intensity;                    /* those of floats are steps of 16 bits */
     las_item *items;
     uint64_t item_count;
     uint8_t *extra; /* entries of LAS_EXTRA_BYTES */
@@ -76,10 +99,22 @@ typedef struct las_plan {
 } las_plan;
 
 /* ---- las_scan.c */
-/* Fills in the ranges of all scans by one parallel pass over the points. */
+/* A scan of nothing yet. */
+las_scan mote_las_scan_of(const mote_column *column, double divisor);
+/* Widens the ranges of all scans by one parallel pass over the points. */
 mote_status mote_las_scan(mote_context *ctx, las_scan *scans, uint32_t scan_count, uint64_t count);
 /* Whether a column of floats holds only what a float (32 bits) holds. */
 bool mote_las_is_single(const mote_context *ctx, const mote_column *column, uint64_t count);
+
+/* ---- las_look.c */
+/* Visits the points of the cloud, all or piece by piece, until *enough. */
+typedef mote_status las_visit(mote_context *ctx, las_plan *plan, void *user, bool *enough);
+mote_status mote_las_each_piece(mote_context *ctx, las_plan *plan, las_visit *visit, void *user);
+/* Looks at the values of all points: fills in scans, singles, seen and count. */
+mote_status mote_las_look(mote_context *ctx, las_plan *plan);
+void mote_las_see_nothing(las_seen *seen);
+/* Whether a column of integers may hold more than LAS's 32 bits. */
+bool mote_las_is_wide(const mote_column *column);
 
 /* ---- las_position.c: makes the items of x, y and z and the header's scale and offset. */
 mote_status mote_las_plan_positions(mote_context *ctx, las_plan *plan);
@@ -100,9 +135,9 @@ bool mote_las_is_passthrough(const las_plan *plan);
 /* For a cloud written as a whole. A path that ends in .laz asks for compression. */
 mote_status mote_las_plan_make(mote_context *ctx, const mote_cloud *cloud, const mote_write_params *params,
                                const char *path, las_plan *plan);
-/* For a file of count points of which the cloud holds some at a time. MOTE_ERROR_UNSUPPORTED where the values of all
-   of them would have to be known. */
-mote_status mote_las_plan_pieces(mote_context *ctx, const mote_cloud *piece, uint64_t count,
+/* For a file of count points of which the cloud holds some at a time; pieces: how to come to the others, where the
+   values of all of them must be known. NULL: that is MOTE_ERROR_UNSUPPORTED. */
+mote_status mote_las_plan_pieces(mote_context *ctx, const mote_cloud *piece, uint64_t count, const las_pieces *pieces,
                                  const mote_write_params *params, const char *path, las_plan *plan);
 void mote_las_plan_free(mote_context *ctx, las_plan *plan);
 

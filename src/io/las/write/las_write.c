@@ -57,7 +57,7 @@ static mote_status alloc_blocks(las_writer *w) {
 
 static mote_status plan_file(las_writer *w, const las_job *job) {
     if (job->in_pieces) {
-        MOTE_TRY(mote_las_plan_pieces(w->ctx, job->cloud, job->count, &w->params, w->path, &w->plan));
+        MOTE_TRY(mote_las_plan_pieces(w->ctx, job->cloud, job->count, job->pieces, &w->params, w->path, &w->plan));
     } else {
         MOTE_TRY(mote_las_plan_make(w->ctx, job->cloud, &w->params, w->path, &w->plan));
     }
@@ -162,7 +162,7 @@ mote_status mote_las_writer_close(las_writer *w, mote_status status) {
 
 mote_status mote_las_write(mote_context *ctx, const mote_cloud *cloud, const char *path,
                            const mote_write_params *params) {
-    const las_job whole = {cloud, cloud->count, false};
+    const las_job whole = {cloud, cloud->count, false, NULL};
     las_writer w;
     mote_status status = mote_las_writer_open(ctx, &whole, path, params, &w);
     if (status == MOTE_OK) status = mote_las_writer_add(&w);

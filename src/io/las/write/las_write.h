@@ -24,8 +24,9 @@ typedef struct las_layout {
 /* What is to be written. */
 typedef struct las_job {
     const mote_cloud *cloud;
-    uint64_t count; /* points of the file */
-    bool in_pieces; /* the cloud holds some of them at a time */
+    uint64_t count;           /* points of the file */
+    bool in_pieces;           /* the cloud holds some of them at a time */
+    const las_pieces *pieces; /* in_pieces: how to come to all of them before they are added; NULL: there is no way */
 } las_job;
 
 typedef struct las_chunk_writer las_chunk_writer;
@@ -47,7 +48,8 @@ typedef struct las_writer {
 } las_writer;
 
 /* ---- las_write.c */
-/* Opens the output and settles everything but the points. A writer that failed to open is closed all the same. */
+/* Opens the output and settles everything but the points; job->pieces may have been read for that. A writer that failed
+ * to open is closed all the same. */
 mote_status mote_las_writer_open(mote_context *ctx, const las_job *job, const char *path,
                                  const mote_write_params *params, las_writer *w);
 /* Appends the points that the cloud holds now. */
