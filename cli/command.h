@@ -26,6 +26,7 @@ int cmd_planes(int argc, char **argv);
 int cmd_measure(int argc, char **argv);
 int cmd_render(int argc, char **argv);
 int cmd_photon(int argc, char **argv);
+int cmd_run(int argc, char **argv);
 int cmd_view(int argc, char **argv);
 int cmd_bench(int argc, char **argv);
 

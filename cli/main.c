@@ -31,6 +31,7 @@ static const command commands[] = {
     {"measure", cmd_measure, "volumes, areas and profiles, of all points inside"},
     {"render", cmd_render, "pictures of a cloud, without a window"},
     {"photon", cmd_photon, "pictures of light: photon mapping"},
+    {"run", cmd_run, "a pipeline of stages, in memory, as PDAL has them"},
     {"view", cmd_view, "look at a cloud in the browser"},
     {"bench", cmd_bench, "measure, beside published figures"},
 };
