@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define RANGES_MAX 256
 
@@ -188,4 +189,65 @@ char *pdal_assignment(const char *text, char why[PDAL_WHY]) {
     free(condition);
     free(alone);
     return assignment;
+}
+
+/* ---- polygons */
+
+/* "x y" or "x y z", of which z is left out. */
+static bool put_position(FILE *to, const char **at, char why[PDAL_WHY]) {
+    double values[2];
+    int count = 0;
+    for (;; count++) {
+        char *end;
+        const double value = strtod(*at, &end);
+        if (end == *at) break;
+        if (count < 2) values[count] = value;
+        *at = end;
+    }
+    if (count < 2 || count > 4) return wrong(why, "\"%.20s\" is no position", *at);
+    if (!isfinite(values[0]) || !isfinite(values[1])) return wrong(why, "a position is not finite");
+    fprintf(to, "[%.17g,%.17g]", values[0], values[1]);
+    skip_blanks(at);
+    return true;
+}
+
+/* Lists in lists, as deep as the kind of polygon says; the innermost ones are rings of positions. */
+static bool put_rings(FILE *to, const char **at, int depth, char why[PDAL_WHY]) {
+    skip_blanks(at);
+    if (**at != '(') return wrong(why, "\"%.20s\": \"(\" is missing", *at);
+    fputc('[', to);
+    do {
+        ++*at;
+        if (!(depth > 1 ? put_rings(to, at, depth - 1, why) : put_position(to, at, why))) return false;
+        if (**at == ',') fputc(',', to);
+    } while (**at == ',');
+    if (**at != ')') return wrong(why, "\"%.20s\": \")\" is missing", *at);
+    ++*at;
+    skip_blanks(at);
+    fputc(']', to);
+    return true;
+}
+
+char *pdal_polygon(const char *at, char why[PDAL_WHY]) {
+    char *geojson = NULL;
+    size_t size;
+    why[0] = '\0';
+    skip_blanks(&at);
+    const bool many = strncasecmp(at, "MULTIPOLYGON", 12) == 0;
+    if (!many && strncasecmp(at, "POLYGON", 7) != 0) {
+        wrong(why, "neither POLYGON nor MULTIPOLYGON");
+        return NULL;
+    }
+    at += many ? 12 : 7;
+    at += strspn(at, " ZMzm");
+    FILE *to = open_memstream(&geojson, &size);
+    if (to == NULL) return NULL;
+    fprintf(to, "{\"type\":\"%s\",\"coordinates\":", many ? "MultiPolygon" : "Polygon");
+    bool right = put_rings(to, &at, many ? 3 : 2, why);
+    if (right && *at != '\0') right = wrong(why, "\"%.20s\" stands behind the polygon", at);
+    fputc('}', to);
+    const bool failed = ferror(to) != 0;
+    if (fclose(to) == 0 && !failed && right) return geojson;
+    free(geojson);
+    return NULL;
 }

@@ -16,4 +16,7 @@ bool pdal_bounds(const char *bounds, double box[6], int *axes, char why[PDAL_WHY
 /* "Classification[2:2]=6", the old form of assignments. Returns as pdal_ranges: "\"Classification\" = 6 where …" */
 char *pdal_assignment(const char *assignment, char why[PDAL_WHY]);
 
+/* "POLYGON ((x y, …), …)" or "MULTIPOLYGON (((…)), …)", well-known text, as GeoJSON. Returns as pdal_ranges. */
+char *pdal_polygon(const char *wkt, char why[PDAL_WHY]);
+
 #endif

@@ -71,6 +71,7 @@ struct stage_call {
     bool shares_cloud;   /* other stages will want it as it is */
     char *words[256];    /* made of numbers and lists; freed with the call */
     int word_count;
+    int mistake; /* of a command's options: the exit code, which the command does not know */
 };
 
 /* Reads a pipeline: a file, "-", or the JSON itself. Returns an exit code; the mistake has been explained. */

@@ -62,6 +62,7 @@ static int parse_text(session *s, pipeline *p, const char *typed, size_t size) {
     json_error_t problem;
     p->root = json_loadb(typed, size, JSON_REJECT_DUPLICATES, &problem);
     if (p->root != NULL) return EXIT_DONE;
+    if (problem.line < 0 || json_error_code(&problem) == json_error_out_of_memory) return no_memory(s);
     return session_error(s, EXIT_INPUT, "%s: line %d, column %d: %s", p->title, problem.line, problem.column,
                          problem.text);
 }

@@ -1,9 +1,12 @@
 /* Stages that keep some of the points. */
+#define _GNU_SOURCE /* memfd_create */
 #include <inttypes.h>
 #include <math.h>
 #include <mote_have.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "edits/convert_edits.h"
 #include "edits/point_select.h"
@@ -231,13 +234,32 @@ static int crop_polygon(stage_call *call, const crop_options *o) {
     return code;
 }
 
+/* A polygon of well-known text is GeoJSON in a file without a name. */
+static int crop_text(stage_call *call, const crop_options *o) {
+    char why[PDAL_WHY], path[64];
+    char *geojson = pdal_polygon(o->polygon, why);
+    if (geojson == NULL && why[0] != '\0') return stage_wrong(call, "polygon", "%s", why);
+    if (geojson == NULL) return no_memory(call);
+    const int file = call->checking ? -1 : memfd_create("polygon", MFD_CLOEXEC);
+    const size_t size = strlen(geojson);
+    const bool is_written = file >= 0 && write(file, geojson, size) == (ssize_t)size;
+    free(geojson);
+    if (call->checking) return EXIT_DONE;
+    crop_options of_file = *o;
+    of_file.polygon = path;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    const int code = is_written ? crop_polygon(call, &of_file) : no_memory(call);
+    if (file >= 0) close(file);
+    return code;
+}
+
 int stage_crop(stage_call *call) {
     crop_options o = {0};
     const option rows[] = {
         {"bounds", 0, OPTION_TEXT, &o.bounds, NULL, "BOX",
          "([min x, max x], [min y, max y], [min z, max z]), borders included"},
         {"polygon", 0, OPTION_TEXT, &o.polygon, NULL, "FILE",
-         "GeoJSON, seen from above; holes count, borders are included"},
+         "a GeoJSON file, or POLYGON ((x y, …)); holes count, borders are\nincluded"},
         {"point", 0, OPTION_TEXT, &o.point, NULL, "POINT", "POINT(x y) or POINT(x y z), with distance"},
         {"distance", 0, OPTION_REAL, &o.distance, &o.distance_given, "R", "how far from the point"},
         {"outside", 0, OPTION_FLAG, &o.outside, NULL, NULL, "keeps what is outside instead"},
@@ -248,9 +270,7 @@ int stage_crop(stage_call *call) {
     const int areas = (o.bounds != NULL) + (o.polygon != NULL) + (o.point != NULL);
     if (areas != 1) return stage_wrong(call, NULL, "filters.crop needs one of \"bounds\", \"polygon\", \"point\"");
     if ((o.point != NULL) != o.distance_given) return stage_wrong(call, NULL, "\"point\" and \"distance\" go together");
-    if (o.polygon != NULL && strstr(o.polygon, "POLYGON") != NULL) {
-        return stage_wrong(call, "polygon", "well-known text is not read; the name of a GeoJSON file is expected");
-    }
+    if (o.polygon != NULL && strchr(o.polygon, '(') != NULL) return crop_text(call, &o);
     if (o.polygon != NULL) return call->checking ? EXIT_DONE : crop_polygon(call, &o);
     char *condition =
         o.bounds != NULL ? box_condition(call, o.bounds, o.outside, &code) : ball_condition(call, &o, &code);

@@ -283,9 +283,10 @@ parse_result stage_take_command(command_stage *stage, const option_table *table,
     stage_call *const call = stage->user;
     option rows[COMMAND_ROWS + 1];
     choose_rows(call, table, rows);
-    const int code = stage_options(call, rows);
-    if (code == STAGE_STOP) return PARSE_HELP;
-    if (code != EXIT_DONE || set_presets(call, table) != EXIT_DONE) return PARSE_WRONG;
+    call->mistake = stage_options(call, rows);
+    if (call->mistake == STAGE_STOP) return PARSE_HELP;
+    if (call->mistake == EXIT_DONE) call->mistake = set_presets(call, table);
+    if (call->mistake != EXIT_DONE) return PARSE_WRONG;
     const common_options *own = &call->s->options;
     common->device = own->device;
     common->threads = own->threads;
@@ -293,10 +294,14 @@ parse_result stage_take_command(command_stage *stage, const option_table *table,
     common->quiet = own->quiet;
     common->no_stages = own->no_stages;
     if (call->kind->role == ROLE_WRITER && common->output == NULL && !stage_has(call, "plan")) {
-        stage_wrong(call, NULL, "%s needs \"filename\"", call->kind->name);
+        call->mistake = stage_wrong(call, NULL, "%s needs \"filename\"", call->kind->name);
         return PARSE_WRONG;
     }
     if (stage->hands_on) common->output = stage_word(call, "stage %s (%s)", call->stage->place, call->kind->name);
+    if (stage->hands_on && common->output == NULL) {
+        call->mistake = no_memory(call);
+        return PARSE_WRONG;
+    }
     out->words = (const char **)&stage->title;
     out->count = 1;
     return PARSE_RUN;
@@ -335,6 +340,7 @@ int stage_run_command(stage_call *call) {
     if (stage->gives) mote_cloud_destroy(stage->cloud); /* it failed before it took the points */
     stage->cloud = stage->result = NULL;
     if (result != NULL && result != call->cloud) stage_replace(call, result);
+    if (call->mistake != EXIT_DONE && call->mistake != STAGE_STOP) return call->mistake;
     return code == STAGE_STOP ? EXIT_DONE : code;
 }
 

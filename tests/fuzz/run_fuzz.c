@@ -43,6 +43,7 @@ static void try_texts(mote_context *ctx, const char *word) {
     if (condition != NULL) require_condition(ctx, condition);
     free(condition);
     free(pdal_assignment(word, why));
+    free(pdal_polygon(word, why));
     if (pdal_bounds(word, box, &axes, why)) require(axes >= 2 && axes <= 3 && box[0] <= box[3] && box[1] <= box[4]);
 }
 
