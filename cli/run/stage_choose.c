@@ -242,7 +242,7 @@ static int crop_text(stage_call *call, const crop_options *o) {
     if (geojson == NULL) return no_memory(call);
     const int file = call->checking ? -1 : memfd_create("polygon", MFD_CLOEXEC);
     const size_t size = strlen(geojson);
-    const bool is_written = file >= 0 && write(file, geojson, size) == (ssize_t)size;
+    const bool is_written = file >= 0 && write(file, geojson, size) == (ssize_t)size && lseek(file, 0, SEEK_SET) == 0;
     free(geojson);
     if (call->checking) return EXIT_DONE;
     crop_options of_file = *o;
