@@ -7,6 +7,7 @@
 #include "io_command.h"
 #include "point_run.h"
 #include "print.h"
+#include "stage.h"
 #include "text.h"
 
 static const command_help help = {
@@ -89,7 +90,7 @@ static int write_rest(session *s, outliers_task *task) {
     if (status != MOTE_OK) return session_fail(s, status, false);
     if (count == 0) session_note(s, "no point remains; the output is empty");
     const int code = point_run_write(s, &task->run, rest);
-    mote_cloud_destroy(rest);
+    stage_drop(rest);
     return code;
 }
 

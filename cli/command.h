@@ -2,6 +2,8 @@
 #ifndef CLI_COMMAND_H
 #define CLI_COMMAND_H
 
+#include <stddef.h>
+
 /* Exit codes; docs/command.md explains them. */
 enum {
     EXIT_DONE = 0,
@@ -11,6 +13,16 @@ enum {
     EXIT_RESOURCES = 4,
     EXIT_CANCELLED = 130,
 };
+
+/* A sub-command. */
+typedef struct command_entry {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *line; /* what it does */
+} command_entry;
+
+/* All of them, in the order of the overview. */
+const command_entry *commands_all(size_t *count);
 
 /* All of the command: finds the sub-command that argv[1] names and runs it. */
 int command_run(int argc, char **argv);
@@ -26,6 +38,7 @@ int cmd_planes(int argc, char **argv);
 int cmd_measure(int argc, char **argv);
 int cmd_render(int argc, char **argv);
 int cmd_photon(int argc, char **argv);
+int cmd_run(int argc, char **argv);
 int cmd_view(int argc, char **argv);
 int cmd_bench(int argc, char **argv);
 

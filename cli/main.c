@@ -10,16 +10,11 @@
 
 #include "command.h"
 #include "options.h"
+#include "pages.h"
 #include "print.h"
 #include "text.h"
 
-typedef struct command {
-    const char *name;
-    int (*run)(int argc, char **argv);
-    const char *line;
-} command;
-
-static const command commands[] = {
+static const command_entry commands[] = {
     {"info", cmd_info, "what is in a file: points, box, attributes, CRS, density"},
     {"convert", cmd_convert, "from format to format; choose attributes, bounds, every n-th point"},
     {"gen", cmd_gen, "make a synthetic cloud: city, room, torus, …"},
@@ -31,10 +26,16 @@ static const command commands[] = {
     {"measure", cmd_measure, "volumes, areas and profiles, of all points inside"},
     {"render", cmd_render, "pictures of a cloud, without a window"},
     {"photon", cmd_photon, "pictures of light: photon mapping"},
+    {"run", cmd_run, "a pipeline of stages, in memory, as PDAL has them"},
     {"view", cmd_view, "look at a cloud in the browser"},
     {"bench", cmd_bench, "measure, beside published figures"},
 };
 #define COMMAND_COUNT (sizeof commands / sizeof commands[0])
+
+const command_entry *commands_all(size_t *count) {
+    *count = COMMAND_COUNT;
+    return commands;
+}
 
 static void print_overview(FILE *to) {
     print_to(to,
@@ -47,10 +48,12 @@ static void print_overview(FILE *to) {
              "Commands:\n",
              mote_version());
     for (size_t i = 0; i < COMMAND_COUNT; i++) print_to(to, "  %-10s%s\n", commands[i].name, commands[i].line);
-    print_to(to, "\n\"mote help COMMAND\" explains one. \"mote --version\" prints the version.\n");
+    print_to(to, "\n\"mote help COMMAND\" explains one. \"mote --version\" prints the version.\n"
+                 "\"mote help --completion bash\", zsh or fish prints what a shell completes by, and\n"
+                 "\"mote help --man COMMAND\" a manual page.\n");
 }
 
-static const command *find_command(const char *name) {
+static const command_entry *find_command(const char *name) {
     for (size_t i = 0; i < COMMAND_COUNT; i++) {
         if (strcmp(commands[i].name, name) == 0) return &commands[i];
     }
@@ -72,7 +75,8 @@ static int show_help(int argc, char **argv) {
         print_overview(stdout);
         return EXIT_DONE;
     }
-    const command *found = find_command(argv[0]);
+    if (argv[0][0] == '-') return pages_print(argc, argv);
+    const command_entry *found = find_command(argv[0]);
     if (found == NULL) return unknown_command(argv[0]);
     char flag[] = "--help";
     char *words[] = {argv[0], flag, NULL};
@@ -102,7 +106,7 @@ static int run_words(int argc, char **argv) {
         return EXIT_DONE;
     }
     if (word[0] == '-') return usage_error("", "the command comes first, before \"%s\"", word);
-    const command *found = find_command(word);
+    const command_entry *found = find_command(word);
     return found != NULL ? found->run(argc - 1, argv + 1) : unknown_command(word);
 }
 

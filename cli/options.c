@@ -12,6 +12,7 @@
 #include "command.h"
 #include "help.h"
 #include "print.h"
+#include "stage.h"
 #include "text.h"
 
 #define ROWS_MAX 64
@@ -28,7 +29,7 @@ typedef struct table {
 int usage_error(const char *command, const char *format, ...) {
     va_list values;
     va_start(values, format);
-    fputs("mote: error: ", stderr);
+    print_to(stderr, "mote: error: %s", stage_place());
     print_values(stderr, format, values);
     va_end(values);
     print_to(stderr, "\nmote: see \"mote help%s%s\"\n", command[0] != '\0' ? " " : "", command);
@@ -121,8 +122,9 @@ static bool add_text(const char *word, text_list *list) {
     return true;
 }
 
-static const char *kind_text(option_kind kind) {
-    switch (kind) {
+const char *option_wants(const option *row) {
+    switch (row->kind) {
+    case OPTION_CHOICE: return row->values;
     case OPTION_COUNT: return "a count like 5000, 1.5k or 5M";
     case OPTION_BYTES: return "a size like 800M or 4G";
     case OPTION_INT: return "a whole number";
@@ -132,7 +134,7 @@ static const char *kind_text(option_kind kind) {
     }
 }
 
-static bool store_value(const option *row, const char *word) {
+bool option_store(const option *row, const char *word) {
     switch (row->kind) {
     case OPTION_FLAG: *(bool *)row->target = true; return true;
     case OPTION_TEXT: *(const char **)row->target = word; return true;
@@ -309,10 +311,9 @@ static parse_result take_option(const table *all, int argc, char **argv, int *at
         usage_error(all->command, "--where is given twice; join the two conditions: \"(…) && (…)\"");
         return PARSE_WRONG;
     }
-    if (!store_value(row, value)) {
-        const bool choice = row->kind == OPTION_CHOICE;
-        usage_error(all->command, "--%s: \"%s\" is not %s%s", row->name, value, choice ? "one of " : "",
-                    choice ? row->values : kind_text(row->kind));
+    if (!option_store(row, value)) {
+        usage_error(all->command, "--%s: \"%s\" is not %s%s", row->name, value,
+                    row->kind == OPTION_CHOICE ? "one of " : "", option_wants(row));
         return PARSE_WRONG;
     }
     if (row->given != NULL) *row->given = true;
@@ -333,6 +334,11 @@ parse_result options_parse(const command_help *help, const option *rows, unsigne
     common->device = "auto";
     for (; rows[all.own].name != NULL; all.own++) add_row(&all, rows[all.own]);
     add_common(&all, common_mask, common);
+    command_stage *const stage = stage_now();
+    if (stage != NULL) {
+        const option_table shown = {argv[0], help, all.rows, all.own, all.count};
+        return stage->take(stage, &shown, common, out);
+    }
     if (asks_for_help(argc, argv)) {
         help_print(help, all.rows, all.own, all.count);
         return PARSE_HELP;

@@ -78,6 +78,14 @@ typedef struct arguments {
     int count;
 } arguments;
 
+/* All rows of a command. */
+typedef struct option_table {
+    const char *command;
+    const command_help *help;
+    const option *rows; /* [count], the first own of them the command's own */
+    int own, count;
+} option_table;
+
 typedef enum parse_result { PARSE_RUN, PARSE_HELP, PARSE_WRONG } parse_result;
 
 /* Parses argv[1…]. PARSE_HELP: help was asked for and printed, end with 0. PARSE_WRONG: the mistake was explained,
@@ -88,6 +96,11 @@ parse_result options_parse(const command_help *help, const option *rows, unsigne
 
 /* Says what is wrong with the usage of a command ("mote: error: …" and where to find help); returns EXIT_USAGE. */
 __attribute__((format(printf, 2, 3))) int usage_error(const char *command, const char *format, ...);
+
+/* Sets what a row points at. false: the word is not what option_wants says. */
+bool option_store(const option *row, const char *word);
+/* "a whole number", "one of auto|cpu": what the value of a row has to be. */
+const char *option_wants(const option *row);
 
 /* A whole text as a number, with k, M, G for powers of unit (1000 or 1024; 0: no letters). */
 bool parse_count(const char *word, uint64_t kilo, uint64_t *out);

@@ -6,6 +6,7 @@
 
 #include "print.h"
 #include "report.h"
+#include "stage.h"
 #include "text.h"
 
 int point_run_read(session *s, const io_paths *paths, point_run *run) {
@@ -34,6 +35,8 @@ static uint64_t count_written(const point_run *run, const mote_cloud *cloud) {
 int point_run_write(session *s, point_run *run, const mote_cloud *cloud) {
     mote_write_params params = mote_write_defaults();
     params.format = run->paths->format;
+    run->written = mote_cloud_count(cloud);
+    if (stage_take_result(cloud)) return EXIT_DONE;
     const double begin = seconds_now();
     const mote_status status = mote_cloud_write(s->ctx, cloud, run->paths->output, &params);
     run->write_s = seconds_now() - begin;
@@ -88,8 +91,9 @@ int point_run_report(session *s, const point_run *run, const char *found, const 
     if (code == EXIT_DONE) code = session_commit(s);
     if (code != EXIT_DONE) return code;
     session_printing(s);
-    session_say(s, "%s: %s points, %s in %s; %s; index and search %s, %s points/s", run->output,
-                text_count(run->written).chars, text_bytes(report_bytes(run->output)).chars,
+    const uint64_t bytes = report_bytes(run->output); /* 0 of a stage, whose output is no file */
+    session_say(s, "%s: %s points%s%s in %s; %s; index and search %s, %s points/s", run->output,
+                text_count(run->written).chars, bytes > 0 ? ", " : "", bytes > 0 ? text_bytes(bytes).chars : "",
                 text_seconds(seconds).chars, found, text_seconds(run->work_s).chars,
                 text_rate(run->work_s > 0 ? (double)run->points / run->work_s : 0).chars);
     if (s->options.json) {
@@ -105,4 +109,4 @@ int point_run_report(session *s, const point_run *run, const char *found, const 
     return EXIT_DONE;
 }
 
-void point_run_close(point_run *run) { mote_cloud_destroy(run->cloud); }
+void point_run_close(point_run *run) { stage_drop(run->cloud); }

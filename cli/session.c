@@ -14,9 +14,11 @@
 
 #include "paths.h"
 #include "print.h"
+#include "stage.h"
 #include "text.h"
 
 #define USAGE_LINES  256
+#define PLACE_BYTES  4400 /* of a stage: a path, and where in the file */
 #define NAMES_BYTES  4200 /* of inputs: a path, or several short ones */
 #define SAME_WISH_MS 1000 /* signals so near to the first one say nothing new */
 
@@ -55,8 +57,14 @@ static void catch_signals(void) {
     }
 }
 
+/* The session that a message is for: that of the command which is a stage of a pipeline, or the context's own. */
+static session *session_running(session *own) {
+    const command_stage *stage = stage_now();
+    return stage != NULL && stage->inner != NULL ? stage->inner : own;
+}
+
 static bool on_progress(void *user, double done, const char *stage) {
-    session *s = user;
+    session *s = session_running(user);
     progress_update(&s->bar, done, stage);
     return !session_cancelled();
 }
@@ -73,7 +81,9 @@ static void print_message(session *s, const char *kind, const char *format, va_l
 int session_error(session *s, int exit_code, const char *format, ...) {
     va_list values;
     va_start(values, format);
-    print_message(s, "error: ", format, values);
+    char kind[PLACE_BYTES];
+    snprintf(kind, sizeof kind, "error: %s", stage_place());
+    print_message(s, kind, format, values);
     va_end(values);
     return exit_code;
 }
@@ -95,7 +105,7 @@ void session_say(session *s, const char *format, ...) {
 }
 
 static void on_log(void *user, mote_log_level level, const char *message) {
-    session *s = user;
+    session *s = session_running(user);
     if (s->ctx == NULL) { /* the device cannot be used: session_open says so */
         snprintf(s->refusal, sizeof s->refusal, "%s", message);
         return;
@@ -198,7 +208,18 @@ static bool parse_device(const char *word, mote_context_params *params) {
     return true;
 }
 
+/* A stage of a pipeline works in the pipeline's context. */
+static int open_in_stage(session *s, command_stage *stage, const char *command, const common_options *options) {
+    *s = *stage->outer;
+    s->command = command;
+    s->options = *options;
+    s->started = seconds_now();
+    stage->inner = s;
+    return stage->check_only ? STAGE_STOP : EXIT_DONE;
+}
+
 int session_open(session *s, const char *command, const common_options *options) {
+    if (stage_now() != NULL && stage_now()->outer != NULL) return open_in_stage(s, stage_now(), command, options);
     memset(s, 0, sizeof *s);
     s->command = command;
     s->options = *options;
@@ -255,17 +276,23 @@ void session_printing(const session *s) {
 }
 
 int session_hold(session *s) {
+    if (stage_now() != NULL) return EXIT_DONE; /* the pipeline holds the outputs of all its stages */
     const mote_status status = mote_outputs_hold(s->ctx);
     return status == MOTE_OK ? EXIT_DONE : session_fail(s, status, false);
 }
 
 int session_commit(session *s) {
+    if (stage_now() != NULL) return EXIT_DONE;
     const mote_status status = mote_outputs_release(s->ctx, MOTE_OK);
     return status == MOTE_OK ? EXIT_DONE : session_fail(s, status, false);
 }
 
 int session_close(session *s, int exit_code) {
     progress_clear(&s->bar);
+    if (stage_now() != NULL) {
+        stage_now()->inner = NULL;
+        return exit_code;
+    }
     if (s->ctx != NULL)
         mote_outputs_release(s->ctx, MOTE_CANCELLED); /* of a command that failed before session_commit */
     if (s->ctx != NULL && s->options.verbose) print_usage(s);
@@ -303,6 +330,13 @@ mote_read_params session_reading(const session *s) {
 
 int session_read(session *s, const char *const *paths, int count, const mote_read_params *params, mote_cloud **out) {
     *out = NULL;
+    command_stage *const stage = stage_now();
+    if (stage != NULL && stage->cloud != NULL && count == 1 && strcmp(paths[0], stage->title) == 0) {
+        *out = stage->cloud;
+        if (stage->gives) stage->cloud = NULL;
+        s->bar.points = mote_cloud_count(*out);
+        return EXIT_DONE;
+    }
     session_note_inputs(s, paths, count);
     const mote_read_params own = session_reading(s);
     const mote_status status =

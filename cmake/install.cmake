@@ -3,6 +3,14 @@
 include(CMakePackageConfigHelpers)
 if(MOTE_COMMAND)
   install(TARGETS mote_command)
+  # Manual pages and completion are what the command prints of its own tables, when it is installed.
+  if(NOT CMAKE_CROSSCOMPILING OR CMAKE_CROSSCOMPILING_EMULATOR)
+    install(CODE "set(mote \"${CMAKE_CROSSCOMPILING_EMULATOR};$<TARGET_FILE:mote_command>\")
+set(pages \"${CMAKE_CURRENT_BINARY_DIR}/pages\")
+set(man_folder \"${CMAKE_INSTALL_MANDIR}\")
+set(data_folder \"${CMAKE_INSTALL_DATADIR}\")")
+    install(SCRIPT cmake/pages.cmake)
+  endif()
   install(DIRECTORY viewer/dist/ DESTINATION ${CMAKE_INSTALL_DATADIR}/mote/viewer OPTIONAL) # where it was built
 endif()
 install(DIRECTORY include/mote DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})

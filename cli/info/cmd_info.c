@@ -9,6 +9,7 @@
 #include "info/info_facts.h"
 #include "print.h"
 #include "read_options.h"
+#include "stage.h"
 #include "text.h"
 
 static const command_help help = {
@@ -135,7 +136,7 @@ static int describe(session *s, const char *path, const info_options *o, json_wr
     cloud_survey_free(&survey);
     cloud_stats_free(&stats);
     free(facts.scans);
-    mote_cloud_destroy(cloud);
+    stage_drop(cloud);
     return code;
 }
 

@@ -7,6 +7,7 @@
 
 #include "io_command.h"
 #include "knn/knn_print.h"
+#include "stage.h"
 #include "text.h"
 
 static const command_help help = {
@@ -218,7 +219,7 @@ static int run_knn(session *s, const void *options, const io_paths *paths) {
     if (code == EXIT_DONE) knn_print(s, &task.report);
     knn_answer_free(s, &task.answer);
     mote_cloud_destroy(task.queries);
-    mote_cloud_destroy(task.cloud);
+    stage_drop(task.cloud);
     return code;
 }
 

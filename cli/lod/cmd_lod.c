@@ -8,6 +8,7 @@
 #include "lod/lod_print.h"
 #include "paths.h"
 #include "print.h"
+#include "stage.h"
 #include "strays_text.h"
 #include "text.h"
 
@@ -376,7 +377,7 @@ static int run_lod(session *s, const lod_options *o, const io_paths *paths) {
     if (code == EXIT_DONE) code = build_and_write(s, o, &task);
     mote_potree_abandon(s->ctx, task.begun);
     free(columns);
-    mote_cloud_destroy(cloud);
+    stage_drop(cloud);
     return code;
 }
 

@@ -7,6 +7,7 @@
 #include "io_command.h"
 #include "measure/measure_print.h"
 #include "measure/profile_file.h"
+#include "stage.h"
 #include "text.h"
 
 static const command_help help = {
@@ -222,7 +223,7 @@ static int run_measure(session *s, const void *options, const io_paths *paths) {
     if (code == EXIT_DONE && o->profile != NULL) code = measure_profile(s, &task);
     if (code == EXIT_DONE) note_units(s, &task);
     mote_shapes_destroy(task.shapes);
-    mote_cloud_destroy(task.cloud);
+    stage_drop(task.cloud);
     return code;
 }
 

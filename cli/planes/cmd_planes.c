@@ -10,6 +10,7 @@
 #include "planes/planes_print.h"
 #include "print.h"
 #include "report.h"
+#include "stage.h"
 #include "text.h"
 #include "units_text.h"
 
@@ -161,6 +162,7 @@ static int write_cloud(session *s, planes_task *task) {
     const double begin = seconds_now();
     int code = label_points(s, task);
     if (code != EXIT_DONE) return code;
+    if (stage_take_result(task->cloud)) return EXIT_DONE;
     mote_write_params writing = mote_write_defaults();
     writing.format = task->paths->format;
     const mote_status status = mote_cloud_write(s->ctx, task->cloud, task->output, &writing);
@@ -305,7 +307,7 @@ static int run_planes(session *s, const void *options, const io_paths *paths) {
     if (code == EXIT_DONE && o->boundaries != NULL) code = planes_write_obj(s, task.planes, task.cloud, o->boundaries);
     if (code == EXIT_DONE) code = report(s, o, &task);
     mote_planes_destroy(task.planes);
-    mote_cloud_destroy(task.cloud);
+    stage_drop(task.cloud);
     free(task.labels);
     return code;
 }

@@ -60,7 +60,7 @@ without() {
 }
 lacks() { # lacks NAME: what each is for
     case $1 in
-    JANSSON) without jansson lod "$scratch/all.las" -o "$scratch/made" && without jansson photon "$scratch/scene.gltf" -o "$scratch/made.ppm" ;;
+    JANSSON) without jansson lod "$scratch/all.las" -o "$scratch/made" && without jansson photon "$scratch/scene.gltf" -o "$scratch/made.ppm" && without jansson run '["a.las", "made.las"]' ;;
     BROTLI) without 'brotli\|jansson' lod "$scratch/all.las" -o "$scratch/made" --encoding brotli ;;
     PNG) without libpng render "$scratch/all.las" -o "$scratch/made.png" ;;
     TURBOJPEG) ;; # what it draws faster is drawn by libpng, textures are told of in tests of scenes

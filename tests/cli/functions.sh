@@ -25,6 +25,7 @@ need() {
             umount probe && rmdir probe
             ;;
         no_gpu) mote lod x x.mote --device cuda 2>&1 | grep -q "device cuda" || { echo "there is a GPU"; exit 77; } ;;
+        jansson) mote run '[]' 2>&1 | grep -q jansson && { echo "this mote was built without jansson"; exit 77; } ;;
         *) command -v "$1" >/dev/null || { echo "needs $1"; exit 77; } ;;
     esac
 }

@@ -27,6 +27,18 @@ readelf -d "$lib/libmote.so" | grep 'SONAME.*\[libmote\.so\.0\]' >soname || fail
 cmp -s "$sources/LICENSE" "$(find "$prefix" -name LICENSE)" || fail "no LICENSE is installed"
 if grep -rlI -e "$build" -e "$scratch/first" -e "$sources" "$prefix"; then fail "these remember where they were built"; fi
 
+# ---- manual pages and completion, of every command
+if [[ -n $(find "$prefix" -name mote.1) ]]; then
+    for name in $("$prefix/bin/mote" help --names); do
+        [[ -s $prefix/share/man/man1/mote-$name.1 ]] || fail "no manual page of $name is installed"
+    done
+    for file in bash-completion/completions/mote zsh/site-functions/_mote fish/vendor_completions.d/mote.fish; do
+        [[ -s $prefix/share/$file ]] || fail "$file is not installed"
+    done
+else
+    fail "no manual page is installed"
+fi
+
 # ---- README's example
 {
     printf '#include <stdio.h>\n#include <mote/mote.h>\nint main(void) {\n'

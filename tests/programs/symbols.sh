@@ -36,6 +36,14 @@ same shared libmote.so
 nm -g --defined-only "$build/libmote.a" | awk 'NF == 3 { print $NF }' | sort -u >static
 same static libmote.a
 
+# What a release had stays: programs that were linked with it look for these names.
+sed -nE 's/^ ([a-z_0-9]+)@Base .*/\1/p' "$sources/debian/libmote0.symbols" | sort -u >recorded
+if ! diff recorded shared >difference; then
+    echo "debian/libmote0.symbols: < is recorded and gone, which breaks programs; > is new, to be recorded with its version"
+    head -20 difference
+    exit 1
+fi
+
 # Every name that our own objects share with each other, as functions of a program. Names of the compiler's and of C++'s
 # own are not the program's to define.
 nm -g --defined-only "$build/mote_united.o" | awk 'NF == 3 { print $NF }' | sort -u | comm -23 - declared |
