@@ -56,6 +56,24 @@ export class Measurer {
         this.check(wasm.measure_shape_end());
     }
 
+    // Polygons, each a list of rings of [x, y]: { contains(x, y), min: [x, y], max }. Borders belong to them.
+    region(polygons) {
+        const { wasm } = this;
+        for (const rings of polygons) {
+            this.check(wasm.measure_shape(0));
+            for (const ring of rings) {
+                this.check(wasm.measure_ring());
+                for (const [x, y] of ring) this.check(wasm.measure_position(x, y, 0));
+                this.check(wasm.measure_ring_end());
+            }
+            this.check(wasm.measure_shape_end());
+        }
+        const region = wasm.measure_region();
+        this.check(region === 0);
+        const [min, max] = [Math.min, Math.max].map((f) => [0, 1].map((k) => polygons.flat(2).reduce((m, p) => f(m, p[k]), polygons[0][0][0][k])));
+        return { min, max, contains: (x, y) => wasm.measure_region_contains(region, x, y) === 1 };
+    }
+
     area() {
         const { metres, radians, vertical } = this.units;
         const at = this.wasm.measure_area(metres, radians, vertical);

@@ -178,8 +178,9 @@ export class Survey extends EventTarget {
             measurer.setSteps(cloud.dataset.meta);
             const channels = [...new Set([...cloud.filter.channels, ...(mark.kind === 'profile' ? channelsOf(cloud.mode) : [])])];
             let total = 0;
-            await gather(cloud, touching(cloud, mark, up.axis), channels, {
+            await gather(cloud, touching(cloud, mark, up.axis), {
                 signal,
+                read: (node, bytes) => cloud.dataset.decode(node, bytes, channels, true, true),
                 use: (node, result) => {
                     const own = asNode(cloud, node, result);
                     work.add(own, result.steps, cloud.filter.hiddenIn(own));

@@ -112,7 +112,7 @@ export class Status {
         return `${mode.label} ${channelText(mode.channel, v, Math.min(node.cloud.range()[1] - node.cloud.range()[0], 20))}`;
     }
 
-    // What to do when there is nothing in the picture. reason: of Viewer.whyNothing()
+    // What to do when there is nothing in the picture. reason: of Sight.whyNothing()
     hint(reason) {
         const hiding = this.hiding();
         const text = reason ? [NOTHING[reason], ...(reason === 'dot' ? [] : hiding)].join(' ') : '';
