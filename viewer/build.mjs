@@ -22,6 +22,13 @@ const common = {
 };
 // The worker is split, so that the WebAssembly glue is only loaded by browsers that have no brotli of their own.
 // three.js from its sources, so that what is not used is left out; of its own shaders nothing is used, all are the page's.
+// Its renderer asks for these by itself: there are neither goggles, shadows nor pictures that things mirror.
+const LEFT_OUT = {
+    WebXRManager: `import { EventDispatcher } from '../../core/EventDispatcher.js';
+        export class WebXRManager extends EventDispatcher { enabled = false; isPresenting = false; setAnimationLoop() {} getEnvironmentBlendMode() {} dispose() {} }`,
+    WebGLShadowMap: 'export class WebGLShadowMap { enabled = false; render() {} }',
+    WebGLEnvironments: 'export class WebGLEnvironments { get() { return null; } dispose() {} }',
+};
 const three = {
     name: 'three',
     setup(build) {
@@ -29,6 +36,9 @@ const three = {
         build.onResolve({ filter: /^three$/ }, () => ({ path: join(source, 'Three.js'), sideEffects: false }));
         build.onLoad({ filter: /three.src.renderers.shaders.Shader(Chunk|Lib).[^/]*\.glsl\.js$/ }, async ({ path }) => ({
             contents: (await readFile(path, 'utf8')).replace(/`[^`]*`/g, '``'),
+        }));
+        build.onLoad({ filter: /three.src.renderers.web(xr|gl).(WebXRManager|WebGLShadowMap|WebGLEnvironments)\.js$/ }, ({ path }) => ({
+            contents: LEFT_OUT[/(\w+)\.js$/.exec(path)[1]], resolveDir: dirname(path),
         }));
         build.onLoad({ filter: /three.src.renderers.shaders.DFGLUTData\.js$/ }, () => ({ contents: 'export const getDFGLUT = () => null; export class DFGLUTData {}' }));
     },

@@ -24,8 +24,12 @@ import { KeptMarks } from './ui/kept_marks.js';
 import { MarksFiles } from './ui/marks_files.js';
 import { MarksPanel } from './ui/marks_panel.js';
 import { PointCard } from './ui/point_card.js';
+import { ProfileMarks } from './ui/profile_marks.js';
 import { ProfilePlot } from './ui/profile_plot.js';
+import { ScaleBar } from './ui/scale_bar.js';
+import { ViewCube } from './ui/view_cube.js';
 import { showFacts } from './ui/facts.js';
+import { translate } from './texts/texts.js';
 import { createApi } from './api.js';
 
 const { moteBoot } = globalThis;
@@ -71,16 +75,21 @@ function startMarks(viewer, status) {
     viewer.survey = new Survey(viewer);
     const tools = new Tools(viewer, marks, status);
     const overlay = new Overlay($('overlay'), viewer, marks, () => tools.draft());
+    tools.redraw = () => overlay.later();
     const card = new PointCard();
     const plot = new ProfilePlot(viewer, marks, status);
+    const inPlot = new ProfileMarks(plot, viewer, marks, tools, overlay);
+    plot.drawn = () => inPlot.draw();
     const open = (mark, hit = null) => {
         if (mark.kind === 'profile') plot.show(mark);
+        if (mark.kind === 'plane') tools.measureOver(mark);
         if (mark.kind !== 'point') return;
         const found = hit ?? viewer.pointAt(mark.points[0]);
         if (found) card.show(found);
         else status.say('The point is not among those drawn: go nearer to it.');
     };
     const panel = new MarksPanel(viewer, marks, overlay, status, { open });
+    overlay.told = (mark) => tools.takePlane(mark) || panel.tell(mark);
     tools.made = (mark, hit) => {
         open(mark, hit);
         if (mark.kind === 'note') panel.rows.get(mark.id)?.text.focus();
@@ -89,6 +98,7 @@ function startMarks(viewer, status) {
 }
 
 function start() {
+    translate(document);
     if (matchMedia(NARROW).matches) togglePanel();
     $('panel-toggle').addEventListener('click', togglePanel);
     const query = new URLSearchParams(location.search);
@@ -124,6 +134,8 @@ function start() {
         keptMarks.restore(query);
     });
     new Legend($('legend'), viewer);
+    new ViewCube(viewer);
+    new ScaleBar(viewer);
     const picture = new Picture(viewer, status);
     const tour = new Tour(viewer, views, picture, status);
     bindKeys(viewer, { togglePanel, views, marks, tools, picture });

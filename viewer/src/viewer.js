@@ -68,6 +68,7 @@ export class Viewer extends EventTarget {
             centre: () => this.box.min.map((m, i) => (m + this.box.max[i]) / 2),
             picked: (hit) => this.emit('picked', hit),
             clicked: (x, y) => Boolean(this.tool?.click(x, y)),
+            ended: () => this.tool?.end(),
         });
         canvas.addEventListener('webglcontextlost', (event) => {
             event.preventDefault();

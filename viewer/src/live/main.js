@@ -10,6 +10,9 @@ import { element } from '../ui/element.js';
 import { lines } from '../ui/point_card.js';
 import { count, value } from '../ui/format.js';
 import { SIDES, keyName, belongsToControl, toggleFullScreen } from '../ui/keys.js';
+import { ScaleBar } from '../ui/scale_bar.js';
+import { toolName } from '../ui/tools.js';
+import { ViewCube } from '../ui/view_cube.js';
 import { table } from '../data/table.js';
 
 const $ = (id) => document.getElementById(id);
@@ -29,6 +32,8 @@ const connection = new Connection(query.get('token'));
 const view = new LiveView($('canvas'), connection, readLiveCamera(query), query.has('cam') || query.has('up'));
 view.configure(readLiveSettings(query));
 new LiveAddress(view);
+new ViewCube(view);
+new ScaleBar(view);
 if (query.has('cam') && !readLiveCamera(query)) say('The address asks for a place that is none.');
 const fill = (select, rows, chosen) => {
     select.replaceChildren(...rows.map(([v, text]) => element('option', { value: v, textContent: text })));
@@ -169,7 +174,7 @@ const KEYS = [
     [['x'], 'False colours', () => view.configure({ show: step(SHOWS.map(([s]) => s), view.settings.show) })],
     [['shift+v'], 'Remove all filters, show all classes', showAll],
     [['e'], 'Eye-dome lighting', () => view.configure({ edl: view.settings.edl === '' ? 0 : '' })],
-    ...LIVE_TOOLS.map(([kind, key, name]) => [[key], name, () => $('tools').hidden || tools.choose(kind)]),
+    ...LIVE_TOOLS.map(([kind, key]) => [[key], toolName(kind), () => $('tools').hidden || tools.choose(kind)]),
     [['ctrl+z'], 'Undo what was measured', () => marks.undo()],
     [['ctrl+y'], 'Redo it', () => marks.redo()],
     [['l'], 'Copy the command that makes this picture', () => $('copy').click()],

@@ -12,6 +12,8 @@ export const KINDS = table({
     distance: { min: 2, max: Infinity },
     height: { min: 2, max: 2 },
     angle: { min: 3, max: 3 },
+    circle: { min: 3, max: 3 },
+    over: { min: 4, max: 4 }, // three points of a plane, and the one whose height over it is measured
     area: { min: 3, max: Infinity },
     volume: { min: 3, max: Infinity },
     profile: { min: 2, max: Infinity },

@@ -1,11 +1,15 @@
 // Numbers as people read them.
 import { crsName } from '../data/crs.js';
 import { unitName, unitsOf } from '../measure/units.js';
+import { t } from '../texts/texts.js';
 import { adjustedTime, weekTime } from '../data/gps_time.js';
 
 export { crsName };
 
 export const integer = (n) => Math.round(n).toLocaleString('en-US').replaceAll(',', ' ');
+
+// 'shift+o' as it is written: 'Shift O'.
+export const shownKey = (key) => key.split('+').map((part) => ({ shift: t('key.shift'), ctrl: t('key.ctrl') })[part] ?? part[0].toUpperCase() + part.slice(1)).join(' ');
 
 const PLURALS = { class: 'classes', 'clip box': 'clip boxes' };
 

@@ -1,7 +1,8 @@
 // Keyboard shortcuts: one table, which is also the help.
 import { UP_AXES } from '../view/up_axis.js';
 import { SIZINGS } from '../view/settings.js';
-import { TOOLS } from './tools.js';
+import { shownKey } from './format.js';
+import { TOOLS, toolName } from './tools.js';
 
 const $ = (id) => document.getElementById(id);
 const TURN = 0.06;
@@ -13,7 +14,6 @@ export const SIDES = [
     ['t', 'From above', 0, Math.PI / 2], ['shift+t', 'From below', 0, -Math.PI / 2], ['s', 'From the south, or the front', 0, 0],
     ['shift+n', 'From the north, or the back', Math.PI, 0], ['shift+w', 'From the west', -Math.PI / 2, 0], ['shift+e', 'From the east', Math.PI / 2, 0],
 ];
-const shownKey = (key) => key.split('+').map((part) => part[0].toUpperCase() + part.slice(1)).join(' ');
 
 export function toggleFullScreen() {
     if (document.fullscreenElement) document.exitFullscreen();
@@ -57,7 +57,7 @@ export function actions(viewer, { togglePanel, views, marks, tools, picture }) {
         { keys: ['shift+a'], shown: 'Shift A', text: 'Average close points', run: () => viewer.configure({ averaged: !s.averaged }) },
         { keys: ['e'], text: 'Eye-dome lighting', run: () => viewer.configure({ eyeDome: s.eyeDome > 0 ? 0 : 0.5 }) },
         { keys: ['b'], text: 'Bounding box', run: () => viewer.configure({ boundingBox: !s.boundingBox }) },
-        ...TOOLS.map(([kind, key, name]) => ({ keys: [key], text: name, run: () => tools.choose(kind) })),
+        ...TOOLS.map(([kind, key]) => ({ keys: [key], shown: shownKey(key), text: toolName(kind), run: () => tools.choose(kind) })),
         { keys: ['ctrl+z'], shown: 'Ctrl Z', text: 'Undo (with shift: redo)', run: () => marks.undo() },
         { keys: ['ctrl+shift+z', 'ctrl+y'], text: '', run: () => marks.redo() },
         { keys: ['m'], text: 'Save this view', run: () => views.save() },

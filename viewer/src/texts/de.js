@@ -1,0 +1,2 @@
+// What the page says in German.
+export default {};
