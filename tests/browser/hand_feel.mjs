@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { idle } from './checks.mjs';
 import { grid, ONE_NODE, PHONE, PLAIN, POSITION, press, withQuery } from './hand.mjs';
 import { writeDataset } from '../viewer/make_dataset.mjs';
+import de from '../../viewer/src/texts/de.js';
+import en from '../../viewer/src/texts/en.js';
 
 const N = 101; // points along a side, 10 cm apart
 const [EAST, NORTH] = [500000, 5400000];
@@ -243,4 +245,57 @@ export const FEEL_CHECKS = {
             assert.equal(await page.locator('#cube .needle').getAttribute('visibility'), 'hidden');
         },
     },
+    'German where the browser asks for it, in all that is on the page; the switch is kept': {
+        data: slope,
+        async run({ page, url, out }) {
+            await page.addInitScript(() => Object.defineProperty(navigator, 'languages', { get: () => ['de-AT', 'en'] }));
+            await page.goto(withQuery(url, PLAIN));
+            await idle(page);
+            assert.equal(await page.locator('html').getAttribute('lang'), 'de');
+            const english = new Set(Object.keys(en).filter((key) => en[key] !== de[key]).map((key) => en[key]).filter((text) => !Object.values(de).includes(text)));
+            const said = await page.evaluate(() => [...document.querySelectorAll('body *')].flatMap((e) => [
+                ...[...e.childNodes].filter((n) => n.nodeType === 3).map((n) => n.textContent.trim()), e.title, e.getAttribute('aria-label'), e.placeholder,
+            ]).filter((text) => typeof text === 'string' && text !== ''));
+            assert.ok(said.length > 150, `${said.length} texts`);
+            assert.deepEqual(said.filter((text) => english.has(text)), []);
+            await page.keyboard.press('h');
+            await page.screenshot({ path: join(out, 'by-hand-german-help.png') });
+            await page.keyboard.press('Escape');
+            await page.locator('#language').selectOption('en');
+            await page.waitForFunction(() => document.documentElement.lang === 'en' && window.mote?.stats?.().pointsDrawn > 0);
+            assert.equal(await page.locator('#h-colour').innerText(), 'COLOUR');
+            await page.goto(withQuery(url, PLAIN)); // kept
+            await idle(page);
+            assert.equal(await page.locator('html').getAttribute('lang'), 'en');
+        },
+    },
+    ...Object.fromEntries([['390 wide', PHONE], ['900 x 480', { width: 900, height: 480 }]].map(([what, viewport]) => [`nothing covers what is being done, ${what}, in both languages`, {
+        data: slope,
+        viewport,
+        async run({ page, url, out }) {
+            for (const language of ['en', 'de']) {
+                await page.evaluate((l) => localStorage.setItem('mote.language', l), language);
+                await page.goto(withQuery(url, PLAIN));
+                await idle(page);
+                if (viewport.width === 900) await page.locator('#panel-toggle').click(); // as wide as the picture can be
+                const over = ['#draft', '#tools button', '#toolbar button', '#said', '#status', '#cube', '#panel-toggle', '#legend'];
+                assert.deepEqual(await overlaps(page, over), [], language);
+                for (const kind of ['distance', 'over', 'area']) {
+                    await page.locator(`[data-tool=${kind}]`).click();
+                    await idle(page);
+                    assert.deepEqual(await overlaps(page, over), [], `${language} ${kind}`);
+                    const free = await page.evaluate(() => {
+                        const { width, height } = document.querySelector('#canvas').getBoundingClientRect();
+                        const hits = [];
+                        for (let i = 1; i < 10; i++) for (let j = 1; j < 10; j++) hits.push(document.elementFromPoint((width * i) / 10, (height * j) / 10)?.closest('#canvas, #overlay') !== null);
+                        return hits.filter(Boolean).length / hits.length;
+                    });
+                    assert.ok(free > 0.6, `${language} ${kind}: ${free} of the picture is free`);
+                }
+                await page.screenshot({ path: join(out, `by-hand-small-${viewport.width}-${language}.png`) });
+                await page.keyboard.press('Escape');
+            }
+            await page.evaluate(() => localStorage.removeItem('mote.language'));
+        },
+    }])),
 };

@@ -29,7 +29,8 @@ import { ProfilePlot } from './ui/profile_plot.js';
 import { ScaleBar } from './ui/scale_bar.js';
 import { ViewCube } from './ui/view_cube.js';
 import { showFacts } from './ui/facts.js';
-import { translate } from './texts/texts.js';
+import { t, translate } from './texts/texts.js';
+import { LanguageSwitch } from './ui/language.js';
 import { createApi } from './api.js';
 
 const { moteBoot } = globalThis;
@@ -43,7 +44,7 @@ function togglePanel() {
 
 // What boot.js has begun; an address that it refused is reported here.
 function boot() {
-    if (!moteBoot) throw new Error('A part of this page is missing: boot.js could not be loaded.');
+    if (!moteBoot) throw new Error(t('page.missing'));
     if (moteBoot.error) throw moteBoot.error;
     return moteBoot;
 }
@@ -59,7 +60,7 @@ async function open(viewer, query, status, clouds) {
     try {
         readView(viewer, query);
     } catch (error) {
-        status.error(`The address asks for ${error.message}.`); // the picture has other colours then
+        status.error(t('address.asks', { what: error.message })); // the picture has other colours then
     }
 }
 
@@ -86,7 +87,7 @@ function startMarks(viewer, status) {
         if (mark.kind !== 'point') return;
         const found = hit ?? viewer.pointAt(mark.points[0]);
         if (found) card.show(found);
-        else status.say('The point is not among those drawn: go nearer to it.');
+        else status.say(t('point.not'));
     };
     const panel = new MarksPanel(viewer, marks, overlay, status, { open });
     overlay.told = (mark) => tools.takePlane(mark) || panel.tell(mark);
@@ -109,14 +110,16 @@ function start() {
         $('splash').querySelector('.spinner').hidden = true;
         $('late').hidden = true;
         $('splash').querySelector('p').textContent =
-            `This browser cannot draw with WebGL 2 (${error.message}). Another browser, or hardware acceleration in its settings, may help.`;
+            t('page.webgl', { why: error.message });
         const ready = Promise.reject(error);
         ready.catch(() => {}); // it is told on the page
         window.mote = { ready };
+        moteBoot?.isReady(ready);
         return;
     }
     const status = new Status(viewer);
     new Panel(viewer);
+    new LanguageSwitch();
     new Filters(viewer);
     new Units(viewer);
     viewer.configure(firstSettings(query));
@@ -148,6 +151,7 @@ function start() {
     }
     opened.catch((error) => status.fatal(error.message));
     window.mote = createApi(viewer, opened, { address, tour });
+    moteBoot?.isReady(opened);
 }
 
 start();

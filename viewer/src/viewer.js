@@ -13,6 +13,7 @@ import { beginView } from './begin.js';
 import { sumByLevel } from './view/statistics.js';
 import { DEFAULTS } from './view/settings.js';
 import { State } from './data/hierarchy.js';
+import { t } from './texts/texts.js';
 
 const CACHE_BASE_BYTES = 256 * 1024 * 1024;
 const CACHE_BYTES_PER_BUDGET_POINT = 96;
@@ -72,7 +73,7 @@ export class Viewer extends EventTarget {
         });
         canvas.addEventListener('webglcontextlost', (event) => {
             event.preventDefault();
-            this.emit('error', 'The graphics card dropped the picture. Reload the page to continue.');
+            this.emit('error', t('page.lost'));
         });
         canvas.addEventListener('webglcontextrestored', () => this.invalidate());
         new ResizeObserver(() => this.resize()).observe(canvas);

@@ -2,7 +2,7 @@
 // node handed on as it is decoded and kept nowhere.
 import { State } from './hierarchy.js';
 import { nextRun } from './requests.js';
-import { DataError, OfflineError } from './errors.js';
+import { DataError, OfflineError, told } from './errors.js';
 
 const MAX_REQUESTS = 4; // beside those of the picture
 const WAIT_MS = 50; // for a part of the hierarchy that the picture is loading
@@ -83,7 +83,7 @@ export async function gather(cloud, touches, { signal, read, use, told }) {
             const taken = new Set(run.nodes);
             wanted = wanted.filter((node) => !taken.has(node));
             await bring(cloud, run, read, both, async (node, result) => {
-                if (result.steps?.length !== 3 * node.numPoints) throw new DataError(`node ${node.name} came without its points`);
+                if (result.steps?.length !== 3 * node.numPoints) throw told(DataError, 'gather.short', { name: node.name });
                 await use(node, result);
                 told((done += node.numPoints), total);
             });

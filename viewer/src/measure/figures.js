@@ -4,6 +4,7 @@ import * as geometry from './geometry.js';
 import { drawnMetres, shown, unitsOf } from './units.js';
 import { coordinates } from '../ui/format.js';
 import { table } from '../data/table.js';
+import { t } from '../texts/texts.js';
 
 const MAX_SEGMENTS = 100; // that are listed one by one
 
@@ -118,7 +119,7 @@ export function figureText(name, v, meta, settings) {
     if (name === 'slope') return Math.abs(v) > STEEP ? `${v.toFixed(2)}°` : `${(100 * Math.tan((v * Math.PI) / 180)).toFixed(1)} % (${v.toFixed(2)}°)`;
     if (ANGLES.has(name)) return `${v.toFixed(2)}°`;
     if (name === 'points') return number(v, 0);
-    if (name === 'without points') return `${Math.round(100 * v)} % of the area`;
+    if (name === 'without points') return t('figure.share', { n: Math.round(100 * v) });
     const power = POWERS[name] ?? 1;
     const { value, unit } = shown(v, drawnMetres(meta, settings.coordinates), settings.units, power);
     const step = Math.min(...meta.scale.map((s, i) => s * meta.stretch[i])) * (v ? value / v : 1);

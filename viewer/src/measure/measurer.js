@@ -1,11 +1,12 @@
 // Volumes, areas and profiles by the library's own code, compiled to WebAssembly (viewer/wasm/page_measure.c): the same digits as
 // `mote measure`. Without a page: a module is given, so that tests in node use it too.
+import { t } from '../texts/texts.js';
 
 let compiled = null;
 // The module of the page, fetched once.
 export function measuringModule(url = new URL('measure.wasm', globalThis.location?.href)) {
     compiled ??= fetch(url).then(async (response) => {
-        if (!response.ok) throw new Error('the page has no measure.wasm: it was built without clang and lld, which measuring needs');
+        if (!response.ok) throw new Error(t('measure.wasm'));
         return WebAssembly.compile(await response.arrayBuffer());
     });
     compiled.catch(() => (compiled = null)); // the next figure asks again

@@ -9,6 +9,7 @@ import { channelsOf } from '../view/colouring.js';
 import { upAxis } from '../view/up_axis.js';
 import { Measurer, measuringModule } from './measurer.js';
 import { unitsOf } from './units.js';
+import { t } from '../texts/texts.js';
 
 const START_MS = 150; // after the last change: a corner may be on its way
 const ESTIMATE_MS = 300; // between two estimates,
@@ -225,7 +226,7 @@ export class Survey extends EventTarget {
             const found = measurer.addToProfile(steps, isHidden);
             if (found.indices.length > 0) parts.push(partOf(node, steps, found));
             points += found.indices.length;
-            if (points > MAX_PROFILE_POINTS) throw new Error(`a profile of more than ${MAX_PROFILE_POINTS / 1e6} million points is for mote measure --profile`);
+            if (points > MAX_PROFILE_POINTS) throw new Error(t('survey.many', { n: MAX_PROFILE_POINTS / 1e6 }));
         };
         return { add, told: this.estimates(entry, result), result };
     }

@@ -6,6 +6,7 @@ import { numberOnServer, serverTools } from '../data/strip.js';
 import { measuringModule } from '../measure/measurer.js';
 import { LasFile } from './las_file.js';
 import { compile } from './selection.js';
+import { t } from '../texts/texts.js';
 
 const ASK_MS = 500;
 const MAX_BYTES = 1.5e9; // of records: more than a page has memory for
@@ -27,7 +28,7 @@ async function cutByServer(cloud, request, signal, progress) {
     }, ASK_MS);
     try {
         const answer = await fetch(`cut/${number}`, { method: 'POST', body: JSON.stringify(request), signal });
-        if (answer.status === 503) throw new Error('the server is saving other points: try again in a moment');
+        if (answer.status === 503) throw new Error(t('save.busy'));
         if (!answer.ok) throw new Error((await answer.text()).trim());
         const blob = await answer.blob();
         return { blob, points: await pointsIn(blob), ending: 'laz' };
@@ -56,7 +57,7 @@ function nodeOf({ steps, scalars }, channels, { scale, offset }) {
 
 // The records of the points of a node that are kept.
 function recordsOf(node, { raw, steps }, compiled, las) {
-    if (compiled.usesClasses && !node.classes) throw new Error('there is no attribute "classification"');
+    if (compiled.usesClasses && !node.classes) throw new Error(t('save.attribute', { name: 'classification' }));
     compiled.classify(node);
     const kept = compiled.keep(node);
     if (!raw) return las.records(kept, steps, (key) => node.stored(key), (name) => (name === 'classification' && node.classes ? node.classes : node.values(name)));
@@ -75,7 +76,7 @@ async function cutHere(cloud, request, signal, progress) {
     const channels = exactChannels(meta);
     const compiled = compile(request, await measuringModule());
     const missing = compiled.names.find((name) => !channels.some(({ key }) => key.toLowerCase() === name.toLowerCase()));
-    if (missing) throw new Error(`there is no attribute "${missing}"`);
+    if (missing) throw new Error(t('save.attribute', { name: missing }));
     const slack = meta.scale.map((s, i) => s * meta.stretch[i]); // a node's cube is rounded
     const [min, max] = [cloud.toLocal(compiled.bounds.min).map((c, i) => c - slack[i]), cloud.toLocal(compiled.bounds.max).map((c, i) => c + slack[i])];
     const las = dataset.hasRecords ? LasFile.like(dataset.head, meta) : LasFile.of(meta, channels);
@@ -87,7 +88,7 @@ async function cutHere(cloud, request, signal, progress) {
         use: (node, taken) => {
             const records = recordsOf(nodeOf(taken, channels, meta), taken, compiled, las);
             bytes += records.byteLength;
-            if (bytes > MAX_BYTES) throw new Error('these are more points than a page can hold: make the polygon smaller, or use "mote view" or "mote convert --polygon"');
+            if (bytes > MAX_BYTES) throw new Error(t('save.many'));
             parts.push({ at: node.byteOffset, records });
         },
         told: (done, total) => progress(done / Math.max(1, total)),

@@ -1,5 +1,6 @@
 // What the page says, in the language that a person chose, or else that of the browser. Each language is a file beside this one
 // with the same keys as en.js; what one does not have is said in English. docs/viewer.md says how to add one.
+import { useWords } from '../data/errors.js';
 import { kept } from '../ui/kept.js';
 import en from './en.js';
 
@@ -14,15 +15,18 @@ function chosen() {
 export let language = chosen();
 let own = en;
 try {
-    own = (await LANGUAGES[language][1]?.())?.default ?? en;
+    const table = (await LANGUAGES[language][1]?.())?.default ?? en;
+    own = Array.isArray(table) ? Object.fromEntries(Object.keys(en).map((key, i) => [key, table[i]])) : table; // see build.mjs
 } catch {
     language = 'en'; // its file did not arrive
 }
 
 // The text of a key. values: of the {names} in it.
 export function t(key, values = {}) {
-    return (own[key] ?? en[key] ?? key).replace(/\{(\w+)\}/g, (_, name) => values[name] ?? '');
+    return (own[key] || en[key] || key).replace(/\{(\w+)\}/g, (_, name) => values[name] ?? '');
 }
+
+useWords(t);
 
 // Whether there is a text of a name that may come from a file.
 export const has = (key) => Object.hasOwn(en, key);

@@ -5,6 +5,7 @@ import { compile } from '../save/selection.js';
 import { className } from '../view/palettes.js';
 import { element } from './element.js';
 import { keep, kept } from './kept.js';
+import { t } from '../texts/texts.js';
 
 const $ = (id) => document.getElementById(id);
 const MAX_EDITS = 5000;
@@ -65,7 +66,7 @@ export class Edits {
         try {
             return compile({ features: list }, list.length > 0 ? await measuringModule() : null);
         } catch (error) {
-            this.viewer.emit('error', `The edits cannot be shown: ${error.message}`);
+            this.viewer.emit('error', t('edit.failed', { why: error.message }));
             this.lists.set(cloud, []);
             this.draw();
             return null;
@@ -130,9 +131,9 @@ export class Edits {
 
     row(edit, index) {
         const { class: code, text } = edit.properties;
-        const name = `${text || 'Points'} → ${code} ${className(code)}`;
-        const remove = element('button', { className: 'remove', textContent: '×', title: 'Take this back' });
-        remove.setAttribute('aria-label', `Take back: ${name}`);
+        const name = `${text || t('edit.points')} → ${code} ${className(code)}`;
+        const remove = element('button', { className: 'remove', textContent: '×', title: t('edit.back') });
+        remove.setAttribute('aria-label', t('edit.back.of', { name }));
         remove.addEventListener('click', () => this.change(this.list.filter((_, i) => i !== index)));
         return element('li', { className: 'filter-head' }, element('span', { textContent: name }), remove);
     }

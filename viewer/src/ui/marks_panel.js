@@ -64,7 +64,7 @@ export class MarksPanel {
         for (const mark of list) this.fill(mark, this.rows.get(mark.id));
         const earlier = marks.list.length - list.length;
         $('marks-more').hidden = earlier === 0;
-        $('marks-more').textContent = `Show ${integer(Math.min(ROWS, earlier))} more of ${integer(earlier)} earlier ones`;
+        $('marks-more').textContent = t('marks.more', { n: integer(Math.min(ROWS, earlier)), all: integer(earlier) });
         $('marks-section').hidden = false;
         $('marks-undo').disabled = marks.past.length === 0;
         for (const id of ['marks-save', 'marks-copy', 'marks-none']) $(id).disabled = marks.list.length === 0;
@@ -80,7 +80,7 @@ export class MarksPanel {
         const text = element('input', { type: 'text', maxLength: 2000, placeholder: kind === 'plane' ? `${kindName(kind)} ${mark.number}` : kindName(kind) });
         text.setAttribute('aria-label', t('mark.text', { kind: kindName(kind) }));
         text.addEventListener('change', () => this.marks.alter(id, (m) => (m.text = text.value)));
-        const remove = element('button', { className: 'remove', textContent: '×', title: 'Remove' });
+        const remove = element('button', { className: 'remove', textContent: '×', title: t('marks.remove') });
         remove.setAttribute('aria-label', t('mark.remove', { kind: kindName(kind) }));
         remove.addEventListener('click', () => this.marks.remove(id));
         const figures = element('dl');
@@ -95,8 +95,8 @@ export class MarksPanel {
     more(id, kind) {
         if (kind === 'clip') {
             const inside = element('select');
-            inside.setAttribute('aria-label', 'What the box does');
-            inside.append(new Option('Show only what is inside', 'in'), new Option('Hide what is inside', 'out'));
+            inside.setAttribute('aria-label', t('box.does'));
+            inside.append(new Option(t('box.in'), 'in'), new Option(t('box.out'), 'out'));
             inside.addEventListener('change', () => this.marks.alter(id, (m) => (m.inside = inside.value === 'in')));
             return inside;
         }
@@ -144,9 +144,9 @@ export class MarksPanel {
     async copy() {
         try {
             await navigator.clipboard.writeText(this.text());
-            this.status.say('The figures are copied as text.');
+            this.status.say(t('marks.copied'));
         } catch {
-            this.status.error('The browser does not let this page copy: its address is not a secure one.');
+            this.status.error(t('copy.not'));
         }
     }
 }

@@ -337,13 +337,13 @@ export class Overlay {
         for (let axis = 0; axis < 3; axis++) {
             for (const sign of [-1, 1]) {
                 const face = box.center.map((c, i) => c + sign * box.half[axis] * axes[axis][i]);
-                this.handle(parts, face, `face axis-${axis}`, 'Drag this side of the box', (x, y) => this.moveFace(mark, axis, sign, x, y));
+                this.handle(parts, face, `face axis-${axis}`, t('box.side'), (x, y) => this.moveFace(mark, axis, sign, x, y));
             }
         }
-        this.handle(parts, box.center, 'center', 'Drag the box', (x, y) => this.moveBox(mark, x, y));
+        this.handle(parts, box.center, 'center', t('box.drag'), (x, y) => this.moveBox(mark, x, y));
         const { a, up } = box;
         const arm = box.center.map((c, i) => c + axes[a][i] * box.half[a] * 1.25 + axes[up][i] * box.half[up]);
-        this.handle(parts, arm, 'turn', 'Turn the box', (x, y) => this.turnBox(mark, x, y));
+        this.handle(parts, arm, 'turn', t('box.turn'), (x, y) => this.turnBox(mark, x, y));
     }
 
     handle(parts, point, className, title, move) {

@@ -8,7 +8,7 @@ import { writeLas } from '../data/las_write.js';
 import { cutStrip } from '../data/strip.js';
 import { t } from '../texts/texts.js';
 import { upAxis } from '../view/up_axis.js';
-import { integer, plain, value } from './format.js';
+import { count, plain, value } from './format.js';
 import { download, fileStem } from './download.js';
 
 const $ = (id) => document.getElementById(id);
@@ -100,7 +100,7 @@ export class ProfilePlot {
         this.colours = this.coloursNow();
         this.across = (v) => shown(v, drawnMetres(meta, settings.coordinates), settings.units);
         this.upward = (v) => shown(v, heightMetres(meta, settings.coordinates), settings.units);
-        $('profile-count').textContent = result ? `${integer(this.rows.count)} points` : '';
+        $('profile-count').textContent = result ? count(this.rows.count, 'point') : '';
         for (const id of ['profile-csv', 'profile-las', 'profile-dxf', 'profile-png']) $(id).disabled = this.entry.state !== 'done';
         $('profile-unit').textContent = drawnMetres(meta, settings.coordinates) ? shown(0, drawnMetres(meta, settings.coordinates), 'file').unit : '';
     }
@@ -140,7 +140,7 @@ export class ProfilePlot {
         this.drawAxes(g, s, width, height);
         this.drawPoints(g, s, ratio, width, height);
         this.drawn();
-        $('profile-scale').textContent = Number.isFinite(s.exaggeration) ? `heights × ${plain(Number(s.exaggeration.toPrecision(2)))}` : '';
+        $('profile-scale').textContent = Number.isFinite(s.exaggeration) ? t('fact.times', { factor: plain(Number(s.exaggeration.toPrecision(2))) }) : '';
     }
 
     // Ticks are round in the unit that is shown; the last of each axis names it.
@@ -205,7 +205,7 @@ export class ProfilePlot {
         try {
             download(`${this.stem}.csv`, await profileTable(this.rows), 'text/csv');
         } catch (error) {
-            this.status.error(`The points could not be saved: ${error.message}`);
+            this.status.error(t('save.failed', { why: error.message }));
         }
     }
 
@@ -220,7 +220,7 @@ export class ProfilePlot {
             }
             download(`${this.stem}.dxf`, profileToDxf(points, this.length), 'image/vnd.dxf');
         } catch (error) {
-            this.status.error(`The points could not be saved: ${error.message}`);
+            this.status.error(t('save.failed', { why: error.message }));
         }
     }
 
@@ -233,7 +233,7 @@ export class ProfilePlot {
             const all = isWhole ? await cutStrip(cloud, this.mark) : null;
             download(`${this.stem}.las`, all ?? (await this.las(cloud)), 'application/octet-stream');
         } catch (error) {
-            this.status.error(`The points could not be saved: ${error.message}`);
+            this.status.error(t('save.failed', { why: error.message }));
         }
     }
 
