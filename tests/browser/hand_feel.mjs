@@ -245,6 +245,15 @@ export const FEEL_CHECKS = {
             assert.equal(await page.locator('#cube .needle').getAttribute('visibility'), 'hidden');
         },
     },
+    'a file of another reference system that has no code is taken as it is, and that is said': {
+        data: slope,
+        async run({ page }) {
+            const file = { type: 'FeatureCollection', crs: { type: 'name', properties: { name: 'LOCAL_CS["the yard",UNIT["metre",1]]' } }, features: [{ type: 'Feature', properties: {}, geometry: { type: 'Point', coordinates: place(2, 2) } }] };
+            await page.locator('#marks-file').setInputFiles({ name: 'yard.geojson', mimeType: 'application/json', buffer: Buffer.from(JSON.stringify(file)) });
+            await page.getByText(/yard\.geojson: its reference system is the yard, that of the data set .*taken as they are/).waitFor();
+            assert.deepEqual(await points(page), [place(2, 2)]);
+        },
+    },
     'German where the browser asks for it, in all that is on the page; the switch is kept': {
         data: slope,
         async run({ page, url, out }) {

@@ -8,7 +8,7 @@ import { LasFile } from '../../viewer/src/save/las_file.js';
 import { marksToDxf } from '../../viewer/src/measure/dxf.js';
 import { heightsOver } from '../../viewer/src/measure/drape.js';
 import { readGeoJson, toGeoJson, toMarks } from '../../viewer/src/measure/geojson.js';
-import { markKey, Marks } from '../../viewer/src/measure/marks.js';
+import { markKey, Marks, markText, readMark } from '../../viewer/src/measure/marks.js';
 import { horizontalText, looksLikeDegrees } from '../../viewer/src/data/places.js';
 
 const WASM = new URL('../../viewer/dist/measure.wasm', import.meta.url);
@@ -175,4 +175,15 @@ test('parts of compound systems, and degrees among metres', () => {
     assert.ok(looksLikeDegrees([[9, 48]], meta));
     assert.ok(!looksLikeDegrees([[500000, 5400000]], meta));
     assert.ok(!looksLikeDegrees([[9, 48]], { ...meta, box: { min: [0, 0, 0], max: [10, 10, 1] } }), 'a small site around zero');
+});
+
+test('a volume over its lowest point is one in an address and in a file', () => {
+    const mark = { kind: 'volume', points: square(0, 0, 2, 2), text: 'a heap', base: 'lowest' };
+    const text = markText(mark, (p) => p.map(String));
+    assert.equal(text, 'volume;lowest;0,0,0;2,0,0;2,2,0;0,2,0;~a heap');
+    assert.deepEqual(readMark(text), mark);
+    assert.equal(readMark('volume;0,0,0;2,0,0;2,2,0').base, undefined);
+    const [again] = toMarks(readGeoJson(JSON.stringify(toGeoJson([mark], { figures: () => ({}) }))));
+    assert.equal(again.base, 'lowest');
+    assert.notEqual(markKey(mark, [1, 1, 1]), markKey({ ...mark, base: undefined }, [1, 1, 1]));
 });

@@ -10,7 +10,7 @@ import { t } from '../texts/texts.js';
 
 const GEOMETRY = table({ point: 'Point', note: 'Point', area: 'Polygon', volume: 'Polygon', plane: 'Polygon' });
 const USUAL = table({ Point: 'note', Polygon: 'area', LineString: 'distance' });
-const OWN = ['text', 'width', 'normal', 'offset', 'number', 'rms', 'inliers', 'size', 'yaw', 'inside'];
+const OWN = ['text', 'width', 'base', 'normal', 'offset', 'number', 'rms', 'inliers', 'size', 'yaw', 'inside'];
 const MAX_DEPTH = 20; // of collections in collections
 const WGS84 = /^(urn:ogc:def:crs:OGC:[\d.]*:CRS84h?|urn:ogc:def:crs:EPSG:[\d.]*:(4326|4979)|EPSG:(4326|4979))$/i;
 

@@ -93,7 +93,7 @@ export class Survey extends EventTarget {
     keyOf(mark) {
         const { viewer } = this;
         const clouds = viewer.shownClouds.map(({ dataset, filter, mode }) => [dataset.url, filter.isActive && filter.version, mark.kind === 'profile' && mode.name]);
-        return JSON.stringify([mark.kind, mark.points, mark.width, viewer.settings.up, viewer.settings.coordinates, clouds]);
+        return JSON.stringify([mark.kind, mark.points, mark.width, mark.base, viewer.settings.up, viewer.settings.coordinates, clouds]);
     }
 
     // The entry of a mark, begun where there is none of what it is now.
@@ -212,7 +212,7 @@ export class Survey extends EventTarget {
     }
 
     volumeOf(entry, measurer) {
-        measurer.startVolume('plane');
+        measurer.startVolume(entry.mark.base ?? 'plane');
         const result = () => measurer.volume();
         return { add: (_, steps, isHidden) => measurer.addToVolume(steps, isHidden), told: this.estimates(entry, result), result };
     }

@@ -495,6 +495,10 @@ export default {
     'units.taken': 'Die Datei sagt nicht, worin Höhen zählen; Maße nehmen {unit} an.',
     'units.unknown': 'Unbekannt',
 
+    'volume.base': 'Worüber das Volumen liegt',
+    'volume.plane': 'Über der Ebene der Ecken',
+    'volume.lowest': 'Über dem tiefsten Punkt darin',
+    'marks.other': 'ihr Bezugssystem ist {other}, das des Datensatzes {own}. Koordinaten gelten, wie sie sind.',
     'survey.failed': 'Nicht gemessen: {error}',
     'survey.estimate': 'Schätzung, {done} von {total} Punkten',
     'survey.looking': 'Schätzung, Punkte werden gesucht',

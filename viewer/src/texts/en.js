@@ -496,6 +496,10 @@ export default {
     'units.taken': 'The file does not say what heights count in; figures take them as {unit}.',
     'units.unknown': 'Not known',
 
+    'volume.base': 'What the volume is above',
+    'volume.plane': 'Above the plane of its corners',
+    'volume.lowest': 'Above the lowest point inside',
+    'marks.other': 'its reference system is {other}, that of the data set {own}. Coordinates are taken as they are.',
     'survey.failed': 'Not measured: {error}',
     'survey.estimate': 'estimate, {done} of {total} points',
     'survey.looking': 'estimate, looking for points',

@@ -116,7 +116,7 @@ export class MarksFiles {
     async take(text, name) {
         const { viewer } = this;
         const read = readGeoJson(text);
-        const { place, words } = await this.placing(read);
+        const { place, words, note } = await this.placing(read);
         const flat = { lost: 0 };
         const marks = toMarks(read, { place, heightAt: hasFlat(read) ? this.heights(read, place, flat) : undefined });
         const reasons = String(read.reasons);
@@ -125,6 +125,7 @@ export class MarksFiles {
         const views = this.views.merge(read.views);
         const more = [same > 0 && t('marks.same', { n: integer(same) }), views > 0 && count(views, 'saved view'), flat.found > 0 && t('marks.heights', { n: integer(flat.found) }), words];
         this.status.say(`${[t('marks.read', { n: integer(added), name }), ...more].filter(Boolean).join('; ')}.`);
+        if (note) this.status.error(`${name}: ${note}`);
         const lost = [reasons, full > 0 && t('marks.full', { n: integer(full) }), flat.lost > 0 && t('marks.outside', { n: integer(flat.lost) })].filter(Boolean).join(', ');
         if (lost) this.status.error(`${name}: ${loud(reasons || full > 0 ? t('left.out') : '')} ${lost}.`.replace(':  ', ': '));
         return added;
@@ -140,7 +141,7 @@ export class MarksFiles {
         const isOther = other && own && read.system !== meta.projection && (other.code && own.code ? other.code !== own.code : other.name !== own.name);
         if (isDegrees) return { place: await bridge('WGS84', meta), words: t('marks.degrees') };
         if (isOther && other.code) return { place: await bridge(read.system, meta), words: t('marks.system', { code: other.code }) };
-        return { place: (p) => p, words: '' };
+        return { place: (p) => p, words: '', note: isOther ? t('marks.other', { own: own.name || own.code, other: other.name || read.system }) : '' };
     }
 
     // Heights of the points that are drawn, for corners without one.

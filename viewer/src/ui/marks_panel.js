@@ -100,6 +100,13 @@ export class MarksPanel {
             inside.addEventListener('change', () => this.marks.alter(id, (m) => (m.inside = inside.value === 'in')));
             return inside;
         }
+        if (kind === 'volume') {
+            const base = element('select', { className: 'base' });
+            base.setAttribute('aria-label', t('volume.base'));
+            base.append(new Option(t('volume.plane'), 'plane'), new Option(t('volume.lowest'), 'lowest'));
+            base.addEventListener('change', () => this.marks.alter(id, (m) => (base.value === 'lowest' ? (m.base = 'lowest') : delete m.base)));
+            return base;
+        }
         if (!['profile', 'point', 'plane'].includes(kind)) return null;
         const open = element('button', { textContent: t(`mark.open.${kind}`) });
         open.addEventListener('click', () => this.actions.open(this.marks.list.find((m) => m.id === id)));
@@ -132,8 +139,8 @@ export class MarksPanel {
             figures.replaceChildren(...lines.flatMap(([name, v]) => [element('dt', { textContent: name }), element('dd', { textContent: v })]));
         }
         if (document.activeElement !== text) text.value = mark.text;
-        const inside = row.querySelector(':scope > select');
-        if (inside) inside.value = mark.inside ? 'in' : 'out';
+        const choice = row.querySelector(':scope > select');
+        if (choice) choice.value = mark.kind === 'volume' ? mark.base ?? 'plane' : mark.inside ? 'in' : 'out';
     }
 
     // All figures as text, a line each.

@@ -45,7 +45,8 @@ export class Overlays {
             const corners = cornersOf(read).length;
             if (corners === 0) throw new Error(t('maps.empty') + (String(read.reasons) ? `: ${read.reasons}` : ''));
             if (corners > MAX_CORNERS) throw new Error(t('maps.many', { corners: count(corners, 'corner'), most: count(MAX_CORNERS, 'corner') }));
-            const { place, words } = await this.files.placing(read);
+            const { place, words, note } = await this.files.placing(read);
+            if (note) this.status.error(`${file.name}: ${note}`);
             this.layers.push({ name: file.name, ...this.pathsOf(read, place), colour: labelColour(this.layers.length), isShown: true, isFlat: hasFlat(read) });
             this.drape();
             this.draw();
