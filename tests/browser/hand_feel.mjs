@@ -267,6 +267,10 @@ export const FEEL_CHECKS = {
             ]).filter((text) => typeof text === 'string' && text !== ''));
             assert.ok(said.length > 150, `${said.length} texts`);
             assert.deepEqual(said.filter((text) => english.has(text)), []);
+            // German words are longer: they fit where they stand.
+            await page.evaluate(() => window.mote.setColorMode('height'));
+            const cut = () => page.evaluate(() => [...document.querySelectorAll('#panel, #panel button, #panel .pair, #panel .row, #draft button, #tools button')].filter((e) => e.offsetParent && e.scrollWidth > e.clientWidth + 1).map((e) => e.id || e.textContent));
+            assert.deepEqual(await cut(), []);
             await page.keyboard.press('h');
             await page.screenshot({ path: join(out, 'by-hand-german-help.png') });
             await page.keyboard.press('Escape');
