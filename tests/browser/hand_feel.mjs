@@ -1,5 +1,6 @@
 // Measuring as it feels: what a click would take is shown, drafts are kept, all goes by keyboard; cube, needle and scale bar.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { idle } from './checks.mjs';
 import { grid, ONE_NODE, PHONE, PLAIN, POSITION, press, withQuery } from './hand.mjs';
@@ -90,6 +91,15 @@ export const FEEL_CHECKS = {
             near(round.radius, (a * a + b * b) / (2 * b), 1e-6);
             near(round.diameter, 2 * round.radius);
             assert.match(round.centre, /^50000\d\.\d{3}, 5400005\.000, 10\d\.\d{3}$/);
+            // In a drawing it is round.
+            await page.keyboard.press('Escape');
+            await page.locator('#marks-format').selectOption('dxf');
+            const [download] = await Promise.all([page.waitForEvent('download'), page.locator('#marks-save').click()]);
+            const pairs = readFileSync(await download.path(), 'latin1').split('\r\n').map((line) => line.trim());
+            const corners = pairs.flatMap((word, i) => (word === 'VERTEX' ? [[10, 20, 30].map((code) => Number(pairs[pairs.indexOf(String(code), i) + 1]))] : []));
+            const centre = round.centre.split(', ').map(Number);
+            assert.ok(corners.length >= 60, `${corners.length} corners`);
+            for (const p of corners) near(Math.hypot(...p.map((c, i) => c - centre[i])), round.radius, 2e-3);
             await press(page, 'Shift+Y');
             await click(page, place(1, 1), place(9, 1), place(5, 9), place(5, 5));
             near((await figures(page))['over plane'], 0, 1e-6);

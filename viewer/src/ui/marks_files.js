@@ -79,7 +79,8 @@ export class MarksFiles {
             const [first] = Object.entries(this.overlay.figuresOf(mark));
             return [mark.text, first && mark.kind !== 'clip' ? figureText(...first, viewer.dataset.meta, viewer.settings) : ''].filter(Boolean).join(': ');
         };
-        return marksToDxf(this.marks.list, textOf, (mark) => clipBoxOf(viewer, mark).corners().map((p) => viewer.toWorld(p)));
+        const list = this.marks.list.map((mark) => (mark.kind === 'circle' ? { ...mark, points: this.overlay.circleOf(mark) } : mark));
+        return marksToDxf(list, textOf, (mark) => clipBoxOf(viewer, mark).corners().map((p) => viewer.toWorld(p)));
     }
 
     // ---- reading

@@ -190,6 +190,11 @@ export class Overlay {
         return [...Array.from({ length: CIRCLE_PARTS }, (_, k) => [at(k), at(k + 1)]), [centre, points[0]]];
     }
 
+    // The same as points of the data set.
+    circleOf(mark) {
+        return this.round(this.localOf(mark)).slice(0, CIRCLE_PARTS).map(([at]) => this.viewer.toWorld(at));
+    }
+
     // fixed: of a draft, how many of its points were taken; else null.
     drawMark(parts, mark, fixed = null) {
         const isDraft = fixed !== null;
@@ -262,7 +267,8 @@ export class Overlay {
     // ---- labels
     label(point, text, more = {}) {
         const at = text && this.viewer.onScreen(point);
-        if (at) this.labels.push({ at, text: text.length > MAX_LABEL ? `${text.slice(0, MAX_LABEL - 1)}…` : text, ...more });
+        const { clientWidth, clientHeight } = this.viewer.canvas;
+        if (at && at[0] > 0 && at[1] > 0 && at[0] < clientWidth && at[1] < clientHeight) this.labels.push({ at, text: text.length > MAX_LABEL ? `${text.slice(0, MAX_LABEL - 1)}…` : text, ...more });
     }
 
     // The elements of all labels, of which the newest ones have the first choice; one that finds no room is left out.

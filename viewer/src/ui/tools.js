@@ -235,6 +235,8 @@ export class Tools {
 
     key(event) {
         if (!this.kind || event.target.matches?.('input, textarea, select') || document.querySelector('dialog[open]')) return;
+        const isOfPlot = event.target.closest?.('#profile') && /^(Arrow| $)/.test(event.key); // there they go from point to point
+        if (isOfPlot) return;
         if (/^(Arrow|Page)/.test(event.key)) this.toMiddle(); // the picture moves under it
         const does = { Enter: () => this.finish(), Escape: () => this.putDown(), Backspace: () => this.undo(), ' ': () => this.space() }[event.key];
         if (!does || (/^(Enter| )$/.test(event.key) && event.target.matches?.('button, [role=button]'))) return;
