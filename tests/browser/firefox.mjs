@@ -50,6 +50,7 @@ async function checkViewer(page, folder, file) {
     const server = await serve(join(folder, file));
     try {
         await page.goto(`${server.url}${server.url.includes('?') ? '&' : '?'}background=black&edl=0&color=height&error=0.3`);
+        await until(page, 'Boolean(window.mote)');
         await page.evaluate('window.mote.ready.then(() => 1)');
         await idle(page);
         const stats = await page.evaluate('window.mote.stats()');
@@ -83,6 +84,7 @@ async function checkFeel(page, folder, file) {
         await page.goto(server.url);
         await page.evaluate("window.mote.ready.then(() => localStorage.setItem('mote.language', 'de'))");
         await page.goto(`${server.url}${server.url.includes('?') ? '&' : '?'}background=black&edl=0&color=height&error=0.3`);
+        await until(page, 'Boolean(window.mote)');
         await page.evaluate('window.mote.ready.then(() => 1)');
         await idle(page);
         assert.equal(await page.evaluate('document.documentElement.lang'), 'de');
