@@ -19,6 +19,7 @@ const CORNER = 5; // pixels around a corner that labels leave free
 const CIRCLE_PARTS = 72;
 const MAX_SEGMENT_LABELS = 40;
 const MAX_LABEL = 60; // characters
+const BUTTONS = 54; // pixels at the left and the top of the picture, where buttons would lie over labels
 const MAX_WHOLE = 300; // marks in the picture with corners, labels and handles; of more, lines and dots alone
 
 // How far along the line through p in direction n the point nearest to a ray lies.
@@ -275,7 +276,7 @@ export class Overlay {
     placed() {
         const list = this.labels.reverse().map((label) => ({ ...label, width: widthOf(label.text) }));
         const { clientWidth, clientHeight } = this.viewer.canvas;
-        const places = placeLabels(list, this.taken, [0, 0, clientWidth, clientHeight]);
+        const places = placeLabels(list, this.taken, [BUTTONS, BUTTONS, clientWidth, clientHeight]);
         return list.flatMap(({ text, plane, colour }, i) => {
             if (!places[i]) return [];
             const label = svg('text', { x: places[i][0], y: places[i][1], class: plane ? 'label plane' : 'label' });
