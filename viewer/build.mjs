@@ -4,7 +4,8 @@ import { build, context } from 'esbuild';
 import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import en from './src/texts/en.js';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const argument = (name) => (process.argv.includes(name) ? process.argv[process.argv.indexOf(name) + 1] : null);
@@ -22,6 +23,20 @@ const common = {
 };
 // The worker is split, so that the WebAssembly glue is only loaded by browsers that have no brotli of their own.
 // three.js from its sources, so that what is not used is left out; of its own shaders nothing is used, all are the page's.
+// Its renderer asks for these by itself: there are neither goggles, lights, shadows, materials but the page's own nor pictures that
+// things mirror.
+const LIGHTS = ['sun', 'directional', 'point', 'spot', 'spotLightMap', 'rectArea', 'hemi', 'sunShadowMap', 'directionalShadowMap', 'pointShadowMap', 'spotShadowMap'];
+const LEFT_OUT = {
+    WebGLLights: `export function WebGLLights() {
+        return { setup() {}, setupView() {}, state: { version: 0, ${LIGHTS.map((name) => `${name}: [], `).join('')}numSpotLightShadowsWithMaps: 0, numLightProbes: 0 } };
+    }`,
+    WebGLMaterials: 'export function WebGLMaterials() { return { refreshMaterialUniforms(_, material) { material.uniformsNeedUpdate = false; } }; }',
+    WebGLOutput: 'export class WebGLOutput {}',
+    WebXRManager: `import { EventDispatcher } from '../../core/EventDispatcher.js';
+        export class WebXRManager extends EventDispatcher { enabled = false; isPresenting = false; setAnimationLoop() {} getEnvironmentBlendMode() {} dispose() {} }`,
+    WebGLShadowMap: 'export class WebGLShadowMap { enabled = false; render() {} }',
+    WebGLEnvironments: 'export class WebGLEnvironments { get() { return null; } dispose() {} }',
+};
 const three = {
     name: 'three',
     setup(build) {
@@ -30,10 +45,24 @@ const three = {
         build.onLoad({ filter: /three.src.renderers.shaders.Shader(Chunk|Lib).[^/]*\.glsl\.js$/ }, async ({ path }) => ({
             contents: (await readFile(path, 'utf8')).replace(/`[^`]*`/g, '``'),
         }));
+        build.onLoad({ filter: /three.src.renderers.web(xr|gl).(WebXRManager|WebGL(Lights|Materials|Output|ShadowMap|Environments))\.js$/ }, ({ path }) => ({
+            contents: LEFT_OUT[/(\w+)\.js$/.exec(path)[1]], resolveDir: dirname(path),
+        }));
         build.onLoad({ filter: /three.src.renderers.shaders.DFGLUTData\.js$/ }, () => ({ contents: 'export const getDFGLUT = () => null; export class DFGLUTData {}' }));
     },
 };
-const page = { ...common, plugins: [three], splitting: true, chunkNames: 'chunk-[name]-[hash]', entryPoints: { boot: 'src/boot.js', app: 'src/main.js', live: 'src/live/main.js', projections: 'src/projections.js' } };
+// Of the other languages the texts alone, in the order of the English ones, whose keys they share.
+const languages = {
+    name: 'languages',
+    setup(build) {
+        build.onLoad({ filter: /src.texts.[a-z]{2}\.js$/ }, async ({ path }) => {
+            if (/en\.js$/.test(path)) return null;
+            const { default: own } = await import(pathToFileURL(path).href);
+            return { contents: `export default ${JSON.stringify(Object.keys(en).map((key) => own[key] ?? 0))};` };
+        });
+    },
+};
+const page = { ...common, plugins: [three, languages], splitting: true, chunkNames: 'chunk-[name]-[hash]', entryPoints: { boot: 'src/boot.js', app: 'src/main.js', live: 'src/live/main.js', projections: 'src/projections.js' } };
 const worker = { ...common, entryPoints: { worker: 'src/worker.js' }, splitting: true, chunkNames: 'chunk-[name]' };
 const style = { ...common, entryPoints: { app: 'src/app.css' } };
 
@@ -42,9 +71,12 @@ await mkdir(out, { recursive: true });
 const head = await readFile(join(here, 'src/head.html'), 'utf8'); // what both pages begin with
 const index = await readFile(join(here, 'src/index.html'), 'utf8');
 const [marks] = /  <section id="marks-section"[^]*?<\/section>\n/.exec(index); // what both pages have of their panels
+// Elements name their texts; the English ones are there before any script is.
+const escaped = (key) => en[key].replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+const inEnglish = (html) => html.replace(/<[^>]* data-t="([^"]+)"[^>]*>/g, (all, key) => all + escaped(key));
 for (const page of ['index.html', 'live.html']) {
     const text = await readFile(join(here, 'src', page), 'utf8');
-    await writeFile(join(out, page), text.replace('<!-- head.html -->\n', head).replace('  <!-- marks of index.html -->\n', marks));
+    await writeFile(join(out, page), inEnglish(text.replace('<!-- head.html -->\n', head).replace('  <!-- marks of index.html -->\n', marks)));
 }
 const wasm = createRequire(import.meta.url).resolve('brotli-dec-wasm/web/bg.wasm');
 await copyFile(wasm, join(out, 'brotli.wasm'));

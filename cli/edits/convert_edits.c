@@ -8,6 +8,7 @@
 
 #include "edits/edit_list.h"
 #include "edits/point_select.h"
+#include "systems_note.h"
 #include "text.h"
 
 /* The box around the region, endless in height, wide enough for what coordinates lose when they are computed. */
@@ -45,19 +46,6 @@ int convert_area_open(session *s, const char *path, const mote_box *bounds, conv
 
 void convert_area_close(convert_area *area) { mote_region_destroy(area->region); }
 
-/* Coordinates are never transformed; polygons of another system would hold nothing, or the wrong points. */
-static void note_systems(session *s, const convert_area *area, const mote_cloud *cloud) {
-    mote_crs_facts of_area, of_cloud;
-    mote_crs_describe(area->crs, &of_area);
-    mote_crs_describe(mote_cloud_crs(cloud), &of_cloud);
-    if (of_area.horizontal_code == 0 || of_cloud.horizontal_code == 0 ||
-        of_area.horizontal_code == of_cloud.horizontal_code) {
-        return;
-    }
-    session_note(s, "%s is in EPSG:%u, the points in EPSG:%u: its coordinates are taken as they are", area->path,
-                 of_area.horizontal_code, of_cloud.horizontal_code);
-}
-
 int convert_area_select(session *s, const convert_area *area, mote_cloud **cloud) {
     if (area->path == NULL) return EXIT_DONE;
     const int64_t points = (int64_t)mote_cloud_count(*cloud);
@@ -66,7 +54,7 @@ int convert_area_select(session *s, const convert_area *area, mote_cloud **cloud
     mote_cloud *chosen = NULL;
     uint8_t *flags = malloc((size_t)points + 1);
     if (flags == NULL) return session_error(s, EXIT_RESOURCES, "out of memory: which points are in the polygon");
-    note_systems(s, area, *cloud);
+    systems_note(s, area->path, area->crs, mote_cloud_crs(*cloud));
 #pragma omp parallel for
     for (int64_t i = 0; i < points; i++) {
         flags[i] =

@@ -8,6 +8,7 @@
 #include "measure/measure_print.h"
 #include "measure/profile_file.h"
 #include "stage.h"
+#include "systems_note.h"
 #include "text.h"
 
 static const command_help help = {
@@ -221,7 +222,10 @@ static int run_measure(session *s, const void *options, const io_paths *paths) {
     if (code == EXIT_DONE && o->volume != NULL) code = measure_volume(s, &task);
     if (code == EXIT_DONE && o->area != NULL) code = measure_area(s, &task);
     if (code == EXIT_DONE && o->profile != NULL) code = measure_profile(s, &task);
-    if (code == EXIT_DONE) note_units(s, &task);
+    if (code == EXIT_DONE) {
+        systems_note(s, shapes_path(o), mote_shapes_crs(task.shapes), mote_cloud_crs(task.cloud));
+        note_units(s, &task);
+    }
     mote_shapes_destroy(task.shapes);
     stage_drop(task.cloud);
     return code;

@@ -12,6 +12,7 @@ import { startStatic } from './static_server.mjs';
 import { idle, stats } from './checks.mjs';
 import { BARE, bluePixels, DESKTOP, facts, grid, lit, middle, numbersIn, ONE_NODE, PHONE, pickedText, PLAIN, plain, POSITION, press, withQuery } from './hand.mjs';
 import { LINK_CHECKS } from './hand_links.mjs';
+import { FEEL_CHECKS } from './hand_feel.mjs';
 import { COPC_CHECKS } from './hand_copc.mjs';
 import { FILTER_CHECKS } from './hand_filters.mjs';
 import { LIVE_CHECKS } from './hand_live.mjs';
@@ -568,7 +569,7 @@ const CHECKS = {
     },
 };
 
-const ALL_CHECKS = { ...CHECKS, ...LINK_CHECKS, ...COPC_CHECKS, ...FILTER_CHECKS, ...MEASURE_CHECKS, ...FIGURE_CHECKS, ...MARKS_CHECKS, ...SAVE_CHECKS, ...MAPS_CHECKS, ...COLOUR_CHECKS, ...MOVING_CHECKS, ...VIEW_CHECKS, ...HOSTILE_CHECKS, ...CLOUD_CHECKS, ...LIVE_CHECKS };
+const ALL_CHECKS = { ...CHECKS, ...LINK_CHECKS, ...COPC_CHECKS, ...FILTER_CHECKS, ...MEASURE_CHECKS, ...FEEL_CHECKS, ...FIGURE_CHECKS, ...MARKS_CHECKS, ...SAVE_CHECKS, ...MAPS_CHECKS, ...COLOUR_CHECKS, ...MOVING_CHECKS, ...VIEW_CHECKS, ...HOSTILE_CHECKS, ...CLOUD_CHECKS, ...LIVE_CHECKS };
 
 // A check that serves for itself is alone({ mote, folder, out, openPage }). Any other: data(folder, mote) makes a data set and gives the path to serve where that is not the folder.
 async function check(context, o, name, one) {

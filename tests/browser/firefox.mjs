@@ -50,6 +50,7 @@ async function checkViewer(page, folder, file) {
     const server = await serve(join(folder, file));
     try {
         await page.goto(`${server.url}${server.url.includes('?') ? '&' : '?'}background=black&edl=0&color=height&error=0.3`);
+        await until(page, 'Boolean(window.mote)');
         await page.evaluate('window.mote.ready.then(() => 1)');
         await idle(page);
         const stats = await page.evaluate('window.mote.stats()');
@@ -68,6 +69,41 @@ async function checkViewer(page, folder, file) {
         await page.click([MIDDLE[0] + 60, MIDDLE[1] + 40]);
         await page.key('\uE007');
         assert.equal(await page.evaluate('window.mote.marks.length'), 1, 'a distance is measured');
+        assert.deepEqual(page.problems(), [], 'the console must stay quiet');
+    } finally {
+        server.end();
+    }
+}
+
+// What a click would take is shown; circles, cube, needle and scale bar are there; the page speaks German when it is told to.
+async function checkFeel(page, folder, file) {
+    const server = await serve(join(folder, file));
+    const press = (key, shiftKey) => page.evaluate(`window.dispatchEvent(new KeyboardEvent('keydown', { key: '${key}', shiftKey: ${shiftKey}, bubbles: true }))`);
+    const count = (selector) => page.evaluate(`document.querySelectorAll('${selector}').length`);
+    try {
+        await page.goto(server.url);
+        await page.evaluate("window.mote.ready.then(() => localStorage.setItem('mote.language', 'de'))");
+        await page.goto(`${server.url}${server.url.includes('?') ? '&' : '?'}background=black&edl=0&color=height&error=0.3`);
+        await until(page, 'Boolean(window.mote)');
+        await page.evaluate('window.mote.ready.then(() => 1)');
+        await idle(page);
+        assert.equal(await page.evaluate('document.documentElement.lang'), 'de');
+        assert.equal(await page.evaluate("document.querySelector('#h-colour').textContent"), 'Farbe');
+        await page.key('t');
+        await idle(page);
+        await press('O', true);
+        await page.click(MIDDLE);
+        await until(page, "document.querySelectorAll('#overlay .snap').length === 1");
+        assert.match(await page.evaluate("document.querySelector('#draft').textContent"), /Punkte: 1 von 3/);
+        await page.click([MIDDLE[0] + 60, MIDDLE[1] + 40]);
+        await until(page, "document.querySelectorAll('#overlay line.mark').length > 0");
+        await page.click([MIDDLE[0] - 50, MIDDLE[1] + 40]);
+        assert.ok((await page.evaluate('window.mote.figures[0].figures.radius')) > 0, 'a circle is measured');
+        assert.equal(await count('#cube .face'), 6);
+        assert.match(await page.evaluate("document.querySelector('#s-scale').textContent"), /^[\d.]+\sm$/);
+        await press('Escape', false);
+        writeFileSync(join(out, 'firefox-feel.png'), await page.screenshot());
+        await page.evaluate("localStorage.removeItem('mote.language')");
         assert.deepEqual(page.problems(), [], 'the console must stay quiet');
     } finally {
         server.end();
@@ -123,7 +159,7 @@ try {
     execFileSync(mote, ['lod', join(folder, 'city.las'), join(folder, 'city.mote'), '--encoding', 'brotli', '-q']);
     await withFirefox(async (page, version) => {
         console.log(`Firefox ${version}`);
-        for (const [name, work] of [['a folder, brotli', () => checkViewer(page, folder, 'city.mote')], ['COPC', () => checkViewer(page, folder, 'city.copc.laz')], ['figures of a folder', () => checkFigures(page, folder, 'city.mote')], ['figures of COPC', () => checkFigures(page, folder, 'city.copc.laz')], ['live', () => checkLive(page, folder)]]) {
+        for (const [name, work] of [['a folder, brotli', () => checkViewer(page, folder, 'city.mote')], ['COPC', () => checkViewer(page, folder, 'city.copc.laz')], ['feel', () => checkFeel(page, folder, 'city.mote')], ['figures of a folder', () => checkFigures(page, folder, 'city.mote')], ['figures of COPC', () => checkFigures(page, folder, 'city.copc.laz')], ['live', () => checkLive(page, folder)]]) {
             const begin = Date.now();
             await withTimeout(work(), 90000, name).then(() => console.log(`  ok    ${name} (${Date.now() - begin} ms)`), (error) => {
                 failed++;

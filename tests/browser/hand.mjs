@@ -11,7 +11,7 @@ export const PHONE = { width: 390, height: 844 };
 export const PLAIN = 'background=black&edl=0'; // software draws lighting slowly
 
 // What lies over the picture, and the mark of the focus around it, goes with the class "bare".
-export const BARE = 'body.bare :is(#toolbar, #tools, #overlay, #card, #foot, #panel-toggle, #messages, #hint, #progress, #said) { visibility: hidden; } body.bare #stage::after { display: none; }';
+export const BARE = 'body.bare :is(#toolbar, #tools, #overlay, #card, #foot, #panel-toggle, #messages, #hint, #progress, #said) { visibility: hidden; } body.bare #cube, body.bare #stage::after { display: none; }';
 
 // An address with more in its query.
 export const withQuery = (url, ...queries) => url + (url.includes('?') ? '&' : '?') + queries.filter(Boolean).join('&');

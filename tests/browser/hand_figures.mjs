@@ -71,6 +71,7 @@ export const FIGURE_CHECKS = {
             const corners = [at(0.2, 0.15), at(0.8, 0.2), at(0.7, 0.75), at(0.5, 0.4), at(0.25, 0.8)];
             const path = [at(0.1, 0.2), at(0.6, 0.45), at(0.55, 0.9)];
             const volume = measure(mote, folder, join(folder, 'city.las'), polygon(corners), '--volume');
+            const lowest = measure(mote, folder, join(folder, 'city.las'), polygon(corners), '--above', 'lowest', '--volume');
             const area = measure(mote, folder, join(folder, 'city.las'), polygon(corners), '--area');
             const profile = measure(mote, folder, join(folder, 'city.las'), line(path), '--width', '3', '--profile');
             assert.ok(volume.points > 5000 && profile.points > 500, `${points}: ${volume.points} and ${profile.points} points`);
@@ -88,6 +89,11 @@ export const FIGURE_CHECKS = {
                     assert.deepEqual([a.figures['seen from above'], a.figures.area, a.figures.around], [area.area, area.surface, area.around]);
                     assert.deepEqual([p.figures.length, p.figures.points, v.unit], [profile.length, profile.points, profile.unit ?? '']);
                 }
+                await page.locator('#marks select.base').selectOption('lowest');
+                const [v] = await done(page);
+                for (const name of ['above', 'below', 'area', 'points', 'level']) assert.equal(v.figures[name], lowest[name], `${file}: ${name} over the lowest point`);
+                assert.equal((await page.evaluate(() => window.mote.marks))[0].base, 'lowest');
+                assert.match(decodeURIComponent(await page.evaluate(() => window.mote.link())), /volume;lowest;/);
                 await page.locator('#h-marks').scrollIntoViewIfNeeded();
                 await page.screenshot({ path: join(out, `by-hand-figures-${what.split(' ').at(-1)}.png`) });
             });

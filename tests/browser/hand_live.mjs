@@ -166,7 +166,7 @@ export const LIVE_CHECKS = {
         assert.match(await page.locator('#card-list').innerText(), /Red\s+250/);
         await page.keyboard.press('Control+z');
         await wanted(page, () => document.querySelectorAll('#marks li').length === 1);
-        assert.equal(await page.locator('#tools button').count(), 6, 'what needs all points is not offered');
+        assert.equal(await page.locator('#tools button').count(), 8, 'what needs all points is not offered');
         await page.screenshot({ path: join(out, 'by-hand-live-measure.png') });
         // The background, and a link to it.
         await page.locator('#background').selectOption('white');

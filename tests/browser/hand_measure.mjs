@@ -173,7 +173,7 @@ export const MEASURE_CHECKS = {
             await context.grantPermissions(['clipboard-read', 'clipboard-write']);
             await page.locator('#marks-copy').click();
             await page.getByText('copied as text').waitFor();
-            assert.match(await page.evaluate(() => navigator.clipboard.readText()), /^Distance\tlength 3\.000\u00a0m\nArea\tarea 6/);
+            assert.match(await page.evaluate(() => navigator.clipboard.readText()), /^Distance\tlength 3\.000\u00a0m\tlevel 3\.000\u00a0m\trise [^\n]*\nArea\tarea 6/);
             const link = await page.evaluate(() => window.mote.link());
             await page.goto(link);
             await idle(page);

@@ -43,6 +43,10 @@ function sheets(heights, walls = 0) {
 test('a room is cut below its ceiling; sheets without walls, roofs and slopes are no rooms', () => {
     const cut = ceilingCut(...places(sheets([0, 3], 800)));
     assert.ok(cut > 2.6 && cut < 3, `${cut}`);
+    // Through the windows the ground around is seen, and trees higher than the room.
+    const outside = Array.from({ length: 400 }, (_, i) => [8 + ((i * 7) % 40), ((i * 13) % 40) - 17, ((i * 3) % 8) - 1]);
+    const open = ceilingCut(...places([...sheets([0, 3], 800), ...outside]));
+    assert.ok(open > 2 && open < 3, `with windows: ${open}`);
     assert.equal(ceilingCut(...places(sheets([0, 3]))), null, 'two sheets');
     assert.equal(ceilingCut(...places(sheets([0], 800))), null, 'no ceiling');
     const roof = sheets([0], 800).map(([x, y, h]) => [x, y, h === 0 && x > 3 ? 3 : h]);

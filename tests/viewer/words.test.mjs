@@ -3,7 +3,8 @@ import test from 'node:test';
 import assert from 'node:assert/strict';
 import { crsName, parseCrs, parseWkt, withUnits } from '../../viewer/src/data/crs.js';
 import { isGeographic, metresPerDegree, metresPerUnit, stretchOf } from '../../viewer/src/data/geographic.js';
-import { adjustedTime, timeKind, weekTime } from '../../viewer/src/data/gps_time.js';
+import { adjustedTime, weekTime } from '../../viewer/src/data/gps_time.js';
+import { timeKind } from '../../viewer/src/data/time_kind.js';
 import { parseAttributes, scalarChannels, valueOfStored } from '../../viewer/src/data/attributes.js';
 import { parseJson } from '../../viewer/src/data/fetcher.js';
 import { parseMetadata } from '../../viewer/src/data/metadata.js';
@@ -23,7 +24,7 @@ const WKT2 = 'PROJCRS["ETRS89 / UTM zone 33N",BASEGEOGCRS["ETRS89",DATUM["d",ELL
 
 test('reference systems by their name', () => {
     const names = {
-        '': 'not given',
+        '': '',
         [UTM_WKT]: 'WGS 84 / UTM zone 32N (EPSG:32632)',
         [FEET_WKT]: 'NAD83 + NAVD88 height (ftUS)',
         [WKT2]: 'ETRS89 / UTM zone 33N (EPSG:25833)',

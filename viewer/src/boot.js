@@ -3,6 +3,8 @@ import { WorkerPool } from './data/worker_pool.js';
 import { dataUrl } from './data/dataset.js';
 import { startRequests } from './data/open_dataset.js';
 
+import('./texts/texts.js'); // while the first bytes travel
+
 const boot = { pool: new WorkerPool(new URL('worker.js', import.meta.url)), url: null, requests: null, error: null };
 try {
     // What the address names; else what the page was exported with.
@@ -13,3 +15,6 @@ try {
     boot.error = error;
 }
 globalThis.moteBoot = boot;
+// Until the page is there: what waits for it may wait now.
+globalThis.mote = { ready: new Promise((done) => (boot.isReady = done)) };
+globalThis.mote.ready.catch(() => {}); // it is told on the page

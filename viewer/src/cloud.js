@@ -10,6 +10,7 @@ import { Sizing } from './view/point_material.js';
 import { classTexels, labelTexels, levelTexels, rampTexels } from './view/palettes.js';
 import { toned } from './view/tone.js';
 import { heightRange, upAxis, upName } from './view/up_axis.js';
+import { t } from './texts/texts.js';
 
 const SAMPLE_NODES = 12; // that tell how values are distributed
 const SAMPLE_POINTS = 1000; // of a node that tells the range of a channel
@@ -226,7 +227,7 @@ export class Cloud {
     setMode(name) {
         const wanted = String(name).toLowerCase();
         const mode = this.modes.find((m) => m.name === wanted);
-        if (!mode) throw new Error(`no colour mode "${name}"; there are ${this.modes.map((m) => m.name).join(', ')}`);
+        if (!mode) throw new Error(t('mode.unknown', { name, modes: this.modes.map((m) => m.name).join(', ') }));
         this.mode = mode;
         this.needChannels();
         this.points.setSource(sourceOf(mode), channelsOf(mode));
@@ -371,7 +372,7 @@ export class Cloud {
         this.points.uniforms.uUp.value.set(...direction);
         this.ranges.delete('height');
         const height = this.modes.find((mode) => mode.name === 'height');
-        height.label = up === 'z' ? 'Height' : `Height (${upName(up)})`;
+        height.label = up === 'z' ? t('mode.height') : `${t('mode.height')} (${upName(up)})`;
         this.emit('modes');
         this.applyColours();
         if (this.dataset.root?.payload) this.learnRange(this.dataset.root);

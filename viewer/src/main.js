@@ -24,8 +24,13 @@ import { KeptMarks } from './ui/kept_marks.js';
 import { MarksFiles } from './ui/marks_files.js';
 import { MarksPanel } from './ui/marks_panel.js';
 import { PointCard } from './ui/point_card.js';
+import { ProfileMarks } from './ui/profile_marks.js';
 import { ProfilePlot } from './ui/profile_plot.js';
+import { ScaleBar } from './ui/scale_bar.js';
+import { ViewCube } from './ui/view_cube.js';
 import { showFacts } from './ui/facts.js';
+import { t, translate } from './texts/texts.js';
+import { LanguageSwitch } from './ui/language.js';
 import { createApi } from './api.js';
 
 const { moteBoot } = globalThis;
@@ -39,7 +44,7 @@ function togglePanel() {
 
 // What boot.js has begun; an address that it refused is reported here.
 function boot() {
-    if (!moteBoot) throw new Error('A part of this page is missing: boot.js could not be loaded.');
+    if (!moteBoot) throw new Error(t('page.missing'));
     if (moteBoot.error) throw moteBoot.error;
     return moteBoot;
 }
@@ -55,7 +60,7 @@ async function open(viewer, query, status, clouds) {
     try {
         readView(viewer, query);
     } catch (error) {
-        status.error(`The address asks for ${error.message}.`); // the picture has other colours then
+        status.error(t('address.asks', { what: error.message })); // the picture has other colours then
     }
 }
 
@@ -71,16 +76,21 @@ function startMarks(viewer, status) {
     viewer.survey = new Survey(viewer);
     const tools = new Tools(viewer, marks, status);
     const overlay = new Overlay($('overlay'), viewer, marks, () => tools.draft());
+    tools.redraw = () => overlay.later();
     const card = new PointCard();
     const plot = new ProfilePlot(viewer, marks, status);
+    const inPlot = new ProfileMarks(plot, viewer, marks, tools, overlay);
+    plot.drawn = () => inPlot.draw();
     const open = (mark, hit = null) => {
         if (mark.kind === 'profile') plot.show(mark);
+        if (mark.kind === 'plane') tools.measureOver(mark);
         if (mark.kind !== 'point') return;
         const found = hit ?? viewer.pointAt(mark.points[0]);
         if (found) card.show(found);
-        else status.say('The point is not among those drawn: go nearer to it.');
+        else status.say(t('point.not'));
     };
     const panel = new MarksPanel(viewer, marks, overlay, status, { open });
+    overlay.told = (mark) => tools.takePlane(mark) || panel.tell(mark);
     tools.made = (mark, hit) => {
         open(mark, hit);
         if (mark.kind === 'note') panel.rows.get(mark.id)?.text.focus();
@@ -89,6 +99,7 @@ function startMarks(viewer, status) {
 }
 
 function start() {
+    translate(document);
     if (matchMedia(NARROW).matches) togglePanel();
     $('panel-toggle').addEventListener('click', togglePanel);
     const query = new URLSearchParams(location.search);
@@ -99,14 +110,16 @@ function start() {
         $('splash').querySelector('.spinner').hidden = true;
         $('late').hidden = true;
         $('splash').querySelector('p').textContent =
-            `This browser cannot draw with WebGL 2 (${error.message}). Another browser, or hardware acceleration in its settings, may help.`;
+            t('page.webgl', { why: error.message });
         const ready = Promise.reject(error);
         ready.catch(() => {}); // it is told on the page
         window.mote = { ready };
+        moteBoot?.isReady(ready);
         return;
     }
     const status = new Status(viewer);
     new Panel(viewer);
+    new LanguageSwitch();
     new Filters(viewer);
     new Units(viewer);
     viewer.configure(firstSettings(query));
@@ -124,6 +137,8 @@ function start() {
         keptMarks.restore(query);
     });
     new Legend($('legend'), viewer);
+    new ViewCube(viewer);
+    new ScaleBar(viewer);
     const picture = new Picture(viewer, status);
     const tour = new Tour(viewer, views, picture, status);
     bindKeys(viewer, { togglePanel, views, marks, tools, picture });
@@ -136,6 +151,7 @@ function start() {
     }
     opened.catch((error) => status.fatal(error.message));
     window.mote = createApi(viewer, opened, { address, tour });
+    moteBoot?.isReady(opened);
 }
 
 start();

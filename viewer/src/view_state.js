@@ -4,6 +4,7 @@ import { markKey, markText, readMark } from './measure/marks.js';
 import { coordinates } from './ui/format.js';
 import { RETURNS } from './view/point_filter.js';
 import { DEFAULTS, misreadSettings, readSettings, writeSettings } from './view/settings.js';
+import { t } from './texts/texts.js';
 
 const CAMERA_STEP = 1e-5; // of the distance, and in radians: a hundredth of a pixel
 const MAX_MARKS_TEXT = 6000; // addresses much longer are cut by what passes them on
@@ -112,7 +113,7 @@ const isValue = (v) => Number.isFinite(v) && Math.abs(v) <= MAX_VALUE;
 function readCloud(viewer, cloud, suffix, query, isWhole) {
     const given = (key) => query.has(`${key}${suffix}`);
     if (isWhole || given('hide')) cloud.hideClasses(query.get(`hide${suffix}`)?.match(/\d+/g) ?? []);
-    const problems = isWhole || given('filter') || given('returns') ? readFilters(cloud, suffix, query).map((text) => `a filter that is none (${short(text)})`) : [];
+    const problems = isWhole || given('filter') || given('returns') ? readFilters(cloud, suffix, query).map((text) => t('address.filter', { text: short(text) })) : [];
     if (isWhole || given('shown')) viewer.showCloud(cloud, query.get(`shown${suffix}`) !== '0');
     try {
         if (given('color')) cloud.setMode(query.get(`color${suffix}`));
@@ -121,7 +122,7 @@ function readCloud(viewer, cloud, suffix, query, isWhole) {
     }
     if (!given('range')) return problems;
     const range = query.get(`range${suffix}`).split(',').map(Number);
-    if (range.length !== 2 || !range.every(isValue)) return [...problems, `a range that is none (${short(query.get(`range${suffix}`))})`];
+    if (range.length !== 2 || !range.every(isValue)) return [...problems, t('address.range', { text: short(query.get(`range${suffix}`)) })];
     cloud.setRange(range);
     return problems;
 }
@@ -144,7 +145,7 @@ function readMarks(viewer, query, isWhole, isSaved) {
     } else if (marks.length > 0 || (isWhole && list.length > 0)) {
         viewer.marks.replace(marks);
     }
-    return written.filter((_, i) => !read[i]).map((text) => `a mark that is none (${short(text)})`);
+    return written.filter((_, i) => !read[i]).map((text) => t('address.mark', { text: short(text) }));
 }
 
 // Shows the view of a query. What makes no sense is left out; throws, after all else is done, where there was any: an error
@@ -154,12 +155,12 @@ export function readView(viewer, query, isSaved = false) {
     const isWhole = query.has('cam');
     viewer.configure({ ...(isWhole ? DEFAULTS : {}), ...readSettings(query) });
     const problems = [
-        ...misreadSettings(query).map((key) => `a setting that is none (${key}=${short(query.get(key))})`),
+        ...misreadSettings(query).map((key) => t('address.setting', { text: `${key}=${short(query.get(key))}` })),
         ...readMarks(viewer, query, isWhole, isSaved),
         ...viewer.clouds.flatMap((cloud, i) => readCloud(viewer, cloud, suffixOf(i), query, isWhole)),
     ];
     if (query.has('active')) viewer.activate(viewer.clouds[Number(query.get('active')) - 1]);
-    if (isWhole && !readCamera(viewer, query.get('cam'))) problems.push(`a place that is not near the data (cam=${short(query.get('cam'))})`);
+    if (isWhole && !readCamera(viewer, query.get('cam'))) problems.push(t('address.place', { text: short(query.get('cam')) }));
     viewer.invalidate();
-    if (problems.length > 0) throw new Error(problems.slice(0, MAX_PROBLEMS).join(', and for '));
+    if (problems.length > 0) throw new Error(problems.slice(0, MAX_PROBLEMS).join(t('address.and')));
 }

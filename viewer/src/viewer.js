@@ -6,12 +6,14 @@ import { OrbitCamera } from './view/orbit_camera.js';
 import { Controls } from './view/controls.js';
 import { Fly } from './view/fly.js';
 import { selectTogether } from './view/traversal.js';
-import { nearestSeen, pick, seesAny, seesDots, shownBox } from './view/pick.js';
+import { nearestSeen, pick } from './view/pick.js';
+import { around, hiddenIn, Sight } from './view/sight.js';
 import { frameOf } from './view/up_axis.js';
 import { beginView } from './begin.js';
 import { sumByLevel } from './view/statistics.js';
 import { DEFAULTS } from './view/settings.js';
 import { State } from './data/hierarchy.js';
+import { t } from './texts/texts.js';
 
 const CACHE_BASE_BYTES = 256 * 1024 * 1024;
 const CACHE_BYTES_PER_BUDGET_POINT = 96;
@@ -21,26 +23,16 @@ const ARRIVAL_SHARE = 3; // of the time that a frame takes, so that at most a th
 const RESELECT_MS = 120; // while the camera rests, aborts and cache still get their turn
 
 const REST_MS = 250; // after the last move
-const LOOK_MS = 300; // after the last frame: is anything in the picture?
-const DOT_PIXELS = 6; // what is no larger is a dot
-const ROUNDED = 1e-3;
-const APART = 50; // clouds that lie in a box so many times as large as the largest of them are not seen together
 const MOVING_FRAME_MS = 60; // what a frame may take in motion
 const MIN_MOVING_POINTS = 100000;
 
-// Of the active cloud: what is read, and what is called.
+// Of the active cloud, and of what is in sight: what is read, and what is called.
 const OF_CLOUD = ['dataset', 'loader', 'modes', 'mode', 'ranges', 'filter'];
 const BY_CLOUD = [
     'setMode', 'range', 'fullRange', 'setRange', 'domainOf', 'sampleOf', 'hideClasses', 'setFilter', 'setReturns', 'clearFilters', 'toLocal', 'toWorld', 'toSource',
 ];
+const BY_SIGHT = ['fit', 'gapBetween', 'drawnPoints', 'pointAt'];
 const ALWAYS_TOLD = new Set(['error', 'offline']); // of a cloud that is not the active one
-
-const hiddenIn = (node) => node.cloud.filter.hiddenIn(node);
-
-// The smallest box around boxes.
-function around(boxes) {
-    return boxes.length === 0 ? null : { min: [0, 1, 2].map((i) => Math.min(...boxes.map((b) => b.min[i]))), max: [0, 1, 2].map((i) => Math.max(...boxes.map((b) => b.max[i]))) };
-}
 
 export class Viewer extends EventTarget {
     constructor(canvas, pool) {
@@ -54,10 +46,8 @@ export class Viewer extends EventTarget {
         this.active = this.newCloud();
         this.selection = null; // of all clouds
         this.tool = null; // what clicks are for: { click(x, y) -> whether it took it }
-        this.lookTimer = null;
-        this.seesNothing = null; // or why
+        this.sight = new Sight(this);
         this.beginning = null; // while it is to be found how the cloud is to be looked at
-        this.fitted = null; // the camera as fit() left it at one of several clouds
         this.firstPictureMs = null;
         this.drawnAt = 0;
         this.timer = null;
@@ -79,10 +69,11 @@ export class Viewer extends EventTarget {
             centre: () => this.box.min.map((m, i) => (m + this.box.max[i]) / 2),
             picked: (hit) => this.emit('picked', hit),
             clicked: (x, y) => Boolean(this.tool?.click(x, y)),
+            ended: () => this.tool?.end(),
         });
         canvas.addEventListener('webglcontextlost', (event) => {
             event.preventDefault();
-            this.emit('error', 'The graphics card dropped the picture. Reload the page to continue.');
+            this.emit('error', t('page.lost'));
         });
         canvas.addEventListener('webglcontextrestored', () => this.invalidate());
         new ResizeObserver(() => this.resize()).observe(canvas);
@@ -238,42 +229,6 @@ export class Viewer extends EventTarget {
         }, { once: true });
     }
 
-    // Shows the whole cloud, except a few points that lie far from it; where classes are hidden, what is known of the others.
-    // Of clouds so far apart that each would be a dot, one; and when it is called again, the next one.
-    fit() {
-        const far = this.farApart();
-        if (far && this.isFitted) this.activate(far[(far.indexOf(this.active) + 1) % far.length]);
-        const clouds = !far ? this.shownClouds : far.includes(this.active) ? [this.active] : [far[0]];
-        const isFiltered = clouds.some(({ filter }) => filter.isActive);
-        const loaded = isFiltered ? clouds.flatMap(({ loader }) => [...loader.cache.entries.keys()]) : [];
-        const boxes = (clouds.length > 0 ? clouds : this.clouds).map(({ rest, box }) => rest ?? box);
-        this.camera.fit(shownBox(loaded, hiddenIn) ?? around(boxes));
-        this.fitted = far ? this.camera.get() : null;
-        if (far) this.emit('apart', { shown: clouds[0], others: far.filter((cloud) => cloud !== clouds[0]) });
-        this.invalidate();
-    }
-
-    // Whether the camera is still where fit() left it, but for what an address rounds.
-    get isFitted() {
-        const { target, distance } = this.camera.get();
-        return this.fitted !== null && Math.hypot(...target.map((t, i) => t - this.fitted.target[i])) < ROUNDED * distance && Math.abs(distance - this.fitted.distance) < ROUNDED * distance;
-    }
-
-    // How far one cloud lies from another, as drawn.
-    gapBetween(a, b) {
-        const [p, q] = [a, b].map(({ rest, box }) => rest ?? box);
-        return Math.hypot(...p.min.map((m, i) => Math.max(0, q.min[i] - p.max[i], m - q.max[i])));
-    }
-
-    // The clouds that are shown, where they are too far apart to be seen together; else null.
-    farApart() {
-        const clouds = this.shownClouds;
-        if (clouds.length < 2) return null;
-        const sizeOf = ({ min, max }) => Math.hypot(...max.map((m, i) => m - min[i]));
-        const boxes = clouds.map(({ rest, box }) => rest ?? box);
-        return sizeOf(around(boxes)) > APART * Math.max(...boxes.map(sizeOf)) ? clouds : null;
-    }
-
     // A frame is due; several reasons before the next one make one frame. What a person does is shown at once;
     // points that arrive wait a little, so that a slow graphics card is not busy with nothing but arrivals.
     invalidate(urgent = true) {
@@ -340,8 +295,7 @@ export class Viewer extends EventTarget {
         this.drawnAt = performance.now();
         if (this.firstPictureMs === null) this.markFirstPicture();
         this.emit('frame');
-        clearTimeout(this.lookTimer);
-        this.lookTimer = setTimeout(() => this.look(), LOOK_MS);
+        this.sight.later();
     }
 
     // What depth must tell apart: not a few points that are a thousand times as far as all that is looked at.
@@ -349,21 +303,6 @@ export class Viewer extends EventTarget {
         if (!this.rest) return this.box;
         const size = Math.hypot(...this.rest.max.map((m, i) => m - this.rest.min[i]));
         return this.camera.distance < 10 * size ? this.rest : this.box;
-    }
-
-    // Says when nothing is in the picture any more, and when something is again.
-    look() {
-        const nothing = this.busy ? null : this.whyNothing();
-        if (nothing || this.seesNothing) this.emit('seesnothing', nothing); // again, as the reasons may be others
-        this.seesNothing = nothing;
-    }
-
-    // Why nothing is to be seen: 'hidden', what is in the picture; 'away', from it; 'dot', too small. null: something is seen.
-    whyNothing() {
-        const { draw } = this.selection;
-        const planes = this.camera.planes();
-        if (!seesAny(draw, planes, hiddenIn)) return seesAny(draw, planes) ? 'hidden' : 'away';
-        return seesDots(draw, planes, (point) => this.onScreen(point), DOT_PIXELS, hiddenIn) ? 'dot' : null;
     }
 
     view() {
@@ -410,38 +349,6 @@ export class Viewer extends EventTarget {
     // boxes: of ClipBox; they cut all clouds.
     setClipBoxes(boxes) {
         for (const cloud of this.clouds) cloud.setClipBoxes(boxes);
-    }
-
-    // Coordinates [x, y, z, x, …] of all points drawn that are not hidden, of nodes that reach into a box, and where they are
-    // from: visit(node, index).
-    drawnPoints({ min, max }, visit = null) {
-        const out = [];
-        for (const node of this.selection?.draw ?? []) {
-            const { box } = node.payload;
-            if ([0, 1, 2].some((i) => box.min[i] + node.min[i] > max[i] || box.max[i] + node.min[i] < min[i])) continue;
-            const isHidden = hiddenIn(node);
-            const { position } = node.payload;
-            for (let i = 0; i < position.length / 3; i++) {
-                if (isHidden?.(i)) continue;
-                for (let k = 0; k < 3; k++) out.push(position[3 * i + k] + node.min[k]);
-                visit?.(node, i);
-            }
-        }
-        return out;
-    }
-
-    // The drawn point at a place of the file's coordinates: { node, index, point }, or null.
-    pointAt(world) {
-        const place = this.toLocal(world);
-        const { scale, stretch } = this.dataset.meta;
-        const reach = scale.map((s, i) => 0.6 * s * stretch[i] + 1e-6 * Math.abs(place[i]));
-        let found = null;
-        this.drawnPoints({ min: place.map((c, i) => c - reach[i]), max: place.map((c, i) => c + reach[i]) }, (node, index) => {
-            if (found) return;
-            const point = [0, 1, 2].map((k) => node.payload.position[3 * index + k] + node.min[k]);
-            if (point.every((c, k) => Math.abs(c - place[k]) <= reach[k])) found = { node, index, point };
-        });
-        return found;
     }
 
     // Turns the data so that one of its axes points up, and shows all of it.
@@ -551,8 +458,10 @@ for (const name of OF_CLOUD) {
         },
     });
 }
-for (const name of BY_CLOUD) {
-    Viewer.prototype[name] = function (...args) {
-        return this.active[name](...args);
-    };
+for (const [part, names] of [['active', BY_CLOUD], ['sight', BY_SIGHT]]) {
+    for (const name of names) {
+        Viewer.prototype[name] = function (...args) {
+            return this[part][name](...args);
+        };
+    }
 }

@@ -3,6 +3,7 @@
      measure_shape(is_line)   measure_ring()   measure_position(x, y, z)   …   measure_shape_end()
    Then one of these:
      measure_area(…)                                              its figures
+     measure_region(), measure_region_contains(region, x, y) …    of several shapes
      measure_volume_start(…)   measure_points(n), measure_volume_add(n) …   measure_volume_figures()
      measure_profile_start(…)  measure_points(n), measure_profile_add(n) …
    Points are whole steps [x, y, z] of measure_axes(), and a byte each that says whether it counts.
@@ -92,6 +93,12 @@ EXPORT("measure_position") int measure_position(double x, double y, double z) {
     return shapes_add(shapes, position);
 }
 
+/* A ring may repeat its first position as its last. */
+EXPORT("measure_ring_end") int measure_ring_end(void) {
+    shapes_end_part(shapes);
+    return MOTE_OK;
+}
+
 EXPORT("measure_shape_end") int measure_shape_end(void) {
     shapes_end_part(shapes);
     MOTE_TRY(shapes_end(shapes));
@@ -108,6 +115,20 @@ EXPORT("measure_reset") void measure_reset(void) {
 }
 
 EXPORT("measure_fault") const char *measure_fault(void) { return fault; }
+
+/* ---- regions */
+
+/* Of all shapes since the last one, which are then forgotten; it stays until measure_reset(). NULL: measure_fault(). */
+EXPORT("measure_region") mote_region *measure_region(void) {
+    mote_region *region = NULL;
+    const mote_status status = mote_region_create(NULL, shapes, MOTE_ALL_FEATURES, &region);
+    shapes = NULL;
+    return status == MOTE_OK ? region : NULL;
+}
+
+EXPORT("measure_region_contains") int measure_region_contains(const mote_region *region, double x, double y) {
+    return mote_region_contains(region, x, y);
+}
 
 /* ---- points */
 

@@ -1,6 +1,6 @@
 // The layout of one point record: names, types, sizes, and how a value of each type is read.
 import { DataError } from './errors.js';
-import { timeKind } from './gps_time.js';
+import { timeKind } from './time_kind.js';
 import { numberOf, table, textOf } from './table.js';
 
 // 64-bit integers become numbers: beyond 2^53 they lose their last digits, which a colour ramp never shows.

@@ -166,7 +166,7 @@ export function withUnits(crs, units) {
 // 'ETRS89 / UTM zone 32N (EPSG:25832)'.
 export function crsName(text) {
     const crs = parseCrs(text);
-    if (!crs) return 'not given';
+    if (!crs) return '';
     if (!crs.name) return `EPSG:${crs.code}`;
     const name = crs.name.length > 80 ? `${crs.name.slice(0, 77)}…` : crs.name;
     return crs.code ? `${name} (EPSG:${crs.code})` : name;

@@ -2,6 +2,7 @@
 // folder; copc/copc_dataset.js is another.
 import { parseMetadata } from './metadata.js';
 import { checkChunk, createRoot, parseChunk } from './hierarchy.js';
+import { told } from './errors.js';
 import { fetchJson, fetchRange } from './fetcher.js';
 
 // Asked for before metadata.json says how long the first chunk is; holds 2978 nodes, which is nearly always enough.
@@ -16,9 +17,9 @@ export function dataUrl(text, page) {
     try {
         url = new URL(text || 'data/', page);
     } catch {
-        throw new Error(`"${text}" is no address of a data set.`);
+        throw told(Error, 'address.none', { text });
     }
-    if (!/^https?:$/.test(url.protocol)) throw new Error(`Data is read from web servers, not from ${url.protocol} addresses.`);
+    if (!/^https?:$/.test(url.protocol)) throw told(Error, 'address.scheme', { scheme: url.protocol });
     url.hash = '';
     url.username = url.password = '';
     if (isFile(url.href)) return url.href;

@@ -1,5 +1,5 @@
 // HTTP with words: whole files and byte ranges, where each failure says what to do about it.
-import { DataError, isAbort, OfflineError } from './errors.js';
+import { DataError, isAbort, OfflineError, told } from './errors.js';
 import { isLocal, localFile } from './local_files.js';
 
 // Without Range support the server sends the whole file for each node; beyond this that is hopeless.
@@ -14,12 +14,11 @@ const isForeign = (url) => Boolean(globalThis.location) && new URL(url).origin !
 // A browser does not say whether a server was not reached or did not allow this page to read. Asked without reading, a
 // server that is there answers.
 async function whyNoAnswer(url) {
-    if (!isForeign(url)) return new OfflineError(`The server does not answer (${fileName(url)}). Is mote view still running?`);
+    if (!isForeign(url)) return told(OfflineError, 'fetch.own', { name: fileName(url) });
     const { origin } = new URL(url);
     const isThere = await fetch(url, { mode: 'no-cors', headers: {}, cache: 'no-store', method: 'HEAD' }).then(() => true, () => false);
-    if (!isThere) return new OfflineError(`The server ${origin} does not answer (${fileName(url)}).`);
-    return new DataError(`The server ${origin} does not allow pages of ${globalThis.location.origin} to read ${fileName(url)}. Whoever runs it can allow it `
-        + 'with the header "Access-Control-Allow-Origin: *" and, for requests of byte ranges, "Access-Control-Allow-Headers: Range".');
+    if (!isThere) return told(OfflineError, 'fetch.other', { origin, name: fileName(url) });
+    return told(DataError, 'fetch.cors', { origin, here: globalThis.location.origin, name: fileName(url) });
 }
 
 async function request(url, options) {
@@ -32,10 +31,10 @@ async function request(url, options) {
     }
     if (response.ok) return response;
     if (response.status === 416)
-        throw new DataError(`${fileName(url)} ends early: it is incomplete or belongs to another data set.`);
-    if (RETRIED.has(response.status)) throw new OfflineError(`The server says ${response.status} ${response.statusText} (${fileName(url)}).`);
-    const hint = response.status === 404 ? 'It is not there.' : `The server says ${response.status} ${response.statusText}.`;
-    throw Object.assign(new DataError(`Cannot read ${fileName(url)}. ${hint}`), { isMissing: [403, 404].includes(response.status) });
+        throw told(DataError, 'fetch.early', { name: fileName(url) });
+    if (RETRIED.has(response.status)) throw told(OfflineError, 'fetch.says', { status: `${response.status} ${response.statusText}`, name: fileName(url) });
+    const values = { name: fileName(url), status: `${response.status} ${response.statusText}` };
+    throw Object.assign(told(DataError, response.status === 404 ? 'fetch.missing' : 'fetch.cannot', values), { isMissing: [403, 404].includes(response.status) });
 }
 
 export async function fetchJson(url, signal) {
@@ -44,7 +43,7 @@ export async function fetchJson(url, signal) {
     try {
         return parseJson(text);
     } catch (error) {
-        throw new DataError(`${fileName(url)} is not valid JSON: ${error.message}`);
+        throw told(DataError, 'fetch.json', { name: fileName(url), why: error.message });
     }
 }
 
@@ -67,20 +66,20 @@ async function body(response, url) {
         return await response.arrayBuffer();
     } catch (error) {
         if (isAbort(error)) throw error;
-        throw new OfflineError(`The connection broke while ${fileName(url)} was read.`);
+        throw told(OfflineError, 'fetch.broke', { name: fileName(url) });
     }
 }
 
 async function readLocal(url, offset, size, orLess) {
     const file = localFile(url);
-    if (!file) throw new DataError(`${fileName(url)} was dropped on another page: drop it again.`);
+    if (!file) throw told(DataError, 'fetch.dropped', { name: fileName(url) });
     let bytes;
     try {
         bytes = await file.slice(offset, offset + size).arrayBuffer();
     } catch (error) {
-        throw new DataError(`${fileName(url)} cannot be read any more: ${error.message}`);
+        throw told(DataError, 'fetch.gone', { name: fileName(url), why: error.message });
     }
-    if (bytes.byteLength < size && !orLess) throw new DataError(`${fileName(url)} ends early: it is incomplete.`);
+    if (bytes.byteLength < size && !orLess) throw told(DataError, 'fetch.short', { name: fileName(url) });
     return bytes;
 }
 
@@ -93,11 +92,11 @@ export async function fetchRange(url, offset, size, { signal, orLess = false, ag
     if (response.status !== 206) {
         const length = Number(response.headers.get('Content-Length'));
         if (length > MAX_WHOLE_FILE)
-            throw new DataError(`The server does not support Range requests, which ${fileName(url)} needs.`);
+            throw told(DataError, 'fetch.range', { name: fileName(url) });
     }
     let bytes = await body(response, url);
     if (response.status !== 206) bytes = bytes.slice(offset, offset + size);
     if (bytes.byteLength > size || (bytes.byteLength < size && !orLess))
-        throw new DataError(`${fileName(url)} ends early: it is incomplete or belongs to another data set.`);
+        throw told(DataError, 'fetch.early', { name: fileName(url) });
     return bytes;
 }

@@ -2,7 +2,7 @@
 // node handed on as it is decoded and kept nowhere.
 import { State } from './hierarchy.js';
 import { nextRun } from './requests.js';
-import { DataError, OfflineError } from './errors.js';
+import { DataError, OfflineError, told } from './errors.js';
 
 const MAX_REQUESTS = 4; // beside those of the picture
 const WAIT_MS = 50; // for a part of the hierarchy that the picture is loading
@@ -55,22 +55,21 @@ async function listNodes({ dataset, scheme }, touches, signal) {
     return found;
 }
 
-async function bring(cloud, run, channels, signal, use) {
-    const { dataset } = cloud;
-    const { offset, size, nodes } = run;
+async function bring({ dataset }, { offset, size, nodes }, read, signal, use) {
     const bytes = size > 0 ? await patiently(() => dataset.fetchNodes(offset, size, signal), signal) : new ArrayBuffer(0);
     for (const node of nodes) {
         const start = node.byteOffset - offset;
         const own = nodes.length === 1 ? bytes : bytes.slice(start, start + node.byteSize);
-        const result = await dataset.decode(node, own, channels, true, true);
+        const result = await read(node, own);
         signal.throwIfAborted();
         await use(node, result);
     }
 }
 
-// channels: what each node brings along beside its geometry; use(node, result of decoding, with steps); told(points so far,
-// points of all these nodes) after each. Throws where anything is missing: a figure of fewer points would be another figure.
-export async function gather(cloud, touches, channels, { signal, use, told }) {
+// touches(node): whether it may hold points that are wanted; read(node, bytes) decodes them, with steps; use(node, what was
+// read); told(points so far, points of all these nodes) after each. Throws where anything is missing: a figure of fewer points
+// would be another figure.
+export async function gather(cloud, touches, { signal, read, use, told }) {
     const nodes = await listNodes(cloud, touches, signal);
     const total = nodes.reduce((sum, { numPoints }) => sum + numPoints, 0);
     let done = 0;
@@ -83,8 +82,8 @@ export async function gather(cloud, touches, channels, { signal, use, told }) {
             const run = nextRun(wanted);
             const taken = new Set(run.nodes);
             wanted = wanted.filter((node) => !taken.has(node));
-            await bring(cloud, run, channels, both, async (node, result) => {
-                if (result.steps?.length !== 3 * node.numPoints) throw new DataError(`node ${node.name} came without its points`);
+            await bring(cloud, run, read, both, async (node, result) => {
+                if (result.steps?.length !== 3 * node.numPoints) throw told(DataError, 'gather.short', { name: node.name });
                 await use(node, result);
                 told((done += node.numPoints), total);
             });

@@ -1,15 +1,13 @@
 // GPS times of LAS files as people read them.
+import { t } from '../texts/texts.js';
+import { ADJUSTMENT } from './time_kind.js';
 
-export const WEEK_SECONDS = 604800;
-const ADJUSTMENT = 1e9; // adjusted standard time is standard time minus this (LAS 1.4, global encoding)
-const LAST_ADJUSTED = 1.05e9; // the end of 2044; what is larger counts from another epoch
 const GPS_EPOCH_MS = Date.UTC(1980, 0, 6);
 // Leap seconds since the epoch of GPS, in milliseconds of UTC (IERS Bulletin C). UTC = GPS time - their number.
 const LEAPS = [
     [1981, 6], [1982, 6], [1983, 6], [1985, 6], [1988, 0], [1990, 0], [1991, 0], [1992, 6], [1993, 6], [1994, 6],
     [1996, 0], [1997, 6], [1999, 0], [2006, 0], [2009, 0], [2012, 6], [2015, 6], [2017, 0],
 ].map(([year, month]) => Date.UTC(year, month, 1));
-const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
 
 const two = (n) => String(n).padStart(2, '0');
 
@@ -36,13 +34,5 @@ export function adjustedTime(seconds, span = Infinity) {
 // 'Tuesday 12:34:56': seconds since the midnight before Sunday, in GPS time; which week it is the file does not say.
 export function weekTime(seconds, span = Infinity) {
     const day = Math.floor(seconds / 86400);
-    return `${DAYS[day] ?? `Day ${day}`} ${clock(seconds - day * 86400, digitsFor(span))}`;
-}
-
-// 'adjusted', 'week', or null where the numbers fit neither. globalEncoding: of the LAS header, where it is known.
-// Writers forget its bit, so times that no week holds are adjusted whatever it says.
-export function timeKind([min, max], globalEncoding) {
-    if (max === 0 || (min === 0 && max === 1)) return null; // nothing was recorded
-    if (min >= 0 && max <= WEEK_SECONDS && !(globalEncoding & 1)) return 'week';
-    return min >= -ADJUSTMENT && max <= LAST_ADJUSTED ? 'adjusted' : null;
+    return `${day >= 0 && day < 7 ? t(`day.${day}`) : t('day', { day })} ${clock(seconds - day * 86400, digitsFor(span))}`;
 }

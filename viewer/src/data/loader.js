@@ -1,4 +1,5 @@
 // Brings nodes in: few requests at a time, best first, dropped when the view no longer wants them.
+import { t } from '../texts/texts.js';
 import { State } from './hierarchy.js';
 import { nextRun } from './requests.js';
 import { NodeCache } from './cache.js';
@@ -209,7 +210,7 @@ export class NodeLoader {
 
     report(error) {
         if (isAbort(error)) return;
-        this.events.onError(error instanceof DataError ? error.message : `Unexpected: ${error?.message ?? error}`, error);
+        this.events.onError(error instanceof DataError ? error.message : t('error.unexpected', { why: error?.message ?? error }), error);
     }
 }
 

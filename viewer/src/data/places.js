@@ -1,6 +1,7 @@
 // Places on the earth: from the coordinates of a data set to longitude, latitude (WGS 84) and metres of height, and back.
 // The mathematics are those of proj4js (../projections.js).
 import { parseCrs } from './crs.js';
+import { t } from '../texts/texts.js';
 
 const EARTH = { a: 6378137, f: 1 / 298.2572 }; // of WGS 84 and GRS 80, which are one for a map
 const SHIFTED = [1, 2]; // kinds of datum of proj4js that say how they lie to WGS 84
@@ -36,14 +37,14 @@ async function converter(load, text) {
     try {
         proj = new Proj(definition(text));
     } catch {
-        throw new Error(`the parameters of its system (${name}) are not known here; "ogr2ogr -t_srs EPSG:4326" knows them`);
+        throw new Error(t('places.system', { name }));
     }
     const { datum } = proj;
     const isEarth = Math.abs(proj.a - EARTH.a) < 1 && Math.abs((proj.a - proj.b) / proj.a - EARTH.f) < 1e-8;
-    if (!isEarth && !SHIFTED.includes(datum?.datum_type) && !proj.sphere) throw new Error(`how its datum (${name}) lies to WGS 84 is not said, which may be hundreds of metres; "ogr2ogr -t_srs EPSG:4326" knows more`);
+    if (!isEarth && !SHIFTED.includes(datum?.datum_type) && !proj.sphere) throw new Error(t('places.datum', { name }));
     const both = proj4(proj, new Proj('EPSG:4326'));
     const checked = (p) => {
-        if (!p.every(Number.isFinite)) throw new Error('some coordinates lie outside of what the system is made for');
+        if (!p.every(Number.isFinite)) throw new Error(t('places.outside'));
         return p;
     };
     return { toWgs84: (p) => checked(both.forward([p[0], p[1]])), fromWgs84: (p) => checked(both.inverse([p[0], p[1]])) };
@@ -54,7 +55,7 @@ const loadProjections = () => import(new URL('projections.js', import.meta.url).
 // For a data set, meta: as parseMetadata() gives it. Heights: only their unit is changed.
 export async function placesOf({ projection, crs, isLonLat }, load = loadProjections) {
     const metres = crs?.verticalMetres ?? crs?.metres ?? 1;
-    if (!projection && !isLonLat) throw new Error('the data set does not say what its coordinates are');
+    if (!projection && !isLonLat) throw new Error(t('places.unknown'));
     const { toWgs84, fromWgs84 } = isLonLat && !projection ? { toWgs84: (p) => p.slice(0, 2), fromWgs84: (p) => p.slice(0, 2) } : await converter(load, projection);
     return { toWgs84: (p) => [...toWgs84(p), p[2] * metres], fromWgs84: (p) => [...fromWgs84(p), p[2] / metres] };
 }

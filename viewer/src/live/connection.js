@@ -1,5 +1,6 @@
 // The websocket to a server of live pictures: what it sends, and how it is found again when it was away.
 import { table } from '../data/table.js';
+import { t } from '../texts/texts.js';
 
 const RETRY_MS = [500, 1000, 2000, 5000];
 const HEADER_BYTES = 40;
@@ -60,8 +61,8 @@ export class Connection extends EventTarget {
     // A browser does not tell a page why it was refused: asking for the same by fetch does.
     async lost(reason) {
         const status = await fetch(`live${this.query}`).then((r) => r.status, () => 0);
-        if (status === 403) return this.emit('away', 'The server refuses this address: it was started anew, or the address lacks its token. Open the address that it printed.');
-        this.emit('away', status === 503 ? 'The server has no room for one more page. It is asked again.' : `The server is not reached${reason ? ` (${reason})` : ''}. It is asked again.`);
+        if (status === 403) return this.emit('away', t('live.refused'));
+        this.emit('away', status === 503 ? t('live.full') : t('live.away', { reason: reason ? ` (${reason})` : '' }));
         setTimeout(() => this.connect(), RETRY_MS[Math.min(this.tries++, RETRY_MS.length - 1)]);
     }
 

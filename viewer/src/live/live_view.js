@@ -25,7 +25,7 @@ export class LiveView extends measurable(EventTarget) {
         this.camera.fovY = (40 * Math.PI) / 180;
         this.fly = new Fly(this.camera, { moved: () => this.changed(), changed: (isOn) => this.emit('flying', isOn), said: () => {} });
         this.controls = new Controls(canvas, this.camera, this.fly, {
-            changed: () => this.changed(), clicked: (x, y) => this.click(x, y), picked: () => {},
+            changed: () => this.changed(), clicked: (x, y) => this.click(x, y), ended: () => this.tool?.end(), picked: () => {},
             centre: () => this.middle(), pickAt: (x, y) => this.depthAt(x, y, 0), nearestAt: (x, y) => this.depthAt(x, y, Infinity),
         });
         canvas.addEventListener('dblclick', (e) => this.tool || this.pick(...this.controls.local(e)));

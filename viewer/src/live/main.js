@@ -8,28 +8,36 @@ import { RAMPS, className, classColour, cssColour, rampCss } from '../view/palet
 import { UP_AXES, upName } from '../view/up_axis.js';
 import { element } from '../ui/element.js';
 import { lines } from '../ui/point_card.js';
-import { count, value } from '../ui/format.js';
+import { count, shownKey, value } from '../ui/format.js';
 import { SIDES, keyName, belongsToControl, toggleFullScreen } from '../ui/keys.js';
+import { ScaleBar } from '../ui/scale_bar.js';
+import { toolName } from '../ui/tools.js';
+import { ViewCube } from '../ui/view_cube.js';
+import { t, translate } from '../texts/texts.js';
+import { LanguageSwitch } from '../ui/language.js';
 import { table } from '../data/table.js';
 
 const $ = (id) => document.getElementById(id);
-const SHOW_TEXTS = ['Colours', 'Normals', 'Depth', 'Radius of splats', 'Rounds of the search', 'Error of normals'];
-const SHOWS = SHOW_NAMES.map((name, i) => [name, SHOW_TEXTS[i]]);
+const SHOWS = SHOW_NAMES.map((name) => [name, t(`show.${name}`)]);
 const TURN = 0.06;
 const SAY_MS = 3500;
-const TITLES = table({ rgb: 'RGB', gps_time: 'GPS time', none: 'One colour' });
+const TITLES = table({ rgb: 'RGB', gps_time: t('mode.time'), none: t('mode.one') });
 const UNITS = table({ degree: '°', second: ' s', metre: ' m' });
-const MOUSE = [['Drag, one finger', 'Turn around what is under the cursor; while flying: look around'], ['Right drag, two fingers', 'Move'], ['Wheel, pinch', 'Zoom to the cursor; while flying: speed'], ['Double click', 'A point: its attributes; it becomes the centre']];
+const MOUSE = ['drag', 'right', 'wheel', 'double'].map((what) => [t(`live.${what}`), t(`live.${what}.does`)]);
 
 const titleOf = (name) => TITLES[name] ?? `${name[0].toUpperCase()}${name.slice(1).replaceAll('_', ' ')}`;
 const withUnit = (text, unit) => `${text}${UNITS[unit] ?? (unit ? ` ${unit}` : '')}`;
 
+translate(document);
 const query = new URLSearchParams(location.search);
 const connection = new Connection(query.get('token'));
 const view = new LiveView($('canvas'), connection, readLiveCamera(query), query.has('cam') || query.has('up'));
 view.configure(readLiveSettings(query));
 new LiveAddress(view);
-if (query.has('cam') && !readLiveCamera(query)) say('The address asks for a place that is none.');
+new ViewCube(view);
+new ScaleBar(view);
+new LanguageSwitch();
+if (query.has('cam') && !readLiveCamera(query)) say(t('live.place'));
 const fill = (select, rows, chosen) => {
     select.replaceChildren(...rows.map(([v, text]) => element('option', { value: v, textContent: text })));
     select.value = chosen;
@@ -54,10 +62,10 @@ function background() {
     view.configure({ ground: PLAIN[view.settings.background] ?? (dark ? '161b24' : 'eef1f5') });
 }
 
-fill($('mode'), MODES.map((m) => [m, m[0].toUpperCase() + m.slice(1)]), 'points');
+fill($('mode'), MODES.map((m) => [m, t(`live.mode.${m}`)]), 'points');
 fill($('show'), SHOWS, 'color');
 fill($('ramp'), RAMPS.map((r) => [r, r]), 'viridis');
-fill($('background'), BACKGROUNDS.map((b) => [b, b[0].toUpperCase() + b.slice(1)]), 'auto');
+fill($('background'), BACKGROUNDS.map((b) => [b, t(`word.${b}`)]), 'auto');
 fill($('up'), UP_AXES.map((a) => [a, upName(a)]), 'z');
 $('mode').addEventListener('change', () => view.configure({ mode: $('mode').value }));
 $('color').addEventListener('change', () => view.configure({ color: $('color').value, range: '' }));
@@ -76,7 +84,7 @@ for (const id of ['low', 'high']) $(id).addEventListener('change', () => {
 $('only').addEventListener('change', () => view.setFilter(view.settings.color, $('only').checked ? [$('low').valueAsNumber, $('high').valueAsNumber] : null));
 const showAll = () => view.configure({ filters: {}, hidden: [] });
 $('filters-none').addEventListener('click', showAll);
-$('copy').addEventListener('click', () => navigator.clipboard?.writeText(view.command()).then(() => say('Copied: the command that makes this picture.')));
+$('copy').addEventListener('click', () => navigator.clipboard?.writeText(view.command()).then(() => say(t('live.copied'))));
 
 view.addEventListener('settings', () => {
     $('mode').value = view.settings.mode;
@@ -88,16 +96,16 @@ view.addEventListener('settings', () => {
     $('edl').checked = view.settings.edl === '';
     $('only').checked = view.settings.color in view.settings.filters;
     $('filtered').hidden = !view.isFiltered;
-    $('filtered-text').textContent = [...Object.keys(view.settings.filters).map((name) => `only a range of ${titleOf(name)}`), ...view.settings.hidden.map((code) => `no ${className(code)}`)].join(', ');
+    $('filtered-text').textContent = [...Object.keys(view.settings.filters).map((name) => t('live.only', { name: titleOf(name) })), ...view.settings.hidden.map((code) => t('live.no', { name: className(code) }))].join(', ');
     $('copy').disabled = view.isFiltered; // no option of mote render hides points
 });
 view.addEventListener('scene', ({ detail: s }) => {
-    document.title = `${s.name} – mote live`;
+    document.title = `${s.name} – ${t('live.title')}`;
     $('title').textContent = s.name;
-    $('subtitle').textContent = `${count(s.points, 'point')}, live`;
+    $('subtitle').textContent = t('live.points', { points: count(s.points, 'point') });
     $('copy').hidden = s.inputs.length === 0; // what has no file is drawn nowhere else
     fill($('color'), s.colors.map((c) => [c, titleOf(c)]), view.settings.color);
-    $('facts').replaceChildren(...lines([['Drawn by', `${s.backend}, ${count(s.threads, 'thread')}`], ['Sent as', s.encodings]]));
+    $('facts').replaceChildren(...lines([[t('live.by'), `${s.backend}, ${count(s.threads, 'thread')}`], [t('live.as'), s.encodings]]));
 });
 view.addEventListener('legend', ({ detail: l }) => {
     view.legendSource = l.source;
@@ -127,8 +135,8 @@ view.addEventListener('shown', ({ detail: p }) => {
     const now = performance.now();
     times.push(now);
     while (now - times[0] > 1000) times.shift();
-    $('s-size').textContent = `${p.width} × ${p.height}, ${p.isStill ? 'lossless' : `${Math.round(p.size / 1000)} kB`}`;
-    $('s-fps').textContent = p.isStill ? '' : `${times.length} fps, ${Math.round(p.answerMs)} ms`;
+    $('s-size').textContent = `${p.width} × ${p.height}, ${p.isStill ? t('live.lossless') : `${Math.round(p.size / 1000)} kB`}`;
+    $('s-fps').textContent = p.isStill ? '' : `${t('status.fps', { n: times.length })}, ${Math.round(p.answerMs)} ms`;
 });
 function tell(p) {
     $('card').hidden = !p.place;
@@ -159,25 +167,25 @@ function togglePanel() {
 }
 const help = () => ($('help').open ? $('help').close() : $('help').showModal());
 const KEYS = [
-    [['f'], 'Fit the cloud into the view', () => view.fit()],
-    [['r'], 'Back to the first view', () => side(-0.6, 0.6)],
-    ...SIDES.map(([key, text, yaw, pitch]) => [[key], text, () => side(yaw, pitch)]),
-    [['o'], 'Parallel or in perspective', () => view.configure({ orthographic: !view.settings.orthographic })],
-    [['w'], 'Fly: W A S D, Q E, shift faster, Escape ends', () => view.fly.set(!view.fly.isOn)],
-    [['a'], 'Points, average, surface', () => view.configure({ mode: step(MODES, view.settings.mode) })],
-    [['c'], 'Next colours', () => view.configure({ color: step(view.scene.colors, view.settings.color), range: '' })],
-    [['x'], 'False colours', () => view.configure({ show: step(SHOWS.map(([s]) => s), view.settings.show) })],
-    [['shift+v'], 'Remove all filters, show all classes', showAll],
-    [['e'], 'Eye-dome lighting', () => view.configure({ edl: view.settings.edl === '' ? 0 : '' })],
-    ...LIVE_TOOLS.map(([kind, key, name]) => [[key], name, () => $('tools').hidden || tools.choose(kind)]),
-    [['ctrl+z'], 'Undo what was measured', () => marks.undo()],
-    [['ctrl+y'], 'Redo it', () => marks.redo()],
-    [['l'], 'Copy the command that makes this picture', () => $('copy').click()],
-    [['shift+f'], 'Full screen', toggleFullScreen],
-    [['p'], 'Settings panel', togglePanel],
-    [['h', '?'], 'This help', help],
+    [['f'], t('key.fit'), () => view.fit()],
+    [['r'], t('key.first'), () => side(-0.6, 0.6)],
+    ...SIDES.map(([key, name, yaw, pitch]) => [[key], t(`key.${name}`), () => side(yaw, pitch)]),
+    [['o'], t('key.parallel'), () => view.configure({ orthographic: !view.settings.orthographic })],
+    [['w'], t('key.fly'), () => view.fly.set(!view.fly.isOn)],
+    [['a'], t('live.modes'), () => view.configure({ mode: step(MODES, view.settings.mode) })],
+    [['c'], t('key.next'), () => view.configure({ color: step(view.scene.colors, view.settings.color), range: '' })],
+    [['x'], t('live.false'), () => view.configure({ show: step(SHOWS.map(([s]) => s), view.settings.show) })],
+    [['shift+v'], t('live.all'), showAll],
+    [['e'], t('key.edl'), () => view.configure({ edl: view.settings.edl === '' ? 0 : '' })],
+    ...LIVE_TOOLS.map(([kind, key]) => [[key], toolName(kind), () => $('tools').hidden || tools.choose(kind)]),
+    [['ctrl+z'], t('live.undo'), () => marks.undo()],
+    [['ctrl+y'], t('live.redo'), () => marks.redo()],
+    [['l'], t('live.command'), () => $('copy').click()],
+    [['shift+f'], t('key.full'), toggleFullScreen],
+    [['p'], t('key.panel'), togglePanel],
+    [['h', '?'], t('key.help'), help],
     [['ArrowLeft'], '', () => turn(-TURN, 0)], [['ArrowRight'], '', () => turn(TURN, 0)], [['ArrowUp'], '', () => turn(0, TURN)], [['ArrowDown'], '', () => turn(0, -TURN)],
-    [['PageUp'], 'Nearer', () => view.controls.zoomMiddle(1 / 1.15)], [['PageDown'], 'Farther', () => view.controls.zoomMiddle(1.15)],
+    [['PageUp'], t('live.nearer'), () => view.controls.zoomMiddle(1 / 1.15)], [['PageDown'], t('live.farther'), () => view.controls.zoomMiddle(1.15)],
 ];
 const byKey = new Map(KEYS.flatMap(([keys, , run]) => keys.map((k) => [k, run])));
 addEventListener('keydown', (event) => {
@@ -187,7 +195,7 @@ addEventListener('keydown', (event) => {
     event.preventDefault();
     run();
 });
-const keyText = (key) => (key.length === 1 ? key.toUpperCase() : key.replace('shift+', 'Shift ').replace('ctrl+', 'Ctrl ').replace('Page', 'Page ').replace(/ [a-z]$/, (end) => end.toUpperCase()));
+const keyText = (key) => ({ PageUp: t('key.page.up'), PageDown: t('key.page.down') })[key] ?? shownKey(key);
 const helpRows = (rows, tag) => rows.flatMap(([key, text]) => [element('dt', {}, element(tag, { textContent: key })), element('dd', { textContent: text })]);
 $('help-mouse').replaceChildren(...helpRows(MOUSE, 'span'));
 $('help-keys').replaceChildren(...helpRows(KEYS.filter(([, text]) => text).map(([[key], text]) => [keyText(key), text]), 'kbd'));

@@ -4,6 +4,7 @@
 import { parseCrs, withUnits } from '../data/crs.js';
 
 const NEAR_PIXELS = 4; // of a place that was asked about: what is there is still the same point
+const LOST_MS = 1000; // after which a question that was not answered is asked again: a later one took its place
 const STEP_SHARE = 1e-7; // of the size, in which coordinates of floats count
 
 // The cloud's message as the metadata of a data set.
@@ -23,6 +24,8 @@ export const isMeasurable = (meta) => meta.crs?.kind !== 'geographic';
 export const measurable = (Base) => class extends Base {
     tool = null; // what clicks are for
     known = null; // { x, y, hit } of the last point that the server told
+    lookedAt = -Infinity; // when it was asked for the point under the cursor, until it answers
+    isClicking = false; // a click waits for its point: nothing else is asked
 
     get dataset() {
         return this.scene?.min ? { root: this.scene, meta: (this.scene.meta ??= metaOf(this.scene)) } : null;
@@ -75,7 +78,12 @@ export const measurable = (Base) => class extends Base {
 
     pickAt(x, y) {
         if (this.known && Math.hypot(this.known.x - x, this.known.y - y) <= NEAR_PIXELS) return this.known.hit;
-        this.find(x, y).then(() => this.invalidate());
+        if (this.isClicking || performance.now() - this.lookedAt < LOST_MS) return null;
+        this.lookedAt = performance.now();
+        this.find(x, y).then(() => {
+            this.lookedAt = -Infinity;
+            this.invalidate();
+        });
         return null;
     }
 
@@ -90,7 +98,12 @@ export const measurable = (Base) => class extends Base {
     // A click while a tool is chosen. The tool hears of it once its point is known.
     click(x, y) {
         if (!this.tool) return false;
-        this.find(x, y).then(() => this.tool?.click(x, y));
+        this.isClicking = true;
+        this.find(x, y).then(() => {
+            this.isClicking = false;
+            this.lookedAt = -Infinity;
+            this.tool?.click(x, y);
+        });
         return true;
     }
 };

@@ -20,12 +20,13 @@ export function startMeasuring(view, status, tell) {
     const tools = new Tools(view, marks, status);
     for (const kind of WITHOUT) tools.buttons.get(kind).remove();
     const overlay = new Overlay($('overlay'), view, marks, () => tools.draft());
+    tools.redraw = () => overlay.later();
     const show = async (mark, hit) => {
         const at = view.onScreen(mark.points[0]);
         const found = hit ?? (at && (await view.find(...at)));
         if (found) tell(found.told);
     };
-    const panel = new MarksPanel(view, marks, overlay, status, { open: (mark) => show(mark, null) });
+    const panel = new MarksPanel(view, marks, overlay, status, { open: (mark) => (mark.kind === 'plane' ? tools.measureOver(mark) : show(mark, null)) });
     new MarksFiles(view, marks, overlay, NO_VIEWS, status).tell = () => {}; // addresses of live pictures have no marks
     tools.made = (mark, hit) => {
         if (mark.kind === 'point') show(mark, hit);

@@ -2,8 +2,8 @@
 // a layer for each kind. Coordinates are those of the data set. Pure.
 // Source: Autodesk, DXF R12 reference.
 
-const COLOURS = { point: 2, note: 2, distance: 2, height: 2, angle: 6, area: 2, volume: 30, profile: 3, plane: 4, clip: 5 };
-const CLOSED = new Set(['area', 'volume', 'plane']);
+const COLOURS = { point: 2, note: 2, distance: 2, height: 2, angle: 6, circle: 6, over: 2, area: 2, volume: 30, profile: 3, plane: 4, clip: 5 };
+const CLOSED = new Set(['area', 'volume', 'plane', 'circle']);
 const TEXT_SHARE = 1 / 100; // of the extent: how high texts are
 const SPACE = 8; // of a polyline and its corners: in space, not in the plane
 const VERTEX = 32; // of a corner in space

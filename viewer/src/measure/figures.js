@@ -1,8 +1,12 @@
 // What a mark measures, as numbers with names, and as text.
-import { upAxis } from '../view/up_axis.js';
+import { frameOf, upAxis } from '../view/up_axis.js';
 import * as geometry from './geometry.js';
 import { drawnMetres, shown, unitsOf } from './units.js';
+import { coordinates } from '../ui/format.js';
 import { table } from '../data/table.js';
+import { t } from '../texts/texts.js';
+
+const MAX_SEGMENTS = 100; // that are listed one by one
 
 // The library, given the shape of a mark; null until it is there.
 function measurerOf(viewer, mark, isLine) {
@@ -39,20 +43,47 @@ function volumeOf(viewer, mark) {
     return points > 0 ? { above, below, area, points, 'without points': empty } : { points };
 }
 
+// Of a path the sums, and each of its segments.
+function distanceOf(points, frame) {
+    const segments = points.slice(1).map((p, i) => geometry.segment(points[i], p, frame));
+    if (segments.length === 1) return segments[0];
+    const sum = (name) => segments.reduce((total, s) => total + s[name], 0);
+    const each = segments.slice(0, MAX_SEGMENTS).map(({ length, slope, bearing }, i) => [`segment ${i + 1}`, { length, slope, ...(bearing === undefined ? {} : { bearing }) }]);
+    return { length: geometry.pathLength(points), level: sum('level'), rise: sum('rise'), ...Object.fromEntries(each) };
+}
+
+function circleOf(viewer, points) {
+    const found = geometry.circle(points);
+    if (!found) return {};
+    const { radius, centre } = found;
+    return { radius, diameter: 2 * radius, circumference: 2 * Math.PI * radius, centre: coordinates(viewer.toWorld(centre), viewer.dataset.meta.scale).join(', ') };
+}
+
+function overPlaneOf(points, frame) {
+    const { height, plumb, tilt } = geometry.overPlane(points, frame) ?? {};
+    if (height === undefined) return {};
+    return { 'over plane': height, ...(plumb === undefined ? {} : { plumb }), tilt };
+}
+
 // The figures of a mark: { name: number }, in the units in which the data set is drawn.
 export function figuresOf(viewer, mark) {
     const { kind, points: world, width, size } = mark;
     if (kind === 'clip') return { 'size x': size[0], 'size y': size[1], 'size z': size[2] };
     const up = upAxis(viewer.settings.up).axis;
+    const frame = frameOf(viewer.settings.up);
     const points = world.map((p) => viewer.toLocal(p));
     const [a, b] = points;
     switch (kind) {
         case 'distance':
-            return { length: geometry.pathLength(points) };
+            return distanceOf(points, frame);
         case 'height':
             return { height: Math.abs(b[up] - a[up]), level: geometry.levelDistance(a, b, up), distance: geometry.distance(a, b) };
         case 'angle':
             return { angle: geometry.angle(points) };
+        case 'circle':
+            return circleOf(viewer, points);
+        case 'over':
+            return overPlaneOf(points, frame);
         case 'area':
             return areaOf(viewer, mark);
         case 'volume':
@@ -69,7 +100,9 @@ export function figuresOf(viewer, mark) {
     }
 }
 
-const POWERS = table({ length: 1, height: 1, level: 1, distance: 1, around: 1, width: 1, area: 2, 'seen from above': 2, above: 3, below: 3, 'size x': 1, 'size y': 1, 'size z': 1 });
+const POWERS = table({ rise: 1, radius: 1, diameter: 1, circumference: 1, 'over plane': 1, plumb: 1, length: 1, height: 1, level: 1, distance: 1, around: 1, width: 1, area: 2, 'seen from above': 2, above: 3, below: 3, 'size x': 1, 'size y': 1, 'size z': 1 });
+const ANGLES = new Set(['angle', 'bearing', 'tilt']);
+const STEEP = 80; // degrees: beyond it a percentage says nothing
 const EXPONENTS = ['', '', '²', '³'];
 
 function number(v, digits) {
@@ -82,9 +115,11 @@ function number(v, digits) {
 // settings: of the viewer, which say what figures are shown in.
 export function figureText(name, v, meta, settings) {
     if (typeof v === 'string') return v;
-    if (name === 'angle') return `${v.toFixed(2)}°`;
+    if (typeof v === 'object') return Object.entries(v).map(([part, value]) => figureText(part, value, meta, settings)).join(' · ');
+    if (name === 'slope') return Math.abs(v) > STEEP ? `${v.toFixed(2)}°` : `${(100 * Math.tan((v * Math.PI) / 180)).toFixed(1)} % (${v.toFixed(2)}°)`;
+    if (ANGLES.has(name)) return `${v.toFixed(2)}°`;
     if (name === 'points') return number(v, 0);
-    if (name === 'without points') return `${Math.round(100 * v)} % of the area`;
+    if (name === 'without points') return t('figure.share', { n: Math.round(100 * v) });
     const power = POWERS[name] ?? 1;
     const { value, unit } = shown(v, drawnMetres(meta, settings.coordinates), settings.units, power);
     const step = Math.min(...meta.scale.map((s, i) => s * meta.stretch[i])) * (v ? value / v : 1);

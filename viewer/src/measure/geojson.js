@@ -6,10 +6,11 @@
 // Nothing is left out without a word: what cannot be a mark is counted by the reason why.
 import { cleaned, KINDS, MAX_MARKS, MAX_POINTS } from './marks.js';
 import { table, textOf } from '../data/table.js';
+import { t } from '../texts/texts.js';
 
 const GEOMETRY = table({ point: 'Point', note: 'Point', area: 'Polygon', volume: 'Polygon', plane: 'Polygon' });
 const USUAL = table({ Point: 'note', Polygon: 'area', LineString: 'distance' });
-const OWN = ['text', 'width', 'normal', 'offset', 'number', 'rms', 'inliers', 'size', 'yaw', 'inside'];
+const OWN = ['text', 'width', 'base', 'normal', 'offset', 'number', 'rms', 'inliers', 'size', 'yaw', 'inside'];
 const MAX_DEPTH = 20; // of collections in collections
 const WGS84 = /^(urn:ogc:def:crs:OGC:[\d.]*:CRS84h?|urn:ogc:def:crs:EPSG:[\d.]*:(4326|4979)|EPSG:(4326|4979))$/i;
 
@@ -77,16 +78,16 @@ const opened = (ring) => (ring.length > 1 && [0, 1, 2].every((i) => ring[0][i] =
 
 // The simple parts of a geometry: { type, points, holes }.
 function partsOf(geometry, reasons, depth = 0) {
-    if (geometry === null || typeof geometry !== 'object') return reasons.add('without a geometry') ?? [];
+    if (geometry === null || typeof geometry !== 'object') return reasons.add(t('geojson.geometry')) ?? [];
     const type = textOf(geometry.type);
     if (type === 'GeometryCollection' && depth < MAX_DEPTH) return listOf(geometry.geometries).flatMap((part) => partsOf(part, reasons, depth + 1));
     const many = /^Multi(Point|LineString|Polygon)$/.exec(type)?.[1];
-    if (!many && !USUAL[type]) return reasons.add(`of a type that is not read (${type.slice(0, 40) || 'none'})`) ?? [];
+    if (!many && !USUAL[type]) return reasons.add(t('geojson.type', { type: type.slice(0, 40) || '–' })) ?? [];
     const { coordinates } = geometry;
-    if (!Array.isArray(coordinates) || coordinates.length === 0) return reasons.add('without coordinates') ?? [];
+    if (!Array.isArray(coordinates) || coordinates.length === 0) return reasons.add(t('geojson.coordinates')) ?? [];
     return (many ? coordinates : [coordinates]).flatMap((one) => {
         const rings = { Point: [[one]], LineString: [one], Polygon: one }[many ?? type];
-        if (!Array.isArray(rings) || rings.length === 0 || !rings.every((ring) => Array.isArray(ring) && ring.every(isPosition))) return reasons.add('with coordinates that are no numbers') ?? [];
+        if (!Array.isArray(rings) || rings.length === 0 || !rings.every((ring) => Array.isArray(ring) && ring.every(isPosition))) return reasons.add(t('geojson.numbers')) ?? [];
         const [points, ...holes] = rings.map((ring) => ((many ?? type) === 'Polygon' ? opened(ring.map(raised)) : ring.map(raised)));
         return [{ type: many ?? type, points, holes }];
     });
@@ -132,7 +133,7 @@ export function readGeoJson(text) {
     const type = textOf(json?.type);
     const isGeometry = USUAL[type] || /^(Multi|GeometryC)/.test(type);
     const features = type === 'FeatureCollection' ? json.features : type === 'Feature' ? [json] : isGeometry ? [{ geometry: json }] : null;
-    if (!Array.isArray(features)) throw new Error('it holds no features');
+    if (!Array.isArray(features)) throw new Error(t('geojson.features'));
     const name = textOf(json.crs?.properties?.name);
     const items = features.flatMap((feature) => itemsOf(feature, reasons));
     return { items, views: viewsOf(json), system: WGS84.test(name) ? 'WGS84' : name, reasons };
@@ -150,31 +151,31 @@ export function toMarks({ items, reasons }, { place = (p) => p, heightAt = () =>
     const marks = [];
     for (const item of items) {
         if (marks.length >= MAX_MARKS) {
-            reasons.add(`beyond the ${MAX_MARKS.toLocaleString('en-US')} that there can be`);
+            reasons.add(t('geojson.beyond', { n: MAX_MARKS }));
             continue;
         }
         const points = ring(item.points);
         const mark = cleaned({ ...item, points, holes: listOf(item.holes).map(ring), center: points?.[0] });
         if (mark) marks.push(mark);
         else reasons.add(whyNot(item, points));
-        if (mark && item.holes?.length > 0 && !mark.holes) reasons.add(`of which the holes are left out (${mark.kind})`);
+        if (mark && item.holes?.length > 0 && !mark.holes) reasons.add(t('geojson.holes', { kind: mark.kind }));
     }
     return marks;
 }
 
 function whyNot({ kind }, points) {
-    if (!Array.isArray(points)) return 'without corners';
+    if (!Array.isArray(points)) return t('geojson.corners');
     const { min = 1, max = 1 } = KINDS[kind] ?? {};
-    if (points.length < min) return `with too few corners for its kind (${kind})`;
-    if (points.length > Math.min(max, MAX_POINTS)) return `with too many corners for its kind (${kind})`;
-    return 'with coordinates or sizes that are none';
+    if (points.length < min) return t('geojson.few', { kind });
+    if (points.length > Math.min(max, MAX_POINTS)) return t('geojson.many', { kind });
+    return t('geojson.sizes');
 }
 
 // The marks of a text in the coordinates of the data set, heights of flat ones 0. Throws where none is one.
 export function fromGeoJson(text) {
     const read = readGeoJson(text);
     const marks = toMarks(read);
-    if (marks.length === 0 && String(read.reasons)) throw new Error(`nothing in it can be a mark: ${read.reasons}`);
+    if (marks.length === 0 && String(read.reasons)) throw new Error(t('geojson.none', { reasons: read.reasons }));
     return marks;
 }
 

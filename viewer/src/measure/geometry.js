@@ -25,3 +25,57 @@ export function area(points) {
     for (let i = 1; i + 1 < points.length; i++) cross(subtract(points[i], first), subtract(points[i + 1], first)).forEach((c, k) => (sum[k] += c));
     return length(sum) / 2;
 }
+
+const DEGREES = 180 / Math.PI;
+const clockwise = (angle) => (angle < 0 ? angle + 360 : angle);
+
+// From one point to another. frame: [right, north, up], unit vectors. Slopes and bearings are degrees; a bearing turns from north
+// to the east, and there is none where nothing is level.
+export function segment(a, b, frame) {
+    const [east, north, rise] = frame.map((direction) => dot(subtract(b, a), direction));
+    const level = Math.hypot(east, north);
+    const bearing = level > 0 ? { bearing: clockwise(Math.atan2(east, north) * DEGREES) } : {};
+    return { length: distance(a, b), level, rise, slope: Math.atan2(rise, level) * DEGREES, ...bearing };
+}
+
+// A unit vector; null where there is no direction.
+function unit(a) {
+    const size = length(a);
+    return size > 0 ? a.map((c) => c / size) : null;
+}
+
+// The circle through three points: { radius, centre, axes: two unit vectors of its plane }; null where they are in line.
+export function circle([a, b, c]) {
+    const [u, v] = [subtract(b, a), subtract(c, a)];
+    const n = cross(u, v);
+    const twice = 2 * dot(n, n);
+    if (!(twice > 1e-20 * dot(u, u) * dot(v, v))) return null;
+    const [uu, vv] = [dot(u, u), dot(v, v)];
+    const to = cross(v.map((x, i) => uu * x - vv * u[i]), n).map((x) => x / twice);
+    const first = unit(u);
+    return { radius: length(to), centre: a.map((x, i) => x + to[i]), axes: [first, unit(cross(n, first))] };
+}
+
+// How far a point lies from the plane through three others, and over it: { height: along the normal that points up, plumb: along up,
+// tilt: of the plane, in degrees, foot }. frame: as of segment(). null where the three are in line.
+export function overPlane([a, b, c, p], frame) {
+    const n = cross(subtract(b, a), subtract(c, a));
+    const normal = unit(n);
+    if (!normal || !(length(n) > 1e-10 * distance(a, b) * distance(a, c))) return null;
+    const rise = dot(normal, frame[2]);
+    const upwards = rise < 0 ? normal.map((x) => -x) : normal;
+    const height = dot(subtract(p, a), upwards);
+    const plumb = Math.abs(rise) > 1e-9 ? { plumb: height / Math.abs(rise) } : {};
+    return { height, ...plumb, tilt: Math.acos(Math.min(1, Math.abs(rise))) * DEGREES, foot: p.map((x, i) => x - height * upwards[i]) };
+}
+
+// Three corners of the plane normal · x = offset, around a point and so far apart.
+export function cornersOfPlane(normal, offset, near, size) {
+    const squared = dot(normal, normal);
+    const shift = (dot(normal, near) - offset) / squared;
+    const foot = near.map((x, i) => x - shift * normal[i]);
+    const least = normal.map(Math.abs).indexOf(Math.min(...normal.map(Math.abs)));
+    const first = unit(cross(normal, [0, 1, 2].map((i) => (i === least ? 1 : 0))));
+    const second = unit(cross(normal, first));
+    return [foot, ...[first, second].map((d) => foot.map((x, i) => x + size * d[i]))];
+}

@@ -1,8 +1,8 @@
 // What was measured and noted, and the clip boxes: a list that can be undone. Pure but for events. A mark is never changed in
 // place: a change makes a new one, so that lists which are remembered share those that stay, however many they are.
 //
-//   mark  { id, kind, points: [[x, y, z], …] in coordinates of the data set, text, width (of a profile), holes (of an area:
-//           [[[x, y, z], …], …]), more: properties of another program's file }
+//   mark  { id, kind, points: [[x, y, z], …] in coordinates of the data set, text, width (of a profile), base (of a volume: 'plane'
+//           or 'lowest'), holes (of an area: [[[x, y, z], …], …]), more: properties of another program's file }
 //   plane { id, kind: 'plane', points: its boundary, text, number, normal, offset, rms, inliers }: found by `mote planes`
 //   box   { id, kind: 'clip', center: in coordinates of the data set, size: drawn, yaw: radians, inside: show it or hide it }
 import { numberOf, table, textOf } from '../data/table.js';
@@ -12,6 +12,8 @@ export const KINDS = table({
     distance: { min: 2, max: Infinity },
     height: { min: 2, max: 2 },
     angle: { min: 3, max: 3 },
+    circle: { min: 3, max: 3 },
+    over: { min: 4, max: 4 }, // three points of a plane, and the one whose height over it is measured
     area: { min: 3, max: Infinity },
     volume: { min: 3, max: Infinity },
     profile: { min: 2, max: Infinity },
@@ -138,8 +140,8 @@ const fromPairs = (pairs) => table(Object.fromEntries(pairs.filter((p) => Array.
 // A text that is the same for marks which are, to the steps in which coordinates count: [sx, sy, sz].
 export function markKey(mark, scale) {
     const steps = (points) => points?.map((p) => p.map((c, i) => Math.round(c / scale[i % 3])));
-    const { kind, points, center, size, yaw, inside, text, width, holes } = mark;
-    return JSON.stringify([kind, steps(points ?? [center]), size, yaw, inside, text, width, holes?.map(steps)]);
+    const { kind, points, center, size, yaw, inside, text, width, base, holes } = mark;
+    return JSON.stringify([kind, steps(points ?? [center]), size, yaw, inside, text, width, base, holes?.map(steps)]);
 }
 
 // A mark with only what belongs to one, checked; null where it cannot be. What is read may have been written by anyone.
@@ -160,6 +162,7 @@ export function cleaned(mark) {
         const { normal, offset, number, rms, inliers } = mark;
         Object.assign(out, { normal: normal.slice(0, 3), offset, number: numberOf(number) || 0, rms: numberOf(rms) || 0, inliers: numberOf(inliers) || 0 });
     }
+    if (mark.kind === 'volume' && mark.base === 'lowest') out.base = 'lowest';
     if (mark.kind === 'profile') out.width = isPlace(mark.width) && mark.width > 0 ? mark.width : 1;
     if (mark.kind === 'area' && Array.isArray(mark.holes) && mark.holes.length > 0 && mark.holes.length <= MAX_HOLES && mark.holes.every(isRing))
         out.holes = mark.holes.map((ring) => ring.map((p) => p.slice(0, 3)));
@@ -168,12 +171,12 @@ export function cleaned(mark) {
     return out;
 }
 
-// 'distance;1,2,3;4,5,6;~text', and back (null where it is none). write(point): its numbers as texts.
+// 'distance;1,2,3;4,5,6;~text', 'volume;lowest;1,2,3;…', and back (null where it is none). write(point): its numbers as texts.
 export function markText(mark, write) {
     const text = mark.text ? [`~${mark.text}`] : [];
     if (mark.kind === 'clip')
         return ['clip', mark.center.join(), mark.size.join(), String(mark.yaw), mark.inside ? 'in' : 'out', ...text].join(';');
-    return [mark.kind, ...(mark.kind === 'profile' ? [`w${mark.width}`] : []), ...mark.points.map((p) => write(p).join()), ...text].join(';');
+    return [mark.kind, ...(mark.kind === 'profile' ? [`w${mark.width}`] : mark.base ? [mark.base] : []), ...mark.points.map((p) => write(p).join()), ...text].join(';');
 }
 
 export function readMark(written) {
@@ -183,5 +186,5 @@ export function readMark(written) {
     const text = rest.join(';~');
     if (kind === 'clip') return cleaned({ kind, center: numbers(parts[0]), size: numbers(parts[1]), yaw: Number(parts[2]), inside: parts[3] !== 'out', text });
     const width = kind === 'profile' ? Number(/^w(.+)$/.exec(parts[0] ?? '')?.[1]) : undefined;
-    return cleaned({ kind, points: parts.filter((part) => !/^w/.test(part)).map(numbers), width, text });
+    return cleaned({ kind, points: parts.filter((part) => !/^[wl]/.test(part)).map(numbers), width, base: parts[0], text });
 }

@@ -1,11 +1,12 @@
 // Volumes, areas and profiles by the library's own code, compiled to WebAssembly (viewer/wasm/page_measure.c): the same digits as
 // `mote measure`. Without a page: a module is given, so that tests in node use it too.
+import { t } from '../texts/texts.js';
 
 let compiled = null;
 // The module of the page, fetched once.
 export function measuringModule(url = new URL('measure.wasm', globalThis.location?.href)) {
     compiled ??= fetch(url).then(async (response) => {
-        if (!response.ok) throw new Error('the page has no measure.wasm: it was built without clang and lld, which measuring needs');
+        if (!response.ok) throw new Error(t('measure.wasm'));
         return WebAssembly.compile(await response.arrayBuffer());
     });
     compiled.catch(() => (compiled = null)); // the next figure asks again
@@ -54,6 +55,24 @@ export class Measurer {
             for (const p of ring) this.check(wasm.measure_position(...this.axes.map((axis, i) => this.signs[i] * p[axis])));
         }
         this.check(wasm.measure_shape_end());
+    }
+
+    // Polygons, each a list of rings of [x, y]: { contains(x, y), min: [x, y], max }. Borders belong to them.
+    region(polygons) {
+        const { wasm } = this;
+        for (const rings of polygons) {
+            this.check(wasm.measure_shape(0));
+            for (const ring of rings) {
+                this.check(wasm.measure_ring());
+                for (const [x, y] of ring) this.check(wasm.measure_position(x, y, 0));
+                this.check(wasm.measure_ring_end());
+            }
+            this.check(wasm.measure_shape_end());
+        }
+        const region = wasm.measure_region();
+        this.check(region === 0);
+        const [min, max] = [Math.min, Math.max].map((f) => [0, 1].map((k) => polygons.flat(2).reduce((m, p) => f(m, p[k]), polygons[0][0][0][k])));
+        return { min, max, contains: (x, y) => wasm.measure_region_contains(region, x, y) === 1 };
     }
 
     area() {

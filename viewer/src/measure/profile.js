@@ -24,7 +24,8 @@ export function profileRows(parts, up) {
     return { parts, count, along, heights, colours, range };
 }
 
-const placeOf = ({ node, steps }, i) => {
+// The coordinates of a point of a part.
+export const placeOf = ({ node, steps }, i) => {
     const { scale, offset } = node.cloud.dataset.meta;
     return [0, 1, 2].map((k) => steps[3 * i + k] * scale[k] + offset[k]);
 };

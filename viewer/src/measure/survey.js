@@ -9,6 +9,7 @@ import { channelsOf } from '../view/colouring.js';
 import { upAxis } from '../view/up_axis.js';
 import { Measurer, measuringModule } from './measurer.js';
 import { unitsOf } from './units.js';
+import { t } from '../texts/texts.js';
 
 const START_MS = 150; // after the last change: a corner may be on its way
 const ESTIMATE_MS = 300; // between two estimates,
@@ -92,7 +93,7 @@ export class Survey extends EventTarget {
     keyOf(mark) {
         const { viewer } = this;
         const clouds = viewer.shownClouds.map(({ dataset, filter, mode }) => [dataset.url, filter.isActive && filter.version, mark.kind === 'profile' && mode.name]);
-        return JSON.stringify([mark.kind, mark.points, mark.width, viewer.settings.up, viewer.settings.coordinates, clouds]);
+        return JSON.stringify([mark.kind, mark.points, mark.width, mark.base, viewer.settings.up, viewer.settings.coordinates, clouds]);
     }
 
     // The entry of a mark, begun where there is none of what it is now.
@@ -178,8 +179,9 @@ export class Survey extends EventTarget {
             measurer.setSteps(cloud.dataset.meta);
             const channels = [...new Set([...cloud.filter.channels, ...(mark.kind === 'profile' ? channelsOf(cloud.mode) : [])])];
             let total = 0;
-            await gather(cloud, touching(cloud, mark, up.axis), channels, {
+            await gather(cloud, touching(cloud, mark, up.axis), {
                 signal,
+                read: (node, bytes) => cloud.dataset.decode(node, bytes, channels, true, true),
                 use: (node, result) => {
                     const own = asNode(cloud, node, result);
                     work.add(own, result.steps, cloud.filter.hiddenIn(own));
@@ -210,7 +212,7 @@ export class Survey extends EventTarget {
     }
 
     volumeOf(entry, measurer) {
-        measurer.startVolume('plane');
+        measurer.startVolume(entry.mark.base ?? 'plane');
         const result = () => measurer.volume();
         return { add: (_, steps, isHidden) => measurer.addToVolume(steps, isHidden), told: this.estimates(entry, result), result };
     }
@@ -224,7 +226,7 @@ export class Survey extends EventTarget {
             const found = measurer.addToProfile(steps, isHidden);
             if (found.indices.length > 0) parts.push(partOf(node, steps, found));
             points += found.indices.length;
-            if (points > MAX_PROFILE_POINTS) throw new Error(`a profile of more than ${MAX_PROFILE_POINTS / 1e6} million points is for mote measure --profile`);
+            if (points > MAX_PROFILE_POINTS) throw new Error(t('survey.many', { n: MAX_PROFILE_POINTS / 1e6 }));
         };
         return { add, told: this.estimates(entry, result), result };
     }

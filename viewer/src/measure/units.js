@@ -1,5 +1,6 @@
 // What figures count in: the unit of the data set, as the file (or a person) says it, and the one that they are shown in. Pure.
 import { table } from '../data/table.js';
+import { t } from '../texts/texts.js';
 
 const DEGREE = 0.017453292519943295; // radians, as the library has it
 
@@ -17,7 +18,7 @@ const exact = (metres) => (metres ? unitOf(metres)?.[0] ?? metres : 0);
 
 // What a person may have figures in, and what coordinates may be said to be: names and sizes in metres.
 export const SHOWN_UNITS = table({ file: null, m: 1, ft: 0.3048, 'us-ft': 1200 / 3937 });
-export const UNIT_WORDS = table({ file: 'As in the file', m: 'Metres', ft: 'Feet', 'us-ft': 'US survey feet' });
+export const unitWord = (unit) => t(`unit.${unit}`);
 
 // assigned: of SHOWN_UNITS, what a person says that coordinates count in; 'file' leaves it to the data set.
 const known = (metres, assigned) => SHOWN_UNITS[assigned] ?? exact(metres);

@@ -1,6 +1,7 @@
 // Which points are meant: those in polygons and clip boxes that pass the filters, with the classes that edits gave. Written as
-// the GeoJSON that `mote view` and `mote convert --edits` take (cli/edits/edit_list.h), and decided here as they decide it. Pure.
-import { regionOf } from './region.js';
+// the GeoJSON that `mote view` and `mote convert --edits` take (cli/edits/edit_list.h), and decided here as they decide it: places in polygons by
+// the library's own code.
+import { Measurer } from '../measure/measurer.js';
 
 const AXES = 'xyz';
 const SLACK = 8 * Number.EPSILON; // of the larger end of a range: what a stored integer loses when it is scaled
@@ -68,20 +69,21 @@ function filterTest(filter, values) {
     };
 }
 
-function areaOf({ geometry, properties }) {
+function areaOf({ geometry, properties }, measurer) {
     const up = AXES.indexOf(properties.up ?? 'z');
     const [a, b] = levelAxes(up);
     const polygons = geometry.type === 'Polygon' ? [geometry.coordinates] : geometry.coordinates;
-    const region = regionOf(polygons.map((rings) => rings.map((ring) => ring.slice(0, -1))));
+    const region = measurer.region(polygons);
     const { low = -Infinity, high = Infinity } = properties;
     return { up, region, low, high, contains: (p) => p[up] >= low && p[up] <= high && region.contains(p[a], p[b]) };
 }
 
 // What a request asks for, prepared for many nodes: { bounds: { min, max } of all points that it can keep, classify(node),
-// keep(node) }. node: { count, place(i): [x, y, z], values(name), classes: of its points, or null }.
-export function compile(request) {
-    const edits = request.features.filter(({ properties }) => properties.class !== undefined).map((feature) => ({ ...areaOf(feature), ...feature.properties }));
-    const areas = request.features.filter(({ properties }) => properties.class === undefined).map(areaOf);
+// keep(node) }. module: of measuringModule(), which requests with polygons need. node: { count, place(i): [x, y, z], values(name), classes: of its points, or null }.
+export function compile(request, module) {
+    const measurer = request.features.length > 0 ? new Measurer(module, {}) : null;
+    const edits = request.features.filter(({ properties }) => properties.class !== undefined).map((feature) => ({ ...areaOf(feature, measurer), ...feature.properties }));
+    const areas = request.features.filter(({ properties }) => properties.class === undefined).map((feature) => areaOf(feature, measurer));
     const filter = request.mote?.filter ?? null;
     return {
         bounds: boundsOf(areas, (filter?.boxes ?? []).filter(({ out }) => !out), filter?.ranges ?? {}),

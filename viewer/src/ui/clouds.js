@@ -3,6 +3,7 @@ import { dataUrl } from '../data/dataset.js';
 import { parseCrs } from '../data/crs.js';
 import { element } from './element.js';
 import { short } from './format.js';
+import { t } from '../texts/texts.js';
 
 const $ = (id) => document.getElementById(id);
 const MAX_CLOUDS = 20;
@@ -34,7 +35,7 @@ export class Clouds {
     compare({ dataset }) {
         const [first, own] = [this.viewer.clouds[0].dataset.meta, dataset.meta];
         const [a, b] = [first, own].map(({ projection }) => parseCrs(projection));
-        if (a && b && a.name !== b.name) this.status.error(`"${own.name}" has another reference system than "${first.name}": ${b.name || b.code}, not ${a.name || a.code}. They need not fit together.`);
+        if (a && b && a.name !== b.name) this.status.error(t('cloud.other', { own: own.name, first: first.name, b: b.name || b.code, a: a.name || a.code }));
     }
 
     draw() {
@@ -47,15 +48,15 @@ export class Clouds {
         const { viewer } = this;
         const { meta } = cloud.dataset;
         const shown = element('input', { type: 'checkbox', checked: cloud.isShown });
-        shown.setAttribute('aria-label', `Show ${meta.name}`);
+        shown.setAttribute('aria-label', t('cloud.show', { name: meta.name }));
         shown.addEventListener('change', () => viewer.showCloud(cloud, shown.checked));
-        const name = element('button', { className: 'name', title: 'Colours and filters of this cloud' }, element('span', { textContent: meta.name }), element('span', { className: 'number', textContent: short(meta.sourcePoints) }));
+        const name = element('button', { className: 'name', title: t('cloud.active') }, element('span', { textContent: meta.name }), element('span', { className: 'number', textContent: short(meta.sourcePoints) }));
         name.setAttribute('aria-pressed', String(cloud === viewer.active));
         name.addEventListener('click', () => viewer.activate(cloud));
         const row = element('li', {}, shown, name);
         if (index > 0) {
-            const remove = element('button', { className: 'remove', textContent: '×', title: 'Take this cloud away' });
-            remove.setAttribute('aria-label', `Take ${meta.name} away`);
+            const remove = element('button', { className: 'remove', textContent: '×', title: t('cloud.remove') });
+            remove.setAttribute('aria-label', t('cloud.remove.of', { name: meta.name }));
             remove.addEventListener('click', () => viewer.remove(cloud));
             row.append(remove);
         }

@@ -2,6 +2,7 @@
 // server of the page to be converted, where that is a `mote view` on this machine.
 import { headBytes } from '../data/copc/las_header.js';
 import { addressOf } from '../data/local_files.js';
+import { t } from '../texts/texts.js';
 
 const $ = (id) => document.getElementById(id);
 
@@ -51,7 +52,7 @@ export class Drop {
     async take(files) {
         for (const file of files) {
             if (/\.(geojson|json5?)$/i.test(file.name)) await this.marks.read(file);
-            else if (/\.(gpkg|shp|kml|kmz)$/i.test(file.name)) this.status.error(`${file.name}: vectors are read as GeoJSON, which "ogr2ogr -f GeoJSON out.geojson ${file.name}" makes of it.`);
+            else if (/\.(gpkg|shp|kml|kmz)$/i.test(file.name)) this.status.error(t('drop.vectors', { name: file.name }));
             else if (await isCopc(file)) await this.show(addressOf(file));
             else await this.convert(file);
         }
@@ -69,17 +70,17 @@ export class Drop {
         const percent = (share) => `${Math.round(100 * share)} %`;
         const say = (text) => this.status.say(`${file.name}: ${text}`);
         const failed = (text) => this.status.error(`${file.name}: ${text}`);
-        const status = await send(`convert/${encodeURIComponent(file.name)}`, file, (share) => say(`sent ${percent(share)}`));
-        if (status === 409) return failed('another file is being converted.');
-        if (status === 507) return failed('the server has no place for it.');
-        if (status !== 202) return failed('this server does not convert files. "mote lod IN OUT.copc.laz" makes a COPC file, which the page reads by itself.');
+        const status = await send(`convert/${encodeURIComponent(file.name)}`, file, (share) => say(t('drop.sent', { share: percent(share) })));
+        if (status === 409) return failed(t('drop.busy'));
+        if (status === 507) return failed(t('drop.full'));
+        if (status !== 202) return failed(t('drop.not'));
         for (;;) {
             await wait(STATUS_MS);
             const answer = await fetch('convert').then((r) => r.json()).catch(() => null);
-            if (!answer) return failed('the server does not answer any more.');
-            if (answer.state === 'failed') return failed(`it cannot be shown: ${answer.error}`);
+            if (!answer) return failed(t('drop.gone'));
+            if (answer.state === 'failed') return failed(t('drop.failed', { why: answer.error }));
             if (answer.state === 'done') return this.show(`data${answer.cloud}/`);
-            say(`${answer.stage || 'waiting'} ${percent(answer.done)}`);
+            say(`${answer.stage || t('drop.waiting')} ${percent(answer.done)}`);
         }
     }
 }

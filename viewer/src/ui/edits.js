@@ -1,9 +1,11 @@
 // Points get other classes: a list of edits that can be taken back one by one. Files stay as they are; the picture shows what
 // they would be, and what is saved is a new one, or the list, for `mote convert --edits`.
+import { measuringModule } from '../measure/measurer.js';
 import { compile } from '../save/selection.js';
 import { className } from '../view/palettes.js';
 import { element } from './element.js';
 import { keep, kept } from './kept.js';
+import { t } from '../texts/texts.js';
 
 const $ = (id) => document.getElementById(id);
 const MAX_EDITS = 5000;
@@ -12,9 +14,7 @@ const isEdit = (f) => f?.type === 'Feature' && Number.isInteger(f.properties?.cl
 
 function parseEdits(text) {
     try {
-        const edits = JSON.parse(text ?? '[]').filter(isEdit).slice(0, MAX_EDITS);
-        compile({ features: edits });
-        return edits;
+        return JSON.parse(text ?? '[]').filter(isEdit).slice(0, MAX_EDITS);
     } catch {
         return [];
     }
@@ -61,10 +61,23 @@ export class Edits {
         this.draw();
     }
 
+    // What was kept may be of another version, or written by hand: then there is no edit.
+    async compiled(cloud, list) {
+        try {
+            return compile({ features: list }, list.length > 0 ? await measuringModule() : null);
+        } catch (error) {
+            this.viewer.emit('error', t('edit.failed', { why: error.message }));
+            this.lists.set(cloud, []);
+            this.draw();
+            return null;
+        }
+    }
+
     // All nodes that are loaded, and those that arrive from now on.
-    apply(cloud) {
+    async apply(cloud) {
         const list = this.lists.get(cloud);
-        const compiled = compile({ features: list });
+        const compiled = await this.compiled(cloud, list);
+        if (this.lists.get(cloud) !== list) return; // it was changed meanwhile
         const { channels } = cloud.dataset.meta;
         cloud.moreChannels = [...channels.filter(({ key }) => compiled.names.some((name) => name.toLowerCase() === key.toLowerCase())), ...(list.length > 0 ? [cloud.filter.channel] : [])];
         cloud.reclassify = (node) => this.classify(cloud, compiled, node);
@@ -118,9 +131,9 @@ export class Edits {
 
     row(edit, index) {
         const { class: code, text } = edit.properties;
-        const name = `${text || 'Points'} → ${code} ${className(code)}`;
-        const remove = element('button', { className: 'remove', textContent: '×', title: 'Take this back' });
-        remove.setAttribute('aria-label', `Take back: ${name}`);
+        const name = `${text || t('edit.points')} → ${code} ${className(code)}`;
+        const remove = element('button', { className: 'remove', textContent: '×', title: t('edit.back') });
+        remove.setAttribute('aria-label', t('edit.back.of', { name }));
         remove.addEventListener('click', () => this.change(this.list.filter((_, i) => i !== index)));
         return element('li', { className: 'filter-head' }, element('span', { textContent: name }), remove);
     }

@@ -1,6 +1,7 @@
 // What the data set is: the list at the foot of the panel, the title of the page.
 import { drawnMetres, heightMetres, shown, unitName } from '../measure/units.js';
 import { count, crsName, integer, plain, resolution, value } from './format.js';
+import { t } from '../texts/texts.js';
 
 const $ = (id) => document.getElementById(id);
 
@@ -20,17 +21,16 @@ function size(meta, { units, coordinates }) {
 // Why the picture is not as wide as the numbers say, and how to have it otherwise.
 function drawn(meta) {
     const [east, north] = meta.stretch.map((m) => integer(m));
-    const vertical = meta.stretch[2] === 1 ? 'heights as metres' : `heights × ${plain(meta.stretch[2])}`;
-    return `Longitude and latitude are drawn in metres: 1° east = ${east} m, 1° north = ${north} m, ${vertical}. `
-        + 'Coordinates shown are those of the file. With lonlat=0 in the address the numbers are drawn as they are.';
+    const vertical = meta.stretch[2] === 1 ? t('fact.metres') : t('fact.times', { factor: plain(meta.stretch[2]) });
+    return t('fact.degrees', { east, north, vertical });
 }
 
-const heights = (meta) => `Heights are in another unit than x and y: drawn × ${plain(meta.stretch[2])}.`;
+const heights = (meta) => t('fact.heights', { factor: plain(meta.stretch[2]) });
 
 // A data set may name a system that its numbers cannot be in.
 function reference(meta) {
     const name = crsName(meta.projection);
-    return meta.crs?.kind === 'geographic' && !meta.isLonLat ? `${name}; the coordinates are not degrees` : name;
+    return meta.crs?.kind === 'geographic' && !meta.isLonLat ? t('fact.not.degrees', { name }) : name;
 }
 
 // What coordinates count in, as far as it is known: 'm', 'US ft, heights m', '°, heights not known'.
@@ -38,30 +38,30 @@ function units({ crs, isLonLat }) {
     const across = isLonLat ? '°' : crs?.metres ? unitName(crs.metres) : '';
     const up = crs?.verticalMetres ? unitName(crs.verticalMetres) : '';
     if (!across && !up) return '';
-    return across === up ? across : `${across || 'not known'}, heights ${up || 'not known'}`;
+    return across === up ? across : t('fact.both', { across: across || t('not.known'), up: up || t('not.known') });
 }
 
 // [name, text, style] of each line.
 export function rows(meta, settings, from = null) {
-    const levels = meta.depth === null ? 'not given' : integer(meta.depth + 1);
+    const levels = meta.depth === null ? t('not.given') : integer(meta.depth + 1);
     return [
-        ...(from ? [['From', from, 'long']] : []),
-        ['Points', integer(meta.sourcePoints)],
-        ['Size', size(meta, settings)],
-        ['Reference system', reference(meta), 'long'],
-        ...(units(meta) ? [['Units', units(meta)]] : []),
-        ...(meta.isLonLat ? [['Drawn', drawn(meta), 'long']] : []),
-        ...(!meta.isLonLat && meta.stretch[2] !== 1 ? [['Drawn', heights(meta), 'long']] : []),
-        ['Scheme', meta.scheme],
-        ['Encoding', meta.encoding.toLowerCase()],
-        ['Levels', levels],
-        ...(meta.points === meta.sourcePoints ? [] : [['Stored', integer(meta.points)]]),
-        ['Resolution', resolution(meta)],
-        ['Lowest corner', corner(meta, meta.box.min), 'long'],
-        ['Highest corner', corner(meta, meta.box.max), 'long'],
-        ['Attributes', meta.layout.attributes.map((a) => a.name).join(', '), 'long'],
-        ...(meta.flags.length > 0 ? [['Flags', meta.flags.join(', ').toLowerCase(), 'long']] : []),
-        ...(meta.description ? [['Description', meta.description, 'long']] : []),
+        ...(from ? [[t('fact.from'), from, 'long']] : []),
+        [t('fact.points'), integer(meta.sourcePoints)],
+        [t('fact.size'), size(meta, settings)],
+        [t('fact.system'), reference(meta), 'long'],
+        ...(units(meta) ? [[t('fact.units'), units(meta)]] : []),
+        ...(meta.isLonLat ? [[t('fact.drawn'), drawn(meta), 'long']] : []),
+        ...(!meta.isLonLat && meta.stretch[2] !== 1 ? [[t('fact.drawn'), heights(meta), 'long']] : []),
+        [t('fact.scheme'), meta.scheme],
+        [t('fact.encoding'), meta.encoding.toLowerCase()],
+        [t('fact.levels'), levels],
+        ...(meta.points === meta.sourcePoints ? [] : [[t('fact.stored'), integer(meta.points)]]),
+        [t('fact.resolution'), resolution(meta)],
+        [t('fact.low'), corner(meta, meta.box.min), 'long'],
+        [t('fact.high'), corner(meta, meta.box.max), 'long'],
+        [t('fact.attributes'), meta.layout.attributes.map((a) => a.name).join(', '), 'long'],
+        ...(meta.flags.length > 0 ? [[t('fact.flags'), meta.flags.join(', ').toLowerCase(), 'long']] : []),
+        ...(meta.description ? [[t('fact.description'), meta.description, 'long']] : []),
     ];
 }
 
@@ -74,14 +74,14 @@ function corner(meta, point) {
 export function showFacts(meta, settings, from) {
     document.title = `${meta.name} – mote`;
     $('title').textContent = meta.name;
-    $('subtitle').textContent = count(meta.sourcePoints, 'point') + (meta.isLonLat ? ', longitude and latitude drawn in metres' : '');
+    $('subtitle').textContent = count(meta.sourcePoints, 'point') + (meta.isLonLat ? t('fact.lonlat') : '');
     $('facts').replaceChildren(...rows(meta, settings, from).flatMap(([name, text, style]) => {
         const dt = document.createElement('dt');
         const dd = document.createElement('dd');
         dt.textContent = name;
         dd.textContent = text;
         if (style) dd.className = style;
-        if (name === 'Reference system') dd.title = meta.projection;
+        if (name === t('fact.system')) dd.title = meta.projection;
         return [dt, dd];
     }));
 }

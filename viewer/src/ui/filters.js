@@ -6,9 +6,10 @@ import { upAxis } from '../view/up_axis.js';
 import { element } from './element.js';
 import { channelText, value } from './format.js';
 import { RangeHistogram } from './range_histogram.js';
+import { t } from '../texts/texts.js';
 
 const $ = (id) => document.getElementById(id);
-const RETURN_WORDS = { first: 'First returns', last: 'Last returns', only: 'Only returns', between: 'Returns in between' };
+const returnWords = (returns) => t(`returns.${returns}`);
 const REDRAW_MS = 500; // histograms follow what is loaded, not each node
 
 export class Filters {
@@ -65,8 +66,8 @@ export class Filters {
     fillChoice() {
         const { viewer } = this;
         const choices = this.modes.map((mode) => new Option(mode.label, mode.name));
-        const returns = viewer.filter.returnChannels ? RETURNS.map((r) => new Option(RETURN_WORDS[r], `returns=${r}`)) : [];
-        $('filter-add').replaceChildren(new Option('Add a filter…', ''), ...returns, ...choices);
+        const returns = viewer.filter.returnChannels ? RETURNS.map((r) => new Option(returnWords(r), `returns=${r}`)) : [];
+        $('filter-add').replaceChildren(new Option(t('filter.add'), ''), ...returns, ...choices);
     }
 
     add(name) {
@@ -110,24 +111,24 @@ export class Filters {
     }
 
     header(title, remove) {
-        const close = element('button', { className: 'remove', textContent: '×', title: 'Remove this filter' });
-        close.setAttribute('aria-label', `Remove the filter of ${title}`);
+        const close = element('button', { className: 'remove', textContent: '×', title: t('filter.remove') });
+        close.setAttribute('aria-label', t('filter.remove.of', { name: title }));
         close.addEventListener('click', remove);
         return element('div', { className: 'filter-head' }, element('span', { textContent: title }), close);
     }
 
     returnsRow(returns) {
-        return element('div', { className: 'filter' }, this.header(RETURN_WORDS[returns], () => this.viewer.setReturns(null)));
+        return element('div', { className: 'filter' }, this.header(returnWords(returns), () => this.viewer.setReturns(null)));
     }
 
     row(name) {
         const { viewer } = this;
         const { label } = viewer.modes.find((mode) => mode.name === name);
         const set = (range) => viewer.setFilter(name, range);
-        const chart = new RangeHistogram(label, set);
-        const [low, high] = ['Lowest', 'Highest'].map((end) => {
+        const chart = new RangeHistogram([t('filter.low', { name: label }), t('filter.high', { name: label })], set);
+        const [low, high] = ['low', 'high'].map((end) => {
             const field = element('input', { type: 'number', step: 'any' });
-            field.setAttribute('aria-label', `${end} ${label} shown`);
+            field.setAttribute('aria-label', t(`filter.${end}`, { name: label }));
             field.addEventListener('change', () => {
                 const range = [low.valueAsNumber, high.valueAsNumber];
                 if (range.every(Number.isFinite)) set(range[0] <= range[1] ? range : range.reverse());

@@ -1,16 +1,18 @@
 // Numbers as people read them.
-import { crsName } from '../data/crs.js';
+import { crsName as nameOf } from '../data/crs.js';
 import { unitName, unitsOf } from '../measure/units.js';
+import { t } from '../texts/texts.js';
 import { adjustedTime, weekTime } from '../data/gps_time.js';
 
-export { crsName };
+export const crsName = (text) => nameOf(text) || t('not.given');
 
 export const integer = (n) => Math.round(n).toLocaleString('en-US').replaceAll(',', ' ');
 
-const PLURALS = { class: 'classes', 'clip box': 'clip boxes' };
+// 'shift+o' as it is written: 'Shift O'.
+export const shownKey = (key) => key.split('+').map((part) => ({ shift: t('key.shift'), ctrl: t('key.ctrl') })[part] ?? part[0].toUpperCase() + part.slice(1)).join(' ');
 
-// '1 node', '2 nodes', '12 345 nodes'.
-export const count = (n, word) => `${integer(n)} ${n === 1 ? word : PLURALS[word] ?? `${word}s`}`;
+// '1 node', '2 nodes', '12 345 nodes'. word: of a text 'count.word', which has both forms.
+export const count = (n, word) => t(`count.${word}`, { n: integer(n) }).split('|')[n === 1 ? 0 : 1];
 
 export function short(n) {
     if (n >= 1e9) return `${(n / 1e9).toFixed(2)} G`;
@@ -64,7 +66,7 @@ export function distanceText(drawn, { crs, isLonLat }) {
 // The steps in which coordinates count. Where the reference system has metres the unit is told, else the number alone.
 export function resolution({ scale, crs, isLonLat }) {
     const same = scale.every((s) => s === scale[0]);
-    if (isLonLat) return `${plain(scale[0])}°${scale[1] === scale[0] ? '' : `, ${plain(scale[1])}°`}; height ${plain(scale[2])}`;
+    if (isLonLat) return `${plain(scale[0])}°${scale[1] === scale[0] ? '' : `, ${plain(scale[1])}°`}; ${t('fact.height')} ${plain(scale[2])}`;
     const text = (s) => (crs?.metres === 1 && (crs.verticalMetres ?? 1) === 1 ? length(s) : plain(s));
     return same ? text(scale[0]) : scale.map(text).join(', ');
 }

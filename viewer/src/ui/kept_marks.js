@@ -3,8 +3,9 @@
 //   list   what is shown                      kept = list and aside, at each change
 //   aside  what this browser keeps besides: a link that was opened shows what it holds and nothing else
 import { MAX_MARKS, cleaned, markKey } from '../measure/marks.js';
-import { integer } from './format.js';
+import { count, integer } from './format.js';
 import { keep, kept } from './kept.js';
+import { t } from '../texts/texts.js';
 
 const $ = (id) => document.getElementById(id);
 const WRITE_MS = 300;
@@ -55,7 +56,7 @@ export class KeptMarks {
         else if (more.length > 0) this.marks.replace([...shown, ...more]);
         this.key = key;
         if (missing > 0 && this.marks.list.length < shown.length + missing) {
-            this.status.error(`The link had no room for ${integer(missing)} of its marks, and this browser has not kept them. Whoever made it can send them as a file ("Save file").`);
+            this.status.error(t('kept.missing', { n: integer(missing) }));
         }
         this.marks.past = [];
         this.tell();
@@ -78,7 +79,7 @@ export class KeptMarks {
     tell() {
         const n = this.aside.length;
         $('marks-aside').hidden = n === 0;
-        $('marks-aside-text').textContent = `This browser keeps ${integer(n)} more ${n === 1 ? 'mark' : 'marks'} of this data set.`;
+        $('marks-aside-text').textContent = t('kept.more', { marks: count(n, 'more mark') });
     }
 
     later() {
@@ -91,6 +92,6 @@ export class KeptMarks {
         clearTimeout(this.timer);
         const all = [...this.marks.list.map(({ id: _, ...mark }) => mark), ...this.aside];
         const isKept = keep(this.key, all.length > 0 ? JSON.stringify(all) : null);
-        if (!isKept && all.length > 0) this.status.error('This browser does not keep the marks: its storage is full or forbidden. "Save file" keeps them.');
+        if (!isKept && all.length > 0) this.status.error(t('kept.not'));
     }
 }

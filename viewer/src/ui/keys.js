@@ -1,19 +1,20 @@
 // Keyboard shortcuts: one table, which is also the help.
 import { UP_AXES } from '../view/up_axis.js';
 import { SIZINGS } from '../view/settings.js';
-import { TOOLS } from './tools.js';
+import { shownKey } from './format.js';
+import { TOOLS, toolName } from './tools.js';
+import { t } from '../texts/texts.js';
 
 const $ = (id) => document.getElementById(id);
 const TURN = 0.06;
 const MOVE_PIXELS = 40;
 const ZOOM = 1.15;
 
-// [key, text, yaw, pitch] of the views of six sides.
+// [key, name, yaw, pitch] of the views of six sides.
 export const SIDES = [
-    ['t', 'From above', 0, Math.PI / 2], ['shift+t', 'From below', 0, -Math.PI / 2], ['s', 'From the south, or the front', 0, 0],
-    ['shift+n', 'From the north, or the back', Math.PI, 0], ['shift+w', 'From the west', -Math.PI / 2, 0], ['shift+e', 'From the east', Math.PI / 2, 0],
+    ['t', 'above', 0, Math.PI / 2], ['shift+t', 'below', 0, -Math.PI / 2], ['s', 'south', 0, 0],
+    ['shift+n', 'north', Math.PI, 0], ['shift+w', 'west', -Math.PI / 2, 0], ['shift+e', 'east', Math.PI / 2, 0],
 ];
-const shownKey = (key) => key.split('+').map((part) => part[0].toUpperCase() + part.slice(1)).join(' ');
 
 export function toggleFullScreen() {
     if (document.fullscreenElement) document.exitFullscreen();
@@ -38,57 +39,49 @@ export function actions(viewer, { togglePanel, views, marks, tools, picture }) {
     const nextUp = () => UP_AXES[(UP_AXES.indexOf(s.up) + 1) % UP_AXES.length];
     const toggleHelp = () => ($('help').open ? $('help').close() : $('help').showModal());
     return [
-        { keys: ['f'], text: 'Fit the cloud into the view', run: () => viewer.fit() },
-        { keys: ['r'], text: 'Back to the first view', run: () => view(-0.6, 0.6) },
-        ...SIDES.map(([key, text, yaw, pitch]) => ({ keys: [key], shown: shownKey(key), text, run: () => view(yaw, pitch) })),
-        { keys: ['o'], text: 'Parallel or in perspective', run: () => viewer.configure({ orthographic: !s.orthographic }) },
-        { keys: ['w'], text: 'Fly: W A S D, Q E, shift faster, Escape ends', run: () => viewer.fly.set(!viewer.fly.isOn) },
-        { keys: ['shift+f'], shown: 'Shift F', text: 'Full screen', always: true, run: toggleFullScreen },
-        { keys: ['shift+p'], shown: 'Shift P', text: 'Picture as a file', run: () => picture.ask() },
-        { keys: ['u'], text: 'Turn another axis up: z, y, …', run: () => viewer.configure({ up: nextUp() }) },
-        { keys: ['c'], text: 'Next colour mode', run: () => cycleMode(1) },
-        { keys: ['x'], text: 'Previous colour mode', run: () => cycleMode(-1) },
-        { keys: ['v'], text: 'Show all classes', run: () => viewer.hideClasses([]) },
-        { keys: ['shift+v'], shown: 'Shift V', text: 'Remove all filters', run: () => viewer.clearFilters() },
-        { keys: ['shift+c'], shown: 'Shift C', text: 'Show everything that is hidden', run: () => viewer.showEverything() },
-        { keys: ['+', '='], shown: '+', text: 'Larger points', run: () => size(1.25) },
-        { keys: ['-'], text: 'Smaller points', run: () => size(0.8) },
-        { keys: ['a'], text: 'Point size: by density, by distance, fixed', run: () => viewer.configure({ sizing: SIZINGS[(SIZINGS.indexOf(s.sizing) + 1) % SIZINGS.length] }) },
-        { keys: ['shift+a'], shown: 'Shift A', text: 'Average close points', run: () => viewer.configure({ averaged: !s.averaged }) },
-        { keys: ['e'], text: 'Eye-dome lighting', run: () => viewer.configure({ eyeDome: s.eyeDome > 0 ? 0 : 0.5 }) },
-        { keys: ['b'], text: 'Bounding box', run: () => viewer.configure({ boundingBox: !s.boundingBox }) },
-        ...TOOLS.map(([kind, key, name]) => ({ keys: [key], text: name, run: () => tools.choose(kind) })),
-        { keys: ['ctrl+z'], shown: 'Ctrl Z', text: 'Undo (with shift: redo)', run: () => marks.undo() },
+        { keys: ['f'], text: t('key.fit'), run: () => viewer.fit() },
+        { keys: ['r'], text: t('key.first'), run: () => view(-0.6, 0.6) },
+        ...SIDES.map(([key, side, yaw, pitch]) => ({ keys: [key], shown: shownKey(key), text: t(`key.${side}`), run: () => view(yaw, pitch) })),
+        { keys: ['o'], text: t('key.parallel'), run: () => viewer.configure({ orthographic: !s.orthographic }) },
+        { keys: ['w'], text: t('key.fly'), run: () => viewer.fly.set(!viewer.fly.isOn) },
+        { keys: ['shift+f'], shown: shownKey('shift+f'), text: t('key.full'), always: true, run: toggleFullScreen },
+        { keys: ['shift+p'], shown: shownKey('shift+p'), text: t('key.picture'), run: () => picture.ask() },
+        { keys: ['u'], text: t('key.up'), run: () => viewer.configure({ up: nextUp() }) },
+        { keys: ['c'], text: t('key.next'), run: () => cycleMode(1) },
+        { keys: ['x'], text: t('key.previous'), run: () => cycleMode(-1) },
+        { keys: ['v'], text: t('key.classes'), run: () => viewer.hideClasses([]) },
+        { keys: ['shift+v'], shown: shownKey('shift+v'), text: t('key.unfilter'), run: () => viewer.clearFilters() },
+        { keys: ['shift+c'], shown: shownKey('shift+c'), text: t('key.everything'), run: () => viewer.showEverything() },
+        { keys: ['+', '='], shown: '+', text: t('key.larger'), run: () => size(1.25) },
+        { keys: ['-'], text: t('key.smaller'), run: () => size(0.8) },
+        { keys: ['a'], text: t('key.sizing'), run: () => viewer.configure({ sizing: SIZINGS[(SIZINGS.indexOf(s.sizing) + 1) % SIZINGS.length] }) },
+        { keys: ['shift+a'], shown: shownKey('shift+a'), text: t('key.average'), run: () => viewer.configure({ averaged: !s.averaged }) },
+        { keys: ['e'], text: t('key.edl'), run: () => viewer.configure({ eyeDome: s.eyeDome > 0 ? 0 : 0.5 }) },
+        { keys: ['b'], text: t('key.box'), run: () => viewer.configure({ boundingBox: !s.boundingBox }) },
+        ...TOOLS.map(([kind, key]) => ({ keys: [key], shown: shownKey(key), text: toolName(kind), run: () => tools.choose(kind) })),
+        { keys: ['ctrl+z'], shown: shownKey('ctrl+z'), text: t('key.undo'), run: () => marks.undo() },
         { keys: ['ctrl+shift+z', 'ctrl+y'], text: '', run: () => marks.redo() },
-        { keys: ['m'], text: 'Save this view', run: () => views.save() },
+        { keys: ['m'], text: t('key.save'), run: () => views.save() },
         ...Array.from({ length: 9 }, (_, i) => ({
-            keys: [String(i + 1)], shown: '1 … 9', text: i === 0 ? 'Saved views' : '', run: () => views.show(i),
+            keys: [String(i + 1)], shown: '1 … 9', text: i === 0 ? t('key.views') : '', run: () => views.show(i),
         })),
-        { keys: ['l'], text: 'Copy a link to this view', run: () => views.copyLink() },
-        { keys: ['p'], text: 'Settings panel', always: true, run: togglePanel },
-        { keys: ['h', '?'], shown: 'H', text: 'This help', always: true, run: toggleHelp },
+        { keys: ['l'], text: t('key.link'), run: () => views.copyLink() },
+        { keys: ['p'], text: t('key.panel'), always: true, run: togglePanel },
+        { keys: ['h', '?'], shown: 'H', text: t('key.help'), always: true, run: toggleHelp },
         { keys: ['ArrowLeft'], run: () => turn(-TURN, 0) },
         { keys: ['ArrowRight'], run: () => turn(TURN, 0) },
         { keys: ['ArrowUp'], run: () => turn(0, TURN) },
-        { keys: ['ArrowDown'], shown: '← → ↑ ↓', text: 'Turn (with shift: move)', run: () => turn(0, -TURN) },
+        { keys: ['ArrowDown'], shown: '← → ↑ ↓', text: t('key.turn'), run: () => turn(0, -TURN) },
         { keys: ['shift+ArrowLeft'], run: () => pan(MOVE_PIXELS, 0) },
         { keys: ['shift+ArrowRight'], run: () => pan(-MOVE_PIXELS, 0) },
         { keys: ['shift+ArrowUp'], run: () => pan(0, MOVE_PIXELS) },
         { keys: ['shift+ArrowDown'], run: () => pan(0, -MOVE_PIXELS) },
-        { keys: ['PageUp'], shown: 'Page ↑ ↓', text: 'Nearer, farther', run: () => viewer.controls.zoomMiddle(1 / ZOOM) },
+        { keys: ['PageUp'], shown: t('key.page'), text: t('key.zoom'), run: () => viewer.controls.zoomMiddle(1 / ZOOM) },
         { keys: ['PageDown'], run: () => viewer.controls.zoomMiddle(ZOOM) },
     ];
 }
 
-const MOUSE = [
-    ['Left drag', 'Turn around what is under the cursor; over the background around the centre'],
-    ['Right drag', 'Move (also shift + left drag)'],
-    ['Wheel', 'Zoom to the cursor; over the background to what is nearest'],
-    ['Double click', 'Make this point the centre, show its coordinates'],
-    ['One finger', 'Turn'],
-    ['Two fingers', 'Move and zoom'],
-    ['Two taps', 'The same as a double click'],
-];
+const MOUSE = ['drag', 'right', 'wheel', 'double', 'finger', 'fingers', 'taps'].map((what) => [t(`mouse.${what}`), t(`mouse.${what}.does`)]);
 
 function fillHelp(list, rows, tag) {
     for (const [what, text] of rows) {
@@ -163,9 +156,9 @@ export function bindKeys(viewer, page) {
         run(action);
         if (/Arrow|Page/.test(name)) viewer.moved();
     });
-    for (const [key, text] of SIDES) {
+    for (const [key, name] of SIDES) {
         const side = document.createElement('button');
-        Object.assign(side, { textContent: text.replace(/^From (the )?/, '').replace(/,.*/, ''), title: `${text} (${shownKey(key)})` });
+        Object.assign(side, { textContent: t(`side.${name}`), title: `${t(`key.${name}`)} (${shownKey(key)})` });
         side.addEventListener('click', () => run(byKey.get(key)));
         $('sides').append(side);
     }

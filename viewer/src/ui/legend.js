@@ -4,6 +4,7 @@ import { ClassList } from './classes.js';
 import { element } from './element.js';
 import { heightMetres, shown } from '../measure/units.js';
 import { channelText, value } from './format.js';
+import { t } from '../texts/texts.js';
 
 const swatch = (colour) => {
     const i = element('i');
@@ -61,11 +62,11 @@ export class Legend {
     }
 
     labels() {
-        return [element('div', { className: 'entry', textContent: 'A colour for each number; below 0: grey.' })];
+        return [element('div', { className: 'entry', textContent: t('legend.labels') })];
     }
 
     normal() {
-        return [['rgb(255, 128, 128)', 'to +x'], ['rgb(128, 255, 128)', 'to +y'], ['rgb(128, 128, 255)', 'to +z']].map(([colour, textContent]) => {
+        return [['rgb(255, 128, 128)', t('legend.to', { axis: '+x' })], ['rgb(128, 255, 128)', t('legend.to', { axis: '+y' })], ['rgb(128, 128, 255)', t('legend.to', { axis: '+z' })]].map(([colour, textContent]) => {
             const i = element('i');
             i.style.background = colour;
             return element('div', { className: 'entry' }, i, element('span', { textContent }));
@@ -75,6 +76,6 @@ export class Legend {
     levelList() {
         this.levels = this.viewer.stats().levels;
         return [...Array(this.levels).keys()].map((level) =>
-            element('div', { className: 'entry' }, swatch(levelColour(level)), element('span', { textContent: `Level ${level}` })));
+            element('div', { className: 'entry' }, swatch(levelColour(level)), element('span', { textContent: t('legend.level', { level }) })));
     }
 }

@@ -11,10 +11,11 @@ import { linkedMarks } from '../view_state.js';
 import { download, fileStem } from './download.js';
 import { count, integer } from './format.js';
 import { clipBoxOf } from './overlay.js';
+import { t } from '../texts/texts.js';
 
 const $ = (id) => document.getElementById(id);
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
-const FORMATS = [['geojson', 'GeoJSON'], ['rfc7946', 'GeoJSON, longitude and latitude'], ['dxf', 'DXF']];
+const FORMATS = [['geojson', 'GeoJSON'], ['rfc7946', t('marks.rfc7946')], ['dxf', 'DXF']];
 const MAX_ADDRESSES = 20;
 const TELL_MS = 400;
 
@@ -45,7 +46,7 @@ export class MarksFiles {
         if (!this.viewer.dataset?.meta) return;
         const { missing } = linkedMarks(this.viewer);
         $('marks-told').hidden = missing === 0;
-        $('marks-told').textContent = `A link has no room for ${integer(missing)} of ${count(this.marks.list.length, 'mark')}. This browser keeps them; for others save a file.`;
+        $('marks-told').textContent = t('marks.unlinked', { n: integer(missing), marks: count(this.marks.list.length, 'mark') });
     }
 
     // ---- saving
@@ -55,7 +56,7 @@ export class MarksFiles {
             if (format === 'dxf') download(`${stem}.dxf`, this.dxf(), 'image/vnd.dxf');
             else download(`${stem}.geojson`, await this.geoJson(format === 'rfc7946'), 'application/geo+json');
         } catch (error) {
-            this.status.error(`The marks cannot be saved so: ${error.message}.`);
+            this.status.error(t('marks.unsaved', { why: error.message }));
         }
     }
 
@@ -78,7 +79,8 @@ export class MarksFiles {
             const [first] = Object.entries(this.overlay.figuresOf(mark));
             return [mark.text, first && mark.kind !== 'clip' ? figureText(...first, viewer.dataset.meta, viewer.settings) : ''].filter(Boolean).join(': ');
         };
-        return marksToDxf(this.marks.list, textOf, (mark) => clipBoxOf(viewer, mark).corners().map((p) => viewer.toWorld(p)));
+        const list = this.marks.list.map((mark) => (mark.kind === 'circle' ? { ...mark, points: this.overlay.circleOf(mark) } : mark));
+        return marksToDxf(list, textOf, (mark) => clipBoxOf(viewer, mark).corners().map((p) => viewer.toWorld(p)));
     }
 
     // ---- reading
@@ -88,10 +90,10 @@ export class MarksFiles {
 
     async read(file) {
         try {
-            if (file.size > MAX_FILE_BYTES) throw new Error('it is larger than 64 MB');
+            if (file.size > MAX_FILE_BYTES) throw new Error(t('file.large'));
             await this.take(await file.text(), file.name);
         } catch (error) {
-            this.status.error(`${file.name} is no GeoJSON of marks: ${error.message}.`);
+            this.status.error(t('marks.none', { name: file.name, why: error.message }));
         }
     }
 
@@ -100,13 +102,13 @@ export class MarksFiles {
         for (const address of addresses.slice(0, MAX_ADDRESSES)) {
             try {
                 const url = new URL(address, location.href);
-                if (!/^https?:$/.test(url.protocol)) throw new Error('marks are read from web servers');
+                if (!/^https?:$/.test(url.protocol)) throw new Error(t('marks.web'));
                 const answer = await fetch(url, { credentials: 'omit' });
-                if (!answer.ok) throw new Error(`the server says ${answer.status}`);
-                if (Number(answer.headers.get('Content-Length')) > MAX_FILE_BYTES) throw new Error('it is larger than 64 MB');
+                if (!answer.ok) throw new Error(t('server.says', { status: answer.status }));
+                if (Number(answer.headers.get('Content-Length')) > MAX_FILE_BYTES) throw new Error(t('file.large'));
                 await this.take(await answer.text(), url.pathname.split('/').pop());
             } catch (error) {
-                this.status.error(`The marks of ${address.slice(0, 100)} are not shown: ${error.message}.`);
+                this.status.error(t('marks.unread', { address: address.slice(0, 100), why: error.message }));
             }
         }
     }
@@ -115,17 +117,18 @@ export class MarksFiles {
     async take(text, name) {
         const { viewer } = this;
         const read = readGeoJson(text);
-        const { place, words } = await this.placing(read);
+        const { place, words, note } = await this.placing(read);
         const flat = { lost: 0 };
         const marks = toMarks(read, { place, heightAt: hasFlat(read) ? this.heights(read, place, flat) : undefined });
         const reasons = String(read.reasons);
-        if (marks.length === 0 && read.views.length === 0 && reasons) throw new Error(`nothing in it can be a mark: ${reasons}`);
+        if (marks.length === 0 && read.views.length === 0 && reasons) throw new Error(t('geojson.none', { reasons }));
         const { added, same, full } = this.marks.merge(marks, (mark) => markKey(mark, viewer.dataset.meta.scale));
         const views = this.views.merge(read.views);
-        const more = [same > 0 && `${integer(same)} were there already`, views > 0 && count(views, 'saved view'), flat.found > 0 && `${integer(flat.found)} heights are those of the cloud`, words];
-        this.status.say(`${[`${integer(added)} read from ${name}`, ...more].filter(Boolean).join('; ')}.`);
-        const lost = [reasons, full > 0 && `${integer(full)} for which there is no room`, flat.lost > 0 && `${integer(flat.lost)} corners outside of the cloud have its lowest height`].filter(Boolean).join(', ');
-        if (lost) this.status.error(`${name}: ${loud(reasons || full > 0 ? 'left out are' : '')} ${lost}.`.replace(':  ', ': '));
+        const more = [same > 0 && t('marks.same', { n: integer(same) }), views > 0 && count(views, 'saved view'), flat.found > 0 && t('marks.heights', { n: integer(flat.found) }), words];
+        this.status.say(`${[t('marks.read', { n: integer(added), name }), ...more].filter(Boolean).join('; ')}.`);
+        if (note) this.status.error(`${name}: ${note}`);
+        const lost = [reasons, full > 0 && t('marks.full', { n: integer(full) }), flat.lost > 0 && t('marks.outside', { n: integer(flat.lost) })].filter(Boolean).join(', ');
+        if (lost) this.status.error(`${name}: ${loud(reasons || full > 0 ? t('left.out') : '')} ${lost}.`.replace(':  ', ': '));
         return added;
     }
 
@@ -137,9 +140,9 @@ export class MarksFiles {
         const own = parseCrs(meta.projection);
         const isDegrees = read.system === 'WGS84' ? !meta.isLonLat : read.system === '' && looksLikeDegrees(corners, meta);
         const isOther = other && own && read.system !== meta.projection && (other.code && own.code ? other.code !== own.code : other.name !== own.name);
-        if (isDegrees) return { place: await bridge('WGS84', meta), words: 'longitude and latitude became coordinates of the data set' };
-        if (isOther && other.code) return { place: await bridge(read.system, meta), words: `EPSG:${other.code} became the system of the data set` };
-        return { place: (p) => p, words: '' };
+        if (isDegrees) return { place: await bridge('WGS84', meta), words: t('marks.degrees') };
+        if (isOther && other.code) return { place: await bridge(read.system, meta), words: t('marks.system', { code: other.code }) };
+        return { place: (p) => p, words: '', note: isOther ? t('marks.other', { own: own.name || own.code, other: other.name || read.system }) : '' };
     }
 
     // Heights of the points that are drawn, for corners without one.

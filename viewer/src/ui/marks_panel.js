@@ -4,16 +4,18 @@ import { element } from './element.js';
 import { integer, namedCoordinates } from './format.js';
 import { clipBoxOf } from './overlay.js';
 import { surveyLine } from './survey_line.js';
-import { TOOLS } from './tools.js';
-import { table } from '../data/table.js';
+import { has, t } from '../texts/texts.js';
+import { toolName } from './tools.js';
 
 const $ = (id) => document.getElementById(id);
-const NAMES = table({ ...Object.fromEntries(TOOLS.map(([kind, , name]) => [kind, name])), plane: 'Plane' });
+const kindName = (kind) => (kind === 'plane' ? t('kind.plane') : toolName(kind));
+// 'segment 2' has a number; of planes and other files there may be names without a text.
+const figureName = (name) => (has(`figure.${name}`) ? t(`figure.${name}`) : name.replace(/^segment (\d+)$/, (_, n) => t('figure.segment', { n })));
 const ROWS = 100; // at a time: the panel stays quick with ten thousand marks
 const REDRAW_MS = 400;
 
 export class MarksPanel {
-    // actions: { open(mark): shows the profile or the attributes of a mark }
+    // actions: { open(mark): shows the profile or the attributes of a mark, or measures over a plane }
     constructor(viewer, marks, overlay, status, actions) {
         Object.assign(this, { viewer, marks, overlay, status, actions });
         this.rows = new Map(); // id -> { row, figures, title }, of those shown in the panel
@@ -62,7 +64,7 @@ export class MarksPanel {
         for (const mark of list) this.fill(mark, this.rows.get(mark.id));
         const earlier = marks.list.length - list.length;
         $('marks-more').hidden = earlier === 0;
-        $('marks-more').textContent = `Show ${integer(Math.min(ROWS, earlier))} more of ${integer(earlier)} earlier ones`;
+        $('marks-more').textContent = t('marks.more', { n: integer(Math.min(ROWS, earlier)), all: integer(earlier) });
         $('marks-section').hidden = false;
         $('marks-undo').disabled = marks.past.length === 0;
         for (const id of ['marks-save', 'marks-copy', 'marks-none']) $(id).disabled = marks.list.length === 0;
@@ -75,11 +77,11 @@ export class MarksPanel {
 
     row(mark) {
         const { id, kind } = mark;
-        const text = element('input', { type: 'text', maxLength: 2000, placeholder: kind === 'plane' ? `Plane ${mark.number}` : NAMES[kind] });
-        text.setAttribute('aria-label', `Text of this ${NAMES[kind].toLowerCase()}`);
+        const text = element('input', { type: 'text', maxLength: 2000, placeholder: kind === 'plane' ? `${kindName(kind)} ${mark.number}` : kindName(kind) });
+        text.setAttribute('aria-label', t('mark.text', { kind: kindName(kind) }));
         text.addEventListener('change', () => this.marks.alter(id, (m) => (m.text = text.value)));
-        const remove = element('button', { className: 'remove', textContent: '×', title: 'Remove' });
-        remove.setAttribute('aria-label', `Remove this ${NAMES[kind].toLowerCase()}`);
+        const remove = element('button', { className: 'remove', textContent: '×', title: t('marks.remove') });
+        remove.setAttribute('aria-label', t('mark.remove', { kind: kindName(kind) }));
         remove.addEventListener('click', () => this.marks.remove(id));
         const figures = element('dl');
         const row = element('li', { className: `mark-row ${kind}` }, element('div', { className: 'filter-head' }, text, remove), figures);
@@ -93,13 +95,20 @@ export class MarksPanel {
     more(id, kind) {
         if (kind === 'clip') {
             const inside = element('select');
-            inside.setAttribute('aria-label', 'What the box does');
-            inside.append(new Option('Show only what is inside', 'in'), new Option('Hide what is inside', 'out'));
+            inside.setAttribute('aria-label', t('box.does'));
+            inside.append(new Option(t('box.in'), 'in'), new Option(t('box.out'), 'out'));
             inside.addEventListener('change', () => this.marks.alter(id, (m) => (m.inside = inside.value === 'in')));
             return inside;
         }
-        if (kind !== 'profile' && kind !== 'point') return null;
-        const open = element('button', { textContent: kind === 'profile' ? 'Show profile' : 'All attributes' });
+        if (kind === 'volume') {
+            const base = element('select', { className: 'base' });
+            base.setAttribute('aria-label', t('volume.base'));
+            base.append(new Option(t('volume.plane'), 'plane'), new Option(t('volume.lowest'), 'lowest'));
+            base.addEventListener('change', () => this.marks.alter(id, (m) => (base.value === 'lowest' ? (m.base = 'lowest') : delete m.base)));
+            return base;
+        }
+        if (!['profile', 'point', 'plane'].includes(kind)) return null;
+        const open = element('button', { textContent: t(`mark.open.${kind}`) });
         open.addEventListener('click', () => this.actions.open(this.marks.list.find((m) => m.id === id)));
         return open;
     }
@@ -111,12 +120,12 @@ export class MarksPanel {
             this.draw();
         }
         this.rows.get(mark.id)?.row.scrollIntoView({ block: 'nearest' });
-        this.status.say([mark.text || `${NAMES[mark.kind]} ${mark.number}`, ...this.linesOf(mark).map(([name, v]) => `${name} ${v}`)].join(' · '));
+        this.status.say([mark.text || `${kindName(mark.kind)} ${mark.number}`, ...this.linesOf(mark).map(([name, v]) => `${name} ${v}`)].join(' · '));
     }
 
     linesOf(mark) {
         const { meta } = this.viewer.dataset;
-        const lines = Object.entries(this.overlay.figuresOf(mark)).map(([name, v]) => [name, figureText(name, v, meta, this.viewer.settings)]);
+        const lines = Object.entries(this.overlay.figuresOf(mark)).map(([name, v]) => [figureName(name), figureText(name, v, meta, this.viewer.settings)]);
         if (mark.kind === 'point' || mark.kind === 'note') namedCoordinates(mark.points[0], meta, this.viewer.settings.coordinates).forEach((c, i) => lines.push(['xyz'[i], c]));
         return lines;
     }
@@ -130,21 +139,21 @@ export class MarksPanel {
             figures.replaceChildren(...lines.flatMap(([name, v]) => [element('dt', { textContent: name }), element('dd', { textContent: v })]));
         }
         if (document.activeElement !== text) text.value = mark.text;
-        const inside = row.querySelector(':scope > select');
-        if (inside) inside.value = mark.inside ? 'in' : 'out';
+        const choice = row.querySelector(':scope > select');
+        if (choice) choice.value = mark.kind === 'volume' ? mark.base ?? 'plane' : mark.inside ? 'in' : 'out';
     }
 
     // All figures as text, a line each.
     text() {
-        return this.marks.list.map((mark) => [mark.text || NAMES[mark.kind], ...this.linesOf(mark).map(([name, v]) => `${name} ${v}`)].join('\t')).join('\n');
+        return this.marks.list.map((mark) => [mark.text || kindName(mark.kind), ...this.linesOf(mark).map(([name, v]) => `${name} ${v}`)].join('\t')).join('\n');
     }
 
     async copy() {
         try {
             await navigator.clipboard.writeText(this.text());
-            this.status.say('The figures are copied as text.');
+            this.status.say(t('marks.copied'));
         } catch {
-            this.status.error('The browser does not let this page copy: its address is not a secure one.');
+            this.status.error(t('copy.not'));
         }
     }
 }

@@ -1,22 +1,26 @@
 // What lies over the picture: lines, corners and figures of marks, and the edges and handles of clip boxes. SVG, drawn anew
 // with each frame; corners and handles are dragged.
 import { ClipBox } from '../view/clip_box.js';
-import { upAxis } from '../view/up_axis.js';
 import { cssColour, labelColour } from '../view/palettes.js';
 import { figuresOf, figureText } from '../measure/figures.js';
+import { circle, overPlane } from '../measure/geometry.js';
+import { frameOf, upAxis } from '../view/up_axis.js';
+import { t } from '../texts/texts.js';
+import { placeLabels } from './labels.js';
+import { svg, widthOf } from './svg.js';
+import { toolName } from './tools.js';
 import { table } from '../data/table.js';
 
 const MAX_FIGURES = 20000; // that are kept
 const MIN_SIZE = 1e-4; // of a clip box, of the size of the scene
-const HEADLINE = table({ distance: 'length', height: 'height', angle: 'angle', area: 'area', volume: 'above', profile: 'length' });
+const HEADLINE = table({ circle: 'radius', over: 'over plane', distance: 'length', height: 'height', angle: 'angle', area: 'area', volume: 'above', profile: 'length' });
 const CLOSED = new Set(['area', 'volume']);
+const CORNER = 5; // pixels around a corner that labels leave free
+const CIRCLE_PARTS = 72;
+const MAX_SEGMENT_LABELS = 40;
+const MAX_LABEL = 60; // characters
+const BUTTONS = 54; // pixels at the left and the top of the picture, where buttons would lie over labels
 const MAX_WHOLE = 300; // marks in the picture with corners, labels and handles; of more, lines and dots alone
-
-function svg(tag, attributes = {}) {
-    const e = document.createElementNS('http://www.w3.org/2000/svg', tag);
-    for (const [name, value] of Object.entries(attributes)) e.setAttribute(name, value);
-    return e;
-}
 
 // How far along the line through p in direction n the point nearest to a ray lies.
 function nearestOnLine(p, n, { origin, direction: d }) {
@@ -33,6 +37,11 @@ function onLevel(height, up, { origin, direction }) {
     return t > 0 && Number.isFinite(t) ? origin.map((c, i) => c + t * direction[i]) : null;
 }
 
+// The points of a draft and the one under the cursor, where that is another.
+export const withHover = ({ points, hover }) => (hover && hover.some((c, i) => c !== points.at(-1)?.[i]) ? [...points, hover] : points);
+
+const middleOf = (points) => points[0].map((_, i) => points.reduce((sum, p) => sum + p[i], 0) / points.length);
+
 export class Overlay {
     // draft(): the mark that is being made, or null
     constructor(layer, viewer, marks, draft) {
@@ -42,6 +51,14 @@ export class Overlay {
         viewer.addEventListener('frame', () => this.draw());
         marks.addEventListener('change', () => this.draw());
         viewer.survey.addEventListener('change', () => this.draw());
+    }
+
+    // Before the next picture of the screen, without a new one of the points.
+    later() {
+        this.due ??= requestAnimationFrame(() => {
+            this.due = null;
+            this.draw();
+        });
     }
 
     // Volumes come as points are read; all other figures change with the mark alone.
@@ -78,14 +95,16 @@ export class Overlay {
         const { layer, viewer } = this;
         const draft = this.draft();
         const parts = [];
+        [this.labels, this.taken] = [[], []];
         const { whole, many } = this.divided();
         if (many.length > 0) parts.push(this.drawMany(many));
         for (const mark of whole) {
             if (mark.kind === 'clip') this.drawBox(parts, mark);
             else if (mark.kind === 'plane') this.drawPlane(parts, mark);
-            else this.drawMark(parts, mark, false);
+            else this.drawMark(parts, mark);
         }
-        if (draft?.points.length > 0) this.drawMark(parts, draft, true);
+        if (draft) this.drawDraft(parts, draft);
+        parts.push(...this.placed());
         layer.setAttribute('viewBox', `0 0 ${viewer.canvas.clientWidth} ${viewer.canvas.clientHeight}`);
         // What is being dragged stays in the document: it holds the pointer.
         if (this.dragged) {
@@ -134,22 +153,63 @@ export class Overlay {
         return svg('path', { d, class: 'many' });
     }
 
-    drawMark(parts, mark, isDraft) {
-        const points = isDraft ? mark.points.map((p) => this.viewer.toLocal(p)) : this.localOf(mark);
-        const edges = points.slice(1).map((p, i) => [points[i], p]);
-        if (mark.kind === 'height') edges.splice(0, edges.length, ...this.plumb(points));
-        else if (CLOSED.has(mark.kind) && points.length > 2) edges.push([points.at(-1), points[0]]);
+    // With the point that a click would take: lines go on to it, and a dot is on it.
+    drawDraft(parts, draft) {
+        const points = withHover(draft);
+        if (draft.points.length > 0) this.drawMark(parts, { ...draft, points }, draft.points.length);
+        const at = draft.hover && this.viewer.onScreen(this.viewer.toLocal(draft.hover));
+        if (at) parts.push(svg('circle', { cx: at[0], cy: at[1], r: 5, class: 'snap' }));
+    }
+
+    // The lines of a mark: [[from, to, whether it moves with the cursor]]. fixed: how many points do not.
+    edgesOf(mark, points, fixed) {
+        const moves = fixed < points.length;
+        if (mark.kind === 'height') return this.plumb(points).map((edge) => [...edge, moves]);
+        if (mark.kind === 'circle' && points.length === 3) return this.round(points).map((edge) => [...edge, moves]);
+        if (mark.kind === 'over' && points.length === 4) {
+            const { foot } = overPlane(points, frameOf(this.viewer.settings.up)) ?? {};
+            return [[points[0], points[1]], [points[1], points[2]], [points[2], points[0]], ...(foot ? [[foot, points[3], moves]] : [])];
+        }
+        const edges = points.slice(1).map((p, i) => [points[i], p, i + 1 >= fixed]);
+        if (points.length > 2 && (CLOSED.has(mark.kind) || mark.kind === 'over')) edges.push([points.at(-1), points[0], moves]);
         for (const ring of mark.holes ?? []) {
             const corners = ring.map((p) => this.viewer.toLocal(p));
             corners.forEach((p, i) => edges.push([p, corners[(i + 1) % corners.length]]));
         }
+        return edges;
+    }
+
+    // The circle through three points, and its radius to the first.
+    round(points) {
+        const found = circle(points);
+        if (!found) return points.slice(1).map((p, i) => [points[i], p]);
+        const { radius, centre, axes } = found;
+        const at = (k) => {
+            const angle = (2 * Math.PI * k) / CIRCLE_PARTS;
+            return centre.map((c, i) => c + radius * (Math.cos(angle) * axes[0][i] + Math.sin(angle) * axes[1][i]));
+        };
+        return [...Array.from({ length: CIRCLE_PARTS }, (_, k) => [at(k), at(k + 1)]), [centre, points[0]]];
+    }
+
+    // The same as points of the data set.
+    circleOf(mark) {
+        return this.round(this.localOf(mark)).slice(0, CIRCLE_PARTS).map(([at]) => this.viewer.toWorld(at));
+    }
+
+    // fixed: of a draft, how many of its points were taken; else null.
+    drawMark(parts, mark, fixed = null) {
+        const isDraft = fixed !== null;
+        const points = isDraft ? mark.points.map((p) => this.viewer.toLocal(p)) : this.localOf(mark);
+        const edges = this.edgesOf(mark, points, fixed ?? points.length);
         for (const [a, b] of edges) this.line(parts, a, b, 'under');
-        for (const [a, b] of edges) this.line(parts, a, b, `mark ${mark.kind}`);
-        points.forEach((p, i) => {
+        for (const [a, b, moves] of edges) this.line(parts, a, b, `mark ${mark.kind}${moves ? ' band' : ''}`);
+        points.slice(0, fixed ?? points.length).forEach((p, i) => {
             const at = this.viewer.onScreen(p);
-            if (at) parts.push(this.corner(at, mark, i, isDraft));
+            if (!at) return;
+            parts.push(this.corner(at, mark, i, isDraft));
+            this.taken.push([at[0] - CORNER, at[1] - CORNER, at[0] + CORNER, at[1] + CORNER]);
         });
-        this.drawLabel(parts, mark, points, isDraft);
+        this.labelMark(mark, points, isDraft);
     }
 
     // Its boundary in the colour that its points have by plane; a click on its number tells its equation.
@@ -160,14 +220,7 @@ export class Overlay {
             this.line(parts, p, points[(i + 1) % points.length], 'mark plane');
             if (parts.at(-1)?.classList.contains('plane')) parts.at(-1).style.stroke = colour;
         });
-        const middle = points[0].map((_, i) => points.reduce((sum, p) => sum + p[i], 0) / points.length);
-        const at = this.viewer.onScreen(middle);
-        if (!at) return;
-        const label = svg('text', { x: at[0], y: at[1], class: 'label plane' });
-        label.textContent = mark.text || `Plane ${mark.number}`;
-        label.style.fill = colour;
-        label.addEventListener('click', () => this.told?.(mark));
-        parts.push(label);
+        this.label(middleOf(points), mark.text || `${t('kind.plane')} ${mark.number}`, { plane: mark, colour });
     }
 
     // From the lower point level to under the upper one, and up to it.
@@ -212,29 +265,70 @@ export class Overlay {
         });
     }
 
+    // ---- labels
+    label(point, text, more = {}) {
+        const at = text && this.viewer.onScreen(point);
+        const { clientWidth, clientHeight } = this.viewer.canvas;
+        if (at && at[0] > 0 && at[1] > 0 && at[0] < clientWidth && at[1] < clientHeight) this.labels.push({ at, text: text.length > MAX_LABEL ? `${text.slice(0, MAX_LABEL - 1)}…` : text, ...more });
+    }
+
+    // The elements of all labels, of which the newest ones have the first choice; one that finds no room is left out.
+    placed() {
+        const list = this.labels.reverse().map((label) => ({ ...label, width: widthOf(label.text) }));
+        const { clientWidth, clientHeight } = this.viewer.canvas;
+        const places = placeLabels(list, this.taken, [BUTTONS, BUTTONS, clientWidth, clientHeight]);
+        return list.flatMap(({ text, plane, colour }, i) => {
+            if (!places[i]) return [];
+            const label = svg('text', { x: places[i][0], y: places[i][1], class: plane ? 'label plane' : 'label' });
+            label.textContent = text;
+            if (plane) {
+                label.style.fill = colour;
+                label.addEventListener('click', () => this.told?.(plane));
+            }
+            return [label];
+        });
+    }
+
+    // A figure as text, with what it is where that is not plain.
+    text(name, value) {
+        return figureText(name, value, this.viewer.dataset.meta, this.viewer.settings);
+    }
+
     labelText(mark, isDraft) {
-        if (mark.kind === 'note') return mark.text || 'Note';
+        if (mark.kind === 'note') return mark.text || toolName('note');
         if (mark.kind === 'point') return mark.text;
         if (isDraft && (mark.kind === 'volume' || mark.kind === 'profile')) return '';
         const name = HEADLINE[mark.kind];
-        const enough = { distance: 2, height: 2, angle: 3, area: 3, volume: 3, profile: 2 }[mark.kind];
+        const enough = { distance: 2, height: 2, angle: 3, circle: 3, over: 4, area: 3, volume: 3, profile: 2 }[mark.kind];
         if (mark.points.length < enough) return '';
         const figure = this.figuresOf(mark)[name];
-        const text = figure === undefined ? '–' : figureText(name, figure, this.viewer.dataset.meta, this.viewer.settings);
+        const text = figure === undefined ? '–' : this.text(name, figure);
         const estimate = mark.kind === 'volume' && this.viewer.survey.of(mark).state !== 'done' ? '≈ ' : '';
-        return mark.text ? `${mark.text}: ${estimate}${text}` : estimate + text;
+        const sum = mark.kind === 'distance' && mark.points.length > 2 ? 'Σ ' : '';
+        return mark.text ? `${mark.text}: ${estimate}${sum}${text}` : estimate + sum + text;
     }
 
-    drawLabel(parts, mark, points, isDraft) {
+    labelMark(mark, points, isDraft) {
+        if (mark.kind === 'distance' && points.length > 2) this.labelSegments(mark, points, isDraft);
+        else if (mark.kind === 'distance' && isDraft && points.length === 2) return this.label(middleOf(points), this.segmentText(this.figuresOf(mark)));
         const text = this.labelText(mark, isDraft);
-        if (!text) return;
-        const inner = CLOSED.has(mark.kind) || mark.kind === 'angle' ? points : points.slice(-2);
-        const place = mark.kind === 'angle' ? points[1] : inner[0].map((_, i) => inner.reduce((sum, p) => sum + p[i], 0) / inner.length);
-        const at = this.viewer.onScreen(place);
-        if (!at) return;
-        const label = svg('text', { x: at[0] + (points.length === 1 ? 11 : 8), y: at[1] + (points.length === 1 ? 4 : -8), class: 'label' });
-        label.textContent = text.length > 60 ? `${text.slice(0, 59)}…` : text;
-        parts.push(label);
+        if (!text) return undefined;
+        const isWhole = CLOSED.has(mark.kind) || mark.kind === 'circle';
+        const ends = mark.kind === 'angle' ? [points[1]] : mark.kind === 'over' || (mark.kind === 'distance' && points.length > 2) ? points.slice(-1) : isWhole ? points : points.slice(-2);
+        return this.label(middleOf(ends), text);
+    }
+
+    labelSegments(mark, points, isDraft) {
+        const figures = this.figuresOf(mark);
+        const first = Math.max(1, points.length - MAX_SEGMENT_LABELS);
+        for (let i = first; i < points.length; i++) {
+            const segment = figures[`segment ${i}`];
+            if (segment) this.label(middleOf([points[i - 1], points[i]]), isDraft && i === points.length - 1 ? this.segmentText(segment) : this.text('length', segment.length));
+        }
+    }
+
+    segmentText({ length, slope, bearing }) {
+        return this.text('segment', { length, slope, ...(bearing === undefined ? {} : { bearing }) });
     }
 
     // ---- clip boxes
@@ -250,13 +344,13 @@ export class Overlay {
         for (let axis = 0; axis < 3; axis++) {
             for (const sign of [-1, 1]) {
                 const face = box.center.map((c, i) => c + sign * box.half[axis] * axes[axis][i]);
-                this.handle(parts, face, `face axis-${axis}`, 'Drag this side of the box', (x, y) => this.moveFace(mark, axis, sign, x, y));
+                this.handle(parts, face, `face axis-${axis}`, t('box.side'), (x, y) => this.moveFace(mark, axis, sign, x, y));
             }
         }
-        this.handle(parts, box.center, 'center', 'Drag the box', (x, y) => this.moveBox(mark, x, y));
+        this.handle(parts, box.center, 'center', t('box.drag'), (x, y) => this.moveBox(mark, x, y));
         const { a, up } = box;
         const arm = box.center.map((c, i) => c + axes[a][i] * box.half[a] * 1.25 + axes[up][i] * box.half[up]);
-        this.handle(parts, arm, 'turn', 'Turn the box', (x, y) => this.turnBox(mark, x, y));
+        this.handle(parts, arm, 'turn', t('box.turn'), (x, y) => this.turnBox(mark, x, y));
     }
 
     handle(parts, point, className, title, move) {

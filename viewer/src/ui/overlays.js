@@ -7,6 +7,7 @@ import { cssColour, labelColour } from '../view/palettes.js';
 import { upAxis } from '../view/up_axis.js';
 import { element } from './element.js';
 import { count } from './format.js';
+import { t } from '../texts/texts.js';
 
 const $ = (id) => document.getElementById(id);
 const MAX_CORNERS = 200000;
@@ -37,21 +38,22 @@ export class Overlays {
     // ---- vectors
     async add(file) {
         try {
-            if (this.layers.length >= MAX_LAYERS) throw new Error(`there are ${MAX_LAYERS} already`);
+            if (this.layers.length >= MAX_LAYERS) throw new Error(t('maps.full', { n: MAX_LAYERS }));
             const head = new Uint8Array(await file.slice(0, 6).arrayBuffer());
-            if (String.fromCharCode(...head) === 'SQLite') throw new Error('it is a GeoPackage: "ogr2ogr -f GeoJSON out.geojson in.gpkg" makes GeoJSON of it');
+            if (String.fromCharCode(...head) === 'SQLite') throw new Error(t('maps.gpkg'));
             const read = readGeoJson(await file.text());
             const corners = cornersOf(read).length;
-            if (corners === 0) throw new Error(`it has neither points nor lines${String(read.reasons) ? `: ${read.reasons}` : ''}`);
-            if (corners > MAX_CORNERS) throw new Error(`it has ${count(corners, 'corner')}, more than ${count(MAX_CORNERS, 'corner')}`);
-            const { place, words } = await this.files.placing(read);
+            if (corners === 0) throw new Error(t('maps.empty') + (String(read.reasons) ? `: ${read.reasons}` : ''));
+            if (corners > MAX_CORNERS) throw new Error(t('maps.many', { corners: count(corners, 'corner'), most: count(MAX_CORNERS, 'corner') }));
+            const { place, words, note } = await this.files.placing(read);
+            if (note) this.status.error(`${file.name}: ${note}`);
             this.layers.push({ name: file.name, ...this.pathsOf(read, place), colour: labelColour(this.layers.length), isShown: true, isFlat: hasFlat(read) });
             this.drape();
             this.draw();
             this.status.say(`${[count(read.items.length, 'shape'), words].filter(Boolean).join('; ')}: ${file.name}.`);
-            if (String(read.reasons)) this.status.error(`${file.name}: left out are ${read.reasons}.`);
+            if (String(read.reasons)) this.status.error(`${file.name}: ${t('left.out')} ${read.reasons}.`);
         } catch (error) {
-            this.status.error(`${file.name} cannot be drawn: ${error.message}.`);
+            this.status.error(t('maps.failed', { name: file.name, why: error.message }));
         }
     }
 
@@ -115,8 +117,8 @@ export class Overlays {
         });
         const swatch = element('i');
         swatch.style.background = cssColour(layer.colour);
-        const remove = element('button', { className: 'remove', textContent: '×', title: 'Remove' });
-        remove.setAttribute('aria-label', `Remove ${layer.name}`);
+        const remove = element('button', { className: 'remove', textContent: '×', title: t('marks.remove') });
+        remove.setAttribute('aria-label', t('view.remove.of', { name: layer.name }));
         remove.addEventListener('click', () => {
             this.layers.splice(index, 1);
             this.drape();
@@ -135,18 +137,18 @@ export class Overlays {
         try {
             await this.loadBasemap(template);
         } catch (error) {
-            this.status.error(`The map cannot be shown: ${error.message}.`);
+            this.status.error(t('maps.map', { why: error.message }));
         }
     }
 
     async loadBasemap(template) {
         const { viewer } = this;
         const { meta } = viewer.clouds[0].dataset;
-        if (!['{z}', '{x}', '{y}'].every((part) => template.includes(part))) throw new Error('its address has no {z}, {x} and {y}');
+        if (!['{z}', '{x}', '{y}'].every((part) => template.includes(part))) throw new Error(t('maps.address', { z: '{z}', x: '{x}', y: '{y}' }));
         const addressOf = ({ zoom, x, y }) => new URL(template.replaceAll('{z}', zoom).replaceAll('{x}', x).replaceAll('{y}', y), location.href);
         const example = addressOf({ zoom: 0, x: 0, y: 0 });
-        if (!/^https?:$/.test(example.protocol)) throw new Error('a map comes from a web server');
-        if (viewer.settings.up !== 'z') throw new Error('it lies level, and another axis than z points up here');
+        if (!/^https?:$/.test(example.protocol)) throw new Error(t('maps.web'));
+        if (viewer.settings.up !== 'z') throw new Error(t('maps.level'));
         const places = await placesOf(meta);
         const { min, max } = meta.rest ?? meta.box;
         const ground = min[2];
@@ -165,8 +167,8 @@ export class Overlays {
             }
         }));
         this.tiles = meshes.filter(Boolean);
-        if (this.tiles.length === 0) throw new Error(`${example.origin} gives none of its ${wanted.length} pictures to this page`);
+        if (this.tiles.length === 0) throw new Error(t('maps.none', { origin: example.origin, n: wanted.length }));
         viewer.setFloor(this.tiles);
-        $('basemap-told').textContent = `Map of ${example.hostname}, whose owner may want to be named.${failed > 0 ? ` ${count(failed, 'picture')} missing.` : ''}`;
+        $('basemap-told').textContent = t('maps.of', { host: example.hostname }) + (failed > 0 ? ` ${t('maps.missing', { pictures: count(failed, 'picture') })}` : '');
     }
 }

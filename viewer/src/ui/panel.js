@@ -8,6 +8,7 @@ import { histogram } from '../view/histogram.js';
 import { ClassList } from './classes.js';
 import { RangeHistogram } from './range_histogram.js';
 import { channelText, short, value } from './format.js';
+import { has, t } from '../texts/texts.js';
 
 const $ = (id) => document.getElementById(id);
 
@@ -21,7 +22,6 @@ const ERROR = logScale(8, 0.35); // to the right is finer
 
 const MAX_SHORT_DIGITS = 8; // two numbers of so many digits stand side by side
 
-const SIZING_WORDS = { adaptive: 'By density', distance: 'By distance', fixed: 'Fixed' };
 const TONES = ['brightness', 'contrast', 'gamma'];
 
 const capital = (word) => word[0].toUpperCase() + word.slice(1);
@@ -43,7 +43,7 @@ export class Panel {
 
     bindColour() {
         const { viewer } = this;
-        $('ramp').append(...RAMPS.map((name) => new Option(capital(name), name)));
+        $('ramp').append(...RAMPS.map((name) => new Option(has(`word.${name}`) ? t(`word.${name}`) : capital(name), name)));
         $('mode').addEventListener('change', (e) => viewer.setMode(e.target.value));
         $('ramp').addEventListener('change', (e) => viewer.configure({ ramp: e.target.value }));
         const range = () => {
@@ -51,7 +51,7 @@ export class Panel {
             if (Number.isFinite(low) && Number.isFinite(high)) viewer.setRange([low, high]);
             else this.showColours();
         };
-        this.chart = new RangeHistogram('value of the range', (r) => viewer.setRange(r));
+        this.chart = new RangeHistogram([t('page.lowest-value-of-the'), t('page.highest-value-of-the')], (r) => viewer.setRange(r));
         $('range-chart').append(this.chart.box);
         this.sampled = null; // the mode whose histogram is shown
         viewer.addEventListener('frame', () => this.followSample());
@@ -89,7 +89,7 @@ export class Panel {
         slider('budget', (t) => ({ budget: twoDigits(BUDGET.toValue(t)) }));
         slider('error', (t) => ({ maxError: twoDigits(ERROR.toValue(t)) }));
         slider('size', (pointSize) => ({ pointSize }));
-        $('sizing').append(...SIZINGS.map((name) => new Option(SIZING_WORDS[name], name)));
+        $('sizing').append(...SIZINGS.map((name) => new Option(t(`word.${name}`), name)));
         $('sizing').addEventListener('change', (e) => viewer.configure({ sizing: e.target.value }));
         $('averaged').addEventListener('change', (e) => viewer.configure({ averaged: e.target.checked }));
         for (const name of TONES) slider(name, (v) => ({ [name]: v }));
@@ -109,7 +109,7 @@ export class Panel {
         $('up').append(...UP_AXES.map((up) => new Option(upName(up), up)));
         $('up').addEventListener('change', (e) => viewer.configure({ up: e.target.value }));
         const choose = (id, list) => {
-            $(id).append(...list.map((name) => new Option(name === 'auto' ? 'Automatic' : capital(name), name)));
+            $(id).append(...list.map((name) => new Option(t(`word.${name}`), name)));
             $(id).addEventListener('change', (e) => viewer.configure({ [id]: e.target.value }));
         };
         choose('background', BACKGROUNDS);

@@ -1,5 +1,6 @@
 // The picture as a file, in any size: points, background and what lies over them.
 import { download, fileStem } from './download.js';
+import { t } from '../texts/texts.js';
 
 const $ = (id) => document.getElementById(id);
 const MIN_SIDE = 16;
@@ -74,7 +75,7 @@ export class Picture {
             const blob = await this.make(side('picture-width'), side('picture-height'));
             download(`${fileStem(this.viewer.dataset.meta.name)}.png`, blob);
         } catch (error) {
-            this.status.error(`The picture could not be made: ${error.message}. A smaller one may be possible.`);
+            this.status.error(t('picture.failed', { why: error.message }));
         }
     }
 
@@ -89,6 +90,6 @@ export class Picture {
         g.translate((width - viewer.canvas.clientWidth * scale) / 2, 0); // a picture of other sides shows more or less beside
         g.scale(scale, scale);
         if ($('picture-marks').checked) drawOverlay(g);
-        return new Promise((resolve, reject) => canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error('not enough memory'))), 'image/png'));
+        return new Promise((resolve, reject) => canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error(t('picture.memory')))), 'image/png'));
     }
 }

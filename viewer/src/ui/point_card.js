@@ -1,8 +1,8 @@
 // All attributes of one point, as the file has them.
 import { className } from '../view/palettes.js';
-import { crsName } from '../data/crs.js';
 import { element } from './element.js';
-import { channelText, namedCoordinates } from './format.js';
+import { channelText, crsName, namedCoordinates } from './format.js';
+import { t } from '../texts/texts.js';
 
 const $ = (id) => document.getElementById(id);
 
@@ -26,7 +26,7 @@ export class PointCard {
         const turn = ++this.shown; // a later point overtakes an earlier one that is still being read
         const place = [
             ...namedCoordinates(cloud.toSource(point), meta, cloud.settings.coordinates).map((c, i) => ['xyz'[i], c]),
-            ['reference system', crsName(meta.projection)],
+            [t('card.system'), crsName(meta.projection)],
         ];
         $('card').hidden = false;
         $('card-list').replaceChildren(...lines(place));
@@ -34,14 +34,14 @@ export class PointCard {
         try {
             attributes = (await cloud.attributesOf(node, index)).map(({ key, channel, value }) => [key, this.text(channel, value)]);
         } catch (error) {
-            attributes = [['attributes', error.message]];
+            attributes = [[t('card.attributes'), error.message]];
         }
-        if (turn === this.shown) $('card-list').replaceChildren(...lines([...place, ...attributes, ['level', String(node.level)]]));
+        if (turn === this.shown) $('card-list').replaceChildren(...lines([...place, ...attributes, [t('card.level'), String(node.level)]]));
     }
 
     text(channel, value) {
         if (channel.isClass) return `${value} ${className(value)}`;
-        if (channel.noData !== null && Number.isNaN(value)) return 'no data';
+        if (channel.noData !== null && Number.isNaN(value)) return t('card.none');
         const text = Number.isFinite(value) ? exact(channel, value) : String(value);
         if (channel.time) return `${text} (${channelText(channel, value, 1)})`;
         return `${text}${channel.unit ?? ''}`;

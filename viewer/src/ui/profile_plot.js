@@ -6,8 +6,9 @@ import { drawnMetres, heightMetres, shown } from '../measure/units.js';
 import { surveyLine } from './survey_line.js';
 import { writeLas } from '../data/las_write.js';
 import { cutStrip } from '../data/strip.js';
+import { t } from '../texts/texts.js';
 import { upAxis } from '../view/up_axis.js';
-import { integer, plain, value } from './format.js';
+import { count, plain, value } from './format.js';
 import { download, fileStem } from './download.js';
 
 const $ = (id) => document.getElementById(id);
@@ -40,7 +41,8 @@ export class ProfilePlot {
         $('profile-png').addEventListener('click', () => this.save());
         $('profile-las').addEventListener('click', () => this.saveLas());
         $('profile-width').addEventListener('change', (e) => this.setWidth(e.target.valueAsNumber));
-        $('profile-canvas').addEventListener('pointermove', (e) => this.point(e));
+        this.drawn = () => {}; // what draws marks over it
+        new ResizeObserver(() => this.id !== null && this.draw()).observe($('profile-canvas'));
     }
 
     get stem() {
@@ -98,7 +100,7 @@ export class ProfilePlot {
         this.colours = this.coloursNow();
         this.across = (v) => shown(v, drawnMetres(meta, settings.coordinates), settings.units);
         this.upward = (v) => shown(v, heightMetres(meta, settings.coordinates), settings.units);
-        $('profile-count').textContent = result ? `${integer(this.rows.count)} points` : '';
+        $('profile-count').textContent = result ? count(this.rows.count, 'point') : '';
         for (const id of ['profile-csv', 'profile-las', 'profile-dxf', 'profile-png']) $(id).disabled = this.entry.state !== 'done';
         $('profile-unit').textContent = drawnMetres(meta, settings.coordinates) ? shown(0, drawnMetres(meta, settings.coordinates), 'file').unit : '';
     }
@@ -137,7 +139,8 @@ export class ProfilePlot {
         g.textBaseline = 'middle';
         this.drawAxes(g, s, width, height);
         this.drawPoints(g, s, ratio, width, height);
-        $('profile-scale').textContent = Number.isFinite(s.exaggeration) ? `heights × ${plain(Number(s.exaggeration.toPrecision(2)))}` : '';
+        this.drawn();
+        $('profile-scale').textContent = Number.isFinite(s.exaggeration) ? t('fact.times', { factor: plain(Number(s.exaggeration.toPrecision(2))) }) : '';
     }
 
     // Ticks are round in the unit that is shown; the last of each axis names it.
@@ -176,21 +179,13 @@ export class ProfilePlot {
         g.drawImage(layer, 0, 0, width, height);
     }
 
-    // The point nearest to the cursor, in words.
-    point(event) {
-        const box = $('profile-canvas').getBoundingClientRect();
-        const [x, y] = [event.clientX - box.left, event.clientY - box.top];
-        const { count, along, heights } = this.rows;
-        let best = -1;
-        let least = 12;
-        for (let i = 0; i < count; i++) {
-            const d = Math.hypot(this.scale.x(along[i]) - x, this.scale.y(heights[i]) - y);
-            if (d < least) [least, best] = [d, i];
-        }
-        if (best < 0) return ($('profile-at').textContent = '');
-        const [far, high] = [this.across(along[best]), this.upward(heights[best])];
-        const words = ({ value: v, unit }, text) => text(v) + (unit ? ` ${unit}` : '');
-        $('profile-at').textContent = `${words(far, plain)} along, height ${words(high, (v) => value(v, this.scale.high - this.scale.low))}`;
+    // A point of the plot in words; -1: none.
+    tell(row) {
+        const { along, heights } = this.rows;
+        if (row < 0) return ($('profile-at').textContent = '');
+        const [far, high] = [this.across(along[row]), this.upward(heights[row])];
+        const words = ({ value: v, unit }, text) => text(v) + (unit ? `\u00a0${unit}` : '');
+        $('profile-at').textContent = t('profile.at', { along: words(far, plain), height: words(high, (v) => value(v, this.scale.high - this.scale.low)) });
         return undefined;
     }
 
@@ -210,7 +205,7 @@ export class ProfilePlot {
         try {
             download(`${this.stem}.csv`, await profileTable(this.rows), 'text/csv');
         } catch (error) {
-            this.status.error(`The points could not be saved: ${error.message}`);
+            this.status.error(t('save.failed', { why: error.message }));
         }
     }
 
@@ -225,7 +220,7 @@ export class ProfilePlot {
             }
             download(`${this.stem}.dxf`, profileToDxf(points, this.length), 'image/vnd.dxf');
         } catch (error) {
-            this.status.error(`The points could not be saved: ${error.message}`);
+            this.status.error(t('save.failed', { why: error.message }));
         }
     }
 
@@ -238,7 +233,7 @@ export class ProfilePlot {
             const all = isWhole ? await cutStrip(cloud, this.mark) : null;
             download(`${this.stem}.las`, all ?? (await this.las(cloud)), 'application/octet-stream');
         } catch (error) {
-            this.status.error(`The points could not be saved: ${error.message}`);
+            this.status.error(t('save.failed', { why: error.message }));
         }
     }
 

@@ -6,14 +6,14 @@ const STEPS = 200; // of the keyboard, from end to end
 const MIN_BAR = 0.04; // a bin with few values is still seen
 
 export class RangeHistogram {
-    // change(range): called while a handle moves. name: what the values are, for screen readers.
-    constructor(name, change) {
+    // change(range): called while a handle moves. names: of both ends, for screen readers.
+    constructor(names, change) {
         this.change = change;
         this.full = [0, 1];
         this.range = [0, 1];
         this.bars = element('div', { className: 'bars' });
         this.bars.append(...Array.from({ length: BINS }, () => element('i')));
-        this.handles = ['Lowest', 'Highest'].map((end, i) => this.handle(`${end} ${name}`, i));
+        this.handles = names.map((name, i) => this.handle(name, i));
         this.box = element('div', { className: 'histogram' }, this.bars, ...this.handles);
     }
 

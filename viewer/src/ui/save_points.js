@@ -5,10 +5,11 @@ import { CLASSES, className } from '../view/palettes.js';
 import { upAxis } from '../view/up_axis.js';
 import { download, fileStem } from './download.js';
 import { count } from './format.js';
+import { toolName } from './tools.js';
+import { t } from '../texts/texts.js';
 
 const $ = (id) => document.getElementById(id);
 const POLYGONS = new Set(['area', 'volume']);
-const NAMES = { area: 'Area', volume: 'Volume', clip: 'Clip box' };
 const USER_CLASSES = 64; // from here on they are anyone's
 const MAX_REGIONS = 500;
 
@@ -44,9 +45,9 @@ export class SavePoints {
         if (!this.viewer.dataset?.meta) return;
         const chosen = $('region').value;
         const numbers = {};
-        $('region').replaceChildren(new Option('All that is shown', ''), ...this.regions.map(({ id, kind, text }) => {
+        $('region').replaceChildren(new Option(t('save.all'), ''), ...this.regions.map(({ id, kind, text }) => {
             numbers[kind] = (numbers[kind] ?? 0) + 1;
-            return new Option(text || `${NAMES[kind]} ${numbers[kind]}`, id);
+            return new Option(text || `${toolName(kind)} ${numbers[kind]}`, id);
         }));
         // A new polygon is what its maker means.
         const ids = this.regions.map(({ id }) => String(id));
@@ -97,12 +98,12 @@ export class SavePoints {
         this.working(0);
         try {
             const { blob, points, ending } = await cutPoints(this.viewer.active, request, signal, (share) => this.working(share));
-            if (points === 0) return this.status.say('There is no point inside.');
+            if (points === 0) return this.status.say(t('save.none'));
             download(`${stem}.${ending}`, blob, 'application/octet-stream');
-            this.status.say(`${count(points, 'point')} saved in ${stem}.${ending}.`);
+            this.status.say(t('save.done', { points: count(points, 'point'), file: `${stem}.${ending}` }));
         } catch (error) {
-            if (signal.aborted) this.status.say('Nothing was saved.');
-            else this.status.error(`The points could not be saved: ${error.message}`);
+            if (signal.aborted) this.status.say(t('save.stopped'));
+            else this.status.error(t('save.failed', { why: error.message }));
         } finally {
             this.abort = null;
             this.working(null);
@@ -120,6 +121,6 @@ export class SavePoints {
         const { filter, feature } = this.meant();
         const code = Number($('edit-class').value);
         this.edits.add(feature({ text: $('region').selectedOptions[0].textContent, class: code, ...(filter ? { filter } : {}) }));
-        this.status.say(`The picture shows class ${code} there. The file stays as it is: save a new one, or the edits.`);
+        this.status.say(t('edit.done', { code }));
     }
 }

@@ -6,24 +6,17 @@ import { hasValue } from '../data/decode.js';
 import { element } from './element.js';
 import { channelText, count, distanceText, namedCoordinates, plain } from './format.js';
 import { upName } from '../view/up_axis.js';
-import { table } from '../data/table.js';
+import { t } from '../texts/texts.js';
 
 const $ = (id) => document.getElementById(id);
 const MAX_MESSAGES = 3;
 const SAY_MS = 3500;
 
-const NOTHING = table({
-    away: 'No point is in view from here. F fits the cloud into the view.',
-    hidden: 'All points in view are hidden. Shift C shows everything.',
-    dot: 'From here all points are no more than a dot. F fits them into the view, the wheel over a dot goes there.',
-});
-
 // How the view begins, where it does not as usual.
 function beginning({ up, reason, isOpened }) {
-    const why = reason === 'camera' ? 'all is seen from one side, as by a depth camera' : 'what it stands on lies across that axis';
     return [
-        up !== 'z' && `Up is taken to be ${upName(up)}: ${why}. U turns another axis up.`,
-        isOpened && 'The ceiling is cut off: Shift V shows it.',
+        up !== 'z' && t('begin.up', { up: upName(up), why: t(reason === 'camera' ? 'begin.camera' : 'begin.stands') }),
+        isOpened && t('begin.ceiling'),
     ].filter(Boolean).join(' ');
 }
 
@@ -31,7 +24,7 @@ function beginning({ up, reason, isOpened }) {
 function apart(viewer, { shown, others }) {
     const distances = others.map((other) => ({ other, away: viewer.gapBetween(shown, other) }));
     const { other, away } = distances.reduce((a, b) => (b.away < a.away ? b : a));
-    return `"${other.dataset.meta.name}" lies ${distanceText(away, shown.dataset.meta)} from "${shown.dataset.meta.name}": together each is a dot. F goes on to the next one.`;
+    return t('apart', { other: other.dataset.meta.name, away: distanceText(away, shown.dataset.meta), shown: shown.dataset.meta.name });
 }
 
 export class Status {
@@ -48,23 +41,23 @@ export class Status {
         for (const type of ['classes', 'filters']) viewer.addEventListener(type, () => this.hint(null));
         viewer.addEventListener('error', (e) => this.error(e.detail));
         viewer.addEventListener('flying', (e) => this.flying(e.detail));
-        viewer.addEventListener('speed', (e) => this.say(`Speed ${plain(Number(e.detail.toPrecision(2)))} a second`));
+        viewer.addEventListener('speed', (e) => this.say(t('fly.speed', { speed: plain(Number(e.detail.toPrecision(2))) })));
         viewer.addEventListener('offline', (e) => this.offline(e.detail));
         viewer.addEventListener('picked', (e) => this.picked(e.detail));
     }
 
     flying(isOn) {
         $('fly').setAttribute('aria-pressed', String(isOn));
-        this.say(isOn ? 'Flying: W A S D move, Q E down and up, shift is faster, drag looks around, the wheel sets the speed. Escape ends.' : 'Turning around the centre again.');
+        this.say(t(isOn ? 'fly.on' : 'fly.off'));
     }
 
     frame() {
         const stats = this.viewer.stats();
         const hidden = this.viewer.filter.hidden.size;
         const filters = this.viewer.filter.count;
-        $('s-points').textContent = count(stats.pointsDrawn, 'point') + (hidden > 0 ? `, ${count(hidden, 'class')} hidden` : '')
+        $('s-points').textContent = count(stats.pointsDrawn, 'point') + (hidden > 0 ? `, ${t('status.hidden', { classes: count(hidden, 'class') })}` : '')
             + (filters > 0 ? `, ${count(filters, 'filter')}` : '');
-        $('s-nodes').textContent = `${count(stats.nodesDrawn, 'node')}, ${count(stats.levels, 'level')}` + (stats.budgetReached ? ', budget reached' : '');
+        $('s-nodes').textContent = `${count(stats.nodesDrawn, 'node')}, ${count(stats.levels, 'level')}` + (stats.budgetReached ? `, ${t('status.budget')}` : '');
         $('s-fps').textContent = this.rate();
         clearTimeout(this.rest);
         this.rest = setTimeout(() => ($('s-fps').textContent = ''), 1500);
@@ -78,7 +71,7 @@ export class Status {
         this.frames.push(now);
         if (this.frames.length < 3) return '';
         const span = now - this.frames[0];
-        return `${Math.round(((this.frames.length - 1) * 1000) / span)} fps`;
+        return t('status.fps', { n: Math.round(((this.frames.length - 1) * 1000) / span) });
     }
 
     progress() {
@@ -99,7 +92,7 @@ export class Status {
     picked({ point, node, index }) {
         const { meta } = node.cloud.dataset;
         const parts = namedCoordinates(node.cloud.toSource(point), meta, this.viewer.settings.coordinates);
-        $('s-pick').textContent = [`${meta.isLonLat ? 'lon lat height' : 'x y z'}  ${parts.join(', ')}`, this.valueAt(node, index)].filter(Boolean).join(' · ');
+        $('s-pick').textContent = [`${meta.isLonLat ? t('status.lonlat') : 'x y z'}  ${parts.join(', ')}`, this.valueAt(node, index)].filter(Boolean).join(' · ');
     }
 
     valueAt(node, index) {
@@ -108,20 +101,20 @@ export class Status {
         if (!mode.channel || stored === undefined) return '';
         if (!hasValue(stored)) return `${mode.label} –`;
         const v = valueOfStored(mode.channel, stored);
-        if (mode.kind === 'classes') return `class ${v} ${className(v)}`;
+        if (mode.kind === 'classes') return t('status.class', { code: v, name: className(v) });
         return `${mode.label} ${channelText(mode.channel, v, Math.min(node.cloud.range()[1] - node.cloud.range()[0], 20))}`;
     }
 
-    // What to do when there is nothing in the picture. reason: of Viewer.whyNothing()
+    // What to do when there is nothing in the picture. reason: of Sight.whyNothing()
     hint(reason) {
         const hiding = this.hiding();
-        const text = reason ? [NOTHING[reason], ...(reason === 'dot' ? [] : hiding)].join(' ') : '';
+        const text = reason ? [t(`nothing.${reason}`), ...(reason === 'dot' ? [] : hiding)].join(' ') : '';
         $('hint').hidden = !reason;
         if ($('hint').dataset.text === text) return;
         $('hint').dataset.text = text;
         $('hint').textContent = text;
         if (!reason || reason === 'dot' || hiding.length === 0) return;
-        const button = element('button', { textContent: 'Show everything', title: 'Removes clip boxes and filters, and shows all classes and clouds (Shift C)' });
+        const button = element('button', { textContent: t('hint.everything'), title: t('hint.everything.title') });
         button.addEventListener('click', () => this.viewer.showEverything());
         $('hint').append(button);
     }
@@ -133,17 +126,17 @@ export class Status {
         const [boxes, off] = [viewer.marks.boxes.length, viewer.clouds.filter(({ isShown }) => !isShown).length];
         const [hidden, filters] = [of(viewer.clouds.map(({ filter }) => filter.hidden.size)), of(viewer.clouds.map(({ filter }) => filter.count))];
         return [
-            boxes > 0 && `${count(boxes, 'clip box')} may hide what is there: Shift C shows everything.`,
-            hidden > 0 && `${count(hidden, 'class')} ${hidden === 1 ? 'is' : 'are'} hidden: V shows all.`,
-            filters > 0 && `${count(filters, 'filter')} may hide what is there: Shift V removes filters.`,
-            off > 0 && `${count(off, 'cloud')} ${off === 1 ? 'is' : 'are'} switched off.`,
+            boxes > 0 && t('hint.boxes', { boxes: count(boxes, 'clip box') }),
+            hidden > 0 && t(hidden === 1 ? 'hint.class' : 'hint.classes', { classes: count(hidden, 'class') }),
+            filters > 0 && t('hint.filters', { filters: count(filters, 'filter') }),
+            off > 0 && t(off === 1 ? 'hint.cloud' : 'hint.clouds', { clouds: count(off, 'cloud') }),
         ].filter(Boolean);
     }
 
     // A note that can be closed. Where the first node failed there will be no picture.
     error(text) {
         const { root } = this.viewer.dataset ?? {};
-        if (!$('splash').hidden && (!root || root.state === State.FAILED)) this.stopWaiting('Nothing to show.');
+        if (!$('splash').hidden && (!root || root.state === State.FAILED)) this.stopWaiting(t('status.nothing'));
         if (this.seen.has(text) || this.seen.size >= MAX_MESSAGES) return;
         this.seen.add(text);
         const note = document.createElement('div');
@@ -151,7 +144,7 @@ export class Status {
         const words = document.createElement('p');
         words.textContent = text;
         const close = Object.assign(document.createElement('button'), { textContent: '×' });
-        close.setAttribute('aria-label', 'Close this message');
+        close.setAttribute('aria-label', t('status.close'));
         close.addEventListener('click', () => {
             note.remove();
             this.seen.delete(text);
@@ -171,14 +164,15 @@ export class Status {
     // The server is not reached: a note that goes when it is again.
     offline(text) {
         if (text) {
-            this.error(`${text} It is asked again.`);
-            this.offlineText = `${text} It is asked again.`;
+            this.offlineText = t('status.offline', { text });
+            this.error(this.offlineText);
             return;
         }
         if (!this.offlineText) return;
+        const again = t('status.offline', { text: '' });
         this.offlineText = null;
-        for (const note of [...$('messages').children].filter((n) => / It is asked again\.$/.test(n.firstChild.textContent))) note.lastChild.click();
-        this.say('The server answers again.');
+        for (const note of [...$('messages').children].filter((n) => n.firstChild.textContent.endsWith(again))) note.lastChild.click();
+        this.say(t('status.online'));
     }
 
     stopWaiting(text) {
@@ -189,11 +183,11 @@ export class Status {
 
     fatal(text) {
         $('splash').hidden = false;
-        this.stopWaiting('Nothing to show.');
+        this.stopWaiting(t('status.nothing'));
         this.error(text);
     }
 
     empty() {
-        this.stopWaiting('This data set has no points.');
+        this.stopWaiting(t('status.empty'));
     }
 }

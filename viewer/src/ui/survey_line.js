@@ -1,11 +1,12 @@
 // How far a figure is that needs all points: "estimate, 1 234 of 56 789 points", with a button that stops it or goes on.
 import { element } from './element.js';
 import { integer } from './format.js';
+import { t } from '../texts/texts.js';
 
 function textOf({ state, done, total, error }) {
-    if (state === 'failed') return `Not measured: ${error}`;
+    if (state === 'failed') return t('survey.failed', { error });
     if (state === 'done') return '';
-    return total > 0 ? `estimate, ${integer(done)} of ${integer(total)} points` : 'estimate, looking for points';
+    return total > 0 ? t('survey.estimate', { done: integer(done), total: integer(total) }) : t('survey.looking');
 }
 
 // Returns { line, show(mark) }. id: of the mark
@@ -21,7 +22,7 @@ export function surveyLine(survey, id) {
             const entry = survey.of(mark);
             line.hidden = entry.state === 'done';
             text.textContent = textOf(entry);
-            button.textContent = entry.state === 'running' ? 'Cancel' : entry.state === 'stopped' ? 'Go on' : 'Try again';
+            button.textContent = entry.state === 'running' ? t('page.cancel') : entry.state === 'stopped' ? t('survey.on') : t('survey.again');
         },
     };
 }

@@ -3,6 +3,7 @@ import { frames } from '../view/camera_path.js';
 import { cameraOf } from '../view_state.js';
 import { zip } from '../data/zip.js';
 import { download, fileStem } from './download.js';
+import { t } from '../texts/texts.js';
 
 const $ = (id) => document.getElementById(id);
 const LEG_MS = 3000; // from view to view
@@ -26,14 +27,14 @@ export class Tour {
     begin() {
         const token = { stopped: false };
         this.running = () => (token.stopped = true);
-        $('tour-play').textContent = $('tour-save').textContent = 'Stop';
+        $('tour-play').textContent = $('tour-save').textContent = t('tour.stop');
         return token;
     }
 
     end() {
         this.running = null;
-        $('tour-play').textContent = 'Play tour';
-        $('tour-save').textContent = 'Save frames';
+        $('tour-play').textContent = t('page.play-tour');
+        $('tour-save').textContent = t('page.save-frames');
     }
 
     async play() {
@@ -72,11 +73,11 @@ export class Tour {
                 const blob = await this.picture.make(width, height);
                 files.push({ name: `frame-${String(i + 1).padStart(5, '0')}.png`, bytes: new Uint8Array(await blob.arrayBuffer()) });
                 bytes += blob.size;
-                this.status.say(`Frame ${i + 1} of ${all.length}`);
+                this.status.say(t('tour.frame', { n: i + 1, all: all.length }));
             }
             if (!token.stopped) download(`${fileStem(viewer.dataset.meta.name)}-tour.zip`, new Blob(zip(files), { type: 'application/zip' }));
         } catch (error) {
-            this.status.error(`The tour could not be saved: ${error.message}.`);
+            this.status.error(t('tour.failed', { why: error.message }));
         }
         viewer.camera.set(before);
         viewer.invalidate();

@@ -1,5 +1,6 @@
 // What figures are shown in, and what coordinates count in where the file does not say it.
-import { SHOWN_UNITS, UNIT_WORDS, unitName, unitsOf } from '../measure/units.js';
+import { SHOWN_UNITS, unitName, unitsOf, unitWord } from '../measure/units.js';
+import { t } from '../texts/texts.js';
 
 const $ = (id) => document.getElementById(id);
 
@@ -14,7 +15,7 @@ export class Units {
     note({ metres, radians, vertical }) {
         const isTaken = (metres > 0 || radians > 0) && !vertical;
         $('units-note').hidden = !isTaken;
-        $('units-note').textContent = isTaken ? `The file does not say what heights count in; figures take them as ${radians ? 'm' : unitName(metres)}.` : '';
+        $('units-note').textContent = isTaken ? t('units.taken', { unit: radians ? 'm' : unitName(metres) }) : '';
     }
 
     draw() {
@@ -23,12 +24,12 @@ export class Units {
         const { metres } = unitsOf(dataset.meta);
         this.note(unitsOf(dataset.meta, settings.coordinates));
         const own = dataset.meta.isLonLat ? 'm' : unitName(metres);
-        const words = { ...UNIT_WORDS, file: own ? `As in the file (${own})` : 'As in the file' };
-        $('units').replaceChildren(...Object.keys(SHOWN_UNITS).map((key) => new Option(words[key], key)));
+        const words = (key) => unitWord(key) + (key === 'file' && own ? ` (${own})` : '');
+        $('units').replaceChildren(...Object.keys(SHOWN_UNITS).map((key) => new Option(words(key), key)));
         $('units').value = settings.units;
         const isUnknown = !dataset.meta.isLonLat && !metres;
         $('coordinates-row').hidden = !isUnknown && settings.coordinates === 'file';
-        $('coordinates').replaceChildren(...Object.keys(SHOWN_UNITS).map((key) => new Option(key === 'file' ? 'Not known' : UNIT_WORDS[key], key)));
+        $('coordinates').replaceChildren(...Object.keys(SHOWN_UNITS).map((key) => new Option(key === 'file' ? t('units.unknown') : unitWord(key), key)));
         $('coordinates').value = settings.coordinates;
         $('units').disabled = isUnknown && settings.coordinates === 'file';
     }

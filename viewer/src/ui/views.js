@@ -3,6 +3,7 @@ import { linkedMarks, readView } from '../view_state.js';
 import { element } from './element.js';
 import { integer } from './format.js';
 import { keep, kept } from './kept.js';
+import { t } from '../texts/texts.js';
 
 const $ = (id) => document.getElementById(id);
 const MAX_VIEWS = 100;
@@ -43,10 +44,10 @@ export class SavedViews {
 
     save() {
         if (!this.viewer.dataset?.root || this.list.length >= MAX_VIEWS) return;
-        const numbers = this.list.map(({ name }) => Number(/^View (\d+)$/.exec(name)?.[1] ?? 0));
-        this.list.push({ name: `View ${Math.max(0, ...numbers) + 1}`, view: this.address.view() });
+        const numbers = this.list.map(({ name }) => Number(/ (\d+)$/.exec(name)?.[1] ?? 0));
+        this.list.push({ name: t('view.name', { n: Math.max(0, ...numbers) + 1 }), view: this.address.view() });
         this.store();
-        this.status.say(`Saved as "${this.list.at(-1).name}".`);
+        this.status.say(t('view.saved', { name: this.list.at(-1).name }));
     }
 
     show(index) {
@@ -55,7 +56,7 @@ export class SavedViews {
         try {
             readView(this.viewer, new URLSearchParams(saved.view), true);
         } catch (error) {
-            this.status.error(`The saved view asks for ${error.message}.`);
+            this.status.error(t('view.asks', { what: error.message }));
         }
     }
 
@@ -64,16 +65,16 @@ export class SavedViews {
         this.address.write();
         try {
             await navigator.clipboard.writeText(this.address.link());
-            this.status.say(`The link is copied: it shows what you see now.${this.missing()}`);
+            this.status.say(t('link.copied') + this.missing());
         } catch {
-            this.status.say(`The address of this page is the link: it shows what you see now.${this.missing()}`);
+            this.status.say(t('link.here') + this.missing());
         }
     }
 
     // What the link leaves out, in words.
     missing() {
         const { missing } = linkedMarks(this.viewer);
-        return missing === 0 ? '' : ` It has no room for ${integer(missing)} of ${integer(this.viewer.marks.list.length)} marks: send them with "Save file".`;
+        return missing === 0 ? '' : ` ${t('link.missing', { n: integer(missing), all: integer(this.viewer.marks.list.length) })}`;
     }
 
     // Takes in views of a file. Returns how many are new.
@@ -92,12 +93,12 @@ export class SavedViews {
     }
 
     row(saved, index) {
-        const go = element('button', { className: 'go', textContent: String(index + 1), title: `Show this view${index < 9 ? ` (${index + 1})` : ''}` });
-        go.setAttribute('aria-label', `Show ${saved.name}`);
+        const go = element('button', { className: 'go', textContent: String(index + 1), title: t('view.show') + (index < 9 ? ` (${index + 1})` : '') });
+        go.setAttribute('aria-label', t('cloud.show', { name: saved.name }));
         const name = element('input', { type: 'text', value: saved.name, maxLength: 60 });
-        name.setAttribute('aria-label', 'Name of the view');
-        const remove = element('button', { className: 'remove', textContent: '×', title: 'Remove this view' });
-        remove.setAttribute('aria-label', `Remove ${saved.name}`);
+        name.setAttribute('aria-label', t('view.rename'));
+        const remove = element('button', { className: 'remove', textContent: '×', title: t('view.remove') });
+        remove.setAttribute('aria-label', t('view.remove.of', { name: saved.name }));
         go.addEventListener('click', () => this.show(index));
         name.addEventListener('change', () => {
             saved.name = name.value.trim() || saved.name;

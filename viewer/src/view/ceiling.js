@@ -1,13 +1,15 @@
 // Whether a cloud is a room, seen into from above only without its ceiling: over most of its plan the highest point lies
 // in one level plane, and under most of these places the lowest one lies in another. (An aerial survey has nothing below
-// its roofs, and a wood no plane on top.) And there are walls. Pure.
+// its roofs, and a wood no plane on top.) And there are walls. What was seen through windows is no part of the plan: it is sparse.
+// Pure.
 const SLICES = 64; // of the height: as thick as a ceiling may be rough
 const CELL_POINTS = 9; // of floor and ceiling, in a cell of the plan
 const [MIN_CELLS, MAX_CELLS] = [8, 64]; // along the diagonal of the plan
 const MIN_POINTS = 500; // with fewer, cells say nothing
+const SPARSE = 0.1; // of the points that the column of a point has on the mean: what has fewer was seen from afar
 const CEILING_SHARE = 0.4; // of the plan
 const FLOOR_SHARE = 0.5; // of the ceiling's plan
-const MIN_ROOM = 0.4; // of the height, between floor and ceiling
+const MIN_ROOM = 0.4; // of the plan's height, between floor and ceiling
 const WALLS_SHARE = 0.05; // of the points, which lie between floor and ceiling
 const BELOW = 2.5; // slices, that the cut lies below the ceiling's own: lamps and beams go with it
 
@@ -44,17 +46,23 @@ export function ceilingCut(count, placeOf) {
         const slice = Math.min(SLICES - 1, Math.floor(((h - low[2]) / height) * SLICES));
         const column = columns.get(key);
         slices[slice]++;
-        if (!column) columns.set(key, [slice, slice]);
-        else if (slice < column[0]) column[0] = slice;
-        else if (slice > column[1]) column[1] = slice;
+        if (!column) columns.set(key, [slice, slice, 1]);
+        else {
+            column[0] = Math.min(column[0], slice);
+            column[1] = Math.max(column[1], slice);
+            column[2]++;
+        }
     }
+    const usual = [...columns.values()].reduce((sum, [, , n]) => sum + n * n, 0) / count;
+    const plan = [...columns.values()].filter(([, , n]) => n >= SPARSE * usual);
+    const tallest = Math.max(...plan.map(([, top]) => top)) - Math.min(...plan.map(([bottom]) => bottom)) + 1;
     const tops = new Array(SLICES).fill(0);
     const bottoms = new Array(SLICES).fill(0);
-    for (const [, top] of columns.values()) tops[top]++;
+    for (const [, top] of plan) tops[top]++;
     const [ceiling, over] = fullest(tops);
-    for (const [bottom, top] of columns.values()) if (Math.abs(top - ceiling) <= 1) bottoms[bottom]++;
+    for (const [bottom, top] of plan) if (Math.abs(top - ceiling) <= 1) bottoms[bottom]++;
     const [floor, under] = fullest(bottoms);
-    const isHigh = over > CEILING_SHARE * columns.size && under > FLOOR_SHARE * over && ceiling - floor > MIN_ROOM * SLICES;
+    const isHigh = over > CEILING_SHARE * plan.length && under > FLOOR_SHARE * over && ceiling - floor > MIN_ROOM * tallest;
     const between = slices.slice(floor + 2, ceiling - 1).reduce((sum, n) => sum + n, 0);
     return isHigh && between > WALLS_SHARE * count ? low[2] + ((ceiling - BELOW) / SLICES) * height : null;
 }

@@ -2,6 +2,7 @@
 import { Source } from './point_material.js';
 import { hasValue } from '../data/decode.js';
 import { valueOfStored } from '../data/attributes.js';
+import { t } from '../texts/texts.js';
 
 const CLASSIFICATION = 'classification';
 
@@ -10,14 +11,14 @@ const CLASSIFICATION = 'classification';
 export function colourModes(meta) {
     const modes = [];
     if (meta.layout.rgb && hasColour(meta.layout.rgb)) modes.push({ name: 'rgb', label: 'RGB', kind: 'rgb', channel: null });
-    modes.push({ name: 'height', label: 'Height', kind: 'ramp', channel: null });
+    modes.push({ name: 'height', label: t('mode.height'), kind: 'ramp', channel: null });
     const rank = (channel) => ['intensity', CLASSIFICATION].indexOf(channel.key.toLowerCase());
     const known = meta.channels.filter((c) => rank(c) >= 0).sort((a, b) => rank(a) - rank(b));
     const others = meta.channels.filter((c) => rank(c) < 0);
     for (const channel of known) modes.push(channelMode(channel));
-    modes.push({ name: 'level', label: 'Level of detail', kind: 'level', channel: null });
+    modes.push({ name: 'level', label: t('mode.level'), kind: 'level', channel: null });
     const normal = normalChannels(meta.channels);
-    if (normal) modes.push({ name: 'normal', label: 'Normal', kind: 'normal', channel: null, channels: normal });
+    if (normal) modes.push({ name: 'normal', label: t('mode.normal'), kind: 'normal', channel: null, channels: normal });
     for (const channel of others) modes.push(channelMode(channel));
     return withUniqueNames(modes);
 }
@@ -53,8 +54,8 @@ const isLabel = ({ key, type, scale, shift }) => LABEL.test(key) && /^u?int/.tes
 
 function channelLabel({ key, range, unit }) {
     const words = key.charAt(0).toUpperCase() + key.slice(1);
-    const name = /^gps[-_ ]?time$/i.test(key) ? 'GPS time' : unit === '°' ? words.replace(/[_ ]rank$/i, '') : words;
-    return range && range[0] === range[1] ? `${name} (always ${Number(range[0].toPrecision(7))}${unit})` : name;
+    const name = /^gps[-_ ]?time$/i.test(key) ? t('mode.time') : unit === '°' ? words.replace(/[_ ]rank$/i, '') : words;
+    return range && range[0] === range[1] ? t('mode.always', { name, value: `${Number(range[0].toPrecision(7))}${unit}` }) : name;
 }
 
 // RGB where there are colours; else intensity where it says something and height does not; else height.

@@ -12,7 +12,8 @@ const CLICK_PIXELS = 4; // a mouse that moved no farther has not dragged
 
 export class Controls {
     // fly: a Fly; while it is on, dragging looks around and the wheel changes its speed.
-    // events { changed(), picked(hit), centre() -> point, clicked(x, y) -> whether something was done }, and two that give { point, distance } or null:
+    // events { changed(), picked(hit), centre() -> point, clicked(x, y) -> whether something was done,
+    // ended(): by a right click }, and two that give { point, distance } or null:
     // pickAt(x, y) what is under the cursor, nearestAt(x, y) what is seen nearest to it
     constructor(element, camera, fly, events) {
         this.element = element;
@@ -59,6 +60,7 @@ export class Controls {
         if (!pointer || !alone || event.type !== 'pointerup') return;
         const isStill = Math.hypot(pointer.x - pointer.startX, pointer.y - pointer.startY) < (event.pointerType === 'touch' ? TAP_PIXELS : CLICK_PIXELS);
         this.taken = isStill && event.button === 0 && this.events.clicked(pointer.x, pointer.y);
+        if (isStill && event.button === 2) this.events.ended?.();
         if (event.pointerType === 'touch' && !this.taken) this.tapped(pointer);
     }
 

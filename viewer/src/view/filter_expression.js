@@ -1,6 +1,7 @@
 // Filters as an expression of mote's --where, and such an expression as filters: ranges, classes and returns joined by &&.
 // What the page has no filter for is refused by name.
 import { DataError } from '../data/errors.js';
+import { t } from '../texts/texts.js';
 
 const RETURNS_TEXT = {
     first: 'return_number == 1',
@@ -58,7 +59,7 @@ function rangeOf(sign, value) {
 function rangesOf(list) {
     return list.split(',').map((item) => {
         const found = item.match(RANGE);
-        if (!found || item.trim() === '') throw new DataError(`"${item.trim()}" is no range of a list`);
+        if (!found || item.trim() === '') throw new DataError(t('where.list', { text: item.trim() }));
         const [, low, colon, high] = found;
         if (!colon) return [Number(low), Number(low)];
         return [low === undefined ? -Infinity : Number(low), high === undefined ? Infinity : Number(high)];
@@ -76,7 +77,7 @@ function parseClause(text) {
     found = text.match(LIST);
     if (found) return { length: found[0].length, name: found[1], ranges: rangesOf(found[3]), negated: found[2] !== undefined };
     found = text.match(COMPARED);
-    if (!found) throw new DataError(`the page has no filter for "${text.slice(0, 40)}"`);
+    if (!found) throw new DataError(t('where.none', { text: text.slice(0, 40) }));
     const negated = found[2] === '!=';
     return { length: found[0].length, name: found[1], ranges: [rangeOf(negated ? '==' : found[2], Number(found[3]))], negated };
 }
@@ -97,13 +98,13 @@ export function parseExpression(text, names, { axis, sign }) {
             const meets = (code) => ranges.some(([low, high]) => code >= low && code <= high) !== negated;
             result.isShown = before ? (code) => before(code) && meets(code) : meets;
         } else if (negated || ranges.length > 1) {
-            throw new DataError(`of "${name}" the page filters one range`);
+            throw new DataError(t('where.one', { name }));
         } else if (key === 'xyz'[axis]) {
             intersect('height', sign < 0 ? [-ranges[0][1], -ranges[0][0]] : ranges[0]);
         } else if (known.has(key)) {
             intersect(known.get(key), ranges[0]);
         } else {
-            throw new DataError(`the page has no filter of "${name}"`);
+            throw new DataError(t('where.of', { name }));
         }
     };
     let rest = text.trim();
@@ -114,10 +115,10 @@ export function parseExpression(text, names, { axis, sign }) {
         if (clause.returns) result.returns = clause.returns;
         else take(clause);
         rest = rest.slice(clause.length).trimStart();
-        if (bracketed && !rest.startsWith(')')) throw new DataError('the page filters by conditions joined by &&, without inner brackets');
+        if (bracketed && !rest.startsWith(')')) throw new DataError(t('where.brackets'));
         if (bracketed) rest = rest.slice(1).trimStart();
         const joined = rest.match(/^(?:&&|and\b)\s*/i);
-        if (rest !== '' && (!joined || joined[0].length === rest.length)) throw new DataError(`"&&" and a condition are expected at "${rest.slice(0, 40)}"`);
+        if (rest !== '' && (!joined || joined[0].length === rest.length)) throw new DataError(t('where.and', { text: rest.slice(0, 40) }));
         if (joined) rest = rest.slice(joined[0].length);
     }
     return result;

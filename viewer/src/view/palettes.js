@@ -1,5 +1,6 @@
 // Colours: ramps for numbers, the ASPRS classes, and one colour per level. All end as 256 RGBA texels.
 import { table } from '../data/table.js';
+import { t } from '../texts/texts.js';
 
 const hex = (text) => [1, 3, 5].map((at) => parseInt(text.slice(at, at + 2), 16));
 
@@ -14,29 +15,29 @@ export const RAMPS = Object.keys(STOPS);
 
 // ASPRS LAS 1.4, table 17; the colours follow what maps of each class look like.
 export const CLASSES = table({
-    0: ['Never classified', '#9aa0a6'],
-    1: ['Unclassified', '#c3c7cc'],
-    2: ['Ground', '#a9794c'],
-    3: ['Low vegetation', '#9bd770'],
-    4: ['Medium vegetation', '#4cae4f'],
-    5: ['High vegetation', '#1b7a37'],
-    6: ['Building', '#e8663d'],
-    7: ['Low point (noise)', '#d81e5b'],
-    8: ['Model key point', '#ffd23f'],
-    9: ['Water', '#2f86e0'],
-    10: ['Rail', '#8d6fd1'],
-    11: ['Road surface', '#6d7480'],
-    12: ['Overlap', '#f2e85c'],
-    13: ['Wire, guard', '#f7b3d2'],
-    14: ['Wire, conductor', '#f277b5'],
-    15: ['Transmission tower', '#b04fc4'],
-    16: ['Wire connector', '#7d3cb5'],
-    17: ['Bridge deck', '#4fc1c9'],
-    18: ['High noise', '#ff2e2e'],
-    19: ['Overhead structure', '#c9a227'],
-    20: ['Ignored ground', '#7a5a3c'],
-    21: ['Snow', '#eef6ff'],
-    22: ['Temporal exclusion', '#5e548e'],
+    0: ['#9aa0a6'],
+    1: ['#c3c7cc'],
+    2: ['#a9794c'],
+    3: ['#9bd770'],
+    4: ['#4cae4f'],
+    5: ['#1b7a37'],
+    6: ['#e8663d'],
+    7: ['#d81e5b'],
+    8: ['#ffd23f'],
+    9: ['#2f86e0'],
+    10: ['#8d6fd1'],
+    11: ['#6d7480'],
+    12: ['#f2e85c'],
+    13: ['#f7b3d2'],
+    14: ['#f277b5'],
+    15: ['#b04fc4'],
+    16: ['#7d3cb5'],
+    17: ['#4fc1c9'],
+    18: ['#ff2e2e'],
+    19: ['#c9a227'],
+    20: ['#7a5a3c'],
+    21: ['#eef6ff'],
+    22: ['#5e548e'],
 });
 
 // What has no agreed colour, user classes and levels, walks through twelve colours that are easy to tell apart.
@@ -44,8 +45,8 @@ const WHEEL = ['#5b8ff9', '#5ad8a6', '#f6bd16', '#e8684a', '#6dc8ec', '#9270ca',
     '#c97b63', '#b0b7c3'];
 const wheel = (i) => hex(WHEEL[i % WHEEL.length]);
 
-export const className = (code) => CLASSES[code]?.[0] ?? (code < 64 ? `Reserved ${code}` : `User class ${code}`);
-export const classColour = (code) => (CLASSES[code] ? hex(CLASSES[code][1]) : wheel(code));
+export const className = (code) => (CLASSES[code] ? t(`class.${code}`) : t(code < 64 ? 'class.reserved' : 'class.user', { code }));
+export const classColour = (code) => (CLASSES[code] ? hex(CLASSES[code][0]) : wheel(code));
 export const levelColour = (level) => wheel(level);
 // Neighbours in number are a golden angle apart in hue; lightness goes through three steps.
 export function labelColour(label) {
