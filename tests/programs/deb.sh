@@ -19,10 +19,18 @@ fi
 command -v mmdebstrap >/dev/null || { echo "skipped: mmdebstrap is not there"; exit 77; }
 [[ $(id -u) == 0 ]] || { echo "skipped: a clean system is made by root"; exit 77; }
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/mote-clean-XXXXXX")
-trap 'rm -rf "$scratch"' EXIT
+# While a clean system is made, /proc and more of this one are mounted in it: nothing is removed through a mount, and
+# where one is left, for something was killed, the folder stays and is named.
+cleanup() {
+    if grep -q " $scratch/" /proc/mounts; then
+        echo "something is still mounted in $scratch: it stays"
+    else
+        rm -rf --one-file-system "$scratch"
+    fi
+}
+trap cleanup EXIT
 chmod 755 "$scratch"
 suite=$(. /etc/os-release && echo "${VERSION_CODENAME:-stable}")
-cp "${packages[@]}" "$scratch"
 mmdebstrap --variant=apt --quiet --include=python3-numpy "$suite" "$scratch/root" >"$scratch/log" 2>&1 || {
     echo "skipped: no clean $suite can be made here: $(tail -1 "$scratch/log")"
     exit 77
