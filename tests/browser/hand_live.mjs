@@ -152,7 +152,7 @@ export const LIVE_CHECKS = {
         // A height: two points of the file, exactly.
         await page.keyboard.press('y');
         await click([2, 5, 0]);
-        await wanted(page, () => document.querySelectorAll('#overlay circle').length === 1);
+        await wanted(page, () => document.querySelectorAll('#overlay circle.corner').length === 1);
         await click([12, 5, 2]);
         await page.locator('#marks li').waitFor();
         const [mark] = await page.evaluate(() => window.mote.live.marks.list);
