@@ -210,7 +210,11 @@ static mote_status choose(mote_context *ctx, proj_session *s, const crs_request 
     }
     take_units(ctx, s, request, from);
     settle_heights(ctx, s, t, from, to);
-    PJ *operation = proj_session_operation(ctx, s, from->whole, to->whole, request);
+    const crs_area area = proj_session_area(s, from->whole, &request->box);
+    const PJ *const systems[2] = {from->ground, to->ground};
+    proj_session_tell_area(ctx, s, from->whole, systems, &request->box, &area);
+    proj_tell_turns(ctx, &from->axes, &request->box);
+    PJ *operation = proj_session_operation(ctx, s, from->whole, to->whole, request, &area);
     if (operation == NULL) return mote_context_status(ctx);
     tell_epoch(ctx, s, from, to, operation);
     const char *pipeline = proj_as_proj_string(s->proj, operation, PJ_PROJ_5, NULL);
