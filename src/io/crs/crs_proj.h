@@ -18,6 +18,12 @@ bool mote_crs_has_proj(void);
    0: none. *text: for mote_free. */
 mote_status mote_crs_proj_text(mote_context *ctx, const char *given, uint32_t vertical, char **text);
 
+/* A system of codes as well-known text whose coordinates are in other units: those that are stated. Heights of EPSG
+   code `vertical`; 0: of nothing known, which is a vertical system by the name of "unknown". *text: NULL where the
+   system has these units itself. */
+mote_status mote_crs_proj_text_in(mote_context *ctx, const char *crs, uint32_t vertical, const mote_units *units,
+                                  char **text);
+
 /* ---- transforming */
 
 typedef struct crs_transformer crs_transformer;

@@ -21,6 +21,13 @@ void proj_session_close(proj_session *s);
 PJ *proj_session_system(mote_context *ctx, proj_session *s, const char *text, const char *what);
 /* The same with heights of an EPSG code, if it has none of its own and can have some; code 0: as it is. */
 PJ *proj_session_with_heights(mote_context *ctx, proj_session *s, PJ *system, uint32_t code);
+/* A horizontal or vertical system whose coordinates are in another unit, if they are not; NULL: they are, or it cannot
+   be. */
+PJ *proj_session_in_unit(proj_session *s, const PJ *system, const mote_unit *unit);
+/* Heights of nothing known, in a unit: a text can say it, and no operation may take it for a datum. */
+PJ *proj_session_unknown_heights(proj_session *s, const mote_unit *unit);
+bool proj_are_unknown_heights(const PJ *vertical);
+
 /* Well-known text of version 1 where that can say it; NULL: there is none. Valid as long as the object. */
 const char *proj_session_wkt(proj_session *s, const PJ *system);
 

@@ -9,6 +9,7 @@
 #if MOTE_HAVE_PROJ
 #include "io/crs/crs_proj_internal.h"
 #include "io/crs/crs_units.h"
+#include "mote/crs.h"
 
 bool mote_crs_has_proj(void) { return true; }
 
@@ -103,6 +104,9 @@ static bool fail_name(mote_context *ctx, proj_session *s, const char *text, cons
 
 /* What is wrong with a text; the first lines of it. */
 static void fail_system(mote_context *ctx, proj_session *s, const char *text, const char *what, const PJ *object) {
+    mote_crs_facts facts;
+    mote_crs_describe(text, &facts);
+    if (mote_crs_is_wkt(text)) text = facts.name;
     const int shown = (int)strcspn(text, "\r\n");
     const char *why = s->error[0] != '\0' ? s->error : "no system of that name or code";
     if (proj_context_get_database_path(s->proj) == NULL) why = "PROJ does not find its database, proj.db";
@@ -123,6 +127,12 @@ PJ *proj_session_system(mote_context *ctx, proj_session *s, const char *text, co
         snprintf(whole, strlen(text) + 16, "%s +type=crs", text);
         object = proj_create(s->proj, whole);
         mote_free(ctx, whole);
+        /* PROJ calls it "unknown"; the string says what it is. */
+        PJ *named = object != NULL && is_system(object) ? proj_alter_name(s->proj, object, text) : NULL;
+        if (named != NULL) {
+            proj_destroy(object);
+            object = named;
+        }
     } else {
         object = proj_create(s->proj, text);
     }
@@ -186,7 +196,8 @@ mote_status mote_crs_proj_text(mote_context *ctx, const char *given, uint32_t ve
     if (flat) system = proj_session_with_heights(ctx, &s, system, vertical);
     if (system != NULL) {
         const char *made = is_wkt(given) && !(flat && proj_is_compound(system)) ? given : proj_session_wkt(&s, system);
-        if (made == NULL) mote_fail(ctx, MOTE_ERROR_ARGUMENT, "the reference system \"%.80s\" has no text", given);
+        if (made == NULL)
+            mote_fail(ctx, MOTE_ERROR_ARGUMENT, "the reference system %s has no text", proj_get_name(system));
         if (made != NULL) *text = mote_strdup(ctx, made);
     }
     proj_destroy(system);
