@@ -110,6 +110,10 @@ static int check_usage(void *options, const common_options *common, const io_pat
     if (o->poses != NULL && !parse_poses(o->poses, NULL)) {
         return usage_error("convert", "--poses: \"%s\" is not apply or keep", o->poses);
     }
+    if (o->poses != NULL && strcmp(o->poses, "keep") == 0 && common->to_crs != NULL) {
+        return usage_error("convert", "--poses keep leaves coordinates as each scanner saw them, which are in no "
+                                      "reference system: --to-crs is for --poses apply");
+    }
     if (o->las_version != NULL) {
         const char *v = o->las_version;
         if (strncmp(v, "1.", 2) != 0 || v[2] < '2' || v[2] > '4' || v[3] != '\0') {

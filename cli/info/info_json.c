@@ -44,7 +44,7 @@ static void emit_attributes(json_writer *json, const info_facts *f) {
         emit_text(json, "type", mote_type_name(column->type));
         if (column->bit_count > 0) emit_count(json, "bits", column->bit_count);
         emit_real(json, "scale", column->scale);
-        emit_real(json, "offset", column->offset);
+        emit_real(json, "offset", column->offset + 0.0); /* no "-0" */
         if (column->unit[0] != '\0') emit_text(json, "unit", column->unit);
         if (column->description[0] != '\0') emit_text(json, "description", column->description);
         mote_column_limits limits;

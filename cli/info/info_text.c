@@ -212,7 +212,7 @@ static void print_attributes(const info_facts *f) {
         print_out("    %-*s  %-*s", width, column->name, more ? 6 : 0, mote_type_name(column->type));
         if (column->bit_count > 0) print_out("  %u bits", column->bit_count);
         if (column->scale != 1 || column->offset != 0) {
-            print_out("  scale %s offset %s", text_real(column->scale).chars, text_real(column->offset).chars);
+            print_out("  scale %s offset %s", text_real(column->scale).chars, text_real(column->offset + 0.0).chars);
         }
         print_no_data(f->cloud, column);
         if (column->unit[0] != '\0') print_out("  [%s]", column->unit);

@@ -130,6 +130,29 @@ typedef struct knn_task {
     knn_report report;
 } knn_task;
 
+static bool same_system(const char *a, const char *b) {
+    mote_crs_facts one, other;
+    if (a[0] == '\0' || b[0] == '\0' || strcmp(a, b) == 0) return true;
+    mote_crs_describe(a, &one);
+    mote_crs_describe(b, &other);
+    if (one.code != 0 && one.code == other.code) return true;
+    if (one.horizontal_code == 0 || one.horizontal_code != other.horizontal_code) return false;
+    return one.vertical_code == other.vertical_code || one.vertical_code == 0 || other.vertical_code == 0;
+}
+
+/* Distances from a place in one system to a place in another mean nothing. */
+static int check_systems(session *s, const knn_options *o, const io_paths *paths, const knn_task *task) {
+    const char *points = mote_cloud_crs(task->cloud), *queries = mote_cloud_crs(task->queries);
+    if (same_system(points, queries)) return EXIT_DONE;
+    mote_crs_facts of_points, of_queries;
+    mote_crs_describe(points, &of_points);
+    mote_crs_describe(queries, &of_queries);
+    return session_error(s, EXIT_USAGE,
+                         "%s and %s have different coordinate reference systems: %s and %s; --to-crs brings all inputs "
+                         "to one",
+                         path_title(paths->inputs[0]), path_title(o->queries), of_points.name, of_queries.name);
+}
+
 static int read_inputs(session *s, const knn_options *o, const io_paths *paths, knn_task *task) {
     static const char *const with_normals = "x,y,z,normal_x,normal_y,normal_z", *const positions = "x,y,z";
     mote_read_params reading = session_reading(s);
@@ -139,7 +162,7 @@ static int read_inputs(session *s, const knn_options *o, const io_paths *paths, 
     reading.select = normals ? with_normals : positions;
     reading.where = NULL; /* it chooses points, not queries */
     if (code == EXIT_DONE && o->queries != NULL) code = session_read(s, &o->queries, 1, &reading, &task->queries);
-    return code;
+    return code == EXIT_DONE && o->queries != NULL ? check_systems(s, o, paths, task) : code;
 }
 
 static int search_rows(session *s, const knn_options *o, knn_task *task, mote_knn_index *index) {

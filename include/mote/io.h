@@ -33,7 +33,8 @@ typedef struct mote_read_params {
     bool salvage;   ///< where a file is cut, damaged, or holds another number of points than it states: all points that
                     ///< are whole, with a warning what is missing, instead of an error. An error only where none is. A
                     ///< last line of text without an end is left out: it may be cut within a number.
-    bool keep_poses; ///< E57: coordinates and normals as each scanner saw them; false: where its pose puts them
+    bool keep_poses; ///< E57: coordinates and normals as each scanner saw them; false: where its pose puts them.
+                     ///< They are in no reference system then, and are not transformed
     void (*known)(void *user, const mote_cloud *header); ///< LAS, LAZ, not of several inputs: called once the header is
                                                          ///< read, with its columns and count but no values yet, so
                                                          ///< that the output can be prepared. NULL: nothing is

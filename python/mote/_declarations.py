@@ -1127,7 +1127,7 @@ FIELD_DOCS = {
         'prepare_order': 'LAZ: make the Morton codes while points are decoded, for mote_lod_build; 8 bytes a point',
         'to_device': 'LAS, LAZ: where a GPU would compute on this many points, into its memory, for mote_lod_build; copied while the rest is read, never whole on the host. As without it: other formats, several inputs, bounds, salvage of damaged chunks, too many points for its memory, mote_reader. The result is told by mote_cloud_on_device.',
         'salvage': 'where a file is cut, damaged, or holds another number of points than it states: all points that are whole, with a warning what is missing, instead of an error. An error only where none is. A last line of text without an end is left out: it may be cut within a number.',
-        'keep_poses': 'E57: coordinates and normals as each scanner saw them; false: where its pose puts them',
+        'keep_poses': 'E57: coordinates and normals as each scanner saw them; false: where its pose puts them. They are in no reference system then, and are not transformed',
         'known': 'LAS, LAZ, not of several inputs: called once the header is read, with its columns and count but no values yet, so that the output can be prepared. NULL: nothing is',
         'where': 'only points that meet this condition (where.h); NULL = all. COPC and Potree: nodes that its comparisons of x, y and z rule out are not read. LAZ of point formats 6 to 10: of a chunk without such a point only what the condition names is decoded, where that pays. As with bounds, to_device, prepare_order and known do nothing.',
         'set': 'assignments (where.h); then where says which points they change, and all are read. NULL: none',

@@ -161,6 +161,10 @@ static mote_status read_cloud(mote_context *ctx, const char *path, mote_input *i
     *out = NULL;
     const mote_read_params of_format = params_of_format(&p);
     MOTE_TRY(mote_check_reserved(ctx, p.reserved, sizeof p.reserved, "mote_read_params", "mote_read_defaults()"));
+    if (p.keep_poses && p.to_crs != NULL) {
+        return mote_fail(ctx, MOTE_ERROR_ARGUMENT,
+                         "coordinates as each scanner saw them are in no reference system, and cannot be transformed");
+    }
     mote_status status = mote_choice_open(ctx, &of_format, &choice);
     if (status == MOTE_OK) status = read_chosen(ctx, path, input, &p, &choice, &cloud);
     mote_choice_close(ctx, &choice);

@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "io/crs/crs_written.h"
+
 #define CRS_BYTES_MAX 330000u /* escaped it may be three times as long, and a header line has 1 MiB */
 
 static bool is_blank(uint8_t c) { return c == ' ' || c == '\t' || c == '\v' || c == '\f'; }
@@ -174,12 +176,15 @@ static mote_status put_number(mote_context *ctx, mote_output *output, const char
 
 mote_status mote_notes_put_cloud(mote_context *ctx, mote_output *output, const char *prefix, const mote_cloud *cloud,
                                  double step) {
-    const char *const crs = mote_cloud_crs(cloud);
-    if (crs[0] != '\0' && strlen(crs) < CRS_BYTES_MAX) {
-        MOTE_TRY(mote_output_text(ctx, output, prefix));
-        MOTE_TRY(put_escaped(ctx, output, " crs ", crs));
-        MOTE_TRY(mote_output_text(ctx, output, "\n"));
+    char *crs = NULL;
+    mote_status status = mote_crs_written(ctx, cloud, &crs);
+    if (status == MOTE_OK && crs[0] != '\0' && strlen(crs) < CRS_BYTES_MAX) {
+        status = mote_output_text(ctx, output, prefix);
+        if (status == MOTE_OK) status = put_escaped(ctx, output, " crs ", crs);
+        if (status == MOTE_OK) status = mote_output_text(ctx, output, "\n");
     }
+    mote_free(ctx, crs);
+    MOTE_TRY(status);
     if (!(step > 0)) return MOTE_OK;
     MOTE_TRY(mote_output_text(ctx, output, prefix));
     MOTE_TRY(put_number(ctx, output, " position_step ", step));

@@ -421,9 +421,11 @@ static mote_status leave_out_lost(const change_job *job, mote_cloud **cloud) {
     mote_cloud *kept = NULL;
     uint64_t count = 0;
     if (job->lost == total) {
+        mote_crs_facts facts;
+        mote_crs_describe(mote_cloud_crs(*cloud), &facts);
         return mote_fail(ctx, MOTE_ERROR_DATA,
-                         "no point has a place in the new reference system: is the input's system what it says, %.80s?",
-                         mote_cloud_crs(*cloud));
+                         "no point has a place in the new reference system: is the input's system what it says, %s?",
+                         facts.name);
     }
     uint64_t *indices = mote_alloc(ctx, total * sizeof *indices, "transformation");
     if (indices == NULL) return MOTE_ERROR_MEMORY;

@@ -21,6 +21,11 @@ mote_status mote_crs_proj_text(mote_context *ctx, const char *given, uint32_t ve
 /* The system that the GeoTIFF keys of a LAS file define by parts, as such a text; *text NULL: they define none, or one
    that is not understood. */
 mote_status mote_crs_proj_of_keys(mote_context *ctx, const mote_cloud *cloud, char **text);
+/* A system of codes as well-known text whose coordinates are in other units: those that are stated. Heights of EPSG
+   code `vertical`; 0: of nothing known, which is a vertical system by the name of "unknown". *text: NULL where the
+   system has these units itself. */
+mote_status mote_crs_proj_text_in(mote_context *ctx, const char *crs, uint32_t vertical, const mote_units *units,
+                                  char **text);
 
 /* ---- transforming */
 

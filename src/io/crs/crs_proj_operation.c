@@ -9,46 +9,18 @@
 
 #include "io/crs/crs_proj_internal.h"
 
-#define EDGE_POINTS 21 /* along each edge of the box of the points: as PROJ does */
-
-/* ---- where the points are */
-
-/* The box in degrees of longitude and latitude, of WGS 84 by whatever operation: some metres do not matter for an area.
-   False where that is not known. */
-static bool find_area(proj_session *s, const PJ *from, const mote_box *box, double degrees[4]) {
-    if (!(box->min[0] <= box->max[0] && box->min[1] <= box->max[1])) return false;
-    PJ *target = proj_create(s->proj, "EPSG:4326"), *way = NULL, *normal = NULL;
-    if (target != NULL) way = proj_create_crs_to_crs_from_pj(s->proj, from, target, NULL, NULL);
-    if (way != NULL) normal = proj_normalize_for_visualization(s->proj, way);
-    degrees[0] = degrees[1] = INFINITY;
-    degrees[2] = degrees[3] = -INFINITY;
-    for (int i = 0; i < EDGE_POINTS * EDGE_POINTS && normal != NULL; i++) {
-        const int column = i % EDGE_POINTS, row = i / EDGE_POINTS;
-        const double u = (double)column / (EDGE_POINTS - 1), v = (double)row / (EDGE_POINTS - 1);
-        const PJ_COORD at = proj_coord(box->min[0] + u * (box->max[0] - box->min[0]),
-                                       box->min[1] + v * (box->max[1] - box->min[1]), box->min[2], HUGE_VAL);
-        const PJ_COORD place = proj_trans(normal, PJ_FWD, at);
-        if (!isfinite(place.xy.x) || !isfinite(place.xy.y)) continue;
-        degrees[0] = fmin(degrees[0], place.xy.x), degrees[2] = fmax(degrees[2], place.xy.x);
-        degrees[1] = fmin(degrees[1], place.xy.y), degrees[3] = fmax(degrees[3], place.xy.y);
-    }
-    proj_destroy(normal);
-    proj_destroy(way);
-    proj_destroy(target);
-    return degrees[0] <= degrees[2] && degrees[0] >= -180 && degrees[2] <= 180 && degrees[1] >= -90 && degrees[3] <= 90;
-}
-
 /* ---- what there is */
 
-static PJ_OBJ_LIST *list_operations(proj_session *s, const PJ *from, const PJ *to, const mote_box *box) {
-    double area[4];
+static PJ_OBJ_LIST *list_operations(proj_session *s, const PJ *from, const PJ *to, const crs_area *area) {
     PJ_OPERATION_FACTORY_CONTEXT *factory = proj_create_operation_factory_context(s->proj, NULL);
     if (factory == NULL) return NULL;
     proj_operation_factory_context_set_spatial_criterion(s->proj, factory, PROJ_SPATIAL_CRITERION_PARTIAL_INTERSECTION);
     /* As if all grids were there: else the best operation would not be seen at all. */
     proj_operation_factory_context_set_grid_availability_use(s->proj, factory, PROJ_GRID_AVAILABILITY_IGNORED);
-    if (find_area(s, from, box, area)) {
-        proj_operation_factory_context_set_area_of_interest(s->proj, factory, area[0], area[1], area[2], area[3]);
+    if (area->is_known) {
+        const crs_area wide = proj_area_widened(area);
+        proj_operation_factory_context_set_area_of_interest(s->proj, factory, wide.west, wide.south, wide.east,
+                                                            wide.north);
     }
     PJ_OBJ_LIST *list = proj_create_operations(s->proj, from, to, factory);
     proj_operation_factory_context_destroy(factory);
@@ -160,9 +132,9 @@ static PJ *choose_operation(mote_context *ctx, proj_session *s, const PJ_OBJ_LIS
     return NULL;
 }
 
-PJ *proj_session_operation(mote_context *ctx, proj_session *s, const PJ *from, const PJ *to,
-                           const crs_request *request) {
-    PJ_OBJ_LIST *list = list_operations(s, from, to, &request->box);
+PJ *proj_session_operation(mote_context *ctx, proj_session *s, const PJ *from, const PJ *to, const crs_request *request,
+                           const crs_area *area) {
+    PJ_OBJ_LIST *list = list_operations(s, from, to, area);
     PJ *taken = list != NULL ? choose_operation(ctx, s, list, request) : NULL;
     proj_list_destroy(list);
     if (taken == NULL) {

@@ -2,11 +2,14 @@
 #include "io/crs/crs_proj.h"
 
 #include <stdio.h>
+#include <strings.h>
 
 #include <mote_have.h>
 
 #if MOTE_HAVE_PROJ
 #include "io/crs/crs_proj_internal.h"
+#include "io/crs/crs_units.h"
+#include "mote/crs.h"
 
 bool mote_crs_has_proj(void) { return true; }
 
@@ -51,8 +54,59 @@ static bool is_system(const PJ *object) {
     }
 }
 
+/* PROJ takes parts of names as well, "foo" for Amersfoort, and aliases, of which EPSG has some for several systems. */
+#define NAMES_SHOWN     3
+#define NAMES_LOOKED_AT 40
+
+static bool is_name(const char *text) {
+    const size_t word = strcspn(text, ": \t");
+    return *text != '+' && *text != '{' && !mote_crs_is_wkt(text) && text[word] != ':';
+}
+
+static bool is_same_name(const char *text, const char *name, size_t length) {
+    return strlen(text) == length && strncasecmp(text, name, length) == 0;
+}
+
+/* Whether the text is the name of the object, or ESRI's for it. */
+static bool is_meant(proj_session *s, const char *text, const PJ *object) {
+    static const char *const short_names[] = {"WGS84", "WGS72", "NAD83", "NAD27"}; /* PROJ's own */
+    const char *name = proj_get_name(object);
+    if (!is_name(text) || is_same_name(text, name, strlen(name))) return true;
+    for (size_t i = 0; i < sizeof short_names / sizeof *short_names; i++) {
+        if (is_same_name(text, short_names[i], strlen(short_names[i]))) return true;
+    }
+    const char *wkt = proj_as_wkt(s->proj, object, PJ_WKT1_ESRI, NULL);
+    const char *quote = wkt != NULL ? strchr(wkt, '"') : NULL;
+    return quote != NULL && is_same_name(text, quote + 1, strcspn(quote + 1, "\""));
+}
+
+/* The names that a text is a part of; false: there are none. */
+static bool fail_name(mote_context *ctx, proj_session *s, const char *text, const char *what) {
+    const PJ_TYPE type = PJ_TYPE_CRS;
+    char names[400] = "";
+    PJ_OBJ_LIST *list = NULL;
+    if (is_name(text)) list = proj_create_from_name(s->proj, NULL, text, &type, 1, 1, NAMES_LOOKED_AT, NULL);
+    const int count = list != NULL ? proj_list_get_count(list) : 0;
+    for (int i = 0, shown = 0; i < count && shown < NAMES_SHOWN; i++) {
+        PJ *one = proj_list_get(s->proj, list, i);
+        const char *name = one != NULL && is_system(one) ? proj_get_name(one) : NULL;
+        const size_t length = strlen(names);
+        if (name != NULL && strstr(names, name) == NULL) {
+            snprintf(names + length, sizeof names - length, "%s\"%.100s\"", shown++ > 0 ? ", " : "", name);
+        }
+        proj_destroy(one);
+    }
+    proj_list_destroy(list);
+    if (names[0] == '\0') return false;
+    mote_fail(ctx, MOTE_ERROR_ARGUMENT, "%s \"%s\" is not the name of a system; there are %s", what, text, names);
+    return true;
+}
+
 /* What is wrong with a text; the first lines of it. */
 static void fail_system(mote_context *ctx, proj_session *s, const char *text, const char *what, const PJ *object) {
+    mote_crs_facts facts;
+    mote_crs_describe(text, &facts);
+    if (mote_crs_is_wkt(text)) text = facts.name;
     const int shown = (int)strcspn(text, "\r\n");
     const char *why = s->error[0] != '\0' ? s->error : "no system of that name or code";
     if (proj_context_get_database_path(s->proj) == NULL) why = "PROJ does not find its database, proj.db";
@@ -73,11 +127,17 @@ PJ *proj_session_system(mote_context *ctx, proj_session *s, const char *text, co
         snprintf(whole, strlen(text) + 16, "%s +type=crs", text);
         object = proj_create(s->proj, whole);
         mote_free(ctx, whole);
+        /* PROJ calls it "unknown"; the string says what it is. */
+        PJ *named = object != NULL && is_system(object) ? proj_alter_name(s->proj, object, text) : NULL;
+        if (named != NULL) {
+            proj_destroy(object);
+            object = named;
+        }
     } else {
         object = proj_create(s->proj, text);
     }
-    if (object != NULL && is_system(object)) return object;
-    fail_system(ctx, s, text, what, object);
+    if (object != NULL && is_system(object) && is_meant(s, text, object)) return object;
+    if (!fail_name(ctx, s, text, what)) fail_system(ctx, s, text, what, object);
     if (object != NULL) proj_destroy(object);
     return NULL;
 }
@@ -136,7 +196,8 @@ mote_status mote_crs_proj_text(mote_context *ctx, const char *given, uint32_t ve
     if (flat) system = proj_session_with_heights(ctx, &s, system, vertical);
     if (system != NULL) {
         const char *made = is_wkt(given) && !(flat && proj_is_compound(system)) ? given : proj_session_wkt(&s, system);
-        if (made == NULL) mote_fail(ctx, MOTE_ERROR_ARGUMENT, "the reference system \"%.80s\" has no text", given);
+        if (made == NULL)
+            mote_fail(ctx, MOTE_ERROR_ARGUMENT, "the reference system %s has no text", proj_get_name(system));
         if (made != NULL) *text = mote_strdup(ctx, made);
     }
     proj_destroy(system);

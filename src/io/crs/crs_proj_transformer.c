@@ -37,7 +37,7 @@ typedef enum crs_shape { CRS_FLAT, CRS_COMPOUND, CRS_SOLID } crs_shape;
 typedef struct crs_system {
     PJ *whole;    /* as PROJ is to have it */
     PJ *ground;   /* of a compound one the flat part, else the whole */
-    PJ *vertical; /* of a compound one */
+    PJ *vertical; /* of a compound one; of a flat one heights of nothing known, in a unit */
     crs_shape shape;
     crs_axes axes;
     double stated_height; /* the height unit that `whole` states; that of axes counts, where they differ */
@@ -63,6 +63,13 @@ static double unit_of_axis(proj_session *s, const PJ *system, int index) {
     return unit;
 }
 
+/* Replaces a system by another, if there is one. */
+static void replace(PJ **object, PJ *by) {
+    if (by == NULL) return;
+    proj_destroy(*object);
+    *object = by;
+}
+
 static bool look_at(proj_session *s, crs_system *system) {
     PJ *own = proj_session_unbound(s, system->whole);
     if (own == NULL) return false;
@@ -71,16 +78,19 @@ static bool look_at(proj_session *s, crs_system *system) {
     system->vertical = compound ? proj_crs_get_sub_crs(s->proj, own, 1) : NULL;
     proj_destroy(own);
     if (system->ground == NULL || (compound && system->vertical == NULL)) return false;
+    const bool has_heights = compound && !proj_are_unknown_heights(system->vertical);
+    if (compound && !has_heights) replace(&system->whole, proj_clone(s->proj, system->ground));
     own = proj_session_unbound(s, system->ground);
     if (own == NULL) return false;
     const PJ_TYPE type = proj_get_type(own);
     proj_destroy(own);
-    system->shape = compound ? CRS_COMPOUND : proj_is_flat(s, system->ground) ? CRS_FLAT : CRS_SOLID;
+    system->shape = has_heights ? CRS_COMPOUND : proj_is_flat(s, system->ground) ? CRS_FLAT : CRS_SOLID;
     system->axes.is_geographic = type == PJ_TYPE_GEOGRAPHIC_2D_CRS || type == PJ_TYPE_GEOGRAPHIC_3D_CRS;
     system->axes.is_geocentric = type == PJ_TYPE_GEOCENTRIC_CRS;
     system->axes.unit = unit_of_axis(s, system->ground, 0);
-    system->stated_height = compound ? unit_of_axis(s, system->vertical, 0) : unit_of_axis(s, system->ground, 2);
+    system->stated_height = has_heights ? unit_of_axis(s, system->vertical, 0) : unit_of_axis(s, system->ground, 2);
     system->axes.height_unit = system->stated_height;
+    if (compound && !has_heights) system->axes.height_unit = unit_of_axis(s, system->vertical, 0);
     return system->axes.unit > 0;
 }
 
@@ -114,17 +124,12 @@ static void take_units(mote_context *ctx, proj_session *s, const crs_request *re
 
 /* ---- heights */
 
-/* Replaces a system of another shape. */
-static void replace(PJ **object, PJ *by) {
-    if (by == NULL) return;
-    proj_destroy(*object);
-    *object = by;
-}
-
 /* Where one of the two states no heights, these are not PROJ's matter: it would take them for heights above an
    ellipsoid, and not say so. */
-static void settle_heights(mote_context *ctx, proj_session *s, crs_transformer *t, crs_system *from, crs_system *to) {
+static void settle_heights(mote_context *ctx, proj_session *s, const crs_request *request, crs_transformer *t,
+                           crs_system *from, crs_system *to) {
     const double unit = from->axes.height_unit, stated = from->stated_height;
+    const bool metres = unit == 1 && (to->axes.is_geographic || to->axes.unit == 1);
     t->height_in = unit > 0 ? unit / (stated > 0 ? stated : 1) : 1;
     t->height_own = 1;
     if (from->shape != CRS_SOLID && to->shape == CRS_FLAT) {
@@ -132,6 +137,10 @@ static void settle_heights(mote_context *ctx, proj_session *s, crs_transformer *
         if (unit > 0) t->height_in = unit;
         t->own_height = true;
         to->axes.height_unit = unit;
+        /* So does their unit, which the text of the target would not say. */
+        if (from->vertical == NULL && unit > 0 && !metres && request->stated_units) {
+            from->vertical = proj_session_unknown_heights(s, &request->units.vertical);
+        }
         if (from->shape == CRS_COMPOUND) replace(&from->whole, proj_clone(s->proj, from->ground));
     } else if (from->shape == CRS_FLAT && to->shape == CRS_COMPOUND) {
         t->own_height = true;
@@ -171,7 +180,7 @@ static void tell_epoch(mote_context *ctx, proj_session *s, const crs_system *fro
 /* The system's text: as it was given where it is well-known text that says all, else PROJ's. */
 static mote_status keep_text(mote_context *ctx, proj_session *s, const crs_request *request, const crs_system *from,
                              const crs_system *to, crs_transformer *t) {
-    const bool kept = from->shape == CRS_COMPOUND && to->shape == CRS_FLAT;
+    const bool kept = from->vertical != NULL && to->shape == CRS_FLAT;
     PJ *whole = NULL;
     char name[400];
     if (kept) {
@@ -206,11 +215,16 @@ static mote_status choose(mote_context *ctx, proj_session *s, const crs_request 
     to->whole = from->whole != NULL ? proj_session_system(ctx, s, request->to, "the reference system") : NULL;
     if (to->whole == NULL) return mote_context_status(ctx);
     if (!look_at(s, from) || !look_at(s, to)) {
-        return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "the axes of %s or %s are not known", request->from, request->to);
+        return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "the axes of %s or %s are not known", proj_get_name(from->whole),
+                         proj_get_name(to->whole));
     }
     take_units(ctx, s, request, from);
-    settle_heights(ctx, s, t, from, to);
-    PJ *operation = proj_session_operation(ctx, s, from->whole, to->whole, request);
+    settle_heights(ctx, s, request, t, from, to);
+    const crs_area area = proj_session_area(s, from->whole, &request->box);
+    const PJ *const systems[2] = {from->ground, to->ground};
+    proj_session_tell_area(ctx, s, from->whole, systems, &request->box, &area);
+    proj_tell_turns(ctx, &from->axes, &request->box);
+    PJ *operation = proj_session_operation(ctx, s, from->whole, to->whole, request, &area);
     if (operation == NULL) return mote_context_status(ctx);
     tell_epoch(ctx, s, from, to, operation);
     const char *pipeline = proj_as_proj_string(s->proj, operation, PJ_PROJ_5, NULL);
@@ -296,8 +310,11 @@ void mote_crs_transformer_run(const crs_transformer *t, int thread, uint32_t cou
 
 mote_status mote_crs_transformer_make(mote_context *ctx, const crs_request *request, crs_transformer **out) {
     *out = NULL;
-    return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "coordinates cannot be transformed from %.80s to %.80s: %s",
-                     request->from, request->to, CRS_NEEDS_PROJ);
+    mote_crs_facts from, to;
+    mote_crs_describe(request->from, &from);
+    mote_crs_describe(request->to, &to);
+    return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "coordinates cannot be transformed from %s to %s: %s", from.name,
+                     to.name, CRS_NEEDS_PROJ);
 }
 void mote_crs_transformer_free(mote_context *ctx, crs_transformer *t) { (void)ctx, (void)t; }
 const char *mote_crs_transformer_text(const crs_transformer *t) { return (const char *)t; }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "core/color.h"
+#include "io/crs/crs_written.h"
 #include "io/e57/e57_write.h"
 #include "io/text/text.h"
 
@@ -400,7 +401,10 @@ mote_status mote_e57_write_xml(e57_writer *w) {
     put_number(&x, "versionMajor", 1, true);
     put_number(&x, "versionMinor", 0, true);
     put(&x, "<e57LibraryVersion type=\"String\"><![CDATA[mote " MOTE_VERSION "]]></e57LibraryVersion>\n");
-    put_text(&x, "coordinateMetadata", mote_cloud_crs(w->cloud), strlen(mote_cloud_crs(w->cloud)));
+    char *crs = NULL;
+    MOTE_TRY(mote_crs_written(w->ctx, w->cloud, &crs));
+    put_text(&x, "coordinateMetadata", crs, strlen(crs));
+    mote_free(w->ctx, crs);
     put(&x, "<data3D type=\"Vector\" allowHeterogeneousChildren=\"1\">\n");
     for (uint64_t i = 0; i < w->scan_count; i++) put_scan(&x, &w->scans[i], i);
     put(&x, "</data3D>\n<images2D type=\"Vector\" allowHeterogeneousChildren=\"1\">\n</images2D>\n</e57Root>\n");

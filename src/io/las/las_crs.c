@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "io/las/las_format.h"
+#include "mote/crs.h"
 
 #define KEY_RASTER_TYPE 1025u
 #define CODE_MIN        1024u /* lower codes are obsolete, those from 32767 on are not EPSG's */
@@ -132,6 +133,8 @@ mote_status mote_las_crs_record(mote_context *ctx, const char *crs, uint32_t hei
         record->data = mote_strdup(ctx, crs);
         return record->data != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
     }
-    mote_warn(ctx, "LAS cannot hold the coordinate reference system \"%.60s\": it is left out", crs);
+    mote_crs_facts facts;
+    mote_crs_describe(crs, &facts);
+    mote_warn(ctx, "LAS cannot hold the coordinate reference system \"%s\": it is left out", facts.name);
     return MOTE_OK;
 }

@@ -19,11 +19,13 @@ static mote_status merge_crs(mote_context *ctx, mote_cloud *const *clouds, const
         if (here[0] == '\0') continue;
         if (from == count) from = i;
         if (mote_crs_same(mote_cloud_crs(clouds[from]), here)) continue;
-        return mote_fail(
-            ctx, MOTE_ERROR_ARGUMENT,
-            "%s and %s have different coordinate reference systems: %.200s and %.200s; --to-crs brings all "
-            "inputs to one",
-            names[from], names[i], mote_cloud_crs(clouds[from]), here);
+        mote_crs_facts first, other;
+        mote_crs_describe(mote_cloud_crs(clouds[from]), &first);
+        mote_crs_describe(here, &other);
+        return mote_fail(ctx, MOTE_ERROR_ARGUMENT,
+                         "%s and %s have different coordinate reference systems: %s and %s; --to-crs brings all inputs "
+                         "to one",
+                         names[from], names[i], first.name, other.name);
     }
     *crs = from < count ? mote_cloud_crs(clouds[from]) : "";
     for (uint32_t i = 0; i < count && from < count; i++) {

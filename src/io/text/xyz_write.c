@@ -2,6 +2,7 @@
    .xyz, .txt and .asc with blanks and a header comment that states names and types. */
 #include <stdio.h>
 
+#include "io/crs/crs_written.h"
 #include "io/text/text.h"
 
 typedef struct xyz_writer {
@@ -39,11 +40,15 @@ static mote_type written_type(const mote_column *column, const mote_column_limit
 
 /* "# x y z red:uint8 …": positions are doubles unless they say otherwise. */
 static mote_status put_typed_header(xyz_writer *w) {
-    if (mote_cloud_crs(w->cloud)[0] != '\0') {
-        MOTE_TRY(put_text(w, "# mote crs "));
-        MOTE_TRY(put_escaped(w, mote_cloud_crs(w->cloud), ""));
-        MOTE_TRY(put_text(w, "\n"));
+    char *crs = NULL;
+    mote_status status = mote_crs_written(w->ctx, w->cloud, &crs);
+    if (status == MOTE_OK && crs[0] != '\0') {
+        status = put_text(w, "# mote crs ");
+        if (status == MOTE_OK) status = put_escaped(w, crs, "");
+        if (status == MOTE_OK) status = put_text(w, "\n");
     }
+    mote_free(w->ctx, crs);
+    MOTE_TRY(status);
     MOTE_TRY(put_text(w, "#"));
     for (uint32_t i = 0; i < w->column_count; i++) {
         const mote_column *const column = w->columns[i];
