@@ -9,8 +9,9 @@ Each thread has a context of its own, so several threads work at once without as
        ^
     Cloud, KnnIndex, arrays that look at its memory
 
-An object of the library is freed when no Handle is needed any more, whatever was closed in between. Where that happens
-while a call runs in the context, in another thread or below the call's own progress, it is freed after the call.
+An object of the library is freed when no Handle is needed any more, whatever was closed in between, and after all that
+needs it, in whichever order the collector comes to them. Where that happens while a call runs in the context, in
+another thread or below the call's own progress, it is freed after the call.
 """
 import collections
 import ctypes
@@ -167,6 +168,7 @@ class Context:
         self._owner = 0
         self._pending = collections.deque()
         self._before = []
+        self._needed_by, self._is_over = {}, False
         self._pointer = pointer
 
     # ---- calls
@@ -194,6 +196,12 @@ class Context:
             return  # a copy in a forked process: the memory goes with the process
         self._pending.append((free, pointer))
         self._free_pending()
+
+    def _end(self):
+        pointer, self._pointer = self._pointer, None
+        if pointer and self._process == _process:  # no Handle is left, so no call runs
+            self._drain()
+            library.mote_context_destroy(pointer)
 
     def _free_pending(self):
         if self._pending and not self._lock.locked():
@@ -313,10 +321,8 @@ class Context:
             self.close()
 
     def __del__(self):
-        if self._pointer and self._process == _process:  # no Handle is left, so no call runs
-            self._drain()
-            library.mote_context_destroy(self._pointer)
-        self._pointer = None
+        if self._pointer:
+            _end_when_free(self)
 
     def __reduce__(self):
         raise TypeError("a context belongs to its process: make one in the other")
@@ -361,10 +367,25 @@ def _tell(messages):
             _log.info(text)
 
 
+def _end_when_free(owner):
+    """Ends a context or a Handle that nobody refers to. The collector ends what is in one cycle in any order: then it
+    waits for what needs it."""
+    owner._is_over = True
+    if not owner._needed_by:
+        owner._end()
+
+
+def _is_gone(one, owner):
+    """Of an owner of what has ended."""
+    owner._needed_by.pop(id(one), None)
+    if owner._is_over and not owner._needed_by:
+        owner._end()
+
+
 class Handle:
     """An object of the library, freed when this is. owners: what it needs as long as it lives."""
 
-    __slots__ = ("context", "pointer", "free", "owners", "lock", "users")
+    __slots__ = ("context", "pointer", "free", "owners", "lock", "users", "_needed_by", "_is_over")
 
     def __init__(self, context, free, owners=()):
         self.context = context
@@ -373,14 +394,25 @@ class Handle:
         self.owners = owners
         self.lock = threading.Lock()
         self.users = 0  # calls that run with it
+        self._needed_by, self._is_over = {}, False
+        for owner in self._handles_needed():
+            owner._needed_by[id(self)] = None
+
+    def _handles_needed(self):
+        return [owner for owner in self.owners if isinstance(owner, Handle)] + [self.context]
 
     @property
     def out(self):
         return ctypes.byref(self.pointer)
 
-    def __del__(self):
+    def _end(self):
         if self.pointer:
             self.context._free(self.free, self.pointer)
+        for owner in self._handles_needed():
+            _is_gone(self, owner)
+
+    def __del__(self):
+        _end_when_free(self)
 
 
 class Closable:

@@ -372,3 +372,31 @@ assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 print(seen)
 """)
     assert code == 0 and int(output) > 10, (output, errors)
+
+
+def test_what_ends_in_one_cycle(python):
+    """The collector ends a context, a cloud and an index on it in any order, also when the interpreter exits."""
+    code, output, errors = python("""
+import gc, numpy, mote, mote._context as context
+ended = []
+free = context.Context._free
+context.Context._free = lambda self, function, pointer: (ended.append(function), free(self, function, pointer))
+end = context.Context._end
+context.Context._end = lambda self: (ended.append("context"), end(self))
+
+def make():
+    made = mote.Context(threads=1)
+    box = [made, mote.knn_index(mote.Cloud(numpy.random.rand(100, 3), context=made), context=made)]
+    box.reverse() if len(ended) % 2 else None
+    box.append(box)
+
+for _ in range(20):
+    make()
+gc.collect()
+order = ["context" if one == "context" else one.__name__ for one in ended]
+assert order == ["mote_knn_destroy", "mote_cloud_destroy", "context"] * 20, order
+kept = [mote.knn_index(numpy.random.rand(100, 3))]
+kept.append(lambda: kept)
+print("done")
+""")
+    assert (code, output, errors) == (0, "done\n", "")
