@@ -137,16 +137,26 @@ static double next_distance(room_search *search, const room_extent *extent, cons
     return search->cuts > 0 ? fmax(wanted, 0.5 * (search->cuts + search->at)) : wanted;
 }
 
-int picture_room_make(session *s, const picture_plan *plan, double reach, mote_renderer *renderer, picture_path *path,
-                      bool *has_moved) {
+/* Whether what is drawn may reach out of the picture, and may be moved. */
+static bool matters(const picture_plan *plan, double reach, const picture_path *path) {
     const mote_render_params *full = &plan->params;
     const uint32_t least = full->width < full->height ? full->width : full->height;
-    const bool fits = picture_plan_shows_all(plan) && !plan->is_map && path->count == 1;
-    if (!fits || reach < 0.25 * MARGIN * least) return EXIT_DONE;
-    const mote_render_params p = small_params(full);
-    float *depth = malloc((size_t)p.width * p.height * sizeof *depth);
-    if (depth == NULL) return session_error(s, EXIT_RESOURCES, "out of memory: room around a picture");
-    *has_moved = true;
+    return picture_plan_shows_all(plan) && !plan->is_map && path->count == 1 && reach >= 0.25 * MARGIN * least;
+}
+
+static float *make_depth(session *s, const mote_render_params *p) {
+    float *depth = malloc((size_t)p->width * p->height * sizeof *depth);
+    if (depth == NULL) session_error(s, EXIT_RESOURCES, "out of memory: room around a picture");
+    return depth;
+}
+
+int picture_room_make(session *s, const picture_plan *plan, double reach, mote_renderer *renderer, picture_path *path,
+                      bool *has_moved) {
+    *has_moved = matters(plan, reach, path);
+    if (!*has_moved) return EXIT_DONE;
+    const mote_render_params p = small_params(&plan->params);
+    float *depth = make_depth(s, &p);
+    if (depth == NULL) return EXIT_RESOURCES;
     int code = EXIT_DONE;
     room_search search = {1, 0, 0};
     double next = FIRST;
@@ -158,6 +168,18 @@ int picture_room_make(session *s, const picture_plan *plan, double reach, mote_r
         if (code == EXIT_DONE) next = next_distance(&search, &extent, &p, path);
     }
     if (search.cuts == search.at && search.fits > 0) picture_path_retreat(path, search.fits / search.at);
+    free(depth);
+    return code;
+}
+
+int picture_room_keep(session *s, const picture_plan *plan, mote_renderer *renderer, picture_path *path,
+                      bool *has_moved) {
+    const mote_render_params p = small_params(&plan->params);
+    room_extent extent = {{0, 0}, {1, 1}, false};
+    float *depth = make_depth(s, &p);
+    const int code = depth != NULL ? look(s, &p, renderer, path, depth, &extent) : EXIT_RESOURCES;
+    *has_moved = extent.is_cut;
+    if (extent.is_cut) picture_path_retreat(path, 1 + 2 * MARGIN);
     free(depth);
     return code;
 }

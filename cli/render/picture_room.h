@@ -10,5 +10,8 @@
    code. */
 int picture_room_make(session *s, const picture_plan *plan, double reach, mote_renderer *renderer, picture_path *path,
                       bool *has_moved);
+/* The same after the settings that depend on the camera's distance have followed it: a step back, if an edge cuts. */
+int picture_room_keep(session *s, const picture_plan *plan, mote_renderer *renderer, picture_path *path,
+                      bool *has_moved);
 
 #endif

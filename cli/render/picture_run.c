@@ -23,6 +23,7 @@
 #include "units_text.h"
 
 #define OVERLAYS        2
+#define STEPS_BACK      4    /* of a camera whose picture an edge still cuts; one is seldom needed */
 #define SCATTERED_SHARE 0.03 /* of the points: fewer are the edges of things */
 
 typedef struct picture_task {
@@ -224,11 +225,14 @@ static int settle(session *s, picture_task *t) {
     if (code == EXIT_DONE) code = picture_color_apply(s, &t->colors, t->cloud, t->renderer);
     if (code != EXIT_DONE) return code;
     code = picture_room_make(s, t->plan, picture_look_reach(t->plan, &spacing), t->renderer, &t->path, &has_moved);
-    if (code != EXIT_DONE || !has_moved) return code;
-    const mote_camera camera = picture_path_at(&t->path, 0);
-    *t->plan = open;
-    spacing = picture_spacing_of(s, t->cloud, &camera, &t->plan->params);
-    return settle_look(s, t, &spacing);
+    for (int step = 0; code == EXIT_DONE && has_moved && step < STEPS_BACK; step++) {
+        const mote_camera camera = picture_path_at(&t->path, 0);
+        *t->plan = open;
+        spacing = picture_spacing_of(s, t->cloud, &camera, &t->plan->params);
+        code = settle_look(s, t, &spacing);
+        if (code == EXIT_DONE) code = picture_room_keep(s, t->plan, t->renderer, &t->path, &has_moved);
+    }
+    return code;
 }
 
 /* ---- what is painted over it */
