@@ -17,10 +17,6 @@
 #define PROFILE_REACH     1.5  /* deviations to either side: even points end at 1.7 */
 #define MAX_PROFILE       0.1  /* share of the variance between ranges; of strips of curves mostly more */
 #define PROFILE_BY_CHANCE 20.0 /* over the points */
-/* Of two sheets 4 and 6 noises apart 0.31 and 0.19 of the points are in the middle, of even ones 0.39. */
-#define SHEETS_CENTRAL   0.38
-#define SHEETS_SHOULDER  0.2  /* density 2.25 noises off: of two sheets 0.02 and less */
-#define SHEETS_STRUCTURE 0.05 /* share of the variance between cells */
 /* MAX_SHOULDERS, MIN_CENTRAL and MAX_STRUCTURE while planes that cross it may not be known yet. */
 #define LOOSE_SHOULDERS  0.6
 #define LOOSE_CENTRAL    0.36
@@ -192,13 +188,6 @@ static bool is_flat_inside(const planes_growth *g) {
     return g->centred && g->inner_curvature * g->inner <= SEEMS_CURVED && g->inner * MAX_CURVED >= 2 * SEEMS_CURVED;
 }
 
-/* Whether the points lie in sheets along each other everywhere, as where a floor was scanned twice: more of them away
-   from the middle than in something that fills its thickness, next to none beyond, and the same in all cells. */
-static bool is_of_sheets(const planes_growth *g) {
-    const double central = SHEETS_CENTRAL - 1 / sqrt(g->count);
-    return g->central < central && g->shoulders[1] <= SHEETS_SHOULDER && g->structure <= SHEETS_STRUCTURE;
-}
-
 static bool stands(const planes_local *s, planes_growth *g, const growth_limits *limits) {
     const double strays = g->strays * (g->area / (g->cell * g->cell)), side = sqrt(g->area);
     const double own = (g->count - strays) * (double)(1u << g->level);
@@ -213,8 +202,7 @@ static bool stands(const planes_local *s, planes_growth *g, const growth_limits 
         const double limit = k == 0 ? limits->shoulders : limits->shoulder;
         if (g->shoulders[k] > limit) return growth_refuse(g, MOTE_PLANES_DENSE_SIDE, g->shoulders[k], limit);
     }
-    if (g->central < min_central && !(g->sheets && is_of_sheets(g)))
-        return growth_refuse(g, MOTE_PLANES_NO_PEAK, g->central, min_central);
+    if (g->central < min_central) return growth_refuse(g, MOTE_PLANES_NO_PEAK, g->central, min_central);
     const double max_going_on = g->centred ? GROWTH_MAX_GOING_ON : MAX_GOING_ON;
     const bool goes_on = g->going_on > max_going_on;
     if (goes_on && !is_flat_inside(g)) return growth_refuse(g, MOTE_PLANES_STRUCTURE, g->going_on, max_going_on);

@@ -46,7 +46,6 @@ void planes_commit(planes_local *s, const planes_growth *g, int32_t number) {
     plane->turned = g->turned;
     plane->centred = g->centred;
     plane->held = g->held;
-    plane->sheets = g->sheets;
     planes_claim_points(s, g, number, &won);
 }
 

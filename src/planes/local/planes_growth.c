@@ -61,7 +61,6 @@ static void begin(const planes_patch *patch, double max_noise, double max_cell, 
     g->turned = patch->turned;
     g->centred = patch->centred;
     g->held = patch->held;
-    g->sheets = patch->sheets;
     g->max_noise = max_noise;
     g->max_cell = max_cell;
     g->noise = max_noise > 0 ? fmin(patch->noise, max_noise) : patch->noise;

@@ -40,7 +40,6 @@ typedef struct planes_patch {
     bool turned;             /* the normal is known better than its points tell */
     bool centred;            /* see planes_growth */
     bool held;               /* it grows centred, and its noise is its own */
-    bool sheets;             /* it may be several sheets along each other */
 } planes_patch;
 
 /* A plane that was grown. Its footprint, while it is in the scratch:
@@ -65,7 +64,6 @@ typedef struct planes_growth {
     uint32_t level;   /* every 2^level-th point takes part: counts are of those */
     bool turned;      /* the normal is known better than its points tell, and stays */
     bool held;        /* at the noise of its patch */
-    bool sheets;      /* see planes_patch */
     bool centred;     /* only cells whose points lie to both sides are its own: it does not lean over to a neighbour */
     uint64_t work;    /* points that were near it, of all turns */
     /* Of the component. */
@@ -104,7 +102,6 @@ typedef struct planes_local_plane {
     bool turned;    /* see planes_patch */
     bool centred;   /* see planes_growth */
     bool held;      /* see planes_growth */
-    bool sheets;    /* the same */
 } planes_local_plane;
 
 /* Boxes by axis, with memory for a multiple of PLANES_LOCAL_LANES. */

@@ -22,7 +22,6 @@
 #define REACH         5.0    /* noises, that the most neighbours reach at least */
 #define ALONG         0.9063 /* cosine of 25 degrees: an even direction is so near to a plane's by a chance of 0.09 */
 #define MIN_SUPPORTED 0.5    /* share of the points; see docs/speed/planes.md */
-#define MIN_OF_FEW    0.25   /* of a plane of fewer points than MOST: near its rim are most of them */
 
 static const uint32_t scales[SCALES] = {16, 64, MOST};
 
@@ -171,8 +170,7 @@ bool planes_is_supported(planes_local *s, planes_growth *g) {
     const uint32_t level = level_for(g), mask = (1u << level) - 1;
     uint32_t *list = s->component, count = 0, supported = 0;
     const uint32_t listed = planes_list_component(s, g);
-    if (g->turned) return true;             /* its points lie across the steps that it is one of */
-    if (growth_is_exact(s, g)) return true; /* no slice is exact, and faces with fewer points than neighbours may be */
+    if (g->turned) return true; /* its points lie across the steps that it is one of */
     for (uint32_t i = 0; i < listed; i++) {
         const uint32_t point = s->near_point[list[i]];
         list[count] = point;
@@ -183,7 +181,6 @@ bool planes_is_supported(planes_local *s, planes_growth *g) {
         const uint32_t point = list[(uint64_t)(2 * i + 1) * count / (2 * asked)];
         supported += is_along(&s->levels[level], point >> level, g->normal);
     }
-    const double min = g->count < MOST ? MIN_OF_FEW : MIN_SUPPORTED;
-    if (supported >= min * asked) return true;
-    return growth_refuse(g, MOTE_PLANES_UNSUPPORTED, (double)supported / asked, min);
+    if (supported >= MIN_SUPPORTED * asked) return true;
+    return growth_refuse(g, MOTE_PLANES_UNSUPPORTED, (double)supported / asked, MIN_SUPPORTED);
 }

@@ -348,7 +348,6 @@ static planes_patch patch_of(const planes_local_plane *plane) {
     patch.stride = 1;
     patch.turned = plane->turned;
     patch.centred = plane->centred;
-    patch.sheets = plane->sheets;
     return patch;
 }
 
@@ -440,26 +439,6 @@ static mote_status hold_patches(planes_local *s) {
     return status;
 }
 
-/* Bodies that are no several planes may be sheets along each other, as of a floor that was scanned twice, and the
-   scans are off by some noises: then they are one plane, as thick as they are. */
-static void take_sheets(planes_local *s) {
-    for (uint32_t i = 0; i < s->body_count; i++) {
-        const planes_growth *body = &s->bodies[i];
-        planes_patch patch;
-        uint64_t work;
-        memset(&patch, 0, sizeof patch);
-        memcpy(patch.normal, body->normal, sizeof patch.normal);
-        memcpy(patch.at, body->at, sizeof patch.at);
-        patch.noise = body->noise;
-        patch.size = 0.5 * sqrt(body->area);
-        patch.count = (uint32_t)body->count;
-        patch.stride = 1;
-        patch.sheets = true;
-        if (s->plane_count < PLANES_LOCAL_MAX && body->reason == MOTE_PLANES_NO_PEAK)
-            try_patch(s, &patch, 0, NULL, &work);
-    }
-}
-
 /* The passes while the noise is not known. Bodies hide planes that grow freely, once they are split: they come first,
    and where there are any, parts of their planes would grow centred. */
 static mote_status find_noise(planes_local *s) {
@@ -467,7 +446,6 @@ static mote_status find_noise(planes_local *s) {
     MOTE_TRY(try_patches(s, (patches_pass){0, false, false, 0, 0.3}));
     MOTE_TRY(planes_split_bodies(s, &split));
     if (split) grow_planes_again(s, 0);
-    if (!split) take_sheets(s);
     if (s->params.centred && owned_share(s, false) < MAX_OWNED) MOTE_TRY(hold_patches(s));
     return s->params.centred && !split && have_one_noise(s) ? try_patches(s, (patches_pass){0, true, false, 0.35, 0.4})
                                                             : MOTE_OK;
