@@ -185,13 +185,6 @@ static void steps_among_strays_are_no_slab(void **state) {
     assert_true(score.false_planes + score.split <= 4);
 }
 
-/* A curtain with 3 mm of noise: 17 strips of it were planes. */
-static void strips_of_a_curtain_are_no_planes(void **state) {
-    (void)state;
-    const planes_scene_score score = try_scene(PLANES_SCENE_CURTAIN, 2, 40000);
-    assert_int_equal(score.false_planes, 0);
-}
-
 /* A shaft: the vote's planes were 17 strips of it, each of which a curve explains better. */
 static void strips_of_a_shaft_are_no_planes(void **state) {
     (void)state;
@@ -317,7 +310,6 @@ int main(int argc, char **argv) {
         cmocka_unit_test(planes_of_other_kinds_are_found),
         cmocka_unit_test(faces_of_solids_are_found),
         cmocka_unit_test(steps_among_strays_are_no_slab),
-        cmocka_unit_test(strips_of_a_curtain_are_no_planes),
         cmocka_unit_test(strips_of_a_shaft_are_no_planes),
         cmocka_unit_test(planes_of_few_points_are_found),
         cmocka_unit_test(planes_are_the_same_in_other_units),

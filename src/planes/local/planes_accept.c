@@ -4,19 +4,15 @@
 
 #include "planes/local/planes_growth.h"
 
-#define PLANE_FLATNESS    0.1  /* noise to the root of the area, at most */
-#define MAX_SHOULDERS     0.45 /* density 2.25 noises off, less dense side; 0.11 of a plane alone, 1 of even points */
-#define MAX_SHOULDER      0.85 /* the same on the denser side, where another plane may be near */
-#define MIN_CENTRAL       0.44 /* share of the points within 0.67 noises: half of normal ones */
-#define MAX_STRUCTURE     0.25 /* share of the variance between cells */
-#define MAX_GOING_ON      0.3  /* share of the rim beside which a surface goes on to one side, of no centred plane */
-#define MAX_BENDING       0.15 /* share of the rim, of what seems to bend itself: of planes one in 700 has more */
-#define SEEMS_CURVED      6.25 /* points' worth of the variance a curve explains, of one plane in ten by chance */
-#define MAX_CURVED        0.08 /* structure of a centred one: a piece of a curve has 0.1 to 0.3, a plane none */
-#define PROFILE           12u  /* ranges along an axis */
-#define PROFILE_REACH     1.5  /* deviations to either side: even points end at 1.7 */
-#define MAX_PROFILE       0.1  /* share of the variance between ranges; of strips of curves mostly more */
-#define PROFILE_BY_CHANCE 20.0 /* over the points */
+#define PLANE_FLATNESS 0.1  /* noise to the root of the area, at most */
+#define MAX_SHOULDERS  0.45 /* density 2.25 noises off, less dense side; 0.11 of a plane alone, 1 of even points */
+#define MAX_SHOULDER   0.85 /* the same on the denser side, where another plane may be near */
+#define MIN_CENTRAL    0.44 /* share of the points within 0.67 noises: half of normal ones */
+#define MAX_STRUCTURE  0.25 /* share of the variance between cells */
+#define MAX_GOING_ON   0.3  /* share of the rim beside which a surface goes on to one side, of no centred plane */
+#define MAX_BENDING    0.15 /* share of the rim, of what seems to bend itself: of planes one in 700 has more */
+#define SEEMS_CURVED   6.25 /* points' worth of the variance a curve explains, of one plane in ten by chance */
+#define MAX_CURVED     0.08 /* structure of a centred one: a piece of a curve has 0.1 to 0.3, a plane none */
 /* MAX_SHOULDERS, MIN_CENTRAL and MAX_STRUCTURE while planes that cross it may not be known yet. */
 #define LOOSE_SHOULDERS  0.6
 #define LOOSE_CENTRAL    0.36
@@ -99,76 +95,6 @@ bool planes_is_of_representation(planes_local *s, planes_growth *g) {
     const double layers = share_of_layers(s, g);
     if (layers > MAX_LAYERS) return !growth_refuse(g, MOTE_PLANES_DENSE_SIDE, layers, MAX_LAYERS);
     return !planes_find_component(s, g, g->radius);
-}
-
-/* The points of the component along an axis: how many there are in each of some ranges, and how far from the plane they
-   lie on average. */
-typedef struct growth_profile {
-    double count[PROFILE], sum[PROFILE];
-} growth_profile;
-
-/* The share of the variance that lies between the ranges, beyond what chance gives and what a slope explains: a strip
-   of something curved, or of several planes, has most of its variance there. squares: of the points' distances. */
-static double share_between(const growth_profile *p, double squares) {
-    double n = 0, x = 0, y = 0, xx = 0, xy = 0, yy = 0, ranges = 0;
-    for (uint32_t i = 0; i < PROFILE; i++) {
-        if (!(p->count[i] > 0)) continue;
-        n += p->count[i], ranges++;
-        x += p->count[i] * i, xx += p->count[i] * i * i;
-        y += p->sum[i], xy += p->sum[i] * i, yy += p->sum[i] * p->sum[i] / p->count[i];
-    }
-    const double spread = n * xx - x * x, both = n * xy - x * y;
-    if (ranges < 3 || !(spread > 0) || !(squares > 0)) return 0;
-    const double bent = yy - y * y / n - both * both / (n * spread);
-    return (bent - (ranges - 2) * (squares / n)) / squares;
-}
-
-/* The larger of the shares along the component's two axes, without its rim, where points of others are. */
-static double profile_of(const planes_local *s, uint32_t listed) {
-    double middle[2] = {0, 0}, uu = 0, uv = 0, vv = 0, share = 0;
-    for (uint32_t k = 0; k < listed; k++) {
-        middle[0] += (double)s->near_u[s->component[k]] / listed;
-        middle[1] += (double)s->near_v[s->component[k]] / listed;
-    }
-    for (uint32_t k = 0; k < listed; k++) {
-        const double u = (double)s->near_u[s->component[k]] - middle[0];
-        const double v = (double)s->near_v[s->component[k]] - middle[1];
-        uu += u * u / listed, uv += u * v / listed, vv += v * v / listed;
-    }
-    const double half = 0.5 * (uu - vv), root = sqrt(half * half + uv * uv);
-    double x = half >= 0 ? half + root : uv, y = half >= 0 ? uv : root - half; /* the longer axis */
-    const double length = sqrt(x * x + y * y);
-    if (!(length > 0)) x = 1, y = 0;
-    if (length > 0) x /= length, y /= length;
-    for (int axis = 0; axis < 2; axis++) {
-        const double along[2] = {axis == 0 ? x : -y, axis == 0 ? y : x};
-        const double reach = PROFILE_REACH * sqrt(fmax(0.5 * (uu + vv) + (axis == 0 ? root : -root), 0));
-        growth_profile p;
-        double squares = 0;
-        memset(&p, 0, sizeof p);
-        for (uint32_t k = 0; k < listed && reach > 0; k++) {
-            const uint32_t i = s->component[k];
-            const double at =
-                ((double)s->near_u[i] - middle[0]) * along[0] + ((double)s->near_v[i] - middle[1]) * along[1];
-            if (fabs(at) >= reach) continue;
-            const uint32_t range = (uint32_t)((at / reach + 1) * 0.5 * PROFILE);
-            const double distance = (double)s->near_distance[i];
-            if (range >= PROFILE) continue;
-            p.count[range]++;
-            p.sum[range] += distance;
-            squares += distance * distance;
-        }
-        share = fmax(share, share_between(&p, squares));
-    }
-    return share;
-}
-
-bool planes_is_wavy(planes_local *s, planes_growth *g) {
-    const uint32_t listed = planes_list_component(s, g);
-    if (g->turned || growth_is_exact(s, g)) return false;
-    const double share = profile_of(s, listed), max = MAX_PROFILE + PROFILE_BY_CHANCE / fmax(listed, 1);
-    if (share <= max) return false;
-    return !growth_refuse(g, MOTE_PLANES_STRUCTURE, share, max);
 }
 
 /* The tests, with limits of their own. */

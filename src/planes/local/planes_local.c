@@ -195,7 +195,7 @@ void planes_begin_claim(const planes_local_claim *claim, planes_growth *g) {
 }
 
 /* Whether a plane that was measured is the one that is claimed; in: points near it, of any component. */
-static bool is_as_claimed(planes_local *s, const planes_local_claim *claim, bool pieces, uint32_t in,
+static bool is_as_claimed(const planes_local *s, const planes_local_claim *claim, bool pieces, uint32_t in,
                           planes_growth *g) {
     const double noise = g->measured_noise, min_pieces = ONE_PIECE * in - g->strays * s->near_count;
     const bool thick = noise > WIDER_NOISE * claim->noise, thin = noise < NARROWER_NOISE * claim->noise;
@@ -207,7 +207,7 @@ static bool is_as_claimed(planes_local *s, const planes_local_claim *claim, bool
         g->reason = MOTE_PLANES_SCATTERED;
         g->value = g->pieces;
         g->limit = min_pieces;
-    } else if (!planes_growth_stands(s, g) || planes_is_wavy(s, g)) {
+    } else if (!planes_growth_stands(s, g)) {
         return false;
     } else if (g->structure > planes_one_structure(g)) {
         g->reason = MOTE_PLANES_STRUCTURE;

@@ -219,9 +219,6 @@ static inline double planes_growth_points(const planes_growth *growth) {
 bool planes_growth_stands(const planes_local *search, planes_growth *growth);
 /* The same, less strictly: points of others that cross it may still count. */
 bool planes_growth_may_stand(const planes_local *search, planes_growth *growth);
-/* Whether the points of the component in the scratch lie in waves along it: a strip of a curve, where its slope turns,
-   is straight but for these. Refused then. */
-bool planes_is_wavy(planes_local *search, planes_growth *growth);
 /* Notes a growth that came to nothing, with about that many points of the sample. */
 void planes_refuse_growth(const planes_local *search, const planes_growth *growth, double points);
 
