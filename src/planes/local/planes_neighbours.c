@@ -8,7 +8,16 @@
 
    Some points of the plane are asked. Each has the normals of its 16, 64 and 200 nearest points, for few are noise and
    many reach past an edge; the plane's must be near one of them. Where the noise is as large as all of these reach,
-   every second, fourth ... point is looked at: they reach farther. */
+   every second, fourth ... point is looked at: they reach farther.
+
+   Neighbours that reach past the plane's own edges tell of what is beyond: of a narrow tread, of the riser. Of a strip
+   as wide as the plane, so much is farther from both edges than they reach:
+
+       |<------- width ------->|
+       |<reach>|       |<reach>|      1 - 2 reach / width
+
+   Where that is less than the share that must lie along, they are not heard, and a point without any that are abstains.
+   A plane most of whose points do is not for this test to refuse. */
 #include <math.h>
 #include <string.h>
 
@@ -128,13 +137,30 @@ static double thickness_of(const planes_moments *m, const planes_local_fit *fit)
     return middle > least ? least / middle : 1;
 }
 
-/* Whether a point's neighbours lie along the plane: of the scales, where they are flattest. */
-static bool is_along(const planes_local_level *level, uint32_t point, const double normal[3]) {
+/* How wide the component is, where it is narrow, if its points fill a rectangle. list: the near points that it has. */
+static double width_of(const planes_local *s, const uint32_t *list, uint32_t count) {
+    double u = 0, v = 0, uu = 0, uv = 0, vv = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const double at_u = (double)s->near_u[list[i]], at_v = (double)s->near_v[list[i]];
+        u += at_u, v += at_v;
+        uu += at_u * at_u, uv += at_u * at_v, vv += at_v * at_v;
+    }
+    const double n = fmax(count, 1), a = uu / n - u / n * (u / n), b = uv / n - u / n * (v / n);
+    const double c = vv / n - v / n * (v / n), half = 0.5 * (a - c), least = 0.5 * (a + c) - sqrt(half * half + b * b);
+    return sqrt(12 * fmax(least, 0)); /* a rectangle's variance is a twelfth of the square of its side */
+}
+
+typedef enum support { ABSTAINS, ACROSS, ALONG_IT } support;
+
+/* Whether a point's neighbours lie along the plane: of the scales that reach no farther than that, where they are
+   flattest. */
+static support support_of(const planes_local_level *level, uint32_t point, const double normal[3], double reach) {
     neighbours n;
     planes_moments m;
     planes_local_fit fit;
     double flattest = 1;
-    bool along = false;
+    support told = ABSTAINS;
+    float farthest2 = 0;
     uint32_t picked[SCALES], at = 0;
     find_neighbours(level, point, &n);
     picked[SCALES - 1] = n.count;
@@ -146,16 +172,20 @@ static bool is_along(const planes_local_level *level, uint32_t point, const doub
     for (uint32_t k = 0; k < SCALES; k++) {
         for (; at < picked[k]; at++) {
             const uint32_t i = n.list[at].point;
+            farthest2 = fmaxf(farthest2, n.list[at].distance2);
             planes_moments_add(&m, (double)(level->x[i] - n.at[0]), (double)(level->y[i] - n.at[1]),
                                (double)(level->z[i] - n.at[2]));
         }
+        if ((double)farthest2 > reach * reach) break;
+        if (told == ABSTAINS) told = ACROSS;
         if (!planes_moments_fit(&m, &fit)) continue;
         const double thickness = thickness_of(&m, &fit);
         if (thickness >= flattest) continue;
         flattest = thickness;
-        along = fabs((fit.normal[0] * normal[0] + fit.normal[1] * normal[1]) + fit.normal[2] * normal[2]) >= ALONG;
+        const double cosine = (fit.normal[0] * normal[0] + fit.normal[1] * normal[1]) + fit.normal[2] * normal[2];
+        told = fabs(cosine) >= ALONG ? ALONG_IT : ACROSS;
     }
-    return along;
+    return told;
 }
 
 /* The first level on which the most neighbours reach far enough. */
@@ -168,8 +198,9 @@ static uint32_t level_for(const planes_growth *g) {
 
 bool planes_is_supported(planes_local *s, planes_growth *g) {
     const uint32_t level = level_for(g), mask = (1u << level) - 1;
-    uint32_t *list = s->component, count = 0, supported = 0;
+    uint32_t *list = s->component, count = 0, told[3] = {0, 0, 0};
     const uint32_t listed = planes_list_component(s, g);
+    const double reach = 0.5 * (1 - MIN_SUPPORTED) * width_of(s, list, listed);
     if (g->turned) return true; /* its points lie across the steps that it is one of */
     for (uint32_t i = 0; i < listed; i++) {
         const uint32_t point = s->near_point[list[i]];
@@ -179,8 +210,9 @@ bool planes_is_supported(planes_local *s, planes_growth *g) {
     const uint32_t asked = min_count(count, ASKED);
     for (uint32_t i = 0; i < asked; i++) {
         const uint32_t point = list[(uint64_t)(2 * i + 1) * count / (2 * asked)];
-        supported += is_along(&s->levels[level], point >> level, g->normal);
+        told[support_of(&s->levels[level], point >> level, g->normal, reach)]++;
     }
-    if (supported >= MIN_SUPPORTED * asked) return true;
-    return growth_refuse(g, MOTE_PLANES_UNSUPPORTED, (double)supported / asked, MIN_SUPPORTED);
+    const double heard = (double)told[ACROSS] + told[ALONG_IT];
+    if (told[ABSTAINS] > heard || told[ALONG_IT] >= MIN_SUPPORTED * heard) return true;
+    return growth_refuse(g, MOTE_PLANES_UNSUPPORTED, told[ALONG_IT] / heard, MIN_SUPPORTED);
 }
