@@ -16,21 +16,22 @@
        |<------- width ------->|
        |<reach>|       |<reach>|      1 - 2 reach / width
 
-   Where that is less than the share that must lie along, they are not heard, and a point without any that are abstains.
-   A plane most of whose points do is not for this test to refuse. */
+   Where that is less than the share that must lie along, they are not heard. Of points whose 16 nearest are not heard,
+   as many must lie along as would by chance, if their neighbours lay in even directions: in a slice next to none do. */
 #include <math.h>
 #include <string.h>
 
 #include "planes/local/planes_growth.h"
 
-#define ASKED         64u    /* points of a plane */
-#define SCALES        3u     /* numbers of neighbours */
-#define MOST          200u   /* neighbours */
-#define WINDOW        256u   /* points around one in the order: of these, as many are near as bound the others */
-#define CANDIDATES    2048u  /* that are held before the nearest are picked */
-#define REACH         5.0    /* noises, that the most neighbours reach at least */
-#define ALONG         0.9063 /* cosine of 25 degrees: an even direction is so near to a plane's by a chance of 0.09 */
-#define MIN_SUPPORTED 0.5    /* share of the points; see docs/speed/planes.md */
+#define ASKED         64u         /* points of a plane */
+#define SCALES        3u          /* numbers of neighbours */
+#define MOST          200u        /* neighbours */
+#define WINDOW        256u        /* points around one in the order: of these, as many are near as bound the others */
+#define CANDIDATES    2048u       /* that are held before the nearest are picked */
+#define REACH         5.0         /* noises, that the most neighbours reach at least */
+#define ALONG         0.9063      /* cosine of 25 degrees */
+#define BY_CHANCE     (1 - ALONG) /* how often an even direction is so near to a plane's */
+#define MIN_SUPPORTED 0.5         /* share of the points; see docs/speed/planes.md */
 
 static const uint32_t scales[SCALES] = {16, 64, MOST};
 
@@ -150,16 +151,15 @@ static double width_of(const planes_local *s, const uint32_t *list, uint32_t cou
     return sqrt(12 * fmax(least, 0)); /* a rectangle's variance is a twelfth of the square of its side */
 }
 
-typedef enum support { ABSTAINS, ACROSS, ALONG_IT } support;
-
-/* Whether a point's neighbours lie along the plane: of the scales that reach no farther than that, where they are
-   flattest. */
-static support support_of(const planes_local_level *level, uint32_t point, const double normal[3], double reach) {
+/* Whether a point's neighbours lie along the plane: where they are flattest, of the scales that reach no farther than
+   reach; of all scales where none is so near. heard: whether one is. */
+static bool is_along(const planes_local_level *level, uint32_t point, const double normal[3], double reach,
+                     bool *heard) {
     neighbours n;
     planes_moments m;
     planes_local_fit fit;
     double flattest = 1;
-    support told = ABSTAINS;
+    bool along = false;
     float farthest2 = 0;
     uint32_t picked[SCALES], at = 0;
     find_neighbours(level, point, &n);
@@ -176,16 +176,16 @@ static support support_of(const planes_local_level *level, uint32_t point, const
             planes_moments_add(&m, (double)(level->x[i] - n.at[0]), (double)(level->y[i] - n.at[1]),
                                (double)(level->z[i] - n.at[2]));
         }
-        if ((double)farthest2 > reach * reach) break;
-        if (told == ABSTAINS) told = ACROSS;
+        const bool inside = (double)farthest2 <= reach * reach;
+        if (k == 0) *heard = inside;
+        if (*heard && !inside) break;
         if (!planes_moments_fit(&m, &fit)) continue;
         const double thickness = thickness_of(&m, &fit);
         if (thickness >= flattest) continue;
         flattest = thickness;
-        const double cosine = (fit.normal[0] * normal[0] + fit.normal[1] * normal[1]) + fit.normal[2] * normal[2];
-        told = fabs(cosine) >= ALONG ? ALONG_IT : ACROSS;
+        along = fabs((fit.normal[0] * normal[0] + fit.normal[1] * normal[1]) + fit.normal[2] * normal[2]) >= ALONG;
     }
-    return told;
+    return along;
 }
 
 /* The first level on which the most neighbours reach far enough. */
@@ -198,10 +198,10 @@ static uint32_t level_for(const planes_growth *g) {
 
 bool planes_is_supported(planes_local *s, planes_growth *g) {
     const uint32_t level = level_for(g), mask = (1u << level) - 1;
-    uint32_t *list = s->component, count = 0, told[3] = {0, 0, 0};
+    uint32_t *list = s->component, count = 0, supported = 0, heard = 0;
+    if (g->turned) return true; /* its points lie across the steps that it is one of */
     const uint32_t listed = planes_list_component(s, g);
     const double reach = 0.5 * (1 - MIN_SUPPORTED) * width_of(s, list, listed);
-    if (g->turned) return true; /* its points lie across the steps that it is one of */
     for (uint32_t i = 0; i < listed; i++) {
         const uint32_t point = s->near_point[list[i]];
         list[count] = point;
@@ -210,9 +210,11 @@ bool planes_is_supported(planes_local *s, planes_growth *g) {
     const uint32_t asked = min_count(count, ASKED);
     for (uint32_t i = 0; i < asked; i++) {
         const uint32_t point = list[(uint64_t)(2 * i + 1) * count / (2 * asked)];
-        told[support_of(&s->levels[level], point >> level, g->normal, reach)]++;
+        bool is_heard;
+        supported += is_along(&s->levels[level], point >> level, g->normal, reach, &is_heard);
+        heard += is_heard;
     }
-    const double heard = (double)told[ACROSS] + told[ALONG_IT];
-    if (told[ABSTAINS] > heard || told[ALONG_IT] >= MIN_SUPPORTED * heard) return true;
-    return growth_refuse(g, MOTE_PLANES_UNSUPPORTED, told[ALONG_IT] / heard, MIN_SUPPORTED);
+    const double min = MIN_SUPPORTED * heard + BY_CHANCE * (asked - heard);
+    if (supported >= min) return true;
+    return growth_refuse(g, MOTE_PLANES_UNSUPPORTED, (double)supported / asked, min / asked);
 }
