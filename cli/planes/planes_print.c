@@ -65,6 +65,7 @@ static const struct {
     {"structure", "bent, or several: %s of the variance between places, at most %s"},
     {"unlike", "not as noisy as the cloud's planes: %s, limit %s"},
     {"explained", "other planes explain its points: gains %s nats, needs %s"},
+    {"unsupported", "its points do not lie flat along it: %s of them do, needs %s"},
 };
 #define REASONS (sizeof reasons / sizeof *reasons)
 

@@ -90,7 +90,8 @@ typedef enum mote_planes_reason {
     MOTE_PLANES_NO_PEAK,    ///< share of its points that are in its middle: here value is below limit
     MOTE_PLANES_STRUCTURE,  ///< share of the variance of its points that lies between places, as across steps
     MOTE_PLANES_UNLIKE,     ///< noisier than the other planes of the cloud: lengths
-    MOTE_PLANES_EXPLAINED   ///< other planes explain its points as well: nats gained, and how many it needs
+    MOTE_PLANES_EXPLAINED,  ///< other planes explain its points as well: nats gained, and how many it needs
+    MOTE_PLANES_UNSUPPORTED ///< share of its points whose neighbours lie along it: here value is below limit
 } mote_planes_reason;
 
 /// What looked like a plane and was refused.

@@ -60,7 +60,7 @@ ENUMS = {
     'mote_photon_method': {'full': 0, 'map': 1, 'direct': 2, 'shadow': 3, 'path': 4},
     'mote_planes_directions': {'ball': 0, 'grid': 1},
     'mote_planes_votes': {'all': 0, 'normals': 1},
-    'mote_planes_reason': {'few_points': 0, 'scattered': 1, 'thickens': 2, 'thick': 3, 'dense_side': 4, 'no_peak': 5, 'structure': 6, 'unlike': 7, 'explained': 8},
+    'mote_planes_reason': {'few_points': 0, 'scattered': 1, 'thickens': 2, 'thick': 3, 'dense_side': 4, 'no_peak': 5, 'structure': 6, 'unlike': 7, 'explained': 8, 'unsupported': 9},
 }
 MOTE_OK = 0
 MOTE_ERROR_ARGUMENT = 1
@@ -163,6 +163,7 @@ MOTE_PLANES_NO_PEAK = 5
 MOTE_PLANES_STRUCTURE = 6
 MOTE_PLANES_UNLIKE = 7
 MOTE_PLANES_EXPLAINED = 8
+MOTE_PLANES_UNSUPPORTED = 9
 mote_progress_fn = CFUNCTYPE(c_bool, c_void_p, c_double, c_char_p)
 mote_log_fn = CFUNCTYPE(None, c_void_p, c_int, c_char_p)
 

@@ -42,6 +42,9 @@ typedef struct planes_sample {
 
 mote_status planes_sample_make(mote_context *ctx, uint32_t capacity, planes_sample *sample);
 void planes_sample_free(mote_context *ctx, planes_sample *sample);
+/* Points in one place, which follow each other in the order, become one: a scanner may write the same for all that it
+   did not see. */
+void planes_sample_drop_copies(planes_sample *sample);
 
 /* Directions, in bins of rho per step; all on the host. kind, resolution and min_cosine say what xyz, first and near
    are: they may be kept between calls. */

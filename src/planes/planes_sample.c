@@ -20,3 +20,19 @@ void planes_sample_free(mote_context *ctx, planes_sample *sample) {
     mote_free(ctx, sample->place);
     memset(sample, 0, sizeof *sample);
 }
+
+void planes_sample_drop_copies(planes_sample *sample) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < sample->count; i++) {
+        const uint32_t last = kept - 1;
+        if (kept > 0 && sample->x[i] == sample->x[last] && sample->y[i] == sample->y[last] &&
+            sample->z[i] == sample->z[last])
+            continue;
+        sample->x[kept] = sample->x[i];
+        sample->y[kept] = sample->y[i];
+        sample->z[kept] = sample->z[i];
+        sample->normal[kept] = sample->normal[i];
+        sample->place[kept++] = sample->place[i];
+    }
+    sample->count = kept;
+}

@@ -30,6 +30,7 @@ static double area_of(const surface *s) {
     case BLOB: return 0;
     case TORUS: return 4 * PI * PI * s->radius * s->radius * s->taper;
     case SADDLE: return 4 * s->radius * s->radius;
+    case WAVES: return length_of(s->u) * length_of(s->v);
     default: break;
     }
     area = length_of(n) * 0.5 * (1 + s->taper);
@@ -74,6 +75,17 @@ static void curved_point(builder *b, const surface *s, double noise, double at[3
     }
 }
 
+/* Waves of u and v: evenly over these, the noise along what is across both. */
+static void wave_point(builder *b, const surface *s, double noise, double at[3]) {
+    const double x = draw(b), y = draw(b), area = length_of(s->u) * length_of(s->v);
+    const double wave = sin(2 * PI * s->taper * x) + (s->across ? sin(2 * PI * s->taper * y) : 0);
+    const double off = (s->radius * wave + noise * gauss(b)) / area;
+    for (int k = 0; k < 3; k++) {
+        const double n = s->u[(k + 1) % 3] * s->v[(k + 2) % 3] - s->u[(k + 2) % 3] * s->v[(k + 1) % 3];
+        at[k] = s->corner[k] + x * s->u[k] + y * s->v[k] + off * n;
+    }
+}
+
 static void surface_point(builder *b, const surface *s, double noise, double at[3]) {
     double direction[3];
     if (s->shape == FLAT) {
@@ -88,6 +100,8 @@ static void surface_point(builder *b, const surface *s, double noise, double at[
         at[0] = s->corner[0] + r * cos(phi) + h * s->u[0];
         at[1] = s->corner[1] + r * sin(phi) + h * s->u[1];
         at[2] = s->corner[2] + h * s->u[2];
+    } else if (s->shape == WAVES) {
+        wave_point(b, s, noise, at);
     } else if (s->shape == TORUS || s->shape == SADDLE) {
         curved_point(b, s, noise, at);
     } else {
@@ -175,6 +189,7 @@ static void fill(builder *b, const planes_scene_params *p, double *positions, in
                 surface_point(b, &b->surfaces[s], p->noise_m, at);
             }
             labels[i] = b->surfaces[s].shape == FLAT ? (int32_t)s : -1;
+            for (int k = 0; k < 3 && b->step > 0; k++) at[k] = b->step * rint(at[k] / b->step);
         } while (is_skipped(b, p, at, low, high, size));
     }
 }
@@ -195,8 +210,8 @@ static void list_planes(const builder *b, const planes_scene_params *p, const do
     int32_t number[PLANES_SCENES_MAX];
     for (uint32_t i = 0; i < b->count; i++) {
         const surface *s = &b->surfaces[i];
-        number[i] = -1;
-        if (s->shape != FLAT) continue;
+        number[i] = s->sheet ? number[i - 1] : -1;
+        if (s->shape != FLAT || s->sheet) continue;
         planes_scene_plane *plane = &scene->planes[scene->count];
         double n[3], middle[3], placed_origin[3], placed_normal[3];
         for (int k = 0; k < 3; k++)
@@ -239,12 +254,16 @@ void planes_scene_make(mote_context *ctx, const planes_scene_params *params, dou
     assert_non_null(b);
     b->seed = params->seed * SEEDS_APART + (uint64_t)params->kind;
     b->points = params->points;
+    b->noise = params->noise_m;
     scene->points = params->points;
     scene->support = (params->points + SUPPORT - 1) / SUPPORT;
     if (params->kind == PLANES_SCENE_TILE && scene->support > SUPPORT) scene->support = SUPPORT;
     scene->labels = planes_scene_array(params->points, sizeof *scene->labels);
     if (params->kind == PLANES_SCENE_NOTHING) b->seed = params->seed;
     planes_scene_build(b, params->kind);
+    planes_scene_params placed_params = *params;
+    placed_params.turned = params->turned && b->step <= 0;
+    params = &placed_params;
     fill(b, params, at, scene->labels);
     planes_scene_axes(b, u, v, n);
     const double axes[3][3] = {{u[0], u[1], u[2]}, {v[0], v[1], v[2]}, {n[0], n[1], n[2]}};

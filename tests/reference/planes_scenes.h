@@ -39,6 +39,14 @@ typedef enum planes_scene_kind {
     PLANES_SCENE_STRIPS,
     PLANES_SCENE_RAYS,
     PLANES_SCENE_RINGS,
+    PLANES_SCENE_AIRBORNE, /* from here on: what was reported to fail */
+    PLANES_SCENE_CURTAIN,
+    PLANES_SCENE_DUNES,
+    PLANES_SCENE_SHEETS,
+    PLANES_SCENE_ROAD,
+    PLANES_SCENE_BRIDGE,
+    PLANES_SCENE_ZEROS,
+    PLANES_SCENE_VOXELS,
     PLANES_SCENE_ALL
 } planes_scene_kind;
 

@@ -314,12 +314,15 @@ static const struct {
 };
 
 const char *planes_scene_name(planes_scene_kind kind) {
+    if (kind >= PLANES_SCENE_AIRBORNE) return planes_scene_name_named(kind);
     return kind < PLANES_SCENE_KINDS ? kinds[kind].name : planes_scene_name_unseen(kind);
 }
 
 void planes_scene_build(builder *b, planes_scene_kind kind) {
     if (kind < PLANES_SCENE_KINDS) {
         kinds[kind].make(b);
+    } else if (kind >= PLANES_SCENE_AIRBORNE) {
+        planes_scene_build_named(b, kind);
     } else {
         planes_scene_build_unseen(b, kind);
     }

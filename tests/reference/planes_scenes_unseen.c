@@ -200,7 +200,7 @@ static void make_rings(builder *b) {
 static const struct {
     const char *name;
     void (*make)(builder *b);
-} kinds[PLANES_SCENE_ALL - PLANES_SCENE_KINDS] = {
+} kinds[PLANES_SCENE_AIRBORNE - PLANES_SCENE_KINDS] = {
     {"shelves", make_shelves}, {"corridor", make_corridor}, {"solids", make_solids}, {"sheds", make_sheds},
     {"street", make_street},   {"spiral", make_spiral},     {"panels", make_panels}, {"stack", make_stack},
     {"tunnel", make_tunnel},   {"curved", make_curved},     {"strips", make_strips}, {"one scan", make_rays},

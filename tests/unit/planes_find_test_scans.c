@@ -30,6 +30,17 @@ static bool has_plane(const mote_planes *planes, double x, double y, double z, d
     return false;
 }
 
+/* Points of the largest plane that is along none of the axes, which are those of the room. */
+static uint64_t most_points_across(const mote_planes *planes) {
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < mote_planes_count(planes); i++) {
+        const mote_plane *p = mote_planes_at(planes, i);
+        const double along = fmax(fmax(fabs(p->normal[0]), fabs(p->normal[1])), fabs(p->normal[2]));
+        if (along < 0.97 && p->inliers > most) most = p->inliers;
+    }
+    return most;
+}
+
 void real_scans_have_floors_and_walls(void **state) {
     (void)state;
     mote_context *ctx = test_context(2);
@@ -59,7 +70,7 @@ void real_scans_have_floors_and_walls(void **state) {
 }
 
 /* Its distances come in steps of less than a millimetre, which a sample may have for planes: with 0.6 mm of noise there
-   were three. */
+   were three. A fifth of its points are of a robot: slices of it, across the room, had up to 15,000. */
 void steps_of_a_sensor_are_not_noise(void **state) {
     (void)state;
     static const uint64_t samples[] = {12000, 18000, 6000, 9000};
@@ -69,8 +80,9 @@ void steps_of_a_sensor_are_not_noise(void **state) {
         if (planes_of_file("pcd/room_scan1.pcd", samples[i], &planes, ctx) > 0) {
             const mote_planes_facts facts = mote_planes_get_facts(planes);
             assert_true(facts.noise > 0.008 && facts.noise < 0.03);
-            assert_true(facts.labelled > 0.75 * (double)facts.points);
-            assert_in_range(mote_planes_count(planes), 9, 20);
+            assert_true(facts.labelled > 0.6 * (double)facts.points);
+            assert_in_range(mote_planes_count(planes), 9, 30);
+            assert_true(most_points_across(planes) < 3000);
         }
         mote_planes_destroy(planes);
     }

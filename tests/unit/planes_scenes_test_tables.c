@@ -54,7 +54,8 @@ planes_scene_score planes_scenes_try(const planes_scene_params *p, int threads, 
     int32_t *labels = planes_scene_array(p->points, sizeof *labels);
     const clock_t start = clock();
     mote_planes_params params = mote_planes_defaults();
-    params.components = p->kind == PLANES_SCENE_FACADE; /* its panes are on one plane */
+    params.components = p->kind == PLANES_SCENE_FACADE;                         /* its panes are on one plane */
+    if (p->kind == PLANES_SCENE_AIRBORNE) params.min_points = p->points / 1000; /* of small planes there are slices */
     params.explain = missed;
     assert_int_equal(mote_planes_find(ctx, scene.cloud, &params, labels, &planes), MOTE_OK);
     *seconds += (double)(clock() - start) / CLOCKS_PER_SEC;

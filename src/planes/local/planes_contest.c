@@ -28,7 +28,9 @@ static void share_points(planes_local *s, const planes_local_claim *claims, uint
         uint32_t won;
         const int32_t number = planes_add_empty(s);
         planes_begin_claim(&claims[i], &g);
-        if (!planes_lay(s, &g) || planes_claim_points(s, &g, -1, &won) < PLANES_LOCAL_NATS) continue;
+        if (!planes_lay(s, &g) || !planes_is_supported(s, &g) ||
+            planes_claim_points(s, &g, -1, &won) < PLANES_LOCAL_NATS)
+            continue;
         planes_claim_points(s, &g, number, &won);
     }
     memcpy(side->owner, s->owner, s->sample->count * sizeof *side->owner);

@@ -234,6 +234,12 @@ planes_local *planes_worker(planes_local *search);
 /* Grows patches side by side; none takes points. Each becomes what planes_grow makes of it; the scratch is lost. */
 void planes_grow_all(planes_local *search, planes_growing *growing, uint32_t count);
 
+/* ---- planes_neighbours.c */
+
+/* Whether the points of the component in the scratch lie flat along the plane, each by what is around it. Refused
+   otherwise. What the points are listed in goes. */
+bool planes_is_supported(planes_local *search, planes_growth *growth);
+
 /* ---- planes_rim.c */
 
 /* The share of the rim of the component in the scratch beside which a surface bends away. The sums of cells go. */

@@ -6,6 +6,7 @@
 #define SUPPORT        200.0   /* points of a sample that a plane of just enough points has */
 #define MAX_SAMPLE     262144u /* of the local search */
 #define CONFIRM_SAMPLE 8192u   /* of all points, that the planes of the vote are held against */
+#define MAX_CONTEST    65536u  /* the same, once planes of the vote are held against those that were grown */
 #define MIN_FREE       1024u   /* points of those that belong to no plane, that are looked at for more */
 #define MAX_FREE       4096u
 #define FREE_SUPPORT   80.0 /* points that a plane of just enough points has among them */
@@ -31,6 +32,7 @@ static mote_status read_sample(planes_run *run, uint64_t free_points, uint32_t m
     const uint32_t size = free_points < max ? (uint32_t)free_points : max;
     mote_status status = planes_sample_make(run->ctx, size, sample);
     if (status == MOTE_OK) status = run->ops->read_sample(run->points, size, sample);
+    if (status == MOTE_OK) planes_sample_drop_copies(sample);
     return status;
 }
 
@@ -425,30 +427,30 @@ static void close_sides(planes_run *run, planes_sides *sides) {
 
 /* Keeps the planes of the vote where they are better, and looks for others beside them: the large ones stay, as far as
    the coarse search has found nothing better, and small ones, if the fine search does not. */
-static mote_status search_beside(planes_run *run, const planes_kept *kept, const planes_sample *all) {
+static mote_status search_beside(planes_run *run, const planes_kept *kept) {
     planes_sides sides = {*kept, {NULL, 0, 0, run->scale, 0}, NULL, NULL};
-    planes_sample first;
+    planes_sample first, many;
     uint64_t of = 0;
     uint32_t sure = 0;
     memset(&first, 0, sizeof first);
+    memset(&many, 0, sizeof many);
     mote_status status = open_sides(run, &sides);
     if (status == MOTE_OK) {
         list_grown(run, kept->tolerance, &sides.grown);
-        status = contest(run, all, run->points->count, &sides);
+        run->found_count = 0;
+        status = planes_label_all(run);
     }
+    if (status == MOTE_OK) status = read_sample(run, run->points->count, MAX_CONTEST, &many);
+    if (status == MOTE_OK) status = contest(run, &many, run->points->count, &sides);
     if (status == MOTE_OK) {
         for (uint32_t i = 0; i < kept->found_count; i++) kept->found[i].tolerance = kept->tolerance;
         sure = put_first(&sides);
         restore(run, kept);
         status = search_between(run, &sides, sure, &first, &of);
     }
-    if (status == MOTE_OK && sides.grown.found_count > 0) {
-        status = contest(run, &first, of, &sides);
-        if (status == MOTE_OK) status = take_both(run, &sides, sure);
-    } else if (status == MOTE_OK) {
-        restore(run, kept);
-        status = planes_label_all(run);
-    }
+    if (status == MOTE_OK && first.count > 0) status = contest(run, &first, of, &sides);
+    if (status == MOTE_OK) status = take_both(run, &sides, sure);
+    planes_sample_free(run->ctx, &many);
     planes_sample_free(run->ctx, &first);
     close_sides(run, &sides);
     return status;
@@ -461,7 +463,7 @@ mote_status planes_search_locally(planes_run *run, const planes_sample *all) {
     if (kept.found == NULL) return MOTE_ERROR_MEMORY;
     memcpy(kept.found, run->found, run->found_count * sizeof *kept.found);
     mote_status status = search_coarsely(run, &kept, all, &better);
-    if (status == MOTE_OK) status = better ? search_finely(run) : search_beside(run, &kept, all);
+    if (status == MOTE_OK) status = better ? search_finely(run) : search_beside(run, &kept);
     mote_free(run->ctx, kept.found);
     return status;
 }
