@@ -104,7 +104,8 @@ foreach(source ${emulator_tests})
 endforeach()
 
 # The command with the emulated GPU.
-add_executable(mote_command_emulated $<TARGET_OBJECTS:mote_command_objects>)
+add_executable(mote_command_emulated ${PROJECT_SOURCE_DIR}/cli/start.c $<TARGET_OBJECTS:mote_command_objects>)
+target_include_directories(mote_command_emulated PRIVATE ${PROJECT_SOURCE_DIR}/cli)
 target_link_libraries(mote_command_emulated PRIVATE mote_emulated mote_objects ${MOTE_CLI_DEPENDENCIES})
 add_test(NAME cli_emulated COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/cli/run.sh $<TARGET_FILE:mote_command_emulated>
                                    ${CMAKE_CURRENT_SOURCE_DIR}/emulator/command.test)

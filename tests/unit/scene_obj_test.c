@@ -126,7 +126,7 @@ static void colours_of_places_are_used(void **state) {
     }
     const photon_hit middle = hit_from_above(scene, 0.75, 0.25);
     const photon_vec c = photon_color_at(&scene->view, &middle);
-    assert_true(fabs(c.x - 0.2) < 1e-9 && fabs(c.y - 0.4) < 1e-9 && fabs(c.z - 0.2 * half) < 1e-7);
+    assert_true(fabs(c.x - 0.25) < 1e-9 && fabs(c.y - 0.5) < 1e-9 && fabs(c.z - 0.25 * half) < 1e-7);
     assert_true(warnings[0] == '\0');
     mote_scene_destroy(scene);
     mote_context_destroy(ctx);
