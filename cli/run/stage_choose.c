@@ -162,8 +162,8 @@ typedef struct crop_options {
 
 /* The box as a condition, for free(); NULL and a code where it is none. */
 static char *box_condition(stage_call *call, const char *bounds, bool outside, int *code) {
-    double box[6];
-    int axes;
+    double box[6] = {0};
+    int axes = 0;
     char why[PDAL_WHY], *condition = malloc(400);
     if (condition == NULL) *code = no_memory(call);
     if (condition != NULL && !pdal_bounds(bounds, box, &axes, why)) *code = stage_wrong(call, "bounds", "%s", why);
