@@ -5,8 +5,8 @@
 
 #include "render/picture_path.h"
 
-/* Moves the cameras of a path so that what they draw ends at the margins. reach: pixels that a point is drawn as
-   reaches beyond it at most; where that is within the margin nothing is done, and *has_moved stays false. Returns an
+/* Moves the cameras of a path so that the splats and discs that they draw end at the margins. reach: how many pixels a
+   splat reaches beyond its point at most; within the margin nothing is done, and *has_moved stays false. Returns an
    exit code. */
 int picture_room_make(session *s, const picture_plan *plan, double reach, mote_renderer *renderer, picture_path *path,
                       bool *has_moved);

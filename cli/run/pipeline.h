@@ -91,7 +91,7 @@ const stage_kind *stage_kinds(uint32_t *count);
 const stage_kind *stage_kind_find(const char *name);
 /* Explains that mote has no such stage, and what would do the same. Returns an exit code. */
 int stage_kind_unknown(session *s, const pipeline *p, const char *place, const char *name);
-/* The kind that a file name stands for. */
+/* The stage that PDAL takes a bare file name for: a reader, or as the last of a pipeline a writer. */
 const stage_kind *stage_kind_of_file(const char *name, bool is_output);
 
 /* ---- what the functions of stages call */
@@ -126,6 +126,8 @@ int stage_crop(stage_call *call);
 int stage_head(stage_call *call);
 int stage_tail(stage_call *call);
 int stage_decimate(stage_call *call);
+/* Keeps the points of rows first, first + step, …, count of them. */
+int stage_keep_rows(stage_call *call, uint64_t first, uint64_t step, uint64_t count);
 /* Keeps the points that meet a condition. */
 int stage_keep_points(stage_call *call, const char *condition);
 int stage_sort(stage_call *call);

@@ -25,8 +25,7 @@ static int no_memory(stage_call *call) {
     return session_error(call->s, EXIT_RESOURCES, "out of memory: the list of the chosen points");
 }
 
-/* Keeps points first, first + step, …, at most count of them. */
-static int keep_steps(stage_call *call, uint64_t first, uint64_t step, uint64_t count) {
+int stage_keep_rows(stage_call *call, uint64_t first, uint64_t step, uint64_t count) {
     uint64_t *indices = malloc((size_t)count * sizeof *indices + 1);
     mote_cloud *chosen = NULL;
     if (indices == NULL) return no_memory(call);
@@ -108,33 +107,25 @@ int stage_expression(stage_call *call) {
     return call->checking ? EXIT_DONE : stage_keep_points(call, condition);
 }
 
-int stage_head(stage_call *call) {
+/* Some at one end of the cloud, or all but these. */
+static int keep_end(stage_call *call, bool last, const char *what) {
     uint64_t count = 10;
     bool invert = false;
     const option rows[] = {
-        {"count", 0, OPTION_COUNT, &count, NULL, "N", "the first N points; default 10"},
+        {"count", 0, OPTION_COUNT, &count, NULL, "N", what},
         {"invert", 0, OPTION_FLAG, &invert, NULL, NULL, "all others instead"},
         {0},
     };
     const int code = stage_options(call, rows);
     if (code != EXIT_DONE || call->checking) return code;
-    const uint64_t all = mote_cloud_count(call->cloud), cut = count < all ? count : all;
-    return invert ? keep_steps(call, cut, 1, all - cut) : keep_steps(call, 0, 1, cut);
+    const uint64_t all = mote_cloud_count(call->cloud), some = count < all ? count : all;
+    const uint64_t kept = invert ? all - some : some;
+    return stage_keep_rows(call, last == invert ? 0 : all - kept, 1, kept);
 }
 
-int stage_tail(stage_call *call) {
-    uint64_t count = 10;
-    bool invert = false;
-    const option rows[] = {
-        {"count", 0, OPTION_COUNT, &count, NULL, "N", "the last N points; default 10"},
-        {"invert", 0, OPTION_FLAG, &invert, NULL, NULL, "all others instead"},
-        {0},
-    };
-    const int code = stage_options(call, rows);
-    if (code != EXIT_DONE || call->checking) return code;
-    const uint64_t all = mote_cloud_count(call->cloud), cut = count < all ? count : all;
-    return invert ? keep_steps(call, 0, 1, all - cut) : keep_steps(call, all - cut, 1, cut);
-}
+int stage_head(stage_call *call) { return keep_end(call, false, "the first N points; default 10"); }
+
+int stage_tail(stage_call *call) { return keep_end(call, true, "the last N points; default 10"); }
 
 int stage_decimate(stage_call *call) {
     uint64_t step = 1, offset = 0, limit = UINT64_MAX;
@@ -149,7 +140,7 @@ int stage_decimate(stage_call *call) {
     if (step < 1) return stage_wrong(call, "step", "1 or more");
     if (call->checking) return EXIT_DONE;
     const uint64_t all = mote_cloud_count(call->cloud), end = limit < all ? limit : all;
-    return keep_steps(call, offset, step, end > offset ? (end - offset - 1) / step + 1 : 0);
+    return stage_keep_rows(call, offset, step, end > offset ? (end - offset - 1) / step + 1 : 0);
 }
 
 /* ---- crop */

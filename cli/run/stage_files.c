@@ -35,8 +35,9 @@ static int check_reading(stage_call *call, const read_options *o, mote_read_para
     if (o->poses != NULL && !parse_poses(o->poses, &params->keep_poses)) {
         return stage_wrong(call, "poses", "\"%s\" is not apply or keep", o->poses);
     }
-    if (o->bounds != NULL && !pdal_bounds(o->bounds, corners, &axes, why))
+    if (o->bounds != NULL && !pdal_bounds(o->bounds, corners, &axes, why)) {
         return stage_wrong(call, "bounds", "%s", why);
+    }
     for (int k = 0; k < 3; k++) {
         box->min[k] = k < axes ? corners[k] : -INFINITY;
         box->max[k] = k < axes ? corners[3 + k] : INFINITY;
@@ -73,15 +74,7 @@ static int cut(stage_call *call, const read_options *o) {
     const uint64_t all = mote_cloud_count(call->cloud), start = o->start < all ? o->start : all;
     const uint64_t count = o->count_given && o->count < all - start ? o->count : all - start;
     if (count == all) return EXIT_DONE;
-    uint64_t *indices = malloc((size_t)count * sizeof *indices + 1);
-    mote_cloud *chosen = NULL;
-    if (indices == NULL) return session_error(call->s, EXIT_RESOURCES, "out of memory: the list of the chosen points");
-    for (uint64_t i = 0; i < count; i++) indices[i] = start + i;
-    const mote_status status = mote_cloud_select(call->s->ctx, call->cloud, indices, count, &chosen);
-    free(indices);
-    if (status != MOTE_OK) return session_fail(call->s, status, false);
-    stage_replace(call, chosen);
-    return EXIT_DONE;
+    return stage_keep_rows(call, start, 1, count);
 }
 
 static int read_files(stage_call *call, const read_options *o, const mote_read_params *params) {
@@ -274,17 +267,14 @@ static int write_file(stage_call *call, const write_options *o, mote_write_param
     { "format", 0, OPTION_TEXT, &o.format, NULL, "F", "instead of the ending: las, laz, ply, xyz, csv, …" }
 #define HASH_ROW                                                                                                       \
     { "hash", 0, OPTION_FLAG, &o.hash, NULL, NULL, "also say the checksum of what the file holds" }
+/* What every writer is asked. */
+#define SHARED_ROWS FILE_ROW, WHERE_ROW, COLUMNS_ROW, CRS_ROW, FORMAT_ROW, HASH_ROW
 
 int stage_write(stage_call *call) {
     write_options o = {0};
     mote_write_params params = mote_write_defaults();
     const option las[] = {
-        FILE_ROW,
-        WHERE_ROW,
-        COLUMNS_ROW,
-        CRS_ROW,
-        FORMAT_ROW,
-        HASH_ROW,
+        SHARED_ROWS,
         {"minor-version", 0, OPTION_INT, &o.minor, &o.minor_given, "N",
          "of LAS 1.N: 2, 3 or 4; default what the attributes need"},
         {"dataformat-id", 0, OPTION_INT, &o.point_format, &o.point_format_given, "N",
@@ -296,44 +286,24 @@ int stage_write(stage_call *call) {
         {0},
     };
     const option ply[] = {
-        FILE_ROW,
-        WHERE_ROW,
-        COLUMNS_ROW,
-        CRS_ROW,
-        FORMAT_ROW,
-        HASH_ROW,
+        SHARED_ROWS,
         {"dims", 0, OPTION_TEXT, &o.columns, NULL, "A,B,…", "the same as columns"},
         {"storage-mode", 0, OPTION_TEXT, &o.storage, NULL, "MODE",
          "ascii, little endian or big endian; default little endian"},
         {0},
     };
     const option pcd[] = {
-        FILE_ROW,
-        WHERE_ROW,
-        COLUMNS_ROW,
-        CRS_ROW,
-        FORMAT_ROW,
-        HASH_ROW,
+        SHARED_ROWS,
         {"compression", 0, OPTION_TEXT, &o.compression, NULL, "WORD", "ascii, binary or compressed; default binary"},
         {0},
     };
     const option e57[] = {
-        FILE_ROW,
-        WHERE_ROW,
-        COLUMNS_ROW,
-        CRS_ROW,
-        FORMAT_ROW,
-        HASH_ROW,
+        SHARED_ROWS,
         {"by-source", 0, OPTION_FLAG, &o.by_source, NULL, NULL, "a scan for each point_source_id"},
         {0},
     };
     const option lines[] = {
-        FILE_ROW,
-        WHERE_ROW,
-        COLUMNS_ROW,
-        CRS_ROW,
-        FORMAT_ROW,
-        HASH_ROW,
+        SHARED_ROWS,
         {"order", 0, OPTION_TEXT, &o.columns, NULL, "A,B,…", "the same as columns"},
         {0},
     };
