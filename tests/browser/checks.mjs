@@ -45,12 +45,12 @@ export async function checkBudget({ page, set }) {
     await page.evaluate(() => window.mote.setPointBudget(2e6));
 }
 
-// Every lit pixel has the colour of some point.
+// Every lit pixel has the colour of some point; what the page lays over the points is hidden.
 export async function checkPalette({ page, set }) {
     const colours = new Set();
     for (const node of set.nodes)
         visitPoints(set.folder, set.metadata, node, Infinity, (_, rgb) => colours.add(rgb.map((c) => c >> set.shift).join()));
-    await page.addStyleTag({ content: '#tools { display: none; }' });
+    await page.addStyleTag({ content: '#tools, #cube { display: none; }' });
     const box = await page.locator('#canvas').boundingBox();
     const clip = { x: box.x + 60, y: box.y + 4, width: box.width - 120, height: box.height - 40 };
     const png = readPng(await page.screenshot({ clip }));
