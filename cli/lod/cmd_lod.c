@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lod/lod_in_parts.h"
 #include "lod/lod_print.h"
 #include "paths.h"
 #include "print.h"
@@ -317,8 +318,7 @@ static void report_written(session *s, const lod_options *o, const lod_task *tas
     if (!s->options.json && s->options.hash) print_out("%s  %s\n", text_hash(written->hash).chars, output);
 }
 
-static int build_and_write(session *s, const lod_options *o, lod_task *task) {
-    const mote_lod_params params = lod_params(s, o);
+static int build_and_write(session *s, const lod_options *o, lod_task *task, mote_lod_params params) {
     if (o->plan) {
         const lod_question question = {
             task->cloud, params, task->output, o->copc, potree_params(o, task), copc_params(task), task->would_begin};
@@ -366,6 +366,11 @@ static int run_lod(session *s, const lod_options *o, const io_paths *paths) {
     char *columns = NULL;
     lod_task task = {.output = paths->output, .session = s};
     int code = check_output(s, o, paths);
+    const mote_lod_params params = lod_params(s, o);
+    if (code == EXIT_DONE && !o->copc && !o->plan && o->attributes == NULL) {
+        const lod_in_parts parts = {paths, params, potree_params(o, &task), o->stats};
+        if (lod_goes_in_parts(s, &parts)) return lod_run_in_parts(s, &parts);
+    }
     mote_read_params reading = session_reading(s);
     reading.prepare_order = true;
     reading.to_device = !o->copc;
@@ -374,7 +379,7 @@ static int run_lod(session *s, const lod_options *o, const io_paths *paths) {
     if (code == EXIT_DONE) code = session_read(s, paths->inputs, paths->input_count, &reading, &cloud);
     task.cloud = cloud;
     if (code == EXIT_DONE) code = choose_attributes(s, o, &task, &columns);
-    if (code == EXIT_DONE) code = build_and_write(s, o, &task);
+    if (code == EXIT_DONE) code = build_and_write(s, o, &task, params);
     mote_potree_abandon(s->ctx, task.begun);
     free(columns);
     stage_drop(cloud);

@@ -9,6 +9,7 @@
 #include "io.h"
 #include "knn.h"
 #include "lod.h"
+#include "parts.h"
 #include "measure.h"
 #include "normals.h"
 #include "order.h"

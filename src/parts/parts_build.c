@@ -1,0 +1,112 @@
+/* The parts, one after the other: their records from the scratch file, their octree, its records to a file. The last
+   part is the first: when it is built, the scratch file is cut before it. */
+#define _DEFAULT_SOURCE /* pread, ftruncate */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "parts/parts.h"
+
+static mote_status read_records(parts_run *run, const parts_range *range, uint8_t *records) {
+    const uint64_t all = range->points * run->record_bytes, at = range->at * run->record_bytes;
+    for (uint64_t done = 0; done < all;) {
+        const uint64_t rest = all - done, now = rest < PARTS_BUFFER_BYTES ? rest : PARTS_BUFFER_BYTES;
+        const ssize_t got = pread(run->scratch.file, records + done, now, (off_t)(at + done));
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return mote_system_error(run->ctx, run->scratch.path, "read");
+        if (got == 0) return mote_fail(run->ctx, MOTE_ERROR_IO, "%s: was cut by others", run->scratch.path);
+        done += (uint64_t)got;
+    }
+    return MOTE_OK;
+}
+
+/* A cloud of the part's points, with the columns of the whole. */
+static mote_status load(parts_run *run, const parts_range *range, mote_cloud **out) {
+    uint8_t *records = NULL;
+    MOTE_TRY(mote_cloud_new(run->ctx, range->points, out));
+    records = mote_alloc(run->ctx, range->points * run->record_bytes, "points of a part");
+    MOTE_TRY(mote_cloud_adopt(*out, records));
+    for (uint32_t c = 0; c < mote_cloud_column_count(run->whole_cloud); c++) {
+        mote_column view = *mote_cloud_column(run->whole_cloud, c);
+        view.data = records + run->column_at[c];
+        MOTE_TRY(mote_cloud_add_view(*out, &view));
+    }
+    MOTE_TRY(mote_cloud_copy_extras(*out, run->whole_cloud));
+    return read_records(run, range, records);
+}
+
+/* Opens once more, for reading, what was written: under its name it stays for as long as it is open. */
+static mote_status open_again(parts_run *run, const char *name, int *file) {
+    const size_t size = strlen(run->output.folder->temporary) + strlen(name) + 2;
+    char *path = mote_alloc(run->ctx, size, "output");
+    if (path == NULL) return MOTE_ERROR_MEMORY;
+    snprintf(path, size, "%s/%s", run->output.folder->temporary, name);
+    *file = open(path, O_RDONLY | O_CLOEXEC);
+    const mote_status status = *file >= 0 ? MOTE_OK : mote_system_error(run->ctx, path, "open");
+    if (*file >= 0) unlink(path);
+    mote_free(run->ctx, path);
+    return status;
+}
+
+static mote_status write_part(parts_run *run, mote_lod *lod, uint32_t part) {
+    char name[64];
+    mote_output to;
+    potree_source source;
+    MOTE_TRY(potree_source_of_lod(run->ctx, lod, &source));
+    source.flag_bits = run->flags;
+    source.is_part = true;
+    source.color_rules = NULL;
+    snprintf(name, sizeof name, "octree.bin.%u.part", part + 1);
+    MOTE_TRY(potree_folder_output(run->ctx, run->output.folder, name, &to));
+    mote_status status =
+        potree_part_write(run->ctx, &source, run->potree, &to, &run->stats, &run->trees[part]);
+    status = mote_output_close(run->ctx, &to, status);
+    if (status == MOTE_OK) status = open_again(run, name, &run->files[part]);
+    return status;
+}
+
+static mote_status build_part(parts_run *run, uint32_t part, bool *lacks_fine) {
+    mote_cloud *cloud = NULL;
+    mote_lod *lod = NULL;
+    mote_stage(run->ctx, "read part");
+    mote_status status = load(run, &run->ranges[part], &cloud);
+    if (status == MOTE_OK) status = lod_build_part(run->ctx, cloud, run->params, &run->whole, &lod, lacks_fine);
+    if (status == MOTE_OK && !*lacks_fine) status = write_part(run, lod, part);
+    mote_lod_destroy(lod);
+    mote_cloud_destroy(cloud);
+    return status;
+}
+
+static void forget_parts(parts_run *run) {
+    for (uint32_t p = 0; p < run->part_count; p++) {
+        potree_part_free(run->ctx, &run->trees[p]);
+        if (run->files[p] >= 0) close(run->files[p]);
+        run->files[p] = -1;
+    }
+    mote_free(run->ctx, run->stats.ranges);
+    memset(&run->stats, 0, sizeof run->stats);
+}
+
+/* All parts, until one needs fine codes that the others were built without. */
+static mote_status build_round(parts_run *run, bool *lacks_fine) {
+    uint64_t done = 0;
+    *lacks_fine = false;
+    run->report->rounds++;
+    for (uint32_t p = 0; p < run->part_count && !*lacks_fine; p++) {
+        const double share = 0.35 / (double)(run->points + 1);
+        mote_progress_share(run->ctx, 0.5 + share * (double)done, 0.5 + share * (double)(done + run->ranges[p].points));
+        MOTE_TRY(build_part(run, p, lacks_fine));
+        done += run->ranges[p].points;
+    }
+    return MOTE_OK;
+}
+
+mote_status parts_build(parts_run *run) {
+    bool lacks_fine;
+    MOTE_TRY(build_round(run, &lacks_fine));
+    if (!lacks_fine) return MOTE_OK;
+    forget_parts(run);
+    run->whole.fine = true;
+    return build_round(run, &lacks_fine);
+}
