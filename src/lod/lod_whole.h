@@ -1,12 +1,14 @@
 /* What a part of a cloud knows of the whole: enough to build, of the points of one range of Morton codes, those nodes
    and samples that the octree of all points has there.
 
-     the whole       │ 0 │ 1 │ 2 │ 3 │ 4 │ 5 │ 6 │ 7 │    cells of a level, no finer than the sampling cells of the root:
-     first           0   9  9   14  80 ...                what a cell holds lies in one part, and so does what any level
-     a part          └── cells 2 to 4 ───┘                chooses there
+     codes         first_code                          end_code
+     ──────────────────┼───────────────────────────────────┼──────────
+     level 2   │       |       │               │           |   │         a cell of each level may hold a border of the
+     level 3   │   │   |   │   │   │   │   │   │   │   │   |   │         range within: of it the part has some points
 
-   A coarser node may have points in several parts. Whether it is divided is decided by all of them (first), what it
-   holds is what its parts hold of it, one after the other. */
+   Of these cells, at most two of a level, the part is told how many points all have (whether a node is divided follows
+   from that) and whether it has the one that represents the cell. Any other cell is the part's or none of its. What a
+   coarse node holds is what its parts hold of it, one after the other. */
 #ifndef MOTE_LOD_WHOLE_H
 #define MOTE_LOD_WHOLE_H
 
@@ -16,13 +18,30 @@
 extern "C" {
 #endif
 
+typedef struct lod_border {
+    uint64_t code;                        /* the first one behind it */
+    uint64_t points[MOTE_ORDER_BITS + 1]; /* by level: in the cell that it divides */
+    bool wins[MOTE_ORDER_BITS + 1];       /* the representative of that cell is the part's */
+} lod_border;
+
 typedef struct lod_whole {
     mote_lattice lattice;
-    uint32_t level;        /* of the cells; at most log2(grid) */
-    const uint64_t *first; /* [8^level + 1] points in the cells before, in Morton order */
-    bool fine;             /* some part has points that codes do not tell apart as deep as its nodes need: then all
-                              choose by fine codes */
+    lod_border low, high; /* the part's codes lie in [low.code, high.code) */
+    bool fine;            /* some part has points that codes do not tell apart as deep as its nodes need: then all choose
+                             by fine codes */
 } lod_whole;
+
+/* Whether a border lies within the cell of a level. */
+static inline bool lod_border_divides(const lod_border *border, uint64_t cell, uint32_t level) {
+    const uint32_t below = 3 * (MOTE_ORDER_BITS - level);
+    return border->code >> below == cell && (border->code & ((1ull << below) - 1)) != 0;
+}
+
+/* The border that divides a cell; NULL: none does. level ≤ MOTE_ORDER_BITS */
+static inline const lod_border *lod_whole_border(const lod_whole *whole, uint64_t cell, uint32_t level) {
+    if (lod_border_divides(&whole->low, cell, level)) return &whole->low;
+    return lod_border_divides(&whole->high, cell, level) ? &whole->high : NULL;
+}
 
 /* Builds the octree of a part on the CPU, as mote_lod_build does of a cloud.
    whole       outlives the call

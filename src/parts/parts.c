@@ -67,7 +67,7 @@ static mote_status find_room(parts_run *run, const mote_parts_params *params) {
     if (room == 0) room = ctx->params.memory_limit_bytes;
     if (room == 0) room = (uint64_t)sysconf(_SC_PHYS_PAGES) / 4 * (uint64_t)sysconf(_SC_PAGE_SIZE);
     const uint64_t taken =
-        run->begin_bytes + (8ull << 3 * run->whole.level) + PARTS_FIXED_BYTES + PARTS_THREAD_BYTES * (uint64_t)ctx->threads;
+        run->begin_bytes + 8ull * PARTS_CELLS + PARTS_FIXED_BYTES + PARTS_THREAD_BYTES * (uint64_t)ctx->threads;
     run->room_bytes = room > taken ? room - taken : 0;
     run->part_points = room > taken ? (room - taken) / (run->record_bytes + SCRATCH_BYTES) : 0;
     if (run->part_points > UINT32_MAX) run->part_points = UINT32_MAX;
@@ -103,7 +103,7 @@ static mote_status join(parts_run *run) {
     memset(&whole, 0, sizeof whole);
     run->whole_cloud->count = run->points;
     whole.cloud = run->whole_cloud;
-    whole.lattice = &run->whole.lattice;
+    whole.lattice = &run->lattice;
     whole.params = run->params;
     whole.skipped = run->skipped;
     whole.flag_bits = run->flags;
@@ -121,6 +121,7 @@ static mote_status write_all(parts_run *run, const char *output, const mote_part
     double since = mote_seconds();
     MOTE_TRY(parts_count(run));
     MOTE_TRY(find_room(run, params));
+    MOTE_TRY(parts_count_crowded(run));
     MOTE_TRY(parts_cut(run));
     MOTE_TRY(make_lists(run));
     report->count_seconds = lap(&since);
@@ -157,6 +158,8 @@ static void close_run(parts_run *run) {
     mote_free(ctx, run->stats.ranges);
     mote_free(ctx, run->part_of);
     mote_free(ctx, run->ranges);
+    for (uint64_t b = 0; b < run->block_count; b++) mote_free(ctx, run->blocks[b].first);
+    mote_free(ctx, run->blocks);
     mote_free(ctx, run->first);
     mote_free(ctx, run->column_at);
     mote_cloud_destroy(run->whole_cloud);

@@ -1,5 +1,4 @@
-/* The parts, one after the other: their records from the scratch file, their octree, its records to a file. The last
-   part is the first: when it is built, the scratch file is cut before it. */
+/* The parts, one after the other: their records from the scratch file, their octree, its records to a file. */
 #define _DEFAULT_SOURCE /* pread, ftruncate */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,8 +20,7 @@ static mote_status read_records(parts_run *run, const parts_range *range, uint8_
     return MOTE_OK;
 }
 
-/* A cloud of the part's points, with the columns of the whole. */
-static mote_status load(parts_run *run, const parts_range *range, mote_cloud **out) {
+mote_status parts_load(parts_run *run, const parts_range *range, mote_cloud **out) {
     uint8_t *records = NULL;
     MOTE_TRY(mote_cloud_new(run->ctx, range->points, out));
     records = mote_alloc(run->ctx, range->points * run->record_bytes, "points of a part");
@@ -70,8 +68,8 @@ static mote_status build_part(parts_run *run, uint32_t part, bool *lacks_fine) {
     mote_cloud *cloud = NULL;
     mote_lod *lod = NULL;
     mote_stage(run->ctx, "read part");
-    mote_status status = load(run, &run->ranges[part], &cloud);
-    if (status == MOTE_OK) status = lod_build_part(run->ctx, cloud, run->params, &run->whole, &lod, lacks_fine);
+    mote_status status = parts_load(run, &run->ranges[part], &cloud);
+    if (status == MOTE_OK) status = lod_build_part(run->ctx, cloud, run->params, &run->ranges[part].whole, &lod, lacks_fine);
     if (status == MOTE_OK && !*lacks_fine) status = write_part(run, lod, part);
     mote_lod_destroy(lod);
     mote_cloud_destroy(cloud);
@@ -93,6 +91,7 @@ static mote_status build_round(parts_run *run, bool *lacks_fine) {
     uint64_t done = 0;
     *lacks_fine = false;
     run->report->rounds++;
+    MOTE_TRY(parts_borders(run));
     for (uint32_t p = 0; p < run->part_count && !*lacks_fine; p++) {
         const double share = 0.35 / (double)(run->points + 1);
         mote_progress_share(run->ctx, 0.5 + share * (double)done, 0.5 + share * (double)(done + run->ranges[p].points));
@@ -107,6 +106,6 @@ mote_status parts_build(parts_run *run) {
     MOTE_TRY(build_round(run, &lacks_fine));
     if (!lacks_fine) return MOTE_OK;
     forget_parts(run);
-    run->whole.fine = true;
+    run->fine = true;
     return build_round(run, &lacks_fine);
 }

@@ -88,28 +88,41 @@ static bool same_box(const parts_box *a, const parts_box *b) {
 
 /* ---- cells */
 
-mote_status parts_cells(const parts_run *run, const mote_cloud *piece, uint64_t *cells) {
-    const uint32_t shift = 3 * (MOTE_ORDER_BITS - run->whole.level);
-    MOTE_TRY(mote_cpu_device(run->ctx)->backend->order->codes(mote_cpu_device(run->ctx), piece, &run->whole.lattice,
-                                                              cells));
-#pragma omp parallel for schedule(static) num_threads(run->ctx->threads)
-    for (uint64_t i = 0; i < piece->count; i++) cells[i] = cells[i] == UINT64_MAX ? UINT64_MAX : cells[i] >> shift;
-    return MOTE_OK;
+mote_status parts_codes(const parts_run *run, const mote_cloud *piece, uint64_t *codes) {
+    mote_device *cpu = mote_cpu_device(run->ctx);
+    return cpu->backend->order->codes(cpu, piece, &run->lattice, codes);
 }
 
-static mote_status count_cells(parts_run *run, const mote_cloud *piece, uint64_t *counts) {
-    uint64_t *cells = mote_alloc(run->ctx, piece->count * sizeof *cells, "cells");
-    if (cells == NULL) return MOTE_ERROR_MEMORY;
-    const mote_status status = parts_cells(run, piece, cells);
-    for (uint64_t i = 0; i < piece->count && status == MOTE_OK; i++) {
-        if (cells[i] != UINT64_MAX) counts[cells[i]]++;
+/* What a walk does with the codes of a piece. */
+typedef void (*use_codes)(parts_run *run, const uint64_t *codes, uint64_t count);
+
+static void count_cells(parts_run *run, const uint64_t *codes, uint64_t count) {
+    for (uint64_t i = 0; i < count; i++) {
+        if (codes[i] != UINT64_MAX) run->first[codes[i] >> 3 * (MOTE_ORDER_BITS - PARTS_LEVEL)]++;
     }
-    mote_free(run->ctx, cells);
+}
+
+static mote_status visit_codes(parts_run *run, const mote_cloud *piece, use_codes use) {
+    uint64_t *codes = mote_alloc(run->ctx, piece->count * sizeof *codes, "codes of a piece");
+    if (codes == NULL) return MOTE_ERROR_MEMORY;
+    const mote_status status = parts_codes(run, piece, codes);
+    if (status == MOTE_OK) use(run, codes, piece->count);
+    mote_free(run->ctx, codes);
     return status;
 }
 
-/* One walk over all pieces. counts: NULL, or [8^level] by the lattice that run->whole has. */
-static mote_status walk(parts_run *run, bool is_integer, parts_box *box, uint64_t *counts) {
+/* The number of each entry becomes that of all before it. */
+static void sum_before(uint64_t *first, uint64_t count) {
+    uint64_t before = 0;
+    for (uint64_t c = 0; c <= count; c++) {
+        const uint64_t here = first[c];
+        first[c] = before;
+        before += here;
+    }
+}
+
+/* One walk over all pieces. counts: whether the lattice is known, and cells are counted. */
+static mote_status walk(parts_run *run, bool is_integer, parts_box *box, bool counts) {
     const mote_cloud *piece = NULL;
     clear_box(box);
     memset(run->flags, 0, sizeof run->flags);
@@ -119,29 +132,29 @@ static mote_status walk(parts_run *run, bool is_integer, parts_box *box, uint64_
         if (piece == NULL) break;
         MOTE_TRY(grow_box(run, piece, is_integer, box));
         MOTE_TRY(potree_flag_bits(run->ctx, piece, run->flags));
-        if (counts != NULL) MOTE_TRY(count_cells(run, piece, counts));
+        if (counts) MOTE_TRY(visit_codes(run, piece, count_cells));
     } while (piece != NULL);
     return MOTE_OK;
 }
 
 /* The header's box is taken for true, as the counts then need one walk; where it proves wrong, they are made anew. */
-static mote_status find_counts(parts_run *run, uint64_t cell_count) {
+static mote_status find_counts(parts_run *run) {
     const mote_column *axes[3];
     parts_box stated, box;
     MOTE_TRY(mote_cloud_positions(run->ctx, run->whole_cloud, axes));
     const bool is_integer = lattice_is_integer(axes);
     clear_box(&stated);
     bool known = is_integer && stated_box(run, &stated);
-    if (known) MOTE_TRY(lattice_of(run, &stated, true, &run->whole.lattice));
+    if (known) MOTE_TRY(lattice_of(run, &stated, true, &run->lattice));
     mote_stage(run->ctx, "count");
     mote_progress_share(run->ctx, 0, 0.15);
-    MOTE_TRY(walk(run, is_integer, &box, known ? run->first : NULL));
+    MOTE_TRY(walk(run, is_integer, &box, known));
     if (!known || !same_box(&stated, &box)) {
-        memset(run->first, 0, cell_count * sizeof *run->first);
+        memset(run->first, 0, PARTS_CELLS * sizeof *run->first);
         const parts_box whole = box;
-        MOTE_TRY(lattice_of(run, &whole, is_integer, &run->whole.lattice));
+        MOTE_TRY(lattice_of(run, &whole, is_integer, &run->lattice));
         mote_progress_share(run->ctx, 0.15, 0.3);
-        MOTE_TRY(walk(run, is_integer, &box, run->first));
+        MOTE_TRY(walk(run, is_integer, &box, true));
     }
     run->points = box.points;
     run->skipped = box.skipped;
@@ -162,61 +175,102 @@ static mote_status check_colors(const parts_run *run) {
 }
 
 mote_status parts_count(parts_run *run) {
-    const uint32_t grid_level = (uint32_t)__builtin_ctz(run->params->grid);
-    run->whole.level = grid_level < PARTS_LEVEL ? grid_level : PARTS_LEVEL;
-    const uint64_t cell_count = 1ull << 3 * run->whole.level;
     MOTE_TRY(check_colors(run));
-    run->first = mote_alloc_zero(run->ctx, (cell_count + 1) * sizeof *run->first, "points by cell");
+    run->first = mote_alloc_zero(run->ctx, (PARTS_CELLS + 1ull) * sizeof *run->first, "points by cell");
     if (run->first == NULL) return MOTE_ERROR_MEMORY;
-    run->whole.first = run->first;
-    MOTE_TRY(find_counts(run, cell_count));
-    uint64_t before = 0;
-    for (uint64_t c = 0; c <= cell_count; c++) {
-        const uint64_t here = run->first[c];
-        run->first[c] = before;
-        before += here;
+    MOTE_TRY(find_counts(run));
+    sum_before(run->first, PARTS_CELLS);
+    return MOTE_OK;
+}
+
+/* ---- crowded cells: those of a level get their blocks together, by a walk more */
+
+static uint32_t step_of(uint32_t level) {
+    return MOTE_ORDER_BITS - level < PARTS_STEP ? MOTE_ORDER_BITS - level : PARTS_STEP;
+}
+
+static mote_status add_block(parts_run *run, uint32_t level, uint64_t cell) {
+    if (run->params->filter != MOTE_LOD_FILTER_NONE || run->params->sampling == MOTE_LOD_FIRST) {
+        return mote_fail(run->ctx, MOTE_ERROR_MEMORY,
+                         "out of memory: one cell of %u a side has more than %llu points, and only random sampling "
+                         "without a filter goes on in parts of it; a larger --memory would do",
+                         1u << level, (unsigned long long)run->part_points);
+    }
+    if (level == MOTE_ORDER_BITS) {
+        return mote_fail(run->ctx, MOTE_ERROR_MEMORY,
+                         "out of memory: more than %llu points lie in one place; a larger --memory would do",
+                         (unsigned long long)run->part_points);
+    }
+    if (!mote_reserve(run->ctx, (void **)&run->blocks, &run->block_capacity, run->block_count + 1, sizeof *run->blocks,
+                      "points by cell")) {
+        return MOTE_ERROR_MEMORY;
+    }
+    uint64_t *first =
+        mote_alloc_zero(run->ctx, ((1ull << 3 * step_of(level)) + 1) * sizeof *first, "points by cell");
+    if (first == NULL) return MOTE_ERROR_MEMORY;
+    run->blocks[run->block_count++] = (parts_block){level, cell, first};
+    return MOTE_OK;
+}
+
+const parts_block *parts_block_of(const parts_run *run, uint32_t level, uint64_t cell) {
+    uint64_t low = 0, high = run->block_count;
+    while (low < high) {
+        const uint64_t middle = low + (high - low) / 2;
+        const parts_block *block = &run->blocks[middle];
+        if (block->level < level || (block->level == level && block->cell < cell)) low = middle + 1;
+        else high = middle;
+    }
+    return low < run->block_count && run->blocks[low].level == level && run->blocks[low].cell == cell
+               ? &run->blocks[low]
+               : NULL;
+}
+
+/* Of the blocks of the finest level so far. */
+static void count_blocks(parts_run *run, const uint64_t *codes, uint64_t count) {
+    const uint32_t level = run->blocks[run->block_count - 1].level, step = step_of(level);
+    const uint64_t in_step = (1ull << 3 * step) - 1;
+    for (uint64_t i = 0; i < count; i++) {
+        if (codes[i] == UINT64_MAX) continue;
+        const parts_block *block = parts_block_of(run, level, codes[i] >> 3 * (MOTE_ORDER_BITS - level));
+        if (block != NULL) block->first[codes[i] >> 3 * (MOTE_ORDER_BITS - level - step) & in_step]++;
+    }
+}
+
+static mote_status walk_blocks(parts_run *run, uint64_t first_block) {
+    const mote_cloud *piece = NULL;
+    mote_reader_rewind(run->reader);
+    do {
+        MOTE_TRY(mote_reader_next(run->reader, &piece));
+        if (piece != NULL) MOTE_TRY(visit_codes(run, piece, count_blocks));
+    } while (piece != NULL);
+    for (uint64_t b = first_block; b < run->block_count; b++) {
+        sum_before(run->blocks[b].first, 1ull << 3 * step_of(run->blocks[b].level));
     }
     return MOTE_OK;
 }
 
-/* ---- ranges */
-
-static mote_status fail_cell(parts_run *run, uint64_t points) {
-    return mote_fail(run->ctx, MOTE_ERROR_MEMORY,
-                     "out of memory: %llu points lie in one cell of %u a side, and memory holds %llu of a part; a "
-                     "larger --memory would do, or --grid 128",
-                     (unsigned long long)points, 1u << run->whole.level, (unsigned long long)run->part_points);
+static bool is_crowded(const parts_run *run, const uint64_t *first, uint64_t c) {
+    return first[c + 1] - first[c] > run->part_points;
 }
 
-mote_status parts_cut(parts_run *run) {
-    const uint64_t cell_count = 1ull << 3 * run->whole.level;
-    uint64_t capacity = 0, at = 0;
-    run->part_of = mote_alloc(run->ctx, cell_count * sizeof *run->part_of, "parts");
-    if (run->part_of == NULL) return MOTE_ERROR_MEMORY;
-    /* As many parts as are needed, and all of about the same size. */
-    const uint64_t total = run->first[cell_count];
-    const uint64_t least = (total + run->part_points - 1) / run->part_points, even = least > 0 ? (total + least - 1) / least : 1;
-    for (uint64_t c = 0; c < cell_count; c++) {
-        const uint64_t here = run->first[c + 1] - run->first[c];
-        if (here > run->part_points) return fail_cell(run, here);
-        parts_range *last = run->part_count > 0 ? &run->ranges[run->part_count - 1] : NULL;
-        if (last == NULL || (last->points > 0 && last->points + here > even)) {
-            if (!mote_reserve(run->ctx, (void **)&run->ranges, &capacity, run->part_count + 1ull, sizeof *run->ranges,
-                              "parts")) {
-                return MOTE_ERROR_MEMORY;
-            }
-            last = &run->ranges[run->part_count++];
-            *last = (parts_range){c, c, 0, at};
-        }
-        last->end = c + 1;
-        last->points += here;
-        at += here;
-        run->part_of[c] = run->part_count - 1;
+mote_status parts_count_crowded(parts_run *run) {
+    uint64_t before = 0;
+    for (uint64_t c = 0; c < PARTS_CELLS; c++) {
+        if (is_crowded(run, run->first, c)) MOTE_TRY(add_block(run, PARTS_LEVEL, c));
     }
-    if (run->part_count > PARTS_MAX) {
-        return mote_fail(run->ctx, MOTE_ERROR_MEMORY,
-                         "out of memory: %u parts of %llu points, more than %u; a larger --memory would do",
-                         run->part_count, (unsigned long long)run->part_points, PARTS_MAX);
+    while (before < run->block_count) {
+        const uint64_t now = run->block_count;
+        MOTE_TRY(walk_blocks(run, before));
+        for (uint64_t b = before; b < now; b++) {
+            const parts_block block = run->blocks[b]; /* the list may move */
+            const uint32_t step = step_of(block.level);
+            for (uint64_t c = 0; c < 1ull << 3 * step; c++) {
+                if (is_crowded(run, block.first, c)) {
+                    MOTE_TRY(add_block(run, block.level + step, block.cell << 3 * step | c));
+                }
+            }
+        }
+        before = now;
     }
     return MOTE_OK;
 }

@@ -27,11 +27,11 @@ static mote_status changed(const parts_run *run) {
     return mote_fail(run->ctx, MOTE_ERROR_IO, "%s: changed while it was read", run->reader->path);
 }
 
-static mote_status add_piece(parts_run *run, parts_buffers *buffers, const mote_cloud *piece, const uint64_t *cells) {
+static mote_status add_piece(parts_run *run, parts_buffers *buffers, const mote_cloud *piece, const uint64_t *codes) {
     const uint64_t bytes = run->record_bytes;
     for (uint64_t i = 0; i < piece->count; i++) {
-        if (cells[i] == UINT64_MAX) continue;
-        const uint32_t part = run->part_of[cells[i]];
+        if (codes[i] == UINT64_MAX) continue;
+        const uint32_t part = parts_find(run, codes[i]);
         if (buffers->written[part] + buffers->held[part] >= run->ranges[part].points) return changed(run);
         memcpy(buffers->memory + (part * buffers->capacity + buffers->held[part]) * bytes,
                run->reader->records + i * bytes, bytes);
@@ -58,10 +58,10 @@ static mote_status add_pieces(parts_run *run, parts_buffers *buffers) {
     do {
         MOTE_TRY(mote_reader_next(run->reader, &piece));
         if (piece == NULL) break;
-        uint64_t *cells = mote_alloc(run->ctx, piece->count * sizeof *cells, "cells");
-        mote_status status = cells != NULL ? parts_cells(run, piece, cells) : MOTE_ERROR_MEMORY;
-        if (status == MOTE_OK) status = add_piece(run, buffers, piece, cells);
-        mote_free(run->ctx, cells);
+        uint64_t *codes = mote_alloc(run->ctx, piece->count * sizeof *codes, "codes of a piece");
+        mote_status status = codes != NULL ? parts_codes(run, piece, codes) : MOTE_ERROR_MEMORY;
+        if (status == MOTE_OK) status = add_piece(run, buffers, piece, codes);
+        mote_free(run->ctx, codes);
         MOTE_TRY(status);
     } while (piece != NULL);
     for (uint32_t p = 0; p < run->part_count; p++) {

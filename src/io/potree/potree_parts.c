@@ -104,7 +104,7 @@ static bool join_level(potree_join *join, uint8_t level) {
         const potree_part_tree *part = &join->parts[p];
         while (join->next[p] < part->node_count && part->nodes[join->next[p]].level == level) {
             const uint32_t n = join->next[p]++;
-            const bool is_more = join->node_count > first && p != last_part &&
+            const bool is_more = level <= MOTE_ORDER_BITS && join->node_count > first && p != last_part &&
                                  join->nodes[join->node_count - 1].prefix == part->nodes[n].prefix;
             join_node(join, &part->nodes[n], &part->places[n], is_more);
             last_part = p;

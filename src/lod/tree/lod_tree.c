@@ -88,9 +88,9 @@ static mote_status extend_chain(mote_lod *lod, uint32_t index) {
 
 /* The points of a node, with those that other parts have. */
 static uint64_t points_of_all(const mote_lod *lod, const mote_lod_node *node) {
-    if (lod->whole == NULL || node->level > lod->whole->level) return node->total;
-    const uint32_t below = 3 * (lod->whole->level - node->level);
-    return lod->whole->first[(node->prefix + 1) << below] - lod->whole->first[node->prefix << below];
+    if (lod->whole == NULL || node->level > MOTE_ORDER_BITS) return node->total;
+    const lod_border *border = lod_whole_border(lod->whole, node->prefix, node->level);
+    return border != NULL ? border->points[node->level] : node->total;
 }
 
 /* Whether the points of a node are in one place, as far as codes tell. */
