@@ -26,9 +26,9 @@ typedef struct mote_parts_report {
     uint64_t skipped; ///< of them without a finite position
     uint64_t nodes;
     uint32_t parts;
-    uint32_t rounds;           ///< how often parts were built: 2 where points were too dense for one code
-    uint64_t largest_part;     ///< points
-    uint64_t scratch_bytes;    ///< on the disk beside the output, at most
+    uint32_t rounds;        ///< how often parts were built: 2 where points were too dense for one code
+    uint64_t largest_part;  ///< points
+    uint64_t scratch_bytes; ///< on the disk beside the output, at most
     double count_seconds, distribute_seconds, build_seconds, join_seconds;
     uint64_t reserved[8]; ///< zero, see types.h
 } mote_parts_report;

@@ -27,8 +27,8 @@ typedef struct lod_border {
 typedef struct lod_whole {
     mote_lattice lattice;
     lod_border low, high; /* the part's codes lie in [low.code, high.code) */
-    bool fine;            /* some part has points that codes do not tell apart as deep as its nodes need: then all choose
-                             by fine codes */
+    bool fine; /* some part has points that codes do not tell apart as deep as its nodes need: then all choose
+                  by fine codes */
 } lod_whole;
 
 /* Whether a border lies within the cell of a level. */

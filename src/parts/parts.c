@@ -58,8 +58,9 @@ static mote_status open_input(parts_run *run, const char *input, const mote_read
 
 /* ---- how much memory there is */
 
-#define SCRATCH_BYTES 48u /* of a point beside its record: its code, place in the order, level, sample, and what sorting
-                             and writing them take; tests/unit/parts_test.c finds the peak below what this says */
+#define SCRATCH_BYTES                                                                                                  \
+    48u /* of a point beside its record: its code, place in the order, level, sample, and what sorting                 \
+           and writing them take; tests/unit/parts_test.c finds the peak below what this says */
 
 static mote_status find_room(parts_run *run, const mote_parts_params *params) {
     mote_context *ctx = run->ctx;
@@ -67,7 +68,7 @@ static mote_status find_room(parts_run *run, const mote_parts_params *params) {
     if (room == 0) room = ctx->params.memory_limit_bytes;
     if (room == 0) room = (uint64_t)sysconf(_SC_PHYS_PAGES) / 4 * (uint64_t)sysconf(_SC_PAGE_SIZE);
     const uint64_t taken =
-        run->begin_bytes + 8ull * PARTS_CELLS + PARTS_FIXED_BYTES + PARTS_THREAD_BYTES * (uint64_t)ctx->threads;
+        run->begin_bytes + 12 * run->cell_count + PARTS_FIXED_BYTES + PARTS_THREAD_BYTES * (uint64_t)ctx->threads;
     run->room_bytes = room > taken ? room - taken : 0;
     run->part_points = room > taken ? (room - taken) / (run->record_bytes + SCRATCH_BYTES) : 0;
     if (run->part_points > UINT32_MAX) run->part_points = UINT32_MAX;

@@ -14,11 +14,11 @@
 #include "lod/lod_whole.h"
 #include "mote/parts.h"
 
-#define PARTS_LEVEL         7u             /* of the cells that are counted first: 2^21 counts are 16 MB */
-#define PARTS_STEP          4u             /* levels that a crowded cell is divided by: 4,096 cells, 32 KB of counts */
-#define PARTS_CELLS         (1u << 3 * PARTS_LEVEL)
-#define PARTS_MAX           1000u          /* parts: files that are open while they are joined */
-#define PARTS_BUFFER_BYTES  (8u << 20)     /* written to one part at once, at most: a disk that turns then is busy writing */
+#define PARTS_LEVEL        7u         /* of the cells that are counted first, at most: 2^21 counts are 16 MB */
+#define PARTS_STEP         4u         /* levels that a crowded cell is divided by: 4,096 cells, 32 KB of counts */
+#define PARTS_MAX          1000u      /* parts: files that are open while they are joined */
+#define PARTS_BUFFER_BYTES (8u << 20) /* written to one part at once, at most: a disk that turns then is busy writing  \
+                                       */
 #define PARTS_BUFFERS_BYTES (256ull << 20) /* of all parts together */
 #define PARTS_FIXED_BYTES   (24ull << 20)  /* tables of cells and nodes, the buffers of outputs and of joining */
 #define PARTS_THREAD_BYTES  (4ull << 20)   /* what a thread gathers and writes in */
@@ -33,7 +33,7 @@ typedef struct parts_range {
 
 /* The points of the cells that a crowded cell is divided into, PARTS_STEP levels finer or single codes. */
 typedef struct parts_block {
-    uint32_t level;  /* of the crowded cell */
+    uint32_t level; /* of the crowded cell */
     uint64_t cell;
     uint64_t *first; /* [8^step + 1] points in the finer cells before, in Morton order */
 } parts_block;
@@ -49,7 +49,9 @@ typedef struct parts_run {
     uint64_t record_bytes;   /* of the reader's records, which go to the scratch file as they are */
     uint32_t *column_at;     /* where in them each column is */
     mote_lattice lattice;
-    uint64_t *first; /* [8^PARTS_LEVEL + 1] points in the cells of that level before, in Morton order */
+    uint32_t level;      /* of the cells that are counted first */
+    uint64_t cell_count; /* 8^level */
+    uint64_t *first;     /* [8^level + 1] points in the cells of that level before, in Morton order */
     parts_block *blocks; /* by level and cell */
     uint64_t block_count, block_capacity;
     uint64_t flags[POTREE_MERGED];
@@ -58,7 +60,7 @@ typedef struct parts_run {
     uint64_t part_points; /* that it holds */
     parts_range *ranges;
     uint64_t range_capacity;
-    uint32_t *part_of; /* [8^PARTS_LEVEL + 1] the part that has the first code of the cell */
+    uint32_t *part_of; /* [8^level + 1] the part that has the first code of the cell */
     uint32_t part_count;
     bool fine; /* lod_whole.fine */
     mote_potree_output output;

@@ -57,8 +57,7 @@ static mote_status write_part(parts_run *run, mote_lod *lod, uint32_t part) {
     source.color_rules = NULL;
     snprintf(name, sizeof name, "octree.bin.%u.part", part + 1);
     MOTE_TRY(potree_folder_output(run->ctx, run->output.folder, name, &to));
-    mote_status status =
-        potree_part_write(run->ctx, &source, run->potree, &to, &run->stats, &run->trees[part]);
+    mote_status status = potree_part_write(run->ctx, &source, run->potree, &to, &run->stats, &run->trees[part]);
     status = mote_output_close(run->ctx, &to, status);
     if (status == MOTE_OK) status = open_again(run, name, &run->files[part]);
     return status;
@@ -69,7 +68,8 @@ static mote_status build_part(parts_run *run, uint32_t part, bool *lacks_fine) {
     mote_lod *lod = NULL;
     mote_stage(run->ctx, "read part");
     mote_status status = parts_load(run, &run->ranges[part], &cloud);
-    if (status == MOTE_OK) status = lod_build_part(run->ctx, cloud, run->params, &run->ranges[part].whole, &lod, lacks_fine);
+    if (status == MOTE_OK)
+        status = lod_build_part(run->ctx, cloud, run->params, &run->ranges[part].whole, &lod, lacks_fine);
     if (status == MOTE_OK && !*lacks_fine) status = write_part(run, lod, part);
     mote_lod_destroy(lod);
     mote_cloud_destroy(cloud);

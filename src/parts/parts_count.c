@@ -98,7 +98,7 @@ typedef void (*use_codes)(parts_run *run, const uint64_t *codes, uint64_t count)
 
 static void count_cells(parts_run *run, const uint64_t *codes, uint64_t count) {
     for (uint64_t i = 0; i < count; i++) {
-        if (codes[i] != UINT64_MAX) run->first[codes[i] >> 3 * (MOTE_ORDER_BITS - PARTS_LEVEL)]++;
+        if (codes[i] != UINT64_MAX) run->first[codes[i] >> 3 * (MOTE_ORDER_BITS - run->level)]++;
     }
 }
 
@@ -150,7 +150,7 @@ static mote_status find_counts(parts_run *run) {
     mote_progress_share(run->ctx, 0, 0.15);
     MOTE_TRY(walk(run, is_integer, &box, known));
     if (!known || !same_box(&stated, &box)) {
-        memset(run->first, 0, PARTS_CELLS * sizeof *run->first);
+        memset(run->first, 0, run->cell_count * sizeof *run->first);
         const parts_box whole = box;
         MOTE_TRY(lattice_of(run, &whole, is_integer, &run->lattice));
         mote_progress_share(run->ctx, 0.15, 0.3);
@@ -174,12 +174,24 @@ static mote_status check_colors(const parts_run *run) {
     return MOTE_OK;
 }
 
+/* As many cells as points, about: where they crowd there will be finer ones. What does not go below the sampling cells
+   of the root has these at once. */
+static void choose_level(parts_run *run) {
+    const bool goes_deep = run->params->filter == MOTE_LOD_FILTER_NONE && run->params->sampling != MOTE_LOD_FIRST;
+    const uint32_t grid_level = (uint32_t)__builtin_ctz(run->params->grid);
+    run->level = goes_deep ? 1 : grid_level < PARTS_LEVEL ? grid_level : PARTS_LEVEL;
+    while (goes_deep && run->level < PARTS_LEVEL && 1ull << 3 * run->level < mote_reader_count(run->reader))
+        run->level++;
+    run->cell_count = 1ull << 3 * run->level;
+}
+
 mote_status parts_count(parts_run *run) {
     MOTE_TRY(check_colors(run));
-    run->first = mote_alloc_zero(run->ctx, (PARTS_CELLS + 1ull) * sizeof *run->first, "points by cell");
+    choose_level(run);
+    run->first = mote_alloc_zero(run->ctx, (run->cell_count + 1) * sizeof *run->first, "points by cell");
     if (run->first == NULL) return MOTE_ERROR_MEMORY;
     MOTE_TRY(find_counts(run));
-    sum_before(run->first, PARTS_CELLS);
+    sum_before(run->first, run->cell_count);
     return MOTE_OK;
 }
 
@@ -205,8 +217,7 @@ static mote_status add_block(parts_run *run, uint32_t level, uint64_t cell) {
                       "points by cell")) {
         return MOTE_ERROR_MEMORY;
     }
-    uint64_t *first =
-        mote_alloc_zero(run->ctx, ((1ull << 3 * step_of(level)) + 1) * sizeof *first, "points by cell");
+    uint64_t *first = mote_alloc_zero(run->ctx, ((1ull << 3 * step_of(level)) + 1) * sizeof *first, "points by cell");
     if (first == NULL) return MOTE_ERROR_MEMORY;
     run->blocks[run->block_count++] = (parts_block){level, cell, first};
     return MOTE_OK;
@@ -217,8 +228,10 @@ const parts_block *parts_block_of(const parts_run *run, uint32_t level, uint64_t
     while (low < high) {
         const uint64_t middle = low + (high - low) / 2;
         const parts_block *block = &run->blocks[middle];
-        if (block->level < level || (block->level == level && block->cell < cell)) low = middle + 1;
-        else high = middle;
+        if (block->level < level || (block->level == level && block->cell < cell))
+            low = middle + 1;
+        else
+            high = middle;
     }
     return low < run->block_count && run->blocks[low].level == level && run->blocks[low].cell == cell
                ? &run->blocks[low]
@@ -255,8 +268,8 @@ static bool is_crowded(const parts_run *run, const uint64_t *first, uint64_t c) 
 
 mote_status parts_count_crowded(parts_run *run) {
     uint64_t before = 0;
-    for (uint64_t c = 0; c < PARTS_CELLS; c++) {
-        if (is_crowded(run, run->first, c)) MOTE_TRY(add_block(run, PARTS_LEVEL, c));
+    for (uint64_t c = 0; c < run->cell_count; c++) {
+        if (is_crowded(run, run->first, c)) MOTE_TRY(add_block(run, run->level, c));
     }
     while (before < run->block_count) {
         const uint64_t now = run->block_count;

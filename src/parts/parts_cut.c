@@ -8,7 +8,7 @@ static uint32_t step_of(uint32_t level) {
 
 /* Points whose codes are below, where the code is the first of a cell that was counted. */
 static uint64_t points_before(const parts_run *run, uint64_t code) {
-    uint32_t level = PARTS_LEVEL, below = 3 * (MOTE_ORDER_BITS - level);
+    uint32_t level = run->level, below = 3 * (MOTE_ORDER_BITS - level);
     uint64_t cell = code >> below, points = run->first[cell];
     while ((code & ((1ull << below) - 1)) != 0) {
         const parts_block *block = parts_block_of(run, level, cell);
@@ -79,9 +79,9 @@ static void finish(parts_run *run) {
         describe(run, is_last ? 1ull << 3 * MOTE_ORDER_BITS : run->ranges[p + 1].whole.low.code, &range->whole.high);
     }
     uint32_t p = 0;
-    for (uint64_t c = 0; c <= PARTS_CELLS; c++) {
+    for (uint64_t c = 0; c <= run->cell_count; c++) {
         while (p + 1 < run->part_count &&
-               run->ranges[p + 1].whole.low.code <= c << 3 * (MOTE_ORDER_BITS - PARTS_LEVEL)) {
+               run->ranges[p + 1].whole.low.code <= c << 3 * (MOTE_ORDER_BITS - run->level)) {
             p++;
         }
         run->part_of[c] = p;
@@ -89,15 +89,15 @@ static void finish(parts_run *run) {
 }
 
 mote_status parts_cut(parts_run *run) {
-    run->part_of = mote_alloc(run->ctx, (PARTS_CELLS + 1ull) * sizeof *run->part_of, "parts");
+    run->part_of = mote_alloc(run->ctx, (run->cell_count + 1) * sizeof *run->part_of, "parts");
     if (run->part_of == NULL) return MOTE_ERROR_MEMORY;
     /* As many parts as are needed, and all of about the same size. */
-    const uint64_t total = run->first[PARTS_CELLS], least = (total + run->part_points - 1) / run->part_points;
+    const uint64_t total = run->first[run->cell_count], least = (total + run->part_points - 1) / run->part_points;
     const uint64_t even = least > 0 ? (total + least - 1) / least : 1;
     MOTE_TRY(begin_range(run, 0));
-    for (uint64_t c = 0; c < PARTS_CELLS; c++) {
+    for (uint64_t c = 0; c < run->cell_count; c++) {
         if (run->first[c + 1] == run->first[c]) continue;
-        MOTE_TRY(add_cell(run, PARTS_LEVEL, c, run->first[c + 1] - run->first[c], even));
+        MOTE_TRY(add_cell(run, run->level, c, run->first[c + 1] - run->first[c], even));
     }
     if (run->part_count > PARTS_MAX) {
         return mote_fail(run->ctx, MOTE_ERROR_MEMORY,
@@ -109,12 +109,14 @@ mote_status parts_cut(parts_run *run) {
 }
 
 uint32_t parts_find(const parts_run *run, uint64_t code) {
-    const uint64_t cell = code >> 3 * (MOTE_ORDER_BITS - PARTS_LEVEL);
+    const uint64_t cell = code >> 3 * (MOTE_ORDER_BITS - run->level);
     uint32_t low = run->part_of[cell], high = run->part_of[cell + 1];
     while (low < high) { /* the last range that does not begin behind the code */
         const uint32_t middle = low + (high - low + 1) / 2;
-        if (run->ranges[middle].whole.low.code <= code) low = middle;
-        else high = middle - 1;
+        if (run->ranges[middle].whole.low.code <= code)
+            low = middle;
+        else
+            high = middle - 1;
     }
     return low;
 }

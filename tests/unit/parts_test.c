@@ -1,6 +1,6 @@
 /* Octrees in parts: the folders that one piece gives, byte for byte, however the points are cut. */
-#include <mote_have.h>
 #include <math.h>
+#include <mote_have.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,16 +16,15 @@
 typedef struct test_kind {
     const char *name;
     uint64_t points;
-    double strays;     /* share of points far away: cells of one code, and fine codes */
-    uint64_t equal;    /* points in one place */
-    uint32_t decades;  /* of distance from a corner */
+    double strays;    /* share of points far away: cells of one code, and fine codes */
+    uint64_t equal;   /* points in one place */
+    uint32_t decades; /* of distance from a corner */
     bool is_lattice;
 } test_kind;
 
 static const test_kind kinds[] = {
-    {"cloud", 60000, 0, 0, 0, false},        {"strays", 30000, 0.001, 0, 0, false},
-    {"duplicates", 20000, 0, 9000, 0, false}, {"decades", 30000, 0, 0, 7, false},
-    {"lattice", 32768, 0, 0, 0, true},        {"one", 1, 0, 0, 0, false},
+    {"cloud", 60000, 0, 0, 0, false},   {"strays", 30000, 0.001, 0, 0, false}, {"duplicates", 20000, 0, 9000, 0, false},
+    {"decades", 30000, 0, 0, 7, false}, {"lattice", 32768, 0, 0, 0, true},     {"one", 1, 0, 0, 0, false},
     {"equal", 3000, 0, 3000, 0, false},
 };
 #define KINDS (sizeof kinds / sizeof kinds[0])
@@ -45,9 +44,9 @@ static void fill(const test_kind *kind, int32_t *xyz, uint64_t i, uint64_t *rand
 
 static mote_cloud *make(mote_context *ctx, const test_kind *kind) {
     static const mote_column_spec specs[] = {
-        {"x", MOTE_INT32, 0.001, 500000}, {"y", MOTE_INT32, 0.001, 5e6},      {"z", MOTE_INT32, 0.001, 0},
+        {"x", MOTE_INT32, 0.001, 500000}, {"y", MOTE_INT32, 0.001, 5e6},        {"z", MOTE_INT32, 0.001, 0},
         {"intensity", MOTE_UINT16, 0, 0}, {"classification", MOTE_UINT8, 0, 0}, {"gps_time", MOTE_FLOAT64, 0, 0},
-        {"red", MOTE_UINT16, 0, 0},       {"green", MOTE_UINT16, 0, 0},       {"blue", MOTE_UINT16, 0, 0}};
+        {"red", MOTE_UINT16, 0, 0},       {"green", MOTE_UINT16, 0, 0},         {"blue", MOTE_UINT16, 0, 0}};
     mote_cloud *cloud = NULL;
     assert_int_equal(mote_cloud_create(ctx, kind->points, specs, sizeof specs / sizeof specs[0], &cloud), MOTE_OK);
     uint64_t random = 17;
@@ -83,7 +82,8 @@ static const char *write_file(mote_context *ctx, const test_kind *kind, const ch
 
 /* ---- one piece, and parts */
 
-static mote_potree_report whole(mote_context *ctx, const char *path, const mote_lod_params *params, const char *folder) {
+static mote_potree_report whole(mote_context *ctx, const char *path, const mote_lod_params *params,
+                                const char *folder) {
     mote_cloud *cloud = test_read(ctx, path);
     mote_lod *lod = NULL;
     mote_potree_report report;
@@ -143,7 +143,8 @@ static void parts_are_the_whole(void **state) {
             /* What chooses by the input's order, or averages cells, does not go below those of the root. */
             const bool goes_deep = variant < 2;
             const uint64_t crowd = kinds[k].equal > 3000 ? kinds[k].equal : 3000;
-            compare(ctx, path, &params, goes_deep ? crowd : kinds[k].points, goes_deep && kinds[k].points > crowd ? 2 : 1);
+            compare(ctx, path, &params, goes_deep ? crowd : kinds[k].points,
+                    goes_deep && kinds[k].points > crowd ? 2 : 1);
         }
     }
     mote_context_destroy(ctx);
@@ -162,10 +163,103 @@ static void any_number_of_parts(void **state) {
     mote_context_destroy(ctx);
 }
 
+/* A header whose box is not that of the points: they are counted anew. */
+static void a_header_may_lie(void **state) {
+    (void)state;
+    mote_context *ctx = test_context(2);
+    const char *path = write_file(ctx, &kinds[0], "las");
+    const double lie = 1e6;
+    FILE *file = fopen(path, "r+b");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, 179, SEEK_SET), 0); /* the largest x */
+    assert_int_equal(fwrite(&lie, sizeof lie, 1, file), 1);
+    assert_int_equal(fclose(file), 0);
+    mote_lod_params params = mote_lod_defaults();
+    compare(ctx, path, &params, 5000, 12);
+    mote_context_destroy(ctx);
+}
+
+/* Doubles, some of them without a place, from a file of scans. */
+static void reals_are_in_parts_too(void **state) {
+    (void)state;
+    static const mote_column_spec specs[] = {{"x", MOTE_FLOAT64, 0, 0},
+                                             {"y", MOTE_FLOAT64, 0, 0},
+                                             {"z", MOTE_FLOAT64, 0, 0},
+                                             {"intensity", MOTE_UINT16, 0, 0}};
+    mote_context *ctx = test_context(2);
+    mote_cloud *cloud = NULL;
+    assert_int_equal(mote_cloud_create(ctx, 20000, specs, 4, &cloud), MOTE_OK);
+    for (int k = 0; k < 3; k++) {
+        uint8_t *to = mote_cloud_column_data(cloud, specs[k].name);
+        const uint32_t stride = mote_cloud_find(cloud, specs[k].name)->stride_bytes;
+        for (uint64_t i = 0; i < 20000; i++) {
+            const double at = sin((double)(i * (uint64_t)(k + 2))) * 100 + 4e5;
+            memcpy(to + i * stride, &at, sizeof at);
+        }
+    }
+    char path[512];
+    snprintf(path, sizeof path, "%s", test_path("parts_reals.e57"));
+    const mote_status status = mote_cloud_write(ctx, cloud, path, NULL);
+    mote_cloud_destroy(cloud);
+    mote_lod_params params = mote_lod_defaults();
+    params.merge_points = 300;
+    if (status == MOTE_OK) compare(ctx, path, &params, 700, 29);
+    mote_context_destroy(ctx);
+}
+
+/* ---- what goes wrong */
+
+static mote_status write_parts(mote_context *ctx, void *user) {
+    mote_parts_params parts = mote_parts_defaults();
+    mote_lod_params params = mote_lod_defaults();
+    parts.part_points = 500;
+    params.merge_points = 100;
+    return mote_lod_write_parts(ctx, user, NULL, &params, test_path("parts_failed"), NULL, &parts, NULL);
+}
+
+static void survives_failures(void **state) {
+    (void)state;
+    static const test_kind few = {"few", 1200, 0.01, 0, 0, false};
+    mote_context *ctx = test_context(2);
+    const char *path = write_file(ctx, &few, "las");
+    test_each_allocation_fails(write_parts, (void *)(uintptr_t)path);
+    test_each_step_cancels(write_parts, (void *)(uintptr_t)path);
+    mote_context_destroy(ctx);
+}
+
+static void expect_refused(mote_context *ctx, const char *path, const mote_lod_params *params, uint64_t part_points,
+                           mote_status expected, const char *message) {
+    mote_parts_params parts = mote_parts_defaults();
+    parts.part_points = part_points;
+    mote_context_clear(ctx);
+    assert_int_equal(mote_lod_write_parts(ctx, path, NULL, params, test_path("parts_refused"), NULL, &parts, NULL),
+                     expected);
+    if (strstr(mote_context_message(ctx), message) == NULL) fail_msg("%s", mote_context_message(ctx));
+}
+
+static void refuses_what_parts_cannot(void **state) {
+    (void)state;
+    mote_context *ctx = test_context(2);
+    const char *path = write_file(ctx, &kinds[2], "las"); /* of it 9,000 points in one place */
+    mote_lod_params params = mote_lod_defaults();
+    expect_refused(ctx, path, &params, 8999, MOTE_ERROR_MEMORY, "in one place");
+    params.sampling = MOTE_LOD_FIRST;
+    expect_refused(ctx, path, &params, 8999, MOTE_ERROR_MEMORY, "only random sampling");
+    params.sampling = MOTE_LOD_POISSON;
+    expect_refused(ctx, path, &params, 0, MOTE_ERROR_UNSUPPORTED, "sampling by distance");
+    params = mote_lod_defaults();
+    params.scheme = MOTE_LOD_REPLACING;
+    params.filter = MOTE_LOD_FILTER_GAUSSIAN;
+    expect_refused(ctx, path, &params, 0, MOTE_ERROR_UNSUPPORTED, "averages over neighbours");
+    expect_refused(ctx, test_path("parts_none.las"), NULL, 0, MOTE_ERROR_IO, "parts_none.las");
+    mote_context_destroy(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parts_are_the_whole),
-        cmocka_unit_test(any_number_of_parts),
+        cmocka_unit_test(parts_are_the_whole), cmocka_unit_test(any_number_of_parts),
+        cmocka_unit_test(a_header_may_lie),    cmocka_unit_test(reals_are_in_parts_too),
+        cmocka_unit_test(survives_failures),   cmocka_unit_test(refuses_what_parts_cannot),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

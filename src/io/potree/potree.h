@@ -36,9 +36,9 @@ typedef struct potree_source {
     lod_device_view device_view; /* what it has there */
     uint64_t batch_bytes;        /* that the GPU makes at once; 0: what suits it */
     const mote_color_rule
-        *color_rules; /* [3] what the cloud's colours were taken for; NULL: there is nothing to tell */
+        *color_rules;          /* [3] what the cloud's colours were taken for; NULL: there is nothing to tell */
     const uint64_t *flag_bits; /* [POTREE_MERGED] of a part: what potree_flag_bits found in all; NULL: it is looked */
-    bool is_part; /* one of several: the whole tells what is to be told */
+    bool is_part;              /* one of several: the whole tells what is to be told */
 } potree_source;
 /* That of an octree. */
 mote_status potree_source_of_lod(mote_context *ctx, const mote_lod *lod, potree_source *source);
@@ -384,7 +384,8 @@ mote_status potree_folder_output(mote_context *ctx, const potree_folder *folder,
 mote_status potree_folder_close(mote_context *ctx, potree_folder *folder, mote_status status);
 
 /* ---- an octree in parts: potree_parts.c */
-/* What is kept of a part that was written: the part's nodes, level by level, and where their records are in its file. */
+/* What is kept of a part that was written: the part's nodes, level by level, and where their records are in its file.
+ */
 typedef struct potree_part_tree {
     mote_lod_node *nodes;
     potree_place *places;

@@ -69,7 +69,7 @@ typedef struct potree_join {
     const potree_part_tree *parts;
     const int *files;
     uint32_t count;
-    uint32_t *next;     /* [count] node of each part that comes next */
+    uint32_t *next; /* [count] node of each part that comes next */
     mote_lod_node *nodes;
     potree_place *places;
     uint8_t *is_shared; /* records from several parts */
