@@ -14,7 +14,7 @@
 
 /* What all filters share. Other tiles of the pass over points were tried as blocks of 8³ cells in shared memory:
    barriers and an occupancy of 49 % cost more than a third fewer instructions saved
-   (docs/decisions/0010-bricks-from-level-to-level.md). */
+   (docs/history/lod.md, 0010). */
 struct filter_policy {
     static constexpr uint32_t threads = 256, warps = threads / CUDA_WARP;
     static constexpr uint32_t tile = 256; /* points that a warp takes */
