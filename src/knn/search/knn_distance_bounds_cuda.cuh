@@ -38,7 +38,7 @@ static __device__ inline knn_distance_bounds knn_distance_bounds_of(const knn_se
     return distance_bounds;
 }
 
-/* For a query whose view is here. */
+/* The bounds for one query: how far floats may err depends on where its view is. */
 template <int KIND, bool LOCAL>
 static __device__ inline knn_distance_bounds knn_distance_bounds_at(const knn_search_args *args, const float4 &at,
                                                                     const knn_distance_bounds *distance_bounds) {
@@ -59,7 +59,7 @@ static __device__ inline float knn_distance_bound_of_key(const knn_search_args *
     return search_radius * search_radius * (1 + 0x1p-19f) + FLT_MIN;
 }
 
-/* As knn_square_bound_near. */
+/* What knn_square_bound_near tells of spheres, for ellipsoids too: floats of these err more, with the compression. */
 template <int KIND, bool ELLIPSOID>
 static __device__ inline float knn_distance_bound_near(const knn_search_args *args, float square,
                                                        const knn_distance_bounds *distance_bounds) {

@@ -33,7 +33,7 @@ typedef struct alignas(16) filter_source {
     uint32_t place;  /* how many points; above, the last three bits per level of its cell's code */
 } filter_source;
 
-/* The same of levels where a cell may hold more than FILTER_CROWD points. */
+/* A source of a level where a cell may hold more than FILTER_CROWD points, whose sums need 64 bits. */
 typedef struct alignas(16) filter_wide_source {
     unsigned long long sum[3];
     uint32_t count, place;
