@@ -75,7 +75,7 @@ typedef struct las_plan {
     const las_pieces *pieces; /* NULL: the cloud holds all points */
     uint64_t count;           /* points of the file */
     uint32_t chunk_points;    /* of compressed files, LAZ_VARIABLE too; 0: not compressed */
-    bool settled;             /* what becomes of a column follows from its type, whatever its values */
+    bool passthrough;         /* LAS to LAS unchanged: types alone decide, no value has to be looked at */
     uint8_t format, version_minor;
     bool adjusted_time; /* GPS times cannot be seconds of the week, though nothing said so before */
     bool origin_layout; /* the columns look at records of the cloud's LAS origin */
