@@ -170,7 +170,7 @@ static void look_at(const mote_box *near, const double at[3], uint64_t i, part *
     }
 }
 
-/* Adds a part to the one of the points before it, so that of equally far strays the first stays the farthest. */
+/* Of two parts, the first of lower points. */
 static void join(part *to, const part *from) {
     for (int k = 0; k < 3; k++) {
         to->rest.min[k] = fmin(to->rest.min[k], from->rest.min[k]);
