@@ -112,7 +112,7 @@ static void on_log(void *user, mote_log_level level, const char *message) {
     }
     if (level == MOTE_LOG_WARNING && strstr(message, "extra bytes") != NULL) s->extra_bytes = true;
     if (s->options.quiet || (level == MOTE_LOG_INFO && !s->options.verbose)) return;
-    /* Of many inputs the same is said once. */
+    /* What is noted of many inputs is printed once. */
     if (level == MOTE_LOG_NOTE && strncmp(s->noted, message, sizeof s->noted - 1) == 0) return;
     if (level == MOTE_LOG_NOTE) snprintf(s->noted, sizeof s->noted, "%s", message);
     progress_clear(&s->bar);

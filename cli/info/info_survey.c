@@ -136,7 +136,7 @@ static int measure_area(session *s, const survey_input *input, cloud_survey *sur
 
 /* ---- dates */
 
-/* Of at most three thousand years from then, see find_times. */
+/* Writes a date of at most three thousand years from then; find_times sees to that. */
 static void write_date(double seconds_since_1970, char *date, size_t size) {
     const time_t seconds = (time_t)floor(seconds_since_1970);
     struct tm parts;

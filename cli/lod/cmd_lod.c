@@ -342,7 +342,7 @@ static int build_and_write(session *s, const lod_options *o, lod_task *task, mot
     return code;
 }
 
-/* Of --plan, too: it tells what the run itself would do. */
+/* Checks the output also where --plan writes none: the plan tells what the run would do. */
 static int check_output(session *s, const lod_options *o, const io_paths *paths) {
     if (paths->output == NULL) return EXIT_DONE;
     if (o->copc) return check_output_place(s, paths);

@@ -275,7 +275,7 @@ static int read_reference(session *s, photon_task *t) {
                          t->reference.width, t->reference.height, t->params.width, t->params.height);
 }
 
-/* Of radiance, whatever kind of file it goes to. */
+/* The hash that is told: of radiance, so that it does not depend on the kind of file. */
 static uint64_t hash_of(const radiance *picture) {
     const size_t count = 3 * (size_t)picture->width * picture->height;
     uint64_t hash = 0;

@@ -73,7 +73,7 @@ __attribute__((format(printf, 3, 4))) mote_status mote_fail(mote_context *ctx, m
 #define mote_fail(ctx, status, ...) (mote_fail(ctx, status, __VA_ARGS__), (status))
 #endif
 __attribute__((format(printf, 2, 3))) void mote_warn(mote_context *ctx, const char *format, ...);
-/* The same for what is no fault. */
+/* Tells the log something that is worth knowing and no fault, such as a choice that was made. */
 __attribute__((format(printf, 2, 3))) void mote_note(mote_context *ctx, const char *format, ...);
 /* The status of the first failure, MOTE_OK if none. */
 mote_status mote_context_status(mote_context *ctx);
@@ -112,7 +112,7 @@ bool mote_cache_release(mote_device *device);
    Then, or when it is given back: the number of the structure that counted them. */
 bool mote_count_device(mote_context *ctx, uint64_t size_bytes, const char *structure, uint32_t *number);
 void mote_uncount_device(mote_context *ctx, uint64_t size_bytes, uint32_t number);
-/* The same for memory of the host that the GPU's runtime takes; a failure is noted. */
+/* Counts memory of the host that the GPU's runtime takes, and mote_alloc does not see; a failure is noted. */
 bool mote_count_host(mote_context *ctx, uint64_t size_bytes, const char *structure, uint32_t *number);
 void mote_uncount_host(mote_context *ctx, uint64_t size_bytes, uint32_t number);
 

@@ -320,7 +320,7 @@ uint64_t mote_reader_count(const mote_reader *reader) { return reader->count; }
 
 /* ---- the next piece */
 
-/* Of the points of a piece those that are asked for, as they are asked for. */
+/* Keeps the points of a piece that are asked for, and gives them the values that are asked for. */
 static mote_status settle_piece(mote_reader *reader) {
     const bool late = reader->params.to_crs != NULL && reader->params.bounds_in_to_crs;
     const bool late_choice = mote_choice_is_late(&reader->params);

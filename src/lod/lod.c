@@ -151,7 +151,7 @@ void mote_lod_node_name(const mote_lod *lod, uint32_t node, char *name) {
     name[0] = 'r';
 }
 
-/* The sorted positions whose byte is in [least, most], eight bytes at a time: most bytes of a coarse node's range
+/* Collects the sorted positions whose byte is in [min, max], eight bytes at a time: most bytes of a coarse node's range
    belong to finer nodes. */
 static uint64_t collect(const mote_lod *lod, const mote_lod_node *node, uint8_t min, uint8_t max, uint32_t *indices) {
     const uint8_t *level = lod->level;

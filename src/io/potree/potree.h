@@ -64,7 +64,7 @@ typedef struct potree_attribute {
 static inline uint32_t potree_attribute_bytes(const potree_attribute *attribute) {
     return mote_type_size(attribute->type) * attribute->elements;
 }
-/* The same in encoding BROTLI. */
+/* Bytes of an attribute in encoding BROTLI, where positions and colours are coded by Morton codes. */
 static inline uint32_t potree_coded_bytes(const potree_attribute *attribute) {
     if (attribute->role == POTREE_POSITION) return POTREE_POSITION_CODED;
     return attribute->role == POTREE_COLOR ? POTREE_COLOR_CODED : potree_attribute_bytes(attribute);
@@ -219,7 +219,7 @@ void potree_place_nodes(const potree_octree *octree);
 mote_status potree_octree_write(potree_octree *octree);
 mote_status potree_octree_write_brotli(potree_octree *octree);
 
-/* The same of an octree on a GPU. */
+/* Writes the nodes of an octree on a GPU, in batches: one is made there while another is downloaded and written. */
 mote_status potree_octree_write_batches(potree_octree *octree);
 
 /* ---- records in pieces, from a GPU: potree_batches.c */
@@ -376,7 +376,7 @@ struct mote_potree_output {
 };
 /* *out needs closing, also after a failure. */
 mote_status potree_folder_open(mote_context *ctx, const char *path, potree_folder **out);
-/* For a dry run: path only gives the name. */
+/* Opens a folder for a dry run: nothing is written, and path only gives the name. */
 mote_status potree_folder_open_dry(mote_context *ctx, const char *path, potree_folder **out);
 /* Opens an output inside. */
 mote_status potree_folder_output(mote_context *ctx, const potree_folder *folder, const char *name, mote_output *output);

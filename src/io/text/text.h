@@ -58,7 +58,7 @@ typedef struct mote_text_number {
    [+-] digits [. digits] [e [+-] digits], or [+-] inf, infinity, nan, nan(…), in any case of letters. The minus sign
    of Unicode, U+2212, is one as well. */
 bool mote_text_scan(const uint8_t *at, const uint8_t *end, mote_text_number *number);
-/* The same, with a decimal point that is a point or a comma. */
+/* Scans a number whose decimal mark is the one given, a point or a comma. */
 bool mote_text_scan_decimal(const uint8_t *at, const uint8_t *end, uint8_t decimal, mote_text_number *number);
 /* The nearest double or float; false if the number is finite but beyond the range. */
 bool mote_text_double(const mote_text_number *number, double *value);
@@ -105,7 +105,7 @@ double mote_text_decimal_value(const mote_text_decimal *decimal, const mote_colu
 
 /* also: further characters to escape. out has 3 · strlen(text) + 1 bytes. */
 size_t mote_text_escape(const char *text, const char *also, char *out);
-/* In place on [text, text + length]; ends it with a zero. */
+/* Turns percent escapes back, in place on [text, text + length], and ends the text with a zero. */
 void mote_text_unescape(char *text, size_t length);
 
 /* ---- reading a table */

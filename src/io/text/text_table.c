@@ -193,7 +193,7 @@ static void parse_piece(const pass *p, uint64_t piece) {
     result->wide = now.wide;
 }
 
-/* The same of rows that are runs of values, which are all there. */
+/* Parses rows that are runs of values, each known to be there: nothing but the number itself can be wrong. */
 static void parse_values(const pass *p, uint64_t piece) {
     const mote_text_rows *const rows = p->rows;
     const uint64_t first = piece * ROWS_PER_PIECE, remaining = rows->count - first;

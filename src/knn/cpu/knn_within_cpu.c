@@ -6,7 +6,7 @@ typedef struct within {
     uint32_t *counts; /* [rows] */
     mote_knn_lists *lists;
     uint64_t *keys; /* as lists->index */
-    knn_near *near; /* [threads][most] */
+    knn_near *near; /* [threads][max] */
     uint64_t max;
 } within;
 

@@ -124,12 +124,12 @@ mote_status lattice_of_real_box(mote_context *ctx, const mote_column *const axes
 
 static mote_status real_lattice(mote_context *ctx, const mote_cloud *cloud, const mote_column *const axes[3],
                                 mote_lattice *lattice, uint64_t *skipped) {
-    const double non_finite[3] = {0, 0, 0};
+    const double origin[3] = {0, 0, 0}; /* a lattice of no points has to be somewhere */
     mote_box box;
     MOTE_TRY(mote_cloud_bounds(ctx, cloud, &box, skipped));
     const bool none = *skipped == cloud->count;
-    return lattice_of_real_box(ctx, axes, cloud->position_step, none ? non_finite : box.min,
-                               none ? non_finite : box.max, lattice);
+    return lattice_of_real_box(ctx, axes, cloud->position_step, none ? origin : box.min, none ? origin : box.max,
+                               lattice);
 }
 
 mote_status mote_order_lattice(mote_context *ctx, const mote_cloud *cloud, mote_lattice *lattice, uint64_t *skipped) {
