@@ -231,7 +231,7 @@ static void disturb_work(const changing_work *w, const char *input, const char *
     if (all.unchanged.status != MOTE_OK) fail_msg("%s of %s: %s", w->name, input, all.unchanged.message);
     for (all.kind = 0; all.kind < CHANGES; all.kind++) {
         long noticed = 0;
-        if ((uint64_t)(w - changing_works + all.kind) % test_watched(2, 1) != 0) continue;
+        if ((uint64_t)(w - changing_works + all.kind) % test_watched(2, 1) != 0) continue; /* half of them, in turn */
         restore(changed, bytes, size);
         change_file(changed, all.kind);
         d = (disturber){.path = changed};
