@@ -80,6 +80,10 @@ static int read_cloud(session *s, picture_task *t, uint32_t frame) {
     }
     t->report.read_s += seconds_now() - begin;
     if (code == EXIT_DONE) t->report.points = mote_cloud_count(t->cloud);
+    if (code == EXIT_DONE && t->report.points == 0 && s->options.where != NULL && !t->octree.is_octree) {
+        return session_error(s, EXIT_INPUT, "%s: no point meets --where \"%s\"", path_title(paths->inputs[0]),
+                             s->options.where);
+    }
     if (code == EXIT_DONE && frame == 0) code = find_stretch(s, t);
     return code == EXIT_DONE ? picture_stretch_cloud(s, &t->stretch, t->cloud) : code;
 }
