@@ -23,15 +23,15 @@
 #define MORE           3u                 /* times as many neighbours, while noise hides how flat a surface is */
 #define FLAT_ENOUGH    0.004              /* surface variation: normals are a few degrees off at most */
 #define NOISE_FALLS    1.5 /* of a noisy surface it falls thrice when neighbours are thrice as many, of a bent one not */
-#define CROWD_MOST     1.5 /* times the median distance to neighbours: size of what lies on no surface */
-#define SCATTERED      0.1 /* surface variation: neighbours lie all around; of a plane 0, of a ball 1/3 */
-#define FAR            3.0 /* times the median distance to neighbours: a point that may stand alone */
-#define LONELY         2.5 /* times the median of its neighbours' own distances to theirs: it does */
-#define NEAR           1.5 /* the same beside a clean surface, from which even a small splat stands off as a petal */
-#define OFF_SURFACE    0.3 /* part of the way to its neighbours that goes across their surface: of a point on it less */
-#define OFF_NEAR       0.5 /* the same beside a clean surface */
-#define OUTLIER_K      8u  /* as mote outliers */
-#define JUDGES         24u /* neighbours that are asked about a point */
+#define CROWD_MOST     1.5  /* times the median distance to neighbours: size of what lies on no surface */
+#define SCATTERED      0.1  /* surface variation: neighbours lie all around; of a plane 0, of a ball 1/3 */
+#define FAR            3.0  /* times the median distance to neighbours: a point that may stand alone */
+#define LONELY         2.5  /* times the median of its neighbours' own distances to theirs: it does */
+#define NEAR           1.5  /* the same beside a clean surface, from which even a small splat stands off as a petal */
+#define OFF_SURFACE    0.15 /* part of the way to its neighbours that goes across their surface: of a point on it less */
+#define OFF_NEAR       0.5  /* the same beside a clean surface */
+#define OUTLIER_K      8u   /* as mote outliers */
+#define JUDGES         24u  /* neighbours that are asked about a point */
 #define ROUNDS         3
 #define MOST_STRAYS    0.1  /* of all points: more are no strays, the cloud is like that */
 #define MOST_SCATTER   0.25 /* of all points: of a crowd, only lonely points are strays */
