@@ -30,6 +30,7 @@
 #define NEAR           1.5  /* the same beside a clean surface, from which even a small splat stands off as a petal */
 #define OFF_SURFACE    0.15 /* part of the way to its neighbours that goes across their surface: of a point on it less */
 #define OFF_NEAR       0.5  /* the same beside a clean surface */
+#define MOST_ROUGH     0.02 /* of all points lie on no surface, though they are not far from others: more are leaves */
 #define OUTLIER_K      8u   /* as mote outliers */
 #define JUDGES         24u  /* neighbours that are asked about a point */
 #define ROUNDS         3
@@ -260,6 +261,13 @@ static mote_status judge_between(survey *v, double far, double farthest, bool is
     return status;
 }
 
+/* Whether nearly all points that are not far from others lie on surfaces: no leaves or wires are among them. */
+static bool is_smooth(const survey *v, double far) {
+    uint64_t scattered = 0;
+    for (uint64_t i = 0; i < v->points; i++) scattered += v->distance[i] <= far && v->variation[i] > SCATTERED;
+    return (double)scattered < MOST_ROUGH * (double)v->points;
+}
+
 static mote_status find_strays(survey *v, uint64_t *counts, picture_surface *surface) {
     static const char *const names[3] = {"x", "y", "z"};
     mote_outliers_params params = mote_outliers_defaults();
@@ -272,7 +280,7 @@ static mote_status find_strays(survey *v, uint64_t *counts, picture_surface *sur
     const double median = status == MOTE_OK ? median_of(v->distance, v->points, counts) : 0;
     const bool is_crowd = share_above(v->variation, v->points, SCATTERED) > MOST_SCATTER;
     if (status == MOTE_OK) status = judge_between(v, FAR * median, INFINITY, is_crowd, false, surface);
-    if (status == MOTE_OK && !surface->is_noisy && !is_crowd) {
+    if (status == MOTE_OK && !surface->is_noisy && !is_crowd && is_smooth(v, FAR * median)) {
         status = judge_between(v, NEAR * median, FAR * median, false, true, surface);
     }
     if ((double)surface->strays <= MOST_STRAYS * (double)v->points) return status;
