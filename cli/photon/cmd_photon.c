@@ -111,6 +111,10 @@ static int check_format(photon_task *t) {
         snprintf(dotted, sizeof dotted, ".%s", endings[i]);
         if (io_paths_written_as(t->paths, dotted)) t->format = endings[i];
     }
+    for (int i = 0; i < t->paths->input_count && t->format == NULL; i++) {
+        if (strcmp(t->paths->inputs[i], t->paths->output) != 0) continue;
+        return usage_error("photon", "%s: the output is also an input", t->paths->output);
+    }
     if (t->format == NULL) {
         return usage_error("photon", "%s: pictures end in .png, .ppm, .pfm or .npy", t->paths->output);
     }
