@@ -358,6 +358,19 @@ static bool is_parallel(const planes_local *s, const planes_growth *g, int32_t n
     return fabs((g->normal[0] * n[0] + g->normal[1] * n[1]) + g->normal[2] * n[2]) >= PARALLEL;
 }
 
+/* Whether a plane is one of a series of parallel ones of which no other stands, and none that grew freely does: then
+   nothing says that what it is a slice of is no curve, and that its noise is that of planes. */
+static bool is_left_alone(const planes_growing *growing, uint32_t count, uint32_t i) {
+    const planes_growth *g = &growing[i].growth;
+    if (!g->turned || g->max_noise <= 0) return false;
+    for (uint32_t k = 0; k < count; k++) {
+        const double *n = growing[k].growth.normal;
+        const double cosine = (n[0] * g->normal[0] + n[1] * g->normal[1]) + n[2] * g->normal[2];
+        if (k != i && growing[k].stands && (!growing[k].growth.turned || fabs(cosine) >= SAME_BODY)) return false;
+    }
+    return true;
+}
+
 /* Grows each plane again, without the points of the others; then they share the points out anew. */
 static void grow_planes_again(planes_local *s, double max_noise) {
     const uint32_t before = s->plane_count;
@@ -377,7 +390,7 @@ static void grow_planes_again(planes_local *s, double max_noise) {
     s->plane_count = 0;
     for (uint32_t i = 0; i < before; i++) {
         planes_growth *g = &s->growing[i].growth;
-        if (!s->growing[i].stands) continue;
+        if (!s->growing[i].stands || is_left_alone(s->growing, before, i)) continue;
         g->self = -1;
         if (planes_grow_again(s, g) && !is_parallel(s, g, same_plane(s, g))) planes_commit(s, g, planes_add_empty(s));
     }
