@@ -24,6 +24,7 @@
 #define SEEN_WHOLE     4    /* times the support of the coarse search: it has seen what a plane of as many points is */
 #define TOLD_NOISE     1.5  /* floors: a noise below may be that of the representation */
 #define ROUNDING       0.29 /* of a step: the noise that rounding to steps makes */
+#define SPREAD_FLOOR   0.8 * ROUNDING
 #define FLOOR          1.4  /* steps: half a diagonal of the lattice is 0.9 */
 
 /* ---- samples */
@@ -33,13 +34,14 @@ static mote_status read_sample(planes_run *run, uint64_t free_points, uint32_t m
     mote_status status = planes_sample_make(run->ctx, size, sample);
     if (status == MOTE_OK) status = run->ops->read_sample(run->points, size, sample);
     if (status == MOTE_OK) planes_sample_drop_copies(sample);
+    if (status == MOTE_OK && run->scale.step > 0) planes_sample_spread(sample, run->scale.step);
     return status;
 }
 
-/* No noise is less. */
+/* No noise is less. Points that were spread within their steps have more. */
 static double floor_of(const planes_run *run) {
     if (run->tolerance_given) return run->tolerance / PLANES_REACH_NOISES;
-    return fmax(FLOOR, 0.5 * run->scale.resolution);
+    return fmax(FLOOR, run->scale.step > 0 ? SPREAD_FLOOR * run->scale.step : 0.5 * run->scale.resolution);
 }
 
 static planes_local_params params_of(const planes_run *run, const planes_sample *sample, uint64_t of, double min) {
