@@ -25,7 +25,7 @@
 #define TOLD_NOISE     1.5  /* floors: a noise below may be that of the representation */
 #define ROUNDING       0.29 /* of a step: the noise that rounding to steps makes */
 #define SPREAD_FLOOR   0.8 * ROUNDING
-#define FLOOR          1.4  /* steps: half a diagonal of the lattice is 0.9 */
+#define FLOOR          1.4 /* steps: half a diagonal of the lattice is 0.9 */
 
 /* ---- samples */
 
