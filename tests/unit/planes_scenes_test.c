@@ -159,6 +159,15 @@ static void walls_in_steps_are_no_layers(void **state) {
     }
 }
 
+/* A room whose floor was scanned twice, some noises apart: it had no plane. */
+static void sheets_are_one_plane(void **state) {
+    (void)state;
+    const planes_scene_score score = try_scene(PLANES_SCENE_SHEETS, 1, 40000);
+    assert_int_equal(score.planes, 3);
+    assert_int_equal(score.found, 3);
+    assert_int_equal(score.false_planes + score.split, 0);
+}
+
 /* ---- kinds that the search was not made with */
 
 /* With 1 and 3 mm of noise; what was measured: 502 of 513, 4 wrong. */
@@ -315,6 +324,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(threads_grow_patches_alike),
         cmocka_unit_test(pieces_of_curves_are_no_planes),
         cmocka_unit_test(walls_in_steps_are_no_layers),
+        cmocka_unit_test(sheets_are_one_plane),
         cmocka_unit_test(bodies_split_alike),
         cmocka_unit_test(bodies_survive_failing_allocations),
         cmocka_unit_test(bodies_cancel_at_every_step),
