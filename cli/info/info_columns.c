@@ -69,15 +69,16 @@ void tally_close(column_tally *tally) { ranks_close(&tally->ranks); }
 void histogram_add(histogram *to, const mote_cloud *piece, const char *name) {
     const mote_column *column = mote_cloud_find(piece, name);
     const uint64_t all = mote_cloud_count(piece);
-    int64_t values[BLOCK_POINTS];
+    double values[BLOCK_POINTS];
     to->present = column != NULL;
     for (uint64_t first = 0; first < all && column != NULL; first += BLOCK_POINTS) {
         const uint64_t count = all - first < BLOCK_POINTS ? all - first : BLOCK_POINTS;
-        mote_column_read(column, first, count, MOTE_INT64, values);
+        mote_cloud_read_known(piece, column, first, count, values);
         for (uint64_t i = 0; i < count; i++) {
-            if (values[i] >= 0 && values[i] < HISTOGRAM_BINS) {
-                to->bins[values[i]]++;
-            } else {
+            const double value = rint(values[i]);
+            if (value >= 0 && value < HISTOGRAM_BINS) {
+                to->bins[(uint32_t)value]++;
+            } else if (!isnan(value)) {
                 to->beyond++;
             }
         }

@@ -39,10 +39,13 @@ int points_open(session *s, const char *const *path, const mote_read_params *rea
     points->s = s;
     if (!can_stream || !is_in_pieces(s, *path)) return read_whole(s, path, reading, points);
     session_note_inputs(s, path, 1);
+    const mote_cloud *piece = NULL;
     mote_status status = mote_reader_open(s->ctx, *path, reading, &points->reader);
-    if (status == MOTE_OK) status = mote_reader_next(points->reader, &points->piece);
+    if (status == MOTE_OK) status = mote_reader_next(points->reader, &piece);
+    if (status == MOTE_OK && piece == NULL) return read_nothing(s, path, reading, points);
+    /* With --to-crs a piece has the new steps only while it has points. */
+    if (status == MOTE_OK) status = mote_cloud_select(s->ctx, piece, NULL, 0, &points->header);
     if (status != MOTE_OK) return session_fail(s, status, true);
-    if (points->piece == NULL) return read_nothing(s, path, reading, points);
     points->expected = s->bar.points = mote_reader_count(points->reader);
     return EXIT_DONE;
 }
@@ -60,10 +63,11 @@ void points_rewind(info_points *points) {
 }
 
 const mote_cloud *points_cloud(const info_points *points) {
-    return points->reader != NULL ? points->piece : points->whole;
+    return points->reader != NULL ? points->header : points->whole;
 }
 
 void points_close(info_points *points) {
+    mote_cloud_destroy(points->header);
     mote_reader_close(points->reader);
     stage_drop(points->whole);
     memset(points, 0, sizeof *points);

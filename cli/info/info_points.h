@@ -8,10 +8,10 @@
 typedef struct info_points {
     session *s;
     mote_cloud *whole;
-    mote_reader *reader;     /* NULL: the cloud is whole */
-    const mote_cloud *piece; /* of the reader, whose attributes stay when its points are gone */
-    bool is_given;           /* whole was given in this pass */
-    uint64_t expected;       /* points; with --where there may be fewer */
+    mote_reader *reader; /* NULL: the cloud is whole */
+    mote_cloud *header;  /* what the reader's pieces are like, without points */
+    bool is_given;       /* whole was given in this pass */
+    uint64_t expected;   /* points; with --where there may be fewer */
 } info_points;
 
 /* can_stream: the whole cloud is not needed. Returns an exit code. */

@@ -117,7 +117,8 @@ static row_error read_field(row_cursor *row, const mote_text_field *field, uint8
     mote_text_number number;
     if (field->anything) return skip_field(row);
     row_error error = next_number(row, &number);
-    if (error != ROW_FINE && field->empties && is_nothing(row, error)) return read_nothing(row, field, record);
+    const bool may_be_empty = field->empties && (error == ROW_EMPTY_VALUE || result->field == result->last);
+    if (error != ROW_FINE && may_be_empty && is_nothing(row, error)) return read_nothing(row, field, record);
     if (error != ROW_FINE) return error;
     if (field->list) return skip_list(row, &number);
     if (field->skipped) return ROW_FINE;
@@ -151,6 +152,7 @@ static bool only_lists_remain(const mote_text_rows *rows, uint32_t field) {
 }
 
 row_error row_read(row_cursor *row, const mote_text_rows *rows, bool in_line, uint8_t *record, piece_result *result) {
+    result->last = rows->field_count - 1;
     for (uint32_t i = 0; i < rows->field_count; i++) {
         result->field = i;
         const row_error error = read_field(row, &rows->fields[i], record, result);
