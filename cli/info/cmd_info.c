@@ -120,7 +120,8 @@ static int describe(session *s, const char *path, const info_options *o, json_wr
     mote_read_params reading = session_reading(s);
     reading.salvage = o->salvage;
     if (o->poses != NULL) parse_poses(o->poses, &reading.keep_poses);
-    info_facts facts = {.path = path};
+    info_facts facts = {.path = path, .messages = s->messages};
+    messages_clear(s->messages);
     int code = points_open(s, &path, &reading, !s->options.hash, &points);
     if (code == EXIT_DONE) code = describe_points(s, &facts, &points, o, json);
     cloud_stats_free(&facts.stats);

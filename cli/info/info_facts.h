@@ -4,6 +4,7 @@
 
 #include "files/json.h"
 #include "info/info_survey.h"
+#include "messages.h"
 
 #define INFO_LEVELS_MAX 32
 #define INFO_SCANS_MAX  1000u /* of E57 files: more are only counted */
@@ -25,7 +26,8 @@ typedef struct info_facts {
     mote_copc_level copc_levels[INFO_LEVELS_MAX];
     bool is_e57;
     mote_e57_facts e57;
-    mote_e57_scan *scans; /* [INFO_SCANS_MAX] at most; NULL: it is none, or there was no memory */
+    mote_e57_scan *scans;         /* [INFO_SCANS_MAX] at most; NULL: it is none, or there was no memory */
+    const message_list *messages; /* that were told of it; NULL: they are not kept */
     cloud_stats stats;
     cloud_survey survey; /* where the stats are full */
 } info_facts;

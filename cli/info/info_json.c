@@ -82,6 +82,7 @@ static void emit_histogram(json_writer *json, const char *name, const histogram 
         snprintf(key, sizeof key, "%d", i);
         emit_count(json, key, h->bins[i]);
     }
+    if (h->beyond > 0) emit_count(json, "else", h->beyond);
     emit_close(json, '}');
 }
 
@@ -200,6 +201,9 @@ void info_print_json(const info_facts *f, json_writer *json) {
     }
     if (f->density > 0) emit_real(json, "density", f->density);
     emit_text(json, "crs", mote_cloud_crs(f->cloud));
+    char crs[200];
+    crs_in_short(mote_cloud_crs(f->cloud), crs, sizeof crs);
+    if (crs[0] != '\0') emit_text(json, "crs_name", crs);
     units_emit(json, f->cloud);
     emit_las(json, f);
     emit_potree(json, f);
@@ -214,6 +218,7 @@ void info_print_json(const info_facts *f, json_writer *json) {
         if (f->stats.duplicates_estimated) emit_bool(json, "duplicates_estimated", true);
     }
     if (f->stats.is_full) survey_emit(f, json);
+    messages_emit(f->messages, json);
     if (f->has_hash) emit_text(json, "hash", text_hash(f->hash).chars);
     emit_close(json, '}');
 }

@@ -25,11 +25,14 @@ static int read_whole(session *s, const char *const *path, const mote_read_param
 /* Without a point there is no piece to tell of attributes. What was said while it was looked for is not said again. */
 static int read_nothing(session *s, const char *const *path, const mote_read_params *reading, info_points *points) {
     const bool was_quiet = s->options.quiet;
+    struct message_list *const messages = s->messages;
     mote_reader_close(points->reader);
     points->reader = NULL;
     s->options.quiet = true;
+    s->messages = NULL;
     const int code = read_whole(s, path, reading, points);
     s->options.quiet = was_quiet;
+    s->messages = messages;
     return code;
 }
 

@@ -3,7 +3,6 @@
 #include "info/info_stats.h"
 
 #include <math.h>
-#include <mote/strays.h>
 #include <stdlib.h>
 #include <string.h>
 
