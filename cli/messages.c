@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-void messages_add(message_list *list, const char *kind, const char *text) {
+void messages_add(message_list *list, const char *kind, const char *told) {
     if (list == NULL) return;
     if (list->count < MESSAGES_MAX) {
         list->kinds[list->count] = kind;
-        list->texts[list->count] = strdup(text);
+        list->texts[list->count] = strdup(told);
     }
     list->count++;
 }
