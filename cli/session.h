@@ -19,10 +19,11 @@ typedef struct session {
     double started;
     const char *const *inputs[SESSION_INPUTS]; /* what session_read was asked for, the last time first */
     int input_counts[SESSION_INPUTS];
-    bool extra_bytes;    /* a warning was of attributes that become extra bytes of LAS */
-    char refusal[256];   /* why there is no context */
-    char noted[400];     /* the last note of the library */
-    bool data_on_stdout; /* standard output is for the points or neighbours; see session_printing */
+    bool extra_bytes;              /* a warning was of attributes that become extra bytes of LAS */
+    char refusal[256];             /* why there is no context */
+    char noted[400];               /* the last note of the library */
+    struct message_list *messages; /* with --json: what the library told; stages share it */
+    bool data_on_stdout;           /* standard output is for the points or neighbours; see session_printing */
 } session;
 
 /* Makes the context from the common options and catches SIGINT, SIGTERM and SIGHUP (one that comes later kills).

@@ -17,6 +17,7 @@
 #include "planes.h"
 #include "render.h"
 #include "shapes.h"
+#include "strays.h"
 #include "types.h"
 #include "version.h"
 #include "where.h"

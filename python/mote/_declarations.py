@@ -1741,6 +1741,11 @@ FUNCTIONS = {
     'mote_planes_refused_at': (c_void_p, (c_void_p, c_uint32)),
     'mote_planes_get_facts': (mote_planes_facts, (c_void_p,)),
     'mote_planes_vote': (c_int, (c_void_p, c_void_p, c_void_p, c_uint32, c_void_p, c_void_p, c_void_p)),
+    'mote_strays_search_open': (c_int, (c_void_p, c_uint64, c_void_p)),
+    'mote_strays_search_add': (c_int, (c_void_p, c_void_p)),
+    'mote_strays_search_again': (c_bool, (c_void_p,)),
+    'mote_strays_search_tell': (None, (c_void_p, c_void_p, c_void_p, c_void_p)),
+    'mote_strays_search_close': (None, (c_void_p,)),
     'mote_cloud_where': (c_int, (c_void_p, c_void_p, c_char_p, c_void_p, c_void_p)),
     'mote_cloud_assign': (c_int, (c_void_p, c_void_p, c_char_p, c_char_p, c_void_p)),
 }

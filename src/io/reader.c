@@ -262,6 +262,7 @@ static mote_status open_e57(mote_reader *reader) {
     if (reader->records == NULL) return MOTE_ERROR_MEMORY;
     MOTE_TRY(mote_e57_make_cloud(reader->ctx, &source->file, &source->plan, &choice->params, reader->records,
                                  &reader->whole));
+    mote_e57_tell_unit(source, reader->whole);
     reader->piece = reader->whole;
     if (choice->params.where != NULL) {
         MOTE_TRY(mote_where_bind(choice->condition, reader->piece, reader->input.path, &reader->bound));

@@ -94,6 +94,8 @@ void refuses_values(void **state) {
                  {"z = 1e300", "it holds floats of 32 bits"},
                  {"x = 1e9", "it holds -20974836"},
                  {"intensity = 0/0", "has no no-data value"},
+                 {"deviation = 0", "deviation of point 1 would be 0, which the file calls no data: set nan"},
+                 {"deviation = 0.01", "which the file calls no data"},
                  {"clasification = 2", "did you mean \"classification\"?"},
                  {"classification == 2", "to set a value, write \"=\""},
                  {"classification = 2 where", "it ends where"},

@@ -128,7 +128,8 @@ typedef struct mote_text_field {
     uint32_t offset; /* in the record */
     bool skipped;    /* checked to be a number, not stored */
     bool anything;   /* not stored, and not looked at: text, dates, nothing at all */
-    bool words;      /* for mote_text_examine: what is no number is counted */
+    bool words;      /* for mote_text_examine: what is no number, or nothing, is counted */
+    bool empties;    /* of type double: nothing between two separators, or behind the last one, is NaN */
     bool list;       /* a count, then that number of numbers; not stored */
     bool decimals;   /* counts for mote_text_rows.decimals */
     bool watched;    /* counts for mote_text_rows.wide */
@@ -152,6 +153,8 @@ typedef struct mote_text_rows {
 typedef struct mote_text_survey {
     uint64_t words;            /* values that are no numbers, of a field that may have them */
     uint64_t first_word;       /* offset of the first of them */
+    uint64_t empties;          /* fields that hold nothing, likewise */
+    uint64_t first_empty;      /* offset of the first of them */
     uint64_t other_decimals;   /* those of them that are numbers with the other decimal sign */
     bool numbers;              /* there is a number */
     bool fraction;             /* a value is no integer of 64 bits */
