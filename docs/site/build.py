@@ -39,8 +39,8 @@ def make_sources(build, source):
     pages.make_commands(build / "mote", source / "commands")
     headers.make_pages(TREE, source)
     plots.make(TREE / "bench/results/history.jsonl", source / "plots")
-    tutorial.run(HERE / "tutorial.md", source / "tutorial.md", environment)
-    tutorial.run(HERE / "determinism.md", source / "determinism.md", environment)
+    for page in ("tutorial.md", "determinism.md"):
+        tutorial.run(source / page, environment)
 
 
 def main():

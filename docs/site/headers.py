@@ -47,7 +47,7 @@ FILTER_PATTERNS = *.h="{python} {script}"
 def _escape(text):
     """No character of it is a command of Doxygen; pages of docs/ become links."""
     text = re.sub(r"([\\@&$#<>%\"])", r"\\\1", text)
-    return re.sub(r"\bdocs/(\w+)\.md", r"@verbatim embed:rst:inline :doc:`/\1` @endverbatim", text)
+    return re.sub(r"\bdocs/(\w+)\.md", r'<a href="../\1.html">\1</a>', text)
 
 
 def _rows(lines):
@@ -79,7 +79,9 @@ def filtered(text):
             continue
         if comment:
             head = ["@file", ""] if is_first else []
-            comment[0] = comment[0].removeprefix("mote: ") if is_first else comment[0]
+            if is_first:
+                title = comment[0].removeprefix("mote: ")
+                comment[0] = title[:1].upper() + title[1:]
             out += [f"{indent}/// {row}" for row in head + list(_rows(comment))]
             comment, is_first = [], False
         # Behind a field: what stands there is text, too.

@@ -73,8 +73,8 @@ def links_of_site(text, page, known):
         return f"{is_image}[{words}]({_relative(found, place)}{'#' + heading if heading else ''})"
 
     text = SENTENCE.sub("", CLAUSE.sub(".", REMARK.sub("", NOTES.sub("", text))))
-    text = PLOT.sub(lambda match: f"![{match.group(1)}]({_relative(f'plots/{match.group(1)}.svg', place)})", text)
-    return PIECE.sub(change, text)
+    text = PIECE.sub(change, text)
+    return PLOT.sub(lambda match: f"![{match.group(1)}]({_relative(f'plots/{match.group(1)}.svg', place)})", text)
 
 
 def copy(tree, source):
@@ -84,8 +84,8 @@ def copy(tree, source):
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(links_of_site((tree / name).read_text(), name, known))
     shutil.copytree(tree / "docs/images", source / "images")
-    for page in (tree / "docs/site").glob("*.md"):
-        shutil.copy(page, source / page.name)
+    for page in (tree / "docs/site").glob("*.md.in"):
+        shutil.copy(page, source / page.stem)
     for name in sorted(path for pattern in ("examples/*.c", "python/examples/*.py") for path in tree.glob(pattern)):
         with open(source / "examples.md", "a") as page:
             language = "c" if name.suffix == ".c" else "python"

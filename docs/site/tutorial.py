@@ -8,7 +8,7 @@ FENCE = re.compile(r"^```\{run\}\n(.*?)^```\n", re.DOTALL | re.MULTILINE)
 PICTURE = re.compile(r"!\[[^\]]*\]\(made/([^)]+)\)")
 
 
-def run(page, target, environment):
+def run(page, environment):
     """Pictures that the commands make are named made/NAME in the page."""
     with tempfile.TemporaryDirectory(prefix="mote-docs-") as folder:
 
@@ -22,7 +22,7 @@ def run(page, target, environment):
             return f"```sh\n{commands}```\n{printed}"
 
         text = FENCE.sub(replace, page.read_text())
-        (target.parent / "made").mkdir(exist_ok=True)
+        (page.parent / "made").mkdir(exist_ok=True)
         for name in PICTURE.findall(text):
-            (target.parent / "made" / name).write_bytes((Path(folder) / name).read_bytes())
-        target.write_text(text)
+            (page.parent / "made" / name).write_bytes((Path(folder) / name).read_bytes())
+        page.write_text(text)
