@@ -24,8 +24,8 @@
 #define SEEN_WHOLE     4    /* times the support of the coarse search: it has seen what a plane of as many points is */
 #define TOLD_NOISE     1.5  /* floors: a noise below may be that of the representation */
 #define ROUNDING       0.29 /* of a step: the noise that rounding to steps makes */
-#define SPREAD_FLOOR   0.8 * ROUNDING
-#define FLOOR          1.4 /* steps: half a diagonal of the lattice is 0.9 */
+#define SPREAD_FLOOR   (0.8 * ROUNDING) /* of a step: less than the noise that spreading points within it makes */
+#define FLOOR          1.4              /* steps: half a diagonal of the lattice is 0.9 */
 
 /* ---- samples */
 
