@@ -34,7 +34,8 @@ again() {
     ninja -C $build -t deps | awk -v here="$PWD/" '
         NR == FNR { asks[here $1]; next }
         /^[^ ]/ { object = $1; sub(/:$/, "", object); next }
-        { sub(/^\.\.\/\.\.\//, here, $1); if ($1 in asks) print object }' <(echo "$asks") - | sort -u | (cd $build && xargs -r rm -f)
+        { sub(/^\.\.\/\.\.\//, here, $1); if ($1 in asks) print object }' <(echo "$asks") - |
+        sort -u | (cd $build && xargs -r rm -f)
     touch -d 2000-01-01 $build/have/mote_have.h
 }
 make_targets() { # make_targets PRESET [TARGET...]

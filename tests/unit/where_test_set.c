@@ -198,7 +198,7 @@ void sets_in_pieces(void **state) {
             mote_cloud *read = NULL;
             params.where = conditions[c];
             if (c == 2) params.set = "user_data = 7; z = z + 1";
-            if (c == 1) continue;
+            if (c == 1 || c == test_watched(3, 4)) continue;
             copy_in_pieces(ctx, from, to, &params);
             assert_int_equal(mote_cloud_read(ctx, from, &params, &read), MOTE_OK);
             test_write(ctx, read, whole, NULL);
