@@ -30,9 +30,9 @@
 #define NEAR           1.5  /* the same beside a clean surface, from which even a small splat stands off as a petal */
 #define OFF_SURFACE    0.15 /* part of the way to its neighbours that goes across their surface: of a point on it less */
 #define OFF_NEAR       0.5  /* the same beside a clean surface */
-#define MOST_ROUGH     0.02 /* of all points lie on no surface, though they are not far from others: more are leaves */
-#define OUTLIER_K      8u   /* as mote outliers */
-#define JUDGES         24u  /* neighbours that are asked about a point */
+#define MOST_ROUGH     0.005 /* of all points lie on no surface, though they are not far from others: more are leaves */
+#define OUTLIER_K      8u    /* as mote outliers */
+#define JUDGES         24u   /* neighbours that are asked about a point */
 #define ROUNDS         3
 #define MOST_STRAYS    0.1  /* of all points: more are no strays, the cloud is like that */
 #define MOST_SCATTER   0.25 /* of all points: of a crowd, only lonely points are strays */
