@@ -1,4 +1,5 @@
 """The pages of the tree, with links that lead to where the site has them, and a page per command."""
+import json
 import re
 import shutil
 import subprocess
@@ -51,7 +52,7 @@ def _target(name, known):
     """Where the site has a file of the tree; None: it does not."""
     if name.startswith("include/mote/") and name.endswith(".h"):
         return f"c/{name.removeprefix('include/mote/').removesuffix('.h')}.md"
-    if name.startswith(("docs/images/", "examples/", "python/examples/")) and name.endswith((".png", ".svg", ".c", ".py")):
+    if name.startswith(("docs/images/", "examples/", "python/examples/")) and name.endswith((".png", ".svg", ".c", ".py", ".ipynb")):
         return name.removeprefix("docs/") if name.startswith("docs/images/") else f"examples.md#{name.split('/')[-1].replace('.', '')}"
     return known.get(name) or ALIASES.get(name)
 
@@ -90,6 +91,18 @@ def copy(tree, source):
         with open(source / "examples.md", "a") as page:
             language = "c" if name.suffix == ".c" else "python"
             page.write(f"\n## {name.name}\n```{language}\n{name.read_text()}```\n")
+    for name in sorted((tree / "examples").glob("*.ipynb")):
+        with open(source / "examples.md", "a") as page:
+            page.write(f"\n## {name.name}\n{_cells(name)}")
+
+
+def _cells(notebook):
+    """The text and the code of a notebook, without what it prints; its headings are below that of its name."""
+    text = ""
+    for cell in json.loads(notebook.read_text())["cells"]:
+        source = "".join(cell["source"])
+        text += f"```python\n{source}\n```\n\n" if cell["cell_type"] == "code" else re.sub(r"^#+", "###", source) + "\n\n"
+    return text
 
 
 def make_commands(mote, folder):

@@ -59,6 +59,8 @@ struct mote_context {
     double progress_first, progress_last; /* what 0 and 1 of a step within the running call mean to the caller */
     double progress_done;                 /* reported last */
     const char *progress_stage;           /* its stage; NULL: nothing was reported yet */
+    double progress_seconds;              /* when the caller was asked last */
+    bool stopping;                        /* the caller wants to stop a parallel loop; of all threads, atomic */
 };
 
 /* mote_context_create without devices, which device/device_choose.c adds. */
@@ -121,6 +123,12 @@ void mote_uncount_host(mote_context *ctx, uint64_t size_bytes, uint32_t number);
 mote_status mote_progress(mote_context *ctx, double done, const char *stage);
 /* Reports once more what was reported last: while one step waits for others, so that it can be cancelled. */
 mote_status mote_progress_again(mote_context *ctx);
+/* In a parallel loop, before each piece of work of some milliseconds at most: true when the caller wants to stop, and
+   the pieces that remain are to be left out. Asks on the caller's thread, where it has not asked for STOP_SECONDS. What
+   a loop that was stopped leaves behind is not complete: mote_stopped follows it. */
+bool mote_stop(mote_context *ctx);
+/* After such a loop: MOTE_CANCELLED if it was stopped. */
+mote_status mote_stopped(mote_context *ctx);
 /* Before a call that reports 0..1 of its own: its share of the running call. (0, 1) when it is over. */
 void mote_progress_share(mote_context *ctx, double first, double last);
 
