@@ -279,6 +279,7 @@ int check_output_place(session *s, const io_paths *paths) {
 static bool resolve(const char *path, char out[PATH_MAX]) {
     char at[PATH_MAX], target[PATH_MAX], parent[PATH_MAX], joined[2 * PATH_MAX];
     if (snprintf(at, sizeof at, "%s", path) >= (int)sizeof at) return false;
+    for (size_t end = strlen(at); end > 1 && at[end - 1] == '/'; end--) at[end - 1] = '\0'; /* of a folder to be made */
     for (int links = 0; links < LINKS_MAX; links++) {
         if (realpath(at, out) != NULL) return true;
         parent_folder(at, parent);

@@ -103,6 +103,9 @@ __attribute__((format(printf, 3, 4))) int stage_wrong(stage_call *call, const ch
 int stage_options(stage_call *call, const option *rows);
 /* A text that lives as long as the call; NULL without memory. */
 char *stage_word(stage_call *call, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Whether a key of JSON is the option of that name: "min_points" and "min-points" are the same; so are they in any case
+   of letters. */
+bool stage_key_is(const char *key, const char *name);
 /* Whether the JSON of the stage has that key. */
 bool stage_has(const stage_call *call, const char *key);
 /* Runs the command that the stage is. */

@@ -13,7 +13,8 @@
 #if MOTE_HAVE_JANSSON
 #include <jansson.h>
 
-#define PLACE_BYTES 4400
+#define PLACE_BYTES  4400
+#define OUTPUT_PLACE (STAGE_PLACE + 32) /* bytes of "/pipeline/12/filename" */
 
 /* Calls a stage's function, with messages that name its place. */
 static int call_stage(stage_call *call) {
@@ -109,6 +110,80 @@ static int check_stages(session *s, pipeline *p) {
     return code;
 }
 
+/* ---- what is read and written */
+
+/* The options of stages that name a file or folder to write. */
+static const char *const output_keys[] = {"filename",    "output",    "o",           "depth",
+                                          "normals-out", "index-out", "photons-out", "boundaries"};
+
+typedef struct stage_output {
+    uint32_t stage;
+    const char *key, *path;
+} stage_output;
+
+/* A stage's file or folder that is written under this key, or NULL. */
+static const char *output_of(const pipeline_stage *stage, const char *key, const json_t *value) {
+    if (stage->kind->role == ROLE_READER) return NULL;
+    for (size_t i = 0; i < sizeof output_keys / sizeof output_keys[0]; i++) {
+        if (stage_key_is(key, output_keys[i])) return json_string_value(value);
+    }
+    return NULL;
+}
+
+/* Those of all stages, at most room of them; returns how many there are. */
+static size_t find_outputs(const pipeline *p, stage_output *list, size_t room) {
+    size_t count = 0;
+    for (uint32_t i = 0; i < p->count; i++) {
+        const char *key;
+        json_t *value;
+        json_object_foreach(p->stages[i].json, key, value) {
+            const char *const path = output_of(&p->stages[i], key, value);
+            if (path == NULL || path[0] == '\0') continue;
+            if (count < room) list[count] = (stage_output){i, key, path};
+            count++;
+        }
+    }
+    return count;
+}
+
+/* No two stages write to one place, whatever they call it, and none to what another one reads. */
+static int check_outputs(session *s, const pipeline *p, const stage_output *list, named_file *files, char *places,
+                         size_t count) {
+    char title[PLACE_BYTES];
+    snprintf(title, sizeof title, "%s: ", p->title);
+    for (size_t i = 0; i < count; i++) {
+        snprintf(places + i * OUTPUT_PLACE, OUTPUT_PLACE, "%s/%s", p->stages[list[i].stage].place, list[i].key);
+        files[i] = (named_file){places + i * OUTPUT_PLACE, list[i].path, false};
+    }
+    command_stage stage = {.place = title, .outer = s};
+    stage_set(&stage);
+    const int code = check_distinct(s, files, count);
+    stage_set(NULL);
+    for (size_t i = 0; i < count && code == EXIT_DONE; i++) {
+        if (path_is_stream(list[i].path) || mote_outputs_check(s->ctx, list[i].path) == MOTE_OK) continue;
+        return session_error(s, EXIT_USAGE, "%s: %s: %s", p->title, files[i].option, mote_context_message(s->ctx));
+    }
+    return code;
+}
+
+static int check_all_outputs(session *s, const pipeline *p) {
+    const size_t count = find_outputs(p, NULL, 0);
+    stage_output *const list = calloc(count + 1, sizeof *list);
+    named_file *const files = calloc(count + 1, sizeof *files);
+    char *const places = calloc(count + 1, OUTPUT_PLACE);
+    int code = EXIT_RESOURCES;
+    if (list != NULL && files != NULL && places != NULL) {
+        find_outputs(p, list, count);
+        code = check_outputs(s, p, list, files, places, count);
+    } else {
+        session_error(s, EXIT_RESOURCES, "out of memory: the outputs of the pipeline");
+    }
+    free(places);
+    free(files);
+    free(list);
+    return code;
+}
+
 /* Files that are read, before any output is begun: an output that would replace one is refused in time. */
 static int note_files(session *s, const pipeline *p) {
     for (uint32_t i = 0; i < p->count; i++) {
@@ -118,19 +193,6 @@ static int note_files(session *s, const pipeline *p) {
             if (status == MOTE_ERROR_MEMORY) return session_fail(s, status, true);
             mote_context_clear(s->ctx); /* what is wrong with it is said when it is read */
         }
-    }
-    for (uint32_t i = 0; i < p->count; i++) {
-        const char *output = json_string_value(json_object_get(p->stages[i].json, "filename"));
-        if (p->stages[i].kind->role != ROLE_WRITER || output == NULL || path_is_stream(output)) continue;
-        for (uint32_t k = 0; k < i; k++) {
-            const char *other = json_string_value(json_object_get(p->stages[k].json, "filename"));
-            if (p->stages[k].kind->role != ROLE_WRITER || other == NULL || strcmp(other, output) != 0) continue;
-            return session_error(s, EXIT_USAGE, "%s: %s/filename: %s is the output of %s, too", p->title,
-                                 p->stages[i].place, output, p->stages[k].place);
-        }
-        if (mote_outputs_check(s->ctx, output) == MOTE_OK) continue;
-        return session_error(s, EXIT_USAGE, "%s: %s/filename: %s", p->title, p->stages[i].place,
-                             mote_context_message(s->ctx));
     }
     return EXIT_DONE;
 }
@@ -161,8 +223,9 @@ static bool writes_to_stdout(const pipeline *p) {
 
 int pipeline_run(session *s, pipeline *p, bool only_check) {
     int code = check_stages(s, p);
+    if (code == EXIT_DONE) code = note_files(s, p);
+    if (code == EXIT_DONE) code = check_all_outputs(s, p);
     if (code != EXIT_DONE || only_check) return code;
-    code = note_files(s, p);
     s->data_on_stdout = writes_to_stdout(p);
     for (uint32_t i = 0; i < p->count && code == EXIT_DONE; i++) {
         int saved;

@@ -88,16 +88,17 @@ static const char *type_of(const json_t *value) {
 
 /* ---- one option */
 
-/* "min_points" and "min-points" are the same; so are they in any case of letters. */
-static bool is_called(const option *row, const char *key) {
-    if (row->letter != 0 && key[0] == row->letter && key[1] == '\0') return true;
-    const char *name = row->name;
+bool stage_key_is(const char *key, const char *name) {
     for (; *name != '\0' && *key != '\0'; name++, key++) {
         const int a = *name == '-' ? '_' : tolower((unsigned char)*name);
         const int b = *key == '-' ? '_' : tolower((unsigned char)*key);
         if (a != b) return false;
     }
     return *name == *key;
+}
+
+static bool is_called(const option *row, const char *key) {
+    return (row->letter != 0 && key[0] == row->letter && key[1] == '\0') || stage_key_is(key, row->name);
 }
 
 static int no_memory(stage_call *call) {

@@ -9,10 +9,12 @@
 #include "io/outputs.h"
 
 #include <linux/limits.h> /* those of <limits.h> are not there in plain C17 */
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
 #include "core/mapped_file.h"
+#include "io/output_place.h"
 #include "mote/io.h"
 
 #define SHARING 8u /* outputs looked back at for one in the same folder */
@@ -21,6 +23,8 @@ typedef struct held_output {
     const output_naming *naming;
     void *place;
     struct held_output *next, *previous;
+    uint64_t hash; /* of final */
+    char *final;   /* the final name without links, however the caller wrote it */
 } held_output;
 
 /* A file that was read: by whatever name another one calls it, it is the same where device and number are. */
@@ -104,6 +108,33 @@ static void share_folder(const held_output *held) {
     }
 }
 
+/* Two outputs of one name: the second would replace the first, which nobody would see. */
+static mote_status find_final(mote_context *ctx, held_output *held, output_place *place) {
+    char real[PATH_MAX], folder[PATH_MAX];
+    const char *const path = held->naming->path(held->place);
+    if (output_place_find(path, place) != 0) return MOTE_OK; /* taking it will tell */
+    snprintf(folder, sizeof folder, "%.*s", (int)(place->name - place->path), place->path);
+    const bool found = realpath(folder[0] != '\0' ? folder : ".", real) != NULL;
+    const size_t bytes = strlen(found ? real : folder) + strlen(place->name) + 2;
+    held->final = mote_alloc(ctx, bytes, "output");
+    if (held->final == NULL) return MOTE_ERROR_MEMORY;
+    snprintf(held->final, bytes, "%s/%s", found ? real : folder, place->name);
+    for (const char *c = held->final; *c != '\0'; c++) held->hash = held->hash * 31 + (uint8_t)*c;
+    for (const held_output *other = ctx->held->last; other != NULL; other = other->previous) {
+        if (other->final == NULL || other->hash != held->hash || strcmp(other->final, held->final) != 0) continue;
+        return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "%s: two outputs have this name (%s)", path,
+                         other->naming->path(other->place));
+    }
+    return MOTE_OK;
+}
+
+static mote_status check_final(mote_context *ctx, held_output *held) {
+    output_place *const place = mote_alloc(ctx, sizeof *place, "output");
+    const mote_status status = place != NULL ? find_final(ctx, held, place) : MOTE_ERROR_MEMORY;
+    mote_free(ctx, place);
+    return status;
+}
+
 static mote_status wait_for_release(mote_context *ctx, const output_naming *naming, void *place) {
     held_output *held = mote_alloc_zero(ctx, sizeof *held, "output");
     if (held == NULL) {
@@ -112,6 +143,13 @@ static mote_status wait_for_release(mote_context *ctx, const output_naming *nami
     }
     held->naming = naming;
     held->place = place;
+    const mote_status status = check_final(ctx, held);
+    if (status != MOTE_OK) {
+        naming->settle(ctx, place);
+        mote_free(ctx, held->final);
+        mote_free(ctx, held);
+        return status;
+    }
     held->previous = ctx->held->last;
     if (held->previous != NULL) held->previous->next = held;
     if (ctx->held->first == NULL) ctx->held->first = held;
@@ -175,6 +213,7 @@ static void settle_all(mote_context *ctx) {
     for (held_output *held = ctx->held->last; held != NULL;) {
         held_output *previous = held->previous;
         held->naming->settle(ctx, held->place);
+        mote_free(ctx, held->final);
         mote_free(ctx, held);
         held = previous;
     }

@@ -299,7 +299,8 @@ static void same_for_any_threads(void **state) {
             if (x != (i * 1000.0 + i % 1000) / 1000 || n != -(int32_t)(i * 7u)) fail_msg("row %u", i);
         }
         mote_text_survey survey[2];
-        assert_int_equal(mote_text_examine(ctx, &table, fields, 2, survey, &rows), MOTE_OK);
+        mote_text_passed passed;
+        assert_int_equal(mote_text_examine(ctx, &table, fields, 2, survey, &passed, &rows), MOTE_OK);
         assert_true(survey[0].fraction && !survey[1].fraction && survey[1].beyond_one);
         assert_int_equal(survey[0].decimals, 3);
         assert_int_equal(survey[1].max_negated, (ROWS - 1) * 7u);

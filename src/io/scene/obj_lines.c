@@ -61,6 +61,27 @@ bool obj_next_word(obj_lines *l) {
     return true;
 }
 
+/* Bytes of a mark or blank of Unicode that a line may begin with, or 0. */
+static size_t unicode_blank(const obj_lines *l) {
+    static const char *const blanks[] = {"\xEF\xBB\xBF", "\xC2\xA0",     "\xE1\x9A\x80", "\xE2\x80\xAF",
+                                         "\xE2\x81\x9F", "\xE2\x81\xA0", "\xE3\x80\x80"};
+    const size_t left = (size_t)(l->end - l->at);
+    for (size_t i = 0; i < sizeof blanks / sizeof blanks[0]; i++) {
+        const size_t bytes = strlen(blanks[i]);
+        if (left >= bytes && memcmp(l->at, blanks[i], bytes) == 0) return bytes;
+    }
+    const bool general = left >= 3 && l->at[0] == 0xE2 && l->at[1] == 0x80 && l->at[2] >= 0x80 && l->at[2] <= 0x8F;
+    return general ? 3 : 0;
+}
+
+bool obj_next_keyword(obj_lines *l) {
+    for (size_t bytes = 1; bytes > 0; l->at += bytes) {
+        skip_blanks(l);
+        bytes = unicode_blank(l);
+    }
+    return obj_next_word(l);
+}
+
 bool obj_has_word(obj_lines *l) {
     skip_blanks(l);
     return !is_line_end(l) && *l->at != '#';
@@ -117,17 +138,30 @@ size_t obj_name_bytes(const char *name, bool options) {
 
 /* ---- notes */
 
-void obj_note(obj_lines *l, obj_note_kind kind, const char *format, ...) {
+static void note(obj_lines *l, uint64_t line, obj_note_kind kind, const char *format, va_list arguments) {
     if (l->notes->counts[kind]++ > 0) return;
     char *const first = l->notes->first[kind];
     const bool other = strcmp(l->path, l->draft->path) != 0; /* a library */
     const int length = snprintf(first, OBJ_NOTE_BYTES, "%.*s%sline %llu: ", other ? 200 : 0, l->path, other ? ": " : "",
-                                (unsigned long long)l->line);
+                                (unsigned long long)line);
+    vsnprintf(first + length, OBJ_NOTE_BYTES - (size_t)length, format, arguments);
+}
+
+void obj_note(obj_lines *l, obj_note_kind kind, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(first + length, OBJ_NOTE_BYTES - (size_t)length, format, arguments);
+    note(l, l->line, kind, format, arguments);
     va_end(arguments);
 }
+
+void obj_note_at(obj_lines *l, uint64_t line, obj_note_kind kind, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    note(l, line, kind, format, arguments);
+    va_end(arguments);
+}
+
+double obj_color_white(double max) { return max <= 2 ? 1 : max <= 255 ? 255 : 65535; }
 
 bool obj_forgive(obj_lines *l, obj_note_kind kind, mote_status status) {
     if (!scene_file_is_dispensable(status)) return false;
@@ -146,6 +180,10 @@ void obj_tell_notes(const scene_draft *d, const obj_notes *notes) {
         "textures cannot be read: the colour of the material is taken",
         "options of map_Kd have no effect",
         "properties of materials have no effect",
+        "lines begin with a word that is not known, and are left out",
+        "materials have Tr that is not believed: d says how opaque they are, or they would not be seen",
+        "materials of glass have a texture, and are drawn as what it shows",
+        "files have colours beyond 1",
     };
     for (int i = 0; i < OBJ_NOTE_KINDS; i++) {
         if (notes->counts[i] == 0) continue;

@@ -17,6 +17,10 @@ typedef enum obj_note_kind {
     OBJ_NOTE_TEXTURE,
     OBJ_NOTE_OPTION,
     OBJ_NOTE_PROPERTY,
+    OBJ_NOTE_KEYWORD,
+    OBJ_NOTE_OPACITY,
+    OBJ_NOTE_GLASS,
+    OBJ_NOTE_COLOR,
     OBJ_NOTE_KINDS
 } obj_note_kind;
 
@@ -40,6 +44,9 @@ obj_lines obj_lines_of(scene_draft *d, const char *path, const mote_input *input
 /* The next word of this line into word; false: there is none. A backslash at the end of a line joins it with the next;
    what follows # is a comment. Longer words are cut. */
 bool obj_next_word(obj_lines *l);
+/* The first word of a line, of which a byte order mark and blanks of Unicode in front of it are no part: they come
+   where files were put one behind the other, and out of web pages. */
+bool obj_next_keyword(obj_lines *l);
 /* Whether there is a next one; it is still to come. */
 bool obj_has_word(obj_lines *l);
 /* All that follows in this line as one word, without blanks around it, for names may hold blanks and #. */
@@ -50,6 +57,12 @@ bool obj_next_line(obj_lines *l);
 bool obj_numbers(obj_lines *l, const char *what, uint32_t count, double *values);
 /* Counts what this line costs; why is kept of the first of its kind. */
 __attribute__((format(printf, 3, 4))) void obj_note(obj_lines *l, obj_note_kind kind, const char *format, ...);
+/* The same of another line of the file. */
+__attribute__((format(printf, 4, 5))) void obj_note_at(obj_lines *l, uint64_t line, obj_note_kind kind,
+                                                       const char *format, ...);
+/* What white is in colours of a file whose largest number is this: 1, 255 or 65535. Up to 2 it is 1, and what lies
+   above is cut. */
+double obj_color_white(double max);
 /* Whether a failure is one of a file beside the scene, which only costs that file: then it is noted, not failed. */
 bool obj_forgive(obj_lines *l, obj_note_kind kind, mote_status status);
 /* Warns of each kind once. */
@@ -63,17 +76,21 @@ typedef struct obj_mapping {
 /* Materials by name. */
 typedef struct obj_material {
     obj_mapping mapping;
+    uint32_t statement, library; /* mtllib, and file of it, that it is of */
+    uint32_t same, same_bare;    /* 1 + the material of the same name in the library before it; 0: there is none */
 } obj_material;
 
 typedef struct obj_materials {
     obj_material *list; /* [count]; of material i of the draft */
     uint64_t count, capacity;
     scene_names names, bare_names; /* of all, and without comments behind them: the last of a name */
+    uint32_t statement, library;   /* of what is added */
 } obj_materials;
 
-/* The material of a name; UINT32_MAX: there is none. A comment behind either name does not count, if nothing is named
-   with it. */
-uint32_t obj_materials_find(const obj_materials *materials, const char *name);
+/* The material of a name behind so many mtllib; UINT32_MAX: there is none. It is that of the last of these that has the
+   name, else of the next one; of the files of one mtllib the first that has it counts. A comment behind either name
+   does not count, if nothing is named with it. */
+uint32_t obj_materials_find(const obj_materials *materials, const char *name, uint32_t statements);
 /* Adds a material of a name to the draft: diffuse, grey of 0.8. */
 mote_status obj_materials_add(scene_draft *d, obj_materials *materials, const char *name);
 void obj_materials_free(mote_context *ctx, obj_materials *materials);

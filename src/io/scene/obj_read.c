@@ -14,6 +14,12 @@ typedef struct obj_corner {
     float u, v;
 } obj_corner;
 
+/* A colour as it stands behind a position. */
+typedef struct obj_color {
+    uint32_t position;
+    float rgba[4];
+} obj_color;
+
 typedef struct obj_reader {
     scene_draft *d;
     obj_lines lines;
@@ -22,7 +28,11 @@ typedef struct obj_reader {
     scene_names libraries; /* that were read */
     float *coordinates;    /* [2 · coordinate_count] of vt */
     uint64_t coordinate_count, coordinate_capacity;
+    uint32_t libraries_so_far;
     uint64_t positions_so_far, coordinates_so_far; /* before the line that is read */
+    obj_color *colors;
+    uint64_t color_count, color_capacity;
+    double color_max, alpha_max;
     obj_corner *corners;
     uint64_t corner_capacity;
     uint32_t material;
@@ -32,31 +42,58 @@ typedef struct obj_reader {
 
 /* ---- the lists: what faces may name, wherever it stands */
 
-/* Colours behind a place: red, green and blue as screens have them, 0 to 1, and maybe alpha. One number more is a
-   weight of curves. False: there are none. */
+/* Colours behind a place: red, green and blue as screens have them, and maybe alpha. One number more is a weight of
+   curves. False: there are none. */
 static bool read_colors(obj_reader *r, double rgba[4]) {
     uint32_t count = 0;
-    rgba[3] = 1;
     for (; count < 4 && obj_has_word(&r->lines); count++) {
         if (!obj_numbers(&r->lines, "v", 1, rgba + count)) return false;
     }
-    for (int k = 0; k < 3 && count >= 3; k++) {
-        const double v = fmin(fmax(rgba[k], 0), 1);
-        rgba[k] = v <= 0.04045 ? v / 12.92 : pow((v + 0.055) / 1.055, 2.4);
-    }
+    rgba[3] = count == 4 ? fmax(rgba[3], 0) : -1; /* -1: there is none */
+    r->alpha_max = fmax(r->alpha_max, rgba[3]);
+    for (int k = 0; k < 3 && count >= 3; k++) r->color_max = fmax(r->color_max, rgba[k]);
     return count >= 3;
+}
+
+/* Of the position that was added last. What its numbers mean is known when all were read. */
+static mote_status keep_color(obj_reader *r, const double rgba[4]) {
+    static const double white[4] = {1, 1, 1, 1};
+    if (!mote_reserve(r->d->ctx, (void **)&r->colors, &r->color_capacity, r->color_count + 1, sizeof *r->colors,
+                      "scene file")) {
+        return MOTE_ERROR_MEMORY;
+    }
+    obj_color *const to = &r->colors[r->color_count++];
+    to->position = (uint32_t)(r->d->position_count - 1);
+    for (int k = 0; k < 4; k++) to->rgba[k] = (float)fmin(k < 3 ? fmax(rgba[k], 0) : rgba[k], 1e9);
+    return scene_draft_color(r->d, white);
+}
+
+/* 0..1, or, where one of the file is beyond, 0..255, as it is for point clouds. */
+static void finish_colors(obj_reader *r) {
+    const double white = obj_color_white(r->color_max), full = r->alpha_max > 1.01 ? white : 1;
+    if (r->color_max > 1.01) {
+        obj_note_at(&r->lines, 1, OBJ_NOTE_COLOR, "colours of v of up to %g: taken as of %g", r->color_max, white);
+    }
+    for (uint64_t i = 0; i < r->color_count; i++) {
+        const obj_color *const from = &r->colors[i];
+        float *const to = r->d->colors + 4ull * from->position;
+        for (int k = 0; k < 3; k++) {
+            const double v = fmin((double)from->rgba[k] / white, 1);
+            to[k] = (float)(v <= 0.04045 ? v / 12.92 : pow((v + 0.055) / 1.055, 2.4));
+        }
+        to[3] = from->rgba[3] < 0 ? 1 : (float)fmin((double)from->rgba[3] / full, 1);
+    }
 }
 
 /* A place that cannot be read keeps its number, as NaN; the faces that have it cannot be read either. */
 static mote_status read_position(obj_reader *r) {
     double p[3], rgba[4];
-    if (!obj_numbers(&r->lines, "v", 3, p)) {
-        p[0] = p[1] = p[2] = (double)NAN;
-        r->unknown_positions = true;
-    }
+    const bool known = obj_numbers(&r->lines, "v", 3, p);
+    if (!known) p[0] = p[1] = p[2] = (double)NAN;
+    r->unknown_positions |= !known;
     MOTE_TRY(scene_draft_reserve(r->d, 1, 0));
     scene_draft_add_position(r->d, p[0], p[1], p[2]);
-    return read_colors(r, rgba) ? scene_draft_color(r->d, rgba) : MOTE_OK;
+    return known && read_colors(r, rgba) ? keep_color(r, rgba) : MOTE_OK;
 }
 
 /* v runs upwards in OBJ. */
@@ -83,6 +120,7 @@ static mote_status read_library_file(obj_reader *r, const char *path) {
     scene_draft *const d = r->d;
     if (scene_names_find(&r->libraries, path, strlen(path)) != SCENE_NO_NAME) return MOTE_OK;
     MOTE_TRY(scene_names_set(d->ctx, &r->libraries, path, strlen(path), 0));
+    r->materials.library++;
     scene_file file;
     mote_status status = scene_file_open_path(d, path, &file);
     if (status == MOTE_OK) status = mote_text_check_encoding(d->ctx, &file.input);
@@ -131,6 +169,7 @@ static size_t missing_name_bytes(const char *name, bool first) {
 /* mtllib may name several files, and a name may hold blanks: what is there decides. */
 static mote_status read_libraries(obj_reader *r) {
     size_t bytes = 0;
+    r->materials.statement++;
     if (!obj_next_rest(&r->lines)) {
         obj_note(&r->lines, OBJ_NOTE_LINE, "mtllib names no file");
         return MOTE_OK;
@@ -217,7 +256,7 @@ static bool read_corner(obj_reader *r, obj_corner *corner) {
 /* Material of faces that name none: one that is made when it is first needed. */
 static mote_status need_material(obj_reader *r) {
     if (r->material != UINT32_MAX) return MOTE_OK;
-    r->material = obj_materials_find(&r->materials, "");
+    r->material = obj_materials_find(&r->materials, "", 0);
     if (r->material != UINT32_MAX) return MOTE_OK;
     r->material = (uint32_t)r->materials.count;
     MOTE_TRY(obj_materials_add(r->d, &r->materials, ""));
@@ -284,19 +323,33 @@ static void use_material(obj_reader *r) {
         obj_note(&r->lines, OBJ_NOTE_MATERIAL, "usemtl has no name");
         return;
     }
-    r->material = obj_materials_find(&r->materials, r->lines.word);
+    r->material = obj_materials_find(&r->materials, r->lines.word, r->libraries_so_far);
     if (r->material == UINT32_MAX) obj_note(&r->lines, OBJ_NOTE_MATERIAL, "usemtl %.64s", r->lines.word);
 }
 
+static bool is_one_of(const char *word, const char *const *words) {
+    while (*words != NULL && strcmp(word, *words) != 0) words++;
+    return *words != NULL;
+}
+
 static mote_status read_face_line(obj_reader *r) {
-    static const char *const elements[] = {"l", "p", "curv", "curv2", "surf"};
+    static const char *const elements[] = {"l", "p", "curv", "curv2", "surf", NULL};
+    static const char *const silent[] = {
+        "v",      "vt",     "vn",    "vp",       "g",      "o",        "s",     "mg",         "mtllib",
+        "usemap", "maplib", "bevel", "c_interp", "lod",    "d_interp", "ctech", "stech",      "deg",
+        "bmat",   "step",   "parm",  "trim",     "cstype", "hole",     "sp",    "shadow_obj", "trace_obj",
+        "scrv",   "end",    "con",   "bsp",      "bzp",    "cdc",      "cdp",   "res",        NULL};
     const char *word = r->lines.word;
+    r->libraries_so_far += strcmp(word, "mtllib") == 0;
     r->positions_so_far += strcmp(word, "v") == 0;
     r->coordinates_so_far += strcmp(word, "vt") == 0;
     if (strcmp(word, "f") == 0 || strcmp(word, "fo") == 0) return read_face(r);
-    if (strcmp(word, "usemtl") == 0) use_material(r);
-    for (size_t i = 0; i < sizeof elements / sizeof elements[0]; i++) {
-        if (strcmp(word, elements[i]) == 0) obj_note(&r->lines, OBJ_NOTE_ELEMENT, "%s", elements[i]);
+    if (strcmp(word, "usemtl") == 0) {
+        use_material(r);
+    } else if (is_one_of(word, elements)) {
+        obj_note(&r->lines, OBJ_NOTE_ELEMENT, "%s", word);
+    } else if (!is_one_of(word, silent)) {
+        obj_note(&r->lines, OBJ_NOTE_KEYWORD, "\"%.64s\"", word);
     }
     return MOTE_OK; /* names, groups, smoothing */
 }
@@ -319,11 +372,12 @@ static mote_status read_lines(obj_reader *r, const mote_input *input) {
         r->lines = obj_lines_of(r->d, input->path, input, &r->notes);
         r->progress = 0;
         do {
-            const bool any = obj_next_word(&r->lines);
+            const bool any = obj_next_keyword(&r->lines);
             if (any) status = part == 0 ? read_list_line(r) : read_face_line(r);
             if (status == MOTE_OK) status = report(r, input, part);
         } while (status == MOTE_OK && obj_next_line(&r->lines));
         MOTE_TRY(status);
+        if (part == 0) finish_colors(r);
     }
     return MOTE_OK;
 }
@@ -332,11 +386,14 @@ static mote_status finish(obj_reader *r) {
     scene_draft *const d = r->d;
     if (d->triangle_count == 0) {
         const obj_notes *const n = &r->notes;
-        if (n->counts[OBJ_NOTE_LINE] > 0) {
+        const bool unknown =
+            n->counts[OBJ_NOTE_KEYWORD] > 0 && (d->position_count == 0 || n->counts[OBJ_NOTE_LINE] == 0);
+        const obj_note_kind kind = unknown ? OBJ_NOTE_KEYWORD : OBJ_NOTE_LINE;
+        if (n->counts[kind] > 0) {
             return mote_fail(d->ctx, MOTE_ERROR_DATA,
-                             "%s: it has no face that can be drawn; %llu lines cannot be read, "
-                             "the first: %s",
-                             d->path, (unsigned long long)n->counts[OBJ_NOTE_LINE], n->first[OBJ_NOTE_LINE]);
+                             "%s: it has no face that can be drawn; %llu lines %s, the first: %s", d->path,
+                             (unsigned long long)n->counts[kind],
+                             unknown ? "begin with a word that is not known" : "cannot be read", n->first[kind]);
         }
         return mote_fail(d->ctx, MOTE_ERROR_DATA, "%s: it has no face%s", d->path,
                          d->degenerate > 0 ? " that has an area" : "");
@@ -358,6 +415,7 @@ mote_status scene_read_obj(scene_draft *d, const mote_input *input) {
     scene_names_free(d->ctx, &r->libraries);
     obj_materials_free(d->ctx, &r->materials);
     mote_free(d->ctx, r->coordinates);
+    mote_free(d->ctx, r->colors);
     mote_free(d->ctx, r->corners);
     mote_free(d->ctx, r);
     return status;

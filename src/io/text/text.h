@@ -117,6 +117,8 @@ typedef struct mote_text_table {
     char separator;        /* ' ': runs of blanks and tabs; else this one, with blanks around it */
     char decimal;          /* ',' where numbers have decimal commas; else points */
     bool comments;         /* lines that begin with #, // or ; are not rows, and # and // end a row */
+    uint32_t marked;       /* columns of a table whose first column holds text that may begin like a comment: a line
+                              with as many values is a row; 0: it is none */
     bool salvage;          /* rows that are wrong are left out, with a warning, instead of an error */
     uint64_t piece_count;  /* made by mote_text_count and mote_text_survey: */
     uint64_t *piece_first; /* [piece_count + 1] number of the first row of each piece */
@@ -163,6 +165,12 @@ typedef struct mote_text_survey {
     uint32_t decimals;
 } mote_text_survey;
 
+/* Lines that are comments, and would be rows without their signs. */
+typedef struct mote_text_passed {
+    uint64_t count;
+    uint64_t first; /* offset of the first */
+} mote_text_passed;
+
 /* Adds what was found of columns to what was found of them before. */
 void mote_text_merge_surveys(mote_text_survey *into, const mote_text_survey *from, uint32_t columns);
 
@@ -178,6 +186,10 @@ bool mote_text_field_number(const mote_text_table *table, uint64_t field, uint64
 typedef struct mote_text_place {
     uint64_t row, at;
 } mote_text_place;
+/* Whether a line that begins like a comment is a row of so many columns, the first of which begins with the signs; and
+   whether it would be one without them. */
+bool mote_text_is_marked_row(const mote_text_table *table, uint64_t at, uint64_t end, uint32_t columns);
+bool mote_text_is_passed_row(const mote_text_table *table, uint64_t at, uint64_t end, uint32_t columns);
 /* Moves forward to a row. All moves together pass over each byte of the table once at most. */
 void mote_text_seek(const mote_text_table *table, uint64_t row, mote_text_place *place);
 /* Where the table is to be salvaged: a last line without an end may be cut within a number, and is left out. */
@@ -185,10 +197,10 @@ void mote_text_leave_cut_line(mote_context *ctx, mote_text_table *table);
 /* Counts the rows. */
 mote_status mote_text_count(mote_context *ctx, mote_text_table *table, uint64_t *rows);
 /* Counts the rows and looks at all values; each row must have columns values, at most MOTE_TEXT_COLUMNS. Of fields,
-   anything and words count. */
+   anything and words count. *passed: comments that look like rows. */
 #define MOTE_TEXT_COLUMNS 1024
 mote_status mote_text_examine(mote_context *ctx, mote_text_table *table, const mote_text_field *fields,
-                              uint32_t columns, mote_text_survey *survey, uint64_t *rows);
+                              uint32_t columns, mote_text_survey *survey, mote_text_passed *passed, uint64_t *rows);
 /* Finds rows->count rows that are runs of values, wherever lines end, from *at on: what mote_text_parse then reads. *at
    moves behind the last whole one; *whole: how many there are. Blanks must separate. */
 mote_status mote_text_find_values(mote_context *ctx, const mote_text_table *table, mote_text_rows *rows, uint64_t *at,
@@ -198,6 +210,8 @@ bool mote_text_ends(const mote_text_table *table, uint64_t at);
 /* Reads rows into records, in parallel. The table must have been counted or examined. */
 mote_status mote_text_parse(mote_context *ctx, const mote_text_table *table, mote_text_rows *rows);
 void mote_text_close(mote_context *ctx, mote_text_table *table);
+/* The line that an offset is in, from 1, and the byte in it, from 1. */
+void mote_text_find_line(const mote_text_table *table, uint64_t offset, uint64_t *line, uint64_t *column);
 /* Notes MOTE_ERROR_DATA with the line and column of offset. */
 __attribute__((format(printf, 4, 5))) mote_status mote_text_malformed(mote_context *ctx, const mote_text_table *table,
                                                                       uint64_t offset, const char *format, ...);

@@ -29,8 +29,24 @@ static bool is_without_values(const mote_text_table *table, const uint8_t *at, c
     return at == end;
 }
 
-/* Lines that begin before limit; the last one may end behind it. */
-static bool next_row(const mote_text_table *table, uint64_t *at, uint64_t limit, uint64_t *row, uint64_t *row_end) {
+/* Whether a line that begins like a comment is none. */
+static bool is_marked_row(const mote_text_table *table, const uint8_t *first, const uint8_t *stop) {
+    const uint8_t *const data = table->input->data;
+    return table->marked > 0 &&
+           mote_text_is_marked_row(table, (uint64_t)(first - data), (uint64_t)(stop - data), table->marked);
+}
+
+/* Counts a comment of a table of so many columns, if it looks like a row. */
+static void count_passed(const mote_text_table *table, const uint8_t *first, const uint8_t *stop, uint32_t columns,
+                         mote_text_passed *passed) {
+    const uint64_t at = (uint64_t)(first - table->input->data);
+    if (!mote_text_is_passed_row(table, at, (uint64_t)(stop - table->input->data), columns)) return;
+    if (passed->count++ == 0) passed->first = at;
+}
+
+/* Lines that begin before limit; the last one may end behind it. passed, columns: NULL, or counts comments. */
+static bool next_row_passing(const mote_text_table *table, uint64_t *at, uint64_t limit, uint64_t *row,
+                             uint64_t *row_end, uint32_t columns, mote_text_passed *passed) {
     const uint8_t *const data = table->input->data;
     while (*at < limit) {
         const uint8_t *const line = data + *at;
@@ -39,13 +55,21 @@ static bool next_row(const mote_text_table *table, uint64_t *at, uint64_t limit,
         if (stop == NULL) stop = data + table->end;
         const uint8_t *first = line;
         while (first < stop && mote_text_is_blank(*first)) first++;
-        if (first == stop || (table->comments && is_comment(table, first, stop))) continue;
+        if (first == stop) continue;
+        if (table->comments && is_comment(table, first, stop) && !is_marked_row(table, first, stop)) {
+            if (passed != NULL) count_passed(table, first, stop, columns, passed);
+            continue;
+        }
         if (*first == (uint8_t)table->separator && is_without_values(table, first, stop)) continue;
         *row = (uint64_t)((table->separator == '\t' ? line : first) - data);
         *row_end = (uint64_t)(stop - data);
         return true;
     }
     return false;
+}
+
+static bool next_row(const mote_text_table *table, uint64_t *at, uint64_t limit, uint64_t *row, uint64_t *row_end) {
+    return next_row_passing(table, at, limit, row, row_end, 0, NULL);
 }
 
 bool mote_text_next_row(const mote_text_table *table, uint64_t *at, uint64_t *row, uint64_t *row_end) {
@@ -142,6 +166,7 @@ typedef struct pass {
     mote_text_survey *survey;
     const mote_text_field *survey_fields;
     uint32_t survey_columns;
+    mote_text_passed *passed;
     mote_text_rows *rows;
     bool *wrong;           /* [rows->count] out: rows that are left out; NULL: they are an error */
     piece_result *results; /* [pieces] */
@@ -162,7 +187,9 @@ static void examine_piece(const pass *p, uint64_t piece) {
     const uint8_t *const data = p->table->input->data;
     uint64_t end, row, row_end, count = 0;
     uint64_t at = piece_begin(p->table, piece, &end);
-    while (result->error == ROW_FINE && next_row(p->table, &at, end, &row, &row_end)) {
+    mote_text_passed passed = {0, 0};
+    while (result->error == ROW_FINE &&
+           next_row_passing(p->table, &at, end, &row, &row_end, p->survey_columns, &passed)) {
         row_cursor c = row_cursor_of(p->table, row, row_end);
         count++;
         if (p->table->salvage && !is_row(c, p->survey_fields, p->survey_columns, data)) continue;
@@ -171,7 +198,13 @@ static void examine_piece(const pass *p, uint64_t piece) {
     }
     p->row_counts[piece] = count;
 #pragma omp critical(mote_text_survey)
-    mote_text_merge_surveys(p->survey, survey, p->survey_columns);
+    {
+        mote_text_merge_surveys(p->survey, survey, p->survey_columns);
+        if (passed.count > 0 && (p->passed->count == 0 || passed.first < p->passed->first)) {
+            p->passed->first = passed.first;
+        }
+        p->passed->count += passed.count;
+    }
 }
 
 static void parse_piece(const pass *p, uint64_t piece) {
@@ -224,7 +257,7 @@ static void parse_values(const pass *p, uint64_t piece) {
     result->decimals = now.decimals;
 }
 
-static void find_line(const mote_text_table *table, uint64_t offset, uint64_t *line, uint64_t *column) {
+void mote_text_find_line(const mote_text_table *table, uint64_t offset, uint64_t *line, uint64_t *column) {
     const uint8_t *const data = table->input->data;
     uint64_t line_begin = 0;
     *line = 1;
@@ -245,7 +278,7 @@ mote_status mote_text_malformed(mote_context *ctx, const mote_text_table *table,
     vsnprintf(why, sizeof why, format, arguments);
     va_end(arguments);
     uint64_t line, column;
-    find_line(table, offset, &line, &column);
+    mote_text_find_line(table, offset, &line, &column);
     return mote_malformed(ctx, table->input, offset, "line %llu, column %llu: %s", (unsigned long long)line,
                           (unsigned long long)column, why);
 }
@@ -291,7 +324,7 @@ static void warn_of_rows(mote_context *ctx, const mote_text_table *table, const 
     char why[256];
     uint64_t line, column;
     describe(table, first, fields, why, sizeof why);
-    find_line(table, first->offset, &line, &column);
+    mote_text_find_line(table, first->offset, &line, &column);
     mote_warn(ctx, "%s: offset %llu: %llu of %llu rows are left out; the first: line %llu, column %llu: %s",
               table->input->path, (unsigned long long)first->offset, (unsigned long long)left_out,
               (unsigned long long)count, (unsigned long long)line, (unsigned long long)column, why);
@@ -372,8 +405,9 @@ mote_status mote_text_count(mote_context *ctx, mote_text_table *table, uint64_t 
 }
 
 mote_status mote_text_examine(mote_context *ctx, mote_text_table *table, const mote_text_field *fields,
-                              uint32_t columns, mote_text_survey *survey, uint64_t *rows) {
-    pass p = {.table = table, .survey = survey, .work = examine_piece};
+                              uint32_t columns, mote_text_survey *survey, mote_text_passed *passed, uint64_t *rows) {
+    pass p = {.table = table, .survey = survey, .passed = passed, .work = examine_piece};
+    *passed = (mote_text_passed){0, 0};
     p.survey_fields = fields;
     p.survey_columns = columns;
     memset(survey, 0, columns * sizeof *survey);

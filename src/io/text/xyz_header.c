@@ -215,6 +215,59 @@ static char stated_separator(const mote_input *input, uint64_t line, uint64_t li
     return states && (line_end - line == 5 || (line_end - line == 6 && text[5] == '\r')) ? text[4] : 0;
 }
 
+/* Whether the first column may hold text that begins like a comment: it is named, and is no position. *left_out: the
+   caller leaves it out, whatever it holds. */
+static bool first_may_be_text(const mote_xyz_preamble *p, const char *given, bool *left_out) {
+    mote_xyz_column columns[MAX_NAMED];
+    *left_out = false;
+    if (given == NULL && (p->header_end == p->header || p->header_is_comment)) return false;
+    const uint32_t named =
+        given != NULL ? mote_xyz_given_names(given, columns, MAX_NAMED) : mote_xyz_header_names(p, columns, MAX_NAMED);
+    if (named == 0 || !mote_xyz_has_positions(columns, named < MAX_NAMED ? named : MAX_NAMED)) return false;
+    *left_out = given != NULL && columns[0].skipped;
+    return !mote_text_is_axis(columns[0].name);
+}
+
+/* Whether the first row that does not begin like a comment begins with a number: then its column holds numbers, and
+   what begins like a comment is one. */
+static bool first_is_number(const mote_xyz_preamble *p) {
+    mote_text_number number;
+    uint64_t at = p->table.begin, row, row_end, field, field_end;
+    return mote_text_next_row(&p->table, &at, &row, &row_end) &&
+           mote_text_next_field(&p->table, &row, row_end, &field, &field_end) &&
+           mote_text_field_number(&p->table, field, field_end, &number);
+}
+
+/* Whether the rows begin with this line, which begins like a comment. */
+static bool begins_marked_rows(mote_xyz_preamble *p, const mote_read_params *params, char given, uint64_t line,
+                               uint64_t row, uint64_t row_end) {
+    const char *const names = params != NULL ? params->columns : NULL;
+    const mote_xyz_preamble before = *p;
+    bool left_out;
+    if (!first_may_be_text(p, names, &left_out)) return false;
+    p->table.comments = false; /* of the line itself */
+    const row_split split = split_row(p, given, line, row_end);
+    p->table.comments = true;
+    p->table.begin = line;
+    p->columns = split.fields;
+    p->open_end = split.open_end;
+    const uint32_t named = names != NULL ? mote_xyz_given_names(names, NULL, 0) : mote_xyz_header_names(p, NULL, 0);
+    const bool marked =
+        named == split.fields && mote_text_is_marked_row(&p->table, row, row_end, split.fields) && !first_is_number(p);
+    if (marked || (left_out && named == split.fields && mote_text_is_marked_row(&p->table, row, row_end, named))) {
+        return true;
+    }
+    *p = before;
+    return false;
+}
+
+/* Once the first row is found: whether lines that begin like comments are rows as well. */
+static void mark_rows(mote_xyz_preamble *p, const mote_read_params *params) {
+    bool left_out;
+    if (p->columns < 4 || !first_may_be_text(p, params != NULL ? params->columns : NULL, &left_out)) return;
+    if (left_out || !first_is_number(p)) p->table.marked = p->columns;
+}
+
 void mote_xyz_find_rows(const mote_input *input, const mote_read_params *params, mote_xyz_preamble *preamble) {
     char given = params != NULL ? params->separator : 0;
     mote_xyz_preamble *const p = preamble;
@@ -239,6 +292,7 @@ void mote_xyz_find_rows(const mote_input *input, const mote_read_params *params,
         if (is_without_values(input, row, end)) {
             continue;
         } else if (first == '#' || first == ';' || begins_with(input, row, end, "//")) {
+            if (begins_marked_rows(p, params, given, line, row, row_end)) break;
             note_comment(input, row, end, p);
         } else if (begins_with_number(input, row, end, &number) && note_count(input, row, end, &number, p)) {
             continue;
@@ -255,5 +309,6 @@ void mote_xyz_find_rows(const mote_input *input, const mote_read_params *params,
         }
     }
     if (p->columns == 0) p->table.begin = p->table.end;
+    mark_rows(p, params);
     p->table.decimal = find_decimal(p, params != NULL ? params->columns : NULL);
 }

@@ -124,7 +124,14 @@ static mote_status examine(xyz_reader *r, uint32_t count, bool known) {
         r->fields[i].anything = r->columns[i].skipped;
         r->fields[i].words = !position && !r->columns[i].has_type;
     }
-    return mote_text_examine(r->ctx, table, r->fields, count, r->survey, &r->rows);
+    mote_text_passed passed;
+    MOTE_TRY(mote_text_examine(r->ctx, table, r->fields, count, r->survey, &passed, &r->rows));
+    if (passed.count == 0) return MOTE_OK;
+    uint64_t line, column;
+    mote_text_find_line(table, passed.first, &line, &column);
+    mote_warn(r->ctx, "%s: %" PRIu64 " lines that look like rows are comments, and left out; the first: line %" PRIu64,
+              r->input->path, passed.count, line);
+    return MOTE_OK;
 }
 
 /* Cells without a value, of columns that have some: told once. */
@@ -305,6 +312,9 @@ static mote_status read_table(xyz_reader *r, const mote_read_params *params) {
     if (count > max) count = max;
     MOTE_TRY(check_count(r));
     if (p->columns == 0) MOTE_TRY(name_columns(r, params, count, &known));
+    if (p->columns == 0 && p->header_end > p->header && !(p->has_count && p->count == 0)) {
+        mote_warn(r->ctx, "%s: there are names of columns, and no row", r->input->path);
+    }
     if (!known) mote_xyz_guess_names(r->survey, r->columns, count);
     MOTE_TRY(check_positions(r, count));
     MOTE_TRY(leave_out_text(r, count));

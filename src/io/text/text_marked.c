@@ -1,0 +1,44 @@
+/* Rows whose first value begins like a comment: "#FF0000;1;2;3" in a column of colours, "//host/1.jpg,1,2,3" in one of
+   files. They are rows where the first column holds text, and where they have as many values as the others. */
+#include "io/text/text_row.h"
+
+#define MIN_NUMBERS 3 /* x, y and z */
+
+static uint64_t skip_signs(const mote_text_table *table, uint64_t at, uint64_t end) {
+    const uint8_t *const data = table->input->data;
+    while (at < end && (data[at] == '#' || data[at] == '/' || (data[at] == ';' && table->separator != ';'))) at++;
+    return at;
+}
+
+/* Whether a line has as many values as the table has columns, and three numbers among them from field `first` on. */
+static bool has_values(const mote_text_table *table, uint64_t at, uint64_t end, uint32_t columns, uint32_t first) {
+    mote_text_table lines = *table, commas;
+    mote_text_number number;
+    uint64_t field, field_end;
+    uint32_t count = 0, numbers = 0;
+    lines.comments = false;
+    lines.decimal = 0;
+    commas = lines;
+    commas.decimal = ',';
+    for (; mote_text_next_field(&lines, &at, end, &field, &field_end) && count <= columns; count++) {
+        if (count < first) continue;
+        numbers += mote_text_field_number(&lines, field, field_end, &number) ||
+                   mote_text_field_number(&commas, field, field_end, &number);
+    }
+    const bool open_end = count + 1 == columns && table->separator != ' ' && end > 0 &&
+                          table->input->data[end - 1] == (uint8_t)table->separator;
+    return (count == columns || open_end) && numbers >= MIN_NUMBERS;
+}
+
+bool mote_text_is_marked_row(const mote_text_table *table, uint64_t at, uint64_t end, uint32_t columns) {
+    const uint64_t behind = skip_signs(table, at, end);
+    const uint8_t *const data = table->input->data;
+    if (behind == end || mote_text_is_blank(data[behind]) || data[behind] == (uint8_t)table->separator) return false;
+    return has_values(table, at, end, columns, 1);
+}
+
+bool mote_text_is_passed_row(const mote_text_table *table, uint64_t at, uint64_t end, uint32_t columns) {
+    at = skip_signs(table, at, end);
+    while (at < end && mote_text_is_blank(table->input->data[at])) at++;
+    return at < end && has_values(table, at, end, columns, 0);
+}
