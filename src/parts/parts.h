@@ -85,6 +85,9 @@ mote_status parts_cut(parts_run *run);
 /* Which part has a code. */
 uint32_t parts_find(const parts_run *run, uint64_t code);
 
+/* ---- parts_load.c: a cloud of a part's points, from the scratch file */
+mote_status parts_load(parts_run *run, const parts_range *range, mote_cloud **out);
+
 /* ---- parts_borders.c: which part has the representative of a cell that several share */
 mote_status parts_borders(parts_run *run);
 
@@ -93,7 +96,5 @@ mote_status parts_distribute(parts_run *run);
 
 /* ---- parts_build.c: a part in memory, and its octree */
 mote_status parts_build(parts_run *run);
-/* A cloud of a part's points, from the scratch file. */
-mote_status parts_load(parts_run *run, const parts_range *range, mote_cloud **out);
 
 #endif
