@@ -14,11 +14,12 @@
 #include "lod/lod_whole.h"
 #include "mote/parts.h"
 
-#define PARTS_LEVEL        7u         /* of the cells that are counted first, at most: 2^21 counts are 16 MB */
-#define PARTS_STEP         4u         /* levels that a crowded cell is divided by: 4,096 cells, 32 KB of counts */
-#define PARTS_MAX          1000u      /* parts: files that are open while they are joined */
-#define PARTS_BUFFER_BYTES (8u << 20) /* written to one part at once, at most: a disk that turns then is busy writing  \
-                                       */
+#define PARTS_LEVEL 7u    /* of the cells that are counted first, at most: 2^21 counts are 16 MB */
+#define PARTS_STEP  4u    /* levels that a crowded cell is divided by: 4,096 cells, 32 KB of counts */
+#define PARTS_MAX   1000u /* parts: files that are open while they are joined */
+#define PARTS_BUFFER_BYTES                                                                                             \
+    (8u << 20) /* written to one part at once, at most: a disk that turns then is busy writing                         \
+                */
 #define PARTS_BUFFERS_BYTES (256ull << 20) /* of all parts together */
 #define PARTS_FIXED_BYTES   (24ull << 20)  /* tables of cells and nodes, the buffers of outputs and of joining */
 #define PARTS_THREAD_BYTES  (4ull << 20)   /* what a thread gathers and writes in */
