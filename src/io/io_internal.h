@@ -3,7 +3,6 @@
 #define MOTE_IO_INTERNAL_H
 
 #include "core/cloud.h"
-#include "io/output_file.h"
 #include "io/output_place.h"
 #include "mote/io.h"
 
@@ -55,7 +54,7 @@ struct mote_output {
     output_kind kind;   /* OUTPUT_CLOSED: it needs no closing, and nothing below is open */
     char *path;         /* what messages call it */
     bool is_part;       /* of a folder that is an output itself */
-    output_file *names; /* OUTPUT_FILE: the temporary one and the final one */
+    struct output_file *names; /* OUTPUT_FILE: the temporary one and the final one */
     int file;           /* OUTPUT_FILE: under the temporary name; OUTPUT_SPOOL: the one without a name */
     int stream;         /* OUTPUT_STREAM, OUTPUT_SPOOL: where all goes */
     uint8_t *buffer;
