@@ -3,6 +3,7 @@
 #define MOTE_IO_INTERNAL_H
 
 #include "core/cloud.h"
+#include "io/output_file.h"
 #include "io/output_place.h"
 #include "mote/io.h"
 

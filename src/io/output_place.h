@@ -7,7 +7,6 @@
 #include <sys/stat.h>
 
 #include "core/core.h"
-#include "io/outputs.h"
 
 /* "-" in place of a file is the standard input or output. */
 bool mote_is_dash(const char *path);
@@ -43,19 +42,5 @@ void output_temporary_name(const char *name, long process, unsigned attempt, con
 int output_temporary_file(int folder, const output_place *place, char temporary[NAME_MAX + 1]);
 /* A temporary file without a name, in $TMPDIR or /tmp; -1 and errno. */
 int output_spool_file(void);
-
-/* ---- output_file.c: a file under its temporary name, which ends by output_file_naming */
-typedef struct output_file {
-    char *path;      /* what messages call it */
-    char *name;      /* final, within the folder */
-    char *temporary; /* [NAME_MAX + 1]; "": there is no such file */
-    int folder;      /* where both are, open; -1: it is not */
-    bool is_shared;  /* the folder is another's to close */
-    bool is_swapped; /* it has the final name, and what had that before has the temporary one */
-    bool is_taken;   /* it has the final name */
-    bool is_lost;    /* what had that before is there no more */
-} output_file;
-
-extern const output_naming output_file_naming;
 
 #endif
