@@ -6,7 +6,7 @@
 #   make demo     a city in the browser         make bench    the benchmarks
 #   make deps     install what is needed        make format   clang-format on all sources
 #   make viewer   the web page                  make wheel    mote for Python, into dist/      make clean
-#   make deb      packages for Debian, into dist/
+#   make deb      packages for Debian, into dist/   make docs    the site of the documentation, into build/docs/html
 # Variables: IN=scan.las (demo), POINTS=5M (demo), PORT=8080 (demo), NO_VIEW=1 (demo stops before serving), JOBS=n,
 #            CMAKE_FLAGS=-D… (test, check)
 
@@ -20,7 +20,7 @@ VIEWER_INPUTS := $(wildcard viewer/package.json viewer/package-lock.json viewer/
                             viewer/src/* viewer/src/*/* viewer/src/*/*/* viewer/wasm/* src/io/laz/* src/measure/* src/shapes/* \
                             cli/render/up_rule.*)
 
-.PHONY: all deps viewer demo test check bench wheel deb clean format
+.PHONY: all deps viewer demo test check bench wheel deb docs clean format
 
 all: build/release/build.ninja
 	cmake --build build/release --target mote_command mote_shared -j $(JOBS)
@@ -88,6 +88,11 @@ wheel: build/release/build.ninja
 # In a copy of the sources, with the flags of Debian; tests/programs/deb.sh tries what comes of it.
 deb:
 	JOBS=$(JOBS) cmake/deb.sh dist
+
+# Pages of docs/, and what is made of the headers, the docstrings, the tables of options and the benchmarks' history. It
+# says what it lacks.
+docs: all
+	$(PYTHON) docs/site/build.py build/release build/docs
 
 format:
 	git ls-files '*.c' '*.h' '*.cu' | xargs clang-format -i

@@ -137,7 +137,7 @@ static void zsh_print(const command_entry *of, const option_table *table) {
     puts(" \\\n                '--help[explains the command]' '*:file:_files' ;;");
 }
 
-/* In a folder of fpath the file is the function; elsewhere it is read once. */
+/* Ends the file: in a folder of fpath it is the function itself, elsewhere it is read once and defines it. */
 static void zsh_end(void) {
     puts("    esac\n}\n"
          "if [[ $zsh_eval_context[-1] == loadautofunc ]]; then _mote \"$@\"; else compdef _mote mote; fi");

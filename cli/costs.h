@@ -8,7 +8,7 @@
 /* Structures with bytes per point, then stages with points per second, up to now.
    own  [own_count] what the command itself held and did beside the library; held throughout: it is added to the peak */
 void costs_print(const session *s, const mote_usage *own, uint32_t own_count, uint64_t points);
-/* The same as members of the open object. */
+/* Writes the costs as members of the JSON object that is open. */
 void costs_emit(const session *s, const mote_usage *own, uint32_t own_count, json_writer *json);
 
 #endif

@@ -1,4 +1,4 @@
-/* Manual pages, and completion for shells, made of the tables of options that --help prints. */
+/* Manual pages, Markdown, and completion for shells, made of the tables of options that --help prints. */
 #include "pages.h"
 
 #include <mote/mote.h>
@@ -8,6 +8,7 @@
 #include "command.h"
 #include "completion.h"
 #include "manual.h"
+#include "markdown.h"
 #include "stage.h"
 
 /* Prints something of a table, in place of what a line of words would do. */
@@ -41,16 +42,22 @@ static void print_of_all(void (*print)(const command_entry *of, const option_tab
     for (size_t i = 0; i < count; i++) print_of(&commands[i], print);
 }
 
-static int print_manual(const char *name) {
+/* What a language of pages has: a page of a command, and one of all. */
+typedef struct page_language {
+    void (*print)(const command_entry *of, const option_table *table);
+    void (*print_overview)(const command_entry *commands, size_t count);
+} page_language;
+
+static int print_page(page_language in, const char *name) {
     size_t count;
     const command_entry *commands = commands_all(&count);
     for (size_t i = 0; name != NULL && i < count; i++) {
         if (strcmp(commands[i].name, name) != 0) continue;
-        print_of(&commands[i], manual_print);
+        print_of(&commands[i], in.print);
         return EXIT_DONE;
     }
     if (name != NULL) return usage_error("", "there is no command \"%s\"", name);
-    manual_print_overview(commands, count);
+    in.print_overview(commands, count);
     return EXIT_DONE;
 }
 
@@ -75,7 +82,12 @@ int pages_print(int argc, char **argv) {
         for (size_t i = 0; i < count; i++) printf("%s\n", commands[i].name);
         return EXIT_DONE;
     }
-    if (strcmp(argv[0], "--man") == 0 && argc <= 2) return print_manual(argc > 1 ? argv[1] : NULL);
+    const char *name = argc > 1 ? argv[1] : NULL;
+    const page_language manual = {manual_print, manual_print_overview};
+    const page_language markdown = {markdown_print, markdown_print_overview};
+    if (strcmp(argv[0], "--man") == 0 && argc <= 2) return print_page(manual, name);
+    if (strcmp(argv[0], "--markdown") == 0 && argc <= 2) return print_page(markdown, name);
     if (strcmp(argv[0], "--completion") == 0 && argc == 2) return print_completion(argv[1]);
-    return usage_error("", "help takes a command, --man [COMMAND], --completion bash|zsh|fish, or --names");
+    return usage_error(
+        "", "help takes a command, --man [COMMAND], --markdown [COMMAND], --completion bash|zsh|fish, or --names");
 }

@@ -171,7 +171,7 @@ static int check_named_format(session *s, const io_paths *paths) {
     return session_error(s, EXIT_USAGE, "--format: \"%s\" is not one of " FORMATS, format);
 }
 
-/* Without --format. */
+/* Refuses an ending that names no format that mote writes; called where --format does not name one. */
 static int check_ending(session *s, const char *output) {
     if (text_has_ending(output, ".copc.laz") || text_has_ending(output, ".copc")) {
         return session_error(s, EXIT_USAGE, "%s: COPC holds an octree: \"mote lod IN OUT.copc.laz\" makes it", output);

@@ -32,7 +32,7 @@ const char *path_title(const char *output);
 /* Refuses an output file that is a folder, or an input (by name, link or inode), exists and may not be replaced, lies
    in no folder, or has an ending that mote cannot write. Returns an exit code. */
 int check_output_file(session *s, const io_paths *paths);
-/* The same for an output whose ending the caller knows. */
+/* Refuses what check_output_file refuses, except for the ending, which the caller knows to be right. */
 int check_output_place(session *s, const io_paths *paths);
 /* A file that an option names. */
 typedef struct named_file {

@@ -10,7 +10,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* As printf and its kin. */
+/* These print as printf and its kin do, with what values hold escaped. */
 __attribute__((format(printf, 1, 2))) void print_out(const char *format, ...);
 __attribute__((format(printf, 2, 3))) void print_to(FILE *to, const char *format, ...);
 __attribute__((format(printf, 2, 0))) void print_values(FILE *to, const char *format, va_list values);

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "messages.h"
 #include "paths.h"
 #include "print.h"
 #include "stage.h"
@@ -111,8 +112,10 @@ static void on_log(void *user, mote_log_level level, const char *message) {
         return;
     }
     if (level == MOTE_LOG_WARNING && strstr(message, "extra bytes") != NULL) s->extra_bytes = true;
+    const bool is_told = level == MOTE_LOG_WARNING || level == MOTE_LOG_NOTE;
+    if (is_told) messages_add(s->messages, level == MOTE_LOG_WARNING ? "warning" : "note", message);
     if (s->options.quiet || (level == MOTE_LOG_INFO && !s->options.verbose)) return;
-    /* Of many inputs the same is said once. */
+    /* What is noted of many inputs is printed once. */
     if (level == MOTE_LOG_NOTE && strncmp(s->noted, message, sizeof s->noted - 1) == 0) return;
     if (level == MOTE_LOG_NOTE) snprintf(s->noted, sizeof s->noted, "%s", message);
     progress_clear(&s->bar);
@@ -235,6 +238,7 @@ int session_open(session *s, const char *command, const common_options *options)
     params.log = on_log;
     params.progress_user = params.log_user = s;
     progress_start(&s->bar, !options->quiet);
+    if (options->json) s->messages = calloc(1, sizeof *s->messages);
     catch_signals();
     const mote_status status = mote_context_create(&params, &s->ctx);
     if (status != MOTE_OK && s->refusal[0] != '\0') {
@@ -298,6 +302,9 @@ int session_close(session *s, int exit_code) {
     if (s->ctx != NULL && s->options.verbose) print_usage(s);
     mote_context_destroy(s->ctx);
     s->ctx = NULL;
+    messages_clear(s->messages);
+    free(s->messages);
+    s->messages = NULL;
     return exit_code;
 }
 

@@ -19,10 +19,11 @@ typedef struct session {
     double started;
     const char *const *inputs[SESSION_INPUTS]; /* what session_read was asked for, the last time first */
     int input_counts[SESSION_INPUTS];
-    bool extra_bytes;    /* a warning was of attributes that become extra bytes of LAS */
-    char refusal[256];   /* why there is no context */
-    char noted[400];     /* the last note of the library */
-    bool data_on_stdout; /* standard output is for the points or neighbours; see session_printing */
+    bool extra_bytes;              /* a warning was of attributes that become extra bytes of LAS */
+    char refusal[256];             /* why there is no context */
+    char noted[400];               /* the last note of the library */
+    struct message_list *messages; /* with --json: what the library told; stages share it */
+    bool data_on_stdout;           /* standard output is for the points or neighbours; see session_printing */
 } session;
 
 /* Makes the context from the common options and catches SIGINT, SIGTERM and SIGHUP (one that comes later kills).
@@ -55,14 +56,14 @@ void session_printing(const session *s);
 
 /* Whether the user asked to stop; for loops of the command's own. */
 bool session_cancelled(void);
-/* As if the user had asked: all contexts of the program stop at their next step. */
+/* Stops all contexts of the program at their next step, as a signal of the user does. */
 void session_cancel(void);
 
 /* Opens a file that the command reads by itself: no output of it may take its place. NULL and errno. */
 FILE *session_open_file(session *s, const char *path);
 /* Notes paths, which stay where they are, as inputs: a failure that begins with one of these names is theirs. */
 void session_note_inputs(session *s, const char *const *paths, int count);
-/* For those that do not stay. */
+/* Forgets noted paths that do not stay where they are, before they go. */
 void session_forget_inputs(session *s);
 /* How the command reads points: of all inputs those that --where is for, in the systems
    that --crs and --to-crs ask for. */

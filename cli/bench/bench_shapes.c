@@ -93,7 +93,7 @@ static void place_lattice(uint64_t i, uint64_t n, double at[3]) {
     at[2] = (double)(i % side);
 }
 
-/* Of a million points, some 15 in each place. */
+/* Puts points on integers from 0 to 40: of a million some 15 are in each place. */
 static void place_integers(uint64_t i, uint64_t n, double at[3]) {
     (void)n;
     for (uint64_t k = 0; k < 3; k++) at[k] = floor(41 * unit(k, i));

@@ -186,7 +186,7 @@ bool edit_list_keeps_some(const edit_list *list) {
     return has_test(&list->test) || edit_list_count(list) < list->count;
 }
 
-/* As large as box and other together. */
+/* Makes the box as large as both together. */
 static void widen(mote_box *box, const mote_box *other) {
     for (int k = 0; k < 3; k++) {
         box->min[k] = fmin(box->min[k], other->min[k]);

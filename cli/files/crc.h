@@ -11,7 +11,7 @@ typedef struct crc_tables {
 
 void crc_prepare(crc_tables *tables);
 uint32_t crc_of(const crc_tables *tables, const void *data, size_t size_bytes);
-/* Of two pieces, one after the other, from the checksum of each. */
+/* The checksum of two pieces that follow each other, from the checksum of each. */
 uint32_t crc_join(uint32_t first, uint32_t second, uint64_t second_bytes);
 
 #endif

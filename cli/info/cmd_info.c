@@ -1,6 +1,5 @@
 /* mote info: what is in a file. */
 #define _GNU_SOURCE /* stat */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +8,6 @@
 #include "info/info_facts.h"
 #include "print.h"
 #include "read_options.h"
-#include "stage.h"
 #include "text.h"
 
 static const command_help help = {
@@ -36,19 +34,6 @@ static const char *format_of(session *s, const info_facts *facts, const struct s
     const char *format = mote_file_format(s->ctx, facts->path);
     mote_context_clear(s->ctx);
     return format != NULL ? format : "text";
-}
-
-static mote_status measure(session *s, info_facts *f) {
-    f->has_box = mote_cloud_find(f->cloud, "x") != NULL && mote_cloud_find(f->cloud, "y") != NULL &&
-                 mote_cloud_find(f->cloud, "z") != NULL;
-    if (!f->has_box) return MOTE_OK;
-    mote_status status = mote_cloud_bounds(s->ctx, f->cloud, &f->box, &f->skipped);
-    if (status == MOTE_OK) status = mote_cloud_strays(s->ctx, f->cloud, &f->box, &f->strays);
-    if (status != MOTE_OK) return status;
-    f->has_box = f->box.min[0] <= f->box.max[0];
-    const double area = (f->box.max[0] - f->box.min[0]) * (f->box.max[1] - f->box.min[1]);
-    if (f->has_box && area > 0) f->density = (double)(mote_cloud_count(f->cloud) - f->skipped) / area;
-    return MOTE_OK;
 }
 
 /* The levels of a Potree folder or COPC file. */
@@ -82,61 +67,66 @@ static mote_status look_at_scans(session *s, info_facts *f, const struct stat *i
     return f->scans != NULL ? mote_e57_scans(s->ctx, f->path, f->scans, count, &f->e57) : MOTE_OK;
 }
 
-#define ENCODING_AT   6 /* of a LAS header: two bytes, of which the lowest bit says what GPS times are */
-#define VERSION_AT    25
-#define FIRST_VERSION 2 /* 1.x, that knows the bit */
+static mote_status look_at_file(session *s, info_facts *f, const struct stat *info, bool hash) {
+    mote_status status = look_at_levels(s, f, info);
+    if (status == MOTE_OK) status = look_at_scans(s, f, info);
+    if (status != MOTE_OK || !hash) return status;
+    f->has_hash = true;
+    return mote_cloud_hash(s->ctx, f->cloud, &f->hash);
+}
 
-static survey_clock find_clock(const char *path) {
-    unsigned char header[VERSION_AT + 1];
-    FILE *file = fopen(path, "rb");
-    if (file == NULL) return CLOCK_UNKNOWN;
-    const bool is_read = fread(header, sizeof header, 1, file) == 1 && memcmp(header, "LASF", 4) == 0;
-    fclose(file);
-    if (!is_read || header[VERSION_AT] < FIRST_VERSION) return CLOCK_UNKNOWN;
-    return (header[ENCODING_AT] & 1) != 0 ? CLOCK_ADJUSTED : CLOCK_WEEK;
+/* Of all points, which are read. */
+static int look_at_points(session *s, info_facts *f, info_points *points, const info_options *o,
+                          const header_facts *header) {
+    cloud_stats *const stats = &f->stats;
+    const common_options *const common = &s->options;
+    const int code = cloud_stats_read(s, points, o->stats, stats);
+    if (code != EXIT_DONE) return code;
+    f->cloud = points_cloud(points);
+    const double area = (stats->box.max[0] - stats->box.min[0]) * (stats->box.max[1] - stats->box.min[1]);
+    if (stats->has_box && area > 0) f->density = (double)(stats->points - stats->skipped) / area;
+    if (!o->stats) return EXIT_DONE;
+    const bool is_whole = common->where == NULL && common->to_crs == NULL && !o->salvage;
+    const survey_input input = {.cloud = f->cloud, .stats = stats, .header = header, .is_whole = is_whole};
+    cloud_survey_make(&input, &f->survey);
+    return EXIT_DONE;
+}
+
+static int describe_points(session *s, info_facts *f, info_points *points, const info_options *o, json_writer *json) {
+    struct stat info = {0};
+    header_facts header = {0};
+    if (stat(f->path, &info) == 0 && S_ISREG(info.st_mode)) {
+        f->file_bytes = (uint64_t)info.st_size;
+        header_read(f->path, &header);
+    }
+    int code = look_at_points(s, f, points, o, &header);
+    if (code != EXIT_DONE) return code;
+    f->is_las = mote_cloud_las_facts(f->cloud, &f->las);
+    f->format = format_of(s, f, &info);
+    const mote_status status = look_at_file(s, f, &info, s->options.hash);
+    if (status != MOTE_OK) return session_fail(s, status, true);
+    if (mote_cloud_check(f->cloud) != MOTE_OK) return session_fail(s, MOTE_ERROR_IO, true);
+    progress_clear(&s->bar);
+    if (json != NULL) {
+        info_print_json(f, json);
+    } else {
+        info_print_text(f);
+    }
+    return EXIT_DONE;
 }
 
 static int describe(session *s, const char *path, const info_options *o, json_writer *json) {
-    mote_cloud *cloud = NULL;
-    struct stat info = {0};
+    info_points points;
     mote_read_params reading = session_reading(s);
     reading.salvage = o->salvage;
     if (o->poses != NULL) parse_poses(o->poses, &reading.keep_poses);
-    int code = session_read(s, &path, 1, &reading, &cloud);
-    if (code != EXIT_DONE) return code;
-    info_facts facts = {.path = path, .cloud = cloud};
-    if (stat(path, &info) == 0 && S_ISREG(info.st_mode)) facts.file_bytes = (uint64_t)info.st_size;
-    facts.is_las = mote_cloud_las_facts(cloud, &facts.las);
-    facts.format = format_of(s, &facts, &info);
-    mote_status status = look_at_levels(s, &facts, &info);
-    if (status == MOTE_OK) status = look_at_scans(s, &facts, &info);
-    if (status == MOTE_OK) status = measure(s, &facts);
-    if (status == MOTE_OK && s->options.hash) {
-        status = mote_cloud_hash(s->ctx, cloud, &facts.hash);
-        facts.has_hash = status == MOTE_OK;
-    }
-    if (status != MOTE_OK) code = session_fail(s, status, true);
-    cloud_stats stats = {0};
-    cloud_survey survey = {0};
-    if (code == EXIT_DONE && o->stats) {
-        code = cloud_stats_compute(s, cloud, &stats);
-        facts.stats = &stats;
-    }
-    if (code == EXIT_DONE && o->stats) {
-        survey_input input = {.cloud = cloud, .stats = &stats, .strays = &facts.strays, .skipped = facts.skipped};
-        if (facts.has_box) input.box = &facts.box;
-        if (facts.is_las && S_ISREG(info.st_mode)) input.clock = find_clock(path);
-        code = cloud_survey_make(s, &input, &survey);
-        facts.survey = &survey;
-    }
-    if (code == EXIT_DONE && mote_cloud_check(cloud) != MOTE_OK) code = session_fail(s, MOTE_ERROR_IO, true);
-    progress_clear(&s->bar);
-    if (code == EXIT_DONE && json != NULL) info_print_json(&facts, json);
-    if (code == EXIT_DONE && json == NULL) info_print_text(&facts);
-    cloud_survey_free(&survey);
-    cloud_stats_free(&stats);
+    info_facts facts = {.path = path, .messages = s->messages};
+    messages_clear(s->messages);
+    int code = points_open(s, &path, &reading, !s->options.hash, &points);
+    if (code == EXIT_DONE) code = describe_points(s, &facts, &points, o, json);
+    cloud_stats_free(&facts.stats);
     free(facts.scans);
-    stage_drop(cloud);
+    points_close(&points);
     return code;
 }
 

@@ -8,7 +8,7 @@
 
 /* A value of a column, with the decimals of its scale; of floats the shortest text that reads back. */
 text digits_of_value(const mote_column *column, double value);
-/* The same for programs: more decimals where the offset is no multiple of the scale. */
+/* The digits for programs, which want them exact: more decimals where the offset is no multiple of the scale. */
 text digits_exact(const mote_column *column, double value);
 /* The difference of two values of a column. */
 text digits_of_difference(const mote_column *column, double high, double low);

@@ -4,6 +4,7 @@
 
 #include "files/json.h"
 #include "info/info_survey.h"
+#include "messages.h"
 
 #define INFO_LEVELS_MAX 32
 #define INFO_SCANS_MAX  1000u /* of E57 files: more are only counted */
@@ -12,14 +13,10 @@ typedef struct info_facts {
     const char *path;
     const char *format; /* "las", "copc", "ply", … */
     uint64_t file_bytes;
-    const mote_cloud *cloud;
+    const mote_cloud *cloud; /* its attributes and records; maybe without points */
     bool is_las;
     mote_las_facts las;
-    bool has_box;
-    mote_box box;
-    mote_strays strays;
-    uint64_t skipped; /* points without finite coordinates */
-    double density;   /* points per square unit of the box seen from above; 0 if unknown */
+    double density; /* points per square unit of the box seen from above; 0 if unknown */
     bool has_hash;
     uint64_t hash;
     bool is_potree;
@@ -29,9 +26,10 @@ typedef struct info_facts {
     mote_copc_level copc_levels[INFO_LEVELS_MAX];
     bool is_e57;
     mote_e57_facts e57;
-    mote_e57_scan *scans;       /* [INFO_SCANS_MAX] at most; NULL: it is none, or there was no memory */
-    const cloud_stats *stats;   /* NULL without --stats */
-    const cloud_survey *survey; /* the same */
+    mote_e57_scan *scans;         /* [INFO_SCANS_MAX] at most; NULL: it is none, or there was no memory */
+    const message_list *messages; /* that were told of it; NULL: they are not kept */
+    cloud_stats stats;
+    cloud_survey survey; /* where the stats are full */
 } info_facts;
 
 /* The CRS in a line: "EPSG:25832", or the name and code inside a WKT. "" if unknown. */

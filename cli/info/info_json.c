@@ -18,12 +18,12 @@ static void emit_corner(json_writer *json, const char *name, const info_facts *f
 /* Points that stretch the box, and the box of the others. */
 static void emit_strays(json_writer *json, const info_facts *f) {
     emit_open(json, "strays", '{');
-    emit_count(json, "count", f->strays.count);
-    if (f->strays.count > 0) {
-        emit_count(json, "farthest", f->strays.farthest);
-        emit_real(json, "distance", f->strays.distance);
-        emit_corner(json, "rest_min", f, f->strays.rest.min);
-        emit_corner(json, "rest_max", f, f->strays.rest.max);
+    emit_count(json, "count", f->stats.strays.count);
+    if (f->stats.strays.count > 0) {
+        emit_count(json, "farthest", f->stats.strays.farthest);
+        emit_real(json, "distance", f->stats.strays.distance);
+        emit_corner(json, "rest_min", f, f->stats.strays.rest.min);
+        emit_corner(json, "rest_max", f, f->stats.strays.rest.max);
     }
     emit_close(json, '}');
 }
@@ -51,8 +51,8 @@ static void emit_attributes(json_writer *json, const info_facts *f) {
         if (mote_cloud_limits(f->cloud, column->name, &limits) && limits.has_no_data) {
             emit_number(json, "no_data", text_limit(limits.no_data, column->type));
         }
-        if (f->stats != NULL) emit_stats(json, column, &f->stats->columns[i]);
-        if (f->survey != NULL) survey_emit_column(f, i, json);
+        if (f->stats.is_full) emit_stats(json, column, &f->stats.columns[i]);
+        if (f->stats.is_full) survey_emit_column(f, i, json);
         emit_close(json, '}');
     }
     emit_close(json, ']');
@@ -82,6 +82,7 @@ static void emit_histogram(json_writer *json, const char *name, const histogram 
         snprintf(key, sizeof key, "%d", i);
         emit_count(json, key, h->bins[i]);
     }
+    if (h->beyond > 0) emit_count(json, "else", h->beyond);
     emit_close(json, '}');
 }
 
@@ -184,7 +185,7 @@ void info_print_json(const info_facts *f, json_writer *json) {
     emit_text(json, "path", f->path);
     emit_text(json, "format", f->format);
     if (f->file_bytes > 0) emit_count(json, "bytes", f->file_bytes);
-    emit_count(json, "points", mote_cloud_count(f->cloud));
+    emit_count(json, "points", f->stats.points);
     uint64_t width, height;
     if (mote_cloud_grid(f->cloud, &width, &height)) {
         emit_open(json, "grid", '{');
@@ -192,14 +193,17 @@ void info_print_json(const info_facts *f, json_writer *json) {
         emit_count(json, "height", height);
         emit_close(json, '}');
     }
-    if (f->has_box) {
-        emit_corner(json, "min", f, f->box.min);
-        emit_corner(json, "max", f, f->box.max);
-        emit_count(json, "not_finite", f->skipped);
+    if (f->stats.has_box) {
+        emit_corner(json, "min", f, f->stats.box.min);
+        emit_corner(json, "max", f, f->stats.box.max);
+        emit_count(json, "not_finite", f->stats.skipped);
         emit_strays(json, f);
     }
     if (f->density > 0) emit_real(json, "density", f->density);
     emit_text(json, "crs", mote_cloud_crs(f->cloud));
+    char crs[200];
+    crs_in_short(mote_cloud_crs(f->cloud), crs, sizeof crs);
+    if (crs[0] != '\0') emit_text(json, "crs_name", crs);
     units_emit(json, f->cloud);
     emit_las(json, f);
     emit_potree(json, f);
@@ -207,12 +211,14 @@ void info_print_json(const info_facts *f, json_writer *json) {
     emit_scans(json, f);
     emit_attributes(json, f);
     emit_records(json, f->cloud);
-    if (f->stats != NULL) {
-        emit_histogram(json, "classes", &f->stats->classes);
-        emit_histogram(json, "returns", &f->stats->returns);
-        if (f->stats->duplicates_known) emit_count(json, "duplicates", f->stats->duplicates);
+    if (f->stats.is_full) {
+        emit_histogram(json, "classes", &f->stats.classes);
+        emit_histogram(json, "returns", &f->stats.returns);
+        if (f->stats.duplicates_known) emit_count(json, "duplicates", f->stats.duplicates);
+        if (f->stats.duplicates_estimated) emit_bool(json, "duplicates_estimated", true);
     }
-    if (f->survey != NULL) survey_emit(f, json);
+    if (f->stats.is_full) survey_emit(f, json);
+    messages_emit(f->messages, json);
     if (f->has_hash) emit_text(json, "hash", text_hash(f->hash).chars);
     emit_close(json, '}');
 }

@@ -1,152 +1,223 @@
-/* What mote info --stats learns from all points. */
+/* What mote info learns by reading all points. Each thing that is looked for says at the end of a pass whether it needs
+   one more: two as a rule, three where there are doubles or strays, four where both lie behind --where. */
 #include "info/info_stats.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define BLOCK_POINTS 8192
+#include "info/info_area.h"
+#include "info/info_columns.h"
+#include "info/info_duplicates.h"
 
-/* Partial result of one block. Sums of stored integers stay below 2^53 within a block of 32-bit values and are exact;
-   blocks are added in order, so the mean does not depend on the number of threads. */
-typedef struct block_sum {
-    double sum, min, max;
-    uint64_t values;
-} block_sum;
+#define WEEK_S "604800"
 
-static block_sum sum_block(const mote_cloud *cloud, const mote_column *column, uint64_t first, uint64_t count) {
-    double values[BLOCK_POINTS];
-    block_sum block = {0, INFINITY, -INFINITY, 0};
-    mote_cloud_read_known(cloud, column, first, count, values);
-    for (uint64_t i = 0; i < count; i++) {
-        if (isnan(values[i])) continue;
-        block.sum += values[i];
-        block.min = fmin(block.min, values[i]);
-        block.max = fmax(block.max, values[i]);
-        block.values++;
-    }
-    return block;
+/* Conditions that points should not meet, counted in the second pass. */
+typedef struct condition {
+    const char *text;
+    bool is_wanted;
+    uint64_t count;
+} condition;
+
+typedef struct stats_job {
+    session *s;
+    bool is_full, has_positions;
+    int pass;
+    uint32_t column_count;
+    column_tally *columns;
+    histogram classes, returns;
+    mote_strays_search *strays;
+    bool strays_found;
+    duplicate_search duplicates;
+    area_grid area;
+    bool area_is_open, area_is_done;
+    condition returns_wrong, times_wrong;
+    uint64_t points;    /* of the pass */
+    bool has_no_memory; /* in a task */
+} stats_job;
+
+static bool has_column(const mote_cloud *cloud, const char *name) { return mote_cloud_find(cloud, name) != NULL; }
+
+static int no_memory(session *s) { return session_error(s, EXIT_RESOURCES, "out of memory: statistics"); }
+
+static int fail(session *s, mote_status status) {
+    return status == MOTE_OK ? EXIT_DONE : session_fail(s, status, true);
 }
 
-static column_stats join_blocks(const mote_column *column, const block_sum *blocks, uint64_t block_count,
-                                uint64_t point_count) {
-    block_sum all = {0, INFINITY, -INFINITY, 0};
-    for (uint64_t b = 0; b < block_count; b++) {
-        all.sum += blocks[b].sum;
-        all.min = fmin(all.min, blocks[b].min);
-        all.max = fmax(all.max, blocks[b].max);
-        all.values += blocks[b].values;
+/* What is known before the first point comes: attributes do not change from piece to piece. */
+static int begin(stats_job *job, const mote_cloud *cloud, uint64_t expected) {
+    job->has_positions = has_column(cloud, "x") && has_column(cloud, "y") && has_column(cloud, "z");
+    if (job->has_positions) {
+        const mote_status status = mote_strays_search_open(job->s->ctx, expected, &job->strays);
+        if (status != MOTE_OK) return session_fail(job->s, status, false);
     }
-    column_stats stats = {NAN, NAN, NAN, all.values, point_count - all.values};
-    if (all.values == 0) return stats;
-    const double a = all.min * column->scale + column->offset, b = all.max * column->scale + column->offset;
-    stats.min = fmin(a, b);
-    stats.max = fmax(a, b);
-    stats.mean = all.sum / (double)all.values * column->scale + column->offset;
-    return stats;
+    job->strays_found = !job->has_positions;
+    if (!job->is_full) return EXIT_DONE;
+    job->column_count = mote_cloud_column_count(cloud);
+    job->columns = calloc(job->column_count + 1u, sizeof *job->columns);
+    if (job->columns == NULL) return no_memory(job->s);
+    if (job->has_positions && !duplicates_open(&job->duplicates, expected)) return no_memory(job->s);
+    job->classes.present = has_column(cloud, "classification");
+    job->returns.present = has_column(cloud, "return_number");
+    job->returns_wrong.is_wanted = has_column(cloud, "return_number") && has_column(cloud, "number_of_returns");
+    return EXIT_DONE;
 }
 
-static void count_values(const mote_cloud *cloud, const char *name, histogram *out) {
-    const mote_column *column = mote_cloud_find(cloud, name);
-    memset(out, 0, sizeof *out);
-    if (column == NULL) return;
-    out->present = true;
-    const uint64_t all = mote_cloud_count(cloud);
-    for (uint64_t first = 0; first < all; first += BLOCK_POINTS) {
-        int64_t values[BLOCK_POINTS];
-        const uint64_t count = all - first < BLOCK_POINTS ? all - first : BLOCK_POINTS;
-        mote_column_read(column, first, count, MOTE_INT64, values);
-        for (uint64_t i = 0; i < count; i++) {
-            if (values[i] >= 0 && values[i] < HISTOGRAM_BINS) {
-                out->bins[values[i]]++;
-            } else {
-                out->beyond++;
-            }
-        }
-    }
-}
+/* ---- a piece */
 
-/* Mixes the bits of three doubles into 63 (the finalizer of splitmix64, three times). */
-static uint64_t position_key(const double xyz[3]) {
-    uint64_t key = 0;
-    for (int k = 0; k < 3; k++) {
-        const double value = xyz[k] + 0.0; /* -0 and 0 are the same place */
-        uint64_t bits;
-        memcpy(&bits, &value, sizeof bits);
-        key = (key ^ bits) + 0x9E3779B97F4A7C15u;
-        key = (key ^ key >> 30) * 0xBF58476D1CE4E5B9u;
-        key = (key ^ key >> 27) * 0x94D049BB133111EBu;
-        key ^= key >> 31;
+/* One of the things that a thread does by itself: a column, or one of those behind the columns. */
+static void run_task(stats_job *job, const mote_cloud *piece, uint32_t task) {
+    if (task < job->column_count) {
+        if (tally_add(&job->columns[task], piece, mote_cloud_column(piece, task))) return;
+#pragma omp atomic write
+        job->has_no_memory = true;
+        return;
     }
-    return key >> 1;
-}
-
-static void position_keys(const session *s, const mote_column *const axes[3], uint64_t count, uint64_t *keys) {
-    const int64_t blocks = (int64_t)((count + BLOCK_POINTS - 1) / BLOCK_POINTS);
-#pragma omp parallel for schedule(static) num_threads(mote_context_threads(s->ctx))
-    for (int64_t b = 0; b < blocks; b++) {
-        double values[3][BLOCK_POINTS];
-        const uint64_t first = (uint64_t)b * BLOCK_POINTS;
-        const uint64_t points = count - first < BLOCK_POINTS ? count - first : BLOCK_POINTS;
-        for (int k = 0; k < 3; k++) mote_column_read(axes[k], first, points, MOTE_FLOAT64, values[k]);
-        for (uint64_t i = 0; i < points; i++) {
-            const double xyz[3] = {values[0][i], values[1][i], values[2][i]};
-            keys[first + i] = position_key(xyz);
-        }
+    switch (task - job->column_count) {
+    case 0:
+        if (job->has_positions && job->duplicates.pass < 2) duplicates_add(&job->duplicates, piece);
+        break;
+    case 1:
+        if (job->area_is_open && !job->area_is_done) area_add(&job->area, piece);
+        break;
+    case 2:
+        if (job->pass == 0) histogram_add(&job->classes, piece, "classification");
+        break;
+    default:
+        if (job->pass == 0) histogram_add(&job->returns, piece, "return_number");
+        break;
     }
 }
 
-/* Sorts a 63-bit hash of each position and counts neighbours that are equal. */
-static int count_duplicates(session *s, const mote_cloud *cloud, cloud_stats *stats) {
-    const mote_column *axes[3] = {mote_cloud_find(cloud, "x"), mote_cloud_find(cloud, "y"),
-                                  mote_cloud_find(cloud, "z")};
-    const uint64_t count = mote_cloud_count(cloud);
-    stats->duplicates_known = axes[0] != NULL && axes[1] != NULL && axes[2] != NULL && count < UINT32_MAX;
-    if (!stats->duplicates_known) return EXIT_DONE;
-    uint64_t *keys = malloc((size_t)count * sizeof *keys + 1);
-    uint32_t *indices = malloc((size_t)count * sizeof *indices + 1);
-    int code = EXIT_DONE;
-    if (keys == NULL || indices == NULL) {
-        code = session_error(s, EXIT_RESOURCES, "out of memory: looking for duplicates");
-    } else {
-        position_keys(s, axes, count, keys);
-        const mote_status status = mote_order_sort(s->ctx, keys, indices, count);
-        if (status != MOTE_OK) code = session_fail(s, status, false);
-        for (uint64_t i = 1; i < count && status == MOTE_OK; i++) stats->duplicates += keys[i] == keys[i - 1];
+static void run_tasks(stats_job *job, const mote_cloud *piece) {
+    const uint32_t tasks = job->column_count + 4;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(mote_context_threads(job->s->ctx))
+    for (uint32_t task = 0; task < tasks; task++) {
+        /* The long ones, which stand last, first. */
+        if (!session_cancelled()) run_task(job, piece, tasks - 1 - task);
     }
-    free(keys);
-    free(indices);
-    return code;
 }
 
-static int sum_columns(session *s, const mote_cloud *cloud, cloud_stats *stats) {
-    const uint64_t count = mote_cloud_count(cloud), block_count = (count + BLOCK_POINTS - 1) / BLOCK_POINTS;
-    const uint32_t columns = mote_cloud_column_count(cloud);
-    block_sum *blocks = malloc((size_t)block_count * sizeof *blocks + 1);
-    if (blocks == NULL) return session_error(s, EXIT_RESOURCES, "out of memory: statistics");
-    for (uint32_t c = 0; c < columns && !session_cancelled(); c++) {
-        const mote_column *column = mote_cloud_column(cloud, c);
-#pragma omp parallel for schedule(static) num_threads(mote_context_threads(s->ctx))
-        for (int64_t b = 0; b < (int64_t)block_count; b++) {
-            const uint64_t first = (uint64_t)b * BLOCK_POINTS;
-            blocks[b] = sum_block(cloud, column, first, count - first < BLOCK_POINTS ? count - first : BLOCK_POINTS);
-        }
-        stats->columns[c] = join_blocks(column, blocks, block_count, count);
-        progress_update(&s->bar, (double)(c + 1) / columns, "reading all points");
+static mote_status count_condition(stats_job *job, condition *to, const mote_cloud *piece) {
+    uint64_t count = 0;
+    if (!to->is_wanted || job->pass != 1) return MOTE_OK;
+    bool *chosen = malloc(mote_cloud_count(piece) + 1);
+    job->has_no_memory = job->has_no_memory || chosen == NULL;
+    const mote_status status =
+        chosen != NULL ? mote_cloud_where(job->s->ctx, piece, to->text, chosen, &count) : MOTE_OK;
+    to->count += count;
+    free(chosen);
+    return status;
+}
+
+static int add_piece(stats_job *job, const mote_cloud *piece) {
+    mote_status status = MOTE_OK;
+    job->points += mote_cloud_count(piece);
+    if (!job->strays_found) status = mote_strays_search_add(job->strays, piece);
+    if (job->is_full && status == MOTE_OK) {
+        run_tasks(job, piece);
+        status = count_condition(job, &job->returns_wrong, piece);
+        if (status == MOTE_OK) status = count_condition(job, &job->times_wrong, piece);
     }
-    free(blocks);
+    if (status != MOTE_OK) return session_fail(job->s, status, true);
+    if (job->has_no_memory || job->duplicates.has_failed) return no_memory(job->s);
     return session_cancelled() ? EXIT_CANCELLED : EXIT_DONE;
 }
 
-int cloud_stats_compute(session *s, const mote_cloud *cloud, cloud_stats *stats) {
+/* ---- the end of a pass */
+
+static void want_times(stats_job *job, const mote_cloud *cloud) {
+    for (uint32_t c = 0; c < job->column_count; c++) {
+        const mote_column *column = mote_cloud_column(cloud, c);
+        if (strcmp(column->name, "gps_time") != 0) continue;
+        column_stats times;
+        tally_tell(&job->columns[c], column, &times);
+        job->times_wrong.is_wanted = times.min < 0 || times.max > strtod(WEEK_S, NULL);
+    }
+}
+
+static int end_full_pass(stats_job *job, const mote_cloud *cloud, cloud_stats *stats, bool *again) {
+    for (uint32_t c = 0; c < job->column_count; c++) {
+        if (!tally_end(&job->columns[c], mote_cloud_column(cloud, c), again)) return no_memory(job->s);
+    }
+    if (job->pass == 0) want_times(job, cloud);
+    *again = *again || (job->pass == 0 && (job->returns_wrong.is_wanted || job->times_wrong.is_wanted));
+    if (job->has_positions) duplicates_end(&job->duplicates);
+    *again = *again || (job->has_positions && job->duplicates.pass < 2);
+    job->area_is_done = job->area_is_done || job->area_is_open;
+    if (job->strays_found && stats->has_box && !job->area_is_open) {
+        const mote_box *box = stats->strays.count > 0 ? &stats->strays.rest : &stats->box;
+        job->area_is_open = true;
+        if (!area_open(&job->area, box, job->points - stats->skipped)) return no_memory(job->s);
+        *again = *again || job->area.cells != NULL;
+    }
+    return EXIT_DONE;
+}
+
+static int end_pass(stats_job *job, const mote_cloud *cloud, cloud_stats *stats, bool *again) {
+    *again = false;
+    stats->points = job->points;
+    if (!job->strays_found) {
+        *again = mote_strays_search_again(job->strays);
+        job->strays_found = !*again;
+    }
+    if (job->has_positions && job->strays_found) {
+        mote_strays_search_tell(job->strays, &stats->box, &stats->skipped, &stats->strays);
+        stats->has_box = stats->box.min[0] <= stats->box.max[0];
+    }
+    const int code = job->is_full ? end_full_pass(job, cloud, stats, again) : EXIT_DONE;
+    job->pass++;
+    job->points = 0;
+    return code;
+}
+
+static int run_pass(stats_job *job, info_points *points, cloud_stats *stats, bool *again) {
+    const mote_cloud *piece = NULL;
+    int code = EXIT_DONE;
+    points_rewind(points);
+    do {
+        code = fail(job->s, points_next(points, &piece));
+        if (code == EXIT_DONE && piece != NULL) code = add_piece(job, piece);
+    } while (code == EXIT_DONE && piece != NULL);
+    return code == EXIT_DONE ? end_pass(job, points_cloud(points), stats, again) : code;
+}
+
+/* ---- all */
+
+static int tell(stats_job *job, const mote_cloud *cloud, cloud_stats *stats) {
+    stats->is_full = job->is_full;
+    if (!job->is_full) return EXIT_DONE;
+    stats->columns = calloc(job->column_count + 1u, sizeof *stats->columns);
+    if (stats->columns == NULL) return no_memory(job->s);
+    for (uint32_t c = 0; c < job->column_count; c++) {
+        tally_tell(&job->columns[c], mote_cloud_column(cloud, c), &stats->columns[c]);
+    }
+    stats->classes = job->classes;
+    stats->returns = job->returns;
+    stats->duplicates_known = job->has_positions;
+    if (job->has_positions) stats->duplicates = duplicates_tell(&job->duplicates, &stats->duplicates_estimated);
+    stats->wrong_returns = job->returns_wrong.count;
+    stats->wrong_times = job->times_wrong.count;
+    if (job->area_is_done) stats->covered = area_measure(&job->area, &stats->cell);
+    return stats->covered < 0 ? no_memory(job->s) : EXIT_DONE;
+}
+
+int cloud_stats_read(session *s, info_points *points, bool full, cloud_stats *stats) {
+    bool again = true;
     memset(stats, 0, sizeof *stats);
-    stats->columns = calloc(mote_cloud_column_count(cloud) + 1u, sizeof *stats->columns);
-    if (stats->columns == NULL) return session_error(s, EXIT_RESOURCES, "out of memory: statistics");
-    const int code = sum_columns(s, cloud, stats);
-    if (code != EXIT_DONE) return code;
-    count_values(cloud, "classification", &stats->classes);
-    count_values(cloud, "return_number", &stats->returns);
-    return count_duplicates(s, cloud, stats);
+    stats_job job = {.s = s,
+                     .is_full = full,
+                     .returns_wrong = {.text = "return_number < 1 or return_number > number_of_returns"},
+                     .times_wrong = {.text = "gps_time < 0 or gps_time > " WEEK_S}};
+    int code = begin(&job, points_cloud(points), points->expected);
+    while (code == EXIT_DONE && again) code = run_pass(&job, points, stats, &again);
+    if (code == EXIT_DONE) code = tell(&job, points_cloud(points), stats);
+    for (uint32_t c = 0; c < job.column_count && job.columns != NULL; c++) tally_close(&job.columns[c]);
+    free(job.columns);
+    mote_strays_search_close(job.strays);
+    duplicates_close(&job.duplicates);
+    area_close(&job.area);
+    return code;
 }
 
 void cloud_stats_free(cloud_stats *stats) {

@@ -12,26 +12,25 @@
 
 static void print_percentiles(const info_facts *f, int name_width) {
     print_out("  percentiles\n    %-*s", name_width, "");
-    for (int p = 0; p < SURVEY_PERCENTILES; p++) print_out("  %14.0f %%", survey_percents[p]);
+    for (int p = 0; p < RANKS_COUNT; p++) print_out("  %14.0f %%", rank_percents[p]);
     putchar('\n');
     for (uint32_t c = 0; c < mote_cloud_column_count(f->cloud); c++) {
         const mote_column *column = mote_cloud_column(f->cloud, c);
-        if (f->stats->columns[c].values == 0) continue;
+        if (f->stats.columns[c].values == 0) continue;
         print_out("    %-*s", name_width, column->name);
-        for (int p = 0; p < SURVEY_PERCENTILES; p++) {
-            print_out("  %16s", digits_of_value(column, f->survey->percentiles[c][p]).chars);
+        for (int p = 0; p < RANKS_COUNT; p++) {
+            print_out("  %16s", digits_of_value(column, f->stats.columns[c].percentiles[p]).chars);
         }
         putchar('\n');
     }
 }
 
 void survey_print(const info_facts *f, int name_width) {
-    const cloud_survey *survey = f->survey;
-    if (survey == NULL) return;
+    const cloud_survey *survey = &f->survey;
     print_percentiles(f, name_width);
-    if (survey->covered > 0) {
+    if (f->stats.covered > 0) {
         print_out("  %-12s%.6g square units in cells of %.3g: %.4g points per square unit\n", "covered",
-                  survey->covered, survey->cell, survey->density);
+                  f->stats.covered, f->stats.cell, survey->density);
     }
     if (survey->is_date) {
         print_out("  %-12s%s to %s, GPS time\n", "taken", survey->first_date, survey->last_date);
@@ -46,20 +45,21 @@ void survey_print(const info_facts *f, int name_width) {
 
 void survey_emit_column(const info_facts *f, uint32_t column, json_writer *json) {
     emit_open(json, "percentiles", '{');
-    for (int p = 0; p < SURVEY_PERCENTILES; p++) {
+    for (int p = 0; p < RANKS_COUNT; p++) {
         char key[8];
-        snprintf(key, sizeof key, "%.0f", survey_percents[p]);
-        emit_number(json, key, digits_exact(mote_cloud_column(f->cloud, column), f->survey->percentiles[column][p]));
+        snprintf(key, sizeof key, "%.0f", rank_percents[p]);
+        emit_number(json, key,
+                    digits_exact(mote_cloud_column(f->cloud, column), f->stats.columns[column].percentiles[p]));
     }
     emit_close(json, '}');
 }
 
 void survey_emit(const info_facts *f, json_writer *json) {
-    const cloud_survey *survey = f->survey;
-    if (survey->covered > 0) {
+    const cloud_survey *survey = &f->survey;
+    if (f->stats.covered > 0) {
         emit_open(json, "covered", '{');
-        emit_real(json, "area", survey->covered);
-        emit_real(json, "cell", survey->cell);
+        emit_real(json, "area", f->stats.covered);
+        emit_real(json, "cell", f->stats.cell);
         emit_real(json, "density", survey->density);
         emit_close(json, '}');
     }

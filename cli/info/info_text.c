@@ -63,20 +63,20 @@ static void print_triple(const char *what, const text values[3]) {
 }
 
 static void print_box(const info_facts *f) {
-    if (!f->has_box) return;
+    if (!f->stats.has_box) return;
     static const char *const axes[] = {"x", "y", "z"};
     text min[3], max[3], size[3];
     for (int k = 0; k < 3; k++) {
         const mote_column *column = mote_cloud_find(f->cloud, axes[k]);
-        min[k] = digits_of_value(column, f->box.min[k]);
-        max[k] = digits_of_value(column, f->box.max[k]);
-        size[k] = digits_of_difference(column, f->box.max[k], f->box.min[k]);
+        min[k] = digits_of_value(column, f->stats.box.min[k]);
+        max[k] = digits_of_value(column, f->stats.box.max[k]);
+        size[k] = digits_of_difference(column, f->stats.box.max[k], f->stats.box.min[k]);
     }
     print_triple("min", min);
     print_triple("max", max);
     print_triple("size", size);
-    if (f->strays.count > 0) {
-        print_out("  %-12s%s\n", "strays", strays_say(&f->strays, mote_cloud_count(f->cloud)).chars);
+    if (f->stats.strays.count > 0) {
+        print_out("  %-12s%s\n", "strays", strays_say(&f->stats.strays, f->stats.points).chars);
     }
     if (f->density > 0)
         print_out("  %-12s%.*f points per square unit of the box\n", "density", f->density < 1 ? 4 : 2, f->density);
@@ -93,7 +93,7 @@ static void print_compression(const info_facts *f) {
     } else {
         print_out("varying size");
     }
-    const uint64_t points = mote_cloud_count(f->cloud);
+    const uint64_t points = f->stats.points;
     if (points > 0) print_out(", %.2f bytes a point", (double)f->las.compressed_bytes / (double)points);
     putchar('\n');
 }
@@ -107,12 +107,13 @@ static void print_head(const info_facts *f) {
     putchar('\n');
     print_compression(f);
     if (f->file_bytes > 0) print_out("  %-12s%s\n", "bytes", text_count(f->file_bytes).chars);
-    print_out("  %-12s%s\n", "points", text_count(mote_cloud_count(f->cloud)).chars);
+    print_out("  %-12s%s\n", "points", text_count(f->stats.points).chars);
     uint64_t width, height;
     if (mote_cloud_grid(f->cloud, &width, &height)) {
         print_out("  %-12s%s × %s\n", "organised", text_count(width).chars, text_count(height).chars);
     }
-    if (f->skipped > 0) print_out("  %-12s%s points have no finite position\n", "", text_count(f->skipped).chars);
+    if (f->stats.skipped > 0)
+        print_out("  %-12s%s points have no finite position\n", "", text_count(f->stats.skipped).chars);
     print_box(f);
     char crs[200];
     crs_in_short(mote_cloud_crs(f->cloud), crs, sizeof crs);
@@ -251,12 +252,12 @@ void info_print_text(const info_facts *f) {
     print_scans(f);
     print_attributes(f);
     print_records(f->cloud);
-    if (f->stats == NULL) return;
+    if (!f->stats.is_full) return;
     const int width = name_width(f->cloud);
     print_out("  statistics\n    %-*s  %18s  %18s  %18s\n", width, "", "min", "max", "mean");
     for (uint32_t i = 0; i < mote_cloud_column_count(f->cloud); i++) {
         const mote_column *column = mote_cloud_column(f->cloud, i);
-        const column_stats *stats = &f->stats->columns[i];
+        const column_stats *stats = &f->stats.columns[i];
         print_out("    %-*s  %18s  %18s  %18.10g", width, column->name, digits_of_value(column, stats->min).chars,
                   digits_of_value(column, stats->max).chars, stats->mean);
         if (stats->nans > 0) {
@@ -267,10 +268,10 @@ void info_print_text(const info_facts *f) {
         putchar('\n');
     }
     survey_print(f, width);
-    print_histogram("classes", &f->stats->classes, class_names, sizeof class_names / sizeof class_names[0]);
-    print_histogram("returns", &f->stats->returns, NULL, 0);
-    if (f->stats->duplicates_known) {
-        print_out("  %-12s%s points stand where another one stands\n", "duplicates",
-                  text_count(f->stats->duplicates).chars);
+    print_histogram("classes", &f->stats.classes, class_names, sizeof class_names / sizeof class_names[0]);
+    print_histogram("returns", &f->stats.returns, NULL, 0);
+    if (f->stats.duplicates_known) {
+        print_out("  %-12s%s%s points stand where another one stands\n", "duplicates",
+                  f->stats.duplicates_estimated ? "about " : "", text_count(f->stats.duplicates).chars);
     }
 }

@@ -29,40 +29,27 @@ static const column_stats *stats_of(const survey_input *input, const char *name)
     return NULL;
 }
 
-/* How many points meet a condition; 0 where the cloud lacks an attribute, or there is no memory. */
-static uint64_t count_where(session *s, const mote_cloud *cloud, const char *condition) {
-    bool *chosen = malloc(mote_cloud_count(cloud) + 1);
-    uint64_t count = 0;
-    if (chosen != NULL && mote_cloud_where(s->ctx, cloud, condition, chosen, &count) != MOTE_OK) {
-        mote_context_clear(s->ctx);
-        count = 0;
-    }
-    free(chosen);
-    return count;
-}
-
-static void check_times(session *s, const survey_input *input, cloud_survey *survey) {
+static void check_times(const survey_input *input, cloud_survey *survey) {
     if (!survey->has_time) return;
     if (survey->first_time == 0 && survey->last_time == 0) return; /* none were measured */
     const double before = survey->first_time, after = survey->last_time;
-    if (input->clock == CLOCK_WEEK && (before < 0 || after > WEEK_S)) {
-        const uint64_t count = count_where(s, input->cloud, "gps_time < 0 or gps_time > 604800");
+    if (input->header->clock == CLOCK_WEEK && (before < 0 || after > WEEK_S)) {
         warn(survey, "gps_time",
              "%s GPS times are in no week (0 to 604,800 s), and the header says that they are of a week: they may be "
              "adjusted standard time, whose bit of the header is not set",
-             text_count(count).chars);
+             text_count(input->stats->wrong_times).chars);
     }
-    if (input->clock == CLOCK_ADJUSTED && before >= 0 && after <= WEEK_S) {
+    if (input->header->clock == CLOCK_ADJUSTED && before >= 0 && after <= WEEK_S) {
         warn(survey, "gps_time",
              "all GPS times are below 604,800 s, and the header says that they count from 1980: they may be seconds of "
              "a week; the dates are then wrong");
     }
 }
 
-static void check_returns(session *s, const survey_input *input, cloud_survey *survey) {
+static void check_returns(const survey_input *input, cloud_survey *survey) {
     const column_stats *number = stats_of(input, "return_number"), *of = stats_of(input, "number_of_returns");
     if (number == NULL || of == NULL || (number->max == 0 && of->max == 0)) return;
-    const uint64_t count = count_where(s, input->cloud, "return_number < 1 or return_number > number_of_returns");
+    const uint64_t count = input->stats->wrong_returns;
     if (count == 0) return;
     warn(survey, "returns",
          "%s points have a return number of 0 or above their number of returns; leave them out: --where "
@@ -84,8 +71,8 @@ static void check_steps(const survey_input *input, cloud_survey *survey) {
 static void check_system(const survey_input *input, cloud_survey *survey) {
     mote_units units;
     mote_cloud_units(input->cloud, &units);
-    if (input->box == NULL) return;
-    const mote_box *box = input->strays != NULL && input->strays->count > 0 ? &input->strays->rest : input->box;
+    if (!input->stats->has_box) return;
+    const mote_box *box = input->stats->strays.count > 0 ? &input->stats->strays.rest : &input->stats->box;
     const double x = fmax(fabs(box->min[0]), fabs(box->max[0])), y = fmax(fabs(box->min[1]), fabs(box->max[1]));
     const bool degrees = units.horizontal.radians > 0 && strcmp(units.horizontal.name, "degree") == 0;
     if (degrees && (x > 360 || y > 360)) {
@@ -103,24 +90,68 @@ static void check_system(const survey_input *input, cloud_survey *survey) {
     }
 }
 
-void survey_find_warnings(session *s, const survey_input *input, cloud_survey *survey) {
-    check_times(s, input, survey);
-    check_returns(s, input, survey);
-    if (input->strays != NULL && input->strays->count > 0) {
-        warn(survey, "strays", "%s points lie far from all others: see mote outliers, or choose by --bounds",
-             text_count(input->strays->count).chars);
+/* Axes whose ends in the header are off by more than the step that coordinates are rounded to. */
+static void check_box(const survey_input *input, cloud_survey *survey) {
+    static const char axes[] = "xyz";
+    const mote_box *said = &input->header->box, *is = &input->stats->box;
+    char wrong[768] = "";
+    for (int k = 0; k < 3 && input->stats->has_box; k++) {
+        const double step = fabs(input->header->scale[k]);
+        if (fabs(said->min[k] - is->min[k]) <= step && fabs(said->max[k] - is->max[k]) <= step) continue;
+        const size_t length = strlen(wrong);
+        snprintf(wrong + length, sizeof wrong - length, "%s%c %s to %s and not %s to %s", length > 0 ? ", " : "",
+                 axes[k], text_real(is->min[k]).chars, text_real(is->max[k]).chars, text_real(said->min[k]).chars,
+                 text_real(said->max[k]).chars);
     }
-    if (input->skipped > 0) {
+    if (wrong[0] == '\0') return;
+    warn(survey, "header_box",
+         "points reach from %s as the header says: programs that trust it leave points out; mote convert writes the "
+         "file anew with the right box",
+         wrong);
+}
+
+static void check_return_counts(const survey_input *input, cloud_survey *survey) {
+    const histogram *returns = &input->stats->returns;
+    bool any_said = false;
+    uint32_t first = 0;
+    for (uint32_t r = 0; r < input->header->return_count; r++) {
+        any_said = any_said || input->header->returns[r] > 0;
+        if (first == 0 && input->header->returns[r] != returns->bins[r + 1]) first = r + 1;
+    }
+    if (!returns->present || first == 0 || input->stats->points == 0) return;
+    if (!any_said) {
+        warn(survey, "header_returns",
+             "the header counts no returns: programs that trust it see none; mote convert writes the file anew with "
+             "the right counts");
+        return;
+    }
+    warn(survey, "header_returns",
+         "the header counts %s points of return %u, there are %s: programs that trust it see others; mote convert "
+         "writes the file anew with the right counts",
+         text_count(input->header->returns[first - 1]).chars, first, text_count(returns->bins[first]).chars);
+}
+
+void survey_find_warnings(const survey_input *input, cloud_survey *survey) {
+    check_times(input, survey);
+    check_returns(input, survey);
+    if (input->stats->strays.count > 0) {
+        warn(survey, "strays", "%s points lie far from all others: see mote outliers, or choose by --bounds",
+             text_count(input->stats->strays.count).chars);
+    }
+    if (input->stats->skipped > 0) {
         warn(survey, "positions",
              "%s points have no finite position: leave them out by --where \"known(x) and known(y) "
              "and known(z)\"",
-             text_count(input->skipped).chars);
+             text_count(input->stats->skipped).chars);
     }
     check_steps(input, survey);
     if (input->stats->duplicates_known && input->stats->duplicates > 0) {
         warn(survey, "duplicates",
-             "%s points stand where another one stands: a part may have been read twice, or coordinates are rounded",
-             text_count(input->stats->duplicates).chars);
+             "%s%s points stand where another one stands: a part may have been read twice, or coordinates are rounded",
+             input->stats->duplicates_estimated ? "about " : "", text_count(input->stats->duplicates).chars);
     }
     check_system(input, survey);
+    if (!input->header->is_las || !input->is_whole) return;
+    check_box(input, survey);
+    check_return_counts(input, survey);
 }

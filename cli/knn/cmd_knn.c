@@ -43,7 +43,7 @@ typedef struct knn_options {
     double radius, compression;
     uint64_t lambda;
     int method;
-    const char *queries;
+    const char *queries, *queries_where;
     bool k_given, radius_given, method_given, compression_given, lambda_given;
     bool approximate, lists, no_self, wide, recall, stats, buckets;
 } knn_options;
@@ -86,6 +86,9 @@ static int check_usage(void *options, const common_options *common, const io_pat
     if (o->approximate && o->method != MOTE_KNN_GRID) return usage_error("knn", "--approximate is for --method grid");
     if (o->no_self && o->queries != NULL) {
         return usage_error("knn", "--no-self is for a cloud's own points: those of --queries are not in it");
+    }
+    if (o->queries_where != NULL && o->queries == NULL) {
+        return usage_error("knn", "--queries-where chooses among the points of --queries");
     }
     if (o->lists) {
         const int wrong = check_lists(o);
@@ -160,7 +163,7 @@ static int read_inputs(session *s, const knn_options *o, const io_paths *paths, 
     reading.select = normals && o->queries == NULL ? with_normals : positions;
     int code = session_read(s, paths->inputs, paths->input_count, &reading, &task->cloud);
     reading.select = normals ? with_normals : positions;
-    reading.where = NULL; /* it chooses points, not queries */
+    reading.where = o->queries_where; /* --where is of the points that are found */
     if (code == EXIT_DONE && o->queries != NULL) code = session_read(s, &o->queries, 1, &reading, &task->queries);
     return code == EXIT_DONE && o->queries != NULL ? check_systems(s, o, paths, task) : code;
 }
@@ -256,6 +259,8 @@ int cmd_knn(int argc, char **argv) {
         {"no-self", 0, OPTION_FLAG, &o.no_self, NULL, NULL,
          "a point is not its own neighbour; one at the same place is"},
         {"queries", 0, OPTION_TEXT, &o.queries, NULL, "FILE", "the neighbours of these points, among those of IN"},
+        {"queries-where", 0, OPTION_TEXT, &o.queries_where, NULL, "EXPR",
+         "only these of them; --where chooses among the points of IN"},
         {"method", 0, OPTION_CHOICE, &o.method, &o.method_given, "grid|shifted|brute",
          "cells of the Morton order, exact; four shifted orders,\napproximate: see docs/knn_shifted.md; every point, "
          "for checking; default "

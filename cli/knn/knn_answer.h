@@ -20,7 +20,7 @@ typedef struct knn_answer {
 /* Makes the arrays of rows. is_wide: indices of 64 bits and distances in double precision; indices of 64 bits also
    where 32 do not hold them with -1. Returns an exit code. */
 int knn_answer_make_rows(session *s, knn_answer *a, bool is_wide);
-/* The same of count alone, for lists. */
+/* Makes the array of counts alone, for lists, whose neighbours are in arrays of their own. */
 int knn_answer_make_counts(session *s, knn_answer *a);
 void knn_answer_free(session *s, knn_answer *a);
 /* Once the arrays are filled: neighbors and incomplete. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lod/lod_in_parts.h"
 #include "lod/lod_print.h"
 #include "paths.h"
 #include "print.h"
@@ -25,6 +26,7 @@ static const command_help help = {
     "  mote lod scan.las -o smooth.mote --filter gaussian   averaged colours, no flicker from afar\n"
     "  mote lod scan.las -o even.mote --sampling poisson    evenly spaced, above the leaves\n"
     "  mote lod scan.las -o scan.mote --plan                what it would need\n"
+    "  mote lod huge.laz -o huge.mote --memory 4G           in parts, where that does not hold it\n"
     "  mote lod scan.las -o scan.mote --device cuda --stats   on the GPU, or an error that says why not\n"
     "  mote lod scan.las -o scan.mote --device cpu          the same bytes, without it\n",
     "Additive: each point stands in exactly one node, viewers add the levels; \"mote convert DIR out.las\" gives\n"
@@ -317,8 +319,7 @@ static void report_written(session *s, const lod_options *o, const lod_task *tas
     if (!s->options.json && s->options.hash) print_out("%s  %s\n", text_hash(written->hash).chars, output);
 }
 
-static int build_and_write(session *s, const lod_options *o, lod_task *task) {
-    const mote_lod_params params = lod_params(s, o);
+static int build_and_write(session *s, const lod_options *o, lod_task *task, mote_lod_params params) {
     if (o->plan) {
         const lod_question question = {
             task->cloud, params, task->output, o->copc, potree_params(o, task), copc_params(task), task->would_begin};
@@ -342,7 +343,7 @@ static int build_and_write(session *s, const lod_options *o, lod_task *task) {
     return code;
 }
 
-/* Of --plan, too: it tells what the run itself would do. */
+/* Checks the output also where --plan writes none: the plan tells what the run would do. */
 static int check_output(session *s, const lod_options *o, const io_paths *paths) {
     if (paths->output == NULL) return EXIT_DONE;
     if (o->copc) return check_output_place(s, paths);
@@ -366,6 +367,11 @@ static int run_lod(session *s, const lod_options *o, const io_paths *paths) {
     char *columns = NULL;
     lod_task task = {.output = paths->output, .session = s};
     int code = check_output(s, o, paths);
+    const mote_lod_params params = lod_params(s, o);
+    if (code == EXIT_DONE && !o->copc && !o->plan && o->attributes == NULL) {
+        const lod_in_parts parts = {paths, params, potree_params(o, &task), o->stats};
+        if (lod_goes_in_parts(s, &parts)) return lod_run_in_parts(s, &parts);
+    }
     mote_read_params reading = session_reading(s);
     reading.prepare_order = true;
     reading.to_device = !o->copc;
@@ -374,7 +380,7 @@ static int run_lod(session *s, const lod_options *o, const io_paths *paths) {
     if (code == EXIT_DONE) code = session_read(s, paths->inputs, paths->input_count, &reading, &cloud);
     task.cloud = cloud;
     if (code == EXIT_DONE) code = choose_attributes(s, o, &task, &columns);
-    if (code == EXIT_DONE) code = build_and_write(s, o, &task);
+    if (code == EXIT_DONE) code = build_and_write(s, o, &task, params);
     mote_potree_abandon(s->ctx, task.begun);
     free(columns);
     stage_drop(cloud);

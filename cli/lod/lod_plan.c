@@ -139,7 +139,7 @@ static double memory_bytes(const session *s, const mote_lod_params *params, cons
     return fmax(building, writing) + nodes * NODE_BYTES;
 }
 
-/* In a context of its own: the session's may have no memory to spare. */
+/* Makes the plan in a context of its own: the session's may have no memory to spare. */
 static mote_status estimate_in(mote_context *own, session *s, const mote_cloud *cloud, const mote_lod_params *params,
                                const mote_potree_params *potree, plan *out) {
     mote_cloud *sample = NULL;

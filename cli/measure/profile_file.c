@@ -46,7 +46,7 @@ static void put_column(mote_cloud *cloud, const char *name, const double *values
     for (uint64_t i = 0; i < mote_cloud_count(cloud); i++) memcpy(at + i * stride, &values[i], sizeof values[i]);
 }
 
-/* In text, where a column is whatever one wants, the distances are columns, too. */
+/* Adds the distances as columns: in text a column may be anything. */
 static mote_status add_distances(mote_cloud *cloud, const mote_profile *profile) {
     const mote_column_spec along = {"along", MOTE_FLOAT64, 0, 0}, aside = {"aside", MOTE_FLOAT64, 0, 0};
     mote_status status = mote_cloud_put_column(cloud, &along);

@@ -111,6 +111,10 @@ static int check_format(photon_task *t) {
         snprintf(dotted, sizeof dotted, ".%s", endings[i]);
         if (io_paths_written_as(t->paths, dotted)) t->format = endings[i];
     }
+    for (int i = 0; i < t->paths->input_count && t->format == NULL; i++) {
+        if (strcmp(t->paths->inputs[i], t->paths->output) != 0) continue;
+        return usage_error("photon", "%s: the output is also an input", t->paths->output);
+    }
     if (t->format == NULL) {
         return usage_error("photon", "%s: pictures end in .png, .ppm, .pfm or .npy", t->paths->output);
     }
@@ -275,7 +279,7 @@ static int read_reference(session *s, photon_task *t) {
                          t->reference.width, t->reference.height, t->params.width, t->params.height);
 }
 
-/* Of radiance, whatever kind of file it goes to. */
+/* The hash that is told: of radiance, so that it does not depend on the kind of file. */
 static uint64_t hash_of(const radiance *picture) {
     const size_t count = 3 * (size_t)picture->width * picture->height;
     uint64_t hash = 0;

@@ -1,6 +1,7 @@
 /* Pictures of radiance. */
 #include "photon/photon_file.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -123,7 +124,7 @@ int radiance_read(session *s, const char *path, radiance *picture) {
     char header[128];
     memset(picture, 0, sizeof *picture);
     FILE *file = session_open_file(s, path);
-    if (file == NULL) return refuse(s, path, "it cannot be opened");
+    if (file == NULL) return session_error(s, EXIT_INPUT, "%s: cannot open: %s", path, strerror(errno));
     uint32_t length = 0, lines = 0; /* three lines, whatever is between their words */
     for (int c; length + 1 < sizeof header && lines < 3 && (c = fgetc(file)) != EOF;) {
         header[length++] = (char)c;

@@ -24,6 +24,7 @@ struct picture_canvas {
     uint32_t margin, part_width, part_height; /* without margins */
     uint16_t *gray;                           /* [pixels] of depth as PNG */
     const uint32_t *rows;                     /* see picture_canvas_make */
+    const picture_apart *apart;               /* of the picture that is drawn */
     canvas_layer layers[PICTURE_LAYERS];
 };
 
@@ -158,7 +159,8 @@ static mote_status draw_part(picture_canvas *c, mote_renderer *renderer, const m
     params.part_y = part->outer.y;
     params.part_width = part->outer.width;
     params.part_height = part->outer.height;
-    const mote_status status = mote_render_draw(renderer, camera, &params, &result);
+    const mote_status status = c->apart->rgba != NULL ? picture_apart_draw(c->apart, renderer, camera, &params, &result)
+                                                      : mote_render_draw(renderer, camera, &params, &result);
     for (size_t i = 0; status == MOTE_OK && c->rows != NULL && result.index != NULL &&
                        i < (size_t)params.part_width * params.part_height;
          i++) {
@@ -304,8 +306,10 @@ static mote_status open_files(session *s, picture_canvas *c, const picture_regio
 }
 
 int picture_canvas_draw(session *s, picture_canvas *canvas, mote_renderer *renderer, const mote_camera *camera,
-                        const picture_region *region, const picture_output outputs[PICTURE_LAYERS],
-                        const picture_overlay *overlays, int overlay_count, picture_facts *facts) {
+                        const picture_apart *apart, const picture_region *region,
+                        const picture_output outputs[PICTURE_LAYERS], const picture_overlay *overlays,
+                        int overlay_count, picture_facts *facts) {
+    canvas->apart = apart;
     memset(facts, 0, sizeof *facts);
     facts->depth_min = INFINITY;
     facts->depth_max = -INFINITY;

@@ -8,6 +8,7 @@
 #ifndef CLI_PICTURE_CANVAS_H
 #define CLI_PICTURE_CANVAS_H
 
+#include "render/picture_apart.h"
 #include "render/picture_file.h"
 #include "session.h"
 
@@ -48,10 +49,11 @@ typedef struct picture_canvas picture_canvas;
 int picture_canvas_make(session *s, const mote_render_params *params, const picture_region *region, bool wide,
                         const picture_output outputs[PICTURE_LAYERS], const uint32_t *rows, picture_canvas **out);
 /* Draws one picture of a region, no larger than the one that the canvas was made for, and writes its files.
-   overlays: [count] in pixels of the region. facts: out. */
+   apart: colours that are not mixed. overlays: [count] in pixels of the region. facts: out. */
 int picture_canvas_draw(session *s, picture_canvas *canvas, mote_renderer *renderer, const mote_camera *camera,
-                        const picture_region *region, const picture_output outputs[PICTURE_LAYERS],
-                        const picture_overlay *overlays, int overlay_count, picture_facts *facts);
+                        const picture_apart *apart, const picture_region *region,
+                        const picture_output outputs[PICTURE_LAYERS], const picture_overlay *overlays,
+                        int overlay_count, picture_facts *facts);
 void picture_canvas_free(picture_canvas *canvas);
 
 #endif

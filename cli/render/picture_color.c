@@ -121,6 +121,17 @@ static bool is_label(const mote_column *column) {
     return false;
 }
 
+/* Whole numbers that tell which one it was, or what: a mean of them says nothing. */
+static bool is_name(const mote_column *column) {
+    static const char *const names[] = {"classification",      "return_number",        "number_of_returns",
+                                        "scan_channel",        "scanner_channel",      "user_data",
+                                        "scan_direction_flag", "classification_flags", "edge_of_flight_line"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(column->name, names[i]) == 0) return true;
+    }
+    return is_label(column);
+}
+
 /* The attributes of the first input, for a message. */
 static void list_attributes(session *s, const picture_plan *plan, char *list, size_t size_bytes) {
     mote_reader *reader = NULL;
@@ -176,6 +187,7 @@ static int choose_by_name(session *s, const picture_plan *plan, const mote_cloud
         return no_attribute(s, plan, name);
     } else {
         take_attribute(column, colors);
+        colors->is_name = is_name(column);
         colors->source = strcmp(column->name, "classification") == 0 ? COLOR_CLASS
                          : is_label(column)                          ? COLOR_LABEL
                                                                      : COLOR_RAMP;
@@ -310,22 +322,31 @@ static void paint_block(const painter *p, uint64_t first, uint32_t count, uint8_
     for (uint32_t i = 0; i < count; i++) rgba[4 * (size_t)i + 3] = 255;
 }
 
-int picture_color_apply(session *s, const picture_colors *colors, const mote_cloud *cloud, mote_renderer *renderer) {
+int picture_color_paint(session *s, const picture_colors *colors, const mote_cloud *cloud, uint8_t **rgba) {
     const uint64_t points = mote_cloud_count(cloud);
     const int64_t blocks = (int64_t)((points + VALUES_BLOCK - 1) / VALUES_BLOCK);
     painter p = {.colors = colors};
+    *rgba = NULL;
     if (colors->source == COLOR_RGB) return EXIT_DONE;
     const uint64_t max = s->options.memory_bytes;
     const bool fits = max == 0 || mote_context_memory_bytes(s->ctx) + 4 * points <= max;
-    uint8_t *rgba = fits ? malloc(4 * (size_t)points + 1) : NULL;
-    if (rgba == NULL)
+    uint8_t *const painted = fits ? malloc(4 * (size_t)points + 1) : NULL;
+    if (painted == NULL)
         return session_error(s, EXIT_RESOURCES, "out of memory: colours of %s points", text_count(points).chars);
     for (int i = 0; i < RAMP_TEXELS; i++) color_map_at(colors->map, i / (RAMP_TEXELS - 1.0), p.texels[i]);
 #pragma omp parallel for schedule(dynamic, 16) num_threads(mote_context_threads(s->ctx))
     for (int64_t b = 0; b < blocks; b++) {
         const uint64_t first = (uint64_t)b * VALUES_BLOCK, rest = points - first;
-        paint_block(&p, first, rest < VALUES_BLOCK ? (uint32_t)rest : VALUES_BLOCK, rgba + 4 * first);
+        paint_block(&p, first, rest < VALUES_BLOCK ? (uint32_t)rest : VALUES_BLOCK, painted + 4 * first);
     }
+    *rgba = painted;
+    return EXIT_DONE;
+}
+
+int picture_color_apply(session *s, const picture_colors *colors, const mote_cloud *cloud, mote_renderer *renderer) {
+    uint8_t *rgba = NULL;
+    const int code = picture_color_paint(s, colors, cloud, &rgba);
+    if (code != EXIT_DONE || rgba == NULL) return code;
     const mote_status status = mote_render_set_colors(renderer, rgba, false);
     free(rgba);
     return status == MOTE_OK ? EXIT_DONE : session_fail(s, status, false);

@@ -20,6 +20,7 @@ typedef struct picture_colors {
     char name[64]; /* of the attribute; "height" */
     char unit[64]; /* "" if it is not known, or there is none */
     color_map map;
+    bool is_name;      /* a number that is no quantity: not to be mixed */
     bool is_light;     /* a ramp as a photograph is exposed: of what nobody asked for */
     double range[2];   /* of the ramp */
     bool classes[256]; /* those that there are */
@@ -35,6 +36,8 @@ int picture_color_choose(session *s, const picture_plan *plan, const mote_cloud 
 void picture_color_keep(const picture_colors *colors, picture_plan *plan);
 /* What colours say, in a word. */
 const char *picture_color_title(const picture_colors *colors);
+/* Colours of all points. rgba: out, [4 * points] to be freed; NULL: those that the cloud has. Returns an exit code. */
+int picture_color_paint(session *s, const picture_colors *colors, const mote_cloud *cloud, uint8_t **rgba);
 /* Colours the points of a renderer so. Returns an exit code. */
 int picture_color_apply(session *s, const picture_colors *colors, const mote_cloud *cloud, mote_renderer *renderer);
 

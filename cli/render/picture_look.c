@@ -18,8 +18,9 @@
 #define UNEVEN_SIZE      0.004 /* width of discs instead, to the height of the picture */
 #define FEW_SHARE        0.05  /* of the picture: what the discs of few points cover together */
 #define FEW_MOST         0.03
-#define CROWD_SHARE      0.4 /* of the points lie on no surface: a crowd, as a tree, is discs */
-#define CROWD_SIZE       1.5 /* width of its discs, in spacings */
+#define CLEAN_SHARE      0.01 /* of the points lie on no surface, less: its sparse parts are surface, too */
+#define CROWD_SHARE      0.4  /* of the points lie on no surface: a crowd, as a tree, is discs */
+#define CROWD_SIZE       1.5  /* width of its discs, in spacings */
 #define CROWD_MOST       0.012
 #define SPARSE_PIXELS    1.0 /* points that are farther apart are dust, and make a surface instead */
 #define SPARSE_MAP       2.5
@@ -32,6 +33,7 @@
 #define SURFACE_CLOSE    1u   /* single pixels, where a splat is seen from its edge */
 #define MIN_SPLAT_PIXELS 12.0 /* the radius; the few points behind trees, or of a stray ray, would be large discs */
 #define MAX_SPLAT        6.0  /* spacings */
+#define MAX_SPARSE_SPLAT 5.0  /* spacings of the sparse parts of a clean object */
 #define SPLAT_REACH      1.2  /* spacings that splats reach beyond their points */
 
 /* The extents of a box along three directions. */
@@ -164,11 +166,17 @@ static double few_size(const picture_look *look, const mote_render_params *p) {
     return fmax(FEW_SIZE * p->height, fmin(shared, FEW_MOST * p->height));
 }
 
+/* An object all of whose points lie on surfaces. */
+static bool is_clean(const picture_look *look, const picture_surface *surface) {
+    return surface != NULL && surface->known && !look->terrain && !surface->is_noisy &&
+           surface->scattered < CLEAN_SHARE;
+}
+
 static void choose_mode(const picture_look *look, const picture_spacing *spacing, const picture_surface *surface,
                         picture_plan *plan) {
     mote_render_params *p = &plan->params;
     const bool dense = is_dense(look, spacing, plan);
-    const bool uneven = picture_plan_shows_all(plan) && spacing->emptier_share < MIN_SHARE;
+    const bool uneven = picture_plan_shows_all(plan) && spacing->emptier_share < MIN_SHARE && !is_clean(look, surface);
     const bool crowd = surface != NULL && surface->known && surface->scattered > CROWD_SHARE;
     double size = 0;
     if (look->few) {
@@ -195,6 +203,7 @@ void picture_look_settle(const picture_look *look, const picture_spacing *spacin
     }
     if (is_surface && known && !plan->has_tolerance) p->tolerance += NOISE_TOLERANCE * surface->noise;
     if (is_surface) p->max_pixels = fmax(MIN_SPLAT_PIXELS, MAX_SPLAT * (known ? spacing->median : spacing->upper));
+    if (is_surface && is_clean(look, surface)) p->max_pixels = fmax(p->max_pixels, MAX_SPARSE_SPLAT * spacing->upper);
 }
 
 double picture_look_reach(const picture_plan *plan, const picture_spacing *spacing) {

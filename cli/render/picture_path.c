@@ -87,7 +87,7 @@ static bool add_camera(picture_path *path, const mote_camera *camera) {
     return true;
 }
 
-/* Of one line, which may say nothing. */
+/* Reads the camera of one line, which may be empty or a comment. */
 static int read_camera(session *s, const char *file, unsigned number, char *line, const mote_camera *first,
                        picture_path *path) {
     mote_camera camera = *first;

@@ -36,6 +36,7 @@ typedef struct picture_task {
     mote_box box; /* of nearly all points: those far from all others do not count */
     picture_look look;
     picture_colors colors;
+    picture_apart apart;
     picture_surface surface;
     picture_path path;
     picture_wave wave;
@@ -79,6 +80,10 @@ static int read_cloud(session *s, picture_task *t, uint32_t frame) {
     }
     t->report.read_s += seconds_now() - begin;
     if (code == EXIT_DONE) t->report.points = mote_cloud_count(t->cloud);
+    if (code == EXIT_DONE && t->report.points == 0 && s->options.where != NULL && !t->octree.is_octree) {
+        return session_error(s, EXIT_INPUT, "%s: no point meets --where \"%s\"", path_title(paths->inputs[0]),
+                             s->options.where);
+    }
     if (code == EXIT_DONE && frame == 0) code = find_stretch(s, t);
     return code == EXIT_DONE ? picture_stretch_cloud(s, &t->stretch, t->cloud) : code;
 }
@@ -210,6 +215,16 @@ static int settle_look(session *s, picture_task *t, const picture_spacing *spaci
     return give_normals(s, t);
 }
 
+/* Colours of points, which are mixed where a pixel shows several, or kept apart. */
+static int apply_colors(session *s, picture_task *t) {
+    picture_apart_free(&t->apart);
+    if (!t->colors.is_name || t->plan->params.mode == MOTE_RENDER_POINTS) {
+        return picture_color_apply(s, &t->colors, t->cloud, t->renderer);
+    }
+    t->apart.points = mote_cloud_count(t->cloud);
+    return picture_color_paint(s, &t->colors, t->cloud, &t->apart.rgba);
+}
+
 /* What the options left open, by the data. After the camera has moved it is what another would find that began there.
  */
 static int settle(session *s, picture_task *t) {
@@ -222,7 +237,7 @@ static int settle(session *s, picture_task *t) {
     if (code != EXIT_DONE) return code;
     if (t->plan->wave > 0) code = picture_wave_begin(s, t->cloud, &t->box, t->plan->view.up, &t->wave);
     if (code == EXIT_DONE) code = picture_color_choose(s, t->plan, t->cloud, t->look.terrain, &t->colors);
-    if (code == EXIT_DONE) code = picture_color_apply(s, &t->colors, t->cloud, t->renderer);
+    if (code == EXIT_DONE) code = apply_colors(s, t);
     if (code != EXIT_DONE) return code;
     code = picture_room_make(s, t->plan, picture_look_reach(t->plan, &spacing), t->renderer, &t->path, &has_moved);
     for (int step = 0; code == EXIT_DONE && has_moved && step < STEPS_BACK; step++) {
@@ -252,6 +267,14 @@ static void add_overlay(picture_task *t, picture_overlay overlay) {
     if (overlay.rgba != NULL) t->overlays[t->overlay_count++] = overlay;
 }
 
+/* Beside a legend colours are to be found again: what faces the light has them as they are, nothing is darker than
+   three fifths of that, and no highlight is added. */
+static void shade_little(mote_render_params *p) {
+    p->ambient = 0.6;
+    p->lights[0].strength = 0.4;
+    p->specular = 0;
+}
+
 static int make_overlays(session *s, picture_task *t) {
     const picture_plan *plan = t->plan;
     const mote_render_params *p = &plan->params;
@@ -262,6 +285,7 @@ static int make_overlays(session *s, picture_task *t) {
         return session_error(s, EXIT_USAGE,
                              "--legend explains the colours of numbers and classes: --color height, class, …");
     }
+    if (plan->legend && p->mode == MOTE_RENDER_SURFACE) shade_little(&t->plan->params);
     if (plan->legend) add_overlay(t, picture_legend_make(&t->colors, tile.width, tile.height, dark));
     if (plan->scale_bar) {
         const double pixel = t->path.cameras[0].height / p->height;
@@ -313,8 +337,8 @@ static int draw_picture(session *s, picture_task *t, const picture_turn *turn, c
         code = picture_canvas_make(s, params, &region, t->plan->wide, outputs, t->surface.rows, &t->canvas);
     }
     if (code == EXIT_DONE) {
-        code = picture_canvas_draw(s, t->canvas, t->renderer, camera, &region, outputs, t->overlays, t->overlay_count,
-                                   &facts);
+        code = picture_canvas_draw(s, t->canvas, t->renderer, camera, &t->apart, &region, outputs, t->overlays,
+                                   t->overlay_count, &facts);
     }
     if (code == EXIT_DONE && t->plan->view.gsd > 0 && picture_map_has_world(camera) &&
         !path_is_stream(outputs[LAYER_COLOR].path)) {
@@ -334,7 +358,7 @@ static int read_next(session *s, picture_task *t, uint32_t frame) {
     int code = read_cloud(s, t, frame);
     if (code == EXIT_DONE) code = load_renderer(s, t);
     if (code == EXIT_DONE) code = picture_color_choose(s, t->plan, t->cloud, t->look.terrain, &t->colors);
-    return code == EXIT_DONE ? picture_color_apply(s, &t->colors, t->cloud, t->renderer) : code;
+    return code == EXIT_DONE ? apply_colors(s, t) : code;
 }
 
 /* Brings a cloud that moves to where it is in a frame. */
@@ -344,7 +368,7 @@ static int move_cloud(session *s, picture_task *t, uint32_t frame) {
     picture_wave_move(s, &t->wave, (double)frame / t->plan->wave, t->cloud);
     const mote_status status = mote_render_update(t->renderer);
     if (status != MOTE_OK) return session_fail(s, status, false);
-    return picture_color_apply(s, &t->colors, t->cloud, t->renderer);
+    return apply_colors(s, t);
 }
 
 static int draw_all(session *s, picture_task *t) {
@@ -367,6 +391,7 @@ static int draw_all(session *s, picture_task *t) {
 static void close_task(picture_task *t) {
     for (int i = 0; i < t->overlay_count; i++) free(t->overlays[i].rgba);
     picture_canvas_free(t->canvas);
+    picture_apart_free(&t->apart);
     picture_path_free(&t->path);
     picture_wave_free(&t->wave);
     picture_surface_free(&t->surface);

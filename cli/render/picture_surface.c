@@ -6,8 +6,9 @@
 
      on a surface      its neighbours lie on a plane, near or far: however sparse, it is part of it
      of a crowd        its neighbours lie all around, as near as theirs: leaves, wires, dust; a disc of its own size
-     alone             much farther from its neighbours than these are from each other, or one of a few that lie far
-                       apart and all around: a stray, which would be a large splat where nothing is */
+     alone             much farther from its neighbours than these are from each other, and off their surface, or one of
+                       a few that lie far apart and all around: a stray, which would be a large splat where nothing
+                       is. The first sparse points behind the edge of a dense part lie on its surface. */
 #include "render/picture_surface.h"
 
 #include <math.h>
@@ -22,12 +23,16 @@
 #define MORE           3u                 /* times as many neighbours, while noise hides how flat a surface is */
 #define FLAT_ENOUGH    0.004              /* surface variation: normals are a few degrees off at most */
 #define NOISE_FALLS    1.5 /* of a noisy surface it falls thrice when neighbours are thrice as many, of a bent one not */
-#define CROWD_MOST     1.5 /* times the median distance to neighbours: size of what lies on no surface */
-#define SCATTERED      0.1 /* surface variation: neighbours lie all around; of a plane 0, of a ball 1/3 */
-#define FAR            3.0 /* times the median distance to neighbours: a point that may stand alone */
-#define LONELY         2.5 /* times the median of its neighbours' own distances to theirs: it does */
-#define OUTLIER_K      8u  /* as mote outliers */
-#define JUDGES         24u /* neighbours that are asked about a point */
+#define CROWD_MOST     1.5  /* times the median distance to neighbours: size of what lies on no surface */
+#define SCATTERED      0.1  /* surface variation: neighbours lie all around; of a plane 0, of a ball 1/3 */
+#define FAR            3.0  /* times the median distance to neighbours: a point that may stand alone */
+#define LONELY         2.5  /* times the median of its neighbours' own distances to theirs: it does */
+#define NEAR           1.5  /* the same beside a clean surface, from which even a small splat stands off as a petal */
+#define OFF_SURFACE    0.15 /* part of the way to its neighbours that goes across their surface: of a point on it less */
+#define OFF_NEAR       0.5  /* the same beside a clean surface */
+#define MOST_ROUGH     0.005 /* of all points lie on no surface, though they are not far from others: more are leaves */
+#define OUTLIER_K      8u    /* as mote outliers */
+#define JUDGES         24u   /* neighbours that are asked about a point */
 #define ROUNDS         3
 #define MOST_STRAYS    0.1  /* of all points: more are no strays, the cloud is like that */
 #define MOST_SCATTER   0.25 /* of all points: of a crowd, only lonely points are strays */
@@ -37,6 +42,7 @@ typedef struct survey {
     session *s;
     const mote_cloud *cloud;
     uint64_t points;
+    const mote_column *axis[3];
     mote_knn_index *index;
     float *normal[3], *variation; /* [points] of k neighbours */
     float *next[4];               /* the same, of more */
@@ -142,15 +148,41 @@ static mote_status find_judges(survey *v, const uint64_t *rows, uint64_t count, 
     return status;
 }
 
-/* Whether a point is far from its neighbours, as these are not from theirs. */
-static bool is_lonely(const survey *v, uint64_t row, const uint32_t *judges) {
+static void read_place(const survey *v, uint64_t row, double place[3]) {
+    for (int k = 0; k < 3; k++) mote_column_read(v->axis[k], row, 1, MOTE_FLOAT64, &place[k]);
+}
+
+/* Which part of the way to its neighbours goes across their surfaces: 0 on one, 1 above it. */
+static double off_surface(const survey *v, uint64_t row, const uint32_t *judges) {
+    double at[3], across = 0, way = 0;
+    read_place(v, row, at);
+    for (uint32_t j = 0; j <= JUDGES; j++) {
+        double other[3], along = 0, square = 0;
+        if (judges[j] == UINT32_MAX || judges[j] == row) continue;
+        read_place(v, judges[j], other);
+        for (int k = 0; k < 3; k++) {
+            along += (at[k] - other[k]) * (double)v->normal[k][judges[j]];
+            square += (at[k] - other[k]) * (at[k] - other[k]);
+        }
+        across += fabs(along);
+        way += sqrt(square);
+    }
+    return way > 0 ? across / way : 0;
+}
+
+/* Whether a point is farther from its neighbours than these are from theirs, by a factor. */
+static bool is_apart(const survey *v, uint64_t row, const uint32_t *judges, double factor) {
     float theirs[JUDGES + 1];
     uint32_t n = 0;
     for (uint32_t j = 0; j <= JUDGES; j++) {
         if (judges[j] != UINT32_MAX && judges[j] != row) theirs[n++] = v->distance[judges[j]];
     }
     qsort(theirs, n, sizeof *theirs, compare_floats);
-    return n > 0 && v->distance[row] > LONELY * theirs[n / 2];
+    return n > 0 && v->distance[row] > factor * theirs[n / 2];
+}
+
+static bool is_lonely(const survey *v, uint64_t row, const uint32_t *judges) {
+    return is_apart(v, row, judges, LONELY) && off_surface(v, row, judges) > OFF_SURFACE;
 }
 
 enum { NOT_FAR, FAR_ON_SURFACE, FAR_ALONE };
@@ -187,27 +219,40 @@ static void judge(survey *v, const uint64_t *rows, uint64_t count, const uint32_
     for (uint64_t c = 0; c < count; c++) v->stray[rows[c]] = v->stray[rows[c]] == FAR_ALONE;
 }
 
-static uint64_t list_far(const survey *v, double far, uint64_t *rows) {
+/* Those that are farther from their neighbours than far, but not than farthest. */
+static uint64_t list_far(const survey *v, double far, double farthest, uint64_t *rows) {
     uint64_t count = 0;
     for (uint64_t i = 0; i < v->points; i++) {
-        if (!(v->distance[i] > far)) continue;
+        if (!(v->distance[i] > far && v->distance[i] <= farthest)) continue;
         if (rows != NULL) rows[count] = i;
         count++;
     }
     return count;
 }
 
-static mote_status judge_far(survey *v, double far, picture_surface *surface) {
-    const uint64_t count = list_far(v, far, NULL);
-    const bool is_crowd = share_above(v->variation, v->points, SCATTERED) > MOST_SCATTER;
+/* Beside a clean surface: what is apart from it, and off it. rows: [count] of points that are not far */
+static void judge_near(survey *v, const uint64_t *rows, uint64_t count, const uint32_t *judges) {
+#pragma omp parallel for schedule(static) num_threads(mote_context_threads(v->s->ctx))
+    for (int64_t c = 0; c < (int64_t)count; c++) {
+        const uint32_t *const of = judges + (uint64_t)c * (JUDGES + 1);
+        v->stray[rows[c]] = is_apart(v, rows[c], of, NEAR) && off_surface(v, rows[c], of) > OFF_NEAR;
+    }
+}
+
+/* Of the points whose distance to their neighbours is above far, and farthest at most.
+   is_near  they lie beside a clean surface */
+static mote_status judge_between(survey *v, double far, double farthest, bool is_crowd, bool is_near,
+                                 picture_surface *surface) {
+    const uint64_t count = list_far(v, far, farthest, NULL);
     uint64_t *rows = calloc(count + 1, sizeof *rows);
     uint32_t *judges = malloc((count + 1) * (JUDGES + 1) * sizeof *judges);
     uint8_t *scratch = malloc(2 * count + 1);
     mote_status status = rows != NULL && judges != NULL && scratch != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
     if (status == MOTE_OK && count > 0) {
-        list_far(v, far, rows);
+        list_far(v, far, farthest, rows);
         status = find_judges(v, rows, count, judges);
-        if (status == MOTE_OK) judge(v, rows, count, judges, is_crowd, scratch, scratch + count);
+        if (status == MOTE_OK && is_near) judge_near(v, rows, count, judges);
+        if (status == MOTE_OK && !is_near) judge(v, rows, count, judges, is_crowd, scratch, scratch + count);
         for (uint64_t c = 0; c < count && status == MOTE_OK; c++) surface->strays += v->stray[rows[c]];
     }
     free(rows);
@@ -216,14 +261,28 @@ static mote_status judge_far(survey *v, double far, picture_surface *surface) {
     return status;
 }
 
+/* Whether nearly all points that are not far from others lie on surfaces: no leaves or wires are among them. */
+static bool is_smooth(const survey *v, double far) {
+    uint64_t scattered = 0;
+    for (uint64_t i = 0; i < v->points; i++) scattered += v->distance[i] <= far && v->variation[i] > SCATTERED;
+    return (double)scattered < MOST_ROUGH * (double)v->points;
+}
+
 static mote_status find_strays(survey *v, uint64_t *counts, picture_surface *surface) {
+    static const char *const names[3] = {"x", "y", "z"};
     mote_outliers_params params = mote_outliers_defaults();
     mote_outliers_result result;
     memset(&result, 0, sizeof result);
+    for (int k = 0; k < 3; k++) v->axis[k] = mote_cloud_find(v->cloud, names[k]);
     params.k = OUTLIER_K;
     result.distance = v->distance;
     mote_status status = mote_outliers_find(v->index, &params, &result);
-    if (status == MOTE_OK) status = judge_far(v, FAR * median_of(v->distance, v->points, counts), surface);
+    const double median = status == MOTE_OK ? median_of(v->distance, v->points, counts) : 0;
+    const bool is_crowd = share_above(v->variation, v->points, SCATTERED) > MOST_SCATTER;
+    if (status == MOTE_OK) status = judge_between(v, FAR * median, INFINITY, is_crowd, false, surface);
+    if (status == MOTE_OK && !surface->is_noisy && !is_crowd && is_smooth(v, FAR * median)) {
+        status = judge_between(v, NEAR * median, FAR * median, false, true, surface);
+    }
     if ((double)surface->strays <= MOST_STRAYS * (double)v->points) return status;
     memset(v->stray, 0, v->points);
     surface->strays = 0;

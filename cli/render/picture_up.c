@@ -8,7 +8,7 @@
 
 #define SAMPLE_POINTS (1u << 17) /* of larger clouds, about as many */
 
-/* The same for a place, wherever in the cloud its point stands. */
+/* A number that a place always has, wherever in the cloud its point stands. */
 static uint64_t hash_of(const double place[3]) {
     uint64_t hash = 0;
     for (int k = 0; k < 3; k++) {

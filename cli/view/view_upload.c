@@ -127,7 +127,7 @@ int view_upload_begin(view_upload *u, const char *name) {
     return status;
 }
 
-/* Of the context: false ends the conversion. */
+/* Tells the page how far the conversion is; false ends it. */
 static bool progress(void *user, double done, const char *stage) {
     view_upload *u = user;
     pthread_mutex_lock(&u->lock);

@@ -188,8 +188,8 @@ typedef struct mote_photon_emission {
 /// 200,000 photons, seed 0.
 MOTE_API mote_photon_emission mote_photon_emission_defaults(void);
 
-/// What became of the photons. All photons have the same power, and keep it, in whatever colour, until they are
-/// absorbed: counts are energies.
+/// What became of the photons. All photons of a light have the same power, and keep it, in whatever colour, until they
+/// are absorbed. Where lights get photons by their power, all photons have the same power, and counts are energies.
 typedef struct mote_photon_facts {
     uint64_t emitted;
     uint64_t absorbed; ///< by a surface
@@ -204,8 +204,10 @@ typedef struct mote_photon_facts {
 
 typedef struct mote_photon_map mote_photon_map;
 
-/// Emits photons from the lights of a scene, in proportion to their power, and stores them. The map must not outlive
-/// the scene. A scene without light gives an empty map.
+/// Emits photons from the lights of a scene, and stores them. Lights get photons in proportion to their power, except
+/// where one is weaker than a quarter of another: then half of the photons go to the lights by what they bring to the
+/// places that they reach, so that a candle in a closed room is not lost beside the sun outside. The map must not
+/// outlive the scene. A scene without light gives an empty map.
 /// emission  NULL means defaults
 /// Returns   MOTE_OK, MOTE_ERROR_ARGUMENT, MOTE_ERROR_MEMORY, MOTE_ERROR_UNSUPPORTED, MOTE_CANCELLED
 /// Cost      a walk through the scene for each photon, on a CPU two; 52 bytes for each stored photon and the index of

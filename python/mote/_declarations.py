@@ -686,6 +686,32 @@ class mote_outliers_result(Structure):
     ]
 
 
+class mote_parts_params(Structure):
+    _fields_ = [
+        ('memory_bytes', c_uint64),
+        ('part_points', c_uint64),
+        ('reserved', c_uint64 * 7),
+    ]
+
+
+class mote_parts_report(Structure):
+    _fields_ = [
+        ('folder', mote_potree_report),
+        ('points', c_uint64),
+        ('skipped', c_uint64),
+        ('nodes', c_uint64),
+        ('parts', c_uint32),
+        ('rounds', c_uint32),
+        ('largest_part', c_uint64),
+        ('scratch_bytes', c_uint64),
+        ('count_seconds', c_double),
+        ('distribute_seconds', c_double),
+        ('build_seconds', c_double),
+        ('join_seconds', c_double),
+        ('reserved', c_uint64 * 8),
+    ]
+
+
 class mote_camera(Structure):
     _fields_ = [
         ('projection', c_int),
@@ -1313,6 +1339,17 @@ FIELD_DOCS = {
         'deviation': 'out: STATISTICAL: of all mean distances',
         'threshold': 'out: STATISTICAL: of all mean distances',
     },
+    'mote_parts_params': {
+        'memory_bytes': "that the library may take; 0: what the context's limit leaves, without one a quarter of the machine's",
+        'part_points': 'of a part, at most, also where memory holds more; 0: what memory holds',
+    },
+    'mote_parts_report': {
+        'points': 'read',
+        'skipped': 'of them without a finite position',
+        'rounds': 'how often parts were built: 2 where points were too dense for one code',
+        'largest_part': 'points',
+        'scratch_bytes': 'on the disk beside the output, at most',
+    },
     'mote_camera': {
         'eye': 'world coordinates',
         'target': 'world coordinates, not eye',
@@ -1655,6 +1692,9 @@ FUNCTIONS = {
     'mote_outliers_defaults': (mote_outliers_params, ()),
     'mote_outliers_find': (c_int, (c_void_p, c_void_p, c_void_p)),
     'mote_outliers': (c_int, (c_void_p, c_void_p, c_void_p, c_void_p)),
+    'mote_parts_defaults': (mote_parts_params, ()),
+    'mote_lod_parts_refusal': (c_char_p, (c_void_p, c_void_p)),
+    'mote_lod_write_parts': (c_int, (c_void_p, c_char_p, c_void_p, c_void_p, c_char_p, c_void_p, c_void_p, c_void_p)),
     'mote_camera_defaults': (mote_camera, ()),
     'mote_camera_fit': (c_int, (c_void_p, c_void_p, c_void_p, c_void_p, c_uint32, c_uint32)),
     'mote_camera_project': (c_bool, (c_void_p, c_uint32, c_uint32, c_void_p, c_void_p, c_void_p, c_void_p)),
@@ -1701,6 +1741,11 @@ FUNCTIONS = {
     'mote_planes_refused_at': (c_void_p, (c_void_p, c_uint32)),
     'mote_planes_get_facts': (mote_planes_facts, (c_void_p,)),
     'mote_planes_vote': (c_int, (c_void_p, c_void_p, c_void_p, c_uint32, c_void_p, c_void_p, c_void_p)),
+    'mote_strays_search_open': (c_int, (c_void_p, c_uint64, c_void_p)),
+    'mote_strays_search_add': (c_int, (c_void_p, c_void_p)),
+    'mote_strays_search_again': (c_bool, (c_void_p,)),
+    'mote_strays_search_tell': (None, (c_void_p, c_void_p, c_void_p, c_void_p)),
+    'mote_strays_search_close': (None, (c_void_p,)),
     'mote_cloud_where': (c_int, (c_void_p, c_void_p, c_char_p, c_void_p, c_void_p)),
     'mote_cloud_assign': (c_int, (c_void_p, c_void_p, c_char_p, c_char_p, c_void_p)),
 }

@@ -96,6 +96,10 @@ class OutliersParams(TypedDict, total=False):
     radius: float
     min_neighbors: int
 
+class PartsParams(TypedDict, total=False):
+    memory_bytes: int
+    part_points: int
+
 class Camera(TypedDict, total=False):
     projection: Literal['perspective', 'orthographic']
     eye: Iterable[float]

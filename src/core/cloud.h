@@ -78,13 +78,13 @@ mote_status mote_cloud_add_view(mote_cloud *cloud, const mote_column *column);
 mote_status mote_cloud_adopt(mote_cloud *cloud, void *memory);
 mote_status mote_cloud_adopt_mapped(mote_cloud *cloud, mote_mapped_file *mapped);
 
-/* The same with memory of a device. */
+/* Gives the cloud memory of a device, to be freed there when the cloud is. */
 mote_status mote_cloud_adopt_device(mote_cloud *cloud, mote_device *device, void *memory);
 
 extern const char *const mote_axis_names[3]; /* x y z */
 /* The columns x, y and z of a cloud; NULL for those that it lacks. Returns whether it has all three. */
 bool mote_cloud_find_positions(const mote_cloud *cloud, const mote_column *axes[3]);
-/* The same, for work that needs them: one that is missing is an error. */
+/* Finds x, y and z for work that needs them: a column that is missing is an error. */
 mote_status mote_cloud_positions(mote_context *ctx, const mote_cloud *cloud, const mote_column *axes[3]);
 /* MOTE_ERROR_UNSUPPORTED with a message if the cloud is on the device; what names what needs it on the host. */
 mote_status mote_cloud_need_host(mote_context *ctx, const mote_cloud *cloud, const char *what);

@@ -70,7 +70,7 @@ mote_color_rule mote_color_unseen(const mote_column *channel);
 bool mote_color_is_plain(const mote_column *channel);
 /* Whether the values are floats, as stored or by their scale. */
 bool mote_color_is_real(const mote_column *channel);
-/* The same channel with a scale by which column_color gives its colours in 16 bits. */
+/* A channel with the scale by which column_color gives its colours in 16 bits. */
 mote_column mote_color_scaled(const mote_column *channel, const mote_color_rule *rule);
 /* Tells in one line what values were taken for, unless there is nothing to tell.
    of    the file, NULL if it is clear

@@ -48,7 +48,7 @@ MOTE_HD bool column_are_plain_reals(const mote_column *const axes[3]) {
     return true;
 }
 
-/* As mote_type_size, of a known type. */
+/* What mote_type_size gives, without its check: the type is known to be one. */
 MOTE_HD uint32_t column_type_bytes(mote_type type) {
     switch (type) {
     case MOTE_INT8:

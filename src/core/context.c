@@ -78,8 +78,26 @@ mote_status mote_progress(mote_context *ctx, double done, const char *stage) {
 
 mote_status mote_progress_again(mote_context *ctx) {
     if (ctx->params.progress == NULL || ctx->progress_stage == NULL) return MOTE_OK;
+    ctx->progress_seconds = mote_seconds();
     if (ctx->params.progress(ctx->params.progress_user, ctx->progress_done, ctx->progress_stage)) return MOTE_OK;
     return mote_fail(ctx, MOTE_CANCELLED, "cancelled while %s", ctx->progress_stage);
+}
+
+/* Often enough for a tenth of a second, and seldom enough for a callback that is written in Python. */
+#define STOP_SECONDS 0.01
+
+bool mote_stop(mote_context *ctx) {
+    if (__atomic_load_n(&ctx->stopping, __ATOMIC_RELAXED)) return true;
+    if (ctx->params.progress == NULL || mote_thread_number() != 0) return false;
+    if (mote_seconds() - ctx->progress_seconds < STOP_SECONDS || mote_progress_again(ctx) == MOTE_OK) return false;
+    __atomic_store_n(&ctx->stopping, true, __ATOMIC_RELAXED);
+    return true;
+}
+
+mote_status mote_stopped(mote_context *ctx) {
+    const bool was_stopped = ctx->stopping;
+    ctx->stopping = false;
+    return was_stopped ? MOTE_CANCELLED : MOTE_OK;
 }
 
 void mote_progress_share(mote_context *ctx, double first, double last) {

@@ -59,6 +59,8 @@ struct mote_context {
     double progress_first, progress_last; /* what 0 and 1 of a step within the running call mean to the caller */
     double progress_done;                 /* reported last */
     const char *progress_stage;           /* its stage; NULL: nothing was reported yet */
+    double progress_seconds;              /* when the caller was asked last */
+    bool stopping;                        /* the caller wants to stop a parallel loop; of all threads, atomic */
 };
 
 /* mote_context_create without devices, which device/device_choose.c adds. */
@@ -73,7 +75,7 @@ __attribute__((format(printf, 3, 4))) mote_status mote_fail(mote_context *ctx, m
 #define mote_fail(ctx, status, ...) (mote_fail(ctx, status, __VA_ARGS__), (status))
 #endif
 __attribute__((format(printf, 2, 3))) void mote_warn(mote_context *ctx, const char *format, ...);
-/* The same for what is no fault. */
+/* Tells the log something that is worth knowing and no fault, such as a choice that was made. */
 __attribute__((format(printf, 2, 3))) void mote_note(mote_context *ctx, const char *format, ...);
 /* The status of the first failure, MOTE_OK if none. */
 mote_status mote_context_status(mote_context *ctx);
@@ -112,7 +114,7 @@ bool mote_cache_release(mote_device *device);
    Then, or when it is given back: the number of the structure that counted them. */
 bool mote_count_device(mote_context *ctx, uint64_t size_bytes, const char *structure, uint32_t *number);
 void mote_uncount_device(mote_context *ctx, uint64_t size_bytes, uint32_t number);
-/* The same for memory of the host that the GPU's runtime takes; a failure is noted. */
+/* Counts memory of the host that the GPU's runtime takes, and mote_alloc does not see; a failure is noted. */
 bool mote_count_host(mote_context *ctx, uint64_t size_bytes, const char *structure, uint32_t *number);
 void mote_uncount_host(mote_context *ctx, uint64_t size_bytes, uint32_t number);
 
@@ -121,6 +123,12 @@ void mote_uncount_host(mote_context *ctx, uint64_t size_bytes, uint32_t number);
 mote_status mote_progress(mote_context *ctx, double done, const char *stage);
 /* Reports once more what was reported last: while one step waits for others, so that it can be cancelled. */
 mote_status mote_progress_again(mote_context *ctx);
+/* In a parallel loop, before each piece of work of some milliseconds at most: true when the caller wants to stop, and
+   the pieces that remain are to be left out. Asks on the caller's thread, where it has not asked for STOP_SECONDS. What
+   a loop that was stopped leaves behind is not complete: mote_stopped follows it. */
+bool mote_stop(mote_context *ctx);
+/* After such a loop: MOTE_CANCELLED if it was stopped. */
+mote_status mote_stopped(mote_context *ctx);
 /* Before a call that reports 0..1 of its own: its share of the running call. (0, 1) when it is over. */
 void mote_progress_share(mote_context *ctx, double first, double last);
 

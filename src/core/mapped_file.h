@@ -22,7 +22,7 @@ const uint8_t *mote_mapped_bytes(const mote_mapped_file *mapped);
 /* MOTE_ERROR_IO, with file and offset, if something of the file was missing, or if it is no longer what it was when it
    was mapped. A file that another one has taken the name of is still there for those who mapped it. */
 mote_status mote_mapped_check(mote_context *ctx, const mote_mapped_file *mapped);
-/* The same for all files that ctx has mapped now. */
+/* Checks all files that ctx has mapped now: a result must not come out of one that changed. */
 mote_status mote_mapped_check_all(mote_context *ctx);
 
 #ifdef __cplusplus

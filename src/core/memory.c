@@ -42,7 +42,7 @@ void mote_context_memory_peak_reset(mote_context *ctx) {
     for (uint32_t i = 0; i < ctx->structure_count; i++) ctx->structures[i].peak_bytes = ctx->structure_bytes[i];
 }
 
-/* In front of every allocation: its size and whose it is. */
+/* What stands in front of every allocation, so that freeing knows its size and whose it is. */
 typedef struct allocation {
     uint64_t size_bytes;
     uint32_t structure;

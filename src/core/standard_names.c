@@ -9,7 +9,7 @@
 #define GROUP_REQUIRED 3u
 #define PREFIX         "scalar" /* CloudCompare: scalar_Return_Number */
 
-/* In the order of the public header. */
+/* The names, in the order in which the public header lists them. */
 static const char *const standard[] = {
     "x",
     "y",

@@ -8,7 +8,7 @@
 
 static uintptr_t address_of(const mote_column *column) { return (uintptr_t)column->data; }
 
-/* By stride, then by address: columns of one record follow each other. */
+/* Orders columns by stride, then by address, so that those of one record follow each other. */
 static int compare_places(const void *a, const void *b) {
     const mote_column *one = *(const mote_column *const *)a, *other = *(const mote_column *const *)b;
     if (one->stride_bytes != other->stride_bytes) return one->stride_bytes < other->stride_bytes ? -1 : 1;

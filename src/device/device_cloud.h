@@ -21,7 +21,7 @@ typedef struct device_cloud {
 /* Uploads a cloud of host memory, columns that lie interleaved as one block; looks at one that is on the device.
    view is valid to close in any case. */
 mote_status device_cloud_open(mote_device *device, const mote_cloud *cloud, device_cloud *view);
-/* The same of the columns x, y and z alone. */
+/* Opens the columns x, y and z alone, for work that reads no attributes. */
 mote_status device_cloud_open_positions(mote_device *device, const mote_cloud *cloud, device_cloud *view);
 void device_cloud_close(device_cloud *view);
 /* Of records of record_bytes bytes, the first at records: how many bytes of each the columns use. 0 if a column lies

@@ -12,7 +12,7 @@ extern "C" {
 #define POOL_ALIGNMENT     256u
 #define POOL_SEGMENT_BYTES (64ull << 20) /* the least that is taken from the device at once, if it has that much */
 
-/* Where segments come from. */
+/* Where a pool gets its segments: the driver's memory, or what a test puts in its place. */
 typedef struct pool_source {
     void *user;
     void *(*allocate)(void *user, uint64_t size_bytes); /* aligned to POOL_ALIGNMENT; NULL: there is none */

@@ -137,7 +137,7 @@ float city_noise(uint64_t seed, double a, double b);
 float city_river(uint64_t seed, double v);
 /* Height of the ground, or of the river's bed. */
 float city_terrain(uint64_t seed, double u, double v);
-/* The same within a block, from its grid. */
+/* The height of the ground within a block, taken from the block's grid. */
 float city_ground(const city_block *block, float u, float v);
 
 /* ---- city_use.c */

@@ -71,7 +71,7 @@ static bool open_map(output_map *map, int file, uint64_t size_bytes) {
     return map->making;
 }
 
-/* Without a map the file is written by calls. */
+/* Prepares a map of the file that is to be written; without one the file is written by calls. */
 void mote_output_expect(mote_context *ctx, mote_output *output, uint64_t size_bytes) {
     struct statfs system;
     if (output->kind != OUTPUT_FILE && output->kind != OUTPUT_SPOOL) return;

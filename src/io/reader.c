@@ -262,6 +262,7 @@ static mote_status open_e57(mote_reader *reader) {
     if (reader->records == NULL) return MOTE_ERROR_MEMORY;
     MOTE_TRY(mote_e57_make_cloud(reader->ctx, &source->file, &source->plan, &choice->params, reader->records,
                                  &reader->whole));
+    mote_e57_tell_unit(source, reader->whole);
     reader->piece = reader->whole;
     if (choice->params.where != NULL) {
         MOTE_TRY(mote_where_bind(choice->condition, reader->piece, reader->input.path, &reader->bound));
@@ -320,7 +321,7 @@ uint64_t mote_reader_count(const mote_reader *reader) { return reader->count; }
 
 /* ---- the next piece */
 
-/* Of the points of a piece those that are asked for, as they are asked for. */
+/* Keeps the points of a piece that are asked for, and gives them the values that are asked for. */
 static mote_status settle_piece(mote_reader *reader) {
     const bool late = reader->params.to_crs != NULL && reader->params.bounds_in_to_crs;
     const bool late_choice = mote_choice_is_late(&reader->params);

@@ -68,7 +68,7 @@ void mote_turns_run(const mote_context *ctx, const mote_turns *turns, mote_turn_
 #pragma omp parallel num_threads(ctx->threads)
     {
         const int thread = omp_get_thread_num();
-        /* In case that there are fewer threads than were asked for. */
+        /* There may be fewer threads than were asked for: each begins the turns of those that are missing, too. */
         for (int64_t i = thread; i < begun; i += omp_get_num_threads()) encode(job, thread, turns->list[i].item);
 #pragma omp for schedule(dynamic)
         for (int64_t i = begun; i < count; i++) encode(job, thread, turns->list[i].item);

@@ -26,8 +26,8 @@ bool knn_normals_of(const mote_cloud *queries, const mote_column *normals[3]) {
 
 static const mote_knn_ops *ops_of(const mote_knn_index *index) { return index->device->backend->knn; }
 
-/* asked: the cloud of the queries, which may be that of the points. */
-static mote_status check_ellipsoids(mote_context *ctx, const mote_knn_params *p, const mote_cloud *query_set) {
+/* queries: their cloud, which may be that of the points. */
+static mote_status check_ellipsoids(mote_context *ctx, const mote_knn_params *p, const mote_cloud *queries) {
     const mote_column *normals[3];
     if (!(p->compression >= 1 && p->compression <= MOTE_KNN_MAX_COMPRESSION)) {
         return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "the compression is %g, needs 1 to %g", p->compression,
@@ -37,7 +37,7 @@ static mote_status check_ellipsoids(mote_context *ctx, const mote_knn_params *p,
     if (p->approximate && p->method == MOTE_KNN_GRID) {
         return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "approximate ellipsoids are what shifted sorting is for");
     }
-    if (knn_normals_of(query_set, normals)) return MOTE_OK;
+    if (knn_normals_of(queries, normals)) return MOTE_OK;
     return mote_fail(ctx, MOTE_ERROR_ARGUMENT,
                      "ellipsoids need normals: the queries have no columns normal_x, "
                      "normal_y, normal_z");
@@ -81,7 +81,7 @@ static mote_knn_params resolved(mote_knn_params p) {
 
 static bool is_on_cpu(const mote_knn_index *index) { return index->device->ops == NULL; }
 
-/* Of a file that another process cut or changed meanwhile there is no answer. */
+/* Fails if a mapped file was cut or changed meanwhile: an answer would be of zeros. */
 static mote_status check_clouds(const mote_knn_index *index, const mote_cloud *queries) {
     MOTE_TRY(mote_cloud_check(index->cloud));
     return queries != NULL ? mote_cloud_check(queries) : MOTE_OK;

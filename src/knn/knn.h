@@ -13,7 +13,7 @@ extern "C" {
    the CPU's, and to be built anew. before: mote_context_status before what failed, which is forgotten if it was the
    first failure. */
 bool knn_falls_back(mote_knn_index *index, mote_status before, mote_status status);
-/* As mote_knn_build, on a device of the caller's choice. */
+/* Builds an index on the device that the caller chose, where mote_knn_build would choose one itself. */
 mote_status knn_build_on(mote_device *device, const mote_cloud *cloud, mote_knn_index **out);
 /* The normals of queries, which ellipsoids are flat along: normal_x, normal_y, normal_z, else nx, ny, nz. False: there
    are none. */

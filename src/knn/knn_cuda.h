@@ -220,7 +220,7 @@ mote_status knn_cuda_search_small_k(mote_device *gpu, const knn_search_args *arg
 mote_status knn_cuda_search_large_k(mote_device *gpu, const knn_search_args *args);
 mote_status knn_cuda_search_all(mote_device *gpu, const knn_search_args *args); /* nothing is ruled out */
 
-/* By shifted sorting. */
+/* The approximate search by shifted orders; its rows have the layout of all others. */
 mote_status knn_cuda_search_shifted(mote_knn_index *index, const knn_cuda_query_set *query_set,
                                     const mote_knn_params *params, const knn_search_args *args);
 

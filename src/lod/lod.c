@@ -60,7 +60,9 @@ static mote_status build(mote_lod *lod) {
     return lod->ops->build(lod);
 }
 
-mote_status mote_lod_build(mote_context *ctx, const mote_cloud *cloud, const mote_lod_params *params, mote_lod **out) {
+/* whole: NULL, or what the cloud is a part of */
+static mote_status build_of(mote_context *ctx, const mote_cloud *cloud, const mote_lod_params *params,
+                            const lod_whole *whole, mote_lod **out) {
     const mote_lod_params p = params != NULL ? *params : mote_lod_defaults();
     if (cloud == NULL || out == NULL)
         return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "no cloud, or no place for the octree");
@@ -72,8 +74,9 @@ mote_status mote_lod_build(mote_context *ctx, const mote_cloud *cloud, const mot
     lod->source = cloud;
     lod->cloud = cloud;
     lod->params = p;
+    lod->whole = whole;
     lod->finest = MOTE_ORDER_BITS;
-    lod->device = mote_device_of_cloud(ctx, cloud);
+    lod->device = whole != NULL ? mote_cpu_device(ctx) : mote_device_of_cloud(ctx, cloud);
     lod->ops = lod->device->backend->lod;
     mote_status status = build(lod);
     if (status == MOTE_OK) status = mote_cloud_check(cloud);
@@ -83,6 +86,17 @@ mote_status mote_lod_build(mote_context *ctx, const mote_cloud *cloud, const mot
         return status;
     }
     *out = lod;
+    return MOTE_OK;
+}
+
+mote_status mote_lod_build(mote_context *ctx, const mote_cloud *cloud, const mote_lod_params *params, mote_lod **out) {
+    return build_of(ctx, cloud, params, NULL, out);
+}
+
+mote_status lod_build_part(mote_context *ctx, const mote_cloud *part, const mote_lod_params *params,
+                           const lod_whole *whole, mote_lod **out, bool *lacks_fine) {
+    MOTE_TRY(build_of(ctx, part, params, whole, out));
+    *lacks_fine = (*out)->lacks_fine;
     return MOTE_OK;
 }
 
@@ -137,7 +151,7 @@ void mote_lod_node_name(const mote_lod *lod, uint32_t node, char *name) {
     name[0] = 'r';
 }
 
-/* The sorted positions whose byte is in [least, most], eight bytes at a time: most bytes of a coarse node's range
+/* Collects the sorted positions whose byte is in [min, max], eight bytes at a time: most bytes of a coarse node's range
    belong to finer nodes. */
 static uint64_t collect(const mote_lod *lod, const mote_lod_node *node, uint8_t min, uint8_t max, uint32_t *indices) {
     const uint8_t *level = lod->level;

@@ -9,10 +9,14 @@
 /* The lattice, and the codes of all points; those that reading has made already are the cloud's to give. */
 static mote_status build_codes(mote_lod *lod) {
     mote_context *ctx = lod->ctx;
-    lod->codes = order_prepared_take((mote_cloud *)(uintptr_t)lod->cloud, &lod->lattice);
-    if (lod->codes != NULL) return MOTE_OK;
-    mote_stage(ctx, "bounds");
-    MOTE_TRY(mote_order_lattice(ctx, lod->cloud, &lod->lattice, &lod->skipped));
+    if (lod->whole != NULL) {
+        lod->lattice = lod->whole->lattice;
+    } else {
+        lod->codes = order_prepared_take((mote_cloud *)(uintptr_t)lod->cloud, &lod->lattice);
+        if (lod->codes != NULL) return MOTE_OK;
+        mote_stage(ctx, "bounds");
+        MOTE_TRY(mote_order_lattice(ctx, lod->cloud, &lod->lattice, &lod->skipped));
+    }
     MOTE_TRY(mote_progress(ctx, 0.1, "finding the bounds"));
     lod->codes = mote_alloc(ctx, lod->cloud->count * sizeof *lod->codes, "codes");
     if (lod->codes == NULL) return MOTE_ERROR_MEMORY;

@@ -18,6 +18,7 @@
 
 #include "core/color.h"
 #include "core/column_math.h"
+#include "lod/lod_whole.h"
 #include "mote/lod.h"
 #include "order/order_fine.h"
 
@@ -35,6 +36,8 @@ struct mote_lod {
     mote_cloud colored;
     mote_color_rule color_rules[3]; /* of red, green and blue */
     mote_lod_params params;
+    const lod_whole *whole; /* of whose points the cloud has a range; NULL: it has them all */
+    bool lacks_fine;        /* lod_build_part */
     mote_lattice lattice;
     uint64_t skipped;
     uint64_t count;  /* points with finite coordinates */

@@ -7,7 +7,7 @@
        octant (x y z) ───┴─▶ mote_hilbert_place ─┬─▶ place of the octant among the eight
                                                  └─▶ state of the octant
 
-   A GPU goes along another Hilbert curve, see knn_hilbert_cuda.cuh and docs/decisions/0011.
+   A GPU goes along another Hilbert curve, see knn_hilbert_cuda.cuh and docs/history/knn.md, 0011.
    Source: Hamilton, Rau-Chaplin, Compact Hilbert indices, 2008. */
 #ifndef MOTE_HILBERT_H
 #define MOTE_HILBERT_H

@@ -22,7 +22,7 @@ MOTE_HD uint32_t mote_lower_bound32_strided(const void *values, uint32_t stride_
     return low;
 }
 
-/* The same of values, and any number of them, of 64 bits. */
+/* The first of any number of 64-bit values, stride_bytes apart, that is not below value. */
 MOTE_HD uint64_t mote_lower_bound64_strided(const void *values, uint32_t stride_bytes, uint64_t count, uint64_t value) {
     const uint8_t *const first = (const uint8_t *)values;
     uint64_t low = 0;

@@ -45,7 +45,7 @@ SIMD_INLINE uint32_t simd_f_at_most(simd_f a, simd_f b) {
     return (uint32_t)_mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_LE_OQ));
 }
 
-/* Of all lanes. */
+/* The smallest of all lanes. */
 SIMD_INLINE float simd_f_reduce_min(simd_f a) {
     __m128 m = _mm_min_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));
     m = _mm_min_ps(m, _mm_movehl_ps(m, m));

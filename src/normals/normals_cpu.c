@@ -149,7 +149,7 @@ static void write_nothing(const estimate *all, uint64_t row) {
     if (all->graph != NULL) write_edges(all, row, NULL, 0);
 }
 
-/* Of neighbours that only the radius bounds: the most that any point has. */
+/* The most neighbours of any point where the radius alone bounds them: a first walk counts, the second has room. */
 static mote_status count_max(mote_knn_index *index, double radius, uint32_t *max) {
     mote_context *ctx = index->ctx;
     const uint64_t points = index->cloud->count;

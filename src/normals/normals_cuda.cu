@@ -41,7 +41,7 @@ static void free_arrays(mote_device *gpu, wanted_array *arrays, int count) {
 
 /* ---- the search */
 
-/* Of neighbours that only the radius bounds: the most that any point has. */
+/* The most neighbours of any point where the radius alone bounds them: a first walk counts, the second has room. */
 static mote_status count_max(mote_device *gpu, const knn_search_args *given, uint32_t *max) {
     knn_search_args args = *given;
     args.rows.count = (uint32_t *)cuda_alloc(gpu, (uint64_t)args.end * sizeof(uint32_t), "neighbour counts");

@@ -53,7 +53,7 @@ typedef struct normals_shape {
     double curvature;
 } normals_shape;
 
-/* Of a solved matrix. Of equal values the first is the least. */
+/* The normal and curvature that a solved matrix tells. Of equal eigenvalues the first counts as the smallest. */
 MOTE_HD normals_shape normals_shape_of(const double *m, uint32_t stride) {
     const double a = m[0], b = m[3 * stride], c = m[5 * stride];
     const double low = fmin(a, b), high = fmax(a, b), min = fmin(low, c);
@@ -83,7 +83,7 @@ MOTE_HD bool normals_is_away(const double normal[3], double dx, double dy, doubl
     return along != 0 && along - along == 0 ? along < 0 : normals_is_down(normal);
 }
 
-/* Of n others, the farthest of which is sqrt(distance2) away. */
+/* Points per area of the disc in which n others lie; the farthest of them is sqrt(distance2) away. */
 MOTE_HD float normals_surface_density(double n, double distance2) {
     return n > 0 ? (float)(n / (NORMALS_PI * distance2)) : 0;
 }

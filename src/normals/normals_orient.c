@@ -62,11 +62,20 @@ static uint64_t cost_of(const graph *g, uint64_t i, uint32_t j) {
     return (uint64_t)normals_edge_cost(agree) << 1 | (agree < 0);
 }
 
-static void make_edges(graph *g) {
+#define EDGE_POINTS 4096u /* whose edges are made at once, a millisecond or two */
+
+static mote_status make_edges(graph *g) {
+    const uint64_t blocks = (g->points + EDGE_POINTS - 1) / EDGE_POINTS;
 #pragma omp parallel for schedule(static) num_threads(g->ctx->threads)
-    for (uint64_t i = 0; i < g->points; i++) {
-        for (uint32_t r = 0; r < g->k; r++) g->costs[i * g->k + r] = cost_of(g, i, g->neighbours[i * g->k + r]);
+    for (uint64_t b = 0; b < blocks; b++) {
+        const uint64_t first = b * EDGE_POINTS,
+                       last = g->points - first < EDGE_POINTS ? g->points : first + EDGE_POINTS;
+        if (mote_stop(g->ctx)) continue;
+        for (uint64_t i = first; i < last; i++) {
+            for (uint32_t r = 0; r < g->k; r++) g->costs[i * g->k + r] = cost_of(g, i, g->neighbours[i * g->k + r]);
+        }
     }
+    return mote_stopped(g->ctx);
 }
 
 /* ---- parts */
@@ -103,7 +112,8 @@ static void join(graph *g, uint32_t edge, bool differ) {
     if (is_higher(g, g->top[high], g->top[low])) g->top[low] = g->top[high];
 }
 
-#define STEP_EDGES (1u << 22) /* between two reports of progress */
+#define STEP_EDGES  (1u << 18) /* between two reports of progress */
+#define STEP_POINTS (1u << 18) /* the same, where points are gone through */
 
 static mote_status join_all(graph *g) {
     const uint64_t places = g->points * g->k;
@@ -133,25 +143,28 @@ static void flip(mote_normals_result *n, uint64_t i) {
 
 /* Whether a part is to be turned, at its root: its top, which has the sign that it came with, looks down against the
    root's frame. Before any normal is flipped. */
-static uint64_t settle_roots(graph *g) {
-    uint64_t parts = 0;
+static mote_status settle_roots(graph *g) {
+    g->normals->parts = 0;
     for (uint64_t i = 0; i < g->points; i++) {
+        if (i % STEP_POINTS == 0) MOTE_TRY(mote_progress(g->ctx, 0.9, "orienting normals"));
         if ((g->parents[i] & ~FLIPPED) != i || !has_normal(g, i)) continue;
         bool flipped;
         find_root(g->parents, g->top[i], &flipped);
         g->top[i] = looks_down(g, g->top[i]) != flipped;
-        parts++;
+        g->normals->parts++;
     }
-    return parts;
+    return MOTE_OK;
 }
 
-static void turn_all(graph *g) {
+static mote_status turn_all(graph *g) {
     for (uint64_t i = 0; i < g->points; i++) {
+        if (i % STEP_POINTS == 0) MOTE_TRY(mote_progress(g->ctx, 0.95, "orienting normals"));
         bool flipped;
         if (!has_normal(g, i)) continue;
         const uint32_t root = find_root(g->parents, (uint32_t)i, &flipped);
         if (flipped != (g->top[root] != 0)) flip(g->normals, i);
     }
+    return MOTE_OK;
 }
 
 static mote_status propagate(graph *g) {
@@ -166,7 +179,7 @@ static mote_status propagate(graph *g) {
     g->top = mote_alloc(g->ctx, g->points * sizeof *g->top, "normal tree");
     const bool complete = g->costs != NULL && g->edges != NULL && g->parents != NULL && g->top != NULL;
     if (!complete) return MOTE_ERROR_MEMORY;
-    make_edges(g);
+    MOTE_TRY(make_edges(g));
     mote_stage(ctx, "edge sort");
     mote_progress_share(ctx, begin, begin + (end - begin) * 0.6);
     const mote_status status = g->device->backend->order->sort(g->device, g->costs, g->edges, g->points * g->k);
@@ -174,8 +187,8 @@ static mote_status propagate(graph *g) {
     MOTE_TRY(status);
     mote_stage(ctx, "orientation");
     MOTE_TRY(join_all(g));
-    g->normals->parts = settle_roots(g);
-    turn_all(g);
+    MOTE_TRY(settle_roots(g));
+    MOTE_TRY(turn_all(g));
     return mote_progress(ctx, 1, "orienting normals");
 }
 

@@ -31,7 +31,7 @@ static __device__ inline bool normals_is_to_be_flipped(const normals_cuda_shapes
     return normals_is_away(normal, away[0], away[1], away[2]);
 }
 
-/* As eigen3_solve, in less code. */
+/* The bits of eigen3_solve, in a loop instead of unrolled: less code for a kernel that is short of registers. */
 static __device__ inline void normals_solve(double m[EIGEN3_NUMBERS]) {
     eigen3_begin(m, 1);
     CUDA_ROLLED

@@ -56,7 +56,7 @@ static moments sum_block(const double *mean, uint64_t first, uint64_t last, cons
     return m;
 }
 
-/* The same of all points, for any number of threads. */
+/* Sums over all points: blocks are summed side by side and added in order, so that threads do not change the result. */
 static mote_status sum_all(mote_context *ctx, const double *mean, uint64_t points, const double *from, moments *all) {
     const uint64_t blocks = (points + BLOCK - 1) / BLOCK;
     moments *sums = mote_alloc(ctx, blocks * sizeof *sums, "distance sums");

@@ -16,12 +16,12 @@
 #include "device/backend.h"
 #include "math/hash.h"
 #include "order/order_ops.h"
+#include "order/strays.h"
 
-#define SAMPLE_POINTS 8192u
-#define BATCH_POINTS  (1u << 20) /* of a cloud on a GPU, that come to the host at a time */
-#define END_SHARE     100u       /* a hundredth of the sample at either end of an axis does not count as core */
-#define STRAY_SHARE   100u       /* more than one point in a hundred is no stray: the cloud is like that */
-#define FAR_TIMES     8.0        /* this many times its longest side away from the core, a point stretches the box */
+#define BATCH_POINTS (1u << 20) /* of a cloud on a GPU, that come to the host at a time */
+#define END_SHARE    100u       /* a hundredth of the sample at either end of an axis does not count as core */
+#define STRAY_SHARE  100u       /* more than one point in a hundred is no stray: the cloud is like that */
+#define FAR_TIMES    8.0        /* this many times its longest side away from the core, a point stretches the box */
 
 static int compare(const void *a, const void *b) {
     const double x = *(const double *)a, y = *(const double *)b;
@@ -72,67 +72,66 @@ static mote_status gather(mote_device *device, const mote_column *const axes[3],
 
 /* ---- the sample: points evenly along the cloud, each somewhere in its share of it, for scans have rows */
 
-static uint64_t sampled_point(uint64_t points, uint64_t size, uint64_t i) {
+uint64_t strays_sample_size(uint64_t points) { return points < STRAYS_SAMPLE_POINTS ? points : STRAYS_SAMPLE_POINTS; }
+
+uint64_t strays_sample_point(uint64_t points, uint64_t size, uint64_t i) {
     const uint64_t share = points / size;
     return share * i + mote_hash_pair(points, i) % share;
 }
 
-/* Adds a point to the count of those in values [3][SAMPLE_POINTS], if it is finite. */
-static void add_sample(const mote_column *const axes[3], uint64_t i, double *values, uint32_t *count) {
+void strays_sample_add(const mote_column *const axes[3], uint64_t i, strays_sample *sample) {
     double at[3];
     if (!is_finite(axes, i, at)) return;
-    for (uint32_t k = 0; k < 3; k++) values[k * SAMPLE_POINTS + *count] = at[k];
-    ++*count;
+    for (uint32_t k = 0; k < 3; k++) sample->values[k][sample->count] = at[k];
+    sample->count++;
 }
 
 static mote_status sample_device(mote_context *ctx, const mote_cloud *cloud, const mote_column *const axes[3],
-                                 uint64_t size, double *values, uint32_t *count) {
+                                 uint64_t size, strays_sample *sample) {
     gathered g;
     mote_status status = gathered_open(ctx, axes, size, &g);
     for (uint64_t i = 0; i < size && status == MOTE_OK; i++) {
-        g.indices[i] = (uint32_t)sampled_point(cloud->count, size, i);
+        g.indices[i] = (uint32_t)strays_sample_point(cloud->count, size, i);
     }
     if (status == MOTE_OK) status = gather(cloud->device, axes, size, &g);
     const mote_column *const there[3] = {&g.axes[0], &g.axes[1], &g.axes[2]};
-    for (uint64_t i = 0; i < size && status == MOTE_OK; i++) add_sample(there, i, values, count);
+    for (uint64_t i = 0; i < size && status == MOTE_OK; i++) strays_sample_add(there, i, sample);
     gathered_close(ctx, &g);
     return status;
 }
 
-/* Of the sampled points, how many are finite; values [3][SAMPLE_POINTS] out, each axis sorted. */
 static mote_status sample_points(mote_context *ctx, const mote_cloud *cloud, const mote_column *const axes[3],
-                                 double *values, uint32_t *count) {
-    const uint64_t size = cloud->count < SAMPLE_POINTS ? cloud->count : SAMPLE_POINTS;
-    *count = 0;
-    if (cloud->device != NULL) {
-        MOTE_TRY(size > 0 ? sample_device(ctx, cloud, axes, size, values, count) : MOTE_OK);
-    } else {
-        for (uint64_t i = 0; i < size; i++) add_sample(axes, sampled_point(cloud->count, size, i), values, count);
-    }
-    for (uint32_t k = 0; k < 3; k++) qsort(values + (uint64_t)k * SAMPLE_POINTS, *count, sizeof *values, compare);
+                                 strays_sample *sample) {
+    const uint64_t size = strays_sample_size(cloud->count);
+    sample->count = 0;
+    if (cloud->device != NULL) return size > 0 ? sample_device(ctx, cloud, axes, size, sample) : MOTE_OK;
+    for (uint64_t i = 0; i < size; i++) { strays_sample_add(axes, strays_sample_point(cloud->count, size, i), sample); }
     return MOTE_OK;
 }
 
-/* The core of the sample, and what a point of the rest is in. */
-static void find_near(const double *values, uint32_t count, mote_box *near) {
+static bool is_in(const mote_box *box, const double at[3]) {
+    return at[0] >= box->min[0] && at[0] <= box->max[0] && at[1] >= box->min[1] && at[1] <= box->max[1] &&
+           at[2] >= box->min[2] && at[2] <= box->max[2];
+}
+
+/* The core of the sample, widened. */
+bool strays_find_near(strays_sample *sample, const mote_box *bounds, mote_box *near) {
     double side = 0;
+    if (sample->count < END_SHARE) return false;
     for (uint32_t k = 0; k < 3; k++) {
         /* Where nearly all points are on an axis. */
-        const double *sorted = values + (uint64_t)k * SAMPLE_POINTS;
-        const uint32_t cut = count / END_SHARE;
+        double *const sorted = sample->values[k];
+        const uint32_t cut = sample->count / END_SHARE;
+        qsort(sorted, sample->count, sizeof *sorted, compare);
         near->min[k] = sorted[cut];
-        near->max[k] = sorted[count - 1 - cut];
+        near->max[k] = sorted[sample->count - 1 - cut];
         side = fmax(side, near->max[k] - near->min[k]);
     }
     for (uint32_t k = 0; k < 3; k++) {
         near->min[k] -= FAR_TIMES * side;
         near->max[k] += FAR_TIMES * side;
     }
-}
-
-static bool is_in(const mote_box *box, const double at[3]) {
-    return at[0] >= box->min[0] && at[0] <= box->max[0] && at[1] >= box->min[1] && at[1] <= box->max[1] &&
-           at[2] >= box->min[2] && at[2] <= box->max[2];
+    return bounds == NULL || !is_in(near, bounds->min) || !is_in(near, bounds->max);
 }
 
 static double distance_to(const mote_box *box, const double at[3]) {
@@ -143,17 +142,15 @@ static double distance_to(const mote_box *box, const double at[3]) {
 
 /* ---- all points */
 
-/* What is found in some of the points. */
-typedef struct part {
-    mote_box rest;
-    uint64_t finite, strays, farthest;
-    double distance;       /* of the farthest to the box of what is near */
-    double farthest_at[3]; /* its place */
-} part;
+void strays_part_clear(strays_part *part) {
+    memset(part, 0, sizeof *part);
+    for (int k = 0; k < 3; k++) {
+        part->rest.min[k] = INFINITY;
+        part->rest.max[k] = -INFINITY;
+    }
+}
 
-static const part nothing = {{{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}}, 0, 0, 0, 0, {0}};
-
-static void look_at(const mote_box *near, const double at[3], uint64_t i, part *to) {
+static void look_at(const mote_box *near, const double at[3], uint64_t i, strays_part *to) {
     to->finite++;
     if (is_in(near, at)) {
         for (int k = 0; k < 3; k++) {
@@ -171,7 +168,7 @@ static void look_at(const mote_box *near, const double at[3], uint64_t i, part *
 }
 
 /* Of two parts, the first of lower points. */
-static void join(part *to, const part *from) {
+static void join(strays_part *to, const strays_part *from) {
     for (int k = 0; k < 3; k++) {
         to->rest.min[k] = fmin(to->rest.min[k], from->rest.min[k]);
         to->rest.max[k] = fmax(to->rest.max[k], from->rest.max[k]);
@@ -186,9 +183,10 @@ static void join(part *to, const part *from) {
 }
 
 /* Points [from, to) of columns that begin with point first. */
-static part look_at_range(const mote_column *const axes[3], const mote_box *near, uint64_t first, uint64_t from,
-                          uint64_t to) {
-    part found = nothing;
+static strays_part look_at_range(const mote_column *const axes[3], const mote_box *near, uint64_t first, uint64_t from,
+                                 uint64_t to) {
+    strays_part found;
+    strays_part_clear(&found);
     for (uint64_t i = from; i < to; i++) {
         double at[3];
         if (is_finite(axes, i, at)) look_at(near, at, first + i, &found);
@@ -196,9 +194,9 @@ static part look_at_range(const mote_column *const axes[3], const mote_box *near
     return found;
 }
 
-/* Each thread takes a share of the count points; parts has one for each. */
-static void look_at_points(const mote_column *const axes[3], const mote_box *near, uint64_t first, uint64_t count,
-                           int64_t threads, part *parts, part *all) {
+/* Each thread takes a share of the points. */
+void strays_look_at(const mote_column *const axes[3], const mote_box *near, uint64_t first, uint64_t count,
+                    int64_t threads, strays_part *parts, strays_part *all) {
     const uint64_t share = count / (uint64_t)threads;
 #pragma omp parallel for schedule(static) num_threads((int)threads)
     for (int64_t t = 0; t < threads; t++) {
@@ -209,7 +207,7 @@ static void look_at_points(const mote_column *const axes[3], const mote_box *nea
 }
 
 static mote_status look_at_device(mote_context *ctx, const mote_cloud *cloud, const mote_column *const axes[3],
-                                  const mote_box *near, part *parts, part *all) {
+                                  const mote_box *near, strays_part *parts, strays_part *all) {
     gathered g;
     const uint64_t batch = cloud->count < BATCH_POINTS ? cloud->count : BATCH_POINTS;
     mote_status status = gathered_open(ctx, axes, batch, &g);
@@ -218,53 +216,55 @@ static mote_status look_at_device(mote_context *ctx, const mote_cloud *cloud, co
         const uint64_t count = cloud->count - first < batch ? cloud->count - first : batch;
         for (uint64_t i = 0; i < count; i++) g.indices[i] = (uint32_t)(first + i);
         status = gather(cloud->device, axes, count, &g);
-        if (status == MOTE_OK) look_at_points(there, near, first, count, ctx->threads, parts, all);
+        if (status == MOTE_OK) strays_look_at(there, near, first, count, ctx->threads, parts, all);
     }
     gathered_close(ctx, &g);
     return status;
 }
 
 static mote_status look_at_all(mote_context *ctx, const mote_cloud *cloud, const mote_column *const axes[3],
-                               const mote_box *near, part *all) {
-    part *parts = mote_alloc(ctx, (uint64_t)ctx->threads * sizeof *parts, "strays");
+                               const mote_box *near, strays_part *all) {
+    strays_part *parts = mote_alloc(ctx, (uint64_t)ctx->threads * sizeof *parts, "strays");
     mote_status status = MOTE_OK;
-    *all = nothing;
+    strays_part_clear(all);
     if (parts == NULL) return MOTE_ERROR_MEMORY;
     if (cloud->device != NULL) {
         status = look_at_device(ctx, cloud, axes, near, parts, all);
     } else {
-        look_at_points(axes, near, 0, cloud->count, ctx->threads, parts, all);
+        strays_look_at(axes, near, 0, cloud->count, ctx->threads, parts, all);
     }
     mote_free(ctx, parts);
     return status;
 }
 
+void strays_tell(const strays_part *all, mote_strays *strays) {
+    memset(strays, 0, sizeof *strays);
+    if (all->strays == 0 || all->strays > all->finite / STRAY_SHARE) return;
+    strays->count = all->strays;
+    strays->farthest = all->farthest;
+    strays->distance = distance_to(&all->rest, all->farthest_at);
+    strays->rest = all->rest;
+}
+
 mote_status mote_cloud_strays(mote_context *ctx, const mote_cloud *cloud, const mote_box *bounds, mote_strays *strays) {
     const mote_column *axes[3];
     mote_box near;
-    uint32_t count;
+    strays_part all;
     memset(strays, 0, sizeof *strays);
     MOTE_TRY(mote_cloud_positions(ctx, cloud, axes));
     if (cloud->device != NULL && cloud->count > UINT32_MAX) {
         return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED,
                          "strays among more than 2^32 points on a GPU are not searched for");
     }
-    double *values = mote_alloc(ctx, 3ull * SAMPLE_POINTS * sizeof *values, "strays");
-    if (values == NULL) return MOTE_ERROR_MEMORY;
-    const mote_status status = sample_points(ctx, cloud, axes, values, &count);
-    if (count > 0) find_near(values, count, &near);
-    mote_free(ctx, values);
+    strays_sample *const sample = mote_alloc(ctx, sizeof *sample, "strays");
+    if (sample == NULL) return MOTE_ERROR_MEMORY;
+    const mote_status status = sample_points(ctx, cloud, axes, sample);
+    const bool may_have = status == MOTE_OK && strays_find_near(sample, bounds, &near);
+    mote_free(ctx, sample);
     MOTE_TRY(status);
-    if (count < END_SHARE || (bounds != NULL && is_in(&near, bounds->min) && is_in(&near, bounds->max))) {
-        return mote_cloud_check(cloud);
-    }
-    part all;
+    if (!may_have) return mote_cloud_check(cloud);
     MOTE_TRY(look_at_all(ctx, cloud, axes, &near, &all));
     MOTE_TRY(mote_cloud_check(cloud));
-    if (all.strays == 0 || all.strays > all.finite / STRAY_SHARE) return MOTE_OK;
-    strays->count = all.strays;
-    strays->farthest = all.farthest;
-    strays->distance = distance_to(&all.rest, all.farthest_at);
-    strays->rest = all.rest;
+    strays_tell(&all, strays);
     return MOTE_OK;
 }

@@ -10,10 +10,10 @@
 extern "C" {
 #endif
 
-/* As mote_cloud_bounds. */
+/* The box that mote_cloud_bounds gives, of points on the device. */
 mote_status order_cuda_bounds(const device_cloud *cloud, mote_box *box);
 
-/* As mote_order_lattice. */
+/* The lattice that mote_order_lattice makes, of points on the device; skipped: how many are not finite. */
 mote_status order_cuda_lattice(const device_cloud *cloud, mote_lattice *lattice, uint64_t *skipped);
 
 /* Codes and indices of the points that are not skipped, sorted by code. codes and order are device memory from

@@ -15,7 +15,7 @@
 
 #include "photon/photon_area.h"
 
-#define PHOTON_CUT_PLANES  6u          /* further ones are left out, and light leaks through there */
+#define PHOTON_CUT_PLANES  6u          /* of more, those that cut off the most are kept */
 #define PHOTON_CUT_HEIGHT  (1.0 / 16)  /* of the radius: what rises less, or lies less deep, hides nothing */
 #define PHOTON_CUT_LIFT    (1.0 / 256) /* of the radius: how far things are moved off their surface */
 #define PHOTON_CUT_MATTERS (1.0 / 512) /* of a disc's surface: if less is cut off, nothing is */
@@ -64,12 +64,45 @@ MOTE_HD bool photon_cut_keeps(const photon_cut *cut, photon_vec at, photon_vec n
 
 /* ---- planes */
 
+/* How far the place is from a plane. */
+MOTE_HD double photon_plane_away(const photon_cut *cut, const photon_plane *plane) {
+    return photon_dot(plane->normal, cut->place) - plane->at;
+}
+
+/* Adds a plane. Where there are more of them than are kept, round walls of many faces mostly, the farther one of the
+   two whose directions are the most alike is left out: the nearer one cuts off nearly all that it does. */
+MOTE_HD void photon_cut_add(photon_cut *cut, const photon_plane *plane) {
+    if (cut->count < PHOTON_CUT_PLANES) {
+        cut->planes[cut->count++] = *plane;
+        return;
+    }
+    uint32_t first = 0, second = PHOTON_CUT_PLANES;
+    double most = -2;
+    for (uint32_t i = 0; i < PHOTON_CUT_PLANES; i++) {
+        for (uint32_t j = i + 1; j <= PHOTON_CUT_PLANES; j++) {
+            const photon_vec other = j < PHOTON_CUT_PLANES ? cut->planes[j].normal : plane->normal;
+            const double alike = photon_dot(cut->planes[i].normal, other);
+            if (!(alike > most)) continue;
+            most = alike;
+            first = i;
+            second = j;
+        }
+    }
+    const photon_plane *const later = second < PHOTON_CUT_PLANES ? &cut->planes[second] : plane;
+    if (photon_plane_away(cut, &cut->planes[first]) > photon_plane_away(cut, later)) {
+        cut->planes[first] = *later;
+        if (second < PHOTON_CUT_PLANES) cut->planes[second] = *plane;
+    } else if (second < PHOTON_CUT_PLANES) {
+        cut->planes[second] = *plane;
+    }
+}
+
 /* Adds the plane of a triangle, if it rises out of the place's surface within the ellipsoid. */
 MOTE_HD void photon_cut_by(photon_cut *cut, const photon_ellipsoid *e, const photon_shape *shape, photon_vec across) {
     const double a = photon_dot(photon_sub(shape->a, e->place), e->normal),
                  b = photon_dot(photon_sub(shape->b, e->place), e->normal),
                  c = photon_dot(photon_sub(shape->c, e->place), e->normal);
-    if (!(photon_max(photon_max(a, b), c) > cut->height) || cut->count == PHOTON_CUT_PLANES) return;
+    if (!(photon_max(photon_max(a, b), c) > cut->height)) return;
     photon_plane plane;
     plane.normal = photon_unit(across);
     plane.at = photon_dot(plane.normal, shape->a);
@@ -85,7 +118,7 @@ MOTE_HD void photon_cut_by(photon_cut *cut, const photon_ellipsoid *e, const pho
             return;
         }
     }
-    if (photon_triangle_part(e, shape, across) > 0) cut->planes[cut->count++] = plane;
+    if (photon_triangle_part(e, shape, across) > 0) photon_cut_add(cut, &plane);
 }
 
 /* ---- area */
@@ -186,6 +219,20 @@ MOTE_HD bool photon_find_parts(const photon_view *scene, const photon_ellipsoid 
     return true;
 }
 
+/* Of more shapes than are looked at: they are taken to fill the disc, which the planes that were found cut. */
+MOTE_HD double photon_filled_part(const photon_ellipsoid *e, photon_cut *cut) {
+    if (cut->count == 0) return 1;
+    photon_shape plane; /* around the disc */
+    const double wide = 4 / e->per_radius;
+    plane.a = photon_along(e->place, photon_around(e->normal, 0, 0), wide);
+    plane.b = photon_along(e->place, photon_around(e->normal, 0, 1.0 / 3), wide);
+    plane.c = photon_along(e->place, photon_around(e->normal, 0, 2.0 / 3), wide);
+    plane.material = plane.is_sphere = 0;
+    const double kept = photon_cut_part(cut, e, &plane, photon_across(&plane));
+    cut->matters = kept > 0 && kept < 1 - PHOTON_CUT_MATTERS;
+    return cut->matters ? photon_max(kept, PHOTON_AREA_MIN) : 1;
+}
+
 /* The part of an ellipsoid's disc that is surface and seen from the place, as the filter weighs it: PHOTON_AREA_MIN
    to 1. cut  out: by what photons are left out */
 MOTE_HD double photon_seen_part(const photon_view *scene, const photon_ellipsoid *e, photon_cut *cut) {
@@ -193,7 +240,8 @@ MOTE_HD double photon_seen_part(const photon_view *scene, const photon_ellipsoid
     parts.whole = parts.kept = 0;
     parts.has_sphere = parts.has_deep = false;
     *cut = photon_cut_of(scene, e);
-    if (!photon_find_parts(scene, e, false, cut, &parts) || !(parts.whole > 0)) return 1;
+    if (!photon_find_parts(scene, e, false, cut, &parts)) return photon_filled_part(e, cut);
+    if (!(parts.whole > 0)) return 1;
     if (!parts.has_sphere && (cut->count > 0 || parts.has_deep)) {
         photon_find_parts(scene, e, true, cut, &parts);
         cut->matters = parts.kept > 0 && parts.kept < (1 - PHOTON_CUT_MATTERS) * parts.whole;

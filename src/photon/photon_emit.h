@@ -1,8 +1,8 @@
 /* The path of a photon: one copy for C and CUDA.
 
    At each surface a photon goes on with the share that its power would keep, or is absorbed (Russian roulette). One
-   that goes on keeps its power, red + green + blue together, in the colour of the surface: so all photons have the same
-   power all the time, and counting them is counting energy. */
+   that goes on keeps its power, red + green + blue together, in the colour of the surface: so the photons of a light
+   have the same power all the time, and counting them is counting energy. */
 #ifndef MOTE_PHOTON_EMIT_H
 #define MOTE_PHOTON_EMIT_H
 
@@ -75,12 +75,20 @@ typedef struct photon_flight {
     uint32_t bounce, depth, fate;
 } photon_flight;
 
-/* The photon of a number leaves a light. unit: the power of every photon. */
+/* The light that the photon of a number leaves. Where photons of lights differ in power, numbers go through the lights
+   in order, so that each has as many photons as it should. */
+MOTE_HD const photon_light *photon_light_of_flight(const photon_view *scene, uint64_t number, double unit,
+                                                   double part) {
+    return photon_choose_light(scene, scene->has_shares ? ((double)number + part) * (unit / scene->power) : part);
+}
+
+/* The photon of a number leaves a light. unit: the mean power of photons. */
 MOTE_HD photon_flight photon_flight_begin(const photon_view *scene, uint64_t seed, uint64_t number, double unit) {
     photon_flight flight;
     flight.random = photon_random_of(seed, PHOTON_STREAM_EMIT, number);
-    const photon_light *light = photon_choose_light(scene, photon_next(&flight.random));
-    flight.power = photon_scale(light->strength, unit / photon_sum(light->strength));
+    const photon_light *light = photon_light_of_flight(scene, number, unit, photon_next(&flight.random));
+    const double power = unit * (light->power / light->share);
+    flight.power = photon_scale(light->strength, power / photon_sum(light->strength));
     flight.bounce = PHOTON_DIRECT;
     flight.depth = 0;
     flight.fate = PHOTON_CUT;

@@ -4,13 +4,13 @@
 
 #include "photon/photon_scatter.h"
 
-/* A light in proportion to its power; part in [0, 1). */
+/* A light in proportion to its share; part in [0, 1). */
 MOTE_HD const photon_light *photon_choose_light(const photon_view *scene, double part) {
     const double before = part * scene->power;
-    uint32_t low = 0, high = scene->light_count; /* lights[low].power_before <= before */
+    uint32_t low = 0, high = scene->light_count; /* lights[low].share_before <= before */
     while (high - low > 1) {
         const uint32_t middle = low + (high - low) / 2;
-        if (scene->lights[middle].power_before <= before) {
+        if (scene->lights[middle].share_before <= before) {
             low = middle;
         } else {
             high = middle;
@@ -194,7 +194,7 @@ MOTE_HD photon_vec photon_shadow_ray(const photon_view *scene, photon_vec place,
     const photon_light_ray ray = light->kind == PHOTON_LIGHT_AREA ? photon_ray_to_area(light, place, at.x, at.y)
                                  : light->kind >= PHOTON_LIGHT_DIRECTIONAL ? photon_ray_afar(light, normal, at.x, at.y)
                                                                            : photon_ray_to_point(light, place);
-    const double factor = ray.factor * photon_dot(ray.direction, normal) * (scene->power / light->power);
+    const double factor = ray.factor * photon_dot(ray.direction, normal) * (scene->power / light->share);
     if (!(factor > 0) || !(ray.factor > 0)) return photon_vec_of(0, 0, 0);
     return photon_is_shadowed(scene, place, ray.direction, ray.distance) ? photon_vec_of(0, 0, 0)
                                                                          : photon_scale(light->strength, factor);

@@ -17,7 +17,7 @@ typedef struct photon_cloud {
     mote_knn_index *index;
     photon_record *records;
     uint64_t count;
-    double unit;       /* the power of every photon */
+    double unit;       /* the mean power of photons */
     double share;      /* of the photons of the map */
     float *irradiance; /* [3 · count]; NULL: not made */
     double *radius2;   /* [count] of the discs that it was gathered in */

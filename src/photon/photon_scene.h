@@ -79,6 +79,8 @@ typedef struct photon_light {
     double cos_inner, cos_outer;
     double power;        /* red + green + blue */
     double power_before; /* of the lights in front of it */
+    double share;        /* of what is chosen; all shares together are the power of the scene: photon_scene_shares.c */
+    double share_before; /* of the lights in front of it */
     uint32_t kind;
 } photon_light;
 
@@ -98,6 +100,7 @@ typedef struct photon_view {
     uint32_t has_glass;
     uint32_t has_alpha; /* some shapes let rays through */
     uint32_t has_sky;
+    uint32_t has_shares;    /* shares of lights are not their powers */
     photon_vec sky, sky_up; /* radiance at the zenith, and where that is */
     uint32_t shape_count, light_count;
     uint32_t node_count, first_shape; /* what number shape 0 has among the nodes */

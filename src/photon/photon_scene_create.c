@@ -92,8 +92,13 @@ mote_status mote_scene_create(mote_context *ctx, const mote_scene_params *params
     scene->view.lights = scene->lights;
     scene->view.corners = scene->corners;
     scene->view.tints = scene->tints;
-    *out = scene;
-    return MOTE_OK;
+    status = photon_scene_shares(scene);
+    if (status == MOTE_OK) {
+        *out = scene;
+    } else {
+        mote_scene_destroy(scene);
+    }
+    return status;
 }
 
 void mote_scene_destroy(mote_scene *scene) {

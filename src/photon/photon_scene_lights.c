@@ -198,5 +198,5 @@ mote_status mote_scene_add_default_light(mote_scene *scene, const mote_camera *c
     memcpy(sun.intensity, key_light, sizeof key_light);
     add_other_light(scene, &sky);
     add_other_light(scene, &sun);
-    return MOTE_OK;
+    return photon_scene_shares(scene);
 }

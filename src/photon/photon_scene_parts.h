@@ -14,4 +14,7 @@ mote_status photon_scene_textures(mote_scene *scene, const mote_scene_params *pa
 uint64_t photon_scene_light_count(const mote_scene_params *params);
 void photon_scene_lights(mote_scene *scene, const mote_scene_params *params);
 
+/* photon_scene_shares.c: what share of photons and shadow rays each light gets, in a scene that is ready for rays. */
+mote_status photon_scene_shares(mote_scene *scene);
+
 #endif

@@ -250,7 +250,7 @@ static mote_status vote_once(planes_run *run, uint32_t max, planes_peak *cells, 
     return run->ops->vote(run->points, &how, cells, count);
 }
 
-/* cells [most] is room. */
+/* cells [max] out: the peaks with the most votes; count: how many there are. */
 static mote_status run_vote(planes_run *run, uint32_t max, planes_peak *cells, uint32_t *count) {
     MOTE_TRY(measure_for_vote(run));
     planes_choose_support(run);

@@ -26,6 +26,7 @@ typedef struct planes_scale {
     double radius;     /* of the sphere around the centre with all points */
     double typical;    /* distance of points to the centre, root of the mean square */
     double resolution; /* of the source's own positions */
+    double step;       /* that coordinates of all three axes are multiples of; 0: there is none */
     bool flat;         /* noise could be measured */
     double noise;
     double spacing;

@@ -39,7 +39,7 @@ typedef struct planes_cpu {
     uint32_t *counters;   /* [cells] of the last vote */
     uint64_t cells;
     uint64_t counter_capacity;
-    /* What cover made last, for relabel. */
+    /* What the footprint step made last: relabel, the step after it, reads it. */
     planes_grid grid;
     planes_tract *tracts;       /* [planes] */
     uint64_t *codes;            /* [cells] if they are listed */

@@ -33,7 +33,7 @@ typedef struct planes_cuda_directions {
     struct planes_cuda_directions *storage; /* of the host, for itself while it is kept; NULL: there is none yet */
 } planes_cuda_directions;
 
-/* What cover made last, for relabel; arrays are on the device. */
+/* What the footprint step made last: relabel, the step after it, reads it. Arrays are on the device. */
 typedef struct planes_cuda_footprint {
     planes_grid grid;
     planes_tract *tracts;     /* [planes] */

@@ -6,14 +6,19 @@
 #include "math/hash.h"
 #include "planes/planes.h"
 
-#define LATTICE_STEPS 8388600.0 /* on either side of the centre; a few fewer than PLANES_REACH, for rounding */
-#define STRAY_SAMPLE  8192u
-#define STRAY_SHARE   1000u /* at most one point in these, at either end of an axis, is a stray */
-#define STRAYS_MAX    (STRAY_SAMPLE / STRAY_SHARE)
-#define STRAY_TURNS   6    /* strays may hide others that are less far out */
-#define GLANCE        256u /* points of the sample that mostly tell that there are none */
-#define STRAY_TIMES   16.0 /* a cloud that reaches these times as far as the rest has strays */
-#define STRAY_MARGIN  2.0  /* times as far as the rest reaches, the lattice does */
+#define LATTICE_STEPS    8388600.0 /* on either side of the centre; a few fewer than PLANES_REACH, for rounding */
+#define STRAY_SAMPLE     8192u
+#define STRAY_SHARE      1000u /* at most one point in these, at either end of an axis, is a stray */
+#define STRAYS_MAX       (STRAY_SAMPLE / STRAY_SHARE)
+#define STRAY_TURNS      6    /* strays may hide others that are less far out */
+#define GLANCE           256u /* points of the sample that mostly tell that there are none */
+#define STRAY_TIMES      16.0 /* a cloud that reaches these times as far as the rest has strays */
+#define STRAY_MARGIN     2.0  /* times as far as the rest reaches, the lattice does */
+#define STEP_SAMPLE      384u /* positions that are asked for a step */
+#define STEP_VALUES      32u  /* differences that tell one: parallel planes without noise have fewer */
+#define STEP_ERROR       4.0 /* times what an axis of floats tells apart: the error of a difference, and of a remainder */
+#define STEP_ERROR_WHOLE 0.1 /* the same of an axis of integers */
+#define STEP_ERRORS      8.0 /* errors: a step is larger */
 
 static planes_frame frame_of(const double centre[3], double half) {
     planes_frame frame;
@@ -152,29 +157,20 @@ static bool shrink(const planes_points *points, const stray_sample *sample, plan
     return true;
 }
 
-static mote_status leave_out_strays(planes_run *run, stray_sample *sample, planes_frame *frame) {
+/* looked: out, how many positions of the sample were read */
+static mote_status leave_out_strays(planes_run *run, stray_sample *sample, planes_frame *frame, uint32_t *looked) {
     const uint64_t points = run->points->cloud->count, size = points < STRAY_SAMPLE ? points : STRAY_SAMPLE;
-    uint32_t looked = 0;
     if (size >= 2 * GLANCE) {
-        MOTE_TRY(look_at(run, (uint32_t)size / GLANCE, sample, &looked));
-        place_sample(frame, looked, sample);
+        MOTE_TRY(look_at(run, (uint32_t)size / GLANCE, sample, looked));
+        place_sample(frame, *looked, sample);
         if (surely_without(sample, half_of_box(run->points, frame))) return MOTE_OK;
     }
-    MOTE_TRY(look_at(run, 1, sample, &looked));
+    MOTE_TRY(look_at(run, 1, sample, looked));
     for (int turn = 0; turn < STRAY_TURNS; turn++) {
-        place_sample(frame, looked, sample);
+        place_sample(frame, *looked, sample);
         if (sample->count == 0 || !shrink(run->points, sample, frame)) break;
     }
     return MOTE_OK;
-}
-
-static mote_status find_frame(planes_run *run, planes_frame *frame) {
-    stray_sample *sample = mote_alloc(run->ctx, sizeof *sample, "planes sample");
-    if (sample == NULL) return MOTE_ERROR_MEMORY;
-    *frame = frame_of_box(&run->points->box);
-    const mote_status status = leave_out_strays(run, sample, frame);
-    mote_free(run->ctx, sample);
-    return status;
 }
 
 /* ---- radius and resolution */
@@ -199,14 +195,61 @@ static double axis_resolution(const mote_cloud *cloud, const char *name, double 
     return fabs(axis->scale);
 }
 
-static void measure_resolution(planes_run *run) {
+/* How far off a whole number of steps a difference of two positions may be: those of floats were rounded, integers are
+   exact but for their scale's own digits. */
+static double error_of_axis(const mote_cloud *cloud, const char *name, double resolution) {
+    const mote_type type = mote_cloud_find(cloud, name)->type;
+    return resolution * (type == MOTE_FLOAT32 || type == MOTE_FLOAT64 ? STEP_ERROR : STEP_ERROR_WHOLE);
+}
+
+/* The largest number of which both are multiples, where remainders of less than error are none. */
+static double common_step(double a, double b, double error) {
+    while (b > error) {
+        const double rest = fabs(a - rint(a / b) * b);
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+static int compare_values(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* The step that the points' coordinates on an axis are multiples of, as those of voxels are, wherever these begin;
+   0: there is none. Neighbouring values are few steps apart, so errors of theirs stay small. error: of a difference */
+static double step_of_axis(const stray_sample *sample, uint32_t looked, int k, double error) {
+    double values[STEP_SAMPLE], step = 0;
+    uint32_t count = 0, differ = 0;
+    for (uint32_t i = 0; i < looked && count < STEP_SAMPLE; i++) {
+        const double value = sample->xyz[i][k];
+        if (value - value == 0) values[count++] = value;
+    }
+    qsort(values, count, sizeof *values, compare_values);
+    for (uint32_t i = 1; i < count; i++) {
+        const double gap = values[i] - values[i - 1];
+        if (gap <= error) continue;
+        step = differ++ == 0 ? gap : common_step(fmax(step, gap), fmin(step, gap), error);
+        if (step <= STEP_ERRORS * error) return 0;
+    }
+    return differ >= STEP_VALUES ? step : 0;
+}
+
+/* What positions tell apart: no less than the source's type does, and no less than a step that all three axes have.
+   (Where only one or two have it, as in a raster of heights, planes across them are as exact as the other axis.) */
+static void measure_resolution(planes_run *run, const stray_sample *sample, uint32_t looked) {
     const planes_frame *frame = &run->points->frame;
-    double max = frame->step;
+    double max = frame->step, step = INFINITY;
     for (int k = 0; k < 3; k++) {
         const double largest = fabs(frame->centre[k]) + run->scale.radius * frame->step;
-        max = fmax(max, axis_resolution(run->points->cloud, mote_axis_names[k], largest));
+        const double resolution = axis_resolution(run->points->cloud, mote_axis_names[k], largest);
+        max = fmax(max, resolution);
+        const double error = error_of_axis(run->points->cloud, mote_axis_names[k], resolution);
+        if (step > 0) step = fmin(step, step_of_axis(sample, looked, k, error));
     }
-    run->scale.resolution = max * frame->inverse;
+    run->scale.step = step > 2 * max ? step * frame->inverse : 0;
+    run->scale.resolution = fmax(max, step) * frame->inverse;
 }
 
 /* How far points are from the centre, of a sample of those in the lattice. */
@@ -225,13 +268,19 @@ static mote_status measure_typical(planes_run *run) {
 }
 
 mote_status planes_place_points(planes_run *run, bool ordered) {
-    planes_frame frame;
-    MOTE_TRY(find_frame(run, &frame));
-    mote_progress_share(run->ctx, 0, 0.15);
-    const mote_status status = run->ops->place(run->points, &frame, ordered);
-    mote_progress_share(run->ctx, 0, 1);
-    measure_radius(run);
-    measure_resolution(run);
+    planes_frame frame = frame_of_box(&run->points->box);
+    uint32_t looked = 0;
+    stray_sample *sample = mote_alloc(run->ctx, sizeof *sample, "planes sample");
+    if (sample == NULL) return MOTE_ERROR_MEMORY;
+    mote_status status = leave_out_strays(run, sample, &frame, &looked);
+    if (status == MOTE_OK) {
+        mote_progress_share(run->ctx, 0, 0.15);
+        status = run->ops->place(run->points, &frame, ordered);
+        mote_progress_share(run->ctx, 0, 1);
+        measure_radius(run);
+        measure_resolution(run, sample, looked);
+    }
+    mote_free(run->ctx, sample);
     return status;
 }
 

@@ -45,6 +45,9 @@ void planes_sample_free(mote_context *ctx, planes_sample *sample);
 /* Points in one place, which follow each other in the order, become one: a scanner may write the same for all that it
    did not see. */
 void planes_sample_drop_copies(planes_sample *sample);
+/* Spreads points whose coordinates are multiples of a step evenly within it, each by a hash of its place: a plane of
+   noise then has noise, and no layers. */
+void planes_sample_spread(planes_sample *sample, double step);
 
 /* Directions, in bins of rho per step; all on the host. kind, resolution and min_cosine say what xyz, first and near
    are: they may be kept between calls. */

@@ -1,4 +1,9 @@
+#include <math.h>
+
+#include "math/hash.h"
 #include "planes/planes.h"
+
+#define SPREAD 11u /* key of the hash: no other step draws by it */
 
 mote_status planes_sample_make(mote_context *ctx, uint32_t capacity, planes_sample *sample) {
     const uint64_t storage = ((uint64_t)capacity + 7) / 8 * 8;
@@ -35,4 +40,15 @@ void planes_sample_drop_copies(planes_sample *sample) {
         sample->place[kept++] = sample->place[i];
     }
     sample->count = kept;
+}
+
+void planes_sample_spread(planes_sample *sample, double step) {
+    float *const axes[3] = {sample->x, sample->y, sample->z};
+    for (uint32_t i = 0; i < sample->count; i++) {
+        const uint64_t hash = mote_hash_pair(sample->place[i], SPREAD);
+        for (int k = 0; k < 3; k++) {
+            const double share = (double)(hash >> (21 * k) & 0x1FFFFF) / 0x200000 - 0.5;
+            axes[k][i] += (float)rint(share * step);
+        }
+    }
 }

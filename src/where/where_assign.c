@@ -6,10 +6,17 @@
 #include "core/limits.h"
 #include "where/where_program.h"
 
+typedef enum where_put {
+    PUT_DONE,
+    PUT_TOO_LARGE, /* the column cannot hold it */
+    PUT_NO_DATA,   /* a value that is known would say that there is none */
+} where_put;
+
 /* The first value that its column cannot hold. */
 typedef struct where_refusal {
     uint64_t point; /* UINT64_MAX: there is none */
     double value;
+    where_put reason;
 } where_refusal;
 
 typedef struct where_job {
@@ -44,36 +51,44 @@ static void put_integer(const mote_column *column, uint64_t value, uint8_t *at) 
     memcpy(at, &value, size_bytes); /* little-endian hosts only, as the build checks */
 }
 
-/* Stores a value of the world; false if the column cannot hold it. What is not known becomes the column's no-data
-   value, or NaN where it holds that. */
-static bool put_value(const where_column *c, double value, uint8_t *at) {
+/* What is not known becomes the column's no-data value. */
+static void put_no_data(const where_column *c, uint8_t *at) {
+    uint64_t bits = c->limits.no_data;
+    const double no_data = mote_limit_real(bits, c->column.type);
+    const float narrow = (float)no_data;
+    if (c->column.type == MOTE_FLOAT64) memcpy(&bits, &no_data, sizeof no_data);
+    if (c->column.type == MOTE_FLOAT32) memcpy(&bits, &narrow, sizeof narrow);
+    put_integer(&c->column, bits, at);
+}
+
+static where_put put_real(const where_column *c, double stored, uint8_t *at) {
+    const double no_data = c->limits.has_no_data ? mote_limit_real(c->limits.no_data, c->column.type) : NAN;
+    const float narrow = (float)stored;
+    if (c->column.type == MOTE_FLOAT64) {
+        memcpy(at, &stored, sizeof stored);
+        return stored == no_data ? PUT_NO_DATA : PUT_DONE;
+    }
+    memcpy(at, &narrow, sizeof narrow);
+    if (isinf(narrow) && !isinf(stored)) return PUT_TOO_LARGE;
+    return narrow == (float)no_data ? PUT_NO_DATA : PUT_DONE;
+}
+
+/* Stores a value of the world. What is not known becomes the column's no-data value, or NaN where it holds that. */
+static where_put put_value(const where_column *c, double value, uint8_t *at) {
     const mote_column *column = &c->column;
-    const bool real = mote_type_is_float(column->type);
     if (isnan(value) && c->limits.has_no_data) {
-        uint64_t bits = c->limits.no_data;
-        const double no_data = mote_limit_real(bits, column->type);
-        const float narrow = (float)no_data;
-        if (real) memcpy(&bits, &no_data, sizeof no_data);
-        if (column->type == MOTE_FLOAT32) memcpy(&bits, &narrow, sizeof narrow);
-        put_integer(column, bits, at);
-        return true;
+        put_no_data(c, at);
+        return PUT_DONE;
     }
     const double stored = column->scale != 1 || column->offset != 0 ? (value - column->offset) / column->scale : value;
-    if (column->type == MOTE_FLOAT64) {
-        memcpy(at, &stored, sizeof stored);
-        return true;
-    }
-    if (real) {
-        const float narrow = (float)stored;
-        memcpy(at, &narrow, sizeof narrow);
-        return isinf(stored) || !isinf(narrow);
-    }
+    if (mote_type_is_float(column->type)) return put_real(c, stored, at);
     double low, high;
     range_of(column, &low, &high);
     const double whole = rint(stored);
-    if (!(whole >= low && whole <= high)) return false;
-    put_integer(column, whole < 0 ? (uint64_t)(int64_t)whole : (uint64_t)whole, at);
-    return true;
+    if (!(whole >= low && whole <= high)) return PUT_TOO_LARGE;
+    const uint64_t bits = whole < 0 ? (uint64_t)(int64_t)whole : (uint64_t)whole;
+    put_integer(column, bits, at);
+    return c->limits.has_no_data && bits == c->limits.no_data ? PUT_NO_DATA : PUT_DONE;
 }
 
 /* ---- a block */
@@ -95,8 +110,9 @@ static void assign_block(const where_job *job, uint64_t first, uint64_t count, w
     for (uint64_t i = 0; i < count; i++) {
         if (meant[i] == 0) continue;
         uint8_t *at = (uint8_t *)(uintptr_t)mote_column_at(&target->column, first + i);
-        if (!put_value(target, scratch->numbers[0][i], at) && first + i < refusal->point) {
-            *refusal = (where_refusal){first + i, scratch->numbers[0][i]};
+        const where_put put = put_value(target, scratch->numbers[0][i], at);
+        if (put != PUT_DONE && first + i < refusal->point) {
+            *refusal = (where_refusal){first + i, scratch->numbers[0][i], put};
         }
         job->reached[first + i] = true;
     }
@@ -104,11 +120,11 @@ static void assign_block(const where_job *job, uint64_t first, uint64_t count, w
 
 static where_refusal assign_all(const where_job *job) {
     const int64_t blocks = (int64_t)((job->count + WHERE_BLOCK_POINTS - 1) / WHERE_BLOCK_POINTS);
-    where_refusal all = {UINT64_MAX, 0};
+    where_refusal all = {UINT64_MAX, 0, PUT_DONE};
 #pragma omp parallel num_threads(job->ctx->threads)
     {
         where_scratch scratch;
-        where_refusal own = {UINT64_MAX, 0};
+        where_refusal own = {UINT64_MAX, 0, PUT_DONE};
 #pragma omp for schedule(static)
         for (int64_t b = 0; b < blocks; b++) {
             const uint64_t first = (uint64_t)b * WHERE_BLOCK_POINTS, rest = job->count - first;
@@ -125,6 +141,12 @@ static mote_status refuse(const where_job *job, const where_refusal *refusal, co
     const mote_column *column = &target->column;
     const where_place place = job->bound.program->names[job->statement->target].place;
     double low, high;
+    if (refusal->reason == PUT_NO_DATA) {
+        return where_wrong(job->bound.program, source, place,
+                           "%s of point %" PRIu64 " would be %.17g, which the file calls no data: set nan where that "
+                           "is meant, and nothing is written",
+                           column->name, first + refusal->point + 1, refusal->value);
+    }
     range_of(column, &low, &high);
     const double a = low * column->scale + column->offset, b = high * column->scale + column->offset;
     char holds[128];

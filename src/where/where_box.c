@@ -93,7 +93,7 @@ static mote_box box_of_list(const where_program *program, const where_node *node
     return box;
 }
 
-/* Of the points where the node is true, or, negated, where it is false. */
+/* A box that holds all points for which the node is true or, negated, false. */
 static mote_box box_of(const where_program *program, uint32_t index, bool negated) {
     const where_node *node = &program->nodes[index];
     if (where_is_comparison(node->kind)) return box_of_comparison(program, node, negated);

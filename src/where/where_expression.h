@@ -65,7 +65,7 @@ uint64_t mote_where_test(const where_bound *bound, uint64_t first, uint64_t coun
                          uint8_t *mask);
 
 /* ---- where.c */
-/* The same of count points from the first on, in parallel: chosen [count]. */
+/* Tells in parallel which of count points from the first on meet the condition: chosen [count]. */
 uint64_t mote_where_choose(const mote_context *ctx, const where_bound *bound, uint64_t count, bool *chosen);
 /* Moves the records of the points that meet the condition together; bound has columns that look at these records, which
    follow each other every stride_bytes from point first on. Returns how many there are. */

@@ -132,7 +132,7 @@ static inline double where_compute(where_kind kind, double a, double b) {
     case WHERE_MULTIPLY: return a * b;
     case WHERE_DIVIDE: return a / b;
     case WHERE_REMAINDER: return fmod(a, b);
-    /* Of a number that is not known neither the lesser nor the greater is. */
+    /* Neither the smaller nor the larger is known where one of the two is not. */
     case WHERE_MIN: return isnan(a) || a < b ? a : b;
     case WHERE_MAX: return isnan(a) || a > b ? a : b;
     default: return NAN;

@@ -18,7 +18,7 @@ static bool begins_name(char c) {
 
 static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\v' || c == '\f'; }
 
-/* With a point, whatever the locale of the program says. */
+/* Reads a number whose decimal mark is a point, whatever the locale of the program says. */
 static double number_of(const char *digits) {
     locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     if (plain == (locale_t)0) return strtod(digits, NULL);

@@ -14,7 +14,7 @@ if ! clang -fopenmp -fsanitize=thread -o "$scratch/one" "$scratch/one.c" 2>"$scr
     echo "skipped: clang has no OpenMP, or no ThreadSanitizer, here (Debian: libomp-dev): $(head -1 "$scratch/log")"
     exit 77
 fi
-optional=(JANSSON BROTLI PNG TURBOJPEG PROJ EXPAT MICROHTTPD)
+optional=(BROTLI PNG TURBOJPEG PROJ EXPAT MICROHTTPD JANSSON) # what most files ask for last
 launcher=()
 command -v ccache >/dev/null && launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache)
 
@@ -25,6 +25,18 @@ configure() { # configure PRESET [NAME...]: without these libraries
         [[ " $* " == *" $name "* ]] && options+=("-DMOTE_$name=OFF") || options+=("-DMOTE_$name=AUTO")
     done
     cmake --preset "$preset" "${launcher[@]}" "${options[@]}" >"$scratch/log" || { cat "$scratch/log"; return 1; }
+}
+# again NAME...: of the build without libraries only what asks for one of these, whose answers changed, is compiled again.
+# All answers stand in one header, for which everything that asks for any would be compiled again with each library.
+again() {
+    local asks
+    asks=$(grep -rlE "MOTE_HAVE_($(IFS='|'; echo "$*"))" src cli tests)
+    ninja -C $build -t deps | awk -v here="$PWD/" '
+        NR == FNR { asks[here $1]; next }
+        /^[^ ]/ { object = $1; sub(/:$/, "", object); next }
+        { sub(/^\.\.\/\.\.\//, here, $1); if ($1 in asks) print object }' <(echo "$asks") - |
+        sort -u | (cd $build && xargs -r rm -f)
+    touch -d 2000-01-01 $build/have/mote_have.h
 }
 make_targets() { # make_targets PRESET [TARGET...]
     cmake --build "build/$1" -j "$(nproc)" ${2:+--target "${@:2}"} >"$scratch/log" || { tail -40 "$scratch/log"; return 1; }
@@ -73,14 +85,18 @@ works() {
     mote convert "$scratch/all.las" -o "$scratch/copy.laz" --force && mote convert "$scratch/copy.laz" -o "$scratch/back.las" --force &&
         cmp "$scratch/all.las" "$scratch/back.las" || { cat "$scratch/out"; return 1; }
 }
+before=()
 for name in "${optional[@]}"; do
     configure optional "$name"
+    ((${#before[@]} == 0)) || again "$name" "${before[@]}"
     make_targets optional mote_command
+    before=("$name")
     works
     lacks "$name"
     echo "without $name: built, and says so"
 done
 configure optional "${optional[@]}"
+again "${optional[@]:0:${#optional[@]}-1}" # the last is left out already
 make_targets optional
 works
 for name in "${optional[@]}"; do lacks "$name"; done

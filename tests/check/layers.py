@@ -16,6 +16,7 @@ LAYERS = [
     ["render"],
     ["photon"],
     ["io"],
+    ["parts"],
     ["(roof)"],  # src/backends.c: the one file that names the table of every algorithm
 ]
 # What other folders include of a folder, where that is not any header: each says at its top what it promises.

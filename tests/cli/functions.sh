@@ -77,18 +77,34 @@ same_hash() {
     [[ -n $a && $a == "$b" ]] && echo same || echo "different: $a $b"
 }
 
-# interrupted SIGNAL COMMAND…: sends the signal while the command is at work; prints its exit code. At work means
-# after DELAY seconds (0.15), or with DELAY=part as soon as a file or folder with a temporary name is there.
+# at_work PID SIGNAL: waits, at most for two minutes, until the process catches the signal and has used DELAY seconds of
+# processor time (0.15), or with DELAY=part until a file or folder with a temporary name is there; or until it has ended.
+# Seconds of a clock would say nothing on a busy machine: there a process may not have begun after one.
+at_work() {
+    local tries=24000 fields wanted=0 number
+    number=$(kill -l "$2")
+    [[ ${DELAY:-} == part ]] || wanted=$(awk -v s="${DELAY:-0.15}" -v hz="$(getconf CLK_TCK)" 'BEGIN { print int(s * hz) }')
+    while ((tries-- > 0)); do
+        fields=$(</proc/"$1"/stat) || return
+        read -ra fields <<<"${fields##*) }" # from the state on, the third of all
+        [[ ${fields[0]} != Z ]] || return
+        [[ $(</proc/"$1"/status) =~ SigCgt:[^0-9a-f]*([0-9a-f]+) ]] || return
+        if [[ $2 == KILL ]] || ((0x${BASH_REMATCH[1]} >> (number - 1) & 1)); then
+            if ((wanted > 0)); then
+                ((fields[11] + fields[12] < wanted)) || return
+            elif compgen -G "*.part*" >/dev/null; then
+                return
+            fi
+        fi
+        sleep 0.005
+    done
+}
+
+# interrupted SIGNAL COMMAND…: sends the signal while the command is at work; prints its exit code.
 interrupted() {
-    local signal=$1 tries=2000
-    shift
-    "$MOTE_BINARY" "${@:2}" 2>/dev/null &
-    if [[ ${DELAY:-} == part ]]; then
-        while ! compgen -G "*.part*" >/dev/null && ((tries-- > 0)); do sleep 0.005; done
-    else
-        sleep "${DELAY:-0.15}"
-    fi
-    kill -"$signal" $! 2>/dev/null
+    "$MOTE_BINARY" "${@:3}" 2>/dev/null &
+    at_work $! "$1"
+    kill -"$1" $! 2>/dev/null
     wait $! 2>/dev/null
     echo $?
 }

@@ -170,7 +170,7 @@ static void a_full_bucket_loses_nothing(void **state) {
     free(points);
 }
 
-/* As docs/knn_gpu.md has it: floats are sorted where their arrays are to be, and what a search defers stands in what
+/* As docs/knn.md has it: floats are sorted where their arrays are to be, and what a search defers stands in what
    these leave over. */
 static void floats_take_45_bytes_a_point(void **state) {
     enum { COUNT = 30000, K = 10 };

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The programs of examples/ and python/examples/, built and run against an installed mote as their first lines say.
+# The programs and notebooks of examples/ and python/examples/, built and run against an installed mote.
 # device.c is built everywhere, and says that it is skipped where no GPU answers.
 #   examples.sh SOURCES BUILD
 set -euo pipefail
@@ -53,3 +53,12 @@ mote gen city scan.laz -n 20k -q
 [[ $(head -c 4 room.png | tail -c 3) == PNG ]] || fail "picture.py made no picture"
 "$python" "$sources/python/examples/planes_to_geojson.py" room.ply planes.geojson | grep "planes"
 "$python" "$sources/python/examples/tensors.py"
+
+# ---- notebooks
+if ! "$python" -c 'import nbclient, ipykernel' 2>/dev/null; then
+    echo "the programs run; notebooks do not: Debian's python3-nbclient and python3-ipykernel are not there"
+    exit 0
+fi
+for notebook in "$sources"/examples/*.ipynb; do
+    PYDEVD_DISABLE_FILE_VALIDATION=1 IPYTHONDIR=$scratch/ipython "$python" "$sources/tests/programs/notebook.py" "$notebook"
+done

@@ -178,8 +178,9 @@ ln -s "$sources" part/parts/mote
 echo 'add_subdirectory(mote)' >part/parts/CMakeLists.txt
 echo 'int cuda_select(void); int cuda_select(void) { return 1; }' >part/own.c
 type=$(sed -n 's/^CMAKE_BUILD_TYPE:[A-Z]*=//p' "$build/CMakeCache.txt")
+"$sources/tests/programs/reuse_object.bash" --table "$build/compile_commands.json" >objects
 configure part -DCMAKE_BUILD_TYPE="$type" -DMOTE_CUDA=OFF \
-    -DCMAKE_C_COMPILER_LAUNCHER="$sources/tests/programs/reuse_object.py;$build/compile_commands.json"
+    -DCMAKE_C_COMPILER_LAUNCHER="$sources/tests/programs/reuse_object.bash;$scratch/objects"
 make_project part
 [[ $(ctest --test-dir part/build -N | grep -c 'Test *#') == 0 ]] || fail "mote adds tests to its parent"
 cmake --install part/build --prefix "$scratch/nothing" >install.log || { cat install.log; fail "install of the parent"; }

@@ -167,6 +167,11 @@ static bool is_skipped(builder *b, const planes_scene_params *p, const double at
     return p->scanned && !b->rays && draw(b) > seen(b, at, size);
 }
 
+/* To a multiple of the scene's step, if it has one. */
+static void in_steps(const builder *b, double at[3]) {
+    for (int k = 0; k < 3 && b->step > 0; k++) at[k] = b->step * rint(at[k] / b->step);
+}
+
 /* Fills positions; labels: the surface, or -1. */
 static void fill(builder *b, const planes_scene_params *p, double *positions, int32_t *labels) {
     double low[3], high[3], cumulative[PLANES_SCENES_MAX], size = 0;
@@ -178,6 +183,7 @@ static void fill(builder *b, const planes_scene_params *p, double *positions, in
         labels[i] = -1;
         if (draw(b) < p->outliers) {
             for (int k = 0; k < 3; k++) at[k] = draw_between(b, low[k], high[k]);
+            in_steps(b, at);
             continue;
         }
         do {
@@ -189,7 +195,7 @@ static void fill(builder *b, const planes_scene_params *p, double *positions, in
                 surface_point(b, &b->surfaces[s], p->noise_m, at);
             }
             labels[i] = b->surfaces[s].shape == FLAT ? (int32_t)s : -1;
-            for (int k = 0; k < 3 && b->step > 0; k++) at[k] = b->step * rint(at[k] / b->step);
+            in_steps(b, at);
         } while (is_skipped(b, p, at, low, high, size));
     }
 }

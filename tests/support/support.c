@@ -172,6 +172,16 @@ uint64_t test_extent(uint64_t few, uint64_t all) {
 #endif
 }
 
+uint64_t test_watched(uint64_t watched, uint64_t otherwise) {
+#ifdef MOTE_SANITIZED
+    (void)otherwise;
+    return watched;
+#else
+    (void)watched;
+    return otherwise;
+#endif
+}
+
 void *test_grow(void *array, uint64_t count, size_t size) {
     if ((count & (count - 1)) != 0) return array; /* room doubles at powers of two */
     void *larger = realloc(array, (count > 0 ? 2 * count : 1) * size);

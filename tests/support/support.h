@@ -19,6 +19,9 @@ mote_context *test_context(int threads);
    where MOTE_TEST_FEW is set (make test); otherwise all. */
 uint64_t test_extent(uint64_t few, uint64_t all);
 
+/* The same between sanitizers and all others: of cases that run the same code, on values that plain tests judge. */
+uint64_t test_watched(uint64_t watched, uint64_t otherwise);
+
 /* An allocator that fails the n-th allocation (0 = never) and counts what is open. */
 typedef struct test_allocator {
     long fail_at, calls, open;

@@ -23,14 +23,16 @@ typedef struct disturber {
     bool done;
 } disturber;
 
-static void overwrite(const char *path, long size) {
+/* In one write: a call for each byte would take longer than all that is read. */
+static void overwrite(const char *path) {
+    size_t size = 0;
+    char *bytes = test_load(path, &size);
+    for (size_t i = 300; i < size; i += 7) bytes[i] = '7';
     FILE *file = fopen(path, "r+b");
     assert_non_null(file);
-    for (long i = 300; i < size; i += 7) {
-        fseek(file, i, SEEK_SET);
-        fputc('7', file);
-    }
+    assert_int_equal(fwrite(bytes, 1, size, file), size);
     fclose(file);
+    free(bytes);
 }
 
 static void append(const char *path) {
@@ -45,7 +47,7 @@ static void change_file(const char *path, change kind) {
     assert_int_equal(stat(path, &info), 0);
     const off_t sizes[] = {0, 150, info.st_size / 2 + 1, info.st_size - 1};
     if (kind == OVERWRITTEN) {
-        overwrite(path, (long)info.st_size);
+        overwrite(path);
     } else if (kind == GROWN) {
         append(path);
     } else {
@@ -229,6 +231,7 @@ static void disturb_work(const changing_work *w, const char *input, const char *
     if (all.unchanged.status != MOTE_OK) fail_msg("%s of %s: %s", w->name, input, all.unchanged.message);
     for (all.kind = 0; all.kind < CHANGES; all.kind++) {
         long noticed = 0;
+        if ((uint64_t)(w - changing_works + all.kind) % test_watched(2, 1) != 0) continue; /* half of them, in turn */
         restore(changed, bytes, size);
         change_file(changed, all.kind);
         d = (disturber){.path = changed};

@@ -101,7 +101,7 @@ static void queries_of_shared_files(void **state) {
         snprintf(path, sizeof path, "%s", test_data(name));
         print_message("%s\n", name);
         const bool large = strstr(name, "lone-star") != NULL || strstr(name, "ellipsoid") != NULL;
-        check_queries(ctx, path, large ? 3 : 21);
+        check_queries(ctx, path, large ? 3 : test_watched(7, 21));
     }
     assert_int_equal(mote_context_memory_bytes(ctx), 0);
     mote_context_destroy(ctx);

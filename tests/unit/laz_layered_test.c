@@ -28,14 +28,19 @@ static void decode_ok(mote_context *ctx, const laz_schema *schema, laz_chunk *ch
 }
 
 /* A copy of what the encoder makes, in memory of its exact size. */
-static uint8_t *encode(mote_context *ctx, const laz_schema *schema, const uint8_t *records, uint64_t count,
-                       uint64_t *size_bytes) {
-    laz_encoder *encoder = NULL;
+static uint8_t *encode_chunk(laz_encoder *encoder, const uint8_t *records, uint64_t count, uint64_t *size_bytes) {
     const uint8_t *out;
-    assert_int_equal(mote_laz_encoder_make(ctx, schema, &encoder), MOTE_OK);
     assert_int_equal(mote_laz_encode(encoder, records, count, &out, size_bytes), MOTE_OK);
     uint8_t *copy = malloc(*size_bytes);
     memcpy(copy, out, *size_bytes);
+    return copy;
+}
+
+static uint8_t *encode(mote_context *ctx, const laz_schema *schema, const uint8_t *records, uint64_t count,
+                       uint64_t *size_bytes) {
+    laz_encoder *encoder = NULL;
+    assert_int_equal(mote_laz_encoder_make(ctx, schema, &encoder), MOTE_OK);
+    uint8_t *copy = encode_chunk(encoder, records, count, size_bytes);
     mote_laz_encoder_free(ctx, encoder);
     return copy;
 }
@@ -45,14 +50,17 @@ static void round_trip(mote_context *ctx, const laz_schema *schema, const uint8_
     const uint32_t count = (points + chunk_points - 1) / chunk_points;
     laz_chunk *chunks = calloc(count, sizeof *chunks);
     uint8_t **data = calloc(count, sizeof *data), *back = malloc((uint64_t)points * schema->record_bytes);
+    laz_encoder *encoder = NULL; /* of one chunk after the other, as a file's */
+    assert_int_equal(mote_laz_encoder_make(ctx, schema, &encoder), MOTE_OK);
     for (uint32_t i = 0; i < count; i++) {
         const uint64_t first = (uint64_t)i * chunk_points * schema->record_bytes;
         const uint32_t remaining = points - i * chunk_points;
         chunks[i].points = remaining < chunk_points ? remaining : chunk_points;
-        data[i] = encode(ctx, schema, records + first, chunks[i].points, &chunks[i].size_bytes);
+        data[i] = encode_chunk(encoder, records + first, chunks[i].points, &chunks[i].size_bytes);
         chunks[i].data = data[i];
         chunks[i].records = back + first;
     }
+    mote_laz_encoder_free(ctx, encoder);
     decode_ok(ctx, schema, chunks, count);
     assert_memory_equal(back, records, (uint64_t)points * schema->record_bytes);
     for (uint32_t i = 0; i < count; i++) free(data[i]);

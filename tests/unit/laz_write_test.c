@@ -162,11 +162,12 @@ static void chunks_of_every_format(void **state) {
     static const uint64_t counts[] = {0, 1, 2, 49999, 50000, 50001, POINTS_MAX};
     mote_context *ctx = test_context(2);
     for (uint8_t format = 0; format < LAS_FORMATS; format++) {
+        const bool has_long = test_watched(format % 4 == 3, format % 3 != 2); /* of every kind, not of every format */
         laz_write_make(test_path("source.las"), format, POINTS_MAX);
         mote_cloud *cloud = read_ok(ctx, test_path("source.las"));
         assert_int_equal(cloud->las.format, format);
         for (size_t c = 0; c < sizeof counts / sizeof counts[0]; c++) {
-            if (counts[c] > 2 && format % 3 == 2) continue; /* the long ones of every kind, not of every format */
+            if (counts[c] > 2 && !has_long) continue;
             cloud->count = counts[c];
             write_ok(ctx, cloud, test_path("chunks.las"), NULL);
             write_ok(ctx, cloud, test_path("chunks.laz"), NULL);
@@ -232,7 +233,7 @@ static void same_bytes_for_any_number_of_threads(void **state) {
     static const uint8_t formats[] = {3, 8};
     for (size_t f = 0; f < sizeof formats; f++) {
         laz_write_make(test_path("threads.las"), formats[f], 420001);
-        for (size_t t = 0; t < sizeof threads / sizeof threads[0]; t++) {
+        for (size_t t = 0; t < sizeof threads / sizeof threads[0]; t += test_watched(2, 1)) {
             mote_context *ctx = test_context(threads[t]);
             mote_cloud *cloud = read_ok(ctx, test_path("threads.las"));
             write_ok(ctx, cloud, test_path(t == 0 ? "one.laz" : "more.laz"), NULL);

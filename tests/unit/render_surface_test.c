@@ -197,8 +197,8 @@ static void look_at_shape(picture *p, const shape *s, double fill) {
 }
 
 /* Spill over the silhouette, as a share of it. A square has a true edge, which random points do not tell: splats reach
-   beyond it by about their spacing (docs/decisions/0038). A torus' own normals at its contour come from neighbours on
-   one side: exact ones spill less. */
+   beyond it by about their spacing (docs/history/render.md). A torus' own normals at its contour come from neighbours
+   on one side: exact ones spill less. */
 static double max_spilled(const shape *s, uint64_t count, double fill, bool given, double silhouette) {
     if (s->hit == plane_hit) {
         const double spacing = sqrt(10.0 / (double)count) / (2 * s->size / fill) * 800;

@@ -33,7 +33,7 @@ void laz_tables(void **state) {
             laz_made m = laz_make(ctx, format, 1, 200, sizes[s]);
             for (uint64_t i = 0; i < 8 + (m.file.size - m.table_at); i++) {
                 const uint64_t at = i < 8 ? m.points_at + i : m.table_at + i - 8;
-                for (size_t c = 0; c < sizeof changes; c++) {
+                for (size_t c = 0; c < test_watched(1, sizeof changes); c++) {
                     m.file.data[at] ^= changes[c];
                     mote_cloud *part = salvage_read(ctx, "table.laz", m.file.data, m.file.size, false);
                     if (part == NULL) assert_non_null(strstr(mote_context_message(ctx), "--salvage"));

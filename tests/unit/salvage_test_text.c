@@ -282,7 +282,7 @@ void text_wrong_lines(void **state) {
     (void)state;
     static const char *const wrong[] = {"1 2\n", "1 2 3 4 5\n", "a b c d\n", "1,5 2 3 4\n", "1 2 3 4x\n"};
     static const char *const names[] = {"wrong.xyz", "wrong.ply", "wrong.pcd"};
-    for (int threads = 1; threads < 4; threads += 2) {
+    for (int threads = (int)test_watched(3, 1); threads < 4; threads += 2) {
         mote_context *ctx = salvage_context(threads);
         for (size_t n = 0; n < 3; n++) {
             for (size_t w = 0; w < 5; w++) {

@@ -4,9 +4,11 @@
 #include <string.h>
 
 #include "math/hash.h"
+#include "mote/strays.h"
 #include "support/support.h"
 
-#define POINTS 20000u
+#define POINTS       20000u
+#define PIECE_POINTS 777u
 
 static double uniform(uint64_t seed, uint64_t i) { return (double)(mote_hash_pair(seed, i) >> 11) * 0x1p-53; }
 
@@ -26,6 +28,28 @@ static mote_status wrap(mote_context *ctx, const double *xyz, uint64_t count, mo
     return mote_cloud_wrap(ctx, count, columns, 3, cloud);
 }
 
+/* The same of points that come in pieces; expected: how many are announced. */
+static void check_pieces(mote_context *ctx, const double *xyz, uint64_t count, uint64_t expected, const mote_box *box,
+                         const mote_strays *strays) {
+    mote_strays_search *search = NULL;
+    mote_box found;
+    mote_strays of_pieces;
+    assert_int_equal(mote_strays_search_open(ctx, expected, &search), MOTE_OK);
+    do {
+        for (uint64_t first = 0; first < count; first += PIECE_POINTS) {
+            const uint64_t some = count - first < PIECE_POINTS ? count - first : PIECE_POINTS;
+            mote_cloud *piece = NULL;
+            assert_int_equal(wrap(ctx, xyz + 3 * first, some, &piece), MOTE_OK);
+            assert_int_equal(mote_strays_search_add(search, piece), MOTE_OK);
+            mote_cloud_destroy(piece);
+        }
+    } while (mote_strays_search_again(search));
+    mote_strays_search_tell(search, &found, NULL, &of_pieces);
+    assert_memory_equal(&found, box, sizeof found);
+    assert_memory_equal(&of_pieces, strays, sizeof of_pieces);
+    mote_strays_search_close(search);
+}
+
 static mote_strays find(const double *xyz, uint64_t count, int threads) {
     mote_context *ctx = test_context(threads);
     mote_cloud *cloud = NULL;
@@ -36,6 +60,8 @@ static mote_strays find(const double *xyz, uint64_t count, int threads) {
     assert_int_equal(mote_cloud_bounds(ctx, cloud, &box, NULL), MOTE_OK);
     assert_int_equal(mote_cloud_strays(ctx, cloud, &box, &again), MOTE_OK);
     assert_memory_equal(&strays, &again, sizeof strays);
+    check_pieces(ctx, xyz, count, count, &box, &strays);
+    check_pieces(ctx, xyz, count, 2 * count + 1, &box, &strays);
     mote_cloud_destroy(cloud);
     assert_int_equal(mote_context_memory_bytes(ctx), 0);
     mote_context_destroy(ctx);

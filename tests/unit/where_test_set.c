@@ -94,6 +94,8 @@ void refuses_values(void **state) {
                  {"z = 1e300", "it holds floats of 32 bits"},
                  {"x = 1e9", "it holds -20974836"},
                  {"intensity = 0/0", "has no no-data value"},
+                 {"deviation = 0", "deviation of point 1 would be 0, which the file calls no data: set nan"},
+                 {"deviation = 0.01", "which the file calls no data"},
                  {"clasification = 2", "did you mean \"classification\"?"},
                  {"classification == 2", "to set a value, write \"=\""},
                  {"classification = 2 where", "it ends where"},
@@ -196,7 +198,7 @@ void sets_in_pieces(void **state) {
             mote_cloud *read = NULL;
             params.where = conditions[c];
             if (c == 2) params.set = "user_data = 7; z = z + 1";
-            if (c == 1) continue;
+            if (c == 1 || c == test_watched(3, 4)) continue;
             copy_in_pieces(ctx, from, to, &params);
             assert_int_equal(mote_cloud_read(ctx, from, &params, &read), MOTE_OK);
             test_write(ctx, read, whole, NULL);

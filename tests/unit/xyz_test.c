@@ -156,6 +156,24 @@ static void types_hold_all_values(void **state) {
     mote_context_destroy(ctx);
 }
 
+static void empty_cells_are_no_value(void **state) {
+    (void)state;
+    mote_context *ctx = test_context(2);
+    mote_cloud *cloud = read_text(ctx, "x,y,z,a,b\n1,2,3,,5\n4,5,6,7,\n7,8,9, ,\n1,1,1,2.5,3\n");
+    const double a[] = {NAN, 7, NAN, 2.5}, b[] = {5, NAN, NAN, 3};
+    for (uint64_t i = 0; i < 4; i++) {
+        const double of_a = test_value(cloud, "a", i), of_b = test_value(cloud, "b", i);
+        assert_true(isnan(a[i]) ? isnan(of_a) : of_a == a[i]);
+        assert_true(isnan(b[i]) ? isnan(of_b) : of_b == b[i]);
+    }
+    mote_cloud_destroy(cloud);
+    cloud = read_text(ctx, "x;y;z;a;b\n1;2;3;;5\n4;5;6;;6\n"); /* a column without any number is none */
+    assert_null(mote_cloud_find(cloud, "a"));
+    assert_true(mote_cloud_find(cloud, "b")->type == MOTE_UINT8);
+    mote_cloud_destroy(cloud);
+    mote_context_destroy(ctx);
+}
+
 static void check_refused(mote_context *ctx, const char *text, const char *message) {
     test_refused(ctx, "csv", text, strlen(text), message);
 }
@@ -169,6 +187,8 @@ static void refuses_what_is_no_table(void **state) {
     check_refused(ctx, "1 2 3\n4 5 6\n7 8\n", "offset 15: line 3, column 4: the row ends after 2 values, it needs 3");
     check_refused(ctx, "1 2 3\n\r\n4 5 6 7\r\n", "line 3, column 7: \"7\": the row has more than 3 values");
     check_refused(ctx, "1,2,3\n4,,6\n", "line 2, column 3: a value is empty");
+    check_refused(ctx, "# x y z a:uint8\n1,2,3,4\n4,5,6,\n", "the row ends after 3 values");
+    check_refused(ctx, "1,2,3,4,5\n4,5,6,\n", "the row ends after");
     check_refused(ctx, "1 2 3\n4 five 6\n", "line 2, column 3: \"five\" is no number");
     check_refused(ctx, "4,\xC3\xA9,5\n", "line 1, column 3: \"\xC3\xA9\" is no number");
     check_refused(ctx, "x y z\n4 \x1B[2J 5\n", "line 2, column 3: \"\x1B[2J\" is no number");
@@ -512,6 +532,7 @@ int main(void) {
                                        cmocka_unit_test(names_columns_by_header),
                                        cmocka_unit_test(keeps_units_and_columns),
                                        cmocka_unit_test(types_hold_all_values),
+                                       cmocka_unit_test(empty_cells_are_no_value),
                                        cmocka_unit_test(refuses_what_is_no_table),
                                        cmocka_unit_test(recognises_tables),
                                        cmocka_unit_test(rows_after_the_second_are_not_asked),

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { checkPage, ENTRY_BYTES, keyOf, parsePage } from '../../viewer/src/data/copc/copc_hierarchy.js';
 import { decodeNode } from '../../viewer/src/data/decode.js';
+import '../../viewer/src/texts/texts.js';
 import { Node } from '../../viewer/src/data/hierarchy.js';
 
 const LIMITS = { points: 1000, recordBytes: 30, bytes: 1e6 };

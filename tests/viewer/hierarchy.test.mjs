@@ -5,6 +5,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseMetadata } from '../../viewer/src/data/metadata.js';
+import '../../viewer/src/texts/texts.js';
 import { checkChunk, createRoot, parseChunk, RECORD_BYTES } from '../../viewer/src/data/hierarchy.js';
 import { terrain, writeDataset } from './make_dataset.mjs';
 

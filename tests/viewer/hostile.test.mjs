@@ -6,6 +6,7 @@ import { fromGeoJson } from '../../viewer/src/measure/geojson.js';
 import { parseAttributes } from '../../viewer/src/data/attributes.js';
 import { parseCrs } from '../../viewer/src/data/crs.js';
 import { parseMetadata } from '../../viewer/src/data/metadata.js';
+import '../../viewer/src/texts/texts.js';
 import { OrbitCamera } from '../../viewer/src/view/orbit_camera.js';
 import { DEFAULTS, limited, misreadSettings, readSettings } from '../../viewer/src/view/settings.js';
 import { cameraOf } from '../../viewer/src/view_state.js';

@@ -134,7 +134,7 @@ void http_socket_run(const http_connection *c, const char *early, size_t early_s
 
 /* ---- out */
 
-/* With the lock of sending. */
+/* Writes a frame; the caller holds the lock of sending, since frames may not mix. */
 static bool write_frame(http_socket *s, int opcode, const void *data, size_t size) {
     unsigned char head[10] = {(unsigned char)(0x80 | opcode)};
     size_t length = 2;

@@ -66,7 +66,7 @@ static void emit_colors(json_writer *json, const mote_cloud *cloud) {
     emit_close(json, ']');
 }
 
-/* As the page calls it. */
+/* The word that the page has for it. */
 static const char *name_of_up(const picture_up *up) {
     static const char *const names[2][2] = {{"x", "y"}, {"-x", "-y"}};
     for (int k = 0; k < 2; k++) {
@@ -138,7 +138,7 @@ char *live_legend(const picture_colors *colors) {
 
 /* ---- what is at a pixel */
 
-/* As many digits as the file has. */
+/* The value with as many digits as the file has. */
 static text value_of(const mote_column *column, uint64_t i) {
     const double value = mote_column_value(column, i);
     if (column->type == MOTE_FLOAT32 && column->scale == 1 && column->offset == 0) return text_float((float)value);

@@ -85,7 +85,7 @@ static bool is_of_splats(const live_view *view) {
     return view->show == MOTE_RENDER_SHOW_RADIUS || view->show == MOTE_RENDER_SHOW_ITERATIONS;
 }
 
-/* As if the view had been typed as options of mote render. */
+/* Makes the plan that mote render would make if the view had been typed as its options. */
 static bool make_plan(const live_view *view, picture_plan *plan) {
     char size[32];
     snprintf(size, sizeof size, "%ux%u", view->width, view->height);

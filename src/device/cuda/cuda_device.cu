@@ -66,7 +66,7 @@ mote_status cuda_open(mote_device *gpu) {
     if (!device.usable) return mote_fail(gpu->ctx, MOTE_ERROR_UNSUPPORTED, "GPU %d: %s", index, device.reason);
     cuda_state *s = (cuda_state *)mote_alloc_zero(gpu->ctx, sizeof *s, "GPU bookkeeping");
     if (s == NULL) return MOTE_ERROR_MEMORY;
-    s->own_stream = true; /* until open_streams knows better */
+    s->own_stream = true; /* until open_state knows: cuda_close would wait for the default stream */
     gpu->implementation = s;
     cuda_enter(gpu);
     const mote_status status = open_state(gpu);

@@ -25,7 +25,7 @@ static inline uint32_t cuda_blocks(uint64_t count, uint32_t items_per_block) {
     return blocks > 0 ? (uint32_t)blocks : 1;
 }
 
-/* The same for blocks that share out the work: at most max. */
+/* As many blocks as the items need, at most max: for kernels whose blocks share out the work. */
 static inline uint32_t cuda_blocks_up_to(uint32_t max, uint64_t count, uint32_t items_per_block) {
     const uint32_t blocks = cuda_blocks(count, items_per_block);
     return blocks < max ? blocks : max;

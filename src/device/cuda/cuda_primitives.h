@@ -34,7 +34,7 @@ mote_status cuda_sort_keys64(mote_device *gpu, cuda_keys64 *keys, uint64_t count
    and read the last. */
 mote_status cuda_sum32(mote_device *gpu, const uint32_t *in, uint32_t *out, uint64_t count);
 mote_status cuda_sum64(mote_device *gpu, const uint64_t *in, uint64_t *out, uint64_t count);
-/* The same, of 32-bit numbers into 64 bits; not in place. */
+/* Exclusive sums of 32-bit numbers, in 64 bits; in and out must differ, since out is longer. */
 mote_status cuda_sum32_wide(mote_device *gpu, const uint32_t *in, uint64_t *out, uint64_t count);
 
 /* The numbers i with flags[i] != 0, ascending. found [1] in device memory: how many. */

@@ -277,6 +277,8 @@ mote_status mote_e57_next(e57_source *source, uint8_t *records, uint64_t max, ui
 void mote_e57_rewind(e57_source *source);
 /* Says what was left out, once all points are read. kept: points that were given. */
 mote_status mote_e57_report(e57_source *source, uint64_t kept);
+/* Warns where the reference system of the cloud, which is of the file, does not count in metres. */
+void mote_e57_tell_unit(const e57_source *source, const mote_cloud *cloud);
 void mote_e57_close(e57_source *source);
 
 #endif

@@ -9,7 +9,7 @@ static void add(char *text, size_t size_bytes, const char *more) {
     snprintf(text + length, size_bytes - length, "%s", more);
 }
 
-/* As many fields as there is room for. */
+/* Names the fields, as many as the text has room for. */
 static void describe_fields(const e57_scan *scan, char *text, size_t size_bytes) {
     for (uint64_t i = 0; i < scan->field_count; i++) {
         const e57_field *const field = &scan->fields[i];

@@ -1,5 +1,6 @@
 /* Reading E57: all scans of a file, one after the other, whole or in pieces. */
 #include <inttypes.h>
+#include <math.h>
 
 #include "io/e57/e57.h"
 
@@ -191,6 +192,42 @@ mote_status mote_e57_next(e57_source *source, uint8_t *records, uint64_t max, ui
     return MOTE_OK;
 }
 
+/* E57 counts in metres; a system that does not is likely what the coordinates are in all the same. */
+void mote_e57_tell_unit(const e57_source *source, const mote_cloud *cloud) {
+    mote_units units;
+    if (source->params.crs != NULL || mote_cloud_crs(cloud)[0] == '\0') return;
+    mote_cloud_units(cloud, &units);
+    const mote_unit *const wrong = units.horizontal.metres != 1 ? &units.horizontal : &units.vertical;
+    if (wrong->metres == 1 || (wrong->metres == 0 && wrong->radians == 0)) return;
+    mote_warn(source->ctx,
+              "%s: E57 counts in metres, and the file's reference system in units of %s, for which coordinates are "
+              "taken; where they are metres, name their system by --crs",
+              source->input->path, wrong->name);
+}
+
+#define INTENSITY_FACTOR 4.0 /* limits of one scanner differ less, also where they are those of the values */
+
+/* Scans whose intensities are of different scales, as their limits tell, cannot be compared. */
+static void tell_intensities(const e57_source *source) {
+    const e57_scan *const scans = source->file.scans;
+    uint64_t least = UINT64_MAX, most = UINT64_MAX;
+    for (uint64_t i = 0; i < source->file.scan_count; i++) {
+        const e57_limits *const limits = &scans[i].intensity;
+        if (!limits->has_min || !limits->has_max || !(limits->max > limits->min)) continue;
+        if (least == UINT64_MAX || limits->max < scans[least].intensity.max) least = i;
+        if (most == UINT64_MAX || limits->max > scans[most].intensity.max) most = i;
+    }
+    if (least == UINT64_MAX) return;
+    const e57_limits *const low = &scans[least].intensity, *const high = &scans[most].intensity;
+    if (!(high->max > INTENSITY_FACTOR * fabs(low->max))) return;
+    mote_warn(
+        source->ctx,
+        "%s: intensities of its scans are of different scales (scan %" PRIu64 ": %g to %g, scan %" PRIu64
+        ": %g to %g) and are kept as stored; --set \"intensity = …\" with --where \"point_source_id == …\" brings "
+        "them to one",
+        source->input->path, least + 1, low->min, low->max, most + 1, high->min, high->max);
+}
+
 mote_status mote_e57_report(e57_source *source, uint64_t kept) {
     mote_context *const ctx = source->ctx;
     const char *const path = source->input->path;
@@ -219,6 +256,7 @@ mote_status mote_e57_report(e57_source *source, uint64_t kept) {
         mote_warn(ctx, "%s: %" PRIu64 " %s left out", path, source->plan.strings,
                   source->plan.strings == 1 ? "field of texts is" : "fields of texts are");
     }
+    tell_intensities(source);
     if (source->plan.second_coordinates > 0) {
         mote_warn(ctx, "%s: the spherical coordinates beside Cartesian ones are left out", path);
     }
@@ -238,6 +276,7 @@ static mote_status read_all(e57_source *source, mote_cloud **out) {
     uint64_t count = 0;
     if (records == NULL) return MOTE_ERROR_MEMORY;
     MOTE_TRY(mote_e57_make_cloud(ctx, &source->file, &source->plan, &source->params, records, out));
+    mote_e57_tell_unit(source, *out);
     MOTE_TRY(mote_e57_next(source, records, source->points, &count));
     (*out)->count = count;
     return mote_e57_report(source, count);

@@ -132,6 +132,25 @@ static mote_status write_header(e57_writer *w, uint64_t xml, uint64_t xml_bytes)
     return mote_e57_patch(w, 0, head, sizeof head);
 }
 
+/* Readers take coordinates for metres, which the standard has alone. */
+static void tell_unit(const e57_writer *w) {
+    mote_units units;
+    mote_cloud_units(w->cloud, &units);
+    const mote_unit *const wrong = units.horizontal.metres != 1 ? &units.horizontal : &units.vertical;
+    const bool is_known = units.horizontal.name[0] != '\0', is_length = is_known && units.horizontal.radians == 0;
+    if (!is_known) {
+        mote_note(w->ctx,
+                  "%s: the unit of the coordinates is not known; programs will take them for metres, as E57 says",
+                  w->path);
+    } else if (!is_length || (wrong->metres > 0 && wrong->metres != 1)) {
+        mote_warn(
+            w->ctx,
+            "%s: coordinates are in units of %s, and programs will take them for metres, as E57 says; a reference "
+            "system in metres (--to-crs) avoids that",
+            w->path, wrong->name);
+    }
+}
+
 static mote_status finish(e57_writer *w) {
     if (w->scan_count == 0) MOTE_TRY(begin_scan(w, 0)); /* without points there is a scan, which tells the fields */
     MOTE_TRY(end_scan(w));
@@ -140,6 +159,7 @@ static mote_status finish(e57_writer *w) {
     MOTE_TRY(mote_e57_write_xml(w));
     MOTE_TRY(mote_e57_finish_pages(w));
     MOTE_TRY(write_header(w, xml, w->xml_bytes));
+    tell_unit(w);
     if (w->hidden > 0) {
         mote_warn(w->ctx, "%s: %llu points without a finite position are written as invalid", w->path,
                   (unsigned long long)w->hidden);

@@ -102,8 +102,8 @@ static mote_status scan_layered(las_source *source, uint64_t end) {
 /* Finds the points and bytes of a chunk by decoding it without keeping points: as many points as are expected, or,
    where no writer could have ended the chunk behind these, up to the first place where one could have. */
 static bool find_end(const las_source *source, laz_decoder *decoder, laz_chunk *probe) {
-    uint8_t non_finite[8];
-    probe->records = non_finite;
+    uint8_t sink[8]; /* the probe keeps no point, but a decoder is given a place to write to */
+    probe->records = sink;
     probe->points = is_complete(source) ? 0 : points_expected(source);
     if (probe->points > 0 && (source->schema.chunk_points != LAZ_VARIABLE || !source->salvage)) {
         mote_laz_decode(decoder, probe, 1);

@@ -131,7 +131,7 @@ static void note_failure(decode_job *job, int64_t g, mote_status status, int64_t
     }
 }
 
-/* By the caller's thread, between its groups. */
+/* The caller's thread tells progress and serves the upload between its groups: others may not call back. */
 static mote_status attend(decode_job *job) {
     uint64_t done;
 #pragma omp atomic read

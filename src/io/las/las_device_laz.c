@@ -216,7 +216,7 @@ static mote_status decode_again(chunk_job *j, uint32_t number) {
     return status;
 }
 
-/* In the order of the file, so that the first damage is the one that is told. */
+/* Decodes doubtful chunks on the host, in the order of the file, so that the first damage is the one that is told. */
 static mote_status decode_faulty(chunk_job *j, bool *on_host) {
     for (uint32_t i = 0; i < j->job.chunk_count; i++) {
         if (j->faulty[i] == 0 && j->chunks[i].points != LAZ_SET_ASIDE) continue;

@@ -25,7 +25,7 @@
 #define AT_DESCRIPTION 160u
 #define NAME_BYTES     32u
 
-/* By data type less one. */
+/* The types of extra bytes, at the number of the format less one. */
 static const mote_type scalar_types[TYPES_SCALAR] = {MOTE_UINT8, MOTE_INT8,   MOTE_UINT16, MOTE_INT16,   MOTE_UINT32,
                                                      MOTE_INT32, MOTE_UINT64, MOTE_INT64,  MOTE_FLOAT32, MOTE_FLOAT64};
 

@@ -44,7 +44,7 @@ static mote_status read_schema(las_source *source) {
                           "the points are compressed, but the record that says how (laszip encoded, 22204) is missing");
 }
 
-/* Of COPC only the chunks of the nodes that are asked for. */
+/* Finds the chunks of a COPC file's nodes that are asked for; the others are never read. */
 static mote_status find_nodes(las_source *source, const mote_read_params *params) {
     copc_nodes nodes;
     mote_status status = mote_copc_filter(source->ctx, source->input, params, &nodes);

@@ -7,7 +7,7 @@
 #include "io/laz/warp/laz_warp_xy.cuh"
 
 /* Eight blocks of a multiprocessor: then 64 registers a thread must do, which they do with some 50 bytes of spills
-   outside of the loops over symbols (docs/decisions/0009-laz-a-warp-a-layer.md). */
+   outside of the loops over symbols (docs/history/laz.md, 0009). */
 struct laz_policy {
     static constexpr uint32_t warps = 4, threads = warps * CUDA_WARP, blocks = 8;
     static constexpr uint32_t free_part = 8; /* one part in 8 of the free memory is left free */

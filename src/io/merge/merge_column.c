@@ -1,6 +1,8 @@
 /* Columns of a union: by name, and what their values are. */
 #include "io/merge/merge_plan.h"
 
+#include <math.h>
+
 #define DOUBLE_WHOLE (1ll << 53) /* integers up to here are exact as double */
 
 merge_column *merge_find(const merge_plan *plan, const char *name) {
@@ -86,9 +88,33 @@ static bool same_no_data(const mote_column_limits *a, const mote_column_limits *
     return a->has_no_data == b->has_no_data && (!a->has_no_data || a->no_data == b->no_data);
 }
 
+#define INTENSITY_FACTOR 4.0 /* limits of one scanner differ less, also where they are those of the values */
+
+/* Intensities of different scales, as their stated ranges tell, cannot be compared. */
+static void tell_intensities(const merge_plan *plan, const merge_column *column) {
+    double least = INFINITY, most = -INFINITY;
+    const char *of_least = NULL, *of_most = NULL;
+    for (uint32_t i = 0; i < plan->input_count && strcmp(column->name, "intensity") == 0; i++) {
+        if (column->sources[i].column == NULL || mote_cloud_count(plan->clouds[i]) == 0) continue;
+        const mote_column_limits limits = stated_limits(plan, column, i);
+        const double max = mote_limit_real(limits.max, column->type);
+        if (!limits.has_max) continue;
+        if (max < least) of_least = plan->names[i];
+        if (max > most) of_most = plan->names[i];
+        least = fmin(least, max);
+        most = fmax(most, max);
+    }
+    if (of_least == NULL || !(most > INTENSITY_FACTOR * fabs(least))) return;
+    mote_warn(plan->ctx,
+              "intensities are of different scales (%s: up to %g, %s: up to %g) and are kept as stored: mote convert "
+              "--set \"intensity = …\" brings an input to that of the others",
+              of_least, least, of_most, most);
+}
+
 void merge_limits(const merge_plan *plan, merge_column *column) {
     const char *from = NULL;
     memset(&column->limits, 0, sizeof column->limits);
+    tell_intensities(plan, column);
     for (uint32_t i = 0; i < plan->input_count; i++) {
         if (column->sources[i].column == NULL || mote_cloud_count(plan->clouds[i]) == 0) continue;
         const mote_column_limits limits = stated_limits(plan, column, i);

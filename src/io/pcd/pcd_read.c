@@ -232,7 +232,7 @@ static mote_status check_sizes(const pcd_reader *r, uint64_t packed, uint64_t un
     return MOTE_OK;
 }
 
-/* Of literal bytes that the end of the file cuts, those before it. */
+/* Takes literal bytes; where the end of the file cuts them, those before it. */
 static void take_literals(mote_lzf *lzf) {
     const uint64_t remaining = lzf->in_bytes - lzf->in_at, space = lzf->out_bytes - lzf->out_at;
     if (remaining < 2 || lzf->in[lzf->in_at] >= 32) return;

@@ -36,7 +36,9 @@ typedef struct potree_source {
     lod_device_view device_view; /* what it has there */
     uint64_t batch_bytes;        /* that the GPU makes at once; 0: what suits it */
     const mote_color_rule
-        *color_rules; /* [3] what the cloud's colours were taken for; NULL: there is nothing to tell */
+        *color_rules;          /* [3] what the cloud's colours were taken for; NULL: there is nothing to tell */
+    const uint64_t *flag_bits; /* [POTREE_MERGED] of a part: what potree_flag_bits found in all; NULL: it is looked */
+    bool is_part;              /* one of several: the whole tells what is to be told */
 } potree_source;
 /* That of an octree. */
 mote_status potree_source_of_lod(mote_context *ctx, const mote_lod *lod, potree_source *source);
@@ -62,7 +64,7 @@ typedef struct potree_attribute {
 static inline uint32_t potree_attribute_bytes(const potree_attribute *attribute) {
     return mote_type_size(attribute->type) * attribute->elements;
 }
-/* The same in encoding BROTLI. */
+/* Bytes of an attribute in encoding BROTLI, where positions and colours are coded by Morton codes. */
 static inline uint32_t potree_coded_bytes(const potree_attribute *attribute) {
     if (attribute->role == POTREE_POSITION) return POTREE_POSITION_CODED;
     return attribute->role == POTREE_COLOR ? POTREE_COLOR_CODED : potree_attribute_bytes(attribute);
@@ -110,6 +112,7 @@ typedef struct potree_plan {
     bool averaged_colors;        /* from the level of detail instead of the columns */
     bool checks_reals;           /* positions are reals: see whether they come back as they were */
     uint32_t classes_at;         /* of classification in the record; UINT32_MAX if there is none of one byte */
+    bool is_quiet;               /* of a part: warnings are the whole's to give */
     uint64_t points;             /* stored in all nodes */
     const mote_cloud *cloud;
     mote_cloud device_cloud;           /* what cloud is where the records are made on a GPU: its columns there */
@@ -125,6 +128,8 @@ typedef struct potree_plan {
 /* Decides on the attributes and compiles the program. plan is valid to free in any case. */
 mote_status potree_plan_make(mote_context *ctx, const potree_source *source, const mote_potree_params *params,
                              potree_plan *plan);
+/* Joins to bits those that occur in the flags of a cloud: a flag that is zero everywhere is no attribute. */
+mote_status potree_flag_bits(mote_context *ctx, const mote_cloud *cloud, uint64_t bits[POTREE_MERGED]);
 void potree_plan_free(potree_plan *plan);
 /* The program of a plan whose attributes are known: potree_program.c */
 mote_status potree_program_make(potree_plan *plan);
@@ -214,7 +219,7 @@ void potree_place_nodes(const potree_octree *octree);
 mote_status potree_octree_write(potree_octree *octree);
 mote_status potree_octree_write_brotli(potree_octree *octree);
 
-/* The same of an octree on a GPU. */
+/* Writes the nodes of an octree on a GPU, in batches: one is made there while another is downloaded and written. */
 mote_status potree_octree_write_batches(potree_octree *octree);
 
 /* ---- records in pieces, from a GPU: potree_batches.c */
@@ -371,12 +376,40 @@ struct mote_potree_output {
 };
 /* *out needs closing, also after a failure. */
 mote_status potree_folder_open(mote_context *ctx, const char *path, potree_folder **out);
-/* For a dry run: path only gives the name. */
+/* Opens a folder for a dry run: nothing is written, and path only gives the name. */
 mote_status potree_folder_open_dry(mote_context *ctx, const char *path, potree_folder **out);
 /* Opens an output inside. */
 mote_status potree_folder_output(mote_context *ctx, const potree_folder *folder, const char *name, mote_output *output);
 /* MOTE_OK: the folder takes its name (mote_outputs_add); any other: it is removed. Frees it; NULL is allowed. */
 mote_status potree_folder_close(mote_context *ctx, potree_folder *folder, mote_status status);
+
+/* ---- an octree in parts: potree_parts.c */
+/* What is kept of a part that was written: the part's nodes, level by level, and where their records are in its file.
+ */
+typedef struct potree_part_tree {
+    mote_lod_node *nodes;
+    potree_place *places;
+    uint32_t node_count, finest;
+    uint64_t size_bytes; /* of the file */
+} potree_part_tree;
+void potree_part_free(mote_context *ctx, potree_part_tree *tree);
+
+/* Writes the records of a part, encoding DEFAULT.
+   stats  learns of its points too */
+mote_status potree_part_write(mote_context *ctx, const potree_source *source, const mote_potree_params *params,
+                              mote_output *to, potree_stats *stats, potree_part_tree *tree);
+
+/* Makes the whole of count parts, in the order of their codes: octree.bin of their files, and its tables.
+   whole  its cloud, lattice, parameters, flags and skipped points; the rest is filled
+   files  [count] open descriptors of what potree_part_write wrote */
+mote_status potree_parts_join(mote_context *ctx, potree_source *whole, const potree_part_tree *parts, const int *files,
+                              uint32_t count, const potree_stats *stats, const mote_potree_params *params,
+                              mote_potree_output *output, mote_potree_report *report);
+
+/* Writes hierarchy.bin and metadata.json of an octree.bin that is there. */
+mote_status potree_write_tables(mote_context *ctx, const potree_source *source, potree_place *places,
+                                const potree_stats *stats, const potree_plan *plan, const mote_potree_params *params,
+                                const mote_potree_output *output, mote_potree_report *report);
 
 /* The writer behind mote_potree_write. */
 mote_status potree_write_source(mote_context *ctx, const potree_source *source, const char *path,

@@ -24,9 +24,12 @@ static bool is_ours(const char *name) {
         if (strncmp(name, file_names[f], length) != 0) continue;
         const char *rest = name + length;
         if (*rest == '\0') return true;
-        if (*rest != '.') continue;
-        rest += 1 + strspn(rest + 1, "0123456789");
-        if (strcmp(rest, ".part") == 0) return true;
+        while (*rest == '.') { /* ".PID.part", and before it of a part of the cloud ".N.part" */
+            rest += 1 + strspn(rest + 1, "0123456789");
+            if (strcmp(rest, ".part") == 0) return true;
+            if (strncmp(rest, ".part", 5) != 0) break;
+            rest += 5;
+        }
     }
     return false;
 }

@@ -166,7 +166,7 @@ static void find_range(const uint8_t *at, uint32_t stride, uint32_t count, mote_
     }
 }
 
-/* Of the values that are there. */
+/* The range of the values that are there: those that stand for "no data" are left out. */
 static void find_sparse_range(const uint8_t *at, uint32_t stride, uint32_t count, const potree_attribute *attribute,
                               potree_range *range) {
     for (uint32_t j = 0; j < count; j++, at += stride) {

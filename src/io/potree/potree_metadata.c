@@ -113,7 +113,7 @@ static json_t *description_json(json_builder *b, const potree_attribute *attribu
     return value;
 }
 
-/* For viewers: the no-data value, as the record holds it. */
+/* The no-data value, as the record holds it, so that viewers can leave such points out. */
 static void put_no_data(json_builder *b, json_t *object, const potree_attribute *attribute) {
     if (!attribute->has_no_data) return;
     const double value = potree_key_value(attribute->no_data, attribute->type);

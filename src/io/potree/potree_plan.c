@@ -45,10 +45,17 @@ static mote_status merge_bits(const potree_plan *plan, const mote_column *column
     return MOTE_OK;
 }
 
-static mote_status find_flag_bits(const potree_plan *plan, flag_bits flags[FLAG_COLUMNS]) {
+/* known: of a part, what all points have; else NULL */
+static mote_status find_flag_bits(const potree_plan *plan, const uint64_t *known, flag_bits flags[FLAG_COLUMNS]) {
     static const char *const names[FLAG_COLUMNS] = {
         "synthetic",       "key_point",           "withheld",           "overlap",
         "scanner_channel", "scan_direction_flag", "edge_of_flight_line"};
+    if (known != NULL) {
+        for (uint32_t f = 0; f < FLAG_COLUMNS; f++) {
+            flags[f] = (flag_bits){mote_cloud_find(plan->cloud, names[f]), known[f]};
+        }
+        return MOTE_OK;
+    }
     mote_column columns[FLAG_COLUMNS]; /* fields of one byte are looked at together */
     uint64_t raw[FLAG_COLUMNS] = {0};
     uint32_t which[FLAG_COLUMNS] = {0}, column_count = 0;
@@ -69,6 +76,14 @@ static mote_status find_flag_bits(const potree_plan *plan, flag_bits flags[FLAG_
         const uint64_t mask = column->bit_count > 0 ? (1ull << column->bit_count) - 1 : UINT64_MAX;
         flags[f].bits = raw[which[f]] >> column->bit_shift & mask;
     }
+    return MOTE_OK;
+}
+
+mote_status potree_flag_bits(mote_context *ctx, const mote_cloud *cloud, uint64_t bits[POTREE_MERGED]) {
+    const potree_plan plan = {.ctx = ctx, .cloud = cloud};
+    flag_bits flags[FLAG_COLUMNS];
+    MOTE_TRY(find_flag_bits(&plan, NULL, flags));
+    for (uint32_t f = 0; f < FLAG_COLUMNS; f++) bits[f] |= flags[f].bits;
     return MOTE_OK;
 }
 
@@ -146,6 +161,7 @@ static void add_plain(potree_plan *plan, const char *name, const mote_column *co
     if (!wide) return;
     attribute->note = column->type == MOTE_INT64 ? "int64 in the source, held as double: exact up to 2^53"
                                                  : "uint64 in the source, held as double: exact up to 2^53";
+    if (plan->is_quiet) return;
     mote_warn(plan->ctx,
               "\"%s\": %s becomes double, as viewers of Potree 2.0 take no 64-bit integers; exact up to 2^53",
               column->name, mote_type_name(column->type));
@@ -275,7 +291,7 @@ static mote_status place_positions(potree_plan *plan, const mote_lattice *lattic
         }
     }
     if (plan->points == 0) plan->cube_side = 1; /* a cube that readers accept */
-    if (lattice->shift > 0) {
+    if (lattice->shift > 0 && !plan->is_quiet) {
         mote_warn(plan->ctx, "the positions span more than 2^31 steps: they are rounded to steps of %g",
                   lattice->scale[0]);
     }
@@ -323,6 +339,7 @@ mote_status potree_plan_make(mote_context *ctx, const potree_source *source, con
     memset(plan, 0, sizeof *plan);
     plan->ctx = ctx;
     plan->lattice = source->lattice;
+    plan->is_quiet = source->is_part;
     take_cloud(plan, source);
     const mote_cloud *cloud = plan->cloud;
     for (int k = 0; k < 3; k++) {
@@ -336,7 +353,7 @@ mote_status potree_plan_make(mote_context *ctx, const potree_source *source, con
     }
     plan->attributes = mote_alloc(ctx, (mote_cloud_column_count(cloud) + 3ull) * sizeof *plan->attributes, "potree");
     if (plan->attributes == NULL) return MOTE_ERROR_MEMORY;
-    MOTE_TRY(find_flag_bits(plan, flags));
+    MOTE_TRY(find_flag_bits(plan, source->flag_bits, flags));
     add_position(plan, cloud);
     add_standard(plan, cloud, flags, params, source->color_rules);
     add_others(plan, cloud, flags, params);

@@ -48,6 +48,13 @@ static mote_status make_stats(mote_context *ctx, potree_run *run) {
     return MOTE_OK;
 }
 
+static void report_octree(potree_run *run) {
+    for (uint32_t n = 0; n < run->source->node_count; n++) {
+        run->report.octree_bytes += run->places[n].size_bytes;
+        run->report.hash = mote_hash_pair(run->report.hash, run->places[n].hash);
+    }
+}
+
 static mote_status write_octree(mote_context *ctx, potree_run *run) {
     mote_output *output = &run->output.octree;
     const bool brotli = run->params->encoding == MOTE_POTREE_BROTLI;
@@ -63,10 +70,7 @@ static mote_status write_octree(mote_context *ctx, potree_run *run) {
     mote_sample_guess(&run->sample, run->source->nodes, run->source->node_count, &run->places[0].size_bytes,
                       sizeof run->places[0]);
     potree_stats_merge(&run->plan, run->stats, (uint32_t)ctx->threads);
-    for (uint32_t n = 0; n < run->source->node_count; n++) {
-        run->report.octree_bytes += run->places[n].size_bytes;
-        run->report.hash = mote_hash_pair(run->report.hash, run->places[n].hash);
-    }
+    report_octree(run);
     return status;
 }
 
@@ -114,6 +118,27 @@ static mote_status write_files(mote_context *ctx, potree_run *run) {
     MOTE_TRY(write_hierarchy(ctx, run));
     MOTE_TRY(write_metadata(ctx, run));
     return mote_progress(ctx, 1, "writing nodes");
+}
+
+mote_status potree_write_tables(mote_context *ctx, const potree_source *source, potree_place *places,
+                                const potree_stats *stats, const potree_plan *plan, const mote_potree_params *params,
+                                const mote_potree_output *output, mote_potree_report *report) {
+    potree_stats all = *stats;
+    potree_run run;
+    memset(&run, 0, sizeof run);
+    run.source = source;
+    run.params = params;
+    run.plan = *plan;
+    run.output = *output;
+    run.places = places;
+    run.stats = &all;
+    run.sample.is_whole = true;
+    report_octree(&run);
+    MOTE_TRY(write_hierarchy(ctx, &run));
+    MOTE_TRY(write_metadata(ctx, &run));
+    run.report.points = plan->points;
+    *report = run.report;
+    return MOTE_OK;
 }
 
 static void free_run(mote_context *ctx, potree_run *run) {

@@ -40,7 +40,7 @@ typedef enum gltf_note_kind {
     GLTF_NOTE_KINDS
 } gltf_note_kind;
 
-/* Of each kind, how many there are and which is the first. */
+/* What is left out: of each kind how many there are, and which is the first, for one line in the log. */
 typedef struct gltf_notes {
     uint64_t counts[GLTF_NOTE_KINDS];
     char first[GLTF_NOTE_KINDS][600];

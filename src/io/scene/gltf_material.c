@@ -113,7 +113,7 @@ static mote_status need_texture(gltf_file *f, uint64_t i, uint64_t *place) {
     return MOTE_OK;
 }
 
-/* Of a texture that a material names under a key: its place as of need_texture. */
+/* Finds the texture that a material names under a key; its place is that of need_texture. */
 static mote_status named_texture(gltf_file *f, const json_t *object, const char *key, uint64_t material,
                                  uint64_t *place) {
     const json_t *info = json_object_get(object, key);

@@ -24,7 +24,7 @@ typedef enum obj_note_kind {
     OBJ_NOTE_KINDS
 } obj_note_kind;
 
-/* Of each kind, how many there were and where the first was. */
+/* What was left out: of each kind how many there were, and where the first was, for one line in the log. */
 typedef struct obj_notes {
     uint64_t counts[OBJ_NOTE_KINDS];
     char first[OBJ_NOTE_KINDS][OBJ_NOTE_BYTES];

@@ -75,7 +75,7 @@ typedef struct scene_file {
    reads nothing but its own files. The same holds for where links lead. Pipes and devices are refused. Backslashes
    count as slashes. The failure does not name the scene. */
 mote_status scene_file_open(const scene_draft *d, const char *name, scene_file *file);
-/* The same by its path, as scene_file_find gives it. */
+/* Opens a file of the scene by the path that scene_file_find gave. */
 mote_status scene_file_open_path(const scene_draft *d, const char *path, scene_file *file);
 /* Whether a failure is one of a file beside the scene, which may cost that file alone. */
 bool scene_file_is_dispensable(mote_status status);

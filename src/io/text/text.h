@@ -58,7 +58,7 @@ typedef struct mote_text_number {
    [+-] digits [. digits] [e [+-] digits], or [+-] inf, infinity, nan, nan(…), in any case of letters. The minus sign
    of Unicode, U+2212, is one as well. */
 bool mote_text_scan(const uint8_t *at, const uint8_t *end, mote_text_number *number);
-/* The same, with a decimal point that is a point or a comma. */
+/* Scans a number whose decimal mark is the one given, a point or a comma. */
 bool mote_text_scan_decimal(const uint8_t *at, const uint8_t *end, uint8_t decimal, mote_text_number *number);
 /* The nearest double or float; false if the number is finite but beyond the range. */
 bool mote_text_double(const mote_text_number *number, double *value);
@@ -105,7 +105,7 @@ double mote_text_decimal_value(const mote_text_decimal *decimal, const mote_colu
 
 /* also: further characters to escape. out has 3 · strlen(text) + 1 bytes. */
 size_t mote_text_escape(const char *text, const char *also, char *out);
-/* In place on [text, text + length]; ends it with a zero. */
+/* Turns percent escapes back, in place on [text, text + length], and ends the text with a zero. */
 void mote_text_unescape(char *text, size_t length);
 
 /* ---- reading a table */
@@ -130,7 +130,8 @@ typedef struct mote_text_field {
     uint32_t offset; /* in the record */
     bool skipped;    /* checked to be a number, not stored */
     bool anything;   /* not stored, and not looked at: text, dates, nothing at all */
-    bool words;      /* for mote_text_examine: what is no number is counted */
+    bool words;      /* for mote_text_examine: what is no number, or nothing, is counted */
+    bool empties;    /* of type double: nothing between two separators, or behind the last one, is NaN */
     bool list;       /* a count, then that number of numbers; not stored */
     bool decimals;   /* counts for mote_text_rows.decimals */
     bool watched;    /* counts for mote_text_rows.wide */
@@ -154,6 +155,8 @@ typedef struct mote_text_rows {
 typedef struct mote_text_survey {
     uint64_t words;            /* values that are no numbers, of a field that may have them */
     uint64_t first_word;       /* offset of the first of them */
+    uint64_t empties;          /* fields that hold nothing, likewise */
+    uint64_t first_empty;      /* offset of the first of them */
     uint64_t other_decimals;   /* those of them that are numbers with the other decimal sign */
     bool numbers;              /* there is a number */
     bool fraction;             /* a value is no integer of 64 bits */

@@ -1,6 +1,8 @@
 /* One row of a table of numbers: its fields, one after the other. */
 #include "io/text/text_row.h"
 
+#include <math.h>
+
 row_cursor row_cursor_of(const mote_text_table *table, uint64_t begin, uint64_t end) {
     const uint8_t *const data = table->input->data;
     row_cursor row;
@@ -96,10 +98,27 @@ static row_error skip_list(row_cursor *row, const mote_text_number *length) {
     return error == ROW_SHORT ? ROW_LIST_SHORT : error;
 }
 
+/* Whether a field without a number holds nothing: it ends where it begins, at a separator or behind the last one. */
+static bool is_nothing(const row_cursor *row, row_error error) {
+    const uint8_t *last = row->end - 1;
+    if (error == ROW_EMPTY_VALUE) return true;
+    if (error != ROW_SHORT || row->separator == ' ') return false;
+    while (mote_text_is_blank(*last) && *last != row->separator) last--;
+    return *last == row->separator;
+}
+
+static row_error read_nothing(row_cursor *row, const mote_text_field *field, uint8_t *record) {
+    const double none = NAN;
+    if (!field->skipped) memcpy(record + field->offset, &none, sizeof none);
+    return skip_field(row);
+}
+
 static row_error read_field(row_cursor *row, const mote_text_field *field, uint8_t *record, piece_result *result) {
     mote_text_number number;
     if (field->anything) return skip_field(row);
     row_error error = next_number(row, &number);
+    const bool may_be_empty = field->empties && (error == ROW_EMPTY_VALUE || result->field == result->last);
+    if (error != ROW_FINE && may_be_empty && is_nothing(row, error)) return read_nothing(row, field, record);
     if (error != ROW_FINE) return error;
     if (field->list) return skip_list(row, &number);
     if (field->skipped) return ROW_FINE;
@@ -133,6 +152,7 @@ static bool only_lists_remain(const mote_text_rows *rows, uint32_t field) {
 }
 
 row_error row_read(row_cursor *row, const mote_text_rows *rows, bool in_line, uint8_t *record, piece_result *result) {
+    result->last = rows->field_count - 1;
     for (uint32_t i = 0; i < rows->field_count; i++) {
         result->field = i;
         const row_error error = read_field(row, &rows->fields[i], record, result);
@@ -188,15 +208,13 @@ static void note_number(const mote_text_number *number, mote_text_survey *column
     }
 }
 
-/* Steps over a value that is no number, where the column may have such: text, or nothing between two separators or
-   behind the last one. */
+/* Steps over a value that is no number, where the column may have such: text, or nothing. */
 static row_error note_word(row_cursor *row, const uint8_t *field, row_error error, const uint8_t *data,
                            mote_text_survey *column) {
-    const uint8_t *last = row->end - 1;
-    while (mote_text_is_blank(*last) && *last != row->separator) last--;
-    const bool none = error == ROW_SHORT && row->separator != ' ' && *last == row->separator;
-    if (error != ROW_WORD && error != ROW_DECIMAL && error != ROW_EMPTY_VALUE && !none) return error;
-    if (column->words++ == 0) column->first_word = (uint64_t)(row->at - data);
+    const bool nothing = is_nothing(row, error);
+    if (error != ROW_WORD && error != ROW_DECIMAL && !nothing) return error;
+    if (nothing && column->empties++ == 0) column->first_empty = (uint64_t)(row->at - data);
+    if (!nothing && column->words++ == 0) column->first_word = (uint64_t)(row->at - data);
     column->other_decimals += error == ROW_DECIMAL;
     row->at = field;
     return skip_field(row);

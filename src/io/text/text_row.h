@@ -23,6 +23,7 @@ typedef struct piece_result {
     row_error error;
     mote_type type;    /* that did not fit */
     uint32_t field;    /* values read before it */
+    uint32_t last;     /* field of a row: behind its separator there may be nothing */
     uint64_t offset;   /* in the input */
     uint32_t decimals; /* most that a field needs */
     bool wide;         /* a watched field has digits that no float holds */

@@ -105,11 +105,17 @@ static bool is_row(row_cursor row, const mote_text_field *fields, uint32_t colum
     return row_examine(&row, fields, columns, data, ignored, &result) == ROW_FINE;
 }
 
+/* Where something was first, of two places of which the second counts if there is any. */
+static void join_first(uint64_t into_count, uint64_t *into, uint64_t from_count, uint64_t from) {
+    if (from_count > 0 && (into_count == 0 || from < *into)) *into = from;
+}
+
 void mote_text_merge_surveys(mote_text_survey *into, const mote_text_survey *from, uint32_t columns) {
     for (uint32_t i = 0; i < columns; i++) {
-        const bool earlier = from[i].words > 0 && (into[i].words == 0 || from[i].first_word < into[i].first_word);
-        if (earlier) into[i].first_word = from[i].first_word;
+        join_first(into[i].words, &into[i].first_word, from[i].words, from[i].first_word);
+        join_first(into[i].empties, &into[i].first_empty, from[i].empties, from[i].first_empty);
         into[i].words += from[i].words;
+        into[i].empties += from[i].empties;
         into[i].other_decimals += from[i].other_decimals;
         into[i].numbers |= from[i].numbers;
         into[i].fraction |= from[i].fraction;
@@ -194,7 +200,7 @@ static void parse_piece(const pass *p, uint64_t piece) {
     result->wide = now.wide;
 }
 
-/* The same of rows that are runs of values, which are all there. */
+/* Parses rows that are runs of values, each known to be there: nothing but the number itself can be wrong. */
 static void parse_values(const pass *p, uint64_t piece) {
     const mote_text_rows *const rows = p->rows;
     const uint64_t first = piece * ROWS_PER_PIECE, remaining = rows->count - first;

@@ -277,11 +277,11 @@ void mote_xyz_guess_names(const mote_text_survey *survey, mote_xyz_column *colum
     }
 }
 
-/* The smallest type that holds all values. */
+/* The smallest type that holds all values, also none. */
 static mote_type fitting_type(const mote_text_survey *survey) {
     static const mote_type unsigned_types[] = {MOTE_UINT8, MOTE_UINT16, MOTE_UINT32, MOTE_UINT64};
     static const mote_type signed_types[] = {MOTE_INT8, MOTE_INT16, MOTE_INT32, MOTE_INT64};
-    for (unsigned k = 0; k < 4 && !survey->fraction; k++) {
+    for (unsigned k = 0; k < 4 && !survey->fraction && survey->empties == 0; k++) {
         const uint64_t max = UINT64_MAX >> (64 - (8u << k));
         if (survey->max_negated == 0 && survey->max <= max) return unsigned_types[k];
         if (survey->max <= max / 2 && survey->max_negated <= max / 2 + 1) return signed_types[k];

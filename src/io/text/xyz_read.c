@@ -134,6 +134,26 @@ static mote_status examine(xyz_reader *r, uint32_t count, bool known) {
     return MOTE_OK;
 }
 
+/* Cells without a value, of columns that have some: told once. */
+static void tell_empties(xyz_reader *r, uint32_t count) {
+    uint64_t empties = 0, first = UINT64_MAX;
+    uint32_t columns = 0;
+    const char *name = "";
+    for (uint32_t i = 0; i < count; i++) {
+        const mote_text_survey *const survey = &r->survey[i];
+        if (r->columns[i].skipped || r->columns[i].has_type || survey->empties == 0) continue;
+        if (survey->first_empty < first) name = r->columns[i].name;
+        first = survey->first_empty < first ? survey->first_empty : first;
+        empties += survey->empties;
+        columns++;
+    }
+    if (empties == 0) return;
+    mote_warn(r->ctx,
+              "%s: offset %" PRIu64 ": %" PRIu64 " empty cell%s in %u column%s %s no value (NaN); the first: \"%s\"",
+              r->input->path, first, empties, empties == 1 ? "" : "s", columns, columns == 1 ? "" : "s",
+              empties == 1 ? "is" : "are", name);
+}
+
 /* Columns of text are no attributes; one of numbers and text is a mistake in one of them, and so is one
    of numbers with the other decimal sign. */
 static mote_status leave_out_text(xyz_reader *r, uint32_t count) {
@@ -141,8 +161,10 @@ static mote_status leave_out_text(xyz_reader *r, uint32_t count) {
     uint32_t left_out = 0;
     for (uint32_t i = 0; i < count; i++) {
         mote_xyz_column *const column = &r->columns[i];
-        if (column->skipped || r->survey[i].words == 0) continue;
-        const bool other_decimals = r->survey[i].other_decimals == r->survey[i].words;
+        if (column->skipped || (r->survey[i].words == 0 && (r->survey[i].numbers || r->survey[i].empties == 0)))
+            continue;
+        const bool other_decimals =
+            r->survey[i].other_decimals > 0 && r->survey[i].other_decimals == r->survey[i].words;
         if ((r->survey[i].numbers || other_decimals) && !r->preamble.table.salvage) {
             return mote_text_malformed(r->ctx, &r->preamble.table, r->survey[i].first_word,
                                        "%" PRIu64 " values of column %u (%s) %s, this is the first; "
@@ -203,6 +225,7 @@ static void lay_out_fields(xyz_reader *r, uint32_t count, uint32_t *record_bytes
     for (uint32_t i = 0; i < count; i++) {
         const mote_xyz_column *const column = &r->columns[i];
         r->fields[i] = (mote_text_field){.type = column->type, .offset = *record_bytes, .anything = column->skipped};
+        r->fields[i].empties = !column->has_type && r->survey[i].empties > 0;
         if (!column->skipped) *record_bytes += mote_type_size(column->type);
     }
 }
@@ -295,6 +318,7 @@ static mote_status read_table(xyz_reader *r, const mote_read_params *params) {
     if (!known) mote_xyz_guess_names(r->survey, r->columns, count);
     MOTE_TRY(check_positions(r, count));
     MOTE_TRY(leave_out_text(r, count));
+    tell_empties(r, count);
     mote_xyz_choose_types(r->survey, r->columns, count);
     MOTE_TRY(read_rows(r, count));
     keep_position_step(r, count);

@@ -1,7 +1,8 @@
 /* Searches that take each query on its own, and brute force, which offers it every point: for checking. */
 #include "knn/cpu/knn_cpu.h"
 
-#define STEP_QUERIES 1024u /* between two reports of progress */
+#define STEP_QUERIES    1024u      /* between two reports of progress */
+#define OFFERED_AT_ONCE (1u << 16) /* points; a millisecond */
 
 SIMD_INLINE uint64_t key_of_kind(knn_kind kind, const knn_query *query, uint32_t at) {
     const knn_tree *tree = query->job->query_set->tree;
@@ -54,10 +55,13 @@ mote_status knn_for_queries(const knn_job *job, knn_candidates candidates, const
         const uint64_t end = count - step < STEP_QUERIES ? count : step + STEP_QUERIES;
 #pragma omp parallel for schedule(dynamic, 16) num_threads(ctx->threads)
         for (uint64_t place = step; place < end; place++) {
+            if (mote_stop(ctx)) continue;
             knn_near *list = lists + (uint64_t)mote_thread_number() * capacity;
             knn_query query = {.job = job, .place = place, .best = {list, 0, capacity, k, 0, 0}};
             answer(job, candidates, user, &query);
         }
+        status = mote_stopped(ctx);
+        if (status != MOTE_OK) break;
         status = mote_progress(ctx, first + (last - first) * (double)end / (double)count, "searching neighbours");
     }
     mote_free(ctx, lists);
@@ -67,7 +71,10 @@ mote_status knn_for_queries(const knn_job *job, knn_candidates candidates, const
 static bool offer_all(const void *user, knn_query *query) {
     const uint32_t count = query->job->query_set->tree->points.count;
     (void)user;
-    for (uint32_t at = 0; at < count; at++) knn_offer(query, at);
+    for (uint32_t first = 0; first < count && !mote_stop(query->job->index->ctx); first += OFFERED_AT_ONCE) {
+        const uint32_t last = count - first < OFFERED_AT_ONCE ? count : first + OFFERED_AT_ONCE;
+        for (uint32_t at = first; at < last; at++) knn_offer(query, at);
+    }
     return true;
 }
 

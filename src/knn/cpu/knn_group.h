@@ -114,8 +114,8 @@ SIMD_INLINE double knn_search_leaves(knn_kind kind, bool ellipsoids, const knn_s
     if (slow != 0) knn_stream_all(kind, ellipsoids, search, scratch, slow, max);
     rest->wanted = 0;
     rest->search_radius = search_radius;
-    for (uint32_t query_set = rest->queries; query_set != 0; query_set &= query_set - 1) {
-        const uint32_t q = (uint32_t)__builtin_ctz(query_set);
+    for (uint32_t remaining = rest->queries; remaining != 0; remaining &= remaining - 1) {
+        const uint32_t q = (uint32_t)__builtin_ctz(remaining);
         const knn_best *best = &scratch->best[q];
         const double far = knn_radius_for(search, best);
         if (far < INFINITY) farthest = fmax(farthest, far);
@@ -199,9 +199,9 @@ SIMD_INLINE void knn_search_unresolved(knn_kind kind, bool ellipsoids, const knn
     bool split = false;
     for (uint32_t remaining = rest->queries; remaining != 0;) {
         knn_unresolved part = *rest;
-        const uint32_t query_set = part.queries = split ? remaining & -remaining : remaining;
+        const uint32_t asked = part.queries = split ? remaining & -remaining : remaining;
         split = !knn_search_some(kind, ellipsoids, search, scratch, split, &part, visit, user) || split;
-        remaining = (remaining & ~query_set) | part.queries;
+        remaining = (remaining & ~asked) | part.queries;
     }
 }
 

@@ -112,8 +112,8 @@ SIMD_INLINE void knn_group_make(knn_kind kind, const knn_search *search, uint32_
         if (queries == (1u << KNN_GROUP) - 1) continue;
         scratch->list.low[k] = INFINITY;
         scratch->list.high[k] = -INFINITY;
-        for (uint32_t query_set = queries; query_set != 0; query_set &= query_set - 1) {
-            const float offset = scratch->group.offset[k][__builtin_ctz(query_set)];
+        for (uint32_t waiting = queries; waiting != 0; waiting &= waiting - 1) {
+            const float offset = scratch->group.offset[k][__builtin_ctz(waiting)];
             scratch->list.low[k] = offset < scratch->list.low[k] ? offset : scratch->list.low[k];
             scratch->list.high[k] = offset > scratch->list.high[k] ? offset : scratch->list.high[k];
         }

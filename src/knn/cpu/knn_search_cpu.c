@@ -39,9 +39,11 @@ static mote_status make_scratch(mote_context *ctx, const knn_search *search, knn
     return MOTE_OK;
 }
 
-static void do_share(knn_scratch *scratch, uint64_t share, uint64_t groups, knn_work work, const void *user) {
+static void do_share(mote_context *ctx, knn_scratch *scratch, uint64_t share, uint64_t groups, knn_work work,
+                     const void *user) {
     for (uint64_t b = share * SHARE_BATCHES; b < (share + 1) * SHARE_BATCHES && b * KNN_BATCH < groups; b++) {
         const uint64_t first = b * KNN_BATCH, remaining = groups - first;
+        if (mote_stop(ctx)) return;
         work(user, scratch, (uint32_t)first, remaining < KNN_BATCH ? (uint32_t)remaining : KNN_BATCH);
     }
 }
@@ -64,8 +66,10 @@ mote_status knn_for_batches(mote_context *ctx, const knn_search *search, knn_wor
         const uint64_t end = shares - step < step_shares ? shares : step + step_shares;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(ctx->threads)
         for (uint64_t share = step; share < end; share++) {
-            do_share(&scratches[mote_thread_number()], share, groups, work, user);
+            do_share(ctx, &scratches[mote_thread_number()], share, groups, work, user);
         }
+        status = mote_stopped(ctx);
+        if (status != MOTE_OK) break;
         status = mote_progress(ctx, first + (last - first) * (double)end / (double)shares, "searching neighbours");
     }
     mote_free(ctx, lists);

@@ -71,7 +71,7 @@ static inline bool knn_is_behind(const knn_traversal *traversal, const knn_frame
     return knn_before(&traversal->last, &nearest);
 }
 
-/* Without nodes of copies that have nothing to offer. */
+/* The nodes less those that hold later copies alone: only the first k of a place can be neighbours. */
 static inline uint32_t knn_without_copies(const knn_traversal *traversal, const knn_frame *frame, uint32_t level,
                                           uint32_t block, uint32_t nodes) {
     const knn_tree *const tree = traversal->tree;

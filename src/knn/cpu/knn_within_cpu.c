@@ -6,7 +6,7 @@ typedef struct within {
     uint32_t *counts; /* [rows] */
     mote_knn_lists *lists;
     uint64_t *keys; /* as lists->index */
-    knn_near *near; /* [threads][most] */
+    knn_near *near; /* [threads][max] */
     uint64_t max;
 } within;
 
@@ -102,7 +102,10 @@ static mote_status fill_lists(mote_context *ctx, within *all, uint64_t rows) {
     memset(all->counts, 0, rows * sizeof *all->counts);
     MOTE_TRY(knn_for_batches(ctx, &all->search, write_works[all->search.tree->metric.kind], all, 0.5, 0.9));
 #pragma omp parallel for schedule(dynamic, 256) num_threads(ctx->threads)
-    for (uint64_t row = 0; row < rows; row++) sort_row(all, row);
+    for (uint64_t row = 0; row < rows; row++) {
+        if (!mote_stop(ctx)) sort_row(all, row);
+    }
+    MOTE_TRY(mote_stopped(ctx));
     return mote_progress(ctx, 1, "sorting neighbours");
 }
 

@@ -1,6 +1,6 @@
 /* Places on a Hilbert curve by a table of bytes, small enough for shared memory. For .cu files. It is the curve of
    Skilling's algorithm, and not that of math/hilbert.h, which CPU cores go along: each is the faster one where it is,
-   see docs/decisions/0011.
+   see docs/history/knn.md, 0011.
 
        state of a cell ──┐
        octant (x y z) ───┴─▶ knn_hilbert_table ─┬─▶ place of the octant among the eight

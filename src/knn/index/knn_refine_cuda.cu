@@ -3,14 +3,14 @@
    around them. The places of the keys stay where they are: only which points have them changes. */
 #include "knn/index/knn_curve_cuda.cuh"
 
-#define THREADS    512u
-#define WARPS      (THREADS / CUDA_WARP)
-#define ITEMS      4u
-#define CHUNK      (THREADS * ITEMS)
-#define CROWDED    KNN_CUDA_CROWDED
-#define BITS       KNN_CUDA_FINER
-#define SLOTBITS   11u /* 2^11 points a chunk */
-#define NON_FINITE UINT64_MAX
+#define THREADS  512u
+#define WARPS    (THREADS / CUDA_WARP)
+#define ITEMS    4u
+#define CHUNK    (THREADS * ITEMS)
+#define CROWDED  KNN_CUDA_CROWDED
+#define BITS     KNN_CUDA_FINER
+#define SLOTBITS 11u        /* 2^11 points a chunk */
+#define NOWHERE  UINT64_MAX /* beyond all places, so that it is sorted last */
 
 typedef struct refine_memory {
     uint64_t key[CHUNK];
@@ -21,10 +21,10 @@ typedef struct refine_memory {
 /* Sorts the first count keys, a power of two, ascending. */
 static __device__ void sort_keys(uint64_t *key, uint32_t count) {
     for (uint32_t run = 2; run <= count; run *= 2) {
-        for (uint32_t single = run / 2; single > 0; single /= 2) {
+        for (uint32_t stride = run / 2; stride > 0; stride /= 2) {
             __syncthreads();
             for (uint32_t i = threadIdx.x; i < count / 2; i += THREADS) {
-                const uint32_t a = 2 * i - (i & (single - 1)), b = a + single;
+                const uint32_t a = 2 * i - (i & (stride - 1)), b = a + stride;
                 const uint64_t key_a = key[a], key_b = key[b];
                 if ((key_b < key_a) != ((a & run) == 0)) continue;
                 key[a] = key_b;
@@ -60,7 +60,7 @@ static __global__ __launch_bounds__(THREADS) void refine_chunks(knn_cuda_reading
     knn_extent_of_nothing(&box);
     for (uint32_t item = 0; item < ITEMS; item++) {
         const uint32_t i = item * THREADS + threadIdx.x;
-        const uint64_t key = i < mine ? keys[first + i] : NON_FINITE, index = key & ((1ull << index_bits) - 1);
+        const uint64_t key = i < mine ? keys[first + i] : NOWHERE, index = key & ((1ull << index_bits) - 1);
         exists[item] = i < mine && (key >> (index_bits + 3 * cell_bits) & 1) == 0;
         if (i < mine) memory.index[i] = (uint32_t)index;
         if (exists[item]) knn_view_of<KIND, PLAIN>(&from, index, view[item]);
@@ -74,7 +74,7 @@ static __global__ __launch_bounds__(THREADS) void refine_chunks(knn_cuda_reading
     if (!(grid.factor > 0)) return;
     for (uint32_t item = 0; item < ITEMS; item++) { /* points that are not finite stay last, in their order */
         const uint32_t i = item * THREADS + threadIdx.x;
-        uint64_t place = (NON_FINITE >> SLOTBITS) - (i < mine ? 1 : 0);
+        uint64_t place = (NOWHERE >> SLOTBITS) - (i < mine ? 1 : 0);
         if (exists[item]) {
             uint32_t cell[3];
             for (int k = 0; k < 3; k++) cell[k] = knn_cell_of(view[item][k] - grid.low[k], grid.factor, 1u << BITS);

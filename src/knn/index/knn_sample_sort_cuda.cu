@@ -19,16 +19,16 @@
 #else
 #define SORT_AT_ONCE 2u /* of 1,024 threads */
 #endif
-#define SORT_WARPS    (SORT_THREADS / CUDA_WARP)
-#define SORT_ITEMS    (KNN_SAMPLE_CAPACITY / SORT_THREADS) /* keys of a thread at the most, */
-#define SMALL_K_ITEMS 4u                                   /* and of nearly all buckets: they stay in registers */
-#define CAPACITY      KNN_SAMPLE_CAPACITY
-#define BUCKETS_MAX   (KNN_SAMPLE_MAX / KNN_SAMPLE_BUCKET + 1)
-#define SPLIT_PLACES  2048u /* a power of two, above the most buckets */
-#define PARTS         128u  /* of a bucket, in its sort */
-#define PART_PLACES   4096u /* a power of two, above the most keys of a part */
+#define SORT_WARPS   (SORT_THREADS / CUDA_WARP)
+#define SORT_ITEMS   (KNN_SAMPLE_CAPACITY / SORT_THREADS) /* keys of a thread in a full bucket */
+#define USUAL_ITEMS  4u /* keys of a thread in nearly all buckets: so few stay in registers */
+#define CAPACITY     KNN_SAMPLE_CAPACITY
+#define BUCKETS_MAX  (KNN_SAMPLE_MAX / KNN_SAMPLE_BUCKET + 1)
+#define SPLIT_PLACES 2048u /* a power of two, above the most buckets */
+#define PARTS        128u  /* of a bucket, in its sort */
+#define PART_PLACES  4096u /* a power of two, above the most keys of a part */
 
-/* In device memory. */
+/* The state of a deal in device memory: all blocks read the splitters and count what comes to each bucket. */
 typedef struct sample_deal {
     uint64_t splitter[BUCKETS_MAX];  /* the least key of bucket 1, 2, … */
     uint32_t count[BUCKETS_MAX + 1]; /* keys that came to each bucket; the last: points that are not finite */
@@ -271,8 +271,8 @@ static __device__ inline void sort_items(sort_memory *m, const uint64_t *from, u
 
 static __device__ inline void sort_keys(sort_memory *m, const uint64_t *from, uint32_t count) {
     split_bucket(m, from, count);
-    if (count <= SMALL_K_ITEMS * SORT_THREADS) {
-        sort_items<SMALL_K_ITEMS, SMALL_K_ITEMS>(m, from, count);
+    if (count <= USUAL_ITEMS * SORT_THREADS) {
+        sort_items<USUAL_ITEMS, USUAL_ITEMS>(m, from, count);
     } else {
         sort_items<SORT_ITEMS, 1>(m, from, count);
     }

@@ -136,7 +136,7 @@ static __device__ inline void knn_sort_keys(uint64_t (&key)[PER], uint32_t (&ind
 
 /* ---- neighbours: a list in shared memory has key[i] and index_at(i), and is ordered by both */
 
-/* Of a warp. */
+/* A list of neighbours: keys, and the indices by which equal keys are in order. */
 typedef struct knn_near_list {
     uint64_t *key;
     uint32_t *index;
@@ -155,14 +155,14 @@ template <class LIST> static __device__ inline bool knn_order_two(LIST *list, ui
     return true;
 }
 
-/* One stage of a bitonic sort of count entries, a power of two, by a warp or a block of THREADS: pairs that are apart
-   by a distance. */
+/* One stage of a bitonic sort of count entries, a power of two, by a warp or a block of THREADS: it
+   compares entries that are a stride apart, and puts them in order within runs that go up and down by turns. */
 template <uint32_t THREADS, class LIST>
-static __device__ inline void knn_order_stage(LIST *list, uint32_t count, uint32_t single, uint32_t run,
+static __device__ inline void knn_order_stage(LIST *list, uint32_t count, uint32_t stride, uint32_t run,
                                               uint32_t thread) {
     for (uint32_t i = thread; i < count / 2; i += THREADS) {
-        const uint32_t a = 2 * i - (i & (single - 1));
-        knn_order_two(list, a, a + single, (a & run) == 0);
+        const uint32_t a = 2 * i - (i & (stride - 1));
+        knn_order_two(list, a, a + stride, (a & run) == 0);
     }
     if constexpr (THREADS == CUDA_WARP) __syncwarp();
     if constexpr (THREADS > CUDA_WARP) __syncthreads();
@@ -173,8 +173,8 @@ static __device__ inline void knn_sort_list(LIST *list, uint32_t count, uint32_t
     CUDA_ROLLED
     for (uint32_t run = 2; run <= count; run *= 2) {
         CUDA_ROLLED
-        for (uint32_t single = run / 2; single > 0; single /= 2) {
-            knn_order_stage<THREADS>(list, count, single, run, thread);
+        for (uint32_t stride = run / 2; stride > 0; stride /= 2) {
+            knn_order_stage<THREADS>(list, count, stride, run, thread);
         }
     }
 }

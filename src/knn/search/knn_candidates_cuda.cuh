@@ -50,7 +50,8 @@ static __device__ inline knn_query_state knn_query_state_at(uint32_t place) {
     return s;
 }
 
-/* Of neighbours at distance zero only numbers up to this matter. */
+/* The number behind which copies of the query are of no use: where the k-th neighbour is one, those with larger
+   numbers come after it. */
 static __device__ inline uint32_t knn_resolved(const knn_last *last) {
     return knn_is_zero(last->key) ? last->index : UINT32_MAX;
 }

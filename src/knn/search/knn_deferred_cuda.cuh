@@ -38,7 +38,8 @@ static __device__ __forceinline__ void knn_defer_lanes(const knn_deferred_list *
     if (single) list->numbers[at] = number;
 }
 
-/* By the first block of a search. */
+/* The first block of a search makes the counters of the next one zero: the two sets take turns, so that no search
+   begins with a launch that only clears. */
 static __device__ __forceinline__ void knn_deferred_prepare_next(const knn_deferred *deferred) {
     if (blockIdx.x == 0 && threadIdx.x < KNN_DEFERRED_LISTS) deferred->next[threadIdx.x] = 0;
 }

@@ -38,7 +38,7 @@ static __device__ inline knn_distance_bounds knn_distance_bounds_of(const knn_se
     return distance_bounds;
 }
 
-/* For a query whose view is here. */
+/* The bounds for one query: how far floats may err depends on where its view is. */
 template <int KIND, bool LOCAL>
 static __device__ inline knn_distance_bounds knn_distance_bounds_at(const knn_search_args *args, const float4 &at,
                                                                     const knn_distance_bounds *distance_bounds) {
@@ -54,21 +54,21 @@ static __device__ inline float knn_distance_bound_of_key(const knn_search_args *
     if (!ELLIPSOID) return knn_square_of_key<KIND>(&args->tree.metric, key, distance_bounds->slack);
     const float c = distance_bounds->compression, distance = (float)(sqrt(knn_real(key)) * args->keys.norm);
     const float vanished = (float)(args->keys.norm * 0x1p-500);
-    const float search_radius =
+    const float farthest =
         distance * (1 + (1 + c) * 0x1p-19f) + c * (distance_bounds->slack * (1 + 0x1p-6f) + vanished);
-    return search_radius * search_radius * (1 + 0x1p-19f) + FLT_MIN;
+    return farthest * farthest * (1 + 0x1p-19f) + FLT_MIN;
 }
 
-/* As knn_square_bound_near. */
+/* What knn_square_bound_near tells of spheres, for ellipsoids too: floats of these err more, with the compression. */
 template <int KIND, bool ELLIPSOID>
 static __device__ inline float knn_distance_bound_near(const knn_search_args *args, float square,
                                                        const knn_distance_bounds *distance_bounds) {
     if (!ELLIPSOID) return knn_square_bound_near<KIND>(&args->tree.metric, square, distance_bounds->slack);
     const float c = distance_bounds->compression, vanished = (float)(args->keys.norm * 0x1p-500);
-    const float search_radius =
+    const float farthest =
         sqrtf(square) * (1 + (1 + c) * 0x1p-18f) + c * (distance_bounds->slack * 2.5f + 2 * vanished);
-    if (!distance_bounds->bounds || !((double)search_radius < args->keys.norm * 0x1p510)) return INFINITY;
-    return search_radius * search_radius * (1 + 0x1p-18f) + 2 * FLT_MIN;
+    if (!distance_bounds->bounds || !((double)farthest < args->keys.norm * 0x1p510)) return INFINITY;
+    return farthest * farthest * (1 + 0x1p-18f) + 2 * FLT_MIN;
 }
 
 /* A query's normal for floats. */

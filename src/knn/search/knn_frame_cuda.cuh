@@ -297,7 +297,7 @@ typedef struct knn_leaf_range {
     uint32_t first, end;
 } knn_leaf_range;
 
-/* Some leaves around one, or all. */
+/* count leaves around one, fewer only if the tree has fewer: at its ends the range is moved, not cut. */
 static __device__ __forceinline__ knn_leaf_range knn_leaves_around(const knn_cuda_tree *tree, uint32_t leaf,
                                                                    uint32_t count) {
     const uint32_t leaves = tree->nodes[0], begin = leaf > count / 2 ? leaf - count / 2 : 0;

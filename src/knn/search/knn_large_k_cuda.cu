@@ -13,7 +13,7 @@
 
 #define QUERIES 8u /* of a warp, at most */
 
-/* Of one warp. */
+/* The shared memory of one warp: its queries, and what it knows of the one that it answers. */
 template <uint32_t CAPACITY, uint32_t LISTED> struct large_k_memory {
     knn_candidates<CAPACITY> candidates;
     float4 query[QUERIES]; /* its view, and how far it looks; < 0: there is none */
@@ -385,7 +385,8 @@ static constexpr uint32_t blocks_at_once(uint32_t buffer, bool ellipsoidal) {
     return buffer <= 128 ? (ellipsoidal ? 6 : 8) : buffer <= 256 ? (ellipsoidal ? 5 : 6) : buffer <= 1024 ? 8 : 1;
 }
 
-/* The same for what is deferred. */
+/* Blocks of a multiprocessor for deferred warps: local frames, whose views are made while they are loaded, take more
+   registers. */
 static constexpr uint32_t deferred_at_once(uint32_t buffer) {
     return buffer <= 128 ? 6 : buffer <= 256 ? 5 : buffer <= 1024 ? 8 : 1;
 }

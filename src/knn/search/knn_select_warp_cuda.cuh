@@ -38,7 +38,7 @@ template <bool ELLIPSOID, class POLICY, class VISITOR> struct knn_select_try {
         return knn_bounded_square<ELLIPSOID>(point.x - q->at.x, point.y - q->at.y, point.z - q->at.z, q->normal);
     }
 
-    /* For which of the queries a lane's point counts, as bits of their slots. */
+    /* The queries for which a lane's point counts, as bits of their slots. */
     __device__ inline uint32_t counts_for(const knn_select_query *q, bool alike, bool near, const float4 &point) const {
         if (alike) return near && visitor->counts(point, q->direction) ? UINT32_MAX : 0;
         uint32_t slots = 0;
@@ -265,7 +265,7 @@ template <bool ELLIPSOID, class POLICY, class VISITOR> struct knn_select_try {
         return knn_key_from<KNN_FLOAT, ELLIPSOID>(args, query, &other, of);
     }
 
-    /* Of two of the edge. */
+    /* Whether one point of the edge is before another: floats cannot tell these, so exact keys do. */
     __device__ inline bool is_before(uint32_t a, uint32_t b) const {
         const uint64_t key = memory->edge.key[a], other = memory->edge.key[b];
         if (key != other) return key < other;

@@ -48,18 +48,19 @@ template <int KIND> static __device__ inline knn_single knn_single_of(const knn_
     return query;
 }
 
-/* As knn_square_of_key. */
+/* A bound for the square of a key, as knn_square_of_key gives it in floats; singles compare by doubles. */
 template <int KIND> static __device__ inline double knn_double_of_key(const knn_metric *metric, uint64_t key) {
     const double distance = KIND == KNN_INT ? sqrt((double)key) : sqrt(knn_real(key)) * metric->norm;
-    const double search_radius = distance * KNN_DOUBLES_MORE + metric->norm * KNN_DOUBLES_LOST;
-    return search_radius * search_radius * KNN_DOUBLES_MORE + KNN_SQUARES_LOST;
+    const double farthest = distance * KNN_DOUBLES_MORE + metric->norm * KNN_DOUBLES_LOST;
+    return farthest * farthest * KNN_DOUBLES_MORE + KNN_SQUARES_LOST;
 }
 
-/* As knn_square_bound_near. */
+/* How far doubles of points may be that are not farther than all of some with squares of at most this; what
+   knn_square_bound_near tells of floats. */
 template <int KIND> static __device__ inline double knn_double_bound_near(const knn_metric *metric, double square) {
-    const double search_radius = sqrt(square) * KNN_DOUBLES_MORE + metric->norm * KNN_DOUBLES_LOST;
-    const bool bounds = KIND != KNN_DOUBLE || search_radius < metric->norm * 0x1p510;
-    return bounds ? search_radius * search_radius * KNN_DOUBLES_MORE + KNN_SQUARES_LOST : (double)INFINITY;
+    const double farthest = sqrt(square) * KNN_DOUBLES_MORE + metric->norm * KNN_DOUBLES_LOST;
+    const bool bounds = KIND != KNN_DOUBLE || farthest < metric->norm * 0x1p510;
+    return bounds ? farthest * farthest * KNN_DOUBLES_MORE + KNN_SQUARES_LOST : (double)INFINITY;
 }
 
 /* The square of the distance to a point of the tree; NaN: there is none. */

@@ -81,7 +81,7 @@ template <int T> struct small_k_found {
     }
 };
 
-/* By how many bits numbers are too long for a rank. */
+/* How many low bits of a point's number a rank has no room for: leading bits decide which of many ties are kept. */
 static __device__ __forceinline__ uint32_t small_k_number_shift(const knn_search_args *args) {
     uint32_t shift = 0;
     while (args->tree.points.count >> shift >= SMALL_K_AT_LAST - 1) shift++;
@@ -200,7 +200,7 @@ template <int T> struct small_k_up_to : small_k_list<T> {
         this->insert(rank * (SMALL_K_SLOTS + 1), place);
     }
 
-    /* Of points in the query's own place, smaller numbers than the k-th matter. */
+    /* Once k points are in the query's own place only such with smaller numbers than the k-th can still matter. */
     template <int KIND> __device__ inline void lower_bounds(const knn_search_args *args, small_k_lane *lane) const {
         const uint32_t rank = this->kth(args->k) / (SMALL_K_SLOTS + 1), number = rank % SMALL_K_AT_LAST;
         if (!knn_is_zero(last) || rank >= SMALL_K_EMPTY / (SMALL_K_SLOTS + 1)) return;

@@ -18,8 +18,8 @@ static __device__ __forceinline__ double small_k_nth_of(double value, uint32_t n
     return warp_broadcast(value, warp_first(__ballot_sync(CUDA_ALL, rank == nth)));
 }
 
-#define SMALL_K_MANY_QUERIES 8  /* points of 32 that matter: a bound is worth its while */
-#define SMALL_K_HELD         64 /* points that wait for their exact keys: 32 and what one step adds */
+#define SMALL_K_MANY_POINTS 8  /* of 32 that are near enough: with more, looking for a nearer bound pays */
+#define SMALL_K_HELD        64 /* points that wait for their exact keys: 32 and what one step adds */
 
 /* A neighbour in each lane. */
 typedef struct small_k_one {
@@ -76,7 +76,7 @@ template <int KIND> struct small_k_visitor {
     __device__ __forceinline__ void try_points(const knn_search_args *args, const knn_single *query, uint32_t at,
                                                double square) {
         min = square < min ? square : min;
-        if (__popc(__ballot_sync(CUDA_ALL, square <= max)) > SMALL_K_MANY_QUERIES) lower_bounds(args);
+        if (__popc(__ballot_sync(CUDA_ALL, square <= max)) > SMALL_K_MANY_POINTS) lower_bounds(args);
         const bool matters = square <= max && at != query->self;
         const uint32_t to = warp_append(matters, &held_count);
         if (matters) memory->held[to] = at;
@@ -84,7 +84,7 @@ template <int KIND> struct small_k_visitor {
         __syncwarp();
     }
 
-    /* Of those that wait only what still matters goes on waiting. */
+    /* Drops the points that wait and are now beyond the bound, before keys are made of them. */
     __device__ __forceinline__ void sift(const knn_search_args *args) {
         uint32_t kept = 0;
         lower_bounds(args);

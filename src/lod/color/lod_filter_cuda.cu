@@ -12,7 +12,7 @@ typedef struct level_bounds {
     uint64_t first[LOD_MAX_LEVELS + 1];
 } level_bounds;
 
-/* Where every item is one of a leaf. */
+/* The colours of items of leaves, which are points: there is nothing to average. */
 template <int KIND>
 static __global__ void color_points(filter_columns columns, const uint32_t *index, const uint32_t *items,
                                     uint64_t count, filter_color *out) {

@@ -14,7 +14,7 @@
 
 /* What all filters share. Other tiles of the pass over points were tried as blocks of 8³ cells in shared memory:
    barriers and an occupancy of 49 % cost more than a third fewer instructions saved
-   (docs/decisions/0010-bricks-from-level-to-level.md). */
+   (docs/history/lod.md, 0010). */
 struct filter_policy {
     static constexpr uint32_t threads = 256, warps = threads / CUDA_WARP;
     static constexpr uint32_t tile = 256; /* points that a warp takes */
@@ -33,7 +33,7 @@ typedef struct alignas(16) filter_source {
     uint32_t place;  /* how many points; above, the last three bits per level of its cell's code */
 } filter_source;
 
-/* The same of levels where a cell may hold more than FILTER_CROWD points. */
+/* A source of a level where a cell may hold more than FILTER_CROWD points, whose sums need 64 bits. */
 typedef struct alignas(16) filter_wide_source {
     unsigned long long sum[3];
     uint32_t count, place;

@@ -198,8 +198,8 @@ static __device__ color_sum<T> sum_around(const around_view &view, const brick_l
    bricks of the target's cell and of the point's, which is the same or a neighbour. Along an axis, the lowest bits of
    their coordinates differ if the cells do, and the next bits say in which direction. */
 static __device__ uint32_t weight_key(const weight_view &view, uint32_t cell, uint32_t other) {
-    const uint32_t differing = cell ^ other, neighbor = differing & 7, above = (differing >> 3 ^ ~cell) & neighbor;
-    return (neighbor << 3 * view.bits) + above * view.above;
+    const uint32_t differing = cell ^ other, axes = differing & 7, above = (differing >> 3 ^ ~cell) & axes;
+    return (axes << 3 * view.bits) + above * view.above;
 }
 
 template <typename S>
@@ -319,14 +319,13 @@ static around_windows make_windows(int reach) {
     return windows;
 }
 
-/* The weight of a point at a place within its cell, which lies beside the target's along some axes (bits as in codes),
+/* The weight of a point at a place within its cell, which lies beside the target's along axes (bits as in codes), and
    above it along some of these. The axes of the weights have the target's cell minus the point's. */
-static uint16_t weight_at(const mote_lod_weights *weights, const uint32_t eighth[3], uint32_t neighbor,
-                          uint32_t above) {
+static uint16_t weight_at(const mote_lod_weights *weights, const uint32_t eighth[3], uint32_t axes, uint32_t above) {
     uint64_t along[3];
     for (int k = 0; k < 3; k++) {
         const uint32_t bit = 4u >> k;
-        const int row = (neighbor & bit) == 0 ? 1 : (above & bit) != 0 ? 0 : 2;
+        const int row = (axes & bit) == 0 ? 1 : (above & bit) != 0 ? 0 : 2;
         along[k] = weights->axis[row][eighth[k]];
     }
     return (uint16_t)mote_lod_weight(along[0], along[1], along[2]);
@@ -344,12 +343,12 @@ static mote_status load_weights(lod_filter *f, uint32_t bits) {
         mote_free(gpu->ctx, table);
         return MOTE_ERROR_MEMORY;
     }
-    const uint32_t block_hash = 1u << 3 * bits, rows = bits == 3 ? 8 : 64;
+    const uint32_t places = 1u << 3 * bits, rows = bits == 3 ? 8 : 64;
     for (uint32_t row = 0; row < rows; row++) {
-        for (uint32_t place = 0; place < block_hash; place++) {
+        for (uint32_t place = 0; place < places; place++) {
             uint32_t eighth[3];
             mote_lod_eighths(place, MOTE_ORDER_BITS - bits, eighth);
-            table[row * block_hash + place] = weight_at(&axis, eighth, row & 7, row >> 3);
+            table[row * places + place] = weight_at(&axis, eighth, row & 7, row >> 3);
         }
     }
     f->weight_bits = bits;

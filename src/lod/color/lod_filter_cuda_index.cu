@@ -13,9 +13,9 @@ typedef struct child_side {
 } child_side;
 
 /* Along an axis, the parent's half beside a child is the child itself and its twin; of the parent beside, the nearer
-   half. own: which half the child is */
-static __device__ child_side side_of(uint32_t own, bool neighbor, uint32_t half) {
-    if (!neighbor) return {half, 1 + half - own};
+   half. own: which half the child is; is_beside: whether the half of the parent beside is asked for */
+static __device__ child_side side_of(uint32_t own, bool is_beside, uint32_t half) {
+    if (!is_beside) return {half, 1 + half - own};
     return {1 - own, 2 * own};
 }
 
@@ -54,8 +54,8 @@ static __device__ void find_children(const filter_cells_view &view, uint32_t lev
     for (uint32_t slot = 0; slot < 8; slot++) {
         uint32_t direction = 0;
         for (uint32_t axis = 0; axis < 3; axis++) {
-            const bool neighbor = (slot >> (2 - axis) & 1) != 0;
-            direction = 3 * direction + (neighbor ? 2 * (octant >> (2 - axis) & 1) : 1);
+            const bool is_beside = (slot >> (2 - axis) & 1) != 0;
+            direction = 3 * direction + (is_beside ? 2 * (octant >> (2 - axis) & 1) : 1);
         }
         const uint4 words = *(const uint4 *)&parents[from[direction * FILTER_AROUND_STEP]];
         const filter_brick brick = {(unsigned long long)words.y << 32 | words.x, words.z, words.w};

@@ -75,20 +75,20 @@ static __device__ void put_sum(uint32_t *to, uint32_t sum) { *to = sum; }
 static __device__ void put_sum(uint16_t *to, uint32_t sum) { *to = (uint16_t)sum; }
 
 /* Which points of the cloud the lane's are. index: by sorted position; NULL where the cloud is sorted */
-static __device__ void load_block_hash(const uint32_t *index, uint64_t position, uint32_t count, uint32_t *block_hash) {
+static __device__ void load_indices(const uint32_t *index, uint64_t position, uint32_t count, uint32_t *indices) {
     if (index == NULL || count < filter_policy::lane_points) {
         for (uint32_t i = 0; i < filter_policy::lane_points; i++) {
-            block_hash[i] = (uint32_t)position + i;
-            if (index != NULL && i < count) block_hash[i] = index[position + i];
+            indices[i] = (uint32_t)position + i;
+            if (index != NULL && i < count) indices[i] = index[position + i];
         }
         return;
     }
     for (uint32_t i = 0; i < filter_policy::lane_points; i += 4) {
         const uint4 four = *(const uint4 *)(index + position + i);
-        block_hash[i] = four.x;
-        block_hash[i + 1] = four.y;
-        block_hash[i + 2] = four.z;
-        block_hash[i + 3] = four.w;
+        indices[i] = four.x;
+        indices[i + 1] = four.y;
+        indices[i + 2] = four.z;
+        indices[i + 3] = four.w;
     }
 }
 
@@ -113,14 +113,14 @@ static __device__ void load_points(const filter_cells_view &view, const filter_c
     const uint64_t position = list->first + first;
     const uint32_t own = filter_lane_count(position, view.count);
     const unsigned long long missing = own == 0 ? ~0ull : own < filter_policy::lane_points ? ~0ull << 8 * own : 0;
-    uint32_t block_hash[filter_policy::lane_points], before[3] = {0, 0, 0};
+    uint32_t indices[filter_policy::lane_points], before[3] = {0, 0, 0};
     filter_color colors[filter_policy::lane_points];
-    load_block_hash(index, position, own, block_hash);
+    load_indices(index, position, own, indices);
     ((unsigned long long *)s->marks)[first / filter_policy::lane_points] =
         filter_load_bytes(view.marks + position, own) | missing;
     for (uint32_t i = 0; i < filter_policy::lane_points; i++) {
         colors[i] = filter_color{{0, 0, 0, 0}};
-        if (i < own) colors[i] = filter_read_color<COLORS>(columns, block_hash[i]);
+        if (i < own) colors[i] = filter_read_color<COLORS>(columns, indices[i]);
     }
     if (sorted != NULL) put_colors(sorted + position, colors, own);
     for (uint32_t k = 0; k < 3; k++) {
@@ -415,7 +415,7 @@ static void plan_pass(lod_filter *f, uint32_t first, uint32_t last) {
     view->wide = f->crowd < FILTER_LEVELS ? view->summed & ((1u << f->crowd) - 1) : view->summed;
 }
 
-/* As many levels as fit, at least all those of the same cells. */
+/* Opens a pass over as many levels as its memory holds, at least all levels that share cells. */
 static mote_status open_pass(lod_filter *f, uint32_t first, uint32_t *next) {
     mote_device *gpu = f->lod->device;
     const uint32_t levels = f->lod->level_count - 1;

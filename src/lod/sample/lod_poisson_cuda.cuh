@@ -48,7 +48,7 @@ mote_status lod_cuda_poisson_try(const mote_lod *lod, lod_cuda *device, const po
 mote_status lod_cuda_poisson_last(const mote_lod *lod, lod_cuda *device, uint32_t level, uint8_t *flags,
                                   uint64_t *found);
 
-/* Where coordinates come from. */
+/* Where lattice coordinates of points come from: the columns of the cloud. */
 struct position_columns {
     mote_column axes[3];
     mote_lattice lattice;
@@ -61,7 +61,7 @@ static inline position_columns poisson_columns(const mote_lod *lod, const lod_cu
     return from;
 }
 
-/* As mote_order_coordinates, of one axis of a finite point. */
+/* One lattice coordinate of a finite point, the one that mote_order_coordinates gives. */
 static inline __device__ uint32_t poisson_coordinate(const position_columns *from, int k, uint64_t i) {
     const mote_lattice *lattice = &from->lattice;
     if (lattice->integer) {

@@ -29,7 +29,7 @@ struct last_trial {
     uint32_t number; /* among those of the level, in sorted order */
 };
 
-/* Of each trial of the level, for the others. */
+/* Shared memory: what each trial of the level shows the others, which compare themselves with it. */
 struct last_points {
     uint32_t xyz[POISSON_LAST_POINTS][3], cell[POISSON_LAST_POINTS][3];
     uint32_t rank[POISSON_LAST_POINTS];

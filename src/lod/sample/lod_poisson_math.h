@@ -15,7 +15,7 @@ extern "C" {
 #define POISSON_HALO       ((1 << POISSON_BLOCK_BITS) + 2)
 #define POISSON_HALO_CELLS (POISSON_HALO * POISSON_HALO * POISSON_HALO)
 
-/* Of one level. */
+/* The distance that points of one level keep, and the cells and blocks in which those too close are looked for. */
 typedef struct poisson_rule {
     uint32_t cell_level, block_level, block_bits;
     uint32_t first;            /* the level that its codes begin at: lod_window */
@@ -48,7 +48,8 @@ MOTE_HD uint32_t poisson_halo_place(uint32_t x, uint32_t y, uint32_t z) {
     return (x * POISSON_HALO + y) * POISSON_HALO + z;
 }
 
-/* Of two points in lattice coordinates. */
+/* Whether two points are closer than the level allows. Their differences are exact integers; only then come doubles,
+   in a fixed order, so that every machine decides alike. */
 MOTE_HD bool poisson_too_close(const poisson_rule *rule, const uint32_t a[3], const uint32_t b[3]) {
     const double x = (double)(int32_t)(a[0] - b[0]) * rule->scale[0];
     const double y = (double)(int32_t)(a[1] - b[1]) * rule->scale[1];

@@ -14,10 +14,20 @@ typedef struct cell_pass {
     mote_lod *lod;
     uint32_t *chosen;
     uint64_t representatives;
+    uint32_t cell_level;
     uint8_t level;
 } cell_pass;
 
+/* A cell that a border of the part divides may have a better point in another one: it keeps its node. */
+static bool is_others(const cell_pass *pass, uint64_t cell) {
+    const lod_whole *whole = pass->lod->whole;
+    if (whole == NULL || pass->cell_level > MOTE_ORDER_BITS) return false;
+    const lod_border *border = lod_whole_border(whole, cell, pass->cell_level);
+    return border != NULL && !border->wins[pass->cell_level];
+}
+
 static void settle(cell_pass *pass, const cell_best *best) {
+    if (is_others(pass, best->cell)) return;
     pass->chosen[pass->representatives++] = best->position;
     pass->lod->level[best->position] = pass->level;
     if (pass->lod->params.scheme == MOTE_LOD_ADDITIVE) pass->lod->nodes[best->child].point_count--;
@@ -34,7 +44,7 @@ static void sample_node(mote_lod *lod, const lod_lists *lists, uint32_t index) {
     const bool random = lod->params.sampling != MOTE_LOD_FIRST;
     const uint64_t seed = lod->params.seed;
     const uint32_t children = (uint32_t)__builtin_popcount(node->child_mask);
-    cell_pass pass = {lod, lists->chosen + node->first, 0, node->level};
+    cell_pass pass = {lod, lists->chosen + node->first, 0, cell_level, node->level};
     cell_best best = {UINT64_MAX, 0, 0, 0};
     for (uint32_t child = node->first_child; child < node->first_child + children; child++) {
         const lod_candidates from = lod_child_candidates(lod, lists, child);

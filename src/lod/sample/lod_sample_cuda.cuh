@@ -9,7 +9,7 @@
    the best up to one of the ends, unless it has lost already at a level as fine as any gap on the way out.
 
    As set here: 1.23 ms for all levels of 100 M points of a city (H200); tiles of 1,024 points with a scan for each
-   level took 4.6 ms (docs/decisions/0007-levels-without-passes.md). */
+   level took 4.6 ms (docs/history/lod.md, 0007). */
 struct sample_policy {
     static constexpr uint32_t threads = 256, warps = threads / CUDA_WARP;
     static constexpr uint32_t unit = 8; /* points that a thread plays, in registers */

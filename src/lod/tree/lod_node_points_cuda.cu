@@ -9,7 +9,7 @@
 #include "lod/lod_cuda.h"
 #include "math/search.h"
 
-/* As set here: 0.28 ms for 100 M points of a city (H200). */
+/* With these values the step takes 0.28 ms for 100 M points of a city (H200). */
 struct node_points_policy {
     static constexpr uint32_t threads = 256, warps = threads / CUDA_WARP;
     static constexpr uint32_t items = 16; /* points of a thread, in a row: one load of 16 bytes */

@@ -86,9 +86,17 @@ static mote_status extend_chain(mote_lod *lod, uint32_t index) {
     return MOTE_OK;
 }
 
+/* The points of a node, with those that other parts have. */
+static uint64_t points_of_all(const mote_lod *lod, const mote_lod_node *node) {
+    if (lod->whole == NULL || node->level > MOTE_ORDER_BITS) return node->total;
+    const lod_border *border = lod_whole_border(lod->whole, node->prefix, node->level);
+    return border != NULL ? border->points[node->level] : node->total;
+}
+
 /* Whether the points of a node are in one place, as far as codes tell. */
 static bool has_one_code(const mote_lod *lod, const mote_lod_node *node) {
     const uint64_t first = node->first, last = node->first + node->total - 1;
+    if (points_of_all(lod, node) != node->total) return false; /* two parts have no place in common */
     return lod->codes[first] == lod->codes[last] && (lod->fine == NULL || lod->fine[first] == lod->fine[last]);
 }
 
@@ -103,7 +111,7 @@ static mote_status grow(mote_lod *lod, bool *needs_fine) {
     if (add_node(lod, UINT32_MAX, 0, 0, 0, lod->count) == NULL) return MOTE_ERROR_MEMORY;
     for (uint64_t i = 0; i < lod->node_count; i++) { /* the table grows while it is walked: breadth first */
         const mote_lod_node *node = &lod->nodes[i];
-        if (node->total <= merge) continue;
+        if (points_of_all(lod, node) <= merge) continue;
         const bool one_code = has_one_code(lod, node);
         if (divisible && mote_lod_needs_fine(node->level, grid_bits, one_code)) *needs_fine = true;
         if (!one_code) {
@@ -149,6 +157,10 @@ static mote_status settle_order(mote_lod *lod, bool needs_fine) {
 mote_status lod_tree_build(mote_lod *lod) {
     bool needs_fine;
     MOTE_TRY(grow(lod, &needs_fine));
+    if (lod->whole != NULL) {
+        lod->lacks_fine = needs_fine && !lod->whole->fine;
+        needs_fine = lod->whole->fine;
+    }
     MOTE_TRY(settle_order(lod, needs_fine));
     if (needs_fine) MOTE_TRY(grow(lod, &needs_fine));
     MOTE_TRY(lod_index_levels(lod));

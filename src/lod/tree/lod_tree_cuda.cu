@@ -28,7 +28,7 @@ struct tree_policy {
 #define BOUNDARIES 9u /* of a node: where its octants begin, and its end */
 #define NONE_BAD   UINT64_MAX
 
-/* In device memory. */
+/* The state of a tree in device memory: the host learns the counts in one copy. */
 typedef struct tree_state {
     uint64_t divided_count; /* nodes that have children */
     uint64_t bad;           /* level << 32 | anchor of the first heap that no tree can hold; NONE_BAD */

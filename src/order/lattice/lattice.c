@@ -30,8 +30,8 @@ bool lattice_is_plain(const mote_cloud *cloud, const mote_column *axes[3]) {
 }
 
 /* Smallest and largest stored value of each axis. */
-static void integer_bounds(const mote_context *ctx, const mote_column *const axes[3], int64_t count, int64_t low[3],
-                           int64_t high[3]) {
+void lattice_integer_bounds(const mote_context *ctx, const mote_column *const axes[3], int64_t count, int64_t low[3],
+                            int64_t high[3]) {
     int64_t x0 = INT64_MAX, y0 = INT64_MAX, z0 = INT64_MAX, x1 = INT64_MIN, y1 = INT64_MIN, z1 = INT64_MIN;
     const bool plain =
         lattice_axis_is_plain(axes[0]) && lattice_axis_is_plain(axes[1]) && lattice_axis_is_plain(axes[2]);
@@ -124,12 +124,12 @@ mote_status lattice_of_real_box(mote_context *ctx, const mote_column *const axes
 
 static mote_status real_lattice(mote_context *ctx, const mote_cloud *cloud, const mote_column *const axes[3],
                                 mote_lattice *lattice, uint64_t *skipped) {
-    const double non_finite[3] = {0, 0, 0};
+    const double origin[3] = {0, 0, 0}; /* a lattice of no points has to be somewhere */
     mote_box box;
     MOTE_TRY(mote_cloud_bounds(ctx, cloud, &box, skipped));
     const bool none = *skipped == cloud->count;
-    return lattice_of_real_box(ctx, axes, cloud->position_step, none ? non_finite : box.min,
-                               none ? non_finite : box.max, lattice);
+    return lattice_of_real_box(ctx, axes, cloud->position_step, none ? origin : box.min, none ? origin : box.max,
+                               lattice);
 }
 
 mote_status mote_order_lattice(mote_context *ctx, const mote_cloud *cloud, mote_lattice *lattice, uint64_t *skipped) {
@@ -141,7 +141,8 @@ mote_status mote_order_lattice(mote_context *ctx, const mote_cloud *cloud, mote_
     if (lattice_is_integer(axes)) {
         const mote_prepared *prepared = &cloud->prepared;
         int64_t low[3] = {0}, high[3] = {0};
-        if (cloud->count > 0 && !prepared->box_known) integer_bounds(ctx, axes, (int64_t)cloud->count, low, high);
+        if (cloud->count > 0 && !prepared->box_known)
+            lattice_integer_bounds(ctx, axes, (int64_t)cloud->count, low, high);
         for (int k = 0; k < 3 && prepared->box_known; k++) {
             low[k] = prepared->low[k];
             high[k] = prepared->high[k];

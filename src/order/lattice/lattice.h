@@ -26,6 +26,9 @@ void lattice_of_box(const mote_column *const axes[3], const int64_t low[3], cons
 
 /* Integers with a positive scale, and finite in the world whatever is stored: else each point must be looked at. */
 bool lattice_is_integer(const mote_column *const axes[3]);
+/* Smallest and largest stored value of each axis; low > high if there are no points. */
+void lattice_integer_bounds(const mote_context *ctx, const mote_column *const axes[3], int64_t count, int64_t low[3],
+                            int64_t high[3]);
 /* The lattice of other positions, whose finite points lie in [low, high] in the world.
    decimal  the step of the text that they came from; 0 if unknown */
 mote_status lattice_of_real_box(mote_context *ctx, const mote_column *const axes[3], double decimal,

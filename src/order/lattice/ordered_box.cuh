@@ -44,7 +44,7 @@ static __device__ void ordered_box_join(const uint64_t low[3], const uint64_t hi
     }
 }
 
-/* The same of numbers. */
+/* Joins a box of doubles, which becomes integers of the same order. */
 template <uint32_t WARPS>
 static __device__ void ordered_box_join_real(const double low[3], const double high[3], uint64_t skipped,
                                              ordered_box *box) {

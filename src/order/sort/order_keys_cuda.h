@@ -87,7 +87,7 @@ mote_status order_cuda_sort_long_runs(order_sort *sort);
 /* Lets the records follow where ties were settled. */
 mote_status order_cuda_move_tied(const order_sort *sort);
 
-/* As order_settle_ties, of codes and an order that the sort has finished. */
+/* Puts points of one code in the order of their contents, as order_settle_ties does, once the sort is done. */
 mote_status order_cuda_settle_ties(const device_cloud *cloud, const mote_lattice *lattice, const order_ties *ties,
                                    const order_sort *sort);
 

@@ -44,7 +44,7 @@ typedef struct far_found {
     unsigned long long parting;   /* bits in which runs differ */
 } far_found;
 
-/* By a warp, whose lanes have bits each. Most warps find nothing new. */
+/* Adds the bits that the lanes of a warp have. Most warps find nothing new, and spare the atomic operation. */
 static __device__ inline void add_bits(unsigned long long *to, uint64_t bits) {
     const unsigned long long all = warp_or((unsigned long long)bits);
     if (warp_lane() == 0 && (all & ~*(volatile unsigned long long *)to) != 0) atomicOr(to, all);

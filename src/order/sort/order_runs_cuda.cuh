@@ -63,7 +63,8 @@ typedef struct run {
     uint32_t first, end;
 } run;
 
-/* Of a long run, a part that is long as well. */
+/* The run of the key at a place. Of a run that reaches beyond the tile and its halo only a part is seen, but one that
+   is long enough to be taken for long. */
 static __device__ inline run find_run(const uint32_t heads[runs_policy::words + 1], uint32_t at) {
     const uint32_t up_to = (2u << at % CUDA_WARP) - 1, word = heads[at / CUDA_WARP];
     const uint32_t far = runs_policy::halo / CUDA_WARP + 1; /* words on either side that are looked at */

@@ -26,7 +26,7 @@ static __device__ inline uint32_t rank_in_run(const uint64_t tile_keys[runs_poli
     return below;
 }
 
-/* Of the keys equal to the one at a place, those that stood before it. */
+/* How many keys equal to the one at a place stood before it: they stay there, so that the sort is stable. */
 static __device__ inline uint32_t equals_before(const uint64_t tile_keys[runs_policy::tile_and_halo], run r,
                                                 uint32_t at) {
     uint32_t n = 0;
@@ -58,7 +58,7 @@ static __device__ inline uint32_t place_in_run(const uint64_t tile_keys[runs_pol
     return to;
 }
 
-/* By one thread of a block. */
+/* One thread of a block adds what the block has found: points of long runs, and ties. */
 static __device__ inline void write_notes(const run_output *out, uint32_t far, uint32_t notes) {
     uint32_t *const tile = out->tiles + blockIdx.x;
     if (far > 0) {

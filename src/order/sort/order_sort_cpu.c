@@ -250,8 +250,10 @@ static mote_status sort_together(mote_context *ctx, pairs to, pairs from, bool g
 #pragma omp parallel for schedule(dynamic, 4) num_threads(plan->threads)
     for (uint32_t b = 0; b < plan->buckets; b++) {
         const uint64_t first = plan->starts[b];
+        if (mote_stop(ctx)) continue;
         sort_bucket(pairs_at(from, first), pairs_at(to, first), plan->starts[b + 1] - first);
     }
+    MOTE_TRY(mote_stopped(ctx));
     return mote_progress(ctx, 1.0, "sorting");
 }
 

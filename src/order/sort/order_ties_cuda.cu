@@ -6,7 +6,7 @@
 #include "order/order_fine.h"
 #include "order/sort/order_keys_cuda.h"
 
-/* As set here: 0.07 ms for 100 M points of a city (H200). */
+/* With these values the step takes 0.07 ms for 100 M points of a city (H200). */
 struct ties_policy {
     static constexpr uint32_t threads = 256;
     static constexpr uint32_t short_run = ORDER_SHORT_TIE; /* points that one thread puts in order */

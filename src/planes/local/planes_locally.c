@@ -24,7 +24,8 @@
 #define SEEN_WHOLE     4    /* times the support of the coarse search: it has seen what a plane of as many points is */
 #define TOLD_NOISE     1.5  /* floors: a noise below may be that of the representation */
 #define ROUNDING       0.29 /* of a step: the noise that rounding to steps makes */
-#define FLOOR          1.4  /* steps: half a diagonal of the lattice is 0.9 */
+#define SPREAD_FLOOR   (0.8 * ROUNDING) /* of a step: less than the noise that spreading points within it makes */
+#define FLOOR          1.4              /* steps: half a diagonal of the lattice is 0.9 */
 
 /* ---- samples */
 
@@ -33,13 +34,14 @@ static mote_status read_sample(planes_run *run, uint64_t free_points, uint32_t m
     mote_status status = planes_sample_make(run->ctx, size, sample);
     if (status == MOTE_OK) status = run->ops->read_sample(run->points, size, sample);
     if (status == MOTE_OK) planes_sample_drop_copies(sample);
+    if (status == MOTE_OK && run->scale.step > 0) planes_sample_spread(sample, run->scale.step);
     return status;
 }
 
-/* No noise is less. */
+/* No noise is less. Points that were spread within their steps have more. */
 static double floor_of(const planes_run *run) {
     if (run->tolerance_given) return run->tolerance / PLANES_REACH_NOISES;
-    return fmax(FLOOR, 0.5 * run->scale.resolution);
+    return fmax(FLOOR, run->scale.step > 0 ? SPREAD_FLOOR * run->scale.step : 0.5 * run->scale.resolution);
 }
 
 static planes_local_params params_of(const planes_run *run, const planes_sample *sample, uint64_t of, double min) {
@@ -312,17 +314,6 @@ static mote_status search_coarsely(planes_run *run, const planes_kept *kept, con
     return status;
 }
 
-/* By planes of few points, of as many points as a search takes. */
-static mote_status search_finely(planes_run *run) {
-    planes_sample first;
-    if (run->min_points >= run->support) return MOTE_OK;
-    memset(&first, 0, sizeof first);
-    run->support = run->min_points;
-    const mote_status status = search_rounds(run, 0, &first);
-    planes_sample_free(run->ctx, &first);
-    return status;
-}
-
 /* ---- planes of the vote with grown ones beside them */
 
 /* The planes of the vote, and those that were grown: which stay. */
@@ -452,6 +443,51 @@ static mote_status search_beside(planes_run *run, const planes_kept *kept) {
     if (status == MOTE_OK) status = take_both(run, &sides, sure);
     planes_sample_free(run->ctx, &many);
     planes_sample_free(run->ctx, &first);
+    close_sides(run, &sides);
+    return status;
+}
+
+/* Adds the planes of the coarse search that stay. Where they are most of what there is, their noise is the cloud's. */
+static mote_status add_coarse(planes_run *run, planes_sides *sides, const planes_sample *first) {
+    uint64_t coarse = 0, fine = 0;
+    MOTE_TRY(contest(run, first, run->points->count, sides));
+    for (uint32_t i = 0; i < sides->voted.found_count; i++) {
+        coarse += sides->voted_stay[i] ? sides->voted.found[i].sums.count : 0;
+    }
+    for (uint32_t i = 0; i < sides->grown.found_count; i++) {
+        fine += sides->grown_stay[i] ? sides->grown.found[i].sums.count : 0;
+    }
+    if (coarse == 0) return MOTE_OK;
+    if (coarse > fine) run->scale = sides->voted.scale;
+    if (coarse > fine) run->tolerance = sides->voted.tolerance;
+    return take_both(run, sides, 0);
+}
+
+/* By planes of few points, of as many points as a search takes. A growth among more points may take another way, and
+   come to nothing: where fewer points have a plane afterwards, planes of the coarse search stay whose points the fine
+   one explains far worse. */
+static mote_status search_finely(planes_run *run) {
+    planes_sides sides = {
+        {NULL, run->found_count, run->tolerance, run->scale, run->support}, {NULL, 0, 0, run->scale, 0}, NULL, NULL};
+    const uint64_t free_before = run->free_points;
+    planes_sample first;
+    if (run->min_points >= run->support) return MOTE_OK;
+    memset(&first, 0, sizeof first);
+    mote_status status = open_sides(run, &sides);
+    sides.voted.found = mote_alloc(run->ctx, (sides.voted.found_count + 1) * sizeof *run->found, "planes found");
+    if (sides.voted.found == NULL) status = MOTE_ERROR_MEMORY;
+    if (status == MOTE_OK) {
+        memcpy(sides.voted.found, run->found, run->found_count * sizeof *run->found);
+        run->support = run->min_points;
+        status = search_rounds(run, 0, &first);
+    }
+    if (status == MOTE_OK && run->free_points > free_before) {
+        sides.grown.found_count = run->found_count;
+        memcpy(sides.grown.found, run->found, run->found_count * sizeof *run->found);
+        status = add_coarse(run, &sides, &first);
+    }
+    planes_sample_free(run->ctx, &first);
+    mote_free(run->ctx, sides.voted.found);
     close_sides(run, &sides);
     return status;
 }

@@ -143,7 +143,7 @@ static uint64_t draw_known(mote_renderer *renderer, const render_view *view) {
         const render_batch *batch = &points->batches[b];
         const render_reach reach = render_box_reach(view, batch->min, batch->max);
         frame->batch_states[b] = reach.outside ? OUTSIDE : known == 0 || batch->drawn != 0 ? DRAWN_BEFORE : NEW;
-        if (frame->batch_states[b] != DRAWN_BEFORE) continue;
+        if (frame->batch_states[b] != DRAWN_BEFORE || mote_stop(renderer->ctx)) continue;
         draw_batch(points, view, (uint32_t)b, &to);
         drawn++;
     }
@@ -157,7 +157,7 @@ static uint64_t draw_new(mote_renderer *renderer, const render_view *view) {
     uint64_t drawn = 0;
 #pragma omp parallel for schedule(dynamic, AT_ONCE) num_threads(renderer->ctx->threads) reduction(+ : drawn)
     for (int64_t b = 0; b < (int64_t)points->batch_count; b++) {
-        if (frame->batch_states[b] != NEW) continue;
+        if (frame->batch_states[b] != NEW || mote_stop(renderer->ctx)) continue;
         const render_reach reach = render_box_reach(view, points->batches[b].min, points->batches[b].max);
         if (render_is_behind(&frame->depths, &reach)) continue;
         draw_batch(points, view, (uint32_t)b, &to);
@@ -187,9 +187,11 @@ mote_status render_find_nearest_cpu(mote_renderer *renderer, const render_job *j
     clear_keys(renderer, &job->view, frame->keys[0]);
     result->batches = renderer->points.batch_count;
     result->batches_drawn = draw_known(renderer, &job->view);
+    MOTE_TRY(mote_stopped(renderer->ctx));
     if (result->batches_drawn < result->batches) {
         MOTE_TRY(render_measure_depths_cpu(renderer, &job->view, false));
         result->batches_drawn += draw_new(renderer, &job->view);
+        MOTE_TRY(mote_stopped(renderer->ctx));
     }
     for (uint32_t b = 0; b < renderer->points.batch_count; b++) renderer->points.batches[b].drawn = 0;
     if (notes) note_drawn(renderer, &job->view);
@@ -208,9 +210,10 @@ mote_status render_find_behind_cpu(mote_renderer *renderer, const render_job *jo
     clear_keys(renderer, &job->view, to.keys);
 #pragma omp parallel for schedule(dynamic, AT_ONCE) num_threads(renderer->ctx->threads)
     for (int64_t b = 0; b < (int64_t)points->batch_count; b++) {
-        if (frame->batch_states[b] != OUTSIDE) draw_batch(points, &job->view, (uint32_t)b, &to);
+        if (frame->batch_states[b] == OUTSIDE || mote_stop(renderer->ctx)) continue;
+        draw_batch(points, &job->view, (uint32_t)b, &to);
     }
-    return MOTE_OK;
+    return mote_stopped(renderer->ctx);
 }
 
 /* ---- samples */

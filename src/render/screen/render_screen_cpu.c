@@ -44,12 +44,13 @@ static uint64_t mask_of_block(const render_view *view, const uint64_t *keys, uin
     return mask;
 }
 
-static void mask_blocks(mote_renderer *renderer, render_screen *screen) {
+static mote_status mask_blocks(mote_renderer *renderer, render_screen *screen) {
     const render_frame *frame = renderer->frame;
 #pragma omp parallel for schedule(dynamic, BLOCKS_AT_ONCE) num_threads(renderer->ctx->threads)
     for (int64_t b = 0; b < (int64_t)screen->block_count; b++) {
         float near_depth = INFINITY, far_depth = -INFINITY;
         uint32_t u, v;
+        if (mote_stop(renderer->ctx)) continue;
         render_place_of_block(screen, (uint32_t)b, &u, &v);
         const bool inside = u < screen->blocks_u && v < screen->blocks_v;
         for (uint32_t l = 0; l < screen->layer_count; l++) {
@@ -60,6 +61,7 @@ static void mask_blocks(mote_renderer *renderer, render_screen *screen) {
         screen->near_depth[b] = near_depth - fabsf(near_depth) * 0x1p-22f;
         screen->far_depth[b] = far_depth + fabsf(far_depth) * 0x1p-22f;
     }
+    return mote_stopped(renderer->ctx);
 }
 
 static uint64_t count_seen(render_screen *screen) {
@@ -107,11 +109,13 @@ static void list_block(const mote_renderer *renderer, const render_screen *scree
     }
 }
 
-static void list_seen(mote_renderer *renderer, const render_screen *screen) {
+static mote_status list_seen(mote_renderer *renderer, const render_screen *screen) {
 #pragma omp parallel for schedule(dynamic, BLOCKS_AT_ONCE) num_threads(renderer->ctx->threads)
     for (int64_t b = 0; b < (int64_t)screen->block_count; b++) {
+        if (mote_stop(renderer->ctx)) continue;
         for (uint32_t l = 0; l < screen->layer_count; l++) list_block(renderer, screen, (uint32_t)b, l);
     }
+    return mote_stopped(renderer->ctx);
 }
 
 mote_status render_see_cpu(mote_renderer *renderer, const render_job *job) {
@@ -123,10 +127,10 @@ mote_status render_see_cpu(mote_renderer *renderer, const render_job *job) {
     render_screen_size(screen);
     for (uint32_t l = 0; l + 1 < screen->layer_count; l++) MOTE_TRY(render_find_behind_cpu(renderer, job, l));
     MOTE_TRY(reserve_screen(renderer, s));
-    mask_blocks(renderer, screen);
+    MOTE_TRY(mask_blocks(renderer, screen));
     const uint64_t count = count_seen(screen);
     MOTE_TRY(reserve_seen(renderer, s, count));
-    list_seen(renderer, screen);
+    MOTE_TRY(list_seen(renderer, screen));
     s->count = (uint32_t)count;
     return MOTE_OK;
 }
@@ -160,6 +164,7 @@ mote_status render_find_neighbors_cpu(mote_renderer *renderer, uint32_t k, mote_
     const render_points *points = &renderer->points;
 #pragma omp parallel for schedule(dynamic, SEEN_AT_ONCE) num_threads(renderer->ctx->threads)
     for (int64_t i = 0; i < (int64_t)frame->screen.count; i++) {
+        if (mote_stop(renderer->ctx)) continue;
         const uint32_t sample = screen->seen.sample[i];
         const float radius = render_radius_of(screen, sample % screen->view.width, sample / screen->view.width, k);
         render_search search;
@@ -170,5 +175,6 @@ mote_status render_find_neighbors_cpu(mote_renderer *renderer, uint32_t k, mote_
         out->iterations[i] = (uint8_t)iterations;
         write_neighbors(points, &search, k, (uint64_t)i, &screen->seen, out);
     }
+    MOTE_TRY(mote_stopped(renderer->ctx));
     return mote_progress(renderer->ctx, 1, "finding neighbours");
 }

@@ -63,9 +63,12 @@ static mote_status light_samples(mote_renderer *renderer, const render_look *loo
         render_compared_row(look, samples->depth + v * width, (uint32_t)width, samples->edl + v * width);
     }
 #pragma omp parallel for schedule(static) num_threads(renderer->ctx->threads)
-    for (int64_t v = 0; v < height; v++) { render_edl_row(look, samples, (uint32_t)v, frame->owned.light + v * width); }
+    for (int64_t v = 0; v < height; v++) {
+        if (mote_stop(renderer->ctx)) continue;
+        render_edl_row(look, samples, (uint32_t)v, frame->owned.light + v * width);
+    }
     samples->light = frame->owned.light;
-    return MOTE_OK;
+    return mote_stopped(renderer->ctx);
 }
 
 /* ---- pixels */
@@ -161,7 +164,10 @@ mote_status render_shade_cpu(mote_renderer *renderer, const render_job *job, mot
     MOTE_TRY(light_samples(renderer, &look, &samples));
     const pixel_rows rows = rows_of(&look, &samples, result);
 #pragma omp parallel for schedule(dynamic, 4) num_threads(renderer->ctx->threads)
-    for (int64_t y = 0; y < (int64_t)job->part.height; y++) write_row(&rows, job->part.width, (uint32_t)y);
+    for (int64_t y = 0; y < (int64_t)job->part.height; y++) {
+        if (!mote_stop(renderer->ctx)) write_row(&rows, job->part.width, (uint32_t)y);
+    }
+    MOTE_TRY(mote_stopped(renderer->ctx));
     result->covered = count_covered(renderer, &job->view);
     if (look.show == MOTE_RENDER_SHOW_NORMAL_ERROR) measure_errors(renderer, &look, result);
     return MOTE_OK;

@@ -17,15 +17,17 @@
 
 /* ---- making splats */
 
-static void make_splats(mote_renderer *renderer, const render_splat_rules *rules) {
+static mote_status make_splats(mote_renderer *renderer, const render_splat_rules *rules) {
     render_frame *frame = renderer->frame;
     const render_screen *screen = &frame->screen.screen;
 #pragma omp parallel for schedule(dynamic, AT_ONCE) num_threads(renderer->ctx->threads)
     for (int64_t i = 0; i < (int64_t)render_front_count(screen); i++) {
         render_shape shape;
+        if (mote_stop(renderer->ctx)) continue;
         render_find_shape(screen, &renderer->points, rules, (uint32_t)i, &shape);
         render_make_splat(screen, &renderer->points, rules, &shape, (uint32_t)i, &frame->splats[i]);
     }
+    return mote_stopped(renderer->ctx);
 }
 
 /* ---- lists of tiles */
@@ -363,14 +365,17 @@ static mote_status draw_tiles(mote_renderer *renderer, const render_job *job, co
     }
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
     for (int64_t i = 0; i < (int64_t)tiles->count; i++) {
+        if (mote_stop(renderer->ctx)) continue;
         limit_tile(renderer, &job->view, tiles, (uint32_t)i, &all[mote_thread_number()]);
     }
+    MOTE_TRY(mote_stopped(renderer->ctx));
     hide_splats(renderer);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
     for (int64_t i = 0; i < (int64_t)tiles->count; i++) {
+        if (mote_stop(renderer->ctx)) continue;
         draw_tile(renderer, job, tiles, (uint32_t)i, &all[mote_thread_number()]);
     }
-    return MOTE_OK;
+    return mote_stopped(renderer->ctx);
 }
 
 /* ---- a frame */
@@ -403,7 +408,7 @@ mote_status render_surface_cpu(mote_renderer *renderer, const render_job *job, m
     }
     MOTE_TRY(mote_progress(renderer->ctx, 0.5, "finding neighbours"));
     mote_stage(renderer->ctx, "neighbours");
-    make_splats(renderer, &rules);
+    MOTE_TRY(make_splats(renderer, &rules));
     MOTE_TRY(mote_progress(renderer->ctx, 0.6, "drawing splats"));
     mote_stage(renderer->ctx, "splats");
     MOTE_TRY(sort_into_tiles(renderer, &tiles));

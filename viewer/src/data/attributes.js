@@ -1,5 +1,5 @@
 // The layout of one point record: names, types, sizes, and how a value of each type is read.
-import { DataError } from './errors.js';
+import { DataError, told } from './errors.js';
 import { timeKind } from './time_kind.js';
 import { numberOf, table, textOf } from './table.js';
 
@@ -27,9 +27,9 @@ function parseAttribute(raw, position) {
     const type = TYPES[textOf(raw?.type)];
     const name = textOf(raw?.name);
     const numElements = numberOf(raw?.numElements);
-    if (!type) throw new DataError(`metadata.json: attribute "${name}" has the unknown type "${textOf(raw?.type)}"`);
+    if (!type) throw told(DataError, 'meta.type', { name, type: textOf(raw?.type) });
     if (!Number.isInteger(numElements) || numElements < 1 || numElements > 1024)
-        throw new DataError(`metadata.json: attribute "${name}" has ${textOf(raw?.numElements) || 'no number of'} elements`);
+        throw told(DataError, 'meta.elements', { name, n: textOf(raw?.numElements) || '?' });
     return {
         name,
         description: textOf(raw.description),
@@ -59,7 +59,7 @@ function brotliSize(attribute) {
 // Returns { attributes, stride, brotliStride, position, rgb }. Each attribute knows where it stands in a record
 // (offset) and where its column starts per point in a BROTLI node (brotliOffset).
 export function parseAttributes(list) {
-    if (!Array.isArray(list) || list.length === 0) throw new DataError('metadata.json lists no attributes');
+    if (!Array.isArray(list) || list.length === 0) throw told(DataError, 'meta.attributes');
     const attributes = list.map(parseAttribute);
     let stride = 0;
     let brotliStride = 0;
@@ -71,8 +71,8 @@ export function parseAttributes(list) {
         brotliStride += a.brotliSize;
     }
     const position = attributes.find(isPosition);
-    if (!position) throw new DataError('metadata.json has no "position" attribute of three elements');
-    if (position.type !== 'int32') throw new DataError(`positions of type ${position.type} are not Potree 2.0`);
+    if (!position) throw told(DataError, 'meta.position');
+    if (position.type !== 'int32') throw told(DataError, 'meta.int32', { type: position.type });
     return { attributes, stride, brotliStride, position, rgb: attributes.find(isRgb) ?? null };
 }
 

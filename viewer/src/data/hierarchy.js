@@ -1,5 +1,5 @@
 // The octree as it stands in hierarchy.bin: records of 22 bytes in breadth-first chunks, joined by proxies.
-import { DataError } from './errors.js';
+import { DataError, told } from './errors.js';
 
 export const RECORD_BYTES = 22;
 const PROXY = 2;
@@ -48,28 +48,28 @@ export function createRoot(meta) {
     return root;
 }
 
-function readRange(view, at, what) {
+function readRange(view, at, node) {
     const offset = Number(view.getBigInt64(at, true));
     const size = Number(view.getBigInt64(at + 8, true));
     if (offset < 0 || size < 0 || !Number.isSafeInteger(offset + size))
-        throw new DataError(`hierarchy.bin: ${what} has an impossible byte range (${offset}, ${size})`);
+        throw told(DataError, 'tree.range', { node, offset, size });
     return { offset, size };
 }
 
 export function checkChunk(node) {
     const { offset, size } = node.proxy;
     if (size === 0 || size % RECORD_BYTES !== 0 || size > MAX_CHUNK_BYTES)
-        throw new DataError(`hierarchy.bin: the chunk of node ${node.name} has ${size} bytes, not records of 22`);
+        throw told(DataError, 'tree.records', { node: node.name, size });
     // A chunk that contains itself would be read for ever.
     for (let chunk = node.chunk; chunk; chunk = chunk.outer) {
         if (chunk.offset === offset)
-            throw new DataError(`hierarchy.bin: the chunk of node ${node.name} leads back to itself`);
+            throw told(DataError, 'tree.circle', { node: node.name });
     }
 }
 
 function addChildren(node, mask, queue) {
     if (mask === 0) return;
-    if (node.level >= MAX_LEVEL) throw new DataError(`hierarchy.bin is deeper than ${MAX_LEVEL} levels`);
+    if (node.level >= MAX_LEVEL) throw told(DataError, 'tree.deep', { levels: MAX_LEVEL });
     node.children = new Array(8).fill(null);
     for (let i = 0; i < 8; i++) {
         if (mask & (1 << i)) queue.push((node.children[i] = node.child(i)));
@@ -78,15 +78,15 @@ function addChildren(node, mask, queue) {
 
 function readRecord(view, at, node, chunk, isFirst) {
     const type = view.getUint8(at);
-    const range = readRange(view, at + 6, `node ${node.name}`);
+    const range = readRange(view, at + 6, node.name);
     node.chunk = chunk;
     node.numPoints = view.getUint32(at + 2, true);
     if (type === PROXY) {
-        if (isFirst) throw new DataError(`hierarchy.bin: the chunk of node ${node.name} leads to another chunk`);
+        if (isFirst) throw told(DataError, 'tree.leads', { node: node.name });
         node.proxy = range;
         return 0;
     }
-    if (type > PROXY) throw new DataError(`hierarchy.bin: node ${node.name} has the unknown type ${type}`);
+    if (type > PROXY) throw told(DataError, 'tree.type', { node: node.name, type });
     node.proxy = null;
     node.byteOffset = range.offset;
     node.byteSize = range.size;
@@ -104,12 +104,12 @@ export function parseChunk(node, bytes) {
     const queue = [node];
     try {
         if (!Number.isInteger(count) || bytes.byteLength !== proxy.size)
-            throw new DataError(`hierarchy.bin ends early: the chunk of node ${node.name} needs ${proxy.size} bytes`);
+            throw told(DataError, 'tree.early', { node: node.name, size: proxy.size });
         for (let i = 0; i < count; i++) {
-            if (i >= queue.length) throw new DataError('hierarchy.bin has more records than its tree has nodes');
+            if (i >= queue.length) throw told(DataError, 'tree.more');
             const mask = readRecord(view, i * RECORD_BYTES, queue[i], chunk, i === 0);
             addChildren(queue[i], mask, queue);
-            if (queue.length > count) throw new DataError('hierarchy.bin has fewer records than its tree has nodes');
+            if (queue.length > count) throw told(DataError, 'tree.fewer');
         }
         return count;
     } catch (error) {

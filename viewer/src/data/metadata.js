@@ -1,5 +1,5 @@
 // Reads metadata.json: checks what the viewer depends on and says plainly what is wrong.
-import { DataError } from './errors.js';
+import { DataError, told } from './errors.js';
 import { parseAttributes, scalarChannels } from './attributes.js';
 import { parseCrs, withUnits } from './crs.js';
 import { isGeographic, stretchOf } from './geographic.js';
@@ -7,7 +7,7 @@ import { numberOf, textOf } from './table.js';
 
 function vector(value, what) {
     if (!Array.isArray(value) || value.length < 3 || !value.slice(0, 3).every(Number.isFinite))
-        throw new DataError(`metadata.json: ${what} is not three finite numbers`);
+        throw told(DataError, 'meta.vector', { what });
     return value.slice(0, 3);
 }
 
@@ -52,22 +52,22 @@ function drawnSpacing(spacing, stretch, box) {
 // record, where the data set is no Potree folder.
 // frame { origin, stretch }: of another data set, in whose space this one is drawn.
 export function parseMetadata(json, lonLat = null, layout = null, frame = null) {
-    if (json === null || typeof json !== 'object') throw new DataError('metadata.json is not a JSON object');
+    if (json === null || typeof json !== 'object') throw told(DataError, 'meta.object');
     const cube = {
         min: vector(json.boundingBox?.min, 'boundingBox.min'),
         max: vector(json.boundingBox?.max, 'boundingBox.max'),
     };
     const side = cube.max.map((high, i) => high - cube.min[i]);
-    if (!side.every(Number.isFinite)) throw new DataError('metadata.json: boundingBox is too large');
-    if (side.some((s) => s < 0)) throw new DataError('metadata.json: boundingBox.max lies below boundingBox.min');
+    if (!side.every(Number.isFinite)) throw told(DataError, 'meta.large');
+    if (side.some((s) => s < 0)) throw told(DataError, 'meta.below');
     const isPotree = layout === null;
     layout ??= parseAttributes(json.attributes);
     const encoding = textOf(json.encoding ?? 'DEFAULT').toUpperCase();
     if (isPotree && encoding !== 'DEFAULT' && encoding !== 'BROTLI')
-        throw new DataError(`encoding "${encoding}" is not known: a viewer reads DEFAULT and BROTLI`);
+        throw told(DataError, 'meta.encoding', { encoding });
     const firstChunkSize = numberOf(json.hierarchy?.firstChunkSize);
     if (!Number.isSafeInteger(firstChunkSize) || firstChunkSize < 0)
-        throw new DataError('metadata.json: hierarchy.firstChunkSize is missing');
+        throw told(DataError, 'meta.chunk');
     const longest = Math.max(...side);
     const projection = textOf(json.projection);
     const crs = withUnits(parseCrs(projection), json.mote?.units);

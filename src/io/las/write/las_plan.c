@@ -490,14 +490,14 @@ static void judge_colors(las_plan *plan) {
 static mote_status make_plan(mote_context *ctx, bool whole, las_plan *plan) {
     plan->origin_layout = mote_las_has_origin_layout(plan->cloud);
     MOTE_TRY(choose_columns(ctx, plan));
-    plan->settled = mote_las_is_passthrough(plan);
-    if (!plan->settled && !whole) {
+    plan->passthrough = mote_las_is_passthrough(plan);
+    if (!plan->passthrough && !whole) {
         return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED,
                          "%s: cannot be written in pieces: the values of all points decide what its format is",
                          plan->path);
     }
     for (uint32_t k = 0; k < LAS_COLORS; k++) plan->channels[k] = find_chosen(plan, mote_las_colors[k]);
-    if (!plan->settled) {
+    if (!plan->passthrough) {
         MOTE_TRY(scan_columns(ctx, plan));
         MOTE_TRY(mote_las_look(ctx, plan));
     }

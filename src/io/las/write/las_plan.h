@@ -75,7 +75,7 @@ typedef struct las_plan {
     const las_pieces *pieces; /* NULL: the cloud holds all points */
     uint64_t count;           /* points of the file */
     uint32_t chunk_points;    /* of compressed files, LAZ_VARIABLE too; 0: not compressed */
-    bool settled;             /* what becomes of a column follows from its type, whatever its values */
+    bool passthrough;         /* LAS to LAS unchanged: types alone decide, no value has to be looked at */
     uint8_t format, version_minor;
     bool adjusted_time; /* GPS times cannot be seconds of the week, though nothing said so before */
     bool origin_layout; /* the columns look at records of the cloud's LAS origin */
@@ -132,7 +132,7 @@ bool mote_las_is_extra_of_origin(const las_plan *plan, const mote_column *column
 bool mote_las_is_passthrough(const las_plan *plan);
 
 /* ---- las_plan.c */
-/* For a cloud written as a whole. A path that ends in .laz asks for compression. */
+/* Plans the records of a cloud that is written as a whole. A path that ends in .laz asks for compression. */
 mote_status mote_las_plan_make(mote_context *ctx, const mote_cloud *cloud, const mote_write_params *params,
                                const char *path, las_plan *plan);
 /* For a file of count points of which the cloud holds some at a time; pieces: how to come to the others, where the
@@ -151,7 +151,7 @@ void mote_las_load_values(const mote_column *column, uint64_t first, uint64_t co
 mote_status mote_las_plan_runs(mote_context *ctx, las_plan *plan);
 /* Writes the records of points [first, first + count) to out, zeroed before. Several threads at once. */
 void mote_las_convert(const las_plan *plan, uint64_t first, uint64_t count, uint8_t *out);
-/* The same for points in any order. */
+/* Makes the records of points in any order. */
 void mote_las_gather(const las_plan *plan, const uint32_t *indices, uint64_t count, uint8_t *out);
 /* The source's own bytes where records of the cloud are already records of the plan; NULL where they are not. */
 const uint8_t *mote_las_same_records(const las_plan *plan, uint64_t first);

@@ -141,7 +141,8 @@ MOTE_HD uint32_t laz_level_of(uint32_t number, uint32_t count) {
 MOTE_HD uint32_t laz_pack_flags(uint32_t byte) { return (byte & 15u) | (byte >> 6) << 4; }
 MOTE_HD uint32_t laz_unpack_flags(uint32_t flags) { return (flags & 15u) | (flags >> 4) << 6; }
 
-/* Of the 64 models, by the last value. */
+/* Which of the 64 models codes a class: the format chooses by the last one and by whether the return is the only one.
+ */
 MOTE_HD uint32_t laz_class14_context(uint32_t last, uint32_t place) {
     return (last & 31u) * 2 + (uint32_t)(place == (LAZ_FIRST_RETURN | LAZ_LAST_RETURN));
 }

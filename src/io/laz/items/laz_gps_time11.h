@@ -24,7 +24,7 @@ enum {
     LAZ_GPS_SYMBOLS = 516
 };
 
-/* The same for version 1: multiples 0..509, then: */
+/* Symbols of version 1 of the item: multiples 0..509, then: */
 enum { LAZ_GPS_MULTIPLE_MAX_V1 = 509, LAZ_GPS_FULL_V1 = 510, LAZ_GPS_SYMBOLS_V1 = 512 };
 
 typedef struct laz_gps_time11 {

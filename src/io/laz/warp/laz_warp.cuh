@@ -13,7 +13,7 @@
 #define WARP_INLINE static __device__ __forceinline__
 #define WARP_CALLED static __device__ __noinline__
 
-/* As in laz_model.h, laz_model.c and laz_integer.h. */
+/* Numbers of the format, the same as in laz_model.h, laz_model.c and laz_integer.h. */
 #define WARP_SHARE_BITS     15u
 #define WARP_COUNT_MAX      (1u << WARP_SHARE_BITS)
 #define WARP_BIT_SHARE_BITS 13u

@@ -187,14 +187,14 @@ mote_status potree_encoding_make(const potree_plan *plan, const lod_device_view 
     encoding->columns = mote_alloc(plan->ctx, max * sizeof *encoding->columns, "potree");
     encoding->elements = mote_alloc(plan->ctx, plan->element_count * sizeof *encoding->elements, "potree");
     encode_window *windows = mote_alloc(plan->ctx, max * sizeof *windows, "potree");
-    bool uploaded = encoding->ops != NULL && encoding->columns != NULL && encoding->elements != NULL && windows != NULL;
-    if (uploaded) {
+    bool is_made = encoding->ops != NULL && encoding->columns != NULL && encoding->elements != NULL && windows != NULL;
+    if (is_made) {
         take_constants(&maker, view);
         take_program(&maker);
         stage_windows(&maker, windows, find_windows(&maker, windows));
         place_sources(&maker, windows);
         list_elements(&maker);
-        uploaded = potree_bit_program_make(encoding) == MOTE_OK;
+        is_made = potree_bit_program_make(encoding) == MOTE_OK;
         encode_program *program = &encoding->program;
         program->tile = ENCODE_THREADS;
         program->small = fits(program, program->tile, ENCODE_SMALL_BUFFER);
@@ -202,7 +202,7 @@ mote_status potree_encoding_make(const potree_plan *plan, const lod_device_view 
         while (!program->small && !fits(program, program->tile, ENCODE_LARGE_BUFFER)) program->tile /= 2;
     }
     mote_free(plan->ctx, windows);
-    return uploaded ? MOTE_OK : MOTE_ERROR_MEMORY;
+    return is_made ? MOTE_OK : MOTE_ERROR_MEMORY;
 }
 
 void potree_encoding_free(potree_encoding *encoding) {

@@ -3,7 +3,7 @@ import { Dataset } from '../dataset.js';
 import { createRoot } from '../hierarchy.js';
 import { parseMetadata } from '../metadata.js';
 import { fetchRange } from '../fetcher.js';
-import { DataError } from '../errors.js';
+import { DataError, told } from '../errors.js';
 import { headBytes, parseHeader, Part } from './las_header.js';
 import { checkPage, parsePage } from './copc_hierarchy.js';
 
@@ -60,7 +60,7 @@ export class CopcDataset extends Dataset {
         const { attributes, rgb } = job.layout;
         const parts = channels.map(({ attribute }) => attributes[attribute].part);
         if (geometry) parts.push(attributes[0].part, rgb?.part ?? 0);
-        if (node.byteSize > MAX_NODE_BYTES) throw new DataError(`Node ${node.name} has ${node.byteSize} bytes.`);
+        if (node.byteSize > MAX_NODE_BYTES) throw told(DataError, 'copc.bytes', { node: node.name, bytes: node.byteSize });
         return { ...job, file: 'the file', laz: { ...this.laz, parts: parts.reduce((all, part) => all | part, 0) } };
     }
 }

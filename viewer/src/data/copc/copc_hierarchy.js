@@ -1,7 +1,7 @@
 // The octree of a COPC file: pages of entries of 32 bytes, in any order, joined by entries that stand for pages. Pure.
 //
 //   level x y z (int32 each) | place (uint64) | bytes (int32) | points (int32; -1: the place is that of a page)
-import { DataError } from '../errors.js';
+import { DataError, told } from '../errors.js';
 
 export const ENTRY_BYTES = 32;
 const MAX_PAGE_BYTES = 256 * 1024 * 1024;
@@ -20,9 +20,9 @@ export function keyOf(name) {
 export function checkPage(node) {
     const { offset, size } = node.proxy;
     if (size === 0 || size % ENTRY_BYTES !== 0 || size > MAX_PAGE_BYTES)
-        throw new DataError(`The page of node ${node.name} has ${size} bytes, not entries of ${ENTRY_BYTES}.`);
+        throw told(DataError, 'copc.entries', { node: node.name, size, entry: ENTRY_BYTES });
     for (let chunk = node.chunk; chunk; chunk = chunk.outer) { // a page that contains itself would be read for ever
-        if (chunk.offset === offset) throw new DataError(`The page of node ${node.name} leads back to itself.`);
+        if (chunk.offset === offset) throw told(DataError, 'copc.circle', { node: node.name });
     }
 }
 
@@ -31,7 +31,7 @@ function readEntries(bytes) {
     const entries = new Map();
     for (let at = 0; at < bytes.byteLength; at += ENTRY_BYTES) {
         const key = keyText(...[0, 4, 8, 12].map((i) => view.getInt32(at + i, true)));
-        if (entries.has(key)) throw new DataError(`The hierarchy lists node ${key} twice.`);
+        if (entries.has(key)) throw told(DataError, 'copc.twice', { node: key });
         entries.set(key, { offset: Number(view.getBigUint64(at + 16, true)), size: view.getInt32(at + 24, true), points: view.getInt32(at + 28, true) });
     }
     return entries;
@@ -41,9 +41,9 @@ function take(node, entry, chunk, limits) {
     const { offset, size, points } = entry;
     const isPage = points === PAGE;
     if (size < 0 || points < PAGE || !Number.isSafeInteger(offset + size) || (!isPage && points > 0 && size === 0))
-        throw new DataError(`Node ${node.name} has an impossible place (${offset}, ${size} bytes, ${points} points).`);
+        throw told(DataError, 'copc.place', { node: node.name, offset, size, points });
     if (!isPage && (points > limits.points || points * limits.recordBytes > limits.bytes))
-        throw new DataError(`Node ${node.name} claims ${points} points, more than the file can have.`);
+        throw told(DataError, 'copc.claims', { node: node.name, points });
     node.chunk = chunk;
     node.proxy = isPage ? { offset, size } : null;
     node.numPoints = isPage ? 0 : points;
@@ -57,10 +57,10 @@ export function parsePage(node, bytes, limits) {
     const { proxy, chunk: outer } = node;
     const chunk = { offset: proxy.offset, outer };
     try {
-        if (bytes.byteLength !== proxy.size) throw new DataError(`The page of node ${node.name} ends early.`);
+        if (bytes.byteLength !== proxy.size) throw told(DataError, 'copc.early', { node: node.name });
         const entries = readEntries(bytes);
         const first = entries.get(keyText(...keyOf(node.name)));
-        if (!first || first.points === PAGE) throw new DataError(`The page of node ${node.name} does not hold the node.`);
+        if (!first || first.points === PAGE) throw told(DataError, 'copc.absent', { node: node.name });
         const queue = [[node, keyOf(node.name), first]];
         for (let i = 0; i < queue.length; i++) {
             const [here, [level, x, y, z], entry] = queue[i];

@@ -1,6 +1,6 @@
 // The header of a COPC file, LAS 1.4, and the records behind it: what the viewer needs to know of them. Pure.
 // Source: ASPRS LAS 1.4 R15; Hobu Inc., COPC 1.0; the LASzip record of M. Isenburg.
-import { DataError } from '../errors.js';
+import { DataError, told } from '../errors.js';
 import { TYPES } from '../attributes.js';
 import { table } from '../table.js';
 
@@ -43,9 +43,9 @@ const EXTRA_TYPES = [null, 'uint8', 'int8', 'uint16', 'int16', 'uint32', 'int32'
 const text = (bytes) => new TextDecoder().decode(bytes).replace(/\0[\s\S]*$/, '').trim();
 const doubles = (view, at, count) => Array.from({ length: count }, (_, i) => view.getFloat64(at + 8 * i, true));
 
-function number64(view, at, what) {
+function number64(view, at) {
     const value = Number(view.getBigUint64(at, true));
-    if (!Number.isSafeInteger(value)) throw new DataError(`${what} is impossible (${value})`);
+    if (!Number.isSafeInteger(value)) throw told(DataError, 'copc.count', { value });
     return value;
 }
 
@@ -61,12 +61,12 @@ function attribute(name, type, numElements, offset, part, index, more = {}) {
 export function headBytes(bytes) {
     const view = new DataView(bytes);
     if (bytes.byteLength < INFO_AT + INFO_BYTES || text(new Uint8Array(bytes, 0, 4)) !== 'LASF')
-        throw new DataError('The file is not LAS: it does not begin with LASF, or is too short.');
+        throw told(DataError, 'copc.las');
     const isCopc = view.getUint8(24) === 1 && view.getUint8(25) === 4 && text(new Uint8Array(bytes, HEADER_BYTES + 2, 16)) === 'copc'
         && view.getUint16(HEADER_BYTES + 18, true) === 1;
-    if (!isCopc) throw new DataError('The file is LAS or LAZ, but not COPC: it has no octree. "mote lod IN OUT.copc.laz" makes one.');
+    if (!isCopc) throw told(DataError, 'copc.none');
     const size = view.getUint32(96, true);
-    if (size < INFO_AT + INFO_BYTES || size > MAX_HEAD_BYTES) throw new DataError(`The header says that points begin at byte ${size}: that cannot be.`);
+    if (size < INFO_AT + INFO_BYTES || size > MAX_HEAD_BYTES) throw told(DataError, 'copc.begin', { size });
     return size;
 }
 
@@ -89,9 +89,9 @@ function records(view, bytes) {
 function itemVersion(vlr) {
     const view = vlr && new DataView(vlr.payload);
     if (!view || view.byteLength < 40 || view.getUint16(0, true) !== LAYERED)
-        throw new DataError('The LASzip record is missing or names a compressor that COPC does not have.');
+        throw told(DataError, 'copc.laszip');
     const version = view.getUint16(38, true);
-    if (version < 2 || version > 4) throw new DataError(`The points are compressed in version ${version}, which is not known.`);
+    if (version < 2 || version > 4) throw told(DataError, 'copc.version', { version });
     return version;
 }
 
@@ -164,25 +164,25 @@ export function parseHeader(bytes, name) {
     const format = view.getUint8(104) & 0x3f;
     const recordBytes = view.getUint16(105, true);
     if (!FORMAT_BYTES[format] || !(view.getUint8(104) & COMPRESSED) || recordBytes < FORMAT_BYTES[format])
-        throw new DataError(`Points of format ${format} and ${recordBytes} bytes are not COPC, which has formats 6, 7 and 8.`);
+        throw told(DataError, 'copc.format', { format, bytes: recordBytes });
     const vlrs = records(view, bytes);
-    const points = number64(view, 247, 'The number of points');
+    const points = number64(view, 247);
     const [x, y, z, half, spacing] = doubles(view, INFO_AT, 5);
     const gpsRange = doubles(view, INFO_AT + 56, 2);
     if (![x, y, z, half, spacing].every(Number.isFinite) || !(half >= 0))
-        throw new DataError('The cube of the octree is not made of finite numbers.');
+        throw told(DataError, 'copc.cube');
     const layout = layoutOf(format, recordBytes, vlrs, gpsRange);
     const bounds = doubles(view, 179, 6); // largest and smallest x, y, z
     Object.assign(layout.position, { min: [bounds[1], bounds[3], bounds[5]], max: [bounds[0], bounds[2], bounds[4]] });
     return {
         layout,
-        root: { offset: number64(view, INFO_AT + 40, 'The place of the hierarchy'), size: number64(view, INFO_AT + 48, 'The size of the hierarchy') },
+        root: { offset: number64(view, INFO_AT + 40), size: number64(view, INFO_AT + 48) },
         laz: { format, version: itemVersion(vlrs.find(({ user, id }) => user === 'laszip encoded' && id === 22204)), recordBytes },
         json: {
             name, points, spacing, encoding: 'LAZ', scale: doubles(view, 131, 3), offset: doubles(view, 155, 3),
             projection: projectionOf(vlrs),
             boundingBox: { min: [x - half, y - half, z - half], max: [x + half, y + half, z + half] },
-            hierarchy: { firstChunkSize: number64(view, INFO_AT + 48, 'The size of the hierarchy') },
+            hierarchy: { firstChunkSize: number64(view, INFO_AT + 48) },
             mote: { las: { global_encoding: view.getUint16(6, true) }, hasReturns: countsByReturn(view).some((n, i) => i > 0 && n > 0) },
         },
     };

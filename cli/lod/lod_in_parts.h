@@ -1,0 +1,21 @@
+/* mote lod where --memory does not hold the points: the octree is built in parts. */
+#ifndef CLI_LOD_IN_PARTS_H
+#define CLI_LOD_IN_PARTS_H
+
+#include "paths.h"
+#include "session.h"
+
+/* What is to be built and where. */
+typedef struct lod_in_parts {
+    const io_paths *paths;
+    mote_lod_params params;
+    mote_potree_params potree;
+    bool stats;
+} lod_in_parts;
+
+/* Whether it goes in parts: --memory is given, does not hold the whole, and all that is asked for can be done so. */
+bool lod_goes_in_parts(session *s, const lod_in_parts *task);
+/* Returns an exit code. */
+int lod_run_in_parts(session *s, const lod_in_parts *task);
+
+#endif

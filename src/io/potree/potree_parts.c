@@ -1,0 +1,261 @@
+/* An octree that was built in parts, ranges of Morton codes, becomes a folder. As nodes are stored level by level, and
+   those of a level and the records of a node in Morton order, a level of the whole is that of the parts one after the
+   other; only a coarse node may have records in several.
+
+     part 0   │ r  │ r0 │ r00 r01 │          the whole  │ r      │ r0 │ r4 │ r00 r01 │ r40 r47 │
+     part 1   │ r  │ r4 │ r40 r47 │                       0 1      0    1    0         1          of which part */
+#define _XOPEN_SOURCE 700 /* pread */
+#include <errno.h>
+#include <unistd.h>
+
+#include "io/potree/potree.h"
+#include "io/turns.h"
+
+#define COPY_BYTES (8u << 20) /* read and written at once: long enough for a disk that turns */
+
+void potree_part_free(mote_context *ctx, potree_part_tree *tree) {
+    mote_free(ctx, tree->nodes);
+    mote_free(ctx, tree->places);
+    memset(tree, 0, sizeof *tree);
+}
+
+/* ---- a part */
+
+static void learn(const potree_plan *plan, potree_stats *all, potree_stats *part) {
+    potree_stats two[2] = {*all, *part};
+    potree_stats_merge(plan, two, 2);
+    *all = two[0];
+}
+
+static mote_status write_records(mote_context *ctx, const potree_source *source, const potree_plan *plan,
+                                 mote_output *to, potree_stats *stats, potree_part_tree *tree) {
+    potree_stats *own = mote_alloc_zero(ctx, (uint64_t)ctx->threads * sizeof *own, "potree");
+    mote_sample sample;
+    mote_sample_make(false, source->nodes, source->node_count, &sample);
+    mote_status status = own != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+    for (int t = 0; t < ctx->threads && status == MOTE_OK; t++) status = potree_stats_make(plan, &own[t]);
+    if (status == MOTE_OK && stats->ranges == NULL) status = potree_stats_make(plan, stats);
+    if (status == MOTE_OK) {
+        potree_octree octree = {ctx, source, plan, to, tree->places, own, 0, &sample};
+        status = potree_octree_write(&octree);
+    }
+    for (int t = 0; t < ctx->threads && status == MOTE_OK; t++) learn(plan, stats, &own[t]);
+    for (int t = 0; t < ctx->threads && own != NULL; t++) mote_free(ctx, own[t].ranges);
+    mote_free(ctx, own);
+    return status;
+}
+
+mote_status potree_part_write(mote_context *ctx, const potree_source *source, const mote_potree_params *params,
+                              mote_output *to, potree_stats *stats, potree_part_tree *tree) {
+    potree_plan plan;
+    memset(tree, 0, sizeof *tree);
+    tree->node_count = source->node_count;
+    tree->finest = source->finest;
+    tree->nodes = mote_alloc(ctx, source->node_count * sizeof *tree->nodes, "nodes of parts");
+    tree->places = mote_alloc_zero(ctx, source->node_count * sizeof *tree->places, "nodes of parts");
+    if (tree->nodes == NULL || tree->places == NULL) return MOTE_ERROR_MEMORY;
+    memcpy(tree->nodes, source->nodes, source->node_count * sizeof *tree->nodes);
+    mote_status status = potree_plan_make(ctx, source, params, &plan);
+    if (status == MOTE_OK) status = write_records(ctx, source, &plan, to, stats, tree);
+    for (uint32_t n = 0; n < tree->node_count; n++) tree->size_bytes += tree->places[n].size_bytes;
+    potree_plan_free(&plan);
+    return status;
+}
+
+/* ---- the whole */
+
+typedef struct potree_join {
+    mote_context *ctx;
+    const potree_part_tree *parts;
+    const int *files;
+    uint32_t count;
+    uint32_t *next; /* [count] node of each part that comes next */
+    mote_lod_node *nodes;
+    potree_place *places;
+    uint8_t *is_shared; /* records from several parts */
+    uint64_t node_count;
+    uint64_t done_bytes, all_bytes;
+    uint8_t *buffer;
+} potree_join;
+
+/* A node of a part: another one of the whole, or more of the last one. */
+static void join_node(potree_join *join, const mote_lod_node *node, const potree_place *place, bool is_more) {
+    const uint64_t n = is_more ? join->node_count - 1 : join->node_count++;
+    mote_lod_node *to = &join->nodes[n];
+    if (!is_more) {
+        *to = *node;
+        join->places[n] = *place;
+        join->places[n].offset = 0;
+        return;
+    }
+    to->total += node->total;
+    to->point_count += node->point_count;
+    to->child_mask |= node->child_mask;
+    join->places[n].size_bytes += place->size_bytes;
+    join->is_shared[n] = 1;
+}
+
+/* The nodes of a level, of all parts in turn. A node that two parts have is the last of one and the first of the
+   other. False: there are none. */
+static bool join_level(potree_join *join, uint8_t level) {
+    const uint64_t first = join->node_count;
+    uint32_t last_part = 0;
+    for (uint32_t p = 0; p < join->count; p++) {
+        const potree_part_tree *part = &join->parts[p];
+        while (join->next[p] < part->node_count && part->nodes[join->next[p]].level == level) {
+            const uint32_t n = join->next[p]++;
+            const bool is_more = level <= MOTE_ORDER_BITS && join->node_count > first && p != last_part &&
+                                 join->nodes[join->node_count - 1].prefix == part->nodes[n].prefix;
+            join_node(join, &part->nodes[n], &part->places[n], is_more);
+            last_part = p;
+        }
+    }
+    return join->node_count > first;
+}
+
+/* Children are beside each other, in the order of their parents; so are the ranges of the order. */
+static void link_nodes(potree_join *join) {
+    uint64_t child = 1;
+    for (uint64_t n = 0; n < join->node_count; n++) {
+        mote_lod_node *node = &join->nodes[n];
+        const uint32_t children = (uint32_t)__builtin_popcount(node->child_mask);
+        if (n == 0) node->first = 0;
+        node->first_child = children > 0 ? (uint32_t)child : 0;
+        uint64_t below = 0;
+        for (uint64_t c = child; c < child + children; c++) below += join->nodes[c].total;
+        uint64_t first = node->first + node->total - below; /* of a chain, behind what the node keeps */
+        for (uint64_t c = child; c < child + children; c++) {
+            join->nodes[c].parent = (uint32_t)n;
+            join->nodes[c].first = first;
+            first += join->nodes[c].total;
+        }
+        child += children;
+    }
+}
+
+static mote_status join_trees(potree_join *join) {
+    uint64_t most = 0;
+    for (uint32_t p = 0; p < join->count; p++) most += join->parts[p].node_count;
+    if (most > UINT32_MAX / 2) return mote_fail(join->ctx, MOTE_ERROR_UNSUPPORTED, "more than 2^31 nodes");
+    join->next = mote_alloc_zero(join->ctx, join->count * sizeof *join->next, "nodes");
+    join->nodes = mote_alloc(join->ctx, most * sizeof *join->nodes, "nodes");
+    join->places = mote_alloc(join->ctx, most * sizeof *join->places, "nodes");
+    join->is_shared = mote_alloc_zero(join->ctx, most, "nodes");
+    if (join->next == NULL || join->nodes == NULL || join->places == NULL || join->is_shared == NULL) {
+        return MOTE_ERROR_MEMORY;
+    }
+    for (uint32_t level = 0; level < LOD_MAX_LEVELS && join_level(join, (uint8_t)level);) level++;
+    link_nodes(join);
+    for (uint64_t n = 0; n < join->node_count; n++) {
+        join->places[n].offset = join->all_bytes;
+        join->all_bytes += join->places[n].size_bytes;
+    }
+    return MOTE_OK;
+}
+
+/* ---- its records */
+
+static mote_status read_part(const potree_join *join, uint32_t part, uint64_t at, uint64_t size_bytes, void *to) {
+    for (uint64_t done = 0; done < size_bytes;) {
+        const ssize_t now = pread(join->files[part], (uint8_t *)to + done, size_bytes - done, (off_t)(at + done));
+        if (now < 0 && errno == EINTR) continue;
+        if (now < 0) return mote_system_error(join->ctx, "the scratch file of a part", "read");
+        if (now == 0) return mote_fail(join->ctx, MOTE_ERROR_IO, "the scratch file of a part was cut by others");
+        done += (uint64_t)now;
+    }
+    return MOTE_OK;
+}
+
+static mote_status copy_records(potree_join *join, mote_output *to, uint32_t part, uint64_t from, uint64_t end) {
+    while (from < end) {
+        const uint64_t now = end - from < COPY_BYTES ? end - from : COPY_BYTES;
+        MOTE_TRY(read_part(join, part, from, now, join->buffer));
+        MOTE_TRY(mote_output_write(join->ctx, to, join->buffer, now));
+        from += now;
+        join->done_bytes += now;
+        MOTE_TRY(mote_progress(join->ctx, (double)join->done_bytes / (double)join->all_bytes, "joining parts"));
+    }
+    return MOTE_OK;
+}
+
+/* The checksum of a node's records, wherever they are: of each part's share in turn. */
+static mote_status hash_shared(potree_join *join, const uint32_t *nodes, uint64_t prefix, uint8_t level,
+                               potree_place *place) {
+    potree_hash hash = potree_hash_begin();
+    uint8_t *all = mote_alloc(join->ctx, place->size_bytes, "records of a node");
+    uint64_t done = 0;
+    if (all == NULL) return MOTE_ERROR_MEMORY;
+    mote_status status = MOTE_OK;
+    for (uint32_t p = 0; p < join->count && status == MOTE_OK; p++) {
+        const potree_part_tree *part = &join->parts[p];
+        for (uint32_t n = nodes[p]; n < part->node_count && part->nodes[n].level == level; n++) {
+            if (part->nodes[n].prefix != prefix || status != MOTE_OK) continue;
+            status = read_part(join, p, part->places[n].offset, part->places[n].size_bytes, all + done);
+            done += part->places[n].size_bytes;
+        }
+    }
+    /* In blocks, as the writer adds them: the checksum knows no others. */
+    potree_hash_add(&hash, all, place->size_bytes);
+    place->hash = potree_hash_end(&hash);
+    mote_free(join->ctx, all);
+    return status;
+}
+
+static mote_status write_levels(potree_join *join, mote_output *to) {
+    uint32_t *first = join->next;
+    memset(first, 0, join->count * sizeof *first);
+    uint64_t n = 0;
+    while (n < join->node_count) {
+        const uint8_t level = join->nodes[n].level;
+        for (; n < join->node_count && join->nodes[n].level == level; n++) {
+            if (!join->is_shared[n]) continue;
+            MOTE_TRY(hash_shared(join, first, join->nodes[n].prefix, level, &join->places[n]));
+        }
+        for (uint32_t p = 0; p < join->count; p++) {
+            const potree_part_tree *part = &join->parts[p];
+            const uint32_t begin = first[p];
+            while (first[p] < part->node_count && part->nodes[first[p]].level == level) first[p]++;
+            if (begin == first[p]) continue;
+            const potree_place *last = &part->places[first[p] - 1];
+            MOTE_TRY(copy_records(join, to, p, part->places[begin].offset, last->offset + last->size_bytes));
+        }
+    }
+    return MOTE_OK;
+}
+
+static mote_status write_joined(potree_join *join, potree_source *whole, const potree_stats *stats,
+                                const mote_potree_params *params, mote_potree_output *output,
+                                mote_potree_report *report) {
+    mote_context *ctx = join->ctx;
+    potree_plan plan;
+    memset(&plan, 0, sizeof plan);
+    MOTE_TRY(join_trees(join));
+    whole->nodes = join->nodes;
+    whole->node_count = (uint32_t)join->node_count;
+    join->buffer = mote_alloc(ctx, COPY_BYTES, "potree buffers");
+    if (join->buffer == NULL) return MOTE_ERROR_MEMORY;
+    mote_status status = potree_plan_make(ctx, whole, params, &plan);
+    if (status == MOTE_OK) status = mote_output_close(ctx, &output->octree, write_levels(join, &output->octree));
+    if (status == MOTE_OK) {
+        status = potree_write_tables(ctx, whole, join->places, stats, &plan, params, output, report);
+    }
+    potree_plan_free(&plan);
+    return status;
+}
+
+mote_status potree_parts_join(mote_context *ctx, potree_source *whole, const potree_part_tree *parts, const int *files,
+                              uint32_t count, const potree_stats *stats, const mote_potree_params *params,
+                              mote_potree_output *output, mote_potree_report *report) {
+    potree_join join = {.ctx = ctx, .parts = parts, .files = files, .count = count};
+    for (uint32_t p = 0; p < count; p++) {
+        whole->finest = parts[p].finest > whole->finest ? parts[p].finest : whole->finest;
+    }
+    const mote_status status = write_joined(&join, whole, stats, params, output, report);
+    whole->nodes = NULL;
+    mote_free(ctx, join.next);
+    mote_free(ctx, join.nodes);
+    mote_free(ctx, join.places);
+    mote_free(ctx, join.is_shared);
+    mote_free(ctx, join.buffer);
+    return status;
+}

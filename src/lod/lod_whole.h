@@ -1,0 +1,55 @@
+/* What a part of a cloud knows of the whole: enough to build, of the points of one range of Morton codes, those nodes
+   and samples that the octree of all points has there.
+
+     codes         first_code                          end_code
+     ──────────────────┼───────────────────────────────────┼──────────
+     level 2   │       |       │               │           |   │         a cell of each level may hold a border of the
+     level 3   │   │   |   │   │   │   │   │   │   │   │   |   │         range within: of it the part has some points
+
+   Of these cells, at most two of a level, the part is told how many points all have (whether a node is divided follows
+   from that) and whether it has the one that represents the cell. Any other cell is the part's or none of its. What a
+   coarse node holds is what its parts hold of it, one after the other. */
+#ifndef MOTE_LOD_WHOLE_H
+#define MOTE_LOD_WHOLE_H
+
+#include "mote/lod.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct lod_border {
+    uint64_t code;                        /* the first one behind it */
+    uint64_t points[MOTE_ORDER_BITS + 1]; /* by level: in the cell that it divides */
+    bool wins[MOTE_ORDER_BITS + 1];       /* the representative of that cell is the part's */
+} lod_border;
+
+typedef struct lod_whole {
+    mote_lattice lattice;
+    lod_border low, high; /* the part's codes lie in [low.code, high.code) */
+    bool fine; /* some part has points that codes do not tell apart as deep as its nodes need: then all choose
+                  by fine codes */
+} lod_whole;
+
+/* Whether a border lies within the cell of a level. */
+static inline bool lod_border_divides(const lod_border *border, uint64_t cell, uint32_t level) {
+    const uint32_t below = 3 * (MOTE_ORDER_BITS - level);
+    return border->code >> below == cell && (border->code & ((1ull << below) - 1)) != 0;
+}
+
+/* The border that divides a cell; NULL: none does. level ≤ MOTE_ORDER_BITS */
+static inline const lod_border *lod_whole_border(const lod_whole *whole, uint64_t cell, uint32_t level) {
+    if (lod_border_divides(&whole->low, cell, level)) return &whole->low;
+    return lod_border_divides(&whole->high, cell, level) ? &whole->high : NULL;
+}
+
+/* Builds the octree of a part on the CPU, as mote_lod_build does of a cloud.
+   whole       outlives the call
+   lacks_fine  out: whole->fine should have been set, and this is not the tree that is wanted */
+mote_status lod_build_part(mote_context *ctx, const mote_cloud *part, const mote_lod_params *params,
+                           const lod_whole *whole, mote_lod **out, bool *lacks_fine);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

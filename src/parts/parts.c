@@ -1,0 +1,199 @@
+/* Octrees of clouds that memory does not hold: the steps in order. */
+#define _DEFAULT_SOURCE /* sysconf */
+#include <unistd.h>
+
+#include "parts/parts.h"
+
+mote_parts_params mote_parts_defaults(void) {
+    mote_parts_params params;
+    memset(&params, 0, sizeof params);
+    return params;
+}
+
+const char *mote_lod_parts_refusal(const mote_lod_params *params, const mote_potree_params *potree) {
+    if (params->sampling == MOTE_LOD_POISSON) return "sampling by distance looks across the borders of parts";
+    if (params->filter > MOTE_LOD_FILTER_CELL) return "averages over neighbours look across the borders of parts";
+    if (potree->encoding != MOTE_POTREE_DEFAULT) return "parts are joined in encoding default";
+    if (potree->dry_run) return "parts are not planned";
+    return NULL;
+}
+
+/* ---- what is the same for all points */
+
+static mote_status check(mote_context *ctx, const mote_read_params *reading, const mote_lod_params *params,
+                         const mote_potree_params *potree, const mote_parts_params *parts) {
+    const char *refusal = mote_lod_parts_refusal(params, potree);
+    MOTE_TRY(mote_check_reserved(ctx, parts->reserved, sizeof parts->reserved, "mote_parts_params",
+                                 "mote_parts_defaults()"));
+    if (refusal != NULL) return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "an octree in parts: %s", refusal);
+    if (reading != NULL && (reading->to_crs != NULL || reading->set != NULL)) {
+        return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED,
+                         "an octree in parts: points that are changed on the way are first to be converted to a file");
+    }
+    return lod_check_params(ctx, params);
+}
+
+static mote_status open_input(parts_run *run, const char *input, const mote_read_params *reading) {
+    mote_read_params params = reading != NULL ? *reading : mote_read_defaults();
+    params.prepare_order = params.to_device = false;
+    params.known = NULL;
+    MOTE_TRY(mote_reader_open(run->ctx, input, &params, &run->reader));
+    if (run->reader->records == NULL && mote_reader_count(run->reader) > 0) {
+        return mote_fail(run->ctx, MOTE_ERROR_UNSUPPORTED,
+                         "%s: is read as a whole, and not in pieces as LAS, LAZ and E57 are: convert it first", input);
+    }
+    const mote_cloud *piece = run->reader->piece;
+    run->record_bytes = run->reader->stride_bytes;
+    MOTE_TRY(mote_cloud_new(run->ctx, 0, &run->whole_cloud));
+    run->column_at = mote_alloc(run->ctx, run->reader->shown_columns * sizeof *run->column_at, "columns");
+    if (run->column_at == NULL) return MOTE_ERROR_MEMORY;
+    for (uint32_t c = 0; c < run->reader->shown_columns; c++) {
+        mote_column view = piece->columns[c];
+        run->column_at[c] = (uint32_t)((const uint8_t *)view.data - run->reader->records);
+        view.data = NULL;
+        MOTE_TRY(mote_cloud_add_view(run->whole_cloud, &view));
+    }
+    return mote_cloud_copy_extras(run->whole_cloud, piece);
+}
+
+/* ---- how much memory there is */
+
+#define SCRATCH_BYTES                                                                                                  \
+    48u /* of a point beside its record: its code, place in the order, level, sample, and what sorting                 \
+           and writing them take; tests/unit/parts_test.c finds the peak below what this says */
+
+static mote_status find_room(parts_run *run, const mote_parts_params *params) {
+    mote_context *ctx = run->ctx;
+    uint64_t room = params->memory_bytes;
+    if (room == 0) room = ctx->params.memory_limit_bytes;
+    if (room == 0) room = (uint64_t)sysconf(_SC_PHYS_PAGES) / 4 * (uint64_t)sysconf(_SC_PAGE_SIZE);
+    const uint64_t taken =
+        run->begin_bytes + 12 * run->cell_count + PARTS_FIXED_BYTES + PARTS_THREAD_BYTES * (uint64_t)ctx->threads;
+    run->room_bytes = room > taken ? room - taken : 0;
+    run->part_points = room > taken ? (room - taken) / (run->record_bytes + SCRATCH_BYTES) : 0;
+    if (run->part_points > UINT32_MAX) run->part_points = UINT32_MAX;
+    if (run->part_points >= PARTS_LEAST_POINTS) {
+        if (params->part_points > 0 && params->part_points < run->part_points) run->part_points = params->part_points;
+        return MOTE_OK;
+    }
+    return mote_fail(ctx, MOTE_ERROR_MEMORY,
+                     "out of memory: %llu bytes hold no part of %u points; an octree in parts takes %llu at least",
+                     (unsigned long long)room, PARTS_LEAST_POINTS,
+                     (unsigned long long)(taken + PARTS_LEAST_POINTS * (run->record_bytes + SCRATCH_BYTES)));
+}
+
+/* ---- all */
+
+static mote_status make_lists(parts_run *run) {
+    run->trees = mote_alloc_zero(run->ctx, run->part_count * sizeof *run->trees, "parts");
+    run->files = mote_alloc(run->ctx, run->part_count * sizeof *run->files, "parts");
+    if (run->trees == NULL || run->files == NULL) return MOTE_ERROR_MEMORY;
+    for (uint32_t p = 0; p < run->part_count; p++) run->files[p] = -1;
+    return MOTE_OK;
+}
+
+/* Seconds since *since, which becomes now. */
+static double lap(double *since) {
+    const double now = mote_seconds(), seconds = now - *since;
+    *since = now;
+    return seconds;
+}
+
+static mote_status join(parts_run *run) {
+    potree_source whole;
+    memset(&whole, 0, sizeof whole);
+    run->whole_cloud->count = run->points;
+    whole.cloud = run->whole_cloud;
+    whole.lattice = &run->lattice;
+    whole.params = run->params;
+    whole.skipped = run->skipped;
+    whole.flag_bits = run->flags;
+    mote_stage(run->ctx, "join");
+    mote_progress_share(run->ctx, 0.85, 1);
+    MOTE_TRY(potree_folder_output(run->ctx, run->output.folder, "octree.bin", &run->output.octree));
+    MOTE_TRY(potree_parts_join(run->ctx, &whole, run->trees, run->files, run->part_count, &run->stats, run->potree,
+                               &run->output, &run->report->folder));
+    run->node_count = whole.node_count;
+    return MOTE_OK;
+}
+
+static mote_status write_all(parts_run *run, const char *output, const mote_parts_params *params) {
+    mote_parts_report *report = run->report;
+    double since = mote_seconds();
+    MOTE_TRY(parts_count(run));
+    MOTE_TRY(find_room(run, params));
+    MOTE_TRY(parts_count_crowded(run));
+    MOTE_TRY(parts_cut(run));
+    MOTE_TRY(make_lists(run));
+    report->count_seconds = lap(&since);
+    MOTE_TRY(potree_folder_open(run->ctx, output, &run->output.folder));
+    MOTE_TRY(potree_folder_output(run->ctx, run->output.folder, "octree.bin.0.part", &run->scratch));
+    MOTE_TRY(parts_distribute(run));
+    mote_reader_close(run->reader); /* its memory is the parts' */
+    run->reader = NULL;
+    report->distribute_seconds = lap(&since);
+    MOTE_TRY(parts_build(run));
+    report->build_seconds = lap(&since);
+    mote_output_close(run->ctx, &run->scratch, MOTE_CANCELLED); /* it is not kept */
+    MOTE_TRY(join(run));
+    report->join_seconds = lap(&since);
+    report->nodes = run->node_count;
+    report->points = run->points;
+    report->skipped = run->skipped;
+    report->parts = run->part_count;
+    for (uint32_t p = 0; p < run->part_count; p++) {
+        report->scratch_bytes += run->ranges[p].points * run->record_bytes + run->trees[p].size_bytes;
+        if (run->ranges[p].points > report->largest_part) report->largest_part = run->ranges[p].points;
+    }
+    return MOTE_OK;
+}
+
+static void close_run(parts_run *run) {
+    mote_context *ctx = run->ctx;
+    for (uint32_t p = 0; run->trees != NULL && p < run->part_count; p++) potree_part_free(ctx, &run->trees[p]);
+    for (uint32_t p = 0; run->files != NULL && p < run->part_count; p++) {
+        if (run->files[p] >= 0) close(run->files[p]);
+    }
+    mote_free(ctx, run->trees);
+    mote_free(ctx, run->files);
+    mote_free(ctx, run->stats.ranges);
+    mote_free(ctx, run->part_of);
+    mote_free(ctx, run->ranges);
+    for (uint64_t b = 0; b < run->block_count; b++) mote_free(ctx, run->blocks[b].first);
+    mote_free(ctx, run->blocks);
+    mote_free(ctx, run->first);
+    mote_free(ctx, run->column_at);
+    mote_cloud_destroy(run->whole_cloud);
+    mote_reader_close(run->reader);
+}
+
+mote_status mote_lod_write_parts(mote_context *ctx, const char *input, const mote_read_params *reading,
+                                 const mote_lod_params *params, const char *output, const mote_potree_params *potree,
+                                 const mote_parts_params *parts, mote_parts_report *report) {
+    const mote_lod_params lod = params != NULL ? *params : mote_lod_defaults();
+    const mote_potree_params folder = potree != NULL ? *potree : mote_potree_defaults();
+    const mote_parts_params own = parts != NULL ? *parts : mote_parts_defaults();
+    mote_parts_report unread;
+    parts_run run;
+    memset(&run, 0, sizeof run);
+    run.ctx = ctx;
+    run.begin_bytes = mote_context_memory_bytes(ctx);
+    run.params = &lod;
+    run.potree = &folder;
+    run.report = report != NULL ? report : &unread;
+    run.scratch.file = run.output.octree.file = -1;
+    memset(run.report, 0, sizeof *run.report);
+    if (input == NULL || output == NULL) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "no input, or no output");
+    MOTE_TRY(check(ctx, reading, &lod, &folder, &own));
+    mote_status status = open_input(&run, input, reading);
+    if (status == MOTE_OK) status = write_all(&run, output, &own);
+    if (status != MOTE_OK) {
+        mote_output_close(ctx, &run.scratch, status);
+        mote_output_close(ctx, &run.output.octree, status);
+    }
+    status = potree_folder_close(ctx, run.output.folder, status);
+    mote_progress_share(ctx, 0, 1);
+    mote_stage(ctx, NULL);
+    close_run(&run);
+    return status;
+}

@@ -1,0 +1,289 @@
+/* The first walk over the points: their box, their flags, how many lie in each cell; and the ranges that follow. */
+#include <float.h>
+#include <math.h>
+
+#include "core/color.h"
+#include "device/backend.h"
+#include "order/lattice/lattice.h"
+#include "order/order_ops.h"
+#include "parts/parts.h"
+
+/* ---- the box */
+
+/* The box of what was read: stored values where positions are integers, else places in the world. */
+typedef struct parts_box {
+    int64_t low[3], high[3];
+    mote_box world;
+    uint64_t points, skipped;
+} parts_box;
+
+static mote_status grow_box(parts_run *run, const mote_cloud *piece, bool is_integer, parts_box *box) {
+    const mote_column *axes[3];
+    MOTE_TRY(mote_cloud_positions(run->ctx, piece, axes));
+    box->points += piece->count;
+    if (!is_integer) {
+        mote_box here;
+        uint64_t skipped = 0;
+        MOTE_TRY(mote_cloud_bounds(run->ctx, piece, &here, &skipped));
+        box->skipped += skipped;
+        for (int k = 0; k < 3 && skipped < piece->count; k++) {
+            box->world.min[k] = fmin(box->world.min[k], here.min[k]);
+            box->world.max[k] = fmax(box->world.max[k], here.max[k]);
+        }
+        return MOTE_OK;
+    }
+    int64_t low[3], high[3];
+    lattice_integer_bounds(run->ctx, axes, (int64_t)piece->count, low, high);
+    for (int k = 0; k < 3; k++) {
+        box->low[k] = low[k] < box->low[k] ? low[k] : box->low[k];
+        box->high[k] = high[k] > box->high[k] ? high[k] : box->high[k];
+    }
+    return MOTE_OK;
+}
+
+static void clear_box(parts_box *box) {
+    memset(box, 0, sizeof *box);
+    for (int k = 0; k < 3; k++) {
+        box->low[k] = INT64_MAX;
+        box->high[k] = INT64_MIN;
+        box->world.min[k] = INFINITY;
+        box->world.max[k] = -INFINITY;
+    }
+}
+
+static mote_status lattice_of(parts_run *run, const parts_box *box, bool is_integer, mote_lattice *lattice) {
+    const mote_column *axes[3];
+    MOTE_TRY(mote_cloud_positions(run->ctx, run->whole_cloud, axes));
+    if (is_integer) {
+        const int64_t none[3] = {0, 0, 0};
+        lattice_of_box(axes, box->points > 0 ? box->low : none, box->points > 0 ? box->high : none, lattice);
+        return MOTE_OK;
+    }
+    const double none[3] = {0, 0, 0};
+    const bool any = box->skipped < box->points;
+    return lattice_of_real_box(run->ctx, axes, run->whole_cloud->position_step, any ? box->world.min : none,
+                               any ? box->world.max : none, lattice);
+}
+
+/* The box that the header of LAS states, in stored values; false: there is none that can be. */
+static bool stated_box(const parts_run *run, parts_box *box) {
+    const mote_reader *reader = run->reader;
+    if (!reader->is_las || reader->params.to_crs != NULL || reader->input.data == NULL) return false;
+    const las_header *header = &reader->source.header;
+    for (uint32_t k = 0; k < 3; k++) {
+        const uint8_t *data = reader->input.data;
+        const double high = rint((las_f64(data + LAS_AT_MAX_OF_AXIS(k)) - header->offset[k]) / header->scale[k]);
+        const double low = rint((las_f64(data + LAS_AT_MIN_OF_AXIS(k)) - header->offset[k]) / header->scale[k]);
+        if (!(low >= INT32_MIN && low <= high && high <= INT32_MAX)) return false;
+        box->low[k] = (int64_t)low;
+        box->high[k] = (int64_t)high;
+    }
+    box->points = 1;
+    return true;
+}
+
+static bool same_box(const parts_box *a, const parts_box *b) {
+    return memcmp(a->low, b->low, sizeof a->low) == 0 && memcmp(a->high, b->high, sizeof a->high) == 0;
+}
+
+/* ---- cells */
+
+mote_status parts_codes(const parts_run *run, const mote_cloud *piece, uint64_t *codes) {
+    mote_device *cpu = mote_cpu_device(run->ctx);
+    return cpu->backend->order->codes(cpu, piece, &run->lattice, codes);
+}
+
+/* What a walk does with the codes of a piece. */
+typedef void (*use_codes)(parts_run *run, const uint64_t *codes, uint64_t count);
+
+static void count_cells(parts_run *run, const uint64_t *codes, uint64_t count) {
+    for (uint64_t i = 0; i < count; i++) {
+        if (codes[i] != UINT64_MAX) run->first[codes[i] >> 3 * (MOTE_ORDER_BITS - run->level)]++;
+    }
+}
+
+static mote_status visit_codes(parts_run *run, const mote_cloud *piece, use_codes use) {
+    uint64_t *codes = mote_alloc(run->ctx, piece->count * sizeof *codes, "codes of a piece");
+    if (codes == NULL) return MOTE_ERROR_MEMORY;
+    const mote_status status = parts_codes(run, piece, codes);
+    if (status == MOTE_OK) use(run, codes, piece->count);
+    mote_free(run->ctx, codes);
+    return status;
+}
+
+/* The number of each entry becomes that of all before it. */
+static void sum_before(uint64_t *first, uint64_t count) {
+    uint64_t before = 0;
+    for (uint64_t c = 0; c <= count; c++) {
+        const uint64_t here = first[c];
+        first[c] = before;
+        before += here;
+    }
+}
+
+/* One walk over all pieces. counts: whether the lattice is known, and cells are counted. */
+static mote_status walk(parts_run *run, bool is_integer, parts_box *box, bool counts) {
+    const mote_cloud *piece = NULL;
+    clear_box(box);
+    memset(run->flags, 0, sizeof run->flags);
+    mote_reader_rewind(run->reader);
+    do {
+        MOTE_TRY(mote_reader_next(run->reader, &piece));
+        if (piece == NULL) break;
+        MOTE_TRY(grow_box(run, piece, is_integer, box));
+        MOTE_TRY(potree_flag_bits(run->ctx, piece, run->flags));
+        if (counts) MOTE_TRY(visit_codes(run, piece, count_cells));
+    } while (piece != NULL);
+    return MOTE_OK;
+}
+
+/* The header's box is taken for true, as the counts then need one walk; where it proves wrong, they are made anew. */
+static mote_status find_counts(parts_run *run) {
+    const mote_column *axes[3];
+    parts_box stated, box;
+    MOTE_TRY(mote_cloud_positions(run->ctx, run->whole_cloud, axes));
+    const bool is_integer = lattice_is_integer(axes);
+    clear_box(&stated);
+    bool known = is_integer && stated_box(run, &stated);
+    if (known) MOTE_TRY(lattice_of(run, &stated, true, &run->lattice));
+    mote_stage(run->ctx, "count");
+    mote_progress_share(run->ctx, 0, 0.15);
+    MOTE_TRY(walk(run, is_integer, &box, known));
+    if (!known || !same_box(&stated, &box)) {
+        memset(run->first, 0, run->cell_count * sizeof *run->first);
+        const parts_box whole = box;
+        MOTE_TRY(lattice_of(run, &whole, is_integer, &run->lattice));
+        mote_progress_share(run->ctx, 0.15, 0.3);
+        MOTE_TRY(walk(run, is_integer, &box, true));
+    }
+    run->points = box.points;
+    run->skipped = box.skipped;
+    return MOTE_OK;
+}
+
+/* Colours that are no 16-bit integers are scaled by what all of them are. */
+static mote_status check_colors(const parts_run *run) {
+    static const char *const names[3] = {"red", "green", "blue"};
+    for (int k = 0; k < 3; k++) {
+        const mote_column *column = mote_cloud_find(run->whole_cloud, names[k]);
+        if (column == NULL || mote_color_is_plain(column)) continue;
+        return mote_fail(run->ctx, MOTE_ERROR_UNSUPPORTED,
+                         "%s: its colours are no 16-bit integers, which parts of a cloud cannot be scaled to",
+                         run->reader->path);
+    }
+    return MOTE_OK;
+}
+
+/* As many cells as points, about: where they crowd there will be finer ones. What does not go below the sampling cells
+   of the root has these at once. */
+static void choose_level(parts_run *run) {
+    const bool goes_deep = run->params->filter == MOTE_LOD_FILTER_NONE && run->params->sampling != MOTE_LOD_FIRST;
+    const uint32_t grid_level = (uint32_t)__builtin_ctz(run->params->grid);
+    run->level = goes_deep ? 1 : grid_level < PARTS_LEVEL ? grid_level : PARTS_LEVEL;
+    while (goes_deep && run->level < PARTS_LEVEL && 1ull << 3 * run->level < mote_reader_count(run->reader))
+        run->level++;
+    run->cell_count = 1ull << 3 * run->level;
+}
+
+mote_status parts_count(parts_run *run) {
+    MOTE_TRY(check_colors(run));
+    choose_level(run);
+    run->first = mote_alloc_zero(run->ctx, (run->cell_count + 1) * sizeof *run->first, "points by cell");
+    if (run->first == NULL) return MOTE_ERROR_MEMORY;
+    MOTE_TRY(find_counts(run));
+    sum_before(run->first, run->cell_count);
+    return MOTE_OK;
+}
+
+/* ---- crowded cells: those of a level get their blocks together, by a walk more */
+
+static uint32_t step_of(uint32_t level) {
+    return MOTE_ORDER_BITS - level < PARTS_STEP ? MOTE_ORDER_BITS - level : PARTS_STEP;
+}
+
+static mote_status add_block(parts_run *run, uint32_t level, uint64_t cell) {
+    if (run->params->filter != MOTE_LOD_FILTER_NONE || run->params->sampling == MOTE_LOD_FIRST) {
+        return mote_fail(run->ctx, MOTE_ERROR_MEMORY,
+                         "out of memory: one cell of %u a side has more than %llu points, and only random sampling "
+                         "without a filter goes on in parts of it; a larger --memory would do",
+                         1u << level, (unsigned long long)run->part_points);
+    }
+    if (level == MOTE_ORDER_BITS) {
+        return mote_fail(run->ctx, MOTE_ERROR_MEMORY,
+                         "out of memory: more than %llu points lie in one place; a larger --memory would do",
+                         (unsigned long long)run->part_points);
+    }
+    if (!mote_reserve(run->ctx, (void **)&run->blocks, &run->block_capacity, run->block_count + 1, sizeof *run->blocks,
+                      "points by cell")) {
+        return MOTE_ERROR_MEMORY;
+    }
+    uint64_t *first = mote_alloc_zero(run->ctx, ((1ull << 3 * step_of(level)) + 1) * sizeof *first, "points by cell");
+    if (first == NULL) return MOTE_ERROR_MEMORY;
+    run->blocks[run->block_count++] = (parts_block){level, cell, first};
+    return MOTE_OK;
+}
+
+const parts_block *parts_block_of(const parts_run *run, uint32_t level, uint64_t cell) {
+    uint64_t low = 0, high = run->block_count;
+    while (low < high) {
+        const uint64_t middle = low + (high - low) / 2;
+        const parts_block *block = &run->blocks[middle];
+        if (block->level < level || (block->level == level && block->cell < cell))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < run->block_count && run->blocks[low].level == level && run->blocks[low].cell == cell
+               ? &run->blocks[low]
+               : NULL;
+}
+
+/* Of the blocks of the finest level so far. */
+static void count_blocks(parts_run *run, const uint64_t *codes, uint64_t count) {
+    const uint32_t level = run->blocks[run->block_count - 1].level, step = step_of(level);
+    const uint64_t in_step = (1ull << 3 * step) - 1;
+    for (uint64_t i = 0; i < count; i++) {
+        if (codes[i] == UINT64_MAX) continue;
+        const parts_block *block = parts_block_of(run, level, codes[i] >> 3 * (MOTE_ORDER_BITS - level));
+        if (block != NULL) block->first[codes[i] >> 3 * (MOTE_ORDER_BITS - level - step) & in_step]++;
+    }
+}
+
+static mote_status walk_blocks(parts_run *run, uint64_t first_block) {
+    const mote_cloud *piece = NULL;
+    mote_reader_rewind(run->reader);
+    do {
+        MOTE_TRY(mote_reader_next(run->reader, &piece));
+        if (piece != NULL) MOTE_TRY(visit_codes(run, piece, count_blocks));
+    } while (piece != NULL);
+    for (uint64_t b = first_block; b < run->block_count; b++) {
+        sum_before(run->blocks[b].first, 1ull << 3 * step_of(run->blocks[b].level));
+    }
+    return MOTE_OK;
+}
+
+static bool is_crowded(const parts_run *run, const uint64_t *first, uint64_t c) {
+    return first[c + 1] - first[c] > run->part_points;
+}
+
+mote_status parts_count_crowded(parts_run *run) {
+    uint64_t before = 0;
+    for (uint64_t c = 0; c < run->cell_count; c++) {
+        if (is_crowded(run, run->first, c)) MOTE_TRY(add_block(run, run->level, c));
+    }
+    while (before < run->block_count) {
+        const uint64_t now = run->block_count;
+        MOTE_TRY(walk_blocks(run, before));
+        for (uint64_t b = before; b < now; b++) {
+            const parts_block block = run->blocks[b]; /* the list may move */
+            const uint32_t step = step_of(block.level);
+            for (uint64_t c = 0; c < 1ull << 3 * step; c++) {
+                if (is_crowded(run, block.first, c)) {
+                    MOTE_TRY(add_block(run, block.level + step, block.cell << 3 * step | c));
+                }
+            }
+        }
+        before = now;
+    }
+    return MOTE_OK;
+}

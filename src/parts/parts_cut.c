@@ -1,0 +1,122 @@
+/* Ranges of codes of about as many points, each within what memory holds; their borders. */
+#include "math/search.h"
+#include "parts/parts.h"
+
+static uint32_t step_of(uint32_t level) {
+    return MOTE_ORDER_BITS - level < PARTS_STEP ? MOTE_ORDER_BITS - level : PARTS_STEP;
+}
+
+/* Points whose codes are below, where the code is the first of a cell that was counted. */
+static uint64_t points_before(const parts_run *run, uint64_t code) {
+    uint32_t level = run->level, below = 3 * (MOTE_ORDER_BITS - level);
+    uint64_t cell = code >> below, points = run->first[cell];
+    while ((code & ((1ull << below) - 1)) != 0) {
+        const parts_block *block = parts_block_of(run, level, cell);
+        const uint32_t step = step_of(level);
+        if (block == NULL) break;
+        below -= 3 * step;
+        level += step;
+        cell = code >> below;
+        points += block->first[cell & ((1ull << 3 * step) - 1)];
+    }
+    return points;
+}
+
+/* The cells that a code divides, and the points in them. */
+static void describe(const parts_run *run, uint64_t code, lod_border *border) {
+    memset(border, 0, sizeof *border);
+    border->code = code;
+    for (uint32_t level = 0; level <= MOTE_ORDER_BITS; level++) {
+        const uint32_t below = 3 * (MOTE_ORDER_BITS - level);
+        const uint64_t cell = code >> below;
+        if (!lod_border_divides(border, cell, level)) break;
+        border->points[level] = points_before(run, (cell + 1) << below) - points_before(run, cell << below);
+    }
+}
+
+/* ---- cutting */
+
+static mote_status begin_range(parts_run *run, uint64_t code) {
+    if (!mote_reserve(run->ctx, (void **)&run->ranges, &run->range_capacity, run->part_count + 1ull,
+                      sizeof *run->ranges, "parts")) {
+        return MOTE_ERROR_MEMORY;
+    }
+    parts_range *range = &run->ranges[run->part_count++];
+    memset(range, 0, sizeof *range);
+    range->whole.low.code = code;
+    return MOTE_OK;
+}
+
+/* Adds a cell to the last range, or its finer cells where it is crowded. */
+static mote_status add_cell(parts_run *run, uint32_t level, uint64_t cell, uint64_t points, uint64_t even) {
+    if (points > run->part_points) {
+        const uint64_t *first = parts_block_of(run, level, cell)->first;
+        const uint32_t step = step_of(level);
+        for (uint64_t c = 0; c < 1ull << 3 * step; c++) {
+            if (first[c + 1] == first[c]) continue;
+            MOTE_TRY(add_cell(run, level + step, cell << 3 * step | c, first[c + 1] - first[c], even));
+        }
+        return MOTE_OK;
+    }
+    const parts_range *last = &run->ranges[run->part_count - 1];
+    if (last->points > 0 && last->points + points > even) {
+        MOTE_TRY(begin_range(run, cell << 3 * (MOTE_ORDER_BITS - level)));
+    }
+    run->ranges[run->part_count - 1].points += points;
+    return MOTE_OK;
+}
+
+/* What is known of the whole at each border: the end of one range is the beginning of the next. */
+static void finish(parts_run *run) {
+    uint64_t at = 0;
+    for (uint32_t p = 0; p < run->part_count; p++) {
+        parts_range *range = &run->ranges[p];
+        const bool is_last = p + 1 == run->part_count;
+        range->at = at;
+        at += range->points;
+        range->whole.lattice = run->lattice;
+        describe(run, range->whole.low.code, &range->whole.low);
+        describe(run, is_last ? 1ull << 3 * MOTE_ORDER_BITS : run->ranges[p + 1].whole.low.code, &range->whole.high);
+    }
+    uint32_t p = 0;
+    for (uint64_t c = 0; c <= run->cell_count; c++) {
+        while (p + 1 < run->part_count &&
+               run->ranges[p + 1].whole.low.code <= c << 3 * (MOTE_ORDER_BITS - run->level)) {
+            p++;
+        }
+        run->part_of[c] = p;
+    }
+}
+
+mote_status parts_cut(parts_run *run) {
+    run->part_of = mote_alloc(run->ctx, (run->cell_count + 1) * sizeof *run->part_of, "parts");
+    if (run->part_of == NULL) return MOTE_ERROR_MEMORY;
+    /* As many parts as are needed, and all of about the same size. */
+    const uint64_t total = run->first[run->cell_count], least = (total + run->part_points - 1) / run->part_points;
+    const uint64_t even = least > 0 ? (total + least - 1) / least : 1;
+    MOTE_TRY(begin_range(run, 0));
+    for (uint64_t c = 0; c < run->cell_count; c++) {
+        if (run->first[c + 1] == run->first[c]) continue;
+        MOTE_TRY(add_cell(run, run->level, c, run->first[c + 1] - run->first[c], even));
+    }
+    if (run->part_count > PARTS_MAX) {
+        return mote_fail(run->ctx, MOTE_ERROR_MEMORY,
+                         "out of memory: %u parts of %llu points, more than %u; a larger --memory would do",
+                         run->part_count, (unsigned long long)run->part_points, PARTS_MAX);
+    }
+    finish(run);
+    return MOTE_OK;
+}
+
+uint32_t parts_find(const parts_run *run, uint64_t code) {
+    const uint64_t cell = code >> 3 * (MOTE_ORDER_BITS - run->level);
+    uint32_t low = run->part_of[cell], high = run->part_of[cell + 1];
+    while (low < high) { /* the last range that does not begin behind the code */
+        const uint32_t middle = low + (high - low + 1) / 2;
+        if (run->ranges[middle].whole.low.code <= code)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}

@@ -1,0 +1,84 @@
+/* The second walk: records go to their part's place in the scratch file, which is known, by way of a buffer for each
+   part. Points of a part keep the order of the input.
+
+     piece      │ 3 1 3 3 2 1 ... │
+     buffers    1 │ 1 1    │    2 │ 2      │    3 │ 3 3 3  │ full: written behind what part 3 has already
+     scratch    │ part 1 ........ │ part 2 ..... │ part 3 ............ │ */
+#include "parts/parts.h"
+
+typedef struct parts_buffers {
+    uint8_t *memory;
+    uint64_t *held;    /* [part_count] records in the buffer */
+    uint64_t *written; /* [part_count] records in the file */
+    uint64_t capacity; /* records of a buffer */
+} parts_buffers;
+
+static mote_status flush(parts_run *run, parts_buffers *buffers, uint32_t part) {
+    const uint64_t bytes = run->record_bytes;
+    const uint8_t *from = buffers->memory + part * buffers->capacity * bytes;
+    const uint64_t at = run->ranges[part].at + buffers->written[part];
+    MOTE_TRY(mote_output_write_at(run->ctx, &run->scratch, from, buffers->held[part] * bytes, at * bytes));
+    buffers->written[part] += buffers->held[part];
+    buffers->held[part] = 0;
+    return MOTE_OK;
+}
+
+static mote_status changed(const parts_run *run) {
+    return mote_fail(run->ctx, MOTE_ERROR_IO, "%s: changed while it was read", run->reader->path);
+}
+
+static mote_status add_piece(parts_run *run, parts_buffers *buffers, const mote_cloud *piece, const uint64_t *codes) {
+    const uint64_t bytes = run->record_bytes;
+    for (uint64_t i = 0; i < piece->count; i++) {
+        if (codes[i] == UINT64_MAX) continue;
+        const uint32_t part = parts_find(run, codes[i]);
+        if (buffers->written[part] + buffers->held[part] >= run->ranges[part].points) return changed(run);
+        memcpy(buffers->memory + (part * buffers->capacity + buffers->held[part]) * bytes,
+               run->reader->records + i * bytes, bytes);
+        if (++buffers->held[part] == buffers->capacity) MOTE_TRY(flush(run, buffers, part));
+    }
+    return MOTE_OK;
+}
+
+static mote_status make_buffers(parts_run *run, parts_buffers *buffers) {
+    mote_context *ctx = run->ctx;
+    const uint64_t all = run->room_bytes / 2 < PARTS_BUFFERS_BYTES ? run->room_bytes / 2 : PARTS_BUFFERS_BYTES;
+    uint64_t each = all / run->part_count / run->record_bytes;
+    each = each * run->record_bytes > PARTS_BUFFER_BYTES ? PARTS_BUFFER_BYTES / run->record_bytes : each;
+    buffers->capacity = each > 0 ? each : 1;
+    buffers->memory = mote_alloc(ctx, run->part_count * buffers->capacity * run->record_bytes, "buffers of parts");
+    buffers->held = mote_alloc_zero(ctx, run->part_count * sizeof *buffers->held, "parts");
+    buffers->written = mote_alloc_zero(ctx, run->part_count * sizeof *buffers->written, "parts");
+    return buffers->memory != NULL && buffers->held != NULL && buffers->written != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+}
+
+static mote_status add_pieces(parts_run *run, parts_buffers *buffers) {
+    const mote_cloud *piece = NULL;
+    mote_reader_rewind(run->reader);
+    do {
+        MOTE_TRY(mote_reader_next(run->reader, &piece));
+        if (piece == NULL) break;
+        uint64_t *codes = mote_alloc(run->ctx, piece->count * sizeof *codes, "codes of a piece");
+        mote_status status = codes != NULL ? parts_codes(run, piece, codes) : MOTE_ERROR_MEMORY;
+        if (status == MOTE_OK) status = add_piece(run, buffers, piece, codes);
+        mote_free(run->ctx, codes);
+        MOTE_TRY(status);
+    } while (piece != NULL);
+    for (uint32_t p = 0; p < run->part_count; p++) {
+        MOTE_TRY(flush(run, buffers, p));
+        if (buffers->written[p] != run->ranges[p].points) return changed(run);
+    }
+    return MOTE_OK;
+}
+
+mote_status parts_distribute(parts_run *run) {
+    parts_buffers buffers = {NULL, NULL, NULL, 0};
+    mote_stage(run->ctx, "distribute");
+    mote_progress_share(run->ctx, 0.3, 0.5);
+    mote_status status = make_buffers(run, &buffers);
+    if (status == MOTE_OK) status = add_pieces(run, &buffers);
+    mote_free(run->ctx, buffers.memory);
+    mote_free(run->ctx, buffers.held);
+    mote_free(run->ctx, buffers.written);
+    return status;
+}

@@ -1,0 +1,33 @@
+/* The points of a part, from the scratch file. */
+#define _XOPEN_SOURCE 700 /* pread */
+#include <errno.h>
+#include <unistd.h>
+
+#include "parts/parts.h"
+
+static mote_status read_records(parts_run *run, const parts_range *range, uint8_t *records) {
+    const uint64_t all = range->points * run->record_bytes, at = range->at * run->record_bytes;
+    for (uint64_t done = 0; done < all;) {
+        const uint64_t rest = all - done, now = rest < PARTS_BUFFER_BYTES ? rest : PARTS_BUFFER_BYTES;
+        const ssize_t got = pread(run->scratch.file, records + done, now, (off_t)(at + done));
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return mote_system_error(run->ctx, run->scratch.path, "read");
+        if (got == 0) return mote_fail(run->ctx, MOTE_ERROR_IO, "%s: was cut by others", run->scratch.path);
+        done += (uint64_t)got;
+    }
+    return MOTE_OK;
+}
+
+mote_status parts_load(parts_run *run, const parts_range *range, mote_cloud **out) {
+    uint8_t *records = NULL;
+    MOTE_TRY(mote_cloud_new(run->ctx, range->points, out));
+    records = mote_alloc(run->ctx, range->points * run->record_bytes, "points of a part");
+    MOTE_TRY(mote_cloud_adopt(*out, records));
+    for (uint32_t c = 0; c < mote_cloud_column_count(run->whole_cloud); c++) {
+        mote_column view = *mote_cloud_column(run->whole_cloud, c);
+        view.data = records + run->column_at[c];
+        MOTE_TRY(mote_cloud_add_view(*out, &view));
+    }
+    MOTE_TRY(mote_cloud_copy_extras(*out, run->whole_cloud));
+    return read_records(run, range, records);
+}

@@ -1,0 +1,269 @@
+/* Octrees in parts: the folders that one piece gives, byte for byte, however the points are cut. */
+#include <math.h>
+#include <mote_have.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/cloud.h"
+#include "reference/potree_reference.h"
+#include "support/cloud_files.h"
+#include "support/support.h"
+
+#if MOTE_HAVE_JANSSON
+
+/* ---- clouds, as files */
+
+typedef struct test_kind {
+    const char *name;
+    uint64_t points;
+    double strays;    /* share of points far away: cells of one code, and fine codes */
+    uint64_t equal;   /* points in one place */
+    uint32_t decades; /* of distance from a corner */
+    bool is_lattice;
+} test_kind;
+
+static const test_kind kinds[] = {
+    {"cloud", 60000, 0, 0, 0, false},   {"strays", 30000, 0.001, 0, 0, false}, {"duplicates", 20000, 0, 9000, 0, false},
+    {"decades", 30000, 0, 0, 7, false}, {"lattice", 32768, 0, 0, 0, true},     {"one", 1, 0, 0, 0, false},
+    {"equal", 3000, 0, 3000, 0, false},
+};
+#define KINDS (sizeof kinds / sizeof kinds[0])
+
+static void fill(const test_kind *kind, int32_t *xyz, uint64_t i, uint64_t *random) {
+    for (int k = 0; k < 3; k++) {
+        *random = *random * 6364136223846793005ull + 1442695040888963407ull;
+        const double unit = (double)(*random >> 11) / 9007199254740992.0;
+        double at = 1000000 * unit / (k == 2 ? 20 : 1);
+        if (kind->decades > 0) at = 1e8 * exp2(-3.3 * kind->decades * unit);
+        if (kind->is_lattice) at = 1000 * (double)(i >> 5 * k & 31);
+        if (i < kind->equal) at = 5000;
+        xyz[k] = (int32_t)at;
+    }
+    if (kind->strays > 0 && i % (uint64_t)(1 / kind->strays) == 7) xyz[0] = 2000000000 - (int32_t)i;
+}
+
+static mote_cloud *make(mote_context *ctx, const test_kind *kind) {
+    static const mote_column_spec specs[] = {
+        {"x", MOTE_INT32, 0.001, 500000}, {"y", MOTE_INT32, 0.001, 5e6},        {"z", MOTE_INT32, 0.001, 0},
+        {"intensity", MOTE_UINT16, 0, 0}, {"classification", MOTE_UINT8, 0, 0}, {"gps_time", MOTE_FLOAT64, 0, 0},
+        {"red", MOTE_UINT16, 0, 0},       {"green", MOTE_UINT16, 0, 0},         {"blue", MOTE_UINT16, 0, 0}};
+    mote_cloud *cloud = NULL;
+    assert_int_equal(mote_cloud_create(ctx, kind->points, specs, sizeof specs / sizeof specs[0], &cloud), MOTE_OK);
+    uint64_t random = 17;
+    uint8_t *columns[9];
+    uint32_t strides[9];
+    for (int c = 0; c < 9; c++) {
+        columns[c] = mote_cloud_column_data(cloud, specs[c].name);
+        strides[c] = mote_cloud_find(cloud, specs[c].name)->stride_bytes;
+    }
+    for (uint64_t i = 0; i < kind->points; i++) {
+        int32_t xyz[3];
+        fill(kind, xyz, i, &random);
+        for (int k = 0; k < 3; k++) memcpy(columns[k] + i * strides[k], &xyz[k], 4);
+        const uint16_t value = (uint16_t)(random >> 40);
+        const double time = (double)i * 0.25;
+        memcpy(columns[3] + i * strides[3], &value, 2);
+        columns[4][i * strides[4]] = (uint8_t)(random >> 57 & 7);
+        memcpy(columns[5] + i * strides[5], &time, 8);
+        for (int c = 6; c < 9; c++) memcpy(columns[c] + i * strides[c], &(uint16_t){(uint16_t)(value * c)}, 2);
+    }
+    return cloud;
+}
+
+static const char *write_file(mote_context *ctx, const test_kind *kind, const char *ending) {
+    static char path[512]; /* those of test_path are lent for a while */
+    mote_cloud *cloud = make(ctx, kind);
+    snprintf(path, sizeof path, "parts_%s.%s", kind->name, ending);
+    snprintf(path, sizeof path, "%s", test_path(path));
+    test_write(ctx, cloud, path, NULL);
+    mote_cloud_destroy(cloud);
+    return path;
+}
+
+/* ---- one piece, and parts */
+
+static mote_potree_report whole(mote_context *ctx, const char *path, const mote_lod_params *params,
+                                const char *folder) {
+    mote_cloud *cloud = test_read(ctx, path);
+    mote_lod *lod = NULL;
+    mote_potree_report report;
+    mote_potree_params potree = mote_potree_defaults();
+    potree.name = "parts";
+    assert_int_equal(mote_lod_build(ctx, cloud, params, &lod), MOTE_OK);
+    assert_int_equal(mote_potree_write(ctx, lod, folder, &potree, &report), MOTE_OK);
+    mote_lod_destroy(lod);
+    mote_cloud_destroy(cloud);
+    return report;
+}
+
+static mote_parts_report in_parts(mote_context *ctx, const char *path, const mote_lod_params *params,
+                                  uint64_t part_points, const char *folder) {
+    mote_parts_params parts = mote_parts_defaults();
+    mote_potree_params potree = mote_potree_defaults();
+    mote_parts_report report;
+    potree.name = "parts";
+    parts.part_points = part_points;
+    const mote_status status = mote_lod_write_parts(ctx, path, NULL, params, folder, &potree, &parts, &report);
+    if (status != MOTE_OK) print_message("%s\n", mote_context_message(ctx));
+    assert_int_equal(status, MOTE_OK);
+    return report;
+}
+
+static void compare(mote_context *ctx, const char *path, const mote_lod_params *params, uint64_t part_points,
+                    uint32_t at_least) {
+    char one[512], many[512];
+    snprintf(one, sizeof one, "%s", test_path("parts_whole"));
+    snprintf(many, sizeof many, "%s", test_path("parts_parts"));
+    const mote_potree_report expected = whole(ctx, path, params, one);
+    const mote_parts_report report = in_parts(ctx, path, params, part_points, many);
+    potree_reference_same_folders(one, many);
+    assert_true(report.folder.hash == expected.hash);
+    assert_true(report.folder.octree_bytes == expected.octree_bytes);
+    assert_true(report.folder.hierarchy_bytes == expected.hierarchy_bytes);
+    assert_true(report.folder.metadata_bytes == expected.metadata_bytes);
+    assert_true(report.parts >= at_least);
+    assert_true(report.largest_part <= part_points);
+}
+
+/* Every kind, in both schemes and samplings, small nodes and deep trees. */
+static void parts_are_the_whole(void **state) {
+    (void)state;
+    mote_context *ctx = test_context(2);
+    for (uint64_t k = 0; k < KINDS; k++) {
+        const char *path = write_file(ctx, &kinds[k], "las");
+        for (int variant = 0; variant < 4; variant++) {
+            mote_lod_params params = mote_lod_defaults();
+            params.merge_points = variant % 2 ? 50 : 1000;
+            params.sampling = variant == 2 ? MOTE_LOD_FIRST : MOTE_LOD_RANDOM;
+            if (variant == 3) {
+                params.scheme = MOTE_LOD_REPLACING;
+                params.filter = MOTE_LOD_FILTER_CELL;
+            }
+            params.grid = variant == 1 ? 16 : 128;
+            /* What chooses by the input's order, or averages cells, does not go below those of the root. */
+            const bool goes_deep = variant < 2;
+            const uint64_t crowd = kinds[k].equal > 3000 ? kinds[k].equal : 3000;
+            compare(ctx, path, &params, goes_deep ? crowd : kinds[k].points,
+                    goes_deep && kinds[k].points > crowd ? 2 : 1);
+        }
+    }
+    mote_context_destroy(ctx);
+}
+
+/* As many parts as there may be, two, and one. */
+static void any_number_of_parts(void **state) {
+    (void)state;
+    mote_context *ctx = test_context(3);
+    const char *path = write_file(ctx, &kinds[0], "laz");
+    mote_lod_params params = mote_lod_defaults();
+    params.merge_points = 200;
+    static const uint64_t sizes[] = {61, 500, 7777, 30000, 60000};
+    static const uint32_t least[] = {984, 120, 8, 2, 1};
+    for (int i = 0; i < 5; i++) compare(ctx, path, &params, sizes[i], least[i]);
+    mote_context_destroy(ctx);
+}
+
+/* A header whose box is not that of the points: they are counted anew. */
+static void a_header_may_lie(void **state) {
+    (void)state;
+    mote_context *ctx = test_context(2);
+    const char *path = write_file(ctx, &kinds[0], "las");
+    const double lie = 1e6;
+    FILE *file = fopen(path, "r+b");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, 179, SEEK_SET), 0); /* the largest x */
+    assert_int_equal(fwrite(&lie, sizeof lie, 1, file), 1);
+    assert_int_equal(fclose(file), 0);
+    mote_lod_params params = mote_lod_defaults();
+    compare(ctx, path, &params, 5000, 12);
+    mote_context_destroy(ctx);
+}
+
+/* Doubles, some of them without a place, from a file of scans. */
+static void reals_are_in_parts_too(void **state) {
+    (void)state;
+    static const mote_column_spec specs[] = {{"x", MOTE_FLOAT64, 0, 0},
+                                             {"y", MOTE_FLOAT64, 0, 0},
+                                             {"z", MOTE_FLOAT64, 0, 0},
+                                             {"intensity", MOTE_UINT16, 0, 0}};
+    mote_context *ctx = test_context(2);
+    mote_cloud *cloud = NULL;
+    assert_int_equal(mote_cloud_create(ctx, 20000, specs, 4, &cloud), MOTE_OK);
+    for (int k = 0; k < 3; k++) {
+        uint8_t *to = mote_cloud_column_data(cloud, specs[k].name);
+        const uint32_t stride = mote_cloud_find(cloud, specs[k].name)->stride_bytes;
+        for (uint64_t i = 0; i < 20000; i++) {
+            const double at = sin((double)(i * (uint64_t)(k + 2))) * 100 + 4e5;
+            memcpy(to + i * stride, &at, sizeof at);
+        }
+    }
+    char path[512];
+    snprintf(path, sizeof path, "%s", test_path("parts_reals.e57"));
+    const mote_status status = mote_cloud_write(ctx, cloud, path, NULL);
+    mote_cloud_destroy(cloud);
+    mote_lod_params params = mote_lod_defaults();
+    params.merge_points = 300;
+    if (status == MOTE_OK) compare(ctx, path, &params, 700, 29);
+    mote_context_destroy(ctx);
+}
+
+/* ---- what goes wrong */
+
+static mote_status write_parts(mote_context *ctx, void *user) {
+    mote_parts_params parts = mote_parts_defaults();
+    mote_lod_params params = mote_lod_defaults();
+    parts.part_points = 500;
+    params.merge_points = 100;
+    return mote_lod_write_parts(ctx, user, NULL, &params, test_path("parts_failed"), NULL, &parts, NULL);
+}
+
+static void survives_failures(void **state) {
+    (void)state;
+    static const test_kind few = {"few", 1200, 0.01, 0, 0, false};
+    mote_context *ctx = test_context(2);
+    const char *path = write_file(ctx, &few, "las");
+    test_each_allocation_fails(write_parts, (void *)(uintptr_t)path);
+    test_each_step_cancels(write_parts, (void *)(uintptr_t)path);
+    mote_context_destroy(ctx);
+}
+
+static void expect_refused(mote_context *ctx, const char *path, const mote_lod_params *params, uint64_t part_points,
+                           mote_status expected, const char *message) {
+    mote_parts_params parts = mote_parts_defaults();
+    parts.part_points = part_points;
+    mote_context_clear(ctx);
+    assert_int_equal(mote_lod_write_parts(ctx, path, NULL, params, test_path("parts_refused"), NULL, &parts, NULL),
+                     expected);
+    if (strstr(mote_context_message(ctx), message) == NULL) fail_msg("%s", mote_context_message(ctx));
+}
+
+static void refuses_what_parts_cannot(void **state) {
+    (void)state;
+    mote_context *ctx = test_context(2);
+    const char *path = write_file(ctx, &kinds[2], "las"); /* of it 9,000 points in one place */
+    mote_lod_params params = mote_lod_defaults();
+    expect_refused(ctx, path, &params, 8999, MOTE_ERROR_MEMORY, "in one place");
+    params.sampling = MOTE_LOD_FIRST;
+    expect_refused(ctx, path, &params, 8999, MOTE_ERROR_MEMORY, "only random sampling");
+    params.sampling = MOTE_LOD_POISSON;
+    expect_refused(ctx, path, &params, 0, MOTE_ERROR_UNSUPPORTED, "sampling by distance");
+    params = mote_lod_defaults();
+    params.scheme = MOTE_LOD_REPLACING;
+    params.filter = MOTE_LOD_FILTER_GAUSSIAN;
+    expect_refused(ctx, path, &params, 0, MOTE_ERROR_UNSUPPORTED, "averages over neighbours");
+    expect_refused(ctx, test_path("parts_none.las"), NULL, 0, MOTE_ERROR_IO, "parts_none.las");
+    mote_context_destroy(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(parts_are_the_whole), cmocka_unit_test(any_number_of_parts),
+        cmocka_unit_test(a_header_may_lie),    cmocka_unit_test(reals_are_in_parts_too),
+        cmocka_unit_test(survives_failures),   cmocka_unit_test(refuses_what_parts_cannot),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+#else
+int main(void) { return 0; }
+#endif
