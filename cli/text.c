@@ -145,8 +145,8 @@ size_t text_character(const char *at, uint32_t *code) {
 }
 
 bool text_is_hidden(uint32_t code) {
-    static const uint32_t ranges[][2] = {{0, 0x1F},        {0x7F, 0x9F},     {0x061C, 0x061C},
-                                         {0x200E, 0x200F}, {0x2028, 0x202E}, {0x2066, 0x2069}};
+    static const uint32_t ranges[][2] = {{0, 0x1F},        {0x7F, 0x9F},     {0x061C, 0x061C}, {0x200B, 0x200F},
+                                         {0x2028, 0x202E}, {0x2060, 0x2069}, {0xFEFF, 0xFEFF}};
     for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++) {
         if (code >= ranges[i][0] && code <= ranges[i][1]) return true;
     }

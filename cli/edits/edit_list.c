@@ -114,15 +114,37 @@ static bool read_features(const char *path, const json_t *features, edit_list *l
     return true;
 }
 
+/* Behind a byte order mark of UTF-8. NULL: *problem, of which line < 0 is a failure of the system; *encoding not NULL:
+   another one than UTF-8. */
+static json_t *load_json(const char *path, json_error_t *problem, const char **encoding) {
+    char head[4];
+    FILE *const file = fopen(path, "rb");
+    *encoding = NULL;
+    problem->line = -1;
+    if (file == NULL) return NULL;
+    const size_t size = fread(head, 1, sizeof head, file);
+    *encoding = mote_text_encoding(head, size);
+    const long begin = size >= 3 && memcmp(head, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+    json_t *root = NULL;
+    if (*encoding == NULL && fseek(file, begin, SEEK_SET) == 0) root = json_loadf(file, 0, problem);
+    const int cause = errno;
+    fclose(file);
+    errno = cause;
+    return root;
+}
+
 edit_list *edit_list_read(mote_context *ctx, const char *path, char *error) {
     json_error_t problem;
     char why[POINT_TEST_ERROR];
-    json_t *root = json_load_file(path, 0, &problem);
+    const char *encoding;
+    json_t *root = load_json(path, &problem, &encoding);
     edit_list *list = calloc(1, sizeof *list);
     const json_t *features = json_object_get(root, "features");
     bool is_read = false;
     if (list == NULL)
         snprintf(error, POINT_TEST_ERROR, "%s: memory has run out", path);
+    else if (encoding != NULL)
+        snprintf(error, POINT_TEST_ERROR, "%s: the text is encoded as %s, mote reads UTF-8 and ASCII", path, encoding);
     else if (root == NULL && problem.line < 0)
         snprintf(error, POINT_TEST_ERROR, "%s: cannot open: %s", path, strerror(errno));
     else if (root == NULL)

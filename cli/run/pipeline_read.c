@@ -27,8 +27,14 @@ __attribute__((format(printf, 4, 5))) static int wrong(session *s, const pipelin
 
 /* ---- text */
 
+/* Bytes of a byte order mark of UTF-8, which some programs write in front. */
+static size_t mark_bytes(const char *typed, size_t size) {
+    return size >= 3 && memcmp(typed, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+}
+
 static bool is_inline(const char *word) {
-    const char *first = word + strspn(word, " \t\r\n");
+    const char *first = word + mark_bytes(word, strlen(word));
+    first += strspn(first, " \t\r\n");
     return *first == '[' || *first == '{';
 }
 
@@ -60,7 +66,13 @@ static int load_text(session *s, const char *path, char **out, size_t *size) {
 
 static int parse_text(session *s, pipeline *p, const char *typed, size_t size) {
     json_error_t problem;
-    p->root = json_loadb(typed, size, JSON_REJECT_DUPLICATES, &problem);
+    const char *const encoding = mote_text_encoding(typed, size);
+    const size_t mark = mark_bytes(typed, size);
+    if (encoding != NULL) {
+        return session_error(s, EXIT_INPUT, "%s: the text is encoded as %s, mote reads UTF-8 and ASCII", p->title,
+                             encoding);
+    }
+    p->root = json_loadb(typed + mark, size - mark, JSON_REJECT_DUPLICATES, &problem);
     if (p->root != NULL) return EXIT_DONE;
     if (problem.line < 0 || json_error_code(&problem) == json_error_out_of_memory) return no_memory(s);
     return session_error(s, EXIT_INPUT, "%s: line %d, column %d: %s", p->title, problem.line, problem.column,

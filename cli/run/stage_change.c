@@ -1,5 +1,6 @@
 /* Stages that change values or the order of points. */
 #define _GNU_SOURCE /* strdup */
+#include <inttypes.h>
 #include <math.h>
 #include <mote_have.h>
 #include <stdio.h>
@@ -174,7 +175,27 @@ int stage_assign(stage_call *call) {
 
 /* ---- copies of attributes */
 
-/* Copies an attribute with its type, or makes one of zeros where there is no source. */
+#define KNOWN_BLOCK 1024 /* values looked at at once */
+
+/* A position has no number that stands for no data: it would be taken for a place. */
+static int check_known(stage_call *call, const mote_column *source, const mote_column_limits *limits, const char *to) {
+    const bool axis = strlen(to) == 1 && to[0] >= 'x' && to[0] <= 'z';
+    const uint64_t count = mote_cloud_count(call->cloud);
+    double values[KNOWN_BLOCK];
+    for (uint64_t first = 0; axis && limits->has_no_data && first < count; first += KNOWN_BLOCK) {
+        const uint64_t rest = count - first, block = rest < KNOWN_BLOCK ? rest : KNOWN_BLOCK;
+        mote_cloud_read_known(call->cloud, source, first, block, values);
+        for (uint64_t i = 0; i < block; i++) {
+            if (!isnan(values[i])) continue;
+            return stage_wrong(call, "dimensions", "%s of point %" PRIu64 " is no data, which %s cannot hold",
+                               source->name, first + i + 1, to);
+        }
+    }
+    return EXIT_DONE;
+}
+
+/* Copies an attribute with its type and what its file says of its values, or makes one of zeros where there is no
+   source. */
 static int copy_column(stage_call *call, const char *from, const char *to) {
     const mote_column *source = from[0] != '\0' ? mote_cloud_match(call->cloud, from) : NULL;
     if (from[0] != '\0' && source == NULL) {
@@ -182,20 +203,25 @@ static int copy_column(stage_call *call, const char *from, const char *to) {
     }
     const char *standard = mote_standard_name(to);
     mote_column_spec spec = {standard != NULL ? standard : to, MOTE_FLOAT64, 0, 0};
+    mote_column_limits limits = {.has_no_data = false};
     if (source != NULL) {
         const mote_column_spec same = {spec.name, source->type, source->scale, source->offset};
         spec = same;
+        mote_cloud_limits(call->cloud, source->name, &limits);
+        const int code = check_known(call, source, &limits, spec.name);
+        if (code != EXIT_DONE) return code;
     }
     const uint64_t count = mote_cloud_count(call->cloud);
     const uint32_t size = mote_type_size(spec.type);
     char *values = malloc((size_t)count * size + 1);
     if (values == NULL) return session_error(call->s, EXIT_RESOURCES, "out of memory: an attribute");
     if (source != NULL) mote_column_read(source, 0, count, spec.type, values);
-    const mote_status status = mote_cloud_put_column(call->cloud, &spec);
+    mote_status status = mote_cloud_put_column(call->cloud, &spec);
     if (status == MOTE_OK && source != NULL) {
         char *data = mote_cloud_column_data(call->cloud, spec.name);
         const uint32_t stride = mote_cloud_find(call->cloud, spec.name)->stride_bytes;
         for (uint64_t i = 0; i < count; i++) memcpy(data + i * stride, values + i * size, size);
+        status = mote_cloud_set_limits(call->cloud, spec.name, &limits);
     }
     free(values);
     return status == MOTE_OK ? EXIT_DONE : session_fail(call->s, status, false);

@@ -130,6 +130,7 @@ static void folder_of(const char *path, char *out, size_t size) {
 static int check_folder(session *s, const char *folder) {
     static const char *const files[] = VIEW_FOLDER_FILES;
     char path[PATH_MAX], real[PATH_MAX], root[PATH_MAX];
+    struct stat info;
     if (realpath(folder, root) == NULL) {
         return session_error(s, EXIT_INPUT, "%s: cannot open: %s", folder, strerror(errno));
     }
@@ -145,6 +146,9 @@ static int check_folder(session *s, const char *folder) {
             return session_error(s, EXIT_INPUT,
                                  "%s: its %s is a link out of the folder, to %s: only files in the folder are served",
                                  folder, files[i], real);
+        }
+        if (stat(real, &info) != 0 || !S_ISREG(info.st_mode)) { /* a pipe would be waited for */
+            return session_error(s, EXIT_INPUT, "%s: its %s is not a file", folder, files[i]);
         }
     }
     return EXIT_DONE;

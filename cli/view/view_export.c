@@ -129,7 +129,7 @@ static bool is_same_state(const struct stat *a, const struct stat *b) {
 /* before: what the file was when it was looked into; NULL: it was not. */
 static void copy_path(export_job *job, const char *from, const char *to, const struct stat *before) {
     struct stat begin = {0}, end = {0};
-    const int in = open(from, O_RDONLY | O_CLOEXEC);
+    const int in = open(from, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); /* a pipe is not waited for */
     if (in < 0 || fstat(in, &begin) != 0) fail_to_read(job, from);
     const int out = job->code == 0 ? create(job, to) : -1;
     const uint64_t copied = copy_bytes(job, in, from, out, to);
@@ -264,7 +264,11 @@ static void list_data(export_job *job, const char *folder, const char *copc) {
         char path[PATH_MAX];
         data->names[i] = data->is_copc ? copc : potree_files[i];
         if (!join(job, path, folder, data->names[i])) return;
-        if (stat(path, &data->states[i]) != 0) fail_to_read(job, path);
+        if (stat(path, &data->states[i]) != 0) {
+            fail_to_read(job, path);
+        } else if (!S_ISREG(data->states[i].st_mode)) {
+            job->code = session_error(job->s, EXIT_INPUT, "%s: is not a file", path);
+        }
     }
 }
 

@@ -3,42 +3,71 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <mote_have.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+#if MOTE_HAVE_JANSSON
+#include <jansson.h>
+#endif
 
 #define FILE_BYTES_MAX (64u * 1024u * 1024u) /* the page reads no larger one */
 #define HEAD_BYTES     512u
 
-/* Whether a file begins as a JSON object does. What is in it is for the page to judge, which says what it leaves out.
- */
-static bool is_object(FILE *file) {
-    static const unsigned char mark[] = {0xEF, 0xBB, 0xBF}; /* of UTF-8, which some programs write */
+static const unsigned char utf8_mark[] = {0xEF, 0xBB, 0xBF}; /* of UTF-8, which some programs write */
+
+/* Whether a file begins as a JSON object does: what no JSON is, is told without reading all of it. */
+static int check_head(session *s, const char *path, FILE *file) {
     unsigned char head[HEAD_BYTES];
     const size_t length = fread(head, 1, sizeof head, file);
-    size_t at = length >= sizeof mark && memcmp(head, mark, sizeof mark) == 0 ? sizeof mark : 0;
+    const char *const encoding = mote_text_encoding(head, length);
+    size_t at = length >= sizeof utf8_mark && memcmp(head, utf8_mark, sizeof utf8_mark) == 0 ? sizeof utf8_mark : 0;
+    if (encoding != NULL) {
+        return session_error(s, EXIT_INPUT, "%s: the text is encoded as %s, mote reads UTF-8 and ASCII", path,
+                             encoding);
+    }
+    if (fseek(file, (long)at, SEEK_SET) != 0) return session_error(s, EXIT_INPUT, "%s: cannot read", path);
     while (at < length && isspace(head[at])) at++;
-    return at < length && head[at] == '{';
+    if (at < length && head[at] == '{') return EXIT_DONE;
+    return session_error(s, EXIT_INPUT, "%s: no GeoJSON: it does not begin with {", path);
+}
+
+/* Whether it is JSON. What is in it is for the page to judge, which says what it leaves out. */
+static int check_json(session *s, const char *path, FILE *file) {
+#if MOTE_HAVE_JANSSON
+    json_error_t problem;
+    json_t *const root = json_loadf(file, JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL, &problem);
+    if (root == NULL && json_error_code(&problem) == json_error_out_of_memory)
+        return session_error(s, EXIT_RESOURCES, "out of memory: %s", path);
+    if (root == NULL) return session_error(s, EXIT_INPUT, "%s: line %d: %s", path, problem.line, problem.text);
+    json_decref(root);
+#else
+    (void)s, (void)path, (void)file;
+#endif
+    return EXIT_DONE;
 }
 
 static int check_file(session *s, const char *path) {
     struct stat info;
-    FILE *file = session_open_file(s, path);
-    if (file == NULL || fstat(fileno(file), &info) != 0) {
-        const int cause = errno;
-        if (file != NULL) fclose(file);
-        return session_error(s, EXIT_INPUT, "%s: cannot open: %s", path, strerror(cause));
-    }
-    const bool is_plain = S_ISREG(info.st_mode);
-    const bool is_marks = is_plain && is_object(file);
-    fclose(file);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); /* a pipe is not waited for */
+    const bool is_plain = fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
+    const int cause = errno;
+    if (fd >= 0) close(fd);
+    if (fd < 0) return session_error(s, EXIT_INPUT, "%s: cannot open: %s", path, strerror(cause));
     if (!is_plain) return session_error(s, EXIT_INPUT, "%s: not a file", path);
-    if (!is_marks) return session_error(s, EXIT_INPUT, "%s: no GeoJSON: it does not begin with {", path);
     if (info.st_size > (off_t)FILE_BYTES_MAX) {
         return session_error(s, EXIT_INPUT, "%s: marks of more than 64 MB are not read by the page", path);
     }
-    return EXIT_DONE;
+    FILE *const file = session_open_file(s, path);
+    if (file == NULL) return session_error(s, EXIT_INPUT, "%s: cannot open: %s", path, strerror(errno));
+    int code = check_head(s, path, file);
+    if (code == EXIT_DONE) code = check_json(s, path, file);
+    fclose(file);
+    return code;
 }
 
 int view_marks_find(session *s, const char *list, view_marks *marks) {

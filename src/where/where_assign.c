@@ -158,6 +158,22 @@ static mote_status refuse(const where_job *job, const where_refusal *refusal, co
                        isnan(refusal->value) ? " and has no no-data value" : "");
 }
 
+/* ---- limits */
+
+/* What the file states of the least and the largest value may be false now: of what is assigned nothing is stated, also
+   where no point of this piece of the cloud is meant, so that all pieces say the same. */
+static mote_status drop_stated(const where_job *job, const where_program *assignments, mote_cloud *cloud) {
+    for (uint64_t i = 0; i < assignments->statement_count; i++) {
+        const char *const name = job->bound.columns[assignments->statements[i].target].column.name;
+        mote_column_limits limits;
+        if (!mote_cloud_limits(cloud, name, &limits) || (!limits.has_min && !limits.has_max)) continue;
+        limits.has_min = limits.has_max = false;
+        limits.min = limits.max = 0;
+        MOTE_TRY(mote_cloud_keep_limits(cloud, name, &limits));
+    }
+    return MOTE_OK;
+}
+
 /* ---- all */
 
 static mote_status run(where_job *job, const where_program *assignments, mote_cloud *cloud, const char *source,
@@ -185,6 +201,7 @@ mote_status mote_where_assign(mote_context *ctx, mote_cloud *cloud, const where_
         job.chosen = chosen;
     }
     if (status == MOTE_OK) status = run(&job, assignments, cloud, source, first);
+    if (status == MOTE_OK) status = drop_stated(&job, assignments, cloud);
     for (uint64_t i = 0; i < cloud->count && status == MOTE_OK; i++) *changed += job.reached[i];
     mote_free(ctx, cloud->prepared.codes); /* they may be of the positions that were */
     memset(&cloud->prepared, 0, sizeof cloud->prepared);

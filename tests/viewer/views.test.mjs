@@ -57,6 +57,30 @@ test('a room is cut below its ceiling; sheets without walls, roofs and slopes ar
     assert.equal(ceilingCut(0, () => null), null);
 });
 
+test('a room is higher than a person, or, where units are not known, no sheet: flat ground with noise is none', () => {
+    let state = 1;
+    const random = () => (state = (state * 16807) % 2147483647) / 2147483647;
+    const gauss = () => Math.sqrt(-2 * Math.log(random())) * Math.cos(2 * Math.PI * random());
+    const flat = (noise, width, count = 20000) =>
+        Array.from({ length: count }, () => [random() * width, random() * width, 200 + noise * gauss()]);
+    for (const metres of [0, 1, 0.3048]) {
+        for (const [noise, width] of [[0.01, 100], [0.1, 100], [0.002, 10]]) {
+            for (const count of [600, 3000, 20000]) {
+                const cut = ceilingCut(...places(flat(noise, width, count)), metres);
+                assert.equal(cut, null, `${noise} over ${width}, ${count} points, ${metres} m`);
+            }
+        }
+    }
+    const room = places(sheets([0, 3], 800));
+    assert.ok(ceilingCut(...room, 1) > 2.6);
+    assert.equal(ceilingCut(...room, 0.3048), null, 'three feet');
+    const millimetres = places(sheets([0, 3], 800).map((place) => place.map((c) => c * 1000)));
+    assert.ok(ceilingCut(...millimetres, 0.001) > 2600);
+    assert.ok(ceilingCut(...millimetres) > 2600);
+    const table = places(sheets([0, 3], 800).map((place) => place.map((c) => c / 10)));
+    assert.equal(ceilingCut(...table, 1), null, 'a model of a room');
+});
+
 test('a reference system or several returns tell that heights are along z', () => {
     const bare = { projection: '', isLonLat: false, hasReturns: false, channels: [] };
     assert.equal(isSurvey(bare), false);

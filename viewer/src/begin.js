@@ -1,4 +1,5 @@
 // How a cloud is looked at first, where no address says it: upright, and a room without its ceiling.
+import { drawnMetres } from './measure/units.js';
 import { ceilingCut } from './view/ceiling.js';
 import { upAxis } from './view/up_axis.js';
 import { findUp, hasSeveralReturns, isSurvey, loadUpRule } from './view/upright.js';
@@ -25,7 +26,8 @@ function openRoom(viewer, root) {
     const place = (i) => [position[3 * i + a], position[3 * i + b], sign * (position[3 * i + axis] + root.min[axis])];
     if (viewer.rest || viewer.filter.isActive || hasSeveralReturns(viewer.dataset.meta)) return false;
     const step = Math.ceil(position.length / 3 / MAX_POINTS);
-    const cut = ceilingCut(Math.floor(position.length / 3 / step), (i) => place(i * step));
+    const metres = drawnMetres(viewer.dataset.meta, viewer.settings.coordinates);
+    const cut = ceilingCut(Math.floor(position.length / 3 / step), (i) => place(i * step), metres);
     if (cut === null) return false;
     const [low] = viewer.fullRange(viewer.modes.find(({ name }) => name === 'height'));
     viewer.setFilter('height', [low, cut / stretch[axis] + sign * origin[axis]]);

@@ -76,38 +76,6 @@ bool mote_text_next_row(const mote_text_table *table, uint64_t *at, uint64_t *ro
     return next_row(table, at, table->end, row, row_end);
 }
 
-bool mote_text_next_field(const mote_text_table *table, uint64_t *at, uint64_t row_end, uint64_t *field,
-                          uint64_t *field_end) {
-    const uint8_t *const data = table->input->data;
-    const char separator = table->separator;
-    const bool by_blanks = separator == ' ';
-    uint64_t p = *at;
-    while (p < row_end && mote_text_is_blank(data[p]) && (by_blanks || data[p] != (uint8_t)separator)) p++;
-    if (p == row_end || (by_blanks && table->comments && data[p] == '#')) return false;
-    *field = p;
-    for (bool quoted = false; p < row_end; p++) {
-        const bool one = data[p] == '"' && quoted && p + 1 < row_end && data[p + 1] == '"'; /* two stand for one */
-        if (one) p++;
-        if (data[p] == '"' && !one && (quoted || p == *field)) quoted = !quoted;
-        if (!quoted && (by_blanks ? mote_text_is_blank(data[p]) : data[p] == (uint8_t)separator)) break;
-    }
-    *at = p < row_end ? p + 1 : p;
-    while (p > *field && mote_text_is_blank(data[p - 1])) p--;
-    *field_end = p;
-    return true;
-}
-
-bool mote_text_field_number(const mote_text_table *table, uint64_t field, uint64_t field_end,
-                            mote_text_number *number) {
-    const uint8_t *begin = table->input->data + field, *end = table->input->data + field_end;
-    const bool quoted = field_end - field >= 2 && *begin == '"' && end[-1] == '"';
-    if (quoted) begin++, end--;
-    while (begin < end && mote_text_is_blank(*begin)) begin++;
-    while (begin < end && mote_text_is_blank(end[-1])) end--;
-    const uint8_t decimal = table->decimal == ',' ? ',' : '.';
-    return mote_text_scan_decimal(begin, end, decimal, number) && number->end == end;
-}
-
 /* The first line that begins in piece i, or the end of the piece if none does. */
 static uint64_t piece_begin(const mote_text_table *table, uint64_t i, uint64_t *piece_end) {
     const uint64_t begin = table->begin + i * PIECE_BYTES;

@@ -238,13 +238,13 @@ static bool first_is_number(const mote_xyz_preamble *p) {
            mote_text_field_number(&p->table, field, field_end, &number);
 }
 
-/* Whether the rows begin with this line, which begins like a comment. */
+/* Whether the rows begin with this line, which begins like a comment. *never: no line that does is a row. */
 static bool begins_marked_rows(mote_xyz_preamble *p, const mote_read_params *params, char given, uint64_t line,
-                               uint64_t row, uint64_t row_end) {
+                               uint64_t row, uint64_t row_end, bool *never) {
     const char *const names = params != NULL ? params->columns : NULL;
     const mote_xyz_preamble before = *p;
     bool left_out;
-    if (!first_may_be_text(p, names, &left_out)) return false;
+    if (*never || !first_may_be_text(p, names, &left_out)) return false;
     p->table.comments = false; /* of the line itself */
     const row_split split = split_row(p, given, line, row_end);
     p->table.comments = true;
@@ -252,11 +252,9 @@ static bool begins_marked_rows(mote_xyz_preamble *p, const mote_read_params *par
     p->columns = split.fields;
     p->open_end = split.open_end;
     const uint32_t named = names != NULL ? mote_xyz_given_names(names, NULL, 0) : mote_xyz_header_names(p, NULL, 0);
-    const bool marked =
-        named == split.fields && mote_text_is_marked_row(&p->table, row, row_end, split.fields) && !first_is_number(p);
-    if (marked || (left_out && named == split.fields && mote_text_is_marked_row(&p->table, row, row_end, named))) {
-        return true;
-    }
+    const bool marked = named == split.fields && mote_text_is_marked_row(&p->table, row, row_end, split.fields);
+    if (marked && !left_out) *never = first_is_number(p);
+    if (marked && !*never) return true;
     *p = before;
     return false;
 }
@@ -280,6 +278,7 @@ void mote_xyz_find_rows(const mote_input *input, const mote_read_params *params,
     mote_text_table lines = p->table; /* here comments are lines as well */
     p->table.comments = true;
     uint64_t after = at;
+    bool never = false;
     const char stated = mote_text_next_row(&lines, &after, &row, &row_end) ? stated_separator(input, row, row_end) : 0;
     if (stated != 0) at = after;
     if (given == 0) given = stated;
@@ -292,7 +291,7 @@ void mote_xyz_find_rows(const mote_input *input, const mote_read_params *params,
         if (is_without_values(input, row, end)) {
             continue;
         } else if (first == '#' || first == ';' || begins_with(input, row, end, "//")) {
-            if (begins_marked_rows(p, params, given, line, row, row_end)) break;
+            if (begins_marked_rows(p, params, given, line, row, row_end, &never)) break;
             note_comment(input, row, end, p);
         } else if (begins_with_number(input, row, end, &number) && note_count(input, row, end, &number, p)) {
             continue;

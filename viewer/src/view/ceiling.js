@@ -10,6 +10,8 @@ const SPARSE = 0.1; // of the points that the column of a point has on the mean:
 const CEILING_SHARE = 0.4; // of the plan
 const FLOOR_SHARE = 0.5; // of the ceiling's plan
 const MIN_ROOM = 0.4; // of the plan's height, between floor and ceiling
+const PERSON = 1.8; // metres: a room is higher
+const LOW = 0.02; // of the plan's narrower side, where metres are not known: the noise of flat ground is a sheet, no room
 const WALLS_SHARE = 0.05; // of the points, which lie between floor and ceiling
 const BELOW = 2.5; // slices, that the cut lies below the ceiling's own: lamps and beams go with it
 
@@ -23,8 +25,9 @@ function fullest(bins) {
     return best;
 }
 
-// points: count places; placeOf(i) -> [a, b, height], the heights increasing upwards. Returns the height of the cut, or null.
-export function ceilingCut(count, placeOf) {
+// points: count places; placeOf(i) -> [a, b, height], the heights increasing upwards. metres: of one of its lengths; 0: not
+// known. Returns the height of the cut, or null.
+export function ceilingCut(count, placeOf, metres = 0) {
     if (count < MIN_POINTS) return null;
     const [low, high] = [[Infinity, Infinity, Infinity], [-Infinity, -Infinity, -Infinity]];
     for (let i = 0; i < count; i++) {
@@ -35,7 +38,8 @@ export function ceilingCut(count, placeOf) {
         }
     }
     const [width, length, height] = high.map((h, k) => h - low[k]);
-    if (!(height > 0)) return null;
+    const smallest = metres > 0 ? PERSON / metres : LOW * Math.min(width, length);
+    if (!(height > 0 && height >= smallest)) return null;
     const cells = Math.min(MAX_CELLS, Math.max(MIN_CELLS, Math.sqrt(count / CELL_POINTS)));
     const side = Math.hypot(width, length) / cells || 1;
     const columns = new Map();
@@ -62,7 +66,8 @@ export function ceilingCut(count, placeOf) {
     const [ceiling, over] = fullest(tops);
     for (const [bottom, top] of plan) if (Math.abs(top - ceiling) <= 1) bottoms[bottom]++;
     const [floor, under] = fullest(bottoms);
-    const isHigh = over > CEILING_SHARE * plan.length && under > FLOOR_SHARE * over && ceiling - floor > MIN_ROOM * tallest;
+    const isTwo = over > CEILING_SHARE * plan.length && under > FLOOR_SHARE * over; // ceiling and floor
+    const isHigh = isTwo && ceiling - floor > MIN_ROOM * tallest && ((ceiling - floor + 1) / SLICES) * height >= smallest;
     const between = slices.slice(floor + 2, ceiling - 1).reduce((sum, n) => sum + n, 0);
     return isHigh && between > WALLS_SHARE * count ? low[2] + ((ceiling - BELOW) / SLICES) * height : null;
 }
