@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "io/io_internal.h"
+#include "io/outputs.h"
 
 #define FIRST_BYTES (1u << 16) /* for what tells no size */
 #define PIECE_BYTES (1u << 26) /* read between two looks at whether to go on */

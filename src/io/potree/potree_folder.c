@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "io/outputs.h"
 #include "io/potree/potree.h"
 
 #define ATTEMPTS_MAX 1000u /* at a temporary name that no other writer has, and at a name that others take, too */
