@@ -3,8 +3,8 @@
 #define MOTE_IO_INTERNAL_H
 
 #include "core/cloud.h"
-#include "io/output_file.h"
 #include "io/output_place.h"
+#include "io/outputs.h"
 #include "mote/io.h"
 
 /* A whole file in memory: mapped, or read where mapping is not possible (a pipe). */
@@ -52,12 +52,12 @@ mote_status mote_nothing_whole(mote_context *ctx, const mote_input *input, uint6
 
 /* An output: a file under a temporary name beside its final one, or what is written to as it is, like a pipe. */
 struct mote_output {
-    output_kind kind;   /* OUTPUT_CLOSED: it needs no closing, and nothing below is open */
-    char *path;         /* what messages call it */
-    bool is_part;       /* of a folder that is an output itself */
-    output_file *names; /* OUTPUT_FILE: the temporary one and the final one */
-    int file;           /* OUTPUT_FILE: under the temporary name; OUTPUT_SPOOL: the one without a name */
-    int stream;         /* OUTPUT_STREAM, OUTPUT_SPOOL: where all goes */
+    output_kind kind;          /* OUTPUT_CLOSED: it needs no closing, and nothing below is open */
+    char *path;                /* what messages call it */
+    bool is_part;              /* of a folder that is an output itself */
+    struct output_file *names; /* OUTPUT_FILE: the temporary one and the final one */
+    int file;                  /* OUTPUT_FILE: under the temporary name; OUTPUT_SPOOL: the one without a name */
+    int stream;                /* OUTPUT_STREAM, OUTPUT_SPOOL: where all goes */
     uint8_t *buffer;
     uint64_t buffered_bytes;
     uint64_t written_bytes; /* all that mote_output_write took */

@@ -14,6 +14,7 @@
 
 #include "io/io_internal.h"
 #include "io/output_calls.h"
+#include "io/output_file.h"
 
 #define BUFFER_BYTES (1u << 20)
 #define PIECE_BYTES  (1u << 30) /* a call writes at most 2 GiB */

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "io/io_internal.h"
+#include "io/output_file.h"
 
 #define ATTEMPTS_MAX 100u /* at swapping names with a file that others make and remove meanwhile */
 
