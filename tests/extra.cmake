@@ -22,7 +22,7 @@ endforeach()
 
 # ---- cli/*_test.c: parts of the command that need no command line
 set(command_parts "")
-foreach(part knn/knn_answer knn/knn_csv knn/knn_recall files/npy files/npz files/crc large_memory session progress
+foreach(part messages knn/knn_answer knn/knn_csv knn/knn_recall files/npy files/npz files/crc files/json large_memory session progress
         options help text print paths stage)
   list(APPEND command_parts ${PROJECT_SOURCE_DIR}/cli/${part}.c)
 endforeach()

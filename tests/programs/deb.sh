@@ -39,7 +39,7 @@ mkdir "$scratch/root/packages"
 cp "${packages[@]}" "$scratch/root/packages"
 inside() { chroot "$scratch/root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 sh -ec "$1"; }
 cp /etc/resolv.conf "$scratch/root/etc/resolv.conf" 2>/dev/null || true
-inside 'apt-get install -y --no-install-recommends /packages/libmote0_*.deb /packages/mote_*.deb /packages/python3-mote_*.deb' \
+inside 'apt-get update && apt-get install -y --no-install-recommends /packages/libmote0_*.deb /packages/mote_*.deb /packages/python3-mote_*.deb' \
     >"$scratch/log" 2>&1 || { tail -20 "$scratch/log"; fail "they do not install"; }
 [[ $(inside 'command -v cc || true') == "" ]] || fail "the system is not clean"
 inside 'cd /tmp && mote gen city a.las -n 20k -q && mote lod a.las -o a.copc.laz -q &&
