@@ -228,6 +228,7 @@ int main(void) {
         cmocka_unit_test(leftovers_are_in_nobodys_way),
         cmocka_unit_test(writers_of_one_name_do_not_meet),
         cmocka_unit_test(held_outputs_appear_together),
+        cmocka_unit_test(held_outputs_have_names_of_their_own),
         cmocka_unit_test(held_outputs_do_not_replace_what_was_read),
         cmocka_unit_test(held_outputs_may_be_read_again),
         cmocka_unit_test(held_outputs_are_removed_after_a_failure),

@@ -46,6 +46,7 @@ void writers_of_one_name_do_not_meet(void **state);
 
 /* output_test_together.c */
 void held_outputs_appear_together(void **state);
+void held_outputs_have_names_of_their_own(void **state);
 void held_outputs_do_not_replace_what_was_read(void **state);
 void held_outputs_may_be_read_again(void **state);
 void held_outputs_are_removed_after_a_failure(void **state);

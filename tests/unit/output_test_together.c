@@ -199,6 +199,36 @@ void a_held_output_can_be_read(void **state) {
     mote_context_destroy(ctx);
 }
 
+/* By whatever name: the second would replace the first, which nobody would see. */
+void held_outputs_have_names_of_their_own(void **state) {
+    (void)state;
+    static const char *const names[] = {"0", "./0", "sub/../0", "link", "sub/link"};
+    mote_context *const ctx = test_context(1);
+    const char *const folder = output_fresh_folder("together");
+    char first[700], path[700];
+    snprintf(path, sizeof path, "%s/sub", folder);
+    assert_int_equal(mkdir(path, 0755), 0);
+    snprintf(path, sizeof path, "%s/link", folder);
+    assert_int_equal(symlink("0", path), 0);
+    snprintf(path, sizeof path, "%s/sub/link", folder);
+    assert_int_equal(symlink("../0", path), 0);
+    snprintf(first, sizeof first, "%s/0", folder);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        mote_output *output = NULL;
+        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+        assert_int_equal(mote_outputs_hold(ctx), MOTE_OK);
+        write_new(ctx, first);
+        assert_int_equal(mote_output_create(ctx, path, true, &output), MOTE_OK);
+        assert_int_equal(mote_output_finish(ctx, output, MOTE_OK), MOTE_ERROR_ARGUMENT);
+        if (strstr(mote_context_message(ctx), "two outputs have this name") == NULL) fail_msg("%s", path);
+        mote_context_clear(ctx);
+        assert_int_equal(mote_outputs_release(ctx, MOTE_ERROR_ARGUMENT), MOTE_ERROR_ARGUMENT);
+        assert_content(first, NULL);
+        assert_int_equal(output_entries(folder), 2);
+    }
+    mote_context_destroy(ctx);
+}
+
 /* A thousand pictures, in two folders in turn, do not take a thousand descriptors. */
 void many_outputs_can_be_held(void **state) {
     (void)state;

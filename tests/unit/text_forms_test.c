@@ -212,7 +212,7 @@ static const row_case rows_of_kinds[] = {
     {"x\ty\tz\ta\n1\t2\t3\t\n", "x,y,z,-", "1 2 3;|x y z", NULL},
     /* What is wrong. */
     {"x,y,z,n\n1,2,3,4\n5,6,7,none\n8,9,10,\n", NULL,
-     "line 3, column 7: 2 values of column 4 (n) are no numbers, this is the first", NULL},
+     "line 3, column 7: 1 values of column 4 (n) are no numbers, this is the first", NULL},
     {"x,y,z\n1,two,3\n", NULL, "line 2, column 3: \"two\" is no number", NULL},
     {"a,x,y,z\nb,1,2,3\n\"open,1,2,3\n", "-,x,y,z", "is in quotes that the line does not close", NULL},
     {"\"1.5\"x,2,3\n", NULL, "is no number", NULL},
