@@ -4,7 +4,6 @@
 
 #include "core/cloud.h"
 #include "io/output_place.h"
-#include "io/outputs.h"
 #include "mote/io.h"
 
 /* A whole file in memory: mapped, or read where mapping is not possible (a pipe). */
