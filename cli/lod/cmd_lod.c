@@ -26,7 +26,7 @@ static const command_help help = {
     "  mote lod scan.las -o smooth.mote --filter gaussian   averaged colours, no flicker from afar\n"
     "  mote lod scan.las -o even.mote --sampling poisson    evenly spaced, above the leaves\n"
     "  mote lod scan.las -o scan.mote --plan                what it would need\n"
-    "  mote lod huge.laz -o huge.mote --memory 4G           in parts, where that does not hold it\n"
+    "  mote lod scan.las -o scan.mote --memory 4G           in parts, where that does not hold it\n"
     "  mote lod scan.las -o scan.mote --device cuda --stats   on the GPU, or an error that says why not\n"
     "  mote lod scan.las -o scan.mote --device cpu          the same bytes, without it\n",
     "Additive: each point stands in exactly one node, viewers add the levels; \"mote convert DIR out.las\" gives\n"

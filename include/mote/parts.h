@@ -10,6 +10,8 @@
 extern "C" {
 #endif
 
+#define MOTE_PARTS_MEMORY_BYTES (44ull << 20) ///< with less, there is hardly room for a part
+
 typedef struct mote_parts_params {
     uint64_t memory_bytes; ///< that the library may take; 0: what the context's limit leaves, without one a quarter of
                            ///< the machine's

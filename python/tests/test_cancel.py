@@ -8,7 +8,7 @@ import time
 import mote
 import pytest
 
-SHARE, SECONDS = 0.15, 0.05
+SHARE, SECONDS = 0.15, 0.1
 POINTS = 120_000
 
 

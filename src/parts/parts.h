@@ -14,9 +14,10 @@
 #include "lod/lod_whole.h"
 #include "mote/parts.h"
 
-#define PARTS_LEVEL 7u    /* of the cells that are counted first, at most: 2^21 counts are 16 MB */
-#define PARTS_STEP  4u    /* levels that a crowded cell is divided by: 4,096 cells, 32 KB of counts */
-#define PARTS_MAX   1000u /* parts: files that are open while they are joined */
+#define PARTS_LEVEL       7u    /* of the cells that are counted first, at most: 2^21 counts are 16 MB */
+#define PARTS_CELL_POINTS 8u    /* of the points for each cell: then counts are few bytes a point */
+#define PARTS_STEP        4u    /* levels that a crowded cell is divided by: 4,096 cells, 32 KB of counts */
+#define PARTS_MAX         1000u /* parts: files that are open while they are joined */
 #define PARTS_BUFFER_BYTES                                                                                             \
     (8u << 20) /* written to one part at once, at most: a disk that turns then is busy writing                         \
                 */

@@ -174,14 +174,14 @@ static mote_status check_colors(const parts_run *run) {
     return MOTE_OK;
 }
 
-/* As many cells as points, about: where they crowd there will be finer ones. What does not go below the sampling cells
-   of the root has these at once. */
+/* A cell for some points of the cloud: where they crowd there will be finer ones. What does not go below the sampling
+   cells of the root has these at once. */
 static void choose_level(parts_run *run) {
     const bool goes_deep = run->params->filter == MOTE_LOD_FILTER_NONE && run->params->sampling != MOTE_LOD_FIRST;
     const uint32_t grid_level = (uint32_t)__builtin_ctz(run->params->grid);
     run->level = goes_deep ? 1 : grid_level < PARTS_LEVEL ? grid_level : PARTS_LEVEL;
-    while (goes_deep && run->level < PARTS_LEVEL && 1ull << 3 * run->level < mote_reader_count(run->reader))
-        run->level++;
+    const uint64_t cells = mote_reader_count(run->reader) / PARTS_CELL_POINTS;
+    while (goes_deep && run->level < PARTS_LEVEL && 1ull << 3 * run->level < cells) run->level++;
     run->cell_count = 1ull << 3 * run->level;
 }
 
