@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-#define MOTE_PARTS_MEMORY_BYTES (44ull << 20) ///< with less, there is hardly room for a part
+#define MOTE_PARTS_MEMORY_BYTES 46137344u ///< 44 MiB: with less, there is hardly room for a part
 
 typedef struct mote_parts_params {
     uint64_t memory_bytes; ///< that the library may take; 0: what the context's limit leaves, without one a quarter of
