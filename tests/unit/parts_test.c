@@ -157,8 +157,8 @@ static void any_number_of_parts(void **state) {
     const char *path = write_file(ctx, &kinds[0], "laz");
     mote_lod_params params = mote_lod_defaults();
     params.merge_points = 200;
-    static const uint64_t sizes[] = {75, 500, 7777, 30000, 60000};
-    static const uint32_t least[] = {800, 120, 8, 2, 1};
+    static const uint64_t sizes[] = {90, 500, 7777, 30000, 60000};
+    static const uint32_t least[] = {667, 120, 8, 2, 1};
     for (int i = 0; i < 5; i++) compare(ctx, path, &params, sizes[i], least[i]);
     mote_context_destroy(ctx);
 }
