@@ -6,6 +6,7 @@ import { parseAttributes, scalarChannels, TYPES } from '../../viewer/src/data/at
 import { axis16, decodeNode, hasValue } from '../../viewer/src/data/decode.js';
 import { parseMetadata } from '../../viewer/src/data/metadata.js';
 import { ALL_TYPES, DEFAULT_ATTRIBUTES, encodeNode, mulberry32, terrain, valueOf } from './make_dataset.mjs';
+import '../../viewer/src/texts/texts.js';
 
 const WITH_ALL = [
     ...DEFAULT_ATTRIBUTES,
