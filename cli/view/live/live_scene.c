@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "render/picture_apart.h"
 #include "render/picture_camera.h"
 #include "render/picture_plan.h"
 #include "view/live/live_filter.h"
@@ -314,6 +315,23 @@ static bool choose_colors(live_scene *scene, const live_view *view, picture_plan
     return true;
 }
 
+/* Draws as mote render does: colours of what is no quantity are not mixed, and the renderer then has others. */
+static mote_status draw(live_scene *scene, const live_part *part, live_renderer *r, const picture_colors *colors,
+                        const mote_camera *camera, const mote_render_params *params, mote_render_result *result) {
+    if (colors == NULL || !colors->is_name || params->mode == MOTE_RENDER_POINTS) {
+        return mote_render_draw(r->renderer, camera, params, result);
+    }
+    picture_apart apart = {NULL, mote_cloud_count(part->cloud)};
+    const picture_colors own = colors_of_part(colors, part);
+    mote_status status = MOTE_ERROR_MEMORY;
+    if (picture_color_paint(&scene->session, &own, part->cloud, &apart.rgba) == EXIT_DONE) {
+        status = picture_apart_draw(&apart, r->renderer, camera, params, result);
+    }
+    snprintf(r->key, sizeof r->key, "white");
+    picture_apart_free(&apart);
+    return status;
+}
+
 bool live_scene_draw(live_scene *scene, const live_view *view, const live_quality *quality, live_picture *picture,
                      const picture_colors **colors, char *why, size_t why_size) {
     picture_plan plan;
@@ -340,7 +358,7 @@ bool live_scene_draw(live_scene *scene, const live_view *view, const live_qualit
     }
     result.color8 = picture->rgba;
     result.depth = scene->depth;
-    if (mote_render_draw(r->renderer, &camera, p, &result) != MOTE_OK) return fail(scene, why, why_size);
+    if (draw(scene, part, r, *colors, &camera, p, &result) != MOTE_OK) return fail(scene, why, why_size);
     live_picture_grid(picture, scene->depth);
     picture->seq = view->seq;
     picture->scene = scene->version;
