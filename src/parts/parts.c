@@ -46,11 +46,13 @@ static mote_status open_input(parts_run *run, const char *input, const mote_read
     run->record_bytes = run->reader->stride_bytes;
     MOTE_TRY(mote_cloud_new(run->ctx, 0, &run->whole_cloud));
     run->column_at = mote_alloc(run->ctx, run->reader->shown_columns * sizeof *run->column_at, "columns");
+    uint8_t *record = mote_alloc_zero(run->ctx, run->record_bytes + 1, "columns"); /* that no point has */
+    MOTE_TRY(mote_cloud_adopt(run->whole_cloud, record));
     if (run->column_at == NULL) return MOTE_ERROR_MEMORY;
     for (uint32_t c = 0; c < run->reader->shown_columns; c++) {
         mote_column view = piece->columns[c];
         run->column_at[c] = (uint32_t)((const uint8_t *)view.data - run->reader->records);
-        view.data = NULL;
+        view.data = record + run->column_at[c];
         MOTE_TRY(mote_cloud_add_view(run->whole_cloud, &view));
     }
     return mote_cloud_copy_extras(run->whole_cloud, piece);
