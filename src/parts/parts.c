@@ -15,6 +15,7 @@ const char *mote_lod_parts_refusal(const mote_lod_params *params, const mote_pot
     if (params->filter > MOTE_LOD_FILTER_CELL) return "averages over neighbours look across the borders of parts";
     if (potree->encoding != MOTE_POTREE_DEFAULT) return "parts are joined in encoding default";
     if (potree->dry_run) return "parts are not planned";
+    if (potree->begun != NULL) return "parts begin their folder themselves";
     return NULL;
 }
 
@@ -30,6 +31,9 @@ static mote_status check(mote_context *ctx, const mote_read_params *reading, con
         return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED,
                          "an octree in parts: points that are changed on the way are first to be converted to a file");
     }
+    MOTE_TRY(mote_check_reserved(ctx, potree->reserved, sizeof potree->reserved, "mote_potree_params",
+                                 "mote_potree_defaults()"));
+    MOTE_TRY(potree_check_params(ctx, potree));
     return lod_check_params(ctx, params);
 }
 
@@ -60,9 +64,9 @@ static mote_status open_input(parts_run *run, const char *input, const mote_read
 
 /* ---- how much memory there is */
 
-#define SCRATCH_BYTES                                                                                                  \
-    48u /* of a point beside its record: its code, place in the order, level, sample, and what sorting                 \
-           and writing them take; tests/unit/parts_test.c finds the peak below what this says */
+/* Bytes of a point beside its record while its part is built: 24 for codes, order and sorting, 8 for fine codes, and
+   half as much again for what nodes and writing take. tests/cli/lod_parts.test runs with the limit enforced. */
+#define SCRATCH_BYTES 48u
 
 static mote_status find_room(parts_run *run, const mote_parts_params *params) {
     mote_context *ctx = run->ctx;
@@ -115,7 +119,7 @@ static mote_status join(parts_run *run) {
     MOTE_TRY(potree_folder_output(run->ctx, run->output.folder, "octree.bin", &run->output.octree));
     MOTE_TRY(potree_parts_join(run->ctx, &whole, run->trees, run->files, run->part_count, &run->stats, run->potree,
                                &run->output, &run->report->folder));
-    run->node_count = whole.node_count;
+    run->report->nodes = whole.node_count;
     return MOTE_OK;
 }
 
@@ -139,7 +143,6 @@ static mote_status write_all(parts_run *run, const char *output, const mote_part
     mote_output_close(run->ctx, &run->scratch, MOTE_CANCELLED); /* it is not kept */
     MOTE_TRY(join(run));
     report->join_seconds = lap(&since);
-    report->nodes = run->node_count;
     report->points = run->points;
     report->skipped = run->skipped;
     report->parts = run->part_count;

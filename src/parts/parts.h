@@ -14,13 +14,11 @@
 #include "lod/lod_whole.h"
 #include "mote/parts.h"
 
-#define PARTS_LEVEL       7u    /* of the cells that are counted first, at most: 2^21 counts are 16 MB */
-#define PARTS_CELL_POINTS 8u    /* of the points for each cell: then counts are few bytes a point */
-#define PARTS_STEP        4u    /* levels that a crowded cell is divided by: 4,096 cells, 32 KB of counts */
-#define PARTS_MAX         1000u /* parts: files that are open while they are joined */
-#define PARTS_BUFFER_BYTES                                                                                             \
-    (8u << 20) /* written to one part at once, at most: a disk that turns then is busy writing                         \
-                */
+#define PARTS_LEVEL         7u             /* of the cells that are counted first, at most: 2^21 counts are 16 MB */
+#define PARTS_CELL_POINTS   8u             /* of the points for each cell: then counts are few bytes a point */
+#define PARTS_STEP          4u             /* levels that a crowded cell is divided by: 4,096 cells, 32 KB of counts */
+#define PARTS_MAX           1000u          /* parts: files that are open while they are joined */
+#define PARTS_BUFFER_BYTES  (8u << 20)     /* written to a part at once, at most: a disk seeks once for it */
 #define PARTS_BUFFERS_BYTES (256ull << 20) /* of all parts together */
 #define PARTS_FIXED_BYTES   (24ull << 20)  /* tables of cells and nodes, the buffers of outputs and of joining */
 #define PARTS_THREAD_BYTES  (4ull << 20)   /* what a thread gathers and writes in */
@@ -39,6 +37,11 @@ typedef struct parts_block {
     uint64_t cell;
     uint64_t *first; /* [8^step + 1] points in the finer cells before, in Morton order */
 } parts_block;
+
+/* By how many levels a crowded cell of a level is divided: down to single codes. */
+static inline uint32_t parts_step_of(uint32_t level) {
+    return MOTE_ORDER_BITS - level < PARTS_STEP ? MOTE_ORDER_BITS - level : PARTS_STEP;
+}
 
 typedef struct parts_run {
     mote_context *ctx;
@@ -70,7 +73,6 @@ typedef struct parts_run {
     potree_part_tree *trees; /* [part_count] */
     int *files;              /* [part_count] of their records; -1: none */
     potree_stats stats;
-    uint64_t node_count; /* of the whole */
 } parts_run;
 
 /* ---- parts_count.c: the box, the flags, and the points of each cell */

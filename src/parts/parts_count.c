@@ -1,5 +1,4 @@
 /* The first walk over the points: their box, their flags, how many lie in each cell; and the ranges that follow. */
-#include <float.h>
 #include <math.h>
 
 #include "core/color.h"
@@ -197,10 +196,6 @@ mote_status parts_count(parts_run *run) {
 
 /* ---- crowded cells: those of a level get their blocks together, by a walk more */
 
-static uint32_t step_of(uint32_t level) {
-    return MOTE_ORDER_BITS - level < PARTS_STEP ? MOTE_ORDER_BITS - level : PARTS_STEP;
-}
-
 static mote_status add_block(parts_run *run, uint32_t level, uint64_t cell) {
     if (run->params->filter != MOTE_LOD_FILTER_NONE || run->params->sampling == MOTE_LOD_FIRST) {
         return mote_fail(run->ctx, MOTE_ERROR_MEMORY,
@@ -217,7 +212,8 @@ static mote_status add_block(parts_run *run, uint32_t level, uint64_t cell) {
                       "points by cell")) {
         return MOTE_ERROR_MEMORY;
     }
-    uint64_t *first = mote_alloc_zero(run->ctx, ((1ull << 3 * step_of(level)) + 1) * sizeof *first, "points by cell");
+    uint64_t *first =
+        mote_alloc_zero(run->ctx, ((1ull << 3 * parts_step_of(level)) + 1) * sizeof *first, "points by cell");
     if (first == NULL) return MOTE_ERROR_MEMORY;
     run->blocks[run->block_count++] = (parts_block){level, cell, first};
     return MOTE_OK;
@@ -240,7 +236,7 @@ const parts_block *parts_block_of(const parts_run *run, uint32_t level, uint64_t
 
 /* Of the blocks of the finest level so far. */
 static void count_blocks(parts_run *run, const uint64_t *codes, uint64_t count) {
-    const uint32_t level = run->blocks[run->block_count - 1].level, step = step_of(level);
+    const uint32_t level = run->blocks[run->block_count - 1].level, step = parts_step_of(level);
     const uint64_t in_step = (1ull << 3 * step) - 1;
     for (uint64_t i = 0; i < count; i++) {
         if (codes[i] == UINT64_MAX) continue;
@@ -257,7 +253,7 @@ static mote_status walk_blocks(parts_run *run, uint64_t first_block) {
         if (piece != NULL) MOTE_TRY(visit_codes(run, piece, count_blocks));
     } while (piece != NULL);
     for (uint64_t b = first_block; b < run->block_count; b++) {
-        sum_before(run->blocks[b].first, 1ull << 3 * step_of(run->blocks[b].level));
+        sum_before(run->blocks[b].first, 1ull << 3 * parts_step_of(run->blocks[b].level));
     }
     return MOTE_OK;
 }
@@ -276,7 +272,7 @@ mote_status parts_count_crowded(parts_run *run) {
         MOTE_TRY(walk_blocks(run, before));
         for (uint64_t b = before; b < now; b++) {
             const parts_block block = run->blocks[b]; /* the list may move */
-            const uint32_t step = step_of(block.level);
+            const uint32_t step = parts_step_of(block.level);
             for (uint64_t c = 0; c < 1ull << 3 * step; c++) {
                 if (is_crowded(run, block.first, c)) {
                     MOTE_TRY(add_block(run, block.level + step, block.cell << 3 * step | c));

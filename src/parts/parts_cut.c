@@ -1,10 +1,5 @@
 /* Ranges of codes of about as many points, each within what memory holds; their borders. */
-#include "math/search.h"
 #include "parts/parts.h"
-
-static uint32_t step_of(uint32_t level) {
-    return MOTE_ORDER_BITS - level < PARTS_STEP ? MOTE_ORDER_BITS - level : PARTS_STEP;
-}
 
 /* Points whose codes are below, where the code is the first of a cell that was counted. */
 static uint64_t points_before(const parts_run *run, uint64_t code) {
@@ -12,7 +7,7 @@ static uint64_t points_before(const parts_run *run, uint64_t code) {
     uint64_t cell = code >> below, points = run->first[cell];
     while ((code & ((1ull << below) - 1)) != 0) {
         const parts_block *block = parts_block_of(run, level, cell);
-        const uint32_t step = step_of(level);
+        const uint32_t step = parts_step_of(level);
         if (block == NULL) break;
         below -= 3 * step;
         level += step;
@@ -51,7 +46,7 @@ static mote_status begin_range(parts_run *run, uint64_t code) {
 static mote_status add_cell(parts_run *run, uint32_t level, uint64_t cell, uint64_t points, uint64_t even) {
     if (points > run->part_points) {
         const uint64_t *first = parts_block_of(run, level, cell)->first;
-        const uint32_t step = step_of(level);
+        const uint32_t step = parts_step_of(level);
         for (uint64_t c = 0; c < 1ull << 3 * step; c++) {
             if (first[c + 1] == first[c]) continue;
             MOTE_TRY(add_cell(run, level + step, cell << 3 * step | c, first[c + 1] - first[c], even));

@@ -25,7 +25,7 @@ typedef struct test_kind {
 static const test_kind kinds[] = {
     {"cloud", 60000, 0, 0, 0, false},   {"strays", 30000, 0.001, 0, 0, false}, {"duplicates", 20000, 0, 9000, 0, false},
     {"decades", 30000, 0, 0, 7, false}, {"lattice", 32768, 0, 0, 0, true},     {"one", 1, 0, 0, 0, false},
-    {"equal", 3000, 0, 3000, 0, false},
+    {"equal", 3000, 0, 3000, 0, false}, {"empty", 0, 0, 0, 0, false},
 };
 #define KINDS (sizeof kinds / sizeof kinds[0])
 
@@ -140,6 +140,7 @@ static void parts_are_the_whole(void **state) {
                 params.filter = MOTE_LOD_FILTER_CELL;
             }
             params.grid = variant == 1 ? 16 : 128;
+            if (variant == 1) params.scheme = MOTE_LOD_REPLACING;
             /* What chooses by the input's order, or averages cells, does not go below those of the root. */
             const bool goes_deep = variant < 2;
             const uint64_t crowd = kinds[k].equal > 3000 ? kinds[k].equal : 3000;
@@ -179,7 +180,7 @@ static void a_header_may_lie(void **state) {
     mote_context_destroy(ctx);
 }
 
-/* Doubles, some of them without a place, from a file of scans. */
+/* Doubles, from a file of scans. */
 static void reals_are_in_parts_too(void **state) {
     (void)state;
     static const mote_column_spec specs[] = {{"x", MOTE_FLOAT64, 0, 0},

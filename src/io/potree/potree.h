@@ -411,6 +411,8 @@ mote_status potree_write_tables(mote_context *ctx, const potree_source *source, 
                                 const potree_stats *stats, const potree_plan *plan, const mote_potree_params *params,
                                 const mote_potree_output *output, mote_potree_report *report);
 
+/* Refuses parameters that are out of range, and what was built without. */
+mote_status potree_check_params(mote_context *ctx, const mote_potree_params *params);
 /* The writer behind mote_potree_write. */
 mote_status potree_write_source(mote_context *ctx, const potree_source *source, const char *path,
                                 const mote_potree_params *params, mote_potree_report *report);

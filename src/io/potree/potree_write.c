@@ -15,7 +15,7 @@ mote_potree_params mote_potree_defaults(void) {
     return params;
 }
 
-static mote_status check_params(mote_context *ctx, const mote_potree_params *params) {
+mote_status potree_check_params(mote_context *ctx, const mote_potree_params *params) {
     if (!potree_has_jansson()) return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, POTREE_NO_JANSSON);
     if (params->encoding != MOTE_POTREE_DEFAULT && params->encoding != MOTE_POTREE_BROTLI) {
         return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "%d is no encoding of Potree", (int)params->encoding);
@@ -195,7 +195,7 @@ void mote_potree_abandon(mote_context *ctx, mote_potree_output *output) {
 /* ---- all */
 
 static mote_status write_run(mote_context *ctx, potree_run *run, const char *path) {
-    MOTE_TRY(check_params(ctx, run->params));
+    MOTE_TRY(potree_check_params(ctx, run->params));
     mote_stage(ctx, "plan record");
     MOTE_TRY(potree_plan_make(ctx, run->source, run->params, &run->plan));
     if (run->output.folder == NULL) MOTE_TRY(open_output(ctx, path, run->params->dry_run, &run->output));
