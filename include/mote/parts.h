@@ -15,7 +15,8 @@ extern "C" {
 typedef struct mote_parts_params {
     uint64_t memory_bytes; ///< that the library may take; 0: what the context's limit leaves, without one a quarter of
                            ///< the machine's
-    uint64_t part_points;  ///< of a part, at most, also where memory holds more; 0: what memory holds
+    uint64_t part_points;  ///< a part has no more points than this, even where memory would hold more; 0: as many as
+                           ///< memory holds
     uint64_t reserved[7];  ///< zero, see types.h
 } mote_parts_params;
 /// All that the context allows.

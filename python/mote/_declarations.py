@@ -1342,7 +1342,7 @@ FIELD_DOCS = {
     },
     'mote_parts_params': {
         'memory_bytes': "that the library may take; 0: what the context's limit leaves, without one a quarter of the machine's",
-        'part_points': 'of a part, at most, also where memory holds more; 0: what memory holds',
+        'part_points': 'a part has no more points than this, even where memory would hold more; 0: as many as memory holds',
     },
     'mote_parts_report': {
         'points': 'read',
