@@ -70,7 +70,7 @@ static uint64_t count_cells(const area_grid *grid, uint64_t times, uint8_t *row)
     return occupied;
 }
 
-double area_measure(const area_grid *grid, double *cell) {
+double area_grid_measure(const area_grid *grid, double *cell) {
     const double box = grid->length[0] * grid->length[1];
     double covered = box;
     *cell = 0;

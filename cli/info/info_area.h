@@ -18,7 +18,7 @@ typedef struct area_grid {
 bool area_open(area_grid *grid, const mote_box *box, uint64_t points);
 void area_add(area_grid *grid, const mote_cloud *piece);
 /* *cell: the side of the cells that it was measured in. 0: unknown; negative: no memory. */
-double area_measure(const area_grid *grid, double *cell);
+double area_grid_measure(const area_grid *grid, double *cell);
 void area_close(area_grid *grid);
 
 #endif

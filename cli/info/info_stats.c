@@ -198,7 +198,7 @@ static int tell(stats_job *job, const mote_cloud *cloud, cloud_stats *stats) {
     if (job->has_positions) stats->duplicates = duplicates_tell(&job->duplicates, &stats->duplicates_estimated);
     stats->wrong_returns = job->returns_wrong.count;
     stats->wrong_times = job->times_wrong.count;
-    if (job->area_is_done) stats->covered = area_measure(&job->area, &stats->cell);
+    if (job->area_is_done) stats->covered = area_grid_measure(&job->area, &stats->cell);
     return stats->covered < 0 ? no_memory(job->s) : EXIT_DONE;
 }
 
