@@ -62,8 +62,6 @@ static bool same_no_data(const mote_column_limits *a, const mote_column_limits *
     return a->has_no_data == b->has_no_data && (!a->has_no_data || a->no_data == b->no_data);
 }
 
-#define INTENSITY_FACTOR 4.0 /* limits of one scanner differ less, also where they are those of the values */
-
 /* Intensities of different scales, as their stated ranges tell, cannot be compared. */
 static void tell_intensities(const merge_plan *plan, const merge_column *column) {
     double least = INFINITY, most = -INFINITY;
@@ -78,7 +76,7 @@ static void tell_intensities(const merge_plan *plan, const merge_column *column)
         least = fmin(least, max);
         most = fmax(most, max);
     }
-    if (of_least == NULL || !(most > INTENSITY_FACTOR * fabs(least))) return;
+    if (of_least == NULL || !mote_intensities_differ(least, most)) return;
     mote_warn(plan->ctx,
               "intensities are of different scales (%s: up to %g, %s: up to %g) and are kept as stored: mote convert "
               "--set \"intensity = …\" brings an input to that of the others",
