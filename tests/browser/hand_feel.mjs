@@ -179,6 +179,26 @@ export const FEEL_CHECKS = {
                 await page.keyboard.press('Escape');
                 await press(page, 't');
             }
+            await press(page, 'i');
+            await page.keyboard.press('Space');
+            await page.keyboard.press('Escape');
+            await press(page, 'n');
+            for (const key of ['ArrowLeft', 'ArrowRight']) {
+                for (let i = 0; i < 4; i++) await page.keyboard.press(`Shift+${key}`);
+                await idle(page);
+                await page.keyboard.press('Space');
+            }
+            await page.keyboard.press('Enter');
+            await page.locator('#profile').waitFor();
+            await page.locator('#canvas').focus();
+            await page.keyboard.press('Escape');
+            await press(page, 'j');
+            await page.keyboard.press('Space');
+            await page.keyboard.type('by hand');
+            await page.keyboard.press('Enter');
+            const last = await page.evaluate(() => window.mote.marks.slice(-3));
+            assert.deepEqual(last.map(({ kind }) => kind), ['point', 'profile', 'note']);
+            assert.equal(last[2].text, 'by hand');
         },
     },
     'points of a profile are measured in its plot, by mouse and by keyboard': {
