@@ -25,7 +25,9 @@ function faults(layers) {
     const out = [];
     const isSeen = (e) => e.checkVisibility?.({ visibilityProperty: true, opacityProperty: true }) && e.getBoundingClientRect().width > 0;
     const name = (e) => e.id || `${e.tagName.toLowerCase()} "${(e.textContent ?? '').trim().slice(0, 30)}"`;
-    const boxes = layers.flatMap((layer) => [...document.querySelectorAll(layer)]).filter(isSeen).map((e) => [name(e), e.getBoundingClientRect()]);
+    // Of a row of buttons what they take; what is between them lets clicks through.
+    const boxOf = (e, parts = [...(e.matches('nav') ? e.children : [])].map((child) => child.getBoundingClientRect())) => (parts.length === 0 ? e.getBoundingClientRect() : { left: Math.min(...parts.map(({ left }) => left)), top: Math.min(...parts.map(({ top }) => top)), right: Math.max(...parts.map(({ right }) => right)), bottom: Math.max(...parts.map(({ bottom }) => bottom)) });
+    const boxes = layers.flatMap((layer) => [...document.querySelectorAll(layer)]).filter(isSeen).map((e) => [name(e), boxOf(e)]);
     const isModal = document.querySelector('dialog[open]');
     boxes.forEach(([a, p], i) => boxes.slice(i + 1).forEach(([b, q]) => {
         const [wide, high] = [Math.min(p.right, q.right) - Math.max(p.left, q.left), Math.min(p.bottom, q.bottom) - Math.max(p.top, q.top)];
@@ -51,7 +53,7 @@ const STEPS = {
     closed: setPanel(false),
     distance: async (page) => { await key('d')(page); for (const [x, y] of [[0.45, 0.55], [0.55, 0.45], [0.6, 0.6]]) { const b = await page.locator('#canvas').boundingBox(); await page.mouse.click(b.x + x * b.width, b.y + y * b.height); } },
     measured: key('Enter'),
-    point: async (page) => { const b = await page.locator('#canvas').boundingBox(); await page.mouse.dblclick(b.x + 0.5 * b.width, b.y + 0.52 * b.height); },
+    point: async (page) => { await key('Escape')(page); const b = await page.locator('#canvas').boundingBox(); await page.mouse.dblclick(b.x + 0.5 * b.width, b.y + 0.52 * b.height); },
     volume: async (page) => { await key('Escape', 'k')(page); const b = await page.locator('#canvas').boundingBox(); for (const [x, y] of [[0.42, 0.5], [0.58, 0.5], [0.58, 0.62], [0.42, 0.62]]) await page.mouse.click(b.x + x * b.width, b.y + y * b.height); await page.keyboard.press('Enter'); },
     profile: async (page) => { await key('n')(page); const b = await page.locator('#canvas').boundingBox(); for (const [x, y] of [[0.4, 0.5], [0.6, 0.55]]) await page.mouse.click(b.x + x * b.width, b.y + y * b.height); await page.keyboard.press('Enter'); await page.locator('#profile').waitFor(); },
     'marks listed': async (page) => { await key('Escape')(page); await setPanel(true)(page); await page.locator('#marks-section').scrollIntoViewIfNeeded(); },
