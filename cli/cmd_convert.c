@@ -376,7 +376,8 @@ int cmd_convert(int argc, char **argv) {
          "with --to-crs: the system that --bounds is in;\ndefault that of the input"},
         {"crop", 0, OPTION_TEXT, &o.bounds, NULL, "BOX", "the same as --bounds"},
         {"polygon", 0, OPTION_TEXT, &o.polygon, NULL, "FILE",
-         "only points in the polygons of a GeoJSON file, seen from\nabove; holes count, borders are included"},
+         "only points in the polygons of a GeoJSON or GeoPackage file,\nseen from above; holes count, borders are "
+         "included"},
         {"edits", 0, OPTION_TEXT, &o.edits, NULL, "FILE",
          "gives points the classes that the page of mote view, or\npolygons with a property \"class\", give them"},
         {"set", 0, OPTION_LIST, &o.set, NULL, "A=EXPR",

@@ -27,6 +27,7 @@ needs=(
     "cs2cs proj-bin"
     "/usr/include/microhttpd.h libmicrohttpd-dev"
     "/usr/include/expat.h libexpat1-dev"
+    "/usr/include/sqlite3.h libsqlite3-dev"
     "/usr/include/cmocka.h libcmocka-dev"
     "qemu-x86_64 qemu-user"
     "/usr/lib/python3/dist-packages/numpy python3-numpy"

@@ -48,6 +48,10 @@ const three = {
         build.onLoad({ filter: /three.src.renderers.web(xr|gl).(WebXRManager|WebGL(Lights|Materials|Output|ShadowMap|Environments))\.js$/ }, ({ path }) => ({
             contents: LEFT_OUT[/(\w+)\.js$/.exec(path)[1]], resolveDir: dirname(path),
         }));
+        // Scenes are neither written nor read as JSON.
+        build.onLoad({ filter: /three.src.(cameras|core|materials|objects|scenes|textures).\w+\.js$/ }, async ({ path }) => ({
+            contents: (await readFile(path, 'utf8')).replace(/\n\t(to|from)JSON\([^)]*\) \{\n[^]*?\n\t\}\n/g, '\n'),
+        }));
         build.onLoad({ filter: /three.src.renderers.shaders.DFGLUTData\.js$/ }, () => ({ contents: 'export const getDFGLUT = () => null; export class DFGLUTData {}' }));
     },
 };

@@ -13,9 +13,8 @@
 
 static const command_help help = {
     .synopsis = "mote measure IN… --volume FILE | --area FILE | --profile FILE --width W [-o OUT] [options]",
-    "Volumes and areas of polygons, and profiles along lines, of all points inside. Polygons and lines are GeoJSON in "
-    "the\n"
-    "coordinates of the input. The figures are those of the page of mote view, to the last digit.",
+    "Volumes and areas of polygons, and profiles along lines, of all points inside. Polygons and lines are GeoJSON or\n"
+    "GeoPackage, in the coordinates of the input. The figures are those of the page of mote view, to the last digit.",
     "  mote measure scan.laz --volume heap.geojson\n"
     "  mote measure scan.laz --volume pit.geojson --above lowest --json\n"
     "  mote measure scan.laz --area lots.geojson --feature 3\n"

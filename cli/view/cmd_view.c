@@ -379,6 +379,7 @@ static int find_and_serve(session *s, const view_options *o, const arguments *in
         code = export_site(s, o, viewer_dir, list, marks);
     else if (code == EXIT_DONE)
         code = serve(s, o, viewer_dir, list, marks, NULL);
+    view_marks_drop(marks);
     free(list);
     free(marks);
     return code;
@@ -417,7 +418,7 @@ int cmd_view(int argc, char **argv) {
         {"export", 0, OPTION_TEXT, &o.export, NULL, "SITE",
          "write page and data to a new folder, for any web server, and end"},
         {"marks", 0, OPTION_TEXT, &o.marks, NULL, "A,B,…",
-         "files of marks and saved views that the page has saved\n(GeoJSON): shown, or with --export in the folder"},
+         "files of marks and saved views (GeoJSON, GeoPackage):\nshown, or with --export in the folder"},
         {"for", 0, OPTION_REAL, &o.seconds, NULL, "SECONDS", "end after this time; default when interrupted"},
         {0},
     };

@@ -17,18 +17,24 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define BODY_BYTES_MAX (8u * 1024u * 1024u) /* some ten thousand edits */
-#define STEPS          1000.0
+#define EDITS_BYTES_MAX   (8u * 1024u * 1024u)  /* some ten thousand edits */
+#define VECTORS_BYTES_MAX (64u * 1024u * 1024u) /* as of files of marks */
+#define STEPS             1000.0
 
-/*  folder/              made for a request, gone when it is answered
- *    edits.geojson      its body
- *    points.laz         the answer, open while it is sent and no longer there by name        */
+/* Makes the answer, cut->out, of the body. *status: of a failure, with words in error. */
+typedef bool make_answer(view_cut *cut, mote_context *ctx, int *status, char *error);
+
+/*  folder/     made for a request, gone when it is answered
+ *    body      edits.geojson, or vectors.gpkg
+ *    out       the answer, points.laz or vectors.geojson, open while it is sent and no longer there by name        */
 struct view_cut {
     const atomic_bool *is_ending;
     atomic_flag is_busy;
     atomic_int done; /* thousandths; -1: nothing is being cut */
     /* Of the request that is being worked for: */
-    const char *source;
+    make_answer *make;
+    uint64_t max_bytes; /* of the body */
+    const char *source; /* of points */
     http_connection *connection;
     char folder[PATH_MAX / 2], body[PATH_MAX], out[PATH_MAX];
     int file;
@@ -58,13 +64,13 @@ static void clean_up(view_cut *cut) {
     atomic_flag_clear(&cut->is_busy);
 }
 
-static bool make_folder(view_cut *cut) {
+static bool make_folder(view_cut *cut, const char *body, const char *out) {
     const char *base = getenv("TMPDIR");
     if (base == NULL || base[0] != '/') base = "/tmp";
     if (snprintf(cut->folder, sizeof cut->folder, "%s/mote-cut-XXXXXX", base) >= (int)sizeof cut->folder) return false;
     if (mkdtemp(cut->folder) == NULL) return false;
-    snprintf(cut->body, sizeof cut->body, "%s/edits.geojson", cut->folder);
-    snprintf(cut->out, sizeof cut->out, "%s/points.laz", cut->folder);
+    snprintf(cut->body, sizeof cut->body, "%s/%s", cut->folder, body);
+    snprintf(cut->out, sizeof cut->out, "%s/%s", cut->folder, out);
     cut->file = open(cut->body, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     return cut->file >= 0;
 }
@@ -73,7 +79,7 @@ static bool take(void *user, const void *data, size_t size) {
     view_cut *cut = user;
     const char *at = data;
     cut->got += size;
-    if (cut->got > BODY_BYTES_MAX) return false;
+    if (cut->got > cut->max_bytes) return false;
     while (size > 0) {
         const ssize_t n = write(cut->file, at, size);
         cut->is_full = n < 0 && errno != EINTR;
@@ -124,8 +130,22 @@ static void name_in(const view_cut *cut, char *error) {
     if (strncmp(error, cut->body, length) == 0) memmove(error, error + length + 2, strlen(error + length + 2) + 1);
 }
 
-/* Returns the file of points, or -1; *status says whose fault that is. */
-static int cut_points(view_cut *cut, int *status, char *error) {
+static bool make_points(view_cut *cut, mote_context *ctx, int *status, char *error) {
+    edit_list *list = edit_list_read(ctx, cut->body, error);
+    if (list == NULL) *status = 400;
+    const bool is_made = list != NULL && write_points(cut, ctx, list, error);
+    edit_list_free(list);
+    return is_made;
+}
+
+static bool make_vectors(view_cut *cut, mote_context *ctx, int *status, char *error) {
+    const mote_status code = mote_geopackage_to_geojson(ctx, cut->body, cut->out);
+    if (code == MOTE_ERROR_DATA || code == MOTE_ERROR_UNSUPPORTED) *status = 400;
+    return code == MOTE_OK || fail(ctx, error);
+}
+
+/* Returns the file of the answer, or -1; *status says whose fault that is. */
+static int make_file(view_cut *cut, int *status, char *error) {
     mote_context_params params = mote_context_defaults();
     mote_context *ctx = NULL;
     params.device = MOTE_DEVICE_CPU;
@@ -137,13 +157,8 @@ static int cut_points(view_cut *cut, int *status, char *error) {
         fail(ctx, error);
         return -1;
     }
-    edit_list *list = edit_list_read(ctx, cut->body, error);
-    if (list == NULL)
-        *status = 400;
-    else if (write_points(cut, ctx, list, error))
-        fd = open(cut->out, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (cut->make(cut, ctx, status, error)) fd = open(cut->out, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     name_in(cut, error);
-    edit_list_free(list);
     mote_context_destroy(ctx);
     return fd;
 }
@@ -158,8 +173,8 @@ static void end(void *user, http_connection *c, bool is_whole) {
     const bool is_closed = close(cut->file) == 0;
     cut->file = -1;
     cut->connection = c;
-    if (is_whole && is_closed) fd = cut_points(cut, &status, error);
-    const bool is_large = cut->got > BODY_BYTES_MAX;
+    if (is_whole && is_closed) fd = make_file(cut, &status, error);
+    const bool is_large = cut->got > cut->max_bytes;
     const bool is_full = cut->is_full || !is_closed;
     clean_up(cut);
     if (!is_whole || !is_closed) {
@@ -172,7 +187,8 @@ static void end(void *user, http_connection *c, bool is_whole) {
     }
 }
 
-void view_cut_serve(view_cut *cut, http_connection *c, const char *source) {
+/* Takes the body, and answers when it is there. wanted: make, max_bytes and source of the request */
+static void serve(view_cut *cut, http_connection *c, const view_cut *wanted, const char *body_name, const char *out) {
     const http_body body = {take, end, cut};
     if (http_field(c, "Content-Length") == NULL) {
         view_answer_status(c, 411, "");
@@ -184,14 +200,26 @@ void view_cut_serve(view_cut *cut, http_connection *c, const char *source) {
     }
     cut->got = 0;
     cut->is_full = false;
-    cut->source = source;
+    cut->make = wanted->make;
+    cut->max_bytes = wanted->max_bytes;
+    cut->source = wanted->source;
     atomic_store(&cut->done, 0);
-    if (!make_folder(cut)) {
+    if (!make_folder(cut, body_name, out)) {
         clean_up(cut);
         view_answer_status(c, 507, "");
         return;
     }
     http_receive(c, &body);
+}
+
+void view_cut_serve(view_cut *cut, http_connection *c, const char *source) {
+    const view_cut points = {.make = make_points, .max_bytes = EDITS_BYTES_MAX, .source = source};
+    serve(cut, c, &points, "edits.geojson", "points.laz");
+}
+
+void view_cut_serve_vectors(view_cut *cut, http_connection *c) {
+    const view_cut vectors = {.make = make_vectors, .max_bytes = VECTORS_BYTES_MAX};
+    serve(cut, c, &vectors, "vectors.gpkg", "vectors.geojson");
 }
 
 void view_cut_tell(view_cut *cut, http_connection *c) {

@@ -1,4 +1,4 @@
-#define _GNU_SOURCE /* stat */
+#define _GNU_SOURCE /* stat, mkdtemp */
 #include "view/view_marks.h"
 
 #include <ctype.h>
@@ -7,6 +7,7 @@
 #include <mote_have.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -51,7 +52,35 @@ static int check_json(session *s, const char *path, FILE *file) {
     return EXIT_DONE;
 }
 
-static int check_file(session *s, const char *path) {
+/* GeoJSON of the GeoPackage, in a folder of our own: path becomes that of the GeoJSON. */
+static int make_geojson(session *s, view_marks *marks, char *path) {
+    const char *base = getenv("TMPDIR");
+    char made[PATH_MAX], name[64];
+    if (base == NULL || base[0] != '/') base = "/tmp";
+    if (marks->folder[0] == '\0') {
+        const int length = snprintf(marks->folder, sizeof marks->folder, "%s/mote-marks-XXXXXX", base);
+        if (length >= (int)sizeof marks->folder || mkdtemp(marks->folder) == NULL) {
+            marks->folder[0] = '\0';
+            return session_error(s, EXIT_FAILED, "%s: cannot make a folder for marks: %s", base, strerror(errno));
+        }
+    }
+    view_marks_name(marks->count - 1, name, sizeof name);
+    snprintf(made, sizeof made, "%s/%s", marks->folder, name);
+    const mote_status status = mote_geopackage_to_geojson(s->ctx, path, made);
+    if (status != MOTE_OK) return session_fail(s, status, true);
+    snprintf(path, PATH_MAX, "%s", made);
+    return EXIT_DONE;
+}
+
+static bool is_geopackage(FILE *file) {
+    char head[16] = "";
+    const size_t length = fread(head, 1, sizeof head, file);
+    rewind(file);
+    return length == sizeof head && memcmp(head, "SQLite format 3", sizeof head) == 0;
+}
+
+/* path: [PATH_MAX] */
+static int check_file(session *s, view_marks *marks, char *path) {
     struct stat info;
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); /* a pipe is not waited for */
     const bool is_plain = fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
@@ -64,8 +93,9 @@ static int check_file(session *s, const char *path) {
     }
     FILE *const file = session_open_file(s, path);
     if (file == NULL) return session_error(s, EXIT_INPUT, "%s: cannot open: %s", path, strerror(errno));
-    int code = check_head(s, path, file);
-    if (code == EXIT_DONE) code = check_json(s, path, file);
+    const bool is_package = is_geopackage(file);
+    int code = is_package ? make_geojson(s, marks, path) : check_head(s, path, file);
+    if (code == EXIT_DONE && !is_package) code = check_json(s, path, file);
     fclose(file);
     return code;
 }
@@ -82,10 +112,20 @@ int view_marks_find(session *s, const char *list, view_marks *marks) {
             return session_error(s, EXIT_USAGE, "--marks: \"%s\" is no list of files", list);
         snprintf(path, PATH_MAX, "%.*s", (int)length, at);
         at += length;
-        const int code = check_file(s, path);
+        const int code = check_file(s, marks, path);
         if (code != EXIT_DONE) return code;
     }
     return EXIT_DONE;
+}
+
+void view_marks_drop(const view_marks *marks) {
+    char name[64], path[PATH_MAX];
+    if (marks->folder[0] == '\0') return;
+    for (size_t i = 0; i < marks->count; i++) {
+        view_marks_name(i, name, sizeof name);
+        if (snprintf(path, sizeof path, "%s/%s", marks->folder, name) < (int)sizeof path) unlink(path);
+    }
+    rmdir(marks->folder);
 }
 
 void view_marks_name(size_t i, char *out, size_t size) { snprintf(out, size, "marks%zu.geojson", i + 1); }

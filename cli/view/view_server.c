@@ -76,8 +76,12 @@ struct view_server {
     char *query; /* of the page's address, "?data=…" */
 };
 
-/* Tells the page that this server also cuts strips and other points out of its clouds. */
+/* Tells the page that this server also cuts strips and other points out of its clouds, and reads GeoPackages. */
+#if MOTE_HAVE_SQLITE && MOTE_HAVE_JANSSON
+static const char TOOLS_HEADER[] = "X-Mote-Tools: strip, cut, vectors\r\n";
+#else
 static const char TOOLS_HEADER[] = "X-Mote-Tools: strip, cut\r\n";
+#endif
 
 /* Opens a file below root. The real path is compared, so a symbolic link cannot lead out; O_NOFOLLOW closes
  * the gap in which the last part could become one. */
@@ -251,8 +255,16 @@ static int handle_cut(http_connection *c, view_server *server, const char *path)
     return 0;
 }
 
+/* POST /vectors: its body, a GeoPackage, as GeoJSON (view_cut.h). */
+static int handle_vectors(http_connection *c, view_server *server) {
+    if (!is_of_our_page(c)) return view_answer_status(c, 403, "");
+    view_cut_serve_vectors(server->cut, c);
+    return 0;
+}
+
 static int handle_post(http_connection *c, view_server *server, const char *path) {
     if (strncmp(path, "/strip/", 7) == 0) return handle_strip(c, server, path + 7);
+    if (strcmp(path, "/vectors") == 0 && server->cut != NULL) return handle_vectors(c, server);
     if (strncmp(path, "/cut/", 5) == 0 && server->cut != NULL) return handle_cut(c, server, path + 5);
     return view_answer_status(c, 405, "");
 }

@@ -1,4 +1,4 @@
-/// mote: polygons and lines of a map, as GeoJSON has them, and the places that polygons hold.
+/// mote: polygons and lines of a map, as GeoJSON and GeoPackage have them, and the places that polygons hold.
 ///
 /// Coordinates are those of the cloud that the shapes are for: nothing is transformed. What a mote_shape points to
 /// lives as long as its mote_shapes. Functions that take a region as const may be called from any number of threads at
@@ -29,11 +29,16 @@ typedef struct mote_shapes mote_shapes;
 
 /// Reads the polygons and lines of a GeoJSON file: Polygon, MultiPolygon, LineString, MultiLineString, alone, in a
 /// GeometryCollection, a Feature or a FeatureCollection. Points are left out, with a warning that counts them. A ring
-/// that does not end where it begins is closed. "-" is the standard input.
+/// that does not end where it begins is closed. "-" is the standard input. A GeoPackage is read, too: all its layers,
+/// which have to be tables in one reference system, at most 5 million positions.
 /// Returns  MOTE_OK, MOTE_ERROR_ARGUMENT (no path), MOTE_ERROR_IO, MOTE_ERROR_MEMORY, MOTE_ERROR_UNSUPPORTED (no
-///          jansson), MOTE_ERROR_DATA (no GeoJSON, or neither polygon nor line: the message names file, place and
-///          cause). Safe for untrusted input.
+///          jansson, no SQLite), MOTE_ERROR_DATA (no GeoJSON, or neither polygon nor line: the message names file,
+///          place and cause), MOTE_CANCELLED. Safe for untrusted input.
 MOTE_API mote_status mote_shapes_read(mote_context *ctx, const char *path, mote_shapes **out);
+/// Writes all features of a GeoPackage, with their attributes, as a FeatureCollection of GeoJSON, which names its
+/// reference system as "urn:ogc:def:crs:EPSG::N", else by its definition.
+/// Returns  as mote_shapes_read, and MOTE_ERROR_DISK. Safe for untrusted input.
+MOTE_API mote_status mote_geopackage_to_geojson(mote_context *ctx, const char *path, const char *out_path);
 /// Frees them, and what mote_shapes_at gave. NULL is allowed.
 MOTE_API void mote_shapes_destroy(mote_shapes *shapes);
 /// How many polygons and lines there are: at least one.

@@ -1671,6 +1671,7 @@ FUNCTIONS = {
     'mote_copc_levels': (c_int, (c_void_p, c_char_p, c_void_p, c_uint32, c_void_p)),
     'mote_potree_levels': (c_int, (c_void_p, c_char_p, c_void_p, c_uint32, c_void_p)),
     'mote_shapes_read': (c_int, (c_void_p, c_char_p, c_void_p)),
+    'mote_geopackage_to_geojson': (c_int, (c_void_p, c_char_p, c_char_p)),
     'mote_shapes_destroy': (None, (c_void_p,)),
     'mote_shapes_count': (c_uint32, (c_void_p,)),
     'mote_shapes_at': (c_void_p, (c_void_p, c_uint32)),

@@ -21,7 +21,7 @@ const isRed = ([r, g, b]) => r > 200 && g < 30 && b < 30;
 const isGreen = ([r, g, b]) => g > 200 && r < 30 && b < 30;
 
 // Drops a file of the disk on the page.
-async function dropFile(page, path, name) {
+export async function dropFile(page, path, name) {
     const transfer = await page.evaluateHandle(([base64, fileName]) => {
         const bytes = Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
         const data = new DataTransfer();

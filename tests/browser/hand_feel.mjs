@@ -179,6 +179,26 @@ export const FEEL_CHECKS = {
                 await page.keyboard.press('Escape');
                 await press(page, 't');
             }
+            await press(page, 'i');
+            await page.keyboard.press('Space');
+            await page.keyboard.press('Escape');
+            await press(page, 'n');
+            for (const key of ['ArrowLeft', 'ArrowRight']) {
+                for (let i = 0; i < 4; i++) await page.keyboard.press(`Shift+${key}`);
+                await idle(page);
+                await page.keyboard.press('Space');
+            }
+            await page.keyboard.press('Enter');
+            await page.locator('#profile').waitFor();
+            await page.locator('#canvas').focus();
+            await page.keyboard.press('Escape');
+            await press(page, 'j');
+            await page.keyboard.press('Space');
+            await page.keyboard.type('by hand');
+            await page.keyboard.press('Enter');
+            const last = await page.evaluate(() => window.mote.marks.slice(-3));
+            assert.deepEqual(last.map(({ kind }) => kind), ['point', 'profile', 'note']);
+            assert.equal(last[2].text, 'by hand');
         },
     },
     'points of a profile are measured in its plot, by mouse and by keyboard': {
@@ -317,6 +337,23 @@ export const FEEL_CHECKS = {
                 }
                 await page.screenshot({ path: join(out, `by-hand-small-${viewport.width}-${language}.png`) });
                 await page.keyboard.press('Escape');
+                await page.keyboard.press('Escape');
+                // What is told of a wrong file can be put away, also where the cube is.
+                await page.locator('#marks-file').setInputFiles({ name: 'wrong.geojson', mimeType: 'application/json', buffer: Buffer.from('{"type": "FeatureCollection", "features": [{"type": "Feature", "geometry": {"type": "Circle"}}]}') });
+                await page.locator('#messages button').first().click({ timeout: 4000 });
+                const mark = `profile;w0.5;${[[EAST + 2, NORTH + 5, 100], [EAST + 18, NORTH + 5, 100]].map((p) => p.join()).join(';')}`;
+                await page.goto(withQuery(url, PLAIN, `mark=${encodeURIComponent(mark)}`));
+                await idle(page);
+                if (viewport.width === 900) await page.locator('#panel-toggle').click();
+                await page.evaluate(() => [...document.querySelectorAll('#marks button')].at(-1).click());
+                await page.locator('#profile').waitFor({ timeout: 4000 });
+                assert.deepEqual(await overlaps(page, [...over, '#profile']), [], `${language}: a profile`);
+                await page.keyboard.press('n');
+                await idle(page);
+                assert.deepEqual(await overlaps(page, [...over, '#profile']), [], `${language}: another profile`);
+                await page.keyboard.press('Escape');
+                await page.evaluate(() => window.mote.setFilter('height', [-9e3, -8e3]));
+                await page.locator('#hint button').click({ timeout: 4000 });
             }
             await page.evaluate(() => localStorage.removeItem('mote.language'));
         },

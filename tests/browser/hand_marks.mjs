@@ -162,6 +162,15 @@ export const MARKS_CHECKS = {
             assert.equal(area.properties.owner, 'city', 'what another program said is kept');
             assert.equal(area.geometry.coordinates.length, 2);
             await page.locator('#marks-none').click();
+            // As QGIS writes it: names of its own, boxes, a resolution, ids, everything Multi and with heights.
+            const qgis = { ...collection({ ...feature('MultiPolygon', [[[at(1, 1), at(4, 1), at(4, 4), at(1, 1)]]], { fid: 1, name: null, area: 4.5 }), bbox: [EAST, NORTH, EAST + 4, NORTH + 4] }, feature('MultiLineStringZ', [[at(1, 1), at(2, 2)]]), { ...feature('MultiLineString', [[at(6, 6), at(7, 6), at(7, 7)]], { fid: 3 }), id: 3 }, feature('Point', null), { type: 'Feature', properties: { fid: 4 }, geometry: null }),
+                name: 'lots', xy_coordinate_resolution: 0.001, crs: { type: 'name', properties: { name: 'urn:ogc:def:crs:EPSG::25832' } } };
+            await give(page, folder, { 'qgis.geojson': qgis });
+            await said(page, /2 read from qgis\.geojson/);
+            assert.deepEqual((await marks(page)).map(({ kind, points }) => `${kind} ${points.length}`), ['area 3', 'distance 3']);
+            await page.locator('#messages').getByText(/left out/i).first().waitFor();
+            await page.locator('#messages button').first().click();
+            await page.locator('#marks-none').click();
             // 500000, 5400000 of zone 32 is 9 degrees east.
             await give(page, folder, { 'degrees.geojson': collection(feature('Point', [9.00005, 48.75305], { name: 'a' })) });
             await said(page, /1 read from degrees\.geojson.*longitude and latitude became/);
@@ -201,6 +210,8 @@ export const MARKS_CHECKS = {
             const transformed = join(folder, 'world.geojson');
             execFileSync('ogr2ogr', ['-f', 'GeoJSON', '-t_srs', 'EPSG:4326', transformed, (await saved(page, 'geojson')).path]);
             const places = JSON.parse(readFileSync(transformed, 'utf8')).features[0].geometry.coordinates;
+            await give(page, folder, { 'back.geojson': readFileSync(transformed, 'utf8') });
+            await said(page, /read from back\.geojson.*longitude and latitude became/);
             const [, lon, lat] = /POINT Z \((\S+) (\S+)/.exec(world);
             near(Number(lon), places[0], 1e-7);
             near(Number(lat), places[1], 1e-7);

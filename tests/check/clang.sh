@@ -14,7 +14,7 @@ if ! clang -fopenmp -fsanitize=thread -o "$scratch/one" "$scratch/one.c" 2>"$scr
     echo "skipped: clang has no OpenMP, or no ThreadSanitizer, here (Debian: libomp-dev): $(head -1 "$scratch/log")"
     exit 77
 fi
-optional=(BROTLI PNG TURBOJPEG PROJ EXPAT MICROHTTPD JANSSON) # what most files ask for last
+optional=(BROTLI PNG TURBOJPEG PROJ EXPAT SQLITE MICROHTTPD JANSSON) # what most files ask for last
 launcher=()
 command -v ccache >/dev/null && launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache)
 
@@ -50,13 +50,14 @@ make_targets tsan mote_command live_message_fuzz "${tests[@]}"
 tests+=(live_message_fuzz_corpus)
 ctest --test-dir build/tsan --output-on-failure --no-tests=error -j "$(nproc)" -R "^(golden|$(IFS='|'; echo "${tests[*]}"))$"
 
-# ---- without: not optimized, for it is made eight times
+# ---- without: not optimized, for it is made nine times
 build=build/optional
 mote() { $build/mote "$@" >"$scratch/out" 2>&1 </dev/null; }
 TSAN_OPTIONS=ignore_noninstrumented_modules=1 build/tsan/mote gen city "$scratch/all.las" -n 2000 --force -q
 TSAN_OPTIONS=ignore_noninstrumented_modules=1 build/tsan/mote convert "$scratch/all.las" -o "$scratch/all.e57" -q
 printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n' >"$scratch/scene.obj"
 printf '{"asset": {"version": "2.0"}}' >"$scratch/scene.gltf"
+printf 'SQLite format 3\0%0100d' 0 >"$scratch/lots.gpkg"
 
 # without NAME WORD COMMAND...: the command fails, says the WORD, and leaves no output
 without() {
@@ -78,6 +79,7 @@ lacks() { # lacks NAME: what each is for
     TURBOJPEG) ;; # what it draws faster is drawn by libpng, textures are told of in tests of scenes
     PROJ) without PROJ convert "$scratch/all.las" -o "$scratch/made.las" --to-crs EPSG:32632 ;;
     EXPAT) without expat convert "$scratch/all.e57" -o "$scratch/made.las" ;;
+    SQLITE) without SQLite measure "$scratch/all.las" --area "$scratch/lots.gpkg" ;;
     MICROHTTPD) without libmicrohttpd view "$scratch/all.las" --port 0 --for 1 --no-open ;;
     esac
 }

@@ -26,6 +26,11 @@ need() {
             ;;
         no_gpu) mote lod x x.mote --device cuda 2>&1 | grep -q "device cuda" || { echo "there is a GPU"; exit 77; } ;;
         jansson) mote run '[]' 2>&1 | grep -q jansson && { echo "this mote was built without jansson"; exit 77; } ;;
+        sqlite)
+            printf 'SQLite format 3\0%0100d' 0 >probe
+            mote measure x --area probe 2>&1 | grep -q 'without' && { echo "this mote was built without SQLite or jansson"; exit 77; }
+            rm probe
+            ;;
         *) command -v "$1" >/dev/null || { echo "needs $1"; exit 77; } ;;
     esac
 }

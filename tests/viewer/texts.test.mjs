@@ -5,6 +5,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import en from '../../viewer/src/texts/en.js';
+import { causeOf, DataError, told, useWords } from '../../viewer/src/data/errors.js';
 import { LANGUAGES, t } from '../../viewer/src/texts/texts.js';
 
 const SOURCE = fileURLToPath(new URL('../../viewer/src', import.meta.url));
@@ -68,6 +69,12 @@ function literals(code) {
     return found;
 }
 
+// What the decoder of LAZ says, whose words are keys.
+const FAULTS = ['src/io/laz/laz_layered.c', 'src/io/laz/laz_layers.c', 'viewer/wasm/page_laz.c'].flatMap((path) => {
+    const code = readFileSync(join(SOURCE, '../..', path), 'utf8');
+    return [...code.matchAll(/"([a-z][^"\n]* [^"\n]*)"/g)].map(([, text]) => text);
+});
+
 const names = (text) => [...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => name).sort();
 
 test('every language has every text, with the same names in it', async () => {
@@ -92,9 +99,10 @@ test('the source uses the texts that there are, and all of them', () => {
     for (const { name, text } of FILES) {
         for (const [, key] of text.matchAll(/\bdata-(?:t|title|label|hint)="([^"]+)"/g)) use(key, name);
         for (const [, quoted] of text.matchAll(/\bt\(([^()`]*'[^()`]*)/g)) for (const [, key] of quoted.split(', {')[0].matchAll(/'([a-z][\w.-]*)'/g)) if (key.includes('.') || Object.hasOwn(en, key)) use(key, name);
-        for (const [, key] of text.matchAll(/\b(?:told\(\w+, |status === 404 \? |: )'(fetch\.\w+|address\.\w+|gather\.\w+)'/g)) use(key, name);
+        for (const [, key] of text.matchAll(/\b(?:told\(\w+, |key: )'([^']+)'/g)) use(key, name);
+        for (const [, key] of text.matchAll(/(?:status === 404 \? |: )'((?:fetch|address|gather)\.\w+)'/g)) use(key, name);
         // What is filled in may be any name: all keys of this form are used, and there is one.
-        const forms = [...text.matchAll(/\b(?:t|has)\(`([^`]*\$\{[^`]*)`/g)].map(([, form]) => form);
+        const forms = [...text.matchAll(/(?<!\.)\b(?:t|has)\(`([^`]*\$\{[^`]*)`/g)].map(([, form]) => form);
         for (const form of forms) {
             const pattern = new RegExp(`^${form.split(/\$\{[^}]*\}/).map((part) => part.replaceAll('.', '\\.')).join('.+')}$`);
             const keys = Object.keys(en).filter((key) => pattern.test(key));
@@ -102,6 +110,7 @@ test('the source uses the texts that there are, and all of them', () => {
             for (const key of keys) used.add(key);
         }
     }
+    for (const fault of FAULTS) use(fault, 'the decoder');
     const buttons = /button\('(draft\.\w+)'/g; // texts that have a title beside them
     for (const { text } of FILES) for (const [, key] of text.matchAll(buttons)) for (const one of [key, `${key}.title`]) use(one, key);
     assert.deepEqual(unknown, []);
@@ -131,4 +140,21 @@ test('no text stands outside of the table', () => {
     }
     assert.deepEqual(outside, []);
     assert.deepEqual(literals("const a = `x ${f({ b: `in ner` })} of it`; // 'no'\nconst r = /it's/; 'yes'"), ['in ner', 'x ${} of it', 'yes'], 'the reader reads');
+});
+
+test('what a worker says comes with its causes, in the language of the page', async () => {
+    const fault = told(DataError, 'decode.fault', { why: { key: 'a layer ends too early' }, done: 3, points: 9 });
+    const node = told(DataError, 'decode.node', { file: 'a.copc.laz', node: 'r7', why: causeOf(fault) });
+    const { key, values } = structuredClone(causeOf(node)); // as it is sent
+    const { default: de } = await import(pathToFileURL(join(SOURCE, 'texts/de.js')).href);
+    const german = (key, values) => de[key].replace(/\{(\w+)\}/g, (_, name) => values[name]);
+    const error = told(DataError, key, values);
+    assert.equal(error.message, 'a.copc.laz: node r7: a layer ends too early, after 3 of 9 points');
+    useWords(german);
+    try {
+        assert.equal(error.message, 'a.copc.laz: Knoten r7: eine Schicht endet zu früh, nach 3 von 9 Punkten');
+        assert.equal(told(DataError, 'decode.brotli', { why: causeOf(new TypeError('x')) }).message, 'kein gültiger Brotli-Strom (x)');
+    } finally {
+        useWords(t);
+    }
 });

@@ -81,6 +81,40 @@ test('a room is higher than a person, or, where units are not known, no sheet: f
     assert.equal(ceilingCut(...table, 1), null, 'a model of a room');
 });
 
+test('attics and low rooms beside halls open, too; woods, towns and canopies over a part do not', () => {
+    let state = 1;
+    const random = () => (state = (state * 16807) % 2147483647) / 2147483647;
+    const noise = (m) => m * (random() + random() + random() - 1.5);
+    // Floor, ceiling, four walls and a table, by their areas.
+    const building = (width, length, ceilingAt, count, unit = 1) => Array.from({ length: count }, () => {
+        const [x, y, what] = [random() * width, random() * length, random()];
+        const wall = what < 0.87 ? [x, random() < 0.5 ? 0 : length] : [random() < 0.5 ? 0 : width, y];
+        const place = what < 0.35 ? [x, y, 0] : what < 0.75 ? [x, y, ceilingAt(x, y)] : what < 0.97 ? [...wall, random() * ceilingAt(...wall)] : [(0.4 + x / width / 5) * width, (0.4 + y / length / 5) * length, 0.75];
+        return place.map((c) => (c + noise(0.01)) / unit);
+    });
+    const gable = (knee, ridge) => (x) => knee + (ridge - knee) * (1 - Math.abs(x - 4) / 4);
+    const rooms = { // its ceiling, and between which heights it is cut
+        gable: [8, 10, gable(0.8, 3), 1, 2.2], 'to the floor': [8, 10, gable(0.1, 3), 1, 2.2], low: [8, 10, gable(2.2, 3), 1.9, 2.5], 'lean-to': [8, 10, (x) => 2 + x / 4, 1.8, 2.6],
+        hip: [10, 10, (x, y) => 0.8 + 0.48 * Math.min(x, y, 10 - x, 10 - y), 1, 2], vault: [10, 20, (x) => 2 + 4 * Math.sqrt(Math.max(0, 1 - ((x - 5) / 5) ** 2)), 2, 5],
+        'room beside a hall': [20, 10, (x) => (x < 8 ? 2.5 : 6), 1.9, 2.5], level: [8, 6, () => 3, 2.6, 3],
+    };
+    for (const [name, [width, length, ceilingAt, least, most]] of Object.entries(rooms)) {
+        for (const [count, unit] of [[20000, 1], [6000, 1], [20000, 0.3048], [20000, 0.001]]) {
+            const cut = ceilingCut(...places(building(width, length, ceilingAt, count, unit)), unit) * unit;
+            assert.ok(cut > least && cut < most, `${name}, ${count} points of ${unit} m: ${cut}`);
+        }
+    }
+    const trees = Array.from({ length: 60 }, () => [random() * 50, random() * 50, 8 + random() * 10, 2 + random() * 2]);
+    const crown = ([x, y, height, radius], a = 2 * Math.PI * random(), u = Math.sqrt(random())) => [x + radius * u * Math.cos(a), y + radius * u * Math.sin(a), height * (1 - u * u / 2) - 2 * random()];
+    const block = (x, y, isHouse = (Math.floor(x / 10) + Math.floor(y / 10)) % 3 === 0) => [x, y, isHouse && Math.min(x % 10, y % 10) < 0.3 ? random() * 8 : isHouse ? 8 : 0];
+    const outdoors = {
+        wood: () => (random() < 0.5 ? [random() * 50, random() * 50, noise(0.1)] : crown(trees[Math.floor(random() * 60)])),
+        town: () => block(random() * 100, random() * 100),
+        'petrol station': (x = random() * 40, y = random() * 40) => [x, y, x > 10 && x < 30 && y > 15 && y < 25 && random() < 0.5 ? 5 : noise(0.05)],
+    };
+    for (const [name, placeOf] of Object.entries(outdoors)) for (const count of [3000, 20000]) assert.equal(ceilingCut(...places(Array.from({ length: count }, () => placeOf())), 1), null, name);
+});
+
 test('a reference system or several returns tell that heights are along z', () => {
     const bare = { projection: '', isLonLat: false, hasReturns: false, channels: [] };
     assert.equal(isSurvey(bare), false);

@@ -128,8 +128,7 @@ function start() {
     const address = new Address(viewer);
     const views = new SavedViews(viewer, address, status);
     const files = new MarksFiles(viewer, marks, overlay, views, status);
-    new Overlays(viewer, files, status);
-    new Drop(viewer, clouds, files, status);
+    new Drop(viewer, clouds, files, new Overlays(viewer, files, status), status);
     new SavePoints(viewer, marks, new Edits(viewer), status);
     const keptMarks = new KeptMarks(viewer, marks, status);
     const opened = open(viewer, query, status, clouds).then(async () => {

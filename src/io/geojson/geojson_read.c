@@ -1,13 +1,14 @@
-/* Reads polygons and lines from GeoJSON (RFC 7946, and files of before it). */
+/* Reads polygons and lines from GeoJSON (RFC 7946, and files of before it), and GeoPackages as the GeoJSON that they
+ * would be. */
 #include <math.h>
 #include <mote_have.h>
 #include <stdio.h>
 
 #include "io/geojson/geojson.h"
+#include "io/geojson/geopackage.h"
 #include "io/text/text.h"
 
 #if MOTE_HAVE_JANSSON
-#include <jansson.h>
 
 #define MAX_DEPTH   32 /* of geometry collections in each other; the standard advises against any */
 #define PLACE_BYTES 256
@@ -218,11 +219,18 @@ static mote_status read_root(geojson_file *f, const json_t *root) {
     return f->shapes->count > 0 ? MOTE_OK : wrong(f, "it holds neither a polygon nor a line");
 }
 
-static mote_status parse(geojson_file *f) {
+static mote_status load(geojson_file *f, json_t **root) {
+    if (geopackage_probe(f->input)) return geopackage_read(f->ctx, f->input, root);
+    MOTE_TRY(mote_text_check_encoding(f->ctx, f->input));
     const uint64_t mark = mote_text_mark_bytes(f->input);
     json_error_t error;
-    json_t *root = json_loadb((const char *)f->input->data + mark, f->input->size_bytes - mark, 0, &error);
-    if (root == NULL) return wrong(f, "line %d, column %d: no JSON: %s", error.line, error.column, error.text);
+    *root = json_loadb((const char *)f->input->data + mark, f->input->size_bytes - mark, 0, &error);
+    return *root != NULL ? MOTE_OK : wrong(f, "line %d, column %d: no JSON: %s", error.line, error.column, error.text);
+}
+
+static mote_status parse(geojson_file *f) {
+    json_t *root = NULL;
+    MOTE_TRY(load(f, &root));
     const mote_status status = read_root(f, root);
     json_decref(root);
     return status;
@@ -231,7 +239,6 @@ static mote_status parse(geojson_file *f) {
 mote_status geojson_read_input(mote_context *ctx, const mote_input *input, mote_shapes **out) {
     geojson_file f = {.ctx = ctx, .input = input};
     *out = NULL;
-    MOTE_TRY(mote_text_check_encoding(ctx, input));
     mote_status status = shapes_start(ctx, &f.shapes);
     if (status == MOTE_OK) status = parse(&f);
     if (status == MOTE_OK) status = mote_input_check(ctx, input);
@@ -244,7 +251,33 @@ mote_status geojson_read_input(mote_context *ctx, const mote_input *input, mote_
     return MOTE_OK;
 }
 
+/* Compact: a file is as a page reads it, and no person. */
+static mote_status write_json(mote_context *ctx, const json_t *root, const char *path) {
+    mote_output output;
+    char *text = json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    if (text == NULL) return mote_fail(ctx, MOTE_ERROR_MEMORY, "out of memory: the GeoJSON of %s", path);
+    mote_status status = mote_output_open_in_order(ctx, path, &output);
+    if (status == MOTE_OK) status = mote_output_close(ctx, &output, mote_output_text(ctx, &output, text));
+    free(text);
+    return status;
+}
+
+static mote_status convert(mote_context *ctx, const mote_input *input, const char *out_path) {
+    json_t *root = NULL;
+    if (!geopackage_probe(input)) return mote_fail(ctx, MOTE_ERROR_DATA, "%s: no GeoPackage", input->path);
+    MOTE_TRY(geopackage_read(ctx, input, &root));
+    const mote_status status = write_json(ctx, root, out_path);
+    json_decref(root);
+    return status;
+}
+
 #else
+
+static mote_status convert(mote_context *ctx, const mote_input *input, const char *out_path) {
+    (void)out_path;
+    return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "%s: mote was built without jansson, which GeoJSON needs",
+                     input->path);
+}
 
 mote_status geojson_read_input(mote_context *ctx, const mote_input *input, mote_shapes **out) {
     *out = NULL;
@@ -260,6 +293,15 @@ mote_status mote_shapes_read(mote_context *ctx, const char *path, mote_shapes **
     if (path == NULL) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "path is NULL");
     MOTE_TRY(mote_input_open(ctx, path, &input));
     const mote_status status = geojson_read_input(ctx, &input, out);
+    mote_input_close(ctx, &input);
+    return status;
+}
+
+mote_status mote_geopackage_to_geojson(mote_context *ctx, const char *path, const char *out_path) {
+    mote_input input;
+    if (path == NULL || out_path == NULL) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "path is NULL");
+    MOTE_TRY(mote_input_open(ctx, path, &input));
+    const mote_status status = convert(ctx, &input, out_path);
     mote_input_close(ctx, &input);
     return status;
 }

@@ -1,6 +1,6 @@
 // Brotli for the workers: the browser's own decoder where there is one, else a bundled WebAssembly decoder,
 // which is only downloaded in that case.
-import { DataError } from './errors.js';
+import { causeOf, DataError, told } from './errors.js';
 
 const CODE_SUCCESS = 1;
 
@@ -22,7 +22,7 @@ async function decodeNative(bytes, expected) {
         if (done) break;
         if (at + value.byteLength > expected) {
             reader.cancel().catch(() => {});
-            throw new DataError('more data than the hierarchy promises');
+            throw told(DataError, 'decode.more');
         }
         out.set(value, at);
         at += value.byteLength;
@@ -45,7 +45,7 @@ async function decodeWasm(bytes, expected) {
     try {
         const result = stream.dec(bytes, expected + 1);
         const out = result.buf;
-        if (result.code !== CODE_SUCCESS) throw new DataError('the stream ends early or is too long');
+        if (result.code !== CODE_SUCCESS) throw told(DataError, 'decode.length');
         return out;
     } finally {
         stream.free();
@@ -57,6 +57,6 @@ export async function decompress(bytes, expected, forceWasm = false) {
     try {
         return await (native && !forceWasm ? decodeNative(bytes, expected) : decodeWasm(bytes, expected));
     } catch (error) {
-        throw new DataError(`not a valid brotli stream (${error?.message || error})`);
+        throw told(DataError, 'decode.brotli', { why: causeOf(error) });
     }
 }

@@ -1,5 +1,5 @@
 // One node's bytes become arrays for the GPU. Pure: no DOM, no network; the workers and the tests call the same code.
-import { DataError } from './errors.js';
+import { DataError, told } from './errors.js';
 import { TYPES } from './attributes.js';
 import { table } from './table.js';
 
@@ -166,8 +166,7 @@ function decodeChannel(job, view, channel) {
 export function decodeNode(job, bytes) {
     const stride = job.encoding === 'BROTLI' ? job.layout.brotliStride : job.layout.stride;
     if (bytes.byteLength !== stride * job.numPoints)
-        throw new DataError(
-            `${job.file ?? 'octree.bin'}: node ${job.name} has ${bytes.byteLength} bytes for ${job.numPoints} points of ${stride} bytes`);
+        throw told(DataError, 'decode.bytes', { file: job.file ?? 'octree.bin', node: job.name, bytes: bytes.byteLength, points: job.numPoints, stride });
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     const out = { position: null, box: null, rgb: null, rgbShift: job.rgbShift, scalars: [] };
     if (job.geometry) {

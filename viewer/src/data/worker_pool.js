@@ -1,5 +1,5 @@
 // A few workers, each with one job at a time; jobs wait in the order they came.
-import { DataError } from './errors.js';
+import { DataError, told } from './errors.js';
 
 export class WorkerPool {
     constructor(url, size = Math.max(1, Math.min(4, (navigator.hardwareConcurrency || 2) - 1))) {
@@ -18,7 +18,7 @@ export class WorkerPool {
         worker.onmessage = ({ data }) => this.finish(slot, data);
         worker.onerror = (event) => {
             event.preventDefault();
-            this.finish(slot, { error: `the decoding worker failed: ${event.message || 'it could not be started'}` });
+            this.finish(slot, { error: { key: 'decode.worker', values: { why: event.message || { key: 'decode.start' } } } });
         };
         this.count++;
         this.idle.push(slot);
@@ -47,7 +47,7 @@ export class WorkerPool {
         slot.task = null;
         if (!this.idle.includes(slot)) this.idle.push(slot);
         if (task) {
-            if (error) task.reject(new DataError(error));
+            if (error) task.reject(error.key ? told(DataError, error.key, error.values) : new DataError(error));
             else task.resolve(result);
         }
         this.pump();

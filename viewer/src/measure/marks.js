@@ -2,7 +2,7 @@
 // place: a change makes a new one, so that lists which are remembered share those that stay, however many they are.
 //
 //   mark  { id, kind, points: [[x, y, z], …] in coordinates of the data set, text, width (of a profile), base (of a volume: 'plane'
-//           or 'lowest'), holes (of an area: [[[x, y, z], …], …]), more: properties of another program's file }
+//           or 'lowest'), holes (of an area or volume: [[[x, y, z], …], …]), more: properties of another program's file }
 //   plane { id, kind: 'plane', points: its boundary, text, number, normal, offset, rms, inliers }: found by `mote planes`
 //   box   { id, kind: 'clip', center: in coordinates of the data set, size: drawn, yaw: radians, inside: show it or hide it }
 import { numberOf, table, textOf } from '../data/table.js';
@@ -164,7 +164,7 @@ export function cleaned(mark) {
     }
     if (mark.kind === 'volume' && mark.base === 'lowest') out.base = 'lowest';
     if (mark.kind === 'profile') out.width = isPlace(mark.width) && mark.width > 0 ? mark.width : 1;
-    if (mark.kind === 'area' && Array.isArray(mark.holes) && mark.holes.length > 0 && mark.holes.length <= MAX_HOLES && mark.holes.every(isRing))
+    if (/^(area|volume)$/.test(mark.kind) && Array.isArray(mark.holes) && mark.holes.length > 0 && mark.holes.length <= MAX_HOLES && mark.holes.every(isRing))
         out.holes = mark.holes.map((ring) => ring.map((p) => p.slice(0, 3)));
     const more = cleanedMore(Array.isArray(mark.more) ? fromPairs(mark.more) : mark.more);
     if (more) out.more = more;

@@ -93,7 +93,7 @@ export class Survey extends EventTarget {
     keyOf(mark) {
         const { viewer } = this;
         const clouds = viewer.shownClouds.map(({ dataset, filter, mode }) => [dataset.url, filter.isActive && filter.version, mark.kind === 'profile' && mode.name]);
-        return JSON.stringify([mark.kind, mark.points, mark.width, mark.base, viewer.settings.up, viewer.settings.coordinates, clouds]);
+        return JSON.stringify([mark.kind, mark.points, mark.holes, mark.width, mark.base, viewer.settings.up, viewer.settings.coordinates, clouds]);
     }
 
     // The entry of a mark, begun where there is none of what it is now.
@@ -172,7 +172,7 @@ export class Survey extends EventTarget {
         const up = upAxis(viewer.settings.up);
         const measurer = new Measurer(await measuringModule(), unitsOf(viewer.dataset.meta, viewer.settings.coordinates));
         measurer.setUp(up);
-        measurer.shape(mark.points, mark.kind === 'profile');
+        measurer.shape(mark.points, mark.kind === 'profile', mark.holes);
         const work = mark.kind === 'profile' ? this.profileOf(entry, measurer) : this.volumeOf(entry, measurer);
         let before = 0;
         for (const cloud of viewer.shownClouds) {

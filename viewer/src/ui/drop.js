@@ -1,4 +1,4 @@
-// Files from the desktop: COPC files are read where they lie, GeoJSON brings marks, and what else is a cloud is sent to the
+// Files from the desktop: COPC files are read where they lie, GeoJSON brings marks, a GeoPackage is draped, and what else is a cloud is sent to the
 // server of the page to be converted, where that is a `mote view` on this machine.
 import { headBytes } from '../data/copc/las_header.js';
 import { addressOf } from '../data/local_files.js';
@@ -30,9 +30,9 @@ function send(url, file, progress) {
 }
 
 export class Drop {
-    // clouds: a Clouds; marks: MarksFiles
-    constructor(viewer, clouds, marks, status) {
-        Object.assign(this, { viewer, clouds, marks, status });
+    // clouds: a Clouds; marks: MarksFiles; overlays: an Overlays
+    constructor(viewer, clouds, marks, overlays, status) {
+        Object.assign(this, { viewer, clouds, marks, overlays, status });
         const isFiles = (event) => [...(event.dataTransfer?.types ?? [])].includes('Files');
         const over = (isOver) => $('stage').classList.toggle('dropping', isOver);
         window.addEventListener('dragover', (event) => {
@@ -52,7 +52,8 @@ export class Drop {
     async take(files) {
         for (const file of files) {
             if (/\.(geojson|json5?)$/i.test(file.name)) await this.marks.read(file);
-            else if (/\.(gpkg|shp|kml|kmz)$/i.test(file.name)) this.status.error(t('drop.vectors', { name: file.name }));
+            else if (/\.gpkg$/i.test(file.name)) await this.overlays.add(file);
+            else if (/\.(shp|kml|kmz)$/i.test(file.name)) this.status.error(t('drop.vectors', { name: file.name }));
             else if (await isCopc(file)) await this.show(addressOf(file));
             else await this.convert(file);
         }

@@ -6,6 +6,7 @@ import { figureText } from '../measure/figures.js';
 import { cornersOf, hasFlat, readGeoJson, toGeoJson, toMarks } from '../measure/geojson.js';
 import { markKey } from '../measure/marks.js';
 import { parseCrs } from '../data/crs.js';
+import { vectorsText } from '../data/vectors.js';
 import { upAxis } from '../view/up_axis.js';
 import { linkedMarks } from '../view_state.js';
 import { download, fileStem } from './download.js';
@@ -91,7 +92,7 @@ export class MarksFiles {
     async read(file) {
         try {
             if (file.size > MAX_FILE_BYTES) throw new Error(t('file.large'));
-            await this.take(await file.text(), file.name);
+            await this.take(await vectorsText(file), file.name);
         } catch (error) {
             this.status.error(t('marks.none', { name: file.name, why: error.message }));
         }

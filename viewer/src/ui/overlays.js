@@ -1,6 +1,7 @@
-// Maps with the cloud: vectors of a GeoJSON file, draped over the points, and a basemap of an address that the user gives. The
+// Maps with the cloud: vectors of GeoJSON and GeoPackage files, draped over the points, and a basemap of an address that the user gives. The
 // page asks no server for a map by itself.
 import { placesOf } from '../data/places.js';
+import { vectorsText } from '../data/vectors.js';
 import { cornersOf, hasFlat, readGeoJson } from '../measure/geojson.js';
 import { disposeTile, tileMesh, tilesOver } from '../view/basemap.js';
 import { cssColour, labelColour } from '../view/palettes.js';
@@ -39,9 +40,7 @@ export class Overlays {
     async add(file) {
         try {
             if (this.layers.length >= MAX_LAYERS) throw new Error(t('maps.full', { n: MAX_LAYERS }));
-            const head = new Uint8Array(await file.slice(0, 6).arrayBuffer());
-            if (String.fromCharCode(...head) === 'SQLite') throw new Error(t('maps.gpkg'));
-            const read = readGeoJson(await file.text());
+            const read = readGeoJson(await vectorsText(file));
             const corners = cornersOf(read).length;
             if (corners === 0) throw new Error(t('maps.empty') + (String(read.reasons) ? `: ${read.reasons}` : ''));
             if (corners > MAX_CORNERS) throw new Error(t('maps.many', { corners: count(corners, 'corner'), most: count(MAX_CORNERS, 'corner') }));

@@ -61,6 +61,6 @@ export class CopcDataset extends Dataset {
         const parts = channels.map(({ attribute }) => attributes[attribute].part);
         if (geometry) parts.push(attributes[0].part, rgb?.part ?? 0);
         if (node.byteSize > MAX_NODE_BYTES) throw told(DataError, 'copc.bytes', { node: node.name, bytes: node.byteSize });
-        return { ...job, file: 'the file', laz: { ...this.laz, parts: parts.reduce((all, part) => all | part, 0) } };
+        return { ...job, file: this.meta.name, laz: { ...this.laz, parts: parts.reduce((all, part) => all | part, 0) } };
     }
 }
