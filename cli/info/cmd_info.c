@@ -1,5 +1,7 @@
 /* mote info: what is in a file. */
 #define _GNU_SOURCE /* stat */
+#include <dirent.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,11 +30,29 @@ typedef struct info_options {
     const char *poses;
 } info_options;
 
+/* The one format of all point files in a folder; "several" where they differ. */
+static const char *format_within(session *s, const char *path) {
+    const char *common = NULL;
+    char inner[PATH_MAX];
+    DIR *folder = opendir(path);
+    for (const struct dirent *entry = NULL; folder != NULL && (entry = readdir(folder)) != NULL;) {
+        struct stat info;
+        if (snprintf(inner, sizeof inner, "%s/%s", path, entry->d_name) >= (int)sizeof inner) continue;
+        if (stat(inner, &info) != 0 || !S_ISREG(info.st_mode)) continue;
+        const char *format = mote_file_format(s->ctx, inner);
+        mote_context_clear(s->ctx);
+        if (format != NULL) common = common == NULL || strcmp(common, format) == 0 ? format : "several";
+    }
+    if (folder != NULL) closedir(folder);
+    return common;
+}
+
 /* Plain files can be looked at twice; a pipe cannot. */
 static const char *format_of(session *s, const info_facts *facts, const struct stat *info) {
     if (!S_ISREG(info->st_mode) && !S_ISDIR(info->st_mode)) return facts->is_las ? "las" : "stream";
     const char *format = mote_file_format(s->ctx, facts->path);
     mote_context_clear(s->ctx);
+    if (format == NULL && S_ISDIR(info->st_mode)) format = format_within(s, facts->path);
     return format != NULL ? format : "text";
 }
 

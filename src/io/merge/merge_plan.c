@@ -1,6 +1,7 @@
 /* The plan of a union: columns by name, and a type for each that loses nothing. */
 #include "io/merge/merge_plan.h"
 
+#include <math.h>
 #include <stdio.h>
 
 bool merge_is_position(const char *name) {
@@ -52,6 +53,18 @@ static void drop_column(merge_plan *plan, merge_column *column) {
     memmove(column, column + 1, (size_t)(plan->columns + plan->column_count - column) * sizeof *column);
 }
 
+/* Whether an angle has whole degrees alone, as LAS's ranks have; those of other formats may be finer. */
+static bool is_whole_degrees(const mote_context *ctx, const mote_column *rank, uint64_t count) {
+    if (!mote_type_is_float(rank->type) && rank->scale == 1 && rank->offset == 0) return true;
+    uint64_t between = 0;
+#pragma omp parallel for schedule(static) num_threads(ctx->threads) reduction(+ : between)
+    for (int64_t i = 0; i < (int64_t)count; i++) {
+        const double degrees = mote_column_value(rank, (uint64_t)i);
+        if (!(rint(degrees) == degrees)) between++;
+    }
+    return between == 0;
+}
+
 void merge_scan_angles(merge_plan *plan) {
     merge_column *rank = merge_find(plan, "scan_angle_rank"), *angle = merge_find(plan, "scan_angle");
     bool all = true;
@@ -63,9 +76,10 @@ void merge_scan_angles(merge_plan *plan) {
             continue;
         }
         angle->sources[i] = rank->sources[i];
-        angle->sources[i].is_rank = true;
         rank->sources[i].column = NULL;
-        if (mote_cloud_count(plan->clouds[i]) > 0) {
+        const uint64_t count = mote_cloud_count(plan->clouds[i]);
+        angle->sources[i].is_rank = is_whole_degrees(plan->ctx, angle->sources[i].column, count);
+        if (count > 0 && angle->sources[i].is_rank) {
             mote_warn(plan->ctx, "%s: its scan angles, whole degrees, become steps of %g degrees, as other inputs have",
                       plan->names[i], angle->scale);
         }

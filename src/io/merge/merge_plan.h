@@ -41,7 +41,8 @@ mote_status merge_plan_open(mote_context *ctx, mote_cloud *const *clouds, const 
                             merge_plan *plan);
 void merge_plan_close(merge_plan *plan);
 
-/* Lets the whole degrees of one input become the finer steps of another: scan_angle_rank and scan_angle. */
+/* Lets the whole degrees of one input become the finer steps of another: scan_angle_rank and scan_angle. Degrees with
+   fractions are kept as they are, in doubles. */
 void merge_scan_angles(merge_plan *plan);
 /* Fails where some GPS times are seconds of the week and others are not; src/io/merge/merge_time.c */
 mote_status merge_times(merge_plan *plan);
