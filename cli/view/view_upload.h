@@ -31,8 +31,8 @@ void view_upload_convert(view_upload *upload);
 void view_upload_drop(view_upload *upload);
 
 /// How far it is, as JSON: {"state": "none", "receiving", "converting", "done" or "failed", "done": 0 to 1, "stage": …,
-/// "error": …, "told": its warnings and notes, a line each, "untold": those that there is no room for, "cloud": its number}.
-/// json      VIEW_UPLOAD_JSON_BYTES are enough
+/// "error": …, "told": its warnings and notes, a line each, "untold": those that there is no room for, "cloud": its
+/// number}. json      VIEW_UPLOAD_JSON_BYTES are enough
 void view_upload_status(view_upload *upload, char *json, size_t size);
 
 #endif
