@@ -1,5 +1,7 @@
 /* mote info: what is in a file. */
 #define _GNU_SOURCE /* stat */
+#include <dirent.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +30,23 @@ typedef struct info_options {
     const char *poses;
 } info_options;
 
+/* The one format of all point files in a folder; "several" where they differ. */
+static const char *format_within(session *s, const char *path) {
+    const char *common = NULL;
+    char inner[PATH_MAX];
+    DIR *folder = opendir(path);
+    for (const struct dirent *entry = NULL; folder != NULL && (entry = readdir(folder)) != NULL;) {
+        struct stat info;
+        if (snprintf(inner, sizeof inner, "%s/%s", path, entry->d_name) >= (int)sizeof inner) continue;
+        if (stat(inner, &info) != 0 || !S_ISREG(info.st_mode)) continue;
+        const char *format = mote_file_format(s->ctx, inner);
+        mote_context_clear(s->ctx);
+        if (format != NULL) common = common == NULL || strcmp(common, format) == 0 ? format : "several";
+    }
+    if (folder != NULL) closedir(folder);
+    return common;
+}
+
 /* Plain files can be looked at twice; a pipe cannot. */
 static mote_status find_format(session *s, info_facts *f, const struct stat *info) {
     if (!S_ISREG(info->st_mode) && !S_ISDIR(info->st_mode)) {
@@ -35,9 +54,11 @@ static mote_status find_format(session *s, info_facts *f, const struct stat *inf
         return MOTE_OK;
     }
     const char *format = mote_file_format(s->ctx, f->path);
-    f->format = format != NULL ? format : "text";
     /* It was read a moment ago: what fails now is memory. */
-    return format == NULL && mote_context_message(s->ctx)[0] != '\0' ? MOTE_ERROR_MEMORY : MOTE_OK;
+    if (format == NULL && mote_context_message(s->ctx)[0] != '\0') return MOTE_ERROR_MEMORY;
+    if (format == NULL && S_ISDIR(info->st_mode)) format = format_within(s, f->path);
+    f->format = format != NULL ? format : "text";
+    return MOTE_OK;
 }
 
 /* The levels of a Potree folder or COPC file. */

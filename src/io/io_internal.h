@@ -17,6 +17,8 @@ typedef struct mote_input {
 } mote_input;
 
 mote_status mote_input_open(mote_context *ctx, const char *path, mote_input *input);
+/* Opens a file of a folder: no pipe and no device, for which one would wait. */
+mote_status mote_input_open_part(mote_context *ctx, const char *path, mote_input *input);
 /* Opens what a file of a stranger names: a file, and neither the standard input, "-", nor a pipe, a device or a link.
    title: what messages call it */
 mote_status mote_input_open_file(mote_context *ctx, const char *path, const char *title, mote_input *input);

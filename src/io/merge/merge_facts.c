@@ -1,4 +1,6 @@
 /* What a union has to know of the values of its inputs, learnt piece by piece. */
+#include <math.h>
+
 #include "core/column_math.h"
 #include "io/las/las_format.h"
 #include "io/merge/merge_plan.h"
@@ -63,6 +65,18 @@ static void see_times(const mote_context *ctx, const mote_column *column, uint64
     facts->no_week += outside;
 }
 
+/* LAS's ranks are whole degrees; those of other formats may be finer. */
+static void see_ranks(const mote_context *ctx, const mote_column *rank, uint64_t count, merge_facts *facts) {
+    if (!mote_type_is_float(rank->type) && rank->scale == 1 && rank->offset == 0) return;
+    uint64_t between = 0;
+#pragma omp parallel for schedule(static) num_threads(ctx->threads) reduction(+ : between)
+    for (int64_t i = 0; i < (int64_t)count; i++) {
+        const double degrees = mote_column_value(rank, (uint64_t)i);
+        if (!(rint(degrees) == degrees)) between++;
+    }
+    facts->ranks_between += between;
+}
+
 uint32_t merge_color_channels(const mote_cloud *cloud, uint32_t group, const mote_column *channels[3]) {
     static const char *const names[MERGE_COLORS][3] = {
         {"red", "green", "blue"}, {"nir", NULL, NULL}, {"intensity", NULL, NULL}};
@@ -76,7 +90,7 @@ uint32_t merge_color_channels(const mote_cloud *cloud, uint32_t group, const mot
 
 void merge_facts_see(const mote_context *ctx, const mote_cloud *piece, bool places, merge_facts *facts) {
     const uint64_t count = mote_cloud_count(piece);
-    const mote_column *times = mote_cloud_find(piece, "gps_time");
+    const mote_column *times = mote_cloud_find(piece, "gps_time"), *ranks = mote_cloud_find(piece, "scan_angle_rank");
     for (int k = 0; k < 3 && places; k++) {
         const mote_column *axis = mote_cloud_find(piece, mote_axis_names[k]);
         if (axis == NULL || mote_type_is_float(axis->type)) continue;
@@ -93,6 +107,7 @@ void merge_facts_see(const mote_context *ctx, const mote_cloud *piece, bool plac
         if (type != MOTE_INT64 && type != MOTE_UINT64) continue;
         facts->not_double[c] += count_not_double(ctx, column, count);
     }
+    if (ranks != NULL) see_ranks(ctx, ranks, count, facts);
     if (times != NULL) see_times(ctx, times, count, facts);
     facts->points += count;
 }

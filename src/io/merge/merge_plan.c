@@ -66,9 +66,9 @@ void merge_scan_angles(merge_plan *plan) {
             continue;
         }
         angle->sources[i] = rank->sources[i];
-        angle->sources[i].is_rank = true;
         rank->sources[i].column = NULL;
-        if (mote_cloud_count(plan->clouds[i]) > 0) {
+        angle->sources[i].is_rank = plan->facts[i].ranks_between == 0;
+        if (mote_cloud_count(plan->clouds[i]) > 0 && angle->sources[i].is_rank) {
             mote_warn(plan->ctx, "%s: its scan angles, whole degrees, become steps of %g degrees, as other inputs have",
                       plan->names[i], angle->scale);
         }

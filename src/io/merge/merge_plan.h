@@ -16,6 +16,7 @@ typedef struct merge_facts {
     int64_t low[3], high[3]; /* stored coordinates; low > high: none, or no integers */
     mote_color_range colors[MERGE_COLORS];
     uint64_t times, no_week; /* GPS times that are not 0; that no week holds */
+    uint64_t ranks_between;  /* scan angles that are no whole degrees, as LAS's ranks are */
     uint64_t *not_double;    /* [columns] values of 64-bit integers that a double does not hold */
 } merge_facts;
 
@@ -69,8 +70,8 @@ uint32_t merge_color_channels(const mote_cloud *cloud, uint32_t group, const mot
 mote_status merge_crs(mote_context *ctx, mote_cloud *const *clouds, const char *const *names, uint32_t count,
                       const char **crs);
 /* Decides everything. Fails with the reason when something would be lost. Close the plan in either case. The clouds,
-   which outlive the plan, need no points where facts are given: but then their counts are those of the facts. facts
-   NULL: of the clouds' points, which are looked at */
+   which outlive the plan, need no points where facts are given: but then their counts are those of the facts. Without
+   facts their points are looked at. */
 mote_status merge_plan_open(mote_context *ctx, mote_cloud *const *clouds, const char *const *names, uint32_t count,
                             const merge_facts *facts, merge_plan *plan);
 void merge_plan_close(merge_plan *plan);
@@ -86,7 +87,8 @@ void merge_piece(const merge_plan *plan, uint32_t input, uint64_t first, uint64_
    merge_stations.c */
 mote_status merge_stations(merge_plan *plan);
 
-/* Lets the whole degrees of one input become the finer steps of another: scan_angle_rank and scan_angle. */
+/* Lets the whole degrees of one input become the finer steps of another: scan_angle_rank and scan_angle. Degrees with
+   fractions are kept as they are, in doubles. */
 void merge_scan_angles(merge_plan *plan);
 /* Fails where some GPS times are seconds of the week and others are not; src/io/merge/merge_time.c */
 mote_status merge_times(merge_plan *plan);
