@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "messages.h"
 #include "print.h"
 #include "text.h"
 
@@ -63,8 +64,15 @@ static void emit_structures(json_writer *json, const usage_lines *usage, const c
     emit_close(json, '}');
 }
 
+void told_emit(const session *s, json_writer *json) {
+    if (s->options.crs != NULL) emit_text(json, "given_crs", s->options.crs);
+    if (s->options.to_crs != NULL) emit_text(json, "to_crs", s->options.to_crs);
+    messages_emit(s->messages, json);
+}
+
 void costs_emit(const session *s, const mote_usage *own, uint32_t own_count, json_writer *json) {
     usage_lines usage;
+    told_emit(s, json);
     take_usage(s, own, own_count, &usage);
     emit_structures(json, &usage, "structures", false);
     emit_structures(json, &usage, "device_structures", true);

@@ -1,5 +1,4 @@
 /* What the command prints for people: nothing in it is a command to a terminal. */
-#define _GNU_SOURCE /* strdup */
 #include "print.h"
 
 #include <stdlib.h>
@@ -46,12 +45,15 @@ static void write_escaped(FILE *to, formatted *f) {
     fwrite(f->escaped, 1, end, to);
 }
 
-/* The format with other characters in the place of its line breaks; NULL where memory has run out. */
-static char *mark_breaks(const char *format) {
-    char *marked = strdup(format);
-    for (char *p = marked; p != NULL && *p != '\0'; p++) *p = *p == '\n' ? LAYOUT_BREAK : *p;
-    return marked;
+/* The format with other characters in the place of its line breaks. */
+static void mark_breaks(const char *format, char *marked) {
+    do *marked++ = *format == '\n' ? LAYOUT_BREAK : *format;
+    while (*format++ != '\0');
 }
+
+/* Where memory has run out there is still something to say, and what is printed is still whole: texts of up to some
+   thousand bytes take none. */
+#define STACK_BYTES 24576u
 
 void print_values(FILE *to, const char *format, va_list values) {
     va_list again, once_more;
@@ -59,18 +61,20 @@ void print_values(FILE *to, const char *format, va_list values) {
     va_copy(once_more, values);
     const int length = vsnprintf(NULL, 0, format, values);
     const size_t size = length > 0 ? (size_t)length : 0;
-    char *marked_format = mark_breaks(format);
-    char *memory = malloc((2 + ESCAPED_MAX) * (size + 1));
-    formatted f = {size, memory, memory + size + 1, memory + 2 * (size + 1)};
-    if (memory != NULL && marked_format != NULL && length > 0) {
+    char few[STACK_BYTES];
+    const size_t text_bytes = (2 + ESCAPED_MAX) * (size + 1), bytes = text_bytes + strlen(format) + 1;
+    char *const memory = bytes <= sizeof few ? few : malloc(bytes);
+    if (memory != NULL && length > 0) {
+        formatted f = {size, memory, memory + size + 1, memory + 2 * (size + 1)};
+        char *const marked_format = memory + text_bytes;
+        mark_breaks(format, marked_format);
         vsnprintf(f.plain, size + 1, format, again);
         vsnprintf(f.marked, size + 1, marked_format, once_more);
         write_escaped(to, &f);
     } else if (length > 0) {
         fputs("a message is not shown: memory has run out\n", to);
     }
-    free(memory);
-    free(marked_format);
+    if (memory != few) free(memory);
     va_end(again);
     va_end(once_more);
 }

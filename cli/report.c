@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
+#include "costs.h"
 #include "files/json.h"
-#include "messages.h"
 #include "paths.h"
 #include "print.h"
 #include "text.h"
@@ -46,9 +46,7 @@ int report_output(session *s, const char *path, uint64_t points) {
     emit_count(&json, "points", points);
     emit_count(&json, "bytes", bytes);
     emit_real(&json, "seconds", seconds);
-    if (s->options.crs != NULL) emit_text(&json, "given_crs", s->options.crs);
-    if (s->options.to_crs != NULL) emit_text(&json, "to_crs", s->options.to_crs);
-    messages_emit(s->messages, &json);
+    told_emit(s, &json);
     if (s->options.hash) emit_text(&json, "hash", text_hash(hash).chars);
     emit_close(&json, '}');
     emit_end(&json);

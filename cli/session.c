@@ -123,12 +123,15 @@ static void on_log(void *user, mote_log_level level, const char *message) {
     print_to(stderr, "mote: %s%s\n", kind, message);
 }
 
+/* What the library calls an input in its messages. */
+static const char *input_title(const char *input) { return strcmp(input, "-") == 0 ? "standard input" : input; }
+
 /* Whether the message begins with the name of an input, or of a file in it: inputs that are looked at where they are
    may fail as late as while the output is written. */
 static bool is_of_input(const session *s, const char *message) {
     for (int list = 0; list < SESSION_INPUTS; list++) {
         for (int i = 0; i < s->input_counts[list]; i++) {
-            const char *input = s->inputs[list][i];
+            const char *input = input_title(s->inputs[list][i]);
             const size_t length = strlen(input);
             if (strncmp(message, input, length) == 0 && strchr(":/", message[length]) != NULL) return true;
         }
@@ -143,7 +146,7 @@ static void name_inputs(const session *s, char *names, size_t size_bytes) {
     for (int list = SESSION_INPUTS - 1; list >= 0; list--) {
         for (int i = 0; i < s->input_counts[list] && at < size_bytes; i++) {
             const int length =
-                snprintf(names + at, size_bytes - at, "%s%s", at > 0 ? ", " : "", path_title(s->inputs[list][i]));
+                snprintf(names + at, size_bytes - at, "%s%s", at > 0 ? ", " : "", input_title(s->inputs[list][i]));
             if (length > 0) at += (size_t)length;
         }
     }

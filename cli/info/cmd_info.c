@@ -1,5 +1,7 @@
 /* mote info: what is in a file. */
 #define _GNU_SOURCE /* stat */
+#include <dirent.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,12 +30,35 @@ typedef struct info_options {
     const char *poses;
 } info_options;
 
+/* The one format of all point files in a folder; "several" where they differ. */
+static const char *format_within(session *s, const char *path) {
+    const char *common = NULL;
+    char inner[PATH_MAX];
+    DIR *folder = opendir(path);
+    for (const struct dirent *entry = NULL; folder != NULL && (entry = readdir(folder)) != NULL;) {
+        struct stat info;
+        if (snprintf(inner, sizeof inner, "%s/%s", path, entry->d_name) >= (int)sizeof inner) continue;
+        if (stat(inner, &info) != 0 || !S_ISREG(info.st_mode)) continue;
+        const char *format = mote_file_format(s->ctx, inner);
+        mote_context_clear(s->ctx);
+        if (format != NULL) common = common == NULL || strcmp(common, format) == 0 ? format : "several";
+    }
+    if (folder != NULL) closedir(folder);
+    return common;
+}
+
 /* Plain files can be looked at twice; a pipe cannot. */
-static const char *format_of(session *s, const info_facts *facts, const struct stat *info) {
-    if (!S_ISREG(info->st_mode) && !S_ISDIR(info->st_mode)) return facts->is_las ? "las" : "stream";
-    const char *format = mote_file_format(s->ctx, facts->path);
-    mote_context_clear(s->ctx);
-    return format != NULL ? format : "text";
+static mote_status find_format(session *s, info_facts *f, const struct stat *info) {
+    if (!S_ISREG(info->st_mode) && !S_ISDIR(info->st_mode)) {
+        f->format = f->is_las ? "las" : "stream";
+        return MOTE_OK;
+    }
+    const char *format = mote_file_format(s->ctx, f->path);
+    /* It was read a moment ago: what fails now is memory. */
+    if (format == NULL && mote_context_message(s->ctx)[0] != '\0') return MOTE_ERROR_MEMORY;
+    if (format == NULL && S_ISDIR(info->st_mode)) format = format_within(s, f->path);
+    f->format = format != NULL ? format : "text";
+    return MOTE_OK;
 }
 
 /* The levels of a Potree folder or COPC file. */
@@ -64,7 +89,7 @@ static mote_status look_at_scans(session *s, info_facts *f, const struct stat *i
     const uint32_t count = f->e57.scan_count < INFO_SCANS_MAX ? f->e57.scan_count : INFO_SCANS_MAX;
     if (status != MOTE_OK || count == 0) return status;
     f->scans = calloc(count, sizeof *f->scans);
-    return f->scans != NULL ? mote_e57_scans(s->ctx, f->path, f->scans, count, &f->e57) : MOTE_OK;
+    return f->scans != NULL ? mote_e57_scans(s->ctx, f->path, f->scans, count, &f->e57) : MOTE_ERROR_MEMORY;
 }
 
 static mote_status look_at_file(session *s, info_facts *f, const struct stat *info, bool hash) {
@@ -102,8 +127,8 @@ static int describe_points(session *s, info_facts *f, info_points *points, const
     int code = look_at_points(s, f, points, o, &header);
     if (code != EXIT_DONE) return code;
     f->is_las = mote_cloud_las_facts(f->cloud, &f->las);
-    f->format = format_of(s, f, &info);
-    const mote_status status = look_at_file(s, f, &info, s->options.hash);
+    mote_status status = find_format(s, f, &info);
+    if (status == MOTE_OK) status = look_at_file(s, f, &info, s->options.hash);
     if (status != MOTE_OK) return session_fail(s, status, true);
     if (mote_cloud_check(f->cloud) != MOTE_OK) return session_fail(s, MOTE_ERROR_IO, true);
     progress_clear(&s->bar);

@@ -8,43 +8,18 @@
 #include "print.h"
 #include "text.h"
 
-/* Bytes of a point that building the octree of a whole cloud takes, beside what reading it does, and of a fixed kind:
-   24 at the peak, 8 for fine codes; cells are averaged in tables of their own (docs/lod.md, Cost). */
-#define POINT_BYTES    34u
-#define AVERAGED_BYTES 48u
-#define FIXED_BYTES    (8ull << 20)
-
-/* The bytes of a point while all of them are read and ordered; those of a mapped file are the system's to hold. */
-static uint64_t whole_bytes(session *s, const char *path, const mote_read_params *reading, uint64_t point_bytes) {
-    mote_reader *reader = NULL;
-    const mote_cloud *piece = NULL;
-    uint64_t bytes = 0;
-    if (mote_reader_open(s->ctx, path, reading, &reader) == MOTE_OK && mote_reader_next(reader, &piece) == MOTE_OK &&
-        piece != NULL) {
-        mote_las_facts facts;
-        const bool is_mapped = mote_cloud_las_facts(piece, &facts) && facts.compressed_bytes == 0;
-        const mote_column *x = mote_cloud_find(piece, "x");
-        bytes = FIXED_BYTES + mote_reader_count(reader) * (point_bytes + (is_mapped ? 0 : x->stride_bytes));
-    }
-    mote_context_clear(s->ctx);
-    mote_reader_close(reader);
-    return bytes;
-}
-
 bool lod_goes_in_parts(session *s, const lod_in_parts *task) {
     const common_options *o = &s->options;
     const io_paths *paths = task->paths;
-    if (o->memory_bytes < MOTE_PARTS_MEMORY_BYTES || paths->input_count != 1 || o->to_crs != NULL) return false;
+    uint64_t bytes = 0;
+    if (o->memory_bytes < MOTE_PARTS_MEMORY_BYTES || o->to_crs != NULL) return false;
     if (strcmp(o->device, "auto") != 0 && strcmp(o->device, "cpu") != 0) return false;
     if (mote_lod_parts_refusal(&task->params, &task->potree) != NULL) return false;
-    const char *format = mote_file_format(s->ctx, paths->inputs[0]);
-    if (format == NULL || (strcmp(format, "las") != 0 && strcmp(format, "laz") != 0 && strcmp(format, "e57") != 0)) {
-        mote_context_clear(s->ctx);
-        return false;
-    }
     const mote_read_params reading = session_reading(s);
-    const uint64_t point_bytes = task->params.filter != MOTE_LOD_FILTER_NONE ? AVERAGED_BYTES : POINT_BYTES;
-    return whole_bytes(s, paths->inputs[0], &reading, point_bytes) > o->memory_bytes;
+    const mote_status status =
+        mote_lod_whole_bytes(s->ctx, paths->inputs, (uint32_t)paths->input_count, &reading, &task->params, &bytes);
+    if (status != MOTE_OK) mote_context_clear(s->ctx); /* what is wrong is said when the input is read */
+    return status == MOTE_OK && bytes > o->memory_bytes;
 }
 
 static void print_stats(const session *s, const mote_parts_report *report) {
@@ -87,8 +62,8 @@ int lod_run_in_parts(session *s, const lod_in_parts *task) {
     const io_paths *paths = task->paths;
     mote_parts_report report;
     session_note_inputs(s, paths->inputs, paths->input_count);
-    const mote_status status = mote_lod_write_parts(s->ctx, paths->inputs[0], &reading, &task->params, paths->output,
-                                                    &task->potree, NULL, &report);
+    const mote_status status = mote_lod_write_parts(s->ctx, paths->inputs, (uint32_t)paths->input_count, &reading,
+                                                    &task->params, paths->output, &task->potree, NULL, &report);
     progress_clear(&s->bar);
     const int code = status == MOTE_OK ? session_commit(s) : session_fail(s, status, false);
     if (code != EXIT_DONE) return code;

@@ -109,6 +109,8 @@ static bool is_copc(const char *path) {
     const char *ending = strrchr(path, '.');
     if (ending == NULL || (strcasecmp(ending, ".laz") != 0 && strcasecmp(ending, ".las") != 0)) return false;
     char name[sizeof COPC_NAME] = "";
+    struct stat info;
+    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode)) return false; /* a pipe would be waited for */
     FILE *file = fopen(path, "rb");
     if (file == NULL) return false;
     const bool is_read = fseek(file, COPC_NAME_AT, SEEK_SET) == 0 && fread(name, sizeof name, 1, file) == 1;

@@ -179,9 +179,10 @@ static void end_file(void *upload, http_connection *c, bool is_whole) {
 }
 
 /* PUT /convert/NAME sends a file to be converted; GET /convert tells how far it is. */
-static int handle_convert(http_connection *c, view_upload *upload, const char *path) {
+static int handle_convert(http_connection *c, const view_server *server, const char *path) {
+    view_upload *upload = server->upload;
     const http_body body = {take_piece, end_file, upload};
-    char json[2048];
+    char json[VIEW_UPLOAD_JSON_BYTES];
     if (strcmp(http_method(c), "GET") == 0) {
         view_upload_status(upload, json, sizeof json);
         return view_answer_text(c, 200, "application/json", json);
@@ -191,6 +192,8 @@ static int handle_convert(http_connection *c, view_upload *upload, const char *p
         return view_answer_status(c, 405, "");
     if (!is_of_our_page(c)) return view_answer_status(c, 403, "");
     if (http_field(c, "Content-Length") == NULL) return view_answer_status(c, 411, "");
+    if (server->source_count >= VIEW_SOURCES_MAX)
+        return view_answer_status(c, 503, ""); /* better than when converted */
     const int status = view_upload_begin(upload, path + 9);
     if (status != 202) return view_answer_status(c, status, "");
     http_receive(c, &body);
@@ -341,8 +344,7 @@ static int handle_request(http_connection *c, view_server *server) {
         view_cut_tell(server->cut, c);
         return 200;
     }
-    if (server->upload != NULL && (!is_read || strcmp(path, "/convert") == 0))
-        return handle_convert(c, server->upload, path);
+    if (server->upload != NULL && (!is_read || strcmp(path, "/convert") == 0)) return handle_convert(c, server, path);
     if (lacks_data(c, server, path)) return lead_to_data(c, server);
     if (!open_served(server, path, &file)) return view_answer_status(c, 404, "");
     return view_answer_file(c, &file, server->upload != NULL ? TOOLS_HEADER : "");

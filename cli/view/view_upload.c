@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #define ENDING_MAX 12u
+#define TOLD_BYTES 2048u /* of warnings and notes; what there is no room for is counted */
 
 typedef enum upload_state { NONE, RECEIVING, CONVERTING, DONE, FAILED } upload_state;
 
@@ -32,6 +33,8 @@ struct view_upload {
     bool is_cancelled;
     double done;
     char stage[64], error[512], name[NAME_MAX + 1];
+    char told[TOLD_BYTES]; /* warnings and notes of the conversion, a line each */
+    size_t untold;
     char root[PATH_MAX], input[PATH_MAX];
     int file;       /* being received, or -1 */
     int cause;      /* errno: why it cannot be kept; 0: it can */
@@ -121,7 +124,8 @@ int view_upload_begin(view_upload *u, const char *name) {
         u->state = RECEIVING;
         u->done = 0;
         u->cause = 0;
-        u->stage[0] = u->error[0] = '\0';
+        u->stage[0] = u->error[0] = u->told[0] = '\0';
+        u->untold = 0;
     }
     pthread_mutex_unlock(&u->lock);
     return status;
@@ -157,6 +161,22 @@ static void name_in(const view_upload *u, const char *message, char *out, size_t
     snprintf(out, size, "%s%s", is_named ? u->name : "", is_named ? message + length : message);
 }
 
+/* Keeps what the library has to say of the file, for the page: nobody reads the server's standard error. */
+static void keep_told(void *user, mote_log_level level, const char *message) {
+    view_upload *u = user;
+    char line[512];
+    if (level != MOTE_LOG_WARNING && level != MOTE_LOG_NOTE) return;
+    name_in(u, message, line, sizeof line);
+    pthread_mutex_lock(&u->lock);
+    const size_t length = strlen(u->told);
+    if (length + strlen(line) + 2 <= sizeof u->told) {
+        snprintf(u->told + length, sizeof u->told - length, "%s%s", length > 0 ? "\n" : "", line);
+    } else {
+        u->untold++;
+    }
+    pthread_mutex_unlock(&u->lock);
+}
+
 static void *convert(void *user) {
     view_upload *u = user;
     mote_context_params params = mote_context_defaults();
@@ -167,6 +187,8 @@ static void *convert(void *user) {
     char error[sizeof u->error] = "it cannot be converted: memory has run out";
     params.progress = progress;
     params.progress_user = u;
+    params.log = keep_told;
+    params.log_user = u;
     folder_path(u, u->folders + 1, folder);
     mote_status status = mote_context_create(&params, &ctx);
     if (status == MOTE_OK) status = mote_cloud_read(ctx, u->input, NULL, &cloud);
@@ -243,10 +265,14 @@ static void put_text(const char *text, char *out, size_t size) {
 void view_upload_status(view_upload *u, char *json, size_t size) {
     char stage[2 * sizeof u->stage];
     char error[2 * sizeof u->error];
+    char told[2 * sizeof u->told];
     pthread_mutex_lock(&u->lock);
     put_text(u->stage, stage, sizeof stage);
     put_text(u->error, error, sizeof error);
-    snprintf(json, size, "{\"state\": \"%s\", \"done\": %.3f, \"stage\": \"%s\", \"error\": \"%s\", \"cloud\": %zu}\n",
-             state_names[u->state], u->done, stage, error, u->cloud);
+    put_text(u->told, told, sizeof told);
+    snprintf(json, size,
+             "{\"state\": \"%s\", \"done\": %.3f, \"stage\": \"%s\", \"error\": \"%s\", \"told\": \"%s\", "
+             "\"untold\": %zu, \"cloud\": %zu}\n",
+             state_names[u->state], u->done, stage, error, told, u->untold, u->cloud);
     pthread_mutex_unlock(&u->lock);
 }

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define VIEW_UPLOAD_JSON_BYTES 6144u
+
 typedef struct view_upload view_upload;
 
 /// What becomes of a finished conversion: it takes the folder into what is served. Called from the thread.
@@ -29,7 +31,8 @@ void view_upload_convert(view_upload *upload);
 void view_upload_drop(view_upload *upload);
 
 /// How far it is, as JSON: {"state": "none", "receiving", "converting", "done" or "failed", "done": 0 to 1, "stage": …,
-/// "error": …, "cloud": its number}.
+/// "error": …, "told": its warnings and notes, a line each, "untold": those that there is no room for, "cloud": its
+/// number}. json      VIEW_UPLOAD_JSON_BYTES are enough
 void view_upload_status(view_upload *upload, char *json, size_t size);
 
 #endif

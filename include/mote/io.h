@@ -171,6 +171,8 @@ MOTE_API mote_status mote_output_finish(mote_context *ctx, mote_output *output, 
 /// Makes outputs that belong together appear together: all that the context completes from here on, files and Potree
 /// folders, wait under their temporary names. Readers of the context find such a file by its final name. Outputs that
 /// are written to as they are, like a pipe, do not wait.
+/// Two outputs of one name, however it is written, fail: the second is removed when it is completed, with
+/// MOTE_ERROR_ARGUMENT.
 /// Returns  MOTE_OK, MOTE_ERROR_MEMORY
 MOTE_API mote_status mote_outputs_hold(mote_context *ctx);
 /// Ends that: looks once more whether the mapped inputs are whole, then gives all outputs their names, directly one

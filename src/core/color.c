@@ -49,7 +49,7 @@ void mote_color_see(const mote_context *ctx, const mote_column *channel, uint64_
 
 /* Widens the range by the largest value of a plain channel, or that of the first window that needs more than 8 bits. */
 static void see_plain(const mote_context *ctx, const mote_column *channel, uint64_t count, mote_color_range *range) {
-    int64_t high = 0;
+    int64_t high = range->high > 0 ? (int64_t)range->high : 0;
     for (uint64_t first = 0; first < count && high <= MOTE_COLOR_MAX_8; first += WINDOW_POINTS) {
         const int64_t window = (int64_t)(count - first < WINDOW_POINTS ? count - first : WINDOW_POINTS);
 #pragma omp parallel for schedule(static) num_threads(ctx->threads) reduction(max : high)
@@ -90,8 +90,7 @@ static mote_color_rule rule_of(const mote_color_range *range, bool is_real) {
     return rule;
 }
 
-/* The rule for channels that were seen together. */
-static mote_color_rule judge(const mote_column *const *channels, uint32_t count, const mote_color_range *range) {
+mote_color_rule mote_color_judge(const mote_column *const *channels, uint32_t count, const mote_color_range *range) {
     const mote_column *first = NULL;
     bool is_real = false;
     for (uint32_t k = 0; k < count; k++) {
@@ -104,21 +103,26 @@ static mote_color_rule judge(const mote_column *const *channels, uint32_t count,
     return rule;
 }
 
-mote_color_rule mote_color_find(const mote_context *ctx, const mote_column *const *channels, uint32_t count,
-                                uint64_t point_count) {
-    mote_color_range range = mote_color_nothing();
+void mote_color_see_together(const mote_context *ctx, const mote_column *const *channels, uint32_t count,
+                             uint64_t point_count, mote_color_range *range) {
     bool all_plain = true;
     for (uint32_t k = 0; k < count; k++)
         all_plain = all_plain && (channels[k] == NULL || mote_color_is_plain(channels[k]));
     for (uint32_t k = 0; k < count; k++) {
         if (channels[k] == NULL) continue;
         if (all_plain) {
-            see_plain(ctx, channels[k], point_count, &range);
+            see_plain(ctx, channels[k], point_count, range);
         } else {
-            mote_color_see(ctx, channels[k], point_count, &range);
+            mote_color_see(ctx, channels[k], point_count, range);
         }
     }
-    return judge(channels, count, &range);
+}
+
+mote_color_rule mote_color_find(const mote_context *ctx, const mote_column *const *channels, uint32_t count,
+                                uint64_t point_count) {
+    mote_color_range range = mote_color_nothing();
+    mote_color_see_together(ctx, channels, count, point_count, &range);
+    return mote_color_judge(channels, count, &range);
 }
 
 static mote_color_rule as_intensity(mote_color_rule rule) {
@@ -129,7 +133,7 @@ static mote_color_rule as_intensity(mote_color_rule rule) {
 }
 
 mote_color_rule mote_color_judge_intensity(const mote_column *intensity, const mote_color_range *range) {
-    return as_intensity(judge(&intensity, 1, range));
+    return as_intensity(mote_color_judge(&intensity, 1, range));
 }
 
 mote_color_rule mote_color_find_intensity(const mote_context *ctx, const mote_column *intensity, uint64_t point_count) {
@@ -178,7 +182,7 @@ void mote_color_judge_each(const mote_column *const *channels, uint32_t count, c
             const mote_column *alike[MAX_CHANNELS];
             const int real = mote_color_is_real(channels[k]);
             const uint32_t alike_count = find_alike(channels, count, real, alike);
-            rules[k] = judge(alike, alike_count, &ranges[real]);
+            rules[k] = mote_color_judge(alike, alike_count, &ranges[real]);
         }
     }
 }

@@ -50,6 +50,10 @@ mote_color_range mote_color_nothing(void);
 /* The rule for channels [count] (NULL: there is none), together, of point_count points on the host. */
 mote_color_rule mote_color_find(const mote_context *ctx, const mote_column *const *channels, uint32_t count,
                                 uint64_t point_count);
+/* The same of what comes in pieces: each is seen, and then the channels are judged. */
+void mote_color_see_together(const mote_context *ctx, const mote_column *const *channels, uint32_t count,
+                             uint64_t point_count, mote_color_range *range);
+mote_color_rule mote_color_judge(const mote_column *const *channels, uint32_t count, const mote_color_range *range);
 /* The rule for intensity: whole numbers are 16 bits whatever their range, but floats up to 1 are shares of white. */
 mote_color_rule mote_color_find_intensity(const mote_context *ctx, const mote_column *intensity, uint64_t point_count);
 /* The rule for each of the channels of a cloud. Floats are judged together, integers are too; a channel of uint8 or

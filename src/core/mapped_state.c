@@ -3,10 +3,18 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <unistd.h>
 
-/* A file that was renamed or removed, and is not found under its name any more, can only be asked by its pages. */
+static bool is_same(const mote_mapped_file *mapped, const struct stat *now) {
+    return now->st_dev == mapped->device && now->st_ino == mapped->inode;
+}
+
+/* A file that was renamed or removed, and is not found under its name any more, can only be asked by its pages; one
+   that is the standard input has no name. */
 static bool was_changed(const mote_mapped_file *mapped, struct stat *now) {
-    if (stat(mapped->path, now) != 0 || now->st_dev != mapped->device || now->st_ino != mapped->inode) return false;
+    const bool is_found = (stat(mapped->path, now) == 0 && is_same(mapped, now)) ||
+                          (fstat(STDIN_FILENO, now) == 0 && is_same(mapped, now));
+    if (!is_found) return false;
     return (uint64_t)now->st_size != mapped->size_bytes || now->st_mtim.tv_sec != mapped->modified.tv_sec ||
            now->st_mtim.tv_nsec != mapped->modified.tv_nsec;
 }

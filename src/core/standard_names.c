@@ -1,5 +1,5 @@
-/* The one table of what attributes are called. Sources: PDAL's list of dimensions; the LAS specification 1.4; laspy;
-   LAStools (las2txt); CloudCompare; PCL; Open3D; Potree 2.0; PLY files of MeshLab and VCGLib. */
+/* The one table of what attributes are called. Sources: PDAL's list of dimensions; the LAS specification 1.4; laspy 1
+   and 2; LAStools (las2txt); CloudCompare; PCL; Open3D; Potree 2.0; PLY files of MeshLab and VCGLib. */
 #include "core/standard_names.h"
 
 #include <string.h>
@@ -69,15 +69,24 @@ static const spelling spellings[] = {
     {"returncount", "number_of_returns", false},
     {"returns", "number_of_returns", true},
     {"class", "classification", false},
+    {"classifvalue", "classification", false}, /* CloudCompare before 2.12: [Classif] Value */
+    {"rawclassification", "classification", false},
     {"syntheticflag", "synthetic", false},
+    {"classifsyntheticflag", "synthetic", false},
     {"keypointflag", "key_point", false},
+    {"classifkeypointflag", "key_point", false},
     {"modelkeypoint", "key_point", false},
     {"withheldflag", "withheld", false},
+    {"classifwithheldflag", "withheld", false},
     {"overlapflag", "overlap", false},
+    {"classifoverlapflag", "overlap", false},
     {"scanchannel", "scanner_channel", false},
     {"scandirection", "scan_direction_flag", false},
     {"directionofscanflag", "scan_direction_flag", false},
+    {"scandirflag", "scan_direction_flag", false},
     {"edgeofflightlineflag", "edge_of_flight_line", false},
+    {"edgeflightline", "edge_of_flight_line", false},
+    {"flightlineedge", "edge_of_flight_line", false},
     {"angle", "scan_angle", true},
     {"pointsource", "point_source_id", false},
     {"ptsrcid", "point_source_id", false},
@@ -90,10 +99,13 @@ static const spelling spellings[] = {
     {"nearinfrared", "nir", false},
     {"waveformpacketdescriptorindex", "wave_packet_index", false},
     {"wavepacketdescriptorindex", "wave_packet_index", false},
+    {"wavepacketdescindex", "wave_packet_index", false},
     {"byteoffsettowaveformdata", "wave_packet_offset", false},
     {"waveformpacketsizeinbytes", "wave_packet_size", false},
+    {"waveformpacketsize", "wave_packet_size", false},
     {"returnpointwaveformlocation", "wave_return_location", false},
     {"returnpointwavelocation", "wave_return_location", false},
+    {"returnpointwaveformloc", "wave_return_location", false},
 };
 #define SPELLING_COUNT (sizeof spellings / sizeof spellings[0])
 
@@ -104,6 +116,7 @@ typedef struct name_group {
 
 static const name_group groups[] = {
     {{"nx", "ny", "nz", NULL}, {"normal_x", "normal_y", "normal_z", NULL}},
+    {{"xt", "yt", "zt", NULL}, {"wave_x", "wave_y", "wave_z", NULL}}, /* X(t) of the specification, x_t of laspy */
     {{"diffusered", "diffusegreen", "diffuseblue", "diffusealpha"}, {"red", "green", "blue", "alpha"}},
     {{"r", "g", "b", "a"}, {"red", "green", "blue", "alpha"}},
     {{"rf", "gf", "bf", "a"}, {"red", "green", "blue", "alpha"}},

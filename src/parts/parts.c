@@ -19,8 +19,6 @@ const char *mote_lod_parts_refusal(const mote_lod_params *params, const mote_pot
     return NULL;
 }
 
-/* ---- what is the same for all points */
-
 static mote_status check(mote_context *ctx, const mote_read_params *reading, const mote_lod_params *params,
                          const mote_potree_params *potree, const mote_parts_params *parts) {
     const char *refusal = mote_lod_parts_refusal(params, potree);
@@ -35,31 +33,6 @@ static mote_status check(mote_context *ctx, const mote_read_params *reading, con
                                  "mote_potree_defaults()"));
     MOTE_TRY(potree_check_params(ctx, potree));
     return lod_check_params(ctx, params);
-}
-
-static mote_status open_input(parts_run *run, const char *input, const mote_read_params *reading) {
-    mote_read_params params = reading != NULL ? *reading : mote_read_defaults();
-    params.prepare_order = params.to_device = false;
-    params.known = NULL;
-    MOTE_TRY(mote_reader_open(run->ctx, input, &params, &run->reader));
-    if (run->reader->records == NULL && mote_reader_count(run->reader) > 0) {
-        return mote_fail(run->ctx, MOTE_ERROR_UNSUPPORTED,
-                         "%s: is read as a whole, and not in pieces as LAS, LAZ and E57 are: convert it first", input);
-    }
-    const mote_cloud *piece = run->reader->piece;
-    run->record_bytes = run->reader->stride_bytes;
-    MOTE_TRY(mote_cloud_new(run->ctx, 0, &run->whole_cloud));
-    run->column_at = mote_alloc(run->ctx, run->reader->shown_columns * sizeof *run->column_at, "columns");
-    uint8_t *record = mote_alloc_zero(run->ctx, run->record_bytes + 1, "columns"); /* that no point has */
-    MOTE_TRY(mote_cloud_adopt(run->whole_cloud, record));
-    if (run->column_at == NULL) return MOTE_ERROR_MEMORY;
-    for (uint32_t c = 0; c < run->reader->shown_columns; c++) {
-        mote_column view = piece->columns[c];
-        run->column_at[c] = (uint32_t)((const uint8_t *)view.data - run->reader->records);
-        view.data = record + run->column_at[c];
-        MOTE_TRY(mote_cloud_add_view(run->whole_cloud, &view));
-    }
-    return mote_cloud_copy_extras(run->whole_cloud, piece);
 }
 
 /* ---- how much memory there is */
@@ -108,8 +81,8 @@ static double lap(double *since) {
 static mote_status join(parts_run *run) {
     potree_source whole;
     memset(&whole, 0, sizeof whole);
-    run->whole_cloud->count = run->points;
-    whole.cloud = run->whole_cloud;
+    run->source.whole->count = run->points;
+    whole.cloud = run->source.whole;
     whole.lattice = &run->lattice;
     whole.params = run->params;
     whole.skipped = run->skipped;
@@ -135,8 +108,7 @@ static mote_status write_all(parts_run *run, const char *output, const mote_part
     MOTE_TRY(potree_folder_open(run->ctx, output, &run->output.folder));
     MOTE_TRY(potree_folder_output(run->ctx, run->output.folder, "octree.bin.0.part", &run->scratch));
     MOTE_TRY(parts_distribute(run));
-    mote_reader_close(run->reader); /* its memory is the parts' */
-    run->reader = NULL;
+    parts_source_rest(&run->source); /* its memory is the parts' */
     report->distribute_seconds = lap(&since);
     MOTE_TRY(parts_build(run));
     report->build_seconds = lap(&since);
@@ -167,14 +139,13 @@ static void close_run(parts_run *run) {
     for (uint64_t b = 0; b < run->block_count; b++) mote_free(ctx, run->blocks[b].first);
     mote_free(ctx, run->blocks);
     mote_free(ctx, run->first);
-    mote_free(ctx, run->column_at);
-    mote_cloud_destroy(run->whole_cloud);
-    mote_reader_close(run->reader);
+    parts_source_close(&run->source);
 }
 
-mote_status mote_lod_write_parts(mote_context *ctx, const char *input, const mote_read_params *reading,
-                                 const mote_lod_params *params, const char *output, const mote_potree_params *potree,
-                                 const mote_parts_params *parts, mote_parts_report *report) {
+mote_status mote_lod_write_parts(mote_context *ctx, const char *const *inputs, uint32_t input_count,
+                                 const mote_read_params *reading, const mote_lod_params *params, const char *output,
+                                 const mote_potree_params *potree, const mote_parts_params *parts,
+                                 mote_parts_report *report) {
     const mote_lod_params lod = params != NULL ? *params : mote_lod_defaults();
     const mote_potree_params folder = potree != NULL ? *potree : mote_potree_defaults();
     const mote_parts_params own = parts != NULL ? *parts : mote_parts_defaults();
@@ -182,15 +153,16 @@ mote_status mote_lod_write_parts(mote_context *ctx, const char *input, const mot
     parts_run run;
     memset(&run, 0, sizeof run);
     run.ctx = ctx;
-    run.begin_bytes = mote_context_memory_bytes(ctx);
     run.params = &lod;
     run.potree = &folder;
     run.report = report != NULL ? report : &unread;
     run.scratch.file = run.output.octree.file = -1;
     memset(run.report, 0, sizeof *run.report);
-    if (input == NULL || output == NULL) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "no input, or no output");
+    if (inputs == NULL || output == NULL) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "no input, or no output");
     MOTE_TRY(check(ctx, reading, &lod, &folder, &own));
-    mote_status status = open_input(&run, input, reading);
+    mote_status status = parts_source_open(ctx, inputs, input_count, reading, &run.source);
+    run.begin_bytes = mote_context_memory_bytes(ctx);
+    run.record_bytes = run.source.record_bytes;
     if (status == MOTE_OK) status = write_all(&run, output, &own);
     if (status != MOTE_OK) {
         mote_output_close(ctx, &run.scratch, status);

@@ -1,7 +1,7 @@
 /* A cloud that memory does not hold becomes an octree in parts, ranges of Morton codes.
 
-     input     ──1──> counts of points by cell ──> parts: ranges of cells of about as many points
-     input     ──2──> scratch, a part behind the other  │ part 0 │ part 1 │ part 2 │
+     inputs    ──1──> counts of points by cell ──> parts: ranges of cells of about as many points
+     inputs    ──2──> scratch, a part behind the other  │ part 0 │ part 1 │ part 2 │
      a part    ──3──> its octree in memory ──> its records, level by level, in a file
      all files ──4──> octree.bin, a level behind the other; hierarchy.bin, metadata.json
 
@@ -10,9 +10,9 @@
 #define MOTE_PARTS_INTERNAL_H
 
 #include "io/potree/potree.h"
-#include "io/reader.h"
 #include "lod/lod_whole.h"
 #include "mote/parts.h"
+#include "parts/parts_source.h"
 
 #define PARTS_LEVEL         7u             /* of the cells that are counted first, at most: 2^21 counts are 16 MB */
 #define PARTS_CELL_POINTS   8u             /* of the points for each cell: then counts are few bytes a point */
@@ -45,14 +45,12 @@ static inline uint32_t parts_step_of(uint32_t level) {
 
 typedef struct parts_run {
     mote_context *ctx;
-    mote_reader *reader;
+    parts_source source;
     const mote_lod_params *params;
     const mote_potree_params *potree;
     mote_parts_report *report;
-    uint64_t begin_bytes;    /* of the context's memory, when it began */
-    mote_cloud *whole_cloud; /* what is the same for all points: columns without values, system, records */
-    uint64_t record_bytes;   /* of the reader's records, which go to the scratch file as they are */
-    uint32_t *column_at;     /* where in them each column is */
+    uint64_t begin_bytes;  /* of the context's memory, when it began */
+    uint64_t record_bytes; /* of the source's records, which go to the scratch file as they are */
     mote_lattice lattice;
     uint32_t level;      /* of the cells that are counted first */
     uint64_t cell_count; /* 8^level */

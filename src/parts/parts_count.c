@@ -9,13 +9,6 @@
 
 /* ---- the box */
 
-/* The box of what was read: stored values where positions are integers, else places in the world. */
-typedef struct parts_box {
-    int64_t low[3], high[3];
-    mote_box world;
-    uint64_t points, skipped;
-} parts_box;
-
 static mote_status grow_box(parts_run *run, const mote_cloud *piece, bool is_integer, parts_box *box) {
     const mote_column *axes[3];
     MOTE_TRY(mote_cloud_positions(run->ctx, piece, axes));
@@ -52,7 +45,7 @@ static void clear_box(parts_box *box) {
 
 static mote_status lattice_of(parts_run *run, const parts_box *box, bool is_integer, mote_lattice *lattice) {
     const mote_column *axes[3];
-    MOTE_TRY(mote_cloud_positions(run->ctx, run->whole_cloud, axes));
+    MOTE_TRY(mote_cloud_positions(run->ctx, run->source.whole, axes));
     if (is_integer) {
         const int64_t none[3] = {0, 0, 0};
         lattice_of_box(axes, box->points > 0 ? box->low : none, box->points > 0 ? box->high : none, lattice);
@@ -60,25 +53,8 @@ static mote_status lattice_of(parts_run *run, const parts_box *box, bool is_inte
     }
     const double none[3] = {0, 0, 0};
     const bool any = box->skipped < box->points;
-    return lattice_of_real_box(run->ctx, axes, run->whole_cloud->position_step, any ? box->world.min : none,
+    return lattice_of_real_box(run->ctx, axes, run->source.whole->position_step, any ? box->world.min : none,
                                any ? box->world.max : none, lattice);
-}
-
-/* The box that the header of LAS states, in stored values; false: there is none that can be. */
-static bool stated_box(const parts_run *run, parts_box *box) {
-    const mote_reader *reader = run->reader;
-    if (!reader->is_las || reader->params.to_crs != NULL || reader->input.data == NULL) return false;
-    const las_header *header = &reader->source.header;
-    for (uint32_t k = 0; k < 3; k++) {
-        const uint8_t *data = reader->input.data;
-        const double high = rint((las_f64(data + LAS_AT_MAX_OF_AXIS(k)) - header->offset[k]) / header->scale[k]);
-        const double low = rint((las_f64(data + LAS_AT_MIN_OF_AXIS(k)) - header->offset[k]) / header->scale[k]);
-        if (!(low >= INT32_MIN && low <= high && high <= INT32_MAX)) return false;
-        box->low[k] = (int64_t)low;
-        box->high[k] = (int64_t)high;
-    }
-    box->points = 1;
-    return true;
 }
 
 static bool same_box(const parts_box *a, const parts_box *b) {
@@ -120,14 +96,14 @@ static void sum_before(uint64_t *first, uint64_t count) {
     }
 }
 
-/* One walk over all pieces. counts: whether the lattice is known, and cells are counted. */
+/* One walk over all pieces, which begins. counts: whether the lattice is known, and cells are counted. */
 static mote_status walk(parts_run *run, bool is_integer, parts_box *box, bool counts) {
     const mote_cloud *piece = NULL;
+    const uint8_t *records;
     clear_box(box);
     memset(run->flags, 0, sizeof run->flags);
-    mote_reader_rewind(run->reader);
     do {
-        MOTE_TRY(mote_reader_next(run->reader, &piece));
+        MOTE_TRY(parts_source_next(&run->source, &piece, &records));
         if (piece == NULL) break;
         MOTE_TRY(grow_box(run, piece, is_integer, box));
         MOTE_TRY(potree_flag_bits(run->ctx, piece, run->flags));
@@ -136,23 +112,25 @@ static mote_status walk(parts_run *run, bool is_integer, parts_box *box, bool co
     return MOTE_OK;
 }
 
-/* The header's box is taken for true, as the counts then need one walk; where it proves wrong, they are made anew. */
+/* The box that the source states is taken for true, as the counts then need one walk; where it proves wrong, they are
+   made anew. */
 static mote_status find_counts(parts_run *run) {
     const mote_column *axes[3];
-    parts_box stated, box;
-    MOTE_TRY(mote_cloud_positions(run->ctx, run->whole_cloud, axes));
+    parts_box box;
+    MOTE_TRY(mote_cloud_positions(run->ctx, run->source.whole, axes));
     const bool is_integer = lattice_is_integer(axes);
-    clear_box(&stated);
-    bool known = is_integer && stated_box(run, &stated);
+    parts_box stated = run->source.stated;
+    const bool known = is_integer && run->source.is_stated;
+    stated.points = 1;
     if (known) MOTE_TRY(lattice_of(run, &stated, true, &run->lattice));
     mote_stage(run->ctx, "count");
-    mote_progress_share(run->ctx, 0, 0.15);
+    parts_source_rewind(&run->source, 0.1, 0.2);
     MOTE_TRY(walk(run, is_integer, &box, known));
     if (!known || !same_box(&stated, &box)) {
         memset(run->first, 0, run->cell_count * sizeof *run->first);
         const parts_box whole = box;
         MOTE_TRY(lattice_of(run, &whole, is_integer, &run->lattice));
-        mote_progress_share(run->ctx, 0.15, 0.3);
+        parts_source_rewind(&run->source, 0.2, 0.3);
         MOTE_TRY(walk(run, is_integer, &box, true));
     }
     run->points = box.points;
@@ -164,11 +142,11 @@ static mote_status find_counts(parts_run *run) {
 static mote_status check_colors(const parts_run *run) {
     static const char *const names[3] = {"red", "green", "blue"};
     for (int k = 0; k < 3; k++) {
-        const mote_column *column = mote_cloud_find(run->whole_cloud, names[k]);
+        const mote_column *column = mote_cloud_find(run->source.whole, names[k]);
         if (column == NULL || mote_color_is_plain(column)) continue;
         return mote_fail(run->ctx, MOTE_ERROR_UNSUPPORTED,
                          "%s: its colours are no 16-bit integers, which parts of a cloud cannot be scaled to",
-                         run->reader->path);
+                         run->source.list.paths[0]);
     }
     return MOTE_OK;
 }
@@ -179,7 +157,7 @@ static void choose_level(parts_run *run) {
     const bool goes_deep = run->params->filter == MOTE_LOD_FILTER_NONE && run->params->sampling != MOTE_LOD_FIRST;
     const uint32_t grid_level = (uint32_t)__builtin_ctz(run->params->grid);
     run->level = goes_deep ? 1 : grid_level < PARTS_LEVEL ? grid_level : PARTS_LEVEL;
-    const uint64_t cells = mote_reader_count(run->reader) / PARTS_CELL_POINTS;
+    const uint64_t cells = run->source.count / PARTS_CELL_POINTS;
     while (goes_deep && run->level < PARTS_LEVEL && 1ull << 3 * run->level < cells) run->level++;
     run->cell_count = 1ull << 3 * run->level;
 }
@@ -247,9 +225,10 @@ static void count_blocks(parts_run *run, const uint64_t *codes, uint64_t count) 
 
 static mote_status walk_blocks(parts_run *run, uint64_t first_block) {
     const mote_cloud *piece = NULL;
-    mote_reader_rewind(run->reader);
+    const uint8_t *records;
+    parts_source_rewind(&run->source, 0.3, 0.3);
     do {
-        MOTE_TRY(mote_reader_next(run->reader, &piece));
+        MOTE_TRY(parts_source_next(&run->source, &piece, &records));
         if (piece != NULL) MOTE_TRY(visit_codes(run, piece, count_blocks));
     } while (piece != NULL);
     for (uint64_t b = first_block; b < run->block_count; b++) {

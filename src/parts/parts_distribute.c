@@ -24,17 +24,18 @@ static mote_status flush(parts_run *run, parts_buffers *buffers, uint32_t part) 
 }
 
 static mote_status changed(const parts_run *run) {
-    return mote_fail(run->ctx, MOTE_ERROR_IO, "%s: changed while it was read", run->reader->path);
+    return mote_fail(run->ctx, MOTE_ERROR_IO, "%s%s: changed while it was read", run->source.list.paths[0],
+                     run->source.list.count > 1 ? ", or another input" : "");
 }
 
-static mote_status add_piece(parts_run *run, parts_buffers *buffers, const mote_cloud *piece, const uint64_t *codes) {
+static mote_status add_piece(parts_run *run, parts_buffers *buffers, const mote_cloud *piece, const uint8_t *records,
+                             const uint64_t *codes) {
     const uint64_t bytes = run->record_bytes;
     for (uint64_t i = 0; i < piece->count; i++) {
         if (codes[i] == UINT64_MAX) continue;
         const uint32_t part = parts_find(run, codes[i]);
         if (buffers->written[part] + buffers->held[part] >= run->ranges[part].points) return changed(run);
-        memcpy(buffers->memory + (part * buffers->capacity + buffers->held[part]) * bytes,
-               run->reader->records + i * bytes, bytes);
+        memcpy(buffers->memory + (part * buffers->capacity + buffers->held[part]) * bytes, records + i * bytes, bytes);
         if (++buffers->held[part] == buffers->capacity) MOTE_TRY(flush(run, buffers, part));
     }
     return MOTE_OK;
@@ -54,13 +55,14 @@ static mote_status make_buffers(parts_run *run, parts_buffers *buffers) {
 
 static mote_status add_pieces(parts_run *run, parts_buffers *buffers) {
     const mote_cloud *piece = NULL;
-    mote_reader_rewind(run->reader);
+    const uint8_t *records;
+    parts_source_rewind(&run->source, 0.3, 0.5);
     do {
-        MOTE_TRY(mote_reader_next(run->reader, &piece));
+        MOTE_TRY(parts_source_next(&run->source, &piece, &records));
         if (piece == NULL) break;
         uint64_t *codes = mote_alloc(run->ctx, piece->count * sizeof *codes, "codes of a piece");
         mote_status status = codes != NULL ? parts_codes(run, piece, codes) : MOTE_ERROR_MEMORY;
-        if (status == MOTE_OK) status = add_piece(run, buffers, piece, codes);
+        if (status == MOTE_OK) status = add_piece(run, buffers, piece, records, codes);
         mote_free(run->ctx, codes);
         MOTE_TRY(status);
     } while (piece != NULL);
@@ -74,7 +76,6 @@ static mote_status add_pieces(parts_run *run, parts_buffers *buffers) {
 mote_status parts_distribute(parts_run *run) {
     parts_buffers buffers = {NULL, NULL, NULL, 0};
     mote_stage(run->ctx, "distribute");
-    mote_progress_share(run->ctx, 0.3, 0.5);
     mote_status status = make_buffers(run, &buffers);
     if (status == MOTE_OK) status = add_pieces(run, &buffers);
     mote_free(run->ctx, buffers.memory);

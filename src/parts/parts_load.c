@@ -23,11 +23,11 @@ mote_status parts_load(parts_run *run, const parts_range *range, mote_cloud **ou
     MOTE_TRY(mote_cloud_new(run->ctx, range->points, out));
     records = mote_alloc(run->ctx, range->points * run->record_bytes, "points of a part");
     MOTE_TRY(mote_cloud_adopt(*out, records));
-    for (uint32_t c = 0; c < mote_cloud_column_count(run->whole_cloud); c++) {
-        mote_column view = *mote_cloud_column(run->whole_cloud, c);
-        view.data = records + run->column_at[c];
+    for (uint32_t c = 0; c < mote_cloud_column_count(run->source.whole); c++) {
+        mote_column view = *mote_cloud_column(run->source.whole, c);
+        view.data = records + run->source.column_at[c];
         MOTE_TRY(mote_cloud_add_view(*out, &view));
     }
-    MOTE_TRY(mote_cloud_copy_extras(*out, run->whole_cloud));
+    MOTE_TRY(mote_cloud_copy_extras(*out, run->source.whole));
     return read_records(run, range, records);
 }

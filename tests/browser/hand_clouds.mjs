@@ -1,7 +1,7 @@
 // Several clouds in one picture, files dropped on it, and the exported site.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { idle, stats } from './checks.mjs';
@@ -135,6 +135,10 @@ export const CLOUD_CHECKS = {
             assert.match(await page.evaluate(() => window.mote.link()), /data=data2\//);
             await dropFile(page, join(folder, 'metadata.json'), 'text.ply');
             await page.locator('#messages').getByText(/text\.ply: it cannot be shown: text\.ply: /).waitFor();
+            // What there is to say of one that is converted, too.
+            writeFileSync(join(folder, 'rows.ply'), 'ply\nformat ascii 1.0\nelement vertex 2\nproperty float x\nproperty float y\nproperty float z\nend_header\n500000 5400000 1\n500001 5400000 2\n7 8 9\n');
+            await dropFile(page, join(folder, 'rows.ply'), 'rows.ply');
+            await page.locator('#messages').getByText(/^rows\.ply: 1 rows behind the last element are left out$/).waitFor();
             assert.deepEqual(await page.evaluate(async () => [
                 (await fetch('convert/x.las', { method: 'POST' })).status, (await fetch('data/metadata.json', { method: 'PUT', body: 'x' })).status,
             ]), [405, 405]);

@@ -116,20 +116,21 @@ interrupted() {
 
 killed() { interrupted KILL "$@"; }
 
-# shortened FILE COMMAND…: cuts the file to a third while the command is at work, each time a little later until the command
-# ends before; prints each exit code and message of this that came of it, once, and any output (out.*) that is there.
+# shortened FILE COMMAND…: cuts the file, which is the standard input too, to a third while the command is at work, each
+# time a little later until the command ends before; prints each exit code and message of this that came of it, once,
+# and any output (out.*) that is there.
 shortened() {
     local file=$1 delay code
     cp "$file" whole.copy
     for delay in 0.05 0.1 0.2 0.4 0.8 1.6 3.2; do
         cp whole.copy "$file"
-        "$MOTE_BINARY" "${@:3}" 2>cut.err >cut.out &
+        "$MOTE_BINARY" "${@:3}" <"$file" 2>cut.err >cut.out &
         sleep "$delay"
         kill -0 $! 2>/dev/null || { wait $! && break; }
         truncate -s $(($(stat -c %s whole.copy) / 3)) "$file"
         wait $!
         code=$?
-        ((code == 0)) || { echo "$code" && grep -o "$file: offset.*became shorter.*" cut.err; compgen -G "out*"; }
+        ((code == 0)) || { echo "$code" && grep -oE "($file|standard input): offset.*became shorter.*" cut.err; compgen -G "out*"; }
         rm -rf out.*
     done | sort -u
     cp whole.copy "$file"

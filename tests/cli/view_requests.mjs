@@ -100,8 +100,8 @@ const CHECKS = {
             console.log(options.method ?? 'GET', path, answer.status, policyOf(answer.headers));
         }
     },
-    // Requests that are none, or that two programs may read differently. What the library refuses by itself has no
-    // policy: words of its own, and nothing of a file or of the request.
+    // Requests that are none, or that two programs may read differently. What libmicrohttpd refuses by itself, before we
+    // are asked, has no policy: words of its own, and nothing of a file or of the request.
     async heads(server) {
         const host = `Host: ${server.url.host}\r\n`;
         const close = 'Connection: close\r\n';
@@ -206,6 +206,23 @@ const CHECKS = {
         console.log(await seconds(() => stalled.ended) < 9);
         clearInterval(drip);
         console.log((await put(server, 'c.xyz', cloud)).status, (await converted(server)).state);
+    },
+    // What the library has to say of a file reaches the page; beyond the clouds that fit, a file is refused before it is
+    // worked on.
+    async told(server) {
+        const ply = (rest) => Buffer.from(`ply\nformat ascii 1.0\nelement vertex 2\nproperty float x\nproperty float y\nproperty float z\n${rest}`);
+        for (const [name, body] of [['a%20%22b%22.ply', ply('end_header\n1 2 3\n2 3 4\n9 9 9\n')], ['c.ply', ply('property list uchar int idx\nend_header\n1 2 3 0\n2 3 4 0\n3 3 3\n')],
+            ['d.ply', ply(`${Array.from({ length: 60 }, (_, i) => `property list uchar int list_${i}`).join('\n')}\nend_header\n1 2 3\n4 5 6\n`)]]) {
+            const { status } = await put(server, name, body);
+            const { state, told, untold } = await converted(server);
+            console.log(status, state, JSON.stringify(told.split('\n').slice(0, 2)), told.split('\n').length + untold > 50, untold > 0);
+        }
+        const statuses = [];
+        for (let i = 0; i < 18; i++) {
+            statuses.push((await put(server, 'e.xyz', '1 2 3\n4 5 6\n')).status);
+            await converted(server);
+        }
+        console.log(statuses.join());
     },
     // Connections that say nothing, half of a request, or read nothing do not make others wait.
     async idle(server) {

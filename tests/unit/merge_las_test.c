@@ -121,6 +121,68 @@ static void degrees_meet_doubles(void **state) {
     mote_context_destroy(ctx);
 }
 
+/* Degrees with fractions, as PDAL writes ranks to PLY, are no whole degrees: all digits are there, in the cloud and in
+   a LAS file, whose own dimension has the nearest step. */
+static void fractions_are_kept(void **state) {
+    (void)state;
+    static const double degrees[] = {12.345, -7.1234, 0.001};
+    char message[TEXT_BYTES];
+    mote_context *ctx = collecting_context(message);
+    const mote_column_spec specs[] = {{"x", MOTE_INT32, 0.01, 0},
+                                      {"y", MOTE_INT32, 0.01, 0},
+                                      {"z", MOTE_INT32, 0.01, 0},
+                                      {"scan_angle_rank", MOTE_FLOAT64, 0, 0}};
+    mote_cloud *cloud = NULL, *both = NULL;
+    assert_int_equal(mote_cloud_create(ctx, 3, specs, 4, &cloud), MOTE_OK);
+    for (uint64_t i = 0; i < 3; i++) set_value(cloud, "scan_angle_rank", i, degrees[i]);
+    write_ok(ctx, cloud, test_path("fractions.ply"), NULL);
+    make_file(ctx, "new.las", 6, 4, 0, 1);
+    for (int order = 0; order < 2; order++) {
+        const uint64_t first = order == 0 ? POINTS : 0, of_las = order == 0 ? 1 : 4;
+        message[0] = '\0';
+        assert_int_equal(read_both(ctx, order == 0 ? "new.las" : "fractions.ply",
+                                   order == 0 ? "fractions.ply" : "new.las", NULL, &both),
+                         MOTE_OK);
+        assert_null(strstr(message, "whole degrees"));
+        assert_null(mote_cloud_find(both, "scan_angle_rank"));
+        write_ok(ctx, both, test_path("both.las"), NULL);
+        assert_non_null(strstr(message, "scan_angle cannot hold the values of the cloud's exactly"));
+        mote_cloud *back = read_ok(ctx, test_path("both.las"));
+        for (uint64_t i = 0; i < 3; i++) {
+            assert_near(test_value(both, "scan_angle", first + i), degrees[i], 0);
+            assert_near(test_value(back, "scan_angle", first + i), degrees[i], 0.0031);
+            assert_near(test_value(back, "scan_angle_2", first + i), degrees[i], 0);
+        }
+        assert_near(test_value(back, "scan_angle", of_las), 0.006 * (100 - 9000), 0);
+        assert_near(test_value(back, "scan_angle_2", of_las), 0.006 * (100 - 9000), 0);
+        mote_cloud_destroy(back);
+        mote_cloud_destroy(both);
+    }
+    mote_cloud_destroy(cloud);
+    mote_context_destroy(ctx);
+}
+
+/* Floats of whole degrees, as CloudCompare writes ranks, are ranks. */
+static void whole_floats_become_steps(void **state) {
+    (void)state;
+    mote_context *ctx = test_context(1);
+    const mote_column_spec specs[] = {{"x", MOTE_INT32, 0.01, 0},
+                                      {"y", MOTE_INT32, 0.01, 0},
+                                      {"z", MOTE_INT32, 0.01, 0},
+                                      {"scan_angle_rank", MOTE_FLOAT32, 0, 0}};
+    mote_cloud *cloud = NULL, *both = NULL;
+    assert_int_equal(mote_cloud_create(ctx, 2, specs, 4, &cloud), MOTE_OK);
+    set_value(cloud, "scan_angle_rank", 1, -12);
+    write_ok(ctx, cloud, test_path("whole.ply"), NULL);
+    make_file(ctx, "new.las", 6, 4, 0, 1);
+    assert_int_equal(read_both(ctx, "new.las", "whole.ply", NULL, &both), MOTE_OK);
+    assert_int_equal(test_column(both, "scan_angle")->type, MOTE_INT16);
+    assert_near(test_value(both, "scan_angle", POINTS + 1), -12, 0.0031);
+    mote_cloud_destroy(both);
+    mote_cloud_destroy(cloud);
+    mote_context_destroy(ctx);
+}
+
 /* What an input's header and its times say. */
 typedef struct timed {
     int minor;
@@ -228,6 +290,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(degrees_become_steps),
         cmocka_unit_test(degrees_meet_doubles),
+        cmocka_unit_test(fractions_are_kept),
+        cmocka_unit_test(whole_floats_become_steps),
         cmocka_unit_test(times_of_two_kinds_are_refused),
         cmocka_unit_test(old_times_say_what_they_are),
         cmocka_unit_test(old_times_in_pieces),

@@ -82,9 +82,17 @@ static const char *write_file(mote_context *ctx, const test_kind *kind, const ch
 
 /* ---- one piece, and parts */
 
-static mote_potree_report whole(mote_context *ctx, const char *path, const mote_lod_params *params,
+#define INPUTS_MAX 4u
+
+typedef struct test_inputs {
+    const char *paths[INPUTS_MAX];
+    uint32_t count;
+} test_inputs;
+
+static mote_potree_report whole(mote_context *ctx, const test_inputs *inputs, const mote_lod_params *params,
                                 const char *folder) {
-    mote_cloud *cloud = test_read(ctx, path);
+    mote_cloud *cloud = NULL;
+    assert_int_equal(mote_cloud_read_many(ctx, inputs->paths, inputs->count, NULL, &cloud), MOTE_OK);
     mote_lod *lod = NULL;
     mote_potree_report report;
     mote_potree_params potree = mote_potree_defaults();
@@ -96,26 +104,27 @@ static mote_potree_report whole(mote_context *ctx, const char *path, const mote_
     return report;
 }
 
-static mote_parts_report in_parts(mote_context *ctx, const char *path, const mote_lod_params *params,
+static mote_parts_report in_parts(mote_context *ctx, const test_inputs *inputs, const mote_lod_params *params,
                                   uint64_t part_points, const char *folder) {
     mote_parts_params parts = mote_parts_defaults();
     mote_potree_params potree = mote_potree_defaults();
     mote_parts_report report;
     potree.name = "parts";
     parts.part_points = part_points;
-    const mote_status status = mote_lod_write_parts(ctx, path, NULL, params, folder, &potree, &parts, &report);
+    const mote_status status =
+        mote_lod_write_parts(ctx, inputs->paths, inputs->count, NULL, params, folder, &potree, &parts, &report);
     if (status != MOTE_OK) print_message("%s\n", mote_context_message(ctx));
     assert_int_equal(status, MOTE_OK);
     return report;
 }
 
-static void compare(mote_context *ctx, const char *path, const mote_lod_params *params, uint64_t part_points,
-                    uint32_t at_least) {
+static void compare_inputs(mote_context *ctx, const test_inputs *inputs, const mote_lod_params *params,
+                           uint64_t part_points, uint32_t at_least) {
     char one[512], many[512];
     snprintf(one, sizeof one, "%s", test_path("parts_whole"));
     snprintf(many, sizeof many, "%s", test_path("parts_parts"));
-    const mote_potree_report expected = whole(ctx, path, params, one);
-    const mote_parts_report report = in_parts(ctx, path, params, part_points, many);
+    const mote_potree_report expected = whole(ctx, inputs, params, one);
+    const mote_parts_report report = in_parts(ctx, inputs, params, part_points, many);
     potree_reference_same_folders(one, many);
     assert_true(report.folder.hash == expected.hash);
     assert_true(report.folder.octree_bytes == expected.octree_bytes);
@@ -123,6 +132,12 @@ static void compare(mote_context *ctx, const char *path, const mote_lod_params *
     assert_true(report.folder.metadata_bytes == expected.metadata_bytes);
     assert_true(report.parts >= at_least);
     assert_true(report.largest_part <= part_points);
+}
+
+static void compare(mote_context *ctx, const char *path, const mote_lod_params *params, uint64_t part_points,
+                    uint32_t at_least) {
+    const test_inputs one = {{path}, 1};
+    compare_inputs(ctx, &one, params, part_points, at_least);
 }
 
 /* Every kind, in both schemes and samplings, small nodes and deep trees. */
@@ -208,23 +223,134 @@ static void reals_are_in_parts_too(void **state) {
     mote_context_destroy(ctx);
 }
 
+/* ---- several inputs */
+
+/* One of them, in its own steps, place and columns. */
+typedef struct test_input {
+    const char *ending; /* NULL: no more */
+    uint64_t points;
+    double scale, offset;
+    bool has_color, is_real;
+    uint16_t white;
+} test_input;
+
+static const test_input unions[][INPUTS_MAX] = {
+    {{"las", 4000, 0.001, 0, true, false, 65535}, {"laz", 5000, 0.001, 0, true, false, 65535}},     /* tiles */
+    {{"las", 4000, 0.001, 100, true, false, 65535}, {"las", 5000, 0.01, 0, false, false, 0}},       /* a lattice */
+    {{"las", 4000, 0.001, 0, true, false, 65535}, {"las", 5000, 0.0013, 7.77, true, false, 65535}}, /* none */
+    {{"las", 3000, 0.001, 0, true, false, 255},
+     {"laz", 3000, 0.001, 0, true, false, 65535},
+     {"las", 0, 0.5, 3, false, false, 0},
+     {"laz", 2000, 0.001, 1e6, true, false, 255}},                                         /* depths */
+    {{"e57", 3000, 1, 0, true, true, 65535}, {"las", 3000, 0.001, 0, true, false, 65535}}, /* doubles */
+    {{"e57", 3000, 1, 0, false, true, 0}, {"e57", 3000, 1, 40, false, true, 0}},           /* scans */
+    {{"las", 3000, 1e-9, 0, false, false, 0}, {"las", 3000, 100, 5e8, false, false, 0}},   /* wide */
+    {{"las", 0, 0.001, 0, false, false, 0}, {"laz", 0, 0.001, 0, false, false, 0}},        /* nothing */
+};
+#define UNIONS (sizeof unions / sizeof unions[0])
+
+static void write_input(mote_context *ctx, const test_input *input, const char *path) {
+    const mote_type type = input->is_real ? MOTE_FLOAT64 : MOTE_INT32;
+    const mote_column_spec specs[] = {{"x", type, input->scale, input->offset},
+                                      {"y", type, input->scale, input->offset},
+                                      {"z", type, input->scale, 0},
+                                      {"intensity", MOTE_UINT16, 0, 0},
+                                      {"red", MOTE_UINT16, 0, 0},
+                                      {"green", MOTE_UINT16, 0, 0},
+                                      {"blue", MOTE_UINT16, 0, 0}};
+    mote_cloud *cloud = NULL;
+    uint64_t random = input->points;
+    assert_int_equal(mote_cloud_create(ctx, input->points, specs, input->has_color ? 7 : 4, &cloud), MOTE_OK);
+    for (uint32_t c = 0; c < mote_cloud_column_count(cloud); c++) {
+        const uint32_t stride = mote_cloud_column(cloud, c)->stride_bytes;
+        uint8_t *to = mote_cloud_column_data(cloud, specs[c].name);
+        for (uint64_t i = 0; i < input->points; i++) {
+            random = random * 6364136223846793005ull + 1442695040888963407ull;
+            const int32_t step = (int32_t)(random >> 44);
+            const double real = step * 0.001;
+            const uint16_t value = (uint16_t)(c > 3 ? (random >> 40) % (input->white + 1u) : random >> 48);
+            if (c < 3 && input->is_real) memcpy(to + i * stride, &real, sizeof real);
+            if (c < 3 && !input->is_real) memcpy(to + i * stride, &step, sizeof step);
+            if (c >= 3) memcpy(to + i * stride, &value, sizeof value);
+        }
+    }
+    test_write(ctx, cloud, path, NULL);
+    mote_cloud_destroy(cloud);
+}
+
+/* Every union that inputs may make, in the order of the inputs. */
+static void inputs_are_united(void **state) {
+    (void)state;
+    mote_context *ctx = test_context(2);
+    for (uint64_t u = 0; u < UNIONS; u++) {
+        char names[INPUTS_MAX][512];
+        test_inputs inputs = {{NULL}, 0};
+        mote_lod_params params = mote_lod_defaults();
+        params.merge_points = 300;
+        for (uint32_t i = 0; i < INPUTS_MAX && unions[u][i].ending != NULL; i++) {
+            snprintf(names[i], sizeof names[i], "parts_input%u.%s", i, unions[u][i].ending);
+            snprintf(names[i], sizeof names[i], "%s", test_path(names[i]));
+            if (strcmp(unions[u][i].ending, "e57") == 0 && !MOTE_HAVE_EXPAT) break;
+            write_input(ctx, &unions[u][i], names[i]);
+            inputs.paths[inputs.count++] = names[i];
+        }
+        if (inputs.count < 2) continue;
+        print_message("union %u\n", (unsigned)u);
+        compare_inputs(ctx, &inputs, &params, u == 6 ? 3000 : 700, u < 6 ? 8 : 1); /* 6: most are in one place */
+        params.sampling = MOTE_LOD_FIRST;
+        compare_inputs(ctx, &inputs, &params, 1u << 20, 1);
+    }
+    mote_context_destroy(ctx);
+}
+
+/* What is wrong with inputs is told once, though they are read several times. */
+static void count_messages(void *user, mote_log_level level, const char *message) {
+    (void)level;
+    if (strstr(message, "lacks attributes") != NULL) ++*(uint32_t *)user;
+}
+
+static void inputs_are_told_of_once(void **state) {
+    (void)state;
+    uint32_t told = 0;
+    mote_context_params params = mote_context_defaults();
+    mote_context *ctx = NULL;
+    params.threads = 2;
+    params.log = count_messages;
+    params.log_user = &told;
+    assert_int_equal(mote_context_create(&params, &ctx), MOTE_OK);
+    char names[2][512];
+    test_inputs inputs = {{names[0], names[1]}, 2};
+    for (uint32_t i = 0; i < 2; i++) {
+        snprintf(names[i], sizeof names[i], "%s", test_path(i == 0 ? "parts_told0.las" : "parts_told1.las"));
+        write_input(ctx, &unions[1][i], names[i]);
+    }
+    in_parts(ctx, &inputs, NULL, 700, test_path("parts_told"));
+    assert_int_equal(told, 1);
+    mote_context_destroy(ctx);
+}
+
 /* ---- what goes wrong */
 
 static mote_status write_parts(mote_context *ctx, void *user) {
+    const test_inputs *inputs = user;
     mote_parts_params parts = mote_parts_defaults();
     mote_lod_params params = mote_lod_defaults();
-    parts.part_points = 500;
-    params.merge_points = 100;
-    return mote_lod_write_parts(ctx, user, NULL, &params, test_path("parts_failed"), NULL, &parts, NULL);
+    parts.part_points = 200;
+    params.merge_points = 50;
+    return mote_lod_write_parts(ctx, inputs->paths, inputs->count, NULL, &params, test_path("parts_failed"), NULL,
+                                &parts, NULL);
 }
 
 static void survives_failures(void **state) {
     (void)state;
-    static const test_kind few = {"few", 1200, 0.01, 0, 0, false};
+    static const test_kind few = {"few", 300, 0.01, 0, 0, false};
     mote_context *ctx = test_context(2);
     const char *path = write_file(ctx, &few, "las");
-    test_each_allocation_fails(write_parts, (void *)(uintptr_t)path);
-    test_each_step_cancels(write_parts, (void *)(uintptr_t)path);
+    test_inputs inputs = {{path, path}, 1};
+    for (; inputs.count <= 2; inputs.count++) {
+        test_each_allocation_fails(write_parts, &inputs);
+        test_each_step_cancels(write_parts, &inputs);
+    }
     mote_context_destroy(ctx);
 }
 
@@ -233,7 +359,7 @@ static void expect_refused(mote_context *ctx, const char *path, const mote_lod_p
     mote_parts_params parts = mote_parts_defaults();
     parts.part_points = part_points;
     mote_context_clear(ctx);
-    assert_int_equal(mote_lod_write_parts(ctx, path, NULL, params, test_path("parts_refused"), NULL, &parts, NULL),
+    assert_int_equal(mote_lod_write_parts(ctx, &path, 1, NULL, params, test_path("parts_refused"), NULL, &parts, NULL),
                      expected);
     if (strstr(mote_context_message(ctx), message) == NULL) fail_msg("%s", mote_context_message(ctx));
 }
@@ -260,6 +386,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parts_are_the_whole), cmocka_unit_test(any_number_of_parts),
         cmocka_unit_test(a_header_may_lie),    cmocka_unit_test(reals_are_in_parts_too),
+        cmocka_unit_test(inputs_are_united),   cmocka_unit_test(inputs_are_told_of_once),
         cmocka_unit_test(survives_failures),   cmocka_unit_test(refuses_what_parts_cannot),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

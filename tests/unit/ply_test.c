@@ -1,5 +1,6 @@
 /* PLY: what is read, and that writing gives the same points back. What is refused stands in ply_test_refuse.c. */
 #define _GNU_SOURCE /* access */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -151,6 +152,38 @@ static void reads_all_line_ends(void **state) {
     assert_int_equal(mote_cloud_find(cloud, "y")->type, MOTE_UINT64);
     mote_cloud_destroy(cloud);
     mote_context_destroy(ctx);
+}
+
+/* Rows may be anywhere in lines; where some begin or end in the middle of one, as where a value is missing in one row
+   and one too many in another, the first is named. */
+static void tells_of_rows_beside_lines(void **state) {
+    (void)state;
+    static const struct {
+        const char *rows, *line; /* NULL: nothing is told */
+        unsigned count;
+    } cases[] = {
+        {"1 2 3\n5 6 7\n8 9 10\n", NULL, 0},     {"1 2\n3 5 6 7\n8 9 10\n", "line 8", 1},
+        {"1 2 3\n5 6\n7 8 9 10\n", "line 9", 1}, {"1 2 3 5\n6 7\n8 9 10\n", "line 8", 1},
+        {"1 2 3 5 6\r\n7 8 9 10", "line 8", 1},  {"1 2\n3 5\n6 7 8\n9 10\n", "line 8", 3},
+        {"1 2 3 5 6 7 8 9 10\n", NULL, 0},       {"1\n2 3\n\n5 6\n7\n8\n9\n10", NULL, 0},
+        {"1 2 3 5 6 7\n8 9\n10\n", NULL, 0},
+    };
+    char message[TEST_MESSAGE_BYTES], text[256];
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        message[0] = '\0';
+        mote_context *ctx = test_context_listening(message);
+        snprintf(text, sizeof text, ASCII "element vertex 3\n" XYZ "end_header\n%s", cases[i].rows);
+        mote_cloud *cloud = read_text(ctx, text);
+        assert_true(test_value(cloud, "y", 1) == 6 && test_value(cloud, "z", 2) == 10);
+        assert_int_equal(cases[i].line != NULL, strstr(message, "in the middle of one") != NULL);
+        if (cases[i].line != NULL) {
+            snprintf(text, sizeof text, "(%u)", cases[i].count);
+            if (strstr(message, cases[i].line) == NULL || strstr(message, text) == NULL)
+                fail_msg("case %zu: %s", i, message);
+        }
+        mote_cloud_destroy(cloud);
+        mote_context_destroy(ctx);
+    }
 }
 
 static void names_are_standard_and_come_back(void **state) {
@@ -487,6 +520,7 @@ int main(void) {
                                        cmocka_unit_test(binary_points_are_not_copied),
                                        cmocka_unit_test(steps_over_other_elements),
                                        cmocka_unit_test(reads_all_line_ends),
+                                       cmocka_unit_test(tells_of_rows_beside_lines),
                                        cmocka_unit_test(names_are_standard_and_come_back),
                                        cmocka_unit_test(refuses_bad_headers),
                                        cmocka_unit_test(refuses_bad_bodies),

@@ -44,8 +44,23 @@ static void knows_what_programs_write(void **state) {
         {"diffuse_red", "red"},
         {"Rf", "red"},
         {"Curvature", "curvature"},
+        {"raw_classification", "classification"},
+        {"scan_dir_flag", "scan_direction_flag"},
+        {"edge_flight_line", "edge_of_flight_line"},
+        {"wave_packet_desc_index", "wave_packet_index"},
+        {"waveform_packet_size", "wave_packet_size"},
+        {"return_point_waveform_loc", "wave_return_location"},
+        {"x_t", "wave_x"},
+        {"scalar_Scan_Direction", "scan_direction_flag"},
+        {"scalar_Flightline_Edge", "edge_of_flight_line"},
+        {"scalar_[Classif]_Value", "classification"},
+        {"[Classif] Synthetic flag", "synthetic"},
+        {"[Classif] Key-point flag", "key_point"},
+        {"[Classif] Withheld flag", "withheld"},
+        {"[Classif] Overlap flag", "overlap"},
         {"X", "x"},
         {"scalar_X", NULL},
+        {"Scalar_field_#2", NULL},
         {"Amplitude", NULL},
         {"Reflectance", NULL},
         {"label", NULL},
@@ -65,10 +80,10 @@ static void knows_what_programs_write(void **state) {
 static void each_meaning_has_one_name(void **state) {
     (void)state;
     /* The best spelling, then the first; letters in groups, and only where nothing else means the same. */
-    static const char *const names[] = {
-        "GpsTime", "gps_time", "Class", "CLASSIFICATION", "r", "g", "b", "a", "nx", "ny", "i", NULL, "time"};
+    static const char *const names[] = {"GpsTime", "gps_time", "Class", "CLASSIFICATION", "r",  "g", "b", "a", "nx",
+                                        "ny",      "i",        NULL,    "time",           "x_t"};
     static const char *const expected[] = {NULL, "gps_time", "classification", NULL, "red", "green", "blue", "alpha",
-                                           NULL, NULL,       "intensity",      NULL, NULL};
+                                           NULL, NULL,       "intensity",      NULL, NULL,  NULL};
     enum { COUNT = sizeof names / sizeof names[0] };
     const char *found[COUNT];
     mote_standard_names(names, COUNT, found);

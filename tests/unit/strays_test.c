@@ -176,10 +176,36 @@ static void survives_failing_allocations(void **state) {
     free(xyz);
 }
 
+/* The search in pieces, two passes of it. */
+static mote_status search_pieces(mote_context *ctx, void *user) {
+    const double *const xyz = user;
+    mote_strays_search *search = NULL;
+    mote_status status = mote_strays_search_open(ctx, 1, &search);
+    bool again = status == MOTE_OK;
+    while (again) {
+        for (uint64_t first = 0; status == MOTE_OK && first < 1000; first += 250) {
+            mote_cloud *piece = NULL;
+            status = wrap(ctx, xyz + 3 * first, 250, &piece);
+            if (status == MOTE_OK) status = mote_strays_search_add(search, piece);
+            mote_cloud_destroy(piece);
+        }
+        again = status == MOTE_OK && mote_strays_search_again(search);
+    }
+    mote_strays_search_close(search);
+    return status;
+}
+
+static void search_survives_failing_allocations(void **state) {
+    (void)state;
+    double *xyz = make_room(1000);
+    test_each_allocation_fails(search_pieces, xyz);
+    free(xyz);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(finds_a_few_points_far_away), cmocka_unit_test(finds_none_where_there_are_none),
-        cmocka_unit_test(one_point_beside_equal_ones), cmocka_unit_test(says_what_is_missing),
-        cmocka_unit_test(survives_failing_allocations)};
+        cmocka_unit_test(finds_a_few_points_far_away),  cmocka_unit_test(finds_none_where_there_are_none),
+        cmocka_unit_test(one_point_beside_equal_ones),  cmocka_unit_test(says_what_is_missing),
+        cmocka_unit_test(survives_failing_allocations), cmocka_unit_test(search_survives_failing_allocations)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -160,20 +160,21 @@ static enum MHD_Result count_field(void *count, enum MHD_ValueKind kind, const c
     return MHD_YES;
 }
 
-/* A host that is said twice, or the length of a body: what two programs may read differently. */
-static bool is_ambiguous(const http_connection *c) {
+/* A host that is said twice, or the length of a body: what two programs may read differently. And no host, which 1.1
+   forbids: libmicrohttpd would refuse it, too, but with a page of its own, without our fields. */
+static bool is_ambiguous(const http_connection *c, const char *version) {
     unsigned counts[2] = {0};
     MHD_get_connection_values(c->mhd, MHD_HEADER_KIND, count_field, counts);
-    return counts[0] > 1 || counts[1] > 1;
+    return counts[0] > 1 || counts[1] > 1 || (counts[0] == 0 && strcmp(version, MHD_HTTP_VERSION_1_0) != 0);
 }
 
 /* The head has come. */
-static enum MHD_Result begin(http_connection *c, const char *method) {
+static enum MHD_Result begin(http_connection *c, const char *method, const char *version) {
     const char *expect = http_field(c, "Expect");
     c->is_begun = true;
     c->method = method;
     http_set_wait(c, HTTP_WAIT_NONE);
-    if (is_ambiguous(c)) {
+    if (is_ambiguous(c, version)) {
         http_answer(c, MHD_HTTP_BAD_REQUEST, c->server->options.fields, "");
         return send_answer(c); /* and no further request is read */
     }
@@ -207,10 +208,9 @@ enum MHD_Result http_on_request(void *server, struct MHD_Connection *mhd, const 
     const size_t piece = *size;
     (void)server;
     (void)url;
-    (void)version;
     (void)state;
     if (c == NULL || c->target == NULL) return MHD_NO;
-    if (!c->is_begun) return begin(c, method);
+    if (!c->is_begun) return begin(c, method, version);
     if (piece > 0) {
         *size = 0;
         return take(c, data, piece);

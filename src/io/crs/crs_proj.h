@@ -27,6 +27,10 @@ mote_status mote_crs_proj_of_keys(mote_context *ctx, const mote_cloud *cloud, ch
 mote_status mote_crs_proj_text_in(mote_context *ctx, const char *crs, uint32_t vertical, const mote_units *units,
                                   char **text);
 
+/* The horizontal part of a system as a string of PROJ, with the shift to WGS 84 that EPSG has, as of DHDN. *text: NULL
+   where it cannot be said so, the text is not understood, or there is no PROJ. */
+mote_status mote_crs_proj_short(mote_context *ctx, const char *crs, char **text);
+
 /* ---- transforming */
 
 typedef struct crs_transformer crs_transformer;

@@ -39,3 +39,12 @@ mote_status mote_crs_written(mote_context *ctx, const mote_cloud *cloud, char **
     if (*text == NULL) *text = mote_strdup(ctx, crs);
     return *text != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
 }
+
+mote_status mote_crs_written_short(mote_context *ctx, const mote_cloud *cloud, char **text) {
+    char *whole = NULL;
+    *text = NULL;
+    mote_status status = mote_crs_written(ctx, cloud, &whole);
+    if (status == MOTE_OK && whole[0] != '\0') status = mote_crs_proj_short(ctx, whole, text);
+    mote_free(ctx, whole);
+    return status;
+}

@@ -1,6 +1,5 @@
 /* Reading E57: all scans of a file, one after the other, whole or in pieces. */
 #include <inttypes.h>
-#include <math.h>
 
 #include "io/e57/e57.h"
 
@@ -205,8 +204,6 @@ void mote_e57_tell_unit(const e57_source *source, const mote_cloud *cloud) {
               source->input->path, wrong->name);
 }
 
-#define INTENSITY_FACTOR 4.0 /* limits of one scanner differ less, also where they are those of the values */
-
 /* Scans whose intensities are of different scales, as their limits tell, cannot be compared. */
 static void tell_intensities(const e57_source *source) {
     const e57_scan *const scans = source->file.scans;
@@ -219,7 +216,7 @@ static void tell_intensities(const e57_source *source) {
     }
     if (least == UINT64_MAX) return;
     const e57_limits *const low = &scans[least].intensity, *const high = &scans[most].intensity;
-    if (!(high->max > INTENSITY_FACTOR * fabs(low->max))) return;
+    if (!mote_intensities_differ(low->max, high->max)) return;
     mote_warn(
         source->ctx,
         "%s: intensities of its scans are of different scales (scan %" PRIu64 ": %g to %g, scan %" PRIu64

@@ -7,18 +7,13 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "io/merge/merge_stations.h"
+#include "io/merge/inputs.h"
 
 /* The endings that a folder is searched for. */
 static const char *const point_endings[] = {".las", ".laz", ".ply", ".xyz", ".txt", ".csv",
                                             ".pts", ".asc", ".pcd", ".ptx", ".e57"};
 
-typedef struct file_list {
-    char **paths;
-    uint64_t count, capacity;
-} file_list;
-
-static mote_status add_file(mote_context *ctx, file_list *list, const char *path) {
+static mote_status add_file(mote_context *ctx, mote_input_list *list, const char *path) {
     if (!mote_reserve(ctx, (void **)&list->paths, &list->capacity, list->count + 1, sizeof *list->paths, "inputs")) {
         return MOTE_ERROR_MEMORY;
     }
@@ -58,7 +53,7 @@ static char *join_path(mote_context *ctx, const char *folder, const char *name) 
     return path;
 }
 
-static mote_status add_entry(mote_context *ctx, file_list *list, const char *folder, const char *name) {
+static mote_status add_entry(mote_context *ctx, mote_input_list *list, const char *folder, const char *name) {
     if (!is_point_file(name)) return MOTE_OK;
     char *path = join_path(ctx, folder, name);
     if (path == NULL) return MOTE_ERROR_MEMORY;
@@ -68,7 +63,7 @@ static mote_status add_entry(mote_context *ctx, file_list *list, const char *fol
 }
 
 /* All point files right in a folder, in the order of their names' bytes. */
-static mote_status add_folder(mote_context *ctx, file_list *list, const char *path) {
+static mote_status add_folder(mote_context *ctx, mote_input_list *list, const char *path) {
     const uint64_t first = list->count;
     DIR *folder = opendir(path);
     if (folder == NULL) return mote_system_error(ctx, path, "list");
@@ -89,7 +84,7 @@ static mote_status add_folder(mote_context *ctx, file_list *list, const char *pa
 }
 
 /* A path without wildcards: a file, or a folder of either kind. What is missing shows when it is read. */
-static mote_status add_path(mote_context *ctx, file_list *list, const char *path) {
+static mote_status add_path(mote_context *ctx, mote_input_list *list, const char *path) {
     if (!is_kind(path, S_IFDIR)) return add_file(ctx, list, path);
     /* A Potree data set is read as one thing, not searched. */
     char *metadata = join_path(ctx, path, "metadata.json");
@@ -100,7 +95,7 @@ static mote_status add_path(mote_context *ctx, file_list *list, const char *path
 }
 
 /* What a pattern matches, in the order of the paths' bytes. */
-static mote_status add_pattern(mote_context *ctx, file_list *list, const char *pattern) {
+static mote_status add_pattern(mote_context *ctx, mote_input_list *list, const char *pattern) {
     glob_t found;
     memset(&found, 0, sizeof found);
     const int failed = glob(pattern, GLOB_NOSORT, NULL, &found);
@@ -121,7 +116,7 @@ static mote_status add_pattern(mote_context *ctx, file_list *list, const char *p
     return status;
 }
 
-static mote_status add_input(mote_context *ctx, file_list *list, const char *path) {
+static mote_status add_input(mote_context *ctx, mote_input_list *list, const char *path) {
     if (mote_is_dash(path)) return add_file(ctx, list, path);
     struct stat info;
     const bool exists = stat(path, &info) == 0; /* a name that holds a star and exists means itself */
@@ -129,9 +124,25 @@ static mote_status add_input(mote_context *ctx, file_list *list, const char *pat
     return add_path(ctx, list, path);
 }
 
-static mote_status read_and_merge(mote_context *ctx, const file_list *list, const mote_read_params *params,
-                                  mote_cloud **out) {
+mote_status mote_inputs_find(mote_context *ctx, const char *const *paths, uint32_t path_count, mote_input_list *list) {
+    uint32_t dashes = 0;
+    memset(list, 0, sizeof *list);
+    if (path_count == 0) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "no input is named");
+    for (uint32_t i = 0; i < path_count; i++) dashes += mote_is_dash(paths[i]);
+    if (dashes > 1) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, STANDARD_INPUT " is named twice; it is read once");
+    for (uint32_t i = 0; i < path_count; i++) MOTE_TRY(add_input(ctx, list, paths[i]));
     if (list->count > UINT32_MAX) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "more than 2^32 inputs");
+    return MOTE_OK;
+}
+
+void mote_inputs_free(mote_context *ctx, mote_input_list *list) {
+    for (uint64_t i = 0; i < list->count; i++) mote_free(ctx, list->paths[i]);
+    mote_free(ctx, list->paths);
+    memset(list, 0, sizeof *list);
+}
+
+static mote_status read_and_merge(mote_context *ctx, const mote_input_list *list, const mote_read_params *params,
+                                  mote_cloud **out) {
     mote_cloud **clouds = mote_alloc_zero(ctx, list->count * sizeof *clouds, "inputs");
     if (clouds == NULL) return MOTE_ERROR_MEMORY;
     mote_status status = MOTE_OK;
@@ -140,9 +151,6 @@ static mote_status read_and_merge(mote_context *ctx, const file_list *list, cons
     to_host.known = NULL;
     for (uint64_t i = 0; i < list->count && status == MOTE_OK; i++) {
         status = mote_cloud_read(ctx, list->paths[i], &to_host, &clouds[i]);
-    }
-    if (status == MOTE_OK) {
-        status = merge_stations(ctx, clouds, (const char *const *)list->paths, (uint32_t)list->count);
     }
     if (status == MOTE_OK) {
         status = mote_cloud_merge(ctx, clouds, (const char *const *)list->paths, (uint32_t)list->count, out);
@@ -154,19 +162,13 @@ static mote_status read_and_merge(mote_context *ctx, const file_list *list, cons
 
 mote_status mote_cloud_read_many(mote_context *ctx, const char *const *paths, uint32_t path_count,
                                  const mote_read_params *params, mote_cloud **out) {
-    file_list list = {NULL, 0, 0};
+    mote_input_list list;
     *out = NULL;
-    if (path_count == 0) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "no input is named");
-    mote_status status = MOTE_OK;
-    uint32_t dashes = 0;
-    for (uint32_t i = 0; i < path_count; i++) dashes += mote_is_dash(paths[i]);
-    if (dashes > 1) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, STANDARD_INPUT " is named twice; it is read once");
-    for (uint32_t i = 0; i < path_count && status == MOTE_OK; i++) status = add_input(ctx, &list, paths[i]);
+    mote_status status = mote_inputs_find(ctx, paths, path_count, &list);
     if (status == MOTE_OK) {
         status = list.count == 1 ? mote_cloud_read(ctx, list.paths[0], params, out)
                                  : read_and_merge(ctx, &list, params, out);
     }
-    for (uint64_t i = 0; i < list.count; i++) mote_free(ctx, list.paths[i]);
-    mote_free(ctx, list.paths);
+    mote_inputs_free(ctx, &list);
     return status;
 }

@@ -2,38 +2,11 @@
 #include "io/merge/merge_plan.h"
 
 #include "core/column_math.h"
-#include "io/crs/crs_codes.h"
+#include "io/e57/e57_write.h"
 #include "io/las/las_format.h"
 
 #define PIECE_POINTS  1024u      /* one turn of a thread */
 #define WINDOW_POINTS (1u << 22) /* between two calls of the progress function */
-
-/* ---- coordinate reference systems */
-
-/* The one system of all inputs; those without one are told of. */
-static mote_status merge_crs(mote_context *ctx, mote_cloud *const *clouds, const char *const *names, uint32_t count,
-                             const char **crs) {
-    uint32_t from = count;
-    for (uint32_t i = 0; i < count; i++) {
-        const char *here = mote_cloud_crs(clouds[i]);
-        if (here[0] == '\0') continue;
-        if (from == count) from = i;
-        if (mote_crs_same(mote_cloud_crs(clouds[from]), here)) continue;
-        mote_crs_facts first, other;
-        mote_crs_describe(mote_cloud_crs(clouds[from]), &first);
-        mote_crs_describe(here, &other);
-        return mote_fail(ctx, MOTE_ERROR_ARGUMENT,
-                         "%s and %s have different coordinate reference systems: %s and %s; --to-crs brings all inputs "
-                         "to one",
-                         names[from], names[i], first.name, other.name);
-    }
-    *crs = from < count ? mote_cloud_crs(clouds[from]) : "";
-    for (uint32_t i = 0; i < count && from < count; i++) {
-        if (mote_cloud_crs(clouds[i])[0] != '\0') continue;
-        mote_warn(ctx, "%s: has no coordinate reference system; that of %s is taken", names[i], names[from]);
-    }
-    return MOTE_OK;
-}
 
 /* ---- records and header */
 
@@ -114,7 +87,7 @@ static void convert_values(const merge_column *column, const merge_source *sourc
     }
 }
 
-/* Copies points first … of an input to records. */
+/* Converts points first … of an input to records, at most PIECE_POINTS. */
 static void copy_piece(const merge_plan *plan, uint32_t input, uint64_t first, uint64_t count, uint8_t *records) {
     uint64_t values[PIECE_POINTS];
     for (uint64_t c = 0; c < plan->column_count; c++) {
@@ -138,31 +111,44 @@ static void copy_piece(const merge_plan *plan, uint32_t input, uint64_t first, u
     }
 }
 
+void merge_take_piece(merge_plan *plan, uint32_t input, const mote_cloud *piece) {
+    for (uint64_t c = 0; c < plan->column_count; c++) {
+        merge_source *source = &plan->columns[c].sources[input];
+        if (source->column == NULL) continue;
+        source->column = mote_cloud_column(piece, source->index);
+        source->color.data = source->column->data;
+        source->color.stride_bytes = source->column->stride_bytes;
+    }
+}
+
+void merge_piece(const merge_plan *plan, uint32_t input, uint64_t first, uint64_t count, uint8_t *records) {
+    const int64_t pieces = (int64_t)((count + PIECE_POINTS - 1) / PIECE_POINTS);
+#pragma omp parallel for schedule(static) num_threads(plan->ctx->threads)
+    for (int64_t piece = 0; piece < pieces; piece++) {
+        const uint64_t from = (uint64_t)piece * PIECE_POINTS;
+        const uint64_t size = count - from < PIECE_POINTS ? count - from : PIECE_POINTS;
+        copy_piece(plan, input, first + from, size, records + from * plan->record_bytes);
+    }
+}
+
 static mote_status copy_points(const merge_plan *plan, uint64_t total, uint8_t *records) {
-    mote_context *ctx = plan->ctx;
     uint64_t done = 0;
     for (uint32_t input = 0; input < plan->input_count; input++) {
         const uint64_t count = mote_cloud_count(plan->clouds[input]);
         for (uint64_t begin = 0; begin < count; begin += WINDOW_POINTS) {
-            MOTE_TRY(mote_progress(ctx, (double)done / (double)total, "merging inputs"));
+            MOTE_TRY(mote_progress(plan->ctx, (double)done / (double)total, "merging inputs"));
             const uint64_t window = count - begin < WINDOW_POINTS ? count - begin : WINDOW_POINTS;
-            const int64_t pieces = (int64_t)((window + PIECE_POINTS - 1) / PIECE_POINTS);
-#pragma omp parallel for schedule(static) num_threads(ctx->threads)
-            for (int64_t piece = 0; piece < pieces; piece++) {
-                const uint64_t from = (uint64_t)piece * PIECE_POINTS;
-                const uint64_t size = window - from < PIECE_POINTS ? window - from : PIECE_POINTS;
-                copy_piece(plan, input, begin + from, size, records + (done + from) * plan->record_bytes);
-            }
+            merge_piece(plan, input, begin, window, records + done * plan->record_bytes);
             done += window;
         }
     }
-    return mote_progress(ctx, 1, "merging inputs");
+    return mote_progress(plan->ctx, 1, "merging inputs");
 }
 
 /* ---- the union */
 
-/* An empty cloud for all points of the plan, with its columns in one block of records. */
-static mote_status make_cloud(const merge_plan *plan, uint64_t total, mote_cloud **out, uint8_t **records) {
+/* A cloud with the columns of the plan in one block of records. */
+static mote_status make_columns(const merge_plan *plan, uint64_t total, mote_cloud **out, uint8_t **records) {
     mote_context *ctx = plan->ctx;
     if (plan->record_bytes > UINT32_MAX || total > (UINT64_MAX >> 1) / (plan->record_bytes + 1)) {
         return mote_fail(ctx, MOTE_ERROR_MEMORY, "out of memory: %llu points of %llu bytes", (unsigned long long)total,
@@ -189,7 +175,28 @@ static mote_status make_cloud(const merge_plan *plan, uint64_t total, mote_cloud
     return MOTE_OK;
 }
 
-static mote_status fill_cloud(const merge_plan *plan, const char *crs, mote_cloud **out) {
+/* What is kept of a scan goes by its number. */
+static mote_status add_record(const merge_plan *plan, uint32_t input, const mote_record *record, mote_cloud *to) {
+    mote_record own = *record;
+    if (own.record_id > 0 && mote_e57_is_station(record)) own.record_id += plan->stations[input];
+    /* A file's own repetitions are its business; only what another has already is left out. */
+    return input == 0 || !has_record(to, &own) ? mote_cloud_add_record(to, &own) : MOTE_OK;
+}
+
+mote_status merge_make_cloud(const merge_plan *plan, uint64_t points, mote_cloud **out, uint8_t **records) {
+    MOTE_TRY(make_columns(plan, points, out, records));
+    MOTE_TRY(mote_cloud_set_crs(*out, plan->crs));
+    for (uint32_t i = 0; i < plan->input_count; i++) {
+        const mote_cloud *from = plan->clouds[i];
+        for (uint64_t r = 0; r < from->record_count; r++) MOTE_TRY(add_record(plan, i, &from->records[r], *out));
+    }
+    merge_header(*out, plan->clouds, plan->input_count);
+    if (plan->adjusted_time) (*out)->las.global_encoding |= LAS_ENCODING_ADJUSTED;
+    (*out)->position_step = plan->position_step;
+    return MOTE_OK;
+}
+
+static mote_status fill_cloud(const merge_plan *plan, mote_cloud **out) {
     uint8_t *records = NULL;
     uint64_t total = 0;
     for (uint32_t i = 0; i < plan->input_count; i++) {
@@ -197,31 +204,18 @@ static mote_status fill_cloud(const merge_plan *plan, const char *crs, mote_clou
         if (total + count < total) return mote_fail(plan->ctx, MOTE_ERROR_MEMORY, "out of memory: too many points");
         total += count;
     }
-    MOTE_TRY(make_cloud(plan, total, out, &records));
-    MOTE_TRY(mote_cloud_set_crs(*out, crs));
-    for (uint32_t i = 0; i < plan->input_count; i++) {
-        for (uint64_t r = 0; r < plan->clouds[i]->record_count; r++) {
-            const mote_record *record = &plan->clouds[i]->records[r];
-            /* A file's own repetitions are its business; only what another has already is left out. */
-            if (i == 0 || !has_record(*out, record)) MOTE_TRY(mote_cloud_add_record(*out, record));
-        }
-    }
-    merge_header(*out, plan->clouds, plan->input_count);
-    if (plan->adjusted_time) (*out)->las.global_encoding |= LAS_ENCODING_ADJUSTED;
-    (*out)->position_step = plan->position_step;
+    MOTE_TRY(merge_make_cloud(plan, total, out, &records));
     return copy_points(plan, total, records);
 }
 
 mote_status mote_cloud_merge(mote_context *ctx, mote_cloud *const *clouds, const char *const *names, uint32_t count,
                              mote_cloud **out) {
-    const char *crs = "";
     merge_plan plan;
     *out = NULL;
     if (count == 0) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "nothing to merge");
-    MOTE_TRY(merge_crs(ctx, clouds, names, count, &crs));
     mote_stage(ctx, "merging inputs");
-    mote_status status = merge_plan_open(ctx, clouds, names, count, &plan);
-    if (status == MOTE_OK) status = fill_cloud(&plan, crs, out);
+    mote_status status = merge_plan_open(ctx, clouds, names, count, NULL, &plan);
+    if (status == MOTE_OK) status = fill_cloud(&plan, out);
     merge_plan_close(&plan);
     mote_stage(ctx, NULL);
     if (status != MOTE_OK) {

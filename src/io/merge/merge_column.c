@@ -3,8 +3,6 @@
 
 #include <math.h>
 
-#define DOUBLE_WHOLE (1ll << 53) /* integers up to here are exact as double */
-
 merge_column *merge_find(const merge_plan *plan, const char *name) {
     for (uint64_t i = 0; i < plan->column_count; i++) {
         if (strcmp(plan->columns[i].name, name) == 0) return &plan->columns[i];
@@ -20,34 +18,10 @@ mote_type merge_whole_type(const mote_column *column) {
                                      : MOTE_UINT64;
 }
 
-void merge_range(const mote_context *ctx, const mote_column *column, uint64_t count, int64_t *low, int64_t *high) {
-    int64_t min = INT64_MAX, max = INT64_MIN;
-    const bool wraps = column->type == MOTE_UINT64;
-#pragma omp parallel for schedule(static) num_threads(ctx->threads) reduction(min : min) reduction(max : max)
-    for (int64_t i = 0; i < (int64_t)count; i++) {
-        int64_t value = mote_column_integer(column, (uint64_t)i);
-        if (wraps && value < 0) value = INT64_MAX;
-        if (value < min) min = value;
-        if (value > max) max = value;
-    }
-    *low = min;
-    *high = max;
-}
-
 mote_status merge_check_double(merge_plan *plan, uint32_t input, const mote_column *column) {
     const mote_type type = merge_whole_type(column);
-    const uint64_t count = mote_cloud_count(plan->clouds[input]);
     if (type != MOTE_INT64 && type != MOTE_UINT64) return MOTE_OK;
-    /* Above 2^53 every second integer is exact still, so each is asked, not just the range. */
-    uint64_t lost = 0;
-#pragma omp parallel for schedule(static) num_threads(plan->ctx->threads) reduction(+ : lost)
-    for (int64_t i = 0; i < (int64_t)count; i++) {
-        const int64_t value = mote_column_integer(column, (uint64_t)i);
-        const bool negative = type == MOTE_INT64 && value < 0;
-        uint64_t size = negative ? 0 - (uint64_t)value : (uint64_t)value;
-        while (size >= (uint64_t)DOUBLE_WHOLE && size % 2 == 0) size /= 2;
-        if (size > (uint64_t)DOUBLE_WHOLE) lost++;
-    }
+    const uint64_t lost = plan->facts[input].not_double[column - mote_cloud_column(plan->clouds[input], 0)];
     if (lost == 0) return MOTE_OK;
     return mote_fail(plan->ctx, MOTE_ERROR_ARGUMENT,
                      "%s: attribute \"%s\": %llu values of type %s do not fit the double that it would take to merge "
@@ -88,8 +62,6 @@ static bool same_no_data(const mote_column_limits *a, const mote_column_limits *
     return a->has_no_data == b->has_no_data && (!a->has_no_data || a->no_data == b->no_data);
 }
 
-#define INTENSITY_FACTOR 4.0 /* limits of one scanner differ less, also where they are those of the values */
-
 /* Intensities of different scales, as their stated ranges tell, cannot be compared. */
 static void tell_intensities(const merge_plan *plan, const merge_column *column) {
     double least = INFINITY, most = -INFINITY;
@@ -104,7 +76,7 @@ static void tell_intensities(const merge_plan *plan, const merge_column *column)
         least = fmin(least, max);
         most = fmax(most, max);
     }
-    if (of_least == NULL || !(most > INTENSITY_FACTOR * fabs(least))) return;
+    if (of_least == NULL || !mote_intensities_differ(least, most)) return;
     mote_warn(plan->ctx,
               "intensities are of different scales (%s: up to %g, %s: up to %g) and are kept as stored: mote convert "
               "--set \"intensity = …\" brings an input to that of the others",

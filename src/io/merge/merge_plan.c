@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include "io/crs/crs_codes.h"
+
 bool merge_is_position(const char *name) {
     return name[0] != '\0' && name[1] == '\0' && name[0] >= 'x' && name[0] <= 'z';
 }
@@ -38,6 +40,7 @@ static mote_status collect_columns(merge_plan *plan) {
             if (to == NULL) to = add_column(plan, from);
             if (to == NULL) return MOTE_ERROR_MEMORY;
             to->sources[i].column = from;
+            to->sources[i].index = c;
             to->sources[i].factor = 1;
             if (to->unit[0] == '\0') to->unit = from->unit;
             if (to->description[0] == '\0') to->description = from->description;
@@ -63,9 +66,9 @@ void merge_scan_angles(merge_plan *plan) {
             continue;
         }
         angle->sources[i] = rank->sources[i];
-        angle->sources[i].is_rank = true;
         rank->sources[i].column = NULL;
-        if (mote_cloud_count(plan->clouds[i]) > 0) {
+        angle->sources[i].is_rank = plan->facts[i].ranks_between == 0;
+        if (mote_cloud_count(plan->clouds[i]) > 0 && angle->sources[i].is_rank) {
             mote_warn(plan->ctx, "%s: its scan angles, whole degrees, become steps of %g degrees, as other inputs have",
                       plan->names[i], angle->scale);
         }
@@ -150,14 +153,58 @@ static mote_status check_missing(merge_plan *plan, uint32_t input) {
     return MOTE_OK;
 }
 
+/* ---- coordinate reference systems */
+
+mote_status merge_crs(mote_context *ctx, mote_cloud *const *clouds, const char *const *names, uint32_t count,
+                      const char **crs) {
+    uint32_t from = count;
+    for (uint32_t i = 0; i < count; i++) {
+        const char *here = mote_cloud_crs(clouds[i]);
+        if (here[0] == '\0') continue;
+        if (from == count) from = i;
+        if (mote_crs_same(mote_cloud_crs(clouds[from]), here)) continue;
+        mote_crs_facts first, other;
+        mote_crs_describe(mote_cloud_crs(clouds[from]), &first);
+        mote_crs_describe(here, &other);
+        return mote_fail(ctx, MOTE_ERROR_ARGUMENT,
+                         "%s and %s have different coordinate reference systems: %s and %s; --to-crs brings all inputs "
+                         "to one",
+                         names[from], names[i], first.name, other.name);
+    }
+    *crs = from < count ? mote_cloud_crs(clouds[from]) : "";
+    for (uint32_t i = 0; i < count && from < count; i++) {
+        if (mote_cloud_crs(clouds[i])[0] != '\0') continue;
+        mote_warn(ctx, "%s: has no coordinate reference system; that of %s is taken", names[i], names[from]);
+    }
+    return MOTE_OK;
+}
+
+/* ---- the plan */
+
+/* What the values of clouds with points are. */
+static mote_status find_facts(merge_plan *plan) {
+    const bool places = !merge_positions_alike(plan);
+    merge_facts *facts = mote_alloc_zero(plan->ctx, plan->input_count * sizeof *facts, "union");
+    plan->facts = plan->own_facts = facts;
+    if (facts == NULL) return MOTE_ERROR_MEMORY;
+    for (uint32_t i = 0; i < plan->input_count; i++) {
+        MOTE_TRY(merge_facts_begin(plan->ctx, plan->clouds[i], &facts[i]));
+        merge_facts_see(plan->ctx, plan->clouds[i], places, &facts[i]);
+    }
+    return MOTE_OK;
+}
+
 mote_status merge_plan_open(mote_context *ctx, mote_cloud *const *clouds, const char *const *names, uint32_t count,
-                            merge_plan *plan) {
+                            const merge_facts *facts, merge_plan *plan) {
     memset(plan, 0, sizeof *plan);
     plan->ctx = ctx;
     plan->clouds = clouds;
     plan->names = names;
     plan->input_count = count;
+    plan->facts = facts;
+    MOTE_TRY(merge_crs(ctx, clouds, names, count, &plan->crs));
     MOTE_TRY(collect_columns(plan));
+    if (facts == NULL) MOTE_TRY(find_facts(plan));
     merge_scan_angles(plan);
     for (uint32_t i = 0; i < count; i++) MOTE_TRY(check_missing(plan, i));
     MOTE_TRY(merge_times(plan));
@@ -166,6 +213,7 @@ mote_status merge_plan_open(mote_context *ctx, mote_cloud *const *clouds, const 
         if (!merge_is_position(plan->columns[c].name)) MOTE_TRY(decide_type(plan, &plan->columns[c]));
     }
     MOTE_TRY(merge_colors(plan));
+    MOTE_TRY(merge_stations(plan));
     for (uint64_t c = 0; c < plan->column_count; c++) merge_limits(plan, &plan->columns[c]);
     for (uint64_t c = 0; c < plan->column_count; c++) {
         plan->columns[c].at = (uint32_t)plan->record_bytes;
@@ -175,7 +223,12 @@ mote_status merge_plan_open(mote_context *ctx, mote_cloud *const *clouds, const 
 }
 
 void merge_plan_close(merge_plan *plan) {
+    for (uint32_t i = 0; plan->own_facts != NULL && i < plan->input_count; i++) {
+        merge_facts_free(plan->ctx, &plan->own_facts[i]);
+    }
     for (uint64_t c = 0; c < plan->column_count; c++) mote_free(plan->ctx, plan->columns[c].sources);
+    mote_free(plan->ctx, plan->own_facts);
+    mote_free(plan->ctx, plan->stations);
     mote_free(plan->ctx, plan->columns);
     plan->columns = NULL;
     plan->column_count = 0;

@@ -12,14 +12,14 @@
 #define ROUND_STEPS   1000000.0       /* a new offset is a multiple of these steps, if it can be */
 #define LARGEST       0x1.0p+60       /* stored values beyond are left alone */
 
-/* One input's coordinates on an axis. */
+/* Coordinates on an axis. */
 typedef struct span {
     int64_t low, high; /* stored; low > high: no points */
 } span;
 
 typedef struct axis_lattice {
     merge_column *column;
-    span *spans; /* [input_count] */
+    int k; /* of x, y, z */
 } axis_lattice;
 
 static bool is_lattice(const mote_column *column) {
@@ -27,9 +27,14 @@ static bool is_lattice(const mote_column *column) {
            isfinite(column->offset);
 }
 
+static span span_of(const merge_plan *plan, const axis_lattice *axis, uint32_t input) {
+    return (span){plan->facts[input].low[axis->k], plan->facts[input].high[axis->k]};
+}
+
 /* Whether an input has points on an axis. One without fits any lattice. */
-static bool has_points(const axis_lattice *axis, uint32_t input) {
-    return axis->column->sources[input].column != NULL && axis->spans[input].low <= axis->spans[input].high;
+static bool has_points(const merge_plan *plan, const axis_lattice *axis, uint32_t input) {
+    const span range = span_of(plan, axis, input);
+    return axis->column->sources[input].column != NULL && range.low <= range.high;
 }
 
 /* Finds factor and shift of an input on a lattice. False if that would move points. */
@@ -51,9 +56,10 @@ static span merged_span(const merge_plan *plan, const axis_lattice *axis) {
     span all = {INT64_MAX, INT64_MIN};
     for (uint32_t i = 0; i < plan->input_count; i++) {
         const merge_source *source = &axis->column->sources[i];
-        if (!has_points(axis, i)) continue;
-        const int64_t low = axis->spans[i].low * source->factor + source->shift;
-        const int64_t high = axis->spans[i].high * source->factor + source->shift;
+        if (!has_points(plan, axis, i)) continue;
+        const span range = span_of(plan, axis, i);
+        const int64_t low = range.low * source->factor + source->shift;
+        const int64_t high = range.high * source->factor + source->shift;
         if (low < all.low) all.low = low;
         if (high > all.high) all.high = high;
     }
@@ -88,7 +94,7 @@ static bool merge_axis(merge_plan *plan, axis_lattice *axis) {
     step = axis->column->scale;
     origin = axis->column->offset;
     for (uint32_t i = 0; i < plan->input_count; i++) {
-        if (!has_points(axis, i)) continue;
+        if (!has_points(plan, axis, i)) continue;
         const mote_column *from = axis->column->sources[i].column;
         step = first ? from->scale : fmin(step, from->scale);
         if (first) origin = from->offset;
@@ -96,33 +102,21 @@ static bool merge_axis(merge_plan *plan, axis_lattice *axis) {
     }
     for (uint32_t i = 0; i < plan->input_count; i++) {
         merge_source *source = &axis->column->sources[i];
-        if (!has_points(axis, i)) continue;
-        if (!fits_lattice(source->column, &axis->spans[i], step, origin, source)) return false;
+        if (!has_points(plan, axis, i)) continue;
+        const span range = span_of(plan, axis, i);
+        if (!fits_lattice(source->column, &range, step, origin, source)) return false;
     }
     place_origin(plan, axis, step, origin);
     return true;
 }
 
 /* All three axes on lattices; false if one cannot be. */
-static mote_status merge_lattices(merge_plan *plan, merge_column *const *columns, bool *done) {
-    mote_context *ctx = plan->ctx;
-    span *spans = mote_alloc(ctx, AXES * plan->input_count * sizeof *spans, "union");
-    *done = false;
-    if (spans == NULL) return MOTE_ERROR_MEMORY;
-    bool fits = true;
-    for (int k = 0; k < AXES && fits; k++) {
-        axis_lattice axis = {columns[k], spans + (size_t)k * plan->input_count};
-        for (uint32_t i = 0; i < plan->input_count; i++) {
-            const mote_column *from = columns[k]->sources[i].column;
-            const uint64_t count = mote_cloud_count(plan->clouds[i]);
-            axis.spans[i].low = 1, axis.spans[i].high = 0;
-            if (from != NULL) merge_range(ctx, from, count, &axis.spans[i].low, &axis.spans[i].high);
-        }
-        fits = merge_axis(plan, &axis);
+static bool merge_lattices(merge_plan *plan, merge_column *const *columns) {
+    for (int k = 0; k < AXES; k++) {
+        axis_lattice axis = {columns[k], k};
+        if (!merge_axis(plan, &axis)) return false;
     }
-    mote_free(ctx, spans);
-    *done = fits;
-    return MOTE_OK;
+    return true;
 }
 
 /* The step of an input's coordinates, 0 if unknown. */
@@ -175,27 +169,34 @@ static bool all_alike(const merge_plan *plan, const merge_column *column) {
     return true;
 }
 
+bool merge_positions_alike(const merge_plan *plan) {
+    bool alike = true;
+    for (int k = 0; k < AXES && alike; k++) {
+        const merge_column *column = merge_find(plan, mote_axis_names[k]);
+        alike = column != NULL && all_alike(plan, column);
+    }
+    return alike;
+}
+
 mote_status merge_positions(merge_plan *plan) {
     merge_column *columns[AXES];
-    bool lattices = true, alike = true, done = false;
+    bool lattices = true;
     for (int k = 0; k < AXES; k++) {
         columns[k] = merge_find(plan, mote_axis_names[k]);
         if (columns[k] == NULL) {
             return mote_fail(plan->ctx, MOTE_ERROR_ARGUMENT, "%s: has no \"%s\"", plan->names[0], mote_axis_names[k]);
         }
-        alike = alike && all_alike(plan, columns[k]);
         for (uint32_t i = 0; i < plan->input_count; i++) {
             const mote_column *from = columns[k]->sources[i].column;
             lattices = lattices && (from == NULL || is_lattice(from));
         }
     }
     const double finest = finest_step(plan, columns);
-    if (alike) {
+    if (merge_positions_alike(plan)) {
         plan->position_step = lattices ? 0 : finest;
         return MOTE_OK;
     }
-    if (lattices) MOTE_TRY(merge_lattices(plan, columns, &done));
-    if (done) return MOTE_OK;
+    if (lattices && merge_lattices(plan, columns)) return MOTE_OK;
     plan->position_step = finest;
     MOTE_TRY(merge_world(plan, columns));
     if (lattices) {

@@ -1,7 +1,6 @@
 /* Scans of several E57 files are numbered from 1 in each: together they get numbers of their own. */
-#include "io/merge/merge_stations.h"
 #include "io/e57/e57_write.h"
-#include "where/where_expression.h"
+#include "io/merge/merge_plan.h"
 
 #define NUMBERS 65536u /* of point_source_id */
 
@@ -23,58 +22,43 @@ static station_range find_stations(const mote_cloud *cloud, const bool *taken) {
     return range;
 }
 
-/* Moves the numbers of records and points up. */
-static mote_status move_stations(mote_context *ctx, mote_cloud **cloud, uint32_t shift) {
-    const mote_column *column = mote_cloud_find(*cloud, "point_source_id");
-    if (column != NULL && mote_cloud_column_data(*cloud, "point_source_id") == NULL) {
-        MOTE_TRY(mote_where_make_writable(ctx, cloud));
-        column = mote_cloud_find(*cloud, "point_source_id");
-    }
-    for (uint64_t i = 0; i < (*cloud)->record_count; i++) {
-        mote_record *const record = &(*cloud)->records[i];
-        if (record->record_id > 0 && mote_e57_is_station(record)) record->record_id += (uint16_t)shift;
-    }
-    if (column == NULL) return MOTE_OK;
-    uint8_t *const data = mote_cloud_column_data(*cloud, "point_source_id");
-    for (uint64_t i = 0; i < (*cloud)->count; i++) {
-        uint16_t number;
-        memcpy(&number, data + i * column->stride_bytes, sizeof number);
-        number += (uint16_t)shift;
-        memcpy(data + i * column->stride_bytes, &number, sizeof number);
-    }
-    return MOTE_OK;
-}
-
-static mote_status tell_apart(mote_context *ctx, mote_cloud **cloud, const char *name, const station_range *range,
-                              uint32_t highest) {
-    const mote_column *column = mote_cloud_find(*cloud, "point_source_id");
-    const bool is_plain = column == NULL || (column->type == MOTE_UINT16 && column->bit_count == 0);
+/* Moves the numbers of an input behind those of the others, if there is room. */
+static void tell_apart(merge_plan *plan, uint32_t input, const station_range *range, uint32_t highest) {
+    merge_column *column = merge_find(plan, "point_source_id");
+    const mote_column *from = column != NULL ? column->sources[input].column : NULL;
+    const bool is_plain = from == NULL || (from->type == MOTE_UINT16 && from->bit_count == 0);
     if (!is_plain || range->last + highest >= NUMBERS) {
-        mote_warn(ctx, "%s: its scans %u to %u have the numbers of another input's, and there are no others left", name,
-                  range->first, range->last);
-        return MOTE_OK;
+        mote_warn(plan->ctx, "%s: its scans %u to %u have the numbers of another input's, and there are no others left",
+                  plan->names[input], range->first, range->last);
+        return;
     }
-    mote_note(ctx, "%s: the numbers of its scans, %u to %u, become %u to %u (point_source_id): other inputs have them",
-              name, range->first, range->last, range->first + highest, range->last + highest);
-    return move_stations(ctx, cloud, highest);
+    mote_note(plan->ctx,
+              "%s: the numbers of its scans, %u to %u, become %u to %u (point_source_id): other inputs have them",
+              plan->names[input], range->first, range->last, range->first + highest, range->last + highest);
+    plan->stations[input] = (uint16_t)highest;
+    if (from != NULL) column->sources[input].shift = highest;
 }
 
-mote_status merge_stations(mote_context *ctx, mote_cloud **clouds, const char *const *names, uint32_t count) {
-    bool *taken = NULL;
+static void number_inputs(merge_plan *plan, bool *taken) {
     uint32_t highest = 0;
-    mote_status status = MOTE_OK;
-    for (uint32_t i = 0; i < count && status == MOTE_OK; i++) {
-        if (taken == NULL) taken = mote_alloc_zero(ctx, NUMBERS * sizeof *taken, "inputs");
-        if (taken == NULL) return MOTE_ERROR_MEMORY;
-        const station_range range = find_stations(clouds[i], taken);
-        if (range.is_taken) status = tell_apart(ctx, &clouds[i], names[i], &range, highest);
-        for (uint64_t r = 0; r < clouds[i]->record_count; r++) {
-            const mote_record *const record = &clouds[i]->records[r];
-            if (record->record_id == 0 || !mote_e57_is_station(record)) continue;
-            taken[record->record_id] = true;
-            highest = record->record_id > highest ? record->record_id : highest;
+    for (uint32_t i = 0; i < plan->input_count; i++) {
+        const mote_cloud *cloud = plan->clouds[i];
+        const station_range range = find_stations(cloud, taken);
+        if (range.is_taken) tell_apart(plan, i, &range, highest);
+        for (uint64_t r = 0; r < cloud->record_count; r++) {
+            if (cloud->records[r].record_id == 0 || !mote_e57_is_station(&cloud->records[r])) continue;
+            const uint32_t number = cloud->records[r].record_id + (uint32_t)plan->stations[i];
+            taken[number] = true;
+            highest = number > highest ? number : highest;
         }
     }
-    mote_free(ctx, taken);
-    return status;
+}
+
+mote_status merge_stations(merge_plan *plan) {
+    bool *taken = mote_alloc_zero(plan->ctx, NUMBERS * sizeof *taken, "union");
+    plan->stations = mote_alloc_zero(plan->ctx, plan->input_count * sizeof *plan->stations, "union");
+    if (taken != NULL && plan->stations != NULL) number_inputs(plan, taken);
+    const bool made = taken != NULL && plan->stations != NULL;
+    mote_free(plan->ctx, taken);
+    return made ? MOTE_OK : MOTE_ERROR_MEMORY;
 }

@@ -23,24 +23,16 @@ static time_kind judge_times(merge_plan *plan, uint32_t input) {
     const merge_column *merged = merge_find(plan, "gps_time");
     const mote_column *column = merged->sources[input].column;
     const mote_las_origin *origin = &plan->clouds[input]->las;
-    const int64_t count = (int64_t)mote_cloud_count(plan->clouds[input]);
-    uint64_t set = 0, outside = 0;
-    if (column == NULL) return TIME_NONE;
-#pragma omp parallel for schedule(static) num_threads(plan->ctx->threads) reduction(+ : set, outside)
-    for (int64_t i = 0; i < count; i++) {
-        const double time = mote_column_value(column, (uint64_t)i);
-        set += time != 0;
-        outside += time < 0 || time > LAS_WEEK_SECONDS;
-    }
-    if (set == 0) return TIME_NONE;
-    if (outside > 0 && origin->present && !says_adjusted(origin)) {
+    const merge_facts *facts = &plan->facts[input];
+    if (column == NULL || facts->times == 0) return TIME_NONE;
+    if (facts->no_week > 0 && origin->present && !says_adjusted(origin)) {
         mote_warn(plan->ctx,
                   "%s: its header says that GPS times are seconds of the week, but no week holds them: they are taken "
                   "as adjusted standard time",
                   plan->names[input]);
     }
     const bool is_known = !origin->present && (origin->global_encoding & LAS_ENCODING_ADJUSTED) != 0;
-    if (outside > 0 || is_known || (origin->present && says_adjusted(origin))) return TIME_ADJUSTED;
+    if (facts->no_week > 0 || is_known || (origin->present && says_adjusted(origin))) return TIME_ADJUSTED;
     return origin->present ? TIME_WEEK : TIME_UNKNOWN;
 }
 

@@ -168,6 +168,19 @@ static bool line_is_point(const ply_reader *r, const mote_text_table *table, mot
     return scalars < vertex->property_count ? values >= scalars : values == scalars;
 }
 
+/* One value too few in a row and one too many in another come out even, and are read as other points. */
+static void tell_of_broken_rows(const ply_reader *r, const mote_text_table *table, const mote_text_rows *points) {
+    uint64_t line, column;
+    if (points->broken == 0) return;
+    mote_text_find_line(table, points->first_broken, &line, &column);
+    mote_warn(
+        r->ctx,
+        "%s: offset %" PRIu64 ": line %" PRIu64
+        ": here begins the first of the points over several lines that begin or end in the middle of one (%" PRIu64
+        "): values are taken one after the other, as PLY says; if one is missing or too many, points are wrong",
+        r->input->path, points->first_broken, line, points->broken);
+}
+
 /* Values one after the other, wherever lines end. *fits: they come out even; else nothing was read, unless the file is
    to be salvaged and its lines are no points either. */
 static mote_status parse_values(ply_reader *r, const mote_text_table *table, mote_text_field *fields, bool *fits) {
@@ -192,6 +205,7 @@ static mote_status parse_values(ply_reader *r, const mote_text_table *table, mot
     if (status == MOTE_OK && (*fits || salvage)) {
         *fits = true;
         fields_of(r, vertex_of(r), fields);
+        tell_of_broken_rows(r, table, &points);
         status = parse_points(r, table, &points);
     }
     mote_free(r->ctx, points.begins);

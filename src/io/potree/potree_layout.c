@@ -373,7 +373,8 @@ static mote_status add_record(const potree_layout *layout, const json_t *json, m
 mote_status potree_layout_extras(const potree_layout *layout, mote_cloud *cloud) {
     const json_t *mote = json_object_get(layout->json, "mote");
     const json_t *records = json_object_get(mote, "records");
-    const char *projection = json_string_value(json_object_get(layout->json, "projection"));
+    const char *projection = json_string_value(json_object_get(mote, "crs"));
+    if (projection == NULL) projection = json_string_value(json_object_get(layout->json, "projection"));
     const double step = json_number_value(json_object_get(mote, "position_step"));
     if (projection != NULL) MOTE_TRY(mote_cloud_set_crs(cloud, projection));
     if (step > 0 && isfinite(step)) cloud->position_step = step;

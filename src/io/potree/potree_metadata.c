@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "io/crs/crs_written.h"
 #include "io/notes.h"
 #include "io/potree/potree.h"
 #include "io/potree/potree_math.h"
@@ -349,6 +350,7 @@ static json_t *mote_json(json_builder *b, const potree_summary *summary) {
     }
     put(b, mote, "columns", columns);
     put_rest(b, mote, summary);
+    if (mote_cloud_crs(cloud)[0] != '\0') put(b, mote, "crs", text_json(b, mote_cloud_crs(cloud)));
     put_units(b, mote, cloud);
     put_las(b, mote, &cloud->las);
     put_records(b, mote, cloud);
@@ -384,6 +386,16 @@ static json_t *box_json(json_builder *b, const potree_plan *plan) {
     return box;
 }
 
+/* Potree's viewers hand it to proj4js, which knows strings of PROJ and the simpler kinds of WKT, neither codes nor
+   compound systems; the whole system is mote.crs. */
+static json_t *projection_json(json_builder *b, const mote_cloud *cloud) {
+    char *text = NULL;
+    if (mote_crs_written_short(b->ctx, cloud, &text) != MOTE_OK) b->failed = true;
+    json_t *json = text_json(b, text != NULL ? text : mote_cloud_crs(cloud));
+    mote_free(b->ctx, text);
+    return json;
+}
+
 static json_t *metadata_json(json_builder *b, const potree_summary *summary) {
     const potree_plan *plan = summary->plan;
     const mote_potree_params *params = summary->params;
@@ -396,7 +408,7 @@ static json_t *metadata_json(json_builder *b, const potree_summary *summary) {
     put(b, root, "name", text_json(b, summary->name));
     put(b, root, "description", text_json(b, params->description != NULL ? params->description : ""));
     put(b, root, "points", json_integer((json_int_t)plan->points));
-    put(b, root, "projection", text_json(b, mote_cloud_crs(summary->source->cloud)));
+    put(b, root, "projection", projection_json(b, summary->source->cloud));
     put(b, root, "hierarchy", hierarchy_json(b, summary));
     put(b, root, "offset", reals_json(b, plan->offset, 3));
     put(b, root, "scale", reals_json(b, plan->scale, 3));

@@ -58,7 +58,7 @@ mote_status potree_with_files(mote_context *ctx, const char *path, potree_use us
             break;
         }
         snprintf(paths[f], size_bytes, "%.*s%s%s", (int)length, path, folder ? "/" : "", names[f]);
-        status = mote_input_open(ctx, paths[f], inputs[f]);
+        status = mote_input_open_part(ctx, paths[f], inputs[f]);
     }
     if (status == MOTE_OK) status = use(ctx, &files, user);
     for (int f = 0; f < 3; f++) {

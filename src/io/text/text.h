@@ -138,11 +138,12 @@ typedef struct mote_text_field {
 } mote_text_field;
 
 typedef struct mote_text_rows {
-    uint64_t first, count; /* rows of the table; out: without those left out */
-    bool prefix;           /* what is skipped: all rows from the first wrong one on */
-    bool trial;            /* a wrong row is no error: fits tells */
-    bool fits;             /* out: all rows are right */
-    uint64_t *begins;      /* of mote_text_find_values, for mote_free; NULL: rows are lines */
+    uint64_t first, count;         /* rows of the table; out: without those left out */
+    bool prefix;                   /* what is skipped: all rows from the first wrong one on */
+    bool trial;                    /* a wrong row is no error: fits tells */
+    bool fits;                     /* out: all rows are right */
+    uint64_t *begins;              /* of mote_text_find_values, for mote_free; NULL: rows are lines */
+    uint64_t broken, first_broken; /* of mote_text_find_values: rows over several lines that begin or end within one */
     const mote_text_field *fields;
     uint32_t field_count;
     uint32_t record_bytes;

@@ -382,6 +382,28 @@ mote_status mote_text_examine(mote_context *ctx, mote_text_table *table, const m
     return run_count(ctx, table, &p, rows);
 }
 
+/* Where the row before lies, beside the lines. */
+typedef struct row_lines {
+    const uint8_t *begin;
+    bool at_line_begin;
+} row_lines;
+
+static bool has_line_end(const mote_text_table *table, const uint8_t *from, const uint8_t *end) {
+    return find_line_end(table, from, end) != NULL;
+}
+
+/* Rows may go over several lines, and a line may have several; but one that goes over several and begins or ends within
+   a line is where a value may be missing. Called at the end of each row; c moves to the next value. */
+static void judge_lines(const mote_text_table *table, row_cursor *c, row_lines *row, mote_text_rows *rows) {
+    const uint8_t *const end = c->at;
+    const bool is_at_end = row_is_at_end(c);
+    const bool at_line_begin = row->begin == NULL || is_at_end || has_line_end(table, end, c->at);
+    if (row->begin != NULL && has_line_end(table, row->begin, end) && !(row->at_line_begin && at_line_begin)) {
+        if (rows->broken++ == 0) rows->first_broken = (uint64_t)(row->begin - table->input->data);
+    }
+    *row = (row_lines){.begin = c->at, .at_line_begin = at_line_begin};
+}
+
 mote_status mote_text_find_values(mote_context *ctx, const mote_text_table *table, mote_text_rows *rows, uint64_t *at,
                                   uint64_t *whole) {
     const uint8_t *const data = table->input->data;
@@ -392,8 +414,11 @@ mote_status mote_text_find_values(mote_context *ctx, const mote_text_table *tabl
     rows->begins = mote_alloc(ctx, pieces * sizeof *rows->begins, "text pieces");
     if (rows->begins == NULL) return MOTE_ERROR_MEMORY;
     rows->begins[0] = *at;
+    row_lines row = {NULL, true};
+    judge_lines(table, &c, &row, rows);
     for (*whole = 0; *whole < rows->count && row_skip(&c, rows, &ignored) == ROW_FINE;) {
         *at = (uint64_t)(c.at - data);
+        judge_lines(table, &c, &row, rows);
         if (++*whole % ROWS_PER_PIECE != 0) continue;
         rows->begins[*whole / ROWS_PER_PIECE] = *at;
         MOTE_TRY(mote_progress(ctx, (double)*at / (double)table->end, "reading text"));

@@ -6,6 +6,10 @@
 #include "lod/tree/lod_cells.h"
 #include "math/morton.h"
 
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
 #define MAX_SIDE  4
 #define HALO      (MAX_SIDE + 2) /* a block of 4³ cells with the layer around it */
 #define MAX_RUN   65536u         /* points whose 16-bit colours sum up to less than 2^32 */

@@ -69,7 +69,7 @@ export function parseMetadata(json, lonLat = null, layout = null, frame = null) 
     if (!Number.isSafeInteger(firstChunkSize) || firstChunkSize < 0)
         throw told(DataError, 'meta.chunk');
     const longest = Math.max(...side);
-    const projection = textOf(json.projection);
+    const projection = textOf(json.mote?.crs) || textOf(json.projection); // the former says more, where mote wrote it
     const crs = withUnits(parseCrs(projection), json.mote?.units);
     const scale = vector(json.scale, 'scale');
     const box = pointBox(layout.position, cube);

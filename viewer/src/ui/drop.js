@@ -7,6 +7,7 @@ import { t } from '../texts/texts.js';
 const $ = (id) => document.getElementById(id);
 
 const STATUS_MS = 300;
+const TOLD_LINES = 12;
 const wait = (ms) => new Promise((done) => setTimeout(done, ms));
 
 async function isCopc(file) {
@@ -49,14 +50,19 @@ export class Drop {
         });
     }
 
+    // What went wrong, or is to be known, of all of them is one message: there is room for few.
     async take(files) {
+        this.told = [];
         for (const file of files) {
             if (/\.(geojson|json5?)$/i.test(file.name)) await this.marks.read(file);
             else if (/\.gpkg$/i.test(file.name)) await this.overlays.add(file);
-            else if (/\.(shp|kml|kmz)$/i.test(file.name)) this.status.error(t('drop.vectors', { name: file.name }));
+            else if (/\.(shp|kml|kmz)$/i.test(file.name)) this.told.push(t('drop.vectors', { name: file.name }));
             else if (await isCopc(file)) await this.show(addressOf(file));
             else await this.convert(file);
         }
+        const { told } = this;
+        if (told.length > TOLD_LINES) told.splice(TOLD_LINES, Infinity, t('drop.more', { n: told.length - TOLD_LINES }));
+        if (told.length > 0) this.status.error(told.join('\n'));
     }
 
     async show(address) {
@@ -70,17 +76,23 @@ export class Drop {
     async convert(file) {
         const percent = (share) => `${Math.round(100 * share)} %`;
         const say = (text) => this.status.say(`${file.name}: ${text}`);
-        const failed = (text) => this.status.error(`${file.name}: ${text}`);
+        const tell = (text) => this.told.push(`${file.name}: ${text}`);
         const status = await send(`convert/${encodeURIComponent(file.name)}`, file, (share) => say(t('drop.sent', { share: percent(share) })));
-        if (status === 409) return failed(t('drop.busy'));
-        if (status === 507) return failed(t('drop.full'));
-        if (status !== 202) return failed(t('drop.not'));
+        if (status === 409) return tell(t('drop.busy'));
+        if (status === 503) return tell(t('drop.many'));
+        if (status === 507) return tell(t('drop.full'));
+        if (status !== 202) return tell(t('drop.not'));
         for (;;) {
             await wait(STATUS_MS);
             const answer = await fetch('convert').then((r) => r.json()).catch(() => null);
-            if (!answer) return failed(t('drop.gone'));
-            if (answer.state === 'failed') return failed(t('drop.failed', { why: answer.error }));
-            if (answer.state === 'done') return this.show(`data${answer.cloud}/`);
+            if (!answer) return tell(t('drop.gone'));
+            if (answer.state === 'failed') return tell(t('drop.failed', { why: answer.error }));
+            if (answer.state === 'done') {
+                // Most name the file already.
+                for (const line of answer.told.split('\n').filter(Boolean)) this.told.push(line.startsWith(file.name) ? line : `${file.name}: ${line}`);
+                if (answer.untold > 0) tell(t('drop.more', { n: answer.untold }));
+                return this.show(`data${answer.cloud}/`);
+            }
             say(`${answer.stage || t('drop.waiting')} ${percent(answer.done)}`);
         }
     }

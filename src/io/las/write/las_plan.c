@@ -362,6 +362,17 @@ static void borrow_scan_angle(mote_context *ctx, las_plan *plan, las_item *item)
     if (!exact && plan->params->las_format < 0) tell_kept(ctx, plan, item->field.name);
 }
 
+/* Angles between the steps of the dimension: the nearest step, and all digits as extra bytes as well. */
+static bool round_angle(const las_plan *plan, las_item *item) {
+    const bool is_angle =
+        strcmp(item->field.name, angle_steps.name) == 0 || strcmp(item->field.name, angle_rank.name) == 0;
+    const las_range inner = range_of(plan, item->source, item->field.scale), outer = field_range(&item->field);
+    if (!is_angle || !is_within(&inner, &outer)) return false;
+    item->how = LAS_ROUND;
+    item->scale = item->field.scale;
+    return true;
+}
+
 static mote_status plan_field(mote_context *ctx, las_plan *plan, las_item *item) {
     item->source = find_chosen(plan, item->field.name);
     if (item->source == NULL) {
@@ -372,6 +383,10 @@ static mote_status plan_field(mote_context *ctx, las_plan *plan, las_item *item)
         const bool exact = item->color != &plan->colors[LAS_INTENSITY] || plan->exact_intensity;
         plan->used[item->source - plan->cloud->columns] = exact;
         if (!exact) tell_kept(ctx, plan, item->field.name);
+        return MOTE_OK;
+    }
+    if (round_angle(plan, item)) {
+        tell_kept(ctx, plan, item->field.name);
         return MOTE_OK;
     }
     if (plan->params->las_format >= 0) {

@@ -69,6 +69,8 @@ export default {
     'drop.sent': '{share} gesendet',
     'drop.busy': 'eine andere Datei wird gerade umgewandelt.',
     'drop.full': 'der Server hat keinen Platz dafür.',
+    'drop.many': 'der Server zeigt schon so viele Wolken, wie er kann. "mote lod IN… DIR" macht aus vielen eine; oder man öffnet sie für sich.',
+    'drop.more': 'und {n} weitere Meldungen',
     'drop.not': 'dieser Server wandelt keine Dateien um. "mote lod IN OUT.copc.laz" macht eine COPC-Datei, welche die Seite selbst liest.',
     'drop.gone': 'der Server antwortet nicht mehr.',
     'drop.failed': 'sie lässt sich nicht zeigen: {why}',

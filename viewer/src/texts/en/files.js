@@ -69,6 +69,8 @@ export default {
     'drop.sent': 'sent {share}',
     'drop.busy': 'another file is being converted.',
     'drop.full': 'the server has no place for it.',
+    'drop.many': 'the server shows as many clouds as it can. "mote lod IN… DIR" makes one of many; or open this one by itself.',
+    'drop.more': 'and {n} more messages',
     'drop.not': 'this server does not convert files. "mote lod IN OUT.copc.laz" makes a COPC file, which the page reads by itself.',
     'drop.gone': 'the server does not answer any more.',
     'drop.failed': 'it cannot be shown: {why}',

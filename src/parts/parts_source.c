@@ -1,0 +1,266 @@
+#include "parts/parts_source.h"
+
+#include <math.h>
+
+#define PIECE_POINTS 65536u /* of the union, converted at once */
+#define FACTS_SHARE  0.1    /* of the call's progress, where several inputs are read for their facts */
+
+/* ---- an input */
+
+/* Lets the log hear nothing from here on: what was told once is not told again. */
+static mote_log_fn be_quiet(parts_source *source, bool quiet) {
+    const mote_log_fn log = source->ctx->params.log;
+    if (quiet) source->ctx->params.log = NULL;
+    return log;
+}
+
+static mote_status open_reader(parts_source *source, uint64_t input) {
+    const mote_log_fn log = be_quiet(source, source->was_opened);
+    const mote_status status =
+        mote_reader_open(source->ctx, source->list.paths[input], &source->reading, &source->reader);
+    source->ctx->params.log = log;
+    return status;
+}
+
+static mote_status read_next(parts_source *source, const mote_cloud **piece) {
+    const mote_log_fn log = be_quiet(source, source->was_walked);
+    const mote_status status = mote_reader_next(source->reader, piece);
+    source->ctx->params.log = log;
+    return status;
+}
+
+static void close_reader(parts_source *source) {
+    mote_reader_close(source->reader);
+    source->reader = NULL;
+}
+
+/* A cloud of the same columns, which look at one record that no point has. at: where in it they are; NULL: not asked */
+static mote_status copy_shape(mote_context *ctx, const mote_cloud *from, uint64_t columns, const uint8_t *records,
+                              uint64_t record_bytes, uint32_t *at, mote_cloud **to) {
+    MOTE_TRY(mote_cloud_new(ctx, 0, to));
+    uint8_t *record = mote_alloc_zero(ctx, record_bytes + 1, "columns");
+    MOTE_TRY(mote_cloud_adopt(*to, record));
+    for (uint64_t c = 0; c < columns; c++) {
+        mote_column view = from->columns[c];
+        const uint32_t here = (uint32_t)((const uint8_t *)view.data - records);
+        view.data = record + here;
+        if (at != NULL) at[c] = here;
+        MOTE_TRY(mote_cloud_add_view(*to, &view));
+    }
+    return mote_cloud_copy_extras(*to, from);
+}
+
+/* The columns of all. */
+static mote_status make_whole(parts_source *source, const mote_cloud *from, uint64_t columns, const uint8_t *records,
+                              uint64_t record_bytes) {
+    source->record_bytes = record_bytes;
+    source->column_at = mote_alloc(source->ctx, columns * sizeof *source->column_at, "columns");
+    if (source->column_at == NULL) return MOTE_ERROR_MEMORY;
+    return copy_shape(source->ctx, from, columns, records, record_bytes, source->column_at, &source->whole);
+}
+
+/* The box that the header of LAS states, in stored values. */
+static void take_stated(parts_source *source) {
+    const mote_reader *reader = source->reader;
+    if (!reader->is_las || reader->input.data == NULL) return;
+    const las_header *header = &reader->source.header;
+    const uint8_t *data = reader->input.data;
+    for (uint32_t k = 0; k < 3; k++) {
+        const double high = rint((las_f64(data + LAS_AT_MAX_OF_AXIS(k)) - header->offset[k]) / header->scale[k]);
+        const double low = rint((las_f64(data + LAS_AT_MIN_OF_AXIS(k)) - header->offset[k]) / header->scale[k]);
+        if (!(low >= INT32_MIN && low <= high && high <= INT32_MAX)) return;
+        source->stated.low[k] = (int64_t)low;
+        source->stated.high[k] = (int64_t)high;
+    }
+    source->is_stated = true;
+}
+
+static mote_status look_at_input(parts_source *source, uint64_t input) {
+    const char *path = source->list.paths[input];
+    if (mote_is_dash(path) || mote_input_is_read_once(path)) {
+        return mote_fail(source->ctx, MOTE_ERROR_UNSUPPORTED,
+                         "%s: can be read once, and an octree in parts reads several times: save it to a file first",
+                         path);
+    }
+    MOTE_TRY(open_reader(source, input));
+    mote_reader *reader = source->reader;
+    if (reader->piece == NULL || reader->records == NULL) {
+        return mote_fail(source->ctx, MOTE_ERROR_UNSUPPORTED,
+                         "%s: is read as a whole, and not in pieces as LAS, LAZ and E57 are: convert it first", path);
+    }
+    source->count += mote_reader_count(reader);
+    if (source->list.count == 1) {
+        take_stated(source);
+        return make_whole(source, reader->piece, reader->shown_columns, reader->records, reader->stride_bytes);
+    }
+    return copy_shape(source->ctx, reader->piece, reader->shown_columns, reader->records, reader->stride_bytes, NULL,
+                      &source->shapes[input]);
+}
+
+/* ---- several inputs */
+
+static mote_status find_facts(parts_source *source) {
+    mote_context *ctx = source->ctx;
+    const mote_cloud *piece = NULL;
+    uint64_t done = 0;
+    source->facts = mote_alloc_zero(ctx, source->list.count * sizeof *source->facts, "inputs");
+    if (source->facts == NULL) return MOTE_ERROR_MEMORY;
+    mote_stage(ctx, "look at inputs");
+    for (uint64_t i = 0; i < source->list.count; i++) {
+        MOTE_TRY(merge_facts_begin(ctx, source->shapes[i], &source->facts[i]));
+        MOTE_TRY(open_reader(source, i));
+        const double share = FACTS_SHARE / ((double)source->count + 1);
+        const uint64_t end = done + mote_reader_count(source->reader);
+        mote_progress_share(ctx, share * (double)done, share * (double)end);
+        done = end;
+        do {
+            MOTE_TRY(read_next(source, &piece));
+            if (piece != NULL) merge_facts_see(ctx, piece, true, &source->facts[i]);
+        } while (piece != NULL);
+        source->shapes[i]->count = source->facts[i].points;
+        close_reader(source);
+    }
+    source->was_walked = true;
+    return MOTE_OK;
+}
+
+/* The box of the union, where it is integers made of integers. */
+static void join_boxes(parts_source *source) {
+    source->is_stated = true;
+    for (int k = 0; k < 3; k++) {
+        const merge_column *column = merge_find(&source->plan, mote_axis_names[k]);
+        source->stated.low[k] = INT64_MAX;
+        source->stated.high[k] = INT64_MIN;
+        if (mote_type_is_float(column->type)) source->is_stated = false;
+        for (uint64_t i = 0; i < source->list.count && source->is_stated; i++) {
+            const merge_source *from = &column->sources[i];
+            if (source->facts[i].low[k] > source->facts[i].high[k]) continue;
+            const int64_t low = source->facts[i].low[k] * from->factor + from->shift;
+            const int64_t high = source->facts[i].high[k] * from->factor + from->shift;
+            if (low < source->stated.low[k]) source->stated.low[k] = low;
+            if (high > source->stated.high[k]) source->stated.high[k] = high;
+        }
+        if (source->stated.low[k] > source->stated.high[k]) source->is_stated = false;
+    }
+}
+
+static mote_status make_union(parts_source *source) {
+    const char *const *names = (const char *const *)source->list.paths;
+    MOTE_TRY(find_facts(source));
+    MOTE_TRY(merge_plan_open(source->ctx, source->shapes, names, (uint32_t)source->list.count, source->facts,
+                             &source->plan));
+    join_boxes(source);
+    MOTE_TRY(merge_make_cloud(&source->plan, PIECE_POINTS, &source->piece, &source->piece_records));
+    return make_whole(source, source->piece, source->piece->column_count, source->piece_records,
+                      source->plan.record_bytes);
+}
+
+/* In which system they are; the plan tells of it. */
+static mote_status check_systems(parts_source *source) {
+    const char *crs = "";
+    const mote_log_fn log = be_quiet(source, true);
+    const mote_status status = merge_crs(source->ctx, source->shapes, (const char *const *)source->list.paths,
+                                         (uint32_t)source->list.count, &crs);
+    source->ctx->params.log = log;
+    return status;
+}
+
+/* ---- all */
+
+mote_status parts_source_open(mote_context *ctx, const char *const *paths, uint32_t count,
+                              const mote_read_params *reading, parts_source *source) {
+    memset(source, 0, sizeof *source);
+    source->ctx = ctx;
+    source->reading = reading != NULL ? *reading : mote_read_defaults();
+    source->reading.prepare_order = source->reading.to_device = false;
+    source->reading.known = NULL;
+    MOTE_TRY(mote_inputs_find(ctx, paths, count, &source->list));
+    source->shapes = mote_alloc_zero(ctx, source->list.count * sizeof *source->shapes, "inputs");
+    if (source->shapes == NULL) return MOTE_ERROR_MEMORY;
+    for (uint64_t i = 0; i < source->list.count; i++) {
+        MOTE_TRY(look_at_input(source, i));
+        close_reader(source);
+    }
+    source->was_opened = true;
+    if (source->list.count == 1) return MOTE_OK;
+    MOTE_TRY(check_systems(source));
+    return make_union(source);
+}
+
+void parts_source_close(parts_source *source) {
+    mote_context *ctx = source->ctx;
+    parts_source_rest(source);
+    for (uint64_t i = 0; i < source->list.count; i++) {
+        if (source->shapes != NULL) mote_cloud_destroy(source->shapes[i]);
+        if (source->facts != NULL) merge_facts_free(ctx, &source->facts[i]);
+    }
+    merge_plan_close(&source->plan);
+    mote_cloud_destroy(source->whole);
+    mote_free(ctx, source->column_at);
+    mote_free(ctx, source->facts);
+    mote_free(ctx, source->shapes);
+    mote_inputs_free(ctx, &source->list);
+}
+
+/* ---- a walk */
+
+void parts_source_rest(parts_source *source) {
+    close_reader(source);
+    mote_cloud_destroy(source->piece);
+    source->piece = NULL;
+}
+
+void parts_source_rewind(parts_source *source, double first, double last) {
+    close_reader(source);
+    source->share[0] = first;
+    source->share[1] = last;
+    source->next = source->walked = 0;
+    source->from = NULL;
+}
+
+/* The next piece of some input, as it is there; NULL: that was all. */
+static mote_status next_of_inputs(parts_source *source, const mote_cloud **piece) {
+    *piece = NULL;
+    while (*piece == NULL && (source->reader != NULL || source->next < source->list.count)) {
+        if (source->reader == NULL) {
+            MOTE_TRY(open_reader(source, source->next++));
+            const uint64_t points = mote_reader_count(source->reader);
+            const double size = (source->share[1] - source->share[0]) / ((double)source->count + 1);
+            mote_progress_share(source->ctx, source->share[0] + size * (double)source->walked,
+                                source->share[0] + size * (double)(source->walked + points));
+            source->walked += points;
+        }
+        MOTE_TRY(read_next(source, piece));
+        if (*piece == NULL) close_reader(source);
+    }
+    if (*piece == NULL) source->was_walked = true;
+    return MOTE_OK;
+}
+
+/* The next points of several inputs, as records of the union. */
+static mote_status convert_next(parts_source *source) {
+    if (source->from == NULL || source->from_at == mote_cloud_count(source->from)) {
+        MOTE_TRY(next_of_inputs(source, &source->from));
+        if (source->from == NULL) return MOTE_OK;
+        merge_take_piece(&source->plan, (uint32_t)source->next - 1, source->from);
+        source->from_at = 0;
+    }
+    const uint64_t rest = mote_cloud_count(source->from) - source->from_at;
+    const uint64_t now = rest < PIECE_POINTS ? rest : PIECE_POINTS;
+    merge_piece(&source->plan, (uint32_t)source->next - 1, source->from_at, now, source->piece_records);
+    source->from_at += now;
+    source->piece->count = now;
+    return MOTE_OK;
+}
+
+mote_status parts_source_next(parts_source *source, const mote_cloud **piece, const uint8_t **records) {
+    if (source->list.count == 1) {
+        MOTE_TRY(next_of_inputs(source, piece));
+        *records = *piece != NULL ? source->reader->records : NULL;
+        return MOTE_OK;
+    }
+    MOTE_TRY(convert_next(source));
+    *piece = source->from != NULL ? source->piece : NULL;
+    *records = source->piece_records;
+    return MOTE_OK;
+}

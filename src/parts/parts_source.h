@@ -1,0 +1,58 @@
+/* The points of all inputs in order, piece by piece, as often as they are wanted: each is a record of the same columns.
+
+     input 0   │ piece │ piece │          one input: its pieces are the source's, as they come
+     input 1   │ piece │ piece │ piece │  several: the union's records, by the plan of io/merge (merge_piece)
+
+   Inputs are opened one after the other, in each walk anew, so that thousands of them take no memory. */
+#ifndef PARTS_SOURCE_H
+#define PARTS_SOURCE_H
+
+#include "io/merge/inputs.h"
+#include "io/merge/merge_plan.h"
+#include "io/reader.h"
+
+/* Where points lie: stored values where positions are integers, else places in the world. */
+typedef struct parts_box {
+    int64_t low[3], high[3];
+    mote_box world;
+    uint64_t points, skipped;
+} parts_box;
+
+typedef struct parts_source {
+    mote_context *ctx;
+    mote_read_params reading;
+    mote_input_list list;
+    mote_cloud **shapes; /* [list.count] the columns of each, and what belongs to it; without values */
+    merge_facts *facts;  /* [list.count] of several inputs */
+    merge_plan plan;
+    uint64_t count;         /* points that the inputs have, before conditions */
+    bool is_stated;         /* the box is known before all points were seen */
+    parts_box stated;       /* by the header of LAS, which may lie, or by facts */
+    mote_cloud *whole;      /* what is the same for all points: columns without values, system, records */
+    uint64_t record_bytes;  /* of all columns of a point */
+    uint32_t *column_at;    /* where in them each column is */
+    mote_cloud *piece;      /* of several inputs */
+    uint8_t *piece_records; /* its */
+    mote_reader *reader;    /* of the input that is read; NULL: none is open */
+    const mote_cloud *from; /* the piece of it that is being converted */
+    uint64_t from_at;       /* points of it that are */
+    uint64_t next;          /* input */
+    uint64_t walked;        /* points of the inputs before */
+    bool was_opened;        /* all inputs: what opening them tells is told */
+    bool was_walked;        /* what reading them tells */
+    double share[2];        /* of the walk, of the progress of all */
+} parts_source;
+
+/* Opens the inputs and learns what they have in common; of several, reads all of them. Close it in either case. */
+mote_status parts_source_open(mote_context *ctx, const char *const *paths, uint32_t count,
+                              const mote_read_params *reading, parts_source *source);
+void parts_source_close(parts_source *source);
+
+/* Begins a walk, which is the share first … last of the call's progress. */
+void parts_source_rewind(parts_source *source, double first, double last);
+/* The next piece, valid until the next call, and its records; NULL: that was all. */
+mote_status parts_source_next(parts_source *source, const mote_cloud **piece, const uint8_t **records);
+/* Gives back what a walk takes. */
+void parts_source_rest(parts_source *source);
+
+#endif
