@@ -38,7 +38,7 @@ static const char *shapes_path(const measure_options *o) {
 
 static int check_usage(void *options, const common_options *common, const io_paths *paths) {
     measure_options *o = options;
-    (void)common;
+    (void)paths;
     if ((o->volume != NULL) + (o->area != NULL) + (o->profile != NULL) != 1) {
         return usage_error("measure", "measure needs one of --volume, --area and --profile");
     }
@@ -46,7 +46,7 @@ static int check_usage(void *options, const common_options *common, const io_pat
         return usage_error("measure", o->width_given ? "--width: a number above 0" : "--profile needs --width");
     }
     if (o->profile == NULL && o->width_given) return usage_error("measure", "--width is of --profile");
-    if (o->profile == NULL && paths->output != NULL) return usage_error("measure", "-o is for points of --profile");
+    if (o->profile == NULL && common->output != NULL) return usage_error("measure", "-o is for points of --profile");
     if (o->above == NULL) return EXIT_DONE;
     if (o->volume == NULL) return usage_error("measure", "--above is of --volume");
     if (strcmp(o->above, "plane") == 0) return EXIT_DONE;
@@ -217,6 +217,12 @@ static int measure_profile(session *s, const measure_task *task) {
 
 static int run_measure(session *s, const void *options, const io_paths *paths) {
     const measure_options *o = options;
+    io_paths inputs = *paths;
+    if (o->profile == NULL && paths->output != NULL) { /* figures have no output: the last name is an input, too */
+        inputs.input_count++;
+        inputs.output = NULL;
+    }
+    paths = &inputs;
     measure_task task = {.options = o, .paths = paths};
     int code = paths->output != NULL ? profile_check(s, paths) : EXIT_DONE;
     if (code == EXIT_DONE) code = read_all(s, &task);
