@@ -22,8 +22,8 @@ endforeach()
 
 # ---- cli/*_test.c: parts of the command that need no command line
 set(command_parts "")
-foreach(part messages knn/knn_answer knn/knn_csv knn/knn_recall files/npy files/npz files/crc files/json large_memory session progress
-        options help text print paths stage)
+foreach(part messages knn/knn_answer knn/knn_csv knn/knn_recall files/npy files/npz files/crc files/json large_memory machine_memory session
+        progress options help text print paths stage)
   list(APPEND command_parts ${PROJECT_SOURCE_DIR}/cli/${part}.c)
 endforeach()
 add_library(mote_command_parts STATIC ${command_parts})

@@ -26,6 +26,9 @@ need() {
             ;;
         no_gpu) mote lod x x.mote --device cuda 2>&1 | grep -q "device cuda" || { echo "there is a GPU"; exit 77; } ;;
         jansson) mote run '[]' 2>&1 | grep -q jansson && { echo "this mote was built without jansson"; exit 77; } ;;
+        memory_group)
+            memory_group 64M && in_group true 2>/dev/null || { echo "needs the right to make a control group of memory"; exit 77; }
+            ;;
         sqlite)
             printf 'SQLite format 3\0%0100d' 0 >probe
             mote measure x --area probe 2>&1 | grep -q 'without' && { echo "this mote was built without SQLite or jansson"; exit 77; }
@@ -34,6 +37,22 @@ need() {
         *) command -v "$1" >/dev/null || { echo "needs $1"; exit 77; } ;;
     esac
 }
+
+# memory_group SIZE: a control group (cgroup, of version 1 or 2) of this script, for in_group
+memory_group() {
+    local limit=memory.max bytes
+    [[ -e /sys/fs/cgroup/memory/memory.limit_in_bytes ]] && limit=memory.limit_in_bytes
+    bytes=$(numfmt --from=iec "$1")
+    { mkdir -p "$(group)" && echo "$bytes" >"$(group)/$limit" && [[ $(cat "$(group)/$limit") == "$bytes" ]]; } 2>/dev/null
+}
+group() {
+    local base=/sys/fs/cgroup
+    [[ -e $base/memory/memory.limit_in_bytes ]] && base=$base/memory
+    echo "$base/${PWD##*/}"
+}
+
+# in_group COMMAND...: runs it in the control group
+in_group() { "$BASH" -c 'echo $$ >"$1/cgroup.procs" || exit; shift; exec "$@"' - "$(group)" "$@"; }
 
 # json_valid: standard input is JSON
 json_valid() { node -e 'JSON.parse(require("fs").readFileSync(0, "utf8")); console.log("valid")'; }

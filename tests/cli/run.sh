@@ -17,7 +17,8 @@ script=$(realpath "$2")
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 folder=$(mktemp -d "${TMPDIR:-/tmp}/mote-cli-XXXXXX")
 cleanup() {
-    # The script may have mounted something.
+    # The script may have mounted something, and made a control group.
+    rmdir /sys/fs/cgroup/"${folder##*/}" /sys/fs/cgroup/memory/"${folder##*/}" 2>/dev/null
     grep -q " $folder/" /proc/mounts 2>/dev/null && umount "$folder"/* 2>/dev/null
     chmod -R u+rwx "$folder" 2>/dev/null
     rm -rf "$folder"
