@@ -14,7 +14,8 @@
 static const command_help help = {
     .synopsis = "mote measure IN… --volume FILE | --area FILE | --profile FILE --width W [-o OUT] [options]",
     "Volumes and areas of polygons, and profiles along lines, of all points inside. Polygons and lines are GeoJSON or\n"
-    "GeoPackage, in the coordinates of the input. The figures are those of the page of mote view, to the last digit.",
+    "GeoPackage, in the coordinates of the input, or of --to-crs. The figures are those of the page of mote view, to "
+    "the last digit.",
     "  mote measure scan.laz --volume heap.geojson\n"
     "  mote measure scan.laz --volume pit.geojson --above lowest --json\n"
     "  mote measure scan.laz --area lots.geojson --feature 3\n"
@@ -37,7 +38,7 @@ static const char *shapes_path(const measure_options *o) {
 
 static int check_usage(void *options, const common_options *common, const io_paths *paths) {
     measure_options *o = options;
-    (void)common;
+    (void)paths;
     if ((o->volume != NULL) + (o->area != NULL) + (o->profile != NULL) != 1) {
         return usage_error("measure", "measure needs one of --volume, --area and --profile");
     }
@@ -45,7 +46,7 @@ static int check_usage(void *options, const common_options *common, const io_pat
         return usage_error("measure", o->width_given ? "--width: a number above 0" : "--profile needs --width");
     }
     if (o->profile == NULL && o->width_given) return usage_error("measure", "--width is of --profile");
-    if (o->profile == NULL && paths->output != NULL) return usage_error("measure", "-o is for points of --profile");
+    if (o->profile == NULL && common->output != NULL) return usage_error("measure", "-o is for points of --profile");
     if (o->above == NULL) return EXIT_DONE;
     if (o->volume == NULL) return usage_error("measure", "--above is of --volume");
     if (strcmp(o->above, "plane") == 0) return EXIT_DONE;
@@ -123,7 +124,7 @@ static mote_status find_bounds(session *s, const measure_task *task, mote_box *b
 
 static int read_all(session *s, measure_task *task) {
     const char *const path = shapes_path(task->options);
-    mote_read_params reading = mote_read_defaults();
+    mote_read_params reading = session_reading(s);
     mote_box bounds;
     mote_status status = mote_shapes_read(s->ctx, path, &task->shapes);
     if (status != MOTE_OK) return session_fail(s, status, true);
@@ -132,6 +133,7 @@ static int read_all(session *s, measure_task *task) {
     status = find_bounds(s, task, &bounds);
     if (status != MOTE_OK) return session_fail(s, status, true);
     reading.bounds = &bounds;
+    reading.bounds_in_to_crs = reading.to_crs != NULL; /* figures are of the points as they are then */
     if (task->options->profile == NULL) reading.select = "x,y,z";
     code = session_read(s, task->paths->inputs, task->paths->input_count, &reading, &task->cloud);
     if (code == EXIT_DONE) mote_cloud_units(task->cloud, &task->units);
@@ -215,6 +217,12 @@ static int measure_profile(session *s, const measure_task *task) {
 
 static int run_measure(session *s, const void *options, const io_paths *paths) {
     const measure_options *o = options;
+    io_paths inputs = *paths;
+    if (o->profile == NULL && paths->output != NULL) { /* figures have no output: the last name is an input, too */
+        inputs.input_count++;
+        inputs.output = NULL;
+    }
+    paths = &inputs;
     measure_task task = {.options = o, .paths = paths};
     int code = paths->output != NULL ? profile_check(s, paths) : EXIT_DONE;
     if (code == EXIT_DONE) code = read_all(s, &task);

@@ -171,6 +171,12 @@ export const MARKS_CHECKS = {
             await page.locator('#messages').getByText(/left out/i).first().waitFor();
             await page.locator('#messages button').first().click();
             await page.locator('#marks-none').click();
+            // Where the cloud is not there are no heights.
+            await give(page, folder, { 'far.geojson': collection(feature('Point', flat(500, 500))) });
+            await said(page, /1 read from far\.geojson/);
+            await page.locator('#messages').getByText(/^far\.geojson: 1 /).waitFor();
+            await page.locator('#messages button').first().click();
+            await page.locator('#marks-none').click();
             // 500000, 5400000 of zone 32 is 9 degrees east.
             await give(page, folder, { 'degrees.geojson': collection(feature('Point', [9.00005, 48.75305], { name: 'a' })) });
             await said(page, /1 read from degrees\.geojson.*longitude and latitude became/);

@@ -13,7 +13,7 @@ const walk = (folder) => readdirSync(folder).flatMap((name) => {
     const path = join(folder, name);
     return statSync(path).isDirectory() ? walk(path) : [path];
 });
-const FILES = walk(SOURCE).filter((path) => /\.(js|html)$/.test(path) && !/texts.[a-z]{2}\.js$/.test(path)).map((path) => ({ name: path.slice(SOURCE.length + 1), text: readFileSync(path, 'utf8') }));
+const FILES = walk(SOURCE).filter((path) => /\.(js|html)$/.test(path) && !/texts[/\\]([a-z]{2}\.js|[a-z]{2}[/\\]\w+\.js)$/.test(path)).map((path) => ({ name: path.slice(SOURCE.length + 1), text: readFileSync(path, 'utf8') }));
 
 // The literals of a program; what is filled in is ${}. A small reader of JavaScript: strings, templates in
 // templates, comments, and expressions between slashes.
@@ -120,7 +120,7 @@ test('the source uses the texts that there are, and all of them', () => {
 // What looks like words and is none of the page: what the readers of damaged files say, in the words of the command, names that
 // files have, and what only programs see.
 const READERS = /^(data.(attributes|brotli|decode|hierarchy|metadata|worker_pool|las_write|crs)\.js|data.copc|api\.js|save.las_file|texts.texts)/;
-const NAMES = /^(return number|number of returns|seen from above|without points|over plane|mark plane|label plane|ends long|filter-head classes|clip box|saved view|more mark|Solid line|laszip encoded|not in|US ft|Remove|Files|Page|Arrow|Escape|Enter|Point|Polygon|Feature|Potree|no (range of|returns) .*|the page has no up\.wasm)$/;
+const NAMES = /^(SQLite format 3|return number|number of returns|seen from above|without points|over plane|mark plane|label plane|ends long|filter-head classes|clip box|saved view|more mark|Solid line|laszip encoded|not in|US ft|Remove|Files|Page|Arrow|Escape|Enter|Point|Polygon|Feature|Potree|no (range of|returns) .*|the page has no up\.wasm)$/;
 const CODE = /gl_|void main|^\s*(uniform|in|out|precision) |system-ui|^<|linear-gradient|^(view seq|shown frame|pick id)=|^face axis|^(uniform|in|precision)/;
 
 test('no text stands outside of the table', () => {

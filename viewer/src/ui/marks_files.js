@@ -20,7 +20,7 @@ const FORMATS = [['geojson', 'GeoJSON'], ['rfc7946', t('marks.rfc7946')], ['dxf'
 const MAX_ADDRESSES = 20;
 const TELL_MS = 400;
 
-const loud = (text) => text[0].toUpperCase() + text.slice(1);
+const loud = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
 export class MarksFiles {
     // overlay: has the figures of marks; views: SavedViews
