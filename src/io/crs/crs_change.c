@@ -94,7 +94,7 @@ static void choose_steps(crs_change *change, const mote_cloud *cloud, const mote
 }
 
 /* What the cloud is in, for mote_free: what it says, or the parts that its GeoTIFF keys tell. */
-static mote_status find_source(mote_context *ctx, const mote_cloud *cloud, char **from) {
+static mote_status find_source(mote_context *ctx, const char *path, const mote_cloud *cloud, char **from) {
     const bool own = mote_crs_keys_are_own(cloud, 0);
     *from = NULL;
     if (mote_cloud_crs(cloud)[0] != '\0') {
@@ -107,8 +107,8 @@ static mote_status find_source(mote_context *ctx, const mote_cloud *cloud, char 
         return MOTE_OK;
     }
     return mote_fail(ctx, MOTE_ERROR_ARGUMENT,
-                     "the input %s coordinate reference system%s, so it cannot be transformed: --crs says what it is",
-                     own ? "defines a" : "has no",
+                     "%s %s coordinate reference system%s, so it cannot be transformed: --crs says what it is",
+                     path != NULL ? path : "the input", own ? "defines a" : "has no",
                      own ? " of its own by GeoTIFF keys without a code, which mote does not understand" : "");
 }
 
@@ -122,14 +122,14 @@ static crs_request request_of(const mote_cloud *cloud, const char *from, const m
     return request;
 }
 
-mote_status mote_crs_change_open(mote_context *ctx, const mote_cloud *cloud, const mote_box *box, const char *to,
-                                 bool ballpark, crs_change *change) {
+mote_status mote_crs_change_open(mote_context *ctx, const char *path, const mote_cloud *cloud, const mote_box *box,
+                                 const char *to, bool ballpark, crs_change *change) {
     const mote_column *axes[3];
     char *text = NULL, *from = NULL;
     memset(change, 0, sizeof *change);
     change->ctx = ctx;
     MOTE_TRY(mote_cloud_positions(ctx, cloud, axes));
-    MOTE_TRY(find_source(ctx, cloud, &from));
+    MOTE_TRY(find_source(ctx, path, cloud, &from));
     mote_status status = mote_crs_given(ctx, to, &text);
     if (status == MOTE_OK) {
         const crs_request request = request_of(cloud, from, box, text, ballpark);
