@@ -129,7 +129,7 @@ static void tell_stations(mote_context *ctx, const char *path, const mote_cloud 
         const mote_record *record = mote_cloud_record(cloud, i);
         char text[512]; /* behind a name comes the position */
         const size_t length = record->size_bytes < sizeof text ? (size_t)record->size_bytes : sizeof text - 1;
-        memcpy(text, record->data, length);
+        if (length > 0) memcpy(text, record->data, length);
         text[length] = '\0';
         const bool is_station = strcmp(record->user_id, "mote") == 0 && strcmp(record->description, "E57 scan") == 0;
         count += is_station && (strncmp(text, "position ", 9) == 0 || strstr(text, "\nposition ") != NULL);
