@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "costs.h"
 #include "files/json.h"
 #include "lod/lod_print.h"
 #include "print.h"
@@ -239,7 +240,7 @@ static int make_plan(session *s, const lod_question *question, plan *out) {
     return estimate(s, question->cloud, &question->params, question->copc ? NULL : &question->potree, out);
 }
 
-static void print_plan_json(const plan *p, uint64_t points) {
+static void print_plan_json(const session *s, const plan *p, uint64_t points) {
     json_writer json;
     emit_start(&json, stdout, false);
     emit_open(&json, NULL, '{');
@@ -251,6 +252,7 @@ static void print_plan_json(const plan *p, uint64_t points) {
     emit_count(&json, "depth", p->depth);
     emit_count(&json, "disk_bytes", (uint64_t)p->disk_bytes);
     emit_count(&json, "memory_bytes", (uint64_t)p->memory_bytes);
+    told_emit(s, &json);
     emit_close(&json, '}');
     emit_end(&json);
 }
@@ -262,7 +264,7 @@ int lod_print_plan(session *s, const lod_question *question) {
     const uint64_t points = mote_cloud_count(question->cloud);
     progress_clear(&s->bar);
     if (s->options.json) {
-        print_plan_json(&p, points);
+        print_plan_json(s, &p, points);
         return EXIT_DONE;
     }
     const char *about = p.estimate ? "about " : "";

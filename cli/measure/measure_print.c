@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "costs.h"
 #include "files/json.h"
 #include "paths.h"
 #include "print.h"
@@ -56,6 +57,7 @@ void measure_print_volume(session *s, const mote_volume_params *params, const mo
     emit_real(&json, "cell", volume->cell);
     emit_text(&json, "base", bases[params->base]);
     if (params->base != MOTE_VOLUME_PLANE) emit_real(&json, "level", volume->level);
+    told_emit(s, &json);
     emit_close(&json, '}');
     emit_end(&json);
 }
@@ -75,6 +77,7 @@ void measure_print_area(session *s, const mote_units *units, const mote_area *ar
     emit_real(&json, "surface", area->surface);
     emit_real(&json, "around", area->around);
     emit_unit(&json, unit);
+    told_emit(s, &json);
     emit_close(&json, '}');
     emit_end(&json);
 }
@@ -96,6 +99,7 @@ void measure_print_profile(session *s, const mote_units *units, double width, co
     emit_count(&json, "points", profile->count);
     emit_unit(&json, unit);
     if (output != NULL) emit_text(&json, "output", path_title(output));
+    told_emit(s, &json);
     emit_close(&json, '}');
     emit_end(&json);
 }

@@ -126,12 +126,10 @@ static mote_read_params params_of_format(const mote_read_params *params) {
 static mote_status settle_cloud(mote_context *ctx, const char *path, const mote_read_params *asked,
                                 const mote_choice *choice, mote_cloud **cloud) {
     const bool late = asked->to_crs != NULL && asked->bounds_in_to_crs;
-    mote_transform_params transform = mote_transform_defaults();
-    transform.ballpark = asked->crs_ballpark;
     MOTE_TRY(mote_crs_assign(ctx, *cloud, asked));
     if (asked->bounds != NULL && !late) MOTE_TRY(mote_cloud_keep_inside(ctx, cloud, asked->bounds));
     if (!mote_choice_is_late(asked)) MOTE_TRY(mote_choice_apply(ctx, choice, path, cloud));
-    if (asked->to_crs != NULL) MOTE_TRY(mote_cloud_transform(ctx, cloud, asked->to_crs, &transform));
+    if (asked->to_crs != NULL) MOTE_TRY(mote_crs_transform(ctx, path, cloud, asked->to_crs, asked->crs_ballpark));
     if (mote_choice_is_late(asked)) MOTE_TRY(mote_choice_apply(ctx, choice, path, cloud));
     return asked->bounds != NULL && late ? mote_cloud_keep_inside(ctx, cloud, asked->bounds) : MOTE_OK;
 }

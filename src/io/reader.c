@@ -222,8 +222,8 @@ static mote_status open_system(mote_reader *reader) {
     MOTE_TRY(mote_crs_assign(reader->ctx, reader->piece, params));
     if (params->to_crs == NULL) return MOTE_OK;
     MOTE_TRY(find_box(reader, &box));
-    return mote_crs_change_open(reader->ctx, reader->piece, &box, params->to_crs, params->crs_ballpark,
-                                &reader->change);
+    return mote_crs_change_open(reader->ctx, reader->input.path, reader->piece, &box, params->to_crs,
+                                params->crs_ballpark, &reader->change);
 }
 
 /* points: of the largest piece; has_condition: on points that are still to be chosen. */

@@ -416,6 +416,28 @@ static void lost_points_are_told(void **state) {
     mote_context_destroy(ctx);
 }
 
+/* Records of scans say where the scanner stood, in the system that was: told, unless it stays the system. */
+static void places_of_scanners_are_told(void **state) {
+    static const char *const texts[] = {"name Hall\nposition 1 2 3\nrotation 1 0 0 0\npose applied\n",
+                                        "position 1 2 3\n", "name position\nguid 1\n"};
+    (void)state;
+    for (int same = 0; same < 2; same++) {
+        log_text log;
+        mote_context *ctx = logging_context(1, &log);
+        mote_cloud *cloud = make_cloud(ctx, same != 0 ? "EPSG:25833" : "EPSG:25832", in_utm, 1000, 0.01, false);
+        for (uint32_t i = 0; i < 3; i++) {
+            mote_record record = {.user_id = "mote", .description = "E57 scan", .record_id = (uint16_t)(i + 1)};
+            record.data = texts[i];
+            record.size_bytes = strlen(texts[i]);
+            assert_int_equal(mote_cloud_add_record(cloud, &record), MOTE_OK);
+        }
+        assert_int_equal(mote_cloud_transform(ctx, &cloud, "EPSG:25833", NULL), MOTE_OK);
+        assert_int_equal(strstr(log.chars, "2 positions of scanners") != NULL, same == 0);
+        mote_cloud_destroy(cloud);
+        mote_context_destroy(ctx);
+    }
+}
+
 /* Heights stay where the target states none, and what they are of comes along. */
 static void heights_are_kept(void **state) {
     (void)state;
@@ -474,6 +496,7 @@ int main(void) {
         cmocka_unit_test(normals_turn_along),
         cmocka_unit_test(rough_operations_are_refused),
         cmocka_unit_test(lost_points_are_told),
+        cmocka_unit_test(places_of_scanners_are_told),
         cmocka_unit_test(heights_are_kept),
         cmocka_unit_test(survives_missing_memory),
 #endif

@@ -94,7 +94,7 @@ static void choose_steps(crs_change *change, const mote_cloud *cloud, const mote
 }
 
 /* What the cloud is in, for mote_free: what it says, or the parts that its GeoTIFF keys tell. */
-static mote_status find_source(mote_context *ctx, const mote_cloud *cloud, char **from) {
+static mote_status find_source(mote_context *ctx, const char *path, const mote_cloud *cloud, char **from) {
     const bool own = mote_crs_keys_are_own(cloud, 0);
     *from = NULL;
     if (mote_cloud_crs(cloud)[0] != '\0') {
@@ -107,8 +107,8 @@ static mote_status find_source(mote_context *ctx, const mote_cloud *cloud, char 
         return MOTE_OK;
     }
     return mote_fail(ctx, MOTE_ERROR_ARGUMENT,
-                     "the input %s coordinate reference system%s, so it cannot be transformed: --crs says what it is",
-                     own ? "defines a" : "has no",
+                     "%s %s coordinate reference system%s, so it cannot be transformed: --crs says what it is",
+                     path != NULL ? path : "the input", own ? "defines a" : "has no",
                      own ? " of its own by GeoTIFF keys without a code, which mote does not understand" : "");
 }
 
@@ -122,14 +122,33 @@ static crs_request request_of(const mote_cloud *cloud, const char *from, const m
     return request;
 }
 
-mote_status mote_crs_change_open(mote_context *ctx, const mote_cloud *cloud, const mote_box *box, const char *to,
-                                 bool ballpark, crs_change *change) {
+/* Where scanners stood is text in records that E57 files give a cloud (e57_station.c): it stays what it was. */
+static void tell_stations(mote_context *ctx, const char *path, const mote_cloud *cloud) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < mote_cloud_record_count(cloud); i++) {
+        const mote_record *record = mote_cloud_record(cloud, i);
+        char text[512]; /* behind a name comes the position */
+        const size_t length = record->size_bytes < sizeof text ? (size_t)record->size_bytes : sizeof text - 1;
+        if (length > 0) memcpy(text, record->data, length);
+        text[length] = '\0';
+        const bool is_station = strcmp(record->user_id, "mote") == 0 && strcmp(record->description, "E57 scan") == 0;
+        count += is_station && (strncmp(text, "position ", 9) == 0 || strstr(text, "\nposition ") != NULL);
+    }
+    if (count == 0) return;
+    mote_warn(ctx,
+              "%s: %u position%s of scanners and their rotations, which the file's records tell, stay those of the "
+              "old system",
+              path != NULL ? path : "the input", count, count == 1 ? "" : "s");
+}
+
+mote_status mote_crs_change_open(mote_context *ctx, const char *path, const mote_cloud *cloud, const mote_box *box,
+                                 const char *to, bool ballpark, crs_change *change) {
     const mote_column *axes[3];
     char *text = NULL, *from = NULL;
     memset(change, 0, sizeof *change);
     change->ctx = ctx;
     MOTE_TRY(mote_cloud_positions(ctx, cloud, axes));
-    MOTE_TRY(find_source(ctx, cloud, &from));
+    MOTE_TRY(find_source(ctx, path, cloud, &from));
     mote_status status = mote_crs_given(ctx, to, &text);
     if (status == MOTE_OK) {
         const crs_request request = request_of(cloud, from, box, text, ballpark);
@@ -143,7 +162,10 @@ mote_status mote_crs_change_open(mote_context *ctx, const mote_cloud *cloud, con
     if (status == MOTE_OK && change->transformer != NULL && mote_cloud_find(cloud, "wave_x") != NULL) {
         mote_warn(ctx, "the directions of waveforms, wave_x, wave_y and wave_z, stay those of the old system");
     }
-    if (status == MOTE_OK && change->transformer != NULL) choose_steps(change, cloud, axes, box);
+    if (status == MOTE_OK && change->transformer != NULL) {
+        tell_stations(ctx, path, cloud);
+        choose_steps(change, cloud, axes, box);
+    }
     return status;
 }
 

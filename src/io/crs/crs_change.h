@@ -13,10 +13,13 @@ typedef struct crs_change {
     double from_scale[3], from_offset[3];
 } crs_change;
 
-/* box: of the points, for steps and area; empty: not known. Close it in any case. */
-mote_status mote_crs_change_open(mote_context *ctx, const mote_cloud *cloud, const mote_box *box, const char *to,
-                                 bool ballpark, crs_change *change);
+/* path: for messages, or NULL. box: of the points, for steps and area; empty: not known. Close it in any case. */
+mote_status mote_crs_change_open(mote_context *ctx, const char *path, const mote_cloud *cloud, const mote_box *box,
+                                 const char *to, bool ballpark, crs_change *change);
 void mote_crs_change_close(crs_change *change);
+
+/* Opens, does, and closes: mote_cloud_transform of what was read from a path. */
+mote_status mote_crs_transform(mote_context *ctx, const char *path, mote_cloud **cloud, const char *crs, bool ballpark);
 
 /* The whole cloud. */
 mote_status mote_crs_change_cloud(crs_change *change, mote_cloud **cloud);

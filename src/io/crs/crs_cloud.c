@@ -34,17 +34,22 @@ mote_transform_params mote_transform_defaults(void) {
     return params;
 }
 
-mote_status mote_cloud_transform(mote_context *ctx, mote_cloud **cloud, const char *crs,
-                                 const mote_transform_params *params) {
-    const mote_transform_params p = params != NULL ? *params : mote_transform_defaults();
+mote_status mote_crs_transform(mote_context *ctx, const char *path, mote_cloud **cloud, const char *crs,
+                               bool ballpark) {
     crs_change change;
     mote_box box;
-    MOTE_TRY(
-        mote_check_reserved(ctx, p.reserved, sizeof p.reserved, "mote_transform_params", "mote_transform_defaults()"));
     MOTE_TRY(mote_cloud_need_host(ctx, *cloud, "positions to be transformed"));
     MOTE_TRY(mote_cloud_bounds(ctx, *cloud, &box, NULL));
-    mote_status status = mote_crs_change_open(ctx, *cloud, &box, crs, p.ballpark, &change);
+    mote_status status = mote_crs_change_open(ctx, path, *cloud, &box, crs, ballpark, &change);
     if (status == MOTE_OK) status = mote_crs_change_cloud(&change, cloud);
     mote_crs_change_close(&change);
     return status;
+}
+
+mote_status mote_cloud_transform(mote_context *ctx, mote_cloud **cloud, const char *crs,
+                                 const mote_transform_params *params) {
+    const mote_transform_params p = params != NULL ? *params : mote_transform_defaults();
+    MOTE_TRY(
+        mote_check_reserved(ctx, p.reserved, sizeof p.reserved, "mote_transform_params", "mote_transform_defaults()"));
+    return mote_crs_transform(ctx, NULL, cloud, crs, p.ballpark);
 }

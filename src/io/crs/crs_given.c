@@ -18,9 +18,16 @@ static bool is_text(const char *given) {
     return *given == '+' || *given == '{' || mote_crs_is_wkt(given) || mote_crs_codes(given, &codes);
 }
 
+/* "25832" or "25832+7837" */
 static bool is_number(const char *given) {
-    const size_t digits = strspn(given, "0123456789");
-    return digits > 0 && digits < 8 && given[digits + strspn(given + digits, " \t\r\n")] == '\0';
+    for (int part = 0; part < 2; part++) {
+        const size_t digits = strspn(given, "0123456789");
+        if (digits == 0 || digits >= 8) return false;
+        given += digits;
+        if (*given != '+') break;
+        given++;
+    }
+    return given[strspn(given, " \t\r\n")] == '\0';
 }
 
 static mote_status copy_text(mote_context *ctx, const char *from, size_t length, char **text) {

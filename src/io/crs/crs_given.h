@@ -4,8 +4,8 @@
 
 #include "core/core.h"
 
-/* A text that names or describes a system: what is given, "EPSG:n" of a number alone, or what is in the file of that
-   name. *text: for mote_free. Nothing is looked up. */
+/* A text that names or describes a system: what is given, "EPSG:n" of a number alone ("n+m", too), or what is in the
+   file of that name. *text: for mote_free. Nothing is looked up. */
 mote_status mote_crs_given(mote_context *ctx, const char *given, char **text);
 
 /* The text to write to files: WKT stays as it is, all else becomes WKT where this build has PROJ. Without it codes stay

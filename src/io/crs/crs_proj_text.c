@@ -117,6 +117,22 @@ static void fail_system(mote_context *ctx, proj_session *s, const char *text, co
               shown > 80 ? "…" : "", why);
 }
 
+/* PROJ calls the system of a string "unknown"; the string says what it is. Of a bound one what is bound has the name.
+ */
+static PJ *name_of_string(proj_session *s, const PJ *system, const char *text) {
+    if (proj_get_type(system) != PJ_TYPE_BOUND_CRS) return proj_alter_name(s->proj, system, text);
+    PJ *const bound = proj_get_source_crs(s->proj, system), *const hub = proj_get_target_crs(s->proj, system);
+    PJ *const shift = proj_crs_get_coordoperation(s->proj, system);
+    PJ *const named = bound != NULL ? proj_alter_name(s->proj, bound, text) : NULL;
+    PJ *const whole =
+        named != NULL && hub != NULL && shift != NULL ? proj_crs_create_bound_crs(s->proj, named, hub, shift) : NULL;
+    proj_destroy(named);
+    proj_destroy(shift);
+    proj_destroy(hub);
+    proj_destroy(bound);
+    return whole;
+}
+
 PJ *proj_session_system(mote_context *ctx, proj_session *s, const char *text, const char *what) {
     PJ *object = NULL;
     text += strspn(text, " \t\r\n");
@@ -127,8 +143,13 @@ PJ *proj_session_system(mote_context *ctx, proj_session *s, const char *text, co
         snprintf(whole, strlen(text) + 16, "%s +type=crs", text);
         object = proj_create(s->proj, whole);
         mote_free(ctx, whole);
-        /* PROJ calls it "unknown"; the string says what it is. */
-        PJ *named = object != NULL && is_system(object) ? proj_alter_name(s->proj, object, text) : NULL;
+        if (object != NULL && strstr(text, "+step") != NULL) {
+            mote_fail(ctx, MOTE_ERROR_ARGUMENT, "%s \"%.80s\" is not understood: it is a pipeline, which is no system",
+                      what, text);
+            proj_destroy(object);
+            return NULL;
+        }
+        PJ *named = object != NULL && is_system(object) ? name_of_string(s, object, text) : NULL;
         if (named != NULL) {
             proj_destroy(object);
             object = named;

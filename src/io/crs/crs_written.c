@@ -43,6 +43,7 @@ mote_status mote_crs_written(mote_context *ctx, const mote_cloud *cloud, char **
 mote_status mote_crs_written_short(mote_context *ctx, const mote_cloud *cloud, char **text) {
     char *whole = NULL;
     *text = NULL;
+    if (mote_cloud_crs(cloud)[0] == '\0' || !mote_crs_has_proj()) return MOTE_OK;
     mote_status status = mote_crs_written(ctx, cloud, &whole);
     if (status == MOTE_OK && whole[0] != '\0') status = mote_crs_proj_short(ctx, whole, text);
     mote_free(ctx, whole);

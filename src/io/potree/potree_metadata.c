@@ -350,7 +350,6 @@ static json_t *mote_json(json_builder *b, const potree_summary *summary) {
     }
     put(b, mote, "columns", columns);
     put_rest(b, mote, summary);
-    if (mote_cloud_crs(cloud)[0] != '\0') put(b, mote, "crs", text_json(b, mote_cloud_crs(cloud)));
     put_units(b, mote, cloud);
     put_las(b, mote, &cloud->las);
     put_records(b, mote, cloud);
@@ -386,16 +385,6 @@ static json_t *box_json(json_builder *b, const potree_plan *plan) {
     return box;
 }
 
-/* Potree's viewers hand it to proj4js, which knows strings of PROJ and the simpler kinds of WKT, neither codes nor
-   compound systems; the whole system is mote.crs. */
-static json_t *projection_json(json_builder *b, const mote_cloud *cloud) {
-    char *text = NULL;
-    if (mote_crs_written_short(b->ctx, cloud, &text) != MOTE_OK) b->failed = true;
-    json_t *json = text_json(b, text != NULL ? text : mote_cloud_crs(cloud));
-    mote_free(b->ctx, text);
-    return json;
-}
-
 static json_t *metadata_json(json_builder *b, const potree_summary *summary) {
     const potree_plan *plan = summary->plan;
     const mote_potree_params *params = summary->params;
@@ -408,7 +397,7 @@ static json_t *metadata_json(json_builder *b, const potree_summary *summary) {
     put(b, root, "name", text_json(b, summary->name));
     put(b, root, "description", text_json(b, params->description != NULL ? params->description : ""));
     put(b, root, "points", json_integer((json_int_t)plan->points));
-    put(b, root, "projection", projection_json(b, summary->source->cloud));
+    put(b, root, "projection", text_json(b, mote_cloud_crs(summary->source->cloud)));
     put(b, root, "hierarchy", hierarchy_json(b, summary));
     put(b, root, "offset", reals_json(b, plan->offset, 3));
     put(b, root, "scale", reals_json(b, plan->scale, 3));
@@ -421,18 +410,40 @@ static json_t *metadata_json(json_builder *b, const potree_summary *summary) {
     return root;
 }
 
+/* Potree's viewers hand the projection to proj4js, which knows strings of PROJ and the simpler kinds of WKT, neither
+   codes nor compound systems; the whole system is then mote.crs. */
+static mote_status shorten_projection(json_builder *b, const mote_cloud *cloud, json_t *root) {
+    char *text = NULL;
+    MOTE_TRY(mote_crs_written_short(b->ctx, cloud, &text));
+    if (text != NULL) {
+        put(b, root, "projection", text_json(b, text));
+        put(b, json_object_get(root, "mote"), "crs", text_json(b, mote_cloud_crs(cloud)));
+    }
+    mote_free(b->ctx, text);
+    return MOTE_OK;
+}
+
+/* For free(); NULL: memory has run out. */
+static char *text_of(const json_builder *b, const json_t *root) {
+    return b->failed ? NULL : json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
+}
+
 mote_status potree_metadata_write(mote_context *ctx, const potree_summary *summary, mote_output *output,
                                   uint64_t *hash) {
     json_builder builder = {ctx, false};
     json_t *root = metadata_json(&builder, summary);
-    char *text = builder.failed ? NULL : json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
-    json_decref(root);
-    if (text == NULL) return mote_fail(ctx, MOTE_ERROR_MEMORY, "out of memory: metadata.json");
-    const uint64_t size_bytes = strlen(text);
-    *hash = potree_hash_chain(0, text, size_bytes);
-    const mote_status status = mote_output_write(ctx, output, text, size_bytes);
+    char *text = text_of(&builder, root);
+    /* The checksum is that of the system itself, so that it is the same with every version of PROJ and without. */
+    if (text != NULL) *hash = potree_hash_chain(0, text, strlen(text));
     free(text);
-    return status;
+    const mote_status status = shorten_projection(&builder, summary->source->cloud, root);
+    text = status == MOTE_OK ? text_of(&builder, root) : NULL;
+    json_decref(root);
+    MOTE_TRY(status);
+    if (text == NULL) return mote_fail(ctx, MOTE_ERROR_MEMORY, "out of memory: metadata.json");
+    const mote_status written = mote_output_write(ctx, output, text, strlen(text));
+    free(text);
+    return written;
 }
 
 #else
