@@ -127,11 +127,10 @@ template <class T> static inline unsigned int __match_any_sync(unsigned int mask
 template <class T>
 static inline T emulator_shuffle(unsigned int mask, T value, uint32_t source, const char *file, int line) {
     static_assert(std::is_arithmetic_v<T> && (sizeof value == 4 || sizeof value == 8), "32 or 64 bits");
-    uint64_t bits = 0;
-    memcpy(&bits, &value, sizeof value);
-    bits = emulator_warp(EMULATOR_SHUFFLE, mask, bits, source, file, line);
-    memcpy(&value, &bits, sizeof value);
-    return value;
+    /* Not memcpy, of which a sanitizer makes calls. */
+    using word = std::conditional_t<sizeof value == 4, uint32_t, uint64_t>;
+    const word bits = __builtin_bit_cast(word, value);
+    return __builtin_bit_cast(T, (word)emulator_warp(EMULATOR_SHUFFLE, mask, bits, source, file, line));
 }
 
 /* The lane itself where what it asks for lies beyond its segment of width lanes. */
