@@ -42,8 +42,8 @@ MOTE_API const char *mote_lod_parts_refusal(const mote_lod_params *params, const
 /// Bytes of memory that reading the inputs and building their octree in one piece take, about, for a caller who has to
 /// choose.
 /// bytes    out
-/// Returns  as mote_reader_open; MOTE_ERROR_UNSUPPORTED where an input is not read in pieces, and goes in one piece
-/// alone Cost     opens each input
+/// Returns  as mote_reader_open; MOTE_ERROR_UNSUPPORTED where an input is not read in pieces: it goes in one piece
+/// Cost     opens each input
 MOTE_API mote_status mote_lod_whole_bytes(mote_context *ctx, const char *const *inputs, uint32_t input_count,
                                           const mote_read_params *reading, const mote_lod_params *params,
                                           uint64_t *bytes);
@@ -51,10 +51,13 @@ MOTE_API mote_status mote_lod_whole_bytes(mote_context *ctx, const char *const *
 /// Reads files in pieces (LAS, LAZ, E57), two to four times, and writes a Potree 2.0 folder of encoding DEFAULT.
 /// Several are united as mote_cloud_read_many does. Points are held on the disk meanwhile, in the folder that is being
 /// written, under its temporary name: as many bytes as the records of the input have, and then as the folder will. On
-/// the CPU. inputs   files, folders and patterns, as of mote_cloud_read_many reading  as for mote_reader_open; may be
-/// NULL params   sampling RANDOM or FIRST, filter NONE or CELL output   as of mote_potree_write report   out, may be
-/// NULL Returns  as mote_lod_build and mote_potree_write; MOTE_ERROR_UNSUPPORTED (other parameters; colours or
-/// positions
+/// the CPU.
+/// inputs   files, folders and patterns, as of mote_cloud_read_many
+/// reading  as for mote_reader_open; may be NULL
+/// params   sampling RANDOM or FIRST, filter NONE or CELL
+/// output   as of mote_potree_write
+/// report   out, may be NULL
+/// Returns  as mote_lod_build and mote_potree_write; MOTE_ERROR_UNSUPPORTED (other parameters; colours or positions
 ///          that must be looked at as a whole), MOTE_ERROR_MEMORY (one cell of the coarsest sampling grid has more
 ///          points than fit), MOTE_ERROR_DISK
 /// Cost     O(points); each is read two to four times (of several inputs one time more), written twice and read twice
