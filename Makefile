@@ -82,7 +82,7 @@ bench: all
 
 # PYTHON runs the script, and needs nothing beside itself.
 wheel: build/release/build.ninja
-	cmake --build build/release --target mote_static mote_shared -j $(JOBS)
+	cmake --build build/release --target mote_shared -j $(JOBS)
 	$(PYTHON) python/wheel.py build/release dist
 
 # In a copy of the sources, with the flags of Debian; tests/programs/deb.sh tries what comes of it.

@@ -49,6 +49,10 @@ target_link_options(mote_shared PRIVATE LINKER:--version-script=${script_file} L
 set_target_properties(mote_shared PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
                                              LINK_DEPENDS ${script_file})
 
+# For wheels (python/wheel.py), which link some of them anew.
+file(GENERATE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/mote_objects.txt
+     CONTENT "$<JOIN:$<TARGET_OBJECTS:mote_objects>,\n>\n$<JOIN:$<TARGET_OBJECTS:mote_cuda>,\n>\n")
+
 # ---- static: one object, in which all other names are local to it. Groups of sections that a linker would merge with
 # those of the program become sections of the object's own, and common symbols (locks of OpenMP) get their place in it: only then are they local.
 set(united_object ${CMAKE_CURRENT_BINARY_DIR}/mote_united.o)

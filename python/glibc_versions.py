@@ -7,6 +7,8 @@ for programs that were linked before: pow@GLIBC_2.2.5 beside pow@GLIBC_2.29, pth
     .gnu.version     the number of a version for each symbol
     .gnu.version_r   the list of versions, of which those that nobody names any more are unlinked
 
+    .dynstr          the name of a function that is new, where an older one takes the same arguments: SAME_CALL
+
 and refuses where the glibc of this machine has no older version of a function that is named.
 """
 import struct
@@ -14,6 +16,9 @@ import struct
 SHT_DYNSYM, SHT_VERDEF, SHT_VERNEED, SHT_VERSYM, SHT_DYNAMIC = 11, 0x6FFFFFFD, 0x6FFFFFFE, 0x6FFFFFFF, 6
 HIDDEN = 0x8000  # of a version: not the newest one of its symbol
 DT_NEEDED, DT_VERNEEDNUM = 1, 0x6FFFFFFF
+# expat asks for the eight bytes of a seed; getentropy (glibc 2.25) gives up to 256, and reports an error that nobody asks
+# arc4random_buf for: then the seed is what lay there, and the address of it that expat adds.
+SAME_CALL = {"arc4random_buf": "getentropy"}
 
 
 class Failure(Exception):
@@ -167,11 +172,24 @@ def _plan(library, limit, history):
         yield place, file, max(older), name
 
 
+def _rename_calls(library, limit):
+    """Gives calls of functions that are too new the names of older ones, in place."""
+    versions = {number: version for _, version, number, *_ in library.needs()}
+    begin, length = library.links[library.sections[SHT_DYNSYM][2]]
+    for name, defined, number, _ in list(library.symbols()):
+        older = SAME_CALL.get(name)
+        if older is None or defined or (number_of(versions.get(number & ~HIDDEN, "")) or (0,)) <= limit:
+            continue
+        at = library.data.find(b"\0" + name.encode() + b"\0", begin, begin + length) + 1
+        library.data[at:at + len(name)] = older.encode().ljust(len(name), b"\0")
+
+
 def lower(path, limit, of_glibc):
     """Makes a file need glibc of at most limit, e.g. (2, 28). of_glibc: libc.so.6, libm.so.6 and the others of this
     machine. Each function gets the version that it would have got on a machine of that glibc: the newest until then.
     Returns the functions that now name an older version; the file is as it was where one cannot."""
     library = Library(path)
+    _rename_calls(library, limit)
     plan = list(_plan(library, limit, _history(of_glibc)))
     numbers = {(file, number_of(version)): number for file, version, number, *_ in library.needs()}
     newer = {(file, version): record for file, version, _, record, *_ in library.needs()

@@ -30,8 +30,15 @@ newest=$(readelf -VW "$scratch"/site/mote/*.so* | grep -oE 'Name: GLIBC_[0-9.]+'
 [[ $(printf '%s\n' "$newest" "$tag" | sort -V | tail -1) == "$tag" ]] || fail "the tag says $tag, a file needs $newest"
 while read -r library; do
     [[ -e $scratch/site/mote/$library ]] && continue
-    [[ $library =~ ^(lib(c|m|pthread|dl|rt)\.so|ld-linux) ]] || fail "$library is not inside"
+    [[ $library =~ ^(lib(c|m|pthread|dl|rt|stdc\+\+|gcc_s)\.so|ld-linux) ]] || fail "$library is not inside"
 done < <(readelf -dW "$scratch"/site/mote/*.so* | sed -nE 's/.*\(NEEDED\).*\[(.*)\]/\1/p' | sort -u)
+# PEP 600 has a version of these for each of glibc, too: 2.28 came with GCC 8.
+readelf -VW "$scratch"/site/mote/*.so* | grep -oE 'Name: (GLIBCXX|CXXABI|GCC)_[0-9.]+' | sed 's/Name: //' | sort -Vu >"$scratch/of_compiler"
+while IFS=_ read -r name version; do
+    case $name in GLIBCXX) most=3.4.25 ;; CXXABI) most=1.3.11 ;; *) most=8.0.0 ;; esac
+    [[ $(printf '%s\n' "$version" $most | sort -V | tail -1) == "$most" ]] || fail "${name}_$version is newer than GCC 8"
+done <"$scratch/of_compiler"
+[[ $(uname -m) != x86_64 || $tag == 2.28 ]] || fail "the tag is $tag: a library has come in that needs a newer glibc than 2.28"
 nm -D --defined-only "$scratch/site/mote/libmote.so.0" | awk '{ print $NF }' | grep -v '^mote_' &&
     fail "these names of the library are none of its own"
 echo "$(basename "$wheel"): needs glibc $newest"
