@@ -85,10 +85,13 @@ mote_status mote_progress_again(mote_context *ctx) {
 
 /* Often enough for a tenth of a second, and seldom enough for a callback that is written in Python. */
 #define STOP_SECONDS 0.01
+/* What was reported last may be the end of the call before (shares are rounded): to say that again would be to go back
+   when this call reports its beginning. */
+#define CALL_ENDED (1 - 1e-9)
 
 bool mote_stop(mote_context *ctx) {
     if (__atomic_load_n(&ctx->stopping, __ATOMIC_RELAXED)) return true;
-    if (ctx->params.progress == NULL || mote_thread_number() != 0) return false;
+    if (ctx->params.progress == NULL || mote_thread_number() != 0 || ctx->progress_done >= CALL_ENDED) return false;
     if (mote_seconds() - ctx->progress_seconds < STOP_SECONDS || mote_progress_again(ctx) == MOTE_OK) return false;
     __atomic_store_n(&ctx->stopping, true, __ATOMIC_RELAXED);
     return true;

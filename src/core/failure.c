@@ -11,6 +11,7 @@ void mote_context_clear(mote_context *ctx) {
     pthread_mutex_lock(&ctx->lock);
     ctx->status = MOTE_OK;
     ctx->message[0] = '\0';
+    ctx->progress_done = 1; /* the call that failed has ended */
     pthread_mutex_unlock(&ctx->lock);
 }
 

@@ -1,0 +1,52 @@
+/* What the caller hears of progress between the reports of a call: loops ask whether to stop, and say what was said. */
+#include <time.h>
+
+#include "core/core.h"
+#include "support/support.h"
+
+static void wait_a_moment(void) {
+    const struct timespec moment = {0, 30000000}; /* three times as long as loops wait between two questions */
+    nanosleep(&moment, NULL);
+}
+
+static void loops_ask_again(void **state) {
+    (void)state;
+    test_progress progress = {0};
+    mote_context *ctx = test_context_watched(&progress);
+    assert_int_equal(mote_progress(ctx, 0.25, "trying"), MOTE_OK);
+    assert_false(mote_stop(ctx)); /* just asked */
+    assert_int_equal(progress.calls, 1);
+    wait_a_moment();
+    assert_false(mote_stop(ctx));
+    assert_int_equal(progress.calls, 2);
+    assert_true(progress.last == 0.25);
+    mote_context_destroy(ctx);
+}
+
+/* A call begins with a loop that takes a while: the end of the call before is no progress of it. */
+static void the_call_before_is_over(void **state) {
+    (void)state;
+    test_progress progress = {0};
+    mote_context *ctx = test_context_watched(&progress);
+    assert_false(mote_stop(ctx)); /* nothing was reported yet */
+    assert_int_equal(mote_progress(ctx, 1, "trying"), MOTE_OK);
+    progress.last = 0;
+    wait_a_moment();
+    assert_false(mote_stop(ctx));
+    assert_int_equal(mote_progress(ctx, 0, "trying again"), MOTE_OK);
+    assert_int_equal(mote_progress(ctx, 0.5, "trying again"), MOTE_OK);
+    (void)mote_fail(ctx, MOTE_ERROR_DATA, "as if");
+    mote_context_clear(ctx);
+    progress.last = 0;
+    wait_a_moment();
+    assert_false(mote_stop(ctx));
+    assert_int_equal(mote_progress(ctx, 0, "trying again"), MOTE_OK);
+    assert_false(progress.backwards);
+    assert_int_equal(progress.calls, 4);
+    mote_context_destroy(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(loops_ask_again), cmocka_unit_test(the_call_before_is_over)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
