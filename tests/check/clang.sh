@@ -79,7 +79,7 @@ lacks() { # lacks NAME: what each is for
     TURBOJPEG) ;; # what it draws faster is drawn by libpng, textures are told of in tests of scenes
     PROJ) without PROJ convert "$scratch/all.las" -o "$scratch/made.las" --to-crs EPSG:32632 ;;
     EXPAT) without expat convert "$scratch/all.e57" -o "$scratch/made.las" ;;
-    SQLITE) without SQLite measure "$scratch/all.las" --area "$scratch/lots.gpkg" ;;
+    SQLITE) without 'SQLite\|jansson' measure "$scratch/all.las" --area "$scratch/lots.gpkg" ;;
     MICROHTTPD) without libmicrohttpd view "$scratch/all.las" --port 0 --for 1 --no-open ;;
     esac
 }
