@@ -278,7 +278,7 @@ static const row_case values_over_lines[] = {
     {POINTS_2 "end_header\n1.5 2\n3\n4 5 6\n", NULL, "1.5 2 3;4 5 6;|x y z", NULL},
     {POINTS_2 "end_header\n1.5\n2\n3\n4\n5\n6", NULL, "1.5 2 3;4 5 6;|x y z", NULL},
     {POINTS_2 "end_header\n1.5 2 3 4 5 6\n", NULL, "1.5 2 3;4 5 6;|x y z", NULL},
-    {POINTS_2 "end_header\n1.5 2 3 4\n5 6\n", NULL, "1.5 2 3;4 5 6;|x y z", NULL},
+    {POINTS_2 "end_header\n1.5 2 3 4\n5 6\n", NULL, "1.5 2 3;4 5 6;|x y z", "in the middle of one (1)"},
     {POINTS_2 FACES "end_header\n1.5 2 3\n4 5 6 3 0 1\n1 4 0 0 1\n\n1\n", NULL, "1.5 2 3;4 5 6;|x y z", NULL},
     {POINTS_2 FACES "end_header\n1.5 2 3\n4 5 6\n3\n0\n1\n1\n3 0 1 1\n", NULL, "1.5 2 3;4 5 6;|x y z", NULL},
     {PLY_ASCII FACES "element vertex 1\n" PLY_XYZ "end_header\n0 2 1\n1 1 2 3\n", NULL, "1 2 3;|x y z", NULL},
