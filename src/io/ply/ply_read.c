@@ -205,8 +205,8 @@ static mote_status parse_values(ply_reader *r, const mote_text_table *table, mot
     if (status == MOTE_OK && (*fits || salvage)) {
         *fits = true;
         fields_of(r, vertex_of(r), fields);
-        tell_of_broken_rows(r, table, &points);
         status = parse_points(r, table, &points);
+        if (status == MOTE_OK) tell_of_broken_rows(r, table, &points);
     }
     mote_free(r->ctx, points.begins);
     return status;
