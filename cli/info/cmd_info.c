@@ -54,9 +54,12 @@ static mote_status find_format(session *s, info_facts *f, const struct stat *inf
         return MOTE_OK;
     }
     const char *format = mote_file_format(s->ctx, f->path);
-    /* It was read a moment ago: what fails now is memory. */
-    if (format == NULL && mote_context_message(s->ctx)[0] != '\0') return MOTE_ERROR_MEMORY;
-    if (format == NULL && S_ISDIR(info->st_mode)) format = format_within(s, f->path);
+    if (format == NULL && S_ISDIR(info->st_mode)) {
+        mote_context_clear(s->ctx); /* it is no Potree folder */
+        format = format_within(s, f->path);
+    } else if (format == NULL && mote_context_message(s->ctx)[0] != '\0') {
+        return MOTE_ERROR_MEMORY; /* it was read a moment ago: what fails now is memory */
+    }
     f->format = format != NULL ? format : "text";
     return MOTE_OK;
 }
