@@ -64,15 +64,16 @@ static uint64_t limit_of_groups(const char *root) {
 
 /* MemAvailable: what is free, and what would be if pages of files went. */
 static uint64_t free_bytes(const char *root) {
+    static const char name[] = "MemAvailable:";
     char line[PATH_MAX];
-    unsigned long long kilobytes = 0;
+    uint64_t kilobytes = 0;
     snprintf(line, sizeof line, "%s/proc/meminfo", root);
     FILE *file = fopen(line, "r");
-    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
-        if (sscanf(line, "MemAvailable: %llu kB", &kilobytes) == 1) break;
+    while (file != NULL && kilobytes == 0 && fgets(line, sizeof line, file) != NULL) {
+        if (strncmp(line, name, sizeof name - 1) == 0) kilobytes = strtoull(line + sizeof name - 1, NULL, 10);
     }
     if (file != NULL) fclose(file);
-    return kilobytes > 0 ? (uint64_t)kilobytes * 1024 : UINT64_MAX;
+    return kilobytes > 0 ? kilobytes * 1024 : UINT64_MAX;
 }
 
 uint64_t machine_memory(const char *root) {
