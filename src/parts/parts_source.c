@@ -14,12 +14,31 @@ static mote_log_fn be_quiet(parts_source *source, bool quiet) {
     return log;
 }
 
+/* Whether the records of the open reader have the columns that the input had when it was opened first. */
+static bool is_as_before(const parts_source *source, uint64_t input) {
+    const mote_cloud *before = source->list.count == 1 ? source->whole : source->shapes[input];
+    const mote_reader *reader = source->reader;
+    if (reader->piece == NULL || reader->records == NULL) return false;
+    bool same = reader->shown_columns == before->column_count;
+    for (uint64_t c = 0; same && c < before->column_count; c++) {
+        const mote_column *now = &reader->piece->columns[c], *then = &before->columns[c];
+        const int64_t at = (const uint8_t *)now->data - (const uint8_t *)reader->piece->columns[0].data;
+        same = strcmp(now->name, then->name) == 0 && now->type == then->type && now->bit_count == then->bit_count &&
+               now->bit_shift == then->bit_shift && now->stride_bytes == then->stride_bytes &&
+               now->scale == then->scale && now->offset == then->offset &&
+               at == (const uint8_t *)then->data - (const uint8_t *)before->columns[0].data;
+    }
+    return same;
+}
+
+/* Between two walks others may have replaced the file. */
 static mote_status open_reader(parts_source *source, uint64_t input) {
     const mote_log_fn log = be_quiet(source, source->was_opened);
-    const mote_status status =
-        mote_reader_open(source->ctx, source->list.paths[input], &source->reading, &source->reader);
+    const char *path = source->list.paths[input];
+    const mote_status status = mote_reader_open(source->ctx, path, &source->reading, &source->reader);
     source->ctx->params.log = log;
-    return status;
+    if (status != MOTE_OK || !source->was_opened || is_as_before(source, input)) return status;
+    return mote_fail(source->ctx, MOTE_ERROR_IO, "%s: changed while it was read", path);
 }
 
 static mote_status read_next(parts_source *source, const mote_cloud **piece) {

@@ -354,6 +354,50 @@ static void survives_failures(void **state) {
     mote_context_destroy(ctx);
 }
 
+/* Others put another file in an input's place while it is read. */
+typedef struct test_swap {
+    const char *path, *other;
+    long calls_left;
+} test_swap;
+
+static bool swap_at(void *user, double done, const char *stage) {
+    test_swap *swap = user;
+    (void)done, (void)stage;
+    if (--swap->calls_left == 0) assert_int_equal(rename(swap->other, swap->path), 0);
+    return true;
+}
+
+static void inputs_may_be_replaced(void **state) {
+    (void)state;
+    mote_context *ctx = test_context(2);
+    uint32_t refused = 0;
+    for (uint32_t count = 1; count <= 2; count++) {
+        bool is_over = false;
+        for (long n = 1; !is_over; n += 1) {
+            char path[512], other[512];
+            snprintf(path, sizeof path, "%s", test_path("parts_swapped.las"));
+            snprintf(other, sizeof other, "%s", test_path("parts_other.las"));
+            write_input(ctx, &unions[3][0], path);  /* with colours */
+            write_input(ctx, &unions[1][1], other); /* without, shorter records, more points */
+            test_swap swap = {path, other, n};
+            const test_inputs inputs = {{path, path}, count};
+            mote_context_params params = mote_context_defaults();
+            mote_context *own = NULL;
+            params.threads = 2;
+            params.progress = swap_at;
+            params.progress_user = &swap;
+            assert_int_equal(mote_context_create(&params, &own), MOTE_OK);
+            const mote_status status = write_parts(own, (void *)(uintptr_t)&inputs);
+            is_over = swap.calls_left > 0;
+            assert_true(status == MOTE_OK || status == MOTE_ERROR_IO || status == MOTE_ERROR_ARGUMENT);
+            refused += status == MOTE_ERROR_IO;
+            mote_context_destroy(own);
+        }
+    }
+    assert_true(refused > 4);
+    mote_context_destroy(ctx);
+}
+
 static void expect_refused(mote_context *ctx, const char *path, const mote_lod_params *params, uint64_t part_points,
                            mote_status expected, const char *message) {
     mote_parts_params parts = mote_parts_defaults();
@@ -384,10 +428,11 @@ static void refuses_what_parts_cannot(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parts_are_the_whole), cmocka_unit_test(any_number_of_parts),
-        cmocka_unit_test(a_header_may_lie),    cmocka_unit_test(reals_are_in_parts_too),
-        cmocka_unit_test(inputs_are_united),   cmocka_unit_test(inputs_are_told_of_once),
-        cmocka_unit_test(survives_failures),   cmocka_unit_test(refuses_what_parts_cannot),
+        cmocka_unit_test(parts_are_the_whole),       cmocka_unit_test(any_number_of_parts),
+        cmocka_unit_test(a_header_may_lie),          cmocka_unit_test(reals_are_in_parts_too),
+        cmocka_unit_test(inputs_are_united),         cmocka_unit_test(inputs_are_told_of_once),
+        cmocka_unit_test(survives_failures),         cmocka_unit_test(inputs_may_be_replaced),
+        cmocka_unit_test(refuses_what_parts_cannot),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
