@@ -7,6 +7,7 @@
 #   MOTE_GOLDEN_DEVICE=cuda    octrees, neighbours, normals, outliers and pictures are made there, which must give the
 #                              same too; with 2 threads only. Of the other rows those run whose files these need
 #   MOTE_GOLDEN_THREADS="2 1"  these numbers of threads only
+#   MOTE_GOLDEN_WITHOUT=REGEX  without the rows of these names, whose files no other row needs
 set -uo pipefail
 binary=$(realpath "$1")
 update=${2:-}
@@ -46,6 +47,7 @@ mote() {
 failures=0 rows=0
 new=$(head -n 1 "$table")
 while IFS=, read -r name hash command; do
+    [[ -n ${MOTE_GOLDEN_WITHOUT:-} && $name =~ ^($MOTE_GOLDEN_WITHOUT)$ ]] && continue
     ((rows += 1))
     found=""
     for threads in ${threads_tried:-7 2 1}; do

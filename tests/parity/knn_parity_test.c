@@ -130,7 +130,7 @@ static void heaps_apart_have_the_same_neighbours(void **state) {
 static void ticks_of_a_map_are_told_apart(void **state) {
     static const mote_type types[] = {MOTE_FLOAT64, MOTE_INT32, MOTE_FLOAT32};
     enum { COUNT = 700 };
-    const uint32_t step = (uint32_t)parity_extent(2, 1, 1);
+    const uint32_t step = (uint32_t)parity_extent(4, 1, 1);
     parity_pair *pair = *state;
     for (uint32_t type = 0; type < 3; type++) {
         double points[3 * COUNT];
@@ -167,7 +167,7 @@ static void radii_keep_the_same(void **state) {
 
 /* Points of every cloud are asked for in others: other types, other scales, far away or not finite. */
 static void other_queries_are_answered_alike(void **state) {
-    const uint32_t step = (uint32_t)parity_extent(13, 4, 1);
+    const uint32_t step = (uint32_t)parity_extent(29, 4, 1);
     parity_pair *pair = *state;
     for (uint32_t c = 0; c < awkward_cloud_count; c++) {
         mote_cloud *cloud = awkward_cloud_make(pair->cpu, &awkward_clouds[c], 260 + 37 * c, 0);

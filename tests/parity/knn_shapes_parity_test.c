@@ -102,8 +102,8 @@ static void ties_are_settled_by_number(void **state) {
         {130, 1, 0, 1}, {130, 1e-3, 7, 0}, {300, 0.25, 0.5, -1}, {7, 1e-9, 1e3, 0},
     };
     static const uint32_t ks[] = {10, 16, 17, 33, 64, 65, 100, 128, 129, 200, 256, 257, 512, 700};
-    const uint64_t count = parity_extent(1500, 2500, 60000);
-    const uint32_t step = (uint32_t)parity_extent(5, 3, 1);
+    const uint64_t count = parity_extent(900, 2500, 60000);
+    const uint32_t step = (uint32_t)parity_extent(7, 3, 1); /* each k at least once */
     parity_pair *pair = *state;
     double *const at = malloc(3 * count * sizeof *at);
     assert_non_null(at);

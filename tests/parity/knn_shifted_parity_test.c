@@ -91,7 +91,7 @@ static void hundreds_of_neighbours_are_the_same(void **state) {
 
 /* Points of every cloud are asked for in others: other types, other scales, far away or not finite. */
 static void other_queries_are_answered_alike(void **state) {
-    const uint32_t step = (uint32_t)parity_extent(31, 3, 1);
+    const uint32_t step = (uint32_t)parity_extent(61, 3, 1);
     uint32_t turn = 0;
     for (uint32_t c = 0; c < awkward_cloud_count; c++) {
         mote_cloud *cloud = awkward_cloud_make(((parity_pair *)*state)->cpu, &awkward_clouds[c], 260 + 37 * c, 0);

@@ -21,6 +21,7 @@ static void *failing_allocate(void *user, size_t size_bytes) {
     test_allocator *allocator = user;
     const long call = __atomic_add_fetch(&allocator->calls, 1, __ATOMIC_RELAXED);
     if (call == allocator->fail_at) return NULL;
+    if (call > 1 && allocator->places != NULL && call_places_turn(allocator->places)) return NULL;
     void *memory = aligned_alloc(64, (size_bytes + 63) / 64 * 64);
     if (memory != NULL) __atomic_add_fetch(&allocator->open, 1, __ATOMIC_RELAXED);
     return memory;
@@ -53,44 +54,66 @@ mote_context *test_context_failing_watched(test_allocator *allocator, int thread
     return ctx;
 }
 
-void test_each_allocation_fails(test_work work, void *user) {
-    mote_status status = MOTE_ERROR_MEMORY;
-    for (long n = 2; status != MOTE_OK; n++) {
-        test_allocator allocator = {.fail_at = n};
-        mote_context *ctx = test_context_failing(&allocator, 2);
-        status = work(ctx, user);
-        if (status != MOTE_OK && status != MOTE_ERROR_MEMORY) fail_msg("%s", mote_context_message(ctx));
-        mote_context_destroy(ctx);
-        assert_int_equal(allocator.open, 0);
-        /* Without a failure it works, and a failure is told. */
-        assert_int_equal(status == MOTE_OK, allocator.calls < n);
-        assert_true(n < 100000);
-    }
+/* Of each place that allocates, or reports, this many. */
+static uint64_t turns_of_a_place(void) { return test_extent(2, 0); }
+
+static mote_status fails_once(test_work work, void *user, test_allocator *allocator) {
+    mote_context *ctx = test_context_failing(allocator, 2);
+    const mote_status status = work(ctx, user);
+    if (status != MOTE_OK && status != MOTE_ERROR_MEMORY) fail_msg("%s", mote_context_message(ctx));
+    mote_context_destroy(ctx);
+    assert_int_equal(allocator->open, 0);
+    return status;
 }
 
+void test_each_allocation_fails(test_work work, void *user) {
+    call_places *const places = turns_of_a_place() > 0 ? call_places_make(turns_of_a_place()) : NULL;
+    bool fails = true;
+    for (long n = 2; fails; n++) {
+        test_allocator allocator = {.fail_at = places == NULL ? n : 0, .places = places};
+        if (places != NULL) call_places_begin_run(places);
+        const mote_status status = fails_once(work, user, &allocator);
+        fails = places != NULL ? places->has_turned : allocator.calls >= n;
+        assert_int_equal(status, fails ? MOTE_ERROR_MEMORY : MOTE_OK);
+        assert_true(n < 100000);
+    }
+    free(places);
+}
+
+typedef struct test_stop {
+    long remaining;
+    call_places *places;
+} test_stop;
+
 static bool stop_at(void *user, double done, const char *stage) {
+    test_stop *const stop = user;
     (void)stage;
     assert_true(done >= 0 && done <= 1);
-    return --*(long *)user > 0;
+    if (stop->places == NULL) return --stop->remaining > 0;
+    return !stop->places->has_turned && !call_places_turn(stop->places);
 }
 
 void test_each_step_cancels(test_work work, void *user) {
-    mote_status status = MOTE_CANCELLED;
-    for (long n = 1; status != MOTE_OK; n++) {
-        long remaining = n;
+    test_stop stop = {0, turns_of_a_place() > 0 ? call_places_make(turns_of_a_place()) : NULL};
+    bool is_over = false;
+    for (long n = 1; !is_over; n++) {
+        stop.remaining = n;
+        if (stop.places != NULL) call_places_begin_run(stop.places);
         mote_context_params params = mote_context_defaults();
         params.threads = 2;
         params.device = MOTE_DEVICE_CPU;
         params.progress = stop_at;
-        params.progress_user = &remaining;
+        params.progress_user = &stop;
         mote_context *ctx = NULL;
         assert_int_equal(mote_context_create(&params, &ctx), MOTE_OK);
-        status = work(ctx, user);
+        const mote_status status = work(ctx, user);
         if (status != MOTE_OK && status != MOTE_CANCELLED) fail_msg("%s", mote_context_message(ctx));
+        is_over = stop.places != NULL ? !stop.places->has_turned : status == MOTE_OK; /* the last may cancel nothing */
         assert_int_equal(mote_context_memory_bytes(ctx), 0);
         mote_context_destroy(ctx);
         assert_true(n < 10000);
     }
+    free(stop.places);
 }
 
 static bool note_progress(void *user, double done, const char *stage) {

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "mote/mote.h"
+#include "support/call_places.h"
 #include "support/random.h"
 
 /* A context of so many threads; fails the test when there is none. */
@@ -22,9 +23,11 @@ uint64_t test_extent(uint64_t few, uint64_t all);
 /* The same between sanitizers and all others: of cases that run the same code, on values that plain tests judge. */
 uint64_t test_watched(uint64_t watched, uint64_t otherwise);
 
-/* An allocator that fails the n-th allocation (0 = never) and counts what is open. */
+/* An allocator that fails the n-th allocation (0 = never), or one that has its turn (NULL: none), and counts what is
+   open. */
 typedef struct test_allocator {
     long fail_at, calls, open;
+    call_places *places;
 } test_allocator;
 mote_context *test_context_failing(test_allocator *allocator, int threads);
 mote_context *test_context_failing_watched(test_allocator *allocator, int threads, mote_progress_fn progress,
@@ -33,9 +36,10 @@ mote_context *test_context_failing_watched(test_allocator *allocator, int thread
 /* What is tried under failures: it gets a fresh context and returns the first status that is not MOTE_OK. What it made
    it destroys, whatever happened. */
 typedef mote_status (*test_work)(mote_context *ctx, void *user);
-/* Each allocation of the work fails in turn, until none does: nothing may stay open. */
+/* Each allocation of the work fails in turn, until none does: nothing may stay open. Where few are tried (test_extent)
+   two of each place that allocates. */
 void test_each_allocation_fails(test_work work, void *user);
-/* Each report of progress cancels in turn, until none does: nothing may stay open. */
+/* Each report of progress cancels in turn, or two of each place, until none does: nothing may stay open. */
 void test_each_step_cancels(test_work work, void *user);
 /* A context of two threads that notes what it is told of progress. */
 typedef struct test_progress {

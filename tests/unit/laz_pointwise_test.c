@@ -458,13 +458,13 @@ static void damage_does_no_harm(void **state) {
         file_bytes made = encode(&schema, records, POINTS);
         for (uint64_t size = 0; size < made.size; size += 1 + size / 40)
             decode_damaged(&read_as, made.data, size, POINTS);
-        for (uint32_t i = 0; i < 300; i++) {
+        for (uint32_t i = 0; i < test_extent(100, 300); i++) {
             const uint64_t bit = next_random(&seed) % (8 * made.size);
             made.data[bit / 8] ^= (uint8_t)(1u << bit % 8);
             decode_damaged(&read_as, made.data, made.size, POINTS);
             if (i % 3 != 0) made.data[bit / 8] ^= (uint8_t)(1u << bit % 8);
         }
-        for (uint32_t byte = 0; byte < 256; byte += 15) { /* 0x00 and 0xFF among them */
+        for (uint32_t byte = 0; byte < 256; byte += (uint32_t)test_extent(51, 15)) { /* 0x00 and 0xFF among them */
             memset(made.data + schema.record_bytes, (int)byte, made.size - schema.record_bytes);
             decode_damaged(&read_as, made.data, made.size, POINTS);
         }

@@ -146,7 +146,7 @@ static void parts_are_the_whole(void **state) {
     mote_context *ctx = test_context(2);
     for (uint64_t k = 0; k < KINDS; k++) {
         const char *path = write_file(ctx, &kinds[k], "las");
-        for (int variant = 0; variant < 4; variant++) {
+        for (int variant = (int)test_extent(k % 4, 0); variant < 4; variant += (int)test_extent(4, 1)) {
             mote_lod_params params = mote_lod_defaults();
             params.merge_points = variant % 2 ? 50 : 1000;
             params.sampling = variant == 2 ? MOTE_LOD_FIRST : MOTE_LOD_RANDOM;
@@ -175,7 +175,7 @@ static void any_number_of_parts(void **state) {
     params.merge_points = 200;
     static const uint64_t sizes[] = {90, 500, 7777, 30000, 60000};
     static const uint32_t least[] = {667, 120, 8, 2, 1};
-    for (int i = 0; i < 5; i++) compare(ctx, path, &params, sizes[i], least[i]);
+    for (uint64_t i = test_extent(1, 0); i < 5; i += test_extent(2, 1)) compare(ctx, path, &params, sizes[i], least[i]);
     mote_context_destroy(ctx);
 }
 
@@ -373,7 +373,7 @@ static void inputs_may_be_replaced(void **state) {
     uint32_t refused = 0;
     for (uint32_t count = 1; count <= 2; count++) {
         bool is_over = false;
-        for (long n = 1; !is_over; n += 1) {
+        for (long n = 1; !is_over; n += (long)test_extent(13, 1)) {
             char path[512], other[512];
             snprintf(path, sizeof path, "%s", test_path("parts_swapped.las"));
             snprintf(other, sizeof other, "%s", test_path("parts_other.las"));
@@ -394,7 +394,7 @@ static void inputs_may_be_replaced(void **state) {
             mote_context_destroy(own);
         }
     }
-    assert_true(refused > 4);
+    assert_true(refused > test_extent(0, 4));
     mote_context_destroy(ctx);
 }
 
