@@ -75,7 +75,9 @@ async function checkPage(context, o, { data, query = '', viewport = DESKTOP, isS
         if (!loud) assert.deepEqual(opened.problems, [], 'the console must stay quiet');
     } finally {
         await page?.close();
-        closing.push(closeServer(server, folder));
+        const closed = closeServer(server, folder);
+        closed.catch(() => {}); // told of at the end, where all are waited for
+        closing.push(closed);
     }
 }
 
