@@ -9,14 +9,24 @@ enable_language(CUDA)
 set(CMAKE_CUDA_STANDARD 17)
 set(CMAKE_CUDA_RUNTIME_LIBRARY Static)
 file(GLOB_RECURSE cuda_sources CONFIGURE_DEPENDS src/*.cu)
+# What takes the compiler longest is of no use where no GPU runs it: optimizing kernels, and reading the headers of CUDA
+# again for each file. A machine with a GPU tests what is delivered.
+option(MOTE_CUDA_QUICK "Compile kernels quickly where there is no GPU" OFF)
+set(cuda_is_quick FALSE)
+if(MOTE_CUDA_QUICK AND NOT EXISTS /dev/nvidiactl)
+  set(cuda_is_quick TRUE)
+  find_package(Python3 REQUIRED COMPONENTS Interpreter)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${cuda_sources} ${CMAKE_CURRENT_LIST_DIR}/cuda_batches.py)
+  execute_process(COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/cuda_batches.py ${PROJECT_BINARY_DIR}/cuda ${cuda_sources}
+                  OUTPUT_VARIABLE cuda_batches OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+  string(REPLACE "\n" ";" cuda_sources "${cuda_batches}")
+endif()
 file(GLOB cuda_host_sources CONFIGURE_DEPENDS src/device/cuda/*.c)
 add_library(mote_cuda OBJECT src/backends.c ${cuda_sources} ${cuda_host_sources})
 target_compile_definitions(mote_cuda PRIVATE MOTE_HAS_CUDA)
 set_target_properties(mote_cuda PROPERTIES CUDA_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
 target_link_libraries(mote_cuda PRIVATE OpenMP::OpenMP_C)
-# What takes the compiler longest is of no use where no GPU runs it; a machine with one tests what is delivered.
-option(MOTE_CUDA_QUICK "Compile kernels quickly where there is no GPU" OFF)
-if(MOTE_CUDA_QUICK AND CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 13 AND NOT EXISTS /dev/nvidiactl)
+if(cuda_is_quick AND CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
   target_compile_options(mote_cuda PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-Ofc=max>)
 endif()
 # Not -fgnu-unique: such symbols of C++ templates are shared by all of a process, and cannot be made local.
