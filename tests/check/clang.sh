@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# The test build with clang, whose warnings and headers are others than gcc's:
+# The command with clang, whose warnings and headers are others than gcc's:
 # - under ThreadSanitizer: the golden results with 4 threads, which run every algorithm and format on tiny inputs, and the
 #   smallest of the tests in which threads share most. gcc's OpenMP does not tell it where threads wait for each other,
 #   LLVM's does. All unit tests: cmake --build build/tsan, then ctest --test-dir build/tsan -LE 'cli|golden|check'
-# - without the optional libraries, one by one and all: the command is built, works, and names what it lacks. Then all
-#   tests are built, too, and the largest of those that do without run.
+# - without the optional libraries, one by one and all: the command is built, works, and names what it lacks. In the same
+#   folder, where only what asks for a library is compiled again. Without all of them the tests that ask for one are
+#   built, too; the others are the same as with all, and none may call a function that is only there with a library.
 set -euo pipefail
 command -v clang >/dev/null || { echo "skipped: clang is not there"; exit 77; }
 scratch=$(mktemp -d)
@@ -18,16 +19,16 @@ optional=(BROTLI PNG TURBOJPEG PROJ EXPAT SQLITE MICROHTTPD JANSSON) # what most
 launcher=()
 command -v ccache >/dev/null && launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache)
 
-configure() { # configure PRESET [NAME...]: without these libraries
-    local preset=$1 name options=()
-    shift
+build=build/tsan
+configure() { # configure [NAME...]: without these libraries
+    local name options=()
     for name in "${optional[@]}"; do
         [[ " $* " == *" $name "* ]] && options+=("-DMOTE_$name=OFF") || options+=("-DMOTE_$name=AUTO")
     done
-    cmake --preset "$preset" "${launcher[@]}" "${options[@]}" >"$scratch/log" || { cat "$scratch/log"; return 1; }
+    cmake --preset tsan "${launcher[@]}" "${options[@]}" >"$scratch/log" || { cat "$scratch/log"; return 1; }
 }
-# again NAME...: of the build without libraries only what asks for one of these, whose answers changed, is compiled again.
-# All answers stand in one header, for which everything that asks for any would be compiled again with each library.
+# again NAME...: only what asks for one of these, whose answers changed, is compiled again. All answers stand in one
+# header, for which everything that asks for any would be compiled again with each library.
 again() {
     local asks
     asks=$(grep -rlE "MOTE_HAVE_($(IFS='|'; echo "$*"))" src cli tests)
@@ -38,23 +39,25 @@ again() {
         sort -u | (cd $build && xargs -r rm -f)
     touch -d 2000-01-01 $build/have/mote_have.h
 }
-make_targets() { # make_targets PRESET [TARGET...]
-    cmake --build "build/$1" -j "$(nproc)" ${2:+--target "${@:2}"} >"$scratch/log" || { tail -40 "$scratch/log"; return 1; }
+make_targets() { # make_targets TARGET...
+    cmake --build $build -j "$(nproc)" --target "$@" >"$scratch/log" || { tail -40 "$scratch/log"; return 1; }
 }
+functions() { nm -D --defined-only $build/libmote_whole.so | awk '{ print $3 }' | sort; }
 
 # ---- all of them: ThreadSanitizer
 export OMP_NUM_THREADS=4 MOTE_TEST_FEW=1
 tests=(order_compact_codes_test lod_limits_test merge_test pool_test live_test)
-configure tsan
-make_targets tsan mote_command live_message_fuzz "${tests[@]}"
+export TSAN_OPTIONS=ignore_noninstrumented_modules=1
+configure
+make_targets mote_command live_message_fuzz "${tests[@]}"
 tests+=(live_message_fuzz_corpus)
-ctest --test-dir build/tsan --output-on-failure --no-tests=error -j "$(nproc)" -R "^(golden|$(IFS='|'; echo "${tests[*]}"))$"
+ctest --test-dir $build --output-on-failure --no-tests=error -j "$(nproc)" -R "^(golden|$(IFS='|'; echo "${tests[*]}"))$"
 
-# ---- without: not optimized, for it is made nine times
-build=build/optional
+# ---- without
+functions >"$scratch/functions"
 mote() { $build/mote "$@" >"$scratch/out" 2>&1 </dev/null; }
-TSAN_OPTIONS=ignore_noninstrumented_modules=1 build/tsan/mote gen city "$scratch/all.las" -n 2000 --force -q
-TSAN_OPTIONS=ignore_noninstrumented_modules=1 build/tsan/mote convert "$scratch/all.las" -o "$scratch/all.e57" -q
+mote gen city "$scratch/all.las" -n 2000 --force -q
+mote convert "$scratch/all.las" -o "$scratch/all.e57" -q
 printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n' >"$scratch/scene.obj"
 printf '{"asset": {"version": "2.0"}}' >"$scratch/scene.gltf"
 printf 'SQLite format 3\0%0100d' 0 >"$scratch/lots.gpkg"
@@ -89,18 +92,26 @@ works() {
 }
 before=()
 for name in "${optional[@]}"; do
-    configure optional "$name"
-    ((${#before[@]} == 0)) || again "$name" "${before[@]}"
-    make_targets optional mote_command
+    configure "$name"
+    again "$name" "${before[@]}"
+    make_targets mote_command
     before=("$name")
     works
     lacks "$name"
     echo "without $name: built, and says so"
 done
-configure optional "${optional[@]}"
-again "${optional[@]:0:${#optional[@]}-1}" # the last is left out already
-make_targets optional
+configure "${optional[@]}"
+again "${optional[@]}"
+asks="MOTE_HAVE_($(IFS='|'; echo "${optional[*]}"))"
+asks+="|#include .*($(grep -rlE "$asks" src tests --include='*.h' | sed 's,.*/,/,' | paste -sd'|'))\""
+mapfile -t tests < <(grep -lE "$asks" tests/unit/*.c tests/fuzz/*.c | sed -E 's,.*/,,; s/_(test|fuzz).*/_\1/' | sort -u)
+make_targets mote_command "${tests[@]}"
 works
 for name in "${optional[@]}"; do lacks "$name"; done
+functions | comm -23 "$scratch/functions" - >"$scratch/gone"
+if grep -nwFf "$scratch/gone" $(grep -rLE "$asks" tests/unit tests/cli tests/fuzz tests/support tests/reference --include='*.[ch]'); then
+    echo "these functions are not there without the optional libraries: ask mote_have.h"
+    exit 1
+fi
 ctest --test-dir $build --output-on-failure --no-tests=error -j "$(nproc)" -R '^(potree_test|scene_read_test)$'
 echo "without any of them: all is built, and the command says what it lacks"
