@@ -24,9 +24,10 @@ static void finds_what_the_reference_finds(void **state) {
     (void)state;
     static const uint32_t ks[] = {1, 2, 3, 7, 8, 10, 11, 12, 13, 16, 31, 40, 64};
     static const uint64_t sizes[] = {0, 1, 2, 7, 8, 9, 15, 16, 17, 33, 63, 64, 65, 257, 600};
+    const uint32_t step = (uint32_t)test_extent(4, 1);
     uint32_t turn = 0;
     for (uint32_t c = 0; c < awkward_cloud_count; c++) {
-        for (uint32_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
+        for (uint32_t s = c % step; s < sizeof sizes / sizeof sizes[0]; s += step) {
             mote_context *ctx = test_context(thread_counts[turn % 3]);
             mote_cloud *cloud = awkward_cloud_make(ctx, &awkward_clouds[c], sizes[s], 0);
             for (uint32_t i = turn % 3; i < sizeof ks / sizeof ks[0]; i += 3) {
@@ -137,10 +138,11 @@ static void bridges_density(void **state) {
 static void keeps_within_a_radius(void **state) {
     (void)state;
     static const double parts[] = {1e-9, 0.03, 0.125, 0.4, 3};
+    const uint32_t step = (uint32_t)test_extent(3, 1);
     for (uint32_t c = 0; c < awkward_cloud_count; c++) {
         mote_context *ctx = test_context(thread_counts[c % 3]);
         mote_cloud *cloud = awkward_cloud_make(ctx, &awkward_clouds[c], 300, 0);
-        for (uint32_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        for (uint32_t i = c % step; i < sizeof parts / sizeof parts[0]; i += step) {
             const double radius = parts[i] * awkward_cloud_size(&awkward_clouds[c]);
             const mote_knn_params p = params_of(i % 2 == 0 ? 9 : 30, radius, i % 3 == 0);
             knn_reference_check(ctx, cloud, NULL, &p, awkward_clouds[c].name);
@@ -155,10 +157,11 @@ static void keeps_within_a_radius(void **state) {
 /* Points of every cloud are asked for in every other: other types, other scales, far away or not finite. */
 static void answers_other_queries(void **state) {
     (void)state;
+    const uint32_t step = (uint32_t)test_extent(5, 1);
     for (uint32_t c = 0; c < awkward_cloud_count; c++) {
         mote_context *ctx = test_context(thread_counts[c % 3]);
         mote_cloud *cloud = awkward_cloud_make(ctx, &awkward_clouds[c], 260, 0);
-        for (uint32_t o = 0; o < awkward_cloud_count; o++) {
+        for (uint32_t o = c % step; o < awkward_cloud_count; o += step) {
             mote_cloud *queries = awkward_cloud_make(ctx, &awkward_clouds[o], (c + o) % 41, 3);
             const mote_knn_params p = params_of(1 + (c + 7 * o) % 20, 0, false);
             knn_reference_check(ctx, cloud, queries, &p, awkward_clouds[c].name);
