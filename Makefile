@@ -68,13 +68,14 @@ test:
 
 # Everything is a test of ctest, so the last line is its summary; a test that cannot run here says why and is listed as
 # skipped. Labels: ctest --test-dir build/ci -L cli (golden, check). The corpora of the fuzzers, scripts about what is
-# broken (label watched) and the kernels on the emulated GPU run once, under the sanitizers (check_sanitizers).
+# broken (label watched) and the kernels on the emulated GPU run once, under the sanitizers (check_sanitizers). One more
+# runs beside as many as there are cores: browsers and servers wait.
 check: deps
 	cmake --preset ci -DMOTE_CHECKS=ON $(CMAKE_FLAGS)
 	cmake --build build/ci -j $(JOBS)
 	cmake --preset asan-ubsan $(CMAKE_FLAGS)
 	cmake --build build/asan-ubsan -j $(JOBS)
-	tests/run.py build/ci --with build/asan-ubsan --output-on-failure -LE watched -j $(JOBS)
+	tests/run.py build/ci --with build/asan-ubsan --output-on-failure -LE watched -j $$(($(JOBS) + 1))
 
 bench: all
 	$(MOTE) bench order
