@@ -30,11 +30,12 @@ static uint64_t hash_stack(void) {
 }
 
 static call_place *find(call_places *places, uint64_t stack) {
-    for (uint64_t i = stack >> 1;; i++) {
-        call_place *const place = &places->places[i % CALL_PLACES_MAX];
+    for (uint64_t i = 0; i < CALL_PLACES_MAX; i++) {
+        call_place *const place = &places->places[((stack >> 1) + i) % CALL_PLACES_MAX];
         if (place->stack == 0) place->stack = stack;
         if (place->stack == stack) return place;
     }
+    abort(); /* in any thread */
 }
 
 bool call_places_turn(call_places *places) {
