@@ -47,7 +47,7 @@ mote() {
 failures=0 rows=0
 new=$(head -n 1 "$table")
 while IFS=, read -r name hash command; do
-    [[ -n ${MOTE_GOLDEN_WITHOUT:-} && $name =~ ^($MOTE_GOLDEN_WITHOUT)$ ]] && continue
+    [[ -z $update && -n ${MOTE_GOLDEN_WITHOUT:-} && $name =~ ^($MOTE_GOLDEN_WITHOUT)$ ]] && continue
     ((rows += 1))
     found=""
     for threads in ${threads_tried:-7 2 1}; do
