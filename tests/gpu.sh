@@ -21,7 +21,7 @@ watched=(lod_filter_parity lod_sample_parity lod_tree_parity potree_parity laz_p
 shared=(lod_parity lod_poisson_parity lod_sorted_parity order_parity order_runs_parity normals_parity planes_parity
     knn_parity knn_shifted_parity knn_ellipsoid_parity photon_parity render_parity)
 # without a tool, comparisons of the full size: the CPU's side takes minutes
-long=(knn_shapes_parity planes_parity)
+long=(knn_shapes_parity planes_parity knn_shifted_parity)
 shares=8
 tools=(memcheck racecheck initcheck)
 results=$logs/results

@@ -58,7 +58,7 @@ list(FILTER kernel_sources EXCLUDE REGEX "/src/device/") # the runtime of a true
 set_source_files_properties(${kernel_sources} PROPERTIES LANGUAGE CXX)
 if(MOTE_SANITIZE)
   # Many variants, which take longest to make; their tests are hardly slower without.
-  foreach(source normals/normals_small_k knn/search/knn_small_k knn/search/knn_large_k)
+  foreach(source normals/normals_small_k knn/cuda/search/knn_small_k knn/cuda/search/knn_large_k)
     set_source_files_properties(${PROJECT_SOURCE_DIR}/src/${source}_cuda.cu PROPERTIES COMPILE_OPTIONS -O0)
   endforeach()
 endif()

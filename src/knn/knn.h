@@ -3,7 +3,7 @@
 #ifndef MOTE_KNN_INTERNAL_H
 #define MOTE_KNN_INTERNAL_H
 
-#include "knn/index/knn_index.h"
+#include "knn/knn_index.h"
 
 #ifdef __cplusplus
 extern "C" {

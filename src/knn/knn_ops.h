@@ -2,7 +2,7 @@
 #ifndef MOTE_KNN_OPS_H
 #define MOTE_KNN_OPS_H
 
-#include "knn/index/knn_index.h"
+#include "knn/knn_index.h"
 
 #ifdef __cplusplus
 extern "C" {

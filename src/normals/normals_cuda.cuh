@@ -2,7 +2,7 @@
 #ifndef MOTE_NORMALS_CUDA_CUH
 #define MOTE_NORMALS_CUDA_CUH
 
-#include "knn/knn_visit_cuda.cuh"
+#include "knn/cuda/knn_visit_cuda.cuh"
 #include "normals/normals_ops.h"
 
 /* What is made of the neighbours of all points: device memory, by point; NULL: not wanted. */

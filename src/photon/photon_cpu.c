@@ -1,6 +1,6 @@
 /* The steps of photon mapping on CPU cores: an element after the other, by the maths that GPUs use too. */
-#include "photon/photon_emit_cpu.h"
-#include "photon/photon_gather_cpu.h"
+#include "photon/emit/photon_emit_cpu.h"
+#include "photon/gather/photon_gather_cpu.h"
 
 static mote_status cpu_open_scene(mote_device *device, mote_scene *scene) {
     (void)device;

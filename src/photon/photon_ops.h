@@ -4,8 +4,8 @@
 #define MOTE_PHOTON_OPS_H
 
 #include "mote/knn.h"
-#include "photon/photon_emit.h"
-#include "photon/photon_pixel.h"
+#include "photon/emit/photon_emit.h"
+#include "photon/picture/photon_pixel.h"
 
 #ifdef __cplusplus
 extern "C" {

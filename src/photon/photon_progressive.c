@@ -8,7 +8,7 @@
    disc's area is proportional to the number of photons that are gathered, and so it is this that shrinks. */
 #include <math.h>
 
-#include "photon/photon_scene.h"
+#include "photon/scene/photon_scene.h"
 
 #define ALPHA 0.7 /* as in the paper */
 #define MIN_K 3u  /* the estimate from 2 has no variance */

@@ -20,7 +20,7 @@ LAYERS = [
     ["(roof)"],  # src/backends.c: the one file that names the table of every algorithm
 ]
 # What other folders include of a folder, where that is not any header: each says at its top what it promises.
-DOORS = {"knn": {"knn/knn.h", "knn/knn_ops.h", "knn/knn_visit.h", "knn/knn_visit_cuda.cuh"}}
+DOORS = {"knn": {"knn/knn.h", "knn/knn_ops.h", "knn/knn_visit.h", "knn/cuda/knn_visit_cuda.cuh"}}
 RANK = {folder: rank for rank, layer in enumerate(LAYERS) for folder in layer}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 SOURCES = re.compile(r"\.(c|h|cu|cuh|cpp)$")

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "device/cuda/cuda.h"
-#include "knn/index/knn_sample.h"
-#include "knn/knn_cuda.h"
+#include "knn/cuda/index/knn_sample.h"
+#include "knn/cuda/knn_cuda.h"
 #include "parity/knn_parity_support.h"
 #include "reference/knn_reference.h"
 

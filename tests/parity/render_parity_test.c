@@ -113,6 +113,7 @@ static void compare(const twins *t, const mote_camera *camera, const mote_render
                     bool on_device) {
     char what[200];
     answer cpu, cuda;
+    if (!parity_is_mine()) return;
     snprintf(what, sizeof what, "%s, mode %d, %u x %u x %u, show %d, %d layers, wanted %u%s", t->name,
              (int)params->mode, params->width, params->height, params->samples, (int)params->show, (int)params->layers,
              wanted, on_device ? ", on the device" : "");
@@ -353,6 +354,7 @@ static void given_colours_and_normals_look_the_same(void **state) {
 static void neighbours_are_the_same(void **state) {
     const uint32_t step = (uint32_t)parity_extent(7, 3, 1);
     for (uint32_t c = 0; c < awkward_cloud_count; c += step) {
+        if (!parity_is_mine()) continue;
         parity_pair *pair = *state;
         mote_cloud *cloud = awkward_cloud_make(pair->cpu, &awkward_clouds[c], 200 + 30 * c, 0);
         mote_render_neighbors *cpu = NULL, *cuda = NULL;

@@ -1,6 +1,6 @@
-/* Preloaded into a program: the MOTE_FAIL_AT-th allocation that the program itself asks for fails, counted from where its
-   main begins; its libraries get what they ask for, and so does what is linked into it and starts before main (CUDA's
-   runtime, which takes memory as granted). With MOTE_FAIL_COUNT it says at the end how many there were. */
+/* Preloaded into a program: the MOTE_FAIL_AT-th allocation that the program itself asks for fails, counted from where
+   its main begins; its libraries get what they ask for, and so does what is linked into it and starts before main
+   (CUDA's runtime, which takes memory for granted). With MOTE_FAIL_COUNT it says at the end how many there were. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "photon/photon_cut.h"
+#include "photon/gather/photon_cut.h"
 #include "photon/photon_map.h"
 #include "support/support.h"
 

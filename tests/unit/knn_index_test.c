@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "knn/cpu/knn_best.h"
-#include "knn/index/knn_index.h"
+#include "knn/knn_index.h"
 #include "math/hash.h"
 #include "math/hilbert.h"
 #include "math/morton.h"

@@ -1,7 +1,7 @@
 /* An index made anew in place: it takes no memory, whatever the points are, and finds what a new index finds. */
 #include <string.h>
 
-#include "knn/index/knn_index.h"
+#include "knn/knn_index.h"
 #include "reference/awkward_clouds.h"
 #include "support/knn_found.h"
 #include "support/support.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "knn/search/knn_metric.h"
+#include "knn/knn_metric.h"
 #include "knn/shifted/knn_shifted_math.h"
 #include "math/hash.h"
 #include "reference/awkward_clouds.h"

@@ -5,7 +5,7 @@
 #include <mote/mote.h>
 #include <string.h>
 
-#include "photon/photon_scene.h"
+#include "photon/scene/photon_scene.h"
 #include "reference/photon_reference.h"
 #include "support/support.h"
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "io/scene/scene_draft.h"
-#include "photon/photon_scatter.h"
+#include "photon/emit/photon_scatter.h"
 #include "support/cloud_files.h"
 
 /* A square of y = 0 from -1 to 1 that looks up. Accessors: 0 positions, 1 indices, 2 colours of 0.25, 3 colours of four

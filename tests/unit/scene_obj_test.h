@@ -2,7 +2,7 @@
 #ifndef MOTE_SCENE_OBJ_TEST_H
 #define MOTE_SCENE_OBJ_TEST_H
 
-#include "photon/photon_texture.h"
+#include "photon/scene/photon_texture.h"
 #include "support/support.h"
 
 #define CORNERS "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nvt 0 0\nvt 1 0\nvt 1 1\nvt 0 1\n"

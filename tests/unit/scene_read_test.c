@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "photon/photon_texture.h"
+#include "photon/scene/photon_texture.h"
 #include "support/cloud_files.h"
 
 #if MOTE_HAVE_TURBOJPEG

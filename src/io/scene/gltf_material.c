@@ -1,6 +1,6 @@
 /* glTF 2.0: materials and textures. */
 #include "io/scene/gltf.h"
-#include "photon/photon_scene.h"
+#include "photon/scene/photon_scene.h"
 
 #include <math.h>
 #include <mote_have.h>

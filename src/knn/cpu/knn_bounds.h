@@ -21,7 +21,7 @@
 
 #include <float.h>
 
-#include "knn/index/knn_index.h"
+#include "knn/knn_index.h"
 #include "math/simd.h"
 
 #define KNN_FAR         0x1p60f  /* floats are cut to this: nothing gets farther apart by that */

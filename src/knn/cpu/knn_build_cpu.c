@@ -2,7 +2,7 @@
 #include "knn/cpu/knn_build_cpu.h"
 #include "core/cloud.h"
 #include "knn/cpu/knn_cpu.h"
-#include "knn/index/knn_rules.h"
+#include "knn/knn_rules.h"
 
 #define MAX_FLOAT_SPAN 0x1p50 /* squares of floats stay far from infinity */
 

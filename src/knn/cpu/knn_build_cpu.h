@@ -5,8 +5,8 @@
 #ifndef MOTE_KNN_BUILD_CPU_H
 #define MOTE_KNN_BUILD_CPU_H
 
-#include "knn/index/knn_cells.h"
-#include "knn/index/knn_index.h"
+#include "knn/knn_cells.h"
+#include "knn/knn_index.h"
 #include "order/sort/order_sort_cpu.h"
 
 /* ---- the order: knn_order_cpu.c */

@@ -11,7 +11,7 @@
 #define MOTE_KNN_GROUP_H
 
 #include "knn/cpu/knn_radius.h"
-#include "knn/cpu/knn_small_k.h"
+#include "knn/cpu/knn_ranked.h"
 #include "knn/cpu/knn_stream.h"
 
 /* The neighbours of the query at a sorted place, best first. */
@@ -108,8 +108,8 @@ SIMD_INLINE double knn_search_leaves(knn_kind kind, bool ellipsoids, const knn_s
     double farthest = -1;
     knn_group_make(kind, search, rest->group, rest->queries, scratch);
     knn_list_make(&scratch->list, &scratch->chunk, within);
-    if (!ellipsoids && scratch->traversal.waiting == 0 && search->k <= KNN_SMALL_K_MAX) {
-        slow = knn_small_k_search(kind, search, scratch, slow, beside, max);
+    if (!ellipsoids && scratch->traversal.waiting == 0 && search->k <= KNN_RANKED_MAX) {
+        slow = knn_ranked_search(kind, search, scratch, slow, beside, max);
     }
     if (slow != 0) knn_stream_all(kind, ellipsoids, search, scratch, slow, max);
     rest->wanted = 0;

@@ -48,19 +48,19 @@ typedef struct knn_group {
     float offset[3][KNN_GROUP];
 } knn_group;
 
-#define KNN_SUBSETS          16u
-#define KNN_SMALL_K_CAPACITY 256u /* points that may pass; see knn_small_k.h */
+#define KNN_SUBSETS         16u
+#define KNN_RANKED_CAPACITY 256u /* points that may pass; see knn_ranked.h */
 
-typedef struct knn_small_k {
+typedef struct knn_ranked {
     float squares[KNN_GROUP][KNN_CHUNK * KNN_LEAF + KNN_LEAF];
     float min[KNN_GROUP][KNN_SUBSETS];
     float bound[KNN_GROUP];
     uint8_t hits[KNN_CHUNK + 8];
-    uint32_t slots[KNN_SMALL_K_CAPACITY + 8];
-    uint64_t keys[KNN_SMALL_K_CAPACITY + 16];
-    int32_t heads[KNN_SMALL_K_CAPACITY + 16], ranks[KNN_SMALL_K_CAPACITY + 16]; /* keys in short; see knn_key_head */
-    uint32_t at[KNN_SMALL_K_CAPACITY + 16];
-} knn_small_k;
+    uint32_t slots[KNN_RANKED_CAPACITY + 8];
+    uint64_t keys[KNN_RANKED_CAPACITY + 16];
+    int32_t heads[KNN_RANKED_CAPACITY + 16], ranks[KNN_RANKED_CAPACITY + 16]; /* keys in short; see knn_key_head */
+    uint32_t at[KNN_RANKED_CAPACITY + 16];
+} knn_ranked;
 
 /* What a thread learned from the groups before; see knn_radius.h. All zero: there were none. */
 typedef struct knn_history {
@@ -75,7 +75,7 @@ typedef struct knn_scratch {
     knn_chunk chunk;
     knn_group group;
     knn_list list;
-    knn_small_k small_k;
+    knn_ranked ranked;
     knn_history history;
     knn_near last; /* points behind it, by key and index, are not wanted in this walk */
     knn_best best[KNN_GROUP];

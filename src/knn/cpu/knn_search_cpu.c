@@ -4,7 +4,7 @@
 #define SHARE_BATCHES 8u   /* that a thread takes at once: they learn from each other */
 #define STEP_SHARES   256u /* between two reports of progress, of few neighbours; a query's time goes with k */
 #define STEP_K        8u   /* of as many a step is half as long */
-#define MIN_LIST      (2 * KNN_SMALL_K_CAPACITY)
+#define MIN_LIST      (2 * KNN_RANKED_CAPACITY)
 
 /* ---- batches */
 

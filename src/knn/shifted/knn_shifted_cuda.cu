@@ -1,7 +1,7 @@
 /* Shifted sorting on the device: what a search needs, and its steps. Without buckets all queries are asked in the cube
    itself. With buckets each is asked in one space; the orders of the spaces are made one after the other in the same
    memory. Candidates of a query are the points of its four windows, each once. */
-#include "knn/search/knn_offered_cuda.cuh"
+#include "knn/cuda/search/knn_offered_cuda.cuh"
 #include "knn/shifted/knn_shifted_cuda.cuh"
 
 #define THREADS 256u

@@ -8,7 +8,7 @@
 #define MOTE_KNN_SHIFTED_CUDA_H
 
 #include "device/cuda/warp.cuh"
-#include "knn/knn_cuda.h"
+#include "knn/cuda/knn_cuda.h"
 #include "knn/shifted/knn_shifted_math.h"
 #include "order/lattice/ordered_box.cuh"
 

@@ -12,7 +12,7 @@
 
 #include <math.h>
 
-#include "knn/index/knn_cells.h"
+#include "knn/knn_cells.h"
 #include "math/host_device.h"
 #include "math/morton.h"
 
