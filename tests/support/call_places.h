@@ -11,7 +11,7 @@
  * whether it is its turn:
  *
  *   place     calls of a run      turns of runs 1, 2, 3, ... with most = 2
- *   A         A1 A2 A3 ... A900   A1, A2
+ *   A         A1 A2 A3 ... A200   A1, A2
  *   A in B    a1                          a1
  *   C         C1 C2                           C1, C2
  *

@@ -3,7 +3,7 @@
 
 #include "support/support.h"
 
-#define LOOP 900u
+#define LOOP 200u
 
 /* What a run of the places below has called, and the number of its call that had its turn. */
 typedef struct test_run {

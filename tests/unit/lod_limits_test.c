@@ -9,28 +9,28 @@
 #include "reference/lod_reference.h"
 #include "support/support.h"
 
+typedef struct build_input {
+    const mote_cloud *cloud;
+    const mote_lod_params *params;
+} build_input;
+
+static mote_status build(mote_context *ctx, void *user) {
+    const build_input *const input = user;
+    mote_lod *lod = NULL;
+    const mote_status status = mote_lod_build(ctx, input->cloud, input->params, &lod);
+    assert_int_equal(lod != NULL, status == MOTE_OK);
+    if (status != MOTE_OK) assert_non_null(strstr(mote_context_message(ctx), "out of memory"));
+    mote_lod_destroy(lod);
+    assert_int_equal(mote_context_memory_bytes(ctx), 0);
+    return status;
+}
+
 static void check_failing_allocations(const char *name, uint32_t first) {
     mote_context *healthy = test_context(1);
     mote_cloud *cloud = awkward_cloud_make(healthy, awkward_cloud_named(name), 120, 0);
     for (uint32_t i = first; i < lod_combination_count; i += 5) {
-        mote_status status = MOTE_ERROR_MEMORY;
-        for (long n = 2; status != MOTE_OK; n++) {
-            test_allocator allocator = {.fail_at = n};
-            mote_context *ctx =
-                test_context_failing(&allocator, lod_combinations[i].filter == MOTE_LOD_FILTER_CELL ? 2 : 1);
-            mote_lod *lod = NULL;
-            status = mote_lod_build(ctx, cloud, &lod_combinations[i], &lod);
-            if (status != MOTE_OK) {
-                assert_int_equal(status, MOTE_ERROR_MEMORY);
-                assert_null(lod);
-                assert_non_null(strstr(mote_context_message(ctx), "out of memory"));
-            }
-            mote_lod_destroy(lod);
-            assert_int_equal(mote_context_memory_bytes(ctx), 0);
-            mote_context_destroy(ctx);
-            assert_int_equal(allocator.open, 0);
-            assert_true(n < 5000);
-        }
+        build_input input = {cloud, &lod_combinations[i]};
+        test_each_allocation_fails(build, &input);
     }
     mote_cloud_destroy(cloud);
     mote_context_destroy(healthy);
