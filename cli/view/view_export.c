@@ -241,7 +241,7 @@ static void make_folder(export_job *job, const char *path) {
     if (job->code == 0 && mkdir(path, 0777) != 0) fail_to_write(job, path);
 }
 
-/* What an export has written, and nothing else. */
+/* Removes the plain files of an export's folder, and then the folder, which stays if anything else is in it. */
 static void remove_folder(const char *path) {
     DIR *folder = opendir(path);
     if (folder == NULL) return;
@@ -313,7 +313,8 @@ static bool take_free_name(const export_job *job) {
     return (errno == EINVAL || errno == ENOSYS) && rename(job->folder, job->site) == 0;
 }
 
-/* Of exports to one new name at once the last one stays. *is_swapped: the one before has the temporary name. */
+/* Gives the export its name. Of several exports to one new name at once the last one stays. *is_swapped: what was there
+   before has the temporary name now. */
 static void take_name(export_job *job, bool *is_swapped) {
     const char *site = job->site;
     *is_swapped = false;

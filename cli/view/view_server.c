@@ -316,7 +316,7 @@ static bool lacks_data(const http_connection *c, const view_server *server, cons
            (view_http_query_value(query + 1, "data") == NULL && view_http_query_value(query + 1, "marks") == NULL);
 }
 
-/* To the same with it. What else the query says stays. */
+/* Redirects to the same page with the query that names the data. What else the query says stays. */
 static int lead_to_data(http_connection *c, const view_server *server) {
     const char *query = strchr(http_target(c), '?');
     char fields[2 * LOCATION_MAX];

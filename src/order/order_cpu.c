@@ -1,4 +1,6 @@
-/* The Morton order on CPU cores: codes and permutation. The sort is in order_sort_cpu.c. */
+/* The Morton order on CPU cores. The caller makes a lattice (lattice/lattice.c); then cpu_codes makes the code of each
+   point, cpu_sort sorts codes and indices (sort/order_sort_cpu.c), and cpu_permute brings columns to that order.
+   build_order in lod/lod_cpu.c calls them in this order. */
 #include "core/cloud.h"
 #include "math/morton.h"
 #include "order/lattice/lattice.h"

@@ -158,7 +158,8 @@ static void take_ramp(const live_view *view, picture_colors *colors) {
 
 /* ---- renderers */
 
-/* One with these colours; else one more; else the one used longest ago. */
+/* Returns the renderer that has these colours. If none has, it makes one more where there is room; otherwise it returns
+   the one that was used longest ago. */
 static live_renderer *choose_renderer(live_scene *scene, live_part *part, const char *key) {
     live_renderer *oldest = &part->renderers[0], *fresh = NULL;
     for (int i = 0; i < LIVE_RENDERERS; i++) {
@@ -267,8 +268,8 @@ static void give_points_size(const picture_spacing *spacing, mote_render_params 
     p->point_size = floor(100 * fmin(size, MOTE_RENDER_MAX_POINT)) / 100;
 }
 
-/* What the options left open, by the data: of a still picture as mote render does, but for the size of points; of a
-   moving one what was found for the last still one, at its scale, and nothing that takes long. */
+/* Chooses by the data what the options left open. A still picture gets what mote render would choose, but for the size
+   of points. A moving one gets what was found for the last still picture, at its scale, and nothing that takes long. */
 static void settle(live_scene *scene, const live_part *part, const picture_look *look, const mote_camera *camera,
                    const live_quality *quality, picture_plan *plan) {
     live_spacing *kept = quality->spacing;

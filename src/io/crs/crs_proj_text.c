@@ -102,6 +102,12 @@ static bool fail_name(mote_context *ctx, proj_session *s, const char *text, cons
     return true;
 }
 
+/* "EPSG:9000@2010.5": PROJ's word for coordinates of a year, which it knows from version 9.4 on. */
+static bool has_epoch(const char *text) {
+    const char *at = strrchr(text, '@');
+    return at != NULL && at != text && at[1] != '\0' && at[1 + strspn(at + 1, "0123456789.")] == '\0';
+}
+
 /* What is wrong with a text; the first lines of it. */
 static void fail_system(mote_context *ctx, proj_session *s, const char *text, const char *what, const PJ *object) {
     mote_crs_facts facts;
@@ -112,6 +118,8 @@ static void fail_system(mote_context *ctx, proj_session *s, const char *text, co
     if (proj_context_get_database_path(s->proj) == NULL) why = "PROJ does not find its database, proj.db";
     if (object != NULL) {
         why = proj_get_type(object) == PJ_TYPE_VERTICAL_CRS ? "it is of heights alone" : "it is of something else";
+    } else if (has_epoch(text)) {
+        why = "a year after @ (a coordinate epoch) is not known here; name the system without it";
     }
     mote_fail(ctx, MOTE_ERROR_ARGUMENT, "%s \"%.*s%s\" is not understood: %s", what, shown > 80 ? 80 : shown, text,
               shown > 80 ? "…" : "", why);

@@ -1,6 +1,10 @@
 /* The k nearest neighbours of groups of queries that lie together. Groups of a batch share one walk: all leaves within
    a reach of their box are seen, a guess from the groups before. A query whose k-th neighbour is not within that reach
    is asked again with one that is known to do: answers are exact whatever was guessed.
+   1. knn_search_batch: up to eight groups share a guess and a walk.
+   2. knn_search_leaves: a group among the leaves that were found.
+   3. knn_search_unresolved: groups whose reach was too short.
+   4. knn_search_some with alone: queries one by one.
 
    Spheres or ellipsoids (a constant like the kind): an ellipsoid's distance is never below the sphere's, so
    walks and lists are those of spheres of the same reach, and each query takes its ellipsoid from the list.

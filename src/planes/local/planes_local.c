@@ -1,4 +1,5 @@
-/* Planes by what is flat nearby: memory, and the steps in order. */
+/* Planes by what is flat nearby: memory, and the steps in order (planes_local_find). planes_find_patches is step 1 of
+   docs/planes.md, planes_select (planes_selection.c) steps 2 to 5; planes_locally.c does step 6. */
 #include "planes/local/planes_local.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* Up to 16 neighbours on the device, for .cu files: a lane has a query; the 32 queries of a warp, which are neighbours
    on the curve, walk together. What becomes of the neighbours is the caller's.
-   1. The points around them on the curve, each square's least of some subsets: the k-th least of those bounds the k-th
-      neighbour.
+   1. The points around the queries on the curve are dealt into subsets: the k-th smallest of the subsets' least squares
+      bounds the k-th neighbour.
    2. The walk (knn_walk_cuda.cuh), for the boxes of each eight queries. The leaves that are listed for eight queries
       all lanes try, four leaves at once. Leaves with points that floats do not rule out wait in a queue of the query.
    3. When a queue is full, its points join the T nearest of the query, T above k (knn_small_k_list_cuda.cuh).
