@@ -117,7 +117,7 @@ static mote_status make_part(parts_run *run, const parts_job *job, uint32_t part
     }
     MOTE_TRY(parts_job_make_folder(job));
     MOTE_TRY(parts_make_lists(run));
-    parts_choose_by(run, parts_job_is_fine(job));
+    MOTE_TRY(parts_job_choose(run, job));
     MOTE_TRY(parts_part_is_made(run, job, part, &is_made));
     run->report->rounds = is_made ? 0 : 1;
     if (is_made) return MOTE_OK;
@@ -182,7 +182,7 @@ mote_status parts_job_merge(parts_run *run, const parts_job *job, bool verify) {
     const double begin = mote_seconds();
     mote_stage(run->ctx, "read parts");
     if (run->trees == NULL) MOTE_TRY(parts_make_lists(run));
-    parts_choose_by(run, parts_job_is_fine(job));
+    MOTE_TRY(parts_job_choose(run, job));
     MOTE_TRY(read_parts(run, job, verify));
     MOTE_TRY(parts_join(run, job->output));
     run->report->join_seconds = mote_seconds() - begin;

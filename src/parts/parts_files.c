@@ -10,6 +10,7 @@
 
 #include "parts/parts_job.h"
 
+#define FINE         "fine-"    /* of an empty file, and then the plan's checksum: another plan may need none */
 #define HASHED_BYTES (1u << 20) /* at once; a multiple of what the checksum takes */
 
 mote_status parts_hash_file(mote_context *ctx, const char *path, uint64_t first, uint64_t *size_bytes, uint64_t *hash) {
@@ -60,8 +61,9 @@ mote_status parts_job_make_folder(const parts_job *job) {
 /* Names that this and parts_resume.c give, and the temporary ones of files that were not completed. */
 static bool is_ours(const char *name) {
     static const char *const endings[] = {".octree",   ".json",   ".fine.octree", ".fine.json",
-                                          "plan.json", "scratch", "fine",         "lock"};
+                                          "plan.json", "scratch", "lock"};
     const size_t digits = strspn(name, "0123456789");
+    if (strncmp(name, FINE, strlen(FINE)) == 0) return true;
     for (size_t e = 0; e < sizeof endings / sizeof endings[0]; e++) {
         const char *rest = name + digits + strlen(endings[e]);
         if ((endings[e][0] == '.') != (digits > 0) || strncmp(name + digits, endings[e], strlen(endings[e])) != 0) {
@@ -96,16 +98,23 @@ void parts_job_remove(const char *folder) {
 
 /* ---- fine codes */
 
-bool parts_job_is_fine(const parts_job *job) {
-    char *path = parts_job_path(job, "fine");
+static char *fine_path(const parts_job *job) {
+    char name[64];
+    snprintf(name, sizeof name, FINE "%016llx", (unsigned long long)job->hash);
+    return parts_job_path(job, name);
+}
+
+mote_status parts_job_choose(parts_run *run, const parts_job *job) {
+    char *path = fine_path(job);
     struct stat info;
-    const bool is_there = path != NULL && stat(path, &info) == 0;
+    if (path == NULL) return MOTE_ERROR_MEMORY;
+    parts_choose_by(run, stat(path, &info) == 0);
     mote_free(job->ctx, path);
-    return is_there;
+    return MOTE_OK;
 }
 
 mote_status parts_job_ask_fine(const parts_job *job) {
-    char *path = parts_job_path(job, "fine");
+    char *path = fine_path(job);
     if (path == NULL) return MOTE_ERROR_MEMORY;
     const int file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
     const mote_status status = file >= 0 ? MOTE_OK : mote_system_error(job->ctx, path, "create");

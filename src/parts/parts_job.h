@@ -53,8 +53,8 @@ void parts_job_clean(const parts_job *job);
 void parts_job_remove(const char *folder);
 /* Size and checksum of bytes [first, …) of a file. */
 mote_status parts_hash_file(mote_context *ctx, const char *path, uint64_t first, uint64_t *size_bytes, uint64_t *hash);
-/* Whether some part has asked for fine codes, and to do so. */
-bool parts_job_is_fine(const parts_job *job);
+/* Lets parts choose by fine codes where some part has asked for that, and asks for it. */
+mote_status parts_job_choose(parts_run *run, const parts_job *job);
 mote_status parts_job_ask_fine(const parts_job *job);
 /* Writes the files of a part whose octree is built. */
 mote_status parts_part_write(parts_run *run, const parts_job *job, uint32_t part, const mote_lod *lod);

@@ -158,7 +158,7 @@ static mote_status go_on(parts_run *run, parts_job *job, const mote_parts_params
     MOTE_TRY(parts_make_lists(run));
     *made = mote_alloc_zero(run->ctx, run->part_count * sizeof **made, "parts");
     if (*made == NULL) return MOTE_ERROR_MEMORY;
-    parts_choose_by(run, parts_job_is_fine(job));
+    MOTE_TRY(parts_job_choose(run, job));
     if (found) MOTE_TRY(look_at_parts(run, job, *made, &count));
     run->report->resumed_parts = count;
     if (count < run->part_count) {
