@@ -141,6 +141,8 @@ static mote_status append_nodes(mote_context *ctx, const potree_part_tree *tree,
         table[n] = (node_record){node->prefix,      node->total,      node->point_count, place->hash,
                                  place->size_bytes, node->child_mask, node->level,       {0}};
     }
+    output_map_close(ctx, to->map); /* of the records alone */
+    to->map = NULL;
     const mote_status status = mote_output_write_at(ctx, to, table, size_bytes, tree->size_bytes);
     potree_hash sum = potree_hash_begin();
     potree_hash_add(&sum, table, size_bytes);

@@ -187,6 +187,7 @@ static mote_status take_parts(const parts_job *job, parts_run *run) {
     run->part_count = (uint32_t)count;
     for (uint32_t p = 0; p < run->part_count; p++) {
         MOTE_TRY(take_part(job, run, p, json_array_get(list, p)));
+        run->ranges[p].at = sum;
         sum += run->ranges[p].points;
         if (p > 0) run->ranges[p - 1].whole.high = run->ranges[p].whole.low;
     }

@@ -293,16 +293,17 @@ static mote_status plan_make_merge(mote_context *ctx, void *user) {
     return status;
 }
 
-static mote_status resume(mote_context *ctx, void *user) {
-    const test_array *t = user;
+static mote_status resume_in(mote_context *ctx, const test_array *t, uint64_t part_points, mote_parts_report *report) {
     mote_parts_params parts = mote_parts_defaults();
     mote_potree_params potree = mote_potree_defaults();
     potree.name = "parts";
-    parts.part_points = 120;
+    parts.part_points = part_points;
     parts.resumes = true;
     return mote_lod_write_parts(ctx, t->inputs.paths, t->inputs.count, NULL, &t->params, t->output, &potree, &parts,
-                                NULL);
+                                report);
 }
+
+static mote_status resume(mote_context *ctx, void *user) { return resume_in(ctx, user, 120, NULL); }
 
 static void survives_failures(void **state) {
     (void)state;
@@ -329,11 +330,56 @@ static void survives_failures(void **state) {
     mote_context_destroy(ctx);
 }
 
+/* A run that ends in the middle, and one that goes on: the bytes of one piece. */
+typedef struct test_stop {
+    long calls_left;
+} test_stop;
+
+static bool stop_in_the_middle(void *user, double done, const char *stage) {
+    (void)done, (void)stage;
+    return --((test_stop *)user)->calls_left > 0;
+}
+
+static void runs_go_on(void **state) {
+    (void)state;
+    mote_context *ctx = test_context(2);
+    uint64_t resumed = 0;
+    test_array t;
+    begin(&t);
+    t.params.merge_points = 20;
+    add_input(ctx, &t, &parts_kinds[1], "las"); /* strays, and fine codes: two rounds */
+    for (long n = 8; n < 4000; n = n * 3 / 2) {
+        test_stop stop = {n};
+        mote_context_params params = mote_context_defaults();
+        mote_context *own = NULL;
+        mote_parts_report report;
+        params.threads = 2;
+        params.progress = stop_in_the_middle;
+        params.progress_user = &stop;
+        assert_int_equal(mote_context_create(&params, &own), MOTE_OK);
+        const mote_status status = resume_in(own, &t, 3000, &report);
+        mote_context_destroy(own);
+        assert_true(status == MOTE_OK || status == MOTE_CANCELLED);
+        if (resume_in(ctx, &t, 3000, &report) != MOTE_OK) fail_msg("%s", mote_context_message(ctx));
+        assert_true(report.parts > 5);
+        resumed += report.resumed_parts > 0 && report.resumed_parts < report.parts;
+        expect_whole(ctx, &t);
+        mote_lod_parts_clear(ctx, t.output);
+        if (status == MOTE_OK) break;
+    }
+    assert_true(resumed > 0);
+    mote_context_destroy(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parts_are_the_whole),   cmocka_unit_test(other_parameters),
-        cmocka_unit_test(inputs_are_united),     cmocka_unit_test(what_lacks_is_named),
-        cmocka_unit_test(inputs_may_not_change), cmocka_unit_test(plans_are_checked),
+        cmocka_unit_test(parts_are_the_whole),
+        cmocka_unit_test(other_parameters),
+        cmocka_unit_test(inputs_are_united),
+        cmocka_unit_test(what_lacks_is_named),
+        cmocka_unit_test(inputs_may_not_change),
+        cmocka_unit_test(plans_are_checked),
+        cmocka_unit_test(runs_go_on),
         cmocka_unit_test(survives_failures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
