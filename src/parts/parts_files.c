@@ -10,6 +10,8 @@
 
 #include "parts/parts_job.h"
 
+#if MOTE_HAVE_JANSSON
+
 #define FINE         "fine-"    /* of an empty file, and then the plan's checksum: another plan may need none */
 #define HASHED_BYTES (1u << 20) /* at once; a multiple of what the checksum takes */
 
@@ -250,3 +252,4 @@ mote_status parts_nodes_read(mote_context *ctx, int file, const char *path, cons
     mote_free(ctx, table);
     return status;
 }
+#endif
