@@ -29,8 +29,9 @@ static const command_help help = {
     "  mote lod scan.las -o scan.mote --plan                what it would need\n"
     "  mote lod scan.las -o scan.mote --memory 4G           in parts, where that does not hold it\n"
     "  mote lod scan.las -o scan.mote --memory 4G --resume  the same, going on where a killed run ended\n"
-    "  mote lod tiles -o all.mote --plan-parts plan.json --parts 16   for a job array:\n"
-    "  mote lod --part 3/16 plan.json && mote lod --merge plan.json   its parts, and the whole\n"
+    "  mote lod tiles -o all.mote --plan-parts plan.json --parts 2   for two machines, or a job array: each\n"
+    "  mote lod --part 1/2 plan.json && mote lod --part 2/2 plan.json\n"
+    "  mote lod --merge plan.json\n"
     "  mote lod scan.las -o scan.mote --device cuda --stats   on the GPU, or an error that says why not\n"
     "  mote lod scan.las -o scan.mote --device cpu          the same bytes, without it\n",
     "Additive: each point stands in exactly one node, viewers add the levels; \"mote convert DIR out.las\" gives\n"
@@ -378,6 +379,8 @@ static int run_lod(session *s, const lod_options *o, const io_paths *paths) {
         const lod_in_parts parts = {paths, params, potree_params(o, &task), o->stats, o->array.resumes};
         if (o->array.plan != NULL) return lod_array_plan(s, &o->array, &parts);
         if (lod_goes_in_parts(s, &parts)) return lod_run_in_parts(s, &parts);
+        if (o->array.resumes)
+            session_note(s, "--resume: memory holds all, so it goes in one piece, and nothing is kept");
     }
     if (code == EXIT_DONE && o->array.plan != NULL) {
         return session_error(s, EXIT_USAGE, "--plan-parts: COPC, --attributes and --plan are not made in parts");
