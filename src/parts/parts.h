@@ -144,7 +144,7 @@ mote_status parts_write_records(parts_run *run, const mote_lod *lod, mote_output
 /* ---- parts_resume.c: the same, of which each step that is done is kept */
 mote_status parts_resume(parts_run *run, const char *output, const mote_parts_params *params);
 
-/* ---- parts.c */
+/* ---- parts_run.c */
 void parts_start(mote_context *ctx, mote_parts_report *report, parts_run *run);
 /* Takes what the caller asked for, and opens the inputs. */
 mote_status parts_open(mote_context *ctx, const char *const *inputs, uint32_t input_count,

@@ -15,7 +15,7 @@
 #define FINE         "fine-"    /* of an empty file, and then the plan's checksum: another plan may need none */
 #define HASHED_BYTES (1u << 20) /* at once; a multiple of what the checksum takes */
 
-mote_status parts_hash_file(mote_context *ctx, const char *path, uint64_t first, uint64_t *size_bytes, uint64_t *hash) {
+mote_status parts_hash_file(mote_context *ctx, const char *path, uint64_t *size_bytes, uint64_t *hash) {
     potree_hash sum = potree_hash_begin();
     mote_status status = MOTE_OK;
     bool is_end = false;
@@ -27,7 +27,7 @@ mote_status parts_hash_file(mote_context *ctx, const char *path, uint64_t first,
     while (status == MOTE_OK && !is_end) {
         uint64_t held = 0;
         while (held < HASHED_BYTES && !is_end && status == MOTE_OK) {
-            const ssize_t got = pread(file, buffer + held, HASHED_BYTES - held, (off_t)(first + *size_bytes + held));
+            const ssize_t got = pread(file, buffer + held, HASHED_BYTES - held, (off_t)(*size_bytes + held));
             if (got < 0 && errno != EINTR) status = mote_system_error(ctx, path, "read");
             is_end = got == 0;
             held += got > 0 ? (uint64_t)got : 0;
@@ -133,7 +133,7 @@ typedef struct node_record {
     uint8_t child_mask, level, none[6];
 } node_record;
 
-static mote_status append_nodes(mote_context *ctx, const potree_part_tree *tree, mote_output *to, uint64_t *hash) {
+mote_status parts_nodes_append(mote_context *ctx, const potree_part_tree *tree, mote_output *to, uint64_t *hash) {
     const uint64_t size_bytes = tree->node_count * sizeof(node_record);
     node_record *table = mote_alloc_zero(ctx, size_bytes, "nodes of parts");
     if (table == NULL) return MOTE_ERROR_MEMORY;
@@ -150,48 +150,6 @@ static mote_status append_nodes(mote_context *ctx, const potree_part_tree *tree,
     potree_hash_add(&sum, table, size_bytes);
     *hash = potree_hash_end(&sum);
     mote_free(ctx, table);
-    return status;
-}
-
-/* The checksum of records that were written, as they are on the disk. */
-static mote_status hash_records(mote_context *ctx, const char *path, uint64_t size_bytes, uint64_t *hash) {
-    uint64_t size = 0;
-    MOTE_TRY(parts_hash_file(ctx, path, 0, &size, hash));
-    return size == size_bytes ? MOTE_OK : mote_fail(ctx, MOTE_ERROR_IO, "%s: was changed by others", path);
-}
-
-static mote_status write_files(parts_run *run, const parts_job *job, uint32_t part, const mote_lod *lod,
-                               const char *path, potree_part_tree *tree) {
-    mote_output to;
-    parts_manifest manifest;
-    memset(&manifest, 0, sizeof manifest);
-    MOTE_TRY(mote_output_open(run->ctx, path, &to));
-    to.is_part = true;
-    mote_status status = parts_write_records(run, lod, &to, &manifest.stats, tree);
-    if (status == MOTE_OK) status = append_nodes(run->ctx, tree, &to, &manifest.nodes_hash);
-    status = mote_output_close(run->ctx, &to, status);
-    manifest.node_count = tree->node_count;
-    manifest.finest = tree->finest;
-    manifest.records_bytes = tree->size_bytes;
-    manifest.range_count = manifest.stats.range_count;
-    if (status == MOTE_OK) {
-        status = hash_records(run->ctx, path, tree->size_bytes + tree->node_count * sizeof(node_record),
-                              &manifest.records_hash);
-    }
-    if (status == MOTE_OK) status = parts_manifest_write(run, job, part, &manifest);
-    mote_free(run->ctx, manifest.stats.ranges);
-    return status;
-}
-
-mote_status parts_part_write(parts_run *run, const parts_job *job, uint32_t part, const mote_lod *lod) {
-    char name[64];
-    potree_part_tree tree;
-    memset(&tree, 0, sizeof tree);
-    parts_part_name(run, part, ".octree", name);
-    char *path = parts_job_path(job, name);
-    const mote_status status = path != NULL ? write_files(run, job, part, lod, path, &tree) : MOTE_ERROR_MEMORY;
-    potree_part_free(run->ctx, &tree);
-    mote_free(run->ctx, path);
     return status;
 }
 

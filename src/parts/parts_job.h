@@ -51,18 +51,18 @@ mote_status parts_job_make_folder(const parts_job *job);
 void parts_job_clean(const parts_job *job);
 /* Removes these files, and the folder, unless it holds anything else. */
 void parts_job_remove(const char *folder);
-/* Size and checksum of bytes [first, …) of a file. */
-mote_status parts_hash_file(mote_context *ctx, const char *path, uint64_t first, uint64_t *size_bytes, uint64_t *hash);
+/* Size and checksum of a file. */
+mote_status parts_hash_file(mote_context *ctx, const char *path, uint64_t *size_bytes, uint64_t *hash);
 /* Lets parts choose by fine codes where some part has asked for that, and asks for it. */
 mote_status parts_job_choose(parts_run *run, const parts_job *job);
 mote_status parts_job_ask_fine(const parts_job *job);
-/* Writes the files of a part whose octree is built. */
-mote_status parts_part_write(parts_run *run, const parts_job *job, uint32_t part, const mote_lod *lod);
+/* Writes the table of nodes behind the records; *hash of it. */
+mote_status parts_nodes_append(mote_context *ctx, const potree_part_tree *tree, mote_output *to, uint64_t *hash);
 
 /* ---- parts_manifest.c */
 /* What belongs to a part beside its records. */
 typedef struct parts_manifest {
-    uint64_t records_bytes, records_hash, nodes_hash;
+    uint64_t records_bytes, file_hash, nodes_hash;
     uint32_t node_count, finest;
     potree_stats stats;
     uint32_t range_count; /* of stats */
@@ -78,6 +78,9 @@ mote_status parts_nodes_read(mote_context *ctx, int file, const char *path, cons
 mote_status parts_part_read(parts_run *run, const parts_job *job, uint32_t part, bool verify, const char **why);
 /* Whether all of that is there already. */
 mote_status parts_part_is_made(parts_run *run, const parts_job *job, uint32_t part, bool *is_made);
+
+/* ---- parts_part_write.c */
+mote_status parts_part_write(parts_run *run, const parts_job *job, uint32_t part, const mote_lod *lod);
 
 /* ---- parts_array.c: a part, and the whole */
 /* Builds a part of its points and writes its files. load: makes their cloud. *lacks_fine: nothing is written, as all

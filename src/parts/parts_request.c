@@ -55,7 +55,7 @@ static mote_status no_memory(mote_context *ctx) { return mote_fail(ctx, MOTE_ERR
 static mote_status add_input(parts_run *run, const char *path, json_t *list) {
     mote_context *ctx = run->ctx;
     uint64_t size = 0, hash = 0;
-    MOTE_TRY(parts_hash_file(ctx, path, 0, &size, &hash));
+    MOTE_TRY(parts_hash_file(ctx, path, &size, &hash));
     char *name = absolute(ctx, path);
     if (name == NULL) return MOTE_ERROR_MEMORY;
     json_t *text = json_string(name), *input = json_object();
@@ -235,7 +235,7 @@ static mote_status check_input(const parts_job *job, const json_t *input, bool i
     if (stat(path, &info) != 0) return mote_system_error(job->ctx, path, "look at");
     if ((uint64_t)info.st_size == size && !is_wanted) return MOTE_OK;
     if ((uint64_t)info.st_size == size) {
-        MOTE_TRY(parts_hash_file(job->ctx, path, 0, &now, &hash_now));
+        MOTE_TRY(parts_hash_file(job->ctx, path, &now, &hash_now));
         if (now == size && hash_now == hash) return MOTE_OK;
     }
     return mote_fail(job->ctx, MOTE_ERROR_IO, "%s: is no longer the file that %s was made of (%s); make a new plan",
