@@ -1,12 +1,6 @@
 /* Octrees of clouds that memory does not hold: the steps in order. */
 #include "parts/parts.h"
 
-mote_parts_params mote_parts_defaults(void) {
-    mote_parts_params params;
-    memset(&params, 0, sizeof params);
-    return params;
-}
-
 /* Seconds since *since, which becomes now. */
 static double lap(double *since) {
     const double now = mote_seconds(), seconds = now - *since;

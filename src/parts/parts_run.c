@@ -4,6 +4,12 @@
 
 #include "parts/parts.h"
 
+mote_parts_params mote_parts_defaults(void) {
+    mote_parts_params params;
+    memset(&params, 0, sizeof params);
+    return params;
+}
+
 const char *mote_lod_parts_refusal(const mote_lod_params *params, const mote_potree_params *potree) {
     if (params->sampling == MOTE_LOD_POISSON) return "sampling by distance looks across the borders of parts";
     if (params->filter > MOTE_LOD_FILTER_CELL) return "averages over neighbours look across the borders of parts";
