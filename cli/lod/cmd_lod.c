@@ -400,10 +400,23 @@ static int run_lod(session *s, const lod_options *o, const io_paths *paths) {
     return code;
 }
 
+/* What a plan says already would have to be ignored. */
+static int check_array_usage(const lod_options *o, const common_options *common) {
+    const bool shapes = o->scheme_given || o->sampling != MOTE_LOD_RANDOM || o->filter_given || o->grid_given ||
+                        o->merge_given || o->max_given || o->encoding_given || o->attributes != NULL || o->name != NULL;
+    if (shapes || common->seed_given || common->where != NULL || common->crs != NULL || common->to_crs != NULL) {
+        return usage_error("lod", "the plan says what is built, and of which points: give this to --plan-parts");
+    }
+    if (strcmp(common->device, "auto") != 0 && strcmp(common->device, "cpu") != 0) {
+        return usage_error("lod", "--device %s: parts are made on the CPU", common->device);
+    }
+    return check_usage(o, common);
+}
+
 /* A part of a plan, or all parts: what else there is to know, the plan says. */
 static int run_array(const lod_options *o, const common_options *common, const arguments *words) {
     session s;
-    int code = check_usage(o, common);
+    int code = check_array_usage(o, common);
     if (code != EXIT_DONE) return code;
     if (common->output != NULL) return usage_error("lod", "-o: the plan names the output");
     if (o->array.part != NULL && words->count != 1)
