@@ -172,8 +172,8 @@ int lod_array_merge(session *s, const lod_array *array) {
     progress_clear(&s->bar);
     const int code = status == MOTE_OK ? session_commit(s) : session_fail(s, status, false);
     if (code != EXIT_DONE) return code;
-    session_say(s, "%s: %s points in %" PRIu64 " nodes, merged of %u parts, %s in %s; the folder of parts may go", array->merge,
-                text_count(report.folder.points).chars, report.nodes, report.parts,
+    session_say(s, "%s: %s points in %" PRIu64 " nodes, merged of %u parts, %s in %s; the folder of parts may go",
+                array->merge, text_count(report.folder.points).chars, report.nodes, report.parts,
                 text_bytes(report.folder.octree_bytes + report.folder.hierarchy_bytes).chars,
                 text_seconds(seconds_now() - s->started).chars);
     if (s->options.json) {

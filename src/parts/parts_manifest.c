@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* O_CLOEXEC */
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <mote_have.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -72,7 +73,7 @@ static bool take_stats(const json_t *root, potree_range *ranges, parts_manifest 
     for (uint32_t e = 0; e < manifest->range_count && ok; e++) {
         const json_t *pair = json_array_get(list, e);
         ok = parts_take_real(json_array_get(pair, 0), &ranges[e].min) &&
-             parts_take_real(json_array_get(pair, 1), &ranges[e].max);
+             parts_take_real(json_array_get(pair, 1), &ranges[e].max) && !isnan(ranges[e].min) && !isnan(ranges[e].max);
     }
     for (uint32_t c = 0; c < POTREE_CLASSES && ok; c++) {
         ok = parts_take_count(json_array_get(classes, c), NULL, INT64_MAX, &manifest->stats.classes[0][c]);
