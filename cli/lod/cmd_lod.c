@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lod/lod_array.h"
 #include "lod/lod_in_parts.h"
 #include "lod/lod_print.h"
 #include "paths.h"
@@ -27,6 +28,10 @@ static const command_help help = {
     "  mote lod scan.las -o even.mote --sampling poisson    evenly spaced, above the leaves\n"
     "  mote lod scan.las -o scan.mote --plan                what it would need\n"
     "  mote lod scan.las -o scan.mote --memory 4G           in parts, where that does not hold it\n"
+    "  mote lod scan.las -o scan.mote --memory 4G --resume  the same, going on where a killed run ended\n"
+    "  mote lod tiles -o all.mote --plan-parts plan.json --parts 2   for two machines, or a job array: each\n"
+    "  mote lod --part 1/2 plan.json && mote lod --part 2/2 plan.json\n"
+    "  mote lod --merge plan.json\n"
     "  mote lod scan.las -o scan.mote --device cuda --stats   on the GPU, or an error that says why not\n"
     "  mote lod scan.las -o scan.mote --device cpu          the same bytes, without it\n",
     "Additive: each point stands in exactly one node, viewers add the levels; \"mote convert DIR out.las\" gives\n"
@@ -44,6 +49,7 @@ typedef struct lod_options {
     uint64_t grid, merge, max;
     const char *attributes, *name;
     bool stats, plan;
+    lod_array array;
 } lod_options;
 
 static bool power_of_two(uint64_t n) { return n != 0 && (n & (n - 1)) == 0; }
@@ -83,7 +89,8 @@ static int check_usage(const lod_options *o, const common_options *common) {
     if (o->quality_given && o->encoding != MOTE_POTREE_BROTLI) {
         return usage_error("lod", "--level-quality is for --encoding brotli");
     }
-    return check_copc_usage(o);
+    const int code = lod_array_check(&o->array);
+    return code == EXIT_DONE ? check_copc_usage(o) : code;
 }
 
 /* The options as the library wants them; filters imply replacing, replacing without a filter averages cells. */
@@ -369,8 +376,14 @@ static int run_lod(session *s, const lod_options *o, const io_paths *paths) {
     int code = check_output(s, o, paths);
     const mote_lod_params params = lod_params(s, o);
     if (code == EXIT_DONE && !o->copc && !o->plan && o->attributes == NULL) {
-        const lod_in_parts parts = {paths, params, potree_params(o, &task), o->stats};
+        const lod_in_parts parts = {paths, params, potree_params(o, &task), o->stats, o->array.resumes};
+        if (o->array.plan != NULL) return lod_array_plan(s, &o->array, &parts);
         if (lod_goes_in_parts(s, &parts)) return lod_run_in_parts(s, &parts);
+        if (o->array.resumes)
+            session_note(s, "--resume: memory holds all, so it goes in one piece, and nothing is kept");
+    }
+    if (code == EXIT_DONE && o->array.plan != NULL) {
+        return session_error(s, EXIT_USAGE, "--plan-parts: COPC, --attributes and --plan are not made in parts");
     }
     mote_read_params reading = session_reading(s);
     reading.prepare_order = true;
@@ -385,6 +398,38 @@ static int run_lod(session *s, const lod_options *o, const io_paths *paths) {
     free(columns);
     stage_drop(cloud);
     return code;
+}
+
+/* What a plan says already would have to be ignored. */
+static int check_array_usage(const lod_options *o, const common_options *common) {
+    const bool shapes = o->scheme_given || o->sampling != MOTE_LOD_RANDOM || o->filter_given || o->grid_given ||
+                        o->merge_given || o->max_given || o->encoding_given || o->attributes != NULL || o->name != NULL;
+    if (shapes || common->seed_given || common->where != NULL || common->crs != NULL || common->to_crs != NULL) {
+        return usage_error("lod", "the plan says what is built, and of which points: give this to --plan-parts");
+    }
+    if (strcmp(common->device, "auto") != 0 && strcmp(common->device, "cpu") != 0) {
+        return usage_error("lod", "--device %s: parts are made on the CPU", common->device);
+    }
+    return check_usage(o, common);
+}
+
+/* A part of a plan, or all parts: what else there is to know, the plan says. */
+static int run_array(const lod_options *o, const common_options *common, const arguments *words) {
+    session s;
+    int code = check_array_usage(o, common);
+    if (code != EXIT_DONE) return code;
+    if (common->output != NULL) return usage_error("lod", "-o: the plan names the output");
+    if (o->array.part != NULL && words->count != 1)
+        return usage_error("lod", "--part: name the plan, and nothing else");
+    if (o->array.merge != NULL && words->count != 0) {
+        return usage_error("lod", "--merge PLAN: the plan names the inputs, so \"%s\" is not read", words->words[0]);
+    }
+    code = session_open(&s, "lod", common);
+    if (code == EXIT_DONE) code = session_hold(&s);
+    if (code == EXIT_DONE) {
+        code = o->array.part != NULL ? lod_array_part(&s, &o->array, words->words[0]) : lod_array_merge(&s, &o->array);
+    }
+    return session_close(&s, code);
 }
 
 int cmd_lod(int argc, char **argv) {
@@ -411,15 +456,26 @@ int cmd_lod(int argc, char **argv) {
         {"name", 0, OPTION_TEXT, &o.name, NULL, "TEXT", "in metadata.json; default from DIR"},
         {"stats", 0, OPTION_FLAG, &o.stats, NULL, NULL, "print levels, structures with bytes, stages with seconds"},
         {"plan", 0, OPTION_FLAG, &o.plan, NULL, NULL, "nodes, bytes in memory and on disk: all is done but\nwriting"},
+        {"plan-parts", 0, OPTION_TEXT, &o.array.plan, NULL, "PLAN", "write a plan for a job array, JSON"},
+        {"parts", 0, OPTION_COUNT, &o.array.parts, NULL, "N", "of the plan; default as few as --memory allows"},
+        {"part", 0, OPTION_TEXT, &o.array.part, NULL, "I/N",
+         "make part I of the plan that is named instead of an\ninput; auto: as Slurm, AWS Batch or Kubernetes counts"},
+        {"merge-parts", 0, OPTION_TEXT, &o.array.merge, NULL, "PLAN",
+         "make the whole of the parts; --merge PLAN is the same"},
+        {"verify", 0, OPTION_FLAG, &o.array.verify, NULL, NULL, "compare checksums of the parts before"},
+        {"resume", 0, OPTION_FLAG, &o.array.resumes, NULL, NULL,
+         "in parts: keep what is complete, in OUT.parts, and go on\nwith it when a run was killed"},
         {0},
     };
     common_options common;
     arguments words;
-    io_paths paths;
+    io_paths paths = {0};
+    lod_array_spell(argc, argv);
     const unsigned mask =
         COMMON_RUN | COMMON_SEED | COMMON_JSON | COMMON_HASH | COMMON_OUTPUT | COMMON_WHERE | COMMON_CRS;
     const parse_result parsed = options_parse(&help, rows, mask, &common, argc, argv, &words);
     if (parsed != PARSE_RUN) return parsed == PARSE_HELP ? EXIT_DONE : EXIT_USAGE;
+    if (o.array.part != NULL || o.array.merge != NULL) return run_array(&o, &common, &words);
     int code = io_paths_take("lod", &common, &words, o.plan, &paths); /* --plan needs no output */
     if (code != EXIT_DONE) return code;
     o.copc = paths.format != NULL ? strcmp(paths.format, "copc") == 0

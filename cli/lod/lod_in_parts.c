@@ -45,6 +45,7 @@ static void print_json(const session *s, const mote_parts_report *report, const 
     emit_text(&json, "backend", mote_context_backend(s->ctx));
     emit_count(&json, "parts", report->parts);
     emit_count(&json, "largest_part", report->largest_part);
+    if (report->resumed_parts > 0) emit_count(&json, "resumed_parts", report->resumed_parts);
     emit_count(&json, "scratch_bytes", report->scratch_bytes);
     emit_real(&json, "count_seconds", report->count_seconds);
     emit_real(&json, "distribute_seconds", report->distribute_seconds);
@@ -60,13 +61,19 @@ static void print_json(const session *s, const mote_parts_report *report, const 
 int lod_run_in_parts(session *s, const lod_in_parts *task) {
     const mote_read_params reading = session_reading(s);
     const io_paths *paths = task->paths;
+    mote_parts_params parts = mote_parts_defaults();
     mote_parts_report report;
+    parts.resumes = task->resumes;
     session_note_inputs(s, paths->inputs, paths->input_count);
     const mote_status status = mote_lod_write_parts(s->ctx, paths->inputs, (uint32_t)paths->input_count, &reading,
-                                                    &task->params, paths->output, &task->potree, NULL, &report);
+                                                    &task->params, paths->output, &task->potree, &parts, &report);
     progress_clear(&s->bar);
     const int code = status == MOTE_OK ? session_commit(s) : session_fail(s, status, false);
     if (code != EXIT_DONE) return code;
+    if (task->resumes) mote_lod_parts_clear(s->ctx, paths->output);
+    if (report.resumed_parts > 0) {
+        session_note(s, "%" PRIu64 " of %u parts were there already", report.resumed_parts, report.parts);
+    }
     const double seconds = seconds_now() - s->started;
     const char *output = path_title(paths->output);
     session_printing(s);

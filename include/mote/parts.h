@@ -17,7 +17,11 @@ typedef struct mote_parts_params {
                            ///< the machine's
     uint64_t part_points;  ///< a part has no more points than this, even where memory would hold more; 0: as many as
                            ///< memory holds
-    uint64_t reserved[7];  ///< zero, see types.h
+    uint64_t part_count;   ///< about so many parts of the same size, at most 1,000; 0: as few as memory allows
+    bool resumes;          ///< each part that is complete is kept beside the output, in a folder whose name ends in
+                           ///< ".parts", and a call that finds some of the same inputs and parameters goes on from
+                           ///< there. mote_lod_parts_clear removes them when the output is in place
+    uint64_t reserved[5];  ///< zero, see types.h
 } mote_parts_params;
 /// All that the context allows.
 MOTE_API mote_parts_params mote_parts_defaults(void);
@@ -33,7 +37,9 @@ typedef struct mote_parts_report {
     uint64_t largest_part;  ///< points
     uint64_t scratch_bytes; ///< on the disk beside the output, at most
     double count_seconds, distribute_seconds, build_seconds, join_seconds;
-    uint64_t reserved[8]; ///< zero, see types.h
+    uint64_t resumed_parts;     ///< that were there already
+    uint64_t part_memory_bytes; ///< of a plan: what making its largest part takes, at most
+    uint64_t reserved[6];       ///< zero, see types.h
 } mote_parts_report;
 
 /// Whether mote_lod_write_parts does this: NULL, or why not, as a literal.
@@ -65,6 +71,44 @@ MOTE_API mote_status mote_lod_write_parts(mote_context *ctx, const char *const *
                                           const mote_read_params *reading, const mote_lod_params *params,
                                           const char *output, const mote_potree_params *potree,
                                           const mote_parts_params *parts, mote_parts_report *report);
+
+/// Looks at all points, and writes a plan by which each part can be made by a process of its own, on any machine that
+/// finds inputs, plan and output under the same names. The folder is then the one that a single call would make.
+/// Positions, attributes and systems are as for mote_lod_write_parts; the plan names the inputs with size and checksum.
+/// output   the folder that mote_lod_parts_merge will make; parts lie in OUTPUT.parts meanwhile
+/// parts    part_count, or memory_bytes that each part may take
+/// plan     the file, JSON
+/// report   out, may be NULL: parts, largest_part, part_memory_bytes, scratch_bytes
+/// Returns  as mote_lod_write_parts; MOTE_ERROR_UNSUPPORTED (built without jansson)
+/// Cost     O(points); each is read two to four times (of several inputs one time more); nothing but the plan is
+/// written
+MOTE_API mote_status mote_lod_parts_plan(mote_context *ctx, const char *const *inputs, uint32_t input_count,
+                                         const mote_read_params *reading, const mote_lod_params *params,
+                                         const char *output, const mote_potree_params *potree,
+                                         const mote_parts_params *parts, const char *plan, mote_parts_report *report);
+
+/// Makes one part of a plan: reads the inputs that have points of it, and writes a file and, when that is complete, its
+/// manifest. What is there and whole already is not made again. May be called anywhere and by several at once.
+/// part     1 to the number of parts
+/// of       the number of parts as the caller has it, which must be the plan's; 0: as the plan says
+/// report   out, may be NULL: points; rounds 0: it was there, 2: its points are too dense for one code, so that all
+///          other parts are to be made once more (mote_lod_parts_merge says which)
+/// Returns  MOTE_OK, MOTE_ERROR_DATA (no plan), MOTE_ERROR_UNSUPPORTED (a plan of another version), MOTE_ERROR_IO (an
+///          input is no longer what the plan was made of), MOTE_ERROR_MEMORY, MOTE_ERROR_DISK, MOTE_CANCELLED
+/// Cost     O(points of these inputs)
+MOTE_API mote_status mote_lod_parts_make(mote_context *ctx, const char *plan, uint32_t part, uint32_t of,
+                                         mote_parts_report *report);
+
+/// Makes the folder of all parts. They stay; mote_lod_parts_clear removes them.
+/// verify   also compares the checksums of the parts' records
+/// Returns  as mote_lod_parts_make and mote_potree_write; MOTE_ERROR_IO where parts are to be made first: the message
+///          says which and why
+/// Cost     O(points), read and written once
+MOTE_API mote_status mote_lod_parts_merge(mote_context *ctx, const char *plan, bool verify, mote_parts_report *report);
+
+/// Removes OUTPUT.parts, which mote_lod_parts_make or a call with mote_parts_params.resumes has left. What is not of
+/// these stays.
+MOTE_API mote_status mote_lod_parts_clear(mote_context *ctx, const char *output);
 
 #ifdef __cplusplus
 }

@@ -691,7 +691,9 @@ class mote_parts_params(Structure):
     _fields_ = [
         ('memory_bytes', c_uint64),
         ('part_points', c_uint64),
-        ('reserved', c_uint64 * 7),
+        ('part_count', c_uint64),
+        ('resumes', c_bool),
+        ('reserved', c_uint64 * 5),
     ]
 
 
@@ -709,7 +711,9 @@ class mote_parts_report(Structure):
         ('distribute_seconds', c_double),
         ('build_seconds', c_double),
         ('join_seconds', c_double),
-        ('reserved', c_uint64 * 8),
+        ('resumed_parts', c_uint64),
+        ('part_memory_bytes', c_uint64),
+        ('reserved', c_uint64 * 6),
     ]
 
 
@@ -1343,6 +1347,8 @@ FIELD_DOCS = {
     'mote_parts_params': {
         'memory_bytes': "that the library may take; 0: what the context's limit leaves, without one a quarter of the machine's",
         'part_points': 'a part has no more points than this, even where memory would hold more; 0: as many as memory holds',
+        'part_count': 'about so many parts of the same size, at most 1,000; 0: as few as memory allows',
+        'resumes': 'each part that is complete is kept beside the output, in a folder whose name ends in ".parts", and a call that finds some of the same inputs and parameters goes on from there. mote_lod_parts_clear removes them when the output is in place',
     },
     'mote_parts_report': {
         'points': 'read',
@@ -1350,6 +1356,8 @@ FIELD_DOCS = {
         'rounds': 'how often parts were built: 2 where points were too dense for one code',
         'largest_part': 'points',
         'scratch_bytes': 'on the disk beside the output, at most',
+        'resumed_parts': 'that were there already',
+        'part_memory_bytes': 'of a plan: what making its largest part takes, at most',
     },
     'mote_camera': {
         'eye': 'world coordinates',
@@ -1698,6 +1706,10 @@ FUNCTIONS = {
     'mote_lod_parts_refusal': (c_char_p, (c_void_p, c_void_p)),
     'mote_lod_whole_bytes': (c_int, (c_void_p, c_void_p, c_uint32, c_void_p, c_void_p, c_void_p)),
     'mote_lod_write_parts': (c_int, (c_void_p, c_void_p, c_uint32, c_void_p, c_void_p, c_char_p, c_void_p, c_void_p, c_void_p)),
+    'mote_lod_parts_plan': (c_int, (c_void_p, c_void_p, c_uint32, c_void_p, c_void_p, c_char_p, c_void_p, c_void_p, c_char_p, c_void_p)),
+    'mote_lod_parts_make': (c_int, (c_void_p, c_char_p, c_uint32, c_uint32, c_void_p)),
+    'mote_lod_parts_merge': (c_int, (c_void_p, c_char_p, c_bool, c_void_p)),
+    'mote_lod_parts_clear': (c_int, (c_void_p, c_char_p)),
     'mote_camera_defaults': (mote_camera, ()),
     'mote_camera_fit': (c_int, (c_void_p, c_void_p, c_void_p, c_void_p, c_uint32, c_uint32)),
     'mote_camera_project': (c_bool, (c_void_p, c_uint32, c_uint32, c_void_p, c_void_p, c_void_p, c_void_p)),

@@ -99,6 +99,8 @@ class OutliersParams(TypedDict, total=False):
 class PartsParams(TypedDict, total=False):
     memory_bytes: int
     part_points: int
+    part_count: int
+    resumes: bool
 
 class Camera(TypedDict, total=False):
     projection: Literal['perspective', 'orthographic']

@@ -24,12 +24,24 @@
 #define PARTS_THREAD_BYTES  (4ull << 20)   /* what a thread gathers and writes in */
 #define PARTS_LEAST_POINTS  100000u
 
+/* By level: whether the representative of the cell that a border of a part divides is the part's. */
+typedef struct parts_wins {
+    bool low[MOTE_ORDER_BITS + 1], high[MOTE_ORDER_BITS + 1];
+} parts_wins;
+
 /* A range of codes that becomes a part, and what it knows of the whole. */
 typedef struct parts_range {
     lod_whole whole;
+    parts_wins wins[2]; /* where all choose by codes, and by fine codes */
     uint64_t points;
     uint64_t at; /* of its first record in the scratch file, in records */
 } parts_range;
+
+/* How many points of a part an input has; those of an input are beside each other. */
+typedef struct parts_share {
+    uint32_t input, part;
+    uint64_t points;
+} parts_share;
 
 /* The points of the cells that a crowded cell is divided into, PARTS_STEP levels finer or single codes. */
 typedef struct parts_block {
@@ -46,11 +58,13 @@ static inline uint32_t parts_step_of(uint32_t level) {
 typedef struct parts_run {
     mote_context *ctx;
     parts_source source;
-    const mote_lod_params *params;
-    const mote_potree_params *potree;
+    mote_lod_params lod;
+    mote_potree_params potree;
     mote_parts_report *report;
     uint64_t begin_bytes;  /* of the context's memory, when it began */
     uint64_t record_bytes; /* of the source's records, which go to the scratch file as they are */
+    parts_box box;         /* of all points */
+    bool is_integer;       /* the box is of stored values */
     mote_lattice lattice;
     uint32_t level;      /* of the cells that are counted first */
     uint64_t cell_count; /* 8^level */
@@ -61,13 +75,24 @@ typedef struct parts_run {
     uint64_t points, skipped;
     uint64_t room_bytes;  /* for the points of a part */
     uint64_t part_points; /* that it holds */
+    uint64_t
+        even_points;     /* that a part is to have about, where a number of parts is asked for: otherwise part_points */
+    uint32_t wanted;     /* parts; 0: as few as memory allows */
+    uint64_t cut_points; /* in the ranges so far */
     parts_range *ranges;
     uint64_t range_capacity;
     uint32_t *part_of; /* [8^level + 1] the part that has the first code of the cell */
     uint32_t part_count;
-    bool fine; /* lod_whole.fine */
+    bool fine;        /* lod_whole.fine */
+    uint64_t *tally;  /* [part_count] points of the input that is read */
+    uint64_t tallied; /* that input */
+    parts_share *shares;
+    uint64_t share_count, share_capacity;
+    struct parts_borders *borders; /* while points are looked at */
     mote_potree_output output;
     mote_output scratch;
+    int scratch_file; /* of which the records are read; -1: none */
+    const char *scratch_path;
     potree_part_tree *trees; /* [part_count] */
     int *files;              /* [part_count] of their records; -1: none */
     potree_stats stats;
@@ -79,6 +104,8 @@ mote_status parts_count(parts_run *run);
 mote_status parts_count_crowded(parts_run *run);
 /* The block of a crowded cell; NULL: it is none. */
 const parts_block *parts_block_of(const parts_run *run, uint32_t level, uint64_t cell);
+/* The lattice of the run's box. */
+mote_status parts_lattice(parts_run *run);
 /* The Morton code of each point of a piece; UINT64_MAX: it has no place. */
 mote_status parts_codes(const parts_run *run, const mote_cloud *piece, uint64_t *codes);
 
@@ -87,16 +114,53 @@ mote_status parts_cut(parts_run *run);
 /* Which part has a code. */
 uint32_t parts_find(const parts_run *run, uint64_t code);
 
-/* ---- parts_load.c: a cloud of a part's points, from the scratch file */
+/* ---- parts_load.c: a cloud of a part's points */
+/* Its records are for the caller to fill. */
+mote_status parts_cloud(parts_run *run, uint64_t points, mote_cloud **out, uint8_t **records);
+/* From the scratch file. */
 mote_status parts_load(parts_run *run, const parts_range *range, mote_cloud **out);
 
 /* ---- parts_borders.c: which part has the representative of a cell that several share */
-mote_status parts_borders(parts_run *run);
+mote_status parts_borders_begin(parts_run *run);
+/* Looks at point i of a piece, whose code and part are known. Those that lie near no border cost little. */
+void parts_borders_see(parts_run *run, uint32_t part, const mote_cloud *piece, uint64_t i, uint64_t code);
+/* Once all points were seen: wins of all ranges. */
+mote_status parts_borders_end(parts_run *run);
+void parts_borders_free(parts_run *run);
+/* Lets all parts choose by codes, or by fine codes. */
+void parts_choose_by(parts_run *run, bool fine);
 
-/* ---- parts_distribute.c: the records of each part beside each other */
-mote_status parts_distribute(parts_run *run);
+/* ---- parts_distribute.c: one walk more, once the ranges are known */
+/* Finds wins and shares; to_scratch: and brings the records of each part beside each other. */
+mote_status parts_distribute(parts_run *run, bool to_scratch);
+mote_status parts_changed(const parts_run *run);
 
 /* ---- parts_build.c: a part in memory, and its octree */
 mote_status parts_build(parts_run *run);
+/* Writes the octree of a part's points, the bytes that a file in the folder of the output gets. */
+mote_status parts_write_records(parts_run *run, const mote_lod *lod, mote_output *to, potree_stats *stats,
+                                potree_part_tree *tree);
+
+/* ---- parts_resume.c: the same, of which each step that is done is kept */
+mote_status parts_resume(parts_run *run, const char *output, const mote_parts_params *params);
+
+/* ---- parts_run.c */
+void parts_start(mote_context *ctx, mote_parts_report *report, parts_run *run);
+/* Takes what the caller asked for, and opens the inputs. */
+mote_status parts_open(mote_context *ctx, const char *const *inputs, uint32_t input_count,
+                       const mote_read_params *reading, const mote_lod_params *params, const mote_potree_params *potree,
+                       const mote_parts_params *parts, parts_run *run);
+void parts_close(parts_run *run);
+/* Removes what is not complete, frees all, and returns the first failure. */
+mote_status parts_end(parts_run *run, mote_status status);
+/* Counts the points and cuts them into ranges. */
+mote_status parts_find_ranges(parts_run *run, const mote_parts_params *params);
+/* What making a part of so many points takes, at most. */
+uint64_t parts_memory_bytes(const parts_run *run, uint64_t points);
+/* Lists of trees and files, none yet. */
+mote_status parts_make_lists(parts_run *run);
+/* Makes the folder of the parts' files, which are open. */
+mote_status parts_join(parts_run *run, const char *output);
+void parts_report(parts_run *run);
 
 #endif

@@ -1,6 +1,7 @@
 /* Cells that several parts share: each part says how good its best point there is, and the best of all represents the
    cell. As the representative of a coarse cell is that of one of the cells within, a part's answer for a level is the
-   best of those for the finer ones. */
+   best of those for the finer ones. Whether ranks are those of codes or of fine codes is known only when all parts are
+   built, so that both answers are found at once: few points lie in the sampling cells that borders divide. */
 #include <stdlib.h>
 
 #include "lod/lod_math.h"
@@ -22,83 +23,83 @@ typedef struct parts_claims {
     uint64_t count, capacity;
 } parts_claims;
 
-/* The best rank by level, of the cells that a border divides. */
+/* The best ranks by level, of codes and of fine codes, in the cells that a border divides. */
 typedef struct border_best {
-    uint64_t ranks[LEVELS];
+    uint64_t ranks[2][LEVELS];
     bool any[LEVELS];
 } border_best;
 
-static void look_at(const lod_border *border, uint64_t code, uint64_t rank, border_best *best) {
+typedef struct parts_borders {
+    border_best *best; /* [part_count][2] of its low border, and of its high one */
+    mote_cell_divisor by[3];
+    uint32_t below; /* bits of a code within the sampling cells of the root, the coarsest that there are */
+} parts_borders;
+
+mote_status parts_borders_begin(parts_run *run) {
+    parts_borders *borders = run->borders = mote_alloc_zero(run->ctx, sizeof *borders, "borders of parts");
+    if (borders == NULL) return MOTE_ERROR_MEMORY;
+    borders->best = mote_alloc_zero(run->ctx, 2 * run->part_count * sizeof *borders->best, "borders of parts");
+    borders->below = 3 * (MOTE_ORDER_BITS - (uint32_t)__builtin_ctz(run->lod.grid));
+    for (int k = 0; k < 3; k++) borders->by[k] = mote_cell_divisor_make(run->lattice.side[k]);
+    return borders->best != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+}
+
+void parts_borders_free(parts_run *run) {
+    if (run->borders != NULL) mote_free(run->ctx, run->borders->best);
+    mote_free(run->ctx, run->borders);
+    run->borders = NULL;
+}
+
+static void take_rank(const lod_border *border, uint64_t code, const uint64_t ranks[2], border_best *best) {
     if (border->code >> 3 * MOTE_ORDER_BITS != 0) return; /* the end of all codes divides nothing */
     const uint32_t level = mote_lod_shared_level(code, border->code);
-    if (!best->any[level] || rank < best->ranks[level]) best->ranks[level] = rank;
+    for (int f = 0; f < 2; f++) {
+        if (!best->any[level] || ranks[f] < best->ranks[f][level]) best->ranks[f][level] = ranks[f];
+    }
     best->any[level] = true;
 }
 
-static mote_status add_claims(parts_run *run, uint32_t part, bool at_high, border_best *best, parts_claims *claims) {
+static uint64_t fine_code(const parts_run *run, const mote_cloud *piece, uint64_t i) {
+    uint32_t steps[3][LATTICE_BLOCK];
+    uint8_t bad[LATTICE_BLOCK];
+    lattice_block(piece, &run->lattice, i, NULL, 1, steps, bad);
+    const uint32_t place[3] = {steps[0][0], steps[1][0], steps[2][0]};
+    return order_fine_code(place, run->borders->by);
+}
+
+void parts_borders_see(parts_run *run, uint32_t part, const mote_cloud *piece, uint64_t i, uint64_t code) {
+    const parts_borders *borders = run->borders;
+    const lod_whole *whole = &run->ranges[part].whole;
+    const bool at_low = (code ^ whole->low.code) >> borders->below == 0;
+    const bool at_high = (code ^ whole->high.code) >> borders->below == 0;
+    if (!at_low && !at_high) return;
+    const uint64_t seed = run->lod.seed;
+    const uint64_t ranks[2] = {mote_lod_rank(seed, code), mote_lod_rank(seed, fine_code(run, piece, i))};
+    take_rank(&whole->low, code, ranks, &borders->best[2 * part]);
+    take_rank(&whole->high, code, ranks, &borders->best[2 * part + 1]);
+}
+
+/* fine: whose ranks count */
+static mote_status add_claims(parts_run *run, uint32_t part, bool at_high, int fine, parts_claims *claims) {
     const lod_whole *whole = &run->ranges[part].whole;
     const lod_border *border = at_high ? &whole->high : &whole->low;
-    for (uint32_t level = MOTE_ORDER_BITS; level-- > 0;) {
-        if (best->any[level + 1] && (!best->any[level] || best->ranks[level + 1] < best->ranks[level])) {
-            best->ranks[level] = best->ranks[level + 1];
-            best->any[level] = true;
-        }
+    const border_best *best = &run->borders->best[2 * part + at_high];
+    uint64_t rank = 0;
+    bool any = false;
+    for (uint32_t level = MOTE_ORDER_BITS + 1; level-- > 0;) {
+        if (best->any[level] && (!any || best->ranks[fine][level] < rank)) rank = best->ranks[fine][level];
+        any = any || best->any[level];
         const uint64_t cell = border->code >> 3 * (MOTE_ORDER_BITS - level);
-        if (!best->any[level] || !lod_border_divides(border, cell, level)) continue;
+        if (!any || !lod_border_divides(border, cell, level)) continue;
         /* Where one cell has both borders, the part claims it once. */
         if (at_high && lod_border_divides(&whole->low, cell, level)) continue;
         if (!mote_reserve(run->ctx, (void **)&claims->list, &claims->capacity, claims->count + 1, sizeof *claims->list,
                           "borders of parts")) {
             return MOTE_ERROR_MEMORY;
         }
-        claims->list[claims->count++] = (parts_claim){cell, best->ranks[level], part, (uint8_t)level, at_high};
+        claims->list[claims->count++] = (parts_claim){cell, rank, part, (uint8_t)level, at_high};
     }
     return MOTE_OK;
-}
-
-static uint64_t fine_code(uint32_t steps[3][LATTICE_BLOCK], uint32_t j, const mote_cell_divisor by[3]) {
-    const uint32_t place[3] = {steps[0][j], steps[1][j], steps[2][j]};
-    return order_fine_code(place, by);
-}
-
-/* Rank codes are the codes, or fine codes where the whole needs them. */
-static mote_status look_at_points(parts_run *run, const mote_cloud *cloud, uint32_t part, const uint64_t *codes,
-                                  parts_claims *claims) {
-    const lod_whole *whole = &run->ranges[part].whole;
-    uint32_t steps[3][LATTICE_BLOCK];
-    uint8_t bad[LATTICE_BLOCK];
-    mote_cell_divisor by[3];
-    border_best low, high;
-    memset(&low, 0, sizeof low);
-    memset(&high, 0, sizeof high);
-    for (int k = 0; k < 3; k++) by[k] = mote_cell_divisor_make(run->lattice.side[k]);
-    for (uint64_t first = 0; first < cloud->count; first += LATTICE_BLOCK) {
-        const uint64_t rest = cloud->count - first;
-        const uint32_t now = rest < LATTICE_BLOCK ? (uint32_t)rest : LATTICE_BLOCK;
-        if (run->fine) lattice_block(cloud, &run->lattice, first, NULL, now, steps, bad);
-        for (uint32_t j = 0; j < now; j++) {
-            const uint64_t code = codes[first + j];
-            const uint64_t rank = mote_lod_rank(run->params->seed, run->fine ? fine_code(steps, j, by) : code);
-            look_at(&whole->low, code, rank, &low);
-            look_at(&whole->high, code, rank, &high);
-        }
-    }
-    MOTE_TRY(add_claims(run, part, false, &low, claims));
-    return add_claims(run, part, true, &high, claims);
-}
-
-static mote_status look_at_part(parts_run *run, uint32_t part, parts_claims *claims) {
-    mote_cloud *cloud = NULL;
-    uint64_t *codes = NULL;
-    mote_status status = parts_load(run, &run->ranges[part], &cloud);
-    if (status == MOTE_OK) {
-        codes = mote_alloc(run->ctx, cloud->count * sizeof *codes, "codes");
-        status = codes != NULL ? parts_codes(run, cloud, codes) : MOTE_ERROR_MEMORY;
-    }
-    if (status == MOTE_OK) status = look_at_points(run, cloud, part, codes, claims);
-    mote_free(run->ctx, codes);
-    mote_cloud_destroy(cloud);
-    return status;
 }
 
 static int compare_claims(const void *a, const void *b) {
@@ -109,34 +110,36 @@ static int compare_claims(const void *a, const void *b) {
     return x->part < y->part ? -1 : x->part > y->part; /* as in one order: the first */
 }
 
-/* The sampling cells of the root are the coarsest: where no border divides one, there is nothing to settle. */
-static bool any_divided(const parts_run *run) {
-    const uint32_t grid_level = (uint32_t)__builtin_ctz(run->params->grid);
-    for (uint32_t p = 1; p < run->part_count; p++) {
-        const lod_border *low = &run->ranges[p].whole.low;
-        for (uint32_t level = grid_level; level <= MOTE_ORDER_BITS; level++) {
-            if (lod_border_divides(low, low->code >> 3 * (MOTE_ORDER_BITS - level), level)) return true;
-        }
-    }
-    return false;
-}
-
-mote_status parts_borders(parts_run *run) {
+static mote_status settle(parts_run *run, int fine) {
     parts_claims claims = {NULL, 0, 0};
     mote_status status = MOTE_OK;
-    for (uint32_t p = 0; p < run->part_count; p++) run->ranges[p].whole.fine = run->fine;
-    if (!any_divided(run)) return MOTE_OK;
-    mote_stage(run->ctx, "borders");
-    for (uint32_t p = 0; p < run->part_count && status == MOTE_OK; p++) status = look_at_part(run, p, &claims);
-    if (status == MOTE_OK) qsort(claims.list, claims.count, sizeof *claims.list, compare_claims);
+    for (uint32_t p = 0; p < run->part_count && status == MOTE_OK; p++) {
+        status = add_claims(run, p, false, fine, &claims);
+        if (status == MOTE_OK) status = add_claims(run, p, true, fine, &claims);
+    }
+    if (status == MOTE_OK && claims.count > 0) qsort(claims.list, claims.count, sizeof *claims.list, compare_claims);
     for (uint64_t i = 0; i < claims.count && status == MOTE_OK; i++) {
         const parts_claim *claim = &claims.list[i];
         const bool wins = i == 0 || claim[-1].level != claim->level || claim[-1].cell != claim->cell;
-        lod_whole *whole = &run->ranges[claim->part].whole;
-        const uint32_t level = claim->level;
+        parts_wins *own = &run->ranges[claim->part].wins[fine];
         /* The low border answers for a cell that has both: lod_whole_border. */
-        (claim->at_high ? &whole->high : &whole->low)->wins[level] = wins;
+        (claim->at_high ? own->high : own->low)[claim->level] = wins;
     }
     mote_free(run->ctx, claims.list);
     return status;
+}
+
+mote_status parts_borders_end(parts_run *run) {
+    MOTE_TRY(settle(run, 0));
+    return settle(run, 1);
+}
+
+void parts_choose_by(parts_run *run, bool fine) {
+    run->fine = fine;
+    for (uint32_t p = 0; p < run->part_count; p++) {
+        parts_range *range = &run->ranges[p];
+        range->whole.fine = fine;
+        memcpy(range->whole.low.wins, range->wins[fine].low, sizeof range->whole.low.wins);
+        memcpy(range->whole.high.wins, range->wins[fine].high, sizeof range->whole.high.wins);
+    }
 }

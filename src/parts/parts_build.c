@@ -19,17 +19,22 @@ static mote_status open_again(parts_run *run, const char *name, int *file) {
     return status;
 }
 
-static mote_status write_part(parts_run *run, mote_lod *lod, uint32_t part) {
-    char name[64];
-    mote_output to;
+mote_status parts_write_records(parts_run *run, const mote_lod *lod, mote_output *to, potree_stats *stats,
+                                potree_part_tree *tree) {
     potree_source source;
     MOTE_TRY(potree_source_of_lod(run->ctx, lod, &source));
     source.flag_bits = run->flags;
     source.is_part = true;
     source.color_rules = NULL;
+    return potree_part_write(run->ctx, &source, &run->potree, to, stats, tree);
+}
+
+static mote_status write_part(parts_run *run, const mote_lod *lod, uint32_t part) {
+    char name[64];
+    mote_output to;
     snprintf(name, sizeof name, "octree.bin.%u.part", part + 1);
     MOTE_TRY(potree_folder_output(run->ctx, run->output.folder, name, &to));
-    mote_status status = potree_part_write(run->ctx, &source, run->potree, &to, &run->stats, &run->trees[part]);
+    mote_status status = parts_write_records(run, lod, &to, &run->stats, &run->trees[part]);
     status = mote_output_close(run->ctx, &to, status);
     if (status == MOTE_OK) status = open_again(run, name, &run->files[part]);
     return status;
@@ -41,7 +46,7 @@ static mote_status build_part(parts_run *run, uint32_t part, bool *lacks_fine) {
     mote_stage(run->ctx, "read part");
     mote_status status = parts_load(run, &run->ranges[part], &cloud);
     if (status == MOTE_OK)
-        status = lod_build_part(run->ctx, cloud, run->params, &run->ranges[part].whole, &lod, lacks_fine);
+        status = lod_build_part(run->ctx, cloud, &run->lod, &run->ranges[part].whole, &lod, lacks_fine);
     if (status == MOTE_OK && !*lacks_fine) status = write_part(run, lod, part);
     mote_lod_destroy(lod);
     mote_cloud_destroy(cloud);
@@ -59,11 +64,11 @@ static void forget_parts(parts_run *run) {
 }
 
 /* All parts, until one needs fine codes that the others were built without. */
-static mote_status build_round(parts_run *run, bool *lacks_fine) {
+static mote_status build_round(parts_run *run, bool fine, bool *lacks_fine) {
     uint64_t done = 0;
+    parts_choose_by(run, fine);
     *lacks_fine = false;
     run->report->rounds++;
-    MOTE_TRY(parts_borders(run));
     for (uint32_t p = 0; p < run->part_count && !*lacks_fine; p++) {
         const double share = 0.35 / (double)(run->points + 1);
         mote_progress_share(run->ctx, 0.5 + share * (double)done, 0.5 + share * (double)(done + run->ranges[p].points));
@@ -75,9 +80,8 @@ static mote_status build_round(parts_run *run, bool *lacks_fine) {
 
 mote_status parts_build(parts_run *run) {
     bool lacks_fine;
-    MOTE_TRY(build_round(run, &lacks_fine));
+    MOTE_TRY(build_round(run, false, &lacks_fine));
     if (!lacks_fine) return MOTE_OK;
     forget_parts(run);
-    run->fine = true;
-    return build_round(run, &lacks_fine);
+    return build_round(run, true, &lacks_fine);
 }

@@ -9,11 +9,11 @@
 
 /* ---- the box */
 
-static mote_status grow_box(parts_run *run, const mote_cloud *piece, bool is_integer, parts_box *box) {
+static mote_status grow_box(const parts_run *run, const mote_cloud *piece, parts_box *box) {
     const mote_column *axes[3];
     MOTE_TRY(mote_cloud_positions(run->ctx, piece, axes));
     box->points += piece->count;
-    if (!is_integer) {
+    if (!run->is_integer) {
         mote_box here;
         uint64_t skipped = 0;
         MOTE_TRY(mote_cloud_bounds(run->ctx, piece, &here, &skipped));
@@ -43,18 +43,19 @@ static void clear_box(parts_box *box) {
     }
 }
 
-static mote_status lattice_of(parts_run *run, const parts_box *box, bool is_integer, mote_lattice *lattice) {
+mote_status parts_lattice(parts_run *run) {
     const mote_column *axes[3];
+    const parts_box *box = &run->box;
     MOTE_TRY(mote_cloud_positions(run->ctx, run->source.whole, axes));
-    if (is_integer) {
+    if (run->is_integer) {
         const int64_t none[3] = {0, 0, 0};
-        lattice_of_box(axes, box->points > 0 ? box->low : none, box->points > 0 ? box->high : none, lattice);
+        lattice_of_box(axes, box->points > 0 ? box->low : none, box->points > 0 ? box->high : none, &run->lattice);
         return MOTE_OK;
     }
     const double none[3] = {0, 0, 0};
     const bool any = box->skipped < box->points;
     return lattice_of_real_box(run->ctx, axes, run->source.whole->position_step, any ? box->world.min : none,
-                               any ? box->world.max : none, lattice);
+                               any ? box->world.max : none, &run->lattice);
 }
 
 static bool same_box(const parts_box *a, const parts_box *b) {
@@ -97,7 +98,7 @@ static void sum_before(uint64_t *first, uint64_t count) {
 }
 
 /* One walk over all pieces, which begins. counts: whether the lattice is known, and cells are counted. */
-static mote_status walk(parts_run *run, bool is_integer, parts_box *box, bool counts) {
+static mote_status walk(parts_run *run, parts_box *box, bool counts) {
     const mote_cloud *piece = NULL;
     const uint8_t *records;
     clear_box(box);
@@ -105,7 +106,7 @@ static mote_status walk(parts_run *run, bool is_integer, parts_box *box, bool co
     do {
         MOTE_TRY(parts_source_next(&run->source, &piece, &records));
         if (piece == NULL) break;
-        MOTE_TRY(grow_box(run, piece, is_integer, box));
+        MOTE_TRY(grow_box(run, piece, box));
         MOTE_TRY(potree_flag_bits(run->ctx, piece, run->flags));
         if (counts) MOTE_TRY(visit_codes(run, piece, count_cells));
     } while (piece != NULL);
@@ -118,20 +119,21 @@ static mote_status find_counts(parts_run *run) {
     const mote_column *axes[3];
     parts_box box;
     MOTE_TRY(mote_cloud_positions(run->ctx, run->source.whole, axes));
-    const bool is_integer = lattice_is_integer(axes);
-    parts_box stated = run->source.stated;
-    const bool known = is_integer && run->source.is_stated;
-    stated.points = 1;
-    if (known) MOTE_TRY(lattice_of(run, &stated, true, &run->lattice));
+    run->is_integer = lattice_is_integer(axes);
+    const bool known = run->is_integer && run->source.is_stated;
+    run->box = run->source.stated;
+    run->box.points = 1;
+    if (known) MOTE_TRY(parts_lattice(run));
     mote_stage(run->ctx, "count");
     parts_source_rewind(&run->source, 0.1, 0.2);
-    MOTE_TRY(walk(run, is_integer, &box, known));
-    if (!known || !same_box(&stated, &box)) {
+    MOTE_TRY(walk(run, &box, known));
+    const bool proves_right = known && same_box(&run->box, &box);
+    run->box = box;
+    if (!proves_right) {
         memset(run->first, 0, run->cell_count * sizeof *run->first);
-        const parts_box whole = box;
-        MOTE_TRY(lattice_of(run, &whole, is_integer, &run->lattice));
+        MOTE_TRY(parts_lattice(run));
         parts_source_rewind(&run->source, 0.2, 0.3);
-        MOTE_TRY(walk(run, is_integer, &box, true));
+        MOTE_TRY(walk(run, &box, true));
     }
     run->points = box.points;
     run->skipped = box.skipped;
@@ -154,8 +156,8 @@ static mote_status check_colors(const parts_run *run) {
 /* A cell for some points of the cloud: where they crowd there will be finer ones. What does not go below the sampling
    cells of the root has these at once. */
 static void choose_level(parts_run *run) {
-    const bool goes_deep = run->params->filter == MOTE_LOD_FILTER_NONE && run->params->sampling != MOTE_LOD_FIRST;
-    const uint32_t grid_level = (uint32_t)__builtin_ctz(run->params->grid);
+    const bool goes_deep = run->lod.filter == MOTE_LOD_FILTER_NONE && run->lod.sampling != MOTE_LOD_FIRST;
+    const uint32_t grid_level = (uint32_t)__builtin_ctz(run->lod.grid);
     run->level = goes_deep ? 1 : grid_level < PARTS_LEVEL ? grid_level : PARTS_LEVEL;
     const uint64_t cells = run->source.count / PARTS_CELL_POINTS;
     while (goes_deep && run->level < PARTS_LEVEL && 1ull << 3 * run->level < cells) run->level++;
@@ -174,8 +176,11 @@ mote_status parts_count(parts_run *run) {
 
 /* ---- crowded cells: those of a level get their blocks together, by a walk more */
 
-static mote_status add_block(parts_run *run, uint32_t level, uint64_t cell) {
-    if (run->params->filter != MOTE_LOD_FILTER_NONE || run->params->sampling == MOTE_LOD_FIRST) {
+/* Where memory holds the cell, a part may as well be larger than others. */
+static mote_status add_block(parts_run *run, uint32_t level, uint64_t cell, uint64_t points) {
+    const bool goes_deep = run->lod.filter == MOTE_LOD_FILTER_NONE && run->lod.sampling != MOTE_LOD_FIRST;
+    if (points <= run->part_points && (!goes_deep || level == MOTE_ORDER_BITS)) return MOTE_OK;
+    if (!goes_deep) {
         return mote_fail(run->ctx, MOTE_ERROR_MEMORY,
                          "out of memory: one cell of %u a side has more than %llu points, and only random sampling "
                          "without a filter goes on in parts of it; a larger --memory would do",
@@ -237,15 +242,15 @@ static mote_status walk_blocks(parts_run *run, uint64_t first_block) {
     return MOTE_OK;
 }
 
-static bool is_crowded(const parts_run *run, const uint64_t *first, uint64_t c) {
-    return first[c + 1] - first[c] > run->part_points;
+/* Adds the block of the c-th cell after one of a level, if that is crowded. */
+static mote_status add_crowded(parts_run *run, uint32_t level, uint64_t cell, const uint64_t *first, uint64_t c) {
+    const uint64_t points = first[c + 1] - first[c];
+    return points > run->even_points ? add_block(run, level, cell, points) : MOTE_OK;
 }
 
 mote_status parts_count_crowded(parts_run *run) {
     uint64_t before = 0;
-    for (uint64_t c = 0; c < run->cell_count; c++) {
-        if (is_crowded(run, run->first, c)) MOTE_TRY(add_block(run, run->level, c));
-    }
+    for (uint64_t c = 0; c < run->cell_count; c++) MOTE_TRY(add_crowded(run, run->level, c, run->first, c));
     while (before < run->block_count) {
         const uint64_t now = run->block_count;
         MOTE_TRY(walk_blocks(run, before));
@@ -253,9 +258,7 @@ mote_status parts_count_crowded(parts_run *run) {
             const parts_block block = run->blocks[b]; /* the list may move */
             const uint32_t step = parts_step_of(block.level);
             for (uint64_t c = 0; c < 1ull << 3 * step; c++) {
-                if (is_crowded(run, block.first, c)) {
-                    MOTE_TRY(add_block(run, block.level + step, block.cell << 3 * step | c));
-                }
+                MOTE_TRY(add_crowded(run, block.level + step, block.cell << 3 * step | c, block.first, c));
             }
         }
         before = now;

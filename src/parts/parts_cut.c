@@ -42,10 +42,17 @@ static mote_status begin_range(parts_run *run, uint64_t code) {
     return MOTE_OK;
 }
 
+/* Whether the ranges so far have their share of all points, where a number of parts is asked for. */
+static bool is_share_full(const parts_run *run) {
+    const double all = (double)run->first[run->cell_count];
+    return run->wanted > 0 && (double)run->cut_points * run->wanted >= all * run->part_count;
+}
+
 /* Adds a cell to the last range, or its finer cells where it is crowded. */
 static mote_status add_cell(parts_run *run, uint32_t level, uint64_t cell, uint64_t points, uint64_t even) {
-    if (points > run->part_points) {
-        const uint64_t *first = parts_block_of(run, level, cell)->first;
+    const parts_block *block = parts_block_of(run, level, cell);
+    if (block != NULL) {
+        const uint64_t *first = block->first;
         const uint32_t step = parts_step_of(level);
         for (uint64_t c = 0; c < 1ull << 3 * step; c++) {
             if (first[c + 1] == first[c]) continue;
@@ -54,10 +61,11 @@ static mote_status add_cell(parts_run *run, uint32_t level, uint64_t cell, uint6
         return MOTE_OK;
     }
     const parts_range *last = &run->ranges[run->part_count - 1];
-    if (last->points > 0 && last->points + points > even) {
+    if (last->points > 0 && (is_share_full(run) || last->points + points > even)) {
         MOTE_TRY(begin_range(run, cell << 3 * (MOTE_ORDER_BITS - level)));
     }
     run->ranges[run->part_count - 1].points += points;
+    run->cut_points += points;
     return MOTE_OK;
 }
 
@@ -88,7 +96,7 @@ mote_status parts_cut(parts_run *run) {
     if (run->part_of == NULL) return MOTE_ERROR_MEMORY;
     /* As many parts as are needed, and all of about the same size. */
     const uint64_t total = run->first[run->cell_count], least = (total + run->part_points - 1) / run->part_points;
-    const uint64_t even = least > 0 ? (total + least - 1) / least : 1;
+    const uint64_t even = run->wanted > 0 ? run->part_points : least > 0 ? (total + least - 1) / least : 1;
     MOTE_TRY(begin_range(run, 0));
     for (uint64_t c = 0; c < run->cell_count; c++) {
         if (run->first[c + 1] == run->first[c]) continue;
@@ -104,8 +112,12 @@ mote_status parts_cut(parts_run *run) {
 }
 
 uint32_t parts_find(const parts_run *run, uint64_t code) {
-    const uint64_t cell = code >> 3 * (MOTE_ORDER_BITS - run->level);
-    uint32_t low = run->part_of[cell], high = run->part_of[cell + 1];
+    uint32_t low = 0, high = run->part_count - 1;
+    if (run->part_of != NULL) { /* else they are those of a plan */
+        const uint64_t cell = code >> 3 * (MOTE_ORDER_BITS - run->level);
+        low = run->part_of[cell];
+        high = run->part_of[cell + 1];
+    }
     while (low < high) { /* the last range that does not begin behind the code */
         const uint32_t middle = low + (high - low + 1) / 2;
         if (run->ranges[middle].whole.low.code <= code)

@@ -23,18 +23,38 @@ static mote_status flush(parts_run *run, parts_buffers *buffers, uint32_t part) 
     return MOTE_OK;
 }
 
-static mote_status changed(const parts_run *run) {
+mote_status parts_changed(const parts_run *run) {
     return mote_fail(run->ctx, MOTE_ERROR_IO, "%s%s: changed while it was read", run->source.list.paths[0],
                      run->source.list.count > 1 ? ", or another input" : "");
 }
 
+/* The points of the input that was read so far become its shares. */
+static mote_status end_input(parts_run *run) {
+    for (uint32_t p = 0; p < run->part_count; p++) {
+        if (run->tally[p] == 0) continue;
+        if (!mote_reserve(run->ctx, (void **)&run->shares, &run->share_capacity, run->share_count + 1,
+                          sizeof *run->shares, "parts")) {
+            return MOTE_ERROR_MEMORY;
+        }
+        run->shares[run->share_count++] = (parts_share){(uint32_t)run->tallied, p, run->tally[p]};
+        run->tally[p] = 0;
+    }
+    run->tallied = parts_source_input(&run->source);
+    return MOTE_OK;
+}
+
+/* buffers NULL: the points are only looked at */
 static mote_status add_piece(parts_run *run, parts_buffers *buffers, const mote_cloud *piece, const uint8_t *records,
                              const uint64_t *codes) {
     const uint64_t bytes = run->record_bytes;
+    if (parts_source_input(&run->source) != run->tallied) MOTE_TRY(end_input(run));
     for (uint64_t i = 0; i < piece->count; i++) {
         if (codes[i] == UINT64_MAX) continue;
         const uint32_t part = parts_find(run, codes[i]);
-        if (buffers->written[part] + buffers->held[part] >= run->ranges[part].points) return changed(run);
+        run->tally[part]++;
+        parts_borders_see(run, part, piece, i, codes[i]);
+        if (buffers == NULL) continue;
+        if (buffers->written[part] + buffers->held[part] >= run->ranges[part].points) return parts_changed(run);
         memcpy(buffers->memory + (part * buffers->capacity + buffers->held[part]) * bytes, records + i * bytes, bytes);
         if (++buffers->held[part] == buffers->capacity) MOTE_TRY(flush(run, buffers, part));
     }
@@ -66,18 +86,25 @@ static mote_status add_pieces(parts_run *run, parts_buffers *buffers) {
         mote_free(run->ctx, codes);
         MOTE_TRY(status);
     } while (piece != NULL);
-    for (uint32_t p = 0; p < run->part_count; p++) {
+    for (uint32_t p = 0; p < run->part_count && buffers != NULL; p++) {
         MOTE_TRY(flush(run, buffers, p));
-        if (buffers->written[p] != run->ranges[p].points) return changed(run);
+        if (buffers->written[p] != run->ranges[p].points) return parts_changed(run);
     }
-    return MOTE_OK;
+    return end_input(run);
 }
 
-mote_status parts_distribute(parts_run *run) {
+mote_status parts_distribute(parts_run *run, bool to_scratch) {
     parts_buffers buffers = {NULL, NULL, NULL, 0};
     mote_stage(run->ctx, "distribute");
-    mote_status status = make_buffers(run, &buffers);
-    if (status == MOTE_OK) status = add_pieces(run, &buffers);
+    run->tally = mote_alloc_zero(run->ctx, run->part_count * sizeof *run->tally, "parts");
+    run->tallied = run->share_count = 0;
+    mote_status status = run->tally != NULL ? parts_borders_begin(run) : MOTE_ERROR_MEMORY;
+    if (status == MOTE_OK && to_scratch) status = make_buffers(run, &buffers);
+    if (status == MOTE_OK) status = add_pieces(run, to_scratch ? &buffers : NULL);
+    if (status == MOTE_OK) status = parts_borders_end(run);
+    parts_borders_free(run);
+    mote_free(run->ctx, run->tally);
+    run->tally = NULL;
     mote_free(run->ctx, buffers.memory);
     mote_free(run->ctx, buffers.held);
     mote_free(run->ctx, buffers.written);

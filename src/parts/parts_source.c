@@ -165,7 +165,6 @@ static void join_boxes(parts_source *source) {
 
 static mote_status make_union(parts_source *source) {
     const char *const *names = (const char *const *)source->list.paths;
-    MOTE_TRY(find_facts(source));
     MOTE_TRY(merge_plan_open(source->ctx, source->shapes, names, (uint32_t)source->list.count, source->facts,
                              &source->plan));
     join_boxes(source);
@@ -186,8 +185,8 @@ static mote_status check_systems(parts_source *source) {
 
 /* ---- all */
 
-mote_status parts_source_open(mote_context *ctx, const char *const *paths, uint32_t count,
-                              const mote_read_params *reading, parts_source *source) {
+mote_status parts_source_begin(mote_context *ctx, const char *const *paths, uint32_t count,
+                               const mote_read_params *reading, parts_source *source) {
     memset(source, 0, sizeof *source);
     source->ctx = ctx;
     source->reading = reading != NULL ? *reading : mote_read_defaults();
@@ -201,9 +200,22 @@ mote_status parts_source_open(mote_context *ctx, const char *const *paths, uint3
         close_reader(source);
     }
     source->was_opened = true;
+    return source->list.count > 1 ? check_systems(source) : MOTE_OK;
+}
+
+mote_status parts_source_unite(parts_source *source, merge_facts *facts) {
     if (source->list.count == 1) return MOTE_OK;
-    MOTE_TRY(check_systems(source));
-    return make_union(source);
+    if (facts == NULL) {
+        MOTE_TRY(find_facts(source));
+        return make_union(source);
+    }
+    source->facts = facts;
+    for (uint64_t i = 0; i < source->list.count; i++) source->shapes[i]->count = facts[i].points;
+    source->was_walked = true;
+    const mote_log_fn log = be_quiet(source, true);
+    const mote_status status = make_union(source);
+    source->ctx->params.log = log;
+    return status;
 }
 
 void parts_source_close(parts_source *source) {
@@ -237,9 +249,18 @@ void parts_source_rewind(parts_source *source, double first, double last) {
     source->from = NULL;
 }
 
+uint64_t parts_source_input(const parts_source *source) { return source->next > 0 ? source->next - 1 : 0; }
+
+/* Passes over those that are not wanted. */
+static void skip_inputs(parts_source *source) {
+    if (source->reader != NULL || source->wanted == NULL) return;
+    while (source->next < source->list.count && !source->wanted[source->next]) source->next++;
+}
+
 /* The next piece of some input, as it is there; NULL: that was all. */
 static mote_status next_of_inputs(parts_source *source, const mote_cloud **piece) {
     *piece = NULL;
+    skip_inputs(source);
     while (*piece == NULL && (source->reader != NULL || source->next < source->list.count)) {
         if (source->reader == NULL) {
             MOTE_TRY(open_reader(source, source->next++));
@@ -251,6 +272,7 @@ static mote_status next_of_inputs(parts_source *source, const mote_cloud **piece
         }
         MOTE_TRY(read_next(source, piece));
         if (*piece == NULL) close_reader(source);
+        skip_inputs(source);
     }
     if (*piece == NULL) source->was_walked = true;
     return MOTE_OK;
@@ -258,6 +280,9 @@ static mote_status next_of_inputs(parts_source *source, const mote_cloud **piece
 
 /* The next points of several inputs, as records of the union. */
 static mote_status convert_next(parts_source *source) {
+    if (source->piece == NULL) { /* after parts_source_rest */
+        MOTE_TRY(merge_make_cloud(&source->plan, PIECE_POINTS, &source->piece, &source->piece_records));
+    }
     if (source->from == NULL || source->from_at == mote_cloud_count(source->from)) {
         MOTE_TRY(next_of_inputs(source, &source->from));
         if (source->from == NULL) return MOTE_OK;

@@ -37,21 +37,28 @@ typedef struct parts_source {
     const mote_cloud *from; /* the piece of it that is being converted */
     uint64_t from_at;       /* points of it that are */
     uint64_t next;          /* input */
+    const bool *wanted;     /* [list.count] inputs that walks read; NULL: all */
     uint64_t walked;        /* points of the inputs before */
     bool was_opened;        /* all inputs: what opening them tells is told */
     bool was_walked;        /* what reading them tells */
     double share[2];        /* of the walk, of the progress of all */
 } parts_source;
 
-/* Opens the inputs and learns what they have in common; of several, reads all of them. Close it in either case. */
-mote_status parts_source_open(mote_context *ctx, const char *const *paths, uint32_t count,
-                              const mote_read_params *reading, parts_source *source);
+/* Opens the inputs one after the other, and learns which columns they have. Close the source in either case. */
+mote_status parts_source_begin(mote_context *ctx, const char *const *paths, uint32_t count,
+                               const mote_read_params *reading, parts_source *source);
+/* Learns what several inputs have in common.
+   facts  [list.count] of their values, which become the source's: then nothing is told that was told when they were
+          found; NULL: all inputs are read for them */
+mote_status parts_source_unite(parts_source *source, merge_facts *facts);
 void parts_source_close(parts_source *source);
 
 /* Begins a walk, which is the share first … last of the call's progress. */
 void parts_source_rewind(parts_source *source, double first, double last);
 /* The next piece, valid until the next call, and its records; NULL: that was all. */
 mote_status parts_source_next(parts_source *source, const mote_cloud **piece, const uint8_t **records);
+/* The input that the last piece is of. */
+uint64_t parts_source_input(const parts_source *source);
 /* Gives back what a walk takes. */
 void parts_source_rest(parts_source *source);
 

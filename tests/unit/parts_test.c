@@ -7,104 +7,14 @@
 #include "core/cloud.h"
 #include "reference/potree_reference.h"
 #include "support/cloud_files.h"
+#include "support/parts_clouds.h"
 #include "support/support.h"
 
 #if MOTE_HAVE_JANSSON
 
-/* ---- clouds, as files */
-
-typedef struct test_kind {
-    const char *name;
-    uint64_t points;
-    double strays;    /* share of points far away: cells of one code, and fine codes */
-    uint64_t equal;   /* points in one place */
-    uint32_t decades; /* of distance from a corner */
-    bool is_lattice;
-} test_kind;
-
-static const test_kind kinds[] = {
-    {"cloud", 60000, 0, 0, 0, false},   {"strays", 30000, 0.001, 0, 0, false}, {"duplicates", 20000, 0, 9000, 0, false},
-    {"decades", 30000, 0, 0, 7, false}, {"lattice", 32768, 0, 0, 0, true},     {"one", 1, 0, 0, 0, false},
-    {"equal", 3000, 0, 3000, 0, false}, {"empty", 0, 0, 0, 0, false},
-};
-#define KINDS (sizeof kinds / sizeof kinds[0])
-
-static void fill(const test_kind *kind, int32_t *xyz, uint64_t i, uint64_t *random) {
-    for (int k = 0; k < 3; k++) {
-        *random = *random * 6364136223846793005ull + 1442695040888963407ull;
-        const double unit = (double)(*random >> 11) / 9007199254740992.0;
-        double at = 1000000 * unit / (k == 2 ? 20 : 1);
-        if (kind->decades > 0) at = 1e8 * exp2(-3.3 * kind->decades * unit);
-        if (kind->is_lattice) at = 1000 * (double)(i >> 5 * k & 31);
-        if (i < kind->equal) at = 5000;
-        xyz[k] = (int32_t)at;
-    }
-    if (kind->strays > 0 && i % (uint64_t)(1 / kind->strays) == 7) xyz[0] = 2000000000 - (int32_t)i;
-}
-
-static mote_cloud *make(mote_context *ctx, const test_kind *kind) {
-    static const mote_column_spec specs[] = {
-        {"x", MOTE_INT32, 0.001, 500000}, {"y", MOTE_INT32, 0.001, 5e6},        {"z", MOTE_INT32, 0.001, 0},
-        {"intensity", MOTE_UINT16, 0, 0}, {"classification", MOTE_UINT8, 0, 0}, {"gps_time", MOTE_FLOAT64, 0, 0},
-        {"red", MOTE_UINT16, 0, 0},       {"green", MOTE_UINT16, 0, 0},         {"blue", MOTE_UINT16, 0, 0}};
-    mote_cloud *cloud = NULL;
-    assert_int_equal(mote_cloud_create(ctx, kind->points, specs, sizeof specs / sizeof specs[0], &cloud), MOTE_OK);
-    uint64_t random = 17;
-    uint8_t *columns[9];
-    uint32_t strides[9];
-    for (int c = 0; c < 9; c++) {
-        columns[c] = mote_cloud_column_data(cloud, specs[c].name);
-        strides[c] = mote_cloud_find(cloud, specs[c].name)->stride_bytes;
-    }
-    for (uint64_t i = 0; i < kind->points; i++) {
-        int32_t xyz[3];
-        fill(kind, xyz, i, &random);
-        for (int k = 0; k < 3; k++) memcpy(columns[k] + i * strides[k], &xyz[k], 4);
-        const uint16_t value = (uint16_t)(random >> 40);
-        const double time = (double)i * 0.25;
-        memcpy(columns[3] + i * strides[3], &value, 2);
-        columns[4][i * strides[4]] = (uint8_t)(random >> 57 & 7);
-        memcpy(columns[5] + i * strides[5], &time, 8);
-        for (int c = 6; c < 9; c++) memcpy(columns[c] + i * strides[c], &(uint16_t){(uint16_t)(value * c)}, 2);
-    }
-    return cloud;
-}
-
-static const char *write_file(mote_context *ctx, const test_kind *kind, const char *ending) {
-    static char path[512]; /* those of test_path are lent for a while */
-    mote_cloud *cloud = make(ctx, kind);
-    snprintf(path, sizeof path, "parts_%s.%s", kind->name, ending);
-    snprintf(path, sizeof path, "%s", test_path(path));
-    test_write(ctx, cloud, path, NULL);
-    mote_cloud_destroy(cloud);
-    return path;
-}
-
 /* ---- one piece, and parts */
 
-#define INPUTS_MAX 4u
-
-typedef struct test_inputs {
-    const char *paths[INPUTS_MAX];
-    uint32_t count;
-} test_inputs;
-
-static mote_potree_report whole(mote_context *ctx, const test_inputs *inputs, const mote_lod_params *params,
-                                const char *folder) {
-    mote_cloud *cloud = NULL;
-    assert_int_equal(mote_cloud_read_many(ctx, inputs->paths, inputs->count, NULL, &cloud), MOTE_OK);
-    mote_lod *lod = NULL;
-    mote_potree_report report;
-    mote_potree_params potree = mote_potree_defaults();
-    potree.name = "parts";
-    assert_int_equal(mote_lod_build(ctx, cloud, params, &lod), MOTE_OK);
-    assert_int_equal(mote_potree_write(ctx, lod, folder, &potree, &report), MOTE_OK);
-    mote_lod_destroy(lod);
-    mote_cloud_destroy(cloud);
-    return report;
-}
-
-static mote_parts_report in_parts(mote_context *ctx, const test_inputs *inputs, const mote_lod_params *params,
+static mote_parts_report in_parts(mote_context *ctx, const parts_inputs *inputs, const mote_lod_params *params,
                                   uint64_t part_points, const char *folder) {
     mote_parts_params parts = mote_parts_defaults();
     mote_potree_params potree = mote_potree_defaults();
@@ -118,12 +28,12 @@ static mote_parts_report in_parts(mote_context *ctx, const test_inputs *inputs, 
     return report;
 }
 
-static void compare_inputs(mote_context *ctx, const test_inputs *inputs, const mote_lod_params *params,
+static void compare_inputs(mote_context *ctx, const parts_inputs *inputs, const mote_lod_params *params,
                            uint64_t part_points, uint32_t at_least) {
     char one[512], many[512];
     snprintf(one, sizeof one, "%s", test_path("parts_whole"));
     snprintf(many, sizeof many, "%s", test_path("parts_parts"));
-    const mote_potree_report expected = whole(ctx, inputs, params, one);
+    const mote_potree_report expected = parts_in_one(ctx, inputs, params, one);
     const mote_parts_report report = in_parts(ctx, inputs, params, part_points, many);
     potree_reference_same_folders(one, many);
     assert_true(report.folder.hash == expected.hash);
@@ -136,7 +46,7 @@ static void compare_inputs(mote_context *ctx, const test_inputs *inputs, const m
 
 static void compare(mote_context *ctx, const char *path, const mote_lod_params *params, uint64_t part_points,
                     uint32_t at_least) {
-    const test_inputs one = {{path}, 1};
+    const parts_inputs one = {{path}, 1};
     compare_inputs(ctx, &one, params, part_points, at_least);
 }
 
@@ -144,8 +54,8 @@ static void compare(mote_context *ctx, const char *path, const mote_lod_params *
 static void parts_are_the_whole(void **state) {
     (void)state;
     mote_context *ctx = test_context(2);
-    for (uint64_t k = 0; k < KINDS; k++) {
-        const char *path = write_file(ctx, &kinds[k], "las");
+    for (uint64_t k = 0; k < PARTS_KINDS; k++) {
+        const char *path = parts_cloud_file(ctx, &parts_kinds[k], "las");
         for (int variant = (int)test_extent(k % 4, 0); variant < 4; variant += (int)test_extent(4, 1)) {
             mote_lod_params params = mote_lod_defaults();
             params.merge_points = variant % 2 ? 50 : 1000;
@@ -158,9 +68,9 @@ static void parts_are_the_whole(void **state) {
             if (variant == 1) params.scheme = MOTE_LOD_REPLACING;
             /* What chooses by the input's order, or averages cells, does not go below those of the root. */
             const bool goes_deep = variant < 2;
-            const uint64_t crowd = kinds[k].equal > 3000 ? kinds[k].equal : 3000;
-            compare(ctx, path, &params, goes_deep ? crowd : kinds[k].points,
-                    goes_deep && kinds[k].points > crowd ? 2 : 1);
+            const uint64_t crowd = parts_kinds[k].equal > 3000 ? parts_kinds[k].equal : 3000;
+            compare(ctx, path, &params, goes_deep ? crowd : parts_kinds[k].points,
+                    goes_deep && parts_kinds[k].points > crowd ? 2 : 1);
         }
     }
     mote_context_destroy(ctx);
@@ -170,7 +80,7 @@ static void parts_are_the_whole(void **state) {
 static void any_number_of_parts(void **state) {
     (void)state;
     mote_context *ctx = test_context(3);
-    const char *path = write_file(ctx, &kinds[0], "laz");
+    const char *path = parts_cloud_file(ctx, &parts_kinds[0], "laz");
     mote_lod_params params = mote_lod_defaults();
     params.merge_points = 200;
     static const uint64_t sizes[] = {90, 500, 7777, 30000, 60000};
@@ -183,7 +93,7 @@ static void any_number_of_parts(void **state) {
 static void a_header_may_lie(void **state) {
     (void)state;
     mote_context *ctx = test_context(2);
-    const char *path = write_file(ctx, &kinds[0], "las");
+    const char *path = parts_cloud_file(ctx, &parts_kinds[0], "las");
     const double lie = 1e6;
     FILE *file = fopen(path, "r+b");
     assert_non_null(file);
@@ -234,7 +144,7 @@ typedef struct test_input {
     uint16_t white;
 } test_input;
 
-static const test_input unions[][INPUTS_MAX] = {
+static const test_input unions[][PARTS_INPUTS_MAX] = {
     {{"las", 4000, 0.001, 0, true, false, 65535}, {"laz", 5000, 0.001, 0, true, false, 65535}},     /* tiles */
     {{"las", 4000, 0.001, 100, true, false, 65535}, {"las", 5000, 0.01, 0, false, false, 0}},       /* a lattice */
     {{"las", 4000, 0.001, 0, true, false, 65535}, {"las", 5000, 0.0013, 7.77, true, false, 65535}}, /* none */
@@ -283,11 +193,11 @@ static void inputs_are_united(void **state) {
     (void)state;
     mote_context *ctx = test_context(2);
     for (uint64_t u = 0; u < UNIONS; u++) {
-        char names[INPUTS_MAX][512];
-        test_inputs inputs = {{NULL}, 0};
+        char names[PARTS_INPUTS_MAX][512];
+        parts_inputs inputs = {{NULL}, 0};
         mote_lod_params params = mote_lod_defaults();
         params.merge_points = 300;
-        for (uint32_t i = 0; i < INPUTS_MAX && unions[u][i].ending != NULL; i++) {
+        for (uint32_t i = 0; i < PARTS_INPUTS_MAX && unions[u][i].ending != NULL; i++) {
             snprintf(names[i], sizeof names[i], "parts_input%u.%s", i, unions[u][i].ending);
             snprintf(names[i], sizeof names[i], "%s", test_path(names[i]));
             if (strcmp(unions[u][i].ending, "e57") == 0 && !MOTE_HAVE_EXPAT) break;
@@ -319,7 +229,7 @@ static void inputs_are_told_of_once(void **state) {
     params.log_user = &told;
     assert_int_equal(mote_context_create(&params, &ctx), MOTE_OK);
     char names[2][512];
-    test_inputs inputs = {{names[0], names[1]}, 2};
+    parts_inputs inputs = {{names[0], names[1]}, 2};
     for (uint32_t i = 0; i < 2; i++) {
         snprintf(names[i], sizeof names[i], "%s", test_path(i == 0 ? "parts_told0.las" : "parts_told1.las"));
         write_input(ctx, &unions[1][i], names[i]);
@@ -332,7 +242,7 @@ static void inputs_are_told_of_once(void **state) {
 /* ---- what goes wrong */
 
 static mote_status write_parts(mote_context *ctx, void *user) {
-    const test_inputs *inputs = user;
+    const parts_inputs *inputs = user;
     mote_parts_params parts = mote_parts_defaults();
     mote_lod_params params = mote_lod_defaults();
     parts.part_points = 200;
@@ -343,10 +253,10 @@ static mote_status write_parts(mote_context *ctx, void *user) {
 
 static void survives_failures(void **state) {
     (void)state;
-    static const test_kind few = {"few", 300, 0.01, 0, 0, false};
+    static const parts_kind few = {"few", 300, 0.01, 0, 0, false};
     mote_context *ctx = test_context(2);
-    const char *path = write_file(ctx, &few, "las");
-    test_inputs inputs = {{path, path}, 1};
+    const char *path = parts_cloud_file(ctx, &few, "las");
+    parts_inputs inputs = {{path, path}, 1};
     for (; inputs.count <= 2; inputs.count++) {
         test_each_allocation_fails(write_parts, &inputs);
         test_each_step_cancels(write_parts, &inputs);
@@ -380,7 +290,7 @@ static void inputs_may_be_replaced(void **state) {
             write_input(ctx, &unions[3][0], path);  /* with colours */
             write_input(ctx, &unions[1][1], other); /* without, shorter records, more points */
             test_swap swap = {path, other, n};
-            const test_inputs inputs = {{path, path}, count};
+            const parts_inputs inputs = {{path, path}, count};
             mote_context_params params = mote_context_defaults();
             mote_context *own = NULL;
             params.threads = 2;
@@ -411,7 +321,7 @@ static void expect_refused(mote_context *ctx, const char *path, const mote_lod_p
 static void refuses_what_parts_cannot(void **state) {
     (void)state;
     mote_context *ctx = test_context(2);
-    const char *path = write_file(ctx, &kinds[2], "las"); /* of it 9,000 points in one place */
+    const char *path = parts_cloud_file(ctx, &parts_kinds[2], "las"); /* of it 9,000 points in one place */
     mote_lod_params params = mote_lod_defaults();
     expect_refused(ctx, path, &params, 8999, MOTE_ERROR_MEMORY, "in one place");
     params.sampling = MOTE_LOD_FIRST;

@@ -140,7 +140,8 @@ typedef struct potree_range {
 
 /* What is learnt of the points while they are written. */
 typedef struct potree_stats {
-    potree_range *ranges;                                 /* [element_count] */
+    potree_range *ranges;                                 /* [range_count] */
+    uint32_t range_count;                                 /* the plan's element_count */
     uint64_t classes[POTREE_CLASS_LANES][POTREE_CLASSES]; /* points per classification; after merging in the first */
     bool inexact;                                         /* a real coordinate does not come back as it was */
 } potree_stats;
@@ -148,6 +149,8 @@ typedef struct potree_stats {
 mote_status potree_stats_make(const potree_plan *plan, potree_stats *stats);
 /* Sums count stats into the first. */
 void potree_stats_merge(const potree_plan *plan, potree_stats *stats, uint32_t count);
+/* The same without the plan. */
+void potree_stats_join(potree_stats *stats, uint32_t count, uint32_t range_count);
 
 /* Gathers up to POTREE_BLOCK_POINTS points into dense records and takes note of their ranges.
    next  the indices that follow, next_count of them: fetched ahead */

@@ -248,6 +248,7 @@ mote_status potree_stats_make(const potree_plan *plan, potree_stats *stats) {
     memset(stats, 0, sizeof *stats);
     stats->ranges = mote_alloc(plan->ctx, plan->element_count * sizeof *stats->ranges, "potree");
     if (stats->ranges == NULL) return MOTE_ERROR_MEMORY;
+    stats->range_count = plan->element_count;
     for (uint32_t e = 0; e < plan->element_count; e++) {
         stats->ranges[e].min = INFINITY;
         stats->ranges[e].max = -INFINITY;
@@ -264,17 +265,21 @@ static void fold_classes(potree_stats *stats) {
 }
 
 void potree_stats_merge(const potree_plan *plan, potree_stats *stats, uint32_t count) {
+    potree_stats_join(stats, count, plan->element_count);
+}
+
+void potree_stats_join(potree_stats *stats, uint32_t count, uint32_t range_count) {
     fold_classes(&stats[0]);
     for (uint32_t t = 1; t < count; t++) {
         fold_classes(&stats[t]);
-        for (uint32_t e = 0; e < plan->element_count; e++) {
+        for (uint32_t e = 0; e < range_count; e++) {
             stats[0].ranges[e].min = fmin(stats[0].ranges[e].min, stats[t].ranges[e].min);
             stats[0].ranges[e].max = fmax(stats[0].ranges[e].max, stats[t].ranges[e].max);
         }
         for (uint32_t c = 0; c < POTREE_CLASSES; c++) stats[0].classes[0][c] += stats[t].classes[0][c];
         stats[0].inexact = stats[0].inexact || stats[t].inexact;
     }
-    for (uint32_t e = 0; e < plan->element_count; e++) { /* -0 becomes 0: which came first must not matter */
+    for (uint32_t e = 0; e < range_count; e++) { /* -0 becomes 0: which came first must not matter */
         stats[0].ranges[e].min += 0.0;
         stats[0].ranges[e].max += 0.0;
     }

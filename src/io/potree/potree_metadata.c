@@ -79,13 +79,19 @@ static potree_range readable_range(const potree_range *range, mote_type type) {
     return out;
 }
 
+/* JSON's integers end where those of 64 bits do. */
+static json_int_t whole_limit(double value) {
+    const double end = 9223372036854775808.0; /* 2^63 */
+    return value >= end ? INT64_MAX : value >= -end ? (json_int_t)value : INT64_MIN;
+}
+
 static void put_range(json_builder *b, json_t *object, const potree_attribute *attribute, const potree_range *ranges) {
     json_t *low = json_array(), *high = json_array();
     for (uint32_t e = 0; e < attribute->elements; e++) {
         const potree_range range = readable_range(&ranges[attribute->range + e], attribute->type);
         const bool real = mote_type_is_float(attribute->type);
-        append(b, low, real ? json_real(range.min) : json_integer((json_int_t)range.min));
-        append(b, high, real ? json_real(range.max) : json_integer((json_int_t)range.max));
+        append(b, low, real ? json_real(range.min) : json_integer(whole_limit(range.min)));
+        append(b, high, real ? json_real(range.max) : json_integer(whole_limit(range.max)));
     }
     put(b, object, "min", low);
     put(b, object, "max", high);

@@ -113,16 +113,22 @@ static bool join_level(potree_join *join, uint8_t level) {
     return join->node_count > first;
 }
 
-/* Children are beside each other, in the order of their parents; so are the ranges of the order. */
-static void link_nodes(potree_join *join) {
+/* Children are beside each other, in the order of their parents; so are the ranges of the order. False: the files do
+   not say so, as they are not what was written. */
+static bool link_nodes(potree_join *join) {
     uint64_t child = 1;
     for (uint64_t n = 0; n < join->node_count; n++) {
         mote_lod_node *node = &join->nodes[n];
         const uint32_t children = (uint32_t)__builtin_popcount(node->child_mask);
         if (n == 0) node->first = 0;
+        if (child + children > join->node_count || (children > 0 && n >= child)) return false;
         node->first_child = children > 0 ? (uint32_t)child : 0;
         uint64_t below = 0;
-        for (uint64_t c = child; c < child + children; c++) below += join->nodes[c].total;
+        for (uint64_t c = child; c < child + children; c++) {
+            if (join->nodes[c].level != node->level + 1) return false;
+            below += join->nodes[c].total;
+        }
+        if (below > node->total) return false;
         uint64_t first = node->first + node->total - below; /* of a chain, behind what the node keeps */
         for (uint64_t c = child; c < child + children; c++) {
             join->nodes[c].parent = (uint32_t)n;
@@ -131,6 +137,7 @@ static void link_nodes(potree_join *join) {
         }
         child += children;
     }
+    return child == join->node_count;
 }
 
 static mote_status join_trees(potree_join *join) {
@@ -145,7 +152,7 @@ static mote_status join_trees(potree_join *join) {
         return MOTE_ERROR_MEMORY;
     }
     for (uint32_t level = 0; level < LOD_MAX_LEVELS && join_level(join, (uint8_t)level);) level++;
-    link_nodes(join);
+    if (!link_nodes(join)) return mote_fail(join->ctx, MOTE_ERROR_DATA, "the nodes of the parts are no tree");
     for (uint64_t n = 0; n < join->node_count; n++) {
         join->places[n].offset = join->all_bytes;
         join->all_bytes += join->places[n].size_bytes;
@@ -235,6 +242,9 @@ static mote_status write_joined(potree_join *join, potree_source *whole, const p
     join->buffer = mote_alloc(ctx, COPY_BYTES, "potree buffers");
     if (join->buffer == NULL) return MOTE_ERROR_MEMORY;
     mote_status status = potree_plan_make(ctx, whole, params, &plan);
+    if (status == MOTE_OK && stats->range_count != plan.element_count) {
+        status = mote_fail(ctx, MOTE_ERROR_DATA, "the parts have other attributes than the whole");
+    }
     if (status == MOTE_OK) status = mote_output_close(ctx, &output->octree, write_levels(join, &output->octree));
     if (status == MOTE_OK) {
         status = potree_write_tables(ctx, whole, join->places, stats, &plan, params, output, report);

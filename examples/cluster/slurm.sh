@@ -1,0 +1,22 @@
+#!/bin/sh
+# Levels of detail by a Slurm job array: a plan here, a task per part, the whole when all of them are done.
+#   slurm.sh OUT PARTS INPUT...
+# The file system must be one that all nodes see under the same names. SBATCH_* variables choose partition and account.
+set -eu
+[ $# -ge 3 ] || { echo "usage: slurm.sh OUT PARTS INPUT..." >&2; exit 2; }
+out=$1 parts=$2
+shift 2
+mote=${MOTE:-mote} plan=$out.plan.json
+report=$("$mote" lod "$@" -o "$out" --plan-parts "$plan" --parts "$parts" --json)
+value() { printf '%s' "$report" | sed -n "s/.*\"$1\": *\([0-9]*\).*/\1/p"; }
+parts=$(value parts)
+memory=$(($(value part_memory_bytes) / 1048576 + 64)) # and the program itself, in MiB
+
+# The second array is for points too dense for one code: parts that were made before that was known are made once more.
+run="$mote lod --part auto '$plan' --threads \${SLURM_CPUS_PER_TASK:-1}"
+array=$(sbatch --parsable --array=1-"$parts" --mem="${memory}M" --requeue --output="$out.part-%a.log" --wrap "$run")
+again=$(sbatch --parsable --array=1-"$parts" --mem="${memory}M" --requeue --output="$out.again-%a.log" \
+    --dependency=afterok:"$array" --wrap "$run")
+merge=$(sbatch --parsable --dependency=afterok:"$again" --output="$out.merge.log" \
+    --wrap "$mote lod --merge '$plan' && rm -r '$out.parts'")
+echo "$merge"

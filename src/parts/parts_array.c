@@ -1,0 +1,249 @@
+/* Octrees of which each part is made by a process of its own: plan, part, merge. */
+#include <mote_have.h>
+#include <stdio.h>
+
+#include "parts/parts_job.h"
+
+#if MOTE_HAVE_JANSSON
+
+/* ---- plan */
+
+static mote_status make_plan(parts_run *run, parts_job *job, const char *output, const mote_parts_params *params,
+                             const char *plan) {
+    const double begin = mote_seconds();
+    MOTE_TRY(parts_job_begin(run, output, job));
+    MOTE_TRY(parts_find_ranges(run, params));
+    const double counted = mote_seconds();
+    MOTE_TRY(parts_distribute(run, false));
+    run->report->count_seconds = counted - begin;
+    run->report->distribute_seconds = mote_seconds() - counted;
+    MOTE_TRY(parts_job_write(run, job, plan, false));
+    parts_report(run);
+    run->report->part_memory_bytes = parts_memory_bytes(run, run->report->largest_part);
+    return MOTE_OK;
+}
+
+mote_status mote_lod_parts_plan(mote_context *ctx, const char *const *inputs, uint32_t input_count,
+                                const mote_read_params *reading, const mote_lod_params *params, const char *output,
+                                const mote_potree_params *potree, const mote_parts_params *parts, const char *plan,
+                                mote_parts_report *report) {
+    const mote_parts_params own = parts != NULL ? *parts : mote_parts_defaults();
+    mote_parts_report unread;
+    parts_job job = {.ctx = NULL};
+    parts_run run;
+    parts_start(ctx, report != NULL ? report : &unread, &run);
+    if (inputs == NULL || output == NULL || plan == NULL) {
+        return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "no input, no output, or no name of the plan");
+    }
+    mote_status status = parts_open(ctx, inputs, input_count, reading, params, potree, &own, &run);
+    if (status == MOTE_OK) status = make_plan(&run, &job, output, &own, plan);
+    status = parts_end(&run, status);
+    parts_job_close(&job);
+    return status;
+}
+
+/* ---- part */
+
+/* The records of a part that a piece has, behind those before. */
+static mote_status take_piece(parts_run *run, uint32_t part, const mote_cloud *piece, const uint8_t *records,
+                              uint8_t *to, uint64_t *count) {
+    const parts_range *range = &run->ranges[part];
+    const uint64_t bytes = run->record_bytes, low = range->whole.low.code, high = range->whole.high.code;
+    uint64_t *codes = mote_alloc(run->ctx, piece->count * sizeof *codes, "codes of a piece");
+    mote_status status = codes != NULL ? parts_codes(run, piece, codes) : MOTE_ERROR_MEMORY;
+    for (uint64_t i = 0; i < piece->count && status == MOTE_OK; i++) {
+        if (codes[i] < low || codes[i] >= high) continue; /* what has no place is beyond all codes */
+        if (*count == range->points) {
+            status = parts_changed(run);
+        } else {
+            memcpy(to + (*count)++ * bytes, records + i * bytes, bytes);
+        }
+    }
+    mote_free(run->ctx, codes);
+    return status;
+}
+
+/* The points of a part, from the inputs that have some. */
+static mote_status load_from_inputs(parts_run *run, const parts_job *job, uint32_t part, mote_cloud **out) {
+    const mote_cloud *piece = NULL;
+    const uint8_t *records;
+    uint8_t *to = NULL;
+    uint64_t count = 0;
+    bool *wanted = mote_alloc_zero(run->ctx, run->source.list.count, "inputs");
+    if (wanted == NULL) return MOTE_ERROR_MEMORY;
+    for (uint64_t s = 0; s < run->share_count; s++) {
+        if (run->shares[s].part == part && run->shares[s].points > 0) wanted[run->shares[s].input] = true;
+    }
+    run->source.wanted = wanted;
+    mote_status status = parts_job_check_inputs(job, wanted);
+    if (status == MOTE_OK) status = parts_cloud(run, run->ranges[part].points, out, &to);
+    parts_source_rewind(&run->source, 0, 0.5);
+    do {
+        if (status == MOTE_OK) status = parts_source_next(&run->source, &piece, &records);
+        if (status != MOTE_OK || piece == NULL) break;
+        status = take_piece(run, part, piece, records, to, &count);
+    } while (status == MOTE_OK);
+    parts_source_rest(&run->source);
+    run->source.wanted = NULL;
+    mote_free(run->ctx, wanted);
+    return status == MOTE_OK && count != run->ranges[part].points ? parts_changed(run) : status;
+}
+
+mote_status parts_job_make(parts_run *run, const parts_job *job, uint32_t part, parts_loader load, bool *lacks_fine) {
+    mote_cloud *cloud = NULL;
+    mote_lod *lod = NULL;
+    *lacks_fine = false;
+    mote_stage(run->ctx, "read part");
+    mote_status status = load(run, job, part, &cloud);
+    if (status == MOTE_OK) {
+        status = lod_build_part(run->ctx, cloud, &run->lod, &run->ranges[part].whole, &lod, lacks_fine);
+    }
+    if (status == MOTE_OK && !*lacks_fine) status = parts_part_write(run, job, part, lod);
+    mote_lod_destroy(lod);
+    mote_cloud_destroy(cloud);
+    return status;
+}
+
+/* Where the points of this part, or of another one, are too dense for codes, all parts choose by fine codes. */
+static mote_status make_part(parts_run *run, const parts_job *job, uint32_t part) {
+    bool is_made = false, lacks_fine = false;
+    const uint64_t limit = run->ctx->params.memory_limit_bytes;
+    const uint64_t needed = run->begin_bytes + parts_memory_bytes(run, run->ranges[part].points);
+    if (limit > 0 && limit < needed) {
+        return mote_fail(run->ctx, MOTE_ERROR_MEMORY,
+                         "out of memory: part %u of %u takes %llu bytes, more than the %llu it may have; a larger "
+                         "--memory would do, or a plan of more parts",
+                         part + 1, run->part_count, (unsigned long long)needed, (unsigned long long)limit);
+    }
+    MOTE_TRY(parts_job_make_folder(job));
+    MOTE_TRY(parts_make_lists(run));
+    MOTE_TRY(parts_job_choose(run, job));
+    MOTE_TRY(parts_part_is_made(run, job, part, &is_made));
+    run->report->rounds = is_made ? 0 : 1;
+    if (is_made) return MOTE_OK;
+    MOTE_TRY(parts_job_make(run, job, part, load_from_inputs, &lacks_fine));
+    if (!lacks_fine) return MOTE_OK;
+    MOTE_TRY(parts_job_ask_fine(job));
+    parts_choose_by(run, true);
+    run->report->rounds = 2;
+    return parts_job_make(run, job, part, load_from_inputs, &lacks_fine);
+}
+
+mote_status mote_lod_parts_make(mote_context *ctx, const char *plan, uint32_t part, uint32_t of,
+                                mote_parts_report *report) {
+    mote_parts_report unread;
+    parts_job job = {.ctx = NULL};
+    parts_run run;
+    parts_start(ctx, report != NULL ? report : &unread, &run);
+    if (plan == NULL) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "no name of the plan");
+    mote_status status = parts_job_read(&run, &job, plan);
+    if (status == MOTE_OK && (part < 1 || part > run.part_count)) {
+        status =
+            mote_fail(ctx, MOTE_ERROR_ARGUMENT, "%s: has parts 1 to %u, and no part %u", plan, run.part_count, part);
+    }
+    if (status == MOTE_OK && of != 0 && of != run.part_count) {
+        status = mote_fail(ctx, MOTE_ERROR_ARGUMENT, "%s: has %u parts, and not %u", plan, run.part_count, of);
+    }
+    if (status == MOTE_OK) status = make_part(&run, &job, part - 1);
+    if (status == MOTE_OK) {
+        run.report->parts = run.part_count;
+        run.report->points = run.report->largest_part = run.ranges[part - 1].points;
+    }
+    status = parts_end(&run, status);
+    parts_job_close(&job);
+    return status;
+}
+
+/* ---- merge */
+
+#define NAMED_PARTS 8u /* that a message names; the others are counted */
+
+/* Opens the files of all parts, and says which are not there. */
+static mote_status read_parts(parts_run *run, const parts_job *job, bool verify) {
+    char list[1024] = "";
+    uint32_t missing = 0;
+    for (uint32_t p = 0; p < run->part_count; p++) {
+        const char *why = "";
+        MOTE_TRY(parts_part_read(run, job, p, verify, &why));
+        if (why[0] == '\0') continue;
+        const size_t length = strlen(list);
+        if (missing++ >= NAMED_PARTS) continue;
+        snprintf(list + length, sizeof list - length, "%spart %u: %s", length > 0 ? ", " : "", p + 1, why);
+    }
+    if (missing == 0) return MOTE_OK;
+    const size_t length = strlen(list);
+    if (missing > NAMED_PARTS) snprintf(list + length, sizeof list - length, ", and %u more", missing - NAMED_PARTS);
+    return mote_fail(run->ctx, MOTE_ERROR_IO, "%s: %u of %u parts are to be made%s: %s", job->folder, missing,
+                     run->part_count, run->fine ? " once more, as the points of some are too dense for one code" : "",
+                     list);
+}
+
+mote_status parts_job_merge(parts_run *run, const parts_job *job, bool verify) {
+    const double begin = mote_seconds();
+    mote_stage(run->ctx, "read parts");
+    if (run->trees == NULL) MOTE_TRY(parts_make_lists(run));
+    MOTE_TRY(parts_job_choose(run, job));
+    MOTE_TRY(read_parts(run, job, verify));
+    MOTE_TRY(parts_join(run, job->output));
+    run->report->join_seconds = mote_seconds() - begin;
+    run->report->rounds = run->fine ? 2 : 1;
+    parts_report(run);
+    return MOTE_OK;
+}
+
+mote_status mote_lod_parts_merge(mote_context *ctx, const char *plan, bool verify, mote_parts_report *report) {
+    mote_parts_report unread;
+    parts_job job = {.ctx = NULL};
+    parts_run run;
+    parts_start(ctx, report != NULL ? report : &unread, &run);
+    if (plan == NULL) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "no name of the plan");
+    mote_status status = parts_job_read(&run, &job, plan);
+    if (status == MOTE_OK) status = parts_job_merge(&run, &job, verify);
+    status = parts_end(&run, status);
+    parts_job_close(&job);
+    return status;
+}
+
+mote_status mote_lod_parts_clear(mote_context *ctx, const char *output) {
+    size_t length = output != NULL ? strlen(output) : 0;
+    if (length == 0) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "the name of the output is empty");
+    while (length > 1 && output[length - 1] == '/') length--;
+    char *folder = mote_alloc(ctx, length + 7, "parts");
+    if (folder == NULL) return MOTE_ERROR_MEMORY;
+    snprintf(folder, length + 7, "%.*s.parts", (int)length, output);
+    parts_job_remove(folder);
+    mote_free(ctx, folder);
+    return MOTE_OK;
+}
+
+#else
+
+static mote_status refuse(mote_context *ctx, mote_parts_report *report) {
+    if (report != NULL) memset(report, 0, sizeof *report);
+    return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, POTREE_NO_JANSSON);
+}
+
+mote_status mote_lod_parts_plan(mote_context *ctx, const char *const *inputs, uint32_t input_count,
+                                const mote_read_params *reading, const mote_lod_params *params, const char *output,
+                                const mote_potree_params *potree, const mote_parts_params *parts, const char *plan,
+                                mote_parts_report *report) {
+    (void)inputs, (void)input_count, (void)reading, (void)params, (void)output, (void)potree, (void)parts, (void)plan;
+    return refuse(ctx, report);
+}
+
+mote_status mote_lod_parts_make(mote_context *ctx, const char *plan, uint32_t part, uint32_t of,
+                                mote_parts_report *report) {
+    (void)plan, (void)part, (void)of;
+    return refuse(ctx, report);
+}
+
+mote_status mote_lod_parts_merge(mote_context *ctx, const char *plan, bool verify, mote_parts_report *report) {
+    (void)plan, (void)verify;
+    return refuse(ctx, report);
+}
+
+mote_status mote_lod_parts_clear(mote_context *ctx, const char *output) {
+    (void)output;
+    return refuse(ctx, NULL);
+}
+#endif

@@ -1,0 +1,213 @@
+/* The files of the parts of a plan: names, checksums, and writing them. */
+#define _GNU_SOURCE /* O_CLOEXEC, unlinkat */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <mote_have.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "parts/parts_job.h"
+
+#if MOTE_HAVE_JANSSON
+
+#define FINE         "fine-"    /* of an empty file, and then the plan's checksum: another plan may need none */
+#define HASHED_BYTES (1u << 20) /* at once; a multiple of what the checksum takes */
+
+mote_status parts_hash_file(mote_context *ctx, const char *path, uint64_t *size_bytes, uint64_t *hash) {
+    potree_hash sum = potree_hash_begin();
+    mote_status status = MOTE_OK;
+    bool is_end = false;
+    const int file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    *size_bytes = 0;
+    if (file < 0) return mote_system_error(ctx, path, "open");
+    uint8_t *buffer = mote_alloc(ctx, HASHED_BYTES, "checksums");
+    if (buffer == NULL) status = MOTE_ERROR_MEMORY;
+    while (status == MOTE_OK && !is_end) {
+        uint64_t held = 0;
+        while (held < HASHED_BYTES && !is_end && status == MOTE_OK) {
+            const ssize_t got = pread(file, buffer + held, HASHED_BYTES - held, (off_t)(*size_bytes + held));
+            if (got < 0 && errno != EINTR) status = mote_system_error(ctx, path, "read");
+            is_end = got == 0;
+            held += got > 0 ? (uint64_t)got : 0;
+        }
+        potree_hash_add(&sum, buffer, held);
+        *size_bytes += held;
+        if (status == MOTE_OK) status = mote_progress_again(ctx);
+    }
+    close(file);
+    mote_free(ctx, buffer);
+    *hash = potree_hash_end(&sum);
+    return status;
+}
+
+/* ---- names */
+
+char *parts_job_path(const parts_job *job, const char *name) {
+    const size_t size = strlen(job->folder) + strlen(name) + 2;
+    char *path = mote_alloc(job->ctx, size, "parts");
+    if (path != NULL) snprintf(path, size, "%s/%s", job->folder, name);
+    return path;
+}
+
+void parts_part_name(const parts_run *run, uint32_t part, const char *ending, char name[64]) {
+    snprintf(name, 64, "%u%s%s", part + 1, run->fine ? ".fine" : "", ending);
+}
+
+mote_status parts_job_make_folder(const parts_job *job) {
+    if (mkdir(job->folder, 0777) == 0 || errno == EEXIST) return MOTE_OK;
+    return mote_system_error(job->ctx, job->folder, "create the folder");
+}
+
+/* Names that this and parts_resume.c give, and the temporary ones of files that were not completed. */
+static bool is_ours(const char *name) {
+    static const char *const endings[] = {".octree",   ".json",   ".fine.octree", ".fine.json",
+                                          "plan.json", "scratch", "lock"};
+    const size_t digits = strspn(name, "0123456789");
+    if (strncmp(name, FINE, strlen(FINE)) == 0) return true;
+    for (size_t e = 0; e < sizeof endings / sizeof endings[0]; e++) {
+        const char *rest = name + digits + strlen(endings[e]);
+        if ((endings[e][0] == '.') != (digits > 0) || strncmp(name + digits, endings[e], strlen(endings[e])) != 0) {
+            continue;
+        }
+        if (*rest == '\0') return true;
+        if (*rest == '.' && rest[1 + strspn(rest + 1, "0123456789-")] == '.' &&
+            strcmp(rest + 1 + strspn(rest + 1, "0123456789-"), ".part") == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* keep: a name that stays; NULL: none */
+static void remove_files(const char *folder, const char *keep) {
+    DIR *directory = opendir(folder);
+    if (directory == NULL) return;
+    for (const struct dirent *entry = readdir(directory); entry != NULL; entry = readdir(directory)) {
+        if (keep != NULL && strcmp(entry->d_name, keep) == 0) continue;
+        if (is_ours(entry->d_name)) unlinkat(dirfd(directory), entry->d_name, 0);
+    }
+    closedir(directory);
+}
+
+void parts_job_clean(const parts_job *job) { remove_files(job->folder, "lock"); }
+
+void parts_job_remove(const char *folder) {
+    remove_files(folder, NULL);
+    rmdir(folder);
+}
+
+/* ---- fine codes */
+
+static char *fine_path(const parts_job *job) {
+    char name[64];
+    snprintf(name, sizeof name, FINE "%016llx", (unsigned long long)job->hash);
+    return parts_job_path(job, name);
+}
+
+mote_status parts_job_choose(parts_run *run, const parts_job *job) {
+    char *path = fine_path(job);
+    struct stat info;
+    if (path == NULL) return MOTE_ERROR_MEMORY;
+    parts_choose_by(run, stat(path, &info) == 0);
+    mote_free(job->ctx, path);
+    return MOTE_OK;
+}
+
+mote_status parts_job_ask_fine(const parts_job *job) {
+    char *path = fine_path(job);
+    if (path == NULL) return MOTE_ERROR_MEMORY;
+    const int file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    const mote_status status = file >= 0 ? MOTE_OK : mote_system_error(job->ctx, path, "create");
+    if (file >= 0) close(file);
+    mote_free(job->ctx, path);
+    return status;
+}
+
+/* ---- writing */
+
+/* A node in the table: what the whole cannot know of its own. */
+typedef struct node_record {
+    uint64_t prefix, total, point_count, hash, size_bytes;
+    uint8_t child_mask, level, none[6];
+} node_record;
+
+mote_status parts_nodes_append(mote_context *ctx, const potree_part_tree *tree, mote_output *to, uint64_t *hash) {
+    const uint64_t size_bytes = tree->node_count * sizeof(node_record);
+    node_record *table = mote_alloc_zero(ctx, size_bytes, "nodes of parts");
+    if (table == NULL) return MOTE_ERROR_MEMORY;
+    for (uint32_t n = 0; n < tree->node_count; n++) {
+        const mote_lod_node *node = &tree->nodes[n];
+        const potree_place *place = &tree->places[n];
+        table[n] = (node_record){node->prefix,      node->total,      node->point_count, place->hash,
+                                 place->size_bytes, node->child_mask, node->level,       {0}};
+    }
+    output_map_close(ctx, to->map); /* of the records alone */
+    to->map = NULL;
+    const mote_status status = mote_output_write_at(ctx, to, table, size_bytes, tree->size_bytes);
+    potree_hash sum = potree_hash_begin();
+    potree_hash_add(&sum, table, size_bytes);
+    *hash = potree_hash_end(&sum);
+    mote_free(ctx, table);
+    return status;
+}
+
+/* ---- reading */
+
+static mote_status read_table(mote_context *ctx, int file, const char *path, uint64_t at, uint64_t size_bytes,
+                              void *to) {
+    for (uint64_t done = 0; done < size_bytes;) {
+        const ssize_t got = pread(file, (uint8_t *)to + done, size_bytes - done, (off_t)(at + done));
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return mote_system_error(ctx, path, "read");
+        if (got == 0) return mote_fail(ctx, MOTE_ERROR_IO, "%s: was cut by others", path);
+        done += (uint64_t)got;
+    }
+    return MOTE_OK;
+}
+
+/* Nodes level by level, whose records fill the file up to the table. */
+static bool take_nodes(const node_record *table, const parts_manifest *manifest, potree_part_tree *tree) {
+    uint64_t at = 0;
+    for (uint32_t n = 0; n < manifest->node_count; n++) {
+        const node_record *from = &table[n];
+        if (n > 0 && from->level < from[-1].level) return false;
+        if (from->size_bytes > manifest->records_bytes - at || from->size_bytes > POTREE_MAX_NODE_BYTES) return false;
+        if (from->point_count > from->total || from->total > UINT32_MAX) return false;
+        memset(&tree->nodes[n], 0, sizeof tree->nodes[n]);
+        tree->nodes[n].prefix = from->prefix;
+        tree->nodes[n].total = from->total;
+        tree->nodes[n].point_count = from->point_count;
+        tree->nodes[n].child_mask = from->child_mask;
+        tree->nodes[n].level = from->level;
+        tree->places[n] = (potree_place){at, from->size_bytes, from->hash};
+        at += from->size_bytes;
+    }
+    tree->node_count = manifest->node_count;
+    tree->finest = manifest->finest;
+    tree->size_bytes = at;
+    return at == manifest->records_bytes;
+}
+
+mote_status parts_nodes_read(mote_context *ctx, int file, const char *path, const parts_manifest *manifest,
+                             potree_part_tree *tree, bool *is_right) {
+    const uint64_t size_bytes = manifest->node_count * sizeof(node_record);
+    struct stat info;
+    *is_right = false;
+    if (fstat(file, &info) != 0) return mote_system_error(ctx, path, "look at");
+    if (!S_ISREG(info.st_mode) || (uint64_t)info.st_size != manifest->records_bytes + size_bytes) return MOTE_OK;
+    node_record *table = mote_alloc(ctx, size_bytes, "nodes of parts");
+    tree->nodes = mote_alloc(ctx, manifest->node_count * sizeof *tree->nodes, "nodes of parts");
+    tree->places = mote_alloc(ctx, manifest->node_count * sizeof *tree->places, "nodes of parts");
+    mote_status status = table != NULL && tree->nodes != NULL && tree->places != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+    if (status == MOTE_OK) status = read_table(ctx, file, path, manifest->records_bytes, size_bytes, table);
+    if (status == MOTE_OK) {
+        potree_hash sum = potree_hash_begin();
+        potree_hash_add(&sum, table, size_bytes);
+        *is_right = potree_hash_end(&sum) == manifest->nodes_hash && take_nodes(table, manifest, tree);
+    }
+    mote_free(ctx, table);
+    return status;
+}
+#endif

@@ -1,0 +1,108 @@
+/* A plan as a file, so that each part can be made by a process of its own, on any machine that sees the files:
+
+     PLAN.json     request    inputs with size and checksum, parameters, the output's name
+                   facts      box, flags, what a union needs to know: so no part reads what others need alone
+                   parts      range of codes, points, wins at its borders; which inputs have points of it
+     OUT.parts/    N.octree   records of part N, level by level, and a table of its nodes behind them
+                   N.json     manifest: of which plan, sizes, checksums; written last, so that a part is there or not
+
+   Where some part needs fine codes, files of all parts are made anew under other names (N.fine.octree, N.fine.json), so
+   that two rounds are never mixed. */
+#ifndef PARTS_JOB_H
+#define PARTS_JOB_H
+
+#include "parts/parts.h"
+
+#define PARTS_PLAN_VERSION 1 /* of the plan, the manifests and the files: another one is refused */
+
+struct json_t;
+
+typedef struct parts_job {
+    mote_context *ctx;
+    struct json_t *json; /* the plan; the run's texts are its */
+    char *path;          /* of the plan */
+    char *output, *folder;
+    uint64_t hash; /* of the plan's bytes, by which manifests know it */
+} parts_job;
+
+/* ---- parts_request.c: what was asked for, and of which inputs */
+/* Looks at all inputs, and makes a plan that says no more than that. Close the job in either case. */
+mote_status parts_job_begin(parts_run *run, const char *output, parts_job *job);
+void parts_job_close(parts_job *job);
+/* Opens the inputs that a plan names, with the parameters that it has, but for what was found. */
+mote_status parts_job_open_inputs(parts_job *job, parts_run *run);
+/* MOTE_ERROR_IO where an input is not what it was: by its size, and the wanted ones by their bytes. NULL: none */
+mote_status parts_job_check_inputs(const parts_job *job, const bool *wanted);
+
+/* ---- parts_plan_write.c */
+/* Adds what the run found, and writes the file; its parts are then made by the job. at_once: it takes its name now */
+mote_status parts_job_write(parts_run *run, parts_job *job, const char *path, bool at_once);
+
+/* ---- parts_plan_read.c */
+mote_status parts_job_read(parts_run *run, parts_job *job, const char *path);
+/* The same of bytes. */
+mote_status parts_job_parse(parts_run *run, parts_job *job, const char *path, const void *data, uint64_t size_bytes);
+
+/* ---- parts_files.c: the files of parts */
+/* A name in the folder: "FOLDER/NAME", for mote_free. */
+char *parts_job_path(const parts_job *job, const char *name);
+mote_status parts_job_make_folder(const parts_job *job);
+/* Removes the files in the folder that are ours, but for the lock. */
+void parts_job_clean(const parts_job *job);
+/* Removes these files, and the folder, unless it holds anything else. */
+void parts_job_remove(const char *folder);
+/* Size and checksum of a file. */
+mote_status parts_hash_file(mote_context *ctx, const char *path, uint64_t *size_bytes, uint64_t *hash);
+/* Lets parts choose by fine codes where some part has asked for that, and asks for it. */
+mote_status parts_job_choose(parts_run *run, const parts_job *job);
+mote_status parts_job_ask_fine(const parts_job *job);
+/* Writes the table of nodes behind the records; *hash of it. */
+mote_status parts_nodes_append(mote_context *ctx, const potree_part_tree *tree, mote_output *to, uint64_t *hash);
+
+/* ---- parts_manifest.c */
+/* What belongs to a part beside its records. */
+typedef struct parts_manifest {
+    uint64_t records_bytes, file_hash, nodes_hash;
+    uint32_t node_count, finest;
+    potree_stats stats;
+    uint32_t range_count; /* of stats */
+} parts_manifest;
+void parts_part_name(const parts_run *run, uint32_t part, const char *ending, char name[64]);
+mote_status parts_manifest_write(parts_run *run, const parts_job *job, uint32_t part, const parts_manifest *manifest);
+/* Nodes and places of a part, of its open file. *is_right false: it is not the manifest's */
+mote_status parts_nodes_read(mote_context *ctx, int file, const char *path, const parts_manifest *manifest,
+                             potree_part_tree *tree, bool *is_right);
+/* Reads manifest and nodes, opens the records, and joins what is known of the points to the run's.
+   why     out: "", or why the part has to be made (anew), as a literal
+   verify  also whether the records are what the manifest says */
+mote_status parts_part_read(parts_run *run, const parts_job *job, uint32_t part, bool verify, const char **why);
+/* Whether all of that is there already. */
+mote_status parts_part_is_made(parts_run *run, const parts_job *job, uint32_t part, bool *is_made);
+
+/* ---- parts_part_write.c */
+mote_status parts_part_write(parts_run *run, const parts_job *job, uint32_t part, const mote_lod *lod);
+
+/* ---- parts_array.c: a part, and the whole */
+/* Builds a part of its points and writes its files. load: makes their cloud. *lacks_fine: nothing is written, as all
+   parts are to choose by fine codes */
+typedef mote_status (*parts_loader)(parts_run *run, const parts_job *job, uint32_t part, mote_cloud **out);
+mote_status parts_job_make(parts_run *run, const parts_job *job, uint32_t part, parts_loader load, bool *lacks_fine);
+/* The folder of all parts' files. */
+mote_status parts_job_merge(parts_run *run, const parts_job *job, bool verify);
+
+/* ---- parts_json.c */
+/* Adds a value, which becomes the object's or (key unused) the list's. False: there was no memory for it, or it is NULL
+   for that reason. */
+bool parts_add(struct json_t *object, const char *key, struct json_t *value);
+struct json_t *parts_put_bits(uint64_t bits);
+struct json_t *parts_put_real(double value);
+/* Of a member that may be absent: its value as a text of hexadecimal digits, a count of at most max, a real number.
+   Members of a list: key NULL, value itself. */
+bool parts_take_bits(const struct json_t *object, const char *key, uint64_t *bits);
+bool parts_take_count(const struct json_t *object, const char *key, uint64_t max, uint64_t *count);
+bool parts_take_real(const struct json_t *value, double *real);
+/* The bytes of JSON, as a file; *hash of them. */
+mote_status parts_json_write(mote_context *ctx, const struct json_t *json, const char *path, bool at_once,
+                             uint64_t *hash);
+
+#endif

@@ -1,0 +1,63 @@
+/* Numbers in JSON that come back as they were: integers of 64 bits as digits, reals with those that are not finite. */
+#include <math.h>
+#include <mote_have.h>
+#include <stdlib.h>
+
+#include "parts/parts_job.h"
+
+#if MOTE_HAVE_JANSSON
+#include <jansson.h>
+#include <stdio.h>
+
+json_t *parts_put_bits(uint64_t bits) { return json_sprintf("%016llx", (unsigned long long)bits); }
+
+json_t *parts_put_real(double value) {
+    if (isfinite(value)) return json_real(value);
+    return json_string(isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
+}
+
+bool parts_add(json_t *object, const char *key, json_t *value) {
+    return json_is_array(object) ? json_array_append_new(object, value) == 0
+                                 : json_object_set_new(object, key, value) == 0;
+}
+
+static const json_t *member(const json_t *object, const char *key) {
+    return key != NULL ? json_object_get(object, key) : object;
+}
+
+bool parts_take_bits(const json_t *object, const char *key, uint64_t *bits) {
+    const char *text = json_string_value(member(object, key));
+    if (text == NULL || strlen(text) != 16 || strspn(text, "0123456789abcdef") != 16) return false;
+    *bits = strtoull(text, NULL, 16);
+    return true;
+}
+
+bool parts_take_count(const json_t *object, const char *key, uint64_t max, uint64_t *count) {
+    const json_t *value = member(object, key);
+    if (!json_is_integer(value) || json_integer_value(value) < 0) return false;
+    *count = (uint64_t)json_integer_value(value);
+    return *count <= max;
+}
+
+bool parts_take_real(const json_t *value, double *real) {
+    const char *text = json_string_value(value);
+    *real = text == NULL ? json_number_value(value) : strcmp(text, "inf") == 0 ? INFINITY : -INFINITY;
+    if (text == NULL) return json_is_number(value);
+    if (strcmp(text, "nan") == 0) *real = NAN;
+    return strcmp(text, "inf") == 0 || strcmp(text, "-inf") == 0 || strcmp(text, "nan") == 0;
+}
+
+mote_status parts_json_write(mote_context *ctx, const json_t *json, const char *path, bool at_once, uint64_t *hash) {
+    mote_output output;
+    char *text = json_dumps(json, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
+    if (text == NULL) return mote_fail(ctx, MOTE_ERROR_MEMORY, "out of memory: the JSON of %s", path);
+    *hash = potree_hash_chain(0, text, strlen(text));
+    mote_status status = mote_output_open(ctx, path, &output);
+    if (status == MOTE_OK) {
+        output.is_part = at_once;
+        status = mote_output_close(ctx, &output, mote_output_text(ctx, &output, text));
+    }
+    free(text);
+    return status;
+}
+#endif

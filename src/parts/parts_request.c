@@ -1,0 +1,252 @@
+/* What was asked for, and of which inputs: a plan says no less, and a run that goes on with one asks for the same. */
+#define _GNU_SOURCE /* getcwd */
+#include <errno.h>
+#include <linux/limits.h>
+#include <mote_have.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "parts/parts_job.h"
+
+#if MOTE_HAVE_JANSSON
+#include <jansson.h>
+
+static const char *const schemes[] = {"additive", "replacing", NULL};
+static const char *const samplings[] = {"random", "first", "poisson", NULL};
+static const char *const filters[] = {"none", "cell", "neighbors", "gaussian", NULL};
+
+void parts_job_close(parts_job *job) {
+    if (job->ctx == NULL) return;
+    json_decref(job->json);
+    mote_free(job->ctx, job->path);
+    mote_free(job->ctx, job->output);
+    mote_free(job->ctx, job->folder);
+}
+
+/* ---- names: processes of a job may start elsewhere */
+
+static char *absolute(mote_context *ctx, const char *path) {
+    char here[PATH_MAX] = "";
+    if (path[0] != '/' && getcwd(here, sizeof here) == NULL) here[0] = '\0';
+    const size_t size = strlen(here) + strlen(path) + 2;
+    char *out = mote_alloc(ctx, size, "parts");
+    if (out != NULL) snprintf(out, size, "%s%s%s", here, here[0] != '\0' ? "/" : "", path);
+    return out;
+}
+
+static mote_status name_output(parts_job *job, const char *output) {
+    size_t length = strlen(output);
+    if (length == 0) return mote_fail(job->ctx, MOTE_ERROR_ARGUMENT, "the name of the output is empty");
+    job->output = absolute(job->ctx, output);
+    if (job->output == NULL) return MOTE_ERROR_MEMORY;
+    for (length = strlen(job->output); length > 1 && job->output[length - 1] == '/';) job->output[--length] = '\0';
+    job->folder = mote_alloc(job->ctx, length + 7, "parts");
+    if (job->folder == NULL) return MOTE_ERROR_MEMORY;
+    snprintf(job->folder, length + 7, "%s.parts", job->output);
+    return MOTE_OK;
+}
+
+static mote_status no_memory(mote_context *ctx) { return mote_fail(ctx, MOTE_ERROR_MEMORY, "out of memory: the plan"); }
+
+/* ---- making */
+
+static mote_status add_input(parts_run *run, const char *path, json_t *list) {
+    mote_context *ctx = run->ctx;
+    uint64_t size = 0, hash = 0;
+    MOTE_TRY(parts_hash_file(ctx, path, &size, &hash));
+    char *name = absolute(ctx, path);
+    if (name == NULL) return MOTE_ERROR_MEMORY;
+    json_t *text = json_string(name), *input = json_object();
+    const bool is_named = text != NULL;
+    const bool ok = parts_add(input, "path", text) && parts_add(input, "bytes", json_integer((json_int_t)size)) &&
+                    parts_add(input, "hash", parts_put_bits(hash));
+    mote_free(ctx, name);
+    if (!is_named) {
+        json_decref(input);
+        return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "%s: the name is no UTF-8, as a plan needs", path);
+    }
+    if (!ok) json_decref(input);
+    return ok && parts_add(list, NULL, input) ? MOTE_OK : no_memory(ctx);
+}
+
+static mote_status add_inputs(parts_run *run, json_t *request) {
+    json_t *list = json_array();
+    if (!parts_add(request, "inputs", list)) return no_memory(run->ctx);
+    mote_stage(run->ctx, "checksums");
+    for (uint64_t i = 0; i < run->source.list.count; i++) MOTE_TRY(add_input(run, run->source.list.paths[i], list));
+    return MOTE_OK;
+}
+
+static json_t *optional(const char *text) { return text != NULL ? json_string(text) : json_null(); }
+
+static bool add_reading(const mote_read_params *reading, json_t *request) {
+    json_t *o = json_object();
+    return parts_add(request, "reading", o) && parts_add(o, "where", optional(reading->where)) &&
+           parts_add(o, "select", optional(reading->select)) && parts_add(o, "crs", optional(reading->crs)) &&
+           parts_add(o, "crs_ballpark", json_boolean(reading->crs_ballpark)) &&
+           parts_add(o, "salvage", json_boolean(reading->salvage)) &&
+           parts_add(o, "keep_poses", json_boolean(reading->keep_poses));
+}
+
+static bool add_parameters(const parts_run *run, json_t *request) {
+    const mote_lod_params *lod = &run->lod;
+    json_t *o = json_object(), *folder = json_object();
+    return parts_add(request, "octree", o) && parts_add(o, "scheme", json_string(schemes[lod->scheme])) &&
+           parts_add(o, "sampling", json_string(samplings[lod->sampling])) &&
+           parts_add(o, "filter", json_string(filters[lod->filter])) && parts_add(o, "grid", json_integer(lod->grid)) &&
+           parts_add(o, "merge_points", json_integer(lod->merge_points)) &&
+           parts_add(o, "max_node_points", parts_put_bits(lod->max_node_points)) &&
+           parts_add(o, "seed", parts_put_bits(lod->seed)) && parts_add(request, "folder", folder) &&
+           parts_add(folder, "name", optional(run->potree.name)) &&
+           parts_add(folder, "description", optional(run->potree.description));
+}
+
+static mote_status check_reading(parts_run *run) {
+    const mote_read_params *reading = &run->source.reading;
+    if (reading->bounds != NULL || reading->level >= 0 || reading->resolution != 0 ||
+        run->potree.attributes_left_out != NULL) {
+        return mote_fail(run->ctx, MOTE_ERROR_UNSUPPORTED,
+                         "a plan of parts: bounds, levels and attributes left out have no place in it");
+    }
+    return MOTE_OK;
+}
+
+mote_status parts_job_begin(parts_run *run, const char *output, parts_job *job) {
+    memset(job, 0, sizeof *job);
+    job->ctx = run->ctx;
+    MOTE_TRY(check_reading(run));
+    MOTE_TRY(name_output(job, output));
+    job->json = json_object();
+    json_t *request = json_object();
+    const bool ok = parts_add(job->json, "mote_plan", json_integer(PARTS_PLAN_VERSION)) &&
+                    parts_add(job->json, "made_by", json_string("mote " MOTE_VERSION)) &&
+                    parts_add(job->json, "request", request) &&
+                    parts_add(request, "output", json_string(job->output)) &&
+                    add_reading(&run->source.reading, request) && add_parameters(run, request);
+    return ok ? add_inputs(run, request) : no_memory(run->ctx);
+}
+
+/* ---- taking */
+
+static mote_status wrong(const parts_job *job, const char *what) {
+    return mote_fail(job->ctx, MOTE_ERROR_DATA, "%s: request: %s is missing, or not what a plan has there", job->path,
+                     what);
+}
+
+static bool take_text(const json_t *object, const char *key, const char **text) {
+    const json_t *value = json_object_get(object, key);
+    *text = json_string_value(value);
+    return json_is_string(value) || json_is_null(value);
+}
+
+static bool take_word(const json_t *object, const char *key, const char *const *words, int *which) {
+    const char *word = json_string_value(json_object_get(object, key));
+    for (*which = 0; word != NULL && words[*which] != NULL; ++*which) {
+        if (strcmp(word, words[*which]) == 0) return true;
+    }
+    return false;
+}
+
+static bool take_flag(const json_t *object, const char *key, bool *flag) {
+    *flag = json_is_true(json_object_get(object, key));
+    return json_is_boolean(json_object_get(object, key));
+}
+
+static mote_status take_reading(const parts_job *job, const json_t *request, mote_read_params *reading) {
+    const json_t *o = json_object_get(request, "reading");
+    *reading = mote_read_defaults();
+    const bool ok = take_text(o, "where", &reading->where) && take_text(o, "select", &reading->select) &&
+                    take_text(o, "crs", &reading->crs) && take_flag(o, "crs_ballpark", &reading->crs_ballpark) &&
+                    take_flag(o, "salvage", &reading->salvage) && take_flag(o, "keep_poses", &reading->keep_poses);
+    return ok ? MOTE_OK : wrong(job, "\"reading\"");
+}
+
+static mote_status take_parameters(const parts_job *job, const json_t *request, parts_run *run) {
+    const json_t *o = json_object_get(request, "octree"), *folder = json_object_get(request, "folder");
+    int scheme, sampling, filter;
+    uint64_t grid, merge;
+    run->lod = mote_lod_defaults();
+    run->potree = mote_potree_defaults();
+    if (!take_word(o, "scheme", schemes, &scheme) || !take_word(o, "sampling", samplings, &sampling) ||
+        !take_word(o, "filter", filters, &filter) || !parts_take_count(o, "grid", UINT32_MAX, &grid) ||
+        !parts_take_count(o, "merge_points", UINT32_MAX, &merge) ||
+        !parts_take_bits(o, "max_node_points", &run->lod.max_node_points) ||
+        !parts_take_bits(o, "seed", &run->lod.seed)) {
+        return wrong(job, "\"octree\"");
+    }
+    if (!take_text(folder, "name", &run->potree.name) || !take_text(folder, "description", &run->potree.description)) {
+        return wrong(job, "\"folder\"");
+    }
+    run->lod.scheme = (mote_lod_scheme)scheme;
+    run->lod.sampling = (mote_lod_sampling)sampling;
+    run->lod.filter = (mote_lod_filter)filter;
+    run->lod.grid = (uint32_t)grid;
+    run->lod.merge_points = (uint32_t)merge;
+    MOTE_TRY(potree_check_params(job->ctx, &run->potree));
+    MOTE_TRY(lod_check_params(job->ctx, &run->lod));
+    const char *refusal = mote_lod_parts_refusal(&run->lod, &run->potree);
+    return refusal == NULL ? MOTE_OK : mote_fail(job->ctx, MOTE_ERROR_DATA, "%s: %s", job->path, refusal);
+}
+
+/* A plan's own names are those of files: a pattern in one would mean others. */
+static mote_status find_paths(const parts_job *job, const json_t *inputs, const char **paths) {
+    for (size_t i = 0; i < json_array_size(inputs); i++) {
+        struct stat info;
+        paths[i] = json_string_value(json_object_get(json_array_get(inputs, i), "path"));
+        if (paths[i] == NULL) return wrong(job, "\"path\" of an input");
+        if (stat(paths[i], &info) != 0) return mote_system_error(job->ctx, paths[i], "look at");
+        if (!S_ISREG(info.st_mode)) return mote_fail(job->ctx, MOTE_ERROR_IO, "%s: is no file", paths[i]);
+    }
+    return MOTE_OK;
+}
+
+mote_status parts_job_open_inputs(parts_job *job, parts_run *run) {
+    const json_t *request = json_object_get(job->json, "request");
+    const json_t *inputs = json_object_get(request, "inputs");
+    const char *output = json_string_value(json_object_get(request, "output"));
+    const size_t count = json_array_size(inputs);
+    mote_read_params reading;
+    if (count == 0 || count > UINT32_MAX) return wrong(job, "\"inputs\"");
+    if (output == NULL) return wrong(job, "\"output\"");
+    MOTE_TRY(name_output(job, output));
+    MOTE_TRY(take_reading(job, request, &reading));
+    MOTE_TRY(take_parameters(job, request, run));
+    const char **paths = mote_alloc(job->ctx, count * sizeof *paths, "inputs");
+    if (paths == NULL) return MOTE_ERROR_MEMORY;
+    mote_status status = find_paths(job, inputs, paths);
+    if (status == MOTE_OK) status = parts_job_check_inputs(job, NULL);
+    const mote_log_fn log = job->ctx->params.log;
+    job->ctx->params.log = NULL; /* the plan has told what there was to tell */
+    if (status == MOTE_OK) status = parts_source_begin(job->ctx, paths, (uint32_t)count, &reading, &run->source);
+    job->ctx->params.log = log;
+    mote_free(job->ctx, paths);
+    return status;
+}
+
+static mote_status check_input(const parts_job *job, const json_t *input, bool is_wanted) {
+    const char *path = json_string_value(json_object_get(input, "path"));
+    uint64_t size, hash, now = 0, hash_now = 0;
+    struct stat info;
+    if (path == NULL || !parts_take_count(input, "bytes", INT64_MAX, &size) || !parts_take_bits(input, "hash", &hash)) {
+        return wrong(job, "an input");
+    }
+    if (stat(path, &info) != 0) return mote_system_error(job->ctx, path, "look at");
+    if ((uint64_t)info.st_size == size && !is_wanted) return MOTE_OK;
+    if ((uint64_t)info.st_size == size) {
+        MOTE_TRY(parts_hash_file(job->ctx, path, &now, &hash_now));
+        if (now == size && hash_now == hash) return MOTE_OK;
+    }
+    return mote_fail(job->ctx, MOTE_ERROR_IO, "%s: is no longer the file that %s was made of (%s); make a new plan",
+                     path, job->path, now == size ? "other bytes" : "another size");
+}
+
+mote_status parts_job_check_inputs(const parts_job *job, const bool *wanted) {
+    const json_t *inputs = json_object_get(json_object_get(job->json, "request"), "inputs");
+    for (size_t i = 0; i < json_array_size(inputs); i++) {
+        MOTE_TRY(check_input(job, json_array_get(inputs, i), wanted != NULL && wanted[i]));
+    }
+    return MOTE_OK;
+}
+#endif

@@ -1,0 +1,183 @@
+/* What all ways of making an octree in parts have in common. */
+#define _DEFAULT_SOURCE /* sysconf */
+#include <unistd.h>
+
+#include "parts/parts.h"
+
+mote_parts_params mote_parts_defaults(void) {
+    mote_parts_params params;
+    memset(&params, 0, sizeof params);
+    return params;
+}
+
+const char *mote_lod_parts_refusal(const mote_lod_params *params, const mote_potree_params *potree) {
+    if (params->sampling == MOTE_LOD_POISSON) return "sampling by distance looks across the borders of parts";
+    if (params->filter > MOTE_LOD_FILTER_CELL) return "averages over neighbours look across the borders of parts";
+    if (potree->encoding != MOTE_POTREE_DEFAULT) return "parts are joined in encoding default";
+    if (potree->dry_run) return "parts are not planned";
+    if (potree->begun != NULL) return "parts begin their folder themselves";
+    return NULL;
+}
+
+static mote_status check(mote_context *ctx, const mote_read_params *reading, const mote_parts_params *parts,
+                         const parts_run *run) {
+    const char *refusal = mote_lod_parts_refusal(&run->lod, &run->potree);
+    MOTE_TRY(mote_check_reserved(ctx, parts->reserved, sizeof parts->reserved, "mote_parts_params",
+                                 "mote_parts_defaults()"));
+    if (refusal != NULL) return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "an octree in parts: %s", refusal);
+    if (reading != NULL && (reading->to_crs != NULL || reading->set != NULL)) {
+        return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED,
+                         "an octree in parts: points that are changed on the way are first to be converted to a file");
+    }
+    MOTE_TRY(mote_check_reserved(ctx, run->potree.reserved, sizeof run->potree.reserved, "mote_potree_params",
+                                 "mote_potree_defaults()"));
+    MOTE_TRY(potree_check_params(ctx, &run->potree));
+    if (parts->part_count > PARTS_MAX) {
+        return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "%llu parts are more than %u", (unsigned long long)parts->part_count,
+                         PARTS_MAX);
+    }
+    return lod_check_params(ctx, &run->lod);
+}
+
+/* ---- begin and end */
+
+mote_status parts_open(mote_context *ctx, const char *const *inputs, uint32_t input_count,
+                       const mote_read_params *reading, const mote_lod_params *params, const mote_potree_params *potree,
+                       const mote_parts_params *parts, parts_run *run) {
+    run->lod = params != NULL ? *params : mote_lod_defaults();
+    run->potree = potree != NULL ? *potree : mote_potree_defaults();
+    MOTE_TRY(check(ctx, reading, parts, run));
+    MOTE_TRY(parts_source_begin(ctx, inputs, input_count, reading, &run->source));
+    MOTE_TRY(parts_source_unite(&run->source, NULL));
+    run->begin_bytes = mote_context_memory_bytes(ctx);
+    run->record_bytes = run->source.record_bytes;
+    return MOTE_OK;
+}
+
+void parts_start(mote_context *ctx, mote_parts_report *report, parts_run *run) {
+    memset(run, 0, sizeof *run);
+    memset(report, 0, sizeof *report);
+    run->ctx = run->source.ctx = ctx;
+    run->report = report;
+    run->scratch.file = run->scratch_file = run->output.octree.file = -1;
+}
+
+void parts_close(parts_run *run) {
+    mote_context *ctx = run->ctx;
+    for (uint32_t p = 0; run->trees != NULL && p < run->part_count; p++) potree_part_free(ctx, &run->trees[p]);
+    for (uint32_t p = 0; run->files != NULL && p < run->part_count; p++) {
+        if (run->files[p] >= 0) close(run->files[p]);
+    }
+    mote_free(ctx, run->trees);
+    mote_free(ctx, run->files);
+    mote_free(ctx, run->stats.ranges);
+    mote_free(ctx, run->part_of);
+    mote_free(ctx, run->ranges);
+    mote_free(ctx, run->shares);
+    for (uint64_t b = 0; b < run->block_count; b++) mote_free(ctx, run->blocks[b].first);
+    mote_free(ctx, run->blocks);
+    mote_free(ctx, run->first);
+    parts_source_close(&run->source);
+}
+
+/* ---- how much memory there is */
+
+/* Bytes of a point beside its record while its part is built: 24 for codes, order and sorting, 8 for fine codes, and
+   half as much again for what nodes and writing take. tests/cli/lod_parts.test runs with the limit enforced. */
+#define SCRATCH_BYTES 48u
+
+uint64_t parts_memory_bytes(const parts_run *run, uint64_t points) {
+    return PARTS_FIXED_BYTES + PARTS_THREAD_BYTES * (uint64_t)run->ctx->threads +
+           points * (run->record_bytes + SCRATCH_BYTES);
+}
+
+static mote_status find_room(parts_run *run, const mote_parts_params *params) {
+    mote_context *ctx = run->ctx;
+    uint64_t room = params->memory_bytes;
+    if (room == 0) room = ctx->params.memory_limit_bytes;
+    if (room == 0) room = (uint64_t)sysconf(_SC_PHYS_PAGES) / 4 * (uint64_t)sysconf(_SC_PAGE_SIZE);
+    const uint64_t taken = run->begin_bytes + 12 * run->cell_count + parts_memory_bytes(run, 0);
+    run->room_bytes = room > taken ? room - taken : 0;
+    run->part_points = room > taken ? (room - taken) / (run->record_bytes + SCRATCH_BYTES) : 0;
+    if (run->part_points > UINT32_MAX) run->part_points = UINT32_MAX;
+    if (run->part_points >= PARTS_LEAST_POINTS) {
+        if (params->part_points > 0 && params->part_points < run->part_points) run->part_points = params->part_points;
+        return MOTE_OK;
+    }
+    return mote_fail(ctx, MOTE_ERROR_MEMORY,
+                     "out of memory: %llu bytes hold no part of %u points; an octree in parts takes %llu at least",
+                     (unsigned long long)room, PARTS_LEAST_POINTS,
+                     (unsigned long long)(taken + PARTS_LEAST_POINTS * (run->record_bytes + SCRATCH_BYTES)));
+}
+
+/* ---- all */
+
+mote_status parts_find_ranges(parts_run *run, const mote_parts_params *params) {
+    MOTE_TRY(parts_count(run));
+    MOTE_TRY(find_room(run, params));
+    run->wanted = (uint32_t)params->part_count;
+    run->even_points = run->part_points;
+    if (run->wanted > 0) {
+        const uint64_t share = (run->first[run->cell_count] + run->wanted - 1) / run->wanted;
+        if (share < run->even_points) run->even_points = share > 0 ? share : 1;
+    }
+    MOTE_TRY(parts_count_crowded(run));
+    return parts_cut(run);
+}
+
+mote_status parts_make_lists(parts_run *run) {
+    run->trees = mote_alloc_zero(run->ctx, run->part_count * sizeof *run->trees, "parts");
+    run->files = mote_alloc(run->ctx, run->part_count * sizeof *run->files, "parts");
+    if (run->files != NULL) memset(run->files, -1, run->part_count * sizeof *run->files);
+    return run->trees != NULL && run->files != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+}
+
+static mote_status join_files(parts_run *run) {
+    potree_source whole;
+    memset(&whole, 0, sizeof whole);
+    run->source.whole->count = run->points;
+    whole.cloud = run->source.whole;
+    whole.lattice = &run->lattice;
+    whole.params = &run->lod;
+    whole.skipped = run->skipped;
+    whole.flag_bits = run->flags;
+    MOTE_TRY(potree_folder_output(run->ctx, run->output.folder, "octree.bin", &run->output.octree));
+    MOTE_TRY(potree_parts_join(run->ctx, &whole, run->trees, run->files, run->part_count, &run->stats, &run->potree,
+                               &run->output, &run->report->folder));
+    run->report->nodes = whole.node_count;
+    return MOTE_OK;
+}
+
+mote_status parts_join(parts_run *run, const char *output) {
+    mote_context *ctx = run->ctx;
+    mote_status status = MOTE_OK;
+    mote_stage(ctx, "join");
+    mote_progress_share(ctx, 0.85, 1);
+    if (run->output.folder == NULL) status = potree_folder_open(ctx, output, &run->output.folder);
+    if (status == MOTE_OK) status = join_files(run);
+    if (status != MOTE_OK) mote_output_close(ctx, &run->output.octree, status);
+    status = potree_folder_close(ctx, run->output.folder, status);
+    run->output.folder = NULL;
+    return status;
+}
+
+void parts_report(parts_run *run) {
+    mote_parts_report *report = run->report;
+    report->points = run->points;
+    report->skipped = run->skipped;
+    report->parts = run->part_count;
+    for (uint32_t p = 0; p < run->part_count; p++) {
+        report->scratch_bytes += run->ranges[p].points * run->record_bytes;
+        if (run->trees != NULL) report->scratch_bytes += run->trees[p].size_bytes;
+        if (run->ranges[p].points > report->largest_part) report->largest_part = run->ranges[p].points;
+    }
+}
+
+mote_status parts_end(parts_run *run, mote_status status) {
+    if (status != MOTE_OK) mote_output_close(run->ctx, &run->scratch, status);
+    status = potree_folder_close(run->ctx, run->output.folder, status);
+    mote_progress_share(run->ctx, 0, 1);
+    mote_stage(run->ctx, NULL);
+    parts_close(run);
+    return status;
+}
