@@ -22,9 +22,8 @@
 #include "text.h"
 #include "units_text.h"
 
-#define OVERLAYS        2
-#define STEPS_BACK      4    /* of a camera whose picture an edge still cuts; one is seldom needed */
-#define SCATTERED_SHARE 0.03 /* of the points: fewer are the edges of things */
+#define OVERLAYS   2
+#define STEPS_BACK 4 /* of a camera whose picture an edge still cuts; one is seldom needed */
 
 typedef struct picture_task {
     picture_plan *plan;
@@ -202,7 +201,7 @@ static int look_at_neighbors(session *s, picture_task *t, picture_spacing *spaci
 static int give_normals(session *s, picture_task *t) {
     mote_render_params *p = &t->plan->params;
     const float *const normal[3] = {t->surface.normal[0], t->surface.normal[1], t->surface.normal[2]};
-    const bool asked = t->surface.is_noisy || t->surface.scattered > SCATTERED_SHARE;
+    const bool asked = t->surface.is_noisy || t->surface.is_rough;
     if (!t->surface.known || p->mode != MOTE_RENDER_SURFACE || t->plan->has_normals || !asked) return EXIT_DONE;
     const mote_status status = mote_render_set_normals(t->renderer, normal, t->surface.spacing, false);
     p->normals = MOTE_RENDER_NORMALS_GIVEN;
@@ -214,6 +213,9 @@ static int settle_look(session *s, picture_task *t, const picture_spacing *spaci
     picture_look_settle(&t->look, spacing, &t->surface, t->plan);
     return give_normals(s, t);
 }
+
+/* Heights tell more than light where a survey is steep, or has towers. */
+static bool is_landscape(const picture_task *t) { return t->look.terrain || t->report.up.reason == UP_SURVEY; }
 
 /* Colours of points, which are mixed where a pixel shows several, or kept apart. */
 static int apply_colors(session *s, picture_task *t) {
@@ -236,7 +238,7 @@ static int settle(session *s, picture_task *t) {
     code = settle_look(s, t, &spacing);
     if (code != EXIT_DONE) return code;
     if (t->plan->wave > 0) code = picture_wave_begin(s, t->cloud, &t->box, t->plan->view.up, &t->wave);
-    if (code == EXIT_DONE) code = picture_color_choose(s, t->plan, t->cloud, t->look.terrain, &t->colors);
+    if (code == EXIT_DONE) code = picture_color_choose(s, t->plan, t->cloud, is_landscape(t), &t->colors);
     if (code == EXIT_DONE) code = apply_colors(s, t);
     if (code != EXIT_DONE) return code;
     code = picture_room_make(s, t->plan, picture_look_reach(t->plan, &spacing), t->renderer, &t->path, &has_moved);
@@ -357,7 +359,7 @@ static int read_next(session *s, picture_task *t, uint32_t frame) {
     picture_color_keep(&t->colors, t->plan);
     int code = read_cloud(s, t, frame);
     if (code == EXIT_DONE) code = load_renderer(s, t);
-    if (code == EXIT_DONE) code = picture_color_choose(s, t->plan, t->cloud, t->look.terrain, &t->colors);
+    if (code == EXIT_DONE) code = picture_color_choose(s, t->plan, t->cloud, is_landscape(t), &t->colors);
     return code == EXIT_DONE ? apply_colors(s, t) : code;
 }
 

@@ -9,12 +9,13 @@ typedef struct picture_surface {
     bool known;
     mote_cloud *kept; /* without those that stand alone; NULL: there are none, or they are kept */
     uint32_t *rows;   /* [points of kept] their rows in the cloud */
-    float *normal[3]; /* [points that stay] zeros: it is no surface there */
-    float *spacing;   /* [points that stay] where it is none; 0 elsewhere */
+    float *normal[3]; /* [points that stay] zeros: it is no surface there. Of what is rough or noisy */
+    float *spacing;   /* [points that stay] of the same: how far it is to their neighbours */
     uint64_t strays;  /* points that stand alone */
     double scattered; /* share of the others that lie on no surface: leaves, wires, dust */
     double noise;     /* of a surface, in spacings of its points */
     bool is_noisy;    /* so that normals are of more neighbours than usual */
+    bool is_rough;    /* leaves, wires or edges are among its points */
     uint32_t k;       /* neighbours of a normal */
 } picture_surface;
 
