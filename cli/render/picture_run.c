@@ -71,15 +71,18 @@ static int read_cloud(session *s, picture_task *t, uint32_t frame) {
     if (!t->plan->whole && !moving) t->octree = picture_octree_find(s, paths);
     if (t->octree.is_octree) {
         code = picture_octree_read_root(s, &t->octree, paths, t->select, &t->cloud);
-    } else {
+        t->octree.is_octree = code != EXIT_DONE || mote_cloud_count(t->cloud) > 0 || s->options.where == NULL;
+        if (!t->octree.is_octree) mote_cloud_destroy(t->cloud); /* of few points none need be in the root */
+    }
+    if (!t->octree.is_octree) {
         mote_read_params reading = session_reading(s);
         reading.select = t->select;
         const char *const *first = paths->inputs + (moving ? frame % (uint32_t)paths->input_count : 0);
-        code = session_read(s, first, moving ? 1 : paths->input_count, &reading, &t->cloud);
+        code = session_read_any(s, first, moving ? 1 : paths->input_count, &reading, &t->cloud);
     }
     t->report.read_s += seconds_now() - begin;
     if (code == EXIT_DONE) t->report.points = mote_cloud_count(t->cloud);
-    if (code == EXIT_DONE && t->report.points == 0 && s->options.where != NULL && !t->octree.is_octree) {
+    if (code == EXIT_DONE && t->report.points == 0 && s->options.where != NULL) {
         return session_error(s, EXIT_INPUT, "%s: no point meets --where \"%s\"", path_title(paths->inputs[0]),
                              s->options.where);
     }
