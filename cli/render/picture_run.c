@@ -415,6 +415,7 @@ int picture_run(session *s, picture_plan *plan) {
     if (code == EXIT_DONE) code = place_cameras(s, &t);
     if (code == EXIT_DONE) code = read_seen(s, &t);
     if (code == EXIT_DONE) code = settle(s, &t);
+    if (code == EXIT_DONE) picture_camera_tell_far(s, &t.path.cameras[0], &t.box);
     if (code == EXIT_DONE) code = make_overlays(s, &t);
     if (code == EXIT_DONE) code = draw_all(s, &t);
     if (code == EXIT_DONE) code = session_commit(s);
