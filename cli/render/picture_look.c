@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "render/picture_camera.h"
+#include "render/picture_patch.h"
 #include "render/value_range.h"
 
 #define FLAT          0.25 /* height by width: landscapes are flatter, buildings and statues are not */
@@ -178,7 +179,8 @@ static void choose_mode(const picture_look *look, const picture_spacing *spacing
     mote_render_params *p = &plan->params;
     const bool dense = is_dense(look, spacing, plan);
     const bool uneven = picture_plan_shows_all(plan) && spacing->emptier_share < MIN_SHARE && !is_clean(look, surface);
-    const bool crowd = surface != NULL && surface->known && surface->scattered > CROWD_SHARE;
+    const bool known = surface != NULL && surface->known, thin = known && surface->thinness > PICTURE_THIN;
+    const bool crowd = known && (surface->scattered > CROWD_SHARE || thin);
     double size = 0;
     if (look->few) {
         size = few_size(look, p);

@@ -160,3 +160,75 @@ mote_status picture_patch_find(session *s, const picture_points *of, float *flat
     free(faces);
     return status;
 }
+
+/* ---- lines */
+
+#define EARLY 4u
+#define LATE  64u
+#define SAMPLE                                                                                                         \
+    UINT64_C(4096) /* points that are asked, about; chosen by where they are, so that their order decides nothing */
+
+static uint64_t hash_of_place(const double place[3]) {
+    uint64_t hash = 0;
+    for (int k = 0; k < 3; k++) {
+        uint64_t bits;
+        memcpy(&bits, &place[k], sizeof bits);
+        hash = (hash ^ bits) * UINT64_C(0x9E3779B97F4A7C15);
+        hash ^= hash >> 32;
+    }
+    return hash;
+}
+
+/* Returns how many rows there are, most at most. */
+static uint64_t choose_rows(const mote_cloud *cloud, uint64_t most, uint64_t *rows) {
+    static const char *const names[3] = {"x", "y", "z"};
+    const uint64_t points = mote_cloud_count(cloud), step = points / SAMPLE + 1;
+    const mote_column *axis[3];
+    uint64_t count = 0;
+    for (int k = 0; k < 3; k++) axis[k] = mote_cloud_find(cloud, names[k]);
+    for (uint64_t i = 0; i < points && count < most; i++) {
+        double place[3];
+        for (int k = 0; k < 3; k++) mote_column_read(axis[k], i, 1, MOTE_FLOAT64, &place[k]);
+        if (hash_of_place(place) % step == 0) rows[count++] = i;
+    }
+    return count;
+}
+
+static mote_status find_ratios(session *s, const mote_cloud *cloud, mote_knn_index *index, const uint64_t *rows,
+                               uint64_t count, float *distance2, float *ratios, uint64_t *known) {
+    mote_cloud *queries = NULL;
+    mote_knn_params params = mote_knn_defaults();
+    mote_knn_result result;
+    memset(&result, 0, sizeof result);
+    params.k = LATE + 1;
+    result.distance2 = distance2;
+    mote_status status = mote_cloud_select(s->ctx, cloud, rows, count, &queries);
+    if (status == MOTE_OK) status = mote_knn_search(index, queries, &params, &result);
+    mote_cloud_destroy(queries);
+    *known = 0;
+    for (uint64_t i = 0; i < count && status == MOTE_OK; i++) {
+        const float early = distance2[i * (LATE + 1) + EARLY], late = distance2[i * (LATE + 1) + LATE];
+        if (early > 0 && late < INFINITY) ratios[(*known)++] = late / early;
+    }
+    return status;
+}
+
+mote_status picture_patch_thinness(session *s, const mote_cloud *cloud, mote_knn_index *index, double *thinness) {
+    const uint64_t most = 4 * SAMPLE;
+    uint64_t *rows = malloc(most * sizeof *rows), known = 0;
+    float *distance2 = malloc(most * (LATE + 1) * sizeof *distance2), *ratios = malloc(most * sizeof *ratios);
+    mote_status status = rows != NULL && distance2 != NULL && ratios != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+    *thinness = 0;
+    if (status == MOTE_OK && mote_cloud_count(cloud) > LATE) {
+        const uint64_t count = choose_rows(cloud, most, rows);
+        status = find_ratios(s, cloud, index, rows, count, distance2, ratios, &known);
+    }
+    if (status == MOTE_OK && known > 0) {
+        qsort(ratios, known, sizeof *ratios, compare_floats);
+        *thinness = sqrt((double)ratios[known / 2]);
+    }
+    free(rows);
+    free(distance2);
+    free(ratios);
+    return status;
+}

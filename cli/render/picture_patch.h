@@ -16,5 +16,10 @@ typedef struct picture_points {
 /* flat  [points] out: 1: on a surface, 0: on none, and what lies between
    size  [points] out: distance, of a point at an edge or apart that of its neighbours and a little more */
 mote_status picture_patch_find(session *s, const picture_points *of, float *flat, float *size);
+/* How much farther the LATE-th neighbour of a point is than the EARLY-th, as a median: 4 on a surface, whose neighbours
+   grow with the square of distance, 16 on a line. Of drawings, corners of meshes and single lines of a scanner more
+   than PICTURE_THIN: splats that are as wide as near neighbours say would be rings and ribbons. 0: not known. */
+#define PICTURE_THIN 6.0
+mote_status picture_patch_thinness(session *s, const mote_cloud *cloud, mote_knn_index *index, double *thinness);
 
 #endif

@@ -25,7 +25,7 @@
 #define FLAT_ENOUGH     0.004              /* surface variation: normals are a few degrees off at most */
 #define NOISE_FALLS     1.5 /* of a noisy surface it falls thrice when neighbours are thrice as many, of a bent one not */
 #define CROWD_MOST      1.5  /* times the median distance to neighbours: size of what lies on no surface */
-#define SPLAT_MOST      3.0  /* the same: of what lies on one, or seems to */
+#define SPLAT_MOST      2.25 /* the same: of what lies on one, or seems to */
 #define EDGE            1.2  /* times what the neighbours of a point say of its distance to them: it is at an edge */
 #define LEAF_SHARE      0.25 /* of a splat's width is that of a leaf with the same neighbours: render_splat_math.h */
 #define MEAN_OF_NEAREST 1.1  /* spacings: the mean distance to OUTLIER_K others on a plane */
@@ -383,6 +383,7 @@ int picture_surface_find(session *s, const picture_plan *plan, const mote_cloud 
     uint64_t *counts = malloc(sizeof *counts << HALF_BITS);
     mote_status status = counts != NULL && reserve(&v) ? MOTE_OK : MOTE_ERROR_MEMORY;
     if (status == MOTE_OK) status = mote_knn_build(s->ctx, cloud, &v.index);
+    if (status == MOTE_OK) status = picture_patch_thinness(s, cloud, v.index, &surface->thinness);
     if (status == MOTE_OK) status = find_normals(&v, plan, counts, surface);
     if (status == MOTE_OK) status = find_strays(&v, counts, surface);
     if (status == MOTE_OK) status = find_sizes(&v, surface);

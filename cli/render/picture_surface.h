@@ -15,6 +15,7 @@ typedef struct picture_surface {
     double scattered; /* share of the others that lie on no surface: leaves, wires, dust */
     double noise;     /* of a surface, in spacings of its points */
     bool is_noisy;    /* so that normals are of more neighbours than usual */
+    double thinness;  /* 4 of a surface, 16 of lines: picture_patch.h */
     bool is_rough;    /* leaves, wires or edges are among its points */
     uint32_t k;       /* neighbours of a normal */
 } picture_surface;
