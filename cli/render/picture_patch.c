@@ -22,6 +22,7 @@
 #define FACE         0.6f  /* shares: so flat are points of a face */
 #define JOINED       0.33f /* and so flat is one at its edge, beyond which its splat should not reach far */
 #define OFF_FACE     0.25  /* distances to neighbours: so far from a plane is a point of it */
+#define SCATTERED    0.1f  /* surface variation: neighbours lie all around */
 #define APART        1.2 /* times the median distance of its neighbours: a point at an edge has some on one side alone */
 
 /* The flat point whose face another is part of. */
@@ -96,8 +97,18 @@ static mote_status find_near(session *s, const picture_points *of, const uint64_
     return status;
 }
 
+static bool is_leaf(const picture_points *of, uint64_t row, const uint32_t *near) {
+    uint32_t others = 0, around = 0;
+    for (uint32_t j = 0; j <= NEIGHBORS; j++) {
+        if (near[j] == UINT32_MAX || near[j] == row) continue;
+        around += of->variation[near[j]] > SCATTERED;
+        others++;
+    }
+    return of->variation[row] > SCATTERED && 2 * around > others;
+}
+
 static mote_status judge_all(session *s, const picture_points *of, uint64_t *rows, uint32_t *near, float *flat,
-                             float *size) {
+                             float *size, uint64_t *leaves) {
     const uint64_t points = mote_cloud_count(of->cloud);
     mote_status status = MOTE_OK;
     for (uint64_t first = 0; first < points && status == MOTE_OK; first += BLOCK) {
@@ -105,11 +116,15 @@ static mote_status judge_all(session *s, const picture_points *of, uint64_t *row
         for (uint64_t i = 0; i < count; i++) rows[i] = first + i;
         status = find_near(s, of, rows, count, near);
         if (status != MOTE_OK) break;
-#pragma omp parallel for schedule(static) num_threads(mote_context_threads(s->ctx))
+        uint64_t found = 0;
+#pragma omp parallel for schedule(static) reduction(+ : found) num_threads(mote_context_threads(s->ctx))
         for (int64_t i = 0; i < (int64_t)count; i++) {
             const uint64_t row = rows[i];
-            judge_point(of, row, near + (uint64_t)i * (NEIGHBORS + 1), &flat[row], &size[row]);
+            const uint32_t *const those = near + (uint64_t)i * (NEIGHBORS + 1);
+            judge_point(of, row, those, &flat[row], &size[row]);
+            found += is_leaf(of, row, those);
         }
+        *leaves += found;
     }
     return status;
 }
@@ -141,13 +156,14 @@ static mote_status join_faces(session *s, const picture_points *of, uint64_t *ro
     return status;
 }
 
-mote_status picture_patch_find(session *s, const picture_points *of, float *flat, float *size) {
+mote_status picture_patch_find(session *s, const picture_points *of, float *flat, float *size, uint64_t *leaves) {
     const uint64_t points = mote_cloud_count(of->cloud);
     uint64_t *rows = malloc(BLOCK * sizeof *rows), count = 0;
     uint32_t *near = malloc(BLOCK * (NEIGHBORS + 1) * sizeof *near);
     face *faces = malloc((points + 1) * sizeof *faces);
     mote_status status = rows != NULL && near != NULL && faces != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
-    if (status == MOTE_OK) status = judge_all(s, of, rows, near, flat, size);
+    *leaves = 0;
+    if (status == MOTE_OK) status = judge_all(s, of, rows, near, flat, size, leaves);
     if (status == MOTE_OK) status = join_faces(s, of, rows, near, flat, size, faces, &count);
     for (uint64_t i = 0; i < count && status == MOTE_OK; i++) {
         const uint64_t row = faces[i].row, of_face = faces[i].of;

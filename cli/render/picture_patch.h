@@ -14,8 +14,9 @@ typedef struct picture_points {
 } picture_points;
 
 /* flat  [points] out: 1: on a surface, 0: on none, and what lies between
-   size  [points] out: distance, of a point at an edge or apart that of its neighbours and a little more */
-mote_status picture_patch_find(session *s, const picture_points *of, float *flat, float *size);
+   size  [points] out: distance, of a point at an edge or apart that of its neighbours and a little more
+   leaves  out: points with neighbours all around, of most of which the same is true: of folds it is not */
+mote_status picture_patch_find(session *s, const picture_points *of, float *flat, float *size, uint64_t *leaves);
 /* How much farther the LATE-th neighbour of a point is than the EARLY-th, as a median: 4 on a surface, whose neighbours
    grow with the square of distance, 16 on a line. Of drawings, corners of meshes and single lines of a scanner more
    than PICTURE_THIN: splats that are as wide as near neighbours say would be rings and ribbons. 0: not known. */

@@ -179,6 +179,9 @@ static int drop_strays(session *s, picture_task *t) {
     return code == EXIT_DONE ? place_cameras(s, t) : code;
 }
 
+/* A survey is one, however steep it is. */
+static bool is_landscape(const picture_task *t) { return t->look.terrain || t->report.up.reason == UP_SURVEY; }
+
 /* What neighbours say, where the picture may be a surface, of a cloud that keeps still. Where strays are kept and the
    normals are chosen, nothing is asked of them. */
 static int look_at_neighbors(session *s, picture_task *t, picture_spacing *spacing) {
@@ -190,7 +193,7 @@ static int look_at_neighbors(session *s, picture_task *t, picture_spacing *spaci
         return EXIT_DONE;
     }
     const double begin = seconds_now();
-    int code = picture_surface_find(s, t->plan, t->cloud, &t->surface);
+    int code = picture_surface_find(s, t->plan, t->cloud, is_landscape(t), &t->surface);
     t->report.load_s += seconds_now() - begin;
     if (code != EXIT_DONE || t->surface.kept == NULL) return code;
     code = drop_strays(s, t);
@@ -204,7 +207,7 @@ static int look_at_neighbors(session *s, picture_task *t, picture_spacing *spaci
 static int give_normals(session *s, picture_task *t) {
     mote_render_params *p = &t->plan->params;
     const float *const normal[3] = {t->surface.normal[0], t->surface.normal[1], t->surface.normal[2]};
-    const bool asked = t->surface.is_noisy || t->surface.is_rough;
+    const bool asked = t->surface.has_normals;
     if (!t->surface.known || p->mode != MOTE_RENDER_SURFACE || t->plan->has_normals || !asked) return EXIT_DONE;
     const mote_status status = mote_render_set_normals(t->renderer, normal, t->surface.spacing, false);
     p->normals = MOTE_RENDER_NORMALS_GIVEN;
@@ -216,9 +219,6 @@ static int settle_look(session *s, picture_task *t, const picture_spacing *spaci
     picture_look_settle(&t->look, spacing, &t->surface, t->plan);
     return give_normals(s, t);
 }
-
-/* Heights tell more than light where a survey is steep, or has towers. */
-static bool is_landscape(const picture_task *t) { return t->look.terrain || t->report.up.reason == UP_SURVEY; }
 
 /* Colours of points, which are mixed where a pixel shows several, or kept apart. */
 static int apply_colors(session *s, picture_task *t) {

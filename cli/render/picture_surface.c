@@ -37,6 +37,7 @@
 #define OFF_NEAR        0.5   /* the same beside a clean surface */
 #define MOST_ROUGH      0.005 /* of all points lie on no surface, though they are not far from others: more are leaves */
 #define NOISY_ROUGH     0.1   /* the same of a noisy surface, which leaves some points off it */
+#define FOLDED          0.05  /* the same of an object that has fine folds, not edges alone */
 #define OUTLIER_K       8u    /* as mote outliers */
 #define JUDGES          24u   /* neighbours that are asked about a point */
 #define ROUNDS          3
@@ -312,17 +313,22 @@ static mote_status keep_rest(survey *v, picture_surface *surface) {
     return status;
 }
 
-/* Which points of a scene with noise, leaves or wires lie on a surface, and their sizes: into the arrays of estimates.
- */
-static mote_status find_sizes(survey *v, picture_surface *surface) {
+/* Which points lie on a surface, and their sizes: into the arrays of estimates. Splats are as wide as the points' own
+   neighbours say where enough lie on no surface; but folds that are as fine as an object's points are apart are closed
+   better by the picture's own neighbours. */
+static mote_status find_sizes(survey *v, bool is_landscape, picture_surface *surface) {
     const picture_points of = {
         v->cloud, v->index, {v->normal[0], v->normal[1], v->normal[2]}, v->variation, v->distance};
-    uint64_t scattered = 0;
+    uint64_t scattered = 0, leaves = 0;
     for (uint64_t i = 0; i < v->points; i++) scattered += v->stray[i] == 0 && v->variation[i] > SCATTERED;
     surface->scattered = (double)scattered / (double)(v->points - surface->strays + 1);
     surface->is_rough = surface->scattered > (surface->is_noisy ? NOISY_ROUGH : MOST_ROUGH);
-    if (!surface->is_rough && !surface->is_noisy) return MOTE_OK;
-    return picture_patch_find(v->s, &of, v->next[0], v->next[1]);
+    surface->has_normals = surface->is_rough || surface->is_noisy;
+    if (!surface->has_normals) return MOTE_OK;
+    const mote_status status = picture_patch_find(v->s, &of, v->next[0], v->next[1], &leaves);
+    const bool is_folded = surface->scattered > FOLDED && 2 * leaves < scattered;
+    if (!surface->is_noisy && !is_landscape && is_folded) surface->is_rough = false;
+    return status;
 }
 
 static bool is_on_surface(const survey *v, const picture_surface *surface, uint64_t row) {
@@ -343,7 +349,7 @@ static double spacing_of(const survey *v, const picture_surface *surface, uint64
 static void take_normals(survey *v, bool keeps_all, uint64_t *counts, picture_surface *surface) {
     const double median = median_of(v->distance, v->points, counts);
     uint64_t n = 0;
-    for (uint64_t i = 0; i < v->points && (surface->is_rough || surface->is_noisy); i++) {
+    for (uint64_t i = 0; i < v->points && surface->has_normals; i++) {
         if (!keeps_all && v->stray[i] != 0) continue;
         for (int k = 0; k < 3; k++) v->normal[k][n] = is_on_surface(v, surface, i) ? v->normal[k][i] : 0;
         v->distance[n++] = (float)spacing_of(v, surface, i, median);
@@ -374,7 +380,8 @@ static void release(survey *v) {
     mote_knn_destroy(v->index);
 }
 
-int picture_surface_find(session *s, const picture_plan *plan, const mote_cloud *cloud, picture_surface *surface) {
+int picture_surface_find(session *s, const picture_plan *plan, const mote_cloud *cloud, bool is_landscape,
+                         picture_surface *surface) {
     survey v = {.s = s, .cloud = cloud, .points = mote_cloud_count(cloud)};
     const uint64_t bytes = 44 * v.points, max = s->options.memory_bytes;
     const bool fits = max == 0 || mote_context_memory_bytes(s->ctx) + bytes <= max;
@@ -386,7 +393,7 @@ int picture_surface_find(session *s, const picture_plan *plan, const mote_cloud 
     if (status == MOTE_OK) status = picture_patch_thinness(s, cloud, v.index, &surface->thinness);
     if (status == MOTE_OK) status = find_normals(&v, plan, counts, surface);
     if (status == MOTE_OK) status = find_strays(&v, counts, surface);
-    if (status == MOTE_OK) status = find_sizes(&v, surface);
+    if (status == MOTE_OK) status = find_sizes(&v, is_landscape, surface);
     if (status == MOTE_OK && surface->strays > 0 && !plan->keep_strays) status = keep_rest(&v, surface);
     if (status == MOTE_OK) take_normals(&v, surface->kept == NULL, counts, surface);
     surface->known = status == MOTE_OK;
