@@ -23,7 +23,7 @@
 #define JOINED       0.33f /* and so flat is one at its edge, beyond which its splat should not reach far */
 #define OFF_FACE     0.25  /* distances to neighbours: so far from a plane is a point of it */
 #define SCATTERED    0.1f  /* surface variation: neighbours lie all around */
-#define APART        1.2 /* times the median distance of its neighbours: a point at an edge has some on one side alone */
+#define APART        1.2   /* times the median distance of its neighbours: at an edge they lie on one side alone */
 
 /* The flat point whose face another is part of. */
 typedef struct face {

@@ -23,19 +23,19 @@
 #define MOST_NEIGHBORS  UINT64_C(40000000) /* of all points together: some seconds on two cores */
 #define MORE            3u                 /* times as many neighbours, while noise hides how flat a surface is */
 #define FLAT_ENOUGH     0.004              /* surface variation: normals are a few degrees off at most */
-#define NOISE_FALLS     1.5 /* of a noisy surface it falls thrice when neighbours are thrice as many, of a bent one not */
-#define CROWD_MOST      1.5  /* times the median distance to neighbours: size of what lies on no surface */
-#define SPLAT_MOST      2.25 /* the same: of what lies on one, or seems to */
-#define EDGE            1.2  /* times what the neighbours of a point say of its distance to them: it is at an edge */
-#define LEAF_SHARE      0.25 /* of a splat's width is that of a leaf with the same neighbours: render_splat_math.h */
-#define MEAN_OF_NEAREST 1.1  /* spacings: the mean distance to OUTLIER_K others on a plane */
-#define SCATTERED       0.1  /* surface variation: neighbours lie all around; of a plane 0, of a ball 1/3 */
-#define FAR             3.0  /* times the median distance to neighbours: a point that may stand alone */
-#define LONELY          2.5  /* times the median of its neighbours' own distances to theirs: it does */
-#define NEAR            1.5  /* the same beside a clean surface, from which even a small splat stands off as a petal */
-#define OFF_SURFACE     0.15 /* part of the way to its neighbours that goes across their surface: of a point on it less */
+#define NOISE_FALLS     1.5   /* of a noisy surface it falls thrice with thrice the neighbours, of a bent one not */
+#define CROWD_MOST      1.5   /* times the median distance to neighbours: size of what lies on no surface */
+#define SPLAT_MOST      2.25  /* the same: of what lies on one, or seems to */
+#define EDGE            1.2   /* times what the neighbours of a point say of its distance to them: it is at an edge */
+#define LEAF_SHARE      0.25  /* of a splat's width is that of a leaf with the same neighbours: render_splat_math.h */
+#define MEAN_OF_NEAREST 1.1   /* spacings: the mean distance to OUTLIER_K others on a plane */
+#define SCATTERED       0.1   /* surface variation: neighbours lie all around; of a plane 0, of a ball 1/3 */
+#define FAR             3.0   /* times the median distance to neighbours: a point that may stand alone */
+#define LONELY          2.5   /* times the median of its neighbours' own distances to theirs: it does */
+#define NEAR            1.5   /* the same beside a clean surface, from which even a small splat stands off as a petal */
+#define OFF_SURFACE     0.15  /* part of the way to its neighbours that goes across their surface; of one on it less */
 #define OFF_NEAR        0.5   /* the same beside a clean surface */
-#define MOST_ROUGH      0.005 /* of all points lie on no surface, though they are not far from others: more are leaves */
+#define MOST_ROUGH      0.005 /* of all points lie on no surface, though not far from others: more are leaves */
 #define NOISY_ROUGH     0.1   /* the same of a noisy surface, which leaves some points off it */
 #define FOLDED          0.05  /* the same of an object that has fine folds, not edges alone */
 #define OUTLIER_K       8u    /* as mote outliers */
