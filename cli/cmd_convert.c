@@ -245,7 +245,10 @@ static bool leaves_out(const session *s, const convert_options *o) {
 }
 
 static int report_written(session *s, const convert_options *o, const char *output, uint64_t points) {
-    if (points == 0 && leaves_out(s, o)) session_note(s, "no point remains; the output is empty");
+    const mote_read_params reading = {.where = s->options.where};
+    const bool by_where = s->options.where != NULL && o->bounds == NULL && o->polygon == NULL && s->input_counts[0] > 0;
+    if (points == 0 && leaves_out(s, o) && by_where) session_note_none(s, s->inputs[0][0], &reading);
+    if (points == 0 && leaves_out(s, o) && !by_where) session_note(s, "no point remains; the output is empty");
     if (o->assignments != NULL) {
         session_note(s, "--set changed %s of %s points", text_count(o->changed).chars, text_count(points).chars);
     }
@@ -315,7 +318,7 @@ static int read_points(session *s, convert_options *o, const io_paths *paths, mo
     convert_area area;
     int code = convert_area_open(s, o->polygon, reading.bounds, &area);
     if (o->polygon != NULL) reading.bounds = &area.box;
-    if (code == EXIT_DONE) code = session_read(s, paths->inputs, paths->input_count, &reading, cloud);
+    if (code == EXIT_DONE) code = session_read_any(s, paths->inputs, paths->input_count, &reading, cloud);
     if (code == EXIT_DONE) code = check_select(s, o, paths->inputs[0], *cloud);
     if (code == EXIT_DONE) code = convert_area_select(s, &area, cloud);
     if (code == EXIT_DONE) code = convert_edits_apply(s, o->edits, *cloud);

@@ -88,7 +88,7 @@ static int write_rest(session *s, outliers_task *task) {
     const mote_status status = mote_cloud_select(s->ctx, task->run.cloud, indices, count, &rest);
     free(indices);
     if (status != MOTE_OK) return session_fail(s, status, false);
-    if (count == 0) session_note(s, "no point remains; the output is empty");
+    if (count == 0 && task->run.points > 0) session_note(s, "no point remains; the output is empty");
     const int code = point_run_write(s, &task->run, rest);
     stage_drop(rest);
     return code;

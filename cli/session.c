@@ -338,7 +338,23 @@ mote_read_params session_reading(const session *s) {
     return params;
 }
 
+void session_note_none(session *s, const char *path, const mote_read_params *params) {
+    if (params->where == NULL) return;
+    session_note(s, "%s: no point%s meets --where \"%s\"", path_title(path),
+                 params->bounds != NULL ? " within the bounds" : "", params->where);
+}
+
 int session_read(session *s, const char *const *paths, int count, const mote_read_params *params, mote_cloud **out) {
+    const mote_read_params own = session_reading(s);
+    const int code = session_read_any(s, paths, count, params, out);
+    if (code == EXIT_DONE && mote_cloud_count(*out) == 0) {
+        session_note_none(s, paths[0], params != NULL ? params : &own);
+    }
+    return code;
+}
+
+int session_read_any(session *s, const char *const *paths, int count, const mote_read_params *params,
+                     mote_cloud **out) {
     *out = NULL;
     command_stage *const stage = stage_now();
     if (stage != NULL && stage->cloud != NULL && count == 1 && strcmp(paths[0], stage->title) == 0) {

@@ -45,7 +45,11 @@ int points_open(session *s, const char *const *path, const mote_read_params *rea
     const mote_cloud *piece = NULL;
     mote_status status = mote_reader_open(s->ctx, *path, reading, &points->reader);
     if (status == MOTE_OK) status = mote_reader_next(points->reader, &piece);
-    if (status == MOTE_OK && piece == NULL) return read_nothing(s, path, reading, points);
+    if (status == MOTE_OK && piece == NULL) {
+        const int code = read_nothing(s, path, reading, points);
+        if (code == EXIT_DONE) session_note_none(s, *path, reading);
+        return code;
+    }
     /* With --to-crs a piece has the new steps only while it has points. */
     if (status == MOTE_OK) status = mote_cloud_select(s->ctx, piece, NULL, 0, &points->header);
     if (status != MOTE_OK) return session_fail(s, status, true);

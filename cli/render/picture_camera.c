@@ -166,3 +166,18 @@ void picture_lens_project(const picture_lens *lens, const double place[3], doubl
     at[0] = lens->middle[0] + dot(way, lens->right) * scale;
     at[1] = lens->middle[1] + dot(way, lens->down) * scale;
 }
+
+#define FAR_AWAY   100.0 /* diagonals of the box: a step of depth is a hundred-thousandth of it */
+#define DEPTH_STEP 0x1p-23
+
+void picture_camera_tell_far(session *s, const mote_camera *camera, const mote_box *box) {
+    double middle[3];
+    for (int k = 0; k < 3; k++) middle[k] = 0.5 * (box->min[k] + box->max[k]);
+    const double away = distance(camera->eye, middle), diagonal = distance(box->min, box->max);
+    if (!(away > FAR_AWAY * diagonal) || !(diagonal > 0)) return;
+    session_note(
+        s,
+        "the eye is %.6g away from points that are %.6g wide: depths have steps of %.2g, and of points that are "
+        "nearer together the one behind may be seen; an eye that is closer tells them apart",
+        away, diagonal, DEPTH_STEP * exp2(floor(log2(away))));
+}

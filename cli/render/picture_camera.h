@@ -29,5 +29,7 @@ typedef struct picture_lens {
 picture_lens picture_lens_of(const mote_camera *camera, const mote_render_params *params);
 /* Where a place is in the picture; at[2]: its depth. Behind the eye of a perspective: NaN. */
 void picture_lens_project(const picture_lens *lens, const double place[3], double at[3]);
+/* Says that a camera is so far from the points that depths, which are floats, do not tell near ones apart. */
+void picture_camera_tell_far(session *s, const mote_camera *camera, const mote_box *box);
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "render/picture_camera.h"
+#include "render/picture_patch.h"
 #include "render/value_range.h"
 
 #define FLAT          0.25 /* height by width: landscapes are flatter, buildings and statues are not */
@@ -24,6 +25,7 @@
 #define CROWD_MOST       0.012
 #define SPARSE_PIXELS    1.0 /* points that are farther apart are dust, and make a surface instead */
 #define SPARSE_MAP       2.5
+#define CLEAN_TOLERANCE  1.0 /* spacings of depth that are one surface: sheets farther apart do not mix */
 #define NOISE_TOLERANCE  2.0 /* of depth, for each spacing of noise */
 #define DENSE_PIXELS     0.3 /* points that are nearer together fill several samples of a pixel */
 #define POINTS_EDL       0.7
@@ -177,7 +179,8 @@ static void choose_mode(const picture_look *look, const picture_spacing *spacing
     mote_render_params *p = &plan->params;
     const bool dense = is_dense(look, spacing, plan);
     const bool uneven = picture_plan_shows_all(plan) && spacing->emptier_share < MIN_SHARE && !is_clean(look, surface);
-    const bool crowd = surface != NULL && surface->known && surface->scattered > CROWD_SHARE;
+    const bool known = surface != NULL && surface->known, thin = known && surface->thinness > PICTURE_THIN;
+    const bool crowd = known && (surface->scattered > CROWD_SHARE || thin);
     double size = 0;
     if (look->few) {
         size = few_size(look, p);
@@ -201,7 +204,9 @@ void picture_look_settle(const picture_look *look, const picture_spacing *spacin
     if (!plan->has_close) {
         p->close_pixels = is_surface ? SURFACE_CLOSE : (uint32_t)fmin(MIN_CLOSE + 3 * spacing->median, MAX_CLOSE);
     }
-    if (is_surface && known && !plan->has_tolerance) p->tolerance += NOISE_TOLERANCE * surface->noise;
+    if (is_surface && (known || p->normals == MOTE_RENDER_NORMALS_GIVEN) && !plan->has_tolerance) {
+        p->tolerance = CLEAN_TOLERANCE + NOISE_TOLERANCE * (known ? surface->noise : 0);
+    }
     if (is_surface) p->max_pixels = fmax(MIN_SPLAT_PIXELS, MAX_SPLAT * (known ? spacing->median : spacing->upper));
     if (is_surface && is_clean(look, surface)) p->max_pixels = fmax(p->max_pixels, MAX_SPARSE_SPLAT * spacing->upper);
 }

@@ -57,7 +57,7 @@ int picture_octree_read_root(session *s, const picture_octree *octree, const io_
     } else {
         reading.level = 0;
     }
-    return session_read(s, paths->inputs, paths->input_count, &reading, out);
+    return session_read_any(s, paths->inputs, paths->input_count, &reading, out);
 }
 
 /* Reads a part, down to where points are so far apart, both as they are drawn. bounds: NULL for all of it. */
@@ -73,7 +73,7 @@ static int read_part(session *s, const io_paths *paths, const char *select, cons
         picture_unstretch_place(stretch, box.max);
         reading.bounds = &box;
     }
-    const int code = session_read(s, paths->inputs, paths->input_count, &reading, out);
+    const int code = session_read_any(s, paths->inputs, paths->input_count, &reading, out);
     return code == EXIT_DONE ? picture_stretch_cloud(s, stretch, *out) : code;
 }
 

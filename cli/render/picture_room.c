@@ -36,7 +36,7 @@ static mote_render_params small_params(const mote_render_params *params) {
     p.width = (uint32_t)fmax(1, round(p.width * scale));
     p.height = (uint32_t)fmax(1, round(p.height * scale));
     p.part_x = p.part_y = p.part_width = p.part_height = 0;
-    p.samples = 1;
+    if (p.width * p.samples > SIDE || p.height * p.samples > SIDE) p.samples = 1; /* else splats are as they will be */
     p.edl_strength = 0;
     p.show = MOTE_RENDER_SHOW_COLOR;
     p.max_pixels = fmax(p.max_pixels * scale, 1);

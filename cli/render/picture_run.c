@@ -22,9 +22,8 @@
 #include "text.h"
 #include "units_text.h"
 
-#define OVERLAYS        2
-#define STEPS_BACK      4    /* of a camera whose picture an edge still cuts; one is seldom needed */
-#define SCATTERED_SHARE 0.03 /* of the points: fewer are the edges of things */
+#define OVERLAYS   2
+#define STEPS_BACK 4 /* of a camera whose picture an edge still cuts; one is seldom needed */
 
 typedef struct picture_task {
     picture_plan *plan;
@@ -72,15 +71,18 @@ static int read_cloud(session *s, picture_task *t, uint32_t frame) {
     if (!t->plan->whole && !moving) t->octree = picture_octree_find(s, paths);
     if (t->octree.is_octree) {
         code = picture_octree_read_root(s, &t->octree, paths, t->select, &t->cloud);
-    } else {
+        t->octree.is_octree = code != EXIT_DONE || mote_cloud_count(t->cloud) > 0 || s->options.where == NULL;
+        if (!t->octree.is_octree) mote_cloud_destroy(t->cloud); /* of few points none need be in the root */
+    }
+    if (!t->octree.is_octree) {
         mote_read_params reading = session_reading(s);
         reading.select = t->select;
         const char *const *first = paths->inputs + (moving ? frame % (uint32_t)paths->input_count : 0);
-        code = session_read(s, first, moving ? 1 : paths->input_count, &reading, &t->cloud);
+        code = session_read_any(s, first, moving ? 1 : paths->input_count, &reading, &t->cloud);
     }
     t->report.read_s += seconds_now() - begin;
     if (code == EXIT_DONE) t->report.points = mote_cloud_count(t->cloud);
-    if (code == EXIT_DONE && t->report.points == 0 && s->options.where != NULL && !t->octree.is_octree) {
+    if (code == EXIT_DONE && t->report.points == 0 && s->options.where != NULL) {
         return session_error(s, EXIT_INPUT, "%s: no point meets --where \"%s\"", path_title(paths->inputs[0]),
                              s->options.where);
     }
@@ -177,6 +179,9 @@ static int drop_strays(session *s, picture_task *t) {
     return code == EXIT_DONE ? place_cameras(s, t) : code;
 }
 
+/* A survey is one, however steep it is. */
+static bool is_landscape(const picture_task *t) { return t->look.terrain || t->report.up.reason == UP_SURVEY; }
+
 /* What neighbours say, where the picture may be a surface, of a cloud that keeps still. Where strays are kept and the
    normals are chosen, nothing is asked of them. */
 static int look_at_neighbors(session *s, picture_task *t, picture_spacing *spacing) {
@@ -188,7 +193,7 @@ static int look_at_neighbors(session *s, picture_task *t, picture_spacing *spaci
         return EXIT_DONE;
     }
     const double begin = seconds_now();
-    int code = picture_surface_find(s, t->plan, t->cloud, &t->surface);
+    int code = picture_surface_find(s, t->plan, t->cloud, is_landscape(t), &t->surface);
     t->report.load_s += seconds_now() - begin;
     if (code != EXIT_DONE || t->surface.kept == NULL) return code;
     code = drop_strays(s, t);
@@ -202,7 +207,7 @@ static int look_at_neighbors(session *s, picture_task *t, picture_spacing *spaci
 static int give_normals(session *s, picture_task *t) {
     mote_render_params *p = &t->plan->params;
     const float *const normal[3] = {t->surface.normal[0], t->surface.normal[1], t->surface.normal[2]};
-    const bool asked = t->surface.is_noisy || t->surface.scattered > SCATTERED_SHARE;
+    const bool asked = t->surface.has_normals;
     if (!t->surface.known || p->mode != MOTE_RENDER_SURFACE || t->plan->has_normals || !asked) return EXIT_DONE;
     const mote_status status = mote_render_set_normals(t->renderer, normal, t->surface.spacing, false);
     p->normals = MOTE_RENDER_NORMALS_GIVEN;
@@ -236,7 +241,7 @@ static int settle(session *s, picture_task *t) {
     code = settle_look(s, t, &spacing);
     if (code != EXIT_DONE) return code;
     if (t->plan->wave > 0) code = picture_wave_begin(s, t->cloud, &t->box, t->plan->view.up, &t->wave);
-    if (code == EXIT_DONE) code = picture_color_choose(s, t->plan, t->cloud, t->look.terrain, &t->colors);
+    if (code == EXIT_DONE) code = picture_color_choose(s, t->plan, t->cloud, is_landscape(t), &t->colors);
     if (code == EXIT_DONE) code = apply_colors(s, t);
     if (code != EXIT_DONE) return code;
     code = picture_room_make(s, t->plan, picture_look_reach(t->plan, &spacing), t->renderer, &t->path, &has_moved);
@@ -357,7 +362,7 @@ static int read_next(session *s, picture_task *t, uint32_t frame) {
     picture_color_keep(&t->colors, t->plan);
     int code = read_cloud(s, t, frame);
     if (code == EXIT_DONE) code = load_renderer(s, t);
-    if (code == EXIT_DONE) code = picture_color_choose(s, t->plan, t->cloud, t->look.terrain, &t->colors);
+    if (code == EXIT_DONE) code = picture_color_choose(s, t->plan, t->cloud, is_landscape(t), &t->colors);
     return code == EXIT_DONE ? apply_colors(s, t) : code;
 }
 
@@ -410,6 +415,7 @@ int picture_run(session *s, picture_plan *plan) {
     if (code == EXIT_DONE) code = place_cameras(s, &t);
     if (code == EXIT_DONE) code = read_seen(s, &t);
     if (code == EXIT_DONE) code = settle(s, &t);
+    if (code == EXIT_DONE) picture_camera_tell_far(s, &t.path.cameras[0], &t.box);
     if (code == EXIT_DONE) code = make_overlays(s, &t);
     if (code == EXIT_DONE) code = draw_all(s, &t);
     if (code == EXIT_DONE) code = session_commit(s);

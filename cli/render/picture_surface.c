@@ -15,28 +15,35 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "render/picture_patch.h"
 #include "text.h"
 
-#define FIRST_K        16u
-#define LAST_K         192u
-#define MOST_NEIGHBORS UINT64_C(40000000) /* of all points together: some seconds on two cores */
-#define MORE           3u                 /* times as many neighbours, while noise hides how flat a surface is */
-#define FLAT_ENOUGH    0.004              /* surface variation: normals are a few degrees off at most */
-#define NOISE_FALLS    1.5 /* of a noisy surface it falls thrice when neighbours are thrice as many, of a bent one not */
-#define CROWD_MOST     1.5  /* times the median distance to neighbours: size of what lies on no surface */
-#define SCATTERED      0.1  /* surface variation: neighbours lie all around; of a plane 0, of a ball 1/3 */
-#define FAR            3.0  /* times the median distance to neighbours: a point that may stand alone */
-#define LONELY         2.5  /* times the median of its neighbours' own distances to theirs: it does */
-#define NEAR           1.5  /* the same beside a clean surface, from which even a small splat stands off as a petal */
-#define OFF_SURFACE    0.15 /* part of the way to its neighbours that goes across their surface: of a point on it less */
-#define OFF_NEAR       0.5  /* the same beside a clean surface */
-#define MOST_ROUGH     0.005 /* of all points lie on no surface, though they are not far from others: more are leaves */
-#define OUTLIER_K      8u    /* as mote outliers */
-#define JUDGES         24u   /* neighbours that are asked about a point */
-#define ROUNDS         3
-#define MOST_STRAYS    0.1  /* of all points: more are no strays, the cloud is like that */
-#define MOST_SCATTER   0.25 /* of all points: of a crowd, only lonely points are strays */
-#define PI             3.14159265358979323846
+#define FIRST_K         16u
+#define LAST_K          192u
+#define MOST_NEIGHBORS  UINT64_C(40000000) /* of all points together: some seconds on two cores */
+#define MORE            3u                 /* times as many neighbours, while noise hides how flat a surface is */
+#define FLAT_ENOUGH     0.004              /* surface variation: normals are a few degrees off at most */
+#define NOISE_FALLS     1.5   /* of a noisy surface it falls thrice with thrice the neighbours, of a bent one not */
+#define CROWD_MOST      1.5   /* times the median distance to neighbours: size of what lies on no surface */
+#define SPLAT_MOST      2.25  /* the same: of what lies on one, or seems to */
+#define EDGE            1.2   /* times what the neighbours of a point say of its distance to them: it is at an edge */
+#define LEAF_SHARE      0.25  /* of a splat's width is that of a leaf with the same neighbours: render_splat_math.h */
+#define MEAN_OF_NEAREST 1.1   /* spacings: the mean distance to OUTLIER_K others on a plane */
+#define SCATTERED       0.1   /* surface variation: neighbours lie all around; of a plane 0, of a ball 1/3 */
+#define FAR             3.0   /* times the median distance to neighbours: a point that may stand alone */
+#define LONELY          2.5   /* times the median of its neighbours' own distances to theirs: it does */
+#define NEAR            1.5   /* the same beside a clean surface, from which even a small splat stands off as a petal */
+#define OFF_SURFACE     0.15  /* part of the way to its neighbours that goes across their surface; of one on it less */
+#define OFF_NEAR        0.5   /* the same beside a clean surface */
+#define MOST_ROUGH      0.005 /* of all points lie on no surface, though not far from others: more are leaves */
+#define NOISY_ROUGH     0.1   /* the same of a noisy surface, which leaves some points off it */
+#define FOLDED          0.05  /* the same of an object that has fine folds, not edges alone */
+#define OUTLIER_K       8u    /* as mote outliers */
+#define JUDGES          24u   /* neighbours that are asked about a point */
+#define ROUNDS          3
+#define MOST_STRAYS     0.1  /* of all points: more are no strays, the cloud is like that */
+#define MOST_SCATTER    0.25 /* of all points: of a crowd, only lonely points are strays */
+#define PI              3.14159265358979323846
 
 typedef struct survey {
     session *s;
@@ -306,18 +313,47 @@ static mote_status keep_rest(survey *v, picture_surface *surface) {
     return status;
 }
 
-/* Normals, and sizes of what has none, of the points that stay. */
+/* Which points lie on a surface, and their sizes: into the arrays of estimates. Splats are as wide as the points' own
+   neighbours say where enough lie on no surface; but folds that are as fine as an object's points are apart are closed
+   better by the picture's own neighbours. */
+static mote_status find_sizes(survey *v, bool is_landscape, picture_surface *surface) {
+    const picture_points of = {
+        v->cloud, v->index, {v->normal[0], v->normal[1], v->normal[2]}, v->variation, v->distance};
+    uint64_t scattered = 0, leaves = 0;
+    for (uint64_t i = 0; i < v->points; i++) scattered += v->stray[i] == 0 && v->variation[i] > SCATTERED;
+    surface->scattered = (double)scattered / (double)(v->points - surface->strays + 1);
+    surface->is_rough = surface->scattered > (surface->is_noisy ? NOISY_ROUGH : MOST_ROUGH);
+    surface->has_normals = surface->is_rough || surface->is_noisy;
+    if (!surface->has_normals) return MOTE_OK;
+    const mote_status status = picture_patch_find(v->s, &of, v->next[0], v->next[1], &leaves);
+    const bool is_folded = surface->scattered > FOLDED && 2 * leaves < scattered;
+    if (!surface->is_noisy && !is_landscape && is_folded) surface->is_rough = false;
+    return status;
+}
+
+static bool is_on_surface(const survey *v, const picture_surface *surface, uint64_t row) {
+    return surface->is_rough ? v->next[0][row] > 0 : v->variation[row] <= SCATTERED;
+}
+
+/* How far a point of what is rough or noisy is from its neighbours, as its splat should know it: of a leaf or a wire
+   less, of a mere noisy surface nothing, as the picture's own neighbours tell that better, unless it is apart. */
+static double spacing_of(const survey *v, const picture_surface *surface, uint64_t row, double median) {
+    const bool is_surface = is_on_surface(v, surface, row);
+    const double size = (double)v->next[1][row], most = (is_surface ? SPLAT_MOST : CROWD_MOST) * median;
+    const double spacing = fmin(size, most) / MEAN_OF_NEAREST;
+    if (is_surface && !surface->is_rough) return size * EDGE > (double)v->distance[row] ? 0 : spacing;
+    return is_surface ? (LEAF_SHARE + (1 - LEAF_SHARE) * (double)v->next[0][row]) * spacing : spacing;
+}
+
+/* Normals and sizes of the points that stay. */
 static void take_normals(survey *v, bool keeps_all, uint64_t *counts, picture_surface *surface) {
-    const float most = (float)(CROWD_MOST * median_of(v->distance, v->points, counts));
-    uint64_t n = 0, scattered = 0;
-    for (uint64_t i = 0; i < v->points; i++) {
+    const double median = median_of(v->distance, v->points, counts);
+    uint64_t n = 0;
+    for (uint64_t i = 0; i < v->points && surface->has_normals; i++) {
         if (!keeps_all && v->stray[i] != 0) continue;
-        const bool is_surface = v->variation[i] <= SCATTERED;
-        for (int k = 0; k < 3; k++) v->normal[k][n] = is_surface ? v->normal[k][i] : 0;
-        v->distance[n++] = is_surface ? 0 : fminf(v->distance[i], most);
-        scattered += !is_surface;
+        for (int k = 0; k < 3; k++) v->normal[k][n] = is_on_surface(v, surface, i) ? v->normal[k][i] : 0;
+        v->distance[n++] = (float)spacing_of(v, surface, i, median);
     }
-    surface->scattered = n > 0 ? (double)scattered / (double)n : 0;
     for (int k = 0; k < 3; k++) {
         surface->normal[k] = v->normal[k];
         v->normal[k] = NULL;
@@ -344,7 +380,8 @@ static void release(survey *v) {
     mote_knn_destroy(v->index);
 }
 
-int picture_surface_find(session *s, const picture_plan *plan, const mote_cloud *cloud, picture_surface *surface) {
+int picture_surface_find(session *s, const picture_plan *plan, const mote_cloud *cloud, bool is_landscape,
+                         picture_surface *surface) {
     survey v = {.s = s, .cloud = cloud, .points = mote_cloud_count(cloud)};
     const uint64_t bytes = 44 * v.points, max = s->options.memory_bytes;
     const bool fits = max == 0 || mote_context_memory_bytes(s->ctx) + bytes <= max;
@@ -353,8 +390,10 @@ int picture_surface_find(session *s, const picture_plan *plan, const mote_cloud 
     uint64_t *counts = malloc(sizeof *counts << HALF_BITS);
     mote_status status = counts != NULL && reserve(&v) ? MOTE_OK : MOTE_ERROR_MEMORY;
     if (status == MOTE_OK) status = mote_knn_build(s->ctx, cloud, &v.index);
+    if (status == MOTE_OK) status = picture_patch_thinness(s, cloud, v.index, &surface->thinness);
     if (status == MOTE_OK) status = find_normals(&v, plan, counts, surface);
     if (status == MOTE_OK) status = find_strays(&v, counts, surface);
+    if (status == MOTE_OK) status = find_sizes(&v, is_landscape, surface);
     if (status == MOTE_OK && surface->strays > 0 && !plan->keep_strays) status = keep_rest(&v, surface);
     if (status == MOTE_OK) take_normals(&v, surface->kept == NULL, counts, surface);
     surface->known = status == MOTE_OK;

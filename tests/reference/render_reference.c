@@ -72,7 +72,7 @@ static double edl_of(const lens *l, const mote_render_params *p, const render_re
                                              : (pixels[at].depth - other->depth) * l->focal / p->height;
         sum += fmax(nearer, 0);
     }
-    return exp2(-sum / 8 * 128 * p->edl_strength);
+    return 0.3 + 0.7 * exp2(-sum / 8 * 128 * p->edl_strength);
 }
 
 static void light_of(const lens *l, const mote_render_params *p, const double normal[3], const double base[3],

@@ -2,6 +2,7 @@
    tables, in attics. Also rooms that a wall of random direction divides. */
 #include <math.h>
 #include <mote/mote.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -183,10 +184,96 @@ static void no_light_comes_through_walls(void **state) {
     mote_context_destroy(ctx);
 }
 
-int main(void) {
+/* ---- a closed hut of many walls on a lit floor, as docs/photon.md has it */
+
+#define HUT_WALLS 64u
+
+static mote_scene *hut_on_floor(mote_context *ctx) {
+    double positions[3 * (4 + 4 * HUT_WALLS + 3 * HUT_WALLS)];
+    uint32_t triangles[3 * (2 + 2 * HUT_WALLS + HUT_WALLS)];
+    const mote_material material = {.color = {0.75, 0.75, 0.75}};
+    mote_light light = {.kind = MOTE_LIGHT_POINT, .position = {1.5, 0, 2}, .intensity = {5, 5, 5}};
+    mote_scene_params p;
+    mote_scene *scene = NULL;
+    memset(&p, 0, sizeof p);
+    add_quad(&p, positions, triangles, photon_vec_of(-3, -3, 0), photon_vec_of(6, 0, 0), photon_vec_of(0, 6, 0));
+    for (uint32_t i = 0; i < HUT_WALLS; i++) {
+        const double a = 2 * PHOTON_PI * i / HUT_WALLS, b = 2 * PHOTON_PI * (i + 1) / HUT_WALLS;
+        const photon_vec from = photon_vec_of(0.5 * cos(a), 0.5 * sin(a), 0),
+                         to = photon_vec_of(0.5 * cos(b), 0.5 * sin(b), 0), up = photon_vec_of(0, 0, 0.8);
+        const photon_vec roof[3] = {photon_add(from, up), photon_add(to, up), up};
+        add_quad(&p, positions, triangles, from, photon_sub(to, from), up);
+        memcpy(positions + 3 * p.position_count, roof, sizeof roof);
+        for (uint32_t k = 0; k < 3; k++) triangles[3 * p.triangle_count + k] = (uint32_t)p.position_count + k;
+        p.position_count += 3;
+        p.triangle_count += 1;
+    }
+    p.positions = positions;
+    p.triangles = triangles;
+    p.materials = &material;
+    p.material_count = 1;
+    p.lights = &light;
+    p.light_count = 1;
+    p.camera = mote_camera_defaults();
+    assert_int_equal(mote_scene_create(ctx, &p, &scene), MOTE_OK);
+    return scene;
+}
+
+static void no_light_comes_into_a_hut(void **state) {
+    (void)state;
+    mote_context *ctx = test_context(2);
+    mote_scene *scene = hut_on_floor(ctx);
+    mote_photon_map *map = photon_reference_map(scene, 100000, 0);
+    const double inside_eye[3] = {0, 0.01, 0.75}, inside[3] = {0, 0, 0}, lit_eye[3] = {1.5, 0.01, 0.75},
+                 lit_floor[3] = {1.5, 0, 0};
+    const mote_camera dark = camera_of(inside_eye, inside, 60), lit = camera_of(lit_eye, lit_floor, 60);
+    for (int method = MOTE_PHOTON_FULL; method <= MOTE_PHOTON_MAP; method++) {
+        double most, most_lit;
+        const double beside = mean_of(scene, map, &lit, (mote_photon_method)method, 8, &most_lit);
+        const double within = mean_of(scene, map, &dark, (mote_photon_method)method, 8, &most);
+        if (!(beside > 0) || within > 0.006 * beside || most > 0.06 * beside) {
+            fail_msg("method %d: %g, at most %g, in the hut; %g beside it", method, within, most, beside);
+        }
+    }
+    mote_photon_destroy(map);
+    mote_scene_destroy(scene);
+    mote_context_destroy(ctx);
+}
+
+/* All regions, with less noise: the table of docs/photon.md. */
+static void print_table(void) {
+    mote_context *ctx = test_context(2);
+    double lit = 0, most;
+    printf("| region | `path` | `full` | `map` | `full` is off by |\n|---|---|---|---|---|\n");
+    for (uint32_t i = 0; i < sizeof regions / sizeof regions[0]; i++) {
+        const region *r = &regions[i];
+        mote_scene *scene = NULL;
+        assert_int_equal(mote_scene_builtin(ctx, r->scene, &scene), MOTE_OK);
+        mote_photon_map *map = photon_reference_map(scene, 200000, 0);
+        const mote_camera camera = camera_of(r->eye, r->target, r->angle_deg);
+        const double path = mean_of(scene, NULL, &camera, MOTE_PHOTON_PATH, 250, &most);
+        const double full = mean_of(scene, map, &camera, MOTE_PHOTON_FULL, 48, &most);
+        const double direct = mean_of(scene, map, &camera, MOTE_PHOTON_MAP, 48, &most);
+        if (i == 0 || strcmp(r->scene, regions[i - 1].scene) != 0) lit = path;
+        printf("| `%s`, %s | %.5f | %.5f | %.5f | %.2f %%, %.2f %% of lit |\n", r->scene, r->name, path, full, direct,
+               path > 0 ? 100 * (full / path - 1) : 0, 100 * (full - path) / lit);
+        fflush(stdout);
+        mote_photon_destroy(map);
+        mote_scene_destroy(scene);
+    }
+    mote_context_destroy(ctx);
+}
+
+/* photon_dark_test table: prints it. */
+int main(int argc, char **argv) {
+    if (argc > 1 && strcmp(argv[1], "table") == 0) {
+        print_table();
+        return 0;
+    }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(regions_are_as_the_path_tracer_says),
         cmocka_unit_test(no_light_comes_through_walls),
+        cmocka_unit_test(no_light_comes_into_a_hut),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

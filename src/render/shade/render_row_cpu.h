@@ -51,7 +51,9 @@ static inline render_floats render_edl_lanes(const render_look *look, const floa
         const render_ints darkens = (render_load_floats(depth + away[n]) < own) & (nearer > 0.0f);
         sum += (render_floats)((render_ints)nearer & darkens);
     }
-    return render_exp2_minus_lanes(sum * (RENDER_EDL_GAIN / RENDER_EDL_NEIGHBORS) * look->edl_strength);
+    return RENDER_EDL_LEAST +
+           (1.0f - RENDER_EDL_LEAST) *
+               render_exp2_minus_lanes(sum * (RENDER_EDL_GAIN / RENDER_EDL_NEIGHBORS) * look->edl_strength);
 }
 
 /* Eye-dome lighting of a row of samples: as render_edl. */

@@ -11,6 +11,7 @@
 #include "render/shade/render_samples.h"
 
 #define RENDER_EDL_GAIN        128.0f /* of the mean difference of logarithms: strength 1 draws a clear line */
+#define RENDER_EDL_LEAST       0.3f   /* of the light: its lines are dark, and show the colour of what they lie on */
 #define RENDER_EDL_NEIGHBORS   8
 #define RENDER_SHOW_GREEN_DEG  22.5f /* of normal error: the thesis's scale */
 #define RENDER_SHOW_RED_DEG    45.0f
@@ -165,7 +166,9 @@ MOTE_HD float render_edl(const render_look *look, const render_samples *samples,
         const float nearer = here - render_edl_depth_at(look, samples, i);
         sum += nearer > 0.0f ? nearer : 0.0f;
     }
-    return render_exp2_minus(sum * (RENDER_EDL_GAIN / RENDER_EDL_NEIGHBORS) * look->edl_strength);
+    return RENDER_EDL_LEAST +
+           (1.0f - RENDER_EDL_LEAST) *
+               render_exp2_minus(sum * (RENDER_EDL_GAIN / RENDER_EDL_NEIGHBORS) * look->edl_strength);
 }
 
 MOTE_HD render_rgba render_lit(const render_look *look, render_rgba base, const float normal[3]) {
