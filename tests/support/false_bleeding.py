@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures false bleeding: the tables and pictures of docs/photon.md. By hand; it takes some minutes.
+"""Measures false bleeding: the tables and pictures of docs/speed/photon.md. By hand; it takes some minutes.
 
   false_bleeding.py MOTE FOLDER
 

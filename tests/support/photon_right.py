@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures how right photon mapping is: the table of docs/photon.md. By hand; it takes some minutes.
+"""Measures how right photon mapping is: the table of docs/speed/photon.md. By hand; it takes some minutes.
 
   photon_right.py MOTE FOLDER
 

@@ -184,7 +184,7 @@ static void no_light_comes_through_walls(void **state) {
     mote_context_destroy(ctx);
 }
 
-/* ---- a closed hut of many walls on a lit floor, as docs/photon.md has it */
+/* ---- a closed hut of many walls on a lit floor, as docs/speed/photon.md has it */
 
 #define HUT_WALLS 64u
 
@@ -240,7 +240,7 @@ static void no_light_comes_into_a_hut(void **state) {
     mote_context_destroy(ctx);
 }
 
-/* All regions, with less noise: the table of docs/photon.md. */
+/* All regions, with less noise: the table of docs/speed/photon.md. */
 static void print_table(void) {
     mote_context *ctx = test_context(2);
     double lit = 0, most;
