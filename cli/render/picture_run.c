@@ -179,8 +179,12 @@ static int drop_strays(session *s, picture_task *t) {
     return code == EXIT_DONE ? place_cameras(s, t) : code;
 }
 
-/* A survey is one, however steep it is. */
-static bool is_landscape(const picture_task *t) { return t->look.terrain || t->report.up.reason == UP_SURVEY; }
+/* A survey is one, however steep it is, whether its up was found or asked for. */
+static bool is_landscape(const picture_task *t) {
+    const picture_up *up = &t->report.up;
+    if (t->look.terrain || up->reason == UP_SURVEY) return true;
+    return up->reason == UP_ASKED && up->direction[2] > 0.999 && picture_up_is_survey(t->cloud);
+}
 
 /* What neighbours say, where the picture may be a surface, of a cloud that keeps still. Where strays are kept and the
    normals are chosen, nothing is asked of them. */

@@ -76,7 +76,7 @@ static void free_sample(up_sample *points) {
     for (int k = 0; k < 3; k++) free(points->at[k]);
 }
 
-static bool is_survey(const mote_cloud *cloud) {
+bool picture_up_is_survey(const mote_cloud *cloud) {
     const mote_column *returns = mote_cloud_find(cloud, "number_of_returns");
     const uint64_t count = mote_cloud_count(cloud);
     uint8_t values[VALUES_BLOCK];
@@ -96,7 +96,7 @@ picture_up picture_up_search(session *s, const mote_cloud *cloud, const mote_box
     up_found found = {2, 1, UP_CUSTOM};
     up_sample points = {{NULL, NULL, NULL}, 0};
     const bool is_empty = !(box->min[0] <= box->max[0]);
-    if (!is_empty && is_survey(cloud)) {
+    if (!is_empty && picture_up_is_survey(cloud)) {
         found.reason = UP_SURVEY;
     } else if (!is_empty && mote_cloud_count(cloud) >= UP_MIN_POINTS) {
         const char *format = input != NULL ? mote_file_format(s->ctx, input) : NULL;
