@@ -82,17 +82,17 @@ static void join_face(const picture_points *of, const mote_column *const axis[3]
     found->of = best;
 }
 
-/* near: [count · (NEIGHBORS + 1)] */
-static mote_status find_near(session *s, const picture_points *of, const uint64_t *rows, uint64_t count,
-                             uint32_t *near) {
+mote_status picture_patch_near(session *s, const mote_cloud *cloud, mote_knn_index *index, const uint64_t *rows,
+                               uint64_t count, uint32_t k, uint32_t *near, float *distance2) {
     mote_cloud *queries = NULL;
     mote_knn_params params = mote_knn_defaults();
     mote_knn_result result;
     memset(&result, 0, sizeof result);
-    params.k = NEIGHBORS + 1;
+    params.k = k;
     result.index32 = near;
-    mote_status status = mote_cloud_select(s->ctx, of->cloud, rows, count, &queries);
-    if (status == MOTE_OK) status = mote_knn_search(of->index, queries, &params, &result);
+    result.distance2 = distance2;
+    mote_status status = mote_cloud_select(s->ctx, cloud, rows, count, &queries);
+    if (status == MOTE_OK) status = mote_knn_search(index, queries, &params, &result);
     mote_cloud_destroy(queries);
     return status;
 }
@@ -114,7 +114,7 @@ static mote_status judge_all(session *s, const picture_points *of, uint64_t *row
     for (uint64_t first = 0; first < points && status == MOTE_OK; first += BLOCK) {
         const uint64_t count = points - first < BLOCK ? points - first : BLOCK;
         for (uint64_t i = 0; i < count; i++) rows[i] = first + i;
-        status = find_near(s, of, rows, count, near);
+        status = picture_patch_near(s, of->cloud, of->index, rows, count, NEIGHBORS + 1, near, NULL);
         if (status != MOTE_OK) break;
         uint64_t found = 0;
 #pragma omp parallel for schedule(static) reduction(+ : found) num_threads(mote_context_threads(s->ctx))
@@ -144,7 +144,7 @@ static mote_status join_faces(session *s, const picture_points *of, uint64_t *ro
             if (flat[next] < JOINED) rows[count++] = next;
         }
         if (count == 0) break;
-        status = find_near(s, of, rows, count, near);
+        status = picture_patch_near(s, of->cloud, of->index, rows, count, NEIGHBORS + 1, near, NULL);
         if (status != MOTE_OK) break;
         face *const to = found + *found_count;
 #pragma omp parallel for schedule(static) num_threads(mote_context_threads(s->ctx))
@@ -179,10 +179,10 @@ mote_status picture_patch_find(session *s, const picture_points *of, float *flat
 
 /* ---- lines */
 
-#define EARLY 4u
-#define LATE  64u
-#define SAMPLE                                                                                                         \
-    UINT64_C(4096) /* points that are asked, about; chosen by where they are, so that their order decides nothing */
+#define EARLY  4u
+#define LATE   64u
+#define SAMPLE UINT64_C(4096) /* points that are asked, about: by where they are, so that their order decides nothing  \
+                               */
 
 static uint64_t hash_of_place(const double place[3]) {
     uint64_t hash = 0;
@@ -212,15 +212,7 @@ static uint64_t choose_rows(const mote_cloud *cloud, uint64_t most, uint64_t *ro
 
 static mote_status find_ratios(session *s, const mote_cloud *cloud, mote_knn_index *index, const uint64_t *rows,
                                uint64_t count, float *distance2, float *ratios, uint64_t *known) {
-    mote_cloud *queries = NULL;
-    mote_knn_params params = mote_knn_defaults();
-    mote_knn_result result;
-    memset(&result, 0, sizeof result);
-    params.k = LATE + 1;
-    result.distance2 = distance2;
-    mote_status status = mote_cloud_select(s->ctx, cloud, rows, count, &queries);
-    if (status == MOTE_OK) status = mote_knn_search(index, queries, &params, &result);
-    mote_cloud_destroy(queries);
+    const mote_status status = picture_patch_near(s, cloud, index, rows, count, LATE + 1, NULL, distance2);
     *known = 0;
     for (uint64_t i = 0; i < count && status == MOTE_OK; i++) {
         const float early = distance2[i * (LATE + 1) + EARLY], late = distance2[i * (LATE + 1) + LATE];

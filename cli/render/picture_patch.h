@@ -13,6 +13,10 @@ typedef struct picture_points {
     const float *distance;  /* mean, to its nearest others */
 } picture_points;
 
+/* The k nearest of some points of a cloud, themselves among them, by the cloud's index.
+   near, distance2  out: [count · k], or NULL */
+mote_status picture_patch_near(session *s, const mote_cloud *cloud, mote_knn_index *index, const uint64_t *rows,
+                               uint64_t count, uint32_t k, uint32_t *near, float *distance2);
 /* flat  [points] out: 1: on a surface, 0: on none, and what lies between
    size  [points] out: distance, of a point at an edge or apart that of its neighbours and a little more
    leaves  out: points with neighbours all around, of most of which the same is true: of folds it is not */

@@ -142,19 +142,6 @@ static mote_status find_normals(survey *v, const picture_plan *plan, uint64_t *c
 
 /* ---- points that stand alone */
 
-static mote_status find_judges(survey *v, const uint64_t *rows, uint64_t count, uint32_t *judges) {
-    mote_cloud *queries = NULL;
-    mote_knn_params params = mote_knn_defaults();
-    mote_knn_result result;
-    memset(&result, 0, sizeof result);
-    params.k = JUDGES + 1;
-    result.index32 = judges;
-    mote_status status = mote_cloud_select(v->s->ctx, v->cloud, rows, count, &queries);
-    if (status == MOTE_OK) status = mote_knn_search(v->index, queries, &params, &result);
-    mote_cloud_destroy(queries);
-    return status;
-}
-
 static void read_place(const survey *v, uint64_t row, double place[3]) {
     for (int k = 0; k < 3; k++) mote_column_read(v->axis[k], row, 1, MOTE_FLOAT64, &place[k]);
 }
@@ -257,7 +244,7 @@ static mote_status judge_between(survey *v, double far, double farthest, bool is
     mote_status status = rows != NULL && judges != NULL && scratch != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
     if (status == MOTE_OK && count > 0) {
         list_far(v, far, farthest, rows);
-        status = find_judges(v, rows, count, judges);
+        status = picture_patch_near(v->s, v->cloud, v->index, rows, count, JUDGES + 1, judges, NULL);
         if (status == MOTE_OK && is_near) judge_near(v, rows, count, judges);
         if (status == MOTE_OK && !is_near) judge(v, rows, count, judges, is_crowd, scratch, scratch + count);
         for (uint64_t c = 0; c < count && status == MOTE_OK; c++) surface->strays += v->stray[rows[c]];
