@@ -181,9 +181,9 @@ mote_status picture_patch_find(session *s, const picture_points *of, float *flat
 
 #define EARLY  4u
 #define LATE   64u
-#define SAMPLE UINT64_C(4096) /* points that are asked, about: by where they are, so that their order decides nothing  \
-                               */
+#define SAMPLE UINT64_C(4096) /* points that are asked, about */
 
+/* Points are chosen by where they are, so that their order decides nothing. */
 static uint64_t hash_of_place(const double place[3]) {
     uint64_t hash = 0;
     for (int k = 0; k < 3; k++) {
