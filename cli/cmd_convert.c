@@ -197,7 +197,7 @@ static int check_select(session *s, const convert_options *o, const char *input,
 
 /* ---- in pieces */
 
-/* All of --set as one list. */
+/* Joins the values of all --set to one list. */
 static char *join_assignments(const text_list *set) {
     size_t size = 1, at = 0;
     for (int i = 0; i < set->count; i++) size += strlen(set->items[i]) + 2;

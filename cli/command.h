@@ -21,10 +21,10 @@ typedef struct command_entry {
     const char *line; /* what it does */
 } command_entry;
 
-/* All of them, in the order of the overview. */
+/* Returns all sub-commands, in the order of the overview. */
 const command_entry *commands_all(size_t *count);
 
-/* All of the command: finds the sub-command that argv[1] names and runs it. */
+/* Runs the sub-command that argv[1] names. */
 int command_run(int argc, char **argv);
 
 int cmd_info(int argc, char **argv);

@@ -32,7 +32,7 @@ static uint64_t least_limit(const char *mount, const char *group, const char *na
     }
 }
 
-/* Of a line "number:controllers:path" of /proc/self/cgroup: version 2 has no controllers there. */
+/* Reads a line "number:controllers:path" of /proc/self/cgroup: version 2 has no controllers there. */
 static uint64_t limit_of_line(const char *root, char *line) {
     char mount[PATH_MAX];
     char *controllers = strchr(line, ':');

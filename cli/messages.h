@@ -16,7 +16,7 @@ typedef struct message_list {
 /* list NULL: nothing is kept. A message that cannot be kept for lack of memory is only counted. */
 void messages_add(message_list *list, const char *kind, const char *told);
 void messages_clear(message_list *list);
-/* As "messages", an array of objects, and "messages_left_out" where there were more; nothing of no messages. */
+/* Writes "messages", an array of objects, and "messages_left_out" where there were more; nothing if there are none. */
 void messages_emit(const message_list *list, json_writer *json);
 
 #endif

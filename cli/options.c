@@ -18,7 +18,7 @@
 
 #define ROWS_MAX 64
 
-/* All rows of a command: its own and the common ones. */
+/* The rows of a command: its own and the common ones. */
 typedef struct table {
     option rows[ROWS_MAX + 1];
     int own, count;

@@ -78,7 +78,7 @@ typedef struct arguments {
     int count;
 } arguments;
 
-/* All rows of a command. */
+/* The options of a command. */
 typedef struct option_table {
     const char *command;
     const command_help *help;

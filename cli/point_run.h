@@ -18,7 +18,7 @@ typedef struct point_run {
 
 /* Checks the output and reads the inputs. Returns an exit code. */
 int point_run_read(session *s, const io_paths *paths, point_run *run);
-/* After the work, begun at some time, its outcome; returns an exit code. */
+/* Tells the outcome of the work that began at some time; returns an exit code. */
 int point_run_worked(session *s, point_run *run, double begin, mote_status status, uint64_t skipped);
 /* Writes a cloud: the run's own, or its remaining points. Returns an exit code. */
 int point_run_write(session *s, point_run *run, const mote_cloud *cloud);

@@ -11,7 +11,7 @@ int report_output(session *s, const char *path, uint64_t points);
 /* The checksum of a file's content: it is read again, for the checksum speaks of what a reader will get, not of what
    was meant. Returns an exit code. */
 int report_hash(session *s, const char *path, uint64_t *hash);
-/* Its size; 0 if there is none. */
+/* Returns the size of a file; 0 if there is none. */
 uint64_t report_bytes(const char *path);
 
 #endif

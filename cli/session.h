@@ -71,7 +71,7 @@ mote_read_params session_reading(const session *s);
 /* Reads one or several inputs into one cloud, and notes them; params NULL: as session_reading has it. Returns an exit
    code. */
 int session_read(session *s, const char *const *paths, int count, const mote_read_params *params, mote_cloud **out);
-/* The same for who tells himself that no point was found. */
+/* Reads for a caller that tells by itself that no point was found. */
 int session_read_any(session *s, const char *const *paths, int count, const mote_read_params *params, mote_cloud **out);
 /* Notes that no point of the input met --where, if there is one. */
 void session_note_none(session *s, const char *path, const mote_read_params *params);

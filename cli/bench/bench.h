@@ -50,7 +50,7 @@ int bench_record(session *s, const bench_options *o, const bench_result *result)
 bool bench_on_gpu(const session *s);
 /* The name of that GPU, else of the CPU. */
 void bench_device_name(const session *s, char *name, size_t size);
-/* Its memory; 0 if that is not known. */
+/* Returns the memory of the device; 0 if that is not known. */
 uint64_t bench_device_bytes(const session *s);
 
 /* A context like the session's with its own number of threads. */

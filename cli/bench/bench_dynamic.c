@@ -114,7 +114,7 @@ typedef struct frame_costs {
     uint64_t allocations[2];
 } frame_costs;
 
-/* To the GPU, if that computes; not part of the frame's time: there, points would move by themselves. */
+/* Brings points to the GPU, if that computes. The frame's time leaves it out: points would move there by themselves. */
 static mote_status bring_points(frame_data *data) {
     if (!data->rows.on_device) return MOTE_OK;
     const mote_status status = mote_device_copy(data->ctx, data->on_gpu, data->positions, data->count * 12);

@@ -138,7 +138,7 @@ static mote_status time_steps(knn_job *job, double ms[4]) {
     return status;
 }
 
-/* Both on a GPU, as a program asks for them: it waits at the end only. */
+/* Times index and search together on a GPU, as a program asks for them: it waits at the end only. */
 static mote_status time_both(knn_job *job, double *ms) {
     mote_knn_index *index = NULL;
     const double begin = seconds_now();

@@ -24,7 +24,7 @@ typedef struct knn_case {
 } knn_case;
 /* [KNN_CASES] */
 const knn_case *knn_cases(void);
-/* Its name in a table: another where it is measured with this many points instead of its own. */
+/* Returns the name of a case in a table: another where it is measured with this many points instead of its own. */
 text knn_label(const knn_case *c, uint64_t points);
 
 /* Milliseconds of one case. */
@@ -44,7 +44,7 @@ int knn_wrong_answer(session *s, const char *name);
 /* Lines of the history: build, search, both; of a GPU also fetched. */
 int knn_record(session *s, const bench_options *o, const knn_case *c, const char *order, const knn_timing *timing);
 
-/* Of a table of its own: bench_shapes.h. */
+/* Measures the cases of a table of its own: bench_shapes.h. */
 int bench_knn_shapes(session *s, const bench_options *o, int threads);
 
 void knn_print_head(const session *s, int threads, int runs);

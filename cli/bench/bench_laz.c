@@ -163,7 +163,7 @@ static int run_file(session *s, const bench_options *o, const char *path, const 
     return code;
 }
 
-/* In format 2, with the attributes that it has, and in 7 with all. */
+/* Measures format 2, with the attributes that it has, and 7 with all. */
 static int run_city(session *s, const bench_options *o, const char *folder) {
     mote_cloud *cloud = NULL;
     mote_write_params params = mote_write_defaults();

@@ -189,7 +189,7 @@ static bool wanted(const bench_options *o, const lod_case *c) {
     return (o->only == NULL || strcmp(o->only, c->name) == 0) && (o->input == NULL || strcmp(c->ending, ".las") == 0);
 }
 
-/* All cases; those on the same input follow each other. */
+/* Runs all cases; those on the same input follow each other. */
 static int run_cases(session *s, const bench_options *o, lod_place *at) {
     const lod_case *cases = bench_on_gpu(s) ? gpu_cases : cpu_cases;
     const char *ending = NULL;

@@ -72,7 +72,7 @@ static mote_status time_estimate(normals_job *job, mote_knn_index *index, mote_n
     return status;
 }
 
-/* As the i-th run; i < 0: only to warm up. What a GPU finds goes to its own memory, and once more to the host's. */
+/* Does the i-th run; i < 0: only to warm up. What a GPU finds goes to its own memory, and once more to the host's. */
 static mote_status run_once(normals_job *job, int i, bench_runs runs[PARTS]) {
     const bool on_gpu = mote_cloud_on_device(job->points);
     mote_knn_index *index = NULL;

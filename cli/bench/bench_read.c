@@ -128,7 +128,7 @@ static bool is_wanted(const bench_options *o, const read_case *c) {
     return o->only == NULL || strncmp(c->name, o->only, strlen(o->only)) == 0;
 }
 
-/* Only the files that some case asks for. */
+/* Makes only the files that some case asks for. */
 static int make_files(session *s, const bench_options *o, const char *folder) {
     for (int file = 0; file < FILES; file++) {
         char path[4200];

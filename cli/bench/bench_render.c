@@ -98,7 +98,7 @@ static mote_status make_moving(render_work *work, const mote_cloud *from, mote_c
     return MOTE_OK;
 }
 
-/* To where the renderer reads them; waits until they are there. */
+/* Sends the points to where the renderer reads them, and waits until they are there. */
 static mote_status send_points(const render_work *work) {
     double last = 0;
     if (work->there == NULL) return MOTE_OK;

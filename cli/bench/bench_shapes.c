@@ -99,7 +99,7 @@ static void place_integers(uint64_t i, uint64_t n, double at[3]) {
     for (uint64_t k = 0; k < 3; k++) at[k] = floor(41 * unit(k, i));
 }
 
-/* The same of steps that doubles do not hold: distances between neighbours differ in their last bits. */
+/* Places points in steps that doubles do not hold: distances between neighbours differ in their last bits. */
 static void place_tenths(uint64_t i, uint64_t n, double at[3]) {
     place_integers(i, n, at);
     for (int k = 0; k < 3; k++) at[k] = 0.1 * at[k];

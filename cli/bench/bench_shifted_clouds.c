@@ -22,7 +22,7 @@ static void write_float(const mote_column *column, uint8_t *data, uint64_t i, fl
     memcpy(data + i * column->stride_bytes, &value, sizeof value);
 }
 
-/* From the nearest point of the circle in the tube's middle. */
+/* Makes the normal, which points away from the nearest point of the circle in the tube's middle. */
 static void torus_normal(const mote_cloud *cloud, uint64_t i, float normal[3]) {
     float at[3];
     for (int k = 0; k < 3; k++) at[k] = read_float(mote_cloud_find(cloud, axes[k]), i);

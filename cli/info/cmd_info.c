@@ -103,7 +103,7 @@ static mote_status look_at_file(session *s, info_facts *f, const struct stat *in
     return mote_cloud_hash(s->ctx, f->cloud, &f->hash);
 }
 
-/* Of all points, which are read. */
+/* Describes all points, which are read for this. */
 static int look_at_points(session *s, info_facts *f, info_points *points, const info_options *o,
                           const header_facts *header) {
     cloud_stats *const stats = &f->stats;
@@ -158,7 +158,7 @@ static int describe(session *s, const char *path, const info_options *o, json_wr
     return code;
 }
 
-/* All files, also after one that failed; the first failure is the exit code. */
+/* Describes all files, also after one that failed; the first failure is the exit code. */
 static int describe_all(session *s, const arguments *words, const info_options *o) {
     json_writer json;
     const bool as_json = s->options.json;
@@ -179,7 +179,7 @@ static int describe_all(session *s, const arguments *words, const info_options *
 
 #define DEVICES_MAX 64u
 
-/* As --device takes it. */
+/* A device as --device takes it. */
 typedef struct device_word {
     char chars[16];
 } device_word;

@@ -18,7 +18,7 @@ typedef struct header_facts {
     uint64_t returns[HEADER_RETURNS_MAX];
 } header_facts;
 
-/* Of a file that is no LAS or LAZ, or cannot be read, is_las is false and all else 0. */
+/* Reads the header; of a file that is no LAS or LAZ, or cannot be read, is_las is false and all else 0. */
 void header_read(const char *path, header_facts *facts);
 
 #endif

@@ -38,7 +38,7 @@ static uint64_t key_of(const rank_search *search, double value) {
     return (bits32 >> 31) != 0 ? ~bits32 : bits32 | 1u << 31;
 }
 
-/* Of keys of up to 32 bits. */
+/* Returns the value of a key of up to 32 bits. */
 static double value_of(const rank_search *search, uint64_t key) {
     float real;
     if (search->type != MOTE_FLOAT32) return (double)((int64_t)key + lowest_of(search->type));

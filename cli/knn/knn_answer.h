@@ -23,7 +23,7 @@ int knn_answer_make_rows(session *s, knn_answer *a, bool is_wide);
 /* Makes the array of counts alone, for lists, whose neighbours are in arrays of their own. */
 int knn_answer_make_counts(session *s, knn_answer *a);
 void knn_answer_free(session *s, knn_answer *a);
-/* Once the arrays are filled: neighbors and incomplete. */
+/* Counts neighbors and incomplete once the arrays are filled. */
 void knn_answer_sum(knn_answer *a);
 
 /* The squared distance at a place of the rows, whichever array has it. */

@@ -15,7 +15,7 @@ typedef struct knn_recall {
     uint64_t with_fewer; /* queries that have fewer neighbours than the exact answer */
 } knn_recall;
 
-/* All but seconds, of two answers to the same queries. */
+/* Finds all but the seconds, from two answers to the same queries. */
 void knn_recall_compare(const knn_answer *found, const knn_answer *exact, knn_recall *recall);
 
 /* Searches again, exactly, and compares. queries NULL: the points themselves. Returns an exit code. */

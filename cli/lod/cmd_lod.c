@@ -253,7 +253,7 @@ static void begin_output(void *user, const mote_cloud *header) {
     }
 }
 
-/* The same, of a plan. */
+/* Notes what a plan says of the output. */
 static void note_output(void *user, const mote_cloud *header) {
     lod_task *task = user;
     (void)header;

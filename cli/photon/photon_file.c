@@ -150,7 +150,7 @@ int radiance_read(session *s, const char *path, radiance *picture) {
 
 #define SSIM_SIDE 8u
 
-/* Of a window whose corner is a pixel. */
+/* Returns the structural similarity of a window whose corner is a pixel. */
 static double window_ssim(const radiance *a, const radiance *b, uint64_t x, uint64_t y, double peak) {
     double sa = 0, sb = 0, saa = 0, sbb = 0, sab = 0;
     const double n = SSIM_SIDE * SSIM_SIDE, c1 = 0.0001 * peak * peak, c2 = 0.0009 * peak * peak;

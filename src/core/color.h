@@ -50,7 +50,7 @@ mote_color_range mote_color_nothing(void);
 /* The rule for channels [count] (NULL: there is none), together, of point_count points on the host. */
 mote_color_rule mote_color_find(const mote_context *ctx, const mote_column *const *channels, uint32_t count,
                                 uint64_t point_count);
-/* The same of what comes in pieces: each is seen, and then the channels are judged. */
+/* Looks at channels that come in pieces: each is seen, and then the channels are judged. */
 void mote_color_see_together(const mote_context *ctx, const mote_column *const *channels, uint32_t count,
                              uint64_t point_count, mote_color_range *range);
 mote_color_rule mote_color_judge(const mote_column *const *channels, uint32_t count, const mote_color_range *range);
@@ -68,7 +68,7 @@ void mote_color_judge_each(const mote_column *const *channels, uint32_t count, c
                            mote_color_rule *rules);
 void mote_color_see(const mote_context *ctx, const mote_column *channel, uint64_t point_count, mote_color_range *range);
 mote_color_rule mote_color_judge_intensity(const mote_column *intensity, const mote_color_range *range);
-/* That of a channel whose values cannot be looked at: floats count as 0..1, integers as 16 bits. */
+/* Returns the rule of a channel whose values cannot be looked at: floats count as 0..1, integers as 16 bits. */
 mote_color_rule mote_color_unseen(const mote_column *channel);
 /* Whether the type says the depth: uint8 or uint16 without scale and offset. */
 bool mote_color_is_plain(const mote_column *channel);
@@ -81,7 +81,7 @@ mote_column mote_color_scaled(const mote_column *channel, const mote_color_rule 
    what  "colours" or the name of an attribute */
 void mote_color_tell(mote_context *ctx, const char *of, const char *what, const mote_color_rule *rule);
 
-/* The same for the channels of a cloud as mote_color_find_each judged them: a line for floats, a line for integers. */
+/* Tells of the channels of a cloud as mote_color_find_each judged them: a line for floats, a line for integers. */
 void mote_color_tell_each(mote_context *ctx, const char *of, const mote_column *const *channels, uint32_t count,
                           const mote_color_rule *rules);
 

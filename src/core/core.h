@@ -16,7 +16,7 @@ extern "C" {
 
 /* A context lists the files that it has mapped, so that whatever fails, or finishes an output, can check them all. */
 typedef struct mote_mapped_file mote_mapped_file;
-/* And the outputs that wait for others before they take their names; io/outputs.c */
+/* The outputs that wait for others before they take their names; io/outputs.c */
 typedef struct mote_held_outputs mote_held_outputs;
 
 #define MOTE_MESSAGE_BYTES     1024
@@ -127,9 +127,9 @@ mote_status mote_progress_again(mote_context *ctx);
    the pieces that remain are to be left out. Asks on the caller's thread, where it has not asked for STOP_SECONDS. What
    a loop that was stopped leaves behind is not complete: mote_stopped follows it. */
 bool mote_stop(mote_context *ctx);
-/* After such a loop: MOTE_CANCELLED if it was stopped. */
+/* Is asked after such a loop: MOTE_CANCELLED if it was stopped. */
 mote_status mote_stopped(mote_context *ctx);
-/* Before a call that reports 0..1 of its own: its share of the running call. (0, 1) when it is over. */
+/* Is called before a call that reports 0..1 of its own, with its share of the running call; (0, 1) when it is over. */
 void mote_progress_share(mote_context *ctx, double first, double last);
 
 /* Starts timing a stage (a string literal) and ends the one before; NULL only ends. */

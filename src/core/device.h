@@ -76,7 +76,7 @@ void device_warm_up(mote_device *device);
 bool device_is_warm(const mote_device *device);
 /* Opens a device; nothing happens if it is open. Tried once: it stays DEVICE_UNUSABLE after a failure. */
 mote_status device_open(mote_device *device);
-/* The same where another device will do instead: a failure of opening is no failure of the context. */
+/* Opens a device where another will do instead: a failure of opening is no failure of the context. */
 bool device_try_open(mote_device *device);
 /* Waits for the thread that warms it up, and closes it. */
 void device_close(mote_device *device);

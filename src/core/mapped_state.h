@@ -24,7 +24,7 @@ struct mote_mapped_file {
 
 /* Writes what happened to the file to why, which has MOTE_MESSAGE_BYTES; false if nothing did. */
 bool mote_mapped_explain(const struct mote_mapped_file *mapped, char *why);
-/* The same for the first of the files that ctx has mapped to which something happened. The lock of ctx is held. */
+/* Explains the first of the files that ctx has mapped to which something happened. The lock of ctx is held. */
 bool mote_mapped_explains(const mote_context *ctx, char *why);
 
 #ifdef __cplusplus

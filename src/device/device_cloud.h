@@ -27,7 +27,7 @@ void device_cloud_close(device_cloud *view);
 /* Of records of record_bytes bytes, the first at records: how many bytes of each the columns use. 0 if a column lies
    elsewhere. */
 uint32_t device_cloud_record_bytes(const device_cloud *cloud, const void *records, uint32_t record_bytes);
-/* The same columns in other memory, a copy of those records in any order, which becomes out's own. */
+/* Makes a cloud of the same columns in other memory, a copy of the records in any order, which becomes out's own. */
 mote_status device_cloud_move(const device_cloud *cloud, const void *records, void *copy, device_cloud *out);
 /* The columns x, y and z; one that is missing is an error. */
 mote_status device_cloud_positions(const device_cloud *view, const mote_column *axes[3]);

@@ -70,7 +70,7 @@ static void land_on_sphere(int i, photon *p) {
     for (int k = 0; k < 3; k++) p->normal[k] = (p->at[k] - centers[i][k]) / sqrt(square);
 }
 
-/* On to the next surface. */
+/* Lets a photon fly on to the next surface. */
 static void fly(gen_stream *stream, photon *p) {
     double way[3], nearest = INFINITY;
     int axis = 0, sphere = -1;

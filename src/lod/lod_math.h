@@ -18,7 +18,7 @@ MOTE_HD uint64_t mote_lod_rank(uint64_t seed, uint64_t code) { return mote_hash_
 MOTE_HD uint32_t mote_lod_shared_level(uint64_t a, uint64_t b) {
     const uint64_t difference = a ^ b;
 #if defined(__CUDA_ARCH__)
-    /* Of the half that counts; of nothing at all 32 zeros are counted, which gives the level of single codes. */
+    /* The half that counts decides; where both are 0, 32 zeros are counted, which gives the level of single codes. */
     const uint32_t high = (uint32_t)(difference >> 32), half = high != 0 ? high : (uint32_t)difference;
     const uint32_t zeros = (uint32_t)__clz((int)half);
     return (zeros + (high != 0 ? 0 : 32) - 1) * 171 >> 9; /* a third */

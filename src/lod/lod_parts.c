@@ -219,7 +219,7 @@ static void count_node_points(mote_lod *lod) {
     }
 }
 
-/* From the level at which each point loses, and that of its leaf, the level that chooses it. */
+/* Makes the level that chooses each point from the level at which it loses and that of its leaf. */
 static void combine(mote_lod *lod, const uint8_t *lost) {
     const uint32_t coarsest = lod_cell_level(lod, 0);
 #pragma omp parallel for schedule(static) num_threads(lod->ctx->threads)

@@ -27,7 +27,7 @@ static inline uint32_t polygon_grid_cell(const polygon_grid *grid, uint64_t x, u
     return (uint32_t)((row < grid->rows ? row : grid->rows - 1) * grid->columns +
                       (column < grid->columns ? column : grid->columns - 1));
 }
-/* Twice the area of a ring in square steps, above 0 where it turns to the left. */
+/* Returns twice the area of a ring in square steps, above 0 where it turns to the left. */
 double polygon_ring_area(const mote_region *region, const double (*ring)[3], uint64_t count);
 
 /* Doubles that shares need: one more to a row than there are columns. */

@@ -57,7 +57,7 @@ void volume_grid_free(volume_grid *grid);
 void volume_grid_fit(volume_grid *grid);
 
 typedef enum volume_answer { VOLUME_OUTSIDE, VOLUME_INSIDE, VOLUME_TOO_HIGH } volume_answer;
-/* From any number of threads. */
+/* Looks up the place of a point; any number of threads may call it. */
 volume_answer volume_grid_look(const volume_grid *grid, double x, double y, double z, volume_point *point);
 /* Adds a point; false: there are too many. From one thread. */
 bool volume_grid_add(volume_grid *grid, volume_point point);

@@ -27,7 +27,7 @@ typedef struct volume_cells {
 
 /* ---- the polygon */
 
-/* Twice its area in square steps, and the shares of the finest cells. */
+/* Finds twice the area of the polygon in square steps, and the shares of the finest cells. */
 static mote_status cover(const volume_grid *grid, double *shares, double *area) {
     *area = 0;
     for (uint32_t s = 0; s < mote_shapes_count(grid->shapes); s++) {

@@ -26,17 +26,17 @@ typedef struct normals_cuda_distances {
     uint32_t *count;
 } normals_cuda_distances;
 
-/* Up to KNN_CUDA_SMALL_K neighbours: right after the search. later: as for it. */
+/* With up to KNN_CUDA_SMALL_K neighbours a lane makes the normal right after its search. later: as for the search. */
 mote_status normals_cuda_shape_small_k(mote_device *gpu, const knn_search_args *args, const normals_cuda_shapes *to);
 mote_status normals_cuda_measure_small_k(mote_device *gpu, const knn_search_args *args,
                                          const normals_cuda_distances *to);
 
-/* More: from rows of some points at a time. */
+/* With more neighbours normals are made from rows of some points at a time. */
 mote_status normals_cuda_shape_large_k(mote_device *gpu, const knn_search_args *args, const normals_cuda_shapes *to);
 mote_status normals_cuda_measure_large_k(mote_device *gpu, const knn_search_args *args,
                                          const normals_cuda_distances *to);
 
-/* All within the limit, of points that have at most k of them: from sorted lists of some points at a time. */
+/* Points with at most k neighbours within the limit use all of these, from sorted lists of some points at a time. */
 mote_status normals_cuda_shape_all(mote_device *gpu, const knn_search_args *args, uint32_t max,
                                    const normals_cuda_shapes *to);
 

@@ -4,7 +4,7 @@
 
 #include "normals/normals_ops.h"
 
-/* Those that can work on an index; MOTE_ERROR_UNSUPPORTED when there are none. */
+/* Finds the operations that can work on an index; MOTE_ERROR_UNSUPPORTED when there are none. */
 mote_status normals_find_ops(mote_knn_index *index, const mote_normals_ops **ops);
 
 /* Work on an index that is made for it, with progress. */

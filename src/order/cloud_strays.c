@@ -167,7 +167,7 @@ static void look_at(const mote_box *near, const double at[3], uint64_t i, strays
     }
 }
 
-/* Of two parts, the first of lower points. */
+/* Joins two parts, of which the first has the lower points. */
 static void join(strays_part *to, const strays_part *from) {
     for (int k = 0; k < 3; k++) {
         to->rest.min[k] = fmin(to->rest.min[k], from->rest.min[k]);

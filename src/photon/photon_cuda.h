@@ -18,7 +18,7 @@ typedef struct photon_scene_cuda {
     void *arrays[PHOTON_CUDA_ARRAYS];
 } photon_scene_cuda;
 
-/* As the entries of mote_photon_ops. */
+/* These are the entries of mote_photon_ops of a GPU. */
 mote_status photon_open_scene_on_cuda(mote_device *gpu, mote_scene *scene);
 void photon_close_scene_on_cuda(mote_scene *scene);
 mote_status photon_emit_on_cuda(mote_device *gpu, const photon_emitting *e, photon_cloud *to, photon_tally *tally);

@@ -120,7 +120,7 @@ static mote_status choose_cloud(mote_photon_map *map, int choice, photon_cloud *
     return index_cloud(map->device, to);
 }
 
-/* At photons, of all that are not chosen for that: these are needed only here. */
+/* Gathers at the chosen photons from all others, which nothing else needs. */
 static mote_status make_irradiance(mote_photon_map *map, photon_cloud *to, const mote_photon_gathering *gathering) {
     photon_cloud from;
     memset(&from, 0, sizeof from);

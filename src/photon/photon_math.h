@@ -57,7 +57,7 @@ MOTE_HD photon_random photon_random_of(uint64_t seed, uint32_t stream, uint64_t 
     r.state = mote_hash_pair(mote_hash_pair(seed, stream), number);
     return r;
 }
-/* In [0, 1). */
+/* Returns the next number of the stream, in [0, 1). */
 MOTE_HD double photon_next(photon_random *r) {
     r->state += MOTE_GOLDEN_GAMMA;
     return (double)(mote_hash64(r->state) >> 11) * 0x1p-53;
@@ -79,7 +79,7 @@ MOTE_HD photon_sequence photon_sequence_of(photon_random *random, uint64_t first
     return sequence;
 }
 
-/* Of 0 or more; in [0, 1). */
+/* Returns what is behind the point of x, which is 0 or more. */
 MOTE_HD double photon_fraction(double x) { return x - floor(x); }
 
 MOTE_HD photon_vec photon_sequence_next(photon_sequence *sequence) {

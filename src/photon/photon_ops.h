@@ -43,7 +43,7 @@ typedef struct mote_photon_ops {
     /* Emits photons: records, by the number of the photon and then along its path, and count of to. tally: of the host,
        zero before. */
     mote_status (*emit)(mote_device *device, const photon_emitting *e, photon_cloud *to, photon_tally *tally);
-    /* Those of a choice, in the same order: records and count of to. */
+    /* Copies the photons of a choice, in the same order: records and count of to. */
     mote_status (*choose)(mote_device *device, const photon_cloud *from, int choice, photon_cloud *to);
 
     /* Samples first to first + count of a picture. */
@@ -102,7 +102,7 @@ static inline void photon_free(mote_device *device, void *memory) {
         device_free(device, memory);
     }
 }
-/* To the host. */
+/* Brings memory of the device to the host. */
 static inline mote_status photon_fetch(mote_device *device, void *host, const void *memory, uint64_t size_bytes) {
     if (device->ops != NULL) return device_download(device, host, memory, size_bytes);
     memcpy(host, memory, size_bytes);

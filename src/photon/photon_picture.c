@@ -39,7 +39,7 @@ static photon_vec unproject(const mote_camera *camera, const mote_photon_params 
     return photon_vec_from(place);
 }
 
-/* Its rays at three pixels tell those of all. */
+/* Makes the camera of a picture: its rays at three pixels tell those of all. */
 static photon_camera camera_of(const mote_camera *camera, const mote_photon_params *p) {
     const double w = p->width, h = p->height;
     photon_camera c;
@@ -224,7 +224,7 @@ static mote_status check(mote_context *ctx, const mote_photon_map *map, const mo
     return photon_check_gathering(ctx, &p->gathering);
 }
 
-/* That of the photons. */
+/* Finds the device that holds the photons, or, without photons, the one that would. */
 static mote_status find_device(drawing *d) {
     if (d->map != NULL) {
         d->device = d->map->device;

@@ -70,7 +70,7 @@ void render_write_colors_cpu(mote_renderer *renderer, const render_job *job, mot
 mote_status render_average_cpu(mote_renderer *renderer, const render_job *job);
 
 /* ---- screen/ */
-/* All layers, the quadtree over them, and the list of what they show. */
+/* Makes all layers, the quadtree over them, and the list of what they show. */
 mote_status render_see_cpu(mote_renderer *renderer, const render_job *job);
 /* The k nearest of each seen point into arrays that are there. */
 mote_status render_find_neighbors_cpu(mote_renderer *renderer, uint32_t k, mote_render_neighbors *out);

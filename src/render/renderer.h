@@ -71,7 +71,7 @@ struct mote_renderer {
     void *frame;     /* of the backend: buffers of frames, kept from one to the next */
 };
 
-/* As mote_camera_fit, of the points of a renderer that lie in a clip: camera/render_fit.c. */
+/* Does what mote_camera_fit does for the points of a renderer that lie in a clip: camera/render_fit.c. */
 mote_status render_fit_renderer(mote_renderer *renderer, mote_camera *camera, const mote_box *clip,
                                 const double from[3], uint32_t width, uint32_t height);
 

@@ -27,7 +27,7 @@ static inline void region_multiply(uint64_t a, uint64_t b, uint64_t *high, uint6
     *high = a1 * b1 + (cross >> 32) + (middle >> 32);
 }
 
-/* As many decimals as leave coordinates up to max, which is at most REGION_MAX_STEPS, fifteen digits. */
+/* Returns the steps of as many decimals as leave coordinates up to max, at most REGION_MAX_STEPS, fifteen digits. */
 static inline double region_steps_for(double max) {
     double steps = 1;
     for (int i = 0; i < REGION_MAX_DECIMAL && max * (steps * 10) <= REGION_MAX_STEPS; i++) steps *= 10;
@@ -48,7 +48,7 @@ static inline int region_compare_exactly(int64_t a, int64_t b, int64_t c, int64_
     return low == other_low ? 0 : (low < other_low ? -1 : 1) * left;
 }
 
-/* The same; doubles decide where they can. */
+/* Compares a b with c d as above, but lets doubles decide where they can, which is nearly always. */
 static inline int region_compare(int64_t a, int64_t b, int64_t c, int64_t d) {
     const double left = (double)a * (double)b, right = (double)c * (double)d;
     const double difference = left - right,

@@ -212,7 +212,7 @@ mote_status mote_where_assign(mote_context *ctx, mote_cloud *cloud, const where_
     return status;
 }
 
-/* All of it, also that it is organised: the points are the same. */
+/* The copy keeps everything, also that the cloud is organised: its points are the same. */
 static mote_status copy_of(mote_context *ctx, mote_cloud *cloud, mote_cloud **copy) {
     MOTE_TRY(mote_cloud_join(ctx, &cloud, 1, copy));
     (*copy)->grid_width = cloud->grid_width;

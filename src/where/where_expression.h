@@ -36,7 +36,7 @@ typedef struct where_bound {
 /* ---- where_parse.c */
 /* Parses and compiles a condition. A mistake is MOTE_ERROR_ARGUMENT, with a message that shows its place. */
 mote_status mote_where_condition(mote_context *ctx, const char *text, where_program **out);
-/* The same of assignments, "name = value", with " where condition" behind each and ";" between them. */
+/* Compiles assignments, "name = value", with " where condition" behind each and ";" between them. */
 mote_status mote_where_assignments(mote_context *ctx, const char *text, where_program **out);
 void mote_where_free(where_program *program);
 

@@ -12,7 +12,7 @@
 /* kernel: a name, or a pointer to a function; with template arguments in parentheses. */
 #define CUDA_LAUNCH(gpu, kernel, blocks, threads, ...)                                                                 \
     (kernel)<<<(blocks), (threads), 0, (cudaStream_t)cuda_stream(gpu)>>>(__VA_ARGS__)
-/* Before a loop that is not to be unrolled. */
+/* Stands before a loop that is not to be unrolled. */
 #define CUDA_ROLLED _Pragma("unroll 1")
 #endif
 

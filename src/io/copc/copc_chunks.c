@@ -106,7 +106,7 @@ static mote_status write_nodes(chunk_round *round, uint32_t slot_count) {
     return mote_progress(job->ctx, 1, "writing COPC");
 }
 
-/* Of a dry run: the chunks that were not encoded, and the room for each slot's largest. */
+/* Guesses, in a dry run, the chunks that were not encoded, and the room for each slot's largest. */
 static mote_status guess_chunks(copc_job *job, chunk_slot *slots, uint32_t slot_count) {
     if (job->sample.is_whole) return MOTE_OK;
     mote_sample_guess(&job->sample, job->nodes, job->node_count, &job->places[0].size_bytes, sizeof job->places[0]);

@@ -86,7 +86,7 @@ static mote_type axis_type(const e57_field *field) {
     return field->minimum >= INT32_MIN && top_of(field) <= INT32_MAX ? MOTE_INT32 : MOTE_INT64;
 }
 
-/* Not so a scan without points, which needs none. */
+/* Every scan needs coordinates, except one without points. */
 static bool has_coordinates(const e57_scan_plan *p) { return p->axes[0] >= 0 && p->axes[1] >= 0 && p->axes[2] >= 0; }
 
 /* Whether the coordinates of all scans can stay as they are: Cartesian, unmoved, and stored alike. */

@@ -64,7 +64,7 @@ static mote_status read_section(e57_packets *p, uint64_t section) {
                           data);
 }
 
-/* That many records cannot be in so few bytes. */
+/* Refuses more records than can be in so few bytes. */
 static mote_status check_count(const e57_packets *p) {
     uint64_t bits = 0;
     for (uint64_t i = 0; i < p->scan->field_count; i++) bits += p->scan->fields[i].bits;

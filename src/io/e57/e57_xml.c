@@ -35,7 +35,7 @@ static uint64_t place_of(const e57_xml *x) {
     return e57_physical(x->file->xml_at + (index > 0 ? (uint64_t)index : 0));
 }
 
-/* At the beginning of each event. */
+/* Notes the place at the beginning of each event. */
 static void note_event(e57_xml *x) {
     x->event_bytes = x->fed_bytes;
     x->place = place_of(x);

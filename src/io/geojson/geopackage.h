@@ -15,7 +15,7 @@ bool geopackage_probe(const mote_input *input);
 
 #define GEOPACKAGE_WHY_BYTES 128
 
-/* All features of all layers as a FeatureCollection, which is the caller's. */
+/* Reads all features of all layers as a FeatureCollection, which is the caller's. */
 mote_status geopackage_read(mote_context *ctx, const mote_input *input, json_t **out);
 
 /* The geometry of a blob; null where it is empty. positions_left: how many it may have, counted down. NULL: why says

@@ -94,7 +94,7 @@ static json_t *read_position(wkb *w) {
     return NULL;
 }
 
-/* Of a line or a ring. */
+/* Reads the positions of a line or a ring. */
 static json_t *read_positions(wkb *w) {
     uint64_t count;
     if (!take_count(w, position_bytes(w), &count)) return NULL;

@@ -40,7 +40,7 @@ typedef struct potree_source {
     const uint64_t *flag_bits; /* [POTREE_MERGED] of a part: what potree_flag_bits found in all; NULL: it is looked */
     bool is_part;              /* one of several: the whole tells what is to be told */
 } potree_source;
-/* That of an octree. */
+/* Makes the source of an octree. */
 mote_status potree_source_of_lod(mote_context *ctx, const mote_lod *lod, potree_source *source);
 
 typedef enum potree_role { POTREE_PLAIN, POTREE_POSITION, POTREE_COLOR, POTREE_FLAGS } potree_role;
@@ -149,7 +149,7 @@ typedef struct potree_stats {
 mote_status potree_stats_make(const potree_plan *plan, potree_stats *stats);
 /* Sums count stats into the first. */
 void potree_stats_merge(const potree_plan *plan, potree_stats *stats, uint32_t count);
-/* The same without the plan. */
+/* Joins statistics as above where there is no plan. */
 void potree_stats_join(potree_stats *stats, uint32_t count, uint32_t range_count);
 
 /* Gathers up to POTREE_BLOCK_POINTS points into dense records and takes note of their ranges.
@@ -347,7 +347,7 @@ typedef struct potree_node {
     uint32_t level;
     uint8_t child_mask;
 } potree_node;
-/* All nodes, level by level and in Morton order. nodes is to be freed in any case. */
+/* Reads all nodes, level by level and in Morton order. nodes is to be freed in any case. */
 mote_status potree_nodes_read(const potree_layout *layout, potree_node **nodes, uint32_t *count);
 
 /* Leaves the nodes that params ask for (level, resolution, bounds): potree_filter.c */

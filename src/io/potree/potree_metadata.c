@@ -429,7 +429,7 @@ static mote_status shorten_projection(json_builder *b, const mote_cloud *cloud, 
     return MOTE_OK;
 }
 
-/* For free(); NULL: memory has run out. */
+/* Returns the text, which is the caller's to free(); NULL: memory has run out. */
 static char *text_of(const json_builder *b, const json_t *root) {
     return b->failed ? NULL : json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
 }

@@ -181,7 +181,7 @@ mote_status knn_cuda_sample_sort(mote_device *gpu, const knn_cuda_reading *readi
 /* puts points in order that stand in few cells; see knn_refine_cuda.cu. */
 mote_status knn_cuda_refine(mote_device *gpu, const knn_cuda_reading *reading, uint64_t count,
                             const knn_cuda_curve *curve, uint64_t *keys);
-/* Then what is searched. boxes false: queries, which need none. */
+/* Brings what is searched in the order of the curve. boxes false: these are queries, which need none. */
 mote_status knn_cuda_gather(mote_device *gpu, const knn_cuda_curve *curve, uint64_t count, bool boxes,
                             knn_cuda_point_set *point_set);
 /* What a sample of the points tells, of KNN_CUDA_SAMPLES or fewer that are finite. */

@@ -128,7 +128,7 @@ void filter_free_around(lod_filter *f);
    lod_filter_cuda_average.cu */
 mote_status filter_average(lod_filter *f, uint32_t level);
 
-/* All items' colours where each cell of a level's grid has one item in inner nodes. lod_filter_cuda_cells.cu */
+/* Makes all items' colours where each cell of a level's grid has one item in inner nodes. lod_filter_cuda_cells.cu */
 mote_status filter_cells(lod_filter *f);
 
 /* crowd [1] in device memory: the finest level whose cells may hold more than FILTER_CROWD points, plus one; else 0.
@@ -230,7 +230,7 @@ static inline __device__ uint16_t filter_mean(uint64_t sum, uint64_t weight, dou
     return (uint16_t)(quotient + (rest >= (int64_t)weight - rest ? 1 : 0));
 }
 
-/* The same of up to FILTER_CROWD points: the quotient of floats errs by less than 1 and is put right. */
+/* Divides sums of up to FILTER_CROWD points: the quotient of floats errs by less than 1 and is put right. */
 static inline __device__ uint16_t filter_mean32(uint32_t sum, uint32_t weight, float reciprocal) {
     uint32_t quotient = (uint32_t)((float)sum * reciprocal);
     int32_t rest = (int32_t)(sum - quotient * weight);

@@ -90,7 +90,7 @@ static __device__ uint32_t count_of(const filter_wide_source &source) { return s
 static __device__ uint32_t place_of(const filter_source &source) { return source.place >> SOURCE_COUNT_BITS; }
 static __device__ uint32_t place_of(const filter_wide_source &source) { return source.place; }
 
-/* At once, which the compiler would not do. */
+/* Loads a source in one instruction, which the compiler would not do by itself. */
 static __device__ filter_source load_source(const filter_source *from) {
     const uint4 words = *(const uint4 *)from;
     return {{words.x, words.y, words.z}, words.w};
@@ -259,7 +259,7 @@ static __device__ void load_windows(const around_windows &from, around_windows *
     if (threadIdx.x < 6 * WINDOW) (&to->of[0][0][0])[threadIdx.x] = (&from.of[0][0][0])[threadIdx.x];
 }
 
-/* Up to FILTER_CROWD points' sums fit 32 bits; how many points there are always does. */
+/* The sums of up to FILTER_CROWD points fit 32 bits; the number of points always does. */
 template <typename S> static __global__ void average_plain(around_view view) {
     __shared__ uint32_t lists[SLOTS * LIST_STEP];
     __shared__ around_windows windows;

@@ -170,7 +170,7 @@ static __device__ filter_color average_sum(const run_sum<uint64_t> &sum) {
     return color;
 }
 
-/* The same mean of up to FILTER_CROWD points, whose sums fit 32 bits: floats suffice for these. */
+/* Makes the mean of up to FILTER_CROWD points, whose sums fit 32 bits: floats suffice for these. */
 static __device__ filter_color average_sum(const run_sum<uint32_t> &sum) {
     const float reciprocal = 1.0f / (float)sum.v[3];
     filter_color color;

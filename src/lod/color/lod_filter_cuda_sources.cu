@@ -37,7 +37,7 @@ typedef struct tile_list {
     uint32_t level, count;
     bool goes_on;  /* the first began before */
     uint32_t mark; /* of the first point */
-    /* Of lane t: how many cells, and rows, of level t begin before the tile */
+    /* Lane t keeps how many cells, and rows, of level t begin before the tile */
     uint32_t cells_before, rows_before;
     /* Numbers of the first cells of the lists of this level, and of one and two finer, were they all begun here */
     uint32_t base, child_base, grandchild_base;

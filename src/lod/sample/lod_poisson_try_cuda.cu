@@ -87,7 +87,7 @@ static __device__ void enter_cell(const poisson_trials *t, uint64_t entry, const
     if (inside) heads[poisson_halo_place(at[0], at[1], at[2])] = (uint32_t)entry;
 }
 
-/* Of the lanes, whose counts end there when added up, the one that an item is of. */
+/* Returns the lane that an item belongs to, when the lanes' counts, added up, end at ends. */
 static __device__ uint32_t lane_of_item(uint32_t ends, uint32_t item) {
     uint32_t lane = 0;
 #pragma unroll

@@ -55,7 +55,7 @@ template <bool FINE> static __device__ constexpr uint32_t finest_level(void) {
 static __device__ uint64_t rank_code(const sample_code<false> &of) { return of.code; }
 static __device__ uint64_t rank_code(const sample_code<true> &of) { return of.fine; }
 
-/* That of a sorted position. */
+/* Returns the code of a sorted position. */
 template <bool FINE>
 static __device__ sample_code<FINE> code_of_position(const lod_cuda_selection *in, uint64_t position) {
     sample_code<FINE> of;

@@ -159,7 +159,7 @@ static __device__ uint32_t level_of(uint4 levels, uint32_t k) {
     return word >> 8 * (k % 4) & 0xFF;
 }
 
-/* Of each level, of each thread's points. before: how many of a point's level the thread has before it. */
+/* Counts each thread's points of each level. before: how many of a point's level the thread has before it. */
 static __device__ uint4 count_columns(const items_input *in, item_columns *columns,
                                       uint32_t before[node_points_policy::items]) {
     const thread_points points = load_points(in);
@@ -173,7 +173,7 @@ static __device__ uint4 count_columns(const items_input *in, item_columns *colum
     return points.low;
 }
 
-/* The same where each point stands at some levels in a row: by differences of one level from the one before. */
+/* Counts where each point stands at some levels in a row, by differences of one level from the one before. */
 static __device__ thread_points count_runs(const items_input *in, item_columns *columns) {
     const thread_points points = load_points(in);
     for (uint32_t l = 0; l <= in->levels; l++) columns->counts[l][threadIdx.x] = 0;

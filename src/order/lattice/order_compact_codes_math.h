@@ -44,7 +44,7 @@ static inline order_compaction order_compaction_make(const uint32_t bits[3]) {
     return s;
 }
 
-/* The same of cells without this many of their lowest levels, all of which use three axes. */
+/* Returns the compaction of cells without this many of their lowest levels, all of which use three axes. */
 static inline order_compaction order_compaction_coarser(order_compaction s, uint32_t levels) {
     s.low_bits -= 3 * levels;
     s.low_mask >>= levels;

@@ -84,7 +84,7 @@ static key_window key_window_of(uint64_t differing) {
     return w;
 }
 
-/* In place: the number of the run, and below it what its points differ in. heads_before [count + 1] */
+/* Replaces each key by the number of its run, and below it what the run's points differ in. heads_before [count + 1] */
 static __global__ void number_runs(const uint32_t *heads_before, uint64_t count, key_window window, uint64_t *keys,
                                    uint32_t *numbers) {
     const uint64_t i = (uint64_t)blockIdx.x * runs_policy::threads + threadIdx.x;

@@ -4,7 +4,7 @@
 
 #include "photon/photon_ops.h"
 
-/* As the entries of mote_photon_ops. */
+/* These are the entries of mote_photon_ops of the CPU. */
 mote_status photon_emit_on_cpu(mote_device *device, const photon_emitting *e, photon_cloud *to, photon_tally *tally);
 mote_status photon_choose_on_cpu(mote_device *device, const photon_cloud *from, int choice, photon_cloud *to);
 

@@ -172,7 +172,7 @@ MOTE_HD photon_light_ray photon_ray_to_point(const photon_light *light, photon_v
     return ray;
 }
 
-/* To the sky rays go in proportion to the cosine at the place. */
+/* Draws a ray to a light from afar; rays to the sky go in proportion to the cosine at the place. */
 MOTE_HD photon_light_ray photon_ray_afar(const photon_light *light, photon_vec normal, double x, double y) {
     photon_light_ray ray;
     ray.distance = PHOTON_FAR;

@@ -60,7 +60,7 @@ MOTE_HD photon_vec photon_specular_split(const photon_surface *surface, const ph
     return photon_unit(photon_along(photon_scale(sideways, ratio), hit->normal, -refracted));
 }
 
-/* The same at random. */
+/* Goes on from a mirror or glass without a split: whether it reflects or refracts is random. */
 MOTE_HD photon_vec photon_specular(const photon_surface *surface, const photon_hit *hit, photon_vec direction,
                                    photon_random *random) {
     photon_split split = photon_split_make(PHOTON_RANDOM, 1);

@@ -219,7 +219,7 @@ MOTE_HD bool photon_find_parts(const photon_view *scene, const photon_ellipsoid 
     return true;
 }
 
-/* Of more shapes than are looked at: they are taken to fill the disc, which the planes that were found cut. */
+/* More shapes than are looked at are taken to fill the disc, which the planes that were found cut. */
 MOTE_HD double photon_filled_part(const photon_ellipsoid *e, photon_cut *cut) {
     if (cut->count == 0) return 1;
     photon_shape plane; /* around the disc */

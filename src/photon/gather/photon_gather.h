@@ -117,7 +117,7 @@ MOTE_HD float photon_share_root(float share) {
 #endif
 }
 
-/* In steps, of a photon that is so far from the middle of a disc. */
+/* Returns the weight, in steps, of a photon that is so far from the middle of a disc. */
 MOTE_HD uint32_t photon_weight_steps(const photon_filter_terms *terms, const photon_float_disc *disc, float dx,
                                      float dy, float dz) {
     const float x = dx * disc->per_radius, y = dy * disc->per_radius, z = dz * disc->per_radius;

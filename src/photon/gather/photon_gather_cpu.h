@@ -4,7 +4,7 @@
 
 #include "photon/photon_ops.h"
 
-/* As the entries of mote_photon_ops. */
+/* These are the entries of mote_photon_ops of the CPU. */
 mote_status photon_gather_on_cpu(mote_device *device, mote_scene *scene, photon_cloud *photons,
                                  const mote_cloud *queries, const mote_photon_gathering *params, float *irradiance,
                                  double *radius2);

@@ -147,7 +147,7 @@ static __global__ __launch_bounds__(gather_policy::threads) void gather_rows(con
     if (warp_lane() == 0) args.radius2[row] = radius2;
 }
 
-/* From the whole disc to what of it is surface, for the queries whose rows these were. */
+/* Divides by what of the disc is surface instead of all of it, for the queries whose rows these were. */
 static __global__ __launch_bounds__(gather_policy::threads) void divide_by_parts(const photon_view scene,
                                                                                  const gather_args args) {
     const uint64_t at = (uint64_t)blockIdx.x * gather_policy::threads + threadIdx.x;
@@ -260,7 +260,7 @@ static mote_status gather_rows_of(const gathering *g, knn_search_args *args, con
     return status;
 }
 
-/* Without rows. */
+/* Gathers without rows of neighbours, by selection. */
 static mote_status gather_selected(gathering *g, const knn_search_args *args, const photon_query_columns *columns,
                                    uint64_t queries) {
     gather_args to = gather_args_of(g, columns, args);
@@ -385,7 +385,7 @@ static mote_status gather_again(const gathering *g, const photon_query_columns *
     return status;
 }
 
-/* Those that are marked, with more neighbours. */
+/* Gathers again, with more neighbours, for the queries that are marked. */
 static mote_status gather_marked(const gathering *g, const photon_query_columns *columns, const uint8_t *marks,
                                  uint64_t queries, bool cuts_at_once) {
     mote_device *gpu = g->gpu;
@@ -423,7 +423,7 @@ static mote_status gather_opened(gathering *g, const mote_cloud *queries, const 
     return gather_and_select(g, queries, columns);
 }
 
-/* All queries with g->searched neighbours each, then those that this does not resolve with more. */
+/* Gathers for all queries with g->searched neighbours each, then with more for those that this does not resolve. */
 static mote_status gather_stage(gathering *g, const mote_cloud *queries) {
     device_cloud device;
     photon_query_columns columns;

@@ -54,7 +54,7 @@ typedef struct deferred_queries {
     uint32_t *places, *count, *remaining;
 } deferred_queries;
 
-/* Of the k nearest that count. */
+/* Gathers from the k nearest photons that count. */
 struct gather_visitor {
     static constexpr bool all = false;
     static constexpr uint32_t max_seen = PHOTON_SELECT_SEEN;
@@ -125,7 +125,7 @@ struct gather_visitor {
 /* What is unresolved of a query: of the nearest 1,024 photons k count. */
 #define HOLDS_K 2u
 
-/* The same for deferred queries, one at a time. */
+/* Gathers for deferred queries, one at a time. */
 struct deferred_visitor : gather_visitor {
     static constexpr uint32_t max_seen = UINT32_MAX;
 
@@ -145,7 +145,7 @@ struct deferred_visitor : gather_visitor {
     __device__ inline void count_unanswered() const { atomicAdd(deferred.remaining, 1u); }
 };
 
-/* Of those that count among the 1,024 nearest, where they are fewer than k. */
+/* Gathers from those that count among the 1,024 nearest, where they are fewer than k. */
 struct rare_visitor : deferred_visitor {
     static constexpr bool all = true;
 

@@ -100,7 +100,7 @@ MOTE_HD double photon_meet_sphere(const photon_ray *ray, const photon_shape *sha
     return first > near_t ? first : second;
 }
 
-/* Of two that are met at the same place the one with the lower number counts, in whatever order they are met. */
+/* Meets a shape: of two at the same place the one with the lower number counts, in whatever order they are met. */
 MOTE_HD void photon_meet(const photon_view *scene, const photon_ray *ray, uint32_t i, photon_hit *hit) {
     const photon_shape *shape = &scene->shapes[i];
     uint32_t front = 0;
@@ -118,7 +118,7 @@ MOTE_HD void photon_meet(const photon_view *scene, const photon_ray *ray, uint32
 /* A float of at least t. */
 MOTE_HD float photon_float_from(double t) { return t < (double)PHOTON_WIDE ? (float)t * (1 + 0x1p-22f) : INFINITY; }
 
-/* Of a number and none (NaN), b. On a CPU fminf, fmaxf and fmaf may be calls, on a GPU they are an instruction each. */
+/* Where a is no number, both return b. On a CPU fminf, fmaxf and fmaf may be calls, on a GPU they are instructions. */
 #ifdef __CUDA_ARCH__
 MOTE_HD float photon_min_float(float a, float b) { return fminf(a, b); }
 MOTE_HD float photon_max_float(float a, float b) { return fmaxf(a, b); }

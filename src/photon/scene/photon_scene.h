@@ -35,7 +35,7 @@ typedef struct photon_node {
     photon_four side[2][3]; /* low and high along each axis, rounded outwards; low > high: empty */
 } photon_node;
 
-/* Of a sphere a is the middle, and b.x the radius. */
+/* A triangle has the corners a, b, c; a sphere has its middle in a and its radius in b.x. */
 typedef struct photon_shape {
     photon_vec a, b, c;
     uint32_t material;

@@ -81,7 +81,7 @@ static double cosine_of(double angle_rad) {
     return cosine;
 }
 
-/* As KHR_lights_punctual says, whose ramp is never narrower than this. */
+/* The ramp of a spot light is never narrower than this (KHR_lights_punctual). */
 #define SPOT_RAMP 0.001
 
 static void make_spot(photon_light *light, const mote_light *from) {

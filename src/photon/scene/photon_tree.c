@@ -140,7 +140,7 @@ static box node_box(const photon_node *node) {
     return b;
 }
 
-/* As many levels as the shapes need; of the lowest only the nodes in front of the last shape. */
+/* Plans as many levels as the shapes need; the lowest has only the nodes in front of the last shape. */
 static void plan_nodes(photon_view *view) {
     uint64_t first = 0, nodes = 1; /* of a level */
     while (nodes * PHOTON_WIDTH < view->shape_count) {

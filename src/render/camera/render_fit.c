@@ -208,7 +208,7 @@ static void measure_ends(const render_fit *fit, const double place[3], double va
     value[9] = at.z;
 }
 
-/* Of places that are as far out the first by content, so that their order does not matter. */
+/* Takes, of places that are as far out, the first by content, so that their order does not matter. */
 static void take_place(fit_ends *ends, int e, double value, const double place[3]) {
     if (!(value >= ends->value[e])) return;
     bool first = value > ends->value[e];

@@ -36,7 +36,7 @@ static __device__ __forceinline__ void add_color(uint32_t color, color_sums *to)
 
 /* ---- where sums go */
 
-/* Those of the frame: four atomic additions. */
+/* Sums of the frame, to which a point is four atomic additions. */
 typedef struct frame_sums {
     render_color_sums *sums; /* [samples] */
 
@@ -49,7 +49,7 @@ typedef struct frame_sums {
     }
 } frame_sums;
 
-/* Those of a patch, in shared memory: of up to 1,024 points, 18 and 11 bits. */
+/* Sums of a patch, in shared memory: up to 1,024 points have sums of 18 bits and counts of 11. */
 typedef struct patch_sums {
     uint32_t *red_count, *green, *blue; /* [RENDER_SUM_PATCH] each; red_count: bits 30…20 count, bits 19…0 red */
 
@@ -79,7 +79,7 @@ static __device__ __forceinline__ void add_together(uint32_t sample, color_sums 
     if (adds) add(sample, mine);
 }
 
-/* Of four values in registers that of the lowest bit that is set. */
+/* Returns, of four values in registers, that of the lowest bit that is set. */
 static __device__ __forceinline__ uint32_t one_of(const uint32_t value[RENDER_AT_ONCE], uint32_t bits) {
     const uint32_t low = (bits & 1u) != 0 ? value[0] : value[1], high = (bits & 4u) != 0 ? value[2] : value[3];
     return (bits & 3u) != 0 ? low : high;
@@ -110,7 +110,7 @@ static __device__ __forceinline__ void add_within(const render_points *points, u
     add_together<GROUPS>(sample, mine, add);
 }
 
-/* In double precision. */
+/* Adds a point whose sample floats cannot tell: it is projected in doubles. */
 static __device__ __forceinline__ void add_point(const render_points *points, const render_view *view, uint32_t i,
                                                  const uint32_t *limits, frame_sums add) {
     double at[3];
@@ -145,7 +145,7 @@ static __device__ __forceinline__ bool keep_within(const uint32_t *limits, rende
     return any;
 }
 
-/* Of a warp, in shared memory. */
+/* What a warp keeps in shared memory. */
 typedef struct add_memory {
     uint8_t groups[RENDER_GROUPS];
     uint16_t queue[RENDER_QUEUE];                                 /* points that wait for doubles */

@@ -38,7 +38,7 @@ static inline void render_depths_size(const render_view *view, render_depths *de
     depths->level_count = level + 1;
 }
 
-/* Of a square of level 0: keys, or, if these are NULL, limits. */
+/* Returns the farthest depth of a square of level 0, of its keys or, if these are NULL, its limits. */
 MOTE_HD uint32_t render_farthest_of_square(const render_view *view, const uint64_t *keys, const uint32_t *limits,
                                            uint32_t x, uint32_t y) {
     uint32_t farthest = 0;

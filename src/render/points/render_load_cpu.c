@@ -182,7 +182,7 @@ static bool are_integers(const mote_column *const axes[3]) {
     return all;
 }
 
-/* As column_value. */
+/* Does what column_value does, where are_integers holds. */
 static inline double integer_value(const mote_column *column, uint64_t row) {
     int32_t value;
     memcpy(&value, column_at(column, row), sizeof value);

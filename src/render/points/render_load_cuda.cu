@@ -263,7 +263,7 @@ static mote_status place_points(mote_renderer *renderer, const render_source *fr
     return cuda_launched(gpu, "reading points");
 }
 
-/* By code alone first. */
+/* Sorts by code alone; only where points share a code all are sorted again, by content too. */
 static mote_status put_in_order(mote_renderer *renderer, const render_source *from, const mote_lattice *lattice,
                                 cuda_pairs64 *pairs, load_notes *notes) {
     mote_device *gpu = renderer->device;

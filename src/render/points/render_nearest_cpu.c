@@ -166,7 +166,7 @@ static uint64_t draw_new(mote_renderer *renderer, const render_view *view) {
     return drawn;
 }
 
-/* For the next frame: whose points this one shows. */
+/* Notes for the next frame whose points this one shows. */
 static inline void note_batch(render_points *points, uint64_t key) {
     uint32_t *drawn = &points->batches[(uint32_t)key / RENDER_BATCH].drawn;
     if (__atomic_load_n(drawn, __ATOMIC_RELAXED) == 0) __atomic_store_n(drawn, 1, __ATOMIC_RELAXED);

@@ -74,7 +74,7 @@ static __global__ void __launch_bounds__(THREADS, 3) sort_batches(render_points 
     list_batch(&known, drawn, b, &steps);
 }
 
-/* Of some batches those that are not behind what stands there. only_new: of those marked NEW; else of all inside.
+/* Lists the batches that are not behind what stands there. only_new: of those marked NEW; else of all inside.
    keys, limits: one is NULL */
 static __global__ void __launch_bounds__(THREADS, 3)
     list_visible(render_points points, render_view view, render_depths depths, const uint64_t *keys,
@@ -234,7 +234,7 @@ typedef struct candidate {
 #define RULED_OUT      (RENDER_PATCH + 1u) /* a place that rules all out: no least depth of a patch is 0 */
 #define MAX_CANDIDATES 320u                /* more than a chunk has points */
 
-/* Of a warp, in shared memory. */
+/* What a warp keeps in shared memory. */
 typedef struct draw_memory {
     uint8_t groups[RENDER_GROUPS];
     uint32_t patch[RENDER_PATCH + 2]; /* at least how near something is, as positive floats */
@@ -384,7 +384,7 @@ static __global__ void __launch_bounds__(THREADS, 4)
 #define LEVELS 4u
 #define SIDE   8u /* squares of a block's side, at level 0 */
 
-/* Of a square of 8 x 8 samples, two for each lane; all lanes get it. */
+/* Returns the farthest depth of a square of 8 x 8 samples, two for each lane; all lanes get it. */
 static __device__ __forceinline__ uint32_t farthest_of(const render_view *view, const uint64_t *keys,
                                                        const uint32_t *limits, uint32_t x, uint32_t y) {
     const uint32_t u = x * RENDER_DEPTHS_SIDE + warp_lane() % RENDER_DEPTHS_SIDE;

@@ -61,7 +61,7 @@ MOTE_HD void render_show_point(const render_view *view, const render_points *poi
 
 /* ---- averages */
 
-/* Of the points that a sample averages, 8 bits each. */
+/* Sums over the points that a sample averages, whose channels have 8 bits each. */
 typedef struct render_color_sums {
     uint64_t color[3], count;
 } render_color_sums;

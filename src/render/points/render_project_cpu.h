@@ -13,7 +13,7 @@ typedef struct render_projected {
     float depth[RENDER_PROJECTED];
 } render_projected;
 
-/* As render_sample_of, without branches. */
+/* Computes what render_sample_of computes, for all lanes and without branches. */
 static inline void render_project_lanes(const render_view *view, bool perspective, const double *x, const double *y,
                                         const double *z, render_projected *to) {
     const double left = view->left, right = left + view->width, top = view->top, bottom = top + view->height;
@@ -43,7 +43,7 @@ static inline render_ints render_whole(render_floats value, render_ints mask) {
     return __builtin_convertvector((render_floats)((render_ints)value & mask), render_ints);
 }
 
-/* As render_short_sample, whose comments hold. */
+/* Computes what render_short_sample computes, whose comments hold, for all lanes. */
 static inline void render_short_lanes(const render_short *s, bool perspective, render_floats x, render_floats y,
                                       render_floats z, uint32_t *samples, float *nearest) {
     const render_floats right = s->base[0] + ((s->axes[0][0] * x + s->axes[0][1] * y) + s->axes[0][2] * z);
@@ -63,7 +63,7 @@ static inline void render_short_lanes(const render_short *s, bool perspective, r
     memcpy(nearest, &least, sizeof least);
 }
 
-/* The same of short coordinates: samples that are sure, RENDER_OUTSIDE or RENDER_UNSURE, and the least of depths. */
+/* Projects short coordinates to samples that are sure, RENDER_OUTSIDE or RENDER_UNSURE, and to the least depths. */
 static inline void render_project_short(const render_short *s, bool perspective, const render_points *points,
                                         uint32_t first, render_projected *to) {
     for (uint32_t i = 0; i < RENDER_PROJECTED; i += RENDER_LANES) {

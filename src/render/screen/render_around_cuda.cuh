@@ -48,7 +48,7 @@ static __device__ __forceinline__ void render_for_run(const render_around_tile *
     }
 }
 
-/* The same for those of a row from column x0 to x1. */
+/* Visits the points of a row from column x0 to x1. */
 template <class VISIT>
 static __device__ __forceinline__ void render_for_span(const render_around_tile *tile, const render_around_point *of,
                                                        uint32_t row, int32_t x0, int32_t x1, VISIT visit) {
@@ -91,12 +91,12 @@ template <uint32_t MAX> static __device__ __forceinline__ void render_put_around
     }
 }
 
-/* At least the distance that a number stands for. slack: of coordinates as floats */
+/* Returns at least the distance that a number stands for. slack: of coordinates as floats */
 static __device__ __forceinline__ float render_around_most(uint32_t number, float slack) {
     return sqrtf(__uint_as_float(number | AROUND_PLACE)) * (1 + 0x1p-20f) + slack;
 }
 
-/* At most that. */
+/* Returns at most the distance that a number stands for. */
 static __device__ __forceinline__ float render_around_least(uint32_t number, float slack) {
     return sqrtf(__uint_as_float(number & ~AROUND_PLACE)) * (1 - 0x1p-20f) - slack;
 }

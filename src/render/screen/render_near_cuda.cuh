@@ -80,7 +80,7 @@ static __device__ __forceinline__ void render_warp_sort(render_warp_entry *mine)
     }
 }
 
-/* The same as putting the candidate of each lane into the list: infinity and UINT32_MAX where it has none. */
+/* Puts the candidate of each lane into the list at once; a lane that has none brings infinity and UINT32_MAX. */
 static __device__ __forceinline__ void render_warp_merge(render_warp_search *s, render_warp_entry candidate,
                                                          uint32_t candidates) {
     render_warp_sort(&candidate);
@@ -148,7 +148,7 @@ static __device__ __forceinline__ uint32_t render_nth_seen(const render_screen *
            render_popcount(mask & ((1ull << render_nth_bit(mask & samples, n)) - 1));
 }
 
-/* Of 32 lanes' blocks: some samples of each. count: of their seen points */
+/* Looks at some samples of each of the 32 lanes' blocks. count: of their seen points */
 static __device__ __forceinline__ void render_warp_blocks(const render_screen *screen, render_warp_search *s,
                                                           uint32_t block, uint64_t samples, uint32_t count,
                                                           const double at[3]) {

@@ -107,7 +107,7 @@ static mote_status mark_in_bands(mote_renderer *renderer, const render_view *vie
     return MOTE_OK;
 }
 
-/* The same of wider holes, one after the other. */
+/* Marks wider holes, one after the other. */
 static void mark_each(mote_renderer *renderer, const render_view *view, uint32_t max, uint64_t *closed) {
     const render_frame *frame = renderer->frame;
     const int64_t samples = (int64_t)view->width * view->height;

@@ -6,7 +6,7 @@
 #include "render/render_lanes_cpu.h"
 #include "render/shade/render_shade_math.h"
 
-/* As render_log2. */
+/* Computes render_log2 for all lanes. */
 static inline render_floats render_log2_lanes(render_floats value) {
     const render_ints bits = (render_ints)value;
     const render_ints exponent = (render_ints)((render_words)bits >> 23) - 127;
@@ -17,7 +17,7 @@ static inline render_floats render_log2_lanes(render_floats value) {
     return __builtin_convertvector(exponent, render_floats) + series;
 }
 
-/* As render_exp2_minus. */
+/* Computes render_exp2_minus for all lanes. */
 static inline render_floats render_exp2_minus_lanes(render_floats value) {
     const render_ints small = value < 100.0f;
     const render_floats least = (render_floats)((render_ints)value & small);
@@ -153,7 +153,7 @@ static inline bool render_is_lit(const render_look *look, const render_samples *
            samples->normal != NULL && to->color8 != NULL && to->color16 == NULL;
 }
 
-/* As render_unit. */
+/* Computes render_unit for all lanes. */
 static inline render_floats render_unit_lanes(render_floats value) {
     const render_floats zero = {0}, one = 1.0f - zero;
     const render_floats low = render_select_floats(value > 0.0f, value, zero);
@@ -174,7 +174,7 @@ static inline void render_load_lit(const uint16_t *color, const float *normal, r
     for (uint32_t k = 0; k < 3; k++) b->normal[k] = render_load_floats(normals[k]);
 }
 
-/* As render_lit; samples without a normal keep their colour. */
+/* Computes render_lit for all lanes; samples without a normal keep their colour. */
 static inline void render_lit_lanes(const render_look *look, render_lit_block *b) {
     const render_floats *n = b->normal, zero = {0};
     const render_ints has = (n[0] != 0.0f) | (n[1] != 0.0f) | (n[2] != 0.0f);

@@ -146,7 +146,7 @@ static __device__ __forceinline__ uint32_t mean_of(const render_color_sums *sums
     return all;
 }
 
-/* The same as write_points where pixels show the colours of points as they are, 8 bits, and perhaps depths. */
+/* Does what write_points does where pixels show the colours of points as they are, 8 bits, and perhaps depths. */
 static __global__ void write_plain_points(render_look look, render_shown shown, render_pixels to, uint32_t pixels,
                                           render_counters *counters) {
     __shared__ uint32_t buffer[THREADS / CUDA_WARP];

@@ -46,7 +46,7 @@ typedef struct render_rgba {
 
 /* ---- functions of one number */
 
-/* Of a positive, normal number; the mantissa m in [1, 2) by its series in (m - 1) / (m + 1). */
+/* Returns the logarithm of a positive, normal number: its mantissa m in [1, 2) has a series in (m - 1) / (m + 1). */
 MOTE_HD float render_log2(float value) {
     uint32_t bits;
     float m;
@@ -73,7 +73,7 @@ MOTE_HD float render_exp2_minus(float value) {
     return series * power;
 }
 
-/* In degrees, of a cosine from 0 to 1 (Abramowitz, Stegun 4.4.45). */
+/* Returns the angle, in degrees, of a cosine from 0 to 1 (Abramowitz, Stegun 4.4.45). */
 MOTE_HD float render_acos_deg(float cosine) {
     const float c = cosine < 0.0f ? 0.0f : cosine > 1.0f ? 1.0f : cosine;
     const float series = 1.5707288f + c * (-0.2121144f + c * (0.0742610f + c * -0.0187293f));
@@ -227,7 +227,7 @@ typedef struct render_pixels {
     uint32_t *index;
 } render_pixels;
 
-/* By one instruction where the caller's array allows it. */
+/* Stores four bytes by one instruction where the caller's array allows it. */
 MOTE_HD void render_store_four(uint8_t *to, const uint8_t from[4]) {
     if (((uintptr_t)to & 3u) == 0) {
         memcpy(__builtin_assume_aligned(to, 4), from, 4);
@@ -292,7 +292,7 @@ MOTE_HD void render_write_pixel(const render_look *look, const render_samples *s
     if (to->normal != NULL) render_write_normal(&look->view, normal, to->normal + 3 * pixel);
 }
 
-/* The same where a pixel is one sample, which stands alone: here holds no other, and there is no eye-dome lighting. */
+/* Writes a pixel that is one sample, which stands alone: here holds no other, and there is no eye-dome lighting. */
 MOTE_HD void render_write_sample(const render_look *look, const render_samples *here, const render_pixels *to,
                                  uint64_t pixel) {
     const float depth = here->depth[0];

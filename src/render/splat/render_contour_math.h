@@ -28,7 +28,7 @@
 #define RENDER_GRAZING         1e-4f /* sine of the least angle between ray and plane that is reckoned with */
 #define RENDER_FEW_FOR_BENDING 4u    /* neighbours, with the point itself */
 
-/* In the camera's axes. All zero: the surface is as large as the splat. */
+/* Where a bent surface turns away, in the camera's axes. All zero: the surface is as large as the splat. */
 typedef struct render_contour {
     float linear[3], across[3]; /* over the splat's long radius: within where linear + bend across² <= 1 */
     float bend;                 /* 1, -1, or 0 */

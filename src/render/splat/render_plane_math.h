@@ -32,7 +32,7 @@ typedef struct render_matrix {
     float m[6], vectors[3][3];
 } render_matrix;
 
-/* As eigen3_rotate: the rotation of the axes p and q that brings element pq to zero; r is the third axis. */
+/* Rotates the axes p and q so that element pq becomes zero, like eigen3_rotate; r is the third axis. */
 MOTE_HD void render_rotate(render_matrix *of, int p, int q, int pp, int qq, int pq, int pr, int qr) {
     float *m = of->m;
     const float off = m[pq], apr = m[pr], aqr = m[qr], difference = m[qq] - m[pp], twice = off + off;

@@ -126,7 +126,7 @@ static inline bool any_of(lanes_i mask) {
     return (p[0] | p[1] | p[2] | p[3]) != 0;
 }
 
-/* As render_fragment_at and render_is_within_contour, whose comments hold. */
+/* Computes what render_fragment_at and render_is_within_contour compute, whose comments hold, for all lanes. */
 static inline lanes fragments_of(const tile *t, const render_splat *splat, float from_u, float from_v,
                                  bool perspective) {
     const lanes_f counting = {0, 1, 2, 3, 4, 5, 6, 7};

@@ -80,7 +80,7 @@ static __device__ __forceinline__ void write_records(const RECORD &mine, uint32_
     for (uint32_t w = threadIdx.x; w < all; w += THREADS) ((uint32_t *)(to + first))[w] = from[w];
 }
 
-/* Of points in front. */
+/* Makes the splats of the points of the front layer from their neighbours. */
 static __global__ void __launch_bounds__(THREADS)
     make_splats(render_screen screen, render_points points, render_splat_rules rules, uint32_t count,
                 keep_neighbors kept, render_splat *splats, render_counters *counters) {
@@ -102,7 +102,7 @@ static __global__ void __launch_bounds__(THREADS)
     if (threadIdx.x == 0) atomicAdd(&counters->iterations, (unsigned long long)iterations);
 }
 
-/* By the limits of all; and how many are drawn then. */
+/* Hides splats by the limits that all of them gave, and counts those that are drawn still. */
 static __global__ void hide_splats(render_screen screen, const uint32_t *limits, uint32_t count, render_splat *splats,
                                    render_counters *counters) {
     __shared__ uint32_t buffer[WARPS];

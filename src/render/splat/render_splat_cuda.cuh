@@ -41,7 +41,7 @@ mote_status render_fill_tiles_cuda(mote_renderer *renderer, const splat_pass *pa
 /* ---- render_tiles_cuda.cu */
 /* Sets pass->limits where points are seen. */
 mote_status render_limit_tiles_cuda(mote_renderer *renderer, const splat_pass *pass, const splat_tiles *tiles);
-/* With the limits of splats that are drawn still: sums of all up to these, and the samples that show them. */
+/* Sums all splats up to the limits of those that are drawn still, and lists the samples that show them. */
 mote_status render_show_tiles_cuda(mote_renderer *renderer, const splat_pass *pass, const splat_tiles *tiles);
 
 #endif

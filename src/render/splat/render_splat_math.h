@@ -102,7 +102,7 @@ MOTE_HD void render_axes_across(const float n[3], float a[3], float b[3]) {
     b[2] = -n[1];
 }
 
-/* From the world's axes to the camera's. */
+/* Turns a vector from the world's axes to the camera's. */
 MOTE_HD void render_turn(const render_splat_rules *rules, const float v[3], float out[3]) {
     for (int k = 0; k < 3; k++) {
         out[k] = (v[0] * rules->axes[k][0] + v[1] * rules->axes[k][1]) + v[2] * rules->axes[k][2];
@@ -440,7 +440,7 @@ MOTE_HD void render_shape_disc(const render_view *view, const render_shape *shap
     disc->bend = shape->contour.bend;
 }
 
-/* From the eye to a place, over its depth, in perspective. */
+/* Returns the way from the eye to a place over its depth, which is zero in parallel projection. */
 MOTE_HD void render_direction_to(const render_view *view, render_place at, float q[3]) {
     q[0] = view->perspective ? (float)(at.x / at.z) : 0.0f;
     q[1] = view->perspective ? (float)(at.y / at.z) : 0.0f;

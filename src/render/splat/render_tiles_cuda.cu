@@ -37,7 +37,7 @@ typedef struct splat_bounds {
     uint16_t u0, v0, u1, v1;
 } splat_bounds;
 
-/* At most MAX splats. */
+/* What a block keeps in shared memory of at most MAX splats. */
 template <uint32_t MAX> struct tile_memory_of {
     static const uint32_t max = MAX;
     uint4 words[MAX * WORDS];
@@ -176,7 +176,7 @@ static __device__ __forceinline__ void find_limit(const splat_pass *pass, const 
     limit->splat = list[best];
 }
 
-/* By a warp, of all splats in shared memory. */
+/* Finds the limit of a sample by a warp, of all splats in shared memory. */
 static __device__ __forceinline__ uint32_t find_limit_by_warp(const splat_pass *pass, const tile_memory *memory,
                                                               uint32_t u, uint32_t v, uint32_t count) {
     uint32_t limit = UINT32_MAX;

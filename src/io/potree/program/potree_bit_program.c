@@ -19,7 +19,7 @@ static void move_bits(bit_program_maker *maker, uint32_t to, uint32_t from, uint
     for (uint32_t b = 0; b < count; b++) maker->bits[to + b] = (uint16_t)(from + b);
 }
 
-/* Those of a field of a byte that several operations may fill. False if two want the same bit. */
+/* Moves the bits of a field of a byte that several operations may fill. False if two want the same bit. */
 static bool move_field(bit_program_maker *maker, const record_op *op) {
     for (uint32_t b = op->to_shift; b < 8; b++) {
         const uint32_t from = b - op->to_shift + op->shift;

@@ -122,7 +122,7 @@ static __device__ inline knn_exact_box exact_box_of_nothing(void) {
     return {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
 }
 
-/* Those of the leaves and of the lowest node that a block makes. */
+/* Makes the exact boxes of the leaves and of the lowest node that a block makes. */
 template <int KIND> static __device__ inline void make_exact_boxes(const leaf_arrays *to, uint64_t place, bool exists) {
     __shared__ knn_exact_box of_warp[WARPS];
     const uint64_t leaf = place / KNN_CUDA_LEAF, at = 3 * KNN_CUDA_LEAF * leaf + place % KNN_CUDA_LEAF;

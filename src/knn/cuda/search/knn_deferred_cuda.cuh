@@ -18,7 +18,7 @@ typedef struct knn_deferred_list {
     uint32_t *count, *numbers;
 } knn_deferred_list;
 
-/* Of parts of the queries that are searched for together, and of queries. */
+/* The lists of what one kernel leaves to the next: parts of the queries that are searched for together, and queries. */
 typedef struct knn_deferred {
     knn_deferred_list unresolved, coarse, coarse_unresolved, single;
     uint32_t *last_places;
@@ -68,7 +68,7 @@ static inline mote_status knn_deferred_reserve(mote_device *gpu, uint64_t parts,
     return status;
 }
 
-/* After the launches: if they failed, nobody made the next counters zero. */
+/* Is called after the launches: if these failed, nobody made the next counters zero. */
 static inline mote_status knn_deferred_end(mote_device *gpu, knn_deferred_buffers *buffers) {
     const mote_status status = cuda_launched(gpu, "searching neighbours");
     if (status != MOTE_OK) knn_cuda_buffer_release(gpu, &buffers->counters);

@@ -10,7 +10,7 @@
 
 #include "knn/cuda/search/knn_candidates_cuda.cuh"
 
-/* From now on, only what is not behind the last matters. */
+/* Lowers the bound: from now on only what is not behind the last matters. */
 template <int KIND, bool ELLIPSOID>
 static __device__ inline void lower_max(const knn_search_args *args, const knn_distance_bounds *distance_bounds,
                                         uint64_t last, knn_query_state *s) {

@@ -204,7 +204,7 @@ static __device__ inline uint32_t list_range(uint32_t first, uint32_t end, uint3
 #define WALKED(k) (1024u + 4 * (k)) /* leaves */
 #define FILLED    6u                /* times */
 
-/* After the leaves around a query: how far it looks from now on. */
+/* Decides, once the leaves around a query were seen, how far it looks from now on. */
 template <int KIND, bool ELLIPSOID, uint32_t CAPACITY>
 static __device__ inline void bound_by_candidates(const knn_search_args *args,
                                                   const knn_distance_bounds *distance_bounds, uint32_t lane,

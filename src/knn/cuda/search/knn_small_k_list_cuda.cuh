@@ -169,7 +169,7 @@ template <int T> struct small_k_nearest : small_k_list<T> {
         return clear;
     }
 
-    /* Their places. */
+    /* Gives the places of what the list holds. */
     __device__ __forceinline__ void tell(small_k_found<T> *found) const {
 #pragma unroll
         for (int i = 0; i < T; i++) {

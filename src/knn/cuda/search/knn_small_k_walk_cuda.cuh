@@ -70,7 +70,7 @@ template <int N, int P> static __device__ __forceinline__ void small_k_sort(uint
 
 /* ---- 1. the bound */
 
-/* Of points around: a square that bounds a neighbour, and one that tells how dense they are. */
+/* What the points around say: a square that bounds a neighbour, and one that tells how dense they are. */
 typedef struct small_k_curve_bound {
     float bound, dense;
 } small_k_curve_bound;
