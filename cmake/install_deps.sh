@@ -32,6 +32,8 @@ needs=(
     "qemu-x86_64 qemu-user"
     "/usr/lib/python3/dist-packages/numpy python3-numpy"
     "/usr/lib/python3/dist-packages/pytest python3-pytest"
+    "/usr/lib/python3/dist-packages/dask python3-dask"
+    "/usr/lib/python3/dist-packages/distributed python3-distributed"
     "/usr/lib/python3/dist-packages/sphinx python3-sphinx"
     "/usr/lib/python3/dist-packages/myst_parser python3-myst-parser"
     "/usr/lib/python3/dist-packages/breathe python3-breathe"

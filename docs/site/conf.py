@@ -25,6 +25,7 @@ smartquotes = False  # they would make one dash of two
 c_id_attributes = ["MOTE_API"]
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
+autodoc_mock_imports = ["dask"]
 highlight_language = "text"
 nitpicky = False
 

@@ -1,0 +1,123 @@
+"""Octrees of clouds that memory does not hold: in one call, or part by part, by as many processes as there are."""
+from __future__ import annotations
+
+import ctypes
+import os
+from typing import TYPE_CHECKING
+
+from . import _context
+from . import _declarations as declared
+from . import _errors as errors
+from . import _library as library
+from ._io import _path_of, _read_params
+from ._lod import _LOD, _POTREE
+from ._parameters import Parameters, facts_of, nearest
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._keywords import LodParams, PartsParams, PotreeParams, ReadParams
+
+_PARTS = Parameters("mote.lod_files", "mote_parts_params", "mote_parts_defaults")
+_READING = Parameters("mote.lod_files", "mote_read_params", "mote_read_defaults")
+_KINDS = (_READING, _LOD, _POTREE, _PARTS)
+
+
+def _split(owner, parameters):
+    """The keywords of each of four structs, of which no two have a word in common."""
+    kinds = [{} for _ in _KINDS]
+    for word, value in parameters.items():
+        for kind, values in zip(_KINDS, kinds):
+            if word in kind.fields:
+                values[word] = value
+                break
+        else:
+            names = [name for kind in _KINDS for name in kind.fields]
+            raise errors.KeywordError(f"{owner} has no parameter {word!r}{nearest(str(word), names)}")
+    return kinds
+
+
+def _arguments(owner, inputs, output, bounds, parameters):
+    """Inputs, parameters and output as the library takes them, and what has to stay alive as long."""
+    if isinstance(inputs, (str, bytes, os.PathLike)):
+        inputs = [inputs]
+    paths = [_path_of(path) for path in inputs]
+    if not paths:
+        raise errors.ArgumentError("there is no path to read")
+    reading, lod, potree, parts = _split(owner, parameters)
+    texts = (ctypes.c_char_p * len(paths))(*paths)
+    params = [_read_params(bounds, reading), _LOD.make(lod), _POTREE.make(potree), _PARTS.make(parts)]
+    reading, lod, potree, parts = map(ctypes.byref, params)
+    return (texts, len(paths), reading, lod, _path_of(output), potree, parts), params
+
+
+def _report(report):
+    facts = facts_of(report)
+    facts.folder.hash = f"{report.folder.hash:016x}"
+    return facts
+
+
+def lod_files(inputs, output, *, bounds=None, context=None, progress=None,
+              **parameters: "Unpack[ReadParams | LodParams | PotreeParams | PartsParams]"):
+    """Builds the octree of files that memory need not hold, as a Potree folder; the same bytes as of mote.lod.
+
+    inputs    a path, folder or pattern, or several
+    Returns   what was done: points, nodes, parts, scratch_bytes, folder.hash, …
+    """
+    context = _context.current(context)
+    arguments, _kept = _arguments("mote.lod_files", inputs, output, bounds, parameters)
+    report = declared.mote_parts_report()
+    context._call(library.mote_lod_write_parts, context._pointer, *arguments, ctypes.byref(report), progress=progress)
+    return _report(report)
+
+
+def plan_parts(inputs, output, plan, *, bounds=None, context=None, progress=None,
+               **parameters: "Unpack[ReadParams | LodParams | PotreeParams | PartsParams]"):
+    """Writes a plan, a file of JSON, by which each part of an octree is made by a call of its own, in any process that
+    finds inputs, plan and output under the same names: make_part(plan, 1), … make_part(plan, parts), merge_parts(plan).
+
+    part_count  how many parts there are to be, about; or memory_bytes that each may take
+    Returns     what it will be: parts, part_memory_bytes, largest_part, scratch_bytes
+    """
+    context = _context.current(context)
+    arguments, _kept = _arguments("mote.plan_parts", inputs, output, bounds, parameters)
+    report = declared.mote_parts_report()
+    context._call(library.mote_lod_parts_plan, context._pointer, *arguments, _path_of(plan), ctypes.byref(report),
+                  progress=progress)
+    return _report(report)
+
+
+def make_part(plan, part, *, of=0, context=None, progress=None):
+    """Makes one part of a plan, from 1 on. What is there and whole is not made again: a call may be repeated freely.
+
+    of       how many parts the caller takes the plan to have; 0: as the plan says
+    Returns  what was done. rounds is 0 if the part was there, and 2 if its points are too dense for one code: all
+             others are to be made once more then
+    """
+    context = _context.current(context)
+    report = declared.mote_parts_report()
+    context._call(library.mote_lod_parts_make, context._pointer, _path_of(plan), part, of, ctypes.byref(report),
+                  progress=progress)
+    return _report(report)
+
+
+def merge_parts(plan, *, verify=False, context=None, progress=None):
+    """Makes the folder of all parts of a plan. The parts stay, until clear_parts(output) removes them.
+
+    verify   also compares the checksums of the parts' records
+    """
+    context = _context.current(context)
+    report = declared.mote_parts_report()
+    context._call(library.mote_lod_parts_merge, context._pointer, _path_of(plan), verify, ctypes.byref(report),
+                  progress=progress)
+    return _report(report)
+
+
+def clear_parts(output, *, context=None):
+    """Removes the parts beside a folder, OUTPUT.parts."""
+    context = _context.current(context)
+    context._call(library.mote_lod_parts_clear, context._pointer, _path_of(output))
+
+
+for _function in (lod_files, plan_parts):
+    _PARTS.document(_function)
