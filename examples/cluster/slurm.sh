@@ -12,11 +12,12 @@ value() { printf '%s' "$report" | sed -n "s/.*\"$1\": *\([0-9]*\).*/\1/p"; }
 parts=$(value parts)
 memory=$(($(value part_memory_bytes) / 1048576 + 64)) # and the program itself, in MiB
 
-# The second array is for points too dense for one code: parts that were made before that was known are made once more.
+# The second array makes parts whose task was killed, and, where points are too dense for one code, those that were made
+# before that was known; what is there and whole it only looks at.
 run="$mote lod --part auto '$plan' --threads \${SLURM_CPUS_PER_TASK:-1}"
 array=$(sbatch --parsable --array=1-"$parts" --mem="${memory}M" --requeue --output="$out.part-%a.log" --wrap "$run")
 again=$(sbatch --parsable --array=1-"$parts" --mem="${memory}M" --requeue --output="$out.again-%a.log" \
-    --dependency=afterok:"$array" --wrap "$run")
+    --dependency=afterany:"$array" --wrap "$run")
 merge=$(sbatch --parsable --dependency=afterok:"$again" --output="$out.merge.log" \
     --wrap "$mote lod --merge '$plan' && rm -r '$out.parts'")
 echo "$merge"

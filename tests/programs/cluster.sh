@@ -80,12 +80,27 @@ EOF
     slurmd -D -f "$SLURM_CONF" >d.out.log 2>&1 &
     started+=($!)
     wait_for 60 sh -c 'sinfo -h -o %t | grep -q idle' || fail "Slurm does not start"
+    # one that is killed on the way, in the first array
+    cat >killed_once <<EOF
+#!/bin/sh
+if [ "\${SLURM_ARRAY_TASK_ID:-}" = 2 ] && mkdir "$PWD/was_killed" 2>/dev/null; then
+    "$MOTE" "\$@" &
+    sleep 0.1
+    kill -9 \$!
+    wait \$!
+    exit
+fi
+exec "$MOTE" "\$@"
+EOF
+    chmod +x killed_once
     local merge
-    merge=$("$sources/examples/cluster/slurm.sh" "$PWD/town" 3 "$PWD"/tiles/*.laz) || fail "slurm.sh ends with $?"
+    merge=$(MOTE=$PWD/killed_once "$sources/examples/cluster/slurm.sh" "$PWD/town" 3 "$PWD"/tiles/*.laz) ||
+        fail "slurm.sh ends with $?"
     wait_for 240 sh -c "! squeue -h -j $merge 2>/dev/null | grep -q ." || fail "the job does not end: $(squeue)"
     same town || fail "Slurm: other bytes"
     [[ ! -e town.parts ]] || fail "town.parts was left"
-    echo "Slurm $(slurmd -V | cut -d' ' -f2): the bytes of one piece"
+    [[ -d was_killed ]] && grep -q Killed town.part-2.log || fail "no task was killed"
+    echo "Slurm $(slurmd -V | cut -d' ' -f2), of which a task was killed: the bytes of one piece"
     rm -r town
 }
 lacks=
