@@ -1582,6 +1582,7 @@ FUNCTIONS = {
     'mote_cloud_on_device': (c_bool, (c_void_p,)),
     'mote_cloud_check': (c_int, (c_void_p,)),
     'mote_cloud_destroy': (None, (c_void_p,)),
+    'mote_cloud_keep_order': (None, (c_void_p, c_bool)),
     'mote_cloud_count': (c_uint64, (c_void_p,)),
     'mote_cloud_column_count': (c_uint32, (c_void_p,)),
     'mote_cloud_column': (c_void_p, (c_void_p, c_uint32)),

@@ -25,6 +25,22 @@ static void release_block(mote_context *ctx, const mote_block *block) {
     }
 }
 
+void mote_cloud_forget_order(mote_cloud *cloud) {
+    mote_prepared *prepared = &cloud->prepared;
+    const bool keeps_order = prepared->keeps_order;
+    mote_free(cloud->ctx, prepared->codes);
+    mote_free(cloud->ctx, prepared->sorted_codes);
+    mote_free(cloud->ctx, prepared->order);
+    memset(prepared, 0, sizeof *prepared);
+    prepared->keeps_order = keeps_order;
+}
+
+void mote_cloud_keep_order(mote_cloud *cloud, bool keep) {
+    if (cloud == NULL) return;
+    mote_cloud_forget_order(cloud);
+    cloud->prepared.keeps_order = keep;
+}
+
 void mote_cloud_destroy(mote_cloud *cloud) {
     if (cloud == NULL) return;
     mote_context *ctx = cloud->ctx;
@@ -34,7 +50,7 @@ void mote_cloud_destroy(mote_cloud *cloud) {
     mote_free(ctx, cloud->records);
     mote_free(ctx, cloud->limits);
     mote_free(ctx, cloud->crs);
-    mote_free(ctx, cloud->prepared.codes);
+    mote_cloud_forget_order(cloud);
     mote_free(ctx, cloud);
 }
 
@@ -256,8 +272,7 @@ mote_status mote_cloud_put_column(mote_cloud *cloud, const mote_column_spec *spe
     if (view.scale == 0) view.scale = 1;
     cloud->columns[at] = view;
     mote_cloud_drop_limits(cloud, view.name);
-    mote_free(cloud->ctx, cloud->prepared.codes); /* they may be of the positions that were */
-    memset(&cloud->prepared, 0, sizeof cloud->prepared);
+    mote_cloud_forget_order(cloud); /* it may be of the positions that were */
     return MOTE_OK;
 }
 

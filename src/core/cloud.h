@@ -3,6 +3,7 @@
 #define MOTE_CLOUD_INTERNAL_H
 
 #include "core/mapped_file.h"
+#include "mote/order.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -35,11 +36,16 @@ typedef struct mote_block {
     mote_device *device;      /* whose memory it is; NULL: the host's */
 } mote_block;
 
-/* What the order already knows of a cloud's points; see order/order_streaming.h. */
+/* What the order already knows of a cloud's points; see order/order_streaming.h and order/order_of_cloud.c. */
 typedef struct mote_prepared {
     bool box_known; /* low and high: stored coordinates, of all points */
     int32_t low[3], high[3];
     uint64_t *codes; /* [count] in the lattice of that box; NULL if there are none */
+    bool keeps_order;
+    mote_lattice lattice;   /* of the order */
+    uint64_t skipped;       /* points without a place */
+    uint64_t *sorted_codes; /* [count] */
+    uint32_t *order;        /* [count]; NULL: nothing is kept yet */
 } mote_prepared;
 
 /* The limits of the column of that name, which may have been dropped since. */
@@ -67,6 +73,9 @@ struct mote_cloud {
     mote_las_origin las;
     mote_prepared prepared;
 };
+
+/* Drops what is known of the order of positions that are no longer there. */
+void mote_cloud_forget_order(mote_cloud *cloud);
 
 /* An empty cloud of count points without columns. */
 mote_status mote_cloud_new(mote_context *ctx, uint64_t count, mote_cloud **out);

@@ -30,7 +30,7 @@ static mote_status prepare_colors(mote_lod *lod) {
     }
     mote_cloud *colored = &lod->colored;
     *colored = *lod->source;
-    memset(&colored->prepared, 0, sizeof colored->prepared); /* codes have one owner */
+    memset(&colored->prepared, 0, sizeof colored->prepared); /* what it has of its order has one owner */
     colored->columns = mote_alloc(lod->ctx, colored->column_count * sizeof *colored->columns, "colours");
     if (colored->columns == NULL) return MOTE_ERROR_MEMORY;
     memcpy(colored->columns, lod->source->columns, colored->column_count * sizeof *colored->columns);

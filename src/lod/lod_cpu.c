@@ -3,40 +3,41 @@
 
 #include "device/backend.h"
 #include "lod/lod_ops.h"
+#include "order/order_of_cloud.h"
 #include "order/order_ops.h"
-#include "order/order_prepared.h"
 
-/* The lattice, and the codes of all points; those that reading has made already are the cloud's to give. */
-static mote_status build_codes(mote_lod *lod) {
+/* The order of a part of a larger whole, whose lattice the part has not seen. */
+static mote_status order_part(mote_lod *lod) {
     mote_context *ctx = lod->ctx;
-    if (lod->whole != NULL) {
-        lod->lattice = lod->whole->lattice;
-    } else {
-        lod->codes = order_prepared_take((mote_cloud *)(uintptr_t)lod->cloud, &lod->lattice);
-        if (lod->codes != NULL) return MOTE_OK;
-        mote_stage(ctx, "bounds");
-        MOTE_TRY(mote_order_lattice(ctx, lod->cloud, &lod->lattice, &lod->skipped));
-    }
-    MOTE_TRY(mote_progress(ctx, 0.1, "finding the bounds"));
-    lod->codes = mote_alloc(ctx, lod->cloud->count * sizeof *lod->codes, "codes");
-    if (lod->codes == NULL) return MOTE_ERROR_MEMORY;
+    const mote_order_ops *order = lod->device->backend->order;
+    const uint64_t all = lod->cloud->count;
+    lod->lattice = lod->whole->lattice;
+    lod->codes = mote_alloc(ctx, all * sizeof *lod->codes, "codes");
+    lod->order = mote_alloc(ctx, all * sizeof *lod->order, "order");
+    if (lod->codes == NULL || lod->order == NULL) return MOTE_ERROR_MEMORY;
     mote_stage(ctx, "codes");
-    MOTE_TRY(lod->device->backend->order->codes(lod->device, lod->cloud, &lod->lattice, lod->codes));
-    return mote_progress(ctx, 0.2, "computing Morton codes");
+    MOTE_TRY(order->codes(lod->device, lod->cloud, &lod->lattice, lod->codes));
+    MOTE_TRY(mote_progress(ctx, 0.35, "computing Morton codes"));
+    mote_stage(ctx, "sort");
+    return order->sort(lod->device, lod->codes, lod->order, all);
+}
+
+static mote_status order_whole(mote_lod *lod) {
+    order_of_cloud made;
+    MOTE_TRY(order_of_cloud_make(lod->ctx, lod->source, &made));
+    lod->lattice = made.lattice;
+    lod->skipped = made.skipped;
+    lod->codes = made.codes;
+    lod->order = made.order;
+    return MOTE_OK;
 }
 
 /* Sorts the points: order and codes. Points left out have the largest code and fall off the end. */
 static mote_status build_order(mote_lod *lod) {
-    mote_context *ctx = lod->ctx;
-    const uint64_t all = lod->cloud->count;
-    MOTE_TRY(build_codes(lod));
-    lod->count = all - lod->skipped;
-    lod->order = mote_alloc(ctx, all * sizeof *lod->order, "order");
-    if (lod->order == NULL) return MOTE_ERROR_MEMORY;
-    mote_stage(ctx, "sort");
-    mote_progress_share(ctx, 0.2, 0.6);
-    const mote_status status = lod->device->backend->order->sort(lod->device, lod->codes, lod->order, all);
-    mote_progress_share(ctx, 0, 1);
+    mote_progress_share(lod->ctx, 0, 0.6);
+    const mote_status status = lod->whole != NULL ? order_part(lod) : order_whole(lod);
+    mote_progress_share(lod->ctx, 0, 1);
+    lod->count = lod->cloud->count - lod->skipped;
     return status;
 }
 

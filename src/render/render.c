@@ -137,6 +137,7 @@ mote_status mote_render_create(mote_context *ctx, const mote_cloud *cloud, mote_
 }
 
 mote_status mote_render_update(mote_renderer *renderer) {
+    mote_cloud_forget_order((mote_cloud *)(uintptr_t)renderer->cloud); /* its points may have moved */
     renderer->ctx->last_used = renderer->device;
     return load(renderer);
 }

@@ -3,8 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "device/backend.h"
-#include "order/order_ops.h"
+#include "order/order_of_cloud.h"
 #include "render/points/render_load.h"
 #include "render/points/render_short_math.h"
 #include "render/render_cpu.h"
@@ -142,13 +141,12 @@ static bool reserve_points(mote_renderer *renderer) {
     const uint64_t rows = renderer->cloud->count, batches = (rows + RENDER_BATCH - 1) / RENDER_BATCH;
     const uint64_t padded = batches * RENDER_BATCH;
     const char *what = "points of a picture";
-    if (points->index != NULL) return true;
+    if (points->color != NULL) return true;
     points->apart = points->index_apart = 1;
-    points->index = mote_alloc(ctx, rows * sizeof *points->index, what);
     points->color = mote_alloc(ctx, padded * sizeof *points->color, what);
     points->batches = mote_alloc(ctx, batches * sizeof *points->batches, what);
     renderer->boxes = mote_alloc(ctx, batches * sizeof *renderer->boxes, what);
-    bool complete = points->index != NULL && points->color != NULL && points->batches != NULL;
+    bool complete = points->color != NULL && points->batches != NULL;
     for (int k = 0; k < 3; k++) {
         points->at[k] = mote_alloc(ctx, padded * sizeof *points->at[k], what);
         points->local[k] = mote_alloc(ctx, padded * sizeof *points->local[k], what);
@@ -157,20 +155,18 @@ static bool reserve_points(mote_renderer *renderer) {
     return complete && renderer->boxes != NULL;
 }
 
-/* Codes and the order of the points by them. */
-static mote_status sort_points(mote_renderer *renderer, uint64_t *codes) {
+/* Takes the order of the points; codes: for the caller to free. */
+static mote_status sort_points(mote_renderer *renderer, uint64_t **codes) {
     mote_context *ctx = renderer->ctx;
-    const mote_order_ops *order = renderer->device->backend->order;
-    const uint64_t rows = renderer->cloud->count;
-    mote_lattice lattice;
-    uint64_t skipped = 0;
-    mote_stage(ctx, "order");
-    MOTE_TRY(mote_order_lattice(ctx, renderer->cloud, &lattice, &skipped));
-    MOTE_TRY(mote_progress(ctx, 0.1, "finding the bounds"));
-    MOTE_TRY(order->codes(renderer->device, renderer->cloud, &lattice, codes));
-    MOTE_TRY(mote_progress(ctx, 0.2, "computing Morton codes"));
-    MOTE_TRY(order->sort(renderer->device, codes, renderer->points.index, rows));
-    renderer->points.count = (uint32_t)(rows - skipped);
+    order_of_cloud made;
+    mote_progress_share(ctx, 0, 0.7);
+    const mote_status status = order_of_cloud_make(ctx, renderer->cloud, &made);
+    mote_progress_share(ctx, 0, 1);
+    if (status != MOTE_OK) return status;
+    mote_free(ctx, renderer->points.index);
+    renderer->points.index = made.order;
+    *codes = made.codes;
+    renderer->points.count = (uint32_t)(renderer->cloud->count - made.skipped);
     renderer->points.batch_count = (renderer->points.count + RENDER_BATCH - 1) / RENDER_BATCH;
     return MOTE_OK;
 }
@@ -208,17 +204,19 @@ static void gather_points(mote_renderer *renderer, const mote_column *const axes
     }
 }
 
-static mote_status fill_points(mote_renderer *renderer, uint64_t *codes) {
+static mote_status fill_points(mote_renderer *renderer) {
     const mote_column *axes[3];
+    uint64_t *codes;
     render_color_source colors;
     memset(&colors, 0, sizeof colors);
     MOTE_TRY(mote_cloud_positions(renderer->ctx, renderer->cloud, axes));
     colors.present = render_find_colors(renderer, colors.channels);
-    MOTE_TRY(sort_points(renderer, codes));
-    MOTE_TRY(mote_progress(renderer->ctx, 0.7, "sorting"));
+    MOTE_TRY(sort_points(renderer, &codes));
     mote_stage(renderer->ctx, "points of a picture");
     gather_points(renderer, axes, &colors);
-    MOTE_TRY(settle_ties(renderer, codes));
+    const mote_status status = settle_ties(renderer, codes);
+    mote_free(renderer->ctx, codes);
+    if (status != MOTE_OK) return status;
     bound_batches(renderer);
     return mote_progress(renderer->ctx, 1, "reading points");
 }
@@ -226,10 +224,7 @@ static mote_status fill_points(mote_renderer *renderer, uint64_t *codes) {
 mote_status render_load_cpu(mote_renderer *renderer) {
     MOTE_TRY(mote_cloud_need_host(renderer->ctx, renderer->cloud, "a picture on the CPU"));
     if (!reserve_points(renderer)) return MOTE_ERROR_MEMORY;
-    uint64_t *codes = mote_alloc(renderer->ctx, renderer->cloud->count * sizeof *codes, "codes");
-    if (codes == NULL) return MOTE_ERROR_MEMORY;
-    mote_status status = fill_points(renderer, codes);
-    mote_free(renderer->ctx, codes);
+    mote_status status = fill_points(renderer);
     render_drop_normals_cpu(renderer);
     if (status == MOTE_OK) status = render_own_normals_cpu(renderer);
     return status;
