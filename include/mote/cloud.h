@@ -108,7 +108,8 @@ MOTE_API void mote_cloud_destroy(mote_cloud *cloud);
 /// Lets a cloud keep the Morton order of its points: the first call that sorts them leaves it there, and later ones
 /// take it. Octrees (mote_lod_build) and renderers on CPU cores ask for it, each for the other, too. For points that
 /// stay where they are: whoever moves them drops what is kept by a call with keep false, or true again; new positions
-/// that the library makes (mote_cloud_put_column, assignments, transforming) and mote_render_update do so by themselves.
+/// that the library makes (mote_cloud_put_column, assignments, transforming) and mote_render_update do so by
+/// themselves.
 /// Cost     12 bytes a point, once there is an order
 MOTE_API void mote_cloud_keep_order(mote_cloud *cloud, bool keep);
 
