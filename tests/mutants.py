@@ -307,7 +307,8 @@ def run_test(test, build, folder, limit):
         env.update([entry.split("=", 1)])
     command = list(test["command"])
     if build != BUILD:
-        env["LD_LIBRARY_PATH"] = str(build)
+        # before what the caller has there: a library that is not found would fail every test
+        env["LD_LIBRARY_PATH"] = ":".join([str(build), *filter(None, [os.environ.get("LD_LIBRARY_PATH")])])
         command = [str(build / "mote") if c == str(BUILD / "mote") and (build / "mote").exists() else c for c in command]
         own = build / os.path.basename(command[0])
         command[0] = str(own) if own.is_file() and os.access(own, os.X_OK) else command[0]
