@@ -272,6 +272,7 @@ int session_open(session *s, const char *command, const common_options *options)
         return usage_error(command, "--device: \"%s\" is not auto, cpu, cuda, cuda:N, cuda:N,M or cuda:all",
                            options->device);
     }
+    s->has_several_gpus = __builtin_popcountll(params.gpus) > 1;
     params.threads = options->threads;
     params.memory_limit_bytes = options->memory_bytes;
     params.device_stages = !options->no_stages;

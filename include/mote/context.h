@@ -66,8 +66,8 @@ typedef struct mote_context_params {
     void *stream;       ///< CUDA: the caller's cudaStream_t, on which all work is put in order; NULL: one of its own
     bool device_stages; ///< CUDA: times stages on the GPU, by events in the stream that take some 3 µs each; false: a
                         ///< context that has a GPU tells no seconds of stages
-    uint64_t gpus; ///< CUDA: several GPUs of this machine, bit i for GPU i, 8 at most; octrees in parts and neighbours
-                   ///< by MOTE_KNN_GRID use them all, other calls the first of them. 0: device_index alone
+    uint64_t gpus; ///< CUDA: several GPUs of this machine, bit i for GPU i, 8 at most; octrees in parts and mote_knn
+                   ///< use them all, other calls the first of them. 0: device_index alone
     uint64_t reserved[7]; ///< zero, see types.h
 } mote_context_params;
 

@@ -1079,7 +1079,7 @@ FIELD_DOCS = {
         'log': 'NULL: messages are dropped',
         'stream': "CUDA: the caller's cudaStream_t, on which all work is put in order; NULL: one of its own",
         'device_stages': 'CUDA: times stages on the GPU, by events in the stream that take some 3 µs each; false: a context that has a GPU tells no seconds of stages',
-        'gpus': 'CUDA: several GPUs of this machine, bit i for GPU i, 8 at most; octrees in parts and neighbours by MOTE_KNN_GRID use them all, other calls the first of them. 0: device_index alone',
+        'gpus': 'CUDA: several GPUs of this machine, bit i for GPU i, 8 at most; octrees in parts and mote_knn use them all, other calls the first of them. 0: device_index alone',
     },
     'mote_usage': {
         'seconds': 'of a stage, see device_stages; 0 for a structure',
