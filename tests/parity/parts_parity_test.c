@@ -101,9 +101,9 @@ static void gpus_share_a_cloud(void **state) {
     mote_context *cpu = parity_cpu_context();
     for (uint32_t k = 0; k < 2; k++) {
         mote_cloud *cloud = NULL;
-        assert_int_equal(mote_generate(cpu, kinds[k], 100000, NULL, &cloud), MOTE_OK);
+        assert_int_equal(mote_generate(cpu, kinds[k], 300000, NULL, &cloud), MOTE_OK);
         for (uint32_t gpus = 1; gpus <= gpu_count; gpus++) {
-            mote_context *cuda = context_of(gpus, 7u << 20);
+            mote_context *cuda = context_of(gpus, 20u << 20);
             mote_lod_params params = mote_lod_defaults();
             mote_lod *a = NULL, *b = NULL;
             params.grid = 16;
