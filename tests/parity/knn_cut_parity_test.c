@@ -63,7 +63,7 @@ static void gpus_find_the_same(void **state) {
     for (uint32_t f = 0; f < shaped_cloud_count; f++) {
         if (!parity_is_mine()) continue;
         const mote_type type = f % 2 == 0 ? MOTE_FLOAT32 : MOTE_FLOAT64;
-        const uint64_t points = parity_extent(400, 1500, 200000);
+        const uint64_t points = parity_extent(400, 1500, 50000);
         mote_cloud *cloud = shaped_cloud_make(cpu, &shaped_clouds[f], type, points, 1);
         mote_cloud *others = shaped_cloud_make(cpu, &shaped_clouds[f], type, points / 5, 2);
         mote_knn_params p = mote_knn_defaults();
@@ -84,7 +84,7 @@ static void steps_are_the_same(void **state) {
     mote_cloud *cloud = NULL;
     mote_knn_params p = mote_knn_defaults();
     p.radius = 3;
-    assert_int_equal(mote_generate(cpu, "city", parity_extent(1000, 5000, 2000000), NULL, &cloud), MOTE_OK);
+    assert_int_equal(mote_generate(cpu, "city", parity_extent(1000, 5000, 500000), NULL, &cloud), MOTE_OK);
     compare(cpu, cloud, NULL, &p, "city");
     mote_cloud_destroy(cloud);
     p.radius = 0;
