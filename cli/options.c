@@ -165,7 +165,8 @@ static void add_common(table *all, unsigned mask, common_options *c) {
     const option seed = {
         "seed", 0, OPTION_COUNT, &c->seed, &c->seed_given, "S", "start of all randomness; the default is fixed"};
     const option run[] = {
-        {"device", 0, OPTION_TEXT, &c->device, NULL, "D", "auto, cpu, cuda or cuda:N; default auto"},
+        {"device", 0, OPTION_TEXT, &c->device, NULL, "D",
+         "auto, cpu, cuda, cuda:N, cuda:N,M or cuda:all; default auto"},
         {"threads", 0, OPTION_INT, &c->threads, &c->threads_given, "N", "CPU threads; default all cores"},
         {"memory", 0, OPTION_BYTES, &c->memory_bytes, NULL, "SIZE|auto",
          "use at most this much memory; auto: what the machine\nor a control group leaves; default no bound"},

@@ -196,7 +196,38 @@ int session_fail(session *s, mote_status status, bool reading) {
 
 /* ---- begin and end */
 
-/* "auto", "cpu", "cuda", "cuda:1". */
+#define DEVICES_MAX 64u
+#define GPUS_MAX    8 /* that a context takes */
+
+/* A bit for each GPU that can be used; where there is none, making the context says why. */
+static uint64_t all_gpus(void) {
+    mote_device_info devices[DEVICES_MAX];
+    const uint32_t count = mote_devices(devices, DEVICES_MAX);
+    uint64_t gpus = 0;
+    for (uint32_t i = 0, found = 0; i < count && i < DEVICES_MAX && found < GPUS_MAX; i++) {
+        if (devices[i].kind != MOTE_DEVICE_CUDA || !devices[i].usable) continue;
+        gpus |= 1ull << devices[i].index;
+        found++;
+    }
+    return gpus;
+}
+
+/* "0,1": a bit for each of several GPUs. */
+static bool parse_gpus(const char *list, uint64_t *gpus) {
+    char word[8];
+    uint64_t index;
+    for (const char *at = list;; at++) {
+        const size_t length = strcspn(at, ",");
+        snprintf(word, sizeof word, "%.*s", (int)length, at);
+        if (length >= sizeof word || !parse_count(word, 0, &index) || index >= 64) return false;
+        if ((*gpus >> index & 1) != 0) return false; /* named twice */
+        *gpus |= 1ull << index;
+        at += length;
+        if (*at == '\0') return __builtin_popcountll(*gpus) <= GPUS_MAX;
+    }
+}
+
+/* "auto", "cpu", "cuda", "cuda:1", "cuda:0,1", "cuda:all". */
 static bool parse_device(const char *word, mote_context_params *params) {
     uint64_t index = 0;
     if (strcmp(word, "auto") == 0) {
@@ -205,6 +236,12 @@ static bool parse_device(const char *word, mote_context_params *params) {
         params->device = MOTE_DEVICE_CPU;
     } else if (strcmp(word, "cuda") == 0) {
         params->device = MOTE_DEVICE_CUDA;
+    } else if (strcmp(word, "cuda:all") == 0) {
+        params->device = MOTE_DEVICE_CUDA;
+        params->gpus = all_gpus();
+    } else if (strncmp(word, "cuda:", 5) == 0 && strchr(word, ',') != NULL) {
+        params->device = MOTE_DEVICE_CUDA;
+        return parse_gpus(word + 5, &params->gpus);
     } else if (strncmp(word, "cuda:", 5) == 0 && parse_count(word + 5, 0, &index) && index < 1024) {
         params->device = MOTE_DEVICE_CUDA;
     } else {
@@ -232,8 +269,10 @@ int session_open(session *s, const char *command, const common_options *options)
     s->started = seconds_now();
     mote_context_params params = mote_context_defaults();
     if (!parse_device(options->device, &params)) {
-        return usage_error(command, "--device: \"%s\" is not auto, cpu, cuda or cuda:N", options->device);
+        return usage_error(command, "--device: \"%s\" is not auto, cpu, cuda, cuda:N, cuda:N,M or cuda:all",
+                           options->device);
     }
+    s->has_several_gpus = __builtin_popcountll(params.gpus) > 1;
     params.threads = options->threads;
     params.memory_limit_bytes = options->memory_bytes;
     params.device_stages = !options->no_stages;

@@ -23,6 +23,7 @@ typedef struct session {
     char refusal[256];             /* why there is no context */
     char noted[400];               /* the last note of the library */
     struct message_list *messages; /* with --json: what the library told; stages share it */
+    bool has_several_gpus;         /* --device names more than one */
     bool data_on_stdout;           /* standard output is for the points or neighbours; see session_printing */
 } session;
 

@@ -191,10 +191,24 @@ static int search_lists(session *s, const knn_options *o, knn_task *task, mote_k
     return status == MOTE_OK ? EXIT_DONE : session_fail(s, status, false);
 }
 
+/* On several GPUs, which index and search each a slab. */
+static int search_in_slabs(session *s, const knn_options *o, knn_task *task) {
+    knn_answer *a = &task->answer;
+    a->k = (uint32_t)o->k;
+    const int code = knn_answer_make_rows(s, a, o->wide);
+    if (code != EXIT_DONE) return code;
+    const double begin = seconds_now();
+    const mote_status status = mote_knn(s->ctx, task->cloud, task->queries, &task->params, &a->rows);
+    task->report.search_s = seconds_now() - begin;
+    progress_clear(&s->bar);
+    return status == MOTE_OK ? EXIT_DONE : session_fail(s, status, false);
+}
+
 static int search(session *s, const knn_options *o, knn_task *task) {
     mote_knn_index *index = NULL;
     task->answer.points = mote_cloud_count(task->cloud);
     task->answer.queries = mote_cloud_count(task->queries != NULL ? task->queries : task->cloud);
+    if (s->has_several_gpus && !o->lists && !o->recall) return search_in_slabs(s, o, task);
     const double begin = seconds_now();
     const mote_status status = mote_knn_build(s->ctx, task->cloud, &index);
     task->report.build_s = seconds_now() - begin;

@@ -29,6 +29,7 @@ static const command_help help = {
     "  mote lod scan.las -o scan.mote --plan                what it would need\n"
     "  mote lod scan.las -o scan.mote --memory 4G           in parts, where that does not hold it\n"
     "  mote lod scan.las -o scan.mote --memory 4G --resume  the same, going on where a killed run ended\n"
+    "  mote lod scan.las -o scan.mote --memory 16G --device cuda:all   on all GPUs of this machine\n"
     "  mote lod tiles -o all.mote --plan-parts plan.json --parts 2   for two machines, or a job array: each\n"
     "  mote lod --part 1/2 plan.json && mote lod --part 2/2 plan.json\n"
     "  mote lod --merge plan.json\n"
@@ -376,7 +377,8 @@ static int run_lod(session *s, const lod_options *o, const io_paths *paths) {
     int code = check_output(s, o, paths);
     const mote_lod_params params = lod_params(s, o);
     if (code == EXIT_DONE && !o->copc && !o->plan && o->attributes == NULL) {
-        const lod_in_parts parts = {paths, params, potree_params(o, &task), o->stats, o->array.resumes};
+        const lod_in_parts parts = {paths,    params,           potree_params(o, &task),
+                                    o->stats, o->array.resumes, o->array.workers};
         if (o->array.plan != NULL) return lod_array_plan(s, &o->array, &parts);
         if (lod_goes_in_parts(s, &parts)) return lod_run_in_parts(s, &parts);
         if (o->array.resumes)
@@ -406,9 +408,6 @@ static int check_array_usage(const lod_options *o, const common_options *common)
                         o->merge_given || o->max_given || o->encoding_given || o->attributes != NULL || o->name != NULL;
     if (shapes || common->seed_given || common->where != NULL || common->crs != NULL || common->to_crs != NULL) {
         return usage_error("lod", "the plan says what is built, and of which points: give this to --plan-parts");
-    }
-    if (strcmp(common->device, "auto") != 0 && strcmp(common->device, "cpu") != 0) {
-        return usage_error("lod", "--device %s: parts are made on the CPU", common->device);
     }
     return check_usage(o, common);
 }
@@ -465,6 +464,8 @@ int cmd_lod(int argc, char **argv) {
         {"verify", 0, OPTION_FLAG, &o.array.verify, NULL, NULL, "compare checksums of the parts before"},
         {"resume", 0, OPTION_FLAG, &o.array.resumes, NULL, NULL,
          "in parts: keep what is complete, in OUT.parts, and go on\nwith it when a run was killed"},
+        {"workers", 0, OPTION_COUNT, &o.array.workers, NULL, "N",
+         "in parts: N of them are built at once, and share memory\nand threads; default one on each GPU of --device"},
         {0},
     };
     common_options common;

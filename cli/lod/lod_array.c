@@ -9,6 +9,8 @@
 #include "print.h"
 #include "text.h"
 
+#define WORKERS_MAX 64u /* mote_parts_params.workers */
+
 /* ---- usage */
 
 void lod_array_spell(int argc, char **argv) {
@@ -35,6 +37,12 @@ int lod_array_check(const lod_array *array) {
     }
     if (array->verify && array->merge == NULL) return usage_error("lod", "--verify is for --merge PLAN");
     if (array->parts > 0 && array->plan == NULL) return usage_error("lod", "--parts is for --plan-parts");
+    if (array->workers > 0 && given > 0 && !array->resumes) {
+        return usage_error("lod", "--workers: each part of a plan is a run of its own");
+    }
+    if (array->workers > WORKERS_MAX) {
+        return usage_error("lod", "--workers: %" PRIu64 " is more than %u", array->workers, WORKERS_MAX);
+    }
     return EXIT_DONE;
 }
 

@@ -12,6 +12,7 @@ typedef struct lod_array {
     uint64_t parts;    /* --parts */
     bool verify;       /* --verify */
     bool resumes;      /* --resume */
+    uint64_t workers;  /* --workers, of a run in parts */
 } lod_array;
 
 /* "--merge PLAN.json" means --merge-parts, as a number of points it is not. */

@@ -13,7 +13,6 @@ bool lod_goes_in_parts(session *s, const lod_in_parts *task) {
     const io_paths *paths = task->paths;
     uint64_t bytes = 0;
     if (o->memory_bytes < MOTE_PARTS_MEMORY_BYTES || o->to_crs != NULL) return false;
-    if (strcmp(o->device, "auto") != 0 && strcmp(o->device, "cpu") != 0) return false;
     if (mote_lod_parts_refusal(&task->params, &task->potree) != NULL) return false;
     const mote_read_params reading = session_reading(s);
     const mote_status status =
@@ -45,6 +44,7 @@ static void print_json(const session *s, const mote_parts_report *report, const 
     emit_text(&json, "backend", mote_context_backend(s->ctx));
     emit_count(&json, "parts", report->parts);
     emit_count(&json, "largest_part", report->largest_part);
+    emit_count(&json, "workers", report->workers);
     if (report->resumed_parts > 0) emit_count(&json, "resumed_parts", report->resumed_parts);
     emit_count(&json, "scratch_bytes", report->scratch_bytes);
     emit_real(&json, "count_seconds", report->count_seconds);
@@ -64,6 +64,7 @@ int lod_run_in_parts(session *s, const lod_in_parts *task) {
     mote_parts_params parts = mote_parts_defaults();
     mote_parts_report report;
     parts.resumes = task->resumes;
+    parts.workers = task->workers;
     session_note_inputs(s, paths->inputs, paths->input_count);
     const mote_status status = mote_lod_write_parts(s->ctx, paths->inputs, (uint32_t)paths->input_count, &reading,
                                                     &task->params, paths->output, &task->potree, &parts, &report);

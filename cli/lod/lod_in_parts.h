@@ -11,7 +11,8 @@ typedef struct lod_in_parts {
     mote_lod_params params;
     mote_potree_params potree;
     bool stats;
-    bool resumes; /* --resume: what is complete is kept, and gone on with */
+    bool resumes;     /* --resume: what is complete is kept, and gone on with */
+    uint64_t workers; /* --workers: parts that are built at once; 0: not said */
 } lod_in_parts;
 
 /* Whether it goes in parts: --memory is given, does not hold the whole, and all that is asked for can be done so. */

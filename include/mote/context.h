@@ -54,7 +54,7 @@ MOTE_API const char *mote_cpu_lacks(void);
 
 typedef struct mote_context_params {
     mote_device_kind device;     ///< AUTO: the GPU where one answers and the work is large enough to pay, else the CPU
-    int device_index;            ///< which GPU
+    int device_index;            ///< which GPU, where gpus is 0
     int threads;                 ///< CPU threads; 0 = all cores
     uint64_t memory_limit_bytes; ///< more than this, on the host or on the device, fails as if memory had run out;
                                  ///< 0 = no bound
@@ -66,7 +66,9 @@ typedef struct mote_context_params {
     void *stream;       ///< CUDA: the caller's cudaStream_t, on which all work is put in order; NULL: one of its own
     bool device_stages; ///< CUDA: times stages on the GPU, by events in the stream that take some 3 µs each; false: a
                         ///< context that has a GPU tells no seconds of stages
-    uint64_t reserved[8]; ///< zero, see types.h
+    uint64_t gpus; ///< CUDA: several GPUs of this machine, bit i for GPU i, 8 at most; octrees in parts and mote_knn
+                   ///< use them all, other calls the first of them. 0: device_index alone
+    uint64_t reserved[7]; ///< zero, see types.h
 } mote_context_params;
 
 /// Automatic device, all cores, the C library's memory, no callbacks.

@@ -103,7 +103,9 @@ MOTE_API mote_status mote_knn_within(mote_knn_index *index, const mote_cloud *qu
 /// Frees lists of mote_knn_within. NULL is allowed.
 MOTE_API void mote_knn_free_lists(mote_context *ctx, mote_knn_lists *lists);
 
-/// Build, search and destroy in one call.
+/// Build, search and destroy in one call. In a context of several GPUs the exact search by the grid, of spheres and
+/// with everything on the host, is cut: each GPU has the points of a slab, and is asked for the queries whose
+/// neighbours may lie there. The result is the same.
 MOTE_API mote_status mote_knn(mote_context *ctx, const mote_cloud *cloud, const mote_cloud *queries,
                               const mote_knn_params *params, mote_knn_result *result);
 

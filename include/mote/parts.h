@@ -21,7 +21,10 @@ typedef struct mote_parts_params {
     bool resumes;          ///< each part that is complete is kept beside the output, in a folder whose name ends in
                            ///< ".parts", and a call that finds some of the same inputs and parameters goes on from
                            ///< there. mote_lod_parts_clear removes them when the output is in place
-    uint64_t reserved[5];  ///< zero, see types.h
+    uint64_t workers;      ///< parts that are built at once, at most 64, each with its share of memory and threads;
+                           ///< fewer where memory does not hold so many. 0: one on each GPU of the context, on the CPU
+                           ///< one after the other
+    uint64_t reserved[4];  ///< zero, see types.h
 } mote_parts_params;
 /// All that the context allows.
 MOTE_API mote_parts_params mote_parts_defaults(void);
@@ -39,7 +42,8 @@ typedef struct mote_parts_report {
     double count_seconds, distribute_seconds, build_seconds, join_seconds;
     uint64_t resumed_parts;     ///< that were there already
     uint64_t part_memory_bytes; ///< of a plan: what making its largest part takes, at most
-    uint64_t reserved[6];       ///< zero, see types.h
+    uint64_t workers;           ///< parts that were built at once
+    uint64_t reserved[5];       ///< zero, see types.h
 } mote_parts_report;
 
 /// Whether mote_lod_write_parts does this: NULL, or why not, as a literal.
@@ -56,14 +60,11 @@ MOTE_API mote_status mote_lod_whole_bytes(mote_context *ctx, const char *const *
 
 /// Reads files in pieces (LAS, LAZ, E57), two to four times, and writes a Potree 2.0 folder of encoding DEFAULT.
 /// Several are united as mote_cloud_read_many does. Points are held on the disk meanwhile, in the folder that is being
-/// written, under its temporary name: as many bytes as the records of the input have, and then as the folder will. On
-/// the CPU.
-/// inputs   files, folders and patterns, as of mote_cloud_read_many
-/// reading  as for mote_reader_open; may be NULL
-/// params   sampling RANDOM or FIRST, filter NONE or CELL
-/// output   as of mote_potree_write
-/// report   out, may be NULL
-/// Returns  as mote_lod_build and mote_potree_write; MOTE_ERROR_UNSUPPORTED (other parameters; colours or positions
+/// written, under its temporary name: as many bytes as the records of the input have, and then as the folder will.
+/// Parts are built on the CPU, or on the GPUs of a context that was made for MOTE_DEVICE_CUDA. inputs   files, folders
+/// and patterns, as of mote_cloud_read_many reading  as for mote_reader_open; may be NULL params   sampling RANDOM or
+/// FIRST, filter NONE or CELL output   as of mote_potree_write report   out, may be NULL Returns  as mote_lod_build and
+/// mote_potree_write; MOTE_ERROR_UNSUPPORTED (other parameters; colours or positions
 ///          that must be looked at as a whole), MOTE_ERROR_MEMORY (one cell of the coarsest sampling grid has more
 ///          points than fit), MOTE_ERROR_DISK
 /// Cost     O(points); each is read two to four times (of several inputs one time more), written twice and read twice

@@ -134,7 +134,7 @@ class Context:
         with mote.Context(threads=2, memory_limit_bytes=4 << 30):
             neighbours = mote.knn(cloud, k=8)
 
-    device              "auto", "cpu" or "cuda"; device_index: which GPU
+    device              "auto", "cpu" or "cuda"; device_index: which GPU; gpus: several, bit i for GPU i
     threads             of the CPU; 0: all cores. Results do not depend on it
     memory_limit_bytes  more than this fails as if memory had run out; 0: no bound
     stream              a CUDA stream of the caller's (an integer, or what has __cuda_stream__ or .ptr or .cuda_stream),
@@ -148,7 +148,8 @@ class Context:
         if _forked:
             raise errors.StateError(_FORKED)
         params = _CONTEXT_PARAMETERS.make(parameters)
-        self.device_index = params.device_index
+        gpus = params.gpus
+        self.device_index = (gpus & -gpus).bit_length() - 1 if gpus else params.device_index
         self._state = _State()
         self._progress = progress
         progress_of(None if progress is True else progress)

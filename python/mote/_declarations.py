@@ -202,7 +202,8 @@ class mote_context_params(Structure):
         ('log_user', c_void_p),
         ('stream', c_void_p),
         ('device_stages', c_bool),
-        ('reserved', c_uint64 * 8),
+        ('gpus', c_uint64),
+        ('reserved', c_uint64 * 7),
     ]
 
 
@@ -693,7 +694,8 @@ class mote_parts_params(Structure):
         ('part_points', c_uint64),
         ('part_count', c_uint64),
         ('resumes', c_bool),
-        ('reserved', c_uint64 * 5),
+        ('workers', c_uint64),
+        ('reserved', c_uint64 * 4),
     ]
 
 
@@ -713,7 +715,8 @@ class mote_parts_report(Structure):
         ('join_seconds', c_double),
         ('resumed_parts', c_uint64),
         ('part_memory_bytes', c_uint64),
-        ('reserved', c_uint64 * 6),
+        ('workers', c_uint64),
+        ('reserved', c_uint64 * 5),
     ]
 
 
@@ -1068,7 +1071,7 @@ FIELD_DOCS = {
     },
     'mote_context_params': {
         'device': 'AUTO: the GPU where one answers and the work is large enough to pay, else the CPU',
-        'device_index': 'which GPU',
+        'device_index': 'which GPU, where gpus is 0',
         'threads': 'CPU threads; 0 = all cores',
         'memory_limit_bytes': 'more than this, on the host or on the device, fails as if memory had run out; 0 = no bound',
         'allocator': "allocate == NULL: the C library's",
@@ -1076,6 +1079,7 @@ FIELD_DOCS = {
         'log': 'NULL: messages are dropped',
         'stream': "CUDA: the caller's cudaStream_t, on which all work is put in order; NULL: one of its own",
         'device_stages': 'CUDA: times stages on the GPU, by events in the stream that take some 3 µs each; false: a context that has a GPU tells no seconds of stages',
+        'gpus': 'CUDA: several GPUs of this machine, bit i for GPU i, 8 at most; octrees in parts and mote_knn use them all, other calls the first of them. 0: device_index alone',
     },
     'mote_usage': {
         'seconds': 'of a stage, see device_stages; 0 for a structure',
@@ -1349,6 +1353,7 @@ FIELD_DOCS = {
         'part_points': 'a part has no more points than this, even where memory would hold more; 0: as many as memory holds',
         'part_count': 'about so many parts of the same size, at most 1,000; 0: as few as memory allows',
         'resumes': 'each part that is complete is kept beside the output, in a folder whose name ends in ".parts", and a call that finds some of the same inputs and parameters goes on from there. mote_lod_parts_clear removes them when the output is in place',
+        'workers': 'parts that are built at once, at most 64, each with its share of memory and threads; fewer where memory does not hold so many. 0: one on each GPU of the context, on the CPU one after the other',
     },
     'mote_parts_report': {
         'points': 'read',
@@ -1358,6 +1363,7 @@ FIELD_DOCS = {
         'scratch_bytes': 'on the disk beside the output, at most',
         'resumed_parts': 'that were there already',
         'part_memory_bytes': 'of a plan: what making its largest part takes, at most',
+        'workers': 'parts that were built at once',
     },
     'mote_camera': {
         'eye': 'world coordinates',

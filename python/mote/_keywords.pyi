@@ -8,6 +8,7 @@ class ContextParams(TypedDict, total=False):
     memory_limit_bytes: int
     allocator: Mapping[str, object]
     device_stages: bool
+    gpus: int
 
 class TransformParams(TypedDict, total=False):
     ballpark: bool
@@ -101,6 +102,7 @@ class PartsParams(TypedDict, total=False):
     part_points: int
     part_count: int
     resumes: bool
+    workers: int
 
 class Camera(TypedDict, total=False):
     projection: Literal['perspective', 'orthographic']

@@ -30,6 +30,8 @@ mote_status mote_context_make(const mote_context_params *params, mote_context **
     mote_context_params p = params != NULL ? *params : mote_context_defaults();
     if (!mote_reserved_is_zero(p.reserved, sizeof p.reserved)) return MOTE_ERROR_ARGUMENT; /* nor may log be called */
     if (p.threads < 0 || p.threads > 4096) return MOTE_ERROR_ARGUMENT;
+    if (p.gpus != 0 && p.device != MOTE_DEVICE_CUDA) return MOTE_ERROR_ARGUMENT;
+    if (__builtin_popcountll(p.gpus) > MOTE_MAX_DEVICES - 1) return MOTE_ERROR_ARGUMENT;
     if (!check_cpu(&p)) return MOTE_ERROR_UNSUPPORTED;
     mote_allocator_complete(&p.allocator);
     mote_context *ctx = p.allocator.allocate(p.allocator.user, sizeof *ctx);
@@ -116,23 +118,22 @@ double mote_seconds(void) {
 
 int mote_thread_number(void) { return omp_get_thread_num(); }
 
-static void find_stage(mote_context *ctx, const char *stage) {
-    if (stage == NULL) return;
+/* The number of a stage, which is a new one if it has none; -1: there are too many, or it is NULL. */
+static int stage_number(mote_context *ctx, const char *stage) {
+    if (stage == NULL) return -1;
     for (uint32_t i = 0; i < ctx->stage_count; i++) {
-        if (strcmp(ctx->stages[i].name, stage) == 0) ctx->stage_now = (int)i;
+        if (strcmp(ctx->stages[i].name, stage) == 0) return (int)i;
     }
-    if (ctx->stage_now < 0 && ctx->stage_count < MOTE_USAGE_LINES) {
-        ctx->stage_now = (int)ctx->stage_count++;
-        ctx->stages[ctx->stage_now].name = stage;
-    }
+    if (ctx->stage_count == MOTE_USAGE_LINES) return -1;
+    ctx->stages[ctx->stage_count].name = stage;
+    return (int)ctx->stage_count++;
 }
 
 void mote_stage(mote_context *ctx, const char *stage) {
     const double now = mote_seconds();
     const int before = ctx->stage_now;
     bool behind = false;
-    ctx->stage_now = -1;
-    find_stage(ctx, stage);
+    ctx->stage_now = stage_number(ctx, stage);
     for (uint32_t i = 0; i < ctx->device_count; i++) {
         mote_device *device = &ctx->devices[i];
         if (!runs_behind(device)) continue;
@@ -143,11 +144,23 @@ void mote_stage(mote_context *ctx, const char *stage) {
     ctx->stage_started = now;
 }
 
-uint32_t mote_context_usage(const mote_context *ctx, mote_usage *lines, uint32_t capacity) {
+static void end_device_stages(const mote_context *ctx) {
     for (uint32_t i = 0; i < ctx->device_count; i++) {
         mote_device *device = (mote_device *)(uintptr_t)&ctx->devices[i];
         if (runs_behind(device)) device->ops->end_stages(device);
     }
+}
+
+void mote_stages_join(mote_context *ctx, const mote_context *worker, double share) {
+    end_device_stages(worker);
+    for (uint32_t i = 0; i < worker->stage_count; i++) {
+        const int number = stage_number(ctx, worker->stages[i].name);
+        if (number >= 0) ctx->stages[number].seconds += share * worker->stages[i].seconds;
+    }
+}
+
+uint32_t mote_context_usage(const mote_context *ctx, mote_usage *lines, uint32_t capacity) {
+    end_device_stages(ctx);
     for (uint32_t i = 0; i < ctx->stage_count && i < capacity; i++) lines[i] = ctx->stages[i];
     for (uint32_t i = 0; i < ctx->structure_count && ctx->stage_count + i < capacity; i++) {
         lines[ctx->stage_count + i] = ctx->structures[i];

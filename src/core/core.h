@@ -100,6 +100,9 @@ bool mote_reserve_scratch(mote_context *ctx, void **memory, uint64_t *capacity, 
                           const char *structure);
 char *mote_strdup(mote_context *ctx, const char *text);
 void mote_free(mote_context *ctx, void *memory);
+/* Makes the memory of one context another's, whatever its limit: what a worker leaves to the context it works for. NULL
+   is allowed. */
+void mote_hand_over(mote_context *from, mote_context *to, void *memory);
 
 /* Keeps what would be made again in the next call on a device, under a name (a literal), in place of what was kept
    under it before. It is the context's then: released with it, by mote_context_trim, or when the memory of that device
@@ -117,6 +120,11 @@ void mote_uncount_device(mote_context *ctx, uint64_t size_bytes, uint32_t number
 /* Counts memory of the host that the GPU's runtime takes, and mote_alloc does not see; a failure is noted. */
 bool mote_count_host(mote_context *ctx, uint64_t size_bytes, const char *structure, uint32_t *number);
 void mote_uncount_host(mote_context *ctx, uint64_t size_bytes, uint32_t number);
+
+/* Adds to what a context tells of its work what others have used that worked for it at once: their peaks together. */
+void mote_usage_join(mote_context *ctx, mote_context *const *workers, uint32_t count);
+/* The same of the seconds of a worker's stages, each times share: of several that worked at once they are the mean. */
+void mote_stages_join(mote_context *ctx, const mote_context *worker, double share);
 
 /* Reports progress; MOTE_CANCELLED when the caller wants to stop, MOTE_ERROR_IO when a mapped input turned out to be
    unreadable. On the caller's thread only. */

@@ -171,6 +171,17 @@ void mote_free(mote_context *ctx, void *memory) {
     ctx->params.allocator.release(ctx->params.allocator.user, head, (size_t)(size_bytes + ALIGNMENT));
 }
 
+void mote_hand_over(mote_context *from, mote_context *to, void *memory) {
+    if (memory == NULL || from == to) return;
+    allocation *head = (allocation *)((uint8_t *)memory - ALIGNMENT);
+    const char *name = from->structures[head->structure].name;
+    mote_uncount_host(from, head->size_bytes, head->structure);
+    pthread_mutex_lock(&to->lock);
+    to->memory_bytes += head->size_bytes;
+    pthread_mutex_unlock(&to->lock);
+    head->structure = note_bytes(to, head->size_bytes, name);
+}
+
 bool mote_reserve(mote_context *ctx, void **memory, uint64_t *capacity, uint64_t count, uint64_t element_bytes,
                   const char *structure) {
     if (count <= *capacity) return true;
@@ -204,4 +215,30 @@ char *mote_strdup(mote_context *ctx, const char *text) {
     char *copy = mote_alloc(ctx, size, "texts");
     if (copy != NULL) memcpy(copy, text, size);
     return copy;
+}
+
+/* ---- contexts that worked for another */
+
+void mote_usage_join(mote_context *ctx, mote_context *const *workers, uint32_t count) {
+    uint64_t peaks[MOTE_USAGE_LINES] = {0}, host_bytes = 0, device_bytes = 0;
+    pthread_mutex_lock(&ctx->lock);
+    for (uint32_t w = 0; w < count; w++) {
+        const mote_context *worker = workers[w];
+        host_bytes += worker->memory_peak_bytes;
+        device_bytes += worker->device_peak_bytes;
+        for (uint32_t i = 0; i < worker->structure_count; i++) {
+            const mote_usage *line = &worker->structures[i];
+            peaks[structure_index(ctx, line->name, line->on_device)] += line->peak_bytes;
+        }
+    }
+    for (uint32_t i = 0; i < ctx->structure_count; i++) {
+        const uint64_t peak_bytes = ctx->structure_bytes[i] + peaks[i];
+        if (peak_bytes > ctx->structures[i].peak_bytes) ctx->structures[i].peak_bytes = peak_bytes;
+    }
+    if (ctx->memory_bytes + host_bytes > ctx->memory_peak_bytes)
+        ctx->memory_peak_bytes = ctx->memory_bytes + host_bytes;
+    if (ctx->device_bytes + device_bytes > ctx->device_peak_bytes) {
+        ctx->device_peak_bytes = ctx->device_bytes + device_bytes;
+    }
+    pthread_mutex_unlock(&ctx->lock);
 }

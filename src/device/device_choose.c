@@ -13,15 +13,24 @@ static mote_device *add_device(mote_context *ctx, const mote_backend *backend, i
     return device;
 }
 
+static void add_gpus(mote_context *ctx) {
+    const uint64_t gpus = ctx->params.gpus;
+    if (gpus == 0) add_device(ctx, mote_gpu_backend, ctx->params.device_index);
+    for (int i = 0; i < 64; i++) {
+        if ((gpus >> i & 1) != 0) add_device(ctx, mote_gpu_backend, i);
+    }
+}
+
 static mote_status add_devices(mote_context *ctx) {
     const mote_device_kind kind = ctx->params.device;
     ctx->last_used = add_device(ctx, &mote_cpu_backend, 0);
     if (kind == MOTE_DEVICE_CPU) return MOTE_OK;
-    if (mote_gpu_backend != NULL) add_device(ctx, mote_gpu_backend, ctx->params.device_index);
+    if (mote_gpu_backend != NULL) add_gpus(ctx);
     if (kind == MOTE_DEVICE_AUTO) return MOTE_OK; /* a GPU is opened only for work that pays */
     if (gpu_of(ctx) == NULL) return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "this build has no CUDA");
     ctx->last_used = gpu_of(ctx);
-    return device_open(gpu_of(ctx));
+    for (uint32_t i = 1; i < ctx->device_count; i++) MOTE_TRY(device_open(&ctx->devices[i]));
+    return MOTE_OK;
 }
 
 mote_status mote_context_create(const mote_context_params *params, mote_context **out) {

@@ -107,7 +107,7 @@ mote_status mote_knn_rebuild(mote_knn_index *index) {
     }
     index->ctx->last_used = index->device;
     index->ready = false;
-    mote_status status = order_check_range(index->ctx, index->cloud, MOTE_MAX_COORDINATE, true);
+    mote_status status = order_check_range(index->ctx, index->cloud, MOTE_MAX_COORDINATE, !index->is_slab);
     if (status == MOTE_OK) status = ops_of(index)->build(index);
     if (status == MOTE_OK) status = mote_cloud_check(index->cloud);
     mote_stage(index->ctx, NULL);
@@ -125,7 +125,7 @@ bool knn_falls_back(mote_knn_index *index, mote_status before, mote_status statu
     return true;
 }
 
-mote_status knn_build_on(mote_device *device, const mote_cloud *cloud, mote_knn_index **out) {
+static mote_status build_on(mote_device *device, const mote_cloud *cloud, bool is_slab, mote_knn_index **out) {
     mote_context *ctx = device->ctx;
     *out = NULL;
     if (device->backend->knn == NULL) {
@@ -138,6 +138,7 @@ mote_status knn_build_on(mote_device *device, const mote_cloud *cloud, mote_knn_
     index->ctx = ctx;
     index->cloud = cloud;
     index->device = device;
+    index->is_slab = is_slab;
     mote_status status = mote_knn_rebuild(index);
     if (status != MOTE_OK && knn_falls_back(index, before, status)) status = mote_knn_rebuild(index);
     if (status != MOTE_OK) {
@@ -146,6 +147,14 @@ mote_status knn_build_on(mote_device *device, const mote_cloud *cloud, mote_knn_
     }
     *out = index;
     return MOTE_OK;
+}
+
+mote_status knn_build_on(mote_device *device, const mote_cloud *cloud, mote_knn_index **out) {
+    return build_on(device, cloud, false, out);
+}
+
+mote_status knn_build_slab(mote_device *device, const mote_cloud *cloud, mote_knn_index **out) {
+    return build_on(device, cloud, true, out);
 }
 
 mote_status mote_knn_build(mote_context *ctx, const mote_cloud *cloud, mote_knn_index **out) {
@@ -160,6 +169,14 @@ void mote_knn_destroy(mote_knn_index *index) {
     mote_free(index->ctx, index);
 }
 
+mote_status knn_check(mote_context *ctx, const mote_cloud *cloud, const mote_cloud *queries,
+                      const mote_knn_params *params, const mote_knn_result *result, mote_knn_params *checked) {
+    *checked = resolved(params != NULL ? *params : mote_knn_defaults());
+    if (result == NULL) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "no place for the result");
+    MOTE_TRY(check_params(ctx, checked, cloud, queries));
+    return mote_check_reserved(ctx, result->reserved, sizeof result->reserved, "mote_knn_result", "a struct of zeros");
+}
+
 /* Whether queries and results are where the CPU can have them. */
 static bool may_move(const mote_cloud *queries, const mote_knn_result *result) {
     return !result->on_device && (queries == NULL || queries->device == NULL);
@@ -167,11 +184,8 @@ static bool may_move(const mote_cloud *queries, const mote_knn_result *result) {
 
 mote_status mote_knn_search(mote_knn_index *index, const mote_cloud *queries, const mote_knn_params *params,
                             mote_knn_result *result) {
-    const mote_knn_params p = resolved(params != NULL ? *params : mote_knn_defaults());
-    if (result == NULL) return mote_fail(index->ctx, MOTE_ERROR_ARGUMENT, "no place for the result");
-    MOTE_TRY(check_params(index->ctx, &p, index->cloud, queries));
-    MOTE_TRY(mote_check_reserved(index->ctx, result->reserved, sizeof result->reserved, "mote_knn_result",
-                                 "a struct of zeros"));
+    mote_knn_params p;
+    MOTE_TRY(knn_check(index->ctx, index->cloud, queries, params, result, &p));
     MOTE_TRY(check_queries(index, queries));
     if (result->on_device && is_on_cpu(index)) {
         return mote_fail(index->ctx, MOTE_ERROR_UNSUPPORTED, "the index is the CPU's: its results are on the host");
@@ -185,18 +199,6 @@ mote_status mote_knn_search(mote_knn_index *index, const mote_cloud *queries, co
     if (status == MOTE_OK) status = check_clouds(index, queries);
     mote_stage(index->ctx, NULL);
     result->skipped = index->skipped;
-    return status;
-}
-
-mote_status mote_knn(mote_context *ctx, const mote_cloud *cloud, const mote_cloud *queries,
-                     const mote_knn_params *params, mote_knn_result *result) {
-    mote_knn_index *index = NULL;
-    mote_progress_share(ctx, 0, 0.3);
-    mote_status status = mote_knn_build(ctx, cloud, &index);
-    mote_progress_share(ctx, 0.3, 1);
-    if (status == MOTE_OK) status = mote_knn_search(index, queries, params, result);
-    mote_progress_share(ctx, 0, 1);
-    mote_knn_destroy(index);
     return status;
 }
 

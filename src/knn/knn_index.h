@@ -71,7 +71,8 @@ struct mote_knn_index {
     mote_context *ctx;
     mote_device *device; /* that built it, and searches */
     const mote_cloud *cloud;
-    bool ready; /* false after a rebuild that failed */
+    bool is_slab; /* knn_build_slab */
+    bool ready;   /* false after a rebuild that failed */
     mote_lattice lattice;
     knn_cells cells; /* in whose order the points stand; as those below, the CPU's */
     bool dense;      /* some stand so close that squares of floats do not tell their distances from 0 */

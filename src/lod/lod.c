@@ -61,12 +61,10 @@ static mote_status build(mote_lod *lod) {
 }
 
 /* whole: NULL, or what the cloud is a part of */
-static mote_status build_of(mote_context *ctx, const mote_cloud *cloud, const mote_lod_params *params,
+static mote_status build_on(mote_device *device, const mote_cloud *cloud, const mote_lod_params *params,
                             const lod_whole *whole, mote_lod **out) {
+    mote_context *ctx = device->ctx;
     const mote_lod_params p = params != NULL ? *params : mote_lod_defaults();
-    if (cloud == NULL || out == NULL)
-        return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "no cloud, or no place for the octree");
-    *out = NULL;
     MOTE_TRY(lod_check_params(ctx, &p));
     mote_lod *lod = mote_alloc_zero(ctx, sizeof *lod, "nodes");
     if (lod == NULL) return MOTE_ERROR_MEMORY;
@@ -76,7 +74,7 @@ static mote_status build_of(mote_context *ctx, const mote_cloud *cloud, const mo
     lod->params = p;
     lod->whole = whole;
     lod->finest = MOTE_ORDER_BITS;
-    lod->device = whole != NULL ? mote_cpu_device(ctx) : mote_device_of_cloud(ctx, cloud);
+    lod->device = device;
     lod->ops = lod->device->backend->lod;
     mote_status status = build(lod);
     if (status == MOTE_OK) status = mote_cloud_check(cloud);
@@ -90,12 +88,18 @@ static mote_status build_of(mote_context *ctx, const mote_cloud *cloud, const mo
 }
 
 mote_status mote_lod_build(mote_context *ctx, const mote_cloud *cloud, const mote_lod_params *params, mote_lod **out) {
-    return build_of(ctx, cloud, params, NULL, out);
+    if (cloud == NULL || out == NULL)
+        return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "no cloud, or no place for the octree");
+    *out = NULL;
+    return build_on(mote_device_of_cloud(ctx, cloud), cloud, params, NULL, out);
 }
 
 mote_status lod_build_part(mote_context *ctx, const mote_cloud *part, const mote_lod_params *params,
                            const lod_whole *whole, mote_lod **out, bool *lacks_fine) {
-    MOTE_TRY(build_of(ctx, part, params, whole, out));
+    /* A part takes a GPU where one was asked for: where AUTO has to choose, parts stay on the cores, whose memory they
+       were cut for. */
+    const bool on_gpu = ctx->params.device == MOTE_DEVICE_CUDA;
+    MOTE_TRY(build_on(on_gpu ? mote_device_choose(ctx, part->count) : mote_cpu_device(ctx), part, params, whole, out));
     *lacks_fine = (*out)->lacks_fine;
     return MOTE_OK;
 }

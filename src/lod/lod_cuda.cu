@@ -132,7 +132,7 @@ static mote_status cuda_fetch(mote_lod *lod) {
 }
 
 static mote_status cuda_build(mote_lod *lod) {
-    if (!fits_device(lod)) return lod_cuda_build_parts(lod);
+    if (lod->whole != NULL || !fits_device(lod)) return lod_cuda_build_parts(lod);
     lod_cuda *device = (lod_cuda *)mote_alloc_zero(lod->ctx, sizeof *device, "nodes");
     if (device == NULL) return MOTE_ERROR_MEMORY;
     lod->cuda = device;

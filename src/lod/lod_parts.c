@@ -21,13 +21,13 @@ static int compare_codes(const void *a, const void *b) {
 
 /* Which part a code belongs to: the last whose first code is not above it. */
 static uint32_t part_of(const lod_parts *parts, uint64_t code) {
-    const lod_part *const first = parts->parts; /* of code 0 */
+    const lod_part *const first = parts->parts; /* no code is below its first one */
     return (uint32_t)mote_lower_bound64_strided(&first->first_code, sizeof *first, parts->part_count, code + 1) - 1;
 }
 
 /* First codes of up to wanted parts, from a sample of all codes. */
 static mote_status choose_ranges(mote_lod *lod, uint32_t wanted, lod_parts *parts) {
-    const uint64_t all = lod->cloud->count, samples = (uint64_t)wanted * SAMPLES_PER_PART;
+    const uint64_t all = lod->cloud->count, samples = all > 0 ? (uint64_t)wanted * SAMPLES_PER_PART : 0;
     uint64_t *sample = mote_alloc(lod->ctx, samples * sizeof *sample, "parts");
     if (sample == NULL) return MOTE_ERROR_MEMORY;
     uint64_t found = 0;
@@ -36,7 +36,7 @@ static mote_status choose_ranges(mote_lod *lod, uint32_t wanted, lod_parts *part
         if (code != UINT64_MAX) sample[found++] = code;
     }
     qsort(sample, found, sizeof *sample, compare_codes);
-    parts->parts[0].first_code = 0;
+    parts->parts[0].first_code = lod->whole != NULL ? lod->whole->low.code : 0;
     parts->part_count = 1;
     for (uint32_t p = 1; p < wanted && found > 0; p++) {
         const uint64_t code = sample[found * p / wanted];
@@ -47,8 +47,9 @@ static mote_status choose_ranges(mote_lod *lod, uint32_t wanted, lod_parts *part
         }
     }
     for (uint32_t p = 0; p < parts->part_count; p++) {
-        parts->parts[p].end_code =
-            p + 1 < parts->part_count ? parts->parts[p + 1].first_code : 1ull << 3 * MOTE_ORDER_BITS;
+        parts->parts[p].end_code = p + 1 < parts->part_count ? parts->parts[p + 1].first_code
+                                   : lod->whole != NULL      ? lod->whole->high.code
+                                                             : 1ull << 3 * MOTE_ORDER_BITS;
     }
     mote_free(lod->ctx, sample);
     return MOTE_OK;
@@ -90,9 +91,12 @@ static void deal_out(const mote_lod *lod, const lod_parts *parts, uint64_t share
     }
 }
 
-static mote_status split(mote_lod *lod, uint64_t max_points, uint64_t shares, uint64_t *counts, lod_parts *parts) {
+static mote_status split(mote_lod *lod, uint64_t max_points, uint32_t least, uint64_t shares, uint64_t *counts,
+                         lod_parts *parts) {
     mote_context *ctx = lod->ctx;
-    for (uint64_t wanted = 2 * (lod->count / (max_points > 0 ? max_points : 1) + 1);; wanted *= 2) {
+    /* Where the device holds all, as many parts as devices share them. */
+    const uint64_t twice = 2 * (lod->count / (max_points > 0 ? max_points : 1) + 1);
+    for (uint64_t wanted = lod->count > max_points ? twice : least;; wanted *= 2) {
         if (wanted > MAX_PARTS) {
             return mote_fail(ctx, MOTE_ERROR_MEMORY, "the memory of the GPU does not hold the points of one place");
         }
@@ -116,7 +120,11 @@ static mote_status split(mote_lod *lod, uint64_t max_points, uint64_t shares, ui
 static mote_status make_codes(mote_lod *lod) {
     mote_context *ctx = lod->ctx;
     mote_stage(ctx, "bounds");
-    MOTE_TRY(mote_order_lattice(ctx, lod->cloud, &lod->lattice, &lod->skipped));
+    if (lod->whole != NULL) {
+        lod->lattice = lod->whole->lattice;
+    } else {
+        MOTE_TRY(mote_order_lattice(ctx, lod->cloud, &lod->lattice, &lod->skipped));
+    }
     lod->count = lod->cloud->count - lod->skipped;
     lod->codes = mote_alloc(ctx, lod->cloud->count * sizeof *lod->codes, "codes");
     if (lod->codes == NULL) return MOTE_ERROR_MEMORY;
@@ -126,7 +134,7 @@ static mote_status make_codes(mote_lod *lod) {
     return mote_progress(ctx, 0.2, "computing Morton codes");
 }
 
-mote_status lod_parts_make(mote_lod *lod, uint64_t max_points, lod_parts *parts) {
+mote_status lod_parts_make(mote_lod *lod, uint64_t max_points, uint32_t least, lod_parts *parts) {
     mote_context *ctx = lod->ctx;
     const uint64_t shares = SHARES_PER_THREAD * (uint64_t)ctx->threads;
     MOTE_TRY(make_codes(lod));
@@ -137,7 +145,7 @@ mote_status lod_parts_make(mote_lod *lod, uint64_t max_points, lod_parts *parts)
     uint64_t *counts = mote_alloc(ctx, shares * (MAX_PARTS + 1) * sizeof *counts, "parts");
     mote_status status = MOTE_ERROR_MEMORY;
     if (parts->parts != NULL && parts->codes != NULL && parts->indices != NULL && counts != NULL) {
-        status = split(lod, max_points, shares, counts, parts);
+        status = split(lod, max_points, least, shares, counts, parts);
     }
     mote_free(ctx, counts);
     return status;
@@ -161,12 +169,11 @@ mote_status lod_parts_open(mote_lod *lod, lod_parts *parts, uint64_t position, u
     return MOTE_OK;
 }
 
-mote_status lod_parts_duplicates(mote_lod *lod, const lod_part *part, lod_parts *parts) {
+void lod_parts_duplicates(mote_lod *lod, const lod_part *part, const lod_parts *parts) {
     memcpy(lod->codes + part->first, parts->codes + part->first, part->count * sizeof *lod->codes);
     memcpy(lod->order + part->first, parts->indices + part->first, part->count * sizeof *lod->order);
     memset(lod->level + part->first, MOTE_ORDER_BITS, part->count);
     lod->level[part->first] = MOTE_LOD_NEVER;
-    return lod_parts_open(lod, parts, part->first, MOTE_LOD_NEVER);
 }
 
 /* Whether point a is better than b, for a ≠ b. */
@@ -191,7 +198,8 @@ static uint32_t level_of_loss(const mote_lod *lod, const lod_parts *parts, uint6
     return 0;
 }
 
-/* Among the points left open, the nearest better one on either side says at which level a point loses. */
+/* Among the points left open, the nearest better one on either side says at which level a point loses; and where the
+   cloud is itself a part, who wins the cells that its borders divide. */
 static void settle_open(mote_lod *lod, const lod_parts *parts) {
     const uint32_t coarsest = lod_cell_level(lod, 0);
     for (uint64_t i = 0; i < parts->open_count; i++) {
@@ -199,7 +207,9 @@ static void settle_open(mote_lod *lod, const lod_parts *parts) {
         const uint32_t lost = point->lost == MOTE_LOD_NEVER ? coarsest - 1 : point->lost;
         const uint32_t left = level_of_loss(lod, parts, i, -1, lost + 1);
         const uint32_t right = level_of_loss(lod, parts, i, 1, lost + 1);
-        const uint32_t level = left > right ? left : right;
+        uint32_t level = left > right ? left : right;
+        if (lod->whole != NULL)
+            level = lod_whole_loss(lod->whole, lod->codes[point->position], level > lost ? level : lost);
         if (level > lost) lod->level[point->position] = (uint8_t)level;
     }
 }
@@ -244,7 +254,9 @@ mote_status lod_parts_finish(mote_lod *lod, const lod_parts *parts) {
     }
     mote_free(ctx, lost);
     if (status != MOTE_OK || known) return status;
-    mote_warn(ctx, "the memory of the GPU does not hold all points: the CPU chooses them %s",
-              by_cells ? "where they are too dense for one code" : "by distance");
+    if (lod->whole == NULL) {
+        mote_warn(ctx, "the memory of the GPU does not hold all points: the CPU chooses them %s",
+                  by_cells ? "where they are too dense for one code" : "by distance");
+    }
     return lod_sample_cpu(lod);
 }

@@ -33,12 +33,13 @@ typedef struct lod_parts {
    large. */
 static inline bool lod_part_is_duplicates(const lod_part *part) { return part->end_code - part->first_code == 1; }
 
-/* Lattice, codes, and parts of at most this many points, duplicates left out. parts is to be freed in any case. */
-mote_status lod_parts_make(mote_lod *lod, uint64_t max_points, lod_parts *parts);
+/* Lattice, codes, and parts of at most this many points, duplicates left out; about least of them where one would
+   do. parts is to be freed in any case. */
+mote_status lod_parts_make(mote_lod *lod, uint64_t max_points, uint32_t least, lod_parts *parts);
 void lod_parts_free(mote_context *ctx, lod_parts *parts);
 
-/* Fills lod->codes, order and level of a heap. count > 0 */
-mote_status lod_parts_duplicates(mote_lod *lod, const lod_part *part, lod_parts *parts);
+/* Fills lod->codes, order and level of a heap, of which the first point is open. count > 0 */
+void lod_parts_duplicates(mote_lod *lod, const lod_part *part, const lod_parts *parts);
 /* Notes an open point; positions ascend. */
 mote_status lod_parts_open(mote_lod *lod, lod_parts *parts, uint64_t position, uint8_t lost);
 

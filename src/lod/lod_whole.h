@@ -43,7 +43,17 @@ static inline const lod_border *lod_whole_border(const lod_whole *whole, uint64_
     return lod_border_divides(&whole->high, cell, level) ? &whole->high : NULL;
 }
 
-/* Builds the octree of a part on the CPU, as mote_lod_build does of a cloud.
+/* The finest level at which a point whose code is given loses its cell to one of another part, of those that are finer
+   than a level at which it has lost; that level if there is none. */
+static inline uint32_t lod_whole_loss(const lod_whole *whole, uint64_t code, uint32_t lost) {
+    for (uint32_t level = MOTE_ORDER_BITS; level > lost; level--) {
+        const lod_border *border = lod_whole_border(whole, code >> 3 * (MOTE_ORDER_BITS - level), level);
+        if (border != NULL && !border->wins[level]) return level;
+    }
+    return lost;
+}
+
+/* Builds the octree of a part, as mote_lod_build does of a cloud: on the CPU, or where the context is of a GPU, there.
    whole       outlives the call
    lacks_fine  out: whole->fine should have been set, and this is not the tree that is wanted */
 mote_status lod_build_part(mote_context *ctx, const mote_cloud *part, const mote_lod_params *params,

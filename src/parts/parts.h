@@ -23,6 +23,9 @@
 #define PARTS_FIXED_BYTES   (24ull << 20)  /* tables of cells and nodes, the buffers of outputs and of joining */
 #define PARTS_THREAD_BYTES  (4ull << 20)   /* what a thread gathers and writes in */
 #define PARTS_LEAST_POINTS  100000u
+/* Page-locked memory that a GPU's copies go through: it is taken where a context may have eight times as much. */
+#define PARTS_STAGING_BYTES (65ull << 20)
+#define PARTS_STAGING_LEAST (2ull << 20) /* where it may not */
 
 /* By level: whether the representative of the cell that a border of a part divides is the part's. */
 typedef struct parts_wins {
@@ -73,7 +76,9 @@ typedef struct parts_run {
     uint64_t block_count, block_capacity;
     uint64_t flags[POTREE_MERGED];
     uint64_t points, skipped;
-    uint64_t room_bytes;  /* for the points of a part */
+    uint32_t workers;     /* parts that are built at once */
+    uint64_t share_bytes; /* of memory, that a worker may take; 0: no bound */
+    uint64_t room_bytes;  /* for the points of the parts that are built at once */
     uint64_t part_points; /* that it holds */
     uint64_t
         even_points;     /* that a part is to have about, where a number of parts is asked for: otherwise part_points */
@@ -137,6 +142,11 @@ mote_status parts_changed(const parts_run *run);
 
 /* ---- parts_build.c: a part in memory, and its octree */
 mote_status parts_build(parts_run *run);
+/* Makes one part, with run->ctx; *lacks_fine: nothing was written, as all parts are to choose by fine codes. */
+typedef mote_status (*parts_maker)(parts_run *run, void *user, uint32_t part, bool *lacks_fine);
+/* Makes all parts but those of done, which may be NULL, run->workers at a time, the largest first; stops where one
+   lacks fine codes. */
+mote_status parts_make_all(parts_run *run, parts_maker make, void *user, const bool *done, bool *lacks_fine);
 /* Writes the octree of a part's points, the bytes that a file in the folder of the output gets. */
 mote_status parts_write_records(parts_run *run, const mote_lod *lod, mote_output *to, potree_stats *stats,
                                 potree_part_tree *tree);
@@ -155,8 +165,11 @@ void parts_close(parts_run *run);
 mote_status parts_end(parts_run *run, mote_status status);
 /* Counts the points and cuts them into ranges. */
 mote_status parts_find_ranges(parts_run *run, const mote_parts_params *params);
-/* What making a part of so many points takes, at most. */
+/* What making a part of so many points takes, at most, beside others that are made at once. */
 uint64_t parts_memory_bytes(const parts_run *run, uint64_t points);
+/* How many parts the caller wants to be built at once, and the memory that all of it may take. */
+uint32_t parts_workers(const mote_context *ctx, const mote_parts_params *params);
+uint64_t parts_room(const mote_context *ctx, const mote_parts_params *params);
 /* Lists of trees and files, none yet. */
 mote_status parts_make_lists(parts_run *run);
 /* Makes the folder of the parts' files, which are open. */

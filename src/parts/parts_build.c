@@ -1,9 +1,12 @@
-/* The parts, one after the other: their records from the scratch file, their octree, its records to a file. */
+/* The parts: their records from the scratch file, their octree, its records to a file; several at once, where the
+   context has several GPUs or the caller wants so. */
 #define _POSIX_C_SOURCE 200809L
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <unistd.h>
 
+#include "device/team.h"
 #include "parts/parts.h"
 
 /* Opens once more, for reading, what was written: under its name it stays for as long as it is open. */
@@ -29,27 +32,55 @@ mote_status parts_write_records(parts_run *run, const mote_lod *lod, mote_output
     return potree_part_write(run->ctx, &source, &run->potree, to, stats, tree);
 }
 
-static mote_status write_part(parts_run *run, const mote_lod *lod, uint32_t part) {
+static mote_status write_part(parts_run *run, const mote_lod *lod, uint32_t part, potree_stats *stats) {
     char name[64];
     mote_output to;
     snprintf(name, sizeof name, "octree.bin.%u.part", part + 1);
     MOTE_TRY(potree_folder_output(run->ctx, run->output.folder, name, &to));
-    mote_status status = parts_write_records(run, lod, &to, &run->stats, &run->trees[part]);
+    mote_status status = parts_write_records(run, lod, &to, stats, &run->trees[part]);
     status = mote_output_close(run->ctx, &to, status);
     if (status == MOTE_OK) status = open_again(run, name, &run->files[part]);
     return status;
 }
 
-static mote_status build_part(parts_run *run, uint32_t part, bool *lacks_fine) {
+/* What is learnt of the points of all parts, by several workers. */
+typedef struct parts_results {
+    parts_run *run;
+    pthread_mutex_t lock;
+} parts_results;
+
+/* From here on what a worker has made of a part is the run's. Sums, least and greatest do not depend on the order. */
+static void take_results(parts_results *results, mote_context *worker, uint32_t part, potree_stats *stats) {
+    parts_run *run = results->run;
+    pthread_mutex_lock(&results->lock);
+    mote_hand_over(worker, run->ctx, run->trees[part].nodes);
+    mote_hand_over(worker, run->ctx, run->trees[part].places);
+    if (run->stats.ranges == NULL) {
+        mote_hand_over(worker, run->ctx, stats->ranges);
+        run->stats = *stats;
+        stats->ranges = NULL;
+    } else if (stats->ranges != NULL) {
+        potree_stats two[2] = {run->stats, *stats};
+        potree_stats_join(two, 2, stats->range_count);
+        run->stats = two[0];
+    }
+    pthread_mutex_unlock(&results->lock);
+    mote_free(worker, stats->ranges);
+}
+
+static mote_status build_part(parts_run *run, void *user, uint32_t part, bool *lacks_fine) {
     mote_cloud *cloud = NULL;
     mote_lod *lod = NULL;
+    potree_stats stats;
+    memset(&stats, 0, sizeof stats);
     mote_stage(run->ctx, "read part");
     mote_status status = parts_load(run, &run->ranges[part], &cloud);
     if (status == MOTE_OK)
         status = lod_build_part(run->ctx, cloud, &run->lod, &run->ranges[part].whole, &lod, lacks_fine);
-    if (status == MOTE_OK && !*lacks_fine) status = write_part(run, lod, part);
+    if (status == MOTE_OK && !*lacks_fine) status = write_part(run, lod, part, &stats);
     mote_lod_destroy(lod);
     mote_cloud_destroy(cloud);
+    take_results(user, run->ctx, part, &stats);
     return status;
 }
 
@@ -63,25 +94,66 @@ static void forget_parts(parts_run *run) {
     memset(&run->stats, 0, sizeof run->stats);
 }
 
-/* All parts, until one needs fine codes that the others were built without. */
-static mote_status build_round(parts_run *run, bool fine, bool *lacks_fine) {
-    uint64_t done = 0;
-    parts_choose_by(run, fine);
-    *lacks_fine = false;
-    run->report->rounds++;
-    for (uint32_t p = 0; p < run->part_count && !*lacks_fine; p++) {
-        const double share = 0.35 / (double)(run->points + 1);
-        mote_progress_share(run->ctx, 0.5 + share * (double)done, 0.5 + share * (double)(done + run->ranges[p].points));
-        MOTE_TRY(build_part(run, p, lacks_fine));
-        done += run->ranges[p].points;
-    }
+/* ---- several at once */
+
+typedef struct parts_turn {
+    parts_run *run;
+    parts_maker make;
+    void *user;
+    const bool *done;
+    bool lacks_fine; /* atomic: some part does */
+} parts_turn;
+
+/* A worker has the run in its own context; what it finds goes to places of the part alone. */
+static mote_status make_item(void *user, mote_context *worker, uint32_t part) {
+    parts_turn *turn = user;
+    parts_run own = *turn->run;
+    bool lacks_fine = __atomic_load_n(&turn->lacks_fine, __ATOMIC_RELAXED);
+    if (lacks_fine || (turn->done != NULL && turn->done[part])) return MOTE_OK;
+    own.ctx = worker;
+    MOTE_TRY(turn->make(&own, turn->user, part, &lacks_fine));
+    if (lacks_fine) __atomic_store_n(&turn->lacks_fine, true, __ATOMIC_RELAXED);
     return MOTE_OK;
 }
 
-mote_status parts_build(parts_run *run) {
+mote_status parts_make_all(parts_run *run, parts_maker make, void *user, const bool *done, bool *lacks_fine) {
+    mote_context *ctx = run->ctx;
+    parts_turn turn = {run, make, user, done, false};
+    team_work work = {.run = make_item, .user = &turn, .item_count = run->part_count};
+    mote_team team = {.ctx = NULL};
+    uint64_t *weights = mote_alloc(ctx, run->part_count * sizeof *weights, "parts");
+    if (weights == NULL) return MOTE_ERROR_MEMORY;
+    for (uint32_t p = 0; p < run->part_count; p++) { weights[p] = done != NULL && done[p] ? 0 : run->ranges[p].points; }
+    work.weights = weights;
+    const uint32_t workers = run->workers < run->part_count ? run->workers : run->part_count;
+    run->report->workers = workers;
+    run->report->rounds++;
+    const uint64_t bound = ctx->params.memory_limit_bytes > 0 ? run->share_bytes : 0;
+    mote_progress_share(ctx, 0.5, 0.85);
+    mote_status status = mote_team_begin(ctx, workers, bound, &team);
+    if (status == MOTE_OK) status = mote_team_run(&team, &work);
+    mote_team_end(&team);
+    mote_free(ctx, weights);
+    *lacks_fine = turn.lacks_fine;
+    return status;
+}
+
+/* ---- all */
+
+static mote_status build_rounds(parts_run *run, parts_results *results) {
     bool lacks_fine;
-    MOTE_TRY(build_round(run, false, &lacks_fine));
+    parts_choose_by(run, false);
+    MOTE_TRY(parts_make_all(run, build_part, results, NULL, &lacks_fine));
     if (!lacks_fine) return MOTE_OK;
     forget_parts(run);
-    return build_round(run, true, &lacks_fine);
+    parts_choose_by(run, true);
+    return parts_make_all(run, build_part, results, NULL, &lacks_fine);
+}
+
+mote_status parts_build(parts_run *run) {
+    parts_results results = {.run = run};
+    pthread_mutex_init(&results.lock, NULL);
+    const mote_status status = build_rounds(run, &results);
+    pthread_mutex_destroy(&results.lock);
+    return status;
 }

@@ -45,7 +45,7 @@ static bool fits(const parts_run *run, const mote_parts_params *params, uint64_t
     const uint64_t room = params->memory_bytes > 0 ? params->memory_bytes : run->ctx->params.memory_limit_bytes;
     bool fits = true;
     for (uint32_t p = 0; p < run->part_count && room > 0; p++) {
-        fits = fits && begin_bytes + parts_memory_bytes(run, run->ranges[p].points) <= room;
+        fits = fits && begin_bytes + run->workers * parts_memory_bytes(run, run->ranges[p].points) <= room;
     }
     return fits;
 }
@@ -63,10 +63,13 @@ static mote_status take_up(parts_run *run, parts_job *job, const mote_parts_para
     if (stat(plan, &info) != 0) return MOTE_OK;
     parts_start(ctx, &report, &before);
     mote_status status = parts_job_read(&before, &old, plan);
+    before.workers = parts_workers(ctx, params);
+    while (before.workers > 1 && !fits(&before, params, run->begin_bytes)) before.workers--;
     const bool is_same = status == MOTE_OK && fits(&before, params, run->begin_bytes) &&
                          json_equal(json_object_get(old.json, "request"), json_object_get(job->json, "request"));
     if (is_same) {
         before.report = run->report;
+        before.share_bytes = (parts_room(ctx, params) - run->begin_bytes) / before.workers;
         before.begin_bytes = run->begin_bytes;
         parts_close(run);
         *run = before;
@@ -116,33 +119,26 @@ static mote_status look_at_parts(parts_run *run, const parts_job *job, bool *mad
     return MOTE_OK;
 }
 
-/* Makes the parts that are not there; *lacks_fine: all are to be made by fine codes. */
-static mote_status make_parts(parts_run *run, const parts_job *job, const bool *made, bool *lacks_fine) {
-    uint64_t done = 0;
-    *lacks_fine = false;
-    run->report->rounds++;
-    for (uint32_t p = 0; p < run->part_count && !*lacks_fine; p++) {
-        const double share = 0.35 / (double)(run->points + 1);
-        mote_progress_share(run->ctx, 0.5 + share * (double)done, 0.5 + share * (double)(done + run->ranges[p].points));
-        if (!made[p]) MOTE_TRY(parts_job_make(run, job, p, load_from_scratch, lacks_fine));
-        done += run->ranges[p].points;
-    }
-    return MOTE_OK;
+/* A worker's part; user: the job. */
+static mote_status make_part(parts_run *run, void *user, uint32_t part, bool *lacks_fine) {
+    parts_job own = *(const parts_job *)user;
+    own.ctx = run->ctx;
+    return parts_job_make(run, &own, part, load_from_scratch, lacks_fine);
 }
 
 /* All rounds, of records that are distributed. */
-static mote_status make_rounds(parts_run *run, const parts_job *job, bool *made) {
+static mote_status make_rounds(parts_run *run, parts_job *job, bool *made) {
     bool lacks_fine;
     const double begin = mote_seconds();
     run->scratch_file = open(run->scratch_path, O_RDONLY | O_CLOEXEC);
     if (run->scratch_file < 0) return mote_system_error(run->ctx, run->scratch_path, "open");
-    mote_status status = make_parts(run, job, made, &lacks_fine);
+    mote_status status = parts_make_all(run, make_part, job, made, &lacks_fine);
     if (status == MOTE_OK && lacks_fine) {
         status = parts_job_ask_fine(job);
         parts_choose_by(run, true);
         memset(made, 0, run->part_count * sizeof *made);
         run->report->resumed_parts = 0;
-        if (status == MOTE_OK) status = make_parts(run, job, made, &lacks_fine);
+        if (status == MOTE_OK) status = parts_make_all(run, make_part, job, made, &lacks_fine);
     }
     close(run->scratch_file);
     run->scratch_file = -1;

@@ -2,6 +2,7 @@
 #define _DEFAULT_SOURCE /* sysconf */
 #include <unistd.h>
 
+#include "device/team.h"
 #include "parts/parts.h"
 
 mote_parts_params mote_parts_defaults(void) {
@@ -58,6 +59,8 @@ void parts_start(mote_context *ctx, mote_parts_report *report, parts_run *run) {
     memset(run, 0, sizeof *run);
     memset(report, 0, sizeof *report);
     run->ctx = run->source.ctx = ctx;
+    run->workers = 1;
+    run->share_bytes = ctx->params.memory_limit_bytes;
     run->report = report;
     run->scratch.file = run->scratch_file = run->output.octree.file = -1;
 }
@@ -86,28 +89,62 @@ void parts_close(parts_run *run) {
    half as much again for what nodes and writing take. tests/cli/lod_parts.test runs with the limit enforced. */
 #define SCRATCH_BYTES 48u
 
+/* Of a GPU's copies, beside what PARTS_FIXED_BYTES and the points take on the host. */
+static uint64_t staging_bytes(const parts_run *run) {
+    if (run->ctx->params.device != MOTE_DEVICE_CUDA) return 0;
+    const bool is_roomy = run->share_bytes == 0 || run->share_bytes / 8 >= PARTS_STAGING_BYTES;
+    return is_roomy ? PARTS_STAGING_BYTES : PARTS_STAGING_LEAST;
+}
+
 uint64_t parts_memory_bytes(const parts_run *run, uint64_t points) {
-    return PARTS_FIXED_BYTES + PARTS_THREAD_BYTES * (uint64_t)run->ctx->threads +
+    const uint64_t threads = ((uint64_t)run->ctx->threads + run->workers - 1) / run->workers;
+    return PARTS_FIXED_BYTES + PARTS_THREAD_BYTES * threads + staging_bytes(run) +
            points * (run->record_bytes + SCRATCH_BYTES);
 }
 
+uint32_t parts_workers(const mote_context *ctx, const mote_parts_params *params) {
+    if (params->workers == 0) return mote_team_default(ctx);
+    return params->workers < TEAM_MAX ? (uint32_t)params->workers : TEAM_MAX;
+}
+
+uint64_t parts_room(const mote_context *ctx, const mote_parts_params *params) {
+    if (params->memory_bytes > 0) return params->memory_bytes;
+    if (ctx->params.memory_limit_bytes > 0) return ctx->params.memory_limit_bytes;
+    return (uint64_t)sysconf(_SC_PHYS_PAGES) / 4 * (uint64_t)sysconf(_SC_PAGE_SIZE);
+}
+
+/* As many workers as are wanted, or fewer, whose shares hold a part. */
 static mote_status find_room(parts_run *run, const mote_parts_params *params) {
     mote_context *ctx = run->ctx;
-    uint64_t room = params->memory_bytes;
-    if (room == 0) room = ctx->params.memory_limit_bytes;
-    if (room == 0) room = (uint64_t)sysconf(_SC_PHYS_PAGES) / 4 * (uint64_t)sysconf(_SC_PAGE_SIZE);
-    const uint64_t taken = run->begin_bytes + 12 * run->cell_count + parts_memory_bytes(run, 0);
-    run->room_bytes = room > taken ? room - taken : 0;
-    run->part_points = room > taken ? (room - taken) / (run->record_bytes + SCRATCH_BYTES) : 0;
-    if (run->part_points > UINT32_MAX) run->part_points = UINT32_MAX;
-    if (run->part_points >= PARTS_LEAST_POINTS) {
-        if (params->part_points > 0 && params->part_points < run->part_points) run->part_points = params->part_points;
-        return MOTE_OK;
+    const uint64_t room = parts_room(ctx, params), point_bytes = run->record_bytes + SCRATCH_BYTES;
+    const uint64_t shared = run->begin_bytes + 12 * run->cell_count, rest = room > shared ? room - shared : 0;
+    uint64_t taken = 0;
+    run->part_points = 0;
+    for (run->workers = parts_workers(ctx, params);; run->workers--) {
+        run->share_bytes = rest / run->workers;
+        taken = parts_memory_bytes(run, 0);
+        if (run->share_bytes > taken) run->part_points = (run->share_bytes - taken) / point_bytes;
+        if (run->part_points >= PARTS_LEAST_POINTS || run->workers == 1) break;
     }
-    return mote_fail(ctx, MOTE_ERROR_MEMORY,
-                     "out of memory: %llu bytes hold no part of %u points; an octree in parts takes %llu at least",
-                     (unsigned long long)room, PARTS_LEAST_POINTS,
-                     (unsigned long long)(taken + PARTS_LEAST_POINTS * (run->record_bytes + SCRATCH_BYTES)));
+    if (run->part_points < PARTS_LEAST_POINTS) {
+        return mote_fail(ctx, MOTE_ERROR_MEMORY,
+                         "out of memory: %llu bytes hold no part of %u points; an octree in parts takes %llu at least",
+                         (unsigned long long)room, PARTS_LEAST_POINTS,
+                         (unsigned long long)(shared + taken + PARTS_LEAST_POINTS * point_bytes));
+    }
+    run->room_bytes = run->workers * (run->share_bytes - taken);
+    if (run->part_points > UINT32_MAX) run->part_points = UINT32_MAX;
+    if (params->part_points > 0 && params->part_points < run->part_points) run->part_points = params->part_points;
+    return MOTE_OK;
+}
+
+/* How many parts there are to be; 0: as few as memory allows. Where several are built at once, all workers are to have
+   as many. */
+static uint32_t find_wanted(const parts_run *run, const mote_parts_params *params) {
+    if (params->part_count > 0 || run->workers == 1) return (uint32_t)params->part_count;
+    const uint64_t least = (run->first[run->cell_count] + run->part_points - 1) / run->part_points;
+    const uint64_t rounds = least > 0 ? (least + run->workers - 1) / run->workers : 1;
+    return rounds * run->workers < PARTS_MAX ? (uint32_t)(rounds * run->workers) : PARTS_MAX;
 }
 
 /* ---- all */
@@ -115,7 +152,7 @@ static mote_status find_room(parts_run *run, const mote_parts_params *params) {
 mote_status parts_find_ranges(parts_run *run, const mote_parts_params *params) {
     MOTE_TRY(parts_count(run));
     MOTE_TRY(find_room(run, params));
-    run->wanted = (uint32_t)params->part_count;
+    run->wanted = find_wanted(run, params);
     run->even_points = run->part_points;
     if (run->wanted > 0) {
         const uint64_t share = (run->first[run->cell_count] + run->wanted - 1) / run->wanted;

@@ -150,16 +150,23 @@ uint32_t cuda_resident_blocks(mote_device *gpu, const void *kernel, uint32_t thr
 
 /* ---- opening and closing */
 
+static uint32_t device_count(void) {
+    const char *text = getenv("MOTE_EMULATOR_DEVICES");
+    return text != nullptr ? (uint32_t)strtoul(text, nullptr, 10) : 1;
+}
+
 uint32_t cuda_list_devices(mote_device_info *devices, uint32_t capacity, char *reason, size_t reason_bytes) {
+    const uint32_t count = device_count();
     if (reason_bytes > 0) reason[0] = '\0';
-    if (capacity > 0) {
-        memset(&devices[0], 0, sizeof devices[0]);
-        devices[0].kind = MOTE_DEVICE_CUDA;
-        devices[0].usable = true;
-        devices[0].memory_bytes = DEVICE_BYTES;
-        snprintf(devices[0].name, sizeof devices[0].name, "CUDA emulator");
+    for (uint32_t i = 0; i < count && i < capacity; i++) {
+        memset(&devices[i], 0, sizeof devices[i]);
+        devices[i].kind = MOTE_DEVICE_CUDA;
+        devices[i].index = (int)i;
+        devices[i].usable = true;
+        devices[i].memory_bytes = DEVICE_BYTES;
+        snprintf(devices[i].name, sizeof devices[i].name, "CUDA emulator");
     }
-    return 1;
+    return count;
 }
 
 /* It takes a while, so that what can begin without a GPU does. */
@@ -169,7 +176,8 @@ void cuda_warm_up(int index) {
 }
 
 mote_status cuda_open(mote_device *gpu) {
-    if (gpu->index != 0) return mote_fail(gpu->ctx, MOTE_ERROR_UNSUPPORTED, "there is no GPU %d", gpu->index);
+    if (gpu->index < 0 || (uint32_t)gpu->index >= device_count())
+        return mote_fail(gpu->ctx, MOTE_ERROR_UNSUPPORTED, "there is no GPU %d", gpu->index);
     gpu->implementation = new emulated_state;
     return MOTE_OK;
 }

@@ -21,6 +21,9 @@ typedef enum emulator_order {
    descending, or the seed of a shuffle; mixed if it says nothing. */
 void emulator_set_order(emulator_order order, uint64_t seed);
 
+/* The environment's MOTE_EMULATOR_DEVICES says how many GPUs there seem to be, 1 if it says nothing. They compute in
+   turn: launches of several threads wait for each other. */
+
 /* Launches, and switches from thread to thread, since the program began. */
 typedef struct emulator_work {
     uint64_t launches, switches;

@@ -15,8 +15,9 @@
 /* ---- one piece, and parts */
 
 static mote_parts_report in_parts(mote_context *ctx, const parts_inputs *inputs, const mote_lod_params *params,
-                                  uint64_t part_points, const char *folder) {
+                                  uint64_t part_points, uint64_t workers, const char *folder) {
     mote_parts_params parts = mote_parts_defaults();
+    parts.workers = workers;
     mote_potree_params potree = mote_potree_defaults();
     mote_parts_report report;
     potree.name = "parts";
@@ -28,13 +29,13 @@ static mote_parts_report in_parts(mote_context *ctx, const parts_inputs *inputs,
     return report;
 }
 
-static void compare_inputs(mote_context *ctx, const parts_inputs *inputs, const mote_lod_params *params,
-                           uint64_t part_points, uint32_t at_least) {
+static void compare_workers(mote_context *ctx, const parts_inputs *inputs, const mote_lod_params *params,
+                            uint64_t part_points, uint64_t workers, uint32_t at_least) {
     char one[512], many[512];
     snprintf(one, sizeof one, "%s", test_path("parts_whole"));
     snprintf(many, sizeof many, "%s", test_path("parts_parts"));
     const mote_potree_report expected = parts_in_one(ctx, inputs, params, one);
-    const mote_parts_report report = in_parts(ctx, inputs, params, part_points, many);
+    const mote_parts_report report = in_parts(ctx, inputs, params, part_points, workers, many);
     potree_reference_same_folders(one, many);
     assert_true(report.folder.hash == expected.hash);
     assert_true(report.folder.octree_bytes == expected.octree_bytes);
@@ -42,6 +43,12 @@ static void compare_inputs(mote_context *ctx, const parts_inputs *inputs, const 
     assert_true(report.folder.metadata_bytes == expected.metadata_bytes);
     assert_true(report.parts >= at_least);
     assert_true(report.largest_part <= part_points);
+    assert_true(report.workers == (workers < report.parts ? workers : report.parts));
+}
+
+static void compare_inputs(mote_context *ctx, const parts_inputs *inputs, const mote_lod_params *params,
+                           uint64_t part_points, uint32_t at_least) {
+    compare_workers(ctx, inputs, params, part_points, 1, at_least);
 }
 
 static void compare(mote_context *ctx, const char *path, const mote_lod_params *params, uint64_t part_points,
@@ -86,6 +93,52 @@ static void any_number_of_parts(void **state) {
     static const uint64_t sizes[] = {90, 500, 7777, 30000, 60000};
     static const uint32_t least[] = {667, 120, 8, 2, 1};
     for (uint64_t i = test_extent(1, 0); i < 5; i += test_extent(2, 1)) compare(ctx, path, &params, sizes[i], least[i]);
+    mote_context_destroy(ctx);
+}
+
+/* Several parts at once, more than there are threads, and more than there are parts. */
+static void any_number_of_workers(void **state) {
+    (void)state;
+    static const uint64_t workers[] = {2, 3, 7};
+    mote_context *ctx = test_context(4);
+    for (uint64_t k = 0; k < PARTS_KINDS; k++) {
+        const char *path = parts_cloud_file(ctx, &parts_kinds[k], "las");
+        const parts_inputs one = {{path}, 1};
+        mote_lod_params params = mote_lod_defaults();
+        params.merge_points = k % 2 ? 50 : 1000;
+        const uint64_t crowd = parts_kinds[k].equal > 3000 ? parts_kinds[k].equal : 3000;
+        for (uint64_t w = test_extent(k % 3, 0); w < 3; w += test_extent(3, 1)) {
+            compare_workers(ctx, &one, &params, crowd, workers[w], parts_kinds[k].points > crowd ? 2 : 1);
+        }
+    }
+    mote_context_destroy(ctx);
+}
+
+/* Where memory would hold all points, each worker gets as many parts as the others. */
+static void workers_get_as_much(void **state) {
+    (void)state;
+    mote_context *ctx = test_context(2);
+    const parts_inputs one = {{parts_cloud_file(ctx, &parts_kinds[0], "las")}, 1};
+    const mote_parts_report report = in_parts(ctx, &one, NULL, 0, 3, test_path("parts_even"));
+    assert_int_equal(report.parts, 3);
+    assert_true(report.largest_part < parts_kinds[0].points / 3 * 6 / 5);
+    mote_context_destroy(ctx);
+}
+
+/* What several take together stays below the limit; where that does not hold so many, there are fewer. */
+static void workers_share_memory(void **state) {
+    (void)state;
+    mote_context *ctx = NULL;
+    mote_context_params params = mote_context_defaults();
+    params.device = MOTE_DEVICE_CPU;
+    params.threads = 2;
+    params.memory_limit_bytes = 130u << 20;
+    assert_int_equal(mote_context_create(&params, &ctx), MOTE_OK);
+    const parts_inputs one = {{parts_cloud_file(ctx, &parts_kinds[0], "las")}, 1};
+    const mote_parts_report report = in_parts(ctx, &one, NULL, 9000, 7, test_path("parts_shared"));
+    assert_true(report.workers > 1 && report.workers < 7);
+    assert_true(mote_context_memory_peak_bytes(ctx) <= params.memory_limit_bytes);
+    assert_int_equal(mote_context_memory_bytes(ctx), 0);
     mote_context_destroy(ctx);
 }
 
@@ -234,7 +287,7 @@ static void inputs_are_told_of_once(void **state) {
         snprintf(names[i], sizeof names[i], "%s", test_path(i == 0 ? "parts_told0.las" : "parts_told1.las"));
         write_input(ctx, &unions[1][i], names[i]);
     }
-    in_parts(ctx, &inputs, NULL, 700, test_path("parts_told"));
+    in_parts(ctx, &inputs, NULL, 700, 1, test_path("parts_told"));
     assert_int_equal(told, 1);
     mote_context_destroy(ctx);
 }
@@ -246,6 +299,7 @@ static mote_status write_parts(mote_context *ctx, void *user) {
     mote_parts_params parts = mote_parts_defaults();
     mote_lod_params params = mote_lod_defaults();
     parts.part_points = 200;
+    parts.workers = inputs->count; /* one, or two */
     params.merge_points = 50;
     return mote_lod_write_parts(ctx, inputs->paths, inputs->count, NULL, &params, test_path("parts_failed"), NULL,
                                 &parts, NULL);
@@ -338,11 +392,12 @@ static void refuses_what_parts_cannot(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parts_are_the_whole),       cmocka_unit_test(any_number_of_parts),
-        cmocka_unit_test(a_header_may_lie),          cmocka_unit_test(reals_are_in_parts_too),
-        cmocka_unit_test(inputs_are_united),         cmocka_unit_test(inputs_are_told_of_once),
-        cmocka_unit_test(survives_failures),         cmocka_unit_test(inputs_may_be_replaced),
-        cmocka_unit_test(refuses_what_parts_cannot),
+        cmocka_unit_test(parts_are_the_whole),     cmocka_unit_test(any_number_of_parts),
+        cmocka_unit_test(any_number_of_workers),   cmocka_unit_test(workers_get_as_much),
+        cmocka_unit_test(workers_share_memory),    cmocka_unit_test(a_header_may_lie),
+        cmocka_unit_test(reals_are_in_parts_too),  cmocka_unit_test(inputs_are_united),
+        cmocka_unit_test(inputs_are_told_of_once), cmocka_unit_test(survives_failures),
+        cmocka_unit_test(inputs_may_be_replaced),  cmocka_unit_test(refuses_what_parts_cannot),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
