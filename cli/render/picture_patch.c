@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "render/picture_places.h"
+
 #define NEIGHBORS    16u
 #define BLOCK        UINT64_C(65536) /* points whose neighbours are in memory at once */
 #define FLAT         0.005           /* surface variation: 4 degrees of noise in a normal of 16 neighbours */
@@ -66,16 +68,13 @@ static void join_face(const picture_points *of, const mote_column *const axis[3]
                       const float *flat, const float *size, face *found) {
     double at[3];
     uint32_t best = UINT32_MAX;
-    for (int k = 0; k < 3; k++) mote_column_read(axis[k], row, 1, MOTE_FLOAT64, &at[k]);
+    picture_place_read(axis, row, at);
     for (uint32_t j = 0; j <= NEIGHBORS; j++) {
-        double off = 0;
+        double off = 0, place[3];
         if (near[j] == UINT32_MAX || flat[near[j]] < FACE || (best != UINT32_MAX && flat[near[j]] <= flat[best]))
             continue;
-        for (int k = 0; k < 3; k++) {
-            double place;
-            mote_column_read(axis[k], near[j], 1, MOTE_FLOAT64, &place);
-            off += (at[k] - place) * (double)of->normal[k][near[j]];
-        }
+        picture_place_read(axis, near[j], place);
+        for (int k = 0; k < 3; k++) off += (at[k] - place[k]) * (double)of->normal[k][near[j]];
         if (fabs(off) <= OFF_FACE * (double)size[row]) best = near[j];
     }
     found->row = row;
@@ -132,12 +131,11 @@ static mote_status judge_all(session *s, const picture_points *of, uint64_t *row
 /* Faces are found for all points before one of them joins any. */
 static mote_status join_faces(session *s, const picture_points *of, uint64_t *rows, uint32_t *near, float *flat,
                               const float *size, face *found, uint64_t *found_count) {
-    static const char *const names[3] = {"x", "y", "z"};
     const uint64_t points = mote_cloud_count(of->cloud);
     const mote_column *axis[3];
     mote_status status = MOTE_OK;
     *found_count = 0;
-    for (int k = 0; k < 3; k++) axis[k] = mote_cloud_find(of->cloud, names[k]);
+    picture_places_axes(of->cloud, axis);
     for (uint64_t next = 0; next < points && status == MOTE_OK;) {
         uint64_t count = 0;
         for (; next < points && count < BLOCK; next++) {
@@ -197,15 +195,17 @@ static uint64_t hash_of_place(const double place[3]) {
 
 /* Returns how many rows there are, most at most. */
 static uint64_t choose_rows(const mote_cloud *cloud, uint64_t most, uint64_t *rows) {
-    static const char *const names[3] = {"x", "y", "z"};
     const uint64_t points = mote_cloud_count(cloud), step = points / SAMPLE + 1;
-    const mote_column *axis[3];
+    double places[3][VALUES_BLOCK];
     uint64_t count = 0;
-    for (int k = 0; k < 3; k++) axis[k] = mote_cloud_find(cloud, names[k]);
-    for (uint64_t i = 0; i < points && count < most; i++) {
-        double place[3];
-        for (int k = 0; k < 3; k++) mote_column_read(axis[k], i, 1, MOTE_FLOAT64, &place[k]);
-        if (hash_of_place(place) % step == 0) rows[count++] = i;
+    for (uint64_t first = 0; first < points && count < most; first += VALUES_BLOCK) {
+        const uint64_t rest = points - first;
+        const uint32_t some = rest < VALUES_BLOCK ? (uint32_t)rest : VALUES_BLOCK;
+        picture_places_read(cloud, first, some, places);
+        for (uint32_t i = 0; i < some && count < most; i++) {
+            const double place[3] = {places[0][i], places[1][i], places[2][i]};
+            if (hash_of_place(place) % step == 0) rows[count++] = first + i;
+        }
     }
     return count;
 }

@@ -248,7 +248,8 @@ static int settle(session *s, picture_task *t) {
     if (code == EXIT_DONE) code = picture_color_choose(s, t->plan, t->cloud, is_landscape(t), &t->colors);
     if (code == EXIT_DONE) code = apply_colors(s, t);
     if (code != EXIT_DONE) return code;
-    code = picture_room_make(s, t->plan, picture_look_reach(t->plan, &spacing), t->renderer, &t->path, &has_moved);
+    const picture_contents contents = {t->cloud, &t->box, t->renderer};
+    code = picture_room_make(s, t->plan, &contents, picture_look_reach(t->plan, &spacing), &t->path, &has_moved);
     for (int step = 0; code == EXIT_DONE && has_moved && step < STEPS_BACK; step++) {
         const mote_camera camera = picture_path_at(&t->path, 0);
         *t->plan = open;

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "render/picture_patch.h"
+#include "render/picture_places.h"
 #include "text.h"
 
 #define FIRST_K         16u
@@ -142,18 +143,14 @@ static mote_status find_normals(survey *v, const picture_plan *plan, uint64_t *c
 
 /* ---- points that stand alone */
 
-static void read_place(const survey *v, uint64_t row, double place[3]) {
-    for (int k = 0; k < 3; k++) mote_column_read(v->axis[k], row, 1, MOTE_FLOAT64, &place[k]);
-}
-
 /* Which part of the way to its neighbours goes across their surfaces: 0 on one, 1 above it. */
 static double off_surface(const survey *v, uint64_t row, const uint32_t *judges) {
     double at[3], across = 0, way = 0;
-    read_place(v, row, at);
+    picture_place_read(v->axis, row, at);
     for (uint32_t j = 0; j <= JUDGES; j++) {
         double other[3], along = 0, square = 0;
         if (judges[j] == UINT32_MAX || judges[j] == row) continue;
-        read_place(v, judges[j], other);
+        picture_place_read(v->axis, judges[j], other);
         for (int k = 0; k < 3; k++) {
             along += (at[k] - other[k]) * (double)v->normal[k][judges[j]];
             square += (at[k] - other[k]) * (at[k] - other[k]);
@@ -263,11 +260,10 @@ static bool is_smooth(const survey *v, double far) {
 }
 
 static mote_status find_strays(survey *v, uint64_t *counts, picture_surface *surface) {
-    static const char *const names[3] = {"x", "y", "z"};
     mote_outliers_params params = mote_outliers_defaults();
     mote_outliers_result result;
     memset(&result, 0, sizeof result);
-    for (int k = 0; k < 3; k++) v->axis[k] = mote_cloud_find(v->cloud, names[k]);
+    picture_places_axes(v->cloud, v->axis);
     params.k = OUTLIER_K;
     result.distance = v->distance;
     mote_status status = mote_outliers_find(v->index, &params, &result);
