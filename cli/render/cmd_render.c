@@ -43,7 +43,7 @@ int cmd_render(int argc, char **argv) {
          "the nearest point of each pixel; the mean of those of one\nsurface; a closed surface. Default by the data"},
         {"size", 0, OPTION_TEXT, &o.size, NULL, "WxH", "pixels; default 1920x1080"},
         {"view", 0, OPTION_CHOICE, &o.side, &o.side_given, "iso|top|bottom|front|back|left|right",
-         "from where; default iso, from the upper left"},
+         "from where; default iso, from the upper left, and front of what a depth camera saw"},
         {"eye", 0, OPTION_TEXT, &o.eye, NULL, "X,Y,Z", "from this place"},
         {"target", 0, OPTION_TEXT, &o.target, NULL, "X,Y,Z", "what is in the middle; default the middle of all"},
         {"up", 0, OPTION_TEXT, &o.up, NULL, "x|y|z|X,Y,Z",

@@ -103,11 +103,13 @@ static int load_renderer(session *s, picture_task *t) {
     return status == MOTE_OK ? EXIT_DONE : session_fail(s, status, false);
 }
 
-/* What is up, of the points that were read first. */
+/* What is up, of the points that were read first. What a depth camera saw has no other side than that towards it. */
 static void find_up(session *s, picture_task *t) {
     picture_up *up = &t->report.up;
+    picture_view *view = &t->plan->view;
     *up = picture_up_find(s, t->plan, t->cloud, &t->box);
-    memcpy(t->plan->view.up, up->direction, sizeof up->direction);
+    memcpy(view->up, up->direction, sizeof up->direction);
+    if (up->reason == UP_CAMERA && !view->has_side) view->side = SIDE_FRONT;
     picture_up_tell(s, up);
 }
 
