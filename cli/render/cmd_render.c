@@ -73,7 +73,7 @@ int cmd_render(int argc, char **argv) {
         {"normals", 0, OPTION_CHOICE, &o.normals_of, &o.normals_given, "screen|cloud",
          "of surfaces: found in each picture, or those that the\ncloud has; default from neighbours in the cloud"},
         {"neighbors", 'k', OPTION_COUNT, &o.k, &o.k_given, "N",
-         "of surfaces: a normal is from N points, 4..32; default as\nmany as the noise asks for, 16..144"},
+         "of surfaces: a normal is from N points, 4..32; default as\nmany as the noise asks for, 16..432"},
         {"share", 0, OPTION_REAL, &o.share, &o.share_given, "N",
          "of surfaces: a splat covers the share of N points, 1..64;\ndefault 12"},
         {"tolerance", 0, OPTION_REAL, &o.tolerance, &o.tolerance_given, "S",

@@ -21,16 +21,17 @@
 
 #define FIRST_K         16u
 #define LAST_K          192u
+#define LAST_K_AROUND   432u               /* the same, while neighbours lie all around */
 #define MOST_NEIGHBORS  UINT64_C(40000000) /* of all points together: some seconds on two cores */
 #define MORE            3u                 /* times as many neighbours, while noise hides how flat a surface is */
 #define FLAT_ENOUGH     0.004              /* surface variation: normals are a few degrees off at most */
-#define NOISE_FALLS     1.5   /* of a noisy surface it falls thrice with thrice the neighbours, of a bent one not */
+#define NOISE_FALLS     1.4   /* with thrice the neighbours noise is a third of it, and bends thrice as much: 6 : 1 */
 #define CROWD_MOST      1.5   /* times the median distance to neighbours: size of what lies on no surface */
 #define SPLAT_MOST      2.25  /* the same: of what lies on one, or seems to */
-#define EDGE            1.2   /* times what the neighbours of a point say of its distance to them: it is at an edge */
 #define LEAF_SHARE      0.25  /* of a splat's width is that of a leaf with the same neighbours: render_splat_math.h */
 #define MEAN_OF_NEAREST 1.1   /* spacings: the mean distance to OUTLIER_K others on a plane */
 #define SCATTERED       0.1   /* surface variation: neighbours lie all around; of a plane 0, of a ball 1/3 */
+#define OFF_NOISE       2.0   /* times the median: so much lies off a surface that noise makes scattered */
 #define FAR             3.0   /* times the median distance to neighbours: a point that may stand alone */
 #define LONELY          2.5   /* times the median of its neighbours' own distances to theirs: it does */
 #define NEAR            1.5   /* the same beside a clean surface, from which even a small splat stands off as a petal */
@@ -55,6 +56,7 @@ typedef struct survey {
     float *normal[3], *variation; /* [points] of k neighbours */
     float *next[4];               /* the same, of more */
     float *distance;              /* [points] mean, to OUTLIER_K others */
+    double scattered;             /* surface variation from which on a point lies on no surface */
     uint8_t *stray;               /* [points] 1: stands alone */
 } survey;
 
@@ -115,27 +117,32 @@ static double share_above(const float *values, uint64_t count, double limit) {
     return count > 0 ? (double)above / (double)count : 0;
 }
 
-static bool may_take_more(const survey *v, uint32_t k) {
-    return k <= LAST_K && k < v->points / 4 && k * v->points <= MOST_NEIGHBORS;
+/* flat: what the best so far leaves; neighbours that lie all around may be noise that is wider than they reach. */
+static bool may_take_more(const survey *v, uint32_t k, double flat) {
+    const uint32_t last = flat > SCATTERED ? LAST_K_AROUND : LAST_K;
+    return k <= last && k < v->points / 4 && k * v->points <= MOST_NEIGHBORS;
 }
 
 /* As many neighbours as make a noisy surface flat. */
 static mote_status find_normals(survey *v, const picture_plan *plan, uint64_t *counts, picture_surface *surface) {
-    uint32_t k = plan->has_k ? plan->params.k : FIRST_K;
+    uint32_t k = plan->has_k ? plan->params.k : FIRST_K, tried = k;
     mote_status status = estimate(v, k);
     double flat = status == MOTE_OK ? median_of(v->variation, v->points, counts) : 0;
-    while (status == MOTE_OK && !plan->has_k && flat > FLAT_ENOUGH && may_take_more(v, k * MORE)) {
-        status = estimate(v, k * MORE);
+    while (status == MOTE_OK && !plan->has_k && flat > FLAT_ENOUGH && may_take_more(v, tried * MORE, flat)) {
+        tried *= MORE;
+        status = estimate(v, tried);
         const double flatter = median_of(v->variation, v->points, counts);
-        if (flatter * NOISE_FALLS > flat) {
-            swap_arrays(v);
-            break;
+        if (flatter * NOISE_FALLS <= flat) {
+            flat = flatter;
+            k = tried;
+            continue;
         }
-        flat = flatter;
-        k *= MORE;
+        swap_arrays(v);
+        if (flat <= SCATTERED) break;
     }
     surface->k = k;
     surface->is_noisy = k > FIRST_K || plan->has_k;
+    v->scattered = k > FIRST_K && !plan->has_k ? fmax(SCATTERED, OFF_NOISE * flat) : SCATTERED;
     /* Points in a disc of radius r have a variance of r²/4 along either axis, and k of them r² = k/π spacings². */
     surface->noise = flat < 1.0 / 3 ? sqrt(flat / (1 - flat) * k / (2 * PI)) : 0;
     return status;
@@ -197,7 +204,7 @@ static void judge(survey *v, const uint64_t *rows, uint64_t count, const uint32_
     for (int64_t c = 0; c < (int64_t)count; c++) {
         const uint64_t row = rows[c];
         lonely[c] = is_lonely(v, row, judges + (uint64_t)c * (JUDGES + 1));
-        const bool alone = lonely[c] != 0 || (!is_crowd && v->variation[row] > SCATTERED);
+        const bool alone = lonely[c] != 0 || (!is_crowd && v->variation[row] > v->scattered);
         v->stray[row] = alone ? FAR_ALONE : FAR_ON_SURFACE;
     }
     for (int round = 0; round < ROUNDS && !is_crowd; round++) {
@@ -255,7 +262,7 @@ static mote_status judge_between(survey *v, double far, double farthest, bool is
 /* Whether nearly all points that are not far from others lie on surfaces: no leaves or wires are among them. */
 static bool is_smooth(const survey *v, double far) {
     uint64_t scattered = 0;
-    for (uint64_t i = 0; i < v->points; i++) scattered += v->distance[i] <= far && v->variation[i] > SCATTERED;
+    for (uint64_t i = 0; i < v->points; i++) scattered += v->distance[i] <= far && v->variation[i] > v->scattered;
     return (double)scattered < MOST_ROUGH * (double)v->points;
 }
 
@@ -268,7 +275,7 @@ static mote_status find_strays(survey *v, uint64_t *counts, picture_surface *sur
     result.distance = v->distance;
     mote_status status = mote_outliers_find(v->index, &params, &result);
     const double median = status == MOTE_OK ? median_of(v->distance, v->points, counts) : 0;
-    const bool is_crowd = share_above(v->variation, v->points, SCATTERED) > MOST_SCATTER;
+    const bool is_crowd = share_above(v->variation, v->points, v->scattered) > MOST_SCATTER;
     if (status == MOTE_OK) status = judge_between(v, FAR * median, INFINITY, is_crowd, false, surface);
     if (status == MOTE_OK && !surface->is_noisy && !is_crowd && is_smooth(v, FAR * median)) {
         status = judge_between(v, NEAR * median, FAR * median, false, true, surface);
@@ -303,7 +310,7 @@ static mote_status find_sizes(survey *v, bool is_landscape, picture_surface *sur
     const picture_points of = {
         v->cloud, v->index, {v->normal[0], v->normal[1], v->normal[2]}, v->variation, v->distance};
     uint64_t scattered = 0, leaves = 0;
-    for (uint64_t i = 0; i < v->points; i++) scattered += v->stray[i] == 0 && v->variation[i] > SCATTERED;
+    for (uint64_t i = 0; i < v->points; i++) scattered += v->stray[i] == 0 && v->variation[i] > v->scattered;
     surface->scattered = (double)scattered / (double)(v->points - surface->strays + 1);
     surface->is_rough = surface->scattered > (surface->is_noisy ? NOISY_ROUGH : MOST_ROUGH);
     surface->has_normals = surface->is_rough || surface->is_noisy;
@@ -315,16 +322,17 @@ static mote_status find_sizes(survey *v, bool is_landscape, picture_surface *sur
 }
 
 static bool is_on_surface(const survey *v, const picture_surface *surface, uint64_t row) {
-    return surface->is_rough ? v->next[0][row] > 0 : v->variation[row] <= SCATTERED;
+    return surface->is_rough ? v->next[0][row] > 0 : v->variation[row] <= v->scattered;
 }
 
 /* How far a point of what is rough or noisy is from its neighbours, as its splat should know it: of a leaf or a wire
-   less, of a mere noisy surface nothing, as the picture's own neighbours tell that better, unless it is apart. */
+   less, of a mere noisy surface nothing. The picture's own neighbours tell that better: what noise moves out over the
+   contour is apart, and is no larger there. */
 static double spacing_of(const survey *v, const picture_surface *surface, uint64_t row, double median) {
     const bool is_surface = is_on_surface(v, surface, row);
     const double size = (double)v->next[1][row], most = (is_surface ? SPLAT_MOST : CROWD_MOST) * median;
     const double spacing = fmin(size, most) / MEAN_OF_NEAREST;
-    if (is_surface && !surface->is_rough) return size * EDGE > (double)v->distance[row] ? 0 : spacing;
+    if (is_surface && !surface->is_rough) return 0;
     return is_surface ? (LEAF_SHARE + (1 - LEAF_SHARE) * (double)v->next[0][row]) * spacing : spacing;
 }
 
