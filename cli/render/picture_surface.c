@@ -20,23 +20,25 @@
 #include "text.h"
 
 #define FIRST_K         16u
+#define SHEET_K         8u /* they reach 1.6 spacings; FIRST_K reach 2.3 */
 #define LAST_K          192u
 #define LAST_K_AROUND   432u               /* the same, while neighbours lie all around */
 #define MOST_NEIGHBORS  UINT64_C(40000000) /* of all points together: some seconds on two cores */
 #define MORE            3u                 /* times as many neighbours, while noise hides how flat a surface is */
 #define FLAT_ENOUGH     0.004              /* surface variation: normals are a few degrees off at most */
-#define NOISE_FALLS     1.4   /* with thrice the neighbours noise is a third of it, and bends thrice as much: 6 : 1 */
-#define CROWD_MOST      1.5   /* times the median distance to neighbours: size of what lies on no surface */
-#define SPLAT_MOST      2.25  /* the same: of what lies on one, or seems to */
-#define LEAF_SHARE      0.25  /* of a splat's width is that of a leaf with the same neighbours: render_splat_math.h */
-#define MEAN_OF_NEAREST 1.1   /* spacings: the mean distance to OUTLIER_K others on a plane */
-#define SCATTERED       0.1   /* surface variation: neighbours lie all around; of a plane 0, of a ball 1/3 */
-#define OFF_NOISE       2.0   /* times the median: so much lies off a surface that noise makes scattered */
-#define FAR             3.0   /* times the median distance to neighbours: a point that may stand alone */
-#define LONELY          2.5   /* times the median of its neighbours' own distances to theirs: it does */
-#define NEAR            1.5   /* the same beside a clean surface, from which even a small splat stands off as a petal */
-#define OFF_SURFACE     0.15  /* part of the way to its neighbours that goes across their surface; of one on it less */
-#define OFF_NEAR        0.5   /* the same beside a clean surface */
+#define SHEETS          0.05 /* surface variation of FIRST_K where two sheets are within their reach is 0.08 at least */
+#define NOISE_FALLS     1.4  /* with thrice the neighbours noise is a third of it, and bends thrice as much: 6 : 1 */
+#define CROWD_MOST      1.5  /* times the median distance to neighbours: size of what lies on no surface */
+#define SPLAT_MOST      2.25 /* the same: of what lies on one, or seems to */
+#define LEAF_SHARE      0.25 /* of a splat's width is that of a leaf with the same neighbours: render_splat_math.h */
+#define MEAN_OF_NEAREST 1.1  /* spacings: the mean distance to OUTLIER_K others on a plane */
+#define SCATTERED       0.1  /* surface variation: neighbours lie all around; of a plane 0, of a ball 1/3 */
+#define OFF_NOISE       2.0  /* times the median: so much lies off a surface that noise makes scattered */
+#define FAR             3.0  /* times the median distance to neighbours: a point that may stand alone */
+#define LONELY          2.5  /* times the median of its neighbours' own distances to theirs: it does */
+#define NEAR            1.5  /* the same beside a clean surface, from which even a small splat stands off as a petal */
+#define OFF_SURFACE     0.15 /* part of the way to its neighbours that goes across their surface; of one on it less */
+#define OFF_NEAR        0.5  /* the same beside a clean surface */
 #define MOST_ROUGH      0.005 /* of all points lie on no surface, though not far from others: more are leaves */
 #define NOISY_ROUGH     0.1   /* the same of a noisy surface, which leaves some points off it */
 #define FOLDED          0.05  /* the same of an object that has fine folds, not edges alone */
@@ -123,22 +125,33 @@ static bool may_take_more(const survey *v, uint32_t k, double flat) {
     return k <= last && k < v->points / 4 && k * v->points <= MOST_NEIGHBORS;
 }
 
-/* As many neighbours as make a noisy surface flat. */
+/* As many neighbours as make a noisy surface flat. Of sheets that are a few spacings apart so do fewer: noise is as
+   thick around the nearest, and sheets are not. */
 static mote_status find_normals(survey *v, const picture_plan *plan, uint64_t *counts, picture_surface *surface) {
     uint32_t k = plan->has_k ? plan->params.k : FIRST_K, tried = k;
     mote_status status = estimate(v, k);
     double flat = status == MOTE_OK ? median_of(v->variation, v->points, counts) : 0;
+    if (status == MOTE_OK && !plan->has_k && flat > SHEETS) {
+        status = estimate(v, SHEET_K);
+        const double of_few = median_of(v->variation, v->points, counts);
+        if (of_few <= FLAT_ENOUGH) {
+            flat = of_few;
+            k = SHEET_K;
+        } else {
+            swap_arrays(v);
+        }
+    }
     while (status == MOTE_OK && !plan->has_k && flat > FLAT_ENOUGH && may_take_more(v, tried * MORE, flat)) {
         tried *= MORE;
         status = estimate(v, tried);
         const double flatter = median_of(v->variation, v->points, counts);
-        if (flatter * NOISE_FALLS <= flat) {
-            flat = flatter;
-            k = tried;
+        if (flatter * NOISE_FALLS > flat) {
+            swap_arrays(v);
+            if (flat <= SCATTERED) break;
             continue;
         }
-        swap_arrays(v);
-        if (flat <= SCATTERED) break;
+        flat = flatter;
+        k = tried;
     }
     surface->k = k;
     surface->is_noisy = k > FIRST_K || plan->has_k;
