@@ -15,17 +15,16 @@
 
 #include "render/picture_places.h"
 
-#define NEIGHBORS    16u
-#define BLOCK        UINT64_C(65536) /* points whose neighbours are in memory at once */
-#define FLAT         0.005           /* surface variation: 4 degrees of noise in a normal of 16 neighbours */
-#define NOT_FLAT     0.06
-#define AGREEING     0.95  /* mean squared cosine between normals: of a surface that bends by 13 degrees */
-#define NOT_AGREEING 0.6   /* the same at the edge of a cube; of normals at random 1/3 */
-#define FACE         0.6f  /* shares: so flat are points of a face */
-#define JOINED       0.33f /* and so flat is one at its edge, beyond which its splat should not reach far */
-#define OFF_FACE     0.25  /* distances to neighbours: so far from a plane is a point of it */
-#define SCATTERED    0.1f  /* surface variation: neighbours lie all around */
-#define APART        1.2   /* times the median distance of its neighbours: at an edge they lie on one side alone */
+#define NEIGHBORS 16u
+#define BLOCK     UINT64_C(65536) /* points whose neighbours are in memory at once */
+/* What halving and doubling each does: docs/history/render.md, "Limits of a patch". */
+#define NOT_FLAT     0.06 /* surface variation: of a plane 0 */
+#define AGREEING     0.95 /* mean squared cosine between normals: of a surface that bends by 13 degrees */
+#define NOT_AGREEING 0.6  /* the same at the edge of a cube; of normals at random 1/3 */
+#define JOINED       0.33f /* share: so flat are points of a face; one at its edge is, beyond which it should not reach far \
+                            */
+#define OFF_FACE 0.25      /* distances to neighbours: so far from a plane is a point of it */
+#define APART    1.2       /* times the median distance of its neighbours: at an edge they lie on one side alone */
 
 /* The flat point whose face another is part of. */
 typedef struct face {
@@ -58,7 +57,7 @@ static void judge_point(const picture_points *of, uint64_t row, const uint32_t *
     *size = of->distance[row];
     if (count == 0) return;
     qsort(distance, count, sizeof *distance, compare_floats);
-    *flat = fminf(share_between((double)of->variation[row], NOT_FLAT, FLAT),
+    *flat = fminf(share_between((double)of->variation[row], NOT_FLAT, 0),
                   share_between(agreement / count, NOT_AGREEING, AGREEING));
     *size = fminf(*size, (float)APART * distance[count / 2]);
 }
@@ -71,7 +70,7 @@ static void join_face(const picture_points *of, const mote_column *const axis[3]
     picture_place_read(axis, row, at);
     for (uint32_t j = 0; j <= NEIGHBORS; j++) {
         double off = 0, place[3];
-        if (near[j] == UINT32_MAX || flat[near[j]] < FACE || (best != UINT32_MAX && flat[near[j]] <= flat[best]))
+        if (near[j] == UINT32_MAX || flat[near[j]] < JOINED || (best != UINT32_MAX && flat[near[j]] <= flat[best]))
             continue;
         picture_place_read(axis, near[j], place);
         for (int k = 0; k < 3; k++) off += (at[k] - place[k]) * (double)of->normal[k][near[j]];
@@ -100,10 +99,10 @@ static bool is_leaf(const picture_points *of, uint64_t row, const uint32_t *near
     uint32_t others = 0, around = 0;
     for (uint32_t j = 0; j <= NEIGHBORS; j++) {
         if (near[j] == UINT32_MAX || near[j] == row) continue;
-        around += of->variation[near[j]] > SCATTERED;
+        around += of->variation[near[j]] > PICTURE_SCATTERED;
         others++;
     }
-    return of->variation[row] > SCATTERED && 2 * around > others;
+    return of->variation[row] > PICTURE_SCATTERED && 2 * around > others;
 }
 
 static mote_status judge_all(session *s, const picture_points *of, uint64_t *rows, uint32_t *near, float *flat,

@@ -32,7 +32,6 @@
 #define SPLAT_MOST      2.25 /* the same: of what lies on one, or seems to */
 #define LEAF_SHARE      0.25 /* of a splat's width is that of a leaf with the same neighbours: render_splat_math.h */
 #define MEAN_OF_NEAREST 1.1  /* spacings: the mean distance to OUTLIER_K others on a plane */
-#define SCATTERED       0.1  /* surface variation: neighbours lie all around; of a plane 0, of a ball 1/3 */
 #define OFF_NOISE       2.0  /* times the median: so much lies off a surface that noise makes scattered */
 #define FAR             3.0  /* times the median distance to neighbours: a point that may stand alone */
 #define LONELY          2.5  /* times the median of its neighbours' own distances to theirs: it does */
@@ -121,7 +120,7 @@ static double share_above(const float *values, uint64_t count, double limit) {
 
 /* flat: what the best so far leaves; neighbours that lie all around may be noise that is wider than they reach. */
 static bool may_take_more(const survey *v, uint32_t k, double flat) {
-    const uint32_t last = flat > SCATTERED ? LAST_K_AROUND : LAST_K;
+    const uint32_t last = flat > PICTURE_SCATTERED ? LAST_K_AROUND : LAST_K;
     return k <= last && k < v->points / 4 && k * v->points <= MOST_NEIGHBORS;
 }
 
@@ -147,7 +146,7 @@ static mote_status find_normals(survey *v, const picture_plan *plan, uint64_t *c
         const double flatter = median_of(v->variation, v->points, counts);
         if (flatter * NOISE_FALLS > flat) {
             swap_arrays(v);
-            if (flat <= SCATTERED) break;
+            if (flat <= PICTURE_SCATTERED) break;
             continue;
         }
         flat = flatter;
@@ -155,7 +154,7 @@ static mote_status find_normals(survey *v, const picture_plan *plan, uint64_t *c
     }
     surface->k = k;
     surface->is_noisy = k > FIRST_K || plan->has_k;
-    v->scattered = k > FIRST_K && !plan->has_k ? fmax(SCATTERED, OFF_NOISE * flat) : SCATTERED;
+    v->scattered = k > FIRST_K && !plan->has_k ? fmax(PICTURE_SCATTERED, OFF_NOISE * flat) : PICTURE_SCATTERED;
     /* Points in a disc of radius r have a variance of r²/4 along either axis, and k of them r² = k/π spacings². */
     surface->noise = flat < 1.0 / 3 ? sqrt(flat / (1 - flat) * k / (2 * PI)) : 0;
     return status;
