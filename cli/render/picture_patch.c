@@ -18,13 +18,12 @@
 #define NEIGHBORS 16u
 #define BLOCK     UINT64_C(65536) /* points whose neighbours are in memory at once */
 /* What halving and doubling each does: docs/history/render.md, "Limits of a patch". */
-#define NOT_FLAT     0.06 /* surface variation: of a plane 0 */
-#define AGREEING     0.95 /* mean squared cosine between normals: of a surface that bends by 13 degrees */
-#define NOT_AGREEING 0.6  /* the same at the edge of a cube; of normals at random 1/3 */
-#define JOINED       0.33f /* share: so flat are points of a face; one at its edge is, beyond which it should not reach far \
-                            */
-#define OFF_FACE 0.25      /* distances to neighbours: so far from a plane is a point of it */
-#define APART    1.2       /* times the median distance of its neighbours: at an edge they lie on one side alone */
+#define NOT_FLAT     0.06  /* surface variation: of a plane 0 */
+#define AGREEING     0.95  /* mean squared cosine between normals: of a surface that bends by 13 degrees */
+#define NOT_AGREEING 0.6   /* the same at the edge of a cube; of normals at random 1/3 */
+#define JOINED       0.33f /* share: so flat are points of a face; its edge is, as its splats should end there */
+#define OFF_FACE     0.25  /* distances to neighbours: so far from a plane is a point of it */
+#define APART        1.2   /* times the median distance of its neighbours: at an edge they lie on one side alone */
 
 /* The flat point whose face another is part of. */
 typedef struct face {
