@@ -215,17 +215,34 @@ static void choose_by_data(session *s, const picture_plan *plan, const mote_clou
 
 /* ---- its range */
 
+/* As a photographer exposes: a few mirrors and signs would leave all else dark, and are white. More may be, where the
+   middle of all points would be dark nevertheless. */
+static mote_status expose(session *s, const point_values *values, double range[2]) {
+    static const double ends[2] = {0.01, 0.92}, inner[2] = {0.5, 0.8};
+    const double middle = 0.4; /* of the way from black to white, where the median should be at least */
+    const int threads = mote_context_threads(s->ctx);
+    mote_status status = MOTE_OK;
+    double within[2] = {0, 1};
+    value_range_find(values, threads, ends, range, &status);
+    if (status == MOTE_OK) value_range_find(values, threads, inner, within, &status);
+    const double white = range[0] + (within[0] - range[0]) / middle;
+    range[1] = fmin(range[1], fmax(within[1], white));
+    return status;
+}
+
 /* A range by shares of all values, or of values. */
 static int find_range(session *s, const picture_plan *plan, picture_colors *colors) {
     mote_status status = MOTE_OK;
-    static const double exposure[2] = {0.01, 0.92}; /* a few mirrors and signs would leave all else dark */
     double found[2] = {0, 1};
     if (plan->range_given && !plan->range_by_share) {
         memcpy(colors->range, plan->range, sizeof colors->range);
         return EXIT_DONE;
     }
-    value_range_find(&colors->values, mote_context_threads(s->ctx), colors->is_light ? exposure : plan->range, found,
-                     &status);
+    if (colors->is_light) {
+        status = expose(s, &colors->values, found);
+    } else {
+        value_range_find(&colors->values, mote_context_threads(s->ctx), plan->range, found, &status);
+    }
     if (status != MOTE_OK) return session_error(s, EXIT_RESOURCES, "out of memory: the range of %s", colors->name);
     memcpy(colors->range, found, sizeof found);
     return EXIT_DONE;

@@ -163,15 +163,17 @@ static double round_length(double max) {
     return power * (ratio >= 5 ? 5 : ratio >= 2 ? 2 : 1);
 }
 
-static void name_length(double length, const char *unit, char name[64]) {
+#define LENGTH_BYTES 128 /* a number, and a unit of up to 63 letters, as mote_unit names it */
+
+static void name_length(double length, const char *unit, char name[LENGTH_BYTES]) {
     const bool meters = unit != NULL && strcmp(unit, "m") == 0;
     if (meters && length >= 1000) {
-        snprintf(name, 64, "%s km", text_real(length / 1000).chars);
+        snprintf(name, LENGTH_BYTES, "%s km", text_real(length / 1000).chars);
     } else if (meters && length < 1) {
-        snprintf(name, 64, "%s %s", text_real(length < 0.01 ? length * 1000 : length * 100).chars,
+        snprintf(name, LENGTH_BYTES, "%s %s", text_real(length < 0.01 ? length * 1000 : length * 100).chars,
                  length < 0.01 ? "mm" : "cm");
     } else {
-        snprintf(name, 64, "%s %.12s", text_real(length).chars, unit != NULL ? unit : "units");
+        snprintf(name, LENGTH_BYTES, "%s %.63s", text_real(length).chars, unit != NULL ? unit : "units");
     }
 }
 
@@ -183,7 +185,7 @@ picture_overlay picture_scale_bar_make(double pixel_size, const char *unit, uint
     if (!(max > 0 && isfinite(max))) return p.overlay;
     const double length = round_length(max);
     const uint32_t bar = (uint32_t)lround(length / pixel_size);
-    char name[64];
+    char name[LENGTH_BYTES];
     name_length(length, unit, name);
     const uint32_t text_width = font_text_width(name, scale), wide = text_width > bar ? text_width : bar;
     if (!begin_panel(&p, wide + 2 * pad, (LINE_HEIGHT + BAR_HEIGHT) * scale + 2 * pad, scale, dark)) return p.overlay;

@@ -6,7 +6,7 @@
 
 #include "render/picture_camera.h"
 #include "render/picture_patch.h"
-#include "render/value_range.h"
+#include "render/picture_places.h"
 
 #define FLAT          0.25 /* height by width: landscapes are flatter, buildings and statues are not */
 #define BLOCK_RETURNS 4096u
@@ -87,12 +87,8 @@ typedef struct density_grid {
 
 static void count_block(const density_grid *grid, const mote_cloud *cloud, uint64_t first, uint32_t count,
                         uint64_t *counts) {
-    static const char *const names[3] = {"x", "y", "z"};
     double places[3][VALUES_BLOCK];
-    for (int k = 0; k < 3; k++) {
-        const point_values one = {{mote_cloud_find(cloud, names[k])}, {1}, 1, mote_cloud_count(cloud), cloud};
-        point_values_read(&one, first, count, places[k]);
-    }
+    picture_places_read(cloud, first, count, places);
     for (uint32_t i = 0; i < count; i++) {
         const double place[3] = {places[0][i], places[1][i], places[2][i]};
         double at[3];

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 
 #include "render/picture_camera.h"
-#include "render/value_range.h"
+#include "render/picture_places.h"
 
 #define SLICES_MAX  24
 #define WHOLE_DEPTH 4.0  /* far by near: a view no deeper is one slice, for boxes of slices overlap */
@@ -180,12 +180,8 @@ static bool is_inside(const view_slice *slice, const picture_lens *lens, const d
 /* Marks the points of a block that are in a slice. */
 static void mark_block(const view_slice *slice, const picture_lens *lens, const mote_cloud *cloud, uint64_t first,
                        uint32_t count, uint8_t *inside) {
-    static const char *const names[3] = {"x", "y", "z"};
     double places[3][VALUES_BLOCK];
-    for (int k = 0; k < 3; k++) {
-        const point_values one = {{mote_cloud_find(cloud, names[k])}, {1}, 1, mote_cloud_count(cloud), cloud};
-        point_values_read(&one, first, count, places[k]);
-    }
+    picture_places_read(cloud, first, count, places);
     for (uint32_t i = 0; i < count; i++) {
         const double place[3] = {places[0][i], places[1][i], places[2][i]};
         inside[first + i] = is_inside(slice, lens, place);

@@ -13,16 +13,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NEIGHBORS    16u
-#define BLOCK        UINT64_C(65536) /* points whose neighbours are in memory at once */
-#define FLAT         0.005           /* surface variation: 4 degrees of noise in a normal of 16 neighbours */
-#define NOT_FLAT     0.06
+#include "render/picture_places.h"
+
+#define NEIGHBORS 16u
+#define BLOCK     UINT64_C(65536) /* points whose neighbours are in memory at once */
+/* What halving and doubling each does: docs/history/render.md, "Limits of a patch". */
+#define NOT_FLAT     0.06  /* surface variation: of a plane 0 */
 #define AGREEING     0.95  /* mean squared cosine between normals: of a surface that bends by 13 degrees */
 #define NOT_AGREEING 0.6   /* the same at the edge of a cube; of normals at random 1/3 */
-#define FACE         0.6f  /* shares: so flat are points of a face */
-#define JOINED       0.33f /* and so flat is one at its edge, beyond which its splat should not reach far */
+#define JOINED       0.33f /* share: so flat are points of a face; its edge is, as its splats should end there */
 #define OFF_FACE     0.25  /* distances to neighbours: so far from a plane is a point of it */
-#define SCATTERED    0.1f  /* surface variation: neighbours lie all around */
 #define APART        1.2   /* times the median distance of its neighbours: at an edge they lie on one side alone */
 
 /* The flat point whose face another is part of. */
@@ -56,7 +56,7 @@ static void judge_point(const picture_points *of, uint64_t row, const uint32_t *
     *size = of->distance[row];
     if (count == 0) return;
     qsort(distance, count, sizeof *distance, compare_floats);
-    *flat = fminf(share_between((double)of->variation[row], NOT_FLAT, FLAT),
+    *flat = fminf(share_between((double)of->variation[row], NOT_FLAT, 0),
                   share_between(agreement / count, NOT_AGREEING, AGREEING));
     *size = fminf(*size, (float)APART * distance[count / 2]);
 }
@@ -66,16 +66,13 @@ static void join_face(const picture_points *of, const mote_column *const axis[3]
                       const float *flat, const float *size, face *found) {
     double at[3];
     uint32_t best = UINT32_MAX;
-    for (int k = 0; k < 3; k++) mote_column_read(axis[k], row, 1, MOTE_FLOAT64, &at[k]);
+    picture_place_read(axis, row, at);
     for (uint32_t j = 0; j <= NEIGHBORS; j++) {
-        double off = 0;
-        if (near[j] == UINT32_MAX || flat[near[j]] < FACE || (best != UINT32_MAX && flat[near[j]] <= flat[best]))
+        double off = 0, place[3];
+        if (near[j] == UINT32_MAX || flat[near[j]] < JOINED || (best != UINT32_MAX && flat[near[j]] <= flat[best]))
             continue;
-        for (int k = 0; k < 3; k++) {
-            double place;
-            mote_column_read(axis[k], near[j], 1, MOTE_FLOAT64, &place);
-            off += (at[k] - place) * (double)of->normal[k][near[j]];
-        }
+        picture_place_read(axis, near[j], place);
+        for (int k = 0; k < 3; k++) off += (at[k] - place[k]) * (double)of->normal[k][near[j]];
         if (fabs(off) <= OFF_FACE * (double)size[row]) best = near[j];
     }
     found->row = row;
@@ -101,10 +98,10 @@ static bool is_leaf(const picture_points *of, uint64_t row, const uint32_t *near
     uint32_t others = 0, around = 0;
     for (uint32_t j = 0; j <= NEIGHBORS; j++) {
         if (near[j] == UINT32_MAX || near[j] == row) continue;
-        around += of->variation[near[j]] > SCATTERED;
+        around += of->variation[near[j]] > PICTURE_SCATTERED;
         others++;
     }
-    return of->variation[row] > SCATTERED && 2 * around > others;
+    return of->variation[row] > PICTURE_SCATTERED && 2 * around > others;
 }
 
 static mote_status judge_all(session *s, const picture_points *of, uint64_t *rows, uint32_t *near, float *flat,
@@ -132,12 +129,11 @@ static mote_status judge_all(session *s, const picture_points *of, uint64_t *row
 /* Faces are found for all points before one of them joins any. */
 static mote_status join_faces(session *s, const picture_points *of, uint64_t *rows, uint32_t *near, float *flat,
                               const float *size, face *found, uint64_t *found_count) {
-    static const char *const names[3] = {"x", "y", "z"};
     const uint64_t points = mote_cloud_count(of->cloud);
     const mote_column *axis[3];
     mote_status status = MOTE_OK;
     *found_count = 0;
-    for (int k = 0; k < 3; k++) axis[k] = mote_cloud_find(of->cloud, names[k]);
+    picture_places_axes(of->cloud, axis);
     for (uint64_t next = 0; next < points && status == MOTE_OK;) {
         uint64_t count = 0;
         for (; next < points && count < BLOCK; next++) {
@@ -197,15 +193,17 @@ static uint64_t hash_of_place(const double place[3]) {
 
 /* Returns how many rows there are, most at most. */
 static uint64_t choose_rows(const mote_cloud *cloud, uint64_t most, uint64_t *rows) {
-    static const char *const names[3] = {"x", "y", "z"};
     const uint64_t points = mote_cloud_count(cloud), step = points / SAMPLE + 1;
-    const mote_column *axis[3];
+    double places[3][VALUES_BLOCK];
     uint64_t count = 0;
-    for (int k = 0; k < 3; k++) axis[k] = mote_cloud_find(cloud, names[k]);
-    for (uint64_t i = 0; i < points && count < most; i++) {
-        double place[3];
-        for (int k = 0; k < 3; k++) mote_column_read(axis[k], i, 1, MOTE_FLOAT64, &place[k]);
-        if (hash_of_place(place) % step == 0) rows[count++] = i;
+    for (uint64_t first = 0; first < points && count < most; first += VALUES_BLOCK) {
+        const uint64_t rest = points - first;
+        const uint32_t some = rest < VALUES_BLOCK ? (uint32_t)rest : VALUES_BLOCK;
+        picture_places_read(cloud, first, some, places);
+        for (uint32_t i = 0; i < some && count < most; i++) {
+            const double place[3] = {places[0][i], places[1][i], places[2][i]};
+            if (hash_of_place(place) % step == 0) rows[count++] = first + i;
+        }
     }
     return count;
 }

@@ -4,6 +4,9 @@
 
 #include "session.h"
 
+/* Surface variation of a point whose neighbours lie all around: of a plane it is 0, of a ball 1/3. */
+#define PICTURE_SCATTERED 0.1f
+
 /* What is known of each point of a cloud. */
 typedef struct picture_points {
     const mote_cloud *cloud;

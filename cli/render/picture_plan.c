@@ -105,6 +105,7 @@ static int take_view(const picture_options *o, picture_view *view) {
     }
     if (o->gsd_given && o->fit) return usage_error("render", "--gsd is a scale, and --fit finds another");
     view->side = o->gsd_given && !o->side_given ? SIDE_TOP : (picture_side)o->side;
+    view->has_side = o->side_given;
     view->fit = o->fit;
     view->orthographic = o->ortho;
     view->angle_rad = o->fov_deg * PI / 180;

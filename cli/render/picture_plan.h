@@ -23,6 +23,7 @@ typedef enum picture_side {
 
 typedef struct picture_view {
     picture_side side;
+    bool has_side; /* asked for; else what is seen from one side is looked at from there */
     double up[3];
     bool has_up; /* asked for; else what the cloud says */
     bool has_eye, has_target;

@@ -103,11 +103,13 @@ static int load_renderer(session *s, picture_task *t) {
     return status == MOTE_OK ? EXIT_DONE : session_fail(s, status, false);
 }
 
-/* What is up, of the points that were read first. */
+/* What is up, of the points that were read first. What a depth camera saw has no other side than that towards it. */
 static void find_up(session *s, picture_task *t) {
     picture_up *up = &t->report.up;
+    picture_view *view = &t->plan->view;
     *up = picture_up_find(s, t->plan, t->cloud, &t->box);
-    memcpy(t->plan->view.up, up->direction, sizeof up->direction);
+    memcpy(view->up, up->direction, sizeof up->direction);
+    if (up->reason == UP_CAMERA && !view->has_side) view->side = SIDE_FRONT;
     picture_up_tell(s, up);
 }
 
@@ -248,7 +250,8 @@ static int settle(session *s, picture_task *t) {
     if (code == EXIT_DONE) code = picture_color_choose(s, t->plan, t->cloud, is_landscape(t), &t->colors);
     if (code == EXIT_DONE) code = apply_colors(s, t);
     if (code != EXIT_DONE) return code;
-    code = picture_room_make(s, t->plan, picture_look_reach(t->plan, &spacing), t->renderer, &t->path, &has_moved);
+    const picture_contents contents = {t->cloud, &t->box, t->renderer};
+    code = picture_room_make(s, t->plan, &contents, picture_look_reach(t->plan, &spacing), &t->path, &has_moved);
     for (int step = 0; code == EXIT_DONE && has_moved && step < STEPS_BACK; step++) {
         const mote_camera camera = picture_path_at(&t->path, 0);
         *t->plan = open;

@@ -16,25 +16,28 @@
 #include <string.h>
 
 #include "render/picture_patch.h"
+#include "render/picture_places.h"
 #include "text.h"
 
 #define FIRST_K         16u
+#define SHEET_K         8u /* they reach 1.6 spacings; FIRST_K reach 2.3 */
 #define LAST_K          192u
+#define LAST_K_AROUND   432u               /* the same, while neighbours lie all around */
 #define MOST_NEIGHBORS  UINT64_C(40000000) /* of all points together: some seconds on two cores */
 #define MORE            3u                 /* times as many neighbours, while noise hides how flat a surface is */
 #define FLAT_ENOUGH     0.004              /* surface variation: normals are a few degrees off at most */
-#define NOISE_FALLS     1.5   /* of a noisy surface it falls thrice with thrice the neighbours, of a bent one not */
-#define CROWD_MOST      1.5   /* times the median distance to neighbours: size of what lies on no surface */
-#define SPLAT_MOST      2.25  /* the same: of what lies on one, or seems to */
-#define EDGE            1.2   /* times what the neighbours of a point say of its distance to them: it is at an edge */
-#define LEAF_SHARE      0.25  /* of a splat's width is that of a leaf with the same neighbours: render_splat_math.h */
-#define MEAN_OF_NEAREST 1.1   /* spacings: the mean distance to OUTLIER_K others on a plane */
-#define SCATTERED       0.1   /* surface variation: neighbours lie all around; of a plane 0, of a ball 1/3 */
-#define FAR             3.0   /* times the median distance to neighbours: a point that may stand alone */
-#define LONELY          2.5   /* times the median of its neighbours' own distances to theirs: it does */
-#define NEAR            1.5   /* the same beside a clean surface, from which even a small splat stands off as a petal */
-#define OFF_SURFACE     0.15  /* part of the way to its neighbours that goes across their surface; of one on it less */
-#define OFF_NEAR        0.5   /* the same beside a clean surface */
+#define SHEETS          0.05 /* surface variation of FIRST_K where two sheets are within their reach is 0.08 at least */
+#define NOISE_FALLS     1.4  /* with thrice the neighbours noise is a third of it, and bends thrice as much: 6 : 1 */
+#define CROWD_MOST      1.5  /* times the median distance to neighbours: size of what lies on no surface */
+#define SPLAT_MOST      2.25 /* the same: of what lies on one, or seems to */
+#define LEAF_SHARE      0.25 /* of a splat's width is that of a leaf with the same neighbours: render_splat_math.h */
+#define MEAN_OF_NEAREST 1.1  /* spacings: the mean distance to OUTLIER_K others on a plane */
+#define OFF_NOISE       2.0  /* times the median: so much lies off a surface that noise makes scattered */
+#define FAR             3.0  /* times the median distance to neighbours: a point that may stand alone */
+#define LONELY          2.5  /* times the median of its neighbours' own distances to theirs: it does */
+#define NEAR            1.5  /* the same beside a clean surface, from which even a small splat stands off as a petal */
+#define OFF_SURFACE     0.15 /* part of the way to its neighbours that goes across their surface; of one on it less */
+#define OFF_NEAR        0.5  /* the same beside a clean surface */
 #define MOST_ROUGH      0.005 /* of all points lie on no surface, though not far from others: more are leaves */
 #define NOISY_ROUGH     0.1   /* the same of a noisy surface, which leaves some points off it */
 #define FOLDED          0.05  /* the same of an object that has fine folds, not edges alone */
@@ -54,6 +57,7 @@ typedef struct survey {
     float *normal[3], *variation; /* [points] of k neighbours */
     float *next[4];               /* the same, of more */
     float *distance;              /* [points] mean, to OUTLIER_K others */
+    double scattered;             /* surface variation from which on a point lies on no surface */
     uint8_t *stray;               /* [points] 1: stands alone */
 } survey;
 
@@ -114,27 +118,43 @@ static double share_above(const float *values, uint64_t count, double limit) {
     return count > 0 ? (double)above / (double)count : 0;
 }
 
-static bool may_take_more(const survey *v, uint32_t k) {
-    return k <= LAST_K && k < v->points / 4 && k * v->points <= MOST_NEIGHBORS;
+/* flat: what the best so far leaves; neighbours that lie all around may be noise that is wider than they reach. */
+static bool may_take_more(const survey *v, uint32_t k, double flat) {
+    const uint32_t last = flat > PICTURE_SCATTERED ? LAST_K_AROUND : LAST_K;
+    return k <= last && k < v->points / 4 && k * v->points <= MOST_NEIGHBORS;
 }
 
-/* As many neighbours as make a noisy surface flat. */
+/* As many neighbours as make a noisy surface flat. Of sheets that are a few spacings apart so do fewer: noise is as
+   thick around the nearest, and sheets are not. */
 static mote_status find_normals(survey *v, const picture_plan *plan, uint64_t *counts, picture_surface *surface) {
-    uint32_t k = plan->has_k ? plan->params.k : FIRST_K;
+    uint32_t k = plan->has_k ? plan->params.k : FIRST_K, tried = k;
     mote_status status = estimate(v, k);
     double flat = status == MOTE_OK ? median_of(v->variation, v->points, counts) : 0;
-    while (status == MOTE_OK && !plan->has_k && flat > FLAT_ENOUGH && may_take_more(v, k * MORE)) {
-        status = estimate(v, k * MORE);
+    if (status == MOTE_OK && !plan->has_k && flat > SHEETS) {
+        status = estimate(v, SHEET_K);
+        const double of_few = median_of(v->variation, v->points, counts);
+        if (of_few <= FLAT_ENOUGH) {
+            flat = of_few;
+            k = SHEET_K;
+        } else {
+            swap_arrays(v);
+        }
+    }
+    while (status == MOTE_OK && !plan->has_k && flat > FLAT_ENOUGH && may_take_more(v, tried * MORE, flat)) {
+        tried *= MORE;
+        status = estimate(v, tried);
         const double flatter = median_of(v->variation, v->points, counts);
         if (flatter * NOISE_FALLS > flat) {
             swap_arrays(v);
-            break;
+            if (flat <= PICTURE_SCATTERED) break;
+            continue;
         }
         flat = flatter;
-        k *= MORE;
+        k = tried;
     }
     surface->k = k;
     surface->is_noisy = k > FIRST_K || plan->has_k;
+    v->scattered = k > FIRST_K && !plan->has_k ? fmax(PICTURE_SCATTERED, OFF_NOISE * flat) : PICTURE_SCATTERED;
     /* Points in a disc of radius r have a variance of r²/4 along either axis, and k of them r² = k/π spacings². */
     surface->noise = flat < 1.0 / 3 ? sqrt(flat / (1 - flat) * k / (2 * PI)) : 0;
     return status;
@@ -142,18 +162,14 @@ static mote_status find_normals(survey *v, const picture_plan *plan, uint64_t *c
 
 /* ---- points that stand alone */
 
-static void read_place(const survey *v, uint64_t row, double place[3]) {
-    for (int k = 0; k < 3; k++) mote_column_read(v->axis[k], row, 1, MOTE_FLOAT64, &place[k]);
-}
-
 /* Which part of the way to its neighbours goes across their surfaces: 0 on one, 1 above it. */
 static double off_surface(const survey *v, uint64_t row, const uint32_t *judges) {
     double at[3], across = 0, way = 0;
-    read_place(v, row, at);
+    picture_place_read(v->axis, row, at);
     for (uint32_t j = 0; j <= JUDGES; j++) {
         double other[3], along = 0, square = 0;
         if (judges[j] == UINT32_MAX || judges[j] == row) continue;
-        read_place(v, judges[j], other);
+        picture_place_read(v->axis, judges[j], other);
         for (int k = 0; k < 3; k++) {
             along += (at[k] - other[k]) * (double)v->normal[k][judges[j]];
             square += (at[k] - other[k]) * (at[k] - other[k]);
@@ -200,7 +216,7 @@ static void judge(survey *v, const uint64_t *rows, uint64_t count, const uint32_
     for (int64_t c = 0; c < (int64_t)count; c++) {
         const uint64_t row = rows[c];
         lonely[c] = is_lonely(v, row, judges + (uint64_t)c * (JUDGES + 1));
-        const bool alone = lonely[c] != 0 || (!is_crowd && v->variation[row] > SCATTERED);
+        const bool alone = lonely[c] != 0 || (!is_crowd && v->variation[row] > v->scattered);
         v->stray[row] = alone ? FAR_ALONE : FAR_ON_SURFACE;
     }
     for (int round = 0; round < ROUNDS && !is_crowd; round++) {
@@ -258,21 +274,20 @@ static mote_status judge_between(survey *v, double far, double farthest, bool is
 /* Whether nearly all points that are not far from others lie on surfaces: no leaves or wires are among them. */
 static bool is_smooth(const survey *v, double far) {
     uint64_t scattered = 0;
-    for (uint64_t i = 0; i < v->points; i++) scattered += v->distance[i] <= far && v->variation[i] > SCATTERED;
+    for (uint64_t i = 0; i < v->points; i++) scattered += v->distance[i] <= far && v->variation[i] > v->scattered;
     return (double)scattered < MOST_ROUGH * (double)v->points;
 }
 
 static mote_status find_strays(survey *v, uint64_t *counts, picture_surface *surface) {
-    static const char *const names[3] = {"x", "y", "z"};
     mote_outliers_params params = mote_outliers_defaults();
     mote_outliers_result result;
     memset(&result, 0, sizeof result);
-    for (int k = 0; k < 3; k++) v->axis[k] = mote_cloud_find(v->cloud, names[k]);
+    picture_places_axes(v->cloud, v->axis);
     params.k = OUTLIER_K;
     result.distance = v->distance;
     mote_status status = mote_outliers_find(v->index, &params, &result);
     const double median = status == MOTE_OK ? median_of(v->distance, v->points, counts) : 0;
-    const bool is_crowd = share_above(v->variation, v->points, SCATTERED) > MOST_SCATTER;
+    const bool is_crowd = share_above(v->variation, v->points, v->scattered) > MOST_SCATTER;
     if (status == MOTE_OK) status = judge_between(v, FAR * median, INFINITY, is_crowd, false, surface);
     if (status == MOTE_OK && !surface->is_noisy && !is_crowd && is_smooth(v, FAR * median)) {
         status = judge_between(v, NEAR * median, FAR * median, false, true, surface);
@@ -307,7 +322,7 @@ static mote_status find_sizes(survey *v, bool is_landscape, picture_surface *sur
     const picture_points of = {
         v->cloud, v->index, {v->normal[0], v->normal[1], v->normal[2]}, v->variation, v->distance};
     uint64_t scattered = 0, leaves = 0;
-    for (uint64_t i = 0; i < v->points; i++) scattered += v->stray[i] == 0 && v->variation[i] > SCATTERED;
+    for (uint64_t i = 0; i < v->points; i++) scattered += v->stray[i] == 0 && v->variation[i] > v->scattered;
     surface->scattered = (double)scattered / (double)(v->points - surface->strays + 1);
     surface->is_rough = surface->scattered > (surface->is_noisy ? NOISY_ROUGH : MOST_ROUGH);
     surface->has_normals = surface->is_rough || surface->is_noisy;
@@ -319,16 +334,17 @@ static mote_status find_sizes(survey *v, bool is_landscape, picture_surface *sur
 }
 
 static bool is_on_surface(const survey *v, const picture_surface *surface, uint64_t row) {
-    return surface->is_rough ? v->next[0][row] > 0 : v->variation[row] <= SCATTERED;
+    return surface->is_rough ? v->next[0][row] > 0 : v->variation[row] <= v->scattered;
 }
 
 /* How far a point of what is rough or noisy is from its neighbours, as its splat should know it: of a leaf or a wire
-   less, of a mere noisy surface nothing, as the picture's own neighbours tell that better, unless it is apart. */
+   less, of a mere noisy surface nothing. The picture's own neighbours tell that better: what noise moves out over the
+   contour is apart, and is no larger there. */
 static double spacing_of(const survey *v, const picture_surface *surface, uint64_t row, double median) {
     const bool is_surface = is_on_surface(v, surface, row);
     const double size = (double)v->next[1][row], most = (is_surface ? SPLAT_MOST : CROWD_MOST) * median;
     const double spacing = fmin(size, most) / MEAN_OF_NEAREST;
-    if (is_surface && !surface->is_rough) return size * EDGE > (double)v->distance[row] ? 0 : spacing;
+    if (is_surface && !surface->is_rough) return 0;
     return is_surface ? (LEAF_SHARE + (1 - LEAF_SHARE) * (double)v->next[0][row]) * spacing : spacing;
 }
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "render/value_range.h"
+#include "render/picture_places.h"
 
 #define SAMPLE_POINTS (1u << 17) /* of larger clouds, about as many */
 
@@ -23,15 +23,11 @@ static uint64_t hash_of(const double place[3]) {
 /* Points of a block that are taken: those in the box, of larger clouds by a hash of their place. */
 static uint32_t take_block(const mote_cloud *cloud, const mote_box *box, uint64_t block, uint64_t step,
                            float taken[3][VALUES_BLOCK]) {
-    static const char *const names[3] = {"x", "y", "z"};
     const uint64_t points = mote_cloud_count(cloud), first = block * VALUES_BLOCK, rest = points - first;
     const uint32_t count = rest < VALUES_BLOCK ? (uint32_t)rest : VALUES_BLOCK;
     double places[3][VALUES_BLOCK];
     uint32_t n = 0;
-    for (int k = 0; k < 3; k++) {
-        const point_values one = {{mote_cloud_find(cloud, names[k])}, {1}, 1, points, cloud};
-        point_values_read(&one, first, count, places[k]);
-    }
+    picture_places_read(cloud, first, count, places);
     for (uint32_t i = 0; i < count; i++) {
         const double place[3] = {places[0][i], places[1][i], places[2][i]};
         bool inside = step == 1 || hash_of(place) % step == 0;

@@ -27,9 +27,7 @@ static void find_along(const double up[3], double along[3]) {
 static mote_status own_axis(const picture_wave *wave, mote_cloud *cloud, int axis) {
     const mote_column_spec spec = {axes[axis], MOTE_FLOAT64, 0, 0};
     const mote_column *column = mote_cloud_find(cloud, axes[axis]);
-    for (uint64_t i = 0; i < wave->points; i++) {
-        mote_column_read(column, i, 1, MOTE_FLOAT64, wave->rest + 3 * i + axis);
-    }
+    for (uint64_t i = 0; i < wave->points; i++) { wave->rest[3 * i + (uint64_t)axis] = mote_column_value(column, i); }
     return mote_cloud_put_column(cloud, &spec);
 }
 

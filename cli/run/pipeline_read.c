@@ -38,9 +38,17 @@ static bool is_inline(const char *word) {
     return *first == '[' || *first == '{';
 }
 
+/* The file, noted as one that no output may replace, also where it comes as the standard input. */
+static FILE *open_text(session *s, const char *path) {
+    if (strcmp(path, "-") != 0) return session_open_file(s, path);
+    if (mote_outputs_note_input(s->ctx, "/dev/stdin") == MOTE_OK) return stdin;
+    errno = ENOMEM;
+    return NULL;
+}
+
 /* All of a file, for free(). */
 static int load_text(session *s, const char *path, char **out, size_t *size) {
-    FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
+    FILE *file = open_text(s, path);
     size_t room = 1 << 16;
     char *typed = malloc(room);
     *size = 0;

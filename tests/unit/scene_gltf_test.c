@@ -296,6 +296,8 @@ int main(void) {
         cmocka_unit_test(padding_is_passed_over),
         cmocka_unit_test(morph_targets_have_their_weights),
         cmocka_unit_test(what_is_left_out_is_told),
+        cmocka_unit_test(values_out_of_range_are_told),
+        cmocka_unit_test(files_of_later_versions_are_refused),
         cmocka_unit_test(samples_of_png_are_srgb),
         cmocka_unit_test(textures_shine_where_they_are_bright),
         cmocka_unit_test(an_image_is_decoded_once),

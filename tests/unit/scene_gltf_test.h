@@ -44,6 +44,8 @@ void files_without_scenes_show_their_roots(void **state);
 void padding_is_passed_over(void **state);
 void morph_targets_have_their_weights(void **state);
 void what_is_left_out_is_told(void **state);
+void values_out_of_range_are_told(void **state);
+void files_of_later_versions_are_refused(void **state);
 
 /* scene_gltf_test_images.c */
 void samples_of_png_are_srgb(void **state);

@@ -135,6 +135,72 @@ static mote_status read_it(mote_context *ctx, void *user) {
     return status;
 }
 
+#define VALUES                                                                                                         \
+    "\"extensionsUsed\":[\"KHR_lights_punctual\"],\"extensions\":{\"KHR_lights_punctual\":{\"lights\":[%s]}},"         \
+    "\"materials\":[{\"pbrMetallicRoughness\":{\"metallicFactor\":0}%s}],"                                             \
+    "\"meshes\":[{\"primitives\":[{\"attributes\":{\"POSITION\":0},\"indices\":1,\"material\":0}]}],"                  \
+    "\"nodes\":[{\"mesh\":0},{\"extensions\":{\"KHR_lights_punctual\":{\"light\":0}}}]}"
+
+/* A value that glTF does not allow is another one in the picture, which is said; one that it allows is not. */
+void values_out_of_range_are_told(void **state) {
+    (void)state;
+    static const struct {
+        const char *light, *material, *line;
+    } rows[] = {
+        {"\"spot\":{\"innerConeAngle\":-1}", "", "1 values are out of range"},
+        {"\"spot\":{\"innerConeAngle\":0.6,\"outerConeAngle\":0.3}", "", "the first: lights[0]: innerConeAngle 0.6"},
+        {"\"spot\":{\"outerConeAngle\":2}", "", "lights[0]: outerConeAngle 2"},
+        {"\"spot\":{\"innerConeAngle\":0.3,\"outerConeAngle\":0.3}", "", NULL},
+        {"\"intensity\":-2", "", "lights[0]: intensity -2"},
+        {"\"color\":[1,-3,1]", "", "lights[0]: color -3"},
+        {"\"intensity\":2e6,\"color\":[2,1,0]", "", NULL},
+        {"\"intensity\":1", ",\"emissiveFactor\":[1,0,-4]", "materials[0]: emissiveFactor -4"},
+        {"\"intensity\":1", ",\"alphaMode\":\"MASK\",\"alphaCutoff\":-1", "materials[0]: alphaCutoff -1"},
+        {"\"intensity\":1", ",\"extensions\":{\"KHR_materials_ior\":{\"ior\":0.5}}", "materials[0]: ior 0.5"},
+        {"\"intensity\":1", ",\"extensions\":{\"KHR_materials_ior\":{\"ior\":0}}", "materials[0]: ior inf"},
+        {"\"intensity\":1", ",\"extensions\":{\"KHR_materials_ior\":{\"ior\":1}}", NULL},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        heard h = {""};
+        char text[4096], light[256];
+        mote_context_params params = mote_context_defaults();
+        mote_context *ctx = NULL;
+        params.log = hear;
+        params.log_user = &h;
+        snprintf(light, sizeof light, "{\"type\":\"spot\",%s}", rows[i].light);
+        snprintf(text, sizeof text, GLTF_ASSET GLTF_FLOOR "," VALUES, light, rows[i].material);
+        assert_int_equal(mote_context_create(&params, &ctx), MOTE_OK);
+        mote_scene_destroy(gltf_test_read(ctx, "values.gltf", text, NULL));
+        const bool told = strstr(h.text, "out of range") != NULL;
+        if (told != (rows[i].line != NULL) || (told && strstr(h.text, rows[i].line) == NULL)) {
+            fail_msg("row %zu: %s", i, h.text);
+        }
+        mote_context_destroy(ctx);
+    }
+}
+
+/* A file says from which version of glTF on it is understood. */
+void files_of_later_versions_are_refused(void **state) {
+    (void)state;
+    static const char text[] =
+        "{\"asset\":{\"version\":\"2.1\",\"minVersion\":\"%s\"}," GLTF_FLOOR "," MESH("\"POSITION\":0") NODE;
+    static const char *const versions[] = {"2.0", "2.1", "3.0"};
+    for (int i = 0; i < 3; i++) {
+        mote_context *ctx = test_context(1);
+        mote_scene *scene = NULL;
+        char file[4096];
+        snprintf(file, sizeof file, text, versions[i]);
+        test_write_file(test_path("later.gltf"), file, strlen(file));
+        const mote_status status = mote_scene_read(ctx, test_path("later.gltf"), &scene, NULL);
+        assert_int_equal(status, i == 0 ? MOTE_OK : MOTE_ERROR_DATA);
+        if (i > 0 && strstr(mote_context_message(ctx), "its reader must know version") == NULL) {
+            fail_msg("%s", mote_context_message(ctx));
+        }
+        mote_scene_destroy(scene);
+        mote_context_destroy(ctx);
+    }
+}
+
 /* Each kind once, with how many there are and which is the first. */
 void what_is_left_out_is_told(void **state) {
     (void)state;

@@ -36,6 +36,7 @@ typedef enum gltf_note_kind {
     GLTF_NOTE_LIGHT,
     GLTF_NOTE_RANGE,
     GLTF_NOTE_CAMERA,
+    GLTF_NOTE_VALUE,
     GLTF_NOTE_EXTENSION,
     GLTF_NOTE_KINDS
 } gltf_note_kind;
@@ -81,6 +82,9 @@ __attribute__((format(printf, 4, 5))) mote_status gltf_wrong(const gltf_file *f,
                                                              const char *format, ...);
 /* Counts what has no effect; what is kept of the first of its kind. */
 __attribute__((format(printf, 3, 4))) void gltf_note(const gltf_file *f, gltf_note_kind kind, const char *format, ...);
+/* The value, or the nearest to it from low to high, which is noted: of KIND[i], by the name that glTF gives it. */
+double gltf_within(const gltf_file *f, const char *kind, uint64_t i, const char *name, double value, double low,
+                   double high);
 /* Warns of each kind once. */
 void gltf_tell_notes(const gltf_file *f);
 /* A whole number from 0 on, also when written as 1e3; fallback where there is none; false where it is something else.

@@ -56,6 +56,7 @@ static const struct {
     const char *name;
     mote_light_kind kind;
 } light_types[] = {{"point", MOTE_LIGHT_POINT}, {"spot", MOTE_LIGHT_SPOT}, {"directional", MOTE_LIGHT_DIRECTIONAL}};
+#define MOST        1e30 /* of a light: products of it stay finite */
 #define LIGHT_TYPES (sizeof light_types / sizeof light_types[0])
 
 mote_status gltf_add_light(gltf_file *f, uint64_t i, const double m[16]) {
@@ -80,12 +81,15 @@ mote_status gltf_add_light(gltf_file *f, uint64_t i, const double m[16]) {
     mote_light *light = scene_draft_add_light(f->draft);
     if (light == NULL) return MOTE_ERROR_MEMORY;
     light->kind = light_types[t].kind;
-    light->outer_rad = fmin(fmax(outer, 1e-6), PI / 2);
-    light->inner_rad = fmin(fmax(inner, 0), light->outer_rad * (1 - 1e-6));
+    outer = gltf_within(f, "lights", i, "outerConeAngle", outer, 0, PI / 2);
+    inner = gltf_within(f, "lights", i, "innerConeAngle", inner, 0, outer);
+    intensity = gltf_within(f, "lights", i, "intensity", intensity, 0, MOST);
+    light->outer_rad = fmax(outer, 1e-6);
+    light->inner_rad = fmin(inner, light->outer_rad * (1 - 1e-6));
     for (int k = 0; k < 3; k++) {
         light->position[k] = m[12 + k];
         light->direction[k] = -m[8 + k];
-        light->intensity[k] = fmin(fmax(color[k] * intensity, 0), 1e30);
+        light->intensity[k] = fmin(gltf_within(f, "lights", i, "color", color[k], 0, MOST) * intensity, MOST);
     }
     return MOTE_OK;
 }

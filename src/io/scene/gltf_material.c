@@ -12,6 +12,9 @@
 #define MIRROR_METALLIC    0.5 /* a metal that is smoother than this is a mirror, any other is diffuse */
 #define MIRROR_ROUGHNESS   0.25
 #define GLASS_TRANSMISSION 0.5
+#define MOST_EMISSION      1e30 /* products of it stay finite */
+#define MOST_CUTOFF        1e30 /* it stays finite as a float */
+#define MOST_IOR           10.0 /* no known body reaches 5 */
 
 /* ---- textures */
 
@@ -128,8 +131,6 @@ static mote_status named_texture(gltf_file *f, const json_t *object, const char 
 
 /* ---- materials */
 
-static double clamp(double value, double low, double high) { return fmin(fmax(value, low), high); }
-
 /* How a texture lies that a material names; GLTF_NONE as the set: there is none. As KHR_texture_transform says: scaled,
    turned, moved. */
 static mote_status read_mapping(gltf_file *f, const json_t *info, uint64_t material, gltf_mapping *mapping) {
@@ -204,7 +205,11 @@ static mote_status read_emission(gltf_file *f, const json_t *json, uint64_t i, m
         !gltf_real(gltf_extension(json, "KHR_materials_emissive_strength"), "emissiveStrength", &strength)) {
         return gltf_wrong(f, "materials", i, "its emissiveFactor or emissiveStrength is no number");
     }
-    for (int k = 0; k < 3; k++) m->emission[k] = clamp(emission[k] * strength, 0, 1e30);
+    strength = gltf_within(f, "materials", i, "emissiveStrength", strength, 0, MOST_EMISSION);
+    for (int k = 0; k < 3; k++) {
+        const double factor = gltf_within(f, "materials", i, "emissiveFactor", emission[k], 0, MOST_EMISSION);
+        m->emission[k] = fmin(factor * strength, MOST_EMISSION);
+    }
     m->shines_on_both = json_is_true(json_object_get(json, "doubleSided"));
     return read_emission_texture(f, json, i, m);
 }
@@ -221,8 +226,8 @@ static mote_status read_alpha(gltf_file *f, const json_t *json, uint64_t i, doub
         return gltf_wrong(f, "materials", i, "its alphaMode is none of OPAQUE, MASK, BLEND");
     }
     m->alpha = mode[0] == 'M' ? MOTE_ALPHA_MASK : MOTE_ALPHA_BLEND;
-    m->opacity = (float)clamp(opacity, 0, 1);
-    m->alpha_cutoff = (float)clamp(cutoff, 0, 1e30);
+    m->opacity = (float)opacity;
+    m->alpha_cutoff = (float)gltf_within(f, "materials", i, "alphaCutoff", cutoff, 0, MOST_CUTOFF);
     return MOTE_OK;
 }
 
@@ -234,7 +239,8 @@ static mote_status read_glass(gltf_file *f, const json_t *json, uint64_t i, doub
         !gltf_real(volume, "thicknessFactor", &thickness)) {
         return gltf_wrong(f, "materials", i, "its ior or thicknessFactor is no number");
     }
-    m->refraction = ior > 0 ? clamp(ior, 1, 10) : 1.5;
+    /* An ior of 0 stands for one without end, which reflects all. */
+    m->refraction = gltf_within(f, "materials", i, "ior", ior == 0 ? INFINITY : ior, 1, MOST_IOR);
     m->thin = !(thickness > 0);
     if (transmission >= GLASS_TRANSMISSION) {
         m->kind = MOTE_MATERIAL_GLASS;
@@ -274,7 +280,11 @@ static mote_status read_material(gltf_file *f, const json_t *json, uint64_t i) {
         !gltf_real(gltf_extension(json, "KHR_materials_transmission"), "transmissionFactor", &transmission)) {
         return gltf_wrong(f, "materials", i, "a factor of it is no number, or not of its length");
     }
-    for (int k = 0; k < 3; k++) m->color[k] = clamp(color[k], 0, 1);
+    for (int k = 0; k < 4; k++) color[k] = gltf_within(f, "materials", i, "baseColorFactor", color[k], 0, 1);
+    metallic = gltf_within(f, "materials", i, "metallicFactor", metallic, 0, 1);
+    roughness = gltf_within(f, "materials", i, "roughnessFactor", roughness, 0, 1);
+    transmission = gltf_within(f, "materials", i, "transmissionFactor", transmission, 0, 1);
+    for (int k = 0; k < 3; k++) m->color[k] = color[k];
     MOTE_TRY(named_texture(f, pbr, "baseColorTexture", i, &m->texture));
     MOTE_TRY(read_alpha(f, json, i, color[3], m));
     if (gltf_extension(json, "KHR_materials_unlit") != NULL) { /* which leaves all that follows out */

@@ -1,6 +1,7 @@
 /* glTF 2.0: what has no effect, told once for each kind. */
 #include "io/scene/gltf.h"
 
+#include <math.h>
 #include <mote_have.h>
 #include <stdio.h>
 
@@ -12,6 +13,13 @@ void gltf_note(const gltf_file *f, gltf_note_kind kind, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(f->notes->first[kind], sizeof f->notes->first[kind], format, arguments);
     va_end(arguments);
+}
+
+double gltf_within(const gltf_file *f, const char *kind, uint64_t i, const char *name, double value, double low,
+                   double high) {
+    if (value >= low && value <= high) return value;
+    gltf_note(f, GLTF_NOTE_VALUE, "%s[%llu]: %s %g", kind, (unsigned long long)i, name, value);
+    return fmin(fmax(value, low), high);
 }
 
 void gltf_tell_notes(const gltf_file *f) {
@@ -31,6 +39,7 @@ void gltf_tell_notes(const gltf_file *f) {
         "lights of other types are left out",
         "lights have a range, which is not used: they fade with the square of the distance alone",
         "further cameras are left out",
+        "values are out of range: the nearest within it is taken",
         "extensions have no effect",
     };
     for (int i = 0; i < GLTF_NOTE_KINDS; i++) {

@@ -70,7 +70,11 @@ static mote_status parse(gltf_file *f) {
     }
     if (!json_is_object(f->root)) return gltf_wrong(f, NULL, 0, "the JSON is no object");
     const char *version = json_string_value(json_object_get(json_object_get(f->root, "asset"), "version"));
+    const char *needed = json_string_value(json_object_get(json_object_get(f->root, "asset"), "minVersion"));
     if (version == NULL) return gltf_wrong(f, NULL, 0, "no asset.version: it is no glTF");
+    if (needed != NULL && strcmp(needed, "2.0") != 0) {
+        return gltf_wrong(f, NULL, 0, "its reader must know version %.16s of glTF; 2.0 is known", needed);
+    }
     if (version[0] == '2' && version[1] == '.') return MOTE_OK;
     return gltf_wrong(f, NULL, 0, "version %.16s of glTF; 2 is read", version);
 }

@@ -1,0 +1,14 @@
+/* Where the points of a cloud are. Columns store positions as the file has them; here scale and offset are applied. */
+#ifndef CLI_PICTURE_PLACES_H
+#define CLI_PICTURE_PLACES_H
+
+#include "render/value_range.h"
+
+/* The columns x, y and z. */
+void picture_places_axes(const mote_cloud *cloud, const mote_column *axis[3]);
+/* Of one point. */
+void picture_place_read(const mote_column *const axis[3], uint64_t row, double place[3]);
+/* Of up to VALUES_BLOCK points from the first-th on; NaN where a position has no value. */
+void picture_places_read(const mote_cloud *cloud, uint64_t first, uint32_t count, double places[3][VALUES_BLOCK]);
+
+#endif
