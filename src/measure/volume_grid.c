@@ -3,6 +3,7 @@
 #define FINEST_CELLS 1024u /* along the longer side */
 #define LOW_BITS     32
 #define LOW_MASK     0xFFFFFFFFll
+#define NONE_YET     __builtin_inf() /* farther and higher than any point */
 #define FLAT         1e-12 /* of the square of the corners' spread: corners in a line have no slope across it */
 
 /* ---- the base */
@@ -46,6 +47,50 @@ void volume_grid_fit(volume_grid *grid) {
     plane->middle[0] = mean[0];
     plane->middle[1] = mean[1];
     plane->height = mean[2];
+}
+
+/* ---- corners without heights */
+
+bool volume_grid_needs_heights(const volume_grid *grid) {
+    for (uint64_t c = 0; c < grid->corner_count; c++) {
+        if (grid->corners[c][2] != grid->corners[c][2]) return grid->base == MOTE_VOLUME_PLANE;
+    }
+    return false;
+}
+
+void volume_grid_start_nearest(const volume_grid *grid, volume_nearest *nearest) {
+    for (uint64_t c = 0; c < grid->corner_count; c++) nearest[c] = (volume_nearest){NONE_YET, NONE_YET};
+}
+
+static void keep_nearer(volume_nearest *nearest, volume_nearest other) {
+    const bool is_nearer = other.distance < nearest->distance;
+    if (is_nearer || (other.distance == nearest->distance && other.height < nearest->height)) *nearest = other;
+}
+
+void volume_grid_look_for_nearest(const volume_grid *grid, double x, double y, double z, volume_nearest *nearest) {
+    const mote_region *region = grid->region;
+    if (!(measure_size(z) <= MEASURE_MAX_HEIGHT) || !mote_region_contains(region, x, y)) return;
+    for (uint64_t c = 0; c < grid->corner_count; c++) {
+        const double *corner = grid->corners[c];
+        const double u = (double)(region_steps(region, x) - region_steps(region, corner[0])) * grid->ground.x;
+        const double v = (double)(region_steps(region, y) - region_steps(region, corner[1])) * grid->ground.y;
+        keep_nearer(&nearest[c], (volume_nearest){u * u + v * v, z});
+    }
+}
+
+void volume_grid_join_nearest(const volume_grid *grid, const volume_nearest *other, volume_nearest *nearest) {
+    for (uint64_t c = 0; c < grid->corner_count; c++) keep_nearer(&nearest[c], other[c]);
+}
+
+uint64_t volume_grid_drape(volume_grid *grid, const volume_nearest *nearest) {
+    uint64_t draped = 0;
+    for (uint64_t c = 0; c < grid->corner_count; c++) {
+        double *height = &grid->corners[c][2];
+        if (*height == *height) continue;
+        *height = nearest[c].distance < NONE_YET ? nearest[c].height : 0;
+        draped++;
+    }
+    return draped;
 }
 
 /* ---- points */

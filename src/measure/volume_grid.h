@@ -53,6 +53,22 @@ mote_status volume_grid_start(mote_context *ctx, const mote_shapes *shapes, uint
                               volume_grid *out);
 void volume_grid_free(volume_grid *grid);
 
+/* Whether the base needs heights of corners that have none. Each then gets that of the nearest point inside, seen from
+   above: all points are looked at before the first is added. */
+bool volume_grid_needs_heights(const volume_grid *grid);
+
+/* The nearest point inside of a corner, the lowest of several that are as near: whatever the order of the points. */
+typedef struct volume_nearest {
+    double distance, height; /* distance: squared, on the ground; both infinite while there is none */
+} volume_nearest;
+
+/* nearest: [corner_count]. From any number of threads, each with its own. */
+void volume_grid_start_nearest(const volume_grid *grid, volume_nearest *nearest);
+void volume_grid_look_for_nearest(const volume_grid *grid, double x, double y, double z, volume_nearest *nearest);
+void volume_grid_join_nearest(const volume_grid *grid, const volume_nearest *other, volume_nearest *nearest);
+/* Gives the corners their heights; 0 where no point is inside. Returns how many got one. */
+uint64_t volume_grid_drape(volume_grid *grid, const volume_nearest *nearest);
+
 /* Fits the base to the corners, once they all have heights. */
 void volume_grid_fit(volume_grid *grid);
 

@@ -8,7 +8,7 @@ import { LasFile } from '../../viewer/src/save/las_file.js';
 import { marksToDxf } from '../../viewer/src/measure/dxf.js';
 import { heightsOver } from '../../viewer/src/measure/drape.js';
 import { readGeoJson, toGeoJson, toMarks } from '../../viewer/src/measure/geojson.js';
-import { markKey, Marks, markText, readMark } from '../../viewer/src/measure/marks.js';
+import { cleaned, markKey, Marks, markText, readMark, ringsOf } from '../../viewer/src/measure/marks.js';
 import { horizontalText, looksLikeDegrees } from '../../viewer/src/data/places.js';
 
 const WASM = new URL('../../viewer/dist/measure.wasm', import.meta.url);
@@ -175,6 +175,32 @@ test('parts of compound systems, and degrees among metres', () => {
     assert.ok(looksLikeDegrees([[9, 48]], meta));
     assert.ok(!looksLikeDegrees([[500000, 5400000]], meta));
     assert.ok(!looksLikeDegrees([[9, 48]], { ...meta, box: { min: [0, 0, 0], max: [10, 10, 1] } }), 'a small site around zero');
+});
+
+test('what has no height keeps none: in files, in addresses, and beside what is there', () => {
+    const g = (type, coordinates, properties = {}) => ({ type: 'Feature', geometry: { type, coordinates }, properties });
+    const ring = [[0, 0], [0, 4, 7], [4, 4], [4, 0], [0, 0]];
+    const hole = [[1, 1, 5], [2, 1], [2, 2, 5], [1, 1, 5]];
+    const text = JSON.stringify({ type: 'FeatureCollection', features: [g('Polygon', [ring, hole], { kind: 'volume' }), g('LineString', [[0, 0], [1, 1]]), g('Point', [3, 3]), g('Point', [3, 3, 1])] });
+    const read = (from, height) => toMarks(readGeoJson(from), { heightAt: () => height });
+    const marks = read(text, 9);
+    assert.deepEqual(marks.map(({ flat }) => flat), [[0, 2, 3, 5], [0, 1], [0], undefined]);
+    assert.deepEqual(ringsOf(marks[0]), [[[0, 0, null], [0, 4, 7], [4, 4, null], [4, 0, null]], [[1, 1, 5], [2, 1, null], [2, 2, 5]]]);
+    // As it was read it is written, in the order of its corners, on which the last digit of a volume depends.
+    const written = toGeoJson(marks, { figures: () => ({}) });
+    assert.deepEqual(written.features.map(({ geometry }) => geometry.coordinates), [[ring, hole], [[0, 0], [1, 1]], [3, 3], [3, 3, 1]]);
+    assert.ok(!JSON.stringify(written).includes('flat'));
+    const [{ geometry: { coordinates: [outer] } }] = toGeoJson(marks, { figures: () => ({}), toWgs84: ([x, y, z]) => [x / 1e5, y / 1e5, z] }).features;
+    assert.deepEqual(outer, [[0, 0], [4e-5, 0], [4e-5, 4e-5], [0, 4e-5, 7], [0, 0]], 'RFC 7946 has outer rings counter-clockwise');
+    // The height at which the cloud was drawn makes no other mark of it.
+    const keys = (list) => list.map((mark) => markKey(mark, [0.001, 0.001, 0.001]));
+    assert.deepEqual(keys(read(text, 123.4)), keys(marks));
+    assert.notEqual(keys([marks[2]])[0], keys([{ ...marks[2], flat: undefined }])[0]);
+    for (const mark of [marks[1], { kind: 'area', points: marks[0].points, text: '', flat: [1, 3] }, { kind: 'profile', points: marks[1].points, width: 2, text: 'f', flat: [0, 1] }]) {
+        const { more: _, ...rest } = mark;
+        assert.deepEqual(readMark(markText(rest, (p) => p.map(String))), rest);
+    }
+    assert.deepEqual([[9, -1, 1.5, 'x', 1, 1], 'all', [], [5]].map((flat) => cleaned({ kind: 'distance', points: [[0, 0, 0], [1, 1, 1]], flat })?.flat), [[1], undefined, undefined, undefined]);
 });
 
 test('a volume over its lowest point is one in an address and in a file', () => {

@@ -89,7 +89,7 @@ function startMarks(viewer, status) {
         if (found) card.show(found);
         else status.say(t('point.not'));
     };
-    const panel = new MarksPanel(viewer, marks, overlay, status, { open });
+    const panel = new MarksPanel(viewer, marks, overlay, status, { open, volume: (mark) => marks.add({ ...mark, kind: 'volume' }) });
     overlay.told = (mark) => tools.takePlane(mark) || panel.tell(mark);
     tools.made = (mark, hit) => {
         open(mark, hit);

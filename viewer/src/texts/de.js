@@ -101,6 +101,7 @@ export default {
     'figure.above': 'darüber',
     'figure.below': 'darunter',
     'figure.points': 'Punkte',
+    'figure.draped': 'Ecken ohne Höhe',
     'figure.width': 'Breite',
     'figure.equation': 'Gleichung',
     'figure.share': '{n} % der Fläche',
@@ -110,6 +111,7 @@ export default {
     'mark.open.profile': 'Profil zeigen',
     'mark.open.point': 'Alle Attribute',
     'mark.open.plane': 'Höhe darüber',
+    'mark.open.area': 'Volumen messen',
 
     'profile.at': '{along} entlang, Höhe {height}',
     'profile.plot': 'Punkte entlang der Linie. Pfeile gehen von Punkt zu Punkt, die Leertaste misst von einem.',
@@ -351,6 +353,7 @@ export default {
     'survey.many': 'ein Profil von mehr als {n} Millionen Punkten ist etwas für mote measure --profile',
 
     'measure.wasm': 'der Seite fehlt measure.wasm: sie wurde ohne clang und lld gebaut, die das Messen braucht',
+    'measure.flat': 'Ecken ohne Höhe lassen sich nicht längs x oder y sehen: ihre dritte Koordinate ist nicht bekannt',
 
     'nothing.away': 'Von hier ist kein Punkt zu sehen. F zeigt die ganze Wolke.',
     'nothing.hidden': 'Alle Punkte im Bild sind verborgen. Umschalt C zeigt alles.',

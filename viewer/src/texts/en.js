@@ -102,6 +102,7 @@ export default {
     'figure.above': 'above',
     'figure.below': 'below',
     'figure.points': 'points',
+    'figure.draped': 'corners without a height',
     'figure.width': 'width',
     'figure.equation': 'equation',
     'figure.share': '{n} % of the area',
@@ -111,6 +112,7 @@ export default {
     'mark.open.profile': 'Show profile',
     'mark.open.point': 'All attributes',
     'mark.open.plane': 'Height over it',
+    'mark.open.area': 'Measure the volume',
 
     'profile.at': '{along} along, height {height}',
     'profile.plot': 'Points along the line. Arrows go from point to point, space measures from one.',
@@ -352,6 +354,7 @@ export default {
     'survey.many': 'a profile of more than {n} million points is for mote measure --profile',
 
     'measure.wasm': 'the page has no measure.wasm: it was built without clang and lld, which measuring needs',
+    'measure.flat': 'corners without a height cannot be seen along x or y: their third coordinate is not known',
 
     'nothing.away': 'No point is in view from here. F fits the cloud into the view.',
     'nothing.hidden': 'All points in view are hidden. Shift C shows everything.',
