@@ -130,7 +130,7 @@ function start() {
     const files = new MarksFiles(viewer, marks, overlay, views, status);
     new Drop(viewer, clouds, files, new Overlays(viewer, files, status), status);
     new SavePoints(viewer, marks, new Edits(viewer), status);
-    const keptMarks = new KeptMarks(viewer, marks, status);
+    const keptMarks = new KeptMarks(viewer, marks, tools, status);
     const opened = open(viewer, query, status, clouds).then(async () => {
         await files.readAddresses([...query.getAll('marks'), ...[...document.querySelectorAll('meta[name=mote-marks]')].map(({ content }) => content)]);
         keptMarks.restore(query);

@@ -190,6 +190,13 @@ export function cleaned(mark) {
     return out;
 }
 
+// Points that a tool was given, not yet a mark: { kind, points }; null where they cannot be.
+export function cleanedDraft(draft) {
+    const { kind, points } = draft ?? {};
+    const isDraft = kindOf(kind) && Array.isArray(points) && points.length > 0 && points.length < Math.min(KINDS[kind].max, MAX_POINTS) && points.every(isPoint);
+    return isDraft ? { kind, points: points.map((p) => p.slice(0, 3)) } : null;
+}
+
 // 'distance;1,2,3;4,5,6;~text', 'volume;lowest;1,2,3;…', and back (null where it is none). write(point): its numbers as texts. flat
 // stands before the points: 'area;f0,2;…', 'area;f;…' where none has a height of its own.
 export function markText(mark, write) {

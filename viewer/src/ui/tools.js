@@ -39,6 +39,7 @@ export class Tools {
         this.isAway = true; // the mouse is over something else, and no key has moved the picture
         this.given = null; // a point that is shown elsewhere, as in a profile, in place of the one under the cursor
         this.redraw = () => {}; // what draws the draft; of the page
+        this.drafted = () => {}; // what keeps drafts
         this.buttons = new Map();
         for (const [kind, key, icon] of TOOLS) $('tools').append(this.button(kind, key, icon));
         this.bar = new DraftBar(this);
@@ -64,15 +65,15 @@ export class Tools {
         return button;
     }
 
-    // The same tool once more puts it down. A draft goes over to the next tool where that takes as many points and more; else it
-    // waits for its own.
+    // The same tool once more puts it down. A draft goes over to the next tool where that takes as many points and more, and has
+    // none of its own that waits; else it waits for its own.
     choose(kind) {
         if (!this.viewer.dataset?.root) return;
         const draft = { kind: this.kind, points: this.points };
         const isSame = this.kind === kind;
         this.putDown();
         if (kind === 'clip') return this.addBox();
-        const goesOver = kind && !isSame && draft.points.length > 0 && draft.points.length < KINDS[kind].max;
+        const goesOver = kind && !isSame && !this.drafts.has(kind) && draft.points.length > 0 && draft.points.length < KINDS[kind].max;
         if (draft.points.length > 0 && !goesOver) this.drafts.set(draft.kind, draft.points);
         if (isSame || kind === null) return;
         this.kind = kind;
@@ -97,6 +98,19 @@ export class Tools {
     changed() {
         this.bar.show();
         this.redraw();
+        this.drafted();
+    }
+
+    // All drafts, the one of the chosen tool last: [{ kind, points }].
+    begun() {
+        const waiting = [...this.drafts].map(([kind, points]) => ({ kind, points }));
+        return this.points.length > 0 ? [...waiting, { kind: this.kind, points: this.points }] : waiting;
+    }
+
+    // Takes up drafts of an earlier visit. goesOn: the last one's tool is chosen; else each waits until its own is.
+    takeUp(drafts, goesOn) {
+        for (const { kind, points } of drafts) this.drafts.set(kind, points);
+        if (goesOn && drafts.length > 0) this.choose(drafts.at(-1).kind);
     }
 
     // ---- the point that a click would take
