@@ -72,6 +72,10 @@ test('a request keeps what lies in polygons and boxes and passes the filters; a 
     assert.equal(kept(requestOf([], [withHole], filter({ boxes: [box] }))).length, 37 - 1 + 0);
     const { bounds } = compiled(requestOf([], [withHole], filter({ boxes: [{ ...box, size: [2, 2, 4], yaw: 0 }] })));
     assert.ok(bounds.min[0] <= 4 && bounds.max[0] >= 6 && bounds.min[0] > 3 && bounds.max[2] === 7);
+    // A slice bounds what is read, alone and within a polygon, with the half step that heights have.
+    const slice = filter({ ranges: new Map([['height', { channel: null, range: [3, 4] }]]) });
+    assert.deepEqual(compiled(requestOf([], [], slice)).bounds, { min: [-Infinity, -Infinity, 2.5], max: [Infinity, Infinity, 4.5] });
+    assert.deepEqual(compiled(requestOf([], [withHole], slice)).bounds, { min: [2, 2, 2.5], max: [8, 8, 4.5] });
 });
 
 test('edits follow each other, and see the classes that those before them gave', { skip }, () => {

@@ -356,7 +356,7 @@ export default {
     'measure.flat': 'Ecken ohne Höhe lassen sich nicht längs x oder y sehen: ihre dritte Koordinate ist nicht bekannt',
 
     'nothing.away': 'Von hier ist kein Punkt zu sehen. F zeigt die ganze Wolke.',
-    'nothing.hidden': 'Alle Punkte im Bild sind verborgen. Umschalt C zeigt alles.',
+    'nothing.hidden': 'Alle Punkte im Bild sind verborgen.',
     'nothing.dot': 'Von hier sind alle Punkte nur ein Fleck. F zeigt sie ganz, das Rad über einem Fleck führt dorthin.',
 
     'begin.up': 'Als oben gilt {up}: {why}. U dreht eine andere Achse nach oben.',
@@ -372,10 +372,10 @@ export default {
 
     'hint.everything': 'Alles zeigen',
     'hint.everything.title': 'Entfernt Schnittboxen und Filter und zeigt alle Klassen und Wolken (Umschalt C)',
-    'hint.boxes': '{boxes} verbergen vielleicht, was da ist: Umschalt C zeigt alles.',
+    'hint.boxes': 'Vielleicht verborgen durch {boxes}: Umschalt C zeigt alles.',
     'hint.class': '{classes} ist verborgen: V zeigt alle.',
     'hint.classes': '{classes} sind verborgen: V zeigt alle.',
-    'hint.filters': '{filters} verbergen vielleicht, was da ist: Umschalt V entfernt Filter.',
+    'hint.filters': 'Vielleicht verborgen durch {filters}: Umschalt V entfernt Filter.',
     'hint.cloud': '{clouds} ist ausgeschaltet.',
     'hint.clouds': '{clouds} sind ausgeschaltet.',
 

@@ -357,7 +357,7 @@ export default {
     'measure.flat': 'corners without a height cannot be seen along x or y: their third coordinate is not known',
 
     'nothing.away': 'No point is in view from here. F fits the cloud into the view.',
-    'nothing.hidden': 'All points in view are hidden. Shift C shows everything.',
+    'nothing.hidden': 'All points in view are hidden.',
     'nothing.dot': 'From here all points are no more than a dot. F fits them into the view, the wheel over a dot goes there.',
 
     'begin.up': 'Up is taken to be {up}: {why}. U turns another axis up.',

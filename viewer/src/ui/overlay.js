@@ -19,7 +19,7 @@ const CORNER = 5; // pixels around a corner that labels leave free
 const CIRCLE_PARTS = 72;
 const MAX_SEGMENT_LABELS = 40;
 const MAX_LABEL = 60; // characters
-const BUTTONS = 54; // pixels at the left and the top of the picture, where buttons would lie over labels
+const OVER_LABELS = ':is(#toolbar,#tools)>button,#panel-toggle,#cube,#draft,#profile,#legend,#status'; // of the page, where labels would not be read
 const MAX_WHOLE = 300; // marks in the picture with corners, labels and handles; of more, lines and dots alone
 
 // How far along the line through p in direction n the point nearest to a ray lies.
@@ -277,11 +277,18 @@ export class Overlay {
         if (at && at[0] > 0 && at[1] > 0 && at[0] < clientWidth && at[1] < clientHeight) this.labels.push({ at, text: text.length > MAX_LABEL ? `${text.slice(0, MAX_LABEL - 1)}…` : text, ...more });
     }
 
+    // The boxes of what lies over the picture.
+    covered() {
+        const { left, top } = this.layer.getBoundingClientRect();
+        const boxes = [...document.querySelectorAll(OVER_LABELS)].map((e) => e.getBoundingClientRect());
+        return boxes.filter(({ width }) => width > 0).map((box) => [box.left - left, box.top - top, box.right - left, box.bottom - top]);
+    }
+
     // The elements of all labels, of which the newest ones have the first choice; one that finds no room is left out.
     placed() {
         const list = this.labels.reverse().map((label) => ({ ...label, width: widthOf(label.text) }));
         const { clientWidth, clientHeight } = this.viewer.canvas;
-        const places = placeLabels(list, this.taken, [BUTTONS, BUTTONS, clientWidth, clientHeight]);
+        const places = list.length === 0 ? [] : placeLabels(list, [...this.taken, ...this.covered()], [0, 0, clientWidth, clientHeight]);
         return list.flatMap(({ text, plane, colour }, i) => {
             if (!places[i]) return [];
             const label = svg('text', { x: places[i][0], y: places[i][1], class: plane ? 'label plane' : 'label' });

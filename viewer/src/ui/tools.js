@@ -37,6 +37,7 @@ export class Tools {
         this.drafts = new Map(); // kind -> points of a draft whose tool was changed for another
         this.cursor = null; // where the mouse is in the picture; null: the keyboard's, in the middle
         this.isAway = true; // the mouse is over something else, and no key has moved the picture
+        this.told = ''; // how the tool is used, as it was said when it was chosen
         this.given = null; // a point that is shown elsewhere, as in a profile, in place of the one under the cursor
         this.redraw = () => {}; // what draws the draft; of the page
         this.drafted = () => {}; // what keeps drafts
@@ -82,7 +83,8 @@ export class Tools {
         this.viewer.tool = this;
         $('stage').classList.add('tool');
         this.buttons.get(kind).setAttribute('aria-pressed', 'true');
-        this.status.say(`${t(`tool.${kind}.hint`)}. ${KINDS[kind].max > 1 && HAS_KEYS ? t('tool.escape') : ''}`.trim());
+        this.told = `${t(`tool.${kind}.hint`)}. ${KINDS[kind].max > 1 && HAS_KEYS ? t('tool.escape') : ''}`.trim();
+        this.status.say(this.told);
         this.changed();
     }
 
@@ -90,6 +92,7 @@ export class Tools {
         if (this.kind) this.buttons.get(this.kind).setAttribute('aria-pressed', 'false');
         this.kind = this.viewer.tool = null;
         this.points = [];
+        this.status.unsay(this.told);
         $('stage').classList.remove('tool');
         this.changed();
         this.viewer.invalidate();
