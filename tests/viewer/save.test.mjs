@@ -119,6 +119,10 @@ test('GeoJSON of all geometries, with reasons for what is left out', () => {
     assert.equal(String(read.reasons), '1 of a type that is not read (Nonsense), 1 without coordinates, 1 without a geometry, 1 with too few corners for its kind (area)');
     for (const text of ['{"type": "Polygon", "coordinates": [[[0,0],[1,0],[1,1],[0,0]]]}', '{"type": "GeometryCollection", "geometries": [{"type": "Point", "coordinates": [1,2]}]}']) assert.equal(toMarks(readGeoJson(text)).length, 1);
     assert.throws(() => readGeoJson('{"type": "Topology"}'), /no features/);
+    // A text for each feature, as RFC 8142 and GDAL write them.
+    const lines = ['a', 'b'].map((text) => JSON.stringify(g('LineString', line, { text })));
+    for (const text of [lines.join('\n'), `${lines.join('\r\n')}\n`, `\x1e${lines.join('\n\x1e')}\n`]) assert.deepEqual(toMarks(readGeoJson(text)).map((mark) => mark.text), ['a', 'b']);
+    assert.throws(() => readGeoJson(`${lines[0]}\n3`), /JSON/);
 });
 
 test('what is written is read again as it was, whatever its kind', () => {

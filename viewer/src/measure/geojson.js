@@ -116,10 +116,24 @@ function potreeItems(json) {
     return [...measured, ...profiles, ...notes];
 }
 
+// A text of its own for each feature: behind a record separator (RFC 8142), or on a line, as GDAL and QGIS write them too; null where
+// it is no such sequence.
+function parseSequence(text) {
+    const parts = text.split(text.startsWith('\x1e') ? '\x1e' : '\n').filter((part) => part.trim() !== '');
+    try {
+        const features = parts.map((part) => JSON.parse(part));
+        return features.length > 0 && features.every((feature) => feature?.type === 'Feature') ? { type: 'FeatureCollection', features } : null;
+    } catch {
+        return null;
+    }
+}
+
 function parseLoose(text) {
     try {
         return JSON.parse(text);
     } catch (error) {
+        const sequence = parseSequence(text);
+        if (sequence) return sequence;
         if (!/"?type"?\s*:\s*["']Potree["']/.test(text.slice(0, 2000))) throw error;
         return JSON.parse(text.replace(/("(?:[^"\\]|\\.)*")|([{,]\s*)([A-Za-z_$][\w$]*)(?=\s*:)|,(?=\s*[}\]])/g, (all, quoted, before, key) => quoted ?? (key ? `${before}"${key}"` : '')));
     }
