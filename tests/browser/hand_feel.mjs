@@ -191,6 +191,30 @@ export const FEEL_CHECKS = {
             assert.ok(!(await page.locator('#draft').isVisible()));
         },
     },
+    'where fingers alone are, tools say what fingers do; what a point has makes way for the next tool': {
+        data: slope,
+        viewport: PHONE,
+        before: (page) => page.addInitScript(() => {
+            const { matchMedia } = window;
+            window.matchMedia = (query) => (query === '(pointer: fine)' ? { matches: false } : matchMedia.call(window, query));
+        }),
+        async run({ page }) {
+            await fromAbove(page);
+            await page.locator('[data-tool=distance]').click();
+            assert.equal(await page.locator('#said').innerText(), 'Click points. Done ends.');
+            await page.locator('[data-tool=point]').click();
+            await click(page, place(5, 5));
+            await page.locator('#card').waitFor();
+            await idle(page);
+            assert.deepEqual(await overlaps(page, ['#card', '#draft', '#tools button', '#said', '#status', '#panel-toggle']), []);
+            await click(page, place(5, 6)); // the middle of the picture is free for the next point
+            assert.equal(await page.evaluate(() => window.mote.marks.length), 2);
+            await page.locator('[data-tool=note]').click();
+            assert.ok(!(await page.locator('#card').isVisible()));
+            for (let y = 1; y < 10; y += 2) await click(page, place(5, y));
+            assert.equal(await page.evaluate(() => window.mote.marks.filter(({ kind }) => kind === 'note').length), 5);
+        },
+    },
     'another tool takes the draft over, or leaves it for later': {
         data: slope,
         async run({ page }) {

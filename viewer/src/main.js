@@ -78,6 +78,7 @@ function startMarks(viewer, status) {
     const overlay = new Overlay($('overlay'), viewer, marks, () => tools.draft());
     tools.redraw = () => overlay.later();
     const card = new PointCard();
+    tools.chosen = () => card.hide();
     const plot = new ProfilePlot(viewer, marks, status);
     const inPlot = new ProfileMarks(plot, viewer, marks, tools, overlay);
     plot.drawn = () => inPlot.draw();

@@ -150,7 +150,9 @@ view.addEventListener('words', ({ detail }) => say(detail.text));
 $('canvas').addEventListener('pointerdown', () => view.scene && say('')); // it was read
 connection.addEventListener('away', ({ detail }) => say(detail));
 connection.addEventListener('open', () => say(''));
-$('card-close').addEventListener('click', () => ($('card').hidden = true));
+const hideCard = () => ($('card').hidden = true);
+tools.chosen = hideCard;
+$('card-close').addEventListener('click', hideCard);
 
 const side = (yaw, pitch) => {
     view.camera.set({ yaw, pitch });

@@ -41,6 +41,7 @@ export class Tools {
         this.given = null; // a point that is shown elsewhere, as in a profile, in place of the one under the cursor
         this.redraw = () => {}; // what draws the draft; of the page
         this.drafted = () => {}; // what keeps drafts
+        this.chosen = () => {}; // what makes way for a tool
         this.buttons = new Map();
         for (const [kind, key, icon] of TOOLS) $('tools').append(this.button(kind, key, icon));
         this.bar = new DraftBar(this);
@@ -81,11 +82,19 @@ export class Tools {
         this.points = goesOver ? draft.points : this.drafts.get(kind) ?? [];
         this.drafts.delete(kind);
         this.viewer.tool = this;
+        this.chosen();
         $('stage').classList.add('tool');
         this.buttons.get(kind).setAttribute('aria-pressed', 'true');
-        this.told = `${t(`tool.${kind}.hint`)}. ${KINDS[kind].max > 1 && HAS_KEYS ? t('tool.escape') : ''}`.trim();
+        this.told = this.usage(kind);
         this.status.say(this.told);
         this.changed();
+    }
+
+    // How a tool is used, by what there is: a keyboard and a mouse, or fingers alone.
+    usage(kind) {
+        const { max } = KINDS[kind];
+        const ends = HAS_KEYS ? t('tool.ends') : t('tool.ends.touch');
+        return [`${t(`tool.${kind}.hint`)}.`, max === Infinity && ends, max > 1 && HAS_KEYS && t('tool.escape')].filter(Boolean).join(' ');
     }
 
     putDown() {
