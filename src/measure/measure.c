@@ -73,7 +73,7 @@ static mote_status add_points(volume_grid *grid, const measure_points *points) {
 static mote_status drape(volume_grid *grid, const measure_points *points, uint64_t *draped) {
     mote_context *ctx = grid->ctx;
     const int64_t blocks = (int64_t)measure_block_count(points->count);
-    const uint64_t n = grid->corner_count, threads = (uint64_t)ctx->threads;
+    const uint64_t n = volume_grid_nearest_count(grid), threads = (uint64_t)ctx->threads;
     *draped = 0;
     if (!volume_grid_needs_heights(grid)) return MOTE_OK;
     volume_nearest *nearest = mote_alloc(ctx, threads * n * sizeof *nearest, "volume");

@@ -161,7 +161,7 @@ static double coordinate(uint32_t i, int axis) {
 
 static double figures[8];
 static volume_grid grid;
-static volume_nearest *nearest; /* [corner_count] of grid */
+static volume_nearest *nearest; /* [volume_grid_nearest_count()] of grid */
 
 EXPORT("measure_area") double *measure_area(double metres, double radians, double vertical_metres) {
     const measure_unit horizontal = {metres, radians}, vertical = {vertical_metres, 0};
@@ -180,7 +180,7 @@ int measure_volume_start(int base, double level, double metres, double radians, 
     MOTE_TRY(volume_grid_start(NULL, shapes, MOTE_ALL_FEATURES, (mote_volume_base)base, level, &horizontal, &vertical,
                                &grid));
     if (volume_grid_needs_heights(&grid)) {
-        nearest = mote_alloc(NULL, grid.corner_count * sizeof *nearest, "volume");
+        nearest = mote_alloc(NULL, volume_grid_nearest_count(&grid) * sizeof *nearest, "volume");
         if (nearest == NULL) return MOTE_ERROR_MEMORY;
         volume_grid_start_nearest(&grid, nearest);
         return -1;
