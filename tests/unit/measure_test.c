@@ -137,7 +137,7 @@ static void made_sites_have_their_volumes(void **state) {
     }
 }
 
-#define STAR_CORNERS 200 /* more than are told by one comparison, and no multiple of that */
+#define STAR_CORNERS 1001 /* many times what is told by one comparison, and no multiple of that */
 
 /* A star around the middle, turned so that no two points are as near to a corner, whose corners have these heights, or
  * none where they are NaN. places: out, [x, y] */
@@ -146,7 +146,7 @@ static mote_shapes *make_star(mote_context *ctx, const site_system *system, cons
     static char text[STAR_CORNERS * 80];
     size_t at = (size_t)snprintf(text, sizeof text, "{\"type\":\"Polygon\",\"coordinates\":[[");
     for (int i = 0; i < STAR_CORNERS; i++) {
-        const double angle = 0.01 + 2 * 3.14159265358979 * i / STAR_CORNERS, radius = 2 + 0.4 * (i * 37 % 6) + 1e-4 * i;
+        const double angle = 0.01 + 2 * 3.14159265358979 * i / STAR_CORNERS, radius = 3 + sin(5 * angle);
         places[i][0] = radius * cos(angle) / system->x + system->at[0];
         places[i][1] = radius * sin(angle) / system->y + system->at[1];
         at += (size_t)snprintf(text + at, sizeof text - at, "%s[%.17g,%.17g", i > 0 ? "," : "", places[i][0],
@@ -184,7 +184,7 @@ static void many_corners_get_the_height_of_the_nearest_point(void **state) {
         mote_region *region = NULL;
         uint64_t flat_count = 0;
         for (int i = 0; i < STAR_CORNERS; i++) {
-            heights[i] = i % 7 == 3 ? system->at[2] + 0.01 * i : NAN;
+            heights[i] = i % 7 == 3 ? system->at[2] + 0.001 * i : NAN;
             flat_count += isnan(heights[i]);
         }
         mote_shapes *flat_star = make_star(ctx, system, heights, places);
