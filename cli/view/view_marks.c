@@ -58,8 +58,9 @@ static int check_json(session *s, const char *path, FILE *file) {
     for (int c = fgetc(file); c != EOF; c = fgetc(file)) {
         const long at = ftell(file);
         if (is_between(c)) continue;
+        if (ungetc(c, file) != c) return session_error(s, EXIT_INPUT, "%s: cannot read", path);
         json_error_t problem;
-        json_t *const root = ungetc(c, file) == c ? json_loadf(file, flags, &problem) : NULL;
+        json_t *const root = json_loadf(file, flags, &problem);
         if (root == NULL && json_error_code(&problem) == json_error_out_of_memory)
             return session_error(s, EXIT_RESOURCES, "out of memory: %s", path);
         if (root == NULL)
