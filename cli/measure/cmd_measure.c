@@ -193,6 +193,7 @@ static int measure_area(session *s, const measure_task *task) {
     progress_clear(&s->bar);
     if (status != MOTE_OK) return session_fail(s, status, true);
     measure_print_area(s, &task->units, &area);
+    if (mote_cloud_count(task->cloud) == 0) note_nothing(s, task); /* of what lies near the polygon alone it was read */
     return EXIT_DONE;
 }
 

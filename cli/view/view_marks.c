@@ -21,6 +21,10 @@
 
 static const unsigned char utf8_mark[] = {0xEF, 0xBB, 0xBF}; /* of UTF-8, which some programs write */
 
+#define RECORD_SEPARATOR 0x1e /* before each text of a sequence (RFC 8142) */
+
+static bool is_between(int c) { return isspace(c) || c == RECORD_SEPARATOR; }
+
 /* Whether a file begins as a JSON object does: what no JSON is, is told without reading all of it. */
 static int check_head(session *s, const char *path, FILE *file) {
     unsigned char head[HEAD_BYTES];
@@ -32,20 +36,38 @@ static int check_head(session *s, const char *path, FILE *file) {
                              encoding);
     }
     if (fseek(file, (long)at, SEEK_SET) != 0) return session_error(s, EXIT_INPUT, "%s: cannot read", path);
-    while (at < length && isspace(head[at])) at++;
+    while (at < length && is_between(head[at])) at++;
     if (at < length && head[at] == '{') return EXIT_DONE;
     return session_error(s, EXIT_INPUT, "%s: no GeoJSON: it does not begin with {", path);
 }
 
-/* Whether it is JSON. What is in it is for the page to judge, which says what it leaves out. */
+#if MOTE_HAVE_JANSSON
+static int lines_before(FILE *file, long at) {
+    int lines = 0;
+    rewind(file);
+    while (ftell(file) < at) lines += fgetc(file) == '\n';
+    return lines;
+}
+#endif
+
+/* Whether it is JSON, or several texts of it, a feature each. What is in it is for the page to judge, which says what
+   it leaves out. */
 static int check_json(session *s, const char *path, FILE *file) {
 #if MOTE_HAVE_JANSSON
-    json_error_t problem;
-    json_t *const root = json_loadf(file, JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL, &problem);
-    if (root == NULL && json_error_code(&problem) == json_error_out_of_memory)
-        return session_error(s, EXIT_RESOURCES, "out of memory: %s", path);
-    if (root == NULL) return session_error(s, EXIT_INPUT, "%s: line %d: %s", path, problem.line, problem.text);
-    json_decref(root);
+    const size_t flags = JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL | JSON_DISABLE_EOF_CHECK;
+    for (int c = fgetc(file); c != EOF; c = fgetc(file)) {
+        const long at = ftell(file);
+        if (is_between(c)) continue;
+        if (ungetc(c, file) != c) return session_error(s, EXIT_INPUT, "%s: cannot read", path);
+        json_error_t problem;
+        json_t *const root = json_loadf(file, flags, &problem);
+        if (root == NULL && json_error_code(&problem) == json_error_out_of_memory)
+            return session_error(s, EXIT_RESOURCES, "out of memory: %s", path);
+        if (root == NULL)
+            return session_error(s, EXIT_INPUT, "%s: line %d: %s", path, lines_before(file, at) + problem.line,
+                                 problem.text);
+        json_decref(root);
+    }
 #else
     (void)s, (void)path, (void)file;
 #endif

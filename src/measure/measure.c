@@ -1,6 +1,4 @@
 /* Volumes, areas and profiles of clouds. */
-#include <math.h>
-
 #include "measure/area.h"
 #include "measure/measure_points.h"
 #include "measure/volume_grid.h"
@@ -71,55 +69,28 @@ static mote_status add_points(volume_grid *grid, const measure_points *points) {
 
 /* ---- corners without heights */
 
-/* The nearest point inside of a corner, the lowest of several. */
-typedef struct nearest_point {
-    double distance, height; /* distance: squared, on the ground */
-} nearest_point;
-
-static void keep_nearer(nearest_point *best, nearest_point other) {
-    const bool is_nearer = other.distance < best->distance;
-    if (is_nearer || (other.distance == best->distance && other.height < best->height)) *best = other;
-}
-
-static void look_for_nearest(const volume_grid *grid, const measure_block *block, nearest_point *best) {
-    const mote_region *region = grid->region;
-    for (uint64_t i = 0; i < block->count; i++) {
-        const double x = block->places[0][i], y = block->places[1][i], z = block->places[2][i];
-        if (isnan(z) || !mote_region_contains(region, x, y)) continue;
-        for (uint64_t c = 0; c < grid->corner_count; c++) {
-            const double *corner = grid->corners[c];
-            const double u = (double)(region_steps(region, x) - region_steps(region, corner[0])) * grid->ground.x;
-            const double v = (double)(region_steps(region, y) - region_steps(region, corner[1])) * grid->ground.y;
-            keep_nearer(&best[c], (nearest_point){u * u + v * v, z});
-        }
-    }
-}
-
 /* Gives corners without a height that of the nearest point. Without any point inside they get 0, and no volume. */
 static mote_status drape(volume_grid *grid, const measure_points *points, uint64_t *draped) {
     mote_context *ctx = grid->ctx;
     const int64_t blocks = (int64_t)measure_block_count(points->count);
-    const uint64_t n = grid->corner_count;
+    const uint64_t n = volume_grid_nearest_count(grid), threads = (uint64_t)ctx->threads;
     *draped = 0;
-    for (uint64_t c = 0; c < n; c++) *draped += isnan(grid->corners[c][2]);
-    if (*draped == 0 || grid->base != MOTE_VOLUME_PLANE) {
-        *draped = 0;
-        return MOTE_OK;
-    }
-    nearest_point *best = mote_alloc(ctx, (uint64_t)ctx->threads * n * sizeof *best, "volume");
-    if (best == NULL) return MOTE_ERROR_MEMORY;
-    for (uint64_t i = 0; i < (uint64_t)ctx->threads * n; i++) best[i] = (nearest_point){INFINITY, INFINITY};
+    if (!volume_grid_needs_heights(grid)) return MOTE_OK;
+    volume_nearest *nearest = mote_alloc(ctx, threads * n * sizeof *nearest, "volume");
+    if (nearest == NULL) return MOTE_ERROR_MEMORY;
+    for (uint64_t t = 0; t < threads; t++) volume_grid_start_nearest(grid, nearest + t * n);
 #pragma omp parallel for schedule(static) num_threads(ctx->threads)
     for (int64_t b = 0; b < blocks; b++) {
         measure_block block;
+        volume_nearest *own = nearest + (uint64_t)mote_thread_number() * n;
         measure_read_block(points, 0, points->count, (uint64_t)b, &block);
-        look_for_nearest(grid, &block, best + (uint64_t)mote_thread_number() * n);
+        for (uint64_t i = 0; i < block.count; i++) {
+            volume_grid_look_for_nearest(grid, block.places[0][i], block.places[1][i], block.places[2][i], own);
+        }
     }
-    for (uint64_t c = 0; c < n; c++) {
-        for (int t = 1; t < ctx->threads; t++) keep_nearer(&best[c], best[(uint64_t)t * n + c]);
-        if (isnan(grid->corners[c][2])) grid->corners[c][2] = isfinite(best[c].height) ? best[c].height : 0;
-    }
-    mote_free(ctx, best);
+    for (uint64_t t = 1; t < threads; t++) volume_grid_join_nearest(grid, nearest + t * n, nearest);
+    *draped = volume_grid_drape(grid, nearest);
+    mote_free(ctx, nearest);
     return MOTE_OK;
 }
 

@@ -3,6 +3,7 @@
 #define FINEST_CELLS 1024u /* along the longer side */
 #define LOW_BITS     32
 #define LOW_MASK     0xFFFFFFFFll
+#define NONE_YET     __builtin_inf() /* farther and higher than any point */
 #define FLAT         1e-12 /* of the square of the corners' spread: corners in a line have no slope across it */
 
 /* ---- the base */
@@ -46,6 +47,110 @@ void volume_grid_fit(volume_grid *grid) {
     plane->middle[0] = mean[0];
     plane->middle[1] = mean[1];
     plane->height = mean[2];
+}
+
+/* ---- corners without heights */
+
+bool volume_grid_needs_heights(const volume_grid *grid) {
+    for (uint64_t c = 0; c < grid->corner_count; c++) {
+        if (grid->corners[c][2] != grid->corners[c][2]) return grid->base == MOTE_VOLUME_PLANE;
+    }
+    return false;
+}
+
+uint64_t volume_grid_nearest_count(const volume_grid *grid) {
+    return (grid->corner_count + VOLUME_NEAREST_CORNERS - 1) / VOLUME_NEAREST_CORNERS;
+}
+
+/* How many corners the i-th nearest has. */
+static uint32_t corners_of(const volume_grid *grid, uint64_t i) {
+    const uint64_t left = grid->corner_count - i * VOLUME_NEAREST_CORNERS;
+    return left < VOLUME_NEAREST_CORNERS ? (uint32_t)left : VOLUME_NEAREST_CORNERS;
+}
+
+void volume_grid_start_nearest(const volume_grid *grid, volume_nearest *nearest) {
+    for (uint64_t i = 0; i < volume_grid_nearest_count(grid); i++) {
+        volume_nearest *of = &nearest[i];
+        of->low[0] = of->low[1] = INT64_MAX;
+        of->high[0] = of->high[1] = INT64_MIN;
+        of->reach = -1;
+        for (uint32_t c = 0; c < corners_of(grid, i); c++) {
+            const double *corner = grid->corners[i * VOLUME_NEAREST_CORNERS + c];
+            const bool is_wanted = corner[2] != corner[2];
+            of->distance[c] = is_wanted ? NONE_YET : -1;
+            of->height[c] = NONE_YET;
+            if (!is_wanted) continue;
+            of->reach = NONE_YET;
+            for (int k = 0; k < 2; k++) {
+                const int64_t at = region_steps(grid->region, corner[k]);
+                of->low[k] = at < of->low[k] ? at : of->low[k];
+                of->high[k] = at > of->high[k] ? at : of->high[k];
+            }
+        }
+    }
+}
+
+static double squared(const volume_grid *grid, int64_t u, int64_t v) {
+    const double x = (double)u * grid->ground.x, y = (double)v * grid->ground.y;
+    return x * x + y * y;
+}
+
+/* How far a number lies from a range. */
+static int64_t gap(int64_t at, int64_t low, int64_t high) { return at < low ? low - at : at > high ? at - high : 0; }
+
+static void keep_nearer(volume_nearest *nearest, uint32_t c, double distance, double height) {
+    const bool is_nearer = distance < nearest->distance[c];
+    if (!is_nearer && !(distance == nearest->distance[c] && height < nearest->height[c])) return;
+    nearest->distance[c] = distance;
+    nearest->height[c] = height;
+}
+
+static void find_reach(volume_nearest *nearest, uint32_t count) {
+    nearest->reach = -1;
+    for (uint32_t c = 0; c < count; c++) {
+        if (nearest->distance[c] > nearest->reach) nearest->reach = nearest->distance[c];
+    }
+}
+
+void volume_grid_look_for_nearest(const volume_grid *grid, double x, double y, double z, volume_nearest *nearest) {
+    const mote_region *region = grid->region;
+    if (!(measure_size(z) <= MEASURE_MAX_HEIGHT) || !mote_region_contains(region, x, y)) return;
+    const int64_t u = region_steps(region, x), v = region_steps(region, y);
+    for (uint64_t i = 0; i < volume_grid_nearest_count(grid); i++) {
+        volume_nearest *of = &nearest[i];
+        const uint32_t count = corners_of(grid, i);
+        /* No corner is nearer than the box: the roundings of larger differences are not smaller. */
+        if (of->reach < 0 ||
+            squared(grid, gap(u, of->low[0], of->high[0]), gap(v, of->low[1], of->high[1])) > of->reach)
+            continue;
+        for (uint32_t c = 0; c < count; c++) {
+            const double *corner = grid->corners[i * VOLUME_NEAREST_CORNERS + c];
+            const int64_t du = u - region_steps(region, corner[0]), dv = v - region_steps(region, corner[1]);
+            keep_nearer(of, c, squared(grid, du, dv), z);
+        }
+        find_reach(of, count);
+    }
+}
+
+void volume_grid_join_nearest(const volume_grid *grid, const volume_nearest *other, volume_nearest *nearest) {
+    for (uint64_t i = 0; i < volume_grid_nearest_count(grid); i++) {
+        const uint32_t count = corners_of(grid, i);
+        for (uint32_t c = 0; c < count; c++) keep_nearer(&nearest[i], c, other[i].distance[c], other[i].height[c]);
+        find_reach(&nearest[i], count);
+    }
+}
+
+uint64_t volume_grid_drape(volume_grid *grid, const volume_nearest *nearest) {
+    uint64_t draped = 0;
+    for (uint64_t c = 0; c < grid->corner_count; c++) {
+        const volume_nearest *of = &nearest[c / VOLUME_NEAREST_CORNERS];
+        const uint32_t at = (uint32_t)(c % VOLUME_NEAREST_CORNERS);
+        double *height = &grid->corners[c][2];
+        if (*height == *height) continue;
+        *height = of->distance[at] < NONE_YET ? of->height[at] : 0;
+        draped++;
+    }
+    return draped;
 }
 
 /* ---- points */

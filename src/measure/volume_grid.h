@@ -53,6 +53,35 @@ mote_status volume_grid_start(mote_context *ctx, const mote_shapes *shapes, uint
                               volume_grid *out);
 void volume_grid_free(volume_grid *grid);
 
+/* Whether the base needs heights of corners that have none. Each then gets that of the nearest point inside, seen from
+   above: all points are looked at before the first is added. */
+bool volume_grid_needs_heights(const volume_grid *grid);
+
+#define VOLUME_NEAREST_CORNERS 64u
+
+/* The nearest points inside of corners that follow each other, the lowest of several that are as near, whatever the
+ order of the points. Corners along a ring lie near each other: a point that is farther from their box than all that
+ they have is told by one comparison.
+ *
+ *   corners    0 … 63 | 64 … 127 | …       of all rings, one behind the other
+ *   nearest       [0]       [1]     …       volume_grid_nearest_count() of them
+ */
+typedef struct volume_nearest {
+    int64_t low[2], high[2];                 /* box of the corners, in steps */
+    double reach;                            /* the largest of the distances */
+    double distance[VOLUME_NEAREST_CORNERS]; /* squared, on the ground; infinite while there is none, and -1 of corners
+                                                that have a height: nothing is nearer */
+    double height[VOLUME_NEAREST_CORNERS];
+} volume_nearest;
+
+/* From any number of threads, each with nearest of its own. */
+uint64_t volume_grid_nearest_count(const volume_grid *grid);
+void volume_grid_start_nearest(const volume_grid *grid, volume_nearest *nearest);
+void volume_grid_look_for_nearest(const volume_grid *grid, double x, double y, double z, volume_nearest *nearest);
+void volume_grid_join_nearest(const volume_grid *grid, const volume_nearest *other, volume_nearest *nearest);
+/* Gives the corners their heights; 0 where no point is inside. Returns how many got one. */
+uint64_t volume_grid_drape(volume_grid *grid, const volume_nearest *nearest);
+
 /* Fits the base to the corners, once they all have heights. */
 void volume_grid_fit(volume_grid *grid);
 

@@ -110,20 +110,24 @@ async function checkFeel(page, folder, file) {
     }
 }
 
-// A volume and a profile as the command has them, to the last digit.
+// Volumes as the command has them, to the last digit, of corners with heights and without.
 async function checkFigures(page, folder, file) {
     const { min, max } = JSON.parse(execFileSync(mote, ['info', join(folder, 'city.las'), '--json', '-q']));
     const at = (u, v) => [min[0] + u * (max[0] - min[0]), min[1] + v * (max[1] - min[1]), min[2]].map((c) => Number(c.toFixed(3)));
     const corners = [at(0.2, 0.15), at(0.8, 0.2), at(0.7, 0.75), at(0.5, 0.4), at(0.25, 0.8)];
-    writeFileSync(join(folder, 'polygon.geojson'), JSON.stringify({ type: 'Polygon', coordinates: [corners] }));
-    const truth = JSON.parse(execFileSync(mote, ['measure', join(folder, 'city.las'), '--volume', join(folder, 'polygon.geojson'), '--json', '-q']));
+    const truths = [3, 2].map((count) => {
+        writeFileSync(join(folder, 'polygon.geojson'), JSON.stringify({ type: 'Polygon', coordinates: [corners.map((p) => p.slice(0, count))] }));
+        return JSON.parse(execFileSync(mote, ['measure', join(folder, 'city.las'), '--volume', join(folder, 'polygon.geojson'), '--json', '-q']));
+    });
     const server = await serve(join(folder, file));
     try {
-        const mark = encodeURIComponent(['volume', ...corners.map((p) => p.join())].join(';'));
-        await page.goto(`${server.url}${server.url.includes('?') ? '&' : '?'}edl=0&budget=1000&mark=${mark}`);
-        await until(page, "window.mote?.figures?.[0]?.state === 'done'");
-        const { figures } = (await page.evaluate('window.mote.figures'))[0];
-        for (const name of ['above', 'below', 'area', 'points', 'empty']) assert.equal(figures[name], truth[name], name);
+        const marks = [[], ['f']].map((flat) => `mark=${encodeURIComponent(['volume', ...flat, ...corners.map((p) => p.join())].join(';'))}`).join('&');
+        await page.goto(`${server.url}${server.url.includes('?') ? '&' : '?'}edl=0&budget=1000&${marks}`);
+        await until(page, "window.mote?.figures?.length === 2 && window.mote.figures.every(({ state }) => state === 'done')");
+        const all = await page.evaluate('window.mote.figures');
+        truths.forEach((truth, i) => {
+            for (const name of ['above', 'below', 'area', 'points', 'empty']) assert.equal(all[i].figures[name], truth[name], `${name} of ${['heights', 'no heights'][i]}`);
+        });
         writeFileSync(join(out, 'firefox-figures.png'), await page.screenshot());
     } finally {
         server.end();

@@ -8,6 +8,7 @@ import { writeDataset } from '../viewer/make_dataset.mjs';
 import de from '../../viewer/src/texts/de.js';
 import en from '../../viewer/src/texts/en.js';
 
+const ARROW = 18; // pixels of a list's arrow
 const N = 101; // points along a side, 10 cm apart
 const [EAST, NORTH] = [500000, 5400000];
 // A slope of 10 m to the east, a metre up for four along.
@@ -44,6 +45,17 @@ async function overlaps(page, selectors) {
         return out;
     }, selectors);
 }
+
+// What lists have chosen, and does not fit.
+const cutTexts = (page) => page.evaluate((arrow) => {
+    const g = document.createElement('canvas').getContext('2d');
+    return [...document.querySelectorAll('#panel select')].filter((e) => e.clientWidth > 0).flatMap((e) => {
+        const { font, paddingLeft } = getComputedStyle(e);
+        g.font = font;
+        const text = e.selectedOptions[0]?.text ?? '';
+        return g.measureText(text).width > e.clientWidth - parseFloat(paddingLeft) - arrow ? [text] : [];
+    });
+}, ARROW);
 
 export const FEEL_CHECKS = {
     'a rubber band goes to the point that a click would take, with length, slope and bearing': {
@@ -115,6 +127,48 @@ export const FEEL_CHECKS = {
             near(over.plumb, 2, 1e-6);
         },
     },
+    ...Object.fromEntries([['wide', undefined], ['390 wide', PHONE]].map(([what, viewport]) => [`labels lie under no button, ${what}`, {
+        data: slope,
+        ...(viewport ? { viewport } : {}),
+        async run({ page }) {
+            await fromAbove(page);
+            // The camera goes so near that the marks are at the left and at the top, under the buttons.
+            const names = Array.from({ length: 40 }, (_, i) => ({ type: 'Feature', properties: { kind: 'note', text: `note ${i}` }, geometry: { type: 'Point', coordinates: place((i % 8) * 0.6, 10 - Math.floor(i / 8) * 0.6) } }));
+            await page.locator('#marks-file').setInputFiles({ name: 'notes.geojson', mimeType: '', buffer: Buffer.from(JSON.stringify({ type: 'FeatureCollection', features: names })) });
+            await page.waitForFunction(() => window.mote.marks.length === 40);
+            let seen = 0;
+            for (const [x, y] of [[2.5, 8], [3.5, 7], [1, 8.5]]) {
+                await page.evaluate((target) => (window.mote.camera = { target, distance: 7 }), place(x, y));
+                await idle(page);
+                await nextFrame(page);
+                seen += await page.locator('#overlay text').count();
+                const over = (await overlaps(page, ['#overlay text', '#toolbar button', '#tools button', '#cube', '#status'])).filter((pair) => /text/i.test(pair));
+                assert.deepEqual(over, [], `${x}, ${y}`);
+            }
+            assert.ok(seen > 20, `${seen} labels`);
+        },
+    }])),
+    'points of a profile are seen on the page, dark ones in the dark and light ones in the light': {
+        data: (folder) => writeDataset(folder, grid(N, (u, v) => [u * 10000, v * 10000, u * 2500], (i) => ({ rgb: i % 2 ? [0, 0, 0] : [65535, 65535, 65535] })), { ...ONE_NODE, scale: [0.001, 0.001, 0.001], offset: [EAST, NORTH, 100], projection: 'EPSG:25832' }),
+        async run({ page, url }) {
+            const mark = `profile;w0.5;${[place(2, 5), place(8, 5)].map((p) => p.join()).join(';')}`;
+            for (const theme of ['dark', 'light']) {
+                await page.goto(withQuery(url, PLAIN, `color=rgb&theme=${theme}&mark=${encodeURIComponent(mark)}`));
+                await idle(page);
+                await page.getByText('Show profile').click();
+                await page.waitForFunction(() => document.querySelector('#profile-count').textContent !== '' && !document.querySelector('#profile-csv').disabled);
+                const [least, background, count] = await page.evaluate(() => {
+                    const canvas = document.querySelector('#profile-canvas');
+                    const { data } = canvas.getContext('2d').getImageData(canvas.width / 3, 0, canvas.width / 3, canvas.height - 40);
+                    const behind = Number(/\d+/.exec(getComputedStyle(document.querySelector('#profile')).backgroundColor)[0]);
+                    const away = [];
+                    for (let i = 0; i < data.length; i += 4) if (data[i + 3] === 255 && data[i] === data[i + 1]) away.push(Math.abs(data[i] - behind));
+                    return [Math.min(...away), behind, away.length];
+                });
+                assert.ok(count > 50 && least > 45, `${theme}: ${least} of 255 from ${background}, ${count} pixels`);
+            }
+        },
+    },
     'Done, Undo and Cancel are buttons of 44 pixels on a phone; nothing lies over them or the tools': {
         data: slope,
         viewport: PHONE,
@@ -135,6 +189,30 @@ export const FEEL_CHECKS = {
             near((await figures(page))['seen from above'], 8, 1e-6);
             await page.locator('#draft button', { hasText: 'Cancel' }).click();
             assert.ok(!(await page.locator('#draft').isVisible()));
+        },
+    },
+    'where fingers alone are, tools say what fingers do; what a point has makes way for the next tool': {
+        data: slope,
+        viewport: PHONE,
+        before: (page) => page.addInitScript(() => {
+            const { matchMedia } = window;
+            window.matchMedia = (query) => (query === '(pointer: fine)' ? { matches: false } : matchMedia.call(window, query));
+        }),
+        async run({ page }) {
+            await fromAbove(page);
+            await page.locator('[data-tool=distance]').click();
+            assert.equal(await page.locator('#said').innerText(), 'Click points. Done ends.');
+            await page.locator('[data-tool=point]').click();
+            await click(page, place(5, 5));
+            await page.locator('#card').waitFor();
+            await idle(page);
+            assert.deepEqual(await overlaps(page, ['#card', '#draft', '#tools button', '#said', '#status', '#panel-toggle']), []);
+            await click(page, place(5, 6)); // the middle of the picture is free for the next point
+            assert.equal(await page.evaluate(() => window.mote.marks.length), 2);
+            await page.locator('[data-tool=note]').click();
+            assert.ok(!(await page.locator('#card').isVisible()));
+            for (let y = 1; y < 10; y += 2) await click(page, place(5, y));
+            assert.equal(await page.evaluate(() => window.mote.marks.filter(({ kind }) => kind === 'note').length), 5);
         },
     },
     'another tool takes the draft over, or leaves it for later': {
@@ -337,6 +415,7 @@ export const FEEL_CHECKS = {
                 }
                 await page.screenshot({ path: join(out, `by-hand-small-${viewport.width}-${language}.png`) });
                 await page.keyboard.press('Escape');
+                assert.ok(!(await page.locator('#said').isVisible()), 'how a tool is used is said no longer than it is chosen');
                 await page.keyboard.press('Escape');
                 // What is told of a wrong file can be put away, also where the cube is.
                 await page.locator('#marks-file').setInputFiles({ name: 'wrong.geojson', mimeType: 'application/json', buffer: Buffer.from('{"type": "FeatureCollection", "features": [{"type": "Feature", "geometry": {"type": "Circle"}}]}') });
@@ -352,6 +431,11 @@ export const FEEL_CHECKS = {
                 await idle(page);
                 assert.deepEqual(await overlaps(page, [...over, '#profile']), [], `${language}: another profile`);
                 await page.keyboard.press('Escape');
+                if (viewport.width === 900) await page.locator('#panel-toggle').click();
+                await page.locator('#view-link').evaluate((e) => e.click());
+                await page.locator('#said').waitFor();
+                assert.deepEqual(await overlaps(page, [...over, '#profile'].filter((s) => viewport.width === 900 || s !== '#panel-toggle')), [], `${language}: what is said beside a profile and the panel`);
+                if (viewport.width === 900) assert.deepEqual(await cutTexts(page), [], language);
                 await page.evaluate(() => window.mote.setFilter('height', [-9e3, -8e3]));
                 await page.locator('#hint button').click({ timeout: 4000 });
             }

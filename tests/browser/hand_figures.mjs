@@ -34,15 +34,16 @@ async function withServer(mote, file, openPage, work) {
     }
 }
 
-// A made site of 10 m: a box of 24 m³ on level ground, points every 5 cm. size: metres of a coordinate on each axis
+// A made site of 10 m: a box of 24 m³ on the ground, points every 5 cm. size: metres of a coordinate on each axis;
+// slope: of the ground, to the east
 const MIDDLE = 5;
-function makeSite(mote, folder, { crs, size, at }) {
+function makeSite(mote, folder, { crs, size, at }, slope = 0) {
     const lines = [`# mote crs ${crs.replaceAll(' ', '%20')}`, 'x y z'];
     const height = (u, v) => (Math.abs(u) < 2 && Math.abs(v) < 1.5 ? 2 : 0);
     for (let i = 0; i < 200; i++) {
         for (let j = 0; j < 200; j++) {
             const [u, v] = [(i + 0.5) / 20 - MIDDLE, (j + 0.5) / 20 - MIDDLE];
-            lines.push([u, v, height(u, v)].map((c, k) => (c / size[k] + at[k]).toFixed(10)).join(' '));
+            lines.push([u, v, height(u, v) + slope * u].map((c, k) => (c / size[k] + at[k]).toFixed(10)).join(' '));
         }
     }
     writeFileSync(join(folder, 'site.xyz'), `${lines.join('\n')}\n`);
@@ -128,6 +129,45 @@ export const FIGURE_CHECKS = {
                     await page.screenshot({ path: join(out, `by-hand-units-${name}.png`) });
                 });
             }
+        },
+    }])),
+    ...Object.fromEntries(Object.keys(SITES).map((name) => [`polygons without heights have the figures of the command, whatever was drawn when they came, in ${name}`, {
+        async alone({ mote, folder, openPage }) {
+            if (!mote) return;
+            const { file, corners } = makeSite(mote, folder, SITES[name], 0.2);
+            const [a, b, c, d] = corners;
+            const flat = ([x, y]) => [x, y];
+            const hole = [0.4, 0.6].flatMap((u) => [0.4, 0.6].map((v) => [a[0] + u * (b[0] - a[0]), a[1] + v * (d[1] - a[1])]));
+            const shapes = { flat: [[a, b, c, d, a].map(flat)], mixed: [[a, flat(d), c, flat(b), a]], holed: [[a, d, c, b, a].map(flat), [hole[0], hole[1], hole[3], hole[2], hole[0]]] };
+            for (const [shape, rings] of Object.entries(shapes)) writeFileSync(join(folder, `${shape}.geojson`), JSON.stringify({ type: 'FeatureCollection', features: [{ type: 'Feature', properties: {}, geometry: { type: 'Polygon', coordinates: rings } }] }));
+            const run = (path, ...args) => JSON.parse(execFileSync(mote, ['measure', file, ...args, path, '--json', '-q']));
+            await withServer(mote, file, openPage, async (page, url) => {
+                await page.addInitScript(() => localStorage.clear()); // each time as in a browser that keeps nothing
+                for (const [shape, budget] of [['flat', 500], ['mixed', 2e6], ['holed', 500]]) {
+                    const path = join(folder, `${shape}.geojson`);
+                    const [volume, area] = [run(path, '--volume'), run(path, '--area')];
+                    await page.goto(withQuery(url, PLAIN, `budget=${budget}`));
+                    await idle(page);
+                    await page.locator('#marks-file').setInputFiles(path);
+                    await page.getByText('Measure the volume').click();
+                    const same = async () => {
+                        await page.waitForFunction(() => window.mote?.figures.length === 2);
+                        const [byPage, pageVolume] = await done(page);
+                        for (const figure of ['above', 'below', 'area', 'points', 'empty', 'cell']) assert.equal(pageVolume.figures[figure], volume[figure], `${shape} in ${name}: ${figure}`);
+                        assert.deepEqual([byPage.figures['seen from above'], byPage.figures.area, byPage.figures.around], [area.area, area.surface ?? undefined, area.around], shape);
+                    };
+                    await same();
+                    assert.match(await page.locator('#marks').innerText(), /corners without a height\s+[24]\b/);
+                    // What is saved has no heights either: the same figures of it, by the command, and in the page that a link opens.
+                    const [download] = await Promise.all([page.waitForEvent('download'), page.locator('#marks-save').click()]);
+                    const saved = run(await download.path(), '--feature', '1', '--volume');
+                    for (const figure of ['above', 'below', 'area', 'points']) assert.equal(saved[figure], volume[figure], `${shape} in ${name}, saved: ${figure}`);
+                    if (shape === 'holed') continue; // links have no holes
+                    await page.goto(await page.evaluate(() => window.mote.link()));
+                    await idle(page);
+                    await same();
+                }
+            });
         },
     }])),
     'until all points are read a figure is an estimate, which can be stopped and goes on': {

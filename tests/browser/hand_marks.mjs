@@ -96,6 +96,52 @@ export const MARKS_CHECKS = {
             await page.locator('#messages').getByText(/no room for 9 9\d\d of its marks/).waitFor();
         },
     },
+    'what was begun goes on after a reload, and waits behind a link': {
+        data: slope,
+        async run({ page, url }) {
+            const place = (x, y) => page.evaluate((p) => window.mote.project(p), at(x, y));
+            const click = async (x, y) => {
+                const box = await page.locator('#canvas').boundingBox();
+                const [u, v] = await place(x, y);
+                await page.mouse.click(box.x + u, box.y + v);
+            };
+            const begun = () => page.locator('#draft span').innerText();
+            await press(page, 'q');
+            await click(4, 4);
+            await press(page, 'Escape');
+            await press(page, 'q');
+            for (const [x, y] of [[5, 5], [15, 5], [15, 15]]) await click(x, y);
+            assert.equal(await begun(), 'Points: 3');
+            await press(page, 'g'); // an angle takes three points, so the area waits
+            await click(10, 10);
+            assert.equal(await begun(), 'Points: 1 of 3');
+            await page.waitForTimeout(500);
+            const link = await page.evaluate(() => window.mote.link());
+            await page.reload();
+            await idle(page);
+            assert.equal(await begun(), 'Points: 1 of 3');
+            await press(page, 'q');
+            assert.equal(await begun(), 'Points: 3', 'the area is not lost to the angle');
+            await page.waitForTimeout(500);
+            await page.goto(link);
+            await idle(page);
+            assert.ok(!(await page.locator('#draft').isVisible()), 'a link shows what it holds');
+            await press(page, 'q');
+            await press(page, 'Enter');
+            const [area] = await marks(page);
+            await press(page, 'g');
+            assert.equal(await begun(), 'Points: 1 of 3');
+            await press(page, 'Escape');
+            assert.deepEqual([area.kind, area.points.length], ['area', 3]);
+            await page.goto(url);
+            await idle(page);
+            await page.waitForTimeout(500);
+            await page.reload();
+            await idle(page);
+            assert.ok(!(await page.locator('#draft').isVisible()), 'a measurement that ended is begun no more');
+            assert.equal((await marks(page)).length, 1);
+        },
+    },
     'a link that shows other marks takes none away; nor does a saved view': {
         data: slope,
         async run({ page, folder }) {

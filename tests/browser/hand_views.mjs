@@ -188,7 +188,7 @@ export const VIEW_CHECKS = {
         data: (folder) => writeDataset(folder, grid(100, (u, v) => [1000 * u, 1000 * v, 200 * u]), { ...ONE_NODE, attributes: [POSITION], scale: [0.01, 0.01, 0.01] }) && undefined,
         run: async ({ page }) => {
             await page.evaluate(() => window.mote.setFilter('height', [50, 60]));
-            await hinted(page, /All points in view are hidden\. Shift C shows everything\. 1 filter may/);
+            await hinted(page, /All points in view are hidden\. 1 filter may hide what is there: Shift V/);
             await press(page, 'Shift+C');
             assert.ok((await lit(page)).width > 200);
             assert.equal(await hint(page), '');

@@ -63,7 +63,7 @@ const STEPS = {
     'help end': (page) => page.evaluate(() => { const d = document.getElementById('help'); d.scrollTop = d.scrollHeight; }),
     picture: async (page) => { await page.keyboard.press('Escape'); await key('Shift+P')(page); },
     message: async (page) => { await page.keyboard.press('Escape'); await page.locator('#marks-file').setInputFiles({ name: 'wrong.geojson', mimeType: '', buffer: Buffer.from('{"type": "FeatureCollection", "features": [{"type": "Feature", "geometry": {"type": "Circle"}}]}') }); await page.locator('#messages > *').first().waitFor(); },
-    nothing: async (page) => { await page.locator('#messages button').first().click(); await page.evaluate(() => window.mote.setFilter('height', [-9e3, -8e3])); },
+    nothing: async (page) => { await page.locator('#messages button').first().click(); await page.evaluate(() => window.mote.setFilter('height', [-9e3, -8e3])); await page.locator('#hint').waitFor(); },
 };
 
 async function shoot(context, url, size, theme, language) {

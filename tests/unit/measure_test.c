@@ -137,6 +137,74 @@ static void made_sites_have_their_volumes(void **state) {
     }
 }
 
+#define STAR_CORNERS 1001 /* many times what is told by one comparison, and no multiple of that */
+
+/* A star around the middle, turned so that no two points are as near to a corner, whose corners have these heights, or
+ * none where they are NaN. places: out, [x, y] */
+static mote_shapes *make_star(mote_context *ctx, const site_system *system, const double *heights,
+                              double (*places)[2]) {
+    static char text[STAR_CORNERS * 80];
+    size_t at = (size_t)snprintf(text, sizeof text, "{\"type\":\"Polygon\",\"coordinates\":[[");
+    for (int i = 0; i < STAR_CORNERS; i++) {
+        const double angle = 0.01 + 2 * 3.14159265358979 * i / STAR_CORNERS, radius = 3 + sin(5 * angle);
+        places[i][0] = radius * cos(angle) / system->x + system->at[0];
+        places[i][1] = radius * sin(angle) / system->y + system->at[1];
+        at += (size_t)snprintf(text + at, sizeof text - at, "%s[%.17g,%.17g", i > 0 ? "," : "", places[i][0],
+                               places[i][1]);
+        if (!isnan(heights[i])) at += (size_t)snprintf(text + at, sizeof text - at, ",%.17g", heights[i]);
+        at += (size_t)snprintf(text + at, sizeof text - at, "]");
+    }
+    snprintf(text + at, sizeof text - at, "]]}");
+    return measure_test_shapes(ctx, text);
+}
+
+/* The height of the nearest point inside, by looking at all of them. */
+static double nearest_height(const mote_region *region, const site_system *system, site_height *height, uint64_t n,
+                             const double *place) {
+    double least = INFINITY, found = NAN;
+    for (uint64_t i = 0; i < n * n; i++) {
+        const double u = ((double)(i % n) + 0.5) * SIDE / (double)n - SIDE / 2;
+        const double v = ((double)(i / n) + 0.5) * SIDE / (double)n - SIDE / 2;
+        const double x = u / system->x + system->at[0], y = v / system->y + system->at[1];
+        const double away = hypot((x - place[0]) * system->x, (y - place[1]) * system->y);
+        if (away >= least || !mote_region_contains(region, x, y)) continue;
+        least = away;
+        found = height(u, v) / system->z + system->at[2];
+    }
+    return found;
+}
+
+static void many_corners_get_the_height_of_the_nearest_point(void **state) {
+    (void)state;
+    for (size_t k = 0; k < SYSTEMS; k++) {
+        const site_system *system = &systems[k];
+        double heights[STAR_CORNERS], places[STAR_CORNERS][2];
+        mote_context *ctx = test_context(3);
+        mote_cloud *cloud = make_site(ctx, system, cone, 100, 7);
+        mote_region *region = NULL;
+        uint64_t flat_count = 0;
+        for (int i = 0; i < STAR_CORNERS; i++) {
+            heights[i] = i % 7 == 3 ? system->at[2] + 0.001 * i : NAN;
+            flat_count += isnan(heights[i]);
+        }
+        mote_shapes *flat_star = make_star(ctx, system, heights, places);
+        assert_int_equal(mote_region_create(ctx, flat_star, MOTE_ALL_FEATURES, &region), MOTE_OK);
+        const mote_volume draped = measure(ctx, cloud, flat_star, system, MOTE_VOLUME_PLANE);
+        for (int i = 0; i < STAR_CORNERS; i++) {
+            if (isnan(heights[i])) heights[i] = nearest_height(region, system, cone, 100, places[i]);
+        }
+        mote_shapes *raised = make_star(ctx, system, heights, places);
+        const mote_volume volume = measure(ctx, cloud, raised, system, MOTE_VOLUME_PLANE);
+        assert_true(draped.draped == flat_count && volume.draped == 0);
+        assert_true(draped.above == volume.above && draped.below == volume.below && volume.above > 0);
+        mote_region_destroy(region);
+        mote_shapes_destroy(flat_star);
+        mote_shapes_destroy(raised);
+        mote_cloud_destroy(cloud);
+        mote_context_destroy(ctx);
+    }
+}
+
 /* Above the lowest point, and with corners that are draped. */
 static void bases_are_what_they_are_called(void **state) {
     (void)state;
@@ -341,6 +409,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(made_sites_have_their_volumes),
         cmocka_unit_test(bases_are_what_they_are_called),
+        cmocka_unit_test(many_corners_get_the_height_of_the_nearest_point),
         cmocka_unit_test(order_and_threads_decide_nothing),
         cmocka_unit_test(ways_to_store_decide_nothing),
         cmocka_unit_test(shares_are_those_of_the_polygons),

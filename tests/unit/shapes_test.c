@@ -100,6 +100,35 @@ static void names_heights_and_system_are_kept(void **state) {
     mote_context_destroy(ctx);
 }
 
+/* A text for each feature, as RFC 8142 and GDAL write them: with separators, or with line breaks alone. */
+static void sequences_are_collections(void **state) {
+    (void)state;
+#define SEQUENCE_LINE(name)                                                                                            \
+    "{\"type\":\"Feature\",\"properties\":{\"name\":\"" name "\"},\"geometry\":{\"type\":\"LineString\","              \
+    "\"coordinates\":[[0,0],[1,1]]}}"
+    static const struct {
+        const char *text;
+        uint32_t count;
+    } cases[] = {
+        {SEQUENCE_LINE("a") "\n" SEQUENCE_LINE("b") "\n" SEQUENCE_LINE("c") "\n", 3},
+        {"\xef\xbb\xbf" SEQUENCE_LINE("a") "\r\n" SEQUENCE_LINE("b"), 2},
+        {"\x1e" SEQUENCE_LINE("a") "\n\x1e" SEQUENCE_LINE("b") "\n", 2},
+        {"\x1e" SEQUENCE_LINE("a") "\n", 1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        mote_context *ctx = test_context(1);
+        mote_shapes *shapes = read_text(ctx, cases[i].text);
+        assert_int_equal(mote_shapes_count(shapes), cases[i].count);
+        for (uint32_t s = 0; s < cases[i].count; s++) {
+            const char name[] = {(char)('a' + s), '\0'};
+            assert_int_equal(mote_shapes_at(shapes, s)->feature, cases[i].count > 1 ? s : 0);
+            assert_string_equal(mote_shapes_at(shapes, s)->name, name);
+        }
+        mote_shapes_destroy(shapes);
+        mote_context_destroy(ctx);
+    }
+}
+
 static void what_is_left_out_is_told(void **state) {
     (void)state;
     char message[TEST_MESSAGE_BYTES];
@@ -119,6 +148,9 @@ static void what_is_wrong_is_told_with_its_place(void **state) {
         const char *text, *message;
     } cases[] = {
         {"", "no JSON"},
+        {SEQUENCE_LINE("a") "\n\n" SEQUENCE_LINE("b") "\nx", "line 4, column"},
+        {SEQUENCE_LINE("a") "\n3", "line 2, column"},
+        {SEQUENCE_LINE("a") "\n{\"type\":\"Point\"}", "features[1]: it is no Feature"},
         {"{\"type\":\"Polygon\",\n \"coordinates\":[[[0,0],[1,0],]]}", "line 2, column"},
         {"[1,2]", "no GeoJSON"},
         {"{\"planes\":[]}", "no GeoJSON"},
@@ -336,6 +368,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(geometries_are_read_in_all_wrappings),
         cmocka_unit_test(names_heights_and_system_are_kept),
+        cmocka_unit_test(sequences_are_collections),
         cmocka_unit_test(what_is_left_out_is_told),
         cmocka_unit_test(what_is_wrong_is_told_with_its_place),
         cmocka_unit_test(nesting_ends),

@@ -1,7 +1,7 @@
 // Names and numbers that files and addresses may hold: those that every object answers to, those that are none, the very large.
 import test from 'node:test';
 import assert from 'node:assert/strict';
-import { Marks, markText, readMark } from '../../viewer/src/measure/marks.js';
+import { cleanedDraft, Marks, markText, readMark } from '../../viewer/src/measure/marks.js';
 import { fromGeoJson } from '../../viewer/src/measure/geojson.js';
 import { parseAttributes } from '../../viewer/src/data/attributes.js';
 import { parseCrs } from '../../viewer/src/data/crs.js';
@@ -115,4 +115,10 @@ test('a camera of an address is near the data, or none', () => {
     camera.set({ target: [NaN, 0, 0], yaw: NaN, pitch: Infinity, distance: NaN });
     assert.ok(camera.position().every(Number.isFinite));
     for (const cam of ['1e308,0,0,0,0,1', '0,0,0,0,0,1e308', '1,2,3', 'constructor']) assert.equal(readLiveCamera(new URLSearchParams({ cam })), null);
+});
+
+test('a draft that the browser kept is one, or none', () => {
+    const p = [[0, 0, 0], [1, 1, 1]];
+    assert.deepEqual(cleanedDraft({ kind: 'distance', points: [...p, [2, 2, 2, 9]], more: 1 }), { kind: 'distance', points: [...p, [2, 2, 2]] });
+    for (const bad of [null, 7, {}, { kind: 'clip', points: p }, { kind: 'toString', points: p }, { kind: 'height', points: p }, { kind: 'area', points: [] }, { kind: 'area', points: [[0, 0]] }, { kind: 'area', points: [[0, 0, 'x']] }, { kind: 'area', points: 'abc' }]) assert.equal(cleanedDraft(bad), null);
 });

@@ -22,10 +22,13 @@ const MILLIMETRES = { scale: [0.001, 0.001, 0.001], offset: [0, 0, 0] };
 function volumeOf(points, corners, { up = { axis: 2, sign: 1 }, isHidden = null, pieces = 7, steps = MILLIMETRES, units = METRES } = {}) {
     const measurer = new Measurer(module, units);
     measurer.setUp(up);
-    measurer.shape(corners, false);
-    measurer.startVolume();
+    measurer.shape([corners], false);
+    const needsHeights = measurer.startVolume();
+    assert.equal(needsHeights, corners.some((p) => p[up.axis] === null));
     measurer.setSteps(steps);
     const size = Math.ceil(points.length / pieces);
+    for (let i = 0; needsHeights && i < points.length; i += size) measurer.lookAt(Int32Array.from(points.slice(i, i + size).flat()), isHidden && ((k) => isHidden(i + k)));
+    if (needsHeights) assert.equal(measurer.drape(), corners.filter((p) => p[up.axis] === null).length);
     for (let i = 0; i < points.length; i += size) {
         measurer.addToVolume(Int32Array.from(points.slice(i, i + size).flat()), isHidden && ((k) => isHidden(i + k)));
         measurer.volume(); // estimates leave no trace
@@ -48,6 +51,22 @@ test('any axis may point up', { skip }, () => {
         assert.deepEqual(volumeOf(site(place), SQUARE.map((p) => place(...p)), { up }), volume);
 });
 
+test('a corner without a height gets that of the nearest point inside, the lowest of several, in any order of the points', { skip }, () => {
+    const points = site((x, y, z) => [x, y, z + x + 2 * y]);
+    // Each corner lies between four points, of which one is inside: a step of 5 cm has its middle in the corner.
+    const flat = SQUARE.map(([x, y]) => [x, y, null]);
+    const raised = SQUARE.map(([x, y]) => [x, y, (x + (x < 5 ? 0.025 : -0.025)) + 2 * (y + (y < 5 ? 0.025 : -0.025))]);
+    const volume = volumeOf(points, flat);
+    assert.deepEqual(volume, volumeOf(points, raised));
+    assert.deepEqual(volumeOf(points.slice().reverse(), flat, { pieces: 3 }), volume);
+    assert.deepEqual(volumeOf(points, [flat[0], ...raised.slice(1)]), volume, 'one of four');
+    // Points that are hidden give no heights; of two that are as near the lower one does.
+    const twice = [...points, ...points.map(([x, y, z]) => [x, y, z + 500])];
+    assert.deepEqual(volumeOf(twice, flat, { isHidden: (i) => i >= points.length }), volume);
+    assert.deepEqual(volumeOf(twice, flat), volumeOf(twice, raised));
+    assert.throws(() => volumeOf(points, flat, { up: { axis: 1, sign: 1 } }), /third coordinate/);
+});
+
 test('what cannot be measured is told', { skip }, () => {
     assert.throws(() => volumeOf(site(), [[1, 1, 0], [9, 9, 0], [9, 1, 0], [1, 9, 0]]), /crosses itself/);
     assert.throws(() => volumeOf(site(), [[1, 1, 0], [2e15, 1, 0], [9, 9, 0]]), /coordinate/);
@@ -55,7 +74,7 @@ test('what cannot be measured is told', { skip }, () => {
 
 test('a profile has the points beside its line', { skip }, () => {
     const measurer = new Measurer(module, METRES);
-    measurer.shape([[1, 5, 0], [9, 5, 0]], true);
+    measurer.shape([[[1, 5, 0], [9, 5, 0]]], true);
     assert.equal(measurer.startProfile(0.5), 8);
     measurer.setSteps(MILLIMETRES);
     const points = site();

@@ -8,7 +8,7 @@ import { LasFile } from '../../viewer/src/save/las_file.js';
 import { marksToDxf } from '../../viewer/src/measure/dxf.js';
 import { heightsOver } from '../../viewer/src/measure/drape.js';
 import { readGeoJson, toGeoJson, toMarks } from '../../viewer/src/measure/geojson.js';
-import { markKey, Marks, markText, readMark } from '../../viewer/src/measure/marks.js';
+import { cleaned, markKey, Marks, markText, readMark, ringsOf } from '../../viewer/src/measure/marks.js';
 import { horizontalText, looksLikeDegrees } from '../../viewer/src/data/places.js';
 
 const WASM = new URL('../../viewer/dist/measure.wasm', import.meta.url);
@@ -72,6 +72,10 @@ test('a request keeps what lies in polygons and boxes and passes the filters; a 
     assert.equal(kept(requestOf([], [withHole], filter({ boxes: [box] }))).length, 37 - 1 + 0);
     const { bounds } = compiled(requestOf([], [withHole], filter({ boxes: [{ ...box, size: [2, 2, 4], yaw: 0 }] })));
     assert.ok(bounds.min[0] <= 4 && bounds.max[0] >= 6 && bounds.min[0] > 3 && bounds.max[2] === 7);
+    // A slice bounds what is read, alone and within a polygon, with the half step that heights have.
+    const slice = filter({ ranges: new Map([['height', { channel: null, range: [3, 4] }]]) });
+    assert.deepEqual(compiled(requestOf([], [], slice)).bounds, { min: [-Infinity, -Infinity, 2.5], max: [Infinity, Infinity, 4.5] });
+    assert.deepEqual(compiled(requestOf([], [withHole], slice)).bounds, { min: [2, 2, 2.5], max: [8, 8, 4.5] });
 });
 
 test('edits follow each other, and see the classes that those before them gave', { skip }, () => {
@@ -115,6 +119,10 @@ test('GeoJSON of all geometries, with reasons for what is left out', () => {
     assert.equal(String(read.reasons), '1 of a type that is not read (Nonsense), 1 without coordinates, 1 without a geometry, 1 with too few corners for its kind (area)');
     for (const text of ['{"type": "Polygon", "coordinates": [[[0,0],[1,0],[1,1],[0,0]]]}', '{"type": "GeometryCollection", "geometries": [{"type": "Point", "coordinates": [1,2]}]}']) assert.equal(toMarks(readGeoJson(text)).length, 1);
     assert.throws(() => readGeoJson('{"type": "Topology"}'), /no features/);
+    // A text for each feature, as RFC 8142 and GDAL write them.
+    const lines = ['a', 'b'].map((text) => JSON.stringify(g('LineString', line, { text })));
+    for (const text of [lines.join('\n'), `${lines.join('\r\n')}\n`, `\x1e${lines.join('\n\x1e')}\n`]) assert.deepEqual(toMarks(readGeoJson(text)).map((mark) => mark.text), ['a', 'b']);
+    assert.throws(() => readGeoJson(`${lines[0]}\n3`), /JSON/);
 });
 
 test('what is written is read again as it was, whatever its kind', () => {
@@ -175,6 +183,32 @@ test('parts of compound systems, and degrees among metres', () => {
     assert.ok(looksLikeDegrees([[9, 48]], meta));
     assert.ok(!looksLikeDegrees([[500000, 5400000]], meta));
     assert.ok(!looksLikeDegrees([[9, 48]], { ...meta, box: { min: [0, 0, 0], max: [10, 10, 1] } }), 'a small site around zero');
+});
+
+test('what has no height keeps none: in files, in addresses, and beside what is there', () => {
+    const g = (type, coordinates, properties = {}) => ({ type: 'Feature', geometry: { type, coordinates }, properties });
+    const ring = [[0, 0], [0, 4, 7], [4, 4], [4, 0], [0, 0]];
+    const hole = [[1, 1, 5], [2, 1], [2, 2, 5], [1, 1, 5]];
+    const text = JSON.stringify({ type: 'FeatureCollection', features: [g('Polygon', [ring, hole], { kind: 'volume' }), g('LineString', [[0, 0], [1, 1]]), g('Point', [3, 3]), g('Point', [3, 3, 1])] });
+    const read = (from, height) => toMarks(readGeoJson(from), { heightAt: () => height });
+    const marks = read(text, 9);
+    assert.deepEqual(marks.map(({ flat }) => flat), [[0, 2, 3, 5], [0, 1], [0], undefined]);
+    assert.deepEqual(ringsOf(marks[0]), [[[0, 0, null], [0, 4, 7], [4, 4, null], [4, 0, null]], [[1, 1, 5], [2, 1, null], [2, 2, 5]]]);
+    // As it was read it is written, in the order of its corners, on which the last digit of a volume depends.
+    const written = toGeoJson(marks, { figures: () => ({}) });
+    assert.deepEqual(written.features.map(({ geometry }) => geometry.coordinates), [[ring, hole], [[0, 0], [1, 1]], [3, 3], [3, 3, 1]]);
+    assert.ok(!JSON.stringify(written).includes('flat'));
+    const [{ geometry: { coordinates: [outer] } }] = toGeoJson(marks, { figures: () => ({}), toWgs84: ([x, y, z]) => [x / 1e5, y / 1e5, z] }).features;
+    assert.deepEqual(outer, [[0, 0], [4e-5, 0], [4e-5, 4e-5], [0, 4e-5, 7], [0, 0]], 'RFC 7946 has outer rings counter-clockwise');
+    // The height at which the cloud was drawn makes no other mark of it.
+    const keys = (list) => list.map((mark) => markKey(mark, [0.001, 0.001, 0.001]));
+    assert.deepEqual(keys(read(text, 123.4)), keys(marks));
+    assert.notEqual(keys([marks[2]])[0], keys([{ ...marks[2], flat: undefined }])[0]);
+    for (const mark of [marks[1], { kind: 'area', points: marks[0].points, text: '', flat: [1, 3] }, { kind: 'profile', points: marks[1].points, width: 2, text: 'f', flat: [0, 1] }]) {
+        const { more: _, ...rest } = mark;
+        assert.deepEqual(readMark(markText(rest, (p) => p.map(String))), rest);
+    }
+    assert.deepEqual([[9, -1, 1.5, 'x', 1, 1], 'all', [], [5]].map((flat) => cleaned({ kind: 'distance', points: [[0, 0, 0], [1, 1, 1]], flat })?.flat), [[1], undefined, undefined, undefined]);
 });
 
 test('a volume over its lowest point is one in an address and in a file', () => {

@@ -1,4 +1,4 @@
-// window.mote: the viewer for tests and for pages that embed it. See docs/viewer.md.
+// window.mote: the viewer for tests and for pages that embed it. See docs/viewer_reference.md.
 import { limited } from './view/settings.js';
 import { UP_AXES } from './view/up_axis.js';
 import { figuresOf } from './measure/figures.js';

@@ -78,6 +78,7 @@ function startMarks(viewer, status) {
     const overlay = new Overlay($('overlay'), viewer, marks, () => tools.draft());
     tools.redraw = () => overlay.later();
     const card = new PointCard();
+    tools.chosen = () => card.hide();
     const plot = new ProfilePlot(viewer, marks, status);
     const inPlot = new ProfileMarks(plot, viewer, marks, tools, overlay);
     plot.drawn = () => inPlot.draw();
@@ -89,7 +90,7 @@ function startMarks(viewer, status) {
         if (found) card.show(found);
         else status.say(t('point.not'));
     };
-    const panel = new MarksPanel(viewer, marks, overlay, status, { open });
+    const panel = new MarksPanel(viewer, marks, overlay, status, { open, volume: (mark) => marks.add({ ...mark, kind: 'volume' }) });
     overlay.told = (mark) => tools.takePlane(mark) || panel.tell(mark);
     tools.made = (mark, hit) => {
         open(mark, hit);
@@ -130,7 +131,7 @@ function start() {
     const files = new MarksFiles(viewer, marks, overlay, views, status);
     new Drop(viewer, clouds, files, new Overlays(viewer, files, status), status);
     new SavePoints(viewer, marks, new Edits(viewer), status);
-    const keptMarks = new KeptMarks(viewer, marks, status);
+    const keptMarks = new KeptMarks(viewer, marks, tools, status);
     const opened = open(viewer, query, status, clouds).then(async () => {
         await files.readAddresses([...query.getAll('marks'), ...[...document.querySelectorAll('meta[name=mote-marks]')].map(({ content }) => content)]);
         keptMarks.restore(query);

@@ -9,6 +9,7 @@ import { t } from './texts/texts.js';
 const CAMERA_STEP = 1e-5; // of the distance, and in radians: a hundredth of a pixel
 const MAX_MARKS_TEXT = 6000; // addresses much longer are cut by what passes them on
 const CAMERA_NUMBERS = 6; // target, yaw, pitch, distance
+const ROUNDING = 4 * Number.EPSILON;
 const MAX_AWAY = 1000; // sizes of what is shown, between it and a target
 const MAX_ANGLE = 1e6; // radians: beyond it they lose the digits that matter
 const MAX_SHOWN = 60; // characters of an address in a message
@@ -76,6 +77,10 @@ export function writeView(viewer, query, ofMarks = 'all') {
     return query;
 }
 
+// With the digits that the file has, or all where a coordinate has more, as one that another program made: it shall give the same
+// figures. What differs by no more than arithmetic is the same.
+const exactly = (point, scale) => coordinates(point, scale).map((text, i) => (Math.abs(Number(text) - point[i]) <= ROUNDING * Math.abs(point[i]) ? text : String(point[i])));
+
 // The marks that an address has room for, as texts, and how many it has not: clip boxes first, as they make the picture.
 export function linkedMarks(viewer, clipOnly = false) {
     const { scale } = viewer.dataset.meta;
@@ -84,7 +89,7 @@ export function linkedMarks(viewer, clipOnly = false) {
     let room = MAX_MARKS_TEXT;
     for (const mark of [...list.filter(({ kind }) => kind === 'clip'), ...list.filter(({ kind, holes }) => kind !== 'clip' && kind !== 'plane' && !holes)]) {
         if (mark.points?.length * 6 > room) continue; // longer than the room there is, however few digits it has
-        const text = markText(mark, (point) => coordinates(point, scale));
+        const text = markText(mark, (point) => exactly(point, scale));
         if (text.length > room) continue;
         texts.push(text);
         room -= text.length + 1;

@@ -5,6 +5,7 @@
      measure_area(…)                                              its figures
      measure_region(), measure_region_contains(region, x, y) …    of several shapes
      measure_volume_start(…)   measure_points(n), measure_volume_add(n) …   measure_volume_figures()
+       where that says that corners need heights, all points first come by measure_volume_look(n) …   measure_drape()
      measure_profile_start(…)  measure_points(n), measure_profile_add(n) …
    Points are whole steps [x, y, z] of measure_axes(), and a byte each that says whether it counts.
    Memory is given back with the instance, or at once by measure_reset(). */
@@ -160,6 +161,7 @@ static double coordinate(uint32_t i, int axis) {
 
 static double figures[8];
 static volume_grid grid;
+static volume_nearest *nearest; /* [volume_grid_nearest_count()] of grid */
 
 EXPORT("measure_area") double *measure_area(double metres, double radians, double vertical_metres) {
     const measure_unit horizontal = {metres, radians}, vertical = {vertical_metres, 0};
@@ -171,13 +173,35 @@ EXPORT("measure_area") double *measure_area(double metres, double radians, doubl
     return figures;
 }
 
+/* Returns -1 where corners need heights: see measure_volume_look(). */
 EXPORT("measure_volume_start")
 int measure_volume_start(int base, double level, double metres, double radians, double vertical_metres) {
     const measure_unit horizontal = {metres, radians}, vertical = {vertical_metres, 0};
     MOTE_TRY(volume_grid_start(NULL, shapes, MOTE_ALL_FEATURES, (mote_volume_base)base, level, &horizontal, &vertical,
                                &grid));
+    if (volume_grid_needs_heights(&grid)) {
+        nearest = mote_alloc(NULL, volume_grid_nearest_count(&grid) * sizeof *nearest, "volume");
+        if (nearest == NULL) return MOTE_ERROR_MEMORY;
+        volume_grid_start_nearest(&grid, nearest);
+        return -1;
+    }
     volume_grid_fit(&grid);
     return MOTE_OK;
+}
+
+/* Looks which points are nearest to corners without a height. */
+EXPORT("measure_volume_look") void measure_volume_look(uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (hidden[i]) continue;
+        volume_grid_look_for_nearest(&grid, coordinate(i, 0), coordinate(i, 1), coordinate(i, 2), nearest);
+    }
+}
+
+/* Gives these corners their heights. Returns how many there are. */
+EXPORT("measure_drape") double measure_drape(void) {
+    const uint64_t draped = volume_grid_drape(&grid, nearest);
+    volume_grid_fit(&grid);
+    return (double)draped;
 }
 
 EXPORT("measure_volume_add") int measure_volume_add(uint32_t count) {

@@ -219,19 +219,58 @@ static mote_status read_root(geojson_file *f, const json_t *root) {
     return f->shapes->count > 0 ? MOTE_OK : wrong(f, "it holds neither a polygon nor a line");
 }
 
+/* ---- texts */
+
+#define RECORD_SEPARATOR                                                                                               \
+    0x1e /* before each text of a sequence (RFC 8142); a line break alone will do, as GDAL writes */
+
+static bool is_between(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == RECORD_SEPARATOR; }
+
+/* The next JSON text behind *at, which is moved behind it; *root NULL: there is none. */
+static mote_status load_next(const geojson_file *f, uint64_t *at, json_t **root) {
+    const char *text = (const char *)f->input->data;
+    const uint64_t size = f->input->size_bytes;
+    json_error_t error;
+    *root = NULL;
+    while (*at < size && is_between(text[*at])) ++*at;
+    if (*at == size) return MOTE_OK;
+    *root = json_loadb(text + *at, size - *at, JSON_DISABLE_EOF_CHECK, &error);
+    if (*root == NULL) {
+        int before = 0; /* lines; the error counts from here */
+        for (uint64_t i = 0; i < *at; i++) before += text[i] == '\n';
+        return wrong(f, "line %d, column %d: no JSON: %s", before + error.line, error.column, error.text);
+    }
+    *at += (uint64_t)error.position;
+    return MOTE_OK;
+}
+
+/* One text, or a sequence of features, which becomes a collection. */
+static mote_status load_texts(const geojson_file *f, json_t **root) {
+    uint64_t at = mote_text_mark_bytes(f->input);
+    json_t *next = NULL;
+    MOTE_TRY(load_next(f, &at, root));
+    if (*root == NULL) return wrong(f, "no JSON: it is empty");
+    MOTE_TRY(load_next(f, &at, &next));
+    if (next == NULL) return MOTE_OK;
+    *root = json_pack("{s:s, s:[o, o]}", "type", "FeatureCollection", "features", *root, next);
+    while (*root != NULL) {
+        MOTE_TRY(load_next(f, &at, &next));
+        if (next == NULL) return MOTE_OK;
+        if (json_array_append_new(json_object_get(*root, "features"), next) != 0) break;
+    }
+    return mote_fail(f->ctx, MOTE_ERROR_MEMORY, "out of memory: the features of %s", f->input->path);
+}
+
 static mote_status load(geojson_file *f, json_t **root) {
     if (geopackage_probe(f->input)) return geopackage_read(f->ctx, f->input, root);
     MOTE_TRY(mote_text_check_encoding(f->ctx, f->input));
-    const uint64_t mark = mote_text_mark_bytes(f->input);
-    json_error_t error;
-    *root = json_loadb((const char *)f->input->data + mark, f->input->size_bytes - mark, 0, &error);
-    return *root != NULL ? MOTE_OK : wrong(f, "line %d, column %d: no JSON: %s", error.line, error.column, error.text);
+    return load_texts(f, root);
 }
 
 static mote_status parse(geojson_file *f) {
     json_t *root = NULL;
-    MOTE_TRY(load(f, &root));
-    const mote_status status = read_root(f, root);
+    mote_status status = load(f, &root);
+    if (status == MOTE_OK) status = read_root(f, root);
     json_decref(root);
     return status;
 }

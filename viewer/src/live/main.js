@@ -145,12 +145,14 @@ function tell(p) {
     $('card-list').replaceChildren(...lines([...place, ...p.attributes.map(([name, v, unit]) => [titleOf(name), withUnit(v, unit)])]));
 }
 view.addEventListener('picked', ({ detail }) => tell(detail));
-const { marks, tools } = startMeasuring(view, { say: sayFor, error: say }, tell);
+const { marks, tools } = startMeasuring(view, { say: sayFor, unsay: (text) => $('said').textContent === text && say(''), error: say }, tell);
 view.addEventListener('words', ({ detail }) => say(detail.text));
 $('canvas').addEventListener('pointerdown', () => view.scene && say('')); // it was read
 connection.addEventListener('away', ({ detail }) => say(detail));
 connection.addEventListener('open', () => say(''));
-$('card-close').addEventListener('click', () => ($('card').hidden = true));
+const hideCard = () => ($('card').hidden = true);
+tools.chosen = hideCard;
+$('card-close').addEventListener('click', hideCard);
 
 const side = (yaw, pitch) => {
     view.camera.set({ yaw, pitch });

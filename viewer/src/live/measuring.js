@@ -13,7 +13,7 @@ const WITHOUT = new Set(['volume', 'profile', 'clip']);
 
 export const LIVE_TOOLS = TOOLS.filter(([kind]) => !WITHOUT.has(kind));
 
-// status { say(text), error(text) }; tell(message): shows the attributes of a point as the server told them. Returns the tools.
+// status { say(text), unsay(text), error(text) }; tell(message): shows the attributes of a point as the server told them. Returns the tools.
 export function startMeasuring(view, status, tell) {
     const marks = (view.marks = new Marks());
     view.survey = new Survey(view); // areas; no mark needs its points

@@ -2,6 +2,7 @@
 import { frameOf, upAxis } from '../view/up_axis.js';
 import * as geometry from './geometry.js';
 import { drawnMetres, shown, unitsOf } from './units.js';
+import { ringsOf } from './marks.js';
 import { coordinates } from '../ui/format.js';
 import { table } from '../data/table.js';
 import { t } from '../texts/texts.js';
@@ -14,7 +15,7 @@ function measurerOf(viewer, mark, isLine) {
     if (!measurer) return null;
     measurer.reset(unitsOf(viewer.dataset.meta, viewer.settings.coordinates));
     measurer.setUp(upAxis(viewer.settings.up));
-    measurer.shape(mark.points, isLine, mark.holes);
+    measurer.shape(ringsOf(mark), isLine);
     return measurer;
 }
 
@@ -30,7 +31,7 @@ function figuresBy(viewer, mark, isLine, figures) {
 
 const areaOf = (viewer, mark) => figuresBy(viewer, mark, false, (measurer) => {
     const { area, surface, around } = measurer.area();
-    return { area: surface, 'seen from above': area, around };
+    return Number.isNaN(surface) ? { 'seen from above': area, around } : { area: surface, 'seen from above': area, around };
 });
 
 const profileOf = (viewer, mark) => figuresBy(viewer, mark, true, (measurer) => ({ length: measurer.startProfile(mark.width), width: mark.width }));
@@ -39,8 +40,15 @@ const profileOf = (viewer, mark) => figuresBy(viewer, mark, true, (measurer) => 
 function volumeOf(viewer, mark) {
     const { result } = viewer.survey.of(mark);
     if (!result) return {};
-    const { above, below, area, points, empty } = result;
-    return points > 0 ? { above, below, area, points, 'without points': empty } : { points };
+    const { above, below, area, points, empty, draped } = result;
+    return points > 0 ? { above, below, area, points, 'without points': empty, ...(draped > 0 ? { draped } : {}) } : { points };
+}
+
+// Of a path of which some points have no height of their own: as seen from above, for nothing was measured of the rest.
+function flatDistanceOf(points, frame) {
+    const segments = points.slice(1).map((p, i) => geometry.segment(points[i], p, frame));
+    const each = segments.slice(0, MAX_SEGMENTS).map(({ level, bearing }, i) => [`segment ${i + 1}`, { level, ...(bearing === undefined ? {} : { bearing }) }]);
+    return { level: segments.reduce((total, { level }) => total + level, 0), ...(segments.length > 1 ? Object.fromEntries(each) : { bearing: segments[0].bearing }) };
 }
 
 // Of a path the sums, and each of its segments.
@@ -65,17 +73,38 @@ function overPlaneOf(points, frame) {
     return { 'over plane': height, ...(plumb === undefined ? {} : { plumb }), tilt };
 }
 
+function planeOf({ normal, offset, rms, inliers }, points) {
+    const terms = normal.map((n, i) => `${n < 0 ? '−' : i > 0 ? '+' : ''}${Math.abs(n).toFixed(6)} ${'xyz'[i]}`).join(' ');
+    return { equation: `${terms} = ${offset.toFixed(3)}`, area: geometry.area(points), rms, points: inliers };
+}
+
 // The figures of a mark: { name: number }, in the units in which the data set is drawn.
 export function figuresOf(viewer, mark) {
-    const { kind, points: world, width, size } = mark;
+    const { kind, points: world, size } = mark;
     if (kind === 'clip') return { 'size x': size[0], 'size y': size[1], 'size z': size[2] };
-    const up = upAxis(viewer.settings.up).axis;
     const frame = frameOf(viewer.settings.up);
     const points = world.map((p) => viewer.toLocal(p));
-    const [a, b] = points;
     switch (kind) {
         case 'distance':
-            return distanceOf(points, frame);
+            return mark.flat ? flatDistanceOf(points, frame) : distanceOf(points, frame);
+        case 'area':
+            return areaOf(viewer, mark);
+        case 'volume':
+            return mark.id ? volumeOf(viewer, mark) : {};
+        case 'profile':
+            return profileOf(viewer, mark);
+        case 'plane':
+            return planeOf(mark, points);
+        default:
+            return mark.flat ? {} : ofHeights(viewer, mark, points, frame);
+    }
+}
+
+// Figures that are none without the heights of all points.
+function ofHeights(viewer, { kind }, points, frame) {
+    const up = upAxis(viewer.settings.up).axis;
+    const [a, b] = points;
+    switch (kind) {
         case 'height':
             return { height: Math.abs(b[up] - a[up]), level: geometry.levelDistance(a, b, up), distance: geometry.distance(a, b) };
         case 'angle':
@@ -84,17 +113,6 @@ export function figuresOf(viewer, mark) {
             return circleOf(viewer, points);
         case 'over':
             return overPlaneOf(points, frame);
-        case 'area':
-            return areaOf(viewer, mark);
-        case 'volume':
-            return mark.id ? volumeOf(viewer, mark) : {};
-        case 'plane': {
-            const { normal, offset, rms, inliers } = mark;
-            const terms = normal.map((n, i) => `${n < 0 ? '−' : i > 0 ? '+' : ''}${Math.abs(n).toFixed(6)} ${'xyz'[i]}`).join(' ');
-            return { equation: `${terms} = ${offset.toFixed(3)}`, area: geometry.area(points), rms, points: inliers };
-        }
-        case 'profile':
-            return profileOf(viewer, mark);
         default:
             return {};
     }
@@ -118,7 +136,7 @@ export function figureText(name, v, meta, settings) {
     if (typeof v === 'object') return Object.entries(v).map(([part, value]) => figureText(part, value, meta, settings)).join(' · ');
     if (name === 'slope') return Math.abs(v) > STEEP ? `${v.toFixed(2)}°` : `${(100 * Math.tan((v * Math.PI) / 180)).toFixed(1)} % (${v.toFixed(2)}°)`;
     if (ANGLES.has(name)) return `${v.toFixed(2)}°`;
-    if (name === 'points') return number(v, 0);
+    if (name === 'points' || name === 'draped') return number(v, 0);
     if (name === 'without points') return t('figure.share', { n: Math.round(100 * v) });
     const power = POWERS[name] ?? 1;
     const { value, unit } = shown(v, drawnMetres(meta, settings.coordinates), settings.units, power);

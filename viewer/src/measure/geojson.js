@@ -4,7 +4,7 @@
 //   reading  all geometries of RFC 7946, with or without heights; `mote planes --json`; measurements of Potree
 //
 // Nothing is left out without a word: what cannot be a mark is counted by the reason why.
-import { cleaned, KINDS, MAX_MARKS, MAX_POINTS } from './marks.js';
+import { cleaned, KINDS, MAX_MARKS, MAX_POINTS, ringsOf } from './marks.js';
 import { table, textOf } from '../data/table.js';
 import { t } from '../texts/texts.js';
 
@@ -25,7 +25,8 @@ function systemOf(crs, text) {
     return text ? { type: 'name', properties: { name: text } } : null;
 }
 
-// RFC 7946 wants outer rings counter-clockwise and holes clockwise.
+// RFC 7946 wants outer rings counter-clockwise and holes clockwise. Other files keep the order of corners, in which `mote measure`
+// then fits the base of a volume to them: the last digit depends on it.
 function wound(ring, isOuter) {
     const twice = ring.reduce((sum, [x, y], i) => {
         const [u, v] = ring[(i + 1) % ring.length];
@@ -35,21 +36,24 @@ function wound(ring, isOuter) {
 }
 const closed = (ring) => [...ring, ring[0]];
 
-function geometryOf(mark, place) {
+function geometryOf(mark, toWgs84) {
+    const place = toWgs84 ?? ((p) => p);
+    const turned = toWgs84 ? wound : (ring) => ring;
     const type = mark.kind === 'clip' ? 'Point' : GEOMETRY[mark.kind] ?? 'LineString';
-    const points = (mark.kind === 'clip' ? [mark.center] : mark.points).map(place);
+    // Positions that came without a height go without one.
+    const placed = (p) => (p[2] === null ? place([p[0], p[1], 0]).slice(0, 2) : place(p));
+    const [points, ...holes] = (mark.kind === 'clip' ? [[mark.center]] : ringsOf(mark)).map((ring) => ring.map(placed));
     if (type === 'Point') return { type, coordinates: points[0] };
     if (type === 'LineString') return { type, coordinates: points };
-    return { type, coordinates: [closed(wound(points, true)), ...listOf(mark.holes).map((ring) => closed(wound(ring.map(place), false)))] };
+    return { type, coordinates: [closed(turned(points, true)), ...holes.map((ring) => closed(turned(ring, false)))] };
 }
 
 // options: figures(mark): what was measured, { name: number or text }; crs: what parseCrs() gave, or null; projection: its
 // text; toWgs84(point): [longitude, latitude, metres], for RFC 7946, or null; views: saved views, which go along.
 export function toGeoJson(marks, { figures, crs = null, projection = '', toWgs84 = null, views = [] }) {
-    const place = toWgs84 ?? ((p) => p);
     const features = marks.map((mark) => {
-        const { kind, points: _, holes: _holes, center: _center, id: _id, more, ...rest } = mark;
-        return { type: 'Feature', geometry: geometryOf(mark, place), properties: { ...Object.fromEntries(more ?? []), kind, ...rest, ...figures(mark) } };
+        const { kind, points: _, holes: _holes, center: _center, flat: _flat, id: _id, more, ...rest } = mark;
+        return { type: 'Feature', geometry: geometryOf(mark, toWgs84), properties: { ...Object.fromEntries(more ?? []), kind, ...rest, ...figures(mark) } };
     });
     return { type: 'FeatureCollection', ...(toWgs84 ? {} : { crs: systemOf(crs, projection) }), features, ...(views.length > 0 ? { mote: { views } } : {}) };
 }
@@ -112,10 +116,24 @@ function potreeItems(json) {
     return [...measured, ...profiles, ...notes];
 }
 
+// A text of its own for each feature: behind a record separator (RFC 8142), or on a line, as GDAL and QGIS write them too; null where
+// it is no such sequence.
+function parseSequence(text) {
+    const parts = text.split(text.startsWith('\x1e') ? '\x1e' : '\n').filter((part) => part.trim() !== '');
+    try {
+        const features = parts.map((part) => JSON.parse(part));
+        return features.length > 0 && features.every((feature) => feature?.type === 'Feature') ? { type: 'FeatureCollection', features } : null;
+    } catch {
+        return null;
+    }
+}
+
 function parseLoose(text) {
     try {
         return JSON.parse(text);
     } catch (error) {
+        const sequence = parseSequence(text);
+        if (sequence) return sequence;
         if (!/"?type"?\s*:\s*["']Potree["']/.test(text.slice(0, 2000))) throw error;
         return JSON.parse(text.replace(/("(?:[^"\\]|\\.)*")|([{,]\s*)([A-Za-z_$][\w$]*)(?=\s*:)|,(?=\s*[}\]])/g, (all, quoted, before, key) => quoted ?? (key ? `${before}"${key}"` : '')));
     }
@@ -140,7 +158,7 @@ export function readGeoJson(text) {
 }
 
 // Marks of what was read. place(point): from the coordinates of the file to those of the data set; heightAt(x, y): the height of the
-// cloud there, for corners without one. reasons: to which those are added that cannot be marks.
+// cloud there, at which the picture shows corners without one. reasons: to which those are added that cannot be marks.
 export function toMarks({ items, reasons }, { place = (p) => p, heightAt = () => 0 } = {}) {
     const settled = (p) => {
         if (!Array.isArray(p)) return p;
@@ -155,7 +173,8 @@ export function toMarks({ items, reasons }, { place = (p) => p, heightAt = () =>
             continue;
         }
         const points = ring(item.points);
-        const mark = cleaned({ ...item, points, holes: listOf(item.holes).map(ring), center: points?.[0] });
+        const flat = [item.points, ...listOf(item.holes)].flatMap(listOf).flatMap((p, i) => (p?.[2] === null ? [i] : []));
+        const mark = cleaned({ ...item, points, flat, holes: listOf(item.holes).map(ring), center: points?.[0] });
         if (mark) marks.push(mark);
         else reasons.add(whyNot(item, points));
         if (mark && item.holes?.length > 0 && !mark.holes) reasons.add(t('geojson.holes', { kind: mark.kind }));

@@ -2,7 +2,9 @@
 // place: a change makes a new one, so that lists which are remembered share those that stay, however many they are.
 //
 //   mark  { id, kind, points: [[x, y, z], …] in coordinates of the data set, text, width (of a profile), base (of a volume: 'plane'
-//           or 'lowest'), holes (of an area or volume: [[[x, y, z], …], …]), more: properties of another program's file }
+//           or 'lowest'), holes (of an area or volume: [[[x, y, z], …], …]), more: properties of another program's file,
+//           flat: [i, …], the positions without a height of their own, counted through points and holes: what they have is for the
+//           picture, and nothing is measured of it }
 //   plane { id, kind: 'plane', points: its boundary, text, number, normal, offset, rms, inliers }: found by `mote planes`
 //   box   { id, kind: 'clip', center: in coordinates of the data set, size: drawn, yaw: radians, inside: show it or hide it }
 import { numberOf, table, textOf } from '../data/table.js';
@@ -132,6 +134,21 @@ function cleanedMore(more) {
     return plain.length > 0 && JSON.stringify(plain).length <= MAX_MORE ? plain : null;
 }
 
+// Positions that have no height of their own, in order; null where all have one.
+function cleanedFlat(flat, count) {
+    if (!Array.isArray(flat)) return null;
+    const own = [...new Set(flat)].filter((i) => Number.isInteger(i) && i >= 0 && i < count).sort((a, b) => a - b);
+    return own.length > 0 ? own : null;
+}
+
+// Points and holes as they are measured and written: a height that is not a position's own is null.
+export function ringsOf({ points, holes = [], flat }) {
+    if (!flat) return [points, ...holes];
+    const isFlat = new Set(flat);
+    let i = 0;
+    return [points, ...holes].map((ring) => ring.map((p) => (isFlat.has(i++) ? [p[0], p[1], null] : p)));
+}
+
 const isRing = (ring) => Array.isArray(ring) && ring.length >= 3 && ring.length <= MAX_POINTS && ring.every(isPoint);
 
 // Pairs, not an object: a property may be called "__proto__".
@@ -139,9 +156,9 @@ const fromPairs = (pairs) => table(Object.fromEntries(pairs.filter((p) => Array.
 
 // A text that is the same for marks which are, to the steps in which coordinates count: [sx, sy, sz].
 export function markKey(mark, scale) {
-    const steps = (points) => points?.map((p) => p.map((c, i) => Math.round(c / scale[i % 3])));
-    const { kind, points, center, size, yaw, inside, text, width, base, holes } = mark;
-    return JSON.stringify([kind, steps(points ?? [center]), size, yaw, inside, text, width, base, holes?.map(steps)]);
+    const steps = (points) => points?.map((p) => p.map((c, i) => c !== null && Math.round(c / scale[i % 3])));
+    const { kind, center, size, yaw, inside, text, width, base } = mark;
+    return JSON.stringify([kind, (mark.points ? ringsOf(mark) : [[center]]).map(steps), size, yaw, inside, text, width, base]);
 }
 
 // A mark with only what belongs to one, checked; null where it cannot be. What is read may have been written by anyone.
@@ -166,17 +183,28 @@ export function cleaned(mark) {
     if (mark.kind === 'profile') out.width = isPlace(mark.width) && mark.width > 0 ? mark.width : 1;
     if (/^(area|volume)$/.test(mark.kind) && Array.isArray(mark.holes) && mark.holes.length > 0 && mark.holes.length <= MAX_HOLES && mark.holes.every(isRing))
         out.holes = mark.holes.map((ring) => ring.map((p) => p.slice(0, 3)));
+    const flat = mark.kind === 'plane' ? null : cleanedFlat(mark.flat, [out.points, ...(out.holes ?? [])].reduce((sum, ring) => sum + ring.length, 0));
+    if (flat) out.flat = flat;
     const more = cleanedMore(Array.isArray(mark.more) ? fromPairs(mark.more) : mark.more);
     if (more) out.more = more;
     return out;
 }
 
-// 'distance;1,2,3;4,5,6;~text', 'volume;lowest;1,2,3;…', and back (null where it is none). write(point): its numbers as texts.
+// Points that a tool was given, not yet a mark: { kind, points }; null where they cannot be.
+export function cleanedDraft(draft) {
+    const { kind, points } = draft ?? {};
+    const isDraft = kindOf(kind) && Array.isArray(points) && points.length > 0 && points.length < Math.min(KINDS[kind].max, MAX_POINTS) && points.every(isPoint);
+    return isDraft ? { kind, points: points.map((p) => p.slice(0, 3)) } : null;
+}
+
+// 'distance;1,2,3;4,5,6;~text', 'volume;lowest;1,2,3;…', and back (null where it is none). write(point): its numbers as texts. flat
+// stands before the points: 'area;f0,2;…', 'area;f;…' where none has a height of its own.
 export function markText(mark, write) {
     const text = mark.text ? [`~${mark.text}`] : [];
     if (mark.kind === 'clip')
         return ['clip', mark.center.join(), mark.size.join(), String(mark.yaw), mark.inside ? 'in' : 'out', ...text].join(';');
-    return [mark.kind, ...(mark.kind === 'profile' ? [`w${mark.width}`] : mark.base ? [mark.base] : []), ...mark.points.map((p) => write(p).join()), ...text].join(';');
+    const before = [mark.kind === 'profile' && `w${mark.width}`, mark.base, mark.flat && `f${mark.flat.length === mark.points.length ? '' : mark.flat.join()}`].filter(Boolean);
+    return [mark.kind, ...before, ...mark.points.map((p) => write(p).join()), ...text].join(';');
 }
 
 export function readMark(written) {
@@ -185,6 +213,9 @@ export function readMark(written) {
     const numbers = (part) => String(part).split(',').map(Number);
     const text = rest.join(';~');
     if (kind === 'clip') return cleaned({ kind, center: numbers(parts[0]), size: numbers(parts[1]), yaw: Number(parts[2]), inside: parts[3] !== 'out', text });
+    const points = parts.filter((part) => !/^[wlf]/.test(part)).map(numbers);
+    const flats = parts.find((part) => part.startsWith('f'))?.slice(1);
+    const flat = flats === '' ? points.map((_, i) => i) : flats?.split(',').map(Number);
     const width = kind === 'profile' ? Number(/^w(.+)$/.exec(parts[0] ?? '')?.[1]) : undefined;
-    return cleaned({ kind, points: parts.filter((part) => !/^[wl]/.test(part)).map(numbers), width, base: parts[0], text });
+    return cleaned({ kind, points, width, base: parts[0], flat, text });
 }

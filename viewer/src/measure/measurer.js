@@ -46,13 +46,15 @@ export class Measurer {
         this.signs = [1, 1, sign];
     }
 
-    // A polygon with holes, or a line: positions [x, y, z] in coordinates of the file.
-    shape(positions, isLine, holes = []) {
+    // A polygon, its holes behind it, or a line alone: positions [x, y, z] in coordinates of the file; a height of null is none.
+    shape(rings, isLine) {
         const { wasm } = this;
+        const [x, y] = this.axes;
+        if (rings.some((ring) => ring.some((p) => p[x] === null || p[y] === null))) throw new Error(t('measure.flat'));
         this.check(wasm.measure_shape(isLine ? 1 : 0));
-        for (const ring of [positions, ...holes]) {
+        for (const ring of rings) {
             this.check(wasm.measure_ring());
-            for (const p of ring) this.check(wasm.measure_position(...this.axes.map((axis, i) => this.signs[i] * p[axis])));
+            for (const p of ring) this.check(wasm.measure_position(...this.axes.map((axis, i) => (p[axis] === null ? NaN : this.signs[i] * p[axis]))));
         }
         this.check(wasm.measure_shape_end());
     }
@@ -83,9 +85,21 @@ export class Measurer {
         return { area, surface, around };
     }
 
+    // Returns whether corners need heights: then all points come by lookAt() before the first addToVolume(), and drape() between.
     startVolume(base = 'plane', level = 0) {
         const { metres, radians, vertical } = this.units;
-        this.check(this.wasm.measure_volume_start(BASES.indexOf(base), level, metres, radians, vertical));
+        const status = this.wasm.measure_volume_start(BASES.indexOf(base), level, metres, radians, vertical);
+        this.check(status > 0);
+        return status < 0;
+    }
+
+    lookAt(steps, isHidden) {
+        this.wasm.measure_volume_look(this.give(steps, isHidden));
+    }
+
+    // Gives corners without a height that of the nearest point: how many.
+    drape() {
+        return this.wasm.measure_drape();
     }
 
     startProfile(width) {

@@ -2,12 +2,13 @@
 // have been read there is an estimate, of the coarse levels that come first.
 //
 //   entry { state: 'running', 'done', 'stopped' or 'failed', done, total: points read and to read, result, error }
-//   result of a volume   { above, below, area, points, empty }
+//   result of a volume   { above, below, area, points, empty, draped: corners that got the height of the nearest point }
 //   result of a profile  { length, parts: [{ node, indices, along, aside }], points }, where node has what colours need of the points
 import { gather } from '../data/gather.js';
 import { channelsOf } from '../view/colouring.js';
 import { upAxis } from '../view/up_axis.js';
 import { Measurer, measuringModule } from './measurer.js';
+import { ringsOf } from './marks.js';
 import { unitsOf } from './units.js';
 import { t } from '../texts/texts.js';
 
@@ -93,7 +94,7 @@ export class Survey extends EventTarget {
     keyOf(mark) {
         const { viewer } = this;
         const clouds = viewer.shownClouds.map(({ dataset, filter, mode }) => [dataset.url, filter.isActive && filter.version, mark.kind === 'profile' && mode.name]);
-        return JSON.stringify([mark.kind, mark.points, mark.holes, mark.width, mark.base, viewer.settings.up, viewer.settings.coordinates, clouds]);
+        return JSON.stringify([mark.kind, ringsOf(mark), mark.width, mark.base, viewer.settings.up, viewer.settings.coordinates, clouds]);
     }
 
     // The entry of a mark, begun where there is none of what it is now.
@@ -172,8 +173,20 @@ export class Survey extends EventTarget {
         const up = upAxis(viewer.settings.up);
         const measurer = new Measurer(await measuringModule(), unitsOf(viewer.dataset.meta, viewer.settings.coordinates));
         measurer.setUp(up);
-        measurer.shape(mark.points, mark.kind === 'profile', mark.holes);
+        measurer.shape(ringsOf(mark), mark.kind === 'profile');
         const work = mark.kind === 'profile' ? this.profileOf(entry, measurer) : this.volumeOf(entry, measurer);
+        if (work.look) {
+            await this.readAll(entry, measurer, { add: work.look, told: () => {} }, up, signal);
+            work.looked();
+        }
+        await this.readAll(entry, measurer, work, up, signal);
+        entry.result = work.result();
+    }
+
+    // Gives all points that may be of a mark to work.add(node, steps, isHidden).
+    async readAll(entry, measurer, work, up, signal) {
+        const { viewer } = this;
+        const { mark } = entry;
         let before = 0;
         for (const cloud of viewer.shownClouds) {
             measurer.setSteps(cloud.dataset.meta);
@@ -194,7 +207,6 @@ export class Survey extends EventTarget {
             });
             before += total;
         }
-        entry.result = work.result();
     }
 
     // A figure of what has been read so far, now and then.
@@ -212,9 +224,11 @@ export class Survey extends EventTarget {
     }
 
     volumeOf(entry, measurer) {
-        measurer.startVolume(entry.mark.base ?? 'plane');
-        const result = () => measurer.volume();
-        return { add: (_, steps, isHidden) => measurer.addToVolume(steps, isHidden), told: this.estimates(entry, result), result };
+        const needsHeights = measurer.startVolume(entry.mark.base ?? 'plane');
+        let draped = 0;
+        const result = () => ({ ...measurer.volume(), draped });
+        const first = { look: (_, steps, isHidden) => measurer.lookAt(steps, isHidden), looked: () => (draped = measurer.drape()) };
+        return { ...(needsHeights ? first : {}), add: (_, steps, isHidden) => measurer.addToVolume(steps, isHidden), told: this.estimates(entry, result), result };
     }
 
     profileOf(entry, measurer) {

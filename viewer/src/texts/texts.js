@@ -1,5 +1,5 @@
 // What the page says, in the language that a person chose, or else that of the browser. Each language is a file beside this one
-// with the same keys as en.js; what one does not have is said in English. docs/viewer.md says how to add one.
+// with the same keys as en.js; what one does not have is said in English. docs/viewer_reference.md says how to add one.
 import { useWords } from '../data/errors.js';
 import { kept } from '../ui/kept.js';
 import en from './en.js';

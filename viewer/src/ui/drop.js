@@ -54,7 +54,7 @@ export class Drop {
     async take(files) {
         this.told = [];
         for (const file of files) {
-            if (/\.(geojson|json5?)$/i.test(file.name)) await this.marks.read(file);
+            if (/\.(geojson[ls]?|json5?)$/i.test(file.name)) await this.marks.read(file);
             else if (/\.gpkg$/i.test(file.name)) await this.overlays.add(file);
             else if (/\.(shp|kml|kmz)$/i.test(file.name)) this.told.push(t('drop.vectors', { name: file.name }));
             else if (await isCopc(file)) await this.show(addressOf(file));

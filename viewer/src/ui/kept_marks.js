@@ -2,7 +2,9 @@
 //
 //   list   what is shown                      kept = list and aside, at each change
 //   aside  what this browser keeps besides: a link that was opened shows what it holds and nothing else
-import { MAX_MARKS, cleaned, markKey } from '../measure/marks.js';
+//
+// Measurements that were begun are kept beside them, and go on.
+import { MAX_MARKS, cleaned, cleanedDraft, markKey } from '../measure/marks.js';
 import { count, integer } from './format.js';
 import { keep, kept } from './kept.js';
 import { t } from '../texts/texts.js';
@@ -10,9 +12,9 @@ import { t } from '../texts/texts.js';
 const $ = (id) => document.getElementById(id);
 const WRITE_MS = 300;
 
-function parseKept(text) {
+function parseKept(text, clean = cleaned) {
     try {
-        return JSON.parse(text ?? '[]').map(cleaned).filter(Boolean).slice(0, MAX_MARKS);
+        return JSON.parse(text ?? '[]').map(clean).filter(Boolean).slice(0, MAX_MARKS);
     } catch {
         return [];
     }
@@ -23,12 +25,15 @@ function nameOf({ name, sourcePoints, box }) {
     return `marks ${JSON.stringify([name, sourcePoints, box.min, box.max])}`;
 }
 
+const draftsKey = (key) => `${key} drafts`;
+
 export class KeptMarks {
-    constructor(viewer, marks, status) {
-        Object.assign(this, { viewer, marks, status });
+    constructor(viewer, marks, tools, status) {
+        Object.assign(this, { viewer, marks, tools, status });
         this.aside = [];
         this.key = null; // until it is known what was kept, nothing is written
         marks.addEventListener('change', () => this.later());
+        tools.drafted = () => this.later();
         window.addEventListener('pagehide', () => this.write());
         document.addEventListener('visibilitychange', () => document.visibilityState === 'hidden' && this.write());
         window.addEventListener('storage', ({ key, newValue }) => key === `mote.${this.key}` && this.otherPage(newValue));
@@ -54,7 +59,9 @@ export class KeptMarks {
         if (isOfLink) this.aside = more;
         else if (isReload && before.length > 0) this.marks.replace(before);
         else if (more.length > 0) this.marks.replace([...shown, ...more]);
+        const drafts = parseKept(kept(draftsKey(key)), cleanedDraft);
         this.key = key;
+        this.tools.takeUp(drafts, !isOfLink);
         if (missing > 0 && this.marks.list.length < shown.length + missing) {
             this.status.error(t('kept.missing', { n: integer(missing) }));
         }
@@ -92,6 +99,8 @@ export class KeptMarks {
         clearTimeout(this.timer);
         const all = [...this.marks.list.map(({ id: _, ...mark }) => mark), ...this.aside];
         const isKept = keep(this.key, all.length > 0 ? JSON.stringify(all) : null);
+        const drafts = this.tools.begun();
+        keep(draftsKey(this.key), drafts.length > 0 ? JSON.stringify(drafts) : null);
         if (!isKept && all.length > 0) this.status.error(t('kept.not'));
     }
 }

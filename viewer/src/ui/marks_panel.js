@@ -15,7 +15,7 @@ const ROWS = 100; // at a time: the panel stays quick with ten thousand marks
 const REDRAW_MS = 400;
 
 export class MarksPanel {
-    // actions: { open(mark): shows the profile or the attributes of a mark, or measures over a plane }
+    // actions: { open(mark): shows the profile or the attributes of a mark, or measures over a plane; volume(mark): of an area, where volumes are measured }
     constructor(viewer, marks, overlay, status, actions) {
         Object.assign(this, { viewer, marks, overlay, status, actions });
         this.rows = new Map(); // id -> { row, figures, title }, of those shown in the panel
@@ -107,9 +107,10 @@ export class MarksPanel {
             base.addEventListener('change', () => this.marks.alter(id, (m) => (base.value === 'lowest' ? (m.base = 'lowest') : delete m.base)));
             return base;
         }
-        if (!['profile', 'point', 'plane'].includes(kind)) return null;
+        const does = kind === 'area' ? this.actions.volume : ['profile', 'point', 'plane'].includes(kind) && this.actions.open;
+        if (!does) return null;
         const open = element('button', { textContent: t(`mark.open.${kind}`) });
-        open.addEventListener('click', () => this.actions.open(this.marks.list.find((m) => m.id === id)));
+        open.addEventListener('click', () => does(this.marks.list.find((m) => m.id === id)));
         return open;
     }
 
@@ -126,7 +127,7 @@ export class MarksPanel {
     linesOf(mark) {
         const { meta } = this.viewer.dataset;
         const lines = Object.entries(this.overlay.figuresOf(mark)).map(([name, v]) => [figureName(name), figureText(name, v, meta, this.viewer.settings)]);
-        if (mark.kind === 'point' || mark.kind === 'note') namedCoordinates(mark.points[0], meta, this.viewer.settings.coordinates).forEach((c, i) => lines.push(['xyz'[i], c]));
+        if (mark.kind === 'point' || mark.kind === 'note') namedCoordinates(mark.points[0], meta, this.viewer.settings.coordinates).slice(0, mark.flat ? 2 : 3).forEach((c, i) => lines.push(['xyz'[i], c]));
         return lines;
     }
 

@@ -13,13 +13,13 @@ import { table } from '../data/table.js';
 
 const MAX_FIGURES = 20000; // that are kept
 const MIN_SIZE = 1e-4; // of a clip box, of the size of the scene
-const HEADLINE = table({ circle: 'radius', over: 'over plane', distance: 'length', height: 'height', angle: 'angle', area: 'area', volume: 'above', profile: 'length' });
+const HEADLINE = table({ circle: ['radius'], over: ['over plane'], distance: ['length', 'level'], height: ['height'], angle: ['angle'], area: ['area', 'seen from above'], volume: ['above'], profile: ['length'] });
 const CLOSED = new Set(['area', 'volume']);
 const CORNER = 5; // pixels around a corner that labels leave free
 const CIRCLE_PARTS = 72;
 const MAX_SEGMENT_LABELS = 40;
 const MAX_LABEL = 60; // characters
-const BUTTONS = 54; // pixels at the left and the top of the picture, where buttons would lie over labels
+const OVER_LABELS = ':is(#toolbar,#tools)>button,#panel-toggle,#cube,#draft,#profile,#legend,#status'; // of the page, where labels would not be read
 const MAX_WHOLE = 300; // marks in the picture with corners, labels and handles; of more, lines and dots alone
 
 // How far along the line through p in direction n the point nearest to a ray lies.
@@ -65,7 +65,7 @@ export class Overlay {
     figuresOf(mark) {
         const { viewer } = this;
         if (mark.kind === 'volume') return figuresOf(viewer, mark);
-        const key = JSON.stringify([mark.kind, mark.points, mark.size, mark.width, viewer.settings.up, viewer.settings.coordinates, Boolean(viewer.survey.measurer)]);
+        const key = JSON.stringify([mark.kind, mark.points, mark.holes, mark.flat, mark.size, mark.width, viewer.settings.up, viewer.settings.coordinates, Boolean(viewer.survey.measurer)]);
         if (!this.figures.has(key)) {
             if (this.figures.size > MAX_FIGURES) this.figures.clear();
             this.figures.set(key, figuresOf(viewer, mark));
@@ -240,7 +240,12 @@ export class Overlay {
 
     moveCorner(mark, index, x, y) {
         const hit = this.viewer.pickAt(x, y);
-        if (hit) this.marks.alter(mark.id, (m) => (m.points[index] = hit.node.cloud.toSource(hit.point)), false);
+        if (!hit) return;
+        this.marks.alter(mark.id, (m) => {
+            m.points[index] = hit.node.cloud.toSource(hit.point);
+            if (m.flat) m.flat = m.flat.filter((i) => i !== index); // it has the height of a point now
+            if (m.flat?.length === 0) delete m.flat;
+        }, false);
     }
 
     // move(x, y): in pixels of the picture. The list is remembered once, when the drag begins.
@@ -272,11 +277,18 @@ export class Overlay {
         if (at && at[0] > 0 && at[1] > 0 && at[0] < clientWidth && at[1] < clientHeight) this.labels.push({ at, text: text.length > MAX_LABEL ? `${text.slice(0, MAX_LABEL - 1)}…` : text, ...more });
     }
 
+    // The boxes of what lies over the picture.
+    covered() {
+        const { left, top } = this.layer.getBoundingClientRect();
+        const boxes = [...document.querySelectorAll(OVER_LABELS)].map((e) => e.getBoundingClientRect());
+        return boxes.filter(({ width }) => width > 0).map((box) => [box.left - left, box.top - top, box.right - left, box.bottom - top]);
+    }
+
     // The elements of all labels, of which the newest ones have the first choice; one that finds no room is left out.
     placed() {
         const list = this.labels.reverse().map((label) => ({ ...label, width: widthOf(label.text) }));
         const { clientWidth, clientHeight } = this.viewer.canvas;
-        const places = placeLabels(list, this.taken, [BUTTONS, BUTTONS, clientWidth, clientHeight]);
+        const places = list.length === 0 ? [] : placeLabels(list, [...this.taken, ...this.covered()], [0, 0, clientWidth, clientHeight]);
         return list.flatMap(({ text, plane, colour }, i) => {
             if (!places[i]) return [];
             const label = svg('text', { x: places[i][0], y: places[i][1], class: plane ? 'label plane' : 'label' });
@@ -298,10 +310,10 @@ export class Overlay {
         if (mark.kind === 'note') return mark.text || toolName('note');
         if (mark.kind === 'point') return mark.text;
         if (isDraft && (mark.kind === 'volume' || mark.kind === 'profile')) return '';
-        const name = HEADLINE[mark.kind];
         const enough = { distance: 2, height: 2, angle: 3, circle: 3, over: 4, area: 3, volume: 3, profile: 2 }[mark.kind];
         if (mark.points.length < enough) return '';
-        const figure = this.figuresOf(mark)[name];
+        const figures = this.figuresOf(mark);
+        const [name, figure] = HEADLINE[mark.kind].map((word) => [word, figures[word]]).find(([, v]) => v !== undefined) ?? [];
         const text = figure === undefined ? '–' : this.text(name, figure);
         const estimate = mark.kind === 'volume' && this.viewer.survey.of(mark).state !== 'done' ? '≈ ' : '';
         const sum = mark.kind === 'distance' && mark.points.length > 2 ? 'Σ ' : '';
@@ -323,7 +335,7 @@ export class Overlay {
         const first = Math.max(1, points.length - MAX_SEGMENT_LABELS);
         for (let i = first; i < points.length; i++) {
             const segment = figures[`segment ${i}`];
-            if (segment) this.label(middleOf([points[i - 1], points[i]]), isDraft && i === points.length - 1 ? this.segmentText(segment) : this.text('length', segment.length));
+            if (segment) this.label(middleOf([points[i - 1], points[i]]), isDraft && i === points.length - 1 ? this.segmentText(segment) : this.text('length', segment.length ?? segment.level));
         }
     }
 

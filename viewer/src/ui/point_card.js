@@ -17,7 +17,11 @@ const exact = ({ type }, v) => (type === 'float' ? String(Number(Math.fround(v).
 export class PointCard {
     constructor() {
         this.shown = 0;
-        $('card-close').addEventListener('click', () => ($('card').hidden = true));
+        $('card-close').addEventListener('click', () => this.hide());
+    }
+
+    hide() {
+        $('card').hidden = true;
     }
 
     async show({ node, index, point }) {

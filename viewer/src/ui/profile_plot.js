@@ -15,6 +15,7 @@ const $ = (id) => document.getElementById(id);
 const MARGIN = { left: 68, right: 12, top: 10, bottom: 26 };
 const TICKS = 5;
 const REDRAW_MS = 400;
+const CLEAR = 80; // of 255, that colours of points are apart from black on a dark background, from white on a light one
 
 // Round numbers between low and high.
 function ticks(low, high, count) {
@@ -25,6 +26,13 @@ function ticks(low, high, count) {
     const out = [];
     for (let v = Math.ceil(low / step) * step; v <= high + step * 1e-9; v += step) out.push(v);
     return out;
+}
+
+// What a colour becomes, so that dark points are seen on a dark background and light ones on a light one. text: '#c4cbd7', the colour
+// of letters, which are seen there.
+function clearOfBackground(text) {
+    const isDark = parseInt(text.slice(1, 3), 16) > 127;
+    return Uint8Array.from({ length: 256 }, (_, c) => (c * (255 - CLEAR)) / 255 + (isDark ? CLEAR : 0));
 }
 
 export class ProfilePlot {
@@ -164,12 +172,13 @@ export class ProfilePlot {
         const image = new ImageData(w, h);
         const side = Math.max(1, Math.round(2 * ratio));
         const { count, along, heights, colours } = this.rows;
+        const seen = clearOfBackground(g.fillStyle);
         for (let i = 0; i < count; i++) {
             const [x0, y0] = [Math.round(s.x(along[i]) * ratio - side / 2), Math.round(s.y(heights[i]) * ratio - side / 2)];
             for (let y = Math.max(0, y0); y < Math.min(h, y0 + side); y++) {
                 for (let x = Math.max(0, x0); x < Math.min(w, x0 + side); x++) {
                     const at = 4 * (y * w + x);
-                    for (let k = 0; k < 3; k++) image.data[at + k] = colours[3 * i + k];
+                    for (let k = 0; k < 3; k++) image.data[at + k] = seen[colours[3 * i + k]];
                     image.data[at + 3] = 255;
                 }
             }

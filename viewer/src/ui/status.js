@@ -161,6 +161,11 @@ export class Status {
         this.saying = setTimeout(() => ($('said').hidden = true), SAY_MS);
     }
 
+    // What is no longer so, where that is what is said.
+    unsay(text) {
+        if ($('said').textContent === text) $('said').hidden = true;
+    }
+
     // The server is not reached: a note that goes when it is again.
     offline(text) {
         if (text) {

@@ -37,8 +37,11 @@ export class Tools {
         this.drafts = new Map(); // kind -> points of a draft whose tool was changed for another
         this.cursor = null; // where the mouse is in the picture; null: the keyboard's, in the middle
         this.isAway = true; // the mouse is over something else, and no key has moved the picture
+        this.told = ''; // how the tool is used, as it was said when it was chosen
         this.given = null; // a point that is shown elsewhere, as in a profile, in place of the one under the cursor
         this.redraw = () => {}; // what draws the draft; of the page
+        this.drafted = () => {}; // what keeps drafts
+        this.chosen = () => {}; // what makes way for a tool
         this.buttons = new Map();
         for (const [kind, key, icon] of TOOLS) $('tools').append(this.button(kind, key, icon));
         this.bar = new DraftBar(this);
@@ -64,31 +67,41 @@ export class Tools {
         return button;
     }
 
-    // The same tool once more puts it down. A draft goes over to the next tool where that takes as many points and more; else it
-    // waits for its own.
+    // The same tool once more puts it down. A draft goes over to the next tool where that takes as many points and more, and has
+    // none of its own that waits; else it waits for its own.
     choose(kind) {
         if (!this.viewer.dataset?.root) return;
         const draft = { kind: this.kind, points: this.points };
         const isSame = this.kind === kind;
         this.putDown();
         if (kind === 'clip') return this.addBox();
-        const goesOver = kind && !isSame && draft.points.length > 0 && draft.points.length < KINDS[kind].max;
+        const goesOver = kind && !isSame && !this.drafts.has(kind) && draft.points.length > 0 && draft.points.length < KINDS[kind].max;
         if (draft.points.length > 0 && !goesOver) this.drafts.set(draft.kind, draft.points);
         if (isSame || kind === null) return;
         this.kind = kind;
         this.points = goesOver ? draft.points : this.drafts.get(kind) ?? [];
         this.drafts.delete(kind);
         this.viewer.tool = this;
+        this.chosen();
         $('stage').classList.add('tool');
         this.buttons.get(kind).setAttribute('aria-pressed', 'true');
-        this.status.say(`${t(`tool.${kind}.hint`)}. ${KINDS[kind].max > 1 && HAS_KEYS ? t('tool.escape') : ''}`.trim());
+        this.told = this.usage(kind);
+        this.status.say(this.told);
         this.changed();
+    }
+
+    // How a tool is used, by what there is: a keyboard and a mouse, or fingers alone.
+    usage(kind) {
+        const { max } = KINDS[kind];
+        const ends = HAS_KEYS ? t('tool.ends') : t('tool.ends.touch');
+        return [`${t(`tool.${kind}.hint`)}.`, max === Infinity && ends, max > 1 && HAS_KEYS && t('tool.escape')].filter(Boolean).join(' ');
     }
 
     putDown() {
         if (this.kind) this.buttons.get(this.kind).setAttribute('aria-pressed', 'false');
         this.kind = this.viewer.tool = null;
         this.points = [];
+        this.status.unsay(this.told);
         $('stage').classList.remove('tool');
         this.changed();
         this.viewer.invalidate();
@@ -97,6 +110,19 @@ export class Tools {
     changed() {
         this.bar.show();
         this.redraw();
+        this.drafted();
+    }
+
+    // All drafts, the one of the chosen tool last: [{ kind, points }].
+    begun() {
+        const waiting = [...this.drafts].map(([kind, points]) => ({ kind, points }));
+        return this.points.length > 0 ? [...waiting, { kind: this.kind, points: this.points }] : waiting;
+    }
+
+    // Takes up drafts of an earlier visit. goesOn: the last one's tool is chosen; else each waits until its own is.
+    takeUp(drafts, goesOn) {
+        for (const { kind, points } of drafts) this.drafts.set(kind, points);
+        if (goesOn && drafts.length > 0) this.choose(drafts.at(-1).kind);
     }
 
     // ---- the point that a click would take

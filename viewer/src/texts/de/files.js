@@ -43,7 +43,7 @@ export default {
     'geojson.few': 'mit zu wenigen Ecken für ihre Art ({kind})',
     'geojson.many': 'mit zu vielen Ecken für ihre Art ({kind})',
 
-    'save.all': 'Alles, was gezeigt ist',
+    'save.all': 'Alles Gezeigte',
     'save.none': 'Darin liegt kein Punkt.',
     'save.done': '{points} gespeichert in {file}.',
     'save.stopped': 'Nichts wurde gespeichert.',
