@@ -27,13 +27,14 @@
 
 #include "planes/local/planes_growth.h"
 
-#define MAX_POINTS 4096u /* of a body */
-#define DIRECTIONS 32u   /* on a half circle, that are tried first: 5.6 degrees apart */
-#define HALVINGS   6     /* of their distance around the best one: 0.09 degrees, a fiftieth of a body's length in 30 */
-#define BINS       64u   /* along a direction: creases are between them */
-#define CELLS      256u  /* about, that the noise is told by: of 16 points where a body has MAX_POINTS */
-#define MIN_CELL   8.0   /* points of a cell that tells it */
-#define PI         3.14159265358979323846
+#define MAX_POINTS  4096u /* of a body */
+#define DIRECTIONS  32u   /* on a half circle, that are tried first: 5.6 degrees apart */
+#define HALVINGS    6     /* of their distance around the best one: 0.09 degrees, a fiftieth of a body's length in 30 */
+#define BINS        64u   /* along a direction: creases are between them */
+#define CELLS       256u  /* about, that the noise is told by: of 16 points where a body has MAX_POINTS */
+#define MIN_CELL    8.0   /* points of a cell that tells it */
+#define MOST_POINTS 0.9   /* of a body, its planes have; with half of it corridors fall into pieces */
+#define PI          3.14159265358979323846
 
 /* Sums over points: places u, v along the body, and distances d from its plane. */
 typedef struct crease_sums {
@@ -61,6 +62,7 @@ typedef struct crease_division {
     crease_sums before[BINS + 1]; /* of all bins before one */
     uint32_t count;
     uint32_t first[BINS + 1]; /* [count + 1] bin of each part */
+    bool is_plane[BINS];      /* [count] */
 } crease_division;
 
 /* ---- sums */
@@ -267,16 +269,22 @@ static bool is_crease(const crease_body *body, const crease_division *x, uint32_
     return fit_plane(&a).squares + fit_plane(&b).squares < left;
 }
 
-/* Whether the parts explain more than what one plane may have between its cells, and each crease holds. */
-static bool are_creases(const planes_growth *g, const crease_body *body, const crease_division *x) {
+/* Marks the parts that are planes: the creases beside them hold. False: the body is no planes side by side, because
+   these do not have most of its points, or all parts explain no more than what one plane may have between its cells. */
+static bool find_planes(const planes_growth *g, const crease_body *body, crease_division *x) {
     const crease_sums all = sums_between(x, 0, BINS);
-    double squares = 0;
+    double squares = 0, points = 0;
+    bool before = true;
+    if (x->count < 2) return false;
     for (uint32_t part = 0; part < x->count; part++) {
         const crease_sums sums = sums_between(x, x->first[part], x->first[part + 1]);
+        const bool after = part + 1 == x->count || is_crease(body, x, part);
+        x->is_plane[part] = before && after;
+        points += x->is_plane[part] ? sums.count : 0;
         squares += fit_plane(&sums).squares;
-        if (part + 1 < x->count && !is_crease(body, x, part)) return false;
+        before = after;
     }
-    return squares < (1 - planes_one_structure(g)) * fit_plane(&all).squares;
+    return points > MOST_POINTS * all.count && squares < (1 - planes_one_structure(g)) * fit_plane(&all).squares;
 }
 
 /* ---- planes */
@@ -319,14 +327,15 @@ static bool cut_body(planes_local *s, planes_growth *g, crease_body *body) {
     uint32_t stand = 0;
     if (!take_body(s, g, body)) return false;
     find_division(s, body, &division);
-    if (!are_creases(g, body, &division)) return false;
+    if (!find_planes(g, body, &division)) return false;
     for (uint32_t part = 0; part < division.count; part++) {
         planes_growth as = growth_of(s, g, &division, part);
-        stand += part_stands(s, &as);
+        division.is_plane[part] = division.is_plane[part] && part_stands(s, &as);
+        stand += division.is_plane[part];
     }
     for (uint32_t part = 0; part < division.count && stand > 1 && s->plane_count < PLANES_LOCAL_MAX; part++) {
         planes_growth as = growth_of(s, g, &division, part);
-        if (part_stands(s, &as)) planes_commit(s, &as, planes_add_empty(s));
+        if (division.is_plane[part] && part_stands(s, &as)) planes_commit(s, &as, planes_add_empty(s));
     }
     return stand > 1;
 }
