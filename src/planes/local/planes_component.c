@@ -253,7 +253,7 @@ double planes_structure_of(const planes_local *s, const planes_growth *g, double
     return squares > 0 ? (between - cells * (squares / count)) / squares : 0;
 }
 
-/* Of the points of a component that are listed. */
+/* The share of the variance of the listed points that a quadratic surface explains beyond a plane. */
 static double curvature_of(const planes_local *s, const planes_growth *g, uint32_t listed) {
     planes_quadratic curve;
     const double by = 1 / sqrt(g->area);

@@ -392,7 +392,7 @@ static inline double planes_moments_along(const planes_moments *m, const double 
     return fmax(sum, 0);
 }
 
-/* Of points: the middle, and how far they are from it and from their plane, root mean square. */
+/* The middle of points, and how far they are from it and from their plane, root mean square. */
 typedef struct planes_local_fit {
     double normal[3], middle[3], size, rms;
 } planes_local_fit;
