@@ -152,13 +152,12 @@ static bool take_body(planes_local *s, planes_growth *g, crease_body *body) {
         if (s->owner[s->near_point[i]] < 0) s->component[free_points++] = i;
     }
     if (free_points < 2 * s->params.min_points) return false;
-    const uint32_t stride = (free_points + MAX_POINTS - 1) / MAX_POINTS;
-    body->count = 0;
-    for (uint32_t k = 0; k < free_points; k += stride) {
-        const uint32_t i = s->component[k];
-        body->u[body->count] = s->near_u[i];
-        body->v[body->count] = s->near_v[i];
-        body->d[body->count++] = s->near_distance[i];
+    body->count = free_points < MAX_POINTS ? free_points : MAX_POINTS;
+    for (uint32_t k = 0; k < body->count; k++) {
+        const uint32_t i = s->component[(uint64_t)k * free_points / body->count];
+        body->u[k] = s->near_u[i];
+        body->v[k] = s->near_v[i];
+        body->d[k] = s->near_distance[i];
     }
     body->weight = (double)free_points / body->count;
     body->min_points = s->params.min_points;
