@@ -17,7 +17,8 @@
    A curved surface can be divided, too, and a sensor's steps and hills into very many parts. So each crease must hold
    by itself: the two planes beside it explain their points better than one quadratic surface does. Of a crease between
    two like parts that surface leaves a 16th of what one plane leaves; of a piece of that surface two planes leave a
-   16th. Where one crease of a body does not hold, the body is no planes side by side, and stays as it is.
+   16th. Parts beside a crease that does not hold are no planes; where the others do not have nearly all of the body, it
+   is no planes side by side, and stays as it is.
 
    A part is a plane that ends at its creases: it grows within its strip, or it would grow over into the others again.
  */
@@ -269,7 +270,8 @@ static bool is_crease(const crease_body *body, const crease_division *x, uint32_
 }
 
 /* Marks the parts that are planes: the creases beside them hold. False: the body is no planes side by side, because
-   these do not have most of its points, or all parts explain no more than what one plane may have between its cells. */
+   these do not have nearly all of its points, or all parts explain no more than what one plane may have between its
+   cells. */
 static bool find_planes(const planes_growth *g, const crease_body *body, crease_division *x) {
     const crease_sums all = sums_between(x, 0, BINS);
     double squares = 0, points = 0;
