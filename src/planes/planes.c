@@ -163,12 +163,13 @@ static void close_run(planes_run *run) {
     mote_stage(ctx, NULL);
 }
 
-/* Who asks for the vote in a way of his own gets that. */
+/* Whether the caller asks for the vote in a way that a search by what is flat nearby does not know. */
 static bool is_vote_enough(const mote_planes_params *params) {
     return params->greedy || params->whole || params->votes == MOTE_PLANES_VOTE_NORMALS;
 }
 
-/* By votes of all points for all planes; and where that cannot be all there is, by what is flat nearby. */
+/* Searches by votes first, because they see all of a plane at once; and where they cannot have found all there is, by
+   what is flat nearby. */
 static mote_status search(planes_run *run) {
     planes_sample all;
     bool sure = false;

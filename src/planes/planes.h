@@ -74,7 +74,7 @@ typedef struct planes_run {
 
 /* Places the points in a lattice, without strays that would blur it, and measures all but noise and spacing. */
 mote_status planes_frame_points(planes_run *run);
-/* The same, except how far points typically are from the centre; ordered only on request. */
+/* Places them, and measures how far they reach, no more; ordered only on request. */
 mote_status planes_place_points(planes_run *run, bool ordered);
 
 /* ---- planes_directions.c */

@@ -2,8 +2,8 @@
 #ifndef MOTE_PLANES_CPU_H
 #define MOTE_PLANES_CPU_H
 
+#include "planes/footprint/planes_grid.h"
 #include "planes/planes_ops.h"
-#include "planes/vote/planes_grid.h"
 
 #define PLANES_BLOCK 256u /* consecutive points that share a box */
 #define PLANES_GROUP 16u  /* consecutive blocks that share one */
@@ -79,7 +79,7 @@ mote_status planes_footprint_cpu(planes_points *points, const planes_axes *axes,
                                  uint32_t planes, const planes_footprint_params *footprint_params,
                                  planes_component **components, uint64_t *count);
 void planes_footprint_free_cpu(planes_cpu *p);
-/* Of a grid whose cells are counted: connected parts, and those of enough points. */
+/* Finds the connected components of a grid whose cells are counted, and lists those of enough points. */
 mote_status planes_find_components(mote_context *ctx, const planes_grid *g,
                                    const planes_footprint_params *footprint_params, planes_component **components,
                                    uint64_t *count);

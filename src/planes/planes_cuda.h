@@ -3,8 +3,8 @@
 #define MOTE_PLANES_CUDA_H
 
 #include "device/device_cloud.h"
+#include "planes/footprint/planes_grid.h"
 #include "planes/planes_ops.h"
-#include "planes/vote/planes_grid.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -95,7 +95,7 @@ mote_status planes_footprint_cuda(planes_points *points, const planes_axes *axes
                                   uint32_t planes, const planes_footprint_params *footprint_params,
                                   planes_component **components, uint64_t *count);
 void planes_footprint_free_cuda(planes_cuda *p);
-/* Of p->cover, whose cells are counted: connected components, and those of at least a number of points. */
+/* Finds the connected components of p->cover, whose cells are counted, and lists those of at least min points. */
 mote_status planes_find_components_cuda(planes_cuda *p, uint64_t min, planes_component **components, uint64_t *count);
 mote_status planes_relabel_cuda(planes_points *points, const planes_component *components, uint64_t count,
                                 const int32_t *labels);

@@ -267,24 +267,33 @@ static mote_status measure_typical(planes_run *run) {
     return status;
 }
 
-mote_status planes_place_points(planes_run *run, bool ordered) {
+/* looked: out, how many positions of the sample were read */
+static mote_status place_points(planes_run *run, bool ordered, stray_sample *sample, uint32_t *looked) {
     planes_frame frame = frame_of_box(&run->points->box);
-    uint32_t looked = 0;
+    *looked = 0;
+    MOTE_TRY(leave_out_strays(run, sample, &frame, looked));
+    mote_progress_share(run->ctx, 0, 0.15);
+    const mote_status status = run->ops->place(run->points, &frame, ordered);
+    mote_progress_share(run->ctx, 0, 1);
+    measure_radius(run);
+    return status;
+}
+
+/* Places the points; resolved: whether what positions tell apart is measured as well, which takes as long as a vote of
+   a thousand points. */
+static mote_status place_and_measure(planes_run *run, bool ordered, bool resolved) {
+    uint32_t looked;
     stray_sample *sample = mote_alloc(run->ctx, sizeof *sample, "planes sample");
     if (sample == NULL) return MOTE_ERROR_MEMORY;
-    mote_status status = leave_out_strays(run, sample, &frame, &looked);
-    if (status == MOTE_OK) {
-        mote_progress_share(run->ctx, 0, 0.15);
-        status = run->ops->place(run->points, &frame, ordered);
-        mote_progress_share(run->ctx, 0, 1);
-        measure_radius(run);
-        measure_resolution(run, sample, looked);
-    }
+    const mote_status status = place_points(run, ordered, sample, &looked);
+    if (status == MOTE_OK && resolved) measure_resolution(run, sample, looked);
     mote_free(run->ctx, sample);
     return status;
 }
 
+mote_status planes_place_points(planes_run *run, bool ordered) { return place_and_measure(run, ordered, false); }
+
 mote_status planes_frame_points(planes_run *run) {
-    MOTE_TRY(planes_place_points(run, true));
+    MOTE_TRY(place_and_measure(run, true, true));
     return measure_typical(run);
 }

@@ -14,7 +14,7 @@
 #include "core/core.h"
 #include "planes/fit/planes_noise_math.h"
 #include "planes/fit/planes_refine_math.h"
-#include "planes/vote/planes_weight_math.h"
+#include "planes/fit/planes_weight_math.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -2,8 +2,8 @@
 #ifndef MOTE_PLANES_REFERENCE_PARTS_H
 #define MOTE_PLANES_REFERENCE_PARTS_H
 
+#include "planes/footprint/planes_grid.h"
 #include "planes/planes.h"
-#include "planes/vote/planes_grid.h"
 
 /* A point in the order of the backend's. */
 typedef struct planes_placed {

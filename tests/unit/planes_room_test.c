@@ -1,6 +1,6 @@
 /* Planes of rooms: how many are found, how far off they are, and which points they have.
      planes_room_test exactness [SEEDS]
-   prints the table of docs/planes.md: the worst of so many rooms, beside what their points themselves say. */
+   prints the table of docs/speed/planes.md: the worst of so many rooms, beside what their points themselves say. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

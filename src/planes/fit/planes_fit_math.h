@@ -72,7 +72,7 @@ MOTE_HD double planes_mean_distance(const planes_sums *sums, const planes_fit *t
 
 /* ---- planes */
 
-/* Of the covariance times n², in any unit: the plane's normal and, in that unit, the least eigenvalue. */
+/* Finds a plane's normal and, in the unit of the covariance, the least eigenvalue. covariance: times n², in any unit */
 MOTE_HD bool planes_min_direction(const double covariance[PLANES_PRODUCTS], double normal[3], double *min) {
     double m[EIGEN3_NUMBERS];
     const double trace = (covariance[0] + covariance[3]) + covariance[5];

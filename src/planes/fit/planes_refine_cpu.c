@@ -159,7 +159,7 @@ static void sum_near(const refine_job *job, const near_points *near, const plane
 
 /* ---- one level */
 
-/* Those who vote, around the pivot. Returns how many. */
+/* Takes the points that vote in a level, relative to the pivot. Returns how many there are. */
 static uint32_t take_voters(const refine_job *job, near_points *near, const planes_refinement *r,
                             const planes_level *level) {
     const planes_plane plane = planes_pass_plane(job->how, &r->fit, r->reach);
@@ -182,7 +182,7 @@ static int32_t bits_of(float value) {
     return bits;
 }
 
-/* As planes_level_row, without branches: for vectors. */
+/* Does what planes_level_row does, without branches, so that it becomes vectors. */
 static uint32_t row_at(const float direction[3], float x, float y, float z, float bins) {
     const float top = 2.0f * bins;
     const float rho = fmaf(direction[2], z, fmaf(direction[1], y, fmaf(direction[0], x, bins)));
@@ -198,7 +198,7 @@ typedef struct row_counters {
     uint32_t counts[2][PLANES_LEVEL_ROWS + 5];
 } row_counters;
 
-/* Where voters count: rows first, then the counters. */
+/* Counts voters in rows: all rows are found first, for that becomes vectors, and counting does not. */
 static void count_rows(const near_points *near, uint32_t voters, const float direction[3], float bins,
                        row_counters *counters) {
     uint32_t rows[PIECE];

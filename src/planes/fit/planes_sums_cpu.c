@@ -45,7 +45,7 @@ static void measure(const planes_plane *plane, const block_points *points, float
     }
 }
 
-/* As planes_reaches. */
+/* Does what planes_reaches does, for all points of a block at once. */
 static void find_reached(const planes_plane *plane, const block_points *points, int32_t *restrict reached) {
     const planes_reach reach = plane->reach;
     const uint32_t count = points->count;
@@ -73,8 +73,8 @@ static int32_t bits_of(float value) {
     return bits;
 }
 
-/* As planes_nearest, for all points of a block; masks instead of branches, for vectors. min starts infinite, which is
-   above every tolerance. */
+/* Does what planes_nearest does, for all points of a block, with masks instead of branches, so that it becomes vectors.
+   min starts infinite, which is above every tolerance. */
 static void find_nearest(const planes_plane *planes, const block_points *points, uint32_t planes_near,
                          block_work *work) {
     const uint32_t count = points->count;

@@ -162,7 +162,7 @@ static __global__ void sum_labels(const planes_cuda_point *points, const int32_t
     add_labels(&point, any ? label[i] : -1, false, false, sums + (uint64_t)(blockIdx.x % copies) * count);
 }
 
-/* The same by likelihood: label after label. */
+/* Sums points up weighted by their likelihood, one label of the block after the other. */
 static __global__ void sum_weighted(const planes_cuda_point *points, const int32_t *label, const uint8_t *odds,
                                     uint32_t point_count, const planes_mixture *mixtures, uint32_t count,
                                     uint32_t copies, sums_word *sums) {

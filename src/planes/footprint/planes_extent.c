@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "planes/vote/planes_grid.h"
+#include "planes/footprint/planes_grid.h"
 
 #define LIKELY_TURNS  2
 #define MIN_DEVIATION 0.16 /* tolerances: points of a plane may be closer together than the noise says */
@@ -35,7 +35,8 @@ static int compare_components(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
-/* Those with enough points, the most first. label [parts] out: the place among them, -1: one too many. */
+/* Ranks the components with enough points, the most points first. label: [parts] out, the place among them; -1: one
+   too many */
 static mote_status rank_components(const planes_run *run, const planes_footprint *footprint, int32_t *label,
                                    uint32_t *kept) {
     const uint32_t max = run->params.max_planes > 0 && run->params.max_planes < MOTE_PLANES_MAX ? run->params.max_planes

@@ -44,7 +44,8 @@ static void extend(planes_bounds *bounds, uint64_t code) {
     }
 }
 
-/* Those of a block; returns how many. bounds: of the cells so far. */
+/* Lists the runs of labelled points of a block that share a plane and a cell, and returns how many there are. bounds:
+   in and out, those of the cells so far */
 static uint32_t list_runs(const planes_cpu *p, const planes_axes *axes, uint32_t b, planes_footprint_run *runs,
                           planes_bounds *bounds) {
     const int32_t *label = p->label + (uint64_t)b * PLANES_BLOCK;

@@ -16,8 +16,8 @@ static int64_t turn(const planes_corner *a, const planes_corner *b, const planes
     return ((int64_t)b->u - a->u) * ((int64_t)c->v - a->v) - ((int64_t)b->v - a->v) * ((int64_t)c->u - a->u);
 }
 
-/* Of a line from a over b to c: brings corners right of a to b to the front, low of them, and those right of b to c to
-   the back, from high on. */
+/* Sorts corners by a line from a over b to c: brings corners right of a to b to the front, low of them, and those right
+   of b to c to the back, from high on. */
 static void split(planes_corner *corners, uint32_t count, const planes_corner line[3], uint32_t *low, uint32_t *high) {
     *low = 0;
     *high = count;
@@ -59,7 +59,8 @@ static uint32_t chain_over(planes_corner *corners, uint32_t count, const planes_
     return found + 1 + chain(corners + found + 1, rest, &line[1], &line[2]);
 }
 
-/* The same of a line from a to b; all corners are right of it. Its triangles shrink: there are few in each other. */
+/* Makes the hull right of a line from a to b, where all corners are. Its triangles shrink: there are few in each other.
+ */
 static uint32_t chain(planes_corner *corners, uint32_t count, const planes_corner *a, const planes_corner *b) {
     if (count == 0) return 0;
     const planes_corner line[3] = {*a, farthest(corners, count, a, b), *b};

@@ -48,7 +48,7 @@ static double share_filled(planes_local *s, const planes_growth *g) {
     return expected > 0 ? filled / expected : 1;
 }
 
-/* The same of cells in fours: lines of a scanner that are far apart fill these. */
+/* How many cells are filled, asked of fours of them: lines of a scanner that are far apart fill these. */
 static double share_of_cells(const planes_local *s, const planes_growth *g) {
     double filled = 0, expected = 0;
     for (uint32_t row = 0; row < g->rows; row += 2) {

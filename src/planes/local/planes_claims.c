@@ -46,6 +46,7 @@ void planes_commit(planes_local *s, const planes_growth *g, int32_t number) {
     plane->turned = g->turned;
     plane->centred = g->centred;
     plane->held = g->held;
+    plane->strip = g->strip;
     planes_claim_points(s, g, number, &won);
 }
 
@@ -68,4 +69,11 @@ bool planes_add_growth(planes_local *s, planes_growth *g) {
     }
     planes_commit(s, g, planes_add_empty(s));
     return true;
+}
+
+void planes_take_back(planes_local *s, uint32_t first) {
+    for (uint32_t i = 0; i < s->sample->count; i++) {
+        if (s->owner[i] >= (int32_t)first) s->owner[i] = -1;
+    }
+    s->plane_count = first;
 }

@@ -93,6 +93,25 @@ static uint32_t close_leaning_cells(planes_local *s, const planes_growth *g, uin
     return open;
 }
 
+/* Closes the cells whose middles are outside of the growth's strip; returns how many are open. */
+static uint32_t close_outside(planes_local *s, const planes_growth *g, uint32_t open) {
+    const planes_strip *strip = &g->strip;
+    double u = 0, v = 0, at = 0;
+    for (int k = 0; k < 3; k++) {
+        u += strip->along[k] * g->u[k];
+        v += strip->along[k] * g->v[k];
+        at += strip->along[k] * g->at[k];
+    }
+    for (uint32_t cell = 0; cell < g->columns * g->rows; cell++) {
+        const uint32_t column = cell % g->columns, row = cell / g->columns;
+        const double place = at + u * (g->low_u + (column + 0.5) * g->cell) + v * (g->low_v + (row + 0.5) * g->cell);
+        if (s->cell_mark[cell] != 0 || (place >= strip->low && place <= strip->high)) continue;
+        s->cell_mark[cell] = CLOSED_CELL;
+        open--;
+    }
+    return open;
+}
+
 /* Bits of those of LANES near points that are so near to the plane and to the middle that a component may begin there.
  */
 SIMD_INLINE uint32_t begins_at(const planes_local *s, uint32_t first, simd_d reach, simd_d radius2) {
@@ -113,6 +132,7 @@ static bool find_component(planes_local *s, planes_growth *g, double radius) {
     const uint32_t count = s->near_count, cells = g->columns * g->rows, *near_cell = s->near_cell;
     uint32_t open = close_cells(s, cells, (uint32_t)min);
     if (g->centred) open = close_leaning_cells(s, g, open);
+    if (g->strip.bounded) open = close_outside(s, g, open);
     uint64_t best_points = 0, points_of[MAX_NUMBER];
     uint8_t number = 2, best = 0, *mark = s->cell_mark;
     for (uint32_t first = 0; first < count && number < MAX_NUMBER && open > 0; first += LANES) {
@@ -233,48 +253,17 @@ double planes_structure_of(const planes_local *s, const planes_growth *g, double
     return squares > 0 ? (between - cells * (squares / count)) / squares : 0;
 }
 
-#define QUADRATIC 6 /* 1, u, v, u u, u v, v v */
-
-/* The share of the variance that the quadratic terms explain, of what a plane does not: by Cholesky's decomposition of
-   the normal equations, where what each term adds is a square. squares: of the distances. */
-static double share_of_curve(double products[QUADRATIC][QUADRATIC], double with_distance[QUADRATIC], double squares) {
-    double rest = squares, curve = 0;
-    for (int k = 0; k < QUADRATIC; k++) {
-        const double whole = products[k][k];
-        for (int i = 0; i < k; i++) products[k][k] -= products[k][i] * products[k][i];
-        for (int i = 0; i < k; i++) with_distance[k] -= products[k][i] * with_distance[i];
-        if (!(products[k][k] > 1e-9 * whole)) return 0;
-        products[k][k] = sqrt(products[k][k]);
-        with_distance[k] /= products[k][k];
-        for (int row = k + 1; row < QUADRATIC; row++) {
-            for (int i = 0; i < k; i++) products[row][k] -= products[row][i] * products[k][i];
-            products[row][k] /= products[k][k];
-        }
-        const double explained = with_distance[k] * with_distance[k];
-        if (k < 3) rest -= explained;
-        if (k >= 3) curve += explained;
-    }
-    return rest > 0 ? curve / rest : 0;
-}
-
-/* Of the points of a component that are listed. */
+/* The share of the variance of the listed points that a quadratic surface explains beyond a plane. */
 static double curvature_of(const planes_local *s, const planes_growth *g, uint32_t listed) {
-    double products[QUADRATIC][QUADRATIC], with_distance[QUADRATIC], squares = 0;
+    planes_quadratic curve;
     const double by = 1 / sqrt(g->area);
-    memset(products, 0, sizeof products);
-    memset(with_distance, 0, sizeof with_distance);
+    memset(&curve, 0, sizeof curve);
     for (uint32_t k = 0; k < listed; k++) {
         const uint32_t i = s->component[k];
-        const double u = by * (double)s->near_u[i], v = by * (double)s->near_v[i];
-        const double distance = (double)s->near_distance[i] / g->noise;
-        const double terms[QUADRATIC] = {1, u, v, u * u, u * v, v * v};
-        for (int row = 0; row < QUADRATIC; row++) {
-            for (int column = 0; column <= row; column++) products[row][column] += terms[row] * terms[column];
-            with_distance[row] += terms[row] * distance;
-        }
-        squares += distance * distance;
+        planes_quadratic_add(&curve, by * (double)s->near_u[i], by * (double)s->near_v[i],
+                             (double)s->near_distance[i] / g->noise);
     }
-    return share_of_curve(products, with_distance, squares);
+    return planes_quadratic_share(&curve);
 }
 
 bool planes_describe_component(planes_local *s, planes_growth *g) {

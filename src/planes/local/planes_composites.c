@@ -426,14 +426,6 @@ static uint32_t find_directions(const planes_local *s, const composite_body *bod
     return found;
 }
 
-/* Takes the last planes back. */
-static void take_back(planes_local *s, uint32_t first) {
-    for (uint32_t i = 0; i < s->sample->count; i++) {
-        if (s->owner[i] >= (int32_t)first) s->owner[i] = -1;
-    }
-    s->plane_count = first;
-}
-
 /* The body has no planes: what has most of its points has none either. */
 static void mark_body(planes_local *s, const composite_body *body) {
     for (uint32_t i = 0; i < body->all.count; i++) s->failures[body->point[i]] = NO_PLANES;
@@ -467,7 +459,7 @@ static uint32_t split(planes_local *s, planes_growth *g, composite_body *body, d
         added += add_family(s, g, body, families.normals[i], noise);
     }
     families.first[families.count] = s->plane_count;
-    if (added == 1) take_back(s, families.first[0]);
+    if (added == 1) planes_take_back(s, families.first[0]);
     if (added <= 1) mark_body(s, body);
     if (added <= 1) return 0;
     refit(s, &families, body);

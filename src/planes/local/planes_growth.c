@@ -43,6 +43,20 @@ static void look_farther(planes_growth *g) {
     g->look = 2 * fmax(g->farthest, g->radius) + 3 * g->cell + GROWTH_BESIDE * g->noise;
 }
 
+void planes_find_axes(planes_growth *g) {
+    const double *n = g->normal, *along = g->strip.along;
+    double off = 0, length = 0;
+    planes_perpendicular(n, g->u, g->v);
+    if (!g->strip.bounded) return;
+    for (int k = 0; k < 3; k++) off += along[k] * n[k];
+    for (int k = 0; k < 3; k++) {
+        g->u[k] = along[k] - off * n[k];
+        length += g->u[k] * g->u[k];
+    }
+    for (int k = 0; k < 3; k++) g->u[k] /= sqrt(length);
+    for (int k = 0; k < 3; k++) g->v[k] = n[(k + 1) % 3] * g->u[(k + 2) % 3] - n[(k + 2) % 3] * g->u[(k + 1) % 3];
+}
+
 /* Where planes may have few points, those that do have smaller cells, or it would be too few of them to be
    connected. */
 static double next_cell(const planes_local *s, const planes_growth *g) {
@@ -53,7 +67,8 @@ static double next_cell(const planes_local *s, const planes_growth *g) {
     return g->max_cell > 0 ? fmin(cell, g->max_cell) : cell;
 }
 
-static void begin(const planes_patch *patch, double max_noise, double max_cell, int32_t self, planes_growth *g) {
+static void begin(const planes_local *s, const planes_patch *patch, double max_noise, double max_cell, int32_t self,
+                  planes_growth *g) {
     memset(g, 0, sizeof *g);
     memcpy(g->normal, patch->normal, sizeof g->normal);
     memcpy(g->at, patch->at, sizeof g->at);
@@ -61,6 +76,7 @@ static void begin(const planes_patch *patch, double max_noise, double max_cell, 
     g->turned = patch->turned;
     g->centred = patch->centred;
     g->held = patch->held;
+    if (self >= 0) g->strip = s->planes[self].strip;
     g->max_noise = max_noise;
     g->max_cell = max_cell;
     g->noise = max_noise > 0 ? fmin(patch->noise, max_noise) : patch->noise;
@@ -155,7 +171,7 @@ static bool settle(planes_local *s, const planes_patch *patch, bool fewer, plane
     double before = 0, near = FIRST_REACH * (double)patch->count * patch->stride;
     for (int turn = 0; turn < TURNS; turn++) {
         if (fewer) take_fewer(g, near);
-        planes_perpendicular(g->normal, g->u, g->v);
+        planes_find_axes(g);
         look_farther(g);
         const bool found = planes_find_component(s, g, g->radius);
         g->work += s->near_count;
@@ -171,7 +187,7 @@ static bool settle(planes_local *s, const planes_patch *patch, bool fewer, plane
         near = ldexp(s->near_count, (int)g->level);
         if (turn >= 2 && settled) break;
     }
-    planes_perpendicular(g->normal, g->u, g->v);
+    planes_find_axes(g);
     look_farther(g);
     if (!planes_find_component(s, g, g->radius)) return false;
     if (g->centred || s->params.known_noise > 0) {
@@ -193,7 +209,7 @@ static bool grow(planes_local *s, const planes_patch *patch, bool fewer, planes_
 
 bool planes_grow(planes_local *s, const planes_patch *patch, double max_noise, double max_cell, int32_t self,
                  planes_growth *g) {
-    begin(patch, patch->held ? HELD_NOISE * patch->noise : max_noise, max_cell, self, g);
+    begin(s, patch, patch->held ? HELD_NOISE * patch->noise : max_noise, max_cell, self, g);
     if (!grow(s, patch, max_cell <= 0, g)) return false;
     if (g->level > 0 || !planes_growth_stands(s, g)) return true;
     return !planes_is_curve(s, g) && !(growth_is_exact(s, g) && planes_is_of_representation(s, g));
@@ -205,7 +221,7 @@ bool planes_lay_component(planes_local *s, planes_growth *g) {
     g->look = INFINITY;
     g->density = GROWTH_POINTS_A_CELL;
     g->strays = 0;
-    planes_perpendicular(g->normal, g->u, g->v);
+    planes_find_axes(g);
     if (!planes_find_component(s, g, INFINITY) || !planes_describe_component(s, g)) return false;
     g->cell = next_cell(s, g);
     return planes_find_component(s, g, INFINITY) && planes_describe_component(s, g);
@@ -230,7 +246,7 @@ bool planes_lay(planes_local *s, planes_growth *g) {
     double central = 0, shoulders[2] = {0, 0};
     g->look = INFINITY;
     g->density = GROWTH_POINTS_A_CELL;
-    planes_perpendicular(g->normal, g->u, g->v);
+    planes_find_axes(g);
     planes_take_near(s, g, GROWTH_BESIDE * g->noise);
     for (int turn = 0; turn < LAY_TURNS; turn++) {
         const double typical = turn > 0 ? fmin(g->crowding, GROWTH_POINTS_A_CELL) : 0;
@@ -253,7 +269,7 @@ bool planes_measure(planes_local *s, planes_growth *g, uint32_t *in) {
     g->look = INFINITY;
     g->density = GROWTH_POINTS_A_CELL;
     *in = 0;
-    planes_perpendicular(g->normal, g->u, g->v);
+    planes_find_axes(g);
     if (!planes_find_component(s, g, INFINITY) || !planes_fit_component(s, g)) return false;
     g->cell = next_cell(s, g); /* the axes stay: the place has hardly changed */
     if (!planes_find_component(s, g, INFINITY) || !planes_describe_component(s, g)) return false;

@@ -41,6 +41,19 @@ static inline bool growth_is_beside(const planes_local *s, const planes_growth *
            (mark[cell - 1] | mark[cell + 1] | mark[cell - g->columns] | mark[cell + g->columns]) != 0;
 }
 
+/* ---- planes_quadratic.c */
+
+#define PLANES_QUADRATIC 6 /* terms: 1, u, v, u u, u v, v v */
+
+/* Sums over points at u, v along a plane, for a quadratic surface; zeros at first. u and v: about as large as 1 */
+typedef struct planes_quadratic {
+    double products[PLANES_QUADRATIC][PLANES_QUADRATIC], with_distance[PLANES_QUADRATIC], squares;
+} planes_quadratic;
+
+void planes_quadratic_add(planes_quadratic *sums, double u, double v, double distance);
+/* The share of the variance that the quadratic terms explain, of what a plane does not. The sums go. */
+double planes_quadratic_share(planes_quadratic *sums);
+
 /* ---- planes_component.c */
 
 /* Takes the points near the plane, lays them out in cells, and marks the component with the most points, of those that

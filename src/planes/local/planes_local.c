@@ -1,5 +1,6 @@
-/* Planes by what is flat nearby: memory, and the steps in order (planes_local_find). planes_find_patches is step 1 of
-   docs/planes.md, planes_select (planes_selection.c) steps 2 to 5; planes_locally.c does step 6. */
+/* Planes by what is flat nearby: memory, and the steps in order (planes_local_find). Of docs/planes.md
+   planes_find_patches does the windows, and planes_select (planes_selection.c) growth, test, bodies and selection;
+   planes_locally.c chooses the better answer. */
 #include "planes/local/planes_local.h"
 
 #include <math.h>

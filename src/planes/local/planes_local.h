@@ -42,6 +42,12 @@ typedef struct planes_patch {
     bool held;               /* it grows centred, and its noise is its own */
 } planes_patch;
 
+/* Where a plane may be that ends at a crease: only in cells between two lines across a direction. */
+typedef struct planes_strip {
+    bool bounded;
+    double along[3], low, high; /* the direction, and places along it from the origin, steps */
+} planes_strip;
+
 /* A plane that was grown. Its footprint, while it is in the scratch:
 
        v ^   . . . . . .        . cells of the grid, about 8 points of the plane each
@@ -65,7 +71,8 @@ typedef struct planes_growth {
     bool turned;      /* the normal is known better than its points tell, and stays */
     bool held;        /* at the noise of its patch */
     bool centred;     /* only cells whose points lie to both sides are its own: it does not lean over to a neighbour */
-    uint64_t work;    /* points that were near it, of all turns */
+    planes_strip strip;
+    uint64_t work; /* points that were near it, of all turns */
     /* Of the component. */
     double count, area;
     double density, strays, crowding; /* points, strays, and points where a typical point is, of a cell */
@@ -102,6 +109,7 @@ typedef struct planes_local_plane {
     bool turned;    /* see planes_patch */
     bool centred;   /* see planes_growth */
     bool held;      /* see planes_growth */
+    planes_strip strip;
 } planes_local_plane;
 
 /* Boxes by axis, with memory for a multiple of PLANES_LOCAL_LANES. */
@@ -196,6 +204,9 @@ void planes_count_cells(planes_local *search, const planes_growth *growth);
    nothing. max_noise, max_cell, self: see planes_growth. */
 bool planes_grow(planes_local *search, const planes_patch *patch, double max_noise, double max_cell, int32_t self,
                  planes_growth *growth);
+/* The axes in the plane of a growth: of one that has a strip the first is across it, so that the rectangle around its
+   points ends where the strip does. */
+void planes_find_axes(planes_growth *growth);
 /* Brings the component of a growth back into the scratch. */
 bool planes_grow_again(planes_local *search, planes_growth *growth);
 /* Fits and measures a plane where it is, in all of the sample. growth: normal, at, noise, cell and self are given; in:
@@ -260,6 +271,9 @@ void planes_commit(planes_local *search, const planes_growth *growth, int32_t nu
 /* Makes the growth in the scratch a new plane, if it gains enough. */
 bool planes_add_growth(planes_local *search, planes_growth *growth);
 
+/* Takes the last planes back: their points are nobody's. first: the first of them */
+void planes_take_back(planes_local *search, uint32_t first);
+
 /* ---- planes_selection.c */
 
 /* Grows the best patches first, and keeps what explains its points better than what has them. */
@@ -270,6 +284,12 @@ mote_status planes_select(planes_local *search);
 /* Looks for planes within the bodies; any: whether there are. They stand loosely, for all of them are to be grown
    again. */
 mote_status planes_split_bodies(planes_local *search, bool *any);
+
+/* ---- planes_creases.c */
+
+/* Cuts bodies that are planes side by side along their creases; any: whether there are. They stand loosely, for all of
+   them are to be grown again. */
+mote_status planes_cut_bodies(planes_local *search, bool *any);
 
 /* ---- planes_rectangles.c */
 
@@ -372,7 +392,7 @@ static inline double planes_moments_along(const planes_moments *m, const double 
     return fmax(sum, 0);
 }
 
-/* Of points: the middle, and how far they are from it and from their plane, root mean square. */
+/* The middle of points, and how far they are from it and from their plane, root mean square. */
 typedef struct planes_local_fit {
     double normal[3], middle[3], size, rms;
 } planes_local_fit;

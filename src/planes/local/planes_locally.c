@@ -295,8 +295,8 @@ static bool is_vote_unlike(const planes_run *run, const planes_kept *kept, const
            noise > TOLD_NOISE * floor_of(run) && kept->tolerance > PLANES_REACH_NOISES * PLANES_ALIKE * noise;
 }
 
-/* By planes of a share of all points, unless those of few points take no longer; false: those of the vote are no worse.
- */
+/* Searches for planes that have a share of all points first, for most of the points are theirs; for all planes at once
+   where those of few points take no longer. better: out, false where the planes of the vote are no worse */
 static mote_status search_coarsely(planes_run *run, const planes_kept *kept, const planes_sample *all, bool *better) {
     planes_local_worth by_vote, locally;
     planes_sample first;

@@ -83,7 +83,7 @@ static near_axes axes_of(const planes_growth *g, double reach) {
     return axes;
 }
 
-/* As planes_along. */
+/* Does what planes_along does, for eight points. */
 SIMD_INLINE simd_f along(const simd_f axis[3], simd_f x, simd_f y, simd_f z) {
     return simd_f_fma(axis[2], z, simd_f_fma(axis[1], y, simd_f_mul(axis[0], x)));
 }
@@ -115,7 +115,7 @@ SIMD_INLINE uint32_t others_in(const int32_t *owners, const float *likelihood, i
     return owned & simd_d_above(simd_f_to_d(simd_f_load(likelihood)), mine);
 }
 
-/* The same of eight points of a growth's level. valid: bits of those that are points. */
+/* Asks the same of eight points of the level that a growth takes. valid: bits of those that are points */
 SIMD_INLINE uint32_t others_of(const planes_local *s, const planes_growth *g, const planes_density *density,
                                uint32_t first, uint32_t valid, uint32_t bits, simd_f distance) {
     if (g->level == 0) return others_in(s->owner + first, s->likelihood + first, g->self, density, bits, distance);
@@ -146,7 +146,8 @@ SIMD_INLINE uint32_t take_lanes(planes_local *s, const planes_growth *g, const p
     return at + (uint32_t)__builtin_popcount(bits);
 }
 
-/* The same of a block. */
+/* Takes the points of a block that are near and no others', as the near points from count on; returns the next number.
+ */
 SIMD_INLINE uint32_t take_block(planes_local *s, const planes_growth *g, const planes_density *density,
                                 const near_axes *axes, uint32_t block, uint32_t count) {
     const uint32_t begin = block * PLANES_LOCAL_BLOCK, rest = s->levels[g->level].count - begin;

@@ -95,7 +95,7 @@ static void add_points(neighbours *n, uint32_t first, uint32_t end) {
     }
 }
 
-/* As near as a point in it could be. */
+/* Whether a point could be in the box that is near enough. */
 static bool is_box_near(const planes_local_boxes *boxes, uint32_t b, const neighbours *n) {
     float away[3];
     for (int k = 0; k < 3; k++) away[k] = fmaxf(fmaxf(boxes->low[k][b] - n->at[k], n->at[k] - boxes->high[k][b]), 0);

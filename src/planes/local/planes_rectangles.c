@@ -124,7 +124,7 @@ static void share_points(const planes_body_points *points, rectangle_mixture *m)
     m->rest = fmax(strays / points->count, 1e-4);
 }
 
-/* As the planes own the points; first: the first plane. */
+/* Gives each point to the rectangle whose plane owns it. first: the first plane of the body */
 static void share_by_owner(const planes_local *s, const planes_body_points *points, uint32_t first,
                            rectangle_mixture *m) {
     uint32_t strays = 0;
@@ -302,7 +302,7 @@ static void turn_plane(planes_local_plane *plane, const double middle[3], const 
     plane->offset = dot(plane->normal, plane->centroid);
 }
 
-/* In turns, until no direction changes. blur: of the ends, in noises. */
+/* Shares points out and fits rectangles in turns, until no direction changes. blur: of the ends, in noises */
 static void explain_points(const planes_local *s, const planes_families *families, const planes_body_points *points,
                            double blur, rectangle_mixture *m) {
     begin(s, families, points, m);

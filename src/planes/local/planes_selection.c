@@ -396,7 +396,8 @@ static void grow_planes_again(planes_local *s, double max_noise) {
         planes_growth *g = &s->growing[i].growth;
         if (!s->growing[i].stands || is_left_alone(s->growing, before, i)) continue;
         g->self = -1;
-        if (planes_grow_again(s, g) && !is_parallel(s, g, same_plane(s, g))) planes_commit(s, g, planes_add_empty(s));
+        if (!planes_grow_again(s, g)) continue;
+        if (g->strip.bounded || !is_parallel(s, g, same_plane(s, g))) planes_commit(s, g, planes_add_empty(s));
     }
 }
 
@@ -459,10 +460,12 @@ static mote_status hold_patches(planes_local *s) {
 /* The passes while the noise is not known. Bodies hide planes that grow freely, once they are split: they come first,
    and where there are any, parts of their planes would grow centred. */
 static mote_status find_noise(planes_local *s) {
-    bool split = false;
+    bool split = false, cut = false;
     MOTE_TRY(try_patches(s, (patches_pass){0, false, false, 0, 0.3}));
     MOTE_TRY(planes_split_bodies(s, &split));
     if (split) grow_planes_again(s, 0);
+    MOTE_TRY(planes_cut_bodies(s, &cut));
+    if (cut) grow_planes_again(s, 0);
     if (s->params.centred && owned_share(s, false) < MAX_OWNED) MOTE_TRY(hold_patches(s));
     return s->params.centred && !split && have_one_noise(s) ? try_patches(s, (patches_pass){0, true, false, 0.35, 0.4})
                                                             : MOTE_OK;

@@ -92,7 +92,8 @@ static double bin_log(int bin) {
     return ((bin >> 2) - 2) * 0.6931471805599453 + of_quarter[bin & 3];
 }
 
-/* Of points spread evenly as far as extent. */
+/* Lays the bins out, with what points would gain in each of them over points that are spread evenly as far as extent.
+ */
 static void lay_bins(const window_search *s, uint32_t points, double extent, window_bins *bins) {
     const double all = (double)points, log_density = log(all) - log(extent);
     bins->first = bin_of((float)s->floor);
@@ -122,7 +123,7 @@ static void count_distances(const window_points *w, const float normal[3], float
     for (; i < w->count; i++) counts[0][bins[i]]++;
 }
 
-/* Of eight bins, the highest bit of the byte of each that has points. A bin counts at most 64 points in each of four.
+/* The highest bit of the byte of each of eight bins that has points. A bin counts at most 64 points in each of four.
  */
 static uint64_t bins_with_points(uint8_t counts[4][BINS], int32_t first) {
     const uint64_t highest = 0x8080808080808080u;

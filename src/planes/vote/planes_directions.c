@@ -41,7 +41,7 @@ static void add_direction(directions *to, turn theta, turn phi) {
     to->count++;
 }
 
-/* As the slides have them: phi · 180 + theta. y is never below 0: half the sphere. */
+/* Fills in the directions as the slides number them, phi · 180 + theta. y is never below 0: half the sphere. */
 static void fill_grid(directions *to) {
     turn turns[GRID_SIDE];
     for (uint32_t i = 0; i < GRID_SIDE; i++) turns[i] = turn_of(i * PI / 180);
@@ -169,7 +169,7 @@ static mote_status make_near(mote_context *ctx, planes_directions *table) {
 
 /* ---- the table */
 
-/* As in a b c. */
+/* What a step along an axis moves in bins, rounded as the votes have it. */
 static float per_step(double along, double bin) { return (float)(along / bin); }
 
 static mote_status reserve(mote_context *ctx, planes_directions *table) {

@@ -224,7 +224,7 @@ static __global__ void __launch_bounds__(SORTERS) sort_short_list(const maxima_h
     for (uint32_t i = threadIdx.x; i < all; i += SORTERS) found[i] = keys[i];
 }
 
-/* Of more than FEW maxima the best, sorted: keys [most] out, of the host. */
+/* Sorts more than FEW maxima, and brings the best ones to the host. keys: [max_peaks] out */
 static mote_status sort_large_k(mote_device *gpu, unsigned long long *found, uint64_t all, uint32_t max_peaks,
                                 uint64_t *keys) {
     uint64_t *other = (uint64_t *)cuda_alloc(gpu, all * sizeof *other, "planes maxima");

@@ -20,7 +20,7 @@
 #define MOTE_PLANES_GRID_H
 
 #include "math/search.h"
-#include "planes/vote/planes_weight_math.h"
+#include "planes/fit/planes_weight_math.h"
 
 #define PLANES_NO_CELL         UINT32_MAX
 #define PLANES_CELL_WHOLE      (1u << 24) /* the area of a cell */

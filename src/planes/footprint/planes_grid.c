@@ -1,5 +1,5 @@
 /* Layout of the grids of planes. */
-#include "planes/vote/planes_grid.h"
+#include "planes/footprint/planes_grid.h"
 
 #define SPARE_CELLS 65536u /* besides one a point */
 #define MAX_CELLS   0x7FFFFFFFu
@@ -25,7 +25,7 @@ uint32_t planes_grid_lay(const planes_bounds *bounds, const uint64_t *in_bands, 
         t->width = any ? columns + 2 : 0;
         t->height = any ? rows + 2 : 0;
         t->first = (uint32_t)cells;
-        /* As if those beside the plane were spread over the rectangle of all its cells. */
+        /* Strays of a cell are told as if those beside the plane were spread over the rectangle of all its cells. */
         const double strays = any ? 0.5 * (double)in_bands[i] / ((double)rows * (double)columns) : 0;
         t->strays = (float)strays;
         t->core = whole || !any ? 1 : core_points(strays);

@@ -1,0 +1,36 @@
+/* How much better than a plane a quadratic surface explains points. */
+#include <math.h>
+
+#include "planes/local/planes_growth.h"
+
+#define TERMS PLANES_QUADRATIC
+
+void planes_quadratic_add(planes_quadratic *q, double u, double v, double distance) {
+    const double terms[TERMS] = {1, u, v, u * u, u * v, v * v};
+    for (int row = 0; row < TERMS; row++) {
+        for (int column = 0; column <= row; column++) q->products[row][column] += terms[row] * terms[column];
+        q->with_distance[row] += terms[row] * distance;
+    }
+    q->squares += distance * distance;
+}
+
+/* By Cholesky's decomposition of the normal equations, where what each term adds is a square. */
+double planes_quadratic_share(planes_quadratic *q) {
+    double(*products)[TERMS] = q->products, *with_distance = q->with_distance, rest = q->squares, curve = 0;
+    for (int k = 0; k < TERMS; k++) {
+        const double whole = products[k][k];
+        for (int i = 0; i < k; i++) products[k][k] -= products[k][i] * products[k][i];
+        for (int i = 0; i < k; i++) with_distance[k] -= products[k][i] * with_distance[i];
+        if (!(products[k][k] > 1e-9 * whole)) return 0;
+        products[k][k] = sqrt(products[k][k]);
+        with_distance[k] /= products[k][k];
+        for (int row = k + 1; row < TERMS; row++) {
+            for (int i = 0; i < k; i++) products[row][k] -= products[row][i] * products[k][i];
+            products[row][k] /= products[k][k];
+        }
+        const double explained = with_distance[k] * with_distance[k];
+        if (k < 3) rest -= explained;
+        if (k >= 3) curve += explained;
+    }
+    return rest > 0 ? curve / rest : 0;
+}
