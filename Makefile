@@ -9,7 +9,7 @@
 #   make deb      packages for Debian, into dist/   make docs    the site of the documentation, into build/docs/html
 #   make tarball  the command for any Linux with glibc 2.28 (2018) or later, into dist/
 # Variables: IN=scan.las (demo), POINTS=5M (demo), PORT=8080 (demo), NO_VIEW=1 (demo stops before serving), JOBS=n,
-#            CMAKE_FLAGS=-D… (test, check)
+#            CMAKE_FLAGS=-D… (test, check, deb)
 
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 POINTS ?= 5M
@@ -93,7 +93,7 @@ tarball: all
 
 # In a copy of the sources, with the flags of Debian; tests/programs/deb.sh tries what comes of it.
 deb:
-	JOBS=$(JOBS) cmake/deb.sh dist
+	JOBS=$(JOBS) cmake/deb.sh dist $(CMAKE_FLAGS)
 
 # Pages of docs/, and what is made of the headers, the docstrings, the tables of options and the benchmarks' history. It
 # says what it lacks.
