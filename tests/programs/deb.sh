@@ -45,7 +45,7 @@ inside 'apt-get update && apt-get install -y --no-install-recommends /packages/l
     >"$scratch/log" 2>&1 || { tail -20 "$scratch/log"; fail "they do not install"; }
 [[ $(inside 'command -v cc || true') == "" ]] || fail "the system is not clean"
 works() {
-    inside 'cd /tmp && mote gen city a.las -n 20k -q && mote lod a.las -o a.copc.laz -q &&
+    inside 'cd /tmp && rm -f a.* b.laz && mote gen city a.las -n 20k -q && mote lod a.las -o a.copc.laz -q &&
             mote run "[\"a.las\", {\"type\": \"outliers\"}, \"b.laz\"]" -q && mote info b.laz | grep points'
     [[ $(inside 'python3 -c "import mote; print(len(mote.read(\"/tmp/a.las\")), mote.knn(mote.gen(\"torus\", 100), k=3).index.shape)"') == \
         "20000 (100, 3)" ]] || fail "the package for Python says something else"
