@@ -7,8 +7,9 @@
 #   make deps     install what is needed        make format   clang-format on all sources
 #   make viewer   the web page                  make wheel    mote for Python, into dist/      make clean
 #   make deb      packages for Debian, into dist/   make docs    the site of the documentation, into build/docs/html
+#   make tarball  the command for any Linux with glibc 2.28 (2018) or later, into dist/
 # Variables: IN=scan.las (demo), POINTS=5M (demo), PORT=8080 (demo), NO_VIEW=1 (demo stops before serving), JOBS=n,
-#            CMAKE_FLAGS=-D… (test, check)
+#            CMAKE_FLAGS=-D… (test, check, deb)
 
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 POINTS ?= 5M
@@ -20,7 +21,7 @@ VIEWER_INPUTS := $(wildcard viewer/package.json viewer/package-lock.json viewer/
                             viewer/src/* viewer/src/*/* viewer/src/*/*/* viewer/wasm/* src/io/laz/* src/measure/* src/shapes/* \
                             cli/render/up_rule.*)
 
-.PHONY: all deps viewer demo test check bench wheel deb docs clean format
+.PHONY: all deps viewer demo test check bench wheel tarball deb docs clean format
 
 all: build/release/build.ninja
 	cmake --build build/release --target mote_command mote_shared -j $(JOBS)
@@ -86,9 +87,13 @@ wheel: build/release/build.ninja
 	cmake --build build/release --target mote_shared -j $(JOBS)
 	$(PYTHON) python/wheel.py build/release dist
 
+# With the page of mote view where it was built (make viewer).
+tarball: all
+	$(PYTHON) python/tarball.py build/release dist
+
 # In a copy of the sources, with the flags of Debian; tests/programs/deb.sh tries what comes of it.
 deb:
-	JOBS=$(JOBS) cmake/deb.sh dist
+	JOBS=$(JOBS) cmake/deb.sh dist $(CMAKE_FLAGS)
 
 # Pages of docs/, and what is made of the headers, the docstrings, the tables of options and the benchmarks' history. It
 # says what it lacks.

@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# Debian packages of this tree, without CUDA: made in a copy of what git knows, so that the tree stays as it is.
-#   deb.sh FOLDER     where they go
+# Debian packages of this tree, made in a copy of what git knows, so that the tree stays as it is; mote-cuda, too, where
+# there is nvcc.
+#   deb.sh FOLDER [FLAG…]     where they go; flags of CMake, -D…
 set -euo pipefail
 sources=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 mkdir -p "$1"
 target=$(realpath "$1")
+shift
 command -v dpkg-buildpackage >/dev/null && command -v dh >/dev/null && command -v dh_python3 >/dev/null || {
     echo "make deb needs: apt-get install dpkg-dev debhelper dh-python"
     exit 1
@@ -18,7 +20,7 @@ git -C "$sources" ls-files -z --cached --others --exclude-standard -- . ':!viewe
 # The page is built by npm, which packages cannot call.
 if [[ -d $sources/viewer/dist ]]; then
     cp -r "$sources/viewer/dist" "$copy/viewer/"
-    echo usr/share/mote >>"$copy/debian/mote.install"
+    echo usr/share/mote >>"$copy/debian/mote.install" # mote-cuda has what its build installs
 else
     echo "without the page of mote view: there is no viewer/dist (make viewer)"
 fi
@@ -29,7 +31,16 @@ mote ($(cat "$sources/VERSION")) unstable; urgency=medium
 
  -- $(sed -n 's/^Maintainer: //p' "$copy/debian/control")  $(date -R -d "@${SOURCE_DATE_EPOCH:-$(git -C "$sources" log -1 --format=%ct)}")
 END
+nvcc=$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null || true)
+profiles=
+if [[ $nvcc ]]; then
+    profiles=pkg.mote.cuda
+    export CUDACXX=$nvcc
+else
+    echo "without mote-cuda: there is no nvcc"
+fi
 cd "$copy"
+export MOTE_CMAKE_FLAGS="$*" DEB_BUILD_PROFILES=$profiles
 DEB_BUILD_OPTIONS="noautodbgsym parallel=${JOBS:-$(nproc)}" dpkg-buildpackage -b -us -uc -d >"$scratch/log" 2>&1 || {
     tail -40 "$scratch/log"
     exit 1

@@ -49,7 +49,7 @@ target_link_options(mote_shared PRIVATE LINKER:--version-script=${script_file} L
 set_target_properties(mote_shared PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
                                              LINK_DEPENDS ${script_file})
 
-# For wheels (python/wheel.py), which link some of them anew.
+# For python/bundle.py, which links some of them anew.
 file(GENERATE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/mote_objects.txt
      CONTENT "$<JOIN:$<TARGET_OBJECTS:mote_objects>,\n>\n$<JOIN:$<TARGET_OBJECTS:mote_cuda>,\n>\n")
 

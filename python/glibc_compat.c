@@ -1,5 +1,6 @@
-/* For wheels (wheel.py): functions that glibc has as symbols only since 2.33. Before, headers turned calls of them into
-   calls of these, which every glibc for x86-64 has kept. The linker sends calls of NAME to __wrap_NAME. */
+/* A library beside those that are to run with an older glibc (bundle.py): what glibc has as symbols only since 2.33,
+   and in libraries of Debian is named so. Before, headers turned calls of stat into calls of __xstat, which every glibc
+   for x86-64 has kept. */
 #define _GNU_SOURCE
 #include <sys/stat.h>
 
@@ -16,14 +17,12 @@ __asm__(".symver __lxstat, __lxstat@GLIBC_2.2.5");
 __asm__(".symver __fxstat, __fxstat@GLIBC_2.2.5");
 __asm__(".symver __fxstatat, __fxstatat@GLIBC_2.4");
 
-int __wrap_stat(const char *path, struct stat *facts);
-int __wrap_lstat(const char *path, struct stat *facts);
-int __wrap_fstat(int file, struct stat *facts);
-int __wrap_fstatat(int folder, const char *path, struct stat *facts, int flags);
+extern char __libc_single_threaded;
+char __libc_single_threaded = 0; /* there may be other threads: never wrong */
 
-int __wrap_stat(const char *path, struct stat *facts) { return __xstat(STAT_VERSION, path, facts); }
-int __wrap_lstat(const char *path, struct stat *facts) { return __lxstat(STAT_VERSION, path, facts); }
-int __wrap_fstat(int file, struct stat *facts) { return __fxstat(STAT_VERSION, file, facts); }
-int __wrap_fstatat(int folder, const char *path, struct stat *facts, int flags) {
+int stat(const char *restrict path, struct stat *restrict facts) { return __xstat(STAT_VERSION, path, facts); }
+int lstat(const char *restrict path, struct stat *restrict facts) { return __lxstat(STAT_VERSION, path, facts); }
+int fstat(int file, struct stat *facts) { return __fxstat(STAT_VERSION, file, facts); }
+int fstatat(int folder, const char *restrict path, struct stat *restrict facts, int flags) {
     return __fxstatat(STAT_VERSION, folder, path, facts, flags);
 }

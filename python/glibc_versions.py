@@ -9,12 +9,14 @@ for programs that were linked before: pow@GLIBC_2.2.5 beside pow@GLIBC_2.29, pth
 
     .dynstr          the name of a function that is new, where an older one takes the same arguments: SAME_CALL
 
-and refuses where the glibc of this machine has no older version of a function that is named.
+and refuses where the glibc of this machine has no older version of a function that is named. Names that a library beside
+the file has (glibc_compat.c) are left without a version: then the first one that is loaded and has them is taken.
 """
 import struct
 
 SHT_DYNSYM, SHT_VERDEF, SHT_VERNEED, SHT_VERSYM, SHT_DYNAMIC = 11, 0x6FFFFFFD, 0x6FFFFFFE, 0x6FFFFFFF, 6
 HIDDEN = 0x8000  # of a version: not the newest one of its symbol
+ANY_VERSION = 1  # the number of a symbol that names none
 DT_NEEDED, DT_VERNEEDNUM = 1, 0x6FFFFFFF
 # expat asks for the eight bytes of a seed; getentropy (glibc 2.25) gives up to 256, and reports an error that nobody asks
 # arc4random_buf for: then the seed is what lay there, and the address of it that expat adds.
@@ -102,6 +104,11 @@ def number_of(version):
         return None
 
 
+def exported(path):
+    """The names that a library has for others."""
+    return {name for name, defined, *_ in Library(path).symbols() if defined}
+
+
 def newest_need(path):
     """The newest version of glibc that a file names, as (2, n)."""
     found = [number_of(version) for _, version, *_ in Library(path).needs()]
@@ -159,12 +166,16 @@ def _rename(library, record, text, spare):
     struct.pack_into("<I", library.data, record + 8, name)
 
 
-def _plan(library, limit, history):
-    """Of each function that names too new a version: the place of its number, its file, its version until then."""
+def _plan(library, limit, history, beside):
+    """Of each function that names too new a version: the place of its number, its file, its version until then; no
+    version where a library beside this one has it."""
     versions = {number: (file, version) for file, version, number, *_ in library.needs()}
     for name, defined, number, place in library.symbols():
         file, version = versions.get(number & ~HIDDEN, ("", ""))
         if defined or not version or (number_of(version) or (0,)) <= limit:
+            continue
+        if name in beside:
+            yield place, file, None, name
             continue
         older = [v for v in history.get(name, ()) if v <= limit]
         if not older:
@@ -184,19 +195,19 @@ def _rename_calls(library, limit):
         library.data[at:at + len(name)] = older.encode().ljust(len(name), b"\0")
 
 
-def lower(path, limit, of_glibc):
+def lower(path, limit, of_glibc, beside=()):
     """Makes a file need glibc of at most limit, e.g. (2, 28). of_glibc: libc.so.6, libm.so.6 and the others of this
-    machine. Each function gets the version that it would have got on a machine of that glibc: the newest until then.
+    machine; beside: names that a library beside it has instead. Each function gets the version that it would have got on a machine of that glibc: the newest until then.
     Returns the functions that now name an older version; the file is as it was where one cannot."""
     library = Library(path)
     _rename_calls(library, limit)
-    plan = list(_plan(library, limit, _history(of_glibc)))
+    plan = list(_plan(library, limit, _history(of_glibc), beside))
     numbers = {(file, number_of(version)): number for file, version, number, *_ in library.needs()}
     newer = {(file, version): record for file, version, _, record, *_ in library.needs()
              if (number_of(version) or (0,)) > limit}
     spare = {version for _, version in newer}
     for _, file, version, name in plan:
-        if (file, version) in numbers:
+        if version is None or (file, version) in numbers:
             continue
         free = [key for key in newer if key[0] == file]
         if not free:
@@ -205,7 +216,7 @@ def lower(path, limit, of_glibc):
         numbers[file, version] = numbers[file, number_of(free[0][1])]
         del newer[free[0]]
     for place, file, version, _ in plan:
-        struct.pack_into("<H", library.data, place, numbers[file, version])
+        struct.pack_into("<H", library.data, place, ANY_VERSION if version is None else numbers[file, version])
     _forget_newer(library, {record for record in newer.values()})
     with open(path, "wb") as file:
         file.write(library.data)

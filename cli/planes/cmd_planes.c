@@ -286,7 +286,7 @@ static int find_planes(session *s, const planes_options *o, planes_task *task) {
     if (task->output != NULL) {
         task->labels = malloc((size_t)task->points * sizeof *task->labels + 1);
         if (task->labels == NULL)
-            return session_error(s, EXIT_RESOURCES, "no memory for %" PRIu64 " labels", task->points);
+            return session_error(s, EXIT_RESOURCES, "out of memory: labels of %" PRIu64 " points", task->points);
     }
     const double begin = seconds_now();
     s->bar.points = task->points;

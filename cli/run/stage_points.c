@@ -96,15 +96,16 @@ int stage_normal(stage_call *call) {
     uint64_t k = 8;
     bool always_up = true;
     const option rows[] = {
-        {"knn", 0, OPTION_COUNT, &k, NULL, "N", "from the N nearest, the point itself among them; default 8"},
+        {"knn", 0, OPTION_COUNT, &k, NULL, "N", "from the point and the N nearest others; default 8"},
         {"viewpoint", 0, OPTION_TEXT, &viewpoint, NULL, "X,Y,Z", "normals look towards it"},
         {"always-up", 0, OPTION_FLAG, &always_up, NULL, NULL, "normals look up; default true"},
         {0},
     };
     const int code = stage_options(call, rows);
     if (code != EXIT_DONE) return code;
-    if (k < 3 || k > MOTE_KNN_MAX_K) return stage_wrong(call, "knn", "%" PRIu64 " is not in 3..%u", k, MOTE_KNN_MAX_K);
-    params.k = (uint32_t)k;
+    const uint32_t max = MOTE_KNN_MAX_K - 1; /* the point itself is one of the library's */
+    if (k < 3 || k > max) return stage_wrong(call, "knn", "%" PRIu64 " is not in 3..%u", k, max);
+    params.k = (uint32_t)k + 1;
     params.orient = viewpoint != NULL ? MOTE_ORIENT_VIEWPOINT : always_up ? MOTE_ORIENT_UP : MOTE_ORIENT_NONE;
     if (viewpoint != NULL && !parse_place(viewpoint, params.viewpoint)) {
         return stage_wrong(call, "viewpoint", "\"%s\" is not [X, Y, Z]", viewpoint);

@@ -396,11 +396,10 @@ class Handle:
         self.lock = threading.Lock()
         self.users = 0  # calls that run with it
         self._needed_by, self._is_over = {}, False
-        for owner in self._handles_needed():
-            owner._needed_by[id(self)] = None
-
-    def _handles_needed(self):
-        return [owner for owner in self.owners if isinstance(owner, Handle)] + [self.context]
+        for owner in owners:
+            if isinstance(owner, Handle):
+                owner._needed_by[id(self)] = None
+        context._needed_by[id(self)] = None
 
     @property
     def out(self):
@@ -409,8 +408,10 @@ class Handle:
     def _end(self):
         if self.pointer:
             self.context._free(self.free, self.pointer)
-        for owner in self._handles_needed():
-            _is_gone(self, owner)
+        for owner in self.owners:
+            if isinstance(owner, Handle):
+                _is_gone(self, owner)
+        _is_gone(self, self.context)
 
     def __del__(self):
         _end_when_free(self)

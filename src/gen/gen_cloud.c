@@ -19,10 +19,12 @@ mote_status gen_fill(mote_context *ctx, uint64_t count, gen_fill_fn fill, const 
         const int64_t pieces = (int64_t)((window + PIECE_POINTS - 1) / PIECE_POINTS);
 #pragma omp parallel for schedule(static) num_threads(ctx->threads)
         for (int64_t piece = 0; piece < pieces; piece++) {
+            if (mote_stop(ctx)) continue;
             const uint64_t from = (uint64_t)piece * PIECE_POINTS;
             const uint64_t size = window - from < PIECE_POINTS ? window - from : PIECE_POINTS;
             fill(shape, begin + from, size, xyz + 3 * (begin + from));
         }
+        MOTE_TRY(mote_stopped(ctx));
     }
     return mote_progress(ctx, 1, "generating points");
 }

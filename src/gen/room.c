@@ -9,7 +9,7 @@
 #define PLANE_DRAWS   4u /* two across the plane, two for the noise */
 #define OUTLIER_DRAWS 3u
 #define TWO_PI        6.283185307179586
-#define SHUFFLE_STEP  (1u << 22) /* swaps between two calls of the progress function */
+#define SHUFFLE_STEP  (1u << 19) /* swaps between two calls of the progress function */
 
 typedef struct plane {
     double origin[3], u[3], v[3];

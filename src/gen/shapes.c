@@ -90,7 +90,7 @@ mote_status gen_clusters(mote_context *ctx, uint64_t count, const mote_gen_param
 #define TORUS_TUBE        0.35
 #define TORUS_NOISE       0.0005
 #define TORUS_MARK_POINTS 256u  /* the stream's state is noted so often … */
-#define TORUS_MARKS       8192u /* … and this many times before the threads fill in */
+#define TORUS_MARKS       1024u /* … and this many times before the threads fill in: 2 ms of walking */
 
 typedef struct direction {
     double cosine, sine;
@@ -152,10 +152,13 @@ mote_status gen_torus(mote_context *ctx, uint64_t count, const mote_gen_params *
         const int64_t pieces = (int64_t)((window + TORUS_MARK_POINTS - 1) / TORUS_MARK_POINTS);
 #pragma omp parallel for schedule(static) num_threads(ctx->threads)
         for (int64_t piece = 0; piece < pieces; piece++) {
+            if (mote_stop(ctx)) continue;
             const uint64_t from = (uint64_t)piece * TORUS_MARK_POINTS;
             const uint64_t size = window - from < TORUS_MARK_POINTS ? window - from : TORUS_MARK_POINTS;
             fill_torus(marks[piece], size, xyz + 3 * (begin + from));
         }
+        status = mote_stopped(ctx);
+        if (status != MOTE_OK) break;
         status = mote_progress(ctx, (double)(begin + window) / (double)count, "generating points");
     }
     mote_free(ctx, marks);

@@ -32,27 +32,27 @@ static mote_status cpu_codes(mote_device *device, const mote_cloud *cloud, const
     const int64_t parts = (int64_t)((cloud->count + CODES_AT_ONCE - 1) / CODES_AT_ONCE);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(device->ctx->threads)
     for (int64_t p = 0; p < parts; p++) {
+        if (mote_stop(device->ctx)) continue;
         const uint64_t first = (uint64_t)p * CODES_AT_ONCE, remaining = cloud->count - first;
         cpu_codes_of(cloud, lattice, first, remaining < CODES_AT_ONCE ? remaining : CODES_AT_ONCE, codes);
     }
-    return MOTE_OK;
+    return mote_stopped(device->ctx);
 }
 
-#define AHEAD 32 /* how many records ahead of use their memory is asked for */
+#define AHEAD            32    /* how many records ahead of use their memory is asked for */
+#define PERMUTED_AT_ONCE 8192u /* a millisecond at most, where each comes from memory */
 
 static mote_status cpu_sort(mote_device *device, uint64_t *codes, uint32_t *indices, uint64_t count) {
     return order_sort_cpu(device->ctx, codes, indices, count);
 }
 
-static mote_status cpu_permute(mote_device *device, const void *values, uint32_t size_bytes, uint32_t stride_bytes,
-                               const uint32_t *indices, uint64_t count, void *out) {
-    const uint8_t *from = values;
-    uint8_t *to = out;
-#pragma omp parallel for schedule(static) num_threads(device->ctx->threads)
-    for (int64_t i = 0; i < (int64_t)count; i++) {
-        if ((uint64_t)i + AHEAD < count) __builtin_prefetch(from + (uint64_t)indices[i + AHEAD] * stride_bytes);
+/* Elements [first, end) of count. */
+static void permute_piece(const uint8_t *from, uint32_t size_bytes, uint32_t stride_bytes, const uint32_t *indices,
+                          uint64_t first, uint64_t end, uint64_t count, uint8_t *to) {
+    for (uint64_t i = first; i < end; i++) {
+        if (i + AHEAD < count) __builtin_prefetch(from + (uint64_t)indices[i + AHEAD] * stride_bytes);
         const uint8_t *source = from + (uint64_t)indices[i] * stride_bytes;
-        uint8_t *target = to + (uint64_t)i * size_bytes;
+        uint8_t *target = to + i * size_bytes;
         switch (size_bytes) { /* sizes known to the compiler become single moves */
         case 1: *target = *source; break;
         case 2: memcpy(target, source, 2); break;
@@ -62,7 +62,19 @@ static mote_status cpu_permute(mote_device *device, const void *values, uint32_t
         default: memcpy(target, source, size_bytes);
         }
     }
-    return MOTE_OK;
+}
+
+static mote_status cpu_permute(mote_device *device, const void *values, uint32_t size_bytes, uint32_t stride_bytes,
+                               const uint32_t *indices, uint64_t count, void *out) {
+    const int64_t pieces = (int64_t)((count + PERMUTED_AT_ONCE - 1) / PERMUTED_AT_ONCE);
+#pragma omp parallel for schedule(static) num_threads(device->ctx->threads)
+    for (int64_t p = 0; p < pieces; p++) {
+        if (mote_stop(device->ctx)) continue;
+        const uint64_t first = (uint64_t)p * PERMUTED_AT_ONCE, remaining = count - first;
+        const uint64_t end = remaining < PERMUTED_AT_ONCE ? count : first + PERMUTED_AT_ONCE;
+        permute_piece(values, size_bytes, stride_bytes, indices, first, end, count, out);
+    }
+    return mote_stopped(device->ctx);
 }
 
 static mote_status cpu_bounds(mote_device *device, const mote_cloud *cloud, mote_box *box) {

@@ -10,6 +10,8 @@ packages=("$folder"/{libmote0,libmote-dev,mote,python3-mote}_"$version"_*.deb)
 for package in "${packages[@]}"; do
     [[ -s $package ]] || { echo "skipped: there is no $(basename "$package" | cut -d_ -f1) $version in $folder (make deb)"; exit 77; }
 done
+cuda=$folder/mote-cuda_${version}_amd64.deb
+if [[ -s $cuda ]]; then packages+=("$cuda"); else echo "mote-cuda is not tried: it is not there (make deb, where nvcc is)"; fi
 fail() { echo "$*"; exit 1; }
 if command -v lintian >/dev/null; then
     lintian --allow-root --fail-on error,warning "${packages[@]}" || fail "lintian has something to say"
@@ -42,9 +44,24 @@ cp /etc/resolv.conf "$scratch/root/etc/resolv.conf" 2>/dev/null || true
 inside 'apt-get update && apt-get install -y --no-install-recommends /packages/libmote0_*.deb /packages/mote_*.deb /packages/python3-mote_*.deb' \
     >"$scratch/log" 2>&1 || { tail -20 "$scratch/log"; fail "they do not install"; }
 [[ $(inside 'command -v cc || true') == "" ]] || fail "the system is not clean"
-inside 'cd /tmp && mote gen city a.las -n 20k -q && mote lod a.las -o a.copc.laz -q &&
-        mote run "[\"a.las\", {\"type\": \"outliers\"}, \"b.laz\"]" -q && mote info b.laz | grep points'
-[[ $(inside 'python3 -c "import mote; print(len(mote.read(\"/tmp/a.las\")), mote.knn(mote.gen(\"torus\", 100), k=3).index.shape)"') == \
-    "20000 (100, 3)" ]] || fail "the package for Python says something else"
-inside 'dpkg -r python3-mote mote libmote0' >/dev/null || fail "they do not go away"
+works() {
+    inside 'cd /tmp && rm -f a.* b.laz && mote gen city a.las -n 20k -q && mote lod a.las -o a.copc.laz -q &&
+            mote run "[\"a.las\", {\"type\": \"outliers\"}, \"b.laz\"]" -q && mote info b.laz | grep points'
+    [[ $(inside 'python3 -c "import mote; print(len(mote.read(\"/tmp/a.las\")), mote.knn(mote.gen(\"torus\", 100), k=3).index.shape)"') == \
+        "20000 (100, 3)" ]] || fail "the package for Python says something else"
+}
+works
+if [[ -s $cuda ]]; then
+    # It takes the places of mote and libmote0, and python3-mote finds its library.
+    inside 'apt-get install -y --no-install-recommends /packages/mote-cuda_*.deb' >"$scratch/log" 2>&1 ||
+        { tail -20 "$scratch/log"; fail "mote-cuda does not install"; }
+    inside 'dpkg -s python3-mote | grep -q "^Status: install ok installed"' || fail "python3-mote went away with libmote0"
+    for package in mote libmote0; do
+        inside "dpkg -s $package" 2>/dev/null | grep -q '^Status: install ok installed' && fail "$package stays beside mote-cuda"
+    done
+    works
+    inside 'dpkg -r python3-mote mote-cuda' >/dev/null || fail "they do not go away"
+else
+    inside 'dpkg -r python3-mote mote libmote0' >/dev/null || fail "they do not go away"
+fi
 echo "the packages work in a clean $suite"

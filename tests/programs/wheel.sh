@@ -33,7 +33,7 @@ while read -r library; do
     [[ $library =~ ^(lib(c|m|pthread|dl|rt|stdc\+\+|gcc_s)\.so|ld-linux) ]] || fail "$library is not inside"
 done < <(readelf -dW "$scratch"/site/mote/*.so* | sed -nE 's/.*\(NEEDED\).*\[(.*)\]/\1/p' | sort -u)
 # PEP 600 has a version of these for each of glibc, too: 2.28 came with GCC 8.
-readelf -VW "$scratch"/site/mote/*.so* | grep -oE 'Name: (GLIBCXX|CXXABI|GCC)_[0-9.]+' | sed 's/Name: //' | sort -Vu >"$scratch/of_compiler"
+readelf -VW "$scratch"/site/mote/*.so* | sed -nE "s/.*Name: ((GLIBCXX|CXXABI|GCC)_[0-9.]+).*/\1/p" | sort -Vu >"$scratch/of_compiler"
 while IFS=_ read -r name version; do
     case $name in GLIBCXX) most=3.4.25 ;; CXXABI) most=1.3.11 ;; *) most=8.0.0 ;; esac
     [[ $(printf '%s\n' "$version" $most | sort -V | tail -1) == "$most" ]] || fail "${name}_$version is newer than GCC 8"

@@ -124,13 +124,15 @@ static void codes_of(const mote_knn_index *index, const mote_column *const axes[
     }
 }
 
-static void make_codes(mote_knn_index *index, const mote_column *const axes[3]) {
+static mote_status make_codes(mote_knn_index *index, const mote_column *const axes[3]) {
     const uint64_t blocks = (index->cloud->count + LATTICE_BLOCK - 1) / LATTICE_BLOCK;
 #pragma omp parallel for schedule(dynamic, 16) num_threads(index->ctx->threads)
     for (uint64_t b = 0; b < blocks; b++) {
+        if (mote_stop(index->ctx)) continue;
         const uint64_t first = b * LATTICE_BLOCK, remaining = index->cloud->count - first;
         codes_of(index, axes, first, remaining < LATTICE_BLOCK ? (uint32_t)remaining : LATTICE_BLOCK);
     }
+    return mote_stopped(index->ctx);
 }
 
 /* ---- runs of one code */
@@ -239,13 +241,15 @@ static mote_status refine_large_runs(const refiner *r, const code_run *all, code
 }
 
 /* Each run by one thread, in its share of the memory; such a sort cannot fail. */
-static void refine_other_runs(const refiner *r, const code_run *runs, uint64_t run_count) {
+static mote_status refine_other_runs(const refiner *r, const code_run *runs, uint64_t run_count) {
 #pragma omp parallel for schedule(dynamic, 1) num_threads(r->threads)
     for (uint64_t i = 0; i < run_count; i++) {
+        if (mote_stop(r->index->ctx)) continue;
         refiner own = *r;
         own.room.pairs = (uint8_t *)r->room.pairs + (uint64_t)mote_thread_number() * r->large * ORDER_PAIR_BYTES;
         (void)refine_run(&own, &runs[i]);
     }
+    return mote_stopped(r->index->ctx);
 }
 
 /* index->codes and order are sorted; codes stay as they are. */
@@ -263,8 +267,7 @@ static mote_status refine(mote_knn_index *index, const mote_column *const axes[3
     }
     r.large = share < LARGEST ? share / 2 * 2 : LARGEST;
     MOTE_TRY(refine_large_runs(&r, &all, runs, &run_count));
-    refine_other_runs(&r, runs, run_count);
-    return MOTE_OK;
+    return refine_other_runs(&r, runs, run_count);
 }
 
 /* ---- all of it */
@@ -301,7 +304,7 @@ mote_status knn_order_points(mote_knn_index *index) {
     MOTE_TRY(reserve(index));
     mote_stage(ctx, "codes");
     make_cells(index, axes);
-    make_codes(index, axes);
+    MOTE_TRY(make_codes(index, axes));
     MOTE_TRY(mote_progress(ctx, 0.3, "computing codes"));
     mote_stage(ctx, "sort");
     index->dense = false;

@@ -3,8 +3,9 @@
 #include "knn/cpu/knn_build_cpu.h"
 #include "math/simd.h"
 
-#define ALONE 512u /* leaves that are not worth waking other threads */
-#define AHEAD 24u  /* how many points ahead of use their memory is asked for */
+#define ALONE          512u /* leaves that are not worth waking other threads */
+#define AHEAD          24u  /* how many points ahead of use their memory is asked for */
+#define LEAVES_AT_ONCE 512u /* by one thread, before it is asked whether to go on */
 
 static int64_t integer_of(const mote_column *axis, uint64_t i) {
     const uint64_t value = (uint64_t)mote_column_integer(axis, i);
@@ -90,6 +91,18 @@ static void read_doubles(const reader *from, uint64_t first, double *leaf) {
     }
 }
 
+static void read_leaves(const reader *from, uint64_t first, uint64_t end, void *leaves) {
+    for (uint64_t i = first; i < end; i++) {
+        if (from->reading->kind == KNN_DOUBLE) {
+            read_doubles(from, KNN_LEAF * i, (double *)leaves + 3 * KNN_LEAF * i);
+        } else if (from->plain) {
+            read_words(true, from, KNN_LEAF * i, (uint32_t *)leaves + 3 * KNN_LEAF * i);
+        } else {
+            read_words(false, from, KNN_LEAF * i, (uint32_t *)leaves + 3 * KNN_LEAF * i);
+        }
+    }
+}
+
 bool knn_points_reserve(mote_context *ctx, knn_points *points, uint64_t count, uint64_t value_bytes) {
     const uint64_t bytes = (count + KNN_LEAF - 1) / KNN_LEAF * (3 * KNN_LEAF) * value_bytes;
     return mote_reserve_scratch(ctx, &points->leaves, &points->leaf_bytes, bytes, 1, "knn positions");
@@ -104,14 +117,10 @@ mote_status knn_points_read(mote_context *ctx, const knn_reading *reading, const
     points->count = (uint32_t)count;
     if (!knn_points_reserve(ctx, points, count, value_bytes)) return MOTE_ERROR_MEMORY;
 #pragma omp parallel for schedule(static) num_threads(leaves < ALONE ? 1 : ctx->threads)
-    for (uint64_t i = 0; i < leaves; i++) {
-        if (reading->kind == KNN_DOUBLE) {
-            read_doubles(&from, KNN_LEAF * i, (double *)points->leaves + 3 * KNN_LEAF * i);
-        } else if (from.plain) {
-            read_words(true, &from, KNN_LEAF * i, (uint32_t *)points->leaves + 3 * KNN_LEAF * i);
-        } else {
-            read_words(false, &from, KNN_LEAF * i, (uint32_t *)points->leaves + 3 * KNN_LEAF * i);
-        }
+    for (uint64_t first = 0; first < leaves; first += LEAVES_AT_ONCE) {
+        if (mote_stop(ctx)) continue;
+        const uint64_t end = leaves - first < LEAVES_AT_ONCE ? leaves : first + LEAVES_AT_ONCE;
+        read_leaves(&from, first, end, points->leaves);
     }
-    return MOTE_OK;
+    return mote_stopped(ctx);
 }

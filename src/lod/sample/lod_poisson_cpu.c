@@ -72,10 +72,13 @@ static void scan_node(poisson *p, uint32_t node_index, uint64_t number, bool fil
     p->node_blocks[number] = blocks;
 }
 
-static void scan_nodes(poisson *p, bool fill) {
+static mote_status scan_nodes(poisson *p, bool fill) {
     const int64_t first = p->lod->level_first[p->level], last = p->lod->level_first[p->level + 1];
 #pragma omp parallel for schedule(dynamic, 1) num_threads(p->lod->ctx->threads)
-    for (int64_t i = first; i < last; i++) scan_node(p, (uint32_t)i, (uint64_t)(i - first), fill);
+    for (int64_t i = first; i < last; i++) {
+        if (!mote_stop(p->lod->ctx)) scan_node(p, (uint32_t)i, (uint64_t)(i - first), fill);
+    }
+    return mote_stopped(p->lod->ctx);
 }
 
 static void exclusive_sum(uint64_t *values, uint64_t count) {
@@ -93,7 +96,7 @@ static mote_status list_candidates(poisson *p) {
     p->node_candidates = mote_alloc_zero(ctx, (nodes + 1) * sizeof *p->node_candidates, "poisson nodes");
     p->node_blocks = mote_alloc_zero(ctx, (nodes + 1) * sizeof *p->node_blocks, "poisson nodes");
     if (p->node_candidates == NULL || p->node_blocks == NULL) return MOTE_ERROR_MEMORY;
-    scan_nodes(p, false);
+    MOTE_TRY(scan_nodes(p, false));
     exclusive_sum(p->node_candidates, nodes);
     exclusive_sum(p->node_blocks, nodes);
     p->candidate_count = p->node_candidates[nodes];
@@ -105,7 +108,7 @@ static mote_status list_candidates(poisson *p) {
     if (p->candidates == NULL || p->accepted == NULL || p->taken == NULL || p->blocks == NULL) {
         return MOTE_ERROR_MEMORY;
     }
-    scan_nodes(p, true);
+    MOTE_TRY(scan_nodes(p, true));
     p->blocks[p->block_count] = (block){UINT64_MAX, 0, 0, p->candidate_count};
     return block_hash_build(ctx, p->rule.block_level - p->rule.first, p->rule.first, &p->blocks[0].code,
                             sizeof p->blocks[0], p->block_count, &p->block_hash);
@@ -243,21 +246,23 @@ static mote_status try_phases(poisson *p) {
     workspace *workspaces = mote_alloc_zero(ctx, (uint64_t)ctx->threads * sizeof *workspaces, "poisson workspace");
     if (workspaces == NULL) return MOTE_ERROR_MEMORY;
     int failed = 0;
-    for (uint64_t phase = 0; phase < 8 && !failed; phase++) {
+    mote_status status = MOTE_OK;
+    for (uint64_t phase = 0; phase < 8 && status == MOTE_OK; phase++) {
 #pragma omp parallel num_threads(ctx->threads)
         {
             workspace *w = &workspaces[mote_thread_number()];
 #pragma omp for schedule(dynamic, 64)
             for (uint64_t b = 0; b < p->block_count; b++) {
-                if ((p->blocks[b].code & 7) == phase && try_block(p, w, b, steps) != MOTE_OK) {
-                    __atomic_store_n(&failed, 1, __ATOMIC_RELAXED);
-                }
+                if ((p->blocks[b].code & 7) != phase || mote_stop(ctx)) continue;
+                if (try_block(p, w, b, steps) != MOTE_OK) __atomic_store_n(&failed, 1, __ATOMIC_RELAXED);
             }
         }
+        status = mote_stopped(ctx);
+        if (failed) status = MOTE_ERROR_MEMORY;
     }
     for (int t = 0; t < ctx->threads; t++) mote_free(ctx, workspaces[t].points);
     mote_free(ctx, workspaces);
-    return failed ? MOTE_ERROR_MEMORY : MOTE_OK;
+    return status;
 }
 
 /* Writes what a node took, and takes it from where it came. */
@@ -283,8 +288,10 @@ static mote_status run(poisson *p) {
     MOTE_TRY(try_phases(p));
     const int64_t first = p->lod->level_first[p->level], last = p->lod->level_first[p->level + 1];
 #pragma omp parallel for schedule(dynamic, 1) num_threads(p->lod->ctx->threads)
-    for (int64_t i = first; i < last; i++) settle_node(p, (uint32_t)i, (uint64_t)(i - first));
-    return MOTE_OK;
+    for (int64_t i = first; i < last; i++) {
+        if (!mote_stop(p->lod->ctx)) settle_node(p, (uint32_t)i, (uint64_t)(i - first));
+    }
+    return mote_stopped(p->lod->ctx);
 }
 
 mote_status lod_sample_poisson(mote_lod *lod, lod_lists *lists, uint32_t level) {

@@ -19,6 +19,7 @@
 #define SHARE_MIN         16384u     /* pairs: fewer are soon counted, beside the counters that they need */
 #define SHARE_COUNTERS    (1u << TOP_BITS)
 #define STARTS            (SHARE_COUNTERS + 1) /* counters that they all share */
+#define PIECE_PAIRS       (1u << 17)           /* of a share: a millisecond or two, then it is asked whether to go on */
 
 typedef struct pairs {
     uint64_t *codes;
@@ -193,14 +194,26 @@ static void coarsen(scatter_plan *plan) {
     }
 }
 
-static void count_digits(const uint64_t *codes, uint64_t count, scatter_plan *plan) {
+/* The next piece [*first, *end) of a share, which *end of the last one leads to; false: there is none, or the caller
+   wants to stop. */
+static bool next_piece(mote_context *ctx, const scatter_plan *plan, uint64_t count, int share, uint64_t *first,
+                       uint64_t *end) {
+    const uint64_t last = share_first(plan, count, share + 1);
+    *first = *end;
+    *end = last - *first < PIECE_PAIRS ? last : *first + PIECE_PAIRS;
+    return *first < last && !mote_stop(ctx);
+}
+
+static mote_status count_digits(mote_context *ctx, const uint64_t *codes, uint64_t count, scatter_plan *plan) {
     const uint32_t mask = SHARE_COUNTERS - 1;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(plan->threads)
     for (int s = 0; s < plan->shares; s++) {
         uint32_t *counts = share_counts(plan, s);
-        const uint64_t last = share_first(plan, count, s + 1);
-        for (uint64_t i = share_first(plan, count, s); i < last; i++) counts[(codes[i] >> plan->shift) & mask]++;
+        for (uint64_t i, end = share_first(plan, count, s); next_piece(ctx, plan, count, s, &i, &end);) {
+            for (; i < end; i++) counts[(codes[i] >> plan->shift) & mask]++;
+        }
     }
+    MOTE_TRY(mote_stopped(ctx));
     coarsen(plan);
     uint32_t start = 0;
     for (uint32_t b = 0; b < plan->buckets; b++) {
@@ -213,23 +226,26 @@ static void count_digits(const uint64_t *codes, uint64_t count, scatter_plan *pl
         }
     }
     plan->starts[plan->buckets] = start;
+    return MOTE_OK;
 }
 
 /* indices: NULL for 0, 1, 2 and so on. */
-static void scatter(const uint64_t *codes, const uint32_t *indices, pairs to, uint64_t count,
-                    const scatter_plan *plan) {
+static mote_status scatter(mote_context *ctx, const uint64_t *codes, const uint32_t *indices, pairs to, uint64_t count,
+                           const scatter_plan *plan) {
     const uint32_t mask = plan->buckets - 1;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(plan->threads)
     for (int s = 0; s < plan->shares; s++) {
         uint32_t *starts = share_counts(plan, s);
-        const uint64_t last = share_first(plan, count, s + 1);
-        for (uint64_t i = share_first(plan, count, s); i < last; i++) {
-            const uint64_t code = codes[i];
-            const uint32_t at = starts[(code >> plan->shift) & mask]++;
-            to.codes[at] = code;
-            to.indices[at] = indices != NULL ? indices[i] : (uint32_t)i;
+        for (uint64_t i, end = share_first(plan, count, s); next_piece(ctx, plan, count, s, &i, &end);) {
+            for (; i < end; i++) {
+                const uint64_t code = codes[i];
+                const uint32_t at = starts[(code >> plan->shift) & mask]++;
+                to.codes[at] = code;
+                to.indices[at] = indices != NULL ? indices[i] : (uint32_t)i;
+            }
         }
     }
+    return mote_stopped(ctx);
 }
 
 static uint32_t differing_bits_parallel(const uint64_t *codes, uint64_t count, int threads) {
@@ -244,8 +260,8 @@ static mote_status sort_together(mote_context *ctx, pairs to, pairs from, bool g
     const uint32_t bits = differing_bits_parallel(to.codes, count, plan->threads);
     plan->shift = bits > TOP_BITS ? bits - TOP_BITS : 0;
     memset(plan->counts, 0, (size_t)plan->shares * SHARE_COUNTERS * sizeof *plan->counts);
-    count_digits(to.codes, count, plan);
-    scatter(to.codes, given ? to.indices : NULL, from, count, plan);
+    MOTE_TRY(count_digits(ctx, to.codes, count, plan));
+    MOTE_TRY(scatter(ctx, to.codes, given ? to.indices : NULL, from, count, plan));
     MOTE_TRY(mote_progress(ctx, 0.4, "sorting"));
 #pragma omp parallel for schedule(dynamic, 4) num_threads(plan->threads)
     for (uint32_t b = 0; b < plan->buckets; b++) {
