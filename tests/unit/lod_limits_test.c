@@ -74,6 +74,18 @@ static mote_status build_watched(progress_watch *watch, const char *name, uint64
     return status;
 }
 
+/* Cancels at each report in turn, until there are no more: on a busy machine steps that take long report once more, so
+   their number is not the same twice. */
+static void cancel_each(const char *name, uint64_t count, const mote_lod_params *params) {
+    mote_status status = MOTE_CANCELLED;
+    for (long n = 1; status == MOTE_CANCELLED; n++) {
+        progress_watch cancelling = {.cancel_at = n};
+        status = build_watched(&cancelling, name, count, params);
+        if (status != MOTE_CANCELLED) assert_int_equal(status, MOTE_OK);
+        assert_true(status == MOTE_OK ? cancelling.calls < n : cancelling.calls == n); /* nobody asks after a no */
+    }
+}
+
 static void cancels_at_every_step(void **state) {
     (void)state;
     for (uint32_t i = 0; i < lod_combination_count; i += 3) {
@@ -82,12 +94,7 @@ static void cancels_at_every_step(void **state) {
         assert_int_equal(build_watched(&watch, "shells", 300, &lod_combinations[i]), MOTE_OK);
         assert_false(watch.backwards);
         assert_true(watch.calls > 4 && watch.last == 1);
-        const long calls = watch.calls;
-        for (long n = 1; n <= calls; n++) {
-            progress_watch cancelling = {.cancel_at = n};
-            assert_int_equal(build_watched(&cancelling, "shells", 300, &lod_combinations[i]), MOTE_CANCELLED);
-            assert_int_equal(cancelling.calls, n); /* nobody asks again after a no */
-        }
+        cancel_each("shells", 300, &lod_combinations[i]);
     }
 }
 
@@ -98,11 +105,7 @@ static void cancels_where_codes_are_fine(void **state) {
     progress_watch watch = {0};
     assert_int_equal(build_watched(&watch, "a stray", 60000, &params), MOTE_OK);
     assert_false(watch.backwards);
-    for (long n = 1; n <= watch.calls; n++) {
-        progress_watch cancelling = {.cancel_at = n};
-        assert_int_equal(build_watched(&cancelling, "a stray", 60000, &params), MOTE_CANCELLED);
-        assert_int_equal(cancelling.calls, n);
-    }
+    cancel_each("a stray", 60000, &params);
 }
 
 static void refuses_wrong_parameters(void **state) {

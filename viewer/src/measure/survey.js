@@ -209,17 +209,22 @@ export class Survey extends EventTarget {
         }
     }
 
-    // A figure of what has been read so far, now and then.
+    // A figure of what has been read so far, now and then; also where nothing more comes for long.
     estimates(entry, figure) {
         let last = performance.now();
         let pause = ESTIMATE_MS;
-        return () => {
-            const now = performance.now();
-            if (now - last < pause || entry.done === 0) return;
+        let timer = 0;
+        const show = () => {
+            timer = 0;
+            if (entry.state !== 'running' || entry.abort.signal.aborted) return;
+            const begin = performance.now();
             entry.result = figure();
             last = performance.now();
-            pause = Math.max(ESTIMATE_MS, ESTIMATE_SHARE * (last - now));
+            pause = Math.max(ESTIMATE_MS, ESTIMATE_SHARE * (last - begin));
             this.changed();
+        };
+        return () => {
+            if (entry.done > 0) timer ||= setTimeout(show, Math.max(0, last + pause - performance.now()));
         };
     }
 
