@@ -24,11 +24,12 @@ import glibc_versions
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
 OF_GLIBC = ["libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2", "librt.so.1"]
-OF_COMPILER = ["libstdc++.so.6", "libgcc_s.so.1"]  # of the kernels of a GPU
+OF_COMPILER = "libgcc_s.so.1"  # glibc itself asks for it
 LOADERS = {"x86_64": "ld-linux-x86-64.so.2", "aarch64": "ld-linux-aarch64.so.1"}
 WANTED = (2, 28)  # of 2018
 COMPAT = "libmote-glibc.so"
 OUTSIDE = ("libproj.so", "libsqlite3.so")
+INSIDE = ("libstdc++.so",)  # of the kernels of a GPU: its archive is part of libmote
 CALLERS = {"PROJ": "src/io/crs/crs_proj_*.c", "SQLITE": "src/io/geojson/geopackage_read.c"}
 COPYRIGHT = [("libgomp", "libgomp1"), ("libturbojpeg", "libturbojpeg0"), ("libjansson", "libjansson4"),
              ("libbrotlicommon", "libbrotli1"), ("libpng16", "libpng16-16"), ("libz", "zlib1g"),
@@ -52,8 +53,8 @@ def find(name):
 
 
 def of_system():
-    """What every machine has, or has for the compiler's sake."""
-    return set(OF_GLIBC) | set(OF_COMPILER) | {LOADERS.get(platform.machine())}
+    """What every machine has."""
+    return {*OF_GLIBC, OF_COMPILER, LOADERS.get(platform.machine())}
 
 
 def libraries_of(path):
@@ -62,7 +63,7 @@ def libraries_of(path):
     found, waiting = {}, glibc_versions.Library(path).needed_files()
     while waiting:
         name = waiting.pop(0)
-        if name in known or name in found or name.startswith(OUTSIDE):
+        if name in known or name in found or name.startswith(OUTSIDE + INSIDE):
             continue
         found[name] = find(name)
         if not os.path.isabs(found[name]):
@@ -130,7 +131,8 @@ def link_library(build, folder):
                "-Wl,-rpath,$ORIGIN"]
     private = private_words(build)
     if "-lstdc++" in private:
-        command += ["-Wl,--as-needed", *map(find, OF_COMPILER), "-Wl,--no-as-needed"]
+        command += [find("libstdc++.a"), "-Wl,--exclude-libs,libstdc++.a",
+                    "-Wl,--as-needed", find(OF_COMPILER), "-Wl,--no-as-needed"]
     if "-lcudart_static" in private:
         command += [word for word in private if word.startswith("-L")] + ["-lcudart_static", "-lrt"]
     run(*command, "-lm")

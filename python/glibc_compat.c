@@ -1,7 +1,9 @@
 /* A library beside those that are to run with an older glibc (bundle.py): what glibc has as symbols only since 2.33,
    and in libraries of Debian is named so. Before, headers turned calls of stat into calls of __xstat, which every glibc
-   for x86-64 has kept. */
+   for x86-64 has kept; and random numbers for std::random_device came from elsewhere. */
 #define _GNU_SOURCE
+#include <stdint.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 
 #define STAT_VERSION 1 /* of struct stat, on x86-64 */
@@ -26,3 +28,11 @@ int fstat(int file, struct stat *facts) { return __fxstat(STAT_VERSION, file, fa
 int fstatat(int folder, const char *restrict path, struct stat *restrict facts, int flags) {
     return __fxstatat(STAT_VERSION, folder, path, facts, flags);
 }
+
+uint32_t arc4random(void);
+uint32_t arc4random(void) {
+    uint32_t value;
+    while (getrandom(&value, sizeof value, 0) != (ssize_t)sizeof value) {}
+    return value;
+}
+int fstat64(int file, struct stat64 *facts) { return __fxstat(STAT_VERSION, file, (struct stat *)facts); } /* the same */

@@ -51,8 +51,9 @@ int picture_wave_begin(session *s, mote_cloud *cloud, const mote_box *box, const
     wave->length = size > 0 ? LENGTH * size : 1;
     mote_status status = MOTE_OK;
     for (int k = 0; k < 3 && status == MOTE_OK; k++) status = own_axis(wave, cloud, k);
+    if (status != MOTE_OK) return session_fail(s, status, false);
     picture_wave_move(s, wave, 0, cloud);
-    return status == MOTE_OK ? EXIT_DONE : session_fail(s, status, false);
+    return EXIT_DONE;
 }
 
 void picture_wave_move(session *s, const picture_wave *wave, double time, mote_cloud *cloud) {

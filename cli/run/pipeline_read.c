@@ -53,7 +53,11 @@ static int load_text(session *s, const char *path, char **out, size_t *size) {
     char *typed = malloc(room);
     *size = 0;
     int code = EXIT_DONE;
-    if (file == NULL) code = session_error(s, EXIT_INPUT, "%s: cannot open: %s", path, strerror(errno));
+    if (file == NULL && errno == ENOMEM) {
+        code = no_memory(s);
+    } else if (file == NULL) {
+        code = session_error(s, EXIT_INPUT, "%s: cannot open: %s", path, strerror(errno));
+    }
     while (code == EXIT_DONE && typed != NULL) {
         const size_t got = fread(typed + *size, 1, room - *size, file);
         *size += got;
