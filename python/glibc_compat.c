@@ -35,4 +35,6 @@ uint32_t arc4random(void) {
     while (getrandom(&value, sizeof value, 0) != (ssize_t)sizeof value) {}
     return value;
 }
-int fstat64(int file, struct stat64 *facts) { return __fxstat(STAT_VERSION, file, (struct stat *)facts); } /* the same */
+int fstat64(int file, struct stat64 *facts) {
+    return __fxstat(STAT_VERSION, file, (struct stat *)facts);
+} /* the same */
