@@ -44,11 +44,24 @@ def _arguments(owner, inputs, output, bounds, parameters):
     paths = [_path_of(path) for path in inputs]
     if not paths:
         raise errors.ArgumentError("there is no path to read")
+    if _path_of(output).lower().endswith(b".copc.laz"):
+        raise errors.UnsupportedError("COPC is not made in parts: a Potree folder is")
     reading, lod, potree, parts = _split(owner, parameters)
     texts = (ctypes.c_char_p * len(paths))(*paths)
     params = [_read_params(bounds, reading), _LOD.make(lod), _POTREE.make(potree), _PARTS.make(parts)]
     reading, lod, potree, parts = map(ctypes.byref, params)
     return (texts, len(paths), reading, lod, _path_of(output), potree, parts), params
+
+
+def _refuse_foreign(plan):
+    """A file that is no plan, perhaps an input, is not replaced by one."""
+    try:
+        with open(plan, "rb") as file:
+            is_plan = b'"mote_plan"' in file.read(4096)
+    except FileNotFoundError:
+        return
+    if not is_plan:
+        raise errors.ArgumentError(f"{os.fspath(plan)}: exists and is no plan of parts, so it is not replaced")
 
 
 def _report(report):
@@ -80,6 +93,7 @@ def plan_parts(inputs, output, plan, *, bounds=None, context=None, progress=None
     Returns     what it will be: parts, part_memory_bytes, largest_part, scratch_bytes
     """
     context = _context.current(context)
+    _refuse_foreign(plan)
     arguments, _kept = _arguments("mote.plan_parts", inputs, output, bounds, parameters)
     report = declared.mote_parts_report()
     context._call(library.mote_lod_parts_plan, context._pointer, *arguments, _path_of(plan), ctypes.byref(report),

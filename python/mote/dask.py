@@ -18,8 +18,8 @@ import dask
 import numpy
 
 from . import _errors as errors
+from ._io import _mark_of, read
 from ._io import open as open_file
-from ._io import read
 from ._parts import clear_parts, make_part, merge_parts, plan_parts
 
 __all__ = ["lod", "map_overlap"]
@@ -54,10 +54,12 @@ def lod(inputs, output, *, plan=None, verify=False, keep=False, **parameters):
 
     plan        the file of the plan; output + ".plan.json" if none is given
     verify      compare the checksums of the parts before they are joined
-    keep        leave plan and parts where they are, in the end
+    keep        leave plan and parts where they are, in the end: without them what is returned computes once
     parameters  as of mote.plan_parts: part_count, or memory_bytes that each part may take; sampling, select, …
     """
     output = os.path.abspath(output)
+    if os.path.exists(output) and not os.path.exists(os.path.join(output, "metadata.json")):
+        raise errors.ArgumentError(f"{output}: exists and is no Potree folder, so it is not replaced")
     plan = os.path.abspath(plan) if plan is not None else output + ".plan.json"
     count = plan_parts(_absolute(inputs), output, plan, **parameters).parts
     make = dask.delayed(_make, pure=False)
@@ -105,16 +107,56 @@ def _rows_of(value, count):
 
 
 def _run_tile(function, paths, tile, size, overlap, keep, parameters, arguments):
+    """What a tile gives; an error says of which tile it is."""
+    try:
+        return _rows_of_tile(function, paths, tile, size, overlap, keep, parameters, arguments)
+    except Exception as failure:
+        if hasattr(failure, "add_note"):
+            corner = ", ".join(f"{place * size:.15g}" for place in tile)
+            failure.add_note(f"in the tile of side {size:.15g} at {corner}, of {', '.join(paths)}")
+        raise
+
+
+def _rows_of_tile(function, paths, tile, size, overlap, keep, parameters, arguments):
     """Reads the points of a tile and those around it, and gives the rows of its own points."""
+    for path, mark in paths.items():
+        if _mark_of(path) != mark:
+            raise errors.IOError(f"{path} is not the file any more of which the tiles were made")
     low = [place * size - overlap for place in tile]
     high = [(place + 1) * size + overlap for place in tile]
     more = [1e-9 * max(abs(a), abs(b)) for a, b in zip(low, high)]  # far more than the products above are rounded by
-    cloud = read(paths, bounds=(low[0] - more[0], low[1] - more[1], high[0] + more[0], high[1] + more[1]), **parameters)
+    bounds = low[0] - more[0], low[1] - more[1], high[0] + more[0], high[1] + more[1]
+    cloud = read(list(paths), bounds=bounds, **parameters)
     columns, rows = _tiles_of_points(numpy.asarray(cloud["x"]), numpy.asarray(cloud["y"]), size)
     own = (columns == tile[0]) & (rows == tile[1])
     result = {name: numpy.asarray(cloud[name])[own] for name in keep}
-    result.update((name, values[own]) for name, values in _rows_of(function(cloud, **arguments), len(cloud)).items())
+    made = _rows_of(function(cloud, **arguments), len(cloud))
+    twice = ", ".join(sorted(set(made) & set(result)))
+    if twice:
+        raise errors.ArgumentError(f"the function gave {twice}, which keep= names too")
+    result.update((name, values[own]) for name, values in made.items())
     return result
+
+
+def _files_near(tiles_of, reach):
+    """For each tile that has points the files that have points in it or within `reach` tiles of it. Tiles are looked
+    for in squares of reach + 1 tiles: those that are near are in the same or the next."""
+    squares = {}
+    for path, tiles in tiles_of.items():
+        for column, row in tiles:
+            square = squares.setdefault((column // (reach + 1), row // (reach + 1)), {})
+            square.setdefault(path, []).append((column, row))
+    squares = {at: {path: numpy.array(tiles) for path, tiles in square.items()} for at, square in squares.items()}
+    found = {}
+    for tile in set().union(*tiles_of.values()):
+        column, row = (place // (reach + 1) for place in tile)
+        near = set()
+        for at in [(column + i, row + j) for i in (-1, 0, 1) for j in (-1, 0, 1)]:
+            for path, tiles in squares.get(at, {}).items():
+                if path not in near and (abs(tiles - tile) <= reach).all(axis=1).any():
+                    near.add(path)
+        found[tile] = [path for path in tiles_of if path in near]
+    return found
 
 
 def _paths_of(inputs):
@@ -129,7 +171,7 @@ def _paths_of(inputs):
 
 def map_overlap(function: Callable, inputs, *, size: float, overlap: float = 0, keep=("x", "y", "z"), arguments=None,
                 **parameters):
-    """Calls a function for each square tile of the ground that has points, with the points of the tile and those around.
+    """Calls a function for each square tile of the ground that has points, with these and the points around.
 
     function   of a cloud; gives an array with a row for each point of the cloud, or a dictionary (or structured array,
                or data frame) of such arrays. Where Dask uses processes, they have to be able to import it
@@ -141,24 +183,23 @@ def map_overlap(function: Callable, inputs, *, size: float, overlap: float = 0, 
     parameters as of mote.read: select, where, crs, …
 
     Returns a list of Delayed, one for each tile. Each gives a dictionary of arrays, of the tile's own points alone: the
-    columns to keep and the result. Each point with finite x and y is in one tile, so concatenated they are all points;
-    mote takes such dictionaries where it takes clouds.
+    columns to keep and the result. Each point that is read and has finite coordinates is in one tile, so concatenated
+    they are all points; mote takes such dictionaries, of columns with one dimension, where it takes clouds.
 
     The files are read once here, by Dask, to see where their points are. A tile reads the files that have points in it
     or around it.
     """
     if not (size > 0 and math.isfinite(size)) or not (overlap >= 0 and math.isfinite(overlap)):
         raise errors.ArgumentError("size is above 0 and overlap 0 or more, both finite")
-    paths, size = _paths_of(inputs), float(size)
+    if not callable(function) or "bounds" in parameters:
+        raise errors.ArgumentError("map_overlap(function, inputs, size=…): a tile has bounds of its own")
+    paths, size, keep = _paths_of(inputs), float(size), (keep,) if isinstance(keep, str) else tuple(keep)
+    if parameters.get("to_crs"):
+        parameters = {**parameters, "bounds_in_to_crs": True}  # tiles are of what comes back
+    marks = {path: _mark_of(path) for path in paths}
     look = dask.delayed(_tiles_of_file, pure=False)
     tiles_of = dict(zip(paths, dask.compute(*[look(path, size, parameters) for path in paths])))
-    reach = math.ceil(overlap / size)
-    files_near = {}  # of each tile, whether or not it has points
-    for path in paths:
-        around = {(column + i, row + j) for column, row in tiles_of[path]
-                  for i in range(-reach, reach + 1) for j in range(-reach, reach + 1)}
-        for tile in around:
-            files_near.setdefault(tile, []).append(path)
+    files_near = _files_near(tiles_of, min(math.ceil(overlap / size), 1 << 52))
     run = dask.delayed(_run_tile, pure=False)
-    return [run(function, files_near[tile], tile, size, overlap, tuple(keep), parameters, arguments or {})
-            for tile in sorted(set().union(*tiles_of.values()))]
+    return [run(function, {path: marks[path] for path in files_near[tile]}, tile, size, overlap, keep, parameters,
+                arguments or {}) for tile in sorted(files_near)]

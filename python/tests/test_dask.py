@@ -174,3 +174,54 @@ if __name__ == "__main__":
     code, text, errors = python("import runpy; runpy.run_path('program.py', run_name='__main__')")
     assert code == 0 and text.split() == [str(COUNT)], errors
     assert files_of(tmp_path / "town")["octree.bin"] == whole["octree.bin"]
+
+
+def test_what_is_no_plan_is_not_replaced(tiles, tmp_path):
+    copy = tmp_path / "west.laz"
+    copy.write_bytes((tiles / "west.laz").read_bytes())
+    with pytest.raises(mote.ArgumentError, match="no plan"):
+        mote.plan_parts([copy], tmp_path / "town", copy, part_count=2)
+    assert copy.read_bytes() == (tiles / "west.laz").read_bytes()
+    for call in (mote.lod_files, lambda *words: mote.plan_parts(*words, tmp_path / "plan.json")):
+        with pytest.raises(mote.UnsupportedError, match="COPC"):
+            call([copy], tmp_path / "town.copc.laz")
+    pytest.importorskip("dask", reason="Dask is not there (Debian: python3-dask)")
+    from mote import dask as by_dask
+    with pytest.raises(mote.ArgumentError, match="no Potree folder"):
+        by_dask.lod([copy], copy, part_count=2)
+    assert sorted(os.listdir(tmp_path)) == ["west.laz"]
+
+
+def test_files_that_change_names_twice_and_far_overlaps(tiles, tmp_path):
+    dask = pytest.importorskip("dask", reason="Dask is not there (Debian: python3-dask)")
+    import mote.dask
+    copy = tmp_path / "west.laz"
+    copy.write_bytes((tiles / "west.laz").read_bytes())
+    count = len(mote.read(copy))
+    far = mote.dask.map_overlap(heights_above_neighbours, copy, size=200, overlap=1e12)
+    results = dask.compute(*far, scheduler="threads")
+    assert sum(len(tile["z"]) for tile in results) == count
+    twice = mote.dask.map_overlap(lambda cloud: {"x": cloud["x"]}, copy, size=1e6)
+    with pytest.raises(mote.ArgumentError, match="x, which keep"):
+        dask.compute(*twice, scheduler="threads")
+    with pytest.raises(mote.ArgumentError, match="bounds of its own"):
+        mote.dask.map_overlap(copy, len, size=1)
+    with pytest.raises(mote.ArgumentError, match="bounds of its own"):
+        mote.dask.map_overlap(len, copy, size=1, bounds=(0, 0, 1, 1))
+    copy.write_bytes((tiles / "east.laz").read_bytes())
+    with pytest.raises(mote.IOError, match="not the file any more"):
+        dask.compute(*far, scheduler="threads")
+
+
+def test_tiles_in_another_system(tmp_path):
+    dask = pytest.importorskip("dask", reason="Dask is not there (Debian: python3-dask)")
+    import mote.dask
+    cloud = mote.gen("city", 5000)
+    mote.write(cloud, tmp_path / "city.las")
+    try:
+        mote.read(tmp_path / "city.las", crs="EPSG:32633", to_crs="EPSG:32632")
+    except mote.UnsupportedError:
+        pytest.skip("built without PROJ")
+    made = mote.dask.map_overlap(lambda one: one["z"], tmp_path / "city.las", size=100, overlap=10, crs="EPSG:32633",
+                                 to_crs="EPSG:32632")
+    assert sum(len(tile["z"]) for tile in dask.compute(*made, scheduler="threads")) == 5000
