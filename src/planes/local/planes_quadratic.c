@@ -5,18 +5,18 @@
 
 #define TERMS PLANES_QUADRATIC
 
-void planes_quadratic_add(planes_quadratic *q, double u, double v, double distance) {
+void planes_quadratic_add(planes_quadratic *sums, double u, double v, double distance) {
     const double terms[TERMS] = {1, u, v, u * u, u * v, v * v};
     for (int row = 0; row < TERMS; row++) {
-        for (int column = 0; column <= row; column++) q->products[row][column] += terms[row] * terms[column];
-        q->with_distance[row] += terms[row] * distance;
+        for (int column = 0; column <= row; column++) sums->products[row][column] += terms[row] * terms[column];
+        sums->with_distance[row] += terms[row] * distance;
     }
-    q->squares += distance * distance;
+    sums->squares += distance * distance;
 }
 
 /* By Cholesky's decomposition of the normal equations, where what each term adds is a square. */
-double planes_quadratic_share(planes_quadratic *q) {
-    double(*products)[TERMS] = q->products, *with_distance = q->with_distance, rest = q->squares, curve = 0;
+double planes_quadratic_share(planes_quadratic *sums) {
+    double(*products)[TERMS] = sums->products, *with_distance = sums->with_distance, rest = sums->squares, curve = 0;
     for (int k = 0; k < TERMS; k++) {
         const double whole = products[k][k];
         for (int i = 0; i < k; i++) products[k][k] -= products[k][i] * products[k][i];
