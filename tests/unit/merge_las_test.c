@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "io/io_internal.h"
+#include "io/merge/merge_plan.h"
 #include "support/cloud_files.h"
 #include "support/las_files.h"
 
@@ -286,6 +287,28 @@ static void old_times_in_pieces(void **state) {
     mote_context_destroy(ctx);
 }
 
+/* A group of channels is judged together, and those of another group are not of it. */
+static void channels_are_of_their_group(void **state) {
+    (void)state;
+    static const char *const names[5] = {"nir", "intensity", "blue", "red", "green"};
+    static const uint32_t expected[MERGE_COLORS] = {3, 1, 1};
+    mote_context *ctx = test_context(1);
+    mote_column_spec specs[5] = {{.name = NULL}};
+    mote_cloud *cloud = NULL;
+    for (int k = 0; k < 5; k++) {
+        specs[k].name = names[k];
+        specs[k].type = MOTE_UINT16;
+    }
+    assert_int_equal(mote_cloud_create(ctx, 1, specs, 5, &cloud), MOTE_OK);
+    for (uint32_t group = 0; group < MERGE_COLORS; group++) {
+        const mote_column *channels[8] = {NULL}; /* more than it may fill */
+        assert_int_equal(merge_color_channels(cloud, group, channels), expected[group]);
+        for (uint32_t k = 0; k < 8; k++) assert_int_equal(channels[k] != NULL, k < expected[group]);
+    }
+    mote_cloud_destroy(cloud);
+    mote_context_destroy(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(degrees_become_steps),
@@ -295,6 +318,7 @@ int main(void) {
         cmocka_unit_test(times_of_two_kinds_are_refused),
         cmocka_unit_test(old_times_say_what_they_are),
         cmocka_unit_test(old_times_in_pieces),
+        cmocka_unit_test(channels_are_of_their_group),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
