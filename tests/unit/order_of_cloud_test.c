@@ -222,12 +222,30 @@ static void failures_and_cancels(void **state) {
     test_each_step_cancels(keep_and_draw, NULL);
 }
 
+/* A picture in one call: sorting is a share of loading, which is one of all. */
+static void progress_does_not_go_back(void **state) {
+    (void)state;
+    test_progress progress = {0};
+    mote_context *ctx = test_context_watched(&progress);
+    mote_cloud *cloud = made_cloud(ctx, 100000, 5);
+    static uint8_t color[4 * WIDTH * HEIGHT];
+    mote_camera camera = mote_camera_defaults();
+    mote_render_params params = mote_render_defaults();
+    mote_render_result result = {.color8 = color};
+    params.width = WIDTH;
+    params.height = HEIGHT;
+    must(ctx, mote_render(ctx, cloud, &camera, &params, &result));
+    assert_false(progress.backwards);
+    assert_true(progress.calls > 4 && progress.last == 1);
+    mote_cloud_destroy(cloud);
+    mote_context_destroy(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(whoever_sorts_first),
-        cmocka_unit_test(what_is_kept_goes_when_told),
-        cmocka_unit_test(the_library_tells_itself),
-        cmocka_unit_test(failures_and_cancels),
+        cmocka_unit_test(whoever_sorts_first),       cmocka_unit_test(what_is_kept_goes_when_told),
+        cmocka_unit_test(the_library_tells_itself),  cmocka_unit_test(failures_and_cancels),
+        cmocka_unit_test(progress_does_not_go_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
