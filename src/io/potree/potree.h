@@ -368,6 +368,7 @@ mote_status potree_with_files(mote_context *ctx, const char *path, potree_use us
 typedef struct potree_folder {
     char *path;      /* final */
     char *temporary; /* PATH.PID.part */
+    char *aside;     /* PATH.PID.old, of what is replaced where names cannot be exchanged */
     bool is_there;   /* temporary exists */
     bool is_dry;     /* of a dry run: neither exists, and nothing is written */
     bool is_swapped; /* it has its name, and what it replaced the temporary one */

@@ -169,16 +169,20 @@ mote_status potree_folder_open(mote_context *ctx, const char *path, potree_folde
     while (length > 1 && folder->path[length - 1] == '/') folder->path[--length] = '\0';
     const size_t name_bytes = length + NAME_MAX + 2;
     folder->temporary = mote_alloc(ctx, name_bytes, "output");
-    if (folder->temporary == NULL) return MOTE_ERROR_MEMORY;
+    folder->aside = mote_alloc(ctx, name_bytes, "output");
+    if (folder->temporary == NULL || folder->aside == NULL) return MOTE_ERROR_MEMORY;
     clean_leftovers(folder->path, folder->temporary, name_bytes);
     bool replaces;
     MOTE_TRY(look_at_place(ctx, folder, &replaces));
-    /* A name that no other writer has, of this process or others. */
+    /* Names that no other writer has, of this process or others. */
     char name[NAME_MAX + 1];
-    const char *base = folder->path + parent_bytes(folder->path);
+    const int parent = parent_bytes(folder->path);
+    const char *base = folder->path + parent;
     for (unsigned attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
         output_temporary_name(base, (long)getpid(), attempt, "part", name);
-        snprintf(folder->temporary, name_bytes, "%.*s%s", parent_bytes(folder->path), folder->path, name);
+        snprintf(folder->temporary, name_bytes, "%.*s%s", parent, folder->path, name);
+        output_temporary_name(base, (long)getpid(), attempt, "old", name);
+        snprintf(folder->aside, name_bytes, "%.*s%s", parent, folder->path, name);
         folder->is_there = mkdir(folder->temporary, 0777) == 0;
         if (folder->is_there) return MOTE_OK;
         if (errno != EEXIST) break;
@@ -214,30 +218,23 @@ mote_status potree_folder_output(mote_context *ctx, const potree_folder *folder,
 }
 
 /* The same as swapping, where the file system cannot: the old set steps aside first. Returns 0 or errno. */
-static int swap_in_turn(mote_context *ctx, const potree_folder *folder) {
-    char name[NAME_MAX + 1];
-    const int parent = parent_bytes(folder->path);
-    const size_t size_bytes = (size_t)parent + NAME_MAX + 1;
-    char *old = mote_alloc(ctx, size_bytes, "output");
-    if (old == NULL) return ENOMEM;
-    output_temporary_name(folder->path + parent, (long)getpid(), 0, "old", name);
-    snprintf(old, size_bytes, "%.*s%s", parent, folder->path, name);
-    int failed = rename(folder->path, old) == 0 ? 0 : errno;
-    if (failed == 0 && rename(folder->temporary, folder->path) != 0) {
-        failed = errno;
+static int swap_in_turn(const potree_folder *folder) {
+    if (rename(folder->path, folder->aside) != 0) return errno;
+    if (rename(folder->temporary, folder->path) != 0) {
+        const int failed = errno;
         /* Another set took the name meanwhile, which would have replaced the old one. */
-        if (rename(old, folder->path) != 0) remove_set(old);
-    } else if (failed == 0) {
-        rename(old, folder->temporary);
+        if (rename(folder->aside, folder->path) != 0) remove_set(folder->aside);
+        return failed;
     }
-    mote_free(ctx, old);
-    return failed;
+    rename(folder->aside, folder->temporary);
+    return 0;
 }
 
-/* The set takes the name of what is there, which gets the temporary one. Returns 0 or errno. */
-static int swap_names(mote_context *ctx, const potree_folder *folder) {
+/* The set takes the name of what is there, which gets the temporary one; or both have their names back. Returns 0 or
+   errno. */
+static int swap_names(const potree_folder *folder) {
     if (renameat2(AT_FDCWD, folder->temporary, AT_FDCWD, folder->path, RENAME_EXCHANGE) == 0) return 0;
-    return errno == ENOENT ? ENOENT : swap_in_turn(ctx, folder);
+    return errno == ENOENT ? ENOENT : swap_in_turn(folder);
 }
 
 /* Gives to a file or folder the mode and, where that is allowed, the owner of the one that it replaces. */
@@ -286,7 +283,7 @@ static mote_status take_name(mote_context *ctx, void *place, bool together) {
         MOTE_TRY(look_at_place(ctx, folder, &replaces));
         if (!replaces) continue;
         MOTE_TRY(keep_modes(ctx, folder));
-        failed = swap_names(ctx, folder);
+        failed = swap_names(folder);
         folder->is_swapped = failed == 0;
     }
     folder->is_there = failed != 0 || folder->is_swapped;
@@ -296,9 +293,7 @@ static mote_status take_name(mote_context *ctx, void *place, bool together) {
 
 static bool give_back(void *place) {
     potree_folder *folder = place;
-    if (folder->is_swapped) {
-        return renameat2(AT_FDCWD, folder->temporary, AT_FDCWD, folder->path, RENAME_EXCHANGE) == 0;
-    }
+    if (folder->is_swapped) return swap_names(folder) == 0;
     folder->is_there = rename(folder->path, folder->temporary) == 0;
     return folder->is_there;
 }
@@ -310,6 +305,7 @@ static void settle(mote_context *ctx, void *place) {
     }
     mote_free(ctx, folder->path);
     mote_free(ctx, folder->temporary);
+    mote_free(ctx, folder->aside);
     mote_free(ctx, folder);
 }
 
