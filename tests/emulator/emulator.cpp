@@ -13,10 +13,12 @@
 #include "emulator/include/cuda_runtime.h"
 #include "math/hash.h"
 
-#define MAX_THREADS 1024u
-#define MAX_BLOCKS  0x7FFFFFFFull
-#define WARP        32u
-#define POISON      0xA5A5A5A5A5A5A5A5ull
+#define MAX_THREADS   1024u
+#define MAX_BLOCKS    0x7FFFFFFFull
+#define WARP          32u
+#define POISON        0xA5A5A5A5A5A5A5A5ull
+#define KERNELS_MAX   1024u
+#define SPOILED_EVERY 64u /* blocks of a kernel */
 
 uint3 threadIdx, blockIdx;
 dim3 blockDim, gridDim;
@@ -45,6 +47,7 @@ struct block_run {
     uint32_t ready[MAX_THREADS]; /* a ring of those that may go on */
     uint32_t ready_first, ready_count;
     uint32_t at_barrier;
+    const thread *barrier_one;                                               /* of those that wait there */
     uint32_t warp_waits[MAX_THREADS / WARP], warp_ended[MAX_THREADS / WARP]; /* lanes */
     uint32_t self;                                                           /* the thread that runs */
     thread all[MAX_THREADS];
@@ -207,13 +210,10 @@ static thread *note_place(int kind, uint64_t value, const char *file, int line) 
 
 /* ---- barriers */
 
+/* All that wait are alike: each was compared when it came. */
 static void check_same_barrier(const thread *self) {
-    for (uint32_t i = 0; i < run.threads; i++) {
-        const thread *other = &run.all[i];
-        if (other->state != AT_BARRIER || other == self) continue;
-        if (!waits_alike(self, other)) fail_block("threads of a block at different barriers");
-        return; /* all others were compared when they came */
-    }
+    if (run.at_barrier == 0) run.barrier_one = self;
+    if (!waits_alike(self, run.barrier_one)) fail_block("threads of a block at different barriers");
 }
 
 int emulator_barrier(emulator_barrier_kind kind, bool predicate, const char *file, int line) {
@@ -325,19 +325,41 @@ emulator_work emulator_work_done(void) { return work_done; }
 /* Where the linker has put all __shared__ variables (shared.ld). */
 extern "C" uint64_t cuda_shared_begin[], cuda_shared_end[];
 
-/* What a block finds in its shared memory is not what it hopes for. The loop is volatile, for it must not become a call
-   of memset: the address sanitizer looks into that, and there are its red zones between the variables. */
+/* The loop is volatile, for it must not become a call of memset: the address sanitizer looks into that, and there are
+   its red zones between the variables. */
 __attribute__((no_sanitize("address", "undefined"))) static void spoil_shared(void) {
     for (volatile uint64_t *at = cuda_shared_begin; at < cuda_shared_end; at++) *at = POISON;
 }
 
-static void run_block(uint64_t index, uint64_t block) {
+/* How many blocks of a kernel have run, of which it is one more. */
+static uint64_t count_block(const char *kernel) {
+    static struct {
+        const char *kernel; /* a literal */
+        uint64_t blocks;
+    } counts[KERNELS_MAX];
+    uint64_t i = mote_hash64((uint64_t)(uintptr_t)kernel) % KERNELS_MAX;
+    for (uint32_t tries = 0; counts[i].kernel != nullptr && counts[i].kernel != kernel; tries++) {
+        if (tries == KERNELS_MAX) fail_launch(kernel, "is one kernel more than the emulator counts: KERNELS_MAX");
+        i = (i + 1) % KERNELS_MAX;
+    }
+    counts[i].kernel = kernel;
+    return counts[i].blocks++;
+}
+
+/* What a block finds in its shared memory is not what it hopes for: the first blocks of each kernel, and every so many
+   after. Each time would be slow: with red zones, the variables of all kernels are 12 MB. */
+static void spoil_now_and_then(void) {
+    const uint64_t before = count_block(run.kernel);
+    if ((before & (before - 1)) == 0 || before % SPOILED_EVERY == 0) spoil_shared();
+}
+
+static void run_block(uint64_t block) {
     blockIdx.x = (unsigned int)block;
     run.begun = run.ended = run.ready_first = run.ready_count = run.at_barrier = 0;
     for (uint32_t i = 0; i < run.threads; i++) run.all[i].state = RUNS;
     memset(run.warp_waits, 0, sizeof run.warp_waits);
     memset(run.warp_ended, 0, sizeof run.warp_ended);
-    if ((index & (index - 1)) == 0) spoil_shared(); /* after 1, 2, 4 … blocks: each time would be slow */
+    spoil_now_and_then();
     fiber_switch(fiber_of_thread(), take_fiber());
 }
 
@@ -366,7 +388,7 @@ static void begin_launch(const char *name, uint64_t blocks, uint64_t threads, vo
 void emulator_run(const char *name, uint64_t blocks, uint64_t threads, void (*work)(void *user), void *user) {
     pthread_mutex_lock(&one_launch);
     begin_launch(name, blocks, threads, work, user);
-    for (uint64_t i = 0; i < blocks; i++) run_block(i, in_order(i, blocks));
+    for (uint64_t i = 0; i < blocks; i++) run_block(in_order(i, blocks));
     run.threads = 0;
     pthread_mutex_unlock(&one_launch);
 }
