@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { build, context } from 'esbuild';
 import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import en from './src/texts/en.js';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
@@ -66,7 +66,8 @@ const languages = {
         });
     },
 };
-const page = { ...common, plugins: [three, languages], splitting: true, chunkNames: 'chunk-[name]-[hash]', entryPoints: { boot: 'src/boot.js', app: 'src/main.js', live: 'src/live/main.js', projections: 'src/projections.js' } };
+const pages = { name: 'pages', setup: (build) => build.onEnd(({ metafile }) => metafile && writePages(metafile)) };
+const page = { ...common, plugins: [three, languages, pages], splitting: true, chunkNames: 'chunk-[name]-[hash]', metafile: true, entryPoints: { boot: 'src/boot.js', app: 'src/main.js', live: 'src/live/main.js', projections: 'src/projections.js' } };
 const worker = { ...common, entryPoints: { worker: 'src/worker.js' }, splitting: true, chunkNames: 'chunk-[name]' };
 const style = { ...common, entryPoints: { app: 'src/app.css' } };
 
@@ -78,9 +79,19 @@ const [marks] = /  <section id="marks-section"[^]*?<\/section>\n/.exec(index); /
 // Elements name their texts; the English ones are there before any script is.
 const escaped = (key) => en[key].replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 const inEnglish = (html) => html.replace(/<[^>]* data-t="([^"]+)"[^>]*>/g, (all, key) => all + escaped(key));
-for (const page of ['index.html', 'live.html']) {
-    const text = await readFile(join(here, 'src', page), 'utf8');
-    await writeFile(join(out, page), inEnglish(text.replace('<!-- head.html -->\n', head).replace('  <!-- marks of index.html -->\n', marks)));
+// What the scripts of a page import is asked for with them, not when they have arrived. made: what esbuild says of its outputs.
+const importsOf = (name, made) => made[name].imports.filter(({ kind }) => kind === 'import-statement').flatMap(({ path }) => [path, ...importsOf(path, made)]);
+function preloads(text, { outputs }) {
+    const made = Object.fromEntries(Object.entries(outputs).map(([path, output]) => [basename(path), { imports: output.imports.map((i) => ({ ...i, path: basename(i.path) })) }]));
+    const scripts = [...text.matchAll(/<script type="module" src="([^"]+)">/g)].map(([, name]) => name);
+    return [...new Set(scripts.flatMap((name) => importsOf(name, made)))].map((name) => `<link rel="modulepreload" href="${name}">\n`).join('');
+}
+async function writePages(metafile) {
+    for (const page of ['index.html', 'live.html']) {
+        const text = await readFile(join(here, 'src', page), 'utf8');
+        const parts = { 'head.html': head + preloads(text, metafile), 'marks of index.html': marks };
+        await writeFile(join(out, page), inEnglish(text.replace(/ *<!-- ([a-z. ]+) -->\n/g, (_, name) => parts[name])));
+    }
 }
 const wasm = createRequire(import.meta.url).resolve('brotli-dec-wasm/web/bg.wasm');
 await copyFile(wasm, join(out, 'brotli.wasm'));

@@ -6,7 +6,8 @@ import { adjustedTime, weekTime } from '../data/gps_time.js';
 
 export const crsName = (text) => nameOf(text) || t('not.given');
 
-export const integer = (n) => Math.round(n).toLocaleString('en-US').replaceAll(',', ' ');
+// By hand: the browser's own tables of numbers take a while to load.
+export const integer = (n) => String(Math.round(n)).replace(/\B(?=(\d{3})+$)/g, ' ');
 
 // 'shift+o' as it is written: 'Shift O'.
 export const shownKey = (key) => key.split('+').map((part) => ({ shift: t('key.shift'), ctrl: t('key.ctrl') })[part] ?? part[0].toUpperCase() + part.slice(1)).join(' ');
