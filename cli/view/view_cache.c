@@ -141,9 +141,10 @@ static bool is_whole(session *s, const char *folder, const char *metadata) {
     return opens;
 }
 
-/* Takes away a damaged entry, which the writer would not replace. Others convert the same file at the same time, and one of
-   them may have finished since the entry was looked at: so it gets another name first, under which nobody changes it, is
-   looked at again, and goes back where it is whole. The name is one of those that the writer tidies up after a kill. */
+/* Takes away a damaged entry, which the writer would not replace. Others convert the same file at the same time, and
+   one of them may have finished since the entry was looked at: so it gets another name first, under which nobody
+   changes it, is looked at again, and goes back where it is whole. The name is one of those that the writer tidies up
+   after a kill. */
 static void remove_damaged(session *s, const char *root, const char *name) {
     char aside_name[128], entry[PATH_MAX], aside[PATH_MAX], metadata[PATH_MAX];
     snprintf(aside_name, sizeof aside_name, "%s.%ld.old", name, (long)getpid());

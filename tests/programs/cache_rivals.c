@@ -1,5 +1,5 @@
-/* Preloaded into a program: before it first removes or renames a file it makes the file $MOTE_STOPPED and waits, at most
-   30 s, until there is a file $MOTE_GO_ON. So another program has all the time to do its work in between. */
+/* Preloaded into a program: before it first removes or renames a file it makes the file $MOTE_STOPPED and waits, at
+   most 30 s, until there is a file $MOTE_GO_ON. So another program has all the time to do its work in between. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
