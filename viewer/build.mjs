@@ -100,8 +100,8 @@ await copyFile(join(here, 'node_modules/brotli-dec-wasm/LICENSE-MIT.txt'), join(
 await copyFile(join(here, 'node_modules/proj4/LICENSE.md'), join(out, 'projections.LICENSE.txt'));
 
 // C of the library and of the command. Freestanding: there is no C library, and what would need one is left out when linking.
-function buildWasm(name, folder, files) {
-    const flags = ['--target=wasm32', '-O2', '-std=c17', '-ffp-contract=off', '-mbulk-memory', '-ffreestanding', '-nostdlib', '-ffunction-sections'];
+function buildWasm(name, folder, files, optimize = '-O2') {
+    const flags = ['--target=wasm32', optimize, '-std=c17', '-ffp-contract=off', '-mbulk-memory', '-ffreestanding', '-nostdlib', '-ffunction-sections', '-fdata-sections'];
     const includes = ['wasm/include', '../src', '../include', '../cli'].map((path) => `-I${join(here, path)}`);
     const linking = ['--no-entry', '--gc-sections', '--strip-all', '--allow-undefined'].map((flag) => `-Wl,${flag}`);
     const sources = [join(here, `wasm/page_${name}.c`), ...files.map((file) => join(here, '..', folder, file))];
@@ -110,9 +110,10 @@ function buildWasm(name, folder, files) {
 try {
     buildWasm('laz', 'src/io/laz', ['layered', 'layers', 'model', 'schema'].map((part) => `laz_${part}.c`)); // the decoder
     buildWasm('measure', 'src', ['shapes/shape_list.c', 'shapes/region.c', ...['area', 'polygon_grid', 'profile_line', 'volume_grid', 'volume_surface'].map((part) => `measure/${part}.c`)]);
-    buildWasm('up', 'cli/render', ['up_rule.c']);
+    buildWasm('up', 'cli/render', ['up_rule.c'], '-Oz');
+    buildWasm('units', 'src/io', [...['cloud_units', 'code_units', 'crs_codes', 'geo_units', 'unit_table', 'wkt', 'wkt_units'].map((part) => `crs/${part}.c`), 'las/las_crs.c', 'las/las_format.c'], '-Oz'); // asked once a data set
 } catch (error) {
-    console.warn(`without COPC, volumes and profiles, and with z up in all clouds: laz.wasm, measure.wasm and up.wasm need clang and wasm-ld (Debian: clang lld). ${error.stderr ?? error.message}`);
+    console.warn(`without COPC, volumes, profiles and units of files that mote did not write, and with z up in all clouds: laz.wasm, measure.wasm, up.wasm and units.wasm need clang and wasm-ld (Debian: clang lld). ${error.stderr ?? error.message}`);
 }
 
 if (process.argv.includes('--watch')) {
