@@ -1,4 +1,5 @@
-/* Instead of src/io/io_internal.h: what the LAZ codec and what reads reference systems need of it, which is only names. */
+/* Instead of src/io/io_internal.h: what the LAZ codec and what reads reference systems need of it, which is only names.
+ */
 #ifndef MOTE_IO_INTERNAL_H
 #define MOTE_IO_INTERNAL_H
 
