@@ -176,7 +176,8 @@ test('counts, resolutions and coordinates', () => {
         ['0.01', '0.00025', '0.00000095', '0.0000012', '1177', '0']);
     assert.deepEqual([1, 0.01, 0.00025, 0.1, 1e-6, 2.5].map(length), ['1 m', '1 cm', '0.25 mm', '10 cm', '1 µm', '2.5 m']);
     const metres = { metres: 1, verticalMetres: null };
-    assert.equal(resolution({ scale: [0.01, 0.01, 0.01], crs: metres }), '1 cm');
+    assert.equal(resolution({ scale: [0.01, 0.01, 0.01], crs: { ...metres, verticalMetres: 1 } }), '1 cm');
+    assert.equal(resolution({ scale: [0.01, 0.01, 0.01], crs: metres }), '1 cm, 1 cm, 0.01', 'heights whose unit is not known');
     assert.equal(resolution({ scale: [0.01, 0.01, 0.001], crs: null }), '0.01, 0.01, 0.001');
     assert.equal(resolution({ scale: [1e-7, 1e-7, 0.01], crs: null, isLonLat: true }), '0.0000001°; height 0.01');
     assert.deepEqual(coordinates([635619.8500000001, 848899.7, 406.59000000000003], [0.01, 0.01, 0.01]), ['635619.85', '848899.70', '406.59']);
@@ -227,5 +228,11 @@ test('units of a reference system: of its own, not of its base', { skip }, async
     assert.equal(unitName(0.3048006096012192), 'US ft');
     assert.equal(unitName(0.3048), 'ft');
     assert.equal(resolution({ scale: [0.01, 0.01, 0.01], crs: { metres: 1, verticalMetres: 1 } }), '1 cm');
-    assert.equal(resolution({ scale: [0.01, 0.01, 0.01], crs: { metres: 1, verticalMetres: 0.3048 } }), '0.01');
+    assert.equal(resolution({ scale: [0.01, 0.01, 0.01], crs: { metres: 1, verticalMetres: 0.3048 } }), '1 cm, 1 cm, 0.01 ft');
+    assert.equal(resolution({ scale: [1e-7, 1e-7, 0.01], crs: { radians: DEGREE, verticalMetres: 1 }, isLonLat: true }), '0.0000001°; height 1 cm');
+    assert.equal(resolution({ scale: [1e-7, 1e-7, 0.01], crs: { radians: GRAD }, isLonLat: true }), '0.0000001 gon; height 0.01');
+    const feet = { ...METADATA, projection: 'EPSG:2994', mote: { units: { horizontal: { metres: 0.3048 }, vertical: { metres: 1200 / 3937 } } } };
+    assert.equal(fact(feet, 'Lowest corner'), '0\u00a0ft, 0\u00a0ft, 0\u00a0US ft');
+    assert.equal(fact(feet, 'Resolution'), '1\u00a0ft, 1\u00a0ft, 1\u00a0US ft');
+    assert.match(fact(feet, 'Drawn'), /1\.000002/);
 });
