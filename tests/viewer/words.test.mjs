@@ -233,6 +233,6 @@ test('units of a reference system: of its own, not of its base', { skip }, async
     assert.equal(resolution({ scale: [1e-7, 1e-7, 0.01], crs: { radians: GRAD }, isLonLat: true }), '0.0000001 gon; height 0.01');
     const feet = { ...METADATA, projection: 'EPSG:2994', mote: { units: { horizontal: { metres: 0.3048 }, vertical: { metres: 1200 / 3937 } } } };
     assert.equal(fact(feet, 'Lowest corner'), '0\u00a0ft, 0\u00a0ft, 0\u00a0US ft');
-    assert.equal(fact(feet, 'Resolution'), '1\u00a0ft, 1\u00a0ft, 1\u00a0US ft');
+    assert.equal(fact(feet, 'Resolution'), '0.01\u00a0ft, 0.01\u00a0ft, 0.01\u00a0US ft');
     assert.match(fact(feet, 'Drawn'), /1\.000002/);
 });
