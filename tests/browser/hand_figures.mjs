@@ -1,7 +1,7 @@
 // Figures that one can sign: of all points, the same from any camera and as `mote measure` gives them, in every unit.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { idle } from './checks.mjs';
 import { makeCity, PLAIN, withQuery } from './hand.mjs';
@@ -93,6 +93,33 @@ export const FIGURE_CHECKS = {
             }
         },
     }])),
+    'a profile is drawn in one unit, also where heights have another: as DXF by page and command, and in its plot': {
+        async alone({ mote, folder, openPage }) {
+            if (!mote) return;
+            const seen = [];
+            const heightsOf = (path) => [...readFileSync(path, 'latin1').matchAll(/\n *POINT\r?\n(?: *\d+\r?\n[^\n]*\n)*? *20\r?\n([^\r\n]*)/g)].map(([, y]) => Number(y)).sort((a, b) => a - b);
+            for (const site of [{ ...COPC_SITES['a code and one of heights'], crs: 'EPSG:26910+5703', size: [1, 1, 1] }, COPC_SITES['a code and one of heights']]) {
+                const { file, corners: [a, b, , d] } = makeSite(mote, folder, site);
+                const path = [a, b].map((p) => [p[0], (a[1] + d[1]) / 2, p[2]]);
+                writeFileSync(join(folder, 'line.geojson'), JSON.stringify(line(path)));
+                execFileSync(mote, ['measure', file, '--profile', join(folder, 'line.geojson'), '--width', '1', '-o', join(folder, 'p.dxf'), '-q']);
+                const wanted = heightsOf(join(folder, 'p.dxf'));
+                await withServer(mote, file, openPage, async (page, url) => {
+                    await page.goto(withQuery(url, PLAIN, markOf('profile', path, ['w1'])));
+                    await idle(page);
+                    await page.getByText('Show profile').click();
+                    await page.waitForFunction(() => !document.querySelector('#profile-dxf').disabled);
+                    const [download] = await Promise.all([page.waitForEvent('download'), page.locator('#profile-dxf').click()]);
+                    const heights = heightsOf(await download.path());
+                    assert.ok(heights.length > 1000);
+                    assert.deepEqual(heights, wanted);
+                    assert.ok(Math.abs(heights.at(-1) - heights[0] - 2) < 1e-6, `${heights.at(-1) - heights[0]}`);
+                    seen.push(await page.locator('#profile-scale').innerText());
+                });
+            }
+            assert.equal(seen[0], seen[1], 'the plot is as exaggerated as in metres');
+        },
+    },
     // By mote view and, as a site on the web has it, by a server that knows nothing of clouds.
     ...Object.fromEntries([['of a folder', 'city.mote', true], ['of COPC', 'city.copc.laz', true], ['of a static site', 'city.mote', false]].map(([what, name, byMote]) => [`a volume, an area and a profile are those of the command, from any camera, ${what}`, {
         async alone({ mote, folder, out, openPage }) {
@@ -153,6 +180,11 @@ export const FIGURE_CHECKS = {
                         assert.ok(Math.abs(above * size ** 3 - 24) < 0.1, `${name} in ${units}: ${above}`);
                     }
                     assert.deepEqual((await page.evaluate(() => window.mote.marks))[0].points, before);
+                    await page.evaluate(() => window.mote.setUnits('us-ft'));
+                    const [download] = await Promise.all([page.waitForEvent('download'), page.locator('#marks-save').click()]);
+                    const { properties } = JSON.parse(readFileSync(await download.path(), 'utf8')).features[0];
+                    assert.deepEqual([properties.above, properties.unit], [truth.above, truth.unit], 'a file of marks says what its figures count in, which no switch changes');
+                    await page.evaluate(() => window.mote.setUnits('file'));
                     await page.evaluate(() => window.mote.setColorMode('height'));
                     await idle(page);
                     const heights = await page.locator('#legend').innerText();
