@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { build, context } from 'esbuild';
 import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import en from './src/texts/en.js';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
@@ -66,7 +66,8 @@ const languages = {
         });
     },
 };
-const page = { ...common, plugins: [three, languages], splitting: true, chunkNames: 'chunk-[name]-[hash]', entryPoints: { boot: 'src/boot.js', app: 'src/main.js', live: 'src/live/main.js', projections: 'src/projections.js' } };
+const pages = { name: 'pages', setup: (build) => build.onEnd(({ metafile }) => metafile && writePages(metafile)) };
+const page = { ...common, plugins: [three, languages, pages], splitting: true, chunkNames: 'chunk-[name]-[hash]', metafile: true, entryPoints: { boot: 'src/boot.js', app: 'src/main.js', live: 'src/live/main.js', projections: 'src/projections.js' } };
 const worker = { ...common, entryPoints: { worker: 'src/worker.js' }, splitting: true, chunkNames: 'chunk-[name]' };
 const style = { ...common, entryPoints: { app: 'src/app.css' } };
 
@@ -78,9 +79,19 @@ const [marks] = /  <section id="marks-section"[^]*?<\/section>\n/.exec(index); /
 // Elements name their texts; the English ones are there before any script is.
 const escaped = (key) => en[key].replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 const inEnglish = (html) => html.replace(/<[^>]* data-t="([^"]+)"[^>]*>/g, (all, key) => all + escaped(key));
-for (const page of ['index.html', 'live.html']) {
-    const text = await readFile(join(here, 'src', page), 'utf8');
-    await writeFile(join(out, page), inEnglish(text.replace('<!-- head.html -->\n', head).replace('  <!-- marks of index.html -->\n', marks)));
+// What the scripts of a page import is asked for with them, not when they have arrived. made: what esbuild says of its outputs.
+const importsOf = (name, made) => made[name].imports.filter(({ kind }) => kind === 'import-statement').flatMap(({ path }) => [path, ...importsOf(path, made)]);
+function preloads(text, { outputs }) {
+    const made = Object.fromEntries(Object.entries(outputs).map(([path, output]) => [basename(path), { imports: output.imports.map((i) => ({ ...i, path: basename(i.path) })) }]));
+    const scripts = [...text.matchAll(/<script type="module" src="([^"]+)">/g)].map(([, name]) => name);
+    return [...new Set(scripts.flatMap((name) => importsOf(name, made)))].map((name) => `<link rel="modulepreload" href="${name}">\n`).join('');
+}
+async function writePages(metafile) {
+    for (const page of ['index.html', 'live.html']) {
+        const text = await readFile(join(here, 'src', page), 'utf8');
+        const parts = { 'head.html': head + preloads(text, metafile), 'marks of index.html': marks };
+        await writeFile(join(out, page), inEnglish(text.replace(/ *<!-- ([a-z. ]+) -->\n/g, (_, name) => parts[name])));
+    }
 }
 const wasm = createRequire(import.meta.url).resolve('brotli-dec-wasm/web/bg.wasm');
 await copyFile(wasm, join(out, 'brotli.wasm'));
@@ -89,8 +100,8 @@ await copyFile(join(here, 'node_modules/brotli-dec-wasm/LICENSE-MIT.txt'), join(
 await copyFile(join(here, 'node_modules/proj4/LICENSE.md'), join(out, 'projections.LICENSE.txt'));
 
 // C of the library and of the command. Freestanding: there is no C library, and what would need one is left out when linking.
-function buildWasm(name, folder, files) {
-    const flags = ['--target=wasm32', '-O2', '-std=c17', '-ffp-contract=off', '-mbulk-memory', '-ffreestanding', '-nostdlib', '-ffunction-sections'];
+function buildWasm(name, folder, files, optimize = '-O2') {
+    const flags = ['--target=wasm32', optimize, '-std=c17', '-ffp-contract=off', '-mbulk-memory', '-ffreestanding', '-nostdlib', '-ffunction-sections', '-fdata-sections'];
     const includes = ['wasm/include', '../src', '../include', '../cli'].map((path) => `-I${join(here, path)}`);
     const linking = ['--no-entry', '--gc-sections', '--strip-all', '--allow-undefined'].map((flag) => `-Wl,${flag}`);
     const sources = [join(here, `wasm/page_${name}.c`), ...files.map((file) => join(here, '..', folder, file))];
@@ -99,9 +110,10 @@ function buildWasm(name, folder, files) {
 try {
     buildWasm('laz', 'src/io/laz', ['layered', 'layers', 'model', 'schema'].map((part) => `laz_${part}.c`)); // the decoder
     buildWasm('measure', 'src', ['shapes/shape_list.c', 'shapes/region.c', ...['area', 'polygon_grid', 'profile_line', 'volume_grid', 'volume_surface'].map((part) => `measure/${part}.c`)]);
-    buildWasm('up', 'cli/render', ['up_rule.c']);
+    buildWasm('up', 'cli/render', ['up_rule.c'], '-Oz');
+    buildWasm('units', 'src/io', [...['cloud_units', 'code_units', 'crs_codes', 'geo_units', 'unit_table', 'wkt', 'wkt_units'].map((part) => `crs/${part}.c`), 'las/las_crs.c', 'las/las_format.c'], '-Oz'); // asked once a data set
 } catch (error) {
-    console.warn(`without COPC, volumes and profiles, and with z up in all clouds: laz.wasm, measure.wasm and up.wasm need clang and wasm-ld (Debian: clang lld). ${error.stderr ?? error.message}`);
+    console.warn(`without COPC, volumes, profiles and units of files that mote did not write, and with z up in all clouds: laz.wasm, measure.wasm, up.wasm and units.wasm need clang and wasm-ld (Debian: clang lld). ${error.stderr ?? error.message}`);
 }
 
 if (process.argv.includes('--watch')) {

@@ -20,7 +20,14 @@ int profile_check(session *s, const io_paths *paths) {
 
 /* ---- DXF: points whose x is the distance along the line, whose y is the height, and whose z is the distance aside */
 
-static mote_status write_dxf(session *s, const char *path, const mote_profile *profile) {
+/* A drawing has one unit: that of the distances, in which volumes count heights, too. */
+static double height_size(const mote_units *units) {
+    const double along = units->horizontal.radians > 0 ? 1 : units->horizontal.metres;
+    return along > 0 && units->vertical.metres > 0 ? units->vertical.metres / along : 1;
+}
+
+static mote_status write_dxf(session *s, const char *path, const mote_profile *profile, const mote_units *units) {
+    const double size = height_size(units);
     static const char begin[] = "0\nSECTION\n2\nHEADER\n9\n$ACADVER\n1\nAC1009\n0\nENDSEC\n0\nSECTION\n2\nENTITIES\n";
     static const char end[] = "0\nENDSEC\n0\nEOF\n";
     mote_output *output = NULL;
@@ -30,7 +37,7 @@ static mote_status write_dxf(session *s, const char *path, const mote_profile *p
     for (uint64_t i = 0; status == MOTE_OK && i < profile->count; i++) {
         char line[LINE_BYTES];
         const int length = snprintf(line, sizeof line, "0\nPOINT\n8\nprofile\n10\n%s\n20\n%s\n30\n%s\n",
-                                    text_real(profile->along[i]).chars, text_real(profile->height[i]).chars,
+                                    text_real(profile->along[i]).chars, text_real(profile->height[i] * size).chars,
                                     text_real(profile->aside[i]).chars);
         status = mote_output_write(s->ctx, output, line, (uint64_t)length);
     }
@@ -74,7 +81,7 @@ int profile_write(session *s, const io_paths *paths, const mote_cloud *cloud, co
                   const mote_units *units) {
     mote_status status;
     if (io_paths_written_as(paths, ".dxf")) {
-        status = write_dxf(s, paths->output, profile);
+        status = write_dxf(s, paths->output, profile, units);
     } else if (io_paths_written_as(paths, ".png")) {
         status = profile_draw(s, paths->output, cloud, profile, units);
     } else {

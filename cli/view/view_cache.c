@@ -1,10 +1,11 @@
-#define _GNU_SOURCE /* realpath, st_mtim */
+#define _GNU_SOURCE /* realpath, renameat2, st_mtim */
 #include "view/view_cache.h"
 
 #include "view/view_data.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdint.h>
@@ -140,6 +141,24 @@ static bool is_whole(session *s, const char *folder, const char *metadata) {
     return opens;
 }
 
+/* Takes away a damaged entry, which the writer would not replace. Others convert the same file at the same time, and
+   one of them may have finished since the entry was looked at: so it gets another name first, under which nobody
+   changes it, is looked at again, and goes back where it is whole. The name is one of those that the writer tidies up
+   after a kill. */
+static void remove_damaged(session *s, const char *root, const char *name) {
+    char aside_name[128], entry[PATH_MAX], aside[PATH_MAX], metadata[PATH_MAX];
+    snprintf(aside_name, sizeof aside_name, "%s.%ld.old", name, (long)getpid());
+    if (snprintf(entry, sizeof entry, "%s/%s", root, name) >= (int)sizeof entry ||
+        snprintf(aside, sizeof aside, "%s/%s", root, aside_name) >= (int)sizeof aside ||
+        snprintf(metadata, sizeof metadata, "%s/metadata.json", aside) >= (int)sizeof metadata ||
+        rename(entry, aside) != 0) {
+        return;
+    }
+    if (!is_whole(s, aside, metadata) || renameat2(AT_FDCWD, aside, AT_FDCWD, entry, RENAME_NOREPLACE) != 0) {
+        remove_entry(root, aside_name);
+    }
+}
+
 int view_convert_to_cache(session *s, const char *input, char *out_dir, size_t out_size) {
     char real[PATH_MAX];
     char root[PATH_MAX];
@@ -161,7 +180,8 @@ int view_convert_to_cache(session *s, const char *input, char *out_dir, size_t o
         return session_error(s, EXIT_FAILED, "the path of the cache is too long: %s", root);
     }
     if (is_whole(s, out_dir, metadata)) return 0;
-    remove_entry(root, name);
+    remove_damaged(s, root, name);
+    if (is_whole(s, out_dir, metadata)) return 0;
     remove_outdated(root, prefix, name);
     return convert(s, real, out_dir);
 }

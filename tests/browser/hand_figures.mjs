@@ -1,7 +1,7 @@
 // Figures that one can sign: of all points, the same from any camera and as `mote measure` gives them, in every unit.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { idle } from './checks.mjs';
 import { makeCity, PLAIN, withQuery } from './hand.mjs';
@@ -61,7 +61,65 @@ const SITES = {
     degrees: { crs: 'EPSG:4326', size: [78846.8, 111131.7, 1], at: [11.5, 45, 500], unit: 'm', figure: 1 },
 };
 
+// Systems whose units stand in a code, in GeoTIFF keys, in a name, beside the system, in an angle; two kinds of feet.
+const FOOT = 'PROJCS["p",GEOGCS["g",UNIT["degree",0.0174532925199433]],UNIT["foot",0.3048]]';
+const COPC_SITES = {
+    'a code and one of heights': { crs: 'EPSG:26910+6360', size: [1, 1, US_FOOT], at: [550000, 5000000, 100], unit: 'm', figure: 1 },
+    'codes of feet and of metres': { crs: 'EPSG:2903+5703', size: [US_FOOT, US_FOOT, 1], at: [1500000, 700000, 100], unit: 'US ft', figure: US_FOOT },
+    'a name': { crs: 'PROJCS["p",GEOGCS["g",UNIT["degree",0.0174532925199433]],UNIT["Foot_US"]]', size: [US_FOOT, US_FOOT, US_FOOT], at: [2000000, 700000, 100], unit: 'US ft', figure: US_FOOT },
+    'ESRI': { crs: `${WKT_US},VERTCS["v",UNIT["Meter",1]]`, size: [US_FOOT, US_FOOT, 1], at: [2000000, 700000, 100], unit: 'US ft', figure: US_FOOT },
+    'two kinds of feet': { crs: `COMPD_CS["c",${FOOT},VERT_CS["v",UNIT["US survey foot",0.304800609601219]]]`, size: [0.3048, 0.3048, US_FOOT], at: [600000, 700000, 100], unit: 'ft', figure: 0.3048 },
+    'grads': { crs: 'GEOGCS["NTF",UNIT["grad",0.015707963267948967]]', size: [78846.8 * 0.9, 111131.7 * 0.9, 1], at: [12.7, 50, 500], unit: 'm', figure: 1 },
+};
+
 export const FIGURE_CHECKS = {
+    ...Object.fromEntries(Object.entries(COPC_SITES).map(([name, site]) => [`COPC counts in what the command says it does: ${name}`, {
+        async alone({ mote, folder, openPage }) {
+            if (!mote) return;
+            const { file, corners } = makeSite(mote, folder, site);
+            const copc = join(folder, 'site.copc.laz');
+            execFileSync(mote, ['lod', file, '-o', copc, '-q'], { stdio: 'ignore' });
+            const top = [corners[0].map((c, i) => (c + corners[2][i]) / 2).map((c, i) => (i === 2 ? c + 2 / site.size[2] : c))];
+            for (const path of [file, copc]) {
+                const truth = measure(mote, folder, path, polygon(corners), '--volume');
+                await withServer(mote, path, openPage, async (page, url) => {
+                    await page.goto(withQuery(url, PLAIN, [markOf('volume', corners), markOf('height', [corners[0], ...top])].join('&')));
+                    await idle(page);
+                    const [volume, height] = await done(page);
+                    assert.deepEqual([volume.unit, volume.figures.above, height.unit], [site.unit, truth.above, truth.unit], path);
+                    assert.ok(Math.abs(volume.figures.above * site.figure ** 3 - 24) < 0.001, `${path}: ${volume.figures.above}`);
+                    assert.ok(Math.abs(height.figures.height * site.figure - 2) < 1e-7, `${path}: ${height.figures.height}`);
+                });
+            }
+        },
+    }])),
+    'a profile is drawn in one unit, also where heights have another: as DXF by page and command, and in its plot': {
+        async alone({ mote, folder, openPage }) {
+            if (!mote) return;
+            const seen = [];
+            const heightsOf = (path) => [...readFileSync(path, 'latin1').matchAll(/\n *POINT\r?\n(?: *\d+\r?\n[^\n]*\n)*? *20\r?\n([^\r\n]*)/g)].map(([, y]) => Number(y)).sort((a, b) => a - b);
+            for (const site of [{ ...COPC_SITES['a code and one of heights'], crs: 'EPSG:26910+5703', size: [1, 1, 1] }, COPC_SITES['a code and one of heights']]) {
+                const { file, corners: [a, b, , d] } = makeSite(mote, folder, site);
+                const path = [a, b].map((p) => [p[0], (a[1] + d[1]) / 2, p[2]]);
+                writeFileSync(join(folder, 'line.geojson'), JSON.stringify(line(path)));
+                execFileSync(mote, ['measure', file, '--profile', join(folder, 'line.geojson'), '--width', '1', '-o', join(folder, 'p.dxf'), '-q']);
+                const wanted = heightsOf(join(folder, 'p.dxf'));
+                await withServer(mote, file, openPage, async (page, url) => {
+                    await page.goto(withQuery(url, PLAIN, markOf('profile', path, ['w1'])));
+                    await idle(page);
+                    await page.getByText('Show profile').click();
+                    await page.waitForFunction(() => !document.querySelector('#profile-dxf').disabled);
+                    const [download] = await Promise.all([page.waitForEvent('download'), page.locator('#profile-dxf').click()]);
+                    const heights = heightsOf(await download.path());
+                    assert.ok(heights.length > 1000);
+                    assert.deepEqual(heights, wanted);
+                    assert.ok(Math.abs(heights.at(-1) - heights[0] - 2) < 1e-6, `${heights.at(-1) - heights[0]}`);
+                    seen.push(await page.locator('#profile-scale').innerText());
+                });
+            }
+            assert.equal(seen[0], seen[1], 'the plot is as exaggerated as in metres');
+        },
+    },
     // By mote view and, as a site on the web has it, by a server that knows nothing of clouds.
     ...Object.fromEntries([['of a folder', 'city.mote', true], ['of COPC', 'city.copc.laz', true], ['of a static site', 'city.mote', false]].map(([what, name, byMote]) => [`a volume, an area and a profile are those of the command, from any camera, ${what}`, {
         async alone({ mote, folder, out, openPage }) {
@@ -122,6 +180,11 @@ export const FIGURE_CHECKS = {
                         assert.ok(Math.abs(above * size ** 3 - 24) < 0.1, `${name} in ${units}: ${above}`);
                     }
                     assert.deepEqual((await page.evaluate(() => window.mote.marks))[0].points, before);
+                    await page.evaluate(() => window.mote.setUnits('us-ft'));
+                    const [download] = await Promise.all([page.waitForEvent('download'), page.locator('#marks-save').click()]);
+                    const { properties } = JSON.parse(readFileSync(await download.path(), 'utf8')).features[0];
+                    assert.deepEqual([properties.above, properties.unit], [truth.above, truth.unit], 'a file of marks says what its figures count in, which no switch changes');
+                    await page.evaluate(() => window.mote.setUnits('file'));
                     await page.evaluate(() => window.mote.setColorMode('height'));
                     await idle(page);
                     const heights = await page.locator('#legend').innerText();

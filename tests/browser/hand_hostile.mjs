@@ -238,6 +238,42 @@ export const HOSTILE_CHECKS = {
             assert.ok((await stats(page)).pointsDrawn > 100);
         },
     },
+    // Each is some tens of milliseconds of a first picture.
+    'nothing that the first picture can do without comes before it': {
+        data: (folder) => writeDataset(folder, terrain(3000), ONE_NODE),
+        query: 'edl=0.5',
+        before: (page) => page.addInitScript(() => {
+            const order = (window.told = []);
+            document.addEventListener('DOMContentLoaded', () => order.push(document.querySelector('#canvas').style.visibility || 'shown'), { once: true });
+            const { fetch } = window;
+            window.fetch = (url, ...rest) => {
+                order.push(/[^/]*$/.exec(new URL(url, location.href).pathname)[0]);
+                return fetch(url, ...rest);
+            };
+            const look = () => {
+                if (document.querySelector('#facts')?.childElementCount > 0) return order.push('data set told');
+                requestAnimationFrame(look);
+            };
+            look();
+        }),
+        async run({ page }) {
+            const found = await page.evaluate(() => ({
+                order: window.told,
+                shown: document.querySelector('#canvas').style.visibility,
+                preloaded: [...document.querySelectorAll('link[rel=modulepreload], script[type=module]')].map(({ href, src }) => href ?? src),
+                scripts: performance.getEntriesByType('resource').filter(({ name }) => /chunk-chunk.*js$/.test(name)).map(({ name }) => name),
+                measuring: performance.getEntriesByName(new URL('measure.wasm', location.href).href).map(({ startTime }) => startTime),
+                firstPictureMs: window.mote.stats().firstPictureMs,
+            }));
+            assert.ok(found.scripts.length > 0);
+            for (const script of found.scripts) assert.ok(found.preloaded.includes(script), `${script} is asked for when its importer has come`);
+            assert.equal(found.order[0], 'metadata.json', `${found.order}`);
+            assert.ok(found.order.includes('hidden'), 'an empty canvas is not composed with the page, which would wait for shaders');
+            assert.equal(found.shown, '');
+            assert.ok(found.order.indexOf('octree.bin') < found.order.indexOf('data set told'), `${found.order}`);
+            assert.ok(found.measuring.every((ms) => ms > found.firstPictureMs), `${found.measuring}, ${found.firstPictureMs}`);
+        },
+    },
     'the page is smaller than 1.1 MB': {
         data: (folder) => writeDataset(folder, terrain(100), ONE_NODE),
         async run({ dist }) {

@@ -379,6 +379,11 @@ static void test_codes_and_proj(void **state) {
         {"EPSG:32632", "metre", ""},
         {"epsg:32632+5703", "metre", "metre"},
         {"EPSG:2903+6360", "US survey foot", "US survey foot"},
+        {"EPSG:25832+7837", "metre", "metre"},
+        {"EPSG:25832+8228", "metre", "foot"},
+        {"EPSG:25832+8052", "metre", "US survey foot"},
+        {"EPSG:25832+5754", "metre", ""}, /* British feet of 1936 are not among the units */
+        {"EPSG:25832+4326", "metre", ""}, /* no system of heights */
         {"EPSG:2994", "foot", ""},
         {"EPSG:4326", "degree", ""},
         {"EPSG:4326+1", "degree", ""},

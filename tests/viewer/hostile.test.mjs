@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { cleanedDraft, Marks, markText, readMark } from '../../viewer/src/measure/marks.js';
 import { fromGeoJson } from '../../viewer/src/measure/geojson.js';
 import { parseAttributes } from '../../viewer/src/data/attributes.js';
-import { parseCrs } from '../../viewer/src/data/crs.js';
+import { parseCrs, withUnits } from '../../viewer/src/data/crs.js';
 import { parseMetadata } from '../../viewer/src/data/metadata.js';
 import '../../viewer/src/texts/texts.js';
 import { OrbitCamera } from '../../viewer/src/view/orbit_camera.js';
@@ -68,9 +68,8 @@ test('the type of an attribute is one of the types', () => {
 
 test('units of a reference system are numbers', () => {
     for (const name of NAMES.filter((n) => n && n.length < 100)) {
-        const crs = parseCrs(`+proj=utm +zone=32 +units=${name} +vunits=${name} +${name}=1`);
-        assert.equal(crs.metres, 1);
-        assert.equal(crs.verticalMetres, null);
+        const crs = withUnits(parseCrs(`+proj=utm +zone=32 +units=${name} +vunits=${name} +${name}=1`), { horizontal: { metres: name }, vertical: { metres: name } });
+        assert.deepEqual([crs.kind, crs.metres, crs.radians, crs.verticalMetres], ['projected', null, null, null]);
     }
     assert.equal(parseCrs(UNTEXTABLE), null);
 });

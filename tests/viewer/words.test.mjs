@@ -10,6 +10,14 @@ import { parseJson } from '../../viewer/src/data/fetcher.js';
 import { parseMetadata } from '../../viewer/src/data/metadata.js';
 import { channelText, coordinates, count, length, plain, resolution } from '../../viewer/src/ui/format.js';
 import { unitName } from '../../viewer/src/measure/units.js';
+import { loadUnits, withDecidedUnits } from '../../viewer/src/data/units_module.js';
+import { existsSync, readFileSync } from 'node:fs';
+
+const UNITS = new URL('../../viewer/dist/units.wasm', import.meta.url);
+const skip = existsSync(UNITS) ? false : 'viewer/dist has no units.wasm: npm run build makes it, with clang and lld';
+if (!skip) await loadUnits(new WebAssembly.Module(readFileSync(UNITS)));
+// What parseMetadata() knows of a system.
+const systemOf = async (projection, geo) => withUnits(parseCrs(projection), (await withDecidedUnits({ projection }, geo)).mote.units);
 import { rows } from '../../viewer/src/ui/facts.js';
 import { DEFAULTS } from '../../viewer/src/view/settings.js';
 
@@ -49,15 +57,37 @@ test('reference systems by their name', () => {
     assert.equal(parseWkt('no brackets'), null);
 });
 
-test('what a reference system measures in', () => {
-    const facts = (text) => [parseCrs(text).kind, parseCrs(text).metres, parseCrs(text).verticalMetres];
-    assert.deepEqual(facts(UTM_WKT), ['projected', 1, null]);
-    assert.deepEqual(facts(WKT2), ['projected', 1, null]);
-    assert.deepEqual(facts(FEET_WKT), ['geographic', null, 0.3048006096]);
-    assert.deepEqual(facts('GEODCRS["WGS 84 (geocentric)",CS[Cartesian,3]]'), [null, null, null]);
-    assert.deepEqual(facts('+proj=utm +zone=10 +units=us-ft'), ['projected', 1200 / 3937, null]);
-    assert.deepEqual(facts('EPSG:4269'), ['geographic', null, null]);
-    assert.deepEqual(facts('EPSG:4978').slice(1), [null, null]);
+const GRAD = Math.PI / 200;
+const DEGREE = Math.PI / 180;
+const near = (a, b) => a === b || Math.abs(a - b) < 1e-15;
+const same = (found, wanted, text) => assert.ok(found.every((value, i) => near(value, wanted[i])), `${text}: ${found}, not ${wanted}`);
+
+test('what a reference system measures in, as the command says', { skip }, async () => {
+    const US = 1200 / 3937;
+    const usFeet = 'PROJCS["p",GEOGCS["g",UNIT["degree",0.0174532925199433]],UNIT["US survey foot",0.3048006]]';
+    const wanted = [
+        [UTM_WKT, 'projected', 1, null, null], [WKT2, 'projected', 1, null, null], [FEET_WKT, 'geographic', null, DEGREE, US],
+        ['GEODCRS["WGS 84 (geocentric)",CS[Cartesian,3]]', null, null, null, null], ['+proj=utm +zone=10 +units=us-ft', 'projected', US, null, null],
+        ['+proj=utm +zone=10 +units=yd +vunits=us-ft', 'projected', 0.9144, null, US], ['EPSG:4269', 'geographic', null, DEGREE, null],
+        ['EPSG:2994', null, 0.3048, null, null], ['EPSG:26910+6360', 'projected', 1, null, US], ['EPSG:2903+5703', null, US, null, 1], ['EPSG:25832+8228', 'projected', 1, null, 0.3048],
+        [usFeet, 'projected', US, null, null], [`${usFeet},VERTCS["v",UNIT["Meter",1]]`, 'projected', US, null, 1],
+        ['PROJCS["p",UNIT["Foot_US"]]', 'projected', US, null, null], ['GEOGCS["NTF",UNIT["grad",0.015707963267948967]]', 'geographic', null, GRAD, null],
+        ['PROJCS["p",UNIT["rod",5.0292100584201168]]', 'projected', 5.029210058420117, null, null], ['our own grid', null, null, null, null],
+    ];
+    for (const [text, kind, ...units] of wanted) {
+        const crs = await systemOf(text);
+        assert.equal(crs.kind, kind, text);
+        same([crs.metres, crs.radians, crs.verticalMetres], units, text);
+    }
+    // GeoTIFF keys say more than the code: EPSG 26995 is of metres, and the file has US feet, with heights in metres.
+    const entries = [[1, 1, 0, 3], [1024, 0, 1, 1], [3072, 0, 1, 26995], [3076, 0, 1, 9003], [4099, 0, 1, 9001]];
+    const keys = new Uint8Array(Uint16Array.from(entries.flat()).buffer);
+    const crs = await systemOf('EPSG:26995', { keys });
+    same([crs.metres, crs.radians, crs.verticalMetres], [US, null, 1], 'keys');
+    const own = new Uint8Array(Uint16Array.from([[1, 1, 0, 3], [1024, 0, 1, 1], [3076, 0, 1, 32767], [3077, 34736, 1, 0]].flat()).buffer);
+    assert.equal((await systemOf('', { keys: own, numbers: new Uint8Array(new Float64Array([5.03]).buffer) })).metres, 5.03);
+    const said = { projection: 'EPSG:32632', mote: { units: { horizontal: null, vertical: null } } };
+    assert.equal(await withDecidedUnits(said), said, 'what mote wrote counts');
 });
 
 test('longitude and latitude: told by the system, contradicted or found by the numbers', () => {
@@ -76,17 +106,20 @@ test('longitude and latitude: told by the system, contradicted or found by the n
     assert.ok(!isGeographic(null, { min: [0, 0, 0], max: [0, 0, 30] }, [1e-7, 1e-7, 1e-7]), 'a plumb line');
     assert.ok(!isGeographic(null, { min: [1, 1, 0], max: [1.1, 1.1, 1e6] }, [1e-7, 1e-7, 1e-7]));
     // Metres east and north, feet up.
-    const utmFeet = parseCrs(`COMPD_CS["a",${UTM_WKT},VERT_CS["NAVD88 (ftUS)",VERT_DATUM["x",2005],UNIT["US survey foot",0.3048006096]]]`);
+    const utmFeet = withUnits(parseCrs(`COMPD_CS["a",${UTM_WKT},VERT_CS["NAVD88 (ftUS)",VERT_DATUM["x",2005],UNIT["US survey foot",0.3048006096]]]`), { horizontal: { metres: 1 }, vertical: { metres: 0.3048006096 } });
     assert.deepEqual(stretchOf(utmFeet, utm, false), [1, 1, 0.3048006096]);
     assert.deepEqual(stretchOf(parseCrs(UTM_WKT), utm, false), [1, 1, 1]);
-    assert.deepEqual(stretchOf({ metres: 0.3048, verticalMetres: 0.3048006 }, utm, false), [1, 1, 1], 'two kinds of feet');
+    assert.deepEqual(stretchOf({ metres: 0.3048, verticalMetres: 0.3048006 }, utm, false), [1, 1, 0.3048006 / 0.3048], 'two kinds of feet');
     assert.deepEqual(stretchOf(null, utm, false), [1, 1, 1]);
     const near = (a, b, within) => assert.ok(Math.abs(a - b) < within, `${a}, not ${b}`);
     near(metresPerDegree(0).east, 111319.5, 1);
     near(metresPerDegree(0).north, 110574.3, 1);
     near(metresPerDegree(45).east, 78846.8, 1);
     near(metresPerDegree(60).north, 111412.3, 1);
-    assert.equal(metresPerUnit(parseCrs(FEET_WKT), autzen)[2], 0.3048006096);
+    assert.equal(metresPerUnit({ verticalMetres: 0.3048006096 }, autzen)[2], 0.3048006096);
+    assert.ok(Math.abs(metresPerUnit({ radians: GRAD }, { min: [10, 49.5, 0], max: [11, 50.5, 1] })[0] - 78846.8 * 0.9) < 1, 'grads');
+    assert.ok(isGeographic({ kind: 'geographic', radians: GRAD }, { min: [390, 99, 0], max: [391, 100, 1] }, [1e-7, 1e-7, 0.01]));
+    assert.ok(!isGeographic({ kind: 'geographic', radians: GRAD }, { min: [390, 99, 0], max: [391, 101, 1] }, [1e-7, 1e-7, 0.01]));
     assert.ok(metresPerUnit(null, { min: [0, 90, 0], max: [1, 90, 1] })[0] > 0);
 });
 
@@ -143,7 +176,8 @@ test('counts, resolutions and coordinates', () => {
         ['0.01', '0.00025', '0.00000095', '0.0000012', '1177', '0']);
     assert.deepEqual([1, 0.01, 0.00025, 0.1, 1e-6, 2.5].map(length), ['1 m', '1 cm', '0.25 mm', '10 cm', '1 µm', '2.5 m']);
     const metres = { metres: 1, verticalMetres: null };
-    assert.equal(resolution({ scale: [0.01, 0.01, 0.01], crs: metres }), '1 cm');
+    assert.equal(resolution({ scale: [0.01, 0.01, 0.01], crs: { ...metres, verticalMetres: 1 } }), '1 cm');
+    assert.equal(resolution({ scale: [0.01, 0.01, 0.01], crs: metres }), '1 cm, 1 cm, 0.01', 'heights whose unit is not known');
     assert.equal(resolution({ scale: [0.01, 0.01, 0.001], crs: null }), '0.01, 0.01, 0.001');
     assert.equal(resolution({ scale: [1e-7, 1e-7, 0.01], crs: null, isLonLat: true }), '0.0000001°; height 0.01');
     assert.deepEqual(coordinates([635619.8500000001, 848899.7, 406.59000000000003], [0.01, 0.01, 0.01]), ['635619.85', '848899.70', '406.59']);
@@ -160,7 +194,7 @@ test('facts of a data set: levels are counted with the root, units where they ar
     assert.equal(fact(METADATA, 'Levels'), '5');
     assert.equal(fact({ ...METADATA, hierarchy: { firstChunkSize: 22, depth: 0 } }, 'Levels'), '1');
     assert.equal(fact({ ...METADATA, hierarchy: { firstChunkSize: 22 } }, 'Levels'), 'not given');
-    assert.equal(fact({ ...METADATA, projection: UTM_WKT }, 'Size'), '1\u00a0m × 1\u00a0m × 1');
+    assert.equal(fact({ ...METADATA, projection: UTM_WKT, mote: { units: { horizontal: { metres: 1 } } } }, 'Size'), '1\u00a0m × 1\u00a0m × 1');
     assert.equal(fact(METADATA, 'Size'), '1 × 1 × 1');
     assert.equal(fact({ ...METADATA, scale: [0.01, 0.01, 0.0010000000000000000208] }, 'Resolution'), '0.01, 0.01, 0.001');
     assert.equal(fact(METADATA, 'Drawn'), undefined);
@@ -175,21 +209,30 @@ test('JSON with words for NaN', () => {
     assert.throws(() => parseJson('{"a": nonsense}'));
 });
 
-test('units of a reference system: of its own, not of its base', () => {
-    const facts = (text) => [parseCrs(text).metres, parseCrs(text).verticalMetres];
+test('units of a reference system: of its own, not of its base', { skip }, async () => {
+    const facts = async (text) => {
+        const { metres, verticalMetres } = await systemOf(text);
+        return [metres, verticalMetres];
+    };
     const base = 'BASEGEOGCRS["b",DATUM["d",ELLIPSOID["e",6378137,298.2,LENGTHUNIT["metre",1]]],UNIT["degree",0.0174532925199433]]';
     const axes = (unit) => `CS[Cartesian,3],AXIS["e",east,${unit}],AXIS["n",north,${unit}],AXIS["h",up,LENGTHUNIT["metre",1]]`;
-    assert.deepEqual(facts(`PROJCRS["p",${base},${axes('LENGTHUNIT["foot",0.3048]')}]`), [0.3048, 1]);
-    assert.deepEqual(facts(`PROJCRS["p",${base},CS[Cartesian,2],AXIS["e",east],AXIS["n",north]]`), [null, null]);
-    assert.deepEqual(facts(`DERIVEDPROJCRS["p",BASEPROJCRS["q",${base}],${axes('UNIT["foot",0.3048]')}]`), [0.3048, 1]);
-    assert.deepEqual(facts('LOCAL_CS["site",UNIT["metre",1]]'), [1, null]);
+    assert.deepEqual(await facts(`PROJCRS["p",${base},${axes('LENGTHUNIT["foot",0.3048]')}]`), [0.3048, 1]);
+    assert.deepEqual(await facts(`PROJCRS["p",${base},CS[Cartesian,2],AXIS["e",east],AXIS["n",north]]`), [null, null]);
+    assert.deepEqual(await facts(`DERIVEDPROJCRS["p",BASEPROJCRS["q",${base}],${axes('UNIT["foot",0.3048]')}]`), [0.3048, 1]);
+    assert.deepEqual(await facts('LOCAL_CS["site",UNIT["metre",1]]'), [1, null]);
     const crs = withUnits(parseCrs('EPSG:26995'), { horizontal: { name: 'US survey foot', metres: 1200 / 3937 }, vertical: null });
     assert.deepEqual([crs.code, crs.metres, crs.verticalMetres], [26995, 1200 / 3937, null]);
     assert.equal(withUnits(null, { horizontal: { name: 'degree', radians: 0.017 }, vertical: null }).kind, 'geographic');
     assert.deepEqual(['metres', 'verticalMetres'].map((key) => withUnits(parseCrs('EPSG:32632'), { horizontal: { metres: '1' }, vertical: 7 })[key]), [null, null]);
-    for (const wrong of [null, undefined, 3, 'metre', []]) assert.equal(withUnits(parseCrs('EPSG:32632'), wrong).metres, 1);
+    for (const wrong of [null, undefined, 3, 'metre', []]) assert.equal(withUnits(parseCrs('EPSG:32632'), wrong).metres, null);
     assert.equal(unitName(0.3048006096012192), 'US ft');
     assert.equal(unitName(0.3048), 'ft');
     assert.equal(resolution({ scale: [0.01, 0.01, 0.01], crs: { metres: 1, verticalMetres: 1 } }), '1 cm');
-    assert.equal(resolution({ scale: [0.01, 0.01, 0.01], crs: { metres: 1, verticalMetres: 0.3048 } }), '0.01');
+    assert.equal(resolution({ scale: [0.01, 0.01, 0.01], crs: { metres: 1, verticalMetres: 0.3048 } }), '1 cm, 1 cm, 0.01 ft');
+    assert.equal(resolution({ scale: [1e-7, 1e-7, 0.01], crs: { radians: DEGREE, verticalMetres: 1 }, isLonLat: true }), '0.0000001°; height 1 cm');
+    assert.equal(resolution({ scale: [1e-7, 1e-7, 0.01], crs: { radians: GRAD }, isLonLat: true }), '0.0000001 gon; height 0.01');
+    const feet = { ...METADATA, projection: 'EPSG:2994', mote: { units: { horizontal: { metres: 0.3048 }, vertical: { metres: 1200 / 3937 } } } };
+    assert.equal(fact(feet, 'Lowest corner'), '0\u00a0ft, 0\u00a0ft, 0\u00a0US ft');
+    assert.equal(fact(feet, 'Resolution'), '0.01\u00a0ft, 0.01\u00a0ft, 0.01\u00a0US ft');
+    assert.match(fact(feet, 'Drawn'), /1\.000002/);
 });

@@ -124,6 +124,7 @@ function start() {
     new Filters(viewer);
     new Units(viewer);
     viewer.configure(firstSettings(query));
+    viewer.renderer.compile();
     const clouds = new Clouds(viewer, status);
     const { marks, tools, overlay } = startMarks(viewer, status);
     const address = new Address(viewer);

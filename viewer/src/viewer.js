@@ -42,6 +42,7 @@ export class Viewer extends EventTarget {
         this.settings = { ...DEFAULTS };
         this.camera = new OrbitCamera();
         this.renderer = new Renderer(canvas);
+        canvas.style.visibility = 'hidden'; // composed with the page before its first picture, it would wait for the shaders
         this.clouds = []; // those that are open
         this.active = this.newCloud();
         this.selection = null; // of all clouds
@@ -79,7 +80,6 @@ export class Viewer extends EventTarget {
         new ResizeObserver(() => this.resize()).observe(canvas);
         this.followPixelRatio();
         this.resize();
-        this.renderer.warmUp();
     }
 
     emit(type, detail) {
@@ -106,6 +106,8 @@ export class Viewer extends EventTarget {
         this.clouds = [this.active];
         this.applySizes();
         this.applyUp();
+        if (this.dataset.root) this.select(); // the first node is asked for now, and arrives while the page tells of the data set
+        this.renderer.warmUp();
         this.emit('opened', this.dataset.meta);
         this.emit('clouds');
     }
@@ -342,6 +344,7 @@ export class Viewer extends EventTarget {
     markFirstPicture() {
         // The points are on the screen once the graphics card has worked through the frame.
         this.renderer.gl.getContext().finish();
+        this.canvas.style.visibility = '';
         this.firstPictureMs = performance.now();
         this.emit('firstpicture', this.firstPictureMs);
     }

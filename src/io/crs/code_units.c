@@ -21,7 +21,7 @@ typedef struct code_block {
 
 /* Zones of transverse Mercator projections in metres, which is in each one's definition; systems that national mapping
    agencies publish in; and, of feet, those that files of shared/data name together with their unit: 2903
-   (4_6_crop.las), 2994 (autzen_geo_proj.las), 6360 and 2991 (simple.copc.laz), 5703 and 6580 (1815.las). */
+   (4_6_crop.las), 2994 (autzen_geo_proj.las), 2991 (simple.copc.laz), 6580 (1815.las). */
 static const code_block blocks[] = {
     {32601, 32660, METRE, 0},    /* WGS 84 / UTM, north */
     {32701, 32760, METRE, 0},    /* and south */
@@ -55,27 +55,50 @@ static const code_block blocks[] = {
     {6668, 6668, DEGREE, 0},     {7844, 7844, DEGREE, 0},
 };
 
-static const code_block heights[] = {
-    {5703, 5703, METRE, 0},   /* NAVD88 height */
-    {6360, 6360, US_FOOT, 0}, /* NAVD88 height (ftUS) */
-};
+/* All systems of heights and depths of EPSG, in runs between which other systems have their codes.
+   Source: EPSG Dataset v10.076, table of vertical systems */
+static const struct {
+    uint16_t first, last, unit;
+} heights[] = {
+    {3855, 3855, METRE}, {3886, 3886, METRE},   {3900, 3900, METRE},  {4440, 4440, METRE},   {4458, 4458, METRE},
+    {5193, 5214, METRE}, {5237, 5237, METRE},   {5317, 5317, METRE},  {5336, 5336, METRE},   {5597, 5597, METRE},
+    {5600, 5613, METRE}, {5614, 5614, FOOT},    {5615, 5621, METRE},  {5701, 5701, METRE},   {5702, 5702, US_FOOT},
+    {5703, 5706, METRE}, {5709, 5753, METRE},   {5755, 5799, METRE},  {5829, 5829, METRE},   {5831, 5831, METRE},
+    {5843, 5843, METRE}, {5861, 5874, METRE},   {5941, 5941, METRE},  {6130, 6132, FOOT},    {6178, 6187, METRE},
+    {6357, 6357, METRE}, {6358, 6360, US_FOOT}, {6638, 6644, METRE},  {6647, 6647, METRE},   {6693, 6695, METRE},
+    {6916, 6916, METRE}, {7446, 7447, METRE},   {7651, 7652, METRE},  {7699, 7707, METRE},   {7832, 7841, METRE},
+    {7888, 7890, METRE}, {7962, 7979, METRE},   {8050, 8051, FOOT},   {8052, 8053, US_FOOT}, {8089, 8089, METRE},
+    {8228, 8228, FOOT},  {8266, 8267, METRE},   {8357, 8358, METRE},  {8378, 8378, METRE},   {8434, 8434, METRE},
+    {8675, 8675, METRE}, {8690, 8691, METRE},   {8841, 8841, METRE},  {8881, 8881, METRE},   {8897, 8897, FOOT},
+    {8904, 8904, METRE}, {8911, 8911, METRE},   {9130, 9130, METRE},  {9245, 9245, METRE},   {9255, 9255, METRE},
+    {9274, 9279, METRE}, {9287, 9288, METRE},   {9303, 9303, METRE},  {9335, 9351, METRE},   {9389, 9390, METRE},
+    {9392, 9402, METRE}, {9451, 9451, METRE},   {9458, 9458, METRE},  {9471, 9471, METRE},   {9650, 9651, METRE},
+    {9663, 9672, METRE}, {9675, 9675, METRE},   {9681, 9681, METRE},  {9721, 9722, METRE},   {9923, 9923, METRE},
+    {9927, 9927, METRE}, {20000, 20000, METRE}, {20034, 20036, METRE}};
 
-static const code_block *find_block(const code_block *list, size_t count, uint32_t code) {
-    for (size_t i = 0; i < count; i++) {
-        if (code >= list[i].first && code <= list[i].last) return &list[i];
+static const code_block *find_block(uint32_t code) {
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
+        if (code >= blocks[i].first && code <= blocks[i].last) return &blocks[i];
     }
     return NULL;
 }
 
+/* The code of the unit; 0 where it is not known. */
+static uint32_t unit_of_heights(uint32_t code) {
+    for (size_t i = 0; i < sizeof heights / sizeof *heights; i++) {
+        if (code >= heights[i].first && code <= heights[i].last) return heights[i].unit;
+    }
+    return 0;
+}
+
 void mote_crs_units_of_codes(uint32_t code, uint32_t vertical, mote_units *units) {
-    const code_block *block = find_block(blocks, sizeof blocks / sizeof *blocks, code);
-    const code_block *height = find_block(heights, sizeof heights / sizeof *heights, vertical);
+    const code_block *block = find_block(code);
     memset(units, 0, sizeof *units);
     if (block != NULL) {
         units->horizontal = unit_of_code(block->unit, UNIT_ANY);
         units->vertical = unit_of_code(block->height, UNIT_LENGTH);
     }
-    if (vertical != 0) units->vertical = unit_of_code(height != NULL ? height->unit : 0, UNIT_LENGTH);
+    if (vertical != 0) units->vertical = unit_of_code(unit_of_heights(vertical), UNIT_LENGTH);
 }
 
 /* ---- strings of PROJ */

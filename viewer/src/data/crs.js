@@ -1,5 +1,5 @@
-// What the text of a coordinate reference system says: its name, whether it is in degrees, its units.
-// Texts come as WKT 1, WKT 2, PROJ strings, PROJJSON or codes. No DOM.
+// What the text of a coordinate reference system says: its name, its code, whether it is in degrees. Its units are decided by
+// the library: units_module.js. Texts come as WKT 1, WKT 2, PROJ strings, PROJJSON or codes. No DOM.
 import { numberOf, table, textOf } from './table.js';
 
 const MAX_DEPTH = 64; // of nested brackets; real ones stay below 10
@@ -38,22 +38,6 @@ const childOf = (node, keyword) => childrenOf(node).find((child) => keyword.test
 const GEOGRAPHIC = /^(GEOGCS|GEOGCRS|GEOGRAPHICCRS|GEODCRS|GEODETICCRS)$/;
 const PROJECTED = /^(PROJCS|PROJCRS|PROJECTEDCRS|DERIVEDPROJCRS)$/;
 const COMPOUND = /^(COMPD_CS|COMPOUNDCRS)$/;
-const VERTICAL = /^(VERT_CS|VERTCRS|VERTICALCRS)$/;
-const LENGTHS = /^(GEOCCS|LOCAL_CS|ENGCRS|ENGINEERINGCRS)$/; // neither, and yet with a unit of length
-const LENGTH_UNIT = /^(UNIT|LENGTHUNIT)$/;
-
-const isUp = (axis) => /^(up|down)$/i.test(axis.values[1] ?? '');
-
-// Metres of the unit that a system of lengths uses for an axis across (or up): that of the axis, else its own. The units
-// of other parts, as a geographic base, are not those of its coordinates.
-function unitOf(node, up = false) {
-    const axis = node && childrenOf(node).filter((c) => c.keyword === 'AXIS').find((a) => isUp(a) === up);
-    const unit = node && ((axis && childOf(axis, LENGTH_UNIT)) ?? childOf(node, LENGTH_UNIT));
-    return unit && unit.values[1] > 0 ? unit.values[1] : null;
-}
-
-const hasHeights = (node) => childrenOf(node).some((c) => c.keyword === 'AXIS' && isUp(c));
-
 function codeOf(node) {
     const id = childOf(node, /^(AUTHORITY|ID)$/);
     return id && /^EPSG$/i.test(id.values[0]) ? Number(id.values[1]) || null : null;
@@ -62,19 +46,11 @@ function codeOf(node) {
 function fromWkt(root) {
     const bound = /^BOUNDCRS$/.test(root.keyword) && childOf(root, /^SOURCECRS$/);
     if (bound && childrenOf(bound)[0]) return fromWkt(childrenOf(bound)[0]);
-    const vertical = COMPOUND.test(root.keyword) ? childOf(root, VERTICAL) : null;
     const base = COMPOUND.test(root.keyword) ? (childrenOf(root)[0] ?? root) : root;
     const isCartesian = /^cartesian$/i.test(childOf(base, /^CS$/)?.values[0] ?? ''); // from the middle of the earth
     const kind = PROJECTED.test(base.keyword) ? 'projected' : GEOGRAPHIC.test(base.keyword) && !isCartesian ? 'geographic' : null;
-    const isLength = kind === 'projected' || isCartesian || LENGTHS.test(base.keyword);
-    return {
-        name: String(root.values[0] ?? ''), code: codeOf(root), kind,
-        metres: isLength ? unitOf(base) : null,
-        verticalMetres: vertical ? unitOf(vertical, true) : isLength && hasHeights(base) ? unitOf(base, true) : null,
-    };
+    return { name: String(root.values[0] ?? ''), code: codeOf(root), kind };
 }
-
-const UNIT_METRES = table({ m: 1, km: 1000, ft: 0.3048, 'us-ft': 1200 / 3937 });
 
 function fromProj(text) {
     const values = Object.fromEntries([...text.matchAll(/\+([a-z_0-9]+)(?:=(\S+))?/gi)].map((m) => [m[1].toLowerCase(), m[2] ?? '']));
@@ -82,13 +58,11 @@ function fromProj(text) {
     if (init) return fromCode(Number(init[1]));
     const datum = values.datum || values.ellps || '';
     const around = datum ? ` (${datum})` : '';
-    const units = (key, factor) => Number(values[factor]) || UNIT_METRES[values[key]] || null;
-    const verticalMetres = units('vunits', 'vto_meter');
-    if (/^(long?lat|latl?ong?)$/.test(values.proj)) return { name: `longitude, latitude${around}`, code: null, kind: 'geographic', metres: null, verticalMetres };
-    if (!values.proj || /^(geocent|cart)$/.test(values.proj)) return { name: text, code: null, kind: null, metres: null, verticalMetres };
+    if (/^(long?lat|latl?ong?)$/.test(values.proj)) return { name: `longitude, latitude${around}`, code: null, kind: 'geographic' };
+    if (!values.proj || /^(geocent|cart)$/.test(values.proj)) return { name: text, code: null, kind: null };
     const half = 'south' in values ? 'S' : 'N';
     const name = values.proj === 'utm' ? `UTM zone ${values.zone}${half}${around}` : `${values.proj}${around}`;
-    return { name, code: null, kind: 'projected', metres: units('units', 'to_meter') ?? 1, verticalMetres };
+    return { name, code: null, kind: 'projected' };
 }
 
 // The codes that scans come with most often; of the others the number is shown.
@@ -117,10 +91,7 @@ function nameOfCode(code) {
 function fromCode(code) {
     const isGeographic = GEOGRAPHIC_CODES.has(code) || (code >= 4001 && code <= 4999 && !NAMES[code]);
     const isKnown = NAMES[code] || nameOfCode(code);
-    return {
-        name: nameOfCode(code), code, kind: isGeographic ? 'geographic' : isKnown ? 'projected' : null,
-        metres: isKnown && !isGeographic ? 1 : null, verticalMetres: null,
-    };
+    return { name: nameOfCode(code), code, kind: isGeographic ? 'geographic' : isKnown ? 'projected' : null };
 }
 
 function fromJson(text) {
@@ -134,11 +105,10 @@ function fromJson(text) {
     const base = json.components?.[0] ?? json;
     const kind = /^Geo(graphic|detic)CRS$/.test(base.type) && base.coordinate_system?.subtype !== 'Cartesian' ? 'geographic'
         : base.type === 'ProjectedCRS' ? 'projected' : null;
-    return { name: json.name, code: json.id?.authority === 'EPSG' ? Number(json.id.code) || null : null, kind, metres: null, verticalMetres: null };
+    return { name: json.name, code: json.id?.authority === 'EPSG' ? Number(json.id.code) || null : null, kind };
 }
 
-// Returns null where nothing is given, else { name, code: EPSG or null, kind: 'geographic', 'projected' or null,
-// metres: of its unit of length, or null where that is not known; verticalMetres: the same of the height }.
+// Returns null where nothing is given, else { name, code: EPSG or null, kind: 'geographic', 'projected' or null }.
 export function parseCrs(text) {
     const trimmed = textOf(text).replace(/\0+$/, '').trim();
     if (!trimmed) return null;
@@ -147,20 +117,20 @@ export function parseCrs(text) {
     if (trimmed.startsWith('+')) return fromProj(trimmed);
     const root = trimmed.startsWith('{') ? null : parseWkt(trimmed);
     const parsed = root ? fromWkt(root) : fromJson(trimmed);
-    return parsed?.name ? parsed : { name: trimmed, code: null, kind: null, metres: null, verticalMetres: null };
+    return parsed?.name ? parsed : { name: trimmed, code: null, kind: null };
 }
 
-// crs: what parseCrs() gave, or null. units: "mote.units" of metadata.json, of which mote decided with all that the
-// source said (its GeoTIFF keys, units of columns); what stands there counts, also that something is not known.
+// crs: what parseCrs() gave, or null. units: "mote.units" of metadata.json, of which mote decided with all that the source said
+// (its GeoTIFF keys, units of columns), or withDecidedUnits(). Adds metres: of its unit of length, or null where that is not
+// known; radians: the same of its angles; verticalMetres: of its heights.
 export function withUnits(crs, units) {
-    if (units === null || typeof units !== 'object' || Array.isArray(units)) return crs;
+    const isGiven = units !== null && typeof units === 'object' && !Array.isArray(units);
+    if (!isGiven && !crs) return crs;
     const size = (unit, key) => (numberOf(unit?.[key]) > 0 && Number.isFinite(unit[key]) ? unit[key] : null);
-    const isAngle = size(units.horizontal, 'radians') !== null;
-    const from = crs ?? { name: '', code: null, kind: isAngle ? 'geographic' : 'projected' };
-    return {
-        ...from, kind: from.kind ?? (isAngle ? 'geographic' : null),
-        metres: size(units.horizontal, 'metres'), verticalMetres: size(units.vertical, 'metres'),
-    };
+    const { horizontal, vertical } = isGiven ? units : {};
+    const radians = size(horizontal, 'radians');
+    const from = crs ?? { name: '', code: null, kind: radians !== null ? 'geographic' : 'projected' };
+    return { ...from, kind: from.kind ?? (radians !== null ? 'geographic' : null), metres: size(horizontal, 'metres'), radians, verticalMetres: size(vertical, 'metres') };
 }
 
 // 'ETRS89 / UTM zone 32N (EPSG:25832)'.

@@ -1,6 +1,7 @@
 // An open data set: metadata, the tree as far as it is known, and how a node gets its points. This one is a Potree 2.0
 // folder; copc/copc_dataset.js is another.
 import { parseMetadata } from './metadata.js';
+import { withDecidedUnits } from './units_module.js';
 import { checkChunk, createRoot, parseChunk } from './hierarchy.js';
 import { told } from './errors.js';
 import { fetchJson, fetchRange } from './fetcher.js';
@@ -48,7 +49,7 @@ export class Dataset {
     }
 
     async open(requests = startPotree(this.url)) {
-        this.meta = parseMetadata(await requests.metadata, this.lonLat, null, this.frame);
+        this.meta = parseMetadata(await withDecidedUnits(await requests.metadata), this.lonLat, null, this.frame);
         const root = createRoot(this.meta);
         const size = this.meta.firstChunkSize;
         if (this.meta.points === 0 && size === 0) return this;

@@ -13,9 +13,14 @@ export function metresPerDegree(latitude) {
     };
 }
 
-// Whether the points could be on a globe of degrees: -180..180 or 0..360 to the east.
-const fitsGlobe = ({ min, max }) =>
-    min[0] >= -180 && max[0] <= 360 && max[0] - min[0] <= 360 && min[1] >= -90 && max[1] <= 90;
+export const DEGREE = 0.017453292519943295; // radians, as the library has it
+
+// Degrees of one of the angles that coordinates are: some systems count in grads.
+const degreesOf = (crs) => (crs?.radians ?? DEGREE) / DEGREE;
+
+// Whether the points could be on a globe: -180..180 or 0..360 degrees to the east.
+const fitsGlobe = ({ min, max }, size) =>
+    min[0] * size >= -180 && max[0] * size <= 360 && (max[0] - min[0]) * size <= 360 && min[1] * size >= -90 && max[1] * size <= 90;
 
 // 1e-7 and the like: steps of numbers that were written as decimals.
 const isDecimal = (step) => Math.abs(step * 10 ** Math.round(-Math.log10(step)) - 1) < 1e-9;
@@ -32,7 +37,7 @@ function looksGeographic(box, scale) {
 
 // crs: what parseCrs() gave. A file may name a system that its points are not in, and a file in degrees may name none.
 export function isGeographic(crs, box, scale) {
-    if (!fitsGlobe(box)) return false;
+    if (!fitsGlobe(box, degreesOf(crs))) return false;
     return crs?.kind ? crs.kind === 'geographic' : !crs && looksGeographic(box, scale);
 }
 
@@ -40,13 +45,14 @@ export function isGeographic(crs, box, scale) {
 export function stretchOf(crs, box, isLonLat) {
     if (isLonLat) return metresPerUnit(crs, box);
     const height = crs?.metres && crs.verticalMetres ? crs.verticalMetres / crs.metres : 1;
-    return [1, 1, Math.abs(height - 1) > 0.01 ? height : 1];
+    return [1, 1, height];
 }
 
-// Of degrees: [metres per degree east, north, metres per unit of height].
+// Of degrees (or other angles): [metres of one east, of one north, metres per unit of height].
 export function metresPerUnit(crs, box) {
-    const latitude = (box.min[1] + box.max[1]) / 2;
+    const size = degreesOf(crs);
+    const latitude = (size * (box.min[1] + box.max[1])) / 2;
     // Next to a pole a degree east is nothing, and the picture would be a line.
     const { east, north } = metresPerDegree(Math.max(-89, Math.min(89, latitude)));
-    return [east, north, crs?.verticalMetres ?? 1];
+    return [east * size, north * size, crs?.verticalMetres ?? 1];
 }

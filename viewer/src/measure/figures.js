@@ -3,7 +3,7 @@ import { frameOf, upAxis } from '../view/up_axis.js';
 import * as geometry from './geometry.js';
 import { drawnMetres, shown, unitsOf } from './units.js';
 import { ringsOf } from './marks.js';
-import { coordinates } from '../ui/format.js';
+import { namedCoordinates } from '../ui/format.js';
 import { table } from '../data/table.js';
 import { t } from '../texts/texts.js';
 
@@ -64,7 +64,7 @@ function circleOf(viewer, points) {
     const found = geometry.circle(points);
     if (!found) return {};
     const { radius, centre } = found;
-    return { radius, diameter: 2 * radius, circumference: 2 * Math.PI * radius, centre: coordinates(viewer.toWorld(centre), viewer.dataset.meta.scale).join(', ') };
+    return { radius, diameter: 2 * radius, circumference: 2 * Math.PI * radius, centre: namedCoordinates(viewer.toWorld(centre), viewer.dataset.meta, viewer.settings.coordinates).join(', ') };
 }
 
 function overPlaneOf(points, frame) {

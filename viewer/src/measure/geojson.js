@@ -48,12 +48,14 @@ function geometryOf(mark, toWgs84) {
     return { type, coordinates: [closed(turned(points, true)), ...holes.map((ring) => closed(turned(ring, false)))] };
 }
 
-// options: figures(mark): what was measured, { name: number or text }; crs: what parseCrs() gave, or null; projection: its
+// options: figures(mark): what was measured, { name: number or text }; unit: of its lengths, '' where not known; crs: what parseCrs() gave, or null; projection: its
 // text; toWgs84(point): [longitude, latitude, metres], for RFC 7946, or null; views: saved views, which go along.
-export function toGeoJson(marks, { figures, crs = null, projection = '', toWgs84 = null, views = [] }) {
+export function toGeoJson(marks, { figures, unit = '', crs = null, projection = '', toWgs84 = null, views = [] }) {
     const features = marks.map((mark) => {
         const { kind, points: _, holes: _holes, center: _center, flat: _flat, id: _id, more, ...rest } = mark;
-        return { type: 'Feature', geometry: geometryOf(mark, toWgs84), properties: { ...Object.fromEntries(more ?? []), kind, ...rest, ...figures(mark) } };
+        const measured = figures(mark);
+        const properties = { ...Object.fromEntries(more ?? []), kind, ...rest, ...measured, ...(unit && Object.keys(measured).length > 0 ? { unit } : {}) };
+        return { type: 'Feature', geometry: geometryOf(mark, toWgs84), properties };
     });
     return { type: 'FeatureCollection', ...(toWgs84 ? {} : { crs: systemOf(crs, projection) }), features, ...(views.length > 0 ? { mote: { views } } : {}) };
 }

@@ -79,11 +79,21 @@ export class Survey extends EventTarget {
         this.entries = new Map(); // id of a mark -> entry
         this.waiting = []; // entries, while others are measured
         this.running = 0;
-        this.measurer = null; // for what needs no points
-        measuringModule().then((module) => {
-            this.measurer = new Measurer(module, {});
-            this.changed();
-        }, () => {}); // told with the first figure that needs it
+        this.ready = null; // a Measurer for what needs no points,
+        this.isAsked = false; // which loads with the first mark, or after the first picture
+        viewer.addEventListener('firstpicture', () => this.measurer, { once: true });
+    }
+
+    // null until it is there.
+    get measurer() {
+        if (!this.isAsked) {
+            this.isAsked = true;
+            measuringModule().then((module) => {
+                this.ready = new Measurer(module, {});
+                this.changed();
+            }, () => {}); // told with the first figure that needs it
+        }
+        return this.ready;
     }
 
     changed() {

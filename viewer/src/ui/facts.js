@@ -1,6 +1,6 @@
 // What the data set is: the list at the foot of the panel, the title of the page.
-import { drawnMetres, heightMetres, shown, unitName } from '../measure/units.js';
-import { count, crsName, integer, plain, resolution, value } from './format.js';
+import { drawnMetres, heightMetres, shown } from '../measure/units.js';
+import { coordinateUnits, count, crsName, integer, plain, resolution, value, withUnit } from './format.js';
 import { t } from '../texts/texts.js';
 
 const $ = (id) => document.getElementById(id);
@@ -25,7 +25,7 @@ function drawn(meta) {
     return t('fact.degrees', { east, north, vertical });
 }
 
-const heights = (meta) => t('fact.heights', { factor: plain(meta.stretch[2]) });
+const heights = (meta) => t('fact.heights', { factor: Number(meta.stretch[2].toPrecision(9)) });
 
 // A data set may name a system that its numbers cannot be in.
 function reference(meta) {
@@ -34,9 +34,8 @@ function reference(meta) {
 }
 
 // What coordinates count in, as far as it is known: 'm', 'US ft, heights m', '°, heights not known'.
-function units({ crs, isLonLat }) {
-    const across = isLonLat ? '°' : crs?.metres ? unitName(crs.metres) : '';
-    const up = crs?.verticalMetres ? unitName(crs.verticalMetres) : '';
+function units(meta, settings) {
+    const [across, , up] = coordinateUnits(meta, settings.coordinates);
     if (!across && !up) return '';
     return across === up ? across : t('fact.both', { across: across || t('not.known'), up: up || t('not.known') });
 }
@@ -49,16 +48,16 @@ export function rows(meta, settings, from = null) {
         [t('fact.points'), integer(meta.sourcePoints)],
         [t('fact.size'), size(meta, settings)],
         [t('fact.system'), reference(meta), 'long'],
-        ...(units(meta) ? [[t('fact.units'), units(meta)]] : []),
+        ...(units(meta, settings) ? [[t('fact.units'), units(meta, settings)]] : []),
         ...(meta.isLonLat ? [[t('fact.drawn'), drawn(meta), 'long']] : []),
         ...(!meta.isLonLat && meta.stretch[2] !== 1 ? [[t('fact.drawn'), heights(meta), 'long']] : []),
         [t('fact.scheme'), meta.scheme],
         [t('fact.encoding'), meta.encoding.toLowerCase()],
         [t('fact.levels'), levels],
         ...(meta.points === meta.sourcePoints ? [] : [[t('fact.stored'), integer(meta.points)]]),
-        [t('fact.resolution'), resolution(meta)],
-        [t('fact.low'), corner(meta, meta.box.min), 'long'],
-        [t('fact.high'), corner(meta, meta.box.max), 'long'],
+        [t('fact.resolution'), resolution(meta, settings.coordinates)],
+        [t('fact.low'), corner(meta, settings, meta.box.min), 'long'],
+        [t('fact.high'), corner(meta, settings, meta.box.max), 'long'],
         [t('fact.attributes'), meta.layout.attributes.map((a) => a.name).join(', '), 'long'],
         ...(meta.flags.length > 0 ? [[t('fact.flags'), meta.flags.join(', ').toLowerCase(), 'long']] : []),
         ...(meta.description ? [[t('fact.description'), meta.description, 'long']] : []),
@@ -66,8 +65,9 @@ export function rows(meta, settings, from = null) {
 }
 
 // With a thousandth of the data set's size, which a person can compare, and no more digits than that.
-function corner(meta, point) {
-    return point.map((c, i) => value(c, meta.box.max[i] - meta.box.min[i] || 1)).join(', ');
+function corner(meta, settings, point) {
+    const units = coordinateUnits(meta, settings.coordinates);
+    return point.map((c, i) => withUnit(value(c, meta.box.max[i] - meta.box.min[i] || 1), units[i])).join(', ');
 }
 
 // from: the server that the data comes from, where that is not the page's own.

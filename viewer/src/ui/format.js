@@ -1,12 +1,13 @@
 // Numbers as people read them.
 import { crsName as nameOf } from '../data/crs.js';
-import { unitName, unitsOf } from '../measure/units.js';
+import { angleName, unitName, unitsOf } from '../measure/units.js';
 import { t } from '../texts/texts.js';
 import { adjustedTime, weekTime } from '../data/gps_time.js';
 
 export const crsName = (text) => nameOf(text) || t('not.given');
 
-export const integer = (n) => Math.round(n).toLocaleString('en-US').replaceAll(',', ' ');
+// By hand: the browser's own tables of numbers take a while to load.
+export const integer = (n) => String(Math.round(n)).replace(/\B(?=(\d{3})+$)/g, ' ');
 
 // 'shift+o' as it is written: 'Shift O'.
 export const shownKey = (key) => key.split('+').map((part) => ({ shift: t('key.shift'), ctrl: t('key.ctrl') })[part] ?? part[0].toUpperCase() + part.slice(1)).join(' ');
@@ -63,12 +64,15 @@ export function distanceText(drawn, { crs, isLonLat }) {
     return metres >= 1000 ? `${rough(metres / 1000)} km` : length(Number(metres.toPrecision(2)));
 }
 
-// The steps in which coordinates count. Where the reference system has metres the unit is told, else the number alone.
-export function resolution({ scale, crs, isLonLat }) {
-    const same = scale.every((s) => s === scale[0]);
-    if (isLonLat) return `${plain(scale[0])}°${scale[1] === scale[0] ? '' : `, ${plain(scale[1])}°`}; ${t('fact.height')} ${plain(scale[2])}`;
-    const text = (s) => (crs?.metres === 1 && (crs.verticalMetres ?? 1) === 1 ? length(s) : plain(s));
-    return same ? text(scale[0]) : scale.map(text).join(', ');
+// A number with its unit, '' where it is not known.
+export const withUnit = (text, unit) => `${text}${unit && unit !== '°' ? '\u00a0' : ''}${unit}`;
+
+// The steps in which coordinates count, each with its unit; those of metres in the unit that gives them few digits.
+export function resolution(meta, assigned = 'file') {
+    const units = coordinateUnits(meta, assigned);
+    const [x, y, z] = meta.scale.map((s, i) => (units[i] === 'm' ? length(s) : withUnit(plain(s), units[i])));
+    if (x === y && y === z) return x;
+    return meta.isLonLat ? `${x === y ? x : `${x}, ${y}`}; ${t('fact.height')} ${z}` : [x, y, z].join(', ');
 }
 
 // How many digits after the point a step has: 0.01 has 2, 0.00025 has 5, 2^-20 has 7.
@@ -83,14 +87,14 @@ function digitsOf(step) {
 // The units of x, y and z as the file has them, each '' where it is not known.
 export function coordinateUnits(meta, assigned) {
     const { radians, metres, vertical } = unitsOf(meta, assigned);
-    const across = radians ? '°' : unitName(metres);
+    const across = radians ? angleName(radians) : unitName(metres);
     return [across, across, unitName(vertical)];
 }
 
 // The coordinates of a point, each with its unit: '11.5000000°', '400.25 m'.
 export const namedCoordinates = (world, meta, assigned) => {
     const units = coordinateUnits(meta, assigned);
-    return coordinates(world, meta.scale).map((c, i) => `${c}${units[i] && units[i] !== '°' ? '\u00a0' : ''}${units[i]}`);
+    return coordinates(world, meta.scale).map((c, i) => withUnit(c, units[i]));
 };
 
 // The coordinates of a point with the digits that the file has. world: whole steps of the scale.

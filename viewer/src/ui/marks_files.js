@@ -5,6 +5,7 @@ import { marksToDxf } from '../measure/dxf.js';
 import { figureText } from '../measure/figures.js';
 import { cornersOf, hasFlat, readGeoJson, toGeoJson, toMarks } from '../measure/geojson.js';
 import { markKey } from '../measure/marks.js';
+import { drawnMetres, unitName } from '../measure/units.js';
 import { parseCrs } from '../data/crs.js';
 import { vectorsText } from '../data/vectors.js';
 import { upAxis } from '../view/up_axis.js';
@@ -66,7 +67,7 @@ export class MarksFiles {
         const toWgs84 = isRfc7946 ? (await placesOf(meta)).toWgs84 : null;
         const rounded = toWgs84 && ((p) => toWgs84(p).map((c, i) => Number(c.toFixed(i < 2 ? 9 : 4))));
         const json = toGeoJson(this.marks.list, {
-            figures: (mark) => this.overlay.figuresOf(mark), crs: parseCrs(meta.projection), projection: meta.projection, toWgs84: rounded, views: this.views.list,
+            figures: (mark) => this.overlay.figuresOf(mark), unit: unitName(drawnMetres(meta, this.viewer.settings.coordinates)), crs: parseCrs(meta.projection), projection: meta.projection, toWgs84: rounded, views: this.views.list,
         });
         const { features, ...rest } = json;
         // A feature on each line: people compare and merge such files line by line.

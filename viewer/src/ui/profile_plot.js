@@ -105,6 +105,7 @@ export class ProfilePlot {
         if (this.entry.state === 'failed' || !result) [this.rows, this.length] = [profileRows([], settings.up), 0];
         else if (result !== this.result || this.colours !== this.coloursNow()) [this.rows, this.length] = [profileRows(result.parts, settings.up), result.length];
         this.result = result;
+        this.heightSize = meta.stretch[upAxis(settings.up).axis]; // of one in the unit of distances
         this.colours = this.coloursNow();
         this.across = (v) => shown(v, drawnMetres(meta, settings.coordinates), settings.units);
         this.upward = (v) => shown(v, heightMetres(meta, settings.coordinates), settings.units);
@@ -127,7 +128,7 @@ export class ProfilePlot {
         const [w, h] = [width - MARGIN.left - MARGIN.right, height - MARGIN.top - MARGIN.bottom];
         const x = (along) => MARGIN.left + (along / (this.length || 1)) * w;
         const y = (v) => MARGIN.top + (1 - (v - low) / (high - low)) * h;
-        return { x, y, low, high, exaggeration: h / (high - low) / (w / (this.length || 1)) };
+        return { x, y, low, high, exaggeration: h / ((high - low) * this.heightSize) / (w / (this.length || 1)) };
     }
 
     draw() {
@@ -218,14 +219,14 @@ export class ProfilePlot {
         }
     }
 
-    // Distance and height, a layer for each class.
+    // Distance and height in one unit, that of distances; a layer for each class.
     async saveDxf() {
         try {
             const { parts, along, heights } = this.rows;
             const points = [];
             for (const { node, indices } of parts) {
                 const classes = (await node.cloud.exactValues(node)).find(({ key }) => key.toLowerCase() === 'classification')?.values;
-                for (const index of indices) points.push({ along: along[points.length], height: heights[points.length], code: classes ? classes[index] : null });
+                for (const index of indices) points.push({ along: along[points.length], height: heights[points.length] * this.heightSize, code: classes ? classes[index] : null });
             }
             download(`${this.stem}.dxf`, profileToDxf(points, this.length), 'image/vnd.dxf');
         } catch (error) {

@@ -68,6 +68,10 @@ export class EyeDome {
         this.target.setSize(width, height);
     }
 
+    compile(renderer) {
+        renderer.compile(this.mesh, this.camera);
+    }
+
     // draw: renders the points; afterwards the shaded picture and its depth are on the screen.
     // parallel: the distance of the target where rays are parallel, else 0.
     render(renderer, camera, strength, parallel, draw) {

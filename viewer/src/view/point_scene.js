@@ -1,5 +1,5 @@
 // The nodes as three.js objects: made when a node arrives, shown when the selection says so.
-import { BufferAttribute, BufferGeometry, Group, Points } from 'three';
+import { BufferAttribute, BufferGeometry, Group, Points, Sphere } from 'three';
 import { pointMaterial, Sizing, Source, visibleEntry, visibleTexture } from './point_material.js';
 
 const MAX_RATIO = 8; // of a data set that is one node
@@ -48,8 +48,8 @@ export class PointScene {
         return this.material.uniforms;
     }
 
-    // Draws one point outside the picture, so that the shader is compiled before the first node arrives.
-    warmUp(render) {
+    // Calls render() while there is one point, outside the picture: for what is to be made before the first node arrives.
+    withPoint(render) {
         const geometry = new BufferGeometry();
         geometry.setAttribute('position', new BufferAttribute(new Float32Array([0, 0, 1e9]), 3));
         const point = new Points(geometry, this.material);
@@ -70,6 +70,7 @@ export class PointScene {
         const geometry = new BufferGeometry();
         const { position, rgb } = node.payload;
         geometry.setAttribute('position', new BufferAttribute(position, 3));
+        geometry.boundingSphere = new Sphere(); // three.js would look through all points for an order that renderOrder gives
         if (rgb) geometry.setAttribute('rgb', new BufferAttribute(rgb, 4, true));
         const points = new Points(geometry, this.material);
         points.frustumCulled = false; // the traversal has done it

@@ -38,6 +38,7 @@ function boxEdges(min, max) {
 
 export class Renderer {
     constructor(canvas) {
+        [canvas.width, canvas.height] = [canvas.clientWidth, canvas.clientHeight].map((length) => Math.floor(length * this.pixelRatio())); // not twice
         this.gl = new WebGLRenderer({ canvas, alpha: true, antialias: false, powerPreference: 'high-performance' });
         this.gl.autoClear = false;
         this.gl.setClearColor(new Color(0), 0);
@@ -46,7 +47,7 @@ export class Renderer {
         this.clouds = []; // a PointScene of each
         this.scene = new Scene();
         this.overlay = new Scene();
-        this.eyeDome = null; // made at first use: its shader costs time that the first picture needs
+        this.eyeDome = null; // made at first use
         this.eyeDomeStrength = 0;
         this.average = null; // made at first use as well
         this.isAveraged = false;
@@ -142,9 +143,17 @@ export class Renderer {
         points.material.dispose();
     }
 
-    // Compiles the shaders while metadata.json is still on its way.
+    // The graphics card begins to compile the shaders of the points, for which nothing waits yet.
+    compile() {
+        this.clouds[0].withPoint(() => this.gl.compile(this.scene, this.camera));
+        if (this.eyeDomeStrength > 0) this.withEyeDome().compile(this.gl);
+    }
+
+    // Draws one point outside the picture, so that the first node finds all of the graphics card's work done but its own. What is
+    // asked of a program waits for all that was drawn before: both are asked first.
     warmUp() {
-        this.clouds[0].warmUp(() => this.gl.render(this.scene, this.camera));
+        for (const material of [this.clouds[0].material, this.eyeDome?.material]) if (material) this.gl.properties.get(material).currentProgram?.getUniforms();
+        this.clouds[0].withPoint(() => this.drawShaded(0));
     }
 
     // Whether the graphics card has finished the last frame.
@@ -181,6 +190,25 @@ export class Renderer {
         this.average.render(this.gl, this.clouds.map(({ material }) => material), render);
     }
 
+    withEyeDome() {
+        if (!this.eyeDome) {
+            this.eyeDome = new EyeDome();
+            this.eyeDome.setSize(...this.bufferSize());
+        }
+        return this.eyeDome;
+    }
+
+    // parallel: the distance of the target where rays are parallel, else 0.
+    drawShaded(parallel) {
+        const drawPoints = () => this.drawPoints();
+        if (this.eyeDomeStrength > 0) {
+            this.withEyeDome().render(this.gl, this.camera, this.eyeDomeStrength, parallel, drawPoints);
+        } else {
+            this.gl.setRenderTarget(null);
+            drawPoints();
+        }
+    }
+
     // view: an OrbitCamera; box: what the depth range must hold.
     draw(view, box) {
         this.frameStart = performance.now();
@@ -189,17 +217,7 @@ export class Renderer {
             uniforms.uParallel.value = view.isOrthographic;
             uniforms.uPixelsPerRadian.value = this.bufferSize()[1] / (2 * (view.isOrthographic ? view.halfHeight : Math.tan(view.fovY / 2)));
         }
-        const drawPoints = () => this.drawPoints();
-        if (this.eyeDomeStrength > 0) {
-            if (!this.eyeDome) {
-                this.eyeDome = new EyeDome();
-                this.eyeDome.setSize(...this.bufferSize());
-            }
-            this.eyeDome.render(this.gl, this.camera, this.eyeDomeStrength, view.isOrthographic ? view.distance : 0, drawPoints);
-        } else {
-            this.gl.setRenderTarget(null);
-            drawPoints();
-        }
+        this.drawShaded(view.isOrthographic ? view.distance : 0);
         this.vectors.resize(...this.bufferSize(), this.gl.getPixelRatio());
         if (this.boxes.visible || this.floor.length > 0 || this.vectors.meshes.length > 0) this.gl.render(this.overlay, this.camera);
         this.setFence();

@@ -4,9 +4,15 @@
 
 #include <stddef.h>
 
+#include <locale.h>
+
 void *malloc(size_t size);
 void *calloc(size_t count, size_t size);
 void free(void *at);
 void qsort(void *rows, size_t count, size_t size, int (*compare)(const void *, const void *));
+
+unsigned long strtoul(const char *text, char **end, int base);
+double strtod_l(const char *text, char **end, locale_t locale);
+float strtof_l(const char *text, char **end, locale_t locale);
 
 #endif

@@ -10,5 +10,11 @@
 
 int memcmp(const void *a, const void *b, size_t size);
 size_t strlen(const char *text);
+size_t strspn(const char *text, const char *these);
+size_t strcspn(const char *text, const char *these);
+int strcmp(const char *a, const char *b);
+int strncmp(const char *a, const char *b, size_t size);
+char *strchr(const char *text, int c);
+char *strstr(const char *text, const char *part);
 
 #endif

@@ -2,6 +2,7 @@
 import { Dataset } from '../dataset.js';
 import { createRoot } from '../hierarchy.js';
 import { parseMetadata } from '../metadata.js';
+import { loadUnits, withDecidedUnits } from '../units_module.js';
 import { fetchRange } from '../fetcher.js';
 import { DataError, told } from '../errors.js';
 import { headBytes, parseHeader, Part } from './las_header.js';
@@ -12,7 +13,7 @@ const MAX_NODE_BYTES = 512 * 1024 * 1024; // of a node's points, decoded
 
 const EVERYTHING = Object.values(Part).reduce((all, part) => all | part, 0);
 
-export const startCopc = (url) => ({ head: fetchRange(url, 0, FIRST_BYTES, { orLess: true }) });
+export const startCopc = (url) => ({ head: fetchRange(url, 0, FIRST_BYTES, { orLess: true }), units: loadUnits().catch(() => null) });
 
 const nameOf = (url) => decodeURIComponent(new URL(url).pathname.split('/').pop()).replace(/(\.copc)?\.la[sz]$/i, '');
 
@@ -24,7 +25,7 @@ export class CopcDataset extends Dataset {
         const header = parseHeader(head, nameOf(this.url));
         this.laz = header.laz;
         this.head = head.slice(0, size);
-        this.meta = parseMetadata(header.json, this.lonLat, header.layout, this.frame);
+        this.meta = parseMetadata(await withDecidedUnits(header.json, header.geo), this.lonLat, header.layout, this.frame);
         const root = createRoot(this.meta);
         root.proxy = header.root;
         if (this.meta.points === 0) return this;

@@ -141,17 +141,19 @@ function layoutOf(format, recordBytes, vlrs, gpsRange) {
     };
 }
 
-// The reference system: as WKT, or the codes of GeoTIFF keys (OGC GeoTIFF 1.1: projected 3072, geographic 2048, vertical 4096).
-function projectionOf(vlrs) {
+// The reference system: as WKT, or the code of GeoTIFF keys (OGC GeoTIFF 1.1: model 1024, projected 3072, geographic 2048), by
+// the rule of src/io/las/las_crs.c. geo: the records of the keys, which say more of its units.
+function systemOf(vlrs) {
     const record = (id) => vlrs.find((vlr) => vlr.user === 'LASF_Projection' && vlr.id === id)?.payload;
+    const bytes = (id) => record(id) && new Uint8Array(record(id));
+    const geo = { keys: bytes(34735), numbers: bytes(34736) };
     const wkt = record(2112) && text(new Uint8Array(record(2112)));
-    if (wkt || !record(34735)) return wkt ?? '';
+    if (/[[(]/.test(wkt ?? '') || !record(34735)) return { projection: wkt ?? '', geo };
     const view = new DataView(record(34735));
     const codes = new Map();
     for (let at = 8; at + 8 <= view.byteLength; at += 8) if (view.getUint16(at + 2, true) === 0) codes.set(view.getUint16(at, true), view.getUint16(at + 6, true));
-    const known = (key) => (codes.get(key) > 0 && codes.get(key) < 32767 ? codes.get(key) : null);
-    const code = known(3072) ?? known(2048);
-    return code ? `EPSG:${code}${known(4096) ? `+${known(4096)}` : ''}` : '';
+    const code = codes.get(3072) || (codes.get(1024) !== 1 && codes.get(2048)) || 0;
+    return { projection: code >= 1024 && code < 32767 ? `EPSG:${code}` : '', geo };
 }
 
 // How many points are first, second, … returns.
@@ -174,13 +176,14 @@ export function parseHeader(bytes, name) {
     const layout = layoutOf(format, recordBytes, vlrs, gpsRange);
     const bounds = doubles(view, 179, 6); // largest and smallest x, y, z
     Object.assign(layout.position, { min: [bounds[1], bounds[3], bounds[5]], max: [bounds[0], bounds[2], bounds[4]] });
+    const { projection, geo } = systemOf(vlrs);
     return {
-        layout,
+        layout, geo,
         root: { offset: number64(view, INFO_AT + 40), size: number64(view, INFO_AT + 48) },
         laz: { format, version: itemVersion(vlrs.find(({ user, id }) => user === 'laszip encoded' && id === 22204)), recordBytes },
         json: {
             name, points, spacing, encoding: 'LAZ', scale: doubles(view, 131, 3), offset: doubles(view, 155, 3),
-            projection: projectionOf(vlrs),
+            projection,
             boundingBox: { min: [x - half, y - half, z - half], max: [x + half, y + half, z + half] },
             hierarchy: { firstChunkSize: number64(view, INFO_AT + 48) },
             mote: { las: { global_encoding: view.getUint16(6, true) }, hasReturns: countsByReturn(view).some((n, i) => i > 0 && n > 0) },

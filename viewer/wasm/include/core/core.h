@@ -23,5 +23,7 @@ void *mote_alloc_zero(mote_context *ctx, uint64_t size_bytes, const char *struct
 bool mote_reserve(mote_context *ctx, void **memory, uint64_t *capacity, uint64_t count, uint64_t element_bytes,
                   const char *structure);
 void mote_free(mote_context *ctx, void *memory);
+char *mote_strdup(mote_context *ctx, const char *text);
+void mote_warn(mote_context *ctx, const char *format, ...);
 
 #endif
