@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "core/column_math.h"
+#include "core/uploads.h"
 #include "math/hash.h"
 
 mote_status mote_cloud_new(mote_context *ctx, uint64_t count, mote_cloud **out) {
@@ -51,6 +52,7 @@ void mote_cloud_destroy(mote_cloud *cloud) {
     mote_free(ctx, cloud->limits);
     mote_free(ctx, cloud->crs);
     mote_cloud_forget_order(cloud);
+    mote_uploads_end(cloud);
     mote_free(ctx, cloud);
 }
 
