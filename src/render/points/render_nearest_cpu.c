@@ -232,21 +232,21 @@ mote_status render_find_behind_cpu(mote_renderer *renderer, const render_job *jo
 
 /* ---- samples */
 
-mote_status render_show_points_cpu(const mote_renderer *renderer, const render_job *job) {
-    const render_points *points = &renderer->points;
+static void show_row(const mote_renderer *renderer, const render_job *job, const uint64_t *keys, uint32_t v) {
     const render_frame *frame = renderer->frame;
-    const render_samples *to = &frame->samples;
-    const bool is_disc = job->point_radius >= 1;
-    const uint64_t width = job->view.width;
+    const bool is_disc = job->point_radius >= 1, wants_normals = job->wants_normals;
+    const uint64_t first = (uint64_t)v * job->view.width, end = first + job->view.width;
+    for (uint64_t i = first; i < end; i++) {
+        const uint64_t key = is_disc ? render_key_around(&job->view, keys, job->point_radius, i) : keys[i];
+        render_show_point(&job->view, &renderer->points, key, wants_normals, &frame->samples, i);
+    }
+}
+
+mote_status render_show_points_cpu(const mote_renderer *renderer, const render_job *job) {
+    const render_frame *frame = renderer->frame;
 #pragma omp parallel for schedule(static) num_threads(renderer->ctx->threads)
     for (int64_t v = 0; v < (int64_t)job->view.height; v++) {
-        const uint64_t first = (uint64_t)v * width;
-        if (mote_stop(renderer->ctx)) continue;
-        for (uint64_t i = first; i < first + width; i++) {
-            const uint64_t key =
-                is_disc ? render_key_around(&job->view, frame->keys[0], job->point_radius, i) : frame->keys[0][i];
-            render_show_point(&job->view, points, key, job->wants_normals, to, i);
-        }
+        if (!mote_stop(renderer->ctx)) show_row(renderer, job, frame->keys[0], (uint32_t)v);
     }
     return mote_stopped(renderer->ctx);
 }
