@@ -49,12 +49,25 @@ static void offer_idle(mote_uploads *uploads) {
     if (bytes > 0) mote_cache_put(uploads->device, uploads->name, uploads, bytes, release_idle);
 }
 
-void mote_cloud_forget_uploads(mote_cloud *cloud) {
-    mote_uploads *const uploads = cloud->uploads;
+void mote_uploads_forget(mote_uploads *uploads) {
     if (uploads == NULL || uploads->device == NULL) return;
     mote_cache_take(uploads->device, uploads->name);
     drop_idle(uploads);
     for (uint64_t i = 0; i < uploads->count; i++) uploads->list[i].host = NULL;
+}
+
+mote_status mote_uploads_begin(mote_context *ctx, mote_uploads **out) {
+    mote_uploads *const uploads = mote_alloc_zero(ctx, sizeof *uploads, "cloud");
+    *out = uploads;
+    if (uploads == NULL) return MOTE_ERROR_MEMORY;
+    uploads->ctx = ctx;
+    uploads->keeps = true;
+    snprintf(uploads->name, sizeof uploads->name, "cloud %p", (void *)uploads);
+    return MOTE_OK;
+}
+
+void mote_uploads_keep(mote_uploads *uploads, bool keep) {
+    if (uploads != NULL) uploads->keeps = keep;
 }
 
 static void end_orphan(mote_uploads *uploads) {
@@ -63,29 +76,14 @@ static void end_orphan(mote_uploads *uploads) {
     mote_free(uploads->ctx, uploads);
 }
 
-void mote_uploads_end(mote_cloud *cloud) {
-    if (cloud->uploads == NULL) return;
-    mote_cloud_forget_uploads(cloud);
-    cloud->uploads->is_orphan = true;
-    end_orphan(cloud->uploads);
-    cloud->uploads = NULL;
+void mote_uploads_end(mote_uploads *uploads) {
+    if (uploads == NULL) return;
+    mote_uploads_forget(uploads);
+    uploads->is_orphan = true;
+    end_orphan(uploads);
 }
 
-mote_status mote_cloud_keep_uploads(mote_cloud *cloud, bool keep) {
-    if (cloud == NULL) return MOTE_OK;
-    mote_cloud_forget_uploads(cloud);
-    if (cloud->uploads == NULL && keep && cloud->device == NULL) {
-        cloud->uploads = mote_alloc_zero(cloud->ctx, sizeof *cloud->uploads, "cloud");
-        if (cloud->uploads == NULL) return MOTE_ERROR_MEMORY;
-        cloud->uploads->ctx = cloud->ctx;
-        snprintf(cloud->uploads->name, sizeof cloud->uploads->name, "cloud %p", (void *)cloud->uploads);
-    }
-    if (cloud->uploads != NULL) cloud->uploads->keeps = keep;
-    return MOTE_OK;
-}
-
-bool mote_uploads_kept(const mote_cloud *cloud, const mote_device *device) {
-    const mote_uploads *const uploads = cloud->uploads;
+bool mote_uploads_kept(const mote_uploads *uploads, const mote_device *device) {
     if (uploads == NULL || !uploads->keeps || uploads->ctx != device->ctx) return false;
     return uploads->device == NULL || uploads->device == device;
 }

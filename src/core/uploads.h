@@ -11,15 +11,26 @@
 #ifndef MOTE_UPLOADS_H
 #define MOTE_UPLOADS_H
 
-#include "core/cloud.h"
+#include "core/core.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* Whether what is uploaded of the cloud to this device is kept: a device of the cloud's own context, for those of
-   others end before the cloud does. */
-bool mote_uploads_kept(const mote_cloud *cloud, const mote_device *device);
+typedef struct mote_uploads mote_uploads; /* NULL: of a cloud that never kept any */
+
+/* Makes what keeps them, for a cloud of this context, and begins to. */
+mote_status mote_uploads_begin(mote_context *ctx, mote_uploads **out);
+/* Whether what comes from here on is kept. */
+void mote_uploads_keep(mote_uploads *uploads, bool keep);
+/* Drops copies of values that may have changed; those in use are found no more, and go with their last user. */
+void mote_uploads_forget(mote_uploads *uploads);
+/* The cloud is no more. */
+void mote_uploads_end(mote_uploads *uploads);
+/* Whether what is uploaded to this device is kept: a device of the cloud's own context, for those of others end before
+   the cloud does. */
+bool mote_uploads_kept(const mote_uploads *uploads, const mote_device *device);
+
 /* Where on the device a copy of the host's bytes [host, host + size_bytes) begins, which has one user more; NULL: there
    is none. */
 const uint8_t *mote_uploads_use(mote_uploads *uploads, const void *host, uint64_t size_bytes);
@@ -29,8 +40,6 @@ mote_status mote_uploads_add(mote_uploads *uploads, mote_device *device, void *m
                              const void *host, uint64_t size_bytes);
 /* One user less of the copy in which this place of the device is. */
 void mote_uploads_leave(mote_uploads *uploads, const uint8_t *place);
-/* What mote_cloud_destroy does with them. */
-void mote_uploads_end(mote_cloud *cloud);
 
 #ifdef __cplusplus
 }

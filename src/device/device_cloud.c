@@ -169,7 +169,7 @@ static mote_status open_columns(mote_device *device, const mote_cloud *cloud, co
 
 mote_status device_cloud_open_columns(mote_device *device, const mote_cloud *cloud, const mote_column *columns,
                                       uint64_t column_count, device_cloud *view) {
-    return open_columns(device, cloud, columns, column_count, mote_uploads_kept(cloud, device), view);
+    return open_columns(device, cloud, columns, column_count, mote_uploads_kept(cloud->uploads, device), view);
 }
 
 mote_status device_cloud_open(mote_device *device, const mote_cloud *cloud, device_cloud *view) {
