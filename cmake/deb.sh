@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Debian packages of this tree, made in a copy of what git knows, so that the tree stays as it is; mote-cuda, too, where
-# there is nvcc.
+# Debian packages of this tree, made in a copy of what git knows, so that the tree stays as it is (a tree without git is
+# copied as it is); mote-cuda, too, where there is nvcc.
 #   deb.sh FOLDER [FLAG…]     where they go; flags of CMake, -D…
 set -euo pipefail
 sources=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -15,8 +15,18 @@ scratch=$(mktemp -d "${TMPDIR:-/tmp}/mote-deb-XXXXXX")
 trap 'rm -rf "$scratch"' EXIT
 copy=$scratch/mote
 mkdir "$copy"
-git -C "$sources" ls-files -z --cached --others --exclude-standard -- . ':!viewer/node_modules' |
-    (cd "$sources" && xargs -0 -r ls -d 2>/dev/null) | tar -C "$sources" -cf - -T - | tar -C "$copy" -xf -
+# The files of the sources, and when they were made.
+list_files() {
+    if git -C "$sources" rev-parse HEAD >/dev/null 2>&1; then
+        git -C "$sources" ls-files -z --cached --others --exclude-standard -- . ':!viewer/node_modules' |
+            (cd "$sources" && xargs -0 -r ls -d 2>/dev/null)
+    else
+        (cd "$sources" && find . -type f -not -path './build/*' -not -path './dist/*' -not -path './viewer/node_modules/*' \
+            -not -path './viewer/dist/*')
+    fi
+}
+made=${SOURCE_DATE_EPOCH:-$(git -C "$sources" log -1 --format=%ct 2>/dev/null || stat -c %Y "$sources/VERSION")}
+list_files | tar -C "$sources" -cf - -T - | tar -C "$copy" -xf -
 # The page is built by npm, which packages cannot call.
 if [[ -d $sources/viewer/dist ]]; then
     cp -r "$sources/viewer/dist" "$copy/viewer/"
@@ -29,7 +39,7 @@ mote ($(cat "$sources/VERSION")) unstable; urgency=medium
 
   * CHANGELOG.md has what is new.
 
- -- $(sed -n 's/^Maintainer: //p' "$copy/debian/control")  $(date -R -d "@${SOURCE_DATE_EPOCH:-$(git -C "$sources" log -1 --format=%ct)}")
+ -- $(sed -n 's/^Maintainer: //p' "$copy/debian/control")  $(date -R -d "@$made")
 END
 nvcc=$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null || true)
 profiles=

@@ -91,6 +91,8 @@ const stage_kind *stage_kinds(uint32_t *count);
 const stage_kind *stage_kind_find(const char *name);
 /* Explains that mote has no such stage, and what would do the same. Returns an exit code. */
 int stage_kind_unknown(session *s, const pipeline *p, const char *place, const char *name);
+/* What does the same as an option of PDAL's that the stage has not; NULL: it is none that is known. */
+const char *stage_other_option(const stage_kind *kind, const char *key);
 /* The stage that PDAL takes a bare file name for: a reader, or as the last of a pipeline a writer. */
 const stage_kind *stage_kind_of_file(const char *name, bool is_output);
 

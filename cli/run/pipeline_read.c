@@ -25,6 +25,18 @@ __attribute__((format(printf, 4, 5))) static int wrong(session *s, const pipelin
     return session_error(s, EXIT_USAGE, "%s: %s%s%s", p->title, place, place[0] != '\0' ? ": " : "", message);
 }
 
+/* The same at a key of a stage. */
+__attribute__((format(printf, 5, 6))) static int wrong_key(session *s, const pipeline *p, const pipeline_stage *stage,
+                                                           const char *key, const char *format, ...) {
+    va_list values;
+    char place[STAGE_PLACE + 16], message[600];
+    va_start(values, format);
+    vsnprintf(message, sizeof message, format, values);
+    va_end(values);
+    snprintf(place, sizeof place, "%s/%s", stage->place, key);
+    return wrong(s, p, place, "%s", message);
+}
+
 /* ---- text */
 
 /* Bytes of a byte order mark of UTF-8, which some programs write in front. */
@@ -113,7 +125,7 @@ static int find_kind(session *s, const pipeline *p, pipeline_stage *stage, bool 
     const json_t *type = json_object_get(stage->json, "type"), *file = json_object_get(stage->json, "filename");
     if (type != NULL) {
         const char *name = json_string_value(type);
-        if (name == NULL) return wrong(s, p, stage->place, "type: a text is expected");
+        if (name == NULL) return wrong_key(s, p, stage, "type", "a text is expected");
         stage->kind = stage_kind_find(name);
         return stage->kind != NULL ? EXIT_DONE : stage_kind_unknown(s, p, stage->place, name);
     }
@@ -135,10 +147,10 @@ static int take_tag(session *s, const pipeline *p, pipeline_stage *stage, uint32
     const json_t *tag = json_object_get(stage->json, "tag");
     if (tag == NULL) return EXIT_DONE;
     stage->tag = json_string_value(tag);
-    if (stage->tag == NULL || stage->tag[0] == '\0') return wrong(s, p, stage->place, "tag: a text is expected");
+    if (stage->tag == NULL || stage->tag[0] == '\0') return wrong_key(s, p, stage, "tag", "a text is expected");
     const int other = find_tag(p, stage->tag, index);
     if (other < 0) return EXIT_DONE;
-    return wrong(s, p, stage->place, "tag: \"%s\" is the tag of %s already", stage->tag, p->stages[other].place);
+    return wrong_key(s, p, stage, "tag", "\"%s\" is the tag of %s already", stage->tag, p->stages[other].place);
 }
 
 static int take_stage(session *s, pipeline *p, uint32_t index, json_t *json, bool is_last) {
@@ -173,16 +185,16 @@ static int add_input(session *s, pipeline_stage *stage, uint32_t input) {
 static int take_named_inputs(session *s, const pipeline *p, uint32_t index, const json_t *inputs) {
     pipeline_stage *stage = &p->stages[index];
     const size_t count = json_is_array(inputs) ? json_array_size(inputs) : 1;
-    if (stage->kind->role == ROLE_READER) return wrong(s, p, stage->place, "inputs: a reader has none");
+    if (stage->kind->role == ROLE_READER) return wrong_key(s, p, stage, "inputs", "a reader has none");
     for (size_t i = 0; i < count; i++) {
         const char *tag = json_string_value(json_is_array(inputs) ? json_array_get(inputs, i) : inputs);
-        if (tag == NULL) return wrong(s, p, stage->place, "inputs: tags of stages are expected");
+        if (tag == NULL) return wrong_key(s, p, stage, "inputs", "tags of stages are expected");
         const int input = find_tag(p, tag, index);
-        if (input < 0) return wrong(s, p, stage->place, "inputs: no stage before this one has the tag \"%s\"", tag);
+        if (input < 0) return wrong_key(s, p, stage, "inputs", "no stage before this one has the tag \"%s\"", tag);
         const int code = add_input(s, stage, (uint32_t)input);
         if (code != EXIT_DONE) return code;
     }
-    return stage->input_count > 0 ? EXIT_DONE : wrong(s, p, stage->place, "inputs: none is named");
+    return stage->input_count > 0 ? EXIT_DONE : wrong_key(s, p, stage, "inputs", "none is named");
 }
 
 /* Readers that differ in nothing but their files are one reader of several files: so they become one cloud as on the

@@ -69,10 +69,15 @@ static int take_inputs(session *s, pipeline *p, stage_call *call) {
     return code;
 }
 
-/* What the stage hands on stays until the last stage took it. */
-static int keep_output(stage_call *call, int code) {
+/* What the stage hands on stays until the last stage took it; on the GPU too, where stages compute on one: those after
+   it need not upload it again. taken: what it got. */
+static int keep_output(stage_call *call, const mote_cloud *taken, int code) {
     const bool wanted = code == EXIT_DONE && call->stage->uses > 0;
     if (wanted) code = stage_own(call);
+    if (wanted && code == EXIT_DONE && call->cloud != taken) {
+        const mote_status status = mote_cloud_keep_uploads(call->cloud, true);
+        if (status != MOTE_OK) code = session_fail(call->s, status, false);
+    }
     if (wanted && code == EXIT_DONE) {
         call->stage->cloud = call->cloud;
     } else if (!call->shares_cloud) {
@@ -85,18 +90,22 @@ static int run_stage(session *s, pipeline *p, uint32_t index) {
     stage_call call = call_of(s, p, index, false);
     if (call.stage->is_folded) return EXIT_DONE;
     const double begun = seconds_now();
+    const uint64_t uploaded_bytes = mote_context_uploaded_bytes(s->ctx);
     int code = take_inputs(s, p, &call);
+    const mote_cloud *const taken = call.cloud;
     if (code == EXIT_DONE) {
         s->bar.points = call.cloud != NULL ? mote_cloud_count(call.cloud) : 0;
         code = call_stage(&call);
     }
     progress_clear(&s->bar);
     if (code == EXIT_DONE && s->options.verbose) {
-        session_say(s, "%s (%s): %s points, %s", call.stage->place, call.kind->name,
+        const uint64_t copied_bytes = mote_context_uploaded_bytes(s->ctx) - uploaded_bytes;
+        session_say(s, "%s (%s): %s points, %s%s%s", call.stage->place, call.kind->name,
                     text_count(call.cloud != NULL ? mote_cloud_count(call.cloud) : 0).chars,
-                    text_seconds(seconds_now() - begun).chars);
+                    text_seconds(seconds_now() - begun).chars, copied_bytes > 0 ? ", to the GPU " : "",
+                    copied_bytes > 0 ? text_bytes(copied_bytes).chars : "");
     }
-    return keep_output(&call, code);
+    return keep_output(&call, taken, code);
 }
 
 /* ---- all of them */

@@ -174,6 +174,8 @@ static int unknown_key(stage_call *call, const option *rows, int count, const ch
         return stage_wrong(call, key, "%s works on all points; a filters.expression before it chooses some",
                            call->kind->name);
     }
+    const char *other = stage_other_option(call->kind, key);
+    if (other != NULL) return stage_wrong(call, key, "%s has no such option; %s", call->kind->name, other);
     const char *near = text_nearest(key, list);
     if (near != NULL)
         return stage_wrong(call, key, "%s has no such option; did you mean \"%s\"?", call->kind->name, near);

@@ -113,6 +113,15 @@ MOTE_API void mote_cloud_destroy(mote_cloud *cloud);
 /// Cost     12 bytes a point, once there is an order
 MOTE_API void mote_cloud_keep_order(mote_cloud *cloud, bool keep);
 
+/// Lets a cloud of host memory keep the copies of its columns that calls make on the GPU of its context: the first call
+/// that uploads a column leaves it there, and later ones take it; steps of a pipeline need one upload for all of them.
+/// For values that stay what they are: whoever changes values in the memory of the cloud drops what is kept by a call
+/// with keep false, or true again. What the library changes itself, mote_knn_rebuild and mote_render_update do so by
+/// themselves, and columns that are added or put need nothing. Copies go with the cloud, or when the memory of the GPU
+/// runs short (mote_context_trim).
+/// Returns  MOTE_OK, MOTE_ERROR_MEMORY
+MOTE_API mote_status mote_cloud_keep_uploads(mote_cloud *cloud, bool keep);
+
 /// How many points.
 MOTE_API uint64_t mote_cloud_count(const mote_cloud *cloud);
 /// How many columns.

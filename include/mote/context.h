@@ -116,6 +116,8 @@ MOTE_API uint64_t mote_context_memory_peak_bytes(const mote_context *ctx);
 MOTE_API uint64_t mote_context_device_bytes(const mote_context *ctx);
 /// The most of it.
 MOTE_API uint64_t mote_context_device_peak_bytes(const mote_context *ctx);
+/// Bytes of points that calls have copied from the host to GPUs since ctx was made.
+MOTE_API uint64_t mote_context_uploaded_bytes(const mote_context *ctx);
 /// Starts new peaks, of host and device and of each structure, at what is held now.
 MOTE_API void mote_context_memory_peak_reset(mote_context *ctx);
 /// One line of the record that a context keeps of its work, for --stats and --verbose.

@@ -106,6 +106,25 @@ def _table_rows(array, copy):
     return rows, shape[0], (array,), dict.fromkeys("xyz", array.flags.writeable)
 
 
+def encoded_name(name):
+    """The name of a column as the library has it."""
+    try:
+        encoded = name.encode()
+    except UnicodeEncodeError:
+        encoded = b""
+    if not encoded or b"\0" in encoded:
+        raise errors.ArgumentError(f"{name!r} is no name of a column")
+    return encoded
+
+
+def array_of(source):
+    """What is no array yet, as one."""
+    try:
+        return source if isinstance(source, numpy.ndarray) else numpy.asarray(source)
+    except ValueError as failure:  # rows of different lengths
+        raise errors.ArgumentError(f"points that are no array: {failure}") from None
+
+
 def standard_name(name):
     """What mote calls an attribute: "X" and "ReturnNumber" are x and return_number, other names stay."""
     known = library.mote_standard_name(name.encode())
@@ -116,8 +135,9 @@ def _column_rows(given, copy):
     """A row for each column of a dictionary."""
     columns = {}
     for name, values in given.items():
-        if not isinstance(name, str) or not name or "\0" in name:
+        if not isinstance(name, str):
             raise errors.ArgumentError(f"{name!r} is no name of a column")
+        encoded_name(name)
         known = standard_name(name)
         if known in columns:
             raise errors.ArgumentError(f"the column {known} stands twice")
@@ -141,7 +161,7 @@ def rows_of(source, copy=None):
         if not source:
             raise errors.ArgumentError("the dictionary has no column")
         return _column_rows(source, copy)
-    array = source if isinstance(source, numpy.ndarray) else numpy.asarray(source)
+    array = array_of(source)
     if isinstance(array, numpy.ma.MaskedArray):
         raise errors.ArgumentError("points are a masked array: say what masked values are, with .filled(value)")
     if array is not source and copy is False and isinstance(source, (list, tuple, range)):

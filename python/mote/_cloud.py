@@ -158,6 +158,7 @@ class Cloud(_context.Closable):
         self._handle = handle
         self._source = source          # of _io.read: how to read it again
         self._writable_arrays = None   # of wrapped arrays: which may be written through a view
+        self._kept = {}                # what it keeps from call to call: order, uploads
         self._count = library.mote_cloud_count(handle.pointer)
 
     @classmethod
@@ -198,8 +199,12 @@ class Cloud(_context.Closable):
     def keep_order(self, keep=True):
         """Lets the cloud keep the Morton order of its points once lod or render has sorted them, for the next of these on
         CPU cores; 12 bytes a point. Whoever moves points in place calls it again: what is kept is dropped then."""
-        handle = self._changing()
-        handle.context._run(library.mote_cloud_keep_order, handle.pointer, bool(keep))
+        self._keep("order", keep)
+
+    def keep_uploads(self, keep=True):
+        """Lets the cloud keep the copies of its columns that calls make on the GPU, for the next calls: several of them
+        need one upload. Whoever changes values in place calls it again: what is kept is dropped then."""
+        self._keep("uploads", keep)
 
     @property
     def units(self):
@@ -262,15 +267,16 @@ class Cloud(_context.Closable):
         handle = self._use()
         if not isinstance(name, str):
             raise errors.KeywordError(f"a column has a name, not {name!r}")
+        encoded = _arrays.encoded_name(name)
         with handle.lock:
-            found = library.mote_cloud_match(handle.pointer, name.encode())
+            found = library.mote_cloud_match(handle.pointer, encoded)
             if found:
                 row = declared.mote_column.from_address(found)
                 writable = (self._writable_arrays or {}).get(row.name.decode(errors="replace"))
                 if writable is None and handle.device is None:
                     writable = bool(library.mote_cloud_column_data(handle.pointer, row.name))
                 return Column(handle, row, self._count, bool(writable))
-        raise KeyError(f"no column {name!r}{nearest(name, self.fields)}")
+        raise errors.ColumnError(f"no column {name!r}{nearest(name, self.fields)}")
 
     def __contains__(self, name):
         return isinstance(name, str) and bool(library.mote_cloud_match(self._use().pointer, name.encode()))
@@ -318,18 +324,29 @@ class Cloud(_context.Closable):
                           len(indices), chosen.out)
         return Cloud._of(chosen)
 
-    def _changing(self):
+    def _alone(self):
         handle = self._use()
         if handle.users:
             raise errors.StateError("the cloud is in use by a call in another thread")
+        return handle
+
+    def _changing(self):
+        handle = self._alone()
         self._source = None
         return handle
+
+    def _keep(self, what, keep):
+        """Begins to keep, anew: what was kept is of values that may have changed. Or ends it."""
+        handle = self._alone()
+        handle.context._brief(getattr(library, f"mote_cloud_keep_{what}"), handle.pointer, bool(keep))
+        self._kept = {**self._kept, what: bool(keep)}
 
     def __setitem__(self, name, values):
         """New values of a column, or a new column. Memory that the cloud owns is written in place, so arrays that look
         at it change, too; a file or an array of the caller's is never written."""
         if not isinstance(name, str) or not name:
             raise errors.KeywordError(f"a column has a name, not {name!r}")
+        _arrays.encoded_name(name)
         handle = self._changing()
         values = numpy.asarray(values)
         if values.ndim == 0:
@@ -349,6 +366,9 @@ class Cloud(_context.Closable):
             if self._writable_arrays is not None:
                 self._writable_arrays.pop(spec.name.decode(), None)
         self.column(spec.name.decode()).raw[...] = values
+        for what, keep in self._kept.items():
+            if keep:
+                self._keep(what, keep)
 
     # ---- to numpy
 

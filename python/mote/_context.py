@@ -307,6 +307,11 @@ class Context:
     def memory_peak_bytes(self):
         return self._run(library.mote_context_memory_peak_bytes, self._pointer)
 
+    @property
+    def uploaded_bytes(self):
+        """Bytes of points that calls have copied from the host to GPUs so far."""
+        return self._run(library.mote_context_uploaded_bytes, self._pointer)
+
     def close(self):
         """Ends it: later calls raise StateError. Its memory is freed when nothing that was made in it is left."""
         self._closed = True
@@ -426,6 +431,11 @@ class Closable:
         if self._handle is None:
             raise errors.StateError(f"the {type(self).__name__} is closed")
         return self._handle
+
+    @property
+    def uploaded_bytes(self):
+        """Bytes of points that calls have copied from the host to GPUs so far."""
+        return self._run(library.mote_context_uploaded_bytes, self._pointer)
 
     def close(self):
         """Gives it up: later use raises StateError. Memory is freed when no array looks at it any more."""

@@ -14,6 +14,12 @@ class KeywordError(ArgumentError, TypeError):
     """A keyword that the function does not have, or a value of the wrong type for one."""
 
 
+class ColumnError(ArgumentError, KeyError):
+    """A column that the cloud does not have."""
+
+    __str__ = Exception.__str__  # KeyError's shows its message as a key
+
+
 class FormatError(Error, ValueError):
     """The input is malformed, or its coordinates are out of range."""
 

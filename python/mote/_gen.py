@@ -8,7 +8,7 @@ from . import _context
 from . import _errors as errors
 from . import _library as library
 from ._cloud import Cloud, _CloudHandle
-from ._parameters import Parameters
+from ._parameters import Parameters, whole
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -23,7 +23,8 @@ def gen(kind: str, points: int, *, context=None, progress=None, **parameters: "U
     "room", "box" or "city"."""
     if not isinstance(kind, str):
         raise errors.KeywordError(f"a kind is text, not {kind!r}")
-    if points < 0:
+    points = whole("points", points)
+    if not 0 <= points < 1 << 64:
         raise errors.ArgumentError(f"{points} points; there may be 0 or more")
     params = _GEN.make(parameters, kind.encode())
     context = _context.current(context)

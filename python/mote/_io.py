@@ -11,7 +11,7 @@ from . import _declarations as declared
 from . import _errors as errors
 from . import _library as library
 from ._cloud import Cloud, _CloudHandle, as_cloud, concatenate, place_of
-from ._parameters import Parameters
+from ._parameters import Parameters, whole
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -26,7 +26,7 @@ def _box(bounds):
     """A box of (min, max), of 4 numbers (x and y) or of 6."""
     try:
         flat = [float(value) for part in bounds for value in (part if hasattr(part, "__len__") else (part,))]
-    except TypeError:
+    except (TypeError, ValueError):
         raise errors.KeywordError(f"bounds are (min, max), or 4 or 6 numbers, not {bounds!r}") from None
     if len(flat) == 4:
         flat = [flat[0], flat[1], float("-inf"), flat[2], flat[3], float("inf")]
@@ -112,13 +112,19 @@ def _is_file(path):
 
 def _path_of(path):
     try:
-        return os.fsencode(path)
+        encoded = os.fsencode(path)
     except TypeError:
         raise errors.KeywordError(f"a path is text, not {type(path).__name__}") from None
+    except UnicodeEncodeError:
+        raise errors.ArgumentError(f"{path!r} is no path") from None
+    if b"\0" in encoded:
+        raise errors.ArgumentError(f"{path!r} is no path: it holds a character 0")
+    return encoded
 
 
 def read(source, *, bounds=None, context=None, progress=None, **parameters: "Unpack[ReadParams]") -> Cloud:
-    """Reads points: a path, a folder of Potree, a list of paths (as one cloud), or bytes in memory.
+    """Reads points: a path, a folder of Potree, a list of paths (as one cloud), bytes in memory, or a file that is open
+    in binary mode.
 
     LAS and binary PLY are not copied but looked at: their columns are views of the file. A pattern ("tiles/*.laz") or
     a folder in a list stands for the files that it names.
@@ -127,9 +133,17 @@ def read(source, *, bounds=None, context=None, progress=None, **parameters: "Unp
     progress  a function of (done, stage), or True for a bar
     """
     context = _context.current(context)
+    if hasattr(source, "read") and not isinstance(source, os.PathLike):
+        source = source.read()
+        if not _is_buffer(source):
+            raise errors.KeywordError("a file that is open in text mode gives no bytes: open it with \"rb\"")
     if _is_buffer(source):
         with _BufferFile(source) as path:
-            return _read([path], False, bounds, parameters, context, progress)
+            try:
+                return _read([path], False, bounds, parameters, context, progress)
+            except errors.Error as failure:
+                failure.args = tuple(str(part).replace(path, "the bytes") for part in failure.args)
+                raise
     if isinstance(source, (str, os.PathLike)):
         text = os.fspath(source)
         several = not os.path.exists(text) and any(mark in os.fsdecode(text) for mark in "*?")
@@ -224,6 +238,7 @@ class Reader(_context.Closable):
 
     def chunks(self, points):
         """Clouds of that many points each, the last one of what is left, in the order of the file."""
+        points = whole("points", points)
         if points < 1:
             raise errors.ArgumentError(f"chunks of {points} points; they need 1 or more")
         waiting, count = [], 0

@@ -32,11 +32,16 @@ def _word(name):
     return name + "_" if python_keyword.iskeyword(name) else name
 
 
-def _number(name, kind, value):
+def whole(name, value):
+    """A whole number of Python or numpy as Python's."""
     try:
-        number = operator.index(value)
+        return operator.index(value)
     except TypeError:
         raise errors.KeywordError(f"{name} is a whole number, not {value!r}") from None
+
+
+def _number(name, kind, value):
+    number = whole(name, value)
     low, high = _INT_LIMITS[kind]
     if not low <= number <= high:
         raise errors.ArgumentError(f"{name} is {number}, not in {low} to {high}")

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+import os
 from typing import TYPE_CHECKING
 
 import numpy
@@ -12,7 +13,7 @@ from . import _declarations as declared
 from . import _errors as errors
 from . import _library as library
 from ._cloud import as_cloud, place_of
-from ._parameters import Facts, Parameters, facts_of, nearest, plain
+from ._parameters import Facts, Parameters, facts_of, nearest, plain, whole
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -43,6 +44,12 @@ class Camera:
     def __init__(self, **parameters: "Unpack[CameraParameters]"):
         self._struct = _CAMERA.make(parameters)
 
+    @staticmethod
+    def _struct_of(camera):
+        if not isinstance(camera, Camera):
+            raise errors.KeywordError(f"a camera is a mote.Camera, not {camera!r}")
+        return camera._struct
+
     @classmethod
     def _of(cls, struct):
         camera = cls.__new__(cls)
@@ -52,7 +59,7 @@ class Camera:
     @classmethod
     def on_path(cls, cameras, place, *, closed=False):
         """A camera of a smooth path through others, which passes cameras[i] at place i."""
-        rows = (declared.mote_camera * len(cameras))(*[camera._struct for camera in cameras])
+        rows = (declared.mote_camera * len(cameras))(*map(Camera._struct_of, cameras))
         if not rows:
             raise errors.ArgumentError("a path needs a camera")
         return cls._of(library.mote_camera_on_path(rows, len(rows), bool(closed), float(place)))
@@ -130,7 +137,10 @@ class Picture(Facts):
     counts (covered, seen, splats, ...)."""
 
     def save(self, path):
-        """Writes the colours as PNG."""
+        """Writes the colours as PNG, whatever the path ends in; "scan.jpg" and the like are refused."""
+        ending = os.path.splitext(os.fspath(path))[1]
+        if ending and ending.lower() != ".png":
+            raise errors.UnsupportedError(f"{os.fspath(path)}: a picture is written as .png")
         with open(path, "wb") as file:
             file.write(self._repr_png_())
 
@@ -199,7 +209,7 @@ class Renderer(_context.Closable):
         """A camera that sees all points: "iso", "top", "bottom", "front", "back", "left", "right", or the direction
         from the points to the viewer. camera: one whose projection and angle it takes."""
         params = _RENDER.make(parameters)
-        made = (camera or Camera())._struct
+        made = Camera._struct_of(Camera() if camera is None else camera)
         made = declared.mote_camera.from_buffer_copy(made)
         direction, up = _direction(view, up)
         made.up[:] = up
@@ -219,7 +229,7 @@ class Renderer(_context.Closable):
             field, dtype, channels = _LAYERS[name]
             layers[name] = numpy.empty((height, width, channels) if channels else (height, width), dtype)
             setattr(result, field, _arrays.pointer(layers[name]))
-        self._call(library.mote_render_draw, ctypes.byref(camera._struct), ctypes.byref(params), ctypes.byref(result))
+        self._call(library.mote_render_draw, ctypes.byref(Camera._struct_of(camera)), ctypes.byref(params), ctypes.byref(result))
         facts = facts_of(result).__dict__
         facts.pop("on_device")
         return Picture(**layers, camera=camera, **facts)
@@ -231,7 +241,9 @@ class Renderer(_context.Closable):
         context = self._use().context
         found = _context.Handle(context, lambda pointer: library.mote_render_free_neighbors(context._pointer, pointer),
                                 (self._handle,))
-        self._call(library.mote_render_find_neighbors, ctypes.byref(camera._struct), ctypes.byref(params), k, found.out)
+        k = whole("k", k)
+        self._call(library.mote_render_find_neighbors, ctypes.byref(Camera._struct_of(camera)), ctypes.byref(params), k,
+                   found.out)
         lists = declared.mote_render_neighbors.from_address(found.pointer.value)
         seen = lists.seen
         return Facts(seen=seen, point=_arrays.dense(lists.point, (seen,), numpy.uint32, found),

@@ -274,3 +274,69 @@ def test_a_notebook():
     assert "3,000" in text and "data:image/png" in text and "intensity" in text
     odd = mote.Cloud({"<script>": [1.0, 2.0]})
     assert "<script>" not in odd._repr_html_() and odd._repr_png_() is None
+
+
+def test_what_is_kept_is_of_the_values_that_there_are(tmp_path):
+    """An order that is kept goes when a column is set in place; a cloud that keeps things is still the one of its file."""
+    with mote.Context():
+        cloud = mote.gen("city", 5000)
+        mote.write(cloud, tmp_path / "a.las")
+        of_file = mote.read(tmp_path / "a.las")
+        size = len(pickle.dumps(of_file))
+        of_file.keep_order()
+        of_file.keep_uploads()
+        assert len(pickle.dumps(of_file)) == size
+        cloud.keep_order()
+        cloud.keep_uploads()
+        mote.lod(cloud).close()
+        cloud["x"] = cloud["x"][::-1].copy()
+        other = mote.gen("city", 5000)
+        other["x"] = other["x"][::-1].copy()
+        trees = [mote.lod(each) for each in (cloud, other)]
+        for node in range(len(trees[1].nodes)):
+            one, two = (numpy.asarray(tree.points(node)) for tree in trees)
+            assert (one == two).all()
+        cloud.keep_uploads(False)
+        cloud.keep_order(False)
+        cloud.close()
+        with pytest.raises(mote.StateError):
+            cloud.keep_uploads()
+
+
+@pytest.mark.parametrize("wrong, call", [
+    ("no array", lambda path: mote.knn([[1, 2, 3], [4, 5]], k=1)),
+    ("no name", lambda path: mote.Cloud({"a\ud800": numpy.zeros(3)})),
+    ("no name", lambda path: mote.gen("city", 5)["a\ud800"]),
+    ("character 0", lambda path: mote.read(str(path) + "\0.las")),
+    ("character 0", lambda path: mote.write(mote.gen("city", 5), str(path) + "\0.las")),
+    ("4 or 6 numbers", lambda path: mote.read(path, bounds="all")),
+    ("bytes: offset 0", lambda path: mote.read(b"no points")),
+    ("rb", lambda path: mote.read(open(__file__))),
+    ("whole number", lambda path: mote.gen("city", 1e3)),
+    ("whole number", lambda path: list(mote.open(path).chunks(1.5))),
+    ("mote.Camera", lambda path: mote.render(mote.gen("city", 5), camera=3)),
+    ("mote.Camera", lambda path: mote.Camera.on_path([1, 2], 0.5)),
+    (".png", lambda path: mote.render(mote.gen("city", 5), width=8, height=8).save(path.with_suffix(".jpg"))),
+    ("-1 threads, not 0", lambda path: mote.Context(threads=-1)),
+    ("5000 threads, not 0", lambda path: mote.Context(threads=5000)),
+    ("GPUs are for", lambda path: mote.Context(gpus=3)),
+    ("no column 'nope'", lambda path: mote.gen("city", 5)["nope"]),
+], ids=str)
+def test_what_is_wrong_is_told_by_an_error_of_mote(wrong, call, tmp_path):
+    """Whatever kind of mistake: no exception of numpy, ctypes or of Python itself, and no file of another name."""
+    path = tmp_path / "a.las"
+    mote.write(mote.gen("city", 5), path)
+    with pytest.raises(mote.Error, match=wrong):
+        call(path)
+    assert sorted(child.name for child in tmp_path.iterdir()) == ["a.las"]
+
+
+def test_open_files_are_read(tmp_path):
+    import io
+    cloud = mote.gen("city", 50)
+    mote.write(cloud, tmp_path / "a.las")
+    expected = mote.read(tmp_path / "a.las").xyz
+    data = (tmp_path / "a.las").read_bytes()
+    with open(tmp_path / "a.las", "rb") as file:
+        for source in (data, bytearray(data), memoryview(data), io.BytesIO(data), file):
+            assert (mote.read(source).xyz == expected).all()

@@ -40,6 +40,11 @@ CALLS = {
     "normals, propagated": lambda clouds, watch: mote.normals(clouds["city"], orient="propagate", progress=watch),
     "a surface": lambda clouds, watch: mote.render(clouds["city"], mode="surface", width=3000, height=2000,
                                                    progress=watch),
+    "averages": lambda clouds, watch: mote.render(clouds["city"], mode="average", width=3000, height=2000,
+                                                  progress=watch),
+    "wide holes that are closed": lambda clouds, watch: mote.render(clouds["city"], close_pixels=40, width=1500,
+                                                                    height=1000, progress=watch),
+    "planes that are none": lambda clouds, watch: mote.planes(clouds["uniform"], progress=watch),
     "samples that keep their distance": lambda clouds, watch: mote.lod(clouds["many"], sampling="poisson",
                                                                        progress=watch),
     "a torus": lambda clouds, watch: mote.gen("torus", MANY, progress=watch),
@@ -58,7 +63,8 @@ def test_little_work_between_two_questions(name, clouds):
 
 @pytest.mark.parametrize("name", CALLS)
 def test_the_next_call_works_after_one_that_was_cancelled(name, clouds):
-    """The answer is no when about a quarter of the work is done, with two threads: a first call takes up to twice as
+    """The answer is no when about a quarter of the work is done, with two threads, or half of it by what it reports: on a
+    busy machine, where threads that add to the same samples get into each other's way, a call takes several times as
     long as the next."""
     with mote.Context(threads=2):
         begin = time.process_time()
@@ -66,6 +72,6 @@ def test_the_next_call_works_after_one_that_was_cancelled(name, clouds):
         quarter = (time.process_time() - begin) / 4
         begin = time.process_time()
         with pytest.raises(mote.Cancelled):
-            CALLS[name](clouds, lambda done, stage: time.process_time() - begin < quarter)
+            CALLS[name](clouds, lambda done, stage: done < 0.5 and time.process_time() - begin < quarter)
         again = mote.knn(clouds["uniform"][:1000], k=3)
         assert (again.count == 3).all()

@@ -259,3 +259,25 @@ def test_no_memory_is_lost(points):
     before = some(200)
     after = some(2000)
     assert before - after < 4 << 20, f"{(before - after) >> 20} MB are gone"
+
+
+def test_a_cloud_keeps_what_was_uploaded(points):
+    """Several calls on a cloud of the host need one copy of it, with the same results; new values are copied anew."""
+    with mote.Context(device="cuda") as context:
+        kept, other = mote.Cloud(points, context=context), mote.Cloud(points, context=context)
+        kept.keep_uploads()
+        assert context.uploaded_bytes == 0
+        for call in range(3):
+            expected = numpy.asarray(mote.normals(other, k=8, context=context).normals).tobytes()
+            before = context.uploaded_bytes
+            assert before >= points.nbytes
+            assert numpy.asarray(mote.normals(kept, k=8, context=context).normals).tobytes() == expected
+            assert context.uploaded_bytes - before == (points.nbytes if call == 0 else 0)
+        points *= 2
+        kept.keep_uploads()
+        before = context.uploaded_bytes
+        assert numpy.asarray(mote.normals(kept, k=8, context=context).normals).tobytes() == \
+            numpy.asarray(mote.normals(mote.Cloud(points, context=context), k=8, context=context).normals).tobytes()
+        assert context.uploaded_bytes - before == 2 * points.nbytes
+        kept.close()
+        other.close()

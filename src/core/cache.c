@@ -14,15 +14,16 @@ static mote_cache_entry take_named(mote_device *device, const char *name) {
     for (uint32_t i = 0; i < ctx->cache_count; i++) {
         if (ctx->cache[i].device == device && strcmp(ctx->cache[i].name, name) == 0) return take_out(ctx, i);
     }
-    return (mote_cache_entry){NULL, NULL, NULL, NULL};
+    return (mote_cache_entry){NULL, NULL, NULL, NULL, 0};
 }
 
-void mote_cache_put(mote_device *device, const char *name, void *memory, mote_cache_release_fn release) {
+void mote_cache_put(mote_device *device, const char *name, void *memory, uint64_t size_bytes,
+                    mote_cache_release_fn release) {
     mote_context *ctx = device->ctx;
     pthread_mutex_lock(&ctx->lock);
     mote_cache_entry out = take_named(device, name);
     if (ctx->cache_count == MOTE_CACHE_MAX_ENTRIES) out = take_out(ctx, 0);
-    ctx->cache[ctx->cache_count++] = (mote_cache_entry){name, memory, release, device};
+    ctx->cache[ctx->cache_count++] = (mote_cache_entry){name, memory, release, device, size_bytes};
     pthread_mutex_unlock(&ctx->lock);
     if (out.name != NULL) out.release(out.device, out.memory);
 }
@@ -45,6 +46,17 @@ bool mote_cache_release(mote_device *device) {
     pthread_mutex_unlock(&ctx->lock);
     for (uint32_t i = 0; i < count; i++) out[i].release(device, out[i].memory);
     return count > 0;
+}
+
+uint64_t mote_cache_bytes(const mote_device *device) {
+    mote_context *ctx = device->ctx;
+    uint64_t bytes = 0;
+    pthread_mutex_lock(&ctx->lock);
+    for (uint32_t i = 0; i < ctx->cache_count; i++) {
+        if (ctx->cache[i].device == device) bytes += ctx->cache[i].size_bytes;
+    }
+    pthread_mutex_unlock(&ctx->lock);
+    return bytes;
 }
 
 void mote_context_trim(mote_context *ctx) {

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "core/column_math.h"
+#include "core/uploads.h"
 #include "math/hash.h"
 
 mote_status mote_cloud_new(mote_context *ctx, uint64_t count, mote_cloud **out) {
@@ -41,6 +42,16 @@ void mote_cloud_keep_order(mote_cloud *cloud, bool keep) {
     cloud->prepared.keeps_order = keep;
 }
 
+void mote_cloud_forget_uploads(mote_cloud *cloud) { mote_uploads_forget(cloud->uploads); }
+
+mote_status mote_cloud_keep_uploads(mote_cloud *cloud, bool keep) {
+    if (cloud == NULL) return MOTE_OK;
+    mote_uploads_forget(cloud->uploads);
+    mote_uploads_keep(cloud->uploads, keep);
+    const bool begins = keep && cloud->uploads == NULL && cloud->device == NULL;
+    return begins ? mote_uploads_begin(cloud->ctx, &cloud->uploads) : MOTE_OK;
+}
+
 void mote_cloud_destroy(mote_cloud *cloud) {
     if (cloud == NULL) return;
     mote_context *ctx = cloud->ctx;
@@ -51,6 +62,7 @@ void mote_cloud_destroy(mote_cloud *cloud) {
     mote_free(ctx, cloud->limits);
     mote_free(ctx, cloud->crs);
     mote_cloud_forget_order(cloud);
+    mote_uploads_end(cloud->uploads);
     mote_free(ctx, cloud);
 }
 

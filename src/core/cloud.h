@@ -54,6 +54,8 @@ typedef struct mote_named_limits {
     mote_column_limits limits;
 } mote_named_limits;
 
+typedef struct mote_uploads mote_uploads;
+
 struct mote_cloud {
     mote_context *ctx;
     uint64_t count;
@@ -72,10 +74,13 @@ struct mote_cloud {
     bool sources_in_order; /* the points of each point_source_id follow each other, also from piece to piece */
     mote_las_origin las;
     mote_prepared prepared;
+    mote_uploads *uploads; /* NULL: what is uploaded goes with the call; core/uploads.h */
 };
 
 /* Drops what is known of the order of positions that are no longer there. */
 void mote_cloud_forget_order(mote_cloud *cloud);
+/* Drops the copies that a device keeps of values that are no longer there; those in use go with their last user. */
+void mote_cloud_forget_uploads(mote_cloud *cloud);
 
 /* An empty cloud of count points without columns. */
 mote_status mote_cloud_new(mote_context *ctx, uint64_t count, mote_cloud **out);

@@ -16,23 +16,47 @@ mote_context_params mote_context_defaults(void) {
     return params;
 }
 
-/* All that follows may use instructions that the processor lacks; there is no context yet to note a failure. */
-static bool check_cpu(const mote_context_params *params) {
-    char message[128];
-    const char *lacks = mote_cpu_lacks();
-    if (lacks == NULL) return true;
-    snprintf(message, sizeof message, "this processor has no %s; mote needs one of x86-64-v3 (2013 or later)", lacks);
+/* Says why there will be no context, which is not there yet to note a failure. */
+__attribute__((format(printf, 3, 4))) static mote_status refuse(const mote_context_params *params, mote_status status,
+                                                                const char *format, ...) {
+    char message[160];
+    va_list values;
+    va_start(values, format);
+    vsnprintf(message, sizeof message, format, values);
+    va_end(values);
     if (params->log != NULL) params->log(params->log_user, MOTE_LOG_WARNING, message);
-    return false;
+    return status;
+}
+
+#define MAX_THREADS 4096
+
+static mote_status check_params(const mote_context_params *p) {
+    const int gpus = __builtin_popcountll(p->gpus);
+    if (p->threads < 0 || p->threads > MAX_THREADS) {
+        return refuse(p, MOTE_ERROR_ARGUMENT, "%d threads, not 0 (all cores) to %d", p->threads, MAX_THREADS);
+    }
+    if (p->gpus != 0 && p->device != MOTE_DEVICE_CUDA) {
+        return refuse(p, MOTE_ERROR_ARGUMENT, "several GPUs are for a context of CUDA");
+    }
+    if (gpus > MOTE_MAX_DEVICES - 1) {
+        return refuse(p, MOTE_ERROR_ARGUMENT, "%d GPUs, at most %d", gpus, MOTE_MAX_DEVICES - 1);
+    }
+    return MOTE_OK;
+}
+
+/* All that follows may use instructions that the processor lacks. */
+static mote_status check_cpu(const mote_context_params *params) {
+    const char *lacks = mote_cpu_lacks();
+    if (lacks == NULL) return MOTE_OK;
+    return refuse(params, MOTE_ERROR_UNSUPPORTED,
+                  "this processor has no %s; mote needs one of x86-64-v3 (2013 or later)", lacks);
 }
 
 mote_status mote_context_make(const mote_context_params *params, mote_context **out) {
     mote_context_params p = params != NULL ? *params : mote_context_defaults();
     if (!mote_reserved_is_zero(p.reserved, sizeof p.reserved)) return MOTE_ERROR_ARGUMENT; /* nor may log be called */
-    if (p.threads < 0 || p.threads > 4096) return MOTE_ERROR_ARGUMENT;
-    if (p.gpus != 0 && p.device != MOTE_DEVICE_CUDA) return MOTE_ERROR_ARGUMENT;
-    if (__builtin_popcountll(p.gpus) > MOTE_MAX_DEVICES - 1) return MOTE_ERROR_ARGUMENT;
-    if (!check_cpu(&p)) return MOTE_ERROR_UNSUPPORTED;
+    MOTE_TRY(check_params(&p));
+    MOTE_TRY(check_cpu(&p));
     mote_allocator_complete(&p.allocator);
     mote_context *ctx = p.allocator.allocate(p.allocator.user, sizeof *ctx);
     if (ctx == NULL) return MOTE_ERROR_MEMORY;

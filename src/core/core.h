@@ -31,6 +31,7 @@ typedef struct mote_cache_entry {
     void *memory;
     mote_cache_release_fn release;
     mote_device *device; /* whose memory release gives back; mote_cpu_device: the host's alone */
+    uint64_t size_bytes; /* of a GPU's memory */
 } mote_cache_entry;
 
 struct mote_context {
@@ -46,6 +47,7 @@ struct mote_context {
     char message[MOTE_MESSAGE_BYTES];
     uint64_t memory_bytes, memory_peak_bytes;
     uint64_t device_bytes, device_peak_bytes;
+    uint64_t uploaded_bytes; /* of points, from the host to GPUs */
     mote_usage structures[MOTE_USAGE_LINES];
     uint64_t structure_bytes[MOTE_USAGE_LINES];
     uint32_t structure_count;
@@ -104,19 +106,25 @@ void mote_free(mote_context *ctx, void *memory);
    is allowed. */
 void mote_hand_over(mote_context *from, mote_context *to, void *memory);
 
-/* Keeps what would be made again in the next call on a device, under a name (a literal), in place of what was kept
-   under it before. It is the context's then: released with it, by mote_context_trim, or when the memory of that device
-   runs short (a GPU: on the caller's thread; mote_cpu_device: on any). */
-void mote_cache_put(mote_device *device, const char *name, void *memory, mote_cache_release_fn release);
+/* Keeps what would be made again in the next call on a device, under a name that lasts as long, in place of what was
+   kept under it before. It is the context's then: released with it, by mote_context_trim, or when the memory of that
+   device runs short (a GPU: on the caller's thread; mote_cpu_device: on any). size_bytes: what release gives back of
+   the memory of a GPU. */
+void mote_cache_put(mote_device *device, const char *name, void *memory, uint64_t size_bytes,
+                    mote_cache_release_fn release);
 /* What is kept under a name, for the caller again; NULL: nothing (any more). */
 void *mote_cache_take(mote_device *device, const char *name);
 /* Releases what is kept of a device; false if there was nothing. */
 bool mote_cache_release(mote_device *device);
+/* How much memory of a GPU that would give back. */
+uint64_t mote_cache_bytes(const mote_device *device);
 
 /* For devices: counts bytes of its memory that are about to be taken; false if the limit forbids it.
    Then, or when it is given back: the number of the structure that counted them. */
 bool mote_count_device(mote_context *ctx, uint64_t size_bytes, const char *structure, uint32_t *number);
 void mote_uncount_device(mote_context *ctx, uint64_t size_bytes, uint32_t number);
+/* Counts bytes of points that are copied from the host to a GPU. */
+void mote_count_upload(mote_context *ctx, uint64_t size_bytes);
 /* Counts memory of the host that the GPU's runtime takes, and mote_alloc does not see; a failure is noted. */
 bool mote_count_host(mote_context *ctx, uint64_t size_bytes, const char *structure, uint32_t *number);
 void mote_uncount_host(mote_context *ctx, uint64_t size_bytes, uint32_t number);

@@ -88,6 +88,7 @@ mote_status mote_cloud_known_normals(mote_context *ctx, const mote_cloud *cloud,
     *memory = mote_alloc(ctx, column_bytes + 3 * cloud->count * sizeof(double), "normals");
     if (*memory == NULL) return MOTE_ERROR_MEMORY;
     view->columns = *memory;
+    view->uploads = NULL; /* they would outlive these values */
     memcpy(view->columns, cloud->columns, column_bytes);
     double *const values = (double *)(void *)((uint8_t *)*memory + column_bytes);
     read_normals(cloud, normals, values);

@@ -36,6 +36,7 @@ uint64_t mote_context_memory_bytes(const mote_context *ctx) { return ctx->memory
 uint64_t mote_context_memory_peak_bytes(const mote_context *ctx) { return ctx->memory_peak_bytes; }
 uint64_t mote_context_device_bytes(const mote_context *ctx) { return ctx->device_bytes; }
 uint64_t mote_context_device_peak_bytes(const mote_context *ctx) { return ctx->device_peak_bytes; }
+uint64_t mote_context_uploaded_bytes(const mote_context *ctx) { return ctx->uploaded_bytes; }
 void mote_context_memory_peak_reset(mote_context *ctx) {
     ctx->memory_peak_bytes = ctx->memory_bytes;
     ctx->device_peak_bytes = ctx->device_bytes;
@@ -124,6 +125,12 @@ void mote_uncount_device(mote_context *ctx, uint64_t size_bytes, uint32_t number
     pthread_mutex_lock(&ctx->lock);
     ctx->device_bytes -= size_bytes;
     ctx->structure_bytes[number] -= size_bytes;
+    pthread_mutex_unlock(&ctx->lock);
+}
+
+void mote_count_upload(mote_context *ctx, uint64_t size_bytes) {
+    pthread_mutex_lock(&ctx->lock);
+    ctx->uploaded_bytes += size_bytes;
     pthread_mutex_unlock(&ctx->lock);
 }
 

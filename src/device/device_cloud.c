@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "core/uploads.h"
 #include "device/backend.h"
 
 #define ALIGNED_TO 16u /* the widest load of a kernel */
@@ -45,57 +46,145 @@ static uint32_t best_shift(mote_column *const *columns, uint32_t count) {
     return best;
 }
 
-/* Uploads a group as one block and turns its columns to it. No byte behind the last value is read. */
-static mote_status upload_group(device_cloud *view, mote_column *const *columns, uint32_t count,
-                                uint64_t record_bytes) {
-    const uint32_t shift = best_shift(columns, count);
-    const uint8_t *host = columns[0]->data;
-    const uint64_t size_bytes = (view->count - 1) * columns[0]->stride_bytes + record_bytes;
-    uint8_t *block = device_alloc(view->device, shift + size_bytes, "cloud");
-    if (block == NULL) return MOTE_ERROR_MEMORY;
-    view->blocks[view->block_count++] = block;
-    for (uint32_t i = 0; i < count; i++) {
-        columns[i]->data = block + shift + (address_of(columns[i]) - (uintptr_t)host);
-    }
-    return device_upload(view->device, block + shift, host, size_bytes);
+/* Consecutive entries of a sorted list of columns, within one record. */
+typedef struct column_group {
+    mote_column *const *columns;
+    uint32_t count;
+    uint64_t record_bytes; /* that they reach over */
+} column_group;
+
+static column_group first_group(mote_column *const *columns, uint32_t count) {
+    column_group group = {.columns = columns};
+    group.count = group_length(columns, count, &group.record_bytes);
+    return group;
 }
 
-static mote_status upload_groups(device_cloud *view, mote_column **sorted) {
-    for (uint32_t i = 0; i < view->column_count; i++) sorted[i] = &view->columns[i];
-    qsort(sorted, view->column_count, sizeof *sorted, compare_places);
+static uint64_t group_bytes(const column_group *group, uint64_t points) {
+    return (points - 1) * group->columns[0]->stride_bytes + group->record_bytes;
+}
+
+static void sort_columns(mote_column *columns, uint64_t count, mote_column **sorted) {
+    for (uint64_t i = 0; i < count; i++) sorted[i] = &columns[i];
+    qsort(sorted, count, sizeof *sorted, compare_places);
+}
+
+/* Copies a group to memory of the device, in which its first value is at *place. No byte behind the last value is
+   read. */
+static mote_status copy_group(device_cloud *view, const column_group *group, void **memory, const uint8_t **place) {
+    const uint32_t shift = best_shift(group->columns, group->count);
+    const uint64_t size_bytes = group_bytes(group, view->count);
+    uint8_t *const block = device_alloc(view->device, shift + size_bytes, "cloud");
+    *memory = block;
+    if (block == NULL) return MOTE_ERROR_MEMORY;
+    *place = block + shift;
+    mote_count_upload(view->device->ctx, size_bytes);
+    return device_upload(view->device, block + shift, group->columns[0]->data, size_bytes);
+}
+
+static mote_status upload_group(device_cloud *view, const column_group *group, const uint8_t **place) {
+    void *memory = NULL;
+    const mote_status status = copy_group(view, group, &memory, place);
+    if (memory != NULL) view->blocks[view->block_count++] = (device_block){memory, false};
+    return status;
+}
+
+/* The group of all columns in whose records these are: what stays is of use to whoever wants others of them. */
+static column_group whole_group(const mote_cloud *cloud, mote_column *const *sorted, const column_group *part) {
+    const uint64_t part_at = address_of(part->columns[0]);
+    for (uint32_t i = 0; i < cloud->column_count;) {
+        const column_group group = first_group(sorted + i, (uint32_t)cloud->column_count - i);
+        const uint64_t at = part_at - address_of(group.columns[0]); /* huge where it lies before */
+        const bool is_alike = group.columns[0]->stride_bytes == part->columns[0]->stride_bytes;
+        if (is_alike && at < group.record_bytes && at + part->record_bytes <= group.record_bytes) return group;
+        i += group.count;
+    }
+    return *part; /* values that the caller made, of the cloud's */
+}
+
+/* The same for a cloud that keeps what is uploaded: all: its columns, sorted. */
+static mote_status upload_kept(device_cloud *view, const mote_cloud *cloud, mote_column *const *all,
+                               const column_group *part, const uint8_t **place) {
+    const column_group group = whole_group(cloud, all, part);
+    const uint8_t *const host = group.columns[0]->data;
+    const uint64_t size_bytes = group_bytes(&group, view->count);
+    const uint8_t *first = mote_uploads_use(cloud->uploads, part->columns[0]->data, group_bytes(part, view->count));
+    *place = first;
+    if (first == NULL) {
+        void *memory = NULL;
+        const mote_status status = copy_group(view, &group, &memory, &first);
+        if (status != MOTE_OK) {
+            device_free(view->device, memory);
+            return status;
+        }
+        MOTE_TRY(mote_uploads_add(cloud->uploads, view->device, memory, first, host, size_bytes));
+        *place = first + (address_of(part->columns[0]) - (uintptr_t)host);
+    }
+    view->blocks[view->block_count++] = (device_block){(void *)(uintptr_t)*place, true};
+    return MOTE_OK;
+}
+
+/* sorted: the columns of the view; all: those of the cloud, NULL if it keeps nothing. */
+static mote_status upload_groups(device_cloud *view, const mote_cloud *cloud, mote_column **sorted, mote_column **all) {
+    sort_columns(view->columns, view->column_count, sorted);
+    if (all != NULL) sort_columns(cloud->columns, cloud->column_count, all);
     for (uint32_t i = 0; i < view->column_count;) {
-        uint64_t record_bytes = 0;
-        const uint32_t length = group_length(sorted + i, view->column_count - i, &record_bytes);
-        MOTE_TRY(upload_group(view, sorted + i, length, record_bytes));
-        i += length;
+        const column_group group = first_group(sorted + i, view->column_count - i);
+        const uint8_t *place = NULL, *const host = group.columns[0]->data;
+        MOTE_TRY(all != NULL ? upload_kept(view, cloud, all, &group, &place) : upload_group(view, &group, &place));
+        for (uint32_t k = 0; k < group.count; k++) {
+            group.columns[k]->data = place + (address_of(group.columns[k]) - (uintptr_t)host);
+        }
+        i += group.count;
     }
     return MOTE_OK;
 }
 
-static mote_status upload(device_cloud *view) {
-    mote_column **sorted = mote_alloc(view->device->ctx, view->column_count * sizeof *sorted, "cloud");
-    view->blocks = mote_alloc(view->device->ctx, view->column_count * sizeof *view->blocks, "cloud");
-    const mote_status status = sorted != NULL && view->blocks != NULL ? upload_groups(view, sorted) : MOTE_ERROR_MEMORY;
-    mote_free(view->device->ctx, sorted);
+static mote_status upload(device_cloud *view, const mote_cloud *cloud, bool keeps) {
+    mote_context *const ctx = view->device->ctx;
+    const uint64_t all_count = keeps ? cloud->column_count : 0;
+    mote_column **sorted = mote_alloc(ctx, (view->column_count + all_count) * sizeof *sorted, "cloud");
+    view->blocks = mote_alloc(ctx, view->column_count * sizeof *view->blocks, "cloud");
+    mote_status status = MOTE_ERROR_MEMORY;
+    if (sorted != NULL && view->blocks != NULL) {
+        status = upload_groups(view, cloud, sorted, keeps ? sorted + view->column_count : NULL);
+    }
+    mote_free(ctx, sorted);
     return status;
 }
 
-mote_status device_cloud_open(mote_device *device, const mote_cloud *cloud, device_cloud *view) {
+static mote_status open_columns(mote_device *device, const mote_cloud *cloud, const mote_column *columns,
+                                uint64_t column_count, bool keeps, device_cloud *view) {
     memset(view, 0, sizeof *view);
     view->device = device;
     view->count = cloud->count;
     view->position_step = cloud->position_step;
-    view->columns = mote_alloc(device->ctx, cloud->column_count * sizeof *view->columns, "cloud");
+    view->uploads = cloud->uploads;
+    view->columns = mote_alloc(device->ctx, column_count * sizeof *view->columns, "cloud");
     if (view->columns == NULL) return MOTE_ERROR_MEMORY;
-    view->column_count = (uint32_t)cloud->column_count;
+    view->column_count = (uint32_t)column_count;
     if (view->column_count == 0) return MOTE_OK;
-    memcpy(view->columns, cloud->columns, view->column_count * sizeof *view->columns);
-    return cloud->device != NULL || cloud->count == 0 ? MOTE_OK : upload(view);
+    memcpy(view->columns, columns, view->column_count * sizeof *view->columns);
+    return cloud->device != NULL || cloud->count == 0 ? MOTE_OK : upload(view, cloud, keeps);
+}
+
+mote_status device_cloud_open_columns(mote_device *device, const mote_cloud *cloud, const mote_column *columns,
+                                      uint64_t column_count, device_cloud *view) {
+    return open_columns(device, cloud, columns, column_count, mote_uploads_kept(cloud->uploads, device), view);
+}
+
+mote_status device_cloud_open(mote_device *device, const mote_cloud *cloud, device_cloud *view) {
+    return device_cloud_open_columns(device, cloud, cloud->columns, cloud->column_count, view);
 }
 
 void device_cloud_close(device_cloud *view) {
     if (view->device == NULL) return; /* never opened, or closed */
-    for (uint32_t i = 0; i < view->block_count; i++) device_free(view->device, view->blocks[i]);
+    for (uint32_t i = 0; i < view->block_count; i++) {
+        if (view->blocks[i].is_kept) {
+            mote_uploads_leave(view->uploads, view->blocks[i].memory);
+        } else {
+            device_free(view->device, view->blocks[i].memory);
+        }
+    }
     mote_free(view->device->ctx, view->blocks);
     mote_free(view->device->ctx, view->columns);
     memset(view, 0, sizeof *view);
@@ -129,7 +218,7 @@ mote_status device_cloud_move(const device_cloud *cloud, const void *records, vo
         out->columns[i] = cloud->columns[i];
         out->columns[i].data = (uint8_t *)copy + (address_of(&cloud->columns[i]) - (uintptr_t)records);
     }
-    out->blocks[out->block_count++] = copy;
+    out->blocks[out->block_count++] = (device_block){copy, false};
     return MOTE_OK;
 }
 
@@ -149,17 +238,14 @@ mote_status device_cloud_open_positions(mote_device *device, const mote_cloud *c
     const mote_column *axes[3];
     memset(view, 0, sizeof *view);
     MOTE_TRY(mote_cloud_positions(device->ctx, cloud, axes));
-    mote_column columns[3] = {*axes[0], *axes[1], *axes[2]};
-    mote_cloud positions = *cloud;
-    positions.columns = columns;
-    positions.column_count = 3;
-    return device_cloud_open(device, &positions, view);
+    const mote_column columns[3] = {*axes[0], *axes[1], *axes[2]};
+    return device_cloud_open_columns(device, cloud, columns, 3, view);
 }
 
 /* Hands the memory and the columns over; the rest of device is still its own. */
 static mote_status take_over(device_cloud *view, mote_cloud *cloud) {
     while (view->block_count > 0)
-        MOTE_TRY(mote_cloud_adopt_device(cloud, view->device, view->blocks[--view->block_count]));
+        MOTE_TRY(mote_cloud_adopt_device(cloud, view->device, view->blocks[--view->block_count].memory));
     for (uint32_t i = 0; i < view->column_count; i++) MOTE_TRY(mote_cloud_add_view(cloud, &view->columns[i]));
     return MOTE_OK;
 }
@@ -169,7 +255,7 @@ static mote_status copy_columns(mote_device *device, const mote_cloud *cloud, mo
     device_cloud view;
     mote_cloud *copy = NULL;
     *out = NULL;
-    mote_status status = device_cloud_open(device, cloud, &view);
+    mote_status status = open_columns(device, cloud, cloud->columns, cloud->column_count, false, &view);
     if (status == MOTE_OK) status = mote_cloud_new(device->ctx, cloud->count, &copy);
     if (status == MOTE_OK) {
         copy->device = device;

@@ -8,18 +8,29 @@
 extern "C" {
 #endif
 
+/* Device memory that columns of a view are in. */
+typedef struct device_block {
+    void *memory;
+    bool is_kept; /* the cloud keeps it, for the next view */
+} device_block;
+
 typedef struct device_cloud {
     mote_device *device;
     uint64_t count;
-    mote_column *columns; /* [column_count] as the cloud's, in the same order, with data in device memory */
+    mote_column *columns; /* [column_count] as they were given, with data in device memory */
     uint32_t column_count;
-    void **blocks; /* [block_count] device memory of its own: none if the cloud was on the device already */
+    device_block *blocks; /* [block_count] none if the cloud was on the device already */
     uint32_t block_count;
-    double position_step; /* the cloud's: the decimal step of its text, 0 if unknown */
+    mote_uploads *uploads; /* of the cloud, whose some of the blocks are */
+    double position_step;  /* the cloud's: the decimal step of its text, 0 if unknown */
 } device_cloud;
 
-/* Uploads a cloud of host memory, columns that lie interleaved as one block; looks at one that is on the device.
-   view is valid to close in any case. */
+/* Opens columns of a cloud. Those of host memory are uploaded, the ones that lie interleaved as one block, unless the
+   cloud keeps what is uploaded and has them there; of a cloud on the device this is a look at it. view is valid to
+   close in any case. */
+mote_status device_cloud_open_columns(mote_device *device, const mote_cloud *cloud, const mote_column *columns,
+                                      uint64_t column_count, device_cloud *view);
+/* Opens all columns. */
 mote_status device_cloud_open(mote_device *device, const mote_cloud *cloud, device_cloud *view);
 /* Opens the columns x, y and z alone, for work that reads no attributes. */
 mote_status device_cloud_open_positions(mote_device *device, const mote_cloud *cloud, device_cloud *view);

@@ -188,9 +188,10 @@ void pool_give(pool *p, void *memory) {
 }
 
 uint64_t pool_available(const pool *p) {
-    uint64_t remaining = p->source.remaining(p->source.user);
+    const uint64_t kept = mote_cache_bytes(p->device); /* pool_take would have it back */
+    uint64_t remaining = p->source.remaining(p->source.user) + kept;
     for (uint64_t i = 0; i < p->count; i++) remaining += p->blocks[i].used ? 0 : p->blocks[i].size_bytes;
-    const uint64_t limit = p->ctx->params.memory_limit_bytes, held = p->ctx->device_bytes;
+    const uint64_t limit = p->ctx->params.memory_limit_bytes, held = p->ctx->device_bytes - kept;
     if (limit == 0) return remaining;
     const uint64_t rest = limit > held ? limit - held : 0;
     return rest < remaining ? rest : remaining;

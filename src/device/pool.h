@@ -31,7 +31,8 @@ void pool_destroy(pool *p);
 void *pool_take(pool *p, uint64_t size_bytes, const char *structure);
 /* NULL is allowed. */
 void pool_give(pool *p, void *memory);
-/* What the source and the free parts of segments hold together, within the limit of the context. */
+/* What the source, the free parts of segments and what steps keep (mote_cache_put) hold together, within the limit of
+   the context. */
 uint64_t pool_available(const pool *p);
 
 #ifdef __cplusplus

@@ -100,7 +100,7 @@ static mote_status check_queries(mote_knn_index *index, const mote_cloud *querie
     return order_check_range(ctx, queries, MOTE_MAX_COORDINATE, false);
 }
 
-mote_status mote_knn_rebuild(mote_knn_index *index) {
+static mote_status build_index(mote_knn_index *index) {
     if (index->cloud->count >= UINT32_MAX) {
         return mote_fail(index->ctx, MOTE_ERROR_UNSUPPORTED, "%llu points: one index takes up to 4,294,967,294",
                          (unsigned long long)index->cloud->count);
@@ -113,6 +113,11 @@ mote_status mote_knn_rebuild(mote_knn_index *index) {
     mote_stage(index->ctx, NULL);
     index->ready = status == MOTE_OK;
     return status;
+}
+
+mote_status mote_knn_rebuild(mote_knn_index *index) {
+    mote_cloud_forget_uploads((mote_cloud *)(uintptr_t)index->cloud); /* its points may have moved */
+    return build_index(index);
 }
 
 bool knn_falls_back(mote_knn_index *index, mote_status before, mote_status status) {
@@ -139,8 +144,8 @@ static mote_status build_on(mote_device *device, const mote_cloud *cloud, bool i
     index->cloud = cloud;
     index->device = device;
     index->is_slab = is_slab;
-    mote_status status = mote_knn_rebuild(index);
-    if (status != MOTE_OK && knn_falls_back(index, before, status)) status = mote_knn_rebuild(index);
+    mote_status status = build_index(index);
+    if (status != MOTE_OK && knn_falls_back(index, before, status)) status = build_index(index);
     if (status != MOTE_OK) {
         mote_knn_destroy(index);
         return status;
@@ -193,7 +198,7 @@ mote_status mote_knn_search(mote_knn_index *index, const mote_cloud *queries, co
     const mote_status before = mote_context_status(index->ctx);
     mote_status status = ops_of(index)->search(index, queries, &p, result);
     if (status != MOTE_OK && may_move(queries, result) && knn_falls_back(index, before, status)) {
-        status = mote_knn_rebuild(index);
+        status = build_index(index);
         if (status == MOTE_OK) status = ops_of(index)->search(index, queries, &p, result);
     }
     if (status == MOTE_OK) status = check_clouds(index, queries);

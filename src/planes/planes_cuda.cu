@@ -34,7 +34,6 @@ static point_columns columns_of(const planes_cuda *p) {
 static mote_status take_columns(planes_cuda *p) {
     mote_device *gpu = p->base.device;
     mote_column columns[6];
-    mote_cloud view = *p->base.cloud;
     uint32_t found = 0;
     const mote_column *axes[3];
     MOTE_TRY(mote_cloud_positions(gpu->ctx, p->base.cloud, axes));
@@ -45,9 +44,7 @@ static mote_status take_columns(planes_cuda *p) {
     for (int k = 0; k < 3 && p->base.normals; k++) {
         columns[found++] = *mote_cloud_find(p->base.cloud, normal_names[k]);
     }
-    view.columns = columns;
-    view.column_count = found;
-    return device_cloud_open(gpu, &view, &p->cloud);
+    return device_cloud_open_columns(gpu, p->base.cloud, columns, found, &p->cloud);
 }
 
 /* ---- the box */

@@ -137,7 +137,9 @@ mote_status mote_render_create(mote_context *ctx, const mote_cloud *cloud, mote_
 }
 
 mote_status mote_render_update(mote_renderer *renderer) {
-    mote_cloud_forget_order((mote_cloud *)(uintptr_t)renderer->cloud); /* its points may have moved */
+    mote_cloud *const cloud = (mote_cloud *)(uintptr_t)renderer->cloud;
+    mote_cloud_forget_order(cloud); /* its points may have moved */
+    mote_cloud_forget_uploads(cloud);
     renderer->ctx->last_used = renderer->device;
     return load(renderer);
 }

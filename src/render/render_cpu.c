@@ -66,7 +66,7 @@ static void free_frame(mote_renderer *renderer) {
 
 static mote_status cpu_make_samples(mote_renderer *renderer, const render_job *job, mote_render_result *result) {
     switch (job->params->mode) {
-    case MOTE_RENDER_POINTS: render_show_points_cpu(renderer, job); return MOTE_OK;
+    case MOTE_RENDER_POINTS: return render_show_points_cpu(renderer, job);
     case MOTE_RENDER_SURFACE: return render_surface_cpu(renderer, job, result);
     default: return render_average_cpu(renderer, job);
     }
@@ -83,7 +83,7 @@ static mote_status cpu_draw(mote_renderer *renderer, const render_job *job, mote
     MOTE_TRY(mote_progress(renderer->ctx, 0.8, "shading"));
     mote_stage(renderer->ctx, "shading");
     if (are_colors) {
-        render_write_colors_cpu(renderer, job, result);
+        MOTE_TRY(render_write_colors_cpu(renderer, job, result));
     } else {
         MOTE_TRY(render_close_cpu(renderer, job, result));
         MOTE_TRY(render_shade_cpu(renderer, job, result));

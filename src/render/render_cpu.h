@@ -40,6 +40,17 @@ typedef struct render_frame {
     render_value shown;
 } render_frame;
 
+/* Loops over splats go piece by piece, and those over samples row by row: between two pieces a thread asks whether to
+   go on, which takes as long as some hundred bytes of work. */
+#define RENDER_PIECE 4096
+static inline int64_t render_piece_count(uint64_t count) {
+    return (int64_t)((count + RENDER_PIECE - 1) / RENDER_PIECE);
+}
+static inline uint64_t render_piece_end(int64_t piece, uint64_t count) {
+    const uint64_t end = ((uint64_t)piece + 1) * RENDER_PIECE;
+    return end < count ? end : count;
+}
+
 /* ---- points/ */
 mote_status render_load_cpu(mote_renderer *renderer);
 mote_status render_set_colors_cpu(mote_renderer *renderer, const uint8_t *rgba, bool on_device);
@@ -61,11 +72,11 @@ mote_status render_find_behind_cpu(mote_renderer *renderer, const render_job *jo
 /* Fills frame->depths from frame->keys[0], or from frame->limits. */
 mote_status render_measure_depths_cpu(mote_renderer *renderer, const render_view *view, bool of_limits);
 /* Samples of the nearest points. */
-void render_show_points_cpu(const mote_renderer *renderer, const render_job *job);
+mote_status render_show_points_cpu(const mote_renderer *renderer, const render_job *job);
 /* Whether pixels are the points of frame->keys[0] in their own colours: then no samples are made of them. */
 bool render_pixels_are_colors(const render_job *job, const mote_render_result *result);
 /* Writes such pixels, and marks the batches that they show. */
-void render_write_colors_cpu(mote_renderer *renderer, const render_job *job, mote_render_result *result);
+mote_status render_write_colors_cpu(mote_renderer *renderer, const render_job *job, mote_render_result *result);
 /* Samples of averages, from frame->keys[0]. */
 mote_status render_average_cpu(mote_renderer *renderer, const render_job *job);
 

@@ -204,6 +204,7 @@ mote_status mote_where_assign(mote_context *ctx, mote_cloud *cloud, const where_
     if (status == MOTE_OK) status = drop_stated(&job, assignments, cloud);
     for (uint64_t i = 0; i < cloud->count && status == MOTE_OK; i++) *changed += job.reached[i];
     mote_cloud_forget_order(cloud); /* it may be of the positions that were */
+    mote_cloud_forget_uploads(cloud);
     mote_where_unbind(&chosen_by);
     mote_where_unbind(&job.bound);
     mote_free(ctx, chosen);

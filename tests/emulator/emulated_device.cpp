@@ -25,9 +25,16 @@ static emulated_state *state_of(mote_device *gpu) { return (emulated_state *)gpu
 
 /* ---- memory */
 
+static uint64_t free_bytes(const mote_device *gpu) {
+    const uint64_t limit = gpu->ctx->params.memory_limit_bytes;
+    const uint64_t max = limit > 0 && limit < DEVICE_BYTES ? limit : DEVICE_BYTES;
+    return gpu->ctx->device_bytes < max ? max - gpu->ctx->device_bytes : 0;
+}
+
 void *cuda_alloc(mote_device *gpu, uint64_t size_bytes, const char *structure) {
     uint32_t number = 0;
-    const bool fits = size_bytes <= cuda_available(gpu) && mote_count_device(gpu->ctx, size_bytes, structure, &number);
+    if (size_bytes > free_bytes(gpu)) mote_cache_release(gpu);
+    const bool fits = size_bytes <= free_bytes(gpu) && mote_count_device(gpu->ctx, size_bytes, structure, &number);
     void *memory = fits ? device_memory_take(size_bytes) : nullptr;
     if (memory == nullptr) {
         if (fits) mote_uncount_device(gpu->ctx, size_bytes, number);
@@ -47,11 +54,7 @@ void cuda_free(mote_device *gpu, void *device) {
     mote_uncount_device(gpu->ctx, was.size_bytes, was.structure);
 }
 
-uint64_t cuda_available(mote_device *gpu) {
-    const uint64_t limit = gpu->ctx->params.memory_limit_bytes;
-    const uint64_t max = limit > 0 && limit < DEVICE_BYTES ? limit : DEVICE_BYTES;
-    return gpu->ctx->device_bytes < max ? max - gpu->ctx->device_bytes : 0;
-}
+uint64_t cuda_available(mote_device *gpu) { return free_bytes(gpu) + mote_cache_bytes(gpu); }
 
 bool cuda_is_device_memory(mote_device *gpu, const void *memory) {
     (void)gpu;

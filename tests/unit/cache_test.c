@@ -26,7 +26,7 @@ static mote_context *limited_context(void) {
 static void *keep_some(mote_context *ctx, const char *name, uint64_t size_bytes, bool on_device) {
     void *memory = mote_alloc(ctx, size_bytes, "kept");
     assert_non_null(memory);
-    mote_cache_put(&ctx->devices[on_device], name, memory, count_release);
+    mote_cache_put(&ctx->devices[on_device], name, memory, size_bytes, count_release);
     return memory;
 }
 
@@ -117,7 +117,10 @@ static void is_given_up_when_the_device_is_full(void **state) {
         assert_non_null(the_pool);
         void *kept = pool_take(the_pool, size * 3 / 4, "kept");
         assert_non_null(kept);
-        mote_cache_put(&ctx->devices[1], "kept", kept, give_to_pool);
+        const uint64_t available = pool_available(the_pool), kept_bytes = size * 3 / 4;
+        mote_cache_put(&ctx->devices[1], "kept", kept, kept_bytes, give_to_pool);
+        assert_int_equal(pool_available(the_pool), available + kept_bytes); /* it would be given up */
+        assert_int_equal(released, 0);
         void *other = pool_take(the_pool, size / 2, "other");
         assert_non_null(other);
         assert_int_equal(released, 1);

@@ -45,10 +45,7 @@ void cuda_free(mote_device *gpu, void *device) {
     pool_give(state_of(gpu)->memory, device);
 }
 
-uint64_t cuda_available(mote_device *gpu) {
-    mote_cache_release(gpu); /* as cuda_alloc would */
-    return pool_available(state_of(gpu)->memory);
-}
+uint64_t cuda_available(mote_device *gpu) { return pool_available(state_of(gpu)->memory); }
 
 bool cuda_is_device_memory(mote_device *gpu, const void *memory) {
     cudaPointerAttributes attributes;

@@ -406,6 +406,7 @@ static mote_status put_columns(const change_job *job, mote_cloud *cloud, mote_cl
 static mote_status settle_cloud(const crs_change *change, mote_cloud *cloud) {
     for (int k = 0; k < 3; k++) mote_cloud_drop_limits(cloud, mote_axis_names[k]);
     mote_cloud_forget_order(cloud); /* it is of the positions that were */
+    mote_cloud_forget_uploads(cloud);
     cloud->position_step = change->step;
     return mote_cloud_set_crs(cloud, mote_crs_transformer_text(change->transformer));
 }

@@ -152,6 +152,7 @@ mote_status las_upload_ready(las_upload *upload) {
 
 static mote_status send(las_upload *u, las_part *part) {
     uint8_t *to = u->device + part->at;
+    mote_count_upload(u->ctx, part->size_bytes);
     if (!part->pinned) {
         const mote_status status = device_upload(u->gpu, to, part->memory, part->size_bytes);
         mote_free(u->ctx, part);

@@ -28,7 +28,6 @@ mote_status photon_open_queries(mote_device *gpu, const mote_cloud *queries, dev
     static const char *const names[3] = {"x", "y", "z"};
     const mote_column *normals[3];
     mote_column axes[PHOTON_QUERY_AXES];
-    mote_cloud view = *queries;
     if (!knn_normals_of(queries, normals)) {
         return mote_fail(gpu->ctx, MOTE_ERROR_ARGUMENT,
                          "the queries have no normals: columns normal_x, normal_y, normal_z");
@@ -39,9 +38,7 @@ mote_status photon_open_queries(mote_device *gpu, const mote_cloud *queries, dev
         axes[k] = *axis;
         axes[3 + k] = *normals[k];
     }
-    view.columns = axes;
-    view.column_count = PHOTON_QUERY_AXES;
-    MOTE_TRY(device_cloud_open(gpu, &view, device));
+    MOTE_TRY(device_cloud_open_columns(gpu, queries, axes, PHOTON_QUERY_AXES, device));
     memcpy(columns->axes, device->columns, sizeof columns->axes);
     return MOTE_OK;
 }

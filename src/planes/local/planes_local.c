@@ -235,6 +235,7 @@ static void confirm_all(planes_local *s, const planes_local_claim *claims, uint3
     for (int64_t i = 0; i < (int64_t)count; i++) {
         planes_confirming *one = &confirming[i];
         planes_local *mine = planes_worker(s);
+        if (mote_stop(s->ctx)) continue;
         one->in = 0;
         planes_begin_claim(&claims[i], &one->growth);
         one->stands = planes_measure(mine, &one->growth, &one->in) &&
@@ -251,7 +252,10 @@ mote_status planes_local_confirm(mote_context *ctx, const planes_sample *sample,
     planes_confirming *confirming = mote_alloc(ctx, count * sizeof *confirming, "planes search");
     if (status == MOTE_OK && confirming == NULL) status = MOTE_ERROR_MEMORY;
     if (status == MOTE_OK) status = planes_open_workers(&search);
-    if (status == MOTE_OK) confirm_all(&search, claims, count, pieces, confirming);
+    if (status == MOTE_OK) {
+        confirm_all(&search, claims, count, pieces, confirming);
+        status = mote_stopped(ctx);
+    }
     *all_stand = status == MOTE_OK;
     for (uint32_t i = 0; i < count && status == MOTE_OK; i++) {
         const planes_growth *g = &confirming[i].growth;
@@ -288,8 +292,12 @@ mote_status planes_local_judge(mote_context *ctx, const planes_sample *sample, c
     planes_local search;
     memset(worth, 0, sizeof *worth);
     if (sample->count == 0) return MOTE_OK;
-    const mote_status status = planes_local_open(&search, ctx, sample, params);
-    for (uint32_t i = 0; i < count && status == MOTE_OK; i++) add_worth(&search, &claims[i], worth);
+    mote_status status = planes_local_open(&search, ctx, sample, params);
+    for (uint32_t i = 0; i < count && status == MOTE_OK; i++) {
+        if (mote_stop(ctx)) break;
+        add_worth(&search, &claims[i], worth);
+    }
+    if (status == MOTE_OK) status = mote_stopped(ctx);
     planes_local_close(&search);
     return status;
 }

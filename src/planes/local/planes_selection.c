@@ -222,7 +222,7 @@ static mote_status try_patches(planes_local *s, patches_pass pass) {
     patches_ahead ahead = {0, 0, s->worker_count};
     memset(s->failures, 0, s->sample->count);
     for (uint64_t i = 0; i < s->patch_count && s->plane_count < PLANES_LOCAL_MAX; i++) {
-        if (vain.count >= vain.max_count || vain.work >= vain.max_work) break;
+        if (vain.count >= vain.max_count || vain.work >= vain.max_work || mote_stop(s->ctx)) break;
         planes_patch *patch = &s->patches[i];
         patch->centred = pass.centred;
         patch->held = pass.held;
@@ -241,7 +241,7 @@ static mote_status try_patches(planes_local *s, patches_pass pass) {
             note_failure(s, patch);
         }
     }
-    return MOTE_OK;
+    return mote_stopped(s->ctx);
 }
 
 static int compare_patches(const void *a, const void *b) {
@@ -376,7 +376,7 @@ static bool is_left_alone(const planes_growing *growing, uint32_t count, uint32_
 }
 
 /* Grows each plane again, without the points of the others; then they share the points out anew. */
-static void grow_planes_again(planes_local *s, double max_noise) {
+static mote_status grow_planes_again(planes_local *s, double max_noise) {
     const uint32_t before = s->plane_count;
     for (uint32_t i = 0; i < before; i++) {
         planes_growing *one = &s->growing[i];
@@ -386,6 +386,7 @@ static void grow_planes_again(planes_local *s, double max_noise) {
         one->self = (int32_t)i;
     }
     planes_grow_all(s, s->growing, before);
+    MOTE_TRY(mote_stopped(s->ctx));
     for (uint32_t i = 0; i < before; i++) {
         const planes_growth *g = &s->growing[i].growth;
         if (!s->growing[i].stands) planes_refuse_growth(s, g, fmax(g->count, s->planes[i].count));
@@ -394,11 +395,13 @@ static void grow_planes_again(planes_local *s, double max_noise) {
     s->plane_count = 0;
     for (uint32_t i = 0; i < before; i++) {
         planes_growth *g = &s->growing[i].growth;
+        if (mote_stop(s->ctx)) break;
         if (!s->growing[i].stands || is_left_alone(s->growing, before, i)) continue;
         g->self = -1;
         if (!planes_grow_again(s, g)) continue;
         if (g->strip.bounded || !is_parallel(s, g, same_plane(s, g))) planes_commit(s, g, planes_add_empty(s));
     }
+    return mote_stopped(s->ctx);
 }
 
 /* Whether nearly all points of planes are of planes with one noise, that is more than the representation's. */
@@ -463,9 +466,9 @@ static mote_status find_noise(planes_local *s) {
     bool split = false, cut = false;
     MOTE_TRY(try_patches(s, (patches_pass){0, false, false, 0, 0.3}));
     MOTE_TRY(planes_split_bodies(s, &split));
-    if (split) grow_planes_again(s, 0);
+    if (split) MOTE_TRY(grow_planes_again(s, 0));
     MOTE_TRY(planes_cut_bodies(s, &cut));
-    if (cut) grow_planes_again(s, 0);
+    if (cut) MOTE_TRY(grow_planes_again(s, 0));
     if (s->params.centred && owned_share(s, false) < MAX_OWNED) MOTE_TRY(hold_patches(s));
     return s->params.centred && !split && have_one_noise(s) ? try_patches(s, (patches_pass){0, true, false, 0.35, 0.4})
                                                             : MOTE_OK;
@@ -508,13 +511,13 @@ mote_status planes_select(planes_local *s) {
         MOTE_TRY(find_noise(s));
         keep_alike(s, ALIKE);
         max_noise = KNOWN_NOISE * middle_noise(s);
-        grow_planes_again(s, 0);
+        MOTE_TRY(grow_planes_again(s, 0));
     }
     if (max_noise > 0) MOTE_TRY(try_patches(s, (patches_pass){max_noise, false, false, 0.4, 0.8}));
     for (int turn = 0; turn < 2; turn++) {
         MOTE_TRY(mote_progress(s->ctx, 0.8 + 0.1 * turn, "growing planes"));
         keep_alike(s, PLANES_ALIKE);
-        grow_planes_again(s, max_noise);
+        MOTE_TRY(grow_planes_again(s, max_noise));
     }
     take_sheets(s);
     keep_planes(s, INFINITY);

@@ -343,6 +343,7 @@ static void search_windows(planes_local *search, const window_list *windows, con
 #pragma omp parallel for schedule(dynamic, 1) num_threads(search->ctx->threads)
     for (int64_t batch = batches - 1; batch >= 0; batch--) {
         const uint32_t first = (uint32_t)batch * at_once, rest = windows->count - first;
+        if (mote_stop(search->ctx)) continue;
         for (uint32_t i = first; i < first + (rest < at_once ? rest : at_once); i++) {
             search_one(search, windows, i, count_log, search->patches + PATCHES * (uint64_t)i, &counts[i]);
         }
@@ -361,12 +362,13 @@ mote_status planes_find_patches(planes_local *search) {
         return MOTE_ERROR_MEMORY;
     }
     search_windows(search, &windows, count_log, counts);
+    const mote_status status = mote_stopped(ctx);
     search->patch_count = 0;
-    for (uint32_t i = 0; i < windows.count; i++) {
+    for (uint32_t i = 0; i < windows.count && status == MOTE_OK; i++) {
         planes_patch *to = search->patches + search->patch_count;
         memmove(to, search->patches + (uint64_t)i * PATCHES, counts[i] * sizeof *to);
         search->patch_count += counts[i];
     }
     mote_free(ctx, counts);
-    return MOTE_OK;
+    return status;
 }

@@ -88,5 +88,8 @@ static void grow_one(planes_local *s, planes_growing *one) {
 
 void planes_grow_all(planes_local *s, planes_growing *growing, uint32_t count) {
 #pragma omp parallel for schedule(dynamic, 1) num_threads((int)s->worker_count)
-    for (int64_t i = 0; i < (int64_t)count; i++) grow_one(planes_worker(s), &growing[i]);
+    for (int64_t i = 0; i < (int64_t)count; i++) {
+        growing[i].stands = false;
+        if (!mote_stop(s->ctx)) grow_one(planes_worker(s), &growing[i]);
+    }
 }

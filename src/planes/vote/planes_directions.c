@@ -270,7 +270,7 @@ void planes_directions_close(mote_context *ctx, planes_directions *table) {
     planes_directions *storage = table->storage;
     *storage = *table;
     memset(table, 0, sizeof *table);
-    mote_cache_put(mote_cpu_device(ctx), KEPT, storage, release_kept);
+    mote_cache_put(mote_cpu_device(ctx), KEPT, storage, 0, release_kept);
 }
 
 void planes_directions_free(mote_context *ctx, planes_directions *table) {

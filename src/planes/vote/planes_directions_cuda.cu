@@ -166,6 +166,11 @@ static void free_arrays(mote_device *gpu, planes_cuda_directions *table) {
     table->storage = storage;
 }
 
+static uint64_t kept_bytes(const planes_cuda_directions *table) {
+    const uint64_t each_bytes = 3 * sizeof(double) + sizeof *table->direction + sizeof *table->first;
+    return table->of.directions * each_bytes + table->near_count * sizeof *table->near;
+}
+
 static void release_kept(mote_device *gpu, void *kept) {
     free_arrays(gpu, (planes_cuda_directions *)kept);
     mote_free(gpu->ctx, kept);
@@ -205,7 +210,7 @@ void planes_directions_close_cuda(planes_cuda *p) {
         mote_free(gpu->ctx, storage);
     } else {
         *storage = p->table;
-        mote_cache_put(gpu, KEPT, storage, release_kept);
+        mote_cache_put(gpu, KEPT, storage, kept_bytes(storage), release_kept);
     }
     memset(&p->table, 0, sizeof p->table);
 }

@@ -13,15 +13,20 @@ static mote_status reserve_sums(mote_renderer *renderer, uint64_t samples) {
     return enough ? MOTE_OK : MOTE_ERROR_MEMORY;
 }
 
-static void set_limits(mote_renderer *renderer, const render_job *job) {
+static mote_status set_limits(mote_renderer *renderer, const render_job *job) {
     render_frame *frame = renderer->frame;
-    const int64_t samples = (int64_t)job->view.width * job->view.height;
+    const uint64_t width = job->view.width;
 #pragma omp parallel for schedule(static) num_threads(renderer->ctx->threads)
-    for (int64_t i = 0; i < samples; i++) {
-        frame->limits[i] =
-            render_average_limit(&job->view, &renderer->points, frame->keys[0][i], job->params->tolerance);
+    for (int64_t v = 0; v < (int64_t)job->view.height; v++) {
+        const uint64_t first = (uint64_t)v * width;
+        if (mote_stop(renderer->ctx)) continue;
+        for (uint64_t i = first; i < first + width; i++) {
+            frame->limits[i] =
+                render_average_limit(&job->view, &renderer->points, frame->keys[0][i], job->params->tolerance);
+        }
+        memset(frame->sums + first, 0, width * sizeof *frame->sums);
     }
-    memset(frame->sums, 0, (uint64_t)samples * sizeof *frame->sums);
+    return mote_stopped(renderer->ctx);
 }
 
 static void add_batch(const render_points *points, const render_view *view, uint32_t b, const render_frame *frame) {
@@ -45,19 +50,27 @@ static void add_batch(const render_points *points, const render_view *view, uint
 mote_status render_average_cpu(mote_renderer *renderer, const render_job *job) {
     const render_points *points = &renderer->points;
     render_frame *frame = renderer->frame;
-    const int64_t samples = (int64_t)job->view.width * job->view.height;
-    MOTE_TRY(reserve_sums(renderer, (uint64_t)samples));
-    set_limits(renderer, job);
+    const uint64_t width = job->view.width;
+    MOTE_TRY(reserve_sums(renderer, width * job->view.height));
+    MOTE_TRY(set_limits(renderer, job));
     MOTE_TRY(render_measure_depths_cpu(renderer, &job->view, true));
 #pragma omp parallel for schedule(dynamic, AT_ONCE) num_threads(renderer->ctx->threads)
     for (int64_t b = 0; b < (int64_t)points->batch_count; b++) {
+        if (mote_stop(renderer->ctx)) continue;
         const render_batch *batch = &points->batches[b];
         const render_reach reach = render_box_reach(&job->view, batch->min, batch->max);
         if (reach.outside || render_is_behind(&frame->depths, &reach)) continue;
         add_batch(points, &job->view, (uint32_t)b, frame);
     }
-    render_show_points_cpu(renderer, job);
+    MOTE_TRY(mote_stopped(renderer->ctx));
+    MOTE_TRY(render_show_points_cpu(renderer, job));
 #pragma omp parallel for schedule(static) num_threads(renderer->ctx->threads)
-    for (int64_t i = 0; i < samples; i++) { render_show_average(&frame->sums[i], frame->samples.color + 4 * i); }
-    return MOTE_OK;
+    for (int64_t v = 0; v < (int64_t)job->view.height; v++) {
+        const uint64_t first = (uint64_t)v * width;
+        if (mote_stop(renderer->ctx)) continue;
+        for (uint64_t i = first; i < first + width; i++) {
+            render_show_average(&frame->sums[i], frame->samples.color + 4 * i);
+        }
+    }
+    return mote_stopped(renderer->ctx);
 }

@@ -71,6 +71,7 @@ static mote_status settle_ties(mote_renderer *renderer, const uint64_t *codes) {
     reduction(||                                                                                                       \
               : failed, tied)
     for (int64_t p = 0; p < parts; p++) {
+        if (mote_stop(renderer->ctx)) continue;
         uint32_t first = (uint32_t)p * RENDER_BATCH;
         const uint32_t last = points->count - first < RENDER_BATCH ? points->count : first + RENDER_BATCH;
         while (first > 0 && first < last && continues(points, codes, first)) first++;
@@ -84,7 +85,8 @@ static mote_status settle_ties(mote_renderer *renderer, const uint64_t *codes) {
         }
     }
     points->tied = tied;
-    return failed ? MOTE_ERROR_MEMORY : MOTE_OK;
+    const mote_status status = mote_stopped(renderer->ctx);
+    return failed ? MOTE_ERROR_MEMORY : status;
 }
 
 /* ---- batches */
@@ -125,12 +127,16 @@ static void bound_batch(render_points *points, uint32_t b) {
     batch->drawn = 0;
 }
 
-static void bound_batches(mote_renderer *renderer) {
+static mote_status bound_batches(mote_renderer *renderer) {
     render_points *points = &renderer->points;
 #pragma omp parallel for schedule(dynamic, BATCHES_AT_ONCE) num_threads(renderer->ctx->threads)
-    for (int64_t b = 0; b < (int64_t)points->batch_count; b++) bound_batch(points, (uint32_t)b);
+    for (int64_t b = 0; b < (int64_t)points->batch_count; b++) {
+        if (!mote_stop(renderer->ctx)) bound_batch(points, (uint32_t)b);
+    }
+    MOTE_TRY(mote_stopped(renderer->ctx));
     points->shortened = false;
     render_keep_boxes(renderer, points->batches);
+    return MOTE_OK;
 }
 
 /* ---- load */
@@ -187,13 +193,10 @@ static inline double integer_value(const mote_column *column, uint64_t row) {
 }
 
 /* Positions and colours by place; behind the last point copies of it that are not drawn, up to a whole batch. */
-static void gather_points(mote_renderer *renderer, const mote_column *const axes[3],
-                          const render_color_source *colors) {
-    render_points *points = &renderer->points;
-    const int64_t count = points->count, end = (int64_t)points->batch_count * RENDER_BATCH;
-    const bool integers = are_integers(axes);
-#pragma omp parallel for schedule(static) num_threads(renderer->ctx->threads)
-    for (int64_t i = 0; i < end; i++) {
+static void gather_batch(render_points *points, const mote_column *const axes[3], bool integers,
+                         const render_color_source *colors, uint64_t first) {
+    const uint64_t count = points->count;
+    for (uint64_t i = first; i < first + RENDER_BATCH; i++) {
         const uint64_t row = points->index[i < count ? i : count - 1];
         const uint64_t later = points->index[i + AHEAD < count ? i + AHEAD : count - 1];
         __builtin_prefetch(column_at(axes[0], later));
@@ -205,6 +208,17 @@ static void gather_points(mote_renderer *renderer, const mote_column *const axes
     }
 }
 
+static mote_status gather_points(mote_renderer *renderer, const mote_column *const axes[3],
+                                 const render_color_source *colors) {
+    render_points *points = &renderer->points;
+    const bool integers = are_integers(axes);
+#pragma omp parallel for schedule(static) num_threads(renderer->ctx->threads)
+    for (int64_t b = 0; b < (int64_t)points->batch_count; b++) {
+        if (!mote_stop(renderer->ctx)) gather_batch(points, axes, integers, colors, (uint64_t)b * RENDER_BATCH);
+    }
+    return mote_stopped(renderer->ctx);
+}
+
 static mote_status fill_points(mote_renderer *renderer) {
     const mote_column *axes[3];
     uint64_t *codes;
@@ -214,11 +228,14 @@ static mote_status fill_points(mote_renderer *renderer) {
     colors.present = render_find_colors(renderer, colors.channels);
     MOTE_TRY(sort_points(renderer, &codes));
     mote_stage(renderer->ctx, "points of a picture");
-    gather_points(renderer, axes, &colors);
-    const mote_status status = settle_ties(renderer, codes);
+    mote_status status = gather_points(renderer, axes, &colors);
+    if (status == MOTE_OK) status = settle_ties(renderer, codes);
     mote_free(renderer->ctx, codes);
-    if (status != MOTE_OK) return status;
-    bound_batches(renderer);
+    if (status == MOTE_OK) status = bound_batches(renderer);
+    if (status != MOTE_OK) {
+        renderer->points.count = renderer->points.batch_count = 0; /* half of them are not shown */
+        return status;
+    }
     return mote_progress(renderer->ctx, 1, "reading points");
 }
 
@@ -239,7 +256,13 @@ mote_status render_set_colors_cpu(mote_renderer *renderer, const uint8_t *rgba, 
     colors.rgba = rgba;
     if (rgba == NULL) colors.present = render_find_colors(renderer, colors.channels);
 #pragma omp parallel for schedule(static) num_threads(renderer->ctx->threads)
-    for (int64_t i = 0; i < (int64_t)points->count; i++) points->color[i] = render_color_of(&colors, points->index[i]);
+    for (int64_t p = 0; p < render_piece_count(points->count); p++) {
+        if (mote_stop(renderer->ctx)) continue;
+        for (uint64_t i = (uint64_t)p * RENDER_PIECE; i < render_piece_end(p, points->count); i++) {
+            points->color[i] = render_color_of(&colors, points->index[i]);
+        }
+    }
+    MOTE_TRY(mote_stopped(renderer->ctx));
     return points->tied ? settle_ties(renderer, NULL) : MOTE_OK;
 }
 
@@ -289,11 +312,15 @@ mote_status render_own_normals_cpu(mote_renderer *renderer) {
         if (columns[k] == NULL) return MOTE_OK;
     }
     if (!reserve_normals(renderer)) return MOTE_ERROR_MEMORY;
+    const uint64_t count = renderer->cloud->count;
 #pragma omp parallel for schedule(static) num_threads(renderer->ctx->threads)
-    for (int64_t i = 0; i < (int64_t)renderer->cloud->count; i++) {
-        for (int k = 0; k < 3; k++) { renderer->points.normal[k][i] = (float)column_value(columns[k], (uint64_t)i); }
+    for (int64_t p = 0; p < render_piece_count(count); p++) {
+        if (mote_stop(renderer->ctx)) continue;
+        for (uint64_t i = (uint64_t)p * RENDER_PIECE; i < render_piece_end(p, count); i++) {
+            for (int k = 0; k < 3; k++) renderer->points.normal[k][i] = (float)column_value(columns[k], i);
+        }
     }
-    return MOTE_OK;
+    return mote_stopped(renderer->ctx);
 }
 
 void render_unload_points_cpu(mote_renderer *renderer) {

@@ -303,20 +303,18 @@ static mote_status open_source(mote_renderer *renderer, const uint8_t *rgba, ren
     const mote_cloud *cloud = renderer->cloud;
     const mote_column *axes[3];
     mote_column columns[9], channels[3];
-    mote_cloud some = *cloud;
+    uint32_t found = 0;
     memset(from, 0, sizeof *from);
     MOTE_TRY(mote_cloud_positions(renderer->ctx, cloud, axes));
     from->colors.rgba = rgba;
     from->colors.present = rgba == NULL && render_find_colors(renderer, channels);
-    some.columns = columns;
-    some.column_count = 0;
     from->has_normals = true;
     for (int n = 6; n < 9; n++) from->has_normals = from->has_normals && mote_cloud_find(cloud, names[n]) != NULL;
     for (int n = 0; n < 9; n++) {
         if ((n >= 3 && n < 6 && !from->colors.present) || (n >= 6 && !from->has_normals)) continue;
-        columns[some.column_count++] = n >= 3 && n < 6 ? channels[n - 3] : *mote_cloud_find(cloud, names[n]);
+        columns[found++] = n >= 3 && n < 6 ? channels[n - 3] : *mote_cloud_find(cloud, names[n]);
     }
-    MOTE_TRY(device_cloud_open(renderer->device, &some, &from->view));
+    MOTE_TRY(device_cloud_open_columns(renderer->device, cloud, columns, found, &from->view));
     for (int k = 0; k < 3; k++) {
         from->axes[k] = *device_cloud_find(&from->view, names[k]);
         if (from->colors.present) from->colors.channels[k] = *device_cloud_find(&from->view, names[3 + k]);

@@ -103,41 +103,51 @@ mote_status render_measure_depths_cpu(mote_renderer *renderer, const render_view
         const int64_t width = depths->width[level], height = depths->height[level];
 #pragma omp parallel for schedule(static) num_threads(renderer->ctx->threads)
         for (int64_t y = 0; y < height; y++) {
+            if (mote_stop(renderer->ctx)) continue;
             for (int64_t x = 0; x < width; x++) {
                 to[y * width + x] = level == 0
                                         ? render_farthest_of_square(view, keys, frame->limits, (uint32_t)x, (uint32_t)y)
                                         : render_farthest_of_four(depths, level - 1, (uint32_t)x, (uint32_t)y);
             }
         }
+        MOTE_TRY(mote_stopped(renderer->ctx));
     }
     return MOTE_OK;
 }
 
 /* ---- batches */
 
-static void clear_keys(const mote_renderer *renderer, const render_view *view, uint64_t *keys) {
-    const int64_t samples = (int64_t)view->width * view->height;
+static mote_status clear_keys(const mote_renderer *renderer, const render_view *view, uint64_t *keys) {
+    const uint64_t width = view->width;
 #pragma omp parallel for schedule(static) num_threads(renderer->ctx->threads)
-    for (int64_t i = 0; i < samples; i++) keys[i] = RENDER_NO_KEY;
+    for (int64_t v = 0; v < (int64_t)view->height; v++) {
+        if (mote_stop(renderer->ctx)) continue;
+        for (uint64_t u = 0; u < width; u++) keys[(uint64_t)v * width + u] = RENDER_NO_KEY;
+    }
+    return mote_stopped(renderer->ctx);
 }
 
 /* A first frame has nothing to rule points out by. */
-static void shorten_points(mote_renderer *renderer) {
+static mote_status shorten_points(mote_renderer *renderer) {
     render_points *points = &renderer->points;
-    if (points->shortened) return;
+    if (points->shortened) return MOTE_OK;
 #pragma omp parallel for schedule(static) num_threads(renderer->ctx->threads)
-    for (int64_t b = 0; b < (int64_t)points->batch_count; b++) render_shorten_batch(points, (uint32_t)b);
+    for (int64_t b = 0; b < (int64_t)points->batch_count; b++) {
+        if (!mote_stop(renderer->ctx)) render_shorten_batch(points, (uint32_t)b);
+    }
+    MOTE_TRY(mote_stopped(renderer->ctx));
     points->shortened = true;
+    return MOTE_OK;
 }
 
 /* Draws those that the last frame shows, and sorts out the others. In the first frame all are drawn. */
-static uint64_t draw_known(mote_renderer *renderer, const render_view *view) {
+static mote_status draw_known(mote_renderer *renderer, const render_view *view, uint64_t *count) {
     const render_points *points = &renderer->points;
     render_frame *frame = renderer->frame;
     const key_layer to = {NULL, frame->keys[0]};
     uint64_t known = 0, drawn = 0;
     for (uint32_t b = 0; b < points->batch_count; b++) known += points->batches[b].drawn;
-    if (known > 0) shorten_points(renderer);
+    if (known > 0) MOTE_TRY(shorten_points(renderer));
 #pragma omp parallel for schedule(dynamic, AT_ONCE) num_threads(renderer->ctx->threads) reduction(+ : drawn)
     for (int64_t b = 0; b < (int64_t)points->batch_count; b++) {
         const render_batch *batch = &points->batches[b];
@@ -147,10 +157,11 @@ static uint64_t draw_known(mote_renderer *renderer, const render_view *view) {
         draw_batch(points, view, (uint32_t)b, &to);
         drawn++;
     }
-    return drawn;
+    *count = drawn;
+    return mote_stopped(renderer->ctx);
 }
 
-static uint64_t draw_new(mote_renderer *renderer, const render_view *view) {
+static mote_status draw_new(mote_renderer *renderer, const render_view *view, uint64_t *count) {
     const render_points *points = &renderer->points;
     render_frame *frame = renderer->frame;
     const key_layer to = {NULL, frame->keys[0]};
@@ -163,7 +174,8 @@ static uint64_t draw_new(mote_renderer *renderer, const render_view *view) {
         draw_batch(points, view, (uint32_t)b, &to);
         drawn++;
     }
-    return drawn;
+    *count += drawn;
+    return mote_stopped(renderer->ctx);
 }
 
 /* Notes for the next frame whose points this one shows. */
@@ -172,30 +184,32 @@ static inline void note_batch(render_points *points, uint64_t key) {
     if (__atomic_load_n(drawn, __ATOMIC_RELAXED) == 0) __atomic_store_n(drawn, 1, __ATOMIC_RELAXED);
 }
 
-static void note_drawn(mote_renderer *renderer, const render_view *view) {
+static mote_status note_drawn(mote_renderer *renderer, const render_view *view) {
     const render_frame *frame = renderer->frame;
-    const int64_t samples = (int64_t)view->width * view->height;
+    const uint64_t width = view->width;
 #pragma omp parallel for schedule(static) num_threads(renderer->ctx->threads)
-    for (int64_t i = 0; i < samples; i++) {
-        if (frame->keys[0][i] != RENDER_NO_KEY) note_batch(&renderer->points, frame->keys[0][i]);
+    for (int64_t v = 0; v < (int64_t)view->height; v++) {
+        const uint64_t *const keys = frame->keys[0] + (uint64_t)v * width;
+        if (mote_stop(renderer->ctx)) continue;
+        for (uint64_t u = 0; u < width; u++) {
+            if (keys[u] != RENDER_NO_KEY) note_batch(&renderer->points, keys[u]);
+        }
     }
+    return mote_stopped(renderer->ctx);
 }
 
 mote_status render_find_nearest_cpu(mote_renderer *renderer, const render_job *job, bool notes,
                                     mote_render_result *result) {
     render_frame *frame = renderer->frame;
-    clear_keys(renderer, &job->view, frame->keys[0]);
+    MOTE_TRY(clear_keys(renderer, &job->view, frame->keys[0]));
     result->batches = renderer->points.batch_count;
-    result->batches_drawn = draw_known(renderer, &job->view);
-    MOTE_TRY(mote_stopped(renderer->ctx));
+    MOTE_TRY(draw_known(renderer, &job->view, &result->batches_drawn));
     if (result->batches_drawn < result->batches) {
         MOTE_TRY(render_measure_depths_cpu(renderer, &job->view, false));
-        result->batches_drawn += draw_new(renderer, &job->view);
-        MOTE_TRY(mote_stopped(renderer->ctx));
+        MOTE_TRY(draw_new(renderer, &job->view, &result->batches_drawn));
     }
     for (uint32_t b = 0; b < renderer->points.batch_count; b++) renderer->points.batches[b].drawn = 0;
-    if (notes) note_drawn(renderer, &job->view);
-    return MOTE_OK;
+    return notes ? note_drawn(renderer, &job->view) : MOTE_OK;
 }
 
 mote_status render_find_behind_cpu(mote_renderer *renderer, const render_job *job, uint32_t layer) {
@@ -207,7 +221,7 @@ mote_status render_find_behind_cpu(mote_renderer *renderer, const render_job *jo
         return MOTE_ERROR_MEMORY;
     }
     const key_layer to = {frame->keys[layer], frame->keys[layer + 1]};
-    clear_keys(renderer, &job->view, to.keys);
+    MOTE_TRY(clear_keys(renderer, &job->view, to.keys));
 #pragma omp parallel for schedule(dynamic, AT_ONCE) num_threads(renderer->ctx->threads)
     for (int64_t b = 0; b < (int64_t)points->batch_count; b++) {
         if (frame->batch_states[b] == OUTSIDE || mote_stop(renderer->ctx)) continue;
@@ -218,18 +232,23 @@ mote_status render_find_behind_cpu(mote_renderer *renderer, const render_job *jo
 
 /* ---- samples */
 
-void render_show_points_cpu(const mote_renderer *renderer, const render_job *job) {
-    const render_points *points = &renderer->points;
+static void show_row(const mote_renderer *renderer, const render_job *job, const uint64_t *keys, uint32_t v) {
     const render_frame *frame = renderer->frame;
-    const render_samples *to = &frame->samples;
-    const bool is_disc = job->point_radius >= 1;
-    const int64_t samples = (int64_t)job->view.width * job->view.height;
-#pragma omp parallel for schedule(static) num_threads(renderer->ctx->threads)
-    for (int64_t i = 0; i < samples; i++) {
-        const uint64_t key =
-            is_disc ? render_key_around(&job->view, frame->keys[0], job->point_radius, (uint64_t)i) : frame->keys[0][i];
-        render_show_point(&job->view, points, key, job->wants_normals, to, (uint64_t)i);
+    const bool is_disc = job->point_radius >= 1, wants_normals = job->wants_normals;
+    const uint64_t first = (uint64_t)v * job->view.width, end = first + job->view.width;
+    for (uint64_t i = first; i < end; i++) {
+        const uint64_t key = is_disc ? render_key_around(&job->view, keys, job->point_radius, i) : keys[i];
+        render_show_point(&job->view, &renderer->points, key, wants_normals, &frame->samples, i);
     }
+}
+
+mote_status render_show_points_cpu(const mote_renderer *renderer, const render_job *job) {
+    const render_frame *frame = renderer->frame;
+#pragma omp parallel for schedule(static) num_threads(renderer->ctx->threads)
+    for (int64_t v = 0; v < (int64_t)job->view.height; v++) {
+        if (!mote_stop(renderer->ctx)) show_row(renderer, job, frame->keys[0], (uint32_t)v);
+    }
+    return mote_stopped(renderer->ctx);
 }
 
 /* ---- pixels */
@@ -258,7 +277,7 @@ static uint64_t write_row(mote_renderer *renderer, const uint64_t *keys, uint32_
     return covered;
 }
 
-void render_write_colors_cpu(mote_renderer *renderer, const render_job *job, mote_render_result *result) {
+mote_status render_write_colors_cpu(mote_renderer *renderer, const render_job *job, mote_render_result *result) {
     const render_frame *frame = renderer->frame;
     const uint32_t width = job->view.width;
     const render_rgba nothing = {0.0f, 0.0f, 0.0f, 0.0f};
@@ -272,7 +291,9 @@ void render_write_colors_cpu(mote_renderer *renderer, const render_job *job, mot
     memcpy(&back, back8, sizeof back);
 #pragma omp parallel for schedule(dynamic, 4) num_threads(renderer->ctx->threads) reduction(+ : covered)
     for (int64_t y = 0; y < (int64_t)job->view.height; y++) {
+        if (mote_stop(renderer->ctx)) continue;
         covered += write_row(renderer, frame->keys[0], width, back, (uint64_t)y * width, result);
     }
     result->covered = covered;
+    return mote_stopped(renderer->ctx);
 }

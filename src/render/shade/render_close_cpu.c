@@ -100,24 +100,29 @@ static mote_status mark_in_bands(mote_renderer *renderer, const render_view *vie
     }
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads) reduction(+ : count)
     for (int64_t first = 0; first < (int64_t)view->height; first += BAND) {
+        if (mote_stop(renderer->ctx)) continue;
         band b = {stride, max, frame->bands + (uint64_t)mote_thread_number() * bytes};
         count += mark_band(view, frame->samples.depth, first, &b, frame->holes);
     }
     *closed = count;
-    return MOTE_OK;
+    return mote_stopped(renderer->ctx);
 }
 
 /* Marks wider holes, one after the other. */
-static void mark_each(mote_renderer *renderer, const render_view *view, uint32_t max, uint64_t *closed) {
+static mote_status mark_each(mote_renderer *renderer, const render_view *view, uint32_t max, uint64_t *closed) {
     const render_frame *frame = renderer->frame;
-    const int64_t samples = (int64_t)view->width * view->height;
+    const uint64_t width = view->width;
     uint64_t count = 0;
 #pragma omp parallel for schedule(static) num_threads(renderer->ctx->threads) reduction(+ : count)
-    for (int64_t i = 0; i < samples; i++) {
-        frame->holes[i] = render_is_hole(view, frame->samples.depth, (uint64_t)i, max);
-        count += frame->holes[i];
+    for (int64_t v = 0; v < (int64_t)view->height; v++) {
+        if (mote_stop(renderer->ctx)) continue;
+        for (uint64_t i = (uint64_t)v * width; i < ((uint64_t)v + 1) * width; i++) {
+            frame->holes[i] = render_is_hole(view, frame->samples.depth, i, max);
+            count += frame->holes[i];
+        }
     }
     *closed = count;
+    return mote_stopped(renderer->ctx);
 }
 
 /* Fills what is marked of a row. */
@@ -137,9 +142,11 @@ mote_status render_close_cpu(mote_renderer *renderer, const render_job *job, mot
         return MOTE_ERROR_MEMORY;
     }
     if (max <= MAX_WIDE) MOTE_TRY(mark_in_bands(renderer, view, max, &result->closed));
-    if (max > MAX_WIDE) mark_each(renderer, view, max, &result->closed);
+    if (max > MAX_WIDE) MOTE_TRY(mark_each(renderer, view, max, &result->closed));
     if (result->closed == 0) return MOTE_OK;
 #pragma omp parallel for schedule(dynamic, 8) num_threads(renderer->ctx->threads)
-    for (int64_t v = 0; v < (int64_t)view->height; v++) fill_row(frame, view, (uint64_t)v * view->width, max);
-    return MOTE_OK;
+    for (int64_t v = 0; v < (int64_t)view->height; v++) {
+        if (!mote_stop(renderer->ctx)) fill_row(frame, view, (uint64_t)v * view->width, max);
+    }
+    return mote_stopped(renderer->ctx);
 }

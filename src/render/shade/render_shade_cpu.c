@@ -3,46 +3,58 @@
 #include "render/shade/render_look.h"
 #include "render/shade/render_row_cpu.h"
 
-static uint64_t count_covered(const mote_renderer *renderer, const render_view *view) {
+static mote_status count_covered(const mote_renderer *renderer, const render_view *view, uint64_t *count) {
     const render_frame *frame = renderer->frame;
-    const int64_t samples = (int64_t)view->width * view->height;
     uint64_t covered = 0;
 #pragma omp parallel for schedule(static) num_threads(renderer->ctx->threads) reduction(+ : covered)
-    for (int64_t i = 0; i < samples; i++) covered += frame->samples.depth[i] < INFINITY;
-    return covered;
+    for (int64_t v = 0; v < (int64_t)view->height; v++) {
+        const float *const depth = frame->samples.depth + (uint64_t)v * view->width;
+        if (mote_stop(renderer->ctx)) continue;
+        for (uint32_t u = 0; u < view->width; u++) covered += depth[u] < INFINITY;
+    }
+    *count = covered;
+    return mote_stopped(renderer->ctx);
 }
 
 /* The scale of false colours, from the smallest to the largest value that the picture shows. */
-static void find_range(const mote_renderer *renderer, const float *values, render_look *look) {
+static mote_status find_range(const mote_renderer *renderer, const float *values, render_look *look) {
     const render_frame *frame = renderer->frame;
-    const int64_t samples = (int64_t)look->view.width * look->view.height;
+    const uint64_t width = look->view.width;
     float min = INFINITY, max = -INFINITY;
 #pragma omp parallel for schedule(static) num_threads(renderer->ctx->threads) reduction(min : min) reduction(max : max)
-    for (int64_t i = 0; i < samples; i++) {
-        if (!(frame->samples.depth[i] < INFINITY)) continue;
-        min = values[i] < min ? values[i] : min;
-        max = values[i] > max ? values[i] : max;
+    for (int64_t v = 0; v < (int64_t)look->view.height; v++) {
+        if (mote_stop(renderer->ctx)) continue;
+        for (uint64_t i = (uint64_t)v * width; i < ((uint64_t)v + 1) * width; i++) {
+            if (!(frame->samples.depth[i] < INFINITY)) continue;
+            min = values[i] < min ? values[i] : min;
+            max = values[i] > max ? values[i] : max;
+        }
     }
     look->show_min = min;
     look->show_max = max;
+    return mote_stopped(renderer->ctx);
 }
 
 /* Sums of whole steps: the same for any number of threads. */
-static void measure_errors(const mote_renderer *renderer, const render_look *look, mote_render_result *result) {
+static mote_status measure_errors(const mote_renderer *renderer, const render_look *look, mote_render_result *result) {
     const render_frame *frame = renderer->frame;
-    const int64_t samples = (int64_t)look->view.width * look->view.height;
+    const uint64_t width = look->view.width;
     uint64_t count = 0, sum = 0, squares = 0;
 #pragma omp parallel for schedule(static) num_threads(renderer->ctx->threads) reduction(+ : count, sum, squares)
-    for (int64_t i = 0; i < samples; i++) {
-        if (!(frame->samples.depth[i] < INFINITY)) continue;
-        const float error = render_normal_error(look, &frame->samples, (uint64_t)i);
-        if (error < 0) continue;
-        const uint64_t steps = (uint64_t)(error * RENDER_ERROR_STEPS);
-        count++;
-        sum += steps;
-        squares += steps * steps;
+    for (int64_t v = 0; v < (int64_t)look->view.height; v++) {
+        if (mote_stop(renderer->ctx)) continue;
+        for (uint64_t i = (uint64_t)v * width; i < ((uint64_t)v + 1) * width; i++) {
+            if (!(frame->samples.depth[i] < INFINITY)) continue;
+            const float error = render_normal_error(look, &frame->samples, i);
+            if (error < 0) continue;
+            const uint64_t steps = (uint64_t)(error * RENDER_ERROR_STEPS);
+            count++;
+            sum += steps;
+            squares += steps * steps;
+        }
     }
     render_set_errors(count, sum, squares, result);
+    return mote_stopped(renderer->ctx);
 }
 
 /* Eye-dome lighting of all samples. */
@@ -60,6 +72,7 @@ static mote_status light_samples(mote_renderer *renderer, const render_look *loo
     samples->edl = frame->owned.edl;
 #pragma omp parallel for schedule(static) num_threads(renderer->ctx->threads)
     for (int64_t v = 0; v < height; v++) {
+        if (mote_stop(renderer->ctx)) continue;
         render_compared_row(look, samples->depth + v * width, (uint32_t)width, samples->edl + v * width);
     }
 #pragma omp parallel for schedule(static) num_threads(renderer->ctx->threads)
@@ -156,10 +169,10 @@ mote_status render_shade_cpu(mote_renderer *renderer, const render_job *job, mot
     if (!job->wants_normals) samples.normal = NULL;
     render_make_look(renderer, job, &look);
     if (look.show == MOTE_RENDER_SHOW_DEPTH && look.show_min == look.show_max) {
-        find_range(renderer, samples.depth, &look);
+        MOTE_TRY(find_range(renderer, samples.depth, &look));
     }
     if (look.show == MOTE_RENDER_SHOW_RADIUS && look.show_min == look.show_max) {
-        find_range(renderer, samples.value, &look);
+        MOTE_TRY(find_range(renderer, samples.value, &look));
     }
     MOTE_TRY(light_samples(renderer, &look, &samples));
     const pixel_rows rows = rows_of(&look, &samples, result);
@@ -168,7 +181,6 @@ mote_status render_shade_cpu(mote_renderer *renderer, const render_job *job, mot
         if (!mote_stop(renderer->ctx)) write_row(&rows, job->part.width, (uint32_t)y);
     }
     MOTE_TRY(mote_stopped(renderer->ctx));
-    result->covered = count_covered(renderer, &job->view);
-    if (look.show == MOTE_RENDER_SHOW_NORMAL_ERROR) measure_errors(renderer, &look, result);
-    return MOTE_OK;
+    MOTE_TRY(count_covered(renderer, &job->view, &result->covered));
+    return look.show == MOTE_RENDER_SHOW_NORMAL_ERROR ? measure_errors(renderer, &look, result) : MOTE_OK;
 }

@@ -36,21 +36,30 @@ typedef struct tiling {
     uint32_t width, count; /* in tiles */
 } tiling;
 
-/* Counts the splats of each tile into first[tile + 2], or, when first[tile + 1] is where its list begins, fills it. */
-static void for_tiles(const mote_renderer *renderer, const tiling *tiles, bool fill) {
-    const render_frame *frame = renderer->frame;
-#pragma omp parallel for schedule(static) num_threads(renderer->ctx->threads)
-    for (int64_t i = 0; i < (int64_t)render_front_count(&frame->screen.screen); i++) {
-        const render_splat *splat = &frame->splats[i];
-        if (!render_is_drawn(splat)) continue;
-        for (uint32_t y = splat->v0 / TILE; y <= splat->v1 / TILE; y++) {
-            for (uint32_t x = splat->u0 / TILE; x <= splat->u1 / TILE; x++) {
-                uint64_t *at = &frame->tile_first[y * tiles->width + x + (fill ? 1 : 2)];
-                const uint64_t place = __atomic_fetch_add(at, 1, __ATOMIC_RELAXED);
-                if (fill) frame->tile_splats[place] = (uint32_t)i;
-            }
+/* Counts the tiles of a splat into first[tile + 2], or, when first[tile + 1] is where a tile's list begins, adds it. */
+static inline void to_tiles(const render_frame *frame, const tiling *tiles, bool fill, uint32_t i) {
+    const render_splat *splat = &frame->splats[i];
+    if (!render_is_drawn(splat)) return;
+    for (uint32_t y = splat->v0 / TILE; y <= splat->v1 / TILE; y++) {
+        for (uint32_t x = splat->u0 / TILE; x <= splat->u1 / TILE; x++) {
+            uint64_t *at = &frame->tile_first[y * tiles->width + x + (fill ? 1 : 2)];
+            const uint64_t place = __atomic_fetch_add(at, 1, __ATOMIC_RELAXED);
+            if (fill) frame->tile_splats[place] = i;
         }
     }
+}
+
+static mote_status for_tiles(const mote_renderer *renderer, const tiling *tiles, bool fill) {
+    const render_frame *frame = renderer->frame;
+    const uint32_t count = render_front_count(&frame->screen.screen);
+#pragma omp parallel for schedule(static) num_threads(renderer->ctx->threads)
+    for (int64_t p = 0; p < render_piece_count(count); p++) {
+        if (mote_stop(renderer->ctx)) continue;
+        for (uint64_t i = (uint64_t)p * RENDER_PIECE; i < render_piece_end(p, count); i++) {
+            to_tiles(frame, tiles, fill, (uint32_t)i);
+        }
+    }
+    return mote_stopped(renderer->ctx);
 }
 
 static mote_status sort_into_tiles(mote_renderer *renderer, const tiling *tiles) {
@@ -60,14 +69,13 @@ static mote_status sort_into_tiles(mote_renderer *renderer, const tiling *tiles)
         return MOTE_ERROR_MEMORY;
     }
     memset(frame->tile_first, 0, (tiles->count + 2) * sizeof(uint64_t));
-    for_tiles(renderer, tiles, false);
+    MOTE_TRY(for_tiles(renderer, tiles, false));
     for (uint32_t t = 2; t < tiles->count + 2; t++) frame->tile_first[t] += frame->tile_first[t - 1];
     if (!mote_reserve_scratch(renderer->ctx, (void **)&frame->tile_splats, &frame->tile_splats_capacity,
                               frame->tile_first[tiles->count + 1], sizeof(uint32_t), "frame")) {
         return MOTE_ERROR_MEMORY;
     }
-    for_tiles(renderer, tiles, true);
-    return MOTE_OK;
+    return for_tiles(renderer, tiles, true);
 }
 
 /* ---- a tile */
@@ -297,13 +305,18 @@ static void limit_tile(const mote_renderer *renderer, const render_view *view, c
     }
 }
 
-static void hide_splats(mote_renderer *renderer) {
+static mote_status hide_splats(mote_renderer *renderer) {
     render_frame *frame = renderer->frame;
+    const uint32_t count = render_front_count(&frame->screen.screen);
 #pragma omp parallel for schedule(static) num_threads(renderer->ctx->threads)
-    for (int64_t i = 0; i < (int64_t)render_front_count(&frame->screen.screen); i++) {
-        render_splat *splat = &frame->splats[i];
-        if (render_is_hidden(splat, frame->limits, frame->screen.screen.seen.sample[i])) render_no_splat(splat);
+    for (int64_t p = 0; p < render_piece_count(count); p++) {
+        if (mote_stop(renderer->ctx)) continue;
+        for (uint64_t i = (uint64_t)p * RENDER_PIECE; i < render_piece_end(p, count); i++) {
+            render_splat *splat = &frame->splats[i];
+            if (render_is_hidden(splat, frame->limits, frame->screen.screen.seen.sample[i])) render_no_splat(splat);
+        }
     }
+    return mote_stopped(renderer->ctx);
 }
 
 /* Whether no splat of a list was hidden. */
@@ -369,7 +382,7 @@ static mote_status draw_tiles(mote_renderer *renderer, const render_job *job, co
         limit_tile(renderer, &job->view, tiles, (uint32_t)i, &all[mote_thread_number()]);
     }
     MOTE_TRY(mote_stopped(renderer->ctx));
-    hide_splats(renderer);
+    MOTE_TRY(hide_splats(renderer));
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
     for (int64_t i = 0; i < (int64_t)tiles->count; i++) {
         if (mote_stop(renderer->ctx)) continue;
@@ -380,18 +393,22 @@ static mote_status draw_tiles(mote_renderer *renderer, const render_job *job, co
 
 /* ---- a frame */
 
-static void count_splats(const mote_renderer *renderer, mote_render_result *result) {
+static mote_status count_splats(const mote_renderer *renderer, mote_render_result *result) {
     const render_frame *frame = renderer->frame;
     const uint32_t front = render_front_count(&frame->screen.screen);
     uint64_t drawn = 0, iterations = 0;
 #pragma omp parallel for schedule(static) num_threads(renderer->ctx->threads) reduction(+ : drawn, iterations)
-    for (int64_t i = 0; i < (int64_t)front; i++) {
-        drawn += render_is_drawn(&frame->splats[i]);
-        iterations += frame->splats[i].iterations;
+    for (int64_t p = 0; p < render_piece_count(front); p++) {
+        if (mote_stop(renderer->ctx)) continue;
+        for (uint64_t i = (uint64_t)p * RENDER_PIECE; i < render_piece_end(p, front); i++) {
+            drawn += render_is_drawn(&frame->splats[i]);
+            iterations += frame->splats[i].iterations;
+        }
     }
     result->seen = frame->screen.count;
     result->splats = drawn;
     result->iterations = front > 0 ? (double)iterations / (double)front : 0;
+    return mote_stopped(renderer->ctx);
 }
 
 mote_status render_surface_cpu(mote_renderer *renderer, const render_job *job, mote_render_result *result) {
@@ -413,6 +430,5 @@ mote_status render_surface_cpu(mote_renderer *renderer, const render_job *job, m
     mote_stage(renderer->ctx, "splats");
     MOTE_TRY(sort_into_tiles(renderer, &tiles));
     MOTE_TRY(draw_tiles(renderer, job, &tiles));
-    count_splats(renderer, result);
-    return MOTE_OK;
+    return count_splats(renderer, result);
 }

@@ -23,12 +23,9 @@ static __global__ void make_normals(normal_columns from, const uint32_t *order, 
 static mote_status open_normals(mote_device *gpu, const mote_cloud *cloud, device_cloud *device) {
     const mote_column *columns[3];
     mote_column axes[3];
-    mote_cloud view = *cloud;
     if (!knn_normals_of(cloud, columns)) return mote_fail(gpu->ctx, MOTE_ERROR_ARGUMENT, "ellipsoids need normals");
     for (int k = 0; k < 3; k++) axes[k] = *columns[k];
-    view.columns = axes;
-    view.column_count = 3;
-    return device_cloud_open(gpu, &view, device);
+    return device_cloud_open_columns(gpu, cloud, axes, 3, device);
 }
 
 mote_status knn_cuda_normal_weight(mote_knn_index *index, const mote_cloud *queries,
