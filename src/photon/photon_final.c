@@ -9,6 +9,10 @@
 
 #include "device/backend.h"
 
+/* Caustics at the end of a ray are gathered of no more photons than these: one ray of many may be noisy, and the fewer
+   they are, the sharper is what they tell, and the less they cost. */
+#define CAUSTICS_K 16u
+
 #define WAITING 4u /* batches of rays have a share of one in so many that waits before they go on */
 
 static mote_status fill_zero(mote_device *device, void *values, uint64_t size_bytes) {
@@ -40,11 +44,13 @@ typedef struct onward {
 
 static mote_status gather_caustics(photon_final *f, const photon_sample *ends, uint64_t count, float *caustics) {
     photon_cloud *const photons = &f->map->chosen[PHOTON_CHOSEN_CAUSTIC];
+    mote_photon_gathering gathering = *f->gathering;
     mote_cloud *queries = NULL;
+    if (gathering.k > CAUSTICS_K) gathering.k = CAUSTICS_K;
     if (photons->count == 0) return MOTE_OK; /* caustics are zeros */
     MOTE_TRY(f->ops->ask(f->device, ends, count, f->queries));
     MOTE_TRY(photon_wrap_queries(f->device, f->queries, count, &queries));
-    const mote_status status = f->ops->gather(f->device, f->scene, photons, queries, f->gathering, caustics, NULL);
+    const mote_status status = f->ops->gather(f->device, f->scene, photons, queries, &gathering, caustics, NULL);
     mote_cloud_destroy(queries);
     return status;
 }
