@@ -229,41 +229,39 @@ static void judge(survey *v, const uint64_t *rows, uint64_t count, const uint32_
     for (uint64_t c = 0; c < count; c++) v->stray[rows[c]] = v->stray[rows[c]] == FAR_ALONE;
 }
 
-/* Those that are farther from their neighbours than far, but not than farthest. */
-static uint64_t list_far(const survey *v, double far, double farthest, uint64_t *rows) {
+/* Those that are farther from their neighbours than far. */
+static uint64_t list_far(const survey *v, double far, uint64_t *rows) {
     uint64_t count = 0;
     for (uint64_t i = 0; i < v->points; i++) {
-        if (!(v->distance[i] > far && v->distance[i] <= farthest)) continue;
+        if (!(v->distance[i] > far)) continue;
         if (rows != NULL) rows[count] = i;
         count++;
     }
     return count;
 }
 
-/* Beside a clean surface: what is apart from it, and off it. rows: [count] of points that are not far */
+/* Beside a clean surface, dense or sparse: what is apart from it, and off it, too. rows: [count] of points */
 static void judge_near(survey *v, const uint64_t *rows, uint64_t count, const uint32_t *judges) {
 #pragma omp parallel for schedule(static) num_threads(mote_context_threads(v->s->ctx))
     for (int64_t c = 0; c < (int64_t)count; c++) {
         const uint32_t *const of = judges + (uint64_t)c * (JUDGES + 1);
+        if (v->stray[rows[c]] != 0) continue;
         v->stray[rows[c]] = is_apart(v, rows[c], of, NEAR) && off_surface(v, rows[c], of) > OFF_NEAR;
     }
 }
 
-/* Of the points whose distance to their neighbours is above far, and farthest at most.
-   is_near  they lie beside a clean surface */
-static mote_status judge_between(survey *v, double far, double farthest, bool is_crowd, bool is_near,
-                                 picture_surface *surface) {
-    const uint64_t count = list_far(v, far, farthest, NULL);
+/* Of the points whose distance to their neighbours is above far. is_near: they lie beside a clean surface */
+static mote_status judge_beyond(survey *v, double far, bool is_crowd, bool is_near) {
+    const uint64_t count = list_far(v, far, NULL);
     uint64_t *rows = calloc(count + 1, sizeof *rows);
     uint32_t *judges = malloc((count + 1) * (JUDGES + 1) * sizeof *judges);
     uint8_t *scratch = malloc(2 * count + 1);
     mote_status status = rows != NULL && judges != NULL && scratch != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
     if (status == MOTE_OK && count > 0) {
-        list_far(v, far, farthest, rows);
+        list_far(v, far, rows);
         status = picture_patch_near(v->s, v->cloud, v->index, rows, count, JUDGES + 1, judges, NULL);
         if (status == MOTE_OK && is_near) judge_near(v, rows, count, judges);
         if (status == MOTE_OK && !is_near) judge(v, rows, count, judges, is_crowd, scratch, scratch + count);
-        for (uint64_t c = 0; c < count && status == MOTE_OK; c++) surface->strays += v->stray[rows[c]];
     }
     free(rows);
     free(judges);
@@ -288,10 +286,11 @@ static mote_status find_strays(survey *v, uint64_t *counts, picture_surface *sur
     mote_status status = mote_outliers_find(v->index, &params, &result);
     const double median = status == MOTE_OK ? median_of(v->distance, v->points, counts) : 0;
     const bool is_crowd = share_above(v->variation, v->points, v->scattered) > MOST_SCATTER;
-    if (status == MOTE_OK) status = judge_between(v, FAR * median, INFINITY, is_crowd, false, surface);
+    if (status == MOTE_OK) status = judge_beyond(v, FAR * median, is_crowd, false);
     if (status == MOTE_OK && !surface->is_noisy && !is_crowd && is_smooth(v, FAR * median)) {
-        status = judge_between(v, NEAR * median, FAR * median, false, true, surface);
+        status = judge_beyond(v, NEAR * median, false, true);
     }
+    for (uint64_t i = 0; i < v->points; i++) surface->strays += v->stray[i];
     if ((double)surface->strays <= MOST_STRAYS * (double)v->points) return status;
     memset(v->stray, 0, v->points);
     surface->strays = 0;

@@ -69,6 +69,49 @@ static mote_status cpu_add_rays(mote_device *device, const photon_sample *rays, 
     return MOTE_OK;
 }
 
+/* ---- rays that go on */
+
+static mote_status cpu_collect(mote_device *device, const photon_sample *rays, const uint64_t *numbers, uint64_t first,
+                               const uint8_t *unknown, uint64_t count, photon_sample *to, uint64_t *to_numbers,
+                               uint64_t *found) {
+    (void)device;
+    *found = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        if (!unknown[i]) continue;
+        to[*found] = rays[i];
+        to_numbers[(*found)++] = numbers != NULL ? numbers[i] : first + i;
+    }
+    return MOTE_OK;
+}
+
+static mote_status cpu_go_on(mote_device *device, const mote_scene *scene, const photon_picture *picture,
+                             const photon_sample *ends, const uint64_t *slots, const uint64_t *numbers, uint64_t count,
+                             uint32_t depth, const float *caustics, float *told, photon_sample *next) {
+#pragma omp parallel for schedule(dynamic, 64) num_threads(device->ctx->threads)
+    for (uint64_t i = 0; i < count; i++) {
+        const uint64_t slot = slots != NULL ? slots[i] : i;
+        next[i] =
+            photon_go_on(&scene->view, picture, &ends[i], numbers[slot], depth, caustics + 3 * i, told + 3 * slot);
+    }
+    return MOTE_OK;
+}
+
+static mote_status cpu_tell(mote_device *device, const photon_sample *rays, const uint64_t *slots, uint64_t count,
+                            const float *known, float *told) {
+    (void)device;
+    for (uint64_t i = 0; i < count; i++) {
+        photon_tell(&rays[i], known + 3 * i, told + 3 * (slots != NULL ? slots[i] : i));
+    }
+    return MOTE_OK;
+}
+
+static mote_status cpu_add_told(mote_device *device, const uint64_t *numbers, const float *told, uint64_t count,
+                                uint32_t rays_each, uint64_t first, float *irradiance) {
+    (void)device;
+    for (uint64_t i = 0; i < count; i++) photon_add_told(numbers, told, count, rays_each, first, i, irradiance);
+    return MOTE_OK;
+}
+
 static mote_status cpu_finish(mote_device *device, const photon_sample *samples, uint32_t count, float *irradiance) {
     (void)device;
     for (uint32_t i = 0; i < count; i++) photon_finish_sample(&samples[i], irradiance + 3ull * i);
@@ -96,6 +139,10 @@ const mote_photon_ops mote_photon_cpu = {.batch_samples = 65536,
                                          .path = cpu_path,
                                          .gather = photon_gather_on_cpu,
                                          .look_up = photon_look_up_on_cpu,
+                                         .collect = cpu_collect,
+                                         .go_on = cpu_go_on,
+                                         .tell = cpu_tell,
+                                         .add_told = cpu_add_told,
                                          .ask = cpu_ask,
                                          .add = cpu_add,
                                          .add_rays = cpu_add_rays,

@@ -2,6 +2,7 @@
 #include "photon/photon_cuda.h"
 
 #include "device/cuda/cuda_kernel.cuh"
+#include "device/cuda/cuda_primitives.h"
 
 /* Rays keep much in registers; not measured. */
 struct ray_policy {
@@ -103,6 +104,76 @@ static __global__ void average(const float *radiance, uint32_t samples_each, uin
     if (i < count) photon_average(radiance + 3 * i * samples_each, samples_each, pixels + 3 * i);
 }
 
+/* ---- rays that go on */
+
+/* rows: which of the rays these are. */
+static __global__ void collect(const photon_sample *rays, const uint64_t *numbers, uint64_t first, const uint32_t *rows,
+                               uint64_t count, photon_sample *to, uint64_t *to_numbers) {
+    const uint64_t i = thread_number();
+    if (i >= count) return;
+    to[i] = rays[rows[i]];
+    to_numbers[i] = numbers != NULL ? numbers[rows[i]] : first + rows[i];
+}
+
+static __global__ __launch_bounds__(ray_policy::threads) void go_on(
+    const photon_view scene, const photon_picture picture, const photon_sample *ends, const uint64_t *slots,
+    const uint64_t *numbers, uint64_t count, uint32_t depth, const float *caustics, float *told, photon_sample *next) {
+    const uint64_t i = thread_number();
+    if (i >= count) return;
+    const uint64_t slot = slots != NULL ? slots[i] : i;
+    next[i] = photon_go_on(&scene, &picture, &ends[i], numbers[slot], depth, caustics + 3 * i, told + 3 * slot);
+}
+
+static __global__ void tell(const photon_sample *rays, const uint64_t *slots, uint64_t count, const float *known,
+                            float *told) {
+    const uint64_t i = thread_number();
+    if (i < count) photon_tell(&rays[i], known + 3 * i, told + 3 * (slots != NULL ? slots[i] : i));
+}
+
+static __global__ void add_told(const uint64_t *numbers, const float *told, uint64_t count, uint32_t rays_each,
+                                uint64_t first, float *irradiance) {
+    const uint64_t i = thread_number();
+    if (i < count) photon_add_told(numbers, told, count, rays_each, first, i, irradiance);
+}
+
+static mote_status cuda_collect(mote_device *gpu, const photon_sample *rays, const uint64_t *numbers, uint64_t first,
+                                const uint8_t *unknown, uint64_t count, photon_sample *to, uint64_t *to_numbers,
+                                uint64_t *found) {
+    uint64_t *const memory = (uint64_t *)cuda_alloc(gpu, sizeof *memory + count * sizeof(uint32_t), "picture rays");
+    if (memory == NULL) return MOTE_ERROR_MEMORY;
+    uint32_t *const rows = (uint32_t *)(memory + 1);
+    mote_status status = cuda_select(gpu, unknown, count, rows, memory);
+    if (status == MOTE_OK) status = cuda_download(gpu, found, memory, sizeof *found);
+    if (status == MOTE_OK && *found > 0) {
+        CUDA_LAUNCH(gpu, collect, cuda_blocks(*found, THREADS), THREADS, rays, numbers, first, rows, *found, to,
+                    to_numbers);
+        status = cuda_launched(gpu, "final gathering");
+    }
+    cuda_free(gpu, memory);
+    return status;
+}
+
+static mote_status cuda_go_on(mote_device *gpu, const mote_scene *scene, const photon_picture *picture,
+                              const photon_sample *ends, const uint64_t *slots, const uint64_t *numbers, uint64_t count,
+                              uint32_t depth, const float *caustics, float *told, photon_sample *next) {
+    CUDA_LAUNCH(gpu, go_on, cuda_blocks(count, ray_policy::threads), ray_policy::threads, scene->cuda->view, *picture,
+                ends, slots, numbers, count, depth, caustics, told, next);
+    return cuda_launched(gpu, "final gathering");
+}
+
+static mote_status cuda_tell(mote_device *gpu, const photon_sample *rays, const uint64_t *slots, uint64_t count,
+                             const float *known, float *told) {
+    CUDA_LAUNCH(gpu, tell, cuda_blocks(count, THREADS), THREADS, rays, slots, count, known, told);
+    return cuda_launched(gpu, "final gathering");
+}
+
+static mote_status cuda_add_told(mote_device *gpu, const uint64_t *numbers, const float *told, uint64_t count,
+                                 uint32_t rays_each, uint64_t first, float *irradiance) {
+    CUDA_LAUNCH(gpu, add_told, cuda_blocks(count, THREADS), THREADS, numbers, told, count, rays_each, first,
+                irradiance);
+    return cuda_launched(gpu, "final gathering");
+}
+
 static mote_status cuda_ask(mote_device *gpu, const photon_sample *samples, uint64_t count, photon_query *queries) {
     CUDA_LAUNCH(gpu, ask, cuda_blocks(count, THREADS), THREADS, samples, count, queries);
     return cuda_launched(gpu, "queries");
@@ -132,7 +203,7 @@ static mote_status cuda_average(mote_device *gpu, const float *radiance, uint32_
 }
 
 const mote_photon_ops mote_photon_on_cuda = {1048576u, /* samples: 0.2 GB, */
-                                             4194304u, /* rays: 1 GB with their search */
+                                             4194304u, /* rays: 1.5 GB with their search, and those that wait */
                                              photon_open_scene_on_cuda,
                                              photon_close_scene_on_cuda,
                                              photon_emit_on_cuda,
@@ -143,6 +214,10 @@ const mote_photon_ops mote_photon_on_cuda = {1048576u, /* samples: 0.2 GB, */
                                              cuda_path,
                                              photon_gather_on_cuda,
                                              photon_look_up_on_cuda,
+                                             cuda_collect,
+                                             cuda_go_on,
+                                             cuda_tell,
+                                             cuda_add_told,
                                              cuda_ask,
                                              cuda_add,
                                              cuda_add_rays,

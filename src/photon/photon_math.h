@@ -46,7 +46,14 @@ MOTE_HD photon_vec photon_along(photon_vec a, photon_vec b, double s) { return p
 
 /* ---- randomness: a hash of (seed, stream, number) and a counter along the path (splitmix64) */
 
-enum { PHOTON_STREAM_EMIT, PHOTON_STREAM_EYE, PHOTON_STREAM_LIGHT, PHOTON_STREAM_GATHER, PHOTON_STREAM_PATH };
+enum {
+    PHOTON_STREAM_EMIT,
+    PHOTON_STREAM_EYE,
+    PHOTON_STREAM_LIGHT,
+    PHOTON_STREAM_GATHER,
+    PHOTON_STREAM_PATH,
+    PHOTON_STREAM_ONWARD
+};
 
 typedef struct photon_random {
     uint64_t state;

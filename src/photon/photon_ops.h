@@ -5,7 +5,7 @@
 
 #include "mote/knn.h"
 #include "photon/emit/photon_emit.h"
-#include "photon/picture/photon_pixel.h"
+#include "photon/picture/photon_onward.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -63,11 +63,32 @@ typedef struct mote_photon_ops {
        the discs, 0 where there is none; NULL: not asked for. */
     mote_status (*gather)(mote_device *device, mote_scene *scene, photon_cloud *photons, const mote_cloud *queries,
                           const mote_photon_gathering *gathering, float *irradiance, double *radius2);
-    /* What is known at the photons around, where it holds, else what all photons of the map tell: photon_look_up.h.
-       gathering: how it was gathered. */
+    /* What is known at the photons around the ends of rays, where it holds: photon_look_up.h.
+       queries: the ends of the rays; gathering: how it was gathered; irradiance: out, 0 where nothing is known;
+       unknown: out, 1 where a ray ended and nothing is known, else 0. */
     mote_status (*look_up)(mote_device *device, const mote_scene *scene, const photon_cloud *known,
-                           const photon_cloud *all, const mote_cloud *queries, const mote_photon_gathering *gathering,
-                           float *irradiance);
+                           const mote_cloud *queries, const photon_sample *rays, const mote_photon_gathering *gathering,
+                           float *irradiance, uint8_t *unknown);
+    /* Copies rays at whose ends nothing is known, in their order, with their numbers.
+       numbers  [count]; NULL: those from first on
+       *found   on the host */
+    mote_status (*collect)(mote_device *device, const photon_sample *rays, const uint64_t *numbers, uint64_t first,
+                           const uint8_t *unknown, uint64_t count, photon_sample *to, uint64_t *to_numbers,
+                           uint64_t *found);
+    /* Goes on from the ends of rays: photon_onward.h.
+       slots   [count] which of the rays that began these are; NULL: all of them, in order
+       numbers by slot, of these rays in the picture; told: [3 · slots] is added to
+       caustics [3 · count] of the ends
+       next    [count] out: the rays that leave */
+    mote_status (*go_on)(mote_device *device, const mote_scene *scene, const photon_picture *picture,
+                         const photon_sample *ends, const uint64_t *slots, const uint64_t *numbers, uint64_t count,
+                         uint32_t depth, const float *caustics, float *told, photon_sample *next);
+    /* told[slot] += what is known at the end of the ray */
+    mote_status (*tell)(mote_device *device, const photon_sample *rays, const uint64_t *slots, uint64_t count,
+                        const float *known, float *told);
+    /* Adds to the irradiance of samples from first on what rays told. numbers: [count] of these rays, ascending. */
+    mote_status (*add_told)(mote_device *device, const uint64_t *numbers, const float *told, uint64_t count,
+                            uint32_t rays_each, uint64_t first, float *irradiance);
 
     /* What photons are asked for: the places of samples. */
     mote_status (*ask)(mote_device *device, const photon_sample *samples, uint64_t count, photon_query *queries);

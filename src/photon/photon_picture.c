@@ -1,6 +1,6 @@
 /* Pictures: batches of samples, each through the steps of a method, summed to pixels in their order. */
 #include "device/backend.h"
-#include "photon/photon_map.h"
+#include "photon/photon_final.h"
 #include "render/camera/render_camera.h"
 
 /* Arrays are in the memory of the device. */
@@ -12,12 +12,13 @@ typedef struct drawing {
     const mote_photon_ops *ops;
     const mote_photon_params *params;
     photon_picture picture;
-    uint32_t batch, batch_rays; /* samples, rays of final gathering; whole pixels, and whole samples */
-    photon_sample *samples, *rays;
-    photon_query *queries; /* of samples, or of rays */
-    float *irradiance;     /* [3 · samples] what arrives at each, summed over the steps */
-    float *part;           /* [3 · queries] of one step */
-    float *pixels;         /* [3 · batch] */
+    uint32_t batch; /* samples; of whole pixels */
+    photon_sample *samples;
+    photon_query *queries;
+    float *irradiance; /* [3 · batch] what arrives at each sample, summed over the steps */
+    float *part;       /* [3 · batch] of one step */
+    float *pixels;     /* [3 · batch] */
+    photon_final final;
 } drawing;
 
 mote_photon_params mote_photon_defaults(void) {
@@ -56,41 +57,20 @@ static photon_camera camera_of(const mote_camera *camera, const mote_photon_para
 
 /* ---- steps */
 
-/* The irradiance of samples by photons; known: by what is known at photons. */
-static mote_status ask_photons(drawing *d, photon_cloud *photons, const photon_sample *samples, uint64_t count,
-                               bool known) {
-    mote_cloud *queries = NULL;
-    MOTE_TRY(d->ops->ask(d->device, samples, count, d->queries));
-    MOTE_TRY(photon_wrap_queries(d->device, d->queries, count, &queries));
-    const mote_photon_gathering *gathering = &d->params->gathering;
-    const mote_status status =
-        known ? d->ops->look_up(d->device, d->scene, photons, &d->map->all, queries, gathering, d->part)
-              : d->ops->gather(d->device, d->scene, photons, queries, gathering, d->part, NULL);
-    mote_cloud_destroy(queries);
-    return status;
-}
-
 static mote_status add_gathered(drawing *d, photon_cloud *photons, uint32_t count) {
-    MOTE_TRY(ask_photons(d, photons, d->samples, count, false));
+    mote_cloud *queries = NULL;
+    MOTE_TRY(d->ops->ask(d->device, d->samples, count, d->queries));
+    MOTE_TRY(photon_wrap_queries(d->device, d->queries, count, &queries));
+    const mote_status status =
+        d->ops->gather(d->device, d->scene, photons, queries, &d->params->gathering, d->part, NULL);
+    mote_cloud_destroy(queries);
+    if (status != MOTE_OK) return status;
     return d->ops->add(d->device, d->irradiance, d->part, 3ull * count);
 }
 
 static mote_status add_shadow_rays(drawing *d, uint64_t first, uint32_t count) {
     MOTE_TRY(d->ops->light(d->device, d->scene, &d->picture, first, count, d->samples, d->part));
     return d->ops->add(d->device, d->irradiance, d->part, 3ull * count);
-}
-
-/* Final gathering: of light that comes off diffuse surfaces, what is known at the photons there. */
-static mote_status add_final(drawing *d, uint64_t first, uint32_t count) {
-    const uint32_t rays = d->params->gather_rays, step = d->batch_rays / rays;
-    photon_cloud *known = &d->map->chosen[PHOTON_CHOSEN_IRRADIANCE];
-    for (uint32_t begin = 0; begin < count; begin += step) {
-        const uint32_t part = count - begin < step ? count - begin : step;
-        MOTE_TRY(d->ops->scatter(d->device, d->scene, &d->picture, first + begin, part, d->samples + begin, d->rays));
-        MOTE_TRY(ask_photons(d, known, d->rays, (uint64_t)part * rays, true));
-        MOTE_TRY(d->ops->add_rays(d->device, d->rays, rays, d->part, part, d->irradiance + 3ull * begin));
-    }
-    return MOTE_OK;
 }
 
 static mote_status light_samples(drawing *d, uint64_t first, uint32_t count) {
@@ -101,7 +81,7 @@ static mote_status light_samples(drawing *d, uint64_t first, uint32_t count) {
     default:
         MOTE_TRY(add_shadow_rays(d, first, count));
         MOTE_TRY(add_gathered(d, &d->map->chosen[PHOTON_CHOSEN_CAUSTIC], count));
-        return add_final(d, first, count);
+        return photon_final_add(&d->final, d->samples, first, count, d->irradiance);
     }
 }
 
@@ -147,37 +127,31 @@ static mote_status draw(drawing *d, float *rgb) {
     return MOTE_OK;
 }
 
-static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
-
-/* How much goes together: what the device likes, at least a pixel and a sample's rays, no more than the picture has. */
-static void plan_batches(drawing *d) {
-    const uint32_t per_pixel = d->picture.samples * d->picture.samples, rays = d->params->gather_rays;
+/* How much goes together: what the device likes, at least a pixel, no more than the picture has. */
+static void plan_batch(drawing *d) {
+    const uint32_t per_pixel = d->picture.samples * d->picture.samples;
     const uint64_t samples = (uint64_t)d->picture.width * d->picture.height * per_pixel;
     const uint32_t batch =
         d->ops->batch_samples > per_pixel ? d->ops->batch_samples / per_pixel * per_pixel : per_pixel;
-    const uint32_t batch_rays = d->ops->batch_rays > rays ? d->ops->batch_rays / rays * rays : rays;
-    d->batch = (uint32_t)least(batch, samples);
-    d->batch_rays = (uint32_t)least(batch_rays, (uint64_t)d->batch * rays);
+    d->batch = (uint32_t)(batch < samples ? batch : samples);
 }
 
 static mote_status allocate(drawing *d) {
     mote_device *device = d->device;
-    const uint64_t rays = d->params->method == MOTE_PHOTON_FULL ? d->batch_rays : 0;
-    const uint64_t queries = rays > d->batch ? rays : d->batch;
     d->samples = photon_alloc(device, d->batch * sizeof *d->samples, "picture samples");
     d->irradiance = photon_alloc(device, 3ull * d->batch * sizeof *d->irradiance, "picture samples");
-    d->queries = photon_alloc(device, queries * sizeof *d->queries, "picture samples");
-    d->part = photon_alloc(device, 3 * queries * sizeof *d->part, "picture samples");
+    d->queries = photon_alloc(device, d->batch * sizeof *d->queries, "picture samples");
+    d->part = photon_alloc(device, 3ull * d->batch * sizeof *d->part, "picture samples");
     d->pixels = photon_alloc(device, 3ull * d->batch * sizeof *d->pixels, "picture samples");
-    d->rays = photon_alloc(device, rays * sizeof *d->rays, "picture rays");
-    const bool complete = d->samples != NULL && d->irradiance != NULL && d->queries != NULL && d->part != NULL &&
-                          d->pixels != NULL && d->rays != NULL;
-    return complete ? MOTE_OK : MOTE_ERROR_MEMORY;
+    const bool complete =
+        d->samples != NULL && d->irradiance != NULL && d->queries != NULL && d->part != NULL && d->pixels != NULL;
+    if (!complete) return MOTE_ERROR_MEMORY;
+    return d->params->method == MOTE_PHOTON_FULL ? photon_final_open(&d->final, d->batch) : MOTE_OK;
 }
 
 static mote_status prepare(drawing *d) {
     const bool final = d->params->method == MOTE_PHOTON_FULL;
-    plan_batches(d);
+    plan_batch(d);
     MOTE_TRY(allocate(d));
     MOTE_TRY(d->ops->open_scene(d->device, d->scene));
     mote_progress_share(d->ctx, 0, 0.1);
@@ -193,7 +167,7 @@ static mote_status prepare(drawing *d) {
 }
 
 static void release(drawing *d) {
-    photon_free(d->device, d->rays);
+    photon_final_close(&d->final);
     photon_free(d->device, d->pixels);
     photon_free(d->device, d->part);
     photon_free(d->device, d->queries);
@@ -257,6 +231,8 @@ mote_status mote_photon_render(mote_scene *scene, mote_photon_map *map, const mo
     d.picture.gather_rays = p.gather_rays;
     d.picture.shadow_rays = p.shadow_rays;
     d.picture.seed = p.seed;
+    d.final = (photon_final){
+        .device = d.device, .scene = scene, .map = map, .ops = d.ops, .gathering = &p.gathering, .picture = &d.picture};
     mote_stage(ctx, "picture");
     mote_status status = prepare(&d);
     if (status == MOTE_OK) status = draw(&d, rgb);

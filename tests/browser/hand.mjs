@@ -66,6 +66,11 @@ export function grid(n, place, more = () => ({})) {
     }
     return points;
 }
+// A place that a depth camera saw, whose axes are x right, y down, z into the picture: hills 2 to 4 m away, in millimetres.
+export function seenByCamera(u, v) {
+    const depth = 3000 + 1000 * Math.sin(7 * u) * Math.cos(5 * v);
+    return [(u - 0.5) * depth, (v - 0.5) * 0.75 * depth, depth];
+}
 export const POSITION = DEFAULT_ATTRIBUTES[0];
 export const ONE_NODE = { leaf: 1e9 };
 

@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { withTimeout } from './browser.mjs';
+import { grid, seenByCamera } from './hand.mjs';
 import { frame, open } from './websocket.mjs';
 
 const VIEW = 'view seq=1 size=320,200 eye=0,-10,5 target=0,0,0 up=0,0,1 fov=40 mode=points';
@@ -76,6 +77,18 @@ const square = (folder, name, rgb) => {
 };
 
 export const LIVE_CHECKS = {
+    'live: what a depth camera saw is shown from where it stood': {
+        needsMote: true,
+        async alone({ mote, folder, openPage }) {
+            writeFileSync(join(folder, 'seen.xyz'), grid(120, (u, v) => seenByCamera(u, v)).map(({ position }) => `${position.join(' ')}\n`).join(''));
+            const server = await serve(mote, join(folder, 'seen.xyz'));
+            const { page } = await openPage(server.url);
+            await still(page);
+            const { up, yaw, pitch } = await page.evaluate(() => ({ up: window.mote.live.settings.up, ...window.mote.live.camera.get() }));
+            assert.deepEqual([up, yaw, pitch], ['-y', 0, 0]);
+            assert.equal(await server.end(), 0);
+        },
+    },
     'live: the still picture is that of mote render, in all modes and colours; a drag turns it; a point is told': {
         needsMote: true,
         async alone({ mote, folder, out, openPage }) {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { idle } from './checks.mjs';
-import { bluePixels, grid, lit, middle, ONE_NODE, PHONE, pickedText, plain, POSITION, press, DESKTOP, BARE, PLAIN, withQuery } from './hand.mjs';
+import { bluePixels, grid, lit, middle, ONE_NODE, PHONE, pickedText, plain, POSITION, press, DESKTOP, BARE, PLAIN, seenByCamera, withQuery } from './hand.mjs';
 import { terrain, writeDataset } from '../viewer/make_dataset.mjs';
 
 export const NAVIGATION_CHECKS = {
@@ -113,6 +113,14 @@ export const NAVIGATION_CHECKS = {
             assert.ok(await page.locator('#help').isVisible());
             await page.keyboard.press('h');
             assert.ok(!(await page.locator('#help').isVisible()), 'H closes what it opened');
+        },
+    },
+    'what a depth camera saw is shown from where it stood': {
+        data: (folder) => writeDataset(folder, grid(120, (u, v) => seenByCamera(u, v)), { ...ONE_NODE, attributes: [POSITION] }),
+        async run({ page }) {
+            assert.equal(await page.locator('#up').inputValue(), '-y');
+            const { yaw, pitch } = await page.evaluate(() => window.mote.camera);
+            assert.deepEqual([yaw, pitch], [0, 0]);
         },
     },
     'a model with y up is turned upright by a key or the address': {

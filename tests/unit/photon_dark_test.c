@@ -1,5 +1,5 @@
 /* Places that light hardly reaches, or not at all, against the path tracer: behind thin walls, in cupboards, under
-   tables, in attics. Also rooms that a wall of random direction divides. */
+   tables, in attics, behind slits. Also rooms that a wall of random direction divides. */
 #include <math.h>
 #include <mote/mote.h>
 #include <stdio.h>
@@ -240,6 +240,84 @@ static void no_light_comes_into_a_hut(void **state) {
     mote_context_destroy(ctx);
 }
 
+/* ---- behind slits: a wall close behind a board, which light reaches through a gap of the board
+
+   The photons there are few, and their discs wider than what is lit:
+
+       room, with a lamp   |   wall          gap  of the board: how high it is
+                           |  |              behind: how far the wall is from it
+            ---------------   |  region      at   where its middle is; 0: the board ends above the floor
+                           |  |                                                                             */
+
+typedef struct slit {
+    double gap, behind, at;
+    double seen; /* height of what is looked at */
+} slit;
+static const slit slits[] = {
+    {0.01, 0.01, 1, 0.1}, {0.003, 0.01, 1, 0.1}, {0.02, 0.005, 0.5, 0.1}, {0.05, 0.05, 1.2, 0.5}, {0.005, 0.02, 0, 0.1},
+};
+
+static mote_scene *room_with_slit(mote_context *ctx, const slit *s) {
+    double positions[3 * 4 * 8];
+    uint32_t triangles[3 * 2 * 8];
+    const double low = fmax(s->at - s->gap / 2, 0), high = s->at > 0 ? low + s->gap : s->gap, x = s->behind - 1;
+    const photon_vec along = photon_vec_of(2, 0, 0), deep = photon_vec_of(0, 2, 0), up = photon_vec_of(0, 0, 2);
+    const mote_material material = {.color = {0.75, 0.75, 0.75}};
+    mote_light light = {.kind = MOTE_LIGHT_POINT, .position = {0, 0, 1.9}, .intensity = {1, 1, 1}};
+    mote_scene_params p;
+    mote_scene *scene = NULL;
+    memset(&p, 0, sizeof p);
+    add_quad(&p, positions, triangles, photon_vec_of(-1, -1, 0), along, deep);
+    add_quad(&p, positions, triangles, photon_vec_of(-1, -1, 2), along, deep);
+    add_quad(&p, positions, triangles, photon_vec_of(-1, 1, 0), along, up);
+    add_quad(&p, positions, triangles, photon_vec_of(-1, -1, 0), deep, up);
+    add_quad(&p, positions, triangles, photon_vec_of(1, -1, 0), deep, up);
+    if (low > 0) add_quad(&p, positions, triangles, photon_vec_of(x, -1, 0), deep, photon_vec_of(0, 0, low));
+    add_quad(&p, positions, triangles, photon_vec_of(x, -1, high), deep, photon_vec_of(0, 0, 2 - high));
+    p.positions = positions;
+    p.triangles = triangles;
+    p.materials = &material;
+    p.material_count = 1;
+    p.lights = &light;
+    p.light_count = 1;
+    p.camera = mote_camera_defaults();
+    assert_int_equal(mote_scene_create(ctx, &p, &scene), MOTE_OK);
+    return scene;
+}
+
+/* What lies straight ahead of a place, a square. */
+static mote_camera square_at(double x, double z, double direction, double side) {
+    const double eye[3] = {x, 0, z}, target[3] = {x + direction, 0, z};
+    mote_camera camera = camera_of(eye, target, 40);
+    camera.projection = MOTE_ORTHOGRAPHIC;
+    camera.height = side;
+    return camera;
+}
+
+static void walls_behind_slits_are_as_the_path_tracer_says(void **state) {
+    (void)state;
+    mote_context *ctx = test_context(2);
+    for (uint32_t i = 0; i < sizeof slits / sizeof slits[0]; i++) {
+        const slit *s = &slits[i];
+        mote_scene *scene = room_with_slit(ctx, s);
+        mote_photon_map *map = photon_reference_map(scene, 200000, 0);
+        const double middle = s->at > 0 ? s->at : s->seen / 2;
+        const mote_camera lit = square_at(0, 1, 1, 0.5), dark = square_at(s->behind / 2 - 1, middle, -1, s->seen);
+        double most;
+        const double bright = mean_of(scene, NULL, &lit, MOTE_PHOTON_PATH, 40, &most);
+        const double path = mean_of(scene, NULL, &dark, MOTE_PHOTON_PATH, 120, &most);
+        const double full = mean_of(scene, map, &dark, MOTE_PHOTON_FULL, 24, &most);
+        if (fabs(full - path) > fmax(lit_tolerance * path, dark_tolerance * bright)) {
+            fail_msg("gap %g, wall %g behind: full %g, path %g, where it is lit %g", s->gap, s->behind, full, path,
+                     bright);
+        }
+        mote_photon_destroy(map);
+        mote_scene_destroy(scene);
+    }
+    assert_int_equal(mote_context_memory_bytes(ctx), 0);
+    mote_context_destroy(ctx);
+}
+
 /* All regions, with less noise: the table of docs/speed/photon.md. */
 static void print_table(void) {
     mote_context *ctx = test_context(2);
@@ -274,6 +352,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(regions_are_as_the_path_tracer_says),
         cmocka_unit_test(no_light_comes_through_walls),
         cmocka_unit_test(no_light_comes_into_a_hut),
+        cmocka_unit_test(walls_behind_slits_are_as_the_path_tracer_says),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

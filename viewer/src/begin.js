@@ -1,19 +1,22 @@
-// How a cloud is looked at first, where no address says it: upright, and a room without its ceiling.
+// How a cloud is looked at first, where no address says it: upright, from the side that was seen, and a room without its
+// ceiling.
 import { drawnMetres } from './measure/units.js';
 import { ceilingCut } from './view/ceiling.js';
 import { upAxis } from './view/up_axis.js';
-import { findUp, hasSeveralReturns, isSurvey, loadUpRule } from './view/upright.js';
+import { findUp, hasSeveralReturns, isSurvey, loadUpRule, sideOf } from './view/upright.js';
 
 const MAX_POINTS = 20000; // that are looked at for a ceiling
 
-// Turns what is up upwards, in the points of the first node. Returns { up, reason }.
+// Turns what is up upwards, and what was seen to the front, in the points of the first node. Returns { up, reason }.
 function turnUp(viewer, rule, root) {
     const { meta } = viewer.dataset;
     const { position, box } = root.payload;
     const corner = root.min.map((c, i) => c + meta.origin[i]);
     const bounds = meta.rest ?? { min: box.min.map((c, i) => c + corner[i]), max: box.max.map((c, i) => c + corner[i]) };
     const found = findUp(rule, position, corner, bounds);
-    if (found.up !== viewer.settings.up) viewer.configure({ up: found.up });
+    viewer.camera.set(sideOf(found.reason));
+    if (found.up !== viewer.settings.up) viewer.configure({ up: found.up }); // and fits
+    else viewer.fit();
     return found;
 }
 

@@ -101,6 +101,7 @@ char *live_facts(const live_scene *scene) {
         emit_reals(json, "max", scene->box.max, 3);
     }
     emit_text(json, "up", name_of_up(&scene->up));
+    emit_text(json, "up_reason", picture_up_reason(&scene->up));
     emit_steps(json, scene->cloud);
     emit_text(json, "crs", mote_cloud_crs(scene->cloud));
     units_emit(json, scene->cloud);

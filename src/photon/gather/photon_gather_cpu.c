@@ -12,15 +12,15 @@ typedef struct gather {
     const photon_record *records;
     const mote_photon_gathering *params;
     photon_filter_terms terms;
-    double steps;       /* photon_sum_steps */
-    double share;       /* of the photons of the map */
-    float *irradiance;  /* [3 · queries] */
-    double *radius2;    /* [queries], zeros: of the discs; NULL: not asked for */
-    photon_known known; /* look_up */
-    double compression; /* look_up, where light is gathered */
+    double steps;              /* photon_sum_steps */
+    double share;              /* of the photons of the map */
+    float *irradiance;         /* [3 · queries] */
+    double *radius2;           /* [queries], zeros: of the discs; NULL: not asked for */
+    const photon_sample *rays; /* [queries] look_up: the rays that ended there */
+    photon_known known;        /* look_up */
     const knn_work *works;
-    uint8_t *unresolved; /* [queries] out: the neighbours do not hold k from the front, and there may be more, or
-                            look_up: none of them is accepted; NULL: this is the last search */
+    uint8_t *unresolved; /* [queries] out: the neighbours do not hold k from the front, and there may be more; NULL:
+                            this is the last search. look_up: nothing is known there */
 } gather;
 
 static void read_normal(const gather *g, uint64_t row, float normal[3]) {
@@ -88,36 +88,19 @@ SIMD_INLINE void visit_gather(knn_kind kind, const void *user, uint32_t query, c
     }
 }
 
-/* near: [PHOTON_LOOK_UP_K] out, of the place */
-static photon_place read_look_up(const gather *g, uint64_t row, const knn_near *list, uint32_t count, uint32_t *near) {
-    float normal[3];
-    read_normal(g, row, normal);
-    for (uint32_t i = 0; i < PHOTON_LOOK_UP_K; i++) near[i] = i < count ? list[i].index : UINT32_MAX;
-    return photon_place_of(read_place(g, row), normal, near);
-}
-
 SIMD_INLINE void visit_look_up(knn_kind kind, const void *user, uint32_t query, const knn_near *list, uint32_t count) {
     const gather *g = user;
     const uint64_t row = g->search.queries->order[query];
     uint32_t near[PHOTON_LOOK_UP_K];
+    float normal[3];
     (void)kind;
-    if (count == 0) return;
-    const photon_place place = read_look_up(g, row, list, count, near);
+    read_normal(g, row, normal);
+    for (uint32_t i = 0; i < PHOTON_LOOK_UP_K; i++) near[i] = i < count ? list[i].index : UINT32_MAX;
+    const photon_place place = photon_place_of(read_place(g, row), normal, g->rays[row].length, near);
     const uint32_t found = photon_find_known(g->scene, &g->known, &place);
-    if (found < PHOTON_LOOK_UP_K) {
-        memcpy(g->irradiance + 3 * row, g->known.irradiance + 3 * (uint64_t)near[found], 3 * sizeof(float));
-    } else {
-        g->unresolved[row] = 1;
-    }
-}
-
-SIMD_INLINE void visit_near(knn_kind kind, const void *user, uint32_t query, const knn_near *list, uint32_t count) {
-    const gather *g = user;
-    const uint64_t row = g->search.queries->order[query];
-    uint32_t near[PHOTON_LOOK_UP_K];
-    (void)kind;
-    const photon_place place = read_look_up(g, row, list, count, near);
-    photon_gather_near(g->scene, g->records, g->compression, &place, g->irradiance + 3 * row);
+    if (found == PHOTON_LOOK_UP_K) return;
+    memcpy(g->irradiance + 3 * row, g->known.irradiance + 3 * (uint64_t)near[found], 3 * sizeof(float));
+    g->unresolved[row] = 0;
 }
 
 /* ---- for spheres and ellipsoids */
@@ -133,9 +116,7 @@ BATCH(gather_ellipsoids, true, visit_gather)
 BATCH(look_up_spheres, false, visit_look_up)
 KNN_WORKS(sphere_works, gather_spheres)
 KNN_WORKS(ellipsoid_works, gather_ellipsoids)
-BATCH(near_spheres, false, visit_near)
 KNN_WORKS(look_up_works, look_up_spheres)
-KNN_WORKS(near_works, near_spheres)
 
 /* The columns of queries. */
 static mote_status find_columns(mote_context *ctx, const mote_cloud *queries, gather *g) {
@@ -246,38 +227,18 @@ mote_status photon_gather_on_cpu(mote_device *device, mote_scene *scene, photon_
     return status;
 }
 
-/* Light at the places where none of the known photons is accepted. */
-static mote_status gather_unknown(const photon_cloud *all, const mote_cloud *queries, const gather *g) {
-    mote_context *ctx = all->index->ctx;
-    gather near = *g;
-    uint64_t count = mote_cloud_count(queries);
-    uint64_t *rows = mote_alloc(ctx, count * sizeof *rows, "photon queries");
-    if (rows == NULL) return MOTE_ERROR_MEMORY;
-    for (uint64_t i = 0; i < count; i++) rows[i] = i;
-    count = keep_unresolved(g->unresolved, rows, count);
-    near.records = all->records;
-    near.works = near_works;
-    const mote_status status = count > 0 ? search_some(all, queries, &near, rows, count, PHOTON_LOOK_UP_K, 1) : MOTE_OK;
-    mote_free(ctx, rows);
-    return status;
-}
-
 mote_status photon_look_up_on_cpu(mote_device *device, const mote_scene *scene, const photon_cloud *known,
-                                  const photon_cloud *all, const mote_cloud *queries,
-                                  const mote_photon_gathering *params, float *irradiance) {
-    mote_context *ctx = device->ctx;
+                                  const mote_cloud *queries, const photon_sample *rays,
+                                  const mote_photon_gathering *params, float *irradiance, uint8_t *unknown) {
     const uint64_t count = mote_cloud_count(queries);
     gather g = {.scene = &scene->view,
                 .known = photon_known_of(known, params),
-                .compression = params->compression,
+                .rays = rays,
                 .irradiance = irradiance,
+                .unresolved = unknown,
                 .works = look_up_works};
     memset(irradiance, 0, 3 * count * sizeof *irradiance);
-    MOTE_TRY(find_columns(ctx, queries, &g));
-    g.unresolved = mote_alloc_zero(ctx, count, "photon queries");
-    if (g.unresolved == NULL) return MOTE_ERROR_MEMORY;
-    mote_status status = search(known, queries, &g, PHOTON_LOOK_UP_K, 1);
-    if (status == MOTE_OK) status = gather_unknown(all, queries, &g);
-    mote_free(ctx, g.unresolved);
-    return status;
+    for (uint64_t i = 0; i < count; i++) unknown[i] = photon_sample_seen(&rays[i]);
+    MOTE_TRY(find_columns(device->ctx, queries, &g));
+    return search(known, queries, &g, PHOTON_LOOK_UP_K, 1);
 }

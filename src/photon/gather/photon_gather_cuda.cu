@@ -330,7 +330,8 @@ static __global__ void copy_back(const float *irradiance, const double *radius2,
     if (is_cut != NULL) to_is_cut[rows[i]] = is_cut[i];
 }
 
-mote_status photon_wrap_subset(mote_device *gpu, const photon_query_columns *columns, const uint32_t *rows,
+/* A cloud of some of the queries. memory: 8 bytes for each of their values, columns one behind the other. */
+static mote_status wrap_subset(mote_device *gpu, const photon_query_columns *columns, const uint32_t *rows,
                                uint64_t count, uint8_t *memory, mote_cloud **out) {
     static const char *const names[PHOTON_QUERY_AXES] = {"x", "y", "z", "normal_x", "normal_y", "normal_z"};
     photon_query_columns subset = *columns;
@@ -367,7 +368,7 @@ static mote_status gather_again(const gathering *g, const photon_query_columns *
     const bool complete =
         memory != NULL && again.irradiance != NULL && again.radius2 != NULL && (cuts_at_once || again.is_cut != NULL);
     mote_status status = complete ? MOTE_OK : MOTE_ERROR_MEMORY;
-    if (status == MOTE_OK) status = photon_wrap_subset(gpu, columns, rows, count, memory, &subset);
+    if (status == MOTE_OK) status = wrap_subset(gpu, columns, rows, count, memory, &subset);
     if (status == MOTE_OK) status = gather_stage(&again, subset);
     if (status == MOTE_OK) {
         CUDA_LAUNCH(gpu, copy_back, cuda_blocks(count, gather_policy::threads), gather_policy::threads,

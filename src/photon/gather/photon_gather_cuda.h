@@ -25,9 +25,6 @@ static __device__ inline void photon_read_normal(const photon_query_columns *que
 /* device: zeros; to be closed. columns: those of queries, on the device. */
 mote_status photon_open_queries(mote_device *gpu, const mote_cloud *queries, device_cloud *device,
                                 photon_query_columns *columns);
-/* A cloud of some of the queries. memory: 8 bytes for each of their values, columns one behind the other. */
-mote_status photon_wrap_subset(mote_device *gpu, const photon_query_columns *columns, const uint32_t *rows,
-                               uint64_t count, uint8_t *memory, mote_cloud **out);
 
 /* What gathering without rows writes. */
 typedef struct photon_select_args {

@@ -23,7 +23,15 @@ typedef struct photon_sample {
     photon_vec place, normal;
     photon_vec weight; /* of irradiance, so that it becomes the sample's radiance; zeros: there is no diffuse surface */
     photon_vec shine;  /* radiance of lights that are seen */
+    double length;     /* of a ray of final gathering: how far it is from where it began to where it ended */
 } photon_sample;
+
+MOTE_HD photon_sample photon_no_sample(void) {
+    photon_sample none;
+    none.place = none.normal = none.weight = none.shine = photon_vec_of(0, 0, 0);
+    none.length = 0;
+    return none;
+}
 
 /* Where rays of a sample are in the sequence that those of a pixel share: rays_each of each sample, from one on. */
 MOTE_HD photon_sequence photon_sequence_of_pixel(const photon_picture *picture, uint32_t stream, uint64_t number,
@@ -67,6 +75,19 @@ MOTE_HD photon_sample photon_look(const photon_view *scene, const photon_picture
     const photon_hit hit = photon_follow(scene, origin, &direction, &random, photon_split_of(picture->samples, number),
                                          &weight, &specular, &sample.shine);
     photon_sample_end(scene, &hit, weight, 1 / PHOTON_PI, &sample);
+    sample.length = 0;
+    return sample;
+}
+
+/* The diffuse surface that a ray meets that leaves one. weight: by which the light that comes along it counts */
+MOTE_HD photon_sample photon_ray_from(const photon_view *scene, const photon_sample *from, photon_vec direction,
+                                      photon_vec weight, photon_random *random) {
+    photon_sample sample;
+    bool specular;
+    const photon_hit hit = photon_follow(scene, from->place, &direction, random, photon_split_make(PHOTON_RANDOM, 1),
+                                         &weight, &specular, &sample.shine);
+    photon_sample_end(scene, &hit, weight, 1, &sample);
+    sample.length = photon_length(photon_sub(sample.place, from->place));
     return sample;
 }
 
@@ -77,14 +98,10 @@ MOTE_HD photon_sample photon_gather_ray(const photon_view *scene, const photon_p
     const uint32_t rays = picture->gather_rays;
     photon_random random = photon_random_of(picture->seed, PHOTON_STREAM_GATHER, number * rays + ray);
     photon_sequence sequence = photon_sequence_of_pixel(picture, PHOTON_STREAM_GATHER, number, rays, ray);
-    photon_sample sample;
-    const photon_vec at = photon_sequence_next(&sequence);
-    photon_vec direction = photon_cosine_direction(from->normal, at.x, at.y), weight = photon_vec_of(1, 1, 1);
-    bool specular;
-    const photon_hit hit = photon_follow(scene, from->place, &direction, &random, photon_split_make(PHOTON_RANDOM, 1),
-                                         &weight, &specular, &sample.shine);
-    photon_sample_end(scene, &hit, weight, 1.0 / rays, &sample);
-    return sample;
+    const photon_vec at = photon_sequence_next(&sequence),
+                     direction = photon_cosine_direction(from->normal, at.x, at.y);
+    const double share = 1.0 / rays;
+    return photon_ray_from(scene, from, direction, photon_vec_of(share, share, share), &random);
 }
 
 /* ---- the path tracer */

@@ -46,9 +46,7 @@ MOTE_HD photon_vec photon_light_sample(const photon_view *scene, const photon_pi
 /* A ray of final gathering; one of a sample that sees no surface has no weight. */
 MOTE_HD photon_sample photon_scatter_ray(const photon_view *scene, const photon_picture *picture,
                                          const photon_sample *sample, uint64_t number, uint32_t ray) {
-    photon_sample none;
-    none.place = none.normal = none.weight = none.shine = photon_vec_of(0, 0, 0);
-    return photon_sample_seen(sample) ? photon_gather_ray(scene, picture, sample, number, ray) : none;
+    return photon_sample_seen(sample) ? photon_gather_ray(scene, picture, sample, number, ray) : photon_no_sample();
 }
 
 /* What the rays of a sample tell, each the irradiance that is known where it ended. known: [3 · count] */

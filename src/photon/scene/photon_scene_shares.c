@@ -142,6 +142,36 @@ static void find_near(const light_class *of, photon_vec at, uint32_t *near) {
     }
 }
 
+/* The irradiance by the photons around a place that it sees. The last of them, of whatever surface, gives the radius
+   and does not count: the mean is right so. */
+static void gather_near(const photon_view *scene, const photon_record *records, double compression,
+                        const photon_place *place, float irradiance[3]) {
+    uint32_t count = 0;
+    while (count < PHOTON_LOOK_UP_K && place->near[count] != UINT32_MAX) count++;
+    irradiance[0] = irradiance[1] = irradiance[2] = 0;
+    if (count < 2) return;
+    const photon_vec to_last = photon_sub(photon_vec_of_floats(records[place->near[count - 1]].place), place->at);
+    const double radius2 = photon_dot(to_last, to_last);
+    if (!(radius2 > 0)) return;
+    photon_cut cut;
+    const photon_ellipsoid e =
+        photon_ellipsoid_of(place->at, place->up, compression, sqrt(radius2), MOTE_PHOTON_FILTER_NONE);
+    const double part = photon_seen_part(scene, &e, &cut);
+    photon_vec sum = photon_vec_of(0, 0, 0);
+    for (uint32_t i = 0; i + 1 < count; i++) {
+        const photon_record *photon = &records[place->near[i]];
+        const photon_vec away = photon_sub(photon_vec_of_floats(photon->place), place->at);
+        const double square = photon_flat_square(away, place->up, compression);
+        if (!(square < radius2) || !photon_counts(photon, place->normal, square, MOTE_PHOTON_AREA_SURFACE)) continue;
+        if (photon_is_kept(&cut, photon) && photon_is_seen(scene, place, photon))
+            sum = photon_add(sum, photon_vec_of_floats(photon->power));
+    }
+    const double area = PHOTON_PI * radius2 * part;
+    irradiance[0] = (float)(sum.x / area);
+    irradiance[1] = (float)(sum.y / area);
+    irradiance[2] = (float)(sum.z / area);
+}
+
 /* What a class brings to a place. */
 static double irradiance_at(const pilot *p, const light_class *of, const photon_record *at, uint32_t number) {
     const photon_vec place = photon_vec_of_floats(at->place), normal = photon_vec_of_floats(at->normal);
@@ -150,8 +180,8 @@ static double irradiance_at(const pilot *p, const light_class *of, const photon_
     uint32_t near[PHOTON_LOOK_UP_K];
     float indirect[3];
     find_near(of, place, near);
-    const photon_place from = photon_place_of(place, at->normal, near);
-    photon_gather_near(&p->view, of->records, mote_photon_gathering_defaults().compression, &from, indirect);
+    const photon_place from = photon_place_of(place, at->normal, 0, near);
+    gather_near(&p->view, of->records, mote_photon_gathering_defaults().compression, &from, indirect);
     const double direct = photon_sum(photon_direct(&p->view, place, normal, SHADOW_RAYS, &sequence));
     return direct + photon_sum(photon_vec_of_floats(indirect));
 }

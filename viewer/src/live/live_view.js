@@ -3,6 +3,7 @@ import { OrbitCamera } from '../view/orbit_camera.js';
 import { Controls } from '../view/controls.js';
 import { Fly } from '../view/fly.js';
 import { frameOf } from '../view/up_axis.js';
+import { sideOf } from '../view/upright.js';
 import { decodePicture } from './connection.js';
 import { MODES } from './live_address.js';
 import { measurable } from './measurable.js';
@@ -122,7 +123,10 @@ export class LiveView extends measurable(EventTarget) {
             const isFirst = !this.scene?.min;
             this.scene = message;
             this.emit('opened');
-            if (isFirst && message.min && !this.knowsUp) this.configure({ up: message.up });
+            if (isFirst && message.min && !this.knowsUp) {
+                this.camera.set(sideOf(message.up_reason));
+                this.configure({ up: message.up });
+            }
             this.emit('scene', message);
             if (isFirst) this.fit(this.begin);
             else this.changed();

@@ -2,6 +2,9 @@
 const FOUND = ['asked', 'custom', 'survey', 'camera', 'standing']; // up_reason of up_rule.h
 const AXES = ['x', 'y', 'z', '-x', '-y', '-z'];
 
+// Where a cloud is looked at from first, as by `mote render`: what a depth camera saw has no other side than that towards it.
+export const sideOf = (reason) => (reason === 'camera' ? { yaw: 0, pitch: 0 } : {});
+
 // Whether a laser saw several things along a ray, as lasers of surveys do.
 export const hasSeveralReturns = ({ hasReturns, channels }) => hasReturns || channels.find(({ key }) => /^number of returns$/i.test(key))?.range?.[1] > 1;
 
