@@ -117,6 +117,7 @@ static mote_status write_files(mote_context *ctx, potree_run *run) {
     MOTE_TRY(write_octree(ctx, run));
     MOTE_TRY(write_hierarchy(ctx, run));
     MOTE_TRY(write_metadata(ctx, run));
+    MOTE_TRY(potree_origin_write(ctx, run->source->params, run->params, run->output.folder));
     return mote_progress(ctx, 1, "writing nodes");
 }
 
