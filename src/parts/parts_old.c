@@ -104,9 +104,10 @@ static void find_totals(parts_old *old, const mote_lattice *lattice, const mote_
 }
 
 /* Whether codes did not tell enough apart: lod_tree.c. */
-static bool was_fine(const parts_old *old, const mote_lod_params *lod) {
+static bool was_fine(const parts_old *old, const mote_lattice *lattice, const mote_lod_params *lod) {
     const uint64_t max = lod->max_node_points, merge = max > 0 && max < lod->merge_points ? max : lod->merge_points;
     const uint32_t grid_bits = (uint32_t)__builtin_ctz(lod->grid);
+    if (!order_is_divisible(lattice)) return false;
     for (uint32_t n = 0; n < old->node_count; n++) {
         const mote_lod_node *node = &old->nodes[n];
         if (node->child_mask != 0 ? mote_lod_needs_fine(node->level, grid_bits, false) : node->total > merge) {
@@ -196,7 +197,7 @@ mote_status parts_old_compare(parts_old *old, parts_run *run, const char **diffe
     if (*differs == NULL && !link_nodes(old, &run->lod)) *differs = "the order of its nodes";
     if (*differs == NULL) find_totals(old, &run->lattice, &run->lod);
     if (*differs == NULL && old->nodes[0].total != old->points) *differs = "the number of its points";
-    if (*differs == NULL && was_fine(old, &run->lod)) *differs = "that its points are too dense for one code";
+    if (*differs == NULL && was_fine(old, &run->lattice, &run->lod)) *differs = "that its points are too dense for one code";
     return MOTE_OK;
 }
 

@@ -256,29 +256,27 @@ static mote_status write_in_core(parts_update *update, const char *const *paths,
     return status;
 }
 
-/* In one piece where memory holds that, or where it does not go in parts. */
-static mote_status write_whole(parts_update *update) {
-    mote_context *ctx = update->ctx;
+/* Whether the list's files are all read in pieces; bytes: of memory that one piece takes. */
+static mote_status find_need(parts_update *update, const char *const *paths, uint64_t *bytes, bool *in_pieces) {
     const potree_inputs *is = &update->is;
-    const char **paths = mote_alloc(ctx, is->count * sizeof *paths, "inputs");
-    mote_potree_params potree = is->potree;
-    uint64_t bytes = 0;
-    if (paths == NULL) return MOTE_ERROR_MEMORY;
-    for (uint64_t i = 0; i < is->count; i++) paths[i] = is->list[i].path;
+    const mote_status status = mote_lod_whole_bytes(update->ctx, paths, (uint32_t)is->count, &is->reading, &is->lod, bytes);
+    *in_pieces = status == MOTE_OK;
+    if (status != MOTE_ERROR_UNSUPPORTED) return status;
+    mote_context_clear(update->ctx);
+    return MOTE_OK;
+}
+
+/* In one piece where memory holds that, or where it does not go in parts. */
+static mote_status write_whole(parts_update *update, const char *const *paths, bool in_parts, uint64_t bytes) {
+    const potree_inputs *is = &update->is;
     const mote_potree_origin origin = {.inputs = paths, .input_count = (uint32_t)is->count, .known = is};
+    mote_potree_params potree = is->potree;
     potree.origin = &origin;
-    bool fits = mote_lod_parts_refusal(&is->lod, &potree) != NULL;
-    if (!fits) {
-        fits = mote_lod_whole_bytes(ctx, paths, (uint32_t)is->count, &is->reading, &is->lod, &bytes) != MOTE_OK;
-        if (fits) mote_context_clear(ctx); /* what is wrong is said when it is read */
-        fits = fits || bytes <= parts_room(ctx, update->params);
-    }
-    const mote_status status =
-        fits ? write_in_core(update, paths, &potree)
-             : mote_lod_write_parts(ctx, paths, (uint32_t)is->count, &is->reading, &is->lod, update->folder, &potree,
-                                    update->params, &update->report->parts);
-    mote_free(ctx, paths);
-    return status;
+    memset(&update->report->parts, 0, sizeof update->report->parts);
+    update->report->kept_points = 0;
+    if (!in_parts || bytes <= parts_room(update->ctx, update->params)) return write_in_core(update, paths, &potree);
+    return mote_lod_write_parts(update->ctx, paths, (uint32_t)is->count, &is->reading, &is->lod, update->folder, &potree,
+                                update->params, &update->report->parts);
 }
 
 /* ---- what is known */
@@ -486,34 +484,34 @@ static mote_status use_folder(mote_context *ctx, const potree_files *files, void
     return status;
 }
 
-/* Why nothing can be taken over whatever the points are; NULL: nothing. Inputs that are not read in pieces are not. */
-static const char *find_refusal(parts_update *update) {
-    uint64_t bytes;
-    const potree_inputs *is = &update->is;
-    const char *refusal = mote_lod_parts_refusal(&is->lod, &is->potree);
-    for (uint64_t i = 0; i < is->count && refusal == NULL; i++) {
-        const char *path = is->list[i].path;
-        if (mote_lod_whole_bytes(update->ctx, &path, 1, &is->reading, &is->lod, &bytes) == MOTE_OK) continue;
-        mote_context_clear(update->ctx);
-        refusal = "a file of it is read as a whole, and not in pieces as LAS, LAZ and E57 are";
+static mote_status update_list(parts_update *update, const char *const *paths) {
+    uint64_t bytes = 0;
+    bool in_pieces = false;
+    update->whole = mote_lod_parts_refusal(&update->is.lod, &update->is.potree);
+    if (update->whole == NULL) {
+        MOTE_TRY(find_need(update, paths, &bytes, &in_pieces));
+        if (!in_pieces) update->whole = "some files are read as a whole, and not in pieces as LAS, LAZ and E57 are";
     }
-    return refusal;
+    const bool in_parts = update->whole == NULL;
+    if (in_parts) MOTE_TRY(potree_with_files(update->ctx, update->folder, use_folder, update));
+    update->report->whole = update->whole;
+    return update->whole != NULL ? write_whole(update, paths, in_parts, bytes) : MOTE_OK;
 }
 
 static mote_status run_update(parts_update *update, const mote_lod_changes *changes) {
-    MOTE_TRY(potree_inputs_read(update->ctx, update->folder, &update->was));
-    MOTE_TRY(potree_check_params(update->ctx, &update->was.potree));
-    MOTE_TRY(lod_check_params(update->ctx, &update->was.lod));
+    mote_context *ctx = update->ctx;
+    MOTE_TRY(potree_inputs_read(ctx, update->folder, &update->was));
+    MOTE_TRY(potree_check_params(ctx, &update->was.potree));
+    MOTE_TRY(lod_check_params(ctx, &update->was.lod));
     MOTE_TRY(find_list(update, changes));
     MOTE_TRY(check_kept(update, changes->verify));
     update->report->inputs = update->is.count;
-    update->whole = find_refusal(update);
-    if (update->whole == NULL) MOTE_TRY(potree_with_files(update->ctx, update->folder, use_folder, update));
-    update->report->whole = update->whole;
-    if (update->whole == NULL) return MOTE_OK;
-    memset(&update->report->parts, 0, sizeof update->report->parts);
-    update->report->kept_points = 0;
-    return write_whole(update);
+    const char **paths = mote_alloc(ctx, update->is.count * sizeof *paths, "inputs");
+    if (paths == NULL) return MOTE_ERROR_MEMORY;
+    for (uint64_t i = 0; i < update->is.count; i++) paths[i] = update->is.list[i].path;
+    const mote_status status = update_list(update, paths);
+    mote_free(ctx, paths);
+    return status;
 }
 
 mote_status mote_lod_update(mote_context *ctx, const char *folder, const mote_lod_changes *changes,
