@@ -465,6 +465,7 @@ static int run_update(const lod_options *o, const common_options *common, const 
     if (words->count == 0 && o->update.remove.count == 0 && o->update.replace.count == 0) {
         return usage_error("lod", "--into: name files that join it, or --remove or --replace some");
     }
+    if (stage_now() != NULL) return usage_error("lod", "--into changes a folder, and is no step of a pipeline");
     /* The folder takes its name while no other update is at work, so that nothing is held until the end. */
     const int code = session_open(&s, "lod", common);
     if (code != EXIT_DONE) return session_close(&s, code);

@@ -198,6 +198,10 @@ mote_status mote_lod_parts_merge(mote_context *ctx, const char *plan, bool verif
     parts_start(ctx, report != NULL ? report : &unread, &run);
     if (plan == NULL) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "no name of the plan");
     mote_status status = parts_job_read(&run, &job, plan);
+    const mote_potree_origin origin = {.inputs = (const char *const *)run.source.list.paths,
+                                       .input_count = (uint32_t)run.source.list.count,
+                                       .reading = &run.source.reading};
+    run.potree.origin = &origin;
     if (status == MOTE_OK) status = parts_job_merge(&run, &job, verify);
     status = parts_end(&run, status);
     parts_job_close(&job);
