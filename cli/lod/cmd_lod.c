@@ -460,7 +460,8 @@ static int run_update(const lod_options *o, const common_options *common, const 
         return usage_error("lod", "--into: how %s is built, and of which points, it says itself", o->update.folder);
     }
     if (o->plan || o->array.plan != NULL || o->array.resumes || o->array.parts > 0 || o->array.workers > 0) {
-        return usage_error("lod", "--into changes what is there, at once: plans, --resume and --workers are not for it");
+        return usage_error("lod",
+                           "--into changes what is there, at once: plans, --resume and --workers are not for it");
     }
     if (words->count == 0 && o->update.remove.count == 0 && o->update.replace.count == 0) {
         return usage_error("lod", "--into: name files that join it, or --remove or --replace some");

@@ -79,7 +79,8 @@ int lod_update_run(session *s, const lod_update *update, bool verify, bool stats
         print_json(s, update, &report);
     } else {
         if (stats) costs_print(s, NULL, 0, report.parts.points);
-        if (s->options.hash) print_out("%s  %s\n", text_hash(report.parts.folder.hash).chars, path_title(update->folder));
+        if (s->options.hash)
+            print_out("%s  %s\n", text_hash(report.parts.folder.hash).chars, path_title(update->folder));
     }
     return EXIT_DONE;
 }

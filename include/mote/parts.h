@@ -75,23 +75,24 @@ MOTE_API mote_status mote_lod_write_parts(mote_context *ctx, const char *const *
 
 /// What is to be another in the list of files that an octree is made of.
 typedef struct mote_lod_changes {
-    const char *const *add; ///< files, folders and patterns, as of mote_cloud_read_many: they come behind those that stay
+    const char *const
+        *add; ///< files, folders and patterns, as of mote_cloud_read_many: they come behind those that stay
     uint32_t add_count;
-    const char *const *remove; ///< files of the list: by their path, by a name that only one has, or by a pattern
-    uint32_t remove_count;     ///< of paths. They need not be there any more
+    const char *const *remove;  ///< files of the list: by their path, by a name that only one has, or by a pattern
+    uint32_t remove_count;      ///< of paths. They need not be there any more
     const char *const *replace; ///< files of the list, likewise, whose contents are others now; a path that is not in
     uint32_t replace_count;     ///< the list takes the place of the one of that name
-    bool verify;          ///< compares the checksums of all files; else of those whose size or time is another
-    uint64_t reserved[6]; ///< zero, see types.h
+    bool verify;                ///< compares the checksums of all files; else of those whose size or time is another
+    uint64_t reserved[6];       ///< zero, see types.h
 } mote_lod_changes;
 
 /// What an update did.
 typedef struct mote_lod_update_report {
     mote_parts_report parts;
-    const char *whole;     ///< NULL: what changed was built; else why all was built anew, as a literal
-    uint64_t inputs;       ///< files of the list now
-    uint64_t kept_points;  ///< of ranges that were taken over as they were
-    uint64_t reserved[6];  ///< zero, see types.h
+    const char *whole;    ///< NULL: what changed was built; else why all was built anew, as a literal
+    uint64_t inputs;      ///< files of the list now
+    uint64_t kept_points; ///< of ranges that were taken over as they were
+    uint64_t reserved[6]; ///< zero, see types.h
 } mote_lod_update_report;
 
 /// Brings a Potree folder up to date with a list of files that changes: the files of the folder become those that

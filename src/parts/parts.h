@@ -37,7 +37,7 @@ typedef struct parts_range {
     lod_whole whole;
     parts_wins wins[2]; /* where all choose by codes, and by fine codes */
     uint64_t points;
-    uint64_t at; /* of its first record in the scratch file, in records */
+    uint64_t at;  /* of its first record in the scratch file, in records */
     bool is_kept; /* an update: its nodes are those of the folder that is there */
 } parts_range;
 

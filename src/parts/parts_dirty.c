@@ -1,7 +1,7 @@
 /* Which cells an update changes, in units that leave all others as they are.
 
-   Cells are those of the root's sampling grid, or coarser: what nodes choose among the points of a cell and above it, or
-   average of them, is told by that cell's points alone. So is the tree below the cell. Above it, nodes have the same
+   Cells are those of the root's sampling grid, or coarser: what nodes choose among the points of a cell and above it,
+   or average of them, is told by that cell's points alone. So is the tree below the cell. Above it, nodes have the same
    children as long as they are divided before and after; where one is not, all of it changes. */
 #include <mote_have.h>
 
@@ -10,7 +10,8 @@
 
 #if MOTE_HAVE_JANSSON
 
-/* Ranges of cells that are kept or changed in turn: each is a part with a file of its own, of which PARTS_MAX may be. */
+/* Ranges of cells that are kept or changed in turn: each is a part with a file of its own, of which PARTS_MAX may be.
+ */
 #define RANGES_MAX (PARTS_MAX / 2)
 
 typedef struct cell_box {
@@ -20,9 +21,7 @@ typedef struct cell_box {
 static uint8_t max_change(uint8_t a, uint8_t b) { return a > b ? a : b; }
 
 /* What becomes of a cell whose points stay the same, but whose nodes do not. */
-static uint8_t change_of_same(const parts_update *update) {
-    return update->old.reads ? PARTS_JOINED : PARTS_COLLECTED;
-}
+static uint8_t change_of_same(const parts_update *update) { return update->old.reads ? PARTS_JOINED : PARTS_COLLECTED; }
 
 /* ---- boxes */
 
@@ -118,8 +117,8 @@ static mote_status mark_inputs(parts_update *update) {
 static void find_wanted(parts_update *update) {
     cell_box box;
     for (uint64_t i = 0; i < update->is.count; i++) {
-        update->wanted[i] = update->is_new[i] || (cells_of(&update->run, &update->known_is[i], &box) &&
-                                                  visit(update, &box, is_collected));
+        update->wanted[i] = update->is_new[i] ||
+                            (cells_of(&update->run, &update->known_is[i], &box) && visit(update, &box, is_collected));
     }
 }
 

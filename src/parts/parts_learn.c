@@ -22,8 +22,8 @@ static uint64_t find_conversion(const parts_source *source, uint32_t input) {
         const merge_source *from = &column->sources[input];
         if (from->column == NULL) continue;
         if (from->factor == 1 && from->shift == 0 && !from->is_color && !from->is_rank && !column->world) continue;
-        const int64_t numbers[] = {from->factor, from->shift, from->is_color, from->is_rank, column->world,
-                                   column->type};
+        const int64_t numbers[] = {from->factor,  from->shift,   from->is_color,
+                                   from->is_rank, column->world, column->type};
         const double reals[] = {column->scale, column->offset, from->color.scale, from->color.offset};
         hash = chain(hash, column->name, strlen(column->name));
         hash = chain(hash, numbers, sizeof numbers);
@@ -37,8 +37,7 @@ static void find_box(const parts_source *source, const merge_facts *facts, uint3
     for (int k = 0; k < 3; k++) {
         known->low[k] = facts->low[k];
         known->high[k] = facts->high[k];
-        const merge_column *column =
-            source->list.count > 1 ? merge_find(&source->plan, mote_axis_names[k]) : NULL;
+        const merge_column *column = source->list.count > 1 ? merge_find(&source->plan, mote_axis_names[k]) : NULL;
         if (column == NULL || facts->low[k] > facts->high[k]) continue;
         known->low[k] = facts->low[k] * column->sources[input].factor + column->sources[input].shift;
         known->high[k] = facts->high[k] * column->sources[input].factor + column->sources[input].shift;
@@ -60,7 +59,8 @@ bool parts_learnt_hash(const potree_input *input, uint64_t *hash) {
 
 void parts_take_known(const potree_inputs *list, uint64_t i, parts_known *known, bool *ok) {
     const json_t *o = list->list[i].learnt, *flags = json_object_get(o, "flags");
-    *ok = parts_take_bits(o, "conversion", &known->conversion) && parts_take_axes(json_object_get(o, "low"), known->low) &&
+    *ok = parts_take_bits(o, "conversion", &known->conversion) &&
+          parts_take_axes(json_object_get(o, "low"), known->low) &&
           parts_take_axes(json_object_get(o, "high"), known->high) &&
           parts_take_count(json_object_get(o, "facts"), "points", INT64_MAX, &known->points);
     for (size_t f = 0; f < POTREE_MERGED && *ok; f++) {
@@ -69,7 +69,8 @@ void parts_take_known(const potree_inputs *list, uint64_t i, parts_known *known,
 }
 
 /* What was learnt, with what this union makes of it. facts: as JSON */
-static mote_status keep(potree_input *input, json_t *facts, const parts_known *known, uint64_t hash, mote_context *ctx) {
+static mote_status keep(potree_input *input, json_t *facts, const parts_known *known, uint64_t hash,
+                        mote_context *ctx) {
     json_t *o = json_object(), *flags = json_array();
     bool ok = parts_add(o, "hash", parts_put_bits(hash)) && json_object_set(o, "facts", facts) == 0 &&
               parts_add_axes(o, "low", known->low) && parts_add_axes(o, "high", known->high) &&
@@ -84,11 +85,11 @@ static mote_status keep(potree_input *input, json_t *facts, const parts_known *k
 /* ---- all */
 
 typedef struct learning {
-    merge_facts *facts;                /* [count] */
-    uint64_t (*flags)[POTREE_MERGED];  /* [count] */
-    uint64_t *hashes;                  /* [count] */
-    uint64_t *columns;                 /* [count] */
-    json_t **json;                     /* [count] facts */
+    merge_facts *facts;               /* [count] */
+    uint64_t (*flags)[POTREE_MERGED]; /* [count] */
+    uint64_t *hashes;                 /* [count] */
+    uint64_t *columns;                /* [count] */
+    json_t **json;                    /* [count] facts */
 } learning;
 
 static mote_status look_up(potree_inputs *list, learning *all, uint64_t i) {
@@ -154,8 +155,8 @@ mote_status parts_learn(potree_inputs *list, parts_source *source, bool *wanted,
         mote_alloc_zero(ctx, list->count * sizeof *all.columns, "inputs"),
         mote_alloc_zero(ctx, list->count * sizeof(json_t *), "inputs"),
     };
-    const bool made = all.facts != NULL && all.flags != NULL && all.hashes != NULL && all.columns != NULL &&
-                      all.json != NULL;
+    const bool made =
+        all.facts != NULL && all.flags != NULL && all.hashes != NULL && all.columns != NULL && all.json != NULL;
     mote_status status = made ? find_all(list, source, wanted, &all) : MOTE_ERROR_MEMORY;
     if (status == MOTE_OK) status = unite(list, source, &all, known);
     for (uint64_t i = 0; i < list->count; i++) {

@@ -197,7 +197,8 @@ mote_status parts_old_compare(parts_old *old, parts_run *run, const char **diffe
     if (*differs == NULL && !link_nodes(old, &run->lod)) *differs = "the order of its nodes";
     if (*differs == NULL) find_totals(old, &run->lattice, &run->lod);
     if (*differs == NULL && old->nodes[0].total != old->points) *differs = "the number of its points";
-    if (*differs == NULL && was_fine(old, &run->lattice, &run->lod)) *differs = "that its points are too dense for one code";
+    if (*differs == NULL && was_fine(old, &run->lattice, &run->lod))
+        *differs = "that its points are too dense for one code";
     return MOTE_OK;
 }
 
@@ -205,7 +206,8 @@ void parts_old_count(const parts_old *old, uint32_t level, uint64_t *cells) {
     for (uint32_t n = 0; n < old->node_count; n++) {
         const mote_lod_node *node = &old->nodes[n];
         if (node->level == level) cells[node->prefix] += node->total;
-        if (node->level < level && node->child_mask == 0) cells[node->prefix << 3 * (level - node->level)] += node->total;
+        if (node->level < level && node->child_mask == 0)
+            cells[node->prefix << 3 * (level - node->level)] += node->total;
     }
 }
 
@@ -250,8 +252,8 @@ static bool is_read(const parts_old *old, const parts_run *run, uint32_t n) {
     const mote_lod_node *node = &old->nodes[n];
     if (node->point_count == 0 || (run->lod.scheme == MOTE_LOD_REPLACING && node->child_mask != 0)) return false;
     const uint32_t level = node->level < MOTE_ORDER_BITS ? node->level : MOTE_ORDER_BITS;
-    const uint64_t first = level < run->level ? node->prefix << 3 * (run->level - level)
-                                              : node->prefix >> 3 * (level - run->level);
+    const uint64_t first =
+        level < run->level ? node->prefix << 3 * (run->level - level) : node->prefix >> 3 * (level - run->level);
     const uint64_t end = level < run->level ? (node->prefix + 1) << 3 * (run->level - level) : first + 1;
     return old->joined[end] > old->joined[first];
 }
@@ -354,7 +356,8 @@ static void take_node(const parts_old *old, const parts_run *run, const parts_ra
     *place = (potree_place){old->stored[n].offset, old->stored[n].size_bytes, 0};
     if (first_code(node) >= low && end_code(node) <= high) return;
     const uint64_t begin = first_code(node) >= low ? 0 : find_record(old, &run->lattice, n, 0, node->point_count, low);
-    const uint64_t end = end_code(node) <= high ? node->point_count : find_record(old, &run->lattice, n, begin, node->point_count, high);
+    const uint64_t end =
+        end_code(node) <= high ? node->point_count : find_record(old, &run->lattice, n, begin, node->point_count, high);
     node->point_count = end - begin;
     place->offset += begin * stride;
     place->size_bytes = (end - begin) * stride;

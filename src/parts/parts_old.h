@@ -18,15 +18,15 @@ typedef struct parts_old {
     potree_node *stored;  /* [node_count] */
     mote_lod_node *nodes; /* [node_count] prefix, level, child_mask, point_count and total of them */
     uint32_t node_count;
-    uint64_t points;      /* that it is to have, by what was learnt of its inputs */
-    potree_plan writing;  /* of the run: how records are written */
+    uint64_t points;     /* that it is to have, by what was learnt of its inputs */
+    potree_plan writing; /* of the run: how records are written */
     /* a walk over its points, those of PARTS_JOINED cells */
-    bool reads;           /* there are such cells */
-    bool is_at;           /* the last piece is of the folder */
-    merge_plan plan;      /* how its points become records of the union: of one input */
-    mote_cloud *piece;    /* of these records */
+    bool reads;        /* there are such cells */
+    bool is_at;        /* the last piece is of the folder */
+    merge_plan plan;   /* how its points become records of the union: of one input */
+    mote_cloud *piece; /* of these records */
     uint8_t *records;
-    mote_cloud *decoded;  /* nodes that are being converted */
+    mote_cloud *decoded; /* nodes that are being converted */
     uint64_t decoded_at;
     uint32_t next;        /* node */
     uint64_t *joined;     /* [cell_count + 1] PARTS_JOINED cells before */
@@ -37,8 +37,8 @@ typedef struct parts_old {
 /* Opens what is there; close it in either case. */
 mote_status parts_old_open(mote_context *ctx, const potree_files *files, parts_old *old);
 void parts_old_close(parts_old *old);
-/* Whether its records are those that the run would write of the same points, and can be taken as they are: differs NULL, or
-   what is in the way, as a literal. Lattice and flags of the run are known. */
+/* Whether its records are those that the run would write of the same points, and can be taken as they are: differs
+   NULL, or what is in the way, as a literal. Lattice and flags of the run are known. */
 mote_status parts_old_compare(parts_old *old, parts_run *run, const char **differs);
 /* Points of the cells of the run's level: those of a leaf that is larger than these all in its first one. */
 void parts_old_count(const parts_old *old, uint32_t level, uint64_t *cells);

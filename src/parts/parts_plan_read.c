@@ -43,7 +43,8 @@ static bool take_box(const json_t *root, parts_run *run) {
     bool ok = is_empty;
     if (is_empty) box->points = box->skipped = 0;
     if (!ok && run->is_integer) {
-        ok = parts_take_axes(json_object_get(o, "low"), box->low) && parts_take_axes(json_object_get(o, "high"), box->high);
+        ok = parts_take_axes(json_object_get(o, "low"), box->low) &&
+             parts_take_axes(json_object_get(o, "high"), box->high);
         for (int k = 0; k < 3 && ok; k++) ok = box->low[k] <= box->high[k];
     } else if (!ok) {
         ok = take_place(json_object_get(o, "min"), box->world.min) &&
@@ -86,11 +87,13 @@ static bool take_color(const json_t *list, mote_color_range *range) {
 
 bool parts_take_facts(const json_t *o, uint64_t columns, merge_facts *facts) {
     const json_t *colors = json_object_get(o, "colors"), *lost = json_object_get(o, "not_double");
-    bool ok =
-        parts_take_count(o, "points", INT64_MAX, &facts->points) && parts_take_axes(json_object_get(o, "low"), facts->low) &&
-        parts_take_axes(json_object_get(o, "high"), facts->high) && parts_take_count(o, "times", INT64_MAX, &facts->times) &&
-        parts_take_count(o, "no_week", INT64_MAX, &facts->no_week) &&
-        parts_take_count(o, "ranks_between", INT64_MAX, &facts->ranks_between) && json_array_size(lost) == columns;
+    bool ok = parts_take_count(o, "points", INT64_MAX, &facts->points) &&
+              parts_take_axes(json_object_get(o, "low"), facts->low) &&
+              parts_take_axes(json_object_get(o, "high"), facts->high) &&
+              parts_take_count(o, "times", INT64_MAX, &facts->times) &&
+              parts_take_count(o, "no_week", INT64_MAX, &facts->no_week) &&
+              parts_take_count(o, "ranks_between", INT64_MAX, &facts->ranks_between) &&
+              json_array_size(lost) == columns;
     for (uint32_t g = 0; g < MERGE_COLORS && ok; g++) ok = take_color(json_array_get(colors, g), &facts->colors[g]);
     for (uint64_t c = 0; c < columns && ok; c++) {
         ok = parts_take_count(json_array_get(lost, c), NULL, INT64_MAX, &facts->not_double[c]);

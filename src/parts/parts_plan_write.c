@@ -27,7 +27,8 @@ static bool add_box(const parts_run *run, json_t *root) {
     json_t *o = json_object();
     const bool ok = parts_add(root, "box", o);
     if (run->box.points == 0 || (!run->is_integer && run->box.skipped == run->box.points)) return ok; /* of nothing */
-    if (run->is_integer) return ok && parts_add_axes(o, "low", run->box.low) && parts_add_axes(o, "high", run->box.high);
+    if (run->is_integer)
+        return ok && parts_add_axes(o, "low", run->box.low) && parts_add_axes(o, "high", run->box.high);
     return ok && add_place(o, "min", run->box.world.min) && add_place(o, "max", run->box.world.max);
 }
 
@@ -45,8 +46,8 @@ static bool add_color(json_t *list, const mote_color_range *range) {
 bool parts_add_facts(json_t *to, const char *key, const merge_facts *facts, uint64_t columns) {
     json_t *o = json_object(), *colors = json_array(), *lost = json_array();
     bool ok = parts_add(to, key, o) && parts_add(o, "points", json_integer((json_int_t)facts->points)) &&
-              parts_add_axes(o, "low", facts->low) && parts_add_axes(o, "high", facts->high) && parts_add(o, "colors", colors) &&
-              parts_add(o, "times", json_integer((json_int_t)facts->times)) &&
+              parts_add_axes(o, "low", facts->low) && parts_add_axes(o, "high", facts->high) &&
+              parts_add(o, "colors", colors) && parts_add(o, "times", json_integer((json_int_t)facts->times)) &&
               parts_add(o, "no_week", json_integer((json_int_t)facts->no_week)) &&
               parts_add(o, "ranks_between", json_integer((json_int_t)facts->ranks_between)) &&
               parts_add(o, "not_double", lost);

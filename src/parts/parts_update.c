@@ -71,8 +71,9 @@ static mote_status find_named(parts_update *update, const char *word, bool *out)
         found += out[i];
     }
     if (found == 1) return MOTE_OK;
-    return mote_fail(update->ctx, MOTE_ERROR_ARGUMENT, found > 1 ? "%s: several files of %s have this name; name its path"
-                                                                 : "%s: is none of the files that %s is made of",
+    return mote_fail(update->ctx, MOTE_ERROR_ARGUMENT,
+                     found > 1 ? "%s: several files of %s have this name; name its path"
+                               : "%s: is none of the files that %s is made of",
                      word, update->folder);
 }
 
@@ -107,7 +108,8 @@ static mote_status list_added(parts_update *update, const mote_input_list *added
         const char *path = added->paths[a];
         if (mote_is_dash(path) || stat(path, &info) != 0 || !S_ISREG(info.st_mode)) {
             if (!mote_is_dash(path) && stat(path, &info) != 0) return mote_system_error(update->ctx, path, "look at");
-            return mote_fail(update->ctx, MOTE_ERROR_ARGUMENT, "%s: is no file, as what joins a folder has to be", path);
+            return mote_fail(update->ctx, MOTE_ERROR_ARGUMENT, "%s: is no file, as what joins a folder has to be",
+                             path);
         }
         MOTE_TRY(append(update, NULL, path, PARTS_NEW));
         const uint64_t i = update->is.count - 1;
@@ -115,8 +117,9 @@ static mote_status list_added(parts_update *update, const mote_input_list *added
         for (uint64_t k = 0; k < i; k++) {
             if (strcmp(update->is.list[k].path, update->is.list[i].path) != 0) continue;
             return mote_fail(update->ctx, MOTE_ERROR_ARGUMENT,
-                             update->joins[k] ? "%s: is named twice" : "%s: is in %s already; --replace takes its points "
-                                                                       "anew",
+                             update->joins[k] ? "%s: is named twice"
+                                              : "%s: is in %s already; --replace takes its points "
+                                                "anew",
                              path, update->folder);
         }
     }
@@ -259,7 +262,8 @@ static mote_status write_in_core(parts_update *update, const char *const *paths,
 /* Whether the list's files are all read in pieces; bytes: of memory that one piece takes. */
 static mote_status find_need(parts_update *update, const char *const *paths, uint64_t *bytes, bool *in_pieces) {
     const potree_inputs *is = &update->is;
-    const mote_status status = mote_lod_whole_bytes(update->ctx, paths, (uint32_t)is->count, &is->reading, &is->lod, bytes);
+    const mote_status status =
+        mote_lod_whole_bytes(update->ctx, paths, (uint32_t)is->count, &is->reading, &is->lod, bytes);
     *in_pieces = status == MOTE_OK;
     if (status != MOTE_ERROR_UNSUPPORTED) return status;
     mote_context_clear(update->ctx);
@@ -275,8 +279,8 @@ static mote_status write_whole(parts_update *update, const char *const *paths, b
     memset(&update->report->parts, 0, sizeof update->report->parts);
     update->report->kept_points = 0;
     if (!in_parts || bytes <= parts_room(update->ctx, update->params)) return write_in_core(update, paths, &potree);
-    return mote_lod_write_parts(update->ctx, paths, (uint32_t)is->count, &is->reading, &is->lod, update->folder, &potree,
-                                update->params, &update->report->parts);
+    return mote_lod_write_parts(update->ctx, paths, (uint32_t)is->count, &is->reading, &is->lod, update->folder,
+                                &potree, update->params, &update->report->parts);
 }
 
 /* ---- what is known */

@@ -26,14 +26,14 @@ typedef struct parts_update {
     mote_lod_update_report *report;
     potree_inputs was, is; /* lists of inputs */
     parts_known *known_was, *known_is;
-    uint32_t *from;         /* [is.count] its place in the list that was; PARTS_NEW: it was not there, or is replaced */
-    bool *is_new;           /* [is.count] */
-    bool *joins;            /* [is.count] it comes behind all that stay */
-    bool *is_gone;          /* [was.count] it leaves, or is replaced */
-    bool *wanted;           /* [is.count] inputs that a walk reads */
-    uint8_t *changed;       /* [cell_count] parts_change */
-    uint64_t *cells;        /* [cell_count] points of the folder that is there */
-    const char *whole;      /* why all has to be built; NULL: nothing is in the way */
+    uint32_t *from;    /* [is.count] its place in the list that was; PARTS_NEW: it was not there, or is replaced */
+    bool *is_new;      /* [is.count] */
+    bool *joins;       /* [is.count] it comes behind all that stay */
+    bool *is_gone;     /* [was.count] it leaves, or is replaced */
+    bool *wanted;      /* [is.count] inputs that a walk reads */
+    uint8_t *changed;  /* [cell_count] parts_change */
+    uint64_t *cells;   /* [cell_count] points of the folder that is there */
+    const char *whole; /* why all has to be built; NULL: nothing is in the way */
     parts_run run;
     parts_old old;
 } parts_update;

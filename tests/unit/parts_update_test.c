@@ -152,11 +152,11 @@ static test_content content_of(uint32_t file, uint64_t version) {
 
 /* far: the cube is so large that codes tell few steps apart */
 static void write_frame(mote_context *ctx, const char *path, bool far) {
-    const mote_column_spec specs[] = {{"x", MOTE_INT32, 0.001, 500000},    {"y", MOTE_INT32, 0.001, 5e6},
-                                      {"z", MOTE_INT32, 0.001, 0},         {"intensity", MOTE_UINT16, 0, 0},
+    const mote_column_spec specs[] = {{"x", MOTE_INT32, 0.001, 500000},     {"y", MOTE_INT32, 0.001, 5e6},
+                                      {"z", MOTE_INT32, 0.001, 0},          {"intensity", MOTE_UINT16, 0, 0},
                                       {"classification", MOTE_UINT8, 0, 0}, {"overlap", MOTE_UINT8, 0, 0},
-                                      {"gps_time", MOTE_FLOAT64, 0, 0},    {"red", MOTE_UINT16, 0, 0},
-                                      {"green", MOTE_UINT16, 0, 0},        {"blue", MOTE_UINT16, 0, 0}};
+                                      {"gps_time", MOTE_FLOAT64, 0, 0},     {"red", MOTE_UINT16, 0, 0},
+                                      {"green", MOTE_UINT16, 0, 0},         {"blue", MOTE_UINT16, 0, 0}};
     const int32_t places[2][3] = {{-10, -10, -10}, {far ? 1000 * SIDE : SIDE + 10, SIDE + 10, 50000}};
     static const uint8_t flag = 1;
     static const uint16_t red = 60000;

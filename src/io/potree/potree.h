@@ -18,7 +18,7 @@
 #define POTREE_MAX_RECORDS    (16ull << 20) /* bytes of LAS records that metadata.json takes along */
 #define POTREE_LIMIT_TEXT     64u           /* bytes of a number as text */
 #define POTREE_LAS_TEXT       32u           /* bytes of a text in a LAS header */
-#define POTREE_INPUTS        "inputs.json" /* beside the three files of the format: what they were made of */
+#define POTREE_INPUTS         "inputs.json" /* beside the three files of the format: what they were made of */
 #define POTREE_NO_BROTLI      "built without brotli: no Potree folders of encoding BROTLI"
 #define POTREE_NO_JANSSON     "built without jansson: no Potree folders"
 
@@ -418,7 +418,8 @@ mote_status potree_write_tables(mote_context *ctx, const potree_source *source, 
                                 const potree_stats *stats, const potree_plan *plan, const mote_potree_params *params,
                                 const mote_potree_output *output, mote_potree_report *report);
 
-/* ---- inputs.json: potree_inputs.c; what it says of how an octree is made, as a plan of parts does: potree_request.c */
+/* ---- inputs.json: potree_inputs.c; what it says of how an octree is made, as a plan of parts does: potree_request.c
+ */
 /* Adds members "reading", "octree" and "folder". False: there was no memory. */
 bool potree_request_put(const mote_read_params *reading, const mote_lod_params *lod, const mote_potree_params *potree,
                         struct json_t *to);
@@ -430,9 +431,9 @@ const char *potree_request_lacks(const mote_read_params *reading, const mote_pot
 
 /* A file whose points an octree has. */
 typedef struct potree_input {
-    char *path;           /* absolute */
+    char *path;                       /* absolute */
     uint64_t size_bytes, modified_ns; /* modified_ns 0: not known */
-    struct json_t *learnt; /* what src/parts/ has learnt of its points; NULL: nothing */
+    struct json_t *learnt;            /* what src/parts/ has learnt of its points; NULL: nothing */
 } potree_input;
 
 typedef struct potree_inputs {

@@ -17,9 +17,9 @@
 #if MOTE_HAVE_JANSSON
 #include <jansson.h>
 
-#define INPUTS_VERSION 1
+#define INPUTS_VERSION   1
 #define INPUTS_BYTES_MAX (1ull << 30) /* of a million inputs */
-#define NS 1000000000ull
+#define NS               1000000000ull
 
 void potree_inputs_free(potree_inputs *inputs) {
     if (inputs->ctx == NULL) return;
@@ -151,7 +151,7 @@ mote_status potree_origin_write(mote_context *ctx, const mote_lod_params *lod, c
     potree_inputs inputs = {.ctx = ctx, .lod = *lod, .potree = *params};
     mote_input_list list;
     bool all = false;
-    inputs.reading = origin->reading != NULL ? *origin->reading : mote_read_defaults();
+    inputs.reading = origin->reading != NULL ? *(const mote_read_params *)origin->reading : mote_read_defaults();
     if (potree_request_lacks(&inputs.reading, params) != NULL) return MOTE_OK;
     MOTE_TRY(mote_check_reserved(ctx, origin->reserved, sizeof origin->reserved, "mote_potree_origin", "zeros"));
     mote_status status = mote_inputs_find(ctx, origin->inputs, origin->input_count, &list);
@@ -214,8 +214,8 @@ static mote_status parse(potree_inputs *inputs, const char *parent, const char *
     }
     inputs->json = json_loadb((const char *)input->data, input->size_bytes, JSON_REJECT_DUPLICATES, &error);
     if (inputs->json == NULL) {
-        return mote_fail(inputs->ctx, MOTE_ERROR_DATA, "%s: line %d, column %d: no list of inputs: %s", path, error.line,
-                         error.column, error.text);
+        return mote_fail(inputs->ctx, MOTE_ERROR_DATA, "%s: line %d, column %d: no list of inputs: %s", path,
+                         error.line, error.column, error.text);
     }
     MOTE_TRY(take_all(inputs, parent, path));
     return mote_input_check(inputs->ctx, input);

@@ -94,7 +94,8 @@ static bool take_octree(const json_t *o, mote_lod_params *lod) {
     lod->scheme = (mote_lod_scheme)scheme;
     lod->sampling = (mote_lod_sampling)sampling;
     lod->filter = (mote_lod_filter)filter;
-    return take_count(o, "grid", UINT32_MAX, &lod->grid) && take_count(o, "merge_points", UINT32_MAX, &lod->merge_points) &&
+    return take_count(o, "grid", UINT32_MAX, &lod->grid) &&
+           take_count(o, "merge_points", UINT32_MAX, &lod->merge_points) &&
            take_bits(o, "max_node_points", &lod->max_node_points) && take_bits(o, "seed", &lod->seed);
 }
 
