@@ -405,6 +405,7 @@ static mote_status find_cells(parts_update *update) {
     parts_old_count(&update->old, run->level, update->cells);
     MOTE_TRY(parts_old_reads(&update->old, run, &update->old.reads));
     MOTE_TRY(parts_find_changed(update));
+    if (update->whole != NULL) return MOTE_OK;
     if (run->first[run->cell_count] != run->points) return parts_changed(run);
     return MOTE_OK;
 }
@@ -468,6 +469,7 @@ static mote_status update_folder(parts_update *update) {
     MOTE_TRY(parts_old_compare(&update->old, run, &update->whole));
     if (update->whole != NULL) return MOTE_OK;
     MOTE_TRY(find_cells(update));
+    if (update->whole != NULL) return MOTE_OK;
     MOTE_TRY(write_changed(update, &done));
     if (!done) update->whole = "its points are too dense for one code now";
     return MOTE_OK;
