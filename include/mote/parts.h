@@ -102,7 +102,7 @@ typedef struct mote_lod_update_report {
 /// points are so dense that codes do not tell them apart; else all is built anew. The folder is replaced when the new
 /// one is complete; until then, and after a failure or a kill, it is as it was. Two updates of one folder at once are
 /// refused.
-/// folder   that is there
+/// folder   that is there; it is replaced at once, so that no outputs may be held (mote_outputs_hold)
 /// parts    memory_bytes, part_points; may be NULL
 /// report   out, may be NULL
 /// Returns  MOTE_OK, MOTE_ERROR_ARGUMENT (a file to add is in the list; one to remove or replace is not, or more than
@@ -119,7 +119,7 @@ MOTE_API mote_status mote_lod_update(mote_context *ctx, const char *folder, cons
 /// Positions, attributes and systems are as for mote_lod_write_parts; the plan names the inputs with size and checksum.
 /// output   the folder that mote_lod_parts_merge will make; parts lie in OUTPUT.parts meanwhile
 /// parts    part_count, or memory_bytes that each part may take
-/// plan     the file, JSON
+/// plan     the file, JSON; the name of an input is refused
 /// report   out, may be NULL: parts, largest_part, part_memory_bytes, scratch_bytes
 /// Returns  as mote_lod_write_parts; MOTE_ERROR_UNSUPPORTED (built without jansson)
 /// Cost     O(points); each is read two to four times (of several inputs one time more); nothing but the plan is

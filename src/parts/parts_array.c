@@ -35,11 +35,15 @@ mote_status mote_lod_parts_plan(mote_context *ctx, const char *const *inputs, ui
     if (inputs == NULL || output == NULL || plan == NULL) {
         return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "no input, no output, or no name of the plan");
     }
+    /* The plan takes its name once it is known that no input has it. */
+    const bool is_held = ctx->held != NULL;
+    if (!is_held) MOTE_TRY(mote_outputs_hold(ctx));
     mote_status status = parts_open(ctx, inputs, input_count, reading, params, potree, &own, &run);
+    if (status == MOTE_OK) status = mote_outputs_check(ctx, plan);
     if (status == MOTE_OK) status = make_plan(&run, &job, output, &own, plan);
     status = parts_end(&run, status);
     parts_job_close(&job);
-    return status;
+    return is_held ? status : mote_outputs_release(ctx, status);
 }
 
 /* ---- part */

@@ -535,6 +535,10 @@ mote_status mote_lod_update(mote_context *ctx, const char *folder, const mote_lo
     if (folder == NULL || folder[0] == '\0' || changes == NULL) {
         return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "no folder, or no changes");
     }
+    if (ctx->held != NULL) {
+        return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "%s: is replaced at once, and not with outputs that are held",
+                         folder);
+    }
     MOTE_TRY(mote_check_reserved(ctx, own.reserved, sizeof own.reserved, "mote_parts_params", "mote_parts_defaults()"));
     MOTE_TRY(mote_check_reserved(ctx, changes->reserved, sizeof changes->reserved, "mote_lod_changes", "zeros"));
     mote_status status = take_lock(&update, &lock);

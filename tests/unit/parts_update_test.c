@@ -444,6 +444,9 @@ static void refusals(void **state) {
     assert_int_equal(flock(lock, LOCK_EX), 0);
     refuse(ctx, &t, t.paths[5], NULL, NULL, MOTE_ERROR_IO, "another update");
     close(lock);
+    assert_int_equal(mote_outputs_hold(ctx), MOTE_OK);
+    refuse(ctx, &t, t.paths[5], NULL, NULL, MOTE_ERROR_ARGUMENT, "outputs that are held");
+    mote_outputs_release(ctx, MOTE_CANCELLED);
     /* A file that stays was written to. */
     const test_content content = content_of(1, 3);
     write_file(ctx, t.paths[1], &content);
