@@ -380,10 +380,12 @@ static mote_status compare_cubes(parts_update *update) {
 
 /* ---- what changes */
 
+/* Cells of the root's sampling grid, or coarser where that would be one for few points. */
 static void choose_level(parts_update *update) {
     parts_run *run = &update->run;
     const uint32_t grid_level = (uint32_t)__builtin_ctz(run->lod.grid);
-    run->level = grid_level < PARTS_LEVEL ? grid_level : PARTS_LEVEL;
+    const uint64_t cells = run->points / PARTS_CELL_POINTS;
+    while (run->level < grid_level && run->level < PARTS_LEVEL && 1ull << 3 * run->level < cells) run->level++;
     run->cell_count = 1ull << 3 * run->level;
 }
 
@@ -402,6 +404,7 @@ static mote_status find_cells(parts_update *update) {
     run->old = &update->old;
     run->source.wanted = update->wanted;
     update->old.is_whole = update->is_new;
+    run->begin_bytes = mote_context_memory_bytes(ctx); /* with these */
     parts_old_count(&update->old, run->level, update->cells);
     MOTE_TRY(parts_old_reads(&update->old, run, &update->old.reads));
     MOTE_TRY(parts_find_changed(update));
