@@ -34,12 +34,12 @@ static bool is_folder(const char *path) {
 
 /* What is in a folder that is to become a Potree folder. */
 typedef struct folder_content {
-    int own;           /* files of a Potree folder */
+    int own;           /* of the three files that each Potree folder has */
     char foreign[256]; /* the first other name; "" if there is none */
 } folder_content;
 
 static bool look_into_folder(const char *path, folder_content *content) {
-    static const char *const own[] = {"metadata.json", "hierarchy.bin", "octree.bin"};
+    static const char *const own[] = {"metadata.json", "hierarchy.bin", "octree.bin", "inputs.json"};
     DIR *folder = opendir(path);
     content->own = 0;
     content->foreign[0] = '\0';
@@ -47,9 +47,9 @@ static bool look_into_folder(const char *path, folder_content *content) {
     for (const struct dirent *entry = readdir(folder); entry != NULL; entry = readdir(folder)) {
         const char *name = entry->d_name;
         bool known = strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
-        for (int i = 0; i < 3; i++) {
+        for (int i = 0; i < 4; i++) {
             if (strcmp(name, own[i]) != 0) continue;
-            content->own++;
+            content->own += i < 3; /* a set may lack the last */
             known = true;
         }
         if (known || (content->foreign[0] != '\0' && strcmp(name, content->foreign) > 0)) continue;

@@ -4,10 +4,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "lod/lod_array.h"
 #include "lod/lod_in_parts.h"
 #include "lod/lod_print.h"
+#include "lod/lod_update.h"
 #include "paths.h"
 #include "print.h"
 #include "stage.h"
@@ -30,6 +32,8 @@ static const command_help help = {
     "  mote lod scan.las -o scan.mote --memory 4G           in parts, where that does not hold it\n"
     "  mote lod scan.las -o scan.mote --memory 4G --resume  the same, going on where a killed run ended\n"
     "  mote lod scan.las -o scan.mote --memory 16G --device cuda:all   on all GPUs of this machine\n"
+    "  mote lod --into all.mote scan.laz                    files join a folder: what changes is built\n"
+    "  mote lod --into all.mote --replace tiles/1.las --remove tiles/2.las\n"
     "  mote lod tiles -o all.mote --plan-parts plan.json --parts 2   for two machines, or a job array: each\n"
     "  mote lod --part 1/2 plan.json && mote lod --part 2/2 plan.json\n"
     "  mote lod --merge plan.json\n"
@@ -51,6 +55,7 @@ typedef struct lod_options {
     const char *attributes, *name;
     bool stats, plan;
     lod_array array;
+    lod_update update;
 } lod_options;
 
 static bool power_of_two(uint64_t n) { return n != 0 && (n & (n - 1)) == 0; }
@@ -235,6 +240,7 @@ typedef struct lod_task {
     const char *const *left_out; /* attributes; NULL: none */
     const char *columns;         /* what is not left out; NULL: all */
     session *session;
+    mote_potree_origin origin; /* of which files; of a pipeline's points none are known */
     mote_potree_output *begun; /* NULL: not, or taken over by mote_potree_write */
     bool would_begin;          /* of a plan: the run would hold an output by now */
 } lod_task;
@@ -266,6 +272,7 @@ static mote_potree_params potree_params(const lod_options *o, const lod_task *ta
     params.encoding = (mote_potree_encoding)o->encoding;
     params.name = o->name;
     params.attributes_left_out = task->left_out;
+    if (task->origin.input_count > 0) params.origin = &task->origin;
     if (o->quality_given) params.brotli_quality = o->quality;
     return params;
 }
@@ -370,11 +377,24 @@ static int choose_attributes(session *s, const lod_options *o, lod_task *task, c
     return *columns != NULL ? EXIT_DONE : session_error(s, EXIT_RESOURCES, "out of memory: the list of attributes");
 }
 
+static uint64_t clock_now_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
 static int run_lod(session *s, const lod_options *o, const io_paths *paths) {
     mote_cloud *cloud = NULL;
     char *columns = NULL;
     lod_task task = {.output = paths->output, .session = s};
+    const mote_read_params as_read = session_reading(s);
     int code = check_output(s, o, paths);
+    if (stage_now() == NULL) {
+        task.origin.inputs = paths->inputs;
+        task.origin.input_count = (uint32_t)paths->input_count;
+        task.origin.reading = &as_read;
+        task.origin.since_ns = clock_now_ns();
+    }
     const mote_lod_params params = lod_params(s, o);
     if (code == EXIT_DONE && !o->copc && !o->plan && o->attributes == NULL) {
         const lod_in_parts parts = {paths,    params,           potree_params(o, &task),
@@ -431,6 +451,28 @@ static int run_array(const lod_options *o, const common_options *common, const a
     return session_close(&s, code);
 }
 
+/* A folder that is there: how it is made, it says itself. */
+static int run_update(const lod_options *o, const common_options *common, const arguments *words) {
+    session s;
+    const bool shapes = o->scheme_given || o->sampling != MOTE_LOD_RANDOM || o->filter_given || o->grid_given ||
+                        o->merge_given || o->max_given || o->encoding_given || o->attributes != NULL || o->name != NULL;
+    if (shapes || common->seed_given || common->where != NULL || common->crs != NULL || common->to_crs != NULL) {
+        return usage_error("lod", "--into: how %s is built, and of which points, it says itself", o->update.folder);
+    }
+    if (o->plan || o->array.plan != NULL || o->array.resumes || o->array.parts > 0 || o->array.workers > 0) {
+        return usage_error("lod",
+                           "--into changes what is there, at once: plans, --resume and --workers are not for it");
+    }
+    if (words->count == 0 && o->update.remove.count == 0 && o->update.replace.count == 0) {
+        return usage_error("lod", "--into: name files that join it, or --remove or --replace some");
+    }
+    if (stage_now() != NULL) return usage_error("lod", "--into changes a folder, and is no step of a pipeline");
+    /* The folder takes its name while no other update is at work, so that nothing is held until the end. */
+    const int code = session_open(&s, "lod", common);
+    if (code != EXIT_DONE) return session_close(&s, code);
+    return session_close(&s, lod_update_run(&s, &o->update, o->array.verify, o->stats, words));
+}
+
 int cmd_lod(int argc, char **argv) {
     lod_options o = {0};
     const option rows[] = {
@@ -466,6 +508,12 @@ int cmd_lod(int argc, char **argv) {
          "in parts: keep what is complete, in OUT.parts, and go on\nwith it when a run was killed"},
         {"workers", 0, OPTION_COUNT, &o.array.workers, NULL, "N",
          "in parts: N of them are built at once, and share memory\nand threads; default one on each GPU of --device"},
+        {"into", 0, OPTION_TEXT, &o.update.folder, NULL, "DIR",
+         "change a folder that mote lod made: files that are named\njoin it, and what changes is built; else as -o"},
+        {"remove", 0, OPTION_LIST, &o.update.remove, NULL, "FILE",
+         "of --into: takes its points out; by path, name or pattern"},
+        {"replace", 0, OPTION_LIST, &o.update.replace, NULL, "FILE",
+         "of --into: takes its points anew, as it has changed"},
         {0},
     };
     common_options common;
@@ -477,7 +525,11 @@ int cmd_lod(int argc, char **argv) {
     const parse_result parsed = options_parse(&help, rows, mask, &common, argc, argv, &words);
     if (parsed != PARSE_RUN) return parsed == PARSE_HELP ? EXIT_DONE : EXIT_USAGE;
     if (o.array.part != NULL || o.array.merge != NULL) return run_array(&o, &common, &words);
-    int code = io_paths_take("lod", &common, &words, o.plan, &paths); /* --plan needs no output */
+    int code = lod_update_check(&o.update, &common);
+    if (code != EXIT_DONE) return code;
+    if (o.update.folder != NULL && lod_update_is_there(&o.update)) return run_update(&o, &common, &words);
+    if (o.update.folder != NULL) common.output = o.update.folder;
+    code = io_paths_take("lod", &common, &words, o.plan, &paths); /* --plan needs no output */
     if (code != EXIT_DONE) return code;
     o.copc = paths.format != NULL ? strcmp(paths.format, "copc") == 0
                                   : paths.output != NULL && text_has_ending(paths.output, ".copc.laz");

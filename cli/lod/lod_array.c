@@ -35,7 +35,7 @@ int lod_array_check(const lod_array *array) {
     if (given > 1) {
         return usage_error("lod", "--plan-parts, --part, --merge PLAN and --resume are of different runs: give one");
     }
-    if (array->verify && array->merge == NULL) return usage_error("lod", "--verify is for --merge PLAN");
+    if (array->verify && array->merge == NULL) return usage_error("lod", "--verify is for --merge PLAN and --into DIR");
     if (array->parts > 0 && array->plan == NULL) return usage_error("lod", "--parts is for --plan-parts");
     if (array->workers > 0 && given > 0 && !array->resumes) {
         return usage_error("lod", "--workers: each part of a plan is a run of its own");

@@ -114,16 +114,29 @@ MOTE_API mote_status mote_potree_begin(mote_context *ctx, const char *path, uint
 /// Removes a folder that was begun and is not written after all. NULL is allowed.
 MOTE_API void mote_potree_abandon(mote_context *ctx, mote_potree_output *output);
 
+/// Files whose points an octree has, as they were read.
+typedef struct mote_potree_origin {
+    const char *const *inputs; ///< files, folders and patterns, as of mote_cloud_read_many
+    uint32_t input_count;
+    const void *reading; ///< mote_read_params of io.h; NULL: defaults
+    uint64_t since_ns;   ///< the time (of the clock, from 1970 on) when reading began: of a file that was changed later
+                         ///< it is not said what it was; 0: not asked
+    const void *known;   ///< NULL: it is the library's own
+    uint64_t reserved[3]; ///< zero, see types.h
+} mote_potree_origin;
+
 typedef struct mote_potree_params {
     mote_potree_encoding encoding;
     int brotli_quality;                     ///< 0..11
     const char *name;                       ///< NULL: from the path
     const char *description;                ///< NULL: none
     const char *const *attributes_left_out; ///< names, NULL-terminated; NULL: none
-    mote_potree_output *begun; ///< of mote_potree_begin: mote_potree_write completes it, or removes it when
-                               ///< it fails, and needs no path; NULL: none
-    bool dry_run;              ///< true: see mote_potree_write
-    uint64_t reserved[7];      ///< zero, see types.h
+    mote_potree_output *begun;        ///< of mote_potree_begin: mote_potree_write completes it, or removes it when
+                                      ///< it fails, and needs no path; NULL: none
+    bool dry_run;                     ///< true: see mote_potree_write
+    const mote_potree_origin *origin; ///< of which files the points are: goes into the folder as inputs.json, for
+                                      ///< mote_lod_update; NULL: that is not kept
+    uint64_t reserved[6];             ///< zero, see types.h
 } mote_potree_params;
 /// Not compressed; name from the path; every attribute.
 MOTE_API mote_potree_params mote_potree_defaults(void);

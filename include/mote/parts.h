@@ -73,12 +73,53 @@ MOTE_API mote_status mote_lod_write_parts(mote_context *ctx, const char *const *
                                           const char *output, const mote_potree_params *potree,
                                           const mote_parts_params *parts, mote_parts_report *report);
 
+/// What is to be another in the list of files that an octree is made of.
+typedef struct mote_lod_changes {
+    const char *const
+        *add; ///< files, folders and patterns, as of mote_cloud_read_many: they come behind those that stay
+    uint32_t add_count;
+    const char *const *remove;  ///< files of the list: by their path, by a name that only one has, or by a pattern
+    uint32_t remove_count;      ///< of paths. They need not be there any more
+    const char *const *replace; ///< files of the list, likewise, whose contents are others now; a path that is not in
+    uint32_t replace_count;     ///< the list takes the place of the one of that name
+    bool verify;                ///< compares the checksums of all files; else of those whose size or time is another
+    uint64_t reserved[6];       ///< zero, see types.h
+} mote_lod_changes;
+
+/// What an update did.
+typedef struct mote_lod_update_report {
+    mote_parts_report parts;
+    const char *whole;    ///< NULL: what changed was built; else why all was built anew, as a literal
+    uint64_t inputs;      ///< files of the list now
+    uint64_t kept_points; ///< of ranges that were taken over as they were
+    uint64_t reserved[6]; ///< zero, see types.h
+} mote_lod_update_report;
+
+/// Brings a Potree folder up to date with a list of files that changes: the files of the folder become those that
+/// mote_lod_build and mote_potree_write make of the new list, byte for byte. The list is in the folder's inputs.json
+/// (mote_potree_params.origin), and so are the parameters. Only ranges of Morton codes that change are built, of the
+/// points that the folder has and of those files that reach there, as long as cube, attributes and steps stay and no
+/// points are so dense that codes do not tell them apart; else all is built anew. The folder is replaced when the new
+/// one is complete; until then, and after a failure or a kill, it is as it was. Two updates of one folder at once are
+/// refused.
+/// folder   that is there; it is replaced at once, so that no outputs may be held (mote_outputs_hold)
+/// parts    memory_bytes, part_points; may be NULL
+/// report   out, may be NULL
+/// Returns  MOTE_OK, MOTE_ERROR_ARGUMENT (a file to add is in the list; one to remove or replace is not, or more than
+///          one are of that name), MOTE_ERROR_IO (a file of the list is no longer what it was; another update is at
+///          work), MOTE_ERROR_UNSUPPORTED (the folder has no inputs.json, or one of another version), MOTE_ERROR_DATA,
+///          MOTE_ERROR_MEMORY, MOTE_ERROR_DISK, MOTE_CANCELLED
+/// Cost     reads new files three times and those that reach into cells that lose points twice; copies the rest of the
+///          folder. The first update of a folder reads all files once more, to learn what the next need not ask
+MOTE_API mote_status mote_lod_update(mote_context *ctx, const char *folder, const mote_lod_changes *changes,
+                                     const mote_parts_params *parts, mote_lod_update_report *report);
+
 /// Looks at all points, and writes a plan by which each part can be made by a process of its own, on any machine that
 /// finds inputs, plan and output under the same names. The folder is then the one that a single call would make.
 /// Positions, attributes and systems are as for mote_lod_write_parts; the plan names the inputs with size and checksum.
 /// output   the folder that mote_lod_parts_merge will make; parts lie in OUTPUT.parts meanwhile
 /// parts    part_count, or memory_bytes that each part may take
-/// plan     the file, JSON
+/// plan     the file, JSON; the name of an input is refused
 /// report   out, may be NULL: parts, largest_part, part_memory_bytes, scratch_bytes
 /// Returns  as mote_lod_write_parts; MOTE_ERROR_UNSUPPORTED (built without jansson)
 /// Cost     O(points); each is read two to four times (of several inputs one time more); nothing but the plan is

@@ -20,7 +20,7 @@ from ._io import Reader, open, read, write
 from ._library import version as __version__
 from ._lod import Lod, lod
 from ._neighbors import (KnnIndex, NeighborLists, Neighbors, Normals, Outliers, knn, knn_index, normals, outliers)
-from ._parts import clear_parts, lod_files, make_part, merge_parts, plan_parts
+from ._parts import clear_parts, lod_files, make_part, merge_parts, plan_parts, update_lod
 from ._photon import PhotonMap, Scene, photon, scenes
 from ._planes import Plane, Planes, planes
 from ._render import Camera, Picture, Renderer, colors_of, render

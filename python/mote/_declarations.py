@@ -494,6 +494,17 @@ class mote_lod_device(Structure):
     ]
 
 
+class mote_potree_origin(Structure):
+    _fields_ = [
+        ('inputs', c_void_p),
+        ('input_count', c_uint32),
+        ('reading', c_void_p),
+        ('since_ns', c_uint64),
+        ('known', c_void_p),
+        ('reserved', c_uint64 * 3),
+    ]
+
+
 class mote_potree_params(Structure):
     _fields_ = [
         ('encoding', c_int),
@@ -503,7 +514,8 @@ class mote_potree_params(Structure):
         ('attributes_left_out', c_void_p),
         ('begun', c_void_p),
         ('dry_run', c_bool),
-        ('reserved', c_uint64 * 7),
+        ('origin', c_void_p),
+        ('reserved', c_uint64 * 6),
     ]
 
 
@@ -717,6 +729,29 @@ class mote_parts_report(Structure):
         ('part_memory_bytes', c_uint64),
         ('workers', c_uint64),
         ('reserved', c_uint64 * 5),
+    ]
+
+
+class mote_lod_changes(Structure):
+    _fields_ = [
+        ('add', c_void_p),
+        ('add_count', c_uint32),
+        ('remove', c_void_p),
+        ('remove_count', c_uint32),
+        ('replace', c_void_p),
+        ('replace_count', c_uint32),
+        ('verify', c_bool),
+        ('reserved', c_uint64 * 6),
+    ]
+
+
+class mote_lod_update_report(Structure):
+    _fields_ = [
+        ('parts', mote_parts_report),
+        ('whole', c_char_p),
+        ('inputs', c_uint64),
+        ('kept_points', c_uint64),
+        ('reserved', c_uint64 * 6),
     ]
 
 
@@ -1250,6 +1285,12 @@ FIELD_DOCS = {
         'items': '[item_count] sorted positions, node after node in the order of mote_lod_nodes',
         'item_count': 'sum of all point_count',
     },
+    'mote_potree_origin': {
+        'inputs': 'files, folders and patterns, as of mote_cloud_read_many',
+        'reading': 'mote_read_params of io.h; NULL: defaults',
+        'since_ns': 'the time (of the clock, from 1970 on) when reading began: of a file that was changed later it is not said what it was; 0: not asked',
+        'known': "NULL: it is the library's own",
+    },
     'mote_potree_params': {
         'brotli_quality': '0..11',
         'name': 'NULL: from the path',
@@ -1257,6 +1298,7 @@ FIELD_DOCS = {
         'attributes_left_out': 'names, NULL-terminated; NULL: none',
         'begun': 'of mote_potree_begin: mote_potree_write completes it, or removes it when it fails, and needs no path; NULL: none',
         'dry_run': 'true: see mote_potree_write',
+        'origin': 'of which files the points are: goes into the folder as inputs.json, for mote_lod_update; NULL: that is not kept',
     },
     'mote_potree_report': {
         'points': 'stored, representatives included',
@@ -1364,6 +1406,19 @@ FIELD_DOCS = {
         'resumed_parts': 'that were there already',
         'part_memory_bytes': 'of a plan: what making its largest part takes, at most',
         'workers': 'parts that were built at once',
+    },
+    'mote_lod_changes': {
+        'add': 'files, folders and patterns, as of mote_cloud_read_many: they come behind those that stay',
+        'remove': 'files of the list: by their path, by a name that only one has, or by a pattern',
+        'remove_count': 'of paths. They need not be there any more',
+        'replace': 'files of the list, likewise, whose contents are others now; a path that is not in',
+        'replace_count': 'the list takes the place of the one of that name',
+        'verify': 'compares the checksums of all files; else of those whose size or time is another',
+    },
+    'mote_lod_update_report': {
+        'whole': 'NULL: what changed was built; else why all was built anew, as a literal',
+        'inputs': 'files of the list now',
+        'kept_points': 'of ranges that were taken over as they were',
     },
     'mote_camera': {
         'eye': 'world coordinates',
@@ -1715,6 +1770,7 @@ FUNCTIONS = {
     'mote_lod_parts_refusal': (c_char_p, (c_void_p, c_void_p)),
     'mote_lod_whole_bytes': (c_int, (c_void_p, c_void_p, c_uint32, c_void_p, c_void_p, c_void_p)),
     'mote_lod_write_parts': (c_int, (c_void_p, c_void_p, c_uint32, c_void_p, c_void_p, c_char_p, c_void_p, c_void_p, c_void_p)),
+    'mote_lod_update': (c_int, (c_void_p, c_char_p, c_void_p, c_void_p, c_void_p)),
     'mote_lod_parts_plan': (c_int, (c_void_p, c_void_p, c_uint32, c_void_p, c_void_p, c_char_p, c_void_p, c_void_p, c_char_p, c_void_p)),
     'mote_lod_parts_make': (c_int, (c_void_p, c_char_p, c_uint32, c_uint32, c_void_p)),
     'mote_lod_parts_merge': (c_int, (c_void_p, c_char_p, c_bool, c_void_p)),

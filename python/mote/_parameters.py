@@ -8,6 +8,7 @@ import difflib
 import functools
 import keyword as python_keyword
 import operator
+import re
 
 from . import _declarations as declared
 from . import _errors as errors
@@ -32,16 +33,28 @@ def _word(name):
     return name + "_" if python_keyword.iskeyword(name) else name
 
 
+_UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
+
+
+def _bytes(name, text):
+    """A size as the command takes it: "4G", "512M", in 1024s."""
+    parts = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?\s*", text.lower())
+    if parts is None:
+        raise errors.ArgumentError(f"{name}: {text!r} is no size, such as 4G or 512M")
+    return int(float(parts[1]) * _UNITS[parts[2]]) if "." in parts[1] else int(parts[1]) * _UNITS[parts[2]]
+
+
 def whole(name, value):
     """A whole number of Python or numpy as Python's."""
     try:
         return operator.index(value)
     except TypeError:
-        raise errors.KeywordError(f"{name} is a whole number, not {value!r}") from None
+        a_size = ', or a size, such as "4G"' if name.endswith("_bytes") else ""
+        raise errors.KeywordError(f"{name} is a whole number{a_size}, not {value!r}") from None
 
 
 def _number(name, kind, value):
-    number = whole(name, value)
+    number = whole(name, _bytes(name, value) if isinstance(value, str) and name.endswith("_bytes") else value)
     low, high = _INT_LIMITS[kind]
     if not low <= number <= high:
         raise errors.ArgumentError(f"{name} is {number}, not in {low} to {high}")

@@ -49,8 +49,11 @@ def _arguments(owner, inputs, output, bounds, parameters):
     reading, lod, potree, parts = _split(owner, parameters)
     texts = (ctypes.c_char_p * len(paths))(*paths)
     params = [_read_params(bounds, reading), _LOD.make(lod), _POTREE.make(potree), _PARTS.make(parts)]
+    origin = declared.mote_potree_origin(inputs=ctypes.addressof(texts), input_count=len(paths),
+                                         reading=ctypes.addressof(params[0]))
+    params[2].origin = ctypes.addressof(origin)
     reading, lod, potree, parts = map(ctypes.byref, params)
-    return (texts, len(paths), reading, lod, _path_of(output), potree, parts), params
+    return (texts, len(paths), reading, lod, _path_of(output), potree, parts), (params, origin, texts)
 
 
 def _refuse_foreign(plan):
@@ -125,6 +128,37 @@ def merge_parts(plan, *, verify=False, context=None, progress=None):
     context._call(library.mote_lod_parts_merge, context._pointer, _path_of(plan), verify, ctypes.byref(report),
                   progress=progress)
     return _report(report)
+
+
+def update_lod(folder, add=(), *, remove=(), replace=(), verify=False, context=None, progress=None, **parameters):
+    """Brings a folder up to date with a list of files that changes: it becomes what lod_files makes of the new list,
+    byte for byte. Which files those are, and how they become an octree, its inputs.json says.
+
+    add      files, folders and patterns that join the list, behind those that stay
+    remove   files that leave it: by their path, by a name that only one has, or by a pattern; they need not be there
+    replace  files of it that have changed
+    verify   compares the checksums of all files; else of those whose size or time is another
+    Returns  what was done: inputs, kept_points, whole (why all was built anew, or None), parts
+    """
+    context = _context.current(context)
+    changes = declared.mote_lod_changes()
+    kept = []
+    for name, paths in (("add", add), ("remove", remove), ("replace", replace)):
+        if isinstance(paths, (str, bytes, os.PathLike)):
+            paths = [paths]
+        texts = [_path_of(path) for path in paths]
+        array = (ctypes.c_char_p * len(texts))(*texts)
+        kept.append(array)
+        setattr(changes, name, ctypes.addressof(array))
+        setattr(changes, name + "_count", len(texts))
+    changes.verify = bool(verify)
+    report = declared.mote_lod_update_report()
+    context._call(library.mote_lod_update, context._pointer, _path_of(folder), ctypes.byref(changes),
+                  ctypes.byref(_PARTS.make(parameters)), ctypes.byref(report), progress=progress)
+    facts = facts_of(report)
+    facts.whole = report.whole.decode() if report.whole else None
+    facts.parts.folder.hash = f"{report.parts.folder.hash:016x}"
+    return facts
 
 
 def clear_parts(output, *, context=None):

@@ -225,3 +225,32 @@ def test_tiles_in_another_system(tmp_path):
     made = mote.dask.map_overlap(lambda one: one["z"], tmp_path / "city.las", size=100, overlap=10, crs="EPSG:32633",
                                  to_crs="EPSG:32632")
     assert sum(len(tile["z"]) for tile in dask.compute(*made, scheduler="threads")) == 5000
+
+
+def test_a_folder_is_brought_up_to_date(tiles, tmp_path):
+    folder, fresh = tmp_path / "town", tmp_path / "fresh"
+    mote.lod_files([tiles / "east.laz"], folder, name="town")
+    report = mote.update_lod(folder, tiles / "west.laz")
+    mote.lod_files(inputs_of(tiles), fresh, name="town")
+    assert report.inputs == 2 and report.parts.points == COUNT
+    assert files_of(folder) == files_of(fresh)
+    assert json.loads((folder / "inputs.json").read_text())["inputs"][1]["bytes"] == (tiles / "west.laz").stat().st_size
+    report = mote.update_lod(folder, remove=["west.laz"], memory_bytes="512M")
+    mote.lod_files([tiles / "east.laz"], fresh, name="town")
+    assert report.inputs == 1 and files_of(folder) == files_of(fresh)
+    with pytest.raises(mote.ArgumentError, match="none of the files"):
+        mote.update_lod(folder, remove="west.laz")
+    with pytest.raises(mote.KeywordError, match="sampling"):
+        mote.update_lod(folder, tiles / "west.laz", sampling="first")
+
+
+def test_sizes_are_words_as_well(tiles, tmp_path):
+    for size in ("0.5G", "512M", "512 MiB", 512 << 20):
+        assert mote.lod_files(inputs_of(tiles), tmp_path / "town", memory_bytes=size).points == COUNT
+    with pytest.raises(mote.MemoryError, match="out of memory"):
+        mote.lod_files(inputs_of(tiles), tmp_path / "town", memory_bytes="100k")
+    with pytest.raises(mote.ArgumentError, match="4G"):
+        mote.lod_files(inputs_of(tiles), tmp_path / "town", memory_bytes="much")
+    with pytest.raises(mote.KeywordError, match="whole number, or a size"):
+        mote.lod_files(inputs_of(tiles), tmp_path / "town", memory_bytes=0.5)
+    assert mote.Context(memory_limit_bytes="1G") is not None

@@ -11,6 +11,7 @@ static double lap(double *since) {
 static mote_status write_all(parts_run *run, const char *output, const mote_parts_params *params) {
     mote_parts_report *report = run->report;
     double since = mote_seconds();
+    bool lacks_fine;
     MOTE_TRY(parts_find_ranges(run, params));
     MOTE_TRY(parts_make_lists(run));
     report->count_seconds = lap(&since);
@@ -21,7 +22,7 @@ static mote_status write_all(parts_run *run, const char *output, const mote_part
     report->distribute_seconds = lap(&since);
     run->scratch_file = run->scratch.file;
     run->scratch_path = run->scratch.path;
-    MOTE_TRY(parts_build(run));
+    MOTE_TRY(parts_build(run, &lacks_fine));
     report->build_seconds = lap(&since);
     mote_output_close(run->ctx, &run->scratch, MOTE_CANCELLED); /* it is not kept */
     MOTE_TRY(parts_join(run, output));

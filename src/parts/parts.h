@@ -37,7 +37,8 @@ typedef struct parts_range {
     lod_whole whole;
     parts_wins wins[2]; /* where all choose by codes, and by fine codes */
     uint64_t points;
-    uint64_t at; /* of its first record in the scratch file, in records */
+    uint64_t at;  /* of its first record in the scratch file, in records */
+    bool is_kept; /* an update: its nodes are those of the folder that is there */
 } parts_range;
 
 /* How many points of a part an input has; those of an input are beside each other. */
@@ -94,6 +95,9 @@ typedef struct parts_run {
     parts_share *shares;
     uint64_t share_count, share_capacity;
     struct parts_borders *borders; /* while points are looked at */
+    struct parts_old *old;         /* an update: the folder that is there; NULL: it is none */
+    const uint8_t *changed;        /* [8^level] an update: parts_change of the cells */
+    const potree_inputs *inputs;   /* an update: what inputs.json is to say */
     mote_potree_output output;
     mote_output scratch;
     int scratch_file; /* of which the records are read; -1: none */
@@ -103,6 +107,24 @@ typedef struct parts_run {
     potree_stats stats;
 } parts_run;
 
+/* ---- an update: parts_old.c */
+/* What becomes of the points of a cell. */
+typedef enum parts_change {
+    PARTS_KEPT,      /* nothing */
+    PARTS_JOINED,    /* others join them: its points are those of the folder that is there, and new ones */
+    PARTS_COLLECTED, /* some leave, or come in between: they are read from the inputs */
+} parts_change;
+
+static inline bool parts_keeps(const parts_run *run, uint64_t cell) {
+    return run->changed != NULL && run->changed[cell] == PARTS_KEPT;
+}
+
+/* Begins a walk over all points of cells that change, or of all; and its next piece, as parts_source_next. */
+void parts_rewind(parts_run *run, double first, double last);
+mote_status parts_next(parts_run *run, const mote_cloud **piece, const uint8_t **records);
+/* Of an update: codes of the last piece that this walk leaves out become UINT64_MAX. */
+void parts_leave_out(const parts_run *run, uint64_t *codes, uint64_t count);
+
 /* ---- parts_count.c: the box, the flags, and the points of each cell */
 mote_status parts_count(parts_run *run);
 /* Once room_bytes and part_points are known: the points of finer cells, where one has more than a part may. */
@@ -111,8 +133,13 @@ mote_status parts_count_crowded(parts_run *run);
 const parts_block *parts_block_of(const parts_run *run, uint32_t level, uint64_t cell);
 /* The lattice of the run's box. */
 mote_status parts_lattice(parts_run *run);
-/* The Morton code of each point of a piece; UINT64_MAX: it has no place. */
+/* The Morton code of each point of a piece; UINT64_MAX: it has no place, or is of a cell that an update keeps. */
 mote_status parts_codes(const parts_run *run, const mote_cloud *piece, uint64_t *codes);
+
+/* Colours that are no 16-bit integers are refused. */
+mote_status parts_check_colors(const parts_run *run);
+/* The number of each entry becomes that of all before it. */
+void parts_sum_before(uint64_t *first, uint64_t count);
 
 /* ---- parts_cut.c: ranges that memory holds */
 mote_status parts_cut(parts_run *run);
@@ -141,7 +168,8 @@ mote_status parts_distribute(parts_run *run, bool to_scratch);
 mote_status parts_changed(const parts_run *run);
 
 /* ---- parts_build.c: a part in memory, and its octree */
-mote_status parts_build(parts_run *run);
+/* All parts that are not kept. *lacks_fine: of an update, whose other parts are there, nothing holds */
+mote_status parts_build(parts_run *run, bool *lacks_fine);
 /* Makes one part, with run->ctx; *lacks_fine: nothing was written, as all parts are to choose by fine codes. */
 typedef mote_status (*parts_maker)(parts_run *run, void *user, uint32_t part, bool *lacks_fine);
 /* Makes all parts but those of done, which may be NULL, run->workers at a time, the largest first; stops where one
@@ -165,6 +193,8 @@ void parts_close(parts_run *run);
 mote_status parts_end(parts_run *run, mote_status status);
 /* Counts the points and cuts them into ranges. */
 mote_status parts_find_ranges(parts_run *run, const mote_parts_params *params);
+/* The second of these, where points are counted. */
+mote_status parts_cut_ranges(parts_run *run, const mote_parts_params *params);
 /* What making a part of so many points takes, at most, beside others that are made at once. */
 uint64_t parts_memory_bytes(const parts_run *run, uint64_t points);
 /* How many parts the caller wants to be built at once, and the memory that all of it may take. */

@@ -35,11 +35,15 @@ mote_status mote_lod_parts_plan(mote_context *ctx, const char *const *inputs, ui
     if (inputs == NULL || output == NULL || plan == NULL) {
         return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "no input, no output, or no name of the plan");
     }
+    /* The plan takes its name once it is known that no input has it. */
+    const bool is_held = ctx->held != NULL;
+    if (!is_held) MOTE_TRY(mote_outputs_hold(ctx));
     mote_status status = parts_open(ctx, inputs, input_count, reading, params, potree, &own, &run);
+    if (status == MOTE_OK) status = mote_outputs_check(ctx, plan);
     if (status == MOTE_OK) status = make_plan(&run, &job, output, &own, plan);
     status = parts_end(&run, status);
     parts_job_close(&job);
-    return status;
+    return is_held ? status : mote_outputs_release(ctx, status);
 }
 
 /* ---- part */
@@ -198,6 +202,10 @@ mote_status mote_lod_parts_merge(mote_context *ctx, const char *plan, bool verif
     parts_start(ctx, report != NULL ? report : &unread, &run);
     if (plan == NULL) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "no name of the plan");
     mote_status status = parts_job_read(&run, &job, plan);
+    const mote_potree_origin origin = {.inputs = (const char *const *)run.source.list.paths,
+                                       .input_count = (uint32_t)run.source.list.count,
+                                       .reading = &run.source.reading};
+    run.potree.origin = &origin;
     if (status == MOTE_OK) status = parts_job_merge(&run, &job, verify);
     status = parts_end(&run, status);
     parts_job_close(&job);

@@ -140,20 +140,25 @@ mote_status parts_make_all(parts_run *run, parts_maker make, void *user, const b
 
 /* ---- all */
 
-static mote_status build_rounds(parts_run *run, parts_results *results) {
-    bool lacks_fine;
+static mote_status build_rounds(parts_run *run, parts_results *results, const bool *kept, bool *lacks_fine) {
     parts_choose_by(run, false);
-    MOTE_TRY(parts_make_all(run, build_part, results, NULL, &lacks_fine));
-    if (!lacks_fine) return MOTE_OK;
+    MOTE_TRY(parts_make_all(run, build_part, results, kept, lacks_fine));
+    if (!*lacks_fine || run->old != NULL) return MOTE_OK;
     forget_parts(run);
     parts_choose_by(run, true);
-    return parts_make_all(run, build_part, results, NULL, &lacks_fine);
+    return parts_make_all(run, build_part, results, kept, lacks_fine);
 }
 
-mote_status parts_build(parts_run *run) {
+mote_status parts_build(parts_run *run, bool *lacks_fine) {
     parts_results results = {.run = run};
+    bool *kept = mote_alloc(run->ctx, run->part_count * sizeof *kept, "parts");
+    if (kept == NULL) return MOTE_ERROR_MEMORY;
+    for (uint32_t p = 0; p < run->part_count; p++) {
+        kept[p] = run->ranges[p].is_kept || (run->old != NULL && run->ranges[p].points == 0);
+    }
     pthread_mutex_init(&results.lock, NULL);
-    const mote_status status = build_rounds(run, &results);
+    const mote_status status = build_rounds(run, &results, kept, lacks_fine);
     pthread_mutex_destroy(&results.lock);
+    mote_free(run->ctx, kept);
     return status;
 }

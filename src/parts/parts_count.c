@@ -66,7 +66,9 @@ static bool same_box(const parts_box *a, const parts_box *b) {
 
 mote_status parts_codes(const parts_run *run, const mote_cloud *piece, uint64_t *codes) {
     mote_device *cpu = mote_cpu_device(run->ctx);
-    return cpu->backend->order->codes(cpu, piece, &run->lattice, codes);
+    MOTE_TRY(cpu->backend->order->codes(cpu, piece, &run->lattice, codes));
+    parts_leave_out(run, codes, piece->count);
+    return MOTE_OK;
 }
 
 /* What a walk does with the codes of a piece. */
@@ -87,8 +89,7 @@ static mote_status visit_codes(parts_run *run, const mote_cloud *piece, use_code
     return status;
 }
 
-/* The number of each entry becomes that of all before it. */
-static void sum_before(uint64_t *first, uint64_t count) {
+void parts_sum_before(uint64_t *first, uint64_t count) {
     uint64_t before = 0;
     for (uint64_t c = 0; c <= count; c++) {
         const uint64_t here = first[c];
@@ -140,8 +141,8 @@ static mote_status find_counts(parts_run *run) {
     return MOTE_OK;
 }
 
-/* Colours that are no 16-bit integers are scaled by what all of them are. */
-static mote_status check_colors(const parts_run *run) {
+/* They are scaled by what all of them are. */
+mote_status parts_check_colors(const parts_run *run) {
     static const char *const names[3] = {"red", "green", "blue"};
     for (int k = 0; k < 3; k++) {
         const mote_column *column = mote_cloud_find(run->source.whole, names[k]);
@@ -165,12 +166,12 @@ static void choose_level(parts_run *run) {
 }
 
 mote_status parts_count(parts_run *run) {
-    MOTE_TRY(check_colors(run));
+    MOTE_TRY(parts_check_colors(run));
     choose_level(run);
     run->first = mote_alloc_zero(run->ctx, (run->cell_count + 1) * sizeof *run->first, "points by cell");
     if (run->first == NULL) return MOTE_ERROR_MEMORY;
     MOTE_TRY(find_counts(run));
-    sum_before(run->first, run->cell_count);
+    parts_sum_before(run->first, run->cell_count);
     return MOTE_OK;
 }
 
@@ -231,13 +232,13 @@ static void count_blocks(parts_run *run, const uint64_t *codes, uint64_t count) 
 static mote_status walk_blocks(parts_run *run, uint64_t first_block) {
     const mote_cloud *piece = NULL;
     const uint8_t *records;
-    parts_source_rewind(&run->source, 0.3, 0.3);
+    parts_rewind(run, 0.3, 0.3);
     do {
-        MOTE_TRY(parts_source_next(&run->source, &piece, &records));
+        MOTE_TRY(parts_next(run, &piece, &records));
         if (piece != NULL) MOTE_TRY(visit_codes(run, piece, count_blocks));
     } while (piece != NULL);
     for (uint64_t b = first_block; b < run->block_count; b++) {
-        sum_before(run->blocks[b].first, 1ull << 3 * parts_step_of(run->blocks[b].level));
+        parts_sum_before(run->blocks[b].first, 1ull << 3 * parts_step_of(run->blocks[b].level));
     }
     return MOTE_OK;
 }
@@ -250,7 +251,9 @@ static mote_status add_crowded(parts_run *run, uint32_t level, uint64_t cell, co
 
 mote_status parts_count_crowded(parts_run *run) {
     uint64_t before = 0;
-    for (uint64_t c = 0; c < run->cell_count; c++) MOTE_TRY(add_crowded(run, run->level, c, run->first, c));
+    for (uint64_t c = 0; c < run->cell_count; c++) {
+        if (!parts_keeps(run, c)) MOTE_TRY(add_crowded(run, run->level, c, run->first, c));
+    }
     while (before < run->block_count) {
         const uint64_t now = run->block_count;
         MOTE_TRY(walk_blocks(run, before));

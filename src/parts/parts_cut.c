@@ -31,7 +31,7 @@ static void describe(const parts_run *run, uint64_t code, lod_border *border) {
 
 /* ---- cutting */
 
-static mote_status begin_range(parts_run *run, uint64_t code) {
+static mote_status begin_range(parts_run *run, uint64_t code, bool is_kept) {
     if (!mote_reserve(run->ctx, (void **)&run->ranges, &run->range_capacity, run->part_count + 1ull,
                       sizeof *run->ranges, "parts")) {
         return MOTE_ERROR_MEMORY;
@@ -39,6 +39,7 @@ static mote_status begin_range(parts_run *run, uint64_t code) {
     parts_range *range = &run->ranges[run->part_count++];
     memset(range, 0, sizeof *range);
     range->whole.low.code = code;
+    range->is_kept = is_kept;
     return MOTE_OK;
 }
 
@@ -62,10 +63,30 @@ static mote_status add_cell(parts_run *run, uint32_t level, uint64_t cell, uint6
     }
     const parts_range *last = &run->ranges[run->part_count - 1];
     if (last->points > 0 && (is_share_full(run) || last->points + points > even)) {
-        MOTE_TRY(begin_range(run, cell << 3 * (MOTE_ORDER_BITS - level)));
+        MOTE_TRY(begin_range(run, cell << 3 * (MOTE_ORDER_BITS - level), false));
     }
     run->ranges[run->part_count - 1].points += points;
     run->cut_points += points;
+    return MOTE_OK;
+}
+
+/* Whether a cell has or had points. */
+static bool has_place(const parts_run *run, uint64_t c) {
+    return run->first[c + 1] > run->first[c] || (run->changed != NULL && !parts_keeps(run, c));
+}
+
+/* A cell of the level that was counted first. What is kept is neither built nor held: its range may be of any size.
+   A cell that has lost all its points is of no kept range, whose nodes are those that are there. */
+static mote_status add_counted(parts_run *run, uint64_t c, uint64_t even) {
+    const bool is_kept = parts_keeps(run, c);
+    const uint64_t points = run->first[c + 1] - run->first[c];
+    parts_range *last = &run->ranges[run->part_count - 1];
+    if (last->is_kept != is_kept) {
+        MOTE_TRY(begin_range(run, c << 3 * (MOTE_ORDER_BITS - run->level), is_kept));
+        last = &run->ranges[run->part_count - 1];
+    }
+    if (!is_kept) return add_cell(run, run->level, c, points, even);
+    last->points += points;
     return MOTE_OK;
 }
 
@@ -76,7 +97,7 @@ static void finish(parts_run *run) {
         parts_range *range = &run->ranges[p];
         const bool is_last = p + 1 == run->part_count;
         range->at = at;
-        at += range->points;
+        at += range->is_kept ? 0 : range->points;
         range->whole.lattice = run->lattice;
         describe(run, range->whole.low.code, &range->whole.low);
         describe(run, is_last ? 1ull << 3 * MOTE_ORDER_BITS : run->ranges[p + 1].whole.low.code, &range->whole.high);
@@ -97,10 +118,11 @@ mote_status parts_cut(parts_run *run) {
     /* As many parts as are needed, and all of about the same size. */
     const uint64_t total = run->first[run->cell_count], least = (total + run->part_points - 1) / run->part_points;
     const uint64_t even = run->wanted > 0 ? run->part_points : least > 0 ? (total + least - 1) / least : 1;
-    MOTE_TRY(begin_range(run, 0));
-    for (uint64_t c = 0; c < run->cell_count; c++) {
-        if (run->first[c + 1] == run->first[c]) continue;
-        MOTE_TRY(add_cell(run, run->level, c, run->first[c + 1] - run->first[c], even));
+    uint64_t c = 0;
+    while (c < run->cell_count && !has_place(run, c)) c++;
+    MOTE_TRY(begin_range(run, 0, c < run->cell_count && parts_keeps(run, c)));
+    for (; c < run->cell_count; c++) {
+        if (has_place(run, c)) MOTE_TRY(add_counted(run, c, even));
     }
     if (run->part_count > PARTS_MAX) {
         return mote_fail(run->ctx, MOTE_ERROR_MEMORY,

@@ -76,9 +76,9 @@ static mote_status make_buffers(parts_run *run, parts_buffers *buffers) {
 static mote_status add_pieces(parts_run *run, parts_buffers *buffers) {
     const mote_cloud *piece = NULL;
     const uint8_t *records;
-    parts_source_rewind(&run->source, 0.3, 0.5);
+    parts_rewind(run, 0.3, 0.5);
     do {
-        MOTE_TRY(parts_source_next(&run->source, &piece, &records));
+        MOTE_TRY(parts_next(run, &piece, &records));
         if (piece == NULL) break;
         uint64_t *codes = mote_alloc(run->ctx, piece->count * sizeof *codes, "codes of a piece");
         mote_status status = codes != NULL ? parts_codes(run, piece, codes) : MOTE_ERROR_MEMORY;
@@ -87,6 +87,7 @@ static mote_status add_pieces(parts_run *run, parts_buffers *buffers) {
         MOTE_TRY(status);
     } while (piece != NULL);
     for (uint32_t p = 0; p < run->part_count && buffers != NULL; p++) {
+        if (run->ranges[p].is_kept) continue;
         MOTE_TRY(flush(run, buffers, p));
         if (buffers->written[p] != run->ranges[p].points) return parts_changed(run);
     }

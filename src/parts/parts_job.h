@@ -101,6 +101,11 @@ struct json_t *parts_put_real(double value);
 bool parts_take_bits(const struct json_t *object, const char *key, uint64_t *bits);
 bool parts_take_count(const struct json_t *object, const char *key, uint64_t max, uint64_t *count);
 bool parts_take_real(const struct json_t *value, double *real);
+/* Three integers, and what is known of an input; columns: that it has. */
+bool parts_add_axes(struct json_t *object, const char *key, const int64_t values[3]);
+bool parts_take_axes(const struct json_t *list, int64_t values[3]);
+bool parts_add_facts(struct json_t *to, const char *key, const merge_facts *facts, uint64_t columns);
+bool parts_take_facts(const struct json_t *from, uint64_t columns, merge_facts *facts);
 /* The bytes of JSON, as a file; *hash of them. */
 mote_status parts_json_write(mote_context *ctx, const struct json_t *json, const char *path, bool at_once,
                              uint64_t *hash);

@@ -21,7 +21,7 @@ static mote_status wrong_root(const parts_job *job, const char *what) {
 
 /* ---- box and flags */
 
-static bool take_axes(const json_t *list, int64_t values[3]) {
+bool parts_take_axes(const json_t *list, int64_t values[3]) {
     for (size_t k = 0; k < 3; k++) {
         if (!json_is_integer(json_array_get(list, k))) return false;
         values[k] = json_integer_value(json_array_get(list, k));
@@ -43,7 +43,8 @@ static bool take_box(const json_t *root, parts_run *run) {
     bool ok = is_empty;
     if (is_empty) box->points = box->skipped = 0;
     if (!ok && run->is_integer) {
-        ok = take_axes(json_object_get(o, "low"), box->low) && take_axes(json_object_get(o, "high"), box->high);
+        ok = parts_take_axes(json_object_get(o, "low"), box->low) &&
+             parts_take_axes(json_object_get(o, "high"), box->high);
         for (int k = 0; k < 3 && ok; k++) ok = box->low[k] <= box->high[k];
     } else if (!ok) {
         ok = take_place(json_object_get(o, "min"), box->world.min) &&
@@ -84,13 +85,15 @@ static bool take_color(const json_t *list, mote_color_range *range) {
            parts_take_count(json_array_get(list, 4), NULL, INT64_MAX, &range->fractions);
 }
 
-static bool take_facts(const json_t *o, uint64_t columns, merge_facts *facts) {
+bool parts_take_facts(const json_t *o, uint64_t columns, merge_facts *facts) {
     const json_t *colors = json_object_get(o, "colors"), *lost = json_object_get(o, "not_double");
-    bool ok =
-        parts_take_count(o, "points", INT64_MAX, &facts->points) && take_axes(json_object_get(o, "low"), facts->low) &&
-        take_axes(json_object_get(o, "high"), facts->high) && parts_take_count(o, "times", INT64_MAX, &facts->times) &&
-        parts_take_count(o, "no_week", INT64_MAX, &facts->no_week) &&
-        parts_take_count(o, "ranks_between", INT64_MAX, &facts->ranks_between) && json_array_size(lost) == columns;
+    bool ok = parts_take_count(o, "points", INT64_MAX, &facts->points) &&
+              parts_take_axes(json_object_get(o, "low"), facts->low) &&
+              parts_take_axes(json_object_get(o, "high"), facts->high) &&
+              parts_take_count(o, "times", INT64_MAX, &facts->times) &&
+              parts_take_count(o, "no_week", INT64_MAX, &facts->no_week) &&
+              parts_take_count(o, "ranks_between", INT64_MAX, &facts->ranks_between) &&
+              json_array_size(lost) == columns;
     for (uint32_t g = 0; g < MERGE_COLORS && ok; g++) ok = take_color(json_array_get(colors, g), &facts->colors[g]);
     for (uint64_t c = 0; c < columns && ok; c++) {
         ok = parts_take_count(json_array_get(lost, c), NULL, INT64_MAX, &facts->not_double[c]);
@@ -112,7 +115,7 @@ static mote_status unite(parts_job *job, parts_run *run) {
     if (facts == NULL) return MOTE_ERROR_MEMORY;
     for (uint64_t i = 0; i < count; i++) {
         MOTE_TRY(merge_facts_begin(job->ctx, source->shapes[i], &facts[i]));
-        if (!take_facts(json_array_get(list, i), mote_cloud_column_count(source->shapes[i]), &facts[i])) {
+        if (!parts_take_facts(json_array_get(list, i), mote_cloud_column_count(source->shapes[i]), &facts[i])) {
             return wrong(job, "facts", i, "a fact");
         }
     }

@@ -9,7 +9,7 @@
 /* Of one core, about, to build and write a point; for the seconds that a part is told to take. */
 #define BUILD_SECONDS 5e-7
 
-static bool add_axes(json_t *object, const char *key, const int64_t values[3]) {
+bool parts_add_axes(json_t *object, const char *key, const int64_t values[3]) {
     json_t *list = json_array();
     bool ok = parts_add(object, key, list);
     for (int k = 0; k < 3 && ok; k++) ok = parts_add(list, NULL, json_integer(values[k]));
@@ -27,7 +27,8 @@ static bool add_box(const parts_run *run, json_t *root) {
     json_t *o = json_object();
     const bool ok = parts_add(root, "box", o);
     if (run->box.points == 0 || (!run->is_integer && run->box.skipped == run->box.points)) return ok; /* of nothing */
-    if (run->is_integer) return ok && add_axes(o, "low", run->box.low) && add_axes(o, "high", run->box.high);
+    if (run->is_integer)
+        return ok && parts_add_axes(o, "low", run->box.low) && parts_add_axes(o, "high", run->box.high);
     return ok && add_place(o, "min", run->box.world.min) && add_place(o, "max", run->box.world.max);
 }
 
@@ -42,11 +43,11 @@ static bool add_color(json_t *list, const mote_color_range *range) {
            parts_add(o, NULL, json_integer((json_int_t)range->fractions));
 }
 
-static bool add_facts(json_t *list, const merge_facts *facts, uint64_t columns) {
+bool parts_add_facts(json_t *to, const char *key, const merge_facts *facts, uint64_t columns) {
     json_t *o = json_object(), *colors = json_array(), *lost = json_array();
-    bool ok = parts_add(list, NULL, o) && parts_add(o, "points", json_integer((json_int_t)facts->points)) &&
-              add_axes(o, "low", facts->low) && add_axes(o, "high", facts->high) && parts_add(o, "colors", colors) &&
-              parts_add(o, "times", json_integer((json_int_t)facts->times)) &&
+    bool ok = parts_add(to, key, o) && parts_add(o, "points", json_integer((json_int_t)facts->points)) &&
+              parts_add_axes(o, "low", facts->low) && parts_add_axes(o, "high", facts->high) &&
+              parts_add(o, "colors", colors) && parts_add(o, "times", json_integer((json_int_t)facts->times)) &&
               parts_add(o, "no_week", json_integer((json_int_t)facts->no_week)) &&
               parts_add(o, "ranks_between", json_integer((json_int_t)facts->ranks_between)) &&
               parts_add(o, "not_double", lost);
@@ -60,7 +61,7 @@ static bool add_all_facts(const parts_run *run, json_t *root) {
     json_t *list = json_array();
     bool ok = parts_add(root, "facts", list);
     for (uint64_t i = 0; i < run->source.list.count && run->source.facts != NULL && ok; i++) {
-        ok = add_facts(list, &run->source.facts[i], mote_cloud_column_count(run->source.shapes[i]));
+        ok = parts_add_facts(list, NULL, &run->source.facts[i], mote_cloud_column_count(run->source.shapes[i]));
     }
     return ok;
 }

@@ -13,10 +13,6 @@
 #if MOTE_HAVE_JANSSON
 #include <jansson.h>
 
-static const char *const schemes[] = {"additive", "replacing", NULL};
-static const char *const samplings[] = {"random", "first", "poisson", NULL};
-static const char *const filters[] = {"none", "cell", "neighbors", "gaussian", NULL};
-
 void parts_job_close(parts_job *job) {
     if (job->ctx == NULL) return;
     json_decref(job->json);
@@ -79,38 +75,10 @@ static mote_status add_inputs(parts_run *run, json_t *request) {
     return MOTE_OK;
 }
 
-static json_t *optional(const char *text) { return text != NULL ? json_string(text) : json_null(); }
-
-static bool add_reading(const mote_read_params *reading, json_t *request) {
-    json_t *o = json_object();
-    return parts_add(request, "reading", o) && parts_add(o, "where", optional(reading->where)) &&
-           parts_add(o, "select", optional(reading->select)) && parts_add(o, "crs", optional(reading->crs)) &&
-           parts_add(o, "crs_ballpark", json_boolean(reading->crs_ballpark)) &&
-           parts_add(o, "salvage", json_boolean(reading->salvage)) &&
-           parts_add(o, "keep_poses", json_boolean(reading->keep_poses));
-}
-
-static bool add_parameters(const parts_run *run, json_t *request) {
-    const mote_lod_params *lod = &run->lod;
-    json_t *o = json_object(), *folder = json_object();
-    return parts_add(request, "octree", o) && parts_add(o, "scheme", json_string(schemes[lod->scheme])) &&
-           parts_add(o, "sampling", json_string(samplings[lod->sampling])) &&
-           parts_add(o, "filter", json_string(filters[lod->filter])) && parts_add(o, "grid", json_integer(lod->grid)) &&
-           parts_add(o, "merge_points", json_integer(lod->merge_points)) &&
-           parts_add(o, "max_node_points", parts_put_bits(lod->max_node_points)) &&
-           parts_add(o, "seed", parts_put_bits(lod->seed)) && parts_add(request, "folder", folder) &&
-           parts_add(folder, "name", optional(run->potree.name)) &&
-           parts_add(folder, "description", optional(run->potree.description));
-}
-
 static mote_status check_reading(parts_run *run) {
-    const mote_read_params *reading = &run->source.reading;
-    if (reading->bounds != NULL || reading->level >= 0 || reading->resolution != 0 ||
-        run->potree.attributes_left_out != NULL) {
-        return mote_fail(run->ctx, MOTE_ERROR_UNSUPPORTED,
-                         "a plan of parts: bounds, levels and attributes left out have no place in it");
-    }
-    return MOTE_OK;
+    const char *lacks = potree_request_lacks(&run->source.reading, &run->potree);
+    return lacks == NULL ? MOTE_OK
+                         : mote_fail(run->ctx, MOTE_ERROR_UNSUPPORTED, "a plan of parts has no place for %s", lacks);
 }
 
 mote_status parts_job_begin(parts_run *run, const char *output, parts_job *job) {
@@ -124,7 +92,7 @@ mote_status parts_job_begin(parts_run *run, const char *output, parts_job *job) 
                     parts_add(job->json, "made_by", json_string("mote " MOTE_VERSION)) &&
                     parts_add(job->json, "request", request) &&
                     parts_add(request, "output", json_string(job->output)) &&
-                    add_reading(&run->source.reading, request) && add_parameters(run, request);
+                    potree_request_put(&run->source.reading, &run->lod, &run->potree, request);
     return ok ? add_inputs(run, request) : no_memory(run->ctx);
 }
 
@@ -135,55 +103,10 @@ static mote_status wrong(const parts_job *job, const char *what) {
                      what);
 }
 
-static bool take_text(const json_t *object, const char *key, const char **text) {
-    const json_t *value = json_object_get(object, key);
-    *text = json_string_value(value);
-    return json_is_string(value) || json_is_null(value);
-}
-
-static bool take_word(const json_t *object, const char *key, const char *const *words, int *which) {
-    const char *word = json_string_value(json_object_get(object, key));
-    for (*which = 0; word != NULL && words[*which] != NULL; ++*which) {
-        if (strcmp(word, words[*which]) == 0) return true;
-    }
-    return false;
-}
-
-static bool take_flag(const json_t *object, const char *key, bool *flag) {
-    *flag = json_is_true(json_object_get(object, key));
-    return json_is_boolean(json_object_get(object, key));
-}
-
-static mote_status take_reading(const parts_job *job, const json_t *request, mote_read_params *reading) {
-    const json_t *o = json_object_get(request, "reading");
-    *reading = mote_read_defaults();
-    const bool ok = take_text(o, "where", &reading->where) && take_text(o, "select", &reading->select) &&
-                    take_text(o, "crs", &reading->crs) && take_flag(o, "crs_ballpark", &reading->crs_ballpark) &&
-                    take_flag(o, "salvage", &reading->salvage) && take_flag(o, "keep_poses", &reading->keep_poses);
-    return ok ? MOTE_OK : wrong(job, "\"reading\"");
-}
-
-static mote_status take_parameters(const parts_job *job, const json_t *request, parts_run *run) {
-    const json_t *o = json_object_get(request, "octree"), *folder = json_object_get(request, "folder");
-    int scheme, sampling, filter;
-    uint64_t grid, merge;
-    run->lod = mote_lod_defaults();
-    run->potree = mote_potree_defaults();
-    if (!take_word(o, "scheme", schemes, &scheme) || !take_word(o, "sampling", samplings, &sampling) ||
-        !take_word(o, "filter", filters, &filter) || !parts_take_count(o, "grid", UINT32_MAX, &grid) ||
-        !parts_take_count(o, "merge_points", UINT32_MAX, &merge) ||
-        !parts_take_bits(o, "max_node_points", &run->lod.max_node_points) ||
-        !parts_take_bits(o, "seed", &run->lod.seed)) {
-        return wrong(job, "\"octree\"");
-    }
-    if (!take_text(folder, "name", &run->potree.name) || !take_text(folder, "description", &run->potree.description)) {
-        return wrong(job, "\"folder\"");
-    }
-    run->lod.scheme = (mote_lod_scheme)scheme;
-    run->lod.sampling = (mote_lod_sampling)sampling;
-    run->lod.filter = (mote_lod_filter)filter;
-    run->lod.grid = (uint32_t)grid;
-    run->lod.merge_points = (uint32_t)merge;
+static mote_status take_parameters(const parts_job *job, const json_t *request, mote_read_params *reading,
+                                   parts_run *run) {
+    const char *member = potree_request_take(request, reading, &run->lod, &run->potree);
+    if (member != NULL) return wrong(job, member);
     MOTE_TRY(potree_check_params(job->ctx, &run->potree));
     MOTE_TRY(lod_check_params(job->ctx, &run->lod));
     const char *refusal = mote_lod_parts_refusal(&run->lod, &run->potree);
@@ -211,8 +134,7 @@ mote_status parts_job_open_inputs(parts_job *job, parts_run *run) {
     if (count == 0 || count > UINT32_MAX) return wrong(job, "\"inputs\"");
     if (output == NULL) return wrong(job, "\"output\"");
     MOTE_TRY(name_output(job, output));
-    MOTE_TRY(take_reading(job, request, &reading));
-    MOTE_TRY(take_parameters(job, request, run));
+    MOTE_TRY(take_parameters(job, request, &reading, run));
     const char **paths = mote_alloc(job->ctx, count * sizeof *paths, "inputs");
     if (paths == NULL) return MOTE_ERROR_MEMORY;
     mote_status status = find_paths(job, inputs, paths);

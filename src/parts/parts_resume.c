@@ -69,6 +69,7 @@ static mote_status take_up(parts_run *run, parts_job *job, const mote_parts_para
                          json_equal(json_object_get(old.json, "request"), json_object_get(job->json, "request"));
     if (is_same) {
         before.report = run->report;
+        before.potree.origin = run->potree.origin;
         before.share_bytes = (parts_room(ctx, params) - run->begin_bytes) / before.workers;
         before.begin_bytes = run->begin_bytes;
         parts_close(run);

@@ -149,8 +149,7 @@ static uint32_t find_wanted(const parts_run *run, const mote_parts_params *param
 
 /* ---- all */
 
-mote_status parts_find_ranges(parts_run *run, const mote_parts_params *params) {
-    MOTE_TRY(parts_count(run));
+mote_status parts_cut_ranges(parts_run *run, const mote_parts_params *params) {
     MOTE_TRY(find_room(run, params));
     run->wanted = find_wanted(run, params);
     run->even_points = run->part_points;
@@ -160,6 +159,11 @@ mote_status parts_find_ranges(parts_run *run, const mote_parts_params *params) {
     }
     MOTE_TRY(parts_count_crowded(run));
     return parts_cut(run);
+}
+
+mote_status parts_find_ranges(parts_run *run, const mote_parts_params *params) {
+    MOTE_TRY(parts_count(run));
+    return parts_cut_ranges(run, params);
 }
 
 mote_status parts_make_lists(parts_run *run) {
@@ -181,6 +185,8 @@ static mote_status join_files(parts_run *run) {
     MOTE_TRY(potree_folder_output(run->ctx, run->output.folder, "octree.bin", &run->output.octree));
     MOTE_TRY(potree_parts_join(run->ctx, &whole, run->trees, run->files, run->part_count, &run->stats, &run->potree,
                                &run->output, &run->report->folder));
+    MOTE_TRY(run->inputs != NULL ? potree_inputs_write(run->inputs, run->output.folder)
+                                 : potree_origin_write(run->ctx, &run->lod, &run->potree, run->output.folder));
     run->report->nodes = whole.node_count;
     return MOTE_OK;
 }

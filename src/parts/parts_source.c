@@ -1,5 +1,7 @@
 #include "parts/parts_source.h"
 
+#include "io/potree/potree.h"
+
 #include <math.h>
 
 #define PIECE_POINTS 65536u /* of the union, converted at once */
@@ -118,15 +120,15 @@ static mote_status look_at_input(parts_source *source, uint64_t input) {
 
 /* ---- several inputs */
 
-static mote_status find_facts(parts_source *source) {
+mote_status parts_source_look(parts_source *source, const bool *wanted, merge_facts *facts,
+                              uint64_t (*flags)[POTREE_MERGED]) {
     mote_context *ctx = source->ctx;
     const mote_cloud *piece = NULL;
     uint64_t done = 0;
-    source->facts = mote_alloc_zero(ctx, source->list.count * sizeof *source->facts, "inputs");
-    if (source->facts == NULL) return MOTE_ERROR_MEMORY;
     mote_stage(ctx, "look at inputs");
     for (uint64_t i = 0; i < source->list.count; i++) {
-        MOTE_TRY(merge_facts_begin(ctx, source->shapes[i], &source->facts[i]));
+        if (wanted != NULL && !wanted[i]) continue;
+        MOTE_TRY(merge_facts_begin(ctx, source->list.count == 1 ? source->whole : source->shapes[i], &facts[i]));
         MOTE_TRY(open_reader(source, i));
         const double share = FACTS_SHARE / ((double)source->count + 1);
         const uint64_t end = done + mote_reader_count(source->reader);
@@ -134,11 +136,20 @@ static mote_status find_facts(parts_source *source) {
         done = end;
         do {
             MOTE_TRY(read_next(source, &piece));
-            if (piece != NULL) merge_facts_see(ctx, piece, true, &source->facts[i]);
+            if (piece == NULL) break;
+            merge_facts_see(ctx, piece, true, &facts[i]);
+            if (flags != NULL) MOTE_TRY(potree_flag_bits(ctx, piece, flags[i]));
         } while (piece != NULL);
-        source->shapes[i]->count = source->facts[i].points;
         close_reader(source);
     }
+    return MOTE_OK;
+}
+
+static mote_status find_facts(parts_source *source) {
+    source->facts = mote_alloc_zero(source->ctx, source->list.count * sizeof *source->facts, "inputs");
+    if (source->facts == NULL) return MOTE_ERROR_MEMORY;
+    MOTE_TRY(parts_source_look(source, NULL, source->facts, NULL));
+    for (uint64_t i = 0; i < source->list.count; i++) source->shapes[i]->count = source->facts[i].points;
     source->was_walked = true;
     return MOTE_OK;
 }

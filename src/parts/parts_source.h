@@ -9,6 +9,7 @@
 
 #include "io/merge/inputs.h"
 #include "io/merge/merge_plan.h"
+#include "io/potree/potree_ops.h"
 #include "io/reader.h"
 
 /* Where points lie: stored values where positions are integers, else places in the world. */
@@ -51,6 +52,12 @@ mote_status parts_source_begin(mote_context *ctx, const char *const *paths, uint
    facts  [list.count] of their values, which become the source's: then nothing is told that was told when they were
           found; NULL: all inputs are read for them */
 mote_status parts_source_unite(parts_source *source, merge_facts *facts);
+/* Looks at all points of inputs, as they are before the union.
+   wanted  [list.count] of which; NULL: of all
+   facts   [list.count] out, of those that are wanted; the caller's
+   flags   [list.count] what potree_flag_bits finds joins them; NULL: not asked */
+mote_status parts_source_look(parts_source *source, const bool *wanted, merge_facts *facts,
+                              uint64_t (*flags)[POTREE_MERGED]);
 void parts_source_close(parts_source *source);
 
 /* Begins a walk, which is the share first … last of the call's progress. */

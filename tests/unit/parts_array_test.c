@@ -240,6 +240,36 @@ static void inputs_may_not_change(void **state) {
 }
 
 /* Each line of a plan left out: refused, or of no weight; never a crash. And other versions. */
+/* The plan would take the place of a file that it is made of, under whatever name; with outputs held, and without. */
+static void a_plan_replaces_no_input(void **state) {
+    (void)state;
+    mote_context *ctx = test_context(1);
+    for (int held = 0; held < 2; held++) {
+        mote_parts_report report;
+        struct stat before, after;
+        char link[PATH];
+        test_array t;
+        begin(&t);
+        add_input(ctx, &t, &parts_kinds[6], "las");
+        t.parts = 2;
+        snprintf(link, PATH, "%s", test_path("array_link.json"));
+        unlink(link);
+        assert_int_equal(symlink(t.paths[0], link), 0);
+        assert_int_equal(stat(t.paths[0], &before), 0);
+        for (int by_link = 0; by_link < 2; by_link++) {
+            snprintf(t.plan, PATH, "%s", by_link ? link : t.paths[0]);
+            if (held) assert_int_equal(mote_outputs_hold(ctx), MOTE_OK);
+            assert_int_equal(plan(ctx, &t, &report), MOTE_ERROR_ARGUMENT);
+            assert_non_null(strstr(mote_context_message(ctx), "is also an input"));
+            mote_outputs_release(ctx, MOTE_CANCELLED);
+            mote_context_clear(ctx);
+            assert_int_equal(stat(t.paths[0], &after), 0);
+            assert_true(before.st_ino == after.st_ino && before.st_size == after.st_size);
+        }
+    }
+    mote_context_destroy(ctx);
+}
+
 static void plans_are_checked(void **state) {
     (void)state;
     mote_context *ctx = test_context(1);
@@ -389,13 +419,10 @@ static void runs_go_on(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parts_are_the_whole),
-        cmocka_unit_test(other_parameters),
-        cmocka_unit_test(inputs_are_united),
-        cmocka_unit_test(what_lacks_is_named),
-        cmocka_unit_test(inputs_may_not_change),
-        cmocka_unit_test(plans_are_checked),
-        cmocka_unit_test(runs_go_on),
+        cmocka_unit_test(parts_are_the_whole),   cmocka_unit_test(other_parameters),
+        cmocka_unit_test(inputs_are_united),     cmocka_unit_test(what_lacks_is_named),
+        cmocka_unit_test(inputs_may_not_change), cmocka_unit_test(a_plan_replaces_no_input),
+        cmocka_unit_test(plans_are_checked),     cmocka_unit_test(runs_go_on),
         cmocka_unit_test(survives_failures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

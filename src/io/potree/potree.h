@@ -18,6 +18,7 @@
 #define POTREE_MAX_RECORDS    (16ull << 20) /* bytes of LAS records that metadata.json takes along */
 #define POTREE_LIMIT_TEXT     64u           /* bytes of a number as text */
 #define POTREE_LAS_TEXT       32u           /* bytes of a text in a LAS header */
+#define POTREE_INPUTS         "inputs.json" /* beside the three files of the format: what they were made of */
 #define POTREE_NO_BROTLI      "built without brotli: no Potree folders of encoding BROTLI"
 #define POTREE_NO_JANSSON     "built without jansson: no Potree folders"
 
@@ -156,6 +157,9 @@ void potree_stats_join(potree_stats *stats, uint32_t count, uint32_t range_count
    next  the indices that follow, next_count of them: fetched ahead */
 void potree_gather(const potree_plan *plan, const uint32_t *indices, const uint16_t *colors, uint32_t count,
                    uint32_t next_count, uint8_t *records, potree_stats *stats);
+
+/* Takes note of the ranges and classes of records that are there. */
+void potree_measure(const potree_plan *plan, const uint8_t *records, uint32_t count, potree_stats *stats);
 
 /* The program as a GPU runs it: potree_encode.c */
 typedef struct potree_encoding {
@@ -414,6 +418,48 @@ mote_status potree_parts_join(mote_context *ctx, potree_source *whole, const pot
 mote_status potree_write_tables(mote_context *ctx, const potree_source *source, potree_place *places,
                                 const potree_stats *stats, const potree_plan *plan, const mote_potree_params *params,
                                 const mote_potree_output *output, mote_potree_report *report);
+
+/* ---- inputs.json: potree_inputs.c; what it says of how an octree is made, as a plan of parts does: potree_request.c
+ */
+/* Adds members "reading", "octree" and "folder". False: there was no memory. */
+bool potree_request_put(const mote_read_params *reading, const mote_lod_params *lod, const mote_potree_params *potree,
+                        struct json_t *to);
+/* Takes them back; texts are the JSON's. Returns the member that is missing or wrong, as a literal; NULL: none is. */
+const char *potree_request_take(const struct json_t *from, mote_read_params *reading, mote_lod_params *lod,
+                                mote_potree_params *potree);
+/* Whether such members say all there is to say: NULL, or what they have no place for, as a literal. */
+const char *potree_request_lacks(const mote_read_params *reading, const mote_potree_params *potree);
+
+/* A file whose points an octree has. */
+typedef struct potree_input {
+    char *path;                       /* absolute */
+    uint64_t size_bytes, modified_ns; /* modified_ns 0: not known */
+    struct json_t *learnt;            /* what src/parts/ has learnt of its points; NULL: nothing */
+} potree_input;
+
+typedef struct potree_inputs {
+    mote_context *ctx;
+    struct json_t *json; /* whose texts the parameters are; NULL: the caller's */
+    mote_read_params reading;
+    mote_lod_params lod;
+    mote_potree_params potree;
+    potree_input *list;
+    uint64_t count, capacity;
+} potree_inputs;
+/* Reads the inputs.json of a folder. Free them in either case. */
+mote_status potree_inputs_read(mote_context *ctx, const char *folder, potree_inputs *inputs);
+/* Appends a file as it is there; its links stay what they are. */
+mote_status potree_inputs_add(potree_inputs *inputs, const char *path);
+/* Size and time of a file, as they are now. */
+mote_status potree_input_look(mote_context *ctx, const char *path, uint64_t *size_bytes, uint64_t *modified_ns);
+/* The folder of a path without its links, and the name. *out is for mote_free. */
+mote_status potree_input_place(mote_context *ctx, const char *path, char **out);
+/* Writes inputs.json into a folder; files beside it or below have names relative to it. */
+mote_status potree_inputs_write(const potree_inputs *inputs, const potree_folder *folder);
+void potree_inputs_free(potree_inputs *inputs);
+/* The same of what the caller of mote_potree_write says; nothing where there is nothing that could be read again. */
+mote_status potree_origin_write(mote_context *ctx, const mote_lod_params *lod, const mote_potree_params *params,
+                                const potree_folder *folder);
 
 /* Refuses parameters that are out of range, and what was built without. */
 mote_status potree_check_params(mote_context *ctx, const mote_potree_params *params);

@@ -16,11 +16,14 @@
 
 #define ATTEMPTS_MAX 1000u /* at a temporary name that no other writer has, and at a name that others take, too */
 
-static const char *const file_names[3] = {"metadata.json", "hierarchy.bin", "octree.bin"};
+/* Of the last one a set may lack: what it was made of. */
+#define SET_FILES 4
+#define SET_NEEDS 3
+static const char *const file_names[SET_FILES] = {"metadata.json", "hierarchy.bin", "octree.bin", POTREE_INPUTS};
 
 /* Whether a name inside a folder is one that the writer makes: a file of the set or its temporary. */
 static bool is_ours(const char *name) {
-    for (int f = 0; f < 3; f++) {
+    for (int f = 0; f < SET_FILES; f++) {
         const size_t length = strlen(file_names[f]);
         if (strncmp(name, file_names[f], length) != 0) continue;
         const char *rest = name + length;
@@ -53,7 +56,7 @@ static bool remove_set(const char *path) {
     return !foreign && rmdir(path) == 0;
 }
 
-/* Whether path is a folder of the three files and nothing else. */
+/* Whether path is a folder of a set's files and nothing else. */
 static bool is_whole_set(const char *path) {
     DIR *directory = opendir(path);
     if (directory == NULL) return false;
@@ -63,12 +66,15 @@ static bool is_whole_set(const char *path) {
         const char *name = entry->d_name;
         if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0) continue;
         bool known = false;
-        for (int f = 0; f < 3; f++) known |= strcmp(name, file_names[f]) == 0;
-        if (known) found++;
+        for (int f = 0; f < SET_FILES; f++) {
+            if (strcmp(name, file_names[f]) != 0) continue;
+            known = true;
+            found += f < SET_NEEDS;
+        }
         foreign |= !known;
     }
     closedir(directory);
-    return found == 3 && !foreign;
+    return found == SET_NEEDS && !foreign;
 }
 
 static bool is_empty(const char *path) {
@@ -250,7 +256,7 @@ static mote_status keep_modes(mote_context *ctx, const potree_folder *folder) {
     const size_t size_bytes = strlen(folder->path) + NAME_MAX + 32;
     char *replaced = mote_alloc(ctx, size_bytes, "output"), *path = mote_alloc(ctx, size_bytes, "output");
     const mote_status status = replaced != NULL && path != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
-    for (int f = 0; f < 3 && status == MOTE_OK; f++) {
+    for (int f = 0; f < SET_FILES && status == MOTE_OK; f++) {
         snprintf(replaced, size_bytes, "%s/%s", folder->path, file_names[f]);
         snprintf(path, size_bytes, "%s/%s", folder->temporary, file_names[f]);
         keep_mode(replaced, path);

@@ -178,7 +178,7 @@ static void find_sparse_range(const uint8_t *at, uint32_t stride, uint32_t count
     }
 }
 
-static void measure(const potree_plan *plan, const uint8_t *records, uint32_t count, potree_stats *stats) {
+void potree_measure(const potree_plan *plan, const uint8_t *records, uint32_t count, potree_stats *stats) {
     for (uint32_t a = 0; a < plan->attribute_count; a++) {
         const potree_attribute *attribute = &plan->attributes[a];
         const uint32_t size_bytes = mote_type_size(attribute->type);
@@ -239,7 +239,7 @@ void potree_gather(const potree_plan *plan, const uint32_t *indices, const uint1
         case RECORD_COLORS: run_colors(colors, count, stride, to); break;
         }
     }
-    measure(plan, records, count, stats);
+    potree_measure(plan, records, count, stats);
 }
 
 /* ---- stats */
