@@ -169,7 +169,6 @@ static mote_status turn_all(graph *g) {
 
 static mote_status propagate(graph *g) {
     mote_context *ctx = g->ctx;
-    const double begin = ctx->progress_first, end = ctx->progress_last;
     mote_stage(ctx, "edges");
     /* The edges between neighbours, with their costs. */
     const uint64_t places = g->points * g->k;
@@ -181,9 +180,9 @@ static mote_status propagate(graph *g) {
     if (!complete) return MOTE_ERROR_MEMORY;
     MOTE_TRY(make_edges(g));
     mote_stage(ctx, "edge sort");
-    mote_progress_share(ctx, begin, begin + (end - begin) * 0.6);
+    const mote_progress_span whole = mote_progress_enter(ctx, 0, 0.6);
     const mote_status status = g->device->backend->order->sort(g->device, g->costs, g->edges, g->points * g->k);
-    mote_progress_share(ctx, begin, end);
+    mote_progress_leave(ctx, whole);
     MOTE_TRY(status);
     mote_stage(ctx, "orientation");
     MOTE_TRY(join_all(g));
