@@ -131,7 +131,14 @@ bool mote_las_is_extra_of_origin(const las_plan *plan, const mote_column *column
    plan is the same for all values. */
 bool mote_las_is_passthrough(const las_plan *plan);
 
+/* ---- las_choose_format.c: makes format and version_minor, after a look at the values. */
+mote_status mote_las_choose_format(mote_context *ctx, las_plan *plan);
+
 /* ---- las_plan.c */
+/* The column for a dimension; NULL if there is none. */
+const mote_column *mote_las_find_chosen(const las_plan *plan, const char *name);
+/* Whether a column's values are numbers that the dimension holds, by its type or by a look at them. */
+bool mote_las_integers_fit(const las_plan *plan, const mote_column *column, const las_field *field);
 /* Plans the records of a cloud that is written as a whole. A path that ends in .laz asks for compression. */
 mote_status mote_las_plan_make(mote_context *ctx, const mote_cloud *cloud, const mote_write_params *params,
                                const char *path, las_plan *plan);
