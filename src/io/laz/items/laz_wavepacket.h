@@ -45,8 +45,9 @@ static inline void laz_read_wave_field(laz_integer *m, laz_reader *r, uint32_t c
     laz_put_u32(last, laz_read_integer(r, m, 32, context, laz_get_u32(last), &k));
 }
 
-/* last: becomes the packet that is read. */
-static inline void laz_read_wave(laz_wave *c, laz_reader *r, uint8_t *last) {
+/* last: becomes the packet that is read. A call, as few files have waves: inlined into the loops of layers it would
+   take the compiler's room for what all files have (7 % of the instructions of format 8). */
+__attribute__((noinline, unused)) static void laz_read_wave(laz_wave *c, laz_reader *r, uint8_t *last) {
     last[0] = (uint8_t)laz_read_symbol(r, c->index, LAZ_WAVE_INDICES);
     laz_put_u64(last + LAZ_AT_WAVE_OFFSET, laz_read_wave_offset(c, r, last));
     laz_read_wave_field(&c->size, r, 0, last + LAZ_AT_WAVE_SIZE);
