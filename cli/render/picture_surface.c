@@ -229,7 +229,7 @@ static void judge(survey *v, const uint64_t *rows, uint64_t count, const uint32_
     for (uint64_t c = 0; c < count; c++) v->stray[rows[c]] = v->stray[rows[c]] == FAR_ALONE;
 }
 
-/* Those that are farther from their neighbours than far, but not than farthest. */
+/* The points that are farther from their neighbours than far, but not than farthest. */
 static uint64_t list_far(const survey *v, double far, double farthest, uint64_t *rows) {
     uint64_t count = 0;
     for (uint64_t i = 0; i < v->points; i++) {

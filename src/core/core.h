@@ -128,7 +128,7 @@ void mote_uncount_host(mote_context *ctx, uint64_t size_bytes, uint32_t number);
 
 /* Adds to what a context tells of its work what others have used that worked for it at once: their peaks together. */
 void mote_usage_join(mote_context *ctx, mote_context *const *workers, uint32_t count);
-/* The same of the seconds of a worker's stages, each times share: of several that worked at once they are the mean. */
+/* Adds the seconds of a worker's stages, each times share: of several that worked at once they are the mean. */
 void mote_stages_join(mote_context *ctx, const mote_context *worker, double share);
 
 /* Reports progress; MOTE_CANCELLED when the caller wants to stop, MOTE_ERROR_IO when a mapped input turned out to be

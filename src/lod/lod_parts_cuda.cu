@@ -6,7 +6,7 @@
 #include "lod/lod_math.h"
 #include "lod/lod_parts.h"
 
-/* Of device memory per point of a part: pairs twice, the sort's scratch, levels, open points. */
+/* A point of a part takes so many bytes on the device: pairs twice, the sort's scratch, levels, open points. */
 #define PART_BYTES  40u
 #define SPARE_BYTES (1u << 20)
 #define PARTS_EACH  4u /* of several devices, so that one with larger parts is not waited for long */

@@ -50,7 +50,7 @@ static bool is_neighbour_of(const graph *g, uint64_t j, uint64_t i) {
     return false;
 }
 
-/* Of two points that are each other's neighbours, the first has the edge. */
+/* Where two points are each other's neighbours, the edge is the first one's: it would count twice. */
 static uint64_t cost_of(const graph *g, uint64_t i, uint32_t j) {
     if (j == UINT32_MAX || !has_normal(g, i) || !has_normal(g, j)) return UINT64_MAX;
     if (j < i && is_neighbour_of(g, i, j)) return UINT64_MAX;

@@ -73,7 +73,7 @@ enum {
     LAZ_CHANGED_CHANNEL = 1 << 6
 };
 
-/* Its place among the returns of its pulse. */
+/* Where a return stands among those of its pulse. */
 enum { LAZ_LAST_RETURN = 1, LAZ_FIRST_RETURN = 2 };
 
 /* ---- First layer: channel, returns, x, y */

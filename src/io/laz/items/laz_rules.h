@@ -66,7 +66,7 @@ MOTE_HD uint32_t laz_predict_blue(int32_t red_change, int32_t green_change, int3
     return laz_clamp_byte((red_change + green_change) / 2 + last);
 }
 
-/* The same of a colour's bytes: 0 and 1 (low and high) are red's, 2 and 3 green's, 4 and 5 blue's. */
+/* The prediction for a colour of six bytes: 0 and 1 (low and high) are red's, 2 and 3 green's, 4 and 5 blue's. */
 MOTE_HD uint32_t laz_green(const uint8_t *last, const uint8_t *now, uint32_t half) {
     return laz_predict_green(now[half] - last[half], last[2 + half]);
 }
