@@ -2,8 +2,8 @@
 
    Sorted by code, by the order that octrees have as well. Where two points share one, all are sorted anew: by index,
    colour, z, y, x and code, each stably, so that the last decides first. No run of ties is too long for that. Whether
-   two do, the host is told with the boxes, so that a cloud whose points have codes of their own, as most do, takes two
-   waits: for its bounds, and at the end. */
+   two do, the host is told with the boxes, so that a cloud whose points have codes of their own, as most do, takes
+   three waits: for its bounds, for how many points the sort takes out (order_cuda.h), and at the end. */
 #include "device/cuda/warp.cuh"
 #include "math/ordered.h"
 #include "order/order_cuda.h"
