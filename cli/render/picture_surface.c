@@ -10,6 +10,7 @@
                        a few that lie far apart and all around: a stray, which would be a large splat where nothing
                        is. The first sparse points behind the edge of a dense part lie on its surface. */
 #include "render/picture_surface.h"
+#include "pi.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -46,7 +47,6 @@
 #define ROUNDS          3
 #define MOST_STRAYS     0.1  /* of all points: more are no strays, the cloud is like that */
 #define MOST_SCATTER    0.25 /* of all points: of a crowd, only lonely points are strays */
-#define PI              3.14159265358979323846
 
 typedef struct survey {
     session *s;
