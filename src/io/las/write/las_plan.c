@@ -12,12 +12,6 @@
 
 #define INTENSITY_SCANS 3u /* as many whites as floats may have */
 
-const mote_column *mote_las_find_chosen(const las_plan *plan, const char *name) {
-    const mote_column *column = mote_cloud_find(plan->cloud, name);
-    if (column == NULL || !plan->chosen[column - plan->cloud->columns]) return NULL;
-    return mote_las_is_extra_of_origin(plan, column) ? NULL : column;
-}
-
 /* ---- which columns */
 
 static mote_status choose_columns(mote_context *ctx, las_plan *plan) {
@@ -35,27 +29,6 @@ static bool is_plain_single(const mote_column *column) {
     return column->type == MOTE_FLOAT32 && column->scale == 1 && column->offset == 0;
 }
 
-/* The numbers that a dimension holds. */
-static las_range field_range(const las_field *field) {
-    const int bits = field->bit_count != 0 ? field->bit_count : 8 * (int)mote_type_size(field->type);
-    const bool is_signed = mote_type_is_signed(field->type) && field->bit_count == 0;
-    const las_range range = {is_signed ? -ldexp(1, bits - 1) : 0, ldexp(1, is_signed ? bits - 1 : bits) - 1, true,
-                             true};
-    return range;
-}
-
-static bool is_within(const las_range *inner, const las_range *outer) {
-    return inner->low > inner->high || (inner->low >= outer->low && inner->high <= outer->high);
-}
-
-/* Whether whatever a column may store is a number that the dimension holds. */
-static bool type_fits(const mote_column *column, const las_field *field) {
-    if (mote_type_is_float(column->type) || column->scale != field->scale || column->offset != 0) return false;
-    const las_field stored = {.type = column->type, .bit_count = column->bit_count};
-    const las_range inner = field_range(&stored), outer = field_range(field);
-    return is_within(&inner, &outer);
-}
-
 /* Adds the column of that name to those whose values must be looked at, unless its type says enough. A forced format
    wants to know of all, for it may lack the dimension. */
 static void add_scan(las_plan *plan, const las_field *field) {
@@ -64,7 +37,7 @@ static void add_scan(las_plan *plan, const las_field *field) {
     const bool is_new_time = strcmp(field->name, "gps_time") == 0 && !plan->cloud->las.present;
     const bool is_float = mote_type_is_float(field->type);
     if (plan->params->las_format < 0 &&
-        (is_float ? !is_new_time && mote_type_size(column->type) < 8 : type_fits(column, field)))
+        (is_float ? !is_new_time && mote_type_size(column->type) < 8 : mote_las_type_fits(column, field)))
         return;
     plan->scans[plan->scan_count++] = mote_las_scan_of(column, field->scale);
 }
@@ -72,7 +45,7 @@ static void add_scan(las_plan *plan, const las_field *field) {
 /* One scan angle may be what the other dimension holds: degrees in steps of 0.006, steps that are whole degrees. */
 static void add_angle_scan(las_plan *plan, const las_field *of, const las_field *as) {
     const mote_column *column = mote_las_find_chosen(plan, of->name);
-    if (column == NULL || mote_las_find_chosen(plan, as->name) != NULL || type_fits(column, of)) return;
+    if (column == NULL || mote_las_find_chosen(plan, as->name) != NULL || mote_las_type_fits(column, of)) return;
     plan->scans[plan->scan_count++] = mote_las_scan_of(column, as->scale);
 }
 
@@ -112,21 +85,6 @@ static mote_status scan_columns(mote_context *ctx, las_plan *plan) {
     add_angle_scan(plan, &steps, &rank);
     add_intensity_scans(plan);
     return MOTE_OK;
-}
-
-/* What the scan found of value / divisor; everything where the column was not looked at so. */
-static las_range range_of(const las_plan *plan, const mote_column *column, double divisor) {
-    for (uint32_t i = 0; i < plan->scan_count; i++) {
-        if (plan->scans[i].column == column && plan->scans[i].divisor == divisor) return plan->scans[i].range;
-    }
-    const las_range unknown = {-INFINITY, INFINITY, false, false};
-    return unknown;
-}
-
-bool mote_las_integers_fit(const las_plan *plan, const mote_column *column, const las_field *field) {
-    if (type_fits(column, field)) return true;
-    const las_range inner = range_of(plan, column, field->scale), outer = field_range(field);
-    return inner.whole && is_within(&inner, &outer);
 }
 
 /* ---- which source for each dimension */
@@ -177,7 +135,7 @@ static bool fit_float(const las_plan *plan, las_item *item) {
         return is_plain_single(column) || plan->singles[column - plan->cloud->columns];
     }
     if (mote_type_is_float(column->type) || mote_type_size(column->type) < 8) return true;
-    const las_range range = range_of(plan, column, 1);
+    const las_range range = mote_las_range_of(plan, column, 1);
     const double max = fmax(fabs(range.low - column->offset), fabs(range.high - column->offset));
     return range.low > range.high || max <= DOUBLE_WHOLE * fabs(column->scale);
 }
@@ -232,8 +190,9 @@ static void borrow_scan_angle(mote_context *ctx, las_plan *plan, las_item *item)
 /* Angles between the steps of the dimension: the nearest step, and all digits as extra bytes as well. */
 static bool round_angle(const las_plan *plan, las_item *item) {
     const bool is_angle = is_scan_angle(item->field.name);
-    const las_range inner = range_of(plan, item->source, item->field.scale), outer = field_range(&item->field);
-    if (!is_angle || !is_within(&inner, &outer)) return false;
+    const las_range inner = mote_las_range_of(plan, item->source, item->field.scale),
+                    outer = mote_las_field_range(&item->field);
+    if (!is_angle || !mote_las_is_within(&inner, &outer)) return false;
     item->how = LAS_ROUND;
     item->scale = item->field.scale;
     return true;
@@ -273,7 +232,7 @@ static bool is_idle(const las_plan *plan, const mote_column *column) {
         listed = listed || strcmp(column->name, may_be_idle[i]) == 0;
     }
     if (!listed || plan->params->las_format < 0) return false;
-    const las_range range = range_of(plan, column, 1);
+    const las_range range = mote_las_range_of(plan, column, 1);
     return range.whole && range.low >= 0 && range.high <= 0;
 }
 
@@ -340,7 +299,7 @@ static bool has_adjusted_time(const las_plan *plan) {
     const mote_column *column = mote_las_find_chosen(plan, "gps_time");
     if (column == NULL || origin->present) return false;
     if ((origin->global_encoding & LAS_ENCODING_ADJUSTED) != 0) return true;
-    const las_range range = range_of(plan, column, 1);
+    const las_range range = mote_las_range_of(plan, column, 1);
     return range.low < range.high + 1 && (range.low < 0 || range.high > LAS_WEEK_SECONDS);
 }
 
@@ -355,7 +314,7 @@ static void judge_colors(las_plan *plan) {
     mote_color_rule *const rule = &plan->colors[LAS_INTENSITY];
     *rule = mote_color_judge_intensity(intensity, &seen->intensity);
     if (rule->depth == MOTE_COLOR_BLACK) return;
-    plan->exact_intensity = range_of(plan, intensity, rule->white / MOTE_COLOR_MAX).whole;
+    plan->exact_intensity = mote_las_range_of(plan, intensity, rule->white / MOTE_COLOR_MAX).whole;
 }
 
 static mote_status make_plan(mote_context *ctx, bool whole, las_plan *plan) {
