@@ -92,7 +92,7 @@ void gltf_tell_notes(const gltf_file *f);
 bool gltf_integer(const json_t *object, const char *key, uint64_t fallback, uint64_t *out);
 /* count finite numbers of an array of that length; out is left alone where there is none. False: something else. */
 bool gltf_reals(const json_t *object, const char *key, uint32_t count, double *out);
-/* One number. */
+/* Reads a number, if there is one; false where it is something else. */
 bool gltf_real(const json_t *object, const char *key, double *out);
 /* Element i of an array of the file; NULL: there is none. */
 const json_t *gltf_element(const gltf_file *f, const char *array, uint64_t i);
