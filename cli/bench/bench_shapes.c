@@ -1,5 +1,6 @@
 /* Clouds whose shape or density is unlike a uniform one's. */
 #include "bench/bench_shapes.h"
+#include "pi.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -7,7 +8,6 @@
 
 #define CLUSTERS 50u
 #define OCTAVES  12u
-#define PI       3.14159265358979323846
 
 /* ---- where points are: doubles, by a hash of their number */
 

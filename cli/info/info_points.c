@@ -50,7 +50,7 @@ int points_open(session *s, const char *const *path, const mote_read_params *rea
         if (code == EXIT_DONE) session_note_none(s, *path, reading);
         return code;
     }
-    /* With --to-crs a piece has the new steps only while it has points. */
+    /* Where --to-crs is given, a piece has the new steps only while it has points. */
     if (status == MOTE_OK) status = mote_cloud_select(s->ctx, piece, NULL, 0, &points->header);
     if (status != MOTE_OK) return session_fail(s, status, true);
     points->expected = s->bar.points = mote_reader_count(points->reader);

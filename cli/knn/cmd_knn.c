@@ -191,7 +191,7 @@ static int search_lists(session *s, const knn_options *o, knn_task *task, mote_k
     return status == MOTE_OK ? EXIT_DONE : session_fail(s, status, false);
 }
 
-/* On several GPUs, which index and search each a slab. */
+/* Searches on several GPUs, which index and search a slab each. */
 static int search_in_slabs(session *s, const knn_options *o, knn_task *task) {
     knn_answer *a = &task->answer;
     a->k = (uint32_t)o->k;

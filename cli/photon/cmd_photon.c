@@ -7,6 +7,7 @@
 #include "costs.h"
 #include "paths.h"
 #include "photon/photon_file.h"
+#include "pi.h"
 #include "print.h"
 #include "render/picture_file.h"
 #include "text.h"
@@ -32,8 +33,6 @@ static const command_help help = {
     "bias, PSNR and SSIM. --hash is a checksum of the radiance, whatever file it goes to. How it works, and how to "
     "choose: docs/photon.md.\n",
 };
-
-#define PI 3.14159265358979323846
 
 typedef struct photon_options {
     uint64_t photons, k, passes, samples, gather_rays, shadow_rays;

@@ -14,7 +14,7 @@ void color_map_at(color_map map, double t, uint8_t rgb[3]);
 /* Of ASPRS LAS 1.4, table 17; user classes have no name: NULL. */
 const char *color_class_name(uint32_t code);
 void color_of_class(uint32_t code, uint8_t rgb[3]);
-/* Of numbers that name things and measure nothing, as planes: neighbours differ. */
+/* Colours of numbers that name things and measure nothing, as planes: neighbours differ. */
 void color_of_label(uint64_t label, uint8_t rgb[3]);
 
 #endif

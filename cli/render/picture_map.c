@@ -23,7 +23,7 @@ static void find_extent(const picture_plan *plan, const mote_box *box, const dou
     *high = (floor((middle + half) / plan->view.gsd) + 1) * plan->view.gsd;
 }
 
-/* To the right and up in the picture, and towards the viewer. */
+/* Finds the directions to the right and up in the picture, and towards the viewer. */
 static void find_axes(const picture_view *view, double right[3], double upward[3], double toward[3]) {
     const picture_axes a = picture_axes_of(view->up);
     for (int k = 0; k < 3; k++) {

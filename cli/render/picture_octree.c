@@ -237,7 +237,7 @@ static int read_slices(session *s, const io_paths *paths, const char *select, co
 
 /* ---- */
 
-/* Of several pictures, or where all is seen: all of the cloud, as fine as the nearest picture needs. */
+/* Several pictures, and one in which all is seen, take all of the cloud, as fine as the nearest picture needs. */
 static int read_for_all(session *s, const io_paths *paths, const char *select, const picture_path *path,
                         const mote_render_params *params, const mote_box *box, const picture_stretch *stretch,
                         mote_cloud **out) {

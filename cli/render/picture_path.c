@@ -1,6 +1,7 @@
 /* The cameras of a sequence of pictures. */
 #define _GNU_SOURCE /* getline, strsep */
 #include "render/picture_path.h"
+#include "pi.h"
 
 #include <errno.h>
 #include <math.h>
@@ -10,7 +11,6 @@
 
 #include "render/picture_camera.h"
 
-#define PI          3.14159265358979323846
 #define MAX_CAMERAS 100000u
 #define ORBIT_TRIES 16   /* directions that an orbit is fitted to */
 #define ORBIT_SLACK 1.02 /* of the distance that those need: what is between them */

@@ -6,9 +6,9 @@
 
 /* The columns x, y and z. */
 void picture_places_axes(const mote_cloud *cloud, const mote_column *axis[3]);
-/* Of one point. */
+/* The place of one point. */
 void picture_place_read(const mote_column *const axis[3], uint64_t row, double place[3]);
-/* Of up to VALUES_BLOCK points from the first-th on; NaN where a position has no value. */
+/* The places of up to VALUES_BLOCK points from the first-th on; NaN where a position has no value. */
 void picture_places_read(const mote_cloud *cloud, uint64_t first, uint32_t count, double places[3][VALUES_BLOCK]);
 
 #endif

@@ -1,5 +1,6 @@
 /* What mote render was asked for, as it is understood. */
 #include "render/picture_plan.h"
+#include "pi.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -8,7 +9,6 @@
 
 #include "text.h"
 
-#define PI         3.14159265358979323846
 #define MAX_FRAMES 1000000u
 
 /* ---- values of options */

@@ -1,5 +1,6 @@
 /* What a run made, as it says it. */
 #include "render/picture_report.h"
+#include "pi.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -68,7 +69,7 @@ static void emit_camera(json_writer *json, const mote_camera *camera) {
     emit_place(json, "target", camera->target);
     emit_place(json, "up", camera->up);
     if (camera->projection == MOTE_PERSPECTIVE) {
-        emit_real(json, "fov", camera->angle_rad * (180 / 3.14159265358979323846));
+        emit_real(json, "fov", camera->angle_rad * (180 / PI));
     } else {
         emit_real(json, "height", camera->height);
     }

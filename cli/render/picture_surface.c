@@ -10,6 +10,7 @@
                        a few that lie far apart and all around: a stray, which would be a large splat where nothing
                        is. The first sparse points behind the edge of a dense part lie on its surface. */
 #include "render/picture_surface.h"
+#include "pi.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -46,7 +47,6 @@
 #define ROUNDS          3
 #define MOST_STRAYS     0.1  /* of all points: more are no strays, the cloud is like that */
 #define MOST_SCATTER    0.25 /* of all points: of a crowd, only lonely points are strays */
-#define PI              3.14159265358979323846
 
 typedef struct survey {
     session *s;
@@ -229,7 +229,7 @@ static void judge(survey *v, const uint64_t *rows, uint64_t count, const uint32_
     for (uint64_t c = 0; c < count; c++) v->stray[rows[c]] = v->stray[rows[c]] == FAR_ALONE;
 }
 
-/* Those that are farther from their neighbours than far. */
+/* The points that are farther from their neighbours than far. */
 static uint64_t list_far(const survey *v, double far, uint64_t *rows) {
     uint64_t count = 0;
     for (uint64_t i = 0; i < v->points; i++) {

@@ -1,12 +1,12 @@
 /* A wave that runs through a cloud: pictures of points that move. */
 #include "render/picture_wave.h"
+#include "pi.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "text.h"
 
-#define PI     3.14159265358979323846
 #define HEIGHT 0.03 /* of the largest side */
 #define LENGTH 0.5
 

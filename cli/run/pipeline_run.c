@@ -139,7 +139,7 @@ static const char *output_of(const pipeline_stage *stage, const char *key, const
     return NULL;
 }
 
-/* Those of all stages, at most room of them; returns how many there are. */
+/* Lists those of all stages, at most room of them; returns how many there are. */
 static size_t find_outputs(const pipeline *p, stage_output *list, size_t room) {
     size_t count = 0;
     for (uint32_t i = 0; i < p->count; i++) {

@@ -111,7 +111,7 @@ int stage_sort(stage_call *call) {
     return code;
 }
 
-/* Its inputs have been joined already, as those of every stage are. */
+/* The inputs have been joined already, as those of every stage are. */
 int stage_merge(stage_call *call) {
     const option rows[] = {{0}};
     return stage_options(call, rows);

@@ -209,7 +209,7 @@ static mote_status add_records_block(mote_cloud *cloud, uint64_t record_bytes, u
     const uint64_t size_bytes = cloud->count * record_bytes;
     *block = mote_alloc(cloud->ctx, size_bytes, "cloud");
     if (*block == NULL) return MOTE_ERROR_MEMORY;
-    /* With all threads: the pages of a large block are touched here for the first time. */
+    /* All threads copy, since the pages of a large block are touched here for the first time. */
     const int64_t piece = 4 << 20;
     const int64_t pieces = (int64_t)((size_bytes + (uint64_t)piece - 1) / (uint64_t)piece);
 #pragma omp parallel for schedule(static) num_threads(cloud->ctx->threads) if (pieces > 1)

@@ -64,7 +64,7 @@ mote_status mote_context_make(const mote_context_params *params, mote_context **
     ctx->params = p;
     ctx->threads = p.threads > 0 ? p.threads : omp_get_num_procs();
     ctx->stage_now = -1;
-    ctx->progress_last = 1;
+    ctx->progress_span.last = 1;
     pthread_mutex_init(&ctx->lock, NULL);
     *out = ctx;
     return MOTE_OK;
@@ -91,13 +91,15 @@ mote_status mote_context_wait(mote_context *ctx) {
 }
 int mote_context_threads(const mote_context *ctx) { return ctx->threads; }
 
+static double place_in(mote_progress_span span, double done) { return span.first + done * (span.last - span.first); }
+
 mote_status mote_progress(mote_context *ctx, double done, const char *stage) {
     if (guard_missing_count() != ctx->missing_seen) {
         ctx->missing_seen = guard_missing_count();
         MOTE_TRY(mote_mapped_check_all(ctx));
     }
     if (ctx->params.progress == NULL) return MOTE_OK;
-    ctx->progress_done = ctx->progress_first + done * (ctx->progress_last - ctx->progress_first);
+    ctx->progress_done = place_in(ctx->progress_span, done);
     ctx->progress_stage = stage;
     return mote_progress_again(ctx);
 }
@@ -129,9 +131,22 @@ mote_status mote_stopped(mote_context *ctx) {
     return was_stopped ? MOTE_CANCELLED : MOTE_OK;
 }
 
-void mote_progress_share(mote_context *ctx, double first, double last) {
-    ctx->progress_first = first;
-    ctx->progress_last = last;
+mote_progress_span mote_progress_enter(mote_context *ctx, double first, double last) {
+    const mote_progress_span whole = ctx->progress_span;
+    mote_progress_next(ctx, whole, first, last);
+    return whole;
+}
+
+void mote_progress_next(mote_context *ctx, mote_progress_span whole, double first, double last) {
+    ctx->progress_span = (mote_progress_span){place_in(whole, first), place_in(whole, last)};
+}
+
+void mote_progress_leave(mote_context *ctx, mote_progress_span whole) { ctx->progress_span = whole; }
+
+mote_progress_span mote_progress_hold(mote_context *ctx) {
+    const mote_progress_span whole = ctx->progress_span;
+    ctx->progress_span = (mote_progress_span){ctx->progress_done, ctx->progress_done};
+    return whole;
 }
 
 double mote_seconds(void) {

@@ -34,6 +34,11 @@ typedef struct mote_cache_entry {
     uint64_t size_bytes; /* of a GPU's memory */
 } mote_cache_entry;
 
+/* What 0 and 1 of a step's reports mean to the caller of the library. */
+typedef struct mote_progress_span {
+    double first, last;
+} mote_progress_span;
+
 struct mote_context {
     mote_context_params params;
     mote_device devices[MOTE_MAX_DEVICES]; /* [0] is the CPU */
@@ -57,12 +62,12 @@ struct mote_context {
     double stage_started;
     mote_cache_entry cache[MOTE_CACHE_MAX_ENTRIES];
     uint32_t cache_count;
-    mote_held_outputs *held;              /* NULL: outputs take their names at once */
-    double progress_first, progress_last; /* what 0 and 1 of a step within the running call mean to the caller */
-    double progress_done;                 /* reported last */
-    const char *progress_stage;           /* its stage; NULL: nothing was reported yet */
-    double progress_seconds;              /* when the caller was asked last */
-    bool stopping;                        /* the caller wants to stop a parallel loop; of all threads, atomic */
+    mote_held_outputs *held;          /* NULL: outputs take their names at once */
+    mote_progress_span progress_span; /* of the running step */
+    double progress_done;             /* reported last */
+    const char *progress_stage;       /* its stage; NULL: nothing was reported yet */
+    double progress_seconds;          /* when the caller was asked last */
+    bool stopping;                    /* the caller wants to stop a parallel loop; of all threads, atomic */
 };
 
 /* mote_context_create without devices, which device/device_choose.c adds. */
@@ -131,7 +136,7 @@ void mote_uncount_host(mote_context *ctx, uint64_t size_bytes, uint32_t number);
 
 /* Adds to what a context tells of its work what others have used that worked for it at once: their peaks together. */
 void mote_usage_join(mote_context *ctx, mote_context *const *workers, uint32_t count);
-/* The same of the seconds of a worker's stages, each times share: of several that worked at once they are the mean. */
+/* Adds the seconds of a worker's stages, each times share: of several that worked at once they are the mean. */
 void mote_stages_join(mote_context *ctx, const mote_context *worker, double share);
 
 /* Reports progress; MOTE_CANCELLED when the caller wants to stop, MOTE_ERROR_IO when a mapped input turned out to be
@@ -145,8 +150,22 @@ mote_status mote_progress_again(mote_context *ctx);
 bool mote_stop(mote_context *ctx);
 /* Is asked after such a loop: MOTE_CANCELLED if it was stopped. */
 mote_status mote_stopped(mote_context *ctx);
-/* Is called before a call that reports 0..1 of its own, with its share of the running call; (0, 1) when it is over. */
-void mote_progress_share(mote_context *ctx, double first, double last);
+/* A step that calls others, which report 0..1 of their own, gives each its share of what it reports itself. Shares
+   nest, so that no step needs to know who calls it:
+
+     const mote_progress_span whole = mote_progress_enter(ctx, 0, 0.3);
+     mote_status status = build();
+     mote_progress_next(ctx, whole, 0.3, 1);
+     if (status == MOTE_OK) status = search();
+     mote_progress_leave(ctx, whole);
+
+   Between the first and the last of these lines no step may be left. Equal ends: what is reported meanwhile only asks
+   whether to stop. Returns the span of the running step. */
+mote_progress_span mote_progress_enter(mote_context *ctx, double first, double last);
+void mote_progress_next(mote_context *ctx, mote_progress_span whole, double first, double last);
+void mote_progress_leave(mote_context *ctx, mote_progress_span whole);
+/* Enters a share without length at what was reported last, for a step that is short wherever it stands. */
+mote_progress_span mote_progress_hold(mote_context *ctx);
 
 /* Starts timing a stage (a string literal) and ends the one before; NULL only ends. */
 void mote_stage(mote_context *ctx, const char *stage);

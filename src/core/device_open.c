@@ -11,7 +11,7 @@ static void *run_warm_up(void *user) {
 void device_warm_up(mote_device *device) {
     if (device->state != DEVICE_CLOSED || device->warming_up) return;
     device->warm = false;
-    /* Without a thread, device_open does all of it. */
+    /* Where no thread can be started, device_open does all of it. */
     device->warming_up = pthread_create(&device->warm_up_thread, NULL, run_warm_up, device) == 0;
 }
 

@@ -149,7 +149,7 @@ static void *take_counted(pool *p, uint64_t size_bytes, const char *structure, b
     }
     p->blocks[i].counted_bytes = size_bytes;
     p->blocks[i].structure = number;
-    /* Its front is taken, the rest stays free. */
+    /* The front of the block is taken, the rest stays free. */
     pool_block *block = &p->blocks[i];
     const pool_block rest = {block->at + rounded, block->size_bytes - rounded, 0, 0, false, false};
     void *const memory = block->at;

@@ -93,7 +93,7 @@ static void *work_on(void *user) {
         member->item = item;
         member->done = 0;
         pthread_mutex_unlock(&run->lock);
-        mote_progress_share(member->ctx, 0, 1);
+        mote_progress_leave(member->ctx, (mote_progress_span){0, 1}); /* where a step before failed */
         const mote_status status = run->work->run(run->work->user, member->ctx, item);
         mote_stage(member->ctx, NULL);
         pthread_mutex_lock(&run->lock);
@@ -224,18 +224,17 @@ static mote_status run_threads(const mote_team *team, team_run *run) {
 
 /* The caller does all items itself, with what it reports in the share of each. */
 static mote_status run_alone(mote_context *ctx, const team_work *work, const uint32_t *queue) {
-    const double first = ctx->progress_first, last = ctx->progress_last;
+    const mote_progress_span whole = ctx->progress_span;
     mote_status status = MOTE_OK;
     double all = 0, done = 0;
     for (uint32_t i = 0; i < work->item_count; i++) all += weight_of(work, i);
-    const double each = (last - first) / all;
     for (uint32_t i = 0; i < work->item_count && status == MOTE_OK; i++) {
         const double weight = weight_of(work, queue[i]);
-        mote_progress_share(ctx, first + each * done, first + each * (done + weight));
+        mote_progress_next(ctx, whole, done / all, (done + weight) / all);
         status = work->run(work->user, ctx, queue[i]);
         done += weight;
     }
-    mote_progress_share(ctx, first, last);
+    mote_progress_leave(ctx, whole);
     return status;
 }
 

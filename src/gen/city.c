@@ -226,7 +226,7 @@ static double sample_echoes(const mote_context *ctx, const flight *f, uint64_t c
     for (int64_t i = 0; i < samples; i++) {
         city_return returns[CITY_RETURNS];
         const uint64_t random = mote_hash_pair(f->seed, (uint64_t)i);
-        /* From line to line and along it in order, so that the cache of blocks is of use. */
+        /* Samples go from line to line and along each in order, so that the cache of blocks is of use. */
         const double at = ((double)i + 0.5) / (double)samples * (double)f->lines;
         const double turn = (double)i * GOLDEN_RATIO;
         const shot s = {(uint64_t)at, (uint64_t)i, 0, turn - floor(turn), at - floor(at)};

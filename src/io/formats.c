@@ -138,16 +138,15 @@ static mote_status settle_cloud(mote_context *ctx, const char *path, const mote_
 static mote_status read_chosen(mote_context *ctx, const char *path, mote_input *input, const mote_read_params *asked,
                                const mote_choice *choice, mote_cloud **cloud) {
     const mote_read_params *p = &choice->params;
-    const double first = ctx->progress_first, last = ctx->progress_last;
     const bool chosen = asked->bounds != NULL || asked->where != NULL || asked->set != NULL || asked->to_crs != NULL;
-    const double middle = chosen ? first + SHARE_OF_READING * (last - first) : last;
-    mote_progress_share(ctx, first, middle);
+    const double middle = chosen ? SHARE_OF_READING : 1;
+    const mote_progress_span whole = mote_progress_enter(ctx, 0, middle);
     mote_status status = input != NULL ? read_input(ctx, input, p, cloud) : read_path(ctx, path, p, cloud);
     if (status == MOTE_OK) status = mote_cloud_check(*cloud);
     if (status == MOTE_OK) status = mote_cloud_keep_columns(*cloud, p->select);
-    mote_progress_share(ctx, middle, last);
+    mote_progress_next(ctx, whole, middle, 1);
     if (status == MOTE_OK) status = settle_cloud(ctx, path, asked, choice, cloud);
-    mote_progress_share(ctx, first, last);
+    mote_progress_leave(ctx, whole);
     return status;
 }
 

@@ -66,7 +66,7 @@ struct mote_output {
 };
 
 mote_status mote_output_open(mote_context *ctx, const char *path, mote_output *output);
-/* For those that only append: what cannot be replaced, like a pipe, is then written to at once. */
+/* Opens an output to which its writer only appends: what cannot be replaced, like a pipe, is written to at once. */
 mote_status mote_output_open_in_order(mote_context *ctx, const char *path, mote_output *output);
 /* For a dry run: takes the memory of an output and drops what it is given. path: only what messages call it. */
 mote_status mote_output_open_dry(mote_context *ctx, const char *path, mote_output *output);

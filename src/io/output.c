@@ -203,7 +203,7 @@ static mote_status copy_spool(mote_context *ctx, const mote_output *output) {
     }
 }
 
-/* Also of an output that could not be opened: it has names, and no file. */
+/* An output that could not be opened is closed as well: it has names, and no file. */
 static mote_status close_file(mote_context *ctx, mote_output *output, mote_status status) {
     if (output->kind == OUTPUT_FILE && close(output->file) != 0 && status == MOTE_OK) {
         status = fail_to_write(ctx, output);

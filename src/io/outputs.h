@@ -25,7 +25,7 @@ typedef struct output_naming {
 /* The end of an output: it is removed (any status but MOTE_OK), takes its name, or waits for mote_outputs_release.
    Returns the first failure. */
 mote_status mote_outputs_add(mote_context *ctx, const output_naming *naming, void *place, mote_status status);
-/* The same of what is a part of an output that waits itself: it never waits. */
+/* The end of an output that is part of another one, which waits itself: the part takes its name at once. */
 mote_status mote_outputs_end(mote_context *ctx, const output_naming *naming, void *place, mote_status status);
 /* Opens a file that waits for the name path, so that a caller can read what was written; -1 if none does. */
 int mote_outputs_open(const mote_context *ctx, const char *path);

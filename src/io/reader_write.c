@@ -12,7 +12,7 @@ typedef struct piece_run {
     bool is_finite;   /* points without a finite position are left out */
     uint64_t dropped; /* of them, since the start */
     uint32_t looks;   /* how often the points were gone through to plan the output */
-    double first, last;
+    mote_progress_span whole;
 } piece_run;
 
 /* The next points that are to be written; *any false: none is left. */
@@ -28,8 +28,7 @@ static mote_status next_piece(void *user, bool *any) {
 }
 
 static void share_progress(const piece_run *run, double first, double last) {
-    const double width = run->last - run->first;
-    mote_progress_share(run->reader->ctx, run->first + first * width, run->first + last * width);
+    mote_progress_next(run->reader->ctx, run->whole, first, last);
 }
 
 static mote_status begin_look(void *user) {
@@ -71,7 +70,7 @@ mote_status mote_reader_write(mote_reader *reader, const char *path, const mote_
                               uint64_t *written) {
     mote_context *const ctx = reader->ctx;
     mote_write_params p = params != NULL ? *params : mote_write_defaults();
-    piece_run run = {.reader = reader, .first = ctx->progress_first, .last = ctx->progress_last};
+    piece_run run = {.reader = reader, .whole = ctx->progress_span};
     const mote_format *format;
     uint64_t count = 0;
     MOTE_TRY(mote_check_reserved(ctx, p.reserved, sizeof p.reserved, "mote_write_params", "mote_write_defaults()"));
@@ -86,7 +85,7 @@ mote_status mote_reader_write(mote_reader *reader, const char *path, const mote_
     p.fewer = true;
     run.is_finite = format->finite;
     const mote_status status = write_pieces(&run, path, &p, &count);
-    mote_progress_share(ctx, run.first, run.last);
+    mote_progress_leave(ctx, run.whole);
     if (status == MOTE_OK && run.dropped > 0) {
         mote_warn(ctx, "%s: %llu points without a finite position are left out; this format cannot hold them", path,
                   (unsigned long long)run.dropped);

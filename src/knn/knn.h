@@ -15,7 +15,8 @@ extern "C" {
 bool knn_falls_back(mote_knn_index *index, mote_status before, mote_status status);
 /* Builds an index on the device that the caller chose, where mote_knn_build would choose one itself. */
 mote_status knn_build_on(mote_device *device, const mote_cloud *cloud, mote_knn_index **out);
-/* The same of a slab of a cloud: how small coordinates may be is a matter of all of its points. */
+/* Builds an index of a slab of a cloud: how small coordinates may be is a matter of all points of the cloud, so that a
+   slab does not ask. */
 mote_status knn_build_slab(mote_device *device, const mote_cloud *cloud, mote_knn_index **out);
 /* Refuses parameters and a result that no search takes; checked: the parameters as backends have them. */
 mote_status knn_check(mote_context *ctx, const mote_cloud *cloud, const mote_cloud *queries,

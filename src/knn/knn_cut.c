@@ -40,15 +40,14 @@ static void find_box(const mote_context *ctx, knn_slab *slab) {
 static mote_status index_slab(void *user, mote_context *worker, uint32_t s) {
     knn_cut *cut = user;
     knn_slab *slab = &cut->slabs[s];
-    const double first = worker->progress_first, last = worker->progress_last;
-    mote_progress_share(worker, first, first + 0.4 * (last - first));
+    const mote_progress_span whole = mote_progress_enter(worker, 0, 0.4);
     mote_status status = mote_cloud_select(worker, cut->positions, slab->ids, slab->count, &slab->points);
-    mote_progress_share(worker, first + 0.4 * (last - first), last);
+    mote_progress_next(worker, whole, 0.4, 1);
     if (status == MOTE_OK) {
         find_box(worker, slab);
         status = knn_build_slab(mote_device_of_cloud(worker, slab->points), slab->points, &slab->index);
     }
-    mote_progress_share(worker, first, last);
+    mote_progress_leave(worker, whole);
     return status;
 }
 
@@ -236,10 +235,9 @@ static mote_status run_step(const knn_cut *cut, const mote_team *team,
     mote_context *ctx = cut->ctx;
     const team_work work = {
         .run = step, .user = (void *)(uintptr_t)cut, .item_count = cut->slab_count, .is_bound = true};
-    const double begin = ctx->progress_first, end = ctx->progress_last;
-    mote_progress_share(ctx, begin + first * (end - begin), begin + last * (end - begin));
+    const mote_progress_span whole = mote_progress_enter(ctx, first, last);
     const mote_status status = mote_team_run(team, &work);
-    mote_progress_share(ctx, begin, end);
+    mote_progress_leave(ctx, whole);
     return status;
 }
 

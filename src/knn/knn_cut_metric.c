@@ -56,7 +56,7 @@ bool knn_cut_find_metric(mote_context *ctx, const mote_cloud *cloud, const mote_
 /* World values carry roundings of their products and sums, which keys of stored values do not: so much may two of them
    be nearer to each other than they seem, for each unit of what was rounded. */
 #define ROUNDED 0x1p-50
-/* And so much may the sum of squares be larger than it should. */
+/* The sum of squares may be rounded up: it is made smaller by more than that. */
 #define SMALLER (1 - 0x1p-40)
 
 bool knn_cut_meets(const knn_cut *cut, uint64_t query, double radius2, const knn_slab *slab) {

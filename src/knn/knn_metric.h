@@ -48,7 +48,7 @@ MOTE_HD uint64_t knn_key_int(int32_t ax, int32_t ay, int32_t az, int32_t bx, int
     return (uint64_t)(dx * dx) + (uint64_t)(dy * dy) + (uint64_t)(dz * dz);
 }
 
-/* Scaled differences. */
+/* The key of differences that are scaled already. */
 MOTE_HD uint64_t knn_key_real(double dx, double dy, double dz) { return knn_bits((dx * dx + dy * dy) + dz * dz); }
 
 /* A position as exact as it is known: steps of KNN_INT, values of the others. */

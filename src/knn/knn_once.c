@@ -13,11 +13,11 @@ mote_status mote_knn(mote_context *ctx, const mote_cloud *cloud, const mote_clou
     if (workers > 1 && knn_cut_applies(ctx, cloud, queries, &p, result)) {
         return knn_cut_search(ctx, workers, cloud, queries, &p, result);
     }
-    mote_progress_share(ctx, 0, 0.3);
+    const mote_progress_span whole = mote_progress_enter(ctx, 0, 0.3);
     mote_status status = mote_knn_build(ctx, cloud, &index);
-    mote_progress_share(ctx, 0.3, 1);
+    mote_progress_next(ctx, whole, 0.3, 1);
     if (status == MOTE_OK) status = mote_knn_search(index, queries, params, result);
-    mote_progress_share(ctx, 0, 1);
+    mote_progress_leave(ctx, whole);
     mote_knn_destroy(index);
     return status;
 }

@@ -34,10 +34,9 @@ static mote_status order_whole(mote_lod *lod) {
 
 /* Sorts the points: order and codes. Points left out have the largest code and fall off the end. */
 static mote_status build_order(mote_lod *lod) {
-    const double first = lod->ctx->progress_first, last = lod->ctx->progress_last;
-    mote_progress_share(lod->ctx, first, first + 0.6 * (last - first));
+    const mote_progress_span whole = mote_progress_enter(lod->ctx, 0, 0.6);
     const mote_status status = lod->whole != NULL ? order_part(lod) : order_whole(lod);
-    mote_progress_share(lod->ctx, first, last);
+    mote_progress_leave(lod->ctx, whole);
     lod->count = lod->cloud->count - lod->skipped;
     return status;
 }

@@ -6,7 +6,7 @@
 #include "lod/lod_math.h"
 #include "lod/lod_parts.h"
 
-/* Of device memory per point of a part: pairs twice, the sort's scratch, levels, open points. */
+/* A point of a part takes so many bytes on the device: pairs twice, the sort's scratch, levels, open points. */
 #define PART_BYTES  40u
 #define SPARE_BYTES (1u << 20)
 #define PARTS_EACH  4u /* of several devices, so that one with larger parts is not waited for long */
@@ -105,10 +105,9 @@ static mote_status run_parts(const mote_team *team, parts_work *work, lod_parts 
     all.user = work;
     all.item_count = parts->part_count;
     all.weights = work->weights;
-    const double first = ctx->progress_first, last = ctx->progress_last;
-    mote_progress_share(ctx, first + 0.3 * (last - first), first + 0.7 * (last - first));
+    const mote_progress_span whole = mote_progress_enter(ctx, 0.3, 0.7);
     const mote_status status = mote_team_run(team, &all);
-    mote_progress_share(ctx, first, last);
+    mote_progress_leave(ctx, whole);
     MOTE_TRY(status);
     for (uint32_t p = 0; p < parts->part_count; p++) {
         const lod_cuda_unresolved *open = &work->open[p];

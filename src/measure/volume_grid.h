@@ -74,7 +74,7 @@ typedef struct volume_nearest {
     double height[VOLUME_NEAREST_CORNERS];
 } volume_nearest;
 
-/* From any number of threads, each with nearest of its own. */
+/* What follows may be called by any number of threads, each with nearest of its own. */
 uint64_t volume_grid_nearest_count(const volume_grid *grid);
 void volume_grid_start_nearest(const volume_grid *grid, volume_nearest *nearest);
 void volume_grid_look_for_nearest(const volume_grid *grid, double x, double y, double z, volume_nearest *nearest);

@@ -29,11 +29,11 @@ mote_status normals_find_ops(mote_knn_index *index, const mote_normals_ops **ops
 mote_status normals_with_index(mote_context *ctx, const mote_cloud *cloud, normals_work work, void *user) {
     mote_knn_index *index = NULL;
     if (cloud == NULL) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "no cloud");
-    mote_progress_share(ctx, 0, 0.3);
+    const mote_progress_span whole = mote_progress_enter(ctx, 0, 0.3);
     mote_status status = knn_build_on(mote_device_of_cloud(ctx, cloud), cloud, &index);
-    mote_progress_share(ctx, 0.3, 1);
+    mote_progress_next(ctx, whole, 0.3, 1);
     if (status == MOTE_OK) status = work(index, user);
-    mote_progress_share(ctx, 0, 1);
+    mote_progress_leave(ctx, whole);
     mote_knn_destroy(index);
     return status;
 }
@@ -77,12 +77,6 @@ static mote_status check_device(const mote_knn_index *index, const mote_normals_
     return mote_fail(index->ctx, MOTE_ERROR_UNSUPPORTED, "orientation along a graph is the host's: so are its results");
 }
 
-/* A part of what the running call reports. */
-static void share(mote_context *ctx, const double whole[2], double first, double last) {
-    const double size = whole[1] - whole[0];
-    mote_progress_share(ctx, whole[0] + first * size, whole[0] + last * size);
-}
-
 static mote_status find_graph(mote_knn_index *index, uint32_t graph_k, uint32_t *graph) {
     mote_knn_params params = mote_knn_defaults();
     mote_knn_result result;
@@ -97,18 +91,17 @@ static mote_status find_graph(mote_knn_index *index, uint32_t graph_k, uint32_t 
 static mote_status estimate_along(mote_knn_index *index, const mote_normals_ops *ops, const mote_normals_params *p,
                                   mote_normals_result *result) {
     mote_context *ctx = index->ctx;
-    const double whole[2] = {ctx->progress_first, ctx->progress_last};
     const bool together = p->k > p->graph_k && p->radius == 0;
     uint32_t *graph = NULL;
     MOTE_TRY(mote_cloud_need_host(ctx, index->cloud, "orientation along a graph"));
     MOTE_TRY(normals_make_graph(index, p->graph_k, &graph));
-    share(ctx, whole, 0, 0.4);
+    const mote_progress_span whole = mote_progress_enter(ctx, 0, 0.4);
     mote_status status = ops->estimate(index, p, result, together ? graph : NULL);
-    share(ctx, whole, 0.4, 0.5);
+    mote_progress_next(ctx, whole, 0.4, 0.5);
     if (status == MOTE_OK && !together) status = find_graph(index, p->graph_k, graph);
-    share(ctx, whole, 0.5, 1);
+    mote_progress_next(ctx, whole, 0.5, 1);
     if (status == MOTE_OK) status = normals_propagate(index, graph, p->graph_k, result);
-    share(ctx, whole, 0, 1);
+    mote_progress_leave(ctx, whole);
     mote_free(ctx, graph);
     return status;
 }

@@ -183,13 +183,13 @@ static mote_status cpu_estimate(mote_knn_index *index, const mote_normals_params
     knn_query_set query_set;
     estimate all;
     uint32_t k = params->k;
-    const double first = params->k == 0 ? 0.4 : 0, begin = ctx->progress_first, end = ctx->progress_last;
+    const double first = params->k == 0 ? 0.4 : 0;
     memset(&all, 0, sizeof all);
     MOTE_TRY(mote_cloud_positions(ctx, index->cloud, all.axes));
     if (params->k == 0) {
-        mote_progress_share(ctx, begin, begin + (end - begin) * first);
+        const mote_progress_span whole = mote_progress_enter(ctx, 0, first);
         const mote_status status = count_max(index, params->radius, &k);
-        mote_progress_share(ctx, begin, end);
+        mote_progress_leave(ctx, whole);
         MOTE_TRY(status);
     }
     mote_stage(ctx, "normals");

@@ -31,7 +31,7 @@ mote_status normals_cuda_shape_small_k(mote_device *gpu, const knn_search_args *
 mote_status normals_cuda_measure_small_k(mote_device *gpu, const knn_search_args *args,
                                          const normals_cuda_distances *to);
 
-/* With more neighbours normals are made from rows of some points at a time. */
+/* Normals of more neighbours are made from rows of some points at a time. */
 mote_status normals_cuda_shape_large_k(mote_device *gpu, const knn_search_args *args, const normals_cuda_shapes *to);
 mote_status normals_cuda_measure_large_k(mote_device *gpu, const knn_search_args *args,
                                          const normals_cuda_distances *to);

@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "math/eigen3.h"
+#include "math/pi.h"
 
 #define NORMALS_FLAT  0x1p-40 /* the second eigenvalue is above so much of the largest, or the points are on a line */
-#define NORMALS_PI    3.14159265358979323846
-#define NORMALS_SMALL 1e-280 /* traces below are no size at all: all neighbours are in one place */
+#define NORMALS_SMALL 1e-280  /* traces below are no size at all: all neighbours are in one place */
 
 #define NORMALS_MAX_NORM 0x1p531 /* of a cloud that is 2^-511 long; see normals_unit */
 
@@ -85,11 +85,11 @@ MOTE_HD bool normals_is_away(const double normal[3], double dx, double dy, doubl
 
 /* Points per area of the disc in which n others lie; the farthest of them is sqrt(distance2) away. */
 MOTE_HD float normals_surface_density(double n, double distance2) {
-    return n > 0 ? (float)(n / (NORMALS_PI * distance2)) : 0;
+    return n > 0 ? (float)(n / (MOTE_PI * distance2)) : 0;
 }
 
 MOTE_HD float normals_volume_density(double n, double distance2) {
-    return n > 0 ? (float)(n / (NORMALS_PI * 4 / 3 * (distance2 * sqrt(distance2)))) : 0;
+    return n > 0 ? (float)(n / (MOTE_PI * 4 / 3 * (distance2 * sqrt(distance2)))) : 0;
 }
 
 /* ---- orientation along edges */

@@ -50,7 +50,7 @@ static bool is_neighbour_of(const graph *g, uint64_t j, uint64_t i) {
     return false;
 }
 
-/* Of two points that are each other's neighbours, the first has the edge. */
+/* Where two points are each other's neighbours, the edge is the first one's: it would count twice. */
 static uint64_t cost_of(const graph *g, uint64_t i, uint32_t j) {
     if (j == UINT32_MAX || !has_normal(g, i) || !has_normal(g, j)) return UINT64_MAX;
     if (j < i && is_neighbour_of(g, i, j)) return UINT64_MAX;
@@ -169,7 +169,6 @@ static mote_status turn_all(graph *g) {
 
 static mote_status propagate(graph *g) {
     mote_context *ctx = g->ctx;
-    const double begin = ctx->progress_first, end = ctx->progress_last;
     mote_stage(ctx, "edges");
     /* The edges between neighbours, with their costs. */
     const uint64_t places = g->points * g->k;
@@ -181,9 +180,9 @@ static mote_status propagate(graph *g) {
     if (!complete) return MOTE_ERROR_MEMORY;
     MOTE_TRY(make_edges(g));
     mote_stage(ctx, "edge sort");
-    mote_progress_share(ctx, begin, begin + (end - begin) * 0.6);
+    const mote_progress_span whole = mote_progress_enter(ctx, 0, 0.6);
     const mote_status status = g->device->backend->order->sort(g->device, g->costs, g->edges, g->points * g->k);
-    mote_progress_share(ctx, begin, end);
+    mote_progress_leave(ctx, whole);
     MOTE_TRY(status);
     mote_stage(ctx, "orientation");
     MOTE_TRY(join_all(g));

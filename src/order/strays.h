@@ -30,7 +30,7 @@ void strays_sample_add(const mote_column *const axes[3], uint64_t i, strays_samp
 /* What a point of the rest is in. false: the sample is too small for strays, or bounds (which may be NULL) hold none.
  */
 bool strays_find_near(strays_sample *sample, const mote_box *bounds, mote_box *near);
-/* Nothing found yet. */
+/* Makes a part in which nothing was found yet. */
 void strays_part_clear(strays_part *part);
 /* Adds what is found in count points of columns that begin with point first; parts: one for each thread. */
 void strays_look_at(const mote_column *const axes[3], const mote_box *near, uint64_t first, uint64_t count,

@@ -81,7 +81,7 @@ static mote_status load_from_inputs(parts_run *run, const parts_job *job, uint32
     run->source.wanted = wanted;
     mote_status status = parts_job_check_inputs(job, wanted);
     if (status == MOTE_OK) status = parts_cloud(run, run->ranges[part].points, out, &to);
-    parts_source_rewind(&run->source, 0, 0.5);
+    parts_source_rewind(&run->source, 0, 1);
     do {
         if (status == MOTE_OK) status = parts_source_next(&run->source, &piece, &records);
         if (status != MOTE_OK || piece == NULL) break;
@@ -93,16 +93,24 @@ static mote_status load_from_inputs(parts_run *run, const parts_job *job, uint32
     return status == MOTE_OK && count != run->ranges[part].points ? parts_changed(run) : status;
 }
 
+/* Until when a part's inputs are read, and its octree is built; then its nodes are written. */
+#define SHARE_OF_READING 0.5
+#define SHARE_OF_TREE    0.9
+
 mote_status parts_job_make(parts_run *run, const parts_job *job, uint32_t part, parts_loader load, bool *lacks_fine) {
     mote_cloud *cloud = NULL;
     mote_lod *lod = NULL;
     *lacks_fine = false;
     mote_stage(run->ctx, "read part");
+    const mote_progress_span whole = mote_progress_enter(run->ctx, 0, SHARE_OF_READING);
     mote_status status = load(run, job, part, &cloud);
+    mote_progress_next(run->ctx, whole, SHARE_OF_READING, SHARE_OF_TREE);
     if (status == MOTE_OK) {
         status = lod_build_part(run->ctx, cloud, &run->lod, &run->ranges[part].whole, &lod, lacks_fine);
     }
+    mote_progress_next(run->ctx, whole, SHARE_OF_TREE, 1);
     if (status == MOTE_OK && !*lacks_fine) status = parts_part_write(run, job, part, lod);
+    mote_progress_leave(run->ctx, whole);
     mote_lod_destroy(lod);
     mote_cloud_destroy(cloud);
     return status;
@@ -125,12 +133,17 @@ static mote_status make_part(parts_run *run, const parts_job *job, uint32_t part
     MOTE_TRY(parts_part_is_made(run, job, part, &is_made));
     run->report->rounds = is_made ? 0 : 1;
     if (is_made) return MOTE_OK;
-    MOTE_TRY(parts_job_make(run, job, part, load_from_inputs, &lacks_fine));
-    if (!lacks_fine) return MOTE_OK;
+    const mote_progress_span whole = mote_progress_enter(run->ctx, 0, 0.5); /* a second round would follow */
+    mote_status status = parts_job_make(run, job, part, load_from_inputs, &lacks_fine);
+    mote_progress_leave(run->ctx, whole);
+    if (status != MOTE_OK || !lacks_fine) return status;
     MOTE_TRY(parts_job_ask_fine(job));
     parts_choose_by(run, true);
     run->report->rounds = 2;
-    return parts_job_make(run, job, part, load_from_inputs, &lacks_fine);
+    mote_progress_next(run->ctx, whole, 0.5, 1);
+    status = parts_job_make(run, job, part, load_from_inputs, &lacks_fine);
+    mote_progress_leave(run->ctx, whole);
+    return status;
 }
 
 mote_status mote_lod_parts_make(mote_context *ctx, const char *plan, uint32_t part, uint32_t of,

@@ -68,6 +68,8 @@ static void take_results(parts_results *results, mote_context *worker, uint32_t 
     mote_free(worker, stats->ranges);
 }
 
+#define SHARE_OF_TREE 0.8 /* of a part's time; writing takes the rest */
+
 static mote_status build_part(parts_run *run, void *user, uint32_t part, bool *lacks_fine) {
     mote_cloud *cloud = NULL;
     mote_lod *lod = NULL;
@@ -75,9 +77,12 @@ static mote_status build_part(parts_run *run, void *user, uint32_t part, bool *l
     memset(&stats, 0, sizeof stats);
     mote_stage(run->ctx, "read part");
     mote_status status = parts_load(run, &run->ranges[part], &cloud);
+    const mote_progress_span whole = mote_progress_enter(run->ctx, 0, SHARE_OF_TREE);
     if (status == MOTE_OK)
         status = lod_build_part(run->ctx, cloud, &run->lod, &run->ranges[part].whole, &lod, lacks_fine);
+    mote_progress_next(run->ctx, whole, SHARE_OF_TREE, 1);
     if (status == MOTE_OK && !*lacks_fine) status = write_part(run, lod, part, &stats);
+    mote_progress_leave(run->ctx, whole);
     mote_lod_destroy(lod);
     mote_cloud_destroy(cloud);
     take_results(user, run->ctx, part, &stats);
@@ -127,12 +132,15 @@ mote_status parts_make_all(parts_run *run, parts_maker make, void *user, const b
     work.weights = weights;
     const uint32_t workers = run->workers < run->part_count ? run->workers : run->part_count;
     run->report->workers = workers;
-    run->report->rounds++;
     const uint64_t bound = ctx->params.memory_limit_bytes > 0 ? run->share_bytes : 0;
-    mote_progress_share(ctx, 0.5, 0.85);
+    /* Half of what is left until the parts are joined: few trees need a second round, and none a third. */
+    const double first = run->report->rounds == 0 ? 0.5 : 0.675;
+    const mote_progress_span whole = mote_progress_enter(ctx, first, first + 0.175);
     mote_status status = mote_team_begin(ctx, workers, bound, &team);
     if (status == MOTE_OK) status = mote_team_run(&team, &work);
     mote_team_end(&team);
+    mote_progress_leave(ctx, whole);
+    run->report->rounds++;
     mote_free(ctx, weights);
     *lacks_fine = turn.lacks_fine;
     return status;

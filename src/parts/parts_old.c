@@ -287,7 +287,12 @@ static mote_status decode_next(parts_old *old, const parts_run *run) {
 
 static mote_status next_of_old(parts_old *old, const parts_run *run, const mote_cloud **piece) {
     *piece = NULL;
-    if (old->decoded == NULL || old->decoded_at == mote_cloud_count(old->decoded)) MOTE_TRY(decode_next(old, run));
+    if (old->decoded == NULL || old->decoded_at == mote_cloud_count(old->decoded)) {
+        const mote_progress_span whole = mote_progress_hold(run->ctx);
+        const mote_status status = decode_next(old, run);
+        mote_progress_leave(run->ctx, whole);
+        if (status != MOTE_OK) return status;
+    }
     if (old->decoded == NULL) return MOTE_OK;
     const uint64_t rest = mote_cloud_count(old->decoded) - old->decoded_at;
     const uint64_t now = rest < PIECE_POINTS ? rest : PIECE_POINTS;
@@ -302,7 +307,6 @@ void parts_rewind(parts_run *run, double first, double last) {
     parts_old *old = run->old;
     parts_source_rewind(&run->source, first, last);
     if (old == NULL) return;
-    mote_progress_share(run->ctx, first, first);
     mote_cloud_destroy(old->decoded);
     old->decoded = NULL;
     old->next = old->reads ? 0 : old->node_count;

@@ -195,12 +195,13 @@ mote_status parts_join(parts_run *run, const char *output) {
     mote_context *ctx = run->ctx;
     mote_status status = MOTE_OK;
     mote_stage(ctx, "join");
-    mote_progress_share(ctx, 0.85, 1);
+    const mote_progress_span span = mote_progress_enter(ctx, 0.85, 1);
     if (run->output.folder == NULL) status = potree_folder_open(ctx, output, &run->output.folder);
     if (status == MOTE_OK) status = join_files(run);
     if (status != MOTE_OK) mote_output_close(ctx, &run->output.octree, status);
     status = potree_folder_close(ctx, run->output.folder, status);
     run->output.folder = NULL;
+    mote_progress_leave(ctx, span);
     return status;
 }
 
@@ -219,7 +220,6 @@ void parts_report(parts_run *run) {
 mote_status parts_end(parts_run *run, mote_status status) {
     if (status != MOTE_OK) mote_output_close(run->ctx, &run->scratch, status);
     status = potree_folder_close(run->ctx, run->output.folder, status);
-    mote_progress_share(run->ctx, 0, 1);
     mote_stage(run->ctx, NULL);
     parts_close(run);
     return status;

@@ -33,19 +33,40 @@ static bool is_as_before(const parts_source *source, uint64_t input) {
     return same;
 }
 
-/* Between two walks others may have replaced the file. */
+static void walk_from(parts_source *source, double first, double last) {
+    source->share = (mote_progress_span){first, last};
+    source->walked = 0;
+}
+
+/* The next points of the walk are an input's: its share of progress is as large as they are many. */
+static void take_share(parts_source *source, uint64_t points) {
+    const double point_share = (source->share.last - source->share.first) / ((double)source->count + 1);
+    source->input_share.first = source->share.first + point_share * (double)source->walked;
+    source->walked += points;
+    source->input_share.last = source->share.first + point_share * (double)source->walked;
+}
+
+/* Between two walks others may have replaced the file. Opening may take a while too, where it decodes all of it. */
 static mote_status open_reader(parts_source *source, uint64_t input) {
     const mote_log_fn log = be_quiet(source, source->was_opened);
     const char *path = source->list.paths[input];
+    take_share(source, 0);
+    const mote_progress_span whole =
+        mote_progress_enter(source->ctx, source->input_share.first, source->input_share.last);
     const mote_status status = mote_reader_open(source->ctx, path, &source->reading, &source->reader);
+    mote_progress_leave(source->ctx, whole);
     source->ctx->params.log = log;
+    if (status == MOTE_OK) take_share(source, mote_reader_count(source->reader));
     if (status != MOTE_OK || !source->was_opened || is_as_before(source, input)) return status;
     return mote_fail(source->ctx, MOTE_ERROR_IO, "%s: changed while it was read", path);
 }
 
 static mote_status read_next(parts_source *source, const mote_cloud **piece) {
     const mote_log_fn log = be_quiet(source, source->was_walked);
+    const mote_progress_span whole =
+        mote_progress_enter(source->ctx, source->input_share.first, source->input_share.last);
     const mote_status status = mote_reader_next(source->reader, piece);
+    mote_progress_leave(source->ctx, whole);
     source->ctx->params.log = log;
     return status;
 }
@@ -124,16 +145,12 @@ mote_status parts_source_look(parts_source *source, const bool *wanted, merge_fa
                               uint64_t (*flags)[POTREE_MERGED]) {
     mote_context *ctx = source->ctx;
     const mote_cloud *piece = NULL;
-    uint64_t done = 0;
     mote_stage(ctx, "look at inputs");
+    walk_from(source, 0, FACTS_SHARE);
     for (uint64_t i = 0; i < source->list.count; i++) {
         if (wanted != NULL && !wanted[i]) continue;
         MOTE_TRY(merge_facts_begin(ctx, source->list.count == 1 ? source->whole : source->shapes[i], &facts[i]));
         MOTE_TRY(open_reader(source, i));
-        const double share = FACTS_SHARE / ((double)source->count + 1);
-        const uint64_t end = done + mote_reader_count(source->reader);
-        mote_progress_share(ctx, share * (double)done, share * (double)end);
-        done = end;
         do {
             MOTE_TRY(read_next(source, &piece));
             if (piece == NULL) break;
@@ -254,9 +271,8 @@ void parts_source_rest(parts_source *source) {
 
 void parts_source_rewind(parts_source *source, double first, double last) {
     close_reader(source);
-    source->share[0] = first;
-    source->share[1] = last;
-    source->next = source->walked = 0;
+    walk_from(source, first, last);
+    source->next = 0;
     source->from = NULL;
 }
 
@@ -273,14 +289,7 @@ static mote_status next_of_inputs(parts_source *source, const mote_cloud **piece
     *piece = NULL;
     skip_inputs(source);
     while (*piece == NULL && (source->reader != NULL || source->next < source->list.count)) {
-        if (source->reader == NULL) {
-            MOTE_TRY(open_reader(source, source->next++));
-            const uint64_t points = mote_reader_count(source->reader);
-            const double size = (source->share[1] - source->share[0]) / ((double)source->count + 1);
-            mote_progress_share(source->ctx, source->share[0] + size * (double)source->walked,
-                                source->share[0] + size * (double)(source->walked + points));
-            source->walked += points;
-        }
+        if (source->reader == NULL) MOTE_TRY(open_reader(source, source->next++));
         MOTE_TRY(read_next(source, piece));
         if (*piece == NULL) close_reader(source);
         skip_inputs(source);

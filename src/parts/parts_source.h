@@ -42,7 +42,8 @@ typedef struct parts_source {
     uint64_t walked;        /* points of the inputs before */
     bool was_opened;        /* all inputs: what opening them tells is told */
     bool was_walked;        /* what reading them tells */
-    double share[2];        /* of the walk, of the progress of all */
+    /* Of the walk, and of the input that is read, in the progress of the call. */
+    mote_progress_span share, input_share;
 } parts_source;
 
 /* Opens the inputs one after the other, and learns which columns they have. Close the source in either case. */

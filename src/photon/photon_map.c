@@ -182,13 +182,13 @@ mote_status mote_photon_emit(mote_scene *scene, const mote_photon_emission *emis
     map->device = device;
     map->ops = device->backend->photon;
     mote_stage(ctx, "photons");
-    mote_progress_share(ctx, 0, 0.9);
+    const mote_progress_span whole = mote_progress_enter(ctx, 0, 0.9);
     mote_status status = emit(map, &e);
-    mote_progress_share(ctx, 0, 1);
+    mote_progress_leave(ctx, whole);
     if (status == MOTE_OK) status = mote_progress(ctx, 0.9, "sorting photons");
-    mote_progress_share(ctx, 0.9, 1);
+    mote_progress_next(ctx, whole, 0.9, 1);
     if (status == MOTE_OK) status = index_cloud(map->device, &map->all);
-    mote_progress_share(ctx, 0, 1);
+    mote_progress_leave(ctx, whole);
     mote_stage(ctx, NULL);
     if (status == MOTE_OK) {
         *out = map;

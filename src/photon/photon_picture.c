@@ -118,10 +118,10 @@ static mote_status draw(drawing *d, float *rgb) {
         const double from = 0.1 + 0.9 * (double)first / (double)total;
         const double to = 0.1 + 0.9 * (double)(first + count) / (double)total;
         MOTE_TRY(mote_progress(d->ctx, from, "picture"));
-        mote_progress_share(d->ctx, from, to);
+        const mote_progress_span whole = mote_progress_enter(d->ctx, from, to);
         mote_status status = draw_samples(d, first, count);
         if (status == MOTE_OK) status = write_pixels(d, count, rgb + 3 * (first / per_pixel));
-        mote_progress_share(d->ctx, 0, 1);
+        mote_progress_leave(d->ctx, whole);
         if (status != MOTE_OK) return status;
     }
     return MOTE_OK;
@@ -154,7 +154,7 @@ static mote_status prepare(drawing *d) {
     plan_batch(d);
     MOTE_TRY(allocate(d));
     MOTE_TRY(d->ops->open_scene(d->device, d->scene));
-    mote_progress_share(d->ctx, 0, 0.1);
+    const mote_progress_span whole = mote_progress_enter(d->ctx, 0, 0.1);
     mote_status status = MOTE_OK;
     if (d->params->method == MOTE_PHOTON_DIRECT) {
         status = photon_map_choose(d->map, PHOTON_CHOSEN_DIRECT, NULL);
@@ -162,7 +162,7 @@ static mote_status prepare(drawing *d) {
         status = photon_map_choose(d->map, PHOTON_CHOSEN_CAUSTIC, NULL);
         if (status == MOTE_OK) status = photon_map_choose(d->map, PHOTON_CHOSEN_IRRADIANCE, &d->params->gathering);
     }
-    mote_progress_share(d->ctx, 0, 1);
+    mote_progress_leave(d->ctx, whole);
     return status;
 }
 

@@ -272,9 +272,9 @@ static mote_status place_points(planes_run *run, bool ordered, stray_sample *sam
     planes_frame frame = frame_of_box(&run->points->box);
     *looked = 0;
     MOTE_TRY(leave_out_strays(run, sample, &frame, looked));
-    mote_progress_share(run->ctx, 0, 0.15);
+    const mote_progress_span whole = mote_progress_enter(run->ctx, 0, 0.15);
     const mote_status status = run->ops->place(run->points, &frame, ordered);
-    mote_progress_share(run->ctx, 0, 1);
+    mote_progress_leave(run->ctx, whole);
     measure_radius(run);
     return status;
 }

@@ -264,11 +264,11 @@ mote_status mote_render_draw(mote_renderer *renderer, const mote_camera *camera,
 mote_status mote_render(mote_context *ctx, const mote_cloud *cloud, const mote_camera *camera,
                         const mote_render_params *params, mote_render_result *result) {
     mote_renderer *renderer = NULL;
-    mote_progress_share(ctx, 0, 0.5);
+    const mote_progress_span whole = mote_progress_enter(ctx, 0, 0.5);
     mote_status status = mote_render_create(ctx, cloud, &renderer);
-    mote_progress_share(ctx, 0.5, 1);
+    mote_progress_next(ctx, whole, 0.5, 1);
     if (status == MOTE_OK) status = mote_render_draw(renderer, camera, params, result);
-    mote_progress_share(ctx, 0, 1);
+    mote_progress_leave(ctx, whole);
     mote_render_destroy(renderer);
     return status;
 }

@@ -23,7 +23,7 @@ static inline render_words render_load_words(const uint32_t *from) {
     return a;
 }
 
-/* Of sixteen words every other one, from the first (or the second) on. */
+/* Takes every other one of sixteen words, from the first (or the second) on. */
 #if defined(__clang__)
 #define RENDER_EVEN_WORDS(a, b) __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14)
 #define RENDER_ODD_WORDS(a, b)  __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15)

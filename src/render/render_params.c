@@ -1,6 +1,7 @@
 /* Defaults of cameras and pictures. */
 #include <string.h>
 
+#include "math/pi.h"
 #include "mote/render.h"
 
 mote_camera mote_camera_defaults(void) {
@@ -9,7 +10,7 @@ mote_camera mote_camera_defaults(void) {
     camera.projection = MOTE_PERSPECTIVE;
     camera.eye[1] = -1;
     camera.up[2] = 1;
-    camera.angle_rad = 40 * 3.14159265358979323846 / 180;
+    camera.angle_rad = 40 * MOTE_PI / 180;
     camera.height = 1;
     return camera;
 }

@@ -60,7 +60,7 @@ typedef struct where_node {
     uint32_t first_range, range_count; /* WHERE_IN */
 } where_node;
 
-/* Borders are included. */
+/* A range of values, borders included. */
 typedef struct where_range {
     double low, high;
 } where_range;

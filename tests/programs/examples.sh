@@ -21,22 +21,22 @@ read -ra flags <<<"$(pkg-config --cflags --libs mote)"
 for source in "$sources"/examples/*.c; do
     cc -std=c17 -O1 -Wall -Wextra -Werror "$source" "${flags[@]}" -lm -o "$(basename "$source" .c)"
 done
-[[ $(./memory bowl.ply) == "10000 points; in the middle the normal is"*"1.00" ]] || fail "memory.c says something else"
-[[ $(mote info bowl.ply) == *"10,000"*normal_x* ]] || fail "memory.c wrote something else"
+[[ $(./own_points bowl.ply) == "10000 points; in the middle the normal is"*"1.00" ]] || fail "own_points.c says something else"
+[[ $(mote info bowl.ply) == *"10,000"*normal_x* ]] || fail "own_points.c wrote something else"
 code=0
 ./device >device.log || code=$?
 [[ $code == 0 || $code == 77 ]] || fail "device.c: exit code $code: $(cat device.log)"
 cat device.log
-if ./progress whole.mote 2 >whole.log 2>steps.log; then
+if ./cancel whole.mote 2 >whole.log 2>steps.log; then
     mote gen city city.las -n 200k -q && mote lod city.las -o expected.mote -q
-    cmp whole.mote/octree.bin expected.mote/octree.bin || fail "progress.c wrote other bytes"
-    grep -q "%" steps.log || fail "progress.c saw no steps"
+    cmp whole.mote/octree.bin expected.mote/octree.bin || fail "cancel.c wrote other bytes"
+    grep -q "%" steps.log || fail "cancel.c saw no steps"
 else
-    grep -q jansson steps.log || fail "progress.c: $(cat steps.log)" # a build without it writes no folder
+    grep -q jansson steps.log || fail "cancel.c: $(cat steps.log)" # a build without it writes no folder
 fi
-./progress half.mote 0.5 >half.log 2>/dev/null
-[[ $(cat half.log) == "given up: "* ]] || fail "progress.c was not given up: $(cat half.log)"
-compgen -G "half.mote*" >/dev/null && fail "progress.c left something behind"
+./cancel half.mote 0.5 >half.log 2>/dev/null
+[[ $(cat half.log) == "given up: "* ]] || fail "cancel.c was not given up: $(cat half.log)"
+compgen -G "half.mote*" >/dev/null && fail "cancel.c left something behind"
 
 # ---- Python: the package, with the installed library
 python=

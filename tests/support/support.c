@@ -116,7 +116,7 @@ void test_each_step_cancels(test_work work, void *user) {
     free(stop.places);
 }
 
-static bool note_progress(void *user, double done, const char *stage) {
+bool test_note_progress(void *user, double done, const char *stage) {
     test_progress *p = user;
     p->backwards = p->backwards || !(done >= p->last && done <= 1) || stage == NULL || stage[0] == '\0';
     p->last = done;
@@ -128,7 +128,7 @@ mote_context *test_context_watched(test_progress *progress) {
     mote_context_params params = mote_context_defaults();
     params.threads = 2;
     params.device = MOTE_DEVICE_CPU;
-    params.progress = note_progress;
+    params.progress = test_note_progress;
     params.progress_user = progress;
     mote_context *ctx = NULL;
     assert_int_equal(mote_context_create(&params, &ctx), MOTE_OK);

@@ -41,12 +41,13 @@ typedef mote_status (*test_work)(mote_context *ctx, void *user);
 void test_each_allocation_fails(test_work work, void *user);
 /* Each report of progress cancels in turn, or two of each place, until none does: nothing may stay open. */
 void test_each_step_cancels(test_work work, void *user);
-/* A context of two threads that notes what it is told of progress. */
+/* What a call tells of progress, as params.progress of a context notes it; and a context of two threads that does. */
 typedef struct test_progress {
     long calls;
     double last;
     bool backwards; /* less than before, more than all, or of a stage without a name */
 } test_progress;
+bool test_note_progress(void *progress, double done, const char *stage);
 mote_context *test_context_watched(test_progress *progress);
 /* A test_work: reads a file and writes another, which must be there if, and only if, all went well, with nothing
    unfinished beside it. user is a test_copy. */

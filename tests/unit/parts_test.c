@@ -14,18 +14,25 @@
 
 /* ---- one piece, and parts */
 
+/* However many steps and workers there are, they report as one call, which does not go back. */
 static mote_parts_report in_parts(mote_context *ctx, const parts_inputs *inputs, const mote_lod_params *params,
                                   uint64_t part_points, uint64_t workers, const char *folder) {
     mote_parts_params parts = mote_parts_defaults();
     parts.workers = workers;
     mote_potree_params potree = mote_potree_defaults();
     mote_parts_report report;
+    test_progress progress = {0};
     potree.name = "parts";
     parts.part_points = part_points;
+    ctx->params.progress = test_note_progress;
+    ctx->params.progress_user = &progress;
     const mote_status status =
         mote_lod_write_parts(ctx, inputs->paths, inputs->count, NULL, params, folder, &potree, &parts, &report);
     if (status != MOTE_OK) print_message("%s\n", mote_context_message(ctx));
     assert_int_equal(status, MOTE_OK);
+    assert_false(progress.backwards);
+    assert_true(progress.last == 1 || report.points == 0);
+    ctx->params.progress = NULL;
     return report;
 }
 

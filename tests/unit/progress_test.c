@@ -46,7 +46,36 @@ static void the_call_before_is_over(void **state) {
     mote_context_destroy(ctx);
 }
 
+/* What is reported within a share of a share, and after each was left. */
+static void shares_nest(void **state) {
+    (void)state;
+    test_progress progress = {0};
+    mote_context *ctx = test_context_watched(&progress);
+    const mote_progress_span call = mote_progress_enter(ctx, 0.5, 1);
+    const mote_progress_span step = mote_progress_enter(ctx, 0, 0.5);
+    assert_int_equal(mote_progress(ctx, 0, "trying"), MOTE_OK);
+    assert_true(progress.last == 0.5);
+    assert_int_equal(mote_progress(ctx, 1, "trying"), MOTE_OK);
+    assert_true(progress.last == 0.75);
+    mote_progress_next(ctx, step, 0.5, 1);
+    assert_int_equal(mote_progress(ctx, 0.5, "trying"), MOTE_OK);
+    assert_true(progress.last == 0.875);
+    const mote_progress_span held = mote_progress_hold(ctx);
+    for (int i = 0; i < 3; i++) assert_int_equal(mote_progress(ctx, 0.5 * i, "trying"), MOTE_OK);
+    assert_true(progress.last == 0.875);
+    mote_progress_leave(ctx, held);
+    mote_progress_leave(ctx, step);
+    assert_int_equal(mote_progress(ctx, 0.8, "trying"), MOTE_OK);
+    assert_true(progress.last == 0.9);
+    mote_progress_leave(ctx, call);
+    assert_int_equal(mote_progress(ctx, 0.95, "trying"), MOTE_OK);
+    assert_true(progress.last == 0.95);
+    assert_false(progress.backwards);
+    mote_context_destroy(ctx);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(loops_ask_again), cmocka_unit_test(the_call_before_is_over)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(loops_ask_again), cmocka_unit_test(the_call_before_is_over),
+                                       cmocka_unit_test(shares_nest)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

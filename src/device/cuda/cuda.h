@@ -35,7 +35,7 @@ mote_status cuda_upload_begin(mote_device *gpu, void *device, const void *pinned
                               device_transfer *transfer);
 mote_status cuda_wait(mote_device *gpu, device_transfer *transfer);
 
-/* Device to device. */
+/* Copies from the device to the device. */
 mote_status cuda_copy(mote_device *gpu, void *to, const void *from, uint64_t size_bytes);
 /* Begins to copy what work launched before it made, into page-locked memory. It runs while later work does, which must
    not overwrite what it reads until cuda_wait (but that may be given to cuda_free). */

@@ -22,7 +22,7 @@ static mote_status open_state(mote_device *gpu) {
     CUDA_TRY(gpu, cudaDeviceGetAttribute(&threads, cudaDevAttrMaxThreadsPerMultiProcessor, gpu->index), "opening it");
     state_of(gpu)->multiprocessors = (uint32_t)multiprocessors;
     state_of(gpu)->multiprocessor_threads = (uint32_t)threads;
-    /* Its streams: the caller's, if there is one, and one for copies beside it. */
+    /* A device has two streams: the caller's, if there is one, and one for copies beside it. */
     cuda_state *s = state_of(gpu);
     s->stream = (cudaStream_t)gpu->ctx->params.stream;
     s->own_stream = s->stream == NULL;

@@ -83,7 +83,7 @@ static void choose_steps(crs_change *change, const mote_cloud *cloud, const mote
         *spec = (mote_column_spec){mote_axis_names[k], MOTE_FLOAT64, 1, 0};
         const bool is_same = k == 2 && mote_crs_transformer_keeps_z(change->transformer);
         const double old = is_lattice(axes[k]) ? fabs(axes[k]->scale) : cloud->position_step;
-        /* Of both axes along the ground the step is one, if it was. */
+        /* Both axes along the ground share a step, if they did before. */
         const double own = isfinite(step) && step > 0 ? crs_step(old, step / old, behind[k]) : 0;
         change->step = k == 0 ? own : fmin(change->step, own);
         if (!is_lattice(axes[k]) || own == 0) continue;

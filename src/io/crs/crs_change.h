@@ -21,7 +21,7 @@ void mote_crs_change_close(crs_change *change);
 /* Opens, does, and closes: mote_cloud_transform of what was read from a path. */
 mote_status mote_crs_transform(mote_context *ctx, const char *path, mote_cloud **cloud, const char *crs, bool ballpark);
 
-/* The whole cloud. */
+/* Changes a whole cloud. */
 mote_status mote_crs_change_cloud(crs_change *change, mote_cloud **cloud);
 
 /* A piece, whose columns look at records that it may write to: they stay where they are. MOTE_ERROR_UNSUPPORTED where

@@ -21,7 +21,7 @@ static const char *short_text(proj_session *s, const PJ *system) {
     return text != NULL && strstr(text, "grids=") == NULL ? text : NULL;
 }
 
-/* With the seven numbers (or three) of the best operation to WGS 84 that has some; NULL: there is none. */
+/* The text with the seven numbers (or three) of the best operation to WGS 84 that has some; NULL: there is none. */
 static PJ *bind_to_wgs84(proj_session *s, const PJ *plain) {
     PJ *const base = proj_crs_get_geodetic_crs(s->proj, plain), *const wgs84 = proj_create(s->proj, "EPSG:4326");
     PJ_OPERATION_FACTORY_CONTEXT *const factory = proj_create_operation_factory_context(s->proj, NULL);

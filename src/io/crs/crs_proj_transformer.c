@@ -137,7 +137,7 @@ static void settle_heights(mote_context *ctx, proj_session *s, const crs_request
         if (unit > 0) t->height_in = unit;
         t->own_height = true;
         to->axes.height_unit = unit;
-        /* So does their unit, which the text of the target would not say. */
+        /* The unit of heights stays too, which the text of the target would not say. */
         if (from->vertical == NULL && unit > 0 && !metres && request->stated_units) {
             from->vertical = proj_session_unknown_heights(s, &request->units.vertical);
         }
@@ -271,7 +271,7 @@ bool mote_crs_transformer_keeps_z(const crs_transformer *t) { return t->own_heig
 
 /* ---- running it */
 
-/* By PROJ, whatever the projections. */
+/* Transforms by PROJ, whatever the projections are. */
 static void run_proj(const crs_transformer *t, int thread, uint32_t count, double *x, double *y, double *z) {
     const size_t step = sizeof(double);
     double heights[CRS_BLOCK_POINTS];

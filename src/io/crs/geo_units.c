@@ -25,7 +25,7 @@ double geo_keys_number(const geo_keys *keys, uint32_t key) {
     return number;
 }
 
-/* Of a unit that the file defines: its size. */
+/* The size of a unit that the file defines. */
 static double size_of(const geo_keys *keys, uint32_t key) {
     const double size = geo_keys_number(keys, key);
     return isnan(size) ? 0 : size;

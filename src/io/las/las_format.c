@@ -98,13 +98,25 @@ uint32_t mote_las_fields(uint32_t format, las_field *fields) {
     return count;
 }
 
-bool mote_las_is_field(const char *name) {
+bool mote_las_find_field(uint32_t format, const char *name, las_field *field) {
     las_field fields[LAS_FIELDS_MAX];
-    const uint32_t count = mote_las_fields(10, fields);
+    const uint32_t count = mote_las_fields(format, fields);
     for (uint32_t i = 0; i < count; i++) {
-        if (strcmp(fields[i].name, name) == 0) return true;
+        if (strcmp(fields[i].name, name) != 0) continue;
+        *field = fields[i];
+        return true;
     }
-    return strcmp(name, "scan_angle_rank") == 0;
+    return false;
+}
+
+void mote_las_scan_angles(las_field *rank, las_field *steps) {
+    mote_las_find_field(LAS_OLD_FORMAT, "scan_angle_rank", rank);
+    mote_las_find_field(LAS_MODERN_FORMAT, "scan_angle", steps);
+}
+
+bool mote_las_is_field(const char *name) {
+    las_field field;
+    return mote_las_find_field(LAS_MODERN_FORMAT, name, &field) || mote_las_find_field(LAS_OLD_FORMAT, name, &field);
 }
 
 bool mote_las_record_is(const mote_record *record, const char *user, uint32_t id) {

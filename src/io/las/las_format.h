@@ -7,6 +7,8 @@
 #include "io/las/las_offsets.h"
 
 #define LAS_FORMATS            11u  /* point formats 0..10 */
+#define LAS_OLD_FORMAT         5u   /* has all dimensions of formats 0 to 5, */
+#define LAS_MODERN_FORMAT      10u  /* and of 6 to 10 */
 #define LAS_FIELDS_MAX         40u  /* more than any format has */
 #define LAS_HEADER_BYTES       227u /* LAS 1.0 to 1.2 */
 #define LAS_HEADER_BYTES_13    235u
@@ -95,6 +97,10 @@ bool mote_las_has_waveforms(uint32_t format);
 uint8_t mote_las_min_version(uint32_t format, uint64_t count);
 /* The dimensions of a format in the order of the record; returns how many. fields has LAS_FIELDS_MAX. */
 uint32_t mote_las_fields(uint32_t format, las_field *fields);
+/* The dimension of that name; false if the format has none. */
+bool mote_las_find_field(uint32_t format, const char *name, las_field *field);
+/* The scan angle as whole degrees, formats 0 to 5, and in steps of 0.006 degrees. */
+void mote_las_scan_angles(las_field *rank, las_field *steps);
 /* Whether a format of the specification has a dimension of that name. */
 bool mote_las_is_field(const char *name);
 /* Whether a record is that of user and id. */

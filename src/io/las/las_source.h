@@ -115,7 +115,7 @@ uint64_t mote_las_largest_piece(const las_source *source);
 /* Compiles a condition for the columns of the cloud, which look at plain records, and notes what it needs of them.
    After mote_las_select. */
 mote_status mote_las_filter_open(las_source *source, const char *condition);
-/* All but the decoders. */
+/* Closes all but the decoders. */
 void mote_las_filter_close(las_source *source);
 /* The columns look elsewhere now. */
 mote_status mote_las_filter_bind(las_source *source);

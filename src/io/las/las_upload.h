@@ -71,11 +71,11 @@ mote_status las_upload_finish(las_upload *upload, uint8_t **device);
 mote_status las_upload_take(las_upload *upload, uint64_t at, uint64_t size_bytes, las_part **part);
 /* Gives a filled buffer back, to be uploaded. */
 void las_upload_give(las_upload *upload, las_part *part);
-/* On the caller's thread, now and then: begins to upload what is filled. */
+/* Is called by the caller's thread now and then: begins to upload what is filled. */
 mote_status las_upload_serve(las_upload *upload);
 /* After a failure: who waits for a buffer gets this status instead. */
 void las_upload_stop(las_upload *upload, mote_status status);
-/* By each thread at the end: the caller's serves the others until they are at their end too. */
+/* Is called by each thread at its end: the caller's serves the others until they are at theirs too. */
 mote_status las_upload_leave(las_upload *upload);
 
 /* ---- las_read.c: mote_las_read with other limits. */

@@ -4,6 +4,7 @@
 #define MOTE_LAZ_LAYER_H
 
 #include "io/laz/items/laz_format14.h"
+#include "io/laz/laz_bytes.h"
 #include "io/laz/laz_codec.h"
 #include "io/laz/laz_integer.h"
 
@@ -64,35 +65,6 @@ static inline void laz_follow_channels(laz_following *f, laz_points *points, uin
    each is a constant there, so that it is inlined. */
 typedef void laz_point_reader(void *models, laz_reader *r, const laz_points *points, uint32_t i, uint8_t *value);
 typedef void laz_point_writer(void *models, laz_writer *w, const laz_points *points, uint32_t i, const uint8_t *value);
-
-#define LAZ_INLINE static inline __attribute__((always_inline))
-
-LAZ_INLINE uint16_t laz_get_u16(const uint8_t *from) {
-    uint16_t value;
-    memcpy(&value, from, sizeof value);
-    return value;
-}
-
-LAZ_INLINE uint32_t laz_get_u32(const uint8_t *from) {
-    uint32_t value;
-    memcpy(&value, from, sizeof value);
-    return value;
-}
-
-LAZ_INLINE uint64_t laz_get_u64(const uint8_t *from) {
-    uint64_t value;
-    memcpy(&value, from, sizeof value);
-    return value;
-}
-
-LAZ_INLINE void laz_put_u16(uint8_t *to, uint32_t value) {
-    const uint16_t v = (uint16_t)value;
-    memcpy(to, &v, sizeof v);
-}
-
-LAZ_INLINE void laz_put_u32(uint8_t *to, uint32_t value) { memcpy(to, &value, sizeof value); }
-
-LAZ_INLINE void laz_put_u64(uint8_t *to, uint64_t value) { memcpy(to, &value, sizeof value); }
 
 /* ---- A field coded by models of symbols, chosen by 64 contexts. They are started when first used. */
 static inline laz_model *laz_table_model(laz_model *models, uint64_t *used, uint32_t index, uint32_t symbols) {

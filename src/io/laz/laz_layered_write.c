@@ -7,7 +7,7 @@
 #include "io/laz/items/laz_wavepacket14.h"
 #include "io/laz/laz_layers.h"
 
-/* More than any layer adds for a point: that of the wave packets, at 26 symbols. */
+/* No layer adds more for a point than that of the wave packets, at 26 symbols. */
 #define POINT_BYTES_MAX 64u
 
 typedef struct laz_part {

@@ -21,8 +21,8 @@ const laz_layer_facts mote_laz_layer_facts[LAZ_LAYER_KINDS] = {
     [LAZ_LAYER_USER_DATA] = {LAZ_AT_USER_DATA, 1, LAZ_WANT_USER_DATA, MODELS(laz_symbols14), laz_start_user14},
     [LAZ_LAYER_POINT_SOURCE] = {LAZ_AT_POINT_SOURCE, 2, LAZ_WANT_POINT_SOURCE, MODELS(laz_short14), laz_start_short14},
     [LAZ_LAYER_GPS_TIME] = {LAZ_AT_GPS_TIME, 8, LAZ_WANT_GPS_TIME, MODELS(laz_gps14), laz_start_gps14},
-    [LAZ_LAYER_RGB] = {0, LAZ_RGB14_BYTES, LAZ_WANT_RGB, MODELS(laz_rgb14), laz_start_rgb14},
-    [LAZ_LAYER_NIR] = {LAZ_RGB14_BYTES, LAZ_NIR14_BYTES, LAZ_WANT_NIR, MODELS(laz_nir14), laz_start_nir14},
+    [LAZ_LAYER_RGB] = {0, LAZ_RGB_BYTES, LAZ_WANT_RGB, MODELS(laz_rgb14), laz_start_rgb14},
+    [LAZ_LAYER_NIR] = {LAZ_RGB_BYTES, LAZ_NIR14_BYTES, LAZ_WANT_NIR, MODELS(laz_nir14), laz_start_nir14},
     [LAZ_LAYER_WAVEPACKET] = {0, LAZ_WAVEPACKET_BYTES, LAZ_WANT_WAVEPACKET, MODELS(laz_wave14), laz_start_wave14},
     [LAZ_LAYER_BYTE] = {0, 1, LAZ_WANT_EXTRA, MODELS(laz_byte14), laz_start_byte14},
 };

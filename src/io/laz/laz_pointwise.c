@@ -49,7 +49,7 @@ void mote_laz_pointwise_start(laz_pointwise *state, const uint8_t *record) {
     laz_point10_start(&state->point10, p->point10.version, record + p->point10.at);
     if (p->gps.version > 0) laz_gps_start(&state->gps, p->gps.version, record + p->gps.at);
     if (p->rgb.version > 0) laz_rgb_start(&state->rgb, p->rgb.version, record + p->rgb.at);
-    if (p->wave.version > 0) laz_wave_start(&state->wave, record + p->wave.at);
+    if (p->wave.version > 0) laz_start_wave(&state->wave, record + p->wave.at);
     if (p->extra.version > 0)
         laz_byte_start(&state->extra, p->extra.version, p->extra.size_bytes, behind, record + p->extra.at);
 }
@@ -102,8 +102,9 @@ static inline __attribute__((always_inline)) void read_rgb(lane *at, uint32_t la
 static inline __attribute__((always_inline)) void read_rest(lane *at, uint32_t lanes, const laz_parts *parts) {
     FOR_LANES {
         if (parts->wave.version > 0) {
-            laz_wave_read(&at[l].r, &at[l].state->wave);
-            laz_wave_put(&at[l].state->wave, at[l].record + parts->wave.at);
+            laz_wave *const wave = &at[l].state->wave;
+            laz_read_wave(wave, &at[l].r, wave->last);
+            memcpy(at[l].record + parts->wave.at, wave->last, LAZ_WAVEPACKET_BYTES);
         }
         if (parts->extra.version == 2) laz_byte_read_v2(&at[l].r, &at[l].state->extra);
         if (parts->extra.version == 1) laz_byte_read_v1(&at[l].r, &at[l].state->extra);

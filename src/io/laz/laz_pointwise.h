@@ -6,7 +6,7 @@
 #include "io/laz/items/laz_gps_time11.h"
 #include "io/laz/items/laz_point10.h"
 #include "io/laz/items/laz_rgb12.h"
-#include "io/laz/items/laz_wavepacket13.h"
+#include "io/laz/items/laz_wavepacket.h"
 #include "io/laz/laz_codec.h"
 
 #define LAZ_STATE_ALIGNMENT 64u
@@ -28,7 +28,7 @@ typedef struct laz_pointwise {
     laz_point10 point10;
     laz_gps_time11 gps;
     laz_rgb12 rgb;
-    laz_wavepacket13 wave;
+    laz_wave wave;
     laz_byte extra; /* its memory lies behind this structure */
 } laz_pointwise;
 

@@ -15,7 +15,7 @@ static void write_block(laz_pointwise *state, const uint8_t *record, uint64_t co
         laz_point10_write(&w, &state->point10, record + parts.point10.at);
         if (parts.gps.version > 0) laz_gps_write(&w, &state->gps, record + parts.gps.at);
         if (parts.rgb.version > 0) laz_rgb_write(&w, &state->rgb, record + parts.rgb.at);
-        if (parts.wave.version > 0) laz_wave_write(&w, &state->wave, record + parts.wave.at);
+        if (parts.wave.version > 0) laz_write_wave(&state->wave, &w, state->wave.last, record + parts.wave.at);
         if (parts.extra.version > 0) laz_byte_write(&w, &state->extra, record + parts.extra.at);
     }
     *writer = w;

@@ -137,7 +137,7 @@ static mote_status check_missing(merge_plan *plan, uint32_t input) {
             return mote_fail(plan->ctx, MOTE_ERROR_ARGUMENT, "%s: has no \"%s\", unlike other inputs",
                              plan->names[input], column->name);
         }
-        /* Its name joins the list, as far as there is room. */
+        /* The name joins the list, as far as there is room. */
         const size_t length = strlen(missing);
         if (length + SHOWN_BYTES + 12 < sizeof missing) {
             snprintf(missing + length, sizeof missing - length, "%s\"%.*s\"", length > 0 ? ", " : "", SHOWN_BYTES,

@@ -386,7 +386,7 @@ struct mote_potree_output {
 mote_status potree_folder_open(mote_context *ctx, const char *path, potree_folder **out);
 /* Opens a folder for a dry run: nothing is written, and path only gives the name. */
 mote_status potree_folder_open_dry(mote_context *ctx, const char *path, potree_folder **out);
-/* Opens an output inside. */
+/* Opens a file in the folder. */
 mote_status potree_folder_output(mote_context *ctx, const potree_folder *folder, const char *name, mote_output *output);
 /* MOTE_OK: the folder takes its name (mote_outputs_add); any other: it is removed. Frees it; NULL is allowed. */
 mote_status potree_folder_close(mote_context *ctx, potree_folder *folder, mote_status status);

@@ -12,7 +12,7 @@ typedef struct brotli_round {
     uint64_t *data_at; /* [end - begin] where each node's compressed bytes go in data */
     uint64_t data_capacity, node_capacity;
     uint8_t *data;
-    /* Of an octree on a GPU, which gives records in pieces: all nodes, not yet compressed. */
+    /* The nodes of an octree on a GPU, whose records come in pieces: not yet compressed. */
     uint64_t *coded_at; /* [end - begin] */
     uint64_t coded_capacity, coded_node_capacity;
     uint8_t *coded;

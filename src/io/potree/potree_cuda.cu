@@ -131,7 +131,7 @@ typedef struct program_table {
 
 enum { TABLE_OPS, TABLE_COLUMNS, TABLE_ELEMENTS, TABLE_COMPUTED, TABLE_TERMS, TABLE_LONGS, PROGRAM_TABLES };
 
-/* Returns their size together. */
+/* Lists the tables of a program, one behind the other; returns their size together. */
 static uint64_t list_tables(const encode_program *program, program_table *tables) {
     const encode_bit_program *bit_program = &program->bit_program;
     const program_table all[PROGRAM_TABLES] = {

@@ -31,7 +31,7 @@ static bool get_corner(const json_t *box, const char *key, double out[3]) {
     return finite;
 }
 
-/* Without a usable cube nodes cannot be told apart by place; then the points alone are. */
+/* Where the cube is not usable, nodes cannot be told apart by place; then points alone are tested. */
 static void place_root(node_choice *c) {
     const json_t *box = json_object_get(c->layout->json, "boundingBox");
     double high[3];

@@ -201,7 +201,7 @@ static mote_status hash_shared(potree_join *join, const uint32_t *nodes, uint64_
             done += part->places[n].size_bytes;
         }
     }
-    /* In blocks, as the writer adds them: the checksum knows no others. */
+    /* One call gives what the blocks of the writer give: the checksum goes by 32 bytes. */
     potree_hash_add(&hash, all, place->size_bytes);
     place->hash = potree_hash_end(&hash);
     mote_free(join->ctx, all);

@@ -296,7 +296,7 @@ static mote_status place_positions(potree_plan *plan, const mote_lattice *lattic
                   lattice->scale[0]);
     }
     for (int k = 0; k < 3; k++) {
-        /* By the formula that gives the points, so that the farthest lies inside whatever the rounding. */
+        /* The formula is that which gives the points, so that the farthest lies inside whatever the rounding. */
         const double corner = ((double)plan->base[k] + (double)lattice->side[k]) * plan->scale[k] + plan->offset[k];
         plan->cube_max[k] = fmax(plan->cube_min[k] + plan->cube_side, plan->points > 0 ? corner : -INFINITY);
         if (!isfinite(plan->cube_max[k])) {

@@ -92,7 +92,7 @@ void gltf_tell_notes(const gltf_file *f);
 bool gltf_integer(const json_t *object, const char *key, uint64_t fallback, uint64_t *out);
 /* count finite numbers of an array of that length; out is left alone where there is none. False: something else. */
 bool gltf_reals(const json_t *object, const char *key, uint32_t count, double *out);
-/* One number. */
+/* Reads a number, if there is one; false where it is something else. */
 bool gltf_real(const json_t *object, const char *key, double *out);
 /* Element i of an array of the file; NULL: there is none. */
 const json_t *gltf_element(const gltf_file *f, const char *array, uint64_t i);
@@ -108,7 +108,7 @@ void gltf_close_buffer(mote_context *ctx, gltf_buffer *buffer);
 /* Bytes of a bufferView. */
 mote_status gltf_buffer_view(gltf_file *f, uint64_t i, const uint8_t **data, uint64_t *size_bytes,
                              uint64_t *stride_bytes);
-/* Its numbers stay as long as the file's buffers, and until gltf_close_accessor. */
+/* The numbers of an accessor stay as long as the file's buffers, and until gltf_close_accessor. */
 mote_status gltf_open_accessor(gltf_file *f, uint64_t i, gltf_accessor *accessor);
 void gltf_close_accessor(const gltf_file *f, gltf_accessor *accessor);
 double gltf_value(const gltf_accessor *accessor, uint64_t i, uint32_t component);

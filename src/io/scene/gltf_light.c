@@ -1,12 +1,11 @@
 /* glTF 2.0: the camera and the lights of nodes, which look along their -z. */
 #include "io/scene/gltf.h"
+#include "math/pi.h"
 
 #include <math.h>
 #include <mote_have.h>
 
 #if MOTE_HAVE_JANSSON
-
-#define PI 3.14159265358979323846
 
 /* ---- the camera */
 
@@ -25,7 +24,7 @@ static mote_status read_lens(gltf_file *f, uint64_t i, const json_t *json, mote_
         return MOTE_OK;
     }
     if (perspective == NULL) return gltf_wrong(f, "cameras", i, "it is neither perspective nor orthographic");
-    if (!(angle > 0 && angle < PI)) {
+    if (!(angle > 0 && angle < MOTE_PI)) {
         return gltf_wrong(f, "cameras", i, "its yfov is %g, needs more than 0 and less than pi", angle);
     }
     c->projection = MOTE_PERSPECTIVE;
@@ -63,7 +62,7 @@ mote_status gltf_add_light(gltf_file *f, uint64_t i, const double m[16]) {
     const json_t *lights = json_object_get(gltf_extension(f->root, "KHR_lights_punctual"), "lights");
     const json_t *json = json_array_get(lights, (size_t)i), *spot = json_object_get(json, "spot");
     const char *type = json_string_value(json_object_get(json, "type"));
-    double color[3] = {1, 1, 1}, intensity = 1, inner = 0, outer = PI / 4;
+    double color[3] = {1, 1, 1}, intensity = 1, inner = 0, outer = MOTE_PI / 4;
     size_t t = 0;
     if (type == NULL) return gltf_wrong(f, "lights", i, "it is not there, or has no type");
     while (t < LIGHT_TYPES && strcmp(type, light_types[t].name) != 0) t++;
@@ -81,7 +80,7 @@ mote_status gltf_add_light(gltf_file *f, uint64_t i, const double m[16]) {
     mote_light *light = scene_draft_add_light(f->draft);
     if (light == NULL) return MOTE_ERROR_MEMORY;
     light->kind = light_types[t].kind;
-    outer = gltf_within(f, "lights", i, "outerConeAngle", outer, 0, PI / 2);
+    outer = gltf_within(f, "lights", i, "outerConeAngle", outer, 0, MOTE_PI / 2);
     inner = gltf_within(f, "lights", i, "innerConeAngle", inner, 0, outer);
     intensity = gltf_within(f, "lights", i, "intensity", intensity, 0, MOST);
     light->outer_rad = fmax(outer, 1e-6);

@@ -16,7 +16,7 @@ static void multiply(const double a[16], const double b[16], double to[16]) {
     }
 }
 
-/* Its matrix, or its translation, rotation (a quaternion) and scale. */
+/* A node states its matrix, or its translation, rotation (a quaternion) and scale. */
 static bool local_matrix(const json_t *node, double m[16]) {
     double t[3] = {0, 0, 0}, q[4] = {0, 0, 0, 1}, s[3] = {1, 1, 1};
     if (json_object_get(node, "matrix") != NULL) return gltf_reals(node, "matrix", 16, m);
@@ -53,7 +53,7 @@ typedef struct walk {
     uint8_t *seen; /* [nodes] */
 } walk;
 
-/* Those of a list of nodes, the first on top. */
+/* Pushes a list of nodes, so that the first is on top. */
 static mote_status push(walk *w, const json_t *list, const char *kind, uint64_t owner, const double matrix[16]) {
     mote_context *ctx = w->f->draft->ctx;
     const uint64_t nodes = json_array_size(json_object_get(w->f->root, "nodes"));

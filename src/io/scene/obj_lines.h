@@ -57,7 +57,7 @@ bool obj_next_line(obj_lines *l);
 bool obj_numbers(obj_lines *l, const char *what, uint32_t count, double *values);
 /* Counts what this line costs; why is kept of the first of its kind. */
 __attribute__((format(printf, 3, 4))) void obj_note(obj_lines *l, obj_note_kind kind, const char *format, ...);
-/* The same of another line of the file. */
+/* Counts what another line of the file costs. */
 __attribute__((format(printf, 4, 5))) void obj_note_at(obj_lines *l, uint64_t line, obj_note_kind kind,
                                                        const char *format, ...);
 /* What white is in colours of a file whose largest number is this: 1, 255 or 65535. Up to 2 it is 1, and what lies

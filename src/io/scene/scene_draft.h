@@ -49,7 +49,7 @@ typedef struct scene_draft {
 
 /* Makes room for further ones, and refuses more than a scene may have. */
 mote_status scene_draft_reserve(scene_draft *d, uint64_t positions, uint64_t triangles);
-/* Room was made. */
+/* Adds a position, for which room was made. */
 uint32_t scene_draft_add_position(scene_draft *d, double x, double y, double z);
 /* Colours of the position that was added last: linear red, green, blue, and alpha, which are brought to 0..1. */
 mote_status scene_draft_color(scene_draft *d, const double rgba[4]);

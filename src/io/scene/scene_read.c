@@ -4,7 +4,7 @@
 #include "io/scene/scene_draft.h"
 #include "io/text/text.h"
 
-/* Of a file without a camera: in front of it, a little above and to the side; y is up. */
+/* A file without a camera is seen from its front, a little from above and from the side; y is up. */
 static mote_status place_camera(mote_context *ctx, const scene_draft *d, mote_camera *camera) {
     static const double from[3] = {0.5, 0.4, 1};
     mote_box box = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};

@@ -86,7 +86,7 @@ static uint64_t piece_begin(const mote_text_table *table, uint64_t i, uint64_t *
     return stop != NULL ? (uint64_t)(stop - data) + 1 : *piece_end;
 }
 
-/* From the piece that holds the row on, unless the place lies in it already. */
+/* Walks from the start of the piece that holds the row, unless the place lies in that piece already. */
 void mote_text_seek(const mote_text_table *table, uint64_t row, mote_text_place *place) {
     const uint64_t behind = mote_lower_bound64(table->piece_first, table->piece_count, row + 1);
     uint64_t row_begin, row_end;

@@ -21,7 +21,7 @@ static const char *const plane_names[][2][AXIS_NAMES] = {
 };
 #define PLANE_GROUPS (sizeof plane_names / sizeof plane_names[0])
 
-/* Those of z, the best first. */
+/* Names that others give to z, the best first. */
 static const char *const height_names[] = {"z",
                                            "zcoord",
                                            "coordz",

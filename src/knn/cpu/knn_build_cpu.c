@@ -103,10 +103,9 @@ static mote_status sort_queries(mote_knn_index *index, const mote_column *const 
         non_finite += query_set->codes[i] == UINT64_MAX;
     }
     *finite = query_set->rows - non_finite;
-    const double first = ctx->progress_first, last = ctx->progress_last;
-    mote_progress_share(ctx, first, first); /* short beside the search */
+    const mote_progress_span whole = mote_progress_enter(ctx, 0, 0); /* short beside the search */
     const mote_status status = order_sort_cpu(ctx, query_set->codes, query_set->owned_order, query_set->rows);
-    mote_progress_share(ctx, first, last);
+    mote_progress_leave(ctx, whole);
     return status;
 }
 

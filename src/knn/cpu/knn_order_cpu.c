@@ -190,10 +190,9 @@ static mote_status sort_run(const refiner *r, const code_run *run) {
         order_sort_alone(codes, order, count, r->room.pairs);
         return MOTE_OK;
     }
-    const double begin = ctx->progress_first, end = ctx->progress_last, now = begin + 0.7 * (end - begin);
-    mote_progress_share(ctx, now, now);
+    const mote_progress_span whole = mote_progress_enter(ctx, 0.7, 0.7);
     const mote_status status = order_sort_in(ctx, codes, order, count, true, &r->room);
-    mote_progress_share(ctx, begin, end);
+    mote_progress_leave(ctx, whole);
     return status;
 }
 
@@ -286,11 +285,10 @@ static mote_status reserve(mote_knn_index *index) {
 
 static mote_status sort_points(mote_knn_index *index) {
     mote_context *ctx = index->ctx;
-    const double first = ctx->progress_first, last = ctx->progress_last;
     const order_scratch buffer = knn_tree_lend(&index->stored);
-    mote_progress_share(ctx, first + 0.3 * (last - first), first + 0.7 * (last - first));
+    const mote_progress_span whole = mote_progress_enter(ctx, 0.3, 0.7);
     const mote_status status = order_sort_in(ctx, index->codes, index->order, index->cloud->count, false, &buffer);
-    mote_progress_share(ctx, first, last);
+    mote_progress_leave(ctx, whole);
     return status;
 }
 

@@ -107,7 +107,7 @@ static bool widen(const knn_tree *tree, knn_box *place, uint64_t leaf, double si
     return same;
 }
 
-/* Leaves that are places. */
+/* Counts the leaves whose points are all in one place. */
 static uint64_t count_places(const mote_context *ctx, const knn_tree *tree, double size) {
     uint64_t found = 0;
 #pragma omp parallel for schedule(static) num_threads(ctx->threads) reduction(+ : found)

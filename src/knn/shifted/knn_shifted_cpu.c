@@ -120,10 +120,9 @@ static mote_status make_order(shifted *s, const knn_space *space, const knn_cube
     uint32_t *const order = s->orders[shift];
 #pragma omp parallel for schedule(static) num_threads(threads_for(s, s->points))
     for (uint64_t i = 0; i < s->points; i++) s->codes[i] = knn_space_code(space, cube, s->cells[i], shift);
-    const double first = ctx->progress_first, last = ctx->progress_last;
-    mote_progress_share(ctx, first, first); /* short beside the search */
+    const mote_progress_span whole = mote_progress_enter(ctx, 0, 0); /* short beside the search */
     const mote_status status = order_sort_cpu(ctx, s->codes, order, s->points);
-    mote_progress_share(ctx, first, last);
+    mote_progress_leave(ctx, whole);
     if (status != MOTE_OK) return status;
 #pragma omp parallel for schedule(static) num_threads(threads_for(s, s->points))
     for (uint64_t place = 0; place < s->points; place++) {

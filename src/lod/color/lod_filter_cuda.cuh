@@ -132,7 +132,7 @@ mote_status filter_average(lod_filter *f, uint32_t level);
 mote_status filter_cells(lod_filter *f);
 
 /* crowd [1] in device memory: the finest level whose cells may hold more than FILTER_CROWD points, plus one; else 0.
-   lod_filter_cuda_cells.cu */
+   lod_filter_cuda_count.cu */
 mote_status filter_find_crowd(lod_filter *f, unsigned long long *crowd);
 
 /* The level of the bricks of a level's cells. */
@@ -242,6 +242,27 @@ static inline __device__ uint16_t filter_mean32(uint32_t sum, uint32_t weight, f
         rest -= (int32_t)weight;
     }
     return (uint16_t)(quotient + (rest >= (int32_t)weight - rest ? 1 : 0));
+}
+
+/* Red, green, blue, and the weight: how many points, or their weights added up. Sums of up to FILTER_CROWD points fit
+   32 bits. */
+template <typename T> struct alignas(16) filter_sum { T v[4]; };
+
+static inline __device__ filter_color filter_average_of(const filter_sum<uint64_t> &sum) {
+    const double reciprocal = 1.0 / (double)sum.v[3];
+    filter_color color;
+    for (int k = 0; k < 3; k++) color.v[k] = filter_mean(sum.v[k], sum.v[3], reciprocal);
+    color.v[3] = 1;
+    return color;
+}
+
+/* v[3] <= FILTER_CROWD: floats suffice for these. */
+static inline __device__ filter_color filter_average_of(const filter_sum<uint32_t> &sum) {
+    const float reciprocal = 1.0f / (float)sum.v[3];
+    filter_color color;
+    for (int k = 0; k < 3; k++) color.v[k] = filter_mean32(sum.v[k], sum.v[3], reciprocal);
+    color.v[3] = 1;
+    return color;
 }
 
 #endif

@@ -62,26 +62,7 @@ typedef struct brick_list {
     uint32_t *begin, *end;
 } brick_list;
 
-template <typename T> struct color_sum { T v[3], weight; };
-
-/* ---- averages */
-
-static __device__ void put_average(filter_color *to, const color_sum<uint64_t> &sum) {
-    const double reciprocal = 1.0 / (double)sum.weight;
-    filter_color color;
-    for (int k = 0; k < 3; k++) color.v[k] = filter_mean(sum.v[k], sum.weight, reciprocal);
-    color.v[3] = 1;
-    *to = color;
-}
-
-/* weight <= FILTER_CROWD */
-static __device__ void put_average(filter_color *to, const color_sum<uint32_t> &sum) {
-    const float reciprocal = 1.0f / (float)sum.weight;
-    filter_color color;
-    for (int k = 0; k < 3; k++) color.v[k] = filter_mean32(sum.v[k], sum.weight, reciprocal);
-    color.v[3] = 1;
-    *to = color;
-}
+/* ---- sources */
 
 static __device__ uint32_t count_of(const filter_source &source) {
     return source.place & ((1u << SOURCE_COUNT_BITS) - 1);
@@ -97,14 +78,14 @@ static __device__ filter_source load_source(const filter_source *from) {
 }
 static __device__ filter_wide_source load_source(const filter_wide_source *from) { return *from; }
 
-template <typename T, typename S> static __device__ void add_source(color_sum<T> *sum, const S &source) {
+template <typename T, typename S> static __device__ void add_source(filter_sum<T> *sum, const S &source) {
     for (int k = 0; k < 3; k++) sum->v[k] += (T)source.sum[k];
-    sum->weight += count_of(source);
+    sum->v[3] += count_of(source);
 }
 
-template <typename S> static __device__ void add_weighted(color_sum<uint64_t> *sum, const S &source, uint32_t weight) {
+template <typename S> static __device__ void add_weighted(filter_sum<uint64_t> *sum, const S &source, uint32_t weight) {
     for (int k = 0; k < 3; k++) sum->v[k] += (uint64_t)source.sum[k] * weight;
-    sum->weight += (uint64_t)count_of(source) * weight;
+    sum->v[3] += (uint64_t)count_of(source) * weight;
 }
 
 /* ---- the bricks around */
@@ -183,8 +164,8 @@ typedef struct around_view {
 
 /* Adds up all points around a target. */
 template <typename T, typename S>
-static __device__ color_sum<T> sum_around(const around_view &view, const brick_list &list) {
-    color_sum<T> sum = {{0, 0, 0}, 0};
+static __device__ filter_sum<T> sum_around(const around_view &view, const brick_list &list) {
+    filter_sum<T> sum = {{0, 0, 0, 0}};
     cell_walk walk = {0, 0, 0, list.end};
     uint32_t cell;
     unsigned long long below;
@@ -203,16 +184,16 @@ static __device__ uint32_t weight_key(const weight_view &view, uint32_t cell, ui
 }
 
 template <typename S>
-static __device__ void weigh_source(color_sum<uint64_t> *sum, const S &source, const weight_view &view, uint32_t key,
+static __device__ void weigh_source(filter_sum<uint64_t> *sum, const S &source, const weight_view &view, uint32_t key,
                                     const uint16_t *weights) {
     add_weighted(sum, source, weights[(place_of(source) >> view.shift & ((1u << 3 * view.bits) - 1)) ^ key]);
 }
 
 /* A lane's share of the weighted sum around a target. */
 template <uint32_t LANES, typename S>
-static __device__ color_sum<uint64_t> weigh_around(const around_view &view, const brick_list &list, uint32_t cell,
-                                                   const uint16_t *weights) {
-    color_sum<uint64_t> sum = {{0, 0, 0}, 0};
+static __device__ filter_sum<uint64_t> weigh_around(const around_view &view, const brick_list &list, uint32_t cell,
+                                                    const uint16_t *weights) {
+    filter_sum<uint64_t> sum = {{0, 0, 0, 0}};
     cell_walk walk = {0, 0, 0, list.end};
     uint32_t other;
     unsigned long long below;
@@ -234,9 +215,8 @@ static __device__ color_sum<uint64_t> weigh_around(const around_view &view, cons
 }
 
 /* The sum of a target's lanes, in each. */
-template <uint32_t LANES> static __device__ void merge_lanes(color_sum<uint64_t> *sum) {
-    for (int k = 0; k < 3; k++) sum->v[k] = warp_sum<LANES>(sum->v[k]);
-    sum->weight = warp_sum<LANES>(sum->weight);
+template <uint32_t LANES> static __device__ void merge_lanes(filter_sum<uint64_t> *sum) {
+    for (int k = 0; k < 4; k++) sum->v[k] = warp_sum<LANES>(sum->v[k]);
 }
 
 /* ---- the kernels */
@@ -269,12 +249,9 @@ template <typename S> static __global__ void average_plain(around_view view) {
     uint32_t cell;
     const brick_list list = open_target(view, windows, j, lists, &cell);
     if (list.end == list.begin) return;
-    const color_sum<uint32_t> sum = sum_around<uint32_t, S>(view, list);
-    if (sum.weight <= FILTER_CROWD) {
-        put_average(&view.targets.colors[j], sum);
-    } else {
-        put_average(&view.targets.colors[j], sum_around<uint64_t, S>(view, list));
-    }
+    const filter_sum<uint32_t> sum = sum_around<uint32_t, S>(view, list);
+    view.targets.colors[j] =
+        sum.v[3] <= FILTER_CROWD ? filter_average_of(sum) : filter_average_of(sum_around<uint64_t, S>(view, list));
 }
 
 /* Some lanes share a target. A block takes some chunks of items: the table of weights is loaded once for them. */
@@ -294,9 +271,9 @@ template <uint32_t LANES, typename S> static __global__ void average_weighted(ar
         const uint64_t j = chunk * (filter_policy::threads / LANES) + threadIdx.x / LANES;
         uint32_t cell = 0;
         const brick_list list = open_target(view, windows, j, lists, &cell);
-        color_sum<uint64_t> sum = weigh_around<LANES, S>(view, list, cell, weights);
+        filter_sum<uint64_t> sum = weigh_around<LANES, S>(view, list, cell, weights);
         merge_lanes<LANES>(&sum);
-        if (list.end != list.begin && threadIdx.x % LANES == 0) put_average(&view.targets.colors[j], sum);
+        if (list.end != list.begin && threadIdx.x % LANES == 0) view.targets.colors[j] = filter_average_of(sum);
     }
 }
 

@@ -23,16 +23,11 @@ struct cells_policy {
     static constexpr uint32_t staged = CUDA_WARP * lane_stage;
 };
 
-#define CROWD_STEP (FILTER_CROWD / 2)
-
 /* Bits of a row's items. */
 typedef struct alignas(8) item_row {
     uint32_t begins; /* the item begins a run: it shares no cell of the next coarser level with the one before */
     uint32_t inner;  /* it stands in an inner node */
 } item_row;
-
-/* Red, green, blue, and how many points. */
-template <typename T> struct alignas(16) run_sum { T v[4]; };
 
 /* Where the items of each level and their chunks begin. */
 typedef struct item_levels {
@@ -116,27 +111,6 @@ static __global__ void mark_items(item_levels levels, uint32_t level_count, cons
     }
 }
 
-/* A cell of more than FILTER_CROWD points holds two that are CROWD_STEP apart and whose positions are multiples of it:
-   the finest level whose cells may be such, plus one; else 0. */
-static __global__ void find_crowds(const uint64_t *codes, const uint64_t *fine, uint64_t count,
-                                   unsigned long long *crowd) {
-    const uint64_t i = ((uint64_t)blockIdx.x * filter_policy::threads + threadIdx.x) * CROWD_STEP;
-    if (i + CROWD_STEP >= count) return;
-    uint32_t level = mote_lod_shared_level(codes[i], codes[i + CROWD_STEP]);
-    if (fine != NULL && level == MOTE_ORDER_BITS) {
-        level = ORDER_FINE_FIRST + mote_lod_shared_level(fine[i], fine[i + CROWD_STEP]);
-    }
-    atomicMax(crowd, (unsigned long long)level + 1);
-}
-
-mote_status filter_find_crowd(lod_filter *f, unsigned long long *crowd) {
-    mote_device *gpu = f->lod->device;
-    MOTE_TRY(cuda_fill(gpu, crowd, 0, sizeof *crowd));
-    CUDA_LAUNCH(gpu, find_crowds, cuda_blocks(f->lod->count / CROWD_STEP, filter_policy::threads),
-                filter_policy::threads, f->device->codes, f->device->fine, f->lod->count, crowd);
-    return cuda_launched(gpu, "finding crowds");
-}
-
 /* ---- sums */
 
 /* A level's items, and the sums of its inner items and of its runs. */
@@ -146,49 +120,32 @@ template <typename IN, typename OUT> struct cell_level {
     const item_row *rows;
     const uint32_t *runs_before, *inner_before; /* [chunks] counted from the first chunk's */
     uint32_t chunks;
-    const run_sum<IN> *sums;
-    run_sum<OUT> *runs, *heads; /* heads [chunks]: of runs that began before the chunk; NULL on the coarsest level */
+    const filter_sum<IN> *sums;
+    filter_sum<OUT> *runs, *heads; /* heads [chunks]: of runs that began before the chunk; NULL on the coarsest level */
     filter_color *colors;
 };
 
 /* What a warp knows while it goes through its chunk. */
 template <typename OUT> struct run_state {
-    run_sum<OUT> open; /* of the run that goes on */
-    uint32_t runs;     /* of the level that began before */
-    bool began;        /* one within this chunk */
+    filter_sum<OUT> open; /* of the run that goes on */
+    uint32_t runs;        /* of the level that began before */
+    bool began;           /* one within this chunk */
 };
 
-template <typename TO, typename FROM> static __device__ void add_sum(run_sum<TO> *to, const run_sum<FROM> &sum) {
+template <typename TO, typename FROM> static __device__ void add_sum(filter_sum<TO> *to, const filter_sum<FROM> &sum) {
     for (int k = 0; k < 4; k++) to->v[k] += (TO)sum.v[k];
-}
-
-static __device__ filter_color average_sum(const run_sum<uint64_t> &sum) {
-    const double reciprocal = 1.0 / (double)sum.v[3];
-    filter_color color;
-    for (int k = 0; k < 3; k++) color.v[k] = filter_mean(sum.v[k], sum.v[3], reciprocal);
-    color.v[3] = 1;
-    return color;
-}
-
-/* Makes the mean of up to FILTER_CROWD points, whose sums fit 32 bits: floats suffice for these. */
-static __device__ filter_color average_sum(const run_sum<uint32_t> &sum) {
-    const float reciprocal = 1.0f / (float)sum.v[3];
-    filter_color color;
-    for (int k = 0; k < 3; k++) color.v[k] = filter_mean32(sum.v[k], sum.v[3], reciprocal);
-    color.v[3] = 1;
-    return color;
 }
 
 /* Writes the colour of the item and returns its sum. rank: inner items before it */
 template <typename IN, typename OUT, int COLORS>
-static __device__ run_sum<OUT> color_item(const cell_level<IN, OUT> &level, const filter_columns &columns, uint64_t j,
-                                          bool inner, uint32_t rank) {
-    run_sum<OUT> own = {{0, 0, 0, 0}};
+static __device__ filter_sum<OUT> color_item(const cell_level<IN, OUT> &level, const filter_columns &columns,
+                                             uint64_t j, bool inner, uint32_t rank) {
+    filter_sum<OUT> own = {{0, 0, 0, 0}};
     filter_color color;
     if (inner) {
-        const run_sum<IN> sum = level.sums[rank];
+        const filter_sum<IN> sum = level.sums[rank];
         add_sum(&own, sum);
-        color = average_sum(sum);
+        color = filter_average_of(sum);
     } else {
         color = filter_read_color<COLORS>(columns, lod_device_row(level.index, level.items[j]));
         for (int k = 0; k < 3; k++) own.v[k] = color.v[k];
@@ -206,12 +163,12 @@ static __device__ uint32_t staged_at(uint32_t item) {
 /* Colours a tile's items and stages their sums. */
 template <typename IN, typename OUT, int COLORS>
 static __device__ void load_tile(const cell_level<IN, OUT> &level, const filter_columns &columns, uint64_t first,
-                                 const item_row *rows, uint32_t *inner_before, run_sum<OUT> *staged) {
+                                 const item_row *rows, uint32_t *inner_before, filter_sum<OUT> *staged) {
     const uint32_t lane = threadIdx.x % CUDA_WARP;
     for (uint32_t r = 0; r < cells_policy::tile_rows; r++) {
         const uint64_t j = first + r * cells_policy::row + lane;
         const uint32_t inner = rows[r].inner, rank = *inner_before + warp_rank(inner);
-        run_sum<OUT> own = {{0, 0, 0, 0}};
+        filter_sum<OUT> own = {{0, 0, 0, 0}};
         if (j < level.count) { own = color_item<IN, OUT, COLORS>(level, columns, j, (inner >> lane & 1) != 0, rank); }
         if (level.runs != NULL) staged[staged_at(r * cells_policy::row + lane)] = own;
         *inner_before += (uint32_t)__popc(inner);
@@ -219,7 +176,7 @@ static __device__ void load_tile(const cell_level<IN, OUT> &level, const filter_
 }
 
 /* The sum from where the last run begins, in this lane or before it: of sums that begin one in the lanes given. */
-template <typename T> static __device__ void scan_runs(run_sum<T> *sum, uint32_t begun) {
+template <typename T> static __device__ void scan_runs(filter_sum<T> *sum, uint32_t begun) {
     const uint32_t lane = threadIdx.x % CUDA_WARP, upto = begun & ((2u << lane) - 1);
     const uint32_t reach = lane - (upto != 0 ? CUDA_WARP - 1 - (uint32_t)__clz((int)upto) : 0);
     for (uint32_t d = 1; d < CUDA_WARP; d *= 2) {
@@ -233,7 +190,7 @@ template <typename T> static __device__ void scan_runs(run_sum<T> *sum, uint32_t
 /* Adds up the runs of a staged tile; those that end are written. */
 template <typename IN, typename OUT>
 static __device__ void sum_tile(const cell_level<IN, OUT> &level, uint32_t chunk, const item_row *rows,
-                                const run_sum<OUT> *staged, run_state<OUT> *state) {
+                                const filter_sum<OUT> *staged, run_state<OUT> *state) {
     const uint32_t lane = threadIdx.x % CUDA_WARP, row = lane / (CUDA_WARP / cells_policy::tile_rows);
     const uint32_t bit = lane * cells_policy::tile_rows % cells_policy::row;
     uint32_t bits = 0, runs = state->runs, all = 0;
@@ -246,7 +203,7 @@ static __device__ void sum_tile(const cell_level<IN, OUT> &level, uint32_t chunk
     }
     const bool first_of_chunk = !state->began && runs == state->runs;
     const uint32_t runs_before = runs;
-    run_sum<OUT> head = {{0, 0, 0, 0}}, sum = {{0, 0, 0, 0}};
+    filter_sum<OUT> head = {{0, 0, 0, 0}}, sum = {{0, 0, 0, 0}};
     for (uint32_t i = 0; i < cells_policy::tile_rows; i++) {
         if (bits >> i & 1) {
             if (runs > runs_before) {
@@ -255,7 +212,7 @@ static __device__ void sum_tile(const cell_level<IN, OUT> &level, uint32_t chunk
                 head = sum;
             }
             runs++;
-            sum = run_sum<OUT>{{0, 0, 0, 0}};
+            sum = filter_sum<OUT>{{0, 0, 0, 0}};
         }
         add_sum(&sum, staged[lane * cells_policy::lane_stage + i]);
     }
@@ -268,7 +225,7 @@ static __device__ void sum_tile(const cell_level<IN, OUT> &level, uint32_t chunk
         state->open.v[k] = warp_broadcast(sum.v[k], CUDA_WARP - 1);
     }
     if (bits != 0) {
-        run_sum<OUT> *const to = first_of_chunk ? &level.heads[chunk] : &level.runs[runs_before - 1];
+        filter_sum<OUT> *const to = first_of_chunk ? &level.heads[chunk] : &level.runs[runs_before - 1];
         *to = head;
     }
     state->runs += all;
@@ -277,8 +234,8 @@ static __device__ void sum_tile(const cell_level<IN, OUT> &level, uint32_t chunk
 
 template <typename IN, typename OUT, int COLORS>
 static __global__ void color_cells(cell_level<IN, OUT> level, filter_columns columns) {
-    __shared__ run_sum<OUT> stages[filter_policy::warps][cells_policy::staged];
-    run_sum<OUT> *const staged = stages[threadIdx.x / CUDA_WARP];
+    __shared__ filter_sum<OUT> stages[filter_policy::warps][cells_policy::staged];
+    filter_sum<OUT> *const staged = stages[threadIdx.x / CUDA_WARP];
     const uint32_t chunk = blockIdx.x * filter_policy::warps + threadIdx.x / CUDA_WARP;
     if (chunk >= level.chunks) return;
     uint32_t inner = level.inner_before[chunk] - level.inner_before[0];
@@ -295,7 +252,7 @@ static __global__ void color_cells(cell_level<IN, OUT> level, filter_columns col
         __syncwarp();
     }
     if (level.runs == NULL || threadIdx.x % CUDA_WARP != 0) return;
-    run_sum<OUT> *const to = state.began ? &level.runs[state.runs - 1] : &level.heads[chunk];
+    filter_sum<OUT> *const to = state.began ? &level.runs[state.runs - 1] : &level.heads[chunk];
     *to = state.open;
 }
 
@@ -305,13 +262,13 @@ static __device__ void add_atomically(uint64_t *to, uint64_t value) {
 }
 
 template <typename T>
-static __global__ void join_heads(const run_sum<T> *heads, const uint32_t *runs_before, uint32_t chunks,
-                                  run_sum<T> *runs) {
+static __global__ void join_heads(const filter_sum<T> *heads, const uint32_t *runs_before, uint32_t chunks,
+                                  filter_sum<T> *runs) {
     const uint32_t chunk = blockIdx.x * filter_policy::threads + threadIdx.x;
     if (chunk >= chunks) return;
-    const run_sum<T> head = heads[chunk];
+    const filter_sum<T> head = heads[chunk];
     if (head.v[3] == 0) return;
-    run_sum<T> *const run = &runs[runs_before[chunk] - runs_before[0] - 1];
+    filter_sum<T> *const run = &runs[runs_before[chunk] - runs_before[0] - 1];
     for (int k = 0; k < 4; k++) add_atomically(&run->v[k], head.v[k]);
 }
 
@@ -329,7 +286,7 @@ typedef struct cells_scratch {
 } cells_scratch;
 
 static uint64_t sum_bytes(const cells_scratch *s, uint32_t level) {
-    return level < s->wide_level ? sizeof(run_sum<uint64_t>) : sizeof(run_sum<uint32_t>);
+    return level < s->wide_level ? sizeof(filter_sum<uint64_t>) : sizeof(filter_sum<uint32_t>);
 }
 
 static void plan_levels(const lod_filter *f, cells_scratch *s) {
@@ -392,9 +349,9 @@ template <typename IN, typename OUT> static void launch_level(lod_filter *f, con
     level.runs_before = s->before + chunk;
     level.inner_before = s->before + s->levels.chunk[f->lod->level_count] + chunk;
     level.chunks = chunks;
-    level.sums = (const run_sum<IN> *)s->sums[l % 2];
-    level.runs = l > 0 ? (run_sum<OUT> *)s->sums[(l + 1) % 2] : NULL;
-    level.heads = l > 0 ? (run_sum<OUT> *)s->heads : NULL;
+    level.sums = (const filter_sum<IN> *)s->sums[l % 2];
+    level.runs = l > 0 ? (filter_sum<OUT> *)s->sums[(l + 1) % 2] : NULL;
+    level.heads = l > 0 ? (filter_sum<OUT> *)s->heads : NULL;
     level.colors = (filter_color *)f->device->item_colors + s->levels.item[l];
     typedef void (*color_kernel)(cell_level<IN, OUT>, filter_columns);
     static const color_kernel kernels[] = {color_cells<IN, OUT, FILTER_COLORS_ANY>,

@@ -84,6 +84,31 @@ static __global__ void list_totals(const uint32_t *before, uint32_t tiles, uint3
     if (list < lists) totals[list] = before[(uint64_t)(list + 1) * tiles] - before[(uint64_t)list * tiles];
 }
 
+/* ---- crowds */
+
+#define CROWD_STEP (FILTER_CROWD / 2)
+
+/* A cell of more than FILTER_CROWD points holds two that are CROWD_STEP apart and whose positions are multiples of it:
+   the finest level whose cells may be such, plus one; else 0. */
+static __global__ void find_crowds(const uint64_t *codes, const uint64_t *fine, uint64_t count,
+                                   unsigned long long *crowd) {
+    const uint64_t i = ((uint64_t)blockIdx.x * filter_policy::threads + threadIdx.x) * CROWD_STEP;
+    if (i + CROWD_STEP >= count) return;
+    uint32_t level = mote_lod_shared_level(codes[i], codes[i + CROWD_STEP]);
+    if (fine != NULL && level == MOTE_ORDER_BITS) {
+        level = ORDER_FINE_FIRST + mote_lod_shared_level(fine[i], fine[i + CROWD_STEP]);
+    }
+    atomicMax(crowd, (unsigned long long)level + 1);
+}
+
+mote_status filter_find_crowd(lod_filter *f, unsigned long long *crowd) {
+    mote_device *gpu = f->lod->device;
+    MOTE_TRY(cuda_fill(gpu, crowd, 0, sizeof *crowd));
+    CUDA_LAUNCH(gpu, find_crowds, cuda_blocks(f->lod->count / CROWD_STEP, filter_policy::threads),
+                filter_policy::threads, f->device->codes, f->device->fine, f->lod->count, crowd);
+    return cuda_launched(gpu, "finding crowds");
+}
+
 /* ---- the host's side */
 
 /* The levels of cells that are averaged over, and those of their parts. */

@@ -95,7 +95,7 @@ static uint64_t row_count(const lod_filter *f, uint32_t level) {
 }
 
 /* Room for rows of even levels, and of odd ones: what is around bricks is forgotten two levels later. */
-static mote_status unresolved_around(lod_filter *f) {
+static mote_status alloc_around(lod_filter *f) {
     mote_device *gpu = f->lod->device;
     uint64_t rows[2] = {0, 0};
     f->around_rows = f->lod->count / POINTS_PER_ROW / FILTER_AROUND_STEP * FILTER_AROUND_STEP + FILTER_AROUND_STEP;
@@ -112,7 +112,7 @@ static mote_status unresolved_around(lod_filter *f) {
 
 mote_status filter_make_around(lod_filter *f, uint32_t level, uint64_t first_row) {
     mote_device *gpu = f->lod->device;
-    if (f->top == NULL) MOTE_TRY(unresolved_around(f));
+    if (f->top == NULL) MOTE_TRY(alloc_around(f));
     f->first_row = first_row;
     const uint64_t remaining = f->view.rows[level] - first_row, max = row_count(f, level),
                    rows = remaining < max ? remaining : max;

@@ -39,7 +39,7 @@ static void *take(level_memory *memory, uint64_t size_bytes) {
     return device;
 }
 
-/* Gives one back early. */
+/* Gives an array back before the level ends, since others need its memory. */
 static void drop(level_memory *memory, void *device) {
     uint32_t i = 0;
     while (memory->owned[i] != device) i++;

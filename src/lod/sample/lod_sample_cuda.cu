@@ -231,7 +231,7 @@ static __device__ void settle_players(sample_tile *tile, const sample_points<FIN
     if (threadIdx.x == 0) round->out.count[blockIdx.x] = found;
 }
 
-/* Without leaves, that is the finest level of cells at which the point loses. */
+/* Where there are no leaves, that is the finest level of cells at which the point loses. */
 static __device__ uint8_t final_level(const lod_cuda_selection *in, uint32_t level) {
     if (in->leaf_level != NULL) return (uint8_t)level;
     return (uint8_t)(level == 0 ? MOTE_LOD_NEVER : level + in->grid_bits - 1);

@@ -147,10 +147,10 @@ static mote_status settle_order(mote_lod *lod, bool needs_fine) {
     }
     if (!needs_fine) return MOTE_OK;
     lod->finest = ORDER_FINE_BITS;
-    mote_progress_share(ctx, ctx->progress_done, ctx->progress_done);
+    const mote_progress_span whole = mote_progress_hold(ctx);
     const mote_status status =
         order_fine_codes(ctx, lod->cloud, &lod->lattice, lod->codes, lod->order, lod->count, &lod->fine);
-    mote_progress_share(ctx, 0, 1);
+    mote_progress_leave(ctx, whole);
     return status;
 }
 

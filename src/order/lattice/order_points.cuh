@@ -49,7 +49,7 @@ static __device__ inline mote_column order_view(const mote_column *axis, const u
     return view;
 }
 
-/* The stored integer. */
+/* The integer that is stored for point i. */
 template <int READING> static __device__ inline int64_t order_stored(const mote_column *axis, uint64_t i) {
     if (READING == ORDER_READ_BYTES) return column_integer(axis, i);
     if (READING == ORDER_READ_PLAIN) return (int32_t)order_load_plain(axis, i);

@@ -275,10 +275,10 @@ static mote_status find_footprints(planes_run *run, planes_axes *axes, uint64_t 
         in_bands[i] = found->sums.in_bands[0] + found->sums.in_bands[1];
     }
     mote_free(run->ctx, footprint->components);
-    mote_progress_share(run->ctx, 0.9, 0.95);
+    const mote_progress_span whole = mote_progress_enter(run->ctx, 0.9, 0.95);
     const mote_status status = run->ops->footprint(run->points, axes, in_bands, run->found_count, &footprint_params,
                                                    &footprint->components, &footprint->count);
-    mote_progress_share(run->ctx, 0, 1);
+    mote_progress_leave(run->ctx, whole);
     return status;
 }
 

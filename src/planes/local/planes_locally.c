@@ -125,10 +125,10 @@ static mote_status find_more(planes_run *run, bool *more) {
     uint32_t count = 0;
     *more = false;
     if (run->free_points < run->support || run->free_points < MIN_SUPPORT) return MOTE_OK;
-    mote_progress_share(run->ctx, 0.8, 0.8);
+    const mote_progress_span whole = mote_progress_enter(run->ctx, 0.8, 0.8);
     mote_status status = read_sample(run, run->free_points, count_free_sample(run), &sample);
     if (status == MOTE_OK) status = find_locally(run, &sample, false, 0, &planes, &count);
-    mote_progress_share(run->ctx, 0, 1);
+    mote_progress_leave(run->ctx, whole);
     *more = count > 0;
     mote_free(run->ctx, planes);
     planes_sample_free(run->ctx, &sample);
@@ -199,7 +199,8 @@ static mote_status search_round(planes_run *run, int round, uint32_t voted, plan
     const double noise = run->found_count > voted ? run->grown_noise : 0;
     planes_local_plane *planes = NULL;
     uint32_t count = 0;
-    mote_progress_share(run->ctx, 0.9 - 0.1 / (1 << round), 0.9 - 0.05 / (1 << round));
+    const double share = 0.05 / (1 << round);
+    const mote_progress_span whole = mote_progress_enter(run->ctx, 0.9 - 2 * share, 0.9 - share);
     mote_status status =
         read_sample(run, run->free_points, wanted < MAX_SAMPLE ? (uint32_t)wanted : MAX_SAMPLE, sample);
     if (status == MOTE_OK) status = find_locally(run, sample, round == 0, noise, &planes, &count);
@@ -207,7 +208,7 @@ static mote_status search_round(planes_run *run, int round, uint32_t voted, plan
     if (round == 0 && status == MOTE_OK) take_noise(run, planes, count, voted == 0);
     *done = count == 0 || sample->count == run->free_points;
     mote_free(run->ctx, planes);
-    mote_progress_share(run->ctx, 0, 1);
+    mote_progress_leave(run->ctx, whole);
     MOTE_TRY(status);
     if (count == 0) return MOTE_OK;
     const uint64_t before = run->free_points;

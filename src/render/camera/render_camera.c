@@ -1,10 +1,10 @@
 /* Cameras: their axes, places in their pictures, and paths through several. */
 #include "render/camera/render_camera.h"
+#include "math/pi.h"
 
 #include <float.h>
 #include <math.h>
 
-#define PI        3.14159265358979323846
 #define MAX_PLACE 0x1p80 /* far outside of any cloud: eyes stand back from what they see; floats hold such depths */
 
 static double dot(const double a[3], const double b[3]) { return (a[0] * b[0] + a[1] * b[1]) + a[2] * b[2]; }
@@ -66,7 +66,7 @@ static const char *set_view(const mote_camera *camera, uint32_t height, render_v
     render_set_axes(camera->up, view);
     view->perspective = camera->projection == MOTE_PERSPECTIVE;
     if (view->perspective) {
-        if (!(camera->angle_rad > 0 && camera->angle_rad < PI)) return "the camera's angle is out of range";
+        if (!(camera->angle_rad > 0 && camera->angle_rad < MOTE_PI)) return "the camera's angle is out of range";
         view->focal = 0.5 * height / tan(0.5 * camera->angle_rad);
     } else {
         if (camera->projection != MOTE_ORTHOGRAPHIC) return "the camera's projection is out of range";
@@ -163,7 +163,7 @@ mote_camera mote_camera_on_path(const mote_camera *cameras, uint32_t count, bool
         camera.up[k] = spline(c[0]->up[k], c[1]->up[k], c[2]->up[k], c[3]->up[k], t);
     }
     camera.angle_rad = spline_log(c[0]->angle_rad, c[1]->angle_rad, c[2]->angle_rad, c[3]->angle_rad, t);
-    camera.angle_rad = fmin(camera.angle_rad, 0.99 * PI);
+    camera.angle_rad = fmin(camera.angle_rad, 0.99 * MOTE_PI);
     camera.height = spline_log(c[0]->height, c[1]->height, c[2]->height, c[3]->height, t);
     return camera;
 }

@@ -14,9 +14,9 @@
 
 #include "core/cloud.h"
 #include "core/column_math.h"
+#include "math/pi.h"
 #include "render/renderer.h"
 
-#define PI           3.14159265358979323846
 #define FIT_MARGIN   0.02 /* of a picture, at each edge */
 #define CENTER_STEPS 6
 #define MIN_FIT_SIZE 1e-10 /* of a point's coordinates: how small a thing a camera is fitted to */
@@ -102,7 +102,7 @@ static mote_status begin_fit(mote_context *ctx, const mote_camera *camera, const
     }
     render_set_axes(camera->up, &fit->view);
     fit->view.perspective = camera->projection == MOTE_PERSPECTIVE;
-    if (fit->view.perspective && !(camera->angle_rad > 0 && camera->angle_rad < PI)) {
+    if (fit->view.perspective && !(camera->angle_rad > 0 && camera->angle_rad < MOTE_PI)) {
         return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "the camera's angle is out of range");
     }
     fit->aspect = (double)width / height;

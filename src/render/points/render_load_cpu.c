@@ -164,11 +164,10 @@ static bool reserve_points(mote_renderer *renderer) {
 /* Takes the order of the points; codes: for the caller to free. */
 static mote_status sort_points(mote_renderer *renderer, uint64_t **codes) {
     mote_context *ctx = renderer->ctx;
-    const double first = ctx->progress_first, last = ctx->progress_last; /* loading may be a share of a call itself */
     order_of_cloud made;
-    mote_progress_share(ctx, first, first + 0.7 * (last - first));
+    const mote_progress_span whole = mote_progress_enter(ctx, 0, 0.7);
     const mote_status status = order_of_cloud_make(ctx, renderer->cloud, &made);
-    mote_progress_share(ctx, first, last);
+    mote_progress_leave(ctx, whole);
     if (status != MOTE_OK) return status;
     mote_free(ctx, renderer->points.index);
     renderer->points.index = made.order;

@@ -1,8 +1,9 @@
 /* The points of a renderer on a GPU: their order, by content, and the boxes of its ranges.
 
-   Sorted by code. Where two points share one, all are sorted anew: by index, colour, z, y, x and code, each stably, so
-   that the last decides first. No run of ties is too long for that. Whether two do, the host is told with the boxes, so
-   that a cloud whose points have codes of their own, as most do, takes two waits: for its bounds, and at the end. */
+   Sorted by code, by the order that octrees have as well. Where two points share one, all are sorted anew: by index,
+   colour, z, y, x and code, each stably, so that the last decides first. No run of ties is too long for that. Whether
+   two do, the host is told with the boxes, so that a cloud whose points have codes of their own, as most do, takes
+   three waits: for its bounds, for how many points the sort takes out (order_cuda.h), and at the end. */
 #include "device/cuda/warp.cuh"
 #include "math/ordered.h"
 #include "order/order_cuda.h"
@@ -64,13 +65,6 @@ static __device__ __forceinline__ bool is_same_place(const render_points *points
 static __global__ void find_shared_place(render_points points) {
     const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x + 1;
     if (i < points.count && is_same_place(&points, (uint32_t)i)) { notes_of(&points)->shared_place = 1; }
-}
-
-static mote_status sort_by_code(const render_source *from, const mote_lattice *lattice, cuda_pairs64 *pairs) {
-    mote_device *gpu = from->view.device;
-    MOTE_TRY(order_cuda_codes(&from->view, lattice, pairs->keys));
-    MOTE_TRY(order_cuda_number(gpu, pairs->values, from->view.count));
-    return cuda_sort64(gpu, pairs, from->view.count, 0, 64);
 }
 
 /* codes: by row */
@@ -263,26 +257,41 @@ static mote_status place_points(mote_renderer *renderer, const render_source *fr
     return cuda_launched(gpu, "reading points");
 }
 
-/* Sorts by code alone; only where points share a code all are sorted again, by content too. */
-static mote_status put_in_order(mote_renderer *renderer, const render_source *from, const mote_lattice *lattice,
-                                cuda_pairs64 *pairs, load_notes *notes) {
+/* By code alone, as octrees have it (order_cuda.h). */
+static mote_status put_in_order_of_codes(mote_renderer *renderer, const render_source *from,
+                                         const mote_lattice *lattice, uint64_t skipped, load_notes *notes) {
     mote_device *gpu = renderer->device;
     const render_points points = renderer->points;
-    const uint32_t blocks = cuda_blocks(points.count, THREADS);
+    uint64_t *codes = NULL;
+    uint32_t *order = NULL;
     MOTE_TRY(cuda_fill(gpu, notes_of(&points), 0, sizeof(render_batch)));
-    MOTE_TRY(sort_by_code(from, lattice, pairs));
-    CUDA_LAUNCH(gpu, find_shared_code, blocks, THREADS, pairs->keys, points);
-    MOTE_TRY(place_points(renderer, from, pairs->values));
-    MOTE_TRY(keep_boxes(renderer, notes));
-    if (notes->shared_code == 0) return MOTE_OK; /* then no place is shared, too */
-    MOTE_TRY(sort_by_content(from, lattice, pairs));
-    MOTE_TRY(place_points(renderer, from, pairs->values));
-    CUDA_LAUNCH(gpu, find_shared_place, blocks, THREADS, points);
+    mote_status status = order_cuda_build(&from->view, lattice, skipped, NULL, &codes, &order, NULL);
+    if (status == MOTE_OK) {
+        CUDA_LAUNCH(gpu, find_shared_code, cuda_blocks(points.count, THREADS), THREADS, codes, points);
+        status = place_points(renderer, from, order);
+    }
+    cuda_free(gpu, codes);
+    cuda_free(gpu, order);
+    return status == MOTE_OK ? keep_boxes(renderer, notes) : status;
+}
+
+static mote_status put_in_order_of_content(mote_renderer *renderer, const render_source *from,
+                                           const mote_lattice *lattice, load_notes *notes) {
+    mote_device *gpu = renderer->device;
+    const render_points points = renderer->points;
+    cuda_pairs64 pairs;
+    memset(&pairs, 0, sizeof pairs);
+    mote_status status = order_pairs_alloc(gpu, from->view.count, &pairs);
+    if (status == MOTE_OK) status = sort_by_content(from, lattice, &pairs);
+    if (status == MOTE_OK) status = place_points(renderer, from, pairs.values);
+    order_pairs_free(gpu, &pairs);
+    MOTE_TRY(status);
+    CUDA_LAUNCH(gpu, find_shared_place, cuda_blocks(points.count, THREADS), THREADS, points);
     MOTE_TRY(cuda_launched(gpu, "reading points"));
     return keep_boxes(renderer, notes);
 }
 
-static mote_status fill_points(mote_renderer *renderer, const render_source *from, cuda_pairs64 *pairs) {
+static mote_status fill_points(mote_renderer *renderer, const render_source *from) {
     mote_context *ctx = renderer->ctx;
     mote_lattice lattice;
     load_notes notes;
@@ -292,7 +301,9 @@ static mote_status fill_points(mote_renderer *renderer, const render_source *fro
     MOTE_TRY(mote_progress(ctx, 0.1, "finding the bounds"));
     renderer->points.count = (uint32_t)(renderer->cloud->count - skipped);
     renderer->points.batch_count = (renderer->points.count + RENDER_BATCH - 1) / RENDER_BATCH;
-    MOTE_TRY(put_in_order(renderer, from, &lattice, pairs, &notes));
+    MOTE_TRY(put_in_order_of_codes(renderer, from, &lattice, skipped, &notes));
+    /* Where no code is shared, no place is, either. */
+    if (notes.shared_code != 0) MOTE_TRY(put_in_order_of_content(renderer, from, &lattice, &notes));
     renderer->points.tied = notes.shared_place != 0;
     return mote_progress(ctx, 1, "reading points");
 }
@@ -363,19 +374,11 @@ static mote_status take_normals(mote_renderer *renderer, const render_source *fr
 }
 
 static mote_status load_from(mote_renderer *renderer, const render_source *from) {
-    mote_device *gpu = renderer->device;
-    const uint64_t rows = renderer->cloud->count;
-    cuda_pairs64 pairs;
     if (!reserve_points(renderer)) return MOTE_ERROR_MEMORY;
     renderer->points.count = renderer->points.batch_count = 0;
     if (renderer->frame != NULL) ((render_frame_cuda *)renderer->frame)->number = 0; /* new batches are marked with 0 */
     render_keep_boxes(renderer, NULL);
-    if (rows == 0) return MOTE_OK;
-    memset(&pairs, 0, sizeof pairs);
-    mote_status status = order_pairs_alloc(gpu, rows, &pairs);
-    if (status == MOTE_OK) status = fill_points(renderer, from, &pairs);
-    order_pairs_free(gpu, &pairs);
-    return status;
+    return renderer->cloud->count > 0 ? fill_points(renderer, from) : MOTE_OK;
 }
 
 mote_status render_load_cuda(mote_renderer *renderer) {

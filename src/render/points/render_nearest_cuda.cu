@@ -182,7 +182,7 @@ static __device__ __forceinline__ uint32_t find_candidates(const render_steps *s
     return candidates;
 }
 
-/* In double precision. */
+/* Projects a point in double precision, which decides what is nearest. */
 template <bool BEHIND>
 static __device__ __forceinline__ void draw_point(const render_points *points, const render_view *view, uint32_t i,
                                                   const uint64_t *before, uint64_t *keys) {
@@ -304,7 +304,7 @@ static __device__ __forceinline__ uint32_t keep_candidates(draw_memory *memory, 
     return kept;
 }
 
-/* In double precision. */
+/* Draws those that floats do not rule out, in double precision. */
 static __device__ __forceinline__ void draw_candidates(const render_points *points, const render_view *view,
                                                        uint32_t begin, uint32_t count, const draw_memory *memory,
                                                        uint64_t *keys) {

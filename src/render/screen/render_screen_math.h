@@ -21,13 +21,13 @@
 
 #include <math.h>
 
+#include "math/pi.h"
 #include "mote/render.h"
 #include "render/camera/render_view.h"
 
 #define RENDER_BLOCK         8u /* samples of a side */
 #define RENDER_BLOCK_SAMPLES 64u
 #define RENDER_ITERATIONS    12u /* of a radius, which doubles at most; then the whole picture is looked at */
-#define RENDER_PI            3.14159265358979323846
 
 typedef struct render_layer {
     uint64_t *mask;  /* [blocks] */
@@ -143,7 +143,7 @@ MOTE_HD float render_radius_of(const render_screen *screen, uint32_t u, uint32_t
         area = (double)screen->view.width * screen->view.height;
     }
     if (count < 1) count = 1;
-    return (float)sqrt(area / RENDER_PI * k / count);
+    return (float)sqrt(area / MOTE_PI * k / count);
 }
 
 /* ---- searching */

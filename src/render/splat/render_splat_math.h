@@ -369,7 +369,7 @@ MOTE_HD bool render_begin_shape(const render_screen *screen, const render_points
         shape->dot = sized ? RENDER_LEAF * spacing : 0;
         return !sized;
     }
-    if (sized) render_round_shape((float)((double)spacing * sqrt(rules->share / RENDER_PI)), shape);
+    if (sized) render_round_shape((float)((double)spacing * sqrt(rules->share / MOTE_PI)), shape);
     return !sized;
 }
 
@@ -481,7 +481,7 @@ MOTE_HD void render_make_splat(const render_screen *screen, const render_points 
     splat->off_u = splat->off_v = splat->g_u = splat->g_v = splat->bend = 0;
     splat->l_u = splat->l_v = splat->a_u = splat->a_v = 0;
     splat->radius = (float)radius;
-    splat->tolerance = (float)(rules->tolerance * radius * sqrt(RENDER_PI / rules->share));
+    splat->tolerance = (float)(rules->tolerance * radius * sqrt(MOTE_PI / rules->share));
     splat->depth = (float)at.z;
     for (int k = 0; k < 3; k++) splat->normal[k] = (int16_t)rintf(disc.n[k] * RENDER_NORMAL_ONE);
     if ((view->perspective && !(at.z > 0)) || !render_project_disc(view, &disc, at, splat)) render_no_splat(splat);

@@ -1,5 +1,5 @@
-/* Chooses what a LAS file needs to hold a cloud: point format, version, and for each dimension its source.
-   Nothing is cut silently: what no dimension holds becomes extra bytes. */
+/* Chooses for each dimension of a LAS file its source in a cloud. Nothing is cut silently: what no dimension holds
+   becomes extra bytes. */
 #include <math.h>
 #include <stdio.h>
 #include <strings.h>
@@ -11,19 +11,6 @@
 #define DOUBLE_WHOLE 9007199254740992.0 /* 2^53: a double holds all integers up to it */
 
 #define INTENSITY_SCANS 3u /* as many whites as floats may have */
-
-/* What the attributes ask of a format. */
-typedef struct las_needs {
-    bool modern; /* formats 6 to 10 */
-    bool gps_time, colors, nir, waveforms;
-} las_needs;
-
-/* The column for a dimension; NULL if there is none. */
-static const mote_column *find_chosen(const las_plan *plan, const char *name) {
-    const mote_column *column = mote_cloud_find(plan->cloud, name);
-    if (column == NULL || !plan->chosen[column - plan->cloud->columns]) return NULL;
-    return mote_las_is_extra_of_origin(plan, column) ? NULL : column;
-}
 
 /* ---- which columns */
 
@@ -42,47 +29,23 @@ static bool is_plain_single(const mote_column *column) {
     return column->type == MOTE_FLOAT32 && column->scale == 1 && column->offset == 0;
 }
 
-/* The numbers that a dimension holds. */
-static las_range field_range(const las_field *field) {
-    const int bits = field->bit_count != 0 ? field->bit_count : 8 * (int)mote_type_size(field->type);
-    const bool is_signed = mote_type_is_signed(field->type) && field->bit_count == 0;
-    const las_range range = {is_signed ? -ldexp(1, bits - 1) : 0, ldexp(1, is_signed ? bits - 1 : bits) - 1, true,
-                             true};
-    return range;
-}
-
-static bool is_within(const las_range *inner, const las_range *outer) {
-    return inner->low > inner->high || (inner->low >= outer->low && inner->high <= outer->high);
-}
-
-/* Whether whatever a column may store is a number that the dimension holds. */
-static bool type_fits(const mote_column *column, const las_field *field) {
-    if (mote_type_is_float(column->type) || column->scale != field->scale || column->offset != 0) return false;
-    const las_field stored = {.type = column->type, .bit_count = column->bit_count};
-    const las_range inner = field_range(&stored), outer = field_range(field);
-    return is_within(&inner, &outer);
-}
-
 /* Adds the column of that name to those whose values must be looked at, unless its type says enough. A forced format
    wants to know of all, for it may lack the dimension. */
 static void add_scan(las_plan *plan, const las_field *field) {
-    const mote_column *column = find_chosen(plan, field->name);
+    const mote_column *column = mote_las_find_chosen(plan, field->name);
     if (column == NULL) return;
     const bool is_new_time = strcmp(field->name, "gps_time") == 0 && !plan->cloud->las.present;
     const bool is_float = mote_type_is_float(field->type);
     if (plan->params->las_format < 0 &&
-        (is_float ? !is_new_time && mote_type_size(column->type) < 8 : type_fits(column, field)))
+        (is_float ? !is_new_time && mote_type_size(column->type) < 8 : mote_las_type_fits(column, field)))
         return;
     plan->scans[plan->scan_count++] = mote_las_scan_of(column, field->scale);
 }
 
-static const las_field angle_rank = {"scan_angle_rank", "", MOTE_INT8, 0, 0, 0, 1};
-static const las_field angle_steps = {"scan_angle", "", MOTE_INT16, 0, 0, 0, 0.006};
-
 /* One scan angle may be what the other dimension holds: degrees in steps of 0.006, steps that are whole degrees. */
 static void add_angle_scan(las_plan *plan, const las_field *of, const las_field *as) {
-    const mote_column *column = find_chosen(plan, of->name);
-    if (column == NULL || find_chosen(plan, as->name) != NULL || type_fits(column, of)) return;
+    const mote_column *column = mote_las_find_chosen(plan, of->name);
+    if (column == NULL || mote_las_find_chosen(plan, as->name) != NULL || mote_las_type_fits(column, of)) return;
     plan->scans[plan->scan_count++] = mote_las_scan_of(column, as->scale);
 }
 
@@ -98,174 +61,30 @@ static void add_intensity_scans(las_plan *plan) {
 
 /* Whether the plan will ask for columns of doubles if a float holds them. */
 static void mark_singles(las_plan *plan, const las_field *field) {
-    const mote_column *column = find_chosen(plan, field->name);
+    const mote_column *column = mote_las_find_chosen(plan, field->name);
     if (column == NULL || field->type != MOTE_FLOAT32) return;
     plan->singles[column - plan->cloud->columns] = !is_plain_single(column);
 }
 
-/* All columns with the name of a dimension are to be looked at, by the narrowest form that a format has of it. */
+/* All columns with the name of a dimension are to be looked at, by the narrowest form that a format has of it: that of
+   formats 0 to 5, where they have it. */
 static mote_status scan_columns(mote_context *ctx, las_plan *plan) {
-    static const las_field only_old[] = {{"classification", "", MOTE_UINT8, 0, 0, 5, 1},
-                                         {"return_number", "", MOTE_UINT8, 0, 0, 3, 1},
-                                         {"number_of_returns", "", MOTE_UINT8, 0, 0, 3, 1},
-                                         {"scan_angle_rank", "", MOTE_INT8, 0, 0, 0, 1}};
-    const uint32_t old_count = sizeof only_old / sizeof only_old[0];
-    las_field fields[LAS_FIELDS_MAX];
-    const uint32_t count = mote_las_fields(10, fields);
-    plan->scans = mote_alloc(ctx, (count + old_count + 2 + INTENSITY_SCANS) * sizeof *plan->scans, "LAS plan");
+    las_field old[LAS_FIELDS_MAX], modern[LAS_FIELDS_MAX], rank, steps;
+    const uint32_t old_count = mote_las_fields(LAS_OLD_FORMAT, old),
+                   modern_count = mote_las_fields(LAS_MODERN_FORMAT, modern);
+    plan->scans = mote_alloc(ctx, (old_count + modern_count + 2 + INTENSITY_SCANS) * sizeof *plan->scans, "LAS plan");
     if (plan->scans == NULL) return MOTE_ERROR_MEMORY;
-    for (uint32_t i = 0; i < old_count; i++) add_scan(plan, &only_old[i]);
-    for (uint32_t i = 3; i < count; i++) {
-        bool is_old = false;
-        for (uint32_t k = 0; k < old_count; k++) is_old = is_old || strcmp(fields[i].name, only_old[k].name) == 0;
-        if (!is_old) add_scan(plan, &fields[i]);
-        mark_singles(plan, &fields[i]);
+    for (uint32_t i = 3; i < old_count; i++) add_scan(plan, &old[i]);
+    for (uint32_t i = 3; i < modern_count; i++) {
+        las_field narrow;
+        if (!mote_las_find_field(LAS_OLD_FORMAT, modern[i].name, &narrow)) add_scan(plan, &modern[i]);
+        mark_singles(plan, &modern[i]);
     }
-    add_angle_scan(plan, &angle_rank, &angle_steps);
-    add_angle_scan(plan, &angle_steps, &angle_rank);
+    mote_las_scan_angles(&rank, &steps);
+    add_angle_scan(plan, &rank, &steps);
+    add_angle_scan(plan, &steps, &rank);
     add_intensity_scans(plan);
     return MOTE_OK;
-}
-
-/* What the scan found of value / divisor; everything where the column was not looked at so. */
-static las_range range_of(const las_plan *plan, const mote_column *column, double divisor) {
-    for (uint32_t i = 0; i < plan->scan_count; i++) {
-        if (plan->scans[i].column == column && plan->scans[i].divisor == divisor) return plan->scans[i].range;
-    }
-    const las_range unknown = {-INFINITY, INFINITY, false, false};
-    return unknown;
-}
-
-/* Whether a column's values are numbers that the dimension holds, by its type or by a look at them. */
-static bool integers_fit(const las_plan *plan, const mote_column *column, const las_field *field) {
-    if (type_fits(column, field)) return true;
-    const las_range inner = range_of(plan, column, field->scale), outer = field_range(field);
-    return inner.whole && is_within(&inner, &outer);
-}
-
-/* ---- which format */
-
-/* Whether the one scan angle of the cloud, of the name of a dimension that cannot hold it, is what the other one holds.
- */
-static bool is_other_angle(const las_plan *plan, const las_field *of, const las_field *other) {
-    const mote_column *column = find_chosen(plan, of->name);
-    return column != NULL && find_chosen(plan, other->name) == NULL && !integers_fit(plan, column, of) &&
-           integers_fit(plan, column, other);
-}
-
-static bool needs_modern(const las_plan *plan) {
-    static const char *const only_modern[] = {"overlap", "scanner_channel", "scan_angle", "nir"};
-    static const las_field narrow[] = {{"classification", "", MOTE_UINT8, 0, 0, 5, 1},
-                                       {"return_number", "", MOTE_UINT8, 0, 0, 3, 1},
-                                       {"number_of_returns", "", MOTE_UINT8, 0, 0, 3, 1}};
-    static const las_field wide[] = {{"classification", "", MOTE_UINT8, 0, 0, 0, 1},
-                                     {"return_number", "", MOTE_UINT8, 0, 0, 4, 1},
-                                     {"number_of_returns", "", MOTE_UINT8, 0, 0, 4, 1}};
-    for (size_t i = 0; i < sizeof only_modern / sizeof only_modern[0]; i++) {
-        const bool is_rank =
-            strcmp(only_modern[i], angle_steps.name) == 0 && is_other_angle(plan, &angle_steps, &angle_rank);
-        if (find_chosen(plan, only_modern[i]) != NULL && !is_rank) return true;
-    }
-    if (is_other_angle(plan, &angle_rank, &angle_steps)) return true;
-    for (size_t i = 0; i < sizeof narrow / sizeof narrow[0]; i++) {
-        const mote_column *column = find_chosen(plan, narrow[i].name);
-        if (column != NULL && !integers_fit(plan, column, &narrow[i]) && integers_fit(plan, column, &wide[i])) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static las_needs find_needs(const las_plan *plan) {
-    static const char *const waves[] = {"wave_packet_index",
-                                        "wave_packet_offset",
-                                        "wave_packet_size",
-                                        "wave_return_location",
-                                        "wave_x",
-                                        "wave_y",
-                                        "wave_z"};
-    las_needs needs;
-    memset(&needs, 0, sizeof needs);
-    needs.gps_time = find_chosen(plan, "gps_time") != NULL;
-    needs.colors =
-        find_chosen(plan, "red") != NULL || find_chosen(plan, "green") != NULL || find_chosen(plan, "blue") != NULL;
-    needs.nir = find_chosen(plan, "nir") != NULL;
-    for (size_t i = 0; i < sizeof waves / sizeof waves[0]; i++) {
-        needs.waveforms = needs.waveforms || find_chosen(plan, waves[i]) != NULL;
-    }
-    needs.modern = needs_modern(plan);
-    return needs;
-}
-
-static bool format_serves(uint32_t format, const las_needs *needs) {
-    return (format >= 6) >= needs->modern && mote_las_has_gps_time(format) >= needs->gps_time &&
-           mote_las_has_colors(format) >= needs->colors && mote_las_has_nir(format) >= needs->nir &&
-           mote_las_has_waveforms(format) >= needs->waveforms;
-}
-
-/* Records too long for LAS before 1.4, apart from the waveforms, which 1.3 holds. */
-static bool has_long_records(const mote_cloud *cloud) {
-    for (uint64_t i = 0; i < cloud->record_count; i++) {
-        const mote_record *record = &cloud->records[i];
-        if (record->size_bytes > LAS_VLR_PAYLOAD_MAX && !mote_las_record_is_ours(record) &&
-            !mote_las_record_is_waveforms(record)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static mote_status choose_version(mote_context *ctx, las_plan *plan) {
-    const mote_las_origin *origin = &plan->cloud->las;
-    const int forced = plan->params->las_version_minor;
-    const char *reason = plan->format >= 4 ? "its point format" : "the number of points";
-    uint8_t min = mote_las_min_version(plan->format, plan->count);
-    if (min < 4 && has_long_records(plan->cloud)) {
-        min = 4;
-        reason = "a record of more than 65535 bytes";
-    }
-    if (forced == 0) {
-        const uint8_t before = origin->present ? (origin->version_minor > 4 ? 4 : origin->version_minor) : 0;
-        plan->version_minor = before > min ? before : min;
-        return MOTE_OK;
-    }
-    if (forced < 2 || forced > 4) {
-        return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "%s: mote writes LAS 1.2 to 1.4, not 1.%d", plan->path, forced);
-    }
-    if (forced < min) {
-        return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "%s: LAS 1.%d cannot hold the cloud: %s needs 1.%u", plan->path,
-                         forced, reason, min);
-    }
-    plan->version_minor = (uint8_t)forced;
-    return MOTE_OK;
-}
-
-static mote_status choose_format(mote_context *ctx, las_plan *plan) {
-    const mote_las_origin *origin = &plan->cloud->las;
-    const int forced = plan->params->las_format;
-    if (forced >= (int)LAS_FORMATS || (forced < -1 && forced != LAS_FORMAT_COPC)) {
-        return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "%s: LAS has no point format %d", plan->path, forced);
-    }
-    if (forced >= 0) {
-        plan->format = (uint8_t)forced;
-        return choose_version(ctx, plan);
-    }
-    las_needs needs = find_needs(plan);
-    if (forced == LAS_FORMAT_COPC) {
-        needs.modern = true;
-        needs.waveforms = false; /* they become extra bytes */
-    }
-    uint8_t best = LAS_FORMATS;
-    for (uint8_t format = 0; format < LAS_FORMATS; format++) {
-        if (!format_serves(format, &needs)) continue;
-        if (best == LAS_FORMATS || mote_las_record_bytes(format) < mote_las_record_bytes(best)) best = format;
-    }
-    const bool keep = origin->present && origin->format < LAS_FORMATS && format_serves(origin->format, &needs) &&
-                      !(forced == LAS_FORMAT_COPC && mote_las_has_waveforms(origin->format));
-    const int version = plan->params->las_version_minor;
-    const bool in_version = version == 0 || version >= mote_las_min_version(origin->format, 0);
-    plan->format = keep && in_version ? origin->format : best;
-    return choose_version(ctx, plan);
 }
 
 /* ---- which source for each dimension */
@@ -316,7 +135,7 @@ static bool fit_float(const las_plan *plan, las_item *item) {
         return is_plain_single(column) || plan->singles[column - plan->cloud->columns];
     }
     if (mote_type_is_float(column->type) || mote_type_size(column->type) < 8) return true;
-    const las_range range = range_of(plan, column, 1);
+    const las_range range = mote_las_range_of(plan, column, 1);
     const double max = fmax(fabs(range.low - column->offset), fabs(range.high - column->offset));
     return range.low > range.high || max <= DOUBLE_WHOLE * fabs(column->scale);
 }
@@ -334,7 +153,7 @@ static bool fit_item(const las_plan *plan, las_item *item) {
         item->factor = MOTE_COLOR_MAX / MOTE_COLOR_MAX_8;
         return true;
     }
-    if (!integers_fit(plan, column, &item->field)) return false;
+    if (!mote_las_integers_fit(plan, column, &item->field)) return false;
     const bool same = column->scale == item->field.scale && column->offset == 0;
     item->how = same && !mote_type_is_float(column->type) ? LAS_INTEGER : LAS_ROUND;
     item->scale = item->field.scale;
@@ -347,34 +166,40 @@ static void tell_kept(mote_context *ctx, const las_plan *plan, const char *name)
               plan->path, name);
 }
 
+static bool is_scan_angle(const char *name) {
+    return strcmp(name, "scan_angle") == 0 || strcmp(name, "scan_angle_rank") == 0;
+}
+
 /* The two scan angles stand for each other where the format has only the other one. What the dimension does not hold
    exactly is kept as extra bytes as well; whole degrees come back from the nearest step. */
 static void borrow_scan_angle(mote_context *ctx, las_plan *plan, las_item *item) {
     const bool rank = strcmp(item->field.name, "scan_angle_rank") == 0;
-    if (!rank && strcmp(item->field.name, "scan_angle") != 0) return;
-    item->source = find_chosen(plan, rank ? "scan_angle" : "scan_angle_rank");
+    if (!is_scan_angle(item->field.name)) return;
+    item->source = mote_las_find_chosen(plan, rank ? "scan_angle" : "scan_angle_rank");
     if (item->source == NULL) return;
     item->how = LAS_ROUND;
     item->scale = item->field.scale;
-    const bool exact =
-        integers_fit(plan, item->source, &angle_rank) || (!rank && integers_fit(plan, item->source, &angle_steps));
+    las_field degrees, steps;
+    mote_las_scan_angles(&degrees, &steps);
+    const bool exact = mote_las_integers_fit(plan, item->source, &degrees) ||
+                       (!rank && mote_las_integers_fit(plan, item->source, &steps));
     plan->used[item->source - plan->cloud->columns] = exact;
     if (!exact && plan->params->las_format < 0) tell_kept(ctx, plan, item->field.name);
 }
 
 /* Angles between the steps of the dimension: the nearest step, and all digits as extra bytes as well. */
 static bool round_angle(const las_plan *plan, las_item *item) {
-    const bool is_angle =
-        strcmp(item->field.name, angle_steps.name) == 0 || strcmp(item->field.name, angle_rank.name) == 0;
-    const las_range inner = range_of(plan, item->source, item->field.scale), outer = field_range(&item->field);
-    if (!is_angle || !is_within(&inner, &outer)) return false;
+    const bool is_angle = is_scan_angle(item->field.name);
+    const las_range inner = mote_las_range_of(plan, item->source, item->field.scale),
+                    outer = mote_las_field_range(&item->field);
+    if (!is_angle || !mote_las_is_within(&inner, &outer)) return false;
     item->how = LAS_ROUND;
     item->scale = item->field.scale;
     return true;
 }
 
 static mote_status plan_field(mote_context *ctx, las_plan *plan, las_item *item) {
-    item->source = find_chosen(plan, item->field.name);
+    item->source = mote_las_find_chosen(plan, item->field.name);
     if (item->source == NULL) {
         borrow_scan_angle(ctx, plan, item);
         return MOTE_OK;
@@ -407,7 +232,7 @@ static bool is_idle(const las_plan *plan, const mote_column *column) {
         listed = listed || strcmp(column->name, may_be_idle[i]) == 0;
     }
     if (!listed || plan->params->las_format < 0) return false;
-    const las_range range = range_of(plan, column, 1);
+    const las_range range = mote_las_range_of(plan, column, 1);
     return range.whole && range.low >= 0 && range.high <= 0;
 }
 
@@ -436,24 +261,14 @@ static mote_status plan_extra(mote_context *ctx, las_plan *plan) {
     return MOTE_OK;
 }
 
-static bool is_dimension(const char *name) {
-    las_field fields[LAS_FIELDS_MAX];
-    for (uint8_t format = 0; format < LAS_FORMATS; format++) {
-        const uint32_t count = mote_las_fields(format, fields);
-        for (uint32_t i = 0; i < count; i++) {
-            if (strcmp(fields[i].name, name) == 0) return true;
-        }
-    }
-    return false;
-}
-
 /* A format that was asked for may lack dimensions that others have: their values are kept, in another place. */
 static void tell_lacking(mote_context *ctx, const las_plan *plan) {
     char names[400] = "";
     size_t length = 0;
     for (uint64_t i = 0; i < plan->cloud->column_count && plan->params->las_format >= 0; i++) {
         const mote_column *column = &plan->cloud->columns[i];
-        const bool lacking = plan->chosen[i] && !plan->used[i] && !is_idle(plan, column) && is_dimension(column->name);
+        const bool lacking =
+            plan->chosen[i] && !plan->used[i] && !is_idle(plan, column) && mote_las_is_field(column->name);
         if (!lacking || length + strlen(column->name) + 3 > sizeof names) continue;
         length += (size_t)snprintf(names + length, sizeof names - length, "%s%s", length > 0 ? ", " : "", column->name);
     }
@@ -481,10 +296,10 @@ static mote_status plan_fields(mote_context *ctx, las_plan *plan) {
    week. */
 static bool has_adjusted_time(const las_plan *plan) {
     const mote_las_origin *origin = &plan->cloud->las;
-    const mote_column *column = find_chosen(plan, "gps_time");
+    const mote_column *column = mote_las_find_chosen(plan, "gps_time");
     if (column == NULL || origin->present) return false;
     if ((origin->global_encoding & LAS_ENCODING_ADJUSTED) != 0) return true;
-    const las_range range = range_of(plan, column, 1);
+    const las_range range = mote_las_range_of(plan, column, 1);
     return range.low < range.high + 1 && (range.low < 0 || range.high > LAS_WEEK_SECONDS);
 }
 
@@ -499,7 +314,7 @@ static void judge_colors(las_plan *plan) {
     mote_color_rule *const rule = &plan->colors[LAS_INTENSITY];
     *rule = mote_color_judge_intensity(intensity, &seen->intensity);
     if (rule->depth == MOTE_COLOR_BLACK) return;
-    plan->exact_intensity = range_of(plan, intensity, rule->white / MOTE_COLOR_MAX).whole;
+    plan->exact_intensity = mote_las_range_of(plan, intensity, rule->white / MOTE_COLOR_MAX).whole;
 }
 
 static mote_status make_plan(mote_context *ctx, bool whole, las_plan *plan) {
@@ -511,13 +326,13 @@ static mote_status make_plan(mote_context *ctx, bool whole, las_plan *plan) {
                          "%s: cannot be written in pieces: the values of all points decide what its format is",
                          plan->path);
     }
-    for (uint32_t k = 0; k < LAS_COLORS; k++) plan->channels[k] = find_chosen(plan, mote_las_colors[k]);
+    for (uint32_t k = 0; k < LAS_COLORS; k++) plan->channels[k] = mote_las_find_chosen(plan, mote_las_colors[k]);
     if (!plan->passthrough) {
         MOTE_TRY(scan_columns(ctx, plan));
         MOTE_TRY(mote_las_look(ctx, plan));
     }
     judge_colors(plan);
-    MOTE_TRY(choose_format(ctx, plan));
+    MOTE_TRY(mote_las_choose_format(ctx, plan));
     plan->adjusted_time = has_adjusted_time(plan);
     MOTE_TRY(plan_fields(ctx, plan));
     tell_colors(ctx, plan);

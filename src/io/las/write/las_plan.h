@@ -131,6 +131,22 @@ bool mote_las_is_extra_of_origin(const las_plan *plan, const mote_column *column
    plan is the same for all values. */
 bool mote_las_is_passthrough(const las_plan *plan);
 
+/* ---- las_fit.c */
+/* The column for a dimension; NULL if there is none. */
+const mote_column *mote_las_find_chosen(const las_plan *plan, const char *name);
+/* The numbers that a dimension holds. */
+las_range mote_las_field_range(const las_field *field);
+bool mote_las_is_within(const las_range *inner, const las_range *outer);
+/* What the scan found of value / divisor; everything where the column was not looked at so. */
+las_range mote_las_range_of(const las_plan *plan, const mote_column *column, double divisor);
+/* Whether whatever a column may store is a number that the dimension holds. */
+bool mote_las_type_fits(const mote_column *column, const las_field *field);
+/* Whether a column's values are numbers that the dimension holds, by its type or by a look at them. */
+bool mote_las_integers_fit(const las_plan *plan, const mote_column *column, const las_field *field);
+
+/* ---- las_choose_format.c: makes format and version_minor, after a look at the values. */
+mote_status mote_las_choose_format(mote_context *ctx, las_plan *plan);
+
 /* ---- las_plan.c */
 /* Plans the records of a cloud that is written as a whole. A path that ends in .laz asks for compression. */
 mote_status mote_las_plan_make(mote_context *ctx, const mote_cloud *cloud, const mote_write_params *params,

@@ -4,7 +4,7 @@
 #ifndef MOTE_LAZ_FORMAT14_H
 #define MOTE_LAZ_FORMAT14_H
 
-#include "math/host_device.h"
+#include "io/laz/items/laz_rules.h"
 
 #define LAZ_CHANNELS      4u /* of the scanner; each has models and last values of its own */
 #define LAZ_POINT14_BYTES 30u
@@ -73,7 +73,7 @@ enum {
     LAZ_CHANGED_CHANNEL = 1 << 6
 };
 
-/* Its place among the returns of its pulse. */
+/* Where a return stands among those of its pulse. */
 enum { LAZ_LAST_RETURN = 1, LAZ_FIRST_RETURN = 2 };
 
 /* ---- First layer: channel, returns, x, y */
@@ -152,68 +152,5 @@ MOTE_HD uint32_t laz_user14_context(uint32_t last) { return last / 4; }
 #define LAZ_PLACES         4u
 #define LAZ_INTENSITIES    (2u * LAZ_PLACES)
 #define LAZ_ANGLE_CONTEXTS 2u
-
-/* ---- GPS time */
-#define LAZ_GPS_SEQUENCES 4u
-#define LAZ_GPS_CONTEXTS  9u
-#define LAZ_GPS_EXTREMES  3u /* unusual steps in a row; the next one is then the new usual step */
-#define LAZ_GPS_SWITCHES                                                                                               \
-    8u /* sequences can be switched only so often for one time; hostile bytes go round for ever                        \
-        */
-
-/* After no step: */
-enum { LAZ_GPS_STEP = 0, LAZ_GPS_NEW = 1, LAZ_GPS_OTHER = 2, LAZ_GPS_STILL_SYMBOLS = 5 };
-
-/* Contexts of the integers. */
-enum { LAZ_GPS_FIRST_STEP = 0, LAZ_GPS_HIGH = 8 };
-
-/* After a step: a multiple of it, 0 to 500; 501 to 510: times -1 to -10; */
-#define LAZ_GPS_MULTIPLES   500u
-#define LAZ_GPS_BACKWARD    10u
-#define LAZ_GPS_NEW_AFTER   (LAZ_GPS_MULTIPLES + LAZ_GPS_BACKWARD + 1) /* a new sequence; behind it: another one */
-#define LAZ_GPS_MULTI_TYPES (LAZ_GPS_NEW_AFTER + LAZ_GPS_SEQUENCES)
-
-/* How a step is predicted from the last one for a symbol of the multiples, and the context. */
-MOTE_HD uint32_t laz_gps14_predict(uint32_t step, uint32_t symbol, uint32_t *context) {
-    if (symbol <= LAZ_GPS_MULTIPLES) {
-        *context = symbol == 0 ? 7 : symbol == 1 ? 1 : symbol < 10 ? 2 : symbol < LAZ_GPS_MULTIPLES ? 3 : 4;
-        return symbol * step;
-    }
-    *context = symbol < LAZ_GPS_MULTIPLES + LAZ_GPS_BACKWARD ? 5 : 6;
-    return (LAZ_GPS_MULTIPLES - symbol) * step;
-}
-
-MOTE_HD bool laz_gps14_is_extreme(uint32_t symbol) {
-    return symbol == 0 || symbol == LAZ_GPS_MULTIPLES || symbol == LAZ_GPS_MULTIPLES + LAZ_GPS_BACKWARD;
-}
-
-MOTE_HD uint64_t laz_widen(uint32_t step) { return (uint64_t)(int64_t)(int32_t)step; }
-
-/* ---- Colours */
-#define LAZ_RGB14_BYTES    6u
-#define LAZ_NIR14_BYTES    2u
-#define LAZ_RGB_USED       128u
-#define LAZ_NIR_USED       4u
-#define LAZ_COLOUR_SYMBOLS 256u
-#define LAZ_RGB_COLOURED   (1u << 6) /* of the symbol; the bits below: bytes of the record that changed */
-
-MOTE_HD uint32_t laz_clamp_byte(int32_t value) { return (uint32_t)(value < 0 ? 0 : value > 255 ? 255 : value); }
-
-/* What is predicted for a byte of green and of blue, from the last one and how the colours before changed. */
-MOTE_HD uint32_t laz_predict_green(int32_t red_change, int32_t last) { return laz_clamp_byte(red_change + last); }
-MOTE_HD uint32_t laz_predict_blue(int32_t red_change, int32_t green_change, int32_t last) {
-    return laz_clamp_byte((red_change + green_change) / 2 + last);
-}
-
-/* ---- Wave packets */
-#define LAZ_WAVEPACKET_BYTES 29u
-#define LAZ_WAVE_INDICES     256u
-#define LAZ_WAVE_AXES        3u
-
-/* Bytes of the item: the index; then: */
-enum { LAZ_AT_WAVE_OFFSET = 1, LAZ_AT_WAVE_SIZE = 9, LAZ_AT_WAVE_RETURN = 13, LAZ_AT_WAVE_AXES = 17 };
-
-/* Where a packet lies. */
-enum { LAZ_WAVE_SAME, LAZ_WAVE_BEHIND, LAZ_WAVE_NEAR, LAZ_WAVE_ANYWHERE, LAZ_WAVE_PLACES };
 
 #endif

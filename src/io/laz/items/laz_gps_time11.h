@@ -4,25 +4,17 @@
 #ifndef MOTE_LAZ_GPS_TIME11_H
 #define MOTE_LAZ_GPS_TIME11_H
 
+#include "io/laz/items/laz_format10.h"
+#include "io/laz/items/laz_rules.h"
 #include "io/laz/laz_integer.h"
 
-#define LAZ_GPS_BYTES     8u
-#define LAZ_GPS_SEQUENCES 4u
-/* A writer switches at most once before a time; what goes on switching is no time. */
-#define LAZ_GPS_SWITCHES_MAX LAZ_GPS_SEQUENCES
-#define LAZ_GPS_EXTREMES_MAX 3u /* multiples out of range in a row before the difference is taken anew */
+#define LAZ_GPS_BYTES 8u
 
 /* Symbols behind a difference of 0, both versions; higher ones switch to another sequence. */
 enum { LAZ_GPS_SAME = 0, LAZ_GPS_NEAR = 1, LAZ_GPS_FAR = 2, LAZ_GPS_ZERO_SYMBOLS = 6, LAZ_GPS_ZERO_SYMBOLS_V1 = 3 };
 
-/* Symbols behind any other difference: multiples 0..500, then -1..-10, then: */
-enum {
-    LAZ_GPS_MULTIPLE_MAX = 500,
-    LAZ_GPS_MULTIPLE_MIN = 510,
-    LAZ_GPS_UNCHANGED = 511,
-    LAZ_GPS_FULL = 512,
-    LAZ_GPS_SYMBOLS = 516
-};
+/* Symbols behind any other difference: those of laz_rules.h, of which one more says that the time is the same. */
+enum { LAZ_GPS_UNCHANGED = LAZ_GPS_NEW_AFTER, LAZ_GPS_FULL, LAZ_GPS_SYMBOLS = LAZ_GPS_FULL + LAZ_GPS_SEQUENCES };
 
 /* Symbols of version 1 of the item: multiples 0..509, then: */
 enum { LAZ_GPS_MULTIPLE_MAX_V1 = 509, LAZ_GPS_FULL_V1 = 510, LAZ_GPS_SYMBOLS_V1 = 512 };
@@ -49,22 +41,9 @@ static inline void laz_gps_start(laz_gps_time11 *g, uint32_t version, const uint
     laz_integer_start(&g->difference, 32, old ? 6 : 9);
 }
 
-static inline uint64_t laz_widened(uint32_t difference) { return (uint64_t)(int64_t)(int32_t)difference; }
-
-/* The multiple that a symbol stands for, as two's complement. */
-static inline uint32_t laz_gps_multiple(uint32_t symbol) {
-    return symbol <= LAZ_GPS_MULTIPLE_MAX ? symbol : (uint32_t)LAZ_GPS_MULTIPLE_MAX - symbol;
-}
-
-static inline uint32_t laz_gps_context(uint32_t symbol) {
-    if (symbol <= 1) return symbol == 0 ? 7 : 1;
-    if (symbol < LAZ_GPS_MULTIPLE_MAX) return symbol < 10 ? 2 : 3;
-    return symbol == LAZ_GPS_MULTIPLE_MAX ? 4 : symbol < LAZ_GPS_MULTIPLE_MIN ? 5 : 6;
-}
-
 /* After a difference that came as this symbol: several extreme ones in a row are the new measure. */
 static inline void laz_gps_note(laz_gps_time11 *g, bool extreme, uint32_t difference) {
-    if (extreme && ++g->extremes[g->now] > LAZ_GPS_EXTREMES_MAX) {
+    if (extreme && ++g->extremes[g->now] > LAZ_GPS_EXTREMES) {
         g->differences[g->now] = difference;
         g->extremes[g->now] = 0;
     }
@@ -72,7 +51,7 @@ static inline void laz_gps_note(laz_gps_time11 *g, bool extreme, uint32_t differ
 
 static inline void laz_gps_note_symbol(laz_gps_time11 *g, uint32_t symbol, uint32_t difference) {
     if (symbol == 1) g->extremes[g->now] = 0;
-    laz_gps_note(g, symbol == 0 || symbol == LAZ_GPS_MULTIPLE_MAX || symbol == LAZ_GPS_MULTIPLE_MIN, difference);
+    laz_gps_note(g, laz_gps_is_extreme(symbol), difference);
 }
 
 static inline void laz_gps_switch(laz_gps_time11 *g, uint32_t by) { g->now = (g->now + by) % LAZ_GPS_SEQUENCES; }
@@ -87,7 +66,7 @@ static inline void laz_gps_begin(laz_gps_time11 *g, uint64_t time) {
 static inline void laz_gps_read_far(laz_reader *r, laz_gps_time11 *g) {
     uint32_t bits;
     const uint32_t high = (uint32_t)(g->times[g->now] >> 32);
-    const uint64_t time = (uint64_t)laz_read_integer(r, &g->difference, 32, 8, high, &bits) << 32;
+    const uint64_t time = (uint64_t)laz_read_integer(r, &g->difference, 32, LAZ_GPS_HIGH, high, &bits) << 32;
     laz_gps_begin(g, time | laz_read_u32(r));
 }
 
@@ -99,7 +78,7 @@ static inline uint32_t laz_gps_read_zero(laz_reader *r, laz_gps_time11 *g) {
         uint32_t bits;
         const uint32_t difference = laz_read_integer(r, &g->difference, 32, 0, 0, &bits);
         g->differences[g->now] = difference;
-        g->times[g->now] += laz_widened(difference);
+        g->times[g->now] += laz_widen(difference);
         g->extremes[g->now] = 0;
     } else if (symbol == LAZ_GPS_FAR) {
         laz_gps_read_far(r, g);
@@ -110,10 +89,10 @@ static inline uint32_t laz_gps_read_zero(laz_reader *r, laz_gps_time11 *g) {
 static inline uint32_t laz_gps_read_multiple(laz_reader *r, laz_gps_time11 *g) {
     const uint32_t symbol = laz_read_likely(r, g->multiple, LAZ_GPS_SYMBOLS);
     if (symbol < LAZ_GPS_UNCHANGED) {
-        uint32_t bits;
-        const uint32_t predicted = laz_gps_multiple(symbol) * g->differences[g->now];
-        const uint32_t difference = laz_read_integer(r, &g->difference, 32, laz_gps_context(symbol), predicted, &bits);
-        g->times[g->now] += laz_widened(difference);
+        uint32_t bits, context;
+        const uint32_t predicted = laz_gps_predict(g->differences[g->now], symbol, &context);
+        const uint32_t difference = laz_read_integer(r, &g->difference, 32, context, predicted, &bits);
+        g->times[g->now] += laz_widen(difference);
         laz_gps_note_symbol(g, symbol, difference);
     } else if (symbol == LAZ_GPS_FULL) {
         laz_gps_read_far(r, g);
@@ -122,7 +101,7 @@ static inline uint32_t laz_gps_read_multiple(laz_reader *r, laz_gps_time11 *g) {
 }
 
 static inline void laz_gps_read_v2(laz_reader *r, laz_gps_time11 *g) {
-    for (uint32_t switches = 0; switches <= LAZ_GPS_SWITCHES_MAX; switches++) {
+    for (uint32_t switches = 0; switches < LAZ_GPS11_SWITCHES; switches++) {
         const uint32_t by = g->differences[g->now] == 0 ? laz_gps_read_zero(r, g) : laz_gps_read_multiple(r, g);
         if (by == 0) return;
         laz_gps_switch(g, by);
@@ -144,7 +123,7 @@ static inline void laz_gps_read_multiple_v1(laz_reader *r, laz_gps_time11 *g) {
         const uint32_t predicted = symbol == 0 ? (uint32_t)((int32_t)last / 4) : symbol * last;
         const uint32_t difference =
             laz_read_integer(r, &g->difference, 32, laz_gps_context_v1(symbol), predicted, &bits);
-        g->times[0] += laz_widened(difference);
+        g->times[0] += laz_widen(difference);
         if (symbol == 1) {
             g->differences[0] = difference;
             g->extremes[0] = 0;
@@ -164,7 +143,7 @@ static inline void laz_gps_read_v1(laz_reader *r, laz_gps_time11 *g) {
     if (symbol == LAZ_GPS_NEAR) {
         uint32_t bits;
         g->differences[0] = laz_read_integer(r, &g->difference, 32, 0, 0, &bits);
-        g->times[0] += laz_widened(g->differences[0]);
+        g->times[0] += laz_widen(g->differences[0]);
     } else if (symbol == LAZ_GPS_FAR) {
         g->times[0] = laz_read_u64(r);
     }
@@ -176,19 +155,9 @@ static inline void laz_gps_put(const laz_gps_time11 *g, uint8_t *record) {
 
 /* ---- Writing, version 2 */
 
-/* The symbol whose multiple of the last difference comes closest. */
-static inline uint32_t laz_gps_symbol(uint32_t difference, uint32_t last) {
-    const float ratio = (float)(int32_t)difference / (float)(int32_t)last;
-    /* Rounded half away from zero. 2^31 is where the reference's conversion wraps to the least number. */
-    if (ratio >= 2147483648.0f) return LAZ_GPS_MULTIPLE_MIN;
-    const int32_t multiple = ratio >= 0 ? (int32_t)((double)ratio + 0.5) : (int32_t)((double)ratio - 0.5);
-    if (multiple >= 0) return multiple < LAZ_GPS_MULTIPLE_MAX ? (uint32_t)multiple : LAZ_GPS_MULTIPLE_MAX;
-    return multiple > -10 ? (uint32_t)(LAZ_GPS_MULTIPLE_MAX - multiple) : LAZ_GPS_MULTIPLE_MIN;
-}
-
 /* Whether the time can be told as a difference of 32 bits in a sequence. */
 static inline bool laz_gps_is_near(uint64_t time, uint64_t last) {
-    return time - last == laz_widened((uint32_t)(time - last));
+    return time - last == laz_widen((uint32_t)(time - last));
 }
 
 static inline void laz_gps_write_near(laz_writer *w, laz_gps_time11 *g, uint64_t time) {
@@ -202,7 +171,9 @@ static inline void laz_gps_write_near(laz_writer *w, laz_gps_time11 *g, uint64_t
     } else {
         const uint32_t symbol = laz_gps_symbol(difference, last);
         laz_write_symbol(w, g->multiple, LAZ_GPS_SYMBOLS, symbol);
-        laz_write_integer(w, &g->difference, 32, laz_gps_context(symbol), laz_gps_multiple(symbol) * last, difference);
+        uint32_t context;
+        const uint32_t predicted = laz_gps_predict(last, symbol, &context);
+        laz_write_integer(w, &g->difference, 32, context, predicted, difference);
         laz_gps_note_symbol(g, symbol, difference);
     }
     g->times[g->now] = time;
@@ -232,7 +203,7 @@ static inline void laz_gps_write_far(laz_writer *w, laz_gps_time11 *g, uint64_t 
         return;
     }
     laz_gps_write_special(w, g, LAZ_GPS_FAR, LAZ_GPS_FULL);
-    laz_write_integer(w, &g->difference, 32, 8, (uint32_t)(g->times[g->now] >> 32), (uint32_t)(time >> 32));
+    laz_write_integer(w, &g->difference, 32, LAZ_GPS_HIGH, (uint32_t)(g->times[g->now] >> 32), (uint32_t)(time >> 32));
     laz_write_u32(w, (uint32_t)time);
     laz_gps_begin(g, time);
 }

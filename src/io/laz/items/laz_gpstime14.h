@@ -91,11 +91,11 @@ static inline bool laz_read_gps14_time(laz_gps14_channel *c, laz_reader *r) {
         laz_read_gps14_new(c, r);
         return true;
     }
-    const uint32_t predicted = laz_gps14_predict(c->step[c->last], symbol, &context);
+    const uint32_t predicted = laz_gps_predict(c->step[c->last], symbol, &context);
     const uint32_t step = laz_read_integer(r, &c->integer, 32, context, predicted, &k);
     c->time[c->last] += laz_widen(step);
     if (symbol == 1) c->extremes[c->last] = 0;
-    if (laz_gps14_is_extreme(symbol)) laz_gps14_extreme(c, step);
+    if (laz_gps_is_extreme(symbol)) laz_gps14_extreme(c, step);
     return true;
 }
 
@@ -111,16 +111,6 @@ LAZ_INLINE void laz_read_gps14(void *models, laz_reader *r, const laz_points *po
         }
     }
     laz_put_u64(value, c->time[c->last]);
-}
-
-/* The symbol for a step: its rounded multiple of the last one. */
-static inline uint32_t laz_gps14_symbol(uint32_t step, uint32_t last) {
-    const float ratio = (float)(int32_t)step / (float)(int32_t)last;
-    const double rounded = (double)ratio + (ratio >= 0 ? 0.5 : -0.5);
-    /* 2^31 does not fit, and the reference's conversion makes the least integer of it. */
-    const int32_t multiple = rounded < 2147483648.0 ? (int32_t)rounded : INT32_MIN;
-    if (multiple >= 0) return (uint32_t)multiple < LAZ_GPS_MULTIPLES ? (uint32_t)multiple : LAZ_GPS_MULTIPLES;
-    return LAZ_GPS_MULTIPLES + (multiple > -(int32_t)LAZ_GPS_BACKWARD ? 0u - (uint32_t)multiple : LAZ_GPS_BACKWARD);
 }
 
 static inline bool laz_gps14_near(const laz_gps14_channel *c, uint32_t sequence, uint64_t time, uint32_t *step) {
@@ -147,12 +137,12 @@ static inline void laz_write_gps14_step(laz_gps14_channel *c, laz_writer *w, uin
         c->extremes[c->last] = 0;
         return;
     }
-    const uint32_t symbol = laz_gps14_symbol(step, c->step[c->last]);
+    const uint32_t symbol = laz_gps_symbol(step, c->step[c->last]);
     laz_write_symbol(w, c->multiple, LAZ_GPS_MULTI_TYPES, symbol);
-    const uint32_t predicted = laz_gps14_predict(c->step[c->last], symbol, &context);
+    const uint32_t predicted = laz_gps_predict(c->step[c->last], symbol, &context);
     laz_write_integer(w, &c->integer, 32, context, predicted, step);
     if (symbol == 1) c->extremes[c->last] = 0;
-    if (laz_gps14_is_extreme(symbol)) laz_gps14_extreme(c, step);
+    if (laz_gps_is_extreme(symbol)) laz_gps14_extreme(c, step);
 }
 
 static inline void laz_write_gps14_switch(laz_gps14_channel *c, laz_writer *w, uint32_t other) {

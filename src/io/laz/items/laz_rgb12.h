@@ -3,11 +3,8 @@
 #ifndef MOTE_LAZ_RGB12_H
 #define MOTE_LAZ_RGB12_H
 
+#include "io/laz/items/laz_rules.h"
 #include "io/laz/laz_integer.h"
-
-#define LAZ_RGB_BYTES 6u
-
-enum { LAZ_RGB_COLOUR = 1u << 6 }; /* the channels differ; without it green and blue are as red */
 
 /* Bytes by their place in the record: low and high byte of red, green, blue. */
 typedef struct laz_rgb12 {
@@ -27,18 +24,6 @@ static inline void laz_rgb_start(laz_rgb12 *c, uint32_t version, const uint8_t *
     for (uint32_t i = 0; i < LAZ_RGB_BYTES; i++) mote_laz_model_start(c->bytes[i], 256, 256);
 }
 
-static inline int32_t laz_clamp_byte(int32_t value) { return value < 0 ? 0 : value > 255 ? 255 : value; }
-
-/* What green and blue are expected to be: the last one, moved as the channels before moved. byte: 0 low, 1 high. */
-static inline uint32_t laz_rgb_green(const uint8_t *last, const uint8_t *now, uint32_t byte) {
-    return (uint32_t)laz_clamp_byte(last[2 + byte] + now[byte] - last[byte]);
-}
-
-static inline uint32_t laz_rgb_blue(const uint8_t *last, const uint8_t *now, uint32_t byte) {
-    const int32_t moved = (now[byte] - last[byte] + now[2 + byte] - last[2 + byte]) / 2;
-    return (uint32_t)laz_clamp_byte(last[4 + byte] + moved);
-}
-
 static inline void laz_rgb_read_byte(laz_reader *r, laz_rgb12 *c, uint8_t *now, uint32_t i, uint32_t expected) {
     now[i] = (uint8_t)(expected + laz_read_symbol(r, c->bytes[i], 256));
 }
@@ -49,11 +34,11 @@ static inline void laz_rgb_read_v2(laz_reader *r, laz_rgb12 *c) {
     memcpy(now, c->last, sizeof now);
     if (changed & 1u << 0) laz_rgb_read_byte(r, c, now, 0, c->last[0]);
     if (changed & 1u << 1) laz_rgb_read_byte(r, c, now, 1, c->last[1]);
-    if (changed & LAZ_RGB_COLOUR) {
-        if (changed & 1u << 2) laz_rgb_read_byte(r, c, now, 2, laz_rgb_green(c->last, now, 0));
-        if (changed & 1u << 4) laz_rgb_read_byte(r, c, now, 4, laz_rgb_blue(c->last, now, 0));
-        if (changed & 1u << 3) laz_rgb_read_byte(r, c, now, 3, laz_rgb_green(c->last, now, 1));
-        if (changed & 1u << 5) laz_rgb_read_byte(r, c, now, 5, laz_rgb_blue(c->last, now, 1));
+    if (changed & LAZ_RGB_COLOURED) {
+        if (changed & 1u << 2) laz_rgb_read_byte(r, c, now, 2, laz_green(c->last, now, 0));
+        if (changed & 1u << 4) laz_rgb_read_byte(r, c, now, 4, laz_blue(c->last, now, 0));
+        if (changed & 1u << 3) laz_rgb_read_byte(r, c, now, 3, laz_green(c->last, now, 1));
+        if (changed & 1u << 5) laz_rgb_read_byte(r, c, now, 5, laz_blue(c->last, now, 1));
     } else {
         memcpy(now + 2, now, 2);
         memcpy(now + 4, now, 2);
@@ -75,7 +60,7 @@ static inline void laz_rgb_put(const laz_rgb12 *c, uint8_t *record) { memcpy(rec
 static inline uint32_t laz_rgb_changes(const uint8_t *last, const uint8_t *now) {
     uint32_t changed = 0;
     for (uint32_t i = 0; i < LAZ_RGB_BYTES; i++) changed |= (last[i] != now[i] ? 1u : 0u) << i;
-    return changed | (memcmp(now, now + 2, 4) != 0 ? LAZ_RGB_COLOUR : 0u);
+    return changed | (memcmp(now, now + 2, 4) != 0 ? LAZ_RGB_COLOURED : 0u);
 }
 
 static inline void laz_rgb_write_byte(laz_writer *w, laz_rgb12 *c, const uint8_t *now, uint32_t i, uint32_t expected) {
@@ -87,11 +72,11 @@ static inline void laz_rgb_write(laz_writer *w, laz_rgb12 *c, const uint8_t *now
     laz_write_symbol(w, c->changed, 128, changed);
     if (changed & 1u << 0) laz_rgb_write_byte(w, c, now, 0, c->last[0]);
     if (changed & 1u << 1) laz_rgb_write_byte(w, c, now, 1, c->last[1]);
-    if (changed & LAZ_RGB_COLOUR) {
-        if (changed & 1u << 2) laz_rgb_write_byte(w, c, now, 2, laz_rgb_green(c->last, now, 0));
-        if (changed & 1u << 4) laz_rgb_write_byte(w, c, now, 4, laz_rgb_blue(c->last, now, 0));
-        if (changed & 1u << 3) laz_rgb_write_byte(w, c, now, 3, laz_rgb_green(c->last, now, 1));
-        if (changed & 1u << 5) laz_rgb_write_byte(w, c, now, 5, laz_rgb_blue(c->last, now, 1));
+    if (changed & LAZ_RGB_COLOURED) {
+        if (changed & 1u << 2) laz_rgb_write_byte(w, c, now, 2, laz_green(c->last, now, 0));
+        if (changed & 1u << 4) laz_rgb_write_byte(w, c, now, 4, laz_blue(c->last, now, 0));
+        if (changed & 1u << 3) laz_rgb_write_byte(w, c, now, 3, laz_green(c->last, now, 1));
+        if (changed & 1u << 5) laz_rgb_write_byte(w, c, now, 5, laz_blue(c->last, now, 1));
     }
     memcpy(c->last, now, sizeof c->last);
 }

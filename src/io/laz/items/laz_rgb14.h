@@ -10,8 +10,8 @@ typedef struct laz_rgb14 {
     laz_channels channels;
     struct {
         LAZ_MODEL(used, LAZ_RGB_USED);
-        _Alignas(32) laz_model difference[LAZ_RGB14_BYTES][LAZ_MODEL_WORDS(LAZ_COLOUR_SYMBOLS)];
-        uint8_t last[LAZ_RGB14_BYTES];
+        _Alignas(32) laz_model difference[LAZ_RGB_BYTES][LAZ_MODEL_WORDS(LAZ_COLOUR_SYMBOLS)];
+        uint8_t last[LAZ_RGB_BYTES];
     } of[LAZ_CHANNELS];
 } laz_rgb14;
 
@@ -26,7 +26,7 @@ typedef struct laz_nir14 {
 
 static inline void laz_begin_rgb14(laz_rgb14 *m, uint32_t channel, const uint8_t *last) {
     mote_laz_model_start(m->of[channel].used, LAZ_RGB_USED, LAZ_RGB_USED);
-    for (uint32_t b = 0; b < LAZ_RGB14_BYTES; b++) {
+    for (uint32_t b = 0; b < LAZ_RGB_BYTES; b++) {
         mote_laz_model_start(m->of[channel].difference[b], LAZ_COLOUR_SYMBOLS, LAZ_COLOUR_SYMBOLS);
         m->of[channel].last[b] = last[b];
     }
@@ -47,21 +47,12 @@ LAZ_INLINE uint8_t *laz_enter_rgb14(laz_rgb14 *m, const laz_points *points, uint
     return m->of[points->value[i]].last;
 }
 
-/* Bytes 0 and 1 (low and high) are red's, 2 and 3 green's, 4 and 5 blue's. */
-LAZ_INLINE uint32_t laz_green14(const uint8_t *last, const uint8_t *value, uint32_t half) {
-    return laz_predict_green(value[half] - last[half], last[2 + half]);
-}
-
-LAZ_INLINE uint32_t laz_blue14(const uint8_t *last, const uint8_t *value, uint32_t half) {
-    return laz_predict_blue(value[half] - last[half], value[2 + half] - last[2 + half], last[4 + half]);
-}
-
 LAZ_INLINE void laz_read_rgb14(void *models, laz_reader *r, const laz_points *points, uint32_t i, uint8_t *value) {
     laz_rgb14 *m = models;
     uint8_t *last = laz_enter_rgb14(m, points, i);
     laz_model(*difference)[LAZ_MODEL_WORDS(LAZ_COLOUR_SYMBOLS)] = m->of[points->model[i]].difference;
     const uint32_t used = laz_read_symbol(r, m->of[points->model[i]].used, LAZ_RGB_USED);
-    uint8_t now[LAZ_RGB14_BYTES];
+    uint8_t now[LAZ_RGB_BYTES];
     memcpy(now, last, sizeof now);
     for (uint32_t b = 0; b < 2; b++) {
         if (used >> b & 1u) now[b] = (uint8_t)(last[b] + laz_read_symbol(r, difference[b], LAZ_COLOUR_SYMBOLS));
@@ -71,11 +62,11 @@ LAZ_INLINE void laz_read_rgb14(void *models, laz_reader *r, const laz_points *po
             const uint32_t green = 2 + half, blue = 4 + half;
             if (used >> green & 1u) {
                 const uint32_t more = laz_read_symbol(r, difference[green], LAZ_COLOUR_SYMBOLS);
-                now[green] = (uint8_t)(laz_green14(last, now, half) + more);
+                now[green] = (uint8_t)(laz_green(last, now, half) + more);
             }
             if (used >> blue & 1u) {
                 const uint32_t more = laz_read_symbol(r, difference[blue], LAZ_COLOUR_SYMBOLS);
-                now[blue] = (uint8_t)(laz_blue14(last, now, half) + more);
+                now[blue] = (uint8_t)(laz_blue(last, now, half) + more);
             }
         }
     } else {
@@ -88,7 +79,7 @@ LAZ_INLINE void laz_read_rgb14(void *models, laz_reader *r, const laz_points *po
 
 static inline uint32_t laz_rgb14_used(const uint8_t *last, const uint8_t *value) {
     uint32_t used = memcmp(value, value + 2, 2) != 0 || memcmp(value, value + 4, 2) != 0 ? LAZ_RGB_COLOURED : 0;
-    for (uint32_t b = 0; b < LAZ_RGB14_BYTES; b++) used |= (uint32_t)(value[b] != last[b]) << b;
+    for (uint32_t b = 0; b < LAZ_RGB_BYTES; b++) used |= (uint32_t)(value[b] != last[b]) << b;
     return used;
 }
 
@@ -109,13 +100,11 @@ LAZ_INLINE void laz_write_rgb14(void *models, laz_writer *w, const laz_points *p
     for (uint32_t half = 0; half < 2 && used & LAZ_RGB_COLOURED; half++) {
         const uint32_t green = 2 + half, blue = 4 + half;
         if (used >> green & 1u) {
-            laz_write_difference(w, difference[green], laz_green14(last, value, half), value[green]);
+            laz_write_difference(w, difference[green], laz_green(last, value, half), value[green]);
         }
-        if (used >> blue & 1u) {
-            laz_write_difference(w, difference[blue], laz_blue14(last, value, half), value[blue]);
-        }
+        if (used >> blue & 1u) { laz_write_difference(w, difference[blue], laz_blue(last, value, half), value[blue]); }
     }
-    memcpy(last, value, LAZ_RGB14_BYTES);
+    memcpy(last, value, LAZ_RGB_BYTES);
 }
 
 /* ---- Near infrared */

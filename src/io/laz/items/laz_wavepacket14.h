@@ -1,107 +1,41 @@
-/* WAVEPACKET14: which descriptor, where the packet lies (usually behind the last one), its size, and the place of the
-   return in it; the floats taken as integers. One layer. Source: M. Isenburg, LASzip, 2013, and LASzip 3. */
+/* WAVEPACKET14: a series of wave packets for each scanner channel. */
 #ifndef MOTE_LAZ_WAVEPACKET14_H
 #define MOTE_LAZ_WAVEPACKET14_H
 
+#include "io/laz/items/laz_wavepacket.h"
 #include "io/laz/laz_layer.h"
-
-typedef struct laz_wave14_channel {
-    LAZ_MODEL(index, LAZ_WAVE_INDICES);
-    _Alignas(32) laz_model place[LAZ_WAVE_PLACES][LAZ_MODEL_WORDS(LAZ_WAVE_PLACES)]; /* by the last one */
-    laz_integer offset, size, return_point, axes;
-    uint32_t last_place, last_step;
-    uint8_t last[LAZ_WAVEPACKET_BYTES];
-} laz_wave14_channel;
 
 typedef struct laz_wave14 {
     laz_channels channels;
-    laz_wave14_channel of[LAZ_CHANNELS];
+    laz_wave of[LAZ_CHANNELS];
 } laz_wave14;
-
-static inline void laz_begin_wave14(laz_wave14_channel *c, const uint8_t *last) {
-    mote_laz_model_start(c->index, LAZ_WAVE_INDICES, LAZ_WAVE_INDICES);
-    for (uint32_t i = 0; i < LAZ_WAVE_PLACES; i++) mote_laz_model_start(c->place[i], LAZ_WAVE_PLACES, LAZ_WAVE_PLACES);
-    laz_integer_start(&c->offset, 32, 1);
-    laz_integer_start(&c->size, 32, 1);
-    laz_integer_start(&c->return_point, 32, 1);
-    laz_integer_start(&c->axes, 32, LAZ_WAVE_AXES);
-    c->last_place = LAZ_WAVE_SAME;
-    c->last_step = 0;
-    memmove(c->last, last, LAZ_WAVEPACKET_BYTES);
-}
 
 static inline void laz_start_wave14(void *models, uint32_t channel, const uint8_t *value) {
     laz_wave14 *m = models;
     laz_channels_start(&m->channels, channel);
-    laz_begin_wave14(&m->of[channel], value);
+    laz_start_wave(&m->of[channel], value);
 }
 
-static inline laz_wave14_channel *laz_enter_wave14(laz_wave14 *m, const laz_points *points, uint32_t i) {
+static inline laz_wave *laz_enter_wave14(laz_wave14 *m, const laz_points *points, uint32_t i) {
     uint32_t from;
-    laz_wave14_channel *c = &m->of[points->model[i]];
-    if (laz_channels_enter(&m->channels, points->model[i], &from)) laz_begin_wave14(c, m->of[from].last);
+    laz_wave *c = &m->of[points->model[i]];
+    if (laz_channels_enter(&m->channels, points->model[i], &from)) laz_start_wave(c, m->of[from].last);
     return c;
-}
-
-static inline uint64_t laz_read_wave14_offset(laz_wave14_channel *c, laz_reader *r, const uint8_t *last) {
-    uint32_t k;
-    const uint64_t offset = laz_get_u64(last + LAZ_AT_WAVE_OFFSET);
-    c->last_place = laz_read_symbol(r, c->place[c->last_place], LAZ_WAVE_PLACES);
-    if (c->last_place == LAZ_WAVE_SAME) return offset;
-    if (c->last_place == LAZ_WAVE_BEHIND) return offset + laz_get_u32(last + LAZ_AT_WAVE_SIZE);
-    if (c->last_place == LAZ_WAVE_ANYWHERE) return laz_read_u64(r);
-    c->last_step = laz_read_integer(r, &c->offset, 32, 0, c->last_step, &k);
-    return offset + (uint64_t)(int64_t)(int32_t)c->last_step;
-}
-
-static inline void laz_read_wave14_field(laz_integer *m, laz_reader *r, uint32_t context, uint8_t *last) {
-    uint32_t k;
-    laz_put_u32(last, laz_read_integer(r, m, 32, context, laz_get_u32(last), &k));
 }
 
 static inline void laz_read_wave14(void *models, laz_reader *r, const laz_points *points, uint32_t i, uint8_t *value) {
     laz_wave14 *m = models;
-    laz_wave14_channel *c = laz_enter_wave14(m, points, i);
+    laz_wave *c = laz_enter_wave14(m, points, i);
     uint8_t *last = m->of[points->value[i]].last;
-    last[0] = (uint8_t)laz_read_symbol(r, c->index, LAZ_WAVE_INDICES);
-    laz_put_u64(last + LAZ_AT_WAVE_OFFSET, laz_read_wave14_offset(c, r, last));
-    laz_read_wave14_field(&c->size, r, 0, last + LAZ_AT_WAVE_SIZE);
-    laz_read_wave14_field(&c->return_point, r, 0, last + LAZ_AT_WAVE_RETURN);
-    for (uint32_t a = 0; a < LAZ_WAVE_AXES; a++) laz_read_wave14_field(&c->axes, r, a, last + LAZ_AT_WAVE_AXES + 4 * a);
+    laz_read_wave(c, r, last);
     memcpy(value, last, LAZ_WAVEPACKET_BYTES);
-}
-
-static inline void laz_write_wave14_offset(laz_wave14_channel *c, laz_writer *w, const uint8_t *last,
-                                           const uint8_t *value) {
-    const uint64_t offset = laz_get_u64(value + LAZ_AT_WAVE_OFFSET);
-    const uint64_t step = offset - laz_get_u64(last + LAZ_AT_WAVE_OFFSET);
-    const bool near = step == (uint64_t)(int64_t)(int32_t)(uint32_t)step;
-    const bool behind = step == laz_get_u32(last + LAZ_AT_WAVE_SIZE);
-    uint32_t place = near ? (behind ? LAZ_WAVE_BEHIND : LAZ_WAVE_NEAR) : LAZ_WAVE_ANYWHERE;
-    if (step == 0) place = LAZ_WAVE_SAME;
-    laz_write_symbol(w, c->place[c->last_place], LAZ_WAVE_PLACES, place);
-    c->last_place = place;
-    if (place == LAZ_WAVE_ANYWHERE) laz_write_u64(w, offset);
-    if (place != LAZ_WAVE_NEAR) return;
-    laz_write_integer(w, &c->offset, 32, 0, c->last_step, (uint32_t)step);
-    c->last_step = (uint32_t)step;
 }
 
 static inline void laz_write_wave14(void *models, laz_writer *w, const laz_points *points, uint32_t i,
                                     const uint8_t *value) {
     laz_wave14 *m = models;
-    laz_wave14_channel *c = laz_enter_wave14(m, points, i);
-    uint8_t *last = m->of[points->value[i]].last;
-    laz_write_symbol(w, c->index, LAZ_WAVE_INDICES, value[0]);
-    laz_write_wave14_offset(c, w, last, value);
-    laz_write_integer(w, &c->size, 32, 0, laz_get_u32(last + LAZ_AT_WAVE_SIZE), laz_get_u32(value + LAZ_AT_WAVE_SIZE));
-    laz_write_integer(w, &c->return_point, 32, 0, laz_get_u32(last + LAZ_AT_WAVE_RETURN),
-                      laz_get_u32(value + LAZ_AT_WAVE_RETURN));
-    for (uint32_t a = 0; a < LAZ_WAVE_AXES; a++) {
-        const uint32_t at = LAZ_AT_WAVE_AXES + 4 * a;
-        laz_write_integer(w, &c->axes, 32, a, laz_get_u32(last + at), laz_get_u32(value + at));
-    }
-    memcpy(last, value, LAZ_WAVEPACKET_BYTES);
+    laz_wave *c = laz_enter_wave14(m, points, i);
+    laz_write_wave(c, w, m->of[points->value[i]].last, value);
 }
 
 #endif

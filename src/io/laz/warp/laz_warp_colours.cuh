@@ -8,7 +8,7 @@
 
 typedef struct warp_rgb {
     warp_model used[WARP_MODEL_WORDS(LAZ_RGB_USED)];
-    warp_model difference[LAZ_RGB14_BYTES][WARP_MODEL_WORDS(LAZ_COLOUR_SYMBOLS)];
+    warp_model difference[LAZ_RGB_BYTES][WARP_MODEL_WORDS(LAZ_COLOUR_SYMBOLS)];
 } warp_rgb;
 
 typedef struct warp_rgb_item {
@@ -36,14 +36,14 @@ WARP_INLINE void warp_start_rgb_models(const warp_task *t, const warp_reader *r)
     CUDA_ROLLED for (uint32_t c = 0; c < warp_channel_count(t); c++) {
         warp_rgb *of = warp_models<warp_rgb>(r, c);
         warp_start_models(of->used, 1, LAZ_RGB_USED, LAZ_RGB_USED, r->lane);
-        warp_start_models(of->difference[0], LAZ_RGB14_BYTES, LAZ_COLOUR_SYMBOLS, LAZ_COLOUR_SYMBOLS, r->lane);
+        warp_start_models(of->difference[0], LAZ_RGB_BYTES, LAZ_COLOUR_SYMBOLS, LAZ_COLOUR_SYMBOLS, r->lane);
     }
 }
 
 WARP_INLINE void warp_start_item(warp_rgb_item *item, const warp_task *t, const warp_reader *r) {
     item->follower = warp_follower_of(t);
-    item->last = WARP_BYTES_OF(r->lane) < LAZ_RGB14_BYTES ? warp_first_value(t)[WARP_BYTES_OF(r->lane)] : 0;
-    item->to = warp_byte_place(t, r->lane, LAZ_RGB14_BYTES);
+    item->last = WARP_BYTES_OF(r->lane) < LAZ_RGB_BYTES ? warp_first_value(t)[WARP_BYTES_OF(r->lane)] : 0;
+    item->to = warp_byte_place(t, r->lane, LAZ_RGB_BYTES);
     item->value = 0;
     warp_start_rgb_models(t, r);
     warp_put_byte(t, item->to, 0, item->last);
@@ -75,7 +75,7 @@ WARP_INLINE void warp_read_item(warp_rgb_item *item, const warp_task *t, warp_re
     warp_rgb *of = warp_models<warp_rgb>(r, model);
     const uint32_t used = warp_read_symbol(r, of->used, LAZ_RGB_USED), mine = WARP_BYTES_OF(r->lane);
     const uint32_t before = warp_get(item->last, 8 * value + mine);
-    const uint32_t turns = used & LAZ_RGB_COLOURED ? LAZ_RGB14_BYTES : 2;
+    const uint32_t turns = used & LAZ_RGB_COLOURED ? LAZ_RGB_BYTES : 2;
     uint32_t now = before;
     CUDA_ROLLED for (uint32_t turn = 0; turn < turns; turn++) {
         const uint32_t byte = warp_rgb_byte(turn);

@@ -103,7 +103,7 @@ WARP_INLINE void warp_note_step(warp_gps_item *item, const warp_reader *r, uint3
     item->time += laz_widen(step);
     if (kind == WARP_GPS_FIRST) item->step = step;
     if (kind == WARP_GPS_FIRST || symbol == 1) item->extremes = 0;
-    if (kind == WARP_GPS_INTEGER && laz_gps14_is_extreme(symbol) && ++item->extremes > LAZ_GPS_EXTREMES) {
+    if (kind == WARP_GPS_INTEGER && laz_gps_is_extreme(symbol) && ++item->extremes > LAZ_GPS_EXTREMES) {
         item->step = step;
         item->extremes = 0;
     }
@@ -116,7 +116,7 @@ WARP_INLINE bool warp_read_gps_time(warp_gps_item *item, warp_reader *r, uint32_
     uint32_t symbol, context = LAZ_GPS_FIRST_STEP, predicted = 0, k;
     const warp_gps_kind kind = warp_read_gps_kind(of, r, step, item->old, &symbol, sequence);
     if (kind == WARP_GPS_SWITCH || kind == WARP_GPS_SAME) return kind == WARP_GPS_SAME;
-    if (kind == WARP_GPS_INTEGER) predicted = laz_gps14_predict(step, symbol, &context);
+    if (kind == WARP_GPS_INTEGER) predicted = laz_gps_predict(step, symbol, &context);
     if (kind == WARP_GPS_FAR) {
         context = LAZ_GPS_HIGH;
         predicted = (uint32_t)(warp_get(item->time, at) >> 32);

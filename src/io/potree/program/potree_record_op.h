@@ -40,7 +40,7 @@ typedef struct record_op {
     uint8_t to_shift;
     uint8_t axis; /* LATTICE */
     uint8_t type; /* CONVERT: stored type */
-    /* On a GPU. */
+    /* What follows is asked for by a GPU alone. */
     uint8_t aligned_from, aligned_to; /* to 1, 2 or 4 bytes, in every record */
     uint32_t staged_at;               /* bytes from the start of what is fetched of a point, or RECORD_NOT_STAGED */
 } record_op;

@@ -13,7 +13,7 @@
 
 #define KNN_DEFERRED_LISTS 4u
 
-/* Numbers in any order. */
+/* A list of numbers, which come in any order. */
 typedef struct knn_deferred_list {
     uint32_t *count, *numbers;
 } knn_deferred_list;

@@ -15,7 +15,7 @@
 
 #define KNN_MAX_DISTANCE_BOUND 4096.0f
 
-/* How floats see. */
+/* What floats may rule out of a query, by their errors and by its shape. */
 typedef struct knn_distance_bounds {
     float slack;         /* of the query */
     float compression;   /* 1: spheres */

@@ -154,7 +154,7 @@ static __device__ inline uint32_t choose_near(uint32_t listed, uint32_t q, uint3
 #define LANES_OF_LEAF 4u /* each tries two points */
 #define LEAVES        (CUDA_WARP / LANES_OF_LEAF)
 
-/* Tries leaves. */
+/* Takes those points of leaves that are near enough as candidates. */
 template <int KIND, bool ELLIPSOID, uint32_t CAPACITY, bool LOCAL>
 static __device__ inline void
 try_leaves(const knn_search_args *args, const knn_frame<KIND, LOCAL> *frame, const knn_distance_bounds *distance_bounds,

@@ -1,5 +1,5 @@
 /* A cloud of the program's own points, without a file and without a copy: normals of them, and a PLY of both.
- *   cc memory.c $(pkg-config --cflags --libs mote) -lm -o memory && ./memory bowl.ply
+ *   cc own_points.c $(pkg-config --cflags --libs mote) -lm -o own_points && ./own_points bowl.ply
  */
 #include <math.h>
 #include <mote/mote.h>
@@ -14,7 +14,7 @@ typedef struct point {
 } point;
 
 int main(int argc, char **argv) {
-    if (argc != 2) return fprintf(stderr, "usage: memory OUT.ply\n"), 2;
+    if (argc != 2) return fprintf(stderr, "usage: own_points OUT.ply\n"), 2;
     point *points = calloc(SIDE * SIDE, sizeof *points);
     float *axes[3] = {malloc(SIDE * SIDE * sizeof(float)), malloc(SIDE * SIDE * sizeof(float)),
                       malloc(SIDE * SIDE * sizeof(float))};
@@ -49,7 +49,7 @@ int main(int argc, char **argv) {
     if (status == MOTE_OK) status = mote_cloud_write(ctx, cloud, argv[1], NULL);
 
     if (status != MOTE_OK) {
-        fprintf(stderr, "memory: %s\n", ctx != NULL ? mote_context_message(ctx) : mote_status_name(status));
+        fprintf(stderr, "own_points: %s\n", ctx != NULL ? mote_context_message(ctx) : mote_status_name(status));
     } else {
         printf("%d points; in the middle the normal is %.2f %.2f %.2f\n", SIDE * SIDE,
                (double)points[SIDE * SIDE / 2 + SIDE / 2].normal[0],

@@ -1,6 +1,6 @@
 /* Progress, and an end before it is done: an octree of a city is made, and given up after some share of it. Nothing is
  * left behind, neither files nor memory.
- *   cc progress.c $(pkg-config --cflags --libs mote) -o progress && ./progress city.mote 0.5
+ *   cc cancel.c $(pkg-config --cflags --libs mote) -o cancel && ./cancel city.mote 0.5
  */
 #include <mote/mote.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ static bool watch(void *user, double done, const char *stage) {
 }
 
 int main(int argc, char **argv) {
-    if (argc != 3) return fprintf(stderr, "usage: progress DIR SHARE\n"), 2;
+    if (argc != 3) return fprintf(stderr, "usage: cancel DIR SHARE\n"), 2;
     patience p = {.end = atof(argv[2])};
     mote_context_params params = mote_context_defaults();
     params.progress = watch;
@@ -35,7 +35,7 @@ int main(int argc, char **argv) {
     if (status == MOTE_CANCELLED) {
         printf("given up: %s\n", mote_context_message(ctx));
     } else if (status != MOTE_OK) {
-        fprintf(stderr, "progress: %s\n", ctx != NULL ? mote_context_message(ctx) : mote_status_name(status));
+        fprintf(stderr, "cancel: %s\n", ctx != NULL ? mote_context_message(ctx) : mote_status_name(status));
     } else {
         printf("done: %s\n", argv[1]);
     }
