@@ -144,6 +144,12 @@ typedef struct planes_local_level {
     float *boxes;                      /* memory of both */
 } planes_local_level;
 
+/* What grew and is no plane, but may be several; the most points first. */
+typedef struct planes_bodies {
+    uint32_t count;
+    planes_growth growths[PLANES_LOCAL_BODIES];
+} planes_bodies;
+
 /* A search. */
 typedef struct planes_local {
     mote_context *ctx;
@@ -176,9 +182,7 @@ typedef struct planes_local {
     uint8_t *cell_mark;
     uint32_t *cell_stack;
     float *cell_sum; /* of distances */
-    /* What grew and is no plane, but may be several; the most points first. */
-    uint32_t body_count;
-    planes_growth bodies[PLANES_LOCAL_BODIES];
+    planes_bodies bodies;
 } planes_local;
 
 /* ---- planes_windows.c */
@@ -289,7 +293,7 @@ mote_status planes_split_bodies(planes_local *search, bool *any);
 
 /* Cuts bodies that are planes side by side along their creases; any: whether there are. They stand loosely, for all of
    them are to be grown again. */
-mote_status planes_cut_bodies(planes_local *search, bool *any);
+mote_status planes_cut_bodies(planes_local *search, planes_bodies *bodies, bool *any);
 
 /* ---- planes_rectangles.c */
 

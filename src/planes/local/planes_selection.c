@@ -47,6 +47,7 @@
 #define SHEETS_STRUCTURE 0.05 /* share of the variance between cells */
 #define PARALLEL         0.94 /* cosine: planes that cross at more than 20 degrees are two, even if they share points */
 #define SAME_BODY        0.97 /* cosine */
+#define LAST_CUT         2    /* turns of growth, once the noise is known, after which what fell is cut */
 #define MAX_AHEAD        256u /* patches that are grown ahead of their turn */
 #define REPORT           64u  /* patches, from one report of progress to the next */
 
@@ -116,21 +117,23 @@ static bool is_same_body(const planes_growth *a, const planes_growth *b) {
 }
 
 /* Notes a growth that is no plane, but may be several: its points are not normal about it. */
-static void note_body(planes_local *s, const planes_growth *g) {
+static void note_body(const planes_local *s, const planes_growth *g, planes_bodies *bodies) {
+    const bool thicker = g->reason == MOTE_PLANES_THICKENS || g->reason == MOTE_PLANES_UNLIKE;
     const bool several = g->reason == MOTE_PLANES_NO_PEAK || g->reason == MOTE_PLANES_STRUCTURE ||
-                         (g->reason == MOTE_PLANES_THICKENS && g->noise < BODY_FLATNESS * sqrt(g->area));
-    uint32_t at = s->body_count;
+                         (thicker && g->noise < BODY_FLATNESS * sqrt(g->area));
+    planes_growth *growths = bodies->growths;
+    uint32_t at = bodies->count;
     const double points = planes_growth_points(g);
     if (!several || points < MIN_BODY * s->params.min_points) return;
-    for (uint32_t i = 0; i < s->body_count; i++) {
-        if (is_same_body(&s->bodies[i], g)) return;
+    for (uint32_t i = 0; i < bodies->count; i++) {
+        if (is_same_body(&growths[i], g)) return;
     }
-    while (at > 0 && planes_growth_points(&s->bodies[at - 1]) < points) at--;
+    while (at > 0 && planes_growth_points(&growths[at - 1]) < points) at--;
     if (at == PLANES_LOCAL_BODIES) return;
-    if (s->body_count < PLANES_LOCAL_BODIES) s->body_count++;
-    memmove(&s->bodies[at + 1], &s->bodies[at], (s->body_count - 1 - at) * sizeof *s->bodies);
-    s->bodies[at] = *g;
-    planes_take_level(&s->bodies[at], 0);
+    if (bodies->count < PLANES_LOCAL_BODIES) bodies->count++;
+    memmove(&growths[at + 1], &growths[at], (bodies->count - 1 - at) * sizeof *growths);
+    growths[at] = *g;
+    planes_take_level(&growths[at], 0);
 }
 
 /* Returns whether it has become a plane, or made one larger.
@@ -146,7 +149,7 @@ static bool try_patch(planes_local *s, const planes_patch *patch, double max_noi
     *work = g.work;
     if (!stands) {
         planes_refuse_growth(s, &g, fmax(planes_growth_points(&g), (double)patch->count * patch->stride));
-        if (max_noise <= 0 && !patch->centred) note_body(s, &g);
+        if (max_noise <= 0 && !patch->centred) note_body(s, &g, &s->bodies);
         return false;
     }
     const int32_t number = same_plane(s, &g);
@@ -375,9 +378,11 @@ static bool is_left_alone(const planes_growing *growing, uint32_t count, uint32_
     return true;
 }
 
-/* Grows each plane again, without the points of the others; then they share the points out anew. */
-static void grow_planes_again(planes_local *s, double max_noise) {
+/* Grows each plane again, without the points of the others; then they share the points out anew.
+   fallen  out, what is no plane any more, but may be several; NULL: not asked for */
+static void grow_planes_again(planes_local *s, double max_noise, planes_bodies *fallen) {
     const uint32_t before = s->plane_count;
+    if (fallen != NULL) fallen->count = 0;
     for (uint32_t i = 0; i < before; i++) {
         planes_growing *one = &s->growing[i];
         one->patch = patch_of(&s->planes[i]);
@@ -388,7 +393,9 @@ static void grow_planes_again(planes_local *s, double max_noise) {
     planes_grow_all(s, s->growing, before);
     for (uint32_t i = 0; i < before; i++) {
         const planes_growth *g = &s->growing[i].growth;
-        if (!s->growing[i].stands) planes_refuse_growth(s, g, fmax(g->count, s->planes[i].count));
+        if (s->growing[i].stands) continue;
+        planes_refuse_growth(s, g, fmax(g->count, s->planes[i].count));
+        if (fallen != NULL && !g->strip.bounded) note_body(s, g, fallen);
     }
     for (uint32_t i = 0; i < s->sample->count; i++) s->owner[i] = -1;
     s->plane_count = 0;
@@ -463,9 +470,9 @@ static mote_status find_noise(planes_local *s) {
     bool split = false, cut = false;
     MOTE_TRY(try_patches(s, (patches_pass){0, false, false, 0, 0.3}));
     MOTE_TRY(planes_split_bodies(s, &split));
-    if (split) grow_planes_again(s, 0);
-    MOTE_TRY(planes_cut_bodies(s, &cut));
-    if (cut) grow_planes_again(s, 0);
+    if (split) grow_planes_again(s, 0, NULL);
+    MOTE_TRY(planes_cut_bodies(s, &s->bodies, &cut));
+    if (cut) grow_planes_again(s, 0, NULL);
     if (s->params.centred && owned_share(s, false) < MAX_OWNED) MOTE_TRY(hold_patches(s));
     return s->params.centred && !split && have_one_noise(s) ? try_patches(s, (patches_pass){0, true, false, 0.35, 0.4})
                                                             : MOTE_OK;
@@ -482,8 +489,8 @@ static bool is_of_sheets(const planes_growth *g) {
 /* What no plane explains in the end, though it is flat and in one piece, is one plane as thick as its sheets: two scans
    of a floor that are some noises apart. */
 static void take_sheets(planes_local *s) {
-    for (uint32_t i = 0; i < s->body_count && s->plane_count < PLANES_LOCAL_MAX; i++) {
-        const planes_growth *body = &s->bodies[i];
+    for (uint32_t i = 0; i < s->bodies.count && s->plane_count < PLANES_LOCAL_MAX; i++) {
+        const planes_growth *body = &s->bodies.growths[i];
         planes_local_plane as_plane;
         planes_growth g;
         uint32_t won = 0;
@@ -508,13 +515,17 @@ mote_status planes_select(planes_local *s) {
         MOTE_TRY(find_noise(s));
         keep_alike(s, ALIKE);
         max_noise = KNOWN_NOISE * middle_noise(s);
-        grow_planes_again(s, 0);
+        grow_planes_again(s, 0, NULL);
     }
     if (max_noise > 0) MOTE_TRY(try_patches(s, (patches_pass){max_noise, false, false, 0.4, 0.8}));
-    for (int turn = 0; turn < 2; turn++) {
-        MOTE_TRY(mote_progress(s->ctx, 0.8 + 0.1 * turn, "growing planes"));
+    bool cut = false;
+    for (int turn = 0; turn < 2 || cut; turn++) {
+        planes_bodies fallen;
+        MOTE_TRY(mote_progress(s->ctx, 0.8 + 0.05 * turn, "growing planes"));
         keep_alike(s, PLANES_ALIKE);
-        grow_planes_again(s, max_noise);
+        grow_planes_again(s, max_noise, &fallen);
+        cut = false;
+        if (turn < LAST_CUT) MOTE_TRY(planes_cut_bodies(s, &fallen, &cut));
     }
     take_sheets(s);
     keep_planes(s, INFINITY);
