@@ -12,6 +12,7 @@ void planes_local_close(planes_local *s) {
     mote_context *ctx = s->ctx;
     void *const arrays[] = {s->thinned,  s->patches, s->planes, s->owner,    s->likelihood,
                             s->failures, s->growing, s->tally,  s->renumber, s->scratch};
+    planes_drop_facing(s);
     planes_close_workers(s);
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) mote_free(ctx, arrays[i]);
     for (uint32_t l = 0; l < PLANES_LOCAL_LEVELS; l++) mote_free(ctx, s->levels[l].boxes);

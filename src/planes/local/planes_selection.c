@@ -12,8 +12,11 @@
 
    Faces of a solid whose noise is some hundredths of their size come to nothing in the first pass: at the edges the
    faces beside them are within reach, and the noise rises with the reach. Where few points have a plane after it,
-   patches are tried again, held at the noise that they have, if neighbours tell the same. By chance a few pieces of a
-   curve pass as well: such planes count only if together they have much of the cloud. */
+   patches are tried again, without the points that face another way (planes_facing.c). By chance a few pieces of a
+   curve pass as well: such planes count only if together they have much of the cloud.
+
+   A plane may fall when it is grown again: it was several that lie nearly in one, as the sides of containers on each
+   other do. What falls is cut along its creases, as bodies are. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,9 +32,8 @@
 #define ONE_NOISE       1.3   /* times the middle noise, at most, or so much less */
 #define MOST_OF_ALL     0.9   /* points of the planes that have one noise, if all have */
 #define MIN_OWNED       0.1   /* of the points, planes have that tell whether there is one noise */
-#define HELD_NEARBY     1.5   /* times what neighbours tell of the noise: of a patch that is held at its own */
-#define MAX_OWNED       0.25  /* of the points, planes have, where others are held */
-#define MIN_HELD        0.4   /* of the points, held planes have, or there are none */
+#define MAX_OWNED       0.25  /* of the points, planes have, where it is asked which way points face */
+#define MIN_FACED       0.4   /* of the points, planes have then, or there are none */
 #define MIN_TOLD        2.0   /* floors: a noise below may be that of the representation */
 #define FAILURES        2     /* patches that came to nothing, and a point does not speak for another */
 #define LARGER_CELLS    1.2   /* times: cells of a plane that is grown again */
@@ -174,7 +176,6 @@ static growths_in_vain none_in_vain(const planes_local *s, bool centred) {
 
 /* Whether a patch is not worth a growth. */
 static bool is_passed_over(const planes_local *s, const planes_patch *patch, double max_noise) {
-    if (patch->held && patch->noise > HELD_NEARBY * s->params.nearby_noise) return true;
     return (max_noise > 0 && patch->noise > PATCH_NOISE * max_noise) || is_explained(s, patch);
 }
 
@@ -191,7 +192,6 @@ static void grow_ahead(planes_local *s, uint64_t from, double max_noise, patches
         memset(one, 0, sizeof *one);
         one->patch = s->patches[i];
         one->patch.centred = s->patches[from].centred;
-        one->patch.held = s->patches[from].held;
         if (is_passed_over(s, &one->patch, max_noise)) continue;
         one->max_noise = max_noise;
         one->self = -1;
@@ -213,7 +213,7 @@ static const planes_growing *find_ahead(planes_local *s, uint64_t patch, double 
 /* How patches of a pass grow. */
 typedef struct patches_pass {
     double max_noise; /* 0 if the noise is not known */
-    bool centred, held;
+    bool centred;
     double first, last; /* of the progress */
 } patches_pass;
 
@@ -228,7 +228,6 @@ static mote_status try_patches(planes_local *s, patches_pass pass) {
         if (vain.count >= vain.max_count || vain.work >= vain.max_work) break;
         planes_patch *patch = &s->patches[i];
         patch->centred = pass.centred;
-        patch->held = pass.held;
         if (i % REPORT == 0) {
             const double done = pass.first + (pass.last - pass.first) * (double)i / (double)s->patch_count;
             MOTE_TRY(mote_progress(s->ctx, done, "growing planes"));
@@ -420,10 +419,10 @@ static bool have_one_noise(const planes_local *s) {
     return middle > MIN_TOLD * s->params.floor && all >= MIN_OWNED * s->sample->count && alike >= MOST_OF_ALL * all;
 }
 
-/* The share of the points that planes have; held: only those that are held. */
-static double owned_share(const planes_local *s, bool held) {
+/* The share of the points that planes have. */
+static double owned_share(const planes_local *s) {
     double points = 0;
-    for (uint32_t i = 0; i < s->plane_count; i++) points += s->planes[i].held || !held ? s->planes[i].count : 0;
+    for (uint32_t i = 0; i < s->plane_count; i++) points += s->planes[i].count;
     return points / s->sample->count;
 }
 
@@ -441,8 +440,9 @@ static void copy_owners(const planes_local *s, const owners_kept *from, const ow
     memcpy(to->planes, from->planes, from->plane_count * sizeof *to->planes);
 }
 
-/* Tries patches at the noise that they have. If what they become has not much of the cloud, all is as it was. */
-static mote_status hold_patches(planes_local *s) {
+/* Tries patches with those points alone that may face along them. If what they become has not much of the cloud, all is
+   as it was. */
+static mote_status try_facing(planes_local *s) {
     const uint64_t points = s->sample->count;
     const owners_kept now = {s->owner, s->likelihood, s->planes, s->plane_count};
     const owners_kept before = {mote_alloc(s->ctx, points * sizeof *now.owner, "planes search"),
@@ -450,12 +450,14 @@ static mote_status hold_patches(planes_local *s) {
                                 mote_alloc(s->ctx, (now.plane_count + 1) * sizeof *now.planes, "planes search"),
                                 now.plane_count};
     mote_status status = mote_context_status(s->ctx);
+    if (status == MOTE_OK) status = planes_find_facing(s);
     if (status == MOTE_OK) {
         copy_owners(s, &now, &before);
-        status = try_patches(s, (patches_pass){0, true, true, 0.3, 0.35});
-        if (owned_share(s, true) < MIN_HELD) {
+        status = try_patches(s, (patches_pass){0, false, 0.3, 0.35});
+        if (owned_share(s) < MIN_FACED) {
             copy_owners(s, &before, &now);
             s->plane_count = before.plane_count;
+            planes_drop_facing(s);
         }
     }
     mote_free(s->ctx, before.owner);
@@ -468,13 +470,13 @@ static mote_status hold_patches(planes_local *s) {
    and where there are any, parts of their planes would grow centred. */
 static mote_status find_noise(planes_local *s) {
     bool split = false, cut = false;
-    MOTE_TRY(try_patches(s, (patches_pass){0, false, false, 0, 0.3}));
+    MOTE_TRY(try_patches(s, (patches_pass){0, false, 0, 0.3}));
     MOTE_TRY(planes_split_bodies(s, &split));
     if (split) grow_planes_again(s, 0, NULL);
     MOTE_TRY(planes_cut_bodies(s, &s->bodies, &cut));
     if (cut) grow_planes_again(s, 0, NULL);
-    if (s->params.centred && owned_share(s, false) < MAX_OWNED) MOTE_TRY(hold_patches(s));
-    return s->params.centred && !split && have_one_noise(s) ? try_patches(s, (patches_pass){0, true, false, 0.35, 0.4})
+    if (s->params.centred && owned_share(s) < MAX_OWNED) MOTE_TRY(try_facing(s));
+    return s->params.centred && !split && have_one_noise(s) ? try_patches(s, (patches_pass){0, true, 0.35, 0.4})
                                                             : MOTE_OK;
 }
 
@@ -517,7 +519,7 @@ mote_status planes_select(planes_local *s) {
         max_noise = KNOWN_NOISE * middle_noise(s);
         grow_planes_again(s, 0, NULL);
     }
-    if (max_noise > 0) MOTE_TRY(try_patches(s, (patches_pass){max_noise, false, false, 0.4, 0.8}));
+    if (max_noise > 0) MOTE_TRY(try_patches(s, (patches_pass){max_noise, false, 0.4, 0.8}));
     bool cut = false;
     for (int turn = 0; turn < 2 || cut; turn++) {
         planes_bodies fallen;
