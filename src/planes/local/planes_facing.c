@@ -146,6 +146,7 @@ static void face_all(planes_local *s, facing_grid *grid) {
         most = told > most ? told : most;
         if (told < FEW_TELL * most) break;
     }
+    for (uint32_t i = 0; i < sample->count; i++) s->facing.known_count += !(s->facing.unknown[i] > 0);
 }
 
 /* Workers are copies of the search. */

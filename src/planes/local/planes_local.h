@@ -145,6 +145,7 @@ typedef struct planes_local_level {
    normal is 0 and unknown is 1, more than a cosine may need; otherwise unknown is 0. */
 typedef struct planes_facing {
     float *normal[3], *unknown; /* [sample] */
+    uint32_t known_count;       /* points that face a way that is known */
 } planes_facing;
 
 /* What grew and is no plane, but may be several; the most points first. */

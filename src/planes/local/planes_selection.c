@@ -33,7 +33,7 @@
 #define MOST_OF_ALL     0.9   /* points of the planes that have one noise, if all have */
 #define MIN_OWNED       0.1   /* of the points, planes have that tell whether there is one noise */
 #define MAX_OWNED       0.25  /* of the points, planes have, where it is asked which way points face */
-#define MIN_FACED       0.4   /* of the points, planes have then, or there are none */
+#define MIN_FACED       0.4   /* of the points that face a known way, planes have then, or there are none */
 #define MIN_TOLD        2.0   /* floors: a noise below may be that of the representation */
 #define FAILURES        2     /* patches that came to nothing, and a point does not speak for another */
 #define LARGER_CELLS    1.2   /* times: cells of a plane that is grown again */
@@ -454,7 +454,7 @@ static mote_status try_facing(planes_local *s) {
     if (status == MOTE_OK) {
         copy_owners(s, &now, &before);
         status = try_patches(s, (patches_pass){0, false, 0.3, 0.35});
-        if (owned_share(s) < MIN_FACED) {
+        if (owned_share(s) * s->sample->count < MIN_FACED * s->facing.known_count) {
             copy_owners(s, &before, &now);
             s->plane_count = before.plane_count;
             planes_drop_facing(s);
