@@ -118,10 +118,11 @@ static void threads_grow_patches_alike(void **state) {
         planes_scene_kind kind;
         uint64_t seed, points;
     } scenes[] = {{PLANES_SCENE_STAIRS, 5, 10000},
+                  {PLANES_SCENE_SOLIDS, 5, 20000},
                   {PLANES_SCENE_ROAD, 5, 40000},
                   {PLANES_SCENE_TILE, 2, 30000},
                   {PLANES_SCENE_TILE, 5, 70000}};
-    for (uint64_t i = 0; i < test_extent(2, 4); i++) {
+    for (uint64_t i = 0; i < test_extent(2, 5); i++) {
         const planes_scene_params p = planes_scenes_params(scenes[i].kind, scenes[i].seed, scenes[i].points);
         double seconds = 0;
         const uint64_t alone = planes_scenes_hash(&p, 1, &seconds);
@@ -205,14 +206,39 @@ static void planes_of_other_kinds_are_found(void **state) {
     fail_msg("worse than it was");
 }
 
-/* Faces of icosahedra whose noise is 3 % of their size: none is found without planes that are held (62 of 80 are). */
+/* Faces of icosahedra whose noise is 3 % of their size: none is found without asking which way points face, and 62 were
+   when patches were held at their noise instead. */
 static void faces_of_solids_are_found(void **state) {
     (void)state;
-    if (test_extent(0, 1) == 0) return; /* the same steps as in other scenes */
     const planes_scene_score score = try_scene(PLANES_SCENE_SOLIDS, 5, 40000);
     assert_int_equal(score.planes, 80);
-    assert_true(score.found >= 56);
-    assert_true(score.false_planes + score.split <= 2);
+    assert_int_equal(score.found, 80);
+    assert_int_equal(score.false_planes + score.split, 0);
+}
+
+/* Sides of containers on each other, out of line by one or two noises: they grew to one plane, which fell once the
+   noise was known, and 4 and 6 of 31 planes were lost. */
+static void sides_that_nearly_lie_in_one_are_found(void **state) {
+    (void)state;
+    const planes_scene_score score = try_scene(PLANES_SCENE_STACK, 1, 40000);
+    assert_int_equal(score.planes, 31);
+    assert_int_equal(score.found, 31);
+    assert_int_equal(score.false_planes + score.split, 0);
+    if (test_extent(0, 1) == 0) return;
+    const planes_scene_score noisier = try_scene(PLANES_SCENE_STACK, 3, 40000);
+    assert_int_equal(noisier.planes, 31);
+    assert_true(noisier.found >= 29);
+    assert_int_equal(noisier.false_planes + noisier.split, 0);
+}
+
+/* Roofs whose slopes are equal, apart from each other, beside woods: two planes of the vote through two slopes each
+   were confirmed, and of 7 planes one was found. */
+static void equal_roofs_apart_are_several(void **state) {
+    (void)state;
+    const planes_scene_score score = try_scene(PLANES_SCENE_AIRBORNE, 3, 40000);
+    assert_int_equal(score.planes, 7);
+    assert_int_equal(score.found, 7);
+    assert_int_equal(score.false_planes + score.split, 0);
 }
 
 /* Steps of 10 mm among 80 % of strays: a slab of a third of all points was their only plane. */
@@ -348,8 +374,11 @@ int main(int argc, char **argv) {
         cmocka_unit_test(bodies_survive_failing_allocations),
         cmocka_unit_test(bodies_cancel_at_every_step),
         cmocka_unit_test(both_answers_survive_failing_allocations),
+        cmocka_unit_test(facing_survives_failing_allocations),
         cmocka_unit_test(planes_of_other_kinds_are_found),
         cmocka_unit_test(faces_of_solids_are_found),
+        cmocka_unit_test(sides_that_nearly_lie_in_one_are_found),
+        cmocka_unit_test(equal_roofs_apart_are_several),
         cmocka_unit_test(steps_among_strays_are_no_slab),
         cmocka_unit_test(strips_of_a_shaft_are_no_planes),
         cmocka_unit_test(planes_of_few_points_are_found),

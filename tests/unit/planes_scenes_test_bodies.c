@@ -150,14 +150,15 @@ void bodies_cancel_at_every_step(void **state) {
 
 #define BESIDE_SEED        109u /* stairs of 30 mm: the vote's slope stays */
 #define BESIDE_POINTS      5000u
+#define FACING_SEED        5u /* icosahedra of 30 mm */
 #define BESIDE_ALLOCATIONS 64 /* the last of a call: from where both answers are there */
 
 /* fail_at  which allocation fails; 0: none does. first, last: out, allocations before the search and in all */
-static mote_status find_beside(long fail_at, long *first, long *last) {
+static mote_status find_failing(planes_scene_kind kind, uint64_t seed, long fail_at, long *first, long *last) {
     static int32_t labels[BESIDE_POINTS];
     test_allocator allocator = {.fail_at = fail_at};
     mote_context *ctx = test_context_failing(&allocator, 2);
-    const planes_scene_params p = planes_scenes_params(PLANES_SCENE_STAIRS, BESIDE_SEED, BESIDE_POINTS);
+    const planes_scene_params p = planes_scenes_params(kind, seed, BESIDE_POINTS);
     mote_planes *found = NULL;
     planes_scene scene;
     planes_scene_make(ctx, &p, NULL, &scene);
@@ -175,9 +176,40 @@ static mote_status find_beside(long fail_at, long *first, long *last) {
 void both_answers_survive_failing_allocations(void **state) {
     (void)state;
     long first, last, ignored;
-    assert_int_equal(find_beside(0, &first, &last), MOTE_OK);
+    assert_int_equal(find_failing(PLANES_SCENE_STAIRS, BESIDE_SEED, 0, &first, &last), MOTE_OK);
     assert_true(last - first > BESIDE_ALLOCATIONS);
     for (long n = last - BESIDE_ALLOCATIONS; n <= last; n += (long)test_extent(4, 1)) {
-        assert_int_equal(find_beside(n, &ignored, &ignored), MOTE_ERROR_MEMORY);
+        const mote_status status = find_failing(PLANES_SCENE_STAIRS, BESIDE_SEED, n, &ignored, &ignored);
+        assert_int_equal(status, MOTE_ERROR_MEMORY);
     }
+}
+
+/* What is allocated before patches are tried without the points that face another way: these, and who owns what. */
+#define FACING_ALLOCATIONS 7
+
+/* Whichever allocation fails where it is asked which way points face: faces of solids, of which few grow freely. */
+void facing_survives_failing_allocations(void **state) {
+    (void)state;
+    const planes_scene_params p = planes_scenes_params(PLANES_SCENE_SOLIDS, FACING_SEED, BESIDE_POINTS);
+    static int32_t labels[BESIDE_POINTS];
+    growing_steps steps;
+    mote_planes *found = NULL;
+    planes_scene scene;
+    long first, last;
+    uint32_t tried = 0;
+    memset(&steps, 0, sizeof steps);
+    mote_context *ctx = test_context_failing_watched(&steps.allocator, 2, note_step, &steps);
+    planes_scene_make(ctx, &p, NULL, &scene);
+    assert_int_equal(mote_planes_find(ctx, scene.cloud, NULL, labels, &found), MOTE_OK);
+    mote_planes_destroy(found);
+    planes_scene_free(&scene);
+    mote_context_destroy(ctx);
+    for (uint32_t i = 1; i < steps.count; i++) {
+        if (steps.calls[i] - steps.calls[i - 1] != FACING_ALLOCATIONS) continue;
+        for (long n = steps.calls[i - 1] + 1; n <= steps.calls[i]; n++, tried++) {
+            const mote_status status = find_failing(PLANES_SCENE_SOLIDS, FACING_SEED, n, &first, &last);
+            assert_int_equal(status, MOTE_ERROR_MEMORY);
+        }
+    }
+    assert_true(tried > 0);
 }

@@ -13,6 +13,7 @@
 #define MAX_BENDING    0.15 /* share of the rim, of what seems to bend itself: of planes one in 700 has more */
 #define SEEMS_CURVED   6.25 /* points' worth of the variance a curve explains, of one plane in ten by chance */
 #define MAX_CURVED     0.08 /* structure of a centred one: a piece of a curve has 0.1 to 0.3, a plane none */
+#define MIN_ALONG      0.5  /* of its points face closely along it; of a strip of a cylinder 0.43 */
 /* MAX_SHOULDERS, MIN_CENTRAL and MAX_STRUCTURE while planes that cross it may not be known yet. */
 #define LOOSE_SHOULDERS  0.6
 #define LOOSE_CENTRAL    0.36
@@ -108,12 +109,6 @@ static double max_structure(const planes_growth *g, const growth_limits *limits)
     return g->max_noise > 0 ? fmin(planes_one_structure(g), limits->structure) : limits->structure;
 }
 
-/* Whether the inner cells of a centred growth are flat, where those of a piece of a curve would not be: then it is the
-   face of a solid, beside which others leave to one side. */
-static bool is_flat_inside(const planes_growth *g) {
-    return g->centred && g->inner_curvature * g->inner <= SEEMS_CURVED && g->inner * MAX_CURVED >= 2 * SEEMS_CURVED;
-}
-
 static bool stands(const planes_local *s, planes_growth *g, const growth_limits *limits) {
     const double strays = g->strays * (g->area / (g->cell * g->cell)), side = sqrt(g->area);
     const double own = (g->count - strays) * (double)(1u << g->level);
@@ -130,12 +125,12 @@ static bool stands(const planes_local *s, planes_growth *g, const growth_limits 
     }
     if (g->central < min_central) return growth_refuse(g, MOTE_PLANES_NO_PEAK, g->central, min_central);
     const double max_going_on = g->centred ? GROWTH_MAX_GOING_ON : MAX_GOING_ON;
-    const bool goes_on = g->going_on > max_going_on;
-    if (goes_on && !is_flat_inside(g)) return growth_refuse(g, MOTE_PLANES_STRUCTURE, g->going_on, max_going_on);
+    if (g->going_on > max_going_on) return growth_refuse(g, MOTE_PLANES_STRUCTURE, g->going_on, max_going_on);
+    if (g->along < MIN_ALONG) return growth_refuse(g, MOTE_PLANES_UNSUPPORTED, g->along, MIN_ALONG);
     const double curvature = CURVED + CURVED_BY_CHANCE / g->count;
     if (g->curvature > curvature) return growth_refuse(g, MOTE_PLANES_STRUCTURE, g->curvature, curvature);
-    const double structure = goes_on ? g->inner_structure : g->structure, most = max_structure(g, limits);
-    if (structure > most) return growth_refuse(g, MOTE_PLANES_STRUCTURE, structure, most);
+    const double most = max_structure(g, limits);
+    if (g->structure > most) return growth_refuse(g, MOTE_PLANES_STRUCTURE, g->structure, most);
     if (g->bending <= MAX_BENDING || g->curvature * g->count <= SEEMS_CURVED) return true;
     return growth_refuse(g, MOTE_PLANES_STRUCTURE, g->bending, MAX_BENDING);
 }

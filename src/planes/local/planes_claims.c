@@ -45,7 +45,6 @@ void planes_commit(planes_local *s, const planes_growth *g, int32_t number) {
     plane->cell = g->cell;
     plane->turned = g->turned;
     plane->centred = g->centred;
-    plane->held = g->held;
     plane->strip = g->strip;
     planes_claim_points(s, g, number, &won);
 }

@@ -15,10 +15,10 @@
 #define NOISE_RANGE     0.55  /* of the largest noise, where that is known: the least */
 #define TRUNCATION      1.014 /* what is cut at 3 deviations looks so much narrower */
 #define MAX_NUMBER      250u  /* components that begin near the patch, at most: marks are bytes */
-#define PIECE_SHARE     0.2   /* of the points of the largest component: others that large are the plane's, too */
 #define CENTRED         1.0   /* noises: how far the mean of a centred cell's points is off, at most */
 #define MEAN_DEVIATIONS 3.0   /* deviations of a mean of few points: what a centred cell may be off, if that is more */
 #define BESIDE_SHARE    0.5   /* of the points of a cell, one beside the rim has where a surface goes on */
+#define CLOSELY         0.966 /* cosine of 15 degrees */
 #define FEW_POINTS      256u  /* below, cells are too few to tell a curve */
 
 /* ---- its cells */
@@ -133,7 +133,7 @@ static bool find_component(planes_local *s, planes_growth *g, double radius) {
     uint32_t open = close_cells(s, cells, (uint32_t)min);
     if (g->centred) open = close_leaning_cells(s, g, open);
     if (g->strip.bounded) open = close_outside(s, g, open);
-    uint64_t best_points = 0, points_of[MAX_NUMBER];
+    uint64_t best_points = 0;
     uint8_t number = 2, best = 0, *mark = s->cell_mark;
     for (uint32_t first = 0; first < count && number < MAX_NUMBER && open > 0; first += LANES) {
         for (uint32_t bits = begins_at(s, first, reach, radius2); bits != 0 && number < MAX_NUMBER; bits &= bits - 1) {
@@ -144,12 +144,8 @@ static bool find_component(planes_local *s, planes_growth *g, double radius) {
                 best_points = points;
                 best = number;
             }
-            points_of[number++] = points;
+            number++;
         }
-    }
-    g->pieces = 0;
-    for (uint8_t k = 2; k < number; k++) {
-        if ((double)points_of[k] >= PIECE_SHARE * (double)best_points) g->pieces += (double)points_of[k];
     }
     for (uint32_t cell = 0; cell < cells; cell++) mark[cell] = best > 0 && mark[cell] == best;
     return best_points > 0;
@@ -266,6 +262,20 @@ static double curvature_of(const planes_local *s, const planes_growth *g, uint32
     return planes_quadratic_share(&curve);
 }
 
+/* The share of the listed points that face closely along the plane, of those that face a way that is known. */
+static double along_of(const planes_local *s, const planes_growth *g, uint32_t listed) {
+    const planes_facing *facing = &s->facing;
+    uint32_t known = 0, along = 0;
+    for (uint32_t k = 0; k < listed && facing->unknown != NULL; k++) {
+        const uint32_t point = s->near_point[s->component[k]];
+        double cosine = 0;
+        for (int axis = 0; axis < 3; axis++) cosine += (double)facing->normal[axis][point] * g->normal[axis];
+        known += !(facing->unknown[point] > 0);
+        along += fabs(cosine) >= CLOSELY;
+    }
+    return known > 0 ? (double)along / known : 1;
+}
+
 bool planes_describe_component(planes_local *s, planes_growth *g) {
     double squares = 0, strays, central = 0, middle = 0, side[2] = {0, 0};
     float low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
@@ -295,41 +305,13 @@ bool planes_describe_component(planes_local *s, planes_growth *g) {
     g->shoulders[0] = fmin(side[0], side[1]) / (0.5 * middle + 1e-9);
     g->shoulders[1] = fmax(side[0], side[1]) / (0.5 * middle + 1e-9);
     g->structure = planes_structure_of(s, g, squares, count);
+    g->along = g->turned ? 1 : along_of(s, g, listed);
     g->curvature = listed < FEW_POINTS ? curvature_of(s, g, listed) : 0;
     return true;
 }
 
 double planes_curvature(planes_local *s, const planes_growth *g) {
     return curvature_of(s, g, planes_list_component(s, g));
-}
-
-/* Whether a cell and the four around it are of the component. */
-static bool is_inner(const planes_local *s, const planes_growth *g, uint32_t cell) {
-    const uint32_t row = cell / g->columns, column = cell % g->columns;
-    const uint8_t *at = s->cell_mark + cell;
-    if (row == 0 || column == 0 || row + 1 == g->rows || column + 1 == g->columns) return false;
-    return (at[0] & at[-1] & at[1] & at[-(int64_t)g->columns] & at[g->columns]) != 0;
-}
-
-void planes_describe_inner(planes_local *s, planes_growth *g) {
-    const uint32_t listed = planes_list_component(s, g);
-    uint32_t inner = 0;
-    double squares = 0, between = 0, cells = 0;
-    for (uint32_t k = 0; k < listed; k++) {
-        const uint32_t i = s->component[k];
-        if (!is_inner(s, g, s->near_cell[i])) continue;
-        squares += (double)s->near_distance[i] * (double)s->near_distance[i];
-        s->component[inner++] = i;
-    }
-    for (uint32_t cell = 0; cell < g->columns * g->rows; cell++) {
-        if (!is_inner(s, g, cell)) continue;
-        const double sum = (double)s->cell_sum[cell];
-        between += sum * sum / s->cell_in[cell];
-        cells++;
-    }
-    g->inner = inner;
-    g->inner_curvature = inner > 0 ? curvature_of(s, g, inner) : 0;
-    g->inner_structure = squares > 0 ? (between - cells * (squares / inner)) / squares : 0;
 }
 
 bool planes_find_component(planes_local *s, planes_growth *g, double radius) {

@@ -468,16 +468,16 @@ static uint32_t split(planes_local *s, planes_growth *g, composite_body *body, d
 
 mote_status planes_split_bodies(planes_local *s, bool *any) {
     mote_context *ctx = s->ctx;
-    if (s->body_count == 0) return MOTE_OK;
+    if (s->bodies.count == 0) return MOTE_OK;
     composite_body *body = mote_alloc(ctx, sizeof *body, "planes composites");
     direction_scores *scores = mote_alloc(ctx, sizeof *scores, "planes composites");
     mote_status status = body != NULL && scores != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
     memset(s->failures, 0, s->sample->count); /* of patches: they are of no use any more */
-    for (uint32_t i = 0; i < s->body_count && status == MOTE_OK; i++) {
+    for (uint32_t i = 0; i < s->bodies.count && status == MOTE_OK; i++) {
         double noise = INFINITY;
         for (int turn = 0; turn < MAX_SPLITS && status == MOTE_OK; turn++) {
             status = mote_progress(ctx, 0.4, "growing planes");
-            if (status != MOTE_OK || split(s, &s->bodies[i], body, scores, &noise) == 0) break;
+            if (status != MOTE_OK || split(s, &s->bodies.growths[i], body, scores, &noise) == 0) break;
             *any = true;
         }
     }

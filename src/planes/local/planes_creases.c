@@ -352,15 +352,15 @@ static bool cut_body(planes_local *s, planes_growth *g, crease_body *body) {
     return stand > 1;
 }
 
-mote_status planes_cut_bodies(planes_local *s, bool *any) {
+mote_status planes_cut_bodies(planes_local *s, planes_bodies *bodies, bool *any) {
     mote_status status = MOTE_OK;
     *any = false;
-    if (s->body_count == 0) return MOTE_OK;
+    if (bodies->count == 0) return MOTE_OK;
     crease_body *body = mote_alloc(s->ctx, sizeof *body, "planes creases");
     if (body == NULL) return MOTE_ERROR_MEMORY;
-    for (uint32_t i = 0; i < s->body_count && status == MOTE_OK; i++) {
+    for (uint32_t i = 0; i < bodies->count && status == MOTE_OK; i++) {
         status = mote_progress(s->ctx, 0.4, "growing planes");
-        if (status == MOTE_OK) *any |= cut_body(s, &s->bodies[i], body);
+        if (status == MOTE_OK) *any |= cut_body(s, &bodies->growths[i], body);
     }
     mote_free(s->ctx, body);
     return status;

@@ -12,7 +12,6 @@
 #define FIRST_REACH    4.0     /* times the points of its patch: about as many are near it at first */
 #define FEW_A_CELL     4.0     /* points: of a cell, at least, where planes may have few points */
 #define NOISE_GROWS    2.0     /* times the noise of the patch: with more, something else has grown */
-#define HELD_NOISE     1.1     /* times the noise of its patch: of a growth that is held at it */
 #define NOISE_SHRINKS  0.3     /* of the noise of the patch: with less, it has fallen into thinner layers */
 #define NEARLY_ALL     0.6     /* of the points of a patch: steps of a sensor share them out */
 #define LAY_TURNS      2       /* the second with cells of as many points as the plane has where it is */
@@ -75,7 +74,6 @@ static void begin(const planes_local *s, const planes_patch *patch, double max_n
     g->self = self;
     g->turned = patch->turned;
     g->centred = patch->centred;
-    g->held = patch->held;
     if (self >= 0) g->strip = s->planes[self].strip;
     g->max_noise = max_noise;
     g->max_cell = max_cell;
@@ -194,7 +192,6 @@ static bool settle(planes_local *s, const planes_patch *patch, bool fewer, plane
         planes_sum_distances(s, g);
         g->going_on = planes_going_on(s, g);
     }
-    if (g->centred) planes_describe_inner(s, g);
     g->bending = g->max_noise > 0 ? planes_bending_rim(s, g) : 0;
     return planes_describe_component(s, g);
 }
@@ -209,7 +206,7 @@ static bool grow(planes_local *s, const planes_patch *patch, bool fewer, planes_
 
 bool planes_grow(planes_local *s, const planes_patch *patch, double max_noise, double max_cell, int32_t self,
                  planes_growth *g) {
-    begin(s, patch, patch->held ? HELD_NOISE * patch->noise : max_noise, max_cell, self, g);
+    begin(s, patch, max_noise, max_cell, self, g);
     if (!grow(s, patch, max_cell <= 0, g)) return false;
     if (g->level > 0 || !planes_growth_stands(s, g)) return true;
     return !planes_is_curve(s, g) && !(growth_is_exact(s, g) && planes_is_of_representation(s, g));
@@ -265,16 +262,21 @@ bool planes_lay(planes_local *s, planes_growth *g) {
     return true;
 }
 
-bool planes_measure(planes_local *s, planes_growth *g, uint32_t *in) {
+bool planes_measure(planes_local *s, planes_growth *g, uint32_t *in, uint32_t *own) {
     g->look = INFINITY;
     g->density = GROWTH_POINTS_A_CELL;
-    *in = 0;
+    *in = *own = 0;
     planes_find_axes(g);
     if (!planes_find_component(s, g, INFINITY) || !planes_fit_component(s, g)) return false;
     g->cell = next_cell(s, g); /* the axes stay: the place has hardly changed */
     if (!planes_find_component(s, g, INFINITY) || !planes_describe_component(s, g)) return false;
+    uint32_t beside[2] = {0, 0};
     for (uint32_t i = 0; i < s->near_count; i++) {
-        *in += fabsf(s->near_distance[i]) <= (float)(PLANES_REACH_NOISES * g->noise);
+        const bool is_in = fabsf(s->near_distance[i]) <= (float)(PLANES_REACH_NOISES * g->noise);
+        *in += is_in;
+        beside[s->near_distance[i] > 0] += !is_in;
     }
+    const uint32_t strays = beside[0] < beside[1] ? beside[0] : beside[1]; /* a side is as thick as the plane's reach */
+    *own = *in > strays ? *in - strays : 0;
     return true;
 }

@@ -74,14 +74,14 @@ double planes_going_on(const planes_local *search, const planes_growth *growth);
    sums by cells are in the scratch. */
 double planes_structure_of(const planes_local *search, const planes_growth *growth, double squares, double count);
 
-/* How the points of the component's inner cells lie: those at its rim may have points of surfaces that leave there. */
-void planes_describe_inner(planes_local *search, planes_growth *growth);
-
 /* ---- planes_accept.c */
 
 /* Whether the points are on a curve: a scanner's line is on a plane, too, but fills none. Refused then. */
 bool planes_is_curve(planes_local *search, planes_growth *growth);
 /* Whether a plane without noise is there because coordinates are whole steps: a layer of several. Refused then. */
 bool planes_is_of_representation(planes_local *search, planes_growth *growth);
+
+/* How flat points are: the least of the variances along their three axes, to the middle one. 1: not at all. */
+double planes_thickness(const planes_moments *moments, const planes_local_fit *fit);
 
 #endif

@@ -12,6 +12,7 @@ void planes_local_close(planes_local *s) {
     mote_context *ctx = s->ctx;
     void *const arrays[] = {s->thinned,  s->patches, s->planes, s->owner,    s->likelihood,
                             s->failures, s->growing, s->tally,  s->renumber, s->scratch};
+    planes_drop_facing(s);
     planes_close_workers(s);
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) mote_free(ctx, arrays[i]);
     for (uint32_t l = 0; l < PLANES_LOCAL_LEVELS; l++) mote_free(ctx, s->levels[l].boxes);
@@ -176,7 +177,7 @@ mote_status planes_local_find(mote_context *ctx, const planes_sample *sample, co
 
 /* ---- planes that were found in another way */
 
-#define ONE_PIECE      0.8  /* of the points in the plane that are no strays */
+#define ONE_PIECE      0.8  /* of the points in the plane that are no strays, are connected */
 #define WIDER_NOISE    1.35 /* times the noise that is claimed */
 #define NARROWER_NOISE 0.5
 #define PEAK_SHOULDER                                                                                                  \
@@ -196,19 +197,21 @@ void planes_begin_claim(const planes_local_claim *claim, planes_growth *g) {
     g->cell = claim->cell;
 }
 
-/* Whether a plane that was measured is the one that is claimed; in: points near it, of any component. */
-static bool is_as_claimed(const planes_local *s, const planes_local_claim *claim, bool pieces, uint32_t in,
+/* Whether a plane that was measured is the one that is claimed.
+   pieces  it may be in several: otherwise it ends where it was seen, as one that is grown does
+   own     points near it that are no strays, of any component */
+static bool is_as_claimed(const planes_local *s, const planes_local_claim *claim, bool pieces, uint32_t own,
                           planes_growth *g) {
-    const double noise = g->measured_noise, min_pieces = ONE_PIECE * in - g->strays * s->near_count;
+    const double noise = g->measured_noise, min_piece = ONE_PIECE * own;
     const bool thick = noise > WIDER_NOISE * claim->noise, thin = noise < NARROWER_NOISE * claim->noise;
     if (thick || thin) {
         g->reason = MOTE_PLANES_UNLIKE;
         g->value = noise;
         g->limit = (thick ? WIDER_NOISE : NARROWER_NOISE) * claim->noise;
-    } else if (!pieces && g->pieces < min_pieces) {
+    } else if (!pieces && g->count < min_piece) {
         g->reason = MOTE_PLANES_SCATTERED;
-        g->value = g->pieces;
-        g->limit = min_pieces;
+        g->value = g->count;
+        g->limit = min_piece;
     } else if (!planes_growth_stands(s, g)) {
         return false;
     } else if (g->structure > planes_one_structure(g)) {
@@ -224,7 +227,7 @@ static bool is_as_claimed(const planes_local *s, const planes_local_claim *claim
 /* A claim that is held against the points. */
 typedef struct planes_confirming {
     planes_growth growth;
-    uint32_t in; /* points near it, of any component */
+    uint32_t in, own; /* points near it, of any component; those that are no strays */
     bool stands;
 } planes_confirming;
 
@@ -236,10 +239,10 @@ static void confirm_all(planes_local *s, const planes_local_claim *claims, uint3
         planes_confirming *one = &confirming[i];
         planes_local *mine = planes_worker(s);
         if (mote_stop(s->ctx)) continue;
-        one->in = 0;
+        one->in = one->own = 0;
         planes_begin_claim(&claims[i], &one->growth);
-        one->stands = planes_measure(mine, &one->growth, &one->in) &&
-                      is_as_claimed(mine, &claims[i], pieces, one->in, &one->growth);
+        one->stands = planes_measure(mine, &one->growth, &one->in, &one->own) &&
+                      is_as_claimed(mine, &claims[i], pieces, one->own, &one->growth);
     }
 }
 

@@ -39,7 +39,6 @@ typedef struct planes_patch {
     uint32_t count;          /* points looked at that are on it */
     bool turned;             /* the normal is known better than its points tell */
     bool centred;            /* see planes_growth */
-    bool held;               /* it grows centred, and its noise is its own */
 } planes_patch;
 
 /* Where a plane may be that ends at a crease: only in cells between two lines across a direction. */
@@ -69,7 +68,6 @@ typedef struct planes_growth {
     int32_t self;     /* its number among the planes; -1: none yet */
     uint32_t level;   /* every 2^level-th point takes part: counts are of those */
     bool turned;      /* the normal is known better than its points tell, and stays */
-    bool held;        /* at the noise of its patch */
     bool centred;     /* only cells whose points lie to both sides are its own: it does not lean over to a neighbour */
     planes_strip strip;
     uint64_t work; /* points that were near it, of all turns */
@@ -78,13 +76,12 @@ typedef struct planes_growth {
     double density, strays, crowding; /* points, strays, and points where a typical point is, of a cell */
     double measured_noise;            /* before max_noise */
     /* Of the component that is final. */
-    double pieces;       /* points of all large components that begin near the patch */
-    double central;      /* share of its points within 0.67 noises: 0.5 if they are normal */
-    double shoulders[2]; /* density at 2.25 noises against the middle's: the lower side, the higher */
-    double structure;    /* share of the variance that is between cells */
-    double curvature;    /* share of the variance that a quadratic surface explains beyond a plane; 0: many points */
-    double going_on;     /* of a centred one: share of its rim beside which points lie to one side */
-    double inner, inner_curvature, inner_structure; /* of a centred one: points of its inner cells, and how they lie */
+    double central;         /* share of its points within 0.67 noises: 0.5 if they are normal */
+    double shoulders[2];    /* density at 2.25 noises against the middle's: the lower side, the higher */
+    double structure;       /* share of the variance that is between cells */
+    double along;           /* of its points that face a way that is known, the share that face along it closely */
+    double curvature;       /* share of the variance that a quadratic surface explains beyond a plane; 0: many points */
+    double going_on;        /* of a centred one: share of its rim beside which points lie to one side */
     double bending;         /* where the noise is known: share of its rim beside which a surface bends away */
     double low[2], high[2]; /* of its points along u and v, from at */
     /* Where it came to nothing: why; see mote_plane_refused. */
@@ -108,7 +105,6 @@ typedef struct planes_local_plane {
     int32_t number; /* before planes were dropped and sorted */
     bool turned;    /* see planes_patch */
     bool centred;   /* see planes_growth */
-    bool held;      /* see planes_growth */
     planes_strip strip;
 } planes_local_plane;
 
@@ -144,6 +140,19 @@ typedef struct planes_local_level {
     float *boxes;                      /* memory of both */
 } planes_local_level;
 
+/* Which way each point of the sample faces: x, y, z of a normal. NULL: it is not asked for. Where it is not known, the
+   normal is 0 and unknown is 1, more than a cosine may need; otherwise unknown is 0. */
+typedef struct planes_facing {
+    float *normal[3], *unknown; /* [sample] */
+    uint32_t known_count;       /* points that face a way that is known */
+} planes_facing;
+
+/* What grew and is no plane, but may be several; the most points first. */
+typedef struct planes_bodies {
+    uint32_t count;
+    planes_growth growths[PLANES_LOCAL_BODIES];
+} planes_bodies;
+
 /* A search. */
 typedef struct planes_local {
     mote_context *ctx;
@@ -156,9 +165,10 @@ typedef struct planes_local {
     uint64_t patch_count;
     planes_local_plane *planes; /* [PLANES_LOCAL_MAX] */
     uint32_t plane_count;
-    int32_t *owner;               /* [sample] a plane; -1: none */
-    float *likelihood;            /* [sample] by the owner, nats */
-    uint8_t *failures;            /* [sample] patches with this point that came to nothing */
+    int32_t *owner;    /* [sample] a plane; -1: none */
+    float *likelihood; /* [sample] by the owner, nats */
+    uint8_t *failures; /* [sample] patches with this point that came to nothing */
+    planes_facing facing;
     planes_growing *growing;      /* [PLANES_LOCAL_MAX] side by side */
     uint32_t *tally;              /* [PLANES_LOCAL_MAX] */
     int32_t *renumber;            /* [PLANES_LOCAL_MAX] */
@@ -176,9 +186,7 @@ typedef struct planes_local {
     uint8_t *cell_mark;
     uint32_t *cell_stack;
     float *cell_sum; /* of distances */
-    /* What grew and is no plane, but may be several; the most points first. */
-    uint32_t body_count;
-    planes_growth bodies[PLANES_LOCAL_BODIES];
+    planes_bodies bodies;
 } planes_local;
 
 /* ---- planes_windows.c */
@@ -210,8 +218,8 @@ void planes_find_axes(planes_growth *growth);
 /* Brings the component of a growth back into the scratch. */
 bool planes_grow_again(planes_local *search, planes_growth *growth);
 /* Fits and measures a plane where it is, in all of the sample. growth: normal, at, noise, cell and self are given; in:
-   its points, of any component. False: it has no component. */
-bool planes_measure(planes_local *search, planes_growth *growth, uint32_t *in);
+   its points, of any component; own: those of them that are no strays. False: it has no component. */
+bool planes_measure(planes_local *search, planes_growth *growth, uint32_t *in, uint32_t *own);
 /* Lays a plane out in all of the sample, where it is: every cell that has more points than strays account for is in the
    scratch; area and count are theirs. growth: normal, at, noise, cell and self are given. False: there is none. */
 bool planes_lay(planes_local *search, planes_growth *growth);
@@ -244,6 +252,13 @@ void planes_close_workers(planes_local *search);
 planes_local *planes_worker(planes_local *search);
 /* Grows patches side by side; none takes points. Each becomes what planes_grow makes of it; the scratch is lost. */
 void planes_grow_all(planes_local *search, planes_growing *growing, uint32_t count);
+
+/* ---- planes_facing.c */
+
+/* Finds which way points face, for all growths from now on. */
+mote_status planes_find_facing(planes_local *search);
+/* No growth asks for it any more. */
+void planes_drop_facing(planes_local *search);
 
 /* ---- planes_neighbours.c */
 
@@ -289,7 +304,7 @@ mote_status planes_split_bodies(planes_local *search, bool *any);
 
 /* Cuts bodies that are planes side by side along their creases; any: whether there are. They stand loosely, for all of
    them are to be grown again. */
-mote_status planes_cut_bodies(planes_local *search, bool *any);
+mote_status planes_cut_bodies(planes_local *search, planes_bodies *bodies, bool *any);
 
 /* ---- planes_rectangles.c */
 

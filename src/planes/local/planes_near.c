@@ -6,9 +6,11 @@
 #include "math/simd.h"
 #include "planes/local/planes_local.h"
 
-#define LANES       PLANES_LOCAL_LANES
-#define ROUNDING    24.0f /* steps: more than floats lose of where a box is, as far away as 2^25 */
-#define PIECE       256u  /* points whose cells are found at once */
+#define LANES    PLANES_LOCAL_LANES
+#define ROUNDING 24.0f /* steps: more than floats lose of where a box is, as far away as 2^25 */
+#define PIECE    256u  /* points whose cells are found at once */
+#define FACES_ALONG                                                                                                    \
+    0.819f /* cosine of 35 degrees: a point that faces farther off the plane's normal is not the plane's */
 #define ROOT_TWO_PI 2.5066282746310002
 
 /* ---- points near a plane */
@@ -123,6 +125,23 @@ SIMD_INLINE uint32_t others_of(const planes_local *s, const planes_growth *g, co
     return others_in(owners.owner, owners.likelihood, g->self, density, bits, distance);
 }
 
+/* Bits of those of eight points of the level that face along the plane, or may do. */
+SIMD_INLINE uint32_t faces_along(const planes_local *s, const planes_growth *g, const near_axes *axes, uint32_t first,
+                                 uint32_t valid) {
+    const planes_facing *facing = &s->facing;
+    const float *at[4] = {facing->normal[0] + first, facing->normal[1] + first, facing->normal[2] + first,
+                          facing->unknown + first};
+    float few[4][LANES];
+    for (int k = 0; k < 4 && g->level > 0; k++) {
+        for (uint32_t i = 0; i < LANES; i++)
+            few[k][i] = (valid >> i & 1) != 0 ? at[k][((first + i) << g->level) - first] : 0;
+    }
+    for (int k = 0; k < 4 && g->level > 0; k++) at[k] = few[k];
+    const simd_f cosine = along(axes->n, simd_f_load(at[0]), simd_f_load(at[1]), simd_f_load(at[2]));
+    const simd_f size = simd_f_max(cosine, simd_f_sub(simd_f_set(0), cosine));
+    return simd_f_at_most(simd_f_set(FACES_ALONG), simd_f_add(size, simd_f_load(at[3])));
+}
+
 /* Takes those of eight points that are near and no others', as the near points from at on; returns the next number.
    valid: bits of those that are points. */
 SIMD_INLINE uint32_t take_lanes(planes_local *s, const planes_growth *g, const planes_density *density,
@@ -138,6 +157,7 @@ SIMD_INLINE uint32_t take_lanes(planes_local *s, const planes_growth *g, const p
     const simd_f u = along(axes->u, x, y, z), v = along(axes->v, x, y, z);
     bits &= simd_f_at_most(simd_f_add(simd_f_mul(u, u), simd_f_mul(v, v)), axes->look2);
     bits &= ~others_of(s, g, density, first, valid, bits, distance);
+    if (s->facing.unknown != NULL && bits != 0 && !g->turned) bits &= faces_along(s, g, axes, first, valid);
     const simd_i picked = simd_mask(bits);
     simd_compress_indices(s->near_point + at, first, picked);
     simd_f_compress(s->near_distance + at, distance, picked);

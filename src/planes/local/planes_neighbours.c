@@ -126,8 +126,7 @@ static void find_neighbours(const planes_local_level *level, uint32_t point, nei
     keep_nearest(n);
 }
 
-/* How flat points are: the least of the variances along their three axes, to the middle one. 1: not at all. */
-static double thickness_of(const planes_moments *m, const planes_local_fit *fit) {
+double planes_thickness(const planes_moments *m, const planes_local_fit *fit) {
     const double *c = fit->middle, least = fit->rms * fit->rms, rest = fit->size * fit->size - least;
     const double xx = m->products[0] / m->count - c[0] * c[0], xy = m->products[1] / m->count - c[0] * c[1];
     const double xz = m->products[2] / m->count - c[0] * c[2], yy = m->products[3] / m->count - c[1] * c[1];
@@ -180,7 +179,7 @@ static bool is_along(const planes_local_level *level, uint32_t point, const doub
         if (k == 0) *heard = inside;
         if (*heard && !inside) break;
         if (!planes_moments_fit(&m, &fit)) continue;
-        const double thickness = thickness_of(&m, &fit);
+        const double thickness = planes_thickness(&m, &fit);
         if (thickness >= flattest) continue;
         flattest = thickness;
         along = fabs((fit.normal[0] * normal[0] + fit.normal[1] * normal[1]) + fit.normal[2] * normal[2]) >= ALONG;

@@ -12,8 +12,11 @@
 
    Faces of a solid whose noise is some hundredths of their size come to nothing in the first pass: at the edges the
    faces beside them are within reach, and the noise rises with the reach. Where few points have a plane after it,
-   patches are tried again, held at the noise that they have, if neighbours tell the same. By chance a few pieces of a
-   curve pass as well: such planes count only if together they have much of the cloud. */
+   patches are tried again, without the points that face another way (planes_facing.c). By chance a few pieces of a
+   curve pass as well: such planes count only if together they have much of the cloud.
+
+   A plane may fall when it is grown again: it was several that lie nearly in one, as the sides of containers on each
+   other do. What falls is cut along its creases, as bodies are. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,9 +32,8 @@
 #define ONE_NOISE       1.3   /* times the middle noise, at most, or so much less */
 #define MOST_OF_ALL     0.9   /* points of the planes that have one noise, if all have */
 #define MIN_OWNED       0.1   /* of the points, planes have that tell whether there is one noise */
-#define HELD_NEARBY     1.5   /* times what neighbours tell of the noise: of a patch that is held at its own */
-#define MAX_OWNED       0.25  /* of the points, planes have, where others are held */
-#define MIN_HELD        0.4   /* of the points, held planes have, or there are none */
+#define MAX_OWNED       0.25  /* of the points, planes have, where it is asked which way points face */
+#define MIN_FACED       0.4   /* of the points that face a known way, planes have then, or there are none */
 #define MIN_TOLD        2.0   /* floors: a noise below may be that of the representation */
 #define FAILURES        2     /* patches that came to nothing, and a point does not speak for another */
 #define LARGER_CELLS    1.2   /* times: cells of a plane that is grown again */
@@ -47,6 +49,7 @@
 #define SHEETS_STRUCTURE 0.05 /* share of the variance between cells */
 #define PARALLEL         0.94 /* cosine: planes that cross at more than 20 degrees are two, even if they share points */
 #define SAME_BODY        0.97 /* cosine */
+#define LAST_CUT         2    /* turns of growth, once the noise is known, after which what fell is cut */
 #define MAX_AHEAD        256u /* patches that are grown ahead of their turn */
 #define REPORT           64u  /* patches, from one report of progress to the next */
 
@@ -116,21 +119,23 @@ static bool is_same_body(const planes_growth *a, const planes_growth *b) {
 }
 
 /* Notes a growth that is no plane, but may be several: its points are not normal about it. */
-static void note_body(planes_local *s, const planes_growth *g) {
+static void note_body(const planes_local *s, const planes_growth *g, planes_bodies *bodies) {
+    const bool thicker = g->reason == MOTE_PLANES_THICKENS || g->reason == MOTE_PLANES_UNLIKE;
     const bool several = g->reason == MOTE_PLANES_NO_PEAK || g->reason == MOTE_PLANES_STRUCTURE ||
-                         (g->reason == MOTE_PLANES_THICKENS && g->noise < BODY_FLATNESS * sqrt(g->area));
-    uint32_t at = s->body_count;
+                         (thicker && g->noise < BODY_FLATNESS * sqrt(g->area));
+    planes_growth *growths = bodies->growths;
+    uint32_t at = bodies->count;
     const double points = planes_growth_points(g);
     if (!several || points < MIN_BODY * s->params.min_points) return;
-    for (uint32_t i = 0; i < s->body_count; i++) {
-        if (is_same_body(&s->bodies[i], g)) return;
+    for (uint32_t i = 0; i < bodies->count; i++) {
+        if (is_same_body(&growths[i], g)) return;
     }
-    while (at > 0 && planes_growth_points(&s->bodies[at - 1]) < points) at--;
+    while (at > 0 && planes_growth_points(&growths[at - 1]) < points) at--;
     if (at == PLANES_LOCAL_BODIES) return;
-    if (s->body_count < PLANES_LOCAL_BODIES) s->body_count++;
-    memmove(&s->bodies[at + 1], &s->bodies[at], (s->body_count - 1 - at) * sizeof *s->bodies);
-    s->bodies[at] = *g;
-    planes_take_level(&s->bodies[at], 0);
+    if (bodies->count < PLANES_LOCAL_BODIES) bodies->count++;
+    memmove(&growths[at + 1], &growths[at], (bodies->count - 1 - at) * sizeof *growths);
+    growths[at] = *g;
+    planes_take_level(&growths[at], 0);
 }
 
 /* Returns whether it has become a plane, or made one larger.
@@ -146,7 +151,7 @@ static bool try_patch(planes_local *s, const planes_patch *patch, double max_noi
     *work = g.work;
     if (!stands) {
         planes_refuse_growth(s, &g, fmax(planes_growth_points(&g), (double)patch->count * patch->stride));
-        if (max_noise <= 0 && !patch->centred) note_body(s, &g);
+        if (max_noise <= 0 && !patch->centred) note_body(s, &g, &s->bodies);
         return false;
     }
     const int32_t number = same_plane(s, &g);
@@ -171,7 +176,6 @@ static growths_in_vain none_in_vain(const planes_local *s, bool centred) {
 
 /* Whether a patch is not worth a growth. */
 static bool is_passed_over(const planes_local *s, const planes_patch *patch, double max_noise) {
-    if (patch->held && patch->noise > HELD_NEARBY * s->params.nearby_noise) return true;
     return (max_noise > 0 && patch->noise > PATCH_NOISE * max_noise) || is_explained(s, patch);
 }
 
@@ -188,7 +192,6 @@ static void grow_ahead(planes_local *s, uint64_t from, double max_noise, patches
         memset(one, 0, sizeof *one);
         one->patch = s->patches[i];
         one->patch.centred = s->patches[from].centred;
-        one->patch.held = s->patches[from].held;
         if (is_passed_over(s, &one->patch, max_noise)) continue;
         one->max_noise = max_noise;
         one->self = -1;
@@ -210,7 +213,7 @@ static const planes_growing *find_ahead(planes_local *s, uint64_t patch, double 
 /* How patches of a pass grow. */
 typedef struct patches_pass {
     double max_noise; /* 0 if the noise is not known */
-    bool centred, held;
+    bool centred;
     double first, last; /* of the progress */
 } patches_pass;
 
@@ -225,7 +228,6 @@ static mote_status try_patches(planes_local *s, patches_pass pass) {
         if (vain.count >= vain.max_count || vain.work >= vain.max_work || mote_stop(s->ctx)) break;
         planes_patch *patch = &s->patches[i];
         patch->centred = pass.centred;
-        patch->held = pass.held;
         if (i % REPORT == 0) {
             const double done = pass.first + (pass.last - pass.first) * (double)i / (double)s->patch_count;
             MOTE_TRY(mote_progress(s->ctx, done, "growing planes"));
@@ -375,9 +377,11 @@ static bool is_left_alone(const planes_growing *growing, uint32_t count, uint32_
     return true;
 }
 
-/* Grows each plane again, without the points of the others; then they share the points out anew. */
-static mote_status grow_planes_again(planes_local *s, double max_noise) {
+/* Grows each plane again, without the points of the others; then they share the points out anew.
+   fallen  out, what is no plane any more, but may be several; NULL: not asked for */
+static mote_status grow_planes_again(planes_local *s, double max_noise, planes_bodies *fallen) {
     const uint32_t before = s->plane_count;
+    if (fallen != NULL) fallen->count = 0;
     for (uint32_t i = 0; i < before; i++) {
         planes_growing *one = &s->growing[i];
         one->patch = patch_of(&s->planes[i]);
@@ -389,7 +393,9 @@ static mote_status grow_planes_again(planes_local *s, double max_noise) {
     MOTE_TRY(mote_stopped(s->ctx));
     for (uint32_t i = 0; i < before; i++) {
         const planes_growth *g = &s->growing[i].growth;
-        if (!s->growing[i].stands) planes_refuse_growth(s, g, fmax(g->count, s->planes[i].count));
+        if (s->growing[i].stands) continue;
+        planes_refuse_growth(s, g, fmax(g->count, s->planes[i].count));
+        if (fallen != NULL && !g->strip.bounded) note_body(s, g, fallen);
     }
     for (uint32_t i = 0; i < s->sample->count; i++) s->owner[i] = -1;
     s->plane_count = 0;
@@ -416,10 +422,10 @@ static bool have_one_noise(const planes_local *s) {
     return middle > MIN_TOLD * s->params.floor && all >= MIN_OWNED * s->sample->count && alike >= MOST_OF_ALL * all;
 }
 
-/* The share of the points that planes have; held: only those that are held. */
-static double owned_share(const planes_local *s, bool held) {
+/* The share of the points that planes have. */
+static double owned_share(const planes_local *s) {
     double points = 0;
-    for (uint32_t i = 0; i < s->plane_count; i++) points += s->planes[i].held || !held ? s->planes[i].count : 0;
+    for (uint32_t i = 0; i < s->plane_count; i++) points += s->planes[i].count;
     return points / s->sample->count;
 }
 
@@ -437,8 +443,9 @@ static void copy_owners(const planes_local *s, const owners_kept *from, const ow
     memcpy(to->planes, from->planes, from->plane_count * sizeof *to->planes);
 }
 
-/* Tries patches at the noise that they have. If what they become has not much of the cloud, all is as it was. */
-static mote_status hold_patches(planes_local *s) {
+/* Tries patches with those points alone that may face along them. If what they become has not much of the cloud, all is
+   as it was. */
+static mote_status try_facing(planes_local *s) {
     const uint64_t points = s->sample->count;
     const owners_kept now = {s->owner, s->likelihood, s->planes, s->plane_count};
     const owners_kept before = {mote_alloc(s->ctx, points * sizeof *now.owner, "planes search"),
@@ -446,12 +453,16 @@ static mote_status hold_patches(planes_local *s) {
                                 mote_alloc(s->ctx, (now.plane_count + 1) * sizeof *now.planes, "planes search"),
                                 now.plane_count};
     mote_status status = mote_context_status(s->ctx);
-    if (status == MOTE_OK) {
+    if (status == MOTE_OK) status = planes_find_facing(s);
+    if (status == MOTE_OK && owned_share(s) * s->sample->count >= MIN_FACED * s->facing.known_count) {
+        planes_drop_facing(s); /* among strays the others have much of the cloud already */
+    } else if (status == MOTE_OK) {
         copy_owners(s, &now, &before);
-        status = try_patches(s, (patches_pass){0, true, true, 0.3, 0.35});
-        if (owned_share(s, true) < MIN_HELD) {
+        status = try_patches(s, (patches_pass){0, false, 0.3, 0.35});
+        if (owned_share(s) * s->sample->count < MIN_FACED * s->facing.known_count) {
             copy_owners(s, &before, &now);
             s->plane_count = before.plane_count;
+            planes_drop_facing(s);
         }
     }
     mote_free(s->ctx, before.owner);
@@ -464,13 +475,13 @@ static mote_status hold_patches(planes_local *s) {
    and where there are any, parts of their planes would grow centred. */
 static mote_status find_noise(planes_local *s) {
     bool split = false, cut = false;
-    MOTE_TRY(try_patches(s, (patches_pass){0, false, false, 0, 0.3}));
+    MOTE_TRY(try_patches(s, (patches_pass){0, false, 0, 0.3}));
     MOTE_TRY(planes_split_bodies(s, &split));
-    if (split) MOTE_TRY(grow_planes_again(s, 0));
-    MOTE_TRY(planes_cut_bodies(s, &cut));
-    if (cut) MOTE_TRY(grow_planes_again(s, 0));
-    if (s->params.centred && owned_share(s, false) < MAX_OWNED) MOTE_TRY(hold_patches(s));
-    return s->params.centred && !split && have_one_noise(s) ? try_patches(s, (patches_pass){0, true, false, 0.35, 0.4})
+    if (split) MOTE_TRY(grow_planes_again(s, 0, NULL));
+    MOTE_TRY(planes_cut_bodies(s, &s->bodies, &cut));
+    if (cut) MOTE_TRY(grow_planes_again(s, 0, NULL));
+    if (s->params.centred && owned_share(s) < MAX_OWNED) MOTE_TRY(try_facing(s));
+    return s->params.centred && !split && have_one_noise(s) ? try_patches(s, (patches_pass){0, true, 0.35, 0.4})
                                                             : MOTE_OK;
 }
 
@@ -485,8 +496,8 @@ static bool is_of_sheets(const planes_growth *g) {
 /* What no plane explains in the end, though it is flat and in one piece, is one plane as thick as its sheets: two scans
    of a floor that are some noises apart. */
 static void take_sheets(planes_local *s) {
-    for (uint32_t i = 0; i < s->body_count && s->plane_count < PLANES_LOCAL_MAX; i++) {
-        const planes_growth *body = &s->bodies[i];
+    for (uint32_t i = 0; i < s->bodies.count && s->plane_count < PLANES_LOCAL_MAX; i++) {
+        const planes_growth *body = &s->bodies.growths[i];
         planes_local_plane as_plane;
         planes_growth g;
         uint32_t won = 0;
@@ -511,13 +522,17 @@ mote_status planes_select(planes_local *s) {
         MOTE_TRY(find_noise(s));
         keep_alike(s, ALIKE);
         max_noise = KNOWN_NOISE * middle_noise(s);
-        MOTE_TRY(grow_planes_again(s, 0));
+        MOTE_TRY(grow_planes_again(s, 0, NULL));
     }
-    if (max_noise > 0) MOTE_TRY(try_patches(s, (patches_pass){max_noise, false, false, 0.4, 0.8}));
-    for (int turn = 0; turn < 2; turn++) {
-        MOTE_TRY(mote_progress(s->ctx, 0.8 + 0.1 * turn, "growing planes"));
+    if (max_noise > 0) MOTE_TRY(try_patches(s, (patches_pass){max_noise, false, 0.4, 0.8}));
+    bool cut = false;
+    for (int turn = 0; turn < 2 || cut; turn++) {
+        planes_bodies fallen;
+        MOTE_TRY(mote_progress(s->ctx, 0.8 + 0.05 * turn, "growing planes"));
         keep_alike(s, PLANES_ALIKE);
-        MOTE_TRY(grow_planes_again(s, max_noise));
+        MOTE_TRY(grow_planes_again(s, max_noise, &fallen));
+        cut = false;
+        if (turn < LAST_CUT) MOTE_TRY(planes_cut_bodies(s, &fallen, &cut));
     }
     take_sheets(s);
     keep_planes(s, INFINITY);
