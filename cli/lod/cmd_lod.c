@@ -240,7 +240,7 @@ typedef struct lod_task {
     const char *const *left_out; /* attributes; NULL: none */
     const char *columns;         /* what is not left out; NULL: all */
     session *session;
-    mote_potree_origin origin; /* of which files; of a pipeline's points none are known */
+    mote_potree_origin origin; /* of which files, where --into asks that the folder knows them */
     mote_potree_output *begun; /* NULL: not, or taken over by mote_potree_write */
     bool would_begin;          /* of a plan: the run would hold an output by now */
 } lod_task;
@@ -389,7 +389,7 @@ static int run_lod(session *s, const lod_options *o, const io_paths *paths) {
     lod_task task = {.output = paths->output, .session = s};
     const mote_read_params as_read = session_reading(s);
     int code = check_output(s, o, paths);
-    if (stage_now() == NULL) {
+    if (o->update.folder != NULL) {
         task.origin.inputs = paths->inputs;
         task.origin.input_count = (uint32_t)paths->input_count;
         task.origin.reading = &as_read;
@@ -466,7 +466,6 @@ static int run_update(const lod_options *o, const common_options *common, const 
     if (words->count == 0 && o->update.remove.count == 0 && o->update.replace.count == 0) {
         return usage_error("lod", "--into: name files that join it, or --remove or --replace some");
     }
-    if (stage_now() != NULL) return usage_error("lod", "--into changes a folder, and is no step of a pipeline");
     /* The folder takes its name while no other update is at work, so that nothing is held until the end. */
     const int code = session_open(&s, "lod", common);
     if (code != EXIT_DONE) return session_close(&s, code);
@@ -509,7 +508,8 @@ int cmd_lod(int argc, char **argv) {
         {"workers", 0, OPTION_COUNT, &o.array.workers, NULL, "N",
          "in parts: N of them are built at once, and share memory\nand threads; default one on each GPU of --device"},
         {"into", 0, OPTION_TEXT, &o.update.folder, NULL, "DIR",
-         "change a folder that mote lod made: files that are named\njoin it, and what changes is built; else as -o"},
+         "make a folder that knows its files (inputs.json), or change\none: files that are named join it, and what "
+         "changes is built"},
         {"remove", 0, OPTION_LIST, &o.update.remove, NULL, "FILE",
          "of --into: takes its points out; by path, name or pattern"},
         {"replace", 0, OPTION_LIST, &o.update.replace, NULL, "FILE",
@@ -526,6 +526,9 @@ int cmd_lod(int argc, char **argv) {
     if (parsed != PARSE_RUN) return parsed == PARSE_HELP ? EXIT_DONE : EXIT_USAGE;
     if (o.array.part != NULL || o.array.merge != NULL) return run_array(&o, &common, &words);
     int code = lod_update_check(&o.update, &common);
+    if (code == EXIT_DONE && o.update.folder != NULL && stage_now() != NULL) {
+        code = usage_error("lod", "--into changes a folder, and is no step of a pipeline");
+    }
     if (code != EXIT_DONE) return code;
     if (o.update.folder != NULL && lod_update_is_there(&o.update)) return run_update(&o, &common, &words);
     if (o.update.folder != NULL) common.output = o.update.folder;

@@ -37,7 +37,7 @@ def _split(owner, parameters):
     return kinds
 
 
-def _arguments(owner, inputs, output, bounds, parameters):
+def _arguments(owner, inputs, output, bounds, keep_inputs, parameters):
     """Inputs, parameters and output as the library takes them, and what has to stay alive as long."""
     if isinstance(inputs, (str, bytes, os.PathLike)):
         inputs = [inputs]
@@ -51,7 +51,8 @@ def _arguments(owner, inputs, output, bounds, parameters):
     params = [_read_params(bounds, reading), _LOD.make(lod), _POTREE.make(potree), _PARTS.make(parts)]
     origin = declared.mote_potree_origin(inputs=ctypes.addressof(texts), input_count=len(paths),
                                          reading=ctypes.addressof(params[0]))
-    params[2].origin = ctypes.addressof(origin)
+    if keep_inputs:
+        params[2].origin = ctypes.addressof(origin)
     reading, lod, potree, parts = map(ctypes.byref, params)
     return (texts, len(paths), reading, lod, _path_of(output), potree, parts), (params, origin, texts)
 
@@ -73,31 +74,33 @@ def _report(report):
     return facts
 
 
-def lod_files(inputs, output, *, bounds=None, context=None, progress=None,
+def lod_files(inputs, output, *, bounds=None, keep_inputs=False, context=None, progress=None,
               **parameters: "Unpack[ReadParams | LodParams | PotreeParams | PartsParams]"):
     """Builds the octree of files that memory need not hold, as a Potree folder; the same bytes as of mote.lod.
 
-    inputs    a path, folder or pattern, or several
-    Returns   what was done: points, nodes, parts, scratch_bytes, folder.hash, …
+    inputs       a path, folder or pattern, or several
+    keep_inputs  the folder knows of which files it is made (inputs.json), so that update_lod can change it
+    Returns      what was done: points, nodes, parts, scratch_bytes, folder.hash, …
     """
     context = _context.current(context)
-    arguments, _kept = _arguments("mote.lod_files", inputs, output, bounds, parameters)
+    arguments, _kept = _arguments("mote.lod_files", inputs, output, bounds, keep_inputs, parameters)
     report = declared.mote_parts_report()
     context._call(library.mote_lod_write_parts, context._pointer, *arguments, ctypes.byref(report), progress=progress)
     return _report(report)
 
 
-def plan_parts(inputs, output, plan, *, bounds=None, context=None, progress=None,
+def plan_parts(inputs, output, plan, *, bounds=None, keep_inputs=False, context=None, progress=None,
                **parameters: "Unpack[ReadParams | LodParams | PotreeParams | PartsParams]"):
     """Writes a plan, a file of JSON, by which each part of an octree is made by a call of its own, in any process that
     finds inputs, plan and output under the same names: make_part(plan, 1), … make_part(plan, parts), merge_parts(plan).
 
-    part_count  how many parts there are to be, about; or memory_bytes that each may take
-    Returns     what it will be: parts, part_memory_bytes, largest_part, scratch_bytes
+    part_count   how many parts there are to be, about; or memory_bytes that each may take
+    keep_inputs  as of lod_files
+    Returns      what it will be: parts, part_memory_bytes, largest_part, scratch_bytes
     """
     context = _context.current(context)
     _refuse_foreign(plan)
-    arguments, _kept = _arguments("mote.plan_parts", inputs, output, bounds, parameters)
+    arguments, _kept = _arguments("mote.plan_parts", inputs, output, bounds, keep_inputs, parameters)
     report = declared.mote_parts_report()
     context._call(library.mote_lod_parts_plan, context._pointer, *arguments, _path_of(plan), ctypes.byref(report),
                   progress=progress)

@@ -229,7 +229,7 @@ def test_tiles_in_another_system(tmp_path):
 
 def test_a_folder_is_brought_up_to_date(tiles, tmp_path):
     folder, fresh = tmp_path / "town", tmp_path / "fresh"
-    mote.lod_files([tiles / "east.laz"], folder, name="town")
+    mote.lod_files([tiles / "east.laz"], folder, name="town", keep_inputs=True)
     report = mote.update_lod(folder, tiles / "west.laz")
     mote.lod_files(inputs_of(tiles), fresh, name="town")
     assert report.inputs == 2 and report.parts.points == COUNT

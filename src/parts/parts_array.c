@@ -218,7 +218,7 @@ mote_status mote_lod_parts_merge(mote_context *ctx, const char *plan, bool verif
     const mote_potree_origin origin = {.inputs = (const char *const *)run.source.list.paths,
                                        .input_count = (uint32_t)run.source.list.count,
                                        .reading = &run.source.reading};
-    run.potree.origin = &origin;
+    if (status == MOTE_OK && parts_job_keeps_inputs(&job)) run.potree.origin = &origin;
     if (status == MOTE_OK) status = parts_job_merge(&run, &job, verify);
     status = parts_end(&run, status);
     parts_job_close(&job);

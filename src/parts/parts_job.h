@@ -29,6 +29,8 @@ typedef struct parts_job {
 /* Looks at all inputs, and makes a plan that says no more than that. Close the job in either case. */
 mote_status parts_job_begin(parts_run *run, const char *output, parts_job *job);
 void parts_job_close(parts_job *job);
+/* Whether the folder is to know its files (mote_potree_params.origin). */
+bool parts_job_keeps_inputs(const parts_job *job);
 /* Opens the inputs that a plan names, with the parameters that it has, but for what was found. */
 mote_status parts_job_open_inputs(parts_job *job, parts_run *run);
 /* MOTE_ERROR_IO where an input is not what it was: by its size, and the wanted ones by their bytes. NULL: none */

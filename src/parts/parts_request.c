@@ -92,11 +92,16 @@ mote_status parts_job_begin(parts_run *run, const char *output, parts_job *job) 
                     parts_add(job->json, "made_by", json_string("mote " MOTE_VERSION)) &&
                     parts_add(job->json, "request", request) &&
                     parts_add(request, "output", json_string(job->output)) &&
+                    parts_add(request, "keeps_inputs", json_boolean(run->potree.origin != NULL)) &&
                     potree_request_put(&run->source.reading, &run->lod, &run->potree, request);
     return ok ? add_inputs(run, request) : no_memory(run->ctx);
 }
 
 /* ---- taking */
+
+bool parts_job_keeps_inputs(const parts_job *job) {
+    return json_is_true(json_object_get(json_object_get(job->json, "request"), "keeps_inputs"));
+}
 
 static mote_status wrong(const parts_job *job, const char *what) {
     return mote_fail(job->ctx, MOTE_ERROR_DATA, "%s: request: %s is missing, or not what a plan has there", job->path,

@@ -233,8 +233,8 @@ static mote_status read_file(potree_inputs *inputs, const char *real) {
         snprintf(path, size, "%s/" POTREE_INPUTS, real);
         if (stat(path, &info) != 0) {
             status = mote_fail(ctx, MOTE_ERROR_UNSUPPORTED,
-                               "%s: has no inputs.json, and does not know of which files it is made: make it anew, by "
-                               "mote lod of files",
+                               "%s: has no inputs.json, and does not know of which files it is made: make it anew by "
+                               "mote lod --into",
                                real);
         }
     }
