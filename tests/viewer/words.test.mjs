@@ -69,6 +69,9 @@ test('what a reference system measures in, as the command says', { skip }, async
         [UTM_WKT, 'projected', 1, null, null], [WKT2, 'projected', 1, null, null], [FEET_WKT, 'geographic', null, DEGREE, US],
         ['GEODCRS["WGS 84 (geocentric)",CS[Cartesian,3]]', null, null, null, null], ['+proj=utm +zone=10 +units=us-ft', 'projected', US, null, null],
         ['+proj=utm +zone=10 +units=yd +vunits=us-ft', 'projected', 0.9144, null, US], ['EPSG:4269', 'geographic', null, DEGREE, null],
+        ['EPSG:2263', null, US, null, null], ['EPSG:2263+5703', null, US, null, 1], ['EPSG:8767', null, US, null, US], ['EPSG:3167', null, 20.116756, null, null],
+        ['EPSG:4807', 'geographic', null, GRAD, null], ['EPSG:32763', null, null, null, null], ['EPSG:900913', null, 1, null, null],
+        ['EPSG:4647', null, 1, null, null], // UTM, with the number of its zone before x
         ['EPSG:2994', null, 0.3048, null, null], ['EPSG:26910+6360', 'projected', 1, null, US], ['EPSG:2903+5703', null, US, null, 1], ['EPSG:25832+8228', 'projected', 1, null, 0.3048],
         [usFeet, 'projected', US, null, null], [`${usFeet},VERTCS["v",UNIT["Meter",1]]`, 'projected', US, null, 1],
         ['PROJCS["p",UNIT["Foot_US"]]', 'projected', US, null, null], ['GEOGCS["NTF",UNIT["grad",0.015707963267948967]]', 'geographic', null, GRAD, null],
