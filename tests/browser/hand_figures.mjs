@@ -66,6 +66,7 @@ const FOOT = 'PROJCS["p",GEOGCS["g",UNIT["degree",0.0174532925199433]],UNIT["foo
 const COPC_SITES = {
     'a code and one of heights': { crs: 'EPSG:26910+6360', size: [1, 1, US_FOOT], at: [550000, 5000000, 100], unit: 'm', figure: 1 },
     'codes of feet and of metres': { crs: 'EPSG:2903+5703', size: [US_FOOT, US_FOOT, 1], at: [1500000, 700000, 100], unit: 'US ft', figure: US_FOOT },
+    'a code of US State Plane': { crs: 'EPSG:2263+5703', size: [US_FOOT, US_FOOT, 1], at: [980000, 200000, 100], unit: 'US ft', figure: US_FOOT },
     'a name': { crs: 'PROJCS["p",GEOGCS["g",UNIT["degree",0.0174532925199433]],UNIT["Foot_US"]]', size: [US_FOOT, US_FOOT, US_FOOT], at: [2000000, 700000, 100], unit: 'US ft', figure: US_FOOT },
     'ESRI': { crs: `${WKT_US},VERTCS["v",UNIT["Meter",1]]`, size: [US_FOOT, US_FOOT, 1], at: [2000000, 700000, 100], unit: 'US ft', figure: US_FOOT },
     'two kinds of feet': { crs: `COMPD_CS["c",${FOOT},VERT_CS["v",UNIT["US survey foot",0.304800609601219]]]`, size: [0.3048, 0.3048, US_FOOT], at: [600000, 700000, 100], unit: 'ft', figure: 0.3048 },
@@ -118,6 +119,27 @@ export const FIGURE_CHECKS = {
                 });
             }
             assert.equal(seen[0], seen[1], 'the plot is as exaggerated as in metres');
+        },
+    },
+    'the server cuts a profile as wide in grads as in metres': {
+        async alone({ mote, folder, openPage }) {
+            if (!mote) return;
+            const { file, corners: [a, b, , d] } = makeSite(mote, folder, COPC_SITES.grads);
+            const path = [a, b].map((p) => [p[0], (a[1] + d[1]) / 2, p[2]]);
+            const cut = join(folder, 'p.las');
+            writeFileSync(join(folder, 'line.geojson'), JSON.stringify(line(path)));
+            execFileSync(mote, ['measure', file, '--profile', join(folder, 'line.geojson'), '--width', '1.02', '-o', cut, '-q']);
+            await withServer(mote, file, openPage, async (page, url) => {
+                await page.goto(withQuery(url, PLAIN, markOf('profile', path, ['w1.02'])));
+                await idle(page);
+                await page.getByText('Show profile').click();
+                await page.waitForFunction(() => !document.querySelector('#profile-las').disabled);
+                const [download] = await Promise.all([page.waitForEvent('download'), page.locator('#profile-las').click()]);
+                const count = (path) => JSON.parse(execFileSync(mote, ['info', path, '--json', '-q'])).points;
+                writeFileSync(join(folder, 'page.las'), readFileSync(await download.path()));
+                assert.equal(count(join(folder, 'page.las')), count(cut));
+                assert.ok(count(cut) > 2500, `${count(cut)} points`);
+            });
         },
     },
     // By mote view and, as a site on the web has it, by a server that knows nothing of clouds.

@@ -203,6 +203,8 @@ test('facts of a data set: levels are counted with the root, units where they ar
     assert.equal(fact(METADATA, 'Drawn'), undefined);
     const degrees = { ...METADATA, projection: 'EPSG:4326' };
     assert.match(fact(degrees, 'Drawn'), /1° east = 111 \d\d\d m.*lonlat=0/);
+    const grads = { ...degrees, mote: { units: { horizontal: { radians: GRAD } } } };
+    assert.match(fact(grads, 'Drawn'), /1\u00a0gon east = 100 \d\d\d m, 1\u00a0gon north = 99 \d\d\d m/);
     const far = { ...degrees, boundingBox: { min: [5e5, 5e6, 0], max: [5e5, 5e6, 0] }, attributes: METADATA.attributes.map((a) => ({ ...a, min: [], max: [] })) };
     assert.equal(fact(far, 'Reference system'), 'WGS 84 (EPSG:4326); the coordinates are not degrees');
 });

@@ -264,7 +264,7 @@ export default {
     'fact.description': 'Beschreibung',
     'fact.metres': 'Höhen als Meter',
     'fact.times': 'Höhen × {factor}',
-    'fact.degrees': 'Länge und Breite sind in Metern gezeichnet: 1° nach Osten = {east} m, 1° nach Norden = {north} m, {vertical}. Gezeigte Koordinaten sind die der Datei. Mit lonlat=0 in der Adresse werden die Zahlen gezeichnet, wie sie sind.',
+    'fact.degrees': 'Länge und Breite sind in Metern gezeichnet: {one} nach Osten = {east} m, {one} nach Norden = {north} m, {vertical}. Gezeigte Koordinaten sind die der Datei. Mit lonlat=0 in der Adresse werden die Zahlen gezeichnet, wie sie sind.',
     'fact.heights': 'Höhen haben eine andere Einheit als x und y: gezeichnet × {factor}.',
     'fact.not.degrees': '{name}; die Koordinaten sind keine Grade',
     'fact.both': '{across}, Höhen {up}',

@@ -265,7 +265,7 @@ export default {
     'fact.description': 'Description',
     'fact.metres': 'heights as metres',
     'fact.times': 'heights × {factor}',
-    'fact.degrees': 'Longitude and latitude are drawn in metres: 1° east = {east} m, 1° north = {north} m, {vertical}. Coordinates shown are those of the file. With lonlat=0 in the address the numbers are drawn as they are.',
+    'fact.degrees': 'Longitude and latitude are drawn in metres: {one} east = {east} m, {one} north = {north} m, {vertical}. Coordinates shown are those of the file. With lonlat=0 in the address the numbers are drawn as they are.',
     'fact.heights': 'Heights are in another unit than x and y: drawn × {factor}.',
     'fact.not.degrees': '{name}; the coordinates are not degrees',
     'fact.both': '{across}, heights {up}',

@@ -22,7 +22,7 @@ function size(meta, { units, coordinates }) {
 function drawn(meta) {
     const [east, north] = meta.stretch.map((m) => integer(m));
     const vertical = meta.stretch[2] === 1 ? t('fact.metres') : t('fact.times', { factor: plain(meta.stretch[2]) });
-    return t('fact.degrees', { east, north, vertical });
+    return t('fact.degrees', { one: withUnit('1', coordinateUnits(meta)[0]), east, north, vertical });
 }
 
 const heights = (meta) => t('fact.heights', { factor: Number(meta.stretch[2].toPrecision(9)) });
