@@ -1,11 +1,12 @@
 // Figures that one can sign: of all points, the same from any camera and as `mote measure` gives them, in every unit.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { idle } from './checks.mjs';
 import { makeCity, PLAIN, withQuery } from './hand.mjs';
 import { startServer } from './servers.mjs';
+import { startStatic } from './static_server.mjs';
 
 const figures = (page) => page.evaluate(() => window.mote.figures);
 const done = async (page) => {
@@ -140,6 +141,42 @@ export const FIGURE_CHECKS = {
                 assert.equal(count(join(folder, 'page.las')), count(cut));
                 assert.ok(count(cut) > 2500, `${count(cut)} points`);
             });
+        },
+    },
+    'two clouds in different units are measured in those of the first, whichever is active; what is saved of the second is as its file': {
+        async alone({ mote, folder, openPage }) {
+            if (!mote) return;
+            const first = { crs: 'EPSG:32632+5703', size: [1, 1, 1], at: [691000, 5335000, 400] };
+            const { file, corners } = makeSite(mote, folder, first);
+            const half = { crs: `COMPD_CS["c",${WKT_US},VERT_CS["v",UNIT["foot",0.3048]]]`, size: [US_FOOT, US_FOOT, 0.3048] };
+            const second = { ...half, at: first.at.map((c, i) => c / half.size[i]) };
+            mkdirSync(join(folder, 'two'));
+            const own = makeSite(mote, join(folder, 'two'), second);
+            const server = await startStatic(file, { extra: { '/second/': own.file } });
+            const { page, problems } = await openPage(withQuery(server.url, PLAIN, `data=data/&data=second/&${markOf('volume', corners)}`));
+            try {
+                await idle(page);
+                await page.locator('#clouds li').nth(1).waitFor();
+                await page.locator('#clouds input[type=checkbox]').first().click();
+                for (const active of [0, 1]) {
+                    await page.locator('#clouds .name').nth(active).click();
+                    await idle(page);
+                    const [volume] = await done(page);
+                    assert.equal(volume.unit, 'm');
+                    assert.ok(Math.abs(volume.figures.above - 24) < 0.001, `${volume.figures.above}`);
+                    assert.match(await page.locator('#s-scale').innerText(), /\u00a0m$/);
+                }
+                await page.locator('#region').selectOption('');
+                const [download] = await Promise.all([page.waitForEvent('download'), page.locator('#points-save').click()]);
+                writeFileSync(join(folder, 'part.las'), readFileSync(await download.path()));
+                const info = (path) => JSON.parse(execFileSync(mote, ['info', path, '--json', '-q']));
+                const [saved, wanted] = [info(join(folder, 'part.las')), info(own.file)];
+                assert.deepEqual([saved.points, saved.min, saved.max, saved.units], [wanted.points, wanted.min, wanted.max, wanted.units]);
+            } finally {
+                await page.close();
+                await server.close();
+            }
+            assert.deepEqual(problems, []);
         },
     },
     // By mote view and, as a site on the web has it, by a server that knows nothing of clouds.

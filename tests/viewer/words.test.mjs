@@ -93,6 +93,28 @@ test('what a reference system measures in, as the command says', { skip }, async
     assert.equal(await withDecidedUnits(said), said, 'what mote wrote counts');
 });
 
+test('a second data set counts in the units of the first, as far as both are known', () => {
+    const attributes = [{ name: 'position', size: 12, numElements: 3, elementSize: 4, type: 'int32', min: [1000, 2000, 10], max: [1100, 2100, 20] }];
+    const json = (units) => ({ version: '2.0', points: 1, scale: [0.01, 0.01, 0.01], offset: [1000, 2000, 0], spacing: 1, boundingBox: { min: [1000, 2000, 0], max: [1100, 2100, 100] },
+        hierarchy: { firstChunkSize: 22, stepSize: 4, depth: 1 }, attributes, projection: 'our own grid', mote: { units } });
+    const read = (units, frame = null) => parseMetadata(json(units), null, null, frame);
+    const metres = { horizontal: { metres: 1 }, vertical: { metres: 1 } };
+    const first = read(metres);
+    const feet = read({ horizontal: { metres: 0.3048 }, vertical: { metres: 1200 / 3937 } }, first);
+    const close = (a, b) => a.forEach((v, i) => assert.ok(Math.abs(v - b[i]) < 1e-9, `${a}, not ${b}`));
+    close(feet.box.min, [304.8, 609.6, 12000 / 3937]);
+    close(feet.side, [30.48, 30.48, 120000 / 3937]);
+    close(feet.corner, [304.8 - 1000, 609.6 - 2000, 0]);
+    close(feet.offset, [304.8, 609.6, 0]);
+    assert.deepEqual([feet.stored.scale, feet.stored.offset, feet.isConverted], [[0.01, 0.01, 0.01], [1000, 2000, 0], true]);
+    assert.deepEqual([feet.crs.metres, feet.crs.verticalMetres], [1, 1]);
+    // Heights alone; heights that nothing is said of, which count as x and y do; nothing known.
+    close(read({ horizontal: { metres: 1 }, vertical: { metres: 0.3048 } }, first).box.max, [1100, 2100, 6.096]);
+    close(read({ horizontal: { metres: 0.3048 }, vertical: null }, first).box.max, [335.28, 640.08, 6.096]);
+    for (const units of [metres, { horizontal: null, vertical: null }]) assert.deepEqual([read(units, first).box, read(units, first).isConverted], [first.box, false]);
+    assert.deepEqual(read({ horizontal: { metres: 0.3048 }, vertical: null }, read({ horizontal: null, vertical: null })).box, first.box);
+});
+
 test('longitude and latitude: told by the system, contradicted or found by the numbers', () => {
     const autzen = { min: [-123.075, 44.05, 124], max: [-123.062, 44.062, 179] };
     const utm = { min: [515368, 4918340, 2322], max: [515401, 4918381, 2338] };

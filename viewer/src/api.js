@@ -14,7 +14,7 @@ function figuresFor(viewer, mark) {
     const entry = mark.kind === 'volume' ? viewer.survey.of(mark) : viewer.survey.entries.get(mark.id);
     const { state = 'done', done, total, error, result } = entry ?? {};
     const figures = mark.kind === 'volume' ? result : { ...figuresOf(viewer, mark), ...(result ? { points: result.points } : {}) };
-    return { id: mark.id, kind: mark.kind, state, done, total, error, figures: structuredClone(figures), unit: unitName(drawnMetres(viewer.dataset.meta, viewer.settings.coordinates)) };
+    return { id: mark.id, kind: mark.kind, state, done, total, error, figures: structuredClone(figures), unit: unitName(drawnMetres(viewer.space, viewer.settings.coordinates)) };
 }
 
 export function createApi(viewer, ready, { address, tour }) {

@@ -126,10 +126,10 @@ export class Viewer extends EventTarget {
 
     // One more cloud, in the same space.
     async add(url) {
-        const { origin, stretch } = this.clouds[0].dataset.meta;
+        const { origin, stretch, crs, isLonLat } = this.clouds[0].dataset.meta;
         const cloud = this.newCloud();
         try {
-            await cloud.open(url, this.pool, { frame: { origin, stretch } }, this.cacheBytes);
+            await cloud.open(url, this.pool, { frame: { origin, stretch, crs, isLonLat } }, this.cacheBytes);
         } catch (error) {
             this.renderer.removePoints(cloud.points);
             throw error;
@@ -182,6 +182,11 @@ export class Viewer extends EventTarget {
 
     get shownClouds() {
         return this.clouds.filter(({ isShown }) => isShown);
+    }
+
+    // Of the first cloud: in whose coordinates and units all are drawn, measured and marked.
+    get space() {
+        return (this.clouds[0] ?? this.active).dataset?.meta ?? null;
     }
 
     get busy() {

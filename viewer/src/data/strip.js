@@ -9,8 +9,9 @@ export async function serverTools() {
     return (answer?.headers.get('X-Mote-Tools') ?? '').split(/,\s*/);
 }
 
-// By which number that server knows a cloud; null where it comes from another one.
+// By which number that server knows a cloud; null where it comes from another one, or the page counts in other units than its file.
 export function numberOnServer(cloud) {
+    if (cloud.dataset.meta.isConverted) return null;
     const url = new URL(cloud.dataset.url, location.href);
     const found = url.origin === location.origin && NUMBER.exec(url.pathname);
     return found ? Number(found[1] || 1) : null;

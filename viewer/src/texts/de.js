@@ -286,6 +286,7 @@ export default {
     'count.picture': '{n} Bild|{n} Bilder',
     'count.thread': '{n} Thread|{n} Threads',
 
+    'cloud.units': 'Die Koordinaten von „{own}“ zählen in anderen Einheiten als die von „{first}“: gezeigt und gemessen wird beides in denen von „{first}“.',
     'cloud.other': '„{own}“ hat ein anderes Bezugssystem als „{first}“: {b}, nicht {a}. Beide passen vielleicht nicht zusammen.',
     'cloud.show': '{name} zeigen',
     'cloud.active': 'Farben und Filter dieser Wolke',

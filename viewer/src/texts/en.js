@@ -287,6 +287,7 @@ export default {
     'count.picture': '{n} picture|{n} pictures',
     'count.thread': '{n} thread|{n} threads',
 
+    'cloud.units': 'The coordinates of "{own}" count in other units than those of "{first}": both are shown and measured in those of "{first}".',
     'cloud.other': '"{own}" has another reference system than "{first}": {b}, not {a}. They need not fit together.',
     'cloud.show': 'Show {name}',
     'cloud.active': 'Colours and filters of this cloud',

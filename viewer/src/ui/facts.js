@@ -50,7 +50,7 @@ export function rows(meta, settings, from = null) {
         [t('fact.system'), reference(meta), 'long'],
         ...(units(meta, settings) ? [[t('fact.units'), units(meta, settings)]] : []),
         ...(meta.isLonLat ? [[t('fact.drawn'), drawn(meta), 'long']] : []),
-        ...(!meta.isLonLat && meta.stretch[2] !== 1 ? [[t('fact.drawn'), heights(meta), 'long']] : []),
+        ...(!meta.isLonLat && meta.stretch[2] !== meta.stretch[0] ? [[t('fact.drawn'), heights(meta), 'long']] : []),
         [t('fact.scheme'), meta.scheme],
         [t('fact.encoding'), meta.encoding.toLowerCase()],
         [t('fact.levels'), levels],
