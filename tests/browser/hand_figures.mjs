@@ -179,6 +179,32 @@ export const FIGURE_CHECKS = {
             assert.deepEqual(problems, []);
         },
     },
+    'a list of edits in other units than those of its file is not saved, and told; the points are': {
+        async alone({ mote, folder, openPage }) {
+            if (!mote) return;
+            const first = makeCity(mote, folder, 'city.mote', '20k');
+            execFileSync(mote, ['lod', join(folder, 'city.las'), '-o', join(folder, 'feet.mote'), '--crs', 'EPSG:2263', '-q']);
+            const server = await startStatic(first, { extra: { '/second/': join(folder, 'feet.mote') } });
+            const { page, problems } = await openPage(withQuery(server.url, PLAIN, 'data=data/&data=second/'));
+            try {
+                await page.locator('#clouds .name').nth(1).click();
+                await idle(page);
+                await page.locator('#edit-class').selectOption('6');
+                await page.locator('#edit-add').click();
+                await page.locator('#edits-save').click();
+                await page.locator('#messages').getByText(/other units than the file of/).waitFor();
+                const [download] = await Promise.all([page.waitForEvent('download'), page.locator('#edits-file').click()]);
+                writeFileSync(join(folder, 'edited.las'), readFileSync(await download.path()));
+                const box = (path) => JSON.parse(execFileSync(mote, ['info', path, '--json', '-q']));
+                const [saved, wanted] = [box(join(folder, 'edited.las')), box(join(folder, 'feet.mote'))];
+                assert.deepEqual([saved.points, saved.min, saved.max], [wanted.points, wanted.min, wanted.max]);
+            } finally {
+                await page.close();
+                await server.close();
+            }
+            assert.deepEqual(problems, []);
+        },
+    },
     // By mote view and, as a site on the web has it, by a server that knows nothing of clouds.
     ...Object.fromEntries([['of a folder', 'city.mote', true], ['of COPC', 'city.copc.laz', true], ['of a static site', 'city.mote', false]].map(([what, name, byMote]) => [`a volume, an area and a profile are those of the command, from any camera, ${what}`, {
         async alone({ mote, folder, out, openPage }) {

@@ -419,6 +419,7 @@ export default {
     'edit.points': 'Punkte',
     'edit.back': 'Dies zurücknehmen',
     'edit.back.of': 'Zurücknehmen: {name}',
+    'edit.units': 'Die Liste würde in anderen Einheiten zählen als die Datei von „{name}“. Dafür diese Wolke allein öffnen, oder die Punkte speichern.',
     'edit.failed': 'Die Änderungen lassen sich nicht zeigen: {why}',
 
     'picture.failed': 'Das Bild konnte nicht gemacht werden: {why}. Vielleicht geht ein kleineres.',

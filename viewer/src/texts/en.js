@@ -420,6 +420,7 @@ export default {
     'edit.points': 'Points',
     'edit.back': 'Take this back',
     'edit.back.of': 'Take back: {name}',
+    'edit.units': 'The list would count in other units than the file of "{name}". Open that cloud alone for it, or save the points.',
     'edit.failed': 'The edits cannot be shown: {why}',
 
     'picture.failed': 'The picture could not be made: {why}. A smaller one may be possible.',
