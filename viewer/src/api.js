@@ -26,7 +26,7 @@ export function createApi(viewer, ready, { address, tour }) {
             return { name, points, scheme, encoding, projection, flags, isLonLat, box: structuredClone(box) };
         },
         idle: () => viewer.idle(),
-        fit: () => viewer.fit(),
+        fit: () => viewer.fit(true),
         // The address of what is seen now.
         link: () => address.link(),
         // The tour through the saved views as a .zip file of pictures: so many from each view to the next.
