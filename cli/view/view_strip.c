@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEGREE 0.017453292519943295 /* radians */
-
 /* Numbers separated by commas, up to the next '&'. Returns how many; SIZE_MAX: no numbers, or too many. */
 static size_t read_numbers(const char *text, double *numbers, size_t max) {
     for (size_t n = 0; n < max;) {
@@ -27,8 +25,8 @@ static size_t read_numbers(const char *text, double *numbers, size_t max) {
 bool view_strip_parse(const char *query, view_strip *strip) {
     const char *path = view_http_query_value(query, "path");
     const char *width = view_http_query_value(query, "width");
-    const char *degrees = view_http_query_value(query, "degrees");
-    double places[2 * VIEW_STRIP_POINTS_MAX], angle = 0;
+    const char *radians = view_http_query_value(query, "radians");
+    double places[2 * VIEW_STRIP_POINTS_MAX];
     memset(strip, 0, sizeof *strip);
     if (path == NULL || width == NULL) return false;
     const size_t numbers = read_numbers(path, places, 2 * VIEW_STRIP_POINTS_MAX);
@@ -36,15 +34,13 @@ bool view_strip_parse(const char *query, view_strip *strip) {
     strip->count = numbers / 2;
     for (size_t i = 0; i < numbers; i++) strip->path[i / 2][i % 2] = places[i];
     if (read_numbers(width, &strip->width, 1) != 1 || !(strip->width > 0)) return false;
-    if (degrees != NULL && (read_numbers(degrees, &angle, 1) != 1 || (angle != 0 && angle != 1))) return false;
-    strip->degrees = angle == 1;
-    return true;
+    return radians == NULL || (read_numbers(radians, &strip->radians, 1) == 1 && strip->radians >= 0);
 }
 
 static mote_units units_of(const view_strip *strip) {
     mote_units units;
     memset(&units, 0, sizeof units);
-    units.horizontal.radians = strip->degrees ? DEGREE : 0;
+    units.horizontal.radians = strip->radians;
     return units;
 }
 

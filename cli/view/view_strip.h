@@ -20,11 +20,11 @@
 typedef struct view_strip {
     size_t count;                          /* corners of the path, at least 2 */
     double path[VIEW_STRIP_POINTS_MAX][3]; /* x, y in coordinates of the file; z is not asked for */
-    double width;                          /* in units of the file; of degrees in metres */
-    bool degrees;                          /* what x and y are */
+    double width;                          /* in units of the file; of angles in metres */
+    double radians;                        /* of one of the angles that x and y are; 0: they are lengths */
 } view_strip;
 
-/// Reads "path=x,y,x,y,…&width=w&degrees=1" of an address; degrees may be missing (0).
+/// Reads "path=x,y,x,y,…&width=w&radians=r" of an address; radians may be missing (0).
 /// Returns  false where that is no strip
 bool view_strip_parse(const char *query, view_strip *strip);
 

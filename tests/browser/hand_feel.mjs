@@ -102,7 +102,7 @@ export const FEEL_CHECKS = {
             const [a, b] = [3, 3 * q]; // half of the chord northwards, and the sagitta along the slope
             near(round.radius, (a * a + b * b) / (2 * b), 1e-6);
             near(round.diameter, 2 * round.radius);
-            assert.match(round.centre, /^50000\d\.\d{3}\u00a0m, 5400005\.000\u00a0m, 10\d\.\d{3}$/);
+            assert.match(round.centre, /^50000\d\.\d{3}\u00a0m, 5400005\.000\u00a0m, 10\d\.\d{3}\u00a0m$/);
             // In a drawing it is round.
             await page.keyboard.press('Escape');
             await page.locator('#marks-format').selectOption('dxf');

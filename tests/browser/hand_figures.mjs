@@ -1,11 +1,12 @@
 // Figures that one can sign: of all points, the same from any camera and as `mote measure` gives them, in every unit.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { idle } from './checks.mjs';
 import { makeCity, PLAIN, withQuery } from './hand.mjs';
 import { startServer } from './servers.mjs';
+import { startStatic } from './static_server.mjs';
 
 const figures = (page) => page.evaluate(() => window.mote.figures);
 const done = async (page) => {
@@ -66,6 +67,7 @@ const FOOT = 'PROJCS["p",GEOGCS["g",UNIT["degree",0.0174532925199433]],UNIT["foo
 const COPC_SITES = {
     'a code and one of heights': { crs: 'EPSG:26910+6360', size: [1, 1, US_FOOT], at: [550000, 5000000, 100], unit: 'm', figure: 1 },
     'codes of feet and of metres': { crs: 'EPSG:2903+5703', size: [US_FOOT, US_FOOT, 1], at: [1500000, 700000, 100], unit: 'US ft', figure: US_FOOT },
+    'a code of US State Plane': { crs: 'EPSG:2263+5703', size: [US_FOOT, US_FOOT, 1], at: [980000, 200000, 100], unit: 'US ft', figure: US_FOOT },
     'a name': { crs: 'PROJCS["p",GEOGCS["g",UNIT["degree",0.0174532925199433]],UNIT["Foot_US"]]', size: [US_FOOT, US_FOOT, US_FOOT], at: [2000000, 700000, 100], unit: 'US ft', figure: US_FOOT },
     'ESRI': { crs: `${WKT_US},VERTCS["v",UNIT["Meter",1]]`, size: [US_FOOT, US_FOOT, 1], at: [2000000, 700000, 100], unit: 'US ft', figure: US_FOOT },
     'two kinds of feet': { crs: `COMPD_CS["c",${FOOT},VERT_CS["v",UNIT["US survey foot",0.304800609601219]]]`, size: [0.3048, 0.3048, US_FOOT], at: [600000, 700000, 100], unit: 'ft', figure: 0.3048 },
@@ -118,6 +120,89 @@ export const FIGURE_CHECKS = {
                 });
             }
             assert.equal(seen[0], seen[1], 'the plot is as exaggerated as in metres');
+        },
+    },
+    'the server cuts a profile as wide in grads as in metres': {
+        async alone({ mote, folder, openPage }) {
+            if (!mote) return;
+            const { file, corners: [a, b, , d] } = makeSite(mote, folder, COPC_SITES.grads);
+            const path = [a, b].map((p) => [p[0], (a[1] + d[1]) / 2, p[2]]);
+            const cut = join(folder, 'p.las');
+            writeFileSync(join(folder, 'line.geojson'), JSON.stringify(line(path)));
+            execFileSync(mote, ['measure', file, '--profile', join(folder, 'line.geojson'), '--width', '1.02', '-o', cut, '-q']);
+            await withServer(mote, file, openPage, async (page, url) => {
+                await page.goto(withQuery(url, PLAIN, markOf('profile', path, ['w1.02'])));
+                await idle(page);
+                await page.getByText('Show profile').click();
+                await page.waitForFunction(() => !document.querySelector('#profile-las').disabled);
+                const [download] = await Promise.all([page.waitForEvent('download'), page.locator('#profile-las').click()]);
+                const count = (path) => JSON.parse(execFileSync(mote, ['info', path, '--json', '-q'])).points;
+                writeFileSync(join(folder, 'page.las'), readFileSync(await download.path()));
+                assert.equal(count(join(folder, 'page.las')), count(cut));
+                assert.ok(count(cut) > 2500, `${count(cut)} points`);
+            });
+        },
+    },
+    'two clouds in different units are measured in those of the first, whichever is active; what is saved of the second is as its file': {
+        async alone({ mote, folder, openPage }) {
+            if (!mote) return;
+            const first = { crs: 'EPSG:32632+5703', size: [1, 1, 1], at: [691000, 5335000, 400] };
+            const { file, corners } = makeSite(mote, folder, first);
+            const half = { crs: `COMPD_CS["c",${WKT_US},VERT_CS["v",UNIT["foot",0.3048]]]`, size: [US_FOOT, US_FOOT, 0.3048] };
+            const second = { ...half, at: first.at.map((c, i) => c / half.size[i]) };
+            mkdirSync(join(folder, 'two'));
+            const own = makeSite(mote, join(folder, 'two'), second);
+            const server = await startStatic(file, { extra: { '/second/': own.file } });
+            const { page, problems } = await openPage(withQuery(server.url, PLAIN, `data=data/&data=second/&${markOf('volume', corners)}`));
+            try {
+                await idle(page);
+                await page.locator('#clouds li').nth(1).waitFor();
+                await page.locator('#clouds input[type=checkbox]').first().click();
+                for (const active of [0, 1]) {
+                    await page.locator('#clouds .name').nth(active).click();
+                    await idle(page);
+                    const [volume] = await done(page);
+                    assert.equal(volume.unit, 'm');
+                    assert.ok(Math.abs(volume.figures.above - 24) < 0.001, `${volume.figures.above}`);
+                    assert.match(await page.locator('#s-scale').innerText(), /\u00a0m$/);
+                }
+                await page.locator('#region').selectOption('');
+                const [download] = await Promise.all([page.waitForEvent('download'), page.locator('#points-save').click()]);
+                writeFileSync(join(folder, 'part.las'), readFileSync(await download.path()));
+                const info = (path) => JSON.parse(execFileSync(mote, ['info', path, '--json', '-q']));
+                const [saved, wanted] = [info(join(folder, 'part.las')), info(own.file)];
+                assert.deepEqual([saved.points, saved.min, saved.max, saved.units], [wanted.points, wanted.min, wanted.max, wanted.units]);
+            } finally {
+                await page.close();
+                await server.close();
+            }
+            assert.deepEqual(problems, []);
+        },
+    },
+    'a list of edits in other units than those of its file is not saved, and told; the points are': {
+        async alone({ mote, folder, openPage }) {
+            if (!mote) return;
+            const first = makeCity(mote, folder, 'city.mote', '20k');
+            execFileSync(mote, ['lod', join(folder, 'city.las'), '-o', join(folder, 'feet.mote'), '--crs', 'EPSG:2263', '-q']);
+            const server = await startStatic(first, { extra: { '/second/': join(folder, 'feet.mote') } });
+            const { page, problems } = await openPage(withQuery(server.url, PLAIN, 'data=data/&data=second/'));
+            try {
+                await page.locator('#clouds .name').nth(1).click();
+                await idle(page);
+                await page.locator('#edit-class').selectOption('6');
+                await page.locator('#edit-add').click();
+                await page.locator('#edits-save').click();
+                await page.locator('#messages').getByText(/other units than the file of/).waitFor();
+                const [download] = await Promise.all([page.waitForEvent('download'), page.locator('#edits-file').click()]);
+                writeFileSync(join(folder, 'edited.las'), readFileSync(await download.path()));
+                const box = (path) => JSON.parse(execFileSync(mote, ['info', path, '--json', '-q']));
+                const [saved, wanted] = [box(join(folder, 'edited.las')), box(join(folder, 'feet.mote'))];
+                assert.deepEqual([saved.points, saved.min, saved.max], [wanted.points, wanted.min, wanted.max]);
+            } finally {
+                await page.close();
+                await server.close();
+            }
+            assert.deepEqual(problems, []);
         },
     },
     // By mote view and, as a site on the web has it, by a server that knows nothing of clouds.

@@ -1,11 +1,12 @@
 // Servers that fail, data that lies, many clients at once.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
 import { extname, join } from 'node:path';
 import { idle, stats } from './checks.mjs';
-import { lit, makeCity, ONE_NODE, PLAIN, press } from './hand.mjs';
+import { lit, makeCity, ONE_NODE, PLAIN, press, withQuery } from './hand.mjs';
+import { readPng } from './png.mjs';
 import { startStatic } from './static_server.mjs';
 import { terrain, writeDataset } from '../viewer/make_dataset.mjs';
 
@@ -272,6 +273,33 @@ export const HOSTILE_CHECKS = {
             assert.equal(found.shown, '');
             assert.ok(found.order.indexOf('octree.bin') < found.order.indexOf('data set told'), `${found.order}`);
             assert.ok(found.measuring.every((ms) => ms > found.firstPictureMs), `${found.measuring}, ${found.firstPictureMs}`);
+        },
+    },
+    'where no first picture comes there are the background, the focus of keys and what was measured': {
+        async alone({ folder, openPage }) {
+            const broken = {
+                'no points': () => writeDataset(folder, [], ONE_NODE),
+                'no octree': () => writeFileSync(join(folder, 'octree.bin'), ''),
+                'no hierarchy': () => writeFileSync(join(folder, 'hierarchy.bin'), ''),
+                'no metadata': () => rmSync(join(folder, 'metadata.json')),
+            };
+            for (const [what, spoil] of Object.entries(broken)) {
+                writeDataset(folder, terrain(3000), ONE_NODE);
+                const { boundingBox: { min, max } } = JSON.parse(readFileSync(join(folder, 'metadata.json')));
+                spoil();
+                const ends = [0.3, 0.7].map((share) => min.map((m, i) => m + share * (max[i] - m)).join());
+                const server = await startStatic(folder);
+                const { page } = await openPage(withQuery(server.url, 'background=white&edl=0', `mark=${encodeURIComponent(`distance;${ends.join(';')}`)}`));
+                await page.locator('#splash').getByText(/has no points|Nothing to show/).waitFor();
+                await page.waitForFunction(() => document.querySelector('#canvas').checkVisibility({ visibilityProperty: true }), null, { timeout: 5000 }).catch(() => assert.fail(`${what}: the canvas stays hidden`));
+                await page.evaluate(() => document.querySelector('#canvas').focus());
+                assert.equal(await page.evaluate(() => document.activeElement.id), 'canvas', what);
+                const png = readPng(await page.locator('#canvas').screenshot());
+                assert.deepEqual(png.at(100, 450), [255, 255, 255], what);
+                if (what === 'no octree') assert.ok((await page.locator('#overlay').innerHTML()).includes('line'), 'what the link has measured');
+                await page.close();
+                await server.close();
+            }
         },
     },
     'the page is smaller than 1.1 MB': {

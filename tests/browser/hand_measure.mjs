@@ -311,7 +311,7 @@ export const MEASURE_CHECKS = {
             const ask = (url, headers = {}) => fetch(new URL(url, page.url()), { method: 'POST', headers }).then(({ status }) => status);
             const origin = { Origin: new URL(page.url()).origin };
             assert.deepEqual(await Promise.all(['strip/1?path=0,0,1,1&width=1', 'strip/1?path=0,0,1,1&width=1'].map((url, i) => ask(url, i ? { Origin: 'http://elsewhere' } : {}))), [403, 403]);
-            for (const query of ['', '?path=0,0&width=1', '?path=0,0,1,x&width=1', '?path=0,0,1,1&width=-1', '?path=0,0,1,1&width=1&degrees=3', `?path=${'0,0,'.repeat(300)}1,1&width=1`])
+            for (const query of ['', '?path=0,0&width=1', '?path=0,0,1,x&width=1', '?path=0,0,1,1&width=-1', '?path=0,0,1,1&width=1&radians=-1', `?path=${'0,0,'.repeat(300)}1,1&width=1`])
                 assert.equal(await ask(`strip/1${query}`, origin), 400, query);
             for (const name of ['strip/2?path=0,0,1,1&width=1', 'strip/0?path=0,0,1,1&width=1', 'strip/1x?path=0,0,1,1&width=1']) assert.equal(await ask(name, origin), 404);
         },

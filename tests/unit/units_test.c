@@ -34,6 +34,7 @@ static const named_unit lengths[] = {
     {"US survey foot", "foot", "0.3048006096"},
     {"US survey foot", "U.S. Foot", "0.3048"},
     {"US survey foot", "us-ft", "0.304801"},
+    {"US survey foot", "unnamed", "0.304801"}, /* not that of 1936, which is nearer */
     {"foot", "anything", "0.3048"},
     {"kilometre", "kilometre", "1E3"},
     {"yard", "Yard", "0.9144"},
@@ -382,15 +383,24 @@ static void test_codes_and_proj(void **state) {
         {"EPSG:25832+7837", "metre", "metre"},
         {"EPSG:25832+8228", "metre", "foot"},
         {"EPSG:25832+8052", "metre", "US survey foot"},
-        {"EPSG:25832+5754", "metre", ""}, /* British feet of 1936 are not among the units */
+        {"EPSG:25832+5754", "metre", "British foot (1936)"},
+        {"EPSG:2263", "US survey foot", ""},
+        {"EPSG:2263+5703", "US survey foot", "metre"},
+        {"EPSG:2222", "foot", ""},
+        {"EPSG:2263+", "US survey foot", ""},
+        {"EPSG:8360", "degree", "metre"}, /* compound */
+        {"EPSG:4807", "grad", ""},
+        {"EPSG:2155", "US survey foot", ""},
+        {"EPSG:3167", "British chain (Sears 1922 truncated)", ""},
+        {"EPSG:5703", "", "metre"},
         {"EPSG:25832+4326", "metre", ""}, /* no system of heights */
         {"EPSG:2994", "foot", ""},
         {"EPSG:4326", "degree", ""},
         {"EPSG:4326+1", "degree", ""},
         {"urn:ogc:def:crs:EPSG::2154", "metre", ""},
         {"urn:ogc:def:crs:EPSG:9.9:4326", "degree", ""},
-        {"EPSG:32661", "", ""},
-        {"EPSG:3263", "", ""},
+        {"EPSG:32661", "metre", ""},
+        {"EPSG:32763", "", ""}, /* no system */
         {"EPSG:32632x", "", ""},
         {"EPSG:", "", ""},
         {"EPSG:99999999999999999999", "", ""},

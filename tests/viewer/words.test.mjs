@@ -69,6 +69,9 @@ test('what a reference system measures in, as the command says', { skip }, async
         [UTM_WKT, 'projected', 1, null, null], [WKT2, 'projected', 1, null, null], [FEET_WKT, 'geographic', null, DEGREE, US],
         ['GEODCRS["WGS 84 (geocentric)",CS[Cartesian,3]]', null, null, null, null], ['+proj=utm +zone=10 +units=us-ft', 'projected', US, null, null],
         ['+proj=utm +zone=10 +units=yd +vunits=us-ft', 'projected', 0.9144, null, US], ['EPSG:4269', 'geographic', null, DEGREE, null],
+        ['EPSG:2263', null, US, null, null], ['EPSG:2263+5703', null, US, null, 1], ['EPSG:8767', null, US, null, US], ['EPSG:3167', null, 20.116756, null, null],
+        ['EPSG:4807', 'geographic', null, GRAD, null], ['EPSG:32763', null, null, null, null], ['EPSG:900913', null, 1, null, null],
+        ['EPSG:4647', null, 1, null, null], // UTM, with the number of its zone before x
         ['EPSG:2994', null, 0.3048, null, null], ['EPSG:26910+6360', 'projected', 1, null, US], ['EPSG:2903+5703', null, US, null, 1], ['EPSG:25832+8228', 'projected', 1, null, 0.3048],
         [usFeet, 'projected', US, null, null], [`${usFeet},VERTCS["v",UNIT["Meter",1]]`, 'projected', US, null, 1],
         ['PROJCS["p",UNIT["Foot_US"]]', 'projected', US, null, null], ['GEOGCS["NTF",UNIT["grad",0.015707963267948967]]', 'geographic', null, GRAD, null],
@@ -88,6 +91,28 @@ test('what a reference system measures in, as the command says', { skip }, async
     assert.equal((await systemOf('', { keys: own, numbers: new Uint8Array(new Float64Array([5.03]).buffer) })).metres, 5.03);
     const said = { projection: 'EPSG:32632', mote: { units: { horizontal: null, vertical: null } } };
     assert.equal(await withDecidedUnits(said), said, 'what mote wrote counts');
+});
+
+test('a second data set counts in the units of the first, as far as both are known', () => {
+    const attributes = [{ name: 'position', size: 12, numElements: 3, elementSize: 4, type: 'int32', min: [1000, 2000, 10], max: [1100, 2100, 20] }];
+    const json = (units) => ({ version: '2.0', points: 1, scale: [0.01, 0.01, 0.01], offset: [1000, 2000, 0], spacing: 1, boundingBox: { min: [1000, 2000, 0], max: [1100, 2100, 100] },
+        hierarchy: { firstChunkSize: 22, stepSize: 4, depth: 1 }, attributes, projection: 'our own grid', mote: { units } });
+    const read = (units, frame = null) => parseMetadata(json(units), null, null, frame);
+    const metres = { horizontal: { metres: 1 }, vertical: { metres: 1 } };
+    const first = read(metres);
+    const feet = read({ horizontal: { metres: 0.3048 }, vertical: { metres: 1200 / 3937 } }, first);
+    const close = (a, b) => a.forEach((v, i) => assert.ok(Math.abs(v - b[i]) < 1e-9, `${a}, not ${b}`));
+    close(feet.box.min, [304.8, 609.6, 12000 / 3937]);
+    close(feet.side, [30.48, 30.48, 120000 / 3937]);
+    close(feet.corner, [304.8 - 1000, 609.6 - 2000, 0]);
+    close(feet.offset, [304.8, 609.6, 0]);
+    assert.deepEqual([feet.stored.scale, feet.stored.offset, feet.isConverted], [[0.01, 0.01, 0.01], [1000, 2000, 0], true]);
+    assert.deepEqual([feet.crs.metres, feet.crs.verticalMetres], [1, 1]);
+    // Heights alone; heights that nothing is said of, which count as x and y do; nothing known.
+    close(read({ horizontal: { metres: 1 }, vertical: { metres: 0.3048 } }, first).box.max, [1100, 2100, 6.096]);
+    close(read({ horizontal: { metres: 0.3048 }, vertical: null }, first).box.max, [335.28, 640.08, 6.096]);
+    for (const units of [metres, { horizontal: null, vertical: null }]) assert.deepEqual([read(units, first).box, read(units, first).isConverted], [first.box, false]);
+    assert.deepEqual(read({ horizontal: { metres: 0.3048 }, vertical: null }, read({ horizontal: null, vertical: null })).box, first.box);
 });
 
 test('longitude and latitude: told by the system, contradicted or found by the numbers', () => {
@@ -200,6 +225,8 @@ test('facts of a data set: levels are counted with the root, units where they ar
     assert.equal(fact(METADATA, 'Drawn'), undefined);
     const degrees = { ...METADATA, projection: 'EPSG:4326' };
     assert.match(fact(degrees, 'Drawn'), /1° east = 111 \d\d\d m.*lonlat=0/);
+    const grads = { ...degrees, mote: { units: { horizontal: { radians: GRAD } } } };
+    assert.match(fact(grads, 'Drawn'), /1\u00a0gon east = 100 \d\d\d m, 1\u00a0gon north = 99 \d\d\d m/);
     const far = { ...degrees, boundingBox: { min: [5e5, 5e6, 0], max: [5e5, 5e6, 0] }, attributes: METADATA.attributes.map((a) => ({ ...a, min: [], max: [] })) };
     assert.equal(fact(far, 'Reference system'), 'WGS 84 (EPSG:4326); the coordinates are not degrees');
 });

@@ -14,7 +14,7 @@ function figuresFor(viewer, mark) {
     const entry = mark.kind === 'volume' ? viewer.survey.of(mark) : viewer.survey.entries.get(mark.id);
     const { state = 'done', done, total, error, result } = entry ?? {};
     const figures = mark.kind === 'volume' ? result : { ...figuresOf(viewer, mark), ...(result ? { points: result.points } : {}) };
-    return { id: mark.id, kind: mark.kind, state, done, total, error, figures: structuredClone(figures), unit: unitName(drawnMetres(viewer.dataset.meta, viewer.settings.coordinates)) };
+    return { id: mark.id, kind: mark.kind, state, done, total, error, figures: structuredClone(figures), unit: unitName(drawnMetres(viewer.space, viewer.settings.coordinates)) };
 }
 
 export function createApi(viewer, ready, { address, tour }) {
@@ -26,7 +26,7 @@ export function createApi(viewer, ready, { address, tour }) {
             return { name, points, scheme, encoding, projection, flags, isLonLat, box: structuredClone(box) };
         },
         idle: () => viewer.idle(),
-        fit: () => viewer.fit(),
+        fit: () => viewer.fit(true),
         // The address of what is seen now.
         link: () => address.link(),
         // The tour through the saved views as a .zip file of pictures: so many from each view to the next.

@@ -143,7 +143,7 @@ function readMarks(viewer, query, isWhole, isSaved) {
     const marks = read.filter(Boolean);
     const { list, boxes } = viewer.marks;
     if (isSaved) {
-        const keyOf = (mark) => markKey(mark, viewer.dataset.meta.scale);
+        const keyOf = (mark) => markKey(mark, viewer.space.scale);
         const isSame = boxes.map(keyOf).join() === marks.filter(isBox).map(keyOf).join();
         if (!isSame) viewer.marks.replace([...list.filter((mark) => !isBox(mark)), ...marks.filter(isBox)]);
         viewer.marks.merge(marks.filter((mark) => !isBox(mark)), keyOf);

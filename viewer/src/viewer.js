@@ -101,7 +101,10 @@ export class Viewer extends EventTarget {
     // The first cloud, which says where the coordinates of the picture begin. options { begins: nothing says how it is to be
     // looked at: which axis is up is found, and a room is opened }
     async open(url, options = {}) {
-        await this.active.open(url, this.pool, options, this.cacheBytes);
+        await this.active.open(url, this.pool, options, this.cacheBytes).catch((error) => {
+            if (this.clouds.length === 0) this.showBackground();
+            throw error;
+        });
         if (options.begins && this.dataset.root) this.beginning = beginView(this).finally(() => this.begun());
         this.clouds = [this.active];
         this.applySizes();
@@ -123,10 +126,10 @@ export class Viewer extends EventTarget {
 
     // One more cloud, in the same space.
     async add(url) {
-        const { origin, stretch } = this.clouds[0].dataset.meta;
+        const { origin, stretch, crs, isLonLat } = this.clouds[0].dataset.meta;
         const cloud = this.newCloud();
         try {
-            await cloud.open(url, this.pool, { frame: { origin, stretch } }, this.cacheBytes);
+            await cloud.open(url, this.pool, { frame: { origin, stretch, crs, isLonLat } }, this.cacheBytes);
         } catch (error) {
             this.renderer.removePoints(cloud.points);
             throw error;
@@ -179,6 +182,11 @@ export class Viewer extends EventTarget {
 
     get shownClouds() {
         return this.clouds.filter(({ isShown }) => isShown);
+    }
+
+    // Of the first cloud: in whose coordinates and units all are drawn, measured and marked.
+    get space() {
+        return (this.clouds[0] ?? this.active).dataset?.meta ?? null;
     }
 
     get busy() {
@@ -270,9 +278,17 @@ export class Viewer extends EventTarget {
         if (this.busy && !this.urgent && wait > 0 && this.firstPictureMs !== null) return this.later(wait);
         if (this.isBeginning) return this.later(RESELECT_MS); // the picture would turn over
         if (this.selection.points > 0 || this.firstPictureMs !== null || this.seesNothingYet) this.draw();
+        else if (!this.busy) this.showBackground(this.boxInSight());
         this.dirty = this.urgent = false;
         if (this.busy) this.later(RESELECT_MS);
         this.settleWaiters();
+    }
+
+    // No first picture will come, of no points or after an error: what is behind it, and what tools draw, is there all the same.
+    showBackground(box = { min: [-1, -1, -1], max: [1, 1, 1] }) {
+        this.renderer.draw(this.camera, box);
+        this.canvas.style.visibility = '';
+        if (this.clouds.length > 0) this.emit('frame');
     }
 
     // Nothing is in the picture and nothing will come into it: the first picture is one without points.

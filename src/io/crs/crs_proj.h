@@ -18,6 +18,10 @@ bool mote_crs_has_proj(void);
    0: none. *text: for mote_free. */
 mote_status mote_crs_proj_text(mote_context *ctx, const char *given, uint32_t vertical, char **text);
 
+/* A string of PROJ, or PROJJSON, that a file has as its system, as such a text; *wkt NULL: it is none of these, not
+   understood, or there is no PROJ. */
+mote_status mote_crs_proj_wkt(mote_context *ctx, const char *crs, char **wkt);
+
 /* The system that the GeoTIFF keys of a LAS file define by parts, as such a text; *text NULL: they define none, or one
    that is not understood. */
 mote_status mote_crs_proj_of_keys(mote_context *ctx, const mote_cloud *cloud, char **text);

@@ -141,29 +141,31 @@ static PJ *name_of_string(proj_session *s, const PJ *system, const char *text) {
     return whole;
 }
 
-PJ *proj_session_system(mote_context *ctx, proj_session *s, const char *text, const char *what) {
-    PJ *object = NULL;
-    text += strspn(text, " \t\r\n");
+/* What PROJ takes the text for; a string of it is the system's name, too. NULL: nothing, or no memory. */
+static PJ *create_object(mote_context *ctx, proj_session *s, const char *text) {
     s->error[0] = '\0';
-    if (*text == '+' && strstr(text, "+type=crs") == NULL) {
-        char *whole = mote_alloc(ctx, strlen(text) + 16, "texts");
-        if (whole == NULL) return NULL;
-        snprintf(whole, strlen(text) + 16, "%s +type=crs", text);
-        object = proj_create(s->proj, whole);
-        mote_free(ctx, whole);
-        if (object != NULL && strstr(text, "+step") != NULL) {
-            mote_fail(ctx, MOTE_ERROR_ARGUMENT, "%s \"%.80s\" is not understood: it is a pipeline, which is no system",
-                      what, text);
-            proj_destroy(object);
-            return NULL;
-        }
-        PJ *named = object != NULL && is_system(object) ? name_of_string(s, object, text) : NULL;
-        if (named != NULL) {
-            proj_destroy(object);
-            object = named;
-        }
-    } else {
-        object = proj_create(s->proj, text);
+    if (*text != '+' || strstr(text, "+type=crs") != NULL) return proj_create(s->proj, text);
+    char *whole = mote_alloc(ctx, strlen(text) + 16, "texts");
+    if (whole == NULL) return NULL;
+    snprintf(whole, strlen(text) + 16, "%s +type=crs", text);
+    PJ *object = proj_create(s->proj, whole);
+    mote_free(ctx, whole);
+    PJ *named = object != NULL && is_system(object) ? name_of_string(s, object, text) : NULL;
+    if (named == NULL) return object;
+    proj_destroy(object);
+    return named;
+}
+
+static bool is_pipeline(const char *text) { return *text == '+' && strstr(text, "+step") != NULL; }
+
+PJ *proj_session_system(mote_context *ctx, proj_session *s, const char *text, const char *what) {
+    text += strspn(text, " \t\r\n");
+    PJ *object = create_object(ctx, s, text);
+    if (object != NULL && is_pipeline(text)) {
+        mote_fail(ctx, MOTE_ERROR_ARGUMENT, "%s \"%.80s\" is not understood: it is a pipeline, which is no system",
+                  what, text);
+        proj_destroy(object);
+        return NULL;
     }
     if (object != NULL && is_system(object) && is_meant(s, text, object)) return object;
     if (!fail_name(ctx, s, text, what)) fail_system(ctx, s, text, what, object);
@@ -234,6 +236,20 @@ mote_status mote_crs_proj_text(mote_context *ctx, const char *given, uint32_t ve
     return *text != NULL ? MOTE_OK : mote_context_status(ctx);
 }
 
+mote_status mote_crs_proj_wkt(mote_context *ctx, const char *crs, char **wkt) {
+    proj_session s;
+    *wkt = NULL;
+    crs += strspn(crs, " \t\r\n");
+    if ((*crs != '+' && *crs != '{') || is_pipeline(crs)) return MOTE_OK; /* a name may be another system's, too */
+    MOTE_TRY(proj_session_open(ctx, &s));
+    PJ *system = create_object(ctx, &s, crs);
+    const char *made = system != NULL && is_system(system) ? proj_session_wkt(&s, system) : NULL;
+    if (made != NULL) *wkt = mote_strdup(ctx, made);
+    proj_destroy(system);
+    proj_session_close(&s);
+    return made != NULL && *wkt == NULL ? MOTE_ERROR_MEMORY : MOTE_OK;
+}
+
 #else
 
 bool mote_crs_has_proj(void) { return false; }
@@ -243,6 +259,12 @@ mote_status mote_crs_proj_text(mote_context *ctx, const char *given, uint32_t ve
     *text = NULL;
     return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "the reference system \"%.80s\" is understood by PROJ alone: %s",
                      given, CRS_NEEDS_PROJ);
+}
+
+mote_status mote_crs_proj_wkt(mote_context *ctx, const char *crs, char **wkt) {
+    (void)ctx, (void)crs;
+    *wkt = NULL;
+    return MOTE_OK;
 }
 
 #endif

@@ -9,7 +9,9 @@
 #define NAME_MAX_BYTES 64
 
 /* Sizes: EPSG Dataset, units of measure; those of the US before 1959 are of 1200/3937 m to the foot (US Federal
-   Register 59-5442). Codes are EPSG's; aliases are without case and marks, each between bars. */
+   Register 59-5442). Codes are EPSG's; aliases are without case and marks, each between bars.
+   NULL: only a code means this one. By its name it is as the file writes it, and no factor is nearest to it, as those
+   of few digits ("0.304801") are of the kinds of feet in use. */
 static const struct {
     const char *name, *symbol;
     unit_kind kind;
@@ -40,6 +42,16 @@ static const struct {
     {"nautical mile", "nmi", UNIT_LENGTH, 9030, 1852, "|nauticalmiles|kmi|nmi|internationalnauticalmile|"},
     {"nautical mile", "nmi", UNIT_LENGTH, 9015, 1852, "|"}, /* GeoTIFF 1.0 */
     {"German legal metre", "m", UNIT_LENGTH, 9031, 1.0000135965, "|metergermanlegal|legalmeter|"},
+    {"Clarke's yard", "yd", UNIT_LENGTH, 9037, 0.9143917962, NULL},
+    {"Clarke's link", "link", UNIT_LENGTH, 9039, 0.201166195164, NULL},
+    {"British yard (Sears 1922)", "yd", UNIT_LENGTH, 9040, 0.914398414616029, NULL},
+    {"British foot (Sears 1922)", "ft", UNIT_LENGTH, 9041, 0.304799471538676, NULL},
+    {"British chain (Sears 1922)", "chain", UNIT_LENGTH, 9042, 20.1167651215526, NULL},
+    {"British chain (Benoit 1895 B)", "chain", UNIT_LENGTH, 9062, 20.1167824943759, NULL},
+    {"Indian yard", "yd", UNIT_LENGTH, 9084, 0.914398530744441, NULL},
+    {"Gold Coast foot", "ft", UNIT_LENGTH, 9094, 0.304799710181509, NULL},
+    {"British foot (1936)", "ft", UNIT_LENGTH, 9095, 0.3048007491, NULL},
+    {"British chain (Sears 1922 truncated)", "chain", UNIT_LENGTH, 9301, 20.116756, NULL},
     {"degree", "deg", UNIT_ANGLE, 9102, 0.017453292519943295, "|degrees|deg|°|degreesupplierdefined|"},
     {"degree", "deg", UNIT_ANGLE, 9122, 0.017453292519943295, "|"}, /* degree, the supplier to say how it is written */
     {"radian", "rad", UNIT_ANGLE, 9101, 1, "|radians|rad|"},
@@ -94,7 +106,9 @@ static size_t find_name(const char *name, unit_kind kind) {
     size_t i = 0;
     for (; i < UNITS; i++) {
         fold_name(units[i].name, own);
-        if (is_of(i, kind) && (strcmp(own, wanted) == 0 || strstr(units[i].aliases, wanted) != NULL)) break;
+        if (units[i].aliases != NULL && is_of(i, kind) &&
+            (strcmp(own, wanted) == 0 || strstr(units[i].aliases, wanted) != NULL))
+            break;
     }
     return i;
 }
@@ -125,7 +139,7 @@ static size_t find_size(double size, double part, unit_kind kind) {
     size_t best = UNITS;
     for (size_t i = 0; i < UNITS; i++) {
         const double off = fabs(size / units[i].size - 1);
-        if (units[i].kind != kind || off > part) continue;
+        if (units[i].aliases == NULL || units[i].kind != kind || off > part) continue;
         if (best == UNITS || off < fabs(size / units[best].size - 1)) best = i;
     }
     return best;

@@ -81,7 +81,9 @@ const ZONES = [
     [6330, 19, (n) => `NAD83(2011) / UTM zone ${n}N`], [28348, 11, (n) => `GDA94 / MGA zone ${n + 47}`],
     [7846, 14, (n) => `GDA2020 / MGA zone ${n + 45}`],
 ];
-const GEOGRAPHIC_CODES = new Set([4326, 4979, 4269, 4258, 4267, 6318, 6319, 6668, 6697, 7843, 7844, 4283, 4171, 4167]);
+// In degrees, and within some metres where WGS 84 is, or what proj4js has a row for.
+const GEOGRAPHIC_CODES = new Set([4326, 4979, 4269, 4258, 4267, 6318, 6319, 6668, 6697, 7843, 7844, 4283, 4171, 4167,
+    4490, 4612, 4617, 4674, 4759, 4148, 4180, 4190, 4152, 4619, 4661, 4669, 4670, 4686, 4737]);
 
 function nameOfCode(code) {
     const zone = ZONES.find(([first, count]) => code >= first && code < first + count);
@@ -89,7 +91,7 @@ function nameOfCode(code) {
 }
 
 function fromCode(code) {
-    const isGeographic = GEOGRAPHIC_CODES.has(code) || (code >= 4001 && code <= 4999 && !NAMES[code]);
+    const isGeographic = GEOGRAPHIC_CODES.has(code); // the units of others say it
     const isKnown = NAMES[code] || nameOfCode(code);
     return { name: nameOfCode(code), code, kind: isGeographic ? 'geographic' : isKnown ? 'projected' : null };
 }

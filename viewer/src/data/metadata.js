@@ -48,9 +48,20 @@ function drawnSpacing(spacing, stretch, box) {
     return Math.min(spacing * Math.max(...stretch), widest || 1);
 }
 
+// How many of the other's units one of its own is, along each axis; null: they are the same, or not known. Heights of a projected
+// system that says nothing of them count as x and y do.
+function sizesIn(frame, own) {
+    const [a, b] = [frame, own].map(({ crs, isLonLat }) => ({ flat: (isLonLat ? crs?.radians : crs?.metres) || 0, up: crs?.verticalMetres || (isLonLat ? 1 : crs?.metres) || 0 }));
+    const ratio = (key) => (a[key] && b[key] ? b[key] / a[key] : 1);
+    const flat = frame.isLonLat === own.isLonLat ? ratio('flat') : 1;
+    const sizes = [flat, flat, ratio('up')];
+    return frame.crs && sizes.some((size) => size !== 1) ? sizes : null;
+}
+
 // lonLat: true or false says whether x and y are degrees; null leaves it to what the data set says of itself. layout: of a
 // record, where the data set is no Potree folder.
-// frame { origin, stretch }: of another data set, in whose space this one is drawn.
+// frame { origin, stretch, crs, isLonLat }: of another data set, in whose space this one is drawn, and in whose units it counts from
+// here on: what is picked, measured and exported of both has one unit. stored: how its numbers stand in the file.
 export function parseMetadata(json, lonLat = null, layout = null, frame = null) {
     if (json === null || typeof json !== 'object') throw told(DataError, 'meta.object');
     const cube = {
@@ -68,16 +79,21 @@ export function parseMetadata(json, lonLat = null, layout = null, frame = null) 
     const firstChunkSize = numberOf(json.hierarchy?.firstChunkSize);
     if (!Number.isSafeInteger(firstChunkSize) || firstChunkSize < 0)
         throw told(DataError, 'meta.chunk');
-    const longest = Math.max(...side);
     const projection = textOf(json.mote?.crs) || textOf(json.projection); // the former says more, where mote wrote it
-    const crs = withUnits(parseCrs(projection), json.mote?.units);
-    const scale = vector(json.scale, 'scale');
-    const box = pointBox(layout.position, cube);
-    const isLonLat = lonLat ?? isGeographic(crs, box, scale);
+    const own = withUnits(parseCrs(projection), json.mote?.units);
+    const stored = { scale: vector(json.scale, 'scale'), offset: vector(json.offset, 'offset') };
+    const ownBox = pointBox(layout.position, cube);
+    const isLonLat = lonLat ?? isGeographic(own, ownBox, stored.scale);
+    const sizes = frame ? sizesIn(frame, { crs: own, isLonLat }) : null;
+    const counted = sizes ? (p) => p.map((c, i) => c * sizes[i]) : (p) => p;
+    const crs = sizes ? { ...own, metres: frame.crs.metres, radians: frame.crs.radians, verticalMetres: frame.crs.verticalMetres } : own;
+    const boxOf = ({ min, max }) => ({ min: counted(min), max: counted(max) });
+    const box = boxOf(ownBox);
     const stretch = frame?.stretch ?? stretchOf(crs, box, isLonLat);
-    const rest = restBox(json.mote?.rest);
-    const origin = frame?.origin ?? rest?.min ?? cube.min; // everything is drawn relative to it: small numbers for 32-bit floats
-    const spacing = positive(json.spacing) || longest / 128;
+    const rest = json.mote?.rest && restBox(json.mote.rest) ? boxOf(restBox(json.mote.rest)) : null;
+    const [scale, offset, low] = [stored.scale, stored.offset, cube.min].map(counted);
+    const origin = frame?.origin ?? rest?.min ?? low; // everything is drawn relative to it: small numbers for 32-bit floats
+    const spacing = positive(json.spacing) || Math.max(...side) / 128;
     return {
         name: textOf(json.name) || 'Point cloud',
         description: textOf(json.description),
@@ -90,11 +106,13 @@ export function parseMetadata(json, lonLat = null, layout = null, frame = null) 
         hasReturns: json.mote?.hasReturns === true, // a laser's second ones
         stretch, // of the axes, for drawing: world = drawn / stretch + origin
         scale,
-        offset: vector(json.offset, 'offset'),
-        spacing: drawnSpacing(spacing, stretch, box),
+        offset,
+        stored,
+        isConverted: sizes !== null,
+        spacing: drawnSpacing(spacing, counted(stretch), ownBox),
         origin,
-        corner: cube.min.map((m, i) => (m - origin[i]) * stretch[i]), // of the root, as drawn
-        side: side.map((s, i) => s * stretch[i]),
+        corner: low.map((m, i) => (m - origin[i]) * stretch[i]), // of the root, as drawn
+        side: counted(side).map((s, i) => s * stretch[i]),
         box,
         rest,
         encoding,

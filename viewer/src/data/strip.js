@@ -1,4 +1,5 @@
 // The points beside a path, of all that a file has, by a server that can cut them out: `mote view` on this machine.
+import { DEGREE } from './geographic.js';
 
 const NUMBER = /\/data(\d*)\//; // of a cloud in the addresses of that server: the first has none
 
@@ -8,8 +9,9 @@ export async function serverTools() {
     return (answer?.headers.get('X-Mote-Tools') ?? '').split(/,\s*/);
 }
 
-// By which number that server knows a cloud; null where it comes from another one.
+// By which number that server knows a cloud; null where it comes from another one, or the page counts in other units than its file.
 export function numberOnServer(cloud) {
+    if (cloud.dataset.meta.isConverted) return null;
     const url = new URL(cloud.dataset.url, location.href);
     const found = url.origin === location.origin && NUMBER.exec(url.pathname);
     return found ? Number(found[1] || 1) : null;
@@ -20,7 +22,8 @@ export function numberOnServer(cloud) {
 export async function cutStrip(cloud, { points, width }) {
     const number = numberOnServer(cloud);
     if (!number || !(await serverTools()).includes('strip')) return null;
-    const query = new URLSearchParams({ path: points.flatMap(([x, y]) => [x, y]), width, degrees: cloud.dataset.meta.isLonLat ? 1 : 0 });
+    const { crs, isLonLat } = cloud.dataset.meta;
+    const query = new URLSearchParams({ path: points.flatMap(([x, y]) => [x, y]), width, radians: isLonLat ? crs?.radians ?? DEGREE : 0 });
     // Commas as they are: the server reads numbers and decodes nothing.
     const answer = await fetch(`strip/${number}?${String(query).replaceAll('%2C', ',')}`, { method: 'POST' });
     if (!answer.ok) throw new Error(await answer.text());

@@ -31,6 +31,10 @@ export const measurable = (Base) => class extends Base {
         return this.scene?.min ? { root: this.scene, meta: (this.scene.meta ??= metaOf(this.scene)) } : null;
     }
 
+    get space() {
+        return this.dataset?.meta ?? null;
+    }
+
     get box() {
         return { min: this.scene.min, max: this.scene.max };
     }

@@ -13,7 +13,7 @@ const MAX_SEGMENTS = 100; // that are listed one by one
 function measurerOf(viewer, mark, isLine) {
     const { measurer } = viewer.survey;
     if (!measurer) return null;
-    measurer.reset(unitsOf(viewer.dataset.meta, viewer.settings.coordinates));
+    measurer.reset(unitsOf(viewer.space, viewer.settings.coordinates));
     measurer.setUp(upAxis(viewer.settings.up));
     measurer.shape(ringsOf(mark), isLine);
     return measurer;
@@ -64,7 +64,7 @@ function circleOf(viewer, points) {
     const found = geometry.circle(points);
     if (!found) return {};
     const { radius, centre } = found;
-    return { radius, diameter: 2 * radius, circumference: 2 * Math.PI * radius, centre: namedCoordinates(viewer.toWorld(centre), viewer.dataset.meta, viewer.settings.coordinates).join(', ') };
+    return { radius, diameter: 2 * radius, circumference: 2 * Math.PI * radius, centre: namedCoordinates(viewer.toWorld(centre), viewer.space, viewer.settings.coordinates).join(', ') };
 }
 
 function overPlaneOf(points, frame) {

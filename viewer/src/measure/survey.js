@@ -181,7 +181,7 @@ export class Survey extends EventTarget {
         const { viewer } = this;
         const { mark } = entry;
         const up = upAxis(viewer.settings.up);
-        const measurer = new Measurer(await measuringModule(), unitsOf(viewer.dataset.meta, viewer.settings.coordinates));
+        const measurer = new Measurer(await measuringModule(), unitsOf(viewer.space, viewer.settings.coordinates));
         measurer.setUp(up);
         measurer.shape(ringsOf(mark), mark.kind === 'profile');
         const work = mark.kind === 'profile' ? this.profileOf(entry, measurer) : this.volumeOf(entry, measurer);

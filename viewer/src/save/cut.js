@@ -79,7 +79,7 @@ async function cutHere(cloud, request, signal, progress) {
     if (missing) throw new Error(t('save.attribute', { name: missing }));
     const slack = meta.scale.map((s, i) => s * meta.stretch[i]); // a node's cube is rounded
     const [min, max] = [cloud.toLocal(compiled.bounds.min).map((c, i) => c - slack[i]), cloud.toLocal(compiled.bounds.max).map((c, i) => c + slack[i])];
-    const las = dataset.hasRecords ? LasFile.like(dataset.head, meta) : LasFile.of(meta, channels);
+    const las = dataset.hasRecords ? LasFile.like(dataset.head, meta.stored) : LasFile.of({ ...meta, ...meta.stored }, channels);
     const parts = []; // { at: in the file, records }: they come in any order
     let bytes = 0;
     await gather(cloud, (node) => [0, 1, 2].every((k) => node.min[k] <= max[k] && node.min[k] + node.size[k] >= min[k]), {

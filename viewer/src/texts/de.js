@@ -264,7 +264,7 @@ export default {
     'fact.description': 'Beschreibung',
     'fact.metres': 'Höhen als Meter',
     'fact.times': 'Höhen × {factor}',
-    'fact.degrees': 'Länge und Breite sind in Metern gezeichnet: 1° nach Osten = {east} m, 1° nach Norden = {north} m, {vertical}. Gezeigte Koordinaten sind die der Datei. Mit lonlat=0 in der Adresse werden die Zahlen gezeichnet, wie sie sind.',
+    'fact.degrees': 'Länge und Breite sind in Metern gezeichnet: {one} nach Osten = {east} m, {one} nach Norden = {north} m, {vertical}. Gezeigte Koordinaten sind die der Datei. Mit lonlat=0 in der Adresse werden die Zahlen gezeichnet, wie sie sind.',
     'fact.heights': 'Höhen haben eine andere Einheit als x und y: gezeichnet × {factor}.',
     'fact.not.degrees': '{name}; die Koordinaten sind keine Grade',
     'fact.both': '{across}, Höhen {up}',
@@ -286,6 +286,7 @@ export default {
     'count.picture': '{n} Bild|{n} Bilder',
     'count.thread': '{n} Thread|{n} Threads',
 
+    'cloud.units': 'Die Koordinaten von „{own}“ zählen in anderen Einheiten als die von „{first}“: gezeigt und gemessen wird beides in denen von „{first}“.',
     'cloud.other': '„{own}“ hat ein anderes Bezugssystem als „{first}“: {b}, nicht {a}. Beide passen vielleicht nicht zusammen.',
     'cloud.show': '{name} zeigen',
     'cloud.active': 'Farben und Filter dieser Wolke',
@@ -418,6 +419,7 @@ export default {
     'edit.points': 'Punkte',
     'edit.back': 'Dies zurücknehmen',
     'edit.back.of': 'Zurücknehmen: {name}',
+    'edit.units': 'Die Liste würde in anderen Einheiten zählen als die Datei von „{name}“. Dafür diese Wolke allein öffnen, oder die Punkte speichern.',
     'edit.failed': 'Die Änderungen lassen sich nicht zeigen: {why}',
 
     'picture.failed': 'Das Bild konnte nicht gemacht werden: {why}. Vielleicht geht ein kleineres.',

@@ -265,7 +265,7 @@ export default {
     'fact.description': 'Description',
     'fact.metres': 'heights as metres',
     'fact.times': 'heights × {factor}',
-    'fact.degrees': 'Longitude and latitude are drawn in metres: 1° east = {east} m, 1° north = {north} m, {vertical}. Coordinates shown are those of the file. With lonlat=0 in the address the numbers are drawn as they are.',
+    'fact.degrees': 'Longitude and latitude are drawn in metres: {one} east = {east} m, {one} north = {north} m, {vertical}. Coordinates shown are those of the file. With lonlat=0 in the address the numbers are drawn as they are.',
     'fact.heights': 'Heights are in another unit than x and y: drawn × {factor}.',
     'fact.not.degrees': '{name}; the coordinates are not degrees',
     'fact.both': '{across}, heights {up}',
@@ -287,6 +287,7 @@ export default {
     'count.picture': '{n} picture|{n} pictures',
     'count.thread': '{n} thread|{n} threads',
 
+    'cloud.units': 'The coordinates of "{own}" count in other units than those of "{first}": both are shown and measured in those of "{first}".',
     'cloud.other': '"{own}" has another reference system than "{first}": {b}, not {a}. They need not fit together.',
     'cloud.show': 'Show {name}',
     'cloud.active': 'Colours and filters of this cloud',
@@ -419,6 +420,7 @@ export default {
     'edit.points': 'Points',
     'edit.back': 'Take this back',
     'edit.back.of': 'Take back: {name}',
+    'edit.units': 'The list would count in other units than the file of "{name}". Open that cloud alone for it, or save the points.',
     'edit.failed': 'The edits cannot be shown: {why}',
 
     'picture.failed': 'The picture could not be made: {why}. A smaller one may be possible.',

@@ -34,6 +34,7 @@ export class Clouds {
     // Clouds are drawn by their numbers: where these mean different things, it is said.
     compare({ dataset }) {
         const [first, own] = [this.viewer.clouds[0].dataset.meta, dataset.meta];
+        if (own.isConverted) this.status.say(t('cloud.units', { own: own.name, first: first.name }));
         const [a, b] = [first, own].map(({ projection }) => parseCrs(projection));
         if (a && b && a.name !== b.name) this.status.error(t('cloud.other', { own: own.name, first: first.name, b: b.name || b.code, a: a.name || a.code }));
     }

@@ -22,7 +22,7 @@ function size(meta, { units, coordinates }) {
 function drawn(meta) {
     const [east, north] = meta.stretch.map((m) => integer(m));
     const vertical = meta.stretch[2] === 1 ? t('fact.metres') : t('fact.times', { factor: plain(meta.stretch[2]) });
-    return t('fact.degrees', { east, north, vertical });
+    return t('fact.degrees', { one: withUnit('1', coordinateUnits(meta)[0]), east, north, vertical });
 }
 
 const heights = (meta) => t('fact.heights', { factor: Number(meta.stretch[2].toPrecision(9)) });
@@ -50,7 +50,7 @@ export function rows(meta, settings, from = null) {
         [t('fact.system'), reference(meta), 'long'],
         ...(units(meta, settings) ? [[t('fact.units'), units(meta, settings)]] : []),
         ...(meta.isLonLat ? [[t('fact.drawn'), drawn(meta), 'long']] : []),
-        ...(!meta.isLonLat && meta.stretch[2] !== 1 ? [[t('fact.drawn'), heights(meta), 'long']] : []),
+        ...(!meta.isLonLat && meta.stretch[2] !== meta.stretch[0] ? [[t('fact.drawn'), heights(meta), 'long']] : []),
         [t('fact.scheme'), meta.scheme],
         [t('fact.encoding'), meta.encoding.toLowerCase()],
         [t('fact.levels'), levels],

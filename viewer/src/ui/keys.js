@@ -39,7 +39,7 @@ export function actions(viewer, { togglePanel, views, marks, tools, picture }) {
     const nextUp = () => UP_AXES[(UP_AXES.indexOf(s.up) + 1) % UP_AXES.length];
     const toggleHelp = () => ($('help').open ? $('help').close() : $('help').showModal());
     return [
-        { keys: ['f'], text: t('key.fit'), run: () => viewer.fit() },
+        { keys: ['f'], text: t('key.fit'), run: () => viewer.fit(true) },
         { keys: ['r'], text: t('key.first'), run: () => view(-0.6, 0.6) },
         ...SIDES.map(([key, side, yaw, pitch]) => ({ keys: [key], shown: shownKey(key), text: t(`key.${side}`), run: () => view(yaw, pitch) })),
         { keys: ['o'], text: t('key.parallel'), run: () => viewer.configure({ orthographic: !s.orthographic }) },

@@ -63,7 +63,7 @@ export class MarksFiles {
     }
 
     async geoJson(isRfc7946) {
-        const { meta } = this.viewer.dataset;
+        const meta = this.viewer.space;
         const toWgs84 = isRfc7946 ? (await placesOf(meta)).toWgs84 : null;
         const rounded = toWgs84 && ((p) => toWgs84(p).map((c, i) => Number(c.toFixed(i < 2 ? 9 : 4))));
         const json = toGeoJson(this.marks.list, {
@@ -79,7 +79,7 @@ export class MarksFiles {
         const { viewer } = this;
         const textOf = (mark) => {
             const [first] = Object.entries(this.overlay.figuresOf(mark));
-            return [mark.text, first && mark.kind !== 'clip' ? figureText(...first, viewer.dataset.meta, viewer.settings) : ''].filter(Boolean).join(': ');
+            return [mark.text, first && mark.kind !== 'clip' ? figureText(...first, viewer.space, viewer.settings) : ''].filter(Boolean).join(': ');
         };
         const list = this.marks.list.map((mark) => (mark.kind === 'circle' ? { ...mark, points: this.overlay.circleOf(mark) } : mark));
         return marksToDxf(list, textOf, (mark) => clipBoxOf(viewer, mark).corners().map((p) => viewer.toWorld(p)));
@@ -124,7 +124,7 @@ export class MarksFiles {
         const marks = toMarks(read, { place, heightAt: hasFlat(read) ? this.heights(read, place, flat) : undefined });
         const reasons = String(read.reasons);
         if (marks.length === 0 && read.views.length === 0 && reasons) throw new Error(t('geojson.none', { reasons }));
-        const { added, same, full } = this.marks.merge(marks, (mark) => markKey(mark, viewer.dataset.meta.scale));
+        const { added, same, full } = this.marks.merge(marks, (mark) => markKey(mark, viewer.space.scale));
         const views = this.views.merge(read.views);
         const more = [same > 0 && t('marks.same', { n: integer(same) }), views > 0 && count(views, 'saved view'), flat.found > 0 && t('marks.heights', { n: integer(flat.found) }), words];
         this.status.say(`${[t('marks.read', { n: integer(added), name }), ...more].filter(Boolean).join('; ')}.`);
@@ -136,7 +136,7 @@ export class MarksFiles {
 
     // How coordinates of a file become those of the data set.
     async placing(read) {
-        const { meta } = this.viewer.dataset;
+        const meta = this.viewer.space;
         const corners = cornersOf(read);
         const other = parseCrs(read.system);
         const own = parseCrs(meta.projection);
@@ -156,7 +156,7 @@ export class MarksFiles {
     heightsOf(places, flat) {
         const { viewer } = this;
         const { axis } = upAxis(viewer.settings.up);
-        const { origin, stretch, box } = viewer.dataset.meta;
+        const { origin, stretch, box } = viewer.space;
         const corners = places.map((p) => viewer.toLocal([p[0], p[1], 0]));
         const [min, max] = [Math.min, Math.max].map((f) => [0, 1].map((k) => corners.reduce((m, p) => f(m, p[k]), corners[0][k])));
         const margin = Math.max(max[0] - min[0], max[1] - min[1], viewer.camera.sceneSize * 1e-3) * 0.05;

@@ -125,7 +125,7 @@ export class MarksPanel {
     }
 
     linesOf(mark) {
-        const { meta } = this.viewer.dataset;
+        const meta = this.viewer.space;
         const lines = Object.entries(this.overlay.figuresOf(mark)).map(([name, v]) => [figureName(name), figureText(name, v, meta, this.viewer.settings)]);
         if (mark.kind === 'point' || mark.kind === 'note') namedCoordinates(mark.points[0], meta, this.viewer.settings.coordinates).slice(0, mark.flat ? 2 : 3).forEach((c, i) => lines.push(['xyz'[i], c]));
         return lines;

@@ -303,7 +303,7 @@ export class Overlay {
 
     // A figure as text, with what it is where that is not plain.
     text(name, value) {
-        return figureText(name, value, this.viewer.dataset.meta, this.viewer.settings);
+        return figureText(name, value, this.viewer.space, this.viewer.settings);
     }
 
     labelText(mark, isDraft) {

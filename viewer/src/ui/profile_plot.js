@@ -98,7 +98,7 @@ export class ProfilePlot {
     collect() {
         const { viewer, mark } = this;
         const { settings } = viewer;
-        const { meta } = viewer.dataset;
+        const meta = viewer.space;
         this.entry = viewer.survey.of(mark);
         this.survey.show(mark);
         const { result } = this.entry;
@@ -262,6 +262,6 @@ export class ProfilePlot {
             }
             for (let i = 0; i < own.length; i += 3) steps.push([...own.subarray(i, i + 3)]);
         }
-        return writeLas({ ...meta, wkt: meta.projection }, steps, (name) => columns.get(name) ?? null);
+        return writeLas({ ...meta, ...meta.stored, wkt: meta.projection }, steps, (name) => columns.get(name) ?? null);
     }
 }

@@ -24,7 +24,7 @@ export class SavePoints {
         $('points-save').addEventListener('click', () => this.save());
         $('points-cancel').addEventListener('click', () => this.abort?.abort());
         $('edit-add').addEventListener('click', () => this.classify());
-        $('edits-save').addEventListener('click', () => download(`${this.stem}.edits.geojson`, JSON.stringify(requestOf(this.edits.list, [], null)), 'application/geo+json'));
+        $('edits-save').addEventListener('click', () => this.saveList());
         $('edits-file').addEventListener('click', () => this.saveAs(`${this.stem}-classified`, requestOf(this.edits.list, [], null)));
     }
 
@@ -89,6 +89,13 @@ export class SavePoints {
         const { filter, polygons, feature } = this.meant();
         const name = this.region ? `-${fileStem($('region').selectedOptions[0].textContent)}` : filter ? '-part' : '';
         return this.saveAs(`${this.stem}${name}`, requestOf(this.edits.list, polygons ? [feature({})] : [], filter));
+    }
+
+    // For the file itself, so in its units.
+    saveList() {
+        const { meta } = this.viewer.active.dataset;
+        if (meta.isConverted) return this.status.error(t('edit.units', { name: meta.name }));
+        download(`${this.stem}.edits.geojson`, JSON.stringify(requestOf(this.edits.list, [], null)), 'application/geo+json');
     }
 
     async saveAs(stem, request) {

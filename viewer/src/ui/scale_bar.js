@@ -24,10 +24,10 @@ export class ScaleBar {
     }
 
     draw() {
-        const { camera, canvas, dataset, settings } = this.viewer;
-        if (!dataset?.meta || !(canvas.clientHeight > 0)) return;
+        const { camera, canvas, space, settings } = this.viewer;
+        if (!space || !(canvas.clientHeight > 0)) return;
         const pixel = camera.unitsPerPixel(camera.distance, canvas.clientHeight);
-        const { value: size, unit } = shown(pixel, drawnMetres(dataset.meta, settings.coordinates), settings.units);
+        const { value: size, unit } = shown(pixel, drawnMetres(space, settings.coordinates), settings.units);
         const length = roundLength(LONGEST * size);
         this.box.hidden = !(length > 0 && Number.isFinite(length));
         this.bar.style.width = `${(length / size).toFixed(1)}px`;

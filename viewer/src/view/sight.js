@@ -28,11 +28,11 @@ export class Sight {
     }
 
     // Shows the whole cloud, except a few points that lie far from it; where classes are hidden, what is known of the others.
-    // Of clouds so far apart that each would be a dot, one; and when it is called again, the next one.
-    fit() {
+    // Of clouds so far apart that each would be a dot, one; goesOn: and after that, for who asks again, the next one.
+    fit(goesOn = false) {
         const { viewer } = this;
         const far = this.farApart();
-        if (far && this.isFitted) viewer.activate(far[(far.indexOf(viewer.active) + 1) % far.length]);
+        if (far && goesOn && this.isFitted) viewer.activate(far[(far.indexOf(viewer.active) + 1) % far.length]);
         const clouds = !far ? viewer.shownClouds : far.includes(viewer.active) ? [viewer.active] : [far[0]];
         const isFiltered = clouds.some(({ filter }) => filter.isActive);
         const loaded = isFiltered ? clouds.flatMap(({ loader }) => [...loader.cache.entries.keys()]) : [];

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "io/crs/crs_codes.h"
+#include "io/crs/crs_proj.h"
 
 #define EXTRA_PER_RECORD (LAS_VLR_PAYLOAD_MAX / LAS_EXTRA_BYTES)
 
@@ -63,7 +64,12 @@ static mote_status add_crs(mote_context *ctx, const las_plan *plan, las_records 
         snprintf(keys, sizeof keys, codes.vertical != 0 ? "EPSG:%u+%u" : "EPSG:%u", codes.horizontal, codes.vertical);
         MOTE_TRY(add_crs_record(ctx, plan, keys, &records->owned_keys, records));
     }
-    return add_crs_record(ctx, plan, crs, &records->owned, records);
+    /* A string of PROJ, as folders of other writers have, fits in no record; well-known text of it does. */
+    char *wkt = NULL;
+    MOTE_TRY(mote_crs_proj_wkt(ctx, crs, &wkt));
+    const mote_status status = add_crs_record(ctx, plan, wkt != NULL ? wkt : crs, &records->owned, records);
+    mote_free(ctx, wkt);
+    return status;
 }
 
 static void add_extra(const las_plan *plan, las_records *records) {
