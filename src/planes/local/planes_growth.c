@@ -262,21 +262,16 @@ bool planes_lay(planes_local *s, planes_growth *g) {
     return true;
 }
 
-bool planes_measure(planes_local *s, planes_growth *g, uint32_t *in, uint32_t *own) {
+bool planes_measure(planes_local *s, planes_growth *g, uint32_t *in) {
     g->look = INFINITY;
     g->density = GROWTH_POINTS_A_CELL;
-    *in = *own = 0;
+    *in = 0;
     planes_find_axes(g);
     if (!planes_find_component(s, g, INFINITY) || !planes_fit_component(s, g)) return false;
     g->cell = next_cell(s, g); /* the axes stay: the place has hardly changed */
     if (!planes_find_component(s, g, INFINITY) || !planes_describe_component(s, g)) return false;
-    uint32_t beside[2] = {0, 0};
     for (uint32_t i = 0; i < s->near_count; i++) {
-        const bool is_in = fabsf(s->near_distance[i]) <= (float)(PLANES_REACH_NOISES * g->noise);
-        *in += is_in;
-        beside[s->near_distance[i] > 0] += !is_in;
+        *in += fabsf(s->near_distance[i]) <= (float)(PLANES_REACH_NOISES * g->noise);
     }
-    const uint32_t strays = beside[0] < beside[1] ? beside[0] : beside[1]; /* a side is as thick as the plane's reach */
-    *own = *in > strays ? *in - strays : 0;
     return true;
 }

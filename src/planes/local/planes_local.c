@@ -177,7 +177,7 @@ mote_status planes_local_find(mote_context *ctx, const planes_sample *sample, co
 
 /* ---- planes that were found in another way */
 
-#define ONE_PIECE      0.8  /* of the points in the plane that are no strays, are connected */
+#define ONE_PIECE      0.8  /* of the points in the plane that are no strays */
 #define WIDER_NOISE    1.35 /* times the noise that is claimed */
 #define NARROWER_NOISE 0.5
 #define PEAK_SHOULDER                                                                                                  \
@@ -197,21 +197,19 @@ void planes_begin_claim(const planes_local_claim *claim, planes_growth *g) {
     g->cell = claim->cell;
 }
 
-/* Whether a plane that was measured is the one that is claimed.
-   pieces  it may be in several: otherwise it ends where it was seen, as one that is grown does
-   own     points near it that are no strays, of any component */
-static bool is_as_claimed(const planes_local *s, const planes_local_claim *claim, bool pieces, uint32_t own,
+/* Whether a plane that was measured is the one that is claimed; in: points near it, of any component. */
+static bool is_as_claimed(const planes_local *s, const planes_local_claim *claim, bool pieces, uint32_t in,
                           planes_growth *g) {
-    const double noise = g->measured_noise, min_piece = ONE_PIECE * own;
+    const double noise = g->measured_noise, min_pieces = ONE_PIECE * in - g->strays * s->near_count;
     const bool thick = noise > WIDER_NOISE * claim->noise, thin = noise < NARROWER_NOISE * claim->noise;
     if (thick || thin) {
         g->reason = MOTE_PLANES_UNLIKE;
         g->value = noise;
         g->limit = (thick ? WIDER_NOISE : NARROWER_NOISE) * claim->noise;
-    } else if (!pieces && g->count < min_piece) {
+    } else if (!pieces && g->pieces < min_pieces) {
         g->reason = MOTE_PLANES_SCATTERED;
-        g->value = g->count;
-        g->limit = min_piece;
+        g->value = g->pieces;
+        g->limit = min_pieces;
     } else if (!planes_growth_stands(s, g)) {
         return false;
     } else if (g->structure > planes_one_structure(g)) {
@@ -227,7 +225,7 @@ static bool is_as_claimed(const planes_local *s, const planes_local_claim *claim
 /* A claim that is held against the points. */
 typedef struct planes_confirming {
     planes_growth growth;
-    uint32_t in, own; /* points near it, of any component; those that are no strays */
+    uint32_t in; /* points near it, of any component */
     bool stands;
 } planes_confirming;
 
@@ -239,10 +237,10 @@ static void confirm_all(planes_local *s, const planes_local_claim *claims, uint3
         planes_confirming *one = &confirming[i];
         planes_local *mine = planes_worker(s);
         if (mote_stop(s->ctx)) continue;
-        one->in = one->own = 0;
+        one->in = 0;
         planes_begin_claim(&claims[i], &one->growth);
-        one->stands = planes_measure(mine, &one->growth, &one->in, &one->own) &&
-                      is_as_claimed(mine, &claims[i], pieces, one->own, &one->growth);
+        one->stands = planes_measure(mine, &one->growth, &one->in) &&
+                      is_as_claimed(mine, &claims[i], pieces, one->in, &one->growth);
     }
 }
 

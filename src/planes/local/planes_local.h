@@ -76,6 +76,7 @@ typedef struct planes_growth {
     double density, strays, crowding; /* points, strays, and points where a typical point is, of a cell */
     double measured_noise;            /* before max_noise */
     /* Of the component that is final. */
+    double pieces;          /* points of all large components that begin near the patch */
     double central;         /* share of its points within 0.67 noises: 0.5 if they are normal */
     double shoulders[2];    /* density at 2.25 noises against the middle's: the lower side, the higher */
     double structure;       /* share of the variance that is between cells */
@@ -218,8 +219,8 @@ void planes_find_axes(planes_growth *growth);
 /* Brings the component of a growth back into the scratch. */
 bool planes_grow_again(planes_local *search, planes_growth *growth);
 /* Fits and measures a plane where it is, in all of the sample. growth: normal, at, noise, cell and self are given; in:
-   its points, of any component; own: those of them that are no strays. False: it has no component. */
-bool planes_measure(planes_local *search, planes_growth *growth, uint32_t *in, uint32_t *own);
+   its points, of any component. False: it has no component. */
+bool planes_measure(planes_local *search, planes_growth *growth, uint32_t *in);
 /* Lays a plane out in all of the sample, where it is: every cell that has more points than strays account for is in the
    scratch; area and count are theirs. growth: normal, at, noise, cell and self are given. False: there is none. */
 bool planes_lay(planes_local *search, planes_growth *growth);
