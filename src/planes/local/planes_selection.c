@@ -454,7 +454,9 @@ static mote_status try_facing(planes_local *s) {
                                 now.plane_count};
     mote_status status = mote_context_status(s->ctx);
     if (status == MOTE_OK) status = planes_find_facing(s);
-    if (status == MOTE_OK) {
+    if (status == MOTE_OK && owned_share(s) * s->sample->count >= MIN_FACED * s->facing.known_count) {
+        planes_drop_facing(s); /* among strays the others have much of the cloud already */
+    } else if (status == MOTE_OK) {
         copy_owners(s, &now, &before);
         status = try_patches(s, (patches_pass){0, false, 0.3, 0.35});
         if (owned_share(s) * s->sample->count < MIN_FACED * s->facing.known_count) {
