@@ -231,16 +231,6 @@ static void sides_that_nearly_lie_in_one_are_found(void **state) {
     assert_int_equal(noisier.false_planes + noisier.split, 0);
 }
 
-/* Roofs whose slopes are equal, apart from each other, beside woods: two planes of the vote through two slopes each
-   were confirmed, and of 7 planes one was found. */
-static void equal_roofs_apart_are_several(void **state) {
-    (void)state;
-    const planes_scene_score score = try_scene(PLANES_SCENE_AIRBORNE, 3, 40000);
-    assert_int_equal(score.planes, 7);
-    assert_int_equal(score.found, 7);
-    assert_int_equal(score.false_planes + score.split, 0);
-}
-
 /* Steps of 10 mm among 80 % of strays: a slab of a third of all points was their only plane. */
 static void steps_among_strays_are_no_slab(void **state) {
     (void)state;
@@ -378,7 +368,6 @@ int main(int argc, char **argv) {
         cmocka_unit_test(planes_of_other_kinds_are_found),
         cmocka_unit_test(faces_of_solids_are_found),
         cmocka_unit_test(sides_that_nearly_lie_in_one_are_found),
-        cmocka_unit_test(equal_roofs_apart_are_several),
         cmocka_unit_test(steps_among_strays_are_no_slab),
         cmocka_unit_test(strips_of_a_shaft_are_no_planes),
         cmocka_unit_test(planes_of_few_points_are_found),

@@ -136,12 +136,14 @@ static void face_all(planes_local *s, facing_grid *grid) {
         planes_find_ends(axes[k], sample->count, &low[k], &high[k]);
         size = fmax(size, (double)(high[k] - low[k]));
     }
-    for (int i = 0; i < MAX_GRIDS && size > 0; i++) {
+    for (int i = 0; i < MAX_GRIDS && size > 0 && !mote_stop(s->ctx); i++) {
         grid->width = ldexp(size / COARSEST, -i);
         for (int k = 0; k < 3; k++) grid->low[k] = (double)low[k] - grid->width; /* a rim of empty cells */
         sum_cells(sample, grid);
 #pragma omp parallel for schedule(dynamic, 64) num_threads(s->ctx->threads)
-        for (int64_t c = 0; c < (int64_t)grid->count; c++) face_cell(grid, &grid->cells[c]);
+        for (int64_t c = 0; c < (int64_t)grid->count; c++) {
+            if (!mote_stop(s->ctx)) face_cell(grid, &grid->cells[c]);
+        }
         const uint32_t told = face_points(grid, sample->count, &s->facing);
         most = told > most ? told : most;
         if (told < FEW_TELL * most) break;
@@ -170,13 +172,15 @@ mote_status planes_find_facing(planes_local *s) {
     grid.cells = mote_alloc(s->ctx, points * sizeof *grid.cells, "planes facing");
     grid.table = mote_alloc(s->ctx, grid.slots * sizeof *grid.table, "planes facing");
     grid.cell_of = mote_alloc(s->ctx, points * sizeof *grid.cell_of, "planes facing");
-    const mote_status status = mote_context_status(s->ctx);
+    mote_status status = mote_context_status(s->ctx);
     if (status == MOTE_OK) {
         for (uint64_t k = 0; k < 3; k++) s->facing.normal[k] = memory + k * storage;
         s->facing.unknown = memory + 3 * storage;
         for (uint64_t i = 0; i < storage; i++) s->facing.unknown[i] = 1;
         face_all(s, &grid);
         share_facing(s);
+        status = mote_stopped(s->ctx);
+        if (status != MOTE_OK) planes_drop_facing(s);
     } else {
         mote_free(s->ctx, memory);
     }
