@@ -1,6 +1,7 @@
 #define _GNU_SOURCE /* nftw, mkdtemp, glob */
 #include "support/support.h"
 
+#include <dirent.h>
 #include <ftw.h>
 #include <glob.h>
 #include <stdio.h>
@@ -217,4 +218,26 @@ void test_write_file(const char *path, const void *data, size_t size_bytes) {
     assert_non_null(file);
     assert_int_equal(fwrite(data, 1, size_bytes, file), size_bytes);
     assert_int_equal(fclose(file), 0);
+}
+
+uint32_t test_entries_in(const char *path) {
+    uint32_t count = 0;
+    DIR *directory = opendir(path);
+    assert_non_null(directory);
+    for (const struct dirent *entry = readdir(directory); entry != NULL; entry = readdir(directory)) {
+        count += entry->d_name[0] != '.';
+    }
+    closedir(directory);
+    return count;
+}
+
+const char *const test_potree_files[3] = {"metadata.json", "hierarchy.bin", "octree.bin"};
+
+void test_remove_potree(const char *path) {
+    char file[300];
+    for (int f = 0; f < 3; f++) {
+        snprintf(file, sizeof file, "%s/%s", path, test_potree_files[f]);
+        assert_int_equal(unlink(file), 0);
+    }
+    assert_int_equal(rmdir(path), 0);
 }

@@ -70,5 +70,11 @@ const char *test_path(const char *name);
 void *test_grow(void *array, uint64_t count, size_t size);
 /* Writes bytes to a file. */
 void test_write_file(const char *path, const void *data, size_t size_bytes);
+/* How many files and folders are in a folder, but for those whose names begin with a dot. */
+uint32_t test_entries_in(const char *path);
+/* The files of a Potree folder, as mote_potree_write makes them without an origin. */
+extern const char *const test_potree_files[3];
+/* Removes such a folder. Fails the test where it is another. */
+void test_remove_potree(const char *path);
 
 #endif

@@ -1,7 +1,6 @@
 /* Potree folders that are begun before their points are known: with whatever guess of the size, the same files; given
    up or failed, nothing is left. In a file system in memory, where one is, octree.bin is mapped. */
 #define _GNU_SOURCE /* mkdtemp */
-#include <dirent.h>
 #include <linux/magic.h>
 #include <mote_have.h>
 #include <stdio.h>
@@ -28,27 +27,6 @@ static const char *open_folder(void) {
     }
     print_message("[  SKIPPED ] mapped files: /dev/shm has no room in memory; by calls instead\n");
     return test_folder();
-}
-
-static uint32_t entries_in(const char *path) {
-    uint32_t count = 0;
-    DIR *folder = opendir(path);
-    assert_non_null(folder);
-    for (const struct dirent *entry = readdir(folder); entry != NULL; entry = readdir(folder)) {
-        count += entry->d_name[0] != '.';
-    }
-    closedir(folder);
-    return count;
-}
-
-static void remove_folder(const char *path) {
-    static const char *const names[3] = {"metadata.json", "hierarchy.bin", "octree.bin"};
-    char file[300];
-    for (int f = 0; f < 3; f++) {
-        snprintf(file, sizeof file, "%s/%s", path, names[f]);
-        assert_int_equal(unlink(file), 0);
-    }
-    assert_int_equal(rmdir(path), 0);
 }
 
 static uint64_t file_bytes(const char *folder) {
@@ -94,10 +72,10 @@ static void every_guess(void **state) {
             assert_int_equal(status, MOTE_OK);
             if (!brotli) assert_true(report.hash == first.hash);
             assert_int_equal(file_bytes(path), report.octree_bytes);
-            assert_int_equal(entries_in(folder), 1);
+            assert_int_equal(test_entries_in(folder), 1);
         }
     }
-    remove_folder(path);
+    test_remove_potree(path);
     mote_lod_destroy(lod);
     mote_cloud_destroy(cloud);
     mote_context_destroy(ctx);
@@ -110,11 +88,11 @@ static void nothing_left(void **state) {
     mote_cloud *cloud = NULL;
     mote_lod *lod = NULL;
     mote_potree_params params = mote_potree_defaults();
-    const uint32_t before = entries_in(test_folder());
+    const uint32_t before = test_entries_in(test_folder());
     assert_int_equal(mote_potree_begin(ctx, test_path("given up"), 1 << 20, &params.begun), MOTE_OK);
-    assert_int_equal(entries_in(test_folder()), before + 1);
+    assert_int_equal(test_entries_in(test_folder()), before + 1);
     mote_potree_abandon(ctx, params.begun);
-    assert_int_equal(entries_in(test_folder()), before);
+    assert_int_equal(test_entries_in(test_folder()), before);
     mote_potree_abandon(ctx, NULL);
     assert_int_equal(mote_generate(ctx, "city", 1000, NULL, &cloud), MOTE_OK);
     assert_int_equal(mote_lod_build(ctx, cloud, NULL, &lod), MOTE_OK);
@@ -124,7 +102,7 @@ static void nothing_left(void **state) {
         const mote_status status = mote_potree_write(ctx, wrong == 0 ? lod : NULL, NULL, &params, NULL);
         assert_int_equal(status, MOTE_ERROR_ARGUMENT);
         mote_context_clear(ctx);
-        assert_int_equal(entries_in(test_folder()), before);
+        assert_int_equal(test_entries_in(test_folder()), before);
     }
     test_write_file(test_path("file"), "x", 1);
     assert_int_equal(mote_potree_begin(ctx, test_path("file"), 0, &params.begun), MOTE_ERROR_IO);

@@ -1,7 +1,6 @@
 /* Folders that replace folders where the file system cannot exchange two names (NFS, many in user space): the same
    names and files as elsewhere, also where the replacing is taken back, and where another writer is quicker. */
 #define _GNU_SOURCE /* renameat2, RENAME_EXCHANGE, syscall */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <mote_have.h>
@@ -28,14 +27,12 @@ int renameat2(int from_folder, const char *from, int to_folder, const char *to, 
     return (int)syscall(SYS_renameat2, from_folder, from, to_folder, to, flags);
 }
 
-static const char *const file_names[3] = {"metadata.json", "hierarchy.bin", "octree.bin"};
-
 static void take_meanwhile(void) {
     char path[300];
     if (taken_meanwhile == NULL || access(taken_meanwhile, F_OK) == 0) return;
     assert_int_equal(mkdir(taken_meanwhile, 0777), 0);
     for (int f = 0; f < 3; f++) {
-        snprintf(path, sizeof path, "%s/%s", taken_meanwhile, file_names[f]);
+        snprintf(path, sizeof path, "%s/%s", taken_meanwhile, test_potree_files[f]);
         test_write_file(path, "another's", 9);
     }
     taken_meanwhile = NULL;
@@ -47,26 +44,6 @@ int rename(const char *from, const char *to) {
     take_meanwhile();
     errno = error;
     return failed;
-}
-
-static uint32_t entries_in(const char *path) {
-    uint32_t count = 0;
-    DIR *folder = opendir(path);
-    assert_non_null(folder);
-    for (const struct dirent *entry = readdir(folder); entry != NULL; entry = readdir(folder)) {
-        count += entry->d_name[0] != '.';
-    }
-    closedir(folder);
-    return count;
-}
-
-static void remove_folder(const char *path) {
-    char file[300];
-    for (int f = 0; f < 3; f++) {
-        snprintf(file, sizeof file, "%s/%s", path, file_names[f]);
-        assert_int_equal(unlink(file), 0);
-    }
-    assert_int_equal(rmdir(path), 0);
 }
 
 static long octree_bytes(const char *folder) {
@@ -91,7 +68,7 @@ static void replaces(void **state) {
     (void)state;
     mote_context *ctx = test_context(1);
     const char *path = test_path("replaced");
-    const uint32_t before = entries_in(test_folder());
+    const uint32_t before = test_entries_in(test_folder());
     long sizes[2];
     for (int way = 0; way < 2; way++) {
         can_exchange = way == 0;
@@ -102,10 +79,10 @@ static void replaces(void **state) {
         sizes[1] = octree_bytes(path);
         assert_int_equal(exchanges_refused > 0, way == 1);
         assert_int_equal(sizes[1], 2 * sizes[0]);
-        assert_int_equal(entries_in(test_folder()), before + 1);
+        assert_int_equal(test_entries_in(test_folder()), before + 1);
     }
     can_exchange = true;
-    remove_folder(path);
+    test_remove_potree(path);
     mote_context_destroy(ctx);
 }
 
@@ -116,7 +93,7 @@ static void is_taken_back(void **state) {
     const char *path = test_path("kept");
     assert_int_equal(write_points(ctx, 1000, path), MOTE_OK);
     const long size = octree_bytes(path);
-    const uint32_t before = entries_in(test_folder());
+    const uint32_t before = test_entries_in(test_folder());
     for (int way = 0; way < 2; way++) {
         can_exchange = way == 0;
         const char *second = test_path("second"), *foreign = test_path("second/foreign");
@@ -130,10 +107,10 @@ static void is_taken_back(void **state) {
         assert_int_equal(octree_bytes(path), size);
         assert_int_equal(unlink(foreign), 0);
         assert_int_equal(rmdir(second), 0);
-        assert_int_equal(entries_in(test_folder()), before);
+        assert_int_equal(test_entries_in(test_folder()), before);
     }
     can_exchange = true;
-    remove_folder(path);
+    test_remove_potree(path);
     mote_context_destroy(ctx);
 }
 
@@ -142,7 +119,7 @@ static void another_is_quicker(void **state) {
     (void)state;
     mote_context *ctx = test_context(1);
     const char *path = test_path("wanted");
-    const uint32_t before = entries_in(test_folder());
+    const uint32_t before = test_entries_in(test_folder());
     assert_int_equal(write_points(ctx, 1000, path), MOTE_OK);
     const long size = octree_bytes(path);
     can_exchange = false;
@@ -150,9 +127,9 @@ static void another_is_quicker(void **state) {
     assert_int_equal(write_points(ctx, 2000, path), MOTE_OK);
     assert_null(taken_meanwhile);
     assert_int_equal(octree_bytes(path), 2 * size);
-    assert_int_equal(entries_in(test_folder()), before + 1);
+    assert_int_equal(test_entries_in(test_folder()), before + 1);
     can_exchange = true;
-    remove_folder(path);
+    test_remove_potree(path);
     mote_context_destroy(ctx);
 }
 
