@@ -214,8 +214,8 @@ int stage_kind_unknown(session *s, const pipeline *p, const char *place, const c
                          p->title, place, name);
 }
 
-/* Options of PDAL's stages that those of mote have not. A stage that ends with a dot stands for all that begin so; ""
-   for all there are. */
+/* Options that PDAL's stages have and mote's have not: {stage, option, what does the same}. A stage that ends with a
+   dot stands for all stages that begin so, and "" for every stage. */
 static const char *const other_options[][3] = {
     {"", "threads", "\"mote run --threads\" is for all stages"},
     {"filters.assign", "where_merge", "all points are kept, in their order"},

@@ -6,7 +6,8 @@
 #include "lod/lod_math.h"
 #include "lod/lod_parts.h"
 
-/* A point of a part takes so many bytes on the device: pairs twice, the sort's scratch, levels, open points. */
+/* Memory of the device that a point of a part takes: its pair twice, the sort's scratch, its level, and whether it is
+   open. */
 #define PART_BYTES  40u
 #define SPARE_BYTES (1u << 20)
 #define PARTS_EACH  4u /* of several devices, so that one with larger parts is not waited for long */

@@ -11,7 +11,7 @@
 
 MOTE_HD uint64_t mote_ordered_integer(int64_t value) { return (uint64_t)value ^ MOTE_ORDERED_SIGN; }
 
-/* The integer that such a number stands for. */
+/* Inverts mote_ordered_integer. */
 MOTE_HD int64_t mote_integer_of_ordered(uint64_t ordered) { return (int64_t)(ordered ^ MOTE_ORDERED_SIGN); }
 
 MOTE_HD uint64_t mote_ordered_real(double value) {
@@ -20,7 +20,7 @@ MOTE_HD uint64_t mote_ordered_real(double value) {
     return (bits & MOTE_ORDERED_SIGN) != 0 ? ~bits : bits | MOTE_ORDERED_SIGN;
 }
 
-/* The real that such a number stands for. */
+/* Inverts mote_ordered_real. */
 MOTE_HD double mote_real_of_ordered(uint64_t ordered) {
     const uint64_t bits = (ordered & MOTE_ORDERED_SIGN) != 0 ? ordered & ~MOTE_ORDERED_SIGN : ~ordered;
     double value;

@@ -51,7 +51,7 @@ MOTE_HD bool potree_key(const uint8_t *at, mote_type type, uint64_t *key) {
     return isfinite(real);
 }
 
-/* The value that a key stands for. */
+/* Inverts the key of a value, by which ranges are compared as integers. */
 MOTE_HD double potree_key_value(uint64_t key, mote_type type) {
     return column_is_real(type) ? mote_real_of_ordered(key) : (double)mote_integer_of_ordered(key);
 }

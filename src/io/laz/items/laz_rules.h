@@ -85,7 +85,7 @@ enum { LAZ_AT_WAVE_OFFSET = 1, LAZ_AT_WAVE_SIZE = 9, LAZ_AT_WAVE_RETURN = 13, LA
 /* Where a packet lies. */
 enum { LAZ_WAVE_SAME, LAZ_WAVE_BEHIND, LAZ_WAVE_NEAR, LAZ_WAVE_ANYWHERE, LAZ_WAVE_PLACES };
 
-/* How a packet that is moved by so many bytes lies from the one before, of that size. */
+/* Where a wave packet lies, as its symbol says: moved bytes behind the one before it, which has size_bytes. */
 MOTE_HD uint32_t laz_wave_place(uint64_t moved, uint32_t size_bytes) {
     if (moved == 0) return LAZ_WAVE_SAME;
     if (moved != laz_widen((uint32_t)moved)) return LAZ_WAVE_ANYWHERE;
