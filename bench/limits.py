@@ -25,12 +25,13 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 CLOUDS = {
     "uniform": ["gen", "uniform", "-n", "300k"],
     "city": ["gen", "city", "-n", "300k"],
-    "torus": ["gen", "torus", "-n", "300k"],
+    "clusters": ["gen", "clusters", "-n", "300k"],
+    "small": ["gen", "uniform", "-n", "30k"],
 }
-KNN = [("uniform", ["-k", "1"]), ("uniform", ["-k", "10"]), ("city", ["-k", "10"]), ("torus", ["-k", "64"]),
-       ("uniform", ["-k", "300"])]
-FEW = [run for run in KNN if run[1][1] in ("1", "10")]
-MANY = [run for run in KNN if run[1][1] in ("64", "300")]
+KNN = [("uniform", ["-k", "1"]), ("uniform", ["-k", "10"]), ("city", ["-k", "10"]), ("clusters", ["-k", "10"]),
+       ("small", ["-k", "64"]), ("small", ["-k", "300"])]
+FEW = KNN[:4]
+MANY = KNN[4:]
 LIMITS = [
     ("src/knn/cpu/knn_best.c", "INSERTION_MAX", MANY),
     ("src/knn/cpu/knn_group.h", "KNN_SPLIT", KNN),
