@@ -24,14 +24,14 @@ template <> struct tile_sums_of<FILTER_COLORS_8> { typedef tile_sums<uint16_t> t
 /* What a warp knows of its tile. Its list are the cells of a level that begin in the tile, preceded by the one that the
    first point lies in if that began before. */
 typedef struct tile_state {
-    unsigned long long
-        masks[filter_policy::tile];          /* of the list's cells as bricks: which cells two levels finer there are */
-    uint32_t begun[8][sources_policy::rows]; /* by level % 8, of sources: which points of a row begin them */
+    /* Of the list's cells as bricks: which cells two levels finer there are. */
+    unsigned long long masks[filter_policy::tile];
+    uint32_t begun[8][sources_policy::rows];       /* by level % 8, of sources: which points of a row begin them */
     uint8_t begun_before[8][sources_policy::rows]; /* and how many in rows before */
     alignas(8) uint8_t marks[filter_policy::tile];
     uint8_t points[filter_policy::tile]; /* where the list's cells begin */
-    uint8_t child[filter_policy::tile],
-        grandchild[filter_policy::tile]; /* in the lists of the last levels, the first cell within */
+    /* The first cell within, in the lists of the last two levels. */
+    uint8_t child[filter_policy::tile], grandchild[filter_policy::tile];
 } tile_state;
 
 typedef struct tile_list {
