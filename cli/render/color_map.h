@@ -11,7 +11,7 @@ typedef enum color_map { MAP_SPECTRUM, MAP_VIRIDIS, MAP_MAGMA, MAP_TERRAIN, MAP_
 /* The colour at t, 0..1. */
 void color_map_at(color_map map, double t, uint8_t rgb[3]);
 
-/* Of ASPRS LAS 1.4, table 17; user classes have no name: NULL. */
+/* The name in ASPRS LAS 1.4, table 17; NULL: user classes have none. */
 const char *color_class_name(uint32_t code);
 void color_of_class(uint32_t code, uint8_t rgb[3]);
 /* Colours of numbers that name things and measure nothing, as planes: neighbours differ. */

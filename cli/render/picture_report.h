@@ -17,7 +17,7 @@ typedef struct picture_report {
 } picture_report;
 
 void picture_report_begin(picture_report *report, const picture_plan *plan);
-/* After a picture. */
+/* Adds what a picture took, once it is made. */
 void picture_report_add(picture_report *report, const picture_facts *facts, const char *name);
 /* One line on standard error; then --stats, --json and --hash on standard output. color: what colours say. */
 void picture_report_print(session *s, const picture_report *report, const mote_camera *camera, const char *color);

@@ -4,7 +4,7 @@
 
 #include "render/picture_plan.h"
 
-/* Of the points that stay. Empty before a search, and after picture_surface_free. */
+/* What is known of the points that stay. It is empty before a search, and after picture_surface_free. */
 typedef struct picture_surface {
     bool known;
     mote_cloud *kept; /* without those that stand alone; NULL: there are none, or they are kept */

@@ -25,7 +25,7 @@ __attribute__((format(printf, 4, 5))) static int wrong(session *s, const pipelin
     return session_error(s, EXIT_USAGE, "%s: %s%s%s", p->title, place, place[0] != '\0' ? ": " : "", message);
 }
 
-/* The same at a key of a stage. */
+/* Tells what is wrong at a key of a stage. */
 __attribute__((format(printf, 5, 6))) static int wrong_key(session *s, const pipeline *p, const pipeline_stage *stage,
                                                            const char *key, const char *format, ...) {
     va_list values;

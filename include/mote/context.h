@@ -33,7 +33,7 @@ typedef void (*mote_log_fn)(void *user, mote_log_level level, const char *messag
 
 typedef enum mote_device_kind { MOTE_DEVICE_AUTO, MOTE_DEVICE_CPU, MOTE_DEVICE_CUDA } mote_device_kind;
 
-/// Something to compute on.
+/// A device to compute on.
 typedef struct mote_device_info {
     mote_device_kind kind; ///< CPU or CUDA
     int index;             ///< among those of its kind
@@ -108,13 +108,13 @@ MOTE_API mote_status mote_device_copy(mote_context *ctx, void *to, const void *f
 /// it again when they need it. What runs short of memory does the same first.
 MOTE_API void mote_context_trim(mote_context *ctx);
 
-/// Bytes that ctx holds now and held at most since creation (or the last reset).
+/// Bytes of the host's memory that ctx holds now.
 MOTE_API uint64_t mote_context_memory_bytes(const mote_context *ctx);
 /// The most it held at once since creation or the last reset.
 MOTE_API uint64_t mote_context_memory_peak_bytes(const mote_context *ctx);
-/// The same of the GPU's memory: now, and at most since creation or the last reset.
+/// Bytes of the GPU's memory that ctx holds now.
 MOTE_API uint64_t mote_context_device_bytes(const mote_context *ctx);
-/// The most of it.
+/// The most it held at once since creation or the last reset.
 MOTE_API uint64_t mote_context_device_peak_bytes(const mote_context *ctx);
 /// Bytes of points that calls have copied from the host to GPUs since ctx was made.
 MOTE_API uint64_t mote_context_uploaded_bytes(const mote_context *ctx);
@@ -131,7 +131,7 @@ typedef struct mote_usage {
 /// Copies up to capacity lines: stages in the order they first ran, then structures in the order they were first
 /// allocated. Returns how many there are.
 MOTE_API uint32_t mote_context_usage(const mote_context *ctx, mote_usage *lines, uint32_t capacity);
-/// CPU threads that its calls use.
+/// The number of CPU threads that its calls use.
 MOTE_API int mote_context_threads(const mote_context *ctx);
 /// "cpu" or "cuda"; under AUTO what the last call used.
 MOTE_API const char *mote_context_backend(const mote_context *ctx);

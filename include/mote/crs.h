@@ -39,7 +39,7 @@ typedef struct mote_transform_params {
                    ///< is missing: else that is an error
     uint64_t reserved[4]; ///< zero, see types.h
 } mote_transform_params;
-/// Neither rough operations nor missing grids.
+/// Parameters that allow neither rough operations nor missing grids.
 MOTE_API mote_transform_params mote_transform_defaults(void);
 
 /// Brings a cloud to another reference system: positions, and normals along with them (of geographic systems these are

@@ -22,7 +22,7 @@ typedef struct mote_e57_scan {
     uint64_t reserved[8]; ///< zero, see types.h
 } mote_e57_scan;
 
-/// A file.
+/// What an E57 file holds as a whole.
 typedef struct mote_e57_facts {
     char library[128]; ///< what wrote it; "" if it does not say
     uint32_t scan_count;
@@ -32,8 +32,7 @@ typedef struct mote_e57_facts {
 
 /// Reads header and XML of an E57 file, not its points.
 /// scans    [capacity] out, in the order of the file: the i-th has the points of point_source_id i + 1. NULL if
-/// capacity
-///          is 0
+///          capacity is 0
 /// Returns  MOTE_OK, MOTE_ERROR_IO, MOTE_ERROR_DATA, MOTE_ERROR_MEMORY, MOTE_ERROR_UNSUPPORTED, MOTE_CANCELLED
 MOTE_API mote_status mote_e57_scans(mote_context *ctx, const char *path, mote_e57_scan *scans, uint32_t capacity,
                                     mote_e57_facts *facts);

@@ -66,7 +66,7 @@ MOTE_API mote_status mote_lod_build(mote_context *ctx, const mote_cloud *cloud, 
 /// Frees the octree, not the cloud. NULL is allowed.
 MOTE_API void mote_lod_destroy(mote_lod *lod);
 
-/// What it was built with.
+/// The parameters that it was built with.
 MOTE_API const mote_lod_params *mote_lod_parameters(const mote_lod *lod);
 /// The cube and the steps of its coordinates.
 MOTE_API const mote_lattice *mote_lod_lattice(const mote_lod *lod);
@@ -175,7 +175,7 @@ typedef struct mote_copc_params {
     bool dry_run;         ///< as that of mote_potree_write
     uint64_t reserved[7]; ///< zero, see types.h
 } mote_copc_params;
-/// Every attribute.
+/// Parameters by which every attribute is written.
 MOTE_API mote_copc_params mote_copc_defaults(void);
 
 /// What mote_copc_write did; for --stats.

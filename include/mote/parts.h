@@ -26,7 +26,7 @@ typedef struct mote_parts_params {
                            ///< one after the other
     uint64_t reserved[4];  ///< zero, see types.h
 } mote_parts_params;
-/// All that the context allows.
+/// Parts that may take all that the context allows.
 MOTE_API mote_parts_params mote_parts_defaults(void);
 
 /// What was done, and what it took.
@@ -61,10 +61,13 @@ MOTE_API mote_status mote_lod_whole_bytes(mote_context *ctx, const char *const *
 /// Reads files in pieces (LAS, LAZ, E57), two to four times, and writes a Potree 2.0 folder of encoding DEFAULT.
 /// Several are united as mote_cloud_read_many does. Points are held on the disk meanwhile, in the folder that is being
 /// written, under its temporary name: as many bytes as the records of the input have, and then as the folder will.
-/// Parts are built on the CPU, or on the GPUs of a context that was made for MOTE_DEVICE_CUDA. inputs   files, folders
-/// and patterns, as of mote_cloud_read_many reading  as for mote_reader_open; may be NULL params   sampling RANDOM or
-/// FIRST, filter NONE or CELL output   as of mote_potree_write report   out, may be NULL Returns  as mote_lod_build and
-/// mote_potree_write; MOTE_ERROR_UNSUPPORTED (other parameters; colours or positions
+/// Parts are built on the CPU, or on the GPUs of a context that was made for MOTE_DEVICE_CUDA.
+/// inputs   files, folders and patterns, as of mote_cloud_read_many
+/// reading  as for mote_reader_open; may be NULL
+/// params   sampling RANDOM or FIRST, filter NONE or CELL
+/// output   as of mote_potree_write
+/// report   out, may be NULL
+/// Returns  as mote_lod_build and mote_potree_write; MOTE_ERROR_UNSUPPORTED (other parameters; colours or positions
 ///          that must be looked at as a whole), MOTE_ERROR_MEMORY (one cell of the coarsest sampling grid has more
 ///          points than fit), MOTE_ERROR_DISK
 /// Cost     O(points); each is read two to four times (of several inputs one time more), written twice and read twice
@@ -75,15 +78,16 @@ MOTE_API mote_status mote_lod_write_parts(mote_context *ctx, const char *const *
 
 /// What is to be another in the list of files that an octree is made of.
 typedef struct mote_lod_changes {
-    const char *const
-        *add; ///< files, folders and patterns, as of mote_cloud_read_many: they come behind those that stay
+    const char *const *add; ///< files, folders and patterns, as of mote_cloud_read_many: they come behind all that stay
     uint32_t add_count;
-    const char *const *remove;  ///< files of the list: by their path, by a name that only one has, or by a pattern
-    uint32_t remove_count;      ///< of paths. They need not be there any more
+    const char *const *remove; ///< files of the list, which need not be there any more: by their path, by a name that
+                               ///< only one has, or by a pattern of paths
+    uint32_t remove_count;
     const char *const *replace; ///< files of the list, likewise, whose contents are others now; a path that is not in
-    uint32_t replace_count;     ///< the list takes the place of the one of that name
-    bool verify;                ///< compares the checksums of all files; else of those whose size or time is another
-    uint64_t reserved[6];       ///< zero, see types.h
+                                ///< the list takes the place of the one of that name
+    uint32_t replace_count;
+    bool verify;          ///< compares the checksums of all files; else of those whose size or time is another
+    uint64_t reserved[6]; ///< zero, see types.h
 } mote_lod_changes;
 
 /// What an update did.

@@ -185,7 +185,7 @@ typedef struct mote_photon_emission {
     uint64_t seed;
     uint64_t reserved[8]; ///< zero, see types.h
 } mote_photon_emission;
-/// 200,000 photons, seed 0.
+/// Emission of 200,000 photons, seed 0.
 MOTE_API mote_photon_emission mote_photon_emission_defaults(void);
 
 /// What became of the photons. All photons of a light have the same power, and keep it, in whatever colour, until they
@@ -216,7 +216,7 @@ typedef struct mote_photon_map mote_photon_map;
 MOTE_API mote_status mote_photon_emit(mote_scene *scene, const mote_photon_emission *emission, mote_photon_map **out);
 /// Frees the map. NULL is allowed.
 MOTE_API void mote_photon_destroy(mote_photon_map *map);
-/// What became of its photons.
+/// What became of the photons of a map.
 MOTE_API mote_photon_facts mote_photon_map_facts(const mote_photon_map *map);
 /// The stored photons, by the number of the photon and then along its path: x y z, power_red power_green power_blue,
 /// direction_x direction_y direction_z (in which it flew), normal_x normal_y normal_z (of the surface, on the side that

@@ -134,7 +134,7 @@ MOTE_API const double *mote_planes_hull(const mote_planes *planes, uint32_t i, u
 MOTE_API uint32_t mote_planes_refused_count(const mote_planes *planes);
 /// The i-th, by points; NULL if there is none.
 MOTE_API const mote_plane_refused *mote_planes_refused_at(const mote_planes *planes, uint32_t i);
-/// What was chosen and done.
+/// What the search chose, measured and did.
 MOTE_API mote_planes_facts mote_planes_get_facts(const mote_planes *planes);
 
 /// A maximum of the accumulator.

@@ -107,7 +107,7 @@ typedef enum mote_render_normals {
     MOTE_RENDER_NORMALS_GIVEN   ///< of mote_render_set_normals
 } mote_render_normals;
 
-/// What colours say.
+/// What the colours of a picture say.
 typedef enum mote_render_show {
     MOTE_RENDER_SHOW_COLOR,       ///< the points' colours, lit
     MOTE_RENDER_SHOW_NORMALS,     ///< x, y, z of the camera's axes as red, green, blue: (n + 1) / 2

@@ -62,9 +62,9 @@ typedef enum mote_type {
 MOTE_API uint32_t mote_type_size(mote_type type);
 /// "int8" … "uint64", "float", "double" (the names Potree and mote's output use); never NULL.
 MOTE_API const char *mote_type_name(mote_type type);
-/// float or double.
+/// Whether a type is float or double.
 MOTE_API bool mote_type_is_float(mote_type type);
-/// Signed integers and floats.
+/// Whether a type is a signed integer or a float.
 MOTE_API bool mote_type_is_signed(mote_type type);
 
 /// The version of the library, e.g. "0.1.0".

@@ -35,10 +35,11 @@ MOTE_API mote_status mote_cloud_where(mote_context *ctx, const mote_cloud *cloud
 
 /// Changes values: "classification = 6", or several, separated by ";", one after the other, each of which sees what
 /// those before did. "user_data = 1 where z > 120" is for the points that meet that condition. Whole numbers are
-/// rounded to the nearest (halves to the even one); what is not known becomes the attribute's no-data value. cloud is
-/// replaced by a copy with the new values; on failure it stays as it is condition  only points that met it before the
-/// first assignment; NULL: all changed    out, may be NULL: points that an assignment reached Returns    MOTE_OK,
-/// MOTE_ERROR_ARGUMENT (a mistake, an attribute that the cloud lacks, a value that an attribute
+/// rounded to the nearest (halves to the even one); what is not known becomes the attribute's no-data value.
+/// cloud      is replaced by a copy with the new values; on failure it stays as it is
+/// condition  only points that met it before the first assignment; NULL: all
+/// changed    out, may be NULL: points that an assignment reached
+/// Returns    MOTE_OK, MOTE_ERROR_ARGUMENT (a mistake, an attribute that the cloud lacks, a value that an attribute
 ///            cannot hold), MOTE_ERROR_MEMORY, MOTE_CANCELLED
 /// Cost       a copy of the points, then one pass for each assignment
 MOTE_API mote_status mote_cloud_assign(mote_context *ctx, mote_cloud **cloud, const char *assignments,

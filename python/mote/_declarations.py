@@ -1408,11 +1408,9 @@ FIELD_DOCS = {
         'workers': 'parts that were built at once',
     },
     'mote_lod_changes': {
-        'add': 'files, folders and patterns, as of mote_cloud_read_many: they come behind those that stay',
-        'remove': 'files of the list: by their path, by a name that only one has, or by a pattern',
-        'remove_count': 'of paths. They need not be there any more',
-        'replace': 'files of the list, likewise, whose contents are others now; a path that is not in',
-        'replace_count': 'the list takes the place of the one of that name',
+        'add': 'files, folders and patterns, as of mote_cloud_read_many: they come behind all that stay',
+        'remove': 'files of the list, which need not be there any more: by their path, by a name that only one has, or by a pattern of paths',
+        'replace': 'files of the list, likewise, whose contents are others now; a path that is not in the list takes the place of the one of that name',
         'verify': 'compares the checksums of all files; else of those whose size or time is another',
     },
     'mote_lod_update_report': {

@@ -81,10 +81,9 @@ typedef struct parts_run {
     uint64_t share_bytes; /* of memory, that a worker may take; 0: no bound */
     uint64_t room_bytes;  /* for the points of the parts that are built at once */
     uint64_t part_points; /* that it holds */
-    uint64_t
-        even_points;     /* that a part is to have about, where a number of parts is asked for: otherwise part_points */
-    uint32_t wanted;     /* parts; 0: as few as memory allows */
-    uint64_t cut_points; /* in the ranges so far */
+    uint64_t even_points; /* of a part, about, where a number of parts is asked for; else part_points */
+    uint32_t wanted;      /* parts; 0: as few as memory allows */
+    uint64_t cut_points;  /* in the ranges so far */
     parts_range *ranges;
     uint64_t range_capacity;
     uint32_t *part_of; /* [8^level + 1] the part that has the first code of the cell */
@@ -147,16 +146,16 @@ mote_status parts_cut(parts_run *run);
 uint32_t parts_find(const parts_run *run, uint64_t code);
 
 /* ---- parts_load.c: a cloud of a part's points */
-/* Its records are for the caller to fill. */
+/* Makes a cloud whose records are for the caller to fill. */
 mote_status parts_cloud(parts_run *run, uint64_t points, mote_cloud **out, uint8_t **records);
-/* From the scratch file. */
+/* Reads the points of a part from the scratch file. */
 mote_status parts_load(parts_run *run, const parts_range *range, mote_cloud **out);
 
 /* ---- parts_borders.c: which part has the representative of a cell that several share */
 mote_status parts_borders_begin(parts_run *run);
 /* Looks at point i of a piece, whose code and part are known. Those that lie near no border cost little. */
 void parts_borders_see(parts_run *run, uint32_t part, const mote_cloud *piece, uint64_t i, uint64_t code);
-/* Once all points were seen: wins of all ranges. */
+/* Finds the wins of all ranges, once all points were seen. */
 mote_status parts_borders_end(parts_run *run);
 void parts_borders_free(parts_run *run);
 /* Lets all parts choose by codes, or by fine codes. */
@@ -193,14 +192,14 @@ void parts_close(parts_run *run);
 mote_status parts_end(parts_run *run, mote_status status);
 /* Counts the points and cuts them into ranges. */
 mote_status parts_find_ranges(parts_run *run, const mote_parts_params *params);
-/* The second of these, where points are counted. */
+/* Cuts points that are counted already. */
 mote_status parts_cut_ranges(parts_run *run, const mote_parts_params *params);
 /* What making a part of so many points takes, at most, beside others that are made at once. */
 uint64_t parts_memory_bytes(const parts_run *run, uint64_t points);
 /* How many parts the caller wants to be built at once, and the memory that all of it may take. */
 uint32_t parts_workers(const mote_context *ctx, const mote_parts_params *params);
 uint64_t parts_room(const mote_context *ctx, const mote_parts_params *params);
-/* Lists of trees and files, none yet. */
+/* Makes lists of trees and files, which have none yet. */
 mote_status parts_make_lists(parts_run *run);
 /* Makes the folder of the parts' files, which are open. */
 mote_status parts_join(parts_run *run, const char *output);

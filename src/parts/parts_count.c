@@ -141,7 +141,7 @@ static mote_status find_counts(parts_run *run) {
     return MOTE_OK;
 }
 
-/* They are scaled by what all of them are. */
+/* Others are scaled by the range of all of them, which a part does not see. */
 mote_status parts_check_colors(const parts_run *run) {
     static const char *const names[3] = {"red", "green", "blue"};
     for (int k = 0; k < 3; k++) {
@@ -218,7 +218,7 @@ const parts_block *parts_block_of(const parts_run *run, uint32_t level, uint64_t
                : NULL;
 }
 
-/* Of the blocks of the finest level so far. */
+/* Counts the points of blocks of the finest level so far. */
 static void count_blocks(parts_run *run, const uint64_t *codes, uint64_t count) {
     const uint32_t level = run->blocks[run->block_count - 1].level, step = parts_step_of(level);
     const uint64_t in_step = (1ull << 3 * step) - 1;

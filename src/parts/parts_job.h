@@ -42,7 +42,7 @@ mote_status parts_job_write(parts_run *run, parts_job *job, const char *path, bo
 
 /* ---- parts_plan_read.c */
 mote_status parts_job_read(parts_run *run, parts_job *job, const char *path);
-/* The same of bytes. */
+/* Takes a plan from bytes, as parts_job_read does from a file. */
 mote_status parts_job_parse(parts_run *run, parts_job *job, const char *path, const void *data, uint64_t size_bytes);
 
 /* ---- parts_files.c: the files of parts */
@@ -78,7 +78,7 @@ mote_status parts_nodes_read(mote_context *ctx, int file, const char *path, cons
    why     out: "", or why the part has to be made (anew), as a literal
    verify  also whether the records are what the manifest says */
 mote_status parts_part_read(parts_run *run, const parts_job *job, uint32_t part, bool verify, const char **why);
-/* Whether all of that is there already. */
+/* Whether a part's file and its manifest are there already, and whole. */
 mote_status parts_part_is_made(parts_run *run, const parts_job *job, uint32_t part, bool *is_made);
 
 /* ---- parts_part_write.c */
@@ -89,7 +89,7 @@ mote_status parts_part_write(parts_run *run, const parts_job *job, uint32_t part
    parts are to choose by fine codes */
 typedef mote_status (*parts_loader)(parts_run *run, const parts_job *job, uint32_t part, mote_cloud **out);
 mote_status parts_job_make(parts_run *run, const parts_job *job, uint32_t part, parts_loader load, bool *lacks_fine);
-/* The folder of all parts' files. */
+/* Makes the folder of all parts' files. */
 mote_status parts_job_merge(parts_run *run, const parts_job *job, bool verify);
 
 /* ---- parts_json.c */

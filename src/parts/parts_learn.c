@@ -128,7 +128,7 @@ static mote_status find_all(potree_inputs *list, parts_source *source, bool *wan
     return MOTE_OK;
 }
 
-/* Facts of several become the source's. */
+/* Unites several inputs by their facts, which become the source's, and keeps what was learnt of each. */
 static mote_status unite(potree_inputs *list, parts_source *source, learning *all, parts_known *known) {
     for (uint64_t i = 0; i < list->count; i++) known[i].points = all->facts[i].points;
     if (list->count > 1) {

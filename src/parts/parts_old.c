@@ -44,7 +44,7 @@ static uint64_t find_record(const parts_old *old, const mote_lattice *lattice, u
 
 /* ---- its nodes */
 
-/* A node's cell as codes. */
+/* The first code of a node's cell. */
 static uint64_t first_code(const mote_lod_node *node) {
     return node->level < MOTE_ORDER_BITS ? node->prefix << 3 * (MOTE_ORDER_BITS - node->level) : node->prefix;
 }
@@ -164,7 +164,7 @@ static bool same_attributes(const parts_old *old) {
     return true;
 }
 
-/* Positions are whole steps from the same corner. */
+/* Whether positions are whole steps from the same corner. */
 static bool same_steps(const parts_old *old, const mote_lattice *lattice) {
     const potree_layout *layout = &old->layout;
     const potree_plan *plan = &old->writing;

@@ -109,7 +109,7 @@ static mote_status load_from_scratch(parts_run *run, const parts_job *job, uint3
     return parts_load(run, &run->ranges[part], out);
 }
 
-/* Which parts are there, and how many. */
+/* Finds which parts are there, and how many. */
 static mote_status look_at_parts(parts_run *run, const parts_job *job, bool *made, uint32_t *count) {
     *count = 0;
     mote_stage(run->ctx, "read parts");
@@ -120,14 +120,14 @@ static mote_status look_at_parts(parts_run *run, const parts_job *job, bool *mad
     return MOTE_OK;
 }
 
-/* A worker's part; user: the job. */
+/* Makes a worker's part. user: the job */
 static mote_status make_part(parts_run *run, void *user, uint32_t part, bool *lacks_fine) {
     parts_job own = *(const parts_job *)user;
     own.ctx = run->ctx;
     return parts_job_make(run, &own, part, load_from_scratch, lacks_fine);
 }
 
-/* All rounds, of records that are distributed. */
+/* Makes all rounds of parts, whose records are distributed. */
 static mote_status make_rounds(parts_run *run, parts_job *job, bool *made) {
     bool lacks_fine;
     const double begin = mote_seconds();

@@ -92,7 +92,7 @@ static mote_status copy_shape(mote_context *ctx, const mote_cloud *from, uint64_
     return mote_cloud_copy_extras(*to, from);
 }
 
-/* The columns of all. */
+/* Makes the cloud that has the columns of all inputs, and no points. */
 static mote_status make_whole(parts_source *source, const mote_cloud *from, uint64_t columns, const uint8_t *records,
                               uint64_t record_bytes) {
     source->record_bytes = record_bytes;
@@ -201,7 +201,7 @@ static mote_status make_union(parts_source *source) {
                       source->plan.record_bytes);
 }
 
-/* In which system they are; the plan tells of it. */
+/* Finds the system that all inputs are in, of which the plan tells. */
 static mote_status check_systems(parts_source *source) {
     const char *crs = "";
     const mote_log_fn log = be_quiet(source, true);

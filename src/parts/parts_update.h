@@ -38,6 +38,17 @@ typedef struct parts_update {
     parts_old old;
 } parts_update;
 
+/* ---- parts_list.c: the list of files */
+/* Makes the new list, and arrays of it and of the old one, of which all but from are zero; reads no file. */
+mote_status parts_find_list(parts_update *update, const mote_lod_changes *changes);
+/* Whether a file of the old list is what the folder was made of: by size and time, or by its checksum where the time
+   is another, or where verify asks for that. */
+mote_status parts_is_same(parts_update *update, const potree_input *was, bool verify, bool *is_same);
+/* Fails where a file that stays is another. */
+mote_status parts_check_kept(parts_update *update, bool verify);
+/* Fails where a file of the new list changed while it was read: asked for when all is made. */
+mote_status parts_check_again(parts_update *update);
+
 /* ---- parts_learn.c: what is known of inputs */
 /* Whether all inputs of the list have what was learnt of them. */
 bool parts_is_learnt(const potree_inputs *inputs);

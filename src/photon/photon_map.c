@@ -112,7 +112,7 @@ static void free_cloud(mote_device *device, photon_cloud *photons) {
     memset(photons, 0, sizeof *photons);
 }
 
-/* The photons of a choice, with their index. */
+/* Makes the cloud of a choice's photons, with their index. */
 static mote_status choose_cloud(mote_photon_map *map, int choice, photon_cloud *to) {
     to->unit = map->all.unit;
     MOTE_TRY(map->ops->choose(map->device, &map->all, choice, to));

@@ -36,7 +36,7 @@ MOTE_HD photon_vec photon_cross(photon_vec a, photon_vec b) {
     return photon_vec_of(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x);
 }
 MOTE_HD double photon_length(photon_vec a) { return sqrt(photon_dot(a, a)); }
-/* Zeros stay zeros. */
+/* A direction of length 1; a vector of zeros stays one. */
 MOTE_HD photon_vec photon_unit(photon_vec a) {
     const double length = photon_length(a);
     return length > 0 ? photon_scale(a, 1 / length) : a;

@@ -30,7 +30,7 @@ typedef struct planes_cuda_directions {
     planes_cuda_point *direction; /* [directions] a b c and the packed normal */
     uint32_t *first, *near;       /* as planes_directions has them */
     uint32_t near_count;
-    struct planes_cuda_directions *storage; /* of the host, for itself while it is kept; NULL: there is none yet */
+    struct planes_cuda_directions *kept; /* of the host, for itself while it is kept; NULL: there is none yet */
 } planes_cuda_directions;
 
 /* What the footprint step made last: relabel, the step after it, reads it. Arrays are on the device. */

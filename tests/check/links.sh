@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Every relative link and image of a page leads to something that is in the tree: a file or folder, and where the link
-# names a heading (#…), to a heading of that page. Links inside code are not links.
+# names a heading (#…), to a heading of that page. Links inside code are not links. And every constant, function and
+# source file that a page names is in the tree (docs_names.py).
 set -euo pipefail
 
 # links FILE: the targets, one a line; `code`, fenced blocks and addresses of the web are not looked at
@@ -39,3 +40,4 @@ done < <(git ls-files --cached --others --exclude-standard '*.md')
 ((count > 0)) || { echo "no page has a link" >&2; exit 1; }
 ((!broken)) || exit 1
 echo "$count links lead somewhere"
+python3 tests/check/docs_names.py

@@ -55,7 +55,7 @@ static void check_chunk(const laz_chunk *c) {
     fuzz_require(ctx, c->fault_at <= c->size_bytes, "a fault behind the end");
 }
 
-/* The same bytes, the same end. */
+/* Both chunks gave the same bytes, and ended at the same place. */
 static void check_same(const laz_chunk *a, const laz_chunk *b, uint32_t record_bytes) {
     mote_context *ctx = laz_fuzz_context();
     fuzz_require(ctx, a->done == b->done && a->fault == b->fault && a->fault_at == b->fault_at, "another end");

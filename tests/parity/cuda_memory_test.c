@@ -47,7 +47,7 @@ static void *take(mote_context *ctx, uint64_t size_bytes) {
 
 /* ---- copies */
 
-/* Up and down again; the bytes around the target stay. */
+/* Bytes go up and come down again as they were, and those around the target stay. */
 static void check_round_trip(mote_context *ctx, uint64_t size_bytes, uint32_t host_shift, uint32_t device_shift) {
     enum { GUARD = 64 };
     uint8_t *from = malloc(size_bytes + host_shift + 1), *to = malloc(size_bytes + 2 * GUARD);

@@ -90,7 +90,7 @@ static void other_queries_are_answered_alike(void **state) {
     }
 }
 
-/* The same normal for all. */
+/* Gives all points the same normal. */
 static void add_normal(mote_cloud *cloud, const double normal[3]) {
     static const char *const names[3] = {"nx", "ny", "nz"};
     for (int k = 0; k < 3; k++) {

@@ -81,7 +81,7 @@ static uint64_t hilbert_place(uint32_t axis[3], uint32_t bits) {
     return place;
 }
 
-/* Of a cloud of floats. */
+/* Compares the places of a cloud of floats. */
 static void check_places(parity_pair *pair, const mote_cloud *cloud) {
     const uint64_t count = mote_cloud_count(cloud);
     mote_knn_index *index = NULL;
@@ -110,7 +110,7 @@ static void check_places(parity_pair *pair, const mote_cloud *cloud) {
     mote_knn_destroy(index);
 }
 
-/* By either sort. */
+/* They are, by whichever of the two sorts. */
 static void places_are_those_of_the_curve(void **state) {
     const uint64_t sizes[] = {3000, parity_extent(2500, KNN_SAMPLE_MAX + 1, KNN_SAMPLE_MAX + 1)};
     parity_pair *pair = *state;

@@ -132,7 +132,7 @@ static void all_sizes_of_chunks(void **state) {
     }
 }
 
-/* So many points in a chunk that counts are halved. */
+/* A chunk has so many points that its models halve their counts. */
 static void long_chunks(void **state) {
     readers *on = *state;
     const mote_read_params params = to_device();

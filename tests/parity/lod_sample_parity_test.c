@@ -223,7 +223,7 @@ static void check_contest(mote_context *ctx, const selection *c, const char *wha
     free(beyond);
 }
 
-/* Without leaves and neighbours, with neighbours, with leaves. */
+/* Tries it without leaves and neighbours, with neighbours, and with leaves. */
 static void check_all(mote_context *ctx, selection *c, const char *what) {
     check_contest(ctx, c, what);
     if (c->count == 0) return;

@@ -6,7 +6,7 @@
 
 #include "parity/parity_support.h"
 
-/* In turn over the files; so each meets many kinds of clouds. */
+/* Files take these in turn, so that each meets many kinds of clouds. */
 static const mote_lod_params rows[] = {
     {MOTE_LOD_ADDITIVE, MOTE_LOD_RANDOM, MOTE_LOD_FILTER_NONE, 128, 1000, 1u << 24, 0, false, {0}},
     {MOTE_LOD_REPLACING, MOTE_LOD_RANDOM, MOTE_LOD_FILTER_GAUSSIAN, 16, 200, 0, 7, false, {0}},

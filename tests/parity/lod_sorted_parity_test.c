@@ -92,7 +92,7 @@ static bool compare(const parity_pair *on, const mote_lod *a, const mote_cloud *
     return sorted;
 }
 
-/* From points that are on the device already, which must not change. */
+/* Builds from points that are on the device already, which must not change. */
 static void compare_device(const parity_pair *on, const mote_lod *a, const uint8_t *bytes, const char *what) {
     const uint64_t n = mote_cloud_count(mote_lod_cloud(a)), size_bytes = n * RECORD_BYTES;
     mote_column columns[COLUMNS];

@@ -36,7 +36,7 @@ typedef struct parity_pair {
 int parity_open(void **state);
 int parity_close(void **state);
 #define PARITY_TEST(test) cmocka_unit_test_setup_teardown(test, parity_open, parity_close)
-/* For main: whether a GPU answers; if not, a line says why. */
+/* Whether a GPU answers, which main asks first; if none does, a line says why. */
 bool parity_can_run(void);
 
 /* ---- clouds */
@@ -79,7 +79,7 @@ uint8_t *parity_leaf_levels(const mote_lod *cpu);
 mote_lod_node *parity_tree_nodes(const mote_lod *cpu);
 /* level_items [LOD_MAX_LEVELS + 1] out */
 uint32_t *parity_items(const mote_lod *cpu, uint64_t *level_items);
-/* As lod_cuda.item_colors. */
+/* The colours of items as lod_cuda.item_colors has them. */
 uint16_t *parity_item_colors(const mote_lod *cpu);
 
 /* Takes more memory of the device than ctx has of the host's, staging included: a limit that this reaches bounds the

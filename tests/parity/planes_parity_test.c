@@ -199,7 +199,7 @@ static void place_strays(uint64_t i, double at[3], float normal[3]) {
     if (i % 900 == 7) at[1] += 1e9;
 }
 
-/* So few that they are left out. */
+/* Places strays, so few that they are left out. */
 static void place_few_strays(uint64_t i, double at[3], float normal[3]) {
     place_corner(3 * i, at, normal);
     if (i % 2500 == 7) at[1] += 1e9;

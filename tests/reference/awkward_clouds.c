@@ -257,7 +257,7 @@ mote_cloud *awkward_cloud_make(mote_context *ctx, const awkward_cloud *kind, uin
     return cloud;
 }
 
-/* By the point's position, so that a shuffle takes it along. */
+/* A number by the point's position, so that a shuffle takes it along. */
 static double normal_at(const mote_column *const axes[3], uint64_t i, int k) {
     uint64_t hash = 1;
     for (int axis = 0; axis < 3; axis++) {

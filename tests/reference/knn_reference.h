@@ -31,7 +31,7 @@ void knn_reference_check(mote_context *ctx, const mote_cloud *cloud, const mote_
 #define KNN_WHAT_BYTES 256u
 void knn_reference_what(const mote_cloud *cloud, const mote_cloud *queries, const mote_knn_params *params,
                         const char *name, char what[KNN_WHAT_BYTES]);
-/* The same of mote_knn_within. */
+/* Compares mote_knn_within with its reference. */
 void knn_reference_check_within(mote_context *ctx, const mote_cloud *cloud, const mote_cloud *queries, double radius,
                                 bool exclude_self, const char *what);
 

@@ -314,7 +314,7 @@ static int compare_floats(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
-/* At one scale. */
+/* The flatness of windows of one scale. */
 static planes_flatness flatness_of(const planes_sample *all, uint32_t windows, uint32_t window, uint64_t step,
                                    double resolution) {
     float at[PLANES_WINDOW][3], min = INFINITY, sorted[PLANES_WINDOW];

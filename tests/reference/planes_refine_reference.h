@@ -18,7 +18,7 @@ static inline void *room_for(uint64_t count, size_t size) {
     return memory;
 }
 
-/* Of the sample that voted last. */
+/* Compares what the sample that voted last found. */
 void planes_refine_reference_check(planes_run *run, const planes_sample *sample, const char *what);
 /* Of all points in their order; all has room for a multiple of 8 of them. */
 void planes_flatness_reference_check(planes_run *run, const planes_sample *all, const char *what);

@@ -167,7 +167,7 @@ static bool is_skipped(builder *b, const planes_scene_params *p, const double at
     return p->scanned && !b->rays && draw(b) > seen(b, at, size);
 }
 
-/* To a multiple of the scene's step, if it has one. */
+/* Rounds to a multiple of the scene's step, if it has one. */
 static void in_steps(const builder *b, double at[3]) {
     for (int k = 0; k < 3 && b->step > 0; k++) at[k] = b->step * rint(at[k] / b->step);
 }

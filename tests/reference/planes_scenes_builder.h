@@ -53,10 +53,10 @@ static inline double hill(double x, double y) {
 void planes_scene_axes(builder *b, double u[3], double v[3], double n[3]);
 /* The surfaces of a kind, and where its scanner stands. */
 void planes_scene_build(builder *b, planes_scene_kind kind);
-/* The same of the kinds from PLANES_SCENE_KINDS on. */
+/* Builds a scene of the kinds from PLANES_SCENE_KINDS on. */
 void planes_scene_build_unseen(builder *b, planes_scene_kind kind);
 const char *planes_scene_name_unseen(planes_scene_kind kind);
-/* The same of the kinds from PLANES_SCENE_AIRBORNE on. */
+/* Builds a scene of the kinds from PLANES_SCENE_AIRBORNE on. */
 void planes_scene_build_named(builder *b, planes_scene_kind kind);
 const char *planes_scene_name_named(planes_scene_kind kind);
 

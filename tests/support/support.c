@@ -55,7 +55,7 @@ mote_context *test_context_failing_watched(test_allocator *allocator, int thread
     return ctx;
 }
 
-/* Of each place that allocates, or reports, this many. */
+/* How many of each place that allocates, or reports, are tried. */
 static uint64_t turns_of_a_place(void) { return test_extent(2, 0); }
 
 static mote_status fails_once(test_work work, void *user, test_allocator *allocator) {

@@ -352,7 +352,7 @@ static void what_is_hostile_is_refused(void **state) {
     }
 }
 
-/* As QGIS leaves them while it has them open. */
+/* QGIS leaves such files while it has them open. */
 static void files_with_a_log_beside_are_read(void **state) {
     (void)state;
     char message[TEST_MESSAGE_BYTES];

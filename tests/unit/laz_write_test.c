@@ -180,7 +180,7 @@ static void chunks_of_every_format(void **state) {
     mote_context_destroy(ctx);
 }
 
-/* As LASzip writes a file without points. */
+/* It is as LASzip writes a file without points. */
 static void a_file_without_points(void **state) {
     (void)state;
     if (test_data("laz/no-points-1.3.laz") == NULL) skip();

@@ -205,7 +205,7 @@ static void many_corners_get_the_height_of_the_nearest_point(void **state) {
     }
 }
 
-/* Above the lowest point, and with corners that are draped. */
+/* Volumes are above the lowest point, and above corners that are draped. */
 static void bases_are_what_they_are_called(void **state) {
     (void)state;
     const site_system *system = &systems[0];

@@ -29,7 +29,7 @@ typedef struct couple {
 void couple_open(couple *two);
 mote_status couple_merge(couple *two);
 void couple_close(couple *two);
-/* Of the merged cloud. */
+/* The value of a point of the merged cloud. */
 double couple_value(const couple *two, const char *name, uint64_t i);
 mote_type couple_type(const couple *two, const char *name);
 

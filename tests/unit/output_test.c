@@ -46,7 +46,7 @@ static mote_status write_octree(mote_context *ctx, const mote_cloud *cloud, cons
     return status;
 }
 
-/* As a caller writes results of its own: in order, and anywhere. */
+/* Writes as a caller does results of its own: in order, and anywhere. */
 static mote_status write_own(mote_context *ctx, const mote_cloud *cloud, const output_writer *row, const char *path) {
     static uint8_t bytes[1 << 17];
     mote_output *output = NULL;

@@ -17,7 +17,7 @@ typedef struct output_writer {
 #define OUTPUT_FILE_WRITERS (OUTPUT_WRITERS - 2) /* the last ones write folders */
 extern const output_writer output_writers[OUTPUT_WRITERS];
 
-/* Of LAS: in pieces. */
+/* Writes LAS in pieces. */
 mote_status output_pieces(mote_context *ctx, const mote_cloud *cloud, const output_writer *row, const char *path);
 mote_cloud *output_cloud(mote_context *ctx);
 /* A fresh folder within the test's. */

@@ -151,7 +151,7 @@ void a_name_that_is_taken_takes_all_back(void **state) {
     mote_context_destroy(ctx);
 }
 
-/* The same of Potree folders, which are removed as wholes. */
+/* Potree folders are taken back as wholes. */
 void a_folder_is_taken_back(void **state) {
     (void)state;
     mote_context *const ctx = test_context(1);

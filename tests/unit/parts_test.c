@@ -90,7 +90,7 @@ static void parts_are_the_whole(void **state) {
     mote_context_destroy(ctx);
 }
 
-/* As many parts as there may be, two, and one. */
+/* The bytes are the same of as many parts as there may be, of two, and of one. */
 static void any_number_of_parts(void **state) {
     (void)state;
     mote_context *ctx = test_context(3);

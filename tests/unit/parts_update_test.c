@@ -489,6 +489,8 @@ static void failures_change_nothing(void **state) {
     }
     build(ctx, &t, t.folder);
     build(ctx, &t, t.fresh);
+    test_each_allocation_fails(update_again, &t); /* the first update, which looks at all files */
+    potree_reference_same_folders(t.fresh, t.folder);
     expect(ctx, change(ctx, &t, NULL, NULL, t.paths[2], &report)); /* what there is to learn is learnt */
     assert_true(report.kept_points > 0);
     test_each_allocation_fails(update_again, &t);

@@ -165,7 +165,7 @@ static int judge_scenes(const char *folder, range seeds, uint64_t points, range 
 
 /* ---- answers as hashes */
 
-/* In words of 64 bits; size: a multiple of 4. */
+/* Hashes by words of 64 bits. size: a multiple of 4 */
 static uint64_t hash_bytes(uint64_t hash, const void *data, uint64_t size) {
     for (uint64_t i = 0; i < size; i += 8) {
         uint64_t word = 0;

@@ -205,7 +205,7 @@ static void sums_fit_as_differences_do(void **state) {
     }
 }
 
-/* As the compiler's own conversion, which on the CPU is right. */
+/* They do as by the compiler's own conversion, which on the CPU is right. */
 static void wide_numbers_round_to_doubles(void **state) {
     (void)state;
     for (uint64_t i = 0; i < 20000; i++) {

@@ -17,7 +17,7 @@ static bool can_exchange = true;
 static const char *taken_meanwhile; /* by another writer, as soon as nothing has this name */
 static uint32_t exchanges_refused;
 
-/* In place of the C library's. */
+/* Is called in place of the C library's. */
 int renameat2(int from_folder, const char *from, int to_folder, const char *to, unsigned flags) {
     if (!can_exchange && (flags & RENAME_EXCHANGE) != 0) {
         exchanges_refused++;

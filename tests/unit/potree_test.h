@@ -4,7 +4,7 @@
 
 #include "support/support.h"
 
-/* Of one row of numbers for the whole test. */
+/* The next of one row of random numbers for the whole test. */
 uint32_t potree_random_below(uint32_t below);
 void potree_fill_random(mote_cloud *cloud, const char *name);
 

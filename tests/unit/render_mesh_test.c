@@ -118,7 +118,7 @@ static void surfaces_are_those_of_meshes(void **state) {
 
 /* ---- neighbours of the screen */
 
-/* Of the seen points, as a cloud. */
+/* Makes a cloud of the points that are seen. */
 static mote_cloud *cloud_of(mote_context *ctx, const mote_cloud *from, const mote_render_neighbors *found) {
     static const mote_column_spec specs[3] = {
         {"x", MOTE_FLOAT64, 0, 0}, {"y", MOTE_FLOAT64, 0, 0}, {"z", MOTE_FLOAT64, 0, 0}};

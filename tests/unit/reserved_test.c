@@ -283,7 +283,7 @@ static void check_zero(const uint64_t *reserved, size_t count) {
 }
 #define IS_ZERO(structure) check_zero((structure).reserved, sizeof(structure).reserved / sizeof(structure).reserved[0])
 
-/* Of structs that a call only writes; before, they hold anything. */
+/* Structs that a call only writes have zeros after it, whatever they held before. */
 static void sets_what_it_writes(void **state) {
     (void)state;
     fixture f;

@@ -322,7 +322,7 @@ static void long_ply_of_values_is_the_same(void **state) {
     free(text);
 }
 
-/* Of a cut file, the whole points. */
+/* Of a file that was cut off, the points that are whole are read. */
 static void cut_values_are_salvaged(void **state) {
     (void)state;
     mote_context *ctx = test_context(2);

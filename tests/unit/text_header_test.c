@@ -122,7 +122,7 @@ static void attributes_keep_their_names(void **state) {
     mote_context_destroy(ctx);
 }
 
-/* The same words where the caller names the columns. */
+/* Such words may be names where the caller names the columns. */
 static void given_names_may_be_such_words(void **state) {
     (void)state;
     mote_context *ctx = test_context(1);

@@ -14,7 +14,7 @@ static mote_cloud *read_where(mote_context *ctx, const char *path, const char *c
     return cloud;
 }
 
-/* The same in pieces, joined. */
+/* Reads in pieces, and joins them. */
 static mote_cloud *read_pieces(mote_context *ctx, const char *path, const char *condition, const char *select) {
     mote_read_params params = mote_read_defaults();
     mote_reader *reader = NULL;

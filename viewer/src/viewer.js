@@ -332,7 +332,7 @@ export class Viewer extends EventTarget {
         };
     }
 
-    // Of all clouds together: the budget goes where it is seen.
+    // What all clouds have together: the budget goes where it is seen.
     get limits() {
         return { budget: this.settings.budget, maxError: this.settings.maxError };
     }

@@ -71,7 +71,7 @@ char *strstr(const char *text, const char *part) {
     return NULL;
 }
 
-/* Of texts alone: %s, and %.*s of so many bytes. */
+/* Knows texts alone: %s, and %.*s, which is a text of a number of bytes. */
 int snprintf(char *out, size_t size, const char *format, ...) {
     size_t length = 0;
     va_list values;

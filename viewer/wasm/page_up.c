@@ -32,7 +32,7 @@ void *calloc(size_t count, size_t size) {
 
 void free(void *at) { (void)at; }
 
-/* Of rows of whole words, as all are that the rule sorts. */
+/* Rows are whole words, as all are that the rule sorts. */
 static void swap(uint8_t *a, uint8_t *b, size_t size) {
     uint32_t *const x = (uint32_t *)(void *)a, *const y = (uint32_t *)(void *)b;
     for (size_t i = 0; i < size / sizeof *x; i++) {

@@ -281,7 +281,7 @@ static live_frame_state read_las_header(live_framer *f, const uint8_t *data, siz
     return FRAME_WHOLE;
 }
 
-/* Up to an empty line. */
+/* Finds the empty line that ends a frame. */
 static live_frame_state find_empty_line(live_framer *f, const uint8_t *data, size_t size, bool is_end, size_t *length) {
     for (;;) {
         const uint8_t *end = f->at < size ? memchr(data + f->at, '\n', size - f->at) : NULL;

@@ -179,7 +179,7 @@ static live_renderer *choose_renderer(live_scene *scene, live_part *part, const 
     return oldest;
 }
 
-/* The same colours of the values that a part has. */
+/* The colours of a cloud for the values that one part of it has. */
 static picture_colors colors_of_part(const picture_colors *colors, const live_part *part) {
     picture_colors own = *colors;
     for (int k = 0; k < own.values.count; k++) {

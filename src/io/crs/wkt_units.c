@@ -160,7 +160,7 @@ static void set_vertical(mote_units *units, const mote_unit *unit) {
     if (unit->metres > 0) units->vertical = *unit;
 }
 
-/* Of a system by itself. Axes in several units have none together. */
+/* Decides the units of a system by itself. Axes in several units have none together. */
 static void decide(const crs_level *level, mote_units *units) {
     uint32_t across = 0;
     bool has_height = false;

@@ -261,15 +261,15 @@ static mote_status load_texts(const geojson_file *f, json_t **root) {
     return mote_fail(f->ctx, MOTE_ERROR_MEMORY, "out of memory: the features of %s", f->input->path);
 }
 
-static mote_status load(geojson_file *f, json_t **root) {
-    if (geopackage_probe(f->input)) return geopackage_read(f->ctx, f->input, root);
-    MOTE_TRY(mote_text_check_encoding(f->ctx, f->input));
-    return load_texts(f, root);
-}
-
 static mote_status parse(geojson_file *f) {
     json_t *root = NULL;
-    mote_status status = load(f, &root);
+    mote_status status;
+    if (geopackage_probe(f->input)) {
+        status = geopackage_read(f->ctx, f->input, &root);
+    } else {
+        status = mote_text_check_encoding(f->ctx, f->input);
+        if (status == MOTE_OK) status = load_texts(f, &root);
+    }
     if (status == MOTE_OK) status = read_root(f, root);
     json_decref(root);
     return status;

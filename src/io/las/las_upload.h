@@ -73,7 +73,7 @@ mote_status las_upload_take(las_upload *upload, uint64_t at, uint64_t size_bytes
 void las_upload_give(las_upload *upload, las_part *part);
 /* Is called by the caller's thread now and then: begins to upload what is filled. */
 mote_status las_upload_serve(las_upload *upload);
-/* After a failure: who waits for a buffer gets this status instead. */
+/* Ends the upload after a failure: who waits for a buffer gets this status instead. */
 void las_upload_stop(las_upload *upload, mote_status status);
 /* Is called by each thread at its end: the caller's serves the others until they are at theirs too. */
 mote_status las_upload_leave(las_upload *upload);

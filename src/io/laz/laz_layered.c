@@ -117,13 +117,9 @@ LAZ_INLINE void read_xy_lanes(const laz_run_of *runs, uint32_t lanes, uint32_t c
     FOR_LANES runs[l].part->reader = r[l];
 }
 
-static void read_xy_alone(const laz_run_of *runs, uint32_t count, uint32_t stride) {
-    read_xy_lanes(runs, 1, count, stride);
-}
-
 static void read_xy(const laz_run_of *runs, uint32_t lanes, uint32_t count, uint32_t stride) {
     if (lanes == 1) {
-        read_xy_alone(runs, count, stride);
+        read_xy_lanes(runs, 1, count, stride);
     } else {
         read_xy_lanes(runs, LAZ_LANES, count, stride);
     }

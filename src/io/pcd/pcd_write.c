@@ -141,29 +141,27 @@ static mote_status pack_color(const pcd_writer *w, const mote_pcd_target *target
     return MOTE_OK;
 }
 
-static mote_status put_rows(pcd_writer *w, mote_text_column *columns) {
+static mote_status put_ascii(pcd_writer *w) {
     uint8_t *memory = NULL; /* of the packed colours, of which there is one at most */
     mote_column packed;
     uint32_t count = 0;
-    for (uint32_t i = 0; i < w->plan.target_count; i++) {
+    mote_text_column *const columns = mote_alloc(w->ctx, w->plan.value_count * sizeof *columns, "output");
+    mote_status status = columns != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+    for (uint32_t i = 0; i < w->plan.target_count && status == MOTE_OK; i++) {
         const mote_pcd_target *const target = &w->plan.targets[i];
         if (target->color != NULL) {
-            MOTE_TRY(pack_color(w, target, &memory, &packed));
-            columns[count++] = mote_text_column_of(&packed, false);
+            status = pack_color(w, target, &memory, &packed);
+            if (status == MOTE_OK) columns[count++] = mote_text_column_of(&packed, false);
             continue;
         }
         for (uint32_t k = 0; k < target->count; k++) {
             columns[count++] = mote_text_column_of(&w->plan.values[target->first + k].view, false);
         }
     }
-    const mote_status status = mote_text_write(w->ctx, &w->output, w->cloud->count, columns, count, ' ', "writing PCD");
+    if (status == MOTE_OK) {
+        status = mote_text_write(w->ctx, &w->output, w->cloud->count, columns, count, ' ', "writing PCD");
+    }
     mote_free(w->ctx, memory);
-    return status;
-}
-
-static mote_status put_ascii(pcd_writer *w) {
-    mote_text_column *const columns = mote_alloc(w->ctx, w->plan.value_count * sizeof *columns, "output");
-    const mote_status status = columns != NULL ? put_rows(w, columns) : MOTE_ERROR_MEMORY;
     mote_free(w->ctx, columns);
     return status;
 }

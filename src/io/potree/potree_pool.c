@@ -123,10 +123,10 @@ bool potree_decompress(potree_pool *pool, const uint8_t *data, uint64_t data_byt
     size_t in_remaining = data_bytes, total = 0;
     BrotliDecoderResult result = BROTLI_DECODER_RESULT_NEEDS_MORE_OUTPUT;
     while (result == BROTLI_DECODER_RESULT_NEEDS_MORE_OUTPUT && total <= size_bytes) {
-        size_t buffer = out != NULL ? size_bytes - total : sizeof scratch;
+        size_t space_bytes = out != NULL ? size_bytes - total : sizeof scratch;
         uint8_t *to = out != NULL ? out + total : scratch;
         const size_t before = total;
-        result = BrotliDecoderDecompressStream(decoder, &in_remaining, &data, &buffer, &to, &total);
+        result = BrotliDecoderDecompressStream(decoder, &in_remaining, &data, &space_bytes, &to, &total);
         if (total == before && result == BROTLI_DECODER_RESULT_NEEDS_MORE_OUTPUT) break; /* more than was announced */
     }
     BrotliDecoderDestroyInstance(decoder);

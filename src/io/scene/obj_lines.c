@@ -22,7 +22,7 @@ obj_lines obj_lines_of(scene_draft *d, const char *path, const mote_input *input
 
 static bool is_line_end(const obj_lines *l) { return l->at == l->end || *l->at == '\n' || *l->at == '\r'; }
 
-/* Behind the line end at `at`: LF, CRLF, CR. */
+/* The place behind the line end at `at`, which is LF, CRLF or CR. */
 static const uint8_t *skip_line_end(const obj_lines *l, const uint8_t *at) {
     const bool both = *at == '\r' && at + 1 < l->end && at[1] == '\n';
     return at + (both ? 2 : 1);

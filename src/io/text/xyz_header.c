@@ -63,7 +63,7 @@ static bool begins_with_number(const mote_input *input, uint64_t row, uint64_t r
     return next != '_' && !(next >= 'a' && next <= 'z');
 }
 
-/* Behind #, // and ;, in any number. */
+/* The place behind any number of the signs #, // and ;. */
 static uint64_t skip_comment_signs(const mote_input *input, uint64_t at, uint64_t end) {
     while (at < end && (input->data[at] == '#' || input->data[at] == '/' || input->data[at] == ';' ||
                         mote_text_is_blank(input->data[at]))) {

@@ -275,19 +275,18 @@ static mote_status reserve(mote_knn_index *index) {
     mote_context *ctx = index->ctx;
     const uint64_t count = index->cloud->count;
     void *codes = index->codes, *order = index->order;
-    const bool buffer =
-        mote_reserve_scratch(ctx, &codes, &index->codes_capacity, count, sizeof *index->codes, "codes") &&
-        mote_reserve_scratch(ctx, &order, &index->order_capacity, count, sizeof *index->order, "order");
+    const bool made = mote_reserve_scratch(ctx, &codes, &index->codes_capacity, count, sizeof *index->codes, "codes") &&
+                      mote_reserve_scratch(ctx, &order, &index->order_capacity, count, sizeof *index->order, "order");
     index->codes = codes;
     index->order = order;
-    return buffer ? knn_tree_reserve(ctx, &index->stored, count) : MOTE_ERROR_MEMORY;
+    return made ? knn_tree_reserve(ctx, &index->stored, count) : MOTE_ERROR_MEMORY;
 }
 
 static mote_status sort_points(mote_knn_index *index) {
     mote_context *ctx = index->ctx;
-    const order_scratch buffer = knn_tree_lend(&index->stored);
+    const order_scratch scratch = knn_tree_lend(&index->stored);
     const mote_progress_span whole = mote_progress_enter(ctx, 0.3, 0.7);
-    const mote_status status = order_sort_in(ctx, index->codes, index->order, index->cloud->count, false, &buffer);
+    const mote_status status = order_sort_in(ctx, index->codes, index->order, index->cloud->count, false, &scratch);
     mote_progress_leave(ctx, whole);
     return status;
 }

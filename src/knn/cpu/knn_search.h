@@ -64,9 +64,11 @@ typedef struct knn_ranked {
 
 /* What a thread learned from the groups before; see knn_radius.h. All zero: there were none. */
 typedef struct knn_history {
-    double search_radius, ratio, margin;
-    double diagonal; /* of the batch at hand */
-    bool known;      /* reach is; it may be 0 */
+    double search_radius; /* how far the last groups reached, about */
+    double ratio;         /* of that to the diagonals of their batches */
+    double margin;        /* room on top, relative */
+    double diagonal;      /* of the batch at hand */
+    bool known;           /* search_radius is, though it may be 0 */
 } knn_history;
 
 typedef struct knn_scratch {

@@ -181,14 +181,14 @@ static bool reserve_boxes(mote_context *ctx, knn_tree *tree, uint64_t blocks, ui
 }
 
 mote_status knn_tree_reserve(mote_context *ctx, knn_tree *tree, uint64_t count) {
-    const bool buffer = knn_points_reserve(ctx, &tree->points, count, sizeof(float)) &&
-                        reserve_boxes(ctx, tree, place_levels(tree, count), sizeof(float));
-    return buffer ? MOTE_OK : MOTE_ERROR_MEMORY;
+    const bool made = knn_points_reserve(ctx, &tree->points, count, sizeof(float)) &&
+                      reserve_boxes(ctx, tree, place_levels(tree, count), sizeof(float));
+    return made ? MOTE_OK : MOTE_ERROR_MEMORY;
 }
 
 order_scratch knn_tree_lend(const knn_tree *tree) {
-    const order_scratch buffer = {tree->points.leaves, tree->boxes, tree->box_bytes / sizeof *buffer.counters};
-    return buffer;
+    const order_scratch scratch = {tree->points.leaves, tree->boxes, tree->box_bytes / sizeof *scratch.counters};
+    return scratch;
 }
 
 mote_status knn_tree_build(mote_context *ctx, bool dense, knn_tree *tree) {

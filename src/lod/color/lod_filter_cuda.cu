@@ -74,7 +74,7 @@ static mote_status color_single_level(lod_filter *f) {
 }
 
 /* The items in leaves; sorted colours are then of no more use. */
-static mote_status own_colors(lod_filter *f) {
+static mote_status color_leaf_items(lod_filter *f) {
     mote_device *gpu = f->lod->device;
     const lod_cuda *device = f->device;
     level_bounds levels;
@@ -106,20 +106,19 @@ static mote_status average_levels(lod_filter *f, uint32_t first, uint32_t end, u
 }
 
 /* The coarsest level first, for the sake of what is around bricks; mostly all in one pass. */
-static mote_status filter_levels_of(lod_filter *f) {
+static mote_status average_in_passes(lod_filter *f) {
     uint32_t bricks = 0;
     MOTE_TRY(filter_count_cells(f));
     for (uint32_t level = 0, next; level < f->lod->level_count - 1; level = next) {
         MOTE_TRY(filter_make_cells(f, level, &next));
-        if (level == 0) MOTE_TRY(own_colors(f));
+        if (level == 0) MOTE_TRY(color_leaf_items(f));
         MOTE_TRY(average_levels(f, level, next, &bricks));
     }
     return MOTE_OK;
 }
 
-/* Poisson chooses none or several points of a cell; else cells and items in inner nodes match. */
-static mote_status color_items(lod_filter *f) {
-    const mote_lod_params *params = &f->lod->params;
+/* Finds the columns of colours, and how they can be read. */
+static mote_status find_columns(lod_filter *f) {
     const lod_cuda *device = f->device;
     static const char *const names[3] = {"red", "green", "blue"};
     for (int k = 0; k < 3; k++) {
@@ -132,11 +131,18 @@ static mote_status color_items(lod_filter *f) {
     f->columns.kind = FILTER_COLORS_ANY;
     if (are_plain(&f->columns, MOTE_UINT16, sizeof(uint16_t))) f->columns.kind = FILTER_COLORS_16;
     if (are_plain(&f->columns, MOTE_UINT8, 1) && share_word(&f->columns)) f->columns.kind = FILTER_COLORS_8;
+    return MOTE_OK;
+}
+
+static mote_status color_items(lod_filter *f) {
+    const mote_lod_params *params = &f->lod->params;
+    MOTE_TRY(find_columns(f));
     const uint64_t bytes = f->device->item_count * sizeof(filter_color);
     f->device->item_colors = (uint16_t *)cuda_alloc(f->lod->device, bytes, "colours");
     if (f->device->item_colors == NULL) return MOTE_ERROR_MEMORY;
+    /* Poisson chooses none or several points of a cell; else cells and items in inner nodes match. */
     if (params->filter == MOTE_LOD_FILTER_CELL && params->sampling != MOTE_LOD_POISSON) return filter_cells(f);
-    return f->lod->level_count > 1 ? filter_levels_of(f) : color_single_level(f);
+    return f->lod->level_count > 1 ? average_in_passes(f) : color_single_level(f);
 }
 
 mote_status lod_cuda_filter(mote_lod *lod, lod_cuda *device) {

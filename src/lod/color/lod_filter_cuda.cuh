@@ -2,7 +2,15 @@
 
    Neighbors, gaussian, and poisson's cells: all that levels need is made in one pass over the sorted points, by warps
    of a tile each. The points of a cell of some level are a source: their colours are summed up. 4³ cells are a brick,
-   which knows those that are occupied by a mask; bricks of a level are the cells of a level that is two coarser. */
+   which knows those that are occupied by a mask; bricks of a level are the cells of a level that is two coarser.
+
+     sorted points ──count───> marks: which cells begin at a point; how many begin before each tile
+                   ──sources─> sums of cells, and their bricks, of all levels of a pass
+     bricks        ──index───> the 27 bricks around each, from those of its parent
+     items         ──average─> colours: the sources of the cells around an item
+
+   Where each cell has one item (random and first), cells alone are averaged along the items: lod_filter_cuda_cells.cu.
+   lod_filter_cuda.cu is the outline. */
 #ifndef MOTE_LOD_FILTER_CUDA_H
 #define MOTE_LOD_FILTER_CUDA_H
 

@@ -78,16 +78,6 @@ static __device__ filter_source load_source(const filter_source *from) {
 }
 static __device__ filter_wide_source load_source(const filter_wide_source *from) { return *from; }
 
-template <typename T, typename S> static __device__ void add_source(filter_sum<T> *sum, const S &source) {
-    for (int k = 0; k < 3; k++) sum->v[k] += (T)source.sum[k];
-    sum->v[3] += count_of(source);
-}
-
-template <typename S> static __device__ void add_weighted(filter_sum<uint64_t> *sum, const S &source, uint32_t weight) {
-    for (int k = 0; k < 3; k++) sum->v[k] += (uint64_t)source.sum[k] * weight;
-    sum->v[3] += (uint64_t)count_of(source) * weight;
-}
-
 /* ---- the bricks around */
 
 static __device__ uint32_t coordinate_of(uint32_t cell, uint32_t axis) {
@@ -170,7 +160,9 @@ static __device__ filter_sum<T> sum_around(const around_view &view, const brick_
     uint32_t cell;
     unsigned long long below;
     while (next_cell(&walk, view.cells.bricks, list, &cell, &below)) {
-        add_source(&sum, load_source((const S *)view.cells.sources + cell));
+        const S source = load_source((const S *)view.cells.sources + cell);
+        for (int k = 0; k < 3; k++) sum.v[k] += (T)source.sum[k];
+        sum.v[3] += count_of(source);
     }
     return sum;
 }
@@ -186,7 +178,9 @@ static __device__ uint32_t weight_key(const weight_view &view, uint32_t cell, ui
 template <typename S>
 static __device__ void weigh_source(filter_sum<uint64_t> *sum, const S &source, const weight_view &view, uint32_t key,
                                     const uint16_t *weights) {
-    add_weighted(sum, source, weights[(place_of(source) >> view.shift & ((1u << 3 * view.bits) - 1)) ^ key]);
+    const uint32_t weight = weights[(place_of(source) >> view.shift & ((1u << 3 * view.bits) - 1)) ^ key];
+    for (int k = 0; k < 3; k++) sum->v[k] += (uint64_t)source.sum[k] * weight;
+    sum->v[3] += (uint64_t)count_of(source) * weight;
 }
 
 /* A lane's share of the weighted sum around a target. */
@@ -212,11 +206,6 @@ static __device__ filter_sum<uint64_t> weigh_around(const around_view &view, con
         if (remaining > 0) weigh_source(&sum, load_source(source), view.weights, key, weights);
     }
     return sum;
-}
-
-/* The sum of a target's lanes, in each. */
-template <uint32_t LANES> static __device__ void merge_lanes(filter_sum<uint64_t> *sum) {
-    for (int k = 0; k < 4; k++) sum->v[k] = warp_sum<LANES>(sum->v[k]);
 }
 
 /* ---- the kernels */
@@ -272,7 +261,7 @@ template <uint32_t LANES, typename S> static __global__ void average_weighted(ar
         uint32_t cell = 0;
         const brick_list list = open_target(view, windows, j, lists, &cell);
         filter_sum<uint64_t> sum = weigh_around<LANES, S>(view, list, cell, weights);
-        merge_lanes<LANES>(&sum);
+        for (int k = 0; k < 4; k++) sum.v[k] = warp_sum<LANES>(sum.v[k]);
         if (list.end != list.begin && threadIdx.x % LANES == 0) view.targets.colors[j] = filter_average_of(sum);
     }
 }
@@ -358,11 +347,6 @@ static void launch_weighted(mote_device *gpu, const around_view *view, uint64_t 
     CUDA_LAUNCH(gpu, kernel, cuda_blocks(count, chunk_items * chunks), filter_policy::threads, *view, chunks);
 }
 
-template <typename S> static void launch_plain(mote_device *gpu, const around_view *view) {
-    CUDA_LAUNCH(gpu, average_plain<S>, cuda_blocks(view->targets.count, filter_policy::threads), filter_policy::threads,
-                *view);
-}
-
 static brick_view view_cells(const lod_filter *f, uint32_t cell_level) {
     const filter_cells_view *cells = &f->view;
     const uint32_t bricks = filter_brick_level(cell_level);
@@ -405,7 +389,8 @@ mote_status filter_average(lod_filter *f, uint32_t level) {
         const uint64_t sources_per_cell = f->view.cells[source_level] / f->view.cells[cell_level];
         (wide ? launch_weighted<filter_wide_source> : launch_weighted<filter_source>)(gpu, &view, sources_per_cell);
     } else {
-        (wide ? launch_plain<filter_wide_source> : launch_plain<filter_source>)(gpu, &view);
+        void (*const kernel)(around_view) = wide ? average_plain<filter_wide_source> : average_plain<filter_source>;
+        CUDA_LAUNCH(gpu, kernel, cuda_blocks(view.targets.count, filter_policy::threads), filter_policy::threads, view);
     }
     return cuda_launched(gpu, "filtering colours");
 }

@@ -12,7 +12,10 @@ struct sources_policy {
 /* ---- a tile */
 
 /* Sums over a tile's points before one: sum_at. A gap after each lane's keeps lanes off each other's banks. */
-template <typename T> struct tile_sums { T of[3][filter_policy::tile + CUDA_WARP + 1]; };
+template <typename T> struct tile_sums {
+    typedef T value;
+    T of[3][filter_policy::tile + CUDA_WARP + 1];
+};
 
 /* 8-bit colours of a tile add up to 16 bits. */
 template <int COLORS> struct tile_sums_of { typedef tile_sums<uint32_t> type; };
@@ -21,14 +24,14 @@ template <> struct tile_sums_of<FILTER_COLORS_8> { typedef tile_sums<uint16_t> t
 /* What a warp knows of its tile. Its list are the cells of a level that begin in the tile, preceded by the one that the
    first point lies in if that began before. */
 typedef struct tile_state {
-    unsigned long long
-        masks[filter_policy::tile];          /* of the list's cells as bricks: which cells two levels finer there are */
-    uint32_t begun[8][sources_policy::rows]; /* by level % 8, of sources: which points of a row begin them */
+    /* Of the list's cells as bricks: which cells two levels finer there are. */
+    unsigned long long masks[filter_policy::tile];
+    uint32_t begun[8][sources_policy::rows];       /* by level % 8, of sources: which points of a row begin them */
     uint8_t begun_before[8][sources_policy::rows]; /* and how many in rows before */
     alignas(8) uint8_t marks[filter_policy::tile];
     uint8_t points[filter_policy::tile]; /* where the list's cells begin */
-    uint8_t child[filter_policy::tile],
-        grandchild[filter_policy::tile]; /* in the lists of the last levels, the first cell within */
+    /* The first cell within, in the lists of the last two levels. */
+    uint8_t child[filter_policy::tile], grandchild[filter_policy::tile];
 } tile_state;
 
 typedef struct tile_list {
@@ -71,8 +74,6 @@ static __device__ void load_before(const filter_cells_view &view, tile_list *lis
 }
 
 static __device__ uint32_t sum_at(uint32_t point) { return point + point / filter_policy::lane_points; }
-static __device__ void put_sum(uint32_t *to, uint32_t sum) { *to = sum; }
-static __device__ void put_sum(uint16_t *to, uint32_t sum) { *to = (uint16_t)sum; }
 
 /* Which points of the cloud the lane's are. index: by sorted position; NULL where the cloud is sorted */
 static __device__ void load_indices(const uint32_t *index, uint64_t position, uint32_t count, uint32_t *indices) {
@@ -127,11 +128,12 @@ static __device__ void load_points(const filter_cells_view &view, const filter_c
         for (uint32_t i = 0; i < filter_policy::lane_points; i++) before[k] += colors[i].v[k];
         before[k] = warp_scan_exclusive(before[k]);
         for (uint32_t i = 0; i < filter_policy::lane_points; i++) {
-            put_sum(&sums->of[k][sum_at(first + i)], before[k]);
+            sums->of[k][sum_at(first + i)] = (typename SUMS::value)before[k];
             before[k] += colors[i].v[k];
         }
-        if (first + filter_policy::lane_points == filter_policy::tile)
-            put_sum(&sums->of[k][sum_at(filter_policy::tile)], before[k]);
+        if (first + filter_policy::lane_points == filter_policy::tile) {
+            sums->of[k][sum_at(filter_policy::tile)] = (typename SUMS::value)before[k];
+        }
     }
     __syncwarp();
 }

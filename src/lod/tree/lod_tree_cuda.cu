@@ -92,7 +92,7 @@ static __device__ uint64_t cell_first(const tree_input *in, uint64_t low, uint64
     return position;
 }
 
-/* Behind the last point before end that does. */
+/* The place behind the last point before end that lies in the cell. */
 static __device__ uint64_t cell_end(const tree_input *in, uint64_t position, uint64_t end, uint32_t level) {
     uint64_t low = position + 1;
     while (low < end) {

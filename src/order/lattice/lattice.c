@@ -1,4 +1,4 @@
-/* From positions of any type to integer coordinates in a cube. */
+/* Brings positions of any type to integer coordinates in a cube. */
 #include <float.h>
 #include <math.h>
 

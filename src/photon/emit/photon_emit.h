@@ -138,7 +138,7 @@ MOTE_HD bool photon_flight_step(const photon_view *scene, photon_flight *flight,
     return ++flight->depth < PHOTON_MAX_BOUNCES;
 }
 
-/* What became of it is added to a tally. */
+/* Adds what became of a photon to a tally. */
 MOTE_HD void photon_flight_end(const photon_flight *flight, double unit, photon_tally *tally) {
     tally->fates[flight->fate]++;
     photon_tally_power(tally->power[flight->fate],

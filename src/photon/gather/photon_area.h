@@ -69,7 +69,7 @@ MOTE_HD photon_ellipsoid photon_ellipsoid_of(photon_vec place, photon_vec normal
     return e;
 }
 
-/* A place in the ellipsoid's frame. */
+/* Brings a place into the ellipsoid's frame, in which it is a sphere. */
 MOTE_HD photon_vec photon_in_ellipsoid(const photon_ellipsoid *e, photon_vec at) {
     const photon_vec v = photon_scale(photon_sub(at, e->place), e->per_radius);
     return photon_along(v, e->normal, (e->compression - 1) * photon_dot(v, e->normal));
@@ -184,7 +184,7 @@ MOTE_HD double photon_polygon_part(const photon_ellipsoid *e, const photon_shape
     return sum * (photon_length(across) * e->per_radius * e->per_radius / length) / PHOTON_PI;
 }
 
-/* What a triangle has of the disc. */
+/* The share of the disc that a triangle covers. */
 MOTE_HD double photon_triangle_part(const photon_ellipsoid *e, const photon_shape *shape, photon_vec across) {
     const photon_vec corners[3] = {shape->a, shape->b, shape->c};
     return photon_polygon_part(e, shape, across, corners, 3);

@@ -118,7 +118,7 @@ KNN_WORKS(sphere_works, gather_spheres)
 KNN_WORKS(ellipsoid_works, gather_ellipsoids)
 KNN_WORKS(look_up_works, look_up_spheres)
 
-/* The columns of queries. */
+/* Finds the columns of queries. */
 static mote_status find_columns(mote_context *ctx, const mote_cloud *queries, gather *g) {
     static const char *const names[3] = {"x", "y", "z"};
     for (int k = 0; k < 3; k++) {
@@ -140,7 +140,7 @@ static mote_status search_query_set(const photon_cloud *photons, const mote_clou
     return knn_for_batches(photons->index->ctx, &g->search, g->works[kind], g, 0, 1);
 }
 
-/* One search of all queries, with k neighbours each. */
+/* Searches once for all queries, with k neighbours each. */
 static mote_status search(const photon_cloud *photons, const mote_cloud *queries, gather *g, uint32_t k,
                           double compression) {
     knn_query_set query_set;

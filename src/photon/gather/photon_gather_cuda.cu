@@ -221,7 +221,7 @@ static void launch_parts(const gathering *g, const gather_args *to) {
                 gather_policy::threads, *g->scene, *to);
 }
 
-/* Rows of some queries at a time. */
+/* Gathers by rows of neighbours, of some queries at a time. */
 static mote_status gather_parts(const gathering *g, knn_search_args *args, gather_args *to, uint64_t queries,
                                 uint64_t rows) {
     for (uint64_t first = 0; first < queries; first += rows) {

@@ -42,7 +42,7 @@ MOTE_HD photon_texels photon_texels_at(const photon_texture *texture, double u, 
     return at;
 }
 
-/* Bilinear, between linear colours. */
+/* The colour at texture coordinates: bilinear, between colours that are linear. */
 MOTE_HD photon_vec photon_texture_color(const photon_view *scene, const photon_texture *texture, double u, double v) {
     const photon_texels at = photon_texels_at(texture, u, v);
     photon_vec sum = photon_vec_of(0, 0, 0);
@@ -85,7 +85,7 @@ MOTE_HD double photon_tint_at(const photon_tint *tint, photon_vec weights, int c
     return photon_min(photon_max(value, 0.0), 1.0); /* a place may be beside the triangle by a rounding */
 }
 
-/* Texture coordinates where corners weigh so. */
+/* Texture coordinates at a place, by the weights of the corners there. */
 MOTE_HD void photon_coordinates_at(const photon_corners *at, photon_vec weights, double uv[2]) {
     uv[0] = photon_weighed(weights, (double)at->u[0], (double)at->u[1], (double)at->u[2]);
     uv[1] = photon_weighed(weights, (double)at->v[0], (double)at->v[1], (double)at->v[2]);

@@ -26,8 +26,8 @@ typedef struct planes_flatness {
 /* The place in the order of point i of a window of every step-th point; a window has about the same middle at every
    scale. */
 MOTE_HD uint32_t planes_window_place(uint32_t count, uint32_t windows, uint32_t window, uint64_t step, uint32_t i) {
-    const uint64_t storage = count - step * (PLANES_WINDOW - 1);
-    return (uint32_t)((2 * (uint64_t)window + 1) * storage / (2 * (uint64_t)windows) + i * step);
+    const uint64_t starts = count - step * (PLANES_WINDOW - 1);
+    return (uint32_t)((2 * (uint64_t)window + 1) * starts / (2 * (uint64_t)windows) + i * step);
 }
 
 /* How many scales there are: at the widest four windows of all points. */

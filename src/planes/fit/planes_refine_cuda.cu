@@ -260,8 +260,8 @@ static mote_status open_job(planes_cuda *p, const planes_refining *how, const pl
 }
 
 static uint32_t blocks_at_once(uint32_t sample, uint32_t batch) {
-    const uint64_t storage = POOL_BYTES / ((uint64_t)sample * sizeof(uint32_t));
-    return storage < 1 ? 1 : storage < batch ? (uint32_t)storage : batch;
+    const uint64_t fitting = POOL_BYTES / ((uint64_t)sample * sizeof(uint32_t));
+    return fitting < 1 ? 1 : fitting < batch ? (uint32_t)fitting : batch;
 }
 
 static mote_status refine_batches(mote_device *gpu, const refine_job *job, uint32_t count, uint32_t at_once) {

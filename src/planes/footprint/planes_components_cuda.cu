@@ -138,7 +138,7 @@ static __global__ void sum_components(planes_grid g, bool by_plane, uint32_t *po
 typedef struct component_list {
     unsigned long long *found;
     planes_component *components;
-    uint64_t storage;
+    uint64_t capacity;
 } component_list;
 
 static __global__ void list_components(planes_grid g, bool by_plane, uint32_t numbers, uint64_t min,
@@ -151,7 +151,7 @@ static __global__ void list_components(planes_grid g, bool by_plane, uint32_t nu
     component.points = points[i];
     component.area = area[i];
     const unsigned long long at = atomicAdd(list.found, 1ull);
-    if (at < list.storage) list.components[at] = component;
+    if (at < list.capacity) list.components[at] = component;
 }
 
 static int compare_numbers(const void *a, const void *b) {
@@ -159,12 +159,12 @@ static int compare_numbers(const void *a, const void *b) {
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
-static mote_status list_into(planes_cuda *p, uint64_t min, uint64_t storage, uint8_t *device, uint8_t *host) {
+static mote_status list_into(planes_cuda *p, uint64_t min, uint64_t capacity, uint8_t *device, uint8_t *host) {
     mote_device *gpu = p->base.device;
     const planes_cuda_footprint *c = &p->footprint;
     const component_list list = {(unsigned long long *)(void *)device,
-                                 (planes_component *)(void *)(device + sizeof *list.found), storage};
-    const uint64_t bytes = sizeof *list.found + storage * sizeof(planes_component);
+                                 (planes_component *)(void *)(device + sizeof *list.found), capacity};
+    const uint64_t bytes = sizeof *list.found + capacity * sizeof(planes_component);
     MOTE_TRY(cuda_fill(gpu, device, 0, bytes));
     CUDA_LAUNCH(gpu, list_components, cuda_blocks(c->numbers, THREADS), THREADS, c->grid, c->by_plane, c->numbers, min,
                 c->points, c->area, list);
@@ -173,14 +173,14 @@ static mote_status list_into(planes_cuda *p, uint64_t min, uint64_t storage, uin
 }
 
 /* Makes a list with that room; found out: how much it takes. */
-static mote_status take_list(planes_cuda *p, uint64_t min, uint64_t storage, uint8_t **host,
+static mote_status take_list(planes_cuda *p, uint64_t min, uint64_t capacity, uint8_t **host,
                              unsigned long long *found) {
     mote_device *gpu = p->base.device;
-    const uint64_t bytes = sizeof *found + storage * sizeof(planes_component);
+    const uint64_t bytes = sizeof *found + capacity * sizeof(planes_component);
     uint8_t *device = (uint8_t *)cuda_alloc(gpu, bytes, "planes parts");
     *host = planes_cuda_scratch(p, bytes);
     const mote_status status =
-        device != NULL && *host != NULL ? list_into(p, min, storage, device, *host) : MOTE_ERROR_MEMORY;
+        device != NULL && *host != NULL ? list_into(p, min, capacity, device, *host) : MOTE_ERROR_MEMORY;
     if (status == MOTE_OK) memcpy(found, *host, sizeof *found);
     cuda_free(gpu, device);
     return status;
@@ -190,7 +190,7 @@ mote_status planes_find_components_cuda(planes_cuda *p, uint64_t min, planes_com
     mote_device *gpu = p->base.device;
     const planes_cuda_footprint *c = &p->footprint;
     const uint32_t blocks = cuda_blocks(c->grid.cells, THREADS);
-    const uint64_t storage = c->numbers < HEAD ? c->numbers : HEAD;
+    const uint64_t capacity = c->numbers < HEAD ? c->numbers : HEAD;
     uint8_t *host = NULL;
     unsigned long long found = 0;
     CUDA_LAUNCH(gpu, make_roots, blocks, THREADS, c->grid);
@@ -202,8 +202,8 @@ mote_status planes_find_components_cuda(planes_cuda *p, uint64_t min, planes_com
     CUDA_LAUNCH(gpu, settle, blocks, THREADS, c->grid);
     CUDA_LAUNCH(gpu, sum_components, blocks, THREADS, c->grid, c->by_plane, c->points, c->area);
     MOTE_TRY(cuda_launched(gpu, "parts of planes"));
-    MOTE_TRY(take_list(p, min, storage, &host, &found));
-    if (found > storage) MOTE_TRY(take_list(p, min, found, &host, &found)); /* rare: with the room that they need */
+    MOTE_TRY(take_list(p, min, capacity, &host, &found));
+    if (found > capacity) MOTE_TRY(take_list(p, min, found, &host, &found)); /* rare: with the room that they need */
     *components = (planes_component *)mote_alloc(gpu->ctx, found * sizeof **components, "planes parts");
     if (*components == NULL) return MOTE_ERROR_MEMORY;
     if (found > 0) memcpy(*components, host + sizeof found, found * sizeof **components);

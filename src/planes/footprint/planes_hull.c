@@ -11,7 +11,7 @@ static void swap(planes_corner *a, planes_corner *b) {
     *b = kept;
 }
 
-/* Above 0: c is left of the line from a to b. */
+/* Above 0 where c is left of the line from a to b. */
 static int64_t turn(const planes_corner *a, const planes_corner *b, const planes_corner *c) {
     return ((int64_t)b->u - a->u) * ((int64_t)c->v - a->v) - ((int64_t)b->v - a->v) * ((int64_t)c->u - a->u);
 }

@@ -142,7 +142,7 @@ static __device__ inline bool is_inside(const int2 *polygon, const sides *of, in
 typedef struct corner_list {
     unsigned long long *found;
     planes_corner *corners;
-    uint64_t storage;
+    uint64_t capacity;
 } corner_list;
 
 /* Appends the corners of lanes. All lanes come. */
@@ -150,7 +150,7 @@ static __device__ void append(const corner_list *list, const planes_corner *corn
     const uint32_t kept = __ballot_sync(CUDA_ALL, keep);
     if (kept == 0) return;
     const unsigned long long place = warp_reserve(list->found, kept);
-    if (keep && place < list->storage) list->corners[place] = *corner;
+    if (keep && place < list->capacity) list->corners[place] = *corner;
 }
 
 /* Blocks as boxes have them. */
@@ -194,16 +194,16 @@ static mote_status find_polygons(outline_work *w, uint32_t planes) {
     return cuda_launched(gpu, "polygons");
 }
 
-static mote_status list_into(outline_work *w, uint64_t storage, uint8_t *head, uint64_t head_bytes) {
+static mote_status list_into(outline_work *w, uint64_t capacity, uint8_t *head, uint64_t head_bytes) {
     mote_device *gpu = w->gpu;
-    const uint64_t bytes = sizeof *w->list.found + storage * sizeof(planes_corner);
+    const uint64_t bytes = sizeof *w->list.found + capacity * sizeof(planes_corner);
     const uint64_t brought = head_bytes < bytes ? head_bytes : bytes;
     cuda_free(gpu, w->memory);
     w->memory = (uint8_t *)cuda_alloc(gpu, bytes, "planes outlines");
     if (w->memory == NULL) return MOTE_ERROR_MEMORY;
     w->list.found = (unsigned long long *)(void *)w->memory;
     w->list.corners = (planes_corner *)(void *)(w->list.found + 1);
-    w->list.storage = storage;
+    w->list.capacity = capacity;
     MOTE_TRY(cuda_fill(gpu, w->memory, 0, brought));
     CUDA_LAUNCH(gpu, list_corners, cuda_blocks(w->o.count, THREADS), THREADS, w->o, w->polygons, w->list);
     MOTE_TRY(cuda_launched(gpu, "outlines"));
@@ -213,13 +213,13 @@ static mote_status list_into(outline_work *w, uint64_t storage, uint8_t *head, u
 /* corners: from mote_alloc, also if it fails. */
 static mote_status list_outside(outline_work *w, planes_cuda *p, planes_corner **corners, uint64_t *count) {
     const uint64_t head_bytes = sizeof *w->list.found + HEAD * sizeof **corners;
-    const uint64_t storage = w->o.count / 16 + HEAD;
+    const uint64_t capacity = w->o.count / 16 + HEAD;
     unsigned long long found = 0;
     uint8_t *head = planes_cuda_scratch(p, head_bytes);
     if (head == NULL) return MOTE_ERROR_MEMORY;
-    MOTE_TRY(list_into(w, storage, head, head_bytes));
+    MOTE_TRY(list_into(w, capacity, head, head_bytes));
     memcpy(&found, head, sizeof found);
-    if (found > storage) MOTE_TRY(list_into(w, found, head, head_bytes)); /* rare: with the room that they need */
+    if (found > capacity) MOTE_TRY(list_into(w, found, head, head_bytes)); /* rare: with the room that they need */
     *corners = (planes_corner *)mote_alloc(w->gpu->ctx, found * sizeof **corners, "planes outlines");
     if (*corners == NULL) return MOTE_ERROR_MEMORY;
     *count = found;

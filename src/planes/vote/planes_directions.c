@@ -244,18 +244,18 @@ static void release_kept(mote_device *device, void *kept) {
 
 mote_status planes_directions_open(mote_context *ctx, const mote_planes_params *params, double radius, double bin,
                                    planes_directions *table) {
-    planes_directions *storage = mote_cache_take(mote_cpu_device(ctx), KEPT), wanted;
+    planes_directions *kept = mote_cache_take(mote_cpu_device(ctx), KEPT), wanted;
     memset(&wanted, 0, sizeof wanted);
     measure(params, radius, bin, &wanted);
     memset(table, 0, sizeof *table);
-    if (storage != NULL) *table = *storage;
-    if (storage == NULL) table->storage = mote_alloc(ctx, sizeof *storage, "planes directions");
-    if (table->storage == NULL) return MOTE_ERROR_MEMORY;
+    if (kept != NULL) *table = *kept;
+    if (kept == NULL) table->kept = mote_alloc(ctx, sizeof *kept, "planes directions");
+    if (table->kept == NULL) return MOTE_ERROR_MEMORY;
     if (!planes_directions_alike(table, &wanted)) {
-        storage = table->storage;
-        table->storage = NULL;
+        kept = table->kept;
+        table->kept = NULL;
         planes_directions_free(ctx, table);
-        table->storage = storage;
+        table->kept = kept;
     }
     measure(params, radius, bin, table);
     return table->xyz == NULL ? make_directions(ctx, params, table) : MOTE_OK;
@@ -263,14 +263,14 @@ mote_status planes_directions_open(mote_context *ctx, const mote_planes_params *
 
 void planes_directions_close(mote_context *ctx, planes_directions *table) {
     const bool large = table->first != NULL && table->first[table->directions] > KEPT_NEAR;
-    if (table->storage == NULL || large || mote_context_status(ctx) != MOTE_OK) {
+    if (table->kept == NULL || large || mote_context_status(ctx) != MOTE_OK) {
         planes_directions_free(ctx, table);
         return;
     }
-    planes_directions *storage = table->storage;
-    *storage = *table;
+    planes_directions *kept = table->kept;
+    *kept = *table;
     memset(table, 0, sizeof *table);
-    mote_cache_put(mote_cpu_device(ctx), KEPT, storage, 0, release_kept);
+    mote_cache_put(mote_cpu_device(ctx), KEPT, kept, 0, release_kept);
 }
 
 void planes_directions_free(mote_context *ctx, planes_directions *table) {
@@ -281,7 +281,7 @@ void planes_directions_free(mote_context *ctx, planes_directions *table) {
     mote_free(ctx, table->normal);
     mote_free(ctx, table->first);
     mote_free(ctx, table->near);
-    mote_free(ctx, table->storage);
+    mote_free(ctx, table->kept);
     memset(table, 0, sizeof *table);
 }
 

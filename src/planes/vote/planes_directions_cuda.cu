@@ -161,9 +161,9 @@ static void free_arrays(mote_device *gpu, planes_cuda_directions *table) {
     cuda_free(gpu, table->direction);
     cuda_free(gpu, table->first);
     cuda_free(gpu, table->near);
-    planes_cuda_directions *storage = table->storage;
+    planes_cuda_directions *kept = table->kept;
     memset(table, 0, sizeof *table);
-    table->storage = storage;
+    table->kept = kept;
 }
 
 static uint64_t kept_bytes(const planes_cuda_directions *table) {
@@ -178,12 +178,12 @@ static void release_kept(mote_device *gpu, void *kept) {
 
 static mote_status open_table(planes_cuda *p) {
     mote_device *gpu = p->base.device;
-    if (p->table.storage != NULL) return MOTE_OK;
-    planes_cuda_directions *storage = (planes_cuda_directions *)mote_cache_take(gpu, KEPT);
-    if (storage != NULL) p->table = *storage;
-    if (storage == NULL) storage = (planes_cuda_directions *)mote_alloc(gpu->ctx, sizeof *storage, "planes directions");
-    p->table.storage = storage;
-    return storage != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+    if (p->table.kept != NULL) return MOTE_OK;
+    planes_cuda_directions *kept = (planes_cuda_directions *)mote_cache_take(gpu, KEPT);
+    if (kept != NULL) p->table = *kept;
+    if (kept == NULL) kept = (planes_cuda_directions *)mote_alloc(gpu->ctx, sizeof *kept, "planes directions");
+    p->table.kept = kept;
+    return kept != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
 }
 
 mote_status planes_directions_cuda(planes_cuda *p, const planes_directions *table) {
@@ -203,14 +203,14 @@ mote_status planes_directions_cuda(planes_cuda *p, const planes_directions *tabl
 
 void planes_directions_close_cuda(planes_cuda *p) {
     mote_device *gpu = p->base.device;
-    planes_cuda_directions *storage = p->table.storage;
-    if (storage == NULL) return;
+    planes_cuda_directions *kept = p->table.kept;
+    if (kept == NULL) return;
     if (p->table.near == NULL || p->table.near_count > KEPT_NEAR || mote_context_status(gpu->ctx) != MOTE_OK) {
         free_arrays(gpu, &p->table);
-        mote_free(gpu->ctx, storage);
+        mote_free(gpu->ctx, kept);
     } else {
-        *storage = p->table;
-        mote_cache_put(gpu, KEPT, storage, kept_bytes(storage), release_kept);
+        *kept = p->table;
+        mote_cache_put(gpu, KEPT, kept, kept_bytes(kept), release_kept);
     }
     memset(&p->table, 0, sizeof p->table);
 }

@@ -17,7 +17,7 @@
 #define AT_ONCE  4u    /* that a lane asks then */
 #define FEW      4096u /* maxima that one block sorts */
 #define SORTERS  1024u
-#define STORAGE  (1u << 20) /* for maxima, at first */
+#define CAPACITY (1u << 20) /* for maxima, at first */
 
 /* What the device tells: how many maxima each band has, then the best of them. */
 typedef struct maxima_head {
@@ -33,8 +33,8 @@ typedef struct maxima_job {
     uint32_t wanted;
     uint32_t *tile_max;       /* [tiles] most votes of a cell */
     maxima_head *head;        /* followed by the keys */
-    unsigned long long *keys; /* [storage] */
-    uint64_t storage;
+    unsigned long long *keys; /* [capacity] */
+    uint64_t capacity;
 } maxima_job;
 
 /* ---- where votes are */
@@ -181,7 +181,7 @@ static __device__ void look_at_tile(const maxima_job *job, const vote_band *band
         const uint32_t lane = warp_first(rest), mine = warp_broadcast(votes, lane);
         if (is_beaten<RADIUS>(job, d, begin + lane, mine) || threadIdx.x % CUDA_WARP != 0) continue;
         const uint64_t at = band->before + atomicAdd(&job->head->counts[band->number], 1ull);
-        if (at < job->storage) job->keys[at] = key_of(mine, d * job->bins + begin + lane);
+        if (at < job->capacity) job->keys[at] = key_of(mine, d * job->bins + begin + lane);
     }
 }
 
@@ -289,15 +289,15 @@ static mote_status find_best(mote_device *gpu, maxima_job *job, uint32_t max_pea
     job->wanted = max_peaks;
     job->tile_max = (uint32_t *)cuda_alloc(gpu, job->tiles * sizeof *job->tile_max, "planes maxima");
     if (job->tile_max == NULL) return MOTE_ERROR_MEMORY;
-    for (job->storage = STORAGE;; job->storage = *all) {
+    for (job->capacity = CAPACITY;; job->capacity = *all) {
         job->head =
-            (maxima_head *)cuda_alloc(gpu, sizeof *job->head + job->storage * sizeof *job->keys, "planes maxima");
+            (maxima_head *)cuda_alloc(gpu, sizeof *job->head + job->capacity * sizeof *job->keys, "planes maxima");
         if (job->head == NULL) return MOTE_ERROR_MEMORY;
         job->keys = (unsigned long long *)(void *)(job->head + 1);
         MOTE_TRY(find_into(gpu, job, head_keys, &found.head));
         *all = 0;
         for (uint32_t b = 0; b < BANDS; b++) *all += found.head.counts[b];
-        if (*all <= job->storage) break;
+        if (*all <= job->capacity) break;
         cuda_free(gpu, job->head); /* rare: again with the room that they need */
     }
     if (*all > FEW) return sort_large_k(gpu, job->keys, *all, max_peaks, keys);

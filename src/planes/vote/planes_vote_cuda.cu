@@ -224,12 +224,12 @@ template <uint32_t COLUMNS, bool TWO> static mote_status launch_vote(mote_device
 }
 
 static mote_status launch(mote_device *gpu, const vote_job *job) {
-    const uint32_t bins = job->bins, storage = 2 * WORDS;
+    const uint32_t bins = job->bins, counters = 2 * WORDS;
     if (bins <= WORDS / CUDA_WARP) return launch_vote<32, true>(gpu, job);
-    if (bins <= storage / 32) return launch_vote<32, false>(gpu, job);
-    if (bins <= storage / 16) return launch_vote<16, false>(gpu, job);
-    if (bins <= storage / 8) return launch_vote<8, false>(gpu, job);
-    if (bins <= storage / 4) return launch_vote<4, false>(gpu, job);
+    if (bins <= counters / 32) return launch_vote<32, false>(gpu, job);
+    if (bins <= counters / 16) return launch_vote<16, false>(gpu, job);
+    if (bins <= counters / 8) return launch_vote<8, false>(gpu, job);
+    if (bins <= counters / 4) return launch_vote<4, false>(gpu, job);
     return launch_vote<1, false>(gpu, job);
 }
 

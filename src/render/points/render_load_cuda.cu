@@ -257,7 +257,7 @@ static mote_status place_points(mote_renderer *renderer, const render_source *fr
     return cuda_launched(gpu, "reading points");
 }
 
-/* By code alone, as octrees have it (order_cuda.h). */
+/* Puts points in order by code alone, as octrees have it (order_cuda.h). */
 static mote_status put_in_order_of_codes(mote_renderer *renderer, const render_source *from,
                                          const mote_lattice *lattice, uint64_t skipped, load_notes *notes) {
     mote_device *gpu = renderer->device;

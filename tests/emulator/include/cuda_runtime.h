@@ -244,7 +244,7 @@ EMULATOR_MIN_MAX(long long)
 EMULATOR_MIN_MAX(unsigned long long)
 #undef EMULATOR_MIN_MAX
 // clang-format on
-/* Of a number and NaN the number, as in CUDA. */
+/* Of a number and NaN it is the number, as in CUDA. */
 static inline float min(float a, float b) { return fminf(a, b); }
 static inline float max(float a, float b) { return fmaxf(a, b); }
 static inline double min(double a, double b) { return fmin(a, b); }

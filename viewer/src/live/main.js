@@ -43,7 +43,7 @@ const fill = (select, rows, chosen) => {
     select.value = chosen;
 };
 
-// For a while.
+// Says something for a while.
 function sayFor(text) {
     say(text);
     clearTimeout(sayFor.timer);

@@ -36,7 +36,7 @@ const areaOf = (viewer, mark) => figuresBy(viewer, mark, false, (measurer) => {
 
 const profileOf = (viewer, mark) => figuresBy(viewer, mark, true, (measurer) => ({ length: measurer.startProfile(mark.width), width: mark.width }));
 
-// Of all points inside, or of those that have been read.
+// The volume of all points inside, or of those that have been read.
 function volumeOf(viewer, mark) {
     const { result } = viewer.survey.of(mark);
     if (!result) return {};
@@ -51,7 +51,7 @@ function flatDistanceOf(points, frame) {
     return { level: segments.reduce((total, { level }) => total + level, 0), ...(segments.length > 1 ? Object.fromEntries(each) : { bearing: segments[0].bearing }) };
 }
 
-// Of a path the sums, and each of its segments.
+// The sums of a path, and each of its segments.
 function distanceOf(points, frame) {
     const segments = points.slice(1).map((p, i) => geometry.segment(points[i], p, frame));
     if (segments.length === 1) return segments[0];

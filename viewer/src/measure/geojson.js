@@ -78,7 +78,7 @@ class Reasons {
 }
 
 const isPosition = (p) => Array.isArray(p) && p.length >= 2 && p.slice(0, 3).every((c, i) => typeof c === 'number' || (i === 2 && c === null));
-// Without a height it is null, until one is found.
+// The height of a position that has none is null, until one is found.
 const raised = (p) => [p[0], p[1], typeof p[2] === 'number' ? p[2] : null];
 const opened = (ring) => (ring.length > 1 && [0, 1, 2].every((i) => ring[0][i] === ring.at(-1)[i]) ? ring.slice(0, -1) : ring);
 

@@ -12,7 +12,7 @@ export const pathLength = (points) => points.slice(1).reduce((sum, p, i) => sum 
 // The part of a distance that is level.
 export const levelDistance = (a, b, up) => Math.hypot(...subtract(a, b).filter((_, i) => i !== up));
 
-// At the second of three points, in degrees.
+// The angle at the second of three points, in degrees.
 export function angle([a, b, c]) {
     const [u, v] = [subtract(a, b), subtract(c, b)];
     return (Math.atan2(length(cross(u, v)), dot(u, v)) * 180) / Math.PI;

@@ -23,7 +23,7 @@ export class Measurer {
         this.reset(units);
     }
 
-    // For another shape.
+    // Begins anew, for another shape.
     reset(units) {
         this.wasm.measure_reset();
         this.units = { metres: units.metres || 0, radians: units.radians || 0, vertical: units.vertical || 0 };
@@ -129,7 +129,7 @@ export class Measurer {
         this.check(this.wasm.measure_volume_add(this.give(steps, isHidden)));
     }
 
-    // Of the points so far.
+    // The volume of the points so far.
     volume() {
         const at = this.wasm.measure_volume_figures();
         this.check(at === 0);

@@ -56,7 +56,7 @@ function asNode(cloud, node, { position, box, rgb, scalars }) {
     return { cloud, name, level, min, numPoints, byteOffset, byteSize, payload };
 }
 
-// Of a node's arrays those of some points.
+// The values of some points, out of an array of a node.
 function pick(values, indices, width) {
     const out = new values.constructor(width * indices.length);
     for (let i = 0; i < indices.length; i++) for (let k = 0; k < width; k++) out[width * i + k] = values[width * indices[i] + k];

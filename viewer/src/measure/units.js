@@ -12,7 +12,7 @@ const unitOf = (metres) => UNITS.find(([size]) => Math.abs(metres / size - 1) < 
 // 'm', or what the unit is in metres where it has no name here; '' where it is not known.
 export const unitName = (metres) => (metres ? unitOf(metres)?.[1] ?? `${metres} m` : '');
 
-// Of angles.
+// The sign of a unit of angles.
 export const angleName = (radians) => (Math.abs(radians / DEGREE - 1) < SAME ? '°' : Math.abs(radians / DEGREE / 0.9 - 1) < SAME ? 'gon' : `${radians} rad`);
 
 // The size of a unit to its last digit: texts round 1200/3937 in several ways.

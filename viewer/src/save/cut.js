@@ -18,7 +18,7 @@ export async function pointsIn(blob) {
     return view.getUint8(25) >= 4 ? Number(view.getBigUint64(247, true)) : view.getUint32(107, true);
 }
 
-// By the server, as LAZ; null where it cannot.
+// Has the server cut points out, as LAZ; null where it cannot.
 async function cutByServer(cloud, request, signal, progress) {
     const number = numberOnServer(cloud);
     if (!number || !(await serverTools()).includes('cut')) return null;

@@ -47,7 +47,7 @@ export class LasFile {
         this.high = [-Infinity, -Infinity, -Infinity];
     }
 
-    // For records of a COPC file, as they are.
+    // A file that holds records of a COPC file as they are.
     static like(head, { scale, offset }) {
         const view = new DataView(head);
         return new LasFile({ scale, offset, format: view.getUint8(104) & 0x3f, recordBytes: view.getUint16(105, true), vlrs: vlrsOf(head), globalEncoding: view.getUint16(6, true) });

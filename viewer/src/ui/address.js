@@ -63,7 +63,7 @@ export class Address {
     }
 }
 
-// Of the page's own server: relative to the page.
+// An address of the page's own server becomes relative to the page.
 function shortened(url) {
     const here = new URL('.', location.href).href;
     return url.startsWith(here) ? url.slice(here.length) : url;

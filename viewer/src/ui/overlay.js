@@ -191,7 +191,7 @@ export class Overlay {
         return [...Array.from({ length: CIRCLE_PARTS }, (_, k) => [at(k), at(k + 1)]), [centre, points[0]]];
     }
 
-    // The same as points of the data set.
+    // The circle of a mark as points of the data set.
     circleOf(mark) {
         return this.round(this.localOf(mark)).slice(0, CIRCLE_PARTS).map(([at]) => this.viewer.toWorld(at));
     }
@@ -223,7 +223,7 @@ export class Overlay {
         this.label(middleOf(points), mark.text || `${t('kind.plane')} ${mark.number}`, { plane: mark, colour });
     }
 
-    // From the lower point level to under the upper one, and up to it.
+    // A plumb line: from the lower point level to under the upper one, and up to it.
     plumb([a, b]) {
         if (!b) return [];
         const { axis } = upAxis(this.viewer.settings.up);
@@ -389,7 +389,7 @@ export class Overlay {
         });
     }
 
-    // In the plane of the screen through the middle of the box.
+    // Moves a box in the plane of the screen through its middle.
     moveBox(mark, x, y) {
         const { viewer } = this;
         const { origin, direction } = viewer.rayAt(x, y);

@@ -247,7 +247,7 @@ export class ProfilePlot {
         }
     }
 
-    // With all attributes that LAS has a place for.
+    // The profile as LAS, with all attributes that the format has a place for.
     async las(cloud) {
         const { meta } = cloud.dataset;
         const parts = this.rows.parts.filter(({ node }) => node.cloud === cloud);

@@ -91,7 +91,7 @@ export class SavePoints {
         return this.saveAs(`${this.stem}${name}`, requestOf(this.edits.list, polygons ? [feature({})] : [], filter));
     }
 
-    // For the file itself, so in its units.
+    // Saves the list of edits for the file itself, so in its units.
     saveList() {
         const { meta } = this.viewer.active.dataset;
         if (meta.isConverted) return this.status.error(t('edit.units', { name: meta.name }));

@@ -193,7 +193,7 @@ export class Tools {
         return true;
     }
 
-    // The same, whatever tool is chosen.
+    // Measures over a plane, whatever tool is chosen.
     measureOver(plane) {
         if (this.kind !== 'over') this.choose('over');
         this.takePlane(plane);

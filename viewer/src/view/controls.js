@@ -93,7 +93,7 @@ export class Controls {
         return { point: hit.point, depth: hit.point.reduce((sum, p, i) => sum + (p - eye[i]) * forward[i], 0) };
     }
 
-    // As the wheel does in the middle of the picture.
+    // Zooms as the wheel does in the middle of the picture.
     zoomMiddle(factor) {
         const { clientWidth, clientHeight } = this.element;
         this.camera.zoomAbout(this.anchor(clientWidth / 2, clientHeight / 2).point, factor);

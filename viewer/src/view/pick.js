@@ -28,7 +28,7 @@ function pointBox(node) {
     return { min: min.map((v, i) => v + node.min[i]), max: max.map((v, i) => v + node.min[i]) };
 }
 
-// So many points are passed over after each one that is tested.
+// How many points go on from one that is tested to the next.
 const stepFor = (nodes) => Math.max(1, Math.ceil(nodes.reduce((sum, node) => sum + node.numPoints, 0) / MAX_TESTS));
 
 const pointOf = (node, index) => [0, 1, 2].map((i) => node.payload.position[3 * index + i] + node.min[i]);

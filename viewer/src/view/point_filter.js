@@ -32,7 +32,7 @@ export class PointFilter {
         this.version = 0;
     }
 
-    // To be called after each change.
+    // Has to be called after each change.
     changed() {
         this.version++;
     }

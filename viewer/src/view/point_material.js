@@ -6,7 +6,7 @@ import { TONE_GLSL } from './tone.js';
 
 export const Source = Object.freeze({ RGB: 0, HEIGHT: 1, SCALAR: 2, LEVEL: 3, PLAIN: 4, NORMAL: 5 });
 export const Sizing = Object.freeze({ fixed: 0, distance: 1, adaptive: 2 });
-// Of a frame in which close points are averaged: see average.js.
+// The passes of a frame in which close points are averaged: see average.js.
 export const Pass = Object.freeze({ PLAIN: 0, DEPTH: 1, SUM: 2 });
 
 const VISIBLE_WIDTH = 256;

@@ -65,7 +65,7 @@ export class Renderer {
         this.frameMs = 0; // from the first command of a frame until the graphics card is through with it
     }
 
-    // Of the screen that the page is on now.
+    // The ratio of the screen that the page is on now.
     pixelRatio() {
         return Math.min(window.devicePixelRatio || 1, MAX_PIXEL_RATIO);
     }
@@ -76,7 +76,7 @@ export class Renderer {
         return Math.min(gl.getParameter(gl.MAX_RENDERBUFFER_SIZE), MAX_SIDE, ...gl.getParameter(gl.MAX_VIEWPORT_DIMS));
     }
 
-    // In CSS pixels.
+    // width and height are in CSS pixels.
     resize(width, height, ratio = this.pixelRatio()) {
         this.gl.setPixelRatio(ratio);
         this.gl.setSize(width, height, false);

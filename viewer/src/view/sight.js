@@ -21,7 +21,7 @@ export class Sight {
         this.fitted = null; // the camera as fit() left it at one of several clouds
     }
 
-    // After each frame.
+    // Is called after each frame, and looks once frames have ended.
     later() {
         clearTimeout(this.timer);
         this.timer = setTimeout(() => this.look(), LOOK_MS);

@@ -14,7 +14,7 @@
 double pow(double base, double exponent);
 double ldexp(double value, int power);
 
-/* Of a number and NaN: the number. */
+/* Of a number and NaN they give the number. */
 static inline double fmin(double a, double b) { return a != a || b < a ? b : a; }
 static inline double fmax(double a, double b) { return a != a || b > a ? b : a; }
 

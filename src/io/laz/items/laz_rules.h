@@ -12,7 +12,7 @@
 /* Sequences can be switched only so often for one time; hostile bytes go round for ever. */
 #define LAZ_GPS_SWITCHES 8u
 
-/* After no step: */
+/* The symbols of a sequence whose usual step is 0. */
 enum { LAZ_GPS_STEP = 0, LAZ_GPS_NEW = 1, LAZ_GPS_OTHER = 2, LAZ_GPS_STILL_SYMBOLS = 5 };
 
 /* Contexts of the integers. */

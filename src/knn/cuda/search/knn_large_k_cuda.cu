@@ -381,14 +381,14 @@ static __device__ inline bool search_group(const knn_search_args *args, const kn
 }
 
 /* Blocks of a multiprocessor, such that registers hold most of what a warp needs. */
-static constexpr uint32_t blocks_at_once(uint32_t buffer, bool ellipsoidal) {
-    return buffer <= 128 ? (ellipsoidal ? 6 : 8) : buffer <= 256 ? (ellipsoidal ? 5 : 6) : buffer <= 1024 ? 8 : 1;
+static constexpr uint32_t blocks_at_once(uint32_t capacity, bool ellipsoidal) {
+    return capacity <= 128 ? (ellipsoidal ? 6 : 8) : capacity <= 256 ? (ellipsoidal ? 5 : 6) : capacity <= 1024 ? 8 : 1;
 }
 
 /* Blocks of a multiprocessor for deferred warps: local frames, whose views are made while they are loaded, take more
    registers. */
-static constexpr uint32_t deferred_at_once(uint32_t buffer) {
-    return buffer <= 128 ? 6 : buffer <= 256 ? 5 : buffer <= 1024 ? 8 : 1;
+static constexpr uint32_t deferred_at_once(uint32_t capacity) {
+    return capacity <= 128 ? 6 : capacity <= 256 ? 5 : capacity <= 1024 ? 8 : 1;
 }
 
 template <int KIND, bool ELLIPSOID, uint32_t CAPACITY, uint32_t LISTED, uint32_t WARPS>

@@ -1,4 +1,4 @@
-/* Up to 16 neighbours on the device, as rows. */
+/* Searches for up to 16 neighbours on the device, and writes them as rows. */
 #include "knn/cuda/search/knn_small_k_cuda.cuh"
 
 /* A lane writes the k values of its row, two at once where they lie so. */

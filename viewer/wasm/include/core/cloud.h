@@ -6,7 +6,7 @@
 #include "core/core.h"
 #include "mote/cloud.h"
 
-/* Of what is left out when linking. */
+/* Code that speaks of it is left out when linking. */
 typedef struct mote_las_origin {
     uint8_t format;
 } mote_las_origin;
