@@ -230,6 +230,33 @@ static void broken_inputs_are_left_out(void **state) {
     mote_context_destroy(ctx);
 }
 
+/* The files are closed by then. */
+static void records_outlive_the_files(void **state) {
+    (void)state;
+    mote_context *ctx = test_context(1);
+    mote_cloud *tiny = tiny_cloud(ctx), *cloud = NULL;
+    const char *paths[2] = {test_path("tiny.las"), test_path("tiny.laz")};
+    write_ok(ctx, tiny, paths[0], NULL);
+    write_ok(ctx, tiny, paths[1], NULL);
+    mote_read_sample sample = mote_read_sample_defaults();
+    assert_int_equal(sample_many(ctx, paths, 2, &sample, NULL, &cloud), MOTE_OK);
+    unlink(paths[0]);
+    unlink(paths[1]);
+    assert_int_equal(mote_cloud_count(cloud), 2);
+    assert_string_equal(mote_cloud_crs(cloud), TINY_WKT);
+    bool is_there = false;
+    for (uint32_t i = 0; i < mote_cloud_record_count(cloud); i++) {
+        const mote_record *record = mote_cloud_record(cloud, i);
+        assert_false(record->extended);
+        is_there |= record->size_bytes == 5 && memcmp(record->data, "front", 5) == 0;
+    }
+    assert_true(is_there);
+    mote_cloud_destroy(cloud);
+    mote_cloud_destroy(tiny);
+    assert_int_equal(mote_context_memory_bytes(ctx), 0);
+    mote_context_destroy(ctx);
+}
+
 static void other_readers_refuse(void **state) {
     (void)state;
     mote_context *ctx = test_context(1);
@@ -328,17 +355,12 @@ static void nothing_leaks(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(chunks_give_their_first_point),
-        cmocka_unit_test(chosen_columns_are_those_of_all_points),
-        cmocka_unit_test(plain_files_are_as_dense),
-        cmocka_unit_test(files_without_a_table_give_what_they_can),
-        cmocka_unit_test(boxes_that_lie_do_not_count),
-        cmocka_unit_test(small_chunks_are_left_out),
-        cmocka_unit_test(broken_inputs_are_left_out),
-        cmocka_unit_test(other_readers_refuse),
-        cmocka_unit_test(inputs_are_listed),
-        cmocka_unit_test(folders_state_the_whole),
-        cmocka_unit_test(nothing_leaks),
+        cmocka_unit_test(chunks_give_their_first_point), cmocka_unit_test(chosen_columns_are_those_of_all_points),
+        cmocka_unit_test(plain_files_are_as_dense),      cmocka_unit_test(files_without_a_table_give_what_they_can),
+        cmocka_unit_test(boxes_that_lie_do_not_count),   cmocka_unit_test(small_chunks_are_left_out),
+        cmocka_unit_test(broken_inputs_are_left_out),    cmocka_unit_test(records_outlive_the_files),
+        cmocka_unit_test(other_readers_refuse),          cmocka_unit_test(inputs_are_listed),
+        cmocka_unit_test(folders_state_the_whole),       cmocka_unit_test(nothing_leaks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -65,6 +65,23 @@ static void add_box(const las_source *source, mote_box *box) {
     }
 }
 
+/* The file is closed when it has been sampled: what is looked at in it of the records in front of the points, which are
+   small, is copied. Those behind the points, waveforms for instance, say nothing of a picture. */
+static mote_status keep_records(mote_cloud *cloud) {
+    uint64_t kept = 0;
+    for (uint64_t i = 0; i < cloud->record_count; i++) {
+        mote_record record = cloud->records[i];
+        if (record.extended) continue;
+        void *copy = mote_alloc(cloud->ctx, record.size_bytes, "records");
+        MOTE_TRY(mote_cloud_adopt(cloud, copy));
+        if (record.size_bytes > 0) memcpy(copy, record.data, record.size_bytes);
+        record.data = copy;
+        cloud->records[kept++] = record;
+    }
+    cloud->record_count = kept;
+    return MOTE_OK;
+}
+
 mote_status mote_las_sample(las_source *source, mote_read_sample *sample) {
     mote_context *ctx = source->ctx;
     const las_header *h = &source->header;
@@ -76,6 +93,7 @@ mote_status mote_las_sample(las_source *source, mote_read_sample *sample) {
     mote_status status = offsets != NULL && record != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
     const uint64_t count = status == MOTE_OK ? find_records(source, offsets) : 0;
     if (status == MOTE_OK) status = mote_las_take_records(source, count, &records);
+    if (status == MOTE_OK) status = keep_records(source->cloud);
     if (status == MOTE_OK) status = read_records(source, offsets, count, record, records);
     mote_free(ctx, offsets);
     mote_free(ctx, record);
