@@ -179,7 +179,7 @@ static bool is_being_made(const view_server *server, const char *path, size_t *n
 static int answer_being_made(http_connection *c, const view_server *server, size_t number) {
     char json[VIEW_MAKING_JSON_BYTES];
     view_making_json(server->sources[number - 1].making, number, json, sizeof json);
-    return view_answer_text(c, 503, "application/json", json);
+    return view_answer_text(c, 202, "application/json", json);
 }
 
 /* Whether a request comes from a page of this server. A page of another site cannot send here without asking first,

@@ -2,7 +2,7 @@
  *
  * "/" is the page, "/data/" the first cloud, "/data2/" the second, and so on, "/marks1.geojson" the first file of
  * marks; who asks for "/" alone is told which. Of a cloud whose octree is still being made "/data/" is answered with
- * 503 and how far that is, and "/preview/" has a sample of it until then. GET and HEAD, byte ranges, entity tags. Files
+ * 202 and how far that is, and "/preview/" has a sample of it until then. GET and HEAD, byte ranges, entity tags. Files
  * are sent in pieces and never held in memory. Of a data set only the files that it consists of are served, as data
  * (view_answer.h). No path leaves the folders, neither by "..", by encoding nor by a symbolic link. A server that only
  * this machine reaches answers only to its own names (view_host.h), and also takes files that are dropped on its page
