@@ -74,7 +74,7 @@ static const command_help help = {
     "  mote view tiles                        all COPC files and octrees of a folder\n"
     "  mote view https://host/scan/           a site of another server, if it allows that\n"
     "  mote view scan.las                     make an octree in the cache first\n"
-    "  mote view folder-of-laz                the same of all its files: a first picture in seconds, of a sample\n"
+    "  mote view survey                       all files of a folder as one cloud; a first picture in seconds\n"
     "  mote view --live scan.laz              draw here and send pictures, as it is\n"
     "  scanner | mote view --live -           the newest of the PLY, PCD, LAS or text frames that it writes\n"
     "  mote view --live --photons cornell     a photon map that fills up\n"

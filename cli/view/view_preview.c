@@ -22,15 +22,23 @@ int view_preview_begin(session *s, view_cached *cached, view_preview *preview) {
         return EXIT_DONE;
     }
     snprintf(preview->folder, sizeof preview->folder, "%s/sample", preview->root);
+    view_making *making = view_making_new();
+    if (making == NULL) return session_error(s, EXIT_RESOURCES, "out of memory");
+    cached->files.told = view_making_tell;
+    cached->files.told_user = making;
     const int code = view_octree_sample(s, &cached->files, cached->title, preview->folder, &is_made);
-    if (code == EXIT_DONE && is_made) preview->making = view_making_new();
+    if (code == EXIT_DONE && is_made) {
+        preview->making = making;
+    } else {
+        cached->files.told = NULL;
+        view_making_free(making);
+    }
     return code;
 }
 
 int view_preview_finish(session *s, view_cached *cached, view_preview *preview, view_server *server, size_t source) {
     s->watch = view_making_progress;
-    s->watch_user = cached->files.told_user = preview->making;
-    cached->files.told = view_making_tell;
+    s->watch_user = preview->making;
     int code = view_cache_make(s, cached);
     s->watch = NULL;
     cached->files.told = NULL;
