@@ -92,12 +92,14 @@ mote_status mote_las_sample(las_source *source, mote_read_sample *sample) {
     uint8_t *record = mote_alloc(ctx, h->point_bytes, "sample"), *records = NULL;
     mote_status status = offsets != NULL && record != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
     const uint64_t count = status == MOTE_OK ? find_records(source, offsets) : 0;
-    if (status == MOTE_OK) status = mote_las_take_records(source, count, &records);
+    if (status == MOTE_OK) records = mote_alloc(ctx, count * source->selection.stride_bytes, "sample");
+    if (status == MOTE_OK) status = mote_cloud_adopt(source->cloud, records);
     if (status == MOTE_OK) status = keep_records(source->cloud);
     if (status == MOTE_OK) status = read_records(source, offsets, count, record, records);
     mote_free(ctx, offsets);
     mote_free(ctx, record);
     MOTE_TRY(status);
+    mote_las_place_columns(source, records);
     source->cloud->count = count;
     sample->points += points;
     if (points > 0) add_box(source, &sample->box);
