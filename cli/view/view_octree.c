@@ -137,7 +137,8 @@ static mote_status write_sample(session *s, const mote_cloud *cloud, const mote_
     mote_box box;
     writing.name = title;
     writing.whole_box = &box;
-    writing.whole_points = sample->points;
+    /* How many points meet a condition is not known before all are read: then none are spoken of but those that did. */
+    writing.whole_points = s->options.where == NULL ? sample->points : mote_cloud_count(cloud);
     mote_status status = whole_box(s, cloud, sample, &box);
     if (status == MOTE_OK) status = mote_lod_build(s->ctx, cloud, NULL, &lod);
     if (status == MOTE_OK) status = mote_potree_write(s->ctx, lod, out_dir, &writing, NULL);

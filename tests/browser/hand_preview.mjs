@@ -95,7 +95,7 @@ export const PREVIEW_CHECKS = {
             const server = await startMaking(folder);
             const { page, problems } = await openPage('about:blank');
             try {
-                await opened(page, server.url, 'color=intensity');
+                await opened(page, server.url, `color=intensity&mark=${encodeURIComponent('distance;500020,5400020,10;500150,5400030,10')}`);
                 assert.equal(await isSample(page), true);
                 assert.match(await page.locator('#s-making').innerText(), /sorting 25 %/);
                 await page.evaluate(() => {
@@ -103,10 +103,12 @@ export const PREVIEW_CHECKS = {
                     window.mote.camera = { ...camera, yaw: camera.yaw + 0.4, distance: 0.8 * camera.distance };
                     window.mote.hideClasses([5]);
                     window.mote.setFilter('height', [-100, 30]);
+                    window.mote.setFilter('gps-time', [3e8, 4e8]);
                     window.mote.setPointBudget(200000);
                 });
                 await settled(page);
                 const [before, picture] = [await seen(page), await bare(page)];
+                assert.equal(before.marks.length, 1);
                 writeFileSync(join(out, 'preview-sample.png'), picture);
                 await watchFrames(page);
                 await page.evaluate(() => window.mote.setPointBudget(200001)); // a frame of the sample
@@ -166,6 +168,36 @@ export const PREVIEW_CHECKS = {
                 await page.waitForFunction(() => window.mote.figures[0].state === 'done', null, { timeout: 30000 });
                 const [figure] = await page.evaluate(() => window.mote.figures);
                 assert.ok(figure.figures.points > 10 * estimate.figures.points, `${figure.figures.points} of ${estimate.figures.points} points`);
+                assert.deepEqual(problems, []);
+            } finally {
+                await page.close();
+                await server.close();
+            }
+        },
+    },
+    'classes that were given to a sample are those of the octree': {
+        async alone({ folder, openPage }) {
+            makePair(folder);
+            const server = await startMaking(folder);
+            const { page, problems } = await openPage('about:blank');
+            const shown = () => page.evaluate(() => window.mote.stats().pointsDrawn);
+            try {
+                await opened(page, server.url);
+                await page.evaluate(() => {
+                    document.getElementById('edit-class').value = '9';
+                    document.getElementById('edit-add').click();
+                });
+                await page.waitForFunction(() => { window.mote.hideClasses([9]); return window.mote.stats().pointsDrawn === 0; });
+                await page.evaluate(() => window.mote.hideClasses([2, 5, 6]));
+                await idle(page);
+                assert.ok((await shown()) > 1000, `${await shown()}`);
+                server.state.isMade = true;
+                await whole(page);
+                await idle(page);
+                assert.ok((await shown()) > 10000, `${await shown()}`);
+                await page.evaluate(() => window.mote.hideClasses([9]));
+                await idle(page);
+                assert.equal(await shown(), 0);
                 assert.deepEqual(problems, []);
             } finally {
                 await page.close();
