@@ -254,6 +254,7 @@ export const PREVIEW_CHECKS = {
                 await idle(page);
                 assert.deepEqual((await seen(page)).camera, camera);
                 assert.equal(await page.evaluate(() => window.mote.metadata().points), 6e6);
+                assert.match(await page.locator('.classes .number').first().innerText(), /6(\.0)? M/);
                 assert.equal(said.match(/3\.las/g)?.length, 1, said);
                 assert.deepEqual(problems, []);
             } finally {
