@@ -26,7 +26,7 @@ typedef struct session {
     bool has_several_gpus;         /* --device names more than one */
     void (*watch)(void *user, double done, const char *stage); /* told of progress beside the bar; NULL: nobody is */
     void *watch_user;
-    bool data_on_stdout;           /* standard output is for the points or neighbours; see session_printing */
+    bool data_on_stdout; /* standard output is for the points or neighbours; see session_printing */
 } session;
 
 /* Makes the context from the common options and catches SIGINT, SIGTERM and SIGHUP (one that comes later kills).

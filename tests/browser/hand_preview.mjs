@@ -16,23 +16,24 @@ const POINTS = 40000;
 const EACH = 20; // the sample has one point of as many
 
 // A terrain and its sample, which says of itself what the whole one says.
-function makePair(folder) {
+function makePair(folder, { number = '', name = 'test', offset = [500000, 5400000, 0] } = {}) {
     const points = terrain(POINTS);
-    const whole = writeDataset(join(folder, 'whole'), points, { offset: [500000, 5400000, 0] }).metadata;
-    const { metadata } = writeDataset(join(folder, 'sample'), points.filter((_, i) => i % EACH === 0), { offset: [500000, 5400000, 0] });
-    const position = (json) => json.attributes.find(({ name }) => name === 'position');
+    const whole = writeDataset(join(folder, `whole${number}`), points, { name, offset }).metadata;
+    const { metadata } = writeDataset(join(folder, `sample${number}`), points.filter((_, i) => i % EACH === 0), { name, offset });
+    const position = (json) => json.attributes.find((attribute) => attribute.name === 'position');
     Object.assign(position(metadata), { min: position(whole).min, max: position(whole).max });
-    writeFileSync(join(folder, 'sample', 'metadata.json'), JSON.stringify({ ...metadata, mote: { points: POINTS } }));
+    writeFileSync(join(folder, `sample${number}`, 'metadata.json'), JSON.stringify({ ...metadata, mote: { points: POINTS } }));
 }
 
-// A server that makes an octree as `mote view` does, but as long as it is wanted. news: what it says of it.
+// A server that makes octrees as `mote view` does, but as long as it is wanted. made: how many; news: what it says of the next.
 async function startMaking(folder, dist) {
-    const files = await startStatic(join(folder, 'whole'), { ...(dist ? { dist } : {}), extra: { '/preview/': join(folder, 'sample') } });
-    const state = { news: { state: 'making', done: 0.25, stage: 'sorting', error: '', told: '', untold: 0 }, isMade: false, asked: 0 };
+    const files = await startStatic(join(folder, 'whole'), { ...(dist ? { dist } : {}), extra: { '/preview/': join(folder, 'sample'), '/preview2/': join(folder, 'sample2'), '/data2/': join(folder, 'whole2') } });
+    const state = { news: { state: 'making', done: 0.25, stage: 'sorting', error: '', told: '', untold: 0 }, made: 0, asked: 0 };
     const server = createServer(async (request, response) => {
-        if (!state.isMade && request.url.startsWith('/data/')) {
+        const [, number] = /^\/data(2?)\//.exec(request.url) ?? [];
+        if (number !== undefined && state.made < Number(number || 1)) {
             if (request.url.endsWith('metadata.json')) state.asked++;
-            return response.writeHead(202, { 'Content-Type': 'application/json' }).end(JSON.stringify({ preview: '../preview/', ...state.news }));
+            return response.writeHead(202, { 'Content-Type': 'application/json' }).end(JSON.stringify({ preview: `../preview${number}/`, ...state.news }));
         }
         const { range } = request.headers;
         const answer = await fetch(files.url + request.url.slice(1), range ? { headers: { range } } : {});
@@ -115,7 +116,7 @@ export const PREVIEW_CHECKS = {
                 await idle(page);
                 server.state.news.done = 0.75;
                 await page.waitForFunction(() => /75 %/.test(document.getElementById('s-making').textContent));
-                server.state.isMade = true;
+                server.state.made = 1;
                 await whole(page);
                 await idle(page);
                 assert.deepEqual(await seen(page), before);
@@ -164,7 +165,7 @@ export const PREVIEW_CHECKS = {
                 assert.notEqual(estimate.state, 'done');
                 await page.evaluate(() => document.getElementById('points-save').click());
                 await page.locator('#messages').getByText(/the octree is still being made/).waitFor();
-                server.state.isMade = true;
+                server.state.made = 1;
                 await page.waitForFunction(() => window.mote.figures[0].state === 'done', null, { timeout: 30000 });
                 const [figure] = await page.evaluate(() => window.mote.figures);
                 assert.ok(figure.figures.points > 10 * estimate.figures.points, `${figure.figures.points} of ${estimate.figures.points} points`);
@@ -191,13 +192,44 @@ export const PREVIEW_CHECKS = {
                 await page.evaluate(() => window.mote.hideClasses([2, 5, 6]));
                 await idle(page);
                 assert.ok((await shown()) > 1000, `${await shown()}`);
-                server.state.isMade = true;
+                server.state.made = 1;
                 await whole(page);
                 await idle(page);
                 assert.ok((await shown()) > 10000, `${await shown()}`);
                 await page.evaluate(() => window.mote.hideClasses([9]));
                 await idle(page);
                 assert.equal(await shown(), 0);
+                assert.deepEqual(problems, []);
+            } finally {
+                await page.close();
+                await server.close();
+            }
+        },
+    },
+    'two clouds, each with a sample, go over to their octrees one after the other': {
+        async alone({ folder, openPage }) {
+            makePair(folder);
+            makePair(folder, { number: '2', name: 'second', offset: [500210, 5400000, 0] });
+            const server = await startMaking(folder);
+            const { page, problems } = await openPage('about:blank');
+            const lines = () => page.locator('#s-making > span').count();
+            const drawn = () => page.evaluate(() => window.mote.stats().pointsDrawn);
+            try {
+                await opened(page, server.url, 'data=data/&data=data2/');
+                await page.waitForFunction(() => window.mote.clouds.length === 2);
+                await settled(page);
+                const { camera } = await seen(page);
+                assert.equal(await lines(), 2);
+                assert.ok((await drawn()) < 3 * (POINTS / EACH), 'two samples');
+                for (const made of [1, 2]) {
+                    server.state.made = made;
+                    await page.waitForFunction((left) => document.querySelectorAll('#s-making > span').length === left, 2 - made, { timeout: 60000 });
+                    await idle(page);
+                    assert.deepEqual((await seen(page)).camera, camera);
+                }
+                assert.ok((await drawn()) > 10 * (POINTS / EACH), 'two octrees');
+                const clouds = await page.evaluate(() => window.mote.clouds.map(({ name, points, colorMode }) => [name, points, colorMode]));
+                assert.deepEqual(clouds, [['test', POINTS, 'rgb'], ['second', POINTS, 'rgb']]);
                 assert.deepEqual(problems, []);
             } finally {
                 await page.close();

@@ -3,6 +3,7 @@
 import { openDataset } from './data/open_dataset.js';
 import { channelsOf } from './view/colouring.js';
 import { selectTogether } from './view/traversal.js';
+import { OfflineError } from './data/errors.js';
 import { fetchJson } from './data/fetcher.js';
 import { t } from './texts/texts.js';
 
@@ -63,6 +64,12 @@ async function makingOf(url) {
     }
 }
 
+// Where the server is not reached just now, it is asked again.
+function later(error) {
+    if (error instanceof OfflineError) return false;
+    throw error;
+}
+
 const linesOf = ({ told, untold }) => [...String(told ?? '').split('\n'), untold > 0 ? t('drop.more', { n: untold }) : ''].filter(Boolean);
 
 async function follow(viewer, cloud, status) {
@@ -77,7 +84,7 @@ async function follow(viewer, cloud, status) {
             line.textContent = t('making.none', { name: cloud.dataset.meta.name });
             return status.error(t('making.failed', { why: making.error }));
         }
-        if (!making && (await exchange(viewer, cloud))) break;
+        if (!making && (await exchange(viewer, cloud).catch(later))) break;
         if (making) line.textContent = t('making.now', { stage: making.stage, share: `${Math.round(100 * making.done)} %` });
         await wait(ASK_MS);
     }
