@@ -319,10 +319,11 @@ static int convert(session *s, view_list *list, bool with_previews) {
    Returns the first failure. */
 static int finish_previews(session *s, view_list *list, view_server *server) {
     int code = EXIT_DONE;
-    for (size_t i = 0; i < list->count && !session_cancelled(); i++) {
+    for (size_t i = 0; i < list->count; i++) {
         view_data *data = &list->data[i];
         if (data->preview.making == NULL) continue;
-        const int own = view_preview_finish(s, data->cached, &data->preview, server, i);
+        const int own =
+            session_cancelled() ? EXIT_CANCELLED : view_preview_finish(s, data->cached, &data->preview, server, i);
         if (own == EXIT_DONE) session_say(s, "%s: the octree is made, and shown", data->cached->title);
         if (code == EXIT_DONE) code = own;
     }

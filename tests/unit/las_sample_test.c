@@ -1,4 +1,5 @@
 /* Samples of LAS and LAZ: the first point of each chunk, what the headers state, and inputs that cannot be read. */
+#include <dirent.h>
 #include <math.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -96,6 +97,49 @@ static void chosen_columns_are_those_of_all_points(void **state) {
         mote_cloud_destroy(all);
         laz_free_made(&m);
     }
+    mote_context_destroy(ctx);
+}
+
+/* Of each real file: the sample has the points that are first in chunks of the whole. Returns how many. */
+static uint64_t check_real(mote_context *ctx, const char *path) {
+    mote_las_facts facts;
+    mote_read_sample sample;
+    mote_cloud *whole = NULL;
+    assert_int_equal(mote_cloud_read(ctx, path, NULL, &whole), MOTE_OK);
+    mote_cloud *cloud = sample_ok(ctx, path, &sample, NULL);
+    assert_true(mote_cloud_las_facts(whole, &facts));
+    const uint64_t count = mote_cloud_count(cloud), step = facts.chunk_points;
+    assert_int_equal(sample.points, mote_cloud_count(whole));
+    assert_int_equal(count, facts.chunk_count);
+    for (uint32_t c = 0; c < mote_cloud_column_count(whole); c++) {
+        const mote_column *all = mote_cloud_column(whole, c), *some = mote_cloud_column(cloud, c);
+        assert_string_equal(all->name, some->name);
+        for (uint64_t i = 0; i < count && (step > 0 || i == 0); i++) {
+            const double expected = mote_column_value(all, i * step), got = mote_column_value(some, i);
+            assert_true(expected == got || (isnan(expected) && isnan(got)));
+        }
+    }
+    mote_cloud_destroy(cloud);
+    mote_cloud_destroy(whole);
+    return count;
+}
+
+static void real_files_give_their_first_points(void **state) {
+    (void)state;
+    if (test_data("laz") == NULL) skip();
+    char folder[4096], path[4400];
+    snprintf(folder, sizeof folder, "%s", test_data("laz"));
+    mote_context *ctx = test_context(1);
+    DIR *entries = opendir(folder);
+    uint64_t points = 0;
+    for (struct dirent *entry = readdir(entries); entry != NULL; entry = readdir(entries)) {
+        const size_t length = strlen(entry->d_name);
+        if (length < 5 || strcmp(entry->d_name + length - 4, ".laz") != 0) continue;
+        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        points += check_real(ctx, path);
+    }
+    closedir(entries);
+    assert_true(points > 40);
     mote_context_destroy(ctx);
 }
 
@@ -355,12 +399,19 @@ static void nothing_leaks(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(chunks_give_their_first_point), cmocka_unit_test(chosen_columns_are_those_of_all_points),
-        cmocka_unit_test(plain_files_are_as_dense),      cmocka_unit_test(files_without_a_table_give_what_they_can),
-        cmocka_unit_test(boxes_that_lie_do_not_count),   cmocka_unit_test(small_chunks_are_left_out),
-        cmocka_unit_test(broken_inputs_are_left_out),    cmocka_unit_test(records_outlive_the_files),
-        cmocka_unit_test(other_readers_refuse),          cmocka_unit_test(inputs_are_listed),
-        cmocka_unit_test(folders_state_the_whole),       cmocka_unit_test(nothing_leaks),
+        cmocka_unit_test(chunks_give_their_first_point),
+        cmocka_unit_test(chosen_columns_are_those_of_all_points),
+        cmocka_unit_test(real_files_give_their_first_points),
+        cmocka_unit_test(plain_files_are_as_dense),
+        cmocka_unit_test(files_without_a_table_give_what_they_can),
+        cmocka_unit_test(boxes_that_lie_do_not_count),
+        cmocka_unit_test(small_chunks_are_left_out),
+        cmocka_unit_test(broken_inputs_are_left_out),
+        cmocka_unit_test(records_outlive_the_files),
+        cmocka_unit_test(other_readers_refuse),
+        cmocka_unit_test(inputs_are_listed),
+        cmocka_unit_test(folders_state_the_whole),
+        cmocka_unit_test(nothing_leaks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
