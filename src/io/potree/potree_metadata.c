@@ -313,12 +313,30 @@ static void put_records(json_builder *b, json_t *mote, const mote_cloud *cloud) 
     put(b, mote, "records", records);
 }
 
-/* Whether the box of all points of which a sample is written is so much longer than the sample that the others must be
-   strays. */
-static bool is_stretched_beyond(const mote_box *whole, const mote_box *sample) {
+/* Where nearly all points are, as the leaves tell; false where that is everywhere. */
+static bool rest_of_leaves(json_builder *b, const potree_summary *summary, mote_box *rest) {
+    const potree_plan *plan = summary->plan;
+    uint32_t low[3], high[3];
+    bool is_stretched = false;
+    if (potree_rest(b->ctx, summary->source, low, high, &is_stretched) != MOTE_OK) b->failed = true;
+    for (int k = 0; k < 3 && is_stretched; k++) {
+        const double cell = (plan->cube_max[k] - plan->cube_min[k]) / (1u << POTREE_REST_BITS);
+        rest->min[k] = plan->cube_min[k] + low[k] * cell;
+        rest->max[k] = plan->cube_min[k] + high[k] * cell;
+    }
+    return is_stretched;
+}
+
+/* The same of a sample, which may be one leaf: its points tell. Strays that it does not have show in the box of the
+   whole, which is then as much longer. */
+static bool rest_of_sample(json_builder *b, const potree_summary *summary, mote_box *rest) {
+    const mote_box *whole = summary->params->whole_box;
     double side = 0, whole_side = 0;
-    for (int k = 0; k < 3 && whole != NULL; k++) {
-        side = fmax(side, sample->max[k] - sample->min[k]);
+    mote_strays strays;
+    if (mote_cloud_strays(b->ctx, summary->source->cloud, NULL, &strays) != MOTE_OK) b->failed = true;
+    *rest = strays.count > 0 ? strays.rest : written_box(summary);
+    for (int k = 0; k < 3; k++) {
+        side = fmax(side, rest->max[k] - rest->min[k]);
         whole_side = fmax(whole_side, whole->max[k] - whole->min[k]);
     }
     return side > 0 && side * POTREE_REST_TIMES <= whole_side;
@@ -326,22 +344,12 @@ static bool is_stretched_beyond(const mote_box *whole, const mote_box *sample) {
 
 /* Where to begin to look, if a few points stretch the cube. */
 static void put_rest(json_builder *b, json_t *mote, const potree_summary *summary) {
-    const potree_plan *plan = summary->plan;
-    uint32_t low[3], high[3];
-    double min[3], max[3];
-    bool is_stretched = false;
-    if (potree_rest(b->ctx, summary->source, low, high, &is_stretched) != MOTE_OK) b->failed = true;
-    const mote_box box_of_sample = written_box(summary);
-    const bool is_beyond = !is_stretched && is_stretched_beyond(summary->params->whole_box, &box_of_sample);
-    if (!is_stretched && !is_beyond) return;
-    for (int k = 0; k < 3; k++) {
-        const double cell = (plan->cube_max[k] - plan->cube_min[k]) / (1u << POTREE_REST_BITS);
-        min[k] = plan->cube_min[k] + low[k] * cell;
-        max[k] = plan->cube_min[k] + high[k] * cell;
-    }
+    const bool is_sample = summary->params->whole_box != NULL;
+    mote_box rest;
+    if (!(is_sample ? rest_of_sample : rest_of_leaves)(b, summary, &rest)) return;
     json_t *box = json_object();
-    put(b, box, "min", reals_json(b, is_beyond ? box_of_sample.min : min, 3));
-    put(b, box, "max", reals_json(b, is_beyond ? box_of_sample.max : max, 3));
+    put(b, box, "min", reals_json(b, rest.min, 3));
+    put(b, box, "max", reals_json(b, rest.max, 3));
     put(b, mote, "rest", box);
 }
 
