@@ -51,15 +51,20 @@ uint64_t view_files_hash(uint64_t hash, const void *data, size_t size) {
     return hash;
 }
 
+static uint64_t hash_number(uint64_t hash, int64_t number) { return view_files_hash(hash, &number, sizeof number); }
+
+static uint64_t hash_state(uint64_t hash, const struct stat *info) {
+    return hash_number(hash_number(hash_number(hash, info->st_size), info->st_mtim.tv_sec), info->st_mtim.tv_nsec);
+}
+
 bool view_files_state(const view_files *files, uint64_t seed, uint64_t *state) {
     *state = seed;
     for (size_t i = 0; i < files->count; i++) {
         struct stat info;
         if (stat(files->paths[i], &info) != 0) return false;
-        const int64_t now[3] = {info.st_size, info.st_mtim.tv_sec, info.st_mtim.tv_nsec};
         const char *slash = strrchr(files->paths[i], '/'), *name = slash != NULL ? slash + 1 : files->paths[i];
         if (files->is_folder) *state = view_files_hash(*state, name, strlen(name) + 1);
-        *state = view_files_hash(*state, now, sizeof now);
+        *state = hash_state(*state, &info);
     }
     return true;
 }
