@@ -67,6 +67,7 @@ static session *session_running(session *own) {
 static bool on_progress(void *user, double done, const char *stage) {
     session *s = session_running(user);
     progress_update(&s->bar, done, stage);
+    if (s->watch != NULL) s->watch(s->watch_user, done, stage);
     return !session_cancelled();
 }
 

@@ -24,7 +24,9 @@ typedef struct session {
     char noted[400];               /* the last note of the library */
     struct message_list *messages; /* with --json: what the library told; stages share it */
     bool has_several_gpus;         /* --device names more than one */
-    bool data_on_stdout;           /* standard output is for the points or neighbours; see session_printing */
+    void (*watch)(void *user, double done, const char *stage); /* told of progress beside the bar; NULL: nobody is */
+    void *watch_user;
+    bool data_on_stdout; /* standard output is for the points or neighbours; see session_printing */
 } session;
 
 /* Makes the context from the common options and catches SIGINT, SIGTERM and SIGHUP (one that comes later kills).

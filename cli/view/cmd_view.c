@@ -10,6 +10,7 @@
 #include "view/view_export.h"
 #include "view/view_http.h"
 #include "view/view_marks.h"
+#include "view/view_preview.h"
 #include "view/view_server.h"
 
 #include <dirent.h>
@@ -49,7 +50,9 @@ typedef struct view_options {
 typedef struct view_data {
     char folder[PATH_MAX];
     char file[NAME_MAX + 1];
-    const char *address; /* NULL: it is here */
+    const char *address;  /* NULL: it is here */
+    view_cached *cached;  /* what is converted: folder is its octree, when that is made; NULL: it is here as it is */
+    view_preview preview; /* that is shown meanwhile */
 } view_data;
 
 /* All that is served. */
@@ -61,14 +64,17 @@ typedef struct view_list {
 static const command_help help = {
     .synopsis = "mote view DIR|FILE|ADDRESS… [options]",
     "Serves a Potree 2.0 folder or a COPC file, as \"mote lod\" writes them, together with the viewer, and prints the\n"
-    "address. Any other file is converted first; the result is kept in $XDG_CACHE_HOME/mote or ~/.cache/mote and used\n"
-    "again as long as the file does not change. Ctrl-C ends the server.",
+    "address. Of any other file, and of all point files of a folder, an octree is made; it is kept in\n"
+    "$XDG_CACHE_HOME/mote or ~/.cache/mote and used again as long as no file changes. Of LAS and LAZ a sample is "
+    "shown\n"
+    "until it is made: the first point of each chunk. Ctrl-C ends the server.",
     "  mote view scan.mote                    serve an octree and open the browser\n"
     "  mote view scan.copc.laz                the same of a COPC file\n"
     "  mote view a.mote b.copc.laz            several clouds in one picture\n"
     "  mote view tiles                        all COPC files and octrees of a folder\n"
     "  mote view https://host/scan/           a site of another server, if it allows that\n"
-    "  mote view scan.las                     convert it first, into the cache\n"
+    "  mote view scan.las                     make an octree in the cache first\n"
+    "  mote view survey                       all files of a folder as one cloud; a first picture in seconds\n"
     "  mote view --live scan.laz              draw here and send pictures, as it is\n"
     "  scanner | mote view --live -           the newest of the PLY, PCD, LAS or text frames that it writes\n"
     "  mote view --live --photons cornell     a photon map that fills up\n"
@@ -185,7 +191,19 @@ static int compare_names(const struct dirent **a, const struct dirent **b) {
     return strverscmp((*a)->d_name, (*b)->d_name);
 }
 
-/* All COPC files and octrees of a folder that is no octree itself. */
+/* What is to be converted, or was before. */
+static int add_conversion(session *s, const char *input, view_list *list) {
+    view_data *data = add_data(s, list);
+    if (data == NULL) return EXIT_USAGE;
+    data->cached = calloc(1, sizeof *data->cached);
+    if (data->cached == NULL) return session_error(s, EXIT_RESOURCES, "out of memory");
+    const int code = view_cache_find(s, input, data->cached);
+    snprintf(data->folder, sizeof data->folder, "%s", data->cached->folder);
+    return code;
+}
+
+/* All COPC files and octrees of a folder that is no octree itself; where there are none, all its point files as one
+   cloud. */
 static int add_all_of(session *s, const char *folder, view_list *list) {
     static const char metadata[] = "metadata.json";
     struct dirent **names = NULL;
@@ -203,12 +221,7 @@ static int add_all_of(session *s, const char *folder, view_list *list) {
         free(names[i]);
     }
     free(names);
-    if (code != EXIT_DONE || list->count > before) return code;
-    return session_error(
-        s, EXIT_INPUT,
-        "%s: no metadata.json there, and no COPC file or octree. Make an octree of its files: mote lod "
-        "%s DIR",
-        folder, folder);
+    return code != EXIT_DONE || list->count > before ? code : add_conversion(s, folder, list);
 }
 
 static bool is_address(const char *input) {
@@ -229,10 +242,8 @@ static int find_data(session *s, const char *input, view_list *list) {
     if (stat(input, &info) != 0) { return session_error(s, EXIT_INPUT, "%s: cannot open: %s", input, strerror(errno)); }
     if (strlen(input) >= sizeof folder) return session_error(s, EXIT_INPUT, "%s: its path is too long", input);
     /* An octree of some points, or of points in another system. */
-    if (s->options.where != NULL || s->options.crs != NULL || s->options.to_crs != NULL) {
-        view_data *chosen = add_data(s, list);
-        return chosen != NULL ? view_convert_to_cache(s, input, chosen->folder, sizeof chosen->folder) : EXIT_USAGE;
-    }
+    if (s->options.where != NULL || s->options.crs != NULL || s->options.to_crs != NULL)
+        return add_conversion(s, input, list);
     if (S_ISDIR(info.st_mode)) {
         return has_file(input, metadata) ? add_folder(s, input, list) : add_all_of(s, input, list);
     }
@@ -242,8 +253,7 @@ static int find_data(session *s, const char *input, view_list *list) {
         folder_of(input, folder, sizeof folder);
         return add_folder(s, folder, list);
     }
-    view_data *data = add_data(s, list);
-    return data != NULL ? view_convert_to_cache(s, input, data->folder, sizeof data->folder) : EXIT_USAGE;
+    return add_conversion(s, input, list);
 }
 
 /* Shows the address in the user's browser if there is a screen. Failing is not an error: the address is
@@ -290,14 +300,57 @@ static void wait_for_end(const sigset_t *signals, double seconds) {
     }
 }
 
-/* list: what is served; empty where live is given. */
-static int serve(session *s, const view_options *o, const char *viewer_dir, const view_list *list,
-                 const view_marks *marks, live_hub *live) {
-    view_source sources[VIEW_SOURCES_MAX];
-    for (size_t i = 0; i < list->count; i++) {
-        const view_data *data = &list->data[i];
-        sources[i] = (view_source){data->folder, data->file[0] != '\0' ? data->file : NULL, data->address};
+/* ---- what is to be converted */
+
+/* Makes the octrees that are not made. with_previews: of those that would be waited for, samples instead. */
+static int convert(session *s, view_list *list, bool with_previews) {
+    int code = EXIT_DONE;
+    for (size_t i = 0; i < list->count && code == EXIT_DONE; i++) {
+        view_data *data = &list->data[i];
+        if (data->cached == NULL || data->cached->is_made) continue;
+        if (with_previews) code = view_preview_begin(s, data->cached, &data->preview);
+        if (code == EXIT_DONE && data->preview.making == NULL) code = view_cache_make(s, data->cached);
     }
+    progress_clear(&s->bar);
+    return code;
+}
+
+/* Makes the octrees of what is served as a preview. One that cannot be made does not keep the others from being shown.
+   Returns the first failure. */
+static int finish_previews(session *s, view_list *list, view_server *server) {
+    int code = EXIT_DONE;
+    for (size_t i = 0; i < list->count; i++) {
+        view_data *data = &list->data[i];
+        if (data->preview.making == NULL) continue;
+        const int own =
+            session_cancelled() ? EXIT_CANCELLED : view_preview_finish(s, data->cached, &data->preview, server, i);
+        if (own == EXIT_DONE) session_say(s, "%s: the octree is made, and shown", data->cached->title);
+        if (code == EXIT_DONE) code = own;
+    }
+    return code;
+}
+
+static view_source source_of(const view_data *data) {
+    if (data->preview.making != NULL)
+        return (view_source){NULL, NULL, NULL, data->preview.folder, data->preview.making};
+    return (view_source){data->folder, data->file[0] != '\0' ? data->file : NULL, data->address, NULL, NULL};
+}
+
+static void free_list(view_list *list) {
+    for (size_t i = 0; list != NULL && i < list->count; i++) {
+        view_data *data = &list->data[i];
+        view_preview_drop(&data->preview);
+        if (data->cached != NULL) view_cache_free(data->cached);
+        free(data->cached);
+    }
+    free(list);
+}
+
+/* list: what is served; empty where live is given. */
+static int serve(session *s, const view_options *o, const char *viewer_dir, view_list *list, const view_marks *marks,
+                 live_hub *live) {
+    view_source sources[VIEW_SOURCES_MAX];
+    for (size_t i = 0; i < list->count; i++) sources[i] = source_of(&list->data[i]);
     char token[LIVE_TOKEN_SIZE] = "";
     if (live != NULL && !view_server_is_local(o->host) && !live_token_make(token)) {
         return session_error(s, EXIT_FAILED, "the system gives no random numbers for a token");
@@ -306,13 +359,13 @@ static int serve(session *s, const view_options *o, const char *viewer_dir, cons
                                          list->count, live,    token,         marks};
     char error[512];
     char *url = NULL;
-    sigset_t signals;
+    sigset_t signals, before;
     /* Blocked before the server starts its threads, which inherit it: only wait_for_end receives them. */
     sigemptyset(&signals);
     sigaddset(&signals, SIGINT);
     sigaddset(&signals, SIGTERM);
     sigaddset(&signals, SIGHUP);
-    sigprocmask(SIG_BLOCK, &signals, NULL);
+    sigprocmask(SIG_BLOCK, &signals, &before);
     view_server *server = view_server_start(&options, error, sizeof error);
     if (server == NULL) { return session_error(s, EXIT_FAILED, "%s", error); }
     const bool is_everywhere = strcmp(o->host, "0.0.0.0") == 0 || strcmp(o->host, "::") == 0;
@@ -330,23 +383,29 @@ static int serve(session *s, const view_options *o, const char *viewer_dir, cons
     session_say(s, "open this address in a browser; Ctrl-C ends the server");
     if (!o->no_open) open_browser(url);
     free(url);
+    /* What is made meanwhile is interrupted by the handler, as in any command. */
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    const int code = finish_previews(s, list, server);
+    sigprocmask(SIG_BLOCK, &signals, NULL);
     wait_for_end(&signals, o->seconds);
     if (live != NULL) session_cancel();
     view_server_stop(server);
-    return EXIT_DONE;
+    return code;
 }
 
 /* Writes one cloud that is here as a site. */
-static int export_site(session *s, const view_options *o, const char *viewer_dir, const view_list *list,
+static int export_site(session *s, const view_options *o, const char *viewer_dir, view_list *list,
                        const view_marks *marks) {
     const view_data *data = &list->data[0];
     if (list->count != 1) return session_error(s, EXIT_USAGE, "--export writes one cloud, not %zu", list->count);
     if (data->address != NULL) return session_error(s, EXIT_USAGE, "--export writes clouds of this machine");
+    const int code = convert(s, list, false);
+    if (code != EXIT_DONE) return code;
     return view_export(s, viewer_dir, data->folder, data->file[0] != '\0' ? data->file : NULL, marks, o->export);
 }
 
 static int serve_live(session *s, const view_options *o, const char *viewer_dir, const arguments *inputs,
-                      const view_list *none) {
+                      view_list *none) {
     live_hub *live = NULL;
     const live_options options = {inputs->words, inputs->count, o->photons, o->photon_count, o->fps};
     int code = live_start(s, &options, &live);
@@ -379,10 +438,10 @@ static int find_and_serve(session *s, const view_options *o, const arguments *in
         code = serve_live(s, o, viewer_dir, inputs, list);
     else if (code == EXIT_DONE && o->export != NULL)
         code = export_site(s, o, viewer_dir, list, marks);
-    else if (code == EXIT_DONE)
+    else if (code == EXIT_DONE && (code = convert(s, list, true)) == EXIT_DONE)
         code = serve(s, o, viewer_dir, list, marks, NULL);
     view_marks_drop(marks);
-    free(list);
+    free_list(list);
     free(marks);
     return code;
 }

@@ -2,12 +2,24 @@
 #include "view/view_answer.h"
 
 #include <mote_have.h>
+#include <stdio.h>
+
+void view_answer_quote(const char *text, char *out, size_t size) {
+    size_t n = 0;
+    for (const unsigned char *p = (const unsigned char *)text; *p != '\0' && n + 8 < size; p++) {
+        if (*p == '"' || *p == '\\') out[n++] = '\\';
+        if (*p < 0x20)
+            n += (size_t)snprintf(out + n, size - n, "\\u%04x", *p);
+        else
+            out[n++] = (char)*p;
+    }
+    out[n] = '\0';
+}
 
 #if MOTE_HAVE_MICROHTTPD
 #include "view/view_http.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>

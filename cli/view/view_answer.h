@@ -36,4 +36,7 @@ int view_answer_file(http_connection *c, const view_file *file, const char *extr
 /// Answers with a whole file that is not kept by browsers. It is closed when it is sent.
 int view_answer_once(http_connection *c, int fd, uint64_t bytes);
 
+/// Writes a text as it stands between quotes in JSON. out: [size]; cut where it does not fit
+void view_answer_quote(const char *text, char *out, size_t size);
+
 #endif

@@ -2,6 +2,7 @@
 #include "view/view_cache.h"
 
 #include "view/view_data.h"
+#include "view/view_octree.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -18,35 +19,12 @@
 /* Part of the key: change it when the conversion or its defaults change, so that old results are not
    shown. */
 #define CONVERSION_VERSION "lod-1 additive random default"
+#define PREFIX_BYTES       80
+#define NAME_BYTES         100
 
-/* Converts input with default options into out_dir, which does not exist yet and appears only when it is complete. */
-static int convert(session *s, const char *input, const char *out_dir) {
-    const char *slash = strrchr(input, '/');
-    mote_potree_params params = mote_potree_defaults();
-    mote_cloud *cloud = NULL;
-    mote_lod_params building = mote_lod_defaults();
-    mote_lod *lod = NULL;
-    building.on_device = true; /* only the writer needs it */
-    params.name = slash != NULL ? slash + 1 : input;
-    int code = session_read(s, &input, 1, NULL, &cloud);
-    if (code == EXIT_DONE) {
-        mote_status status = mote_lod_build(s->ctx, cloud, &building, &lod);
-        if (status == MOTE_OK) status = mote_potree_write(s->ctx, lod, out_dir, &params, NULL);
-        if (status != MOTE_OK) code = session_fail(s, status, false);
-    }
-    mote_lod_destroy(lod);
-    mote_cloud_destroy(cloud);
-    session_forget_inputs(s); /* input is the caller's */
-    return code;
+static uint64_t hash_text(const char *text) {
+    return view_files_hash(UINT64_C(0xcbf29ce484222325), text, strlen(text));
 }
-
-static uint64_t fnv1a(uint64_t hash, const void *data, size_t bytes) {
-    const unsigned char *p = data;
-    for (size_t i = 0; i < bytes; i++) hash = (hash ^ p[i]) * UINT64_C(0x100000001b3);
-    return hash;
-}
-
-static uint64_t hash_text(const char *text) { return fnv1a(UINT64_C(0xcbf29ce484222325), text, strlen(text)); }
 
 static int cache_root(session *s, char *out, size_t size) {
     const char *xdg = getenv("XDG_CACHE_HOME");
@@ -84,12 +62,12 @@ static uint64_t hash_choice(uint64_t hash, const common_options *options) {
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         struct stat info;
         if (texts[i] == NULL) continue;
-        hash = fnv1a(hash, texts[i], strlen(texts[i]) + 1);
+        hash = view_files_hash(hash, texts[i], strlen(texts[i]) + 1);
         /* A system may be in a file, which is another one when that changes. */
-        if (i > 0 && stat(texts[i], &info) == 0) hash = fnv1a(hash, &info.st_mtim, sizeof info.st_mtim);
-        hash = fnv1a(hash, &i, sizeof i);
+        if (i > 0 && stat(texts[i], &info) == 0) hash = view_files_hash(hash, &info.st_mtim, sizeof info.st_mtim);
+        hash = view_files_hash(hash, &i, sizeof i);
     }
-    return ways[0] || ways[1] ? fnv1a(hash, ways, sizeof ways) : hash;
+    return ways[0] || ways[1] ? view_files_hash(hash, ways, sizeof ways) : hash;
 }
 
 /* "name-PATHHASH-": what all results of one path and choice have in common. The name is only for people. */
@@ -105,19 +83,9 @@ static void entry_prefix(const char *real, const common_options *options, char *
     snprintf(out, size, "%s-%016" PRIx64 "-", name, hash_choice(hash_text(real), options));
 }
 
-static uint64_t state_hash(const struct stat *info) {
-    const int64_t state[3] = {info->st_size, info->st_mtim.tv_sec, info->st_mtim.tv_nsec};
-    return fnv1a(hash_text(CONVERSION_VERSION), state, sizeof state);
-}
-
-/* Removes exactly what a conversion writes; a folder that holds anything else stays. */
 static void remove_entry(const char *root, const char *name) {
-    static const char *const files[] = VIEW_FOLDER_FILES;
     char path[PATH_MAX];
-    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
-        if (snprintf(path, sizeof path, "%s/%s/%s", root, name, files[i]) < (int)sizeof path) unlink(path);
-    }
-    if (snprintf(path, sizeof path, "%s/%s", root, name) < (int)sizeof path) rmdir(path);
+    if (snprintf(path, sizeof path, "%s/%s", root, name) < (int)sizeof path) view_folder_remove(path);
 }
 
 static void remove_outdated(const char *root, const char *prefix, const char *current) {
@@ -159,29 +127,46 @@ static void remove_damaged(session *s, const char *root, const char *name) {
     }
 }
 
-int view_convert_to_cache(session *s, const char *input, char *out_dir, size_t out_size) {
-    char real[PATH_MAX];
-    char root[PATH_MAX];
-    char prefix[80];
-    char name[100];
-    char metadata[PATH_MAX];
-    struct stat info;
-    if (realpath(input, real) == NULL || stat(real, &info) != 0) {
+/* The folder of the octree, in the folder of the cache; name: of the entry, as people and other versions see it. */
+static int find_folder(session *s, const char *real, view_cached *cached, char *root, char *prefix, char *name) {
+    uint64_t state;
+    int code = cache_root(s, root, PATH_MAX);
+    if (code == EXIT_DONE) code = make_folders(s, root);
+    if (code != EXIT_DONE) return code;
+    if (!view_files_state(&cached->files, hash_text(CONVERSION_VERSION), &state)) {
+        return session_error(s, EXIT_INPUT, "%s: cannot look at its files: %s", real, strerror(errno));
+    }
+    entry_prefix(real, &s->options, prefix, PREFIX_BYTES);
+    snprintf(name, NAME_BYTES, "%s%016" PRIx64, prefix, state);
+    const int length = snprintf(cached->folder, sizeof cached->folder, "%s/%s", root, name);
+    if (length > 0 && (size_t)length < sizeof cached->folder) return EXIT_DONE;
+    return session_error(s, EXIT_FAILED, "the path of the cache is too long: %s", root);
+}
+
+int view_cache_find(session *s, const char *input, view_cached *cached) {
+    char real[PATH_MAX], root[PATH_MAX], metadata[PATH_MAX + 16], prefix[PREFIX_BYTES], name[NAME_BYTES];
+    if (realpath(input, real) == NULL) {
         return session_error(s, EXIT_INPUT, "%s: cannot open: %s", input, strerror(errno));
     }
-    int code = cache_root(s, root, sizeof root);
-    if (code == 0) code = make_folders(s, root);
-    if (code != 0) return code;
-    entry_prefix(real, &s->options, prefix, sizeof prefix);
-    snprintf(name, sizeof name, "%s%016" PRIx64, prefix, state_hash(&info));
-    const int length = snprintf(out_dir, out_size, "%s/%s", root, name);
-    if (length < 0 || (size_t)length >= out_size ||
-        snprintf(metadata, sizeof metadata, "%s/metadata.json", out_dir) >= (int)sizeof metadata) {
-        return session_error(s, EXIT_FAILED, "the path of the cache is too long: %s", root);
-    }
-    if (is_whole(s, out_dir, metadata)) return 0;
+    const char *slash = strrchr(real, '/');
+    snprintf(cached->title, sizeof cached->title, "%.*s", NAME_MAX, slash[1] != '\0' ? slash + 1 : real);
+    int code = view_files_find(s, input, &cached->files);
+    if (code == EXIT_DONE) code = find_folder(s, real, cached, root, prefix, name);
+    if (code != EXIT_DONE) return code;
+    snprintf(metadata, sizeof metadata, "%s/metadata.json", cached->folder);
+    cached->is_made = is_whole(s, cached->folder, metadata);
+    if (cached->is_made) return EXIT_DONE;
     remove_damaged(s, root, name);
-    if (is_whole(s, out_dir, metadata)) return 0;
-    remove_outdated(root, prefix, name);
-    return convert(s, real, out_dir);
+    cached->is_made = is_whole(s, cached->folder, metadata);
+    if (!cached->is_made) remove_outdated(root, prefix, name);
+    return EXIT_DONE;
 }
+
+int view_cache_make(session *s, view_cached *cached) {
+    if (cached->is_made) return EXIT_DONE;
+    const int code = view_octree_make(s, &cached->files, cached->title, cached->folder);
+    cached->is_made = code == EXIT_DONE;
+    return code;
+}
+
+void view_cache_free(view_cached *cached) { view_files_free(&cached->files); }

@@ -1,17 +1,28 @@
-/* The cache of `mote view FILE`: files that are no Potree folder are converted once and kept. */
+/* The cache of `mote view`: inputs that are no octree are converted once and kept. */
 #ifndef MOTE_CLI_VIEW_CACHE_H
 #define MOTE_CLI_VIEW_CACHE_H
 
-#include <stddef.h>
+#include <limits.h>
 
-#include "session.h"
+#include "view/view_files.h"
 
-/// Gives the folder of a file's octree, converting the file if that was not done before.
-/// The folder lies in $XDG_CACHE_HOME/mote or ~/.cache/mote; its name depends on the file's absolute path,
-/// size and time of change and on the options of the conversion. Older results of the same path are removed.
-/// input    a point cloud in any format that `mote lod` reads
-/// out_dir  [out_size] out: the folder
+/* An input, and where its octree is or will be. */
+typedef struct view_cached {
+    char title[NAME_MAX + 1]; /* of the data set */
+    char folder[PATH_MAX];
+    view_files files;
+    bool is_made;
+} view_cached;
+
+/// Finds the folder of an input's octree, and whether it was made before; results of what the input was before are
+/// removed. The folder lies in $XDG_CACHE_HOME/mote or ~/.cache/mote; its name depends on the input's absolute path,
+/// the names, sizes and times of change of its files and on the options of the conversion.
+/// input    a point cloud in any format that `mote lod` reads, or a folder of such files
+/// cached   zeroed; view_cache_free frees it in any case
 /// Returns  0, or an exit code of the command after a message on standard error
-int view_convert_to_cache(session *s, const char *input, char *out_dir, size_t out_size);
+int view_cache_find(session *s, const char *input, view_cached *cached);
+/// Makes the octree, where it is not made.
+int view_cache_make(session *s, view_cached *cached);
+void view_cache_free(view_cached *cached);
 
 #endif

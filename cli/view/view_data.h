@@ -6,4 +6,7 @@
 #define VIEW_FOLDER_FILES                                                                                              \
     { "metadata.json", "hierarchy.bin", "octree.bin" }
 
+/// Removes exactly what a conversion writes; a folder that holds anything else stays.
+void view_folder_remove(const char *folder);
+
 #endif

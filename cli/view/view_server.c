@@ -30,6 +30,13 @@ const char *view_server_query(const view_server *server) {
     return "";
 }
 
+bool view_server_made(view_server *server, size_t source, const char *folder) {
+    (void)server;
+    (void)source;
+    (void)folder;
+    return false;
+}
+
 void view_server_stop(view_server *server) { (void)server; }
 
 #else
@@ -62,8 +69,10 @@ struct view_server {
     view_host host;
     char *viewer_root; /* real paths, without a slash at the end */
     struct {
-        char *root; /* a folder, or a file where there is a name */
-        char *name; /* by which the only file is asked for, or NULL */
+        _Atomic(char *) root; /* a folder, or a file where there is a name; NULL: it is not here, or not made yet */
+        char *name;           /* by which the only file is asked for, or NULL */
+        char *preview;        /* folder of a sample, or NULL */
+        view_making *making;  /* with a preview */
     } sources[VIEW_SOURCES_MAX];
     view_marks marks;           /* their real paths */
     atomic_size_t source_count; /* grows when a dropped file has been converted */
@@ -95,11 +104,12 @@ static int open_below(const char *root, const char *path) {
     return open(real, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
 }
 
-/* The data set of a path ("/data/…", "/data2/…") and the name within it; NULL where the path is of the page. */
-static const char *name_in_source(const view_server *server, const char *path, size_t *source) {
-    static const char prefix[] = "/data";
-    const char *at = path + sizeof prefix - 1;
-    if (strncmp(path, prefix, sizeof prefix - 1) != 0) return NULL;
+/* The data set of a path ("/data/…", "/data2/…"; of a preview "/preview/…") and the name within it; NULL where the path
+   is of the page. */
+static const char *name_in_source(const view_server *server, const char *prefix, const char *path, size_t *source) {
+    const size_t length = strlen(prefix);
+    const char *at = path + length;
+    if (strncmp(path, prefix, length) != 0) return NULL;
     size_t number = *at == '/' ? 1 : 0; /* the first one has no number */
     for (; number < VIEW_SOURCES_MAX && *at >= '0' && *at <= '9'; at++) number = 10 * number + (size_t)(*at - '0');
     if (*at != '/' || number < 1 || number > server->source_count) return NULL;
@@ -108,18 +118,20 @@ static const char *name_in_source(const view_server *server, const char *path, s
 }
 
 /* Opens a file of a data set: whatever else lies in its folder is not part of it. */
-static int open_in_source(const view_server *server, size_t source, const char *name) {
+static int open_in_folder(const char *root, const char *name) {
     static const char *const files[] = VIEW_FOLDER_FILES;
-    const char *root = server->sources[source].root;
-    if (root == NULL) return -1; /* of another server */
-    if (server->sources[source].name != NULL) {
-        if (strcmp(name, server->sources[source].name) != 0) return -1;
-        return open(root, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
-    }
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         if (strcmp(name, files[i]) == 0) return open_below(root, name);
     }
     return -1;
+}
+
+static int open_in_source(const view_server *server, size_t source, const char *name) {
+    const char *root = server->sources[source].root;
+    if (root == NULL) return -1; /* of another server */
+    if (server->sources[source].name == NULL) return open_in_folder(root, name);
+    if (strcmp(name, server->sources[source].name) != 0) return -1;
+    return open(root, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
 }
 
 /* Opens the file of marks of a path ("/marks1.geojson"); -1 where it is none. */
@@ -137,17 +149,37 @@ static const char *page_of(const view_server *server) { return server->live != N
 
 static bool open_served(const view_server *server, const char *path, view_file *file) {
     size_t source = 0;
-    const char *name = name_in_source(server, path, &source);
+    const char *name = name_in_source(server, "/data", path, &source);
+    const char *of_preview = name == NULL ? name_in_source(server, "/preview", path, &source) : NULL;
     const int marks = name == NULL ? open_marks(server, path) : -1;
-    const bool is_data = name != NULL || marks >= 0;
-    if (name == NULL) name = strcmp(path, "/") == 0 ? page_of(server) : path + 1;
-    file->fd = marks >= 0 ? marks
-               : is_data  ? open_in_source(server, source, name)
-                          : open_below(server->viewer_root, name);
+    const bool is_data = name != NULL || of_preview != NULL || marks >= 0;
+    if (name != NULL) {
+        file->fd = open_in_source(server, source, name);
+    } else if (of_preview != NULL) {
+        name = of_preview;
+        file->fd = server->sources[source].preview != NULL ? open_in_folder(server->sources[source].preview, name) : -1;
+    } else {
+        name = strcmp(path, "/") == 0 ? page_of(server) : path + 1;
+        file->fd = marks >= 0 ? marks : open_below(server->viewer_root, name);
+    }
     if (file->fd < 0) return false;
     if (view_file_describe(file, name, is_data)) return true;
     close(file->fd);
     return false;
+}
+
+/* Whether a path is of a cloud whose octree is still being made; its number. */
+static bool is_being_made(const view_server *server, const char *path, size_t *number) {
+    size_t source;
+    if (name_in_source(server, "/data", path, &source) == NULL) return false;
+    *number = source + 1;
+    return server->sources[source].root == NULL && server->sources[source].making != NULL;
+}
+
+static int answer_being_made(http_connection *c, const view_server *server, size_t number) {
+    char json[VIEW_MAKING_JSON_BYTES];
+    view_making_json(server->sources[number - 1].making, number, json, sizeof json);
+    return view_answer_text(c, 202, "application/json", json);
 }
 
 /* Whether a request comes from a page of this server. A page of another site cannot send here without asking first,
@@ -254,7 +286,9 @@ static int handle_cut(http_connection *c, view_server *server, const char *path)
     if (!is_of_our_page(c)) return view_answer_status(c, 403, "");
     if (end == path || *end != '\0' || number < 1 || number > server->source_count)
         return view_answer_status(c, 404, "");
-    view_cut_serve(server->cut, c, server->sources[number - 1].root);
+    const char *root = server->sources[number - 1].root;
+    if (root == NULL) return view_answer_status(c, 404, ""); /* of another server, or not made yet */
+    view_cut_serve(server->cut, c, root);
     return 0;
 }
 
@@ -331,6 +365,7 @@ static int handle_request(http_connection *c, view_server *server) {
     const char *method = http_method(c);
     char path[PATH_MAX];
     view_file file;
+    size_t number;
     const bool is_read = strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
     const bool is_post = strcmp(method, "POST") == 0;
     if (server->host.is_local && !view_host_has(&server->host, http_field(c, "Host")))
@@ -346,6 +381,7 @@ static int handle_request(http_connection *c, view_server *server) {
     }
     if (server->upload != NULL && (!is_read || strcmp(path, "/convert") == 0)) return handle_convert(c, server, path);
     if (lacks_data(c, server, path)) return lead_to_data(c, server);
+    if (is_being_made(server, path, &number)) return answer_being_made(c, server, number);
     if (!open_served(server, path, &file)) return view_answer_status(c, 404, "");
     return view_answer_file(c, &file, server->upload != NULL ? TOOLS_HEADER : "");
 }
@@ -370,6 +406,10 @@ static bool open_root(view_server *server, size_t i, const view_source *source) 
     const char *name = source->file != NULL ? source->file : "";
     server->source_count = i + 1;
     if (source->address != NULL) return true;
+    if (source->folder == NULL) {
+        server->sources[i].making = source->making;
+        return (server->sources[i].preview = realpath(source->preview, NULL)) != NULL;
+    }
     if (snprintf(path, sizeof path, "%s/%s", source->folder, name) >= (int)sizeof path) {
         errno = ENAMETOOLONG;
         return false;
@@ -384,7 +424,8 @@ static const char *open_roots(view_server *server, const view_server_options *op
     server->viewer_root = realpath(options->viewer_dir, NULL);
     if (server->viewer_root == NULL) return options->viewer_dir;
     for (size_t i = 0; i < options->source_count; i++) {
-        if (!open_root(server, i, &options->sources[i])) return options->sources[i].folder;
+        const view_source *source = &options->sources[i];
+        if (!open_root(server, i, source)) return source->folder != NULL ? source->folder : source->preview;
     }
     for (size_t i = 0; options->marks != NULL && i < options->marks->count; i++) {
         if (realpath(options->marks->paths[i], server->marks.paths[i]) == NULL) return options->marks->paths[i];
@@ -425,6 +466,12 @@ view_server *view_server_start(const view_server_options *options, char *error, 
     return NULL;
 }
 
+bool view_server_made(view_server *server, size_t source, const char *folder) {
+    char *root = realpath(folder, NULL);
+    server->sources[source].root = root; /* only now do other threads look at it */
+    return root != NULL;
+}
+
 const char *view_server_query(const view_server *server) { return server->query; }
 
 int view_server_port(const view_server *server) { return http_server_port(server->http); }
@@ -441,6 +488,7 @@ void view_server_stop(view_server *server) {
     for (size_t i = 0; i < server->source_count; i++) {
         free(server->sources[i].root);
         free(server->sources[i].name);
+        free(server->sources[i].preview);
     }
     free(server);
 }

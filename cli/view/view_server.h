@@ -1,11 +1,12 @@
 /* The HTTP server of `mote view`: the page and clouds, read only, to browsers on (normally) this machine.
  *
  * "/" is the page, "/data/" the first cloud, "/data2/" the second, and so on, "/marks1.geojson" the first file of
- * marks; who asks for "/" alone is told which. GET and HEAD, byte ranges, entity tags. Files are sent in pieces and
- * never held in memory. Of a data set only the files that it consists of are served, as data (view_answer.h). No path
- * leaves the folders, neither by "..", by encoding nor by a symbolic link. A server that only this machine reaches
- * answers only to its own names (view_host.h), and also takes files that are dropped on its page (view_upload.h). What
- * others send cannot hold it up or fill its memory (http/http_server.h). */
+ * marks; who asks for "/" alone is told which. Of a cloud whose octree is still being made "/data/" is answered with
+ * 202 and how far that is, and "/preview/" has a sample of it until then. GET and HEAD, byte ranges, entity tags. Files
+ * are sent in pieces and never held in memory. Of a data set only the files that it consists of are served, as data
+ * (view_answer.h). No path leaves the folders, neither by "..", by encoding nor by a symbolic link. A server that only
+ * this machine reaches answers only to its own names (view_host.h), and also takes files that are dropped on its page
+ * (view_upload.h). What others send cannot hold it up or fill its memory (http/http_server.h). */
 #ifndef MOTE_CLI_VIEW_SERVER_H
 #define MOTE_CLI_VIEW_SERVER_H
 
@@ -13,6 +14,7 @@
 #include <stddef.h>
 
 #include "view/live/live.h"
+#include "view/view_making.h"
 #include "view/view_marks.h"
 
 typedef struct view_server view_server;
@@ -24,6 +26,8 @@ typedef struct view_source {
     const char *folder;  /* Potree folder, or the folder of file */
     const char *file;    /* the only file of it that is served, a COPC file; NULL: all are */
     const char *address; /* of another server, without folder and file; NULL: it is here */
+    const char *preview; /* Potree folder of a sample, while folder is NULL: it is being made */
+    view_making *making; /* with a preview: how far it is */
 } view_source;
 
 typedef struct view_server_options {
@@ -49,6 +53,11 @@ const char *view_server_query(const view_server *server);
 
 /// The port that is served.
 int view_server_port(const view_server *server);
+
+/// The octree of a source that has a preview is made: it is served from now on, and the preview all the same, for pages
+/// that still have it.
+/// Returns  false where the folder cannot be opened
+bool view_server_made(view_server *server, size_t source, const char *folder);
 
 /// Whether only this machine can reach what listens on a host.
 bool view_server_is_local(const char *host);

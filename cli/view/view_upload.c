@@ -1,6 +1,7 @@
 #define _GNU_SOURCE /* mkdtemp, O_CLOEXEC */
 #include "view/view_upload.h"
 
+#include "view/view_answer.h"
 #include "view/view_data.h"
 
 #include <ctype.h>
@@ -58,16 +59,6 @@ static void folder_path(const view_upload *u, size_t number, char *out) {
     snprintf(out, PATH_MAX, "%.*s/%zu", PATH_MAX - 32, u->root, number);
 }
 
-/* Exactly what a conversion writes. */
-static void remove_folder(const char *folder) {
-    static const char *const files[] = VIEW_FOLDER_FILES;
-    char path[PATH_MAX];
-    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
-        if (snprintf(path, sizeof path, "%s/%s", folder, files[i]) < (int)sizeof path) unlink(path);
-    }
-    rmdir(folder);
-}
-
 void view_upload_free(view_upload *u) {
     if (u == NULL) return;
     pthread_mutex_lock(&u->lock);
@@ -79,7 +70,7 @@ void view_upload_free(view_upload *u) {
     for (size_t i = 1; i <= u->folders; i++) {
         char folder[PATH_MAX];
         folder_path(u, i, folder);
-        remove_folder(folder);
+        view_folder_remove(folder);
     }
     if (u->root[0] != '\0') rmdir(u->root);
     pthread_mutex_destroy(&u->lock);
@@ -204,7 +195,7 @@ static void *convert(void *user) {
     mote_context_destroy(ctx);
     const size_t number = status == MOTE_OK ? u->tell(u->user, folder) : 0;
     if (status == MOTE_OK && number == 0) snprintf(error, sizeof error, "no more clouds can be served");
-    if (number == 0) remove_folder(folder); /* the next file gets its number */
+    if (number == 0) view_folder_remove(folder); /* the next file gets its number */
     end(u, number, error);
     return NULL;
 }
@@ -249,27 +240,14 @@ bool view_upload_take(view_upload *u, const void *data, size_t size) {
     return true;
 }
 
-/* A text between quotes. */
-static void put_text(const char *text, char *out, size_t size) {
-    size_t n = 0;
-    for (const unsigned char *p = (const unsigned char *)text; *p != '\0' && n + 8 < size; p++) {
-        if (*p == '"' || *p == '\\') out[n++] = '\\';
-        if (*p < 0x20)
-            n += (size_t)snprintf(out + n, size - n, "\\u%04x", *p);
-        else
-            out[n++] = (char)*p;
-    }
-    out[n] = '\0';
-}
-
 void view_upload_status(view_upload *u, char *json, size_t size) {
     char stage[2 * sizeof u->stage];
     char error[2 * sizeof u->error];
     char told[2 * sizeof u->told];
     pthread_mutex_lock(&u->lock);
-    put_text(u->stage, stage, sizeof stage);
-    put_text(u->error, error, sizeof error);
-    put_text(u->told, told, sizeof told);
+    view_answer_quote(u->stage, stage, sizeof stage);
+    view_answer_quote(u->error, error, sizeof error);
+    view_answer_quote(u->told, told, sizeof told);
     snprintf(json, size,
              "{\"state\": \"%s\", \"done\": %.3f, \"stage\": \"%s\", \"error\": \"%s\", \"told\": \"%s\", "
              "\"untold\": %zu, \"cloud\": %zu}\n",

@@ -15,6 +15,22 @@
 extern "C" {
 #endif
 
+/// Takes an input that cannot be read, and why; true: it is left out.
+typedef bool (*mote_input_failed_fn)(void *user, const char *path, mote_status status, const char *message);
+
+/// A sample of LAS and LAZ files, in the time that it takes to read a page of each chunk: the first point of each chunk
+/// of LAZ, which stands there as it is, and one of 50,000 points of LAS. For a first picture of files that are large.
+typedef struct mote_read_sample {
+    uint64_t points; ///< grows by the points that the files state
+    mote_box box;    ///< grows by the boxes that their headers state, in the system of each file; min > max: empty
+    mote_input_failed_fn failed; ///< mote_cloud_read_many of several inputs: called for each that cannot be read, so
+                                 ///< that the others are, if there are any; NULL: that is an error
+    void *failed_user;
+    uint64_t reserved[4]; ///< zero, see types.h
+} mote_read_sample;
+/// Nothing yet.
+MOTE_API mote_read_sample mote_read_sample_defaults(void);
+
 typedef struct mote_read_params {
     int level;              ///< Potree folders: only the nodes of this level; -1 = the whole cloud
     const char *columns;    ///< text files: names separated by commas; NULL = from header line or by count
@@ -50,7 +66,9 @@ typedef struct mote_read_params {
     bool crs_ballpark;     ///< mote_transform_params.ballpark
     bool bounds_in_to_crs; ///< bounds are in to_crs and not in the input's own system
     bool where_in_to_crs;  ///< where and set see coordinates in to_crs, and not in the input's own system
-    uint64_t reserved[2];  ///< zero, see types.h
+    mote_read_sample *sample; ///< LAS, LAZ: only a sample of the points, and what it is of; other formats are
+                              ///< MOTE_ERROR_UNSUPPORTED. Not of mote_reader. NULL: all points
+    uint64_t reserved[1];     ///< zero, see types.h
 } mote_read_params;
 /// The whole cloud; columns and separator of text found out.
 MOTE_API mote_read_params mote_read_defaults(void);
@@ -67,6 +85,14 @@ MOTE_API mote_status mote_cloud_read(mote_context *ctx, const char *path, const 
 /// (missing values are 0), differing scales too where that loses nothing; else the reason is given.
 MOTE_API mote_status mote_cloud_read_many(mote_context *ctx, const char *const *paths, uint32_t path_count,
                                           const mote_read_params *params, mote_cloud **out);
+
+/// Takes a file of a list of inputs; false ends the list.
+typedef bool (*mote_input_fn)(void *user, const char *path);
+
+/// Calls each for every file that these inputs stand for, in the order of mote_cloud_read_many.
+/// Returns  MOTE_OK, MOTE_ERROR_IO, MOTE_ERROR_MEMORY, MOTE_CANCELLED (each returned false)
+MOTE_API mote_status mote_inputs_each(mote_context *ctx, const char *const *paths, uint32_t path_count,
+                                      mote_input_fn each, void *user);
 
 /// A unit of length or of angle.
 typedef struct mote_unit {

@@ -136,7 +136,10 @@ typedef struct mote_potree_params {
     bool dry_run;                     ///< true: see mote_potree_write
     const mote_potree_origin *origin; ///< of which files the points are: goes into the folder as inputs.json, for
                                       ///< mote_lod_update; NULL: that is not kept
-    uint64_t reserved[6];             ///< zero, see types.h
+    const mote_box *whole_box; ///< the points are a sample, and this is the box of all: metadata.json has it as theirs,
+                               ///< so that a view of either begins alike; NULL: they are all
+    uint64_t whole_points;     ///< with whole_box: how many points all are, as metadata.json says
+    uint64_t reserved[4];      ///< zero, see types.h
 } mote_potree_params;
 /// Not compressed; name from the path; every attribute.
 MOTE_API mote_potree_params mote_potree_defaults(void);

@@ -167,6 +167,8 @@ MOTE_PLANES_EXPLAINED = 8
 MOTE_PLANES_UNSUPPORTED = 9
 mote_progress_fn = CFUNCTYPE(c_bool, c_void_p, c_double, c_char_p)
 mote_log_fn = CFUNCTYPE(None, c_void_p, c_int, c_char_p)
+mote_input_failed_fn = CFUNCTYPE(c_bool, c_void_p, c_char_p, c_int, c_char_p)
+mote_input_fn = CFUNCTYPE(c_bool, c_void_p, c_char_p)
 
 
 class mote_allocator(Structure):
@@ -348,6 +350,16 @@ class mote_gen_params(Structure):
     ]
 
 
+class mote_read_sample(Structure):
+    _fields_ = [
+        ('points', c_uint64),
+        ('box', mote_box),
+        ('failed', mote_input_failed_fn),
+        ('failed_user', c_void_p),
+        ('reserved', c_uint64 * 4),
+    ]
+
+
 class mote_read_params(Structure):
     _fields_ = [
         ('level', c_int),
@@ -370,7 +382,8 @@ class mote_read_params(Structure):
         ('crs_ballpark', c_bool),
         ('bounds_in_to_crs', c_bool),
         ('where_in_to_crs', c_bool),
-        ('reserved', c_uint64 * 2),
+        ('sample', c_void_p),
+        ('reserved', c_uint64 * 1),
     ]
 
 
@@ -515,7 +528,9 @@ class mote_potree_params(Structure):
         ('begun', c_void_p),
         ('dry_run', c_bool),
         ('origin', c_void_p),
-        ('reserved', c_uint64 * 6),
+        ('whole_box', c_void_p),
+        ('whole_points', c_uint64),
+        ('reserved', c_uint64 * 4),
     ]
 
 
@@ -1188,6 +1203,11 @@ FIELD_DOCS = {
         'noise_m': 'room: standard deviation along the normal, default 0.003',
         'outlier_ratio': 'room: 0..1, default 0.1',
     },
+    'mote_read_sample': {
+        'points': 'grows by the points that the files state',
+        'box': 'grows by the boxes that their headers state, in the system of each file; min > max: empty',
+        'failed': 'mote_cloud_read_many of several inputs: called for each that cannot be read, so that the others are, if there are any; NULL: that is an error',
+    },
     'mote_read_params': {
         'level': 'Potree folders: only the nodes of this level; -1 = the whole cloud',
         'columns': 'text files: names separated by commas; NULL = from header line or by count',
@@ -1208,6 +1228,7 @@ FIELD_DOCS = {
         'crs_ballpark': 'mote_transform_params.ballpark',
         'bounds_in_to_crs': "bounds are in to_crs and not in the input's own system",
         'where_in_to_crs': "where and set see coordinates in to_crs, and not in the input's own system",
+        'sample': 'LAS, LAZ: only a sample of the points, and what it is of; other formats are MOTE_ERROR_UNSUPPORTED. Not of mote_reader. NULL: all points',
     },
     'mote_unit': {
         'name': '"metre", "foot", "US survey foot", "degree", …; of a unit that mote has no name for the file\'s own; "" where the unit is not known',
@@ -1299,6 +1320,8 @@ FIELD_DOCS = {
         'begun': 'of mote_potree_begin: mote_potree_write completes it, or removes it when it fails, and needs no path; NULL: none',
         'dry_run': 'true: see mote_potree_write',
         'origin': 'of which files the points are: goes into the folder as inputs.json, for mote_lod_update; NULL: that is not kept',
+        'whole_box': 'the points are a sample, and this is the box of all: metadata.json has it as theirs, so that a view of either begins alike; NULL: they are all',
+        'whole_points': 'with whole_box: how many points all are, as metadata.json says',
     },
     'mote_potree_report': {
         'points': 'stored, representatives included',
@@ -1677,9 +1700,11 @@ FUNCTIONS = {
     'mote_e57_scans': (c_int, (c_void_p, c_char_p, c_void_p, c_uint32, c_void_p)),
     'mote_gen_defaults': (mote_gen_params, (c_char_p,)),
     'mote_generate': (c_int, (c_void_p, c_char_p, c_uint64, c_void_p, c_void_p)),
+    'mote_read_sample_defaults': (mote_read_sample, ()),
     'mote_read_defaults': (mote_read_params, ()),
     'mote_cloud_read': (c_int, (c_void_p, c_char_p, c_void_p, c_void_p)),
     'mote_cloud_read_many': (c_int, (c_void_p, c_void_p, c_uint32, c_void_p, c_void_p)),
+    'mote_inputs_each': (c_int, (c_void_p, c_void_p, c_uint32, mote_input_fn, c_void_p)),
     'mote_cloud_units': (None, (c_void_p, c_void_p)),
     'mote_reader_open': (c_int, (c_void_p, c_char_p, c_void_p, c_void_p)),
     'mote_reader_count': (c_uint64, (c_void_p,)),

@@ -73,6 +73,7 @@ class PotreeParams(TypedDict, total=False):
     name: str | Iterable[str] | None
     description: str | Iterable[str] | None
     dry_run: bool
+    whole_points: int
 
 class CopcParams(TypedDict, total=False):
     columns: str | Iterable[str] | None

@@ -85,12 +85,17 @@ const char *mote_file_format(mote_context *ctx, const char *path) {
     return format != NULL ? format->name : NULL;
 }
 
+#define NO_SAMPLE "%s: only LAS and LAZ files are sampled"
+
 static mote_status read_input(mote_context *ctx, mote_input *input, const mote_read_params *params, mote_cloud **out) {
     MOTE_TRY(mote_text_check_encoding(ctx, input));
     const mote_format *format = format_by_content(input);
     if (format == NULL) format = format_by_ending(input->path);
     if (format == NULL && params->columns != NULL)
         format = format_by_name("xyz"); /* the user says what its rows hold */
+    if (params->sample != NULL && format != NULL && format->read != mote_las_read) {
+        return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, NO_SAMPLE, input->path);
+    }
     if (format != NULL) {
         const mote_status status = format->read(ctx, input, params, out);
         return status == MOTE_OK ? mote_input_check(ctx, input) : status;
@@ -100,7 +105,9 @@ static mote_status read_input(mote_context *ctx, mote_input *input, const mote_r
 }
 
 static mote_status read_path(mote_context *ctx, const char *path, const mote_read_params *params, mote_cloud **out) {
-    if (mote_potree_probe(path)) return mote_potree_read(ctx, path, params, out);
+    const bool is_potree = mote_potree_probe(path);
+    if (is_potree && params->sample != NULL) return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, NO_SAMPLE, path);
+    if (is_potree) return mote_potree_read(ctx, path, params, out);
     mote_input input;
     MOTE_TRY(mote_input_open(ctx, path, &input));
     const mote_status status = read_input(ctx, &input, params, out);

@@ -193,6 +193,10 @@ void mote_input_expect(const mote_input *input, uint64_t first, uint64_t end) {
     (void)madvise((void *)(uintptr_t)(input->data + first), end - first, MADV_WILLNEED);
 }
 
+void mote_input_scatter(const mote_input *input) {
+    if (input->mapped != NULL) (void)posix_fadvise(input->file, 0, 0, POSIX_FADV_RANDOM);
+}
+
 /* Where the file ends now says more than where a thread, one of several, found nothing; and it is always the same. */
 static mote_status became_shorter(mote_context *ctx, const mote_input *input, uint64_t at) {
     struct stat info;

@@ -29,6 +29,8 @@ void mote_input_close(mote_context *ctx, mote_input *input);
 void mote_input_forget(const mote_input *input, uint64_t first, uint64_t end);
 /* Bytes [first, end) will be needed soon: they can be on their way from the disk while others are worked on. */
 void mote_input_expect(const mote_input *input, uint64_t first, uint64_t end);
+/* Small pieces far from each other will be read: what lies around them is not to be read along. */
+void mote_input_scatter(const mote_input *input);
 /* MOTE_ERROR_IO if the file was cut or changed since it was opened: what was read of it is not to be used. */
 mote_status mote_input_check(mote_context *ctx, const mote_input *input);
 /* Copies bytes [at, at + size_bytes), which the input has, without mapping their pages: many threads at once do not get

@@ -7,20 +7,6 @@
 
 /* ---- pieces */
 
-static void copy_part(const uint8_t *from, uint64_t record_bytes, const laz_selection *selection, uint64_t count,
-                      uint8_t *to) {
-    if (selection->run_count == 0) {
-        memcpy(to, from, count * record_bytes);
-        return;
-    }
-    for (uint64_t i = 0; i < count; i++, from += record_bytes, to += selection->stride_bytes) {
-        for (uint32_t r = 0; r < selection->run_count; r++) {
-            const laz_run *run = &selection->runs[r];
-            memcpy(to + run->to, from + run->from, run->size_bytes);
-        }
-    }
-}
-
 /* Plain records from the file to the piece's memory. */
 static void copy_records(const mote_reader *reader, uint64_t first, uint64_t count) {
     const las_source *source = &reader->source;
@@ -30,8 +16,8 @@ static void copy_records(const mote_reader *reader, uint64_t first, uint64_t cou
 #pragma omp parallel for schedule(static) num_threads(reader->ctx->threads)
     for (int64_t p = 0; p < parts; p++) {
         const uint64_t at = (uint64_t)p * part;
-        copy_part(from + at * record_bytes, record_bytes, &source->selection, count - at < part ? count - at : part,
-                  reader->records + at * source->selection.stride_bytes);
+        mote_las_copy_selected(source, from + at * record_bytes, count - at < part ? count - at : part,
+                               reader->records + at * source->selection.stride_bytes);
     }
 }
 
@@ -155,6 +141,9 @@ static mote_status copy_params(mote_reader *reader, const mote_read_params *para
     reader->params = params != NULL ? *params : mote_read_defaults();
     MOTE_TRY(mote_check_reserved(reader->ctx, reader->params.reserved, sizeof reader->params.reserved,
                                  "mote_read_params", "mote_read_defaults()"));
+    if (reader->params.sample != NULL) {
+        return mote_fail(reader->ctx, MOTE_ERROR_ARGUMENT, "a sample of files is not read in pieces");
+    }
     reader->params.to_device = false;
     if (reader->params.bounds != NULL) {
         reader->bounds = *reader->params.bounds;

@@ -25,6 +25,7 @@ import { MEASURE_CHECKS } from './hand_measure.mjs';
 import { FIGURE_CHECKS } from './hand_figures.mjs';
 import { COLOUR_CHECKS } from './hand_colours.mjs';
 import { MAPS_CHECKS } from './hand_maps.mjs';
+import { PREVIEW_CHECKS } from './hand_preview.mjs';
 import { SAVE_CHECKS } from './hand_save.mjs';
 import { MOVING_CHECKS } from './hand_moving.mjs';
 import { VIEW_CHECKS } from './hand_views.mjs';
@@ -42,7 +43,7 @@ function parseArguments(args) {
     return o;
 }
 
-const ALL_CHECKS = { ...PLACE_CHECKS, ...NAVIGATION_CHECKS, ...ATTRIBUTE_CHECKS, ...LINK_CHECKS, ...COPC_CHECKS, ...FILTER_CHECKS, ...MEASURE_CHECKS, ...FEEL_CHECKS, ...FIGURE_CHECKS, ...MARKS_CHECKS, ...SAVE_CHECKS, ...MAPS_CHECKS, ...COLOUR_CHECKS, ...MOVING_CHECKS, ...VIEW_CHECKS, ...HOSTILE_CHECKS, ...CLOUD_CHECKS, ...LIVE_CHECKS };
+const ALL_CHECKS = { ...PLACE_CHECKS, ...NAVIGATION_CHECKS, ...ATTRIBUTE_CHECKS, ...LINK_CHECKS, ...COPC_CHECKS, ...FILTER_CHECKS, ...MEASURE_CHECKS, ...FEEL_CHECKS, ...FIGURE_CHECKS, ...MARKS_CHECKS, ...SAVE_CHECKS, ...MAPS_CHECKS, ...COLOUR_CHECKS, ...MOVING_CHECKS, ...VIEW_CHECKS, ...HOSTILE_CHECKS, ...CLOUD_CHECKS, ...PREVIEW_CHECKS, ...LIVE_CHECKS };
 
 // A check that serves for itself is alone({ mote, folder, out, openPage }). Any other: data(folder, mote) makes a data set and gives the path to serve where that is not the folder.
 async function check(context, o, name, one) {

@@ -23,7 +23,7 @@ export function createApi(viewer, ready, { address, tour }) {
         stats: () => viewer.stats(),
         metadata: () => {
             const { name, points, scheme, encoding, projection, box, flags, isLonLat } = viewer.dataset.meta;
-            return { name, points, scheme, encoding, projection, flags, isLonLat, box: structuredClone(box) };
+            return { name, points, scheme, encoding, projection, flags, isLonLat, isSample: viewer.dataset.making !== null, box: structuredClone(box) };
         },
         idle: () => viewer.idle(),
         fit: () => viewer.fit(true),

@@ -65,27 +65,65 @@ export class Cloud {
     }
 
     async open(url, pool, options, cacheBytes) {
-        this.dataset = await openDataset(url, pool, options);
+        this.takeDataset(await openDataset(url, pool, options));
         const { meta } = this.dataset;
-        if (this.dataset.root) this.dataset.root.owner = this;
-        this.scheme = meta.scheme;
-        this.box = { min: this.toLocal(meta.box.min), max: this.toLocal(meta.box.max) };
-        if (!meta.rest && this.dataset.root) meta.rest = this.findRest(this.dataset.root);
-        this.rest = meta.rest && { min: this.toLocal(meta.rest.min), max: this.toLocal(meta.rest.max) };
         this.modes = colourModes(meta);
         this.filter = filterOf(meta);
         this.points.filter = this.filter;
-        this.loader = new NodeLoader(this.dataset, cacheBytes, {
+        this.loader = this.loaderOf(this.dataset, cacheBytes, this.loaderEvents());
+        this.setMode(defaultMode(meta, this.modes).name);
+        this.applyUp();
+        return this;
+    }
+
+    takeDataset(dataset) {
+        const { meta, root } = dataset;
+        this.dataset = dataset;
+        if (root) root.owner = this;
+        this.scheme = meta.scheme;
+        this.box = { min: this.toLocal(meta.box.min), max: this.toLocal(meta.box.max) };
+        if (!meta.rest && root) meta.rest = this.findRest(root);
+        this.rest = meta.rest && { min: this.toLocal(meta.rest.min), max: this.toLocal(meta.rest.max) };
+    }
+
+    loaderOf(dataset, cacheBytes, events) {
+        const loader = new NodeLoader(dataset, cacheBytes, events);
+        loader.eager = dataset.meta.channels.filter((c) => /^(intensity|classification)$/i.test(c.key));
+        return loader;
+    }
+
+    loaderEvents() {
+        return {
             onNode: (node, fresh) => this.nodeArrived(node, fresh),
             onDrop: (node) => this.points.removeNode(node),
             onError: (message) => this.emit('error', message),
             onOffline: (message) => this.emit('offline', message),
             onChange: () => this.invalidate(false),
-        });
-        this.loader.eager = meta.channels.filter((c) => /^(intensity|classification)$/i.test(c.key));
-        this.setMode(defaultMode(meta, this.modes).name);
-        this.applyUp();
-        return this;
+        };
+    }
+
+    // How another data set with the same attributes is shown as this one is: { modes, mode, filter, moreChannels }.
+    lookOf({ meta }) {
+        const modes = colourModes(meta);
+        const filter = filterOf(meta);
+        filter.hideAs(this.filter, new Map(modes.map(({ name, channel }) => [name, channel])));
+        const moreChannels = this.moreChannels.map(({ key }) => meta.channels.find((c) => c.key === key)).filter(Boolean);
+        return { modes, mode: modes.find(({ name }) => name === this.mode.name) ?? defaultMode(meta, modes), filter, moreChannels };
+    }
+
+    // Goes over to another data set of the same space: camera, colours and what is hidden stay. loader: of that data set, with
+    // the nodes that have arrived.
+    replace(dataset, look, loader, nodes) {
+        if (this.mode.kind === 'ramp' && look.mode.name === this.mode.name) this.ranges.set(this.mode.name, this.range());
+        this.loader.close();
+        this.takeDataset(dataset);
+        Object.assign(this, look, { loader, domains: new Map() });
+        this.points.filter = this.filter;
+        this.points.setSource(sourceOf(this.mode), channelsOf(this.mode));
+        this.needChannels();
+        loader.events = this.loaderEvents();
+        for (const node of nodes) this.nodeArrived(node, true);
+        this.applyColours();
     }
 
     findRest(root) {

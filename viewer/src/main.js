@@ -23,6 +23,7 @@ import { Tools } from './ui/tools.js';
 import { KeptMarks } from './ui/kept_marks.js';
 import { MarksFiles } from './ui/marks_files.js';
 import { MarksPanel } from './ui/marks_panel.js';
+import { followPreviews } from './preview.js';
 import { PointCard } from './ui/point_card.js';
 import { ProfileMarks } from './ui/profile_marks.js';
 import { ProfilePlot } from './ui/profile_plot.js';
@@ -140,6 +141,7 @@ function start() {
     new Legend($('legend'), viewer);
     new ViewCube(viewer);
     new ScaleBar(viewer);
+    followPreviews(viewer, status);
     const picture = new Picture(viewer, status);
     const tour = new Tour(viewer, views, picture, status);
     bindKeys(viewer, { togglePanel, views, marks, tools, picture });

@@ -144,6 +144,18 @@ export class Viewer extends EventTarget {
         return cloud;
     }
 
+    // Another data set takes the place of a cloud's own: exchange() does it, and the same frame shows it.
+    replaced(cloud, exchange) {
+        exchange();
+        this.applySizes();
+        this.applyBoxes();
+        this.select();
+        this.emit('replaced', cloud);
+        if (cloud === this.active) for (const type of ['opened', 'modes', 'colours', 'classes', 'filters']) this.emit(type, cloud.dataset.meta);
+        this.emit('clouds');
+        this.invalidate();
+    }
+
     // Not the first one, whose space the others share.
     remove(cloud) {
         if (this.clouds.indexOf(cloud) < 1) return;

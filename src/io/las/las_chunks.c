@@ -169,6 +169,15 @@ static mote_status check_count(las_source *source) {
 
 /* ---- the ways to find chunks */
 
+/* All points as one chunk, of which nothing says where it ends: those of compressor 1; and for a sample, which looks
+   at the first point alone, pointwise chunks, whose ends are known only when they are decoded. */
+static mote_status take_rest(las_source *source, uint64_t at) {
+    const uint64_t end = mote_las_points_end(source->input, &source->header);
+    const las_chunk chunk = {
+        .at = at, .size_bytes = end > at ? end - at : 0, .points = source->header.count, .open_end = true};
+    return chunk.points > 0 ? mote_las_add_chunk(source, &chunk) : MOTE_OK;
+}
+
 /* Compressor 1: everything is one chunk, and nothing says where it ends. */
 static mote_status take_stream(las_source *source) {
     chunk_table table;
@@ -179,9 +188,7 @@ static mote_status take_stream(las_source *source) {
         return mote_malformed(source->ctx, source->input, table.at,
                               "compressor 1 has no chunks, but here is the table of %u of them", table.count);
     }
-    las_chunk chunk = {.at = source->header.points_at, .points = source->header.count, .open_end = true};
-    chunk.size_bytes = mote_las_points_end(source->input, &source->header) - chunk.at;
-    return chunk.points > 0 ? mote_las_add_chunk(source, &chunk) : MOTE_OK;
+    return take_rest(source, source->header.points_at);
 }
 
 /* Pointwise chunks of varying size: only a single one can be found without the table, if it ends where the table
@@ -209,6 +216,7 @@ static mote_status take_without_table(las_source *source, const chunk_table *tab
     const uint64_t end = mote_las_points_end(source->input, &source->header);
     if (source->header.count == 0 && mote_las_chunks_at(source) >= end) return MOTE_OK; /* no points, no table */
     const bool pointwise = source->schema.compressor == LAZ_POINTWISE_CHUNK;
+    if (pointwise && source->is_sampled) return take_rest(source, mote_las_chunks_at(source));
     if (variable && pointwise && !source->salvage) return take_single(source, table);
     mote_warn(source->ctx, "%s: offset %" PRIu64 ": %s; the chunks are looked for one after the other",
               source->input->path, table->problem_at, table->problem);

@@ -90,6 +90,7 @@ mote_status mote_las_open(mote_context *ctx, mote_input *input, const mote_read_
     source->ctx = ctx;
     source->input = input;
     source->salvage = params->salvage;
+    source->is_sampled = params->sample != NULL;
     MOTE_TRY(mote_las_read_header(ctx, input, &source->header));
     MOTE_TRY(mote_cloud_new(ctx, 0, &source->cloud));
     source->cloud->las = source->header.origin;
@@ -98,7 +99,8 @@ mote_status mote_las_open(mote_context *ctx, mote_input *input, const mote_read_
     MOTE_TRY(mote_las_read_extra(input, &source->header, source->cloud));
     MOTE_TRY(mote_cloud_keep_columns(source->cloud, params->select));
     MOTE_TRY(find_points(source, params));
-    if (params->where != NULL) MOTE_TRY(mote_las_filter_open(source, params->where));
+    /* A sample is so small that the condition can choose among its points afterwards. */
+    if (params->where != NULL && !source->is_sampled) MOTE_TRY(mote_las_filter_open(source, params->where));
     /* A record is not kept where columns have what it says. */
     mote_cloud *cloud = source->cloud;
     uint64_t kept = 0;
@@ -230,9 +232,13 @@ mote_status mote_las_read_by(mote_context *ctx, mote_input *input, const mote_re
     *out = NULL;
     params = params != NULL ? params : &defaults;
     mote_status status = mote_las_open(ctx, input, params, &source);
-    if (status == MOTE_OK) status = read_points(&source, params, limits);
+    if (status == MOTE_OK && source.is_sampled) {
+        status = mote_las_sample(&source, params->sample);
+    } else if (status == MOTE_OK) {
+        status = read_points(&source, params, limits);
+        if (status == MOTE_OK) status = mote_input_give(ctx, input, source.cloud); /* records stay where they are */
+    }
     mote_stage(ctx, NULL);
-    if (status == MOTE_OK) status = mote_input_give(ctx, input, source.cloud); /* records stay where they are */
     if (status == MOTE_OK) {
         *out = source.cloud;
         source.cloud = NULL;

@@ -110,3 +110,18 @@ void mote_las_place_columns(las_source *source, const uint8_t *records) {
         column->stride_bytes = selection->stride_bytes;
     }
 }
+
+void mote_las_copy_selected(const las_source *source, const uint8_t *from, uint64_t count, uint8_t *to) {
+    const laz_selection *selection = &source->selection;
+    const uint64_t record_bytes = source->header.point_bytes;
+    if (selection->run_count == 0) {
+        memcpy(to, from, count * record_bytes);
+        return;
+    }
+    for (uint64_t i = 0; i < count; i++, from += record_bytes, to += selection->stride_bytes) {
+        for (uint32_t r = 0; r < selection->run_count; r++) {
+            const laz_run *run = &selection->runs[r];
+            memcpy(to + run->to, from + run->from, run->size_bytes);
+        }
+    }
+}

@@ -45,6 +45,7 @@ typedef struct las_source {
     mote_input *input;
     las_header header;
     bool salvage;
+    bool is_sampled;            /* nothing but the first points of chunks is wanted */
     struct las_upload *upload;  /* where chunks go one by one as they are decoded; NULL: all to one place */
     las_filter *filter;         /* of compressed points; NULL: all are kept */
     order_streaming *streaming; /* told of the points as they are decoded; NULL: nobody is */
@@ -135,5 +136,11 @@ uint32_t mote_las_parts_of(const las_source *source, const bool *marks);
 mote_status mote_las_select(las_source *source);
 /* Lets the columns look at records, which are as the selection says. Once. */
 void mote_las_place_columns(las_source *source, const uint8_t *records);
+/* Copies what is selected of count whole records. */
+void mote_las_copy_selected(const las_source *source, const uint8_t *from, uint64_t count, uint8_t *to);
+
+/* ---- las_sample.c */
+/* Reads the first point of each chunk, of plain LAS one in as many, and adds to sample what the header states. */
+mote_status mote_las_sample(las_source *source, mote_read_sample *sample);
 
 #endif

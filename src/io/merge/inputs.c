@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <glob.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -135,10 +136,31 @@ mote_status mote_inputs_find(mote_context *ctx, const char *const *paths, uint32
     return MOTE_OK;
 }
 
+mote_status mote_inputs_each(mote_context *ctx, const char *const *paths, uint32_t path_count, mote_input_fn each,
+                             void *user) {
+    mote_input_list list;
+    mote_status status = mote_inputs_find(ctx, paths, path_count, &list);
+    for (uint64_t i = 0; i < list.count && status == MOTE_OK; i++) {
+        if (!each(user, list.paths[i])) status = MOTE_CANCELLED;
+    }
+    mote_inputs_free(ctx, &list);
+    return status;
+}
+
 void mote_inputs_free(mote_context *ctx, mote_input_list *list) {
     for (uint64_t i = 0; i < list->count; i++) mote_free(ctx, list->paths[i]);
     mote_free(ctx, list->paths);
     memset(list, 0, sizeof *list);
+}
+
+/* Whether the caller goes on without an input that cannot be read. */
+static bool is_left_out(mote_context *ctx, const char *path, const mote_read_params *params, mote_status status) {
+    const mote_read_sample *sample = params != NULL ? params->sample : NULL;
+    const bool is_of_file = status == MOTE_ERROR_IO || status == MOTE_ERROR_DATA || status == MOTE_ERROR_UNSUPPORTED;
+    if (sample == NULL || sample->failed == NULL || !is_of_file) return false;
+    if (!sample->failed(sample->failed_user, path, status, mote_context_message(ctx))) return false;
+    mote_context_clear(ctx);
+    return true;
 }
 
 static mote_status read_and_merge(mote_context *ctx, const mote_input_list *list, const mote_read_params *params,
@@ -149,11 +171,22 @@ static mote_status read_and_merge(mote_context *ctx, const mote_input_list *list
     mote_read_params to_host = params != NULL ? *params : mote_read_defaults();
     to_host.to_device = false;
     to_host.known = NULL;
+    uint64_t kept = 0;
     for (uint64_t i = 0; i < list->count && status == MOTE_OK; i++) {
-        status = mote_cloud_read(ctx, list->paths[i], &to_host, &clouds[i]);
+        status = mote_cloud_read(ctx, list->paths[i], &to_host, &clouds[kept]);
+        if (status != MOTE_OK && is_left_out(ctx, list->paths[i], params, status)) {
+            status = MOTE_OK;
+            continue;
+        }
+        char *const path = list->paths[kept]; /* paths are in the order of the clouds */
+        list->paths[kept++] = list->paths[i];
+        list->paths[i] = path;
+    }
+    if (status == MOTE_OK && kept == 0) {
+        status = mote_fail(ctx, MOTE_ERROR_DATA, "none of the %" PRIu64 " inputs can be read", list->count);
     }
     if (status == MOTE_OK) {
-        status = mote_cloud_merge(ctx, clouds, (const char *const *)list->paths, (uint32_t)list->count, out);
+        status = mote_cloud_merge(ctx, clouds, (const char *const *)list->paths, (uint32_t)kept, out);
     }
     for (uint64_t i = 0; i < list->count; i++) mote_cloud_destroy(clouds[i]);
     mote_free(ctx, clouds);

@@ -296,9 +296,10 @@ typedef struct potree_summary {
 mote_status potree_metadata_write(mote_context *ctx, const potree_summary *summary, mote_output *output,
                                   uint64_t *hash);
 bool potree_has_jansson(void);
-/* The box of nearly all points, in cells of 2^POTREE_REST_BITS a side of the cube, and whether the cube is much larger.
- */
-#define POTREE_REST_BITS 31u
+/* The box of nearly all points, in cells of 2^POTREE_REST_BITS a side of the cube, and whether the cube is
+   POTREE_REST_TIMES as long or longer: then a few points stretch it. */
+#define POTREE_REST_BITS  31u
+#define POTREE_REST_TIMES 16u
 mote_status potree_rest(mote_context *ctx, const potree_source *source, uint32_t low[3], uint32_t high[3],
                         bool *is_stretched);
 

@@ -97,15 +97,24 @@ static void put_range(json_builder *b, json_t *object, const potree_attribute *a
     put(b, object, "max", high);
 }
 
-static void put_position_range(json_builder *b, json_t *object, const potree_plan *plan, const potree_range *ranges) {
-    double low[3], high[3];
+/* Around the points that are written. */
+static mote_box written_box(const potree_summary *summary) {
+    const potree_plan *plan = summary->plan;
+    const potree_range *ranges = summary->stats->ranges;
+    mote_box box;
     for (int k = 0; k < 3; k++) {
         const bool empty = ranges[k].min > ranges[k].max;
-        low[k] = empty ? plan->cube_min[k] : ranges[k].min * plan->scale[k] + plan->offset[k];
-        high[k] = empty ? plan->cube_min[k] : ranges[k].max * plan->scale[k] + plan->offset[k];
+        box.min[k] = empty ? plan->cube_min[k] : ranges[k].min * plan->scale[k] + plan->offset[k];
+        box.max[k] = empty ? plan->cube_min[k] : ranges[k].max * plan->scale[k] + plan->offset[k];
     }
-    put(b, object, "min", reals_json(b, low, 3));
-    put(b, object, "max", reals_json(b, high, 3));
+    return box;
+}
+
+static void put_position_range(json_builder *b, json_t *object, const potree_summary *summary) {
+    const mote_box *whole = summary->params->whole_box;
+    const mote_box box = whole != NULL ? *whole : written_box(summary);
+    put(b, object, "min", reals_json(b, box.min, 3));
+    put(b, object, "max", reals_json(b, box.max, 3));
 }
 
 static json_t *description_json(json_builder *b, const potree_attribute *attribute) {
@@ -140,7 +149,7 @@ static json_t *attribute_json(json_builder *b, const potree_summary *summary, co
     put(b, object, "elementSize", json_integer(size_bytes));
     put(b, object, "type", json_string(mote_type_name(attribute->type)));
     if (attribute->role == POTREE_POSITION) {
-        put_position_range(b, object, summary->plan, summary->stats->ranges);
+        put_position_range(b, object, summary);
     } else {
         put_range(b, object, attribute, summary->stats->ranges);
     }
@@ -304,22 +313,43 @@ static void put_records(json_builder *b, json_t *mote, const mote_cloud *cloud) 
     put(b, mote, "records", records);
 }
 
-/* Where to begin to look, if a few points stretch the cube. */
-static void put_rest(json_builder *b, json_t *mote, const potree_summary *summary) {
+/* Where nearly all points are, as the leaves tell; false where that is everywhere. */
+static bool rest_of_leaves(json_builder *b, const potree_summary *summary, mote_box *rest) {
     const potree_plan *plan = summary->plan;
     uint32_t low[3], high[3];
-    double min[3], max[3];
     bool is_stretched = false;
     if (potree_rest(b->ctx, summary->source, low, high, &is_stretched) != MOTE_OK) b->failed = true;
-    if (!is_stretched) return;
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < 3 && is_stretched; k++) {
         const double cell = (plan->cube_max[k] - plan->cube_min[k]) / (1u << POTREE_REST_BITS);
-        min[k] = plan->cube_min[k] + low[k] * cell;
-        max[k] = plan->cube_min[k] + high[k] * cell;
+        rest->min[k] = plan->cube_min[k] + low[k] * cell;
+        rest->max[k] = plan->cube_min[k] + high[k] * cell;
     }
+    return is_stretched;
+}
+
+/* The same of a sample, which may be one leaf: its points tell. Strays that it does not have show in the box of the
+   whole, which is then as much longer. */
+static bool rest_of_sample(json_builder *b, const potree_summary *summary, mote_box *rest) {
+    const mote_box *whole = summary->params->whole_box;
+    double side = 0, whole_side = 0;
+    mote_strays strays;
+    if (mote_cloud_strays(b->ctx, summary->source->cloud, NULL, &strays) != MOTE_OK) b->failed = true;
+    *rest = strays.count > 0 ? strays.rest : written_box(summary);
+    for (int k = 0; k < 3; k++) {
+        side = fmax(side, rest->max[k] - rest->min[k]);
+        whole_side = fmax(whole_side, whole->max[k] - whole->min[k]);
+    }
+    return side > 0 && side * POTREE_REST_TIMES <= whole_side;
+}
+
+/* Where to begin to look, if a few points stretch the cube. */
+static void put_rest(json_builder *b, json_t *mote, const potree_summary *summary) {
+    const bool is_sample = summary->params->whole_box != NULL;
+    mote_box rest;
+    if (!(is_sample ? rest_of_sample : rest_of_leaves)(b, summary, &rest)) return;
     json_t *box = json_object();
-    put(b, box, "min", reals_json(b, min, 3));
-    put(b, box, "max", reals_json(b, max, 3));
+    put(b, box, "min", reals_json(b, rest.min, 3));
+    put(b, box, "max", reals_json(b, rest.max, 3));
     put(b, mote, "rest", box);
 }
 
@@ -347,7 +377,9 @@ static json_t *mote_json(json_builder *b, const potree_summary *summary) {
     const mote_cloud *cloud = summary->source->cloud;
     json_t *mote = json_object(), *columns = json_array();
     put(b, mote, "version", json_string(mote_version()));
-    put(b, mote, "points", json_integer((json_int_t)mote_cloud_count(cloud)));
+    const bool is_sample = summary->params->whole_box != NULL;
+    put(b, mote, "points",
+        json_integer((json_int_t)(is_sample ? summary->params->whole_points : mote_cloud_count(cloud))));
     put(b, mote, "skipped", json_integer((json_int_t)summary->source->skipped));
     put_position_source(b, mote, summary);
     if (cloud->position_step > 0) put(b, mote, "position_step", json_real(cloud->position_step));

@@ -12,7 +12,6 @@
 
 #define CELLS     (1u << POTREE_REST_BITS)
 #define CUT_SHARE 100u /* of the points, at either end of an axis */
-#define TIMES     16u  /* a cube this many times as long as the core has strays */
 
 typedef struct leaf_edge {
     uint32_t at;
@@ -63,6 +62,6 @@ mote_status potree_rest(mote_context *ctx, const potree_source *source, uint32_t
         if (high[axis] > low[axis] && high[axis] - low[axis] > side) side = high[axis] - low[axis];
     }
     mote_free(ctx, edges);
-    *is_stretched = side > 0 && side <= CELLS / TIMES;
+    *is_stretched = side > 0 && side <= CELLS / POTREE_REST_TIMES;
     return MOTE_OK;
 }

@@ -36,9 +36,13 @@ export const startPotree = (url) => ({
     hierarchy: fetchRange(url + 'hierarchy.bin', 0, FIRST_GUESS_BYTES, { orLess: true }),
 });
 
+// making: what the server says of an octree that it is still making (preview.js): until then there is a sample of its points,
+// at an address of its own. All else knows the data set by the address of the octree.
 export class Dataset {
     constructor(url, pool, options = {}) {
         this.url = url;
+        this.making = options.making ?? null;
+        this.folder = this.making ? new URL(this.making.preview, url).href : url;
         this.pool = pool;
         this.forceWasm = Boolean(options.forceWasm);
         this.lonLat = options.lonLat ?? null;
@@ -48,7 +52,7 @@ export class Dataset {
         this.nodeCount = 0;
     }
 
-    async open(requests = startPotree(this.url)) {
+    async open(requests = startPotree(this.folder)) {
         this.meta = parseMetadata(await withDecidedUnits(await requests.metadata), this.lonLat, null, this.frame);
         const root = createRoot(this.meta);
         const size = this.meta.firstChunkSize;
@@ -56,7 +60,7 @@ export class Dataset {
         checkChunk(root);
         let bytes = await requests.hierarchy;
         if (size <= bytes.byteLength) bytes = bytes.slice(0, size);
-        else bytes = await fetchRange(this.url + 'hierarchy.bin', 0, size);
+        else bytes = await fetchRange(this.folder + 'hierarchy.bin', 0, size);
         this.nodeCount += parseChunk(root, new Uint8Array(bytes));
         this.root = root;
         return this;
@@ -65,12 +69,12 @@ export class Dataset {
     async loadChunk(node, signal) {
         checkChunk(node);
         const { offset, size } = node.proxy;
-        const bytes = await fetchRange(this.url + 'hierarchy.bin', offset, size, { signal });
+        const bytes = await fetchRange(this.folder + 'hierarchy.bin', offset, size, { signal });
         this.nodeCount += parseChunk(node, new Uint8Array(bytes));
     }
 
     fetchNodes(offset, size, signal, again = false) {
-        return fetchRange(this.url + 'octree.bin', offset, size, { signal, again });
+        return fetchRange(this.folder + 'octree.bin', offset, size, { signal, again });
     }
 
     // What a worker needs to know to decode a node.

@@ -5,7 +5,7 @@ import { isLocal, localFile } from './local_files.js';
 // Without Range support the server sends the whole file for each node; beyond this that is hopeless.
 const MAX_WHOLE_FILE = 256 * 1024 * 1024;
 
-const RETRIED = new Set([408, 429, 500, 502, 503, 504]); // what passes
+const RETRIED = new Set([202, 408, 429, 500, 502, 503, 504]); // what passes
 
 const fileName = (url) => decodeURIComponent(new URL(url).pathname.split('/').pop());
 
@@ -21,6 +21,13 @@ async function whyNoAnswer(url) {
     return told(DataError, 'fetch.cors', { origin, here: globalThis.location.origin, name: fileName(url) });
 }
 
+// What `mote view` says of a data set whose octree it is still making; null where that is no reason.
+async function makingOf(response) {
+    if (response.status !== 202 || !/json/.test(response.headers.get('Content-Type') ?? '')) return null;
+    const making = await response.json().catch(() => null);
+    return typeof making?.preview === 'string' ? making : null;
+}
+
 async function request(url, options) {
     let response;
     try {
@@ -29,10 +36,13 @@ async function request(url, options) {
         if (isAbort(error)) throw error;
         throw await whyNoAnswer(url);
     }
-    if (response.ok) return response;
+    if (response.ok && response.status !== 202) return response;
     if (response.status === 416)
         throw told(DataError, 'fetch.early', { name: fileName(url) });
-    if (RETRIED.has(response.status)) throw told(OfflineError, 'fetch.says', { status: `${response.status} ${response.statusText}`, name: fileName(url) });
+    if (RETRIED.has(response.status)) {
+        const error = told(OfflineError, 'fetch.says', { status: `${response.status} ${response.statusText}`, name: fileName(url) });
+        throw Object.assign(error, { making: await makingOf(response) });
+    }
     const values = { name: fileName(url), status: `${response.status} ${response.statusText}` };
     throw Object.assign(told(DataError, response.status === 404 ? 'fetch.missing' : 'fetch.cannot', values), { isMissing: [403, 404].includes(response.status) });
 }

@@ -16,11 +16,20 @@ async function dataOfSite(url) {
     return dataUrl(content, url);
 }
 
+// A server tells of previews of its own alone.
+const isPreviewOf = (making, url) => Boolean(making) && new URL(making.preview, url).origin === new URL(url).origin;
+
+function openPreview(url, pool, options) {
+    const dataset = datasetAt(url, pool, options);
+    return dataset.open(startRequests(dataset.folder));
+}
+
 // Opens what an address names: a folder, a file, or a site that holds one of them.
 export async function openDataset(url, pool, options) {
     try {
-        return await datasetAt(url, pool, options).open(options.requests);
+        return await datasetAt(url, pool, options).open(options.requests ?? startRequests(url));
     } catch (error) {
+        if (isPreviewOf(error.making, url)) return openPreview(url, pool, { ...options, making: error.making });
         const inner = error.isMissing && !isFile(url) ? await dataOfSite(url) : null;
         if (!inner || inner === url || url.endsWith('/data/')) throw error;
         return datasetAt(inner, pool, options).open().catch(() => { throw error; });

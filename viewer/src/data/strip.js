@@ -1,5 +1,6 @@
 // The points beside a path, of all that a file has, by a server that can cut them out: `mote view` on this machine.
 import { DEGREE } from './geographic.js';
+import { t } from '../texts/texts.js';
 
 const NUMBER = /\/data(\d*)\//; // of a cloud in the addresses of that server: the first has none
 
@@ -20,6 +21,7 @@ export function numberOnServer(cloud) {
 // cloud: a Cloud; mark: a profile, { points, width }, seen along z. Returns a LAS file as a Blob; null where the server cannot
 // do it. Throws an Error with the server's words where it fails.
 export async function cutStrip(cloud, { points, width }) {
+    if (cloud.dataset.making) throw new Error(t('making.wait'));
     const number = numberOnServer(cloud);
     if (!number || !(await serverTools()).includes('strip')) return null;
     const { crs, isLonLat } = cloud.dataset.meta;

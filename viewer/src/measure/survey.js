@@ -82,6 +82,7 @@ export class Survey extends EventTarget {
         this.ready = null; // a Measurer for what needs no points,
         this.isAsked = false; // which loads with the first mark, or after the first picture
         viewer.addEventListener('firstpicture', () => this.measurer, { once: true });
+        viewer.addEventListener('replaced', () => this.changed());
     }
 
     // null until it is there.
@@ -103,7 +104,7 @@ export class Survey extends EventTarget {
     // What a result depends on.
     keyOf(mark) {
         const { viewer } = this;
-        const clouds = viewer.shownClouds.map(({ dataset, filter, mode }) => [dataset.url, filter.isActive && filter.version, mark.kind === 'profile' && mode.name]);
+        const clouds = viewer.shownClouds.map(({ dataset, filter, mode }) => [dataset.folder, filter.isActive && filter.version, mark.kind === 'profile' && mode.name]);
         return JSON.stringify([mark.kind, ringsOf(mark), mark.width, mark.base, viewer.settings.up, viewer.settings.coordinates, clouds]);
     }
 
@@ -167,8 +168,11 @@ export class Survey extends EventTarget {
         try {
             await this.measure(entry, signal);
             signal.throwIfAborted();
+            const sampled = this.viewer.shownClouds.filter(({ dataset }) => dataset.making);
             entry.done = entry.total;
-            entry.state = 'done';
+            // Of a sample it stays an estimate until the octree is there, with which it is measured anew.
+            entry.total += sampled.reduce((sum, { dataset: { meta } }) => sum + meta.sourcePoints - meta.points, 0);
+            if (sampled.length === 0) entry.state = 'done';
         } catch (error) {
             if (signal.aborted) return;
             entry.state = 'failed';

@@ -99,6 +99,7 @@ async function cutHere(cloud, request, signal, progress) {
 
 // request: of requestOf(); signal: ends it; progress(share). Returns { blob, points, ending }.
 export async function cutPoints(cloud, request, signal, progress) {
+    if (cloud.dataset.making) throw new Error(t('making.wait'));
     const cut = await cutByServer(cloud, request, signal, progress);
     return cut ?? cutHere(cloud, request, signal, progress);
 }

@@ -367,6 +367,12 @@ export default {
     'begin.stands': 'worauf es steht, liegt quer zu dieser Achse',
     'begin.ceiling': 'Die Decke ist abgeschnitten: Umschalt V zeigt sie.',
 
+    'making.now': 'Eine Stichprobe ist zu sehen. Der Octree entsteht: {stage} {share}',
+    'making.none': '{name}: eine Stichprobe der Punkte',
+    'making.done': 'Der Octree ist fertig: alle Punkte sind da.',
+    'making.failed': 'Der Octree kann nicht gemacht werden: {why} Zu sehen ist eine Stichprobe der Punkte.',
+    'making.left': 'Ausgelassen:\n{lines}',
+    'making.wait': 'der Octree entsteht noch: zu sehen ist eine Stichprobe. Bitte noch einmal, wenn alle Punkte da sind.',
     'apart': '„{other}“ liegt {away} von „{shown}“ entfernt: zusammen wäre jede ein Fleck. F geht zur nächsten.',
 
     'fly.speed': 'Geschwindigkeit {speed} je Sekunde',

@@ -368,6 +368,12 @@ export default {
     'begin.stands': 'what it stands on lies across that axis',
     'begin.ceiling': 'The ceiling is cut off: Shift V shows it.',
 
+    'making.now': 'A sample is shown. The octree is being made: {stage} {share}',
+    'making.none': '{name}: a sample of the points',
+    'making.done': 'The octree is made: all points are there.',
+    'making.failed': 'The octree cannot be made: {why} What is shown is a sample of the points.',
+    'making.left': 'Left out:\n{lines}',
+    'making.wait': 'the octree is still being made: what is shown is a sample. Try again when all points are there.',
     'apart': '"{other}" lies {away} from "{shown}": together each is a dot. F goes on to the next one.',
 
     'fly.speed': 'Speed {speed} a second',

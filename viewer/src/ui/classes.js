@@ -6,7 +6,7 @@ import { short } from './format.js';
 export class ClassList {
     constructor(viewer) {
         this.viewer = viewer;
-        this.rows = new Map(); // code -> { label, box }
+        this.rows = new Map(); // code -> { label, box, number }
         this.list = element('div', { className: 'classes' });
         viewer.addEventListener('active', () => {
             this.rows.clear();
@@ -22,7 +22,11 @@ export class ClassList {
             for (const code of codes) if (!this.rows.has(code)) this.rows.set(code, this.row(code));
             this.list.replaceChildren(...codes.map((code) => this.rows.get(code).label));
         }
-        for (const [code, { box }] of this.rows) box.checked = !filter.hidden.has(code);
+        for (const [code, { box, number }] of this.rows) {
+            const points = filter.counts?.[code];
+            box.checked = !filter.hidden.has(code);
+            number.textContent = points > 0 ? short(points) : '';
+        }
     }
 
     row(code) {
@@ -36,8 +40,7 @@ export class ClassList {
         });
         const swatch = element('i');
         swatch.style.background = cssColour(classColour(code));
-        const points = viewer.filter.counts?.[code];
-        const number = element('span', { className: 'number', textContent: points > 0 ? short(points) : '' });
-        return { box, label: element('label', {}, box, swatch, element('span', { textContent: `${code}  ${className(code)}` }), number) };
+        const number = element('span', { className: 'number' });
+        return { box, number, label: element('label', {}, box, swatch, element('span', { textContent: `${code}  ${className(code)}` }), number) };
     }
 }

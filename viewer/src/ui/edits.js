@@ -27,6 +27,7 @@ export class Edits {
         this.own = new WeakMap(); // payload of a node -> { original, ours }: its classes before and after
         viewer.addEventListener('clouds', () => this.load());
         viewer.addEventListener('active', () => this.draw());
+        viewer.addEventListener('replaced', ({ detail }) => this.replaced(detail));
         $('edits-undo').addEventListener('click', () => this.change(this.list.slice(0, -1)));
     }
 
@@ -47,6 +48,14 @@ export class Edits {
             if (this.lists.get(cloud).length > 0) this.apply(cloud);
         }
         this.draw();
+    }
+
+    // The data set of a cloud is another now: of its points, and perhaps of a box that is a little larger.
+    replaced(cloud) {
+        const list = this.lists.get(cloud) ?? [];
+        if (list.length > 0) return void keep(this.keyOf(cloud), JSON.stringify(list));
+        this.lists.delete(cloud);
+        this.load();
     }
 
     add(edit) {

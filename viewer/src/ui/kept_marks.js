@@ -37,6 +37,7 @@ export class KeptMarks {
         window.addEventListener('pagehide', () => this.write());
         document.addEventListener('visibilitychange', () => document.visibilityState === 'hidden' && this.write());
         window.addEventListener('storage', ({ key, newValue }) => key === `mote.${this.key}` && this.otherPage(newValue));
+        viewer.addEventListener('replaced', () => this.key && this.replaced());
         $('marks-aside-show').addEventListener('click', () => this.showAside());
     }
 
@@ -67,6 +68,16 @@ export class KeptMarks {
         }
         this.marks.past = [];
         this.tell();
+        this.later();
+    }
+
+    // The octree has come in the place of its sample: what was kept of it before comes along.
+    replaced() {
+        const key = nameOf(this.viewer.clouds[0].dataset.meta);
+        if (key === this.key) return;
+        this.key = key;
+        const more = this.without(parseKept(kept(key)), [...this.marks.list, ...this.aside]);
+        if (more.length > 0) this.marks.replace([...this.marks.list, ...more]);
         this.later();
     }
 

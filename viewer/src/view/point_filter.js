@@ -47,6 +47,19 @@ export class PointFilter {
         this.changed();
     }
 
+    // Hides what another one hides, of a data set with the same attributes. channels: by names of colour modes.
+    hideAs(other, channels) {
+        if (this.channel) this.hidden = new Set(other.hidden);
+        for (const code of other.codes) this.codes.add(code);
+        for (const [name, { channel, range }] of other.ranges) {
+            if (!channel || channels.has(name)) this.ranges.set(name, { channel: channel && channels.get(name), range });
+        }
+        this.returns = this.returnChannels ? other.returns : null;
+        this.boxes = other.boxes;
+        this.space = other.space;
+        this.version = other.version + 1;
+    }
+
     // How many filters besides that of classes.
     get count() {
         return this.ranges.size + (this.returns ? 1 : 0);
