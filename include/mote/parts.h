@@ -58,6 +58,11 @@ MOTE_API mote_status mote_lod_whole_bytes(mote_context *ctx, const char *const *
                                           const mote_read_params *reading, const mote_lod_params *params,
                                           uint64_t *bytes);
 
+/// The same where mote_copc_write writes the octree.
+MOTE_API mote_status mote_copc_whole_bytes(mote_context *ctx, const char *const *inputs, uint32_t input_count,
+                                           const mote_read_params *reading, const mote_lod_params *params,
+                                           uint64_t *bytes);
+
 /// Reads files in pieces (LAS, LAZ, E57), two to four times, and writes a Potree 2.0 folder of encoding DEFAULT.
 /// Several are united as mote_cloud_read_many does. Points are held on the disk meanwhile, in the folder that is being
 /// written, under its temporary name: as many bytes as the records of the input have, and then as the folder will.
@@ -72,6 +77,23 @@ MOTE_API mote_status mote_lod_write_parts(mote_context *ctx, const char *const *
                                           const mote_read_params *reading, const mote_lod_params *params,
                                           const char *output, const mote_potree_params *potree,
                                           const mote_parts_params *parts, mote_parts_report *report);
+
+/// Makes a COPC file likewise: the bytes of mote_lod_build and mote_copc_write. Points are held on the disk meanwhile,
+/// beside the output, in files without a name: as many bytes as the records of the input have and 4 a point, and then
+/// as many as the output.
+/// params   scheme ADDITIVE, max_node_points 0, sampling RANDOM or FIRST
+/// output   a file, and no pipe
+/// parts    without resumes
+/// report   out, may be NULL; its folder stays 0
+/// file     out, may be NULL
+/// Returns  as mote_lod_write_parts and mote_copc_write
+/// Cost     as mote_lod_write_parts; points whose values decide how they are written (colours, reals) are read once
+/// more
+MOTE_API mote_status mote_copc_write_parts(mote_context *ctx, const char *const *inputs, uint32_t input_count,
+                                           const mote_read_params *reading, const mote_lod_params *params,
+                                           const char *output, const mote_copc_params *copc,
+                                           const mote_parts_params *parts, mote_parts_report *report,
+                                           mote_copc_report *file);
 
 /// What is to be another in the list of files that an octree is made of.
 typedef struct mote_lod_changes {

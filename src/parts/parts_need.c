@@ -32,6 +32,13 @@ static mote_status add_input(mote_context *ctx, const char *path, const mote_rea
     return status;
 }
 
+mote_status mote_copc_whole_bytes(mote_context *ctx, const char *const *inputs, uint32_t input_count,
+                                  const mote_read_params *reading, const mote_lod_params *params, uint64_t *bytes) {
+    MOTE_TRY(mote_lod_whole_bytes(ctx, inputs, input_count, reading, params, bytes));
+    *bytes += PARTS_THREAD_COPC_BYTES * (uint64_t)ctx->threads;
+    return MOTE_OK;
+}
+
 mote_status mote_lod_whole_bytes(mote_context *ctx, const char *const *inputs, uint32_t input_count,
                                  const mote_read_params *reading, const mote_lod_params *params, uint64_t *bytes) {
     const mote_lod_params lod = params != NULL ? *params : mote_lod_defaults();

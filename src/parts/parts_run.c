@@ -51,7 +51,7 @@ mote_status parts_open(mote_context *ctx, const char *const *inputs, uint32_t in
     MOTE_TRY(parts_source_begin(ctx, inputs, input_count, reading, &run->source));
     MOTE_TRY(parts_source_unite(&run->source, NULL));
     run->begin_bytes = mote_context_memory_bytes(ctx);
-    run->record_bytes = run->source.record_bytes;
+    run->record_bytes = run->source.record_bytes + (run->is_copc ? PARTS_NUMBER_BYTES : 0);
     return MOTE_OK;
 }
 
@@ -68,10 +68,13 @@ void parts_start(mote_context *ctx, mote_parts_report *report, parts_run *run) {
 void parts_close(parts_run *run) {
     mote_context *ctx = run->ctx;
     for (uint32_t p = 0; run->trees != NULL && p < run->part_count; p++) potree_part_free(ctx, &run->trees[p]);
+    for (uint32_t p = 0; run->chunks != NULL && p < run->part_count; p++) mote_copc_part_free(ctx, &run->chunks[p]);
     for (uint32_t p = 0; run->files != NULL && p < run->part_count; p++) {
         if (run->files[p] >= 0) close(run->files[p]);
     }
     mote_free(ctx, run->trees);
+    mote_free(ctx, run->chunks);
+    mote_free(ctx, run->epochs);
     mote_free(ctx, run->files);
     mote_free(ctx, run->stats.ranges);
     mote_free(ctx, run->part_of);
@@ -98,7 +101,8 @@ static uint64_t staging_bytes(const parts_run *run) {
 
 uint64_t parts_memory_bytes(const parts_run *run, uint64_t points) {
     const uint64_t threads = ((uint64_t)run->ctx->threads + run->workers - 1) / run->workers;
-    return PARTS_FIXED_BYTES + PARTS_THREAD_BYTES * threads + staging_bytes(run) +
+    const uint64_t thread_bytes = run->is_copc ? PARTS_THREAD_COPC_BYTES : PARTS_THREAD_BYTES;
+    return PARTS_FIXED_BYTES + thread_bytes * threads + staging_bytes(run) +
            points * (run->record_bytes + SCRATCH_BYTES);
 }
 
@@ -213,6 +217,7 @@ void parts_report(parts_run *run) {
     for (uint32_t p = 0; p < run->part_count; p++) {
         report->scratch_bytes += run->ranges[p].points * run->record_bytes;
         if (run->trees != NULL) report->scratch_bytes += run->trees[p].size_bytes;
+        if (run->chunks != NULL) report->scratch_bytes += run->chunks[p].size_bytes;
         if (run->ranges[p].points > report->largest_part) report->largest_part = run->ranges[p].points;
     }
 }

@@ -1,0 +1,17 @@
+/* What the parts of the test of parts share. */
+#ifndef MOTE_PARTS_TEST_H
+#define MOTE_PARTS_TEST_H
+
+#include "support/parts_clouds.h"
+
+/* ---- parts_test_copc.c */
+/* The COPC file of parts is that of one piece. */
+void parts_compare_copc(mote_context *ctx, const parts_inputs *inputs, const mote_lod_params *params,
+                        uint64_t part_points, uint64_t workers);
+void copc_of_scans(void **state);
+void copc_survives_failures(void **state);
+void copc_refuses_what_it_cannot(void **state);
+void copc_leaves_nothing_behind(void **state);
+void numbers_beyond_32_bits(void **state);
+
+#endif
