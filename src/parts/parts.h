@@ -29,6 +29,7 @@
 #define PARTS_THREAD_BYTES  (4ull << 20)   /* what a thread gathers and writes in */
 /* The same for COPC: an encoder of 2 MB, a node's points and what they are sorted by, and chunks that wait. */
 #define PARTS_THREAD_COPC_BYTES (10ull << 20)
+#define PARTS_INDEX_BYTES       43u /* of a point in an index of neighbours, at most: docs/knn.md, Memory */
 #define PARTS_LEAST_POINTS      100000u
 /* Page-locked memory that a GPU's copies go through: it is taken where a context may have eight times as much. */
 #define PARTS_STAGING_BYTES (65ull << 20)
@@ -80,7 +81,9 @@ typedef struct parts_run {
     mote_parts_report *report;
     uint64_t begin_bytes;  /* of the context's memory, when it began */
     uint64_t record_bytes; /* of the scratch file: the source's, which go there as they are, and numbers behind each */
-    bool is_copc;          /* a COPC file is made: records of the scratch file say which point of the inputs they are */
+    uint64_t point_bytes;  /* of a point beside its record while its part is made */
+    bool has_numbers;      /* records of the scratch file say which point of the inputs they are */
+    bool is_copc;          /* a COPC file is made */
     parts_box box;         /* of all points */
     bool is_integer;       /* the box is of stored values */
     mote_lattice lattice;
@@ -91,10 +94,11 @@ typedef struct parts_run {
     uint64_t block_count, block_capacity;
     uint64_t flags[POTREE_MERGED];
     uint64_t points, skipped;
-    uint32_t workers;     /* parts that are built at once */
-    uint64_t share_bytes; /* of memory, that a worker may take; 0: no bound */
-    uint64_t room_bytes;  /* for the points of the parts that are built at once */
-    uint64_t part_points; /* that it holds */
+    uint64_t largest_piece; /* points of the inputs that come at once */
+    uint32_t workers;       /* parts that are built at once */
+    uint64_t share_bytes;   /* of memory, that a worker may take; 0: no bound */
+    uint64_t room_bytes;    /* for the points of the parts that are built at once */
+    uint64_t part_points;   /* that it holds */
     uint64_t
         even_points;     /* that a part is to have about, where a number of parts is asked for: otherwise part_points */
     uint32_t wanted;     /* parts; 0: as few as memory allows */
@@ -178,7 +182,52 @@ mote_status parts_number_put(parts_run *run, uint32_t part, uint64_t point, uint
 void parts_numbers_sort(parts_run *run);
 uint64_t parts_number_of(const parts_run *run, uint32_t part, uint64_t point, const uint8_t *at);
 
+/* ---- parts_search.c: what each point's neighbours say of it */
+/* For whom the points of a part are found, with a halo: all that a search from them may reach. */
+typedef struct parts_search {
+    uint32_t others;       /* that each search looks for; 0: all within the radius */
+    double radius;         /* of each search; 0: any */
+    uint32_t result_bytes; /* of a point */
+    /* Works for all points of a cloud, which stand in the order of the inputs. results: [points · result_bytes] out */
+    mote_status (*work)(void *user, mote_context *ctx, const mote_cloud *cloud, uint8_t *results);
+    void *user;
+} parts_search;
+/* Of records that are distributed: writes the result of each point to its place in a file, by its number. */
+mote_status parts_search_all(parts_run *run, const parts_search *search, mote_output *results);
+/* run->point_bytes of a search: as many points again in the halo, both once more in the order of the inputs, and of
+   both an index of neighbours, numbers and order. Results come to it. */
+static inline uint64_t parts_search_bytes(const parts_run *run) {
+    return 3 * (run->source.record_bytes + PARTS_NUMBER_BYTES) + 2 * (PARTS_INDEX_BYTES + 12);
+}
+
+/* ---- parts_rewrite.c: searches, whose results are written beside the points as these are read once more */
+/* Of a piece. */
+typedef struct parts_found {
+    const uint8_t *results; /* of each point, as parts_search.work made them */
+    uint64_t count;
+    uint8_t *const *columns; /* of the specs: for the points that remain, one after the other */
+    const uint32_t *strides;
+    uint32_t *kept; /* leaves_out: for the points that remain */
+} parts_found;
+
+typedef struct parts_rewrite {
+    const mote_column_spec *specs; /* columns that join the source's */
+    uint32_t spec_count;
+    bool leaves_out;                                        /* some points are not written */
+    const uint64_t *remaining;                              /* how many points are, once all were judged; NULL: all */
+    void (*begin)(void *user);                              /* begins a walk over all points; NULL: nothing */
+    uint64_t (*take)(void *user, const parts_found *found); /* fills columns, and says how many points remain */
+    void *user;
+    /* Once all results are in their file; NULL: nothing. */
+    mote_status (*judge)(void *user, const parts_run *run, int results);
+} parts_rewrite;
+
+mote_status parts_search_write(parts_run *run, const parts_search *search, const parts_rewrite *rewrite,
+                               const char *output, const mote_write_params *writing, const mote_parts_params *params);
+
 /* ---- parts_copc.c */
+/* Opens a scratch file beside the output, which has no name from then on. Close it with MOTE_CANCELLED. */
+mote_status parts_open_scratch(parts_run *run, const char *output, mote_output *to);
 /* Writes the file of a part; with the worker's run. */
 mote_status parts_copc_write(parts_run *run, parts_results *results, const mote_lod *lod, uint32_t part);
 

@@ -10,7 +10,7 @@
 
 /* ---- scratch */
 
-static mote_status open_scratch(parts_run *run, const char *output, mote_output *to) {
+mote_status parts_open_scratch(parts_run *run, const char *output, mote_output *to) {
     const size_t size_bytes = strlen(output) + sizeof ".scratch";
     char *path = mote_alloc(run->ctx, size_bytes, "output");
     memset(to, 0, sizeof *to);
@@ -63,7 +63,7 @@ mote_status parts_copc_write(parts_run *run, parts_results *results, const mote_
     int file = -1;
     memset(&made, 0, sizeof made);
     mote_stage(run->ctx, "write part");
-    MOTE_TRY(open_scratch(run, run->copc->plan.path, &to));
+    MOTE_TRY(parts_open_scratch(run, run->copc->plan.path, &to));
     mote_status status = mote_lod_fetch(run->ctx, (mote_lod *)lod);
     if (status == MOTE_OK) status = mote_copc_part_write(run->ctx, run->copc, lod, &range, &to, &made);
     if (status == MOTE_OK) {
@@ -177,7 +177,7 @@ static mote_status write_all(parts_run *run, parts_view *view, copc_job *job, co
     if (run->chunks == NULL) return MOTE_ERROR_MEMORY;
     MOTE_TRY(mote_output_open(run->ctx, output, &job->output));
     report->count_seconds = lap(&since);
-    MOTE_TRY(open_scratch(run, output, &run->scratch));
+    MOTE_TRY(parts_open_scratch(run, output, &run->scratch));
     MOTE_TRY(parts_distribute(run, true));
     parts_source_rest(&run->source); /* its memory is the parts' */
     report->distribute_seconds = lap(&since);
@@ -218,7 +218,7 @@ mote_status mote_copc_write_parts(mote_context *ctx, const char *const *inputs, 
         return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED,
                          "%s: parts of a COPC file are not kept to go on with, and not planned", output);
     }
-    run.is_copc = true;
+    run.is_copc = run.has_numbers = true;
     mote_status status = parts_open(ctx, inputs, input_count, reading, params, NULL, &own, &run);
     if (status == MOTE_OK) status = write_all(&run, &view, &job, output, &writing, &own, &made);
     status = mote_output_close(ctx, &job.output, status);

@@ -49,6 +49,7 @@ static mote_status add_piece(parts_run *run, parts_buffers *buffers, const mote_
                              const uint64_t *codes) {
     const uint64_t bytes = run->record_bytes, from_bytes = run->source.record_bytes;
     if (parts_source_input(&run->source) != run->tallied) MOTE_TRY(end_input(run));
+    if (piece->count > run->largest_piece) run->largest_piece = piece->count;
     for (uint64_t i = 0; i < piece->count; i++) {
         if (codes[i] == UINT64_MAX) continue;
         const uint32_t part = parts_find(run, codes[i]);
@@ -59,7 +60,7 @@ static mote_status add_piece(parts_run *run, parts_buffers *buffers, const mote_
         if (point >= run->ranges[part].points) return parts_changed(run);
         uint8_t *to = buffers->memory + (part * buffers->capacity + buffers->held[part]) * bytes;
         memcpy(to, records + i * from_bytes, from_bytes);
-        if (run->is_copc) MOTE_TRY(parts_number_put(run, part, point, buffers->walked + i, to + from_bytes));
+        if (run->has_numbers) MOTE_TRY(parts_number_put(run, part, point, buffers->walked + i, to + from_bytes));
         if (++buffers->held[part] == buffers->capacity) MOTE_TRY(flush(run, buffers, part));
     }
     if (buffers != NULL) buffers->walked += piece->count;

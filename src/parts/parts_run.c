@@ -5,6 +5,10 @@
 #include "device/team.h"
 #include "parts/parts.h"
 
+/* Bytes of a point beside its record while its part is built: 24 for codes, order and sorting, 8 for fine codes, and
+   half as much again for what nodes and writing take. tests/cli/lod_parts.test runs with the limit enforced. */
+#define SCRATCH_BYTES 48u
+
 mote_parts_params mote_parts_defaults(void) {
     mote_parts_params params;
     memset(&params, 0, sizeof params);
@@ -51,7 +55,7 @@ mote_status parts_open(mote_context *ctx, const char *const *inputs, uint32_t in
     MOTE_TRY(parts_source_begin(ctx, inputs, input_count, reading, &run->source));
     MOTE_TRY(parts_source_unite(&run->source, NULL));
     run->begin_bytes = mote_context_memory_bytes(ctx);
-    run->record_bytes = run->source.record_bytes + (run->is_copc ? PARTS_NUMBER_BYTES : 0);
+    run->record_bytes = run->source.record_bytes + (run->has_numbers ? PARTS_NUMBER_BYTES : 0);
     return MOTE_OK;
 }
 
@@ -59,6 +63,7 @@ void parts_start(mote_context *ctx, mote_parts_report *report, parts_run *run) {
     memset(run, 0, sizeof *run);
     memset(report, 0, sizeof *report);
     run->ctx = run->source.ctx = ctx;
+    run->point_bytes = SCRATCH_BYTES;
     run->workers = 1;
     run->share_bytes = ctx->params.memory_limit_bytes;
     run->report = report;
@@ -88,10 +93,6 @@ void parts_close(parts_run *run) {
 
 /* ---- how much memory there is */
 
-/* Bytes of a point beside its record while its part is built: 24 for codes, order and sorting, 8 for fine codes, and
-   half as much again for what nodes and writing take. tests/cli/lod_parts.test runs with the limit enforced. */
-#define SCRATCH_BYTES 48u
-
 /* Of a GPU's copies, beside what PARTS_FIXED_BYTES and the points take on the host. */
 static uint64_t staging_bytes(const parts_run *run) {
     if (run->ctx->params.device != MOTE_DEVICE_CUDA) return 0;
@@ -103,7 +104,7 @@ uint64_t parts_memory_bytes(const parts_run *run, uint64_t points) {
     const uint64_t threads = ((uint64_t)run->ctx->threads + run->workers - 1) / run->workers;
     const uint64_t thread_bytes = run->is_copc ? PARTS_THREAD_COPC_BYTES : PARTS_THREAD_BYTES;
     return PARTS_FIXED_BYTES + thread_bytes * threads + staging_bytes(run) +
-           points * (run->record_bytes + SCRATCH_BYTES);
+           points * (run->record_bytes + run->point_bytes);
 }
 
 uint32_t parts_workers(const mote_context *ctx, const mote_parts_params *params) {
@@ -120,7 +121,7 @@ uint64_t parts_room(const mote_context *ctx, const mote_parts_params *params) {
 /* As many workers as are wanted, or fewer, whose shares hold a part. */
 static mote_status find_room(parts_run *run, const mote_parts_params *params) {
     mote_context *ctx = run->ctx;
-    const uint64_t room = parts_room(ctx, params), point_bytes = run->record_bytes + SCRATCH_BYTES;
+    const uint64_t room = parts_room(ctx, params), point_bytes = run->record_bytes + run->point_bytes;
     const uint64_t shared = run->begin_bytes + 12 * run->cell_count, rest = room > shared ? room - shared : 0;
     uint64_t taken = 0;
     run->part_points = 0;

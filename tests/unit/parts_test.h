@@ -14,4 +14,11 @@ void copc_refuses_what_it_cannot(void **state);
 void copc_leaves_nothing_behind(void **state);
 void numbers_beyond_32_bits(void **state);
 
+/* ---- parts_test_normals.c */
+void normals_of_parts(void **state);
+void normals_of_ties(void **state);
+void outliers_of_parts(void **state);
+void normals_survive_failures(void **state);
+void normals_refuse_what_they_cannot(void **state);
+
 #endif
