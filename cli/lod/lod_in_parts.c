@@ -15,12 +15,16 @@ bool lod_goes_in_parts(session *s, const lod_in_parts *task) {
     uint64_t bytes = 0;
     if (o->memory_bytes < MOTE_PARTS_MEMORY_BYTES || o->to_crs != NULL) return false;
     if (task->copc && path_is_stream(paths->output)) return false;
-    if (mote_lod_parts_refusal(&task->params, &task->potree) != NULL) return false;
     const mote_read_params reading = session_reading(s);
     const mote_status status = (task->copc ? mote_copc_whole_bytes : mote_lod_whole_bytes)(
         s->ctx, paths->inputs, (uint32_t)paths->input_count, &reading, &task->params, &bytes);
     if (status != MOTE_OK) mote_context_clear(s->ctx); /* what is wrong is said when the input is read */
-    return status == MOTE_OK && bytes > o->memory_bytes;
+    if (status != MOTE_OK || bytes <= o->memory_bytes) return false;
+    const char *refusal = mote_lod_parts_refusal(&task->params, &task->potree);
+    if (refusal == NULL) return true;
+    session_note(s, "it goes in one piece, which takes up to %s, more than --memory: %s", text_bytes(bytes).chars,
+                 refusal);
+    return false;
 }
 
 static void print_stats(const session *s, const mote_parts_report *report) {

@@ -225,9 +225,11 @@ typedef struct parts_rewrite {
 mote_status parts_search_write(parts_run *run, const parts_search *search, const parts_rewrite *rewrite,
                                const char *output, const mote_write_params *writing, const mote_parts_params *params);
 
-/* ---- parts_copc.c */
+/* ---- parts_scratch.c */
 /* Opens a scratch file beside the output, which has no name from then on. Close it with MOTE_CANCELLED. */
 mote_status parts_open_scratch(parts_run *run, const char *output, mote_output *to);
+
+/* ---- parts_copc_part.c */
 /* Writes the file of a part; with the worker's run. */
 mote_status parts_copc_write(parts_run *run, parts_results *results, const mote_lod *lod, uint32_t part);
 

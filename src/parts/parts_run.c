@@ -133,7 +133,7 @@ static mote_status find_room(parts_run *run, const mote_parts_params *params) {
     }
     if (run->part_points < PARTS_LEAST_POINTS) {
         return mote_fail(ctx, MOTE_ERROR_MEMORY,
-                         "out of memory: %llu bytes hold no part of %u points; an octree in parts takes %llu at least",
+                         "out of memory: %llu bytes hold no part of %u points; parts take %llu at least",
                          (unsigned long long)room, PARTS_LEAST_POINTS,
                          (unsigned long long)(shared + taken + PARTS_LEAST_POINTS * point_bytes));
     }

@@ -13,6 +13,8 @@
 
 #include "io/copc/copc_write.h"
 
+#define COPC_SHARE_COUNTS 2u /* numbers of 64 bits that a share begins with: of own points and of strays */
+
 /* What a part knows of all points. */
 typedef struct copc_range {
     const lod_whole *whole;
@@ -48,6 +50,7 @@ static inline bool copc_is_shared(const copc_job *job, uint32_t node) {
     return job->range != NULL && n->level <= MOTE_ORDER_BITS &&
            lod_whole_border(job->range->whole, n->prefix, n->level) != NULL;
 }
+/* ---- copc_share.c */
 /* Makes the part's share of a node, in the worker; place: its points and bytes. */
 mote_status mote_copc_share(const copc_job *job, copc_worker *worker, uint32_t node, const uint8_t **data,
                             copc_place *place);
