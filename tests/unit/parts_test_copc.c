@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/cloud.h"
+#include "io/tree_join.h"
 #include "parts/parts.h"
 #include "parts_test.h"
 #include "support/cloud_files.h"
@@ -231,4 +232,43 @@ void numbers_beyond_32_bits(void **state) {
     }
     mote_free(run.ctx, run.epochs);
     mote_context_destroy(run.ctx);
+}
+
+/* ---- counts */
+
+static void count_shared(void *user, uint64_t node, uint32_t part, uint32_t of_part, bool is_more) {
+    (void)node, (void)part, (void)of_part;
+    *(uint32_t *)user += is_more;
+}
+
+/* Two parts of 5 billion points each, whose root is one node: what is counted and where it begins takes 64 bits. */
+void trees_beyond_32_bits(void **state) {
+    (void)state;
+    const uint64_t points = 5000000000, own = 20000;
+    mote_lod_node nodes[2][2];
+    mote_lod_node *whole = NULL;
+    uint64_t count = 0;
+    uint32_t shared = 0;
+    mote_context *ctx = test_context(1);
+    memset(nodes, 0, sizeof nodes);
+    for (uint32_t p = 0; p < 2; p++) {
+        nodes[p][0].total = points;
+        nodes[p][0].point_count = own;
+        nodes[p][0].child_mask = (uint8_t)(p == 0 ? 1 : 16);
+        nodes[p][1].prefix = p == 0 ? 0 : 4;
+        nodes[p][1].level = 1;
+        nodes[p][1].total = nodes[p][1].point_count = points - own;
+    }
+    const tree_part parts[2] = {{nodes[0], 2}, {nodes[1], 2}};
+    assert_int_equal(mote_tree_join(ctx, parts, 2, count_shared, &shared, &whole, &count), MOTE_OK);
+    assert_int_equal(count, 3);
+    assert_int_equal(shared, 1);
+    assert_true(whole[0].total == 2 * points && whole[0].point_count == 2 * own && whole[0].child_mask == 17);
+    assert_true(whole[1].first == 2 * own && whole[2].first == own + points);
+    assert_true(whole[2].total == points - own && whole[2].parent == 0 && whole[0].first_child == 1);
+    mote_free(ctx, whole);
+    nodes[1][1].total = points; /* more than its parent has besides: not what was written */
+    nodes[1][0].total = own;
+    assert_int_equal(mote_tree_join(ctx, parts, 2, count_shared, &shared, &whole, &count), MOTE_ERROR_DATA);
+    mote_context_destroy(ctx);
 }
