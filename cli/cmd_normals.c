@@ -17,7 +17,8 @@ static const command_help help = {
     "  mote normals room.ply -o out.ply -k 40 --radius 0.2  from at most 40 of those\n"
     "  mote normals room.ply -o out.ply --viewpoint 0,0,1.7    towards the scanner\n"
     "  mote normals object.ply -o out.ply --orient propagate   as their neighbours: out of a closed surface\n"
-    "  mote normals scan.las -o scan.ply --density          and how dense points are\n",
+    "  mote normals scan.las -o scan.ply --density          and how dense points are\n"
+    "  mote normals scan.laz -o out.laz --memory 4G         in parts, where that does not hold it\n",
     "New attributes, all float32, in the place of those of the same name:\n"
     "  normal_x normal_y normal_z   of unit length; 0 0 0 with too few neighbours, or all in one place or on one line\n"
     "  curvature                    surface variation l0 / (l0 + l1 + l2), 0 (a plane) to 1/3\n"
@@ -130,10 +131,34 @@ static int report(session *s, const normals_task *task) {
     return EXIT_DONE;
 }
 
+#define RESULT_BYTES(o) ((o)->density ? 24u : 16u)
+
+/* Where memory does not hold all points. *whole: it does, or they are needed as a whole. */
+static int run_parts(session *s, const normals_options *o, const io_paths *paths, normals_task *task, bool *whole) {
+    *whole = o->params.orient == MOTE_ORIENT_PROPAGATE || !point_run_goes_in_parts(s, paths, RESULT_BYTES(o));
+    int code = *whole ? EXIT_DONE : check_output_file(s, paths);
+    if (*whole || code != EXIT_DONE) return code;
+    const mote_read_params reading = session_reading(s);
+    const double begin = seconds_now();
+    mote_write_params writing = mote_write_defaults();
+    writing.format = paths->format;
+    task->run.paths = paths;
+    task->run.output = path_title(paths->output);
+    session_note_inputs(s, paths->inputs, paths->input_count);
+    const mote_status status =
+        mote_normals_write_parts(s->ctx, paths->inputs, (uint32_t)paths->input_count, &reading, &o->params, o->density,
+                                 paths->output, &writing, NULL, &task->run.parts, &task->result);
+    code = point_run_parts_worked(s, &task->run, begin, status, task->run.parts.points, whole);
+    return code == EXIT_DONE && !*whole ? report(s, task) : code;
+}
+
 static int run_normals(session *s, const void *options, const io_paths *paths) {
     const normals_options *o = options;
     normals_task task = {.params = o->params, .run = {.stats = o->stats}};
-    int code = point_run_read(s, paths, &task.run);
+    bool whole = true;
+    int code = run_parts(s, o, paths, &task, &whole);
+    if (code != EXIT_DONE || !whole) return code;
+    code = point_run_read(s, paths, &task.run);
     if (code == EXIT_DONE) code = add_columns(s, o, &task);
     if (code == EXIT_DONE) code = estimate(s, &task);
     if (code == EXIT_DONE) code = point_run_write(s, &task.run, task.run.cloud);

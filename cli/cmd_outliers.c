@@ -129,11 +129,38 @@ static int report(session *s, const outliers_task *task) {
     return point_run_report(s, &task->run, found, &facts);
 }
 
+#define RESULT_BYTES 9u /* a distance and a mark */
+
+/* Where memory does not hold all points. *whole: it does, or they are needed as a whole. */
+static int run_parts(session *s, const outliers_options *o, const io_paths *paths, outliers_task *task, bool *whole) {
+    *whole = !point_run_goes_in_parts(s, paths, RESULT_BYTES);
+    int code = *whole ? EXIT_DONE : check_output_file(s, paths);
+    if (*whole || code != EXIT_DONE) return code;
+    const mote_read_params reading = session_reading(s);
+    const double begin = seconds_now();
+    mote_write_params writing = mote_write_defaults();
+    writing.format = paths->format;
+    task->run.paths = paths;
+    task->run.output = path_title(paths->output);
+    session_note_inputs(s, paths->inputs, paths->input_count);
+    const mote_status status =
+        mote_outliers_write_parts(s->ctx, paths->inputs, (uint32_t)paths->input_count, &reading, &o->params, o->mark,
+                                  o->distances, paths->output, &writing, NULL, &task->run.parts, &task->result);
+    const uint64_t written = task->run.parts.points - (o->mark ? 0 : task->result.count);
+    code = point_run_parts_worked(s, &task->run, begin, status, written, whole);
+    if (code != EXIT_DONE || *whole) return code;
+    if (written == 0 && task->run.points > 0) session_note(s, "no point remains; the output is empty");
+    return report(s, task);
+}
+
 static int run_outliers(session *s, const void *options, const io_paths *paths) {
     const outliers_options *o = options;
     outliers_task task = {.params = o->params, .mark = o->mark, .run = {.stats = o->stats}};
     uint8_t *flags = NULL;
-    int code = point_run_read(s, paths, &task.run);
+    bool whole = true;
+    int code = run_parts(s, o, paths, &task, &whole);
+    if (code != EXIT_DONE || !whole) return code;
+    code = point_run_read(s, paths, &task.run);
     if (code == EXIT_DONE && o->distances) {
         task.result.distance = point_run_column(s, &task.run, "mean_distance", MOTE_FLOAT32, &code);
     }

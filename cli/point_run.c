@@ -9,6 +9,37 @@
 #include "stage.h"
 #include "text.h"
 
+bool point_run_goes_in_parts(session *s, const io_paths *paths, uint32_t result_bytes) {
+    const common_options *o = &s->options;
+    const char *format = io_paths_format(paths);
+    uint64_t bytes = 0;
+    if (o->memory_bytes < MOTE_PARTS_MEMORY_BYTES || o->to_crs != NULL || stage_now() != NULL) return false;
+    if (format == NULL || path_is_stream(paths->output)) return false;
+    if (strcmp(format, "las") != 0 && strcmp(format, "e57") != 0) return false;
+    const mote_read_params reading = session_reading(s);
+    const mote_status status =
+        mote_search_whole_bytes(s->ctx, paths->inputs, (uint32_t)paths->input_count, &reading, result_bytes, &bytes);
+    if (status != MOTE_OK) mote_context_clear(s->ctx); /* what is wrong is said when the input is read */
+    return status == MOTE_OK && bytes > o->memory_bytes;
+}
+
+int point_run_parts_worked(session *s, point_run *run, double begin, mote_status status, uint64_t written,
+                           bool *whole) {
+    run->work_s = seconds_now() - begin;
+    progress_clear(&s->bar);
+    *whole = status == MOTE_ERROR_UNSUPPORTED;
+    if (*whole) {
+        session_note(s, "it goes in one piece: %s", mote_context_message(s->ctx));
+        mote_context_clear(s->ctx);
+        memset(&run->parts, 0, sizeof run->parts);
+    } else if (status != MOTE_OK) {
+        return session_fail(s, status, false);
+    }
+    run->points = run->parts.points;
+    run->written = written;
+    return EXIT_DONE;
+}
+
 int point_run_read(session *s, const io_paths *paths, point_run *run) {
     run->paths = paths;
     run->output = path_title(paths->output);
@@ -73,6 +104,11 @@ static void print_json(const session *s, const point_run *run, const point_facts
     emit_count(&json, "points", run->points);
     emit_count(&json, "written", run->written);
     emit_count(&json, "skipped", run->skipped);
+    if (run->parts.parts > 0) {
+        emit_count(&json, "parts", run->parts.parts);
+        emit_count(&json, "largest_part", run->parts.largest_part);
+        emit_count(&json, "scratch_bytes", run->parts.scratch_bytes);
+    }
     facts->emit(facts->user, &json);
     emit_count(&json, "bytes", report_bytes(run->output));
     emit_text(&json, "backend", mote_context_backend(s->ctx));
@@ -92,9 +128,11 @@ int point_run_report(session *s, const point_run *run, const char *found, const 
     if (code != EXIT_DONE) return code;
     session_printing(s);
     const uint64_t bytes = report_bytes(run->output); /* 0 of a stage, whose output is no file */
-    session_say(s, "%s: %s points%s%s in %s; %s; index and search %s, %s points/s", run->output,
+    char parts[40] = "";
+    if (run->parts.parts > 0) snprintf(parts, sizeof parts, " in %u parts", run->parts.parts);
+    session_say(s, "%s: %s points%s%s in %s; %s%s; index and search %s, %s points/s", run->output,
                 text_count(run->written).chars, bytes > 0 ? ", " : "", bytes > 0 ? text_bytes(bytes).chars : "",
-                text_seconds(seconds).chars, found, text_seconds(run->work_s).chars,
+                text_seconds(seconds).chars, found, parts, text_seconds(run->work_s).chars,
                 text_rate(run->work_s > 0 ? (double)run->points / run->work_s : 0).chars);
     if (s->options.json) {
         print_json(s, run, facts, hash);

@@ -13,8 +13,16 @@ typedef struct point_run {
     uint64_t written; /* of the output */
     uint64_t skipped; /* without a finite position */
     double work_s, write_s;
+    mote_parts_report parts; /* parts.parts 0: it went in one piece */
     bool stats;
 } point_run;
+
+/* Whether it goes in parts: --memory is given, does not hold all points, an index of their neighbours and results of so
+   many bytes each, and inputs and output are of formats for it. */
+bool point_run_goes_in_parts(session *s, const io_paths *paths, uint32_t result_bytes);
+/* How it went in parts, from some time on; returns an exit code. *whole: it cannot be done so, and goes in one piece.
+ */
+int point_run_parts_worked(session *s, point_run *run, double begin, mote_status status, uint64_t written, bool *whole);
 
 /* Checks the output and reads the inputs. Returns an exit code. */
 int point_run_read(session *s, const io_paths *paths, point_run *run);

@@ -29,7 +29,7 @@ static const command_help help = {
     "  mote lod scan.las -o smooth.mote --filter gaussian   averaged colours, no flicker from afar\n"
     "  mote lod scan.las -o even.mote --sampling poisson    evenly spaced, above the leaves\n"
     "  mote lod scan.las -o scan.mote --plan                what it would need\n"
-    "  mote lod scan.las -o scan.mote --memory 4G           in parts, where that does not hold it\n"
+    "  mote lod scan.las -o scan.mote --memory 4G           in parts, where that does not hold it; COPC likewise\n"
     "  mote lod scan.las -o scan.mote --memory 4G --resume  the same, going on where a killed run ended\n"
     "  mote lod scan.las -o scan.mote --memory 16G --device cuda:all   on all GPUs of this machine\n"
     "  mote lod --into town.mote tiles                      a folder that knows its files: makes it, or they join it\n"
@@ -396,16 +396,19 @@ static int run_lod(session *s, const lod_options *o, const io_paths *paths) {
         task.origin.since_ns = clock_now_ns();
     }
     const mote_lod_params params = lod_params(s, o);
-    if (code == EXIT_DONE && !o->copc && !o->plan && o->attributes == NULL) {
-        const lod_in_parts parts = {paths,    params,           potree_params(o, &task),
+    if (code == EXIT_DONE && !o->plan && o->attributes == NULL) {
+        const lod_in_parts parts = {paths,    params,           potree_params(o, &task), o->copc,
                                     o->stats, o->array.resumes, o->array.workers};
+        if (o->copc && (o->array.resumes || o->array.plan != NULL)) {
+            return session_error(s, EXIT_USAGE, "--resume and --plan-parts keep parts of folders, not of COPC files");
+        }
         if (o->array.plan != NULL) return lod_array_plan(s, &o->array, &parts);
         if (lod_goes_in_parts(s, &parts)) return lod_run_in_parts(s, &parts);
         if (o->array.resumes)
             session_note(s, "--resume: memory holds all, so it goes in one piece, and nothing is kept");
     }
     if (code == EXIT_DONE && o->array.plan != NULL) {
-        return session_error(s, EXIT_USAGE, "--plan-parts: COPC, --attributes and --plan are not made in parts");
+        return session_error(s, EXIT_USAGE, "--plan-parts: --attributes and --plan are not made in parts");
     }
     mote_read_params reading = session_reading(s);
     reading.prepare_order = true;

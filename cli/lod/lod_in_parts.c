@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "costs.h"
+#include "lod/lod_print.h"
 #include "print.h"
 #include "text.h"
 
@@ -13,12 +14,17 @@ bool lod_goes_in_parts(session *s, const lod_in_parts *task) {
     const io_paths *paths = task->paths;
     uint64_t bytes = 0;
     if (o->memory_bytes < MOTE_PARTS_MEMORY_BYTES || o->to_crs != NULL) return false;
-    if (mote_lod_parts_refusal(&task->params, &task->potree) != NULL) return false;
+    if (task->copc && path_is_stream(paths->output)) return false;
     const mote_read_params reading = session_reading(s);
-    const mote_status status =
-        mote_lod_whole_bytes(s->ctx, paths->inputs, (uint32_t)paths->input_count, &reading, &task->params, &bytes);
+    const mote_status status = (task->copc ? mote_copc_whole_bytes : mote_lod_whole_bytes)(
+        s->ctx, paths->inputs, (uint32_t)paths->input_count, &reading, &task->params, &bytes);
     if (status != MOTE_OK) mote_context_clear(s->ctx); /* what is wrong is said when the input is read */
-    return status == MOTE_OK && bytes > o->memory_bytes;
+    if (status != MOTE_OK || bytes <= o->memory_bytes) return false;
+    const char *refusal = mote_lod_parts_refusal(&task->params, &task->potree);
+    if (refusal == NULL) return true;
+    session_note(s, "it goes in one piece, which takes up to %s, more than --memory: %s", text_bytes(bytes).chars,
+                 refusal);
+    return false;
 }
 
 static void print_stats(const session *s, const mote_parts_report *report) {
@@ -30,17 +36,26 @@ static void print_stats(const session *s, const mote_parts_report *report) {
     costs_print(s, NULL, 0, report->points);
 }
 
-static void print_json(const session *s, const mote_parts_report *report, const char *output) {
+/* What was written: the folder or the file. */
+static lod_written written_of(const lod_in_parts *task, const mote_parts_report *report, const mote_copc_report *file) {
+    const mote_potree_report *folder = &report->folder;
+    const lod_written as_folder = {false, folder->points, folder->octree_bytes, folder->hierarchy_bytes, folder->hash};
+    const lod_written as_file = {true, file->points, file->file_bytes, file->hierarchy_bytes, file->hash};
+    return task->copc ? as_file : as_folder;
+}
+
+static void print_json(const session *s, const mote_parts_report *report, const lod_written *written,
+                       const char *output) {
     json_writer json;
     emit_start(&json, stdout, false);
     emit_open(&json, NULL, '{');
     emit_text(&json, "output", output);
     emit_count(&json, "points", report->points);
     emit_count(&json, "skipped", report->skipped);
-    emit_count(&json, "stored", report->folder.points);
+    emit_count(&json, "stored", written->points);
     emit_count(&json, "nodes", report->nodes);
-    emit_count(&json, "octree_bytes", report->folder.octree_bytes);
-    emit_count(&json, "hierarchy_bytes", report->folder.hierarchy_bytes);
+    emit_count(&json, written->copc ? "file_bytes" : "octree_bytes", written->bytes);
+    emit_count(&json, "hierarchy_bytes", written->hierarchy_bytes);
     emit_text(&json, "backend", mote_context_backend(s->ctx));
     emit_count(&json, "parts", report->parts);
     emit_count(&json, "largest_part", report->largest_part);
@@ -52,22 +67,34 @@ static void print_json(const session *s, const mote_parts_report *report, const 
     emit_real(&json, "build_seconds", report->build_seconds);
     emit_real(&json, "join_seconds", report->join_seconds);
     emit_real(&json, "seconds", seconds_now() - s->started);
-    if (s->options.hash) emit_text(&json, "hash", text_hash(report->folder.hash).chars);
+    if (s->options.hash) emit_text(&json, "hash", text_hash(written->hash).chars);
     costs_emit(s, NULL, 0, &json);
     emit_close(&json, '}');
     emit_end(&json);
 }
 
+static mote_status write_parts(session *s, const lod_in_parts *task, const mote_read_params *reading,
+                               mote_parts_report *report, mote_copc_report *file) {
+    const io_paths *paths = task->paths;
+    const uint32_t count = (uint32_t)paths->input_count;
+    mote_parts_params parts = mote_parts_defaults();
+    parts.resumes = task->resumes;
+    parts.workers = task->workers;
+    if (task->copc) {
+        return mote_copc_write_parts(s->ctx, paths->inputs, count, reading, &task->params, paths->output, NULL, &parts,
+                                     report, file);
+    }
+    return mote_lod_write_parts(s->ctx, paths->inputs, count, reading, &task->params, paths->output, &task->potree,
+                                &parts, report);
+}
+
 int lod_run_in_parts(session *s, const lod_in_parts *task) {
     const mote_read_params reading = session_reading(s);
     const io_paths *paths = task->paths;
-    mote_parts_params parts = mote_parts_defaults();
     mote_parts_report report;
-    parts.resumes = task->resumes;
-    parts.workers = task->workers;
+    mote_copc_report file = {0};
     session_note_inputs(s, paths->inputs, paths->input_count);
-    const mote_status status = mote_lod_write_parts(s->ctx, paths->inputs, (uint32_t)paths->input_count, &reading,
-                                                    &task->params, paths->output, &task->potree, &parts, &report);
+    const mote_status status = write_parts(s, task, &reading, &report, &file);
     progress_clear(&s->bar);
     const int code = status == MOTE_OK ? session_commit(s) : session_fail(s, status, false);
     if (code != EXIT_DONE) return code;
@@ -76,20 +103,21 @@ int lod_run_in_parts(session *s, const lod_in_parts *task) {
         session_note(s, "%" PRIu64 " of %u parts were there already", report.resumed_parts, report.parts);
     }
     const double seconds = seconds_now() - s->started;
+    const lod_written written = written_of(task, &report, &file);
     const char *output = path_title(paths->output);
     session_printing(s);
     session_say(s, "%s: %s points in %" PRIu64 " nodes, built in %u parts, %s in %s, %s M points/s", output,
-                text_count(report.folder.points).chars, report.nodes, report.parts,
-                text_bytes(report.folder.octree_bytes + report.folder.hierarchy_bytes).chars,
+                text_count(written.points).chars, report.nodes, report.parts,
+                text_bytes(written.bytes + (task->copc ? 0 : written.hierarchy_bytes)).chars,
                 text_seconds(seconds).chars, text_real(floor((double)report.points / seconds / 1e4) / 100).chars);
     if (report.skipped > 0) {
         session_say(s, "warning: %s points without a finite position were left out", text_count(report.skipped).chars);
     }
     if (s->options.json) {
-        print_json(s, &report, output);
+        print_json(s, &report, &written, output);
     } else {
         if (task->stats) print_stats(s, &report);
-        if (s->options.hash) print_out("%s  %s\n", text_hash(report.folder.hash).chars, output);
+        if (s->options.hash) print_out("%s  %s\n", text_hash(written.hash).chars, output);
     }
     return EXIT_DONE;
 }

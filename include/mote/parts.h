@@ -5,6 +5,7 @@
 
 #include "io.h"
 #include "lod.h"
+#include "normals.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -58,6 +59,15 @@ MOTE_API mote_status mote_lod_whole_bytes(mote_context *ctx, const char *const *
                                           const mote_read_params *reading, const mote_lod_params *params,
                                           uint64_t *bytes);
 
+/// The same where mote_copc_write writes the octree.
+MOTE_API mote_status mote_copc_whole_bytes(mote_context *ctx, const char *const *inputs, uint32_t input_count,
+                                           const mote_read_params *reading, const mote_lod_params *params,
+                                           uint64_t *bytes);
+
+/// The same for an index of neighbours, and results of so many bytes a point.
+MOTE_API mote_status mote_search_whole_bytes(mote_context *ctx, const char *const *inputs, uint32_t input_count,
+                                             const mote_read_params *reading, uint32_t result_bytes, uint64_t *bytes);
+
 /// Reads files in pieces (LAS, LAZ, E57), two to four times, and writes a Potree 2.0 folder of encoding DEFAULT.
 /// Several are united as mote_cloud_read_many does. Points are held on the disk meanwhile, in the folder that is being
 /// written, under its temporary name: as many bytes as the records of the input have, and then as the folder will.
@@ -75,6 +85,52 @@ MOTE_API mote_status mote_lod_write_parts(mote_context *ctx, const char *const *
                                           const mote_read_params *reading, const mote_lod_params *params,
                                           const char *output, const mote_potree_params *potree,
                                           const mote_parts_params *parts, mote_parts_report *report);
+
+/// Makes a COPC file likewise: the bytes of mote_lod_build and mote_copc_write. Points are held on the disk meanwhile,
+/// beside the output, in files without a name: as many bytes as the records of the input have and 4 a point, and then
+/// as many as the output.
+/// params   scheme ADDITIVE, max_node_points 0, sampling RANDOM or FIRST
+/// output   a file, and no pipe
+/// parts    without resumes
+/// report   out, may be NULL; its folder stays 0
+/// file     out, may be NULL
+/// Returns  as mote_lod_write_parts and mote_copc_write
+/// Cost     as mote_lod_write_parts; points whose values decide how they are written (colours, reals) are read once
+/// more
+MOTE_API mote_status mote_copc_write_parts(mote_context *ctx, const char *const *inputs, uint32_t input_count,
+                                           const mote_read_params *reading, const mote_lod_params *params,
+                                           const char *output, const mote_copc_params *copc,
+                                           const mote_parts_params *parts, mote_parts_report *report,
+                                           mote_copc_report *file);
+
+/// Estimates normals of files that are read in pieces, and writes the cloud with them (attributes normal_x, normal_y,
+/// normal_z, curvature; density: surface_density and volume_density too) as LAS, LAZ or E57: the bytes of mote_normals
+/// and mote_cloud_write. Points are held on the disk meanwhile, as for mote_copc_write_parts, and their results. A part
+/// is worked on with those points of others that a search from one of its own may reach; it needs memory for both.
+/// params   not MOTE_ORIENT_PROPAGATE; may be NULL
+/// writing  as of mote_cloud_write; may be NULL
+/// parts    without resumes; one part is worked on at a time
+/// report   out, may be NULL; its folder stays 0
+/// facts    out: without and skipped; may be NULL
+/// Returns  as mote_normals and mote_writer_open; MOTE_ERROR_UNSUPPORTED (positions that are not integers of one step
+///          on all axes; points without a finite position), MOTE_ERROR_MEMORY (a part and what is around it)
+/// Cost     that of two searches; each point is read three times (of several inputs four times), and written twice
+MOTE_API mote_status mote_normals_write_parts(mote_context *ctx, const char *const *inputs, uint32_t input_count,
+                                              const mote_read_params *reading, const mote_normals_params *params,
+                                              bool density, const char *output, const mote_write_params *writing,
+                                              const mote_parts_params *parts, mote_parts_report *report,
+                                              mote_normals_result *facts);
+
+/// Finds outliers likewise, and writes the points that are none, or with marks all of them with the attribute outlier
+/// (uint8); distances: and the attribute mean_distance (STATISTICAL). The bytes are those of mote_outliers,
+/// mote_cloud_select and mote_cloud_write.
+/// facts    out: count, skipped, mean, deviation and threshold; may be NULL
+/// Returns  as mote_normals_write_parts
+MOTE_API mote_status mote_outliers_write_parts(mote_context *ctx, const char *const *inputs, uint32_t input_count,
+                                               const mote_read_params *reading, const mote_outliers_params *params,
+                                               bool marks, bool distances, const char *output,
+                                               const mote_write_params *writing, const mote_parts_params *parts,
+                                               mote_parts_report *report, mote_outliers_result *facts);
 
 /// What is to be another in the list of files that an octree is made of.
 typedef struct mote_lod_changes {

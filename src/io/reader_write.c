@@ -42,7 +42,7 @@ static mote_status begin_look(void *user) {
 
 static mote_status write_pieces(piece_run *run, const char *path, const mote_write_params *params, uint64_t *written) {
     mote_reader *const reader = run->reader;
-    const las_pieces pieces = {begin_look, next_piece, run};
+    const las_pieces pieces = {begin_look, next_piece, run, false};
     mote_writer *writer = NULL;
     bool any;
     MOTE_TRY(next_piece(run, &any));

@@ -11,4 +11,7 @@ mote_status normals_find_ops(mote_knn_index *index, const mote_normals_ops **ops
 typedef mote_status (*normals_work)(mote_knn_index *index, void *user);
 mote_status normals_with_index(mote_context *ctx, const mote_cloud *cloud, normals_work work, void *user);
 
+/* Refuses parameters that no search takes. */
+mote_status outliers_check(mote_context *ctx, const mote_outliers_params *p);
+
 #endif

@@ -4,6 +4,7 @@
 #include "core/cloud.h"
 #include "knn/knn.h"
 #include "normals/normals_index.h"
+#include "normals/outliers_sums.h"
 
 mote_outliers_params mote_outliers_defaults(void) {
     mote_outliers_params params;
@@ -15,7 +16,7 @@ mote_outliers_params mote_outliers_defaults(void) {
     return params;
 }
 
-static mote_status check_params(mote_context *ctx, const mote_outliers_params *p) {
+mote_status outliers_check(mote_context *ctx, const mote_outliers_params *p) {
     const bool statistical = p->method == MOTE_OUTLIERS_STATISTICAL;
     const uint32_t count = statistical ? p->k : p->min_neighbors;
     MOTE_TRY(
@@ -38,33 +39,16 @@ static mote_status check_params(mote_context *ctx, const mote_outliers_params *p
 
 /* ---- the distribution of mean distances */
 
-#define BLOCK 4096u /* points that are summed one after the other; sums of blocks are added in order */
-
-typedef struct moments {
-    double count, sum;
-} moments;
-
-/* Adds up distances, or with from squared deviations from it; those below 0 are none. */
-static moments sum_block(const double *mean, uint64_t first, uint64_t last, const double *from) {
-    moments m = {0, 0};
-    for (uint64_t i = first; i < last; i++) {
-        if (mean[i] < 0) continue;
-        const double d = from != NULL ? mean[i] - *from : mean[i];
-        m.sum += from != NULL ? d * d : d;
-        m.count++;
-    }
-    return m;
-}
-
 /* Sums over all points: blocks are summed side by side and added in order, so that threads do not change the result. */
-static mote_status sum_all(mote_context *ctx, const double *mean, uint64_t points, const double *from, moments *all) {
-    const uint64_t blocks = (points + BLOCK - 1) / BLOCK;
-    moments *sums = mote_alloc(ctx, blocks * sizeof *sums, "distance sums");
+static mote_status sum_all(mote_context *ctx, const double *mean, uint64_t points, const double *from,
+                           outliers_moments *all) {
+    const uint64_t blocks = (points + OUTLIERS_BLOCK - 1) / OUTLIERS_BLOCK;
+    outliers_moments *sums = mote_alloc(ctx, blocks * sizeof *sums, "distance sums");
     if (sums == NULL) return MOTE_ERROR_MEMORY;
 #pragma omp parallel for schedule(static) num_threads(ctx->threads)
     for (uint64_t b = 0; b < blocks; b++) {
-        const uint64_t last = (b + 1) * BLOCK;
-        sums[b] = sum_block(mean, b * BLOCK, last < points ? last : points, from);
+        const uint64_t first = b * OUTLIERS_BLOCK, rest = points - first;
+        sums[b] = outliers_sum_block(mean + first, rest < OUTLIERS_BLOCK ? rest : OUTLIERS_BLOCK, from);
     }
     all->count = all->sum = 0;
     for (uint64_t b = 0; b < blocks; b++) {
@@ -84,7 +68,7 @@ static mote_status judge_distances(mote_knn_index *index, const mote_normals_ops
     uint64_t found = 0;
     MOTE_TRY(ops->distances(index, p->k, 0, mean, NULL));
     /* 1: the threshold, from the mean and the deviation of all distances. */
-    moments all;
+    outliers_moments all;
     result->mean = result->deviation = 0;
     MOTE_TRY(sum_all(ctx, mean, points, NULL, &all));
     if (all.count > 0) result->mean = all.sum / all.count;
@@ -136,7 +120,7 @@ mote_status mote_outliers_find(mote_knn_index *index, const mote_outliers_params
                                mote_outliers_result *result) {
     const mote_outliers_params p = params != NULL ? *params : mote_outliers_defaults();
     if (result == NULL) return mote_fail(index->ctx, MOTE_ERROR_ARGUMENT, "no place for the result");
-    MOTE_TRY(check_params(index->ctx, &p));
+    MOTE_TRY(outliers_check(index->ctx, &p));
     MOTE_TRY(mote_check_reserved(index->ctx, result->reserved, sizeof result->reserved, "mote_outliers_result",
                                  "a struct of zeros"));
     const mote_status before = mote_context_status(index->ctx);

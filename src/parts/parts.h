@@ -5,10 +5,15 @@
      a part    ──3──> its octree in memory ──> its records, level by level, in a file
      all files ──4──> octree.bin, a level behind the other; hierarchy.bin, metadata.json
 
+   A COPC file is made likewise: a part's file has chunks (io/copc/copc_parts.h), and step 4 joins them.
+
    The bytes are those that one piece gives: lod/lod_whole.h says what a part knows of the others. */
 #ifndef MOTE_PARTS_INTERNAL_H
 #define MOTE_PARTS_INTERNAL_H
 
+#include <pthread.h>
+
+#include "io/copc/copc_parts.h"
 #include "io/potree/potree.h"
 #include "lod/lod_whole.h"
 #include "mote/parts.h"
@@ -22,7 +27,10 @@
 #define PARTS_BUFFERS_BYTES (256ull << 20) /* of all parts together */
 #define PARTS_FIXED_BYTES   (24ull << 20)  /* tables of cells and nodes, the buffers of outputs and of joining */
 #define PARTS_THREAD_BYTES  (4ull << 20)   /* what a thread gathers and writes in */
-#define PARTS_LEAST_POINTS  100000u
+/* The same for COPC: an encoder of 2 MB, a node's points and what they are sorted by, and chunks that wait. */
+#define PARTS_THREAD_COPC_BYTES (10ull << 20)
+#define PARTS_INDEX_BYTES       43u /* of a point in an index of neighbours, at most: docs/knn.md, Memory */
+#define PARTS_LEAST_POINTS      100000u
 /* Page-locked memory that a GPU's copies go through: it is taken where a context may have eight times as much. */
 #define PARTS_STAGING_BYTES (65ull << 20)
 #define PARTS_STAGING_LEAST (2ull << 20) /* where it may not */
@@ -47,6 +55,12 @@ typedef struct parts_share {
     uint64_t points;
 } parts_share;
 
+/* From a point of a part on, the upper 32 bits of numbers are others: parts_numbers.c. */
+typedef struct parts_epoch {
+    uint64_t first; /* point of the part */
+    uint32_t part, high;
+} parts_epoch;
+
 /* The points of the cells that a crowded cell is divided into, PARTS_STEP levels finer or single codes. */
 typedef struct parts_block {
     uint32_t level; /* of the crowded cell */
@@ -66,7 +80,10 @@ typedef struct parts_run {
     mote_potree_params potree;
     mote_parts_report *report;
     uint64_t begin_bytes;  /* of the context's memory, when it began */
-    uint64_t record_bytes; /* of the source's records, which go to the scratch file as they are */
+    uint64_t record_bytes; /* of the scratch file: the source's, which go there as they are, and numbers behind each */
+    uint64_t point_bytes;  /* of a point beside its record while its part is made */
+    bool has_numbers;      /* records of the scratch file say which point of the inputs they are */
+    bool is_copc;          /* a COPC file is made */
     parts_box box;         /* of all points */
     bool is_integer;       /* the box is of stored values */
     mote_lattice lattice;
@@ -77,6 +94,7 @@ typedef struct parts_run {
     uint64_t block_count, block_capacity;
     uint64_t flags[POTREE_MERGED];
     uint64_t points, skipped;
+    uint64_t largest_piece; /* points of the inputs that come at once */
     uint32_t workers;     /* parts that are built at once */
     uint64_t share_bytes; /* of memory, that a worker may take; 0: no bound */
     uint64_t room_bytes;  /* for the points of the parts that are built at once */
@@ -93,6 +111,8 @@ typedef struct parts_run {
     uint64_t tallied; /* that input */
     parts_share *shares;
     uint64_t share_count, share_capacity;
+    parts_epoch *epochs; /* by part and point */
+    uint64_t epoch_count, epoch_capacity;
     struct parts_borders *borders; /* while points are looked at */
     struct parts_old *old;         /* an update: the folder that is there; NULL: it is none */
     const uint8_t *changed;        /* [8^level] an update: parts_change of the cells */
@@ -104,7 +124,15 @@ typedef struct parts_run {
     potree_part_tree *trees; /* [part_count] */
     int *files;              /* [part_count] of their records; -1: none */
     potree_stats stats;
+    const copc_job *copc; /* a COPC file is made, which was begun; NULL: a Potree folder */
+    copc_part *chunks;    /* [part_count] of a COPC file */
 } parts_run;
+
+/* Where workers leave what they have made: in the run, one after the other. */
+typedef struct parts_results {
+    parts_run *run;
+    pthread_mutex_t lock;
+} parts_results;
 
 /* ---- an update: parts_old.c */
 /* What becomes of the points of a cell. */
@@ -144,6 +172,65 @@ void parts_sum_before(uint64_t *first, uint64_t count);
 mote_status parts_cut(parts_run *run);
 /* Which part has a code. */
 uint32_t parts_find(const parts_run *run, uint64_t code);
+
+/* ---- parts_numbers.c: which point of the inputs each record of the scratch file is */
+#define PARTS_NUMBER_BYTES 4u
+/* Puts the number of the next point of a part behind its record. point: of the part; numbers increase */
+mote_status parts_number_put(parts_run *run, uint32_t part, uint64_t point, uint64_t number, uint8_t *to);
+/* Once all are put. */
+void parts_numbers_sort(parts_run *run);
+uint64_t parts_number_of(const parts_run *run, uint32_t part, uint64_t point, const uint8_t *at);
+
+/* ---- parts_search.c: what each point's neighbours say of it */
+/* For whom the points of a part are found, with a halo: all that a search from them may reach. */
+typedef struct parts_search {
+    uint32_t others;       /* that each search looks for; 0: all within the radius */
+    double radius;         /* of each search; 0: any */
+    uint32_t result_bytes; /* of a point */
+    /* Works for all points of a cloud, which stand in the order of the inputs. results: [points · result_bytes] out */
+    mote_status (*work)(void *user, mote_context *ctx, const mote_cloud *cloud, uint8_t *results);
+    void *user;
+} parts_search;
+/* Of records that are distributed: writes the result of each point to its place in a file, by its number. */
+mote_status parts_search_all(parts_run *run, const parts_search *search, mote_output *results);
+/* run->point_bytes of a search: as many points again in the halo, both once more in the order of the inputs, and of
+   both an index of neighbours, numbers and order. Results come to it. */
+static inline uint64_t parts_search_bytes(const parts_run *run) {
+    return 3 * (run->source.record_bytes + PARTS_NUMBER_BYTES) + 2 * (PARTS_INDEX_BYTES + 12);
+}
+
+/* ---- parts_rewrite.c: searches, whose results are written beside the points as these are read once more */
+/* Of a piece. */
+typedef struct parts_found {
+    const uint8_t *results; /* of each point, as parts_search.work made them */
+    uint64_t count;
+    uint8_t *const *columns; /* of the specs: for the points that remain, one after the other */
+    const uint32_t *strides;
+    uint32_t *kept; /* leaves_out: for the points that remain */
+} parts_found;
+
+typedef struct parts_rewrite {
+    const mote_column_spec *specs; /* columns that join the source's */
+    uint32_t spec_count;
+    bool leaves_out;                                        /* some points are not written */
+    const uint64_t *remaining;                              /* how many points are, once all were judged; NULL: all */
+    void (*begin)(void *user);                              /* begins a walk over all points; NULL: nothing */
+    uint64_t (*take)(void *user, const parts_found *found); /* fills columns, and says how many points remain */
+    void *user;
+    /* Once all results are in their file; NULL: nothing. */
+    mote_status (*judge)(void *user, const parts_run *run, int results);
+} parts_rewrite;
+
+mote_status parts_search_write(parts_run *run, const parts_search *search, const parts_rewrite *rewrite,
+                               const char *output, const mote_write_params *writing, const mote_parts_params *params);
+
+/* ---- parts_scratch.c */
+/* Opens a scratch file beside the output, which has no name from then on. Close it with MOTE_CANCELLED. */
+mote_status parts_open_scratch(parts_run *run, const char *output, mote_output *to);
+
+/* ---- parts_copc_part.c */
+/* Writes the file of a part; with the worker's run. */
+mote_status parts_copc_write(parts_run *run, parts_results *results, const mote_lod *lod, uint32_t part);
 
 /* ---- parts_load.c: a cloud of a part's points */
 /* Makes a cloud whose records are for the caller to fill. */

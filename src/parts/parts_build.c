@@ -2,7 +2,6 @@
    context has several GPUs or the caller wants so. */
 #define _POSIX_C_SOURCE 200809L
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -43,12 +42,6 @@ static mote_status write_part(parts_run *run, const mote_lod *lod, uint32_t part
     return status;
 }
 
-/* What is learnt of the points of all parts, by several workers. */
-typedef struct parts_results {
-    parts_run *run;
-    pthread_mutex_t lock;
-} parts_results;
-
 /* From here on what a worker has made of a part is the run's. Sums, least and greatest do not depend on the order. */
 static void take_results(parts_results *results, mote_context *worker, uint32_t part, potree_stats *stats) {
     parts_run *run = results->run;
@@ -68,30 +61,38 @@ static void take_results(parts_results *results, mote_context *worker, uint32_t 
     mote_free(worker, stats->ranges);
 }
 
+static mote_status write_potree(parts_run *run, parts_results *results, const mote_lod *lod, uint32_t part) {
+    potree_stats stats;
+    memset(&stats, 0, sizeof stats);
+    const mote_status status = write_part(run, lod, part, &stats);
+    take_results(results, run->ctx, part, &stats);
+    return status;
+}
+
 #define SHARE_OF_TREE 0.8 /* of a part's time; writing takes the rest */
 
 static mote_status build_part(parts_run *run, void *user, uint32_t part, bool *lacks_fine) {
     mote_cloud *cloud = NULL;
     mote_lod *lod = NULL;
-    potree_stats stats;
-    memset(&stats, 0, sizeof stats);
     mote_stage(run->ctx, "read part");
     mote_status status = parts_load(run, &run->ranges[part], &cloud);
     const mote_progress_span whole = mote_progress_enter(run->ctx, 0, SHARE_OF_TREE);
     if (status == MOTE_OK)
         status = lod_build_part(run->ctx, cloud, &run->lod, &run->ranges[part].whole, &lod, lacks_fine);
     mote_progress_next(run->ctx, whole, SHARE_OF_TREE, 1);
-    if (status == MOTE_OK && !*lacks_fine) status = write_part(run, lod, part, &stats);
+    if (status == MOTE_OK && !*lacks_fine) {
+        status = (run->copc != NULL ? parts_copc_write : write_potree)(run, user, lod, part);
+    }
     mote_progress_leave(run->ctx, whole);
     mote_lod_destroy(lod);
     mote_cloud_destroy(cloud);
-    take_results(user, run->ctx, part, &stats);
     return status;
 }
 
 static void forget_parts(parts_run *run) {
     for (uint32_t p = 0; p < run->part_count; p++) {
         potree_part_free(run->ctx, &run->trees[p]);
+        if (run->chunks != NULL) mote_copc_part_free(run->ctx, &run->chunks[p]);
         if (run->files[p] >= 0) close(run->files[p]);
         run->files[p] = -1;
     }

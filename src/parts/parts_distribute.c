@@ -11,6 +11,7 @@ typedef struct parts_buffers {
     uint64_t *held;    /* [part_count] records in the buffer */
     uint64_t *written; /* [part_count] records in the file */
     uint64_t capacity; /* records of a buffer */
+    uint64_t walked;   /* points of the inputs, in the pieces before */
 } parts_buffers;
 
 static mote_status flush(parts_run *run, parts_buffers *buffers, uint32_t part) {
@@ -46,18 +47,23 @@ static mote_status end_input(parts_run *run) {
 /* buffers NULL: the points are only looked at */
 static mote_status add_piece(parts_run *run, parts_buffers *buffers, const mote_cloud *piece, const uint8_t *records,
                              const uint64_t *codes) {
-    const uint64_t bytes = run->record_bytes;
+    const uint64_t bytes = run->record_bytes, from_bytes = run->source.record_bytes;
     if (parts_source_input(&run->source) != run->tallied) MOTE_TRY(end_input(run));
+    if (piece->count > run->largest_piece) run->largest_piece = piece->count;
     for (uint64_t i = 0; i < piece->count; i++) {
         if (codes[i] == UINT64_MAX) continue;
         const uint32_t part = parts_find(run, codes[i]);
         run->tally[part]++;
         parts_borders_see(run, part, piece, i, codes[i]);
         if (buffers == NULL) continue;
-        if (buffers->written[part] + buffers->held[part] >= run->ranges[part].points) return parts_changed(run);
-        memcpy(buffers->memory + (part * buffers->capacity + buffers->held[part]) * bytes, records + i * bytes, bytes);
+        const uint64_t point = buffers->written[part] + buffers->held[part];
+        if (point >= run->ranges[part].points) return parts_changed(run);
+        uint8_t *to = buffers->memory + (part * buffers->capacity + buffers->held[part]) * bytes;
+        memcpy(to, records + i * from_bytes, from_bytes);
+        if (run->has_numbers) MOTE_TRY(parts_number_put(run, part, point, buffers->walked + i, to + from_bytes));
         if (++buffers->held[part] == buffers->capacity) MOTE_TRY(flush(run, buffers, part));
     }
+    if (buffers != NULL) buffers->walked += piece->count;
     return MOTE_OK;
 }
 
@@ -95,7 +101,7 @@ static mote_status add_pieces(parts_run *run, parts_buffers *buffers) {
 }
 
 mote_status parts_distribute(parts_run *run, bool to_scratch) {
-    parts_buffers buffers = {NULL, NULL, NULL, 0};
+    parts_buffers buffers = {NULL, NULL, NULL, 0, 0};
     mote_stage(run->ctx, "distribute");
     run->tally = mote_alloc_zero(run->ctx, run->part_count * sizeof *run->tally, "parts");
     run->tallied = run->share_count = 0;
@@ -103,6 +109,7 @@ mote_status parts_distribute(parts_run *run, bool to_scratch) {
     if (status == MOTE_OK && to_scratch) status = make_buffers(run, &buffers);
     if (status == MOTE_OK) status = add_pieces(run, to_scratch ? &buffers : NULL);
     if (status == MOTE_OK) status = parts_borders_end(run);
+    parts_numbers_sort(run);
     parts_borders_free(run);
     mote_free(run->ctx, run->tally);
     run->tally = NULL;

@@ -25,6 +25,7 @@ mote_status parts_cloud(parts_run *run, uint64_t points, mote_cloud **out, uint8
     for (uint32_t c = 0; c < mote_cloud_column_count(run->source.whole); c++) {
         mote_column view = *mote_cloud_column(run->source.whole, c);
         view.data = *records + run->source.column_at[c];
+        view.stride_bytes = (uint32_t)run->record_bytes;
         MOTE_TRY(mote_cloud_add_view(*out, &view));
     }
     return mote_cloud_copy_extras(*out, run->source.whole);

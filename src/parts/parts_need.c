@@ -32,9 +32,9 @@ static mote_status add_input(mote_context *ctx, const char *path, const mote_rea
     return status;
 }
 
-mote_status mote_lod_whole_bytes(mote_context *ctx, const char *const *inputs, uint32_t input_count,
-                                 const mote_read_params *reading, const mote_lod_params *params, uint64_t *bytes) {
-    const mote_lod_params lod = params != NULL ? *params : mote_lod_defaults();
+/* each: bytes of a point beside what reading it takes */
+static mote_status find_need(mote_context *ctx, const char *const *inputs, uint32_t input_count,
+                             const mote_read_params *reading, uint64_t each, uint64_t *bytes) {
     const mote_log_fn log = ctx->params.log;
     parts_need need = {0, 0, 0};
     mote_input_list list;
@@ -45,9 +45,27 @@ mote_status mote_lod_whole_bytes(mote_context *ctx, const char *const *inputs, u
         status = add_input(ctx, list.paths[i], reading, &need);
     }
     ctx->params.log = log;
-    const uint64_t each = lod.filter != MOTE_LOD_FILTER_NONE ? AVERAGED_BYTES : POINT_BYTES;
     const uint64_t united = list.count > 1 ? need.points * need.widest : 0;
     if (status == MOTE_OK) *bytes = FIXED_BYTES + need.points * each + need.read_bytes + united;
     mote_inputs_free(ctx, &list);
     return status;
+}
+
+mote_status mote_lod_whole_bytes(mote_context *ctx, const char *const *inputs, uint32_t input_count,
+                                 const mote_read_params *reading, const mote_lod_params *params, uint64_t *bytes) {
+    const mote_lod_params lod = params != NULL ? *params : mote_lod_defaults();
+    const uint64_t each = lod.filter != MOTE_LOD_FILTER_NONE ? AVERAGED_BYTES : POINT_BYTES;
+    return find_need(ctx, inputs, input_count, reading, each, bytes);
+}
+
+mote_status mote_copc_whole_bytes(mote_context *ctx, const char *const *inputs, uint32_t input_count,
+                                  const mote_read_params *reading, const mote_lod_params *params, uint64_t *bytes) {
+    MOTE_TRY(mote_lod_whole_bytes(ctx, inputs, input_count, reading, params, bytes));
+    *bytes += PARTS_THREAD_COPC_BYTES * (uint64_t)ctx->threads;
+    return MOTE_OK;
+}
+
+mote_status mote_search_whole_bytes(mote_context *ctx, const char *const *inputs, uint32_t input_count,
+                                    const mote_read_params *reading, uint32_t result_bytes, uint64_t *bytes) {
+    return find_need(ctx, inputs, input_count, reading, PARTS_INDEX_BYTES + result_bytes, bytes);
 }

@@ -5,6 +5,10 @@
 #include "device/team.h"
 #include "parts/parts.h"
 
+/* Bytes of a point beside its record while its part is built: 24 for codes, order and sorting, 8 for fine codes, and
+   half as much again for what nodes and writing take. tests/cli/lod_parts.test runs with the limit enforced. */
+#define SCRATCH_BYTES 48u
+
 mote_parts_params mote_parts_defaults(void) {
     mote_parts_params params;
     memset(&params, 0, sizeof params);
@@ -51,7 +55,7 @@ mote_status parts_open(mote_context *ctx, const char *const *inputs, uint32_t in
     MOTE_TRY(parts_source_begin(ctx, inputs, input_count, reading, &run->source));
     MOTE_TRY(parts_source_unite(&run->source, NULL));
     run->begin_bytes = mote_context_memory_bytes(ctx);
-    run->record_bytes = run->source.record_bytes;
+    run->record_bytes = run->source.record_bytes + (run->has_numbers ? PARTS_NUMBER_BYTES : 0);
     return MOTE_OK;
 }
 
@@ -59,6 +63,7 @@ void parts_start(mote_context *ctx, mote_parts_report *report, parts_run *run) {
     memset(run, 0, sizeof *run);
     memset(report, 0, sizeof *report);
     run->ctx = run->source.ctx = ctx;
+    run->point_bytes = SCRATCH_BYTES;
     run->workers = 1;
     run->share_bytes = ctx->params.memory_limit_bytes;
     run->report = report;
@@ -68,10 +73,13 @@ void parts_start(mote_context *ctx, mote_parts_report *report, parts_run *run) {
 void parts_close(parts_run *run) {
     mote_context *ctx = run->ctx;
     for (uint32_t p = 0; run->trees != NULL && p < run->part_count; p++) potree_part_free(ctx, &run->trees[p]);
+    for (uint32_t p = 0; run->chunks != NULL && p < run->part_count; p++) mote_copc_part_free(ctx, &run->chunks[p]);
     for (uint32_t p = 0; run->files != NULL && p < run->part_count; p++) {
         if (run->files[p] >= 0) close(run->files[p]);
     }
     mote_free(ctx, run->trees);
+    mote_free(ctx, run->chunks);
+    mote_free(ctx, run->epochs);
     mote_free(ctx, run->files);
     mote_free(ctx, run->stats.ranges);
     mote_free(ctx, run->part_of);
@@ -85,10 +93,6 @@ void parts_close(parts_run *run) {
 
 /* ---- how much memory there is */
 
-/* Bytes of a point beside its record while its part is built: 24 for codes, order and sorting, 8 for fine codes, and
-   half as much again for what nodes and writing take. tests/cli/lod_parts.test runs with the limit enforced. */
-#define SCRATCH_BYTES 48u
-
 /* Of a GPU's copies, beside what PARTS_FIXED_BYTES and the points take on the host. */
 static uint64_t staging_bytes(const parts_run *run) {
     if (run->ctx->params.device != MOTE_DEVICE_CUDA) return 0;
@@ -98,8 +102,9 @@ static uint64_t staging_bytes(const parts_run *run) {
 
 uint64_t parts_memory_bytes(const parts_run *run, uint64_t points) {
     const uint64_t threads = ((uint64_t)run->ctx->threads + run->workers - 1) / run->workers;
-    return PARTS_FIXED_BYTES + PARTS_THREAD_BYTES * threads + staging_bytes(run) +
-           points * (run->record_bytes + SCRATCH_BYTES);
+    const uint64_t thread_bytes = run->is_copc ? PARTS_THREAD_COPC_BYTES : PARTS_THREAD_BYTES;
+    return PARTS_FIXED_BYTES + thread_bytes * threads + staging_bytes(run) +
+           points * (run->record_bytes + run->point_bytes);
 }
 
 uint32_t parts_workers(const mote_context *ctx, const mote_parts_params *params) {
@@ -116,7 +121,7 @@ uint64_t parts_room(const mote_context *ctx, const mote_parts_params *params) {
 /* As many workers as are wanted, or fewer, whose shares hold a part. */
 static mote_status find_room(parts_run *run, const mote_parts_params *params) {
     mote_context *ctx = run->ctx;
-    const uint64_t room = parts_room(ctx, params), point_bytes = run->record_bytes + SCRATCH_BYTES;
+    const uint64_t room = parts_room(ctx, params), point_bytes = run->record_bytes + run->point_bytes;
     const uint64_t shared = run->begin_bytes + 12 * run->cell_count, rest = room > shared ? room - shared : 0;
     uint64_t taken = 0;
     run->part_points = 0;
@@ -128,7 +133,7 @@ static mote_status find_room(parts_run *run, const mote_parts_params *params) {
     }
     if (run->part_points < PARTS_LEAST_POINTS) {
         return mote_fail(ctx, MOTE_ERROR_MEMORY,
-                         "out of memory: %llu bytes hold no part of %u points; an octree in parts takes %llu at least",
+                         "out of memory: %llu bytes hold no part of %u points; parts take %llu at least",
                          (unsigned long long)room, PARTS_LEAST_POINTS,
                          (unsigned long long)(shared + taken + PARTS_LEAST_POINTS * point_bytes));
     }
@@ -213,6 +218,7 @@ void parts_report(parts_run *run) {
     for (uint32_t p = 0; p < run->part_count; p++) {
         report->scratch_bytes += run->ranges[p].points * run->record_bytes;
         if (run->trees != NULL) report->scratch_bytes += run->trees[p].size_bytes;
+        if (run->chunks != NULL) report->scratch_bytes += run->chunks[p].size_bytes;
         if (run->ranges[p].points > report->largest_part) report->largest_part = run->ranges[p].points;
     }
 }

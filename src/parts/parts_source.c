@@ -301,8 +301,7 @@ static mote_status next_of_inputs(parts_source *source, const mote_cloud **piece
 /* The next points of several inputs, as records of the union. */
 static mote_status convert_next(parts_source *source) {
     if (source->piece == NULL) { /* after parts_source_rest */
-        const mote_status made = merge_make_cloud(&source->plan, PIECE_POINTS, &source->piece, &source->piece_records);
-        if (source->piece == NULL) return made;
+        MOTE_TRY(merge_make_cloud(&source->plan, PIECE_POINTS, &source->piece, &source->piece_records));
     }
     if (source->from == NULL || source->from_at == mote_cloud_count(source->from)) {
         MOTE_TRY(next_of_inputs(source, &source->from));

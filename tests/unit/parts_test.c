@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "core/cloud.h"
+#include "parts_test.h"
 #include "reference/potree_reference.h"
 #include "support/cloud_files.h"
-#include "support/parts_clouds.h"
 #include "support/support.h"
 
 #if MOTE_HAVE_JANSSON
@@ -51,6 +51,7 @@ static void compare_workers(mote_context *ctx, const parts_inputs *inputs, const
     assert_true(report.parts >= at_least);
     assert_true(report.largest_part <= part_points);
     assert_true(report.workers == (workers < report.parts ? workers : report.parts));
+    if (params->scheme == MOTE_LOD_ADDITIVE) parts_compare_copc(ctx, inputs, params, part_points, workers);
 }
 
 static void compare_inputs(mote_context *ctx, const parts_inputs *inputs, const mote_lod_params *params,
@@ -399,12 +400,29 @@ static void refuses_what_parts_cannot(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parts_are_the_whole),     cmocka_unit_test(any_number_of_parts),
-        cmocka_unit_test(any_number_of_workers),   cmocka_unit_test(workers_get_as_much),
-        cmocka_unit_test(workers_share_memory),    cmocka_unit_test(a_header_may_lie),
-        cmocka_unit_test(reals_are_in_parts_too),  cmocka_unit_test(inputs_are_united),
-        cmocka_unit_test(inputs_are_told_of_once), cmocka_unit_test(survives_failures),
-        cmocka_unit_test(inputs_may_be_replaced),  cmocka_unit_test(refuses_what_parts_cannot),
+        cmocka_unit_test(parts_are_the_whole),
+        cmocka_unit_test(any_number_of_parts),
+        cmocka_unit_test(any_number_of_workers),
+        cmocka_unit_test(workers_get_as_much),
+        cmocka_unit_test(workers_share_memory),
+        cmocka_unit_test(a_header_may_lie),
+        cmocka_unit_test(reals_are_in_parts_too),
+        cmocka_unit_test(inputs_are_united),
+        cmocka_unit_test(inputs_are_told_of_once),
+        cmocka_unit_test(survives_failures),
+        cmocka_unit_test(inputs_may_be_replaced),
+        cmocka_unit_test(refuses_what_parts_cannot),
+        cmocka_unit_test(copc_of_scans),
+        cmocka_unit_test(copc_survives_failures),
+        cmocka_unit_test(copc_refuses_what_it_cannot),
+        cmocka_unit_test(copc_leaves_nothing_behind),
+        cmocka_unit_test(numbers_beyond_32_bits),
+        cmocka_unit_test(trees_beyond_32_bits),
+        cmocka_unit_test(normals_of_parts),
+        cmocka_unit_test(normals_of_ties),
+        cmocka_unit_test(outliers_of_parts),
+        cmocka_unit_test(normals_survive_failures),
+        cmocka_unit_test(normals_refuse_what_they_cannot),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* Encodes the nodes, some at a time, and writes their chunks one behind the other: coarse levels first, within a level
    in Morton order, whatever thread was ready first. */
-#include "io/copc/copc_write.h"
+#include "io/copc/copc_parts.h"
 #include "io/potree/potree.h" /* the checksum */
 #include "math/hash.h"
 
@@ -30,28 +30,41 @@ static void tally_times(const uint8_t *records, uint64_t count, uint32_t stride_
     }
 }
 
-static mote_status encode_node(const copc_job *job, copc_worker *worker, uint32_t node, chunk_slot *slot,
-                               copc_place *place) {
-    const uint8_t *data = NULL;
+static mote_status fail_crowded(const copc_job *job, uint64_t count) {
+    return mote_fail(job->ctx, MOTE_ERROR_UNSUPPORTED,
+                     "%s: %llu points in one place are more than a node of COPC holds", job->plan.path,
+                     (unsigned long long)count);
+}
+
+mote_status mote_copc_encode(const copc_job *job, copc_worker *worker, uint32_t node, const uint8_t **data,
+                             copc_place *place) {
     uint64_t count = 0, size_bytes = 0;
     memset(place, 0, sizeof *place);
     MOTE_TRY(mote_copc_load(job, worker, node, &count));
     if (count == 0) return MOTE_OK;
     mote_las_tally_count(&job->plan, worker->records, count, &worker->tally);
     tally_times(worker->records, count, job->plan.record_bytes, worker);
-    if (count <= POINTS_MAX) MOTE_TRY(mote_laz_encode(worker->encoder, worker->records, count, &data, &size_bytes));
-    if (count > POINTS_MAX || size_bytes > POINTS_MAX) {
-        return mote_fail(job->ctx, MOTE_ERROR_UNSUPPORTED,
-                         "%s: %llu points in one place are more than a node of COPC holds", job->plan.path,
-                         (unsigned long long)count);
-    }
-    if (!mote_reserve_scratch(job->ctx, (void **)&slot->data, &slot->capacity, size_bytes, 1, "COPC chunks")) {
-        return MOTE_ERROR_MEMORY;
-    }
-    memcpy(slot->data, data, size_bytes);
+    if (count > POINTS_MAX) return fail_crowded(job, count);
+    MOTE_TRY(mote_laz_encode(worker->encoder, worker->records, count, data, &size_bytes));
+    if (size_bytes > POINTS_MAX) return fail_crowded(job, count);
     place->points = count;
     place->size_bytes = size_bytes;
-    place->hash = potree_hash_chain(0, data, size_bytes);
+    place->hash = potree_hash_chain(0, *data, size_bytes);
+    return MOTE_OK;
+}
+
+/* A node of which other parts have points becomes a chunk when all parts are joined. */
+static mote_status encode_node(const copc_job *job, copc_worker *worker, uint32_t node, chunk_slot *slot,
+                               copc_place *place) {
+    const uint8_t *data = NULL;
+    const bool is_share = copc_is_shared(job, node);
+    MOTE_TRY(is_share ? mote_copc_share(job, worker, node, &data, place)
+                      : mote_copc_encode(job, worker, node, &data, place));
+    if (place->size_bytes == 0) return MOTE_OK;
+    if (!mote_reserve_scratch(job->ctx, (void **)&slot->data, &slot->capacity, place->size_bytes, 1, "COPC chunks")) {
+        return MOTE_ERROR_MEMORY;
+    }
+    memcpy(slot->data, data, place->size_bytes);
     return MOTE_OK;
 }
 
@@ -110,7 +123,7 @@ static mote_status write_nodes(chunk_round *round, uint32_t slot_count) {
 static mote_status guess_chunks(copc_job *job, chunk_slot *slots, uint32_t slot_count) {
     if (job->sample.is_whole) return MOTE_OK;
     mote_sample_guess(&job->sample, job->nodes, job->node_count, &job->places[0].size_bytes, sizeof job->places[0]);
-    job->at = job->layout.points_at + 8;
+    job->at = job->layout.points_at + LAZ_POINTER_BYTES;
     for (uint32_t n = 0; n < job->node_count; n++) {
         chunk_slot *slot = &slots[n % slot_count];
         job->places[n].points = job->nodes[n].point_count;
@@ -136,14 +149,13 @@ static uint32_t list_chunks(const copc_job *job, laz_entry *entries) {
     return count;
 }
 
-/* The table stands behind the chunks, its place in front of them. */
-static mote_status write_table(copc_job *job) {
+mote_status mote_copc_write_table(copc_job *job) {
     laz_entry *entries = mote_alloc(job->ctx, job->node_count * sizeof *entries, "COPC");
     uint8_t *table = mote_alloc_zero(job->ctx, 16ull * job->node_count + 72, "COPC");
     mote_status status = MOTE_ERROR_MEMORY;
     if (entries != NULL && table != NULL) {
         const uint32_t count = list_chunks(job, entries);
-        uint8_t pointer[8];
+        uint8_t pointer[LAZ_POINTER_BYTES];
         las_put(table + LAZ_TABLE_AT_COUNT, count, 4);
         uint64_t size_bytes = 8;
         if (count > 0) size_bytes += mote_laz_table_encode(entries, count, true, table + LAZ_TABLE_BYTES);
@@ -172,13 +184,11 @@ mote_status mote_copc_write_chunks(copc_job *job) {
     round.turns.sample = &job->sample;
     round.slots = mote_alloc_zero(job->ctx, slot_count * sizeof *round.slots, "COPC chunks");
     if (round.slots == NULL) return MOTE_ERROR_MEMORY;
-    job->at = job->layout.points_at + 8;
     count_loaded(job);
     mote_status status = write_nodes(&round, slot_count);
     if (status == MOTE_OK) status = guess_chunks(job, round.slots, slot_count);
     for (uint32_t i = 0; i < slot_count; i++) mote_free(job->ctx, round.slots[i].data);
     mote_free(job->ctx, round.slots);
     mote_turns_free(job->ctx, &round.turns);
-    if (status == MOTE_OK) status = write_table(job);
     return status;
 }

@@ -9,7 +9,7 @@
 
 void mote_copc_key(const copc_job *job, uint32_t node, copc_key *key) {
     uint32_t cell[3];
-    lod_node_cell(job->nodes, node, job->lod->finest, cell);
+    lod_node_cell(job->nodes, node, job->finest, cell);
     key->level = job->nodes[node].level;
     memcpy(key->cell, cell, sizeof cell);
 }
@@ -44,7 +44,7 @@ static bool is_regular(const mote_lattice *lattice) {
    lower faces of the last cells of level l are moved by error - (FACES_DOWN + 1) · error / 2^l, which is down by an
    error or more up to SETTLED_LEVEL. */
 void mote_copc_place_cube(copc_job *job) {
-    const mote_lattice *lattice = mote_lod_lattice(job->lod);
+    const mote_lattice *lattice = job->lattice;
     copc_info *info = &job->info;
     double corner[3], side = 0, farthest = 0, finest = INFINITY;
     for (int k = 0; k < 3; k++) {
@@ -60,7 +60,7 @@ void mote_copc_place_cube(copc_job *job) {
     job->settled_level = is_regular(lattice) && FACES_DOWN * error <= finest / 4 ? SETTLED_LEVEL : 0;
     info->halfsize = (side + down + error + moved) / 2;
     for (int k = 0; k < 3; k++) info->center[k] = corner[k] - down + info->halfsize;
-    info->spacing = 2 * info->halfsize / mote_lod_parameters(job->lod)->grid;
+    info->spacing = 2 * info->halfsize / job->grid;
 }
 
 static bool holds(const copc_job *job, const mote_box *cube, const uint8_t *record) {
@@ -85,7 +85,7 @@ static mote_status load_own(const copc_job *job, copc_worker *worker, uint32_t n
                               (count + more) * job->plan.record_bytes, 1, "COPC nodes")) {
         return MOTE_ERROR_MEMORY;
     }
-    mote_lod_node_points(job->lod, node, worker->indices, NULL);
+    job->node_points(job->points_of, node, worker->indices);
     if (ordered) MOTE_TRY(mote_copc_order(job, worker, count));
     mote_las_gather(&job->plan, worker->indices, count, worker->records);
     return MOTE_OK;
@@ -145,6 +145,7 @@ static mote_status collect_strays(copc_job *job) {
         worker->strays = NULL;
     }
     if (count > 0) qsort(job->strays, count, sizeof *job->strays, by_node);
+    job->has_strays = count > 0;
     return MOTE_OK;
 }
 
@@ -195,9 +196,19 @@ mote_status mote_copc_load(const copc_job *job, copc_worker *worker, uint32_t no
     const uint64_t first = first_stray(job, node), more = first_stray(job, node + 1) - first;
     MOTE_TRY(load_own(job, worker, node, more, true));
     *count = job->nodes[node].point_count;
-    if (job->stray_count > 0 && node > 0) *count = drop_strays(job, worker, node);
+    if (job->has_strays && node > 0) *count = drop_strays(job, worker, node);
     for (uint64_t i = 0; i < more; i++) worker->indices[i] = job->strays[first + i].index;
     mote_las_gather(&job->plan, worker->indices, more, worker->records + *count * job->plan.record_bytes);
     *count += more;
+    return MOTE_OK;
+}
+
+mote_status mote_copc_load_unsettled(const copc_job *job, copc_worker *worker, uint32_t node, uint64_t *strays) {
+    const uint64_t first = first_stray(job, node), more = first_stray(job, node + 1) - first;
+    const uint64_t own = job->nodes[node].point_count;
+    MOTE_TRY(load_own(job, worker, node, more, false));
+    for (uint64_t i = 0; i < more; i++) worker->indices[own + i] = job->strays[first + i].index;
+    mote_las_gather(&job->plan, worker->indices + own, more, worker->records + own * job->plan.record_bytes);
+    *strays = more;
     return MOTE_OK;
 }

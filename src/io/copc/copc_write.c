@@ -55,20 +55,46 @@ static mote_status put_first(mote_context *ctx, mote_record **list, uint64_t *co
     return MOTE_OK;
 }
 
-static mote_status plan_records(copc_job *job, const mote_write_params *params, const char *path) {
+static mote_status plan_records(copc_job *job, const mote_cloud *cloud, const las_pieces *pieces, uint64_t count,
+                                const char *path) {
     las_records *records = &job->records;
-    MOTE_TRY(mote_las_plan_make(job->ctx, mote_lod_cloud(job->lod), params, path, &job->plan));
+    mote_context *ctx = job->ctx;
+    MOTE_TRY(pieces == NULL ? mote_las_plan_make(ctx, cloud, &job->writing, path, &job->plan)
+                            : mote_las_plan_pieces(ctx, cloud, count, pieces, &job->writing, path, &job->plan));
     job->plan.chunk_points = LAZ_VARIABLE;
-    job->plan.count -= mote_lod_skipped(job->lod);
-    say_waveforms(job->ctx, &job->plan);
-    MOTE_TRY(mote_las_records_make(job->ctx, &job->plan, records));
-    MOTE_TRY(put_first(job->ctx, &records->front, &records->front_count, COPC_ID_INFO, "octree of the points"));
-    MOTE_TRY(put_first(job->ctx, &records->behind, &records->behind_count, COPC_ID_HIERARCHY, "nodes of the octree"));
+    job->plan.count = count;
+    say_waveforms(ctx, &job->plan);
+    MOTE_TRY(mote_las_records_make(ctx, &job->plan, records));
+    MOTE_TRY(put_first(ctx, &records->front, &records->front_count, COPC_ID_INFO, "octree of the points"));
+    MOTE_TRY(put_first(ctx, &records->behind, &records->behind_count, COPC_ID_HIERARCHY, "nodes of the octree"));
     records->front[0].size_bytes = COPC_INFO_BYTES;
-    return mote_las_lay_out(job->ctx, &job->plan, records, &job->layout);
+    return mote_las_lay_out(ctx, &job->plan, records, &job->layout);
 }
 
-static mote_status make_workers(copc_job *job) {
+mote_status mote_copc_begin(copc_job *job, const mote_cloud *cloud, const las_pieces *pieces, uint64_t count,
+                            const mote_copc_params *params, const char *path) {
+    job->writing = mote_write_defaults();
+    job->writing.columns = params->columns;
+    job->writing.las_format = LAS_FORMAT_COPC;
+    mote_stage(job->ctx, "plan record");
+    return plan_records(job, cloud, pieces, count, path);
+}
+
+static void points_of_lod(const void *lod, uint32_t node, uint32_t *indices) {
+    mote_lod_node_points(lod, node, indices, NULL);
+}
+
+void mote_copc_take_lod(copc_job *job, const mote_lod *lod) {
+    job->nodes = mote_lod_nodes(lod);
+    job->node_count = mote_lod_node_count(lod);
+    job->finest = lod->finest;
+    job->grid = mote_lod_parameters(lod)->grid;
+    job->lattice = mote_lod_lattice(lod);
+    job->node_points = points_of_lod;
+    job->points_of = lod;
+}
+
+mote_status mote_copc_make_workers(copc_job *job, const laz_schema *schema) {
     const uint64_t threads = (uint64_t)job->ctx->threads;
     job->places = mote_alloc_zero(job->ctx, job->node_count * sizeof *job->places, "COPC");
     job->workers = mote_alloc_zero(job->ctx, threads * sizeof *job->workers, "COPC");
@@ -78,9 +104,18 @@ static mote_status make_workers(copc_job *job) {
         mote_las_tally_clear(&worker->tally);
         worker->gps_low = INFINITY;
         worker->gps_high = -INFINITY;
-        MOTE_TRY(mote_laz_encoder_make(job->ctx, &job->records.schema, &worker->encoder));
+        MOTE_TRY(mote_laz_encoder_make(job->ctx, schema, &worker->encoder));
     }
     return MOTE_OK;
+}
+
+void mote_copc_sum_workers(copc_job *job) {
+    copc_worker *sum = &job->workers[0];
+    for (int t = 1; t < job->ctx->threads; t++) {
+        mote_las_tally_add(&sum->tally, &job->workers[t].tally);
+        sum->gps_low = fmin(sum->gps_low, job->workers[t].gps_low);
+        sum->gps_high = fmax(sum->gps_high, job->workers[t].gps_high);
+    }
 }
 
 /* ---- what goes out */
@@ -108,12 +143,7 @@ static mote_status write_hierarchy(copc_job *job, uint8_t **data) {
 static mote_status write_front(copc_job *job) {
     uint8_t header[LAS_HEADER_BYTES_14] = {0}, payload[COPC_INFO_BYTES];
     uint64_t at = LAS_HEADER_BYTES_14;
-    copc_worker *sum = &job->workers[0];
-    for (int t = 1; t < job->ctx->threads; t++) {
-        mote_las_tally_add(&sum->tally, &job->workers[t].tally);
-        sum->gps_low = fmin(sum->gps_low, job->workers[t].gps_low);
-        sum->gps_high = fmax(sum->gps_high, job->workers[t].gps_high);
-    }
+    const copc_worker *sum = &job->workers[0];
     const bool timed = sum->gps_low <= sum->gps_high;
     job->info.gps_low = timed ? sum->gps_low : 0;
     job->info.gps_high = timed ? sum->gps_high : 0;
@@ -128,16 +158,19 @@ static mote_status write_front(copc_job *job) {
     return mote_las_records_write(job->ctx, &job->output, records->front, records->front_count, false, &at);
 }
 
-static mote_status write_file(copc_job *job, mote_copc_report *report) {
+mote_status mote_copc_finish(copc_job *job, mote_copc_report *report) {
     uint8_t *hierarchy = NULL;
-    mote_stage(job->ctx, "write nodes");
-    MOTE_TRY(mote_copc_write_chunks(job));
+    MOTE_TRY(mote_copc_write_table(job));
     mote_stage(job->ctx, "write hierarchy");
     mote_status status = write_hierarchy(job, &hierarchy);
     if (status == MOTE_OK) status = write_front(job);
     if (status == MOTE_OK) hash_records(job, job->records.behind, job->records.behind_count);
-    report->hierarchy_bytes = job->records.behind[0].size_bytes;
     mote_free(job->ctx, hierarchy);
+    report->points = job->plan.count;
+    report->hierarchy_bytes = job->records.behind[0].size_bytes;
+    report->file_bytes = job->at;
+    report->hash = job->hash;
+    for (uint32_t n = 0; n < job->node_count; n++) report->nodes += job->places[n].points > 0;
     return status;
 }
 
@@ -152,23 +185,27 @@ static mote_status open_output(copc_job *job, const char *path, bool dry_run) {
                    : mote_output_open(job->ctx, path, &job->output);
 }
 
+static mote_status write_file(copc_job *job, mote_copc_report *report) {
+    mote_stage(job->ctx, "write nodes");
+    job->at = job->layout.points_at + LAZ_POINTER_BYTES;
+    MOTE_TRY(mote_copc_write_chunks(job));
+    mote_copc_sum_workers(job);
+    return mote_copc_finish(job, report);
+}
+
 static mote_status write_octree(copc_job *job, const char *path, bool dry_run, mote_copc_report *report) {
-    MOTE_TRY(make_workers(job));
+    MOTE_TRY(mote_copc_make_workers(job, &job->records.schema));
     mote_copc_place_cube(job);
     mote_stage(job->ctx, "check cubes");
     MOTE_TRY(mote_progress(job->ctx, 0, "writing COPC"));
     MOTE_TRY(mote_copc_find_strays(job));
     MOTE_TRY(open_output(job, path, dry_run));
     MOTE_TRY(mote_output_close(job->ctx, &job->output, write_file(job, report)));
-    report->points = job->plan.count;
-    report->file_bytes = job->at;
     if (!job->sample.is_whole) report->file_bytes += TABLE_ENTRY_BYTES * job->node_count;
-    report->hash = job->hash;
-    for (uint32_t n = 0; n < job->node_count; n++) report->nodes += job->places[n].points > 0;
     return MOTE_OK;
 }
 
-static void free_job(copc_job *job) {
+void mote_copc_end(copc_job *job) {
     mote_context *ctx = job->ctx;
     for (int t = 0; t < ctx->threads && job->workers != NULL; t++) {
         copc_worker *worker = &job->workers[t];
@@ -176,6 +213,7 @@ static void free_job(copc_job *job) {
         mote_free(ctx, worker->indices);
         mote_free(ctx, worker->records);
         mote_free(ctx, worker->times);
+        mote_free(ctx, worker->share);
         mote_free(ctx, worker->strays);
     }
     mote_free(ctx, job->workers);
@@ -195,23 +233,18 @@ mote_status mote_copc_write(mote_context *ctx, const mote_lod *lod, const char *
         return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "mote_copc_write needs levels of detail and a path");
     }
     MOTE_TRY(mote_check_reserved(ctx, p.reserved, sizeof p.reserved, "mote_copc_params", "mote_copc_defaults()"));
-    MOTE_TRY(mote_cloud_need_host(ctx, mote_lod_cloud(lod), path));
+    const mote_cloud *cloud = mote_lod_cloud(lod);
+    MOTE_TRY(mote_cloud_need_host(ctx, cloud, path));
     MOTE_TRY(check_octree(ctx, lod, path));
     memset(&job, 0, sizeof job);
     memset(&made, 0, sizeof made);
     job.ctx = ctx;
-    job.lod = lod;
-    job.nodes = mote_lod_nodes(lod);
-    job.node_count = mote_lod_node_count(lod);
-    mote_write_params writing = mote_write_defaults();
-    writing.columns = p.columns;
-    writing.las_format = LAS_FORMAT_COPC;
-    mote_stage(ctx, "plan record");
-    mote_status status = plan_records(&job, &writing, path);
+    mote_copc_take_lod(&job, lod);
+    mote_status status = mote_copc_begin(&job, cloud, NULL, cloud->count - mote_lod_skipped(lod), &p, path);
     if (status == MOTE_OK) status = write_octree(&job, path, p.dry_run, &made);
     mote_stage(ctx, NULL);
     made.seconds = mote_seconds() - started;
     if (report != NULL && status == MOTE_OK) *report = made;
-    free_job(&job);
+    mote_copc_end(&job);
     return status;
 }

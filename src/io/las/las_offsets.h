@@ -54,5 +54,6 @@
 /* ---- in front of the chunk table of LAZ. Source: M. Isenburg, LASzip specification */
 #define LAZ_TABLE_AT_COUNT 4u /* behind a version, 0 */
 #define LAZ_TABLE_BYTES    8u /* version and number of chunks */
+#define LAZ_POINTER_BYTES  8u /* in front of the chunks: where the table is */
 
 #endif

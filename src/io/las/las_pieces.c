@@ -3,10 +3,16 @@
 
 #define THREAD_POINTS 200000u    /* of a piece, per thread: four of the usual chunks */
 #define PIECE_POINTS  (8u << 20) /* enough for any number of threads */
+#define LEAST_POINTS  50000u     /* one of the usual chunks */
+#define LIMIT_SHARE   16u /* of memory that is bounded: a piece is decoded, looked at and written beside others */
 
 uint64_t mote_las_piece_points(const las_source *source) {
     const uint64_t points = (uint64_t)source->ctx->threads * THREAD_POINTS;
-    return points < PIECE_POINTS ? points : PIECE_POINTS;
+    const uint64_t most = points < PIECE_POINTS ? points : PIECE_POINTS;
+    const uint64_t limit = source->ctx->params.memory_limit_bytes, record_bytes = source->header.point_bytes;
+    const uint64_t share = limit / LIMIT_SHARE / (record_bytes > 0 ? record_bytes : 1);
+    if (limit == 0 || most <= share) return most;
+    return share > LEAST_POINTS ? share : most < LEAST_POINTS ? most : LEAST_POINTS;
 }
 
 uint64_t mote_las_piece_chunks(const las_source *source, uint64_t first, uint64_t *points) {

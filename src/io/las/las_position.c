@@ -154,7 +154,6 @@ static mote_status plan_integer(mote_context *ctx, las_plan *plan, int axis, las
 }
 
 mote_status mote_las_plan_positions(mote_context *ctx, las_plan *plan) {
-    double steps[3];
     for (int k = 0; k < 3; k++) {
         const mote_column *column = mote_cloud_find(plan->cloud, mote_axis_names[k]);
         if (column == NULL) {
@@ -171,11 +170,12 @@ mote_status mote_las_plan_positions(mote_context *ctx, las_plan *plan) {
                          "hold; write PLY, or leave them out",
                          plan->path, (unsigned long long)plan->seen.broken);
     }
-    MOTE_TRY(find_steps(ctx, plan, &plan->seen.box, steps));
+    if (!plan->seen.has_steps) MOTE_TRY(find_steps(ctx, plan, &plan->seen.box, plan->seen.steps));
+    plan->seen.has_steps = true;
     for (int k = 0; k < 3; k++) {
         las_item *item = &plan->items[k];
         if (mote_type_is_float(item->source->type)) {
-            MOTE_TRY(plan_real(ctx, plan, k, steps[k], item));
+            MOTE_TRY(plan_real(ctx, plan, k, plan->seen.steps[k], item));
         } else {
             MOTE_TRY(plan_integer(ctx, plan, k, item));
         }

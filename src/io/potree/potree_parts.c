@@ -1,14 +1,11 @@
-/* An octree that was built in parts, ranges of Morton codes, becomes a folder. As nodes are stored level by level, and
-   those of a level and the records of a node in Morton order, a level of the whole is that of the parts one after the
-   other; only a coarse node may have records in several.
-
-     part 0   │ r  │ r0 │ r00 r01 │          the whole  │ r      │ r0 │ r4 │ r00 r01 │ r40 r47 │
-     part 1   │ r  │ r4 │ r40 r47 │                       0 1      0    1    0         1          of which part */
+/* An octree that was built in parts, ranges of Morton codes, becomes a folder. As the records of a node are in Morton
+   order, too, those of a level of the whole are those of the parts one after the other (io/tree_join.h). */
 #define _XOPEN_SOURCE 700 /* pread */
 #include <errno.h>
 #include <unistd.h>
 
 #include "io/potree/potree.h"
+#include "io/tree_join.h"
 #include "io/turns.h"
 
 #define COPY_BYTES (8u << 20) /* read and written at once: long enough for a disk that turns */
@@ -69,7 +66,7 @@ typedef struct potree_join {
     const potree_part_tree *parts;
     const int *files;
     uint32_t count;
-    uint32_t *next; /* [count] node of each part that comes next */
+    uint32_t *next; /* [count] node of each part whose records come next */
     mote_lod_node *nodes;
     potree_place *places;
     uint8_t *is_shared; /* records from several parts */
@@ -78,86 +75,39 @@ typedef struct potree_join {
     uint8_t *buffer;
 } potree_join;
 
-/* A node of a part: another one of the whole, or more of the last one. */
-static void join_node(potree_join *join, const mote_lod_node *node, const potree_place *place, bool is_more) {
-    const uint64_t n = is_more ? join->node_count - 1 : join->node_count++;
-    mote_lod_node *to = &join->nodes[n];
-    if (!is_more) {
-        *to = *node;
-        join->places[n] = *place;
-        join->places[n].offset = 0;
-        return;
+static void take_node(void *user, uint64_t node, uint32_t part, uint32_t of_part, bool is_more) {
+    potree_join *join = user;
+    const potree_place *place = &join->parts[part].places[of_part];
+    if (is_more) {
+        join->places[node].size_bytes += place->size_bytes;
+        join->is_shared[node] = 1;
+    } else {
+        join->places[node] = *place;
+        join->places[node].offset = 0;
     }
-    to->total += node->total;
-    to->point_count += node->point_count;
-    to->child_mask |= node->child_mask;
-    join->places[n].size_bytes += place->size_bytes;
-    join->is_shared[n] = 1;
-}
-
-/* The nodes of a level, of all parts in turn. A node that two parts have is the last of one and the first of the
-   other. False: there are none. */
-static bool join_level(potree_join *join, uint8_t level) {
-    const uint64_t first = join->node_count;
-    uint32_t last_part = 0;
-    for (uint32_t p = 0; p < join->count; p++) {
-        const potree_part_tree *part = &join->parts[p];
-        while (join->next[p] < part->node_count && part->nodes[join->next[p]].level == level) {
-            const uint32_t n = join->next[p]++;
-            const bool is_more = level <= MOTE_ORDER_BITS && join->node_count > first && p != last_part &&
-                                 join->nodes[join->node_count - 1].prefix == part->nodes[n].prefix;
-            join_node(join, &part->nodes[n], &part->places[n], is_more);
-            last_part = p;
-        }
-    }
-    return join->node_count > first;
-}
-
-/* Children are beside each other, in the order of their parents; so are the ranges of the order. False: the files do
-   not say so, as they are not what was written. */
-static bool link_nodes(potree_join *join) {
-    uint64_t child = 1;
-    for (uint64_t n = 0; n < join->node_count; n++) {
-        mote_lod_node *node = &join->nodes[n];
-        const uint32_t children = (uint32_t)__builtin_popcount(node->child_mask);
-        if (n == 0) node->first = 0;
-        if (child + children > join->node_count || (children > 0 && n >= child)) return false;
-        node->first_child = children > 0 ? (uint32_t)child : 0;
-        uint64_t below = 0;
-        for (uint64_t c = child; c < child + children; c++) {
-            if (join->nodes[c].level != node->level + 1) return false;
-            below += join->nodes[c].total;
-        }
-        if (below > node->total) return false;
-        uint64_t first = node->first + node->total - below; /* of a chain, behind what the node keeps */
-        for (uint64_t c = child; c < child + children; c++) {
-            join->nodes[c].parent = (uint32_t)n;
-            join->nodes[c].first = first;
-            first += join->nodes[c].total;
-        }
-        child += children;
-    }
-    return child == join->node_count;
 }
 
 static mote_status join_trees(potree_join *join) {
+    mote_context *ctx = join->ctx;
     uint64_t most = 0;
-    for (uint32_t p = 0; p < join->count; p++) most += join->parts[p].node_count;
-    if (most > UINT32_MAX / 2) return mote_fail(join->ctx, MOTE_ERROR_UNSUPPORTED, "more than 2^31 nodes");
-    join->next = mote_alloc_zero(join->ctx, join->count * sizeof *join->next, "nodes");
-    join->nodes = mote_alloc(join->ctx, most * sizeof *join->nodes, "nodes");
-    join->places = mote_alloc(join->ctx, most * sizeof *join->places, "nodes");
-    join->is_shared = mote_alloc_zero(join->ctx, most, "nodes");
-    if (join->next == NULL || join->nodes == NULL || join->places == NULL || join->is_shared == NULL) {
-        return MOTE_ERROR_MEMORY;
+    tree_part *trees = mote_alloc(ctx, join->count * sizeof *trees, "nodes");
+    for (uint32_t p = 0; p < join->count && trees != NULL; p++) {
+        trees[p] = (tree_part){join->parts[p].nodes, join->parts[p].node_count};
+        most += trees[p].node_count;
     }
-    for (uint32_t level = 0; level < LOD_MAX_LEVELS && join_level(join, (uint8_t)level);) level++;
-    if (!link_nodes(join)) return mote_fail(join->ctx, MOTE_ERROR_DATA, "the nodes of the parts are no tree");
+    join->next = mote_alloc_zero(ctx, join->count * sizeof *join->next, "nodes");
+    join->places = mote_alloc(ctx, most * sizeof *join->places, "nodes");
+    join->is_shared = mote_alloc_zero(ctx, most, "nodes");
+    mote_status status = MOTE_ERROR_MEMORY;
+    if (trees != NULL && join->next != NULL && join->places != NULL && join->is_shared != NULL) {
+        status = mote_tree_join(ctx, trees, join->count, take_node, join, &join->nodes, &join->node_count);
+    }
+    mote_free(ctx, trees);
     for (uint64_t n = 0; n < join->node_count; n++) {
         join->places[n].offset = join->all_bytes;
         join->all_bytes += join->places[n].size_bytes;
     }
-    return MOTE_OK;
+    return status;
 }
 
 /* ---- its records */

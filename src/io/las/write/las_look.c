@@ -85,7 +85,25 @@ void mote_las_see_nothing(las_seen *seen) {
     seen->intensity = mote_color_nothing();
 }
 
+/* Whether see_piece would learn anything beside the number of points. */
+static bool has_values_to_see(const las_plan *plan) {
+    const mote_cloud *const cloud = plan->cloud;
+    bool any = plan->scan_count > 0;
+    for (uint32_t k = 0; k < LAS_COLORS; k++) {
+        const mote_column *const channel = plan->channels[k];
+        if (channel == NULL) continue;
+        any = any || (k == LAS_INTENSITY ? mote_color_is_real(channel) : !mote_color_is_plain(channel));
+    }
+    for (uint32_t k = 0; k < 3; k++) {
+        const mote_column *const axis = mote_cloud_find(cloud, mote_axis_names[k]);
+        any = any || axis == NULL || mote_type_is_float(axis->type) || mote_las_is_wide(axis);
+    }
+    for (uint64_t c = 0; c < cloud->column_count; c++) any = any || plan->singles[c];
+    return any;
+}
+
 mote_status mote_las_look(mote_context *ctx, las_plan *plan) {
+    if (plan->pieces != NULL && plan->pieces->knows_count && !has_values_to_see(plan)) return MOTE_OK;
     MOTE_TRY(mote_las_each_piece(ctx, plan, see_piece, &plan->seen));
     plan->count = plan->seen.count;
     return MOTE_OK;

@@ -317,7 +317,15 @@ static void judge_colors(las_plan *plan) {
     plan->exact_intensity = mote_las_range_of(plan, intensity, rule->white / MOTE_COLOR_MAX).whole;
 }
 
-static mote_status make_plan(mote_context *ctx, bool whole, las_plan *plan) {
+/* What another plan has seen of the values. Scans are made in the same order for the same columns. */
+static void take_seen(const las_plan *of, las_plan *plan) {
+    for (uint32_t i = 0; i < plan->scan_count; i++) plan->scans[i].range = of->scans[i].range;
+    memcpy(plan->singles, of->singles, plan->cloud->column_count * sizeof *plan->singles);
+    plan->seen = of->seen;
+}
+
+/* of: a plan for the same columns, which knows the values of all points; NULL: they are looked at */
+static mote_status make_plan(mote_context *ctx, bool whole, const las_plan *of, las_plan *plan) {
     plan->origin_layout = mote_las_has_origin_layout(plan->cloud);
     MOTE_TRY(choose_columns(ctx, plan));
     plan->passthrough = mote_las_is_passthrough(plan);
@@ -329,7 +337,8 @@ static mote_status make_plan(mote_context *ctx, bool whole, las_plan *plan) {
     for (uint32_t k = 0; k < LAS_COLORS; k++) plan->channels[k] = mote_las_find_chosen(plan, mote_las_colors[k]);
     if (!plan->passthrough) {
         MOTE_TRY(scan_columns(ctx, plan));
-        MOTE_TRY(mote_las_look(ctx, plan));
+        if (of != NULL) take_seen(of, plan);
+        if (of == NULL) MOTE_TRY(mote_las_look(ctx, plan));
     }
     judge_colors(plan);
     MOTE_TRY(mote_las_choose_format(ctx, plan));
@@ -362,7 +371,16 @@ static mote_status start_plan(mote_context *ctx, const mote_cloud *cloud, const 
 mote_status mote_las_plan_make(mote_context *ctx, const mote_cloud *cloud, const mote_write_params *params,
                                const char *path, las_plan *plan) {
     MOTE_TRY(start_plan(ctx, cloud, params, path, plan));
-    return make_plan(ctx, true, plan);
+    return make_plan(ctx, true, NULL, plan);
+}
+
+mote_status mote_las_plan_again(mote_context *ctx, const las_plan *of, const mote_cloud *cloud, las_plan *plan) {
+    MOTE_TRY(start_plan(ctx, cloud, of->params, of->path, plan));
+    const mote_log_fn log = ctx->params.log;
+    ctx->params.log = NULL; /* the plan of all points has told what there was to tell */
+    const mote_status status = make_plan(ctx, true, of, plan);
+    ctx->params.log = log;
+    return status;
 }
 
 mote_status mote_las_plan_pieces(mote_context *ctx, const mote_cloud *piece, uint64_t count, const las_pieces *pieces,
@@ -370,7 +388,7 @@ mote_status mote_las_plan_pieces(mote_context *ctx, const mote_cloud *piece, uin
     MOTE_TRY(start_plan(ctx, piece, params, path, plan));
     plan->count = count;
     plan->pieces = pieces;
-    return make_plan(ctx, pieces != NULL, plan);
+    return make_plan(ctx, pieces != NULL, NULL, plan);
 }
 
 void mote_las_plan_free(mote_context *ctx, las_plan *plan) {

@@ -57,6 +57,7 @@ typedef struct las_pieces {
     mote_status (*begin)(void *user);           /* goes back to the start */
     mote_status (*next)(void *user, bool *any); /* the cloud holds the next points; *any false: there are none left */
     void *user;
+    bool knows_count; /* how many points there are is known: they are visited only where values decide something */
 } las_pieces;
 
 /* What was seen of the values of all points; see las_look.c. */
@@ -66,6 +67,8 @@ typedef struct las_seen {
     uint64_t broken;
     int64_t low[3], high[3]; /* of positions that are integers of more than 32 bits */
     mote_color_range rgb[2], nir[2], intensity;
+    double steps[3]; /* of the axes that are floats, which tell all values apart; las_position.c */
+    bool has_steps;
 } las_seen;
 
 typedef struct las_plan {
@@ -155,6 +158,9 @@ mote_status mote_las_plan_make(mote_context *ctx, const mote_cloud *cloud, const
    values of all of them must be known. NULL: that is MOTE_ERROR_UNSUPPORTED. */
 mote_status mote_las_plan_pieces(mote_context *ctx, const mote_cloud *piece, uint64_t count, const las_pieces *pieces,
                                  const mote_write_params *params, const char *path, las_plan *plan);
+/* The same plan for other points of the same columns, by what a plan saw of the values of all. The parameters and the
+   path of that plan are lent. */
+mote_status mote_las_plan_again(mote_context *ctx, const las_plan *of, const mote_cloud *cloud, las_plan *plan);
 void mote_las_plan_free(mote_context *ctx, las_plan *plan);
 
 /* ---- las_convert.c */

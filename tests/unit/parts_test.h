@@ -1,0 +1,25 @@
+/* What the parts of the test of parts share. */
+#ifndef MOTE_PARTS_TEST_H
+#define MOTE_PARTS_TEST_H
+
+#include "support/parts_clouds.h"
+
+/* ---- parts_test_copc.c */
+/* The COPC file of parts is that of one piece. */
+void parts_compare_copc(mote_context *ctx, const parts_inputs *inputs, const mote_lod_params *params,
+                        uint64_t part_points, uint64_t workers);
+void copc_of_scans(void **state);
+void copc_survives_failures(void **state);
+void copc_refuses_what_it_cannot(void **state);
+void copc_leaves_nothing_behind(void **state);
+void numbers_beyond_32_bits(void **state);
+void trees_beyond_32_bits(void **state);
+
+/* ---- parts_test_normals.c */
+void normals_of_parts(void **state);
+void normals_of_ties(void **state);
+void outliers_of_parts(void **state);
+void normals_survive_failures(void **state);
+void normals_refuse_what_they_cannot(void **state);
+
+#endif
