@@ -95,13 +95,13 @@ typedef struct parts_run {
     uint64_t flags[POTREE_MERGED];
     uint64_t points, skipped;
     uint64_t largest_piece; /* points of the inputs that come at once */
-    uint32_t workers;     /* parts that are built at once */
-    uint64_t share_bytes; /* of memory, that a worker may take; 0: no bound */
-    uint64_t room_bytes;  /* for the points of the parts that are built at once */
-    uint64_t part_points; /* that it holds */
-    uint64_t even_points; /* of a part, about, where a number of parts is asked for; else part_points */
-    uint32_t wanted;      /* parts; 0: as few as memory allows */
-    uint64_t cut_points;  /* in the ranges so far */
+    uint32_t workers;       /* parts that are built at once */
+    uint64_t share_bytes;   /* of memory, that a worker may take; 0: no bound */
+    uint64_t room_bytes;    /* for the points of the parts that are built at once */
+    uint64_t part_points;   /* that it holds */
+    uint64_t even_points;   /* of a part, about, where a number of parts is asked for; else part_points */
+    uint32_t wanted;        /* parts; 0: as few as memory allows */
+    uint64_t cut_points;    /* in the ranges so far */
     parts_range *ranges;
     uint64_t range_capacity;
     uint32_t *part_of; /* [8^level + 1] the part that has the first code of the cell */
