@@ -9,7 +9,7 @@
 
 #include "device/backend.h"
 
-#define WAITING 4u /* batches of rays have a share of one in so many that waits before they go on */
+#define WAITING 2u /* batches of rays have a share of one in so many that waits before they go on */
 
 static mote_status fill_zero(mote_device *device, void *values, uint64_t size_bytes) {
     if (device->ops != NULL) return device_fill(device, values, 0, size_bytes);
@@ -69,8 +69,12 @@ static mote_status go_on(photon_final *f, uint64_t first, float *irradiance) {
     mote_status status = complete ? MOTE_OK : MOTE_ERROR_MEMORY;
     if (status == MOTE_OK) status = fill_zero(f->device, o.told, values);
     if (status == MOTE_OK) status = fill_zero(f->device, o.caustics, values);
-    for (uint32_t depth = 0; status == MOTE_OK && count > 0 && depth < PHOTON_MAX_ONWARD; depth++) {
+    for (uint32_t depth = 0; status == MOTE_OK && count > 0 && depth < PHOTON_MAX_ASKED; depth++) {
         status = step(f, &o, depth, &count);
+    }
+    if (status == MOTE_OK && count > 0) {
+        status = f->ops->go_to_end(f->device, f->scene, f->picture, f->waiting, o.slots, f->numbers, count,
+                                   PHOTON_MAX_ASKED, o.told);
     }
     if (status == MOTE_OK) {
         status = f->ops->add_told(f->device, f->numbers, o.told, f->waiting_count, f->picture->gather_rays, first,

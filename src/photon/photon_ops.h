@@ -90,6 +90,10 @@ typedef struct mote_photon_ops {
     mote_status (*go_on)(mote_device *device, const mote_scene *scene, const photon_picture *picture,
                          const photon_sample *ends, const uint64_t *slots, const uint64_t *numbers, uint64_t count,
                          uint32_t depth, const float *caustics, float *told, photon_sample *next);
+    /* Goes on so to the ends of rays, at which no photons are asked. */
+    mote_status (*go_to_end)(mote_device *device, const mote_scene *scene, const photon_picture *picture,
+                             const photon_sample *ends, const uint64_t *slots, const uint64_t *numbers, uint64_t count,
+                             uint32_t depth, float *told);
     /* told[slot] += what is known at the end of the ray */
     mote_status (*tell)(mote_device *device, const photon_sample *rays, const uint64_t *slots, uint64_t count,
                         const float *known, float *told);
