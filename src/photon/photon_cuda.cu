@@ -222,7 +222,7 @@ static mote_status cuda_average(mote_device *gpu, const float *radiance, uint32_
 }
 
 const mote_photon_ops mote_photon_on_cuda = {1048576u, /* samples: 0.2 GB, */
-                                             4194304u, /* rays: 1.5 GB with their search, and those that wait */
+                                             4194304u, /* rays: 2 GB with their search, and those that wait */
                                              photon_open_scene_on_cuda,
                                              photon_close_scene_on_cuda,
                                              photon_emit_on_cuda,
