@@ -141,7 +141,8 @@ uint32_t photon_reference_check_free(mote_scene *scene, uint32_t spans, double s
     uint32_t free_spans = 0;
     photon_scan_if_few(&scanned);
     for (uint32_t i = 0; i < spans; i++) {
-        const photon_shape *const shape = &scene->view.shapes[i % scene->view.shape_count]; /* near it, above it or not */
+        const photon_shape *const shape =
+            &scene->view.shapes[i % scene->view.shape_count]; /* near it, above it or not */
         const photon_vec up = photon_around(photon_vec_of(0, 0, 1), next_in(&random, -1, 1), photon_next(&random));
         const double reach = size * pow(0.1, next_in(&random, 0, 5));
         photon_vec ends[4];
