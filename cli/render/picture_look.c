@@ -22,7 +22,8 @@
 #define CLEAN_SHARE      0.01   /* of the points lie on no surface, less: its sparse parts are surface, too */
 #define CROWD_SHARE      0.4    /* of the points lie on no surface: a crowd, as a tree, is discs */
 #define CROWD_FINE       0.0025 /* distance of points, to the height of the picture: of farther ones a smaller share */
-#define STAND_OFF        0.005  /* noise of a surface, to the height of the picture: each splat stands out as a disc */
+#define COARSE           0.01   /* distance of points, to the height of the picture: single splats are seen */
+#define STAND_OFF        0.005  /* noise of a surface, the same: of coarse points each splat stands out as a disc */
 #define CROWD_SIZE       1.5    /* width of its discs, in spacings */
 #define CROWD_MOST       0.012
 #define SPARSE_PIXELS    1.0 /* points that are farther apart are dust, and make a surface instead */
@@ -178,8 +179,8 @@ static bool is_crowd(const picture_spacing *spacing, const picture_surface *surf
     if (surface == NULL || !surface->known) return false;
     if (surface->thinness > PICTURE_THIN || surface->scattered > CROWD_SHARE) return true;
     const double apart = spacing->median / plan->params.height;
-    return picture_plan_shows_all(plan) &&
-           (surface->scattered * apart > CROWD_SHARE * CROWD_FINE || surface->noise * apart > STAND_OFF);
+    const bool stands_off = apart > COARSE && surface->noise * apart > STAND_OFF;
+    return picture_plan_shows_all(plan) && (stands_off || surface->scattered * apart > CROWD_SHARE * CROWD_FINE);
 }
 
 static void choose_mode(const picture_look *look, const picture_spacing *spacing, const picture_surface *surface,
