@@ -322,7 +322,7 @@ static const picture_case pictures[] = {
     {"picture map", MOTE_PHOTON_MAP, 200000, 512, 1, 1, 128, false, "4 s on 2 cores"},
     {"picture map", MOTE_PHOTON_MAP, 1000000, 1024, 1, 1, 256, true, "15 ms on an H200"},
     {"picture full", MOTE_PHOTON_FULL, 200000, 128, 1, 16, 128, false, "-"},
-    {"picture full", MOTE_PHOTON_FULL, 1000000, 1024, 1, 64, 128, true, "150 ms on an H200"},
+    {"picture full", MOTE_PHOTON_FULL, 1000000, 1024, 1, 64, 128, true, "100 ms on an H200"},
     {"picture path", MOTE_PHOTON_PATH, 1, 128, 1, 1, 128, false, "-"},
     {"picture path", MOTE_PHOTON_PATH, 1, 1024, 4, 1, 128, true, "-"},
 };

@@ -19,9 +19,12 @@
 #define UNEVEN_SIZE      0.004 /* width of discs instead, to the height of the picture */
 #define FEW_SHARE        0.05  /* of the picture: what the discs of few points cover together */
 #define FEW_MOST         0.03
-#define CLEAN_SHARE      0.01 /* of the points lie on no surface, less: its sparse parts are surface, too */
-#define CROWD_SHARE      0.4  /* of the points lie on no surface: a crowd, as a tree, is discs */
-#define CROWD_SIZE       1.5  /* width of its discs, in spacings */
+#define CLEAN_SHARE      0.01   /* of the points lie on no surface, less: its sparse parts are surface, too */
+#define CROWD_SHARE      0.4    /* of the points lie on no surface: a crowd, as a tree, is discs */
+#define CROWD_FINE       0.0025 /* distance of points, to the height of the picture: of farther ones a smaller share */
+#define COARSE           0.01   /* distance of points, to the height of the picture: single splats are seen */
+#define STAND_OFF        0.005  /* noise of a surface, the same: of coarse points each splat stands out as a disc */
+#define CROWD_SIZE       1.5    /* width of its discs, in spacings */
 #define CROWD_MOST       0.012
 #define SPARSE_PIXELS    1.0 /* points that are farther apart are dust, and make a surface instead */
 #define SPARSE_MAP       2.5
@@ -170,13 +173,22 @@ static bool is_clean(const picture_look *look, const picture_surface *surface) {
            surface->scattered < CLEAN_SHARE;
 }
 
+/* Whether discs tell more than a surface. Splats that belong to no surface, or stand out of it, spoil a picture by how
+   large they are in it: where points are far apart, few of them are enough. A view from near by is of the same mode. */
+static bool is_crowd(const picture_spacing *spacing, const picture_surface *surface, const picture_plan *plan) {
+    if (surface == NULL || !surface->known) return false;
+    if (surface->thinness > PICTURE_THIN || surface->scattered > CROWD_SHARE) return true;
+    const double apart = spacing->median / plan->params.height;
+    const bool stands_off = apart > COARSE && surface->noise * apart > STAND_OFF;
+    return picture_plan_shows_all(plan) && (stands_off || surface->scattered * apart > CROWD_SHARE * CROWD_FINE);
+}
+
 static void choose_mode(const picture_look *look, const picture_spacing *spacing, const picture_surface *surface,
                         picture_plan *plan) {
     mote_render_params *p = &plan->params;
     const bool dense = is_dense(look, spacing, plan);
     const bool uneven = picture_plan_shows_all(plan) && spacing->emptier_share < MIN_SHARE && !is_clean(look, surface);
-    const bool known = surface != NULL && surface->known, thin = known && surface->thinness > PICTURE_THIN;
-    const bool crowd = known && (surface->scattered > CROWD_SHARE || thin);
+    const bool crowd = is_crowd(spacing, surface, plan);
     double size = 0;
     if (look->few) {
         size = few_size(look, p);

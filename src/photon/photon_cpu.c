@@ -96,6 +96,17 @@ static mote_status cpu_go_on(mote_device *device, const mote_scene *scene, const
     return MOTE_OK;
 }
 
+static mote_status cpu_go_to_end(mote_device *device, const mote_scene *scene, const photon_picture *picture,
+                                 const photon_sample *ends, const uint64_t *slots, const uint64_t *numbers,
+                                 uint64_t count, uint32_t depth, float *told) {
+#pragma omp parallel for schedule(dynamic, 64) num_threads(device->ctx->threads)
+    for (uint64_t i = 0; i < count; i++) {
+        const uint64_t slot = slots != NULL ? slots[i] : i;
+        photon_go_to_end(&scene->view, picture, &ends[i], numbers[slot], depth, told + 3 * slot);
+    }
+    return MOTE_OK;
+}
+
 static mote_status cpu_tell(mote_device *device, const photon_sample *rays, const uint64_t *slots, uint64_t count,
                             const float *known, float *told) {
     (void)device;
@@ -141,6 +152,7 @@ const mote_photon_ops mote_photon_cpu = {.batch_samples = 65536,
                                          .look_up = photon_look_up_on_cpu,
                                          .collect = cpu_collect,
                                          .go_on = cpu_go_on,
+                                         .go_to_end = cpu_go_to_end,
                                          .tell = cpu_tell,
                                          .add_told = cpu_add_told,
                                          .ask = cpu_ask,

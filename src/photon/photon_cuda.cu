@@ -124,6 +124,17 @@ static __global__ __launch_bounds__(ray_policy::threads) void go_on(
     next[i] = photon_go_on(&scene, &picture, &ends[i], numbers[slot], depth, caustics + 3 * i, told + 3 * slot);
 }
 
+static __global__ __launch_bounds__(ray_policy::threads) void go_to_end(const photon_view scene,
+                                                                        const photon_picture picture,
+                                                                        const photon_sample *ends,
+                                                                        const uint64_t *slots, const uint64_t *numbers,
+                                                                        uint64_t count, uint32_t depth, float *told) {
+    const uint64_t i = thread_number();
+    if (i >= count) return;
+    const uint64_t slot = slots != NULL ? slots[i] : i;
+    photon_go_to_end(&scene, &picture, &ends[i], numbers[slot], depth, told + 3 * slot);
+}
+
 static __global__ void tell(const photon_sample *rays, const uint64_t *slots, uint64_t count, const float *known,
                             float *told) {
     const uint64_t i = thread_number();
@@ -158,6 +169,14 @@ static mote_status cuda_go_on(mote_device *gpu, const mote_scene *scene, const p
                               uint32_t depth, const float *caustics, float *told, photon_sample *next) {
     CUDA_LAUNCH(gpu, go_on, cuda_blocks(count, ray_policy::threads), ray_policy::threads, scene->cuda->view, *picture,
                 ends, slots, numbers, count, depth, caustics, told, next);
+    return cuda_launched(gpu, "final gathering");
+}
+
+static mote_status cuda_go_to_end(mote_device *gpu, const mote_scene *scene, const photon_picture *picture,
+                                  const photon_sample *ends, const uint64_t *slots, const uint64_t *numbers,
+                                  uint64_t count, uint32_t depth, float *told) {
+    CUDA_LAUNCH(gpu, go_to_end, cuda_blocks(count, ray_policy::threads), ray_policy::threads, scene->cuda->view,
+                *picture, ends, slots, numbers, count, depth, told);
     return cuda_launched(gpu, "final gathering");
 }
 
@@ -203,7 +222,7 @@ static mote_status cuda_average(mote_device *gpu, const float *radiance, uint32_
 }
 
 const mote_photon_ops mote_photon_on_cuda = {1048576u, /* samples: 0.2 GB, */
-                                             4194304u, /* rays: 1.5 GB with their search, and those that wait */
+                                             4194304u, /* rays: 2 GB with their search, and those that wait */
                                              photon_open_scene_on_cuda,
                                              photon_close_scene_on_cuda,
                                              photon_emit_on_cuda,
@@ -216,6 +235,7 @@ const mote_photon_ops mote_photon_on_cuda = {1048576u, /* samples: 0.2 GB, */
                                              photon_look_up_on_cuda,
                                              cuda_collect,
                                              cuda_go_on,
+                                             cuda_go_to_end,
                                              cuda_tell,
                                              cuda_add_told,
                                              cuda_ask,

@@ -26,8 +26,8 @@ mote_status photon_choose_on_cuda(mote_device *gpu, const photon_cloud *from, in
 mote_status photon_gather_on_cuda(mote_device *gpu, mote_scene *scene, photon_cloud *photons, const mote_cloud *queries,
                                   const mote_photon_gathering *params, float *irradiance, double *radius2);
 mote_status photon_look_up_on_cuda(mote_device *gpu, const mote_scene *scene, const photon_cloud *known,
-                                   const mote_cloud *queries, const photon_sample *rays,
-                                   const mote_photon_gathering *params, float *irradiance, uint8_t *unknown);
+                                   const mote_cloud *queries, const photon_sample *rays, float *irradiance,
+                                   uint8_t *unknown);
 
 #ifdef __cplusplus
 }

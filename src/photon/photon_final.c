@@ -9,11 +9,7 @@
 
 #include "device/backend.h"
 
-/* Caustics at the end of a ray are gathered of no more photons than these: one ray of many may be noisy, and the fewer
-   they are, the sharper is what they tell, and the less they cost. */
-#define CAUSTICS_K 16u
-
-#define WAITING 4u /* batches of rays have a share of one in so many that waits before they go on */
+#define WAITING 2u /* batches of rays have a share of one in so many that waits before they go on */
 
 static mote_status fill_zero(mote_device *device, void *values, uint64_t size_bytes) {
     if (device->ops != NULL) return device_fill(device, values, 0, size_bytes);
@@ -23,12 +19,13 @@ static mote_status fill_zero(mote_device *device, void *values, uint64_t size_by
 
 /* ---- what is known at the ends of rays */
 
-static mote_status look_up(photon_final *f, const photon_sample *rays, uint64_t count) {
+/* choice: of the photons at which irradiance is known; irradiance: [3 · count] out */
+static mote_status look_up(photon_final *f, int choice, const photon_sample *rays, uint64_t count, float *irradiance) {
     mote_cloud *queries = NULL;
     MOTE_TRY(f->ops->ask(f->device, rays, count, f->queries));
     MOTE_TRY(photon_wrap_queries(f->device, f->queries, count, &queries));
-    const mote_status status = f->ops->look_up(f->device, f->scene, &f->map->chosen[PHOTON_CHOSEN_IRRADIANCE], queries,
-                                               rays, f->gathering, f->known, f->unknown);
+    const mote_status status =
+        f->ops->look_up(f->device, f->scene, &f->map->chosen[choice], queries, rays, irradiance, f->unknown);
     mote_cloud_destroy(queries);
     return status;
 }
@@ -42,26 +39,15 @@ typedef struct onward {
     uint64_t *slots, *to_slots; /* [waiting] of those that still go on; of the next step */
 } onward;
 
-static mote_status gather_caustics(photon_final *f, const photon_sample *ends, uint64_t count, float *caustics) {
-    photon_cloud *const photons = &f->map->chosen[PHOTON_CHOSEN_CAUSTIC];
-    mote_photon_gathering gathering = *f->gathering;
-    mote_cloud *queries = NULL;
-    if (gathering.k > CAUSTICS_K) gathering.k = CAUSTICS_K;
-    if (photons->count == 0) return MOTE_OK; /* caustics are zeros */
-    MOTE_TRY(f->ops->ask(f->device, ends, count, f->queries));
-    MOTE_TRY(photon_wrap_queries(f->device, f->queries, count, &queries));
-    const mote_status status = f->ops->gather(f->device, f->scene, photons, queries, &gathering, caustics, NULL);
-    mote_cloud_destroy(queries);
-    return status;
-}
-
 /* One step of count rays; those that are left are then the first of f->waiting. */
 static mote_status step(photon_final *f, onward *o, uint32_t depth, uint64_t *count) {
     const uint64_t *const slots = depth > 0 ? o->slots : NULL;
-    MOTE_TRY(gather_caustics(f, f->waiting, *count, o->caustics));
+    if (f->map->chosen[PHOTON_CHOSEN_CAUSTIC].count > 0) { /* else these are zeros */
+        MOTE_TRY(look_up(f, PHOTON_CHOSEN_CAUSTIC, f->waiting, *count, o->caustics));
+    }
     MOTE_TRY(f->ops->go_on(f->device, f->scene, f->picture, f->waiting, slots, f->numbers, *count, depth, o->caustics,
                            o->told, f->rays));
-    MOTE_TRY(look_up(f, f->rays, *count));
+    MOTE_TRY(look_up(f, PHOTON_CHOSEN_IRRADIANCE, f->rays, *count, f->known));
     MOTE_TRY(f->ops->tell(f->device, f->rays, slots, *count, f->known, o->told));
     MOTE_TRY(f->ops->collect(f->device, f->rays, slots, 0, f->unknown, *count, f->waiting, o->to_slots, count));
     uint64_t *const before = o->slots;
@@ -83,8 +69,12 @@ static mote_status go_on(photon_final *f, uint64_t first, float *irradiance) {
     mote_status status = complete ? MOTE_OK : MOTE_ERROR_MEMORY;
     if (status == MOTE_OK) status = fill_zero(f->device, o.told, values);
     if (status == MOTE_OK) status = fill_zero(f->device, o.caustics, values);
-    for (uint32_t depth = 0; status == MOTE_OK && count > 0 && depth < PHOTON_MAX_ONWARD; depth++) {
+    for (uint32_t depth = 0; status == MOTE_OK && count > 0 && depth < PHOTON_MAX_ASKED; depth++) {
         status = step(f, &o, depth, &count);
+    }
+    if (status == MOTE_OK && count > 0) {
+        status = f->ops->go_to_end(f->device, f->scene, f->picture, f->waiting, o.slots, f->numbers, count,
+                                   PHOTON_MAX_ASKED, o.told);
     }
     if (status == MOTE_OK) {
         status = f->ops->add_told(f->device, f->numbers, o.told, f->waiting_count, f->picture->gather_rays, first,
@@ -107,7 +97,7 @@ static mote_status add_rays(photon_final *f, const photon_sample *samples, uint6
     const uint64_t rays = (uint64_t)count * each;
     uint64_t more = 0;
     MOTE_TRY(f->ops->scatter(f->device, f->scene, f->picture, first, count, samples, f->rays));
-    MOTE_TRY(look_up(f, f->rays, rays));
+    MOTE_TRY(look_up(f, PHOTON_CHOSEN_IRRADIANCE, f->rays, rays, f->known));
     MOTE_TRY(f->ops->add_rays(f->device, f->rays, each, f->known, count, irradiance));
     MOTE_TRY(f->ops->collect(f->device, f->rays, NULL, first * each, f->unknown, rays, f->waiting + f->waiting_count,
                              f->numbers + f->waiting_count, &more));

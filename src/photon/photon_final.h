@@ -10,7 +10,6 @@ typedef struct photon_final {
     mote_scene *scene;
     mote_photon_map *map;
     const mote_photon_ops *ops;
-    const mote_photon_gathering *gathering;
     const photon_picture *picture;
     uint32_t batch_rays; /* that are traced at once; rays of whole samples */
     uint64_t capacity;   /* of each array */
@@ -23,7 +22,7 @@ typedef struct photon_final {
     uint64_t waiting_count;
 } photon_final;
 
-/* f: device, scene, map, gathering and picture are set. samples: of a batch, at most. */
+/* f: device, scene, map and picture are set. samples: of a batch, at most. */
 mote_status photon_final_open(photon_final *f, uint32_t samples);
 void photon_final_close(photon_final *f);
 /* Adds to the irradiance of samples first to first + count of the picture. */

@@ -6,6 +6,7 @@
 #include "device/backend.h"
 #include "knn/knn.h"
 #include "order/cloud_range.h"
+#include "photon/gather/photon_look_up.h"
 
 mote_photon_emission mote_photon_emission_defaults(void) {
     mote_photon_emission emission;
@@ -120,31 +121,58 @@ static mote_status choose_cloud(mote_photon_map *map, int choice, photon_cloud *
     return index_cloud(map->device, to);
 }
 
-/* Gathers at the chosen photons from all others, which nothing else needs. */
-static mote_status make_irradiance(mote_photon_map *map, photon_cloud *to, const mote_photon_gathering *gathering) {
-    photon_cloud from;
-    memset(&from, 0, sizeof from);
+mote_status photon_map_choose(mote_photon_map *map, int choice) {
+    photon_cloud *const to = &map->chosen[choice];
+    if (to->index != NULL) return MOTE_OK;
+    const mote_status status = choose_cloud(map, choice, to);
+    if (status != MOTE_OK) free_cloud(map->device, to);
+    return status;
+}
+
+/* ---- irradiance at photons */
+
+static void free_irradiance(mote_device *device, photon_cloud *photons) {
+    photon_free(device, photons->radius2);
+    photon_free(device, photons->irradiance);
+    photons->radius2 = NULL;
+    photons->irradiance = NULL;
+}
+
+static mote_status gather_at(mote_photon_map *map, photon_cloud *to, photon_cloud *from,
+                             const mote_photon_gathering *gathering) {
     to->irradiance = photon_alloc(map->device, 3 * to->count * sizeof *to->irradiance, "photon irradiance");
     to->radius2 = photon_alloc(map->device, to->count * sizeof *to->radius2, "photon irradiance");
     if (to->irradiance == NULL || to->radius2 == NULL) return MOTE_ERROR_MEMORY;
+    return map->ops->gather(map->device, map->scene, from, to->cloud, gathering, to->irradiance, to->radius2);
+}
+
+/* All light, at some photons from all others, which nothing else needs. */
+static mote_status gather_light(mote_photon_map *map, photon_cloud *to, const mote_photon_gathering *gathering) {
+    photon_cloud from;
+    memset(&from, 0, sizeof from);
+    to->reach = photon_reach_of(gathering, PHOTON_IRRADIANCE_EVERY - 1, PHOTON_LOOK_UP_WIDTH);
     mote_status status = choose_cloud(map, PHOTON_CHOSEN_REMAINDER, &from);
     if (from.count > 0) from.share = (double)from.count / (double)map->all.count;
-    if (to->count > 0) to->share = (double)to->count / (double)map->all.count;
-    if (status == MOTE_OK) {
-        status = map->ops->gather(map->device, map->scene, &from, to->cloud, gathering, to->irradiance, to->radius2);
-    }
+    if (status == MOTE_OK) status = gather_at(map, to, &from, gathering);
     free_cloud(map->device, &from);
     return status;
 }
 
-mote_status photon_map_choose(mote_photon_map *map, int choice, const mote_photon_gathering *gathering) {
-    photon_cloud *to = &map->chosen[choice];
-    const bool irradiance = choice == PHOTON_CHOSEN_IRRADIANCE;
-    if (to->index != NULL && !irradiance) return MOTE_OK;
-    free_cloud(map->device, to); /* the irradiance may have been gathered otherwise */
-    mote_status status = choose_cloud(map, choice, to);
-    if (status == MOTE_OK && irradiance) status = make_irradiance(map, to, gathering);
-    if (status != MOTE_OK) free_cloud(map->device, to);
+/* Caustics, at each of their photons from the others: a photon at the very place does not count. */
+static mote_status gather_caustics(mote_photon_map *map, photon_cloud *to, const mote_photon_gathering *gathering) {
+    mote_photon_gathering fine = *gathering;
+    if (fine.k > PHOTON_CAUSTIC_K) fine.k = PHOTON_CAUSTIC_K;
+    to->reach = photon_reach_of(&fine, 1, PHOTON_FAR);
+    return gather_at(map, to, to, &fine);
+}
+
+mote_status photon_map_gather(mote_photon_map *map, int choice, const mote_photon_gathering *gathering) {
+    photon_cloud *const to = &map->chosen[choice];
+    MOTE_TRY(photon_map_choose(map, choice));
+    free_irradiance(map->device, to); /* it may have been gathered otherwise */
+    const mote_status status =
+        choice == PHOTON_CHOSEN_CAUSTIC ? gather_caustics(map, to, gathering) : gather_light(map, to, gathering);
+    if (status != MOTE_OK) free_irradiance(map->device, to);
     return status;
 }
 

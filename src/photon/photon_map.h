@@ -16,8 +16,10 @@ struct mote_photon_map {
     mote_cloud *host_cloud;
 };
 
-/* The photons of a choice, with their index; of IRRADIANCE, also the irradiance at each, gathered so. */
-mote_status photon_map_choose(mote_photon_map *map, int choice, const mote_photon_gathering *gathering);
+/* The photons of a choice, with their index, if they were not made yet. */
+mote_status photon_map_choose(mote_photon_map *map, int choice);
+/* These, and the irradiance at each of them: of IRRADIANCE that of all light, of CAUSTIC that of caustics. */
+mote_status photon_map_gather(mote_photon_map *map, int choice, const mote_photon_gathering *gathering);
 
 /* The device that the context was made for; MOTE_ERROR_UNSUPPORTED where it has no photon mapping. */
 mote_status photon_find_device(mote_context *ctx, uint64_t photons, mote_device **device);

@@ -11,6 +11,13 @@
 extern "C" {
 #endif
 
+/* Where irradiance holds that was gathered at photons: photon_look_up.h. */
+typedef struct photon_reach {
+    double compression; /* of the discs that it was gathered in */
+    double near2;       /* the square of the farthest distance, of that of the radius of a disc */
+    double width;       /* the radius of a disc, at most, of the length of a ray */
+} photon_reach;
+
 /* Photons, their index, and the irradiance of those at which it was made once. */
 typedef struct photon_cloud {
     mote_cloud *cloud; /* of records */
@@ -21,6 +28,7 @@ typedef struct photon_cloud {
     double share;      /* of the photons of the map */
     float *irradiance; /* [3 · count]; NULL: not made */
     double *radius2;   /* [count] of the discs that it was gathered in */
+    photon_reach reach;
     void *in_order;    /* on a GPU: what gathering reads of them, in the order of the index; NULL: not made */
     int in_order_area; /* mote_photon_area that it was made for */
 } photon_cloud;
@@ -64,11 +72,10 @@ typedef struct mote_photon_ops {
     mote_status (*gather)(mote_device *device, mote_scene *scene, photon_cloud *photons, const mote_cloud *queries,
                           const mote_photon_gathering *gathering, float *irradiance, double *radius2);
     /* What is known at the photons around the ends of rays, where it holds: photon_look_up.h.
-       queries: the ends of the rays; gathering: how it was gathered; irradiance: out, 0 where nothing is known;
-       unknown: out, 1 where a ray ended and nothing is known, else 0. */
+       queries: the ends of the rays; irradiance: out, 0 where nothing is known; unknown: out, 1 where a ray ended and
+       nothing is known, else 0. */
     mote_status (*look_up)(mote_device *device, const mote_scene *scene, const photon_cloud *known,
-                           const mote_cloud *queries, const photon_sample *rays, const mote_photon_gathering *gathering,
-                           float *irradiance, uint8_t *unknown);
+                           const mote_cloud *queries, const photon_sample *rays, float *irradiance, uint8_t *unknown);
     /* Copies rays at whose ends nothing is known, in their order, with their numbers.
        numbers  [count]; NULL: those from first on
        *found   on the host */
@@ -83,6 +90,10 @@ typedef struct mote_photon_ops {
     mote_status (*go_on)(mote_device *device, const mote_scene *scene, const photon_picture *picture,
                          const photon_sample *ends, const uint64_t *slots, const uint64_t *numbers, uint64_t count,
                          uint32_t depth, const float *caustics, float *told, photon_sample *next);
+    /* Goes on so to the ends of rays, at which no photons are asked. */
+    mote_status (*go_to_end)(mote_device *device, const mote_scene *scene, const photon_picture *picture,
+                             const photon_sample *ends, const uint64_t *slots, const uint64_t *numbers, uint64_t count,
+                             uint32_t depth, float *told);
     /* told[slot] += what is known at the end of the ray */
     mote_status (*tell)(mote_device *device, const photon_sample *rays, const uint64_t *slots, uint64_t count,
                         const float *known, float *told);

@@ -157,10 +157,10 @@ static mote_status prepare(drawing *d) {
     const mote_progress_span whole = mote_progress_enter(d->ctx, 0, 0.1);
     mote_status status = MOTE_OK;
     if (d->params->method == MOTE_PHOTON_DIRECT) {
-        status = photon_map_choose(d->map, PHOTON_CHOSEN_DIRECT, NULL);
+        status = photon_map_choose(d->map, PHOTON_CHOSEN_DIRECT);
     } else if (final) {
-        status = photon_map_choose(d->map, PHOTON_CHOSEN_CAUSTIC, NULL);
-        if (status == MOTE_OK) status = photon_map_choose(d->map, PHOTON_CHOSEN_IRRADIANCE, &d->params->gathering);
+        status = photon_map_gather(d->map, PHOTON_CHOSEN_CAUSTIC, &d->params->gathering);
+        if (status == MOTE_OK) status = photon_map_gather(d->map, PHOTON_CHOSEN_IRRADIANCE, &d->params->gathering);
     }
     mote_progress_leave(d->ctx, whole);
     return status;
@@ -231,8 +231,7 @@ mote_status mote_photon_render(mote_scene *scene, mote_photon_map *map, const mo
     d.picture.gather_rays = p.gather_rays;
     d.picture.shadow_rays = p.shadow_rays;
     d.picture.seed = p.seed;
-    d.final = (photon_final){
-        .device = d.device, .scene = scene, .map = map, .ops = d.ops, .gathering = &p.gathering, .picture = &d.picture};
+    d.final = (photon_final){.device = d.device, .scene = scene, .map = map, .ops = d.ops, .picture = &d.picture};
     mote_stage(ctx, "picture");
     mote_status status = prepare(&d);
     if (status == MOTE_OK) status = draw(&d, rgb);

@@ -7,6 +7,7 @@
 
 #include "photon/gather/photon_cut.h"
 #include "photon/photon_map.h"
+#include "photon/scene/photon_clear.h"
 #include "support/support.h"
 
 static double next_in(photon_random *random, double low, double high) {
@@ -120,6 +121,43 @@ void photon_reference_check_rays(mote_scene *scene, uint32_t rays, double size, 
             assert_false(photon_is_shadowed(&scene->view, origin, direction, hit.t - 1e-6 * size));
         }
     }
+}
+
+/* Rays from one of the ends to another: all are within the box around them, and above the plane below them. */
+static void check_span(const photon_view *view, const photon_vec ends[4]) {
+    for (uint32_t i = 0; i < 4; i++) {
+        for (uint32_t j = 0; j < 4; j++) {
+            const photon_vec way = photon_sub(ends[j], ends[i]);
+            const double length = photon_length(way);
+            if (!(length > 2 * view->near_t)) continue;
+            assert_false(photon_is_shadowed(view, ends[i], photon_scale(way, 1 / length), length));
+        }
+    }
+}
+
+uint32_t photon_reference_check_free(mote_scene *scene, uint32_t spans, double size, uint64_t seed) {
+    photon_random random = photon_random_of(seed, 102, 0);
+    photon_view scanned = scene->view;
+    uint32_t free_spans = 0;
+    photon_scan_if_few(&scanned);
+    for (uint32_t i = 0; i < spans; i++) {
+        const photon_shape *const shape =
+            &scene->view.shapes[i % scene->view.shape_count]; /* near it, above it or not */
+        const photon_vec up = photon_around(photon_vec_of(0, 0, 1), next_in(&random, -1, 1), photon_next(&random));
+        const double reach = size * pow(0.1, next_in(&random, 0, 5));
+        photon_vec ends[4];
+        for (uint32_t j = 0; j < 4; j++) {
+            const photon_vec away =
+                photon_vec_of(next_in(&random, -1, 1), next_in(&random, -1, 1), next_in(&random, -1, 1));
+            ends[j] = photon_along(photon_along(shape->a, up, 1.5 * reach), away, reach);
+        }
+        const photon_span span = photon_span_of(&scene->view, ends, 4, up);
+        const bool is_free = photon_is_free(&scene->view, &span);
+        assert_true(is_free == photon_is_free(&scanned, &span));
+        if (is_free) check_span(&scene->view, ends);
+        free_spans += is_free;
+    }
+    return free_spans;
 }
 
 /* ---- areas */

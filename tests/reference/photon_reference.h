@@ -10,6 +10,8 @@ mote_scene *photon_reference_scene(mote_context *ctx, uint32_t triangles, uint32
 /* Random rays through a scene of that size: the tree finds the hit that trying all shapes does, and of two triangles
    alike the first. */
 void photon_reference_check_rays(mote_scene *scene, uint32_t rays, double size, uint64_t seed);
+/* Where nothing is said to be near rays, none of them meets a shape. Returns of how many of so many that is said. */
+uint32_t photon_reference_check_free(mote_scene *scene, uint32_t spans, double size, uint64_t seed);
 /* The part of discs that is surface, of triangles alone or one sphere alone: pieces of it are counted. */
 void photon_reference_check_area(mote_scene *scene, uint32_t places, uint64_t seed);
 /* mote_photon_gather at so many places. */

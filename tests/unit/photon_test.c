@@ -37,6 +37,21 @@ static void rays_meet_what_is_nearest(void **state) {
     mote_context_destroy(ctx);
 }
 
+/* What is said to be free of shapes is so, in scenes that are scanned and in trees, of lengths of all sizes. */
+static void what_is_free_is_free(void **state) {
+    (void)state;
+    mote_context *ctx = test_context(2);
+    static const uint32_t counts[] = {1, 4, 17, 64, 65, 1000, 65, 65, 65};
+    static const double sizes[] = {1, 1, 1, 1, 1, 1, 1e-30, 1e6, 1e30};
+    for (uint32_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        mote_scene *scene = photon_reference_scene(ctx, counts[i] - counts[i] / 3, counts[i] / 3, sizes[i], i);
+        assert_true(photon_reference_check_free(scene, 4000, sizes[i], i) > 200);
+        mote_scene_destroy(scene);
+    }
+    assert_int_equal(mote_context_memory_bytes(ctx), 0);
+    mote_context_destroy(ctx);
+}
+
 /* No ray passes between the triangles of a closed mesh. */
 static void meshes_are_watertight(void **state) {
     (void)state;
@@ -291,6 +306,7 @@ static void dark_scenes_are_black(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rays_meet_what_is_nearest),
+        cmocka_unit_test(what_is_free_is_free),
         cmocka_unit_test(meshes_are_watertight),
         cmocka_unit_test(energy_is_kept),
         cmocka_unit_test(photons_hit_as_often_as_they_should),

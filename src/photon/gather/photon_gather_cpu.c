@@ -228,11 +228,11 @@ mote_status photon_gather_on_cpu(mote_device *device, mote_scene *scene, photon_
 }
 
 mote_status photon_look_up_on_cpu(mote_device *device, const mote_scene *scene, const photon_cloud *known,
-                                  const mote_cloud *queries, const photon_sample *rays,
-                                  const mote_photon_gathering *params, float *irradiance, uint8_t *unknown) {
+                                  const mote_cloud *queries, const photon_sample *rays, float *irradiance,
+                                  uint8_t *unknown) {
     const uint64_t count = mote_cloud_count(queries);
     gather g = {.scene = &scene->view,
-                .known = photon_known_of(known, params),
+                .known = photon_known_of(known),
                 .rays = rays,
                 .irradiance = irradiance,
                 .unresolved = unknown,

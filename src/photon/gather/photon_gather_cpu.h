@@ -9,7 +9,7 @@ mote_status photon_gather_on_cpu(mote_device *device, mote_scene *scene, photon_
                                  const mote_cloud *queries, const mote_photon_gathering *params, float *irradiance,
                                  double *radius2);
 mote_status photon_look_up_on_cpu(mote_device *device, const mote_scene *scene, const photon_cloud *known,
-                                  const mote_cloud *queries, const photon_sample *rays,
-                                  const mote_photon_gathering *params, float *irradiance, uint8_t *unknown);
+                                  const mote_cloud *queries, const photon_sample *rays, float *irradiance,
+                                  uint8_t *unknown);
 
 #endif

@@ -22,7 +22,7 @@ typedef struct photon_picture {
 typedef struct photon_sample {
     photon_vec place, normal;
     photon_vec weight; /* of irradiance, so that it becomes the sample's radiance; zeros: there is no diffuse surface */
-    photon_vec shine;  /* radiance of lights that are seen */
+    photon_vec shine;  /* radiance of lights that are seen; at the end of a ray: through mirrors and glass */
     double length;     /* of a ray of final gathering: how far it is from where it began to where it ended */
 } photon_sample;
 
@@ -87,6 +87,7 @@ MOTE_HD photon_sample photon_ray_from(const photon_view *scene, const photon_sam
     const photon_hit hit = photon_follow(scene, from->place, &direction, random, photon_split_make(PHOTON_RANDOM, 1),
                                          &weight, &specular, &sample.shine);
     photon_sample_end(scene, &hit, weight, 1, &sample);
+    if (!specular) sample.shine = photon_vec_of(0, 0, 0); /* shadow rays find that light */
     sample.length = photon_length(photon_sub(sample.place, from->place));
     return sample;
 }
