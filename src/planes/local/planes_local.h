@@ -125,7 +125,8 @@ typedef struct planes_growing {
     planes_growth growth;
 } planes_growing;
 
-#define PLANES_LOCAL_BODIES 8u /* composites of a search */
+#define PLANES_LOCAL_BODIES 8u  /* composites of a search */
+#define PLANES_LOCAL_SHEETS 64u /* bodies of sheets of a search */
 #define PLANES_LOCAL_LEVELS 6u
 
 /* Every 2^l-th point of the sample, with a box around each PLANES_LOCAL_BLOCK of them, and one around each
@@ -150,8 +151,8 @@ typedef struct planes_facing {
 
 /* What grew and is no plane, but may be several; the most points first. */
 typedef struct planes_bodies {
-    uint32_t count;
-    planes_growth growths[PLANES_LOCAL_BODIES];
+    uint32_t count, max;
+    planes_growth growths[PLANES_LOCAL_SHEETS]; /* [count], at most max */
 } planes_bodies;
 
 /* A search. */
@@ -188,6 +189,7 @@ typedef struct planes_local {
     uint32_t *cell_stack;
     float *cell_sum; /* of distances */
     planes_bodies bodies;
+    planes_bodies sheets; /* what is flat, but thicker than planes are, once their noise is known */
 } planes_local;
 
 /* ---- planes_windows.c */
@@ -300,6 +302,9 @@ mote_status planes_select(planes_local *search);
 /* Looks for planes within the bodies; any: whether there are. They stand loosely, for all of them are to be grown
    again. */
 mote_status planes_split_bodies(planes_local *search, bool *any);
+/* Parts sheets along each other into planes of a noise that is known. Nothing is asked of them, for all are to be grown
+   again. */
+mote_status planes_part_sheets(planes_local *search, const planes_bodies *sheets, double noise);
 
 /* ---- planes_creases.c */
 
