@@ -106,6 +106,7 @@ typedef struct planes_local_plane {
     int32_t number; /* before planes were dropped and sorted */
     bool turned;    /* see planes_patch */
     bool centred;   /* see planes_growth */
+    bool facet;     /* it is a piece of a curve; see planes_bends.c */
     planes_strip strip;
 } planes_local_plane;
 
@@ -276,6 +277,11 @@ double planes_bending_rim(planes_local *search, const planes_growth *growth);
 /* The share of the variance of the component's points that a quadratic surface explains beyond a plane. What the points
    are listed in goes. */
 double planes_curvature(planes_local *search, const planes_growth *growth);
+
+/* ---- planes_bends.c */
+
+/* Finds which planes are facets of a curve. */
+mote_status planes_find_facets(planes_local *search);
 
 /* ---- planes_claims.c */
 

@@ -343,7 +343,7 @@ static void keep_planes(planes_local *s, double max_noise) {
         planes_local_plane *plane = &s->planes[i];
         plane->number = (int32_t)i;
         s->renumber[i] = -1;
-        if (plane->count >= s->params.min_points && plane->noise <= max_noise) {
+        if (plane->count >= s->params.min_points && plane->noise <= max_noise && !plane->facet) {
             s->planes[kept++] = *plane;
         } else {
             refuse_plane(s, plane, max_noise);
@@ -575,9 +575,7 @@ mote_status planes_select(planes_local *s) {
     }
     if (max_noise > 0) MOTE_TRY(try_patches(s, (patches_pass){max_noise, false, 0.4, 0.8}));
     bool cut = false;
-    if (max_noise > KNOWN_NOISE * MIN_TOLD * s->params.floor) {
-        MOTE_TRY(part_sheets(s, max_noise / KNOWN_NOISE));
-    }
+    if (max_noise > KNOWN_NOISE * MIN_TOLD * s->params.floor) { MOTE_TRY(part_sheets(s, max_noise / KNOWN_NOISE)); }
     for (int turn = 0; turn < 2 || cut; turn++) {
         planes_bodies fallen;
         MOTE_TRY(mote_progress(s->ctx, 0.8 + 0.05 * turn, "growing planes"));
@@ -587,6 +585,8 @@ mote_status planes_select(planes_local *s) {
         if (turn < LAST_CUT) MOTE_TRY(planes_cut_bodies(s, &fallen, &cut));
     }
     take_sheets(s);
+    keep_planes(s, INFINITY);
+    MOTE_TRY(planes_find_facets(s));
     keep_planes(s, INFINITY);
     return MOTE_OK;
 }
