@@ -20,9 +20,7 @@
 #define MIN_OVERLAP 0.5   /* of the shorter one's extent, both have beside each other along the edge */
 #define MIN_DEPTH   4.0   /* noises, that the middle of both is from the edge: nearer, a crease is blurred to a bend */
 #define MAX_LEFT    2.0   /* noises squared, that two planes may leave: what they do not explain says nothing */
-#define MIN_NATS                                                                                                       \
-    12.0 /* by which bends explain the points around a facet better; by blur, around treads of 4.5 noises 8 */
-#define MAX_CROSSED 0.1 /* of a plane's points that may be beyond the edge: of others, planes cross */
+#define MAX_CROSSED 0.1   /* of a plane's points that may be beyond the edge: of others, planes cross */
 #define ROOT_THREE  1.7320508075688772
 
 /* Some points of each plane, from[plane] to from[plane + 1] of the list. */
@@ -192,7 +190,7 @@ static bool are_near(const planes_local_plane *a, const planes_local_plane *b) {
     return true;
 }
 
-mote_status planes_find_facets(planes_local *s) {
+mote_status planes_find_bends(planes_local *s) {
     mote_context *ctx = s->ctx;
     bend_lists lists = {mote_alloc(ctx, (s->plane_count + 1) * sizeof *lists.from, "planes bends"),
                         mote_alloc_zero(ctx, (uint64_t)s->sample->count * sizeof *lists.point, "planes bends")};
@@ -205,7 +203,7 @@ mote_status planes_find_facets(planes_local *s) {
         }
         status = mote_stopped(ctx);
     }
-    for (uint32_t i = 0; i < s->plane_count && status == MOTE_OK; i++) { s->planes[i].facet = nats[i] > MIN_NATS; }
+    for (uint32_t i = 0; i < s->plane_count && status == MOTE_OK; i++) { s->planes[i].bends = nats[i]; }
     mote_free(ctx, lists.from);
     mote_free(ctx, lists.point);
     mote_free(ctx, nats);

@@ -18,6 +18,7 @@
 #define PLANES_LOCAL_LANES  8u    /* boxes that are looked at at once, and that share one */
 #define PLANES_LOCAL_NATS   40.0  /* what a plane costs */
 #define PLANES_ALIKE        3.0   /* times the middle noise: what is noisier is no plane of this cloud */
+#define PLANES_MAX_BENDS    12.0  /* nats; around treads of 4.5 noises, whose creases are blurred, 8 */
 #define PLANES_REACH_NOISES 3.0   /* standard deviations that a point may be off its plane */
 
 typedef struct planes_local_params {
@@ -106,7 +107,7 @@ typedef struct planes_local_plane {
     int32_t number; /* before planes were dropped and sorted */
     bool turned;    /* see planes_patch */
     bool centred;   /* see planes_growth */
-    bool facet;     /* it is a piece of a curve; see planes_bends.c */
+    double bends;   /* nats by which bends explain what is around it better than creases: a facet of a curve */
     planes_strip strip;
 } planes_local_plane;
 
@@ -168,9 +169,10 @@ typedef struct planes_local {
     uint64_t patch_count;
     planes_local_plane *planes; /* [PLANES_LOCAL_MAX] */
     uint32_t plane_count;
-    int32_t *owner;    /* [sample] a plane; -1: none */
-    float *likelihood; /* [sample] by the owner, nats */
-    uint8_t *failures; /* [sample] patches with this point that came to nothing */
+    uint64_t facet_points; /* of planes that were dropped as facets */
+    int32_t *owner;        /* [sample] a plane; -1: none */
+    float *likelihood;     /* [sample] by the owner, nats */
+    uint8_t *failures;     /* [sample] patches with this point that came to nothing */
     planes_facing facing;
     planes_growing *growing;      /* [PLANES_LOCAL_MAX] side by side */
     uint32_t *tally;              /* [PLANES_LOCAL_MAX] */
@@ -280,8 +282,8 @@ double planes_curvature(planes_local *search, const planes_growth *growth);
 
 /* ---- planes_bends.c */
 
-/* Finds which planes are facets of a curve. */
-mote_status planes_find_facets(planes_local *search);
+/* Finds what bends around each plane. */
+mote_status planes_find_bends(planes_local *search);
 
 /* ---- planes_claims.c */
 
@@ -343,9 +345,16 @@ void planes_refit_families(planes_local *search, const planes_families *families
 
 /* ---- planes_local.c */
 
-/* Finds planes of a sample. planes: from mote_alloc, for the caller to free. */
+/* What a search found. */
+typedef struct planes_local_found {
+    planes_local_plane *planes; /* [count] from mote_alloc, for the caller to free */
+    uint32_t count;
+    double facets; /* of the points of the sample, what is no plane but facets of curves has */
+} planes_local_found;
+
+/* Finds planes of a sample. */
 mote_status planes_local_find(mote_context *ctx, const planes_sample *sample, const planes_local_params *params,
-                              planes_local_plane **planes, uint32_t *count);
+                              planes_local_found *found);
 
 /* A plane that was found in another way. */
 typedef struct planes_local_claim {

@@ -317,9 +317,9 @@ static int compare_planes(const void *a, const void *b) {
     return x->number - y->number;
 }
 
-/* Notes that a plane is dropped, of too few points or too noisy. */
+/* Notes that a plane is dropped: of too few points, too noisy, or a facet of a curve. */
 static void refuse_plane(planes_local *s, const planes_local_plane *plane, double max_noise) {
-    const bool few = plane->count < s->params.min_points;
+    const bool few = plane->count<s->params.min_points, noisy = plane->noise> max_noise;
     planes_growth g;
     memset(&g, 0, sizeof g);
     memcpy(g.normal, plane->normal, sizeof g.normal);
@@ -328,22 +328,23 @@ static void refuse_plane(planes_local *s, const planes_local_plane *plane, doubl
     g.area = plane->area;
     g.cell = plane->cell;
     g.count = plane->count;
-    g.reason = few ? MOTE_PLANES_FEW_POINTS : MOTE_PLANES_UNLIKE;
-    g.value = few ? plane->count : plane->noise;
-    g.limit = few ? s->params.min_points : max_noise;
+    g.reason = few ? MOTE_PLANES_FEW_POINTS : noisy ? MOTE_PLANES_UNLIKE : MOTE_PLANES_STRUCTURE;
+    g.value = few ? plane->count : noisy ? plane->noise : plane->bends;
+    g.limit = few ? s->params.min_points : noisy ? max_noise : PLANES_MAX_BENDS;
+    s->facet_points += few || noisy ? 0 : plane->count;
     planes_refuse_growth(s, &g, plane->count);
     note_sheets(s, &g);
 }
 
-/* Keeps planes of enough points (max_noise infinite), and of a noise up to max_noise; the most points first. What the
-   others own is nobody's. */
+/* Keeps planes of enough points (max_noise infinite), of a noise up to max_noise, no facets; the most points first.
+   What the others own is nobody's. */
 static void keep_planes(planes_local *s, double max_noise) {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < s->plane_count; i++) {
         planes_local_plane *plane = &s->planes[i];
         plane->number = (int32_t)i;
         s->renumber[i] = -1;
-        if (plane->count >= s->params.min_points && plane->noise <= max_noise && !plane->facet) {
+        if (plane->count >= s->params.min_points && plane->noise <= max_noise && plane->bends <= PLANES_MAX_BENDS) {
             s->planes[kept++] = *plane;
         } else {
             refuse_plane(s, plane, max_noise);
@@ -586,7 +587,7 @@ mote_status planes_select(planes_local *s) {
     }
     take_sheets(s);
     keep_planes(s, INFINITY);
-    MOTE_TRY(planes_find_facets(s));
+    MOTE_TRY(planes_find_bends(s));
     keep_planes(s, INFINITY);
     return MOTE_OK;
 }
