@@ -147,13 +147,18 @@ static void add_points(const planes_local *s, const bend_lists *lists, const ben
     }
 }
 
+/* Whether the noise is that of the representation: then rounding alone is left, and says nothing of bends. */
+static bool is_exact(const planes_local *s, uint32_t plane) {
+    return s->planes[plane].noise <= GROWTH_TOLD_NOISE * s->params.floor;
+}
+
 /* Adds the nats by which a bend explains the points at the edge of two planes better than a crease to those of both. */
 static void judge_edge(const planes_local *s, const bend_lists *lists, uint32_t a, uint32_t b, double *nats) {
     const uint32_t planes[2] = {a, b};
     bend_edge edge;
     double low[2], high[2], depth = INFINITY;
     planes_quadratic sides[2], both;
-    if (!find_edge(&s->planes[a], &s->planes[b], &edge)) return;
+    if (is_exact(s, a) || is_exact(s, b) || !find_edge(&s->planes[a], &s->planes[b], &edge)) return;
     for (int i = 0; i < 2; i++) find_extent(s, lists, &edge, planes[i], &low[i], &high[i]);
     edge.low = fmax(low[0], low[1]);
     edge.high = fmin(high[0], high[1]);
