@@ -66,6 +66,7 @@ typedef struct planes_run {
     planes_found *found;
     uint32_t found_count;
     double grown_noise;        /* steps: of the planes that were grown */
+    double facets;             /* of all points, what grew and was no plane but facets of curves has */
     planes_refusals *refusals; /* NULL: not asked for */
     mote_planes_facts facts;
 } planes_run;

@@ -37,6 +37,8 @@
 #define HEAP_CONTRAST 1.15 /* of a heap's top to what is expected there */
 #define FIRST_NOISES  6    /* that are tried, each 1.4 times less than the one before */
 #define TURNS         40   /* of expectation and maximization */
+#define SHEETS_APART  2.0  /* noises: two normal distributions that are nearer have one top */
+#define MIN_STRAYS    0.01 /* of the points of sheets, to begin with */
 #define MAX_SPLITS    8    /* of a body, one after the other */
 #define MOST_POINTS   0.6  /* of a body */
 #define NO_PLANES     255u /* a point of a body without planes */
@@ -193,12 +195,12 @@ static double density_at(const composite_heaps *heaps, uint32_t k, double at) {
 }
 
 /* Where the profile, blurred by the noise, is highest and above what is expected. */
-static void begin_heaps(const planes_profile *p, double all, double noise, composite_heaps *heaps) {
+static void begin_heaps(const planes_profile *p, double all, double noise, double rest, composite_heaps *heaps) {
     const planes_blur by_half = planes_blur_of(0.5 * noise / p->bin);
     float smooth[PLANES_PROFILE_BINS];
     heaps->count = 0;
     heaps->noise = noise;
-    heaps->rest = 0.5;
+    heaps->rest = rest;
     planes_blur_bins(p->counts, p->bins, &by_half, smooth);
     for (uint32_t i = 1; i + 1 < p->bins && heaps->count < MAX_HEAPS; i++) {
         if (smooth[i] <= smooth[i - 1] || smooth[i] < smooth[i + 1]) continue;
@@ -206,7 +208,7 @@ static void begin_heaps(const planes_profile *p, double all, double noise, compo
             continue;
         heaps->at[heaps->count++] = p->low + (i + 0.5) * p->bin;
     }
-    for (uint32_t k = 0; k < heaps->count; k++) heaps->share[k] = 0.5 / heaps->count;
+    for (uint32_t k = 0; k < heaps->count; k++) heaps->share[k] = (1 - rest) / heaps->count;
 }
 
 /* Which heaps may reach a bin: those between two numbers. */
@@ -237,13 +239,14 @@ static void find_reaches(const planes_profile *p, const composite_heaps *heaps, 
 /* Where heaps are looked for: the points' distances along a direction. */
 typedef struct heap_profile {
     planes_profile profile;
+    double least;                         /* noise of a heap */
     double all;                           /* points */
     double expected[PLANES_PROFILE_BINS]; /* density of a point that is in no heap, in each bin */
     uint32_t filled_count;
     uint16_t filled[PLANES_PROFILE_BINS]; /* bins with points */
 } heap_profile;
 
-static bool make_heap_profile(const composite_body *body, const double n[3], heap_profile *heaps) {
+static bool make_heap_profile(const composite_body *body, const double n[3], double min_noise, heap_profile *heaps) {
     planes_profile *p = &heaps->profile;
     const planes_profile_points points = points_of(body, &body->all);
     const double bin = body->noise / FINE_BINS;
@@ -251,6 +254,7 @@ static bool make_heap_profile(const composite_body *body, const double n[3], hea
     heaps->all = body->all.count;
     heaps->filled_count = 0;
     if (!planes_profile_make(&points, n, bin, &blur, p)) return false;
+    heaps->least = fmax(min_noise, 0.5 * p->bin);
     for (uint32_t i = 0; i < p->bins; i++) {
         heaps->expected[i] = ((double)p->expected[i] + 0.02) / (heaps->all * p->bin);
         if (p->counts[i] > 0) heaps->filled[heaps->filled_count++] = (uint16_t)i;
@@ -284,33 +288,39 @@ static void improve_heaps(const heap_profile *from, bool last, composite_heaps *
     }
     heaps->rest = rest / all;
     heaps->nats = nats;
-    if (in_heaps > 0) heaps->noise = fmax(sqrt(squares / in_heaps), 0.5 * p->bin);
+    if (in_heaps > 0) heaps->noise = fmax(sqrt(squares / in_heaps), from->least);
     for (uint32_t k = 0; k < heaps->count; k++) {
         heaps->share[k] = share[k] / all;
         if (share[k] > 0) heaps->at[k] += first[k] / share[k];
     }
 }
 
+/* What is known of heaps before they are found. */
+typedef struct heap_limits {
+    double min_noise, max_noise; /* none has less; of more they are not kept */
+    double rest;                 /* the share of points in no heap, to begin with */
+} heap_limits;
+
 /* Tries numbers of heaps and noises side by side, and keeps those that explain the distances best, in nats; each heap
-   costs what its place and its share cost to tell. max_noise: heaps of more noise are not kept. */
-static void find_heaps(const planes_local *s, const composite_body *body, const double n[3], double max_noise,
+   costs what its place and its share cost to tell. */
+static void find_heaps(const planes_local *s, const composite_body *body, const double n[3], heap_limits limits,
                        composite_heaps *best) {
     heap_profile from;
     composite_heaps tried[FIRST_NOISES];
     double noises[FIRST_NOISES], best_nats = 0;
     memset(best, 0, sizeof *best);
-    if (!make_heap_profile(body, n, &from)) return;
-    noises[0] = fmin(body->noise / 1.2, max_noise);
+    if (!make_heap_profile(body, n, limits.min_noise, &from)) return;
+    noises[0] = fmin(body->noise / 1.2, limits.max_noise);
     for (int i = 1; i < FIRST_NOISES; i++) noises[i] = noises[i - 1] / 1.4;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(s->ctx->threads)
     for (int64_t i = 0; i < FIRST_NOISES; i++) {
-        begin_heaps(&from.profile, from.all, noises[i], &tried[i]);
+        begin_heaps(&from.profile, from.all, noises[i], limits.rest, &tried[i]);
         for (int k = 0; k < TURNS && tried[i].count > 0; k++) improve_heaps(&from, k + 1 == TURNS, &tried[i]);
     }
     for (int i = 0; i < FIRST_NOISES; i++) {
         if (tried[i].count == 0) continue;
         const double nats = tried[i].nats - tried[i].count * log(from.all);
-        if (nats <= best_nats || tried[i].noise > max_noise) continue;
+        if (nats <= best_nats || tried[i].noise > limits.max_noise) continue;
         best_nats = nats;
         *best = tried[i];
     }
@@ -398,7 +408,7 @@ static uint32_t add_family(planes_local *s, const planes_growth *g, const compos
                            double *noise) {
     composite_heaps heaps;
     uint32_t added = 0;
-    find_heaps(s, body, n, ALIKE * *noise, &heaps);
+    find_heaps(s, body, n, (heap_limits){0, ALIKE * *noise, 0.5}, &heaps);
     for (uint32_t k = 0; k < heaps.count; k++) {
         double middle[3];
         if (heaps.share[k] * body->all.count * body->weight < 0.5 * s->params.min_points) continue;
@@ -483,5 +493,68 @@ mote_status planes_split_bodies(planes_local *s, bool *any) {
     }
     mote_free(ctx, body);
     mote_free(ctx, scores);
+    return status;
+}
+
+/* ---- sheets */
+
+/* Heaps nearer to each other than two noises have one top: they are one. */
+static void join_heaps(composite_heaps *heaps) {
+    uint32_t kept = 0;
+    for (uint32_t k = 0; k < heaps->count; k++) {
+        const double share = heaps->share[k], at = heaps->at[k];
+        if (kept > 0 && at - heaps->at[kept - 1] < SHEETS_APART * heaps->noise) {
+            const double all = heaps->share[kept - 1] + share;
+            heaps->at[kept - 1] += (at - heaps->at[kept - 1]) * share / all;
+            heaps->share[kept - 1] = all;
+            continue;
+        }
+        heaps->share[kept] = share;
+        heaps->at[kept++] = at;
+    }
+    heaps->count = kept;
+}
+
+/* A heap becomes a plane, as dense as its share says: the first of them would else have the points of all. */
+static void add_heap(planes_local *s, const planes_growth *of, const composite_body *body, const composite_heaps *heaps,
+                     uint32_t k) {
+    planes_growth g = *of;
+    double middle[3];
+    middle_of(body, of->normal, heaps->at[k], heaps->noise, middle);
+    for (int axis = 0; axis < 3; axis++) g.at[axis] = of->at[axis] + middle[axis];
+    g.noise = fmax(heaps->noise, s->params.floor);
+    g.max_noise = 0;
+    g.self = -1;
+    if (!planes_lay_component(s, &g)) return;
+    g.count = heaps->share[k] * body->all.count * body->weight;
+    planes_commit(s, &g, planes_add_empty(s));
+}
+
+/* Heaps that a plane may have take their points; one alone is none. Each is normal about its plane only without the
+   points of the next one, so nothing is asked before all planes are grown again. */
+static void part_sheet(planes_local *s, planes_growth *g, composite_body *body, double noise) {
+    composite_heaps heaps;
+    const uint32_t first = s->plane_count;
+    const double strays = fmin(fmax(g->strays / g->density, MIN_STRAYS), 0.5);
+    if (!take_body(s, g, body)) return;
+    find_heaps(s, body, g->normal, (heap_limits){noise, ALIKE * noise, strays}, &heaps);
+    join_heaps(&heaps);
+    for (uint32_t k = 0; k < heaps.count && s->plane_count < PLANES_LOCAL_MAX; k++) {
+        if (heaps.share[k] * body->all.count * body->weight >= s->params.min_points) add_heap(s, g, body, &heaps, k);
+    }
+    if (s->plane_count == first + 1) planes_take_back(s, first);
+}
+
+mote_status planes_part_sheets(planes_local *s, const planes_bodies *sheets, double noise) {
+    mote_status status = MOTE_OK;
+    if (sheets->count == 0) return MOTE_OK;
+    composite_body *body = mote_alloc(s->ctx, sizeof *body, "planes composites");
+    if (body == NULL) return MOTE_ERROR_MEMORY;
+    for (uint32_t i = 0; i < sheets->count && status == MOTE_OK; i++) {
+        planes_growth g = sheets->growths[i];
+        status = mote_progress(s->ctx, 0.8, "growing planes");
+        if (status == MOTE_OK) part_sheet(s, &g, body, noise);
+    }
+    mote_free(s->ctx, body);
     return status;
 }

@@ -160,7 +160,8 @@ static bool is_in_vain(planes_local *s, const planes_growth *laid, bool first, p
     }
     if (first || g->max_noise <= 0 || g->measured_noise <= GROWTH_MAX_NOISE * g->max_noise) return false;
     planes_sum_distances(s, laid);
-    if (structure_so_far(s, g) <= FAR_STRUCTURE) return false;
+    g->structure = structure_so_far(s, g);
+    if (g->structure <= FAR_STRUCTURE) return false;
     return !growth_refuse(g, MOTE_PLANES_UNLIKE, g->measured_noise, GROWTH_MAX_NOISE * g->max_noise);
 }
 

@@ -51,6 +51,13 @@ typedef struct planes_quadratic {
 } planes_quadratic;
 
 void planes_quadratic_add(planes_quadratic *sums, double u, double v, double distance);
+/* The squares that a plane leaves, and a quadratic surface. */
+typedef struct planes_left {
+    double plane, quadratic;
+} planes_left;
+
+/* The sums go. */
+planes_left planes_quadratic_left(planes_quadratic *sums);
 /* The share of the variance that the quadratic terms explain, of what a plane does not. The sums go. */
 double planes_quadratic_share(planes_quadratic *sums);
 

@@ -157,18 +157,18 @@ mote_status planes_local_open(planes_local *s, mote_context *ctx, const planes_s
 /* ---- all of it */
 
 mote_status planes_local_find(mote_context *ctx, const planes_sample *sample, const planes_local_params *params,
-                              planes_local_plane **planes, uint32_t *count) {
+                              planes_local_found *found) {
     planes_local search;
-    *planes = NULL;
-    *count = 0;
+    memset(found, 0, sizeof *found);
     if (sample->count == 0) return MOTE_OK;
     mote_status status = planes_local_open(&search, ctx, sample, params);
     if (status == MOTE_OK) status = planes_find_patches(&search);
     if (status == MOTE_OK) status = planes_open_workers(&search);
     if (status == MOTE_OK) status = planes_select(&search);
     if (status == MOTE_OK) {
-        *planes = search.planes;
-        *count = search.plane_count;
+        found->planes = search.planes;
+        found->count = search.plane_count;
+        found->facets = (double)search.facet_points / sample->count;
         search.planes = NULL;
     }
     planes_local_close(&search);

@@ -18,6 +18,7 @@
 #define PLANES_LOCAL_LANES  8u    /* boxes that are looked at at once, and that share one */
 #define PLANES_LOCAL_NATS   40.0  /* what a plane costs */
 #define PLANES_ALIKE        3.0   /* times the middle noise: what is noisier is no plane of this cloud */
+#define PLANES_MAX_BENDS    12.0  /* nats; around treads of 4.5 noises, whose creases are blurred, 8 */
 #define PLANES_REACH_NOISES 3.0   /* standard deviations that a point may be off its plane */
 
 typedef struct planes_local_params {
@@ -106,6 +107,7 @@ typedef struct planes_local_plane {
     int32_t number; /* before planes were dropped and sorted */
     bool turned;    /* see planes_patch */
     bool centred;   /* see planes_growth */
+    double bends;   /* nats by which bends explain what is around it better than creases: a facet of a curve */
     planes_strip strip;
 } planes_local_plane;
 
@@ -125,7 +127,8 @@ typedef struct planes_growing {
     planes_growth growth;
 } planes_growing;
 
-#define PLANES_LOCAL_BODIES 8u /* composites of a search */
+#define PLANES_LOCAL_BODIES 8u  /* composites of a search */
+#define PLANES_LOCAL_SHEETS 64u /* bodies of sheets of a search */
 #define PLANES_LOCAL_LEVELS 6u
 
 /* Every 2^l-th point of the sample, with a box around each PLANES_LOCAL_BLOCK of them, and one around each
@@ -150,8 +153,8 @@ typedef struct planes_facing {
 
 /* What grew and is no plane, but may be several; the most points first. */
 typedef struct planes_bodies {
-    uint32_t count;
-    planes_growth growths[PLANES_LOCAL_BODIES];
+    uint32_t count, max;
+    planes_growth growths[PLANES_LOCAL_SHEETS]; /* [count], at most max */
 } planes_bodies;
 
 /* A search. */
@@ -166,9 +169,10 @@ typedef struct planes_local {
     uint64_t patch_count;
     planes_local_plane *planes; /* [PLANES_LOCAL_MAX] */
     uint32_t plane_count;
-    int32_t *owner;    /* [sample] a plane; -1: none */
-    float *likelihood; /* [sample] by the owner, nats */
-    uint8_t *failures; /* [sample] patches with this point that came to nothing */
+    uint64_t facet_points; /* of planes that were dropped as facets */
+    int32_t *owner;        /* [sample] a plane; -1: none */
+    float *likelihood;     /* [sample] by the owner, nats */
+    uint8_t *failures;     /* [sample] patches with this point that came to nothing */
     planes_facing facing;
     planes_growing *growing;      /* [PLANES_LOCAL_MAX] side by side */
     uint32_t *tally;              /* [PLANES_LOCAL_MAX] */
@@ -188,6 +192,7 @@ typedef struct planes_local {
     uint32_t *cell_stack;
     float *cell_sum; /* of distances */
     planes_bodies bodies;
+    planes_bodies sheets; /* what is flat, but thicker than planes are, once their noise is known */
 } planes_local;
 
 /* ---- planes_windows.c */
@@ -275,6 +280,11 @@ double planes_bending_rim(planes_local *search, const planes_growth *growth);
    are listed in goes. */
 double planes_curvature(planes_local *search, const planes_growth *growth);
 
+/* ---- planes_bends.c */
+
+/* Finds what bends around each plane. */
+mote_status planes_find_bends(planes_local *search);
+
 /* ---- planes_claims.c */
 
 /* The nats that the growth in the scratch gains, and the points that it wins. number: the plane that takes them, or -1:
@@ -300,6 +310,9 @@ mote_status planes_select(planes_local *search);
 /* Looks for planes within the bodies; any: whether there are. They stand loosely, for all of them are to be grown
    again. */
 mote_status planes_split_bodies(planes_local *search, bool *any);
+/* Parts sheets along each other into planes of a noise that is known. Nothing is asked of them, for all are to be grown
+   again. */
+mote_status planes_part_sheets(planes_local *search, const planes_bodies *sheets, double noise);
 
 /* ---- planes_creases.c */
 
@@ -332,9 +345,16 @@ void planes_refit_families(planes_local *search, const planes_families *families
 
 /* ---- planes_local.c */
 
-/* Finds planes of a sample. planes: from mote_alloc, for the caller to free. */
+/* What a search found. */
+typedef struct planes_local_found {
+    planes_local_plane *planes; /* [count] from mote_alloc, for the caller to free */
+    uint32_t count;
+    double facets; /* of the points of the sample, what is no plane but facets of curves has */
+} planes_local_found;
+
+/* Finds planes of a sample. */
 mote_status planes_local_find(mote_context *ctx, const planes_sample *sample, const planes_local_params *params,
-                              planes_local_plane **planes, uint32_t *count);
+                              planes_local_found *found);
 
 /* A plane that was found in another way. */
 typedef struct planes_local_claim {

@@ -105,11 +105,11 @@ static mote_status judge_found(planes_run *run, const planes_sample *all, planes
 
 /* noise  that of planes, if it is known; 0: not */
 static mote_status find_locally(planes_run *run, const planes_sample *sample, bool centred, double noise,
-                                planes_local_plane **planes, uint32_t *count) {
+                                planes_local_found *found) {
     planes_local_params params = params_of(run, sample, run->free_points, MIN_SUPPORT);
     params.centred = centred;
     params.known_noise = noise;
-    return planes_local_find(run->ctx, sample, &params, planes, count);
+    return planes_local_find(run->ctx, sample, &params, found);
 }
 
 /* How many points that belong to no plane are looked at. */
@@ -121,16 +121,15 @@ static uint32_t count_free_sample(const planes_run *run) {
 /* Whether there are planes among the points that belong to none. */
 static mote_status find_more(planes_run *run, bool *more) {
     planes_sample sample;
-    planes_local_plane *planes = NULL;
-    uint32_t count = 0;
+    planes_local_found found = {NULL, 0, 0};
     *more = false;
     if (run->free_points < run->support || run->free_points < MIN_SUPPORT) return MOTE_OK;
     const mote_progress_span whole = mote_progress_enter(run->ctx, 0.8, 0.8);
     mote_status status = read_sample(run, run->free_points, count_free_sample(run), &sample);
-    if (status == MOTE_OK) status = find_locally(run, &sample, false, 0, &planes, &count);
+    if (status == MOTE_OK) status = find_locally(run, &sample, false, 0, &found);
     mote_progress_leave(run->ctx, whole);
-    *more = count > 0;
-    mote_free(run->ctx, planes);
+    *more = found.count > 0;
+    mote_free(run->ctx, found.planes);
     planes_sample_free(run->ctx, &sample);
     return status;
 }
@@ -197,20 +196,20 @@ static void take_noise(planes_run *run, const planes_local_plane *planes, uint32
 static mote_status search_round(planes_run *run, int round, uint32_t voted, planes_sample *sample, bool *done) {
     const double wanted = SUPPORT * (double)run->free_points / (double)run->support;
     const double noise = run->found_count > voted ? run->grown_noise : 0;
-    planes_local_plane *planes = NULL;
-    uint32_t count = 0;
+    planes_local_found found = {NULL, 0, 0};
     const double share = 0.05 / (1 << round);
     const mote_progress_span whole = mote_progress_enter(run->ctx, 0.9 - 2 * share, 0.9 - share);
     mote_status status =
         read_sample(run, run->free_points, wanted < MAX_SAMPLE ? (uint32_t)wanted : MAX_SAMPLE, sample);
-    if (status == MOTE_OK) status = find_locally(run, sample, round == 0, noise, &planes, &count);
-    for (uint32_t i = 0; i < count && run->found_count < MOTE_PLANES_MAX; i++) take_plane(run, &planes[i]);
-    if (round == 0 && status == MOTE_OK) take_noise(run, planes, count, voted == 0);
-    *done = count == 0 || sample->count == run->free_points;
-    mote_free(run->ctx, planes);
+    if (status == MOTE_OK) status = find_locally(run, sample, round == 0, noise, &found);
+    for (uint32_t i = 0; i < found.count && run->found_count < MOTE_PLANES_MAX; i++) take_plane(run, &found.planes[i]);
+    if (round == 0 && status == MOTE_OK) take_noise(run, found.planes, found.count, voted == 0);
+    if (round == 0) run->facets = found.facets;
+    *done = found.count == 0 || sample->count == run->free_points;
+    mote_free(run->ctx, found.planes);
     mote_progress_leave(run->ctx, whole);
     MOTE_TRY(status);
-    if (count == 0) return MOTE_OK;
+    if (found.count == 0) return MOTE_OK;
     const uint64_t before = run->free_points;
     MOTE_TRY(planes_fit_all(run, false));
     MOTE_TRY(planes_label_all(run));
@@ -255,8 +254,10 @@ static void restore(planes_run *run, const planes_kept *kept) {
 
 /* Walls that bend, and the steps of a sensor, are no planes of one noise: there the vote may explain far more. Planes
    of curved surfaces explain much as well, but do not peak, or are strips of one curve: a wall of a room may bend, but
-   most planes of a room do not. */
-static bool is_vote_better(const planes_local_worth *by_vote, const planes_local_worth *locally) {
+   most planes of a room do not. facets: of all points, what grew and was no plane but facets of curves has. */
+static bool is_vote_better(const planes_sample *sample, double facets, const planes_local_worth *by_vote,
+                           const planes_local_worth *locally) {
+    if (facets * sample->count > STRIPS_SHARE * by_vote->points) return false;
     if (by_vote->bent >= MIN_STRIPS && by_vote->bent_points > STRIPS_SHARE * by_vote->points) return false;
     return by_vote->peaked_points >= MOSTLY * by_vote->points && by_vote->peaked_nats > FAR_BETTER * locally->nats;
 }
@@ -309,7 +310,7 @@ static mote_status search_coarsely(planes_run *run, const planes_kept *kept, con
     if (status == MOTE_OK) status = judge_both(run, kept, sample, &by_vote, &locally);
     if (status == MOTE_OK) {
         *better = is_vote_thick(run, kept) || is_vote_unlike(run, kept, sample, &locally) ||
-                  !is_vote_better(&by_vote, &locally);
+                  !is_vote_better(sample, run->facets, &by_vote, &locally);
     }
     planes_sample_free(run->ctx, &first);
     return status;

@@ -15,13 +15,15 @@ void planes_quadratic_add(planes_quadratic *sums, double u, double v, double dis
 }
 
 /* By Cholesky's decomposition of the normal equations, where what each term adds is a square. */
-double planes_quadratic_share(planes_quadratic *sums) {
-    double(*products)[TERMS] = sums->products, *with_distance = sums->with_distance, rest = sums->squares, curve = 0;
+planes_left planes_quadratic_left(planes_quadratic *sums) {
+    double(*products)[TERMS] = sums->products, *with_distance = sums->with_distance;
+    planes_left left = {sums->squares, 0};
+    double curve = 0;
     for (int k = 0; k < TERMS; k++) {
         const double whole = products[k][k];
         for (int i = 0; i < k; i++) products[k][k] -= products[k][i] * products[k][i];
         for (int i = 0; i < k; i++) with_distance[k] -= products[k][i] * with_distance[i];
-        if (!(products[k][k] > 1e-9 * whole)) return 0;
+        if (!(products[k][k] > 1e-9 * whole)) break;
         products[k][k] = sqrt(products[k][k]);
         with_distance[k] /= products[k][k];
         for (int row = k + 1; row < TERMS; row++) {
@@ -29,8 +31,14 @@ double planes_quadratic_share(planes_quadratic *sums) {
             products[row][k] /= products[k][k];
         }
         const double explained = with_distance[k] * with_distance[k];
-        if (k < 3) rest -= explained;
+        if (k < 3) left.plane -= explained;
         if (k >= 3) curve += explained;
     }
-    return rest > 0 ? curve / rest : 0;
+    left.quadratic = left.plane - curve;
+    return left;
+}
+
+double planes_quadratic_share(planes_quadratic *sums) {
+    const planes_left left = planes_quadratic_left(sums);
+    return left.plane > 0 ? 1 - left.quadratic / left.plane : 0;
 }

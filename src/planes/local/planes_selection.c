@@ -15,6 +15,9 @@
    patches are tried again, without the points that face another way (planes_facing.c). By chance a few pieces of a
    curve pass as well: such planes count only if together they have much of the cloud.
 
+   Once the noise is known, what is thicker than planes and yet the same everywhere is sheets along each other, the two
+   faces of a board: they are told apart as normal distributions of that noise (planes_composites.c).
+
    A plane may fall when it is grown again: it was several that lie nearly in one, as the sides of containers on each
    other do. What falls is cut along its creases, as bodies are. */
 #include <math.h>
@@ -118,24 +121,36 @@ static bool is_same_body(const planes_growth *a, const planes_growth *b) {
     return fabs(cosine) >= SAME_BODY && fabs(off) <= a->noise && far <= 0.25 * a->area;
 }
 
+/* Keeps a growth among bodies, if it has the points of two planes. */
+static void keep_body(const planes_local *s, const planes_growth *g, planes_bodies *bodies) {
+    planes_growth *growths = bodies->growths;
+    uint32_t at = bodies->count;
+    const double points = planes_growth_points(g);
+    if (points < MIN_BODY * s->params.min_points) return;
+    for (uint32_t i = 0; i < bodies->count; i++) {
+        if (is_same_body(&growths[i], g)) return;
+    }
+    while (at > 0 && planes_growth_points(&growths[at - 1]) < points) at--;
+    if (at == bodies->max) return;
+    if (bodies->count < bodies->max) bodies->count++;
+    memmove(&growths[at + 1], &growths[at], (bodies->count - 1 - at) * sizeof *growths);
+    growths[at] = *g;
+    planes_take_level(&growths[at], 0);
+}
+
 /* Notes a growth that is no plane, but may be several: its points are not normal about it. */
 static void note_body(const planes_local *s, const planes_growth *g, planes_bodies *bodies) {
     const bool thicker = g->reason == MOTE_PLANES_THICKENS || g->reason == MOTE_PLANES_UNLIKE;
     const bool several = g->reason == MOTE_PLANES_NO_PEAK || g->reason == MOTE_PLANES_STRUCTURE ||
                          (thicker && g->noise < BODY_FLATNESS * sqrt(g->area));
-    planes_growth *growths = bodies->growths;
-    uint32_t at = bodies->count;
-    const double points = planes_growth_points(g);
-    if (!several || points < MIN_BODY * s->params.min_points) return;
-    for (uint32_t i = 0; i < bodies->count; i++) {
-        if (is_same_body(&growths[i], g)) return;
-    }
-    while (at > 0 && planes_growth_points(&growths[at - 1]) < points) at--;
-    if (at == PLANES_LOCAL_BODIES) return;
-    if (bodies->count < PLANES_LOCAL_BODIES) bodies->count++;
-    memmove(&growths[at + 1], &growths[at], (bodies->count - 1 - at) * sizeof *growths);
-    growths[at] = *g;
-    planes_take_level(&growths[at], 0);
+    if (several) keep_body(s, g, bodies);
+}
+
+/* Notes a growth that is as flat as a plane everywhere, but may be sheets along each other: it is thicker than planes
+   of the cloud are, or has no peak. */
+static void note_sheets(planes_local *s, const planes_growth *g) {
+    const bool thicker = g->reason == MOTE_PLANES_UNLIKE || g->reason == MOTE_PLANES_NO_PEAK;
+    if (thicker && g->area > 0 && g->structure <= planes_one_structure(g)) keep_body(s, g, &s->sheets);
 }
 
 /* Returns whether it has become a plane, or made one larger.
@@ -152,6 +167,7 @@ static bool try_patch(planes_local *s, const planes_patch *patch, double max_noi
     if (!stands) {
         planes_refuse_growth(s, &g, fmax(planes_growth_points(&g), (double)patch->count * patch->stride));
         if (max_noise <= 0 && !patch->centred) note_body(s, &g, &s->bodies);
+        note_sheets(s, &g);
         return false;
     }
     const int32_t number = same_plane(s, &g);
@@ -301,30 +317,34 @@ static int compare_planes(const void *a, const void *b) {
     return x->number - y->number;
 }
 
-/* Notes that a plane is dropped, of too few points or too noisy. */
-static void refuse_plane(const planes_local *s, const planes_local_plane *plane, double max_noise) {
-    const bool few = plane->count < s->params.min_points;
+/* Notes that a plane is dropped: of too few points, too noisy, or a facet of a curve. */
+static void refuse_plane(planes_local *s, const planes_local_plane *plane, double max_noise) {
+    const bool few = plane->count<s->params.min_points, noisy = plane->noise> max_noise;
     planes_growth g;
     memset(&g, 0, sizeof g);
     memcpy(g.normal, plane->normal, sizeof g.normal);
     memcpy(g.at, plane->centroid, sizeof g.at);
     g.noise = plane->noise;
     g.area = plane->area;
-    g.reason = few ? MOTE_PLANES_FEW_POINTS : MOTE_PLANES_UNLIKE;
-    g.value = few ? plane->count : plane->noise;
-    g.limit = few ? s->params.min_points : max_noise;
+    g.cell = plane->cell;
+    g.count = plane->count;
+    g.reason = few ? MOTE_PLANES_FEW_POINTS : noisy ? MOTE_PLANES_UNLIKE : MOTE_PLANES_STRUCTURE;
+    g.value = few ? plane->count : noisy ? plane->noise : plane->bends;
+    g.limit = few ? s->params.min_points : noisy ? max_noise : PLANES_MAX_BENDS;
+    s->facet_points += few || noisy ? 0 : plane->count;
     planes_refuse_growth(s, &g, plane->count);
+    note_sheets(s, &g);
 }
 
-/* Keeps planes of enough points (max_noise infinite), and of a noise up to max_noise; the most points first. What the
-   others own is nobody's. */
+/* Keeps planes of enough points (max_noise infinite), of a noise up to max_noise, no facets; the most points first.
+   What the others own is nobody's. */
 static void keep_planes(planes_local *s, double max_noise) {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < s->plane_count; i++) {
         planes_local_plane *plane = &s->planes[i];
         plane->number = (int32_t)i;
         s->renumber[i] = -1;
-        if (plane->count >= s->params.min_points && plane->noise <= max_noise) {
+        if (plane->count >= s->params.min_points && plane->noise <= max_noise && plane->bends <= PLANES_MAX_BENDS) {
             s->planes[kept++] = *plane;
         } else {
             refuse_plane(s, plane, max_noise);
@@ -381,7 +401,10 @@ static bool is_left_alone(const planes_growing *growing, uint32_t count, uint32_
    fallen  out, what is no plane any more, but may be several; NULL: not asked for */
 static mote_status grow_planes_again(planes_local *s, double max_noise, planes_bodies *fallen) {
     const uint32_t before = s->plane_count;
-    if (fallen != NULL) fallen->count = 0;
+    if (fallen != NULL) {
+        fallen->count = 0;
+        fallen->max = PLANES_LOCAL_BODIES;
+    }
     for (uint32_t i = 0; i < before; i++) {
         planes_growing *one = &s->growing[i];
         one->patch = patch_of(&s->planes[i]);
@@ -396,6 +419,7 @@ static mote_status grow_planes_again(planes_local *s, double max_noise, planes_b
         if (s->growing[i].stands) continue;
         planes_refuse_growth(s, g, fmax(g->count, s->planes[i].count));
         if (fallen != NULL && !g->strip.bounded) note_body(s, g, fallen);
+        note_sheets(s, g);
     }
     for (uint32_t i = 0; i < s->sample->count; i++) s->owner[i] = -1;
     s->plane_count = 0;
@@ -493,22 +517,46 @@ static bool is_of_sheets(const planes_growth *g) {
            g->structure <= SHEETS_STRUCTURE;
 }
 
+/* A body as it grows freely, with what no plane explains better. */
+static bool grow_body(planes_local *s, const planes_growth *body, planes_growth *g) {
+    planes_local_plane as_plane;
+    memset(&as_plane, 0, sizeof as_plane);
+    memcpy(as_plane.normal, body->normal, sizeof as_plane.normal);
+    memcpy(as_plane.centroid, body->at, sizeof as_plane.centroid);
+    as_plane.noise = body->noise;
+    as_plane.area = body->area;
+    as_plane.count = (uint32_t)body->count;
+    const planes_patch patch = patch_of(&as_plane);
+    return planes_grow(s, &patch, 0, 0, -1, g);
+}
+
+/* Parts the sheets that are thicker than planes of the cloud. If together they have more points than these, the noise
+   of the cloud is theirs, and each of them is one plane: all was scanned twice. */
+static mote_status part_sheets(planes_local *s, double noise) {
+    planes_bodies *sheets = &s->sheets, grown;
+    double points = 0;
+    grown.count = 0;
+    grown.max = PLANES_LOCAL_SHEETS;
+    for (uint32_t i = 0; i < sheets->count; i++) {
+        planes_growth g;
+        const bool is_grown = grow_body(s, &sheets->growths[i], &g);
+        const bool stands = is_grown && planes_growth_stands(s, &g);
+        if (!is_grown || (!stands && g.reason != MOTE_PLANES_NO_PEAK) || g.noise <= ALIKE * noise) continue;
+        if (g.structure > planes_one_structure(&g) || !planes_is_supported(s, &g)) continue;
+        keep_body(s, &g, &grown);
+    }
+    for (uint32_t i = 0; i < grown.count; i++) points += grown.growths[i].count;
+    return points > owned_share(s) * s->sample->count ? MOTE_OK : planes_part_sheets(s, &grown, noise);
+}
+
 /* What no plane explains in the end, though it is flat and in one piece, is one plane as thick as its sheets: two scans
    of a floor that are some noises apart. */
 static void take_sheets(planes_local *s) {
     for (uint32_t i = 0; i < s->bodies.count && s->plane_count < PLANES_LOCAL_MAX; i++) {
         const planes_growth *body = &s->bodies.growths[i];
-        planes_local_plane as_plane;
         planes_growth g;
         uint32_t won = 0;
-        memset(&as_plane, 0, sizeof as_plane);
-        memcpy(as_plane.normal, body->normal, sizeof as_plane.normal);
-        memcpy(as_plane.centroid, body->at, sizeof as_plane.centroid);
-        as_plane.noise = body->noise;
-        as_plane.area = body->area;
-        as_plane.count = (uint32_t)body->count;
-        const planes_patch patch = patch_of(&as_plane);
-        if (body->reason != MOTE_PLANES_NO_PEAK || !planes_grow(s, &patch, 0, 0, -1, &g)) continue;
+        if (body->reason != MOTE_PLANES_NO_PEAK || !grow_body(s, body, &g)) continue;
         if (planes_growth_stands(s, &g) || !is_of_sheets(&g) || !planes_is_supported(s, &g)) continue;
         planes_claim_points(s, &g, -1, &won);
         if (2 * won > g.count) planes_add_growth(s, &g);
@@ -517,6 +565,8 @@ static void take_sheets(planes_local *s) {
 
 mote_status planes_select(planes_local *s) {
     double max_noise = KNOWN_NOISE * s->params.known_noise;
+    s->bodies.max = PLANES_LOCAL_BODIES;
+    s->sheets.max = PLANES_LOCAL_SHEETS;
     qsort(s->patches, s->patch_count, sizeof *s->patches, compare_patches);
     if (max_noise <= 0) {
         MOTE_TRY(find_noise(s));
@@ -526,6 +576,7 @@ mote_status planes_select(planes_local *s) {
     }
     if (max_noise > 0) MOTE_TRY(try_patches(s, (patches_pass){max_noise, false, 0.4, 0.8}));
     bool cut = false;
+    if (max_noise > KNOWN_NOISE * MIN_TOLD * s->params.floor) { MOTE_TRY(part_sheets(s, max_noise / KNOWN_NOISE)); }
     for (int turn = 0; turn < 2 || cut; turn++) {
         planes_bodies fallen;
         MOTE_TRY(mote_progress(s->ctx, 0.8 + 0.05 * turn, "growing planes"));
@@ -535,6 +586,8 @@ mote_status planes_select(planes_local *s) {
         if (turn < LAST_CUT) MOTE_TRY(planes_cut_bodies(s, &fallen, &cut));
     }
     take_sheets(s);
+    keep_planes(s, INFINITY);
+    MOTE_TRY(planes_find_bends(s));
     keep_planes(s, INFINITY);
     return MOTE_OK;
 }
