@@ -134,7 +134,16 @@ def colors_of(values, map="spectrum", range=None):
 
 class Picture(Facts):
     """color [height, width, 4] (RGBA), and what else was asked for: color16, depth, normal, index; the camera; and
-    counts (covered, seen, splats, ...)."""
+    counts (covered, seen, splats, ...). Where an array is wanted (numpy.asarray, PIL.Image.fromarray, imshow) it is the
+    one of its colours, without a copy."""
+
+    @property
+    def __array_interface__(self):
+        return self.color.__array_interface__
+
+    @property
+    def shape(self):
+        return self.color.shape
 
     def save(self, path):
         """Writes the colours as PNG, whatever the path ends in; "scan.jpg" and the like are refused."""

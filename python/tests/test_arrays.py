@@ -340,3 +340,19 @@ def test_open_files_are_read(tmp_path):
     with open(tmp_path / "a.las", "rb") as file:
         for source in (data, bytearray(data), memoryview(data), io.BytesIO(data), file):
             assert (mote.read(source).xyz == expected).all()
+
+
+def test_pictures_are_arrays_without_a_copy():
+    picture = mote.render(mote.gen("city", 1000), width=8, height=6)
+    assert picture.shape == (6, 8, 4)
+    assert address(numpy.asarray(picture)) == address(picture.color)
+    assert numpy.asarray(picture).dtype == numpy.uint8
+
+
+def test_messages_name_keywords_and_no_options(tmp_path):
+    mote.write(mote.gen("city", 5000), tmp_path / "whole.laz")
+    cut = (tmp_path / "whole.laz").read_bytes()[:5000]
+    with pytest.raises(mote.FormatError, match="; salvage=True keeps"):
+        mote.read(cut)
+    with pytest.warns(mote.Warning):
+        assert len(mote.read(cut, salvage=True)) < 5000
