@@ -201,11 +201,12 @@ SIMD_INLINE bool knn_search_some(knn_kind kind, bool ellipsoids, const knn_searc
 SIMD_INLINE void knn_search_unresolved(knn_kind kind, bool ellipsoids, const knn_search *search, knn_scratch *scratch,
                                        knn_unresolved *rest, knn_visit visit, const void *user) {
     bool split = false;
-    for (uint32_t remaining = rest->queries; remaining != 0 && !mote_stop(search->ctx);) {
+    for (uint32_t remaining = rest->queries; remaining != 0;) {
         knn_unresolved part = *rest;
         const uint32_t asked = part.queries = split ? remaining & -remaining : remaining;
         split = !knn_search_some(kind, ellipsoids, search, scratch, split, &part, visit, user) || split;
         remaining = (remaining & ~asked) | part.queries;
+        if (remaining != 0 && mote_stop(search->ctx)) return;
     }
 }
 
