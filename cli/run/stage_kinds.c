@@ -260,6 +260,16 @@ static const char *const other_options[][3] = {
     {"writers.", "precision", "all digits of a number are written"},
     {"writers.", "keep_unspecified", "\"order\" or \"columns\" names all attributes that are written"},
     {"writers.", "faces", "points have no faces"},
+    {"writers.", "forward", "what the input says of itself is kept in any case"},
+    {"writers.", "extra_dims", "all attributes are written, or those that \"attributes\" or \"columns\" names"},
+    {"writers.", "a_srs", "\"override_srs\" of a reader names the system"},
+    {"writers.", "minor_version", "octrees have one version of their format"},
+    {"writers.", "dataformat_id", "the point format is what the attributes need"},
+    {"writers.", "enhanced_srs_vlrs", "the system is written as WKT, and as its codes where the format has them"},
+    {"writers.", "pdal_metadata", "the pipeline is not kept in what it writes"},
+    {"writers.", "pdal_pipeline", "the pipeline is not kept in what it writes"},
+    {"writers.", "discard_high_return_numbers", "filters.range on ReturnNumber leaves them out"},
+    {"writers.", "fixed_seed", "the same \"seed\" gives the same bytes in any case"},
 };
 
 const char *stage_other_option(const stage_kind *kind, const char *key) {

@@ -368,7 +368,7 @@ def _tell(messages):
         level, frame = level + 1, frame.f_back
     for kind, text in messages:
         if kind == declared.MOTE_LOG_WARNING:
-            warnings.warn(text, errors.Warning, stacklevel=level)
+            warnings.warn(errors.in_keywords(text), errors.Warning, stacklevel=level)
         else:
             _log.info(text)
 

@@ -64,6 +64,17 @@ _OF_STATUS = {1: ArgumentError, 2: FormatError, 3: MemoryError, 4: IOError, 5: D
               7: DeviceError, 8: Cancelled, 9: PipeError}
 
 
+# The options of the command that messages of the library advise, as keywords.
+_KEYWORDS = {"--salvage": "salvage=True", "--columns": "columns=", "--crs": "crs=", "--memory": "memory_limit_bytes="}
+
+
+def in_keywords(message):
+    """A message of the library, which is made for the command, with the words of Python."""
+    for option, keyword in _KEYWORDS.items():
+        message = message.replace(f"{option} ", f"{keyword} ")
+    return message
+
+
 def error_of(status, message):
     """The exception of a status of the library."""
-    return _OF_STATUS.get(status, Error)(message)
+    return _OF_STATUS.get(status, Error)(in_keywords(message))

@@ -11,7 +11,7 @@ from . import _declarations as declared
 from . import _errors as errors
 from . import _library as library
 from ._cloud import as_cloud, place_of
-from ._parameters import Facts, Parameters
+from ._parameters import Facts, Parameters, real
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -103,10 +103,10 @@ class KnnIndex(_context.Closable):
     def within(self, radius, queries=None, *, exclude_self=False, progress=None) -> NeighborLists:
         """All points within a radius of each query, borders included."""
         cloud, rows = self._queries(queries)
-        context = self._use().context
+        context, radius = self._use().context, real("radius", radius)
         lists = _context.Handle(context, lambda pointer: library.mote_knn_free_lists(context._pointer, pointer),
                                 (self._handle,))
-        self._call(library.mote_knn_within, cloud._use().pointer if cloud is not None else None, float(radius),
+        self._call(library.mote_knn_within, cloud._use().pointer if cloud is not None else None, radius,
                    bool(exclude_self), None, lists.out, queries=cloud, progress=progress)
         found = declared.mote_knn_lists.from_address(lists.pointer.value)
         first = _arrays.dense(found.first, (rows + 1,), numpy.uint64, lists).astype(numpy.int64)

@@ -78,11 +78,25 @@ def _flag(name, value):
     raise errors.KeywordError(f"{name} is True or False, not {value!r}")
 
 
-def _real(name, value):
+def real(name, value):
+    """A number of Python or numpy as Python's; a text is none."""
     try:
+        if isinstance(value, (str, bytes, bytearray)):
+            raise TypeError
         return float(value)
     except (TypeError, ValueError):
         raise errors.KeywordError(f"{name} is a number, not {value!r}") from None
+
+
+def reals(name, values, count):
+    """So many numbers as a list."""
+    try:
+        found = [real(name, value) for value in values]
+    except TypeError:
+        found = []
+    if len(found) != count or isinstance(values, (str, bytes)):
+        raise errors.KeywordError(f"{name} is {count} numbers, not {values!r}")
+    return found
 
 
 def _text(name, value):
@@ -140,7 +154,7 @@ def value_of(name, kind, enum, value):
     if kind in _INT_LIMITS:
         return _number(name, kind, value)
     if kind in (ctypes.c_float, ctypes.c_double):
-        return _real(name, value)
+        return real(name, value)
     if kind is ctypes.c_char_p:
         return _text(name, value)
     if kind is ctypes.c_char:

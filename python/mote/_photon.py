@@ -13,7 +13,7 @@ from . import _errors as errors
 from . import _library as library
 from ._cloud import Cloud, _CloudHandle, as_cloud
 from ._io import _path_of
-from ._parameters import Parameters, facts_of
+from ._parameters import Parameters, facts_of, whole
 from ._render import Camera
 
 if TYPE_CHECKING:
@@ -124,6 +124,11 @@ def photon(scene, photons=None, *, camera=None, emission=None, passes=0, context
     passes    1 or more: the mean of so many passes, each with photons of its own
     """
     params = _PHOTON.make(parameters)
+    for name, value, kind in (("photons", photons, PhotonMap), ("camera", camera, Camera), ("emission", emission, dict)):
+        if value is not None and not isinstance(value, kind):
+            raise errors.KeywordError(f"{name} is a {kind.__name__}, not {type(value).__name__}"
+                                      + (": emission={'photons': ...} says how many" if name == "photons" else ""))
+    passes = whole("passes", passes)
     emitting = _EMISSION.make(emission or {})
     if not isinstance(scene, Scene):
         if not isinstance(scene, (str, os.PathLike)):

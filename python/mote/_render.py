@@ -13,7 +13,7 @@ from . import _declarations as declared
 from . import _errors as errors
 from . import _library as library
 from ._cloud import as_cloud, place_of
-from ._parameters import Facts, Parameters, facts_of, nearest, plain, whole
+from ._parameters import Facts, Parameters, facts_of, nearest, plain, real, reals, whole
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -62,7 +62,7 @@ class Camera:
         rows = (declared.mote_camera * len(cameras))(*map(Camera._struct_of, cameras))
         if not rows:
             raise errors.ArgumentError("a path needs a camera")
-        return cls._of(library.mote_camera_on_path(rows, len(rows), bool(closed), float(place)))
+        return cls._of(library.mote_camera_on_path(rows, len(rows), bool(closed), real("place", place)))
 
     def project(self, place, width, height):
         """(x, y, depth) of a place of the world, in pixels from the left and upper edge."""
@@ -96,7 +96,7 @@ def _camera_again(stored):
 def _direction(view, up):
     """From what is seen to the viewer, and what is up in the picture: the sides of the command."""
     if not isinstance(view, str):
-        return [float(value) for value in view], up
+        return reals("view", view, 3), up
     length = math.sqrt(sum(value * value for value in up))
     if not length > 0:
         raise errors.ArgumentError("up has no length")
@@ -121,7 +121,7 @@ def colors_of(values, map="spectrum", range=None):
     known = values[numpy.isfinite(values)]
     if range is None:
         range = numpy.percentile(known, (1, 99)) if known.size else (0, 1)
-    low, high = float(range[0]), float(range[1])
+    low, high = reals("range", range, 2)
     stops = numpy.array([[int(stop[i:i + 2], 16) for i in (0, 2, 4)] for stop in _MAPS[map].split()], numpy.float64)
     shares = numpy.clip((values - low) / (high - low if high > low else 1), 0, 1)
     colors = numpy.full((len(values), 4), 255, numpy.uint8)
@@ -134,7 +134,16 @@ def colors_of(values, map="spectrum", range=None):
 
 class Picture(Facts):
     """color [height, width, 4] (RGBA), and what else was asked for: color16, depth, normal, index; the camera; and
-    counts (covered, seen, splats, ...)."""
+    counts (covered, seen, splats, ...). Where an array is wanted (numpy.asarray, PIL.Image.fromarray, imshow) it is the
+    one of its colours, without a copy."""
+
+    @property
+    def __array_interface__(self):
+        return self.color.__array_interface__
+
+    @property
+    def shape(self):
+        return self.color.shape
 
     def save(self, path):
         """Writes the colours as PNG, whatever the path ends in; "scan.jpg" and the like are refused."""

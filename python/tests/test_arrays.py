@@ -340,3 +340,41 @@ def test_open_files_are_read(tmp_path):
     with open(tmp_path / "a.las", "rb") as file:
         for source in (data, bytearray(data), memoryview(data), io.BytesIO(data), file):
             assert (mote.read(source).xyz == expected).all()
+
+
+def test_pictures_are_arrays_without_a_copy():
+    picture = mote.render(mote.gen("city", 1000), width=8, height=6)
+    assert picture.shape == (6, 8, 4)
+    assert address(numpy.asarray(picture)) == address(picture.color)
+    assert numpy.asarray(picture).dtype == numpy.uint8
+
+
+def test_messages_name_keywords_and_no_options(tmp_path):
+    mote.write(mote.gen("city", 5000), tmp_path / "whole.laz")
+    cut = (tmp_path / "whole.laz").read_bytes()[:5000]
+    with pytest.raises(mote.FormatError, match="; salvage=True keeps"):
+        mote.read(cut)
+    with pytest.warns(mote.Warning):
+        assert len(mote.read(cut, salvage=True)) < 5000
+
+
+@pytest.mark.parametrize("call, told", [
+    (lambda cloud: mote.photon("cornell", photons=2000), "a PhotonMap, not int"),
+    (lambda cloud: mote.photon("cornell", camera=3), "a Camera, not int"),
+    (lambda cloud: mote.photon("cornell", emission=5), "a dict, not int"),
+    (lambda cloud: mote.photon("cornell", passes="x"), "whole number"),
+    (lambda cloud: mote.knn_index(cloud).within("1"), "radius is a number, not '1'"),
+    (lambda cloud: mote.knn(cloud, radius="1"), "radius is a number"),
+    (lambda cloud: mote.render(cloud, color="z", range=("a", 3)), "range is 2 numbers"),
+    (lambda cloud: mote.render(cloud, color="z", range=5), "range is 2 numbers, not 5"),
+    (lambda cloud: mote.render(cloud, view=(1, 2)), "view is 3 numbers")])
+def test_words_of_the_wrong_kind(call, told):
+    with pytest.raises(mote.KeywordError, match=told):
+        call(mote.gen("city", 500))
+
+
+def test_scan_angles_have_the_name_of_pdal_in_all_formats():
+    cloud = mote.gen("city", 500)
+    assert (cloud["ScanAngleRank"] == cloud["scan_angle"]).all()
+    old = mote.Cloud({"x": [1.0], "y": [2.0], "z": [3.0], "scan_angle_rank": numpy.int8([-7])})
+    assert old["ScanAngle"] == old["scan_angle_rank"] == -7

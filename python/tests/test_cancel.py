@@ -31,12 +31,14 @@ class Watch:
 def clouds():
     with mote.Context(threads=1):
         few = {kind: mote.gen(kind, POINTS) for kind in ("uniform", "clusters", "city")}
-        yield {**few, "many": mote.gen("uniform", MANY // 2)}
+        many = mote.gen("uniform", MANY // 2)
+        yield {**few, "many": many, "index": mote.knn_index(many)}
 
 
 CALLS = {
     "brute force, few queries": lambda clouds, watch: mote.knn(clouds["uniform"], clouds["uniform"][:512], method="brute",
                                                                progress=watch),
+    "all neighbours of few": lambda clouds, watch: clouds["index"].within(1e9, clouds["many"][:8], progress=watch),
     "normals, propagated": lambda clouds, watch: mote.normals(clouds["city"], orient="propagate", progress=watch),
     "a surface": lambda clouds, watch: mote.render(clouds["city"], mode="surface", width=3000, height=2000,
                                                    progress=watch),

@@ -266,11 +266,18 @@ void mote_settle_names(const mote_column *const *columns, uint32_t count, const 
 
 /* ---- the columns of a cloud */
 
+/* PDAL has one name, ScanAngleRank, for the angles of all versions of LAS, which have two names and units. */
+static const mote_column *find_other_angle(const mote_cloud *cloud, const char *meant) {
+    if (strcmp(meant, "scan_angle_rank") == 0) return mote_cloud_find(cloud, "scan_angle");
+    return strcmp(meant, "scan_angle") == 0 ? mote_cloud_find(cloud, "scan_angle_rank") : NULL;
+}
+
 const mote_column *mote_cloud_match(const mote_cloud *cloud, const char *name) {
     const mote_column *exact = mote_cloud_find(cloud, name);
     if (exact != NULL) return exact;
     const char *meant = mote_standard_name(name);
     const mote_column *column = meant != NULL ? mote_cloud_find(cloud, meant) : NULL;
+    if (column == NULL && meant != NULL) column = find_other_angle(cloud, meant);
     for (uint64_t i = 0; i < cloud->column_count && column == NULL; i++) {
         if (mote_same_name(cloud->columns[i].name, name)) column = &cloud->columns[i];
     }

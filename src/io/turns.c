@@ -63,16 +63,24 @@ mote_status mote_turns_make(mote_context *ctx, const void *sizes, size_t stride,
     return MOTE_OK;
 }
 
-void mote_turns_run(const mote_context *ctx, const mote_turns *turns, mote_turn_encode encode, void *job) {
+static bool goes_on(mote_context *ctx) { return mote_context_status(ctx) == MOTE_OK && !mote_stop(ctx); }
+
+mote_status mote_turns_run(mote_context *ctx, const mote_turns *turns, mote_turn_encode encode, void *job) {
     const int64_t count = turns->count, begun = ctx->threads < count ? ctx->threads : count;
 #pragma omp parallel num_threads(ctx->threads)
     {
         const int thread = omp_get_thread_num();
         /* There may be fewer threads than were asked for: each begins the turns of those that are missing, too. */
-        for (int64_t i = thread; i < begun; i += omp_get_num_threads()) encode(job, thread, turns->list[i].item);
+        for (int64_t i = thread; i < begun; i += omp_get_num_threads()) {
+            if (goes_on(ctx)) encode(job, thread, turns->list[i].item);
+        }
 #pragma omp for schedule(dynamic)
-        for (int64_t i = begun; i < count; i++) encode(job, thread, turns->list[i].item);
+        for (int64_t i = begun; i < count; i++) {
+            if (goes_on(ctx)) encode(job, thread, turns->list[i].item);
+        }
     }
+    MOTE_TRY(mote_stopped(ctx));
+    return mote_context_status(ctx);
 }
 
 void mote_turns_free(mote_context *ctx, mote_turns *turns) {

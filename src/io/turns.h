@@ -42,9 +42,10 @@ typedef struct mote_turns {
    bytes. */
 mote_status mote_turns_make(mote_context *ctx, const void *sizes, size_t stride, uint32_t first, uint32_t count,
                             mote_turns *turns);
-/* Calls encode for each, on all threads; thread is the number of the one that calls. */
+/* Calls encode for each, on all threads; thread is the number of the one that calls. After the first failure, and once
+   the caller wants to stop, the items that remain are left out. */
 typedef void (*mote_turn_encode)(void *job, int thread, uint32_t item);
-void mote_turns_run(const mote_context *ctx, const mote_turns *turns, mote_turn_encode encode, void *job);
+mote_status mote_turns_run(mote_context *ctx, const mote_turns *turns, mote_turn_encode encode, void *job);
 void mote_turns_free(mote_context *ctx, mote_turns *turns);
 
 #endif

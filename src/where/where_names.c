@@ -99,15 +99,11 @@ void where_hint(const char *word, const char *const *names, char hint[WHERE_HINT
 
 /* ---- columns */
 
-/* x, y and z are the coordinates, whatever else is called so. PDAL has one name for angles in both of LAS's units. */
+/* x, y and z are the coordinates, whatever else is called so. */
 static const mote_column *find_column(const mote_cloud *cloud, const char *name) {
     const char axis[2] = {(char)(name[0] | 0x20), '\0'};
     if (mote_names_axis(name)) return mote_cloud_find(cloud, axis);
-    const mote_column *column = mote_cloud_match(cloud, name);
-    const char *meant = column == NULL ? mote_standard_name(name) : NULL;
-    if (meant == NULL) return column;
-    if (strcmp(meant, "scan_angle_rank") == 0) return mote_cloud_find(cloud, "scan_angle");
-    return strcmp(meant, "scan_angle") == 0 ? mote_cloud_find(cloud, "scan_angle_rank") : NULL;
+    return mote_cloud_match(cloud, name);
 }
 
 /* "; there are x, y, z, …" */

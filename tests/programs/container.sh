@@ -20,10 +20,16 @@ with open(".dockerignore", encoding="utf-8") as file:
     ignored = [line.strip() for line in file if line.strip() and line[0] != "#"]
 known = set("FROM ARG ENV COPY RUN WORKDIR ENTRYPOINT CMD".split())
 stages, arguments, wrong = [], {"BASE"}, []
+copied_from = set()  # stages that something was copied from in this one: then what they make is part of the cache's key
 
 
 def check_copy(words):
-    """Each source is a file of the tree, which no line of .dockerignore leaves out."""
+    """Each source is a file of the tree, which no line of .dockerignore leaves out, or one of a stage before."""
+    if words[0].startswith("--from="):
+        if words[0].partition("=")[2] not in stages:
+            wrong.append(f"COPY {words[0]}: that stage is not there")
+        copied_from.add(words[0].partition("=")[2])
+        return
     for source in words[:-1]:
         if not os.path.exists(source):
             wrong.append(f"COPY {source}: it is not there")
@@ -38,6 +44,7 @@ for line in filter(None, map(str.strip, text.splitlines())):
     elif name == "FROM":
         base, *stage = rest.split(" AS ")
         stages += stage
+        copied_from.clear()
         if base != "$BASE":
             wrong.append(f"FROM {base}: a base that no argument names")
     elif name == "ARG":
@@ -48,6 +55,8 @@ for line in filter(None, map(str.strip, text.splitlines())):
         used = set(re.findall(r"\$\{?([A-Z_]+)", rest))
         wrong += [f"RUN: ${variable} is no argument" for variable in used - arguments]
         wrong += [f"RUN: stage {stage} is not there" for stage in re.findall(r"from=(\w+)", rest) if stage not in stages]
+        wrong += [f"RUN: what it mounts of {stage} may change, and a layer be kept: COPY --from={stage} of something first"
+                  for stage in re.findall(r"from=(\w+)", rest) if stage not in copied_from]
         scripts = re.findall(r"(?<=/mote/)[\w/.]+\.sh", rest)
         wrong += [f"RUN {script}: it cannot be run" for script in scripts if not os.access(script, os.X_OK)]
 for needed in ("cmake/deb.sh", "debian/control", "VERSION", "LICENSE"):  # what its steps read

@@ -218,7 +218,7 @@ static void lists_are_sorted_and_cut(void **state) {
             knn_select(list, count, k);
             qsort(list, k, sizeof list[0], by_key_and_index);
             for (uint64_t i = 0; i < k; i++) assert_int_equal(list[i].key, expected[i].key);
-            knn_sort(list, count);
+            knn_sort(NULL, list, count);
             for (uint64_t i = 0; i < count; i++) {
                 assert_int_equal(list[i].key, expected[i].key);
                 assert_int_equal(list[i].index, expected[i].index);

@@ -1,7 +1,10 @@
 /* What the caller hears of progress between the reports of a call: loops ask whether to stop, and say what was said. */
+#include <omp.h>
 #include <time.h>
 
 #include "core/core.h"
+#include "core/stop_join.h"
+#include "io/turns.h"
 #include "support/support.h"
 
 static void wait_a_moment(void) {
@@ -74,8 +77,72 @@ static void shares_nest(void **state) {
     mote_context_destroy(ctx);
 }
 
+static bool stop_at_third(void *user, double done, const char *stage) {
+    int *const calls = user;
+    (void)done;
+    (void)stage;
+    return ++*calls < 3;
+}
+
+static mote_context *context_that_stops(int *calls) {
+    mote_context_params params = mote_context_defaults();
+    params.threads = 2;
+    params.device = MOTE_DEVICE_CPU;
+    params.progress = stop_at_third;
+    params.progress_user = calls;
+    mote_context *ctx = NULL;
+    assert_int_equal(mote_context_create(&params, &ctx), MOTE_OK);
+    return ctx;
+}
+
+/* One thread has a piece that ends only once the call is cancelled, or after ten seconds; the caller's has none. */
+static void long_pieces_of_others_are_stopped(void **state) {
+    (void)state;
+    int calls = 0, turns = 0;
+    mote_context *ctx = context_that_stops(&calls);
+    mote_stop_join join;
+    assert_int_equal(mote_progress(ctx, 0.25, "trying"), MOTE_OK);
+    mote_stop_join_make(&join);
+#pragma omp parallel num_threads(2)
+    {
+        while (mote_thread_number() == omp_get_num_threads() - 1 && turns < 1000 && !mote_stop(ctx)) {
+            const struct timespec pause = {0, 10000000};
+            nanosleep(&pause, NULL);
+            turns++;
+        }
+        mote_stop_join_wait(ctx, &join);
+    }
+    mote_stop_join_free(&join);
+    assert_int_equal(mote_stopped(ctx), MOTE_CANCELLED);
+    assert_in_range(turns, 1, 999);
+    mote_context_destroy(ctx);
+}
+
+static void encode_slowly(void *job, int thread, uint32_t item) {
+    (void)thread;
+    (void)item;
+    wait_a_moment();
+    __atomic_fetch_add((int *)job, 1, __ATOMIC_RELAXED);
+}
+
+/* A round of a writer is not encoded to its end. */
+static void turns_stop(void **state) {
+    (void)state;
+    int calls = 0, encoded = 0;
+    mote_context *ctx = context_that_stops(&calls);
+    uint64_t sizes[100] = {0};
+    mote_turns turns = {0};
+    assert_int_equal(mote_progress(ctx, 0.25, "trying"), MOTE_OK);
+    assert_int_equal(mote_turns_make(ctx, sizes, sizeof sizes[0], 0, 100, &turns), MOTE_OK);
+    assert_int_equal(mote_turns_run(ctx, &turns, encode_slowly, &encoded), MOTE_CANCELLED);
+    assert_in_range(encoded, 1, 99);
+    mote_turns_free(ctx, &turns);
+    mote_context_destroy(ctx);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(loops_ask_again), cmocka_unit_test(the_call_before_is_over),
-                                       cmocka_unit_test(shares_nest)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(loops_ask_again), cmocka_unit_test(the_call_before_is_over), cmocka_unit_test(shares_nest),
+        cmocka_unit_test(long_pieces_of_others_are_stopped), cmocka_unit_test(turns_stop)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

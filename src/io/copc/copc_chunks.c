@@ -71,7 +71,6 @@ static mote_status encode_node(const copc_job *job, copc_worker *worker, uint32_
 static void run_node(void *user, int thread, uint32_t node) {
     const chunk_round *round = user;
     const copc_job *job = round->job;
-    if (mote_context_status(job->ctx) != MOTE_OK) return;
     encode_node(job, &job->workers[thread], node, &round->slots[node - round->first], &job->places[node]);
 }
 
@@ -79,8 +78,7 @@ static mote_status encode_round(chunk_round *round) {
     const copc_job *job = round->job;
     MOTE_TRY(mote_turns_make(job->ctx, &job->places[round->first].points, sizeof *job->places, round->first,
                              round->last - round->first, &round->turns));
-    mote_turns_run(job->ctx, &round->turns, run_node, round);
-    return mote_context_status(job->ctx);
+    return mote_turns_run(job->ctx, &round->turns, run_node, round);
 }
 
 static mote_status write_round(const chunk_round *round) {

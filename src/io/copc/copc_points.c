@@ -151,7 +151,7 @@ static mote_status collect_strays(copc_job *job) {
 
 static void run_node(void *user, int thread, uint32_t node) {
     const copc_job *job = user;
-    if (mote_context_status(job->ctx) == MOTE_OK) find_in_node(job, &job->workers[thread], node);
+    find_in_node(job, &job->workers[thread], node);
 }
 
 mote_status mote_copc_find_strays(copc_job *job) {
@@ -162,10 +162,10 @@ mote_status mote_copc_find_strays(copc_job *job) {
     if (first < job->node_count) {
         MOTE_TRY(mote_turns_make(job->ctx, &job->nodes[first].point_count, sizeof *job->nodes, first,
                                  job->node_count - first, &turns));
-        mote_turns_run(job->ctx, &turns, run_node, job);
+        const mote_status status = mote_turns_run(job->ctx, &turns, run_node, job);
         mote_turns_free(job->ctx, &turns);
+        MOTE_TRY(status);
     }
-    MOTE_TRY(mote_context_status(job->ctx));
     return collect_strays(job);
 }
 

@@ -132,7 +132,6 @@ static mote_status begin_round(const potree_octree *octree, brotli_round *round)
 
 static void run_node(void *user, int thread, uint32_t node) {
     const brotli_work *work = user;
-    if (mote_context_status(work->octree->ctx) != MOTE_OK) return;
     compress_node(work->octree, &work->workers[thread], &work->octree->stats[thread], node, work->round);
 }
 
@@ -140,8 +139,7 @@ static mote_status run_round(const potree_octree *octree, brotli_worker *workers
     brotli_work work = {octree, workers, round};
     MOTE_TRY(mote_turns_make(octree->ctx, &octree->source->nodes[round->begin].point_count,
                              sizeof *octree->source->nodes, round->begin, round->end - round->begin, &round->turns));
-    mote_turns_run(octree->ctx, &round->turns, run_node, &work);
-    return mote_context_status(octree->ctx);
+    return mote_turns_run(octree->ctx, &round->turns, run_node, &work);
 }
 
 static mote_status end_round(const potree_octree *octree, const brotli_round *round, uint64_t *written_bytes) {

@@ -99,7 +99,6 @@ static void next_jobs(octree_round *round, uint32_t *next, uint32_t max) {
 static void run_job(void *user, int thread, uint32_t job) {
     const octree_round *round = user;
     const potree_octree *octree = round->octree;
-    if (mote_context_status(octree->ctx) != MOTE_OK) return;
     write_job(octree, &round->workers[thread], &octree->stats[thread], round->jobs[job - round->first]);
 }
 
@@ -120,8 +119,7 @@ static mote_status run_round(octree_round *round) {
     MOTE_TRY(make_buffers(round));
     MOTE_TRY(mote_turns_make(ctx, &round->jobs[0].largest, sizeof round->jobs[0], round->first, round->count,
                              &round->turns));
-    mote_turns_run(ctx, &round->turns, run_job, round);
-    return mote_context_status(ctx);
+    return mote_turns_run(ctx, &round->turns, run_job, round);
 }
 
 void potree_place_nodes(const potree_octree *octree) {

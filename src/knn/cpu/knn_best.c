@@ -3,7 +3,8 @@
 
 #include "math/hash.h"
 
-#define INSERTION_MAX 24u /* up to here insertion is faster */
+#define INSERTION_MAX 24u        /* up to here insertion is faster */
+#define ASKED_ABOVE   (1u << 16) /* to sort fewer takes some milliseconds */
 
 static void swap(knn_near *a, knn_near *b) {
     const knn_near kept = *a;
@@ -43,10 +44,11 @@ static uint64_t partition(knn_near *list, uint64_t count) {
     return j;
 }
 
-void knn_sort(knn_near *list, uint64_t count) {
+void knn_sort(mote_context *ctx, knn_near *list, uint64_t count) {
     while (count > INSERTION_MAX) {
+        if (count > ASKED_ABOVE && mote_stop(ctx)) return;
         const uint64_t middle = partition(list, count);
-        knn_sort(list + middle + 1, count - middle - 1);
+        knn_sort(ctx, list + middle + 1, count - middle - 1);
         count = middle;
     }
     insertion_sort(list, count);
@@ -77,5 +79,5 @@ void knn_best_shrink(knn_best *best) {
 
 void knn_best_finish(knn_best *best) {
     if (best->count > best->k) knn_best_shrink(best);
-    knn_sort(best->list, best->count);
+    knn_sort(NULL, best->list, best->count); /* k is at most a thousand */
 }

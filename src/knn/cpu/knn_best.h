@@ -2,8 +2,7 @@
 #ifndef MOTE_KNN_BEST_H
 #define MOTE_KNN_BEST_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "core/core.h"
 
 /* A neighbour of a query. */
 typedef struct knn_near {
@@ -23,8 +22,9 @@ typedef struct knn_best {
     uint32_t limit_index; /* and of points with that key the largest index */
 } knn_best;
 
-/* Sorts. No two are equal, for their indices differ. */
-void knn_sort(knn_near *list, uint64_t count);
+/* Sorts. No two are equal, for their indices differ. ctx is asked now and then whether to go on, and may be NULL where
+   the list is short; once its caller wants to stop, the rest of the list stays as it is. */
+void knn_sort(mote_context *ctx, knn_near *list, uint64_t count);
 /* Moves the k best to the front, in any order; k ≤ count. */
 void knn_select(knn_near *list, uint64_t count, uint64_t k);
 /* Keeps the k best; then the worst of them is the limit. */

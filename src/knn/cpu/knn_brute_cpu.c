@@ -1,4 +1,5 @@
 /* Searches that take each query on its own, and brute force, which offers it every point: for checking. */
+#include "core/stop_join.h"
 #include "knn/cpu/knn_cpu.h"
 
 #define STEP_QUERIES    1024u      /* between two reports of progress */
@@ -53,13 +54,20 @@ mote_status knn_for_queries(const knn_job *job, knn_candidates candidates, const
     if (lists == NULL) return MOTE_ERROR_MEMORY;
     for (uint64_t step = 0; step < count && status == MOTE_OK; step += STEP_QUERIES) {
         const uint64_t end = count - step < STEP_QUERIES ? count : step + STEP_QUERIES;
-#pragma omp parallel for schedule(dynamic, 16) num_threads(ctx->threads)
-        for (uint64_t place = step; place < end; place++) {
-            if (mote_stop(ctx)) continue;
-            knn_near *list = lists + (uint64_t)mote_thread_number() * capacity;
-            knn_query query = {.job = job, .place = place, .best = {list, 0, capacity, k, 0, 0}};
-            answer(job, candidates, user, &query);
+        mote_stop_join join;
+        mote_stop_join_make(&join);
+#pragma omp parallel num_threads(ctx->threads)
+        {
+#pragma omp for schedule(dynamic, 16) nowait
+            for (uint64_t place = step; place < end; place++) {
+                if (mote_stop(ctx)) continue;
+                knn_near *list = lists + (uint64_t)mote_thread_number() * capacity;
+                knn_query query = {.job = job, .place = place, .best = {list, 0, capacity, k, 0, 0}};
+                answer(job, candidates, user, &query);
+            }
+            mote_stop_join_wait(ctx, &join);
         }
+        mote_stop_join_free(&join);
         status = mote_stopped(ctx);
         if (status != MOTE_OK) break;
         status = mote_progress(ctx, first + (last - first) * (double)end / (double)count, "searching neighbours");

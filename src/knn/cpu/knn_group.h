@@ -76,7 +76,7 @@ SIMD_INLINE void knn_stream_all(knn_kind kind, bool ellipsoids, const knn_search
             knn_stream(kind, ellipsoids, search, scratch, q, threshold, &scratch->best[q], knn_take_best, &to);
             worst = scratch->best[q].limit > worst ? scratch->best[q].limit : worst;
         }
-        if (scratch->traversal.waiting == 0) break;
+        if (scratch->traversal.waiting == 0 || mote_stop(search->ctx)) break;
         if (search->tree->min_index != NULL) scratch->traversal.last = knn_last_of(scratch, queries);
         scratch->traversal.threshold = fminf(walked, knn_threshold(&scratch->frame, knn_key_units(search, worst)));
         knn_traverse_next(kind, &scratch->traversal, &scratch->frame, &scratch->chunk);
@@ -193,7 +193,7 @@ SIMD_INLINE bool knn_search_some(knn_kind kind, bool ellipsoids, const knn_searc
         knn_chunk_load(kind, &scratch->chunk, search->tree, frame);
         const double farthest = knn_search_leaves(kind, ellipsoids, search, scratch, search_radius, rest, visit, user);
         if (first || rest->queries == 0) knn_history_add(scratch, farthest, rest->queries == 0);
-        if (rest->queries == 0) return true;
+        if (rest->queries == 0 || mote_stop(search->ctx)) return true;
         search_radius = knn_next_radius(search, rest->wanted, search_radius, safe);
     }
 }
@@ -206,6 +206,7 @@ SIMD_INLINE void knn_search_unresolved(knn_kind kind, bool ellipsoids, const knn
         const uint32_t asked = part.queries = split ? remaining & -remaining : remaining;
         split = !knn_search_some(kind, ellipsoids, search, scratch, split, &part, visit, user) || split;
         remaining = (remaining & ~asked) | part.queries;
+        if (remaining != 0 && mote_stop(search->ctx)) return;
     }
 }
 

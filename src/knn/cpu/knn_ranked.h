@@ -151,7 +151,7 @@ SIMD_INLINE void knn_ranked_place(const knn_search *search, knn_ranked *ranked, 
         best->list[i].at = ranked->at[i];
         best->list[i].index = search->tree->points.order[ranked->at[i]];
     }
-    knn_sort(best->list, passed);
+    knn_sort(NULL, best->list, passed);
 }
 
 /* Finds the neighbours of the group's queries asked for, and returns those for whom too much passed.

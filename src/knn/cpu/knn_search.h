@@ -30,6 +30,7 @@ static inline uint64_t knn_limit_of(const knn_metric *metric, const knn_ellipsoi
 }
 
 typedef struct knn_search {
+    mote_context *ctx; /* is asked whether to go on where one batch may take long */
     const knn_tree *tree;
     const knn_ellipsoids *ellipsoids; /* NULL: spheres */
     const knn_points *queries;        /* of the tree's kind; the tree's own points for a search among themselves */

@@ -1,4 +1,5 @@
 /* Searches on CPU cores: all groups of queries, a batch of them at a time, and rows of a result. */
+#include "core/stop_join.h"
 #include "knn/cpu/knn_cpu.h"
 
 #define SHARE_BATCHES 8u   /* that a thread takes at once: they learn from each other */
@@ -10,7 +11,8 @@
 
 knn_search knn_search_of(const mote_knn_index *index, const knn_query_set *query_set, const knn_ellipsoids *ellipsoids,
                          uint32_t k, double radius) {
-    knn_search search = {.tree = query_set->tree, .ellipsoids = ellipsoids, .queries = &query_set->points, .k = k};
+    knn_search search = {.ctx = index->ctx, .tree = query_set->tree, .ellipsoids = ellipsoids, .k = k};
+    search.queries = &query_set->points;
     search.codes = index->codes;
     search.query_codes = query_set->codes;
     search.limit = knn_limit_of(&query_set->tree->metric, ellipsoids, radius);
@@ -64,10 +66,17 @@ mote_status knn_for_batches(mote_context *ctx, const knn_search *search, knn_wor
     mote_status status = make_scratch(ctx, search, &scratches, &lists);
     for (uint64_t step = 0; step < shares && status == MOTE_OK; step += step_shares) {
         const uint64_t end = shares - step < step_shares ? shares : step + step_shares;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(ctx->threads)
-        for (uint64_t share = step; share < end; share++) {
-            do_share(ctx, &scratches[mote_thread_number()], share, groups, work, user);
+        mote_stop_join join;
+        mote_stop_join_make(&join);
+#pragma omp parallel num_threads(ctx->threads)
+        {
+#pragma omp for schedule(dynamic, 1) nowait
+            for (uint64_t share = step; share < end; share++) {
+                do_share(ctx, &scratches[mote_thread_number()], share, groups, work, user);
+            }
+            mote_stop_join_wait(ctx, &join);
         }
+        mote_stop_join_free(&join);
         status = mote_stopped(ctx);
         if (status != MOTE_OK) break;
         status = mote_progress(ctx, first + (last - first) * (double)end / (double)shares, "searching neighbours");

@@ -1,4 +1,5 @@
 /* All neighbours within a radius: counted, then written. */
+#include "core/stop_join.h"
 #include "knn/cpu/knn_cpu.h"
 
 typedef struct within {
@@ -47,7 +48,7 @@ SIMD_INLINE void visit_batch(knn_kind kind, const within *all, knn_scratch *scra
                 knn_stream(kind, false, search, scratch, q, scratch->traversal.threshold, NULL, take, all);
             }
         }
-        if (scratch->traversal.waiting == 0) break;
+        if (scratch->traversal.waiting == 0 || mote_stop(search->ctx)) break; /* a radius may hold all points */
         knn_traverse_next(kind, &scratch->traversal, &scratch->frame, &scratch->chunk);
     }
 }
@@ -90,7 +91,7 @@ static void sort_row(const within *all, uint64_t row) {
         near[i].key = all->keys[first + i];
         near[i].index = all->lists->index[first + i];
     }
-    knn_sort(near, count);
+    knn_sort(all->search.ctx, near, count);
     for (uint64_t i = 0; i < count; i++) {
         all->lists->index[first + i] = near[i].index;
         all->lists->distance2[first + i] = (float)knn_distance2(&all->search.tree->metric, near[i].key);
@@ -101,10 +102,17 @@ static mote_status fill_lists(mote_context *ctx, within *all, uint64_t rows) {
     MOTE_TRY(place_lists(ctx, all, rows));
     memset(all->counts, 0, rows * sizeof *all->counts);
     MOTE_TRY(knn_for_batches(ctx, &all->search, write_works[all->search.tree->metric.kind], all, 0.5, 0.9));
-#pragma omp parallel for schedule(dynamic, 256) num_threads(ctx->threads)
-    for (uint64_t row = 0; row < rows; row++) {
-        if (!mote_stop(ctx)) sort_row(all, row);
+    mote_stop_join join;
+    mote_stop_join_make(&join);
+#pragma omp parallel num_threads(ctx->threads)
+    {
+#pragma omp for schedule(dynamic, 256) nowait
+        for (uint64_t row = 0; row < rows; row++) {
+            if (!mote_stop(ctx)) sort_row(all, row);
+        }
+        mote_stop_join_wait(ctx, &join);
     }
+    mote_stop_join_free(&join);
     MOTE_TRY(mote_stopped(ctx));
     return mote_progress(ctx, 1, "sorting neighbours");
 }

@@ -9,6 +9,8 @@
    threads. */
 #include "order/sort/order_sort_cpu.h"
 
+#include "core/stop_join.h"
+
 #define TOP_BITS          14u    /* of the first histogram */
 #define MAX_BUCKETS       4096u  /* that one scatter pass feeds: their write positions stay in the cache */
 #define SMALL_RUN         24u    /* up to here insertion wins */
@@ -137,13 +139,18 @@ static void sort_cached(pairs from, pairs to, uint64_t count) {
 }
 
 /* The same for any size: halves what does not fit the cache by its highest 8 differing bits first. Recurs at most
-   eight times. */
-static void sort_bucket(pairs from, pairs to, uint64_t count) {
+   eight times. ctx is asked whether to go on before each piece of a pass, for a bucket may hold most pairs; NULL: it is
+   not. */
+static void sort_bucket(mote_context *ctx, pairs from, pairs to, uint64_t count) {
     if (count <= CACHED_PAIRS) {
         sort_cached(from, to, count);
         return;
     }
     const uint32_t bits = differing_bits(from.codes, count);
+    if (bits == 0) {
+        copy_pairs(from, to, count);
+        return;
+    }
     const uint32_t shift = bits > 8 ? bits - 8 : 0;
     uint32_t starts[257] = {0};
     for (uint64_t i = 0; i < count; i++) starts[(from.codes[i] >> shift) & 255]++;
@@ -151,11 +158,14 @@ static void sort_bucket(pairs from, pairs to, uint64_t count) {
     starts[256] = (uint32_t)count;
     uint32_t moving[256];
     memcpy(moving, starts, sizeof moving);
-    pass(from, to, count, shift, moving);
+    for (uint64_t first = 0; first < count; first += PIECE_PAIRS) {
+        if (ctx != NULL && mote_stop(ctx)) return;
+        pass(pairs_at(from, first), to, count - first < PIECE_PAIRS ? count - first : PIECE_PAIRS, shift, moving);
+    }
     if (shift == 0) return;
     copy_pairs(to, from, count);
     for (uint32_t b = 0; b < 256; b++) {
-        sort_bucket(pairs_at(from, starts[b]), pairs_at(to, starts[b]), starts[b + 1] - starts[b]);
+        sort_bucket(ctx, pairs_at(from, starts[b]), pairs_at(to, starts[b]), starts[b + 1] - starts[b]);
     }
 }
 
@@ -263,12 +273,19 @@ static mote_status sort_together(mote_context *ctx, pairs to, pairs from, bool g
     MOTE_TRY(count_digits(ctx, to.codes, count, plan));
     MOTE_TRY(scatter(ctx, to.codes, given ? to.indices : NULL, from, count, plan));
     MOTE_TRY(mote_progress(ctx, 0.4, "sorting"));
-#pragma omp parallel for schedule(dynamic, 4) num_threads(plan->threads)
-    for (uint32_t b = 0; b < plan->buckets; b++) {
-        const uint64_t first = plan->starts[b];
-        if (mote_stop(ctx)) continue;
-        sort_bucket(pairs_at(from, first), pairs_at(to, first), plan->starts[b + 1] - first);
+    mote_stop_join join;
+    mote_stop_join_make(&join);
+#pragma omp parallel num_threads(plan->threads)
+    {
+#pragma omp for schedule(dynamic, 4) nowait
+        for (uint32_t b = 0; b < plan->buckets; b++) {
+            const uint64_t first = plan->starts[b];
+            if (mote_stop(ctx)) continue;
+            sort_bucket(ctx, pairs_at(from, first), pairs_at(to, first), plan->starts[b + 1] - first);
+        }
+        mote_stop_join_wait(ctx, &join);
     }
+    mote_stop_join_free(&join);
     MOTE_TRY(mote_stopped(ctx));
     return mote_progress(ctx, 1.0, "sorting");
 }
@@ -281,7 +298,7 @@ static pairs scratch_pairs(void *scratch, uint64_t count) {
 void order_sort_alone(uint64_t *codes, uint32_t *indices, uint64_t count, void *scratch) {
     const pairs to = {codes, indices}, from = scratch_pairs(scratch, count);
     copy_pairs(to, from, count);
-    sort_bucket(from, to, count);
+    sort_bucket(NULL, from, to, count);
 }
 
 static mote_status sort_alone(mote_context *ctx, pairs to, void *scratch, bool given, uint64_t count) {
