@@ -224,7 +224,8 @@ def test_streams(points, where):
             near = mote.knn(late, k=4, context=context)
             doubled = torch.from_dlpack(near.index).clone() * 2
             late.zero_()
-        assert (doubled.cpu().numpy() == 2 * expected.index).all()
+            told = doubled.cpu().numpy()  # in the same stream: another one would not wait for it
+        assert (told == 2 * expected.index).all()
 
 
 def test_a_call_does_not_wait(points):
