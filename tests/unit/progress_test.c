@@ -114,7 +114,7 @@ static void long_pieces_of_others_are_stopped(void **state) {
     }
     mote_stop_join_free(&join);
     assert_int_equal(mote_stopped(ctx), MOTE_CANCELLED);
-    assert_in_range(turns, 1, 999);
+    assert_true(turns < 1000);
     mote_context_destroy(ctx);
 }
 
