@@ -59,6 +59,9 @@ int cmd_render(int argc, char **argv) {
         {"map", 0, OPTION_CHOICE, &o.map, &o.map_given, COLOR_MAPS, "colours of numbers; default spectrum"},
         {"range", 0, OPTION_TEXT, &o.range, NULL, "LOW:HIGH",
          "what its ends stand for: values, or shares of all points;\ndefault 1%:99%"},
+        {"exposure", 0, OPTION_TEXT, &o.exposure, NULL, "X|auto",
+         "the cloud's own colours X times brighter; default auto:\ndark ones so that they are seen, others as they "
+         "are"},
         {"background", 0, OPTION_TEXT, &o.background, NULL, "COLOR",
          "#rrggbb, #rrggbbaa, white, black, grey, slate, sky, transparent"},
         {"samples", 0, OPTION_INT, &o.samples, &o.samples_given, "N", "N * N samples for each pixel, 1..4"},

@@ -230,6 +230,25 @@ static mote_status expose(session *s, const point_values *values, double range[2
     return status;
 }
 
+static int find_exposure(session *s, const picture_plan *plan, const mote_cloud *cloud, picture_colors *colors) {
+    mote_status status = MOTE_OK;
+    if (colors->source != COLOR_RGB && plan->exposure_given) {
+        return session_error(s, EXIT_USAGE, "--exposure is of the cloud's own colours: --color rgb");
+    }
+    if (colors->source != COLOR_RGB) return EXIT_DONE;
+    if (plan->exposure > 0) {
+        colors->exposure = plan->exposure;
+    } else {
+        status = mote_render_find_exposure(s->ctx, cloud, &colors->exposure);
+    }
+    return status == MOTE_OK ? EXIT_DONE : session_fail(s, status, false);
+}
+
+void picture_color_tell(session *s, const picture_plan *plan, const picture_colors *colors) {
+    if (plan->exposure_given || plan->params.show != MOTE_RENDER_SHOW_COLOR || colors->exposure == 1) return;
+    session_note(s, "colours are dark: shown %g times brighter; --exposure 1 shows them as they are", colors->exposure);
+}
+
 /* A range by shares of all values, or of values. */
 static int find_range(session *s, const picture_plan *plan, picture_colors *colors) {
     mote_status status = MOTE_OK;
@@ -268,6 +287,7 @@ int picture_color_choose(session *s, const picture_plan *plan, const mote_cloud 
     }
     memset(colors, 0, sizeof *colors);
     colors->map = plan->map;
+    colors->exposure = 1;
     colors->values.points = mote_cloud_count(cloud);
     colors->values.cloud = cloud;
     if (plan->color != NULL) {
@@ -276,6 +296,7 @@ int picture_color_choose(session *s, const picture_plan *plan, const mote_cloud 
         choose_by_data(s, plan, cloud, terrain, colors);
     }
     if (code == EXIT_DONE && colors->source == COLOR_RAMP) code = find_range(s, plan, colors);
+    if (code == EXIT_DONE) code = find_exposure(s, plan, cloud, colors);
     if (colors->source == COLOR_CLASS) find_classes(colors);
     if (code != EXIT_DONE || colors->source == COLOR_RAMP || (!plan->range_given && !plan->map_given)) return code;
     return session_error(s, EXIT_USAGE, "--range and --map are of a number's colours: --color height, intensity, …");
@@ -286,6 +307,7 @@ const char *picture_color_title(const picture_colors *colors) {
 }
 
 void picture_color_keep(const picture_colors *colors, picture_plan *plan) {
+    if (colors->source == COLOR_RGB) plan->exposure = colors->exposure;
     if (colors->source != COLOR_RAMP) return;
     plan->range_given = true;
     plan->range_by_share = false;
@@ -363,8 +385,9 @@ int picture_color_paint(session *s, const picture_colors *colors, const mote_clo
 int picture_color_apply(session *s, const picture_colors *colors, const mote_cloud *cloud, mote_renderer *renderer) {
     uint8_t *rgba = NULL;
     const int code = picture_color_paint(s, colors, cloud, &rgba);
-    if (code != EXIT_DONE || rgba == NULL) return code;
-    const mote_status status = mote_render_set_colors(renderer, rgba, false);
+    if (code != EXIT_DONE) return code;
+    const mote_status status = rgba == NULL ? mote_render_set_exposure(renderer, colors->exposure)
+                                            : mote_render_set_colors(renderer, rgba, false);
     free(rgba);
     return status == MOTE_OK ? EXIT_DONE : session_fail(s, status, false);
 }

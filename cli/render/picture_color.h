@@ -23,6 +23,7 @@ typedef struct picture_colors {
     bool is_name;      /* a number that is no quantity: not to be mixed */
     bool is_light;     /* a ramp as a photograph is exposed: of what nobody asked for */
     double range[2];   /* of the ramp */
+    double exposure;   /* how many times brighter the cloud's own colours are shown */
     bool classes[256]; /* those that there are */
     point_values values;
 } picture_colors;
@@ -34,11 +35,13 @@ int picture_color_choose(session *s, const picture_plan *plan, const mote_cloud 
                          picture_colors *colors);
 /* The plan's colours are from now on those of these: for other clouds of a sequence. */
 void picture_color_keep(const picture_colors *colors, picture_plan *plan);
+/* Tells of dark colours that are shown brighter though nobody asked for it. */
+void picture_color_tell(session *s, const picture_plan *plan, const picture_colors *colors);
 /* What colours say, in a word. */
 const char *picture_color_title(const picture_colors *colors);
 /* Colours of all points. rgba: out, [4 * points] to be freed; NULL: those that the cloud has. Returns an exit code. */
 int picture_color_paint(session *s, const picture_colors *colors, const mote_cloud *cloud, uint8_t **rgba);
-/* Colours the points of a renderer so. Returns an exit code. */
+/* Colours the points of a renderer so, the cloud's own as bright as they are to be shown. Returns an exit code. */
 int picture_color_apply(session *s, const picture_colors *colors, const mote_cloud *cloud, mote_renderer *renderer);
 
 #endif

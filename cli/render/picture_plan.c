@@ -149,6 +149,17 @@ static int take_look(const picture_options *o, picture_plan *plan) {
     return EXIT_DONE;
 }
 
+/* "auto", or how many times brighter. */
+static int take_exposure(const char *word, picture_plan *plan) {
+    char *end = NULL;
+    if (word == NULL || strcmp(word, "auto") == 0) return EXIT_DONE;
+    plan->exposure = strtod(word, &end);
+    plan->exposure_given = true;
+    const bool is_number = end != word && *end == '\0';
+    if (is_number && plan->exposure >= 0.001 && plan->exposure <= MOTE_RENDER_MAX_EXPOSURE) return EXIT_DONE;
+    return usage_error("render", "--exposure: \"%s\" is neither auto nor in 0.001..%g", word, MOTE_RENDER_MAX_EXPOSURE);
+}
+
 /* "a:b", values or, with %, shares of all points. */
 static int take_color(const picture_options *o, picture_plan *plan) {
     plan->color = o->color;
@@ -290,6 +301,7 @@ int picture_plan_make(const picture_options *o, const io_paths *paths, picture_p
     if (code == EXIT_DONE) code = take_view(o, &plan->view);
     if (code == EXIT_DONE) code = take_look(o, plan);
     if (code == EXIT_DONE) code = take_color(o, plan);
+    if (code == EXIT_DONE) code = take_exposure(o->exposure, plan);
     if (code == EXIT_DONE) code = take_show(o, plan);
     if (code == EXIT_DONE) code = take_surface(o, plan);
     if (code == EXIT_DONE) code = take_sequence(o, plan);

@@ -37,7 +37,7 @@ typedef struct picture_view {
 /* The options as they were typed; NULL or false: not given. */
 typedef struct picture_options {
     int mode, side, bits, samples, close, map, show, normals_of;
-    const char *size, *eye, *target, *up, *background, *color, *range;
+    const char *size, *eye, *target, *up, *background, *color, *range, *exposure;
     double fov_deg, gsd, edl, point_size, share, tolerance;
     uint64_t k, tile, orbit, frames, wave;
     const char *cameras, *depth, *normals, *index;
@@ -63,6 +63,8 @@ typedef struct picture_plan {
     bool map_given, range_given;
     bool range_by_share; /* of all values: 0..1; else values */
     double range[2];
+    double exposure;     /* of the cloud's own colours: how many times brighter; 0: by the data */
+    bool exposure_given; /* and not kept from the first cloud of a sequence */
     picture_output outputs[PICTURE_LAYERS];
     bool is_map;         /* its size is that of the points at the scale */
     uint32_t tile;       /* pixels of a side; 0: as large as the picture may be */

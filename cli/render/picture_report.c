@@ -38,10 +38,12 @@ void picture_report_add(picture_report *report, const picture_facts *facts, cons
 
 static double percent(uint64_t part, uint64_t whole) { return whole > 0 ? 100 * (double)part / (double)whole : 0; }
 
-static void print_stats(const session *s, const picture_report *r, const char *color) {
+static void print_stats(const session *s, const picture_report *r, const picture_colors *colors) {
     const picture_facts *f = &r->facts;
     const mote_render_params *p = &r->plan->params;
-    print_out("%s of %s, %u x %u samples a pixel\n", picture_mode_name(p->mode), color, p->samples, p->samples);
+    print_out("%s of %s, %u x %u samples a pixel\n", picture_mode_name(p->mode), picture_color_title(colors),
+              p->samples, p->samples);
+    if (colors->exposure != 1) print_out("colours are shown %g times brighter\n", colors->exposure);
     if (r->octree_points > 0) {
         print_out("%s of %s points of the octree were read\n", text_count(r->points).chars,
                   text_count(r->octree_points).chars);
@@ -76,8 +78,8 @@ static void emit_camera(json_writer *json, const mote_camera *camera) {
     emit_close(json, '}');
 }
 
-static void print_json(const session *s, const picture_report *r, const mote_camera *camera, const char *color,
-                       const char *digits) {
+static void print_json(const session *s, const picture_report *r, const mote_camera *camera,
+                       const picture_colors *colors, const char *digits) {
     const picture_facts *f = &r->facts;
     const mote_render_params *p = &r->plan->params;
     json_writer json;
@@ -88,7 +90,8 @@ static void print_json(const session *s, const picture_report *r, const mote_cam
     emit_count(&json, "width", p->width);
     emit_count(&json, "height", p->height);
     emit_text(&json, "mode", picture_mode_name(p->mode));
-    emit_text(&json, "color", color);
+    emit_text(&json, "color", picture_color_title(colors));
+    if (colors->source == COLOR_RGB) emit_real(&json, "exposure", colors->exposure);
     emit_count(&json, "samples", p->samples);
     emit_count(&json, "points", r->points);
     if (r->octree_points > 0) emit_count(&json, "octree_points", r->octree_points);
@@ -117,7 +120,8 @@ static void print_json(const session *s, const picture_report *r, const mote_cam
     emit_end(&json);
 }
 
-void picture_report_print(session *s, const picture_report *r, const mote_camera *camera, const char *color) {
+void picture_report_print(session *s, const picture_report *r, const mote_camera *camera,
+                          const picture_colors *colors) {
     const mote_render_params *p = &r->plan->params;
     char digits[20], several[64] = "";
     if (r->pictures > 1) snprintf(several, sizeof several, " and %s more", text_count(r->pictures - 1).chars);
@@ -133,9 +137,9 @@ void picture_report_print(session *s, const picture_report *r, const mote_camera
                     r->facts.normal_error_deviation_deg);
     }
     if (s->options.json) {
-        print_json(s, r, camera, color, digits);
+        print_json(s, r, camera, colors, digits);
         return;
     }
-    if (r->plan->stats) print_stats(s, r, color);
+    if (r->plan->stats) print_stats(s, r, colors);
     if (s->options.hash) print_out("%s  %s\n", digits, path_title(r->first));
 }

@@ -2,6 +2,7 @@
 #ifndef CLI_PICTURE_REPORT_H
 #define CLI_PICTURE_REPORT_H
 
+#include "render/picture_color.h"
 #include "render/picture_plan.h"
 #include "render/picture_up.h"
 
@@ -19,7 +20,8 @@ typedef struct picture_report {
 void picture_report_begin(picture_report *report, const picture_plan *plan);
 /* Adds what a picture took, once it is made. */
 void picture_report_add(picture_report *report, const picture_facts *facts, const char *name);
-/* One line on standard error; then --stats, --json and --hash on standard output. color: what colours say. */
-void picture_report_print(session *s, const picture_report *report, const mote_camera *camera, const char *color);
+/* One line on standard error; then --stats, --json and --hash on standard output. */
+void picture_report_print(session *s, const picture_report *report, const mote_camera *camera,
+                          const picture_colors *colors);
 
 #endif

@@ -229,6 +229,7 @@ static int settle_look(session *s, picture_task *t, const picture_spacing *spaci
 /* Colours of points, which are mixed where a pixel shows several, or kept apart. */
 static int apply_colors(session *s, picture_task *t) {
     picture_apart_free(&t->apart);
+    if (t->colors.source == COLOR_RGB && t->colors.exposure == 1) return EXIT_DONE; /* as a renderer has them */
     if (!t->colors.is_name || t->plan->params.mode == MOTE_RENDER_POINTS) {
         return picture_color_apply(s, &t->colors, t->cloud, t->renderer);
     }
@@ -422,6 +423,7 @@ int picture_run(session *s, picture_plan *plan) {
     if (code == EXIT_DONE) code = place_cameras(s, &t);
     if (code == EXIT_DONE) code = read_seen(s, &t);
     if (code == EXIT_DONE) code = settle(s, &t);
+    if (code == EXIT_DONE) picture_color_tell(s, plan, &t.colors);
     if (code == EXIT_DONE) picture_camera_tell_far(s, &t.path.cameras[0], &t.box);
     if (code == EXIT_DONE) code = make_overlays(s, &t);
     if (code == EXIT_DONE) code = draw_all(s, &t);
@@ -430,7 +432,7 @@ int picture_run(session *s, picture_plan *plan) {
         mote_camera camera = t.path.cameras[0];
         picture_unstretch_place(&t.stretch, camera.eye);
         picture_unstretch_place(&t.stretch, camera.target);
-        picture_report_print(s, &t.report, &camera, picture_color_title(&t.colors));
+        picture_report_print(s, &t.report, &camera, &t.colors);
     }
     close_task(&t);
     return code;

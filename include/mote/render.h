@@ -38,13 +38,14 @@ extern "C" {
     0x1p60 /* about 1.15e18; squares of distances stay below 2^126, which floats hold                                  \
             */
 
-#define MOTE_RENDER_MAX_SIZE    32768u /* pixels of a side, samples counted */
-#define MOTE_RENDER_MAX_SAMPLES 4u
-#define MOTE_RENDER_MAX_LIGHTS  4u
-#define MOTE_RENDER_MAX_LAYERS  4u
-#define MOTE_RENDER_MAX_K       32u
-#define MOTE_RENDER_MAX_POINT   32.0       /* pixels */
-#define MOTE_RENDER_NO_POINT    UINT32_MAX /* index where a pixel has no point */
+#define MOTE_RENDER_MAX_SIZE     32768u /* pixels of a side, samples counted */
+#define MOTE_RENDER_MAX_SAMPLES  4u
+#define MOTE_RENDER_MAX_LIGHTS   4u
+#define MOTE_RENDER_MAX_LAYERS   4u
+#define MOTE_RENDER_MAX_K        32u
+#define MOTE_RENDER_MAX_POINT    32.0       /* pixels */
+#define MOTE_RENDER_MAX_EXPOSURE 65535.0    /* makes the darkest colour white */
+#define MOTE_RENDER_NO_POINT     UINT32_MAX /* index where a pixel has no point */
 
 // ---------------------------------------------------------------- camera
 
@@ -210,6 +211,21 @@ MOTE_API void mote_render_destroy(mote_renderer *renderer);
 ///       cloud's own colours again
 /// Returns  MOTE_OK, MOTE_ERROR_MEMORY, MOTE_ERROR_UNSUPPORTED (on_device, and the renderer is on the CPU)
 MOTE_API mote_status mote_render_set_colors(mote_renderer *renderer, const uint8_t *rgba, bool on_device);
+
+/// How many times brighter the cloud's own colours are to be shown so that dark ones are seen. What counts is the
+/// brightest channel of each point that is not black: where nine tenths of the points have less than a third of white,
+/// it is what brings the value that nine tenths do not exceed to 0.8 of white, rounded to hundredths; otherwise 1. So
+/// integers of 10, 12 or 14 bits in fields of 16 are shown as they were taken, and strays do not decide. It is the same
+/// for any number of threads, and for the points in any order.
+/// exposure  out; 1 for a cloud without colours, and one on a GPU, whose values are not looked at
+/// Returns   MOTE_OK, MOTE_ERROR_ARGUMENT (no cloud), MOTE_ERROR_MEMORY, MOTE_CANCELLED
+/// Cost      a pass over the colours, 0.5 MB for each thread
+MOTE_API mote_status mote_render_find_exposure(mote_context *ctx, const mote_cloud *cloud, double *exposure);
+/// Shows the cloud's own colours from now on, also after mote_render_update, so many times brighter; what is brighter
+/// than white is white. Other colours (mote_render_set_colors) are shown as they are given. A new renderer has 1.
+/// exposure  1 / MOTE_RENDER_MAX_EXPOSURE .. MOTE_RENDER_MAX_EXPOSURE
+/// Returns   MOTE_OK, MOTE_ERROR_ARGUMENT, MOTE_ERROR_MEMORY, MOTE_CANCELLED
+MOTE_API mote_status mote_render_set_exposure(mote_renderer *renderer, double exposure);
 
 /// Gives the points normals, as of mote_normals_estimate, of any length and either direction: for
 /// MOTE_RENDER_NORMALS_GIVEN, to light points and averages, and to measure errors against. It is copied.

@@ -19,6 +19,7 @@ MOTE_RENDER_MAX_LIGHTS = 4
 MOTE_RENDER_MAX_LAYERS = 4
 MOTE_RENDER_MAX_K = 32
 MOTE_RENDER_MAX_POINT = 32.0
+MOTE_RENDER_MAX_EXPOSURE = 65535.0
 MOTE_RENDER_NO_POINT = 4294967295
 MOTE_PHOTON_MAX_K = 1024
 MOTE_PHOTON_MAX_PHOTONS = 1000000000
@@ -1813,6 +1814,8 @@ FUNCTIONS = {
     'mote_render_update': (c_int, (c_void_p,)),
     'mote_render_destroy': (None, (c_void_p,)),
     'mote_render_set_colors': (c_int, (c_void_p, c_void_p, c_bool)),
+    'mote_render_find_exposure': (c_int, (c_void_p, c_void_p, c_void_p)),
+    'mote_render_set_exposure': (c_int, (c_void_p, c_double)),
     'mote_render_set_normals': (c_int, (c_void_p, c_void_p, c_void_p, c_bool)),
     'mote_render_bounds': (mote_box, (c_void_p,)),
     'mote_render_fit': (c_int, (c_void_p, c_void_p, c_void_p, c_void_p)),

@@ -197,6 +197,18 @@ class Renderer(_context.Closable):
         values = numpy.ascontiguousarray(values)
         self._call(library.mote_render_set_colors, _arrays.pointer(values), False)
 
+    def exposure(self, exposure="auto"):
+        """Shows the cloud's own colours so many times brighter, and returns how many; "auto": dark ones so that they
+        are seen, others as they are, as "mote render" does."""
+        if exposure == "auto":
+            found, handle = ctypes.c_double(), self._use()
+            with _context.using(handle, self._cloud):
+                handle.context._call(library.mote_render_find_exposure, handle.context._pointer, self._cloud.pointer,
+                                     ctypes.byref(found), progress=self._progress)
+            exposure = found.value
+        self._call(library.mote_render_set_exposure, float(exposure))
+        return float(exposure)
+
     def normals(self, normals, spacing=None):
         """Gives the points normals, [points, 3], as of mote.normals."""
         normals = numpy.ascontiguousarray(numpy.asarray(normals, numpy.float32).T)

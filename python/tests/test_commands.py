@@ -255,6 +255,24 @@ def test_screen_neighbours_and_layers(city):
                 renderer.draw(camera, **bad)
 
 
+def test_exposure(city):
+    with mote.Renderer(mote.read(city)) as renderer:
+        assert renderer.exposure() == 1 and renderer.exposure(2.5) == 2.5
+        with pytest.raises(mote.ArgumentError, match="exposure is -1"):
+            renderer.exposure(-1)
+    places = numpy.zeros((100, 3))
+    places[:, 0] = numpy.arange(100)
+    dark = mote.Cloud(places)
+    for name, value in (("red", 4095), ("green", 2048), ("blue", 0)):
+        dark[name] = numpy.full(100, value, numpy.uint16)
+    with mote.Renderer(dark) as renderer:
+        assert renderer.exposure() == 12.8
+        picture = renderer.draw(renderer.fit("top", width=160, height=120), width=160, height=120, edl_strength=0,
+                                want=("color", "index"))
+        shown = picture.color[picture.index < 100]
+        assert len(shown) > 50 and (shown == (204, 102, 0, 255)).all()
+
+
 @pytest.mark.parametrize("method", ["full", "map", "direct", "shadow", "path"])
 def test_photon(command, tmp_path, method):
     told = command("photon", "cornell", "-o", tmp_path / "a.png", "--size", "24x16", "--photons", 3000, "--method",

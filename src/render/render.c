@@ -127,6 +127,7 @@ mote_status mote_render_create(mote_context *ctx, const mote_cloud *cloud, mote_
     renderer->device = device;
     renderer->cloud = cloud;
     renderer->ops = ops;
+    renderer->exposure = 1;
     const mote_status status = load(renderer);
     if (status != MOTE_OK) {
         mote_render_destroy(renderer);
@@ -157,6 +158,16 @@ mote_status mote_render_set_colors(mote_renderer *renderer, const uint8_t *rgba,
         return mote_fail(renderer->ctx, MOTE_ERROR_UNSUPPORTED, "the renderer is on the CPU: it reads host memory");
     }
     return renderer->ops->set_colors(renderer, rgba, on_device);
+}
+
+mote_status mote_render_set_exposure(mote_renderer *renderer, double exposure) {
+    MOTE_TRY(check_ready(renderer));
+    if (!is_between(exposure, 1 / MOTE_RENDER_MAX_EXPOSURE, MOTE_RENDER_MAX_EXPOSURE)) {
+        return mote_fail(renderer->ctx, MOTE_ERROR_ARGUMENT, "exposure is %g, needs 1/%g to %g", exposure,
+                         MOTE_RENDER_MAX_EXPOSURE, MOTE_RENDER_MAX_EXPOSURE);
+    }
+    renderer->exposure = exposure;
+    return renderer->ops->set_colors(renderer, NULL, false);
 }
 
 mote_status mote_render_set_normals(mote_renderer *renderer, const float *const normal[3], const float *spacing,

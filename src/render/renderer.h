@@ -64,7 +64,8 @@ struct mote_renderer {
     mote_device *device;
     const mote_cloud *cloud;
     const struct mote_render_ops *ops;
-    bool ready; /* false after an update that failed */
+    bool ready;      /* false after an update that failed */
+    double exposure; /* how many times brighter the cloud's own colours are shown */
     render_points points;
     mote_box bounds;
     mote_box *boxes; /* [batch_count] on the host: for fitting cameras */

@@ -36,6 +36,26 @@ export const COLOUR_CHECKS = {
             assert.ok(close(await mainColour(page), [100, 40, 180]));
         },
     },
+    'colours of 12 bits are drawn brighter, or as they are': {
+        data: (folder) => writeDataset(folder, grid(120, (u, v) => [u * 10000, v * 10000, 0]).map((p) => ({ ...p, rgb: [4000, 1000, 2000] })), { ...FLAT, attributes: [POSITION, RGB] }),
+        query: 'size=3&sizing=fixed&color=rgb',
+        async run({ page }) {
+            await press(page, 't');
+            const bright = await mainColour(page);
+            assert.ok(close(bright, [204, 51, 102]), bright);
+            assert.match(await page.locator('#exposure-row').innerText(), /13\.11 times brighter/);
+            await page.locator('#exposure').uncheck();
+            const dark = await mainColour(page);
+            assert.ok(close(dark, [15, 3, 7]), dark);
+            await page.waitForFunction(() => /exposure=0/.test(location.search));
+            await page.reload();
+            assert.ok(close(await mainColour(page), [15, 3, 7]), 'the link keeps it');
+            await page.locator('#exposure').check();
+            assert.ok(close(await mainColour(page), [204, 51, 102]));
+            await page.locator('#mode').selectOption('height');
+            assert.ok(await page.locator('#exposure-row').isHidden());
+        },
+    },
     'normals have a colour each, and what has none is grey': {
         data: (folder) => writeDataset(folder, grid(120, (u, v) => [u * 10000, v * 10000, 0], (i) => ({ NormalX: 0, NormalY: i < 100 ? -0.6 : 0, NormalZ: i < 100 ? 0.8 : 0 })), {
             ...FLAT, attributes: [POSITION, number('NormalX', 'float'), number('NormalY', 'float'), number('NormalZ', 'float')],

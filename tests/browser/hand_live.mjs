@@ -190,6 +190,26 @@ export const LIVE_CHECKS = {
         assert.equal(await server.end(), 0);
         assert.deepEqual(problems.filter(notOurs), [], 'the console must stay quiet');
     } },
+    'live: dark colours are as bright as in mote render, and told once': { needsMote: true, async alone({ mote, folder, openPage }) {
+        const rows = [];
+        for (let i = 0; i < 80; i++) for (let j = 0; j < 80; j++) rows.push(`${i},${j},0,4000,1000,2000`, `${i},${j},1,1000,${i + j},7`);
+        writeFileSync(join(folder, 'dark.csv'), `x,y,z,red,green,blue\n${rows.join('\n')}\n`);
+        execFileSync(mote, ['convert', join(folder, 'dark.csv'), '-o', join(folder, 'dark.las'), '-q']);
+        const server = await serve(mote, join(folder, 'dark.las'));
+        const { page, problems } = await openPage(`${server.url}?mode=points&edl=0&color=rgb&background=black`);
+        await still(page);
+        assert.match(await page.locator('#said').innerText(), /13\.11 times brighter/);
+        const brightest = async () => (await pixels(page)).reduce((most, v) => Math.max(most, v), 0);
+        assert.equal(await brightest(), 204);
+        await page.evaluate(() => window.mote.live.configure({ color: 'height' }));
+        await still(page);
+        await page.evaluate(() => window.mote.live.configure({ color: 'rgb', filters: { z: [0.5, 2] } }));
+        await still(page);
+        assert.equal(await brightest(), 51, 'what a filter leaves is as bright as before');
+        assert.deepEqual(problems.filter(notOurs), []);
+        await page.close();
+        await server.end();
+    } },
     'live: filters hide points from the picture and from the cursor; a link keeps them': { needsMote: true, async alone({ mote, folder, openPage }) {
         const rows = [];
         for (let i = 0; i < 80; i++) for (let j = 0; j < 80; j++) rows.push(`${i} ${j} 0 ${i < 40 ? 2 : 6} ${j}`, `${i} ${j} -9 9 ${j}`);

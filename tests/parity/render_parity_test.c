@@ -339,6 +339,8 @@ static void given_colours_and_normals_look_the_same(void **state) {
                 must(pair->cpu, mote_render_set_normals(t.cpu, axes, spacing, false), "normals");
                 must(pair->cuda, mote_render_set_normals(t.cuda, axes, spacing, false), "normals");
             }
+            if (turn == 6) must(pair->cpu, mote_render_set_exposure(t.cpu, 3.75), "exposure");
+            if (turn == 6) must(pair->cuda, mote_render_set_exposure(t.cuda, 3.75), "exposure");
             if (turn == 9) must(pair->cpu, mote_render_set_colors(t.cpu, NULL, false), "colours");
             if (turn == 9) must(pair->cuda, mote_render_set_colors(t.cuda, NULL, false), "colours");
             p.normals = turn % 2 == 0 ? MOTE_RENDER_NORMALS_GIVEN : MOTE_RENDER_NORMALS_SCREEN;

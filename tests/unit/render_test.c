@@ -461,6 +461,10 @@ int main(void) {
         cmocka_unit_test(cameras_within_and_far_away),
         cmocka_unit_test(parts_of_large_pictures_are_right),
         cmocka_unit_test(pictures_beyond_memory_are_refused),
+        cmocka_unit_test(dark_colors_are_found),
+        cmocka_unit_test(exposure_makes_colors_brighter),
+        cmocka_unit_test(clouds_without_colors_have_no_exposure),
+        cmocka_unit_test(exposing_may_fail),
         cmocka_unit_test(what_is_wrong_is_refused),
         cmocka_unit_test(allocations_may_fail),
     };

@@ -38,6 +38,12 @@ void cameras_within_and_far_away(void **state);
 void what_is_wrong_is_refused(void **state);
 void allocations_may_fail(void **state);
 
+/* render_test_exposure.c */
+void dark_colors_are_found(void **state);
+void exposure_makes_colors_brighter(void **state);
+void clouds_without_colors_have_no_exposure(void **state);
+void exposing_may_fail(void **state);
+
 /* render_test_large.c */
 void parts_of_large_pictures_are_right(void **state);
 void pictures_beyond_memory_are_refused(void **state);

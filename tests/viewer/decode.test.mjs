@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { brotliDecompressSync } from 'node:zlib';
 import { parseAttributes, scalarChannels, TYPES } from '../../viewer/src/data/attributes.js';
 import { axis16, decodeNode, hasValue } from '../../viewer/src/data/decode.js';
+import { Dataset } from '../../viewer/src/data/dataset.js';
 import { parseMetadata } from '../../viewer/src/data/metadata.js';
 import { ALL_TYPES, DEFAULT_ATTRIBUTES, encodeNode, mulberry32, terrain, valueOf } from './make_dataset.mjs';
 import '../../viewer/src/texts/texts.js';
@@ -19,7 +20,7 @@ const WITH_ALL = [
 function jobFor(list, points, encoding, rgbShift = 8) {
     const layout = parseAttributes(list.map((a) => ({ ...a, min: [], max: [] })));
     return {
-        name: 'r', encoding, layout, numPoints: points.length, scale: [0.001, 0.001, 0.001], shift: [0, 0, 0], rgbShift,
+        name: 'r', encoding, layout, numPoints: points.length, scale: [0.001, 0.001, 0.001], shift: [0, 0, 0], rgbShift, exposure: 1, autoExposure: true,
         channels: scalarChannels(layout), geometry: true,
     };
 }
@@ -106,6 +107,53 @@ test('8-bit colours stay as they are, and the root decides where the metadata is
     assert.equal(decodeNode(jobFor(list, high, 'DEFAULT', null), bytesFor(list, high, 'DEFAULT')).rgbShift, 8);
     // A dark node of a 16-bit data set is dark, not suddenly bright.
     assert.deepEqual([...decodeNode(jobFor(list, dark, 'DEFAULT', 8), bytesFor(list, dark, 'DEFAULT')).rgb.slice(0, 3)], [0, 0, 0]);
+});
+
+test('dark colours are brighter by the rule of mote render', () => {
+    const list = DEFAULT_ATTRIBUTES.filter((a) => a.name === 'position' || a.name === 'rgb');
+    const decode = (colours, more = {}) => {
+        const points = colours.map((rgb, index) => ({ index, position: [index, 0, 0], rgb }));
+        return decodeNode({ ...jobFor(list, points, 'DEFAULT', null), exposure: null, ...more }, bytesFor(list, points, 'DEFAULT'));
+    };
+    const ten = [0, 410, 820, 1230, 1640, 2050, 2460, 2870, 3280, 3690].map((v) => [v, 4095 - v, 7]); // of 12 bits
+    const shown = decode(ten);
+    assert.equal(shown.exposure, 14.21); // as tests/cli/render.test
+    assert.deepEqual([...shown.rgb.slice(0, 8)], [0, 226, 0, 255, 23, 204, 0, 255]);
+    const asTheyAre = decode(ten, { autoExposure: false });
+    assert.deepEqual([asTheyAre.exposure, ...asTheyAre.rgb.slice(0, 3)], [14.21, 0, 15, 0], 'known, not used');
+    assert.deepEqual([...decode(ten, { exposure: 2 }).rgb.slice(0, 3)], [0, 32, 0], 'the data set says it');
+    const times = (n, rgb) => Array(n).fill(rgb);
+    const lamp = decode([...times(19, [3000, 5000, 1000]), [65535, 65535, 65535]]);
+    assert.equal(lamp.exposure, 10.49, 'strays do not decide');
+    assert.deepEqual([...lamp.rgb.slice(76, 80)], [255, 255, 255, 255]);
+    assert.equal(decode([...times(19, [0, 0, 0]), [60000, 0, 0]]).exposure, 1, 'black points have no colour');
+    assert.equal(decode(times(5, [0, 0, 0])).exposure, 1);
+    assert.equal(decode(times(5, [80, 20, 0])).exposure, 2.55, 'of 8 bits');
+    assert.equal(decode(times(5, [86, 20, 0])).exposure, 1);
+    assert.equal(decode(times(5, [21900, 0, 0])).exposure, 1);
+});
+
+test('the root says how bright all nodes are, whichever comes first', async () => {
+    const jobs = [];
+    const node = (name, exposure) => ({ name, numPoints: 1, min: [0, 0, 0], byteOffset: 0, byteSize: 1, exposure });
+    const root = node('r', 3);
+    const pool = { run: async (job) => (jobs.push(job), await null, { exposure: job.exposure ?? (job.name === 'r' ? 3 : 7), rgbShift: 8 }) };
+    const open = (exposure, failing = false) => {
+        const dataset = new Dataset('http://x/', failing ? { run: async (job, bytes) => (job.name === 'r' ? Promise.reject(new Error('no')) : pool.run(job, bytes)) } : pool);
+        const meta = { encoding: 'DEFAULT', layout: { rgb: {} }, scale: [1, 1, 1], stretch: [1, 1, 1], offset: [0, 0, 0], origin: [0, 0, 0], rgbShift: null, exposure };
+        return Object.assign(dataset, { meta, root, fetchNodes: async () => new ArrayBuffer(1) });
+    };
+    const first = open(null);
+    assert.deepEqual((await Promise.all(['r0', 'r1'].map((name) => first.decode(node(name), null, [], true)))).map((r) => r.exposure), [3, 3]);
+    assert.deepEqual(jobs.map((job) => job.name), ['r', 'r0', 'r1'], 'the root is looked at once');
+    const usual = open(null);
+    const results = await Promise.all([usual.decode(root, null, [], true), usual.decode(node('r0'), null, [], true)]);
+    assert.deepEqual(results.map((r) => r.exposure), [3, 3]);
+    assert.equal(jobs.length, 5);
+    const broken = open(null, true);
+    await assert.rejects(broken.decode(root, null, [], true), /no/);
+    assert.equal((await broken.decode(node('r0'), null, [], true)).exposure, 1);
+    assert.equal((await open(2).decode(node('r0'), null, [], true)).exposure, 2);
 });
 
 test('channels alone, relative to their base; what is not finite has no value', () => {

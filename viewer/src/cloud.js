@@ -73,6 +73,7 @@ export class Cloud {
         this.loader = this.loaderOf(this.dataset, cacheBytes, this.loaderEvents());
         this.setMode(defaultMode(meta, this.modes).name);
         this.applyUp();
+        this.applyExposure();
         return this;
     }
 
@@ -124,6 +125,15 @@ export class Cloud {
         loader.events = this.loaderEvents();
         for (const node of nodes) this.nodeArrived(node, true);
         this.applyColours();
+        this.applyExposure();
+    }
+
+    // Dark colours are drawn brighter, or as they are, from now on.
+    applyExposure() {
+        const { dataset, settings } = this;
+        if (!dataset?.meta || dataset.autoExposure === settings.autoExposure) return;
+        dataset.autoExposure = settings.autoExposure;
+        if (dataset.meta.exposure !== 1) this.loader.reload();
     }
 
     findRest(root) {
@@ -189,7 +199,10 @@ export class Cloud {
         this.reclassify?.(node);
         if (this.filter.learn(node)) this.emit('classes');
         this.points.addNode(node);
-        if (fresh && isRoot) this.emit('root');
+        if (fresh && isRoot) {
+            this.emit('root');
+            this.emit('colours'); // whether they are dark is known now
+        }
     }
 
     // Where the metadata does not say whether there are colours, those of the root do.

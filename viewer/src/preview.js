@@ -44,6 +44,8 @@ async function exchange(viewer, cloud) {
     const { origin, stretch, crs, isLonLat } = viewer.space;
     const dataset = await openDataset(cloud.dataset.url, viewer.pool, { frame: { origin, stretch, crs, isLonLat }, lonLat: cloud.dataset.meta.isLonLat });
     if (dataset.making) return false;
+    dataset.autoExposure = viewer.settings.autoExposure;
+    dataset.meta.exposure = cloud.dataset.meta.exposure; // nothing becomes brighter either
     await viewer.beginning; // it looks at the first node of the sample
     const successor = new Successor(viewer, cloud, dataset);
     while (viewer.clouds.includes(cloud) && !(dataset.root === null || successor.isComplete())) await wait(LOOK_MS);

@@ -421,6 +421,7 @@ export class Viewer extends EventTarget {
         this.applyBoxes();
         if ('ramp' in changes) for (const cloud of this.clouds) cloud.applyColours();
         if ('up' in changes) this.applyUp();
+        if ('autoExposure' in changes) for (const cloud of this.clouds) cloud.applyExposure();
         this.emit('settings');
         this.invalidate();
     }

@@ -132,6 +132,7 @@ char *live_legend(const picture_colors *colors) {
         emit_text(&j.json, "name", picture_color_title(colors));
         emit_text(&j.json, "unit", colors->unit);
     }
+    if (colors != NULL && colors->source == COLOR_RGB) emit_real(&j.json, "exposure", colors->exposure);
     if (colors != NULL && colors->source == COLOR_RAMP) emit_reals(&j.json, "range", colors->range, 2);
     if (colors != NULL && colors->source == COLOR_CLASS) emit_classes(&j.json, colors);
     return end(&j);

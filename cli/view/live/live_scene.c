@@ -192,21 +192,17 @@ static picture_colors colors_of_part(const picture_colors *colors, const live_pa
 
 static live_renderer *find_renderer(live_scene *scene, live_part *part, const picture_colors *colors) {
     char key[sizeof part->renderers[0].key] = "";
-    if (colors != NULL && colors->source != COLOR_RGB) {
+    if (colors->source != COLOR_RGB) {
         snprintf(key, sizeof key, "%d %s %d %.17g %.17g %.17g %.17g %.17g", (int)colors->source, colors->name,
                  (int)colors->map, colors->range[0], colors->range[1], colors->values.factor[0],
                  colors->values.factor[1], colors->values.factor[2]);
+    } else if (colors->exposure != 1) {
+        snprintf(key, sizeof key, "rgb %.17g", colors->exposure);
     }
     live_renderer *r = choose_renderer(scene, part, key);
     if (strcmp(r->key, key) != 0) {
-        bool is_done;
-        if (key[0] == '\0') {
-            is_done = mote_render_set_colors(r->renderer, NULL, false) == MOTE_OK;
-        } else {
-            const picture_colors own = colors_of_part(colors, part);
-            is_done = picture_color_apply(&scene->session, &own, part->cloud, r->renderer) == EXIT_DONE;
-        }
-        if (!is_done) return NULL;
+        const picture_colors own = colors_of_part(colors, part);
+        if (picture_color_apply(&scene->session, &own, part->cloud, r->renderer) != EXIT_DONE) return NULL;
         snprintf(r->key, sizeof r->key, "%s", key);
     }
     r->used = ++scene->clock;

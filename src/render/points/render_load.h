@@ -11,8 +11,8 @@
 extern "C" {
 #endif
 
-/* The channels red, green, blue as column_color reads them; false: the cloud has none. */
-bool render_find_colors(const mote_renderer *renderer, mote_column channels[3]);
+/* The channels red, green, blue as column_color reads them, so many times brighter; false: the cloud has none. */
+bool render_find_colors(const mote_context *ctx, const mote_cloud *cloud, double exposure, mote_column channels[3]);
 /* Bounds and boxes of a renderer, from its batches on the host. */
 void render_keep_boxes(mote_renderer *renderer, const render_batch *batches);
 

@@ -224,7 +224,7 @@ static mote_status fill_points(mote_renderer *renderer) {
     render_color_source colors;
     memset(&colors, 0, sizeof colors);
     MOTE_TRY(mote_cloud_positions(renderer->ctx, renderer->cloud, axes));
-    colors.present = render_find_colors(renderer, colors.channels);
+    colors.present = render_find_colors(renderer->ctx, renderer->cloud, renderer->exposure, colors.channels);
     MOTE_TRY(sort_points(renderer, &codes));
     mote_stage(renderer->ctx, "points of a picture");
     mote_status status = gather_points(renderer, axes, &colors);
@@ -253,7 +253,8 @@ mote_status render_set_colors_cpu(mote_renderer *renderer, const uint8_t *rgba, 
     (void)on_device;
     memset(&colors, 0, sizeof colors);
     colors.rgba = rgba;
-    if (rgba == NULL) colors.present = render_find_colors(renderer, colors.channels);
+    if (rgba == NULL)
+        colors.present = render_find_colors(renderer->ctx, renderer->cloud, renderer->exposure, colors.channels);
 #pragma omp parallel for schedule(static) num_threads(renderer->ctx->threads)
     for (int64_t p = 0; p < render_piece_count(points->count); p++) {
         if (mote_stop(renderer->ctx)) continue;

@@ -318,7 +318,8 @@ static mote_status open_source(mote_renderer *renderer, const uint8_t *rgba, ren
     memset(from, 0, sizeof *from);
     MOTE_TRY(mote_cloud_positions(renderer->ctx, cloud, axes));
     from->colors.rgba = rgba;
-    from->colors.present = rgba == NULL && render_find_colors(renderer, channels);
+    from->colors.present =
+        rgba == NULL && render_find_colors(renderer->ctx, renderer->cloud, renderer->exposure, channels);
     from->has_normals = true;
     for (int n = 6; n < 9; n++) from->has_normals = from->has_normals && mote_cloud_find(cloud, names[n]) != NULL;
     for (int n = 0; n < 9; n++) {

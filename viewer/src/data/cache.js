@@ -20,6 +20,12 @@ export class NodeCache {
         this.entries.set(node, bytes);
     }
 
+    clear() {
+        for (const node of this.entries.keys()) this.onDrop(node);
+        this.entries.clear();
+        this.bytes = 0;
+    }
+
     // Drops the oldest nodes until the rest fits; those in `keep` (a Set) stay whatever it costs.
     trim(keep) {
         if (this.bytes <= this.limitBytes) return;

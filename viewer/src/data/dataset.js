@@ -50,6 +50,8 @@ export class Dataset {
         this.meta = null;
         this.root = null;
         this.nodeCount = 0;
+        this.autoExposure = true; // dark colours are drawn brighter
+        this.rootSeen = null; // a promise, while the exposure is not known
     }
 
     async open(requests = startPotree(this.folder)) {
@@ -89,6 +91,8 @@ export class Dataset {
             scale: meta.scale.map((s, axis) => s * meta.stretch[axis]),
             shift: meta.offset.map((o, axis) => (o - meta.origin[axis]) * meta.stretch[axis] - node.min[axis]),
             rgbShift: meta.rgbShift,
+            exposure: meta.exposure,
+            autoExposure: this.autoExposure,
             channels,
             geometry,
             forceWasm: this.forceWasm,
@@ -97,9 +101,29 @@ export class Dataset {
 
     // Decodes a node's bytes; `geometry` false asks for the channels alone, `steps` true for the file's own integers, too.
     async decode(node, bytes, channels, geometry, steps = false) {
-        const result = await this.pool.run({ ...this.jobOf(node, channels, geometry), steps }, bytes);
-        this.meta.rgbShift = result.rgbShift;
+        const { meta, root } = this;
+        if (geometry && meta.exposure === null && node !== root) await (this.rootSeen ??= this.lookAtRoot());
+        const run = this.pool.run({ ...this.jobOf(node, channels, geometry), steps }, bytes);
+        if (geometry && meta.exposure === null && node === root) this.rootSeen ??= this.learnExposure(run);
+        const result = await run;
+        meta.rgbShift = result.rgbShift;
         return result;
+    }
+
+    // The root is a sample of all points, so it decides for every node, whichever comes first. Where it cannot be read,
+    // colours are drawn as they are.
+    async learnExposure(run) {
+        const { exposure } = await run.catch(() => ({ exposure: 1 }));
+        this.meta.exposure ??= exposure;
+    }
+
+    async lookAtRoot() {
+        const { root, pool } = this;
+        const read = async () => {
+            const bytes = root.byteSize > 0 ? await this.fetchNodes(root.byteOffset, root.byteSize) : new ArrayBuffer(0);
+            return pool.run(this.jobOf(root, [], true), bytes);
+        };
+        await this.learnExposure(read());
     }
 
     // A node's coordinates as whole steps and channels as they are stored; of LAS its records, too.

@@ -103,18 +103,41 @@ function decideShift(job, read) {
     return 0;
 }
 
+const MAX_LEVEL = 65535;
+const DARK = MAX_LEVEL / 3;
+const SHOWN_AS = 0.8 * MAX_LEVEL;
+
+// How many times brighter dark colours are drawn, as in src/render/points/render_exposure.c: where the brightest channel of nine
+// tenths of the points that are not black is below a third of white, what nine tenths do not exceed comes to 0.8 of white.
+function findExposure(numPoints, read, white) {
+    const counts = new Uint32Array(MAX_LEVEL + 1);
+    for (let i = 0; i < numPoints; i++) {
+        const level = Math.round((Math.max(...read(i)) / white) * MAX_LEVEL);
+        if (level > 0) counts[Math.min(level, MAX_LEVEL)]++; // NaN is black
+    }
+    const coloured = counts.reduce((sum, count) => sum + count, 0);
+    if (coloured === 0) return 1;
+    let [level, below] = [0, 0];
+    while (below < coloured - Math.floor(coloured / 10)) below += counts[++level];
+    return level < DARK ? Math.round((100 * SHOWN_AS) / level) / 100 : 1;
+}
+
+// job.exposure: of the whole data set; null: this node decides.
 function decodeRgb(job, view) {
     const read = rgbReader(job, view);
     const shift = decideShift(job, read);
     const { type } = job.layout.rgb;
-    const factor = type === 'float' || type === 'double' ? 255 : 1 / 2 ** shift;
+    const isReal = type === 'float' || type === 'double';
+    const white = isReal ? 1 : shift === 8 ? MAX_LEVEL : 255;
+    const exposure = job.exposure ?? findExposure(job.numPoints, read, white);
+    const shown = job.autoExposure ? exposure : 1;
     const rgb = new Uint8ClampedArray(job.numPoints * 4);
     for (let i = 0; i < job.numPoints; i++) {
         const colour = read(i);
-        for (let c = 0; c < 3; c++) rgb[4 * i + c] = factor === 255 ? colour[c] * 255 : Math.floor(colour[c] * factor);
+        for (let c = 0; c < 3; c++) rgb[4 * i + c] = isReal || shown !== 1 ? ((colour[c] * 255) / white) * shown : Math.floor(colour[c] / 2 ** shift);
         rgb[4 * i + 3] = 255;
     }
-    return { rgb: new Uint8Array(rgb.buffer), rgbShift: shift };
+    return { rgb: new Uint8Array(rgb.buffer), rgbShift: shift, exposure };
 }
 
 // Start and step in bytes of an attribute in this node's bytes.
@@ -158,17 +181,18 @@ function decodeChannel(job, view, channel) {
     return { key: channel.key, values, range: min <= max ? [min, max] : null };
 }
 
-// job: { name, encoding, layout, numPoints, scale, shift, rgbShift, channels, geometry }
+// job: { name, encoding, layout, numPoints, scale, shift, rgbShift, exposure, autoExposure, channels, geometry }
 //   shift     added after scaling: data set offset minus the node's corner
 //   channels  which scalar channels to decode; geometry  false: only those; steps  true: coordinates as integers, too;
 //   raw       true: the records as well, as they are
-// bytes: the node's bytes, decompressed. Returns { position, box, rgb, rgbShift, scalars, steps, raw }.
+// bytes: the node's bytes, decompressed. Returns { position, box, rgb, rgbShift, exposure,
+// scalars, steps, raw }.
 export function decodeNode(job, bytes) {
     const stride = job.encoding === 'BROTLI' ? job.layout.brotliStride : job.layout.stride;
     if (bytes.byteLength !== stride * job.numPoints)
         throw told(DataError, 'decode.bytes', { file: job.file ?? 'octree.bin', node: job.name, bytes: bytes.byteLength, points: job.numPoints, stride });
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    const out = { position: null, box: null, rgb: null, rgbShift: job.rgbShift, scalars: [] };
+    const out = { position: null, box: null, rgb: null, rgbShift: job.rgbShift, exposure: job.exposure, scalars: [] };
     if (job.geometry) {
         Object.assign(out, decodePositions(job, view));
         if (job.layout.rgb) Object.assign(out, decodeRgb(job, view));

@@ -28,6 +28,7 @@ export class NodeLoader {
         this.loading = 0; // nodes and chunks under way
         this.pauseMs = 0; // while the server is not reached
         this.pauseTimer = null;
+        this.generation = 0; // of what is decoded: how it is done may change
     }
 
     get busy() {
@@ -172,9 +173,12 @@ export class NodeLoader {
     async decode(node, bytes) {
         const fresh = node.payload === null;
         const channels = this.missingChannels(node);
+        const { generation } = this;
         this.decoding++;
         try {
-            this.accept(node, await this.dataset.decode(node, bytes, channels, fresh), fresh);
+            const result = await this.dataset.decode(node, bytes, channels, fresh);
+            if (generation === this.generation) this.accept(node, result, fresh);
+            else if (fresh) node.state = State.EMPTY;
         } catch (error) {
             const again = this.mayTryAgain(node);
             node.alone = true;
@@ -198,6 +202,12 @@ export class NodeLoader {
         node.mask = null;
         this.cache.put(node, payloadBytes(node.payload));
         this.events.onNode(node, fresh);
+    }
+
+    // All nodes are to be decoded anew.
+    reload() {
+        this.generation++;
+        this.cache.clear();
     }
 
     drop(node) {

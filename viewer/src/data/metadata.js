@@ -124,5 +124,6 @@ export function parseMetadata(json, lonLat = null, layout = null, frame = null) 
         globalEncoding: positive(json.mote?.las?.global_encoding), // of the LAS header, where the writer kept it
         channels: scalarChannels(layout, json.mote?.las?.global_encoding),
         rgbShift: rgbShift(layout.rgb),
+        exposure: layout.rgb ? null : 1, // how many times brighter dark colours are drawn: the root says it
     };
 }

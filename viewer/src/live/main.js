@@ -8,7 +8,7 @@ import { RAMPS, className, classColour, cssColour, rampCss } from '../view/palet
 import { UP_AXES, upName } from '../view/up_axis.js';
 import { element } from '../ui/element.js';
 import { lines } from '../ui/point_card.js';
-import { count, shownKey, value } from '../ui/format.js';
+import { count, plain, shownKey, value } from '../ui/format.js';
 import { SIDES, keyName, belongsToControl, toggleFullScreen } from '../ui/keys.js';
 import { ScaleBar } from '../ui/scale_bar.js';
 import { toolName } from '../ui/tools.js';
@@ -109,6 +109,8 @@ view.addEventListener('scene', ({ detail: s }) => {
 });
 view.addEventListener('legend', ({ detail: l }) => {
     view.legendSource = l.source;
+    if ((l.exposure ?? 1) !== 1 && !view.toldExposure) sayFor(t('live.dark', { times: plain(l.exposure) }));
+    view.toldExposure ||= l.exposure > 1;
     if (l.name) $('color').value = view.settings.color = l.name;
     $('ramp-settings').hidden = l.source !== 'ramp';
     view.emit('settings', {});

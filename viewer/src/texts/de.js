@@ -177,6 +177,7 @@ export default {
     'live.mode.points': 'Punkte',
     'live.mode.average': 'Gemittelt',
     'live.mode.surface': 'Fläche',
+    'live.dark': 'Die Farben sind dunkel: {times}-mal heller gezeigt.',
     'live.copied': 'Kopiert: der Befehl, der dieses Bild macht.',
     'live.only': 'nur ein Bereich von {name}',
     'live.no': 'ohne {name}',
@@ -294,6 +295,7 @@ export default {
     'cloud.remove.of': '{name} wegnehmen',
 
     'legend.labels': 'Eine Farbe je Nummer; unter 0: grau.',
+    'tone.exposure': 'Dunkle Farben {times}-mal heller',
     'legend.to': 'nach {axis}',
     'legend.level': 'Stufe {level}',
 

@@ -178,6 +178,7 @@ export default {
     'live.mode.points': 'Points',
     'live.mode.average': 'Average',
     'live.mode.surface': 'Surface',
+    'live.dark': 'Colours are dark: shown {times} times brighter.',
     'live.copied': 'Copied: the command that makes this picture.',
     'live.only': 'only a range of {name}',
     'live.no': 'no {name}',
@@ -295,6 +296,7 @@ export default {
     'cloud.remove.of': 'Take {name} away',
 
     'legend.labels': 'A colour for each number; below 0: grey.',
+    'tone.exposure': 'Dark colours {times} times brighter',
     'legend.to': 'to {axis}',
     'legend.level': 'Level {level}',
 

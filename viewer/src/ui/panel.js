@@ -7,7 +7,7 @@ import { cssColour, rampColour } from '../view/palettes.js';
 import { histogram } from '../view/histogram.js';
 import { ClassList } from './classes.js';
 import { RangeHistogram } from './range_histogram.js';
-import { channelText, short, value } from './format.js';
+import { channelText, plain, short, value } from './format.js';
 import { has, t } from '../texts/texts.js';
 
 const $ = (id) => document.getElementById(id);
@@ -92,6 +92,7 @@ export class Panel {
         $('sizing').append(...SIZINGS.map((name) => new Option(t(`word.${name}`), name)));
         $('sizing').addEventListener('change', (e) => viewer.configure({ sizing: e.target.value }));
         $('averaged').addEventListener('change', (e) => viewer.configure({ averaged: e.target.checked }));
+        $('exposure').addEventListener('change', (e) => viewer.configure({ autoExposure: e.target.checked }));
         for (const name of TONES) slider(name, (v) => ({ [name]: v }));
         $('tone-reset').addEventListener('click', () => viewer.configure({ brightness: 0, contrast: 0, gamma: 1 }));
     }
@@ -152,6 +153,7 @@ export class Panel {
         $('size-out').value = `× ${s.pointSize}`;
         $('sizing').value = s.sizing;
         $('averaged').checked = s.averaged;
+        $('exposure').checked = s.autoExposure;
         for (const name of TONES) {
             $(name).value = s[name];
             $(`${name}-out`).value = s[name];
@@ -174,7 +176,10 @@ export class Panel {
         const { mode } = this.viewer;
         if (!mode) return;
         $('mode').value = mode.name;
+        const { exposure } = this.viewer.dataset.meta;
         $('tone-settings').hidden = mode.kind !== 'rgb';
+        $('exposure-row').hidden = mode.kind !== 'rgb' || (exposure ?? 1) === 1;
+        $('exposure-text').textContent = t('tone.exposure', { times: plain(exposure ?? 1) });
         $('ramp-settings').hidden = mode.kind !== 'ramp';
         if (mode.kind !== 'ramp') return;
         const [low, high] = this.viewer.range();

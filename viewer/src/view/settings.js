@@ -15,6 +15,7 @@ export const DEFAULTS = Object.freeze({
     sizing: 'adaptive',
     eyeDome: 0.5,
     averaged: false, // close points, each pixel their mean
+    autoExposure: true, // dark colours are drawn brighter
     brightness: 0,
     contrast: 0,
     gamma: 1,
@@ -43,6 +44,7 @@ const WRITTEN = {
     sizing: ['sizing', choice(SIZINGS)],
     eyeDome: ['edl', number(0, 4)],
     averaged: ['average', flag],
+    autoExposure: ['exposure', flag],
     brightness: ['brightness', number(-1, 1)],
     contrast: ['contrast', number(-1, 2)],
     gamma: ['gamma', number(0.2, 4)],

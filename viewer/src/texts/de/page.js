@@ -75,6 +75,7 @@ export default {
     'page.or-drop-a-copc': 'Oder ziehen Sie eine COPC-Datei auf das Bild: sie wird gelesen, wo sie liegt.',
     'page.colour': 'Farbe',
     'page.colour-by': 'Farbe nach',
+    'page.shows-colours-as-they': 'Die Farben der Datei sind dunkel. Aus: sie werden gezeichnet, wie sie sind',
     'page.brightness-contrast-gamma': 'Helligkeit, Kontrast, Gamma',
     'page.brightness': 'Helligkeit',
     'page.contrast': 'Kontrast',

@@ -75,6 +75,7 @@ export default {
     'page.or-drop-a-copc': 'Or drop a COPC file on the picture: it is read where it lies.',
     'page.colour': 'Colour',
     'page.colour-by': 'Colour by',
+    'page.shows-colours-as-they': 'The colours of the file are dark. Off: they are drawn as they are',
     'page.brightness-contrast-gamma': 'Brightness, contrast, gamma',
     'page.brightness': 'Brightness',
     'page.contrast': 'Contrast',
