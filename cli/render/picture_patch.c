@@ -179,19 +179,7 @@ mote_status picture_patch_find(session *s, const picture_points *of, float *flat
 #define LATE   64u
 #define SAMPLE UINT64_C(4096) /* points that are asked, about */
 
-/* Points are chosen by where they are, so that their order decides nothing. */
-static uint64_t hash_of_place(const double place[3]) {
-    uint64_t hash = 0;
-    for (int k = 0; k < 3; k++) {
-        uint64_t bits;
-        memcpy(&bits, &place[k], sizeof bits);
-        hash = (hash ^ bits) * UINT64_C(0x9E3779B97F4A7C15);
-        hash ^= hash >> 32;
-    }
-    return hash;
-}
-
-/* Returns how many rows there are, most at most. */
+/* Returns how many rows there are, most at most. They are chosen by where they are, so that order decides nothing. */
 static uint64_t choose_rows(const mote_cloud *cloud, uint64_t most, uint64_t *rows) {
     const uint64_t points = mote_cloud_count(cloud), step = points / SAMPLE + 1;
     double places[3][VALUES_BLOCK];
@@ -202,7 +190,7 @@ static uint64_t choose_rows(const mote_cloud *cloud, uint64_t most, uint64_t *ro
         picture_places_read(cloud, first, some, places);
         for (uint32_t i = 0; i < some && count < most; i++) {
             const double place[3] = {places[0][i], places[1][i], places[2][i]};
-            if (hash_of_place(place) % step == 0) rows[count++] = first + i;
+            if (picture_place_hash(place) % step == 0) rows[count++] = first + i;
         }
     }
     return count;

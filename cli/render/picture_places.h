@@ -11,4 +11,8 @@ void picture_place_read(const mote_column *const axis[3], uint64_t row, double p
 /* The places of up to VALUES_BLOCK points from the first-th on; NaN where a position has no value. */
 void picture_places_read(const mote_cloud *cloud, uint64_t first, uint32_t count, double places[3][VALUES_BLOCK]);
 
+/* A number of a place that seems to be one by chance, to choose points by where they are: their order decides nothing.
+ */
+uint64_t picture_place_hash(const double place[3]);
+
 #endif

@@ -18,15 +18,17 @@
 
 #include "render/picture_patch.h"
 #include "render/picture_places.h"
+#include "render/picture_sample.h"
 #include "text.h"
 
 #define FIRST_K         16u
-#define SHEET_K         8u /* they reach 1.6 spacings; FIRST_K reach 2.3 */
-#define LAST_K          192u
-#define LAST_K_AROUND   432u               /* the same, while neighbours lie all around */
-#define MOST_NEIGHBORS  UINT64_C(40000000) /* of all points together: some seconds on two cores */
-#define MORE            3u                 /* times as many neighbours, while noise hides how flat a surface is */
-#define FLAT_ENOUGH     0.004              /* surface variation: normals are a few degrees off at most */
+#define SHEET_K         8u    /* they reach 1.6 spacings; FIRST_K reach 2.3 */
+#define WIDEST          24u   /* of so many points one at most is a neighbour: more are another side of what is small */
+#define WIDEST_OF_FEW   144u  /* up to a quarter of all: at a tenth of a spacing noise is told from bends by so many */
+#define LANDSCAPE_K     432u  /* the most in a landscape: what is thicker stands on its ground */
+#define SURFACE_MOST    0.175 /* surface variation: of crowds it is 0.2 and more, up to WIDEST */
+#define MORE            3u    /* times as many neighbours, while noise hides how flat a surface is */
+#define FLAT_ENOUGH     0.004 /* surface variation: normals are a few degrees off at most */
 #define SHEETS          0.05 /* surface variation of FIRST_K where two sheets are within their reach is 0.08 at least */
 #define NOISE_FALLS     1.4  /* with thrice the neighbours noise is a third of it, and bends thrice as much: 6 : 1 */
 #define CROWD_MOST      1.5  /* times the median distance to neighbours: size of what lies on no surface */
@@ -56,30 +58,34 @@ typedef struct survey {
     mote_knn_index *index;
     float *normal[3], *variation; /* [points] of k neighbours */
     float *next[4];               /* the same, of more */
-    float *distance;              /* [points] mean, to OUTLIER_K others */
-    double scattered;             /* surface variation from which on a point lies on no surface */
-    uint8_t *stray;               /* [points] 1: stands alone */
+    picture_sample sample;        /* of what points the estimates are, and the next */
+    picture_sample next_sample;
+    float *distance;  /* [points] mean, to OUTLIER_K others */
+    double scattered; /* surface variation from which on a point lies on no surface */
+    uint8_t *stray;   /* [points] 1: stands alone */
 } survey;
 
+static picture_normals normals_of(float *const normal[3], float *variation) {
+    return (picture_normals){{normal[0], normal[1], normal[2]}, variation};
+}
+
 static void swap_arrays(survey *v) {
+    const picture_sample sample = v->sample;
     for (int k = 0; k < 4; k++) {
         float **now = k < 3 ? &v->normal[k] : &v->variation, *other = v->next[k];
         v->next[k] = *now;
         *now = other;
     }
+    v->sample = v->next_sample;
+    v->next_sample = sample;
 }
 
-static mote_status estimate(survey *v, uint32_t k) {
-    mote_normals_params params = mote_normals_defaults();
-    mote_normals_result result;
-    memset(&result, 0, sizeof result);
-    params.k = k;
-    params.orient = MOTE_ORIENT_NONE;
-    result.normal_x = v->next[0];
-    result.normal_y = v->next[1];
-    result.normal_z = v->next[2];
-    result.curvature = v->next[3];
-    const mote_status status = mote_normals_estimate(v->index, &params, &result);
+/* Of points as far around as k neighbours in the cloud reach, of a sample that has one of step points. */
+static mote_status estimate(survey *v, uint64_t k, double step) {
+    const picture_normals out = normals_of(v->next, v->next[3]);
+    picture_sample_free(&v->next_sample);
+    mote_status status = picture_sample_take(v->s, v->cloud, v->index, k, step, &v->next_sample);
+    if (status == MOTE_OK) status = picture_sample_estimate(&v->next_sample, &out);
     swap_arrays(v);
     return status;
 }
@@ -118,21 +124,57 @@ static double share_above(const float *values, uint64_t count, double limit) {
     return count > 0 ? (double)above / (double)count : 0;
 }
 
-/* flat: what the best so far leaves; neighbours that lie all around may be noise that is wider than they reach. */
-static bool may_take_more(const survey *v, uint32_t k, double flat) {
-    const uint32_t last = flat > PICTURE_SCATTERED ? LAST_K_AROUND : LAST_K;
-    return k <= last && k < v->points / 4 && k * v->points <= MOST_NEIGHBORS;
+/* The most neighbours that are tried. Of few points those around one are more of all, or there would be too few. */
+static uint64_t widest_of(uint64_t points, bool is_landscape) {
+    const uint64_t of_few = points / 4 < WIDEST_OF_FEW ? points / 4 : WIDEST_OF_FEW;
+    const uint64_t widest = points / WIDEST > of_few ? points / WIDEST : of_few;
+    return is_landscape && widest > LANDSCAPE_K ? LANDSCAPE_K : widest;
+}
+
+/* More neighbours than k, as many as make noise flat, or the same. flat: surface variation of k. Within the noise it
+   first grows with their number, then falls; within a crowd it does not fall so far. */
+static mote_status find_noise(survey *v, uint64_t widest, uint64_t *counts, uint64_t *k, double *flat) {
+    mote_status status = MOTE_OK;
+    double most = *flat;
+    for (uint64_t tried = *k; *flat > FLAT_ENOUGH && tried < widest;) {
+        tried = tried * MORE < widest ? tried * MORE : widest;
+        const double step = picture_sample_step(v->points, tried);
+        if (!(step > 0)) continue;
+        status = estimate(v, tried, step);
+        if (status != MOTE_OK) break;
+        const double flatter = median_of(v->variation, v->sample.count, counts);
+        most = fmax(most, flatter);
+        if (flatter <= SURFACE_MOST && flatter * NOISE_FALLS <= most) {
+            *flat = most = flatter;
+            *k = tried;
+            continue;
+        }
+        swap_arrays(v);
+        if (*flat <= PICTURE_SCATTERED) break;
+    }
+    return status;
+}
+
+/* The estimates of a sample become those of all points. */
+static mote_status spread(survey *v) {
+    const picture_normals of = normals_of(v->normal, v->variation), all = normals_of(v->next, v->next[3]);
+    if (v->sample.cloud == NULL) return MOTE_OK;
+    const mote_status status = picture_sample_spread(v->s, v->cloud, &v->sample, &of, &all);
+    picture_sample_free(&v->next_sample);
+    swap_arrays(v);
+    return status;
 }
 
 /* As many neighbours as make a noisy surface flat. Of sheets that are a few spacings apart so do fewer: noise is as
    thick around the nearest, and sheets are not. */
-static mote_status find_normals(survey *v, const picture_plan *plan, uint64_t *counts, picture_surface *surface) {
-    uint32_t k = plan->has_k ? plan->params.k : FIRST_K, tried = k;
-    mote_status status = estimate(v, k);
+static mote_status find_normals(survey *v, const picture_plan *plan, bool is_landscape, uint64_t *counts,
+                                picture_surface *surface) {
+    uint64_t k = plan->has_k ? plan->params.k : FIRST_K;
+    mote_status status = estimate(v, k, 1);
     double flat = status == MOTE_OK ? median_of(v->variation, v->points, counts) : 0;
     if (status == MOTE_OK && !plan->has_k && flat > SHEETS) {
-        status = estimate(v, SHEET_K);
-        const double of_few = median_of(v->variation, v->points, counts);
+        status = estimate(v, SHEET_K, 1);
+        const double of_few = status == MOTE_OK ? median_of(v->variation, v->points, counts) : 0;
         if (of_few <= FLAT_ENOUGH) {
             flat = of_few;
             k = SHEET_K;
@@ -140,23 +182,14 @@ static mote_status find_normals(survey *v, const picture_plan *plan, uint64_t *c
             swap_arrays(v);
         }
     }
-    while (status == MOTE_OK && !plan->has_k && flat > FLAT_ENOUGH && may_take_more(v, tried * MORE, flat)) {
-        tried *= MORE;
-        status = estimate(v, tried);
-        const double flatter = median_of(v->variation, v->points, counts);
-        if (flatter * NOISE_FALLS > flat) {
-            swap_arrays(v);
-            if (flat <= PICTURE_SCATTERED) break;
-            continue;
-        }
-        flat = flatter;
-        k = tried;
-    }
-    surface->k = k;
+    if (status == MOTE_OK && !plan->has_k)
+        status = find_noise(v, widest_of(v->points, is_landscape), counts, &k, &flat);
+    if (status == MOTE_OK) status = spread(v);
+    surface->k = (uint32_t)k;
     surface->is_noisy = k > FIRST_K || plan->has_k;
     v->scattered = k > FIRST_K && !plan->has_k ? fmax(PICTURE_SCATTERED, OFF_NOISE * flat) : PICTURE_SCATTERED;
     /* Points in a disc of radius r have a variance of r²/4 along either axis, and k of them r² = k/π spacings². */
-    surface->noise = flat < 1.0 / 3 ? sqrt(flat / (1 - flat) * k / (2 * PI)) : 0;
+    surface->noise = flat < 1.0 / 3 ? sqrt(flat / (1 - flat) * (double)k / (2 * PI)) : 0;
     return status;
 }
 
@@ -379,6 +412,8 @@ static void release(survey *v) {
     free(v->variation);
     free(v->distance);
     free(v->stray);
+    picture_sample_free(&v->sample);
+    picture_sample_free(&v->next_sample);
     mote_knn_destroy(v->index);
 }
 
@@ -393,7 +428,7 @@ int picture_surface_find(session *s, const picture_plan *plan, const mote_cloud 
     mote_status status = counts != NULL && reserve(&v) ? MOTE_OK : MOTE_ERROR_MEMORY;
     if (status == MOTE_OK) status = mote_knn_build(s->ctx, cloud, &v.index);
     if (status == MOTE_OK) status = picture_patch_thinness(s, cloud, v.index, &surface->thinness);
-    if (status == MOTE_OK) status = find_normals(&v, plan, counts, surface);
+    if (status == MOTE_OK) status = find_normals(&v, plan, is_landscape, counts, surface);
     if (status == MOTE_OK) status = find_strays(&v, counts, surface);
     if (status == MOTE_OK) status = find_sizes(&v, is_landscape, surface);
     if (status == MOTE_OK && surface->strays > 0 && !plan->keep_strays) status = keep_rest(&v, surface);
