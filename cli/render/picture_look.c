@@ -15,6 +15,7 @@
 #define GRID_ROWS        27
 #define FEW_POINTS       200u  /* fewer make no surface: a splat is made of eight neighbours on the same surface */
 #define FEW_SIZE         0.015 /* width of their discs, to the height of the picture */
+#define ALL_SHOWN        0.9   /* of the points: the picture is of all, but for strays and what hides in corners */
 #define MIN_SHARE        0.025 /* of the points in the emptier half of the cells: with less, its splats are confetti */
 #define UNEVEN_SIZE      0.004 /* width of discs instead, to the height of the picture */
 #define FEW_SHARE        0.05  /* of the picture: what the discs of few points cover together */
@@ -130,6 +131,12 @@ static double emptier_share(const uint64_t counts[GRID_CELLS], int empty, int mi
     return middle == empty ? 1 : (double)emptier / (double)(emptier + fuller);
 }
 
+static double shown_share(const mote_cloud *cloud, const uint64_t counts[GRID_CELLS]) {
+    uint64_t shown = 0;
+    for (int i = 0; i < GRID_CELLS; i++) shown += counts[i];
+    return (double)shown / (double)mote_cloud_count(cloud);
+}
+
 picture_spacing picture_spacing_of(session *s, const mote_cloud *cloud, const mote_camera *camera,
                                    const mote_render_params *params) {
     density_grid grid = {.lens = picture_lens_of(camera, params)};
@@ -141,13 +148,14 @@ picture_spacing picture_spacing_of(session *s, const mote_cloud *cloud, const mo
     count_points(s, cloud, &grid);
     qsort(grid.counts, (size_t)cells, sizeof grid.counts[0], compare_counts);
     while (empty < cells && grid.counts[empty] == 0) empty++;
-    if (empty == cells) return (picture_spacing){1, 1, 1};
+    if (empty == cells) return (picture_spacing){1, 1, 1, 0};
     const int middle = empty + (cells - empty) / 2;
     const uint64_t median = grid.counts[middle], few = grid.counts[empty + (cells - empty) / 4];
     return (picture_spacing){
         .median = sqrt(cell_pixels / (double)median),
         .upper = sqrt(cell_pixels / (double)few),
         .emptier_share = emptier_share(grid.counts, empty, middle),
+        .shown = shown_share(cloud, grid.counts),
     };
 }
 
@@ -180,14 +188,14 @@ static bool is_crowd(const picture_spacing *spacing, const picture_surface *surf
     if (surface->thinness > PICTURE_THIN || surface->scattered > CROWD_SHARE) return true;
     const double apart = spacing->median / plan->params.height;
     const bool stands_off = apart > COARSE && surface->noise * apart > STAND_OFF;
-    return picture_plan_shows_all(plan) && (stands_off || surface->scattered * apart > CROWD_SHARE * CROWD_FINE);
+    return spacing->shown > ALL_SHOWN && (stands_off || surface->scattered * apart > CROWD_SHARE * CROWD_FINE);
 }
 
 static void choose_mode(const picture_look *look, const picture_spacing *spacing, const picture_surface *surface,
                         picture_plan *plan) {
     mote_render_params *p = &plan->params;
     const bool dense = is_dense(look, spacing, plan);
-    const bool uneven = picture_plan_shows_all(plan) && spacing->emptier_share < MIN_SHARE && !is_clean(look, surface);
+    const bool uneven = spacing->shown > ALL_SHOWN && spacing->emptier_share < MIN_SHARE && !is_clean(look, surface);
     const bool crowd = is_crowd(spacing, surface, plan);
     double size = 0;
     if (look->few) {

@@ -15,10 +15,11 @@ typedef struct picture_look {
    returns; and whether its points are few. box: of its points. */
 picture_look picture_look_at(const mote_cloud *cloud, const mote_box *box, const double up[3]);
 /* How far apart points are in a picture, in pixels: of its cells that show any, the median, and what three quarters
-   have less than; and which share of all points the emptier half of these cells has. */
+   have less than; and which share of the points shown the emptier half of these cells has. */
 typedef struct picture_spacing {
     double median, upper;
     double emptier_share;
+    double shown; /* share of all points */
 } picture_spacing;
 
 picture_spacing picture_spacing_of(session *s, const mote_cloud *cloud, const mote_camera *camera,

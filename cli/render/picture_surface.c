@@ -21,6 +21,7 @@
 #include "render/picture_sample.h"
 #include "text.h"
 
+#define POINT_BYTES     88u /* half of it samples of a third at most, with their indexes and rows */
 #define FIRST_K         16u
 #define SHEET_K         8u    /* they reach 1.6 spacings; FIRST_K reach 2.3 */
 #define WIDEST          24u   /* of so many points one at most is a neighbour: more are another side of what is small */
@@ -420,7 +421,7 @@ static void release(survey *v) {
 int picture_surface_find(session *s, const picture_plan *plan, const mote_cloud *cloud, bool is_landscape,
                          picture_surface *surface) {
     survey v = {.s = s, .cloud = cloud, .points = mote_cloud_count(cloud)};
-    const uint64_t bytes = 44 * v.points, max = s->options.memory_bytes;
+    const uint64_t bytes = POINT_BYTES * v.points, max = s->options.memory_bytes;
     const bool fits = max == 0 || mote_context_memory_bytes(s->ctx) + bytes <= max;
     picture_surface_free(surface);
     if (v.points <= FIRST_K || v.points > PICTURE_SURFACE_MAX || !fits) return EXIT_DONE;

@@ -121,7 +121,7 @@ static double reach_of(const part_halo *halo, const float *density, uint64_t i) 
     const parts_search *search = halo->search;
     const double scale = halo->axes[0]->scale, pi = 3.14159265358979323846;
     double reach = INFINITY;
-    if (search->others > 0 && halo->run->points - halo->run->skipped > search->others) {
+    if (search->others > 0 && density != NULL && halo->run->points - halo->run->skipped > search->others) {
         const double square = isinf(density[i]) ? 0 : search->others / (pi * (double)density[i]);
         reach = sqrt(square) * ROUND_UP;
     }

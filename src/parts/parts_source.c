@@ -313,7 +313,7 @@ static mote_status convert_next(parts_source *source) {
     const uint64_t now = rest < PIECE_POINTS ? rest : PIECE_POINTS;
     merge_piece(&source->plan, (uint32_t)source->next - 1, source->from_at, now, source->piece_records);
     source->from_at += now;
-    source->piece->count = now;
+    if (source->piece != NULL) source->piece->count = now;
     return MOTE_OK;
 }
 

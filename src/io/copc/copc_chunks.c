@@ -60,7 +60,7 @@ static mote_status encode_node(const copc_job *job, copc_worker *worker, uint32_
     const bool is_share = copc_is_shared(job, node);
     MOTE_TRY(is_share ? mote_copc_share(job, worker, node, &data, place)
                       : mote_copc_encode(job, worker, node, &data, place));
-    if (place->size_bytes == 0) return MOTE_OK;
+    if (data == NULL || place->size_bytes == 0) return MOTE_OK;
     if (!mote_reserve_scratch(job->ctx, (void **)&slot->data, &slot->capacity, place->size_bytes, 1, "COPC chunks")) {
         return MOTE_ERROR_MEMORY;
     }

@@ -32,8 +32,9 @@ static mote_status check_octree(mote_context *ctx, const mote_lod *lod, const ch
 /* ---- what goes in */
 
 static void say_waveforms(mote_context *ctx, const las_plan *plan) {
-    const mote_column *column = mote_cloud_find(plan->cloud, "wave_packet_index");
-    if (column == NULL || !plan->chosen[column - plan->cloud->columns]) return;
+    const mote_cloud *const cloud = plan->cloud;
+    const mote_column *column = cloud != NULL ? mote_cloud_find(cloud, "wave_packet_index") : NULL;
+    if (column == NULL || !plan->chosen[column - cloud->columns]) return;
     mote_warn(ctx,
               "%s: COPC has no point format with waveforms: their attributes become extra bytes, the packets "
               "themselves are left out",
@@ -48,7 +49,7 @@ static mote_status put_first(mote_context *ctx, mote_record **list, uint64_t *co
     memcpy(longer[0].user_id, COPC_USER, sizeof COPC_USER);
     memcpy(longer[0].description, description, strlen(description));
     longer[0].record_id = (uint16_t)id;
-    memcpy(longer + 1, *list, *count * sizeof *longer);
+    if (*count > 0) memcpy(longer + 1, *list, *count * sizeof *longer);
     mote_free(ctx, *list);
     *list = longer;
     ++*count;
