@@ -50,10 +50,10 @@ async function startMaking(folder, dist) {
 }
 
 const isSample = (page) => page.evaluate(() => window.mote.metadata().isSample);
-const whole = (page) => page.waitForFunction(() => !window.mote.metadata().isSample, null, { timeout: 60000 });
+const whole = (page) => page.waitForFunction(() => !window.mote.metadata().isSample, null, { timeout: 120000 });
 // The address follows the view, and where it does the camera has the numbers that it says.
 const settled = async (page) => {
-    await page.waitForFunction(() => /[?&]cam=/.test(location.search));
+    await page.waitForFunction(() => /[?&]cam=/.test(location.search), null, { timeout: 120000 });
     await new Promise((done) => setTimeout(done, 600));
     await idle(page);
 };
@@ -85,7 +85,7 @@ const watchFrames = (page) => page.evaluate(() => {
 async function opened(page, url, query) {
     await page.goto(withQuery(url, PLAIN, query));
     await page.addStyleTag({ content: BARE });
-    await page.waitForFunction(() => window.mote?.stats?.().firstPictureMs > 0, null, { timeout: 30000 });
+    await page.waitForFunction(() => window.mote?.stats?.().firstPictureMs > 0, null, { timeout: 120000 });
     await idle(page);
 }
 
