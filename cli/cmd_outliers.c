@@ -134,15 +134,11 @@ static int report(session *s, const outliers_task *task) {
 /* Where memory does not hold all points. *whole: it does, or they are needed as a whole. */
 static int run_parts(session *s, const outliers_options *o, const io_paths *paths, outliers_task *task, bool *whole) {
     *whole = !point_run_goes_in_parts(s, paths, RESULT_BYTES);
-    int code = *whole ? EXIT_DONE : check_output_file(s, paths);
+    mote_write_params writing;
+    int code = *whole ? EXIT_DONE : point_run_parts_begin(s, &task->run, paths, &writing);
     if (*whole || code != EXIT_DONE) return code;
     const mote_read_params reading = session_reading(s);
     const double begin = seconds_now();
-    mote_write_params writing = mote_write_defaults();
-    writing.format = paths->format;
-    task->run.paths = paths;
-    task->run.output = path_title(paths->output);
-    session_note_inputs(s, paths->inputs, paths->input_count);
     const mote_status status =
         mote_outliers_write_parts(s->ctx, paths->inputs, (uint32_t)paths->input_count, &reading, &o->params, o->mark,
                                   o->distances, paths->output, &writing, NULL, &task->run.parts, &task->result);

@@ -23,6 +23,17 @@ bool point_run_goes_in_parts(session *s, const io_paths *paths, uint32_t result_
     return status == MOTE_OK && bytes > o->memory_bytes;
 }
 
+int point_run_parts_begin(session *s, point_run *run, const io_paths *paths, mote_write_params *writing) {
+    const int code = check_output_file(s, paths);
+    if (code != EXIT_DONE) return code;
+    *writing = mote_write_defaults();
+    writing->format = paths->format;
+    run->paths = paths;
+    run->output = path_title(paths->output);
+    session_note_inputs(s, paths->inputs, paths->input_count);
+    return EXIT_DONE;
+}
+
 int point_run_parts_worked(session *s, point_run *run, double begin, mote_status status, uint64_t written,
                            bool *whole) {
     run->work_s = seconds_now() - begin;

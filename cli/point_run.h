@@ -20,6 +20,8 @@ typedef struct point_run {
 /* Whether it goes in parts: --memory is given, does not hold all points, an index of their neighbours and results of so
    many bytes each, and inputs and output are of formats for it. */
 bool point_run_goes_in_parts(session *s, const io_paths *paths, uint32_t result_bytes);
+/* Checks the output of a run that goes in parts, and says how it is written. Returns an exit code. */
+int point_run_parts_begin(session *s, point_run *run, const io_paths *paths, mote_write_params *writing);
 /* How it went in parts, from some time on; returns an exit code. *whole: it cannot be done so, and goes in one piece.
  */
 int point_run_parts_worked(session *s, point_run *run, double begin, mote_status status, uint64_t written, bool *whole);
