@@ -207,6 +207,22 @@ mote_status mote_knn_search(mote_knn_index *index, const mote_cloud *queries, co
     return status;
 }
 
+mote_status knn_search_part(mote_knn_index *index, uint64_t first, uint64_t count, const mote_knn_params *params,
+                            mote_knn_result *result) {
+    mote_knn_params p;
+    MOTE_TRY(knn_check(index->ctx, index->cloud, NULL, params, result, &p));
+    MOTE_TRY(check_queries(index, NULL));
+    if (ops_of(index)->search_part == NULL) {
+        return mote_fail(index->ctx, MOTE_ERROR_UNSUPPORTED, "the %s backend has no search for some of the points",
+                         index->device->backend->name);
+    }
+    mote_status status = ops_of(index)->search_part(index, first, count, &p, result);
+    if (status == MOTE_OK) status = check_clouds(index, NULL);
+    mote_stage(index->ctx, NULL);
+    result->skipped = index->skipped;
+    return status;
+}
+
 /* ---- all within a radius */
 
 static mote_status make_lists(mote_context *ctx, uint64_t rows, mote_knn_lists **out) {

@@ -18,6 +18,10 @@ mote_status knn_build_on(mote_device *device, const mote_cloud *cloud, mote_knn_
 /* Builds an index of a slab of a cloud: how small coordinates may be is a matter of all points of the cloud, so that a
    slab does not ask. */
 mote_status knn_build_slab(mote_device *device, const mote_cloud *cloud, mote_knn_index **out);
+/* Searches for some of the points, count of them from the first on, on a GPU by spheres: result has their rows. What
+   exclude_self leaves out is the point itself. */
+mote_status knn_search_part(mote_knn_index *index, uint64_t first, uint64_t count, const mote_knn_params *params,
+                            mote_knn_result *result);
 /* Refuses parameters and a result that no search takes; checked: the parameters as backends have them. */
 mote_status knn_check(mote_context *ctx, const mote_cloud *cloud, const mote_cloud *queries,
                       const mote_knn_params *params, const mote_knn_result *result, mote_knn_params *checked);

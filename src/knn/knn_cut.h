@@ -1,4 +1,5 @@
-/* The k nearest neighbours of a cloud that is cut into slabs, each searched by a worker on a device of its own:
+/* The k nearest neighbours of a cloud that one GPU does not hold (else: knn_shares.h): it is cut into slabs, each
+   searched by a worker on a device of its own:
 
         slab 0      slab 1     slab 2         slabs lie beside each other along the longest axis, of about as many
    points ┌──────────┬───────────┬─────────┐ │       (q·│· )        │         │       the ball to the k-th neighbour of

@@ -10,12 +10,13 @@
 
 static uint32_t gpu_count;
 
-static mote_context *context_of(uint32_t gpus) {
+static mote_context *context_of(uint32_t gpus, uint64_t memory_limit_bytes) {
     mote_context_params params = mote_context_defaults();
     mote_context *ctx = NULL;
     params.device = MOTE_DEVICE_CUDA;
     params.gpus = (1ull << gpus) - 1;
     params.threads = 2;
+    params.memory_limit_bytes = memory_limit_bytes;
     assert_int_equal(mote_context_create(&params, &ctx), MOTE_OK);
     return ctx;
 }
@@ -42,7 +43,7 @@ static void compare(mote_context *cpu, const mote_cloud *cloud, const mote_cloud
                     const char *name) {
     test_rows expected = find(cpu, cloud, queries, p);
     for (uint32_t gpus = 1; gpus <= gpu_count; gpus++) {
-        mote_context *cuda = context_of(gpus);
+        mote_context *cuda = context_of(gpus, 0);
         test_rows rows = find(cuda, cloud, queries, p);
         if (memcmp(rows.result.index32, expected.result.index32, rows.places * 4) != 0 ||
             memcmp(rows.result.distance2_wide, expected.result.distance2_wide, rows.places * 8) != 0) {
@@ -91,9 +92,43 @@ static void steps_are_the_same(void **state) {
     for (uint32_t c = 0; c < awkward_cloud_count; c++) {
         if (!parity_is_mine()) continue;
         cloud = awkward_cloud_make(cpu, &awkward_clouds[c], 300, 0);
+        p.exclude_self = c % 2 == 0;
         compare(cpu, cloud, NULL, &p, awkward_clouds[c].name);
         mote_cloud_destroy(cloud);
     }
+    mote_context_destroy(cpu);
+}
+
+/* With less and less memory first every GPU has an index of all points, then each has a slab, and then it does not
+   suffice. */
+static void less_memory_changes_nothing(void **state) {
+    (void)state;
+    mote_context *cpu = parity_cpu_context();
+    const uint64_t points = parity_extent(3000, 20000, 500000);
+    mote_cloud *cloud = shaped_cloud_make(cpu, &shaped_clouds[0], MOTE_FLOAT64, points, 1);
+    mote_knn_params p = mote_knn_defaults();
+    test_rows expected = find(cpu, cloud, NULL, &p);
+    uint32_t done = 0, refused = 0;
+    for (uint64_t limit = points * 4000; limit > points * 40; limit = limit * 4 / 5) {
+        mote_context *cuda = context_of(gpu_count, limit);
+        test_rows rows = {.places = expected.places};
+        rows.result.index32 = malloc(rows.places * 4 + 1);
+        rows.result.distance2_wide = malloc(rows.places * 8 + 1);
+        const mote_status status = mote_knn(cuda, cloud, NULL, &p, &rows.result);
+        if (status == MOTE_OK) {
+            assert_memory_equal(rows.result.index32, expected.result.index32, rows.places * 4);
+            assert_memory_equal(rows.result.distance2_wide, expected.result.distance2_wide, rows.places * 8);
+        } else {
+            assert_int_equal(status, MOTE_ERROR_MEMORY);
+        }
+        done += status == MOTE_OK;
+        refused += status != MOTE_OK;
+        free_rows(&rows);
+        mote_context_destroy(cuda);
+    }
+    assert_true(done > 0 && refused > 0);
+    free_rows(&expected);
+    mote_cloud_destroy(cloud);
     mote_context_destroy(cpu);
 }
 
@@ -108,6 +143,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gpus_find_the_same),
         cmocka_unit_test(steps_are_the_same),
+        cmocka_unit_test(less_memory_changes_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,4 +40,4 @@ static mote_status cpu_search(mote_knn_index *index, const mote_cloud *queries, 
     return status;
 }
 
-const mote_knn_ops mote_knn_cpu = {knn_build_cpu, cpu_search, knn_within_cpu, knn_release_cpu};
+const mote_knn_ops mote_knn_cpu = {knn_build_cpu, cpu_search, NULL, knn_within_cpu, knn_release_cpu};

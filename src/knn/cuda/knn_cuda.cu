@@ -100,7 +100,8 @@ static mote_status launch_search(mote_knn_index *index, const mote_cloud *querie
     args.queries = query_set->points;
     args.end = query_set->points.count;
     args.own = query_set->own;
-    args.exclude_self = params->exclude_self && query_set->own;
+    args.exclude_self = params->exclude_self && (query_set->own || query_set->self != NULL);
+    args.self = query_set->self;
     args.k = params->k;
     args.keys = args.tree.metric;
     args.limit = knn_key_limit(&args.tree.metric, params->radius);
@@ -128,6 +129,16 @@ static mote_status search_query_set(mote_knn_index *index, const mote_cloud *que
     return status;
 }
 
+static mote_status cuda_search_part(mote_knn_index *index, uint64_t first, uint64_t count,
+                                    const mote_knn_params *params, mote_knn_result *result) {
+    knn_cuda_query_set query_set;
+    mote_stage(index->ctx, "search");
+    mote_status status = knn_cuda_query_set_open_part(index, first, count, &query_set);
+    if (status == MOTE_OK) status = search_query_set(index, NULL, &query_set, params, result);
+    knn_cuda_query_set_close(index->device, &query_set);
+    return status != MOTE_OK ? status : mote_progress(index->ctx, 1.0, "searching neighbours");
+}
+
 static mote_status cuda_search(mote_knn_index *index, const mote_cloud *queries, const mote_knn_params *params,
                                mote_knn_result *result) {
     knn_cuda_query_set query_set;
@@ -138,4 +149,4 @@ static mote_status cuda_search(mote_knn_index *index, const mote_cloud *queries,
     return status != MOTE_OK ? status : mote_progress(index->ctx, 1.0, "searching neighbours");
 }
 
-const mote_knn_ops mote_knn_on_cuda = {cuda_build, cuda_search, knn_cuda_within, cuda_release};
+const mote_knn_ops mote_knn_on_cuda = {cuda_build, cuda_search, cuda_search_part, knn_cuda_within, cuda_release};

@@ -134,7 +134,8 @@ typedef struct knn_cuda_query_set {
     const knn_cuda_tree *tree;
     knn_cuda_points points;
     uint64_t rows;
-    bool own; /* the points themselves */
+    bool own;       /* the points themselves */
+    uint32_t *self; /* see knn_search_args; queries that are some of the points */
     knn_cuda_curve curve;
     knn_cuda_point_set point_set;
     device_cloud cloud;
@@ -155,6 +156,8 @@ typedef struct knn_search_args {
     uint32_t first, end; /* the sorted places of the queries that are asked; of few neighbours always all */
     bool by_place;       /* rows go by sorted place, from first on, instead of by the queries' cloud */
     bool own, exclude_self;
+    const uint32_t *self; /* [place of a query] the place in the tree of the point that it is, which exclude_self leaves
+                             out; NULL: the same place */
     uint32_t k;
     uint64_t limit;        /* the largest key */
     knn_metric keys;       /* how keys are read: the tree's, or that of ellipsoids */
@@ -208,6 +211,9 @@ mote_status knn_cuda_choose(mote_knn_index *index, const device_cloud *cloud, kn
 void knn_cuda_point_set_free(mote_device *gpu, knn_cuda_point_set *point_set);
 
 mote_status knn_cuda_query_set_open(mote_knn_index *index, const mote_cloud *queries, knn_cuda_query_set *query_set);
+/* Opens some of the points as queries, count of them from the first on. */
+mote_status knn_cuda_query_set_open_part(mote_knn_index *index, uint64_t first, uint64_t count,
+                                         knn_cuda_query_set *query_set);
 void knn_cuda_query_set_close(mote_device *gpu, knn_cuda_query_set *query_set);
 
 /* Makes what ellipsoids are to be asked for by: their normals, keys and limit. */

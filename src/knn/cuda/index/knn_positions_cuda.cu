@@ -1,9 +1,13 @@
 /* Positions on the GPU, of an index and of its queries: their columns, how these are read, and in which tree. */
 #include <math.h>
 
+#include "core/column_math.h"
+#include "device/cuda/cuda_kernel.cuh"
 #include "knn/cuda/knn_cuda.h"
 #include "knn/knn_rules.h"
 #include "order/order_cuda.h"
+
+#define THREADS 256u
 
 mote_status knn_cuda_open_positions(mote_device *gpu, const mote_cloud *cloud, device_cloud *device) {
     const mote_column *axes[3];
@@ -225,10 +229,9 @@ static mote_status choose_tree(mote_knn_index *index, knn_cuda_query_set *query_
     return MOTE_OK;
 }
 
-static mote_status sort_queries(mote_knn_index *index, const mote_cloud *queries, knn_cuda_query_set *query_set) {
+static mote_status sort_queries(mote_knn_index *index, knn_cuda_query_set *query_set) {
     mote_device *gpu = index->device;
-    query_set->rows = queries->count;
-    MOTE_TRY(knn_cuda_open_positions(gpu, queries, &query_set->cloud));
+    query_set->rows = query_set->cloud.count;
     MOTE_TRY(choose_tree(index, query_set));
     MOTE_TRY(
         knn_cuda_sort(gpu, query_set->rows, query_set->tree->points.extent, &query_set->point_set, &query_set->curve));
@@ -239,7 +242,10 @@ static mote_status sort_queries(mote_knn_index *index, const mote_cloud *queries
 
 mote_status knn_cuda_query_set_open(mote_knn_index *index, const mote_cloud *queries, knn_cuda_query_set *query_set) {
     memset(query_set, 0, sizeof *query_set);
-    if (queries != NULL) return sort_queries(index, queries, query_set);
+    if (queries != NULL) {
+        MOTE_TRY(knn_cuda_open_positions(index->device, queries, &query_set->cloud));
+        return sort_queries(index, query_set);
+    }
     query_set->own = true;
     query_set->tree = &index->cuda->stored.tree;
     query_set->points = query_set->tree->points;
@@ -247,7 +253,58 @@ mote_status knn_cuda_query_set_open(mote_knn_index *index, const mote_cloud *que
     return MOTE_OK;
 }
 
+/* ---- some of the points as queries */
+
+static __global__ void find_places(const uint32_t *order, uint32_t count, uint32_t *places) {
+    const uint64_t place = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
+    if (place < count) places[order[place]] = (uint32_t)place;
+}
+
+/* size: of self, which has some values behind those of the last query: lanes without one read them. */
+static __global__ void find_selves(const uint32_t *order, uint32_t count, uint32_t size, const uint32_t *places,
+                                   uint32_t *self) {
+    const uint64_t query = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
+    if (query < size) self[query] = query < count ? places[order[query]] : UINT32_MAX;
+}
+
+/* Notes where each query stands in the tree. first: the point that the first of them is */
+static mote_status note_selves(mote_knn_index *index, uint64_t first, knn_cuda_query_set *query_set) {
+    mote_device *gpu = index->device;
+    const knn_cuda_points *points = &query_set->tree->points;
+    const uint32_t size = ((uint32_t)query_set->rows / KNN_CUDA_NODE + 1) * KNN_CUDA_NODE;
+    uint32_t *places = (uint32_t *)cuda_alloc(gpu, points->count * sizeof *places, "knn queries");
+    query_set->self = (uint32_t *)cuda_alloc(gpu, size * sizeof *query_set->self, "knn queries");
+    if (places != NULL && query_set->self != NULL) {
+        CUDA_LAUNCH(gpu, find_places, cuda_blocks(points->count, THREADS), THREADS, points->order, points->count,
+                    places);
+        CUDA_LAUNCH(gpu, find_selves, cuda_blocks(size, THREADS), THREADS, query_set->points.order,
+                    (uint32_t)query_set->rows, size, (const uint32_t *)(places + first), query_set->self);
+    }
+    cuda_free(gpu, places);
+    MOTE_TRY(mote_context_status(gpu->ctx));
+    return cuda_launched(gpu, "queries");
+}
+
+mote_status knn_cuda_query_set_open_part(mote_knn_index *index, uint64_t first, uint64_t count,
+                                         knn_cuda_query_set *query_set) {
+    const device_cloud *points = &index->cuda->cloud;
+    device_cloud *part = &query_set->cloud;
+    memset(query_set, 0, sizeof *query_set);
+    *part = (device_cloud){.device = index->device, .count = count};
+    part->columns = (mote_column *)mote_alloc(index->ctx, 3 * sizeof *part->columns, "knn queries");
+    if (part->columns == NULL) return MOTE_ERROR_MEMORY;
+    part->column_count = 3;
+    part->position_step = points->position_step;
+    for (int k = 0; k < 3; k++) {
+        part->columns[k] = points->columns[k];
+        part->columns[k].data = column_at(&points->columns[k], first);
+    }
+    MOTE_TRY(sort_queries(index, query_set));
+    return note_selves(index, first, query_set);
+}
+
 void knn_cuda_query_set_close(mote_device *gpu, knn_cuda_query_set *query_set) {
+    cuda_free(gpu, query_set->self);
     knn_cuda_point_set_free(gpu, &query_set->point_set);
     knn_cuda_buffer_release(gpu, &query_set->curve.buffer);
     device_cloud_close(&query_set->cloud);

@@ -151,7 +151,7 @@ static __device__ inline void knn_make_keys(const knn_search_args *args, const k
     knn_ellipsoid of = {{0, 0, 0}, 0};
     knn_exact_of<KIND>(&args->queries, s->place, &mine);
     if (ELLIPSOID) of = knn_ellipsoid_at(args, s->place);
-    const uint32_t own = args->exclude_self ? s->place : UINT32_MAX;
+    const uint32_t own = knn_self_place(args, s->place);
 #pragma unroll 2
     for (uint32_t i = first + lane; i < end; i += CUDA_WARP) {
         const uint32_t place = c->index[i];

@@ -22,6 +22,13 @@
 #include "knn/cuda/knn_cuda.h"
 #include "math/search.h"
 
+/* Where in the tree the point stands that a query is, and that it does not want as its neighbour; UINT32_MAX: it wants
+   all. */
+static __device__ __forceinline__ uint32_t knn_self_place(const knn_search_args *args, uint32_t place) {
+    if (!args->exclude_self) return UINT32_MAX;
+    return args->self != NULL ? __ldg(args->self + place) : place;
+}
+
 /* A kind as a constant; calls launch with it: of.kind. */
 template <int KIND> struct knn_kind_of { static constexpr int kind = KIND; };
 

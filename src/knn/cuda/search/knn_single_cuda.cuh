@@ -44,7 +44,7 @@ template <int KIND> static __device__ inline knn_single knn_single_of(const knn_
     knn_exact_of<KIND>(&args->queries, place, &query.exact);
 #pragma unroll
     for (int k = 0; k < 3; k++) query.at[k] = knn_double_at<KIND>(&query.exact, k);
-    query.self = args->exclude_self ? place : UINT32_MAX;
+    query.self = knn_self_place(args, place);
     return query;
 }
 

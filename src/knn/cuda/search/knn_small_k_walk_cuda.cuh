@@ -260,7 +260,7 @@ static __device__ __forceinline__ bool small_k_is_heap(const small_k_walk_memory
 template <int KIND, bool LOCAL, class LIST>
 static __device__ __forceinline__ void small_k_join(const knn_search_args *args, const knn_frame<KIND, LOCAL> *frame,
                                                     const small_k_walk_memory *memory, small_k_lane *lane, LIST *list) {
-    const uint32_t self = args->exclude_self ? lane->place : SMALL_K_NONE;
+    const uint32_t self = knn_self_place(args, lane->place);
     const uint32_t *const leaves = memory->leaves[lane->number / 8];
     uint32_t next = 0, hits = 0, leaf = 0, place = SMALL_K_NONE;
     float3 view = make_float3(0, 0, 0);
