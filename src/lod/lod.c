@@ -99,7 +99,9 @@ mote_status lod_build_part(mote_context *ctx, const mote_cloud *part, const mote
     /* A part takes a GPU where one was asked for: where AUTO has to choose, parts stay on the cores, whose memory they
        were cut for. */
     const bool on_gpu = ctx->params.device == MOTE_DEVICE_CUDA;
-    MOTE_TRY(build_on(on_gpu ? mote_device_choose(ctx, part->count) : mote_cpu_device(ctx), part, params, whole, out));
+    mote_lod_params stays = *params;
+    stays.on_device = true;
+    MOTE_TRY(build_on(on_gpu ? mote_device_choose(ctx, part->count) : mote_cpu_device(ctx), part, &stays, whole, out));
     *lacks_fine = (*out)->lacks_fine;
     return MOTE_OK;
 }

@@ -42,7 +42,11 @@ static mote_status build_order(mote_lod *lod, lod_cuda *device) {
     MOTE_TRY(device_cloud_open(gpu, lod->cloud, &device->cloud));
     MOTE_TRY(mote_progress(gpu->ctx, 0.1, "copying points to the GPU"));
     mote_stage(gpu->ctx, "bounds");
-    MOTE_TRY(order_cuda_lattice(&device->cloud, &lod->lattice, &lod->skipped));
+    if (lod->whole != NULL) {
+        lod->lattice = lod->whole->lattice; /* whose points are all in it */
+    } else {
+        MOTE_TRY(order_cuda_lattice(&device->cloud, &lod->lattice, &lod->skipped));
+    }
     lod->count = lod->cloud->count - lod->skipped;
     mote_stage(gpu->ctx, "sort");
     const order_ties ties = ties_of(lod);
@@ -79,6 +83,7 @@ static mote_status build_levels(mote_lod *lod, lod_cuda *device) {
     mote_device *gpu = lod->device;
     mote_stage(gpu->ctx, "tree");
     MOTE_TRY(lod_cuda_tree(lod, device));
+    if (lod->lacks_fine) return MOTE_OK;
     if (lod->params.sampling == MOTE_LOD_POISSON) MOTE_TRY(download_nodes(lod, device));
     mote_stage(gpu->ctx, "sampling");
     MOTE_TRY(sample(lod, device));
@@ -131,14 +136,21 @@ static mote_status cuda_fetch(mote_lod *lod) {
     return status;
 }
 
+/* Whether the steps of a part, which see no other, are those of the whole. */
+static bool is_local(const mote_lod_params *params) {
+    return params->sampling != MOTE_LOD_POISSON &&
+           (params->filter == MOTE_LOD_FILTER_NONE || params->filter == MOTE_LOD_FILTER_CELL);
+}
+
 static mote_status cuda_build(mote_lod *lod) {
-    if (lod->whole != NULL || !fits_device(lod)) return lod_cuda_build_parts(lod);
+    const bool is_in_steps = lod->whole == NULL || is_local(&lod->params);
+    if (!is_in_steps || !fits_device(lod)) return lod_cuda_build_parts(lod);
     lod_cuda *device = (lod_cuda *)mote_alloc_zero(lod->ctx, sizeof *device, "nodes");
     if (device == NULL) return MOTE_ERROR_MEMORY;
     lod->cuda = device;
     MOTE_TRY(build_order(lod, device));
     MOTE_TRY(build_levels(lod, device));
-    if (!lod->params.on_device) MOTE_TRY(cuda_fetch(lod));
+    if (!lod->params.on_device && !lod->lacks_fine) MOTE_TRY(cuda_fetch(lod));
     return mote_progress(lod->ctx, 1.0, "building the octree");
 }
 

@@ -42,8 +42,9 @@ static inline lod_window lod_cuda_window(const lod_cuda *device, uint32_t cell_l
     return window;
 }
 
-/* The steps, each on lod->count points: what it fills.
-   tree     nodes, leaf_level; of the host lod->node_count, level_first, level_count
+/* The steps, each on lod->count points: what it fills. Those of a part of a whole (lod_whole.h) become what they are in
+   the whole; poisson takes none.
+   tree     nodes, leaf_level; of the host lod->node_count, level_first, level_count; nothing with lod->lacks_fine
    sample   level, for random and first
    poisson  level, for poisson; on entry it is that of the leaf, and the host has the nodes
    items    items, level_items, point_count of the nodes

@@ -12,6 +12,7 @@
 #ifndef MOTE_LOD_WHOLE_H
 #define MOTE_LOD_WHOLE_H
 
+#include "math/host_device.h"
 #include "mote/lod.h"
 
 #ifdef __cplusplus
@@ -32,20 +33,20 @@ typedef struct lod_whole {
 } lod_whole;
 
 /* Whether a border lies within the cell of a level. */
-static inline bool lod_border_divides(const lod_border *border, uint64_t cell, uint32_t level) {
+MOTE_HD bool lod_border_divides(const lod_border *border, uint64_t cell, uint32_t level) {
     const uint32_t below = 3 * (MOTE_ORDER_BITS - level);
     return border->code >> below == cell && (border->code & ((1ull << below) - 1)) != 0;
 }
 
 /* The border that divides a cell; NULL: none does. level ≤ MOTE_ORDER_BITS */
-static inline const lod_border *lod_whole_border(const lod_whole *whole, uint64_t cell, uint32_t level) {
+MOTE_HD const lod_border *lod_whole_border(const lod_whole *whole, uint64_t cell, uint32_t level) {
     if (lod_border_divides(&whole->low, cell, level)) return &whole->low;
     return lod_border_divides(&whole->high, cell, level) ? &whole->high : NULL;
 }
 
 /* The finest level at which a point whose code is given loses its cell to one of another part, of those that are finer
    than a level at which it has lost; that level if there is none. */
-static inline uint32_t lod_whole_loss(const lod_whole *whole, uint64_t code, uint32_t lost) {
+MOTE_HD uint32_t lod_whole_loss(const lod_whole *whole, uint64_t code, uint32_t lost) {
     for (uint32_t level = MOTE_ORDER_BITS; level > lost; level--) {
         const lod_border *border = lod_whole_border(whole, code >> 3 * (MOTE_ORDER_BITS - level), level);
         if (border != NULL && !border->wins[level]) return level;
@@ -53,7 +54,8 @@ static inline uint32_t lod_whole_loss(const lod_whole *whole, uint64_t code, uin
     return lost;
 }
 
-/* Builds the octree of a part, as mote_lod_build does of a cloud: on the CPU, or where the context is of a GPU, there.
+/* Builds the octree of a part, as mote_lod_build does of a cloud: on the CPU, or where the context is of a GPU, there,
+   where it stays (mote_lod_fetch).
    whole       outlives the call
    lacks_fine  out: whole->fine should have been set, and this is not the tree that is wanted */
 mote_status lod_build_part(mote_context *ctx, const mote_cloud *part, const mote_lod_params *params,

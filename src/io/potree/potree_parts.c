@@ -34,7 +34,7 @@ static mote_status write_records(mote_context *ctx, const potree_source *source,
     if (status == MOTE_OK && stats->ranges == NULL) status = potree_stats_make(plan, stats);
     if (status == MOTE_OK) {
         potree_octree octree = {ctx, source, plan, to, tree->places, own, 0, &sample};
-        status = potree_octree_write(&octree);
+        status = (plan->device_ops != NULL ? potree_octree_write_batches : potree_octree_write)(&octree);
     }
     for (int t = 0; t < ctx->threads && status == MOTE_OK; t++) learn(plan, stats, &own[t]);
     for (int t = 0; t < ctx->threads && own != NULL; t++) mote_free(ctx, own[t].ranges);

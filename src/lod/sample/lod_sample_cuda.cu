@@ -17,6 +17,8 @@
 #include "lod/lod_math.h"
 #include "lod/sample/lod_sample_cuda.cuh"
 
+static_assert(LOD_MAX_UNRESOLVED <= 2 * CUDA_WARP, "a thread for each open point");
+
 #define NOTHING_BIT (1ull << 62) /* codes that differ there share the root's cell only */
 
 /* Open points of the tiles of a round: slots for each tile, one per end and level. */
@@ -407,21 +409,57 @@ mote_status lod_cuda_select(mote_device *gpu, const lod_cuda_selection *selectio
     return status;
 }
 
+/* A thread for each open point of a part: of the cells that its borders divide another part may have the better one. */
+static __global__ void lose_to_others(lod_cuda_selection in, lod_whole whole, const uint32_t *positions,
+                                      uint32_t count) {
+    if (threadIdx.x >= count) return;
+    const uint32_t position = positions[threadIdx.x], none = in.grid_bits - 1;
+    const uint32_t lost = lod_whole_loss(&whole, in.codes[position], none);
+    const uint32_t level = lost > none ? node_level(&in, lost, in.leaf_level[position]) : 0;
+    if (level > in.level[position]) in.level[position] = (uint8_t)level;
+}
+
+static mote_status settle_open(mote_device *gpu, const lod_cuda_selection *selection, const lod_whole *whole,
+                               const lod_cuda_unresolved *open) {
+    if (open->count == 0) return MOTE_OK;
+    uint32_t *positions = (uint32_t *)cuda_alloc(gpu, sizeof open->positions, "sampling scratch");
+    mote_status status = positions != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+    if (status == MOTE_OK)
+        status = cuda_upload(gpu, positions, open->positions, open->count * sizeof open->positions[0]);
+    if (status == MOTE_OK) {
+        CUDA_LAUNCH(gpu, lose_to_others, 1, 2 * CUDA_WARP, *selection, *whole, (const uint32_t *)positions,
+                    open->count);
+        status = cuda_launched(gpu, "sampling");
+    }
+    cuda_free(gpu, positions);
+    return status;
+}
+
+/* The code of the point beside a part, as far as the part knows it: none is nearer. */
+static void look_beside(const lod_whole *whole, lod_cuda_selection *selection) {
+    if (whole->low.code > 0) selection->code_before = whole->low.code - 1;
+    if (whole->high.code < 1ull << 3 * MOTE_ORDER_BITS) selection->code_after = whole->high.code;
+}
+
 mote_status lod_cuda_sample(mote_lod *lod, lod_cuda *device) {
     mote_device *gpu = lod->device;
+    lod_cuda_unresolved open;
     device->level = (uint8_t *)cuda_alloc(gpu, lod->count, "levels");
     if (device->level == NULL) return MOTE_ERROR_MEMORY;
     if (lod->level_count < 2) return cuda_fill(gpu, device->level, 0, lod->count);
-    const lod_cuda_selection selection = {device->codes,
-                                          device->fine,
-                                          device->order,
-                                          device->leaf_level,
-                                          device->level,
-                                          lod->count,
-                                          lod->params.seed,
-                                          UINT64_MAX,
-                                          UINT64_MAX,
-                                          lod_cell_level(lod, 0),
-                                          lod->params.sampling != MOTE_LOD_FIRST};
-    return lod_cuda_select(gpu, &selection, NULL);
+    lod_cuda_selection selection = {device->codes,
+                                    device->fine,
+                                    device->order,
+                                    device->leaf_level,
+                                    device->level,
+                                    lod->count,
+                                    lod->params.seed,
+                                    UINT64_MAX,
+                                    UINT64_MAX,
+                                    lod_cell_level(lod, 0),
+                                    lod->params.sampling != MOTE_LOD_FIRST};
+    if (lod->whole == NULL) return lod_cuda_select(gpu, &selection, NULL);
+    look_beside(lod->whole, &selection);
+    MOTE_TRY(lod_cuda_select(gpu, &selection, &open));
+    return settle_open(gpu, &selection, lod->whole, &open);
 }

@@ -47,6 +47,8 @@ typedef struct tree_input {
     const uint64_t *codes;
     const uint64_t *fine; /* NULL without */
     tree_state *state;
+    lod_whole whole; /* of which these are the points of a part, with is_part */
+    bool is_part;
     uint64_t count, merge, max;
     uint32_t anchor_count, grid_bits;
     bool divisible; /* points of one code may differ, and fine codes can be made: nodes of one code are leaves */
@@ -114,7 +116,19 @@ static __device__ uint64_t cell_prefix(const tree_input *in, uint64_t position, 
     return (above | in->fine[position] >> 3 * (ORDER_FINE_BITS - level)) & ((1ull << 3 * MOTE_MORTON_BITS) - 1);
 }
 
-static __device__ uint64_t anchor_position(const tree_input *in, uint32_t anchor) { return anchor * in->merge; }
+/* The last point of a part is an anchor too: its cells may be divided for the sake of other parts' points. */
+static __device__ uint64_t anchor_position(const tree_input *in, uint32_t anchor) {
+    const uint64_t at = anchor * in->merge;
+    return at < in->count ? at : in->count - 1;
+}
+
+/* How many points all parts have in the cell of a level of a point, if that is divided between them; else 0. */
+static __device__ uint64_t points_of_parts(const tree_input *in, uint64_t position, uint32_t level) {
+    if (!in->is_part || level > MOTE_ORDER_BITS) return 0;
+    const lod_border *border =
+        lod_whole_border(&in->whole, in->codes[position] >> 3 * (MOTE_ORDER_BITS - level), level);
+    return border != NULL ? border->points[level] : 0;
+}
 
 /* ---- anchors */
 
@@ -158,10 +172,13 @@ static __global__ void find_divided(tree_input in) {
     }
     find_alike(&in, at, warp_broadcast(seen_first, CUDA_WARP - 1), warp_broadcast(seen_end, CUDA_WARP - 1), &first,
                &end);
-    const bool divides = seen_end - seen_first > in.merge && lane < divisible_levels(&in, at, first, end);
+    /* Of a cell with points of one code alone, which are all in it, others are of another place. */
+    const uint64_t of_parts = points_of_parts(&in, at, level), all = of_parts > 0 ? of_parts : seen_end - seen_first;
+    const bool has_others = of_parts > end - first;
+    const bool divides = all > in.merge && (lane < divisible_levels(&in, at, first, end) || has_others);
     const uint32_t divided = (uint32_t)__popc(__ballot_sync(CUDA_ALL, divides));
     if (lane != 0) return;
-    const uint32_t own = anchor == 0 ? 0 : shared_level(&in, at - in.merge, at) + 1;
+    const uint32_t own = anchor == 0 ? 0 : shared_level(&in, anchor_position(&in, anchor - 1), at) + 1;
     const uint64_t alike = own <= finest_level(&in) ? end - first : 0;
     const uint32_t levels = divided + chain_nodes(&in, anchor, divided, alike);
     const uint32_t nodes = levels > own ? levels - own : 0;
@@ -494,7 +511,13 @@ static mote_status build_as_deep(mote_lod *lod, lod_cuda *device, tree_input *in
     tree_state state;
     MOTE_TRY(alloc_anchors(gpu, in));
     MOTE_TRY(look(lod, in, &state));
-    if (state.needs_fine != 0) {
+    bool needs_fine = state.needs_fine != 0;
+    if (in->is_part) {
+        lod->lacks_fine = needs_fine && !in->whole.fine;
+        needs_fine = in->whole.fine;
+    }
+    if (lod->lacks_fine) return MOTE_OK;
+    if (needs_fine) {
         const uint32_t *index = lod_cuda_index(device);
         MOTE_TRY(order_cuda_fine_codes(&device->cloud, &lod->lattice, index == NULL, device->codes, device->order,
                                        lod->count, &device->fine));
@@ -515,9 +538,12 @@ mote_status lod_cuda_tree(mote_lod *lod, lod_cuda *device) {
     memset(&in, 0, sizeof in);
     in.codes = device->codes;
     in.count = lod->count;
+    in.is_part = lod->whole != NULL;
+    if (in.is_part) in.whole = *lod->whole;
     in.max = lod->params.max_node_points > 0 ? lod->params.max_node_points : UINT64_MAX;
     in.merge = lod_leaf_points(lod);
     in.anchor_count = (uint32_t)((lod->count + in.merge - 1) / in.merge);
+    if (in.is_part && lod->count > 0 && (lod->count - 1) % in.merge != 0) in.anchor_count++;
     in.grid_bits = lod_cell_level(lod, 0);
     in.divisible = order_is_divisible(&lod->lattice);
     in.replacing = lod->params.scheme == MOTE_LOD_REPLACING;
