@@ -108,6 +108,7 @@ typedef struct parts_run {
     uint32_t part_count;
     bool fine;        /* lod_whole.fine */
     uint64_t *tally;  /* [part_count] points of the input that is read */
+    uint64_t *coming; /* [part_count] of those that are brought to their parts */
     uint64_t tallied; /* that input */
     parts_share *shares;
     uint64_t share_count, share_capacity;
@@ -175,8 +176,14 @@ uint32_t parts_find(const parts_run *run, uint64_t code);
 
 /* ---- parts_numbers.c: which point of the inputs each record of the scratch file is */
 #define PARTS_NUMBER_BYTES 4u
-/* Puts the number of the next point of a part behind its record. point: of the part; numbers increase */
-mote_status parts_number_put(parts_run *run, uint32_t part, uint64_t point, uint64_t number, uint8_t *to);
+#define PARTS_EPOCH        (1ull << 32) /* numbers whose upper bits are alike */
+/* Puts the number of a point behind its record. */
+static inline void parts_number_put(uint64_t number, uint8_t *to) {
+    const uint32_t low = (uint32_t)number;
+    memcpy(to, &low, PARTS_NUMBER_BYTES);
+}
+/* Notes which epoch points of a part are of from one on; numbers increase. point: of the part */
+mote_status parts_number_epoch(parts_run *run, uint32_t part, uint64_t point, uint64_t number);
 /* Once all are put. */
 void parts_numbers_sort(parts_run *run);
 uint64_t parts_number_of(const parts_run *run, uint32_t part, uint64_t point, const uint8_t *at);

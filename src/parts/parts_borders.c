@@ -75,8 +75,11 @@ void parts_borders_see(parts_run *run, uint32_t part, const mote_cloud *piece, u
     if (!at_low && !at_high) return;
     const uint64_t seed = run->lod.seed;
     const uint64_t ranks[2] = {mote_lod_rank(seed, code), mote_lod_rank(seed, fine_code(run, piece, i))};
-    take_rank(&whole->low, code, ranks, &borders->best[2 * part]);
-    take_rank(&whole->high, code, ranks, &borders->best[2 * part + 1]);
+#pragma omp critical(parts_borders)
+    {
+        take_rank(&whole->low, code, ranks, &borders->best[2 * part]);
+        take_rank(&whole->high, code, ranks, &borders->best[2 * part + 1]);
+    }
 }
 
 /* fine: whose ranks count */

@@ -74,9 +74,16 @@ mote_status parts_codes(const parts_run *run, const mote_cloud *piece, uint64_t 
 /* What a walk does with the codes of a piece. */
 typedef void (*use_codes)(parts_run *run, const uint64_t *codes, uint64_t count);
 
+/* Points of a scan that follow each other lie near each other, so that threads seldom meet at a cell. */
+static void add_to_cell(uint64_t *cell) {
+#pragma omp atomic
+    ++*cell;
+}
+
 static void count_cells(parts_run *run, const uint64_t *codes, uint64_t count) {
+#pragma omp parallel for schedule(static) num_threads(run->ctx->threads)
     for (uint64_t i = 0; i < count; i++) {
-        if (codes[i] != UINT64_MAX) run->first[codes[i] >> 3 * (MOTE_ORDER_BITS - run->level)]++;
+        if (codes[i] != UINT64_MAX) add_to_cell(&run->first[codes[i] >> 3 * (MOTE_ORDER_BITS - run->level)]);
     }
 }
 
@@ -222,10 +229,11 @@ const parts_block *parts_block_of(const parts_run *run, uint32_t level, uint64_t
 static void count_blocks(parts_run *run, const uint64_t *codes, uint64_t count) {
     const uint32_t level = run->blocks[run->block_count - 1].level, step = parts_step_of(level);
     const uint64_t in_step = (1ull << 3 * step) - 1;
+#pragma omp parallel for schedule(static) num_threads(run->ctx->threads)
     for (uint64_t i = 0; i < count; i++) {
         if (codes[i] == UINT64_MAX) continue;
         const parts_block *block = parts_block_of(run, level, codes[i] >> 3 * (MOTE_ORDER_BITS - level));
-        if (block != NULL) block->first[codes[i] >> 3 * (MOTE_ORDER_BITS - level - step) & in_step]++;
+        if (block != NULL) add_to_cell(&block->first[codes[i] >> 3 * (MOTE_ORDER_BITS - level - step) & in_step]);
     }
 }
 

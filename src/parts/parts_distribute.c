@@ -1,10 +1,14 @@
 /* The second walk: records go to their part's place in the scratch file, which is known, by way of a buffer for each
    part. Points of a part keep the order of the input.
 
-     piece      │ 3 1 3 3 2 1 ... │
-     buffers    1 │ 1 1    │    2 │ 2      │    3 │ 3 3 3  │ full: written behind what part 3 has already
+     some points of a piece     slice 0 │ 3 1 3 3    slice 1 │ 2 1 1 3    a thread each: how many are of which part
+     so a slice's records of 3  begin at ^                          ^     in the buffer of part 3, behind those before
+     buffers    1 │ 1 1 1  │    2 │ 2      │    3 │ 3 3 3 3│ full: written behind what part 3 has already
      scratch    │ part 1 ........ │ part 2 ..... │ part 3 ............ │ */
 #include "parts/parts.h"
+
+#define SLICES_PER_THREAD 4u
+#define SLICE_POINTS      4096u /* at least: below, threads wait for each other longer than they work */
 
 typedef struct parts_buffers {
     uint8_t *memory;
@@ -12,7 +16,17 @@ typedef struct parts_buffers {
     uint64_t *written; /* [part_count] records in the file */
     uint64_t capacity; /* records of a buffer */
     uint64_t walked;   /* points of the inputs, in the pieces before */
+    uint32_t *next;    /* [slices · part_count] where in the buffer the next record of a slice goes */
 } parts_buffers;
+
+/* Some points of a piece. */
+typedef struct parts_stretch {
+    const mote_cloud *piece;
+    const uint8_t *records; /* of the piece */
+    uint64_t *codes;        /* of the piece: which part a point is of, once that is found */
+    uint64_t first, count;
+    uint64_t slices;
+} parts_stretch;
 
 static mote_status flush(parts_run *run, parts_buffers *buffers, uint32_t part) {
     const uint64_t bytes = run->record_bytes;
@@ -44,27 +58,119 @@ static mote_status end_input(parts_run *run) {
     return MOTE_OK;
 }
 
-/* buffers NULL: the points are only looked at */
-static mote_status add_piece(parts_run *run, parts_buffers *buffers, const mote_cloud *piece, const uint8_t *records,
-                             const uint64_t *codes) {
+static uint64_t slices_of(const parts_run *run, uint64_t points) {
+    const uint64_t most = SLICES_PER_THREAD * (uint64_t)run->ctx->threads, wanted = points / SLICE_POINTS + 1;
+    return wanted < most ? wanted : most;
+}
+
+static uint64_t slice_first(const parts_stretch *s, uint64_t slice) { return s->first + s->count * slice / s->slices; }
+
+/* Which part each point is of, and how many of each slice are of which. */
+static void find_parts(parts_run *run, parts_buffers *buffers, const parts_stretch *s) {
+#pragma omp parallel for schedule(dynamic, 1) num_threads(run->ctx->threads)
+    for (uint64_t slice = 0; slice < s->slices; slice++) {
+        uint32_t *counts = buffers->next + slice * run->part_count;
+        memset(counts, 0, run->part_count * sizeof *counts);
+        for (uint64_t i = slice_first(s, slice); i < slice_first(s, slice + 1); i++) {
+            const uint64_t code = s->codes[i];
+            if (code == UINT64_MAX) continue;
+            const uint32_t part = parts_find(run, code);
+            counts[part]++;
+            parts_borders_see(run, part, s->piece, i, code);
+            s->codes[i] = part;
+        }
+    }
+}
+
+/* Writes the buffers that are too full for what comes. */
+static mote_status make_room(parts_run *run, parts_buffers *buffers, const uint64_t *coming) {
+#pragma omp parallel for schedule(dynamic, 1) num_threads(run->ctx->threads)
+    for (uint32_t p = 0; p < run->part_count; p++) {
+        if (buffers->held[p] + coming[p] > buffers->capacity && !mote_stop(run->ctx)) flush(run, buffers, p);
+    }
+    MOTE_TRY(mote_stopped(run->ctx));
+    return mote_context_status(run->ctx);
+}
+
+/* Turns counts of slices into places in the buffers. coming: [part_count] out */
+static void place_slices(const parts_run *run, const parts_buffers *buffers, const parts_stretch *s) {
+    for (uint32_t p = 0; p < run->part_count; p++) {
+        uint64_t at = buffers->held[p];
+        for (uint64_t slice = 0; slice < s->slices; slice++) {
+            uint32_t *next = &buffers->next[slice * run->part_count + p];
+            const uint32_t own = *next;
+            *next = (uint32_t)at;
+            at += own;
+        }
+        buffers->held[p] = at;
+    }
+}
+
+static void put_records(const parts_run *run, const parts_buffers *buffers, const parts_stretch *s) {
     const uint64_t bytes = run->record_bytes, from_bytes = run->source.record_bytes;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(run->ctx->threads)
+    for (uint64_t slice = 0; slice < s->slices; slice++) {
+        uint32_t *next = buffers->next + slice * run->part_count;
+        for (uint64_t i = slice_first(s, slice); i < slice_first(s, slice + 1); i++) {
+            if (s->codes[i] == UINT64_MAX) continue;
+            const uint64_t part = s->codes[i];
+            uint8_t *to = buffers->memory + (part * buffers->capacity + next[part]++) * bytes;
+            memcpy(to, s->records + i * from_bytes, from_bytes);
+            if (run->has_numbers) parts_number_put(buffers->walked + i, to + from_bytes);
+        }
+    }
+}
+
+/* buffers->capacity is at least s->count: after a flush there is room for all of one part. */
+static mote_status add_stretch(parts_run *run, parts_buffers *buffers, const parts_stretch *s, bool to_scratch) {
+    uint64_t *coming = run->coming;
+    find_parts(run, buffers, s);
+    memset(coming, 0, run->part_count * sizeof *coming);
+    for (uint64_t at = 0; at < s->slices * run->part_count; at++) coming[at % run->part_count] += buffers->next[at];
+    for (uint32_t p = 0; p < run->part_count; p++) run->tally[p] += coming[p];
+    if (!to_scratch) return MOTE_OK;
+    for (uint32_t p = 0; p < run->part_count; p++) {
+        const uint64_t point = buffers->written[p] + buffers->held[p];
+        if (point + coming[p] > run->ranges[p].points) return parts_changed(run);
+        if (run->has_numbers && coming[p] > 0) {
+            MOTE_TRY(parts_number_epoch(run, p, point, buffers->walked + s->first));
+        }
+    }
+    MOTE_TRY(make_room(run, buffers, coming));
+    place_slices(run, buffers, s);
+    put_records(run, buffers, s);
+    return MOTE_OK;
+}
+
+/* How many points from one on are brought to their parts at once: as many as a buffer holds, and of one epoch. */
+static uint64_t stretch_points(const parts_run *run, const parts_buffers *buffers, uint64_t first, uint64_t end) {
+    const uint64_t epoch = PARTS_EPOCH - (buffers->walked + first) % PARTS_EPOCH;
+    uint64_t points = end - first < buffers->capacity ? end - first : buffers->capacity;
+    if (run->has_numbers && epoch < points) points = epoch;
+    return points;
+}
+
+static mote_status add_piece(parts_run *run, parts_buffers *buffers, const mote_cloud *piece, const uint8_t *records,
+                             uint64_t *codes, bool to_scratch) {
+    parts_stretch s = {piece, records, codes, 0, 0, 1};
     if (parts_source_input(&run->source) != run->tallied) MOTE_TRY(end_input(run));
     if (piece->count > run->largest_piece) run->largest_piece = piece->count;
-    for (uint64_t i = 0; i < piece->count; i++) {
-        if (codes[i] == UINT64_MAX) continue;
-        const uint32_t part = parts_find(run, codes[i]);
-        run->tally[part]++;
-        parts_borders_see(run, part, piece, i, codes[i]);
-        if (buffers == NULL) continue;
-        const uint64_t point = buffers->written[part] + buffers->held[part];
-        if (point >= run->ranges[part].points) return parts_changed(run);
-        uint8_t *to = buffers->memory + (part * buffers->capacity + buffers->held[part]) * bytes;
-        memcpy(to, records + i * from_bytes, from_bytes);
-        if (run->has_numbers) MOTE_TRY(parts_number_put(run, part, point, buffers->walked + i, to + from_bytes));
-        if (++buffers->held[part] == buffers->capacity) MOTE_TRY(flush(run, buffers, part));
+    for (; s.first < piece->count; s.first += s.count) {
+        s.count = stretch_points(run, buffers, s.first, piece->count);
+        s.slices = slices_of(run, s.count);
+        MOTE_TRY(add_stretch(run, buffers, &s, to_scratch));
     }
-    if (buffers != NULL) buffers->walked += piece->count;
+    buffers->walked += piece->count;
     return MOTE_OK;
+}
+
+static mote_status make_counts(parts_run *run, parts_buffers *buffers) {
+    const uint64_t slices = SLICES_PER_THREAD * (uint64_t)run->ctx->threads;
+    buffers->capacity = UINT32_MAX;
+    buffers->next = mote_alloc(run->ctx, slices * run->part_count * sizeof *buffers->next, "parts");
+    run->tally = mote_alloc_zero(run->ctx, run->part_count * sizeof *run->tally, "parts");
+    run->coming = mote_alloc(run->ctx, run->part_count * sizeof *run->coming, "parts");
+    return buffers->next != NULL && run->tally != NULL && run->coming != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
 }
 
 static mote_status make_buffers(parts_run *run, parts_buffers *buffers) {
@@ -79,7 +185,7 @@ static mote_status make_buffers(parts_run *run, parts_buffers *buffers) {
     return buffers->memory != NULL && buffers->held != NULL && buffers->written != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
 }
 
-static mote_status add_pieces(parts_run *run, parts_buffers *buffers) {
+static mote_status add_pieces(parts_run *run, parts_buffers *buffers, bool to_scratch) {
     const mote_cloud *piece = NULL;
     const uint8_t *records;
     parts_rewind(run, 0.3, 0.5);
@@ -88,11 +194,11 @@ static mote_status add_pieces(parts_run *run, parts_buffers *buffers) {
         if (piece == NULL) break;
         uint64_t *codes = mote_alloc(run->ctx, piece->count * sizeof *codes, "codes of a piece");
         mote_status status = codes != NULL ? parts_codes(run, piece, codes) : MOTE_ERROR_MEMORY;
-        if (status == MOTE_OK) status = add_piece(run, buffers, piece, records, codes);
+        if (status == MOTE_OK) status = add_piece(run, buffers, piece, records, codes, to_scratch);
         mote_free(run->ctx, codes);
         MOTE_TRY(status);
     } while (piece != NULL);
-    for (uint32_t p = 0; p < run->part_count && buffers != NULL; p++) {
+    for (uint32_t p = 0; p < run->part_count && to_scratch; p++) {
         if (run->ranges[p].is_kept) continue;
         MOTE_TRY(flush(run, buffers, p));
         if (buffers->written[p] != run->ranges[p].points) return parts_changed(run);
@@ -100,19 +206,30 @@ static mote_status add_pieces(parts_run *run, parts_buffers *buffers) {
     return end_input(run);
 }
 
+static uint64_t all_points(const parts_run *run) {
+    uint64_t points = 0;
+    for (uint32_t p = 0; p < run->part_count; p++) points += run->ranges[p].points;
+    return points;
+}
+
 mote_status parts_distribute(parts_run *run, bool to_scratch) {
-    parts_buffers buffers = {NULL, NULL, NULL, 0, 0};
+    parts_buffers buffers = {NULL, NULL, NULL, 0, 0, NULL};
     mote_stage(run->ctx, "distribute");
-    run->tally = mote_alloc_zero(run->ctx, run->part_count * sizeof *run->tally, "parts");
     run->tallied = run->share_count = 0;
-    mote_status status = run->tally != NULL ? parts_borders_begin(run) : MOTE_ERROR_MEMORY;
-    if (status == MOTE_OK && to_scratch) status = make_buffers(run, &buffers);
-    if (status == MOTE_OK) status = add_pieces(run, to_scratch ? &buffers : NULL);
+    mote_status status = make_counts(run, &buffers);
+    if (status == MOTE_OK) status = parts_borders_begin(run);
+    if (status == MOTE_OK && to_scratch) {
+        status = make_buffers(run, &buffers);
+        mote_output_expect(run->ctx, &run->scratch, all_points(run) * run->record_bytes);
+    }
+    if (status == MOTE_OK) status = add_pieces(run, &buffers, to_scratch);
     if (status == MOTE_OK) status = parts_borders_end(run);
     parts_numbers_sort(run);
     parts_borders_free(run);
     mote_free(run->ctx, run->tally);
-    run->tally = NULL;
+    mote_free(run->ctx, run->coming);
+    run->tally = run->coming = NULL;
+    mote_free(run->ctx, buffers.next);
     mote_free(run->ctx, buffers.memory);
     mote_free(run->ctx, buffers.held);
     mote_free(run->ctx, buffers.written);

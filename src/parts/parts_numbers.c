@@ -25,9 +25,8 @@ static uint32_t last_high(const parts_run *run, uint32_t part) {
     return 0;
 }
 
-mote_status parts_number_put(parts_run *run, uint32_t part, uint64_t point, uint64_t number, uint8_t *to) {
-    const uint32_t low = (uint32_t)number, high = (uint32_t)(number >> 32);
-    memcpy(to, &low, PARTS_NUMBER_BYTES);
+mote_status parts_number_epoch(parts_run *run, uint32_t part, uint64_t point, uint64_t number) {
+    const uint32_t high = (uint32_t)(number / PARTS_EPOCH);
     if (high == 0 || high == last_high(run, part)) return MOTE_OK;
     if (!mote_reserve(run->ctx, (void **)&run->epochs, &run->epoch_capacity, run->epoch_count + 1, sizeof *run->epochs,
                       "parts")) {

@@ -8,7 +8,9 @@
 #include "io/tree_join.h"
 #include "io/turns.h"
 
-#define COPY_BYTES (8u << 20) /* read and written at once: long enough for a disk that turns */
+#define COPY_BYTES        (8u << 20) /* read and written at once: long enough for a disk that turns; of all threads */
+#define LEAST_COPY_BYTES  (1u << 20) /* of a thread */
+#define COPIES_PER_THREAD 8u
 
 void potree_part_free(mote_context *ctx, potree_part_tree *tree) {
     mote_free(ctx, tree->nodes);
@@ -61,6 +63,12 @@ mote_status potree_part_write(mote_context *ctx, const potree_source *source, co
 
 /* ---- the whole */
 
+/* Records of a part that go to a place of octree.bin. */
+typedef struct potree_copy {
+    uint32_t part;
+    uint64_t from, at, size_bytes;
+} potree_copy;
+
 typedef struct potree_join {
     mote_context *ctx;
     const potree_part_tree *parts;
@@ -71,8 +79,12 @@ typedef struct potree_join {
     potree_place *places;
     uint8_t *is_shared; /* records from several parts */
     uint64_t node_count;
-    uint64_t done_bytes, all_bytes;
-    uint8_t *buffer;
+    uint64_t done_bytes, all_bytes; /* done: or waiting */
+    potree_copy *copies;            /* [COPIES_PER_THREAD · threads] that wait */
+    uint32_t copy_count;
+    uint8_t *buffers; /* [threads · buffer_bytes] */
+    uint64_t buffer_bytes;
+    mote_output *to;
 } potree_join;
 
 static void take_node(void *user, uint64_t node, uint32_t part, uint32_t of_part, bool is_more) {
@@ -123,14 +135,32 @@ static mote_status read_part(const potree_join *join, uint32_t part, uint64_t at
     return MOTE_OK;
 }
 
-static mote_status copy_records(potree_join *join, mote_output *to, uint32_t part, uint64_t from, uint64_t end) {
+/* Copies what waits, a thread with a buffer each. */
+static mote_status copy_waiting(potree_join *join) {
+    const mote_context *ctx = join->ctx;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(ctx->threads)
+    for (uint32_t c = 0; c < join->copy_count; c++) {
+        const potree_copy *copy = &join->copies[c];
+        uint8_t *buffer = join->buffers + (uint64_t)mote_thread_number() * join->buffer_bytes;
+        if (mote_stop(join->ctx)) continue;
+        if (read_part(join, copy->part, copy->from, copy->size_bytes, buffer) != MOTE_OK) continue;
+        mote_output_write_at(join->ctx, join->to, buffer, copy->size_bytes, copy->at);
+    }
+    join->copy_count = 0;
+    MOTE_TRY(mote_stopped(join->ctx));
+    MOTE_TRY(mote_context_status(join->ctx));
+    const double done = join->all_bytes > 0 ? (double)join->done_bytes / (double)join->all_bytes : 1;
+    return mote_progress(join->ctx, done, "joining parts");
+}
+
+/* Puts records of a part behind those of the parts before. */
+static mote_status copy_records(potree_join *join, uint32_t part, uint64_t from, uint64_t end) {
     while (from < end) {
-        const uint64_t now = end - from < COPY_BYTES ? end - from : COPY_BYTES;
-        MOTE_TRY(read_part(join, part, from, now, join->buffer));
-        MOTE_TRY(mote_output_write(join->ctx, to, join->buffer, now));
+        const uint64_t now = end - from < join->buffer_bytes ? end - from : join->buffer_bytes;
+        join->copies[join->copy_count++] = (potree_copy){part, from, join->done_bytes, now};
         from += now;
         join->done_bytes += now;
-        MOTE_TRY(mote_progress(join->ctx, (double)join->done_bytes / (double)join->all_bytes, "joining parts"));
+        if (join->copy_count == COPIES_PER_THREAD * (uint32_t)join->ctx->threads) MOTE_TRY(copy_waiting(join));
     }
     return MOTE_OK;
 }
@@ -158,7 +188,7 @@ static mote_status hash_shared(potree_join *join, const uint32_t *nodes, uint64_
     return status;
 }
 
-static mote_status write_levels(potree_join *join, mote_output *to) {
+static mote_status write_levels(potree_join *join) {
     uint32_t *first = join->next;
     memset(first, 0, join->count * sizeof *first);
     uint64_t n = 0;
@@ -174,10 +204,10 @@ static mote_status write_levels(potree_join *join, mote_output *to) {
             while (first[p] < part->node_count && part->nodes[first[p]].level == level) first[p]++;
             if (begin == first[p]) continue;
             const potree_place *last = &part->places[first[p] - 1];
-            MOTE_TRY(copy_records(join, to, p, part->places[begin].offset, last->offset + last->size_bytes));
+            MOTE_TRY(copy_records(join, p, part->places[begin].offset, last->offset + last->size_bytes));
         }
     }
-    return MOTE_OK;
+    return copy_waiting(join);
 }
 
 static mote_status write_joined(potree_join *join, potree_source *whole, const potree_stats *stats,
@@ -189,13 +219,18 @@ static mote_status write_joined(potree_join *join, potree_source *whole, const p
     MOTE_TRY(join_trees(join));
     whole->nodes = join->nodes;
     whole->node_count = (uint32_t)join->node_count;
-    join->buffer = mote_alloc(ctx, COPY_BYTES, "potree buffers");
-    if (join->buffer == NULL) return MOTE_ERROR_MEMORY;
+    const uint64_t threads = (uint64_t)ctx->threads;
+    join->to = &output->octree;
+    join->buffer_bytes = COPY_BYTES / threads > LEAST_COPY_BYTES ? COPY_BYTES / threads : LEAST_COPY_BYTES;
+    join->buffers = mote_alloc(ctx, threads * join->buffer_bytes, "potree buffers");
+    join->copies = mote_alloc(ctx, threads * COPIES_PER_THREAD * sizeof *join->copies, "potree buffers");
+    if (join->buffers == NULL || join->copies == NULL) return MOTE_ERROR_MEMORY;
+    mote_output_expect(ctx, join->to, join->all_bytes);
     mote_status status = potree_plan_make(ctx, whole, params, &plan);
     if (status == MOTE_OK && stats->range_count != plan.element_count) {
         status = mote_fail(ctx, MOTE_ERROR_DATA, "the parts have other attributes than the whole");
     }
-    if (status == MOTE_OK) status = mote_output_close(ctx, &output->octree, write_levels(join, &output->octree));
+    if (status == MOTE_OK) status = mote_output_close(ctx, &output->octree, write_levels(join));
     if (status == MOTE_OK) {
         status = potree_write_tables(ctx, whole, join->places, stats, &plan, params, output, report);
     }
@@ -216,6 +251,7 @@ mote_status potree_parts_join(mote_context *ctx, potree_source *whole, const pot
     mote_free(ctx, join.nodes);
     mote_free(ctx, join.places);
     mote_free(ctx, join.is_shared);
-    mote_free(ctx, join.buffer);
+    mote_free(ctx, join.buffers);
+    mote_free(ctx, join.copies);
     return status;
 }
