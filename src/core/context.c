@@ -173,11 +173,11 @@ void mote_stage(mote_context *ctx, const char *stage) {
     const int before = ctx->stage_now;
     bool behind = false;
     ctx->stage_now = stage_number(ctx, stage);
-    for (uint32_t i = 0; i < ctx->device_count; i++) {
+    /* The first of several GPUs is the one that the context itself works on; workers have stages of their own. */
+    for (uint32_t i = 0; i < ctx->device_count && !behind; i++) {
         mote_device *device = &ctx->devices[i];
-        if (!runs_behind(device)) continue;
-        behind = true;
-        if (ctx->params.device_stages) device->ops->begin_stage(device, ctx->stage_now);
+        behind = runs_behind(device);
+        if (behind && ctx->params.device_stages) device->ops->begin_stage(device, ctx->stage_now);
     }
     if (before >= 0 && !behind) ctx->stages[before].seconds += now - ctx->stage_started;
     ctx->stage_started = now;

@@ -8,16 +8,29 @@
 
 /* ---- what fits */
 
-/* Device memory that a build takes at most, beside the points: codes, order, and the sort by fine codes, which takes
-   points of long runs out once more; filters keep sums of cells as well, poisson its candidates. */
+/* Poisson keeps candidates. */
 static uint64_t bytes_per_point(const mote_lod_params *params) {
-    return params->filter != MOTE_LOD_FILTER_NONE ? 120 : params->sampling == MOTE_LOD_POISSON ? 80 : 66;
+    const bool by_distance = params->filter == MOTE_LOD_FILTER_NONE && params->sampling == MOTE_LOD_POISSON;
+    return by_distance ? 80 : lod_device_point_bytes(params);
+}
+
+/* Bytes of a point on the device: of its record, where all columns lie in one. */
+static uint64_t record_bytes(const mote_cloud *cloud) {
+    const mote_column *columns = cloud->columns;
+    uint64_t all = 0, low = UINT64_MAX, high = 0;
+    bool is_one = cloud->column_count > 0;
+    for (uint64_t c = 0; c < cloud->column_count; c++) {
+        const uint64_t at = (uintptr_t)columns[c].data, size_bytes = mote_type_size(columns[c].type);
+        all += size_bytes;
+        low = at < low ? at : low;
+        high = at + size_bytes > high ? at + size_bytes : high;
+        is_one = is_one && columns[c].stride_bytes == columns[0].stride_bytes;
+    }
+    return is_one && high - low <= columns[0].stride_bytes ? columns[0].stride_bytes : all;
 }
 
 static bool fits_device(const mote_lod *lod) {
-    uint64_t record_bytes = 0; /* of columns that lie interleaved, too much: they share their records */
-    for (uint64_t c = 0; c < lod->cloud->column_count; c++) record_bytes += mote_type_size(lod->cloud->columns[c].type);
-    const uint64_t point_bytes = record_bytes + bytes_per_point(&lod->params);
+    const uint64_t point_bytes = record_bytes(lod->cloud) + bytes_per_point(&lod->params);
     return lod->cloud->device != NULL || cuda_available(lod->device) / point_bytes >= lod->cloud->count;
 }
 

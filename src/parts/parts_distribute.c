@@ -8,7 +8,8 @@
 #include "parts/parts.h"
 
 #define SLICES_PER_THREAD 4u
-#define SLICE_POINTS      4096u /* at least: below, threads wait for each other longer than they work */
+#define SLICE_POINTS      4096u      /* at least: below, threads wait for each other longer than they work */
+#define WRITE_BYTES       (1u << 20) /* by a thread at once */
 
 typedef struct parts_buffers {
     uint8_t *memory;
@@ -17,6 +18,7 @@ typedef struct parts_buffers {
     uint64_t capacity; /* records of a buffer */
     uint64_t walked;   /* points of the inputs, in the pieces before */
     uint32_t *next;    /* [slices · part_count] where in the buffer the next record of a slice goes */
+    uint32_t *full;    /* [part_count] parts whose buffers are */
 } parts_buffers;
 
 /* Some points of a piece. */
@@ -28,14 +30,28 @@ typedef struct parts_stretch {
     uint64_t slices;
 } parts_stretch;
 
-static mote_status flush(parts_run *run, parts_buffers *buffers, uint32_t part) {
-    const uint64_t bytes = run->record_bytes;
-    const uint8_t *from = buffers->memory + part * buffers->capacity * bytes;
-    const uint64_t at = run->ranges[part].at + buffers->written[part];
-    MOTE_TRY(mote_output_write_at(run->ctx, &run->scratch, from, buffers->held[part] * bytes, at * bytes));
-    buffers->written[part] += buffers->held[part];
-    buffers->held[part] = 0;
-    return MOTE_OK;
+/* Writes one of the pieces of a buffer. */
+static void write_piece(parts_run *run, const parts_buffers *buffers, uint32_t part, uint64_t piece) {
+    const uint64_t bytes = run->record_bytes, size_bytes = buffers->held[part] * bytes, first = piece * WRITE_BYTES;
+    if (first >= size_bytes) return;
+    const uint64_t now = size_bytes - first < WRITE_BYTES ? size_bytes - first : WRITE_BYTES;
+    const uint64_t at = (run->ranges[part].at + buffers->written[part]) * bytes + first;
+    mote_output_write_at(run->ctx, &run->scratch, buffers->memory + part * buffers->capacity * bytes + first, now, at);
+}
+
+/* Writes buffers to their parts, all threads together: points that follow each other are mostly of a few parts. */
+static mote_status flush(parts_run *run, parts_buffers *buffers, const uint32_t *parts, uint32_t part_count) {
+    const uint64_t pieces = (buffers->capacity * run->record_bytes + WRITE_BYTES - 1) / WRITE_BYTES;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(run->ctx->threads)
+    for (uint64_t job = 0; job < part_count * pieces; job++) {
+        if (!mote_stop(run->ctx)) write_piece(run, buffers, parts[job / pieces], job % pieces);
+    }
+    MOTE_TRY(mote_stopped(run->ctx));
+    for (uint32_t i = 0; i < part_count; i++) {
+        buffers->written[parts[i]] += buffers->held[parts[i]];
+        buffers->held[parts[i]] = 0;
+    }
+    return mote_context_status(run->ctx);
 }
 
 mote_status parts_changed(const parts_run *run) {
@@ -84,15 +100,14 @@ static void find_parts(parts_run *run, parts_buffers *buffers, const parts_stret
 
 /* Writes the buffers that are too full for what comes. */
 static mote_status make_room(parts_run *run, parts_buffers *buffers, const uint64_t *coming) {
-#pragma omp parallel for schedule(dynamic, 1) num_threads(run->ctx->threads)
+    uint32_t full = 0;
     for (uint32_t p = 0; p < run->part_count; p++) {
-        if (buffers->held[p] + coming[p] > buffers->capacity && !mote_stop(run->ctx)) flush(run, buffers, p);
+        if (buffers->held[p] + coming[p] > buffers->capacity) buffers->full[full++] = p;
     }
-    MOTE_TRY(mote_stopped(run->ctx));
-    return mote_context_status(run->ctx);
+    return full > 0 ? flush(run, buffers, buffers->full, full) : MOTE_OK;
 }
 
-/* Turns counts of slices into places in the buffers. coming: [part_count] out */
+/* Turns counts of slices into places in the buffers, which hold all of them from here on. */
 static void place_slices(const parts_run *run, const parts_buffers *buffers, const parts_stretch *s) {
     for (uint32_t p = 0; p < run->part_count; p++) {
         uint64_t at = buffers->held[p];
@@ -182,7 +197,23 @@ static mote_status make_buffers(parts_run *run, parts_buffers *buffers) {
     buffers->memory = mote_alloc(ctx, run->part_count * buffers->capacity * run->record_bytes, "buffers of parts");
     buffers->held = mote_alloc_zero(ctx, run->part_count * sizeof *buffers->held, "parts");
     buffers->written = mote_alloc_zero(ctx, run->part_count * sizeof *buffers->written, "parts");
-    return buffers->memory != NULL && buffers->held != NULL && buffers->written != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+    buffers->full = mote_alloc(ctx, run->part_count * sizeof *buffers->full, "parts");
+    const bool made =
+        buffers->memory != NULL && buffers->held != NULL && buffers->written != NULL && buffers->full != NULL;
+    return made ? MOTE_OK : MOTE_ERROR_MEMORY;
+}
+
+static mote_status flush_all(parts_run *run, parts_buffers *buffers) {
+    uint32_t held = 0;
+    for (uint32_t p = 0; p < run->part_count; p++) {
+        if (!run->ranges[p].is_kept) buffers->full[held++] = p;
+    }
+    MOTE_TRY(flush(run, buffers, buffers->full, held));
+    for (uint32_t i = 0; i < held; i++) {
+        const uint32_t p = buffers->full[i];
+        if (buffers->written[p] != run->ranges[p].points) return parts_changed(run);
+    }
+    return MOTE_OK;
 }
 
 static mote_status add_pieces(parts_run *run, parts_buffers *buffers, bool to_scratch) {
@@ -198,12 +229,7 @@ static mote_status add_pieces(parts_run *run, parts_buffers *buffers, bool to_sc
         mote_free(run->ctx, codes);
         MOTE_TRY(status);
     } while (piece != NULL);
-    for (uint32_t p = 0; p < run->part_count && to_scratch; p++) {
-        if (run->ranges[p].is_kept) continue;
-        MOTE_TRY(flush(run, buffers, p));
-        if (buffers->written[p] != run->ranges[p].points) return parts_changed(run);
-    }
-    return end_input(run);
+    return to_scratch ? flush_all(run, buffers) : MOTE_OK;
 }
 
 static uint64_t all_points(const parts_run *run) {
@@ -213,7 +239,7 @@ static uint64_t all_points(const parts_run *run) {
 }
 
 mote_status parts_distribute(parts_run *run, bool to_scratch) {
-    parts_buffers buffers = {NULL, NULL, NULL, 0, 0, NULL};
+    parts_buffers buffers = {NULL, NULL, NULL, 0, 0, NULL, NULL};
     mote_stage(run->ctx, "distribute");
     run->tallied = run->share_count = 0;
     mote_status status = make_counts(run, &buffers);
@@ -223,6 +249,7 @@ mote_status parts_distribute(parts_run *run, bool to_scratch) {
         mote_output_expect(run->ctx, &run->scratch, all_points(run) * run->record_bytes);
     }
     if (status == MOTE_OK) status = add_pieces(run, &buffers, to_scratch);
+    if (status == MOTE_OK) status = end_input(run);
     if (status == MOTE_OK) status = parts_borders_end(run);
     parts_numbers_sort(run);
     parts_borders_free(run);
@@ -230,6 +257,7 @@ mote_status parts_distribute(parts_run *run, bool to_scratch) {
     mote_free(run->ctx, run->coming);
     run->tally = run->coming = NULL;
     mote_free(run->ctx, buffers.next);
+    mote_free(run->ctx, buffers.full);
     mote_free(run->ctx, buffers.memory);
     mote_free(run->ctx, buffers.held);
     mote_free(run->ctx, buffers.written);

@@ -51,6 +51,9 @@ mote_status parts_open(mote_context *ctx, const char *const *inputs, uint32_t in
                        const mote_parts_params *parts, parts_run *run) {
     run->lod = params != NULL ? *params : mote_lod_defaults();
     run->potree = potree != NULL ? *potree : mote_potree_defaults();
+    /* A worker's share is what it may take on the host, and as much on its GPU. */
+    const uint64_t on_gpu = ctx->params.device == MOTE_DEVICE_CUDA ? lod_device_point_bytes(&run->lod) : 0;
+    if (run->point_bytes < on_gpu) run->point_bytes = on_gpu;
     MOTE_TRY(check(ctx, reading, parts, run));
     MOTE_TRY(parts_source_begin(ctx, inputs, input_count, reading, &run->source));
     MOTE_TRY(parts_source_unite(&run->source, NULL));
