@@ -64,6 +64,7 @@ static void take_results(parts_results *results, mote_context *worker, uint32_t 
 static mote_status write_potree(parts_run *run, parts_results *results, const mote_lod *lod, uint32_t part) {
     potree_stats stats;
     memset(&stats, 0, sizeof stats);
+    mote_stage(run->ctx, "write part");
     const mote_status status = write_part(run, lod, part, &stats);
     take_results(results, run->ctx, part, &stats);
     return status;

@@ -7,7 +7,7 @@
      scratch    │ part 1 ........ │ part 2 ..... │ part 3 ............ │ */
 #include "parts/parts.h"
 
-#define SLICES_PER_THREAD 4u
+#define SLICES_PER_THREAD 16u
 #define SLICE_POINTS      4096u      /* at least: below, threads wait for each other longer than they work */
 #define WRITE_BYTES       (1u << 20) /* by a thread at once */
 
@@ -17,18 +17,20 @@ typedef struct parts_buffers {
     uint64_t *written; /* [part_count] records in the file */
     uint64_t capacity; /* records of a buffer */
     uint64_t walked;   /* points of the inputs, in the pieces before */
-    uint32_t *next;    /* [slices · part_count] where in the buffer the next record of a slice goes */
-    uint32_t *full;    /* [part_count] parts whose buffers are */
+    uint32_t *next;    /* parts_piece.next */
+    uint64_t next_capacity;
+    uint32_t *full; /* [part_count] parts whose buffers are */
 } parts_buffers;
 
-/* Some points of a piece. */
-typedef struct parts_stretch {
-    const mote_cloud *piece;
-    const uint8_t *records; /* of the piece */
-    uint64_t *codes;        /* of the piece: which part a point is of, once that is found */
+/* Points of a piece, in slices of about as many. */
+typedef struct parts_piece {
+    const mote_cloud *cloud;
+    const uint8_t *records;
+    uint64_t *codes; /* which part a point is of, once that is found */
     uint64_t first, count;
     uint64_t slices;
-} parts_stretch;
+    uint32_t *next; /* [slices · part_count] records by part; then where in the buffer the next one goes */
+} parts_piece;
 
 /* Writes one of the pieces of a buffer. */
 static void write_piece(parts_run *run, const parts_buffers *buffers, uint32_t part, uint64_t piece) {
@@ -74,26 +76,30 @@ static mote_status end_input(parts_run *run) {
     return MOTE_OK;
 }
 
-static uint64_t slices_of(const parts_run *run, uint64_t points) {
-    const uint64_t most = SLICES_PER_THREAD * (uint64_t)run->ctx->threads, wanted = points / SLICE_POINTS + 1;
-    return wanted < most ? wanted : most;
+/* So many that all threads have some, and that the points of one fit into any buffer. */
+static uint64_t slices_of(const parts_run *run, const parts_buffers *buffers, uint64_t points) {
+    const uint64_t fine = points / SLICE_POINTS + 1, most = SLICES_PER_THREAD * (uint64_t)run->ctx->threads;
+    const uint64_t needed = points / buffers->capacity + 1, wanted = fine < most ? fine : most;
+    return wanted > needed ? wanted : needed;
 }
 
-static uint64_t slice_first(const parts_stretch *s, uint64_t slice) { return s->first + s->count * slice / s->slices; }
+static uint64_t slice_first(const parts_piece *piece, uint64_t slice) {
+    return piece->first + piece->count * slice / piece->slices;
+}
 
 /* Which part each point is of, and how many of each slice are of which. */
-static void find_parts(parts_run *run, parts_buffers *buffers, const parts_stretch *s) {
+static void find_parts(parts_run *run, const parts_piece *piece) {
 #pragma omp parallel for schedule(dynamic, 1) num_threads(run->ctx->threads)
-    for (uint64_t slice = 0; slice < s->slices; slice++) {
-        uint32_t *counts = buffers->next + slice * run->part_count;
+    for (uint64_t slice = 0; slice < piece->slices; slice++) {
+        uint32_t *counts = piece->next + slice * run->part_count;
         memset(counts, 0, run->part_count * sizeof *counts);
-        for (uint64_t i = slice_first(s, slice); i < slice_first(s, slice + 1); i++) {
-            const uint64_t code = s->codes[i];
+        for (uint64_t i = slice_first(piece, slice); i < slice_first(piece, slice + 1); i++) {
+            const uint64_t code = piece->codes[i];
             if (code == UINT64_MAX) continue;
             const uint32_t part = parts_find(run, code);
             counts[part]++;
-            parts_borders_see(run, part, s->piece, i, code);
-            s->codes[i] = part;
+            parts_borders_see(run, part, piece->cloud, i, code);
+            piece->codes[i] = part;
         }
     }
 }
@@ -107,85 +113,107 @@ static mote_status make_room(parts_run *run, parts_buffers *buffers, const uint6
     return full > 0 ? flush(run, buffers, buffers->full, full) : MOTE_OK;
 }
 
-/* Turns counts of slices into places in the buffers, which hold all of them from here on. */
-static void place_slices(const parts_run *run, const parts_buffers *buffers, const parts_stretch *s) {
-    for (uint32_t p = 0; p < run->part_count; p++) {
-        uint64_t at = buffers->held[p];
-        for (uint64_t slice = 0; slice < s->slices; slice++) {
-            uint32_t *next = &buffers->next[slice * run->part_count + p];
-            const uint32_t own = *next;
-            *next = (uint32_t)at;
-            at += own;
+/* How many slices from one on go to the buffers at once: as many as any buffer holds, and of numbers of one epoch.
+   coming: out, their points by part */
+static uint64_t take_slices(parts_run *run, const parts_buffers *buffers, const parts_piece *piece, uint64_t first) {
+    uint64_t *coming = run->coming;
+    uint64_t end = first;
+    memset(coming, 0, run->part_count * sizeof *coming);
+    for (bool fits = true; fits && end < piece->slices; end += fits) {
+        const uint32_t *counts = piece->next + end * run->part_count;
+        for (uint32_t p = 0; p < run->part_count && end > first; p++) {
+            fits = fits && coming[p] + counts[p] <= buffers->capacity;
         }
-        buffers->held[p] = at;
+        for (uint32_t p = 0; p < run->part_count && fits; p++) coming[p] += counts[p];
+    }
+    return end;
+}
+
+/* Turns counts of slices into places in the buffers, which hold all of them from here on. */
+static void place_slices(const parts_run *run, const parts_buffers *buffers, const parts_piece *piece, uint64_t first,
+                         uint64_t end) {
+    for (uint64_t slice = first; slice < end; slice++) {
+        uint32_t *next = piece->next + slice * run->part_count;
+        for (uint32_t p = 0; p < run->part_count; p++) {
+            const uint32_t own = next[p];
+            next[p] = (uint32_t)buffers->held[p];
+            buffers->held[p] += own;
+        }
     }
 }
 
-static void put_records(const parts_run *run, const parts_buffers *buffers, const parts_stretch *s) {
+static void put_records(const parts_run *run, const parts_buffers *buffers, const parts_piece *piece, uint64_t first,
+                        uint64_t end) {
     const uint64_t bytes = run->record_bytes, from_bytes = run->source.record_bytes;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(run->ctx->threads)
-    for (uint64_t slice = 0; slice < s->slices; slice++) {
-        uint32_t *next = buffers->next + slice * run->part_count;
-        for (uint64_t i = slice_first(s, slice); i < slice_first(s, slice + 1); i++) {
-            if (s->codes[i] == UINT64_MAX) continue;
-            const uint64_t part = s->codes[i];
+    for (uint64_t slice = first; slice < end; slice++) {
+        uint32_t *next = piece->next + slice * run->part_count;
+        for (uint64_t i = slice_first(piece, slice); i < slice_first(piece, slice + 1); i++) {
+            const uint64_t part = piece->codes[i];
+            if (part == UINT64_MAX) continue;
             uint8_t *to = buffers->memory + (part * buffers->capacity + next[part]++) * bytes;
-            memcpy(to, s->records + i * from_bytes, from_bytes);
+            memcpy(to, piece->records + i * from_bytes, from_bytes);
             if (run->has_numbers) parts_number_put(buffers->walked + i, to + from_bytes);
         }
     }
 }
 
-/* buffers->capacity is at least s->count: after a flush there is room for all of one part. */
-static mote_status add_stretch(parts_run *run, parts_buffers *buffers, const parts_stretch *s, bool to_scratch) {
+/* Notes of which parts points come, and of which epoch they are. */
+static mote_status announce(parts_run *run, const parts_buffers *buffers, const parts_piece *piece, bool to_scratch) {
     uint64_t *coming = run->coming;
-    find_parts(run, buffers, s);
     memset(coming, 0, run->part_count * sizeof *coming);
-    for (uint64_t at = 0; at < s->slices * run->part_count; at++) coming[at % run->part_count] += buffers->next[at];
-    for (uint32_t p = 0; p < run->part_count; p++) run->tally[p] += coming[p];
-    if (!to_scratch) return MOTE_OK;
+    for (uint64_t slice = 0; slice < piece->slices; slice++) {
+        for (uint32_t p = 0; p < run->part_count; p++) coming[p] += piece->next[slice * run->part_count + p];
+    }
     for (uint32_t p = 0; p < run->part_count; p++) {
+        run->tally[p] += coming[p];
+        if (!to_scratch || coming[p] == 0) continue;
         const uint64_t point = buffers->written[p] + buffers->held[p];
         if (point + coming[p] > run->ranges[p].points) return parts_changed(run);
-        if (run->has_numbers && coming[p] > 0) {
-            MOTE_TRY(parts_number_epoch(run, p, point, buffers->walked + s->first));
-        }
+        if (run->has_numbers) MOTE_TRY(parts_number_epoch(run, p, point, buffers->walked + piece->first));
     }
-    MOTE_TRY(make_room(run, buffers, coming));
-    place_slices(run, buffers, s);
-    put_records(run, buffers, s);
     return MOTE_OK;
 }
 
-/* How many points from one on are brought to their parts at once: as many as a buffer holds, and of one epoch. */
-static uint64_t stretch_points(const parts_run *run, const parts_buffers *buffers, uint64_t first, uint64_t end) {
-    const uint64_t epoch = PARTS_EPOCH - (buffers->walked + first) % PARTS_EPOCH;
-    uint64_t points = end - first < buffers->capacity ? end - first : buffers->capacity;
-    if (run->has_numbers && epoch < points) points = epoch;
-    return points;
+static mote_status add_slices(parts_run *run, parts_buffers *buffers, parts_piece *piece, bool to_scratch) {
+    piece->slices = slices_of(run, buffers, piece->count);
+    if (!mote_reserve_scratch(run->ctx, (void **)&buffers->next, &buffers->next_capacity,
+                              piece->slices * run->part_count, sizeof *buffers->next, "parts")) {
+        return MOTE_ERROR_MEMORY;
+    }
+    piece->next = buffers->next;
+    find_parts(run, piece);
+    MOTE_TRY(announce(run, buffers, piece, to_scratch));
+    for (uint64_t first = 0; to_scratch && first < piece->slices;) {
+        const uint64_t end = take_slices(run, buffers, piece, first);
+        MOTE_TRY(make_room(run, buffers, run->coming));
+        place_slices(run, buffers, piece, first, end);
+        put_records(run, buffers, piece, first, end);
+        first = end;
+    }
+    return MOTE_OK;
 }
 
-static mote_status add_piece(parts_run *run, parts_buffers *buffers, const mote_cloud *piece, const uint8_t *records,
+/* A piece of which numbers are of two epochs is taken as two. */
+static mote_status add_piece(parts_run *run, parts_buffers *buffers, const mote_cloud *cloud, const uint8_t *records,
                              uint64_t *codes, bool to_scratch) {
-    parts_stretch s = {piece, records, codes, 0, 0, 1};
+    parts_piece piece = {.cloud = cloud, .records = records, .codes = codes};
     if (parts_source_input(&run->source) != run->tallied) MOTE_TRY(end_input(run));
-    if (piece->count > run->largest_piece) run->largest_piece = piece->count;
-    for (; s.first < piece->count; s.first += s.count) {
-        s.count = stretch_points(run, buffers, s.first, piece->count);
-        s.slices = slices_of(run, s.count);
-        MOTE_TRY(add_stretch(run, buffers, &s, to_scratch));
+    if (cloud->count > run->largest_piece) run->largest_piece = cloud->count;
+    for (; piece.first < cloud->count; piece.first += piece.count) {
+        const uint64_t epoch = PARTS_EPOCH - (buffers->walked + piece.first) % PARTS_EPOCH;
+        piece.count = cloud->count - piece.first < epoch ? cloud->count - piece.first : epoch;
+        MOTE_TRY(add_slices(run, buffers, &piece, to_scratch));
     }
-    buffers->walked += piece->count;
+    buffers->walked += cloud->count;
     return MOTE_OK;
 }
 
 static mote_status make_counts(parts_run *run, parts_buffers *buffers) {
-    const uint64_t slices = SLICES_PER_THREAD * (uint64_t)run->ctx->threads;
     buffers->capacity = UINT32_MAX;
-    buffers->next = mote_alloc(run->ctx, slices * run->part_count * sizeof *buffers->next, "parts");
     run->tally = mote_alloc_zero(run->ctx, run->part_count * sizeof *run->tally, "parts");
     run->coming = mote_alloc(run->ctx, run->part_count * sizeof *run->coming, "parts");
-    return buffers->next != NULL && run->tally != NULL && run->coming != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+    return run->tally != NULL && run->coming != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
 }
 
 static mote_status make_buffers(parts_run *run, parts_buffers *buffers) {
@@ -239,7 +267,8 @@ static uint64_t all_points(const parts_run *run) {
 }
 
 mote_status parts_distribute(parts_run *run, bool to_scratch) {
-    parts_buffers buffers = {NULL, NULL, NULL, 0, 0, NULL, NULL};
+    parts_buffers buffers;
+    memset(&buffers, 0, sizeof buffers);
     mote_stage(run->ctx, "distribute");
     run->tallied = run->share_count = 0;
     mote_status status = make_counts(run, &buffers);

@@ -223,7 +223,7 @@ struct potree_stream {
     device_program uploaded;
     uint64_t *memory; /* of the findings, on the device */
     encode_findings findings;
-    uint64_t slot_bytes;
+    uint64_t slot_bytes, kept_bytes; /* of a slot; of one that an octree before has left, 0: there is none */
     stream_slot slots[POTREE_IN_FLIGHT];
     uint64_t begun, taken;
 };
@@ -238,6 +238,50 @@ static mote_status reset_findings(potree_stream *stream) {
     return cuda_fill(stream->gpu, stream->findings.low, 0xFF, elements * sizeof(uint64_t));
 }
 
+/* Page-locked memory that stays in the context for the next octree: to take it takes as long as to write a part of a
+   million points. It is the host's, and given back when that runs short. */
+typedef struct kept_slots {
+    mote_device *gpu;
+    uint64_t slot_bytes;
+    uint8_t *pinned[POTREE_IN_FLIGHT];
+} kept_slots;
+#define KEPT "potree buffers"
+
+static void release_kept(mote_device *cpu, void *memory) {
+    kept_slots *kept = (kept_slots *)memory;
+    for (uint32_t s = 0; s < POTREE_IN_FLIGHT; s++) cuda_pinned_free(kept->gpu, kept->pinned[s]);
+    mote_free(cpu->ctx, kept);
+}
+
+/* Slots that are too small for this octree, or another GPU's, go. */
+static void take_kept(potree_stream *stream) {
+    mote_device *cpu = mote_cpu_device(stream->gpu->ctx);
+    kept_slots *kept = (kept_slots *)mote_cache_take(cpu, KEPT);
+    if (kept == NULL) return;
+    if (kept->gpu == stream->gpu && kept->slot_bytes >= stream->slot_bytes) {
+        stream->kept_bytes = kept->slot_bytes;
+        for (uint32_t s = 0; s < POTREE_IN_FLIGHT; s++) {
+            stream->slots[s].pinned = kept->pinned[s];
+            kept->pinned[s] = NULL;
+        }
+    }
+    release_kept(cpu, kept);
+}
+
+static void keep_slots(potree_stream *stream) {
+    mote_device *cpu = mote_cpu_device(stream->gpu->ctx);
+    const bool failed = mote_context_status(cpu->ctx) != MOTE_OK;
+    kept_slots *kept = failed ? NULL : (kept_slots *)mote_alloc_zero(cpu->ctx, sizeof *kept, KEPT);
+    for (uint32_t s = 0; s < POTREE_IN_FLIGHT; s++) {
+        if (kept == NULL) cuda_pinned_free(stream->gpu, stream->slots[s].pinned);
+        if (kept != NULL) kept->pinned[s] = stream->slots[s].pinned;
+    }
+    if (kept == NULL) return;
+    kept->gpu = stream->gpu;
+    kept->slot_bytes = stream->kept_bytes > 0 ? stream->kept_bytes : stream->slot_bytes;
+    mote_cache_put(cpu, KEPT, kept, 0, release_kept);
+}
+
 static void close_stream(potree_stream *stream) {
     if (stream == NULL) return;
     mote_device *gpu = stream->gpu;
@@ -245,8 +289,8 @@ static void close_stream(potree_stream *stream) {
         stream_slot *slot = &stream->slots[s];
         if (slot->transfer.event != NULL) cuda_wait(gpu, &slot->transfer);
         cuda_free(gpu, slot->device);
-        cuda_pinned_free(gpu, slot->pinned);
     }
+    keep_slots(stream);
     cuda_free(gpu, stream->memory);
     cuda_free(gpu, stream->uploaded.tables);
     mote_free(gpu->ctx, stream);
@@ -259,6 +303,7 @@ static mote_status open_stream(mote_device *gpu, const encode_program *program, 
     if (stream == NULL) return MOTE_ERROR_MEMORY;
     stream->gpu = gpu;
     stream->slot_bytes = batch_items * program->stride_bytes;
+    take_kept(stream);
     mote_status status = upload_program(gpu, program, &stream->uploaded);
     if (status == MOTE_OK) status = reset_findings(stream);
     if (status != MOTE_OK) {
@@ -269,6 +314,12 @@ static mote_status open_stream(mote_device *gpu, const encode_program *program, 
     return MOTE_OK;
 }
 
+/* As large as the others, which may be kept. */
+static uint8_t *take_slot(potree_stream *stream) {
+    const uint64_t size_bytes = stream->kept_bytes > 0 ? stream->kept_bytes : stream->slot_bytes;
+    return (uint8_t *)cuda_pinned_alloc(stream->gpu, size_bytes, KEPT);
+}
+
 static mote_status begin_batch(potree_stream *stream, uint64_t first, uint64_t count) {
     const encode_program *program = &stream->uploaded.program;
     stream_slot *slot = &stream->slots[stream->begun % POTREE_IN_FLIGHT];
@@ -276,7 +327,7 @@ static mote_status begin_batch(potree_stream *stream, uint64_t first, uint64_t c
     mote_device *gpu = stream->gpu;
     if (slot->device == NULL) slot->device = (uint8_t *)cuda_alloc(gpu, stream->slot_bytes, "potree buffers");
     if (slot->device == NULL) return MOTE_ERROR_MEMORY;
-    if (slot->pinned == NULL) slot->pinned = (uint8_t *)cuda_pinned_alloc(gpu, stream->slot_bytes, "potree buffers");
+    if (slot->pinned == NULL) slot->pinned = take_slot(stream);
     if (slot->pinned == NULL) return mote_fail(gpu->ctx, MOTE_ERROR_MEMORY, "out of memory: page-locked buffers");
     MOTE_TRY(launch(stream->gpu, program, first, count, slot->device, &stream->findings));
     MOTE_TRY(

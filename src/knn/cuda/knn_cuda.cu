@@ -122,7 +122,9 @@ static mote_status search_query_set(mote_knn_index *index, const mote_cloud *que
     list_arrays(result, query_set->rows, params->k, arrays);
     mote_status status = make_arrays(gpu, result->on_device, arrays);
     const knn_cuda_rows rows = rows_of(arrays);
+    mote_stage(gpu->ctx, "search");
     if (status == MOTE_OK && query_set->rows > 0) { status = launch_search(index, queries, query_set, params, &rows); }
+    if (!result->on_device) mote_stage(gpu->ctx, "download");
     if (status == MOTE_OK && !result->on_device) status = fetch_arrays(gpu, arrays);
     if (status == MOTE_OK && !result->on_device) status = knn_cuda_count_skipped(index);
     free_arrays(gpu, arrays);
@@ -132,7 +134,7 @@ static mote_status search_query_set(mote_knn_index *index, const mote_cloud *que
 static mote_status cuda_search_part(mote_knn_index *index, uint64_t first, uint64_t count,
                                     const mote_knn_params *params, mote_knn_result *result) {
     knn_cuda_query_set query_set;
-    mote_stage(index->ctx, "search");
+    mote_stage(index->ctx, "queries");
     mote_status status = knn_cuda_query_set_open_part(index, first, count, &query_set);
     if (status == MOTE_OK) status = search_query_set(index, NULL, &query_set, params, result);
     knn_cuda_query_set_close(index->device, &query_set);
@@ -142,7 +144,7 @@ static mote_status cuda_search_part(mote_knn_index *index, uint64_t first, uint6
 static mote_status cuda_search(mote_knn_index *index, const mote_cloud *queries, const mote_knn_params *params,
                                mote_knn_result *result) {
     knn_cuda_query_set query_set;
-    mote_stage(index->ctx, "search");
+    mote_stage(index->ctx, "queries");
     mote_status status = knn_cuda_query_set_open(index, queries, &query_set);
     if (status == MOTE_OK) status = search_query_set(index, queries, &query_set, params, result);
     knn_cuda_query_set_close(index->device, &query_set);
