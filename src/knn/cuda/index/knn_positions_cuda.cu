@@ -229,15 +229,19 @@ static mote_status choose_tree(mote_knn_index *index, knn_cuda_query_set *query_
     return MOTE_OK;
 }
 
-static mote_status sort_queries(mote_knn_index *index, knn_cuda_query_set *query_set) {
-    mote_device *gpu = index->device;
-    query_set->rows = query_set->cloud.count;
-    MOTE_TRY(choose_tree(index, query_set));
-    MOTE_TRY(
-        knn_cuda_sort(gpu, query_set->rows, query_set->tree->points.extent, &query_set->point_set, &query_set->curve));
-    MOTE_TRY(knn_cuda_gather(gpu, &query_set->curve, query_set->rows, false, &query_set->point_set));
+/* In the order of the curve, by keys that are there. */
+static mote_status gather_queries(mote_knn_index *index, knn_cuda_query_set *query_set) {
+    MOTE_TRY(knn_cuda_gather(index->device, &query_set->curve, query_set->rows, false, &query_set->point_set));
     query_set->points = query_set->point_set.tree.points;
     return MOTE_OK;
+}
+
+static mote_status sort_queries(mote_knn_index *index, knn_cuda_query_set *query_set) {
+    query_set->rows = query_set->cloud.count;
+    MOTE_TRY(choose_tree(index, query_set));
+    MOTE_TRY(knn_cuda_sort(index->device, query_set->rows, query_set->tree->points.extent, &query_set->point_set,
+                           &query_set->curve));
+    return gather_queries(index, query_set);
 }
 
 mote_status knn_cuda_query_set_open(mote_knn_index *index, const mote_cloud *queries, knn_cuda_query_set *query_set) {
@@ -253,36 +257,50 @@ mote_status knn_cuda_query_set_open(mote_knn_index *index, const mote_cloud *que
     return MOTE_OK;
 }
 
-/* ---- some of the points as queries */
+/* ---- some of the points as queries: in the order that the points have already */
 
-static __global__ void find_places(const uint32_t *order, uint32_t count, uint32_t *places) {
+static __global__ void mark_part(const uint32_t *order, uint32_t points, uint32_t first, uint32_t count,
+                                 uint8_t *flags) {
     const uint64_t place = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
-    if (place < count) places[order[place]] = (uint32_t)place;
+    if (place < points) flags[place] = order[place] - first < count;
 }
 
-/* size: of self, which has some values behind those of the last query: lanes without one read them. */
-static __global__ void find_selves(const uint32_t *order, uint32_t count, uint32_t size, const uint32_t *places,
-                                   uint32_t *self) {
+/* The key of a query is that of the point, by its number among the queries. */
+static __global__ void take_keys(const uint64_t *keys, const uint32_t *places, uint32_t first, uint32_t count,
+                                 uint64_t *taken) {
     const uint64_t query = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
-    if (query < size) self[query] = query < count ? places[order[query]] : UINT32_MAX;
+    if (query < count) taken[query] = keys[places[query]] - first; /* the number is in the lowest bits */
 }
 
-/* Notes where each query stands in the tree. first: the point that the first of them is */
-static mote_status note_selves(mote_knn_index *index, uint64_t first, knn_cuda_query_set *query_set) {
+/* Finds where each query stands in the tree, and its key. first: the point that the first of them is */
+static mote_status take_part(mote_knn_index *index, uint32_t first, knn_cuda_query_set *query_set) {
     mote_device *gpu = index->device;
     const knn_cuda_points *points = &query_set->tree->points;
-    const uint32_t size = ((uint32_t)query_set->rows / KNN_CUDA_NODE + 1) * KNN_CUDA_NODE;
-    uint32_t *places = (uint32_t *)cuda_alloc(gpu, points->count * sizeof *places, "knn queries");
-    query_set->self = (uint32_t *)cuda_alloc(gpu, size * sizeof *query_set->self, "knn queries");
-    if (places != NULL && query_set->self != NULL) {
-        CUDA_LAUNCH(gpu, find_places, cuda_blocks(points->count, THREADS), THREADS, points->order, points->count,
-                    places);
-        CUDA_LAUNCH(gpu, find_selves, cuda_blocks(size, THREADS), THREADS, query_set->points.order,
-                    (uint32_t)query_set->rows, size, (const uint32_t *)(places + first), query_set->self);
+    const uint32_t count = (uint32_t)query_set->rows;
+    const uint64_t size_bytes = ((uint64_t)count / KNN_CUDA_NODE + 1) * KNN_CUDA_NODE * sizeof *query_set->self;
+    knn_cuda_curve *curve = &query_set->curve;
+    uint8_t *flags = (uint8_t *)cuda_alloc(gpu, points->count, "knn queries");
+    uint64_t *found = (uint64_t *)cuda_alloc(gpu, sizeof *found, "knn queries");
+    query_set->self = (uint32_t *)cuda_alloc(gpu, size_bytes, "knn queries");
+    mote_status status = MOTE_ERROR_MEMORY;
+    if (flags != NULL && found != NULL && query_set->self != NULL &&
+        knn_cuda_buffer_reserve(gpu, &curve->buffer, count * sizeof *curve->keys, "knn queries")) {
+        curve->keys = (uint64_t *)curve->buffer.memory;
+        curve->cell_bits = points->cell_bits;
+        curve->index_bits = points->index_bits;
+        CUDA_LAUNCH(gpu, mark_part, cuda_blocks(points->count, THREADS), THREADS, points->order, points->count, first,
+                    count, flags);
+        status = cuda_fill(gpu, query_set->self, 0xFF, size_bytes); /* lanes without a query read behind the last */
+        if (status == MOTE_OK) status = cuda_select(gpu, flags, points->count, query_set->self, found);
     }
-    cuda_free(gpu, places);
-    MOTE_TRY(mote_context_status(gpu->ctx));
-    return cuda_launched(gpu, "queries");
+    if (status == MOTE_OK) {
+        CUDA_LAUNCH(gpu, take_keys, cuda_blocks(count, THREADS), THREADS, points->keys,
+                    (const uint32_t *)query_set->self, first, count, curve->keys);
+        status = cuda_launched(gpu, "queries");
+    }
+    cuda_free(gpu, flags);
+    cuda_free(gpu, found);
+    return status;
 }
 
 mote_status knn_cuda_query_set_open_part(mote_knn_index *index, uint64_t first, uint64_t count,
@@ -299,8 +317,11 @@ mote_status knn_cuda_query_set_open_part(mote_knn_index *index, uint64_t first, 
         part->columns[k] = points->columns[k];
         part->columns[k].data = column_at(&points->columns[k], first);
     }
-    MOTE_TRY(sort_queries(index, query_set));
-    return note_selves(index, first, query_set);
+    query_set->rows = count;
+    MOTE_TRY(choose_tree(index, query_set));
+    MOTE_TRY(knn_cuda_measure(index->device, count, &query_set->point_set));
+    MOTE_TRY(take_part(index, (uint32_t)first, query_set));
+    return gather_queries(index, query_set);
 }
 
 void knn_cuda_query_set_close(mote_device *gpu, knn_cuda_query_set *query_set) {

@@ -291,8 +291,8 @@ static __device__ inline uint32_t knn_insertion_place(const knn_cuda_points *poi
 static __device__ inline uint32_t knn_leaf_of(const knn_search_args *args, uint64_t place) {
     const knn_cuda_points *const points = &args->tree.points, *const queries = &args->queries;
     const uint64_t last = queries->count - 1, query = place < last ? place : last;
-    uint32_t at = (uint32_t)query;
-    if (!args->own) {
+    uint32_t at = args->self != NULL ? args->self[query] : (uint32_t)query;
+    if (!args->own && args->self == NULL) {
         at = knn_insertion_place(points, queries->keys[query], queries->cell_bits, queries->index_bits);
         if (at >= points->count) at = points->count - 1;
     }
