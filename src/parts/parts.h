@@ -55,12 +55,6 @@ typedef struct parts_share {
     uint64_t points;
 } parts_share;
 
-/* From a point of a part on, the upper 32 bits of numbers are others: parts_numbers.c. */
-typedef struct parts_epoch {
-    uint64_t first; /* point of the part */
-    uint32_t part, high;
-} parts_epoch;
-
 /* The points of the cells that a crowded cell is divided into, PARTS_STEP levels finer or single codes. */
 typedef struct parts_block {
     uint32_t level; /* of the crowded cell */
@@ -83,6 +77,8 @@ typedef struct parts_run {
     uint64_t record_bytes; /* of the scratch file: the source's, which go there as they are, and numbers behind each */
     uint64_t point_bytes;  /* of a point beside its record while its part is made */
     bool has_numbers;      /* records of the scratch file say which point of the inputs they are */
+    uint32_t number_bytes; /* of that; 0: they do not */
+    uint64_t first_number; /* of the inputs' first point: 0, but where tests ask for numbers beyond 32 bits */
     bool is_copc;          /* a COPC file is made */
     parts_box box;         /* of all points */
     bool is_integer;       /* the box is of stored values */
@@ -111,8 +107,6 @@ typedef struct parts_run {
     uint64_t tallied; /* that input */
     parts_share *shares;
     uint64_t share_count, share_capacity;
-    parts_epoch *epochs; /* by part and point */
-    uint64_t epoch_count, epoch_capacity;
     struct parts_borders *borders; /* while points are looked at */
     struct parts_old *old;         /* an update: the folder that is there; NULL: it is none */
     const uint8_t *changed;        /* [8^level] an update: parts_change of the cells */
@@ -174,21 +168,39 @@ mote_status parts_cut(parts_run *run);
 uint32_t parts_find(const parts_run *run, uint64_t code);
 
 /* ---- parts_numbers.c: which point of the inputs each record of the scratch file is */
-#define PARTS_NUMBER_BYTES 4u
-/* Puts the number of the next point of a part behind its record. point: of the part; numbers increase */
-mote_status parts_number_put(parts_run *run, uint32_t part, uint64_t point, uint64_t number, uint8_t *to);
-/* Once all are put. */
-void parts_numbers_sort(parts_run *run);
-uint64_t parts_number_of(const parts_run *run, uint32_t part, uint64_t point, const uint8_t *at);
+#define PARTS_NUMBER_BYTES_MAX 8u
+/* Bytes that hold the numbers of so many points: 4 or more. */
+uint32_t parts_number_bytes(uint64_t points);
+/* Puts a number behind the columns of a record, and reads it. */
+mote_status parts_number_put(const parts_run *run, uint64_t number, uint8_t *record);
+uint64_t parts_number_of(const parts_run *run, const uint8_t *record);
+
+/* ---- parts_sort.c: the scratch file in Morton order */
+/* Sorts the records of each part by code; equal ones keep the order of the inputs. */
+mote_status parts_sort_all(parts_run *run, double first, double last);
 
 /* ---- parts_search.c: what each point's neighbours say of it */
+/* The points of a part and the halo around them, in the order of the inputs. Own points have the neighbours in this
+   cloud that they have in the whole. */
+typedef struct parts_points {
+    const parts_run *run;
+    const mote_cloud *cloud;
+    const uint64_t *numbers; /* [cloud->count] which points of the inputs they are */
+    const uint64_t *own;     /* [own_count] places in the cloud of the part's own points */
+    uint64_t own_count;
+    uint32_t result_bytes; /* of a point */
+    mote_output *to;
+} parts_points;
+/* Writes the results of own[first … first + count) to their places in the file of results. They are moved. */
+mote_status parts_keep(const parts_points *points, uint64_t first, uint64_t count, uint8_t *results);
+
 /* For whom the points of a part are found, with a halo: all that a search from them may reach. */
 typedef struct parts_search {
     uint32_t others;       /* that each search looks for; 0: all within the radius */
     double radius;         /* of each search; 0: any */
     uint32_t result_bytes; /* of a point */
-    /* Works for all points of a cloud, which stand in the order of the inputs. results: [points · result_bytes] out */
-    mote_status (*work)(void *user, mote_context *ctx, const mote_cloud *cloud, uint8_t *results);
+    /* Finds the results of all own points, and has them kept. */
+    mote_status (*work)(void *user, mote_context *ctx, const parts_points *points);
     void *user;
 } parts_search;
 /* Of records that are distributed: writes the result of each point to its place in a file, by its number. */
@@ -196,7 +208,7 @@ mote_status parts_search_all(parts_run *run, const parts_search *search, mote_ou
 /* run->point_bytes of a search: as many points again in the halo, both once more in the order of the inputs, and of
    both an index of neighbours, numbers and order. Results come to it. */
 static inline uint64_t parts_search_bytes(const parts_run *run) {
-    return 3 * (run->source.record_bytes + PARTS_NUMBER_BYTES) + 2 * (PARTS_INDEX_BYTES + 12);
+    return 3 * run->record_bytes + 2 * (PARTS_INDEX_BYTES + 12);
 }
 
 /* ---- parts_rewrite.c: searches, whose results are written beside the points as these are read once more */
@@ -227,6 +239,24 @@ mote_status parts_search_write(parts_run *run, const parts_search *search, const
 /* ---- parts_scratch.c */
 /* Opens a scratch file beside the output, which has no name from then on. Close it with MOTE_CANCELLED. */
 mote_status parts_open_scratch(parts_run *run, const char *output, mote_output *to);
+/* Reads bytes of a scratch file. path: of messages */
+mote_status parts_read_at(mote_context *ctx, int file, const char *path, uint64_t at, uint64_t bytes, void *to);
+/* Counts the points, and brings the records of each part beside each other in a scratch file beside an output that is
+   one file. Points without a finite position are refused. */
+mote_status parts_gather(parts_run *run, const char *output, const mote_parts_params *params);
+
+/* ---- parts_output.c: an output that is one file of points */
+typedef struct parts_pieces {
+    mote_cloud *piece;
+    uint64_t count;                             /* of all points */
+    mote_status (*begin)(void *user);           /* begins a walk over them */
+    mote_status (*next)(void *user, bool *any); /* piece holds the next points; *any: false once there are none */
+    void *user;
+} parts_pieces;
+mote_status parts_write_pieces(parts_run *run, const parts_pieces *pieces, const char *output,
+                               const mote_write_params *writing);
+/* Refuses what such an output cannot be. */
+mote_status parts_check_file(const parts_run *run, const char *output, const mote_parts_params *params);
 
 /* ---- parts_copc_part.c */
 /* Writes the file of a part; with the worker's run. */

@@ -60,7 +60,7 @@ static mote_status add_piece(parts_run *run, parts_buffers *buffers, const mote_
         if (point >= run->ranges[part].points) return parts_changed(run);
         uint8_t *to = buffers->memory + (part * buffers->capacity + buffers->held[part]) * bytes;
         memcpy(to, records + i * from_bytes, from_bytes);
-        if (run->has_numbers) MOTE_TRY(parts_number_put(run, part, point, buffers->walked + i, to + from_bytes));
+        if (run->number_bytes > 0) MOTE_TRY(parts_number_put(run, run->first_number + buffers->walked + i, to));
         if (++buffers->held[part] == buffers->capacity) MOTE_TRY(flush(run, buffers, part));
     }
     if (buffers != NULL) buffers->walked += piece->count;
@@ -109,7 +109,6 @@ mote_status parts_distribute(parts_run *run, bool to_scratch) {
     if (status == MOTE_OK && to_scratch) status = make_buffers(run, &buffers);
     if (status == MOTE_OK) status = add_pieces(run, to_scratch ? &buffers : NULL);
     if (status == MOTE_OK) status = parts_borders_end(run);
-    parts_numbers_sort(run);
     parts_borders_free(run);
     mote_free(run->ctx, run->tally);
     run->tally = NULL;

@@ -55,7 +55,8 @@ mote_status parts_open(mote_context *ctx, const char *const *inputs, uint32_t in
     MOTE_TRY(parts_source_begin(ctx, inputs, input_count, reading, &run->source));
     MOTE_TRY(parts_source_unite(&run->source, NULL));
     run->begin_bytes = mote_context_memory_bytes(ctx);
-    run->record_bytes = run->source.record_bytes + (run->has_numbers ? PARTS_NUMBER_BYTES : 0);
+    if (run->has_numbers) run->number_bytes = parts_number_bytes(run->first_number + run->source.count);
+    run->record_bytes = run->source.record_bytes + run->number_bytes;
     return MOTE_OK;
 }
 
@@ -79,7 +80,6 @@ void parts_close(parts_run *run) {
     }
     mote_free(ctx, run->trees);
     mote_free(ctx, run->chunks);
-    mote_free(ctx, run->epochs);
     mote_free(ctx, run->files);
     mote_free(ctx, run->stats.ranges);
     mote_free(ctx, run->part_of);

@@ -1,6 +1,7 @@
 /* Scratch files beside an output that is one file. They have no names from the moment that they are open, so that they
    go when the process does. */
-#define _POSIX_C_SOURCE 200809L
+#define _XOPEN_SOURCE 700 /* pread */
+#include <errno.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -20,5 +21,42 @@ mote_status parts_open_scratch(parts_run *run, const char *output, mote_output *
     to->is_part = true;
     unlinkat(to->names->folder, to->names->temporary, 0);
     to->names->temporary[0] = '\0';
+    return MOTE_OK;
+}
+
+mote_status parts_read_at(mote_context *ctx, int file, const char *path, uint64_t at, uint64_t bytes, void *to) {
+    for (uint64_t done = 0; done < bytes;) {
+        const uint64_t rest = bytes - done, now = rest < PARTS_BUFFER_BYTES ? rest : PARTS_BUFFER_BYTES;
+        const ssize_t got = pread(file, (uint8_t *)to + done, now, (off_t)(at + done));
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return mote_system_error(ctx, path, "read");
+        if (got == 0) return mote_fail(ctx, MOTE_ERROR_IO, "%s: was cut by others", path);
+        done += (uint64_t)got;
+    }
+    return MOTE_OK;
+}
+
+/* Seconds since *since, which becomes now. */
+static double lap(double *since) {
+    const double now = mote_seconds(), seconds = now - *since;
+    *since = now;
+    return seconds;
+}
+
+mote_status parts_gather(parts_run *run, const char *output, const mote_parts_params *params) {
+    double since = mote_seconds();
+    MOTE_TRY(parts_find_ranges(run, params));
+    if (run->skipped > 0) {
+        return mote_fail(run->ctx, MOTE_ERROR_UNSUPPORTED,
+                         "%s: %llu points have no finite position: in parts all are to have one",
+                         run->source.list.paths[0], (unsigned long long)run->skipped);
+    }
+    run->report->count_seconds = lap(&since);
+    MOTE_TRY(parts_open_scratch(run, output, &run->scratch));
+    MOTE_TRY(parts_distribute(run, true));
+    parts_source_rest(&run->source); /* its memory is the parts' */
+    run->scratch_file = run->scratch.file;
+    run->scratch_path = run->scratch.path;
+    run->report->distribute_seconds = lap(&since);
     return MOTE_OK;
 }

@@ -417,6 +417,7 @@ int main(void) {
         cmocka_unit_test(copc_refuses_what_it_cannot),
         cmocka_unit_test(copc_leaves_nothing_behind),
         cmocka_unit_test(numbers_beyond_32_bits),
+        cmocka_unit_test(numbers_beyond_their_bytes),
         cmocka_unit_test(trees_beyond_32_bits),
         cmocka_unit_test(normals_of_parts),
         cmocka_unit_test(normals_of_ties),

@@ -13,6 +13,7 @@ void copc_survives_failures(void **state);
 void copc_refuses_what_it_cannot(void **state);
 void copc_leaves_nothing_behind(void **state);
 void numbers_beyond_32_bits(void **state);
+void numbers_beyond_their_bytes(void **state);
 void trees_beyond_32_bits(void **state);
 
 /* ---- parts_test_normals.c */
