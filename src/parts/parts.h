@@ -211,6 +211,21 @@ static inline uint64_t parts_search_bytes(const parts_run *run) {
     return 3 * run->record_bytes + 2 * (PARTS_INDEX_BYTES + 12);
 }
 
+/* ---- parts_knn.c */
+typedef struct parts_knn_job {
+    const char *const *inputs;
+    uint32_t input_count;
+    const mote_read_params *reading;
+    const mote_knn_params *params;
+    bool wide;
+    const char *beside;
+    const mote_parts_params *parts;
+    mote_parts_report *report;
+    uint64_t first_number; /* as of a run */
+} parts_knn_job;
+/* mote_knn_find_parts; rows before the first number are there, and mean nothing. */
+mote_status parts_knn_find(mote_context *ctx, const parts_knn_job *job, mote_knn_rows **out);
+
 /* ---- parts_rewrite.c: searches, whose results are written beside the points as these are read once more */
 /* Of a piece. */
 typedef struct parts_found {

@@ -424,6 +424,12 @@ int main(void) {
         cmocka_unit_test(outliers_of_parts),
         cmocka_unit_test(normals_survive_failures),
         cmocka_unit_test(normals_refuse_what_they_cannot),
+        cmocka_unit_test(knn_of_parts),
+        cmocka_unit_test(knn_of_ties),
+        cmocka_unit_test(knn_of_few),
+        cmocka_unit_test(knn_beyond_32_bits),
+        cmocka_unit_test(knn_survives_failures),
+        cmocka_unit_test(knn_refuses_what_it_cannot),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,4 +23,12 @@ void outliers_of_parts(void **state);
 void normals_survive_failures(void **state);
 void normals_refuse_what_they_cannot(void **state);
 
+/* ---- parts_test_knn.c */
+void knn_of_parts(void **state);
+void knn_of_ties(void **state);
+void knn_of_few(void **state);
+void knn_beyond_32_bits(void **state);
+void knn_survives_failures(void **state);
+void knn_refuses_what_it_cannot(void **state);
+
 #endif
