@@ -8,16 +8,38 @@
 #include "report.h"
 #include "stage.h"
 
-bool memory_needs_parts(session *s, const io_paths *paths, uint32_t result_bytes) {
+static bool may_go_in_parts(const session *s, const io_paths *paths) {
     const common_options *o = &s->options;
+    return o->memory_bytes >= MOTE_PARTS_MEMORY_BYTES && o->to_crs == NULL && stage_now() == NULL &&
+           !path_is_stream(paths->output);
+}
+
+/* What is wrong with inputs is said when they are read. */
+static bool is_too_much(session *s, mote_status status, uint64_t bytes) {
+    if (status != MOTE_OK) mote_context_clear(s->ctx);
+    return status == MOTE_OK && bytes > s->options.memory_bytes;
+}
+
+bool memory_needs_parts(session *s, const io_paths *paths, uint32_t result_bytes) {
     uint64_t bytes = 0;
-    if (o->memory_bytes < MOTE_PARTS_MEMORY_BYTES || o->to_crs != NULL || stage_now() != NULL) return false;
-    if (path_is_stream(paths->output)) return false;
+    if (!may_go_in_parts(s, paths)) return false;
     const mote_read_params reading = session_reading(s);
     const mote_status status =
         mote_search_whole_bytes(s->ctx, paths->inputs, (uint32_t)paths->input_count, &reading, result_bytes, &bytes);
-    if (status != MOTE_OK) mote_context_clear(s->ctx); /* what is wrong is said when the input is read */
-    return status == MOTE_OK && bytes > o->memory_bytes;
+    return is_too_much(s, status, bytes);
+}
+
+static bool is_in_pieces(const io_paths *paths) {
+    const char *format = io_paths_format(paths);
+    return format != NULL && (strcmp(format, "las") == 0 || strcmp(format, "e57") == 0);
+}
+
+bool memory_needs_parts_to_sort(session *s, const io_paths *paths, const mote_read_params *reading) {
+    uint64_t bytes = 0;
+    if (!may_go_in_parts(s, paths) || !is_in_pieces(paths)) return false;
+    const mote_status status =
+        mote_order_whole_bytes(s->ctx, paths->inputs, (uint32_t)paths->input_count, reading, &bytes);
+    return is_too_much(s, status, bytes);
 }
 
 int goes_in_one_piece(session *s, mote_parts_report *report) {
@@ -28,9 +50,7 @@ int goes_in_one_piece(session *s, mote_parts_report *report) {
 }
 
 bool point_run_goes_in_parts(session *s, const io_paths *paths, uint32_t result_bytes) {
-    const char *format = io_paths_format(paths);
-    if (format == NULL || (strcmp(format, "las") != 0 && strcmp(format, "e57") != 0)) return false;
-    return memory_needs_parts(s, paths, result_bytes);
+    return is_in_pieces(paths) && memory_needs_parts(s, paths, result_bytes);
 }
 
 int point_run_parts_begin(session *s, point_run *run, const io_paths *paths, mote_write_params *writing) {

@@ -21,6 +21,8 @@ typedef struct point_run {
 /* Whether --memory is given, does not hold all points of inputs, an index of their neighbours and results of so many
    bytes each, but is enough for a part; and the inputs are read in pieces. */
 bool memory_needs_parts(session *s, const io_paths *paths, uint32_t result_bytes);
+/* The same where sorting them would be done. */
+bool memory_needs_parts_to_sort(session *s, const io_paths *paths, const mote_read_params *reading);
 /* After MOTE_ERROR_UNSUPPORTED: says why it goes in one piece, and forgets that and the report. Returns an exit code.
  */
 int goes_in_one_piece(session *s, mote_parts_report *report);

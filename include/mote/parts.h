@@ -69,6 +69,10 @@ MOTE_API mote_status mote_copc_whole_bytes(mote_context *ctx, const char *const 
 MOTE_API mote_status mote_search_whole_bytes(mote_context *ctx, const char *const *inputs, uint32_t input_count,
                                              const mote_read_params *reading, uint32_t result_bytes, uint64_t *bytes);
 
+/// The same for mote_order_cloud.
+MOTE_API mote_status mote_order_whole_bytes(mote_context *ctx, const char *const *inputs, uint32_t input_count,
+                                            const mote_read_params *reading, uint64_t *bytes);
+
 /// Reads files in pieces (LAS, LAZ, E57), two to four times, and writes a Potree 2.0 folder of encoding DEFAULT.
 /// Several are united as mote_cloud_read_many does. Points are held on the disk meanwhile, in the folder that is being
 /// written, under its temporary name: as many bytes as the records of the input have, and then as the folder will.
@@ -132,6 +136,19 @@ MOTE_API mote_status mote_outliers_write_parts(mote_context *ctx, const char *co
                                                bool marks, bool distances, const char *output,
                                                const mote_write_params *writing, const mote_parts_params *parts,
                                                mote_parts_report *report, mote_outliers_result *facts);
+
+/// Writes the points of files that are read in pieces in Morton order, as LAS, LAZ or E57: the bytes of
+/// mote_cloud_read_many, mote_order_cloud and mote_cloud_write. Points are held on the disk meanwhile, as for
+/// mote_copc_write_parts.
+/// writing  as of mote_cloud_write; may be NULL
+/// parts    without resumes; one part is worked on at a time
+/// report   out, may be NULL; its folder stays 0
+/// Returns  as mote_order_cloud and mote_writer_open; MOTE_ERROR_UNSUPPORTED (points without a finite position)
+/// Cost     each point is read twice (of several inputs three times), and written three times
+MOTE_API mote_status mote_order_write_parts(mote_context *ctx, const char *const *inputs, uint32_t input_count,
+                                            const mote_read_params *reading, const char *output,
+                                            const mote_write_params *writing, const mote_parts_params *parts,
+                                            mote_parts_report *report);
 
 /// Rows of neighbours that lie on the disk, in the order of the points.
 typedef struct mote_knn_rows mote_knn_rows;

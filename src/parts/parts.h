@@ -30,6 +30,7 @@
 /* The same for COPC: an encoder of 2 MB, a node's points and what they are sorted by, and chunks that wait. */
 #define PARTS_THREAD_COPC_BYTES (10ull << 20)
 #define PARTS_INDEX_BYTES       43u /* of a point in an index of neighbours, at most: docs/knn.md, Memory */
+#define PARTS_SORT_BYTES        24u /* of a point whose part is sorted: code and order, and both once more */
 #define PARTS_LEAST_POINTS      100000u
 /* Page-locked memory that a GPU's copies go through: it is taken where a context may have eight times as much. */
 #define PARTS_STAGING_BYTES (65ull << 20)

@@ -430,6 +430,11 @@ int main(void) {
         cmocka_unit_test(knn_beyond_32_bits),
         cmocka_unit_test(knn_survives_failures),
         cmocka_unit_test(knn_refuses_what_it_cannot),
+        cmocka_unit_test(order_of_parts),
+        cmocka_unit_test(order_of_several),
+        cmocka_unit_test(order_survives_failures),
+        cmocka_unit_test(order_refuses_what_it_cannot),
+        cmocka_unit_test(clouds_are_sorted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,4 +31,11 @@ void knn_beyond_32_bits(void **state);
 void knn_survives_failures(void **state);
 void knn_refuses_what_it_cannot(void **state);
 
+/* ---- parts_test_order.c */
+void order_of_parts(void **state);
+void order_of_several(void **state);
+void order_survives_failures(void **state);
+void order_refuses_what_it_cannot(void **state);
+void clouds_are_sorted(void **state);
+
 #endif
