@@ -25,7 +25,7 @@ static const command_help help = {
     "  mote knn scan.las -o near.npz --method shifted -k 64 --lambda 2 --recall\n"
     "  mote knn photons.ply -o discs.npz -k 64 --compression 4  ellipsoids, flat along each normal\n"
     "  mote knn photons.ply -o discs.npz --method shifted --compression 4 --buckets\n"
-    "  mote knn country.laz -o neighbours.npz --memory 4G   in parts, where that does not hold it\n"
+    "  mote knn scan.las -o neighbours.npz --memory 4G      in parts, where that does not hold it\n"
     "  mote knn small.xyz -o neighbours.csv -k 3\n",
     "NPZ holds arrays for numpy.load: index [points, k] (int32, or int64 where that is too small), from 0 in the order "
     "of\n"
