@@ -97,8 +97,8 @@ mote_status mote_lod_build(mote_context *ctx, const mote_cloud *cloud, const mot
 mote_status lod_build_part(mote_context *ctx, const mote_cloud *part, const mote_lod_params *params,
                            const lod_whole *whole, mote_lod **out, bool *lacks_fine) {
     /* A part takes a GPU where one was asked for: where AUTO has to choose, parts stay on the cores, whose memory they
-       were cut for. */
-    const bool on_gpu = ctx->params.device == MOTE_DEVICE_CUDA;
+       were cut for; so do averages that look at points around a part. */
+    const bool on_gpu = ctx->params.device == MOTE_DEVICE_CUDA && whole->around == NULL;
     MOTE_TRY(build_on(on_gpu ? mote_device_choose(ctx, part->count) : mote_cpu_device(ctx), part, params, whole, out));
     *lacks_fine = (*out)->lacks_fine;
     return MOTE_OK;

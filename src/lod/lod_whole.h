@@ -26,7 +26,9 @@ typedef struct lod_border {
 
 typedef struct lod_whole {
     mote_lattice lattice;
-    lod_border low, high; /* the part's codes lie in [low.code, high.code) */
+    lod_border low, high;     /* the part's codes lie in [low.code, high.code) */
+    const mote_cloud *around; /* points of others, whose codes lie in no range of the part: all that averages over
+                                 neighbours look at; of the columns of the part. NULL: none are looked at */
     bool fine; /* some part has points that codes do not tell apart as deep as its nodes need: then all choose
                   by fine codes */
 } lod_whole;

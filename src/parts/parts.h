@@ -109,6 +109,7 @@ typedef struct parts_run {
     parts_share *shares;
     uint64_t share_count, share_capacity;
     struct parts_borders *borders; /* while points are looked at */
+    struct parts_around *around;   /* points of others that averages look at; NULL: they look at none */
     struct parts_old *old;         /* an update: the folder that is there; NULL: it is none */
     const uint8_t *changed;        /* [8^level] an update: parts_change of the cells */
     const potree_inputs *inputs;   /* an update: what inputs.json is to say */
@@ -294,6 +295,27 @@ void parts_borders_free(parts_run *run);
 /* Lets all parts choose by codes, or by fine codes. */
 void parts_choose_by(parts_run *run, bool fine);
 
+/* ---- parts_around.c: points of other parts that averages over neighbours look at */
+/* Whether the averages of a part look at points of others. */
+bool parts_looks_around(const parts_run *run);
+/* Once the ranges are known: finds which parts look at the points of each cell, and opens a scratch file for copies. */
+mote_status parts_around_begin(parts_run *run);
+/* The other parts that look at the points of a cell. */
+typedef struct parts_lookers {
+    const uint32_t *parts;
+    uint64_t count;
+} parts_lookers;
+parts_lookers parts_around_of(const parts_run *run, uint64_t cell);
+/* Where the copies for a part begin in their scratch file, in records, and how many they are. */
+typedef struct parts_copies {
+    uint64_t at, points;
+} parts_copies;
+parts_copies parts_around_copies(const parts_run *run, uint32_t part);
+mote_output *parts_around_file(const parts_run *run);
+/* Reads the copies for a part; *out NULL: it looks at none. */
+mote_status parts_around_load(parts_run *run, uint32_t part, mote_cloud **out);
+void parts_around_end(parts_run *run);
+
 /* ---- parts_distribute.c: one walk more, once the ranges are known */
 /* Finds wins and shares; to_scratch: and brings the records of each part beside each other. */
 mote_status parts_distribute(parts_run *run, bool to_scratch);
@@ -315,7 +337,11 @@ mote_status parts_write_records(parts_run *run, const mote_lod *lod, mote_output
 mote_status parts_resume(parts_run *run, const char *output, const mote_parts_params *params);
 
 /* ---- parts_run.c */
+/* Why parts are not made one by one, each of what it knows of the others; NULL: they are. */
+const char *parts_alone_refusal(const mote_lod_params *params, const mote_potree_params *potree);
 void parts_start(mote_context *ctx, mote_parts_report *report, parts_run *run);
+/* Refuses what parts_alone_refusal does. */
+mote_status parts_check_alone(const parts_run *run);
 /* Takes what the caller asked for, and opens the inputs. */
 mote_status parts_open(mote_context *ctx, const char *const *inputs, uint32_t input_count,
                        const mote_read_params *reading, const mote_lod_params *params, const mote_potree_params *potree,

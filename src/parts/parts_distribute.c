@@ -6,21 +6,47 @@
      scratch    │ part 1 ........ │ part 2 ..... │ part 3 ............ │ */
 #include "parts/parts.h"
 
+/* Of one scratch file: records of the parts, or copies of them for other parts. */
 typedef struct parts_buffers {
+    mote_output *to;
+    parts_copies *places; /* [part_count] of each part's records in the file */
     uint8_t *memory;
     uint64_t *held;    /* [part_count] records in the buffer */
     uint64_t *written; /* [part_count] records in the file */
     uint64_t capacity; /* records of a buffer */
-    uint64_t walked;   /* points of the inputs, in the pieces before */
 } parts_buffers;
+
+typedef struct distributing {
+    parts_run *run;
+    parts_buffers own, around;
+    uint64_t walked; /* points of the inputs, in the pieces before */
+} distributing;
 
 static mote_status flush(parts_run *run, parts_buffers *buffers, uint32_t part) {
     const uint64_t bytes = run->record_bytes;
     const uint8_t *from = buffers->memory + part * buffers->capacity * bytes;
-    const uint64_t at = run->ranges[part].at + buffers->written[part];
-    MOTE_TRY(mote_output_write_at(run->ctx, &run->scratch, from, buffers->held[part] * bytes, at * bytes));
+    const uint64_t at = buffers->places[part].at + buffers->written[part];
+    MOTE_TRY(mote_output_write_at(run->ctx, buffers->to, from, buffers->held[part] * bytes, at * bytes));
     buffers->written[part] += buffers->held[part];
     buffers->held[part] = 0;
+    return MOTE_OK;
+}
+
+/* Puts a record of the source, and its number where records have one. */
+static mote_status put(parts_run *run, parts_buffers *buffers, uint32_t part, const uint8_t *record, uint64_t number) {
+    if (buffers->written[part] + buffers->held[part] >= buffers->places[part].points) return parts_changed(run);
+    uint8_t *to = buffers->memory + (part * buffers->capacity + buffers->held[part]) * run->record_bytes;
+    memcpy(to, record, run->source.record_bytes);
+    if (run->number_bytes > 0) MOTE_TRY(parts_number_put(run, number, to));
+    return ++buffers->held[part] == buffers->capacity ? flush(run, buffers, part) : MOTE_OK;
+}
+
+static mote_status flush_all(parts_run *run, parts_buffers *buffers) {
+    for (uint32_t p = 0; p < run->part_count && buffers->memory != NULL; p++) {
+        if (run->ranges[p].is_kept) continue;
+        MOTE_TRY(flush(run, buffers, p));
+        if (buffers->written[p] != buffers->places[p].points) return parts_changed(run);
+    }
     return MOTE_OK;
 }
 
@@ -44,10 +70,10 @@ static mote_status end_input(parts_run *run) {
     return MOTE_OK;
 }
 
-/* buffers NULL: the points are only looked at */
-static mote_status add_piece(parts_run *run, parts_buffers *buffers, const mote_cloud *piece, const uint8_t *records,
-                             const uint64_t *codes) {
-    const uint64_t bytes = run->record_bytes, from_bytes = run->source.record_bytes;
+/* Without buffers the points are only looked at. */
+static mote_status add_piece(distributing *d, const mote_cloud *piece, const uint8_t *records, const uint64_t *codes) {
+    parts_run *run = d->run;
+    const uint64_t bytes = run->source.record_bytes, below = 3 * (MOTE_ORDER_BITS - run->level);
     if (parts_source_input(&run->source) != run->tallied) MOTE_TRY(end_input(run));
     if (piece->count > run->largest_piece) run->largest_piece = piece->count;
     for (uint64_t i = 0; i < piece->count; i++) {
@@ -55,31 +81,55 @@ static mote_status add_piece(parts_run *run, parts_buffers *buffers, const mote_
         const uint32_t part = parts_find(run, codes[i]);
         run->tally[part]++;
         parts_borders_see(run, part, piece, i, codes[i]);
-        if (buffers == NULL) continue;
-        const uint64_t point = buffers->written[part] + buffers->held[part];
-        if (point >= run->ranges[part].points) return parts_changed(run);
-        uint8_t *to = buffers->memory + (part * buffers->capacity + buffers->held[part]) * bytes;
-        memcpy(to, records + i * from_bytes, from_bytes);
-        if (run->number_bytes > 0) MOTE_TRY(parts_number_put(run, run->first_number + buffers->walked + i, to));
-        if (++buffers->held[part] == buffers->capacity) MOTE_TRY(flush(run, buffers, part));
+        if (d->own.memory == NULL) continue;
+        const uint64_t number = run->first_number + d->walked + i;
+        MOTE_TRY(put(run, &d->own, part, records + i * bytes, number));
+        const parts_lookers lookers = parts_around_of(run, codes[i] >> below);
+        for (uint64_t l = 0; l < lookers.count; l++) {
+            MOTE_TRY(put(run, &d->around, lookers.parts[l], records + i * bytes, number));
+        }
     }
-    if (buffers != NULL) buffers->walked += piece->count;
+    d->walked += piece->count;
     return MOTE_OK;
 }
 
-static mote_status make_buffers(parts_run *run, parts_buffers *buffers) {
+static mote_status make_buffers(parts_run *run, mote_output *to, uint64_t all, parts_buffers *buffers) {
     mote_context *ctx = run->ctx;
-    const uint64_t all = run->room_bytes / 2 < PARTS_BUFFERS_BYTES ? run->room_bytes / 2 : PARTS_BUFFERS_BYTES;
     uint64_t each = all / run->part_count / run->record_bytes;
     each = each * run->record_bytes > PARTS_BUFFER_BYTES ? PARTS_BUFFER_BYTES / run->record_bytes : each;
+    buffers->to = to;
     buffers->capacity = each > 0 ? each : 1;
     buffers->memory = mote_alloc(ctx, run->part_count * buffers->capacity * run->record_bytes, "buffers of parts");
     buffers->held = mote_alloc_zero(ctx, run->part_count * sizeof *buffers->held, "parts");
     buffers->written = mote_alloc_zero(ctx, run->part_count * sizeof *buffers->written, "parts");
-    return buffers->memory != NULL && buffers->held != NULL && buffers->written != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+    buffers->places = mote_alloc(ctx, run->part_count * sizeof *buffers->places, "parts");
+    const bool made = buffers->memory != NULL && buffers->held != NULL && buffers->written != NULL;
+    return made && buffers->places != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
 }
 
-static mote_status add_pieces(parts_run *run, parts_buffers *buffers) {
+static void free_buffers(mote_context *ctx, parts_buffers *buffers) {
+    mote_free(ctx, buffers->memory);
+    mote_free(ctx, buffers->held);
+    mote_free(ctx, buffers->written);
+    mote_free(ctx, buffers->places);
+}
+
+static mote_status make_all_buffers(distributing *d) {
+    parts_run *run = d->run;
+    const uint64_t half = run->room_bytes / 2, all = half < PARTS_BUFFERS_BYTES ? half : PARTS_BUFFERS_BYTES;
+    const uint64_t files = run->around != NULL ? 2 : 1;
+    MOTE_TRY(make_buffers(run, &run->scratch, all / files, &d->own));
+    for (uint32_t p = 0; p < run->part_count; p++) {
+        d->own.places[p] = (parts_copies){run->ranges[p].at, run->ranges[p].points};
+    }
+    if (run->around == NULL) return MOTE_OK;
+    MOTE_TRY(make_buffers(run, parts_around_file(run), all / files, &d->around));
+    for (uint32_t p = 0; p < run->part_count; p++) d->around.places[p] = parts_around_copies(run, p);
+    return MOTE_OK;
+}
+
+static mote_status add_pieces(distributing *d) {
+    parts_run *run = d->run;
     const mote_cloud *piece = NULL;
     const uint8_t *records;
     parts_rewind(run, 0.3, 0.5);
@@ -88,32 +138,30 @@ static mote_status add_pieces(parts_run *run, parts_buffers *buffers) {
         if (piece == NULL) break;
         uint64_t *codes = mote_alloc(run->ctx, piece->count * sizeof *codes, "codes of a piece");
         mote_status status = codes != NULL ? parts_codes(run, piece, codes) : MOTE_ERROR_MEMORY;
-        if (status == MOTE_OK) status = add_piece(run, buffers, piece, records, codes);
+        if (status == MOTE_OK) status = add_piece(d, piece, records, codes);
         mote_free(run->ctx, codes);
         MOTE_TRY(status);
     } while (piece != NULL);
-    for (uint32_t p = 0; p < run->part_count && buffers != NULL; p++) {
-        if (run->ranges[p].is_kept) continue;
-        MOTE_TRY(flush(run, buffers, p));
-        if (buffers->written[p] != run->ranges[p].points) return parts_changed(run);
-    }
+    MOTE_TRY(flush_all(run, &d->own));
+    MOTE_TRY(flush_all(run, &d->around));
     return end_input(run);
 }
 
 mote_status parts_distribute(parts_run *run, bool to_scratch) {
-    parts_buffers buffers = {NULL, NULL, NULL, 0, 0};
+    distributing d;
+    memset(&d, 0, sizeof d);
+    d.run = run;
     mote_stage(run->ctx, "distribute");
     run->tally = mote_alloc_zero(run->ctx, run->part_count * sizeof *run->tally, "parts");
     run->tallied = run->share_count = 0;
     mote_status status = run->tally != NULL ? parts_borders_begin(run) : MOTE_ERROR_MEMORY;
-    if (status == MOTE_OK && to_scratch) status = make_buffers(run, &buffers);
-    if (status == MOTE_OK) status = add_pieces(run, to_scratch ? &buffers : NULL);
+    if (status == MOTE_OK && to_scratch) status = make_all_buffers(&d);
+    if (status == MOTE_OK) status = add_pieces(&d);
     if (status == MOTE_OK) status = parts_borders_end(run);
     parts_borders_free(run);
     mote_free(run->ctx, run->tally);
     run->tally = NULL;
-    mote_free(run->ctx, buffers.memory);
-    mote_free(run->ctx, buffers.held);
-    mote_free(run->ctx, buffers.written);
+    free_buffers(run->ctx, &d.own);
+    free_buffers(run->ctx, &d.around);
     return status;
 }

@@ -9,6 +9,10 @@
    half as much again for what nodes and writing take. tests/cli/lod_parts.test runs with the limit enforced. */
 #define SCRATCH_BYTES 48u
 
+/* The same of averages over neighbours: codes, fine codes and colours of own points once more, and of as many around
+   them, with their order and what sorting them takes. */
+#define AROUND_BYTES 84u
+
 mote_parts_params mote_parts_defaults(void) {
     mote_parts_params params;
     memset(&params, 0, sizeof params);
@@ -17,11 +21,21 @@ mote_parts_params mote_parts_defaults(void) {
 
 const char *mote_lod_parts_refusal(const mote_lod_params *params, const mote_potree_params *potree) {
     if (params->sampling == MOTE_LOD_POISSON) return "sampling by distance looks across the borders of parts";
-    if (params->filter > MOTE_LOD_FILTER_CELL) return "averages over neighbours look across the borders of parts";
     if (potree->encoding != MOTE_POTREE_DEFAULT) return "parts are joined in encoding default";
     if (potree->dry_run) return "parts are not planned";
     if (potree->begun != NULL) return "parts begin their folder themselves";
     return NULL;
+}
+
+const char *parts_alone_refusal(const mote_lod_params *params, const mote_potree_params *potree) {
+    if (params->filter > MOTE_LOD_FILTER_CELL) return "averages over neighbours take copies of points from other parts";
+    return mote_lod_parts_refusal(params, potree);
+}
+
+mote_status parts_check_alone(const parts_run *run) {
+    const char *refusal = parts_alone_refusal(&run->lod, &run->potree);
+    if (refusal == NULL) return MOTE_OK;
+    return mote_fail(run->ctx, MOTE_ERROR_UNSUPPORTED, "an octree in parts that are kept: %s", refusal);
 }
 
 static mote_status check(mote_context *ctx, const mote_read_params *reading, const mote_parts_params *parts,
@@ -57,6 +71,8 @@ mote_status parts_open(mote_context *ctx, const char *const *inputs, uint32_t in
     run->begin_bytes = mote_context_memory_bytes(ctx);
     if (run->has_numbers) run->number_bytes = parts_number_bytes(run->first_number + run->source.count);
     run->record_bytes = run->source.record_bytes + run->number_bytes;
+    /* As many points again around a part: their records, codes and order, sorted, and those of both together. */
+    if (parts_looks_around(run)) run->point_bytes += run->record_bytes + AROUND_BYTES;
     return MOTE_OK;
 }
 
@@ -224,6 +240,7 @@ void parts_report(parts_run *run) {
 }
 
 mote_status parts_end(parts_run *run, mote_status status) {
+    parts_around_end(run);
     if (status != MOTE_OK) mote_output_close(run->ctx, &run->scratch, status);
     status = potree_folder_close(run->ctx, run->output.folder, status);
     mote_stage(run->ctx, NULL);
