@@ -79,7 +79,7 @@ MOTE_API mote_status mote_order_whole_bytes(mote_context *ctx, const char *const
 /// Parts are built on the CPU, or on the GPUs of a context that was made for MOTE_DEVICE_CUDA.
 /// inputs   files, folders and patterns, as of mote_cloud_read_many
 /// reading  as for mote_reader_open; may be NULL
-/// params   sampling RANDOM or FIRST, filter NONE or CELL
+/// params   sampling RANDOM or FIRST; with resumes filter NONE or CELL
 /// output   as of mote_potree_write
 /// report   out, may be NULL
 /// Returns  as mote_lod_build and mote_potree_write; MOTE_ERROR_UNSUPPORTED (other parameters; colours or positions

@@ -45,5 +45,6 @@ mote_status mote_lod_write_parts(mote_context *ctx, const char *const *inputs, u
     mote_status status = parts_open(ctx, inputs, input_count, reading, params, potree, &own, &run);
     if (status == MOTE_OK && own.resumes) status = parts_check_alone(&run);
     if (status == MOTE_OK) status = own.resumes ? parts_resume(&run, output, &own) : write_all(&run, output, &own);
+    parts_around_end(&run);
     return parts_end(&run, status);
 }

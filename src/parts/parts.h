@@ -29,9 +29,16 @@
 #define PARTS_THREAD_BYTES  (4ull << 20)   /* what a thread gathers and writes in */
 /* The same for COPC: an encoder of 2 MB, a node's points and what they are sorted by, and chunks that wait. */
 #define PARTS_THREAD_COPC_BYTES (10ull << 20)
-#define PARTS_INDEX_BYTES       43u /* of a point in an index of neighbours, at most: docs/knn.md, Memory */
-#define PARTS_SORT_BYTES        24u /* of a point whose part is sorted: code and order, and both once more */
-#define PARTS_LEAST_POINTS      100000u
+/* Of a point beside its record while its part is built: 24 for codes, order and sorting, 8 for fine codes, and half as
+   much again for what nodes and writing take. tests/cli/lod_parts.test runs with the limit enforced. */
+#define PARTS_POINT_BYTES 48u
+/* The same where averages look at points around a part: codes, fine codes and colours once more; and of those points
+   codes, fine codes, colours, twice, the order, and what sorting takes. */
+#define PARTS_AVERAGED_BYTES 72u
+#define PARTS_COPY_BYTES     60u
+#define PARTS_INDEX_BYTES    43u /* of a point in an index of neighbours, at most: docs/knn.md, Memory */
+#define PARTS_SORT_BYTES     24u /* of a point whose part is sorted: code and order, and both once more */
+#define PARTS_LEAST_POINTS   100000u
 /* Page-locked memory that a GPU's copies go through: it is taken where a context may have eight times as much. */
 #define PARTS_STAGING_BYTES (65ull << 20)
 #define PARTS_STAGING_LEAST (2ull << 20) /* where it may not */
@@ -258,6 +265,10 @@ mote_status parts_search_write(parts_run *run, const parts_search *search, const
 mote_status parts_open_scratch(parts_run *run, const char *output, mote_output *to);
 /* Reads bytes of a scratch file. path: of messages */
 mote_status parts_read_at(mote_context *ctx, int file, const char *path, uint64_t at, uint64_t bytes, void *to);
+/* The failure where a walk finds other points than the walks before. */
+mote_status parts_changed(const parts_run *run);
+
+/* ---- parts_gather.c */
 /* Counts the points, and brings the records of each part beside each other in a scratch file beside an output that is
    one file. Points without a finite position are refused. */
 mote_status parts_gather(parts_run *run, const char *output, const mote_parts_params *params);
@@ -297,7 +308,7 @@ void parts_choose_by(parts_run *run, bool fine);
 
 /* ---- parts_around.c: points of other parts that averages over neighbours look at */
 /* Whether the averages of a part look at points of others. */
-bool parts_looks_around(const parts_run *run);
+static inline bool parts_looks_around(const parts_run *run) { return run->lod.filter > MOTE_LOD_FILTER_CELL; }
 /* Once the ranges are known: finds which parts look at the points of each cell, and opens a scratch file for copies. */
 mote_status parts_around_begin(parts_run *run);
 /* The other parts that look at the points of a cell. */
@@ -319,7 +330,6 @@ void parts_around_end(parts_run *run);
 /* ---- parts_distribute.c: one walk more, once the ranges are known */
 /* Finds wins and shares; to_scratch: and brings the records of each part beside each other. */
 mote_status parts_distribute(parts_run *run, bool to_scratch);
-mote_status parts_changed(const parts_run *run);
 
 /* ---- parts_build.c: a part in memory, and its octree */
 /* All parts that are not kept. *lacks_fine: of an update, whose other parts are there, nothing holds */

@@ -18,8 +18,6 @@ struct parts_around {
     mote_output file;
 };
 
-bool parts_looks_around(const parts_run *run) { return run->lod.filter > MOTE_LOD_FILTER_CELL; }
-
 static uint64_t points_of(const parts_run *run, uint64_t cell) { return run->first[cell + 1] - run->first[cell]; }
 
 /* The parts of the cells around one, each once, but for its own. */
@@ -63,6 +61,22 @@ static mote_status find_all(parts_run *run) {
     return MOTE_OK;
 }
 
+/* Whether memory holds a part and what is around it, of which parts_run.c reckons with as much as the part has. */
+static mote_status check_room(const parts_run *run) {
+    const uint64_t own = run->record_bytes + PARTS_AVERAGED_BYTES, copy = run->record_bytes + PARTS_COPY_BYTES;
+    for (uint32_t p = 0; p < run->part_count; p++) {
+        const uint64_t points = run->ranges[p].points, copies = run->around->copies[p].points;
+        const uint64_t bytes = parts_memory_bytes(run, 0) + points * own + copies * copy;
+        if (bytes <= run->share_bytes) continue;
+        return mote_fail(
+            run->ctx, MOTE_ERROR_MEMORY,
+            "out of memory: a part of %llu points looks at %llu of others around it, and %llu bytes do not "
+            "hold both; a larger --memory would do, or filter cell, which looks at none",
+            (unsigned long long)points, (unsigned long long)copies, (unsigned long long)run->share_bytes);
+    }
+    return MOTE_OK;
+}
+
 mote_status parts_around_begin(parts_run *run) {
     if (!parts_looks_around(run)) return MOTE_OK;
     struct parts_around *around = run->around = mote_alloc_zero(run->ctx, sizeof *run->around, "parts around");
@@ -72,6 +86,7 @@ mote_status parts_around_begin(parts_run *run) {
     around->copies = mote_alloc_zero(run->ctx, run->part_count * sizeof *around->copies, "parts around");
     if (around->first == NULL || around->copies == NULL) return MOTE_ERROR_MEMORY;
     MOTE_TRY(find_all(run));
+    MOTE_TRY(check_room(run));
     return potree_folder_output(run->ctx, run->output.folder, "octree.bin.around.part", &around->file);
 }
 

@@ -50,11 +50,6 @@ static mote_status flush_all(parts_run *run, parts_buffers *buffers) {
     return MOTE_OK;
 }
 
-mote_status parts_changed(const parts_run *run) {
-    return mote_fail(run->ctx, MOTE_ERROR_IO, "%s%s: changed while it was read", run->source.list.paths[0],
-                     run->source.list.count > 1 ? ", or another input" : "");
-}
-
 /* The points of the input that was read so far become its shares. */
 static mote_status end_input(parts_run *run) {
     for (uint32_t p = 0; p < run->part_count; p++) {

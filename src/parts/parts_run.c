@@ -5,14 +5,6 @@
 #include "device/team.h"
 #include "parts/parts.h"
 
-/* Bytes of a point beside its record while its part is built: 24 for codes, order and sorting, 8 for fine codes, and
-   half as much again for what nodes and writing take. tests/cli/lod_parts.test runs with the limit enforced. */
-#define SCRATCH_BYTES 48u
-
-/* The same of averages over neighbours: codes, fine codes and colours of own points once more, and of as many around
-   them, with their order and what sorting them takes. */
-#define AROUND_BYTES 84u
-
 mote_parts_params mote_parts_defaults(void) {
     mote_parts_params params;
     memset(&params, 0, sizeof params);
@@ -71,8 +63,8 @@ mote_status parts_open(mote_context *ctx, const char *const *inputs, uint32_t in
     run->begin_bytes = mote_context_memory_bytes(ctx);
     if (run->has_numbers) run->number_bytes = parts_number_bytes(run->first_number + run->source.count);
     run->record_bytes = run->source.record_bytes + run->number_bytes;
-    /* As many points again around a part: their records, codes and order, sorted, and those of both together. */
-    if (parts_looks_around(run)) run->point_bytes += run->record_bytes + AROUND_BYTES;
+    /* As many points again around a part: parts_around.c. */
+    if (parts_looks_around(run)) run->point_bytes = PARTS_AVERAGED_BYTES + run->record_bytes + PARTS_COPY_BYTES;
     return MOTE_OK;
 }
 
@@ -80,7 +72,7 @@ void parts_start(mote_context *ctx, mote_parts_report *report, parts_run *run) {
     memset(run, 0, sizeof *run);
     memset(report, 0, sizeof *report);
     run->ctx = run->source.ctx = ctx;
-    run->point_bytes = SCRATCH_BYTES;
+    run->point_bytes = PARTS_POINT_BYTES;
     run->workers = 1;
     run->share_bytes = ctx->params.memory_limit_bytes;
     run->report = report;
@@ -240,7 +232,6 @@ void parts_report(parts_run *run) {
 }
 
 mote_status parts_end(parts_run *run, mote_status status) {
-    parts_around_end(run);
     if (status != MOTE_OK) mote_output_close(run->ctx, &run->scratch, status);
     status = potree_folder_close(run->ctx, run->output.folder, status);
     mote_stage(run->ctx, NULL);
