@@ -44,6 +44,11 @@ static mote_status prepare_colors(mote_lod *lod) {
     return MOTE_OK;
 }
 
+void lod_warn_colors(mote_context *ctx, const mote_lod_params *params, bool has_colors) {
+    if (params->filter == MOTE_LOD_FILTER_NONE || has_colors) return;
+    mote_warn(ctx, "the cloud has no colours: the colour filter has nothing to do");
+}
+
 static mote_status build(mote_lod *lod) {
     if (lod->cloud->count > UINT32_MAX) {
         return mote_fail(lod->ctx, MOTE_ERROR_UNSUPPORTED, "%llu points: one octree takes up to 4,294,967,295",
@@ -54,9 +59,7 @@ static mote_status build(mote_lod *lod) {
                          lod->device->backend->name);
     }
     MOTE_TRY(prepare_colors(lod));
-    if (lod->params.filter != MOTE_LOD_FILTER_NONE && lod->rgb[0] == NULL) {
-        mote_warn(lod->ctx, "the cloud has no colours: the colour filter has nothing to do");
-    }
+    if (lod->whole == NULL) lod_warn_colors(lod->ctx, &lod->params, lod->rgb[0] != NULL);
     return lod->ops->build(lod);
 }
 

@@ -55,6 +55,9 @@ static inline uint32_t lod_whole_loss(const lod_whole *whole, uint64_t code, uin
     return lost;
 }
 
+/* Says that a filter has nothing to do; of all parts together, as lod_build_part does not. */
+void lod_warn_colors(mote_context *ctx, const mote_lod_params *params, bool has_colors);
+
 /* Builds the octree of a part, as mote_lod_build does of a cloud: on the CPU, or where the context is of a GPU, there.
    whole       outlives the call
    lacks_fine  out: whole->fine should have been set, and this is not the tree that is wanted */

@@ -88,6 +88,7 @@ typedef struct parts_run {
     uint32_t number_bytes; /* of that; 0: they do not */
     uint64_t first_number; /* of the inputs' first point: 0, but where tests ask for numbers beyond 32 bits */
     bool is_copc;          /* a COPC file is made */
+    bool has_colors;       /* points have, which filters average */
     parts_box box;         /* of all points */
     bool is_integer;       /* the box is of stored values */
     mote_lattice lattice;
@@ -308,7 +309,9 @@ void parts_choose_by(parts_run *run, bool fine);
 
 /* ---- parts_around.c: points of other parts that averages over neighbours look at */
 /* Whether the averages of a part look at points of others. */
-static inline bool parts_looks_around(const parts_run *run) { return run->lod.filter > MOTE_LOD_FILTER_CELL; }
+static inline bool parts_looks_around(const parts_run *run) {
+    return run->lod.filter > MOTE_LOD_FILTER_CELL && run->has_colors;
+}
 /* Once the ranges are known: finds which parts look at the points of each cell, and opens a scratch file for copies. */
 mote_status parts_around_begin(parts_run *run);
 /* The other parts that look at the points of a cell. */

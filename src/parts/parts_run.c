@@ -60,6 +60,10 @@ mote_status parts_open(mote_context *ctx, const char *const *inputs, uint32_t in
     MOTE_TRY(check(ctx, reading, parts, run));
     MOTE_TRY(parts_source_begin(ctx, inputs, input_count, reading, &run->source));
     MOTE_TRY(parts_source_unite(&run->source, NULL));
+    static const char *const colors[] = {"red", "green", "blue"};
+    run->has_colors = true;
+    for (int k = 0; k < 3; k++) run->has_colors &= mote_cloud_find(run->source.whole, colors[k]) != NULL;
+    lod_warn_colors(ctx, &run->lod, run->has_colors);
     run->begin_bytes = mote_context_memory_bytes(ctx);
     if (run->has_numbers) run->number_bytes = parts_number_bytes(run->first_number + run->source.count);
     run->record_bytes = run->source.record_bytes + run->number_bytes;
