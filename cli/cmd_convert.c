@@ -8,6 +8,7 @@
 
 #include "edits/convert_edits.h"
 #include "io_command.h"
+#include "point_run.h"
 #include "read_options.h"
 #include "report.h"
 #include "text.h"
@@ -24,13 +25,14 @@ static const command_help help = {
     "  mote convert scan.laz -o ground.laz --where \"classification == 2 && z < 120.5\"\n"
     "  mote convert scan.laz -o mended.laz --set \"class = 6\" --where \"z > 120\"\n"
     "  mote convert scan.las -o small.xyz --thin 100 --select intensity\n"
+    "  mote convert tiles/*.laz -o all.laz --sort --memory 4G   near points near each other, of a cloud of any size\n"
     "  mote convert station.e57 -o station.laz\n"
     "  mote convert scan.las -o utm33.las --crs EPSG:25832 --to-crs EPSG:25833\n"
     "  mote convert scan.mote -o level3.las --level 3\n"
     "  mote convert scan.copc.laz -o coarse.laz --resolution 0.5\n",
-    "Without --where, --bounds, --thin and --select every point and attribute is kept, in order; LAS to LAS, PLY to "
-    "PLY and\n"
-    "PCD to PCD keep them bit for bit. --hash prints the checksum that \"mote info --hash OUT\" prints.\n",
+    "Without --where, --bounds, --thin, --sort and --select every point and attribute is kept, in order; LAS to LAS, "
+    "PLY\n"
+    "to PLY and PCD to PCD keep them bit for bit. --hash prints the checksum that \"mote info --hash OUT\" prints.\n",
 };
 
 typedef struct convert_options {
@@ -42,7 +44,7 @@ typedef struct convert_options {
     char *assignments; /* all of set, one after the other; NULL: none */
     uint64_t changed;
     bool bounds_in_given, thin_given, level_given, resolution_given, ascii, big_endian, compress, format_given, salvage,
-        by_source;
+        by_source, sort;
     mote_box box;
     mote_write_params params;
 } convert_options;
@@ -230,7 +232,7 @@ static bool is_format(const char *format, const char *name) { return format != N
 static bool can_stream(const session *s, const convert_options *o, const io_paths *paths) {
     struct stat info;
     const char *input = paths->inputs[0];
-    if (o->polygon != NULL || o->edits != NULL) return false;
+    if (o->polygon != NULL || o->edits != NULL || o->sort) return false;
     if (paths->input_count != 1 || o->thin_given || o->salvage || s->options.hash) return false;
     const char *const to = io_paths_format(paths);
     if ((!is_format(to, "las") && !is_format(to, "e57")) || stat(input, &info) != 0 || !S_ISREG(info.st_mode))
@@ -286,6 +288,54 @@ static int stream(session *s, convert_options *o, const io_paths *paths, bool *d
     return !*done || code != EXIT_DONE ? code : report_written(s, o, output, written);
 }
 
+/* ---- sorted, in parts */
+
+/* What is known of all points alone, or done to them when all are there. NULL: nothing. */
+static const char *parts_refusal(const convert_options *o) {
+    if (o->polygon != NULL) return "--polygon chooses among all points";
+    if (o->edits != NULL) return "--edits changes points that are there";
+    if (o->thin_given) return "--thin counts the points that others leave";
+    if (o->assignments != NULL) return "--set changes points that are there";
+    if (o->salvage) return "--salvage reads what is whole of a file";
+    return NULL;
+}
+
+/* Whether an input has what --select names; a folder or pattern is not asked. */
+static int check_selected_of(session *s, const convert_options *o, const char *input, const mote_read_params *reading) {
+    mote_reader *reader = NULL;
+    bool any = false;
+    if (o->select == NULL) return EXIT_DONE;
+    if (mote_reader_open(s->ctx, input, reading, &reader) != MOTE_OK) mote_context_clear(s->ctx);
+    const int code = reader != NULL ? check_selected(s, o, input, reader, &any) : EXIT_DONE;
+    mote_reader_close(reader);
+    return code;
+}
+
+/* Where memory does not hold all points. *whole: it does, or they are needed as a whole. */
+static int sort_in_parts(session *s, convert_options *o, const io_paths *paths, bool *whole) {
+    const mote_read_params reading = reading_params(s, o);
+    const char *refusal = parts_refusal(o);
+    mote_parts_report report;
+    *whole = !o->sort || !memory_needs_parts_to_sort(s, paths, &reading);
+    if (*whole) return EXIT_DONE;
+    if (refusal != NULL) {
+        session_note(s, "it goes in one piece: %s", refusal);
+        *whole = true;
+        return EXIT_DONE;
+    }
+    const int code = check_selected_of(s, o, paths->inputs[0], &reading);
+    if (code != EXIT_DONE) return code;
+    session_note_inputs(s, paths->inputs, paths->input_count);
+    const mote_status status = mote_order_write_parts(s->ctx, paths->inputs, (uint32_t)paths->input_count, &reading,
+                                                      paths->output, &o->params, NULL, &report);
+    progress_clear(&s->bar);
+    *whole = status == MOTE_ERROR_UNSUPPORTED;
+    if (*whole) return goes_in_one_piece(s, &report);
+    if (status != MOTE_OK) return session_fail(s, status, false);
+    session_note(s, "sorted in %u parts", report.parts);
+    return report_written(s, o, paths->output, report.points);
+}
+
 /* ---- the command */
 
 static unsigned given_read_options(const convert_options *o) {
@@ -312,6 +362,18 @@ static mote_status count_written(session *s, const mote_cloud *cloud, const io_p
     return status;
 }
 
+/* Brings the points to Morton order. */
+static int sort(session *s, const convert_options *o, mote_cloud **cloud) {
+    mote_cloud *sorted = NULL;
+    if (!o->sort) return EXIT_DONE;
+    const mote_status status = mote_order_cloud(s->ctx, *cloud, &sorted);
+    progress_clear(&s->bar);
+    if (status != MOTE_OK) return session_fail(s, status, false);
+    mote_cloud_destroy(*cloud);
+    *cloud = sorted;
+    return EXIT_DONE;
+}
+
 /* Points of all inputs, or those that options choose, with the classes that --edits gives them. */
 static int read_points(session *s, convert_options *o, const io_paths *paths, mote_cloud **cloud) {
     mote_read_params reading = reading_params(s, o);
@@ -323,6 +385,7 @@ static int read_points(session *s, convert_options *o, const io_paths *paths, mo
     if (code == EXIT_DONE) code = convert_area_select(s, &area, cloud);
     if (code == EXIT_DONE) code = convert_edits_apply(s, o->edits, *cloud);
     if (code == EXIT_DONE) code = thin(s, o, cloud);
+    if (code == EXIT_DONE) code = sort(s, o, cloud);
     convert_area_close(&area);
     return code;
 }
@@ -339,9 +402,10 @@ static int convert_all(session *s, convert_options *o, const io_paths *paths) {
     int code = check_files(s, o, paths);
     if (code == EXIT_DONE) code = check_read_options(s, paths->inputs, paths->input_count, given_read_options(o));
     if (code != EXIT_DONE) return code;
-    bool done = false;
+    bool done = false, whole = true;
     if (can_stream(s, o, paths)) code = stream(s, o, paths, &done);
-    if (done) return code;
+    if (!done && code == EXIT_DONE) code = sort_in_parts(s, o, paths, &whole);
+    if (done || code != EXIT_DONE || !whole) return code;
     o->changed = 0; /* by a stream that was given up */
     mote_cloud *cloud = NULL;
     code = read_points(s, o, paths, &cloud);
@@ -388,6 +452,9 @@ int cmd_convert(int argc, char **argv) {
          "be\n"
          "given several times, and end in \" where CONDITION\""},
         {"thin", 0, OPTION_COUNT, &o.thin, &o.thin_given, "N", "only every N-th point (after --bounds)"},
+        {"sort", 0, OPTION_FLAG, &o.sort, NULL, NULL,
+         "points in Morton order, those of one code in that of the input;\nin parts, where --memory does not hold "
+         "them"},
         {"resolution", 0, OPTION_REAL, &o.resolution, &o.resolution_given, "R",
          "COPC and Potree: no finer levels than needed for points\nthis far apart, world units"},
         {"salvage", 0, OPTION_FLAG, &o.salvage, NULL, NULL,

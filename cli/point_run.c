@@ -7,20 +7,50 @@
 #include "print.h"
 #include "report.h"
 #include "stage.h"
-#include "text.h"
 
-bool point_run_goes_in_parts(session *s, const io_paths *paths, uint32_t result_bytes) {
+static bool may_go_in_parts(const session *s, const io_paths *paths) {
     const common_options *o = &s->options;
-    const char *format = io_paths_format(paths);
+    return o->memory_bytes >= MOTE_PARTS_MEMORY_BYTES && o->to_crs == NULL && stage_now() == NULL &&
+           !path_is_stream(paths->output);
+}
+
+/* What is wrong with inputs is said when they are read. */
+static bool is_too_much(session *s, mote_status status, uint64_t bytes) {
+    if (status != MOTE_OK) mote_context_clear(s->ctx);
+    return status == MOTE_OK && bytes > s->options.memory_bytes;
+}
+
+bool memory_needs_parts(session *s, const io_paths *paths, uint32_t result_bytes) {
     uint64_t bytes = 0;
-    if (o->memory_bytes < MOTE_PARTS_MEMORY_BYTES || o->to_crs != NULL || stage_now() != NULL) return false;
-    if (format == NULL || path_is_stream(paths->output)) return false;
-    if (strcmp(format, "las") != 0 && strcmp(format, "e57") != 0) return false;
+    if (!may_go_in_parts(s, paths)) return false;
     const mote_read_params reading = session_reading(s);
     const mote_status status =
         mote_search_whole_bytes(s->ctx, paths->inputs, (uint32_t)paths->input_count, &reading, result_bytes, &bytes);
-    if (status != MOTE_OK) mote_context_clear(s->ctx); /* what is wrong is said when the input is read */
-    return status == MOTE_OK && bytes > o->memory_bytes;
+    return is_too_much(s, status, bytes);
+}
+
+static bool is_in_pieces(const io_paths *paths) {
+    const char *format = io_paths_format(paths);
+    return format != NULL && (strcmp(format, "las") == 0 || strcmp(format, "e57") == 0);
+}
+
+bool memory_needs_parts_to_sort(session *s, const io_paths *paths, const mote_read_params *reading) {
+    uint64_t bytes = 0;
+    if (!may_go_in_parts(s, paths) || !is_in_pieces(paths)) return false;
+    const mote_status status =
+        mote_order_whole_bytes(s->ctx, paths->inputs, (uint32_t)paths->input_count, reading, &bytes);
+    return is_too_much(s, status, bytes);
+}
+
+int goes_in_one_piece(session *s, mote_parts_report *report) {
+    session_note(s, "it goes in one piece: %s", mote_context_message(s->ctx));
+    mote_context_clear(s->ctx);
+    memset(report, 0, sizeof *report);
+    return EXIT_DONE;
+}
+
+bool point_run_goes_in_parts(session *s, const io_paths *paths, uint32_t result_bytes) {
+    return is_in_pieces(paths) && memory_needs_parts(s, paths, result_bytes);
 }
 
 int point_run_parts_begin(session *s, point_run *run, const io_paths *paths, mote_write_params *writing) {
@@ -40,9 +70,7 @@ int point_run_parts_worked(session *s, point_run *run, double begin, mote_status
     progress_clear(&s->bar);
     *whole = status == MOTE_ERROR_UNSUPPORTED;
     if (*whole) {
-        session_note(s, "it goes in one piece: %s", mote_context_message(s->ctx));
-        mote_context_clear(s->ctx);
-        memset(&run->parts, 0, sizeof run->parts);
+        goes_in_one_piece(s, &run->parts);
     } else if (status != MOTE_OK) {
         return session_fail(s, status, false);
     }
@@ -106,6 +134,18 @@ static mote_usage writing(const point_run *run) {
     return line;
 }
 
+text point_run_in_parts(const mote_parts_report *report) {
+    text out = {""};
+    if (report->parts > 0) snprintf(out.chars, sizeof out.chars, " in %u parts", report->parts);
+    return out;
+}
+
+void point_run_emit_parts(json_writer *json, const mote_parts_report *report) {
+    emit_count(json, "parts", report->parts);
+    emit_count(json, "largest_part", report->largest_part);
+    emit_count(json, "scratch_bytes", report->scratch_bytes);
+}
+
 static void print_json(const session *s, const point_run *run, const point_facts *facts, uint64_t hash) {
     const mote_usage own[OWN_LINES] = {writing(run)};
     json_writer json;
@@ -115,11 +155,7 @@ static void print_json(const session *s, const point_run *run, const point_facts
     emit_count(&json, "points", run->points);
     emit_count(&json, "written", run->written);
     emit_count(&json, "skipped", run->skipped);
-    if (run->parts.parts > 0) {
-        emit_count(&json, "parts", run->parts.parts);
-        emit_count(&json, "largest_part", run->parts.largest_part);
-        emit_count(&json, "scratch_bytes", run->parts.scratch_bytes);
-    }
+    if (run->parts.parts > 0) point_run_emit_parts(&json, &run->parts);
     facts->emit(facts->user, &json);
     emit_count(&json, "bytes", report_bytes(run->output));
     emit_text(&json, "backend", mote_context_backend(s->ctx));
@@ -139,11 +175,10 @@ int point_run_report(session *s, const point_run *run, const char *found, const 
     if (code != EXIT_DONE) return code;
     session_printing(s);
     const uint64_t bytes = report_bytes(run->output); /* 0 of a stage, whose output is no file */
-    char parts[40] = "";
-    if (run->parts.parts > 0) snprintf(parts, sizeof parts, " in %u parts", run->parts.parts);
     session_say(s, "%s: %s points%s%s in %s; %s%s; index and search %s, %s points/s", run->output,
                 text_count(run->written).chars, bytes > 0 ? ", " : "", bytes > 0 ? text_bytes(bytes).chars : "",
-                text_seconds(seconds).chars, found, parts, text_seconds(run->work_s).chars,
+                text_seconds(seconds).chars, found, point_run_in_parts(&run->parts).chars,
+                text_seconds(run->work_s).chars,
                 text_rate(run->work_s > 0 ? (double)run->points / run->work_s : 0).chars);
     if (s->options.json) {
         print_json(s, run, facts, hash);

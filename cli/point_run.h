@@ -4,6 +4,7 @@
 
 #include "costs.h"
 #include "paths.h"
+#include "text.h"
 
 typedef struct point_run {
     const io_paths *paths;
@@ -16,6 +17,19 @@ typedef struct point_run {
     mote_parts_report parts; /* parts.parts 0: it went in one piece */
     bool stats;
 } point_run;
+
+/* Whether --memory is given, does not hold all points of inputs, an index of their neighbours and results of so many
+   bytes each, but is enough for a part; and the inputs are read in pieces. */
+bool memory_needs_parts(session *s, const io_paths *paths, uint32_t result_bytes);
+/* The same where sorting them would be done. */
+bool memory_needs_parts_to_sort(session *s, const io_paths *paths, const mote_read_params *reading);
+/* After MOTE_ERROR_UNSUPPORTED: says why it goes in one piece, and forgets that and the report. Returns an exit code.
+ */
+int goes_in_one_piece(session *s, mote_parts_report *report);
+/* " in 3 parts"; "" where it went in one piece. */
+text point_run_in_parts(const mote_parts_report *report);
+/* The same as members of --json. */
+void point_run_emit_parts(json_writer *json, const mote_parts_report *report);
 
 /* Whether it goes in parts: --memory is given, does not hold all points, an index of their neighbours and results of so
    many bytes each, and inputs and output are of formats for it. */

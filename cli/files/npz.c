@@ -96,10 +96,9 @@ static bool report(npz_file *f, uint64_t bytes) {
 }
 
 /* Writes the values [first, first + bytes) of a member, several pieces at a time, and adds them to its checksum. */
-static mote_status write_batch(npz_file *f, member *m, uint64_t first, uint64_t bytes) {
+static mote_status write_batch(npz_file *f, member *m, const uint8_t *data, uint64_t first, uint64_t bytes) {
     uint32_t sums[BATCH_PIECES];
     const int pieces = (int)((bytes + PIECE_BYTES - 1) / PIECE_BYTES);
-    const uint8_t *data = (const uint8_t *)m->array->data + first;
     int error = 0;
 #pragma omp parallel for schedule(dynamic) num_threads(f->params->threads) reduction(max : error)
     for (int i = 0; i < pieces; i++) {
@@ -117,16 +116,39 @@ static mote_status write_batch(npz_file *f, member *m, uint64_t first, uint64_t 
     return (mote_status)error;
 }
 
-static mote_status write_values(npz_file *f, member *m) {
-    const uint64_t size_bytes = npz_bytes(m->array), max = (uint64_t)PIECE_BYTES * BATCH_PIECES;
-    m->crc = crc_of(&f->tables, m->npy, NPY_BYTES);
-    for (uint64_t first = 0; first < size_bytes; first += max) {
-        const uint64_t some = size_bytes - first < max ? size_bytes - first : max;
-        const mote_status status = write_batch(f, m, first, some);
+/* Of rows from first on; the array's data begins there. */
+static mote_status write_rows(npz_file *f, member *m, uint64_t first, uint64_t count) {
+    const uint64_t row_bytes = m->array->shape[0] > 0 ? npz_bytes(m->array) / m->array->shape[0] : 0;
+    const uint64_t bytes = count * row_bytes, max = (uint64_t)PIECE_BYTES * BATCH_PIECES;
+    for (uint64_t at = 0; at < bytes; at += max) {
+        const uint64_t some = bytes - at < max ? bytes - at : max;
+        const mote_status status =
+            write_batch(f, m, (const uint8_t *)m->array->data + at, first * row_bytes + at, some);
         if (status != MOTE_OK) return status;
         if (!report(f, some)) return MOTE_CANCELLED;
     }
     return MOTE_OK;
+}
+
+static mote_status write_blocks(npz_file *f) {
+    const uint64_t rows = f->count > 0 ? f->members[0].array->shape[0] : 0, each = f->params->block_rows;
+    mote_status status = MOTE_OK;
+    for (uint64_t first = 0; first < rows && status == MOTE_OK; first += each) {
+        const uint64_t count = rows - first < each ? rows - first : each;
+        status = f->params->load(f->params->user, first, count);
+        for (int i = 0; i < f->count && status == MOTE_OK; i++) status = write_rows(f, &f->members[i], first, count);
+    }
+    return status;
+}
+
+static mote_status write_values(npz_file *f) {
+    mote_status status = MOTE_OK;
+    for (int i = 0; i < f->count; i++) f->members[i].crc = crc_of(&f->tables, f->members[i].npy, NPY_BYTES);
+    if (f->params->load != NULL) return write_blocks(f);
+    for (int i = 0; i < f->count && status == MOTE_OK; i++) {
+        status = write_rows(f, &f->members[i], 0, f->members[i].array->shape[0]);
+    }
+    return status;
 }
 
 /* ---- headers */
@@ -208,8 +230,7 @@ mote_status npz_write(mote_context *ctx, mote_output *output, const npz_array *a
     f->count = count < NPZ_ARRAYS_MAX ? count : NPZ_ARRAYS_MAX;
     crc_prepare(&f->tables);
     plan_file(f, arrays);
-    mote_status status = MOTE_OK;
-    for (int i = 0; i < f->count && status == MOTE_OK; i++) status = write_values(f, &f->members[i]);
+    mote_status status = write_values(f);
     for (int i = 0; i < f->count && status == MOTE_OK; i++) status = write_local(f, &f->members[i]);
     if (status == MOTE_OK) status = write_directory(f);
     free(f);

@@ -12,7 +12,7 @@ typedef struct npz_array {
     const char *type; /* as numpy names it: "<i4", "<u8", "<f4" */
     int dimensions;   /* 1 or 2 */
     uint64_t shape[2];
-    const void *data; /* row after row; NULL if it has no values */
+    const void *data; /* row after row; NULL if it has no values. With npz_params.load: of the block that was loaded */
 } npz_array;
 
 /* Values in all. */
@@ -25,6 +25,10 @@ typedef struct npz_params {
     /* Called on the caller's thread, done is 0..1; returning false cancels. NULL: not called */
     bool (*progress)(void *user, double done);
     void *user;
+    /* Where memory does not hold the arrays, which then have as many rows each: makes their data those of the rows
+       [first, first + count), count block_rows or what remains. NULL: data has all */
+    mote_status (*load)(void *user, uint64_t first, uint64_t count);
+    uint64_t block_rows;
 } npz_params;
 
 /* Writes to an output that was opened for any order. Same bytes for any number of threads. */

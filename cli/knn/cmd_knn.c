@@ -7,6 +7,7 @@
 
 #include "io_command.h"
 #include "knn/knn_print.h"
+#include "point_run.h"
 #include "stage.h"
 #include "text.h"
 
@@ -24,6 +25,7 @@ static const command_help help = {
     "  mote knn scan.las -o near.npz --method shifted -k 64 --lambda 2 --recall\n"
     "  mote knn photons.ply -o discs.npz -k 64 --compression 4  ellipsoids, flat along each normal\n"
     "  mote knn photons.ply -o discs.npz --method shifted --compression 4 --buckets\n"
+    "  mote knn scan.las -o neighbours.npz --memory 4G      in parts, where that does not hold it\n"
     "  mote knn small.xyz -o neighbours.csv -k 3\n",
     "NPZ holds arrays for numpy.load: index [points, k] (int32, or int64 where that is too small), from 0 in the order "
     "of\n"
@@ -221,7 +223,6 @@ static int search(session *s, const knn_options *o, knn_task *task) {
 
 static int write_answer(session *s, const io_paths *paths, knn_task *task) {
     struct stat info = {0};
-    knn_answer_sum(&task->answer);
     const double begin = seconds_now();
     int code = knn_answer_write(s, &task->answer, paths->output, io_paths_written_as(paths, ".csv"));
     task->report.write_s = seconds_now() - begin;
@@ -229,6 +230,53 @@ static int write_answer(session *s, const io_paths *paths, knn_task *task) {
     if (code == EXIT_DONE) code = session_commit(s);
     if (code == EXIT_DONE && stat(paths->output, &info) == 0) task->report.bytes = (uint64_t)info.st_size;
     return code;
+}
+
+/* ---- in parts */
+
+/* What cannot go in parts; NULL: nothing. */
+static const char *parts_refusal(const session *s, const knn_options *o) {
+    if (o->queries != NULL) return "--queries asks for points of another cloud";
+    if (o->lists) return "--lists has rows of any length";
+    if (o->recall) return "--recall searches twice";
+    if (o->approximate || o->method == MOTE_KNN_SHIFTED) return "approximate neighbours depend on all points";
+    if (o->compression > 1) return "ellipsoids have no bound that part of the points tells";
+    if (s->options.hash) return "--hash is of whole arrays";
+    return NULL;
+}
+
+/* Where memory does not hold all points and rows. *whole: it does, or they are needed as a whole. */
+static int search_in_parts(session *s, const knn_options *o, const io_paths *paths, knn_task *task, bool *whole) {
+    const uint32_t row_bytes = (uint32_t)o->k * (o->wide ? 16 : 8) + 4;
+    mote_knn_rows *rows = NULL;
+    *whole = !memory_needs_parts(s, paths, row_bytes);
+    if (*whole) return EXIT_DONE;
+    const char *refusal = parts_refusal(s, o);
+    if (refusal != NULL) {
+        session_note(s, "it goes in one piece: %s", refusal);
+        *whole = true;
+        return EXIT_DONE;
+    }
+    const mote_read_params reading = session_reading(s);
+    session_note_inputs(s, paths->inputs, paths->input_count);
+    const mote_status status =
+        mote_knn_find_parts(s->ctx, paths->inputs, (uint32_t)paths->input_count, &reading, &task->params, o->wide,
+                            paths->output, NULL, &task->report.parts, &rows);
+    progress_clear(&s->bar);
+    if (status == MOTE_ERROR_UNSUPPORTED) {
+        *whole = true;
+        return goes_in_one_piece(s, &task->report.parts);
+    }
+    if (status != MOTE_OK) return session_fail(s, status, false);
+    task->report.build_s = task->report.parts.count_seconds + task->report.parts.distribute_seconds;
+    task->report.search_s = task->report.parts.build_seconds;
+    task->answer.k = (uint32_t)o->k;
+    return knn_answer_take_rows(s, &task->answer, rows, o->wide);
+}
+
+static int search_in_one(session *s, const knn_options *o, const io_paths *paths, knn_task *task) {
+    const int code = read_inputs(s, o, paths, task);
+    return code == EXIT_DONE ? search(s, o, task) : code;
 }
 
 static int run_knn(session *s, const void *options, const io_paths *paths) {
@@ -253,8 +301,9 @@ static int run_knn(session *s, const void *options, const io_paths *paths) {
             code = session_error(s, EXIT_USAGE, "standard input is named twice; it is read once");
         }
     }
-    if (code == EXIT_DONE) code = read_inputs(s, o, paths, &task);
-    if (code == EXIT_DONE) code = search(s, o, &task);
+    bool whole = true;
+    if (code == EXIT_DONE) code = search_in_parts(s, o, paths, &task, &whole);
+    if (code == EXIT_DONE && whole) code = search_in_one(s, o, paths, &task);
     if (code == EXIT_DONE) code = write_answer(s, paths, &task);
     if (code == EXIT_DONE) knn_print(s, &task.report);
     knn_answer_free(s, &task.answer);

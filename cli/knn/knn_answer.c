@@ -9,6 +9,7 @@
 #include "text.h"
 
 #define INDEX32_POINTS (UINT64_C(1) << 31) /* more do not fit 32 bits with a sign */
+#define BLOCK_BYTES    (UINT64_C(8) << 20) /* of rows that are on the disk, held at once */
 
 /* An array of the answer; it counts as memory of the run. */
 static void *make_array(session *s, knn_answer *a, uint64_t count, uint32_t item_bytes) {
@@ -25,12 +26,13 @@ static int no_memory(session *s, const knn_answer *a) {
 }
 
 int knn_answer_make_counts(session *s, knn_answer *a) {
-    a->rows.count = make_array(s, a, a->queries, 4);
+    a->held = a->queries;
+    a->rows.count = make_array(s, a, a->held, 4);
     return a->rows.count != NULL ? EXIT_DONE : no_memory(s, a);
 }
 
-int knn_answer_make_rows(session *s, knn_answer *a, bool is_wide) {
-    const uint64_t places = a->queries * a->k;
+static int make_rows(session *s, knn_answer *a, bool is_wide) {
+    const uint64_t places = a->held * a->k;
     if (is_wide || a->points > INDEX32_POINTS) {
         a->rows.index64 = make_array(s, a, places, 8);
     } else {
@@ -41,9 +43,23 @@ int knn_answer_make_rows(session *s, knn_answer *a, bool is_wide) {
     } else {
         a->rows.distance2 = make_array(s, a, places, 4);
     }
+    a->rows.count = make_array(s, a, a->held, 4);
     const bool has_index = a->rows.index32 != NULL || a->rows.index64 != NULL;
     const bool has_distance = a->rows.distance2 != NULL || a->rows.distance2_wide != NULL;
-    return has_index && has_distance ? knn_answer_make_counts(s, a) : no_memory(s, a);
+    return has_index && has_distance && a->rows.count != NULL ? EXIT_DONE : no_memory(s, a);
+}
+
+int knn_answer_make_rows(session *s, knn_answer *a, bool is_wide) {
+    a->held = a->queries;
+    return make_rows(s, a, is_wide);
+}
+
+int knn_answer_take_rows(session *s, knn_answer *a, mote_knn_rows *disk, bool is_wide) {
+    const uint64_t most = BLOCK_BYTES / (UINT64_C(16) * a->k);
+    a->disk = disk;
+    a->points = a->queries = mote_knn_rows_count(disk);
+    a->held = a->queries < most ? a->queries : most;
+    return make_rows(s, a, is_wide);
 }
 
 void knn_answer_free(session *s, knn_answer *a) {
@@ -53,16 +69,22 @@ void knn_answer_free(session *s, knn_answer *a) {
     free(a->rows.distance2_wide);
     free(a->rows.count);
     mote_knn_free_lists(s->ctx, a->lists);
+    mote_knn_rows_close(a->disk);
     memset(a, 0, sizeof *a);
 }
 
-void knn_answer_sum(knn_answer *a) {
+mote_status knn_answer_load(knn_answer *a, uint64_t first) {
+    const uint64_t rest = a->queries - first, count = rest < a->held ? rest : a->held;
+    mote_status status = MOTE_OK;
+    a->first = first;
+    if (a->disk != NULL) status = mote_knn_rows_read(a->disk, first, count, &a->rows);
     a->skipped = a->lists != NULL ? a->lists->skipped : a->rows.skipped;
-    a->neighbors = a->incomplete = 0;
-    for (uint64_t q = 0; q < a->queries; q++) {
+    if (first == 0) a->neighbors = a->incomplete = 0;
+    for (uint64_t q = 0; q < count && status == MOTE_OK; q++) {
         a->neighbors += a->rows.count[q];
         if (a->rows.count[q] < a->k) a->incomplete++;
     }
+    return status;
 }
 
 /* ---- the arrays as a file has them. Unsigned ones take the types with a sign that numpy indexes with: the bytes are
@@ -121,22 +143,39 @@ int knn_answer_hash(session *s, const knn_answer *a, uint64_t *hash) {
 
 /* ---- the file */
 
+typedef struct answer_writing {
+    session *s;
+    knn_answer *answer;
+} answer_writing;
+
 static bool on_written(void *user, double done) {
-    session *s = user;
+    session *s = ((answer_writing *)user)->s;
     progress_update(&s->bar, done, "write");
     return !session_cancelled();
 }
 
-static mote_status write_npz(session *s, const knn_answer *a, mote_output *output) {
-    const npz_params params = {mote_context_threads(s->ctx), UINT32_MAX, on_written, s};
+static mote_status load_block(void *user, uint64_t first, uint64_t count) {
+    (void)count; /* as many as are held, or remain */
+    return knn_answer_load(((answer_writing *)user)->answer, first);
+}
+
+static mote_status write_npz(session *s, knn_answer *a, mote_output *output) {
+    answer_writing w = {s, a};
+    const npz_params params = {.threads = mote_context_threads(s->ctx),
+                               .zip64_from = UINT32_MAX,
+                               .progress = on_written,
+                               .user = &w,
+                               .load = a->disk != NULL ? load_block : NULL,
+                               .block_rows = a->held};
     npz_array arrays[NPZ_ARRAYS_MAX];
     const int count = knn_answer_arrays(a, arrays);
     return npz_write(s->ctx, output, arrays, count, &params);
 }
 
-int knn_answer_write(session *s, const knn_answer *a, const char *path, bool as_csv) {
+int knn_answer_write(session *s, knn_answer *a, const char *path, bool as_csv) {
     mote_output *output = NULL;
     mote_status status = mote_output_create(s->ctx, path, as_csv, &output);
+    if (status == MOTE_OK && a->disk == NULL) status = knn_answer_load(a, 0);
     if (status == MOTE_OK) status = as_csv ? knn_csv_write(s, a, output) : write_npz(s, a, output);
     status = mote_output_finish(s->ctx, output, status);
     progress_clear(&s->bar);

@@ -43,14 +43,15 @@ static mote_status put_line(csv_writer *w, uint64_t query, uint64_t rank, uint64
 
 static mote_status put_query(csv_writer *w, const knn_answer *a, uint64_t query) {
     const mote_knn_result *rows = &a->rows;
+    const uint64_t row = query - a->first;
     mote_status status = MOTE_OK;
-    for (uint32_t rank = 0; rank < rows->count[query] && status == MOTE_OK; rank++) {
+    for (uint32_t rank = 0; rank < rows->count[row] && status == MOTE_OK; rank++) {
         if (a->lists != NULL) {
             const uint64_t at = a->lists->first[query] + rank;
             status = put_line(w, query, rank, a->lists->index[at], float_text(a->lists->distance2[at]));
             continue;
         }
-        const uint64_t at = query * a->k + rank;
+        const uint64_t at = row * a->k + rank;
         const uint64_t index = rows->index64 != NULL ? (uint64_t)rows->index64[at] : rows->index32[at];
         status =
             put_line(w, query, rank, index,
@@ -59,12 +60,14 @@ static mote_status put_query(csv_writer *w, const knn_answer *a, uint64_t query)
     return status;
 }
 
-static mote_status put_all(csv_writer *w, const knn_answer *a) {
+static mote_status put_all(csv_writer *w, knn_answer *a) {
     static const char names[] = "query,rank,index,distance2\n";
     memcpy(w->buffer, names, sizeof names - 1);
     w->buffered_bytes = sizeof names - 1;
     for (uint64_t query = 0; query < a->queries; query++) {
-        const mote_status status = put_query(w, a, query);
+        mote_status status = MOTE_OK;
+        if (query % a->held == 0) status = knn_answer_load(a, query);
+        if (status == MOTE_OK) status = put_query(w, a, query);
         if (status != MOTE_OK) return status;
         if (query % 4096 != 0) continue;
         progress_update(&w->session->bar, (double)query / (double)a->queries, "write");
@@ -73,7 +76,7 @@ static mote_status put_all(csv_writer *w, const knn_answer *a) {
     return flush(w);
 }
 
-mote_status knn_csv_write(session *s, const knn_answer *a, mote_output *output) {
+mote_status knn_csv_write(session *s, knn_answer *a, mote_output *output) {
     csv_writer w = {.session = s, .output = output, .buffer = malloc(BUFFER_BYTES)};
     if (w.buffer == NULL) return MOTE_ERROR_MEMORY;
     const mote_status status = put_all(&w, a);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "costs.h"
+#include "point_run.h"
 #include "print.h"
 #include "text.h"
 
@@ -65,6 +66,7 @@ static void print_json(const session *s, const knn_report *r) {
     emit_count(&json, "neighbors", a->neighbors);
     emit_count(&json, "incomplete", a->incomplete);
     emit_count(&json, "skipped", a->skipped);
+    if (r->parts.parts > 0) point_run_emit_parts(&json, &r->parts);
     emit_count(&json, "bytes", r->bytes);
     emit_text(&json, "backend", mote_context_backend(s->ctx));
     emit_real(&json, "build_seconds", r->build_s);
@@ -81,9 +83,9 @@ void knn_print(session *s, const knn_report *r) {
     session_printing(s);
     const knn_answer *a = r->answer;
     const double seconds = seconds_now() - s->started, work = r->build_s + r->search_s;
-    session_say(s, "%s: %s neighbours of %s points, %s in %s; index and search %s, %s points/s", r->output,
-                text_count(a->neighbors).chars, text_count(a->queries).chars, text_bytes(r->bytes).chars,
-                text_seconds(seconds).chars, text_seconds(work).chars,
+    session_say(s, "%s: %s neighbours of %s points%s, %s in %s; index and search %s, %s points/s", r->output,
+                text_count(a->neighbors).chars, text_count(a->queries).chars, point_run_in_parts(&r->parts).chars,
+                text_bytes(r->bytes).chars, text_seconds(seconds).chars, text_seconds(work).chars,
                 text_rate(work > 0 ? (double)a->queries / work : 0).chars);
     if (a->skipped > 0) {
         session_say(s, "warning: %s points without a finite position have no neighbours and are nobody's",

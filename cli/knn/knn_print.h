@@ -11,6 +11,7 @@ typedef struct knn_report {
     uint64_t bytes;           /* of the file */
     uint64_t hash;
     double build_s, search_s, write_s;
+    mote_parts_report parts; /* parts.parts 0: it went in one piece */
     bool stats;
 } knn_report;
 

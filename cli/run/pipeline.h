@@ -136,6 +136,7 @@ int stage_keep_rows(stage_call *call, uint64_t first, uint64_t step, uint64_t co
 /* Keeps the points that meet a condition. */
 int stage_keep_points(stage_call *call, const char *condition);
 int stage_sort(stage_call *call);
+int stage_morton_order(stage_call *call);
 int stage_merge(stage_call *call);
 int stage_assign(stage_call *call);
 int stage_ferry(stage_call *call);

@@ -111,6 +111,16 @@ int stage_sort(stage_call *call) {
     return code;
 }
 
+int stage_morton_order(stage_call *call) {
+    int code = stage_options(call, (const option[]){{0}});
+    mote_cloud *sorted = NULL;
+    if (code != EXIT_DONE || call->checking) return code;
+    const mote_status status = mote_order_cloud(call->s->ctx, call->cloud, &sorted);
+    if (status != MOTE_OK) return session_fail(call->s, status, false);
+    stage_replace(call, sorted);
+    return EXIT_DONE;
+}
+
 /* The inputs have been joined already, as those of every stage are. */
 int stage_merge(stage_call *call) {
     const option rows[] = {{0}};

@@ -65,6 +65,14 @@ MOTE_API void mote_order_range(const uint64_t *codes, uint64_t count, uint64_t p
 MOTE_API mote_status mote_order_permute(mote_context *ctx, const void *values, uint32_t size_bytes,
                                         uint32_t stride_bytes, const uint32_t *indices, uint64_t count, void *out);
 
+/// Makes a cloud of all points of another in Morton order, that of its own lattice (mote_order_lattice): points of one
+/// code keep their order, and those without a finite position come last. Columns and facts come along as by
+/// mote_cloud_select.
+/// Returns  MOTE_OK, MOTE_ERROR_ARGUMENT (no x, y, z), MOTE_ERROR_UNSUPPORTED (2^32 points or more), MOTE_ERROR_DATA,
+///          MOTE_ERROR_MEMORY, MOTE_CANCELLED
+/// Cost     a sort, and the copy of mote_cloud_select; 24 bytes a point of scratch. Same points on every backend
+MOTE_API mote_status mote_order_cloud(mote_context *ctx, const mote_cloud *cloud, mote_cloud **out);
+
 #ifdef __cplusplus
 }
 #endif

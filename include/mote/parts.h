@@ -4,6 +4,7 @@
 #define MOTE_PARTS_H
 
 #include "io.h"
+#include "knn.h"
 #include "lod.h"
 #include "normals.h"
 
@@ -68,13 +69,17 @@ MOTE_API mote_status mote_copc_whole_bytes(mote_context *ctx, const char *const 
 MOTE_API mote_status mote_search_whole_bytes(mote_context *ctx, const char *const *inputs, uint32_t input_count,
                                              const mote_read_params *reading, uint32_t result_bytes, uint64_t *bytes);
 
+/// The same for mote_order_cloud.
+MOTE_API mote_status mote_order_whole_bytes(mote_context *ctx, const char *const *inputs, uint32_t input_count,
+                                            const mote_read_params *reading, uint64_t *bytes);
+
 /// Reads files in pieces (LAS, LAZ, E57), two to four times, and writes a Potree 2.0 folder of encoding DEFAULT.
 /// Several are united as mote_cloud_read_many does. Points are held on the disk meanwhile, in the folder that is being
 /// written, under its temporary name: as many bytes as the records of the input have, and then as the folder will.
 /// Parts are built on the CPU, or on the GPUs of a context that was made for MOTE_DEVICE_CUDA.
 /// inputs   files, folders and patterns, as of mote_cloud_read_many
 /// reading  as for mote_reader_open; may be NULL
-/// params   sampling RANDOM or FIRST, filter NONE or CELL
+/// params   sampling RANDOM or FIRST; with resumes filter NONE or CELL
 /// output   as of mote_potree_write
 /// report   out, may be NULL
 /// Returns  as mote_lod_build and mote_potree_write; MOTE_ERROR_UNSUPPORTED (other parameters; colours or positions
@@ -131,6 +136,46 @@ MOTE_API mote_status mote_outliers_write_parts(mote_context *ctx, const char *co
                                                bool marks, bool distances, const char *output,
                                                const mote_write_params *writing, const mote_parts_params *parts,
                                                mote_parts_report *report, mote_outliers_result *facts);
+
+/// Writes the points of files that are read in pieces in Morton order, as LAS, LAZ or E57: the bytes of
+/// mote_cloud_read_many, mote_order_cloud and mote_cloud_write. Points are held on the disk meanwhile, as for
+/// mote_copc_write_parts.
+/// writing  as of mote_cloud_write; may be NULL
+/// parts    without resumes; one part is worked on at a time
+/// report   out, may be NULL; its folder stays 0
+/// Returns  as mote_order_cloud and mote_writer_open; MOTE_ERROR_UNSUPPORTED (points without a finite position)
+/// Cost     each point is read twice (of several inputs three times), and written three times
+MOTE_API mote_status mote_order_write_parts(mote_context *ctx, const char *const *inputs, uint32_t input_count,
+                                            const mote_read_params *reading, const char *output,
+                                            const mote_write_params *writing, const mote_parts_params *parts,
+                                            mote_parts_report *report);
+
+/// Rows of neighbours that lie on the disk, in the order of the points.
+typedef struct mote_knn_rows mote_knn_rows;
+
+/// Finds the nearest neighbours of the points of files that are read in pieces, among all of them: the rows of
+/// mote_cloud_read_many and mote_knn. Points and rows are held on the disk, as for mote_normals_write_parts. Points
+/// count through all inputs.
+/// params   exact, of spheres; with exclude_self up to MOTE_KNN_MAX_K - 1 neighbours; may be NULL
+/// wide     keeps distances in double precision; else in single
+/// beside   a path: scratch files lie in its folder, without a name
+/// parts    without resumes; one part is worked on at a time
+/// report   out, may be NULL; its folder stays 0
+/// out      to be closed with mote_knn_rows_close, before the context
+/// Returns  as mote_knn and mote_normals_write_parts
+/// Cost     that of two searches; each point is read twice (of several inputs three times), and its row written once
+MOTE_API mote_status mote_knn_find_parts(mote_context *ctx, const char *const *inputs, uint32_t input_count,
+                                         const mote_read_params *reading, const mote_knn_params *params, bool wide,
+                                         const char *beside, const mote_parts_params *parts, mote_parts_report *report,
+                                         mote_knn_rows **out);
+/// How many rows there are: one for each point.
+MOTE_API uint64_t mote_knn_rows_count(const mote_knn_rows *rows);
+/// Reads the rows [first, first + count).
+/// to       arrays for count rows, not on_device: index32 up to 2^31 points, distance2_wide where rows are wide
+/// Returns  MOTE_OK, MOTE_ERROR_ARGUMENT, MOTE_ERROR_MEMORY, MOTE_ERROR_IO
+MOTE_API mote_status mote_knn_rows_read(mote_knn_rows *rows, uint64_t first, uint64_t count, mote_knn_result *to);
+/// Frees the rows, also on the disk. NULL is allowed.
+MOTE_API void mote_knn_rows_close(mote_knn_rows *rows);
 
 /// What is to be another in the list of files that an octree is made of.
 typedef struct mote_lod_changes {

@@ -324,6 +324,16 @@ class Cloud(_context.Closable):
                           len(indices), chosen.out)
         return Cloud._of(chosen)
 
+    def morton_ordered(self):
+        """A cloud of all points in Morton order, in which near points are mostly near each other. Points of one code keep
+        their order; those without a finite position come last."""
+        handle = self._use()
+        context = place_of(handle)
+        ordered = _CloudHandle(context)
+        with _context.using(handle):
+            context._call(library.mote_order_cloud, context._pointer, handle.pointer, ordered.out)
+        return Cloud._of(ordered)
+
     def _alone(self):
         handle = self._use()
         if handle.users:

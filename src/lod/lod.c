@@ -44,6 +44,11 @@ static mote_status prepare_colors(mote_lod *lod) {
     return MOTE_OK;
 }
 
+void lod_warn_colors(mote_context *ctx, const mote_lod_params *params, bool has_colors) {
+    if (params->filter == MOTE_LOD_FILTER_NONE || has_colors) return;
+    mote_warn(ctx, "the cloud has no colours: the colour filter has nothing to do");
+}
+
 static mote_status build(mote_lod *lod) {
     if (lod->cloud->count > UINT32_MAX) {
         return mote_fail(lod->ctx, MOTE_ERROR_UNSUPPORTED, "%llu points: one octree takes up to 4,294,967,295",
@@ -54,9 +59,7 @@ static mote_status build(mote_lod *lod) {
                          lod->device->backend->name);
     }
     MOTE_TRY(prepare_colors(lod));
-    if (lod->params.filter != MOTE_LOD_FILTER_NONE && lod->rgb[0] == NULL) {
-        mote_warn(lod->ctx, "the cloud has no colours: the colour filter has nothing to do");
-    }
+    if (lod->whole == NULL) lod_warn_colors(lod->ctx, &lod->params, lod->rgb[0] != NULL);
     return lod->ops->build(lod);
 }
 
@@ -97,8 +100,8 @@ mote_status mote_lod_build(mote_context *ctx, const mote_cloud *cloud, const mot
 mote_status lod_build_part(mote_context *ctx, const mote_cloud *part, const mote_lod_params *params,
                            const lod_whole *whole, mote_lod **out, bool *lacks_fine) {
     /* A part takes a GPU where one was asked for: where AUTO has to choose, parts stay on the cores, whose memory they
-       were cut for. */
-    const bool on_gpu = ctx->params.device == MOTE_DEVICE_CUDA;
+       were cut for; so do averages that look at points around a part. */
+    const bool on_gpu = ctx->params.device == MOTE_DEVICE_CUDA && whole->around == NULL;
     mote_lod_params stays = *params;
     stays.on_device = true;
     MOTE_TRY(build_on(on_gpu ? mote_device_choose(ctx, part->count) : mote_cpu_device(ctx), part, &stays, whole, out));

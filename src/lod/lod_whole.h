@@ -27,7 +27,9 @@ typedef struct lod_border {
 
 typedef struct lod_whole {
     mote_lattice lattice;
-    lod_border low, high; /* the part's codes lie in [low.code, high.code) */
+    lod_border low, high;     /* the part's codes lie in [low.code, high.code) */
+    const mote_cloud *around; /* points of others, whose codes lie in no range of the part: all that averages over
+                                 neighbours look at; of the columns of the part. NULL: none are looked at */
     bool fine; /* some part has points that codes do not tell apart as deep as its nodes need: then all choose
                   by fine codes */
 } lod_whole;
@@ -53,6 +55,9 @@ MOTE_HD uint32_t lod_whole_loss(const lod_whole *whole, uint64_t code, uint32_t 
     }
     return lost;
 }
+
+/* Says that a filter has nothing to do; of all parts together, as lod_build_part does not. */
+void lod_warn_colors(mote_context *ctx, const mote_lod_params *params, bool has_colors);
 
 /* Bytes of a point that its steps take on a GPU at most, beside the points: codes, order, and the sort by fine codes,
    which takes points of long runs out once more; filters keep sums of cells as well. */

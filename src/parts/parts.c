@@ -17,6 +17,7 @@ static mote_status write_all(parts_run *run, const char *output, const mote_part
     report->count_seconds = lap(&since);
     MOTE_TRY(potree_folder_open(run->ctx, output, &run->output.folder));
     MOTE_TRY(potree_folder_output(run->ctx, run->output.folder, "octree.bin.0.part", &run->scratch));
+    MOTE_TRY(parts_around_begin(run));
     MOTE_TRY(parts_distribute(run, true));
     parts_source_rest(&run->source); /* its memory is the parts' */
     report->distribute_seconds = lap(&since);
@@ -25,6 +26,7 @@ static mote_status write_all(parts_run *run, const char *output, const mote_part
     MOTE_TRY(parts_build(run, &lacks_fine));
     report->build_seconds = lap(&since);
     mote_output_close(run->ctx, &run->scratch, MOTE_CANCELLED); /* it is not kept */
+    parts_around_end(run);
     MOTE_TRY(parts_join(run, output));
     report->join_seconds = lap(&since);
     parts_report(run);
@@ -41,6 +43,8 @@ mote_status mote_lod_write_parts(mote_context *ctx, const char *const *inputs, u
     parts_start(ctx, report != NULL ? report : &unread, &run);
     if (inputs == NULL || output == NULL) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "no input, or no output");
     mote_status status = parts_open(ctx, inputs, input_count, reading, params, potree, &own, &run);
+    if (status == MOTE_OK && own.resumes) status = parts_check_alone(&run);
     if (status == MOTE_OK) status = own.resumes ? parts_resume(&run, output, &own) : write_all(&run, output, &own);
+    parts_around_end(&run);
     return parts_end(&run, status);
 }

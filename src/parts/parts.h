@@ -29,8 +29,16 @@
 #define PARTS_THREAD_BYTES  (4ull << 20)   /* what a thread gathers and writes in */
 /* The same for COPC: an encoder of 2 MB, a node's points and what they are sorted by, and chunks that wait. */
 #define PARTS_THREAD_COPC_BYTES (10ull << 20)
-#define PARTS_INDEX_BYTES       43u /* of a point in an index of neighbours, at most: docs/knn.md, Memory */
-#define PARTS_LEAST_POINTS      100000u
+/* Of a point beside its record while its part is built: 24 for codes, order and sorting, 8 for fine codes, and half as
+   much again for what nodes and writing take. tests/cli/lod_parts.test runs with the limit enforced. */
+#define PARTS_POINT_BYTES 48u
+/* The same where averages look at points around a part: codes, fine codes and colours once more; and of those points
+   codes, fine codes, colours, twice, the order, and what sorting takes. */
+#define PARTS_AVERAGED_BYTES 72u
+#define PARTS_COPY_BYTES     60u
+#define PARTS_INDEX_BYTES    43u /* of a point in an index of neighbours, at most: docs/knn.md, Memory */
+#define PARTS_SORT_BYTES     24u /* of a point whose part is sorted: code and order, and both once more */
+#define PARTS_LEAST_POINTS   100000u
 /* Page-locked memory that a GPU's copies go through: it is taken where a context may have eight times as much. */
 #define PARTS_STAGING_BYTES (65ull << 20)
 #define PARTS_STAGING_LEAST (2ull << 20) /* where it may not */
@@ -55,12 +63,6 @@ typedef struct parts_share {
     uint64_t points;
 } parts_share;
 
-/* From a point of a part on, the upper 32 bits of numbers are others: parts_numbers.c. */
-typedef struct parts_epoch {
-    uint64_t first; /* point of the part */
-    uint32_t part, high;
-} parts_epoch;
-
 /* The points of the cells that a crowded cell is divided into, PARTS_STEP levels finer or single codes. */
 typedef struct parts_block {
     uint32_t level; /* of the crowded cell */
@@ -83,7 +85,10 @@ typedef struct parts_run {
     uint64_t record_bytes; /* of the scratch file: the source's, which go there as they are, and numbers behind each */
     uint64_t point_bytes;  /* of a point beside its record while its part is made */
     bool has_numbers;      /* records of the scratch file say which point of the inputs they are */
+    uint32_t number_bytes; /* of that; 0: they do not */
+    uint64_t first_number; /* of the inputs' first point: 0, but where tests ask for numbers beyond 32 bits */
     bool is_copc;          /* a COPC file is made */
+    bool has_colors;       /* points have, which filters average */
     parts_box box;         /* of all points */
     bool is_integer;       /* the box is of stored values */
     mote_lattice lattice;
@@ -108,13 +113,11 @@ typedef struct parts_run {
     uint32_t part_count;
     bool fine;        /* lod_whole.fine */
     uint64_t *tally;  /* [part_count] points of the input that is read */
-    uint64_t *coming; /* [part_count] of those that are brought to their parts */
     uint64_t tallied; /* that input */
     parts_share *shares;
     uint64_t share_count, share_capacity;
-    parts_epoch *epochs; /* by part and point */
-    uint64_t epoch_count, epoch_capacity;
     struct parts_borders *borders; /* while points are looked at */
+    struct parts_around *around;   /* points of others that averages look at; NULL: they look at none */
     struct parts_old *old;         /* an update: the folder that is there; NULL: it is none */
     const uint8_t *changed;        /* [8^level] an update: parts_change of the cells */
     const potree_inputs *inputs;   /* an update: what inputs.json is to say */
@@ -175,27 +178,39 @@ mote_status parts_cut(parts_run *run);
 uint32_t parts_find(const parts_run *run, uint64_t code);
 
 /* ---- parts_numbers.c: which point of the inputs each record of the scratch file is */
-#define PARTS_NUMBER_BYTES 4u
-#define PARTS_EPOCH        (1ull << 32) /* numbers whose upper bits are alike */
-/* Puts the number of a point behind its record. */
-static inline void parts_number_put(uint64_t number, uint8_t *to) {
-    const uint32_t low = (uint32_t)number;
-    memcpy(to, &low, PARTS_NUMBER_BYTES);
-}
-/* Notes which epoch points of a part are of from one on; numbers increase. point: of the part */
-mote_status parts_number_epoch(parts_run *run, uint32_t part, uint64_t point, uint64_t number);
-/* Once all are put. */
-void parts_numbers_sort(parts_run *run);
-uint64_t parts_number_of(const parts_run *run, uint32_t part, uint64_t point, const uint8_t *at);
+#define PARTS_NUMBER_BYTES_MAX 8u
+/* Bytes that hold the numbers of so many points: 4 or more. */
+uint32_t parts_number_bytes(uint64_t points);
+/* Puts a number behind the columns of a record, and reads it. */
+mote_status parts_number_put(const parts_run *run, uint64_t number, uint8_t *record);
+uint64_t parts_number_of(const parts_run *run, const uint8_t *record);
+
+/* ---- parts_sort.c: the scratch file in Morton order */
+/* Sorts the records of each part by code; equal ones keep the order of the inputs. */
+mote_status parts_sort_all(parts_run *run, double first, double last);
 
 /* ---- parts_search.c: what each point's neighbours say of it */
+/* The points of a part and the halo around them, in the order of the inputs. Own points have the neighbours in this
+   cloud that they have in the whole. */
+typedef struct parts_points {
+    const parts_run *run;
+    const mote_cloud *cloud;
+    const uint64_t *numbers; /* [cloud->count] which points of the inputs they are */
+    const uint64_t *own;     /* [own_count] places in the cloud of the part's own points */
+    uint64_t own_count;
+    uint32_t result_bytes; /* of a point */
+    mote_output *to;
+} parts_points;
+/* Writes the results of own[first … first + count) to their places in the file of results. They are moved. */
+mote_status parts_keep(const parts_points *points, uint64_t first, uint64_t count, uint8_t *results);
+
 /* For whom the points of a part are found, with a halo: all that a search from them may reach. */
 typedef struct parts_search {
     uint32_t others;       /* that each search looks for; 0: all within the radius */
     double radius;         /* of each search; 0: any */
     uint32_t result_bytes; /* of a point */
-    /* Works for all points of a cloud, which stand in the order of the inputs. results: [points · result_bytes] out */
-    mote_status (*work)(void *user, mote_context *ctx, const mote_cloud *cloud, uint8_t *results);
+    /* Finds the results of all own points, and has them kept. */
+    mote_status (*work)(void *user, mote_context *ctx, const parts_points *points);
     void *user;
 } parts_search;
 /* Of records that are distributed: writes the result of each point to its place in a file, by its number. */
@@ -203,8 +218,23 @@ mote_status parts_search_all(parts_run *run, const parts_search *search, mote_ou
 /* run->point_bytes of a search: as many points again in the halo, both once more in the order of the inputs, and of
    both an index of neighbours, numbers and order. Results come to it. */
 static inline uint64_t parts_search_bytes(const parts_run *run) {
-    return 3 * (run->source.record_bytes + PARTS_NUMBER_BYTES) + 2 * (PARTS_INDEX_BYTES + 12);
+    return 3 * run->record_bytes + 2 * (PARTS_INDEX_BYTES + 12);
 }
+
+/* ---- parts_knn.c */
+typedef struct parts_knn_job {
+    const char *const *inputs;
+    uint32_t input_count;
+    const mote_read_params *reading;
+    const mote_knn_params *params;
+    bool wide;
+    const char *beside;
+    const mote_parts_params *parts;
+    mote_parts_report *report;
+    uint64_t first_number; /* as of a run */
+} parts_knn_job;
+/* mote_knn_find_parts; rows before the first number are there, and mean nothing. */
+mote_status parts_knn_find(mote_context *ctx, const parts_knn_job *job, mote_knn_rows **out);
 
 /* ---- parts_rewrite.c: searches, whose results are written beside the points as these are read once more */
 /* Of a piece. */
@@ -234,6 +264,28 @@ mote_status parts_search_write(parts_run *run, const parts_search *search, const
 /* ---- parts_scratch.c */
 /* Opens a scratch file beside the output, which has no name from then on. Close it with MOTE_CANCELLED. */
 mote_status parts_open_scratch(parts_run *run, const char *output, mote_output *to);
+/* Reads bytes of a scratch file. path: of messages */
+mote_status parts_read_at(mote_context *ctx, int file, const char *path, uint64_t at, uint64_t bytes, void *to);
+/* The failure where a walk finds other points than the walks before. */
+mote_status parts_changed(const parts_run *run);
+
+/* ---- parts_gather.c */
+/* Counts the points, and brings the records of each part beside each other in a scratch file beside an output that is
+   one file. Points without a finite position are refused. */
+mote_status parts_gather(parts_run *run, const char *output, const mote_parts_params *params);
+
+/* ---- parts_output.c: an output that is one file of points */
+typedef struct parts_pieces {
+    mote_cloud *piece;
+    uint64_t count;                             /* of all points */
+    mote_status (*begin)(void *user);           /* begins a walk over them */
+    mote_status (*next)(void *user, bool *any); /* piece holds the next points; *any: false once there are none */
+    void *user;
+} parts_pieces;
+mote_status parts_write_pieces(parts_run *run, const parts_pieces *pieces, const char *output,
+                               const mote_write_params *writing);
+/* Refuses what such an output cannot be. */
+mote_status parts_check_file(const parts_run *run, const char *output, const mote_parts_params *params);
 
 /* ---- parts_copc_part.c */
 /* Writes the file of a part; with the worker's run. */
@@ -255,10 +307,32 @@ void parts_borders_free(parts_run *run);
 /* Lets all parts choose by codes, or by fine codes. */
 void parts_choose_by(parts_run *run, bool fine);
 
+/* ---- parts_around.c: points of other parts that averages over neighbours look at */
+/* Whether the averages of a part look at points of others. */
+static inline bool parts_looks_around(const parts_run *run) {
+    return run->lod.filter > MOTE_LOD_FILTER_CELL && run->has_colors;
+}
+/* Once the ranges are known: finds which parts look at the points of each cell, and opens a scratch file for copies. */
+mote_status parts_around_begin(parts_run *run);
+/* The other parts that look at the points of a cell. */
+typedef struct parts_lookers {
+    const uint32_t *parts;
+    uint64_t count;
+} parts_lookers;
+parts_lookers parts_around_of(const parts_run *run, uint64_t cell);
+/* Where the copies for a part begin in their scratch file, in records, and how many they are. */
+typedef struct parts_copies {
+    uint64_t at, points;
+} parts_copies;
+parts_copies parts_around_copies(const parts_run *run, uint32_t part);
+mote_output *parts_around_file(const parts_run *run);
+/* Reads the copies for a part; *out NULL: it looks at none. */
+mote_status parts_around_load(parts_run *run, uint32_t part, mote_cloud **out);
+void parts_around_end(parts_run *run);
+
 /* ---- parts_distribute.c: one walk more, once the ranges are known */
 /* Finds wins and shares; to_scratch: and brings the records of each part beside each other. */
 mote_status parts_distribute(parts_run *run, bool to_scratch);
-mote_status parts_changed(const parts_run *run);
 
 /* ---- parts_build.c: a part in memory, and its octree */
 /* All parts that are not kept. *lacks_fine: of an update, whose other parts are there, nothing holds */
@@ -276,7 +350,11 @@ mote_status parts_write_records(parts_run *run, const mote_lod *lod, mote_output
 mote_status parts_resume(parts_run *run, const char *output, const mote_parts_params *params);
 
 /* ---- parts_run.c */
+/* Why parts are not made one by one, each of what it knows of the others; NULL: they are. */
+const char *parts_alone_refusal(const mote_lod_params *params, const mote_potree_params *potree);
 void parts_start(mote_context *ctx, mote_parts_report *report, parts_run *run);
+/* Refuses what parts_alone_refusal does. */
+mote_status parts_check_alone(const parts_run *run);
 /* Takes what the caller asked for, and opens the inputs. */
 mote_status parts_open(mote_context *ctx, const char *const *inputs, uint32_t input_count,
                        const mote_read_params *reading, const mote_lod_params *params, const mote_potree_params *potree,

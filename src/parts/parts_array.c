@@ -39,6 +39,7 @@ mote_status mote_lod_parts_plan(mote_context *ctx, const char *const *inputs, ui
     const bool is_held = ctx->held != NULL;
     if (!is_held) MOTE_TRY(mote_outputs_hold(ctx));
     mote_status status = parts_open(ctx, inputs, input_count, reading, params, potree, &own, &run);
+    if (status == MOTE_OK) status = parts_check_alone(&run);
     if (status == MOTE_OK) status = mote_outputs_check(ctx, plan);
     if (status == MOTE_OK) status = make_plan(&run, &job, output, &own, plan);
     status = parts_end(&run, status);

@@ -9,14 +9,11 @@
 typedef struct part_records {
     const parts_run *run;
     const uint8_t *first;
-    uint32_t part;
 } part_records;
 
 static uint64_t number_of(const void *user, uint32_t index) {
     const part_records *records = user;
-    const parts_run *run = records->run;
-    const uint8_t *record = records->first + index * run->record_bytes;
-    return parts_number_of(run, records->part, index, record + run->source.record_bytes);
+    return parts_number_of(records->run, records->first + index * records->run->record_bytes);
 }
 
 /* From here on what a worker has made of a part is the run's. */
@@ -33,7 +30,7 @@ static void take_part(parts_results *results, mote_context *worker, uint32_t par
 mote_status parts_copc_write(parts_run *run, parts_results *results, const mote_lod *lod, uint32_t part) {
     const mote_cloud *cloud = mote_lod_cloud(lod);
     const uint8_t *first = (const uint8_t *)cloud->columns[0].data - run->source.column_at[0];
-    const part_records records = {run, first, part};
+    const part_records records = {run, first};
     const copc_range range = {&run->ranges[part].whole, number_of, &records};
     mote_output to;
     copc_part made;

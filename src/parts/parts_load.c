@@ -1,32 +1,5 @@
 /* The points of a part, as a cloud. */
-#define _XOPEN_SOURCE 700 /* pread */
-#include <errno.h>
-#include <unistd.h>
-
 #include "parts/parts.h"
-
-static mote_status read_piece(parts_run *run, uint8_t *records, uint64_t at, uint64_t size_bytes) {
-    for (uint64_t done = 0; done < size_bytes;) {
-        const ssize_t got = pread(run->scratch_file, records + done, size_bytes - done, (off_t)(at + done));
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0) return mote_system_error(run->ctx, run->scratch_path, "read");
-        if (got == 0) return mote_fail(run->ctx, MOTE_ERROR_IO, "%s: was cut by others", run->scratch_path);
-        done += (uint64_t)got;
-    }
-    return MOTE_OK;
-}
-
-static mote_status read_records(parts_run *run, const parts_range *range, uint8_t *records) {
-    const uint64_t all = range->points * run->record_bytes, at = range->at * run->record_bytes;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(run->ctx->threads)
-    for (uint64_t first = 0; first < all; first += PARTS_BUFFER_BYTES) {
-        const uint64_t rest = all - first;
-        if (mote_stop(run->ctx)) continue;
-        read_piece(run, records + first, at + first, rest < PARTS_BUFFER_BYTES ? rest : PARTS_BUFFER_BYTES);
-    }
-    MOTE_TRY(mote_stopped(run->ctx));
-    return mote_context_status(run->ctx);
-}
 
 mote_status parts_cloud(parts_run *run, uint64_t points, mote_cloud **out, uint8_t **records) {
     MOTE_TRY(mote_cloud_new(run->ctx, points, out));
@@ -44,5 +17,6 @@ mote_status parts_cloud(parts_run *run, uint64_t points, mote_cloud **out, uint8
 mote_status parts_load(parts_run *run, const parts_range *range, mote_cloud **out) {
     uint8_t *records = NULL;
     MOTE_TRY(parts_cloud(run, range->points, out, &records));
-    return read_records(run, range, records);
+    return parts_read_at(run->ctx, run->scratch_file, run->scratch_path, range->at * run->record_bytes,
+                         range->points * run->record_bytes, records);
 }

@@ -16,15 +16,15 @@ typedef struct normals_run {
 
 /* ---- results of a part */
 
-static mote_status estimate(void *user, mote_context *ctx, const mote_cloud *cloud, uint8_t *results) {
+static mote_status estimate(void *user, mote_context *ctx, const parts_points *points) {
     const normals_run *n = user;
-    const uint64_t points = cloud->count;
     mote_normals_result result;
     float *arrays[ALL] = {NULL};
-    mote_status status = MOTE_OK;
+    float *results = mote_alloc(ctx, points->own_count * n->count * sizeof *results, "results");
+    mote_status status = results != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
     memset(&result, 0, sizeof result);
     for (uint32_t a = 0; a < n->count; a++) {
-        arrays[a] = mote_alloc(ctx, points * sizeof(float), "results");
+        arrays[a] = mote_alloc(ctx, points->cloud->count * sizeof(float), "results");
         if (arrays[a] == NULL) status = MOTE_ERROR_MEMORY;
     }
     result.normal_x = arrays[0];
@@ -33,12 +33,13 @@ static mote_status estimate(void *user, mote_context *ctx, const mote_cloud *clo
     result.curvature = arrays[3];
     result.surface_density = arrays[4];
     result.volume_density = arrays[5];
-    if (status == MOTE_OK) status = mote_normals(ctx, cloud, &n->params, &result);
-    float *to = (float *)(void *)results;
-    for (uint64_t i = 0; i < points && status == MOTE_OK; i++) {
-        for (uint32_t a = 0; a < n->count; a++) *to++ = arrays[a][i];
+    if (status == MOTE_OK) status = mote_normals(ctx, points->cloud, &n->params, &result);
+    for (uint64_t i = 0; i < points->own_count && status == MOTE_OK; i++) {
+        for (uint32_t a = 0; a < n->count; a++) results[i * n->count + a] = arrays[a][points->own[i]];
     }
+    if (status == MOTE_OK) status = parts_keep(points, 0, points->own_count, (uint8_t *)results);
     for (uint32_t a = 0; a < ALL; a++) mote_free(ctx, arrays[a]);
+    mote_free(ctx, results);
     return status;
 }
 
@@ -60,8 +61,8 @@ static uint64_t take_points(void *user, const parts_found *found) {
 
 /* ---- all */
 
-/* Results are there twice, as arrays and point by point. */
-static uint64_t point_bytes(const normals_run *n) { return parts_search_bytes(&n->run) + 4 * n->count * sizeof(float); }
+/* Results are there as arrays, also of the halo, and of own points once more. */
+static uint64_t point_bytes(const normals_run *n) { return parts_search_bytes(&n->run) + 3 * n->count * sizeof(float); }
 
 static mote_status check_normals(mote_context *ctx, const mote_normals_params *p) {
     if (p->orient == MOTE_ORIENT_PROPAGATE) {

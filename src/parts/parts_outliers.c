@@ -1,8 +1,5 @@
 /* Outliers of a cloud that memory does not hold. */
-#define _XOPEN_SOURCE 700 /* pread */
-#include <errno.h>
 #include <math.h>
-#include <unistd.h>
 
 #include "normals/normals_index.h"
 #include "normals/outliers_sums.h"
@@ -42,9 +39,14 @@ static mote_status measure_index(mote_knn_index *index, void *user) {
     return status;
 }
 
-static mote_status measure(void *user, mote_context *ctx, const mote_cloud *cloud, uint8_t *results) {
-    measuring m = {user, (double *)(void *)results};
-    return normals_with_index(ctx, cloud, measure_index, &m);
+static mote_status measure(void *user, mote_context *ctx, const parts_points *points) {
+    measuring m = {user, mote_alloc(ctx, points->cloud->count * sizeof(double), "results")};
+    mote_status status = m.results != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+    if (status == MOTE_OK) status = normals_with_index(ctx, points->cloud, measure_index, &m);
+    for (uint64_t i = 0; i < points->own_count && status == MOTE_OK; i++) m.results[i] = m.results[points->own[i]];
+    if (status == MOTE_OK) status = parts_keep(points, 0, points->own_count, (uint8_t *)m.results);
+    mote_free(ctx, m.results);
+    return status;
 }
 
 /* ---- who is one */
@@ -62,13 +64,7 @@ static mote_status each_block(outliers_run *o, const parts_run *run, int file, u
     mote_status status = results != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
     for (uint64_t at = 0; at < all && status == MOTE_OK; at += bytes) {
         const uint64_t now = all - at < bytes ? all - at : bytes;
-        for (uint64_t done = 0; done < now && status == MOTE_OK;) {
-            const ssize_t got = pread(file, (uint8_t *)results + done, now - done, (off_t)(at + done));
-            if (got < 0 && errno == EINTR) continue;
-            if (got < 0) status = mote_system_error(run->ctx, "the scratch file of results", "read");
-            if (got == 0) status = mote_fail(run->ctx, MOTE_ERROR_IO, "the scratch file of results was cut by others");
-            done += got > 0 ? (uint64_t)got : 0;
-        }
+        status = parts_read_at(run->ctx, file, "the scratch file of results", at, now, results);
         if (status == MOTE_OK) use(o, results, now / sizeof *results, user);
         if (status == MOTE_OK) status = mote_progress_again(run->ctx);
     }

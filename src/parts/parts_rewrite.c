@@ -1,9 +1,4 @@
 /* Searches in parts, whose results are written beside the points as these are read once more. */
-#define _XOPEN_SOURCE 700 /* pread */
-#include <errno.h>
-#include <unistd.h>
-
-#include "io/writer.h"
 #include "parts/parts.h"
 
 #define COLUMNS_MAX 8u
@@ -18,7 +13,6 @@ typedef struct rewriting {
     uint8_t *records;      /* of the points that remain, where some are left out */
     uint32_t *kept;        /* which ones they are */
     uint64_t next;         /* point of the inputs */
-    bool was_looked_at;    /* all points were walked over, to decide how they are written */
 } rewriting;
 
 static mote_status make_piece(rewriting *r) {
@@ -41,18 +35,6 @@ static mote_status make_piece(rewriting *r) {
     return MOTE_OK;
 }
 
-static mote_status read_results(const rewriting *r, uint64_t points) {
-    const uint64_t all = points * r->result_bytes, at = r->next * r->result_bytes;
-    for (uint64_t done = 0; done < all;) {
-        const ssize_t got = pread(r->results.file, r->read + done, all - done, (off_t)(at + done));
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0) return mote_system_error(r->run->ctx, r->results.path, "read");
-        if (got == 0) return mote_fail(r->run->ctx, MOTE_ERROR_IO, "%s: was cut by others", r->results.path);
-        done += (uint64_t)got;
-    }
-    return MOTE_OK;
-}
-
 static bool is_result(const rewriting *r, const char *name) {
     for (uint32_t a = 0; a < r->rewrite->spec_count; a++) {
         if (strcmp(r->rewrite->specs[a].name, name) == 0) return true;
@@ -66,7 +48,8 @@ static mote_status take_points(rewriting *r, const mote_cloud *piece, const uint
     uint8_t *columns[COLUMNS_MAX];
     uint32_t strides[COLUMNS_MAX];
     if (piece->count > r->run->largest_piece) return parts_changed(r->run);
-    MOTE_TRY(read_results(r, piece->count));
+    MOTE_TRY(parts_read_at(r->run->ctx, r->results.file, r->results.path, r->next * r->result_bytes,
+                           piece->count * r->result_bytes, r->read));
     for (uint32_t a = 0; a < r->rewrite->spec_count; a++) {
         columns[a] = mote_cloud_column_data(r->piece, r->rewrite->specs[a].name);
         strides[a] = mote_cloud_find(r->piece, r->rewrite->specs[a].name)->stride_bytes;
@@ -94,7 +77,6 @@ static mote_status begin_walk(void *user) {
     rewriting *r = user;
     parts_source_rewind(&r->run->source, 0, 1);
     r->next = 0;
-    r->was_looked_at = true;
     if (r->rewrite->begin != NULL) r->rewrite->begin(r->rewrite->user);
     return MOTE_OK;
 }
@@ -111,85 +93,27 @@ static mote_status next_points(void *user, bool *any) {
         if (piece != NULL) MOTE_TRY(take_points(r, piece, records));
     } while (piece != NULL && r->piece->count == 0);
     *any = piece != NULL;
-    return MOTE_OK;
-}
-
-static mote_status add_all(rewriting *r, mote_writer *writer) {
-    bool any = true;
-    do {
-        MOTE_TRY(mote_writer_add(writer));
-        MOTE_TRY(next_points(r, &any));
-    } while (any);
-    return r->next == r->run->points ? MOTE_OK : parts_changed(r->run);
-}
-
-/* Where values decide how points are written, all are walked over before; how long that takes is no share of its own.
- */
-static mote_status write_points(rewriting *r, const char *output, const mote_write_params *writing) {
-    mote_context *ctx = r->run->ctx;
-    const uint64_t count = r->rewrite->remaining != NULL ? *r->rewrite->remaining : r->run->points;
-    const las_pieces pieces = {begin_walk, next_points, r, true};
-    mote_writer *writer = NULL;
-    bool any = false;
-    MOTE_TRY(make_piece(r));
-    MOTE_TRY(begin_walk(r));
-    r->was_looked_at = false;
-    const mote_progress_span whole = mote_progress_enter(ctx, 0.85, 1);
-    mote_status status = next_points(r, &any);
-    if (status == MOTE_OK && !any) {
-        r->piece->count = 0;
-        status = mote_cloud_write(ctx, r->piece, output, writing);
-    }
-    if (status == MOTE_OK && any) {
-        const mote_progress_span held = mote_progress_hold(ctx);
-        status = mote_writer_open_pieces(ctx, r->piece, count, &pieces, output, writing, &writer);
-        mote_progress_leave(ctx, held);
-        if (status == MOTE_OK && r->was_looked_at) {
-            status = begin_walk(r);
-            if (status == MOTE_OK) status = next_points(r, &any);
-        }
-        if (status == MOTE_OK) status = add_all(r, writer);
-        status = mote_writer_close(writer, status);
-    }
-    if (status == MOTE_OK) status = mote_progress(ctx, 1, "writing");
-    mote_progress_leave(ctx, whole);
-    return status;
+    return *any || r->next == r->run->points ? MOTE_OK : parts_changed(r->run);
 }
 
 /* ---- all */
-
-/* Seconds since *since, which becomes now. */
-static double lap(double *since) {
-    const double now = mote_seconds(), seconds = now - *since;
-    *since = now;
-    return seconds;
-}
 
 static mote_status write_all(rewriting *r, const parts_search *search, const char *output,
                              const mote_write_params *writing, const mote_parts_params *params) {
     parts_run *run = r->run;
     mote_parts_report *report = run->report;
-    double since = mote_seconds();
-    MOTE_TRY(parts_find_ranges(run, params));
-    if (run->skipped > 0) {
-        return mote_fail(run->ctx, MOTE_ERROR_UNSUPPORTED,
-                         "%s: %llu points have no finite position: in parts all are to have one",
-                         run->source.list.paths[0], (unsigned long long)run->skipped);
-    }
-    report->count_seconds = lap(&since);
-    MOTE_TRY(parts_open_scratch(run, output, &run->scratch));
+    MOTE_TRY(parts_gather(run, output, params));
+    const double begin = mote_seconds();
     MOTE_TRY(parts_open_scratch(run, output, &r->results));
-    MOTE_TRY(parts_distribute(run, true));
-    parts_source_rest(&run->source); /* its memory is the parts' */
-    report->distribute_seconds = lap(&since);
-    run->scratch_file = run->scratch.file;
-    run->scratch_path = run->scratch.path;
     MOTE_TRY(parts_search_all(run, search, &r->results));
     if (r->rewrite->judge != NULL) MOTE_TRY(r->rewrite->judge(r->rewrite->user, run, r->results.file));
-    report->build_seconds = lap(&since);
+    report->build_seconds = mote_seconds() - begin;
     mote_output_close(run->ctx, &run->scratch, MOTE_CANCELLED); /* it is not kept */
-    MOTE_TRY(write_points(r, output, writing));
-    report->join_seconds = lap(&since);
+    MOTE_TRY(make_piece(r));
+    const parts_pieces pieces = {r->piece, r->rewrite->remaining != NULL ? *r->rewrite->remaining : run->points,
+                                 begin_walk, next_points, r};
+    MOTE_TRY(parts_write_pieces(run, &pieces, output, writing));
+    report->join_seconds = mote_seconds() - begin - report->build_seconds;
     parts_report(run);
     report->scratch_bytes += run->points * r->result_bytes;
     return MOTE_OK;
@@ -199,13 +123,7 @@ mote_status parts_search_write(parts_run *run, const parts_search *search, const
                                const char *output, const mote_write_params *writing, const mote_parts_params *params) {
     rewriting r = {.run = run, .rewrite = rewrite, .result_bytes = search->result_bytes};
     r.results.file = -1;
-    if (params->resumes) {
-        return mote_fail(run->ctx, MOTE_ERROR_UNSUPPORTED, "%s: parts are not kept to go on with", output);
-    }
-    if (mote_is_dash(output) || mote_input_is_read_once(output)) {
-        return mote_fail(run->ctx, MOTE_ERROR_UNSUPPORTED, "%s: what is made in parts goes to a file, and to no pipe",
-                         output);
-    }
+    MOTE_TRY(parts_check_file(run, output, params));
     const mote_status status = write_all(&r, search, output, writing, params);
     mote_output_close(run->ctx, &r.results, MOTE_CANCELLED); /* it has no name to take */
     mote_cloud_destroy(r.piece);

@@ -5,10 +5,6 @@
 #include "device/team.h"
 #include "parts/parts.h"
 
-/* Bytes of a point beside its record while its part is built: 24 for codes, order and sorting, 8 for fine codes, and
-   half as much again for what nodes and writing take. tests/cli/lod_parts.test runs with the limit enforced. */
-#define SCRATCH_BYTES 48u
-
 mote_parts_params mote_parts_defaults(void) {
     mote_parts_params params;
     memset(&params, 0, sizeof params);
@@ -17,11 +13,21 @@ mote_parts_params mote_parts_defaults(void) {
 
 const char *mote_lod_parts_refusal(const mote_lod_params *params, const mote_potree_params *potree) {
     if (params->sampling == MOTE_LOD_POISSON) return "sampling by distance looks across the borders of parts";
-    if (params->filter > MOTE_LOD_FILTER_CELL) return "averages over neighbours look across the borders of parts";
     if (potree->encoding != MOTE_POTREE_DEFAULT) return "parts are joined in encoding default";
     if (potree->dry_run) return "parts are not planned";
     if (potree->begun != NULL) return "parts begin their folder themselves";
     return NULL;
+}
+
+const char *parts_alone_refusal(const mote_lod_params *params, const mote_potree_params *potree) {
+    if (params->filter > MOTE_LOD_FILTER_CELL) return "averages over neighbours take copies of points from other parts";
+    return mote_lod_parts_refusal(params, potree);
+}
+
+mote_status parts_check_alone(const parts_run *run) {
+    const char *refusal = parts_alone_refusal(&run->lod, &run->potree);
+    if (refusal == NULL) return MOTE_OK;
+    return mote_fail(run->ctx, MOTE_ERROR_UNSUPPORTED, "an octree in parts that are kept: %s", refusal);
 }
 
 static mote_status check(mote_context *ctx, const mote_read_params *reading, const mote_parts_params *parts,
@@ -57,8 +63,15 @@ mote_status parts_open(mote_context *ctx, const char *const *inputs, uint32_t in
     MOTE_TRY(check(ctx, reading, parts, run));
     MOTE_TRY(parts_source_begin(ctx, inputs, input_count, reading, &run->source));
     MOTE_TRY(parts_source_unite(&run->source, NULL));
+    static const char *const colors[] = {"red", "green", "blue"};
+    run->has_colors = true;
+    for (int k = 0; k < 3; k++) run->has_colors &= mote_cloud_find(run->source.whole, colors[k]) != NULL;
+    lod_warn_colors(ctx, &run->lod, run->has_colors);
     run->begin_bytes = mote_context_memory_bytes(ctx);
-    run->record_bytes = run->source.record_bytes + (run->has_numbers ? PARTS_NUMBER_BYTES : 0);
+    if (run->has_numbers) run->number_bytes = parts_number_bytes(run->first_number + run->source.count);
+    run->record_bytes = run->source.record_bytes + run->number_bytes;
+    /* As many points again around a part: parts_around.c. */
+    if (parts_looks_around(run)) run->point_bytes = PARTS_AVERAGED_BYTES + run->record_bytes + PARTS_COPY_BYTES;
     return MOTE_OK;
 }
 
@@ -66,7 +79,7 @@ void parts_start(mote_context *ctx, mote_parts_report *report, parts_run *run) {
     memset(run, 0, sizeof *run);
     memset(report, 0, sizeof *report);
     run->ctx = run->source.ctx = ctx;
-    run->point_bytes = SCRATCH_BYTES;
+    run->point_bytes = PARTS_POINT_BYTES;
     run->workers = 1;
     run->share_bytes = ctx->params.memory_limit_bytes;
     run->report = report;
@@ -82,7 +95,6 @@ void parts_close(parts_run *run) {
     }
     mote_free(ctx, run->trees);
     mote_free(ctx, run->chunks);
-    mote_free(ctx, run->epochs);
     mote_free(ctx, run->files);
     mote_free(ctx, run->stats.ranges);
     mote_free(ctx, run->part_of);

@@ -9,10 +9,7 @@
    2. The balls mark cells of a grid over the part. Points of other parts in marked cells are the halo.
    3. Own points and halo, in the order of the inputs, are a cloud in which each own point has the neighbours that it
       has in the whole, in the same order: by distance, then by place. */
-#define _XOPEN_SOURCE 700 /* pread */
-#include <errno.h>
 #include <math.h>
-#include <unistd.h>
 
 #include "core/column_math.h"
 #include "math/morton.h"
@@ -37,15 +34,8 @@ typedef struct part_halo {
 /* ---- the scratch file */
 
 static mote_status read_records(const parts_run *run, uint64_t first, uint64_t count, uint8_t *to) {
-    const uint64_t all = count * run->record_bytes, at = first * run->record_bytes;
-    for (uint64_t done = 0; done < all;) {
-        const ssize_t got = pread(run->scratch_file, to + done, all - done, (off_t)(at + done));
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0) return mote_system_error(run->ctx, run->scratch_path, "read");
-        if (got == 0) return mote_fail(run->ctx, MOTE_ERROR_IO, "%s: was cut by others", run->scratch_path);
-        done += (uint64_t)got;
-    }
-    return MOTE_OK;
+    return parts_read_at(run->ctx, run->scratch_file, run->scratch_path, first * run->record_bytes,
+                         count * run->record_bytes, to);
 }
 
 /* A cloud that looks at records as the scratch file has them. */
@@ -65,31 +55,6 @@ static mote_status sort_quietly(mote_context *ctx, uint64_t *codes, uint32_t *or
     const mote_progress_span whole = mote_progress_hold(ctx);
     const mote_status status = mote_order_sort(ctx, codes, order, count);
     mote_progress_leave(ctx, whole);
-    return status;
-}
-
-/* Sorts the records of a part by code; equal ones stay as they are. */
-static mote_status sort_part(parts_run *run, const parts_range *range) {
-    mote_context *ctx = run->ctx;
-    mote_cloud *cloud = NULL;
-    const uint64_t count = range->points, bytes = run->record_bytes;
-    uint64_t *codes = mote_alloc(ctx, count * sizeof *codes, "codes");
-    uint32_t *order = mote_alloc(ctx, count * sizeof *order, "order");
-    uint8_t *sorted = mote_alloc(ctx, count * bytes, "points of a part");
-    mote_status status = codes != NULL && order != NULL && sorted != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
-    if (status == MOTE_OK) status = parts_load(run, range, &cloud);
-    if (status == MOTE_OK) status = parts_codes(run, cloud, codes);
-    if (status == MOTE_OK) status = mote_order_sort(ctx, codes, order, count);
-    if (status == MOTE_OK) {
-        const uint8_t *from = (const uint8_t *)cloud->columns[0].data - run->source.column_at[0];
-#pragma omp parallel for schedule(static) num_threads(ctx->threads)
-        for (uint64_t i = 0; i < count; i++) memcpy(sorted + i * bytes, from + order[i] * bytes, bytes);
-        status = mote_output_write_at(ctx, &run->scratch, sorted, count * bytes, range->at * bytes);
-    }
-    mote_cloud_destroy(cloud);
-    mote_free(ctx, codes);
-    mote_free(ctx, order);
-    mote_free(ctx, sorted);
     return status;
 }
 
@@ -249,59 +214,56 @@ static mote_status find_halo(part_halo *halo) {
 
 /* ---- 3: work */
 
-/* Results of own points go to their places; those of consecutive numbers in one piece. */
-static mote_status keep_results(const part_halo *halo, const uint64_t *numbers, const uint32_t *order, uint8_t *results,
-                                mote_output *to) {
-    const uint64_t bytes = halo->search->result_bytes;
-    uint64_t first = 0, held = 0; /* the number of the first that is held, and how many are */
-    uint8_t *from = results;
-    for (uint64_t i = 0; i < halo->count; i++) {
-        if (order[i] >= halo->range->points) continue;
-        if (held > 0 && numbers[i] != first + held) {
-            MOTE_TRY(mote_output_write_at(halo->run->ctx, to, from, held * bytes, first * bytes));
-            held = 0;
-        }
-        if (held == 0) {
-            first = numbers[i];
-            from = results + i * bytes;
-        } else if (from + held * bytes != results + i * bytes) {
-            memmove(from + held * bytes, results + i * bytes, bytes);
-        }
-        held++;
+/* Those of consecutive numbers are written as one piece. */
+mote_status parts_keep(const parts_points *points, uint64_t first, uint64_t count, uint8_t *results) {
+    const uint64_t bytes = points->result_bytes, *own = points->own + first;
+    for (uint64_t i = 0; i < count;) {
+        const uint64_t number = points->numbers[own[i]];
+        uint64_t held = 1;
+        while (i + held < count && points->numbers[own[i + held]] == number + held) held++;
+        MOTE_TRY(mote_output_write_at(points->run->ctx, points->to, results + i * bytes, held * bytes, number * bytes));
+        i += held;
     }
-    return mote_output_write_at(halo->run->ctx, to, from, held * bytes, first * bytes);
+    return MOTE_OK;
+}
+
+/* Brings the points to the order of the inputs. own: [range->points] out, where those of the part are */
+static mote_status order_points(part_halo *halo, uint64_t *numbers, uint64_t *own, uint8_t *sorted) {
+    const parts_run *run = halo->run;
+    const uint64_t bytes = run->record_bytes, count = halo->count;
+    uint32_t *order = mote_alloc(run->ctx, count * sizeof *order, "order");
+    mote_status status = order != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+    for (uint64_t i = 0; i < count; i++) numbers[i] = parts_number_of(run, halo->records + i * bytes);
+    if (status == MOTE_OK) status = sort_quietly(run->ctx, numbers, order, count);
+    for (uint64_t i = 0, o = 0; i < count && status == MOTE_OK; i++) {
+        memcpy(sorted + i * bytes, halo->records + order[i] * bytes, bytes);
+        if (order[i] < halo->range->points) own[o++] = i;
+    }
+    mote_free(run->ctx, order);
+    return status;
 }
 
 static mote_status work_in_order(part_halo *halo, mote_output *to) {
     parts_run *run = halo->run;
     mote_context *ctx = run->ctx;
     mote_cloud *cloud = NULL;
-    const uint64_t bytes = run->record_bytes, count = halo->count;
+    const uint64_t count = halo->count, own_count = halo->range->points;
     uint64_t *numbers = mote_alloc(ctx, count * sizeof *numbers, "order");
-    uint32_t *order = mote_alloc(ctx, count * sizeof *order, "order");
-    uint8_t *sorted = mote_alloc(ctx, count * bytes, "points of a part");
-    uint8_t *results = mote_alloc(ctx, count * halo->search->result_bytes, "results");
-    mote_status status =
-        numbers != NULL && order != NULL && sorted != NULL && results != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
-    for (uint64_t i = 0; i < count && status == MOTE_OK; i++) {
-        uint32_t number;
-        memcpy(&number, halo->records + i * bytes + run->source.record_bytes, sizeof number);
-        numbers[i] = number;
-    }
-    if (status == MOTE_OK) status = sort_quietly(ctx, numbers, order, count);
-    for (uint64_t i = 0; i < count && status == MOTE_OK; i++) {
-        memcpy(sorted + i * bytes, halo->records + order[i] * bytes, bytes);
-    }
+    uint64_t *own = mote_alloc(ctx, own_count * sizeof *own, "order");
+    uint8_t *sorted = mote_alloc(ctx, count * run->record_bytes, "points of a part");
+    mote_status status = numbers != NULL && own != NULL && sorted != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+    if (status == MOTE_OK) status = order_points(halo, numbers, own, sorted);
     mote_free(ctx, halo->records);
     halo->records = NULL;
     if (status == MOTE_OK) status = view_records(run, sorted, count, &cloud);
-    if (status == MOTE_OK) status = halo->search->work(halo->search->user, ctx, cloud, results);
-    if (status == MOTE_OK) status = keep_results(halo, numbers, order, results, to);
+    if (status == MOTE_OK) {
+        const parts_points points = {run, cloud, numbers, own, own_count, halo->search->result_bytes, to};
+        status = halo->search->work(halo->search->user, ctx, &points);
+    }
     mote_cloud_destroy(cloud);
     mote_free(ctx, numbers);
-    mote_free(ctx, order);
+    mote_free(ctx, own);
     mote_free(ctx, sorted);
-    mote_free(ctx, results);
     return status;
 }
 
@@ -357,18 +319,22 @@ static mote_status check_steps(const parts_run *run) {
                          "LAS has them, within 2^31 of these: convert it first",
                          run->source.list.paths[0]);
     }
-    if (run->points < UINT32_MAX) return MOTE_OK;
-    return mote_fail(run->ctx, MOTE_ERROR_UNSUPPORTED, "neighbours of more than 4,294,967,294 points");
+    return MOTE_OK;
+}
+
+/* How far as many others may be is what a density tells, which counts the point itself among them. */
+static mote_status check_others(const parts_run *run, const parts_search *search) {
+    if (search->others < MOTE_KNN_MAX_K) return MOTE_OK;
+    return mote_fail(run->ctx, MOTE_ERROR_UNSUPPORTED, "neighbours are found in parts for %u others at most",
+                     MOTE_KNN_MAX_K - 1);
 }
 
 mote_status parts_search_all(parts_run *run, const parts_search *search, mote_output *results) {
     const double parts = run->part_count > 0 ? (double)run->part_count : 1;
-    mote_status status = check_steps(run);
-    const mote_progress_span whole = mote_progress_enter(run->ctx, 0.5, 0.85);
-    for (uint32_t p = 0; p < run->part_count && status == MOTE_OK; p++) {
-        mote_progress_next(run->ctx, whole, 0.5 + 0.05 * p / parts, 0.5 + 0.05 * (p + 1) / parts);
-        status = sort_part(run, &run->ranges[p]);
-    }
+    MOTE_TRY(check_others(run, search));
+    MOTE_TRY(check_steps(run));
+    mote_status status = parts_sort_all(run, 0.5, 0.55);
+    const mote_progress_span whole = mote_progress_enter(run->ctx, 0.55, 0.85);
     for (uint32_t p = 0; p < run->part_count && status == MOTE_OK; p++) {
         mote_progress_next(run->ctx, whole, 0.55 + 0.29 * p / parts, 0.55 + 0.29 * (p + 1) / parts);
         status = search_part(run, search, &run->ranges[p], results);

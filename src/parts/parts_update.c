@@ -311,7 +311,7 @@ static mote_status use_folder(mote_context *ctx, const potree_files *files, void
 static mote_status update_list(parts_update *update, const char *const *paths) {
     uint64_t bytes = 0;
     bool in_pieces = false;
-    update->whole = mote_lod_parts_refusal(&update->is.lod, &update->is.potree);
+    update->whole = parts_alone_refusal(&update->is.lod, &update->is.potree);
     if (update->whole == NULL) {
         MOTE_TRY(find_need(update, paths, &bytes, &in_pieces));
         if (!in_pieces) update->whole = "some files are read as a whole, and not in pieces as LAS, LAZ and E57 are";

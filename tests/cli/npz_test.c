@@ -154,7 +154,7 @@ static void arrays_read_back(void **state) {
     const npz_array arrays[] = {
         {"first", "<i8", 1, {3, 0}, first}, {"values", "<f4", 2, {5, 1}, values}, {"nothing", "<u4", 2, {0, 7}, NULL}};
     const bool none[] = {false, false, false}, all[] = {true, true, true}, later[] = {false, true, true};
-    npz_params params = {2, UINT32_MAX, NULL, NULL};
+    npz_params params = {.threads = 2, .zip64_from = UINT32_MAX};
     write_file(arrays, 3, &params, MOTE_OK);
     check_file(arrays, 3, none, false);
     params.zip64_from = 100; /* below every size */
@@ -175,7 +175,7 @@ static void large_array_reads_back(void **state) {
     assert_non_null(values);
     for (uint64_t i = 0; i < count; i++) values[i] = (uint32_t)(i * 2654435761u);
     const npz_array array = {"values", "<u4", 1, {count, 0}, values};
-    const npz_params params = {3, UINT32_MAX, NULL, NULL};
+    const npz_params params = {.threads = 3, .zip64_from = UINT32_MAX};
     write_file(&array, 1, &params, MOTE_OK);
     check_file(&array, 1, none, false);
     unlink(PATH);
@@ -192,7 +192,7 @@ static void cancel_leaves_nothing(void **state) {
     static const float values[4] = {1, 2, 3, 4};
     const npz_array array = {"values", "<f4", 1, {4, 0}, values};
     double done = -1;
-    const npz_params params = {1, UINT32_MAX, never, &done};
+    const npz_params params = {.threads = 1, .zip64_from = UINT32_MAX, .progress = never, .user = &done};
     char temporary[100];
     write_file(&array, 1, &params, MOTE_CANCELLED);
     snprintf(temporary, sizeof temporary, "%s.%ld.part", PATH, (long)getpid());

@@ -86,6 +86,29 @@ static void every_type_is_read(void **state) {
     order_close(c);
 }
 
+/* A cloud in its order: the same points in the same places, also those without one. */
+static void clouds_are_sorted_alike(void **state) {
+    (void)state;
+    static const char *const kinds[] = {"city", "clusters", "uniform"};
+    order_contexts c = order_open();
+    for (uint64_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
+        mote_cloud *cloud = NULL, *sorted[2] = {NULL, NULL};
+        uint64_t hash[2];
+        if (!parity_is_mine()) continue;
+        assert_int_equal(mote_generate(c.cpu, kinds[k], 3 * ORDER_TEST_TILE + 17, NULL, &cloud), MOTE_OK);
+        for (int g = 0; g < 2; g++) {
+            mote_context *ctx = g == 0 ? c.cpu : c.gpu;
+            if (mote_order_cloud(ctx, cloud, &sorted[g]) != MOTE_OK) fail_msg("%s", mote_context_message(ctx));
+            assert_int_equal(mote_cloud_hash(ctx, sorted[g], &hash[g]), MOTE_OK);
+        }
+        assert_true(hash[0] == hash[1]);
+        mote_cloud_destroy(sorted[0]);
+        mote_cloud_destroy(sorted[1]);
+        mote_cloud_destroy(cloud);
+    }
+    order_close(c);
+}
+
 static void values_not_finite_count_for_nothing(void **state) {
     (void)state;
     const order_contexts c = order_open();
@@ -209,6 +232,7 @@ int main(void) {
         cmocka_unit_test(awkward_clouds_have_the_same_order),
         cmocka_unit_test(generated_clouds_have_the_same_order),
         cmocka_unit_test(every_type_is_read),
+        cmocka_unit_test(clouds_are_sorted_alike),
         cmocka_unit_test(values_not_finite_count_for_nothing),
         cmocka_unit_test(sorts_codes),
         cmocka_unit_test(permutes_values_of_any_size),

@@ -74,6 +74,35 @@ static void gpus_make_the_same(void **state) {
     mote_context_destroy(cpu);
 }
 
+/* Averages that look at points around a part are the cores' work, also where a GPU was asked for. */
+static void averages_look_across_on_cores(void **state) {
+    (void)state;
+    mote_context *cpu = parity_cpu_context();
+    char one[512], many[512];
+    snprintf(one, sizeof one, "%s", test_path("parts_parity_one"));
+    snprintf(many, sizeof many, "%s", test_path("parts_parity_many"));
+    const parts_inputs inputs = {{parts_cloud_file(cpu, &parts_kinds[0], "las")}, 1};
+    for (int gaussian = 0; gaussian < 2; gaussian++) {
+        mote_context *cuda = context_of(gpu_count, 0);
+        mote_lod_params params = mote_lod_defaults();
+        mote_parts_params parts = mote_parts_defaults();
+        mote_potree_params potree = mote_potree_defaults();
+        mote_parts_report report;
+        params.scheme = MOTE_LOD_REPLACING;
+        params.filter = gaussian ? MOTE_LOD_FILTER_GAUSSIAN : MOTE_LOD_FILTER_NEIGHBORS;
+        parts.part_points = 9000;
+        potree.name = "parts";
+        parts_in_one(cpu, &inputs, &params, one);
+        if (mote_lod_write_parts(cuda, inputs.paths, 1, NULL, &params, many, &potree, &parts, &report) != MOTE_OK) {
+            fail_msg("%s", mote_context_message(cuda));
+        }
+        potree_reference_same_folders(one, many);
+        assert_true(report.parts > 3);
+        mote_context_destroy(cuda);
+    }
+    mote_context_destroy(cpu);
+}
+
 /* More workers than GPUs; and a part of which the GPU holds but a piece at a time. */
 static void parts_may_exceed_a_gpu(void **state) {
     (void)state;
@@ -145,9 +174,8 @@ int main(void) {
     gpu_count = mote_devices(devices, 1 + GPUS_MAX) - 1;
     if (gpu_count > GPUS_MAX) gpu_count = GPUS_MAX;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gpus_make_the_same),
-        cmocka_unit_test(parts_may_exceed_a_gpu),
-        cmocka_unit_test(gpus_share_a_cloud),
+        cmocka_unit_test(gpus_make_the_same),        cmocka_unit_test(averages_look_across_on_cores),
+        cmocka_unit_test(parts_may_exceed_a_gpu),    cmocka_unit_test(gpus_share_a_cloud),
         cmocka_unit_test(refuses_gpus_that_are_not),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

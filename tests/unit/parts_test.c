@@ -91,6 +91,47 @@ static void parts_are_the_whole(void **state) {
     mote_context_destroy(ctx);
 }
 
+/* Averages over neighbours look across the borders of parts, wherever these are; where all points are equally dense
+   they are anywhere, and elsewhere no cell of the root's grid is cut. */
+static void averages_look_across(void **state) {
+    (void)state;
+    static const mote_lod_filter filters[] = {MOTE_LOD_FILTER_NEIGHBORS, MOTE_LOD_FILTER_GAUSSIAN};
+    static const uint32_t grids[] = {128, 16, 64, 32};
+    mote_context *ctx = test_context(2);
+    uint32_t cuts = 0, fine = 0;
+    for (uint64_t k = 0; k < PARTS_KINDS; k++) {
+        const char *path = parts_cloud_file(ctx, &parts_kinds[k], k % 2 ? "las" : "laz");
+        const parts_inputs one = {{path}, 1};
+        for (uint64_t v = test_extent(k % 4, 0); v < 8; v += test_extent(3, 1)) {
+            mote_lod_params params = mote_lod_defaults();
+            mote_parts_params parts = mote_parts_defaults();
+            mote_parts_report report;
+            params.scheme = MOTE_LOD_REPLACING;
+            params.filter = filters[v % 2];
+            params.grid = grids[v / 2];
+            params.merge_points = v % 3 ? 50 : 700;
+            const uint64_t all = parts_kinds[k].points, cut = (uint64_t)(test_random(k, v) * 9000);
+            const uint64_t sizes[] = {400 + cut, all - all / 20, all - all / 200, all + 1};
+            parts.workers = 1 + v % 3;
+            for (int s = 0; s < 4; s++) { /* where points crowd, a part has a whole cell of the root's grid */
+                parts.part_points = sizes[s];
+                if (mote_lod_write_parts(ctx, &path, 1, NULL, &params, test_path("parts_parts"), NULL, &parts,
+                                         &report) == MOTE_OK) {
+                    break;
+                }
+                assert_non_null(strstr(mote_context_message(ctx), "only random sampling"));
+                mote_context_clear(ctx);
+            }
+            compare_workers(ctx, &one, &params, parts.part_points, parts.workers, 1);
+            cuts += report.parts > 1;
+            fine += report.parts > 1 && report.rounds > 1;
+        }
+    }
+    print_message("%u of several parts, %u with fine codes\n", cuts, fine);
+    assert_true(cuts > test_extent(2, 8) && fine > 0);
+    mote_context_destroy(ctx);
+}
+
 /* The bytes are the same of as many parts as there may be, of two, and of one. */
 static void any_number_of_parts(void **state) {
     (void)state;
@@ -393,7 +434,12 @@ static void refuses_what_parts_cannot(void **state) {
     params = mote_lod_defaults();
     params.scheme = MOTE_LOD_REPLACING;
     params.filter = MOTE_LOD_FILTER_GAUSSIAN;
-    expect_refused(ctx, path, &params, 0, MOTE_ERROR_UNSUPPORTED, "averages over neighbours");
+    mote_parts_params kept = mote_parts_defaults();
+    kept.resumes = true;
+    mote_context_clear(ctx);
+    assert_int_equal(mote_lod_write_parts(ctx, &path, 1, NULL, &params, test_path("parts_refused"), NULL, &kept, NULL),
+                     MOTE_ERROR_UNSUPPORTED);
+    assert_non_null(strstr(mote_context_message(ctx), "averages over neighbours take copies"));
     expect_refused(ctx, test_path("parts_none.las"), NULL, 0, MOTE_ERROR_IO, "parts_none.las");
     mote_context_destroy(ctx);
 }
@@ -401,6 +447,7 @@ static void refuses_what_parts_cannot(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parts_are_the_whole),
+        cmocka_unit_test(averages_look_across),
         cmocka_unit_test(any_number_of_parts),
         cmocka_unit_test(any_number_of_workers),
         cmocka_unit_test(workers_get_as_much),
@@ -417,12 +464,24 @@ int main(void) {
         cmocka_unit_test(copc_refuses_what_it_cannot),
         cmocka_unit_test(copc_leaves_nothing_behind),
         cmocka_unit_test(numbers_beyond_32_bits),
+        cmocka_unit_test(numbers_beyond_their_bytes),
         cmocka_unit_test(trees_beyond_32_bits),
         cmocka_unit_test(normals_of_parts),
         cmocka_unit_test(normals_of_ties),
         cmocka_unit_test(outliers_of_parts),
         cmocka_unit_test(normals_survive_failures),
         cmocka_unit_test(normals_refuse_what_they_cannot),
+        cmocka_unit_test(knn_of_parts),
+        cmocka_unit_test(knn_of_ties),
+        cmocka_unit_test(knn_of_few),
+        cmocka_unit_test(knn_beyond_32_bits),
+        cmocka_unit_test(knn_survives_failures),
+        cmocka_unit_test(knn_refuses_what_it_cannot),
+        cmocka_unit_test(order_of_parts),
+        cmocka_unit_test(order_of_several),
+        cmocka_unit_test(order_survives_failures),
+        cmocka_unit_test(order_refuses_what_it_cannot),
+        cmocka_unit_test(clouds_are_sorted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,6 +13,7 @@ void copc_survives_failures(void **state);
 void copc_refuses_what_it_cannot(void **state);
 void copc_leaves_nothing_behind(void **state);
 void numbers_beyond_32_bits(void **state);
+void numbers_beyond_their_bytes(void **state);
 void trees_beyond_32_bits(void **state);
 
 /* ---- parts_test_normals.c */
@@ -21,5 +22,20 @@ void normals_of_ties(void **state);
 void outliers_of_parts(void **state);
 void normals_survive_failures(void **state);
 void normals_refuse_what_they_cannot(void **state);
+
+/* ---- parts_test_knn.c */
+void knn_of_parts(void **state);
+void knn_of_ties(void **state);
+void knn_of_few(void **state);
+void knn_beyond_32_bits(void **state);
+void knn_survives_failures(void **state);
+void knn_refuses_what_it_cannot(void **state);
+
+/* ---- parts_test_order.c */
+void order_of_parts(void **state);
+void order_of_several(void **state);
+void order_survives_failures(void **state);
+void order_refuses_what_it_cannot(void **state);
+void clouds_are_sorted(void **state);
 
 #endif

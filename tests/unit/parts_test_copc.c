@@ -207,31 +207,55 @@ void copc_leaves_nothing_behind(void **state) {
 
 /* ---- numbers */
 
-/* Of two parts in turn, a number of 34 bits each, at the places where the upper bits change. */
+/* Around the numbers from which on they take a byte more; behind the columns of a record, and of its neighbours. */
 void numbers_beyond_32_bits(void **state) {
     (void)state;
-    static const uint64_t starts[] = {0, 0xFFFFFFFEull, 0x1FFFFFFFFull, 0x300000000ull, 0x3FFFFFFF0ull};
-    uint8_t at[2][100][PARTS_NUMBER_BYTES];
-    uint64_t numbers[2][100], points[2] = {0, 0};
+    static const uint64_t points[] = {0,
+                                      1,
+                                      0xFFFFFFFFull,
+                                      1ull << 32,
+                                      (1ull << 32) + 1,
+                                      1ull << 40,
+                                      (1ull << 40) + 1,
+                                      1ull << 56,
+                                      (1ull << 56) + 1,
+                                      UINT64_MAX};
+    static const uint32_t bytes[] = {4, 4, 4, 4, 5, 5, 6, 7, 8, 8};
+    uint8_t records[4][32];
     parts_run run;
     memset(&run, 0, sizeof run);
     run.ctx = test_context(1);
-    for (size_t s = 0; s < sizeof starts / sizeof starts[0]; s++) {
-        for (uint64_t i = 0; i < 30; i++) {
-            const uint32_t part = s == 3 ? 1 : (uint32_t)(i % 3 == 0); /* one of them has none of an epoch */
-            const uint64_t point = points[part]++;
-            numbers[part][point] = starts[s] + i;
-            parts_number_put(numbers[part][point], at[part][point]);
-            assert_int_equal(parts_number_epoch(&run, part, point, numbers[part][point]), MOTE_OK);
+    run.source.record_bytes = 20;
+    for (size_t s = 0; s < sizeof points / sizeof points[0]; s++) {
+        const uint64_t last = points[s] > 0 ? points[s] - 1 : 0, numbers[] = {last, 0, last / 2, last / 3 * 2};
+        run.number_bytes = parts_number_bytes(points[s]);
+        assert_int_equal(run.number_bytes, bytes[s]);
+        memset(records, 0xA5, sizeof records);
+        for (int i = 0; i < 4; i++) assert_int_equal(parts_number_put(&run, numbers[i], records[i]), MOTE_OK);
+        for (int i = 0; i < 4; i++) {
+            assert_true(parts_number_of(&run, records[i]) == numbers[i]);
+            for (uint32_t b = 0; b < 32; b++) {
+                assert_true(records[i][b] == 0xA5 || (b >= 20 && b < 20 + run.number_bytes));
+            }
         }
     }
-    parts_numbers_sort(&run);
-    for (uint32_t part = 0; part < 2; part++) {
-        for (uint64_t point = 0; point < points[part]; point++) {
-            assert_true(parts_number_of(&run, part, point, at[part][point]) == numbers[part][point]);
-        }
-    }
-    mote_free(run.ctx, run.epochs);
+    mote_context_destroy(run.ctx);
+}
+
+/* An input that has more points than it said. */
+void numbers_beyond_their_bytes(void **state) {
+    (void)state;
+    char path[] = "big.las", *paths[] = {path};
+    uint8_t record[8];
+    parts_run run;
+    memset(&run, 0, sizeof run);
+    run.ctx = test_context(1);
+    run.number_bytes = 4;
+    run.source.list.paths = paths;
+    run.source.list.count = 1;
+    assert_int_equal(parts_number_put(&run, UINT32_MAX, record), MOTE_OK);
+    assert_int_equal(parts_number_put(&run, 1ull << 32, record), MOTE_ERROR_IO);
+    assert_non_null(strstr(mote_context_message(run.ctx), "big.las: changed while it was read"));
     mote_context_destroy(run.ctx);
 }
 

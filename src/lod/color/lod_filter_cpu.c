@@ -1,10 +1,12 @@
 /* Colours of representatives: averages over every original point of a cell, of the cell and its 26 neighbours, or of
    the same weighted by distance; across node borders, because cells are looked up over the whole order. Integer sums
    throughout: the order of adding does not matter. */
+#include "device/backend.h"
 #include "lod/lod_cpu.h"
 #include "lod/lod_math.h"
 #include "lod/tree/lod_cells.h"
 #include "math/morton.h"
+#include "order/order_ops.h"
 
 #if defined(__AVX2__)
 #include <immintrin.h>
@@ -31,7 +33,11 @@ typedef struct filter {
     mote_lod *lod;
     uint32_t level;
     cell_index cells;
-    const uint16_t *rgb; /* [4 · count] sorted colours */
+    cell_points points; /* those of the octree; of a part, also those around it:
+
+                          around, below │ own points: lod->order, from own on │ around, above       by code */
+    uint64_t own;
+    const uint16_t *rgb; /* [4 · points.count] sorted colours */
     uint64_t first_color_capacity;
     uint64_t *first_color; /* [block_count + 1] representatives before a block; its own follow */
     mote_lod_weights weights;
@@ -152,6 +158,25 @@ static void sum_block(const filter *f, uint32_t block, color_sum *out) {
     }
 }
 
+/* Own points among [first, end) of all, as positions of the octree. */
+typedef struct own_points {
+    uint64_t first, end;
+} own_points;
+
+static own_points own_among(const filter *f, uint64_t first, uint64_t end) {
+    const uint64_t own_end = f->own + f->lod->count;
+    const uint64_t from = first < f->own ? f->own : first, to = end > own_end ? own_end : end;
+    const own_points own = {from - f->own, to < from ? from - f->own : to - f->own};
+    return own;
+}
+
+/* The first block that has points of the octree from a position on. */
+static uint32_t block_at(const filter *f, uint64_t position) {
+    const uint32_t block = cells_block_at(&f->cells, f->own + position);
+    const bool is_divided = position == 0 && f->own > 0 && cells_block_first(&f->cells, block) > f->own;
+    return is_divided ? block - 1 : block;
+}
+
 /* Writes the colours of a block's representatives. */
 static void color_block(const filter *f, uint32_t block) {
     mote_lod *lod = f->lod;
@@ -163,7 +188,8 @@ static void color_block(const filter *f, uint32_t block) {
         const color_sum *sum = &sums[__builtin_ctzll(mask)];
         uint16_t average[3];
         for (int k = 0; k < 3; k++) average[k] = mote_lod_average(sum->v[k], sum->v[3]);
-        for (uint64_t i = f->cells.cell_start[cell]; i < f->cells.cell_start[cell + 1]; i++) {
+        const own_points own = own_among(f, f->cells.cell_start[cell], f->cells.cell_start[cell + 1]);
+        for (uint64_t i = own.first; i < own.end; i++) {
             if (lod->level[i] > f->level) continue;
             memcpy(color, average, sizeof average);
             color += 3;
@@ -181,13 +207,13 @@ static void place_blocks(filter *f) {
         const mote_lod_node *node = &lod->nodes[i];
         if (!lod_is_inner(node)) continue;
         if (before == UINT64_MAX) before = lod->color_first[i];
-        const uint32_t last = cells_block_at(&f->cells, node->first + node->total);
+        const uint32_t last = cells_block_at(&f->cells, f->own + node->first + node->total);
 #pragma omp parallel for schedule(static) num_threads(lod->ctx->threads) if (node->total > 100000)
-        for (uint32_t b = cells_block_at(&f->cells, node->first); b < last; b++) {
-            uint64_t own = 0;
-            const uint64_t end = cells_block_first(&f->cells, b + 1);
-            for (uint64_t j = cells_block_first(&f->cells, b); j < end; j++) own += lod->level[j] <= f->level;
-            f->first_color[b] = own;
+        for (uint32_t b = block_at(f, node->first); b < last; b++) {
+            uint64_t chosen = 0;
+            const own_points own = own_among(f, cells_block_first(&f->cells, b), cells_block_first(&f->cells, b + 1));
+            for (uint64_t j = own.first; j < own.end; j++) chosen += lod->level[j] <= f->level;
+            f->first_color[b] = chosen;
         }
     }
     for (int64_t b = 0; b <= blocks; b++) {
@@ -201,7 +227,7 @@ static mote_status filter_level(filter *f) {
     mote_lod *lod = f->lod;
     const uint32_t cell_level = lod_cell_level(lod, f->level);
     const uint32_t bits = cell_level - f->level < 2 ? cell_level - f->level : 2;
-    MOTE_TRY(cells_build(lod, cell_level, bits, &f->cells));
+    MOTE_TRY(cells_build(lod->ctx, &f->points, cell_level, bits, &f->cells));
     if (!mote_reserve_scratch(lod->ctx, (void **)&f->first_color, &f->first_color_capacity, f->cells.block_count + 1,
                               sizeof *f->first_color, "filter blocks")) {
         return MOTE_ERROR_MEMORY;
@@ -215,30 +241,117 @@ static mote_status filter_level(filter *f) {
     return MOTE_OK;
 }
 
+/* ---- the points */
+
 /* Colours in sorted order, four 16-bit values a point. */
-static uint16_t *sorted_colors(const mote_lod *lod) {
-    uint16_t *rgb = mote_alloc(lod->ctx, lod->count * 4 * sizeof *rgb, "filter colours");
-    if (rgb == NULL) return NULL;
-#pragma omp parallel for schedule(static) num_threads(lod->ctx->threads)
-    for (int64_t i = 0; i < (int64_t)lod->count; i++) {
-        if ((uint64_t)i + 16 < lod->count) __builtin_prefetch(mote_column_at(lod->rgb[0], lod->order[i + 16]));
-        for (int k = 0; k < 3; k++) rgb[4 * i + k] = lod_color(lod->rgb[k], lod->order[i]);
+static void sort_colors(const mote_context *ctx, const mote_column *const columns[3], const uint32_t *order,
+                        uint64_t count, uint16_t *rgb) {
+#pragma omp parallel for schedule(static) num_threads(ctx->threads)
+    for (int64_t i = 0; i < (int64_t)count; i++) {
+        if ((uint64_t)i + 16 < count) __builtin_prefetch(mote_column_at(columns[0], order[i + 16]));
+        for (int k = 0; k < 3; k++) rgb[4 * i + k] = lod_color(columns[k], order[i]);
         rgb[4 * i + 3] = 0;
     }
-    return rgb;
+}
+
+/* What is known of points that are looked at, by code. */
+typedef struct filter_arrays {
+    uint64_t *codes, *fine;
+    uint32_t *order;
+    uint16_t *rgb;
+} filter_arrays;
+
+static void free_arrays(mote_context *ctx, filter_arrays *arrays) {
+    mote_free(ctx, arrays->codes);
+    mote_free(ctx, arrays->fine);
+    mote_free(ctx, arrays->order);
+    mote_free(ctx, arrays->rgb);
+}
+
+static mote_status sort_around(const mote_lod *lod, const mote_cloud *around, filter_arrays *to) {
+    mote_context *ctx = lod->ctx;
+    mote_device *cpu = mote_cpu_device(ctx);
+    const mote_column *columns[3];
+    const uint64_t count = around->count;
+    to->codes = mote_alloc(ctx, count * sizeof *to->codes, "filter points around");
+    to->order = mote_alloc(ctx, count * sizeof *to->order, "filter points around");
+    to->rgb = mote_alloc(ctx, count * 4 * sizeof *to->rgb, "filter points around");
+    if (to->codes == NULL || to->order == NULL || to->rgb == NULL) return MOTE_ERROR_MEMORY;
+    MOTE_TRY(cpu->backend->order->codes(cpu, around, &lod->lattice, to->codes));
+    const mote_progress_span whole = mote_progress_hold(ctx);
+    mote_status status = cpu->backend->order->sort(cpu, to->codes, to->order, count);
+    mote_progress_leave(ctx, whole);
+    if (status == MOTE_OK && lod->fine != NULL) {
+        status = order_fine_codes(ctx, around, &lod->lattice, to->codes, to->order, count, &to->fine);
+    }
+    for (int k = 0; k < 3; k++) columns[k] = mote_cloud_find(around, lod->rgb[k]->name);
+    if (status == MOTE_OK) sort_colors(ctx, columns, to->order, count, to->rgb);
+    return status;
+}
+
+/* The points of others go below and above the own ones, whose range of codes has none of them. */
+static mote_status join_around(filter *f, const filter_arrays *around, uint64_t count, filter_arrays *to) {
+    const mote_lod *lod = f->lod;
+    const uint64_t all = lod->count + count;
+    uint64_t below = 0, end = count;
+    while (below < end) {
+        const uint64_t middle = below + (end - below) / 2;
+        if (around->codes[middle] < lod->whole->low.code) {
+            below = middle + 1;
+        } else {
+            end = middle;
+        }
+    }
+    to->codes = mote_alloc(lod->ctx, all * sizeof *to->codes, "filter points");
+    if (lod->fine != NULL) to->fine = mote_alloc(lod->ctx, all * sizeof *to->fine, "filter points");
+    to->rgb = mote_alloc(lod->ctx, all * 4 * sizeof *to->rgb, "filter colours");
+    if (to->codes == NULL || to->rgb == NULL || (lod->fine != NULL && to->fine == NULL)) return MOTE_ERROR_MEMORY;
+    const uint64_t above = below + lod->count, rest = count - below;
+    memcpy(to->codes, around->codes, below * sizeof *to->codes);
+    memcpy(to->codes + below, lod->codes, lod->count * sizeof *to->codes);
+    memcpy(to->codes + above, around->codes + below, rest * sizeof *to->codes);
+    if (lod->fine != NULL) {
+        memcpy(to->fine, around->fine, below * sizeof *to->fine);
+        memcpy(to->fine + below, lod->fine, lod->count * sizeof *to->fine);
+        memcpy(to->fine + above, around->fine + below, rest * sizeof *to->fine);
+    }
+    memcpy(to->rgb, around->rgb, 4 * below * sizeof *to->rgb);
+    sort_colors(lod->ctx, lod->rgb, lod->order, lod->count, to->rgb + 4 * below);
+    memcpy(to->rgb + 4 * above, around->rgb + 4 * below, 4 * rest * sizeof *to->rgb);
+    f->own = below;
+    f->points = (cell_points){to->codes, to->fine, all, lod->finest};
+    f->rgb = to->rgb;
+    return MOTE_OK;
+}
+
+/* Of the octree's points alone only colours are brought to their order. */
+static mote_status find_points(filter *f, filter_arrays *arrays) {
+    const mote_lod *lod = f->lod;
+    const mote_cloud *cloud = lod->whole != NULL ? lod->whole->around : NULL;
+    filter_arrays around = {NULL};
+    f->points = (cell_points){lod->codes, lod->fine, lod->count, lod->finest};
+    if (cloud != NULL && cloud->count > 0) {
+        mote_status status = sort_around(lod, cloud, &around);
+        if (status == MOTE_OK) status = join_around(f, &around, cloud->count, arrays);
+        free_arrays(lod->ctx, &around);
+        return status;
+    }
+    arrays->rgb = mote_alloc(lod->ctx, lod->count * 4 * sizeof *arrays->rgb, "filter colours");
+    if (arrays->rgb == NULL) return MOTE_ERROR_MEMORY;
+    sort_colors(lod->ctx, lod->rgb, lod->order, lod->count, arrays->rgb);
+    f->rgb = arrays->rgb;
+    return MOTE_OK;
 }
 
 mote_status lod_filter_cpu(mote_lod *lod) {
-    mote_status status = MOTE_OK;
+    filter_arrays arrays = {NULL};
     filter f;
     memset(&f, 0, sizeof f);
     f.lod = lod;
     f.weights = mote_lod_gaussian();
     if (lod->level_count < 2) return MOTE_OK;
     MOTE_TRY(lod_place_colors(lod));
-    uint16_t *rgb = sorted_colors(lod);
-    if (rgb == NULL) return MOTE_ERROR_MEMORY;
-    f.rgb = rgb;
+    mote_status status = find_points(&f, &arrays);
     /* The finest level first: it needs the most scratch, which then serves all others. */
     for (f.level = lod->level_count - 1; f.level-- > 0 && status == MOTE_OK;) {
         status = filter_level(&f);
@@ -247,6 +360,6 @@ mote_status lod_filter_cpu(mote_lod *lod) {
     }
     cells_free(lod->ctx, &f.cells);
     mote_free(lod->ctx, f.first_color);
-    mote_free(lod->ctx, rgb);
+    free_arrays(lod->ctx, &arrays);
     return status;
 }

@@ -45,10 +45,10 @@ static void fill(cell_index *cells, const candidates *from, uint64_t first, uint
     }
 }
 
-static void set_masks(const mote_lod *lod, cell_index *cells) {
+static void set_masks(const mote_context *ctx, cell_index *cells) {
     const uint32_t shift = cell_shift(cells);
     const uint64_t within = (uint64_t)cells->side * cells->side * cells->side - 1;
-#pragma omp parallel for schedule(static) num_threads(lod->ctx->threads)
+#pragma omp parallel for schedule(static) num_threads(ctx->threads)
     for (int64_t b = 0; b < (int64_t)cells->block_count; b++) {
         uint64_t mask = 0;
         for (uint32_t c = cells->blocks[b].first; c < cells->blocks[b + 1].first; c++) {
@@ -59,8 +59,8 @@ static void set_masks(const mote_lod *lod, cell_index *cells) {
 }
 
 /* Each thread counts its share, then fills it: starts[2t] and [2t + 1] are the share's first cell and block. */
-static mote_status fill_shares(const mote_lod *lod, cell_index *cells, const candidates *from, uint64_t *starts) {
-    mote_context *ctx = lod->ctx;
+static mote_status fill_shares(mote_context *ctx, const cell_points *points, cell_index *cells, const candidates *from,
+                               uint64_t *starts) {
     const uint64_t threads = from->starts != NULL ? 1 : (uint64_t)ctx->threads;
     cells->cell_count = cells->block_count = 0;
 #pragma omp parallel for schedule(static, 1) num_threads((int)threads)
@@ -87,25 +87,31 @@ static mote_status fill_shares(const mote_lod *lod, cell_index *cells, const can
         const uint64_t first = from->count * t / threads, last = from->count * (t + 1) / threads;
         fill(cells, from, first, last, starts[2 * t], starts[2 * t + 1]);
     }
-    cells->cell_start[cells->cell_count] = (uint32_t)lod->count;
+    cells->cell_start[cells->cell_count] = (uint32_t)points->count;
     cells->blocks[cells->block_count].first = (uint32_t)cells->cell_count;
     return MOTE_OK;
 }
 
-mote_status cells_build(const mote_lod *lod, uint32_t level, uint32_t block_bits, cell_index *cells) {
-    mote_context *ctx = lod->ctx;
-    const bool merged = cells->level > level && cells->cell_count < lod->count / MERGED_BELOW;
-    const candidates from = {merged ? cells->cell_start : NULL, merged ? cells->cell_count : lod->count};
-    cells->window = lod_window_at(lod, level + 3 < lod->finest ? level + 3 : lod->finest);
+static lod_window window_at(const cell_points *points, uint32_t cell_level) {
+    const uint32_t first = lod_window_first(cell_level);
+    const lod_window window = {first > 0 ? points->fine : points->codes, first > 0 ? points->codes : NULL, first};
+    return window;
+}
+
+mote_status cells_build(mote_context *ctx, const cell_points *points, uint32_t level, uint32_t block_bits,
+                        cell_index *cells) {
+    const bool merged = cells->level > level && cells->cell_count < points->count / MERGED_BELOW;
+    const candidates from = {merged ? cells->cell_start : NULL, merged ? cells->cell_count : points->count};
+    cells->window = window_at(points, level + 3 < points->finest ? level + 3 : points->finest);
     cells->level = level;
     cells->block_level = level - block_bits;
     cells->side = 1u << block_bits;
     uint64_t *starts = mote_alloc(ctx, 2 * (uint64_t)ctx->threads * sizeof *starts, "filter blocks");
     if (starts == NULL) return MOTE_ERROR_MEMORY;
-    const mote_status status = fill_shares(lod, cells, &from, starts);
+    const mote_status status = fill_shares(ctx, points, cells, &from, starts);
     mote_free(ctx, starts);
     if (status != MOTE_OK) return status;
-    set_masks(lod, cells);
+    set_masks(ctx, cells);
     const uint32_t above = cells->window.first;
     return block_hash_build(ctx, cells->block_level - above, above, &cells->blocks[0].code, sizeof cells->blocks[0],
                             cells->block_count, &cells->block_hash);

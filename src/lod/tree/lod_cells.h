@@ -17,6 +17,14 @@ typedef struct cell_block {
     uint64_t mask;  /* bit m: the cell whose code within the block is m is occupied */
 } cell_block;
 
+/* Points by code, of which the cells are. */
+typedef struct cell_points {
+    const uint64_t *codes; /* [count] sorted */
+    const uint64_t *fine;  /* [count] fine codes; NULL: there are none */
+    uint64_t count;
+    uint32_t finest; /* level of cells */
+} cell_points;
+
 typedef struct cell_index {
     lod_window window; /* of the cells, and up to three levels more, which tell places within them */
     uint32_t level, block_level;
@@ -28,9 +36,10 @@ typedef struct cell_index {
 } cell_index;
 
 /* Indexes the cells of a level ≥ 1; blocks are at most block_bits ≤ 2 levels coarser. cells is zeroed, or one of
-   this octree to use again, quickest where it has few cells of a finer level; what it has is kept for cells_free also
+   these points to use again, quickest where it has few cells of a finer level; what it has is kept for cells_free also
    when this fails. */
-mote_status cells_build(const mote_lod *lod, uint32_t level, uint32_t block_bits, cell_index *cells);
+mote_status cells_build(mote_context *ctx, const cell_points *points, uint32_t level, uint32_t block_bits,
+                        cell_index *cells);
 void cells_free(mote_context *ctx, cell_index *cells);
 
 /* The first block whose points begin at a sorted position or later. */

@@ -1,0 +1,127 @@
+/* Averages over neighbours look one sampling cell of each level across the border of a part: at the root, where such
+   cells are largest, one cell that was counted, or less. So each part gets copies of all points in counted cells that
+   touch one of its own. They are written while records are distributed, a part's behind the other's.
+
+     counted cells     ┌─┬─┬─┬─┬─┐
+                       │ │A│a│b│ │      own points of a part A in A, of B in B
+                       ├─┼─┼─┼─┼─┤      copies for A: of b, for B: of a
+                       │A│A│a│b│B│
+                       └─┴─┴─┴─┴─┘ */
+#include "math/morton.h"
+#include "parts/parts.h"
+
+struct parts_around {
+    uint64_t *first; /* [cell_count + 1] of a cell's parts */
+    uint32_t *parts; /* that look at a cell, but for its own */
+    uint64_t capacity;
+    parts_copies *copies; /* [part_count] */
+    mote_output file;
+};
+
+static uint64_t points_of(const parts_run *run, uint64_t cell) { return run->first[cell + 1] - run->first[cell]; }
+
+/* The parts of the cells around one, each once, but for its own. */
+static uint32_t find_lookers(const parts_run *run, uint64_t cell, uint32_t found[26]) {
+    const int64_t side = 1ll << run->level;
+    uint32_t at[3], count = 0;
+    mote_morton_coordinates(cell, at);
+    for (int d = 0; d < 27; d++) {
+        const int64_t x = at[0] + d / 9 - 1, y = at[1] + d / 3 % 3 - 1, z = at[2] + d % 3 - 1;
+        if (x < 0 || y < 0 || z < 0 || x >= side || y >= side || z >= side) continue;
+        const uint64_t near = mote_morton_code((uint32_t)x, (uint32_t)y, (uint32_t)z);
+        const uint32_t part = run->part_of[near];
+        bool is_new = points_of(run, near) > 0 && part != run->part_of[cell];
+        for (uint32_t f = 0; f < count && is_new; f++) is_new = found[f] != part;
+        if (is_new) found[count++] = part;
+    }
+    return count;
+}
+
+static mote_status find_all(parts_run *run) {
+    struct parts_around *around = run->around;
+    uint64_t count = 0, at = 0;
+    for (uint64_t c = 0; c < run->cell_count; c++) {
+        uint32_t found[26], lookers = 0;
+        around->first[c] = count;
+        if (points_of(run, c) > 0) lookers = find_lookers(run, c, found);
+        if (!mote_reserve(run->ctx, (void **)&around->parts, &around->capacity, count + lookers, sizeof *around->parts,
+                          "parts around")) {
+            return MOTE_ERROR_MEMORY;
+        }
+        for (uint32_t f = 0; f < lookers; f++) {
+            around->parts[count++] = found[f];
+            around->copies[found[f]].points += points_of(run, c);
+        }
+    }
+    around->first[run->cell_count] = count;
+    for (uint32_t p = 0; p < run->part_count; p++) {
+        around->copies[p].at = at;
+        at += around->copies[p].points;
+    }
+    return MOTE_OK;
+}
+
+/* Whether memory holds a part and what is around it, of which parts_run.c reckons with as much as the part has. */
+static mote_status check_room(const parts_run *run) {
+    const uint64_t own = run->record_bytes + PARTS_AVERAGED_BYTES, copy = run->record_bytes + PARTS_COPY_BYTES;
+    for (uint32_t p = 0; p < run->part_count; p++) {
+        const uint64_t points = run->ranges[p].points, copies = run->around->copies[p].points;
+        const uint64_t bytes = parts_memory_bytes(run, 0) + points * own + copies * copy;
+        if (bytes <= run->share_bytes) continue;
+        return mote_fail(
+            run->ctx, MOTE_ERROR_MEMORY,
+            "out of memory: a part of %llu points looks at %llu of others around it, and %llu bytes do not "
+            "hold both; a larger --memory would do, or filter cell, which looks at none",
+            (unsigned long long)points, (unsigned long long)copies, (unsigned long long)run->share_bytes);
+    }
+    return MOTE_OK;
+}
+
+mote_status parts_around_begin(parts_run *run) {
+    if (!parts_looks_around(run)) return MOTE_OK;
+    struct parts_around *around = run->around = mote_alloc_zero(run->ctx, sizeof *run->around, "parts around");
+    if (around == NULL) return MOTE_ERROR_MEMORY;
+    around->file.file = -1;
+    around->first = mote_alloc(run->ctx, (run->cell_count + 1) * sizeof *around->first, "parts around");
+    around->copies = mote_alloc_zero(run->ctx, run->part_count * sizeof *around->copies, "parts around");
+    if (around->first == NULL || around->copies == NULL) return MOTE_ERROR_MEMORY;
+    MOTE_TRY(find_all(run));
+    MOTE_TRY(check_room(run));
+    return potree_folder_output(run->ctx, run->output.folder, "octree.bin.around.part", &around->file);
+}
+
+parts_lookers parts_around_of(const parts_run *run, uint64_t cell) {
+    const struct parts_around *around = run->around;
+    const parts_lookers none = {NULL, 0};
+    if (around == NULL) return none;
+    const parts_lookers some = {around->parts + around->first[cell], around->first[cell + 1] - around->first[cell]};
+    return some;
+}
+
+parts_copies parts_around_copies(const parts_run *run, uint32_t part) { return run->around->copies[part]; }
+
+mote_output *parts_around_file(const parts_run *run) { return &run->around->file; }
+
+mote_status parts_around_load(parts_run *run, uint32_t part, mote_cloud **out) {
+    uint8_t *records = NULL;
+    *out = NULL;
+    if (run->around == NULL || run->around->copies[part].points == 0) return MOTE_OK;
+    const parts_copies copies = run->around->copies[part];
+    MOTE_TRY(parts_cloud(run, copies.points, out, &records));
+    return parts_read_at(run->ctx, run->around->file.file, run->around->file.path, copies.at * run->record_bytes,
+                         copies.points * run->record_bytes, records);
+}
+
+void parts_around_end(parts_run *run) {
+    struct parts_around *around = run->around;
+    if (around == NULL) return;
+    for (uint32_t p = 0; p < run->part_count && around->copies != NULL; p++) {
+        run->report->scratch_bytes += around->copies[p].points * run->record_bytes;
+    }
+    mote_output_close(run->ctx, &around->file, MOTE_CANCELLED); /* it is not kept */
+    mote_free(run->ctx, around->first);
+    mote_free(run->ctx, around->parts);
+    mote_free(run->ctx, around->copies);
+    mote_free(run->ctx, around);
+    run->around = NULL;
+}
