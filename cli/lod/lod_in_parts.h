@@ -10,6 +10,7 @@ typedef struct lod_in_parts {
     const io_paths *paths;
     mote_lod_params params;
     mote_potree_params potree;
+    mote_copc_params writing; /* of a COPC file */
     bool copc; /* a COPC file instead of a folder */
     bool stats;
     bool resumes;     /* --resume: what is complete is kept, and gone on with */

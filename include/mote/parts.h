@@ -32,7 +32,8 @@ MOTE_API mote_parts_params mote_parts_defaults(void);
 
 /// What was done, and what it took.
 typedef struct mote_parts_report {
-    mote_potree_report folder;
+    mote_potree_report folder; ///< zero where a COPC file is made
+    mote_copc_report file;     ///< zero where a folder is made
     uint64_t points;  ///< read
     uint64_t skipped; ///< of them without a finite position
     uint64_t nodes;
@@ -87,21 +88,18 @@ MOTE_API mote_status mote_lod_write_parts(mote_context *ctx, const char *const *
                                           const mote_parts_params *parts, mote_parts_report *report);
 
 /// Makes a COPC file likewise: the bytes of mote_lod_build and mote_copc_write. Points are held on the disk meanwhile,
-/// beside the output, in files without a name: as many bytes as the records of the input have and 4 a point, and then
+/// beside the output, in files without a name: as many bytes as the records of the input have and 3 a point, and then
 /// as many as the output.
 /// params   scheme ADDITIVE, max_node_points 0, sampling RANDOM or FIRST
 /// output   a file, and no pipe
-/// parts    without resumes
 /// report   out, may be NULL; its folder stays 0
-/// file     out, may be NULL
 /// Returns  as mote_lod_write_parts and mote_copc_write
 /// Cost     as mote_lod_write_parts; points whose values decide how they are written (colours, reals) are read once
 /// more
 MOTE_API mote_status mote_copc_write_parts(mote_context *ctx, const char *const *inputs, uint32_t input_count,
                                            const mote_read_params *reading, const mote_lod_params *params,
                                            const char *output, const mote_copc_params *copc,
-                                           const mote_parts_params *parts, mote_parts_report *report,
-                                           mote_copc_report *file);
+                                           const mote_parts_params *parts, mote_parts_report *report);
 
 /// Estimates normals of files that are read in pieces, and writes the cloud with them (attributes normal_x, normal_y,
 /// normal_z, curvature; density: surface_density and volume_density too) as LAS, LAZ or E57: the bytes of mote_normals
@@ -189,6 +187,12 @@ MOTE_API mote_status mote_lod_parts_plan(mote_context *ctx, const char *const *i
                                          const char *output, const mote_potree_params *potree,
                                          const mote_parts_params *parts, const char *plan, mote_parts_report *report);
 
+/// The same for a COPC file, of parameters as for mote_copc_write_parts.
+MOTE_API mote_status mote_copc_parts_plan(mote_context *ctx, const char *const *inputs, uint32_t input_count,
+                                          const mote_read_params *reading, const mote_lod_params *params,
+                                          const char *output, const mote_copc_params *copc,
+                                          const mote_parts_params *parts, const char *plan, mote_parts_report *report);
+
 /// Makes one part of a plan: reads the inputs that have points of it, and writes a file and, when that is complete, its
 /// manifest. What is there and whole already is not made again. May be called anywhere and by several at once.
 /// part     1 to the number of parts
@@ -201,7 +205,7 @@ MOTE_API mote_status mote_lod_parts_plan(mote_context *ctx, const char *const *i
 MOTE_API mote_status mote_lod_parts_make(mote_context *ctx, const char *plan, uint32_t part, uint32_t of,
                                          mote_parts_report *report);
 
-/// Makes the folder of all parts. They stay; mote_lod_parts_clear removes them.
+/// Makes the folder or file of all parts. They stay; mote_lod_parts_clear removes them.
 /// verify   also compares the checksums of the parts' records
 /// Returns  as mote_lod_parts_make and mote_potree_write; MOTE_ERROR_IO where parts are to be made first: the message
 ///          says which and why

@@ -55,7 +55,7 @@ typedef struct parts_share {
     uint64_t points;
 } parts_share;
 
-/* From a point of a part on, the upper 32 bits of numbers are others: parts_numbers.c. */
+/* From a point of a part on, the upper bits of numbers are others: parts_numbers.c. */
 typedef struct parts_epoch {
     uint64_t first; /* point of the part */
     uint32_t part, high;
@@ -73,6 +73,15 @@ static inline uint32_t parts_step_of(uint32_t level) {
     return MOTE_ORDER_BITS - level < PARTS_STEP ? MOTE_ORDER_BITS - level : PARTS_STEP;
 }
 
+/* What steps took, of which the costs of parts are predicted. Seconds are of processors. */
+typedef struct parts_prices {
+    double open_seconds, byte_seconds, point_seconds; /* to open all inputs; of a checksum; to read a point of them */
+    uint64_t floor_bytes;                             /* resident, beside what the context holds */
+    uint64_t walk_bytes;                              /* of a walk over the inputs, with what is mapped of them */
+    /* Of a part of n points: a + b · n of what two sizes took. */
+    double seconds[2], memory_bytes[2], file_bytes[2];
+} parts_prices;
+
 typedef struct parts_run {
     mote_context *ctx;
     parts_source source;
@@ -82,6 +91,7 @@ typedef struct parts_run {
     uint64_t begin_bytes;  /* of the context's memory, when it began */
     uint64_t record_bytes; /* of the scratch file: the source's, which go there as they are, and numbers behind each */
     uint64_t point_bytes;  /* of a point beside its record while its part is made */
+    uint32_t number_bytes; /* behind a record; 0: none */
     bool has_numbers;      /* records of the scratch file say which point of the inputs they are */
     bool is_copc;          /* a COPC file is made */
     parts_box box;         /* of all points */
@@ -113,7 +123,10 @@ typedef struct parts_run {
     uint64_t share_count, share_capacity;
     parts_epoch *epochs; /* by part and point */
     uint64_t epoch_count, epoch_capacity;
+    uint32_t *highs; /* [part_count] the upper bits of the number that was put last */
     struct parts_borders *borders; /* while points are looked at */
+    struct parts_sample *sample;   /* of a plan: points of which a part is made, to see what that takes */
+    parts_prices prices;           /* of a plan */
     struct parts_old *old;         /* an update: the folder that is there; NULL: it is none */
     const uint8_t *changed;        /* [8^level] an update: parts_change of the cells */
     const potree_inputs *inputs;   /* an update: what inputs.json is to say */
@@ -124,8 +137,10 @@ typedef struct parts_run {
     potree_part_tree *trees; /* [part_count] */
     int *files;              /* [part_count] of their records; -1: none */
     potree_stats stats;
-    const copc_job *copc; /* a COPC file is made, which was begun; NULL: a Potree folder */
-    copc_part *chunks;    /* [part_count] of a COPC file */
+    mote_copc_params writing;   /* of a COPC file */
+    struct parts_copc *file;    /* a COPC file that was begun; NULL: none, or a Potree folder is made */
+    las_plan seen;              /* of a plan of a COPC file: what its records are decided by */
+    copc_part *chunks;          /* [part_count] of a COPC file */
 } parts_run;
 
 /* Where workers leave what they have made: in the run, one after the other. */
@@ -174,7 +189,11 @@ mote_status parts_cut(parts_run *run);
 uint32_t parts_find(const parts_run *run, uint64_t code);
 
 /* ---- parts_numbers.c: which point of the inputs each record of the scratch file is */
-#define PARTS_NUMBER_BYTES 4u
+#define PARTS_NUMBER_BYTES 4u /* of searches, which have as many numbers in memory */
+/* Of COPC files, whose scratch is to be small: a record of 36 bytes becomes 1.08 times as long. */
+#define PARTS_COPC_NUMBER_BYTES 3u
+/* Before the first is put. */
+mote_status parts_numbers_begin(parts_run *run);
 /* Puts the number of the next point of a part behind its record. point: of the part; numbers increase */
 mote_status parts_number_put(parts_run *run, uint32_t part, uint64_t point, uint64_t number, uint8_t *to);
 /* Once all are put. */
@@ -225,12 +244,36 @@ mote_status parts_search_write(parts_run *run, const parts_search *search, const
                                const char *output, const mote_write_params *writing, const mote_parts_params *params);
 
 /* ---- parts_scratch.c */
-/* Opens a scratch file beside the output, which has no name from then on. Close it with MOTE_CANCELLED. */
+/* Opens a scratch file beside the output, which has no name from then on. Close it with MOTE_CANCELLED. output: of it,
+   or of another file there */
 mote_status parts_open_scratch(parts_run *run, const char *output, mote_output *to);
 
+/* ---- parts_copc.c: a COPC file instead of a folder */
+/* Whether parameters and output are such a file's. */
+mote_status parts_copc_check(const parts_run *run, const char *output);
+/* Plans the records of all, once points are counted: by what a plan says that was seen of their values (run->seen), or
+   by a look at them. The output is not opened. output: outlives the run */
+mote_status parts_copc_begin(parts_run *run, const char *output);
+const copc_job *parts_copc_job(const parts_run *run);
+/* Makes the file of the parts' chunks, which are open. */
+mote_status parts_copc_join(parts_run *run, const char *output);
+void parts_copc_end(parts_run *run);
+
 /* ---- parts_copc_part.c */
-/* Writes the file of a part; with the worker's run. */
+/* Writes the chunks of a part's points. */
+mote_status parts_copc_encode(parts_run *run, const mote_lod *lod, uint32_t part, mote_output *to, copc_part *made);
+/* Writes the scratch file of a part; with the worker's run. */
 mote_status parts_copc_write(parts_run *run, parts_results *results, const mote_lod *lod, uint32_t part);
+
+/* ---- parts_predict.c: what each part will take, by making one of some points of all */
+/* Chooses these points, once ranges are known; a walk then brings them. */
+mote_status parts_sample_begin(parts_run *run);
+/* Looks at a record whose code is known. */
+void parts_sample_see(parts_run *run, const uint8_t *record, uint64_t code);
+/* Makes parts of them. path: a file beside which a scratch file may be */
+mote_status parts_sample_make(parts_run *run, const char *path);
+void parts_sample_free(parts_run *run);
+uint64_t parts_resident_bytes(void);
 
 /* ---- parts_load.c: a cloud of a part's points */
 /* Makes a cloud whose records are for the caller to fill. */
@@ -270,6 +313,8 @@ mote_status parts_resume(parts_run *run, const char *output, const mote_parts_pa
 
 /* ---- parts_run.c */
 void parts_start(mote_context *ctx, mote_parts_report *report, parts_run *run);
+/* Once the source is open. */
+void parts_set_record_bytes(parts_run *run);
 /* Takes what the caller asked for, and opens the inputs. */
 mote_status parts_open(mote_context *ctx, const char *const *inputs, uint32_t input_count,
                        const mote_read_params *reading, const mote_lod_params *params, const mote_potree_params *potree,

@@ -81,7 +81,7 @@ static mote_status build_part(parts_run *run, void *user, uint32_t part, bool *l
         status = lod_build_part(run->ctx, cloud, &run->lod, &run->ranges[part].whole, &lod, lacks_fine);
     mote_progress_next(run->ctx, whole, SHARE_OF_TREE, 1);
     if (status == MOTE_OK && !*lacks_fine) {
-        status = (run->copc != NULL ? parts_copc_write : write_potree)(run, user, lod, part);
+        status = (run->file != NULL ? parts_copc_write : write_potree)(run, user, lod, part);
     }
     mote_progress_leave(run->ctx, whole);
     mote_lod_destroy(lod);

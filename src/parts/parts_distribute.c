@@ -55,6 +55,7 @@ static mote_status add_piece(parts_run *run, parts_buffers *buffers, const mote_
         const uint32_t part = parts_find(run, codes[i]);
         run->tally[part]++;
         parts_borders_see(run, part, piece, i, codes[i]);
+        if (run->sample != NULL) parts_sample_see(run, records + i * from_bytes, codes[i]);
         if (buffers == NULL) continue;
         const uint64_t point = buffers->written[part] + buffers->held[part];
         if (point >= run->ranges[part].points) return parts_changed(run);
@@ -106,6 +107,7 @@ mote_status parts_distribute(parts_run *run, bool to_scratch) {
     run->tally = mote_alloc_zero(run->ctx, run->part_count * sizeof *run->tally, "parts");
     run->tallied = run->share_count = 0;
     mote_status status = run->tally != NULL ? parts_borders_begin(run) : MOTE_ERROR_MEMORY;
+    if (status == MOTE_OK && run->has_numbers) status = parts_numbers_begin(run);
     if (status == MOTE_OK && to_scratch) status = make_buffers(run, &buffers);
     if (status == MOTE_OK) status = add_pieces(run, to_scratch ? &buffers : NULL);
     if (status == MOTE_OK) status = parts_borders_end(run);

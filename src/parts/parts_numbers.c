@@ -1,5 +1,5 @@
-/* Points of a part keep the order of the inputs, so that their numbers increase: of each the lower 32 bits are kept
-   behind its record, and of the part where the upper ones change, which they do once in 2^32 points of the inputs. */
+/* Points of a part keep the order of the inputs, so that their numbers increase: of each the lower bits are kept behind
+   its record, and of the part where the upper ones change, which they do once in 2^24 or 2^32 points of the inputs. */
 #include <stdlib.h>
 
 #include "parts/parts.h"
@@ -17,18 +17,18 @@ static uint32_t high_of(const parts_run *run, uint32_t part, uint64_t point) {
     return low > 0 && run->epochs[low - 1].part == part ? run->epochs[low - 1].high : 0;
 }
 
-/* While numbers are put, epochs are in the order of the inputs. */
-static uint32_t last_high(const parts_run *run, uint32_t part) {
-    for (uint64_t e = run->epoch_count; e-- > 0;) {
-        if (run->epochs[e].part == part) return run->epochs[e].high;
-    }
-    return 0;
+mote_status parts_numbers_begin(parts_run *run) {
+    run->epoch_count = 0;
+    mote_free(run->ctx, run->highs);
+    run->highs = mote_alloc_zero(run->ctx, run->part_count * sizeof *run->highs, "parts");
+    return run->highs != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
 }
 
 mote_status parts_number_put(parts_run *run, uint32_t part, uint64_t point, uint64_t number, uint8_t *to) {
-    const uint32_t low = (uint32_t)number, high = (uint32_t)(number >> 32);
-    memcpy(to, &low, PARTS_NUMBER_BYTES);
-    if (high == 0 || high == last_high(run, part)) return MOTE_OK;
+    const uint32_t low = (uint32_t)number, high = (uint32_t)(number >> 8 * run->number_bytes);
+    memcpy(to, &low, run->number_bytes); /* little-endian, as all of mote's files are */
+    if (high == run->highs[part]) return MOTE_OK;
+    run->highs[part] = high;
     if (!mote_reserve(run->ctx, (void **)&run->epochs, &run->epoch_capacity, run->epoch_count + 1, sizeof *run->epochs,
                       "parts")) {
         return MOTE_ERROR_MEMORY;
@@ -48,7 +48,7 @@ void parts_numbers_sort(parts_run *run) {
 }
 
 uint64_t parts_number_of(const parts_run *run, uint32_t part, uint64_t point, const uint8_t *at) {
-    uint32_t low;
-    memcpy(&low, at, PARTS_NUMBER_BYTES);
-    return (uint64_t)high_of(run, part, point) << 32 | low;
+    uint32_t low = 0;
+    memcpy(&low, at, run->number_bytes);
+    return (uint64_t)high_of(run, part, point) << 8 * run->number_bytes | low;
 }

@@ -77,7 +77,7 @@ static mote_status take_whole(parts_job *job, parts_run *run) {
 
 /* ---- facts */
 
-static bool take_color(const json_t *list, mote_color_range *range) {
+bool parts_take_color(const json_t *list, mote_color_range *range) {
     return parts_take_real(json_array_get(list, 0), &range->low) &&
            parts_take_real(json_array_get(list, 1), &range->high) &&
            parts_take_count(json_array_get(list, 2), NULL, INT64_MAX, &range->missing) &&
@@ -94,7 +94,7 @@ bool parts_take_facts(const json_t *o, uint64_t columns, merge_facts *facts) {
               parts_take_count(o, "no_week", INT64_MAX, &facts->no_week) &&
               parts_take_count(o, "ranks_between", INT64_MAX, &facts->ranks_between) &&
               json_array_size(lost) == columns;
-    for (uint32_t g = 0; g < MERGE_COLORS && ok; g++) ok = take_color(json_array_get(colors, g), &facts->colors[g]);
+    for (uint32_t g = 0; g < MERGE_COLORS && ok; g++) ok = parts_take_color(json_array_get(colors, g), &facts->colors[g]);
     for (uint64_t c = 0; c < columns && ok; c++) {
         ok = parts_take_count(json_array_get(lost, c), NULL, INT64_MAX, &facts->not_double[c]);
     }
@@ -198,6 +198,40 @@ static mote_status take_parts(const parts_job *job, parts_run *run) {
     return sum == run->points - run->skipped ? MOTE_OK : wrong_root(job, "the sum of the parts' \"points\"");
 }
 
+/* ---- of a COPC file */
+
+static mote_status take_epochs(const parts_job *job, parts_run *run) {
+    const json_t *list = json_object_get(job->json, "numbers");
+    const size_t count = json_array_size(list);
+    uint64_t part = 0, first = 0, high = 0;
+    if (!json_is_array(list)) return wrong_root(job, "\"numbers\"");
+    if (!mote_reserve(job->ctx, (void **)&run->epochs, &run->epoch_capacity, count, sizeof *run->epochs, "parts")) {
+        return MOTE_ERROR_MEMORY;
+    }
+    for (size_t e = 0; e < count; e++) {
+        const json_t *o = json_array_get(list, e);
+        const uint64_t part_before = part, first_before = first;
+        if (!parts_take_count(json_array_get(o, 0), NULL, run->part_count - 1, &part) ||
+            !parts_take_count(json_array_get(o, 1), NULL, run->ranges[part].points, &first) ||
+            !parts_take_count(json_array_get(o, 2), NULL, UINT32_MAX, &high) || part < part_before ||
+            (e > 0 && part == part_before && first <= first_before)) {
+            return wrong(job, "numbers", e, "a number");
+        }
+        run->epochs[run->epoch_count++] = (parts_epoch){first, (uint32_t)part, (uint32_t)high};
+    }
+    return MOTE_OK;
+}
+
+static mote_status take_file(const parts_job *job, parts_run *run) {
+    const uint64_t columns = mote_cloud_column_count(run->source.whole);
+    if (!run->is_copc) return MOTE_OK;
+    if (!parts_take_seen(job->ctx, json_object_get(job->json, "seen"), columns, &run->seen)) {
+        const bool is_memory = mote_context_status(job->ctx) == MOTE_ERROR_MEMORY;
+        return is_memory ? MOTE_ERROR_MEMORY : wrong_root(job, "\"seen\"");
+    }
+    return take_epochs(job, run);
+}
+
 /* ---- all */
 
 mote_status parts_job_parse(parts_run *run, parts_job *job, const char *path, const void *data, uint64_t size_bytes) {
@@ -224,9 +258,10 @@ mote_status parts_job_parse(parts_run *run, parts_job *job, const char *path, co
     MOTE_TRY(parts_job_open_inputs(job, run));
     MOTE_TRY(unite(job, run));
     run->begin_bytes = mote_context_memory_bytes(job->ctx);
-    run->record_bytes = run->source.record_bytes;
+    parts_set_record_bytes(run);
     MOTE_TRY(take_whole(job, run));
     MOTE_TRY(take_parts(job, run));
+    MOTE_TRY(take_file(job, run));
     uint64_t largest = 0;
     for (uint32_t p = 0; p < run->part_count; p++) {
         if (run->ranges[p].points > largest) largest = run->ranges[p].points;

@@ -6,8 +6,8 @@
 #if MOTE_HAVE_JANSSON
 #include <jansson.h>
 
-/* Of one core, about, to build and write a point; for the seconds that a part is told to take. */
-#define BUILD_SECONDS 5e-7
+#define START_SECONDS  0.01  /* of a process, before it knows its plan: mote --version takes that */
+#define MANIFEST_BYTES 4096u /* about; most are counts of classes */
 
 bool parts_add_axes(json_t *object, const char *key, const int64_t values[3]) {
     json_t *list = json_array();
@@ -34,7 +34,7 @@ static bool add_box(const parts_run *run, json_t *root) {
 
 /* ---- what a union needs to know of its inputs */
 
-static bool add_color(json_t *list, const mote_color_range *range) {
+bool parts_add_color(json_t *list, const mote_color_range *range) {
     json_t *o = json_array();
     return parts_add(list, NULL, o) && parts_add(o, NULL, parts_put_real(range->low)) &&
            parts_add(o, NULL, parts_put_real(range->high)) &&
@@ -51,7 +51,7 @@ bool parts_add_facts(json_t *to, const char *key, const merge_facts *facts, uint
               parts_add(o, "no_week", json_integer((json_int_t)facts->no_week)) &&
               parts_add(o, "ranks_between", json_integer((json_int_t)facts->ranks_between)) &&
               parts_add(o, "not_double", lost);
-    for (uint32_t g = 0; g < MERGE_COLORS && ok; g++) ok = add_color(colors, &facts->colors[g]);
+    for (uint32_t g = 0; g < MERGE_COLORS && ok; g++) ok = parts_add_color(colors, &facts->colors[g]);
     for (uint64_t c = 0; c < columns && ok; c++)
         ok = parts_add(lost, NULL, json_integer((json_int_t)facts->not_double[c]));
     return ok;
@@ -89,8 +89,18 @@ static bool add_border(json_t *part, const lod_border *border) {
     return ok;
 }
 
-/* The inputs that have points of a part, and how many. *read: the points of these inputs */
-static bool add_shares(const parts_run *run, const uint64_t *input_points, uint32_t p, json_t *part, uint64_t *read) {
+/* What a part reads. */
+typedef struct part_reading {
+    uint64_t points, bytes;
+} part_reading;
+
+/* What all inputs have. */
+typedef struct input_sums {
+    uint64_t *points, *bytes; /* [input] */
+} input_sums;
+
+/* The inputs that have points of a part, and how many. *read: of these inputs */
+static bool add_shares(const parts_run *run, const input_sums *inputs, uint32_t p, json_t *part, part_reading *read) {
     json_t *list = json_array();
     bool ok = parts_add(part, "inputs", list);
     for (uint64_t s = 0; s < run->share_count && ok; s++) {
@@ -99,26 +109,58 @@ static bool add_shares(const parts_run *run, const uint64_t *input_points, uint3
         json_t *pair = json_array();
         ok = parts_add(list, NULL, pair) && parts_add(pair, NULL, json_integer(share->input)) &&
              parts_add(pair, NULL, json_integer((json_int_t)share->points));
-        *read += input_points[share->input];
+        read->points += inputs->points[share->input];
+        read->bytes += inputs->bytes[share->input];
     }
     return ok;
 }
 
-static bool add_part(const parts_run *run, const uint64_t *input_points, uint32_t p, json_t *list) {
-    const parts_range *range = &run->ranges[p];
-    json_t *o = json_object();
-    uint64_t read = 0;
-    const double each = run->points > 0 ? run->report->distribute_seconds / (double)run->points : 0;
-    return parts_add(list, NULL, o) && parts_add(o, "points", json_integer((json_int_t)range->points)) &&
-           parts_add(o, "memory_bytes", json_integer((json_int_t)parts_memory_bytes(run, range->points))) &&
-           parts_add(o, "scratch_bytes", json_integer((json_int_t)(range->points * run->record_bytes))) &&
-           add_shares(run, input_points, p, o, &read) &&
-           parts_add(o, "seconds", json_real(each * (double)read + BUILD_SECONDS * (double)range->points)) &&
-           add_border(o, &range->whole.low) && add_wins(o, "wins", &range->wins[0]) &&
-           add_wins(o, "fine_wins", &range->wins[1]);
+static double at_line(const double line[2], uint64_t points) { return line[0] + line[1] * (double)points; }
+
+/* What making the part will take, as parts of a sample took it (parts_predict.c): memory that is resident, files of the
+   part, bytes of inputs, which are read twice, and seconds of one core. memory_limit_bytes is what surely suffices. */
+static bool add_costs(const parts_run *run, const parts_range *range, const part_reading *read, json_t *part) {
+    const parts_prices *prices = &run->prices;
+    const uint64_t limit = run->begin_bytes + parts_memory_bytes(run, range->points);
+    const double reading = (double)prices->walk_bytes + (double)(range->points * run->record_bytes);
+    const double building = at_line(prices->memory_bytes, range->points);
+    const double memory = (double)prices->floor_bytes + (building > reading ? building : reading);
+    const double file = at_line(prices->file_bytes, range->points) + MANIFEST_BYTES;
+    const double seconds = START_SECONDS + prices->open_seconds + prices->point_seconds * (double)read->points +
+                           prices->byte_seconds * ((double)read->bytes + file) +
+                           at_line(prices->seconds, range->points);
+    return parts_add(part, "memory_bytes", json_integer((json_int_t)memory)) &&
+           parts_add(part, "memory_limit_bytes", json_integer((json_int_t)limit)) &&
+           parts_add(part, "scratch_bytes", json_integer((json_int_t)file)) &&
+           parts_add(part, "read_bytes", json_integer((json_int_t)read->bytes)) &&
+           parts_add(part, "seconds", json_real(seconds));
 }
 
-static bool add_parts(const parts_run *run, const uint64_t *input_points, json_t *root) {
+static bool add_part(const parts_run *run, const input_sums *inputs, uint32_t p, json_t *list) {
+    const parts_range *range = &run->ranges[p];
+    json_t *o = json_object();
+    part_reading read = {0, 0};
+    return parts_add(list, NULL, o) && parts_add(o, "points", json_integer((json_int_t)range->points)) &&
+           add_shares(run, inputs, p, o, &read) &&
+           (run->prices.file_bytes[1] == 0 || add_costs(run, range, &read, o)) && add_border(o, &range->whole.low) &&
+           add_wins(o, "wins", &range->wins[0]) && add_wins(o, "fine_wins", &range->wins[1]);
+}
+
+/* Where the upper bits of numbers change, for who reads the scratch file in another run. */
+static bool add_epochs(const parts_run *run, json_t *root) {
+    json_t *list = json_array();
+    bool ok = parts_add(root, "numbers", list);
+    for (uint64_t e = 0; e < run->epoch_count && ok; e++) {
+        const parts_epoch *epoch = &run->epochs[e];
+        json_t *o = json_array();
+        ok = parts_add(list, NULL, o) && parts_add(o, NULL, json_integer(epoch->part)) &&
+             parts_add(o, NULL, json_integer((json_int_t)epoch->first)) &&
+             parts_add(o, NULL, json_integer(epoch->high));
+    }
+    return ok;
+}
+
+static bool add_parts(const parts_run *run, const input_sums *inputs, json_t *root) {
     json_t *list = json_array(), *flags = json_array();
     bool ok = parts_add(root, "points", json_integer((json_int_t)run->points)) &&
               parts_add(root, "skipped", json_integer((json_int_t)run->skipped)) &&
@@ -126,17 +168,30 @@ static bool add_parts(const parts_run *run, const uint64_t *input_points, json_t
               parts_add(root, "flags", flags);
     for (uint32_t f = 0; f < POTREE_MERGED && ok; f++) ok = parts_add(flags, NULL, parts_put_bits(run->flags[f]));
     ok = ok && parts_add(root, "parts", list);
-    for (uint32_t p = 0; p < run->part_count && ok; p++) ok = add_part(run, input_points, p, list);
+    for (uint32_t p = 0; p < run->part_count && ok; p++) ok = add_part(run, inputs, p, list);
+    return ok;
+}
+
+static bool sum_inputs(const parts_run *run, const parts_job *job, const input_sums *inputs) {
+    const json_t *list = json_object_get(json_object_get(job->json, "request"), "inputs");
+    bool ok = true;
+    for (uint64_t s = 0; s < run->share_count; s++) inputs->points[run->shares[s].input] += run->shares[s].points;
+    for (uint64_t i = 0; i < run->source.list.count && ok; i++) {
+        ok = parts_take_count(json_array_get(list, i), "bytes", INT64_MAX, &inputs->bytes[i]);
+    }
     return ok;
 }
 
 mote_status parts_job_write(parts_run *run, parts_job *job, const char *path, bool at_once) {
     mote_context *ctx = run->ctx;
-    uint64_t *points = mote_alloc_zero(ctx, run->source.list.count * sizeof *points, "inputs");
-    if (points == NULL) return MOTE_ERROR_MEMORY;
-    for (uint64_t s = 0; s < run->share_count; s++) points[run->shares[s].input] += run->shares[s].points;
-    const bool ok = add_box(run, job->json) && add_all_facts(run, job->json) && add_parts(run, points, job->json);
-    mote_free(ctx, points);
+    const uint64_t count = run->source.list.count;
+    const input_sums inputs = {mote_alloc_zero(ctx, count * sizeof *inputs.points, "inputs"),
+                               mote_alloc_zero(ctx, count * sizeof *inputs.bytes, "inputs")};
+    bool ok = inputs.points != NULL && inputs.bytes != NULL && sum_inputs(run, job, &inputs) &&
+              add_box(run, job->json) && add_all_facts(run, job->json) && add_parts(run, &inputs, job->json);
+    if (ok && run->is_copc) ok = parts_add_seen(run, job->json) && add_epochs(run, job->json);
+    mote_free(ctx, inputs.points);
+    mote_free(ctx, inputs.bytes);
     if (!ok) return mote_fail(ctx, MOTE_ERROR_MEMORY, "out of memory: the plan");
     mote_free(ctx, job->path);
     job->path = mote_strdup(ctx, path);

@@ -19,6 +19,7 @@ void parts_job_close(parts_job *job) {
     mote_free(job->ctx, job->path);
     mote_free(job->ctx, job->output);
     mote_free(job->ctx, job->folder);
+    mote_free(job->ctx, job->left_out);
 }
 
 /* ---- names: processes of a job may start elsewhere */
@@ -75,8 +76,28 @@ static mote_status add_inputs(parts_run *run, json_t *request) {
     return MOTE_OK;
 }
 
+/* That a COPC file is to be made, and how. */
+static bool add_file(const parts_run *run, json_t *request) {
+    const char *columns = run->writing.columns;
+    json_t *o = json_object();
+    return parts_add(request, "copc", o) &&
+           parts_add(o, "columns", columns != NULL ? json_string(columns) : json_null());
+}
+
+static bool add_left_out(const parts_run *run, json_t *request) {
+    json_t *list = json_array();
+    bool ok = parts_add(request, "attributes_left_out", list);
+    const char *const *names = run->potree.attributes_left_out;
+    for (uint32_t i = 0; names != NULL && names[i] != NULL && ok; i++) {
+        ok = parts_add(list, NULL, json_string(names[i]));
+    }
+    return ok;
+}
+
 static mote_status check_reading(parts_run *run) {
-    const char *lacks = potree_request_lacks(&run->source.reading, &run->potree);
+    mote_potree_params others = run->potree;
+    others.attributes_left_out = NULL; /* a plan names them itself */
+    const char *lacks = potree_request_lacks(&run->source.reading, &others);
     return lacks == NULL ? MOTE_OK
                          : mote_fail(run->ctx, MOTE_ERROR_UNSUPPORTED, "a plan of parts has no place for %s", lacks);
 }
@@ -93,7 +114,8 @@ mote_status parts_job_begin(parts_run *run, const char *output, parts_job *job) 
                     parts_add(job->json, "request", request) &&
                     parts_add(request, "output", json_string(job->output)) &&
                     parts_add(request, "keeps_inputs", json_boolean(run->potree.origin != NULL)) &&
-                    potree_request_put(&run->source.reading, &run->lod, &run->potree, request);
+                    potree_request_put(&run->source.reading, &run->lod, &run->potree, request) &&
+                    add_left_out(run, request) && (!run->is_copc || add_file(run, request));
     return ok ? add_inputs(run, request) : no_memory(run->ctx);
 }
 
@@ -108,10 +130,33 @@ static mote_status wrong(const parts_job *job, const char *what) {
                      what);
 }
 
-static mote_status take_parameters(const parts_job *job, const json_t *request, mote_read_params *reading,
+/* The names are the plan's; the list of them is the job's. */
+static mote_status take_left_out(parts_job *job, const json_t *request, parts_run *run) {
+    const json_t *list = json_object_get(request, "attributes_left_out");
+    const size_t count = json_array_size(list);
+    if (!json_is_array(list)) return wrong(job, "\"attributes_left_out\"");
+    if (count == 0) return MOTE_OK;
+    job->left_out = mote_alloc_zero(job->ctx, (count + 1) * sizeof *job->left_out, "parts");
+    if (job->left_out == NULL) return MOTE_ERROR_MEMORY;
+    for (size_t i = 0; i < count; i++) {
+        job->left_out[i] = json_string_value(json_array_get(list, i));
+        if (job->left_out[i] == NULL) return wrong(job, "an attribute that is left out");
+    }
+    run->potree.attributes_left_out = job->left_out;
+    return MOTE_OK;
+}
+
+static mote_status take_parameters(parts_job *job, const json_t *request, mote_read_params *reading,
                                    parts_run *run) {
     const char *member = potree_request_take(request, reading, &run->lod, &run->potree);
     if (member != NULL) return wrong(job, member);
+    const json_t *file = json_object_get(request, "copc"), *columns = json_object_get(file, "columns");
+    run->is_copc = run->has_numbers = file != NULL;
+    run->writing = mote_copc_defaults();
+    run->writing.columns = json_string_value(columns);
+    if (run->is_copc && !json_is_string(columns) && !json_is_null(columns)) return wrong(job, "\"copc\"");
+    if (run->is_copc) MOTE_TRY(parts_copc_check(run, job->output));
+    MOTE_TRY(take_left_out(job, request, run));
     MOTE_TRY(potree_check_params(job->ctx, &run->potree));
     MOTE_TRY(lod_check_params(job->ctx, &run->lod));
     const char *refusal = mote_lod_parts_refusal(&run->lod, &run->potree);

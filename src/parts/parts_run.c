@@ -44,6 +44,13 @@ static mote_status check(mote_context *ctx, const mote_read_params *reading, con
     return lod_check_params(ctx, &run->lod);
 }
 
+static mote_status check_copc_params(const parts_run *run) {
+    MOTE_TRY(mote_check_reserved(run->ctx, run->writing.reserved, sizeof run->writing.reserved, "mote_copc_params",
+                                 "mote_copc_defaults()"));
+    return !run->writing.dry_run ? MOTE_OK
+                                 : mote_fail(run->ctx, MOTE_ERROR_UNSUPPORTED, "parts of a COPC file are not planned");
+}
+
 /* ---- begin and end */
 
 mote_status parts_open(mote_context *ctx, const char *const *inputs, uint32_t input_count,
@@ -52,11 +59,17 @@ mote_status parts_open(mote_context *ctx, const char *const *inputs, uint32_t in
     run->lod = params != NULL ? *params : mote_lod_defaults();
     run->potree = potree != NULL ? *potree : mote_potree_defaults();
     MOTE_TRY(check(ctx, reading, parts, run));
+    if (run->is_copc) MOTE_TRY(check_copc_params(run));
     MOTE_TRY(parts_source_begin(ctx, inputs, input_count, reading, &run->source));
     MOTE_TRY(parts_source_unite(&run->source, NULL));
     run->begin_bytes = mote_context_memory_bytes(ctx);
-    run->record_bytes = run->source.record_bytes + (run->has_numbers ? PARTS_NUMBER_BYTES : 0);
+    parts_set_record_bytes(run);
     return MOTE_OK;
+}
+
+void parts_set_record_bytes(parts_run *run) {
+    run->number_bytes = !run->has_numbers ? 0 : run->is_copc ? PARTS_COPC_NUMBER_BYTES : PARTS_NUMBER_BYTES;
+    run->record_bytes = run->source.record_bytes + run->number_bytes;
 }
 
 void parts_start(mote_context *ctx, mote_parts_report *report, parts_run *run) {
@@ -79,7 +92,10 @@ void parts_close(parts_run *run) {
     }
     mote_free(ctx, run->trees);
     mote_free(ctx, run->chunks);
+    parts_copc_end(run);
+    parts_sample_free(run);
     mote_free(ctx, run->epochs);
+    mote_free(ctx, run->highs);
     mote_free(ctx, run->files);
     mote_free(ctx, run->stats.ranges);
     mote_free(ctx, run->part_of);
@@ -175,7 +191,9 @@ mote_status parts_make_lists(parts_run *run) {
     run->trees = mote_alloc_zero(run->ctx, run->part_count * sizeof *run->trees, "parts");
     run->files = mote_alloc(run->ctx, run->part_count * sizeof *run->files, "parts");
     if (run->files != NULL) memset(run->files, -1, run->part_count * sizeof *run->files);
-    return run->trees != NULL && run->files != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+    if (run->is_copc) run->chunks = mote_alloc_zero(run->ctx, run->part_count * sizeof *run->chunks, "parts");
+    const bool made = run->trees != NULL && run->files != NULL && (run->chunks != NULL || !run->is_copc);
+    return made ? MOTE_OK : MOTE_ERROR_MEMORY;
 }
 
 static mote_status join_files(parts_run *run) {
@@ -199,6 +217,7 @@ static mote_status join_files(parts_run *run) {
 mote_status parts_join(parts_run *run, const char *output) {
     mote_context *ctx = run->ctx;
     mote_status status = MOTE_OK;
+    if (run->is_copc) return parts_copc_join(run, output);
     mote_stage(ctx, "join");
     const mote_progress_span span = mote_progress_enter(ctx, 0.85, 1);
     if (run->output.folder == NULL) status = potree_folder_open(ctx, output, &run->output.folder);

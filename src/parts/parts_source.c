@@ -1,8 +1,10 @@
+#define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #include "parts/parts_source.h"
 
 #include "io/potree/potree.h"
 
 #include <math.h>
+#include <time.h>
 
 #define PIECE_POINTS 65536u /* of the union, converted at once */
 #define FACTS_SHARE  0.1    /* of the call's progress, where several inputs are read for their facts */
@@ -68,6 +70,9 @@ static mote_status read_next(parts_source *source, const mote_cloud **piece) {
     const mote_status status = mote_reader_next(source->reader, piece);
     mote_progress_leave(source->ctx, whole);
     source->ctx->params.log = log;
+    if (status == MOTE_OK && *piece != NULL && mote_cloud_count(*piece) > source->largest_piece) {
+        source->largest_piece = mote_cloud_count(*piece);
+    }
     return status;
 }
 
@@ -213,8 +218,14 @@ static mote_status check_systems(parts_source *source) {
 
 /* ---- all */
 
+double parts_processor_seconds(void) {
+    struct timespec now;
+    return clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now) == 0 ? (double)now.tv_sec + 1e-9 * (double)now.tv_nsec : 0;
+}
+
 mote_status parts_source_begin(mote_context *ctx, const char *const *paths, uint32_t count,
                                const mote_read_params *reading, parts_source *source) {
+    const double since = parts_processor_seconds();
     memset(source, 0, sizeof *source);
     source->ctx = ctx;
     source->reading = reading != NULL ? *reading : mote_read_defaults();
@@ -228,6 +239,7 @@ mote_status parts_source_begin(mote_context *ctx, const char *const *paths, uint
         close_reader(source);
     }
     source->was_opened = true;
+    source->open_seconds = parts_processor_seconds() - since;
     return source->list.count > 1 ? check_systems(source) : MOTE_OK;
 }
 

@@ -40,6 +40,8 @@ typedef struct parts_source {
     uint64_t next;          /* input */
     const bool *wanted;     /* [list.count] inputs that walks read; NULL: all */
     uint64_t walked;        /* points of the inputs before */
+    uint64_t largest_piece; /* points that an input gave at once */
+    double open_seconds;    /* of processors, to look at all inputs */
     bool was_opened;        /* all inputs: what opening them tells is told */
     bool was_walked;        /* what reading them tells */
     /* Of the walk, and of the input that is read, in the progress of the call. */
@@ -60,6 +62,8 @@ mote_status parts_source_unite(parts_source *source, merge_facts *facts);
 mote_status parts_source_look(parts_source *source, const bool *wanted, merge_facts *facts,
                               uint64_t (*flags)[POTREE_MERGED]);
 void parts_source_close(parts_source *source);
+/* Of all threads of this process, so far. */
+double parts_processor_seconds(void);
 
 /* Begins a walk, which is the share first … last of the call's progress. */
 void parts_source_rewind(parts_source *source, double first, double last);
