@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "costs.h"
+#include "machine_memory.h"
 #include "print.h"
 #include "text.h"
 
@@ -142,6 +143,7 @@ int lod_array_part(session *s, const lod_array *array, const char *plan) {
     uint64_t part = 0, of = 0;
     mote_parts_report report;
     int code = EXIT_DONE;
+    machine_memory_goes_back();
     if (strcmp(array->part, "auto") == 0) {
         code = find_part(s, &part);
     } else if (!parse_part(array->part, &part, &of)) {

@@ -78,8 +78,9 @@ typedef struct parts_prices {
     double open_seconds, byte_seconds, point_seconds; /* to open all inputs; of a checksum; to read a point of them */
     uint64_t floor_bytes;                             /* resident, beside what the context holds */
     uint64_t walk_bytes;                              /* of a walk over the inputs, with what is mapped of them */
+    double seconds; /* of a point, to build and write it */
     /* Of a part of n points: a + b · n of what two sizes took. */
-    double seconds[2], memory_bytes[2], file_bytes[2];
+    double memory_bytes[2], file_bytes[2];
 } parts_prices;
 
 typedef struct parts_run {
@@ -185,6 +186,8 @@ void parts_sum_before(uint64_t *first, uint64_t count);
 
 /* ---- parts_cut.c: ranges that memory holds */
 mote_status parts_cut(parts_run *run);
+/* How many points of a part lie in nodes that its borders divide, about. */
+double parts_shared_points(const parts_run *run, uint32_t part);
 /* Which part has a code. */
 uint32_t parts_find(const parts_run *run, uint64_t code);
 

@@ -119,16 +119,22 @@ static double at_line(const double line[2], uint64_t points) { return line[0] + 
 
 /* What making the part will take, as parts of a sample took it (parts_predict.c): memory that is resident, files of the
    part, bytes of inputs, which are read twice, and seconds of one core. memory_limit_bytes is what surely suffices. */
-static bool add_costs(const parts_run *run, const parts_range *range, const part_reading *read, json_t *part) {
+static bool add_costs(const parts_run *run, uint32_t p, const part_reading *read, json_t *part) {
     const parts_prices *prices = &run->prices;
+    const parts_range *range = &run->ranges[p];
+    /* Of a COPC file points of nodes on borders are in shares, and not in chunks. */
+    const double shared = run->is_copc ? parts_shared_points(run, p) : 0;
+    const uint32_t record_bytes = run->is_copc ? parts_copc_job(run)->plan.record_bytes : 0;
+    const double share_bytes = shared * (double)(record_bytes + COPC_SHARE_POINT_BYTES);
     const uint64_t limit = run->begin_bytes + parts_memory_bytes(run, range->points);
     const double reading = (double)prices->walk_bytes + (double)(range->points * run->record_bytes);
-    const double building = at_line(prices->memory_bytes, range->points);
+    const double building = at_line(prices->memory_bytes, range->points) + share_bytes;
     const double memory = (double)prices->floor_bytes + (building > reading ? building : reading);
-    const double file = at_line(prices->file_bytes, range->points) + MANIFEST_BYTES;
+    const double file = at_line(prices->file_bytes, range->points) - shared * prices->file_bytes[1] + share_bytes +
+                        MANIFEST_BYTES;
     const double seconds = START_SECONDS + prices->open_seconds + prices->point_seconds * (double)read->points +
                            prices->byte_seconds * ((double)read->bytes + file) +
-                           at_line(prices->seconds, range->points);
+                           prices->seconds * (double)range->points;
     return parts_add(part, "memory_bytes", json_integer((json_int_t)memory)) &&
            parts_add(part, "memory_limit_bytes", json_integer((json_int_t)limit)) &&
            parts_add(part, "scratch_bytes", json_integer((json_int_t)file)) &&
@@ -142,7 +148,7 @@ static bool add_part(const parts_run *run, const input_sums *inputs, uint32_t p,
     part_reading read = {0, 0};
     return parts_add(list, NULL, o) && parts_add(o, "points", json_integer((json_int_t)range->points)) &&
            add_shares(run, inputs, p, o, &read) &&
-           (run->prices.file_bytes[1] == 0 || add_costs(run, range, &read, o)) && add_border(o, &range->whole.low) &&
+           (run->prices.file_bytes[1] == 0 || add_costs(run, p, &read, o)) && add_border(o, &range->whole.low) &&
            add_wins(o, "wins", &range->wins[0]) && add_wins(o, "fine_wins", &range->wins[1]);
 }
 

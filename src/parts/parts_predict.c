@@ -157,8 +157,8 @@ static mote_status make_sample(parts_run *run, uint32_t windows, const char *pat
     return status;
 }
 
-/* a + b · n through two sizes; where noise would make either less than nothing, they are as many times larger as there
-   are more points. */
+/* a + b · n through two sizes; where either would be less than nothing, it is as many times larger as there are more
+   points. */
 static void fit(const sample_cost costs[2], const double values[2], double line[2]) {
     const double few = (double)costs[0].points, many = (double)costs[1].points;
     line[1] = many > few ? (values[1] - values[0]) / (many - few) : 0;
@@ -177,10 +177,10 @@ mote_status parts_sample_make(parts_run *run, const char *path) {
     mote_status status = make_sample(run, 1, path, &costs[0]);
     if (status == MOTE_OK) status = make_sample(run, WINDOWS, path, &costs[1]);
     mote_progress_leave(run->ctx, whole);
-    const double seconds[2] = {costs[0].seconds, costs[1].seconds};
     const double memory[2] = {costs[0].memory_bytes, costs[1].memory_bytes};
     const double file[2] = {costs[0].file_bytes, costs[1].file_bytes};
-    fit(costs, seconds, prices->seconds);
+    /* What a part takes beside its points is less than what two short times differ by. */
+    prices->seconds = costs[1].points > 0 ? costs[1].seconds / (double)costs[1].points : 0;
     fit(costs, memory, prices->memory_bytes);
     fit(costs, file, prices->file_bytes);
     return status;
