@@ -730,6 +730,7 @@ class mote_parts_params(Structure):
 class mote_parts_report(Structure):
     _fields_ = [
         ('folder', mote_potree_report),
+        ('file', mote_copc_report),
         ('points', c_uint64),
         ('skipped', c_uint64),
         ('nodes', c_uint64),
@@ -1422,6 +1423,8 @@ FIELD_DOCS = {
         'workers': 'parts that are built at once, at most 64, each with its share of memory and threads; fewer where memory does not hold so many. 0: one on each GPU of the context, on the CPU one after the other',
     },
     'mote_parts_report': {
+        'folder': 'zero where a COPC file is made',
+        'file': 'zero where a folder is made',
         'points': 'read',
         'skipped': 'of them without a finite position',
         'rounds': 'how often parts were built: 2 where points were too dense for one code',
@@ -1706,6 +1709,7 @@ FUNCTIONS = {
     'mote_cloud_read': (c_int, (c_void_p, c_char_p, c_void_p, c_void_p)),
     'mote_cloud_read_many': (c_int, (c_void_p, c_void_p, c_uint32, c_void_p, c_void_p)),
     'mote_inputs_each': (c_int, (c_void_p, c_void_p, c_uint32, mote_input_fn, c_void_p)),
+    'mote_inputs_attributes': (c_int, (c_void_p, c_void_p, c_uint32, c_void_p, c_void_p)),
     'mote_cloud_units': (None, (c_void_p, c_void_p)),
     'mote_reader_open': (c_int, (c_void_p, c_char_p, c_void_p, c_void_p)),
     'mote_reader_count': (c_uint64, (c_void_p,)),
@@ -1796,11 +1800,12 @@ FUNCTIONS = {
     'mote_copc_whole_bytes': (c_int, (c_void_p, c_void_p, c_uint32, c_void_p, c_void_p, c_void_p)),
     'mote_search_whole_bytes': (c_int, (c_void_p, c_void_p, c_uint32, c_void_p, c_uint32, c_void_p)),
     'mote_lod_write_parts': (c_int, (c_void_p, c_void_p, c_uint32, c_void_p, c_void_p, c_char_p, c_void_p, c_void_p, c_void_p)),
-    'mote_copc_write_parts': (c_int, (c_void_p, c_void_p, c_uint32, c_void_p, c_void_p, c_char_p, c_void_p, c_void_p, c_void_p, c_void_p)),
+    'mote_copc_write_parts': (c_int, (c_void_p, c_void_p, c_uint32, c_void_p, c_void_p, c_char_p, c_void_p, c_void_p, c_void_p)),
     'mote_normals_write_parts': (c_int, (c_void_p, c_void_p, c_uint32, c_void_p, c_void_p, c_bool, c_char_p, c_void_p, c_void_p, c_void_p, c_void_p)),
     'mote_outliers_write_parts': (c_int, (c_void_p, c_void_p, c_uint32, c_void_p, c_void_p, c_bool, c_bool, c_char_p, c_void_p, c_void_p, c_void_p, c_void_p)),
     'mote_lod_update': (c_int, (c_void_p, c_char_p, c_void_p, c_void_p, c_void_p)),
     'mote_lod_parts_plan': (c_int, (c_void_p, c_void_p, c_uint32, c_void_p, c_void_p, c_char_p, c_void_p, c_void_p, c_char_p, c_void_p)),
+    'mote_copc_parts_plan': (c_int, (c_void_p, c_void_p, c_uint32, c_void_p, c_void_p, c_char_p, c_void_p, c_void_p, c_char_p, c_void_p)),
     'mote_lod_parts_make': (c_int, (c_void_p, c_char_p, c_uint32, c_uint32, c_void_p)),
     'mote_lod_parts_merge': (c_int, (c_void_p, c_char_p, c_bool, c_void_p)),
     'mote_lod_parts_clear': (c_int, (c_void_p, c_char_p)),

@@ -15,6 +15,7 @@
 #include "parts/parts_job.h"
 
 #define WINDOWS       4u
+#define SHORT_SECONDS 0.2
 #define WINDOW_POINTS 65536u /* some nodes of the usual 10,000 to 20,000 points, of several levels */
 
 struct parts_sample {
@@ -176,6 +177,12 @@ mote_status parts_sample_make(parts_run *run, const char *path) {
     const mote_progress_span whole = mote_progress_hold(run->ctx);
     mote_status status = make_sample(run, 1, path, &costs[0]);
     if (status == MOTE_OK) status = make_sample(run, WINDOWS, path, &costs[1]);
+    /* Where it took so little that another process's work would tell, the least of three times is what it takes. */
+    for (int again = 0; again < 2 && status == MOTE_OK && costs[1].seconds < SHORT_SECONDS; again++) {
+        const double before = costs[1].seconds;
+        status = make_sample(run, WINDOWS, path, &costs[1]);
+        costs[1].seconds = before < costs[1].seconds ? before : costs[1].seconds;
+    }
     mote_progress_leave(run->ctx, whole);
     const double memory[2] = {costs[0].memory_bytes, costs[1].memory_bytes};
     const double file[2] = {costs[0].file_bytes, costs[1].file_bytes};
