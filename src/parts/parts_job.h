@@ -43,6 +43,8 @@ mote_status parts_job_check_inputs(const parts_job *job, const bool *wanted);
 mote_status parts_job_write(parts_run *run, parts_job *job, const char *path, bool at_once);
 
 /* ---- parts_plan_read.c */
+/* Where the points of each of count inputs lie, which are brought to another system. */
+mote_status parts_take_boxes(const parts_job *job, uint64_t count, mote_box **boxes);
 mote_status parts_job_read(parts_run *run, parts_job *job, const char *path);
 /* Takes a plan from bytes, as parts_job_read does from a file. */
 mote_status parts_job_parse(parts_run *run, parts_job *job, const char *path, const void *data, uint64_t size_bytes);

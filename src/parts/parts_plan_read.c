@@ -36,6 +36,21 @@ static bool take_place(const json_t *list, double values[3]) {
     return true;
 }
 
+mote_status parts_take_boxes(const parts_job *job, uint64_t count, mote_box **boxes) {
+    const json_t *list = json_object_get(job->json, "boxes");
+    if (json_array_size(list) != count) return wrong_root(job, "\"boxes\"");
+    *boxes = mote_alloc(job->ctx, count * sizeof **boxes, "inputs");
+    if (*boxes == NULL) return MOTE_ERROR_MEMORY;
+    for (uint64_t i = 0; i < count; i++) {
+        const json_t *pair = json_array_get(list, i);
+        if (!take_place(json_array_get(pair, 0), (*boxes)[i].min) ||
+            !take_place(json_array_get(pair, 1), (*boxes)[i].max)) {
+            return wrong(job, "boxes", i, "a place");
+        }
+    }
+    return MOTE_OK;
+}
+
 static bool take_box(const json_t *root, parts_run *run) {
     const json_t *o = json_object_get(root, "box");
     parts_box *box = &run->box;

@@ -32,6 +32,18 @@ static bool add_box(const parts_run *run, json_t *root) {
     return ok && add_place(o, "min", run->box.world.min) && add_place(o, "max", run->box.world.max);
 }
 
+/* Of inputs that are brought to another system: where they are before. */
+static bool add_boxes(const parts_run *run, json_t *root) {
+    json_t *list = json_array();
+    bool ok = parts_add(root, "boxes", list);
+    for (uint64_t i = 0; i < run->source.list.count && ok; i++) {
+        json_t *pair = json_array();
+        ok = parts_add(list, NULL, pair) && add_place(pair, NULL, run->source.boxes[i].min) &&
+             add_place(pair, NULL, run->source.boxes[i].max);
+    }
+    return ok;
+}
+
 /* ---- what a union needs to know of its inputs */
 
 bool parts_add_color(json_t *list, const mote_color_range *range) {
@@ -195,6 +207,7 @@ mote_status parts_job_write(parts_run *run, parts_job *job, const char *path, bo
                                mote_alloc_zero(ctx, count * sizeof *inputs.bytes, "inputs")};
     bool ok = inputs.points != NULL && inputs.bytes != NULL && sum_inputs(run, job, &inputs) &&
               add_box(run, job->json) && add_all_facts(run, job->json) && add_parts(run, &inputs, job->json);
+    if (ok && run->source.boxes != NULL) ok = add_boxes(run, job->json);
     if (ok && run->is_copc) ok = parts_add_seen(run, job->json) && add_epochs(run, job->json);
     mote_free(ctx, inputs.points);
     mote_free(ctx, inputs.bytes);

@@ -47,6 +47,11 @@ static mote_status name_output(parts_job *job, const char *output) {
 
 static mote_status no_memory(mote_context *ctx) { return mote_fail(ctx, MOTE_ERROR_MEMORY, "out of memory: the plan"); }
 
+static mote_status wrong(const parts_job *job, const char *what) {
+    return mote_fail(job->ctx, MOTE_ERROR_DATA, "%s: request: %s is missing, or not what a plan has there", job->path,
+                     what);
+}
+
 /* ---- making */
 
 static mote_status add_input(parts_run *run, const char *path, json_t *list) {
@@ -94,10 +99,29 @@ static bool add_left_out(const parts_run *run, json_t *request) {
     return ok;
 }
 
+/* Which system points are brought to, and what is seen there. */
+static bool add_system(const parts_run *run, json_t *request) {
+    const mote_read_params *reading = &run->source.reading;
+    if (reading->to_crs == NULL) return true;
+    json_t *o = json_object();
+    return parts_add(request, "system", o) && parts_add(o, "to_crs", json_string(reading->to_crs)) &&
+           parts_add(o, "where_in_to_crs", json_boolean(reading->where_in_to_crs));
+}
+
+static mote_status take_system(const parts_job *job, const json_t *request, mote_read_params *reading) {
+    const json_t *o = json_object_get(request, "system");
+    if (o == NULL) return MOTE_OK;
+    reading->to_crs = json_string_value(json_object_get(o, "to_crs"));
+    reading->where_in_to_crs = json_is_true(json_object_get(o, "where_in_to_crs"));
+    return reading->to_crs != NULL ? MOTE_OK : wrong(job, "\"to_crs\"");
+}
+
 static mote_status check_reading(parts_run *run) {
     mote_potree_params others = run->potree;
-    others.attributes_left_out = NULL; /* a plan names them itself */
-    const char *lacks = potree_request_lacks(&run->source.reading, &others);
+    mote_read_params reading = run->source.reading;
+    others.attributes_left_out = NULL; /* a plan names them itself, and the system */
+    reading.to_crs = NULL;
+    const char *lacks = potree_request_lacks(&reading, &others);
     return lacks == NULL ? MOTE_OK
                          : mote_fail(run->ctx, MOTE_ERROR_UNSUPPORTED, "a plan of parts has no place for %s", lacks);
 }
@@ -115,7 +139,7 @@ mote_status parts_job_begin(parts_run *run, const char *output, parts_job *job) 
                     parts_add(request, "output", json_string(job->output)) &&
                     parts_add(request, "keeps_inputs", json_boolean(run->potree.origin != NULL)) &&
                     potree_request_put(&run->source.reading, &run->lod, &run->potree, request) &&
-                    add_left_out(run, request) && (!run->is_copc || add_file(run, request));
+                    add_left_out(run, request) && add_system(run, request) && (!run->is_copc || add_file(run, request));
     return ok ? add_inputs(run, request) : no_memory(run->ctx);
 }
 
@@ -123,11 +147,6 @@ mote_status parts_job_begin(parts_run *run, const char *output, parts_job *job) 
 
 bool parts_job_keeps_inputs(const parts_job *job) {
     return json_is_true(json_object_get(json_object_get(job->json, "request"), "keeps_inputs"));
-}
-
-static mote_status wrong(const parts_job *job, const char *what) {
-    return mote_fail(job->ctx, MOTE_ERROR_DATA, "%s: request: %s is missing, or not what a plan has there", job->path,
-                     what);
 }
 
 /* The names are the plan's; the list of them is the job's. */
@@ -150,6 +169,7 @@ static mote_status take_parameters(parts_job *job, const json_t *request, mote_r
                                    parts_run *run) {
     const char *member = potree_request_take(request, reading, &run->lod, &run->potree);
     if (member != NULL) return wrong(job, member);
+    MOTE_TRY(take_system(job, request, reading));
     const json_t *file = json_object_get(request, "copc"), *columns = json_object_get(file, "columns");
     run->is_copc = run->has_numbers = file != NULL;
     run->writing = mote_copc_defaults();
@@ -191,7 +211,13 @@ mote_status parts_job_open_inputs(parts_job *job, parts_run *run) {
     if (status == MOTE_OK) status = parts_job_check_inputs(job, NULL);
     const mote_log_fn log = job->ctx->params.log;
     job->ctx->params.log = NULL; /* the plan has told what there was to tell */
-    if (status == MOTE_OK) status = parts_source_begin(job->ctx, paths, (uint32_t)count, &reading, &run->source);
+    mote_box *boxes = NULL;
+    if (status == MOTE_OK && reading.to_crs != NULL) status = parts_take_boxes(job, count, &boxes);
+    if (status == MOTE_OK) {
+        status = parts_source_begin(job->ctx, paths, (uint32_t)count, &reading, boxes, &run->source);
+    } else {
+        mote_free(job->ctx, boxes);
+    }
     job->ctx->params.log = log;
     mote_free(job->ctx, paths);
     return status;

@@ -30,7 +30,7 @@ static mote_status check(mote_context *ctx, const mote_read_params *reading, con
     MOTE_TRY(mote_check_reserved(ctx, parts->reserved, sizeof parts->reserved, "mote_parts_params",
                                  "mote_parts_defaults()"));
     if (refusal != NULL) return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "an octree in parts: %s", refusal);
-    if (reading != NULL && (reading->to_crs != NULL || reading->set != NULL)) {
+    if (reading != NULL && reading->set != NULL) {
         return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED,
                          "an octree in parts: points that are changed on the way are first to be converted to a file");
     }
@@ -60,7 +60,7 @@ mote_status parts_open(mote_context *ctx, const char *const *inputs, uint32_t in
     run->potree = potree != NULL ? *potree : mote_potree_defaults();
     MOTE_TRY(check(ctx, reading, parts, run));
     if (run->is_copc) MOTE_TRY(check_copc_params(run));
-    MOTE_TRY(parts_source_begin(ctx, inputs, input_count, reading, &run->source));
+    MOTE_TRY(parts_source_begin(ctx, inputs, input_count, reading, NULL, &run->source));
     MOTE_TRY(parts_source_unite(&run->source, NULL));
     run->begin_bytes = mote_context_memory_bytes(ctx);
     parts_set_record_bytes(run);
