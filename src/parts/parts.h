@@ -77,7 +77,7 @@ static inline uint32_t parts_step_of(uint32_t level) {
 typedef struct parts_prices {
     double open_seconds, byte_seconds, point_seconds; /* to open all inputs; of a checksum; to read a point of them */
     uint64_t floor_bytes;                             /* resident, beside what the context holds */
-    uint64_t walk_bytes;                              /* of a walk over the inputs, with what is mapped of them */
+    double walk_bytes, piece_bytes; /* of a walk over the inputs, beside a piece; of a point of that, also mapped */
     double seconds; /* of a point, to build and write it */
     /* Of a part of n points: a + b · n of what two sizes took. */
     double memory_bytes[2], file_bytes[2];

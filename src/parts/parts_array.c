@@ -1,4 +1,5 @@
 /* Octrees of which each part is made by a process of its own: plan, part, merge. */
+#include <math.h>
 #include <mote_have.h>
 #include <stdio.h>
 
@@ -21,7 +22,7 @@ static double input_bytes(const parts_job *job) {
 
 /* Looks at all points for the second time, as each part will look at those of its inputs, and at what that takes. Of
    mapped files pages count as well, for as long as a piece of them is read. */
-static mote_status walk_again(parts_run *run, const parts_job *job) {
+static mote_status walk_again(parts_run *run, const parts_job *job, double first_seconds) {
     mote_context *ctx = run->ctx;
     parts_prices *prices = &run->prices;
     parts_source_rest(&run->source);
@@ -32,8 +33,11 @@ static mote_status walk_again(parts_run *run, const parts_job *job) {
     const uint64_t sample_bytes = ctx->memory_bytes - begin;
     MOTE_TRY(parts_distribute(run, false));
     prices->point_seconds = (parts_processor_seconds() - since) / count;
-    prices->walk_bytes = ctx->memory_peak_bytes - begin - sample_bytes +
-                         (uint64_t)((double)run->source.largest_piece * input_bytes(job) / count);
+    /* The first walk does as much: what others did meanwhile is in one of the two. */
+    if (first_seconds / count < prices->point_seconds) prices->point_seconds = first_seconds / count;
+    const double record_bytes = (double)run->source.record_bytes, piece = (double)run->source.largest_piece;
+    prices->piece_bytes = record_bytes + input_bytes(job) / count;
+    prices->walk_bytes = fmax(0, (double)(ctx->memory_peak_bytes - begin - sample_bytes) - piece * record_bytes);
     if (peak_before > ctx->memory_peak_bytes) ctx->memory_peak_bytes = peak_before;
     parts_source_rest(&run->source);
     return MOTE_OK;
@@ -45,10 +49,12 @@ static mote_status make_plan(parts_run *run, parts_job *job, const char *output,
     MOTE_TRY(parts_job_begin(run, output, job));
     const double bytes = input_bytes(job);
     run->prices.byte_seconds = bytes > 0 ? (parts_processor_seconds() - since) / bytes : 0;
+    const double counting = parts_processor_seconds();
     MOTE_TRY(parts_find_ranges(run, params));
+    const double first_seconds = parts_processor_seconds() - counting;
     if (run->is_copc) MOTE_TRY(parts_copc_begin(run, output));
     const double counted = mote_seconds();
-    MOTE_TRY(walk_again(run, job));
+    MOTE_TRY(walk_again(run, job, first_seconds));
     run->report->count_seconds = counted - begin;
     run->report->distribute_seconds = mote_seconds() - counted;
     MOTE_TRY(parts_sample_make(run, plan));

@@ -103,7 +103,7 @@ static bool add_border(json_t *part, const lod_border *border) {
 
 /* What a part reads. */
 typedef struct part_reading {
-    uint64_t points, bytes;
+    uint64_t points, bytes, most_points; /* of all its inputs; of one of them */
 } part_reading;
 
 /* What all inputs have. */
@@ -123,11 +123,18 @@ static bool add_shares(const parts_run *run, const input_sums *inputs, uint32_t 
              parts_add(pair, NULL, json_integer((json_int_t)share->points));
         read->points += inputs->points[share->input];
         read->bytes += inputs->bytes[share->input];
+        if (inputs->points[share->input] > read->most_points) read->most_points = inputs->points[share->input];
     }
     return ok;
 }
 
 static double at_line(const double line[2], uint64_t points) { return line[0] + line[1] * (double)points; }
+
+/* Of the pieces that inputs are read in. */
+static double piece_points(const parts_run *run, const part_reading *read) {
+    const uint64_t most = run->source.largest_piece;
+    return (double)(read->most_points < most ? read->most_points : most);
+}
 
 /* What making the part will take, as parts of a sample took it (parts_predict.c): memory that is resident, files of the
    part, bytes of inputs, which are read twice, and seconds of one core. memory_limit_bytes is what surely suffices. */
@@ -139,7 +146,8 @@ static bool add_costs(const parts_run *run, uint32_t p, const part_reading *read
     const uint32_t record_bytes = run->is_copc ? parts_copc_job(run)->plan.record_bytes : 0;
     const double share_bytes = shared * (double)(record_bytes + COPC_SHARE_POINT_BYTES);
     const uint64_t limit = run->begin_bytes + parts_memory_bytes(run, range->points);
-    const double reading = (double)prices->walk_bytes + (double)(range->points * run->record_bytes);
+    const double reading = prices->walk_bytes + piece_points(run, read) * prices->piece_bytes +
+                           (double)(range->points * run->record_bytes);
     const double building = at_line(prices->memory_bytes, range->points) + share_bytes;
     const double memory = (double)prices->floor_bytes + (building > reading ? building : reading);
     const double file = at_line(prices->file_bytes, range->points) - shared * prices->file_bytes[1] + share_bytes +
@@ -157,7 +165,7 @@ static bool add_costs(const parts_run *run, uint32_t p, const part_reading *read
 static bool add_part(const parts_run *run, const input_sums *inputs, uint32_t p, json_t *list) {
     const parts_range *range = &run->ranges[p];
     json_t *o = json_object();
-    part_reading read = {0, 0};
+    part_reading read = {0, 0, 0};
     return parts_add(list, NULL, o) && parts_add(o, "points", json_integer((json_int_t)range->points)) &&
            add_shares(run, inputs, p, o, &read) &&
            (run->prices.file_bytes[1] == 0 || add_costs(run, p, &read, o)) && add_border(o, &range->whole.low) &&
