@@ -399,8 +399,8 @@ static int run_parts(session *s, const lod_options *o, const io_paths *paths, lo
     char *columns = NULL;
     int code = EXIT_DONE;
     if (o->attributes != NULL && (s->options.memory_bytes > 0 || o->array.plan != NULL)) {
-        const mote_status status = mote_inputs_attributes(s->ctx, paths->inputs, (uint32_t)paths->input_count, &reading,
-                                                          &attributes);
+        const mote_status status =
+            mote_inputs_attributes(s->ctx, paths->inputs, (uint32_t)paths->input_count, &reading, &attributes);
         task->cloud = attributes;
         code = status == MOTE_OK ? choose_attributes(s, o, task, &columns) : session_fail(s, status, false);
     }

@@ -108,11 +108,11 @@ int lod_array_plan(session *s, const lod_array *array, const lod_in_parts *task)
     params.part_count = array->parts;
     session_note_inputs(s, paths->inputs, paths->input_count);
     const uint32_t count = (uint32_t)paths->input_count;
-    const mote_status status =
-        task->copc ? mote_copc_parts_plan(s->ctx, paths->inputs, count, &reading, &task->params, paths->output,
-                                          &task->writing, &params, array->plan, &report)
-                   : mote_lod_parts_plan(s->ctx, paths->inputs, count, &reading, &task->params, paths->output,
-                                         &task->potree, &params, array->plan, &report);
+    const mote_status status = task->copc
+                                   ? mote_copc_parts_plan(s->ctx, paths->inputs, count, &reading, &task->params,
+                                                          paths->output, &task->writing, &params, array->plan, &report)
+                                   : mote_lod_parts_plan(s->ctx, paths->inputs, count, &reading, &task->params,
+                                                         paths->output, &task->potree, &params, array->plan, &report);
     progress_clear(&s->bar);
     const int code = status == MOTE_OK ? session_commit(s) : session_fail(s, status, false);
     if (code != EXIT_DONE) return code;

@@ -34,13 +34,14 @@ MOTE_API mote_parts_params mote_parts_defaults(void);
 typedef struct mote_parts_report {
     mote_potree_report folder; ///< zero where a COPC file is made
     mote_copc_report file;     ///< zero where a folder is made
-    uint64_t points;  ///< read
-    uint64_t skipped; ///< of them without a finite position
+    uint64_t points;           ///< read
+    uint64_t skipped;          ///< of them without a finite position
     uint64_t nodes;
     uint32_t parts;
     uint32_t rounds;        ///< how often parts were built: 2 where points were too dense for one code
     uint64_t largest_part;  ///< points
-    uint64_t scratch_bytes; ///< on the disk beside the output, at most
+    uint64_t scratch_bytes; ///< on the disk meanwhile, at most, with what is there of the output; of a plan: predicted
+                            ///< for the files of all parts
     double count_seconds, distribute_seconds, build_seconds, join_seconds;
     uint64_t resumed_parts;     ///< that were there already
     uint64_t part_memory_bytes; ///< of a plan: what making its largest part takes, at most

@@ -1429,7 +1429,7 @@ FIELD_DOCS = {
         'skipped': 'of them without a finite position',
         'rounds': 'how often parts were built: 2 where points were too dense for one code',
         'largest_part': 'points',
-        'scratch_bytes': 'on the disk beside the output, at most',
+        'scratch_bytes': 'on the disk meanwhile, at most, with what is there of the output; of a plan: predicted for the files of all parts',
         'resumed_parts': 'that were there already',
         'part_memory_bytes': 'of a plan: what making its largest part takes, at most',
         'workers': 'parts that were built at once',

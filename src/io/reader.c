@@ -220,9 +220,8 @@ mote_status mote_reader_place(mote_reader *reader, const mote_box *box) {
     const mote_log_fn log = ctx->params.log;
     mote_crs_change_close(&reader->change);
     ctx->params.log = NULL; /* what there was to tell was told when the reader was opened */
-    const mote_status status =
-        mote_crs_change_open(ctx, reader->input.path, reader->piece, box, reader->params.to_crs,
-                             reader->params.crs_ballpark, &reader->change);
+    const mote_status status = mote_crs_change_open(ctx, reader->input.path, reader->piece, box, reader->params.to_crs,
+                                                    reader->params.crs_ballpark, &reader->change);
     ctx->params.log = log;
     return status == MOTE_OK ? mote_crs_change_shape(&reader->change, reader->piece) : status;
 }

@@ -1,5 +1,6 @@
 /* Octrees of clouds that memory does not hold: the steps in order. */
 #include "parts/parts.h"
+#include "io/output_calls.h"
 
 /* Seconds since *since, which becomes now. */
 static double lap(double *since) {
@@ -24,6 +25,7 @@ static mote_status write_all(parts_run *run, const char *output, const mote_part
     MOTE_TRY(parts_make_lists(run));
     report->count_seconds = lap(&since);
     MOTE_TRY(open_scratch(run, output));
+    run->gives_back = output_give_back(run->scratch.file, 0, 1);
     MOTE_TRY(parts_distribute(run, true));
     parts_source_rest(&run->source); /* its memory is the parts' */
     report->distribute_seconds = lap(&since);

@@ -78,7 +78,7 @@ typedef struct parts_prices {
     double open_seconds, byte_seconds, point_seconds; /* to open all inputs; of a checksum; to read a point of them */
     uint64_t floor_bytes;                             /* resident, beside what the context holds */
     double walk_bytes, piece_bytes; /* of a walk over the inputs, beside a piece; of a point of that, also mapped */
-    double seconds; /* of a point, to build and write it */
+    double seconds;                 /* of a point, to build and write it */
     /* Of a part of n points: a + b · n of what two sizes took. */
     double memory_bytes[2], file_bytes[2];
 } parts_prices;
@@ -124,7 +124,7 @@ typedef struct parts_run {
     uint64_t share_count, share_capacity;
     parts_epoch *epochs; /* by part and point */
     uint64_t epoch_count, epoch_capacity;
-    uint32_t *highs; /* [part_count] the upper bits of the number that was put last */
+    uint32_t *highs;               /* [part_count] the upper bits of the number that was put last */
     struct parts_borders *borders; /* while points are looked at */
     struct parts_sample *sample;   /* of a plan: points of which a part is made, to see what that takes */
     parts_prices prices;           /* of a plan */
@@ -135,13 +135,14 @@ typedef struct parts_run {
     mote_output scratch;
     int scratch_file; /* of which the records are read; -1: none */
     const char *scratch_path;
+    bool gives_back; /* records of the scratch file go from the disk as their part is read, which happens once */
     potree_part_tree *trees; /* [part_count] */
     int *files;              /* [part_count] of their records; -1: none */
     potree_stats stats;
-    mote_copc_params writing;   /* of a COPC file */
-    struct parts_copc *file;    /* a COPC file that was begun; NULL: none, or a Potree folder is made */
-    las_plan seen;              /* of a plan of a COPC file: what its records are decided by */
-    copc_part *chunks;          /* [part_count] of a COPC file */
+    mote_copc_params writing; /* of a COPC file */
+    struct parts_copc *file;  /* a COPC file that was begun; NULL: none, or a Potree folder is made */
+    las_plan seen;            /* of a plan of a COPC file: what its records are decided by */
+    copc_part *chunks;        /* [part_count] of a COPC file */
 } parts_run;
 
 /* Where workers leave what they have made: in the run, one after the other. */

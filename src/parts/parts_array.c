@@ -60,6 +60,8 @@ static mote_status make_plan(parts_run *run, parts_job *job, const char *output,
     MOTE_TRY(parts_sample_make(run, plan));
     MOTE_TRY(parts_job_write(run, job, plan, false));
     parts_report(run);
+    run->report->scratch_bytes = 0;
+    for (uint32_t p = 0; p < run->part_count; p++) run->report->scratch_bytes += parts_file_bytes(run, p);
     run->report->part_memory_bytes = parts_memory_bytes(run, run->report->largest_part);
     return MOTE_OK;
 }

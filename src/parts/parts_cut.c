@@ -55,12 +55,11 @@ static double points_at_border(const parts_run *run, const parts_range *range, c
     for (uint32_t level = 0; level <= MOTE_ORDER_BITS && border->points[level] > 0 && !is_leaf; level++) {
         const uint32_t below = 3 * (MOTE_ORDER_BITS - level);
         const uint64_t cell = border->code >> below, first = cell << below, end = (cell + 1) << below;
-        const double own = (double)(points_before(run, high < end ? high : end) -
-                                    points_before(run, low > first ? low : first));
+        const double own =
+            (double)(points_before(run, high < end ? high : end) - points_before(run, low > first ? low : first));
         is_leaf = border->points[level] <= run->lod.merge_points;
         if (other != NULL && lod_border_divides(other, cell, level)) continue;
-        points += own / (double)border->points[level] *
-                  kept_points(run, level, (double)border->points[level], is_leaf);
+        points += own / (double)border->points[level] * kept_points(run, level, (double)border->points[level], is_leaf);
     }
     return points;
 }

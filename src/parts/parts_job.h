@@ -24,7 +24,7 @@ typedef struct parts_job {
     char *path;          /* of the plan */
     char *output, *folder;
     const char **left_out; /* attributes, ended by NULL; NULL: none */
-    uint64_t hash; /* of the plan's bytes, by which manifests know it */
+    uint64_t hash;         /* of the plan's bytes, by which manifests know it */
 } parts_job;
 
 /* ---- parts_request.c: what was asked for, and of which inputs */
@@ -41,6 +41,9 @@ mote_status parts_job_check_inputs(const parts_job *job, const bool *wanted);
 /* ---- parts_plan_write.c */
 /* Adds what the run found, and writes the file; its parts are then made by the job. at_once: it takes its name now */
 mote_status parts_job_write(parts_run *run, parts_job *job, const char *path, bool at_once);
+
+/* What the files of a part of a plan take, about. */
+uint64_t parts_file_bytes(const parts_run *run, uint32_t part);
 
 /* ---- parts_plan_read.c */
 /* Where the points of each of count inputs lie, which are brought to another system. */

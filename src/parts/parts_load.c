@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "io/output_calls.h"
 #include "parts/parts.h"
 
 static mote_status read_records(parts_run *run, const parts_range *range, uint8_t *records) {
@@ -34,5 +35,9 @@ mote_status parts_cloud(parts_run *run, uint64_t points, mote_cloud **out, uint8
 mote_status parts_load(parts_run *run, const parts_range *range, mote_cloud **out) {
     uint8_t *records = NULL;
     MOTE_TRY(parts_cloud(run, range->points, out, &records));
-    return read_records(run, range, records);
+    MOTE_TRY(read_records(run, range, records));
+    if (run->gives_back) {
+        output_give_back(run->scratch_file, range->at * run->record_bytes, range->points * run->record_bytes);
+    }
+    return MOTE_OK;
 }

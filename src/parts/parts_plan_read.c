@@ -109,7 +109,8 @@ bool parts_take_facts(const json_t *o, uint64_t columns, merge_facts *facts) {
               parts_take_count(o, "no_week", INT64_MAX, &facts->no_week) &&
               parts_take_count(o, "ranks_between", INT64_MAX, &facts->ranks_between) &&
               json_array_size(lost) == columns;
-    for (uint32_t g = 0; g < MERGE_COLORS && ok; g++) ok = parts_take_color(json_array_get(colors, g), &facts->colors[g]);
+    for (uint32_t g = 0; g < MERGE_COLORS && ok; g++)
+        ok = parts_take_color(json_array_get(colors, g), &facts->colors[g]);
     for (uint64_t c = 0; c < columns && ok; c++) {
         ok = parts_take_count(json_array_get(lost, c), NULL, INT64_MAX, &facts->not_double[c]);
     }

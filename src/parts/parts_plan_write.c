@@ -1,4 +1,5 @@
 /* The plan: what was found of all points, so that who makes a part need not look at those of the others. */
+#include <math.h>
 #include <mote_have.h>
 
 #include "parts/parts_job.h"
@@ -136,22 +137,30 @@ static double piece_points(const parts_run *run, const part_reading *read) {
     return (double)(read->most_points < most ? read->most_points : most);
 }
 
+/* Points in nodes that borders divide are in shares, and not in chunks of a COPC file. */
+static double share_bytes_of(const parts_run *run, double shared) {
+    const uint32_t record_bytes = run->is_copc ? parts_copc_job(run)->plan.record_bytes : 0;
+    return shared * (double)(record_bytes + COPC_SHARE_POINT_BYTES);
+}
+
+uint64_t parts_file_bytes(const parts_run *run, uint32_t p) {
+    const double shared = run->is_copc ? parts_shared_points(run, p) : 0;
+    const double chunks = at_line(run->prices.file_bytes, run->ranges[p].points) - shared * run->prices.file_bytes[1];
+    return (uint64_t)(fmax(0, chunks) + share_bytes_of(run, shared) + MANIFEST_BYTES);
+}
+
 /* What making the part will take, as parts of a sample took it (parts_predict.c): memory that is resident, files of the
    part, bytes of inputs, which are read twice, and seconds of one core. memory_limit_bytes is what surely suffices. */
 static bool add_costs(const parts_run *run, uint32_t p, const part_reading *read, json_t *part) {
     const parts_prices *prices = &run->prices;
     const parts_range *range = &run->ranges[p];
-    /* Of a COPC file points of nodes on borders are in shares, and not in chunks. */
-    const double shared = run->is_copc ? parts_shared_points(run, p) : 0;
-    const uint32_t record_bytes = run->is_copc ? parts_copc_job(run)->plan.record_bytes : 0;
-    const double share_bytes = shared * (double)(record_bytes + COPC_SHARE_POINT_BYTES);
+    const double share_bytes = run->is_copc ? share_bytes_of(run, parts_shared_points(run, p)) : 0;
     const uint64_t limit = run->begin_bytes + parts_memory_bytes(run, range->points);
     const double reading = prices->walk_bytes + piece_points(run, read) * prices->piece_bytes +
                            (double)(range->points * run->record_bytes);
     const double building = at_line(prices->memory_bytes, range->points) + share_bytes;
     const double memory = (double)prices->floor_bytes + (building > reading ? building : reading);
-    const double file = at_line(prices->file_bytes, range->points) - shared * prices->file_bytes[1] + share_bytes +
-                        MANIFEST_BYTES;
+    const double file = (double)parts_file_bytes(run, p);
     const double seconds = START_SECONDS + prices->open_seconds + prices->point_seconds * (double)read->points +
                            prices->byte_seconds * ((double)read->bytes + file) +
                            prices->seconds * (double)range->points;
@@ -167,9 +176,9 @@ static bool add_part(const parts_run *run, const input_sums *inputs, uint32_t p,
     json_t *o = json_object();
     part_reading read = {0, 0, 0};
     return parts_add(list, NULL, o) && parts_add(o, "points", json_integer((json_int_t)range->points)) &&
-           add_shares(run, inputs, p, o, &read) &&
-           (run->prices.file_bytes[1] == 0 || add_costs(run, p, &read, o)) && add_border(o, &range->whole.low) &&
-           add_wins(o, "wins", &range->wins[0]) && add_wins(o, "fine_wins", &range->wins[1]);
+           add_shares(run, inputs, p, o, &read) && (run->prices.file_bytes[1] == 0 || add_costs(run, p, &read, o)) &&
+           add_border(o, &range->whole.low) && add_wins(o, "wins", &range->wins[0]) &&
+           add_wins(o, "fine_wins", &range->wins[1]);
 }
 
 /* Where the upper bits of numbers change, for who reads the scratch file in another run. */

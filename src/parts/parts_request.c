@@ -165,8 +165,7 @@ static mote_status take_left_out(parts_job *job, const json_t *request, parts_ru
     return MOTE_OK;
 }
 
-static mote_status take_parameters(parts_job *job, const json_t *request, mote_read_params *reading,
-                                   parts_run *run) {
+static mote_status take_parameters(parts_job *job, const json_t *request, mote_read_params *reading, parts_run *run) {
     const char *member = potree_request_take(request, reading, &run->lod, &run->potree);
     if (member != NULL) return wrong(job, member);
     MOTE_TRY(take_system(job, request, reading));

@@ -164,6 +164,7 @@ static mote_status go_on(parts_run *run, parts_job *job, const mote_parts_params
         const bool is_there = is_complete(run->scratch_path, (run->points - run->skipped) * run->record_bytes);
         if (!is_there) MOTE_TRY(distribute(run, job, params, plan, found));
         MOTE_TRY(make_rounds(run, job, *made));
+        unlink(run->scratch_path); /* whoever goes on finds all parts */
     }
     return parts_job_merge(run, job, false);
 }

@@ -234,12 +234,15 @@ void parts_report(parts_run *run) {
     report->points = run->points;
     report->skipped = run->skipped;
     report->parts = run->part_count;
+    uint64_t records = 0, parts = 0;
     for (uint32_t p = 0; p < run->part_count; p++) {
-        report->scratch_bytes += run->ranges[p].points * run->record_bytes;
-        if (run->trees != NULL) report->scratch_bytes += run->trees[p].size_bytes;
-        if (run->chunks != NULL) report->scratch_bytes += run->chunks[p].size_bytes;
+        records += run->ranges[p].points * run->record_bytes;
+        if (run->trees != NULL) parts += run->trees[p].size_bytes;
+        if (run->chunks != NULL) parts += run->chunks[p].size_bytes;
         if (run->ranges[p].points > report->largest_part) report->largest_part = run->ranges[p].points;
     }
+    /* Where records go as parts are built, and parts as they are joined, there are never both of all. */
+    report->scratch_bytes = !run->gives_back ? records + parts : records > parts ? records : parts;
 }
 
 mote_status parts_end(parts_run *run, mote_status status) {

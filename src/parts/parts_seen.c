@@ -57,8 +57,9 @@ static bool take_scans(const json_t *list, las_plan *plan) {
     for (uint32_t i = 0; i < plan->scan_count && ok; i++) {
         const json_t *o = json_array_get(list, i);
         las_range *range = &plan->scans[i].range;
-        ok = parts_take_real(json_array_get(o, 0), &range->low) && parts_take_real(json_array_get(o, 1), &range->high) &&
-             json_is_boolean(json_array_get(o, 2)) && json_is_boolean(json_array_get(o, 3));
+        ok = parts_take_real(json_array_get(o, 0), &range->low) &&
+             parts_take_real(json_array_get(o, 1), &range->high) && json_is_boolean(json_array_get(o, 2)) &&
+             json_is_boolean(json_array_get(o, 3));
         range->whole = json_is_true(json_array_get(o, 2));
         range->finite = json_is_true(json_array_get(o, 3));
     }
@@ -68,7 +69,8 @@ static bool take_scans(const json_t *list, las_plan *plan) {
 static bool take_seen(const json_t *o, las_seen *seen) {
     const json_t *colors = json_object_get(o, "colors");
     seen->has_steps = json_is_true(json_object_get(o, "has_steps"));
-    return parts_take_count(o, "points", INT64_MAX, &seen->count) && take_place(json_object_get(o, "min"), seen->box.min) &&
+    return parts_take_count(o, "points", INT64_MAX, &seen->count) &&
+           take_place(json_object_get(o, "min"), seen->box.min) &&
            take_place(json_object_get(o, "max"), seen->box.max) &&
            parts_take_count(o, "broken", INT64_MAX, &seen->broken) &&
            parts_take_axes(json_object_get(o, "low"), seen->low) &&

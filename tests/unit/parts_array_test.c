@@ -582,12 +582,18 @@ static void runs_go_on(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parts_are_the_whole),   cmocka_unit_test(other_parameters),
-        cmocka_unit_test(inputs_are_united),     cmocka_unit_test(what_lacks_is_named),
-        cmocka_unit_test(inputs_may_not_change), cmocka_unit_test(a_plan_replaces_no_input),
-        cmocka_unit_test(plans_are_checked),     cmocka_unit_test(runs_go_on),
-        cmocka_unit_test(copc_files),            cmocka_unit_test(attributes_left_out),
-        cmocka_unit_test(costs_are_predicted),   cmocka_unit_test(copc_survives),
+        cmocka_unit_test(parts_are_the_whole),
+        cmocka_unit_test(other_parameters),
+        cmocka_unit_test(inputs_are_united),
+        cmocka_unit_test(what_lacks_is_named),
+        cmocka_unit_test(inputs_may_not_change),
+        cmocka_unit_test(a_plan_replaces_no_input),
+        cmocka_unit_test(plans_are_checked),
+        cmocka_unit_test(runs_go_on),
+        cmocka_unit_test(copc_files),
+        cmocka_unit_test(attributes_left_out),
+        cmocka_unit_test(costs_are_predicted),
+        cmocka_unit_test(copc_survives),
         cmocka_unit_test(survives_failures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,7 +14,8 @@
 #include "io/copc/copc_write.h"
 
 #define COPC_SHARE_COUNTS 2u /* numbers of 64 bits that a share begins with: of own points and of strays */
-#define COPC_SHARE_POINT_BYTES (sizeof(uint64_t) + sizeof(double)) /* beside a point's record: its number and its time */
+#define COPC_SHARE_POINT_BYTES                                                                                         \
+    (sizeof(uint64_t) + sizeof(double)) /* beside a point's record: its number and its time */
 
 /* What a part knows of all points. */
 typedef struct copc_range {

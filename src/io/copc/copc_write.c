@@ -80,9 +80,8 @@ static void begin_plan(copc_job *job, const mote_copc_params *params) {
 mote_status mote_copc_begin(copc_job *job, const mote_cloud *cloud, const las_pieces *pieces, uint64_t count,
                             const mote_copc_params *params, const char *path) {
     begin_plan(job, params);
-    MOTE_TRY(pieces == NULL
-                 ? mote_las_plan_make(job->ctx, cloud, &job->writing, path, &job->plan)
-                 : mote_las_plan_pieces(job->ctx, cloud, count, pieces, &job->writing, path, &job->plan));
+    MOTE_TRY(pieces == NULL ? mote_las_plan_make(job->ctx, cloud, &job->writing, path, &job->plan)
+                            : mote_las_plan_pieces(job->ctx, cloud, count, pieces, &job->writing, path, &job->plan));
     return plan_records(job, count);
 }
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "io/output_calls.h"
 #include "io/potree/potree.h"
 #include "io/tree_join.h"
 #include "io/turns.h"
@@ -128,6 +129,7 @@ static mote_status copy_records(potree_join *join, mote_output *to, uint32_t par
         const uint64_t now = end - from < COPY_BYTES ? end - from : COPY_BYTES;
         MOTE_TRY(read_part(join, part, from, now, join->buffer));
         MOTE_TRY(mote_output_write(join->ctx, to, join->buffer, now));
+        output_give_back(join->files[part], from, now);
         from += now;
         join->done_bytes += now;
         MOTE_TRY(mote_progress(join->ctx, (double)join->done_bytes / (double)join->all_bytes, "joining parts"));
