@@ -72,7 +72,8 @@ MOTE_API mote_status mote_search_whole_bytes(mote_context *ctx, const char *cons
 
 /// Reads files in pieces (LAS, LAZ, E57), two to four times, and writes a Potree 2.0 folder of encoding DEFAULT.
 /// Several are united as mote_cloud_read_many does. Points are held on the disk meanwhile, in the folder that is being
-/// written, under its temporary name: as many bytes as the records of the input have, and then as the folder will.
+/// written, under its temporary name: as many bytes as the records of the input have or as the folder will, whichever
+/// is more (both with resumes, and where the file system gives no blocks of a file back).
 /// Parts are built on the CPU, or on the GPUs of a context that was made for MOTE_DEVICE_CUDA.
 /// inputs   files, folders and patterns, as of mote_cloud_read_many
 /// reading  as for mote_reader_open; may be NULL
@@ -89,8 +90,7 @@ MOTE_API mote_status mote_lod_write_parts(mote_context *ctx, const char *const *
                                           const mote_parts_params *parts, mote_parts_report *report);
 
 /// Makes a COPC file likewise: the bytes of mote_lod_build and mote_copc_write. Points are held on the disk meanwhile,
-/// beside the output, in files without a name: as many bytes as the records of the input have and 3 a point, and then
-/// as many as the output.
+/// beside the output, in files without a name: as many bytes as the records of the input have and 3 a point, likewise.
 /// params   scheme ADDITIVE, max_node_points 0, sampling RANDOM or FIRST
 /// output   a file, and no pipe
 /// report   out, may be NULL; its folder stays 0
@@ -181,8 +181,9 @@ MOTE_API mote_status mote_lod_update(mote_context *ctx, const char *folder, cons
 /// plan     the file, JSON; the name of an input is refused
 /// report   out, may be NULL: parts, largest_part, part_memory_bytes, scratch_bytes
 /// Returns  as mote_lod_write_parts; MOTE_ERROR_UNSUPPORTED (built without jansson)
-/// Cost     O(points); each is read two to four times (of several inputs one time more); nothing but the plan is
-/// written
+/// Cost     O(points); each is read two to four times (of several inputs one time more). Parts of up to 262,144 points
+///          are made for what the plan predicts, in a file without a name beside it; nothing else but the plan is
+///          written
 MOTE_API mote_status mote_lod_parts_plan(mote_context *ctx, const char *const *inputs, uint32_t input_count,
                                          const mote_read_params *reading, const mote_lod_params *params,
                                          const char *output, const mote_potree_params *potree,
