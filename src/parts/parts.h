@@ -269,14 +269,23 @@ mote_status parts_copc_encode(parts_run *run, const mote_lod *lod, uint32_t part
 /* Writes the scratch file of a part; with the worker's run. */
 mote_status parts_copc_write(parts_run *run, parts_results *results, const mote_lod *lod, uint32_t part);
 
-/* ---- parts_predict.c: what each part will take, by making one of some points of all */
+/* ---- parts_sample.c: points of which a plan makes parts, to see what that takes */
+#define PARTS_WINDOWS 4u
+typedef struct parts_sample {
+    uint64_t first[PARTS_WINDOWS], end[PARTS_WINDOWS]; /* codes of whole cells */
+    uint64_t count[PARTS_WINDOWS];                     /* points of the window so far */
+    uint64_t capacity;                                 /* of each */
+    uint8_t *records;                                  /* [PARTS_WINDOWS · capacity] */
+} parts_sample;
 /* Chooses these points, once ranges are known; a walk then brings them. */
 mote_status parts_sample_begin(parts_run *run);
 /* Looks at a record whose code is known. */
 void parts_sample_see(parts_run *run, const uint8_t *record, uint64_t code);
+void parts_sample_free(parts_run *run);
+
+/* ---- parts_predict.c: what each part will take */
 /* Makes parts of them. path: a file beside which a scratch file may be */
 mote_status parts_sample_make(parts_run *run, const char *path);
-void parts_sample_free(parts_run *run);
 uint64_t parts_resident_bytes(void);
 
 /* ---- parts_load.c: a cloud of a part's points */

@@ -46,8 +46,6 @@ mote_status parts_job_write(parts_run *run, parts_job *job, const char *path, bo
 uint64_t parts_file_bytes(const parts_run *run, uint32_t part);
 
 /* ---- parts_plan_read.c */
-/* Where the points of each of count inputs lie, which are brought to another system. */
-mote_status parts_take_boxes(const parts_job *job, uint64_t count, mote_box **boxes);
 mote_status parts_job_read(parts_run *run, parts_job *job, const char *path);
 /* Takes a plan from bytes, as parts_job_read does from a file. */
 mote_status parts_job_parse(parts_run *run, parts_job *job, const char *path, const void *data, uint64_t size_bytes);
@@ -133,6 +131,8 @@ bool parts_take_real(const struct json_t *value, double *real);
 /* Three integers, and what is known of an input; columns: that it has. */
 bool parts_add_axes(struct json_t *object, const char *key, const int64_t values[3]);
 bool parts_take_axes(const struct json_t *list, int64_t values[3]);
+bool parts_add_place(struct json_t *object, const char *key, const double values[3]);
+bool parts_take_place(const struct json_t *list, double values[3]);
 bool parts_add_facts(struct json_t *to, const char *key, const merge_facts *facts, uint64_t columns);
 bool parts_add_color(struct json_t *list, const mote_color_range *range);
 bool parts_take_color(const struct json_t *list, mote_color_range *range);

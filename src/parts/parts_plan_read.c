@@ -21,36 +21,6 @@ static mote_status wrong_root(const parts_job *job, const char *what) {
 
 /* ---- box and flags */
 
-bool parts_take_axes(const json_t *list, int64_t values[3]) {
-    for (size_t k = 0; k < 3; k++) {
-        if (!json_is_integer(json_array_get(list, k))) return false;
-        values[k] = json_integer_value(json_array_get(list, k));
-    }
-    return true;
-}
-
-static bool take_place(const json_t *list, double values[3]) {
-    for (size_t k = 0; k < 3; k++) {
-        if (!parts_take_real(json_array_get(list, k), &values[k])) return false;
-    }
-    return true;
-}
-
-mote_status parts_take_boxes(const parts_job *job, uint64_t count, mote_box **boxes) {
-    const json_t *list = json_object_get(job->json, "boxes");
-    if (json_array_size(list) != count) return wrong_root(job, "\"boxes\"");
-    *boxes = mote_alloc(job->ctx, count * sizeof **boxes, "inputs");
-    if (*boxes == NULL) return MOTE_ERROR_MEMORY;
-    for (uint64_t i = 0; i < count; i++) {
-        const json_t *pair = json_array_get(list, i);
-        if (!take_place(json_array_get(pair, 0), (*boxes)[i].min) ||
-            !take_place(json_array_get(pair, 1), (*boxes)[i].max)) {
-            return wrong(job, "boxes", i, "a place");
-        }
-    }
-    return MOTE_OK;
-}
-
 static bool take_box(const json_t *root, parts_run *run) {
     const json_t *o = json_object_get(root, "box");
     parts_box *box = &run->box;
@@ -62,8 +32,8 @@ static bool take_box(const json_t *root, parts_run *run) {
              parts_take_axes(json_object_get(o, "high"), box->high);
         for (int k = 0; k < 3 && ok; k++) ok = box->low[k] <= box->high[k];
     } else if (!ok) {
-        ok = take_place(json_object_get(o, "min"), box->world.min) &&
-             take_place(json_object_get(o, "max"), box->world.max);
+        ok = parts_take_place(json_object_get(o, "min"), box->world.min) &&
+             parts_take_place(json_object_get(o, "max"), box->world.max);
         for (int k = 0; k < 3 && ok; k++) {
             ok = isfinite(box->world.min[k]) && isfinite(box->world.max[k]) && box->world.min[k] <= box->world.max[k];
         }
@@ -91,14 +61,6 @@ static mote_status take_whole(parts_job *job, parts_run *run) {
 }
 
 /* ---- facts */
-
-bool parts_take_color(const json_t *list, mote_color_range *range) {
-    return parts_take_real(json_array_get(list, 0), &range->low) &&
-           parts_take_real(json_array_get(list, 1), &range->high) &&
-           parts_take_count(json_array_get(list, 2), NULL, INT64_MAX, &range->missing) &&
-           parts_take_count(json_array_get(list, 3), NULL, INT64_MAX, &range->infinite) &&
-           parts_take_count(json_array_get(list, 4), NULL, INT64_MAX, &range->fractions);
-}
 
 bool parts_take_facts(const json_t *o, uint64_t columns, merge_facts *facts) {
     const json_t *colors = json_object_get(o, "colors"), *lost = json_object_get(o, "not_double");

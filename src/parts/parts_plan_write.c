@@ -10,27 +10,13 @@
 #define START_SECONDS  0.01  /* of a process, before it knows its plan: mote --version takes that */
 #define MANIFEST_BYTES 4096u /* about; most are counts of classes */
 
-bool parts_add_axes(json_t *object, const char *key, const int64_t values[3]) {
-    json_t *list = json_array();
-    bool ok = parts_add(object, key, list);
-    for (int k = 0; k < 3 && ok; k++) ok = parts_add(list, NULL, json_integer(values[k]));
-    return ok;
-}
-
-static bool add_place(json_t *object, const char *key, const double values[3]) {
-    json_t *list = json_array();
-    bool ok = parts_add(object, key, list);
-    for (int k = 0; k < 3 && ok; k++) ok = parts_add(list, NULL, parts_put_real(values[k]));
-    return ok;
-}
-
 static bool add_box(const parts_run *run, json_t *root) {
     json_t *o = json_object();
     const bool ok = parts_add(root, "box", o);
     if (run->box.points == 0 || (!run->is_integer && run->box.skipped == run->box.points)) return ok; /* of nothing */
     if (run->is_integer)
         return ok && parts_add_axes(o, "low", run->box.low) && parts_add_axes(o, "high", run->box.high);
-    return ok && add_place(o, "min", run->box.world.min) && add_place(o, "max", run->box.world.max);
+    return ok && parts_add_place(o, "min", run->box.world.min) && parts_add_place(o, "max", run->box.world.max);
 }
 
 /* Of inputs that are brought to another system: where they are before. */
@@ -39,22 +25,13 @@ static bool add_boxes(const parts_run *run, json_t *root) {
     bool ok = parts_add(root, "boxes", list);
     for (uint64_t i = 0; i < run->source.list.count && ok; i++) {
         json_t *pair = json_array();
-        ok = parts_add(list, NULL, pair) && add_place(pair, NULL, run->source.boxes[i].min) &&
-             add_place(pair, NULL, run->source.boxes[i].max);
+        ok = parts_add(list, NULL, pair) && parts_add_place(pair, NULL, run->source.boxes[i].min) &&
+             parts_add_place(pair, NULL, run->source.boxes[i].max);
     }
     return ok;
 }
 
 /* ---- what a union needs to know of its inputs */
-
-bool parts_add_color(json_t *list, const mote_color_range *range) {
-    json_t *o = json_array();
-    return parts_add(list, NULL, o) && parts_add(o, NULL, parts_put_real(range->low)) &&
-           parts_add(o, NULL, parts_put_real(range->high)) &&
-           parts_add(o, NULL, json_integer((json_int_t)range->missing)) &&
-           parts_add(o, NULL, json_integer((json_int_t)range->infinite)) &&
-           parts_add(o, NULL, json_integer((json_int_t)range->fractions));
-}
 
 bool parts_add_facts(json_t *to, const char *key, const merge_facts *facts, uint64_t columns) {
     json_t *o = json_object(), *colors = json_array(), *lost = json_array();

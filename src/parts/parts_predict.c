@@ -14,35 +14,7 @@
 
 #include "parts/parts_job.h"
 
-#define WINDOWS       4u
 #define SHORT_SECONDS 0.2
-#define WINDOW_POINTS 65536u /* some nodes of the usual 10,000 to 20,000 points, of several levels */
-
-struct parts_sample {
-    uint64_t first[WINDOWS], end[WINDOWS]; /* codes */
-    uint64_t count[WINDOWS];               /* points of the window so far */
-    uint64_t capacity;                     /* of each */
-    uint8_t *records;                      /* [WINDOWS · capacity] */
-};
-
-void parts_sample_see(parts_run *run, const uint8_t *record, uint64_t code) {
-    struct parts_sample *sample = run->sample;
-    for (uint32_t w = 0; w < WINDOWS; w++) {
-        if (code < sample->first[w] || code >= sample->end[w] || sample->count[w] == sample->capacity) continue;
-        uint8_t *to = sample->records + (w * sample->capacity + sample->count[w]) * run->record_bytes;
-        const uint32_t number = (uint32_t)(w * sample->capacity + sample->count[w]++);
-        memcpy(to, record, run->source.record_bytes);
-        if (run->has_numbers) memcpy(to + run->source.record_bytes, &number, run->number_bytes);
-        return;
-    }
-}
-
-void parts_sample_free(parts_run *run) {
-    if (run->sample == NULL) return;
-    mote_free(run->ctx, run->sample->records);
-    mote_free(run->ctx, run->sample);
-    run->sample = NULL;
-}
 
 #if MOTE_HAVE_JANSSON
 
@@ -52,38 +24,6 @@ uint64_t parts_resident_bytes(void) {
     if (file != NULL && fscanf(file, "%llu %llu", &all, &resident) != 2) resident = 0;
     if (file != NULL) fclose(file);
     return resident * (uint64_t)sysconf(_SC_PAGESIZE);
-}
-
-/* ---- which points */
-
-/* Windows in the middle of as many shares of all points. */
-static void choose_windows(const parts_run *run, struct parts_sample *sample) {
-    const uint64_t total = run->first[run->cell_count];
-    const uint32_t below = 3 * (MOTE_ORDER_BITS - run->level);
-    uint64_t c = 0;
-    for (uint32_t w = 0; w < WINDOWS; w++) {
-        const uint64_t middle = (uint64_t)((double)total * (2 * w + 1) / (2 * WINDOWS));
-        const uint64_t from = middle > sample->capacity / 2 ? middle - sample->capacity / 2 : 0;
-        while (c < run->cell_count && run->first[c + 1] <= from) c++;
-        const uint64_t before = run->first[c];
-        sample->first[w] = c << below;
-        while (c < run->cell_count && run->first[c + 1] - before <= sample->capacity) c++;
-        /* Of a cell with more points than that, the first ones of the inputs. */
-        if (c < run->cell_count && c << below == sample->first[w]) c++;
-        sample->end[w] = c << below;
-    }
-}
-
-mote_status parts_sample_begin(parts_run *run) {
-    struct parts_sample *sample = run->sample = mote_alloc_zero(run->ctx, sizeof *sample, "sample of parts");
-    if (sample == NULL) return MOTE_ERROR_MEMORY;
-    /* Within what a part may take, of which it is made twice. */
-    const uint64_t most = run->part_points / (2 * WINDOWS), total = run->first[run->cell_count];
-    sample->capacity = most < WINDOW_POINTS ? most : WINDOW_POINTS;
-    if (sample->capacity > total / WINDOWS + 1) sample->capacity = total / WINDOWS + 1;
-    choose_windows(run, sample);
-    sample->records = mote_alloc(run->ctx, WINDOWS * sample->capacity * run->record_bytes, "sample of parts");
-    return sample->records != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
 }
 
 /* ---- parts of them */
@@ -176,11 +116,11 @@ mote_status parts_sample_make(parts_run *run, const char *path) {
     mote_stage(run->ctx, "predict");
     const mote_progress_span whole = mote_progress_hold(run->ctx);
     mote_status status = make_sample(run, 1, path, &costs[0]);
-    if (status == MOTE_OK) status = make_sample(run, WINDOWS, path, &costs[1]);
+    if (status == MOTE_OK) status = make_sample(run, PARTS_WINDOWS, path, &costs[1]);
     /* Where it took so little that another process's work would tell, the least of three times is what it takes. */
     for (int again = 0; again < 2 && status == MOTE_OK && costs[1].seconds < SHORT_SECONDS; again++) {
         const double before = costs[1].seconds;
-        status = make_sample(run, WINDOWS, path, &costs[1]);
+        status = make_sample(run, PARTS_WINDOWS, path, &costs[1]);
         costs[1].seconds = before < costs[1].seconds ? before : costs[1].seconds;
     }
     mote_progress_leave(run->ctx, whole);

@@ -194,6 +194,22 @@ static mote_status find_paths(const parts_job *job, const json_t *inputs, const 
     return MOTE_OK;
 }
 
+/* Where the points of each of count inputs lie, which are brought to another system. */
+static mote_status take_boxes(const parts_job *job, uint64_t count, mote_box **boxes) {
+    const json_t *list = json_object_get(job->json, "boxes");
+    if (json_array_size(list) != count) return wrong(job, "\"boxes\"");
+    *boxes = mote_alloc(job->ctx, count * sizeof **boxes, "inputs");
+    if (*boxes == NULL) return MOTE_ERROR_MEMORY;
+    for (uint64_t i = 0; i < count; i++) {
+        const json_t *pair = json_array_get(list, i);
+        if (!parts_take_place(json_array_get(pair, 0), (*boxes)[i].min) ||
+            !parts_take_place(json_array_get(pair, 1), (*boxes)[i].max)) {
+            return wrong(job, "a box");
+        }
+    }
+    return MOTE_OK;
+}
+
 mote_status parts_job_open_inputs(parts_job *job, parts_run *run) {
     const json_t *request = json_object_get(job->json, "request");
     const json_t *inputs = json_object_get(request, "inputs");
@@ -211,7 +227,7 @@ mote_status parts_job_open_inputs(parts_job *job, parts_run *run) {
     const mote_log_fn log = job->ctx->params.log;
     job->ctx->params.log = NULL; /* the plan has told what there was to tell */
     mote_box *boxes = NULL;
-    if (status == MOTE_OK && reading.to_crs != NULL) status = parts_take_boxes(job, count, &boxes);
+    if (status == MOTE_OK && reading.to_crs != NULL) status = take_boxes(job, count, &boxes);
     if (status == MOTE_OK) {
         status = parts_source_begin(job->ctx, paths, (uint32_t)count, &reading, boxes, &run->source);
     } else {

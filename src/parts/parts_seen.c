@@ -10,18 +10,6 @@
 
 static bool add_real(json_t *list, double value) { return parts_add(list, NULL, parts_put_real(value)); }
 
-static bool add_place(json_t *object, const char *key, const double values[3]) {
-    json_t *list = json_array();
-    return parts_add(object, key, list) && add_real(list, values[0]) && add_real(list, values[1]) &&
-           add_real(list, values[2]);
-}
-
-static bool take_place(const json_t *list, double values[3]) {
-    bool ok = true;
-    for (size_t k = 0; k < 3; k++) ok = ok && parts_take_real(json_array_get(list, k), &values[k]);
-    return ok;
-}
-
 static bool add_scans(const las_plan *plan, json_t *to) {
     json_t *list = json_array();
     bool ok = parts_add(to, "ranges", list);
@@ -39,13 +27,14 @@ bool parts_add_seen(const parts_run *run, json_t *to) {
     const las_seen *seen = &plan->seen;
     json_t *o = json_object(), *singles = json_array(), *colors = json_array();
     bool ok = parts_add(to, "seen", o) && add_scans(plan, o) && parts_add(o, "singles", singles) &&
-              parts_add(o, "points", json_integer((json_int_t)seen->count)) && add_place(o, "min", seen->box.min) &&
-              add_place(o, "max", seen->box.max) && parts_add(o, "broken", json_integer((json_int_t)seen->broken)) &&
-              parts_add_axes(o, "low", seen->low) && parts_add_axes(o, "high", seen->high) &&
-              add_place(o, "steps", seen->steps) && parts_add(o, "has_steps", json_boolean(seen->has_steps)) &&
-              parts_add(o, "colors", colors) && parts_add_color(colors, &seen->rgb[0]) &&
-              parts_add_color(colors, &seen->rgb[1]) && parts_add_color(colors, &seen->nir[0]) &&
-              parts_add_color(colors, &seen->nir[1]) && parts_add_color(colors, &seen->intensity);
+              parts_add(o, "points", json_integer((json_int_t)seen->count)) &&
+              parts_add_place(o, "min", seen->box.min) && parts_add_place(o, "max", seen->box.max) &&
+              parts_add(o, "broken", json_integer((json_int_t)seen->broken)) && parts_add_axes(o, "low", seen->low) &&
+              parts_add_axes(o, "high", seen->high) && parts_add_place(o, "steps", seen->steps) &&
+              parts_add(o, "has_steps", json_boolean(seen->has_steps)) && parts_add(o, "colors", colors) &&
+              parts_add_color(colors, &seen->rgb[0]) && parts_add_color(colors, &seen->rgb[1]) &&
+              parts_add_color(colors, &seen->nir[0]) && parts_add_color(colors, &seen->nir[1]) &&
+              parts_add_color(colors, &seen->intensity);
     for (uint64_t c = 0; c < plan->cloud->column_count && ok; c++) {
         ok = parts_add(singles, NULL, json_boolean(plan->singles[c]));
     }
@@ -70,12 +59,13 @@ static bool take_seen(const json_t *o, las_seen *seen) {
     const json_t *colors = json_object_get(o, "colors");
     seen->has_steps = json_is_true(json_object_get(o, "has_steps"));
     return parts_take_count(o, "points", INT64_MAX, &seen->count) &&
-           take_place(json_object_get(o, "min"), seen->box.min) &&
-           take_place(json_object_get(o, "max"), seen->box.max) &&
+           parts_take_place(json_object_get(o, "min"), seen->box.min) &&
+           parts_take_place(json_object_get(o, "max"), seen->box.max) &&
            parts_take_count(o, "broken", INT64_MAX, &seen->broken) &&
            parts_take_axes(json_object_get(o, "low"), seen->low) &&
            parts_take_axes(json_object_get(o, "high"), seen->high) &&
-           take_place(json_object_get(o, "steps"), seen->steps) && json_is_boolean(json_object_get(o, "has_steps")) &&
+           parts_take_place(json_object_get(o, "steps"), seen->steps) &&
+           json_is_boolean(json_object_get(o, "has_steps")) &&
            parts_take_color(json_array_get(colors, 0), &seen->rgb[0]) &&
            parts_take_color(json_array_get(colors, 1), &seen->rgb[1]) &&
            parts_take_color(json_array_get(colors, 2), &seen->nir[0]) &&
