@@ -94,7 +94,7 @@ typedef bool (*mote_input_fn)(void *user, const char *path);
 MOTE_API mote_status mote_inputs_each(mote_context *ctx, const char *const *paths, uint32_t path_count,
                                       mote_input_fn each, void *user);
 
-/// A cloud without points that has the attributes of these inputs together, of each the type that the first of them has.
+/// A cloud without points that has the attributes of all these inputs. A type is that of the first input that has it.
 /// paths    files, folders and patterns, as of mote_cloud_read_many
 /// params   as for mote_reader_open; may be NULL
 /// Returns  as mote_cloud_read_many
