@@ -1,6 +1,9 @@
 #include "machine_memory.h"
 
 #include <limits.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,4 +83,14 @@ uint64_t machine_memory(const char *root) {
     const uint64_t machine = free_bytes(root), groups = limit_of_groups(root);
     const uint64_t least = groups < machine ? groups : machine;
     return least == UINT64_MAX ? 0 : least - least / 8;
+}
+
+/* ---- giving back */
+
+#define GIVEN_BACK_BYTES (1 << 20) /* blocks from here on are pages of their own; malloc would raise this by itself */
+
+void machine_memory_goes_back(void) {
+#ifdef __GLIBC__
+    (void)mallopt(M_MMAP_THRESHOLD, GIVEN_BACK_BYTES);
+#endif
 }

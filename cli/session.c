@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "machine_memory.h"
 #include "messages.h"
 #include "paths.h"
 #include "print.h"
@@ -276,6 +277,7 @@ int session_open(session *s, const char *command, const common_options *options)
     s->has_several_gpus = __builtin_popcountll(params.gpus) > 1;
     params.threads = options->threads;
     params.memory_limit_bytes = options->memory_bytes;
+    if (options->memory_bytes > 0) machine_memory_goes_back();
     params.device_stages = !options->no_stages;
     params.progress = on_progress;
     params.log = on_log;

@@ -377,6 +377,43 @@ static int choose_attributes(session *s, const lod_options *o, lod_task *task, c
     return *columns != NULL ? EXIT_DONE : session_error(s, EXIT_RESOURCES, "out of memory: the list of attributes");
 }
 
+/* What is asked for in parts: a plan, or a run whose points memory does not hold. */
+static int run_chosen_parts(session *s, const lod_options *o, const io_paths *paths, const lod_task *task,
+                            const mote_lod_params *params, bool *is_done) {
+    const lod_in_parts parts = {paths,   *params,  potree_params(o, task), copc_params(task),
+                                o->copc, o->stats, o->array.resumes,       o->array.workers};
+    *is_done = true;
+    if (o->array.plan != NULL) return lod_array_plan(s, &o->array, &parts);
+    if (lod_goes_in_parts(s, &parts)) return lod_run_in_parts(s, &parts);
+    *is_done = false;
+    if (o->array.resumes) session_note(s, "--resume: memory holds all, so it goes in one piece, and nothing is kept");
+    return EXIT_DONE;
+}
+
+/* Which attributes there are is known before points are read. *is_done false: it goes in one piece, which was not begun
+   yet */
+static int run_parts(session *s, const lod_options *o, const io_paths *paths, lod_task *task,
+                     const mote_lod_params *params, bool *is_done) {
+    const mote_read_params reading = session_reading(s);
+    mote_cloud *attributes = NULL;
+    char *columns = NULL;
+    int code = EXIT_DONE;
+    if (o->attributes != NULL && (s->options.memory_bytes > 0 || o->array.plan != NULL)) {
+        const mote_status status =
+            mote_inputs_attributes(s->ctx, paths->inputs, (uint32_t)paths->input_count, &reading, &attributes);
+        task->cloud = attributes;
+        code = status == MOTE_OK ? choose_attributes(s, o, task, &columns) : session_fail(s, status, false);
+    }
+    if (code == EXIT_DONE) code = run_chosen_parts(s, o, paths, task, params, is_done);
+    *is_done = *is_done || code != EXIT_DONE;
+    task->cloud = NULL;
+    task->left_out = NULL;
+    task->columns = NULL;
+    free(columns);
+    mote_cloud_destroy(attributes);
+    return code;
+}
+
 static uint64_t clock_now_ns(void) {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
@@ -396,19 +433,11 @@ static int run_lod(session *s, const lod_options *o, const io_paths *paths) {
         task.origin.since_ns = clock_now_ns();
     }
     const mote_lod_params params = lod_params(s, o);
-    if (code == EXIT_DONE && !o->plan && o->attributes == NULL) {
-        const lod_in_parts parts = {paths,    params,           potree_params(o, &task), o->copc,
-                                    o->stats, o->array.resumes, o->array.workers};
-        if (o->copc && (o->array.resumes || o->array.plan != NULL)) {
-            return session_error(s, EXIT_USAGE, "--resume and --plan-parts keep parts of folders, not of COPC files");
-        }
-        if (o->array.plan != NULL) return lod_array_plan(s, &o->array, &parts);
-        if (lod_goes_in_parts(s, &parts)) return lod_run_in_parts(s, &parts);
-        if (o->array.resumes)
-            session_note(s, "--resume: memory holds all, so it goes in one piece, and nothing is kept");
-    }
+    bool is_done = false;
+    if (code == EXIT_DONE && !o->plan) code = run_parts(s, o, paths, &task, &params, &is_done);
+    if (is_done) return code;
     if (code == EXIT_DONE && o->array.plan != NULL) {
-        return session_error(s, EXIT_USAGE, "--plan-parts: --attributes and --plan are not made in parts");
+        return session_error(s, EXIT_USAGE, "--plan-parts: --plan is of one piece");
     }
     mote_read_params reading = session_reading(s);
     reading.prepare_order = true;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "costs.h"
+#include "machine_memory.h"
 #include "print.h"
 #include "text.h"
 
@@ -106,9 +107,12 @@ int lod_array_plan(session *s, const lod_array *array, const lod_in_parts *task)
     mote_parts_report report;
     params.part_count = array->parts;
     session_note_inputs(s, paths->inputs, paths->input_count);
-    const mote_status status =
-        mote_lod_parts_plan(s->ctx, paths->inputs, (uint32_t)paths->input_count, &reading, &task->params, paths->output,
-                            &task->potree, &params, array->plan, &report);
+    const uint32_t count = (uint32_t)paths->input_count;
+    const mote_status status = task->copc
+                                   ? mote_copc_parts_plan(s->ctx, paths->inputs, count, &reading, &task->params,
+                                                          paths->output, &task->writing, &params, array->plan, &report)
+                                   : mote_lod_parts_plan(s->ctx, paths->inputs, count, &reading, &task->params,
+                                                         paths->output, &task->potree, &params, array->plan, &report);
     progress_clear(&s->bar);
     const int code = status == MOTE_OK ? session_commit(s) : session_fail(s, status, false);
     if (code != EXIT_DONE) return code;
@@ -139,6 +143,7 @@ int lod_array_part(session *s, const lod_array *array, const char *plan) {
     uint64_t part = 0, of = 0;
     mote_parts_report report;
     int code = EXIT_DONE;
+    machine_memory_goes_back();
     if (strcmp(array->part, "auto") == 0) {
         code = find_part(s, &part);
     } else if (!parse_part(array->part, &part, &of)) {
@@ -180,9 +185,12 @@ int lod_array_merge(session *s, const lod_array *array) {
     progress_clear(&s->bar);
     const int code = status == MOTE_OK ? session_commit(s) : session_fail(s, status, false);
     if (code != EXIT_DONE) return code;
+    /* One of the two is all zero. */
+    const uint64_t points = report.folder.points + report.file.points;
+    const uint64_t hash = report.file.file_bytes > 0 ? report.file.hash : report.folder.hash;
     session_say(s, "%s: %s points in %" PRIu64 " nodes, merged of %u parts, %s in %s; the folder of parts may go",
-                array->merge, text_count(report.folder.points).chars, report.nodes, report.parts,
-                text_bytes(report.folder.octree_bytes + report.folder.hierarchy_bytes).chars,
+                array->merge, text_count(points).chars, report.nodes, report.parts,
+                text_bytes(report.folder.octree_bytes + report.folder.hierarchy_bytes + report.file.file_bytes).chars,
                 text_seconds(seconds_now() - s->started).chars);
     if (s->options.json) {
         json_writer json;
@@ -190,17 +198,18 @@ int lod_array_merge(session *s, const lod_array *array) {
         emit_open(&json, NULL, '{');
         emit_text(&json, "plan", array->merge);
         emit_report(&json, &report);
-        emit_count(&json, "stored", report.folder.points);
+        emit_count(&json, "stored", points);
         emit_count(&json, "nodes", report.nodes);
-        emit_count(&json, "octree_bytes", report.folder.octree_bytes);
-        emit_count(&json, "hierarchy_bytes", report.folder.hierarchy_bytes);
+        if (report.file.file_bytes > 0) emit_count(&json, "file_bytes", report.file.file_bytes);
+        if (report.file.file_bytes == 0) emit_count(&json, "octree_bytes", report.folder.octree_bytes);
+        emit_count(&json, "hierarchy_bytes", report.folder.hierarchy_bytes + report.file.hierarchy_bytes);
         emit_real(&json, "seconds", seconds_now() - s->started);
-        if (s->options.hash) emit_text(&json, "hash", text_hash(report.folder.hash).chars);
+        if (s->options.hash) emit_text(&json, "hash", text_hash(hash).chars);
         told_emit(s, &json);
         emit_close(&json, '}');
         emit_end(&json);
     } else if (s->options.hash) {
-        print_out("%s  %s\n", text_hash(report.folder.hash).chars, array->merge);
+        print_out("%s  %s\n", text_hash(hash).chars, array->merge);
     }
     return EXIT_DONE;
 }

@@ -13,7 +13,7 @@ bool lod_goes_in_parts(session *s, const lod_in_parts *task) {
     const common_options *o = &s->options;
     const io_paths *paths = task->paths;
     uint64_t bytes = 0;
-    if (o->memory_bytes < MOTE_PARTS_MEMORY_BYTES || o->to_crs != NULL) return false;
+    if (o->memory_bytes < MOTE_PARTS_MEMORY_BYTES) return false;
     if (task->copc && path_is_stream(paths->output)) return false;
     const mote_read_params reading = session_reading(s);
     const mote_status status = (task->copc ? mote_copc_whole_bytes : mote_lod_whole_bytes)(
@@ -37,8 +37,9 @@ static void print_stats(const session *s, const mote_parts_report *report) {
 }
 
 /* What was written: the folder or the file. */
-static lod_written written_of(const lod_in_parts *task, const mote_parts_report *report, const mote_copc_report *file) {
+static lod_written written_of(const lod_in_parts *task, const mote_parts_report *report) {
     const mote_potree_report *folder = &report->folder;
+    const mote_copc_report *file = &report->file;
     const lod_written as_folder = {false, folder->points, folder->octree_bytes, folder->hierarchy_bytes, folder->hash};
     const lod_written as_file = {true, file->points, file->file_bytes, file->hierarchy_bytes, file->hash};
     return task->copc ? as_file : as_folder;
@@ -74,15 +75,15 @@ static void print_json(const session *s, const mote_parts_report *report, const 
 }
 
 static mote_status write_parts(session *s, const lod_in_parts *task, const mote_read_params *reading,
-                               mote_parts_report *report, mote_copc_report *file) {
+                               mote_parts_report *report) {
     const io_paths *paths = task->paths;
     const uint32_t count = (uint32_t)paths->input_count;
     mote_parts_params parts = mote_parts_defaults();
     parts.resumes = task->resumes;
     parts.workers = task->workers;
     if (task->copc) {
-        return mote_copc_write_parts(s->ctx, paths->inputs, count, reading, &task->params, paths->output, NULL, &parts,
-                                     report, file);
+        return mote_copc_write_parts(s->ctx, paths->inputs, count, reading, &task->params, paths->output,
+                                     &task->writing, &parts, report);
     }
     return mote_lod_write_parts(s->ctx, paths->inputs, count, reading, &task->params, paths->output, &task->potree,
                                 &parts, report);
@@ -92,9 +93,8 @@ int lod_run_in_parts(session *s, const lod_in_parts *task) {
     const mote_read_params reading = session_reading(s);
     const io_paths *paths = task->paths;
     mote_parts_report report;
-    mote_copc_report file = {0};
     session_note_inputs(s, paths->inputs, paths->input_count);
-    const mote_status status = write_parts(s, task, &reading, &report, &file);
+    const mote_status status = write_parts(s, task, &reading, &report);
     progress_clear(&s->bar);
     const int code = status == MOTE_OK ? session_commit(s) : session_fail(s, status, false);
     if (code != EXIT_DONE) return code;
@@ -103,7 +103,7 @@ int lod_run_in_parts(session *s, const lod_in_parts *task) {
         session_note(s, "%" PRIu64 " of %u parts were there already", report.resumed_parts, report.parts);
     }
     const double seconds = seconds_now() - s->started;
-    const lod_written written = written_of(task, &report, &file);
+    const lod_written written = written_of(task, &report);
     const char *output = path_title(paths->output);
     session_printing(s);
     session_say(s, "%s: %s points in %" PRIu64 " nodes, built in %u parts, %s in %s, %s M points/s", output,

@@ -10,7 +10,8 @@ typedef struct lod_in_parts {
     const io_paths *paths;
     mote_lod_params params;
     mote_potree_params potree;
-    bool copc; /* a COPC file instead of a folder */
+    mote_copc_params writing; /* of a COPC file */
+    bool copc;                /* a COPC file instead of a folder */
     bool stats;
     bool resumes;     /* --resume: what is complete is kept, and gone on with */
     uint64_t workers; /* --workers: parts that are built at once; 0: not said */

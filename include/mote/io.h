@@ -94,6 +94,14 @@ typedef bool (*mote_input_fn)(void *user, const char *path);
 MOTE_API mote_status mote_inputs_each(mote_context *ctx, const char *const *paths, uint32_t path_count,
                                       mote_input_fn each, void *user);
 
+/// A cloud without points that has the attributes of all these inputs. A type is that of the first input that has it.
+/// paths    files, folders and patterns, as of mote_cloud_read_many
+/// params   as for mote_reader_open; may be NULL
+/// Returns  as mote_cloud_read_many
+/// Cost     opens each input; formats that are not read in pieces are read
+MOTE_API mote_status mote_inputs_attributes(mote_context *ctx, const char *const *paths, uint32_t path_count,
+                                            const mote_read_params *params, mote_cloud **out);
+
 /// A unit of length or of angle.
 typedef struct mote_unit {
     char name[64]; ///< "metre", "foot", "US survey foot", "degree", …; of a unit that mote has no name for the file's

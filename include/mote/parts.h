@@ -33,14 +33,16 @@ MOTE_API mote_parts_params mote_parts_defaults(void);
 
 /// What was done, and what it took.
 typedef struct mote_parts_report {
-    mote_potree_report folder;
-    uint64_t points;  ///< read
-    uint64_t skipped; ///< of them without a finite position
+    mote_potree_report folder; ///< zero where a COPC file is made
+    mote_copc_report file;     ///< zero where a folder is made
+    uint64_t points;           ///< read
+    uint64_t skipped;          ///< of them without a finite position
     uint64_t nodes;
     uint32_t parts;
     uint32_t rounds;        ///< how often parts were built: 2 where points were too dense for one code
     uint64_t largest_part;  ///< points
-    uint64_t scratch_bytes; ///< on the disk beside the output, at most
+    uint64_t scratch_bytes; ///< on the disk meanwhile, at most, with what is there of the output; of a plan: predicted
+                            ///< for the files of all parts
     double count_seconds, distribute_seconds, build_seconds, join_seconds;
     uint64_t resumed_parts;     ///< that were there already
     uint64_t part_memory_bytes; ///< of a plan: what making its largest part takes, at most
@@ -75,7 +77,8 @@ MOTE_API mote_status mote_order_whole_bytes(mote_context *ctx, const char *const
 
 /// Reads files in pieces (LAS, LAZ, E57), two to four times, and writes a Potree 2.0 folder of encoding DEFAULT.
 /// Several are united as mote_cloud_read_many does. Points are held on the disk meanwhile, in the folder that is being
-/// written, under its temporary name: as many bytes as the records of the input have, and then as the folder will.
+/// written, under its temporary name: as many bytes as the records of the input have or as the folder will, whichever
+/// is more (both with resumes, and where the file system gives no blocks of a file back).
 /// Parts are built on the CPU, or on the GPUs of a context that was made for MOTE_DEVICE_CUDA.
 /// inputs   files, folders and patterns, as of mote_cloud_read_many
 /// reading  as for mote_reader_open; may be NULL
@@ -92,21 +95,17 @@ MOTE_API mote_status mote_lod_write_parts(mote_context *ctx, const char *const *
                                           const mote_parts_params *parts, mote_parts_report *report);
 
 /// Makes a COPC file likewise: the bytes of mote_lod_build and mote_copc_write. Points are held on the disk meanwhile,
-/// beside the output, in files without a name: as many bytes as the records of the input have and 4 a point, and then
-/// as many as the output.
+/// beside the output, in files without a name: as many bytes as the records of the input have and 3 a point, likewise.
 /// params   scheme ADDITIVE, max_node_points 0, sampling RANDOM or FIRST
 /// output   a file, and no pipe
-/// parts    without resumes
 /// report   out, may be NULL; its folder stays 0
-/// file     out, may be NULL
 /// Returns  as mote_lod_write_parts and mote_copc_write
 /// Cost     as mote_lod_write_parts; points whose values decide how they are written (colours, reals) are read once
 /// more
 MOTE_API mote_status mote_copc_write_parts(mote_context *ctx, const char *const *inputs, uint32_t input_count,
                                            const mote_read_params *reading, const mote_lod_params *params,
                                            const char *output, const mote_copc_params *copc,
-                                           const mote_parts_params *parts, mote_parts_report *report,
-                                           mote_copc_report *file);
+                                           const mote_parts_params *parts, mote_parts_report *report);
 
 /// Estimates normals of files that are read in pieces, and writes the cloud with them (attributes normal_x, normal_y,
 /// normal_z, curvature; density: surface_density and volume_density too) as LAS, LAZ or E57: the bytes of mote_normals
@@ -227,12 +226,19 @@ MOTE_API mote_status mote_lod_update(mote_context *ctx, const char *folder, cons
 /// plan     the file, JSON; the name of an input is refused
 /// report   out, may be NULL: parts, largest_part, part_memory_bytes, scratch_bytes
 /// Returns  as mote_lod_write_parts; MOTE_ERROR_UNSUPPORTED (built without jansson)
-/// Cost     O(points); each is read two to four times (of several inputs one time more); nothing but the plan is
-/// written
+/// Cost     O(points); each is read two to four times (of several inputs one time more). Parts of up to 262,144 points
+///          are made for what the plan predicts, in a file without a name beside it; nothing else but the plan is
+///          written
 MOTE_API mote_status mote_lod_parts_plan(mote_context *ctx, const char *const *inputs, uint32_t input_count,
                                          const mote_read_params *reading, const mote_lod_params *params,
                                          const char *output, const mote_potree_params *potree,
                                          const mote_parts_params *parts, const char *plan, mote_parts_report *report);
+
+/// The same for a COPC file, of parameters as for mote_copc_write_parts.
+MOTE_API mote_status mote_copc_parts_plan(mote_context *ctx, const char *const *inputs, uint32_t input_count,
+                                          const mote_read_params *reading, const mote_lod_params *params,
+                                          const char *output, const mote_copc_params *copc,
+                                          const mote_parts_params *parts, const char *plan, mote_parts_report *report);
 
 /// Makes one part of a plan: reads the inputs that have points of it, and writes a file and, when that is complete, its
 /// manifest. What is there and whole already is not made again. May be called anywhere and by several at once.
@@ -246,7 +252,7 @@ MOTE_API mote_status mote_lod_parts_plan(mote_context *ctx, const char *const *i
 MOTE_API mote_status mote_lod_parts_make(mote_context *ctx, const char *plan, uint32_t part, uint32_t of,
                                          mote_parts_report *report);
 
-/// Makes the folder of all parts. They stay; mote_lod_parts_clear removes them.
+/// Makes the folder or file of all parts. They stay; mote_lod_parts_clear removes them.
 /// verify   also compares the checksums of the parts' records
 /// Returns  as mote_lod_parts_make and mote_potree_write; MOTE_ERROR_IO where parts are to be made first: the message
 ///          says which and why

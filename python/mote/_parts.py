@@ -71,6 +71,7 @@ def _refuse_foreign(plan):
 def _report(report):
     facts = facts_of(report)
     facts.folder.hash = f"{report.folder.hash:016x}"
+    facts.file.hash = f"{report.file.hash:016x}"
     return facts
 
 

@@ -75,3 +75,7 @@ int output_call_allocate(int file, uint64_t offset, uint64_t size_bytes) {
     release(&held, failed == 0);
     return failed;
 }
+
+bool output_give_back(int file, uint64_t offset, uint64_t size_bytes) {
+    return fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset, (off_t)size_bytes) == 0;
+}

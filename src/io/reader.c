@@ -215,6 +215,17 @@ static mote_status open_system(mote_reader *reader) {
                                 params->crs_ballpark, &reader->change);
 }
 
+mote_status mote_reader_place(mote_reader *reader, const mote_box *box) {
+    mote_context *ctx = reader->ctx;
+    const mote_log_fn log = ctx->params.log;
+    mote_crs_change_close(&reader->change);
+    ctx->params.log = NULL; /* what there was to tell was told when the reader was opened */
+    const mote_status status = mote_crs_change_open(ctx, reader->input.path, reader->piece, box, reader->params.to_crs,
+                                                    reader->params.crs_ballpark, &reader->change);
+    ctx->params.log = log;
+    return status == MOTE_OK ? mote_crs_change_shape(&reader->change, reader->piece) : status;
+}
+
 /* points: of the largest piece; has_condition: on points that are still to be chosen. */
 static mote_status open_piece(mote_reader *reader, uint64_t points, bool has_condition) {
     const bool is_late = mote_choice_is_late(&reader->params) && reader->choice.assignments == NULL;

@@ -33,6 +33,10 @@ struct mote_reader {
     crs_change change;
 };
 
+/* Before the first piece of a reader with params.to_crs: where the points lie, in their own system. New positions are
+   then the ones that a cloud of all of them gets, and the columns of the piece count in them. */
+mote_status mote_reader_place(mote_reader *reader, const mote_box *box);
+
 /* Moves the points of the piece together that have a finite position; *dropped grows by the others. */
 mote_status mote_reader_keep_finite(mote_reader *reader, uint64_t *dropped);
 

@@ -75,6 +75,16 @@ static inline uint32_t parts_step_of(uint32_t level) {
     return MOTE_ORDER_BITS - level < PARTS_STEP ? MOTE_ORDER_BITS - level : PARTS_STEP;
 }
 
+/* What steps took, of which the costs of parts are predicted. Seconds are of processors. */
+typedef struct parts_prices {
+    double open_seconds, byte_seconds, point_seconds; /* to open all inputs; of a checksum; to read a point of them */
+    uint64_t floor_bytes;                             /* resident, beside what the context holds */
+    double walk_bytes, piece_bytes; /* of a walk over the inputs, beside a piece; of a point of that, also mapped */
+    double seconds;                 /* of a point, to build and write it */
+    /* Of a part of n points: a + b · n of what two sizes took. */
+    double memory_bytes[2], file_bytes[2];
+} parts_prices;
+
 typedef struct parts_run {
     mote_context *ctx;
     parts_source source;
@@ -118,6 +128,8 @@ typedef struct parts_run {
     uint64_t share_count, share_capacity;
     struct parts_borders *borders; /* while points are looked at */
     struct parts_around *around;   /* points of others that averages look at; NULL: they look at none */
+    struct parts_sample *sample;   /* of a plan: points of which a part is made, to see what that takes */
+    parts_prices prices;           /* of a plan */
     struct parts_old *old;         /* an update: the folder that is there; NULL: it is none */
     const uint8_t *changed;        /* [8^level] an update: parts_change of the cells */
     const potree_inputs *inputs;   /* an update: what inputs.json is to say */
@@ -125,11 +137,14 @@ typedef struct parts_run {
     mote_output scratch;
     int scratch_file; /* of which the records are read; -1: none */
     const char *scratch_path;
+    bool gives_back; /* records of the scratch file go from the disk as their part is read, which happens once */
     potree_part_tree *trees; /* [part_count] */
     int *files;              /* [part_count] of their records; -1: none */
     potree_stats stats;
-    const copc_job *copc; /* a COPC file is made, which was begun; NULL: a Potree folder */
-    copc_part *chunks;    /* [part_count] of a COPC file */
+    mote_copc_params writing; /* of a COPC file */
+    struct parts_copc *file;  /* a COPC file that was begun; NULL: none, or a Potree folder is made */
+    las_plan seen;            /* of a plan of a COPC file: what its records are decided by */
+    copc_part *chunks;        /* [part_count] of a COPC file */
 } parts_run;
 
 /* Where workers leave what they have made: in the run, one after the other. */
@@ -174,6 +189,8 @@ void parts_sum_before(uint64_t *first, uint64_t count);
 
 /* ---- parts_cut.c: ranges that memory holds */
 mote_status parts_cut(parts_run *run);
+/* How many points of a part lie in nodes that its borders divide, about. */
+double parts_shared_points(const parts_run *run, uint32_t part);
 /* Which part has a code. */
 uint32_t parts_find(const parts_run *run, uint64_t code);
 
@@ -262,7 +279,8 @@ mote_status parts_search_write(parts_run *run, const parts_search *search, const
                                const char *output, const mote_write_params *writing, const mote_parts_params *params);
 
 /* ---- parts_scratch.c */
-/* Opens a scratch file beside the output, which has no name from then on. Close it with MOTE_CANCELLED. */
+/* Opens a scratch file beside the output, which has no name from then on. Close it with MOTE_CANCELLED. output: of it,
+   or of another file there */
 mote_status parts_open_scratch(parts_run *run, const char *output, mote_output *to);
 /* Reads bytes of a scratch file. path: of messages */
 mote_status parts_read_at(mote_context *ctx, int file, const char *path, uint64_t at, uint64_t bytes, void *to);
@@ -287,9 +305,41 @@ mote_status parts_write_pieces(parts_run *run, const parts_pieces *pieces, const
 /* Refuses what such an output cannot be. */
 mote_status parts_check_file(const parts_run *run, const char *output, const mote_parts_params *params);
 
+/* ---- parts_copc.c: a COPC file instead of a folder */
+/* Whether parameters and output are such a file's. */
+mote_status parts_copc_check(const parts_run *run, const char *output);
+/* Plans the records of all, once points are counted: by what a plan says that was seen of their values (run->seen), or
+   by a look at them. The output is not opened. output: outlives the run */
+mote_status parts_copc_begin(parts_run *run, const char *output);
+const copc_job *parts_copc_job(const parts_run *run);
+/* Makes the file of the parts' chunks, which are open. */
+mote_status parts_copc_join(parts_run *run, const char *output);
+void parts_copc_end(parts_run *run);
+
 /* ---- parts_copc_part.c */
-/* Writes the file of a part; with the worker's run. */
+/* Writes the chunks of a part's points. */
+mote_status parts_copc_encode(parts_run *run, const mote_lod *lod, uint32_t part, mote_output *to, copc_part *made);
+/* Writes the scratch file of a part; with the worker's run. */
 mote_status parts_copc_write(parts_run *run, parts_results *results, const mote_lod *lod, uint32_t part);
+
+/* ---- parts_sample.c: points of which a plan makes parts, to see what that takes */
+#define PARTS_WINDOWS 4u
+typedef struct parts_sample {
+    uint64_t first[PARTS_WINDOWS], end[PARTS_WINDOWS]; /* codes of whole cells */
+    uint64_t count[PARTS_WINDOWS];                     /* points of the window so far */
+    uint64_t capacity;                                 /* of each */
+    uint8_t *records;                                  /* [PARTS_WINDOWS · capacity] */
+} parts_sample;
+/* Chooses these points, once ranges are known; a walk then brings them. */
+mote_status parts_sample_begin(parts_run *run);
+/* Looks at a record whose code is known. */
+void parts_sample_see(parts_run *run, const uint8_t *record, uint64_t code);
+void parts_sample_free(parts_run *run);
+
+/* ---- parts_predict.c: what each part will take */
+/* Makes parts of them. path: a file beside which a scratch file may be */
+mote_status parts_sample_make(parts_run *run, const char *path);
+uint64_t parts_resident_bytes(void);
 
 /* ---- parts_load.c: a cloud of a part's points */
 /* Makes a cloud whose records are for the caller to fill. */
@@ -355,6 +405,8 @@ const char *parts_alone_refusal(const mote_lod_params *params, const mote_potree
 void parts_start(mote_context *ctx, mote_parts_report *report, parts_run *run);
 /* Refuses what parts_alone_refusal does. */
 mote_status parts_check_alone(const parts_run *run);
+/* Once the source is open. */
+void parts_set_record_bytes(parts_run *run);
 /* Takes what the caller asked for, and opens the inputs. */
 mote_status parts_open(mote_context *ctx, const char *const *inputs, uint32_t input_count,
                        const mote_read_params *reading, const mote_lod_params *params, const mote_potree_params *potree,

@@ -1,37 +1,90 @@
 /* Octrees of which each part is made by a process of its own: plan, part, merge. */
+#include <math.h>
 #include <mote_have.h>
 #include <stdio.h>
 
 #include "parts/parts_job.h"
 
 #if MOTE_HAVE_JANSSON
+#include <jansson.h>
 
 /* ---- plan */
 
+/* Bytes of all inputs. */
+static double input_bytes(const parts_job *job) {
+    const json_t *list = json_object_get(json_object_get(job->json, "request"), "inputs");
+    double sum = 0;
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        sum += json_number_value(json_object_get(json_array_get(list, i), "bytes"));
+    }
+    return sum;
+}
+
+/* Looks at all points for the second time, as each part will look at those of its inputs, and at what that takes. Of
+   mapped files pages count as well, for as long as a piece of them is read. */
+static mote_status walk_again(parts_run *run, const parts_job *job, double first_seconds) {
+    mote_context *ctx = run->ctx;
+    parts_prices *prices = &run->prices;
+    parts_source_rest(&run->source);
+    const uint64_t peak_before = ctx->memory_peak_bytes, begin = ctx->memory_bytes;
+    const double since = parts_processor_seconds(), count = run->points > 0 ? (double)run->points : 1;
+    ctx->memory_peak_bytes = begin;
+    MOTE_TRY(parts_sample_begin(run));
+    const uint64_t sample_bytes = ctx->memory_bytes - begin;
+    MOTE_TRY(parts_distribute(run, false));
+    prices->point_seconds = (parts_processor_seconds() - since) / count;
+    /* The first walk does as much: what others did meanwhile is in one of the two. */
+    if (first_seconds / count < prices->point_seconds) prices->point_seconds = first_seconds / count;
+    const double record_bytes = (double)run->source.record_bytes, piece = (double)run->source.largest_piece;
+    prices->piece_bytes = record_bytes + input_bytes(job) / count;
+    prices->walk_bytes = fmax(0, (double)(ctx->memory_peak_bytes - begin - sample_bytes) - piece * record_bytes);
+    if (peak_before > ctx->memory_peak_bytes) ctx->memory_peak_bytes = peak_before;
+    parts_source_rest(&run->source);
+    return MOTE_OK;
+}
+
 static mote_status make_plan(parts_run *run, parts_job *job, const char *output, const mote_parts_params *params,
                              const char *plan) {
-    const double begin = mote_seconds();
+    const double begin = mote_seconds(), since = parts_processor_seconds();
     MOTE_TRY(parts_job_begin(run, output, job));
+    const double bytes = input_bytes(job);
+    run->prices.byte_seconds = bytes > 0 ? (parts_processor_seconds() - since) / bytes : 0;
+    const double counting = parts_processor_seconds();
     MOTE_TRY(parts_find_ranges(run, params));
+    const double first_seconds = parts_processor_seconds() - counting;
+    if (run->is_copc) MOTE_TRY(parts_copc_begin(run, output));
     const double counted = mote_seconds();
-    MOTE_TRY(parts_distribute(run, false));
+    MOTE_TRY(walk_again(run, job, first_seconds));
     run->report->count_seconds = counted - begin;
     run->report->distribute_seconds = mote_seconds() - counted;
+    MOTE_TRY(parts_sample_make(run, plan));
     MOTE_TRY(parts_job_write(run, job, plan, false));
     parts_report(run);
+    run->report->scratch_bytes = 0;
+    for (uint32_t p = 0; p < run->part_count; p++) run->report->scratch_bytes += parts_file_bytes(run, p);
     run->report->part_memory_bytes = parts_memory_bytes(run, run->report->largest_part);
     return MOTE_OK;
 }
 
-mote_status mote_lod_parts_plan(mote_context *ctx, const char *const *inputs, uint32_t input_count,
-                                const mote_read_params *reading, const mote_lod_params *params, const char *output,
-                                const mote_potree_params *potree, const mote_parts_params *parts, const char *plan,
-                                mote_parts_report *report) {
+/* What the process takes beside what the context holds: the program, and what its caller has. */
+static uint64_t find_floor(const mote_context *ctx) {
+    const uint64_t resident = parts_resident_bytes();
+    return resident > ctx->memory_bytes ? resident - ctx->memory_bytes : 0;
+}
+
+/* Of a folder, or with copc of a file. */
+static mote_status write_plan(mote_context *ctx, const char *const *inputs, uint32_t input_count,
+                              const mote_read_params *reading, const mote_lod_params *params, const char *output,
+                              const mote_potree_params *potree, const mote_copc_params *copc,
+                              const mote_parts_params *parts, const char *plan, mote_parts_report *report) {
     const mote_parts_params own = parts != NULL ? *parts : mote_parts_defaults();
     mote_parts_report unread;
     parts_job job = {.ctx = NULL};
     parts_run run;
     parts_start(ctx, report != NULL ? report : &unread, &run);
+    run.is_copc = run.has_numbers = copc != NULL;
+    if (copc != NULL) run.writing = *copc;
+    run.prices.floor_bytes = find_floor(ctx);
     if (inputs == NULL || output == NULL || plan == NULL) {
         return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "no input, no output, or no name of the plan");
     }
@@ -40,6 +93,8 @@ mote_status mote_lod_parts_plan(mote_context *ctx, const char *const *inputs, ui
     if (!is_held) MOTE_TRY(mote_outputs_hold(ctx));
     mote_status status = parts_open(ctx, inputs, input_count, reading, params, potree, &own, &run);
     if (status == MOTE_OK) status = parts_check_alone(&run);
+    run.prices.open_seconds = run.source.open_seconds;
+    if (status == MOTE_OK && run.is_copc) status = parts_copc_check(&run, output);
     if (status == MOTE_OK) status = mote_outputs_check(ctx, plan);
     if (status == MOTE_OK) status = make_plan(&run, &job, output, &own, plan);
     status = parts_end(&run, status);
@@ -47,12 +102,28 @@ mote_status mote_lod_parts_plan(mote_context *ctx, const char *const *inputs, ui
     return is_held ? status : mote_outputs_release(ctx, status);
 }
 
+mote_status mote_lod_parts_plan(mote_context *ctx, const char *const *inputs, uint32_t input_count,
+                                const mote_read_params *reading, const mote_lod_params *params, const char *output,
+                                const mote_potree_params *potree, const mote_parts_params *parts, const char *plan,
+                                mote_parts_report *report) {
+    return write_plan(ctx, inputs, input_count, reading, params, output, potree, NULL, parts, plan, report);
+}
+
+mote_status mote_copc_parts_plan(mote_context *ctx, const char *const *inputs, uint32_t input_count,
+                                 const mote_read_params *reading, const mote_lod_params *params, const char *output,
+                                 const mote_copc_params *copc, const mote_parts_params *parts, const char *plan,
+                                 mote_parts_report *report) {
+    const mote_copc_params writing = copc != NULL ? *copc : mote_copc_defaults();
+    return write_plan(ctx, inputs, input_count, reading, params, output, NULL, &writing, parts, plan, report);
+}
+
 /* ---- part */
 
-/* The records of a part that a piece has, behind those before. */
+/* The records of a part that a piece has, behind those before. number: of the piece's first point in all inputs */
 static mote_status take_piece(parts_run *run, uint32_t part, const mote_cloud *piece, const uint8_t *records,
-                              uint8_t *to, uint64_t *count) {
+                              uint64_t number, uint8_t *to, uint64_t *count) {
     const parts_range *range = &run->ranges[part];
+    const uint64_t from_bytes = run->source.record_bytes;
     const uint64_t bytes = run->record_bytes, low = range->whole.low.code, high = range->whole.high.code;
     uint64_t *codes = mote_alloc(run->ctx, piece->count * sizeof *codes, "codes of a piece");
     mote_status status = codes != NULL ? parts_codes(run, piece, codes) : MOTE_ERROR_MEMORY;
@@ -61,11 +132,21 @@ static mote_status take_piece(parts_run *run, uint32_t part, const mote_cloud *p
         if (*count == range->points) {
             status = parts_changed(run);
         } else {
-            memcpy(to + (*count)++ * bytes, records + i * bytes, bytes);
+            uint8_t *at = to + *count * bytes;
+            memcpy(at, records + i * from_bytes, from_bytes);
+            if (run->number_bytes > 0) status = parts_number_put(run, number + i, at);
+            ++*count;
         }
     }
     mote_free(run->ctx, codes);
     return status;
+}
+
+/* The points of the inputs before, of a walk that reads some of them only. */
+static uint64_t points_before(const parts_run *run, uint64_t input) {
+    uint64_t points = 0;
+    for (uint64_t i = 0; i < input && run->source.facts != NULL; i++) points += run->source.facts[i].points;
+    return points;
 }
 
 /* The points of a part, from the inputs that have some. */
@@ -73,7 +154,7 @@ static mote_status load_from_inputs(parts_run *run, const parts_job *job, uint32
     const mote_cloud *piece = NULL;
     const uint8_t *records;
     uint8_t *to = NULL;
-    uint64_t count = 0;
+    uint64_t count = 0, number = 0, input = UINT64_MAX;
     bool *wanted = mote_alloc_zero(run->ctx, run->source.list.count, "inputs");
     if (wanted == NULL) return MOTE_ERROR_MEMORY;
     for (uint64_t s = 0; s < run->share_count; s++) {
@@ -86,7 +167,12 @@ static mote_status load_from_inputs(parts_run *run, const parts_job *job, uint32
     do {
         if (status == MOTE_OK) status = parts_source_next(&run->source, &piece, &records);
         if (status != MOTE_OK || piece == NULL) break;
-        status = take_piece(run, part, piece, records, to, &count);
+        if (parts_source_input(&run->source) != input) {
+            input = parts_source_input(&run->source);
+            number = points_before(run, input);
+        }
+        status = take_piece(run, part, piece, records, number, to, &count);
+        number += piece->count;
     } while (status == MOTE_OK);
     parts_source_rest(&run->source);
     run->source.wanted = NULL;
@@ -129,6 +215,7 @@ static mote_status make_part(parts_run *run, const parts_job *job, uint32_t part
                          part + 1, run->part_count, (unsigned long long)needed, (unsigned long long)limit);
     }
     MOTE_TRY(parts_job_make_folder(job));
+    if (run->is_copc) MOTE_TRY(parts_copc_begin(run, job->output));
     MOTE_TRY(parts_make_lists(run));
     MOTE_TRY(parts_job_choose(run, job));
     MOTE_TRY(parts_part_is_made(run, job, part, &is_made));
@@ -199,6 +286,7 @@ static mote_status read_parts(parts_run *run, const parts_job *job, bool verify)
 mote_status parts_job_merge(parts_run *run, const parts_job *job, bool verify) {
     const double begin = mote_seconds();
     mote_stage(run->ctx, "read parts");
+    if (run->is_copc && run->file == NULL) MOTE_TRY(parts_copc_begin(run, job->output));
     if (run->trees == NULL) MOTE_TRY(parts_make_lists(run));
     MOTE_TRY(parts_job_choose(run, job));
     MOTE_TRY(read_parts(run, job, verify));
@@ -250,6 +338,14 @@ mote_status mote_lod_parts_plan(mote_context *ctx, const char *const *inputs, ui
                                 const mote_potree_params *potree, const mote_parts_params *parts, const char *plan,
                                 mote_parts_report *report) {
     (void)inputs, (void)input_count, (void)reading, (void)params, (void)output, (void)potree, (void)parts, (void)plan;
+    return refuse(ctx, report);
+}
+
+mote_status mote_copc_parts_plan(mote_context *ctx, const char *const *inputs, uint32_t input_count,
+                                 const mote_read_params *reading, const mote_lod_params *params, const char *output,
+                                 const mote_copc_params *copc, const mote_parts_params *parts, const char *plan,
+                                 mote_parts_report *report) {
+    (void)inputs, (void)input_count, (void)reading, (void)params, (void)output, (void)copc, (void)parts, (void)plan;
     return refuse(ctx, report);
 }
 

@@ -14,7 +14,7 @@ static mote_status open_again(parts_run *run, const char *name, int *file) {
     char *path = mote_alloc(run->ctx, size, "output");
     if (path == NULL) return MOTE_ERROR_MEMORY;
     snprintf(path, size, "%s/%s", run->output.folder->temporary, name);
-    *file = open(path, O_RDONLY | O_CLOEXEC);
+    *file = open(path, O_RDWR | O_CLOEXEC); /* what was joined is given back to the disk */
     const mote_status status = *file >= 0 ? MOTE_OK : mote_system_error(run->ctx, path, "open");
     if (*file >= 0) unlink(path);
     mote_free(run->ctx, path);
@@ -86,7 +86,7 @@ static mote_status build_part(parts_run *run, void *user, uint32_t part, bool *l
     known.around = NULL;
     mote_progress_next(run->ctx, whole, SHARE_OF_TREE, 1);
     if (status == MOTE_OK && !*lacks_fine) {
-        status = (run->copc != NULL ? parts_copc_write : write_potree)(run, user, lod, part);
+        status = (run->file != NULL ? parts_copc_write : write_potree)(run, user, lod, part);
     }
     mote_progress_leave(run->ctx, whole);
     mote_lod_destroy(lod);
@@ -154,11 +154,21 @@ mote_status parts_make_all(parts_run *run, parts_maker make, void *user, const b
 
 /* ---- all */
 
+/* The records of parts that were built are gone. */
+static mote_status distribute_again(parts_run *run) {
+    const mote_progress_span whole = mote_progress_hold(run->ctx);
+    const mote_status status = parts_distribute(run, true);
+    mote_progress_leave(run->ctx, whole);
+    parts_source_rest(&run->source);
+    return status;
+}
+
 static mote_status build_rounds(parts_run *run, parts_results *results, const bool *kept, bool *lacks_fine) {
     parts_choose_by(run, false);
     MOTE_TRY(parts_make_all(run, build_part, results, kept, lacks_fine));
     if (!*lacks_fine || run->old != NULL) return MOTE_OK;
     forget_parts(run);
+    if (run->gives_back) MOTE_TRY(distribute_again(run));
     parts_choose_by(run, true);
     return parts_make_all(run, build_part, results, kept, lacks_fine);
 }

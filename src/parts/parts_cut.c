@@ -1,4 +1,6 @@
 /* Ranges of codes of about as many points, each within what memory holds; their borders. */
+#include <math.h>
+
 #include "parts/parts.h"
 
 /* Points whose codes are below, where the code is the first of a cell that was counted. */
@@ -27,6 +29,45 @@ static void describe(const parts_run *run, uint64_t code, lod_border *border) {
         if (!lod_border_divides(border, cell, level)) break;
         border->points[level] = points_before(run, (cell + 1) << below) - points_before(run, cell << below);
     }
+}
+
+/* ---- nodes that a border divides, as a plan expects them */
+
+#define CELLS_OF_SURFACE 1.9 /* occupied cells of a grid of g a side, over g², on city scans */
+
+/* How many of n random points on a surface are the first ones of their cells. */
+static double first_points(double cells, double n) { return cells * (1 - exp(-n / cells)); }
+
+/* Points that the node of a cell of n points keeps, beside those of coarser nodes, which have the points of cells twice
+   as large. */
+static double kept_points(const parts_run *run, uint32_t level, double n, bool is_leaf) {
+    const double cells = CELLS_OF_SURFACE * (double)run->lod.grid * (double)run->lod.grid;
+    const double coarser = level > 0 ? first_points(cells / 4, n) : 0;
+    return is_leaf ? n - coarser : first_points(cells, n) - coarser;
+}
+
+/* Own points in the nodes that a border divides; those of the other border are counted with that one. */
+static double points_at_border(const parts_run *run, const parts_range *range, const lod_border *border,
+                               const lod_border *other) {
+    const uint64_t low = range->whole.low.code, high = range->whole.high.code;
+    double points = 0;
+    bool is_leaf = false;
+    for (uint32_t level = 0; level <= MOTE_ORDER_BITS && border->points[level] > 0 && !is_leaf; level++) {
+        const uint32_t below = 3 * (MOTE_ORDER_BITS - level);
+        const uint64_t cell = border->code >> below, first = cell << below, end = (cell + 1) << below;
+        const double own =
+            (double)(points_before(run, high < end ? high : end) - points_before(run, low > first ? low : first));
+        is_leaf = border->points[level] <= run->lod.merge_points;
+        if (other != NULL && lod_border_divides(other, cell, level)) continue;
+        points += own / (double)border->points[level] * kept_points(run, level, (double)border->points[level], is_leaf);
+    }
+    return points;
+}
+
+double parts_shared_points(const parts_run *run, uint32_t part) {
+    const lod_whole *whole = &run->ranges[part].whole;
+    return points_at_border(run, &run->ranges[part], &whole->low, NULL) +
+           points_at_border(run, &run->ranges[part], &whole->high, &whole->low);
 }
 
 /* ---- cutting */

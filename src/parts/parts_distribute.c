@@ -216,6 +216,14 @@ static mote_status put_records(const distributing *d, const parts_piece *piece, 
     return mote_context_status(run->ctx);
 }
 
+/* What a plan tries are the first points of the inputs in some cells. */
+static void see_samples(parts_run *run, const parts_piece *piece) {
+    for (uint64_t i = 0; i < piece->cloud->count; i++) {
+        if (piece->codes[i] == UINT64_MAX) continue;
+        parts_sample_see(run, piece->records + i * run->source.record_bytes, piece->codes[i]);
+    }
+}
+
 static mote_status add_piece(distributing *d, const mote_cloud *cloud, const uint8_t *records, const uint64_t *codes) {
     parts_run *run = d->run;
     parts_piece piece = {cloud, records, codes, slices_of(d, cloud->count)};
@@ -226,6 +234,7 @@ static mote_status add_piece(distributing *d, const mote_cloud *cloud, const uin
         return MOTE_ERROR_MEMORY;
     }
     count_slices(d, &piece);
+    if (run->sample != NULL) see_samples(run, &piece);
     MOTE_TRY(tally(d, &piece));
     for (uint64_t first = 0; d->to_scratch && first < piece.slices;) {
         const uint64_t end = take_slices(d, &piece, first);

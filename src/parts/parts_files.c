@@ -130,25 +130,42 @@ mote_status parts_job_ask_fine(const parts_job *job) {
 /* A node in the table: what the whole cannot know of its own. */
 typedef struct node_record {
     uint64_t prefix, total, point_count, hash, size_bytes;
-    uint8_t child_mask, level, none[6];
+    uint64_t stored; /* of a COPC file: points of its chunk or share */
+    uint8_t child_mask, level, is_share, none[5];
 } node_record;
 
-mote_status parts_nodes_append(mote_context *ctx, const potree_part_tree *tree, mote_output *to, uint64_t *hash) {
-    const uint64_t size_bytes = tree->node_count * sizeof(node_record);
-    node_record *table = mote_alloc_zero(ctx, size_bytes, "nodes of parts");
+uint64_t parts_made_bytes(const parts_made *made) {
+    return made->manifest.records_bytes + made->manifest.node_count * sizeof(node_record);
+}
+
+static void put_node(const mote_lod_node *node, node_record *to) {
+    memset(to, 0, sizeof *to);
+    to->prefix = node->prefix;
+    to->total = node->total;
+    to->point_count = node->point_count;
+    to->child_mask = node->child_mask;
+    to->level = node->level;
+}
+
+mote_status parts_nodes_append(mote_context *ctx, parts_made *made, mote_output *to) {
+    parts_manifest *manifest = &made->manifest;
+    const uint64_t size_bytes = manifest->node_count * sizeof(node_record);
+    node_record *table = mote_alloc(ctx, size_bytes, "nodes of parts");
     if (table == NULL) return MOTE_ERROR_MEMORY;
-    for (uint32_t n = 0; n < tree->node_count; n++) {
-        const mote_lod_node *node = &tree->nodes[n];
-        const potree_place *place = &tree->places[n];
-        table[n] = (node_record){node->prefix,      node->total,      node->point_count, place->hash,
-                                 place->size_bytes, node->child_mask, node->level,       {0}};
+    for (uint32_t n = 0; n < manifest->node_count; n++) {
+        const bool is_copc = made->chunks.nodes != NULL;
+        put_node(is_copc ? &made->chunks.nodes[n] : &made->tree.nodes[n], &table[n]);
+        table[n].hash = is_copc ? made->chunks.places[n].hash : made->tree.places[n].hash;
+        table[n].size_bytes = is_copc ? made->chunks.places[n].size_bytes : made->tree.places[n].size_bytes;
+        table[n].stored = is_copc ? made->chunks.places[n].points : 0;
+        table[n].is_share = is_copc && made->chunks.places[n].is_share;
     }
     output_map_close(ctx, to->map); /* of the records alone */
     to->map = NULL;
-    const mote_status status = mote_output_write_at(ctx, to, table, size_bytes, tree->size_bytes);
+    const mote_status status = mote_output_write_at(ctx, to, table, size_bytes, manifest->records_bytes);
     potree_hash sum = potree_hash_begin();
     potree_hash_add(&sum, table, size_bytes);
-    *hash = potree_hash_end(&sum);
+    manifest->nodes_hash = potree_hash_end(&sum);
     mote_free(ctx, table);
     return status;
 }
@@ -167,45 +184,89 @@ static mote_status read_table(mote_context *ctx, int file, const char *path, uin
     return MOTE_OK;
 }
 
+static void take_node(const node_record *from, mote_lod_node *node) {
+    memset(node, 0, sizeof *node);
+    node->prefix = from->prefix;
+    node->total = from->total;
+    node->point_count = from->point_count;
+    node->child_mask = from->child_mask;
+    node->level = from->level;
+}
+
 /* Nodes level by level, whose records fill the file up to the table. */
-static bool take_nodes(const node_record *table, const parts_manifest *manifest, potree_part_tree *tree) {
+static bool are_nodes(const node_record *table, const parts_manifest *manifest, bool is_copc) {
+    const uint64_t most = is_copc ? UINT64_MAX : POTREE_MAX_NODE_BYTES; /* a share is of any size */
     uint64_t at = 0;
     for (uint32_t n = 0; n < manifest->node_count; n++) {
         const node_record *from = &table[n];
         if (n > 0 && from->level < from[-1].level) return false;
-        if (from->size_bytes > manifest->records_bytes - at || from->size_bytes > POTREE_MAX_NODE_BYTES) return false;
-        if (from->point_count > from->total || from->total > UINT32_MAX) return false;
-        memset(&tree->nodes[n], 0, sizeof tree->nodes[n]);
-        tree->nodes[n].prefix = from->prefix;
-        tree->nodes[n].total = from->total;
-        tree->nodes[n].point_count = from->point_count;
-        tree->nodes[n].child_mask = from->child_mask;
-        tree->nodes[n].level = from->level;
-        tree->places[n] = (potree_place){at, from->size_bytes, from->hash};
+        if (from->size_bytes > manifest->records_bytes - at || from->size_bytes > most) return false;
+        if (from->point_count > from->total || from->total > UINT32_MAX || from->stored > from->size_bytes)
+            return false;
+        if (from->is_share > 1 || (from->stored > INT32_MAX && !from->is_share)) return false;
         at += from->size_bytes;
     }
-    tree->node_count = manifest->node_count;
-    tree->finest = manifest->finest;
-    tree->size_bytes = at;
     return at == manifest->records_bytes;
 }
 
-mote_status parts_nodes_read(mote_context *ctx, int file, const char *path, const parts_manifest *manifest,
-                             potree_part_tree *tree, bool *is_right) {
+static mote_status take_tree(mote_context *ctx, const node_record *table, const parts_manifest *manifest,
+                             potree_part_tree *tree) {
+    tree->nodes = mote_alloc(ctx, manifest->node_count * sizeof *tree->nodes, "nodes of parts");
+    tree->places = mote_alloc(ctx, manifest->node_count * sizeof *tree->places, "nodes of parts");
+    if (tree->nodes == NULL || tree->places == NULL) return MOTE_ERROR_MEMORY;
+    for (uint32_t n = 0; n < manifest->node_count; n++) {
+        take_node(&table[n], &tree->nodes[n]);
+        tree->places[n] = (potree_place){tree->size_bytes, table[n].size_bytes, table[n].hash};
+        tree->size_bytes += table[n].size_bytes;
+    }
+    tree->node_count = manifest->node_count;
+    tree->finest = manifest->finest;
+    return MOTE_OK;
+}
+
+static mote_status take_chunks(mote_context *ctx, const node_record *table, const parts_manifest *manifest,
+                               copc_part *chunks) {
+    chunks->nodes = mote_alloc(ctx, manifest->node_count * sizeof *chunks->nodes, "nodes of parts");
+    chunks->places = mote_alloc_zero(ctx, manifest->node_count * sizeof *chunks->places, "nodes of parts");
+    if (chunks->nodes == NULL || chunks->places == NULL) return MOTE_ERROR_MEMORY;
+    for (uint32_t n = 0; n < manifest->node_count; n++) {
+        copc_place *place = &chunks->places[n];
+        take_node(&table[n], &chunks->nodes[n]);
+        place->at = chunks->size_bytes;
+        place->size_bytes = table[n].size_bytes;
+        place->points = table[n].stored;
+        place->hash = table[n].hash;
+        place->is_share = table[n].is_share != 0;
+        chunks->size_bytes += table[n].size_bytes;
+    }
+    chunks->node_count = manifest->node_count;
+    chunks->finest = manifest->finest;
+    chunks->tally = manifest->tally;
+    chunks->gps_low = manifest->gps_low;
+    chunks->gps_high = manifest->gps_high;
+    return MOTE_OK;
+}
+
+mote_status parts_nodes_read(parts_run *run, uint32_t part, const char *path, const parts_manifest *manifest,
+                             bool *is_right) {
+    mote_context *ctx = run->ctx;
     const uint64_t size_bytes = manifest->node_count * sizeof(node_record);
+    const int file = run->files[part];
     struct stat info;
     *is_right = false;
     if (fstat(file, &info) != 0) return mote_system_error(ctx, path, "look at");
     if (!S_ISREG(info.st_mode) || (uint64_t)info.st_size != manifest->records_bytes + size_bytes) return MOTE_OK;
     node_record *table = mote_alloc(ctx, size_bytes, "nodes of parts");
-    tree->nodes = mote_alloc(ctx, manifest->node_count * sizeof *tree->nodes, "nodes of parts");
-    tree->places = mote_alloc(ctx, manifest->node_count * sizeof *tree->places, "nodes of parts");
-    mote_status status = table != NULL && tree->nodes != NULL && tree->places != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
-    if (status == MOTE_OK) status = read_table(ctx, file, path, manifest->records_bytes, size_bytes, table);
+    if (table == NULL) return MOTE_ERROR_MEMORY;
+    mote_status status = read_table(ctx, file, path, manifest->records_bytes, size_bytes, table);
     if (status == MOTE_OK) {
         potree_hash sum = potree_hash_begin();
         potree_hash_add(&sum, table, size_bytes);
-        *is_right = potree_hash_end(&sum) == manifest->nodes_hash && take_nodes(table, manifest, tree);
+        *is_right = potree_hash_end(&sum) == manifest->nodes_hash && are_nodes(table, manifest, run->is_copc);
+    }
+    if (status == MOTE_OK && *is_right) {
+        status = run->is_copc ? take_chunks(ctx, table, manifest, &run->chunks[part])
+                              : take_tree(ctx, table, manifest, &run->trees[part]);
     }
     mote_free(ctx, table);
     return status;

@@ -6,6 +6,7 @@
      OUT.parts/    N.octree   records of part N, level by level, and a table of its nodes behind them
                    N.json     manifest: of which plan, sizes, checksums; written last, so that a part is there or not
 
+   Of a COPC file the octree is its chunks, and shares of nodes that a border divides (io/copc/copc_parts.h).
    Where some part needs fine codes, files of all parts are made anew under other names (N.fine.octree, N.fine.json), so
    that two rounds are never mixed. */
 #ifndef PARTS_JOB_H
@@ -13,7 +14,7 @@
 
 #include "parts/parts.h"
 
-#define PARTS_PLAN_VERSION 1 /* of the plan, the manifests and the files: another one is refused */
+#define PARTS_PLAN_VERSION 2 /* of the plan, the manifests and the files: another one is refused */
 
 struct json_t;
 
@@ -22,7 +23,8 @@ typedef struct parts_job {
     struct json_t *json; /* the plan; the run's texts are its */
     char *path;          /* of the plan */
     char *output, *folder;
-    uint64_t hash; /* of the plan's bytes, by which manifests know it */
+    const char **left_out; /* attributes, ended by NULL; NULL: none */
+    uint64_t hash;         /* of the plan's bytes, by which manifests know it */
 } parts_job;
 
 /* ---- parts_request.c: what was asked for, and of which inputs */
@@ -39,6 +41,9 @@ mote_status parts_job_check_inputs(const parts_job *job, const bool *wanted);
 /* ---- parts_plan_write.c */
 /* Adds what the run found, and writes the file; its parts are then made by the job. at_once: it takes its name now */
 mote_status parts_job_write(parts_run *run, parts_job *job, const char *path, bool at_once);
+
+/* What the files of a part of a plan take, about. */
+uint64_t parts_file_bytes(const parts_run *run, uint32_t part);
 
 /* ---- parts_plan_read.c */
 mote_status parts_job_read(parts_run *run, parts_job *job, const char *path);
@@ -58,22 +63,33 @@ mote_status parts_hash_file(mote_context *ctx, const char *path, uint64_t *size_
 /* Lets parts choose by fine codes where some part has asked for that, and asks for it. */
 mote_status parts_job_choose(parts_run *run, const parts_job *job);
 mote_status parts_job_ask_fine(const parts_job *job);
-/* Writes the table of nodes behind the records; *hash of it. */
-mote_status parts_nodes_append(mote_context *ctx, const potree_part_tree *tree, mote_output *to, uint64_t *hash);
-
 /* ---- parts_manifest.c */
 /* What belongs to a part beside its records. */
 typedef struct parts_manifest {
     uint64_t records_bytes, file_hash, nodes_hash;
     uint32_t node_count, finest;
-    potree_stats stats;
+    potree_stats stats;   /* of a folder */
     uint32_t range_count; /* of stats */
+    las_tally tally;      /* of a COPC file: of the points in chunks */
+    double gps_low, gps_high;
 } parts_manifest;
+
+/* A part whose octree was written. */
+typedef struct parts_made {
+    potree_part_tree tree; /* of a folder */
+    copc_part chunks;      /* of a COPC file */
+    parts_manifest manifest;
+} parts_made;
+
+/* Bytes of its file: its records and the table of its nodes. */
+uint64_t parts_made_bytes(const parts_made *made);
+/* Writes the table of nodes behind the records, and says so in the manifest. */
+mote_status parts_nodes_append(mote_context *ctx, parts_made *made, mote_output *to);
 void parts_part_name(const parts_run *run, uint32_t part, const char *ending, char name[64]);
 mote_status parts_manifest_write(parts_run *run, const parts_job *job, uint32_t part, const parts_manifest *manifest);
 /* Nodes and places of a part, of its open file. *is_right false: it is not the manifest's */
-mote_status parts_nodes_read(mote_context *ctx, int file, const char *path, const parts_manifest *manifest,
-                             potree_part_tree *tree, bool *is_right);
+mote_status parts_nodes_read(parts_run *run, uint32_t part, const char *path, const parts_manifest *manifest,
+                             bool *is_right);
 /* Reads manifest and nodes, opens the records, and joins what is known of the points to the run's.
    why     out: "", or why the part has to be made (anew), as a literal
    verify  also whether the records are what the manifest says */
@@ -82,6 +98,10 @@ mote_status parts_part_read(parts_run *run, const parts_job *job, uint32_t part,
 mote_status parts_part_is_made(parts_run *run, const parts_job *job, uint32_t part, bool *is_made);
 
 /* ---- parts_part_write.c */
+/* Writes a part's records and the table of its nodes. */
+mote_status parts_part_encode(parts_run *run, uint32_t part, const mote_lod *lod, mote_output *to, parts_made *made);
+void parts_made_free(mote_context *ctx, parts_made *made);
+/* Writes the files of a part. */
 mote_status parts_part_write(parts_run *run, const parts_job *job, uint32_t part, const mote_lod *lod);
 
 /* ---- parts_array.c: a part, and the whole */
@@ -91,6 +111,11 @@ typedef mote_status (*parts_loader)(parts_run *run, const parts_job *job, uint32
 mote_status parts_job_make(parts_run *run, const parts_job *job, uint32_t part, parts_loader load, bool *lacks_fine);
 /* Makes the folder of all parts' files. */
 mote_status parts_job_merge(parts_run *run, const parts_job *job, bool verify);
+
+/* ---- parts_seen.c: what was seen of all values, by which the records of a COPC file are planned */
+bool parts_add_seen(const parts_run *run, struct json_t *to);
+/* columns: of the cloud. False: it is not what a plan has there, or there was no memory (which the context knows) */
+bool parts_take_seen(mote_context *ctx, const struct json_t *from, uint64_t columns, las_plan *seen);
 
 /* ---- parts_json.c */
 /* Adds a value, which becomes the object's or (key unused) the list's. False: there was no memory for it, or it is NULL
@@ -106,7 +131,11 @@ bool parts_take_real(const struct json_t *value, double *real);
 /* Three integers, and what is known of an input; columns: that it has. */
 bool parts_add_axes(struct json_t *object, const char *key, const int64_t values[3]);
 bool parts_take_axes(const struct json_t *list, int64_t values[3]);
+bool parts_add_place(struct json_t *object, const char *key, const double values[3]);
+bool parts_take_place(const struct json_t *list, double values[3]);
 bool parts_add_facts(struct json_t *to, const char *key, const merge_facts *facts, uint64_t columns);
+bool parts_add_color(struct json_t *list, const mote_color_range *range);
+bool parts_take_color(const struct json_t *list, mote_color_range *range);
 bool parts_take_facts(const struct json_t *from, uint64_t columns, merge_facts *facts);
 /* The bytes of JSON, as a file; *hash of them. */
 mote_status parts_json_write(mote_context *ctx, const struct json_t *json, const char *path, bool at_once,

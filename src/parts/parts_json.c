@@ -47,6 +47,56 @@ bool parts_take_real(const json_t *value, double *real) {
     return strcmp(text, "inf") == 0 || strcmp(text, "-inf") == 0 || strcmp(text, "nan") == 0;
 }
 
+/* ---- places and colours */
+
+bool parts_add_axes(json_t *object, const char *key, const int64_t values[3]) {
+    json_t *list = json_array();
+    bool ok = parts_add(object, key, list);
+    for (int k = 0; k < 3 && ok; k++) ok = parts_add(list, NULL, json_integer(values[k]));
+    return ok;
+}
+
+bool parts_take_axes(const json_t *list, int64_t values[3]) {
+    for (size_t k = 0; k < 3; k++) {
+        if (!json_is_integer(json_array_get(list, k))) return false;
+        values[k] = json_integer_value(json_array_get(list, k));
+    }
+    return true;
+}
+
+bool parts_add_place(json_t *object, const char *key, const double values[3]) {
+    json_t *list = json_array();
+    bool ok = parts_add(object, key, list);
+    for (int k = 0; k < 3 && ok; k++) ok = parts_add(list, NULL, parts_put_real(values[k]));
+    return ok;
+}
+
+bool parts_take_place(const json_t *list, double values[3]) {
+    for (size_t k = 0; k < 3; k++) {
+        if (!parts_take_real(json_array_get(list, k), &values[k])) return false;
+    }
+    return true;
+}
+
+bool parts_add_color(json_t *list, const mote_color_range *range) {
+    json_t *o = json_array();
+    return parts_add(list, NULL, o) && parts_add(o, NULL, parts_put_real(range->low)) &&
+           parts_add(o, NULL, parts_put_real(range->high)) &&
+           parts_add(o, NULL, json_integer((json_int_t)range->missing)) &&
+           parts_add(o, NULL, json_integer((json_int_t)range->infinite)) &&
+           parts_add(o, NULL, json_integer((json_int_t)range->fractions));
+}
+
+bool parts_take_color(const json_t *list, mote_color_range *range) {
+    return parts_take_real(json_array_get(list, 0), &range->low) &&
+           parts_take_real(json_array_get(list, 1), &range->high) &&
+           parts_take_count(json_array_get(list, 2), NULL, INT64_MAX, &range->missing) &&
+           parts_take_count(json_array_get(list, 3), NULL, INT64_MAX, &range->infinite) &&
+           parts_take_count(json_array_get(list, 4), NULL, INT64_MAX, &range->fractions);
+}
+
+/* ---- files */
+
 mote_status parts_json_write(mote_context *ctx, const json_t *json, const char *path, bool at_once, uint64_t *hash) {
     mote_output output;
     char *text = json_dumps(json, JSON_INDENT(1) | JSON_REAL_PRECISION(17));

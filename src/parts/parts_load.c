@@ -1,4 +1,5 @@
 /* The points of a part, as a cloud. */
+#include "io/output_calls.h"
 #include "parts/parts.h"
 
 mote_status parts_cloud(parts_run *run, uint64_t points, mote_cloud **out, uint8_t **records) {
@@ -17,6 +18,10 @@ mote_status parts_cloud(parts_run *run, uint64_t points, mote_cloud **out, uint8
 mote_status parts_load(parts_run *run, const parts_range *range, mote_cloud **out) {
     uint8_t *records = NULL;
     MOTE_TRY(parts_cloud(run, range->points, out, &records));
-    return parts_read_at(run->ctx, run->scratch_file, run->scratch_path, range->at * run->record_bytes,
-                         range->points * run->record_bytes, records);
+    MOTE_TRY(parts_read_at(run->ctx, run->scratch_file, run->scratch_path, range->at * run->record_bytes,
+                           range->points * run->record_bytes, records));
+    if (run->gives_back) {
+        output_give_back(run->scratch_file, range->at * run->record_bytes, range->points * run->record_bytes);
+    }
+    return MOTE_OK;
 }

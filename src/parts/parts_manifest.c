@@ -40,6 +40,28 @@ static bool add_classes(const parts_manifest *manifest, json_t *root) {
     return ok;
 }
 
+/* Of the points in the chunks of a COPC file: what its header says of them. */
+static bool add_tally(const parts_manifest *manifest, json_t *root) {
+    const las_tally *tally = &manifest->tally;
+    const int64_t low[3] = {tally->low[0], tally->low[1], tally->low[2]};
+    const int64_t high[3] = {tally->high[0], tally->high[1], tally->high[2]};
+    json_t *o = json_object(), *returns = json_array();
+    bool ok = parts_add(root, "points_in_chunks", o) && parts_add_axes(o, "low", low) &&
+              parts_add_axes(o, "high", high) && parts_add(o, "gps_low", parts_put_real(manifest->gps_low)) &&
+              parts_add(o, "gps_high", parts_put_real(manifest->gps_high)) &&
+              parts_add(o, "beyond_week", json_integer((json_int_t)tally->beyond_week)) &&
+              parts_add(o, "returns", returns);
+    for (uint32_t r = 0; r <= LAS_RETURNS && ok; r++) {
+        ok = parts_add(returns, NULL, json_integer((json_int_t)tally->returns[r]));
+    }
+    return ok;
+}
+
+static bool add_stats(const parts_manifest *manifest, json_t *root) {
+    return parts_add(root, "inexact", json_boolean(manifest->stats.inexact)) && add_ranges(manifest, root) &&
+           add_classes(manifest, root);
+}
+
 mote_status parts_manifest_write(parts_run *run, const parts_job *job, uint32_t part, const parts_manifest *manifest) {
     json_t *root = json_object();
     char name[64];
@@ -54,8 +76,7 @@ mote_status parts_manifest_write(parts_run *run, const parts_job *job, uint32_t 
                     parts_add(root, "records_bytes", json_integer((json_int_t)manifest->records_bytes)) &&
                     parts_add(root, "file_hash", parts_put_bits(manifest->file_hash)) &&
                     parts_add(root, "nodes_hash", parts_put_bits(manifest->nodes_hash)) &&
-                    parts_add(root, "inexact", json_boolean(manifest->stats.inexact)) && add_ranges(manifest, root) &&
-                    add_classes(manifest, root);
+                    (run->is_copc ? add_tally(manifest, root) : add_stats(manifest, root));
     parts_part_name(run, part, ".json", name);
     char *path = ok ? parts_job_path(job, name) : NULL;
     mote_status status = ok ? MOTE_ERROR_MEMORY : mote_fail(run->ctx, MOTE_ERROR_MEMORY, "out of memory: a manifest");
@@ -82,6 +103,25 @@ static bool take_stats(const json_t *root, potree_range *ranges, parts_manifest 
     return ok;
 }
 
+static bool take_tally(const json_t *root, parts_manifest *manifest) {
+    const json_t *o = json_object_get(root, "points_in_chunks"), *returns = json_object_get(o, "returns");
+    las_tally *tally = &manifest->tally;
+    int64_t low[3], high[3];
+    bool ok = parts_take_axes(json_object_get(o, "low"), low) && parts_take_axes(json_object_get(o, "high"), high) &&
+              parts_take_real(json_object_get(o, "gps_low"), &manifest->gps_low) &&
+              parts_take_real(json_object_get(o, "gps_high"), &manifest->gps_high) && !isnan(manifest->gps_low) &&
+              !isnan(manifest->gps_high) && parts_take_count(o, "beyond_week", INT64_MAX, &tally->beyond_week);
+    for (int k = 0; k < 3 && ok; k++) {
+        ok = low[k] >= INT32_MIN && low[k] <= INT32_MAX && high[k] >= INT32_MIN && high[k] <= INT32_MAX;
+        tally->low[k] = (int32_t)low[k];
+        tally->high[k] = (int32_t)high[k];
+    }
+    for (uint32_t r = 0; r <= LAS_RETURNS && ok; r++) {
+        ok = parts_take_count(json_array_get(returns, r), NULL, UINT32_MAX, &tally->returns[r]);
+    }
+    return ok;
+}
+
 /* What a manifest says of the part; *why: or what is wrong with it. */
 static mote_status take_manifest(const parts_run *run, const parts_job *job, uint32_t part, const json_t *root,
                                  parts_manifest *manifest, const char **why) {
@@ -103,6 +143,10 @@ static mote_status take_manifest(const parts_run *run, const parts_job *job, uin
     }
     manifest->node_count = (uint32_t)nodes;
     manifest->finest = (uint32_t)finest;
+    if (run->is_copc) {
+        if (take_tally(root, manifest)) *why = "";
+        return MOTE_OK;
+    }
     manifest->range_count = manifest->stats.range_count = (uint32_t)ranges;
     manifest->stats.ranges = mote_alloc(run->ctx, ranges * sizeof *manifest->stats.ranges, "potree");
     if (manifest->stats.ranges == NULL) return MOTE_ERROR_MEMORY;
@@ -110,8 +154,9 @@ static mote_status take_manifest(const parts_run *run, const parts_job *job, uin
     return MOTE_OK;
 }
 
-/* Joins what the parts learnt of their points. */
+/* Joins what the parts learnt of their points; of a COPC file that is done when its chunks are joined. */
 static mote_status learn(parts_run *run, parts_manifest *manifest, const char **why) {
+    if (run->is_copc) return MOTE_OK;
     if (run->stats.ranges == NULL) {
         run->stats = manifest->stats;
         manifest->stats.ranges = NULL;
@@ -139,7 +184,7 @@ static mote_status open_records(parts_run *run, const parts_job *job, uint32_t p
     *why = errno == ENOENT ? "its records are not there" : "its records cannot be opened";
     if (file >= 0) {
         *why = "its records are not those of its manifest";
-        status = parts_nodes_read(run->ctx, file, path, manifest, &run->trees[part], &is_right);
+        status = parts_nodes_read(run, part, path, manifest, &is_right);
     }
     if (status == MOTE_OK && is_right && verify) {
         uint64_t size, hash;
@@ -153,6 +198,7 @@ static mote_status open_records(parts_run *run, const parts_job *job, uint32_t p
 
 static void forget(parts_run *run, uint32_t part) {
     potree_part_free(run->ctx, &run->trees[part]);
+    if (run->chunks != NULL) mote_copc_part_free(run->ctx, &run->chunks[part]);
     if (run->files[part] >= 0) close(run->files[part]);
     run->files[part] = -1;
 }

@@ -21,21 +21,6 @@ static mote_status wrong_root(const parts_job *job, const char *what) {
 
 /* ---- box and flags */
 
-bool parts_take_axes(const json_t *list, int64_t values[3]) {
-    for (size_t k = 0; k < 3; k++) {
-        if (!json_is_integer(json_array_get(list, k))) return false;
-        values[k] = json_integer_value(json_array_get(list, k));
-    }
-    return true;
-}
-
-static bool take_place(const json_t *list, double values[3]) {
-    for (size_t k = 0; k < 3; k++) {
-        if (!parts_take_real(json_array_get(list, k), &values[k])) return false;
-    }
-    return true;
-}
-
 static bool take_box(const json_t *root, parts_run *run) {
     const json_t *o = json_object_get(root, "box");
     parts_box *box = &run->box;
@@ -47,8 +32,8 @@ static bool take_box(const json_t *root, parts_run *run) {
              parts_take_axes(json_object_get(o, "high"), box->high);
         for (int k = 0; k < 3 && ok; k++) ok = box->low[k] <= box->high[k];
     } else if (!ok) {
-        ok = take_place(json_object_get(o, "min"), box->world.min) &&
-             take_place(json_object_get(o, "max"), box->world.max);
+        ok = parts_take_place(json_object_get(o, "min"), box->world.min) &&
+             parts_take_place(json_object_get(o, "max"), box->world.max);
         for (int k = 0; k < 3 && ok; k++) {
             ok = isfinite(box->world.min[k]) && isfinite(box->world.max[k]) && box->world.min[k] <= box->world.max[k];
         }
@@ -77,14 +62,6 @@ static mote_status take_whole(parts_job *job, parts_run *run) {
 
 /* ---- facts */
 
-static bool take_color(const json_t *list, mote_color_range *range) {
-    return parts_take_real(json_array_get(list, 0), &range->low) &&
-           parts_take_real(json_array_get(list, 1), &range->high) &&
-           parts_take_count(json_array_get(list, 2), NULL, INT64_MAX, &range->missing) &&
-           parts_take_count(json_array_get(list, 3), NULL, INT64_MAX, &range->infinite) &&
-           parts_take_count(json_array_get(list, 4), NULL, INT64_MAX, &range->fractions);
-}
-
 bool parts_take_facts(const json_t *o, uint64_t columns, merge_facts *facts) {
     const json_t *colors = json_object_get(o, "colors"), *lost = json_object_get(o, "not_double");
     bool ok = parts_take_count(o, "points", INT64_MAX, &facts->points) &&
@@ -94,7 +71,8 @@ bool parts_take_facts(const json_t *o, uint64_t columns, merge_facts *facts) {
               parts_take_count(o, "no_week", INT64_MAX, &facts->no_week) &&
               parts_take_count(o, "ranks_between", INT64_MAX, &facts->ranks_between) &&
               json_array_size(lost) == columns;
-    for (uint32_t g = 0; g < MERGE_COLORS && ok; g++) ok = take_color(json_array_get(colors, g), &facts->colors[g]);
+    for (uint32_t g = 0; g < MERGE_COLORS && ok; g++)
+        ok = parts_take_color(json_array_get(colors, g), &facts->colors[g]);
     for (uint64_t c = 0; c < columns && ok; c++) {
         ok = parts_take_count(json_array_get(lost, c), NULL, INT64_MAX, &facts->not_double[c]);
     }
@@ -198,6 +176,18 @@ static mote_status take_parts(const parts_job *job, parts_run *run) {
     return sum == run->points - run->skipped ? MOTE_OK : wrong_root(job, "the sum of the parts' \"points\"");
 }
 
+/* ---- of a COPC file */
+
+static mote_status take_file(const parts_job *job, parts_run *run) {
+    const uint64_t columns = mote_cloud_column_count(run->source.whole);
+    if (!run->is_copc) return MOTE_OK;
+    if (!parts_take_seen(job->ctx, json_object_get(job->json, "seen"), columns, &run->seen)) {
+        const bool is_memory = mote_context_status(job->ctx) == MOTE_ERROR_MEMORY;
+        return is_memory ? MOTE_ERROR_MEMORY : wrong_root(job, "\"seen\"");
+    }
+    return MOTE_OK;
+}
+
 /* ---- all */
 
 mote_status parts_job_parse(parts_run *run, parts_job *job, const char *path, const void *data, uint64_t size_bytes) {
@@ -224,9 +214,10 @@ mote_status parts_job_parse(parts_run *run, parts_job *job, const char *path, co
     MOTE_TRY(parts_job_open_inputs(job, run));
     MOTE_TRY(unite(job, run));
     run->begin_bytes = mote_context_memory_bytes(job->ctx);
-    run->record_bytes = run->source.record_bytes;
+    parts_set_record_bytes(run);
     MOTE_TRY(take_whole(job, run));
     MOTE_TRY(take_parts(job, run));
+    MOTE_TRY(take_file(job, run));
     uint64_t largest = 0;
     for (uint32_t p = 0; p < run->part_count; p++) {
         if (run->ranges[p].points > largest) largest = run->ranges[p].points;

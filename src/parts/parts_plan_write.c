@@ -1,4 +1,5 @@
 /* The plan: what was found of all points, so that who makes a part need not look at those of the others. */
+#include <math.h>
 #include <mote_have.h>
 
 #include "parts/parts_job.h"
@@ -6,22 +7,8 @@
 #if MOTE_HAVE_JANSSON
 #include <jansson.h>
 
-/* Of one core, about, to build and write a point; for the seconds that a part is told to take. */
-#define BUILD_SECONDS 5e-7
-
-bool parts_add_axes(json_t *object, const char *key, const int64_t values[3]) {
-    json_t *list = json_array();
-    bool ok = parts_add(object, key, list);
-    for (int k = 0; k < 3 && ok; k++) ok = parts_add(list, NULL, json_integer(values[k]));
-    return ok;
-}
-
-static bool add_place(json_t *object, const char *key, const double values[3]) {
-    json_t *list = json_array();
-    bool ok = parts_add(object, key, list);
-    for (int k = 0; k < 3 && ok; k++) ok = parts_add(list, NULL, parts_put_real(values[k]));
-    return ok;
-}
+#define START_SECONDS  0.01  /* of a process, before it knows its plan: mote --version takes that */
+#define MANIFEST_BYTES 4096u /* about; most are counts of classes */
 
 static bool add_box(const parts_run *run, json_t *root) {
     json_t *o = json_object();
@@ -29,19 +16,22 @@ static bool add_box(const parts_run *run, json_t *root) {
     if (run->box.points == 0 || (!run->is_integer && run->box.skipped == run->box.points)) return ok; /* of nothing */
     if (run->is_integer)
         return ok && parts_add_axes(o, "low", run->box.low) && parts_add_axes(o, "high", run->box.high);
-    return ok && add_place(o, "min", run->box.world.min) && add_place(o, "max", run->box.world.max);
+    return ok && parts_add_place(o, "min", run->box.world.min) && parts_add_place(o, "max", run->box.world.max);
+}
+
+/* Of inputs that are brought to another system: where they are before. */
+static bool add_boxes(const parts_run *run, json_t *root) {
+    json_t *list = json_array();
+    bool ok = parts_add(root, "boxes", list);
+    for (uint64_t i = 0; i < run->source.list.count && ok; i++) {
+        json_t *pair = json_array();
+        ok = parts_add(list, NULL, pair) && parts_add_place(pair, NULL, run->source.boxes[i].min) &&
+             parts_add_place(pair, NULL, run->source.boxes[i].max);
+    }
+    return ok;
 }
 
 /* ---- what a union needs to know of its inputs */
-
-static bool add_color(json_t *list, const mote_color_range *range) {
-    json_t *o = json_array();
-    return parts_add(list, NULL, o) && parts_add(o, NULL, parts_put_real(range->low)) &&
-           parts_add(o, NULL, parts_put_real(range->high)) &&
-           parts_add(o, NULL, json_integer((json_int_t)range->missing)) &&
-           parts_add(o, NULL, json_integer((json_int_t)range->infinite)) &&
-           parts_add(o, NULL, json_integer((json_int_t)range->fractions));
-}
 
 bool parts_add_facts(json_t *to, const char *key, const merge_facts *facts, uint64_t columns) {
     json_t *o = json_object(), *colors = json_array(), *lost = json_array();
@@ -51,7 +41,7 @@ bool parts_add_facts(json_t *to, const char *key, const merge_facts *facts, uint
               parts_add(o, "no_week", json_integer((json_int_t)facts->no_week)) &&
               parts_add(o, "ranks_between", json_integer((json_int_t)facts->ranks_between)) &&
               parts_add(o, "not_double", lost);
-    for (uint32_t g = 0; g < MERGE_COLORS && ok; g++) ok = add_color(colors, &facts->colors[g]);
+    for (uint32_t g = 0; g < MERGE_COLORS && ok; g++) ok = parts_add_color(colors, &facts->colors[g]);
     for (uint64_t c = 0; c < columns && ok; c++)
         ok = parts_add(lost, NULL, json_integer((json_int_t)facts->not_double[c]));
     return ok;
@@ -89,8 +79,18 @@ static bool add_border(json_t *part, const lod_border *border) {
     return ok;
 }
 
-/* The inputs that have points of a part, and how many. *read: the points of these inputs */
-static bool add_shares(const parts_run *run, const uint64_t *input_points, uint32_t p, json_t *part, uint64_t *read) {
+/* What a part reads. */
+typedef struct part_reading {
+    uint64_t points, bytes, most_points; /* of all its inputs; of one of them */
+} part_reading;
+
+/* What all inputs have. */
+typedef struct input_sums {
+    uint64_t *points, *bytes; /* [input] */
+} input_sums;
+
+/* The inputs that have points of a part, and how many. *read: of these inputs */
+static bool add_shares(const parts_run *run, const input_sums *inputs, uint32_t p, json_t *part, part_reading *read) {
     json_t *list = json_array();
     bool ok = parts_add(part, "inputs", list);
     for (uint64_t s = 0; s < run->share_count && ok; s++) {
@@ -99,26 +99,66 @@ static bool add_shares(const parts_run *run, const uint64_t *input_points, uint3
         json_t *pair = json_array();
         ok = parts_add(list, NULL, pair) && parts_add(pair, NULL, json_integer(share->input)) &&
              parts_add(pair, NULL, json_integer((json_int_t)share->points));
-        *read += input_points[share->input];
+        read->points += inputs->points[share->input];
+        read->bytes += inputs->bytes[share->input];
+        if (inputs->points[share->input] > read->most_points) read->most_points = inputs->points[share->input];
     }
     return ok;
 }
 
-static bool add_part(const parts_run *run, const uint64_t *input_points, uint32_t p, json_t *list) {
+static double at_line(const double line[2], uint64_t points) { return line[0] + line[1] * (double)points; }
+
+/* Of the pieces that inputs are read in. */
+static double piece_points(const parts_run *run, const part_reading *read) {
+    const uint64_t most = run->source.largest_piece;
+    return (double)(read->most_points < most ? read->most_points : most);
+}
+
+/* Points in nodes that borders divide are in shares, and not in chunks of a COPC file. */
+static double share_bytes_of(const parts_run *run, double shared) {
+    const uint32_t record_bytes = run->is_copc ? parts_copc_job(run)->plan.record_bytes : 0;
+    return shared * (double)(record_bytes + COPC_SHARE_POINT_BYTES);
+}
+
+uint64_t parts_file_bytes(const parts_run *run, uint32_t p) {
+    const double shared = run->is_copc ? parts_shared_points(run, p) : 0;
+    const double chunks = at_line(run->prices.file_bytes, run->ranges[p].points) - shared * run->prices.file_bytes[1];
+    return (uint64_t)(fmax(0, chunks) + share_bytes_of(run, shared) + MANIFEST_BYTES);
+}
+
+/* What making the part will take, as parts of a sample took it (parts_predict.c): memory that is resident, files of the
+   part, bytes of inputs, which are read twice, and seconds of one core. memory_limit_bytes is what surely suffices. */
+static bool add_costs(const parts_run *run, uint32_t p, const part_reading *read, json_t *part) {
+    const parts_prices *prices = &run->prices;
+    const parts_range *range = &run->ranges[p];
+    const double share_bytes = run->is_copc ? share_bytes_of(run, parts_shared_points(run, p)) : 0;
+    const uint64_t limit = run->begin_bytes + parts_memory_bytes(run, range->points);
+    const double reading = prices->walk_bytes + piece_points(run, read) * prices->piece_bytes +
+                           (double)(range->points * run->record_bytes);
+    const double building = at_line(prices->memory_bytes, range->points) + share_bytes;
+    const double memory = (double)prices->floor_bytes + (building > reading ? building : reading);
+    const double file = (double)parts_file_bytes(run, p);
+    const double seconds = START_SECONDS + prices->open_seconds + prices->point_seconds * (double)read->points +
+                           prices->byte_seconds * ((double)read->bytes + file) +
+                           prices->seconds * (double)range->points;
+    return parts_add(part, "memory_bytes", json_integer((json_int_t)memory)) &&
+           parts_add(part, "memory_limit_bytes", json_integer((json_int_t)limit)) &&
+           parts_add(part, "scratch_bytes", json_integer((json_int_t)file)) &&
+           parts_add(part, "read_bytes", json_integer((json_int_t)read->bytes)) &&
+           parts_add(part, "seconds", json_real(seconds));
+}
+
+static bool add_part(const parts_run *run, const input_sums *inputs, uint32_t p, json_t *list) {
     const parts_range *range = &run->ranges[p];
     json_t *o = json_object();
-    uint64_t read = 0;
-    const double each = run->points > 0 ? run->report->distribute_seconds / (double)run->points : 0;
+    part_reading read = {0, 0, 0};
     return parts_add(list, NULL, o) && parts_add(o, "points", json_integer((json_int_t)range->points)) &&
-           parts_add(o, "memory_bytes", json_integer((json_int_t)parts_memory_bytes(run, range->points))) &&
-           parts_add(o, "scratch_bytes", json_integer((json_int_t)(range->points * run->record_bytes))) &&
-           add_shares(run, input_points, p, o, &read) &&
-           parts_add(o, "seconds", json_real(each * (double)read + BUILD_SECONDS * (double)range->points)) &&
+           add_shares(run, inputs, p, o, &read) && (run->prices.file_bytes[1] == 0 || add_costs(run, p, &read, o)) &&
            add_border(o, &range->whole.low) && add_wins(o, "wins", &range->wins[0]) &&
            add_wins(o, "fine_wins", &range->wins[1]);
 }
 
-static bool add_parts(const parts_run *run, const uint64_t *input_points, json_t *root) {
+static bool add_parts(const parts_run *run, const input_sums *inputs, json_t *root) {
     json_t *list = json_array(), *flags = json_array();
     bool ok = parts_add(root, "points", json_integer((json_int_t)run->points)) &&
               parts_add(root, "skipped", json_integer((json_int_t)run->skipped)) &&
@@ -126,17 +166,31 @@ static bool add_parts(const parts_run *run, const uint64_t *input_points, json_t
               parts_add(root, "flags", flags);
     for (uint32_t f = 0; f < POTREE_MERGED && ok; f++) ok = parts_add(flags, NULL, parts_put_bits(run->flags[f]));
     ok = ok && parts_add(root, "parts", list);
-    for (uint32_t p = 0; p < run->part_count && ok; p++) ok = add_part(run, input_points, p, list);
+    for (uint32_t p = 0; p < run->part_count && ok; p++) ok = add_part(run, inputs, p, list);
+    return ok;
+}
+
+static bool sum_inputs(const parts_run *run, const parts_job *job, const input_sums *inputs) {
+    const json_t *list = json_object_get(json_object_get(job->json, "request"), "inputs");
+    bool ok = true;
+    for (uint64_t s = 0; s < run->share_count; s++) inputs->points[run->shares[s].input] += run->shares[s].points;
+    for (uint64_t i = 0; i < run->source.list.count && ok; i++) {
+        ok = parts_take_count(json_array_get(list, i), "bytes", INT64_MAX, &inputs->bytes[i]);
+    }
     return ok;
 }
 
 mote_status parts_job_write(parts_run *run, parts_job *job, const char *path, bool at_once) {
     mote_context *ctx = run->ctx;
-    uint64_t *points = mote_alloc_zero(ctx, run->source.list.count * sizeof *points, "inputs");
-    if (points == NULL) return MOTE_ERROR_MEMORY;
-    for (uint64_t s = 0; s < run->share_count; s++) points[run->shares[s].input] += run->shares[s].points;
-    const bool ok = add_box(run, job->json) && add_all_facts(run, job->json) && add_parts(run, points, job->json);
-    mote_free(ctx, points);
+    const uint64_t count = run->source.list.count;
+    const input_sums inputs = {mote_alloc_zero(ctx, count * sizeof *inputs.points, "inputs"),
+                               mote_alloc_zero(ctx, count * sizeof *inputs.bytes, "inputs")};
+    bool ok = inputs.points != NULL && inputs.bytes != NULL && sum_inputs(run, job, &inputs) &&
+              add_box(run, job->json) && add_all_facts(run, job->json) && add_parts(run, &inputs, job->json);
+    if (ok && run->source.boxes != NULL) ok = add_boxes(run, job->json);
+    if (ok && run->is_copc) ok = parts_add_seen(run, job->json);
+    mote_free(ctx, inputs.points);
+    mote_free(ctx, inputs.bytes);
     if (!ok) return mote_fail(ctx, MOTE_ERROR_MEMORY, "out of memory: the plan");
     mote_free(ctx, job->path);
     job->path = mote_strdup(ctx, path);

@@ -19,6 +19,7 @@ void parts_job_close(parts_job *job) {
     mote_free(job->ctx, job->path);
     mote_free(job->ctx, job->output);
     mote_free(job->ctx, job->folder);
+    mote_free(job->ctx, job->left_out);
 }
 
 /* ---- names: processes of a job may start elsewhere */
@@ -45,6 +46,11 @@ static mote_status name_output(parts_job *job, const char *output) {
 }
 
 static mote_status no_memory(mote_context *ctx) { return mote_fail(ctx, MOTE_ERROR_MEMORY, "out of memory: the plan"); }
+
+static mote_status wrong(const parts_job *job, const char *what) {
+    return mote_fail(job->ctx, MOTE_ERROR_DATA, "%s: request: %s is missing, or not what a plan has there", job->path,
+                     what);
+}
 
 /* ---- making */
 
@@ -75,8 +81,47 @@ static mote_status add_inputs(parts_run *run, json_t *request) {
     return MOTE_OK;
 }
 
+/* That a COPC file is to be made, and how. */
+static bool add_file(const parts_run *run, json_t *request) {
+    const char *columns = run->writing.columns;
+    json_t *o = json_object();
+    return parts_add(request, "copc", o) &&
+           parts_add(o, "columns", columns != NULL ? json_string(columns) : json_null());
+}
+
+static bool add_left_out(const parts_run *run, json_t *request) {
+    json_t *list = json_array();
+    bool ok = parts_add(request, "attributes_left_out", list);
+    const char *const *names = run->potree.attributes_left_out;
+    for (uint32_t i = 0; names != NULL && names[i] != NULL && ok; i++) {
+        ok = parts_add(list, NULL, json_string(names[i]));
+    }
+    return ok;
+}
+
+/* Which system points are brought to, and what is seen there. */
+static bool add_system(const parts_run *run, json_t *request) {
+    const mote_read_params *reading = &run->source.reading;
+    if (reading->to_crs == NULL) return true;
+    json_t *o = json_object();
+    return parts_add(request, "system", o) && parts_add(o, "to_crs", json_string(reading->to_crs)) &&
+           parts_add(o, "where_in_to_crs", json_boolean(reading->where_in_to_crs));
+}
+
+static mote_status take_system(const parts_job *job, const json_t *request, mote_read_params *reading) {
+    const json_t *o = json_object_get(request, "system");
+    if (o == NULL) return MOTE_OK;
+    reading->to_crs = json_string_value(json_object_get(o, "to_crs"));
+    reading->where_in_to_crs = json_is_true(json_object_get(o, "where_in_to_crs"));
+    return reading->to_crs != NULL ? MOTE_OK : wrong(job, "\"to_crs\"");
+}
+
 static mote_status check_reading(parts_run *run) {
-    const char *lacks = potree_request_lacks(&run->source.reading, &run->potree);
+    mote_potree_params others = run->potree;
+    mote_read_params reading = run->source.reading;
+    others.attributes_left_out = NULL; /* a plan names them itself, and the system */
+    reading.to_crs = NULL;
+    const char *lacks = potree_request_lacks(&reading, &others);
     return lacks == NULL ? MOTE_OK
                          : mote_fail(run->ctx, MOTE_ERROR_UNSUPPORTED, "a plan of parts has no place for %s", lacks);
 }
@@ -93,7 +138,8 @@ mote_status parts_job_begin(parts_run *run, const char *output, parts_job *job) 
                     parts_add(job->json, "request", request) &&
                     parts_add(request, "output", json_string(job->output)) &&
                     parts_add(request, "keeps_inputs", json_boolean(run->potree.origin != NULL)) &&
-                    potree_request_put(&run->source.reading, &run->lod, &run->potree, request);
+                    potree_request_put(&run->source.reading, &run->lod, &run->potree, request) &&
+                    add_left_out(run, request) && add_system(run, request) && (!run->is_copc || add_file(run, request));
     return ok ? add_inputs(run, request) : no_memory(run->ctx);
 }
 
@@ -103,15 +149,33 @@ bool parts_job_keeps_inputs(const parts_job *job) {
     return json_is_true(json_object_get(json_object_get(job->json, "request"), "keeps_inputs"));
 }
 
-static mote_status wrong(const parts_job *job, const char *what) {
-    return mote_fail(job->ctx, MOTE_ERROR_DATA, "%s: request: %s is missing, or not what a plan has there", job->path,
-                     what);
+/* The names are the plan's; the list of them is the job's. */
+static mote_status take_left_out(parts_job *job, const json_t *request, parts_run *run) {
+    const json_t *list = json_object_get(request, "attributes_left_out");
+    const size_t count = json_array_size(list);
+    if (!json_is_array(list)) return wrong(job, "\"attributes_left_out\"");
+    if (count == 0) return MOTE_OK;
+    job->left_out = mote_alloc_zero(job->ctx, (count + 1) * sizeof *job->left_out, "parts");
+    if (job->left_out == NULL) return MOTE_ERROR_MEMORY;
+    for (size_t i = 0; i < count; i++) {
+        job->left_out[i] = json_string_value(json_array_get(list, i));
+        if (job->left_out[i] == NULL) return wrong(job, "an attribute that is left out");
+    }
+    run->potree.attributes_left_out = job->left_out;
+    return MOTE_OK;
 }
 
-static mote_status take_parameters(const parts_job *job, const json_t *request, mote_read_params *reading,
-                                   parts_run *run) {
+static mote_status take_parameters(parts_job *job, const json_t *request, mote_read_params *reading, parts_run *run) {
     const char *member = potree_request_take(request, reading, &run->lod, &run->potree);
     if (member != NULL) return wrong(job, member);
+    MOTE_TRY(take_system(job, request, reading));
+    const json_t *file = json_object_get(request, "copc"), *columns = json_object_get(file, "columns");
+    run->is_copc = run->has_numbers = file != NULL;
+    run->writing = mote_copc_defaults();
+    run->writing.columns = json_string_value(columns);
+    if (run->is_copc && !json_is_string(columns) && !json_is_null(columns)) return wrong(job, "\"copc\"");
+    if (run->is_copc) MOTE_TRY(parts_copc_check(run, job->output));
+    MOTE_TRY(take_left_out(job, request, run));
     MOTE_TRY(potree_check_params(job->ctx, &run->potree));
     MOTE_TRY(lod_check_params(job->ctx, &run->lod));
     const char *refusal = parts_alone_refusal(&run->lod, &run->potree);
@@ -126,6 +190,22 @@ static mote_status find_paths(const parts_job *job, const json_t *inputs, const 
         if (paths[i] == NULL) return wrong(job, "\"path\" of an input");
         if (stat(paths[i], &info) != 0) return mote_system_error(job->ctx, paths[i], "look at");
         if (!S_ISREG(info.st_mode)) return mote_fail(job->ctx, MOTE_ERROR_IO, "%s: is no file", paths[i]);
+    }
+    return MOTE_OK;
+}
+
+/* Where the points of each of count inputs lie, which are brought to another system. */
+static mote_status take_boxes(const parts_job *job, uint64_t count, mote_box **boxes) {
+    const json_t *list = json_object_get(job->json, "boxes");
+    if (json_array_size(list) != count) return wrong(job, "\"boxes\"");
+    *boxes = mote_alloc(job->ctx, count * sizeof **boxes, "inputs");
+    if (*boxes == NULL) return MOTE_ERROR_MEMORY;
+    for (uint64_t i = 0; i < count; i++) {
+        const json_t *pair = json_array_get(list, i);
+        if (!parts_take_place(json_array_get(pair, 0), (*boxes)[i].min) ||
+            !parts_take_place(json_array_get(pair, 1), (*boxes)[i].max)) {
+            return wrong(job, "a box");
+        }
     }
     return MOTE_OK;
 }
@@ -146,7 +226,13 @@ mote_status parts_job_open_inputs(parts_job *job, parts_run *run) {
     if (status == MOTE_OK) status = parts_job_check_inputs(job, NULL);
     const mote_log_fn log = job->ctx->params.log;
     job->ctx->params.log = NULL; /* the plan has told what there was to tell */
-    if (status == MOTE_OK) status = parts_source_begin(job->ctx, paths, (uint32_t)count, &reading, &run->source);
+    mote_box *boxes = NULL;
+    if (status == MOTE_OK && reading.to_crs != NULL) status = take_boxes(job, count, &boxes);
+    if (status == MOTE_OK) {
+        status = parts_source_begin(job->ctx, paths, (uint32_t)count, &reading, boxes, &run->source);
+    } else {
+        mote_free(job->ctx, boxes);
+    }
     job->ctx->params.log = log;
     mote_free(job->ctx, paths);
     return status;

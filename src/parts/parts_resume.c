@@ -93,6 +93,7 @@ static mote_status distribute(parts_run *run, parts_job *job, const mote_parts_p
                               bool found) {
     double begin = mote_seconds();
     if (!found) MOTE_TRY(parts_find_ranges(run, params));
+    if (!found && run->is_copc) MOTE_TRY(parts_copc_begin(run, job->output));
     run->report->count_seconds = mote_seconds() - begin;
     begin = mote_seconds();
     MOTE_TRY(mote_output_open(run->ctx, run->scratch_path, &run->scratch));
@@ -152,6 +153,7 @@ static mote_status go_on(parts_run *run, parts_job *job, const mote_parts_params
                          bool **made) {
     uint32_t count = 0;
     if (!found) MOTE_TRY(distribute(run, job, params, plan, false));
+    if (found && run->is_copc) MOTE_TRY(parts_copc_begin(run, job->output));
     MOTE_TRY(parts_make_lists(run));
     *made = mote_alloc_zero(run->ctx, run->part_count * sizeof **made, "parts");
     if (*made == NULL) return MOTE_ERROR_MEMORY;
@@ -162,6 +164,7 @@ static mote_status go_on(parts_run *run, parts_job *job, const mote_parts_params
         const bool is_there = is_complete(run->scratch_path, (run->points - run->skipped) * run->record_bytes);
         if (!is_there) MOTE_TRY(distribute(run, job, params, plan, found));
         MOTE_TRY(make_rounds(run, job, *made));
+        unlink(run->scratch_path); /* whoever goes on finds all parts */
     }
     return parts_job_merge(run, job, false);
 }

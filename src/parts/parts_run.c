@@ -36,7 +36,7 @@ static mote_status check(mote_context *ctx, const mote_read_params *reading, con
     MOTE_TRY(mote_check_reserved(ctx, parts->reserved, sizeof parts->reserved, "mote_parts_params",
                                  "mote_parts_defaults()"));
     if (refusal != NULL) return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "an octree in parts: %s", refusal);
-    if (reading != NULL && (reading->to_crs != NULL || reading->set != NULL)) {
+    if (reading != NULL && reading->set != NULL) {
         return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED,
                          "an octree in parts: points that are changed on the way are first to be converted to a file");
     }
@@ -50,6 +50,13 @@ static mote_status check(mote_context *ctx, const mote_read_params *reading, con
     return lod_check_params(ctx, &run->lod);
 }
 
+static mote_status check_copc_params(const parts_run *run) {
+    MOTE_TRY(mote_check_reserved(run->ctx, run->writing.reserved, sizeof run->writing.reserved, "mote_copc_params",
+                                 "mote_copc_defaults()"));
+    return !run->writing.dry_run ? MOTE_OK
+                                 : mote_fail(run->ctx, MOTE_ERROR_UNSUPPORTED, "parts of a COPC file are not planned");
+}
+
 /* ---- begin and end */
 
 mote_status parts_open(mote_context *ctx, const char *const *inputs, uint32_t input_count,
@@ -61,18 +68,23 @@ mote_status parts_open(mote_context *ctx, const char *const *inputs, uint32_t in
     const uint64_t on_gpu = ctx->params.device == MOTE_DEVICE_CUDA ? lod_device_point_bytes(&run->lod) : 0;
     if (run->point_bytes < on_gpu) run->point_bytes = on_gpu;
     MOTE_TRY(check(ctx, reading, parts, run));
-    MOTE_TRY(parts_source_begin(ctx, inputs, input_count, reading, &run->source));
+    if (run->is_copc) MOTE_TRY(check_copc_params(run));
+    MOTE_TRY(parts_source_begin(ctx, inputs, input_count, reading, NULL, &run->source));
     MOTE_TRY(parts_source_unite(&run->source, NULL));
     static const char *const colors[] = {"red", "green", "blue"};
     run->has_colors = true;
     for (int k = 0; k < 3; k++) run->has_colors &= mote_cloud_find(run->source.whole, colors[k]) != NULL;
     lod_warn_colors(ctx, &run->lod, run->has_colors);
     run->begin_bytes = mote_context_memory_bytes(ctx);
-    if (run->has_numbers) run->number_bytes = parts_number_bytes(run->first_number + run->source.count);
-    run->record_bytes = run->source.record_bytes + run->number_bytes;
+    parts_set_record_bytes(run);
     /* As many points again around a part: parts_around.c. */
     if (parts_looks_around(run)) run->point_bytes = PARTS_AVERAGED_BYTES + run->record_bytes + PARTS_COPY_BYTES;
     return MOTE_OK;
+}
+
+void parts_set_record_bytes(parts_run *run) {
+    run->number_bytes = run->has_numbers ? parts_number_bytes(run->first_number + run->source.count) : 0;
+    run->record_bytes = run->source.record_bytes + run->number_bytes;
 }
 
 void parts_start(mote_context *ctx, mote_parts_report *report, parts_run *run) {
@@ -95,6 +107,8 @@ void parts_close(parts_run *run) {
     }
     mote_free(ctx, run->trees);
     mote_free(ctx, run->chunks);
+    parts_copc_end(run);
+    parts_sample_free(run);
     mote_free(ctx, run->files);
     mote_free(ctx, run->stats.ranges);
     mote_free(ctx, run->part_of);
@@ -190,7 +204,9 @@ mote_status parts_make_lists(parts_run *run) {
     run->trees = mote_alloc_zero(run->ctx, run->part_count * sizeof *run->trees, "parts");
     run->files = mote_alloc(run->ctx, run->part_count * sizeof *run->files, "parts");
     if (run->files != NULL) memset(run->files, -1, run->part_count * sizeof *run->files);
-    return run->trees != NULL && run->files != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+    if (run->is_copc) run->chunks = mote_alloc_zero(run->ctx, run->part_count * sizeof *run->chunks, "parts");
+    const bool made = run->trees != NULL && run->files != NULL && (run->chunks != NULL || !run->is_copc);
+    return made ? MOTE_OK : MOTE_ERROR_MEMORY;
 }
 
 static mote_status join_files(parts_run *run) {
@@ -214,6 +230,7 @@ static mote_status join_files(parts_run *run) {
 mote_status parts_join(parts_run *run, const char *output) {
     mote_context *ctx = run->ctx;
     mote_status status = MOTE_OK;
+    if (run->is_copc) return parts_copc_join(run, output);
     mote_stage(ctx, "join");
     const mote_progress_span span = mote_progress_enter(ctx, 0.85, 1);
     if (run->output.folder == NULL) status = potree_folder_open(ctx, output, &run->output.folder);
@@ -230,12 +247,15 @@ void parts_report(parts_run *run) {
     report->points = run->points;
     report->skipped = run->skipped;
     report->parts = run->part_count;
+    uint64_t records = 0, parts = 0;
     for (uint32_t p = 0; p < run->part_count; p++) {
-        report->scratch_bytes += run->ranges[p].points * run->record_bytes;
-        if (run->trees != NULL) report->scratch_bytes += run->trees[p].size_bytes;
-        if (run->chunks != NULL) report->scratch_bytes += run->chunks[p].size_bytes;
+        records += run->ranges[p].points * run->record_bytes;
+        if (run->trees != NULL) parts += run->trees[p].size_bytes;
+        if (run->chunks != NULL) parts += run->chunks[p].size_bytes;
         if (run->ranges[p].points > report->largest_part) report->largest_part = run->ranges[p].points;
     }
+    /* Where records go as parts are built, and parts as they are joined, there are never both of all. */
+    report->scratch_bytes = !run->gives_back ? records + parts : records > parts ? records : parts;
 }
 
 mote_status parts_end(parts_run *run, mote_status status) {

@@ -1,8 +1,10 @@
+#define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #include "parts/parts_source.h"
 
 #include "io/potree/potree.h"
 
 #include <math.h>
+#include <time.h>
 
 #define PIECE_POINTS 65536u /* of the union, converted at once */
 #define FACTS_SHARE  0.1    /* of the call's progress, where several inputs are read for their facts */
@@ -56,6 +58,9 @@ static mote_status open_reader(parts_source *source, uint64_t input) {
     const mote_status status = mote_reader_open(source->ctx, path, &source->reading, &source->reader);
     mote_progress_leave(source->ctx, whole);
     source->ctx->params.log = log;
+    if (status == MOTE_OK && source->boxes != NULL && source->reader->piece != NULL) {
+        MOTE_TRY(mote_reader_place(source->reader, &source->boxes[input]));
+    }
     if (status == MOTE_OK) take_share(source, mote_reader_count(source->reader));
     if (status != MOTE_OK || !source->was_opened || is_as_before(source, input)) return status;
     return mote_fail(source->ctx, MOTE_ERROR_IO, "%s: changed while it was read", path);
@@ -68,6 +73,9 @@ static mote_status read_next(parts_source *source, const mote_cloud **piece) {
     const mote_status status = mote_reader_next(source->reader, piece);
     mote_progress_leave(source->ctx, whole);
     source->ctx->params.log = log;
+    if (status == MOTE_OK && *piece != NULL && mote_cloud_count(*piece) > source->largest_piece) {
+        source->largest_piece = mote_cloud_count(*piece);
+    }
     return status;
 }
 
@@ -104,7 +112,7 @@ static mote_status make_whole(parts_source *source, const mote_cloud *from, uint
 /* The box that the header of LAS states, in stored values. */
 static void take_stated(parts_source *source) {
     const mote_reader *reader = source->reader;
-    if (!reader->is_las || reader->input.data == NULL) return;
+    if (!reader->is_las || reader->input.data == NULL || source->boxes != NULL) return;
     const las_header *header = &reader->source.header;
     const uint8_t *data = reader->input.data;
     for (uint32_t k = 0; k < 3; k++) {
@@ -137,6 +145,49 @@ static mote_status look_at_input(parts_source *source, uint64_t input) {
     }
     return copy_shape(source->ctx, reader->piece, reader->shown_columns, reader->records, reader->stride_bytes, NULL,
                       &source->shapes[input]);
+}
+
+/* ---- inputs that are brought to another system */
+
+/* Where the points lie that are brought there, in their own system: what the new positions are counted in is chosen by
+   that, as of a cloud that is read as a whole. */
+static mote_status find_box(parts_source *source, uint64_t input) {
+    mote_context *ctx = source->ctx;
+    mote_read_params own = source->reading;
+    mote_reader *reader = NULL;
+    const mote_cloud *piece = NULL;
+    mote_box *box = &source->boxes[input];
+    if (mote_choice_is_late(&own)) own.where = NULL;
+    if (own.bounds_in_to_crs) own.bounds = NULL;
+    own.to_crs = NULL;
+    own.where_in_to_crs = own.bounds_in_to_crs = false;
+    for (int k = 0; k < 3; k++) box->min[k] = INFINITY, box->max[k] = -INFINITY;
+    const mote_log_fn log = be_quiet(source, true);
+    mote_status status = mote_reader_open(ctx, source->list.paths[input], &own, &reader);
+    while (status == MOTE_OK) {
+        mote_box here;
+        status = mote_reader_next(reader, &piece);
+        if (status != MOTE_OK || piece == NULL) break;
+        status = mote_cloud_bounds(ctx, piece, &here, NULL);
+        for (int k = 0; k < 3 && status == MOTE_OK; k++) {
+            box->min[k] = fmin(box->min[k], here.min[k]);
+            box->max[k] = fmax(box->max[k], here.max[k]);
+        }
+    }
+    mote_reader_close(reader);
+    ctx->params.log = log;
+    return status;
+}
+
+static mote_status find_boxes(parts_source *source) {
+    source->boxes = mote_alloc(source->ctx, source->list.count * sizeof *source->boxes, "inputs");
+    if (source->boxes == NULL) return MOTE_ERROR_MEMORY;
+    mote_stage(source->ctx, "look at inputs");
+    const mote_progress_span whole = mote_progress_hold(source->ctx);
+    mote_status status = MOTE_OK;
+    for (uint64_t i = 0; i < source->list.count && status == MOTE_OK; i++) status = find_box(source, i);
+    mote_progress_leave(source->ctx, whole);
+    return status;
 }
 
 /* ---- several inputs */
@@ -213,14 +264,22 @@ static mote_status check_systems(parts_source *source) {
 
 /* ---- all */
 
+double parts_processor_seconds(void) {
+    struct timespec now;
+    return clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now) == 0 ? (double)now.tv_sec + 1e-9 * (double)now.tv_nsec : 0;
+}
+
 mote_status parts_source_begin(mote_context *ctx, const char *const *paths, uint32_t count,
-                               const mote_read_params *reading, parts_source *source) {
+                               const mote_read_params *reading, mote_box *boxes, parts_source *source) {
+    const double since = parts_processor_seconds();
     memset(source, 0, sizeof *source);
     source->ctx = ctx;
     source->reading = reading != NULL ? *reading : mote_read_defaults();
     source->reading.prepare_order = source->reading.to_device = false;
     source->reading.known = NULL;
+    source->boxes = boxes;
     MOTE_TRY(mote_inputs_find(ctx, paths, count, &source->list));
+    if (source->reading.to_crs != NULL && boxes == NULL) MOTE_TRY(find_boxes(source));
     source->shapes = mote_alloc_zero(ctx, source->list.count * sizeof *source->shapes, "inputs");
     if (source->shapes == NULL) return MOTE_ERROR_MEMORY;
     for (uint64_t i = 0; i < source->list.count; i++) {
@@ -228,6 +287,7 @@ mote_status parts_source_begin(mote_context *ctx, const char *const *paths, uint
         close_reader(source);
     }
     source->was_opened = true;
+    source->open_seconds = parts_processor_seconds() - since;
     return source->list.count > 1 ? check_systems(source) : MOTE_OK;
 }
 
@@ -256,6 +316,7 @@ void parts_source_close(parts_source *source) {
     merge_plan_close(&source->plan);
     mote_cloud_destroy(source->whole);
     mote_free(ctx, source->column_at);
+    mote_free(ctx, source->boxes);
     mote_free(ctx, source->facts);
     mote_free(ctx, source->shapes);
     mote_inputs_free(ctx, &source->list);

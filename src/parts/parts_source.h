@@ -35,20 +35,25 @@ typedef struct parts_source {
     mote_cloud *piece;      /* of several inputs */
     uint8_t *piece_records; /* its */
     mote_reader *reader;    /* of the input that is read; NULL: none is open */
+    mote_box *boxes;        /* [list.count] where points lie that are brought to another system; NULL: none are */
     const mote_cloud *from; /* the piece of it that is being converted */
     uint64_t from_at;       /* points of it that are */
     uint64_t next;          /* input */
     const bool *wanted;     /* [list.count] inputs that walks read; NULL: all */
     uint64_t walked;        /* points of the inputs before */
+    uint64_t largest_piece; /* points that an input gave at once */
+    double open_seconds;    /* of processors, to look at all inputs */
     bool was_opened;        /* all inputs: what opening them tells is told */
     bool was_walked;        /* what reading them tells */
     /* Of the walk, and of the input that is read, in the progress of the call. */
     mote_progress_span share, input_share;
 } parts_source;
 
-/* Opens the inputs one after the other, and learns which columns they have. Close the source in either case. */
+/* Opens the inputs one after the other, and learns which columns they have. Close the source in either case.
+   boxes  [inputs] where the points of each lie before they are brought to another system, which become the source's;
+          NULL: they are read for them, where that is asked for */
 mote_status parts_source_begin(mote_context *ctx, const char *const *paths, uint32_t count,
-                               const mote_read_params *reading, parts_source *source);
+                               const mote_read_params *reading, mote_box *boxes, parts_source *source);
 /* Learns what several inputs have in common.
    facts  [list.count] of their values, which become the source's: then nothing is told that was told when they were
           found; NULL: all inputs are read for them */
@@ -60,6 +65,8 @@ mote_status parts_source_unite(parts_source *source, merge_facts *facts);
 mote_status parts_source_look(parts_source *source, const bool *wanted, merge_facts *facts,
                               uint64_t (*flags)[POTREE_MERGED]);
 void parts_source_close(parts_source *source);
+/* Of all threads of this process, so far. */
+double parts_processor_seconds(void);
 
 /* Begins a walk, which is the share first … last of the call's progress. */
 void parts_source_rewind(parts_source *source, double first, double last);

@@ -46,7 +46,7 @@ static mote_status open_source(mote_context *ctx, const potree_inputs *list, par
     source->ctx = ctx;
     if (paths == NULL) return MOTE_ERROR_MEMORY;
     for (uint64_t i = 0; i < list->count; i++) paths[i] = list->list[i].path;
-    const mote_status status = parts_source_begin(ctx, paths, (uint32_t)list->count, &list->reading, source);
+    const mote_status status = parts_source_begin(ctx, paths, (uint32_t)list->count, &list->reading, NULL, source);
     mote_free(ctx, paths);
     return status;
 }

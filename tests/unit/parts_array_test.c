@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "reference/potree_reference.h"
+#include "support/cloud_files.h"
 #include "support/parts_clouds.h"
 #include "support/support.h"
 
@@ -21,6 +22,8 @@ typedef struct test_array {
     char output[PATH], plan[PATH];
     mote_lod_params params;
     uint64_t parts;
+    bool is_copc;                /* a file is made, and no folder */
+    const char *const *left_out; /* attributes; NULL: none */
 } test_array;
 
 static void begin(test_array *t) {
@@ -29,6 +32,27 @@ static void begin(test_array *t) {
     snprintf(t->plan, PATH, "%s", test_path("array_plan.json"));
     t->params = mote_lod_defaults();
     t->params.merge_points = 200;
+}
+
+/* The same for a COPC file. */
+static void begin_copc(test_array *t) {
+    begin(t);
+    t->is_copc = true;
+    t->params.max_node_points = 0;
+    snprintf(t->output, PATH, "%s", test_path("array_out.copc.laz"));
+}
+
+static mote_potree_params potree_params(const test_array *t) {
+    mote_potree_params potree = mote_potree_defaults();
+    potree.name = "parts";
+    potree.attributes_left_out = t->left_out;
+    return potree;
+}
+
+static mote_copc_params copc_params(const test_array *t) {
+    mote_copc_params copc = mote_copc_defaults();
+    copc.columns = t->left_out != NULL ? "x,y,z,intensity" : NULL;
+    return copc;
 }
 
 static void add_input(mote_context *ctx, test_array *t, const parts_kind *kind, const char *ending) {
@@ -42,9 +66,13 @@ static void add_input(mote_context *ctx, test_array *t, const parts_kind *kind, 
 
 static mote_status plan(mote_context *ctx, const test_array *t, mote_parts_report *report) {
     mote_parts_params parts = mote_parts_defaults();
-    mote_potree_params potree = mote_potree_defaults();
-    potree.name = "parts";
+    const mote_potree_params potree = potree_params(t);
+    const mote_copc_params copc = copc_params(t);
     parts.part_count = t->parts;
+    if (t->is_copc) {
+        return mote_copc_parts_plan(ctx, t->inputs.paths, t->inputs.count, NULL, &t->params, t->output, &copc, &parts,
+                                    t->plan, report);
+    }
     return mote_lod_parts_plan(ctx, t->inputs.paths, t->inputs.count, NULL, &t->params, t->output, &potree, &parts,
                                t->plan, report);
 }
@@ -63,9 +91,28 @@ static void make_all(mote_context *ctx, const test_array *t, uint32_t count) {
 
 static void expect_whole(mote_context *ctx, const test_array *t) {
     char one[PATH];
-    snprintf(one, PATH, "%s", test_path("array_one"));
-    parts_in_one(ctx, &t->inputs, &t->params, one);
-    potree_reference_same_folders(one, t->output);
+    mote_cloud *cloud = NULL;
+    mote_lod *lod = NULL;
+    const mote_potree_params potree = potree_params(t);
+    const mote_copc_params copc = copc_params(t);
+    snprintf(one, PATH, "%s", test_path(t->is_copc ? "array_one.copc.laz" : "array_one"));
+    assert_int_equal(mote_cloud_read_many(ctx, t->inputs.paths, t->inputs.count, NULL, &cloud), MOTE_OK);
+    assert_int_equal(mote_lod_build(ctx, cloud, &t->params, &lod), MOTE_OK);
+    assert_int_equal(t->is_copc ? mote_copc_write(ctx, lod, one, &copc, NULL)
+                                : mote_potree_write(ctx, lod, one, &potree, NULL),
+                     MOTE_OK);
+    mote_lod_destroy(lod);
+    mote_cloud_destroy(cloud);
+    if (!t->is_copc) {
+        potree_reference_same_folders(one, t->output);
+        return;
+    }
+    size_t sizes[2];
+    char *bytes[2] = {test_load(one, &sizes[0]), test_load(t->output, &sizes[1])};
+    assert_int_equal(sizes[0], sizes[1]);
+    assert_memory_equal(bytes[0], bytes[1], sizes[0]);
+    free(bytes[0]);
+    free(bytes[1]);
 }
 
 /* Returns how many rounds there were. */
@@ -143,6 +190,40 @@ static void inputs_are_united(void **state) {
     mote_context_destroy(ctx);
 }
 
+/* COPC files: nodes on borders wait in the parts' files as shares; points in one place, colours that are to be looked
+   at, inputs in turn. */
+static void copc_files(void **state) {
+    (void)state;
+    mote_context *ctx = test_context(2);
+    for (uint32_t k = 0; k < PARTS_KINDS; k++) {
+        test_array t;
+        begin_copc(&t);
+        add_input(ctx, &t, &parts_kinds[k], "las");
+        t.parts = k % 2 == 0 ? 3 : 7;
+        compare(ctx, &t);
+        add_input(ctx, &t, &parts_kinds[(k + 3) % PARTS_KINDS], "laz");
+        t.parts = 5;
+        if (k < test_extent(PARTS_KINDS, 3)) compare(ctx, &t);
+    }
+    mote_context_destroy(ctx);
+}
+
+static void attributes_left_out(void **state) {
+    (void)state;
+    static const char *const names[] = {"gps_time", "classification", "rgb", NULL};
+    mote_context *ctx = test_context(2);
+    for (int copc = 0; copc < 2; copc++) {
+        test_array t;
+        if (copc) begin_copc(&t);
+        if (!copc) begin(&t);
+        t.left_out = names;
+        t.parts = 4;
+        add_input(ctx, &t, &parts_kinds[0], "las");
+        compare(ctx, &t);
+    }
+    mote_context_destroy(ctx);
+}
+
 /* ---- what is refused */
 
 static void expect(mote_context *ctx, mote_status status, mote_status expected, const char *words) {
@@ -177,6 +258,50 @@ static void change_byte(const char *path, long at) {
     assert_int_equal(fseek(file, at, SEEK_SET), 0);
     fputc(byte ^ 0x55, file);
     fclose(file);
+}
+
+/* What is said of memory, files and time is there for each part, and not beyond what is possible: bench/plan_parts.py
+   compares with what parts take. */
+static void costs_are_predicted(void **state) {
+    (void)state;
+    mote_context *ctx = test_context(2);
+    for (int copc = 0; copc < 2; copc++) {
+        mote_parts_report report;
+        test_array t;
+        struct stat info;
+        char file[PATH + 64];
+        if (copc) begin_copc(&t);
+        if (!copc) begin(&t);
+        t.parts = 3;
+        add_input(ctx, &t, &parts_kinds[0], "las");
+        assert_int_equal(plan(ctx, &t, &report), MOTE_OK);
+        char *text = read_text(t.plan), *at = strstr(text, "\"parts\": [");
+        for (uint32_t p = 1; p <= report.parts; p++) {
+            unsigned long long memory, limit, scratch, read;
+            double seconds;
+            assert_non_null(at);
+            at = strstr(at, "\"memory_bytes\": ");
+            assert_non_null(at);
+            assert_int_equal(sscanf(at,
+                                    "\"memory_bytes\": %llu, \"memory_limit_bytes\": %llu, \"scratch_bytes\": %llu, "
+                                    "\"read_bytes\": %llu, \"seconds\": %lf",
+                                    &memory, &limit, &scratch, &read, &seconds),
+                             5);
+            assert_int_equal(mote_lod_parts_make(ctx, t.plan, p, 0, NULL), MOTE_OK);
+            snprintf(file, sizeof file, "%s.parts/%u.octree", t.output, p);
+            assert_int_equal(stat(file, &info), 0);
+            if (scratch < (uint64_t)info.st_size / 2 || scratch > 2 * (uint64_t)info.st_size + 8192) {
+                fail_msg("%llu bytes predicted, %lld made", scratch, (long long)info.st_size);
+            }
+            assert_int_equal(stat(t.paths[0], &info), 0);
+            assert_true(read == (uint64_t)info.st_size);
+            assert_true(memory > 0 && limit > 0 && seconds > 0 && seconds < 60);
+            at++;
+        }
+        free(text);
+        assert_int_equal(mote_lod_parts_clear(ctx, t.output), MOTE_OK);
+    }
+    mote_context_destroy(ctx);
 }
 
 static void what_lacks_is_named(void **state) {
@@ -270,24 +395,24 @@ static void a_plan_replaces_no_input(void **state) {
     mote_context_destroy(ctx);
 }
 
-static void plans_are_checked(void **state) {
-    (void)state;
+static void expect_checked(bool is_copc) {
     mote_context *ctx = test_context(1);
     mote_parts_report report;
     test_array t;
-    begin(&t);
+    if (is_copc) begin_copc(&t);
+    if (!is_copc) begin(&t);
     add_input(ctx, &t, &parts_kinds[6], "las");
     add_input(ctx, &t, &parts_kinds[6], "las");
     t.parts = 3;
     assert_int_equal(plan(ctx, &t, &report), MOTE_OK);
     char *text = read_text(t.plan), *other = calloc(1, 1 << 20);
     assert_non_null(other);
-    char *version = strstr(text, "\"mote_plan\": 1");
+    char *version = strstr(text, "\"mote_plan\": 2");
     assert_non_null(version);
-    version[13] = '2';
+    version[13] = '3';
     write_text(t.plan, text);
-    expect(ctx, mote_lod_parts_make(ctx, t.plan, 1, 0, NULL), MOTE_ERROR_UNSUPPORTED, "a plan of version 2");
-    version[13] = '1';
+    expect(ctx, mote_lod_parts_make(ctx, t.plan, 1, 0, NULL), MOTE_ERROR_UNSUPPORTED, "a plan of version 3");
+    version[13] = '2';
     write_text(t.plan, "[]");
     expect(ctx, mote_lod_parts_make(ctx, t.plan, 1, 0, NULL), MOTE_ERROR_DATA, "no plan of parts");
     write_text(t.plan, "{");
@@ -310,6 +435,12 @@ static void plans_are_checked(void **state) {
     mote_context_destroy(ctx);
 }
 
+static void plans_are_checked(void **state) {
+    (void)state;
+    expect_checked(false);
+    expect_checked(true);
+}
+
 /* ---- failures */
 
 static mote_status plan_make_merge(mote_context *ctx, void *user) {
@@ -325,10 +456,14 @@ static mote_status plan_make_merge(mote_context *ctx, void *user) {
 
 static mote_status resume_in(mote_context *ctx, const test_array *t, uint64_t part_points, mote_parts_report *report) {
     mote_parts_params parts = mote_parts_defaults();
-    mote_potree_params potree = mote_potree_defaults();
-    potree.name = "parts";
+    const mote_potree_params potree = potree_params(t);
+    const mote_copc_params copc = copc_params(t);
     parts.part_points = part_points;
     parts.resumes = true;
+    if (t->is_copc) {
+        return mote_copc_write_parts(ctx, t->inputs.paths, t->inputs.count, NULL, &t->params, t->output, &copc, &parts,
+                                     report);
+    }
     return mote_lod_write_parts(ctx, t->inputs.paths, t->inputs.count, NULL, &t->params, t->output, &potree, &parts,
                                 report);
 }
@@ -376,6 +511,28 @@ static void survives_failures(void **state) {
     mote_context_destroy(ctx);
 }
 
+/* The same for a COPC file of two inputs. */
+static void copc_survives(void **state) {
+    (void)state;
+    static const parts_kind few = {"few", 300, 0.01, 0, 0, false};
+    mote_context *ctx = test_context(2);
+    test_array t;
+    begin_copc(&t);
+    t.params.merge_points = 50;
+    t.parts = 3;
+    add_input(ctx, &t, &few, "las");
+    add_input(ctx, &t, &few, "laz");
+    some_allocations_fail(plan_make_merge, &t);
+    mote_lod_parts_clear(ctx, t.output);
+    test_each_step_cancels(plan_make_merge, &t);
+    expect_whole(ctx, &t);
+    mote_lod_parts_clear(ctx, t.output);
+    some_allocations_fail(resume, &t);
+    expect_whole(ctx, &t);
+    mote_lod_parts_clear(ctx, t.output);
+    mote_context_destroy(ctx);
+}
+
 /* A run that ends in the middle, and one that goes on: the bytes of one piece. */
 typedef struct test_stop {
     long calls_left;
@@ -386,12 +543,12 @@ static bool stop_in_the_middle(void *user, double done, const char *stage) {
     return --((test_stop *)user)->calls_left > 0;
 }
 
-static void runs_go_on(void **state) {
-    (void)state;
+static void expect_to_go_on(bool is_copc) {
     mote_context *ctx = test_context(2);
     uint64_t resumed = 0;
     test_array t;
-    begin(&t);
+    if (is_copc) begin_copc(&t);
+    if (!is_copc) begin(&t);
     t.params.merge_points = 20;
     add_input(ctx, &t, &parts_kinds[1], "las"); /* strays, and fine codes: two rounds */
     for (long n = 8; n < 4000; n = n * 3 / 2) {
@@ -417,12 +574,26 @@ static void runs_go_on(void **state) {
     mote_context_destroy(ctx);
 }
 
+static void runs_go_on(void **state) {
+    (void)state;
+    expect_to_go_on(false);
+    expect_to_go_on(true);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parts_are_the_whole),   cmocka_unit_test(other_parameters),
-        cmocka_unit_test(inputs_are_united),     cmocka_unit_test(what_lacks_is_named),
-        cmocka_unit_test(inputs_may_not_change), cmocka_unit_test(a_plan_replaces_no_input),
-        cmocka_unit_test(plans_are_checked),     cmocka_unit_test(runs_go_on),
+        cmocka_unit_test(parts_are_the_whole),
+        cmocka_unit_test(other_parameters),
+        cmocka_unit_test(inputs_are_united),
+        cmocka_unit_test(what_lacks_is_named),
+        cmocka_unit_test(inputs_may_not_change),
+        cmocka_unit_test(a_plan_replaces_no_input),
+        cmocka_unit_test(plans_are_checked),
+        cmocka_unit_test(runs_go_on),
+        cmocka_unit_test(copc_files),
+        cmocka_unit_test(attributes_left_out),
+        cmocka_unit_test(costs_are_predicted),
+        cmocka_unit_test(copc_survives),
         cmocka_unit_test(survives_failures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

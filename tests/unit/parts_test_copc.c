@@ -53,7 +53,8 @@ void parts_compare_copc(mote_context *ctx, const parts_inputs *inputs, const mot
     ctx->params.progress = test_note_progress;
     ctx->params.progress_user = &progress;
     const mote_status status =
-        mote_copc_write_parts(ctx, inputs->paths, inputs->count, NULL, &own, many, NULL, &parts, &report, &file);
+        mote_copc_write_parts(ctx, inputs->paths, inputs->count, NULL, &own, many, NULL, &parts, &report);
+    file = report.file;
     if (status != MOTE_OK) print_message("%s\n", mote_context_message(ctx));
     assert_int_equal(status, MOTE_OK);
     assert_false(progress.backwards);
@@ -126,7 +127,7 @@ static mote_status write_copc(mote_context *ctx, void *user) {
     params.merge_points = 50;
     params.max_node_points = 0;
     return mote_copc_write_parts(ctx, inputs->paths, inputs->count, NULL, &params, test_path("parts_failed.copc.laz"),
-                                 NULL, &parts, NULL, NULL);
+                                 NULL, &parts, NULL);
 }
 
 void copc_survives_failures(void **state) {
@@ -147,7 +148,7 @@ static void expect_refused(mote_context *ctx, const char *path, const mote_lod_p
     mote_parts_params parts = mote_parts_defaults();
     parts.part_points = 3000;
     mote_context_clear(ctx);
-    assert_int_equal(mote_copc_write_parts(ctx, &path, 1, NULL, params, output, NULL, &parts, NULL, NULL), expected);
+    assert_int_equal(mote_copc_write_parts(ctx, &path, 1, NULL, params, output, NULL, &parts, NULL), expected);
     if (strstr(mote_context_message(ctx), message) == NULL) fail_msg("%s", mote_context_message(ctx));
 }
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "core/cloud.h"
+#include "io/output_calls.h"
 #include "io/tree_join.h"
 #include "lod/lod_octree.h"
 #include "math/hash.h"
@@ -123,6 +124,7 @@ static mote_status copy_held(copc_join *join) {
         const uint64_t now = join->held < COPY_BYTES ? join->held : COPY_BYTES;
         MOTE_TRY(read_part(join, join->from_part, join->from, now, join->buffer));
         MOTE_TRY(mote_output_write_at(job->ctx, &job->output, join->buffer, now, to));
+        output_give_back(join->files[join->from_part], join->from, now);
         join->from += now;
         join->held -= now;
         to += now;
@@ -219,6 +221,7 @@ static mote_status read_share(copc_join *join, uint32_t part, uint32_t of_part) 
     at += points * sizeof *numbers;
     MOTE_TRY(read_part(join, part, at, points * sizeof(double), pool->share_times + before));
     pool->count += points;
+    output_give_back(join->files[part], place->at, place->size_bytes);
     return advance(join, place->size_bytes);
 }
 

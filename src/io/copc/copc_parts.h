@@ -14,6 +14,8 @@
 #include "io/copc/copc_write.h"
 
 #define COPC_SHARE_COUNTS 2u /* numbers of 64 bits that a share begins with: of own points and of strays */
+#define COPC_SHARE_POINT_BYTES                                                                                         \
+    (sizeof(uint64_t) + sizeof(double)) /* beside a point's record: its number and its time */
 
 /* What a part knows of all points. */
 typedef struct copc_range {
@@ -40,7 +42,8 @@ mote_status mote_copc_part_write(mote_context *ctx, const copc_job *whole, const
 
 /* Makes the file of count parts, in the order of their codes.
    whole  begun, with the lattice and grid of all, and its output open
-   files  [count] open descriptors of what mote_copc_part_write wrote */
+   files  [count] open descriptors of what mote_copc_part_write wrote; of those that may be written to, what was copied
+          is given back to the disk */
 mote_status mote_copc_parts_join(copc_job *whole, const copc_part *parts, const int *files, uint32_t count,
                                  mote_copc_report *report);
 

@@ -3,7 +3,7 @@
 #include "io/copc/copc_parts.h"
 
 static uint64_t share_bytes(uint64_t points, uint64_t record_bytes) {
-    return COPC_SHARE_COUNTS * sizeof(uint64_t) + points * (record_bytes + sizeof(uint64_t) + sizeof(double));
+    return COPC_SHARE_COUNTS * sizeof(uint64_t) + points * (record_bytes + COPC_SHARE_POINT_BYTES);
 }
 
 mote_status mote_copc_share(const copc_job *job, copc_worker *worker, uint32_t node, const uint8_t **data,

@@ -56,12 +56,10 @@ static mote_status put_first(mote_context *ctx, mote_record **list, uint64_t *co
     return MOTE_OK;
 }
 
-static mote_status plan_records(copc_job *job, const mote_cloud *cloud, const las_pieces *pieces, uint64_t count,
-                                const char *path) {
+/* Once the plan is made. */
+static mote_status plan_records(copc_job *job, uint64_t count) {
     las_records *records = &job->records;
     mote_context *ctx = job->ctx;
-    MOTE_TRY(pieces == NULL ? mote_las_plan_make(ctx, cloud, &job->writing, path, &job->plan)
-                            : mote_las_plan_pieces(ctx, cloud, count, pieces, &job->writing, path, &job->plan));
     job->plan.chunk_points = LAZ_VARIABLE;
     job->plan.count = count;
     say_waveforms(ctx, &job->plan);
@@ -72,13 +70,33 @@ static mote_status plan_records(copc_job *job, const mote_cloud *cloud, const la
     return mote_las_lay_out(ctx, &job->plan, records, &job->layout);
 }
 
-mote_status mote_copc_begin(copc_job *job, const mote_cloud *cloud, const las_pieces *pieces, uint64_t count,
-                            const mote_copc_params *params, const char *path) {
+static void begin_plan(copc_job *job, const mote_copc_params *params) {
     job->writing = mote_write_defaults();
     job->writing.columns = params->columns;
     job->writing.las_format = LAS_FORMAT_COPC;
     mote_stage(job->ctx, "plan record");
-    return plan_records(job, cloud, pieces, count, path);
+}
+
+mote_status mote_copc_begin(copc_job *job, const mote_cloud *cloud, const las_pieces *pieces, uint64_t count,
+                            const mote_copc_params *params, const char *path) {
+    begin_plan(job, params);
+    MOTE_TRY(pieces == NULL ? mote_las_plan_make(job->ctx, cloud, &job->writing, path, &job->plan)
+                            : mote_las_plan_pieces(job->ctx, cloud, count, pieces, &job->writing, path, &job->plan));
+    return plan_records(job, count);
+}
+
+mote_status mote_copc_begin_again(copc_job *job, const mote_cloud *cloud, const las_plan *seen, uint64_t count,
+                                  const mote_copc_params *params, const char *path) {
+    las_plan of = *seen;
+    begin_plan(job, params);
+    of.params = &job->writing;
+    of.path = path;
+    MOTE_TRY(mote_las_plan_again(job->ctx, &of, cloud, &job->plan));
+    const mote_log_fn log = job->ctx->params.log;
+    job->ctx->params.log = NULL; /* as there: it was told */
+    const mote_status status = plan_records(job, count);
+    job->ctx->params.log = log;
+    return status;
 }
 
 static void points_of_lod(const void *lod, uint32_t node, uint32_t *indices) {

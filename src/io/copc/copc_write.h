@@ -97,6 +97,9 @@ mote_status mote_copc_write_table(copc_job *job);
    place. Frees nothing: mote_copc_end does, in any case. */
 mote_status mote_copc_begin(copc_job *job, const mote_cloud *cloud, const las_pieces *pieces, uint64_t count,
                             const mote_copc_params *params, const char *path);
+/* The same where another plan for the same columns has seen the values of all points. cloud: none of these */
+mote_status mote_copc_begin_again(copc_job *job, const mote_cloud *cloud, const las_plan *seen, uint64_t count,
+                                  const mote_copc_params *params, const char *path);
 /* Takes the tree of an octree, and its points. */
 void mote_copc_take_lod(copc_job *job, const mote_lod *lod);
 /* Once nodes are known. schema: of the records */

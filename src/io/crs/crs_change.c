@@ -511,6 +511,23 @@ mote_status mote_crs_change_piece(crs_change *change, mote_cloud *piece) {
     return status;
 }
 
+mote_status mote_crs_change_shape(const crs_change *change, mote_cloud *piece) {
+    const mote_column *axes[3];
+    if (change->transformer == NULL) return MOTE_OK;
+    MOTE_TRY(mote_cloud_positions(change->ctx, piece, axes));
+    for (int k = 0; k < 3; k++) {
+        mote_column *column = &piece->columns[axes[k] - piece->columns];
+        const mote_column_spec *spec = &change->positions[k];
+        if (column->type != spec->type || column->bit_count != 0) {
+            return mote_fail(change->ctx, MOTE_ERROR_UNSUPPORTED, "this cloud cannot be transformed in pieces");
+        }
+        column->scale = spec->scale;
+        column->offset = spec->offset;
+        if (k < 2 || !mote_crs_transformer_keeps_z(change->transformer)) column->unit = "";
+    }
+    return settle_cloud(change, piece);
+}
+
 void mote_crs_change_rewind(const crs_change *change, mote_cloud *piece) {
     const mote_column *axes[3];
     if (change->transformer == NULL || !mote_cloud_find_positions(piece, axes)) return;

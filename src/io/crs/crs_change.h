@@ -28,6 +28,8 @@ mote_status mote_crs_change_cloud(crs_change *change, mote_cloud **cloud);
    that cannot be, and the cloud is needed as a whole. Before the next piece is read, mote_crs_change_rewind gives the
    columns back what the file's positions count in. */
 mote_status mote_crs_change_piece(crs_change *change, mote_cloud *piece);
+/* Gives the columns of a piece without points what they count in afterwards. */
+mote_status mote_crs_change_shape(const crs_change *change, mote_cloud *piece);
 void mote_crs_change_rewind(const crs_change *change, mote_cloud *piece);
 
 /* Assigns params->crs, if there is one. */

@@ -410,7 +410,8 @@ mote_status potree_part_write(mote_context *ctx, const potree_source *source, co
 
 /* Makes the whole of count parts, in the order of their codes: octree.bin of their files, and its tables.
    whole  its cloud, lattice, parameters, flags and skipped points; the rest is filled
-   files  [count] open descriptors of what potree_part_write wrote */
+   files  [count] open descriptors of what potree_part_write wrote; of those that may be written to, what was copied is
+          given back to the disk */
 mote_status potree_parts_join(mote_context *ctx, potree_source *whole, const potree_part_tree *parts, const int *files,
                               uint32_t count, const potree_stats *stats, const mote_potree_params *params,
                               mote_potree_output *output, mote_potree_report *report);

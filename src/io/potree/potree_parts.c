@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "io/output_calls.h"
 #include "io/potree/potree.h"
 #include "io/tree_join.h"
 #include "io/turns.h"
@@ -145,6 +146,7 @@ static mote_status copy_waiting(potree_join *join) {
         if (mote_stop(join->ctx)) continue;
         if (read_part(join, copy->part, copy->from, copy->size_bytes, buffer) != MOTE_OK) continue;
         mote_output_write_at(join->ctx, join->to, buffer, copy->size_bytes, copy->at);
+        output_give_back(join->files[copy->part], copy->from, copy->size_bytes);
     }
     join->copy_count = 0;
     MOTE_TRY(mote_stopped(join->ctx));

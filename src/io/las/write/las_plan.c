@@ -337,6 +337,9 @@ static mote_status make_plan(mote_context *ctx, bool whole, const las_plan *of, 
     for (uint32_t k = 0; k < LAS_COLORS; k++) plan->channels[k] = mote_las_find_chosen(plan, mote_las_colors[k]);
     if (!plan->passthrough) {
         MOTE_TRY(scan_columns(ctx, plan));
+        if (of != NULL && of->scan_count != plan->scan_count) {
+            return mote_fail(ctx, MOTE_ERROR_DATA, "%s: what was seen of the values is of other columns", plan->path);
+        }
         if (of != NULL) take_seen(of, plan);
         if (of == NULL) MOTE_TRY(mote_las_look(ctx, plan));
     }
