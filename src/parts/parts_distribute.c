@@ -42,7 +42,7 @@ static mote_status put(parts_run *run, parts_buffers *buffers, uint32_t part, co
 }
 
 static mote_status flush_all(parts_run *run, parts_buffers *buffers) {
-    for (uint32_t p = 0; p < run->part_count && buffers->memory != NULL; p++) {
+    for (uint32_t p = 0; p < run->part_count && buffers->written != NULL; p++) {
         if (run->ranges[p].is_kept) continue;
         MOTE_TRY(flush(run, buffers, p));
         if (buffers->written[p] != buffers->places[p].points) return parts_changed(run);
@@ -76,9 +76,10 @@ static mote_status add_piece(distributing *d, const mote_cloud *piece, const uin
         const uint32_t part = parts_find(run, codes[i]);
         run->tally[part]++;
         parts_borders_see(run, part, piece, i, codes[i]);
-        if (d->own.memory == NULL) continue;
+        if (d->own.written == NULL) continue;
         const uint64_t number = run->first_number + d->walked + i;
         MOTE_TRY(put(run, &d->own, part, records + i * bytes, number));
+        if (d->around.written == NULL) continue;
         const parts_lookers lookers = parts_around_of(run, codes[i] >> below);
         for (uint64_t l = 0; l < lookers.count; l++) {
             MOTE_TRY(put(run, &d->around, lookers.parts[l], records + i * bytes, number));
