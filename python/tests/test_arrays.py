@@ -378,3 +378,17 @@ def test_scan_angles_have_the_name_of_pdal_in_all_formats():
     assert (cloud["ScanAngleRank"] == cloud["scan_angle"]).all()
     old = mote.Cloud({"x": [1.0], "y": [2.0], "z": [3.0], "scan_angle_rank": numpy.int8([-7])})
     assert old["ScanAngle"] == old["scan_angle_rank"] == -7
+
+
+def test_morton_order_of_a_cloud():
+    points = numpy.random.default_rng(5).integers(0, 9, (500, 3)).astype(numpy.float64)
+    points[7] = numpy.nan
+    cloud = mote.Cloud(points)
+    ordered = cloud.morton_ordered().xyz
+    assert numpy.isnan(ordered[-1]).all() and len(ordered) == 500
+    # The cells of 9 values among 2**21 of an extent of 8, interleaved x, y, z from the highest bit on.
+    cells = numpy.minimum(ordered[:-1] * 2**21 / 8, 2**21 - 1).astype(numpy.uint64)
+    codes = [sum(int(cell[axis] >> numpy.uint64(bit) & numpy.uint64(1)) << 3 * bit + 2 - axis
+                 for bit in range(21) for axis in range(3)) for cell in cells]
+    assert codes == sorted(codes)
+    assert sorted(map(tuple, ordered[:-1])) == sorted(map(tuple, numpy.delete(points, 7, axis=0)))

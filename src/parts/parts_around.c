@@ -92,10 +92,10 @@ mote_status parts_around_begin(parts_run *run) {
 
 parts_lookers parts_around_of(const parts_run *run, uint64_t cell) {
     const struct parts_around *around = run->around;
-    const parts_lookers none = {NULL, 0};
-    if (around == NULL) return none;
-    const parts_lookers some = {around->parts + around->first[cell], around->first[cell + 1] - around->first[cell]};
-    return some;
+    parts_lookers lookers = {NULL, 0};
+    if (around != NULL) lookers.count = around->first[cell + 1] - around->first[cell];
+    if (lookers.count > 0) lookers.parts = around->parts + around->first[cell];
+    return lookers;
 }
 
 parts_copies parts_around_copies(const parts_run *run, uint32_t part) { return run->around->copies[part]; }

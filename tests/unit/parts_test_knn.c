@@ -16,7 +16,9 @@ typedef struct knn_rows {
 } knn_rows;
 
 static knn_rows make_rows(uint64_t queries, uint32_t k, bool wide) {
-    knn_rows rows = {queries, {0}};
+    knn_rows rows;
+    memset(&rows, 0, sizeof rows);
+    rows.queries = queries;
     rows.to.index32 = calloc(queries * k + 1, sizeof(uint32_t));
     rows.to.index64 = calloc(queries * k + 1, sizeof(int64_t));
     rows.to.distance2 = calloc(queries * k + 1, sizeof(float));

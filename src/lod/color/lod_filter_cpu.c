@@ -328,7 +328,7 @@ static mote_status join_around(filter *f, const filter_arrays *around, uint64_t 
 static mote_status find_points(filter *f, filter_arrays *arrays) {
     const mote_lod *lod = f->lod;
     const mote_cloud *cloud = lod->whole != NULL ? lod->whole->around : NULL;
-    filter_arrays around = {NULL};
+    filter_arrays around = {NULL, NULL, NULL, NULL};
     f->points = (cell_points){lod->codes, lod->fine, lod->count, lod->finest};
     if (cloud != NULL && cloud->count > 0) {
         mote_status status = sort_around(lod, cloud, &around);
@@ -344,7 +344,7 @@ static mote_status find_points(filter *f, filter_arrays *arrays) {
 }
 
 mote_status lod_filter_cpu(mote_lod *lod) {
-    filter_arrays arrays = {NULL};
+    filter_arrays arrays = {NULL, NULL, NULL, NULL};
     filter f;
     memset(&f, 0, sizeof f);
     f.lod = lod;
