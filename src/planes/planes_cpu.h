@@ -72,8 +72,6 @@ mote_status planes_vote_cpu(planes_points *points, const planes_voting *how, pla
 mote_status planes_read_votes_cpu(planes_points *points, uint32_t *counters);
 mote_status planes_peaks_cpu(planes_points *points, const planes_voting *how, planes_peak *peaks, uint32_t *count);
 mote_status planes_flatness_cpu(planes_points *points, uint32_t windows, double resolution, planes_flatness *found);
-mote_status planes_refine_cpu(planes_points *points, const planes_refining *how, const planes_start *starts,
-                              uint32_t count, planes_refined *refined);
 mote_status planes_assign_cpu(planes_points *points, const planes_assignment *how);
 mote_status planes_footprint_cpu(planes_points *points, const planes_axes *axes, const uint64_t *in_bands,
                                  uint32_t planes, const planes_footprint_params *footprint_params,

@@ -61,6 +61,7 @@ typedef struct planes_cuda {
     planes_cuda_directions table;
     planes_cuda_point *voters; /* [voter_count] of the last vote, if they are some of the points; NULL: all points */
     uint32_t voter_count;
+    planes_sample read_voters; /* the same on the host */
     uint32_t *counters; /* [cells] of that vote */
     uint64_t cells, counter_capacity;
     planes_cuda_footprint footprint;
@@ -78,6 +79,7 @@ static inline uint8_t *planes_cuda_scratch(planes_cuda *p, uint64_t size_bytes) 
 }
 
 mote_status planes_read_sample_cuda(planes_points *points, uint32_t max, planes_sample *sample);
+mote_status planes_read_voters_cuda(planes_points *points, planes_sample *voters);
 /* Makes p->voters: at most max of the free points, or NULL for all. */
 mote_status planes_choose_voters_cuda(planes_cuda *p, uint32_t max);
 mote_status planes_vote_cuda(planes_points *points, const planes_voting *how, planes_peak *peaks, uint32_t *count);
@@ -88,8 +90,6 @@ mote_status planes_directions_cuda(planes_cuda *p, const planes_directions *tabl
 /* Gives it to the context, to be kept. */
 void planes_directions_close_cuda(planes_cuda *p);
 mote_status planes_flatness_cuda(planes_points *points, uint32_t windows, double resolution, planes_flatness *found);
-mote_status planes_refine_cuda(planes_points *points, const planes_refining *how, const planes_start *starts,
-                               uint32_t count, planes_refined *refined);
 mote_status planes_assign_cuda(planes_points *points, const planes_assignment *how);
 mote_status planes_footprint_cuda(planes_points *points, const planes_axes *axes, const uint64_t *in_bands,
                                   uint32_t planes, const planes_footprint_params *footprint_params,

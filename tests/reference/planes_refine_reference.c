@@ -262,13 +262,12 @@ static void check_way(planes_run *run, points *p, const planes_start *starts, ui
     const uint32_t measured = count < PLANES_CALIBRATED ? count : PLANES_CALIBRATED;
     open_all(p);
     const uint32_t found = refine_all(p, starts, count, mine);
-    planes_refined refined = {NULL, theirs, 0};
-    assert_int_equal(run->ops->refine(run->points, p->how, starts, count, &refined), MOTE_OK);
-    check_accepted(p, mine, found, theirs, refined.accepted_count, what);
+    uint32_t their_count;
+    assert_int_equal(planes_refine(run, p->how, starts, count, theirs, &their_count), MOTE_OK);
+    check_accepted(p, mine, found, theirs, their_count, what);
     open_all(p);
     calibrate_all(p, starts, measured, calibrated_list);
-    planes_refined calibrated = {their_peaks, NULL, 0};
-    assert_int_equal(run->ops->refine(run->points, p->how, starts, measured, &calibrated), MOTE_OK);
+    assert_int_equal(planes_measure_peaks(run, p->how, starts, measured, their_peaks), MOTE_OK);
     for (uint32_t i = 0; i < measured; i++) {
         const bool same =
             calibrated_list[i].noise == their_peaks[i].noise && calibrated_list[i].weight == their_peaks[i].weight;

@@ -1,8 +1,7 @@
-/* Refining peaks on CPU cores: the peaks of a batch side by side. */
-#include <stdlib.h>
-
+/* Refining peaks, on the host whatever counted the votes, for those who vote are few: the peaks of a batch side by side.
+ */
 #include "math/simd.h"
-#include "planes/planes_cpu.h"
+#include "planes/planes.h"
 
 #define PIECE 256u /* distances at once */
 #define LANES 8u
@@ -20,7 +19,7 @@ typedef struct near_points {
 
 typedef struct refine_job {
     mote_context *ctx;
-    const planes_sample *sample;
+    planes_sample sample;
     const planes_refining *how;
     uint8_t *claimed;  /* [sample] */
     near_points *near; /* [threads] */
@@ -28,15 +27,15 @@ typedef struct refine_job {
     uint64_t column;   /* its numbers of a column */
 } refine_job;
 
-static mote_status open_job(refine_job *job, mote_context *ctx, const planes_sample *sample,
-                            const planes_refining *how) {
+static mote_status open_job(refine_job *job, const planes_run *run, const planes_refining *how) {
+    mote_context *ctx = run->ctx;
     const uint64_t threads = (uint64_t)ctx->threads;
     memset(job, 0, sizeof *job);
     job->ctx = ctx;
-    job->sample = sample;
     job->how = how;
-    job->column = ((uint64_t)sample->count + LANES + 15) / 16 * 16; /* each on a line of the cache */
-    job->claimed = mote_alloc_zero(ctx, sample->count, "planes refinement");
+    MOTE_TRY(run->ops->read_voters(run->points, &job->sample));
+    job->column = ((uint64_t)job->sample.count + LANES + 15) / 16 * 16; /* each on a line of the cache */
+    job->claimed = mote_alloc_zero(ctx, job->sample.count, "planes refinement");
     job->near = mote_alloc(ctx, threads * sizeof *job->near, "planes refinement");
     job->memory = mote_alloc(ctx, threads * NEAR_COLUMNS * job->column * sizeof *job->memory, "planes refinement");
     if (job->claimed == NULL || job->near == NULL || job->memory == NULL) return MOTE_ERROR_MEMORY;
@@ -76,7 +75,7 @@ static uint32_t free_of(const uint8_t *claimed) {
 /* Lists the free points within reach of a plane; returns how many. list: with room for LANES points more, for eight are
    written at once. */
 static uint32_t list_near(const refine_job *job, const planes_plane *plane, uint32_t *list) {
-    const planes_sample *s = job->sample;
+    const planes_sample *s = &job->sample;
     const simd_f a = simd_f_set(plane->a), b = simd_f_set(plane->b), c = simd_f_set(plane->c);
     const simd_f zero = simd_f_set(0), away = simd_f_set(-plane->d), reach = simd_f_set(plane->tolerance);
     uint32_t found = 0, i = 0;
@@ -98,7 +97,7 @@ static uint32_t list_near(const refine_job *job, const planes_plane *plane, uint
 
 /* The pool: free points within reach of a plane. */
 static void take_pool(const refine_job *job, const planes_fit *fit, double reach, near_points *near) {
-    const planes_sample *s = job->sample;
+    const planes_sample *s = &job->sample;
     const planes_plane plane = planes_pass_plane(job->how, fit, reach);
     near->count = list_near(job, &plane, near->index);
     for (uint32_t k = 0; k < near->count; k++) {
@@ -279,7 +278,7 @@ static planes_refinement refine(const refine_job *job, const planes_start *start
 /* A normal that the plane does not allow is as good as far away. */
 static void measure_sample(const refine_job *job, const planes_plane *plane, uint32_t first, uint32_t count,
                            float *distance) {
-    const planes_sample *s = job->sample;
+    const planes_sample *s = &job->sample;
     measure(plane, s->x + first, s->y + first, s->z + first, count, distance);
     for (uint32_t i = 0; i < count && plane->cone != 0; i++) {
         if (!planes_normal_allows(s->normal[first + i], plane->normal, plane->cone)) distance[i] = INFINITY;
@@ -289,8 +288,8 @@ static void measure_sample(const refine_job *job, const planes_plane *plane, uin
 /* Points within a plane's guard are free no more. */
 static void claim(const refine_job *job, const planes_plane *plane) {
     float distance[PIECE];
-    for (uint32_t first = 0; first < job->sample->count; first += PIECE) {
-        const uint32_t count = piece_at(first, job->sample->count);
+    for (uint32_t first = 0; first < job->sample.count; first += PIECE) {
+        const uint32_t count = piece_at(first, job->sample.count);
         measure_sample(job, plane, first, count, distance);
         for (uint32_t i = 0; i < count; i++) job->claimed[first + i] |= fabsf(distance[i]) <= plane->guard;
     }
@@ -301,8 +300,8 @@ static uint32_t count_points(const refine_job *job, const planes_plane *plane, p
     const float t = plane->tolerance, half = 0.5f * t, far = 3.0f * t;
     uint32_t all = 0, in = 0, inner = 0, below = 0, above = 0;
     float distance[PIECE];
-    for (uint32_t first = 0; first < job->sample->count; first += PIECE) {
-        const uint32_t count = piece_at(first, job->sample->count);
+    for (uint32_t first = 0; first < job->sample.count; first += PIECE) {
+        const uint32_t count = piece_at(first, job->sample.count);
         measure_sample(job, plane, first, count, distance);
         const uint8_t *claimed = job->claimed + first;
         for (uint32_t i = 0; i < count; i++) {
@@ -365,14 +364,16 @@ static void accept_batch(const refine_job *job, planes_candidate *batch, uint32_
     }
 }
 
-static void refine_all(const refine_job *job, const planes_start *starts, uint32_t count, planes_refined *refined) {
+static uint32_t refine_all(const refine_job *job, const planes_start *starts, uint32_t count,
+                           planes_candidate *accepted) {
     planes_candidate batch[PLANES_MAX_PEAKS];
-    refined->accepted_count = 0;
-    for (uint32_t first = 0, size; first < count && refined->accepted_count < job->how->max; first += size) {
-        size = planes_batch_size(job->sample->count, first, count);
+    uint32_t found = 0;
+    for (uint32_t first = 0, size; first < count && found < job->how->max; first += size) {
+        size = planes_batch_size(job->sample.count, first, count);
         refine_batch(job, starts + first, size, batch);
-        accept_batch(job, batch, size, refined->accepted, &refined->accepted_count);
+        accept_batch(job, batch, size, accepted, &found);
     }
+    return found;
 }
 
 /* ---- noise */
@@ -446,15 +447,21 @@ static void calibrate_all(const refine_job *job, const planes_start *starts, uin
 
 /* ---- all of it */
 
-mote_status planes_refine_cpu(planes_points *points, const planes_refining *how, const planes_start *starts,
-                              uint32_t count, planes_refined *refined) {
+mote_status planes_refine(const planes_run *run, const planes_refining *how, const planes_start *starts, uint32_t count,
+                          planes_candidate *accepted, uint32_t *found) {
     refine_job job;
-    const mote_status status = open_job(&job, points->ctx, &planes_on_cpu(points)->voters, how);
-    if (status == MOTE_OK && refined->calibrated != NULL) {
-        calibrate_all(&job, starts, count, refined->calibrated);
-    } else if (status == MOTE_OK) {
-        refine_all(&job, starts, count, refined);
-    }
+    *found = 0;
+    const mote_status status = open_job(&job, run, how);
+    if (status == MOTE_OK) *found = refine_all(&job, starts, count, accepted);
+    close_job(&job);
+    return status;
+}
+
+mote_status planes_measure_peaks(const planes_run *run, const planes_refining *how, const planes_start *starts,
+                                 uint32_t count, planes_calibrated *calibrated) {
+    refine_job job;
+    const mote_status status = open_job(&job, run, how);
+    if (status == MOTE_OK) calibrate_all(&job, starts, count, calibrated);
     close_job(&job);
     return status;
 }
