@@ -1,10 +1,32 @@
-/* Refining peaks, on the host whatever counted the votes, for those who vote are few: the peaks of a batch side by side.
- */
+/* From a cell of the accumulator to a plane, on the host whatever counted the votes, for those who vote are few. Of the
+   voters near the cell three at a time say a plane; the one that has the most of them within the tolerance is fitted by
+   least squares while the distance that counts shrinks to the tolerance (RANSAC, Fischler and Bolles 1981, within a
+   peak). Sums are whole numbers, so the order of points does not matter. */
+#include "math/hash.h"
 #include "math/simd.h"
+#include "planes/fit/planes_noise_math.h"
 #include "planes/planes.h"
 
-#define PIECE 256u /* distances at once */
-#define LANES 8u
+#define PIECE        256u /* distances at once */
+#define LANES        8u
+#define FIRST_BATCH  16u    /* peaks side by side, each batch without the points of those before */
+#define LARGE_SAMPLE 65536u /* of which a large batch would look at too many points in vain */
+
+#define POOL      1.2   /* steps between directions, at a typical point: how far from the cell's plane is looked */
+#define TRIALS    64u   /* planes through three points */
+#define DRAWS     1024u /* of three points, at most */
+#define MAX_TILT  1.5   /* steps between directions: what is turned farther from the cell is another peak's */
+#define FIRST_FIT 2.0   /* tolerances: the distance that counts first */
+#define SHRINK    0.6
+#define SETTLING  8u /* fits at the tolerance */
+
+#define MEASURED_BATCH 8u
+#define GROWTH         1.3
+#define TURNS          24
+#define EXCESS         0.12 /* of the peak may be outside */
+#define WIDEST         1.5  /* bins: the distance that counts last, where no peak is within a bin */
+#define FAR            4.0  /* times the distance that counts: how far is looked */
+#define SHARE          0.25 /* points of a peak to votes, or it is a step of the sensor's, not the plane */
 
 /* Points of the sample near a peak's plane, for one thread. */
 typedef struct near_points {
@@ -12,10 +34,9 @@ typedef struct near_points {
     uint32_t *index; /* in the sample */
     float *x, *y, *z;
     uint32_t *normal;
-    float *voter_x, *voter_y, *voter_z; /* of a level, from its pivot */
 } near_points;
 
-#define NEAR_COLUMNS 8u
+#define NEAR_COLUMNS 5u
 
 typedef struct refine_job {
     mote_context *ctx;
@@ -42,10 +63,11 @@ static mote_status open_job(refine_job *job, const planes_run *run, const planes
     for (uint64_t t = 0; t < threads; t++) {
         near_points *near = &job->near[t];
         uint32_t *at = job->memory + t * NEAR_COLUMNS * job->column;
-        float **columns[] = {&near->x, &near->y, &near->z, &near->voter_x, &near->voter_y, &near->voter_z};
         near->index = at;
         near->normal = at + job->column;
-        for (uint64_t k = 0; k < 6; k++) *columns[k] = (float *)(void *)(at + (2 + k) * job->column);
+        near->x = (float *)(void *)(at + 2 * job->column);
+        near->y = near->x + job->column;
+        near->z = near->y + job->column;
     }
     return MOTE_OK;
 }
@@ -95,10 +117,16 @@ static uint32_t list_near(const refine_job *job, const planes_plane *plane, uint
     return found;
 }
 
+/* Sums over the points within reach of a plane whose normal it allows: inner is how many of them are within half of
+   it, in_bands[0] how many more are within twice the reach. */
+static planes_plane pass_plane(const refine_job *job, const planes_fit *fit, double reach) {
+    return planes_plane_from(fit, reach, reach, job->how->cone);
+}
+
 /* The pool: free points within reach of a plane. */
 static void take_pool(const refine_job *job, const planes_fit *fit, double reach, near_points *near) {
     const planes_sample *s = &job->sample;
-    const planes_plane plane = planes_pass_plane(job->how, fit, reach);
+    const planes_plane plane = pass_plane(job, fit, reach);
     near->count = list_near(job, &plane, near->index);
     for (uint32_t k = 0; k < near->count; k++) {
         const uint32_t i = near->index[k];
@@ -149,128 +177,89 @@ static void sum_piece(const near_points *near, const planes_plane *plane, uint32
 /* A pass over the pool. */
 static void sum_near(const refine_job *job, const near_points *near, const planes_fit *fit, double reach,
                      planes_sums *sums) {
-    const planes_plane plane = planes_pass_plane(job->how, fit, reach);
+    const planes_plane plane = pass_plane(job, fit, reach);
     memset(sums, 0, sizeof *sums);
     for (uint32_t first = 0; first < near->count; first += PIECE) {
         sum_piece(near, &plane, first, piece_at(first, near->count), sums);
     }
 }
 
-/* ---- one level */
-
-/* Takes the points that vote in a level, relative to the pivot. Returns how many there are. */
-static uint32_t take_voters(const refine_job *job, near_points *near, const planes_refinement *r,
-                            const planes_level *level) {
-    const planes_plane plane = planes_pass_plane(job->how, &r->fit, r->reach);
-    const float pivot[3] = {(float)level->pivot[0], (float)level->pivot[1], (float)level->pivot[2]};
-    uint32_t found = 0;
-    for (uint32_t k = 0; k < near->count; k++) {
-        if (planes_turn(near->index[k]) > level->share) continue;
-        if (fabsf(planes_distance(&plane, near->x[k], near->y[k], near->z[k])) > plane.tolerance) continue;
-        if (!planes_normal_allows(near->normal[k], plane.normal, plane.cone)) continue;
-        near->voter_x[found] = near->x[k] - pivot[0];
-        near->voter_y[found] = near->y[k] - pivot[1];
-        near->voter_z[found++] = near->z[k] - pivot[2];
-    }
-    return found;
-}
-
-static int32_t bits_of(float value) {
-    int32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
-/* Does what planes_level_row does, without branches, so that it becomes vectors. */
-static uint32_t row_at(const float direction[3], float x, float y, float z, float bins) {
-    const float top = 2.0f * bins;
-    const float rho = fmaf(direction[2], z, fmaf(direction[1], y, fmaf(direction[0], x, bins)));
-    const int32_t below = -(int32_t)(rho < 0.0f), above = -(int32_t)(rho > top);
-    const int32_t bits = (below & bits_of(-1.0f)) | (above & bits_of(top + 1.0f)) | (bits_of(rho) & ~(below | above));
-    float cut;
-    memcpy(&cut, &bits, sizeof cut);
-    return (uint32_t)(int32_t)(cut + 1.0f);
-}
-
-/* Two counters of each row, for voters that follow each other are often in one. */
-typedef struct row_counters {
-    uint32_t counts[2][PLANES_LEVEL_ROWS + 5];
-} row_counters;
-
-/* Counts voters in rows: all rows are found first, for that becomes vectors, and counting does not. */
-static void count_rows(const near_points *near, uint32_t voters, const float direction[3], float bins,
-                       row_counters *counters) {
-    uint32_t rows[PIECE];
-    for (uint32_t first = 0; first < voters; first += PIECE) {
-        const uint32_t count = piece_at(first, voters);
-        const float *x = near->voter_x + first, *y = near->voter_y + first, *z = near->voter_z + first;
-        for (uint32_t i = 0; i < count; i++) rows[i] = row_at(direction, x[i], y[i], z[i], bins);
-        uint32_t i = 0;
-        for (; i + 2 <= count; i += 2) {
-            counters->counts[0][rows[i]]++;
-            counters->counts[1][rows[i + 1]]++;
-        }
-        if (i < count) counters->counts[0][rows[i]]++;
-    }
-}
-
-/* Points in two rows in a row. */
-static uint32_t points_of_rows(const row_counters *counters, uint32_t row) {
-    return counters->counts[0][row + 1] + counters->counts[1][row + 1] + counters->counts[0][row + 2] +
-           counters->counts[1][row + 2];
-}
-
-/* The first of the two rows in a row that have the most points, if those are more than max: sets max. */
-static bool find_better_row(const near_points *near, uint32_t voters, const float direction[3],
-                            const planes_level *level, uint32_t *max, uint32_t *best) {
-    row_counters counters;
-    const uint32_t rows = 2 * (uint32_t)level->bins - 1;
-    uint32_t most_points = 0, row = 0;
-    memset(&counters, 0, sizeof counters);
-    count_rows(near, voters, direction, (float)level->bins, &counters);
-    for (uint32_t r = 0; r < rows; r++) {
-        const uint32_t points = points_of_rows(&counters, r);
-        most_points = points > most_points ? points : most_points;
-    }
-    if (most_points <= *max) return false;
-    while (points_of_rows(&counters, row) != most_points) row++;
-    *max = most_points;
-    *best = row;
-    return true;
-}
-
-/* Returns whether there is a plane; coarse: whether another level is worth it. */
-static bool improve(const refine_job *job, near_points *near, planes_refinement *r, bool *coarse) {
-    planes_sums sums;
-    planes_level level;
-    uint32_t max = 0, best_tilt = 0, best = 0;
-    sum_near(job, near, &r->fit, r->reach, &sums);
-    if (!planes_level_begin(job->how, &sums, r, &level)) return false;
-    const uint32_t voters = take_voters(job, near, r, &level);
-    for (uint32_t tilt = 0; tilt < PLANES_TILTS; tilt++) {
-        float direction[3];
-        planes_level_bins(&level, tilt, direction);
-        if (find_better_row(near, voters, direction, &level, &max, &best)) best_tilt = tilt;
-    }
-    if (max < 3) return false;
-    *coarse = planes_level_end(job->how, &level, best_tilt, best, r);
-    return true;
-}
-
 /* ---- one peak */
 
-/* fit.valid in the end says whether there is a plane. */
-static planes_refinement refine(const refine_job *job, const planes_start *start, near_points *near) {
-    planes_refinement r = planes_refinement_begin(job->how, start);
-    planes_sums sums;
-    bool coarse = true;
-    take_pool(job, &r.fit, planes_pool_reach(job->how), near);
-    if (near->count < job->how->min) return r;
-    for (int turn = 0; turn < PLANES_LEVELS && coarse; turn++) {
-        if (!improve(job, near, &r, &coarse)) return r;
+/* The plane through three points of the pool, if it is as steep as the cell's. False: it is not. */
+static bool draw_plane(const near_points *near, const planes_fit *cell, double min_cosine, uint64_t draw,
+                       planes_plane *plane) {
+    const uint64_t hash = mote_hash_pair(near->count, draw);
+    float at[3][3];
+    for (int k = 0; k < 3; k++) {
+        const uint32_t i = (uint32_t)(hash >> (21 * k) & 0x1FFFFF) % near->count;
+        at[k][0] = near->x[i];
+        at[k][1] = near->y[i];
+        at[k][2] = near->z[i];
     }
-    do { sum_near(job, near, &r.fit, r.reach, &sums); } while (planes_refinement_fit(job->how, &sums, &r));
-    return r;
+    if (!planes_through(at[0], at[1], at[2], plane)) return false;
+    const double *n = cell->normal;
+    return fabs((n[0] * (double)plane->a + n[1] * (double)plane->b) + n[2] * (double)plane->c) >= min_cosine;
+}
+
+static uint32_t count_within(const near_points *near, const planes_plane *plane, float reach) {
+    float distance[PIECE];
+    uint32_t within = 0;
+    for (uint32_t first = 0; first < near->count; first += PIECE) {
+        const uint32_t count = piece_at(first, near->count);
+        measure(plane, near->x + first, near->y + first, near->z + first, count, distance);
+        for (uint32_t i = 0; i < count; i++) within += fabsf(distance[i]) <= reach;
+    }
+    return within;
+}
+
+/* The trial that has the most points within the tolerance; the first is the cell's own plane. */
+static planes_fit best_trial(const refine_job *job, const near_points *near, const planes_fit *cell) {
+    const float reach = (float)job->how->tolerance;
+    const double min_cosine = cos(MAX_TILT * job->how->resolution);
+    planes_plane plane = planes_plane_from(cell, 0, 0, 0);
+    planes_fit best = *cell;
+    uint32_t max = count_within(near, &plane, reach), tried = 1;
+    for (uint64_t draw = 0; draw < DRAWS && tried < TRIALS; draw++) {
+        if (!draw_plane(near, cell, min_cosine, draw, &plane)) continue;
+        const uint32_t within = count_within(near, &plane, reach);
+        tried++;
+        if (within <= max) continue;
+        max = within;
+        best.normal[0] = (double)plane.a;
+        best.normal[1] = (double)plane.b;
+        best.normal[2] = (double)plane.c;
+        best.offset = (double)plane.d;
+    }
+    return best;
+}
+
+/* valid in the end says whether there is a plane. */
+static planes_fit refine(const refine_job *job, const planes_start *start, near_points *near) {
+    const planes_refining *how = job->how;
+    planes_fit fit;
+    double reach = FIRST_FIT * how->tolerance;
+    uint64_t before = 0;
+    memset(&fit, 0, sizeof fit);
+    memcpy(fit.normal, start->normal, sizeof fit.normal);
+    fit.offset = start->offset;
+    take_pool(job, &fit, how->bin + POOL * how->resolution * how->typical, near);
+    if (near->count < how->min) return fit;
+    fit = best_trial(job, near, &fit);
+    take_pool(job, &fit, 2 * reach, near);
+    for (uint32_t settled = 0; near->count >= how->min && settled < SETTLING;) {
+        planes_sums sums;
+        sum_near(job, near, &fit, reach, &sums);
+        const planes_fit next = planes_fit_sums(&sums);
+        if (reach <= how->tolerance && sums.count == before) break;
+        fit.valid = next.valid;
+        if (!next.valid) break;
+        fit = next;
+        before = sums.count;
+        settled += reach <= how->tolerance;
+        reach = fmax(how->tolerance, SHRINK * reach);
+    }
+    return fit;
 }
 
 /* ---- batches */
@@ -330,138 +319,153 @@ static void refine_batch(const refine_job *job, const planes_start *starts, uint
 #pragma omp parallel for schedule(dynamic) num_threads(job->ctx->threads)
     for (int64_t i = 0; i < (int64_t)count; i++) {
         memset(&batch[i], 0, sizeof batch[i]);
-        batch[i].fit = refine(job, &starts[i], &job->near[mote_thread_number()]).fit;
+        batch[i].fit = refine(job, &starts[i], &job->near[mote_thread_number()]);
         batch[i].votes = starts[i].votes;
-        if (!batch[i].fit.valid) continue;
         const planes_plane plane = plane_of(job, &batch[i]);
-        count_points(job, &plane, &batch[i]);
+        if (batch[i].fit.valid) count_points(job, &plane, &batch[i]);
     }
 }
 
-static void sort_batch(const planes_candidate *batch, uint32_t count, uint32_t *order) {
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t rank = 0;
-        for (uint32_t j = 0; j < count; j++) rank += planes_goes_before(&batch[j], j, &batch[i], i);
-        order[rank] = i;
-    }
+/* The order in which candidates are tried; those of a batch lie one behind the other. */
+static int compare_candidates(const void *first, const void *second) {
+    const planes_candidate *a = first, *b = second;
+    if (a->count != b->count) return a->count > b->count ? -1 : 1;
+    if (a->votes != b->votes) return a->votes > b->votes ? -1 : 1;
+    return a->fit.offset != b->fit.offset ? a->fit.offset < b->fit.offset ? -1 : 1 : 0;
 }
 
 /* Accepts what stands of a batch, each without the points of those before it. */
 static void accept_batch(const refine_job *job, planes_candidate *batch, uint32_t count, planes_candidate *accepted,
-                         uint32_t *accepted_count) {
-    uint32_t order[PLANES_MAX_PEAKS];
-    bool claimed = false;
-    sort_batch(batch, count, order);
-    for (uint32_t i = 0; i < count && *accepted_count < job->how->max; i++) {
-        planes_candidate *c = &batch[order[i]];
-        if (!planes_is_candidate(job->how, c)) continue;
+                         uint32_t *found) {
+    const uint32_t before = *found;
+    qsort(batch, count, sizeof *batch, compare_candidates);
+    for (uint32_t i = 0; i < count && *found < job->how->max; i++) {
+        planes_candidate *c = &batch[i];
+        if (!c->fit.valid || c->count < job->how->min) continue; /* points only get fewer */
         const planes_plane plane = plane_of(job, c);
-        if (claimed) count_points(job, &plane, c);
-        if (!planes_candidate_stands(job->how, c)) continue;
+        if (*found > before) count_points(job, &plane, c);
+        if (!planes_stands(c->count, c->inner, c->in_bands[0], c->in_bands[1], job->how->min, job->how->peaked)) {
+            continue;
+        }
         claim(job, &plane);
-        claimed = true;
-        accepted[(*accepted_count)++] = *c;
+        accepted[(*found)++] = *c;
     }
 }
-
-static uint32_t refine_all(const refine_job *job, const planes_start *starts, uint32_t count,
-                           planes_candidate *accepted) {
-    planes_candidate batch[PLANES_MAX_PEAKS];
-    uint32_t found = 0;
-    for (uint32_t first = 0, size; first < count && found < job->how->max; first += size) {
-        size = planes_batch_size(job->sample.count, first, count);
-        refine_batch(job, starts + first, size, batch);
-        accept_batch(job, batch, size, accepted, &found);
-    }
-    return found;
-}
-
-/* ---- noise */
-
-static void measure_calibrated(const refine_job *job, planes_fit *fit, near_points *near,
-                               planes_calibrated *calibrated) {
-    const planes_refining *how = job->how;
-    planes_sums sums;
-    double t = 0.5 * how->tolerance, far = 0;
-    for (int turn = 0; turn < PLANES_TURNS && t < INFINITY; turn++, t = planes_calibrated_wider(how, t)) {
-        const double reach = planes_calibrated_pool(how, t);
-        bool valid = true;
-        if (reach > far) take_pool(job, fit, reach, near);
-        far = reach;
-        for (int k = 0; k < 2 && valid; k++) { /* the first fit is of what the plane before it had */
-            sum_near(job, near, fit, t, &sums);
-            const planes_fit next = planes_fit_sums(&sums);
-            valid = next.valid;
-            if (valid) *fit = next;
-        }
-        if (!valid) continue;
-        sum_near(job, near, fit, 2 * t, &sums);
-        if (planes_calibrated_within(&sums, fit, t, calibrated)) break;
-    }
-}
-
-static void measure_batch(const refine_job *job, const planes_start *starts, uint32_t count,
-                          planes_calibrated *calibrated_list, planes_fit *fits) {
-#pragma omp parallel for schedule(dynamic) num_threads(job->ctx->threads)
-    for (int64_t i = 0; i < (int64_t)count; i++) {
-        near_points *near = &job->near[mote_thread_number()];
-        calibrated_list[i] = planes_calibrated_begin(&starts[i]);
-        fits[i] = refine(job, &starts[i], near).fit;
-        if (fits[i].valid) measure_calibrated(job, &fits[i], near, &calibrated_list[i]);
-    }
-}
-
-/* Drops what is mostly of peaks before it. */
-static void keep_calibrated(const refine_job *job, planes_calibrated *calibrated_list, const planes_fit *fits,
-                            uint32_t count) {
-    uint32_t order[PLANES_CALIBRATED_BATCH];
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t rank = 0;
-        for (uint32_t j = 0; j < count; j++)
-            rank += planes_calibrated_goes_before(&calibrated_list[j], j, &calibrated_list[i], i);
-        order[rank] = i;
-    }
-    for (uint32_t turn = 0; turn < count; turn++) {
-        const uint32_t i = order[turn];
-        if (!(calibrated_list[i].weight > 0)) continue;
-        const planes_plane plane = planes_calibrated_plane(job->how, &fits[i], &calibrated_list[i]);
-        planes_candidate counted;
-        const uint32_t in = count_points(job, &plane, &counted);
-        if (planes_calibrated_is_new(in, counted.count)) {
-            claim(job, &plane);
-        } else {
-            calibrated_list[i].weight = 0;
-        }
-    }
-}
-
-static void calibrate_all(const refine_job *job, const planes_start *starts, uint32_t count,
-                          planes_calibrated *calibrated_list) {
-    planes_fit fits[PLANES_CALIBRATED_BATCH];
-    for (uint32_t first = 0; first < count; first += PLANES_CALIBRATED_BATCH) {
-        const uint32_t size = count - first < PLANES_CALIBRATED_BATCH ? count - first : PLANES_CALIBRATED_BATCH;
-        measure_batch(job, starts + first, size, calibrated_list + first, fits);
-        keep_calibrated(job, calibrated_list + first, fits, size);
-    }
-}
-
-/* ---- all of it */
 
 mote_status planes_refine(const planes_run *run, const planes_refining *how, const planes_start *starts, uint32_t count,
                           planes_candidate *accepted, uint32_t *found) {
+    planes_candidate batch[PLANES_MAX_PEAKS];
     refine_job job;
     *found = 0;
     const mote_status status = open_job(&job, run, how);
-    if (status == MOTE_OK) *found = refine_all(&job, starts, count, accepted);
+    for (uint32_t first = 0, size; first < count && status == MOTE_OK && *found < how->max; first += size) {
+        size = first < FIRST_BATCH || job.sample.count > LARGE_SAMPLE ? FIRST_BATCH : 2 * first;
+        if (size > count - first) size = count - first;
+        refine_batch(&job, starts + first, size, batch);
+        accept_batch(&job, batch, size, accepted, found);
+    }
     close_job(&job);
     return status;
 }
 
+/* ---- noise */
+
+/* Where a start led to, and how far the points of the peak are around it. */
+typedef struct measured {
+    planes_fit fit;
+    double noise, weight; /* as planes_calibrated has them */
+    uint32_t number;      /* of the start */
+} measured;
+
+/* The distance that counts next; infinite after the widest. */
+static double wider(const planes_refining *how, double t) {
+    if (GROWTH * t < how->bin) return GROWTH * t;
+    return t < how->bin ? WIDEST * how->bin : INFINITY;
+}
+
+/* wide: a pass with a reach of 2 t. Returns whether the peak of the residuals is within t, and enough of one. Without a
+   plane there were strays points in a slab of 2 t, evenly. */
+static bool is_peak_within(const planes_sums *wide, double t, double votes, measured *m) {
+    const double in = (double)wide->inner, side = (double)(wide->count - wide->inner);
+    const double strays = 0.5 * (double)wide->in_bands[0];
+    if (side - strays > EXCESS * (in - strays) + 2 * sqrt(strays + 1) || !(in > 2 * strays)) return false;
+    const double mean = planes_mean_distance(wide, &m->fit), weight = in + side - 2 * strays;
+    const double squares = (in + side) * (mean * mean) - 2 * strays * (4 * t * t / 3);
+    if (weight < fmax(5 * sqrt(strays + 1), SHARE * votes) || squares < 0) return false;
+    m->noise = sqrt(squares / weight);
+    m->weight = weight;
+    return true;
+}
+
+static void measure_peak(const refine_job *job, double votes, near_points *near, measured *m) {
+    const planes_refining *how = job->how;
+    planes_sums sums;
+    double t = 0.5 * how->tolerance, far = 0;
+    for (int turn = 0; turn < TURNS && t < INFINITY; turn++, t = wider(how, t)) {
+        const double reach = FAR * fmax(t, how->bin);
+        bool valid = true;
+        if (reach > far) take_pool(job, &m->fit, reach, near);
+        far = reach;
+        for (int k = 0; k < 2 && valid; k++) { /* the first fit is of what the plane before it had */
+            sum_near(job, near, &m->fit, t, &sums);
+            const planes_fit next = planes_fit_sums(&sums);
+            valid = next.valid;
+            if (valid) m->fit = next;
+        }
+        if (!valid) continue;
+        sum_near(job, near, &m->fit, 2 * t, &sums);
+        if (is_peak_within(&sums, t, votes, m)) break;
+    }
+}
+
+static void measure_batch(const refine_job *job, const planes_start *starts, uint32_t count, measured *batch) {
+#pragma omp parallel for schedule(dynamic) num_threads(job->ctx->threads)
+    for (int64_t i = 0; i < (int64_t)count; i++) {
+        near_points *near = &job->near[mote_thread_number()];
+        memset(&batch[i], 0, sizeof batch[i]);
+        batch[i].fit = refine(job, &starts[i], near);
+        batch[i].number = (uint32_t)i;
+        if (batch[i].fit.valid) measure_peak(job, (double)starts[i].votes, near, &batch[i]);
+    }
+}
+
+/* The densest peak first, of those of the same density the one of more votes. */
+static int compare_measured(const void *first, const void *second) {
+    const measured *a = first, *b = second;
+    const double x = a->weight / (a->noise + 1e-300), y = b->weight / (b->noise + 1e-300);
+    return x != y ? x > y ? -1 : 1 : a->number < b->number ? -1 : 1;
+}
+
+/* Drops what is mostly of peaks before it: a quarter of the points within the tolerance, or more, are not free. */
+static void keep_own(const refine_job *job, measured *batch, uint32_t count) {
+    qsort(batch, count, sizeof *batch, compare_measured);
+    for (uint32_t i = 0; i < count && batch[i].weight > 0; i++) {
+        const double tolerance = fmax(job->how->tolerance, 3 * batch[i].noise);
+        const planes_plane plane = planes_plane_from(&batch[i].fit, tolerance,
+                                                     job->how->guard / job->how->tolerance * tolerance, job->how->cone);
+        planes_candidate counted;
+        const uint32_t in = count_points(job, &plane, &counted);
+        if (4 * (uint64_t)counted.count >= 3 * (uint64_t)in) {
+            claim(job, &plane);
+        } else {
+            batch[i].weight = 0;
+        }
+    }
+}
+
 mote_status planes_measure_peaks(const planes_run *run, const planes_refining *how, const planes_start *starts,
                                  uint32_t count, planes_calibrated *calibrated) {
+    measured batch[MEASURED_BATCH];
     refine_job job;
     const mote_status status = open_job(&job, run, how);
-    if (status == MOTE_OK) calibrate_all(&job, starts, count, calibrated);
+    for (uint32_t first = 0; first < count && status == MOTE_OK; first += MEASURED_BATCH) {
+        const uint32_t size = count - first < MEASURED_BATCH ? count - first : MEASURED_BATCH;
+        measure_batch(&job, starts + first, size, batch);
+        keep_own(&job, batch, size);
+        for (uint32_t i = 0; i < size; i++) {
+            calibrated[first + batch[i].number] = (planes_calibrated){batch[i].noise, batch[i].weight};
+        }
+    }
     close_job(&job);
     return status;
 }
