@@ -83,7 +83,7 @@ mote_status planes_find_components(mote_context *ctx, const planes_grid *g,
                                    uint64_t *count);
 mote_status planes_relabel_cpu(planes_points *points, const planes_component *components, uint64_t count,
                                const int32_t *labels);
-mote_status planes_outline_cpu(planes_points *points, const planes_axes *axes, uint32_t planes, planes_corner **corners,
+mote_status planes_outline_cpu(planes_points *points, const planes_outlining *how, planes_corner **corners,
                                uint64_t *count);
 
 #endif

@@ -116,6 +116,14 @@ typedef struct planes_component {
     uint64_t area; /* cells, times PLANES_CELL_WHOLE */
 } planes_component;
 
+/* Which points of planes are listed. */
+typedef struct planes_outlining {
+    const planes_axes *axes;        /* [planes] */
+    const planes_polygon *polygons; /* [planes] NULL: there are none */
+    uint32_t planes;                /* how many labels there are */
+    uint32_t step;                  /* every so-many-th point is asked; 1 with polygons */
+} planes_outlining;
+
 typedef struct mote_planes_ops {
     /* Takes in the positions (and the normals, if wanted) and finds box and finite. *out is NULL on failure. */
     mote_status (*open)(mote_device *device, const mote_cloud *cloud, bool normals, planes_points **out);
@@ -158,10 +166,9 @@ typedef struct mote_planes_ops {
     mote_status (*relabel)(planes_points *points, const planes_component *components, uint64_t count,
                            const int32_t *labels);
 
-    /* 7. Points among which are all corners of the convex hulls of the planes; more do no harm, in any order. *corners
-       is from mote_alloc, for the caller to free.
-       planes  how many labels there are */
-    mote_status (*outline)(planes_points *points, const planes_axes *axes, uint32_t planes, planes_corner **corners,
+    /* 7. Points of planes, in any order; none that is inside its plane's polygon, if there are polygons. *corners is
+       from mote_alloc, for the caller to free. */
+    mote_status (*outline)(planes_points *points, const planes_outlining *how, planes_corner **corners,
                            uint64_t *count);
 
     /* ---- reading */

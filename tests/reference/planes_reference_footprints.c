@@ -238,29 +238,25 @@ static void check_cover(planes_run *run, const planes_axes *axes, uint32_t plane
     free(mine);
 }
 
-/* The hull of what a backend lists is that of all points. */
+/* The hulls are those of all points. */
 static void check_outline(planes_run *run, const planes_axes *axes, uint32_t planes, const planes_placed *all,
                           const int32_t *label, const char *what) {
-    planes_corner *theirs, *one = room_for(run->points->count, sizeof *one), *two = NULL;
-    uint64_t count;
-    assert_int_equal(run->ops->outline(run->points, axes, planes, &theirs, &count), MOTE_OK);
-    two = room_for(count, sizeof *two);
+    planes_corner *corners = room_for(run->points->count, sizeof *corners);
+    planes_hulls hulls;
+    assert_int_equal(planes_find_hulls(run, axes, planes, &hulls), MOTE_OK);
     for (uint32_t k = 0; k < planes; k++) {
-        uint32_t a = 0, b = 0;
+        uint32_t count = 0;
         for (uint32_t i = 0; i < run->points->count; i++) {
             if (label[i] != (int32_t)k) continue;
-            one[a++] = planes_corner_of(&axes[k], k, all[i].q[0], all[i].q[1], all[i].q[2]);
+            corners[count++] = planes_corner_of(&axes[k], k, all[i].q[0], all[i].q[1], all[i].q[2]);
         }
-        for (uint64_t i = 0; i < count; i++) {
-            if (theirs[i].plane == k) two[b++] = theirs[i];
-        }
-        a = planes_hull_of(one, a);
-        b = planes_hull_of(two, b);
-        fail_unless(a == b && memcmp(one, two, a * sizeof *one) == 0, what, "outline", k);
+        count = planes_hull_of(corners, count);
+        const bool same =
+            count == hulls.size[k] && memcmp(corners, hulls.corners + hulls.first[k], count * sizeof *corners) == 0;
+        fail_unless(same, what, "outline", k);
     }
-    mote_free(run->ctx, theirs);
-    free(one);
-    free(two);
+    planes_hulls_free(run->ctx, &hulls);
+    free(corners);
 }
 
 void planes_reference_check_footprints(planes_run *run, const planes_plane *planes, uint32_t count,
