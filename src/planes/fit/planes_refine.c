@@ -1,5 +1,5 @@
 /* From a cell of the accumulator to a plane, on the host whatever counted the votes, for those who vote are few. Of the
-   voters near the cell three at a time say a plane; the one that has the most of them within the tolerance is fitted by
+   voters near the cell three at a time say a plane; the one that has the most of them within half a bin is fitted by
    least squares while the distance that counts shrinks to the tolerance (RANSAC, Fischler and Bolles 1981, within a
    peak). Sums are whole numbers, so the order of points does not matter. */
 #include "math/hash.h"
@@ -16,7 +16,7 @@
 #define TRIALS    64u   /* planes through three points */
 #define DRAWS     1024u /* of three points, at most */
 #define MAX_TILT  1.5   /* steps between directions: what is turned farther from the cell is another peak's */
-#define FIRST_FIT 2.0   /* tolerances: the distance that counts first */
+#define FIRST_FIT 2.0   /* times the distance of the trials: the one that counts first */
 #define SHRINK    0.6
 #define SETTLING  8u /* fits at the tolerance */
 
@@ -213,19 +213,18 @@ static uint32_t count_within(const near_points *near, const planes_plane *plane,
     return within;
 }
 
-/* The trial that has the most points within the tolerance; the first is the cell's own plane. */
-static planes_fit best_trial(const refine_job *job, const near_points *near, const planes_fit *cell) {
-    const float reach = (float)job->how->tolerance;
+/* The trial that has the most points within a distance; the first is the cell's own plane. */
+static planes_fit best_trial(const refine_job *job, const near_points *near, const planes_fit *cell, double within) {
     const double min_cosine = cos(MAX_TILT * job->how->resolution);
     planes_plane plane = planes_plane_from(cell, 0, 0, 0);
     planes_fit best = *cell;
-    uint32_t max = count_within(near, &plane, reach), tried = 1;
+    uint32_t max = count_within(near, &plane, (float)within), tried = 1;
     for (uint64_t draw = 0; draw < DRAWS && tried < TRIALS; draw++) {
         if (!draw_plane(near, cell, min_cosine, draw, &plane)) continue;
-        const uint32_t within = count_within(near, &plane, reach);
+        const uint32_t points = count_within(near, &plane, (float)within);
         tried++;
-        if (within <= max) continue;
-        max = within;
+        if (points <= max) continue;
+        max = points;
         best.normal[0] = (double)plane.a;
         best.normal[1] = (double)plane.b;
         best.normal[2] = (double)plane.c;
@@ -238,14 +237,15 @@ static planes_fit best_trial(const refine_job *job, const near_points *near, con
 static planes_fit refine(const refine_job *job, const planes_start *start, near_points *near) {
     const planes_refining *how = job->how;
     planes_fit fit;
-    double reach = FIRST_FIT * how->tolerance;
+    const double within = fmax(how->tolerance, 0.5 * how->bin);
+    double reach = FIRST_FIT * within;
     uint64_t before = 0;
     memset(&fit, 0, sizeof fit);
     memcpy(fit.normal, start->normal, sizeof fit.normal);
     fit.offset = start->offset;
     take_pool(job, &fit, how->bin + POOL * how->resolution * how->typical, near);
     if (near->count < how->min) return fit;
-    fit = best_trial(job, near, &fit);
+    fit = best_trial(job, near, &fit, within);
     take_pool(job, &fit, 2 * reach, near);
     for (uint32_t settled = 0; near->count >= how->min && settled < SETTLING;) {
         planes_sums sums;
