@@ -26,7 +26,6 @@ typedef struct planes_cuda_box {
 /* A table on the device; it stays with the context from run to run. */
 typedef struct planes_cuda_directions {
     planes_directions of;         /* which directions and bins these are; its pointers mean nothing */
-    double *xyz;                  /* [3][directions] */
     planes_cuda_point *direction; /* [directions] a b c and the packed normal */
     uint32_t *first, *near;       /* as planes_directions has them */
     uint32_t near_count;
@@ -86,7 +85,7 @@ mote_status planes_vote_cuda(planes_points *points, const planes_voting *how, pl
 mote_status planes_read_votes_cuda(planes_points *points, uint32_t *counters);
 mote_status planes_peaks_cuda(planes_points *points, const planes_voting *how, planes_peak *peaks, uint32_t *count);
 /* Makes p->table, if it is not that already. */
-mote_status planes_directions_cuda(planes_cuda *p, const planes_directions *table);
+mote_status planes_directions_cuda(planes_cuda *p, planes_directions *table);
 /* Gives it to the context, to be kept. */
 void planes_directions_close_cuda(planes_cuda *p);
 mote_status planes_flatness_cuda(planes_points *points, uint32_t windows, double resolution, planes_flatness *found);

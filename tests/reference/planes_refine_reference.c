@@ -61,7 +61,7 @@ static void check_way(planes_run *run, const points *p, const planes_start *star
     assert_int_equal(planes_measure_peaks(run, p->how, starts, measured, peaks), MOTE_OK);
     for (uint32_t i = 0; i < measured; i++) {
         const bool possible = peaks[i].weight >= 0 && peaks[i].weight <= p->s->count && peaks[i].noise >= 0 &&
-                              peaks[i].noise <= 1.5 * fmax(p->how->bin, p->how->tolerance);
+                              peaks[i].noise <= 3 * fmax(p->how->bin, p->how->tolerance);
         fail_unless(possible, what, "peak", i);
     }
     free(accepted);
