@@ -4,6 +4,7 @@
 
 #include "core/cloud.h"
 #include "mote/planes.h"
+#include "planes/fit/planes_noise.h"
 #include "planes/fit/planes_refine.h"
 #include "planes/planes_ops.h"
 #include "planes/planes_refused.h"
@@ -97,6 +98,10 @@ void planes_directions_cell(const planes_directions *table, uint32_t direction, 
 
 /* ---- planes_noise.c */
 
+/* How flat windows of the order are, each at the first scale at which it is.
+   windows  at most count / PLANES_WINDOW, and PLANES_WINDOWS
+   found    [windows] out */
+mote_status planes_find_flatness(planes_run *run, uint32_t windows, planes_flatness *found);
 /* Measures noise and spacing. */
 mote_status planes_measure_noise(planes_run *run);
 

@@ -234,8 +234,8 @@ static mote_status write_labels(planes_points *points, int32_t *labels) {
 }
 
 const mote_planes_ops mote_planes_cpu = {
-    open_points,           release_points,    place_points,           planes_flatness_cpu,
-    planes_vote_cpu,       planes_assign_cpu, planes_footprint_cpu,   planes_relabel_cpu,
-    planes_outline_cpu,    read_points,       planes_read_sample_cpu, read_voters,
+    open_points,           release_points,         place_points,           planes_vote_cpu,
+    planes_assign_cpu,     planes_footprint_cpu,   planes_relabel_cpu,     planes_outline_cpu,
+    read_points,           planes_read_sample_cpu, planes_read_places_cpu, read_voters,
     planes_read_votes_cpu, write_labels,
 };

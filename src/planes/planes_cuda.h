@@ -78,6 +78,7 @@ static inline uint8_t *planes_cuda_scratch(planes_cuda *p, uint64_t size_bytes) 
 }
 
 mote_status planes_read_sample_cuda(planes_points *points, uint32_t max, planes_sample *sample);
+mote_status planes_read_places_cuda(planes_points *points, planes_sample *sample);
 mote_status planes_read_voters_cuda(planes_points *points, planes_sample *voters);
 /* Makes p->voters: at most max of the free points, or NULL for all. */
 mote_status planes_choose_voters_cuda(planes_cuda *p, uint32_t max);
@@ -88,7 +89,6 @@ mote_status planes_peaks_cuda(planes_points *points, const planes_voting *how, p
 mote_status planes_directions_cuda(planes_cuda *p, planes_directions *table);
 /* Gives it to the context, to be kept. */
 void planes_directions_close_cuda(planes_cuda *p);
-mote_status planes_flatness_cuda(planes_points *points, uint32_t windows, double resolution, planes_flatness *found);
 mote_status planes_assign_cuda(planes_points *points, const planes_assignment *how);
 mote_status planes_footprint_cuda(planes_points *points, const planes_axes *axes, const uint64_t *in_bands,
                                   uint32_t planes, const planes_footprint_params *footprint_params,

@@ -28,6 +28,12 @@ static __global__ void choose_kernel(const planes_cuda_point *points, const uint
     }
 }
 
+static __global__ void gather_places(const planes_cuda_point *points, const uint32_t *places, uint32_t count,
+                                     planes_cuda_point *chosen) {
+    const uint32_t i = blockIdx.x * THREADS + threadIdx.x;
+    if (i < count) chosen[i] = points[places[i]];
+}
+
 static uint32_t count_chosen(const planes_cuda *p, uint32_t max) {
     return p->free_count < max ? (uint32_t)p->free_count : max;
 }
@@ -89,5 +95,24 @@ mote_status planes_read_sample_cuda(planes_points *points, uint32_t max, planes_
     mote_status status = choose(p, wanted, &chosen);
     if (status == MOTE_OK) status = download(p, chosen, true, wanted, sample);
     cuda_free(points->device, chosen);
+    return status;
+}
+
+mote_status planes_read_places_cuda(planes_points *points, planes_sample *sample) {
+    planes_cuda *p = planes_on_cuda(points);
+    mote_device *gpu = points->device;
+    const uint32_t count = sample->count;
+    if (count == 0) return MOTE_OK;
+    planes_cuda_point *chosen = (planes_cuda_point *)cuda_alloc(gpu, count * sizeof *chosen, "planes sample");
+    uint32_t *places = (uint32_t *)cuda_alloc(gpu, count * sizeof *places, "planes sample");
+    mote_status status = mote_context_status(gpu->ctx);
+    if (status == MOTE_OK) status = cuda_upload(gpu, places, sample->place, count * sizeof *places);
+    if (status == MOTE_OK) {
+        CUDA_LAUNCH(gpu, gather_places, cuda_blocks(count, THREADS), THREADS, p->points, places, count, chosen);
+        status = cuda_launched(gpu, "points of windows");
+    }
+    if (status == MOTE_OK) status = download(p, chosen, false, count, sample);
+    cuda_free(gpu, places);
+    cuda_free(gpu, chosen);
     return status;
 }

@@ -159,7 +159,7 @@ void planes_flatness_reference_check(planes_run *run, const planes_sample *all, 
     planes_flatness theirs[PLANES_WINDOWS];
     const uint32_t windows = all->count / PLANES_WINDOW < 20 ? all->count / PLANES_WINDOW : 20;
     if (windows == 0) return;
-    assert_int_equal(run->ops->flatness(run->points, windows, run->scale.resolution, theirs), MOTE_OK);
+    assert_int_equal(planes_find_flatness(run, windows, theirs), MOTE_OK);
     for (uint32_t k = 0; k < windows; k++) {
         planes_flatness mine = flatness_of(all, windows, k, 1, run->scale.resolution);
         for (uint64_t step = 4; !mine.flat && step * PLANES_WINDOW * 4 <= all->count; step *= 4) {

@@ -4,7 +4,6 @@
    peak). Sums are whole numbers, so the order of points does not matter. */
 #include "math/hash.h"
 #include "math/simd.h"
-#include "planes/fit/planes_noise_math.h"
 #include "planes/planes.h"
 
 #define PIECE        256u /* distances at once */
