@@ -42,7 +42,6 @@ typedef struct planes_cpu {
     /* What the footprint step made last: relabel, the step after it, reads it. */
     planes_grid grid;
     planes_tract *tracts;       /* [planes] */
-    uint64_t *codes;            /* [cells] if they are listed */
     uint32_t *cell_memory;      /* what the grid has of its own */
     planes_footprint_run *runs; /* [points] those of a block from its first point on */
     uint32_t *run_count;        /* [block_count] */

@@ -36,7 +36,6 @@ typedef struct planes_cuda_directions {
 typedef struct planes_cuda_footprint {
     planes_grid grid;
     planes_tract *tracts;     /* [planes] */
-    uint64_t *codes;          /* [cells] if they are listed */
     uint8_t *memory;          /* what else it has of its own */
     bool by_plane;            /* so parts are numbered; otherwise by their first cells */
     uint32_t numbers;         /* that parts may have */

@@ -149,7 +149,8 @@ typedef struct mote_planes_ops {
     /* 4. The footprints of planes: of the cells that labelled points are in, the components that planes_grid.h makes.
        axes        [planes] and how wide a cell is; planes: how many labels there are
        in_bands    [planes] strays in the bands beside each, both together
-       components  out, from mote_alloc, for the caller to free: ascending by number */
+       components  out, from mote_alloc, for the caller to free: ascending by number. NULL: there would be too many
+                   cells, which must be wider */
     mote_status (*footprint)(planes_points *points, const planes_axes *axes, const uint64_t *in_bands, uint32_t planes,
                              const planes_footprint_params *footprint_params, planes_component **components,
                              uint64_t *count);

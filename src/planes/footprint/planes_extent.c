@@ -235,20 +235,27 @@ static mote_status choose_components(planes_run *run, const planes_footprint *fo
     return status;
 }
 
-/* axes, beside: room for all planes. */
+/* axes, in_bands: room for all planes. Where planes have so few points in so much room that their grids would be too
+   large, cells become wider. */
 static mote_status find_footprints(planes_run *run, planes_axes *axes, uint64_t *in_bands,
                                    planes_footprint *footprint) {
-    const double cell = run->facts.cell / run->points->frame.step; /* of planes that have none of their own */
     const planes_footprint_params footprint_params = {run->params.whole, run->params.components, run->support};
-    for (uint32_t i = 0; i < run->found_count; i++) {
-        const planes_found *found = &run->found[i];
-        axes[i] = axes_of(found->fit.normal, found->cell > 0 ? found->cell : cell);
-        in_bands[i] = found->sums.in_bands[0] + found->sums.in_bands[1];
-    }
-    mote_free(run->ctx, footprint->components);
     const mote_progress_span whole = mote_progress_enter(run->ctx, 0.9, 0.95);
-    const mote_status status = run->ops->footprint(run->points, axes, in_bands, run->found_count, &footprint_params,
-                                                   &footprint->components, &footprint->count);
+    mote_status status = MOTE_OK;
+    mote_free(run->ctx, footprint->components);
+    footprint->components = NULL;
+    for (double wider = 1; status == MOTE_OK && footprint->components == NULL; wider = 2) {
+        run->facts.cell *= wider;
+        for (uint32_t i = 0; i < run->found_count; i++) {
+            planes_found *found = &run->found[i];
+            found->cell *= wider;
+            axes[i] =
+                axes_of(found->fit.normal, found->cell > 0 ? found->cell : run->facts.cell / run->points->frame.step);
+            in_bands[i] = found->sums.in_bands[0] + found->sums.in_bands[1];
+        }
+        status = run->ops->footprint(run->points, axes, in_bands, run->found_count, &footprint_params,
+                                     &footprint->components, &footprint->count);
+    }
     mote_progress_leave(run->ctx, whole);
     return status;
 }
