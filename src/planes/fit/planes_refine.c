@@ -27,54 +27,33 @@
 #define FAR            4.0  /* times the distance that counts: how far is looked */
 #define SHARE          0.25 /* points of a peak to votes, or it is a step of the sensor's, not the plane */
 
-/* Points of the sample near a peak's plane, for one thread. */
-typedef struct near_points {
-    uint32_t count;
-    uint32_t *index; /* in the sample */
-    float *x, *y, *z;
-    uint32_t *normal;
-} near_points;
-
-#define NEAR_COLUMNS 5u
-
 typedef struct refine_job {
     mote_context *ctx;
     planes_sample sample;
     const planes_refining *how;
-    uint8_t *claimed;  /* [sample] */
-    near_points *near; /* [threads] */
-    uint32_t *memory;  /* behind near */
-    uint64_t column;   /* its numbers of a column */
+    uint8_t *claimed;    /* [sample] */
+    planes_sample *near; /* [threads] points near a peak's plane */
 } refine_job;
 
 static mote_status open_job(refine_job *job, const planes_run *run, const planes_refining *how) {
     mote_context *ctx = run->ctx;
-    const uint64_t threads = (uint64_t)ctx->threads;
     memset(job, 0, sizeof *job);
     job->ctx = ctx;
     job->how = how;
     MOTE_TRY(run->ops->read_voters(run->points, &job->sample));
-    job->column = ((uint64_t)job->sample.count + LANES + 15) / 16 * 16; /* each on a line of the cache */
     job->claimed = mote_alloc_zero(ctx, job->sample.count, "planes refinement");
-    job->near = mote_alloc(ctx, threads * sizeof *job->near, "planes refinement");
-    job->memory = mote_alloc(ctx, threads * NEAR_COLUMNS * job->column * sizeof *job->memory, "planes refinement");
-    if (job->claimed == NULL || job->near == NULL || job->memory == NULL) return MOTE_ERROR_MEMORY;
-    for (uint64_t t = 0; t < threads; t++) {
-        near_points *near = &job->near[t];
-        uint32_t *at = job->memory + t * NEAR_COLUMNS * job->column;
-        near->index = at;
-        near->normal = at + job->column;
-        near->x = (float *)(void *)(at + 2 * job->column);
-        near->y = near->x + job->column;
-        near->z = near->y + job->column;
+    job->near = mote_alloc_zero(ctx, (uint64_t)ctx->threads * sizeof *job->near, "planes refinement");
+    if (job->claimed == NULL || job->near == NULL) return MOTE_ERROR_MEMORY;
+    for (int t = 0; t < ctx->threads; t++) {
+        MOTE_TRY(planes_sample_make(ctx, job->sample.count + LANES, &job->near[t]));
     }
     return MOTE_OK;
 }
 
 static void close_job(refine_job *job) {
-    mote_free(job->ctx, job->claimed);
+    for (int t = 0; job->near != NULL && t < job->ctx->threads; t++) planes_sample_free(job->ctx, &job->near[t]);
     mote_free(job->ctx, job->near);
-    mote_free(job->ctx, job->memory);
+    mote_free(job->ctx, job->claimed);
 }
 
 static uint32_t piece_at(uint32_t first, uint32_t count) { return count - first < PIECE ? count - first : PIECE; }
@@ -123,12 +102,12 @@ static planes_plane pass_plane(const refine_job *job, const planes_fit *fit, dou
 }
 
 /* The pool: free points within reach of a plane. */
-static void take_pool(const refine_job *job, const planes_fit *fit, double reach, near_points *near) {
+static void take_pool(const refine_job *job, const planes_fit *fit, double reach, planes_sample *near) {
     const planes_sample *s = &job->sample;
     const planes_plane plane = pass_plane(job, fit, reach);
-    near->count = list_near(job, &plane, near->index);
+    near->count = list_near(job, &plane, near->place);
     for (uint32_t k = 0; k < near->count; k++) {
-        const uint32_t i = near->index[k];
+        const uint32_t i = near->place[k];
         near->x[k] = s->x[i];
         near->y[k] = s->y[i];
         near->z[k] = s->z[i];
@@ -138,7 +117,7 @@ static void take_pool(const refine_job *job, const planes_fit *fit, double reach
 
 /* What a piece adds to sums; of so few points 64 bits have all products. A point that is not within reach counts as one
    in the middle of the lattice, and not at all. */
-static void sum_piece(const near_points *near, const planes_plane *plane, uint32_t first, uint32_t count,
+static void sum_piece(const planes_sample *near, const planes_plane *plane, uint32_t first, uint32_t count,
                       planes_sums *sums) {
     const float *x = near->x + first, *y = near->y + first, *z = near->z + first;
     const float t = plane->tolerance, half = 0.5f * t, twice = 2.0f * t;
@@ -174,7 +153,7 @@ static void sum_piece(const near_points *near, const planes_plane *plane, uint32
 }
 
 /* A pass over the pool. */
-static void sum_near(const refine_job *job, const near_points *near, const planes_fit *fit, double reach,
+static void sum_near(const refine_job *job, const planes_sample *near, const planes_fit *fit, double reach,
                      planes_sums *sums) {
     const planes_plane plane = pass_plane(job, fit, reach);
     memset(sums, 0, sizeof *sums);
@@ -186,7 +165,7 @@ static void sum_near(const refine_job *job, const near_points *near, const plane
 /* ---- one peak */
 
 /* The plane through three points of the pool, if it is as steep as the cell's. False: it is not. */
-static bool draw_plane(const near_points *near, const planes_fit *cell, double min_cosine, uint64_t draw,
+static bool draw_plane(const planes_sample *near, const planes_fit *cell, double min_cosine, uint64_t draw,
                        planes_plane *plane) {
     const uint64_t hash = mote_hash_pair(near->count, draw);
     float at[3][3];
@@ -201,7 +180,7 @@ static bool draw_plane(const near_points *near, const planes_fit *cell, double m
     return fabs((n[0] * (double)plane->a + n[1] * (double)plane->b) + n[2] * (double)plane->c) >= min_cosine;
 }
 
-static uint32_t count_within(const near_points *near, const planes_plane *plane, float reach) {
+static uint32_t count_within(const planes_sample *near, const planes_plane *plane, float reach) {
     float distance[PIECE];
     uint32_t within = 0;
     for (uint32_t first = 0; first < near->count; first += PIECE) {
@@ -213,7 +192,7 @@ static uint32_t count_within(const near_points *near, const planes_plane *plane,
 }
 
 /* The trial that has the most points within a distance; the first is the cell's own plane. */
-static planes_fit best_trial(const refine_job *job, const near_points *near, const planes_fit *cell, double within) {
+static planes_fit best_trial(const refine_job *job, const planes_sample *near, const planes_fit *cell, double within) {
     const double min_cosine = cos(MAX_TILT * job->how->resolution);
     planes_plane plane = planes_plane_from(cell, 0, 0, 0);
     planes_fit best = *cell;
@@ -233,7 +212,7 @@ static planes_fit best_trial(const refine_job *job, const near_points *near, con
 }
 
 /* valid in the end says whether there is a plane. */
-static planes_fit refine(const refine_job *job, const planes_start *start, near_points *near) {
+static planes_fit refine(const refine_job *job, const planes_start *start, planes_sample *near) {
     const planes_refining *how = job->how;
     planes_fit fit;
     const double within = fmax(how->tolerance, 0.5 * how->bin);
@@ -396,7 +375,7 @@ static bool is_peak_within(const planes_sums *wide, double t, double votes, meas
     return true;
 }
 
-static void measure_peak(const refine_job *job, double votes, near_points *near, measured *m) {
+static void measure_peak(const refine_job *job, double votes, planes_sample *near, measured *m) {
     const planes_refining *how = job->how;
     planes_sums sums;
     double t = 0.5 * how->tolerance, far = 0;
@@ -420,7 +399,7 @@ static void measure_peak(const refine_job *job, double votes, near_points *near,
 static void measure_batch(const refine_job *job, const planes_start *starts, uint32_t count, measured *batch) {
 #pragma omp parallel for schedule(dynamic) num_threads(job->ctx->threads)
     for (int64_t i = 0; i < (int64_t)count; i++) {
-        near_points *near = &job->near[mote_thread_number()];
+        planes_sample *near = &job->near[mote_thread_number()];
         memset(&batch[i], 0, sizeof batch[i]);
         batch[i].fit = refine(job, &starts[i], near);
         batch[i].number = (uint32_t)i;
