@@ -1,8 +1,8 @@
-/* From a cell of the accumulator to a plane, on the host whatever counted the votes, for those who vote are few. Of the
-   voters near the cell three at a time say a plane; the one that has the most of them within half a bin is fitted by
-   least squares while the distance that counts shrinks to the tolerance (RANSAC, Fischler and Bolles 1981, within a
-   peak). Sums are whole numbers, so the order of points does not matter. */
-#include "math/hash.h"
+/* From a cell of the accumulator to a plane: coarse to fine, on the host whatever counted the votes, for those who vote
+   are few. Each level is a small Hough transform of its own, of the points near the plane so far, around their
+   centroid: 7 x 7 directions over what the level before left open, bins of rho as wide as these directions deserve.
+   What it ends with is fitted by least squares while the distance that counts shrinks to the tolerance. Sums are whole
+   numbers, so the order of points does not matter. */
 #include "math/simd.h"
 #include "planes/planes.h"
 
@@ -11,13 +11,15 @@
 #define FIRST_BATCH  16u    /* peaks side by side, each batch without the points of those before */
 #define LARGE_SAMPLE 65536u /* of which a large batch would look at too many points in vain */
 
-#define POOL      1.2   /* steps between directions, at a typical point: how far from the cell's plane is looked */
-#define TRIALS    64u   /* planes through three points */
-#define DRAWS     1024u /* of three points, at most */
-#define MAX_TILT  1.5   /* steps between directions: what is turned farther from the cell is another peak's */
-#define FIRST_FIT 2.0   /* times the distance of the trials: the one that counts first */
-#define SHRINK    0.6
-#define SETTLING  8u /* fits at the tolerance */
+#define PLANES_SIDE      3 /* directions on either side of the middle one */
+#define PLANES_SPREAD    (2 * PLANES_SIDE + 1)
+#define PLANES_TILTS     49u /* SPREAD² */
+#define PLANES_HALF_BINS 64  /* of rho, of a level, on either side */
+#define PLANES_LEVELS    8
+#define PLANES_POOL      1.2 /* steps between directions, at a typical point: how far is looked at all */
+#define PLANES_SHRINK    0.6
+#define PLANES_ENOUGH    512u /* points for a level; of more, about these vote */
+#define PLANES_SETTLING  8u   /* fits at the tolerance */
 
 #define MEASURED_BATCH 8u
 #define GROWTH         1.3
@@ -32,7 +34,7 @@ typedef struct refine_job {
     planes_sample sample;
     const planes_refining *how;
     uint8_t *claimed;    /* [sample] */
-    planes_sample *near; /* [threads] points near a peak's plane */
+    planes_sample *near; /* [2 · threads] points near a peak's plane, and those that vote in a level, from its pivot */
 } refine_job;
 
 static mote_status open_job(refine_job *job, const planes_run *run, const planes_refining *how) {
@@ -42,16 +44,16 @@ static mote_status open_job(refine_job *job, const planes_run *run, const planes
     job->how = how;
     MOTE_TRY(run->ops->read_voters(run->points, &job->sample));
     job->claimed = mote_alloc_zero(ctx, job->sample.count, "planes refinement");
-    job->near = mote_alloc_zero(ctx, (uint64_t)ctx->threads * sizeof *job->near, "planes refinement");
+    job->near = mote_alloc_zero(ctx, 2 * (uint64_t)ctx->threads * sizeof *job->near, "planes refinement");
     if (job->claimed == NULL || job->near == NULL) return MOTE_ERROR_MEMORY;
-    for (int t = 0; t < ctx->threads; t++) {
+    for (int t = 0; t < 2 * ctx->threads; t++) {
         MOTE_TRY(planes_sample_make(ctx, job->sample.count + LANES, &job->near[t]));
     }
     return MOTE_OK;
 }
 
 static void close_job(refine_job *job) {
-    for (int t = 0; job->near != NULL && t < job->ctx->threads; t++) planes_sample_free(job->ctx, &job->near[t]);
+    for (int t = 0; job->near != NULL && t < 2 * job->ctx->threads; t++) planes_sample_free(job->ctx, &job->near[t]);
     mote_free(job->ctx, job->near);
     mote_free(job->ctx, job->claimed);
 }
@@ -162,82 +164,227 @@ static void sum_near(const refine_job *job, const planes_sample *near, const pla
     }
 }
 
+static double planes_pool_reach(const planes_refining *how) {
+    return how->bin + PLANES_POOL * how->resolution * how->typical;
+}
+
+/* ---- levels */
+
+typedef struct planes_refinement {
+    planes_fit fit;
+    double open, reach; /* radians; steps */
+    uint32_t before;    /* points of the last fit */
+    uint32_t settled;   /* fits at the tolerance */
+} planes_refinement;
+
+typedef struct planes_level {
+    double normal[3], u[3], v[3]; /* the middle direction and two perpendicular to it */
+    double step, width;           /* radians between directions; steps of a bin */
+    double pivot[3], size;        /* about the centroid of the points, and how far they are from it */
+    int32_t bins;                 /* on either side of the middle one */
+    uint32_t share;               /* points vote whose planes_turn is below */
+} planes_level;
+
+static planes_refinement planes_refinement_begin(const planes_refining *how, const planes_start *start) {
+    planes_refinement r;
+    memset(&r, 0, sizeof r);
+    for (int k = 0; k < 3; k++) r.fit.normal[k] = start->normal[k];
+    r.fit.offset = start->offset;
+    r.open = how->resolution;
+    r.reach = how->bin + 0.5 * how->resolution * how->typical;
+    return r;
+}
+
+/* Whole numbers that any run of points of the sample takes evenly: multiples of the golden ratio. */
+static uint32_t planes_turn(uint32_t point) { return point * 2654435769u; }
+
+/* near: a pass with r's fit and reach. False: there are too few. */
+static bool planes_level_begin(const planes_refining *how, const planes_sums *near, const planes_refinement *r,
+                               planes_level *level) {
+    if (near->count < how->min) return false;
+    const double n = (double)near->count;
+    for (int k = 0; k < 3; k++) level->normal[k] = r->fit.normal[k];
+    for (int k = 0; k < 3; k++) level->pivot[k] = rint((double)near->first[k] / n);
+    planes_perpendicular(level->normal, level->u, level->v);
+    level->size = planes_size_of(near);
+    level->step = r->open / PLANES_SIDE;
+    level->width = fmax(how->tolerance, 0.5 * level->step * level->size);
+    const double bins = ceil(r->reach / level->width) + 1;
+    level->bins = bins < PLANES_HALF_BINS ? (int32_t)bins : PLANES_HALF_BINS;
+    level->width = fmax(level->width, r->reach / level->bins);
+    level->share = UINT32_MAX / (uint32_t)(near->count / PLANES_ENOUGH + 1);
+    return true;
+}
+
+/* tilt: below PLANES_TILTS. */
+static void planes_level_direction(const planes_level *level, uint32_t tilt, float direction[3]) {
+    const double along_u = ((int)(tilt / PLANES_SPREAD) - PLANES_SIDE) * level->step;
+    const double along_v = ((int)(tilt % PLANES_SPREAD) - PLANES_SIDE) * level->step;
+    double at[3], square = 0;
+    for (int k = 0; k < 3; k++) {
+        at[k] = level->normal[k] + along_u * level->u[k] + along_v * level->v[k];
+        square += at[k] * at[k];
+    }
+    for (int k = 0; k < 3; k++) direction[k] = (float)(at[k] / sqrt(square));
+}
+
+/* The direction in bins per step. */
+static void planes_level_bins(const planes_level *level, uint32_t tilt, float direction[3]) {
+    const float by = (float)(1 / level->width);
+    planes_level_direction(level, tilt, direction);
+    for (int k = 0; k < 3; k++) direction[k] *= by;
+}
+
+#define PLANES_LEVEL_ROWS (2 * PLANES_HALF_BINS + 3)
+
+/* Takes the tilt and the first of the two rows (from 0, without the one for what is outside) that have the most points
+   between them. Returns whether directions are still so coarse that another level is worth it. */
+static bool planes_level_end(const planes_refining *how, const planes_level *level, uint32_t tilt, uint32_t row,
+                             planes_refinement *r) {
+    float best[3];
+    planes_level_direction(level, tilt, best);
+    double rho = ((int32_t)row + 1 - level->bins) * level->width; /* what is between two bins is their middle */
+    for (int k = 0; k < 3; k++) {
+        r->fit.normal[k] = (double)best[k];
+        rho += (double)best[k] * level->pivot[k];
+    }
+    r->fit.offset = rho;
+    r->open = 0.75 * level->step;
+    r->reach = fmin(r->reach, level->width + r->open * level->size);
+    return r->open * level->size > how->tolerance;
+}
+
+/* ---- least squares */
+
+/* near: a pass with r's fit and reach. Returns whether another is due; in the end fit.valid says whether it worked. */
+static bool planes_refinement_fit(const planes_refining *how, const planes_sums *near, planes_refinement *r) {
+    if (r->reach <= how->tolerance && near->count == r->before) return false;
+    r->before = (uint32_t)near->count;
+    const planes_fit next = planes_fit_sums(near);
+    r->fit.valid = next.valid;
+    if (!next.valid) return false;
+    r->fit = next;
+    r->settled += r->reach <= how->tolerance;
+    r->reach = fmax(how->tolerance, PLANES_SHRINK * r->reach);
+    return r->settled < PLANES_SETTLING;
+}
+
+/* ---- one level */
+
+/* Takes the points that vote in a level, relative to the pivot. Returns how many there are. */
+static uint32_t take_voters(const refine_job *job, planes_sample *near, const planes_refinement *r,
+                            const planes_level *level) {
+    const planes_plane plane = pass_plane(job, &r->fit, r->reach);
+    const float pivot[3] = {(float)level->pivot[0], (float)level->pivot[1], (float)level->pivot[2]};
+    uint32_t found = 0;
+    for (uint32_t k = 0; k < near->count; k++) {
+        if (planes_turn(near->place[k]) > level->share) continue;
+        if (fabsf(planes_distance(&plane, near->x[k], near->y[k], near->z[k])) > plane.tolerance) continue;
+        if (!planes_normal_allows(near->normal[k], plane.normal, plane.cone)) continue;
+        near[1].x[found] = near->x[k] - pivot[0];
+        near[1].y[found] = near->y[k] - pivot[1];
+        near[1].z[found++] = near->z[k] - pivot[2];
+    }
+    return found;
+}
+
+static int32_t bits_of(float value) {
+    int32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+/* Where a point counts: bins from 1 to 2 · bins, what is outside in the one before and those behind. x y z: from the
+   pivot. Without branches, so that it becomes vectors. */
+static uint32_t row_at(const float direction[3], float x, float y, float z, float bins) {
+    const float top = 2.0f * bins;
+    const float rho = fmaf(direction[2], z, fmaf(direction[1], y, fmaf(direction[0], x, bins)));
+    const int32_t below = -(int32_t)(rho < 0.0f), above = -(int32_t)(rho > top);
+    const int32_t bits = (below & bits_of(-1.0f)) | (above & bits_of(top + 1.0f)) | (bits_of(rho) & ~(below | above));
+    float cut;
+    memcpy(&cut, &bits, sizeof cut);
+    return (uint32_t)(int32_t)(cut + 1.0f);
+}
+
+/* Two counters of each row, for voters that follow each other are often in one. */
+typedef struct row_counters {
+    uint32_t counts[2][PLANES_LEVEL_ROWS + 5];
+} row_counters;
+
+/* Counts voters in rows: all rows are found first, for that becomes vectors, and counting does not. */
+static void count_rows(const planes_sample *near, uint32_t voters, const float direction[3], float bins,
+                       row_counters *counters) {
+    uint32_t rows[PIECE];
+    for (uint32_t first = 0; first < voters; first += PIECE) {
+        const uint32_t count = piece_at(first, voters);
+        const float *x = near[1].x + first, *y = near[1].y + first, *z = near[1].z + first;
+        for (uint32_t i = 0; i < count; i++) rows[i] = row_at(direction, x[i], y[i], z[i], bins);
+        uint32_t i = 0;
+        for (; i + 2 <= count; i += 2) {
+            counters->counts[0][rows[i]]++;
+            counters->counts[1][rows[i + 1]]++;
+        }
+        if (i < count) counters->counts[0][rows[i]]++;
+    }
+}
+
+/* Points in two rows in a row. */
+static uint32_t points_of_rows(const row_counters *counters, uint32_t row) {
+    return counters->counts[0][row + 1] + counters->counts[1][row + 1] + counters->counts[0][row + 2] +
+           counters->counts[1][row + 2];
+}
+
+/* The first of the two rows in a row that have the most points, if those are more than max: sets max. */
+static bool find_better_row(const planes_sample *near, uint32_t voters, const float direction[3],
+                            const planes_level *level, uint32_t *max, uint32_t *best) {
+    row_counters counters;
+    const uint32_t rows = 2 * (uint32_t)level->bins - 1;
+    uint32_t most_points = 0, row = 0;
+    memset(&counters, 0, sizeof counters);
+    count_rows(near, voters, direction, (float)level->bins, &counters);
+    for (uint32_t r = 0; r < rows; r++) {
+        const uint32_t points = points_of_rows(&counters, r);
+        most_points = points > most_points ? points : most_points;
+    }
+    if (most_points <= *max) return false;
+    while (points_of_rows(&counters, row) != most_points) row++;
+    *max = most_points;
+    *best = row;
+    return true;
+}
+
+/* Returns whether there is a plane; coarse: whether another level is worth it. */
+static bool improve(const refine_job *job, planes_sample *near, planes_refinement *r, bool *coarse) {
+    planes_sums sums;
+    planes_level level;
+    uint32_t max = 0, best_tilt = 0, best = 0;
+    sum_near(job, near, &r->fit, r->reach, &sums);
+    if (!planes_level_begin(job->how, &sums, r, &level)) return false;
+    const uint32_t voters = take_voters(job, near, r, &level);
+    for (uint32_t tilt = 0; tilt < PLANES_TILTS; tilt++) {
+        float direction[3];
+        planes_level_bins(&level, tilt, direction);
+        if (find_better_row(near, voters, direction, &level, &max, &best)) best_tilt = tilt;
+    }
+    if (max < 3) return false;
+    *coarse = planes_level_end(job->how, &level, best_tilt, best, r);
+    return true;
+}
+
 /* ---- one peak */
 
-/* The plane through three points of the pool, if it is as steep as the cell's. False: it is not. */
-static bool draw_plane(const planes_sample *near, const planes_fit *cell, double min_cosine, uint64_t draw,
-                       planes_plane *plane) {
-    const uint64_t hash = mote_hash_pair(near->count, draw);
-    float at[3][3];
-    for (int k = 0; k < 3; k++) {
-        const uint32_t i = (uint32_t)(hash >> (21 * k) & 0x1FFFFF) % near->count;
-        at[k][0] = near->x[i];
-        at[k][1] = near->y[i];
-        at[k][2] = near->z[i];
+/* fit.valid in the end says whether there is a plane. */
+static planes_refinement refine(const refine_job *job, const planes_start *start, planes_sample *near) {
+    planes_refinement r = planes_refinement_begin(job->how, start);
+    planes_sums sums;
+    bool coarse = true;
+    take_pool(job, &r.fit, planes_pool_reach(job->how), near);
+    if (near->count < job->how->min) return r;
+    for (int turn = 0; turn < PLANES_LEVELS && coarse; turn++) {
+        if (!improve(job, near, &r, &coarse)) return r;
     }
-    if (!planes_through(at[0], at[1], at[2], plane)) return false;
-    const double *n = cell->normal;
-    return fabs((n[0] * (double)plane->a + n[1] * (double)plane->b) + n[2] * (double)plane->c) >= min_cosine;
-}
-
-static uint32_t count_within(const planes_sample *near, const planes_plane *plane, float reach) {
-    float distance[PIECE];
-    uint32_t within = 0;
-    for (uint32_t first = 0; first < near->count; first += PIECE) {
-        const uint32_t count = piece_at(first, near->count);
-        measure(plane, near->x + first, near->y + first, near->z + first, count, distance);
-        for (uint32_t i = 0; i < count; i++) within += fabsf(distance[i]) <= reach;
-    }
-    return within;
-}
-
-/* The trial that has the most points within a distance; the first is the cell's own plane. */
-static planes_fit best_trial(const refine_job *job, const planes_sample *near, const planes_fit *cell, double within) {
-    const double min_cosine = cos(MAX_TILT * job->how->resolution);
-    planes_plane plane = planes_plane_from(cell, 0, 0, 0);
-    planes_fit best = *cell;
-    uint32_t max = count_within(near, &plane, (float)within), tried = 1;
-    for (uint64_t draw = 0; draw < DRAWS && tried < TRIALS; draw++) {
-        if (!draw_plane(near, cell, min_cosine, draw, &plane)) continue;
-        const uint32_t points = count_within(near, &plane, (float)within);
-        tried++;
-        if (points <= max) continue;
-        max = points;
-        best.normal[0] = (double)plane.a;
-        best.normal[1] = (double)plane.b;
-        best.normal[2] = (double)plane.c;
-        best.offset = (double)plane.d;
-    }
-    return best;
-}
-
-/* valid in the end says whether there is a plane. */
-static planes_fit refine(const refine_job *job, const planes_start *start, planes_sample *near) {
-    const planes_refining *how = job->how;
-    planes_fit fit;
-    const double within = fmax(how->tolerance, 0.5 * how->bin);
-    double reach = FIRST_FIT * within;
-    uint64_t before = 0;
-    memset(&fit, 0, sizeof fit);
-    memcpy(fit.normal, start->normal, sizeof fit.normal);
-    fit.offset = start->offset;
-    take_pool(job, &fit, how->bin + POOL * how->resolution * how->typical, near);
-    if (near->count < how->min) return fit;
-    fit = best_trial(job, near, &fit, within);
-    take_pool(job, &fit, 2 * reach, near);
-    for (uint32_t settled = 0; near->count >= how->min && settled < SETTLING;) {
-        planes_sums sums;
-        sum_near(job, near, &fit, reach, &sums);
-        const planes_fit next = planes_fit_sums(&sums);
-        if (reach <= how->tolerance && sums.count == before) break;
-        fit.valid = next.valid;
-        if (!next.valid) break;
-        fit = next;
-        before = sums.count;
-        settled += reach <= how->tolerance;
-        reach = fmax(how->tolerance, SHRINK * reach);
-    }
-    return fit;
+    do { sum_near(job, near, &r.fit, r.reach, &sums); } while (planes_refinement_fit(job->how, &sums, &r));
+    return r;
 }
 
 /* ---- batches */
@@ -297,7 +444,7 @@ static void refine_batch(const refine_job *job, const planes_start *starts, uint
 #pragma omp parallel for schedule(dynamic) num_threads(job->ctx->threads)
     for (int64_t i = 0; i < (int64_t)count; i++) {
         memset(&batch[i], 0, sizeof batch[i]);
-        batch[i].fit = refine(job, &starts[i], &job->near[mote_thread_number()]);
+        batch[i].fit = refine(job, &starts[i], &job->near[2 * mote_thread_number()]).fit;
         batch[i].votes = starts[i].votes;
         const planes_plane plane = plane_of(job, &batch[i]);
         if (batch[i].fit.valid) count_points(job, &plane, &batch[i]);
@@ -399,9 +546,9 @@ static void measure_peak(const refine_job *job, double votes, planes_sample *nea
 static void measure_batch(const refine_job *job, const planes_start *starts, uint32_t count, measured *batch) {
 #pragma omp parallel for schedule(dynamic) num_threads(job->ctx->threads)
     for (int64_t i = 0; i < (int64_t)count; i++) {
-        planes_sample *near = &job->near[mote_thread_number()];
+        planes_sample *near = &job->near[2 * mote_thread_number()];
         memset(&batch[i], 0, sizeof batch[i]);
-        batch[i].fit = refine(job, &starts[i], near);
+        batch[i].fit = refine(job, &starts[i], near).fit;
         batch[i].number = (uint32_t)i;
         if (batch[i].fit.valid) measure_peak(job, (double)starts[i].votes, near, &batch[i]);
     }

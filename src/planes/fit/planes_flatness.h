@@ -1,7 +1,7 @@
 /* How flat a window of the order is: a plane is fitted in it that half of the points need not heed (least quantile of
    squares, Rousseeuw 1984). Host only. */
-#ifndef MOTE_PLANES_NOISE_H
-#define MOTE_PLANES_NOISE_H
+#ifndef MOTE_PLANES_FLATNESS_H
+#define MOTE_PLANES_FLATNESS_H
 
 #include "math/hash.h"
 #include "planes/fit/planes_fit_math.h"

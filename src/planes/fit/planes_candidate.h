@@ -1,6 +1,6 @@
 /* What refining peaks takes and gives, and what a plane of the vote must be. Host only. */
-#ifndef MOTE_PLANES_REFINE_H
-#define MOTE_PLANES_REFINE_H
+#ifndef MOTE_PLANES_CANDIDATE_H
+#define MOTE_PLANES_CANDIDATE_H
 
 #include "planes/fit/planes_fit_math.h"
 
