@@ -4,8 +4,8 @@
 
 #include "core/cloud.h"
 #include "mote/planes.h"
-#include "planes/fit/planes_flatness.h"
 #include "planes/fit/planes_candidate.h"
+#include "planes/fit/planes_flatness.h"
 #include "planes/planes_ops.h"
 #include "planes/planes_refused.h"
 

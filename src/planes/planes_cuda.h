@@ -60,7 +60,7 @@ typedef struct planes_cuda {
     planes_cuda_point *voters; /* [voter_count] of the last vote, if they are some of the points; NULL: all points */
     uint32_t voter_count;
     planes_sample read_voters; /* the same on the host */
-    uint32_t *counters; /* [cells] of that vote */
+    uint32_t *counters;        /* [cells] of that vote */
     uint64_t cells, counter_capacity;
     planes_cuda_footprint footprint;
     uint8_t *scratch; /* of the host, for what comes in one copy */
