@@ -4,6 +4,8 @@
 
 #include "core/cloud.h"
 #include "mote/planes.h"
+#include "planes/fit/planes_candidate.h"
+#include "planes/fit/planes_flatness.h"
 #include "planes/planes_ops.h"
 #include "planes/planes_refused.h"
 
@@ -96,6 +98,10 @@ void planes_directions_cell(const planes_directions *table, uint32_t direction, 
 
 /* ---- planes_noise.c */
 
+/* How flat windows of the order are, each at the first scale at which it is.
+   windows  at most count / PLANES_WINDOW, and PLANES_WINDOWS
+   found    [windows] out */
+mote_status planes_find_flatness(planes_run *run, uint32_t windows, planes_flatness *found);
 /* Measures noise and spacing. */
 mote_status planes_measure_noise(planes_run *run);
 
@@ -114,6 +120,21 @@ planes_refining planes_how_to_refine(const planes_run *run, uint32_t min);
 
 /* Sets the tolerance, unless it was given, by how far the points of the most voted planes lie around them. */
 mote_status planes_calibrate(planes_run *run, const planes_start *starts, uint32_t count, uint32_t min);
+
+/* ---- planes_refine.c */
+
+/* Refines peaks on the voters of the last vote, in batches; all are free at first.
+   starts    [count] at most PLANES_MAX_PEAKS, the best first
+   accepted  [count] out: candidates are tried in their order; one that stands is accepted, and the points within its
+             guard are free no more
+   found     out: how many are accepted */
+mote_status planes_refine(const planes_run *run, const planes_refining *how, const planes_start *starts, uint32_t count,
+                          planes_candidate *accepted, uint32_t *found);
+/* The noise of the plane that each start leads to, measured with distances from half the tolerance to 1.5 bins. Those
+   within the guard of a plane are free no more.
+   calibrated  [count] out */
+mote_status planes_measure_peaks(const planes_run *run, const planes_refining *how, const planes_start *starts,
+                                 uint32_t count, planes_calibrated *calibrated);
 
 /* ---- planes_fit.c */
 

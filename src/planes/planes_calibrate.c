@@ -29,8 +29,7 @@ mote_status planes_calibrate(planes_run *run, const planes_start *starts, uint32
     const uint32_t looked_at = count < PLANES_CALIBRATED ? count : PLANES_CALIBRATED;
     const planes_refining how = planes_how_to_refine(run, min);
     if (run->tolerance_given || looked_at == 0) return MOTE_OK;
-    planes_refined refined = {found, NULL, 0};
-    MOTE_TRY(run->ops->refine(run->points, &how, starts, looked_at, &refined));
+    MOTE_TRY(planes_measure_peaks(run, &how, starts, looked_at, found));
     const double noise = middle_noise(found, looked_at);
     if (noise < 0) return MOTE_OK;
     run->scale.noise = noise;

@@ -217,6 +217,11 @@ static mote_status place_points(planes_points *points, const planes_frame *frame
     return MOTE_OK;
 }
 
+static mote_status read_voters(planes_points *points, planes_sample *voters) {
+    *voters = planes_on_cpu(points)->voters;
+    return MOTE_OK;
+}
+
 /* ---- labels out */
 
 static mote_status write_labels(planes_points *points, int32_t *labels) {
@@ -229,7 +234,8 @@ static mote_status write_labels(planes_points *points, int32_t *labels) {
 }
 
 const mote_planes_ops mote_planes_cpu = {
-    open_points,       release_points,         place_points,          planes_flatness_cpu, planes_vote_cpu,
-    planes_refine_cpu, planes_assign_cpu,      planes_footprint_cpu,  planes_relabel_cpu,  planes_outline_cpu,
-    read_points,       planes_read_sample_cpu, planes_read_votes_cpu, write_labels,
+    open_points,           release_points,         place_points,           planes_vote_cpu,
+    planes_assign_cpu,     planes_footprint_cpu,   planes_relabel_cpu,     planes_outline_cpu,
+    read_points,           planes_read_sample_cpu, planes_read_places_cpu, read_voters,
+    planes_read_votes_cpu, write_labels,
 };

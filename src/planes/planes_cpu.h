@@ -42,7 +42,6 @@ typedef struct planes_cpu {
     /* What the footprint step made last: relabel, the step after it, reads it. */
     planes_grid grid;
     planes_tract *tracts;       /* [planes] */
-    uint64_t *codes;            /* [cells] if they are listed */
     uint32_t *cell_memory;      /* what the grid has of its own */
     planes_footprint_run *runs; /* [points] those of a block from its first point on */
     uint32_t *run_count;        /* [block_count] */
@@ -71,9 +70,7 @@ mote_status planes_read_sample_cpu(planes_points *points, uint32_t max, planes_s
 mote_status planes_vote_cpu(planes_points *points, const planes_voting *how, planes_peak *peaks, uint32_t *count);
 mote_status planes_read_votes_cpu(planes_points *points, uint32_t *counters);
 mote_status planes_peaks_cpu(planes_points *points, const planes_voting *how, planes_peak *peaks, uint32_t *count);
-mote_status planes_flatness_cpu(planes_points *points, uint32_t windows, double resolution, planes_flatness *found);
-mote_status planes_refine_cpu(planes_points *points, const planes_refining *how, const planes_start *starts,
-                              uint32_t count, planes_refined *refined);
+mote_status planes_read_places_cpu(planes_points *points, planes_sample *sample);
 mote_status planes_assign_cpu(planes_points *points, const planes_assignment *how);
 mote_status planes_footprint_cpu(planes_points *points, const planes_axes *axes, const uint64_t *in_bands,
                                  uint32_t planes, const planes_footprint_params *footprint_params,
@@ -85,7 +82,7 @@ mote_status planes_find_components(mote_context *ctx, const planes_grid *g,
                                    uint64_t *count);
 mote_status planes_relabel_cpu(planes_points *points, const planes_component *components, uint64_t count,
                                const int32_t *labels);
-mote_status planes_outline_cpu(planes_points *points, const planes_axes *axes, uint32_t planes, planes_corner **corners,
+mote_status planes_outline_cpu(planes_points *points, const planes_outlining *how, planes_corner **corners,
                                uint64_t *count);
 
 #endif

@@ -104,6 +104,7 @@ static void release_points(planes_points *points) {
     cuda_free(gpu, p->boxes);
     cuda_free(gpu, p->first_free);
     cuda_free(gpu, p->voters);
+    planes_sample_free(gpu->ctx, &p->read_voters);
     cuda_free(gpu, p->counters);
     planes_footprint_free_cuda(p);
     device_cloud_close(&p->cloud);
@@ -401,7 +402,18 @@ static mote_status write_labels(planes_points *points, int32_t *labels) {
 }
 
 const mote_planes_ops mote_planes_on_cuda = {
-    open_points,        release_points,          place_points,           planes_flatness_cuda, planes_vote_cuda,
-    planes_refine_cuda, planes_assign_cuda,      planes_footprint_cuda,  planes_relabel_cuda,  planes_outline_cuda,
-    read_points,        planes_read_sample_cuda, planes_read_votes_cuda, write_labels,
+    open_points,
+    release_points,
+    place_points,
+    planes_vote_cuda,
+    planes_assign_cuda,
+    planes_footprint_cuda,
+    planes_relabel_cuda,
+    planes_outline_cuda,
+    read_points,
+    planes_read_sample_cuda,
+    planes_read_places_cuda,
+    planes_read_voters_cuda,
+    planes_read_votes_cuda,
+    write_labels,
 };

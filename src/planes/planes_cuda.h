@@ -26,7 +26,6 @@ typedef struct planes_cuda_box {
 /* A table on the device; it stays with the context from run to run. */
 typedef struct planes_cuda_directions {
     planes_directions of;         /* which directions and bins these are; its pointers mean nothing */
-    double *xyz;                  /* [3][directions] */
     planes_cuda_point *direction; /* [directions] a b c and the packed normal */
     uint32_t *first, *near;       /* as planes_directions has them */
     uint32_t near_count;
@@ -37,7 +36,6 @@ typedef struct planes_cuda_directions {
 typedef struct planes_cuda_footprint {
     planes_grid grid;
     planes_tract *tracts;     /* [planes] */
-    uint64_t *codes;          /* [cells] if they are listed */
     uint8_t *memory;          /* what else it has of its own */
     bool by_plane;            /* so parts are numbered; otherwise by their first cells */
     uint32_t numbers;         /* that parts may have */
@@ -61,7 +59,8 @@ typedef struct planes_cuda {
     planes_cuda_directions table;
     planes_cuda_point *voters; /* [voter_count] of the last vote, if they are some of the points; NULL: all points */
     uint32_t voter_count;
-    uint32_t *counters; /* [cells] of that vote */
+    planes_sample read_voters; /* the same on the host */
+    uint32_t *counters;        /* [cells] of that vote */
     uint64_t cells, counter_capacity;
     planes_cuda_footprint footprint;
     uint8_t *scratch; /* of the host, for what comes in one copy */
@@ -78,18 +77,17 @@ static inline uint8_t *planes_cuda_scratch(planes_cuda *p, uint64_t size_bytes) 
 }
 
 mote_status planes_read_sample_cuda(planes_points *points, uint32_t max, planes_sample *sample);
+mote_status planes_read_places_cuda(planes_points *points, planes_sample *sample);
+mote_status planes_read_voters_cuda(planes_points *points, planes_sample *voters);
 /* Makes p->voters: at most max of the free points, or NULL for all. */
 mote_status planes_choose_voters_cuda(planes_cuda *p, uint32_t max);
 mote_status planes_vote_cuda(planes_points *points, const planes_voting *how, planes_peak *peaks, uint32_t *count);
 mote_status planes_read_votes_cuda(planes_points *points, uint32_t *counters);
 mote_status planes_peaks_cuda(planes_points *points, const planes_voting *how, planes_peak *peaks, uint32_t *count);
 /* Makes p->table, if it is not that already. */
-mote_status planes_directions_cuda(planes_cuda *p, const planes_directions *table);
+mote_status planes_directions_cuda(planes_cuda *p, planes_directions *table);
 /* Gives it to the context, to be kept. */
 void planes_directions_close_cuda(planes_cuda *p);
-mote_status planes_flatness_cuda(planes_points *points, uint32_t windows, double resolution, planes_flatness *found);
-mote_status planes_refine_cuda(planes_points *points, const planes_refining *how, const planes_start *starts,
-                               uint32_t count, planes_refined *refined);
 mote_status planes_assign_cuda(planes_points *points, const planes_assignment *how);
 mote_status planes_footprint_cuda(planes_points *points, const planes_axes *axes, const uint64_t *in_bands,
                                   uint32_t planes, const planes_footprint_params *footprint_params,
@@ -99,8 +97,8 @@ void planes_footprint_free_cuda(planes_cuda *p);
 mote_status planes_find_components_cuda(planes_cuda *p, uint64_t min, planes_component **components, uint64_t *count);
 mote_status planes_relabel_cuda(planes_points *points, const planes_component *components, uint64_t count,
                                 const int32_t *labels);
-mote_status planes_outline_cuda(planes_points *points, const planes_axes *axes, uint32_t planes,
-                                planes_corner **corners, uint64_t *count);
+mote_status planes_outline_cuda(planes_points *points, const planes_outlining *how, planes_corner **corners,
+                                uint64_t *count);
 
 #ifdef __cplusplus
 }

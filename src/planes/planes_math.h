@@ -272,4 +272,13 @@ MOTE_HD planes_corner planes_corner_of(const planes_axes *axes, uint32_t plane, 
     return corner;
 }
 
+#define PLANES_SIDES 32u
+
+/* Sides of a convex polygon of corners: a place is inside if it is left of all, u · a + v · b > c, exact in doubles.
+   Without sides everything is outside. */
+typedef struct planes_polygon {
+    uint32_t sides;
+    double a[PLANES_SIDES], b[PLANES_SIDES], c[PLANES_SIDES];
+} planes_polygon;
+
 #endif

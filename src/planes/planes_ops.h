@@ -1,19 +1,17 @@
-/* What a backend supplies for planes: eight coarse steps over the points of a cloud, in the order in which a search
-   takes them, and what the host may read on the way.
+/* What a backend supplies for planes: coarse steps over the points of a cloud, in the order in which a search takes
+   them, and what the host may read on the way.
 
-       open -> place -> flatness -> vote -> refine -> assign -> footprint -> relabel -> outline -> release
-                                     ^------ round -----'
+       open -> place -> vote -> assign -> footprint -> relabel -> outline -> release
+                         ^- round -'
 
-   What is small (choosing parameters, judging planes) planes.c does on the host, the same for all backends.
-   planes_math.h, planes_fit_math.h, planes_noise_math.h, planes_refine_math.h and planes_weight_math.h say what each
-   step computes; sums and counts are integers, and lists have an order, so the answers are the same bytes
-   everywhere. */
+   What is small (choosing parameters, windows that say the noise, refining peaks, judging planes) the host does, the
+   same for all backends. planes_math.h, planes_fit_math.h and planes_weight_math.h say what each step computes; sums
+   and counts are integers, and lists have an order, so the answers are the same bytes everywhere. */
 #ifndef MOTE_PLANES_OPS_H
 #define MOTE_PLANES_OPS_H
 
 #include "core/core.h"
-#include "planes/fit/planes_noise_math.h"
-#include "planes/fit/planes_refine_math.h"
+#include "planes/fit/planes_fit_math.h"
 #include "planes/fit/planes_weight_math.h"
 
 #ifdef __cplusplus
@@ -92,13 +90,6 @@ typedef struct planes_voting {
     uint32_t radius, min, max; /* peaks: see vote */
 } planes_voting;
 
-/* What refine gives: one of the two. */
-typedef struct planes_refined {
-    planes_calibrated *calibrated; /* [count] out; NULL: candidates are wanted */
-    planes_candidate *accepted;    /* [count] out, in the order in which they were accepted */
-    uint32_t accepted_count;       /* out */
-} planes_refined;
-
 /* What assign does with the points of each plane. */
 typedef struct planes_assignment {
     const planes_plane *planes;     /* [count] a point's plane is planes_nearest; NULL: that of its label */
@@ -124,6 +115,14 @@ typedef struct planes_component {
     uint64_t area; /* cells, times PLANES_CELL_WHOLE */
 } planes_component;
 
+/* Which points of planes are listed. */
+typedef struct planes_outlining {
+    const planes_axes *axes;        /* [planes] */
+    const planes_polygon *polygons; /* [planes] NULL: there are none */
+    uint32_t planes;                /* how many labels there are */
+    uint32_t step;                  /* every so-many-th point is asked; 1 with polygons */
+} planes_outlining;
+
 typedef struct mote_planes_ops {
     /* Takes in the positions (and the normals, if wanted) and finds box and finite. *out is NULL on failure. */
     mote_status (*open)(mote_device *device, const mote_cloud *cloud, bool normals, planes_points **out);
@@ -134,12 +133,7 @@ typedef struct mote_planes_ops {
        ordered  false: any order will do, since only a vote of all points, and release, follow */
     mote_status (*place)(planes_points *points, const planes_frame *frame, bool ordered);
 
-    /* 2. How flat windows of the order are, each at the first scale at which it is.
-       windows  at most count / PLANES_WINDOW, and PLANES_WINDOWS
-       found    [windows] out */
-    mote_status (*flatness)(planes_points *points, uint32_t windows, double resolution, planes_flatness *found);
-
-    /* 3. Lets points vote, one vote a point and direction: counter [direction · bins + planes_bin]. The peaks are
+    /* 2. Lets points vote, one vote a point and direction: counter [direction · bins + planes_bin]. The peaks are
        cells of min votes or more that are a maximum: better than all cells of their own and the near directions whose
        bins differ by at most radius; better is: more votes, or as many and a smaller number direction · bins + bin.
        The counters and the voters stay until the next vote or release.
@@ -147,38 +141,29 @@ typedef struct mote_planes_ops {
        count  out: how many are in peaks */
     mote_status (*vote)(planes_points *points, const planes_voting *how, planes_peak *peaks, uint32_t *count);
 
-    /* 4. Refines peaks on the voters of the last vote, in batches; all are free at first.
-       starts  [count] at most PLANES_MAX_PEAKS, the best first
-       With calibrated: the noise of the plane that each start leads to, measured with distances from half the tolerance
-       to 1.5 bins; in batches of PLANES_CALIBRATED_BATCH. Those within the guard of a plane are free no more.
-       Without: candidates, in batches of planes_batch_size, are tried in their order; one that stands is accepted, and
-       the points within its guard are free no more. */
-    mote_status (*refine)(planes_points *points, const planes_refining *how, const planes_start *starts, uint32_t count,
-                          planes_refined *refined);
-
-    /* 5. Assigns every point in the lattice to a plane. Sums are those of each plane's points and, with planes, of the
+    /* 3. Assigns every point in the lattice to a plane. Sums are those of each plane's points and, with planes, of the
        points that have none, how many are in the bands beside each; by label own, inner and in_bands are 0. Free are
        the points with no plane whose normal they allow within its guard. */
     mote_status (*assign)(planes_points *points, const planes_assignment *how);
 
-    /* 6. The footprints of planes: of the cells that labelled points are in, the components that planes_grid.h makes.
+    /* 4. The footprints of planes: of the cells that labelled points are in, the components that planes_grid.h makes.
        axes        [planes] and how wide a cell is; planes: how many labels there are
        in_bands    [planes] strays in the bands beside each, both together
-       components  out, from mote_alloc, for the caller to free: ascending by number */
+       components  out, from mote_alloc, for the caller to free: ascending by number. NULL: there would be too many
+                   cells, which must be wider */
     mote_status (*footprint)(planes_points *points, const planes_axes *axes, const uint64_t *in_bands, uint32_t planes,
                              const planes_footprint_params *footprint_params, planes_component **components,
                              uint64_t *count);
 
-    /* 7. Gives the points of each component that the last footprint listed, since which labels are as they were, the
+    /* 5. Gives the points of each component that the last footprint listed, since which labels are as they were, the
        label of that place; all other points have none then. From now on the odds of its cell (planes_odds_at) are kept
        of a point, and no more whether it is free. */
     mote_status (*relabel)(planes_points *points, const planes_component *components, uint64_t count,
                            const int32_t *labels);
 
-    /* 8. Points among which are all corners of the convex hulls of the planes; more do no harm, in any order. *corners
-       is from mote_alloc, for the caller to free.
-       planes  how many labels there are */
-    mote_status (*outline)(planes_points *points, const planes_axes *axes, uint32_t planes, planes_corner **corners,
+    /* 6. Points of planes, in any order; none that is inside its plane's polygon, if there are polygons. *corners is
+       from mote_alloc, for the caller to free. */
+    mote_status (*outline)(planes_points *points, const planes_outlining *how, planes_corner **corners,
                            uint64_t *count);
 
     /* ---- reading */
@@ -188,6 +173,10 @@ typedef struct mote_planes_ops {
     /* Free points of the ranks floor((2 i + 1) · free / (2 max)), in their order; all, if there are at most max.
        sample has memory for max. */
     mote_status (*read_sample)(planes_points *points, uint32_t max, planes_sample *sample);
+    /* The points at the sample's places in the order. */
+    mote_status (*read_places)(planes_points *points, planes_sample *sample);
+    /* The points that voted last, in memory of the backend's that lasts until the next vote or release. */
+    mote_status (*read_voters)(planes_points *points, planes_sample *voters);
     /* The counters [directions · bins] of the last vote. For tests. */
     mote_status (*read_votes)(planes_points *points, uint32_t *counters);
     /* labels  [points of the cloud] out, in its order; -1: none */

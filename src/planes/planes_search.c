@@ -27,9 +27,7 @@ static mote_status try_peaks(planes_run *run, const planes_start *starts, uint32
                              uint32_t *accepted) {
     const planes_refining how = planes_how_to_refine(run, min);
     planes_candidate found[PLANES_MAX_PEAKS];
-    planes_refined refined = {NULL, found, 0};
-    MOTE_TRY(run->ops->refine(run->points, &how, starts, count, &refined));
-    *accepted = refined.accepted_count;
+    MOTE_TRY(planes_refine(run, &how, starts, count, found, accepted));
     for (uint32_t i = 0; i < *accepted; i++) {
         planes_found *to = &run->found[run->found_count++];
         memset(to, 0, sizeof *to);

@@ -129,6 +129,25 @@ MOTE_HD void planes_perpendicular(const double normal[3], double u[3], double v[
     v[2] = normal[0] * u[1] - normal[1] * u[0];
 }
 
+/* The plane through three points; false: there is none. */
+MOTE_HD bool planes_through(const float a[3], const float b[3], const float c[3], planes_plane *plane) {
+    double u[3], v[3], n[3];
+    for (int k = 0; k < 3; k++) {
+        u[k] = (double)b[k] - (double)a[k];
+        v[k] = (double)c[k] - (double)a[k];
+    }
+    for (int k = 0; k < 3; k++) n[k] = u[(k + 1) % 3] * v[(k + 2) % 3] - u[(k + 2) % 3] * v[(k + 1) % 3];
+    const double length = sqrt((n[0] * n[0] + n[1] * n[1]) + n[2] * n[2]);
+    memset(plane, 0, sizeof *plane);
+    if (!(length > 0)) return false;
+    for (int k = 0; k < 3; k++) n[k] /= length;
+    plane->a = (float)n[0];
+    plane->b = (float)n[1];
+    plane->c = (float)n[2];
+    plane->d = (float)((n[0] * (double)a[0] + n[1] * (double)a[1]) + n[2] * (double)a[2]);
+    return true;
+}
+
 /* The plane as passes over points take it. */
 MOTE_HD planes_plane planes_plane_from(const planes_fit *fit, double tolerance, double guard, int32_t cone) {
     planes_plane plane;

@@ -154,15 +154,7 @@ static __global__ void sum_planes(const planes_cuda_point *points, const planes_
     add_bands(planes, list, near, &point, any && found.best < 0, mine);
 }
 
-static __global__ void sum_labels(const planes_cuda_point *points, const int32_t *label, uint32_t point_count,
-                                  uint32_t count, uint32_t copies, sums_word *sums) {
-    const uint32_t i = blockIdx.x * THREADS + threadIdx.x;
-    const bool any = i < point_count;
-    const planes_cuda_point point = point_at(points, any ? i : point_count - 1);
-    add_labels(&point, any ? label[i] : -1, false, false, sums + (uint64_t)(blockIdx.x % copies) * count);
-}
-
-/* Sums points up weighted by their likelihood, one label of the block after the other. */
+/* Sums points up by label, one label of the warp after the other. mixtures: by their likelihood; NULL: each once */
 static __global__ void sum_weighted(const planes_cuda_point *points, const int32_t *label, const uint8_t *odds,
                                     uint32_t point_count, const planes_mixture *mixtures, uint32_t count,
                                     uint32_t copies, sums_word *sums) {
@@ -170,8 +162,8 @@ static __global__ void sum_weighted(const planes_cuda_point *points, const int32
     const bool any = i < point_count;
     const planes_cuda_point point = point_at(points, any ? i : point_count - 1);
     const int32_t mine = any ? label[i] : -1;
-    int32_t weight = 0;
-    if (mine >= 0) {
+    int32_t weight = mine >= 0;
+    if (mine >= 0 && mixtures != NULL) {
         const planes_mixture *m = &mixtures[mine];
         weight = planes_weight(m, planes_distance(&m->plane, point.x, point.y, point.z), odds[i]);
     }
@@ -211,11 +203,9 @@ static mote_status sum_into(const planes_cuda *p, const summed *of, uint32_t cou
     if (of->planes != NULL) {
         CUDA_LAUNCH(gpu, sum_planes, p->block_count, THREADS, p->points, p->boxes, p->base.count, of->planes, count,
                     copies, words);
-    } else if (of->mixtures != NULL) {
+    } else {
         CUDA_LAUNCH(gpu, sum_weighted, p->block_count, THREADS, p->points, p->label, p->free_points, p->base.count,
                     of->mixtures, count, copies, words);
-    } else {
-        CUDA_LAUNCH(gpu, sum_labels, p->block_count, THREADS, p->points, p->label, p->base.count, count, copies, words);
     }
     if (copies > 1) CUDA_LAUNCH(gpu, join_copies, cuda_blocks(count * WORDS, THREADS), THREADS, words, count, copies);
     MOTE_TRY(cuda_launched(gpu, "sums of planes"));

@@ -36,9 +36,7 @@ static __global__ void make_roots(planes_grid g) {
     const bool any = i < g.cells && g.count[i] > 0;
     const bool core = any && planes_is_core(&g, &g.tracts[planes_grid_plane(&g, (uint32_t)i)], (uint32_t)i);
     const uint32_t others = ~__ballot_sync(CUDA_ALL, core) & ((1u << lane) - 1);
-    const uint32_t start = g.codes != NULL || g.quarters != NULL ? lane
-                           : others != 0                         ? CUDA_WARP - (uint32_t)__clz((int)others)
-                                                                 : 0;
+    const uint32_t start = g.quarters != NULL ? lane : others != 0 ? CUDA_WARP - (uint32_t)__clz((int)others) : 0;
     if (i < g.cells) g.root[i] = core ? (uint32_t)i - (lane - start) : PLANES_NO_CELL;
 }
 
@@ -58,7 +56,7 @@ static __global__ void join_cores(planes_grid g) {
     const bool beside = core_adjacent(&g, t, i, -1, 0, &west);
     const bool above = core_adjacent(&g, t, i, 0, -1, &other);
     const bool above_left = core_adjacent(&g, t, i, -1, -1, &corner);
-    if (beside && (g.codes != NULL || threadIdx.x % CUDA_WARP == 0)) join(g.root, i, west);
+    if (beside && threadIdx.x % CUDA_WARP == 0) join(g.root, i, west);
     if (above && !(beside && above_left)) join(g.root, i, other);
     if (above) return;
     if (above_left && !beside) join(g.root, i, corner);

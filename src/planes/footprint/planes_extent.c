@@ -93,18 +93,6 @@ static void describe(const planes_run *run, const planes_found *found, const pla
 
 /* ---- outlines */
 
-/* Corners by plane: those of plane i are sorted[first[i]] … sorted[first[i + 1] - 1]. */
-static void sort_corners(const planes_corner *corners, uint64_t count, uint32_t planes, planes_corner *sorted,
-                         uint64_t *first) {
-    memset(first, 0, ((uint64_t)planes + 1) * sizeof *first);
-    for (uint64_t i = 0; i < count; i++) first[corners[i].plane]++;
-    for (uint64_t i = 0, all = 0; i <= planes; i++) {
-        all += first[i];
-        first[i] = all;
-    }
-    for (uint64_t i = count; i-- > 0;) sorted[--first[corners[i].plane]] = corners[i];
-}
-
 static mote_status write_hull(mote_planes *out, const planes_run *run, uint32_t plane, const planes_fit *fit,
                               const planes_axes *axes, const planes_corner *hull, uint32_t count, uint64_t *capacity) {
     const planes_frame *frame = &run->points->frame;
@@ -126,35 +114,18 @@ static mote_status write_hull(mote_planes *out, const planes_run *run, uint32_t 
     return MOTE_OK;
 }
 
-static mote_status write_hulls(planes_run *run, const planes_fit *fits, const planes_axes *axes,
-                               const planes_corner *corners, uint64_t count, mote_planes *out) {
-    mote_context *ctx = run->ctx;
-    uint64_t capacity = 0;
-    planes_corner *sorted = mote_alloc(ctx, count * sizeof *sorted, "planes outlines");
-    uint64_t *first = mote_alloc(ctx, ((uint64_t)out->count + 1) * sizeof *first, "planes outlines");
-    mote_status status = sorted != NULL && first != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
-    if (status == MOTE_OK) sort_corners(corners, count, out->count, sorted, first);
-    out->first_corner[0] = 0;
-    for (uint32_t i = 0; i < out->count && status == MOTE_OK; i++) {
-        planes_corner *hull = sorted + first[i];
-        const uint32_t size = planes_hull_of(hull, (uint32_t)(first[i + 1] - first[i]));
-        status = write_hull(out, run, i, &fits[i], &axes[i], hull, size, &capacity);
-    }
-    mote_free(ctx, sorted);
-    mote_free(ctx, first);
-    return status;
-}
-
 static mote_status make_outlines(planes_run *run, const planes_fit *fits, mote_planes *out) {
     mote_context *ctx = run->ctx;
-    planes_corner *corners = NULL;
-    uint64_t count = 0;
+    uint64_t capacity = 0;
+    planes_hulls h;
     planes_axes *axes = mote_alloc(ctx, out->count * sizeof *axes, "planes outlines");
     if (axes == NULL) return MOTE_ERROR_MEMORY;
     for (uint32_t i = 0; i < out->count; i++) axes[i] = axes_of(fits[i].normal, 2);
-    mote_status status = run->ops->outline(run->points, axes, out->count, &corners, &count);
-    if (status == MOTE_OK) status = write_hulls(run, fits, axes, corners, count, out);
-    mote_free(ctx, corners);
+    mote_status status = planes_find_hulls(run, axes, out->count, &h);
+    for (uint32_t i = 0; i < out->count && status == MOTE_OK; i++) {
+        status = write_hull(out, run, i, &fits[i], &axes[i], h.corners + h.first[i], h.size[i], &capacity);
+    }
+    planes_hulls_free(ctx, &h);
     mote_free(ctx, axes);
     return status;
 }
@@ -264,20 +235,27 @@ static mote_status choose_components(planes_run *run, const planes_footprint *fo
     return status;
 }
 
-/* axes, beside: room for all planes. */
+/* axes, in_bands: room for all planes. Where planes have so few points in so much room that their grids would be too
+   large, cells become wider. */
 static mote_status find_footprints(planes_run *run, planes_axes *axes, uint64_t *in_bands,
                                    planes_footprint *footprint) {
-    const double cell = run->facts.cell / run->points->frame.step; /* of planes that have none of their own */
     const planes_footprint_params footprint_params = {run->params.whole, run->params.components, run->support};
-    for (uint32_t i = 0; i < run->found_count; i++) {
-        const planes_found *found = &run->found[i];
-        axes[i] = axes_of(found->fit.normal, found->cell > 0 ? found->cell : cell);
-        in_bands[i] = found->sums.in_bands[0] + found->sums.in_bands[1];
-    }
-    mote_free(run->ctx, footprint->components);
     const mote_progress_span whole = mote_progress_enter(run->ctx, 0.9, 0.95);
-    const mote_status status = run->ops->footprint(run->points, axes, in_bands, run->found_count, &footprint_params,
-                                                   &footprint->components, &footprint->count);
+    mote_status status = MOTE_OK;
+    mote_free(run->ctx, footprint->components);
+    footprint->components = NULL;
+    for (double wider = 1; status == MOTE_OK && footprint->components == NULL; wider = 2) {
+        run->facts.cell *= wider;
+        for (uint32_t i = 0; i < run->found_count; i++) {
+            planes_found *found = &run->found[i];
+            found->cell *= wider;
+            axes[i] =
+                axes_of(found->fit.normal, found->cell > 0 ? found->cell : run->facts.cell / run->points->frame.step);
+            in_bands[i] = found->sums.in_bands[0] + found->sums.in_bands[1];
+        }
+        status = run->ops->footprint(run->points, axes, in_bands, run->found_count, &footprint_params,
+                                     &footprint->components, &footprint->count);
+    }
     mote_progress_leave(run->ctx, whole);
     return status;
 }

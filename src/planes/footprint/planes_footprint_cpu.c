@@ -1,6 +1,5 @@
 /* Where in their planes labelled points are, on CPU cores: the cells that they are in, and new labels by cell. Points
    are looked at once, as runs in the same cell: in their order these are long. */
-#include "order/sort/order_sort_cpu.h"
 #include "planes/planes_cpu.h"
 
 /* ---- runs of points */
@@ -78,47 +77,15 @@ static void join_bounds(planes_bounds *to, const planes_bounds *from, uint32_t p
 }
 
 /* Lists all runs, each block's from its own place on. bounds: [planes · threads], the first are those of all. */
-static uint64_t find_runs(planes_cpu *p, const planes_axes *axes, uint32_t planes, planes_bounds *bounds) {
+static void find_runs(planes_cpu *p, const planes_axes *axes, uint32_t planes, planes_bounds *bounds) {
     const int threads = p->base.ctx->threads;
-    uint64_t all = 0;
     memset(bounds, 0xFF, (uint64_t)threads * planes * sizeof *bounds);
-#pragma omp parallel for schedule(static) num_threads(threads) reduction(+ : all)
+#pragma omp parallel for schedule(static) num_threads(threads)
     for (int64_t b = 0; b < (int64_t)p->block_count; b++) {
         planes_bounds *mine = bounds + (uint64_t)mote_thread_number() * planes;
         p->run_count[b] = list_runs(p, axes, (uint32_t)b, p->runs + (uint64_t)b * PLANES_BLOCK, mine);
-        all += p->run_count[b];
     }
     for (int t = 1; t < threads; t++) join_bounds(bounds, bounds + (uint64_t)t * planes, planes);
-    return all;
-}
-
-/* ---- listed cells */
-
-/* The codes of all cells with points, ascending, and where each plane's begin. */
-static mote_status list_cells(planes_cpu *p, uint64_t run_count) {
-    mote_context *ctx = p->base.ctx;
-    planes_grid *g = &p->grid;
-    uint64_t at = 0, cells = 0;
-    uint32_t *order = mote_alloc(ctx, run_count * sizeof *order, "planes cells");
-    p->codes = mote_alloc(ctx, run_count * sizeof *p->codes, "planes cells");
-    mote_status status = order != NULL && p->codes != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
-    for (uint32_t b = 0; b < p->block_count && status == MOTE_OK; b++) {
-        const planes_footprint_run *runs = p->runs + (uint64_t)b * PLANES_BLOCK;
-        for (uint32_t i = 0; i < p->run_count[b]; i++) p->codes[at++] = runs[i].code;
-    }
-    if (status == MOTE_OK) status = order_sort_cpu(ctx, p->codes, order, run_count);
-    for (uint64_t i = 0; i < run_count && status == MOTE_OK; i++) {
-        if (cells == 0 || p->codes[i] != p->codes[cells - 1]) p->codes[cells++] = p->codes[i];
-    }
-    mote_free(ctx, order);
-    MOTE_TRY(status);
-    g->codes = p->codes;
-    g->cells = (uint32_t)cells;
-    for (uint32_t i = g->planes, end = g->cells; i-- > 0;) {
-        while (end > 0 && p->codes[end - 1] >> (2 * PLANES_CELL_BITS) >= i) end--;
-        p->tracts[i].first = end;
-    }
-    return MOTE_OK;
 }
 
 /* ---- points of cells */
@@ -172,13 +139,13 @@ static mote_status make_grid(planes_cpu *p, const planes_axes *axes, const uint6
         mote_free(ctx, bounds);
         return MOTE_ERROR_MEMORY;
     }
-    const uint64_t run_count = find_runs(p, axes, planes, bounds);
+    find_runs(p, axes, planes, bounds);
     g->tracts = p->tracts;
     g->planes = planes;
     g->islands = !footprint_params->components && !footprint_params->whole;
     g->cells = planes_grid_lay(bounds, in_bands, planes, footprint_params->whole, points, p->tracts);
     mote_free(ctx, bounds);
-    if (g->cells == 0) MOTE_TRY(list_cells(p, run_count));
+    if (g->cells == 0) return MOTE_OK;
     MOTE_TRY(make_cells(p));
     count_points(p);
     return MOTE_OK;
@@ -189,12 +156,10 @@ void planes_footprint_free_cpu(planes_cpu *p) {
     mote_free(ctx, p->runs);
     mote_free(ctx, p->run_count);
     mote_free(ctx, p->tracts);
-    mote_free(ctx, p->codes);
     mote_free(ctx, p->cell_memory);
     p->runs = NULL;
     p->run_count = p->cell_memory = NULL;
     p->tracts = NULL;
-    p->codes = NULL;
     memset(&p->grid, 0, sizeof p->grid);
 }
 
@@ -207,6 +172,7 @@ mote_status planes_footprint_cpu(planes_points *points, const planes_axes *axes,
     planes_footprint_free_cpu(p);
     p->by_plane = !footprint_params->components;
     MOTE_TRY(make_grid(p, axes, in_bands, planes, footprint_params));
+    if (p->grid.cells == 0) return MOTE_OK;
     return planes_find_components(points->ctx, &p->grid, footprint_params, components, count);
 }
 

@@ -1,6 +1,4 @@
-/* Cells that labelled points are in, and new labels by cell, on the GPU. Grids side by side are counted by atomics;
-   where they would be too large cells are listed: in their order neighbours share a cell, so runs of equal cells are
-   sorted, with their lengths, and not points. */
+/* Cells that labelled points are in, counted by atomics, and new labels by cell, on the GPU. */
 #include "device/cuda/cuda_primitives.h"
 #include "device/cuda/warp.cuh"
 #include "math/search.h"
@@ -15,7 +13,6 @@ typedef struct labelled {
     const int32_t *label;
     const planes_tract *tracts;
     uint64_t count;
-    uint64_t nothing; /* the cell of points without a label: above all others */
 } labelled;
 
 static __device__ inline void cell_at(const labelled *l, uint64_t i, int32_t label, uint32_t cell[2]) {
@@ -69,7 +66,7 @@ static __global__ void find_bounds(labelled l, planes_bounds *bounds) {
     lower_together(bounds, &mine, now);
 }
 
-/* ---- grids side by side */
+/* ---- points of cells */
 
 /* Points of a warp in the same cell, one after the other, are counted at once. */
 static __global__ void count_points(labelled l, planes_grid g) {
@@ -103,61 +100,17 @@ static __global__ void mark_quarters(labelled l, planes_grid g) {
     if ((g.quarters[place] & bit) == 0) atomicOr(&g.quarters[place], bit);
 }
 
-/* ---- listed cells */
-
-static __device__ inline uint64_t code_of(const labelled *l, uint64_t i) {
-    const int32_t label = l->label[i];
-    uint32_t cell[2];
-    if (label < 0) return l->nothing;
-    cell_at(l, i, label, cell);
-    return planes_cell_code((uint32_t)label, cell[0], cell[1]);
-}
-
-static __global__ void find_runs(labelled l, uint8_t *starts) {
-    const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
-    if (i < l.count) starts[i] = i == 0 || code_of(&l, i) != code_of(&l, i - 1);
-}
-
-/* Cell and length of each run, from where it starts and where the next does. */
-static __global__ void measure_runs(labelled l, const uint32_t *starts, uint64_t runs, uint64_t *codes,
-                                    uint32_t *lengths) {
-    const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
-    if (i >= runs) return;
-    codes[i] = code_of(&l, starts[i]);
-    lengths[i] = (uint32_t)((i + 1 < runs ? starts[i + 1] : l.count) - starts[i]);
-}
-
-static __global__ void find_changes(const uint64_t *codes, uint64_t runs, uint8_t *starts) {
-    const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
-    if (i < runs) starts[i] = i == 0 || codes[i] != codes[i - 1];
-}
-
-/* Sums the runs of each cell. */
-static __global__ void join_runs(const uint64_t *sorted, const uint32_t *lengths, uint64_t runs, const uint32_t *starts,
-                                 uint64_t starts_count, uint64_t *codes, uint32_t cells, uint32_t *count) {
-    const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
-    if (i >= cells) return;
-    const uint64_t end = i + 1 < starts_count ? starts[i + 1] : runs;
-    uint32_t points = 0;
-    for (uint64_t k = starts[i]; k < end; k++) points += lengths[k];
-    count[i] = points;
-    codes[i] = sorted[starts[i]];
-}
-
 /* ---- the host's side */
-
-static uint32_t bit_length(uint32_t v) { return v == 0 ? 0 : 32 - (uint32_t)__builtin_clz(v); }
 
 void planes_footprint_free_cuda(planes_cuda *p) {
     mote_device *gpu = p->base.device;
     cuda_free(gpu, p->footprint.tracts);
-    cuda_free(gpu, p->footprint.codes);
     cuda_free(gpu, p->footprint.memory);
     memset(&p->footprint, 0, sizeof p->footprint);
 }
 
 static labelled labelled_of(const planes_cuda *p) {
-    const labelled l = {p->points, p->label, p->footprint.tracts, p->base.count, UINT64_MAX};
+    const labelled l = {p->points, p->label, p->footprint.tracts, p->base.count};
     return l;
 }
 
@@ -182,87 +135,6 @@ static mote_status make_cells(planes_cuda *p, uint32_t cells) {
     g->quarters = c->by_plane ? NULL : g->all + g->planes + own;
     g->root = g->all + g->planes + own + quarters;
     return cuda_fill(gpu, c->memory, 0, zeros);
-}
-
-/* Arrays of the way to listed cells. */
-typedef struct list_work {
-    planes_cuda *p;
-    labelled l;
-    uint8_t *flags;   /* [points] */
-    uint32_t *starts; /* [points] */
-    uint64_t *found;
-    cuda_pairs64 runs;
-    uint64_t run_count;
-} list_work;
-
-static void free_work(list_work *w) {
-    mote_device *gpu = w->p->base.device;
-    cuda_free(gpu, w->flags);
-    cuda_free(gpu, w->starts);
-    cuda_free(gpu, w->found);
-    cuda_free(gpu, w->runs.keys);
-    cuda_free(gpu, w->runs.values);
-    cuda_free(gpu, w->runs.other_keys);
-    cuda_free(gpu, w->runs.other_values);
-}
-
-/* The places where flags are set; how many, to count. Waits. */
-static mote_status select_starts(list_work *w, uint64_t items, uint64_t *count) {
-    mote_device *gpu = w->p->base.device;
-    MOTE_TRY(cuda_select(gpu, w->flags, items, w->starts, w->found));
-    return cuda_download(gpu, count, w->found, sizeof *count);
-}
-
-static mote_status list_runs(list_work *w) {
-    mote_device *gpu = w->p->base.device;
-    const uint64_t points = w->l.count;
-    w->flags = (uint8_t *)cuda_alloc(gpu, points, "planes cells");
-    w->starts = (uint32_t *)cuda_alloc(gpu, points * sizeof *w->starts, "planes cells");
-    w->found = (uint64_t *)cuda_alloc(gpu, sizeof *w->found, "planes cells");
-    if (w->flags == NULL || w->starts == NULL || w->found == NULL) return MOTE_ERROR_MEMORY;
-    CUDA_LAUNCH(gpu, find_runs, cuda_blocks(points, THREADS), THREADS, w->l, w->flags);
-    MOTE_TRY(cuda_launched(gpu, "runs of cells"));
-    MOTE_TRY(select_starts(w, points, &w->run_count));
-    w->runs.keys = (uint64_t *)cuda_alloc(gpu, w->run_count * sizeof(uint64_t), "planes cells");
-    w->runs.values = (uint32_t *)cuda_alloc(gpu, w->run_count * sizeof(uint32_t), "planes cells");
-    w->runs.other_keys = (uint64_t *)cuda_alloc(gpu, w->run_count * sizeof(uint64_t), "planes cells");
-    w->runs.other_values = (uint32_t *)cuda_alloc(gpu, w->run_count * sizeof(uint32_t), "planes cells");
-    MOTE_TRY(mote_context_status(gpu->ctx));
-    CUDA_LAUNCH(gpu, measure_runs, cuda_blocks(w->run_count, THREADS), THREADS, w->l, w->starts, w->run_count,
-                w->runs.keys, w->runs.values);
-    return cuda_launched(gpu, "runs of cells");
-}
-
-/* Sorts the runs and joins those of a cell; points without a label come last, and are no cell. */
-static mote_status join_cells(list_work *w) {
-    planes_cuda *p = w->p;
-    mote_device *gpu = p->base.device;
-    const uint64_t runs = w->run_count;
-    uint64_t codes = 0, last = 0;
-    MOTE_TRY(cuda_sort64(gpu, &w->runs, runs, 0, 2 * PLANES_CELL_BITS + (int)bit_length(p->footprint.grid.planes)));
-    CUDA_LAUNCH(gpu, find_changes, cuda_blocks(runs, THREADS), THREADS, w->runs.keys, runs, w->flags);
-    MOTE_TRY(cuda_launched(gpu, "cells"));
-    MOTE_TRY(select_starts(w, runs, &codes));
-    MOTE_TRY(cuda_download(gpu, &last, w->runs.keys + runs - 1, sizeof last));
-    const uint32_t cells = (uint32_t)(codes - (last == w->l.nothing));
-    p->footprint.codes = (uint64_t *)cuda_alloc(gpu, cells * sizeof *p->footprint.codes, "planes cells");
-    if (p->footprint.codes == NULL) return MOTE_ERROR_MEMORY;
-    p->footprint.grid.codes = p->footprint.codes;
-    MOTE_TRY(make_cells(p, cells));
-    CUDA_LAUNCH(gpu, join_runs, cuda_blocks(cells, THREADS), THREADS, w->runs.keys, w->runs.values, runs, w->starts,
-                codes, p->footprint.codes, cells, p->footprint.grid.count);
-    return cuda_launched(gpu, "cells");
-}
-
-static mote_status list_cells(planes_cuda *p) {
-    list_work w;
-    memset(&w, 0, sizeof w);
-    w.p = p;
-    w.l = labelled_of(p);
-    mote_status status = list_runs(&w);
-    if (status == MOTE_OK) status = join_cells(&w);
-    free_work(&w);
-    return status;
 }
 
 static mote_status measure_bounds(planes_cuda *p, planes_bounds *host) {
@@ -292,12 +164,9 @@ static mote_status count_cells(planes_cuda *p, planes_tract *host, const uint64_
     MOTE_TRY(measure_bounds(p, bounds));
     const uint32_t cells = planes_grid_lay(bounds, in_bands, planes, whole, p->base.count, host);
     MOTE_TRY(cuda_upload(gpu, c->tracts, host, planes * sizeof *host));
-    if (cells == 0) {
-        MOTE_TRY(list_cells(p));
-    } else {
-        MOTE_TRY(make_cells(p, cells));
-        CUDA_LAUNCH(gpu, count_points, cuda_blocks(p->base.count, THREADS), THREADS, labelled_of(p), c->grid);
-    }
+    if (cells == 0) return MOTE_OK;
+    MOTE_TRY(make_cells(p, cells));
+    CUDA_LAUNCH(gpu, count_points, cuda_blocks(p->base.count, THREADS), THREADS, labelled_of(p), c->grid);
     if (c->grid.quarters != NULL) {
         CUDA_LAUNCH(gpu, mark_quarters, cuda_blocks(p->base.count, THREADS), THREADS, labelled_of(p), c->grid);
     }
@@ -321,7 +190,8 @@ mote_status planes_footprint_cuda(planes_points *points, const planes_axes *axes
     p->footprint.grid.islands = !footprint_params->components && !footprint_params->whole;
     p->footprint.by_plane = !footprint_params->components;
     if (status == MOTE_OK) status = count_cells(p, tracts, in_bands, footprint_params->whole, bounds);
-    if (status == MOTE_OK) status = planes_find_components_cuda(p, footprint_params->min, components, count);
+    if (status == MOTE_OK && p->footprint.grid.cells > 0)
+        status = planes_find_components_cuda(p, footprint_params->min, components, count);
     mote_free(gpu->ctx, tracts);
     mote_free(gpu->ctx, bounds);
     return status;

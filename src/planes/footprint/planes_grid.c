@@ -1,7 +1,8 @@
 /* Layout of the grids of planes. */
 #include "planes/footprint/planes_grid.h"
 
-#define SPARE_CELLS 65536u /* besides one a point */
+#define POINT_CELLS 4u         /* a point */
+#define SPARE_CELLS (1u << 22) /* besides those */
 #define MAX_CELLS   0x7FFFFFFFu
 
 /* A core cell has more points than strays make likely. */
@@ -13,7 +14,7 @@ static uint32_t core_points(double strays) {
 uint32_t planes_grid_lay(const planes_bounds *bounds, const uint64_t *in_bands, uint32_t planes, bool whole,
                          uint64_t points, planes_tract *tracts) {
     uint64_t cells = 0;
-    const uint64_t max = points + SPARE_CELLS < MAX_CELLS ? points + SPARE_CELLS : MAX_CELLS;
+    const uint64_t wanted = POINT_CELLS * points + SPARE_CELLS, max = wanted < MAX_CELLS ? wanted : MAX_CELLS;
     bool fits = true;
     for (uint32_t i = 0; i < planes; i++) {
         planes_tract *t = &tracts[i];

@@ -13,9 +13,8 @@
        +-------+-------+     +-------+-------+
           not connected          connected
 
-   Grids lie side by side, cell by cell, if they are not too large for their points: then the place of a cell says which
-   it is, and a grid has a rim without points, so that every cell with points has eight others around it. Otherwise
-   cells with points are listed. Both go by plane, v, u. */
+   Grids lie side by side, cell by cell, by plane, v, u: the place of a cell says which it is, and a grid has a rim
+   without points, so that every cell with points has eight others around it. */
 #ifndef MOTE_PLANES_GRID_H
 #define MOTE_PLANES_GRID_H
 
@@ -38,7 +37,7 @@ typedef struct planes_tract {
     planes_axes axes;
     uint32_t low[2];        /* its first cell, u v */
     uint32_t width, height; /* 0: no points */
-    uint32_t first;         /* number of its first cell; of listed ones not on every backend */
+    uint32_t first;         /* number of its first cell */
     uint32_t core;          /* points that a core cell has at least */
     float strays;           /* points of a cell that are strays */
 } planes_tract;
@@ -46,40 +45,28 @@ typedef struct planes_tract {
 typedef struct planes_grid {
     const planes_tract *tracts;
     uint32_t planes, cells;
-    bool islands;          /* of few points are dropped */
-    const uint64_t *codes; /* [cells] listed cells, ascending; NULL: grids side by side */
-    uint32_t *count;       /* [cells] points */
-    uint32_t *quarters;    /* [cells] which have points: planes_quarter_bit; NULL: cells that touch are connected */
-    uint32_t *root;        /* [cells] the part that it belongs to; PLANES_NO_CELL: none */
-    uint32_t *points;      /* [cells] of the part of that number */
-    uint32_t *all;         /* [planes] points of all parts */
+    bool islands;       /* of few points are dropped */
+    uint32_t *count;    /* [cells] points */
+    uint32_t *quarters; /* [cells] which have points: planes_quarter_bit; NULL: cells that touch are connected */
+    uint32_t *root;     /* [cells] the part that it belongs to; PLANES_NO_CELL: none */
+    uint32_t *points;   /* [cells] of the part of that number */
+    uint32_t *all;      /* [planes] points of all parts */
 } planes_grid;
 
 /* ---- which cell is where */
 
-MOTE_HD uint32_t planes_grid_search(const planes_grid *g, uint64_t code) {
-    const uint32_t at = (uint32_t)mote_lower_bound64(g->codes, g->cells, code);
-    return at < g->cells && g->codes[at] == code ? at : PLANES_NO_CELL;
-}
-
 /* The place of a cell that has points. */
 MOTE_HD uint32_t planes_grid_place(const planes_grid *g, uint32_t plane, uint32_t u, uint32_t v) {
     const planes_tract *t = &g->tracts[plane];
-    if (g->codes != NULL) return planes_grid_search(g, planes_cell_code(plane, u, v));
     return t->first + (v - t->low[1]) * t->width + (u - t->low[0]);
 }
 
 MOTE_HD uint32_t planes_grid_plane(const planes_grid *g, uint32_t i) {
-    if (g->codes != NULL) return (uint32_t)(g->codes[i] >> (2 * PLANES_CELL_BITS));
     return mote_lower_bound32_strided(&g->tracts->first, sizeof *g->tracts, g->planes, i + 1) - 1;
 }
 
 /* The cell with points that is so far from cell i, which has some. */
 MOTE_HD uint32_t planes_grid_adjacent(const planes_grid *g, const planes_tract *t, uint32_t i, int32_t u, int32_t v) {
-    if (g->codes != NULL) {
-        const uint64_t away = (uint64_t)(int64_t)u + ((uint64_t)(int64_t)v << PLANES_CELL_BITS);
-        return planes_grid_search(g, g->codes[i] + away);
-    }
     const uint32_t at = i + (uint32_t)v * t->width + (uint32_t)u;
     return g->count[at] > 0 ? at : PLANES_NO_CELL;
 }
@@ -170,7 +157,7 @@ extern "C" {
    whole   every cell with points is a core cell
    points  that there are
    tracts  [planes] out, except axes
-   Returns the number of cells; 0: too many; those with points are to be listed. */
+   Returns the number of cells; 0: too many. */
 uint32_t planes_grid_lay(const planes_bounds *bounds, const uint64_t *in_bands, uint32_t planes, bool whole,
                          uint64_t points, planes_tract *tracts);
 

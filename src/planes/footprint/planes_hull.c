@@ -1,6 +1,9 @@
 /* Convex hulls in whole numbers (quickhull: Eddy 1977; Bykat 1978) and rectangles around them. */
 #include "planes/footprint/planes_extent.h"
 
+#define SAMPLE 16384u /* points of a cloud that say what is inside */
+#define STEP   8u     /* one of so many, at least */
+
 static bool is_before(const planes_corner *a, const planes_corner *b) {
     return a->u != b->u ? a->u < b->u : a->v < b->v;
 }
@@ -112,4 +115,77 @@ void planes_hull_rectangle(const planes_corner *hull, uint32_t count, double rec
             rectangle[k][1] = dv * p + du * q;
         }
     }
+}
+
+/* ---- those of a cloud's planes */
+
+void planes_hulls_free(mote_context *ctx, planes_hulls *h) {
+    mote_free(ctx, h->corners);
+    mote_free(ctx, h->first);
+    mote_free(ctx, h->size);
+}
+
+static mote_status make_hulls(mote_context *ctx, const planes_corner *corners, uint64_t count, uint32_t planes,
+                              planes_hulls *h) {
+    h->corners = mote_alloc(ctx, count * sizeof *h->corners, "planes outlines");
+    h->first = mote_alloc_zero(ctx, ((uint64_t)planes + 1) * sizeof *h->first, "planes outlines");
+    h->size = mote_alloc(ctx, planes * sizeof *h->size, "planes outlines");
+    if (h->corners == NULL || h->first == NULL || h->size == NULL) return MOTE_ERROR_MEMORY;
+    for (uint64_t i = 0; i < count; i++) h->first[corners[i].plane]++;
+    for (uint64_t i = 0, all = 0; i <= planes; i++) {
+        all += h->first[i];
+        h->first[i] = all;
+    }
+    for (uint64_t i = count; i-- > 0;) h->corners[--h->first[corners[i].plane]] = corners[i];
+    for (uint32_t i = 0; i < planes; i++) {
+        h->size[i] = planes_hull_of(h->corners + h->first[i], (uint32_t)(h->first[i + 1] - h->first[i]));
+    }
+    return MOTE_OK;
+}
+
+/* The hulls of the points that how asks for. */
+static mote_status find_hulls(planes_run *run, const planes_outlining *how, planes_hulls *h) {
+    planes_corner *corners = NULL;
+    uint64_t count = 0;
+    mote_status status = run->ops->outline(run->points, how, &corners, &count);
+    if (status == MOTE_OK) status = make_hulls(run->ctx, corners, count, how->planes, h);
+    mote_free(run->ctx, corners);
+    return status;
+}
+
+/* What is inside the hull of some points is no corner of that of all. Of many corners some say most of it. */
+static planes_polygon polygon_of(const planes_corner *hull, uint32_t count) {
+    planes_polygon p;
+    memset(&p, 0, sizeof p);
+    if (count < 3) return p;
+    p.sides = count < PLANES_SIDES ? count : PLANES_SIDES;
+    for (uint32_t k = 0; k < p.sides; k++) {
+        const planes_corner *from = &hull[(uint64_t)k * count / p.sides];
+        const planes_corner *to = &hull[(uint64_t)(k + 1) * count / p.sides % count];
+        p.a[k] = (double)from->v - (double)to->v;
+        p.b[k] = (double)to->u - (double)from->u;
+        p.c[k] = p.a[k] * (double)from->u + p.b[k] * (double)from->v;
+    }
+    return p;
+}
+
+/* First of some points, which say of most others that they are inside. */
+mote_status planes_find_hulls(planes_run *run, const planes_axes *axes, uint32_t planes, planes_hulls *h) {
+    mote_context *ctx = run->ctx;
+    const uint32_t step = run->points->count / SAMPLE;
+    planes_polygon *polygons = mote_alloc(ctx, planes * sizeof *polygons, "planes outlines");
+    planes_outlining how = {axes, NULL, planes, step > STEP ? step : STEP};
+    planes_hulls some;
+    memset(&some, 0, sizeof some);
+    memset(h, 0, sizeof *h);
+    mote_status status = polygons != NULL ? find_hulls(run, &how, &some) : MOTE_ERROR_MEMORY;
+    for (uint32_t i = 0; i < planes && status == MOTE_OK; i++) {
+        polygons[i] = polygon_of(some.corners + some.first[i], some.size[i]);
+    }
+    how.polygons = polygons;
+    how.step = 1;
+    if (status == MOTE_OK) status = find_hulls(run, &how, h);
+    planes_hulls_free(ctx, &some);
+    mote_free(ctx, polygons);
+    return status;
 }

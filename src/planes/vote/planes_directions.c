@@ -142,26 +142,36 @@ static uint32_t list_near(const directions *all, const bucket_grid *grid, uint32
     return count;
 }
 
-static mote_status make_near(mote_context *ctx, planes_directions *table) {
+/* Counts all lists, then writes them one behind the other. */
+static mote_status list_all(mote_context *ctx, const bucket_grid *grid, planes_directions *table) {
     const directions of_table = {table->directions, table->xyz}, *all = &of_table;
-    bucket_grid grid = {0, 0, NULL, NULL};
-    const double min_cosine = table->min_cosine; /* of a chord; a little longer, for rounding */
-    mote_status status = make_buckets(ctx, all, sqrt(2 - 2 * min_cosine) + 1e-9, &grid);
-    table->first = mote_alloc(ctx, ((uint64_t)all->count + 1) * sizeof *table->first, "planes directions");
-    if (table->first == NULL) status = MOTE_ERROR_MEMORY;
     uint32_t total = 0;
-    for (uint32_t d = 0; status == MOTE_OK && d < all->count; d++) {
+#pragma omp parallel for schedule(static) num_threads(ctx->threads)
+    for (int64_t d = 0; d < (int64_t)all->count; d++) {
+        table->first[d] = list_near(all, grid, (uint32_t)d, table->min_cosine, NULL);
+    }
+    for (uint32_t d = 0; d <= all->count; d++) {
+        const uint32_t mine = d < all->count ? table->first[d] : 0;
         table->first[d] = total;
-        total += list_near(all, &grid, d, min_cosine, NULL);
+        total += mine;
     }
-    if (status == MOTE_OK) {
-        table->first[all->count] = total;
-        table->near = mote_alloc(ctx, total * sizeof *table->near, "planes directions");
-        if (table->near == NULL) status = MOTE_ERROR_MEMORY;
+    table->near = mote_alloc(ctx, total * sizeof *table->near, "planes directions");
+    if (table->near == NULL) return MOTE_ERROR_MEMORY;
+#pragma omp parallel for schedule(static) num_threads(ctx->threads)
+    for (int64_t d = 0; d < (int64_t)all->count; d++) {
+        list_near(all, grid, (uint32_t)d, table->min_cosine, table->near + table->first[d]);
     }
-    for (uint32_t d = 0; status == MOTE_OK && d < all->count; d++) {
-        list_near(all, &grid, d, min_cosine, table->near + table->first[d]);
-    }
+    return MOTE_OK;
+}
+
+static mote_status make_near(mote_context *ctx, planes_directions *table) {
+    const directions all = {table->directions, table->xyz};
+    bucket_grid grid = {0, 0, NULL, NULL};
+    /* A chord's length; a little longer, for rounding. */
+    mote_status status = make_buckets(ctx, &all, sqrt(2 - 2 * table->min_cosine) + 1e-9, &grid);
+    table->first = mote_alloc(ctx, ((uint64_t)all.count + 1) * sizeof *table->first, "planes directions");
+    if (table->first == NULL) status = MOTE_ERROR_MEMORY;
+    if (status == MOTE_OK) status = list_all(ctx, &grid, table);
     mote_free(ctx, grid.first);
     mote_free(ctx, grid.ends);
     return status;

@@ -251,7 +251,7 @@ static mote_status make_counters(planes_cuda *p, const planes_directions *table)
 
 mote_status planes_vote_cuda(planes_points *points, const planes_voting *how, planes_peak *peaks, uint32_t *count) {
     planes_cuda *p = planes_on_cuda(points);
-    const planes_directions *table = how->directions;
+    planes_directions *table = how->directions;
     vote_job job;
     memset(&job, 0, sizeof job);
     MOTE_TRY(planes_choose_voters_cuda(p, how->voters));

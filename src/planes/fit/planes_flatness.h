@@ -1,7 +1,7 @@
 /* How flat a window of the order is: a plane is fitted in it that half of the points need not heed (least quantile of
-   squares, Rousseeuw 1984). One copy for C and CUDA of all but the loops over its points. */
-#ifndef MOTE_PLANES_NOISE_MATH_H
-#define MOTE_PLANES_NOISE_MATH_H
+   squares, Rousseeuw 1984). Host only. */
+#ifndef MOTE_PLANES_FLATNESS_H
+#define MOTE_PLANES_FLATNESS_H
 
 #include "math/hash.h"
 #include "planes/fit/planes_fit_math.h"
@@ -25,13 +25,14 @@ typedef struct planes_flatness {
 
 /* The place in the order of point i of a window of every step-th point; a window has about the same middle at every
    scale. */
-MOTE_HD uint32_t planes_window_place(uint32_t count, uint32_t windows, uint32_t window, uint64_t step, uint32_t i) {
+static inline uint32_t planes_window_place(uint32_t count, uint32_t windows, uint32_t window, uint64_t step,
+                                           uint32_t i) {
     const uint64_t starts = count - step * (PLANES_WINDOW - 1);
     return (uint32_t)((2 * (uint64_t)window + 1) * starts / (2 * (uint64_t)windows) + i * step);
 }
 
 /* How many scales there are: at the widest four windows of all points. */
-MOTE_HD uint32_t planes_scale_count(uint32_t count) {
+static inline uint32_t planes_scale_count(uint32_t count) {
     uint32_t scales = 1;
     for (uint64_t step = PLANES_WIDENING; scales < PLANES_SCALES; step *= PLANES_WIDENING, scales++) {
         if (step * PLANES_WINDOW * 4 > count) break;
@@ -42,30 +43,11 @@ MOTE_HD uint32_t planes_scale_count(uint32_t count) {
 /* ---- trials */
 
 /* Which point of the window is corner 0, 1 or 2 of a trial's plane. */
-MOTE_HD uint32_t planes_trial_corner(uint32_t window, uint32_t trial, int corner) {
+static inline uint32_t planes_trial_corner(uint32_t window, uint32_t trial, int corner) {
     return (uint32_t)(mote_hash_pair(window, trial) >> (16 * corner) & 0xFFFF) % PLANES_WINDOW;
 }
 
-/* The plane through three points; false: there is none. */
-MOTE_HD bool planes_through(const float a[3], const float b[3], const float c[3], planes_plane *plane) {
-    double u[3], v[3], n[3];
-    for (int k = 0; k < 3; k++) {
-        u[k] = (double)b[k] - (double)a[k];
-        v[k] = (double)c[k] - (double)a[k];
-    }
-    for (int k = 0; k < 3; k++) n[k] = u[(k + 1) % 3] * v[(k + 2) % 3] - u[(k + 2) % 3] * v[(k + 1) % 3];
-    const double length = sqrt((n[0] * n[0] + n[1] * n[1]) + n[2] * n[2]);
-    memset(plane, 0, sizeof *plane);
-    if (!(length > 0)) return false;
-    for (int k = 0; k < 3; k++) n[k] /= length;
-    plane->a = (float)n[0];
-    plane->b = (float)n[1];
-    plane->c = (float)n[2];
-    plane->d = (float)((n[0] * (double)a[0] + n[1] * (double)a[1]) + n[2] * (double)a[2]);
-    return true;
-}
-
-MOTE_HD float planes_residual(const planes_plane *plane, const float at[3]) {
+static inline float planes_residual(const planes_plane *plane, const float at[3]) {
     return fabsf(planes_distance(plane, at[0], at[1], at[2]));
 }
 
@@ -78,12 +60,12 @@ typedef struct planes_window_fit {
     uint32_t count;
 } planes_window_fit;
 
-MOTE_HD double planes_window_reach(double reach, double resolution) {
+static inline double planes_window_reach(double reach, double resolution) {
     return fmax(reach, fmax(PLANES_WINDOW_REACH, 0.5 * resolution));
 }
 
 /* quantile: the best trial's; of a normal distribution that is at 0.43 standard deviations, which is cut at 2.5. */
-MOTE_HD planes_window_fit planes_window_begin(float quantile, double resolution) {
+static inline planes_window_fit planes_window_begin(float quantile, double resolution) {
     planes_window_fit w;
     memset(&w, 0, sizeof w);
     w.reach = planes_window_reach((double)quantile / 0.43 * 2.5, resolution);
@@ -91,7 +73,7 @@ MOTE_HD planes_window_fit planes_window_begin(float quantile, double resolution)
 }
 
 /* sums: of the points within reach of the plane before. False: there is no plane. */
-MOTE_HD bool planes_window_next(const planes_sums *sums, double resolution, planes_window_fit *w) {
+static inline bool planes_window_next(const planes_sums *sums, double resolution, planes_window_fit *w) {
     const double n = (double)sums->count;
     if (sums->count < PLANES_WINDOW_MIN) return false;
     w->fit = planes_fit_sums(sums);
@@ -104,7 +86,7 @@ MOTE_HD bool planes_window_next(const planes_sums *sums, double resolution, plan
 
 /* Of a disc the root of the mean squared distance to its middle is its radius over sqrt(2). A window has every step-th
    point: so much denser are all. */
-MOTE_HD planes_flatness planes_window_end(const planes_window_fit *w, uint64_t step) {
+static inline planes_flatness planes_window_end(const planes_window_fit *w, uint64_t step) {
     planes_flatness found;
     found.noise = w->deviation;
     found.spacing = sqrt(2 * 3.14159265358979323846 / w->count) * w->size / sqrt((double)step);

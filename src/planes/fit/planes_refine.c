@@ -1,0 +1,596 @@
+/* From a cell of the accumulator to a plane: coarse to fine, on the host whatever counted the votes, for those who vote
+   are few. Each level is a small Hough transform of its own, of the points near the plane so far, around their
+   centroid: 7 x 7 directions over what the level before left open, bins of rho as wide as these directions deserve.
+   What it ends with is fitted by least squares while the distance that counts shrinks to the tolerance. Sums are whole
+   numbers, so the order of points does not matter. */
+#include "math/simd.h"
+#include "planes/planes.h"
+
+#define PIECE        256u /* distances at once */
+#define LANES        8u
+#define FIRST_BATCH  16u    /* peaks side by side, each batch without the points of those before */
+#define LARGE_SAMPLE 65536u /* of which a large batch would look at too many points in vain */
+
+#define PLANES_SIDE      3 /* directions on either side of the middle one */
+#define PLANES_SPREAD    (2 * PLANES_SIDE + 1)
+#define PLANES_TILTS     49u /* SPREAD² */
+#define PLANES_HALF_BINS 64  /* of rho, of a level, on either side */
+#define PLANES_LEVELS    8
+#define PLANES_POOL      1.2 /* steps between directions, at a typical point: how far is looked at all */
+#define PLANES_SHRINK    0.6
+#define PLANES_ENOUGH    512u /* points for a level; of more, about these vote */
+#define PLANES_SETTLING  8u   /* fits at the tolerance */
+
+#define MEASURED_BATCH 8u
+#define GROWTH         1.3
+#define TURNS          24
+#define EXCESS         0.12 /* of the peak may be outside */
+#define WIDEST         1.5  /* bins: the distance that counts last, where no peak is within a bin */
+#define FAR            4.0  /* times the distance that counts: how far is looked */
+#define SHARE          0.25 /* points of a peak to votes, or it is a step of the sensor's, not the plane */
+
+typedef struct refine_job {
+    mote_context *ctx;
+    planes_sample sample;
+    const planes_refining *how;
+    uint8_t *claimed;    /* [sample] */
+    planes_sample *near; /* [2 · threads] points near a peak's plane, and those that vote in a level, from its pivot */
+} refine_job;
+
+static mote_status open_job(refine_job *job, const planes_run *run, const planes_refining *how) {
+    mote_context *ctx = run->ctx;
+    memset(job, 0, sizeof *job);
+    job->ctx = ctx;
+    job->how = how;
+    MOTE_TRY(run->ops->read_voters(run->points, &job->sample));
+    job->claimed = mote_alloc_zero(ctx, job->sample.count, "planes refinement");
+    job->near = mote_alloc_zero(ctx, 2 * (uint64_t)ctx->threads * sizeof *job->near, "planes refinement");
+    if (job->claimed == NULL || job->near == NULL) return MOTE_ERROR_MEMORY;
+    for (int t = 0; t < 2 * ctx->threads; t++) {
+        MOTE_TRY(planes_sample_make(ctx, job->sample.count + LANES, &job->near[t]));
+    }
+    return MOTE_OK;
+}
+
+static void close_job(refine_job *job) {
+    for (int t = 0; job->near != NULL && t < 2 * job->ctx->threads; t++) planes_sample_free(job->ctx, &job->near[t]);
+    mote_free(job->ctx, job->near);
+    mote_free(job->ctx, job->claimed);
+}
+
+static uint32_t piece_at(uint32_t first, uint32_t count) { return count - first < PIECE ? count - first : PIECE; }
+
+/* ---- passes; branchless where most points are not near, for vectors */
+
+static void measure(const planes_plane *plane, const float *x, const float *y, const float *z, uint32_t count,
+                    float *distance) {
+    for (uint32_t i = 0; i < count; i++) distance[i] = planes_distance(plane, x[i], y[i], z[i]);
+}
+
+/* Bits of eight points that are free. */
+static uint32_t free_of(const uint8_t *claimed) {
+    uint32_t bits = 0;
+    for (uint32_t l = 0; l < LANES; l++) bits |= (uint32_t)(claimed[l] == 0) << l;
+    return bits;
+}
+
+/* Lists the free points within reach of a plane; returns how many. list: with room for LANES points more, for eight are
+   written at once. */
+static uint32_t list_near(const refine_job *job, const planes_plane *plane, uint32_t *list) {
+    const planes_sample *s = &job->sample;
+    const simd_f a = simd_f_set(plane->a), b = simd_f_set(plane->b), c = simd_f_set(plane->c);
+    const simd_f zero = simd_f_set(0), away = simd_f_set(-plane->d), reach = simd_f_set(plane->tolerance);
+    uint32_t found = 0, i = 0;
+    for (; i + LANES <= s->count; i += LANES) {
+        const simd_f y_z = simd_f_fma(b, simd_f_load(s->y + i), simd_f_fma(a, simd_f_load(s->x + i), away));
+        const simd_f distance = simd_f_fma(c, simd_f_load(s->z + i), y_z);
+        uint32_t bits = simd_f_at_most(simd_f_max(distance, simd_f_sub(zero, distance)), reach);
+        if (bits == 0) continue;
+        bits &= free_of(job->claimed + i);
+        simd_compress_indices(list + found, i, simd_mask(bits));
+        found += (uint32_t)__builtin_popcount(bits);
+    }
+    for (; i < s->count; i++) {
+        const float distance = planes_distance(plane, s->x[i], s->y[i], s->z[i]);
+        if (fabsf(distance) <= plane->tolerance && job->claimed[i] == 0) list[found++] = i;
+    }
+    return found;
+}
+
+/* Sums over the points within reach of a plane whose normal it allows: inner is how many of them are within half of
+   it, in_bands[0] how many more are within twice the reach. */
+static planes_plane pass_plane(const refine_job *job, const planes_fit *fit, double reach) {
+    return planes_plane_from(fit, reach, reach, job->how->cone);
+}
+
+/* The pool: free points within reach of a plane. */
+static void take_pool(const refine_job *job, const planes_fit *fit, double reach, planes_sample *near) {
+    const planes_sample *s = &job->sample;
+    const planes_plane plane = pass_plane(job, fit, reach);
+    near->count = list_near(job, &plane, near->place);
+    for (uint32_t k = 0; k < near->count; k++) {
+        const uint32_t i = near->place[k];
+        near->x[k] = s->x[i];
+        near->y[k] = s->y[i];
+        near->z[k] = s->z[i];
+        near->normal[k] = s->normal != NULL ? s->normal[i] : 0;
+    }
+}
+
+/* What a piece adds to sums; of so few points 64 bits have all products. A point that is not within reach counts as one
+   in the middle of the lattice, and not at all. */
+static void sum_piece(const planes_sample *near, const planes_plane *plane, uint32_t first, uint32_t count,
+                      planes_sums *sums) {
+    const float *x = near->x + first, *y = near->y + first, *z = near->z + first;
+    const float t = plane->tolerance, half = 0.5f * t, twice = 2.0f * t;
+    float distance[PIECE];
+    int64_t total[3] = {0, 0, 0}, products[PLANES_PRODUCTS] = {0, 0, 0, 0, 0, 0};
+    uint32_t in = 0, inner = 0, beside = 0;
+    measure(plane, x, y, z, count, distance);
+    for (uint32_t k = 0; k < count && plane->cone != 0; k++) {
+        if (!planes_normal_allows(near->normal[first + k], plane->normal, plane->cone)) distance[k] = INFINITY;
+    }
+    for (uint32_t k = 0; k < count; k++) {
+        const float size = fabsf(distance[k]);
+        const int32_t on = -(int32_t)(size <= t);
+        const int32_t u = (int32_t)x[k] & on, v = (int32_t)y[k] & on, w = (int32_t)z[k] & on;
+        in += (uint32_t)(size <= t);
+        inner += (uint32_t)(size <= half);
+        beside += (uint32_t)(size <= twice);
+        total[0] += u;
+        total[1] += v;
+        total[2] += w;
+        products[0] += (int64_t)u * u;
+        products[1] += (int64_t)u * v;
+        products[2] += (int64_t)u * w;
+        products[3] += (int64_t)v * v;
+        products[4] += (int64_t)v * w;
+        products[5] += (int64_t)w * w;
+    }
+    sums->count += in;
+    sums->inner += inner;
+    sums->in_bands[0] += beside - in;
+    for (int k = 0; k < 3; k++) sums->first[k] += total[k];
+    for (int k = 0; k < PLANES_PRODUCTS; k++) planes_add_product(sums, k, products[k]);
+}
+
+/* A pass over the pool. */
+static void sum_near(const refine_job *job, const planes_sample *near, const planes_fit *fit, double reach,
+                     planes_sums *sums) {
+    const planes_plane plane = pass_plane(job, fit, reach);
+    memset(sums, 0, sizeof *sums);
+    for (uint32_t first = 0; first < near->count; first += PIECE) {
+        sum_piece(near, &plane, first, piece_at(first, near->count), sums);
+    }
+}
+
+static double planes_pool_reach(const planes_refining *how) {
+    return how->bin + PLANES_POOL * how->resolution * how->typical;
+}
+
+/* ---- levels */
+
+typedef struct planes_refinement {
+    planes_fit fit;
+    double open, reach; /* radians; steps */
+    uint32_t before;    /* points of the last fit */
+    uint32_t settled;   /* fits at the tolerance */
+} planes_refinement;
+
+typedef struct planes_level {
+    double normal[3], u[3], v[3]; /* the middle direction and two perpendicular to it */
+    double step, width;           /* radians between directions; steps of a bin */
+    double pivot[3], size;        /* about the centroid of the points, and how far they are from it */
+    int32_t bins;                 /* on either side of the middle one */
+    uint32_t share;               /* points vote whose planes_turn is below */
+} planes_level;
+
+static planes_refinement planes_refinement_begin(const planes_refining *how, const planes_start *start) {
+    planes_refinement r;
+    memset(&r, 0, sizeof r);
+    for (int k = 0; k < 3; k++) r.fit.normal[k] = start->normal[k];
+    r.fit.offset = start->offset;
+    r.open = how->resolution;
+    r.reach = how->bin + 0.5 * how->resolution * how->typical;
+    return r;
+}
+
+/* Whole numbers that any run of points of the sample takes evenly: multiples of the golden ratio. */
+static uint32_t planes_turn(uint32_t point) { return point * 2654435769u; }
+
+/* near: a pass with r's fit and reach. False: there are too few. */
+static bool planes_level_begin(const planes_refining *how, const planes_sums *near, const planes_refinement *r,
+                               planes_level *level) {
+    if (near->count < how->min) return false;
+    const double n = (double)near->count;
+    for (int k = 0; k < 3; k++) level->normal[k] = r->fit.normal[k];
+    for (int k = 0; k < 3; k++) level->pivot[k] = rint((double)near->first[k] / n);
+    planes_perpendicular(level->normal, level->u, level->v);
+    level->size = planes_size_of(near);
+    level->step = r->open / PLANES_SIDE;
+    level->width = fmax(how->tolerance, 0.5 * level->step * level->size);
+    const double bins = ceil(r->reach / level->width) + 1;
+    level->bins = bins < PLANES_HALF_BINS ? (int32_t)bins : PLANES_HALF_BINS;
+    level->width = fmax(level->width, r->reach / level->bins);
+    level->share = UINT32_MAX / (uint32_t)(near->count / PLANES_ENOUGH + 1);
+    return true;
+}
+
+/* tilt: below PLANES_TILTS. */
+static void planes_level_direction(const planes_level *level, uint32_t tilt, float direction[3]) {
+    const double along_u = ((int)(tilt / PLANES_SPREAD) - PLANES_SIDE) * level->step;
+    const double along_v = ((int)(tilt % PLANES_SPREAD) - PLANES_SIDE) * level->step;
+    double at[3], square = 0;
+    for (int k = 0; k < 3; k++) {
+        at[k] = level->normal[k] + along_u * level->u[k] + along_v * level->v[k];
+        square += at[k] * at[k];
+    }
+    for (int k = 0; k < 3; k++) direction[k] = (float)(at[k] / sqrt(square));
+}
+
+/* The direction in bins per step. */
+static void planes_level_bins(const planes_level *level, uint32_t tilt, float direction[3]) {
+    const float by = (float)(1 / level->width);
+    planes_level_direction(level, tilt, direction);
+    for (int k = 0; k < 3; k++) direction[k] *= by;
+}
+
+#define PLANES_LEVEL_ROWS (2 * PLANES_HALF_BINS + 3)
+
+/* Takes the tilt and the first of the two rows (from 0, without the one for what is outside) that have the most points
+   between them. Returns whether directions are still so coarse that another level is worth it. */
+static bool planes_level_end(const planes_refining *how, const planes_level *level, uint32_t tilt, uint32_t row,
+                             planes_refinement *r) {
+    float best[3];
+    planes_level_direction(level, tilt, best);
+    double rho = ((int32_t)row + 1 - level->bins) * level->width; /* what is between two bins is their middle */
+    for (int k = 0; k < 3; k++) {
+        r->fit.normal[k] = (double)best[k];
+        rho += (double)best[k] * level->pivot[k];
+    }
+    r->fit.offset = rho;
+    r->open = 0.75 * level->step;
+    r->reach = fmin(r->reach, level->width + r->open * level->size);
+    return r->open * level->size > how->tolerance;
+}
+
+/* ---- least squares */
+
+/* near: a pass with r's fit and reach. Returns whether another is due; in the end fit.valid says whether it worked. */
+static bool planes_refinement_fit(const planes_refining *how, const planes_sums *near, planes_refinement *r) {
+    if (r->reach <= how->tolerance && near->count == r->before) return false;
+    r->before = (uint32_t)near->count;
+    const planes_fit next = planes_fit_sums(near);
+    r->fit.valid = next.valid;
+    if (!next.valid) return false;
+    r->fit = next;
+    r->settled += r->reach <= how->tolerance;
+    r->reach = fmax(how->tolerance, PLANES_SHRINK * r->reach);
+    return r->settled < PLANES_SETTLING;
+}
+
+/* ---- one level */
+
+/* Takes the points that vote in a level, relative to the pivot. Returns how many there are. */
+static uint32_t take_voters(const refine_job *job, planes_sample *near, const planes_refinement *r,
+                            const planes_level *level) {
+    const planes_plane plane = pass_plane(job, &r->fit, r->reach);
+    const float pivot[3] = {(float)level->pivot[0], (float)level->pivot[1], (float)level->pivot[2]};
+    uint32_t found = 0;
+    for (uint32_t k = 0; k < near->count; k++) {
+        if (planes_turn(near->place[k]) > level->share) continue;
+        if (fabsf(planes_distance(&plane, near->x[k], near->y[k], near->z[k])) > plane.tolerance) continue;
+        if (!planes_normal_allows(near->normal[k], plane.normal, plane.cone)) continue;
+        near[1].x[found] = near->x[k] - pivot[0];
+        near[1].y[found] = near->y[k] - pivot[1];
+        near[1].z[found++] = near->z[k] - pivot[2];
+    }
+    return found;
+}
+
+static int32_t bits_of(float value) {
+    int32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+/* Where a point counts: bins from 1 to 2 · bins, what is outside in the one before and those behind. x y z: from the
+   pivot. Without branches, so that it becomes vectors. */
+static uint32_t row_at(const float direction[3], float x, float y, float z, float bins) {
+    const float top = 2.0f * bins;
+    const float rho = fmaf(direction[2], z, fmaf(direction[1], y, fmaf(direction[0], x, bins)));
+    const int32_t below = -(int32_t)(rho < 0.0f), above = -(int32_t)(rho > top);
+    const int32_t bits = (below & bits_of(-1.0f)) | (above & bits_of(top + 1.0f)) | (bits_of(rho) & ~(below | above));
+    float cut;
+    memcpy(&cut, &bits, sizeof cut);
+    return (uint32_t)(int32_t)(cut + 1.0f);
+}
+
+/* Two counters of each row, for voters that follow each other are often in one. */
+typedef struct row_counters {
+    uint32_t counts[2][PLANES_LEVEL_ROWS + 5];
+} row_counters;
+
+/* Counts voters in rows: all rows are found first, for that becomes vectors, and counting does not. */
+static void count_rows(const planes_sample *near, uint32_t voters, const float direction[3], float bins,
+                       row_counters *counters) {
+    uint32_t rows[PIECE];
+    for (uint32_t first = 0; first < voters; first += PIECE) {
+        const uint32_t count = piece_at(first, voters);
+        const float *x = near[1].x + first, *y = near[1].y + first, *z = near[1].z + first;
+        for (uint32_t i = 0; i < count; i++) rows[i] = row_at(direction, x[i], y[i], z[i], bins);
+        uint32_t i = 0;
+        for (; i + 2 <= count; i += 2) {
+            counters->counts[0][rows[i]]++;
+            counters->counts[1][rows[i + 1]]++;
+        }
+        if (i < count) counters->counts[0][rows[i]]++;
+    }
+}
+
+/* Points in two rows in a row. */
+static uint32_t points_of_rows(const row_counters *counters, uint32_t row) {
+    return counters->counts[0][row + 1] + counters->counts[1][row + 1] + counters->counts[0][row + 2] +
+           counters->counts[1][row + 2];
+}
+
+/* The first of the two rows in a row that have the most points, if those are more than max: sets max. */
+static bool find_better_row(const planes_sample *near, uint32_t voters, const float direction[3],
+                            const planes_level *level, uint32_t *max, uint32_t *best) {
+    row_counters counters;
+    const uint32_t rows = 2 * (uint32_t)level->bins - 1;
+    uint32_t most_points = 0, row = 0;
+    memset(&counters, 0, sizeof counters);
+    count_rows(near, voters, direction, (float)level->bins, &counters);
+    for (uint32_t r = 0; r < rows; r++) {
+        const uint32_t points = points_of_rows(&counters, r);
+        most_points = points > most_points ? points : most_points;
+    }
+    if (most_points <= *max) return false;
+    while (points_of_rows(&counters, row) != most_points) row++;
+    *max = most_points;
+    *best = row;
+    return true;
+}
+
+/* Returns whether there is a plane; coarse: whether another level is worth it. */
+static bool improve(const refine_job *job, planes_sample *near, planes_refinement *r, bool *coarse) {
+    planes_sums sums;
+    planes_level level;
+    uint32_t max = 0, best_tilt = 0, best = 0;
+    sum_near(job, near, &r->fit, r->reach, &sums);
+    if (!planes_level_begin(job->how, &sums, r, &level)) return false;
+    const uint32_t voters = take_voters(job, near, r, &level);
+    for (uint32_t tilt = 0; tilt < PLANES_TILTS; tilt++) {
+        float direction[3];
+        planes_level_bins(&level, tilt, direction);
+        if (find_better_row(near, voters, direction, &level, &max, &best)) best_tilt = tilt;
+    }
+    if (max < 3) return false;
+    *coarse = planes_level_end(job->how, &level, best_tilt, best, r);
+    return true;
+}
+
+/* ---- one peak */
+
+/* fit.valid in the end says whether there is a plane. */
+static planes_refinement refine(const refine_job *job, const planes_start *start, planes_sample *near) {
+    planes_refinement r = planes_refinement_begin(job->how, start);
+    planes_sums sums;
+    bool coarse = true;
+    take_pool(job, &r.fit, planes_pool_reach(job->how), near);
+    if (near->count < job->how->min) return r;
+    for (int turn = 0; turn < PLANES_LEVELS && coarse; turn++) {
+        if (!improve(job, near, &r, &coarse)) return r;
+    }
+    do { sum_near(job, near, &r.fit, r.reach, &sums); } while (planes_refinement_fit(job->how, &sums, &r));
+    return r;
+}
+
+/* ---- batches */
+
+/* A normal that the plane does not allow is as good as far away. */
+static void measure_sample(const refine_job *job, const planes_plane *plane, uint32_t first, uint32_t count,
+                           float *distance) {
+    const planes_sample *s = &job->sample;
+    measure(plane, s->x + first, s->y + first, s->z + first, count, distance);
+    for (uint32_t i = 0; i < count && plane->cone != 0; i++) {
+        if (!planes_normal_allows(s->normal[first + i], plane->normal, plane->cone)) distance[i] = INFINITY;
+    }
+}
+
+/* Points within a plane's guard are free no more. */
+static void claim(const refine_job *job, const planes_plane *plane) {
+    float distance[PIECE];
+    for (uint32_t first = 0; first < job->sample.count; first += PIECE) {
+        const uint32_t count = piece_at(first, job->sample.count);
+        measure_sample(job, plane, first, count, distance);
+        for (uint32_t i = 0; i < count; i++) job->claimed[first + i] |= fabsf(distance[i]) <= plane->guard;
+    }
+}
+
+/* Counts the points in a plane and the free ones in and beside it: as planes_bands has them. Returns the former. */
+static uint32_t count_points(const refine_job *job, const planes_plane *plane, planes_candidate *c) {
+    const float t = plane->tolerance, half = 0.5f * t, far = 3.0f * t;
+    uint32_t all = 0, in = 0, inner = 0, below = 0, above = 0;
+    float distance[PIECE];
+    for (uint32_t first = 0; first < job->sample.count; first += PIECE) {
+        const uint32_t count = piece_at(first, job->sample.count);
+        measure_sample(job, plane, first, count, distance);
+        const uint8_t *claimed = job->claimed + first;
+        for (uint32_t i = 0; i < count; i++) {
+            const float d = distance[i], size = fabsf(d);
+            const uint32_t is_free = claimed[i] == 0, on = size <= t, close = size <= half, near = size <= far;
+            const uint32_t up = d > 0;
+            all += on;
+            in += on & is_free;
+            inner += close & is_free;
+            below += (near ^ on) & (up ^ 1) & is_free;
+            above += (near ^ on) & up & is_free;
+        }
+    }
+    c->count = in;
+    c->inner = inner;
+    c->in_bands[0] = below;
+    c->in_bands[1] = above;
+    return all;
+}
+
+static planes_plane plane_of(const refine_job *job, const planes_candidate *c) {
+    return planes_plane_from(&c->fit, job->how->tolerance, job->how->guard, job->how->cone);
+}
+
+static void refine_batch(const refine_job *job, const planes_start *starts, uint32_t count, planes_candidate *batch) {
+#pragma omp parallel for schedule(dynamic) num_threads(job->ctx->threads)
+    for (int64_t i = 0; i < (int64_t)count; i++) {
+        memset(&batch[i], 0, sizeof batch[i]);
+        batch[i].fit = refine(job, &starts[i], &job->near[2 * mote_thread_number()]).fit;
+        batch[i].votes = starts[i].votes;
+        const planes_plane plane = plane_of(job, &batch[i]);
+        if (batch[i].fit.valid) count_points(job, &plane, &batch[i]);
+    }
+}
+
+/* The order in which candidates are tried; those of a batch lie one behind the other. */
+static int compare_candidates(const void *first, const void *second) {
+    const planes_candidate *a = first, *b = second;
+    if (a->count != b->count) return a->count > b->count ? -1 : 1;
+    if (a->votes != b->votes) return a->votes > b->votes ? -1 : 1;
+    return a->fit.offset != b->fit.offset ? a->fit.offset < b->fit.offset ? -1 : 1 : 0;
+}
+
+/* Accepts what stands of a batch, each without the points of those before it. */
+static void accept_batch(const refine_job *job, planes_candidate *batch, uint32_t count, planes_candidate *accepted,
+                         uint32_t *found) {
+    const uint32_t before = *found;
+    qsort(batch, count, sizeof *batch, compare_candidates);
+    for (uint32_t i = 0; i < count && *found < job->how->max; i++) {
+        planes_candidate *c = &batch[i];
+        if (!c->fit.valid || c->count < job->how->min) continue; /* points only get fewer */
+        const planes_plane plane = plane_of(job, c);
+        if (*found > before) count_points(job, &plane, c);
+        if (!planes_stands(c->count, c->inner, c->in_bands[0], c->in_bands[1], job->how->min, job->how->peaked)) {
+            continue;
+        }
+        claim(job, &plane);
+        accepted[(*found)++] = *c;
+    }
+}
+
+mote_status planes_refine(const planes_run *run, const planes_refining *how, const planes_start *starts, uint32_t count,
+                          planes_candidate *accepted, uint32_t *found) {
+    planes_candidate batch[PLANES_MAX_PEAKS];
+    refine_job job;
+    *found = 0;
+    const mote_status status = open_job(&job, run, how);
+    for (uint32_t first = 0, size; first < count && status == MOTE_OK && *found < how->max; first += size) {
+        size = first < FIRST_BATCH || job.sample.count > LARGE_SAMPLE ? FIRST_BATCH : 2 * first;
+        if (size > count - first) size = count - first;
+        refine_batch(&job, starts + first, size, batch);
+        accept_batch(&job, batch, size, accepted, found);
+    }
+    close_job(&job);
+    return status;
+}
+
+/* ---- noise */
+
+/* Where a start led to, and how far the points of the peak are around it. */
+typedef struct measured {
+    planes_fit fit;
+    double noise, weight; /* as planes_calibrated has them */
+    uint32_t number;      /* of the start */
+} measured;
+
+/* The distance that counts next; infinite after the widest. */
+static double wider(const planes_refining *how, double t) {
+    if (GROWTH * t < how->bin) return GROWTH * t;
+    return t < how->bin ? WIDEST * how->bin : INFINITY;
+}
+
+/* wide: a pass with a reach of 2 t. Returns whether the peak of the residuals is within t, and enough of one. Without a
+   plane there were strays points in a slab of 2 t, evenly. */
+static bool is_peak_within(const planes_sums *wide, double t, double votes, measured *m) {
+    const double in = (double)wide->inner, side = (double)(wide->count - wide->inner);
+    const double strays = 0.5 * (double)wide->in_bands[0];
+    if (side - strays > EXCESS * (in - strays) + 2 * sqrt(strays + 1) || !(in > 2 * strays)) return false;
+    const double mean = planes_mean_distance(wide, &m->fit), weight = in + side - 2 * strays;
+    const double squares = (in + side) * (mean * mean) - 2 * strays * (4 * t * t / 3);
+    if (weight < fmax(5 * sqrt(strays + 1), SHARE * votes) || squares < 0) return false;
+    m->noise = sqrt(squares / weight);
+    m->weight = weight;
+    return true;
+}
+
+static void measure_peak(const refine_job *job, double votes, planes_sample *near, measured *m) {
+    const planes_refining *how = job->how;
+    planes_sums sums;
+    double t = 0.5 * how->tolerance, far = 0;
+    for (int turn = 0; turn < TURNS && t < INFINITY; turn++, t = wider(how, t)) {
+        const double reach = FAR * fmax(t, how->bin);
+        bool valid = true;
+        if (reach > far) take_pool(job, &m->fit, reach, near);
+        far = reach;
+        for (int k = 0; k < 2 && valid; k++) { /* the first fit is of what the plane before it had */
+            sum_near(job, near, &m->fit, t, &sums);
+            const planes_fit next = planes_fit_sums(&sums);
+            valid = next.valid;
+            if (valid) m->fit = next;
+        }
+        if (!valid) continue;
+        sum_near(job, near, &m->fit, 2 * t, &sums);
+        if (is_peak_within(&sums, t, votes, m)) break;
+    }
+}
+
+static void measure_batch(const refine_job *job, const planes_start *starts, uint32_t count, measured *batch) {
+#pragma omp parallel for schedule(dynamic) num_threads(job->ctx->threads)
+    for (int64_t i = 0; i < (int64_t)count; i++) {
+        planes_sample *near = &job->near[2 * mote_thread_number()];
+        memset(&batch[i], 0, sizeof batch[i]);
+        batch[i].fit = refine(job, &starts[i], near).fit;
+        batch[i].number = (uint32_t)i;
+        if (batch[i].fit.valid) measure_peak(job, (double)starts[i].votes, near, &batch[i]);
+    }
+}
+
+/* The densest peak first, of those of the same density the one of more votes. */
+static int compare_measured(const void *first, const void *second) {
+    const measured *a = first, *b = second;
+    const double x = a->weight / (a->noise + 1e-300), y = b->weight / (b->noise + 1e-300);
+    return x != y ? x > y ? -1 : 1 : a->number < b->number ? -1 : 1;
+}
+
+/* Drops what is mostly of peaks before it: a quarter of the points within the tolerance, or more, are not free. */
+static void keep_own(const refine_job *job, measured *batch, uint32_t count) {
+    qsort(batch, count, sizeof *batch, compare_measured);
+    for (uint32_t i = 0; i < count && batch[i].weight > 0; i++) {
+        const double tolerance = fmax(job->how->tolerance, 3 * batch[i].noise);
+        const planes_plane plane = planes_plane_from(&batch[i].fit, tolerance,
+                                                     job->how->guard / job->how->tolerance * tolerance, job->how->cone);
+        planes_candidate counted;
+        const uint32_t in = count_points(job, &plane, &counted);
+        if (4 * (uint64_t)counted.count >= 3 * (uint64_t)in) {
+            claim(job, &plane);
+        } else {
+            batch[i].weight = 0;
+        }
+    }
+}
+
+mote_status planes_measure_peaks(const planes_run *run, const planes_refining *how, const planes_start *starts,
+                                 uint32_t count, planes_calibrated *calibrated) {
+    measured batch[MEASURED_BATCH];
+    refine_job job;
+    const mote_status status = open_job(&job, run, how);
+    for (uint32_t first = 0; first < count && status == MOTE_OK; first += MEASURED_BATCH) {
+        const uint32_t size = count - first < MEASURED_BATCH ? count - first : MEASURED_BATCH;
+        measure_batch(&job, starts + first, size, batch);
+        keep_own(&job, batch, size);
+        for (uint32_t i = 0; i < size; i++) {
+            calibrated[first + batch[i].number] = (planes_calibrated){batch[i].noise, batch[i].weight};
+        }
+    }
+    close_job(&job);
+    return status;
+}
