@@ -177,7 +177,7 @@ static mote_status search(planes_run *run) {
     mote_status status = planes_sample_all(run, &all);
     if (status == MOTE_OK) status = planes_search(run);
     if (status == MOTE_OK) status = planes_is_all(run, &all, &sure);
-    if (status == MOTE_OK && !sure) status = planes_search_locally(run, &all);
+    if (status == MOTE_OK && !sure) status = planes_search_locally(run);
     planes_sample_free(run->ctx, &all);
     return status;
 }

@@ -331,7 +331,6 @@ static void refuse_plane(planes_local *s, const planes_local_plane *plane, doubl
     g.reason = few ? MOTE_PLANES_FEW_POINTS : noisy ? MOTE_PLANES_UNLIKE : MOTE_PLANES_STRUCTURE;
     g.value = few ? plane->count : noisy ? plane->noise : plane->bends;
     g.limit = few ? s->params.min_points : noisy ? max_noise : PLANES_MAX_BENDS;
-    s->facet_points += few || noisy ? 0 : plane->count;
     planes_refuse_growth(s, &g, plane->count);
     note_sheets(s, &g);
 }
@@ -563,8 +562,19 @@ static void take_sheets(planes_local *s) {
     }
 }
 
+/* Where planes have noise, one without is a layer: of the steps in which a sensor measures. Coordinates that are
+   rounded have more than that. */
+static void drop_layers(planes_local *s) {
+    const double exact = s->params.exact;
+    if (fmax(s->params.known_noise, middle_noise(s)) <= exact) return;
+    for (uint32_t i = 0; i < s->plane_count; i++) {
+        if (s->planes[i].candidate == 0 && s->planes[i].noise <= exact) s->planes[i].count = 0;
+    }
+}
+
 mote_status planes_select(planes_local *s) {
     double max_noise = KNOWN_NOISE * s->params.known_noise;
+    MOTE_TRY(planes_share_candidates(s));
     s->bodies.max = PLANES_LOCAL_BODIES;
     s->sheets.max = PLANES_LOCAL_SHEETS;
     qsort(s->patches, s->patch_count, sizeof *s->patches, compare_patches);
@@ -588,6 +598,8 @@ mote_status planes_select(planes_local *s) {
     take_sheets(s);
     keep_planes(s, INFINITY);
     MOTE_TRY(planes_find_bends(s));
+    planes_claim_candidates(s);
+    drop_layers(s);
     keep_planes(s, INFINITY);
     return MOTE_OK;
 }
