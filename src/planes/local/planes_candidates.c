@@ -16,6 +16,7 @@
 #include "planes/local/planes_growth.h"
 
 #define WIDER         2.0 /* times what neighbours tell: the noise of a candidate that windows do not see; see history */
+#define MIN_TELLING   0.2  /* of the points, grown planes have that tell the noise of planes */
 #define PEAK_SHOULDER 0.4  /* density at 2.25 noises, of the middle's: 0.11 of normal points, 1 of even ones */
 #define PEAK_CENTRAL  0.4  /* share of the points within 0.67 noises: of normal ones 0.5, of even ones 0.22 */
 #define MOSTLY        0.68 /* of the candidates' points are of some that peak, or they are slices of curves */
@@ -92,16 +93,24 @@ static void weigh_candidates(const planes_local *s, candidates_nats *nats) {
     }
 }
 
+/* The noise that a plane of this cloud may have, if enough has grown to tell. */
+static double max_noise_of(const planes_local *s) {
+    const bool tells = planes_owned_share(s) >= MIN_TELLING;
+    return tells ? PLANES_ALIKE * fmax(planes_middle_noise(s), GROWTH_TOLD_NOISE * s->params.floor) : INFINITY;
+}
+
 /* The candidates that explain their points better become planes without points. number: out, of each; -1: none */
 static void add_chosen(planes_local *s, int32_t number[PLANES_LOCAL_MAX]) {
     const planes_candidates *candidates = &s->candidates;
+    const double max_noise = max_noise_of(s);
     candidates_nats nats;
     weigh_candidates(s, &nats);
     memset(number, 0xFF, candidates->count * sizeof *number);
     for (uint32_t i = 0; i < candidates->count; i++) {
         const planes_local_plane *plane = &candidates->planes[i];
         const bool better = nats.own[i] > nats.grown[i] + PLANES_LOCAL_NATS;
-        if (plane->candidate == 0 || plane->count < s->params.min_points || !better) continue;
+        if (plane->candidate == 0 || plane->count < s->params.min_points || plane->noise > max_noise || !better)
+            continue;
         if (s->plane_count == PLANES_LOCAL_MAX) break;
         number[i] = planes_add_empty(s);
         s->planes[number[i]] = *plane;

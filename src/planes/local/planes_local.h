@@ -28,7 +28,6 @@ typedef struct planes_local_claim {
 
 typedef struct planes_local_params {
     double floor;                     /* steps: no noise is less */
-    double exact;                     /* steps: a noise up to that is none: of points in whole steps */
     double known_noise;               /* that of planes; 0: unknown */
     double nearby_noise;              /* steps: what neighbours tell of it; 0: nothing */
     bool centred;                     /* planes may grow centred */
@@ -331,6 +330,10 @@ void planes_claim_candidates(planes_local *search);
 
 /* Grows the best patches first, and keeps what explains its points better than what has them. */
 mote_status planes_select(planes_local *search);
+/* The noise of planes: of the one that has the middle point. */
+double planes_middle_noise(const planes_local *search);
+/* The share of the points that planes have. */
+double planes_owned_share(const planes_local *search);
 
 /* ---- planes_composites.c */
 

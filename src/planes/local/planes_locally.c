@@ -42,7 +42,6 @@ static planes_local_params params_of(const planes_run *run, const planes_sample 
     planes_local_params params;
     memset(&params, 0, sizeof params);
     params.floor = floor_of(run);
-    params.exact = fmax(EXACT * FLOOR, ROUNDING * run->scale.resolution);
     params.nearby_noise = run->tolerance_given ? run->nearby_noise : fmax(run->nearby_noise, params.floor);
     params.refusals = run->refusals;
     if (run->refusals != NULL) run->refusals->share = 1 / share;
@@ -202,6 +201,20 @@ static void take_noise(planes_run *run, local_search *search, const planes_local
     planes_choose_tolerance(run);
 }
 
+/* Beside planes of the vote, which have noise, one that grew without is a layer: of the steps in which a sensor
+   measures. Coordinates that are rounded have more than that. */
+static void drop_layers(planes_run *run) {
+    const double exact = fmax(EXACT * FLOOR, ROUNDING * run->scale.resolution);
+    uint32_t kept = 0, voted = 0;
+    for (uint32_t i = 0; i < run->found_count; i++) voted += !run->found[i].grown;
+    for (uint32_t i = 0; i < run->found_count; i++) {
+        const planes_found *found = &run->found[i];
+        const bool layer = found->grown && found->fit.rms <= exact && run->scale.noise > exact;
+        if (voted == 0 || !layer) run->found[kept++] = *found;
+    }
+    run->found_count = kept;
+}
+
 /* Finds planes of a sample: in the first round beside those of the vote, later of a noise that is known. */
 static mote_status find_locally(planes_run *run, const local_search *search, int round, const planes_sample *sample,
                                 planes_local_found *found) {
@@ -236,6 +249,9 @@ static mote_status search_round(planes_run *run, local_search *search, int round
     MOTE_TRY(status);
     if (found.count == 0) return MOTE_OK;
     MOTE_TRY(planes_fit_all(run, false));
+    const uint32_t fitted = run->found_count;
+    drop_layers(run);
+    if (run->found_count < fitted) MOTE_TRY(planes_fit_all(run, false));
     MOTE_TRY(planes_label_all(run));
     *done = *done || run->free_points == before; /* the next round would see the same points, and find the same */
     return MOTE_OK;
