@@ -169,7 +169,7 @@ static bool is_vote_enough(const mote_planes_params *params) {
 }
 
 /* Searches by votes first, because they see all of a plane at once; and where they cannot have found all there is, by
-   what is flat nearby. */
+   what is flat nearby, with what they found among it. */
 static mote_status search(planes_run *run) {
     planes_sample all;
     bool sure = false;

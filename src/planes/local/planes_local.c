@@ -1,6 +1,6 @@
 /* Planes by what is flat nearby: memory, and the steps in order (planes_local_find). Of docs/planes.md
    planes_find_patches does the windows, and planes_select (planes_selection.c) growth, test, bodies and selection;
-   planes_locally.c chooses the better answer. */
+   planes_locally.c gives it samples, and the planes of the vote as candidates. */
 #include "planes/local/planes_local.h"
 
 #include <math.h>

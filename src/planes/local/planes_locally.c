@@ -18,7 +18,8 @@
 #define SPREAD_FLOOR   (0.8 * ROUNDING) /* of a step: less than the noise that spreading points within it makes */
 #define FLOOR          1.4              /* steps: half a diagonal of the lattice is 0.9 */
 #define EXACT          1.5              /* floors */
-#define NEXT_LAYER     2.2              /* steps: half of it has the layers beside the middle one */
+#define NO_NOISE       0.02 /* of the cloud's noise: layers of table_scene have 0.003, planes 0.1 and more */
+#define NEXT_LAYER     2.2  /* steps: half of it has the layers beside the middle one */
 
 /* ---- samples */
 
@@ -204,7 +205,8 @@ static void take_noise(planes_run *run, local_search *search, const planes_local
 /* Beside planes of the vote, which have noise, one that grew without is a layer: of the steps in which a sensor
    measures. Coordinates that are rounded have more than that. */
 static void drop_layers(planes_run *run) {
-    const double exact = fmax(EXACT * FLOOR, ROUNDING * run->scale.resolution);
+    const double rounded = fmax(EXACT * FLOOR, ROUNDING * run->scale.resolution);
+    const double exact = fmax(rounded, NO_NOISE * run->scale.noise);
     uint32_t kept = 0, voted = 0;
     for (uint32_t i = 0; i < run->found_count; i++) voted += !run->found[i].grown;
     for (uint32_t i = 0; i < run->found_count; i++) {
