@@ -169,7 +169,7 @@ static bool is_vote_enough(const mote_planes_params *params) {
 }
 
 /* Searches by votes first, because they see all of a plane at once; and where they cannot have found all there is, by
-   what is flat nearby. */
+   what is flat nearby, with what they found among it. */
 static mote_status search(planes_run *run) {
     planes_sample all;
     bool sure = false;
@@ -177,7 +177,7 @@ static mote_status search(planes_run *run) {
     mote_status status = planes_sample_all(run, &all);
     if (status == MOTE_OK) status = planes_search(run);
     if (status == MOTE_OK) status = planes_is_all(run, &all, &sure);
-    if (status == MOTE_OK && !sure) status = planes_search_locally(run, &all);
+    if (status == MOTE_OK && !sure) status = planes_search_locally(run);
     planes_sample_free(run->ctx, &all);
     return status;
 }

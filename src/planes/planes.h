@@ -67,8 +67,6 @@ typedef struct planes_run {
     double nearby_noise;  /* steps: what neighbours tell of the noise */
     planes_found *found;
     uint32_t found_count;
-    double grown_noise;        /* steps: of the planes that were grown */
-    double facets;             /* of all points, what grew and was no plane but facets of curves has */
     planes_refusals *refusals; /* NULL: not asked for */
     mote_planes_facts facts;
 } planes_run;
@@ -161,9 +159,8 @@ mote_status planes_sample_all(planes_run *run, planes_sample *sample);
 /* Whether what the vote found can be all there is: each plane is one, and no points that belong to none have more.
    all: that sample */
 mote_status planes_is_all(planes_run *run, const planes_sample *all, bool *sure);
-/* Finds planes anew, from what is flat nearby to what is flat as a whole; if they explain all points better than those
-   that the vote found, they take their place. all: that sample */
-mote_status planes_search_locally(planes_run *run, const planes_sample *all);
+/* Finds planes by what is flat nearby; those that the vote found are candidates among these. */
+mote_status planes_search_locally(planes_run *run);
 
 /* ---- planes_explain.c */
 

@@ -30,9 +30,7 @@ double planes_claim_points(planes_local *s, const planes_growth *g, int32_t numb
     return gain;
 }
 
-void planes_commit(planes_local *s, const planes_growth *g, int32_t number) {
-    planes_local_plane *plane = &s->planes[number];
-    uint32_t won;
+void planes_describe(const planes_growth *g, planes_local_plane *plane) {
     memcpy(plane->normal, g->normal, sizeof plane->normal);
     memcpy(plane->centroid, g->at, sizeof plane->centroid);
     memcpy(plane->u, g->u, sizeof plane->u);
@@ -46,6 +44,11 @@ void planes_commit(planes_local *s, const planes_growth *g, int32_t number) {
     plane->turned = g->turned;
     plane->centred = g->centred;
     plane->strip = g->strip;
+}
+
+void planes_commit(planes_local *s, const planes_growth *g, int32_t number) {
+    uint32_t won;
+    planes_describe(g, &s->planes[number]);
     planes_claim_points(s, g, number, &won);
 }
 

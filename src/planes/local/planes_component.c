@@ -315,10 +315,6 @@ bool planes_describe_component(planes_local *s, planes_growth *g) {
     return true;
 }
 
-double planes_curvature(planes_local *s, const planes_growth *g) {
-    return curvature_of(s, g, planes_list_component(s, g));
-}
-
 bool planes_find_component(planes_local *s, planes_growth *g, double radius) {
     planes_take_near(s, g, GROWTH_BESIDE * g->noise);
     if (!planes_lay_grid(s, g)) return false;

@@ -1,6 +1,6 @@
 /* Planes by what is flat nearby: memory, and the steps in order (planes_local_find). Of docs/planes.md
    planes_find_patches does the windows, and planes_select (planes_selection.c) growth, test, bodies and selection;
-   planes_locally.c chooses the better answer. */
+   planes_locally.c gives it samples, and the planes of the vote as candidates. */
 #include "planes/local/planes_local.h"
 
 #include <math.h>
@@ -13,6 +13,7 @@ void planes_local_close(planes_local *s) {
     void *const arrays[] = {s->thinned,  s->patches, s->planes, s->owner,    s->likelihood,
                             s->failures, s->growing, s->tally,  s->renumber, s->scratch};
     planes_drop_facing(s);
+    planes_free_candidates(s);
     planes_close_workers(s);
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) mote_free(ctx, arrays[i]);
     for (uint32_t l = 0; l < PLANES_LOCAL_LEVELS; l++) mote_free(ctx, s->levels[l].boxes);
@@ -147,6 +148,7 @@ mote_status planes_local_open(planes_local *s, mote_context *ctx, const planes_s
     reserve_points(s, points);
     reserve_planes(s);
     MOTE_TRY(mote_context_status(ctx));
+    MOTE_TRY(planes_reserve_candidates(s));
     MOTE_TRY(planes_reserve_scratch(s));
     memset(s->owner, 0xFF, points * sizeof *s->owner);
     MOTE_TRY(make_levels(s));
@@ -168,7 +170,6 @@ mote_status planes_local_find(mote_context *ctx, const planes_sample *sample, co
     if (status == MOTE_OK) {
         found->planes = search.planes;
         found->count = search.plane_count;
-        found->facets = (double)search.facet_points / sample->count;
         search.planes = NULL;
     }
     planes_local_close(&search);
@@ -180,12 +181,6 @@ mote_status planes_local_find(mote_context *ctx, const planes_sample *sample, co
 #define ONE_PIECE      0.8  /* of the points in the plane that are no strays */
 #define WIDER_NOISE    1.35 /* times the noise that is claimed */
 #define NARROWER_NOISE 0.5
-#define PEAK_SHOULDER                                                                                                  \
-    0.4                     /* density at 2.25 noises, of the middle's, at most: 0.11 of normal points, 1 of even ones \
-                             */
-#define BENT           0.5  /* of the variance a curve explains, of a piece of one */
-#define BENT_BY_CHANCE 10.0 /* over the points: the share that it explains by chance */
-#define PEAK_CENTRAL   0.4  /* share of points within 0.67 noises, at least: 0.5, 0.22 */
 
 void planes_begin_claim(const planes_local_claim *claim, planes_growth *g) {
     memset(g, 0, sizeof *g);
@@ -265,40 +260,6 @@ mote_status planes_local_confirm(mote_context *ctx, const planes_sample *sample,
         *all_stand = false;
     }
     mote_free(ctx, confirming);
-    planes_local_close(&search);
-    return status;
-}
-
-/* Adds a plane to what is known of all. */
-static void add_worth(planes_local *s, const planes_local_claim *claim, planes_local_worth *worth) {
-    planes_growth g;
-    uint32_t won;
-    if (s->plane_count == PLANES_LOCAL_MAX) return;
-    planes_begin_claim(claim, &g);
-    if (!planes_lay(s, &g)) return;
-    worth->points += g.count;
-    const bool bent = planes_curvature(s, &g) > BENT + BENT_BY_CHANCE / g.count;
-    if (planes_claim_points(s, &g, -1, &won) < PLANES_LOCAL_NATS) return;
-    const double gain = planes_claim_points(s, &g, (int32_t)s->plane_count++, &won) - PLANES_LOCAL_NATS;
-    worth->nats += gain;
-    worth->bent += bent;
-    worth->bent_points += bent ? g.count : 0;
-    if (g.shoulders[1] > PEAK_SHOULDER || g.central < PEAK_CENTRAL) return;
-    worth->peaked_nats += gain;
-    worth->peaked_points += g.count;
-}
-
-mote_status planes_local_judge(mote_context *ctx, const planes_sample *sample, const planes_local_params *params,
-                               const planes_local_claim *claims, uint32_t count, planes_local_worth *worth) {
-    planes_local search;
-    memset(worth, 0, sizeof *worth);
-    if (sample->count == 0) return MOTE_OK;
-    mote_status status = planes_local_open(&search, ctx, sample, params);
-    for (uint32_t i = 0; i < count && status == MOTE_OK; i++) {
-        if (mote_stop(ctx)) break;
-        add_worth(&search, &claims[i], worth);
-    }
-    if (status == MOTE_OK) status = mote_stopped(ctx);
     planes_local_close(&search);
     return status;
 }

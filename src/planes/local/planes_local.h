@@ -21,11 +21,18 @@
 #define PLANES_MAX_BENDS    12.0  /* nats; around treads of 4.5 noises, whose creases are blurred, 8 */
 #define PLANES_REACH_NOISES 3.0   /* standard deviations that a point may be off its plane */
 
+/* A plane that was found in another way. */
+typedef struct planes_local_claim {
+    double normal[3], offset, noise, cell;
+} planes_local_claim;
+
 typedef struct planes_local_params {
-    double floor;              /* steps: no noise is less */
-    double known_noise;        /* that of planes; 0: unknown */
-    double nearby_noise;       /* steps: what neighbours tell of it; 0: nothing */
-    bool centred;              /* planes may grow centred */
+    double floor;                     /* steps: no noise is less */
+    double known_noise;               /* that of planes; 0: unknown */
+    double nearby_noise;              /* steps: what neighbours tell of it; 0: nothing */
+    bool centred;                     /* planes may grow centred */
+    const planes_local_claim *claims; /* [claim_count] candidates of the vote */
+    uint32_t claim_count;
     uint32_t min_points;       /* of the sample, that a plane has */
     planes_refusals *refusals; /* what is refused; NULL: not asked for */
 } planes_local_params;
@@ -103,11 +110,12 @@ typedef struct planes_local_plane {
     double normal[3], offset, centroid[3];
     double u[3], v[3], low[2], high[2]; /* the rectangle around its footprint, from the centroid */
     double noise, area, cell;
-    uint32_t count; /* points that it owns */
-    int32_t number; /* before planes were dropped and sorted */
-    bool turned;    /* see planes_patch */
-    bool centred;   /* see planes_growth */
-    double bends;   /* nats by which bends explain what is around it better than creases: a facet of a curve */
+    uint32_t count;     /* points that it owns */
+    int32_t number;     /* before planes were dropped and sorted */
+    bool turned;        /* see planes_patch */
+    bool centred;       /* see planes_growth */
+    uint32_t candidate; /* the number of the vote's that it is, from 1; 0: it has grown */
+    double bends;       /* nats by which bends explain what is around it better than creases: a facet of a curve */
     planes_strip strip;
 } planes_local_plane;
 
@@ -157,6 +165,14 @@ typedef struct planes_bodies {
     planes_growth growths[PLANES_LOCAL_SHEETS]; /* [count], at most max */
 } planes_bodies;
 
+/* Candidates of the vote, as they share the points out among themselves. */
+typedef struct planes_candidates {
+    uint32_t count;
+    planes_local_plane *planes; /* [count] */
+    int32_t *owner;             /* [sample] a candidate; -1: none */
+    float *likelihood;          /* [sample] by the owner, nats */
+} planes_candidates;
+
 /* A search. */
 typedef struct planes_local {
     mote_context *ctx;
@@ -169,11 +185,11 @@ typedef struct planes_local {
     uint64_t patch_count;
     planes_local_plane *planes; /* [PLANES_LOCAL_MAX] */
     uint32_t plane_count;
-    uint64_t facet_points; /* of planes that were dropped as facets */
-    int32_t *owner;        /* [sample] a plane; -1: none */
-    float *likelihood;     /* [sample] by the owner, nats */
-    uint8_t *failures;     /* [sample] patches with this point that came to nothing */
+    int32_t *owner;    /* [sample] a plane; -1: none */
+    float *likelihood; /* [sample] by the owner, nats */
+    uint8_t *failures; /* [sample] patches with this point that came to nothing */
     planes_facing facing;
+    planes_candidates candidates;
     planes_growing *growing;      /* [PLANES_LOCAL_MAX] side by side */
     uint32_t *tally;              /* [PLANES_LOCAL_MAX] */
     int32_t *renumber;            /* [PLANES_LOCAL_MAX] */
@@ -276,9 +292,6 @@ bool planes_is_supported(planes_local *search, planes_growth *growth);
 
 /* The share of the rim of the component in the scratch beside which a surface bends away. The sums of cells go. */
 double planes_bending_rim(planes_local *search, const planes_growth *growth);
-/* The share of the variance of the component's points that a quadratic surface explains beyond a plane. What the points
-   are listed in goes. */
-double planes_curvature(planes_local *search, const planes_growth *growth);
 
 /* ---- planes_bends.c */
 
@@ -292,6 +305,8 @@ mote_status planes_find_bends(planes_local *search);
 double planes_claim_points(planes_local *search, const planes_growth *growth, int32_t number, uint32_t *won);
 /* A new plane without points. Returns its number. */
 int32_t planes_add_empty(planes_local *search);
+/* A plane that lies as the growth does. */
+void planes_describe(const planes_growth *growth, planes_local_plane *plane);
 /* The growth in the scratch becomes that plane, with the points that it wins and those that the plane had. */
 void planes_commit(planes_local *search, const planes_growth *growth, int32_t number);
 /* Makes the growth in the scratch a new plane, if it gains enough. */
@@ -300,10 +315,25 @@ bool planes_add_growth(planes_local *search, planes_growth *growth);
 /* Takes the last planes back: their points are nobody's. first: the first of them */
 void planes_take_back(planes_local *search, uint32_t first);
 
+/* ---- planes_candidates.c */
+
+/* Memory for the candidates of params; freed with the search. */
+mote_status planes_reserve_candidates(planes_local *search);
+void planes_free_candidates(planes_local *search);
+/* Lets the candidates share the points out, before anything has grown; nobody has a point afterwards. */
+mote_status planes_share_candidates(planes_local *search);
+/* The candidates that explain their points better than what has grown among these become planes, and take them.
+   What loses most of its points has none afterwards. */
+void planes_claim_candidates(planes_local *search);
+
 /* ---- planes_selection.c */
 
 /* Grows the best patches first, and keeps what explains its points better than what has them. */
 mote_status planes_select(planes_local *search);
+/* The noise of planes: of the one that has the middle point. */
+double planes_middle_noise(const planes_local *search);
+/* The share of the points that planes have. */
+double planes_owned_share(const planes_local *search);
 
 /* ---- planes_composites.c */
 
@@ -349,17 +379,11 @@ void planes_refit_families(planes_local *search, const planes_families *families
 typedef struct planes_local_found {
     planes_local_plane *planes; /* [count] from mote_alloc, for the caller to free */
     uint32_t count;
-    double facets; /* of the points of the sample, what is no plane but facets of curves has */
 } planes_local_found;
 
 /* Finds planes of a sample. */
 mote_status planes_local_find(mote_context *ctx, const planes_sample *sample, const planes_local_params *params,
                               planes_local_found *found);
-
-/* A plane that was found in another way. */
-typedef struct planes_local_claim {
-    double normal[3], offset, noise, cell;
-} planes_local_claim;
 
 /* A growth that lies where the plane is claimed to be. */
 void planes_begin_claim(const planes_local_claim *claim, planes_growth *growth);
@@ -373,30 +397,6 @@ void planes_local_close(planes_local *search);
    sample: of all points; pieces: they may be in several */
 mote_status planes_local_confirm(mote_context *ctx, const planes_sample *sample, const planes_local_params *params,
                                  const planes_local_claim *claims, uint32_t count, bool pieces, bool *all_stand);
-
-/* How well planes explain a sample. Peaked: those with most of their points in the middle, and few where a curved
-   surface would go on. Bent: those that a curve explains far better. */
-typedef struct planes_local_worth {
-    double points, peaked_points, bent_points;
-    uint32_t bent;
-    double nats, peaked_nats; /* that the points gain over points of no plane, less what the planes cost */
-} planes_local_worth;
-
-mote_status planes_local_judge(mote_context *ctx, const planes_sample *sample, const planes_local_params *params,
-                               const planes_local_claim *claims, uint32_t count, planes_local_worth *worth);
-
-/* ---- planes_contest.c */
-
-typedef struct planes_local_contestants {
-    const planes_local_claim *claims;
-    uint32_t count;
-    bool *stays; /* [count] out */
-} planes_local_contestants;
-
-/* Which planes of the vote stay, because they explain their points far better than grown ones; and which grown ones,
-   because they are no parts of these. */
-mote_status planes_local_contest(mote_context *ctx, const planes_sample *sample, const planes_local_params *params,
-                                 const planes_local_contestants *voted, const planes_local_contestants *grown);
 
 /* ---- least squares, in doubles: points are summed up in their order */
 

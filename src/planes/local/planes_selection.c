@@ -301,7 +301,7 @@ static double middle_noise_by(const planes_local *s, const double weights[PLANES
 
 /* The noise of the plane that has the middle point; but a thick one with most points, which hardly explains them, has
    no say: then that of the plane with the middle of what is gained. */
-static double middle_noise(const planes_local *s) {
+double planes_middle_noise(const planes_local *s) {
     double weights[PLANES_LOCAL_MAX], all = 0;
     for (uint32_t i = 0; i < s->plane_count; i++) all += weights[i] = (double)s->planes[i].count;
     const double by_points = middle_noise_by(s, weights, all);
@@ -331,7 +331,6 @@ static void refuse_plane(planes_local *s, const planes_local_plane *plane, doubl
     g.reason = few ? MOTE_PLANES_FEW_POINTS : noisy ? MOTE_PLANES_UNLIKE : MOTE_PLANES_STRUCTURE;
     g.value = few ? plane->count : noisy ? plane->noise : plane->bends;
     g.limit = few ? s->params.min_points : noisy ? max_noise : PLANES_MAX_BENDS;
-    s->facet_points += few || noisy ? 0 : plane->count;
     planes_refuse_growth(s, &g, plane->count);
     note_sheets(s, &g);
 }
@@ -360,7 +359,7 @@ static void keep_planes(planes_local *s, double max_noise) {
 
 static void keep_alike(planes_local *s, double ratio) {
     keep_planes(s, INFINITY);
-    keep_planes(s, ratio * middle_noise(s));
+    keep_planes(s, ratio * planes_middle_noise(s));
 }
 
 static planes_patch patch_of(const planes_local_plane *plane) {
@@ -436,7 +435,7 @@ static mote_status grow_planes_again(planes_local *s, double max_noise, planes_b
 
 /* Whether nearly all points of planes are of planes with one noise, that is more than the representation's. */
 static bool have_one_noise(const planes_local *s) {
-    const double middle = middle_noise(s);
+    const double middle = planes_middle_noise(s);
     double all = 0, alike = 0;
     for (uint32_t i = 0; i < s->plane_count; i++) {
         const double noise = s->planes[i].noise, count = s->planes[i].count;
@@ -447,7 +446,7 @@ static bool have_one_noise(const planes_local *s) {
 }
 
 /* The share of the points that planes have. */
-static double owned_share(const planes_local *s) {
+double planes_owned_share(const planes_local *s) {
     double points = 0;
     for (uint32_t i = 0; i < s->plane_count; i++) points += s->planes[i].count;
     return points / s->sample->count;
@@ -478,12 +477,12 @@ static mote_status try_facing(planes_local *s) {
                                 now.plane_count};
     mote_status status = mote_context_status(s->ctx);
     if (status == MOTE_OK) status = planes_find_facing(s);
-    if (status == MOTE_OK && owned_share(s) * s->sample->count >= MIN_FACED * s->facing.known_count) {
+    if (status == MOTE_OK && planes_owned_share(s) * s->sample->count >= MIN_FACED * s->facing.known_count) {
         planes_drop_facing(s); /* among strays the others have much of the cloud already */
     } else if (status == MOTE_OK) {
         copy_owners(s, &now, &before);
         status = try_patches(s, (patches_pass){0, false, 0.3, 0.35});
-        if (owned_share(s) * s->sample->count < MIN_FACED * s->facing.known_count) {
+        if (planes_owned_share(s) * s->sample->count < MIN_FACED * s->facing.known_count) {
             copy_owners(s, &before, &now);
             s->plane_count = before.plane_count;
             planes_drop_facing(s);
@@ -504,7 +503,7 @@ static mote_status find_noise(planes_local *s) {
     if (split) MOTE_TRY(grow_planes_again(s, 0, NULL));
     MOTE_TRY(planes_cut_bodies(s, &s->bodies, &cut));
     if (cut) MOTE_TRY(grow_planes_again(s, 0, NULL));
-    if (s->params.centred && owned_share(s) < MAX_OWNED) MOTE_TRY(try_facing(s));
+    if (s->params.centred && planes_owned_share(s) < MAX_OWNED) MOTE_TRY(try_facing(s));
     return s->params.centred && !split && have_one_noise(s) ? try_patches(s, (patches_pass){0, true, 0.35, 0.4})
                                                             : MOTE_OK;
 }
@@ -546,7 +545,7 @@ static mote_status part_sheets(planes_local *s, double noise) {
         keep_body(s, &g, &grown);
     }
     for (uint32_t i = 0; i < grown.count; i++) points += grown.growths[i].count;
-    return points > owned_share(s) * s->sample->count ? MOTE_OK : planes_part_sheets(s, &grown, noise);
+    return points > planes_owned_share(s) * s->sample->count ? MOTE_OK : planes_part_sheets(s, &grown, noise);
 }
 
 /* What no plane explains in the end, though it is flat and in one piece, is one plane as thick as its sheets: two scans
@@ -565,13 +564,14 @@ static void take_sheets(planes_local *s) {
 
 mote_status planes_select(planes_local *s) {
     double max_noise = KNOWN_NOISE * s->params.known_noise;
+    MOTE_TRY(planes_share_candidates(s));
     s->bodies.max = PLANES_LOCAL_BODIES;
     s->sheets.max = PLANES_LOCAL_SHEETS;
     qsort(s->patches, s->patch_count, sizeof *s->patches, compare_patches);
     if (max_noise <= 0) {
         MOTE_TRY(find_noise(s));
         keep_alike(s, ALIKE);
-        max_noise = KNOWN_NOISE * middle_noise(s);
+        max_noise = KNOWN_NOISE * planes_middle_noise(s);
         MOTE_TRY(grow_planes_again(s, 0, NULL));
     }
     if (max_noise > 0) MOTE_TRY(try_patches(s, (patches_pass){max_noise, false, 0.4, 0.8}));
@@ -588,6 +588,7 @@ mote_status planes_select(planes_local *s) {
     take_sheets(s);
     keep_planes(s, INFINITY);
     MOTE_TRY(planes_find_bends(s));
+    planes_claim_candidates(s);
     keep_planes(s, INFINITY);
     return MOTE_OK;
 }

@@ -1,0 +1,145 @@
+/* Candidates of the vote among what grows. A plane of the vote has no end, and a noise that may be wider than any
+   neighbourhood: it may be a wall that bends, or one that a sensor measures in steps, and then no window of the order
+   shows it. Elsewhere it is a slab through several planes, as through all roofs of a height. So the candidates share
+   the points out before anything has grown, and in the end both descriptions of the same points are compared, each
+   candidate and all that has grown among its points:
+
+       a wall that bends                       a slab through roofs
+        ____      ____                              /\      /\
+            \____/      grown: a part of it   -----/--\----/--\----     grown: each side of each roof
+       ===============  the candidate          ==== the candidate
+
+   One whose noise is no more than neighbours tell is left to the windows: they see it, too. */
+#include <math.h>
+#include <string.h>
+
+#include "planes/local/planes_growth.h"
+
+#define WIDER         2.0 /* times what neighbours tell: the noise of a candidate that windows do not see; see history */
+#define MIN_TELLING   0.2  /* of the points, grown planes have that tell the noise of planes */
+#define PEAK_SHOULDER 0.4  /* density at 2.25 noises, of the middle's: 0.11 of normal points, 1 of even ones */
+#define PEAK_CENTRAL  0.4  /* share of the points within 0.67 noises: of normal ones 0.5, of even ones 0.22 */
+#define MOSTLY        0.68 /* of the candidates' points are of some that peak, or they are slices of curves */
+
+mote_status planes_reserve_candidates(planes_local *s) {
+    const uint64_t points = s->sample->count, most = s->params.claim_count;
+    planes_candidates *candidates = &s->candidates;
+    if (most == 0) return MOTE_OK;
+    candidates->planes = mote_alloc(s->ctx, most * sizeof *candidates->planes, "planes search");
+    candidates->owner = mote_alloc(s->ctx, points * sizeof *candidates->owner, "planes search");
+    candidates->likelihood = mote_alloc(s->ctx, points * sizeof *candidates->likelihood, "planes search");
+    return mote_context_status(s->ctx);
+}
+
+void planes_free_candidates(planes_local *s) {
+    mote_free(s->ctx, s->candidates.planes);
+    mote_free(s->ctx, s->candidates.owner);
+    mote_free(s->ctx, s->candidates.likelihood);
+}
+
+/* ---- before anything has grown */
+
+/* Points of all candidates, and of those that peak. */
+typedef struct candidates_points {
+    double all, peaked;
+} candidates_points;
+
+/* Lets a candidate take the points that it explains best. number: from 1 */
+static void add_candidate(planes_local *s, uint32_t number, candidates_points *points) {
+    planes_growth g;
+    uint32_t won;
+    planes_begin_claim(&s->params.claims[number - 1], &g);
+    if (!planes_lay(s, &g)) return;
+    const bool is_wider = g.noise > WIDER * s->params.nearby_noise && planes_is_supported(s, &g);
+    points->all += g.count;
+    if (planes_claim_points(s, &g, -1, &won) < PLANES_LOCAL_NATS) return;
+    points->peaked += g.shoulders[1] <= PEAK_SHOULDER && g.central >= PEAK_CENTRAL ? g.count : 0;
+    const int32_t plane = planes_add_empty(s);
+    planes_commit(s, &g, plane);
+    s->planes[plane].candidate = is_wider ? number : 0;
+}
+
+mote_status planes_share_candidates(planes_local *s) {
+    planes_candidates *candidates = &s->candidates;
+    candidates_points points = {0, 0};
+    for (uint32_t i = 0; i < s->params.claim_count && s->plane_count < PLANES_LOCAL_MAX && !mote_stop(s->ctx); i++) {
+        add_candidate(s, i + 1, &points);
+    }
+    candidates->count = points.peaked >= MOSTLY * points.all ? s->plane_count : 0;
+    if (candidates->count > 0) {
+        memcpy(candidates->planes, s->planes, candidates->count * sizeof *candidates->planes);
+        memcpy(candidates->owner, s->owner, s->sample->count * sizeof *candidates->owner);
+        memcpy(candidates->likelihood, s->likelihood, s->sample->count * sizeof *candidates->likelihood);
+    }
+    planes_take_back(s, 0);
+    return mote_stopped(s->ctx);
+}
+
+/* ---- once all has grown */
+
+/* What the points of each candidate gain by it, and by what has grown, nats. */
+typedef struct candidates_nats {
+    double own[PLANES_LOCAL_MAX], grown[PLANES_LOCAL_MAX];
+} candidates_nats;
+
+static void weigh_candidates(const planes_local *s, candidates_nats *nats) {
+    const planes_candidates *candidates = &s->candidates;
+    memset(nats, 0, sizeof *nats);
+    for (uint32_t i = 0; i < s->sample->count; i++) {
+        const int32_t candidate = candidates->owner[i];
+        if (candidate < 0) continue;
+        nats->own[candidate] += (double)candidates->likelihood[i] - s->background;
+        nats->grown[candidate] += s->owner[i] >= 0 ? (double)s->likelihood[i] - s->background : 0;
+    }
+}
+
+/* The noise that a plane of this cloud may have, if enough has grown to tell. */
+static double max_noise_of(const planes_local *s) {
+    const bool tells = planes_owned_share(s) >= MIN_TELLING;
+    return tells ? PLANES_ALIKE * fmax(planes_middle_noise(s), GROWTH_TOLD_NOISE * s->params.floor) : INFINITY;
+}
+
+/* The candidates that explain their points better become planes without points. number: out, of each; -1: none */
+static void add_chosen(planes_local *s, int32_t number[PLANES_LOCAL_MAX]) {
+    const planes_candidates *candidates = &s->candidates;
+    const double max_noise = max_noise_of(s);
+    candidates_nats nats;
+    weigh_candidates(s, &nats);
+    memset(number, 0xFF, candidates->count * sizeof *number);
+    for (uint32_t i = 0; i < candidates->count; i++) {
+        const planes_local_plane *plane = &candidates->planes[i];
+        const bool better = nats.own[i] > nats.grown[i] + PLANES_LOCAL_NATS;
+        if (plane->candidate == 0 || plane->count < s->params.min_points || plane->noise > max_noise || !better)
+            continue;
+        if (s->plane_count == PLANES_LOCAL_MAX) break;
+        number[i] = planes_add_empty(s);
+        s->planes[number[i]] = *plane;
+        s->planes[number[i]].count = 0;
+    }
+}
+
+/* Chosen candidates take their points from what has grown; of that what loses most goes. grown: how many these are */
+static void hand_over(planes_local *s, uint32_t grown, const int32_t number[PLANES_LOCAL_MAX]) {
+    const planes_candidates *candidates = &s->candidates;
+    memset(s->tally, 0, grown * sizeof *s->tally);
+    for (uint32_t i = 0; i < s->sample->count; i++) {
+        const int32_t to = candidates->owner[i] >= 0 ? number[candidates->owner[i]] : -1, from = s->owner[i];
+        if (to < 0) continue;
+        if (from >= 0) s->tally[from]++;
+        if (from >= 0) s->planes[from].count--;
+        s->planes[to].count++;
+        s->owner[i] = to;
+        s->likelihood[i] = candidates->likelihood[i];
+    }
+    for (uint32_t i = 0; i < grown; i++) {
+        if (s->tally[i] >= s->planes[i].count) s->planes[i].count = 0;
+    }
+}
+
+void planes_claim_candidates(planes_local *s) {
+    int32_t number[PLANES_LOCAL_MAX];
+    const uint32_t grown = s->plane_count;
+    if (s->candidates.count == 0) return;
+    add_chosen(s, number);
+    if (s->plane_count > grown) hand_over(s, grown, number);
+}
