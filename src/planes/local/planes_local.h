@@ -305,6 +305,23 @@ void planes_take_back(planes_local *search, uint32_t first);
 /* Grows the best patches first, and keeps what explains its points better than what has them. */
 mote_status planes_select(planes_local *search);
 
+/* How many points planes have. */
+double planes_owned_points(const planes_local *search);
+
+/* ---- planes_bodies.c */
+
+/* Notes a growth that is no plane, but may be several: its points are not normal about it. */
+void planes_note_body(const planes_local *search, const planes_growth *growth, planes_bodies *bodies);
+/* Notes a growth that is as flat as a plane everywhere, but may be sheets along each other: it is thicker than planes
+   of the cloud are, or has no peak. */
+void planes_note_sheets(planes_local *search, const planes_growth *growth);
+/* Parts the sheets that are thicker than planes of the cloud. If together they have more points than these, the noise
+   of the cloud is theirs, and each of them is one plane: all was scanned twice. */
+mote_status planes_find_sheets(planes_local *search, double noise);
+/* What no plane explains in the end, though it is flat and in one piece, is one plane as thick as its sheets: two scans
+   of a floor that are some noises apart. */
+void planes_take_sheets(planes_local *search);
+
 /* ---- planes_composites.c */
 
 /* Looks for planes within the bodies; any: whether there are. They stand loosely, for all of them are to be grown
@@ -323,7 +340,7 @@ mote_status planes_cut_bodies(planes_local *search, planes_bodies *bodies, bool 
 /* ---- planes_rectangles.c */
 
 #define PLANES_MAX_RECTANGLES 128u
-#define PLANES_MAX_FAMILIES   4u
+#define PLANES_MAX_FAMILIES   32u
 
 /* Planes of a body by their directions: family f has the planes from first[f] to first[f + 1]. */
 typedef struct planes_families {
