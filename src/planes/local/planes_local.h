@@ -305,9 +305,6 @@ void planes_take_back(planes_local *search, uint32_t first);
 /* Grows the best patches first, and keeps what explains its points better than what has them. */
 mote_status planes_select(planes_local *search);
 
-/* How many points planes have. */
-double planes_owned_points(const planes_local *search);
-
 /* ---- planes_bodies.c */
 
 /* Notes a growth that is no plane, but may be several: its points are not normal about it. */
@@ -315,6 +312,8 @@ void planes_note_body(const planes_local *search, const planes_growth *growth, p
 /* Notes a growth that is as flat as a plane everywhere, but may be sheets along each other: it is thicker than planes
    of the cloud are, or has no peak. */
 void planes_note_sheets(planes_local *search, const planes_growth *growth);
+/* How many points planes have. */
+double planes_owned_points(const planes_local *search);
 /* Parts the sheets that are thicker than planes of the cloud. If together they have more points than these, the noise
    of the cloud is theirs, and each of them is one plane: all was scanned twice. */
 mote_status planes_find_sheets(planes_local *search, double noise);

@@ -379,12 +379,6 @@ static bool have_one_noise(const planes_local *s) {
     return middle > MIN_TOLD * s->params.floor && all >= MIN_OWNED * s->sample->count && alike >= MOST_OF_ALL * all;
 }
 
-double planes_owned_points(const planes_local *s) {
-    double points = 0;
-    for (uint32_t i = 0; i < s->plane_count; i++) points += s->planes[i].count;
-    return points;
-}
-
 /* Tries patches with those points alone that may face along them. If what they become has not much of the cloud, it is
    taken back. */
 static mote_status try_facing(planes_local *s) {
