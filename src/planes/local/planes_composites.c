@@ -11,7 +11,7 @@
    A Hough transform of the body alone: over all directions, how much more the histogram of distances says than if the
    place along the body and the distance from it were independent. Along the best direction the heaps are told apart as
    normal distributions of one noise, and each becomes a plane of that direction. Points that have a plane are left out,
-   and the body is looked at again; in the end the planes of all directions turn each other (planes_rectangles.c). */
+   and the body is looked at again; the planes of all directions turn each other before (planes_rectangles.c). */
 #include <math.h>
 #include <string.h>
 
@@ -38,7 +38,6 @@
 #define TURNS         40   /* of expectation and maximization */
 #define SHEETS_APART  2.0  /* noises: two normal distributions that are nearer have one top */
 #define MIN_STRAYS    0.01 /* of the points of sheets, to begin with */
-#define TURN_FAMILIES 4u   /* directions that are looked for at a time */
 #define MAX_SPLITS    8    /* of a body, one after the other */
 #define MOST_POINTS   0.6  /* of a body */
 #define NO_PLANES     255u /* a point of a body without planes */
@@ -357,10 +356,10 @@ static uint32_t add_family(planes_local *s, const planes_growth *g, const compos
 
 /* The directions of the highest scores, each at least 20 degrees from all others. Returns how many. */
 static uint32_t find_directions(const planes_local *s, const composite_body *body, double (*directions)[3]) {
-    double starts[TURN_FAMILIES][3], nats[DIRECTIONS], least = MIN_SCORE;
+    double starts[PLANES_MAX_FAMILIES][3], nats[DIRECTIONS], least = MIN_SCORE;
     uint32_t found = 0;
     score_directions(s, body, nats);
-    for (uint32_t i = 0; i < TURN_FAMILIES; i++) {
+    for (uint32_t i = 0; i < PLANES_MAX_FAMILIES; i++) {
         if (!next_direction(nats, starts, i, least, starts[i])) break;
         double n[3];
         memcpy(n, starts[i], sizeof n);
@@ -385,54 +384,43 @@ static bool is_marked(const planes_local *s, const composite_body *body) {
 
 /* Adds the planes of a body's points that have none. Returns how many: two or more, for one alone, that only stands
    loosely, may be a part of something round. */
-static uint32_t split(planes_local *s, planes_growth *g, composite_body *body, double *noise,
-                      planes_families *families) {
-    const uint32_t first = s->plane_count, families_before = families->count;
-    double directions[TURN_FAMILIES][3];
-    if (!take_body(s, g, body) || is_marked(s, body)) return 0;
-    const uint32_t found = find_directions(s, body, directions);
-    for (uint32_t i = 0; i < found; i++) {
-        if (add_family(s, g, body, directions[i], noise) == 0) continue;
-        memcpy(families->normals[families->count], directions[i], sizeof directions[i]);
-        families->first[++families->count] = s->plane_count;
-    }
-    if (s->plane_count > first + 1) return s->plane_count - first;
-    planes_take_back(s, first);
-    families->count = families_before;
-    mark_body(s, body);
-    return 0;
-}
-
-/* Splits a body until nothing is found in what is left; then all of its planes turn each other. whole: scratch */
-static mote_status split_body(planes_local *s, planes_growth *g, composite_body *whole, composite_body *rest,
-                              bool *any) {
+static uint32_t split(planes_local *s, planes_growth *g, composite_body *body, double *noise) {
+    const composite_columns *all = &body->all;
+    const double *at = body->at, *n = body->normal;
     planes_families families;
-    double noise = INFINITY;
-    families.count = 0;
+    if (!take_body(s, g, body) || is_marked(s, body)) return 0;
+    families.count = find_directions(s, body, families.normals);
     families.first[0] = s->plane_count;
-    for (int turn = 0; turn < MAX_SPLITS; turn++) {
-        MOTE_TRY(mote_progress(s->ctx, 0.4, "growing planes"));
-        if (split(s, g, turn == 0 ? whole : rest, &noise, &families) == 0) break;
-        *any = true;
+    for (uint32_t i = 0; i < families.count; i++) {
+        add_family(s, g, body, families.normals[i], noise);
+        families.first[i + 1] = s->plane_count;
     }
-    if (families.count == 0) return MOTE_OK;
-    planes_body_points points = {whole->all.count, whole->all.x, whole->all.y, whole->all.z,
-                                 whole->point,     {0, 0, 0},    {0, 0, 0}};
-    memcpy(points.middle, whole->at, sizeof points.middle);
-    memcpy(points.normal, whole->normal, sizeof points.normal);
+    const uint32_t added = s->plane_count - families.first[0];
+    if (added <= 1) {
+        planes_take_back(s, families.first[0]);
+        mark_body(s, body);
+        return 0;
+    }
+    const planes_body_points points = {all->count,        all->x, all->y, all->z, body->point, {at[0], at[1], at[2]},
+                                       {n[0], n[1], n[2]}};
     planes_refit_families(s, &families, &points);
-    return MOTE_OK;
+    return added;
 }
 
 mote_status planes_split_bodies(planes_local *s, bool *any) {
     if (s->bodies.count == 0) return MOTE_OK;
-    composite_body *bodies = mote_alloc(s->ctx, 2 * sizeof *bodies, "planes composites");
-    mote_status status = bodies != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+    composite_body *body = mote_alloc(s->ctx, sizeof *body, "planes composites");
+    mote_status status = body != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
     memset(s->failures, 0, s->sample->count); /* of patches: they are of no use any more */
     for (uint32_t i = 0; i < s->bodies.count && status == MOTE_OK; i++) {
-        status = split_body(s, &s->bodies.growths[i], &bodies[0], &bodies[1], any);
+        double noise = INFINITY;
+        for (int turn = 0; turn < MAX_SPLITS && status == MOTE_OK; turn++) {
+            status = mote_progress(s->ctx, 0.4, "growing planes");
+            if (status != MOTE_OK || split(s, &s->bodies.growths[i], body, &noise) == 0) break;
+            *any = true;
+        }
     }
-    mote_free(s->ctx, bodies);
+    mote_free(s->ctx, body);
     return status;
 }
 

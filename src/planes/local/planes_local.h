@@ -339,7 +339,7 @@ mote_status planes_cut_bodies(planes_local *search, planes_bodies *bodies, bool 
 /* ---- planes_rectangles.c */
 
 #define PLANES_MAX_RECTANGLES 128u
-#define PLANES_MAX_FAMILIES   32u
+#define PLANES_MAX_FAMILIES   4u
 
 /* Planes of a body by their directions: family f has the planes from first[f] to first[f + 1]. */
 typedef struct planes_families {
