@@ -95,7 +95,7 @@ static void weigh_candidates(const planes_local *s, candidates_nats *nats) {
 
 /* The noise that a plane of this cloud may have, if enough has grown to tell. */
 static double max_noise_of(const planes_local *s) {
-    const bool tells = planes_owned_share(s) >= MIN_TELLING;
+    const bool tells = planes_owned_points(s) >= MIN_TELLING * s->sample->count;
     return tells ? PLANES_ALIKE * fmax(planes_middle_noise(s), GROWTH_TOLD_NOISE * s->params.floor) : INFINITY;
 }
 

@@ -9,10 +9,9 @@
      __|              |              ---------------> evenly else       one heap
 
    A Hough transform of the body alone: over all directions, how much more the histogram of distances says than if the
-   place along the body and the distance from it were independent; that is what a body without planes in it looks like.
-   Along the best direction the heaps are told apart as normal distributions of one noise, and each becomes a plane of
-   that direction; the planes of all directions then turn each other (planes_rectangles.c). Points that have a plane
-   are left out, and the body is looked at again. */
+   place along the body and the distance from it were independent. Along the best direction the heaps are told apart as
+   normal distributions of one noise, and each becomes a plane of that direction. Points that have a plane are left out,
+   and the body is looked at again; the planes of all directions turn each other before (planes_rectangles.c). */
 #include <math.h>
 #include <string.h>
 
@@ -86,13 +85,6 @@ static double score_direction(const composite_body *body, const composite_column
     return planes_profile_bound(&p) > least ? planes_profile_score(&p) : 0;
 }
 
-/* No less than that of every few points. */
-static double bound_direction(const composite_body *body, const double n[3]) {
-    const planes_profile_points points = points_of(body, &body->some);
-    planes_profile p;
-    return planes_profile_make(&points, n, body->noise / BINS_A_NOISE, &body->blur, &p) ? planes_profile_bound(&p) : 0;
-}
-
 static void direction_at(uint32_t i, double n[3]) {
     n[2] = (i + 0.5) / DIRECTIONS;
     const double radius = sqrt(1 - n[2] * n[2]), angle = GOLDEN_ANGLE * i;
@@ -109,21 +101,13 @@ static void turn(const double n[3], const double u[3], const double v[3], double
     for (int k = 0; k < 3; k++) to[k] /= sqrt(length);
 }
 
-/* The score of each direction: an upper bound of it, until the best direction is asked for. */
-typedef struct direction_scores {
-    double nats[DIRECTIONS]; /* of the whole body */
-    bool known[DIRECTIONS];  /* the score was measured, and is no bound */
-} direction_scores;
-
-static void bound_directions(const planes_local *s, const composite_body *body, direction_scores *scores) {
-    const double least = MIN_SCORE / body->stride;
+/* What each direction scores, nats, as every few points tell. */
+static void score_directions(const planes_local *s, const composite_body *body, double nats[DIRECTIONS]) {
 #pragma omp parallel for schedule(dynamic, 16) num_threads(s->ctx->threads)
     for (int64_t i = 0; i < (int64_t)DIRECTIONS; i++) {
         double n[3];
         direction_at((uint32_t)i, n);
-        const double bound = bound_direction(body, n);
-        scores->known[i] = bound <= least;
-        scores->nats[i] = bound > least ? bound * body->stride : 0;
+        nats[i] = score_direction(body, &body->some, n, MIN_SCORE / body->stride) * body->stride;
     }
 }
 
@@ -134,34 +118,19 @@ static bool is_far(const double n[3], double (*from)[3], uint32_t count) {
     return true;
 }
 
-/* The direction with the highest score or bound above least, of those that are far from the directions before;
-   DIRECTIONS: there is none. */
-static uint32_t most_promising(const direction_scores *scores, double (*before)[3], uint32_t count, double least) {
-    double most = least;
-    uint32_t best = DIRECTIONS;
+/* The direction that scores most of those that are far from the directions before; false: none scores more than
+   least. */
+static bool next_direction(const double nats[DIRECTIONS], double (*before)[3], uint32_t count, double least,
+                           double best[3]) {
+    double most = least, n[3];
     for (uint32_t i = 0; i < DIRECTIONS; i++) {
-        double n[3];
-        if (scores->nats[i] <= most) continue;
+        if (nats[i] <= most) continue;
         direction_at(i, n);
         if (!is_far(n, before, count)) continue;
-        most = scores->nats[i];
-        best = i;
+        most = nats[i];
+        memcpy(best, n, sizeof n);
     }
-    return best;
-}
-
-/* The best direction that is far from those before; false: none scores more than least. Few have to be measured, for
-   bounds are tight. */
-static bool next_direction(const composite_body *body, direction_scores *scores, double (*before)[3], uint32_t count,
-                           double least, double best[3]) {
-    for (;;) {
-        const uint32_t i = most_promising(scores, before, count, least);
-        if (i == DIRECTIONS) return false;
-        direction_at(i, best);
-        if (scores->known[i]) return true;
-        scores->nats[i] = score_direction(body, &body->some, best, -INFINITY) * body->stride;
-        scores->known[i] = true;
-    }
+    return most > least;
 }
 
 /* Climbs from a direction to the best one nearby; returns its score. Its four neighbours are looked at side by side. */
@@ -211,31 +180,6 @@ static void begin_heaps(const planes_profile *p, double all, double noise, doubl
     for (uint32_t k = 0; k < heaps->count; k++) heaps->share[k] = (1 - rest) / heaps->count;
 }
 
-/* Which heaps may reach a bin: those between two numbers. */
-typedef struct heap_reaches {
-    uint8_t first[PLANES_PROFILE_BINS], last[PLANES_PROFILE_BINS]; /* last is behind them */
-} heap_reaches;
-
-/* The bins of a heap: one or two more on either side than where density_at is above 0. */
-static uint32_t bins_of_heap(const planes_profile *p, const composite_heaps *heaps, uint32_t k, uint32_t *count) {
-    const double half = TRUNCATED * heaps->noise / p->bin, middle = (heaps->at[k] - p->low) / p->bin;
-    const uint32_t first = (uint32_t)fmin(fmax(floor(middle - half) - 2, 0), p->bins);
-    const uint32_t last = (uint32_t)fmin(fmax(ceil(middle + half) + 2, 0), p->bins);
-    *count = last > first ? last - first : 0;
-    return first;
-}
-
-static void find_reaches(const planes_profile *p, const composite_heaps *heaps, heap_reaches *reaches) {
-    uint32_t first[MAX_HEAPS], count[MAX_HEAPS];
-    memset(reaches->first, MAX_HEAPS, p->bins);
-    memset(reaches->last, 0, p->bins);
-    for (uint32_t k = 0; k < heaps->count; k++) {
-        first[k] = bins_of_heap(p, heaps, k, &count[k]);
-        memset(reaches->last + first[k], (int)(k + 1), count[k]);
-    }
-    for (uint32_t k = heaps->count; k-- > 0;) memset(reaches->first + first[k], (int)k, count[k]);
-}
-
 /* Where heaps are looked for: the points' distances along a direction. */
 typedef struct heap_profile {
     planes_profile profile;
@@ -267,17 +211,15 @@ static void improve_heaps(const heap_profile *from, bool last, composite_heaps *
     const planes_profile *p = &from->profile;
     const double all = from->all;
     double share[MAX_HEAPS] = {0}, first[MAX_HEAPS] = {0}, squares = 0, rest = 0, in_heaps = 0, nats = 0;
-    heap_reaches reaches;
-    find_reaches(p, heaps, &reaches);
     for (uint32_t filled = 0; filled < from->filled_count; filled++) {
         double densities[MAX_HEAPS], sum = 0;
-        const uint32_t i = from->filled[filled], first_near = reaches.first[i], last_near = reaches.last[i];
+        const uint32_t i = from->filled[filled];
         const double at = p->low + (i + 0.5) * p->bin, count = (double)p->counts[i];
         const double expected = from->expected[i], other = heaps->rest * expected;
-        for (uint32_t k = first_near; k < last_near; k++) sum += densities[k] = density_at(heaps, k, at);
+        for (uint32_t k = 0; k < heaps->count; k++) sum += densities[k] = density_at(heaps, k, at);
         if (last) nats += count * log((sum + other) / expected);
         rest += count * other / (sum + other);
-        for (uint32_t k = first_near; k < last_near; k++) {
+        for (uint32_t k = 0; k < heaps->count; k++) {
             if (densities[k] <= 0) continue;
             const double part = count * densities[k] / (sum + other), off = at - heaps->at[k];
             share[k] += part;
@@ -328,23 +270,9 @@ static void find_heaps(const planes_local *s, const composite_body *body, const 
 
 /* ---- planes */
 
-/* Every few of the points that vote. */
-static void take_some(composite_body *body) {
-    const composite_columns *all = &body->all;
-    composite_columns *some = &body->some;
-    body->stride = all->count > FIRST_POINTS ? all->count / FIRST_POINTS : 1;
-    body->blur = planes_blur_of(body->noise / (body->noise / BINS_A_NOISE));
-    some->count = 0;
-    for (uint32_t i = 0; i < all->count; i += body->stride) {
-        some->x[some->count] = all->x[i];
-        some->y[some->count] = all->y[i];
-        some->z[some->count++] = all->z[i];
-    }
-}
-
 /* The points of a growth that have no plane; false: too few. */
 static bool take_body(planes_local *s, planes_growth *g, composite_body *body) {
-    composite_columns *to = &body->all;
+    composite_columns *to = &body->all, *some = &body->some;
     uint32_t all = 0, seen = 0;
     if (!planes_grow_again(s, g)) return false;
     for (uint32_t i = 0; i < s->near_count; i++) all += planes_in_component(s, g, i) && s->owner[s->near_point[i]] < 0;
@@ -365,7 +293,14 @@ static bool take_body(planes_local *s, planes_growth *g, composite_body *body) {
         to->z[to->count++] = s->sample->z[point] - (float)g->at[2];
     }
     body->weight = (double)all / to->count;
-    take_some(body);
+    body->blur = planes_blur_of(BINS_A_NOISE);
+    body->stride = to->count > FIRST_POINTS ? to->count / FIRST_POINTS : 1;
+    some->count = 0;
+    for (uint32_t i = 0; i < to->count; i += body->stride) {
+        some->x[some->count] = to->x[i];
+        some->y[some->count] = to->y[i];
+        some->z[some->count++] = to->z[i];
+    }
     return true;
 }
 
@@ -420,12 +355,12 @@ static uint32_t add_family(planes_local *s, const planes_growth *g, const compos
 }
 
 /* The directions of the highest scores, each at least 20 degrees from all others. Returns how many. */
-static uint32_t find_directions(const planes_local *s, const composite_body *body, direction_scores *scores,
-                                double (*directions)[3]) {
-    double starts[PLANES_MAX_FAMILIES][3], least = MIN_SCORE;
+static uint32_t find_directions(const planes_local *s, const composite_body *body, double (*directions)[3]) {
+    double starts[PLANES_MAX_FAMILIES][3], nats[DIRECTIONS], least = MIN_SCORE;
     uint32_t found = 0;
+    score_directions(s, body, nats);
     for (uint32_t i = 0; i < PLANES_MAX_FAMILIES; i++) {
-        if (!next_direction(body, scores, starts, i, least, starts[i])) break;
+        if (!next_direction(nats, starts, i, least, starts[i])) break;
         double n[3];
         memcpy(n, starts[i], sizeof n);
         const double score = refine_direction(s, body, n);
@@ -447,52 +382,45 @@ static bool is_marked(const planes_local *s, const composite_body *body) {
     return marked > MOST_POINTS * body->all.count;
 }
 
-static void refit(planes_local *s, const planes_families *families, const composite_body *body) {
-    const composite_columns *all = &body->all;
-    planes_body_points points = {all->count, all->x, all->y, all->z, body->point, {0, 0, 0}, {0, 0, 0}};
-    memcpy(points.middle, body->at, sizeof points.middle);
-    memcpy(points.normal, body->normal, sizeof points.normal);
-    planes_refit_families(s, families, &points);
-}
-
 /* Adds the planes of a body's points that have none. Returns how many: two or more, for one alone, that only stands
    loosely, may be a part of something round. */
-static uint32_t split(planes_local *s, planes_growth *g, composite_body *body, direction_scores *scores,
-                      double *noise) {
+static uint32_t split(planes_local *s, planes_growth *g, composite_body *body, double *noise) {
+    const composite_columns *all = &body->all;
+    const double *at = body->at, *n = body->normal;
     planes_families families;
-    uint32_t added = 0;
     if (!take_body(s, g, body) || is_marked(s, body)) return 0;
-    bound_directions(s, body, scores);
-    families.count = find_directions(s, body, scores, families.normals);
+    families.count = find_directions(s, body, families.normals);
+    families.first[0] = s->plane_count;
     for (uint32_t i = 0; i < families.count; i++) {
-        families.first[i] = s->plane_count;
-        added += add_family(s, g, body, families.normals[i], noise);
+        add_family(s, g, body, families.normals[i], noise);
+        families.first[i + 1] = s->plane_count;
     }
-    families.first[families.count] = s->plane_count;
-    if (added == 1) planes_take_back(s, families.first[0]);
-    if (added <= 1) mark_body(s, body);
-    if (added <= 1) return 0;
-    refit(s, &families, body);
+    const uint32_t added = s->plane_count - families.first[0];
+    if (added <= 1) {
+        planes_take_back(s, families.first[0]);
+        mark_body(s, body);
+        return 0;
+    }
+    const planes_body_points points = {all->count,        all->x, all->y, all->z, body->point, {at[0], at[1], at[2]},
+                                       {n[0], n[1], n[2]}};
+    planes_refit_families(s, &families, &points);
     return added;
 }
 
 mote_status planes_split_bodies(planes_local *s, bool *any) {
-    mote_context *ctx = s->ctx;
     if (s->bodies.count == 0) return MOTE_OK;
-    composite_body *body = mote_alloc(ctx, sizeof *body, "planes composites");
-    direction_scores *scores = mote_alloc(ctx, sizeof *scores, "planes composites");
-    mote_status status = body != NULL && scores != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+    composite_body *body = mote_alloc(s->ctx, sizeof *body, "planes composites");
+    mote_status status = body != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
     memset(s->failures, 0, s->sample->count); /* of patches: they are of no use any more */
     for (uint32_t i = 0; i < s->bodies.count && status == MOTE_OK; i++) {
         double noise = INFINITY;
         for (int turn = 0; turn < MAX_SPLITS && status == MOTE_OK; turn++) {
-            status = mote_progress(ctx, 0.4, "growing planes");
-            if (status != MOTE_OK || split(s, &s->bodies.growths[i], body, scores, &noise) == 0) break;
+            status = mote_progress(s->ctx, 0.4, "growing planes");
+            if (status != MOTE_OK || split(s, &s->bodies.growths[i], body, &noise) == 0) break;
             *any = true;
         }
     }
-    mote_free(ctx, body);
-    mote_free(ctx, scores);
+    mote_free(s->ctx, body);
     return status;
 }
 

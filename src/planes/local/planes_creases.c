@@ -37,11 +37,6 @@
 #define MOST_POINTS 0.9   /* of a body, its planes have; with half of it corridors fall into pieces */
 #define PI          3.14159265358979323846
 
-/* Sums over points: places u, v along the body, and distances d from its plane. */
-typedef struct crease_sums {
-    double count, u, v, d, uu, uv, ud, vv, vd, dd;
-} crease_sums;
-
 /* A plane d = at[0] + at[1] u + at[2] v. */
 typedef struct crease_plane {
     double at[3], squares; /* squares: the sum of those that it leaves */
@@ -60,41 +55,30 @@ typedef struct crease_body {
 typedef struct crease_division {
     double nats; /* less is better */
     double along, across, low, width;
-    crease_sums before[BINS + 1]; /* of all bins before one */
+    planes_moments before[BINS + 1]; /* of all bins before one */
     uint32_t count;
     uint32_t first[BINS + 1]; /* [count + 1] bin of each part */
     bool is_plane[BINS];      /* [count] */
 } crease_division;
 
-/* ---- sums */
-
-static void add_point(crease_sums *s, double u, double v, double d) {
-    s->count += 1;
-    s->u += u;
-    s->v += v;
-    s->d += d;
-    s->uu += u * u;
-    s->uv += u * v;
-    s->ud += u * d;
-    s->vv += v * v;
-    s->vd += v * d;
-    s->dd += d * d;
-}
+/* ---- sums of places u, v along a body, and distances d from its plane */
 
 /* a + by b */
-static crease_sums add_sums(const crease_sums *a, double by, const crease_sums *b) {
-    const crease_sums sums = {a->count + by * b->count, a->u + by * b->u,   a->v + by * b->v,   a->d + by * b->d,
-                              a->uu + by * b->uu,       a->uv + by * b->uv, a->ud + by * b->ud, a->vv + by * b->vv,
-                              a->vd + by * b->vd,       a->dd + by * b->dd};
+static planes_moments add_sums(const planes_moments *a, double by, const planes_moments *b) {
+    planes_moments sums = *a;
+    sums.count += by * b->count;
+    for (int k = 0; k < 3; k++) sums.first[k] += by * b->first[k];
+    for (int k = 0; k < PLANES_PRODUCTS; k++) sums.products[k] += by * b->products[k];
     return sums;
 }
 
-static crease_plane fit_plane(const crease_sums *s) {
+static crease_plane fit_plane(const planes_moments *s) {
     crease_plane plane = {{0, 0, 0}, 0};
     if (!(s->count > 0)) return plane;
-    const double u = s->u / s->count, v = s->v / s->count, d = s->d / s->count;
-    const double uu = s->uu - s->u * u, uv = s->uv - s->u * v, vv = s->vv - s->v * v;
-    const double ud = s->ud - s->u * d, vd = s->vd - s->v * d, dd = s->dd - s->d * d;
+    const double u = s->first[0] / s->count, v = s->first[1] / s->count, d = s->first[2] / s->count;
+    const double uu = s->products[0] - s->first[0] * u, uv = s->products[1] - s->first[0] * v;
+    const double ud = s->products[2] - s->first[0] * d, vv = s->products[3] - s->first[1] * v;
+    const double vd = s->products[4] - s->first[1] * d, dd = s->products[5] - s->first[2] * d;
     const double det = uu * vv - uv * uv;
     if (det > 1e-9 * uu * vv) {
         plane.at[1] = (ud * vv - vd * uv) / det;
@@ -120,7 +104,7 @@ static int compare_doubles(const void *a, const void *b) {
 /* The variance of the points about a plane within a small cell: the middle one of all cells, for some have a step. It
    is infinite where no cell tells it. */
 static double variance_of(const crease_body *body) {
-    crease_sums cells[2 * CELLS];
+    planes_moments cells[2 * CELLS];
     double variances[2 * CELLS];
     float low[2], high[2];
     uint32_t told = 0;
@@ -134,7 +118,7 @@ static double variance_of(const crease_body *body) {
     for (uint32_t i = 0; i < body->count; i++) {
         const uint32_t column = (uint32_t)((double)(body->u[i] - low[0]) / cell);
         const uint32_t row = (uint32_t)((double)(body->v[i] - low[1]) / cell);
-        add_point(&cells[row * columns + column], (double)body->u[i], (double)body->v[i], (double)body->d[i]);
+        planes_moments_add(&cells[row * columns + column], (double)body->u[i], (double)body->v[i], (double)body->d[i]);
     }
     for (uint32_t i = 0; i < columns * rows; i++) {
         if (cells[i].count >= MIN_CELL) variances[told++] = fit_plane(&cells[i]).squares / (cells[i].count - 3);
@@ -143,18 +127,7 @@ static double variance_of(const crease_body *body) {
     return told > 0 ? variances[told / 2] : INFINITY;
 }
 
-/* Whether parts that leave the noise alone would explain more than one plane may have between its cells: what is thick,
-   not bent, need not be divided. It is never so where no cell told the noise. */
-static bool has_something_to_explain(const planes_growth *g, const crease_body *body) {
-    crease_sums all;
-    memset(&all, 0, sizeof all);
-    for (uint32_t i = 0; i < body->count; i++) {
-        add_point(&all, (double)body->u[i], (double)body->v[i], (double)body->d[i]);
-    }
-    return body->variance * all.count < (1 - planes_one_structure(g)) * fit_plane(&all).squares;
-}
-
-/* The points of a growth that have no plane, or every few of them; false: they are no several planes. */
+/* The points of a growth that have no plane, or every few of them; false: they are too few. */
 static bool take_body(planes_local *s, planes_growth *g, crease_body *body) {
     if (!planes_grow_again(s, g)) return false;
     const uint32_t listed = planes_list_component(s, g);
@@ -174,7 +147,7 @@ static bool take_body(planes_local *s, planes_growth *g, crease_body *body) {
     body->weight = (double)free_points / body->count;
     body->min_points = s->params.min_points;
     body->variance = fmax(variance_of(body), s->params.floor * s->params.floor);
-    return has_something_to_explain(g, body);
+    return true;
 }
 
 /* ---- a division */
@@ -199,13 +172,14 @@ static void sum_bins(const crease_body *body, crease_division *x) {
     memset(x->before, 0, sizeof x->before);
     if (!(x->width > 0)) return;
     for (uint32_t i = 0; i < body->count; i++) {
-        add_point(&x->before[bin_of(x, body, i) + 1], (double)body->u[i], (double)body->v[i], (double)body->d[i]);
+        planes_moments_add(&x->before[bin_of(x, body, i) + 1], (double)body->u[i], (double)body->v[i],
+                           (double)body->d[i]);
     }
     for (uint32_t i = 1; i <= BINS; i++) x->before[i] = add_sums(&x->before[i], 1, &x->before[i - 1]);
 }
 
 /* The points from one bin to the one before another. */
-static crease_sums sums_between(const crease_division *x, uint32_t first, uint32_t last) {
+static planes_moments sums_between(const crease_division *x, uint32_t first, uint32_t last) {
     return add_sums(&x->before[last], -1, &x->before[first]);
 }
 
@@ -222,7 +196,7 @@ static void divide(const crease_body *body, double angle, crease_division *x) {
         from[last] = 0;
         for (uint32_t first = 0; first < last; first++) {
             if (!(nats[first] + PLANES_LOCAL_NATS < nats[last])) continue;
-            const crease_sums part = sums_between(x, first, last);
+            const planes_moments part = sums_between(x, first, last);
             if (body->weight * part.count < body->min_points) continue;
             const double sum = nats[first] + nats_of(body, fit_plane(&part).squares);
             if (!(sum < nats[last])) continue;
@@ -266,8 +240,8 @@ static void find_division(const planes_local *s, const crease_body *body, crease
 /* Whether the planes of a part and the next one explain their points better than one quadratic surface. */
 static bool is_crease(const crease_body *body, const crease_division *x, uint32_t part) {
     const uint32_t first = x->first[part], middle = x->first[part + 1], last = x->first[part + 2];
-    const crease_sums a = sums_between(x, first, middle), b = sums_between(x, middle, last);
-    const crease_sums both = add_sums(&a, 1, &b);
+    const planes_moments a = sums_between(x, first, middle), b = sums_between(x, middle, last);
+    const planes_moments both = add_sums(&a, 1, &b);
     const double by = 1 / (BINS * x->width), noise = sqrt(body->variance);
     planes_quadratic curve;
     memset(&curve, 0, sizeof curve);
@@ -284,12 +258,12 @@ static bool is_crease(const crease_body *body, const crease_division *x, uint32_
    these do not have nearly all of its points, or all parts explain no more than what one plane may have between its
    cells. */
 static bool find_planes(const planes_growth *g, const crease_body *body, crease_division *x) {
-    const crease_sums all = sums_between(x, 0, BINS);
+    const planes_moments all = sums_between(x, 0, BINS);
     double squares = 0, points = 0;
     bool before = true;
     if (x->count < 2) return false;
     for (uint32_t part = 0; part < x->count; part++) {
-        const crease_sums sums = sums_between(x, x->first[part], x->first[part + 1]);
+        const planes_moments sums = sums_between(x, x->first[part], x->first[part + 1]);
         const bool after = part + 1 == x->count || is_crease(body, x, part);
         x->is_plane[part] = before && after;
         points += x->is_plane[part] ? sums.count : 0;
@@ -303,9 +277,9 @@ static bool find_planes(const planes_growth *g, const crease_body *body, crease_
 
 /* A part as a growth: its plane, within its strip. */
 static planes_growth growth_of(const planes_local *s, const planes_growth *g, const crease_division *x, uint32_t part) {
-    const crease_sums sums = sums_between(x, x->first[part], x->first[part + 1]);
+    const planes_moments sums = sums_between(x, x->first[part], x->first[part + 1]);
     const crease_plane plane = fit_plane(&sums);
-    const double u = sums.u / sums.count, v = sums.v / sums.count, d = sums.d / sums.count;
+    const double u = sums.first[0] / sums.count, v = sums.first[1] / sums.count, d = sums.first[2] / sums.count;
     planes_growth as = *g;
     double length = 0, place = 0;
     for (int k = 0; k < 3; k++) {

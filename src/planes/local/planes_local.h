@@ -332,8 +332,22 @@ void planes_claim_candidates(planes_local *search);
 mote_status planes_select(planes_local *search);
 /* The noise of planes: of the one that has the middle point. */
 double planes_middle_noise(const planes_local *search);
-/* The share of the points that planes have. */
-double planes_owned_share(const planes_local *search);
+
+/* ---- planes_bodies.c */
+
+/* Notes a growth that is no plane, but may be several: its points are not normal about it. */
+void planes_note_body(const planes_local *search, const planes_growth *growth, planes_bodies *bodies);
+/* Notes a growth that is as flat as a plane everywhere, but may be sheets along each other: it is thicker than planes
+   of the cloud are, or has no peak. */
+void planes_note_sheets(planes_local *search, const planes_growth *growth);
+/* How many points planes have. */
+double planes_owned_points(const planes_local *search);
+/* Parts the sheets that are thicker than planes of the cloud. If together they have more points than these, the noise
+   of the cloud is theirs, and each of them is one plane: all was scanned twice. */
+mote_status planes_find_sheets(planes_local *search, double noise);
+/* What no plane explains in the end, though it is flat and in one piece, is one plane as thick as its sheets: two scans
+   of a floor that are some noises apart. */
+void planes_take_sheets(planes_local *search);
 
 /* ---- planes_composites.c */
 

@@ -15,9 +15,6 @@
    patches are tried again, without the points that face another way (planes_facing.c). By chance a few pieces of a
    curve pass as well: such planes count only if together they have much of the cloud.
 
-   Once the noise is known, what is thicker than planes and yet the same everywhere is sheets along each other, the two
-   faces of a board: they are told apart as normal distributions of that noise (planes_composites.c).
-
    A plane may fall when it is grown again: it was several that lie nearly in one, as the sides of containers on each
    other do. What falls is cut along its creases, as bodies are. */
 #include <math.h>
@@ -44,17 +41,10 @@
 #define POINTS_IN_VAIN  48u   /* or one for so many points, if those are more */
 #define CENTRED_IN_VAIN 50u   /* the same of those that are centred */
 #define WORK_IN_VAIN    2000u /* or of so much work, for each point: all growths of a town with 150 roofs take 700 */
-#define MIN_BODY        2.0   /* times the points of a plane: of what may be several */
-#define BODY_FLATNESS   0.1
-#define SHEETS_CENTRAL                                                                                                 \
-    0.38 /* of two sheets 4 and 6 noises apart 0.31 and 0.19 are in the middle, of even points 0.39 */
-#define SHEETS_SHOULDER  0.2  /* density 2.25 noises off, to the middle's: of two sheets 0.02 and less */
-#define SHEETS_STRUCTURE 0.05 /* share of the variance between cells */
-#define PARALLEL         0.94 /* cosine: planes that cross at more than 20 degrees are two, even if they share points */
-#define SAME_BODY        0.97 /* cosine */
-#define LAST_CUT         2    /* turns of growth, once the noise is known, after which what fell is cut */
-#define MAX_AHEAD        256u /* patches that are grown ahead of their turn */
-#define REPORT           64u  /* patches, from one report of progress to the next */
+#define PARALLEL        0.94  /* cosine: planes that cross at more than 20 degrees are two, even if they share points */
+#define LAST_CUT        2     /* turns of growth, once the noise is known, after which what fell is cut */
+#define MAX_AHEAD       256u  /* patches that are grown ahead of their turn */
+#define REPORT          64u   /* patches, from one report of progress to the next */
 
 /* ---- which plane a growth is */
 
@@ -109,50 +99,6 @@ static void note_failure(planes_local *s, const planes_patch *p) {
     }
 }
 
-/* Whether the middle of b is in a, and they are about parallel. */
-static bool is_same_body(const planes_growth *a, const planes_growth *b) {
-    const double away[3] = {b->at[0] - a->at[0], b->at[1] - a->at[1], b->at[2] - a->at[2]};
-    double off = 0, far = 0, cosine = 0;
-    for (int k = 0; k < 3; k++) {
-        off += away[k] * a->normal[k];
-        far += away[k] * away[k];
-        cosine += a->normal[k] * b->normal[k];
-    }
-    return fabs(cosine) >= SAME_BODY && fabs(off) <= a->noise && far <= 0.25 * a->area;
-}
-
-/* Keeps a growth among bodies, if it has the points of two planes. */
-static void keep_body(const planes_local *s, const planes_growth *g, planes_bodies *bodies) {
-    planes_growth *growths = bodies->growths;
-    uint32_t at = bodies->count;
-    const double points = planes_growth_points(g);
-    if (points < MIN_BODY * s->params.min_points) return;
-    for (uint32_t i = 0; i < bodies->count; i++) {
-        if (is_same_body(&growths[i], g)) return;
-    }
-    while (at > 0 && planes_growth_points(&growths[at - 1]) < points) at--;
-    if (at == bodies->max) return;
-    if (bodies->count < bodies->max) bodies->count++;
-    memmove(&growths[at + 1], &growths[at], (bodies->count - 1 - at) * sizeof *growths);
-    growths[at] = *g;
-    planes_take_level(&growths[at], 0);
-}
-
-/* Notes a growth that is no plane, but may be several: its points are not normal about it. */
-static void note_body(const planes_local *s, const planes_growth *g, planes_bodies *bodies) {
-    const bool thicker = g->reason == MOTE_PLANES_THICKENS || g->reason == MOTE_PLANES_UNLIKE;
-    const bool several = g->reason == MOTE_PLANES_NO_PEAK || g->reason == MOTE_PLANES_STRUCTURE ||
-                         (thicker && g->noise < BODY_FLATNESS * sqrt(g->area));
-    if (several) keep_body(s, g, bodies);
-}
-
-/* Notes a growth that is as flat as a plane everywhere, but may be sheets along each other: it is thicker than planes
-   of the cloud are, or has no peak. */
-static void note_sheets(planes_local *s, const planes_growth *g) {
-    const bool thicker = g->reason == MOTE_PLANES_UNLIKE || g->reason == MOTE_PLANES_NO_PEAK;
-    if (thicker && g->area > 0 && g->structure <= planes_one_structure(g)) keep_body(s, g, &s->sheets);
-}
-
 /* Returns whether it has become a plane, or made one larger.
    ahead  what the patch grew to before it was its turn; NULL: it did not
    work   out, of its growth */
@@ -166,8 +112,8 @@ static bool try_patch(planes_local *s, const planes_patch *patch, double max_noi
     *work = g.work;
     if (!stands) {
         planes_refuse_growth(s, &g, fmax(planes_growth_points(&g), (double)patch->count * patch->stride));
-        if (max_noise <= 0 && !patch->centred) note_body(s, &g, &s->bodies);
-        note_sheets(s, &g);
+        if (max_noise <= 0 && !patch->centred) planes_note_body(s, &g, &s->bodies);
+        planes_note_sheets(s, &g);
         return false;
     }
     const int32_t number = same_plane(s, &g);
@@ -332,7 +278,7 @@ static void refuse_plane(planes_local *s, const planes_local_plane *plane, doubl
     g.value = few ? plane->count : noisy ? plane->noise : plane->bends;
     g.limit = few ? s->params.min_points : noisy ? max_noise : PLANES_MAX_BENDS;
     planes_refuse_growth(s, &g, plane->count);
-    note_sheets(s, &g);
+    planes_note_sheets(s, &g);
 }
 
 /* Keeps planes of enough points (max_noise infinite), of a noise up to max_noise, no facets; the most points first.
@@ -383,19 +329,6 @@ static bool is_parallel(const planes_local *s, const planes_growth *g, int32_t n
     return fabs((g->normal[0] * n[0] + g->normal[1] * n[1]) + g->normal[2] * n[2]) >= PARALLEL;
 }
 
-/* Whether a plane is one of a series of parallel ones of which no other stands, and none that grew freely does: then
-   nothing says that what it is a slice of is no curve, and that its noise is that of planes. */
-static bool is_left_alone(const planes_growing *growing, uint32_t count, uint32_t i) {
-    const planes_growth *g = &growing[i].growth;
-    if (!g->turned || g->max_noise <= 0) return false;
-    for (uint32_t k = 0; k < count; k++) {
-        const double *n = growing[k].growth.normal;
-        const double cosine = (n[0] * g->normal[0] + n[1] * g->normal[1]) + n[2] * g->normal[2];
-        if (k != i && growing[k].stands && (!growing[k].growth.turned || fabs(cosine) >= SAME_BODY)) return false;
-    }
-    return true;
-}
-
 /* Grows each plane again, without the points of the others; then they share the points out anew.
    fallen  out, what is no plane any more, but may be several; NULL: not asked for */
 static mote_status grow_planes_again(planes_local *s, double max_noise, planes_bodies *fallen) {
@@ -417,15 +350,15 @@ static mote_status grow_planes_again(planes_local *s, double max_noise, planes_b
         const planes_growth *g = &s->growing[i].growth;
         if (s->growing[i].stands) continue;
         planes_refuse_growth(s, g, fmax(g->count, s->planes[i].count));
-        if (fallen != NULL && !g->strip.bounded) note_body(s, g, fallen);
-        note_sheets(s, g);
+        if (fallen != NULL && !g->strip.bounded) planes_note_body(s, g, fallen);
+        planes_note_sheets(s, g);
     }
     for (uint32_t i = 0; i < s->sample->count; i++) s->owner[i] = -1;
     s->plane_count = 0;
     for (uint32_t i = 0; i < before; i++) {
         planes_growth *g = &s->growing[i].growth;
         if (mote_stop(s->ctx)) break;
-        if (!s->growing[i].stands || is_left_alone(s->growing, before, i)) continue;
+        if (!s->growing[i].stands) continue;
         g->self = -1;
         if (!planes_grow_again(s, g)) continue;
         if (g->strip.bounded || !is_parallel(s, g, same_plane(s, g))) planes_commit(s, g, planes_add_empty(s));
@@ -445,150 +378,117 @@ static bool have_one_noise(const planes_local *s) {
     return middle > MIN_TOLD * s->params.floor && all >= MIN_OWNED * s->sample->count && alike >= MOST_OF_ALL * all;
 }
 
-/* The share of the points that planes have. */
-double planes_owned_share(const planes_local *s) {
-    double points = 0;
-    for (uint32_t i = 0; i < s->plane_count; i++) points += s->planes[i].count;
-    return points / s->sample->count;
-}
-
-/* Who owns what, to come back to. */
-typedef struct owners_kept {
-    int32_t *owner;
-    float *likelihood;
-    planes_local_plane *planes;
-    uint32_t plane_count;
-} owners_kept;
-
-static void copy_owners(const planes_local *s, const owners_kept *from, const owners_kept *to) {
-    memcpy(to->owner, from->owner, s->sample->count * sizeof *to->owner);
-    memcpy(to->likelihood, from->likelihood, s->sample->count * sizeof *to->likelihood);
-    memcpy(to->planes, from->planes, from->plane_count * sizeof *to->planes);
-}
-
-/* Tries patches with those points alone that may face along them. If what they become has not much of the cloud, all is
-   as it was. */
+/* Tries patches with those points alone that may face along them. If what they become has not much of the cloud, it is
+   taken back. */
 static mote_status try_facing(planes_local *s) {
-    const uint64_t points = s->sample->count;
-    const owners_kept now = {s->owner, s->likelihood, s->planes, s->plane_count};
-    const owners_kept before = {mote_alloc(s->ctx, points * sizeof *now.owner, "planes search"),
-                                mote_alloc(s->ctx, points * sizeof *now.likelihood, "planes search"),
-                                mote_alloc(s->ctx, (now.plane_count + 1) * sizeof *now.planes, "planes search"),
-                                now.plane_count};
-    mote_status status = mote_context_status(s->ctx);
-    if (status == MOTE_OK) status = planes_find_facing(s);
-    if (status == MOTE_OK && planes_owned_share(s) * s->sample->count >= MIN_FACED * s->facing.known_count) {
-        planes_drop_facing(s); /* among strays the others have much of the cloud already */
-    } else if (status == MOTE_OK) {
-        copy_owners(s, &now, &before);
-        status = try_patches(s, (patches_pass){0, false, 0.3, 0.35});
-        if (planes_owned_share(s) * s->sample->count < MIN_FACED * s->facing.known_count) {
-            copy_owners(s, &before, &now);
-            s->plane_count = before.plane_count;
-            planes_drop_facing(s);
-        }
-    }
-    mote_free(s->ctx, before.owner);
-    mote_free(s->ctx, before.likelihood);
-    mote_free(s->ctx, before.planes);
-    return status;
+    const uint32_t before = s->plane_count;
+    MOTE_TRY(planes_find_facing(s));
+    const double much = MIN_FACED * s->facing.known_count;
+    const bool have_much = planes_owned_points(s) >= much; /* among strays the others have much of the cloud already */
+    if (!have_much) MOTE_TRY(try_patches(s, (patches_pass){0, false, 0.3, 0.35}));
+    if (!have_much && planes_owned_points(s) >= much) return MOTE_OK;
+    planes_take_back(s, before);
+    planes_drop_facing(s);
+    return MOTE_OK;
 }
 
-/* The passes while the noise is not known. Bodies hide planes that grow freely, once they are split: they come first,
-   and where there are any, parts of their planes would grow centred. */
-static mote_status find_noise(planes_local *s) {
-    bool split = false, cut = false;
-    MOTE_TRY(try_patches(s, (patches_pass){0, false, 0, 0.3}));
-    MOTE_TRY(planes_split_bodies(s, &split));
-    if (split) MOTE_TRY(grow_planes_again(s, 0, NULL));
-    MOTE_TRY(planes_cut_bodies(s, &s->bodies, &cut));
-    if (cut) MOTE_TRY(grow_planes_again(s, 0, NULL));
-    if (s->params.centred && planes_owned_share(s) < MAX_OWNED) MOTE_TRY(try_facing(s));
-    return s->params.centred && !split && have_one_noise(s) ? try_patches(s, (patches_pass){0, true, 0.35, 0.4})
-                                                            : MOTE_OK;
+/* ---- passes */
+
+/* What passes know of those before them. */
+typedef struct selection {
+    double max_noise; /* of planes; 0: unknown */
+    bool split;       /* bodies were split: parts of their planes would grow centred */
+    bool changed;     /* planes have come since all were grown again */
+} selection;
+
+static mote_status grow_freely(planes_local *s, selection *x) {
+    (void)x;
+    return try_patches(s, (patches_pass){0, false, 0, 0.3});
 }
 
-/* Whether the points lie in sheets along each other everywhere, as where a floor was scanned twice: fewer of them in
-   the middle than of something that fills its thickness, next to none beyond, and the same in all cells. */
-static bool is_of_sheets(const planes_growth *g) {
-    const double central = SHEETS_CENTRAL - 1 / sqrt(g->count);
-    return g->reason == MOTE_PLANES_NO_PEAK && g->central < central && g->shoulders[1] <= SHEETS_SHOULDER &&
-           g->structure <= SHEETS_STRUCTURE;
+static mote_status split_bodies(planes_local *s, selection *x) {
+    MOTE_TRY(planes_split_bodies(s, &x->split));
+    x->changed = x->split;
+    return MOTE_OK;
 }
 
-/* A body as it grows freely, with what no plane explains better. */
-static bool grow_body(planes_local *s, const planes_growth *body, planes_growth *g) {
-    planes_local_plane as_plane;
-    memset(&as_plane, 0, sizeof as_plane);
-    memcpy(as_plane.normal, body->normal, sizeof as_plane.normal);
-    memcpy(as_plane.centroid, body->at, sizeof as_plane.centroid);
-    as_plane.noise = body->noise;
-    as_plane.area = body->area;
-    as_plane.count = (uint32_t)body->count;
-    const planes_patch patch = patch_of(&as_plane);
-    return planes_grow(s, &patch, 0, 0, -1, g);
+static mote_status cut_bodies(planes_local *s, selection *x) { return planes_cut_bodies(s, &s->bodies, &x->changed); }
+
+static mote_status grow_again(planes_local *s, selection *x) {
+    const bool changed = x->changed;
+    x->changed = false;
+    return changed ? grow_planes_again(s, 0, NULL) : MOTE_OK;
 }
 
-/* Parts the sheets that are thicker than planes of the cloud. If together they have more points than these, the noise
-   of the cloud is theirs, and each of them is one plane: all was scanned twice. */
-static mote_status part_sheets(planes_local *s, double noise) {
-    planes_bodies *sheets = &s->sheets, grown;
-    double points = 0;
-    grown.count = 0;
-    grown.max = PLANES_LOCAL_SHEETS;
-    for (uint32_t i = 0; i < sheets->count; i++) {
-        planes_growth g;
-        const bool is_grown = grow_body(s, &sheets->growths[i], &g);
-        const bool stands = is_grown && planes_growth_stands(s, &g);
-        if (!is_grown || (!stands && g.reason != MOTE_PLANES_NO_PEAK) || g.noise <= ALIKE * noise) continue;
-        if (g.structure > planes_one_structure(&g) || !planes_is_supported(s, &g)) continue;
-        keep_body(s, &g, &grown);
-    }
-    for (uint32_t i = 0; i < grown.count; i++) points += grown.growths[i].count;
-    return points > planes_owned_share(s) * s->sample->count ? MOTE_OK : planes_part_sheets(s, &grown, noise);
+static mote_status grow_faces(planes_local *s, selection *x) {
+    (void)x;
+    return s->params.centred && planes_owned_points(s) < MAX_OWNED * s->sample->count ? try_facing(s) : MOTE_OK;
 }
 
-/* What no plane explains in the end, though it is flat and in one piece, is one plane as thick as its sheets: two scans
-   of a floor that are some noises apart. */
-static void take_sheets(planes_local *s) {
-    for (uint32_t i = 0; i < s->bodies.count && s->plane_count < PLANES_LOCAL_MAX; i++) {
-        const planes_growth *body = &s->bodies.growths[i];
-        planes_growth g;
-        uint32_t won = 0;
-        if (body->reason != MOTE_PLANES_NO_PEAK || !grow_body(s, body, &g)) continue;
-        if (planes_growth_stands(s, &g) || !is_of_sheets(&g) || !planes_is_supported(s, &g)) continue;
-        planes_claim_points(s, &g, -1, &won);
-        if (2 * won > g.count) planes_add_growth(s, &g);
-    }
+static mote_status grow_centred(planes_local *s, selection *x) {
+    if (!s->params.centred || x->split || !have_one_noise(s)) return MOTE_OK;
+    return try_patches(s, (patches_pass){0, true, 0.35, 0.4});
 }
 
-mote_status planes_select(planes_local *s) {
-    double max_noise = KNOWN_NOISE * s->params.known_noise;
-    MOTE_TRY(planes_share_candidates(s));
-    s->bodies.max = PLANES_LOCAL_BODIES;
-    s->sheets.max = PLANES_LOCAL_SHEETS;
-    qsort(s->patches, s->patch_count, sizeof *s->patches, compare_patches);
-    if (max_noise <= 0) {
-        MOTE_TRY(find_noise(s));
-        keep_alike(s, ALIKE);
-        max_noise = KNOWN_NOISE * planes_middle_noise(s);
-        MOTE_TRY(grow_planes_again(s, 0, NULL));
-    }
-    if (max_noise > 0) MOTE_TRY(try_patches(s, (patches_pass){max_noise, false, 0.4, 0.8}));
+static mote_status tell_noise(planes_local *s, selection *x) {
+    keep_alike(s, ALIKE);
+    x->max_noise = KNOWN_NOISE * planes_middle_noise(s);
+    x->changed = true;
+    return MOTE_OK;
+}
+
+static mote_status grow_with_noise(planes_local *s, selection *x) {
+    return x->max_noise > 0 ? try_patches(s, (patches_pass){x->max_noise, false, 0.4, 0.8}) : MOTE_OK;
+}
+
+static mote_status find_sheets(planes_local *s, selection *x) {
+    const double noise = x->max_noise / KNOWN_NOISE;
+    return noise > MIN_TOLD * s->params.floor ? planes_find_sheets(s, noise) : MOTE_OK;
+}
+
+/* Twice, and as often again as something was cut: what falls is cut in the first turns. */
+static mote_status settle_planes(planes_local *s, selection *x) {
     bool cut = false;
-    if (max_noise > KNOWN_NOISE * MIN_TOLD * s->params.floor) { MOTE_TRY(part_sheets(s, max_noise / KNOWN_NOISE)); }
     for (int turn = 0; turn < 2 || cut; turn++) {
         planes_bodies fallen;
         MOTE_TRY(mote_progress(s->ctx, 0.8 + 0.05 * turn, "growing planes"));
         keep_alike(s, PLANES_ALIKE);
-        MOTE_TRY(grow_planes_again(s, max_noise, &fallen));
+        MOTE_TRY(grow_planes_again(s, x->max_noise, &fallen));
         cut = false;
         if (turn < LAST_CUT) MOTE_TRY(planes_cut_bodies(s, &fallen, &cut));
     }
-    take_sheets(s);
+    return MOTE_OK;
+}
+
+static mote_status drop_facets(planes_local *s, selection *x) {
+    (void)x;
+    planes_take_sheets(s);
     keep_planes(s, INFINITY);
     MOTE_TRY(planes_find_bends(s));
     planes_claim_candidates(s);
     keep_planes(s, INFINITY);
+    return MOTE_OK;
+}
+
+/* Bodies hide planes that grow freely, once they are split: so they come first. */
+static const struct {
+    bool with_noise; /* it comes even if the noise is known from the beginning */
+    mote_status (*run)(planes_local *s, selection *x);
+} passes[] = {
+    {false, grow_freely}, {false, split_bodies}, {false, grow_again}, {false, cut_bodies}, {false, grow_again},
+    {false, grow_faces},  {false, grow_centred}, {false, tell_noise}, {false, grow_again}, {true, grow_with_noise},
+    {true, find_sheets},  {true, settle_planes}, {true, drop_facets},
+};
+
+mote_status planes_select(planes_local *s) {
+    selection x = {KNOWN_NOISE * s->params.known_noise, false, false};
+    const bool known = x.max_noise > 0;
+    MOTE_TRY(planes_share_candidates(s));
+    s->bodies.max = PLANES_LOCAL_BODIES;
+    s->sheets.max = PLANES_LOCAL_SHEETS;
+    qsort(s->patches, s->patch_count, sizeof *s->patches, compare_patches);
+    for (size_t i = 0; i < sizeof passes / sizeof *passes; i++) {
+        if (passes[i].with_noise || !known) MOTE_TRY(passes[i].run(s, &x));
+    }
     return MOTE_OK;
 }
