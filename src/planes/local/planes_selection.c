@@ -42,6 +42,7 @@
 #define CENTRED_IN_VAIN 50u   /* the same of those that are centred */
 #define WORK_IN_VAIN    2000u /* or of so much work, for each point: all growths of a town with 150 roofs take 700 */
 #define PARALLEL        0.94  /* cosine: planes that cross at more than 20 degrees are two, even if they share points */
+#define SAME_BODY       0.97  /* cosine: of planes of a series */
 #define LAST_CUT        2     /* turns of growth, once the noise is known, after which what fell is cut */
 #define MAX_AHEAD       256u  /* patches that are grown ahead of their turn */
 #define REPORT          64u   /* patches, from one report of progress to the next */
@@ -330,6 +331,19 @@ static bool is_parallel(const planes_local *s, const planes_growth *g, int32_t n
     return fabs((g->normal[0] * n[0] + g->normal[1] * n[1]) + g->normal[2] * n[2]) >= PARALLEL;
 }
 
+/* Whether a plane is one of a series of parallel ones of which no other stands, and none that grew freely does: then
+   nothing says that what it is a slice of is no curve, and that its noise is that of planes. */
+static bool is_left_alone(const planes_growing *growing, uint32_t count, uint32_t i) {
+    const planes_growth *g = &growing[i].growth;
+    if (!g->turned || g->max_noise <= 0) return false;
+    for (uint32_t k = 0; k < count; k++) {
+        const double *n = growing[k].growth.normal;
+        const double cosine = (n[0] * g->normal[0] + n[1] * g->normal[1]) + n[2] * g->normal[2];
+        if (k != i && growing[k].stands && (!growing[k].growth.turned || fabs(cosine) >= SAME_BODY)) return false;
+    }
+    return true;
+}
+
 /* Grows each plane again, without the points of the others; then they share the points out anew.
    fallen  out, what is no plane any more, but may be several; NULL: not asked for */
 static mote_status grow_planes_again(planes_local *s, double max_noise, planes_bodies *fallen) {
@@ -359,7 +373,7 @@ static mote_status grow_planes_again(planes_local *s, double max_noise, planes_b
     for (uint32_t i = 0; i < before; i++) {
         planes_growth *g = &s->growing[i].growth;
         if (mote_stop(s->ctx)) break;
-        if (!s->growing[i].stands) continue;
+        if (!s->growing[i].stands || is_left_alone(s->growing, before, i)) continue;
         g->self = -1;
         if (!planes_grow_again(s, g)) continue;
         if (g->strip.bounded || !is_parallel(s, g, same_plane(s, g))) planes_commit(s, g, planes_add_empty(s));
