@@ -127,6 +127,17 @@ static double variance_of(const crease_body *body) {
     return told > 0 ? variances[told / 2] : INFINITY;
 }
 
+/* Whether parts that leave the noise alone would explain more than one plane may have between its cells: what is thick,
+   not bent, need not be divided. It is never so where no cell told the noise. */
+static bool has_something_to_explain(const planes_growth *g, const crease_body *body) {
+    planes_moments all;
+    memset(&all, 0, sizeof all);
+    for (uint32_t i = 0; i < body->count; i++) {
+        planes_moments_add(&all, (double)body->u[i], (double)body->v[i], (double)body->d[i]);
+    }
+    return body->variance * all.count < (1 - planes_one_structure(g)) * fit_plane(&all).squares;
+}
+
 /* The points of a growth that have no plane, or every few of them; false: they are too few. */
 static bool take_body(planes_local *s, planes_growth *g, crease_body *body) {
     if (!planes_grow_again(s, g)) return false;
@@ -147,7 +158,7 @@ static bool take_body(planes_local *s, planes_growth *g, crease_body *body) {
     body->weight = (double)free_points / body->count;
     body->min_points = s->params.min_points;
     body->variance = fmax(variance_of(body), s->params.floor * s->params.floor);
-    return true;
+    return has_something_to_explain(g, body);
 }
 
 /* ---- a division */

@@ -8,7 +8,8 @@
 
    So each plane is a rectangle that ends somewhere, and each point belongs to several in parts (expectation and
    maximization). The planes of a family share one direction: least squares over all of its points, each plane about its
-   own middle. All planes share one noise; ends are hardly blurred, or families lean. */
+   own middle. All planes share one noise. Where it is the noise of a distance, points lie off their plane but hardly
+   beyond its ends; where it is that of a place, ends are as blurred as the plane: the likelier of the two is taken. */
 #include <math.h>
 #include <string.h>
 
@@ -21,7 +22,8 @@
 #define MIN_COSINE  0.86   /* 30 degrees: a family that turns farther has become something else */
 #define MAX_NOISE   1.5    /* times the planes' before */
 #define SERIES      3u     /* planes of a direction */
-#define END_BLUR    0.25   /* noises: of ends. With 1, as where noise is in all directions, stairs are 140 for 149 */
+#define SHARP       0.25   /* noises: the blur of ends, where noise is along the normal alone; or in all directions */
+#define BLURRED     1.0
 #define ROOT_TWO    1.4142135623730951
 #define ROOT_TWO_PI 2.5066282746310002
 
@@ -42,13 +44,14 @@ typedef struct rectangle_mixture {
     planes_moments moments[PLANES_MAX_RECTANGLES]; /* of the parts of points that are each rectangle's */
     end_slopes ends[PLANES_MAX_RECTANGLES][2][2];  /* of its sides: the low end, the high one */
     double normals[PLANES_MAX_FAMILIES][3];
-    double noise;        /* across a rectangle */
+    double noise, blur;  /* across a rectangle; of its ends, in noises */
     double rest, volume; /* the share of strays, and where they are */
+    double nats;         /* that the points have */
 } rectangle_mixture;
 
 static double dot(const double a[3], const double b[3]) { return (a[0] * b[0] + a[1] * b[1]) + a[2] * b[2]; }
 
-static double end_blur(const rectangle_mixture *m) { return END_BLUR * m->noise; }
+static double end_blur(const rectangle_mixture *m) { return m->blur * m->noise; }
 
 /* ---- parts */
 
@@ -103,12 +106,14 @@ static void add_slopes(rectangle_mixture *m, uint32_t k, const double p[3], doub
 /* Shares each point out among the rectangles and the strays. */
 static void share_points(const planes_body_points *points, rectangle_mixture *m) {
     double strays = 0;
+    m->nats = 0;
     memset(m->ends, 0, m->count * sizeof *m->ends);
     memset(m->moments, 0, m->count * sizeof *m->moments);
     for (uint32_t i = 0; i < points->count; i++) {
         const double p[3] = {(double)points->x[i], (double)points->y[i], (double)points->z[i]};
         double densities[PLANES_MAX_RECTANGLES], sum = m->rest / m->volume;
         for (uint32_t k = 0; k < m->count; k++) sum += densities[k] = density_at(m, &m->rectangles[k], p);
+        m->nats += log(sum);
         strays += m->rest / m->volume / sum;
         for (uint32_t k = 0; k < m->count; k++) {
             if (densities[k] <= 0) continue;
@@ -220,17 +225,25 @@ static void move_rectangle(rectangle_mixture *m, uint32_t k, double all) {
     }
 }
 
+static double mean_square(const planes_moments *m, const double n[3]) {
+    const double middle[3] = {m->first[0] / m->count, m->first[1] / m->count, m->first[2] / m->count};
+    return planes_moments_along(m, n, middle);
+}
+
 static void fit_noise(rectangle_mixture *m, double floor) {
     double squares = 0, all = 0;
     for (uint32_t k = 0; k < m->count; k++) {
         const planes_moments *moments = &m->moments[k];
         if (moments->count < MIN_POINTS) continue;
-        const double middle[3] = {moments->first[0] / moments->count, moments->first[1] / moments->count,
-                                  moments->first[2] / moments->count};
-        squares += moments->count * planes_moments_along(moments, m->normals[m->rectangles[k].family], middle);
+        squares += moments->count * mean_square(moments, m->normals[m->rectangles[k].family]);
         all += moments->count;
     }
     if (all > 0) m->noise = fmax(sqrt(squares / all), floor);
+}
+
+static void fit_rectangles(const planes_body_points *points, double floor, rectangle_mixture *m) {
+    for (uint32_t k = 0; k < m->count; k++) fit_rectangle(m, k, points->count);
+    fit_noise(m, floor);
 }
 
 /* ---- all of it */
@@ -267,15 +280,14 @@ static void begin(const planes_local *s, const planes_families *families, const 
         }
     }
     share_by_owner(s, points, first, m);
-    for (uint32_t k = 0; k < m->count; k++) fit_rectangle(m, k, points->count);
-    fit_noise(m, s->params.floor);
+    fit_rectangles(points, s->params.floor, m);
 }
 
 /* Whether the families are still what they began as. */
 static bool is_alike(const planes_local *s, const planes_families *families, const rectangle_mixture *m) {
     double noise = 0;
     for (uint32_t k = 0; k < m->count; k++) noise = fmax(noise, s->planes[families->first[0] + k].noise);
-    if (!(m->noise <= MAX_NOISE * noise)) return false;
+    if (!isfinite(m->nats) || m->noise > MAX_NOISE * noise) return false;
     for (uint32_t f = 0; f < m->families; f++) {
         if (fabs(dot(m->normals[f], families->normals[f])) < MIN_COSINE) return false;
     }
@@ -290,6 +302,20 @@ static void turn_plane(planes_local_plane *plane, const double middle[3], const 
     plane->offset = dot(plane->normal, plane->centroid);
 }
 
+/* Shares points out and fits rectangles in turns, until no direction changes. blur: of the ends, in noises */
+static void explain_points(const planes_local *s, const planes_families *families, const planes_body_points *points,
+                           double blur, rectangle_mixture *m) {
+    begin(s, families, points, m);
+    m->blur = blur;
+    for (int turn = 0; turn < MAX_TURNS; turn++) {
+        share_points(points, m);
+        const double turned = fit_directions(m);
+        for (uint32_t k = 0; k < m->count; k++) move_rectangle(m, k, points->count);
+        fit_noise(m, s->params.floor);
+        if (turned < SETTLED) break;
+    }
+}
+
 /* Whether a family is a series of planes, as treads are. Few planes say no more together than each does alone. */
 static bool is_series(const planes_families *families) {
     uint32_t largest = 0;
@@ -301,21 +327,16 @@ static bool is_series(const planes_families *families) {
 }
 
 void planes_refit_families(planes_local *s, const planes_families *families, const planes_body_points *points) {
-    rectangle_mixture m;
+    rectangle_mixture best, m;
     const uint32_t count = families->first[families->count] - families->first[0];
     if (count > PLANES_MAX_RECTANGLES || !is_series(families)) return;
-    begin(s, families, points, &m);
-    for (int turn = 0; turn < MAX_TURNS; turn++) {
-        share_points(points, &m);
-        const double turned = fit_directions(&m);
-        for (uint32_t k = 0; k < m.count; k++) move_rectangle(&m, k, points->count);
-        fit_noise(&m, s->params.floor);
-        if (turned < SETTLED) break;
-    }
-    if (!is_alike(s, families, &m)) return;
-    for (uint32_t k = 0; k < m.count; k++) {
-        const bounded_plane *r = &m.rectangles[k];
-        if (m.moments[k].count < MIN_POINTS) continue;
-        turn_plane(&s->planes[families->first[0] + k], points->middle, m.normals[r->family], r);
+    explain_points(s, families, points, SHARP, &best);
+    explain_points(s, families, points, BLURRED, &m);
+    if (m.nats > best.nats) best = m;
+    if (!is_alike(s, families, &best)) return;
+    for (uint32_t k = 0; k < best.count; k++) {
+        const bounded_plane *r = &best.rectangles[k];
+        if (best.moments[k].count < MIN_POINTS) continue;
+        turn_plane(&s->planes[families->first[0] + k], points->middle, best.normals[r->family], r);
     }
 }

@@ -42,6 +42,7 @@
 #define CENTRED_IN_VAIN 50u   /* the same of those that are centred */
 #define WORK_IN_VAIN    2000u /* or of so much work, for each point: all growths of a town with 150 roofs take 700 */
 #define PARALLEL        0.94  /* cosine: planes that cross at more than 20 degrees are two, even if they share points */
+#define SAME_BODY       0.97  /* cosine: of planes of a series */
 #define LAST_CUT        2     /* turns of growth, once the noise is known, after which what fell is cut */
 #define MAX_AHEAD       256u  /* patches that are grown ahead of their turn */
 #define REPORT          64u   /* patches, from one report of progress to the next */
@@ -329,6 +330,19 @@ static bool is_parallel(const planes_local *s, const planes_growth *g, int32_t n
     return fabs((g->normal[0] * n[0] + g->normal[1] * n[1]) + g->normal[2] * n[2]) >= PARALLEL;
 }
 
+/* Whether a plane is one of a series of parallel ones of which no other stands, and none that grew freely does: then
+   nothing says that what it is a slice of is no curve, and that its noise is that of planes. */
+static bool is_left_alone(const planes_growing *growing, uint32_t count, uint32_t i) {
+    const planes_growth *g = &growing[i].growth;
+    if (!g->turned || g->max_noise <= 0) return false;
+    for (uint32_t k = 0; k < count; k++) {
+        const double *n = growing[k].growth.normal;
+        const double cosine = (n[0] * g->normal[0] + n[1] * g->normal[1]) + n[2] * g->normal[2];
+        if (k != i && growing[k].stands && (!growing[k].growth.turned || fabs(cosine) >= SAME_BODY)) return false;
+    }
+    return true;
+}
+
 /* Grows each plane again, without the points of the others; then they share the points out anew.
    fallen  out, what is no plane any more, but may be several; NULL: not asked for */
 static mote_status grow_planes_again(planes_local *s, double max_noise, planes_bodies *fallen) {
@@ -358,7 +372,7 @@ static mote_status grow_planes_again(planes_local *s, double max_noise, planes_b
     for (uint32_t i = 0; i < before; i++) {
         planes_growth *g = &s->growing[i].growth;
         if (mote_stop(s->ctx)) break;
-        if (!s->growing[i].stands) continue;
+        if (!s->growing[i].stands || is_left_alone(s->growing, before, i)) continue;
         g->self = -1;
         if (!planes_grow_again(s, g)) continue;
         if (g->strip.bounded || !is_parallel(s, g, same_plane(s, g))) planes_commit(s, g, planes_add_empty(s));
@@ -378,18 +392,46 @@ static bool have_one_noise(const planes_local *s) {
     return middle > MIN_TOLD * s->params.floor && all >= MIN_OWNED * s->sample->count && alike >= MOST_OF_ALL * all;
 }
 
-/* Tries patches with those points alone that may face along them. If what they become has not much of the cloud, it is
-   taken back. */
+/* Who owns what, to come back to. */
+typedef struct owners_kept {
+    int32_t *owner;
+    float *likelihood;
+    planes_local_plane *planes;
+    uint32_t plane_count;
+} owners_kept;
+
+static void copy_owners(const planes_local *s, const owners_kept *from, const owners_kept *to) {
+    memcpy(to->owner, from->owner, s->sample->count * sizeof *to->owner);
+    memcpy(to->likelihood, from->likelihood, s->sample->count * sizeof *to->likelihood);
+    memcpy(to->planes, from->planes, from->plane_count * sizeof *to->planes);
+}
+
+/* Tries patches with those points alone that may face along them. If what they become has not much of the cloud, all is
+   as it was. */
 static mote_status try_facing(planes_local *s) {
-    const uint32_t before = s->plane_count;
-    MOTE_TRY(planes_find_facing(s));
-    const double much = MIN_FACED * s->facing.known_count;
-    const bool have_much = planes_owned_points(s) >= much; /* among strays the others have much of the cloud already */
-    if (!have_much) MOTE_TRY(try_patches(s, (patches_pass){0, false, 0.3, 0.35}));
-    if (!have_much && planes_owned_points(s) >= much) return MOTE_OK;
-    planes_take_back(s, before);
-    planes_drop_facing(s);
-    return MOTE_OK;
+    const uint64_t points = s->sample->count;
+    const owners_kept now = {s->owner, s->likelihood, s->planes, s->plane_count};
+    const owners_kept before = {mote_alloc(s->ctx, points * sizeof *now.owner, "planes search"),
+                                mote_alloc(s->ctx, points * sizeof *now.likelihood, "planes search"),
+                                mote_alloc(s->ctx, (now.plane_count + 1) * sizeof *now.planes, "planes search"),
+                                now.plane_count};
+    mote_status status = mote_context_status(s->ctx);
+    if (status == MOTE_OK) status = planes_find_facing(s);
+    if (status == MOTE_OK && planes_owned_points(s) >= MIN_FACED * s->facing.known_count) {
+        planes_drop_facing(s); /* among strays the others have much of the cloud already */
+    } else if (status == MOTE_OK) {
+        copy_owners(s, &now, &before);
+        status = try_patches(s, (patches_pass){0, false, 0.3, 0.35});
+        if (planes_owned_points(s) < MIN_FACED * s->facing.known_count) {
+            copy_owners(s, &before, &now);
+            s->plane_count = before.plane_count;
+            planes_drop_facing(s);
+        }
+    }
+    mote_free(s->ctx, before.owner);
+    mote_free(s->ctx, before.likelihood);
+    mote_free(s->ctx, before.planes);
+    return status;
 }
 
 /* ---- passes */
