@@ -77,12 +77,6 @@ static bool grow_body(planes_local *s, const planes_growth *body, planes_growth 
     return planes_grow(s, &patch, 0, 0, -1, g);
 }
 
-double planes_owned_points(const planes_local *s) {
-    double points = 0;
-    for (uint32_t i = 0; i < s->plane_count; i++) points += s->planes[i].count;
-    return points;
-}
-
 mote_status planes_find_sheets(planes_local *s, double noise) {
     planes_bodies *sheets = &s->sheets, grown;
     double points = 0;

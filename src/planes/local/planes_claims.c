@@ -4,6 +4,8 @@
 
 #include "planes/local/planes_local.h"
 
+#define FAR_THICKER 3.0 /* times the noise that explains the points best */
+
 #define CLAIM_REACH 3.2 /* noises */
 #define ROOT_TWO_PI 2.5066282746310002
 
@@ -78,4 +80,62 @@ void planes_take_back(planes_local *s, uint32_t first) {
         if (s->owner[i] >= (int32_t)first) s->owner[i] = -1;
     }
     s->plane_count = first;
+}
+
+/* ---- what planes have */
+
+double planes_owned_points(const planes_local *s) {
+    double points = 0;
+    for (uint32_t i = 0; i < s->plane_count; i++) points += s->planes[i].count;
+    return points;
+}
+
+/* What the points of each plane gain over points of no plane, nats; returns the sum. */
+static double sum_gains(const planes_local *s, double gains[PLANES_LOCAL_MAX]) {
+    double all = 0;
+    memset(gains, 0, s->plane_count * sizeof *gains);
+    for (uint32_t i = 0; i < s->sample->count; i++) {
+        if (s->owner[i] < 0) continue;
+        const double gain = (double)s->likelihood[i] - s->background;
+        gains[s->owner[i]] += gain;
+        all += gain;
+    }
+    return all;
+}
+
+/* The least noise that the planes of half of all weights, at least, do not exceed. */
+static double middle_noise_by(const planes_local *s, const double weights[PLANES_LOCAL_MAX], double all) {
+    double best = 0;
+    for (uint32_t i = 0; i < s->plane_count; i++) {
+        const double noise = s->planes[i].noise;
+        double below = 0;
+        for (uint32_t k = 0; k < s->plane_count; k++) {
+            if (s->planes[k].noise <= noise) below += weights[k];
+        }
+        if (2 * below >= all && (best <= 0 || noise < best)) best = noise;
+    }
+    return best;
+}
+
+/* The noise of the plane that has the middle point; but a thick one with most points, which hardly explains them, has
+   no say: then that of the plane with the middle of what is gained. */
+double planes_middle_noise(const planes_local *s) {
+    double weights[PLANES_LOCAL_MAX], all = 0;
+    for (uint32_t i = 0; i < s->plane_count; i++) all += weights[i] = (double)s->planes[i].count;
+    const double by_points = middle_noise_by(s, weights, all);
+    all = sum_gains(s, weights);
+    const double by_gains = middle_noise_by(s, weights, all);
+    return by_points <= FAR_THICKER * by_gains ? by_points : by_gains;
+}
+
+/* ---- planes that were found in another way */
+
+void planes_begin_claim(const planes_local_claim *claim, planes_growth *g) {
+    memset(g, 0, sizeof *g);
+    memcpy(g->normal, claim->normal, sizeof g->normal);
+    for (int k = 0; k < 3; k++) g->at[k] = claim->normal[k] * claim->offset;
+    g->self = -1;
+    g->reason = MOTE_PLANES_SCATTERED;
+    g->noise = claim->noise;
+    g->cell = claim->cell;
 }

@@ -182,16 +182,6 @@ mote_status planes_local_find(mote_context *ctx, const planes_sample *sample, co
 #define WIDER_NOISE    1.35 /* times the noise that is claimed */
 #define NARROWER_NOISE 0.5
 
-void planes_begin_claim(const planes_local_claim *claim, planes_growth *g) {
-    memset(g, 0, sizeof *g);
-    memcpy(g->normal, claim->normal, sizeof g->normal);
-    for (int k = 0; k < 3; k++) g->at[k] = claim->normal[k] * claim->offset;
-    g->self = -1;
-    g->reason = MOTE_PLANES_SCATTERED;
-    g->noise = claim->noise;
-    g->cell = claim->cell;
-}
-
 /* Whether a plane that was measured is the one that is claimed; in: points near it, of any component. */
 static bool is_as_claimed(const planes_local *s, const planes_local_claim *claim, bool pieces, uint32_t in,
                           planes_growth *g) {

@@ -314,6 +314,12 @@ bool planes_add_growth(planes_local *search, planes_growth *growth);
 
 /* Takes the last planes back: their points are nobody's. first: the first of them */
 void planes_take_back(planes_local *search, uint32_t first);
+/* How many points planes have. */
+double planes_owned_points(const planes_local *search);
+/* The noise of planes: of the one that has the middle point. */
+double planes_middle_noise(const planes_local *search);
+/* A growth that lies where the plane is claimed to be. */
+void planes_begin_claim(const planes_local_claim *claim, planes_growth *growth);
 
 /* ---- planes_candidates.c */
 
@@ -330,8 +336,6 @@ void planes_claim_candidates(planes_local *search);
 
 /* Grows the best patches first, and keeps what explains its points better than what has them. */
 mote_status planes_select(planes_local *search);
-/* The noise of planes: of the one that has the middle point. */
-double planes_middle_noise(const planes_local *search);
 
 /* ---- planes_bodies.c */
 
@@ -340,8 +344,6 @@ void planes_note_body(const planes_local *search, const planes_growth *growth, p
 /* Notes a growth that is as flat as a plane everywhere, but may be sheets along each other: it is thicker than planes
    of the cloud are, or has no peak. */
 void planes_note_sheets(planes_local *search, const planes_growth *growth);
-/* How many points planes have. */
-double planes_owned_points(const planes_local *search);
 /* Parts the sheets that are thicker than planes of the cloud. If together they have more points than these, the noise
    of the cloud is theirs, and each of them is one plane: all was scanned twice. */
 mote_status planes_find_sheets(planes_local *search, double noise);
@@ -398,9 +400,6 @@ typedef struct planes_local_found {
 /* Finds planes of a sample. */
 mote_status planes_local_find(mote_context *ctx, const planes_sample *sample, const planes_local_params *params,
                               planes_local_found *found);
-
-/* A growth that lies where the plane is claimed to be. */
-void planes_begin_claim(const planes_local_claim *claim, planes_growth *growth);
 
 /* Memory of a search in a sample that has points. close: also on failure */
 mote_status planes_local_open(planes_local *search, mote_context *ctx, const planes_sample *sample,

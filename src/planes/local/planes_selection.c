@@ -26,7 +26,6 @@
 #define EXPLAINED_NOISE 3.0   /* times the noise of a patch: a thicker plane does not explain its points */
 #define SAME_NOISE      2.0   /* times: planes of one place are the same */
 #define ALIKE           1.4   /* times the middle noise, the first pass keeps; the second PLANES_ALIKE */
-#define FAR_THICKER     3.0   /* times the noise that explains the points best */
 #define KNOWN_NOISE     1.2   /* times the middle noise: the largest, once that is known */
 #define PATCH_NOISE     1.8   /* times the largest noise, of a patch */
 #define ONE_NOISE       1.3   /* times the middle noise, at most, or so much less */
@@ -218,44 +217,6 @@ static int compare_patches(const void *a, const void *b) {
 }
 
 /* ---- planes, once all are there */
-
-/* What the points of each plane gain over points of no plane, nats; returns the sum. */
-static double sum_gains(const planes_local *s, double gains[PLANES_LOCAL_MAX]) {
-    double all = 0;
-    memset(gains, 0, s->plane_count * sizeof *gains);
-    for (uint32_t i = 0; i < s->sample->count; i++) {
-        if (s->owner[i] < 0) continue;
-        const double gain = (double)s->likelihood[i] - s->background;
-        gains[s->owner[i]] += gain;
-        all += gain;
-    }
-    return all;
-}
-
-/* The least noise that the planes of half of all weights, at least, do not exceed. */
-static double middle_noise_by(const planes_local *s, const double weights[PLANES_LOCAL_MAX], double all) {
-    double best = 0;
-    for (uint32_t i = 0; i < s->plane_count; i++) {
-        const double noise = s->planes[i].noise;
-        double below = 0;
-        for (uint32_t k = 0; k < s->plane_count; k++) {
-            if (s->planes[k].noise <= noise) below += weights[k];
-        }
-        if (2 * below >= all && (best <= 0 || noise < best)) best = noise;
-    }
-    return best;
-}
-
-/* The noise of the plane that has the middle point; but a thick one with most points, which hardly explains them, has
-   no say: then that of the plane with the middle of what is gained. */
-double planes_middle_noise(const planes_local *s) {
-    double weights[PLANES_LOCAL_MAX], all = 0;
-    for (uint32_t i = 0; i < s->plane_count; i++) all += weights[i] = (double)s->planes[i].count;
-    const double by_points = middle_noise_by(s, weights, all);
-    all = sum_gains(s, weights);
-    const double by_gains = middle_noise_by(s, weights, all);
-    return by_points <= FAR_THICKER * by_gains ? by_points : by_gains;
-}
 
 static int compare_planes(const void *a, const void *b) {
     const planes_local_plane *x = a, *y = b;
