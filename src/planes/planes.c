@@ -156,6 +156,7 @@ static mote_status prepare_run(planes_run *run) {
 static void close_run(planes_run *run) {
     mote_context *ctx = run->ctx;
     planes_directions_close(ctx, &run->table);
+    planes_close_pools(ctx, run->pools);
     mote_free(ctx, run->found);
     mote_free(ctx, run->refusals);
     if (run->points != NULL) run->ops->release(run->points);

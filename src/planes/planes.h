@@ -67,7 +67,8 @@ typedef struct planes_run {
     double nearby_noise;  /* steps: what neighbours tell of the noise */
     planes_found *found;
     uint32_t found_count;
-    planes_refusals *refusals; /* NULL: not asked for */
+    planes_refusals *refusals;  /* NULL: not asked for */
+    struct planes_pools *pools; /* of refinement */
     mote_planes_facts facts;
 } planes_run;
 
@@ -126,12 +127,14 @@ mote_status planes_calibrate(planes_run *run, const planes_start *starts, uint32
    accepted  [count] out: candidates are tried in their order; one that stands is accepted, and the points within its
              guard are free no more
    found     out: how many are accepted */
-mote_status planes_refine(const planes_run *run, const planes_refining *how, const planes_start *starts, uint32_t count,
+mote_status planes_refine(planes_run *run, const planes_refining *how, const planes_start *starts, uint32_t count,
                           planes_candidate *accepted, uint32_t *found);
+/* Keeps what refinement took in the context, or frees it. NULL is allowed */
+void planes_close_pools(mote_context *ctx, struct planes_pools *pools);
 /* The noise of the plane that each start leads to, measured with distances from half the tolerance to 1.5 bins. Those
    within the guard of a plane are free no more.
    calibrated  [count] out */
-mote_status planes_measure_peaks(const planes_run *run, const planes_refining *how, const planes_start *starts,
+mote_status planes_measure_peaks(planes_run *run, const planes_refining *how, const planes_start *starts,
                                  uint32_t count, planes_calibrated *calibrated);
 
 /* ---- planes_fit.c */

@@ -64,6 +64,8 @@ static void check_way(planes_run *run, const points *p, const planes_start *star
                               peaks[i].noise <= 3 * fmax(p->how->bin, p->how->tolerance);
         fail_unless(possible, what, "peak", i);
     }
+    planes_close_pools(run->ctx, run->pools);
+    run->pools = NULL;
     free(accepted);
 }
 

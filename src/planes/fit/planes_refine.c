@@ -10,6 +10,8 @@
 #define LANES        8u
 #define FIRST_BATCH  16u    /* peaks side by side, each batch without the points of those before */
 #define LARGE_SAMPLE 65536u /* of which a large batch would look at too many points in vain */
+#define MAX_THREADS  16u    /* more than the first batch has would wait */
+#define KEPT_POINTS  20000u /* of a pool that stays: more than a sample has by itself */
 
 #define PLANES_SIDE      3 /* directions on either side of the middle one */
 #define PLANES_SPREAD    (2 * PLANES_SIDE + 1)
@@ -29,34 +31,70 @@
 #define FAR            4.0  /* times the distance that counts: how far is looked */
 #define SHARE          0.25 /* points of a peak to votes, or it is a step of the sensor's, not the plane */
 
+/* Points near a peak's plane, and those that vote in a level, from its pivot: of each thread. They stay in the context
+   for the next search: for the system to give their pages takes as long as all the work. */
+typedef struct planes_pools {
+    uint32_t threads, capacity;
+    planes_sample near[2 * MAX_THREADS]; /* [2 · threads] */
+} planes_pools;
+#define KEPT "planes refinement"
+
 typedef struct refine_job {
     mote_context *ctx;
     planes_sample sample;
     const planes_refining *how;
-    uint8_t *claimed;    /* [sample] */
-    planes_sample *near; /* [2 · threads] points near a peak's plane, and those that vote in a level, from its pivot */
+    uint8_t *claimed; /* [sample] */
+    planes_pools *pools;
 } refine_job;
 
-static mote_status open_job(refine_job *job, const planes_run *run, const planes_refining *how) {
+static void free_pools(mote_device *cpu, void *memory) {
+    planes_pools *pools = memory;
+    for (uint32_t t = 0; t < 2 * pools->threads; t++) planes_sample_free(cpu->ctx, &pools->near[t]);
+    mote_free(cpu->ctx, pools);
+}
+
+/* Makes those of a run, if they are not there yet, or are too small. */
+static mote_status open_pools(mote_context *ctx, uint32_t capacity, planes_pools **out) {
+    const uint32_t threads = (uint32_t)ctx->threads < MAX_THREADS ? (uint32_t)ctx->threads : MAX_THREADS;
+    planes_pools *pools = *out != NULL ? *out : mote_cache_take(mote_cpu_device(ctx), KEPT);
+    if (pools != NULL && (pools->threads < threads || pools->capacity < capacity)) {
+        free_pools(mote_cpu_device(ctx), pools);
+        pools = NULL;
+    }
+    *out = pools != NULL ? pools : mote_alloc_zero(ctx, sizeof *pools, KEPT);
+    if (*out == NULL) return MOTE_ERROR_MEMORY;
+    if (pools != NULL) return MOTE_OK;
+    (*out)->capacity = capacity;
+    (*out)->threads = threads;
+    for (uint32_t t = 0; t < 2 * threads; t++) MOTE_TRY(planes_sample_make(ctx, capacity, &(*out)->near[t]));
+    return MOTE_OK;
+}
+
+void planes_close_pools(mote_context *ctx, planes_pools *pools) {
+    mote_device *cpu = mote_cpu_device(ctx);
+    if (pools == NULL) return;
+    if (pools->capacity > KEPT_POINTS || mote_context_status(ctx) != MOTE_OK) {
+        free_pools(cpu, pools);
+    } else {
+        mote_cache_put(cpu, KEPT, pools, 0, free_pools);
+    }
+}
+
+static int threads_of(const refine_job *job) { return (int)job->pools->threads; }
+
+static mote_status open_job(refine_job *job, planes_run *run, const planes_refining *how) {
     mote_context *ctx = run->ctx;
     memset(job, 0, sizeof *job);
     job->ctx = ctx;
     job->how = how;
     MOTE_TRY(run->ops->read_voters(run->points, &job->sample));
     job->claimed = mote_alloc_zero(ctx, job->sample.count, "planes refinement");
-    job->near = mote_alloc_zero(ctx, 2 * (uint64_t)ctx->threads * sizeof *job->near, "planes refinement");
-    if (job->claimed == NULL || job->near == NULL) return MOTE_ERROR_MEMORY;
-    for (int t = 0; t < 2 * ctx->threads; t++) {
-        MOTE_TRY(planes_sample_make(ctx, job->sample.count + LANES, &job->near[t]));
-    }
-    return MOTE_OK;
+    MOTE_TRY(open_pools(ctx, job->sample.count + LANES, &run->pools));
+    job->pools = run->pools;
+    return job->claimed != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
 }
 
-static void close_job(refine_job *job) {
-    for (int t = 0; job->near != NULL && t < 2 * job->ctx->threads; t++) planes_sample_free(job->ctx, &job->near[t]);
-    mote_free(job->ctx, job->near);
-    mote_free(job->ctx, job->claimed);
-}
+static void close_job(const refine_job *job) { mote_free(job->ctx, job->claimed); }
 
 static uint32_t piece_at(uint32_t first, uint32_t count) { return count - first < PIECE ? count - first : PIECE; }
 
@@ -441,10 +479,10 @@ static planes_plane plane_of(const refine_job *job, const planes_candidate *c) {
 }
 
 static void refine_batch(const refine_job *job, const planes_start *starts, uint32_t count, planes_candidate *batch) {
-#pragma omp parallel for schedule(dynamic) num_threads(job->ctx->threads)
+#pragma omp parallel for schedule(dynamic) num_threads(threads_of(job))
     for (int64_t i = 0; i < (int64_t)count; i++) {
         memset(&batch[i], 0, sizeof batch[i]);
-        batch[i].fit = refine(job, &starts[i], &job->near[2 * mote_thread_number()]).fit;
+        batch[i].fit = refine(job, &starts[i], &job->pools->near[2 * mote_thread_number()]).fit;
         batch[i].votes = starts[i].votes;
         const planes_plane plane = plane_of(job, &batch[i]);
         if (batch[i].fit.valid) count_points(job, &plane, &batch[i]);
@@ -477,7 +515,7 @@ static void accept_batch(const refine_job *job, planes_candidate *batch, uint32_
     }
 }
 
-mote_status planes_refine(const planes_run *run, const planes_refining *how, const planes_start *starts, uint32_t count,
+mote_status planes_refine(planes_run *run, const planes_refining *how, const planes_start *starts, uint32_t count,
                           planes_candidate *accepted, uint32_t *found) {
     planes_candidate batch[PLANES_MAX_PEAKS];
     refine_job job;
@@ -544,9 +582,9 @@ static void measure_peak(const refine_job *job, double votes, planes_sample *nea
 }
 
 static void measure_batch(const refine_job *job, const planes_start *starts, uint32_t count, measured *batch) {
-#pragma omp parallel for schedule(dynamic) num_threads(job->ctx->threads)
+#pragma omp parallel for schedule(dynamic) num_threads(threads_of(job))
     for (int64_t i = 0; i < (int64_t)count; i++) {
-        planes_sample *near = &job->near[2 * mote_thread_number()];
+        planes_sample *near = &job->pools->near[2 * mote_thread_number()];
         memset(&batch[i], 0, sizeof batch[i]);
         batch[i].fit = refine(job, &starts[i], near).fit;
         batch[i].number = (uint32_t)i;
@@ -578,7 +616,7 @@ static void keep_own(const refine_job *job, measured *batch, uint32_t count) {
     }
 }
 
-mote_status planes_measure_peaks(const planes_run *run, const planes_refining *how, const planes_start *starts,
+mote_status planes_measure_peaks(planes_run *run, const planes_refining *how, const planes_start *starts,
                                  uint32_t count, planes_calibrated *calibrated) {
     measured batch[MEASURED_BATCH];
     refine_job job;

@@ -308,7 +308,8 @@ mote_status knn_cuda_query_set_open_part(mote_knn_index *index, uint64_t first, 
     const device_cloud *points = &index->cuda->cloud;
     device_cloud *part = &query_set->cloud;
     memset(query_set, 0, sizeof *query_set);
-    *part = (device_cloud){.device = index->device, .count = count};
+    part->device = index->device; /* zeroed, as all of it */
+    part->count = count;
     part->columns = (mote_column *)mote_alloc(index->ctx, 3 * sizeof *part->columns, "knn queries");
     if (part->columns == NULL) return MOTE_ERROR_MEMORY;
     part->column_count = 3;
