@@ -18,7 +18,7 @@ extern "C" {
 
 /* Searches with so many GPUs; params are valid, and knn_cut_applies. MOTE_ERROR_MEMORY: some GPU does not hold the
    index, or its rows. */
-mote_status knn_shares_search(mote_context *ctx, uint32_t shares, const mote_cloud *cloud, const mote_cloud *queries,
+mote_status knn_shares_search(mote_context *ctx, uint32_t count, const mote_cloud *cloud, const mote_cloud *queries,
                               const mote_knn_params *params, mote_knn_result *result);
 
 #ifdef __cplusplus

@@ -10,6 +10,7 @@
 #define _DEFAULT_SOURCE /* sysconf */
 #include <mote_have.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "parts/parts_job.h"
@@ -19,9 +20,13 @@
 #if MOTE_HAVE_JANSSON
 
 uint64_t parts_resident_bytes(void) {
-    unsigned long long all, resident = 0;
+    char line[256], *at = line;
+    unsigned long long resident = 0;
     FILE *file = fopen("/proc/self/statm", "re");
-    if (file != NULL && fscanf(file, "%llu %llu", &all, &resident) != 2) resident = 0;
+    if (file != NULL && fgets(line, sizeof line, file) != NULL) {
+        (void)strtoull(line, &at, 10); /* all of it */
+        resident = strtoull(at, NULL, 10);
+    }
     if (file != NULL) fclose(file);
     return resident * (uint64_t)sysconf(_SC_PAGESIZE);
 }

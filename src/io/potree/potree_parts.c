@@ -138,8 +138,7 @@ static mote_status read_part(const potree_join *join, uint32_t part, uint64_t at
 
 /* Copies what waits, a thread with a buffer each. */
 static mote_status copy_waiting(potree_join *join) {
-    const mote_context *ctx = join->ctx;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(ctx->threads)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(join->ctx->threads)
     for (uint32_t c = 0; c < join->copy_count; c++) {
         const potree_copy *copy = &join->copies[c];
         uint8_t *buffer = join->buffers + (uint64_t)mote_thread_number() * join->buffer_bytes;

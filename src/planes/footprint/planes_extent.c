@@ -235,8 +235,15 @@ static mote_status choose_components(planes_run *run, const planes_footprint *fo
     return status;
 }
 
+#define MAX_DOUBLINGS 24 /* then a cell is as large as the lattice */
+
+static void scale_cells(planes_run *run, double by) {
+    run->facts.cell *= by;
+    for (uint32_t i = 0; i < run->found_count; i++) run->found[i].cell *= by;
+}
+
 /* axes, in_bands: room for all planes. Where planes have so few points in so much room that their grids would be too
-   large, cells become wider. */
+   large, cells become wider; that does not help where no plane has a point left. */
 static mote_status find_footprints(planes_run *run, planes_axes *axes, uint64_t *in_bands,
                                    planes_footprint *footprint) {
     const planes_footprint_params footprint_params = {run->params.whole, run->params.components, run->support};
@@ -244,11 +251,10 @@ static mote_status find_footprints(planes_run *run, planes_axes *axes, uint64_t 
     mote_status status = MOTE_OK;
     mote_free(run->ctx, footprint->components);
     footprint->components = NULL;
-    for (double wider = 1; status == MOTE_OK && footprint->components == NULL; wider = 2) {
-        run->facts.cell *= wider;
+    for (int turn = 0; turn <= MAX_DOUBLINGS && status == MOTE_OK && footprint->components == NULL; turn++) {
+        if (turn > 0) scale_cells(run, 2);
         for (uint32_t i = 0; i < run->found_count; i++) {
-            planes_found *found = &run->found[i];
-            found->cell *= wider;
+            const planes_found *found = &run->found[i];
             axes[i] =
                 axes_of(found->fit.normal, found->cell > 0 ? found->cell : run->facts.cell / run->points->frame.step);
             in_bands[i] = found->sums.in_bands[0] + found->sums.in_bands[1];
@@ -256,6 +262,7 @@ static mote_status find_footprints(planes_run *run, planes_axes *axes, uint64_t 
         status = run->ops->footprint(run->points, axes, in_bands, run->found_count, &footprint_params,
                                      &footprint->components, &footprint->count);
     }
+    if (footprint->components == NULL) scale_cells(run, ldexp(1, -MAX_DOUBLINGS));
     mote_progress_leave(run->ctx, whole);
     return status;
 }
