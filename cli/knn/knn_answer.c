@@ -55,10 +55,10 @@ int knn_answer_make_rows(session *s, knn_answer *a, bool is_wide) {
 }
 
 int knn_answer_take_rows(session *s, knn_answer *a, mote_knn_rows *disk, bool is_wide) {
-    const uint64_t most = BLOCK_BYTES / (UINT64_C(16) * a->k);
+    const uint64_t max = BLOCK_BYTES / (UINT64_C(16) * a->k);
     a->disk = disk;
     a->points = a->queries = mote_knn_rows_count(disk);
-    a->held = a->queries < most ? a->queries : most;
+    a->held = a->queries < max ? a->queries : max;
     return make_rows(s, a, is_wide);
 }
 

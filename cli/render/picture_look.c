@@ -15,7 +15,7 @@
 #define GRID_ROWS        27
 #define FEW_POINTS       200u  /* fewer make no surface: a splat is made of eight neighbours on the same surface */
 #define FEW_SIZE         0.015 /* width of their discs, to the height of the picture */
-#define ALL_SHOWN        0.9   /* of the points: the picture is of all, but for strays and what hides in corners */
+#define ALL_SHOWN        0.9   /* of the points: the picture is of all, except strays and what hides in corners */
 #define MIN_SHARE        0.025 /* of the points in the emptier half of the cells: with less, its splats are confetti */
 #define UNEVEN_SIZE      0.004 /* width of discs instead, to the height of the picture */
 #define FEW_SHARE        0.05  /* of the picture: what the discs of few points cover together */

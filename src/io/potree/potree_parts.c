@@ -11,7 +11,7 @@
 
 #define COPY_BYTES        (8u << 20) /* read and written at once: long enough for a disk that turns; of all threads */
 #define LEAST_COPY_BYTES  (1u << 20) /* of a thread */
-#define COPIES_PER_THREAD 8u
+#define COPIES_PER_THREAD 8u         /* between two reports of progress */
 
 void potree_part_free(mote_context *ctx, potree_part_tree *tree) {
     mote_free(ctx, tree->nodes);
