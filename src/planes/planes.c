@@ -179,6 +179,7 @@ static mote_status search(planes_run *run) {
     if (status == MOTE_OK) status = planes_search(run);
     if (status == MOTE_OK) status = planes_is_all(run, &all, &sure);
     if (status == MOTE_OK && !sure) status = planes_search_locally(run);
+    if (status == MOTE_OK) status = planes_end(run, &all);
     planes_sample_free(run->ctx, &all);
     return status;
 }

@@ -154,6 +154,14 @@ mote_status planes_label_all(planes_run *run);
 mote_status planes_search(planes_run *run);
 
 double planes_tolerance_of(const planes_run *run, const planes_found *found); /* steps */
+/* The plane as passes over all points take it. */
+planes_plane planes_plane_of(const planes_run *run, const planes_found *found);
+
+/* ---- planes_ends.c */
+
+/* Ends planes that have none where their own points end, and labels all points anew if that changes any.
+   all: a sample of all points */
+mote_status planes_end(planes_run *run, const planes_sample *all);
 
 /* ---- planes_locally.c */
 
@@ -162,6 +170,8 @@ mote_status planes_sample_all(planes_run *run, planes_sample *sample);
 /* Whether what the vote found can be all there is: each plane is one, and no points that belong to none have more.
    all: that sample */
 mote_status planes_is_all(planes_run *run, const planes_sample *all, bool *sure);
+/* Steps of a cell that has nine points of an even plane in a sample of all. */
+double planes_cell_of_sample(const planes_run *run, const planes_sample *sample);
 /* Finds planes by what is flat nearby; those that the vote found are candidates among these. */
 mote_status planes_search_locally(planes_run *run);
 

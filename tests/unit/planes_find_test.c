@@ -175,6 +175,44 @@ static void parallel_planes_are_two(void **state) {
 }
 
 /* Four tables at one height: one plane, or four. */
+/* Two sides of a box of 0.3 m, on a table of 2 m: the table is crossed by both planes from edge to edge. */
+static void planes_end_where_they_are_seen(void **state) {
+    (void)state;
+    enum { TABLE = 150000, SIDE = 4000, COUNT = TABLE + 2 * SIDE };
+    for (uint64_t seed = 0; seed < test_extent(1, 6); seed++) {
+        mote_context *ctx = test_context(2);
+        double *stored = planes_find_room(3 * COUNT, sizeof *stored);
+        for (uint64_t i = 0; i < COUNT; i++) {
+            const double a = test_random(seed, i), b = test_random(seed + 50, i);
+            double *p = stored + 3 * i;
+            const double off = 0.001 * planes_find_gauss(i, seed);
+            if (i < TABLE) {
+                p[0] = 2 * a - 1, p[1] = 2 * b - 1, p[2] = off;
+            } else {
+                const int along = i < TABLE + SIDE ? 0 : 1;
+                p[along] = 0.3 * a, p[1 - along] = off, p[2] = 0.3 * b;
+            }
+        }
+        mote_cloud *cloud = knn_reference_cloud(ctx, MOTE_FLOAT64, 1, 0, stored, COUNT);
+        planes_answer answer = planes_find_answer(ctx, cloud, NULL);
+        uint32_t lines = 0, others = 0;
+        assert_int_equal(mote_planes_count(answer.planes), 3);
+        for (uint64_t i = 0; i < TABLE; i++) {
+            const double *p = stored + 3 * i;
+            const bool beyond = fmin(p[0], p[1]) < -0.1 || fmax(p[0], p[1]) > 0.4;
+            if (!beyond || fmin(fabs(p[0]), fabs(p[1])) > 0.001 || fabs(p[2]) > 0.0025) continue;
+            lines++;
+            others += answer.labels[i] != answer.labels[0];
+        }
+        assert_in_range(lines, 150, 400);
+        assert_in_range(others, 0, lines / 20); /* without ends half of them */
+        planes_answer_free(&answer);
+        mote_cloud_destroy(cloud);
+        free(stored);
+        mote_context_destroy(ctx);
+    }
+}
+
 static void parts_are_planes_of_their_own(void **state) {
     (void)state;
     enum { COUNT = 16000 };
@@ -373,6 +411,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(planes_of_any_direction_are_found),
         cmocka_unit_test(perfect_planes_are_perfect),
         cmocka_unit_test(parallel_planes_are_two),
+        cmocka_unit_test(planes_end_where_they_are_seen),
         cmocka_unit_test(parts_are_planes_of_their_own),
         cmocka_unit_test(outlines_lie_around_their_points),
         cmocka_unit_test(what_is_not_flat_has_no_planes),

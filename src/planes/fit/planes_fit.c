@@ -17,8 +17,7 @@ double planes_tolerance_of(const planes_run *run, const planes_found *found) {
     return found->tolerance > 0 ? found->tolerance : run->tolerance;
 }
 
-/* The plane as passes over all points take it. */
-static planes_plane plane_of(const planes_run *run, const planes_found *found) {
+planes_plane planes_plane_of(const planes_run *run, const planes_found *found) {
     const double tolerance = planes_tolerance_of(run, found);
     planes_plane plane =
         planes_plane_from(&found->fit, tolerance, (found->grown ? LOCAL_GUARD : PLANES_GUARD) * tolerance, run->cone);
@@ -29,7 +28,7 @@ static planes_plane plane_of(const planes_run *run, const planes_found *found) {
 static mote_status sum_all(planes_run *run, planes_sums *sums) {
     planes_plane *planes = mote_alloc(run->ctx, run->found_count * sizeof *planes, "planes found");
     if (planes == NULL) return MOTE_ERROR_MEMORY;
-    for (uint32_t i = 0; i < run->found_count; i++) planes[i] = plane_of(run, &run->found[i]);
+    for (uint32_t i = 0; i < run->found_count; i++) planes[i] = planes_plane_of(run, &run->found[i]);
     const planes_assignment how = {planes, NULL, run->found_count, sums, NULL};
     const mote_status status = run->ops->assign(run->points, &how);
     mote_free(run->ctx, planes);
@@ -196,7 +195,7 @@ mote_status planes_label_all(planes_run *run) {
     planes_plane *planes = mote_alloc(run->ctx, run->found_count * sizeof *planes, "planes found");
     if (planes == NULL) return MOTE_ERROR_MEMORY;
     mote_stage(run->ctx, "labelling points");
-    for (uint32_t i = 0; i < run->found_count; i++) planes[i] = plane_of(run, &run->found[i]);
+    for (uint32_t i = 0; i < run->found_count; i++) planes[i] = planes_plane_of(run, &run->found[i]);
     const planes_assignment how = {planes, NULL, run->found_count, NULL, &run->free_points};
     const mote_status status = run->ops->assign(run->points, &how);
     mote_free(run->ctx, planes);

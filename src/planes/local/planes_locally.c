@@ -57,17 +57,22 @@ mote_status planes_sample_all(planes_run *run, planes_sample *sample) {
     return read_sample(run, run->points->count, CONFIRM_SAMPLE, sample);
 }
 
+double planes_cell_of_sample(const planes_run *run, const planes_sample *sample) {
+    const double thinning = sqrt((double)sample->count / (double)run->points->count);
+    return fmax(3 * run->scale.spacing / thinning, 4);
+}
+
 /* Planes of the vote, as the local search takes them. sample: of all points; noise: that of all, or 0: each its own */
 static planes_local_claim *list_claims(const planes_run *run, const planes_found *found, uint32_t count,
                                        const planes_sample *sample, double noise) {
-    const double thinning = sqrt((double)sample->count / (double)run->points->count), floor = floor_of(run);
+    const double floor = floor_of(run), cell = planes_cell_of_sample(run, sample);
     planes_local_claim *claims = mote_alloc(run->ctx, (count + 1) * sizeof *claims, "planes found");
     for (uint32_t i = 0; i < count && claims != NULL; i++) {
         const planes_fit *fit = &found[i].fit;
         memcpy(claims[i].normal, fit->normal, sizeof claims[i].normal);
         claims[i].offset = fit->offset;
         claims[i].noise = fmax(noise > 0 ? noise : fit->rms, floor);
-        claims[i].cell = fmax(3 * run->scale.spacing / thinning, 4);
+        claims[i].cell = cell;
     }
     return claims;
 }
