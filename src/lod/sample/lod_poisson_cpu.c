@@ -10,7 +10,8 @@
 #include "lod/sample/lod_poisson_math.h"
 #include "lod/tree/lod_block_hash.h"
 
-#define POINTS_AT_FIRST 1024u /* room in a workspace, which grows by doubling */
+#define POINTS_AT_FIRST 1024u      /* room in a workspace, which grows by doubling */
+#define SHARE           (1u << 16) /* of points or candidates, which a thread looks through at once */
 
 typedef struct block {
     uint64_t code;  /* in the window of the level's cells */
@@ -27,15 +28,14 @@ typedef struct disk {
 
 typedef struct poisson {
     mote_lod *lod;
-    lod_lists *lists;
+    const uint32_t *xyz; /* by sorted position */
     uint32_t level;
     poisson_rule rule;
     lod_window window;
     uint64_t candidate_count, block_count;
-    uint64_t *node_candidates, *node_blocks; /* [nodes of the level + 1] first of each node */
-    uint32_t *candidates;                    /* sorted positions, ascending */
-    disk *accepted;                          /* per block, from its first on, in the order of acceptance; see keys_of */
-    uint8_t *taken;                          /* by candidate */
+    uint32_t *candidates; /* sorted positions, ascending */
+    disk *accepted;       /* per block, from its first on, in the order of acceptance; see keys_of */
+    uint8_t *taken;       /* by candidate */
     block *blocks;
     block_hash_table block_hash;
 } poisson;
@@ -47,72 +47,94 @@ typedef struct workspace {
     uint64_t point_count, point_capacity;
 } workspace;
 
-/* Runs over the candidates of one node; counts its blocks, and fills the lists when fill is set. */
-static void scan_node(poisson *p, uint32_t node_index, uint64_t number, bool fill) {
-    const mote_lod_node *node = &p->lod->nodes[node_index];
-    if (!lod_samples(p->lod, node)) return;
-    uint64_t candidate = fill ? p->node_candidates[number] : 0, blocks = fill ? p->node_blocks[number] : 0;
-    uint64_t last_code = UINT64_MAX;
-    const uint32_t above = lod_window_above(&p->window, node->first); /* the same in all of the node */
-    const uint32_t children = (uint32_t)__builtin_popcount(node->child_mask);
-    for (uint32_t child = node->first_child; child < node->first_child + children; child++) {
-        const lod_candidates from = lod_child_candidates(p->lod, p->lists, child);
-        for (uint64_t i = 0; i < from.count; i++, candidate++) {
-            const uint32_t position = from.positions != NULL ? from.positions[i] : (uint32_t)(from.first + i);
-            const uint64_t code = poisson_block(&p->rule, p->window.codes[position]);
-            if (fill) p->candidates[candidate] = position;
-            if (code == last_code) continue;
-            if (fill) p->blocks[blocks] = (block){code, above, 0, candidate};
-            last_code = code;
-            blocks++;
-        }
+/* ---- the candidates of a level, and their blocks */
+
+/* Lists what is found in [first, last) from at on; unless it fills, only counts. Returns how much. */
+typedef uint64_t (*finder)(poisson *p, uint64_t first, uint64_t last, bool fill, uint64_t at);
+
+static uint64_t find_candidates(poisson *p, uint64_t first, uint64_t last, bool fill, uint64_t at) {
+    const uint8_t *level = p->lod->level, wanted = (uint8_t)(p->level + 1);
+    uint64_t found = 0;
+    for (uint64_t i = first; i < last; i++) {
+        if (level[i] != wanted) continue;
+        if (fill) p->candidates[at + found] = (uint32_t)i;
+        found++;
     }
-    if (fill) return;
-    p->node_candidates[number] = candidate;
-    p->node_blocks[number] = blocks;
+    return found;
 }
 
-static mote_status scan_nodes(poisson *p, bool fill) {
-    const int64_t first = p->lod->level_first[p->level], last = p->lod->level_first[p->level + 1];
+static block block_of(const poisson *p, uint64_t candidate) {
+    const uint32_t position = p->candidates[candidate];
+    return (block){poisson_block(&p->rule, p->window.codes[position]), lod_window_above(&p->window, position), 0,
+                   candidate};
+}
+
+static uint64_t find_blocks(poisson *p, uint64_t first, uint64_t last, bool fill, uint64_t at) {
+    block before = first > 0 ? block_of(p, first - 1) : (block){UINT64_MAX, 0, 0, 0};
+    uint64_t found = 0;
+    for (uint64_t c = first; c < last; c++) {
+        const block own = block_of(p, c);
+        if (own.code == before.code && own.above == before.above) continue;
+        if (fill) p->blocks[at + found] = own;
+        before = own;
+        found++;
+    }
+    return found;
+}
+
+/* firsts  [shares + 1] scratch; unless it fills, out: what the shares before have found, and at the end all */
+static mote_status find_all(poisson *p, finder find, uint64_t count, bool fill, uint64_t *firsts) {
+    const uint64_t shares = (count + SHARE - 1) / SHARE;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(p->lod->ctx->threads)
-    for (int64_t i = first; i < last; i++) {
-        if (!mote_stop(p->lod->ctx)) scan_node(p, (uint32_t)i, (uint64_t)(i - first), fill);
+    for (uint64_t s = 0; s < shares; s++) {
+        const uint64_t first = s * SHARE, last = count - first < SHARE ? count : first + SHARE;
+        if (mote_stop(p->lod->ctx)) continue;
+        const uint64_t found = find(p, first, last, fill, fill ? firsts[s] : 0);
+        if (!fill) firsts[s] = found;
+    }
+    for (uint64_t s = 0, sum = 0; !fill && s <= shares; s++) {
+        const uint64_t found = s < shares ? firsts[s] : 0;
+        firsts[s] = sum;
+        sum += found;
     }
     return mote_stopped(p->lod->ctx);
 }
 
-static void exclusive_sum(uint64_t *values, uint64_t count) {
-    uint64_t sum = 0;
-    for (uint64_t i = 0; i <= count; i++) {
-        const uint64_t value = i < count ? values[i] : 0;
-        values[i] = sum;
-        sum += value;
-    }
-}
-
-static mote_status list_candidates(poisson *p) {
+static mote_status list_candidates(poisson *p, uint64_t *firsts) {
     mote_context *ctx = p->lod->ctx;
-    const uint64_t nodes = p->lod->level_first[p->level + 1] - p->lod->level_first[p->level];
-    p->node_candidates = mote_alloc_zero(ctx, (nodes + 1) * sizeof *p->node_candidates, "poisson nodes");
-    p->node_blocks = mote_alloc_zero(ctx, (nodes + 1) * sizeof *p->node_blocks, "poisson nodes");
-    if (p->node_candidates == NULL || p->node_blocks == NULL) return MOTE_ERROR_MEMORY;
-    MOTE_TRY(scan_nodes(p, false));
-    exclusive_sum(p->node_candidates, nodes);
-    exclusive_sum(p->node_blocks, nodes);
-    p->candidate_count = p->node_candidates[nodes];
-    p->block_count = p->node_blocks[nodes];
+    const uint64_t count = p->lod->count;
+    MOTE_TRY(find_all(p, find_candidates, count, false, firsts));
+    p->candidate_count = firsts[(count + SHARE - 1) / SHARE];
     p->candidates = mote_alloc(ctx, p->candidate_count * sizeof *p->candidates, "poisson candidates");
     p->accepted = mote_alloc(ctx, p->candidate_count * sizeof *p->accepted, "poisson candidates");
     p->taken = mote_alloc_zero(ctx, p->candidate_count, "poisson candidates");
+    if (p->candidates == NULL || p->accepted == NULL || p->taken == NULL) return MOTE_ERROR_MEMORY;
+    return find_all(p, find_candidates, count, true, firsts);
+}
+
+static mote_status list_blocks(poisson *p, uint64_t *firsts) {
+    mote_context *ctx = p->lod->ctx;
+    const uint64_t count = p->candidate_count;
+    MOTE_TRY(find_all(p, find_blocks, count, false, firsts));
+    p->block_count = firsts[(count + SHARE - 1) / SHARE];
     p->blocks = mote_alloc(ctx, (p->block_count + 1) * sizeof *p->blocks, "poisson blocks");
-    if (p->candidates == NULL || p->accepted == NULL || p->taken == NULL || p->blocks == NULL) {
-        return MOTE_ERROR_MEMORY;
-    }
-    MOTE_TRY(scan_nodes(p, true));
-    p->blocks[p->block_count] = (block){UINT64_MAX, 0, 0, p->candidate_count};
+    if (p->blocks == NULL) return MOTE_ERROR_MEMORY;
+    MOTE_TRY(find_all(p, find_blocks, count, true, firsts));
+    p->blocks[p->block_count] = (block){UINT64_MAX, 0, 0, count};
     return block_hash_build(ctx, p->rule.block_level - p->rule.first, p->rule.first, &p->blocks[0].code,
                             sizeof p->blocks[0], p->block_count, &p->block_hash);
 }
+
+static mote_status list_all(poisson *p) {
+    uint64_t *firsts = mote_alloc(p->lod->ctx, ((p->lod->count + SHARE - 1) / SHARE + 1) * sizeof *firsts, "poisson");
+    if (firsts == NULL) return MOTE_ERROR_MEMORY;
+    mote_status status = list_candidates(p, firsts);
+    if (status == MOTE_OK) status = list_blocks(p, firsts);
+    mote_free(p->lod->ctx, firsts);
+    return status;
+}
+
+/* ---- trials */
 
 static mote_status enter_point(const poisson *p, workspace *w, const uint32_t xyz[3], uint32_t place) {
     if (w->point_count == w->point_capacity &&
@@ -226,7 +248,7 @@ static mote_status try_block(poisson *p, workspace *w, uint64_t index, const int
     for (uint64_t i = 0; i < count; i++) {
         const uint64_t candidate = own->first + (uint32_t)keys[i];
         const uint32_t position = p->candidates[candidate];
-        const uint32_t *xyz = p->lists->xyz + 3 * (uint64_t)position;
+        const uint32_t *xyz = p->xyz + 3 * (uint64_t)position;
         uint32_t cell[3];
         poisson_cell(&p->rule, p->window.codes[position], cell);
         const uint32_t place = poisson_halo_place(cell[0] + 1, cell[1] + 1, cell[2] + 1);
@@ -265,45 +287,26 @@ static mote_status try_phases(poisson *p) {
     return status;
 }
 
-/* Writes what a node took, and takes it from where it came. */
-static void settle_node(poisson *p, uint32_t index, uint64_t number) {
-    mote_lod *lod = p->lod;
-    mote_lod_node *node = &lod->nodes[index];
-    if (!lod_samples(lod, node)) return;
-    uint32_t child = node->first_child;
-    uint64_t representatives = 0;
-    for (uint64_t c = p->node_candidates[number]; c < p->node_candidates[number + 1]; c++) {
-        if (!p->taken[c]) continue;
-        const uint32_t position = p->candidates[c];
-        while (position >= lod->nodes[child].first + lod->nodes[child].total) child++;
-        if (lod->params.scheme == MOTE_LOD_ADDITIVE) lod->nodes[child].point_count--;
-        lod->level[position] = node->level;
-        p->lists->chosen[node->first + representatives++] = position;
-    }
-    lod->representatives[index] = node->point_count = representatives;
-}
-
 static mote_status run(poisson *p) {
-    MOTE_TRY(list_candidates(p));
+    MOTE_TRY(list_all(p));
     MOTE_TRY(try_phases(p));
-    const int64_t first = p->lod->level_first[p->level], last = p->lod->level_first[p->level + 1];
-#pragma omp parallel for schedule(dynamic, 1) num_threads(p->lod->ctx->threads)
-    for (int64_t i = first; i < last; i++) {
-        if (!mote_stop(p->lod->ctx)) settle_node(p, (uint32_t)i, (uint64_t)(i - first));
+#pragma omp parallel for schedule(static) num_threads(p->lod->ctx->threads)
+    for (uint64_t c = 0; c < p->candidate_count; c++) {
+        if (p->taken[c]) p->lod->level[p->candidates[c]] = (uint8_t)p->level;
     }
-    return mote_stopped(p->lod->ctx);
+    return MOTE_OK;
 }
 
-mote_status lod_sample_poisson(mote_lod *lod, lod_lists *lists, uint32_t level) {
+mote_status lod_sample_poisson(mote_lod *lod, const uint32_t *xyz, uint32_t level) {
     poisson p;
     memset(&p, 0, sizeof p);
     p.lod = lod;
-    p.lists = lists;
+    p.xyz = xyz;
     p.level = level;
     p.rule = lod_poisson_rule(lod, level);
     p.window = lod_window_at(lod, p.rule.cell_level);
     const mote_status status = run(&p);
-    void *const owned[] = {p.node_candidates, p.node_blocks, p.candidates, p.accepted, p.taken, p.blocks};
+    void *const owned[] = {p.candidates, p.accepted, p.taken, p.blocks};
     for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) mote_free(lod->ctx, owned[i]);
     block_hash_free(lod->ctx, &p.block_hash);
     return status;
