@@ -112,12 +112,16 @@ mote_status parts_around_load(parts_run *run, uint32_t part, mote_cloud **out) {
                          copies.points * run->record_bytes, records);
 }
 
+uint64_t parts_around_bytes(const parts_run *run) {
+    uint64_t bytes = 0;
+    if (run->around == NULL) return 0;
+    for (uint32_t p = 0; p < run->part_count; p++) bytes += run->around->copies[p].points * run->record_bytes;
+    return bytes;
+}
+
 void parts_around_end(parts_run *run) {
     struct parts_around *around = run->around;
     if (around == NULL) return;
-    for (uint32_t p = 0; p < run->part_count && around->copies != NULL; p++) {
-        run->report->scratch_bytes += around->copies[p].points * run->record_bytes;
-    }
     mote_output_close(run->ctx, &around->file, MOTE_CANCELLED); /* it is not kept */
     mote_free(run->ctx, around->first);
     mote_free(run->ctx, around->parts);

@@ -2,6 +2,7 @@
    context has several GPUs or the caller wants so. */
 #define _POSIX_C_SOURCE 200809L
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -79,11 +80,16 @@ static mote_status build_part(parts_run *run, void *user, uint32_t part, bool *l
     mote_stage(run->ctx, "read part");
     mote_status status = parts_load(run, &run->ranges[part], &cloud);
     if (status == MOTE_OK) status = parts_around_load(run, part, &around);
+    uint8_t *levels = NULL;
+    if (status == MOTE_OK) status = parts_distance_load(run, part, &levels, &known.level_count);
     known.around = around;
+    known.levels = levels;
     const mote_progress_span whole = mote_progress_enter(run->ctx, 0, SHARE_OF_TREE);
     if (status == MOTE_OK) status = lod_build_part(run->ctx, cloud, &run->lod, &known, &lod, lacks_fine);
     mote_cloud_destroy(around);
+    mote_free(run->ctx, levels);
     known.around = NULL;
+    known.levels = NULL;
     mote_progress_next(run->ctx, whole, SHARE_OF_TREE, 1);
     if (status == MOTE_OK && !*lacks_fine) {
         status = (run->file != NULL ? parts_copc_write : write_potree)(run, user, lod, part);
@@ -139,9 +145,9 @@ mote_status parts_make_all(parts_run *run, parts_maker make, void *user, const b
     const uint32_t workers = run->workers < run->part_count ? run->workers : run->part_count;
     run->report->workers = workers;
     const uint64_t bound = ctx->params.memory_limit_bytes > 0 ? run->share_bytes : 0;
-    /* Half of what is left until the parts are joined: few trees need a second round, and none a third. */
-    const double first = run->report->rounds == 0 ? 0.5 : 0.675;
-    const mote_progress_span whole = mote_progress_enter(ctx, first, first + 0.175);
+    /* Half of what is left until the parts are joined, as long as it is not known whether there is another pass. */
+    const double left = ldexp(0.35, -(int)run->passes++);
+    const mote_progress_span whole = mote_progress_enter(ctx, 0.85 - left, 0.85 - left / 2);
     mote_status status = mote_team_begin(ctx, workers, bound, &team);
     if (status == MOTE_OK) status = mote_team_run(&team, &work);
     mote_team_end(&team);
@@ -164,7 +170,7 @@ static mote_status distribute_again(parts_run *run) {
 }
 
 static mote_status build_rounds(parts_run *run, parts_results *results, const bool *kept, bool *lacks_fine) {
-    parts_choose_by(run, false);
+    if (run->distance == NULL) parts_choose_by(run, false); /* else it is known */
     MOTE_TRY(parts_make_all(run, build_part, results, kept, lacks_fine));
     if (!*lacks_fine || run->old != NULL) return MOTE_OK;
     forget_parts(run);
