@@ -36,8 +36,8 @@ static inline lod_candidates lod_child_candidates(const mote_lod *lod, const lod
 
 /* Chooses points of one level: of those whose byte is level + 1, some get level. Of the octree it asks for codes and
    parameters, but for no nodes.
-   xyz  [3 · count] lattice coordinates by sorted position */
-mote_status lod_sample_poisson(mote_lod *lod, const uint32_t *xyz, uint32_t level);
+   list  the same points, with the same bytes */
+mote_status lod_sample_poisson(mote_lod *lod, const lod_list *list, uint32_t level);
 /* All levels, and how many points nodes hold; of a part as lod_whole.levels says. */
 mote_status lod_poisson_cpu(mote_lod *lod);
 /* How many points nodes hold, by the bytes of all. */

@@ -77,38 +77,34 @@ mote_status lod_build_part(mote_context *ctx, const mote_cloud *part, const mote
 
 /* ---- sampling by distance, of parts together: sample/lod_poisson_levels.c */
 
+/* A box of cells of level MOTE_ORDER_BITS, its ends within; it may reach beyond the cube. */
+typedef struct lod_box {
+    int64_t low[3], high[3];
+} lod_box;
+
 /* Points that may be taken, in order. */
 typedef struct lod_list {
     uint64_t count;
-    uint32_t *xyz;  /* [3 · count] lattice coordinates */
-    uint8_t *level; /* [count] the coarsest so far that has taken the point; at first its leaf's */
+    uint32_t *xyz;   /* [3 · count] lattice coordinates */
+    uint8_t *level;  /* [count] the coarsest so far that has taken the point; at first its leaf's */
+    uint8_t *unsure; /* [count] whether that may be wrong, for want of points that are not listed; NULL: all are */
+    lod_box box;     /* whose points are all listed */
 } lod_list;
 
 /* Lists such points of a part, on the CPU; none where lacks_fine comes out.
-   list  out: its arrays are the caller's to free */
+   list  out: its arrays, xyz and level, are the caller's to free */
 mote_status lod_list_part(mote_context *ctx, const mote_cloud *part, const mote_lod_params *params,
                           const lod_whole *whole, lod_list *list, bool *lacks_fine);
 
-/* Lets levels end - 1 … first choose among points: what they take gets their level. Right is what they say of points
-   around which the list has all points within lod_listed_reach that any part lists.
-   whole  of any part */
+/* Lets levels end - 1 … first choose among points: what they take gets their level. Of points that are not unsure then,
+   this is what they take of all.
+   whole  of any part
+   list   all levels before have chosen, and nothing is unsure */
 mote_status lod_choose_listed(mote_context *ctx, const lod_whole *whole, const mote_lod_params *params,
                               const lod_list *list, uint32_t first, uint32_t end);
 
-/* How far from the blocks of level first in which some points lie others can bear upon whether these are taken by
-   levels end - 1 … first, along each axis, in 2^-31 of the side of all. Blocks of a level take turns in eight phases,
-   by the parity of their places: x ∙ 4 + y ∙ 2 + z. What a block takes follows from what blocks beside it took in
-   earlier phases; in such a chain of blocks phases decrease, so that the parity of z changes seven times at most, of y
-   three times, of x once. And what may be taken there follows from finer levels alike.
-
-     phase        7   6   5   4   3   2   1   0
-     z changes      |   |   |   |   |   |   |         7 blocks
-     y changes      ·   |   ·   |   ·   |   ·         3: 7 5 3 1
-     x changes      ·   ·   ·   |   ·   ·   ·         1 */
-void lod_listed_reach(const lod_whole *whole, const mote_lod_params *params, uint32_t first, uint32_t end,
-                      uint64_t reach[3]);
-/* The level of these blocks among cells. */
-uint32_t lod_listed_block_level(const lod_whole *whole, const mote_lod_params *params, uint32_t level);
+/* The level of the sampling cells of a level; they are as wide as its distance. */
+uint32_t lod_distance_cell_level(const lod_whole *whole, const mote_lod_params *params, uint32_t level);
 
 #ifdef __cplusplus
 }

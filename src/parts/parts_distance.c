@@ -18,14 +18,16 @@
 #include "parts/parts_listed.h"
 
 #define ROUNDS_MAX  (ORDER_FINE_BITS + 1u)
+#define REACH_FIRST 12u /* cells around a piece that are tried first */
 #define COPIES_FEW  2u  /* points of pieces with what is around them, by those of the list */
 #define COPIES_MOST 64u /* it takes that many times as long: beyond, memory does not suffice */
 /* Of a point of a piece: coordinates and level, codes, as a candidate its place, a disk, and whether it is taken; and
    where each is alone in its group of blocks, the block, and up to four entries of a hash table: lod_poisson_cpu.c. */
-#define PIECE_POINT_BYTES (12u + 1 + 16 + 4 + 16 + 1 + 24 + 4 * 40)
+#define PIECE_POINT_BYTES (12u + 2 + 16 + 4 + 16 + 1 + 24 + 4 * 40)
 
 typedef struct distance_piece {
     uint32_t level;
+    uint32_t reach; /* cells around it, as wide as the distance that is kept */
     uint64_t cell;
 } distance_piece;
 
@@ -87,7 +89,7 @@ static mote_status write_list(parts_run *run, const lod_list *list, uint32_t par
 
 static mote_status list_part(parts_run *run, void *user, uint32_t part, bool *lacks_fine) {
     mote_cloud *cloud = NULL;
-    lod_list list = {0, NULL, NULL};
+    lod_list list = {.count = 0};
     (void)user;
     mote_stage(run->ctx, "read part");
     mote_status status = parts_load(run, &run->ranges[part], &cloud);
@@ -129,71 +131,67 @@ static mote_status list_parts(parts_run *run) {
 
 /* ---- the pieces of a round */
 
-/* All that bears upon the points of a cell, while levels from first on choose. */
-static listed_box box_around(const parts_run *run, uint32_t level, uint64_t cell, uint32_t first, uint32_t end) {
-    const lod_whole *whole = &run->ranges[0].whole;
-    const uint32_t block_level = lod_listed_block_level(whole, &run->lod, first);
-    const uint32_t below = block_level < MOTE_ORDER_BITS ? MOTE_ORDER_BITS - block_level : 0;
-    const uint64_t step = 1ull << (ORDER_FINE_BITS - MOTE_ORDER_BITS);
-    listed_box box = parts_listed_cell(level, cell);
-    uint64_t reach[3];
-    lod_listed_reach(whole, &run->lod, first, end, reach);
+/* A cell, and what lies around it: so many cells of the distance that the coarsest level of a round keeps. */
+static lod_box box_around(const parts_run *run, const distance_piece *piece, uint32_t first) {
+    const uint32_t cell_level = lod_distance_cell_level(&run->ranges[0].whole, &run->lod, first);
+    lod_box box = parts_listed_cell(piece->level, piece->cell);
+    int64_t reach = piece->reach;
+    if (cell_level < MOTE_ORDER_BITS) reach <<= MOTE_ORDER_BITS - cell_level;
+    if (cell_level > MOTE_ORDER_BITS) reach = (reach >> (cell_level - MOTE_ORDER_BITS)) + 1;
     for (int k = 0; k < 3; k++) {
-        const int64_t cells = (int64_t)((reach[k] + step - 1) / step);
-        box.low[k] = (box.low[k] >> below << below) - cells;
-        box.high[k] = (((box.high[k] >> below) + 1) << below) - 1 + cells;
+        box.low[k] -= reach;
+        box.high[k] += reach;
     }
     return box;
 }
 
 typedef struct piece_search {
     const parts_run *run;
-    uint32_t first, end; /* levels */
-    uint32_t deepest;    /* level of pieces */
-    uint64_t most;       /* points that memory holds */
-    uint64_t enough;     /* pieces of more points are not wanted */
+    uint32_t first;  /* level */
+    uint64_t most;   /* points that memory holds */
+    uint64_t enough; /* pieces of more points are not wanted */
     listed_ranges ranges;
     distance_pieces *pieces;
 } piece_search;
 
-static mote_status add_piece(piece_search *search, uint32_t level, uint64_t cell) {
+static mote_status add_piece(piece_search *search, const distance_piece *piece) {
     distance_pieces *pieces = search->pieces;
     if (!mote_reserve(search->run->ctx, (void **)&pieces->list, &pieces->capacity, pieces->count + 1,
                       sizeof *pieces->list, "pieces of a list")) {
         return MOTE_ERROR_MEMORY;
     }
-    pieces->list[pieces->count++] = (distance_piece){level, cell};
+    pieces->list[pieces->count++] = *piece;
     pieces->points += search->ranges.points;
     return MOTE_OK;
 }
 
 /* Cuts a cell until memory holds its pieces. */
-static mote_status cut_cell(piece_search *search, uint32_t level, uint64_t cell) {
+static mote_status cut_cell(piece_search *search, const distance_piece *piece) {
     const parts_listed *list = &search->run->distance->list;
-    const listed_range own = parts_listed_range(list, level, cell);
+    const listed_range own = parts_listed_range(list, piece->level, piece->cell);
     if (own.first >= own.end || !search->pieces->is_held) return MOTE_OK;
-    const listed_box box = box_around(search->run, level, cell, search->first, search->end);
+    const lod_box box = box_around(search->run, piece, search->first);
     MOTE_TRY(parts_listed_find(list, &box, search->most, &search->ranges));
     if (search->ranges.points <= search->most) {
-        MOTE_TRY(add_piece(search, level, cell));
-    } else if (level == search->deepest) {
-        search->pieces->is_held = false;
+        MOTE_TRY(add_piece(search, piece));
+        search->pieces->is_held = search->pieces->points <= search->enough;
+        return MOTE_OK;
     }
-    if (search->pieces->points > search->enough) search->pieces->is_held = false;
-    if (search->ranges.points <= search->most || level == search->deepest) return MOTE_OK;
-    for (uint64_t octant = 0; octant < 8; octant++) MOTE_TRY(cut_cell(search, level + 1, cell << 3 | octant));
+    search->pieces->is_held = piece->level < MOTE_ORDER_BITS;
+    for (uint64_t octant = 0; octant < 8 && search->pieces->is_held; octant++) {
+        MOTE_TRY(cut_cell(search, &(distance_piece){piece->level + 1, piece->reach, piece->cell << 3 | octant}));
+    }
     return MOTE_OK;
 }
 
-/* Pieces for levels end - 1 … first; is_held: false where memory does not hold one, or they are more than enough. */
-static mote_status cut_list(const parts_run *run, uint32_t first, uint32_t end, uint64_t most, uint64_t enough,
-                            distance_pieces *pieces) {
-    const uint32_t block_level = lod_listed_block_level(&run->ranges[0].whole, &run->lod, first);
-    piece_search search = {.run = run, .first = first, .end = end, .most = most, .enough = enough, .pieces = pieces};
-    search.deepest = block_level < MOTE_ORDER_BITS ? block_level : MOTE_ORDER_BITS;
+/* Pieces of a piece, for levels from first on; is_held: false where memory does not hold one, or they are more than
+   enough. */
+static mote_status cut_piece(const parts_run *run, const distance_piece *piece, uint32_t first, uint64_t most,
+                             uint64_t enough, distance_pieces *pieces) {
+    piece_search search = {.run = run, .first = first, .most = most, .enough = enough, .pieces = pieces};
     memset(pieces, 0, sizeof *pieces);
     pieces->is_held = true;
-    const mote_status status = cut_cell(&search, 0, 0);
+    const mote_status status = cut_cell(&search, piece);
     mote_free(run->ctx, search.ranges.list);
     return status;
 }
@@ -213,7 +211,7 @@ static mote_status choose_level(const parts_run *run, uint32_t end, uint64_t mos
     memset(best, 0, sizeof *best);
     for (uint32_t first = 0; first < end; first++) {
         distance_pieces pieces;
-        const mote_status status = cut_list(run, first, end, most, enough, &pieces);
+        const mote_status status = cut_piece(run, &(distance_piece){0, REACH_FIRST, 0}, first, most, enough, &pieces);
         if (status != MOTE_OK || !pieces.is_held) {
             mote_free(run->ctx, pieces.list);
             MOTE_TRY(status);
@@ -233,7 +231,8 @@ static mote_status choose_level(const parts_run *run, uint32_t end, uint64_t mos
 typedef struct round_work {
     parts_run *run;
     distance_round *round;
-    uint32_t end;
+    uint32_t end;  /* levels from there on have chosen */
+    uint64_t most; /* points that memory holds */
     parts_listed *next;
     uint64_t done; /* points of the list */
     listed_ranges ranges;
@@ -253,7 +252,7 @@ static uint64_t first_point(const parts_listed *files, const lod_list *list, uin
 }
 
 /* Writes the levels of points [first, end), and what of them goes on; list is moved. */
-static mote_status keep_piece(round_work *work, lod_list *list, uint64_t first, uint64_t end) {
+static mote_status keep_piece(round_work *work, const lod_list *list, uint64_t first, uint64_t end) {
     mote_context *ctx = work->run->ctx;
     parts_listed *next = work->next;
     uint64_t kept = 0;
@@ -272,30 +271,56 @@ static mote_status keep_piece(round_work *work, lod_list *list, uint64_t first, 
     return mote_context_status(ctx);
 }
 
-static mote_status choose_loaded(round_work *work, const distance_piece *piece, lod_list *list) {
+/* Lets levels choose; *any_unsure: of the piece itself, and nothing is kept. */
+static mote_status choose_loaded(round_work *work, const distance_piece *piece, const lod_list *list,
+                                 bool *any_unsure) {
     const parts_run *run = work->run;
     const parts_listed *files = &run->distance->list;
     const uint32_t below = 3 * (MOTE_ORDER_BITS - piece->level);
-    if (list->xyz == NULL || list->level == NULL) return MOTE_ERROR_MEMORY;
+    if (list->xyz == NULL || list->level == NULL || list->unsure == NULL) return MOTE_ERROR_MEMORY;
     MOTE_TRY(parts_listed_read(files, &work->ranges, list->xyz, list->level));
     const uint64_t first = first_point(files, list, piece->cell << below);
     const uint64_t end = first_point(files, list, (piece->cell + 1) << below);
     if (first == end) return MOTE_OK; /* there are none between two marks */
     MOTE_TRY(lod_choose_listed(run->ctx, &run->ranges[0].whole, &run->lod, list, work->round->first, work->end));
-    return keep_piece(work, list, first, end);
+    *any_unsure = memchr(list->unsure + first, 1, end - first) != NULL;
+    return *any_unsure ? MOTE_OK : keep_piece(work, list, first, end);
+}
+
+/* Of points that memory holds. */
+static mote_status choose_held(round_work *work, const distance_piece *piece, const lod_box *box, bool *any_unsure) {
+    parts_run *run = work->run;
+    lod_list list = {.count = work->ranges.points, .box = *box};
+    list.xyz = mote_alloc(run->ctx, 12 * list.count, "points of a piece");
+    list.level = mote_alloc(run->ctx, list.count, "points of a piece");
+    list.unsure = mote_alloc_zero(run->ctx, list.count, "points of a piece");
+    const mote_status status = choose_loaded(work, piece, &list, any_unsure);
+    mote_free(run->ctx, list.xyz);
+    mote_free(run->ctx, list.level);
+    mote_free(run->ctx, list.unsure);
+    return status;
+}
+
+static mote_status choose_piece(round_work *work, const distance_piece *piece);
+
+/* A piece with more around it, cut where memory does not hold that. */
+static mote_status choose_wider(round_work *work, const distance_piece *piece) {
+    const distance_piece wider = {piece->level, 2 * piece->reach, piece->cell};
+    distance_pieces pieces;
+    mote_status status = cut_piece(work->run, &wider, work->round->first, work->most, UINT64_MAX, &pieces);
+    if (status == MOTE_OK && !pieces.is_held) status = fail_room(work->run, work->most);
+    for (uint64_t i = 0; i < pieces.count && status == MOTE_OK; i++) status = choose_piece(work, &pieces.list[i]);
+    mote_free(work->run->ctx, pieces.list);
+    return status;
 }
 
 static mote_status choose_piece(round_work *work, const distance_piece *piece) {
     parts_run *run = work->run;
-    const listed_box box = box_around(run, piece->level, piece->cell, work->round->first, work->end);
+    const lod_box box = box_around(run, piece, work->round->first);
+    bool any_unsure = false;
     MOTE_TRY(parts_listed_find(&run->distance->list, &box, UINT64_MAX, &work->ranges));
-    lod_list list = {work->ranges.points, NULL, NULL};
-    list.xyz = mote_alloc(run->ctx, 12 * list.count, "points of a piece");
-    list.level = mote_alloc(run->ctx, list.count, "points of a piece");
-    const mote_status status = choose_loaded(work, piece, &list);
-    mote_free(run->ctx, list.xyz);
-    mote_free(run->ctx, list.level);
-    return status;
+    MOTE_TRY(choose_held(work, piece, &box, &any_unsure));
+    return any_unsure ? choose_wider(work, piece) : MOTE_OK;
 }
 
 static mote_status choose_pieces(round_work *work, const distance_pieces *pieces) {
@@ -349,7 +374,7 @@ static mote_status run_round(parts_run *run, uint32_t end, uint32_t *first) {
     mote_status status = choose_level(run, end, most, first, &pieces);
     if (status == MOTE_OK) {
         distance_round *round = &d->rounds[d->round_count++];
-        round_work work = {.run = run, .round = round, .end = end, .next = &next};
+        round_work work = {.run = run, .round = round, .end = end, .most = most, .next = &next};
         round->first = *first;
         round->count = d->list.count;
         status = choose_pieces(&work, &pieces);

@@ -110,9 +110,9 @@ listed_range parts_listed_range(const parts_listed *list, uint32_t level, uint64
 
 /* ---- boxes */
 
-listed_box parts_listed_cell(uint32_t level, uint64_t cell) {
+lod_box parts_listed_cell(uint32_t level, uint64_t cell) {
     const uint32_t below = MOTE_ORDER_BITS - level;
-    listed_box box;
+    lod_box box;
     uint32_t at[3];
     mote_morton_coordinates(cell, at);
     for (int k = 0; k < 3; k++) {
@@ -124,7 +124,7 @@ listed_box parts_listed_cell(uint32_t level, uint64_t cell) {
 
 typedef struct box_search {
     const parts_listed *list;
-    const listed_box *box;
+    const lod_box *box;
     uint64_t most;
     listed_ranges *ranges;
 } box_search;
@@ -148,7 +148,7 @@ static mote_status add_range(const box_search *search, listed_range range) {
 }
 
 static mote_status search_cell(const box_search *search, uint32_t level, uint64_t cell) {
-    const listed_box own = parts_listed_cell(level, cell), *box = search->box;
+    const lod_box own = parts_listed_cell(level, cell), *box = search->box;
     bool is_within = true;
     for (int k = 0; k < 3; k++) {
         if (own.high[k] < box->low[k] || own.low[k] > box->high[k]) return MOTE_OK;
@@ -163,7 +163,7 @@ static mote_status search_cell(const box_search *search, uint32_t level, uint64_
     return MOTE_OK;
 }
 
-mote_status parts_listed_find(const parts_listed *list, const listed_box *box, uint64_t most, listed_ranges *ranges) {
+mote_status parts_listed_find(const parts_listed *list, const lod_box *box, uint64_t most, listed_ranges *ranges) {
     const box_search search = {list, box, most, ranges};
     ranges->count = ranges->points = 0;
     return search_cell(&search, 0, 0);

@@ -55,17 +55,12 @@ typedef struct listed_ranges {
     uint64_t points;
 } listed_ranges;
 
-/* A box of cells of level MOTE_ORDER_BITS, its ends within. */
-typedef struct listed_box {
-    int64_t low[3], high[3];
-} listed_box;
-
 /* The box of a cell of a level. */
-listed_box parts_listed_cell(uint32_t level, uint64_t cell);
+lod_box parts_listed_cell(uint32_t level, uint64_t cell);
 /* Points whose codes lie in a cell, or some more. */
 listed_range parts_listed_range(const parts_listed *list, uint32_t level, uint64_t cell);
 /* Where all points of a box are; stops once they are more than most. ranges: zeroed, or of the call before */
-mote_status parts_listed_find(const parts_listed *list, const listed_box *box, uint64_t most, listed_ranges *ranges);
+mote_status parts_listed_find(const parts_listed *list, const lod_box *box, uint64_t most, listed_ranges *ranges);
 /* Reads them, one range behind the other. */
 mote_status parts_listed_read(const parts_listed *list, const listed_ranges *ranges, uint32_t *xyz, uint8_t *level);
 

@@ -37,10 +37,11 @@ static void mark_lower_shares(mote_lod *lod, bool hide) {
     }
 }
 
-static mote_status choose_levels(mote_lod *lod, const uint32_t *xyz) {
+static mote_status choose_levels(mote_lod *lod, uint32_t *xyz) {
+    const lod_list list = {.count = lod->count, .xyz = xyz, .level = lod->level};
     for (uint32_t level = lod->level_count - 1; level-- > 0;) {
         const double done = 1 - (double)level / lod->level_count;
-        MOTE_TRY(lod_sample_poisson(lod, xyz, level));
+        MOTE_TRY(lod_sample_poisson(lod, &list, level));
         MOTE_TRY(mote_progress(lod->ctx, 0.6 + 0.2 * done, "sampling"));
     }
     return MOTE_OK;
@@ -113,7 +114,7 @@ static mote_status choose_piece(mote_lod *piece, const lod_list *list, uint32_t 
     if (piece->codes == NULL) return MOTE_ERROR_MEMORY;
     make_codes(piece, list->xyz);
     for (uint32_t level = end; level-- > first;) {
-        MOTE_TRY(lod_sample_poisson(piece, list->xyz, level));
+        MOTE_TRY(lod_sample_poisson(piece, list, level));
         MOTE_TRY(mote_progress(piece->ctx, 0, "sampling"));
     }
     return MOTE_OK;
@@ -135,28 +136,10 @@ mote_status lod_choose_listed(mote_context *ctx, const lod_whole *whole, const m
     return status;
 }
 
-void lod_listed_reach(const lod_whole *whole, const mote_lod_params *params, uint32_t first, uint32_t end,
-                      uint64_t reach[3]) {
-    static const uint64_t blocks[3] = {1, 3, 7};
-    mote_lod any;
-    memset(&any, 0, sizeof any);
-    any.params = *params;
-    any.lattice = whole->lattice;
-    any.finest = whole->fine ? ORDER_FINE_BITS : MOTE_ORDER_BITS;
-    for (int k = 0; k < 3; k++) reach[k] = 0;
-    for (uint32_t level = first; level < end; level++) {
-        const poisson_rule rule = lod_poisson_rule(&any, level);
-        for (int k = 0; k < 3; k++) reach[k] += blocks[k] << (ORDER_FINE_BITS - rule.block_level);
-    }
-}
-
-uint32_t lod_listed_block_level(const lod_whole *whole, const mote_lod_params *params, uint32_t level) {
-    mote_lod any;
-    memset(&any, 0, sizeof any);
-    any.params = *params;
-    any.lattice = whole->lattice;
-    any.finest = whole->fine ? ORDER_FINE_BITS : MOTE_ORDER_BITS;
-    return lod_poisson_rule(&any, level).block_level;
+uint32_t lod_distance_cell_level(const lod_whole *whole, const mote_lod_params *params, uint32_t level) {
+    const uint32_t finest = whole->fine ? ORDER_FINE_BITS : MOTE_ORDER_BITS;
+    const uint32_t cell_level = level + (uint32_t)__builtin_ctz(params->grid);
+    return cell_level < finest ? cell_level : finest;
 }
 
 /* ---- all levels */
