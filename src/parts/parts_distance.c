@@ -18,7 +18,7 @@
 #include "parts/parts_listed.h"
 
 #define ROUNDS_MAX  (ORDER_FINE_BITS + 1u)
-#define REACH_FIRST 12u /* cells around a piece that are tried first */
+#define REACH_FIRST 8u  /* cells around a piece that are tried first */
 #define COPIES_FEW  2u  /* points of pieces with what is around them, by those of the list */
 #define COPIES_MOST 64u /* it takes that many times as long: beyond, memory does not suffice */
 /* Of a point of a piece: coordinates and level, codes, as a candidate its place, a disk, and whether it is taken; and
@@ -204,14 +204,14 @@ static mote_status fail_room(const parts_run *run, uint64_t most) {
 }
 
 /* The coarsest level with few copies; else the one with the fewest. */
-static mote_status choose_level(const parts_run *run, uint32_t end, uint64_t most, uint32_t *chosen,
+static mote_status choose_level(const parts_run *run, uint32_t end, uint32_t reach, uint64_t most, uint32_t *chosen,
                                 distance_pieces *best) {
     const uint64_t count = run->distance->list.count;
     uint64_t enough = COPIES_MOST * count;
     memset(best, 0, sizeof *best);
     for (uint32_t first = 0; first < end; first++) {
         distance_pieces pieces;
-        const mote_status status = cut_piece(run, &(distance_piece){0, REACH_FIRST, 0}, first, most, enough, &pieces);
+        const mote_status status = cut_piece(run, &(distance_piece){0, reach, 0}, first, most, enough, &pieces);
         if (status != MOTE_OK || !pieces.is_held) {
             mote_free(run->ctx, pieces.list);
             MOTE_TRY(status);
@@ -223,7 +223,17 @@ static mote_status choose_level(const parts_run *run, uint32_t end, uint64_t mos
         if (pieces.points <= COPIES_FEW * count) break;
         enough = pieces.points - 1;
     }
-    return best->is_held ? MOTE_OK : fail_room(run, most);
+    return MOTE_OK;
+}
+
+/* The same, with less around pieces where memory holds no more. */
+static mote_status choose_reach(const parts_run *run, uint32_t end, uint64_t most, uint32_t *chosen,
+                                distance_pieces *best) {
+    for (uint32_t reach = REACH_FIRST; reach > 0; reach /= 2) {
+        MOTE_TRY(choose_level(run, end, reach, most, chosen, best));
+        if (best->is_held) return MOTE_OK;
+    }
+    return fail_room(run, most);
 }
 
 /* ---- a round */
@@ -305,7 +315,7 @@ static mote_status choose_piece(round_work *work, const distance_piece *piece);
 
 /* A piece with more around it, cut where memory does not hold that. */
 static mote_status choose_wider(round_work *work, const distance_piece *piece) {
-    const distance_piece wider = {piece->level, 2 * piece->reach, piece->cell};
+    const distance_piece wider = {piece->level, piece->reach + (piece->reach + 1) / 2, piece->cell};
     distance_pieces pieces;
     mote_status status = cut_piece(work->run, &wider, work->round->first, work->most, UINT64_MAX, &pieces);
     if (status == MOTE_OK && !pieces.is_held) status = fail_room(work->run, work->most);
@@ -364,14 +374,16 @@ static mote_status go_on(struct parts_distance *d, parts_listed *next) {
 /* end: levels from there on have chosen, and then those from *first on */
 static mote_status run_round(parts_run *run, uint32_t end, uint32_t *first) {
     struct parts_distance *d = run->distance;
-    const uint64_t marks_bytes = run->room_bytes / 32, room = (run->room_bytes - marks_bytes) / PIECE_POINT_BYTES;
+    const uint64_t marks_bytes = run->room_bytes / 16, room = (run->room_bytes - marks_bytes) / PIECE_POINT_BYTES;
     uint64_t most = room < UINT32_MAX ? room : UINT32_MAX;
-    distance_pieces pieces;
+    distance_pieces pieces = {.list = NULL};
     parts_listed next;
     if (run->part_points < most) most = run->part_points;
     memset(&next, 0, sizeof next);
-    MOTE_TRY(parts_listed_mark(&d->list, marks_bytes));
-    mote_status status = choose_level(run, end, most, first, &pieces);
+    const mote_progress_span whole = mote_progress_hold(run->ctx);
+    mote_status status = parts_listed_mark(&d->list, marks_bytes);
+    mote_progress_leave(run->ctx, whole);
+    if (status == MOTE_OK) status = choose_reach(run, end, most, first, &pieces);
     if (status == MOTE_OK) {
         distance_round *round = &d->rounds[d->round_count++];
         round_work work = {.run = run, .round = round, .end = end, .most = most, .next = &next};

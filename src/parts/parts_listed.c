@@ -4,7 +4,7 @@
 
 #include "math/search.h"
 
-#define STEP_LEAST 16u /* points from mark to mark */
+#define MARKED_AT_ONCE 16384u /* points that are read for marks at once */
 
 static mote_status open_file(parts_run *run, const char *output, const char *name, const char *what, mote_output *to) {
     char full[64];
@@ -79,20 +79,31 @@ mote_status parts_listed_read(const parts_listed *list, const listed_ranges *ran
 
 /* ---- marks */
 
+/* Marks [first, end), whose points are near enough to be read with those between them. */
+static mote_status mark_run(parts_listed *list, uint64_t first, uint64_t end, uint32_t *xyz) {
+    const uint64_t begin = first * list->step;
+    MOTE_TRY(read_range(list, (listed_range){begin, (end - 1) * list->step + 1}, xyz, NULL));
+    for (uint64_t m = first; m < end; m++) {
+        const uint64_t place = m * list->step;
+        list->marks[m] = (listed_mark){parts_listed_code(list, xyz + 3 * (place - begin)), place};
+    }
+    return mote_progress(list->ctx, 0, "sampling");
+}
+
 mote_status parts_listed_mark(parts_listed *list, uint64_t bytes) {
     const uint64_t most = bytes / sizeof *list->marks > 1 ? bytes / sizeof *list->marks : 1;
-    list->step = STEP_LEAST;
-    while (list->count / list->step >= most) list->step *= 2;
-    const uint64_t marks = (list->count + list->step - 1) / list->step;
-    list->marks = mote_alloc(list->ctx, marks * sizeof *list->marks, "marks of points");
-    if (list->marks == NULL) return MOTE_ERROR_MEMORY;
-    for (list->mark_count = 0; list->mark_count < marks; list->mark_count++) {
-        const uint64_t place = list->mark_count * list->step;
-        uint32_t xyz[3];
-        MOTE_TRY(read_range(list, (listed_range){place, place + 1}, xyz, NULL));
-        list->marks[list->mark_count] = (listed_mark){parts_listed_code(list, xyz), place};
+    list->step = (list->count + most - 1) / most;
+    list->mark_count = (list->count + list->step - 1) / list->step;
+    list->marks = mote_alloc(list->ctx, list->mark_count * sizeof *list->marks, "marks of points");
+    uint32_t *xyz = mote_alloc(list->ctx, 12 * MARKED_AT_ONCE, "marks of points");
+    mote_status status = list->marks != NULL && xyz != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+    const uint64_t at_once = list->step < MARKED_AT_ONCE / 16 ? MARKED_AT_ONCE / list->step : 1;
+    for (uint64_t m = 0; m < list->mark_count && status == MOTE_OK; m += at_once) {
+        const uint64_t end = list->mark_count - m < at_once ? list->mark_count : m + at_once;
+        status = mark_run(list, m, end, xyz);
     }
-    return MOTE_OK;
+    mote_free(list->ctx, xyz);
+    return status;
 }
 
 /* The first mark whose code is not below one. */
