@@ -40,8 +40,6 @@ static inline lod_candidates lod_child_candidates(const mote_lod *lod, const lod
 mote_status lod_sample_poisson(mote_lod *lod, const lod_list *list, uint32_t level);
 /* All levels, and how many points nodes hold; of a part as lod_whole.levels says. */
 mote_status lod_poisson_cpu(mote_lod *lod);
-/* How many points nodes hold, by the bytes of all. */
-void lod_count_node_points(mote_lod *lod);
 /* What lod_list_part makes; takes the octree's bytes. */
 mote_status lod_list_points(mote_lod *lod, lod_list *list);
 

@@ -137,7 +137,8 @@ typedef struct parts_run {
     const potree_inputs *inputs;     /* an update: what inputs.json is to say */
     mote_potree_output output;
     mote_output scratch;
-    int scratch_file; /* of which the records are read; -1: none */
+    uint64_t around_bytes, listed_bytes; /* on the disk, beside records and parts; beside records */
+    int scratch_file;                    /* of which the records are read; -1: none */
     const char *scratch_path;
     bool gives_back; /* records of the scratch file go from the disk as their part is read, which happens once */
     potree_part_tree *trees; /* [part_count] */
@@ -380,8 +381,6 @@ parts_copies parts_around_copies(const parts_run *run, uint32_t part);
 mote_output *parts_around_file(const parts_run *run);
 /* Reads the copies for a part; *out NULL: it looks at none. */
 mote_status parts_around_load(parts_run *run, uint32_t part, mote_cloud **out);
-/* On the disk, beside the records. */
-uint64_t parts_around_bytes(const parts_run *run);
 void parts_around_end(parts_run *run);
 
 /* ---- parts_distance.c: sampling by distance, of all parts together */
@@ -392,22 +391,22 @@ mote_status parts_distance_begin(parts_run *run, const char *output);
 mote_status parts_distance_choose(parts_run *run);
 /* lod_whole.levels of a part, the caller's to free; *levels NULL: it chooses for itself. */
 mote_status parts_distance_load(parts_run *run, uint32_t part, uint8_t **levels, uint64_t *count);
-/* On the disk at most, beside the records. */
-uint64_t parts_distance_bytes(const parts_run *run);
 void parts_distance_end(parts_run *run);
 
 /* ---- parts_distribute.c: one walk more, once the ranges are known */
 /* Finds wins and shares; to_scratch: and brings the records of each part beside each other. */
 mote_status parts_distribute(parts_run *run, bool to_scratch);
 
-/* ---- parts_build.c: a part in memory, and its octree */
-/* All parts that are not kept. *lacks_fine: of an update, whose other parts are there, nothing holds */
-mote_status parts_build(parts_run *run, bool *lacks_fine);
+/* ---- parts_workers.c: all parts, several at once */
 /* Makes one part, with run->ctx; *lacks_fine: nothing was written, as all parts are to choose by fine codes. */
 typedef mote_status (*parts_maker)(parts_run *run, void *user, uint32_t part, bool *lacks_fine);
 /* Makes all parts but those of done, which may be NULL, run->workers at a time, the largest first; stops where one
    lacks fine codes. */
 mote_status parts_make_all(parts_run *run, parts_maker make, void *user, const bool *done, bool *lacks_fine);
+
+/* ---- parts_build.c: a part in memory, and its octree */
+/* All parts that are not kept. *lacks_fine: of an update, whose other parts are there, nothing holds */
+mote_status parts_build(parts_run *run, bool *lacks_fine);
 /* Writes the octree of a part's points, the bytes that a file in the folder of the output gets. */
 mote_status parts_write_records(parts_run *run, const mote_lod *lod, mote_output *to, potree_stats *stats,
                                 potree_part_tree *tree);

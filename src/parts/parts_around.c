@@ -58,6 +58,7 @@ static mote_status find_all(parts_run *run) {
         around->copies[p].at = at;
         at += around->copies[p].points;
     }
+    run->around_bytes = at * run->record_bytes;
     return MOTE_OK;
 }
 
@@ -110,13 +111,6 @@ mote_status parts_around_load(parts_run *run, uint32_t part, mote_cloud **out) {
     MOTE_TRY(parts_cloud(run, copies.points, out, &records));
     return parts_read_at(run->ctx, run->around->file.file, run->around->file.path, copies.at * run->record_bytes,
                          copies.points * run->record_bytes, records);
-}
-
-uint64_t parts_around_bytes(const parts_run *run) {
-    uint64_t bytes = 0;
-    if (run->around == NULL) return 0;
-    for (uint32_t p = 0; p < run->part_count; p++) bytes += run->around->copies[p].points * run->record_bytes;
-    return bytes;
 }
 
 void parts_around_end(parts_run *run) {

@@ -51,7 +51,6 @@ struct parts_distance {
     uint8_t *finest;   /* [part_count] greatest level of them */
     distance_round rounds[ROUNDS_MAX];
     uint32_t round_count;
-    uint64_t scratch_bytes; /* on the disk at most, beside the records */
 };
 
 /* ---- list 0 */
@@ -357,9 +356,10 @@ static uint64_t levels_bytes(const struct parts_distance *d) {
 }
 
 /* Makes d->list the next one, of one run. */
-static mote_status go_on(struct parts_distance *d, parts_listed *next) {
+static mote_status go_on(parts_run *run, parts_listed *next) {
+    struct parts_distance *d = run->distance;
     const uint64_t bytes = LISTED_POINT_BYTES * (d->list.count + next->count) + levels_bytes(d);
-    if (bytes > d->scratch_bytes) d->scratch_bytes = bytes;
+    if (bytes > run->listed_bytes) run->listed_bytes = bytes;
     parts_listed_close(&d->list);
     d->list = *next;
     memset(next, 0, sizeof *next);
@@ -392,7 +392,7 @@ static mote_status run_round(parts_run *run, uint32_t end, uint32_t *first) {
         status = choose_pieces(&work, &pieces);
         mote_free(run->ctx, work.ranges.list);
     }
-    if (status == MOTE_OK) status = go_on(d, &next);
+    if (status == MOTE_OK) status = go_on(run, &next);
     parts_listed_close(&next);
     mote_free(run->ctx, pieces.list);
     return status;
@@ -461,7 +461,7 @@ mote_status parts_distance_choose(parts_run *run) {
     uint32_t end = 0;
     if (d == NULL) return MOTE_OK;
     MOTE_TRY(list_parts(run));
-    d->scratch_bytes = LISTED_POINT_BYTES * d->list.count;
+    run->listed_bytes = LISTED_POINT_BYTES * d->list.count;
     for (uint32_t p = 0; p < run->part_count; p++) end = d->finest[p] > end ? d->finest[p] : end;
     while (end > 0 && d->list.count > 0) MOTE_TRY(run_round(run, end, &end));
     parts_listed_close(&d->list);
@@ -481,8 +481,6 @@ mote_status parts_distance_load(parts_run *run, uint32_t part, uint8_t **levels,
     if (*count == 0) return MOTE_OK;
     return parts_read_at(run->ctx, d->rounds[0].levels.file, d->rounds[0].levels.path, before, *count, *levels);
 }
-
-uint64_t parts_distance_bytes(const parts_run *run) { return run->distance != NULL ? run->distance->scratch_bytes : 0; }
 
 void parts_distance_end(parts_run *run) {
     struct parts_distance *d = run->distance;

@@ -257,8 +257,8 @@ void parts_report(parts_run *run) {
     }
     /* Where records go as parts are built, and parts as they are joined, there are never both of all. */
     const uint64_t building = !run->gives_back ? records + parts : records > parts ? records : parts;
-    const uint64_t listing = records + parts_distance_bytes(run);
-    report->scratch_bytes = parts_around_bytes(run) + (building > listing ? building : listing);
+    const uint64_t listing = records + run->listed_bytes;
+    report->scratch_bytes = run->around_bytes + (building > listing ? building : listing);
 }
 
 mote_status parts_end(parts_run *run, mote_status status) {

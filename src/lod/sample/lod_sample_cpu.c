@@ -85,21 +85,6 @@ static mote_status sample_levels(mote_lod *lod, lod_lists *lists) {
     return MOTE_OK;
 }
 
-void lod_count_node_points(mote_lod *lod) {
-    const bool additive = lod->params.scheme == MOTE_LOD_ADDITIVE;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(lod->ctx->threads)
-    for (uint64_t n = 0; n < lod->node_count; n++) {
-        mote_lod_node *node = &lod->nodes[n];
-        if (!additive && !lod_is_inner(node)) continue;
-        const uint8_t min = additive ? node->level : 0;
-        uint64_t count = 0;
-        for (uint64_t i = node->first; i < node->first + node->total; i++) {
-            count += (uint8_t)(lod->level[i] - min) <= node->level - min;
-        }
-        node->point_count = count;
-    }
-}
-
 mote_status lod_sample_cpu(mote_lod *lod) {
     mote_status status = MOTE_ERROR_MEMORY;
     lod_lists lists = {NULL};
