@@ -77,7 +77,7 @@ mote_status lod_build_part(mote_context *ctx, const mote_cloud *part, const mote
 
 /* ---- sampling by distance, of parts together: sample/lod_poisson_levels.c */
 
-/* A box of cells of level MOTE_ORDER_BITS, its ends within; it may reach beyond the cube. */
+/* A box in 2^-31 of the side of all, its ends within; it may reach beyond the cube. */
 typedef struct lod_box {
     int64_t low[3], high[3];
 } lod_box;

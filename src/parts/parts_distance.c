@@ -26,9 +26,8 @@
 #define PIECE_POINT_BYTES (12u + 2 + 16 + 4 + 16 + 1 + 24 + 4 * 40)
 
 typedef struct distance_piece {
-    uint32_t level;
+    listed_cell cell;
     uint32_t reach; /* cells around it, as wide as the distance that is kept */
-    uint64_t cell;
 } distance_piece;
 
 typedef struct distance_pieces {
@@ -59,8 +58,10 @@ mote_status parts_distance_begin(parts_run *run, const char *output) {
     if (!parts_is_by_distance(run)) return MOTE_OK;
     struct parts_distance *d = run->distance = mote_alloc_zero(run->ctx, sizeof *d, "sampling by distance");
     if (d == NULL) return MOTE_ERROR_MEMORY;
-    for (uint32_t r = 0; r < ROUNDS_MAX; r++) d->rounds[r].levels.file = -1;
     d->output = output;
+    if (run->ctx->params.device == MOTE_DEVICE_CUDA) {
+        mote_warn(run->ctx, "parts are sampled by distance on the cores, which build them as well");
+    }
     d->counts = mote_alloc_zero(run->ctx, run->part_count * sizeof *d->counts, "parts");
     d->finest = mote_alloc_zero(run->ctx, run->part_count, "parts");
     if (d->counts == NULL || d->finest == NULL) return MOTE_ERROR_MEMORY;
@@ -133,10 +134,8 @@ static mote_status list_parts(parts_run *run) {
 /* A cell, and what lies around it: so many cells of the distance that the coarsest level of a round keeps. */
 static lod_box box_around(const parts_run *run, const distance_piece *piece, uint32_t first) {
     const uint32_t cell_level = lod_distance_cell_level(&run->ranges[0].whole, &run->lod, first);
-    lod_box box = parts_listed_cell(piece->level, piece->cell);
-    int64_t reach = piece->reach;
-    if (cell_level < MOTE_ORDER_BITS) reach <<= MOTE_ORDER_BITS - cell_level;
-    if (cell_level > MOTE_ORDER_BITS) reach = (reach >> (cell_level - MOTE_ORDER_BITS)) + 1;
+    lod_box box = parts_listed_box(&piece->cell);
+    const int64_t reach = (int64_t)piece->reach << (ORDER_FINE_BITS - cell_level);
     for (int k = 0; k < 3; k++) {
         box.low[k] -= reach;
         box.high[k] += reach;
@@ -167,7 +166,7 @@ static mote_status add_piece(piece_search *search, const distance_piece *piece) 
 /* Cuts a cell until memory holds its pieces. */
 static mote_status cut_cell(piece_search *search, const distance_piece *piece) {
     const parts_listed *list = &search->run->distance->list;
-    const listed_range own = parts_listed_range(list, piece->level, piece->cell);
+    const listed_range own = parts_listed_range(list, &piece->cell);
     if (own.first >= own.end || !search->pieces->is_held) return MOTE_OK;
     const lod_box box = box_around(search->run, piece, search->first);
     MOTE_TRY(parts_listed_find(list, &box, search->most, &search->ranges));
@@ -176,9 +175,9 @@ static mote_status cut_cell(piece_search *search, const distance_piece *piece) {
         search->pieces->is_held = search->pieces->points <= search->enough;
         return MOTE_OK;
     }
-    search->pieces->is_held = piece->level < MOTE_ORDER_BITS;
+    search->pieces->is_held = piece->cell.level < list->finest;
     for (uint64_t octant = 0; octant < 8 && search->pieces->is_held; octant++) {
-        MOTE_TRY(cut_cell(search, &(distance_piece){piece->level + 1, piece->reach, piece->cell << 3 | octant}));
+        MOTE_TRY(cut_cell(search, &(distance_piece){parts_listed_child(&piece->cell, octant), piece->reach}));
     }
     return MOTE_OK;
 }
@@ -210,7 +209,7 @@ static mote_status choose_level(const parts_run *run, uint32_t end, uint32_t rea
     memset(best, 0, sizeof *best);
     for (uint32_t first = 0; first < end; first++) {
         distance_pieces pieces;
-        const mote_status status = cut_piece(run, &(distance_piece){0, reach, 0}, first, most, enough, &pieces);
+        const mote_status status = cut_piece(run, &(distance_piece){{0, 0, 0}, reach}, first, most, enough, &pieces);
         if (status != MOTE_OK || !pieces.is_held) {
             mote_free(run->ctx, pieces.list);
             MOTE_TRY(status);
@@ -247,19 +246,6 @@ typedef struct round_work {
     listed_ranges ranges;
 } round_work;
 
-/* The first point of a list in memory whose code is not below one. */
-static uint64_t first_point(const parts_listed *files, const lod_list *list, uint64_t code) {
-    uint64_t low = 0, high = list->count;
-    while (low < high) {
-        const uint64_t middle = low + (high - low) / 2;
-        if (parts_listed_code(files, list->xyz + 3 * middle) < code)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* Writes the levels of points [first, end), and what of them goes on; list is moved. */
 static mote_status keep_piece(round_work *work, const lod_list *list, uint64_t first, uint64_t end) {
     mote_context *ctx = work->run->ctx;
@@ -285,11 +271,10 @@ static mote_status choose_loaded(round_work *work, const distance_piece *piece, 
                                  bool *any_unsure) {
     const parts_run *run = work->run;
     const parts_listed *files = &run->distance->list;
-    const uint32_t below = 3 * (MOTE_ORDER_BITS - piece->level);
     if (list->xyz == NULL || list->level == NULL || list->unsure == NULL) return MOTE_ERROR_MEMORY;
     MOTE_TRY(parts_listed_read(files, &work->ranges, list->xyz, list->level));
-    const uint64_t first = first_point(files, list, piece->cell << below);
-    const uint64_t end = first_point(files, list, (piece->cell + 1) << below);
+    const uint64_t first = parts_listed_begin(files, list->xyz, list->count, &piece->cell);
+    const uint64_t end = parts_listed_end(files, list->xyz, list->count, &piece->cell);
     if (first == end) return MOTE_OK; /* there are none between two marks */
     MOTE_TRY(lod_choose_listed(run->ctx, &run->ranges[0].whole, &run->lod, list, work->round->first, work->end));
     *any_unsure = memchr(list->unsure + first, 1, end - first) != NULL;
@@ -314,7 +299,7 @@ static mote_status choose_piece(round_work *work, const distance_piece *piece);
 
 /* A piece with more around it, cut where memory does not hold that. */
 static mote_status choose_wider(round_work *work, const distance_piece *piece) {
-    const distance_piece wider = {piece->level, piece->reach + (piece->reach + 1) / 2, piece->cell};
+    const distance_piece wider = {piece->cell, piece->reach + (piece->reach + 1) / 2};
     distance_pieces pieces;
     mote_status status = cut_piece(work->run, &wider, work->round->first, work->most, UINT64_MAX, &pieces);
     if (status == MOTE_OK && !pieces.is_held) status = fail_room(work->run, work->most);
@@ -381,7 +366,7 @@ static mote_status run_round(parts_run *run, uint32_t end, uint32_t *first) {
     if (run->part_points < most) most = run->part_points;
     memset(&next, 0, sizeof next);
     const mote_progress_span whole = mote_progress_hold(run->ctx);
-    mote_status status = parts_listed_mark(&d->list, marks_bytes);
+    mote_status status = parts_listed_mark(&d->list, run->fine, marks_bytes);
     mote_progress_leave(run->ctx, whole);
     if (status == MOTE_OK) status = choose_reach(run, end, most, first, &pieces);
     if (status == MOTE_OK) {

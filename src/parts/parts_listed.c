@@ -35,9 +35,63 @@ void parts_listed_close(parts_listed *list) {
     memset(list, 0, sizeof *list);
 }
 
-uint64_t parts_listed_code(const parts_listed *list, const uint32_t xyz[3]) {
-    return mote_morton_encode(mote_cell_of(xyz[0], list->by[0]), mote_cell_of(xyz[1], list->by[1]),
-                              mote_cell_of(xyz[2], list->by[2]));
+/* ---- places in the order */
+
+#define BELOW_BITS (3 * (ORDER_FINE_BITS - MOTE_ORDER_BITS))
+
+listed_cell parts_listed_child(const listed_cell *cell, uint64_t octant) {
+    listed_cell child = *cell;
+    child.level++;
+    if (child.level <= MOTE_ORDER_BITS)
+        child.code = cell->code << 3 | octant;
+    else
+        child.below = cell->below << 3 | (uint32_t)octant;
+    return child;
+}
+
+/* The first place of a cell, or with next 1 the first behind it, among those of the finest level. */
+static listed_cell place_of(const listed_cell *cell, uint32_t next) {
+    listed_cell place = {cell->code, 0, ORDER_FINE_BITS};
+    if (cell->level <= MOTE_ORDER_BITS)
+        place.code = (cell->code + next) << 3 * (MOTE_ORDER_BITS - cell->level);
+    else
+        place.below = (cell->below + next) << 3 * (ORDER_FINE_BITS - cell->level); /* up to 2^BELOW_BITS */
+    return place;
+}
+
+static bool is_before(const listed_cell *a, const listed_cell *b) {
+    return a->code != b->code ? a->code < b->code : a->below < b->below;
+}
+
+static listed_cell place_of_point(const parts_listed *list, const uint32_t xyz[3]) {
+    listed_cell place = {0, 0, ORDER_FINE_BITS};
+    place.code = mote_morton_encode(mote_cell_of(xyz[0], list->by[0]), mote_cell_of(xyz[1], list->by[1]),
+                                    mote_cell_of(xyz[2], list->by[2]));
+    if (list->finest > MOTE_ORDER_BITS) {
+        place.below = (uint32_t)(order_fine_code(xyz, list->by) & ((1u << BELOW_BITS) - 1));
+    }
+    return place;
+}
+
+static uint64_t first_point(const parts_listed *list, const uint32_t *xyz, uint64_t count, listed_cell place) {
+    uint64_t low = 0, high = count;
+    while (low < high) {
+        const uint64_t middle = low + (high - low) / 2;
+        const listed_cell at = place_of_point(list, xyz + 3 * middle);
+        if (is_before(&at, &place))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+uint64_t parts_listed_begin(const parts_listed *list, const uint32_t *xyz, uint64_t count, const listed_cell *cell) {
+    return first_point(list, xyz, count, place_of(cell, 0));
+}
+
+uint64_t parts_listed_end(const parts_listed *list, const uint32_t *xyz, uint64_t count, const listed_cell *cell) {
+    return first_point(list, xyz, count, place_of(cell, 1));
 }
 
 /* ---- reading */
@@ -85,13 +139,14 @@ static mote_status mark_run(parts_listed *list, uint64_t first, uint64_t end, ui
     MOTE_TRY(read_range(list, (listed_range){begin, (end - 1) * list->step + 1}, xyz, NULL));
     for (uint64_t m = first; m < end; m++) {
         const uint64_t place = m * list->step;
-        list->marks[m] = (listed_mark){parts_listed_code(list, xyz + 3 * (place - begin)), place};
+        list->marks[m] = (listed_mark){place_of_point(list, xyz + 3 * (place - begin)), place};
     }
     return mote_progress(list->ctx, 0, "sampling");
 }
 
-mote_status parts_listed_mark(parts_listed *list, uint64_t bytes) {
+mote_status parts_listed_mark(parts_listed *list, bool is_fine, uint64_t bytes) {
     const uint64_t most = bytes / sizeof *list->marks > 1 ? bytes / sizeof *list->marks : 1;
+    list->finest = is_fine ? ORDER_FINE_BITS : MOTE_ORDER_BITS;
     list->step = (list->count + most - 1) / most;
     list->mark_count = (list->count + list->step - 1) / list->step;
     list->marks = mote_alloc(list->ctx, list->mark_count * sizeof *list->marks, "marks of points");
@@ -106,14 +161,21 @@ mote_status parts_listed_mark(parts_listed *list, uint64_t bytes) {
     return status;
 }
 
-/* The first mark whose code is not below one. */
-static uint64_t first_mark(const parts_listed *list, uint64_t code) {
-    return mote_lower_bound64_strided(&list->marks[0].code, sizeof list->marks[0], list->mark_count, code);
+/* The first mark that is not before a place. */
+static uint64_t first_mark(const parts_listed *list, listed_cell place) {
+    uint64_t low = 0, high = list->mark_count;
+    while (low < high) {
+        const uint64_t middle = low + (high - low) / 2;
+        if (is_before(&list->marks[middle].at, &place))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
 }
 
-listed_range parts_listed_range(const parts_listed *list, uint32_t level, uint64_t cell) {
-    const uint32_t below = 3 * (MOTE_ORDER_BITS - level);
-    const uint64_t begin = first_mark(list, cell << below), end = first_mark(list, (cell + 1) << below);
+listed_range parts_listed_range(const parts_listed *list, const listed_cell *cell) {
+    const uint64_t begin = first_mark(list, place_of(cell, 0)), end = first_mark(list, place_of(cell, 1));
     /* Points of the cell may follow the last mark before it. */
     return (listed_range){begin > 0 ? list->marks[begin - 1].place + 1 : 0,
                           end < list->mark_count ? list->marks[end].place : list->count};
@@ -121,14 +183,16 @@ listed_range parts_listed_range(const parts_listed *list, uint32_t level, uint64
 
 /* ---- boxes */
 
-lod_box parts_listed_cell(uint32_t level, uint64_t cell) {
-    const uint32_t below = MOTE_ORDER_BITS - level;
+lod_box parts_listed_box(const listed_cell *cell) {
+    const uint32_t down = cell->level > MOTE_ORDER_BITS ? cell->level - MOTE_ORDER_BITS : 0;
     lod_box box;
-    uint32_t at[3];
-    mote_morton_coordinates(cell, at);
+    uint32_t at[3], below[3];
+    mote_morton_coordinates(cell->code, at);
+    mote_morton_coordinates(cell->below, below);
     for (int k = 0; k < 3; k++) {
-        box.low[k] = (int64_t)at[k] << below;
-        box.high[k] = box.low[k] + ((int64_t)1 << below) - 1;
+        const int64_t place = (int64_t)at[k] << down | below[k];
+        box.low[k] = place << (ORDER_FINE_BITS - cell->level);
+        box.high[k] = ((place + 1) << (ORDER_FINE_BITS - cell->level)) - 1;
     }
     return box;
 }
@@ -158,24 +222,27 @@ static mote_status add_range(const box_search *search, listed_range range) {
     return MOTE_OK;
 }
 
-static mote_status search_cell(const box_search *search, uint32_t level, uint64_t cell) {
-    const lod_box own = parts_listed_cell(level, cell), *box = search->box;
+static mote_status search_cell(const box_search *search, const listed_cell *cell) {
+    const lod_box own = parts_listed_box(cell), *box = search->box;
     bool is_within = true;
     for (int k = 0; k < 3; k++) {
         if (own.high[k] < box->low[k] || own.low[k] > box->high[k]) return MOTE_OK;
         is_within = is_within && own.low[k] >= box->low[k] && own.high[k] <= box->high[k];
     }
-    const listed_range range = parts_listed_range(search->list, level, cell);
+    const listed_range range = parts_listed_range(search->list, cell);
     if (range.first >= range.end || search->ranges->points > search->most) return MOTE_OK;
-    if (is_within || level == MOTE_ORDER_BITS || range.end - range.first < 2 * search->list->step) {
+    if (is_within || cell->level == search->list->finest || range.end - range.first < 2 * search->list->step) {
         return add_range(search, range);
     }
-    for (uint64_t octant = 0; octant < 8; octant++) MOTE_TRY(search_cell(search, level + 1, cell << 3 | octant));
+    for (uint64_t octant = 0; octant < 8; octant++) {
+        const listed_cell child = parts_listed_child(cell, octant);
+        MOTE_TRY(search_cell(search, &child));
+    }
     return MOTE_OK;
 }
 
 mote_status parts_listed_find(const parts_listed *list, const lod_box *box, uint64_t most, listed_ranges *ranges) {
     const box_search search = {list, box, most, ranges};
     ranges->count = ranges->points = 0;
-    return search_cell(&search, 0, 0);
+    return search_cell(&search, &(listed_cell){0, 0, 0});
 }

@@ -17,8 +17,18 @@ typedef struct listed_run {
     uint64_t at;    /* in the files */
 } listed_run;
 
+/* A cell of a level, or where it begins in the order: beyond the levels of codes, the same cell of that level, and the
+   way down from there. */
+typedef struct listed_cell {
+    uint64_t code;  /* of min(level, MOTE_ORDER_BITS) levels */
+    uint32_t below; /* of the levels that follow */
+    uint32_t level;
+} listed_cell;
+listed_cell parts_listed_child(const listed_cell *cell, uint64_t octant);
+
 typedef struct listed_mark {
-    uint64_t code, place;
+    listed_cell at; /* of the finest level that the order tells apart */
+    uint64_t place;
 } listed_mark;
 
 typedef struct parts_listed {
@@ -31,18 +41,21 @@ typedef struct parts_listed {
     uint64_t mark_count;
     uint64_t step;
     mote_cell_divisor by[3]; /* what makes codes of coordinates */
+    uint32_t finest;         /* level of cells that the order tells apart */
 } parts_listed;
 
 /* Opens the files of a list in the folder that is written, or beside the file. */
 mote_status parts_listed_open(parts_run *run, const char *output, const char *name, parts_listed *list);
 /* Opens one such file. */
 mote_status parts_listed_file(parts_run *run, const char *output, const char *name, mote_output *to);
-/* Once the points are in their files, and count, runs and run_count are set: makes marks, of bytes at most. */
-mote_status parts_listed_mark(parts_listed *list, uint64_t bytes);
+/* Once the points are in their files, and count, runs and run_count are set: makes marks, of bytes at most.
+   is_fine  they are sorted by fine codes, too */
+mote_status parts_listed_mark(parts_listed *list, bool is_fine, uint64_t bytes);
 void parts_listed_close(parts_listed *list);
 
-/* The code of coordinates. */
-uint64_t parts_listed_code(const parts_listed *list, const uint32_t xyz[3]);
+/* The first of count coordinates, in order, that does not lie before a cell; or behind it: before its end. */
+uint64_t parts_listed_begin(const parts_listed *list, const uint32_t *xyz, uint64_t count, const listed_cell *cell);
+uint64_t parts_listed_end(const parts_listed *list, const uint32_t *xyz, uint64_t count, const listed_cell *cell);
 
 /* Places [first, end), ascending. */
 typedef struct listed_range {
@@ -55,10 +68,9 @@ typedef struct listed_ranges {
     uint64_t points;
 } listed_ranges;
 
-/* The box of a cell of a level. */
-lod_box parts_listed_cell(uint32_t level, uint64_t cell);
-/* Points whose codes lie in a cell, or some more. */
-listed_range parts_listed_range(const parts_listed *list, uint32_t level, uint64_t cell);
+lod_box parts_listed_box(const listed_cell *cell);
+/* Points that lie in a cell, or some more. */
+listed_range parts_listed_range(const parts_listed *list, const listed_cell *cell);
 /* Where all points of a box are; stops once they are more than most. ranges: zeroed, or of the call before */
 mote_status parts_listed_find(const parts_listed *list, const lod_box *box, uint64_t most, listed_ranges *ranges);
 /* Reads them, one range behind the other. */

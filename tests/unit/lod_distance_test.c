@@ -19,7 +19,7 @@ typedef struct pieces {
 static bool is_within(const pieces *p, const lod_box *box, uint64_t i) {
     for (int k = 0; k < 3; k++) {
         const mote_cell_divisor by = mote_cell_divisor_make(p->whole.lattice.side[k]);
-        const int64_t at = mote_cell_of(p->all.xyz[3 * i + (uint64_t)k], by);
+        const int64_t at = mote_cell_among(p->all.xyz[3 * i + (uint64_t)k], by, ORDER_FINE_BITS);
         if (at < box->low[k] || at > box->high[k]) return false;
     }
     return true;
@@ -62,7 +62,7 @@ static void check_box(pieces *p, const lod_box *box, uint32_t first, uint32_t en
 static lod_box random_box(uint64_t seed, uint64_t i) {
     lod_box box;
     for (int k = 0; k < 3; k++) {
-        const double side = 1 << MOTE_ORDER_BITS, width = test_random(seed, 6 * i + (uint64_t)k) * side;
+        const double side = 1ull << ORDER_FINE_BITS, width = test_random(seed, 6 * i + (uint64_t)k) * side;
         box.low[k] = (int64_t)((test_random(seed, 6 * i + 3 + (uint64_t)k) * 1.4 - 0.4) * side);
         box.high[k] = box.low[k] + (int64_t)width;
     }
@@ -108,7 +108,7 @@ static void check_cloud(mote_context *ctx, const awkward_cloud *kind, const mote
     }
     totals[0] += p.sure;
     totals[1] += p.unsure;
-    const lod_box all = {{0, 0, 0}, {1 << MOTE_ORDER_BITS, 1 << MOTE_ORDER_BITS, 1 << MOTE_ORDER_BITS}};
+    const lod_box all = {{0, 0, 0}, {INT64_MAX - 1, INT64_MAX - 1, INT64_MAX - 1}};
     p.unsure = 0;
     if (deepest > 0) check_box(&p, &all, 0, deepest);
     assert_true(p.unsure == 0);

@@ -362,13 +362,11 @@ static mote_status run(poisson *p) {
 /* What lies beyond the cube is known: nothing. */
 static void find_listed_cells(poisson *p) {
     const lod_box *box = &p->list->box;
-    const int up = (int)p->rule.cell_level - (int)MOTE_ORDER_BITS;
+    const uint32_t below = ORDER_FINE_BITS - p->rule.cell_level;
     for (int k = 0; k < 3; k++) {
         const int64_t low = box->low[k], end = box->high[k] + 1;
-        p->low[k] = up >= 0 ? low << up : (low + (1ll << -up) - 1) >> -up;
-        p->high[k] = (up >= 0 ? end << up : end >> -up) - 1;
-        if (low <= 0) p->low[k] = INT64_MIN;
-        if (end >> MOTE_ORDER_BITS != 0) p->high[k] = INT64_MAX;
+        p->low[k] = low <= 0 ? INT64_MIN : (low + (1ll << below) - 1) >> below;
+        p->high[k] = end >= 1ll << ORDER_FINE_BITS ? INT64_MAX : (end >> below) - 1;
     }
 }
 
