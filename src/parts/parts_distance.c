@@ -1,7 +1,7 @@
 /* Sampling by distance, of all parts together, before they are built. Whether a level takes a point follows from points
-   around it, so far as lod_listed_reach says: of a level, and all finer ones, less than one of its nodes. So fine
-   levels choose in pieces with what is around them; what they have taken is fewer points, among which coarser levels
-   choose in larger pieces, until one piece has all.
+   around it, mostly within a few cells, and a piece of the cloud knows of which of its points it is sure
+   (lod_choose_listed); where it is not, it is chosen again with more around it. So fine levels choose in pieces; what
+   they have taken is fewer points, among which coarser levels choose in larger pieces, until one piece has all.
 
      parts      │ records of 0 │ 1 │ 2    ──> list 0: the points that may be taken, with the levels of their leaves
      round 1    list 0, a piece with what is around it after the other: levels 9 … 4   ┌──────────┐
@@ -18,7 +18,7 @@
 #include "parts/parts_listed.h"
 
 #define ROUNDS_MAX  (ORDER_FINE_BITS + 1u)
-#define REACH_FIRST 8u  /* cells around a piece that are tried first */
+#define REACH_FIRST 8u  /* cells around a piece that are tried first: 4 fail one piece in 25, 6 none seen */
 #define COPIES_FEW  2u  /* points of pieces with what is around them, by those of the list */
 #define COPIES_MOST 64u /* it takes that many times as long: beyond, memory does not suffice */
 /* Of a point of a piece: coordinates and level, codes, as a candidate its place, a disk, and whether it is taken; and
