@@ -31,7 +31,7 @@
 
 /* Bytes per point at the peak of building and writing, measured on city scans; docs/lod.md. */
 #define POINT_BYTES         25.0
-#define POINT_BYTES_POISSON 51.0
+#define POINT_BYTES_POISSON 47.0
 #define POINT_BYTES_FILTER  37.0
 #define POINT_BYTES_TREE    9.0 /* of them while writing */
 

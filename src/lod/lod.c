@@ -1,5 +1,6 @@
 /* Levels of detail, public entries: validate, put the steps in order, answer questions. */
 #include "device/backend.h"
+#include "lod/lod_cpu.h"
 #include "lod/lod_ops.h"
 
 static bool find_rgb(const mote_cloud *cloud, const mote_column *rgb[3]) {
@@ -100,13 +101,27 @@ mote_status mote_lod_build(mote_context *ctx, const mote_cloud *cloud, const mot
 mote_status lod_build_part(mote_context *ctx, const mote_cloud *part, const mote_lod_params *params,
                            const lod_whole *whole, mote_lod **out, bool *lacks_fine) {
     /* A part takes a GPU where one was asked for: where AUTO has to choose, parts stay on the cores, whose memory they
-       were cut for; so do averages that look at points around a part. */
-    const bool on_gpu = ctx->params.device == MOTE_DEVICE_CUDA && whole->around == NULL;
+       were cut for; so do averages that look at points around a part, and sampling by distance. */
+    const bool on_gpu =
+        ctx->params.device == MOTE_DEVICE_CUDA && whole->around == NULL && params->sampling != MOTE_LOD_POISSON;
     mote_lod_params stays = *params;
     stays.on_device = true;
     MOTE_TRY(build_on(on_gpu ? mote_device_choose(ctx, part->count) : mote_cpu_device(ctx), part, &stays, whole, out));
     *lacks_fine = (*out)->lacks_fine;
     return MOTE_OK;
+}
+
+mote_status lod_list_part(mote_context *ctx, const mote_cloud *part, const mote_lod_params *params,
+                          const lod_whole *whole, lod_list *list, bool *lacks_fine) {
+    mote_lod *lod = NULL;
+    lod_whole unchosen = *whole;
+    unchosen.levels = NULL;
+    memset(list, 0, sizeof *list);
+    MOTE_TRY(build_on(mote_cpu_device(ctx), part, params, &unchosen, &lod));
+    *lacks_fine = lod->lacks_fine;
+    const mote_status status = lod_list_points(lod, list);
+    mote_lod_destroy(lod);
+    return status;
 }
 
 void mote_lod_destroy(mote_lod *lod) {

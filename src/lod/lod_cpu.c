@@ -50,6 +50,7 @@ static mote_status cpu_build(mote_lod *lod) {
     lod->level = mote_alloc(ctx, lod->count, "levels");
     if (lod->level == NULL) return MOTE_ERROR_MEMORY;
     MOTE_TRY(lod_tree_build(lod));
+    if (lod->whole != NULL && lod->params.sampling == MOTE_LOD_POISSON && lod->whole->levels == NULL) return MOTE_OK;
     mote_stage(ctx, "sampling");
     MOTE_TRY(lod_sample_cpu(lod));
     MOTE_TRY(mote_progress(ctx, 0.8, "sampling"));

@@ -11,7 +11,6 @@ extern "C" {
 /* Scratch of sampling: the points that inner nodes chose, each node's from its first position on. */
 typedef struct lod_lists {
     uint32_t *chosen; /* [count] sorted positions, ascending within a node */
-    uint32_t *xyz;    /* [3 · count] lattice coordinates by sorted position; for poisson only */
 } lod_lists;
 
 /* Whether an inner node takes a sample from below: nodes of a chain hold their own share instead. */
@@ -35,9 +34,14 @@ static inline lod_candidates lod_child_candidates(const mote_lod *lod, const lod
     return candidates;
 }
 
-/* Chooses the points of all inner nodes of one level. */
-mote_status lod_sample_cells(mote_lod *lod, lod_lists *lists, uint32_t level);
-mote_status lod_sample_poisson(mote_lod *lod, lod_lists *lists, uint32_t level);
+/* Chooses points of one level: of those whose byte is level + 1, some get level. Of the octree it asks for codes and
+   parameters, but for no nodes.
+   list  the same points, with the same bytes */
+mote_status lod_sample_poisson(mote_lod *lod, const lod_list *list, uint32_t level);
+/* All levels, and how many points nodes hold; of a part as lod_whole.levels says. */
+mote_status lod_poisson_cpu(mote_lod *lod);
+/* What lod_list_part makes; takes the octree's bytes. */
+mote_status lod_list_points(mote_lod *lod, lod_list *list);
 
 /* Chooses the points of all inner nodes: fills level, kept and the nodes' point_count. */
 mote_status lod_sample_cpu(mote_lod *lod);

@@ -1,4 +1,4 @@
-/* What follows from an octree: its cloud, its cells, room for its colours. */
+/* What follows from an octree: its cloud, its cells, room for its colours, what its nodes hold. */
 #include "lod/lod_octree.h"
 
 #include "math/morton.h"
@@ -39,4 +39,19 @@ mote_status lod_place_colors(mote_lod *lod) {
     }
     lod->colors = mote_alloc(lod->ctx, representatives * 3 * sizeof *lod->colors, "colours");
     return lod->colors != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+}
+
+void lod_count_node_points(mote_lod *lod) {
+    const bool additive = lod->params.scheme == MOTE_LOD_ADDITIVE;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(lod->ctx->threads)
+    for (uint64_t n = 0; n < lod->node_count; n++) {
+        mote_lod_node *node = &lod->nodes[n];
+        if (!additive && !lod_is_inner(node)) continue;
+        const uint8_t min = additive ? node->level : 0;
+        uint64_t count = 0;
+        for (uint64_t i = node->first; i < node->first + node->total; i++) {
+            count += (uint8_t)(lod->level[i] - min) <= node->level - min;
+        }
+        node->point_count = count;
+    }
 }

@@ -77,6 +77,9 @@ mote_status lod_index_levels(mote_lod *lod);
    final order. src/lod/tree/lod_tree.c */
 mote_status lod_tree_build(mote_lod *lod);
 
+/* How many points nodes hold, by the bytes of all. */
+void lod_count_node_points(mote_lod *lod);
+
 /* Frees codes and fine codes, which nothing asks for once the tree is complete. */
 void lod_drop_codes(mote_lod *lod);
 

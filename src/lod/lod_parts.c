@@ -214,21 +214,6 @@ static void settle_open(mote_lod *lod, const lod_parts *parts) {
     }
 }
 
-static void count_node_points(mote_lod *lod) {
-    const bool additive = lod->params.scheme == MOTE_LOD_ADDITIVE;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(lod->ctx->threads)
-    for (uint64_t n = 0; n < lod->node_count; n++) {
-        mote_lod_node *node = &lod->nodes[n];
-        if (!additive && !lod_is_inner(node)) continue;
-        const uint8_t min = additive ? node->level : 0;
-        uint64_t count = 0;
-        for (uint64_t i = node->first; i < node->first + node->total; i++) {
-            count += (uint8_t)(lod->level[i] - min) <= node->level - min;
-        }
-        node->point_count = count;
-    }
-}
-
 /* Makes the level that chooses each point from the level at which it loses and that of its leaf. */
 static void combine(mote_lod *lod, const uint8_t *lost) {
     const uint32_t coarsest = lod_cell_level(lod, 0);
@@ -250,7 +235,7 @@ mote_status lod_parts_finish(mote_lod *lod, const lod_parts *parts) {
     const bool known = by_cells && lod->fine == NULL; /* else the parts did not look deep enough */
     if (status == MOTE_OK && known) {
         if (lod->level_count > 1) combine(lod, lost);
-        count_node_points(lod);
+        lod_count_node_points(lod);
     }
     mote_free(ctx, lost);
     if (status != MOTE_OK || known) return status;

@@ -30,6 +30,9 @@ typedef struct lod_whole {
     lod_border low, high;     /* the part's codes lie in [low.code, high.code) */
     const mote_cloud *around; /* points of others, whose codes lie in no range of the part: all that averages over
                                  neighbours look at; of the columns of the part. NULL: none are looked at */
+    const uint8_t *levels;    /* [level_count] of sampling by distance: of the points that lod_list_part lists, once all
+                                 parts have chosen among theirs together */
+    uint64_t level_count;
     bool fine; /* some part has points that codes do not tell apart as deep as its nodes need: then all choose
                   by fine codes */
 } lod_whole;
@@ -71,6 +74,37 @@ static inline uint64_t lod_device_point_bytes(const mote_lod_params *params) {
    lacks_fine  out: whole->fine should have been set, and this is not the tree that is wanted */
 mote_status lod_build_part(mote_context *ctx, const mote_cloud *part, const mote_lod_params *params,
                            const lod_whole *whole, mote_lod **out, bool *lacks_fine);
+
+/* ---- sampling by distance, of parts together: sample/lod_poisson_levels.c */
+
+/* A box in 2^-31 of the side of all, its ends within; it may reach beyond the cube. */
+typedef struct lod_box {
+    int64_t low[3], high[3];
+} lod_box;
+
+/* Points that may be taken, in order. */
+typedef struct lod_list {
+    uint64_t count;
+    uint32_t *xyz;   /* [3 · count] lattice coordinates */
+    uint8_t *level;  /* [count] the coarsest so far that has taken the point; at first its leaf's */
+    uint8_t *unsure; /* [count] whether that may be wrong, for want of points that are not listed; NULL: all are */
+    lod_box box;     /* whose points are all listed */
+} lod_list;
+
+/* Lists such points of a part, on the CPU; none where lacks_fine comes out.
+   list  out: its arrays, xyz and level, are the caller's to free */
+mote_status lod_list_part(mote_context *ctx, const mote_cloud *part, const mote_lod_params *params,
+                          const lod_whole *whole, lod_list *list, bool *lacks_fine);
+
+/* Lets levels end - 1 … first choose among points: what they take gets their level. Of points that are not unsure then,
+   this is what they take of all.
+   whole  of any part
+   list   all levels before have chosen, and nothing is unsure */
+mote_status lod_choose_listed(mote_context *ctx, const lod_whole *whole, const mote_lod_params *params,
+                              const lod_list *list, uint32_t first, uint32_t end);
+
+/* The level of the sampling cells of a level; they are as wide as its distance. */
+uint32_t lod_distance_cell_level(const lod_whole *whole, const mote_lod_params *params, uint32_t level);
 
 #ifdef __cplusplus
 }

@@ -26,19 +26,22 @@ static mote_status write_all(parts_run *run, const char *output, const mote_part
     report->count_seconds = lap(&since);
     MOTE_TRY(open_scratch(run, output));
     MOTE_TRY(parts_around_begin(run));
+    MOTE_TRY(parts_distance_begin(run, output));
     run->gives_back = output_give_back(run->scratch.file, 0, 1);
     MOTE_TRY(parts_distribute(run, true));
     parts_source_rest(&run->source); /* its memory is the parts' */
     report->distribute_seconds = lap(&since);
     run->scratch_file = run->scratch.file;
     run->scratch_path = run->scratch.path;
+    MOTE_TRY(parts_distance_choose(run));
     MOTE_TRY(parts_build(run, &lacks_fine));
     report->build_seconds = lap(&since);
+    parts_report(run);
     mote_output_close(run->ctx, &run->scratch, MOTE_CANCELLED); /* it is not kept */
     parts_around_end(run);
+    parts_distance_end(run);
     MOTE_TRY(parts_join(run, output));
     report->join_seconds = lap(&since);
-    parts_report(run);
     return MOTE_OK;
 }
 
@@ -61,6 +64,7 @@ static mote_status write_parts(mote_context *ctx, const char *const *inputs, uin
     if (status == MOTE_OK && run.is_copc) status = parts_copc_check(&run, output);
     if (status == MOTE_OK) status = own.resumes ? parts_resume(&run, output, &own) : write_all(&run, output, &own);
     parts_around_end(&run);
+    parts_distance_end(&run);
     return parts_end(&run, status);
 }
 

@@ -111,6 +111,7 @@ typedef struct parts_run {
     uint64_t points, skipped;
     uint64_t largest_piece; /* points of the inputs that come at once */
     uint32_t workers;       /* parts that are built at once */
+    uint32_t passes;        /* over all parts, so far */
     uint64_t share_bytes;   /* of memory, that a worker may take; 0: no bound */
     uint64_t room_bytes;    /* for the points of the parts that are built at once */
     uint64_t part_points;   /* that it holds */
@@ -126,16 +127,18 @@ typedef struct parts_run {
     uint64_t tallied; /* that input */
     parts_share *shares;
     uint64_t share_count, share_capacity;
-    struct parts_borders *borders; /* while points are looked at */
-    struct parts_around *around;   /* points of others that averages look at; NULL: they look at none */
-    struct parts_sample *sample;   /* of a plan: points of which a part is made, to see what that takes */
-    parts_prices prices;           /* of a plan */
-    struct parts_old *old;         /* an update: the folder that is there; NULL: it is none */
-    const uint8_t *changed;        /* [8^level] an update: parts_change of the cells */
-    const potree_inputs *inputs;   /* an update: what inputs.json is to say */
+    struct parts_borders *borders;   /* while points are looked at */
+    struct parts_around *around;     /* points of others that averages look at; NULL: they look at none */
+    struct parts_distance *distance; /* sampling by distance; NULL: parts choose each for itself */
+    struct parts_sample *sample;     /* of a plan: points of which a part is made, to see what that takes */
+    parts_prices prices;             /* of a plan */
+    struct parts_old *old;           /* an update: the folder that is there; NULL: it is none */
+    const uint8_t *changed;          /* [8^level] an update: parts_change of the cells */
+    const potree_inputs *inputs;     /* an update: what inputs.json is to say */
     mote_potree_output output;
     mote_output scratch;
-    int scratch_file; /* of which the records are read; -1: none */
+    uint64_t around_bytes, listed_bytes; /* on the disk, beside records and parts; beside records */
+    int scratch_file;                    /* of which the records are read; -1: none */
     const char *scratch_path;
     bool gives_back; /* records of the scratch file go from the disk as their part is read, which happens once */
     potree_part_tree *trees; /* [part_count] */
@@ -380,18 +383,30 @@ mote_output *parts_around_file(const parts_run *run);
 mote_status parts_around_load(parts_run *run, uint32_t part, mote_cloud **out);
 void parts_around_end(parts_run *run);
 
+/* ---- parts_distance.c: sampling by distance, of all parts together */
+static inline bool parts_is_by_distance(const parts_run *run) { return run->lod.sampling == MOTE_LOD_POISSON; }
+/* Once the ranges are known: opens scratch files. output: outlives the run */
+mote_status parts_distance_begin(parts_run *run, const char *output);
+/* Once records are distributed: finds the levels that take points, and whether all choose by fine codes. */
+mote_status parts_distance_choose(parts_run *run);
+/* lod_whole.levels of a part, the caller's to free; *levels NULL: it chooses for itself. */
+mote_status parts_distance_load(parts_run *run, uint32_t part, uint8_t **levels, uint64_t *count);
+void parts_distance_end(parts_run *run);
+
 /* ---- parts_distribute.c: one walk more, once the ranges are known */
 /* Finds wins and shares; to_scratch: and brings the records of each part beside each other. */
 mote_status parts_distribute(parts_run *run, bool to_scratch);
 
-/* ---- parts_build.c: a part in memory, and its octree */
-/* All parts that are not kept. *lacks_fine: of an update, whose other parts are there, nothing holds */
-mote_status parts_build(parts_run *run, bool *lacks_fine);
+/* ---- parts_workers.c: all parts, several at once */
 /* Makes one part, with run->ctx; *lacks_fine: nothing was written, as all parts are to choose by fine codes. */
 typedef mote_status (*parts_maker)(parts_run *run, void *user, uint32_t part, bool *lacks_fine);
 /* Makes all parts but those of done, which may be NULL, run->workers at a time, the largest first; stops where one
    lacks fine codes. */
 mote_status parts_make_all(parts_run *run, parts_maker make, void *user, const bool *done, bool *lacks_fine);
+
+/* ---- parts_build.c: a part in memory, and its octree */
+/* All parts that are not kept. *lacks_fine: of an update, whose other parts are there, nothing holds */
+mote_status parts_build(parts_run *run, bool *lacks_fine);
 /* Writes the octree of a part's points, the bytes that a file in the folder of the output gets. */
 mote_status parts_write_records(parts_run *run, const mote_lod *lod, mote_output *to, potree_stats *stats,
                                 potree_part_tree *tree);

@@ -58,6 +58,7 @@ static mote_status find_all(parts_run *run) {
         around->copies[p].at = at;
         at += around->copies[p].points;
     }
+    run->around_bytes = at * run->record_bytes;
     return MOTE_OK;
 }
 
@@ -115,9 +116,6 @@ mote_status parts_around_load(parts_run *run, uint32_t part, mote_cloud **out) {
 void parts_around_end(parts_run *run) {
     struct parts_around *around = run->around;
     if (around == NULL) return;
-    for (uint32_t p = 0; p < run->part_count && around->copies != NULL; p++) {
-        run->report->scratch_bytes += around->copies[p].points * run->record_bytes;
-    }
     mote_output_close(run->ctx, &around->file, MOTE_CANCELLED); /* it is not kept */
     mote_free(run->ctx, around->first);
     mote_free(run->ctx, around->parts);

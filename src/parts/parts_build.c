@@ -1,11 +1,9 @@
-/* The parts: their records from the scratch file, their octree, its records to a file; several at once, where the
-   context has several GPUs or the caller wants so. */
+/* The parts: their records from the scratch file, their octree, its records to a file. */
 #define _POSIX_C_SOURCE 200809L
 #include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
 
-#include "device/team.h"
 #include "parts/parts.h"
 
 /* Opens once more, for reading, what was written: under its name it stays for as long as it is open. */
@@ -79,11 +77,16 @@ static mote_status build_part(parts_run *run, void *user, uint32_t part, bool *l
     mote_stage(run->ctx, "read part");
     mote_status status = parts_load(run, &run->ranges[part], &cloud);
     if (status == MOTE_OK) status = parts_around_load(run, part, &around);
+    uint8_t *levels = NULL;
+    if (status == MOTE_OK) status = parts_distance_load(run, part, &levels, &known.level_count);
     known.around = around;
+    known.levels = levels;
     const mote_progress_span whole = mote_progress_enter(run->ctx, 0, SHARE_OF_TREE);
     if (status == MOTE_OK) status = lod_build_part(run->ctx, cloud, &run->lod, &known, &lod, lacks_fine);
     mote_cloud_destroy(around);
+    mote_free(run->ctx, levels);
     known.around = NULL;
+    known.levels = NULL;
     mote_progress_next(run->ctx, whole, SHARE_OF_TREE, 1);
     if (status == MOTE_OK && !*lacks_fine) {
         status = (run->file != NULL ? parts_copc_write : write_potree)(run, user, lod, part);
@@ -105,53 +108,6 @@ static void forget_parts(parts_run *run) {
     memset(&run->stats, 0, sizeof run->stats);
 }
 
-/* ---- several at once */
-
-typedef struct parts_turn {
-    parts_run *run;
-    parts_maker make;
-    void *user;
-    const bool *done;
-    bool lacks_fine; /* atomic: some part does */
-} parts_turn;
-
-/* A worker has the run in its own context; what it finds goes to places of the part alone. */
-static mote_status make_item(void *user, mote_context *worker, uint32_t part) {
-    parts_turn *turn = user;
-    parts_run own = *turn->run;
-    bool lacks_fine = __atomic_load_n(&turn->lacks_fine, __ATOMIC_RELAXED);
-    if (lacks_fine || (turn->done != NULL && turn->done[part])) return MOTE_OK;
-    own.ctx = worker;
-    MOTE_TRY(turn->make(&own, turn->user, part, &lacks_fine));
-    if (lacks_fine) __atomic_store_n(&turn->lacks_fine, true, __ATOMIC_RELAXED);
-    return MOTE_OK;
-}
-
-mote_status parts_make_all(parts_run *run, parts_maker make, void *user, const bool *done, bool *lacks_fine) {
-    mote_context *ctx = run->ctx;
-    parts_turn turn = {run, make, user, done, false};
-    team_work work = {.run = make_item, .user = &turn, .item_count = run->part_count};
-    mote_team team = {.ctx = NULL};
-    uint64_t *weights = mote_alloc(ctx, run->part_count * sizeof *weights, "parts");
-    if (weights == NULL) return MOTE_ERROR_MEMORY;
-    for (uint32_t p = 0; p < run->part_count; p++) { weights[p] = done != NULL && done[p] ? 0 : run->ranges[p].points; }
-    work.weights = weights;
-    const uint32_t workers = run->workers < run->part_count ? run->workers : run->part_count;
-    run->report->workers = workers;
-    const uint64_t bound = ctx->params.memory_limit_bytes > 0 ? run->share_bytes : 0;
-    /* Half of what is left until the parts are joined: few trees need a second round, and none a third. */
-    const double first = run->report->rounds == 0 ? 0.5 : 0.675;
-    const mote_progress_span whole = mote_progress_enter(ctx, first, first + 0.175);
-    mote_status status = mote_team_begin(ctx, workers, bound, &team);
-    if (status == MOTE_OK) status = mote_team_run(&team, &work);
-    mote_team_end(&team);
-    mote_progress_leave(ctx, whole);
-    run->report->rounds++;
-    mote_free(ctx, weights);
-    *lacks_fine = turn.lacks_fine;
-    return status;
-}
-
 /* ---- all */
 
 /* The records of parts that were built are gone. */
@@ -164,7 +120,7 @@ static mote_status distribute_again(parts_run *run) {
 }
 
 static mote_status build_rounds(parts_run *run, parts_results *results, const bool *kept, bool *lacks_fine) {
-    parts_choose_by(run, false);
+    if (run->distance == NULL) parts_choose_by(run, false); /* else it is known */
     MOTE_TRY(parts_make_all(run, build_part, results, kept, lacks_fine));
     if (!*lacks_fine || run->old != NULL) return MOTE_OK;
     forget_parts(run);

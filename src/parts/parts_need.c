@@ -5,6 +5,7 @@
    24 at the peak, 8 for fine codes; cells are averaged in tables of their own (docs/lod.md, Cost). */
 #define POINT_BYTES    34u
 #define AVERAGED_BYTES 48u
+#define DISTANCE_BYTES 59u /* candidates and their blocks */
 #define FIXED_BYTES    (8ull << 20)
 
 typedef struct parts_need {
@@ -54,7 +55,9 @@ static mote_status find_need(mote_context *ctx, const char *const *inputs, uint3
 mote_status mote_lod_whole_bytes(mote_context *ctx, const char *const *inputs, uint32_t input_count,
                                  const mote_read_params *reading, const mote_lod_params *params, uint64_t *bytes) {
     const mote_lod_params lod = params != NULL ? *params : mote_lod_defaults();
-    const uint64_t each = lod.filter != MOTE_LOD_FILTER_NONE ? AVERAGED_BYTES : POINT_BYTES;
+    const uint64_t each = lod.sampling == MOTE_LOD_POISSON     ? DISTANCE_BYTES
+                          : lod.filter != MOTE_LOD_FILTER_NONE ? AVERAGED_BYTES
+                                                               : POINT_BYTES;
     return find_need(ctx, inputs, input_count, reading, each, bytes);
 }
 

@@ -12,7 +12,7 @@ mote_parts_params mote_parts_defaults(void) {
 }
 
 const char *mote_lod_parts_refusal(const mote_lod_params *params, const mote_potree_params *potree) {
-    if (params->sampling == MOTE_LOD_POISSON) return "sampling by distance looks across the borders of parts";
+    (void)params; /* of every kind: but which is not for the caller to know */
     if (potree->encoding != MOTE_POTREE_DEFAULT) return "parts are joined in encoding default";
     if (potree->dry_run) return "parts are not planned";
     if (potree->begun != NULL) return "parts begin their folder themselves";
@@ -21,6 +21,7 @@ const char *mote_lod_parts_refusal(const mote_lod_params *params, const mote_pot
 
 const char *parts_alone_refusal(const mote_lod_params *params, const mote_potree_params *potree) {
     if (params->filter > MOTE_LOD_FILTER_CELL) return "averages over neighbours take copies of points from other parts";
+    if (params->sampling == MOTE_LOD_POISSON) return "sampling by distance chooses among the points of all parts";
     return mote_lod_parts_refusal(params, potree);
 }
 
@@ -255,7 +256,9 @@ void parts_report(parts_run *run) {
         if (run->ranges[p].points > report->largest_part) report->largest_part = run->ranges[p].points;
     }
     /* Where records go as parts are built, and parts as they are joined, there are never both of all. */
-    report->scratch_bytes = !run->gives_back ? records + parts : records > parts ? records : parts;
+    const uint64_t building = !run->gives_back ? records + parts : records > parts ? records : parts;
+    const uint64_t listing = records + run->listed_bytes;
+    report->scratch_bytes = run->around_bytes + (building > listing ? building : listing);
 }
 
 mote_status parts_end(parts_run *run, mote_status status) {

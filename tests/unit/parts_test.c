@@ -36,8 +36,8 @@ static mote_parts_report in_parts(mote_context *ctx, const parts_inputs *inputs,
     return report;
 }
 
-static void compare_workers(mote_context *ctx, const parts_inputs *inputs, const mote_lod_params *params,
-                            uint64_t part_points, uint64_t workers, uint32_t at_least) {
+mote_parts_report parts_compare(mote_context *ctx, const parts_inputs *inputs, const mote_lod_params *params,
+                                uint64_t part_points, uint64_t workers, uint32_t at_least) {
     char one[512], many[512];
     snprintf(one, sizeof one, "%s", test_path("parts_whole"));
     snprintf(many, sizeof many, "%s", test_path("parts_parts"));
@@ -52,11 +52,12 @@ static void compare_workers(mote_context *ctx, const parts_inputs *inputs, const
     assert_true(report.largest_part <= part_points);
     assert_true(report.workers == (workers < report.parts ? workers : report.parts));
     if (params->scheme == MOTE_LOD_ADDITIVE) parts_compare_copc(ctx, inputs, params, part_points, workers);
+    return report;
 }
 
 static void compare_inputs(mote_context *ctx, const parts_inputs *inputs, const mote_lod_params *params,
                            uint64_t part_points, uint32_t at_least) {
-    compare_workers(ctx, inputs, params, part_points, 1, at_least);
+    parts_compare(ctx, inputs, params, part_points, 1, at_least);
 }
 
 static void compare(mote_context *ctx, const char *path, const mote_lod_params *params, uint64_t part_points,
@@ -122,7 +123,7 @@ static void averages_look_across(void **state) {
                 assert_non_null(strstr(mote_context_message(ctx), "only random sampling"));
                 mote_context_clear(ctx);
             }
-            compare_workers(ctx, &one, &params, parts.part_points, parts.workers, 1);
+            parts_compare(ctx, &one, &params, parts.part_points, parts.workers, 1);
             cuts += report.parts > 1;
             fine += report.parts > 1 && report.rounds > 1;
         }
@@ -157,7 +158,7 @@ static void any_number_of_workers(void **state) {
         params.merge_points = k % 2 ? 50 : 1000;
         const uint64_t crowd = parts_kinds[k].equal > 3000 ? parts_kinds[k].equal : 3000;
         for (uint64_t w = test_extent(k % 3, 0); w < 3; w += test_extent(3, 1)) {
-            compare_workers(ctx, &one, &params, crowd, workers[w], parts_kinds[k].points > crowd ? 2 : 1);
+            parts_compare(ctx, &one, &params, crowd, workers[w], parts_kinds[k].points > crowd ? 2 : 1);
         }
     }
     mote_context_destroy(ctx);
@@ -429,8 +430,6 @@ static void refuses_what_parts_cannot(void **state) {
     expect_refused(ctx, path, &params, 8999, MOTE_ERROR_MEMORY, "in one place");
     params.sampling = MOTE_LOD_FIRST;
     expect_refused(ctx, path, &params, 8999, MOTE_ERROR_MEMORY, "only random sampling");
-    params.sampling = MOTE_LOD_POISSON;
-    expect_refused(ctx, path, &params, 0, MOTE_ERROR_UNSUPPORTED, "sampling by distance");
     params = mote_lod_defaults();
     params.scheme = MOTE_LOD_REPLACING;
     params.filter = MOTE_LOD_FILTER_GAUSSIAN;
@@ -466,6 +465,10 @@ int main(void) {
         cmocka_unit_test(numbers_beyond_32_bits),
         cmocka_unit_test(numbers_beyond_their_bytes),
         cmocka_unit_test(trees_beyond_32_bits),
+        cmocka_unit_test(distances_of_parts),
+        cmocka_unit_test(distances_of_few_points),
+        cmocka_unit_test(distances_survive_failures),
+        cmocka_unit_test(distances_are_not_kept),
         cmocka_unit_test(normals_of_parts),
         cmocka_unit_test(normals_of_ties),
         cmocka_unit_test(outliers_of_parts),

@@ -4,6 +4,11 @@
 
 #include "support/parts_clouds.h"
 
+/* ---- parts_test.c */
+/* Folder, and file where there may be one, of parts are those of one piece. */
+mote_parts_report parts_compare(mote_context *ctx, const parts_inputs *inputs, const mote_lod_params *params,
+                                uint64_t part_points, uint64_t workers, uint32_t at_least);
+
 /* ---- parts_test_copc.c */
 /* The COPC file of parts is that of one piece. */
 void parts_compare_copc(mote_context *ctx, const parts_inputs *inputs, const mote_lod_params *params,
@@ -15,6 +20,12 @@ void copc_leaves_nothing_behind(void **state);
 void numbers_beyond_32_bits(void **state);
 void numbers_beyond_their_bytes(void **state);
 void trees_beyond_32_bits(void **state);
+
+/* ---- parts_test_distance.c */
+void distances_of_parts(void **state);
+void distances_of_few_points(void **state);
+void distances_survive_failures(void **state);
+void distances_are_not_kept(void **state);
 
 /* ---- parts_test_normals.c */
 void normals_of_parts(void **state);

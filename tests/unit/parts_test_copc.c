@@ -163,9 +163,6 @@ void copc_refuses_what_it_cannot(void **state) {
     params.max_node_points = 0;
     expect_refused(ctx, path, &params, "-", MOTE_ERROR_UNSUPPORTED, "to no pipe");
     expect_refused(ctx, path, &params, output, MOTE_ERROR_MEMORY, "in one place");
-    params.sampling = MOTE_LOD_POISSON;
-    expect_refused(ctx, path, &params, output, MOTE_ERROR_UNSUPPORTED, "sampling by distance");
-    params.sampling = MOTE_LOD_RANDOM;
     params.scheme = MOTE_LOD_REPLACING;
     expect_refused(ctx, path, &params, output, MOTE_ERROR_ARGUMENT, "additive");
     mote_context_destroy(ctx);

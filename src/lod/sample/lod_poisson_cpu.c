@@ -5,12 +5,21 @@
    Candidates are tried in this order: blocks of up to 8³ cells (a cell is as wide as the spacing) in eight phases by
    the parity of their coordinates, within a block by the upper 32 bits of the random rank of the point, ties in sorted
    order. Blocks of one phase are a block apart and cannot touch each other, so threads share a phase and the result is
-   that of doing it one after the other. */
+   that of doing it one after the other.
+
+   The candidates of a level are the points whose byte is that of the next finer one, which chose them or whose leaves
+   have them: nodes are not asked, so that a piece of a cloud is sampled likewise (lod_poisson_levels.c). There a
+   candidate may be unsure: points that are not listed might come first and be too close, or points are that are unsure
+   themselves. It is left where a sure one is too close; else it counts as taken, and as unsure. */
 #include "lod/lod_cpu.h"
 #include "lod/sample/lod_poisson_math.h"
 #include "lod/tree/lod_block_hash.h"
 
-#define POINTS_AT_FIRST 1024u /* room in a workspace, which grows by doubling */
+#define POINTS_AT_FIRST 1024u      /* room in a workspace, which grows by doubling */
+#define SHARE           (1u << 16) /* of points or candidates, which a thread looks through at once */
+
+/* What becomes of a candidate. */
+typedef enum verdict { LEFT, TAKEN, UNSURE } verdict;
 
 typedef struct block {
     uint64_t code;  /* in the window of the level's cells */
@@ -22,20 +31,21 @@ typedef struct block {
 /* An accepted point, with its cell within its block, so that neighbours need not look anything up. */
 typedef struct disk {
     uint32_t xyz[3];
-    uint8_t cell[4]; /* x, y, z; the last unused */
+    uint8_t cell[3]; /* x, y, z */
+    bool unsure;
 } disk;
 
 typedef struct poisson {
     mote_lod *lod;
-    lod_lists *lists;
+    const lod_list *list;
     uint32_t level;
+    int64_t low[3], high[3]; /* cells all of whose points are listed, both ends within */
     poisson_rule rule;
     lod_window window;
     uint64_t candidate_count, block_count;
-    uint64_t *node_candidates, *node_blocks; /* [nodes of the level + 1] first of each node */
-    uint32_t *candidates;                    /* sorted positions, ascending */
-    disk *accepted;                          /* per block, from its first on, in the order of acceptance; see keys_of */
-    uint8_t *taken;                          /* by candidate */
+    uint32_t *candidates; /* sorted positions, ascending */
+    disk *accepted;       /* per block, from its first on, in the order of acceptance; see keys_of */
+    uint8_t *taken;       /* by candidate: a verdict */
     block *blocks;
     block_hash_table block_hash;
 } poisson;
@@ -44,81 +54,111 @@ typedef struct poisson {
 typedef struct workspace {
     uint32_t head[POISSON_HALO_CELLS]; /* first accepted point of a cell, POISSON_NONE if none */
     uint32_t *points;                  /* [4 · capacity] x, y, z, next */
-    uint64_t point_count, point_capacity;
+    uint8_t *unsure;                   /* [unsure_capacity] of the points; NULL: all are sure */
+    uint64_t point_count, point_capacity, unsure_capacity;
 } workspace;
 
-/* Runs over the candidates of one node; counts its blocks, and fills the lists when fill is set. */
-static void scan_node(poisson *p, uint32_t node_index, uint64_t number, bool fill) {
-    const mote_lod_node *node = &p->lod->nodes[node_index];
-    if (!lod_samples(p->lod, node)) return;
-    uint64_t candidate = fill ? p->node_candidates[number] : 0, blocks = fill ? p->node_blocks[number] : 0;
-    uint64_t last_code = UINT64_MAX;
-    const uint32_t above = lod_window_above(&p->window, node->first); /* the same in all of the node */
-    const uint32_t children = (uint32_t)__builtin_popcount(node->child_mask);
-    for (uint32_t child = node->first_child; child < node->first_child + children; child++) {
-        const lod_candidates from = lod_child_candidates(p->lod, p->lists, child);
-        for (uint64_t i = 0; i < from.count; i++, candidate++) {
-            const uint32_t position = from.positions != NULL ? from.positions[i] : (uint32_t)(from.first + i);
-            const uint64_t code = poisson_block(&p->rule, p->window.codes[position]);
-            if (fill) p->candidates[candidate] = position;
-            if (code == last_code) continue;
-            if (fill) p->blocks[blocks] = (block){code, above, 0, candidate};
-            last_code = code;
-            blocks++;
-        }
+/* ---- the candidates of a level, and their blocks */
+
+/* Lists what is found in [first, last) from at on; unless it fills, only counts. Returns how much. */
+typedef uint64_t (*finder)(poisson *p, uint64_t first, uint64_t last, bool fill, uint64_t at);
+
+static uint64_t find_candidates(poisson *p, uint64_t first, uint64_t last, bool fill, uint64_t at) {
+    const uint8_t *level = p->lod->level, wanted = (uint8_t)(p->level + 1);
+    uint64_t found = 0;
+    for (uint64_t i = first; i < last; i++) {
+        if (level[i] != wanted) continue;
+        if (fill) p->candidates[at + found] = (uint32_t)i;
+        found++;
     }
-    if (fill) return;
-    p->node_candidates[number] = candidate;
-    p->node_blocks[number] = blocks;
+    return found;
 }
 
-static mote_status scan_nodes(poisson *p, bool fill) {
-    const int64_t first = p->lod->level_first[p->level], last = p->lod->level_first[p->level + 1];
+static block block_of(const poisson *p, uint64_t candidate) {
+    const uint32_t position = p->candidates[candidate];
+    return (block){poisson_block(&p->rule, p->window.codes[position]), lod_window_above(&p->window, position), 0,
+                   candidate};
+}
+
+static uint64_t find_blocks(poisson *p, uint64_t first, uint64_t last, bool fill, uint64_t at) {
+    block before = first > 0 ? block_of(p, first - 1) : (block){UINT64_MAX, 0, 0, 0};
+    uint64_t found = 0;
+    for (uint64_t c = first; c < last; c++) {
+        const block own = block_of(p, c);
+        if (own.code == before.code && own.above == before.above) continue;
+        if (fill) p->blocks[at + found] = own;
+        before = own;
+        found++;
+    }
+    return found;
+}
+
+/* firsts  [shares + 1] scratch; unless it fills, out: what the shares before have found, and at the end all */
+static mote_status find_all(poisson *p, finder find, uint64_t count, bool fill, uint64_t *firsts) {
+    const uint64_t shares = (count + SHARE - 1) / SHARE;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(p->lod->ctx->threads)
-    for (int64_t i = first; i < last; i++) {
-        if (!mote_stop(p->lod->ctx)) scan_node(p, (uint32_t)i, (uint64_t)(i - first), fill);
+    for (uint64_t s = 0; s < shares; s++) {
+        const uint64_t first = s * SHARE, last = count - first < SHARE ? count : first + SHARE;
+        if (mote_stop(p->lod->ctx)) continue;
+        const uint64_t found = find(p, first, last, fill, fill ? firsts[s] : 0);
+        if (!fill) firsts[s] = found;
+    }
+    for (uint64_t s = 0, sum = 0; !fill && s <= shares; s++) {
+        const uint64_t found = s < shares ? firsts[s] : 0;
+        firsts[s] = sum;
+        sum += found;
     }
     return mote_stopped(p->lod->ctx);
 }
 
-static void exclusive_sum(uint64_t *values, uint64_t count) {
-    uint64_t sum = 0;
-    for (uint64_t i = 0; i <= count; i++) {
-        const uint64_t value = i < count ? values[i] : 0;
-        values[i] = sum;
-        sum += value;
-    }
-}
-
-static mote_status list_candidates(poisson *p) {
+static mote_status list_candidates(poisson *p, uint64_t *firsts) {
     mote_context *ctx = p->lod->ctx;
-    const uint64_t nodes = p->lod->level_first[p->level + 1] - p->lod->level_first[p->level];
-    p->node_candidates = mote_alloc_zero(ctx, (nodes + 1) * sizeof *p->node_candidates, "poisson nodes");
-    p->node_blocks = mote_alloc_zero(ctx, (nodes + 1) * sizeof *p->node_blocks, "poisson nodes");
-    if (p->node_candidates == NULL || p->node_blocks == NULL) return MOTE_ERROR_MEMORY;
-    MOTE_TRY(scan_nodes(p, false));
-    exclusive_sum(p->node_candidates, nodes);
-    exclusive_sum(p->node_blocks, nodes);
-    p->candidate_count = p->node_candidates[nodes];
-    p->block_count = p->node_blocks[nodes];
+    const uint64_t count = p->lod->count;
+    MOTE_TRY(find_all(p, find_candidates, count, false, firsts));
+    p->candidate_count = firsts[(count + SHARE - 1) / SHARE];
     p->candidates = mote_alloc(ctx, p->candidate_count * sizeof *p->candidates, "poisson candidates");
     p->accepted = mote_alloc(ctx, p->candidate_count * sizeof *p->accepted, "poisson candidates");
     p->taken = mote_alloc_zero(ctx, p->candidate_count, "poisson candidates");
+    if (p->candidates == NULL || p->accepted == NULL || p->taken == NULL) return MOTE_ERROR_MEMORY;
+    return find_all(p, find_candidates, count, true, firsts);
+}
+
+static mote_status list_blocks(poisson *p, uint64_t *firsts) {
+    mote_context *ctx = p->lod->ctx;
+    const uint64_t count = p->candidate_count;
+    MOTE_TRY(find_all(p, find_blocks, count, false, firsts));
+    p->block_count = firsts[(count + SHARE - 1) / SHARE];
     p->blocks = mote_alloc(ctx, (p->block_count + 1) * sizeof *p->blocks, "poisson blocks");
-    if (p->candidates == NULL || p->accepted == NULL || p->taken == NULL || p->blocks == NULL) {
-        return MOTE_ERROR_MEMORY;
-    }
-    MOTE_TRY(scan_nodes(p, true));
-    p->blocks[p->block_count] = (block){UINT64_MAX, 0, 0, p->candidate_count};
+    if (p->blocks == NULL) return MOTE_ERROR_MEMORY;
+    MOTE_TRY(find_all(p, find_blocks, count, true, firsts));
+    p->blocks[p->block_count] = (block){UINT64_MAX, 0, 0, count};
     return block_hash_build(ctx, p->rule.block_level - p->rule.first, p->rule.first, &p->blocks[0].code,
                             sizeof p->blocks[0], p->block_count, &p->block_hash);
 }
 
-static mote_status enter_point(const poisson *p, workspace *w, const uint32_t xyz[3], uint32_t place) {
+static mote_status list_all(poisson *p) {
+    uint64_t *firsts = mote_alloc(p->lod->ctx, ((p->lod->count + SHARE - 1) / SHARE + 1) * sizeof *firsts, "poisson");
+    if (firsts == NULL) return MOTE_ERROR_MEMORY;
+    mote_status status = list_candidates(p, firsts);
+    if (status == MOTE_OK) status = list_blocks(p, firsts);
+    mote_free(p->lod->ctx, firsts);
+    return status;
+}
+
+/* ---- trials */
+
+static mote_status enter_point(const poisson *p, workspace *w, const uint32_t xyz[3], uint32_t place, bool unsure) {
     if (w->point_count == w->point_capacity &&
         !mote_reserve(p->lod->ctx, (void **)&w->points, &w->point_capacity, w->point_count + POINTS_AT_FIRST,
                       4 * sizeof *w->points, "poisson workspace")) {
         return MOTE_ERROR_MEMORY;
+    }
+    if (p->list->unsure != NULL) {
+        if (!mote_reserve(p->lod->ctx, (void **)&w->unsure, &w->unsure_capacity, w->point_count + 1, 1,
+                          "poisson workspace")) {
+            return MOTE_ERROR_MEMORY;
+        }
+        w->unsure[w->point_count] = unsure;
     }
     uint32_t *point = w->points + 4 * w->point_count;
     memcpy(point, xyz, 3 * sizeof *point);
@@ -137,7 +177,7 @@ static mote_status enter_block(const poisson *p, workspace *w, const block *othe
         const unsigned z = (unsigned)(d->cell[2] + shift[2]);
         const unsigned max = (unsigned)side + 1;
         if (x > max || y > max || z > max) continue;
-        MOTE_TRY(enter_point(p, w, d->xyz, poisson_halo_place(x, y, z)));
+        MOTE_TRY(enter_point(p, w, d->xyz, poisson_halo_place(x, y, z), d->unsure));
     }
     return MOTE_OK;
 }
@@ -205,17 +245,51 @@ static void neighbor_steps(int32_t steps[27]) {
     steps[0] = 0;
 }
 
-static bool keeps_distance(const poisson *p, const workspace *w, const uint32_t *xyz, uint32_t place,
-                           const int32_t steps[27]) {
+/* Whether a candidate keeps the distance; what is not sure to be there, makes that unsure. */
+static verdict try_point(const poisson *p, const workspace *w, const uint32_t *xyz, uint32_t place,
+                         const int32_t steps[27]) {
+    verdict found = TAKEN;
     for (int i = 0; i < 27; i++) {
         uint32_t at = w->head[(int32_t)place + steps[i]];
         while (at != POISSON_NONE) {
             const uint32_t *other = w->points + 4 * (uint64_t)at;
-            if (poisson_too_close(&p->rule, xyz, other)) return false;
+            if (poisson_too_close(&p->rule, xyz, other)) {
+                if (p->list->unsure == NULL || !w->unsure[at]) return LEFT;
+                found = UNSURE;
+            }
             at = other[3];
         }
     }
-    return true;
+    return found;
+}
+
+/* The first cell of a block, among all of the level. */
+static void block_origin(const poisson *p, const block *own, int64_t origin[3]) {
+    const uint32_t below = p->rule.block_level - p->rule.first;
+    for (int k = 0; k < 3; k++) {
+        const int64_t above = mote_morton_compact((uint64_t)own->above >> (2 - k));
+        origin[k] = (above << below | mote_morton_compact(own->code >> (2 - k))) << p->rule.block_bits;
+    }
+}
+
+/* Whether a point that is not listed may lie near a cell and be tried before one in it: in its block, or in one beside
+   it of an earlier phase. */
+static bool is_near_unlisted(const poisson *p, const block *own, const int64_t origin[3], const uint32_t cell[3]) {
+    const uint32_t phase = own->code & 7, side = 1u << p->rule.block_bits;
+    bool near_end = false;
+    for (int k = 0; k < 3; k++) { near_end |= origin[k] + cell[k] <= p->low[k] || origin[k] + cell[k] >= p->high[k]; }
+    for (int i = 0; i < 27 && near_end; i++) {
+        const int d[3] = {i / 9 - 1, i / 3 % 3 - 1, i % 3 - 1};
+        uint32_t others = phase;
+        bool unlisted = false;
+        for (int k = 0; k < 3; k++) {
+            const int64_t at = origin[k] + cell[k] + d[k];
+            unlisted |= at < p->low[k] || at > p->high[k];
+            if ((uint32_t)((int)cell[k] + d[k]) >= side) others ^= 4u >> k;
+        }
+        if (unlisted && others <= phase) return true;
+    }
+    return false;
 }
 
 static mote_status try_block(poisson *p, workspace *w, uint64_t index, const int32_t steps[27]) {
@@ -223,18 +297,23 @@ static mote_status try_block(poisson *p, workspace *w, uint64_t index, const int
     const uint64_t count = p->blocks[index + 1].first - own->first;
     MOTE_TRY(enter_neighbors(p, w, index));
     const uint64_t *const keys = keys_of(p, own->first, count);
+    const uint8_t *const unsure = p->list->unsure;
+    int64_t origin[3];
+    block_origin(p, own, origin);
     for (uint64_t i = 0; i < count; i++) {
         const uint64_t candidate = own->first + (uint32_t)keys[i];
         const uint32_t position = p->candidates[candidate];
-        const uint32_t *xyz = p->lists->xyz + 3 * (uint64_t)position;
+        const uint32_t *xyz = p->list->xyz + 3 * (uint64_t)position;
         uint32_t cell[3];
         poisson_cell(&p->rule, p->window.codes[position], cell);
         const uint32_t place = poisson_halo_place(cell[0] + 1, cell[1] + 1, cell[2] + 1);
-        if (!keeps_distance(p, w, xyz, place, steps)) continue;
-        MOTE_TRY(enter_point(p, w, xyz, place));
+        verdict found = try_point(p, w, xyz, place, steps);
+        if (found == LEFT) continue;
+        if (unsure != NULL && (unsure[position] || is_near_unlisted(p, own, origin, cell))) found = UNSURE;
+        MOTE_TRY(enter_point(p, w, xyz, place, found == UNSURE));
         p->accepted[own->first + own->accepted++] =
-            (disk){{xyz[0], xyz[1], xyz[2]}, {(uint8_t)cell[0], (uint8_t)cell[1], (uint8_t)cell[2], 0}};
-        p->taken[candidate] = 1;
+            (disk){{xyz[0], xyz[1], xyz[2]}, {(uint8_t)cell[0], (uint8_t)cell[1], (uint8_t)cell[2]}, found == UNSURE};
+        p->taken[candidate] = (uint8_t)found;
     }
     return MOTE_OK;
 }
@@ -260,50 +339,48 @@ static mote_status try_phases(poisson *p) {
         status = mote_stopped(ctx);
         if (failed) status = MOTE_ERROR_MEMORY;
     }
-    for (int t = 0; t < ctx->threads; t++) mote_free(ctx, workspaces[t].points);
+    for (int t = 0; t < ctx->threads; t++) {
+        mote_free(ctx, workspaces[t].points);
+        mote_free(ctx, workspaces[t].unsure);
+    }
     mote_free(ctx, workspaces);
     return status;
 }
 
-/* Writes what a node took, and takes it from where it came. */
-static void settle_node(poisson *p, uint32_t index, uint64_t number) {
-    mote_lod *lod = p->lod;
-    mote_lod_node *node = &lod->nodes[index];
-    if (!lod_samples(lod, node)) return;
-    uint32_t child = node->first_child;
-    uint64_t representatives = 0;
-    for (uint64_t c = p->node_candidates[number]; c < p->node_candidates[number + 1]; c++) {
-        if (!p->taken[c]) continue;
-        const uint32_t position = p->candidates[c];
-        while (position >= lod->nodes[child].first + lod->nodes[child].total) child++;
-        if (lod->params.scheme == MOTE_LOD_ADDITIVE) lod->nodes[child].point_count--;
-        lod->level[position] = node->level;
-        p->lists->chosen[node->first + representatives++] = position;
-    }
-    lod->representatives[index] = node->point_count = representatives;
-}
-
 static mote_status run(poisson *p) {
-    MOTE_TRY(list_candidates(p));
+    MOTE_TRY(list_all(p));
     MOTE_TRY(try_phases(p));
-    const int64_t first = p->lod->level_first[p->level], last = p->lod->level_first[p->level + 1];
-#pragma omp parallel for schedule(dynamic, 1) num_threads(p->lod->ctx->threads)
-    for (int64_t i = first; i < last; i++) {
-        if (!mote_stop(p->lod->ctx)) settle_node(p, (uint32_t)i, (uint64_t)(i - first));
+#pragma omp parallel for schedule(static) num_threads(p->lod->ctx->threads)
+    for (uint64_t c = 0; c < p->candidate_count; c++) {
+        if (p->taken[c] == LEFT) continue;
+        p->lod->level[p->candidates[c]] = (uint8_t)p->level;
+        if (p->taken[c] == UNSURE) p->list->unsure[p->candidates[c]] = 1;
     }
-    return mote_stopped(p->lod->ctx);
+    return MOTE_OK;
 }
 
-mote_status lod_sample_poisson(mote_lod *lod, lod_lists *lists, uint32_t level) {
+/* What lies beyond the cube is known: nothing. */
+static void find_listed_cells(poisson *p) {
+    const lod_box *box = &p->list->box;
+    const uint32_t below = ORDER_FINE_BITS - p->rule.cell_level;
+    for (int k = 0; k < 3; k++) {
+        const int64_t low = box->low[k], end = box->high[k] + 1;
+        p->low[k] = low <= 0 ? INT64_MIN : (low + (1ll << below) - 1) >> below;
+        p->high[k] = end >= 1ll << ORDER_FINE_BITS ? INT64_MAX : (end >> below) - 1;
+    }
+}
+
+mote_status lod_sample_poisson(mote_lod *lod, const lod_list *list, uint32_t level) {
     poisson p;
     memset(&p, 0, sizeof p);
     p.lod = lod;
-    p.lists = lists;
+    p.list = list;
     p.level = level;
     p.rule = lod_poisson_rule(lod, level);
     p.window = lod_window_at(lod, p.rule.cell_level);
+    if (list->unsure != NULL) find_listed_cells(&p);
     const mote_status status = run(&p);
-    void *const owned[] = {p.node_candidates, p.node_blocks, p.candidates, p.accepted, p.taken, p.blocks};
+    void *const owned[] = {p.candidates, p.accepted, p.taken, p.blocks};
     for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) mote_free(lod->ctx, owned[i]);
     block_hash_free(lod->ctx, &p.block_hash);
     return status;

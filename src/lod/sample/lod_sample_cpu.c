@@ -67,51 +67,33 @@ static void sample_node(mote_lod *lod, const lod_lists *lists, uint32_t index) {
     lod->nodes[index].point_count = pass.representatives;
 }
 
-mote_status lod_sample_cells(mote_lod *lod, lod_lists *lists, uint32_t level) {
+/* Chooses the points of all inner nodes of one level. */
+static void sample_level(mote_lod *lod, const lod_lists *lists, uint32_t level) {
     const int64_t first = lod->level_first[level], last = lod->level_first[level + 1];
 #pragma omp parallel for schedule(dynamic, 1) num_threads(lod->ctx->threads)
     for (int64_t i = first; i < last; i++) {
         if (lod_samples(lod, &lod->nodes[i])) sample_node(lod, lists, (uint32_t)i);
     }
-    return MOTE_OK;
 }
 
 static mote_status sample_levels(mote_lod *lod, lod_lists *lists) {
     for (uint32_t level = lod->level_count - 1; level-- > 0;) {
         const double done = 1 - (double)level / lod->level_count;
-        MOTE_TRY(lod->params.sampling == MOTE_LOD_POISSON ? lod_sample_poisson(lod, lists, level)
-                                                          : lod_sample_cells(lod, lists, level));
+        sample_level(lod, lists, level);
         MOTE_TRY(mote_progress(lod->ctx, 0.6 + 0.2 * done, "sampling"));
-    }
-    return MOTE_OK;
-}
-
-/* Coordinates by sorted position. */
-static mote_status gather_coordinates(const mote_lod *lod, lod_lists *lists) {
-    lists->xyz = mote_alloc(lod->ctx, 3 * lod->count * sizeof *lists->xyz, "sample coordinates");
-    if (lists->xyz == NULL) return MOTE_ERROR_MEMORY;
-    const int64_t piece = 4096, pieces = (int64_t)((lod->count + 4095) / 4096);
-#pragma omp parallel for schedule(static) num_threads(lod->ctx->threads)
-    for (int64_t i = 0; i < pieces; i++) {
-        const uint64_t first = (uint64_t)(i * piece);
-        const uint64_t n = lod->count - first < (uint64_t)piece ? lod->count - first : (uint64_t)piece;
-        mote_order_coordinates(lod->cloud, &lod->lattice, lod->order + first, n, lists->xyz + 3 * first);
     }
     return MOTE_OK;
 }
 
 mote_status lod_sample_cpu(mote_lod *lod) {
     mote_status status = MOTE_ERROR_MEMORY;
-    lod_lists lists = {NULL, NULL};
+    lod_lists lists = {NULL};
     if (lod->level_count < 2) return MOTE_OK;
+    if (lod->params.sampling == MOTE_LOD_POISSON) return lod_poisson_cpu(lod);
     lod->representatives = mote_alloc_zero(lod->ctx, lod->node_count * sizeof *lod->representatives, "nodes");
     if (lod->representatives == NULL) return MOTE_ERROR_MEMORY;
     lists.chosen = mote_alloc(lod->ctx, lod->count * sizeof *lists.chosen, "samples");
-    if (lists.chosen != NULL) {
-        status = lod->params.sampling == MOTE_LOD_POISSON ? gather_coordinates(lod, &lists) : MOTE_OK;
-    }
-    if (status == MOTE_OK) status = sample_levels(lod, &lists);
-    mote_free(lod->ctx, lists.xyz);
+    if (lists.chosen != NULL) status = sample_levels(lod, &lists);
     mote_free(lod->ctx, lists.chosen);
     return status;
 }

@@ -1,0 +1,117 @@
+/* Sampling by distance of parts: points keep their distance across borders as in one piece. */
+#include <stdio.h>
+#include <string.h>
+
+#include "parts_test.h"
+#include "support/cloud_files.h"
+#include "support/support.h"
+
+/* Of how many points parts may be: at first so few; memory has to hold a place, a cell of the root's where cells are
+   averaged, and what bears upon a point. */
+static uint64_t find_size(mote_context *ctx, const char *path, const mote_lod_params *params, uint64_t size) {
+    mote_parts_params parts = mote_parts_defaults();
+    for (;; size *= 2) {
+        parts.part_points = size;
+        if (mote_lod_write_parts(ctx, &path, 1, NULL, params, test_path("parts_parts"), NULL, &parts, NULL) ==
+            MOTE_OK) {
+            return size;
+        }
+        assert_non_null(strstr(mote_context_message(ctx), "out of memory"));
+        mote_context_clear(ctx);
+    }
+}
+
+/* Wherever the borders are, and however few points memory holds at once: pieces have no more than parts do. */
+void distances_of_parts(void **state) {
+    (void)state;
+    static const uint32_t grids[] = {128, 16, 64, 8};
+    static const uint32_t merges[] = {50, 700, 200, 50, 700, 200, 50, 100};
+    mote_context *ctx = test_context(2);
+    uint32_t cuts = 0, fine = 0;
+    for (uint64_t k = 0; k < PARTS_KINDS; k++) {
+        const parts_inputs one = {{parts_cloud_file(ctx, &parts_kinds[k], k % 2 ? "las" : "laz")}, 1};
+        for (uint64_t v = test_extent(k % 4, 0); v < 8; v += test_extent(3, 1)) {
+            mote_lod_params params = mote_lod_defaults();
+            params.sampling = MOTE_LOD_POISSON;
+            params.seed = k * 8 + v;
+            params.grid = grids[v % 4];
+            params.merge_points = merges[v];
+            if (v > 4) params.scheme = MOTE_LOD_REPLACING;
+            if (v == 6) params.filter = MOTE_LOD_FILTER_CELL;
+            const uint64_t size = find_size(ctx, one.paths[0], &params, 2500 + (uint64_t)(test_random(k, v) * 9000));
+            const mote_parts_report report = parts_compare(ctx, &one, &params, size, 1 + v % 3, 1);
+            cuts += report.parts > 1;
+            fine += report.parts > 1 && report.rounds == 2;
+        }
+    }
+    print_message("%u of several parts, %u with fine codes\n", cuts, fine);
+    assert_true(cuts > test_extent(2, 8) && fine > 0);
+    mote_context_destroy(ctx);
+}
+
+/* Nine decades of density, of one place with all others around it, of which a round reaches few levels. */
+void distances_of_few_points(void **state) {
+    (void)state;
+    static const parts_kind nine = {"nine", 20000, 0, 0, 9, false};
+    static const uint64_t sizes[] = {1200, 3000, 7000, 19999};
+    mote_context *ctx = test_context(3);
+    const parts_inputs one = {{parts_cloud_file(ctx, &nine, "las")}, 1};
+    for (uint64_t s = test_extent(1, 0); s < 4; s += test_extent(2, 1)) {
+        mote_lod_params params = mote_lod_defaults();
+        params.sampling = MOTE_LOD_POISSON;
+        params.merge_points = 30;
+        params.grid = s % 2 ? 32 : 128;
+        parts_compare(ctx, &one, &params, sizes[s], 1, 2);
+    }
+    mote_context_destroy(ctx);
+}
+
+static mote_status write_parts(mote_context *ctx, void *user) {
+    const char *path = user;
+    mote_parts_params parts = mote_parts_defaults();
+    mote_lod_params params = mote_lod_defaults();
+    parts.part_points = 700;
+    params.merge_points = 20;
+    params.grid = 16;
+    params.sampling = MOTE_LOD_POISSON;
+    return mote_lod_write_parts(ctx, &path, 1, NULL, &params, test_path("parts_failed"), NULL, &parts, NULL);
+}
+
+static mote_status write_copc(mote_context *ctx, void *user) {
+    const char *path = user;
+    mote_parts_params parts = mote_parts_defaults();
+    mote_lod_params params = mote_lod_defaults();
+    parts.part_points = 700;
+    params.merge_points = 20;
+    params.grid = 16;
+    params.max_node_points = 0;
+    params.sampling = MOTE_LOD_POISSON;
+    return mote_copc_write_parts(ctx, &path, 1, NULL, &params, test_path("parts_failed.copc.laz"), NULL, &parts, NULL);
+}
+
+void distances_survive_failures(void **state) {
+    (void)state;
+    static const parts_kind few = {"few", 1500, 0.01, 0, 0, false};
+    mote_context *ctx = test_context(2);
+    char path[512];
+    snprintf(path, sizeof path, "%s", parts_cloud_file(ctx, &few, "las"));
+    test_each_allocation_fails(write_parts, path);
+    test_each_step_cancels(write_parts, path);
+    test_each_allocation_fails(write_copc, path);
+    mote_context_destroy(ctx);
+}
+
+/* What is kept knows nothing of other parts' points. */
+void distances_are_not_kept(void **state) {
+    (void)state;
+    mote_context *ctx = test_context(2);
+    const char *path = parts_cloud_file(ctx, &parts_kinds[0], "las");
+    mote_lod_params params = mote_lod_defaults();
+    mote_parts_params kept = mote_parts_defaults();
+    params.sampling = MOTE_LOD_POISSON;
+    kept.resumes = true;
+    assert_int_equal(mote_lod_write_parts(ctx, &path, 1, NULL, &params, test_path("parts_refused"), NULL, &kept, NULL),
+                     MOTE_ERROR_UNSUPPORTED);
+    assert_non_null(strstr(mote_context_message(ctx), "sampling by distance chooses among the points of all parts"));
+    mote_context_destroy(ctx);
+}
