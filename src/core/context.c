@@ -1,6 +1,7 @@
 #define _GNU_SOURCE /* CLOCK_MONOTONIC */
 /* Making and ending a context; progress, stages and what it tells of its work. */
 #include "core/core.h"
+#include <math.h>
 
 #include <omp.h>
 #include <stdio.h>
@@ -91,7 +92,10 @@ mote_status mote_context_wait(mote_context *ctx) {
 }
 int mote_context_threads(const mote_context *ctx) { return ctx->threads; }
 
-static double place_in(mote_progress_span span, double done) { return span.first + done * (span.last - span.first); }
+/* Not beyond the end by rounding: what comes next begins there, and progress never goes back. */
+static double place_in(mote_progress_span span, double done) {
+    return fmin(span.first + done * (span.last - span.first), span.last);
+}
 
 mote_status mote_progress(mote_context *ctx, double done, const char *stage) {
     if (guard_missing_count() != ctx->missing_seen) {
