@@ -277,6 +277,7 @@ int session_open(session *s, const char *command, const common_options *options)
     s->has_several_gpus = __builtin_popcountll(params.gpus) > 1;
     params.threads = options->threads;
     params.memory_limit_bytes = options->memory_bytes;
+    params.device_memory_limit_bytes = options->device_memory_bytes;
     if (options->memory_bytes > 0) machine_memory_goes_back();
     params.device_stages = !options->no_stages;
     params.progress = on_progress;

@@ -42,6 +42,7 @@
 /* Page-locked memory that a GPU's copies go through: it is taken where a context may have eight times as much. */
 #define PARTS_STAGING_BYTES (65ull << 20)
 #define PARTS_STAGING_LEAST (2ull << 20) /* where it may not */
+#define PARTS_DEVICE_BYTES  (24ull << 20) /* of a GPU: tables of nodes, and what records are written by */
 
 /* By level: whether the representative of the cell that a border of a part divides is the part's. */
 typedef struct parts_wins {

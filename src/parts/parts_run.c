@@ -64,9 +64,6 @@ mote_status parts_open(mote_context *ctx, const char *const *inputs, uint32_t in
                        const mote_parts_params *parts, parts_run *run) {
     run->lod = params != NULL ? *params : mote_lod_defaults();
     run->potree = potree != NULL ? *potree : mote_potree_defaults();
-    /* A worker's share is what it may take on the host, and as much on its GPU. */
-    const uint64_t on_gpu = ctx->params.device == MOTE_DEVICE_CUDA ? lod_device_point_bytes(&run->lod) : 0;
-    if (run->point_bytes < on_gpu) run->point_bytes = on_gpu;
     MOTE_TRY(check(ctx, reading, parts, run));
     if (run->is_copc) MOTE_TRY(check_copc_params(run));
     MOTE_TRY(parts_source_begin(ctx, inputs, input_count, reading, NULL, &run->source));
@@ -147,6 +144,22 @@ uint64_t parts_room(const mote_context *ctx, const mote_parts_params *params) {
     return (uint64_t)sysconf(_SC_PHYS_PAGES) / 4 * (uint64_t)sysconf(_SC_PAGE_SIZE);
 }
 
+/* The points of a part that a GPU holds beside those of other workers; a part of more is sorted and sampled there in
+   pieces, and its tree and records are the cores' work. */
+static uint64_t device_points(const parts_run *run) {
+    mote_context *ctx = run->ctx;
+    uint64_t room = UINT64_MAX;
+    for (uint32_t d = 1; ctx->params.device == MOTE_DEVICE_CUDA && d < ctx->device_count; d++) {
+        const uint64_t own = device_available(&ctx->devices[d]);
+        room = own < room ? own : room;
+    }
+    if (room == UINT64_MAX || parts_looks_around(run)) return UINT64_MAX;
+    const uint64_t share = room / mote_team_device_sharers(ctx, run->workers);
+    return share > PARTS_DEVICE_BYTES
+               ? (share - PARTS_DEVICE_BYTES) / (run->record_bytes + lod_device_point_bytes(&run->lod))
+               : 0;
+}
+
 /* As many workers as are wanted, or fewer, whose shares hold a part. */
 static mote_status find_room(parts_run *run, const mote_parts_params *params) {
     mote_context *ctx = run->ctx;
@@ -158,6 +171,8 @@ static mote_status find_room(parts_run *run, const mote_parts_params *params) {
         run->share_bytes = rest / run->workers;
         taken = parts_memory_bytes(run, 0);
         if (run->share_bytes > taken) run->part_points = (run->share_bytes - taken) / point_bytes;
+        const uint64_t on_gpu = device_points(run);
+        if (on_gpu < run->part_points && on_gpu >= PARTS_LEAST_POINTS) run->part_points = on_gpu;
         if (run->part_points >= PARTS_LEAST_POINTS || run->workers == 1) break;
     }
     if (run->part_points < PARTS_LEAST_POINTS) {
