@@ -41,7 +41,7 @@
 #define PARTS_LEAST_POINTS   100000u
 /* Page-locked memory that a GPU's copies go through: it is taken where a context may have eight times as much. */
 #define PARTS_STAGING_BYTES (65ull << 20)
-#define PARTS_STAGING_LEAST (2ull << 20) /* where it may not */
+#define PARTS_STAGING_LEAST (2ull << 20)  /* where it may not */
 #define PARTS_DEVICE_BYTES  (24ull << 20) /* of a GPU: tables of nodes, and what records are written by */
 
 /* By level: whether the representative of the cell that a border of a part divides is the part's. */
@@ -62,6 +62,7 @@ typedef struct parts_range {
 typedef struct parts_share {
     uint32_t input, part;
     uint64_t points;
+    uint64_t first_span, span_count; /* of parts_run.spans: where in the input they are; none: anywhere */
 } parts_share;
 
 /* The points of the cells that a crowded cell is divided into, PARTS_STEP levels finer or single codes. */
@@ -127,6 +128,9 @@ typedef struct parts_run {
     uint64_t tallied; /* that input */
     parts_share *shares;
     uint64_t share_count, share_capacity;
+    reader_span *spans; /* those of all shares */
+    uint64_t span_count, span_capacity;
+    struct parts_notes *notes; /* of a plan, while points are looked at: where in the input those of each part are */
     struct parts_borders *borders; /* while points are looked at */
     struct parts_around *around;   /* points of others that averages look at; NULL: they look at none */
     struct parts_sample *sample;   /* of a plan: points of which a part is made, to see what that takes */
@@ -380,6 +384,17 @@ mote_output *parts_around_file(const parts_run *run);
 /* Reads the copies for a part; *out NULL: it looks at none. */
 mote_status parts_around_load(parts_run *run, uint32_t part, mote_cloud **out);
 void parts_around_end(parts_run *run);
+
+/* ---- parts_spans.c: which chunks or records of an input have points of a part */
+mote_status parts_spans_begin(parts_run *run);
+/* Looks at the points of a piece. parts: [count] of each; PARTS_NONE: it is of none */
+#define PARTS_NONE UINT16_MAX
+void parts_spans_see(parts_run *run, const uint16_t *parts, uint64_t count);
+/* The spans of a part become those of its share of the input that was read. */
+mote_status parts_spans_take(parts_run *run, parts_share *share);
+void parts_spans_end(parts_run *run);
+/* Spans of all inputs, for a walk that reads what a part needs; NULL: there was no memory. [source.list.count] */
+parts_spans *parts_spans_of(const parts_run *run, uint32_t part);
 
 /* ---- parts_distribute.c: one walk more, once the ranges are known */
 /* Finds wins and shares; to_scratch: and brings the records of each part beside each other. */

@@ -81,7 +81,8 @@ static bool add_border(json_t *part, const lod_border *border) {
 
 /* What a part reads. */
 typedef struct part_reading {
-    uint64_t points, bytes, most_points; /* of all its inputs; of one of them */
+    uint64_t points, most_points; /* of all its inputs; of one of them */
+    double bytes;
 } part_reading;
 
 /* What all inputs have. */
@@ -89,19 +90,43 @@ typedef struct input_sums {
     uint64_t *points, *bytes; /* [input] */
 } input_sums;
 
-/* The inputs that have points of a part, and how many. *read: of these inputs */
+/* Where in the input they are: of each span the first unit, that behind it, and the points before. */
+static bool add_spans(const parts_run *run, const parts_share *share, json_t *entry) {
+    json_t *list = share->span_count > 0 ? json_array() : NULL;
+    bool ok = share->span_count == 0 || parts_add(entry, NULL, list);
+    for (uint64_t s = 0; s < share->span_count && ok; s++) {
+        const reader_span *span = &run->spans[share->first_span + s];
+        ok = parts_add(list, NULL, json_integer((json_int_t)span->first)) &&
+             parts_add(list, NULL, json_integer((json_int_t)span->end)) &&
+             parts_add(list, NULL, json_integer((json_int_t)span->before));
+    }
+    return ok;
+}
+
+/* That reading them gives, of all that the input has. */
+static uint64_t points_of_spans(const parts_run *run, const parts_share *share, uint64_t all) {
+    uint64_t points = 0;
+    for (uint64_t s = 0; s < share->span_count; s++) {
+        const reader_span *span = &run->spans[share->first_span + s];
+        points += span->before_end - span->before;
+    }
+    return share->span_count > 0 ? points : all;
+}
+
+/* The inputs that have points of a part, how many, and where. *read: of these inputs */
 static bool add_shares(const parts_run *run, const input_sums *inputs, uint32_t p, json_t *part, part_reading *read) {
     json_t *list = json_array();
     bool ok = parts_add(part, "inputs", list);
     for (uint64_t s = 0; s < run->share_count && ok; s++) {
         const parts_share *share = &run->shares[s];
         if (share->part != p) continue;
-        json_t *pair = json_array();
-        ok = parts_add(list, NULL, pair) && parts_add(pair, NULL, json_integer(share->input)) &&
-             parts_add(pair, NULL, json_integer((json_int_t)share->points));
-        read->points += inputs->points[share->input];
-        read->bytes += inputs->bytes[share->input];
-        if (inputs->points[share->input] > read->most_points) read->most_points = inputs->points[share->input];
+        json_t *entry = json_array();
+        ok = parts_add(list, NULL, entry) && parts_add(entry, NULL, json_integer(share->input)) &&
+             parts_add(entry, NULL, json_integer((json_int_t)share->points)) && add_spans(run, share, entry);
+        const uint64_t all = inputs->points[share->input], points = points_of_spans(run, share, all);
+        read->points += points;
+        read->bytes += (double)inputs->bytes[share->input] * (double)points / (double)(all > 0 ? all : 1);
+        if (points > read->most_points) read->most_points = points;
     }
     return ok;
 }
@@ -139,8 +164,7 @@ static bool add_costs(const parts_run *run, uint32_t p, const part_reading *read
     const double memory = (double)prices->floor_bytes + (building > reading ? building : reading);
     const double file = (double)parts_file_bytes(run, p);
     const double seconds = START_SECONDS + prices->open_seconds + prices->point_seconds * (double)read->points +
-                           prices->byte_seconds * ((double)read->bytes + file) +
-                           prices->seconds * (double)range->points;
+                           prices->byte_seconds * (read->bytes + file) + prices->seconds * (double)range->points;
     return parts_add(part, "memory_bytes", json_integer((json_int_t)memory)) &&
            parts_add(part, "memory_limit_bytes", json_integer((json_int_t)limit)) &&
            parts_add(part, "scratch_bytes", json_integer((json_int_t)file)) &&

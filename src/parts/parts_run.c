@@ -111,6 +111,7 @@ void parts_close(parts_run *run) {
     mote_free(ctx, run->part_of);
     mote_free(ctx, run->ranges);
     mote_free(ctx, run->shares);
+    mote_free(ctx, run->spans);
     for (uint64_t b = 0; b < run->block_count; b++) mote_free(ctx, run->blocks[b].first);
     mote_free(ctx, run->blocks);
     mote_free(ctx, run->first);
