@@ -184,6 +184,12 @@ int session_fail(session *s, mote_status status, bool reading) {
     char names[NAMES_BYTES] = "";
     /* Readers name the file themselves; who computes something of a cloud does not know where it came from. */
     if (status == MOTE_ERROR_DATA && !reading && !is_of_input(s, message)) name_inputs(s, names, sizeof names);
+    char hinted[NAMES_BYTES];
+    if (status == MOTE_ERROR_MEMORY && s->lacks_parts) {
+        snprintf(hinted, sizeof hinted, "%s; LAS, LAZ and E57 go in parts with a --memory of %s or more", message,
+                 text_bytes(MOTE_PARTS_MEMORY_BYTES).chars);
+        message = hinted;
+    }
     print_failure(s, names, message);
     switch (status) {
     case MOTE_OK: return EXIT_DONE;

@@ -178,7 +178,8 @@ static mote_status find_room(parts_run *run, const mote_parts_params *params) {
     }
     if (run->part_points < PARTS_LEAST_POINTS) {
         return mote_fail(ctx, MOTE_ERROR_MEMORY,
-                         "out of memory: %llu bytes hold no part of %u points; parts take %llu at least",
+                         "out of memory: %llu bytes hold no part of %u points; a larger --memory would do, of %llu "
+                         "or more",
                          (unsigned long long)room, PARTS_LEAST_POINTS,
                          (unsigned long long)(shared + taken + PARTS_LEAST_POINTS * point_bytes));
     }
