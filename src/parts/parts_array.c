@@ -62,7 +62,7 @@ static mote_status make_plan(parts_run *run, parts_job *job, const char *output,
     parts_report(run);
     run->report->scratch_bytes = 0;
     for (uint32_t p = 0; p < run->part_count; p++) run->report->scratch_bytes += parts_file_bytes(run, p);
-    run->report->part_memory_bytes = parts_memory_bytes(run, run->report->largest_part);
+    run->report->part_memory_bytes = parts_limit_bytes(run, run->report->largest_part);
     return MOTE_OK;
 }
 

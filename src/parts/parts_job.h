@@ -48,6 +48,8 @@ mote_status parts_job_check_bytes(const parts_job *job, parts_source *source);
 /* Adds what the run found, and writes the file; its parts are then made by the job. at_once: it takes its name now */
 mote_status parts_job_write(parts_run *run, parts_job *job, const char *path, bool at_once);
 
+/* The memory_limit_bytes that a process needs for a part of so many points. */
+uint64_t parts_limit_bytes(const parts_run *run, uint64_t points);
 /* What the files of a part of a plan take, about. */
 uint64_t parts_file_bytes(const parts_run *run, uint32_t part);
 

@@ -9,6 +9,8 @@
 
 #define START_SECONDS  0.01  /* of a process, before it knows its plan: mote --version takes that */
 #define MANIFEST_BYTES 4096u /* about; most are counts of classes */
+/* Who makes a part also holds the names of plan, output and folder of parts, each of PATH_MAX bytes at most. */
+#define NAMES_BYTES (4u * 4096u)
 
 static bool add_box(const parts_run *run, json_t *root) {
     json_t *o = json_object();
@@ -145,6 +147,10 @@ static double share_bytes_of(const parts_run *run, double shared) {
     return shared * (double)(record_bytes + COPC_SHARE_POINT_BYTES);
 }
 
+uint64_t parts_limit_bytes(const parts_run *run, uint64_t points) {
+    return run->begin_bytes + NAMES_BYTES + parts_memory_bytes(run, points);
+}
+
 uint64_t parts_file_bytes(const parts_run *run, uint32_t p) {
     const double shared = run->is_copc ? parts_shared_points(run, p) : 0;
     const double chunks = at_line(run->prices.file_bytes, run->ranges[p].points) - shared * run->prices.file_bytes[1];
@@ -157,7 +163,7 @@ static bool add_costs(const parts_run *run, uint32_t p, const part_reading *read
     const parts_prices *prices = &run->prices;
     const parts_range *range = &run->ranges[p];
     const double share_bytes = run->is_copc ? share_bytes_of(run, parts_shared_points(run, p)) : 0;
-    const uint64_t limit = run->begin_bytes + parts_memory_bytes(run, range->points);
+    const uint64_t limit = parts_limit_bytes(run, range->points);
     const double reading = prices->walk_bytes + piece_points(run, read) * prices->piece_bytes +
                            (double)(range->points * run->record_bytes);
     const double building = at_line(prices->memory_bytes, range->points) + share_bytes;

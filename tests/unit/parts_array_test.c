@@ -296,7 +296,14 @@ static void costs_are_predicted(void **state) {
                                     "\"read_bytes\": %llu, \"seconds\": %lf",
                                     &memory, &limit, &scratch, &read, &seconds),
                              5);
-            assert_int_equal(mote_lod_parts_make(ctx, t.plan, p, 0, NULL), MOTE_OK);
+            /* That limit suffices. */
+            mote_context_params params = mote_context_defaults();
+            mote_context *bounded = NULL;
+            params.threads = 2;
+            params.memory_limit_bytes = limit;
+            assert_int_equal(mote_context_create(&params, &bounded), MOTE_OK);
+            assert_int_equal(mote_lod_parts_make(bounded, t.plan, p, 0, NULL), MOTE_OK);
+            mote_context_destroy(bounded);
             snprintf(file, sizeof file, "%s.parts/%u.octree", t.output, p);
             assert_int_equal(stat(file, &info), 0);
             if (scratch < (uint64_t)info.st_size / 2 || scratch > 2 * (uint64_t)info.st_size + 8192) {
