@@ -118,7 +118,9 @@ typedef struct parts_run {
     uint64_t part_points;   /* that it holds */
     uint64_t even_points;   /* of a part, about, where a number of parts is asked for; else part_points */
     uint32_t wanted;        /* parts; 0: as few as memory allows */
-    uint64_t cut_points;    /* in the ranges so far */
+    uint64_t build_points;  /* of all parts; an update keeps others */
+    uint64_t cut_points;    /* of them in the ranges so far */
+    uint32_t cut_count;     /* of ranges so far that are built */
     parts_range *ranges;
     uint64_t range_capacity;
     uint32_t *part_of; /* [8^level + 1] the part that has the first code of the cell */

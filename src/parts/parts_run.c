@@ -193,7 +193,7 @@ static mote_status find_room(parts_run *run, const mote_parts_params *params) {
    as many. */
 static uint32_t find_wanted(const parts_run *run, const mote_parts_params *params) {
     if (params->part_count > 0 || run->workers == 1) return (uint32_t)params->part_count;
-    const uint64_t least = (run->first[run->cell_count] + run->part_points - 1) / run->part_points;
+    const uint64_t least = (run->build_points + run->part_points - 1) / run->part_points;
     const uint64_t rounds = least > 0 ? (least + run->workers - 1) / run->workers : 1;
     return rounds * run->workers < PARTS_MAX ? (uint32_t)(rounds * run->workers) : PARTS_MAX;
 }
@@ -201,11 +201,15 @@ static uint32_t find_wanted(const parts_run *run, const mote_parts_params *param
 /* ---- all */
 
 mote_status parts_cut_ranges(parts_run *run, const mote_parts_params *params) {
+    run->build_points = 0;
+    for (uint64_t c = 0; c < run->cell_count; c++) {
+        if (!parts_keeps(run, c)) run->build_points += run->first[c + 1] - run->first[c];
+    }
     MOTE_TRY(find_room(run, params));
     run->wanted = find_wanted(run, params);
     run->even_points = run->part_points;
     if (run->wanted > 0) {
-        const uint64_t share = (run->first[run->cell_count] + run->wanted - 1) / run->wanted;
+        const uint64_t share = (run->build_points + run->wanted - 1) / run->wanted;
         if (share < run->even_points) run->even_points = share > 0 ? share : 1;
     }
     MOTE_TRY(parts_count_crowded(run));
