@@ -317,6 +317,7 @@ static int sort_in_parts(session *s, convert_options *o, const io_paths *paths, 
     const char *refusal = parts_refusal(o);
     mote_parts_report report;
     *whole = !o->sort || !memory_needs_parts_to_sort(s, paths, &reading);
+    if (refusal != NULL) s->lacks_parts = false;
     if (*whole) return EXIT_DONE;
     if (refusal != NULL) {
         session_note(s, "it goes in one piece: %s", refusal);

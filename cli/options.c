@@ -78,7 +78,7 @@ bool parse_count(const char *word, uint64_t kilo, uint64_t *out) {
     return true;
 }
 
-static bool parse_bytes(const char *word, uint64_t *out) {
+static bool parse_memory(const char *word, uint64_t *out) {
     if (strcmp(word, "auto") != 0) return parse_count(word, 1024, out);
     *out = machine_memory("");
     return true;
@@ -133,7 +133,8 @@ const char *option_wants(const option *row) {
     switch (row->kind) {
     case OPTION_CHOICE: return row->values;
     case OPTION_COUNT: return "a count like 5000, 1.5k or 5M";
-    case OPTION_BYTES: return "a size like 800M or 4G, or auto";
+    case OPTION_BYTES: return "a size like 800M or 4G";
+    case OPTION_MEMORY: return "a size like 800M or 4G, or auto";
     case OPTION_INT: return "a whole number";
     case OPTION_REAL: return "a number";
     case OPTION_LIST: return "one of at most 32";
@@ -146,7 +147,8 @@ bool option_store(const option *row, const char *word) {
     case OPTION_FLAG: *(bool *)row->target = true; return true;
     case OPTION_TEXT: *(const char **)row->target = word; return true;
     case OPTION_COUNT: return parse_count(word, 1000, row->target);
-    case OPTION_BYTES: return parse_bytes(word, row->target);
+    case OPTION_BYTES: return parse_count(word, 1024, row->target);
+    case OPTION_MEMORY: return parse_memory(word, row->target);
     case OPTION_INT: return parse_int(word, row->target);
     case OPTION_REAL: return parse_real(word, row->target);
     case OPTION_CHOICE: return parse_choice(word, row->values, row->target);
@@ -168,8 +170,10 @@ static void add_common(table *all, unsigned mask, common_options *c) {
         {"device", 0, OPTION_TEXT, &c->device, NULL, "D",
          "auto, cpu, cuda, cuda:N, cuda:N,M or cuda:all; default auto"},
         {"threads", 0, OPTION_INT, &c->threads, &c->threads_given, "N", "CPU threads; default all cores"},
-        {"memory", 0, OPTION_BYTES, &c->memory_bytes, NULL, "SIZE|auto",
+        {"memory", 0, OPTION_MEMORY, &c->memory_bytes, NULL, "SIZE|auto",
          "use at most this much memory; auto: what the machine\nor a control group leaves; default no bound"},
+        {"device-memory", 0, OPTION_BYTES, &c->device_memory_bytes, NULL, "SIZE",
+         "and this much of a GPU's; default as --memory"},
         {"quiet", 'q', OPTION_FLAG, &c->quiet, NULL, NULL, "no messages but errors, no progress bar"},
         {"verbose", 'v', OPTION_FLAG, &c->verbose, NULL, NULL, "seconds per stage and bytes per structure"},
     };

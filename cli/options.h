@@ -10,7 +10,8 @@ typedef enum option_kind {
     OPTION_FLAG,   /* bool */
     OPTION_TEXT,   /* const char * */
     OPTION_COUNT,  /* uint64_t; k, M, G count in thousands: 5M, 1.5k */
-    OPTION_BYTES,  /* uint64_t; k, M, G count in 1024s; auto: machine_memory */
+    OPTION_BYTES,  /* uint64_t; k, M, G count in 1024s */
+    OPTION_MEMORY, /* the same; auto: machine_memory */
     OPTION_INT,    /* int */
     OPTION_REAL,   /* double */
     OPTION_CHOICE, /* int: which of the words in values, "auto|cpu|cuda" */
@@ -48,7 +49,8 @@ typedef struct common_options {
     int threads; /* 0: all cores */
     bool threads_given;
     const char *device;
-    uint64_t memory_bytes; /* 0 = no bound */
+    uint64_t memory_bytes;        /* 0 = no bound */
+    uint64_t device_memory_bytes; /* 0 = memory_bytes */
     uint64_t seed;
     bool seed_given;
     bool quiet, verbose, json, hash;
@@ -64,7 +66,7 @@ typedef struct common_options {
 
 /* Which of them a command has. */
 enum {
-    COMMON_RUN = 1,  /* --device --threads --memory --verbose --quiet */
+    COMMON_RUN = 1,  /* --device --threads --memory --device-memory --verbose --quiet */
     COMMON_SEED = 2, /* --seed */
     COMMON_JSON = 4,
     COMMON_HASH = 8,

@@ -8,10 +8,11 @@
 #include "report.h"
 #include "stage.h"
 
-static bool may_go_in_parts(const session *s, const io_paths *paths) {
+static bool may_go_in_parts(session *s, const io_paths *paths) {
     const common_options *o = &s->options;
-    return o->memory_bytes >= MOTE_PARTS_MEMORY_BYTES && o->to_crs == NULL && stage_now() == NULL &&
-           !path_is_stream(paths->output);
+    if (o->memory_bytes == 0 || o->to_crs != NULL || stage_now() != NULL || path_is_stream(paths->output)) return false;
+    s->lacks_parts = o->memory_bytes < MOTE_PARTS_MEMORY_BYTES;
+    return !s->lacks_parts;
 }
 
 /* What is wrong with inputs is said when they are read. */

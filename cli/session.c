@@ -184,6 +184,12 @@ int session_fail(session *s, mote_status status, bool reading) {
     char names[NAMES_BYTES] = "";
     /* Readers name the file themselves; who computes something of a cloud does not know where it came from. */
     if (status == MOTE_ERROR_DATA && !reading && !is_of_input(s, message)) name_inputs(s, names, sizeof names);
+    char hinted[NAMES_BYTES];
+    if (status == MOTE_ERROR_MEMORY && s->lacks_parts) {
+        snprintf(hinted, sizeof hinted, "%s; LAS, LAZ and E57 go in parts with a --memory of %s or more", message,
+                 text_bytes(MOTE_PARTS_MEMORY_BYTES).chars);
+        message = hinted;
+    }
     print_failure(s, names, message);
     switch (status) {
     case MOTE_OK: return EXIT_DONE;
@@ -277,6 +283,7 @@ int session_open(session *s, const char *command, const common_options *options)
     s->has_several_gpus = __builtin_popcountll(params.gpus) > 1;
     params.threads = options->threads;
     params.memory_limit_bytes = options->memory_bytes;
+    params.device_memory_limit_bytes = options->device_memory_bytes;
     if (options->memory_bytes > 0) machine_memory_goes_back();
     params.device_stages = !options->no_stages;
     params.progress = on_progress;

@@ -249,9 +249,10 @@ static const char *parts_refusal(const session *s, const knn_options *o) {
 static int search_in_parts(session *s, const knn_options *o, const io_paths *paths, knn_task *task, bool *whole) {
     const uint32_t row_bytes = (uint32_t)o->k * (o->wide ? 16 : 8) + 4;
     mote_knn_rows *rows = NULL;
-    *whole = !memory_needs_parts(s, paths, row_bytes);
-    if (*whole) return EXIT_DONE;
     const char *refusal = parts_refusal(s, o);
+    *whole = !memory_needs_parts(s, paths, row_bytes);
+    if (refusal != NULL) s->lacks_parts = false;
+    if (*whole) return EXIT_DONE;
     if (refusal != NULL) {
         session_note(s, "it goes in one piece: %s", refusal);
         *whole = true;

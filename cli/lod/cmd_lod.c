@@ -491,9 +491,8 @@ static int run_update(const lod_options *o, const common_options *common, const 
     if (shapes || common->seed_given || common->where != NULL || common->crs != NULL || common->to_crs != NULL) {
         return usage_error("lod", "--into: how %s is built, and of which points, it says itself", o->update.folder);
     }
-    if (o->plan || o->array.plan != NULL || o->array.resumes || o->array.parts > 0 || o->array.workers > 0) {
-        return usage_error("lod",
-                           "--into changes what is there, at once: plans, --resume and --workers are not for it");
+    if (o->plan || o->array.plan != NULL || o->array.resumes || o->array.parts > 0) {
+        return usage_error("lod", "--into changes what is there, at once: plans and --resume are not for it");
     }
     if (words->count == 0 && o->update.remove.count == 0 && o->update.replace.count == 0) {
         return usage_error("lod", "--into: name files that join it, or --remove or --replace some");
@@ -501,7 +500,7 @@ static int run_update(const lod_options *o, const common_options *common, const 
     /* The folder takes its name while no other update is at work, so that nothing is held until the end. */
     const int code = session_open(&s, "lod", common);
     if (code != EXIT_DONE) return session_close(&s, code);
-    return session_close(&s, lod_update_run(&s, &o->update, o->array.verify, o->stats, words));
+    return session_close(&s, lod_update_run(&s, &o->update, o->array.workers, o->array.verify, o->stats, words));
 }
 
 int cmd_lod(int argc, char **argv) {

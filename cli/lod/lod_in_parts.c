@@ -13,8 +13,10 @@ bool lod_goes_in_parts(session *s, const lod_in_parts *task) {
     const common_options *o = &s->options;
     const io_paths *paths = task->paths;
     uint64_t bytes = 0;
+    if (o->memory_bytes == 0 || (task->copc && path_is_stream(paths->output))) return false;
+    s->lacks_parts =
+        o->memory_bytes < MOTE_PARTS_MEMORY_BYTES && mote_lod_parts_refusal(&task->params, &task->potree) == NULL;
     if (o->memory_bytes < MOTE_PARTS_MEMORY_BYTES) return false;
-    if (task->copc && path_is_stream(paths->output)) return false;
     const mote_read_params reading = session_reading(s);
     const mote_status status = (task->copc ? mote_copc_whole_bytes : mote_lod_whole_bytes)(
         s->ctx, paths->inputs, (uint32_t)paths->input_count, &reading, &task->params, &bytes);

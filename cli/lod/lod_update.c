@@ -32,6 +32,7 @@ static void print_json(const session *s, const lod_update *update, const mote_lo
     emit_count(&json, "inputs", report->inputs);
     emit_count(&json, "points", parts->points);
     emit_count(&json, "kept_points", report->kept_points);
+    emit_count(&json, "workers", parts->workers);
     if (report->whole != NULL) emit_text(&json, "whole", report->whole);
     emit_count(&json, "stored", parts->folder.points);
     emit_count(&json, "nodes", parts->nodes);
@@ -57,7 +58,8 @@ static void say(session *s, const lod_update *update, const mote_lod_update_repo
     }
 }
 
-int lod_update_run(session *s, const lod_update *update, bool verify, bool stats, const arguments *words) {
+int lod_update_run(session *s, const lod_update *update, uint64_t workers, bool verify, bool stats,
+                   const arguments *words) {
     const mote_lod_changes changes = {.add = words->words,
                                       .add_count = (uint32_t)words->count,
                                       .remove = update->remove.items,
@@ -68,6 +70,7 @@ int lod_update_run(session *s, const lod_update *update, bool verify, bool stats
     mote_parts_params params = mote_parts_defaults();
     mote_lod_update_report report;
     params.memory_bytes = s->options.memory_bytes;
+    params.workers = workers;
     session_note_inputs(s, words->words, words->count);
     const mote_status status = mote_lod_update(s->ctx, update->folder, &changes, &params, &report);
     progress_clear(&s->bar);

@@ -14,6 +14,7 @@ int lod_update_check(const lod_update *update, const common_options *common);
 /* Whether there is a folder to be changed; else files that are named become one. */
 bool lod_update_is_there(const lod_update *update);
 /* Returns an exit code. words: the files that join it */
-int lod_update_run(session *s, const lod_update *update, bool verify, bool stats, const arguments *words);
+int lod_update_run(session *s, const lod_update *update, uint64_t workers, bool verify, bool stats,
+                   const arguments *words);
 
 #endif

@@ -184,7 +184,8 @@ static int unknown_key(stage_call *call, const option *rows, int count, const ch
 }
 
 static void emit_type(json_writer *json, const option *row) {
-    const bool is_whole = row->kind == OPTION_COUNT || row->kind == OPTION_BYTES || row->kind == OPTION_INT;
+    const bool is_whole =
+        row->kind == OPTION_COUNT || row->kind == OPTION_BYTES || row->kind == OPTION_MEMORY || row->kind == OPTION_INT;
     emit_open(json, "type", '[');
     if (row->kind == OPTION_FLAG) emit_text(json, NULL, "boolean");
     if (is_whole) emit_text(json, NULL, "integer");
@@ -294,6 +295,7 @@ parse_result stage_take_command(command_stage *stage, const option_table *table,
     common->device = own->device;
     common->threads = own->threads;
     common->memory_bytes = own->memory_bytes;
+    common->device_memory_bytes = own->device_memory_bytes;
     common->quiet = own->quiet;
     common->no_stages = own->no_stages;
     if (call->kind->role == ROLE_WRITER && common->output == NULL && !stage_has(call, "plan")) {

@@ -10,7 +10,7 @@ mote=${MOTE:-mote} plan=$out.plan.json
 report=$("$mote" lod "$@" -o "$out" --plan-parts "$plan" --parts "$parts" --json)
 value() { printf '%s' "$report" | sed -n "s/.*\"$1\": *\([0-9]*\).*/\1/p"; }
 parts=$(value parts)
-memory=$(($(value part_memory_bytes) / 1048576 + 64)) # and the program itself, in MiB
+memory=$(($(value part_memory_bytes) / 1048576 + 64)) # of the largest part, and the program itself, in MiB
 
 # The second array makes parts whose task was killed, and, where points are too dense for one code, those that were made
 # before that was known; what is there and whole it only looks at.

@@ -56,7 +56,7 @@ typedef struct mote_context_params {
     mote_device_kind device;     ///< AUTO: the GPU where one answers and the work is large enough to pay, else the CPU
     int device_index;            ///< which GPU, where gpus is 0
     int threads;                 ///< CPU threads; 0 = all cores
-    uint64_t memory_limit_bytes; ///< more than this, on the host or on the device, fails as if memory had run out;
+    uint64_t memory_limit_bytes; ///< more than this, on the host or on each GPU, fails as if memory had run out;
                                  ///< 0 = no bound
     mote_allocator allocator;    ///< allocate == NULL: the C library's
     mote_progress_fn progress;   ///< NULL: none
@@ -68,7 +68,8 @@ typedef struct mote_context_params {
                         ///< context that has a GPU tells no seconds of stages
     uint64_t gpus; ///< CUDA: several GPUs of this machine, bit i for GPU i, 8 at most; octrees in parts and mote_knn
                    ///< use them all, other calls the first of them. 0: device_index alone
-    uint64_t reserved[7]; ///< zero, see types.h
+    uint64_t device_memory_limit_bytes; ///< CUDA: the same for each GPU alone; 0: memory_limit_bytes holds there too
+    uint64_t reserved[6];               ///< zero, see types.h
 } mote_context_params;
 
 /// Automatic device, all cores, the C library's memory, no callbacks.

@@ -136,7 +136,8 @@ class Context:
 
     device              "auto", "cpu" or "cuda"; device_index: which GPU; gpus: several, bit i for GPU i
     threads             of the CPU; 0: all cores. Results do not depend on it
-    memory_limit_bytes  more than this fails as if memory had run out; 0: no bound
+    memory_limit_bytes  more than this fails as if memory had run out; 0: no bound. device_memory_limit_bytes: the same
+                        of each GPU; 0: as much there
     stream              a CUDA stream of the caller's (an integer, or what has __cuda_stream__ or .ptr or .cuda_stream),
                         on which all work is put in order
     progress            a function of (done, stage), called between steps; one that returns False cancels. True: a bar

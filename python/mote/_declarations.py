@@ -206,7 +206,8 @@ class mote_context_params(Structure):
         ('stream', c_void_p),
         ('device_stages', c_bool),
         ('gpus', c_uint64),
-        ('reserved', c_uint64 * 7),
+        ('device_memory_limit_bytes', c_uint64),
+        ('reserved', c_uint64 * 6),
     ]
 
 
@@ -1125,13 +1126,14 @@ FIELD_DOCS = {
         'device': 'AUTO: the GPU where one answers and the work is large enough to pay, else the CPU',
         'device_index': 'which GPU, where gpus is 0',
         'threads': 'CPU threads; 0 = all cores',
-        'memory_limit_bytes': 'more than this, on the host or on the device, fails as if memory had run out; 0 = no bound',
+        'memory_limit_bytes': 'more than this, on the host or on each GPU, fails as if memory had run out; 0 = no bound',
         'allocator': "allocate == NULL: the C library's",
         'progress': 'NULL: none',
         'log': 'NULL: messages are dropped',
         'stream': "CUDA: the caller's cudaStream_t, on which all work is put in order; NULL: one of its own",
         'device_stages': 'CUDA: times stages on the GPU, by events in the stream that take some 3 µs each; false: a context that has a GPU tells no seconds of stages',
         'gpus': 'CUDA: several GPUs of this machine, bit i for GPU i, 8 at most; octrees in parts and mote_knn use them all, other calls the first of them. 0: device_index alone',
+        'device_memory_limit_bytes': 'CUDA: the same for each GPU alone; 0: memory_limit_bytes holds there too',
     },
     'mote_usage': {
         'seconds': 'of a stage, see device_stages; 0 for a structure',

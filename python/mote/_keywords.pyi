@@ -9,6 +9,7 @@ class ContextParams(TypedDict, total=False):
     allocator: Mapping[str, object]
     device_stages: bool
     gpus: int
+    device_memory_limit_bytes: int
 
 class TransformParams(TypedDict, total=False):
     ballpark: bool

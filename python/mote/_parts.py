@@ -10,31 +10,34 @@ from . import _declarations as declared
 from . import _errors as errors
 from . import _library as library
 from ._io import _path_of, _read_params
-from ._lod import _LOD, _POTREE
+from ._lod import _COPC, _LOD, _POTREE
 from ._parameters import Parameters, facts_of, nearest
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from ._keywords import LodParams, PartsParams, PotreeParams, ReadParams
+    from ._keywords import CopcParams, LodParams, PartsParams, PotreeParams, ReadParams
 
 _PARTS = Parameters("mote.lod_files", "mote_parts_params", "mote_parts_defaults")
 _READING = Parameters("mote.lod_files", "mote_read_params", "mote_read_defaults")
-_KINDS = (_READING, _LOD, _POTREE, _PARTS)
 
 
-def _split(owner, parameters):
-    """The keywords of each of four structs, of which no two have a word in common."""
-    kinds = [{} for _ in _KINDS]
+def _split(owner, kinds, parameters):
+    """The keywords of each of some structs, of which no two have a word in common."""
+    split = [{} for _ in kinds]
     for word, value in parameters.items():
-        for kind, values in zip(_KINDS, kinds):
+        for kind, values in zip(kinds, split):
             if word in kind.fields:
                 values[word] = value
                 break
         else:
-            names = [name for kind in _KINDS for name in kind.fields]
+            names = [name for kind in kinds for name in kind.fields]
             raise errors.KeywordError(f"{owner} has no parameter {word!r}{nearest(str(word), names)}")
-    return kinds
+    return split
+
+
+def _is_copc(output):
+    return _path_of(output).lower().endswith(b".copc.laz")
 
 
 def _arguments(owner, inputs, output, bounds, keep_inputs, parameters):
@@ -44,17 +47,20 @@ def _arguments(owner, inputs, output, bounds, keep_inputs, parameters):
     paths = [_path_of(path) for path in inputs]
     if not paths:
         raise errors.ArgumentError("there is no path to read")
-    if _path_of(output).lower().endswith(b".copc.laz"):
-        raise errors.UnsupportedError("COPC is not made in parts: a Potree folder is")
-    reading, lod, potree, parts = _split(owner, parameters)
+    if keep_inputs and _is_copc(output):
+        raise errors.UnsupportedError("keep_inputs: a COPC file is not updated: a Potree folder is")
+    writing = _COPC if _is_copc(output) else _POTREE
+    own = _split(owner, (_READING, _LOD, writing, _PARTS), parameters)
+    if _is_copc(output):
+        own[1].setdefault("max_node_points", 0)  # a node of COPC has any number of points
     texts = (ctypes.c_char_p * len(paths))(*paths)
-    params = [_read_params(bounds, reading), _LOD.make(lod), _POTREE.make(potree), _PARTS.make(parts)]
+    params = [_read_params(bounds, own[0]), _LOD.make(own[1]), writing.make(own[2]), _PARTS.make(own[3])]
     origin = declared.mote_potree_origin(inputs=ctypes.addressof(texts), input_count=len(paths),
                                          reading=ctypes.addressof(params[0]))
     if keep_inputs:
         params[2].origin = ctypes.addressof(origin)
-    reading, lod, potree, parts = map(ctypes.byref, params)
-    return (texts, len(paths), reading, lod, _path_of(output), potree, parts), (params, origin, texts)
+    reading, lod, writing, parts = map(ctypes.byref, params)
+    return (texts, len(paths), reading, lod, _path_of(output), writing, parts), (params, origin, texts)
 
 
 def _refuse_foreign(plan):
@@ -76,22 +82,24 @@ def _report(report):
 
 
 def lod_files(inputs, output, *, bounds=None, keep_inputs=False, context=None, progress=None,
-              **parameters: "Unpack[ReadParams | LodParams | PotreeParams | PartsParams]"):
-    """Builds the octree of files that memory need not hold, as a Potree folder; the same bytes as of mote.lod.
+              **parameters: "Unpack[ReadParams | LodParams | PotreeParams | CopcParams | PartsParams]"):
+    """Builds the octree of files that memory need not hold, as a Potree folder, or a COPC file where output ends in
+    .copc.laz; the same bytes as of mote.lod.
 
     inputs       a path, folder or pattern, or several
     keep_inputs  the folder knows of which files it is made (inputs.json), so that update_lod can change it
-    Returns      what was done: points, nodes, parts, scratch_bytes, folder.hash, …
+    Returns      what was done: points, nodes, parts, scratch_bytes, folder.hash (of a file: file.hash), …
     """
     context = _context.current(context)
     arguments, _kept = _arguments("mote.lod_files", inputs, output, bounds, keep_inputs, parameters)
     report = declared.mote_parts_report()
-    context._call(library.mote_lod_write_parts, context._pointer, *arguments, ctypes.byref(report), progress=progress)
+    write = library.mote_copc_write_parts if _is_copc(output) else library.mote_lod_write_parts
+    context._call(write, context._pointer, *arguments, ctypes.byref(report), progress=progress)
     return _report(report)
 
 
 def plan_parts(inputs, output, plan, *, bounds=None, keep_inputs=False, context=None, progress=None,
-               **parameters: "Unpack[ReadParams | LodParams | PotreeParams | PartsParams]"):
+               **parameters: "Unpack[ReadParams | LodParams | PotreeParams | CopcParams | PartsParams]"):
     """Writes a plan, a file of JSON, by which each part of an octree is made by a call of its own, in any process that
     finds inputs, plan and output under the same names: make_part(plan, 1), … make_part(plan, parts), merge_parts(plan).
 
@@ -103,8 +111,8 @@ def plan_parts(inputs, output, plan, *, bounds=None, keep_inputs=False, context=
     _refuse_foreign(plan)
     arguments, _kept = _arguments("mote.plan_parts", inputs, output, bounds, keep_inputs, parameters)
     report = declared.mote_parts_report()
-    context._call(library.mote_lod_parts_plan, context._pointer, *arguments, _path_of(plan), ctypes.byref(report),
-                  progress=progress)
+    write = library.mote_copc_parts_plan if _is_copc(output) else library.mote_lod_parts_plan
+    context._call(write, context._pointer, *arguments, _path_of(plan), ctypes.byref(report), progress=progress)
     return _report(report)
 
 
@@ -123,7 +131,7 @@ def make_part(plan, part, *, of=0, context=None, progress=None):
 
 
 def merge_parts(plan, *, verify=False, context=None, progress=None):
-    """Makes the folder of all parts of a plan. The parts stay, until clear_parts(output) removes them.
+    """Makes the folder, or COPC file, of all parts of a plan. The parts stay, until clear_parts(output) removes them.
 
     verify   also compares the checksums of the parts' records
     """

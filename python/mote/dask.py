@@ -47,7 +47,8 @@ def _merge(plan, output, verify, keep, _parts):
 
 
 def lod(inputs, output, *, plan=None, verify=False, keep=False, **parameters):
-    """The octree of files, as a Delayed whose compute() makes the folder `output` and gives the report of merge_parts.
+    """The octree of files, as a Delayed whose compute() makes `output`, a folder or (….copc.laz) a COPC file, and gives
+    the report of merge_parts.
 
     The points are looked at here and now, to make the plan; the parts are tasks of their own, and one more joins them.
     A part that was made is not made again, so that a computation that was cut off goes on where it was.
@@ -58,7 +59,8 @@ def lod(inputs, output, *, plan=None, verify=False, keep=False, **parameters):
     parameters  as of mote.plan_parts: part_count, or memory_bytes that each part may take; sampling, select, …
     """
     output = os.path.abspath(output)
-    if os.path.exists(output) and not os.path.exists(os.path.join(output, "metadata.json")):
+    is_file = output.lower().endswith(".copc.laz")
+    if not is_file and os.path.exists(output) and not os.path.exists(os.path.join(output, "metadata.json")):
         raise errors.ArgumentError(f"{output}: exists and is no Potree folder, so it is not replaced")
     plan = os.path.abspath(plan) if plan is not None else output + ".plan.json"
     count = plan_parts(_absolute(inputs), output, plan, **parameters).parts

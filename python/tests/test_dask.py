@@ -45,6 +45,25 @@ def test_files_in_parts_are_those_of_one_piece(tiles, whole, tmp_path):
     assert {**files_of(tmp_path / "town"), "metadata.json": b""} == {**whole, "metadata.json": b""}
 
 
+def test_copc_files_in_parts_are_those_of_one_piece(tiles, tmp_path):
+    one, many, plan = (tmp_path / name for name in ("one.copc.laz", "many.copc.laz", "plan.json"))
+    mote.lod(mote.read(inputs_of(tiles)), one)
+    report = mote.lod_files(inputs_of(tiles), many, part_count=4)
+    assert report.parts >= 4 and report.file.points == COUNT and many.read_bytes() == one.read_bytes()
+    many.unlink()
+    parts = mote.plan_parts(inputs_of(tiles), many, plan, part_count=3).parts
+    for part in range(parts, 0, -1):
+        assert mote.make_part(plan, part, of=parts).points > 0
+    assert mote.merge_parts(plan, verify=True).points == COUNT and many.read_bytes() == one.read_bytes()
+    mote.clear_parts(many)
+    many.unlink()
+    pytest.importorskip("dask", reason="Dask is not there (Debian: python3-dask)")
+    from mote import dask as by_dask
+    by_dask.lod(inputs_of(tiles), many, part_count=3).compute(scheduler="threads")
+    assert many.read_bytes() == one.read_bytes()
+    assert sorted(os.listdir(tmp_path)) == ["many.copc.laz", "one.copc.laz", "plan.json"]
+
+
 def test_parts_may_be_made_in_any_order_and_twice(tiles, whole, tmp_path):
     plan = tmp_path / "plan.json"
     parts = mote.plan_parts(inputs_of(tiles), tmp_path / "town", plan, part_count=4).parts
@@ -182,9 +201,11 @@ def test_what_is_no_plan_is_not_replaced(tiles, tmp_path):
     with pytest.raises(mote.ArgumentError, match="no plan"):
         mote.plan_parts([copy], tmp_path / "town", copy, part_count=2)
     assert copy.read_bytes() == (tiles / "west.laz").read_bytes()
-    for call in (mote.lod_files, lambda *words: mote.plan_parts(*words, tmp_path / "plan.json")):
+    for call in (mote.lod_files, lambda *words, **more: mote.plan_parts(*words, tmp_path / "plan.json", **more)):
         with pytest.raises(mote.UnsupportedError, match="COPC"):
-            call([copy], tmp_path / "town.copc.laz")
+            call([copy], tmp_path / "town.copc.laz", keep_inputs=True)
+        with pytest.raises(mote.KeywordError, match="encoding"):
+            call([copy], tmp_path / "town.copc.laz", encoding="brotli")
     pytest.importorskip("dask", reason="Dask is not there (Debian: python3-dask)")
     from mote import dask as by_dask
     with pytest.raises(mote.ArgumentError, match="no Potree folder"):

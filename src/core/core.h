@@ -124,6 +124,11 @@ bool mote_cache_release(mote_device *device);
 /* How much memory of a GPU that would give back. */
 uint64_t mote_cache_bytes(const mote_device *device);
 
+/* Bytes that a context may take on each of its GPUs; 0: no bound. */
+static inline uint64_t mote_device_limit(const mote_context *ctx) {
+    const uint64_t own = ctx->params.device_memory_limit_bytes;
+    return own > 0 ? own : ctx->params.memory_limit_bytes;
+}
 /* For devices: counts bytes of its memory that are about to be taken; false if the limit forbids it.
    Then, or when it is given back: the number of the structure that counted them. */
 bool mote_count_device(mote_context *ctx, uint64_t size_bytes, const char *structure, uint32_t *number);

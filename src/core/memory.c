@@ -107,7 +107,7 @@ void mote_uncount_host(mote_context *ctx, uint64_t size_bytes, uint32_t number) 
 }
 
 bool mote_count_device(mote_context *ctx, uint64_t size_bytes, const char *structure, uint32_t *number) {
-    const uint64_t limit_bytes = ctx->params.memory_limit_bytes;
+    const uint64_t limit_bytes = mote_device_limit(ctx);
     pthread_mutex_lock(&ctx->lock);
     const bool fits =
         limit_bytes == 0 || (ctx->device_bytes <= limit_bytes && size_bytes <= limit_bytes - ctx->device_bytes);

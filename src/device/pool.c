@@ -131,7 +131,7 @@ static void note_failure(pool *p, uint64_t size_bytes, const char *structure, bo
                   (unsigned long long)size_bytes, structure, (unsigned long long)p->source.remaining(p->source.user));
     } else {
         mote_fail(p->ctx, MOTE_ERROR_MEMORY, "out of GPU memory: %llu bytes for %s, beyond the limit of %llu",
-                  (unsigned long long)size_bytes, structure, (unsigned long long)p->ctx->params.memory_limit_bytes);
+                  (unsigned long long)size_bytes, structure, (unsigned long long)mote_device_limit(p->ctx));
     }
 }
 
@@ -191,7 +191,7 @@ uint64_t pool_available(const pool *p) {
     const uint64_t kept = mote_cache_bytes(p->device); /* pool_take would have it back */
     uint64_t remaining = p->source.remaining(p->source.user) + kept;
     for (uint64_t i = 0; i < p->count; i++) remaining += p->blocks[i].used ? 0 : p->blocks[i].size_bytes;
-    const uint64_t limit = p->ctx->params.memory_limit_bytes, held = p->ctx->device_bytes - kept;
+    const uint64_t limit = mote_device_limit(p->ctx), held = p->ctx->device_bytes - kept;
     if (limit == 0) return remaining;
     const uint64_t rest = limit > held ? limit - held : 0;
     return rest < remaining ? rest : remaining;

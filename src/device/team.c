@@ -272,6 +272,11 @@ static uint32_t gpu_count(const mote_context *ctx) {
 
 uint32_t mote_team_default(const mote_context *ctx) { return gpu_count(ctx) > 1 ? gpu_count(ctx) : 1; }
 
+uint32_t mote_team_device_sharers(const mote_context *ctx, uint32_t count) {
+    const uint32_t gpus = gpu_count(ctx);
+    return gpus > 0 && count > gpus ? (count + gpus - 1) / gpus : 1;
+}
+
 /* Keeps why a worker could not be made. */
 static void keep_refusal(void *user, mote_log_level level, const char *message) {
     (void)level;
@@ -289,6 +294,7 @@ static mote_status make_worker(mote_team *team, uint32_t number, uint64_t memory
     params.device_index = gpus > 0 ? ctx->devices[1 + number % gpus].index : 0;
     params.threads = threads > 0 ? (int)threads : 1;
     params.memory_limit_bytes = memory_bytes;
+    params.device_memory_limit_bytes = mote_device_limit(ctx) / mote_team_device_sharers(ctx, team->count);
     params.stream = NULL; /* the caller's is the context's */
     params.progress = NULL;
     params.log = keep_refusal;

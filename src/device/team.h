@@ -34,8 +34,10 @@ typedef struct team_work {
 
 /* How many workers a context has where nobody asks for a number: one for each of its GPUs; one on the CPU. */
 uint32_t mote_team_default(const mote_context *ctx);
-/* Makes count workers. memory_bytes: that each may take, on the host and on its GPU; 0: no bound. End it in any
-   case. */
+/* How many of count workers share a GPU, at most. */
+uint32_t mote_team_device_sharers(const mote_context *ctx, uint32_t count);
+/* Makes count workers. memory_bytes: that each may take; 0: no bound. Workers of one GPU share the
+   context's limit for that. End it in any case. */
 mote_status mote_team_begin(mote_context *ctx, uint32_t count, uint64_t memory_bytes, mote_team *team);
 /* Does all items, and reports progress from 0 to 1 of the caller's share, as each item does of its own; returns when
    none is at work any more. */

@@ -147,23 +147,29 @@ mote_status mote_input_open(mote_context *ctx, const char *path, mote_input *inp
 }
 
 /* O_NONBLOCK: a pipe without a writer is not waited for. */
-static mote_status open_regular(mote_context *ctx, const char *path, int flags, const char *rule, mote_input *input) {
+static mote_status open_regular(mote_context *ctx, const char *path, int flags, bool is_own, const char *rule,
+                                mote_input *input) {
     struct stat info;
     const int file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | flags);
     if (file < 0) return mote_system_error(ctx, input->path, "open");
-    if (fstat(file, &info) == 0 && S_ISREG(info.st_mode)) return take(ctx, file, false, input);
+    if (fstat(file, &info) == 0 && S_ISREG(info.st_mode)) return take(ctx, file, is_own, input);
     close(file);
     return mote_fail(ctx, MOTE_ERROR_IO, "%s: is a pipe, a device or a folder%s", input->path, rule);
 }
 
 mote_status mote_input_open_part(mote_context *ctx, const char *path, mote_input *input) {
     begin(path, input);
-    return open_regular(ctx, path, 0, ", and no file", input);
+    return open_regular(ctx, path, 0, false, ", and no file", input);
+}
+
+mote_status mote_input_open_own(mote_context *ctx, const char *path, mote_input *input) {
+    begin(path, input);
+    return open_regular(ctx, path, 0, true, ", and no file", input);
 }
 
 mote_status mote_input_open_file(mote_context *ctx, const char *path, const char *title, mote_input *input) {
     begin(title, input);
-    return open_regular(ctx, path, O_NOFOLLOW, "; scenes name files", input);
+    return open_regular(ctx, path, O_NOFOLLOW, false, "; scenes name files", input);
 }
 
 void mote_input_close(mote_context *ctx, mote_input *input) {

@@ -19,6 +19,8 @@ typedef struct mote_input {
 mote_status mote_input_open(mote_context *ctx, const char *path, mote_input *input);
 /* Opens a file of a folder: no pipe and no device, for which one would wait. */
 mote_status mote_input_open_part(mote_context *ctx, const char *path, mote_input *input);
+/* The same for a file that an earlier call of this kind wrote: it is no input, and the call may replace it. */
+mote_status mote_input_open_own(mote_context *ctx, const char *path, mote_input *input);
 /* Opens what a file of a stranger names: a file, and neither the standard input, "-", nor a pipe, a device or a link.
    title: what messages call it */
 mote_status mote_input_open_file(mote_context *ctx, const char *path, const char *title, mote_input *input);

@@ -24,10 +24,13 @@ static void copy_records(const mote_reader *reader, uint64_t first, uint64_t cou
 static mote_status decode_piece(mote_reader *reader, bool *more) {
     las_source *source = &reader->source;
     uint64_t points = 0;
-    const uint64_t first = reader->next, count = mote_las_piece_chunks(source, first, &points);
+    const uint64_t most = mote_reader_next_units(reader, UINT64_MAX), first = reader->next;
+    const uint64_t fitting = mote_las_piece_chunks(source, first, &points), count = fitting < most ? fitting : most;
     *more = count > 0;
     if (!*more) return MOTE_OK;
     reader->next += count;
+    reader->piece_first = first;
+    reader->piece_end = reader->next;
     MOTE_TRY(mote_las_decode(source, first, count, reader->records, &source->cloud->count, &reader->losses));
     for (uint64_t i = first; i < first + count; i++) {
         const las_chunk *chunk = &source->chunks.list[i];
@@ -38,10 +41,12 @@ static mote_status decode_piece(mote_reader *reader, bool *more) {
 
 static mote_status copy_piece(mote_reader *reader, bool *more) {
     const las_header *header = &reader->source.header;
-    const uint64_t remaining = reader->count - reader->next, max = mote_las_piece_points(&reader->source);
-    const uint64_t points = remaining < max ? remaining : max;
+    const uint64_t most = mote_reader_next_units(reader, mote_las_piece_points(&reader->source));
+    const uint64_t remaining = reader->count - reader->next, points = remaining < most ? remaining : most;
     *more = points > 0;
     if (!*more) return MOTE_OK;
+    reader->piece_first = reader->next;
+    reader->piece_end = reader->next + points;
     copy_records(reader, reader->next, points);
     reader->source.cloud->count = points;
     const uint64_t from = header->points_at + reader->next * header->point_bytes;
@@ -360,6 +365,8 @@ mote_status mote_reader_next(mote_reader *reader, const mote_cloud **piece) {
         reader->kept += cloud->count;
         MOTE_TRY(settle_piece(reader));
     } while (more && cloud->count == 0);
+    const uint64_t given_before = reader->given - reader->span_given;
+    reader->place = given_before + (reader->spans != NULL ? reader->spans[reader->span].before : 0);
     reader->given += cloud->count;
     cloud->column_count = reader->shown_columns;
     if (!more) return report(reader);
@@ -372,5 +379,5 @@ void mote_reader_rewind(mote_reader *reader) {
     if (reader->source.filter != NULL) reader->source.filter->left_out = 0;
     if (reader->params.changed != NULL) *reader->params.changed -= reader->changed;
     memset(&reader->losses, 0, sizeof reader->losses);
-    reader->next = reader->kept = reader->given = reader->changed = 0;
+    reader->next = reader->kept = reader->given = reader->changed = reader->span = reader->span_given = 0;
 }

@@ -98,7 +98,10 @@ static mote_status split(mote_lod *lod, uint64_t max_points, uint32_t least, uin
     const uint64_t twice = 2 * (lod->count / (max_points > 0 ? max_points : 1) + 1);
     for (uint64_t wanted = lod->count > max_points ? twice : least;; wanted *= 2) {
         if (wanted > MAX_PARTS) {
-            return mote_fail(ctx, MOTE_ERROR_MEMORY, "the memory of the GPU does not hold the points of one place");
+            return mote_fail(ctx, MOTE_ERROR_MEMORY,
+                             "out of GPU memory: it holds %llu points at once, fewer than lie in one place; a larger "
+                             "limit of it, or the CPU, would do",
+                             (unsigned long long)max_points);
         }
         MOTE_TRY(choose_ranges(lod, (uint32_t)wanted, parts));
         /* The points of each part in each share of the input; behind the parts, those of none. */

@@ -41,7 +41,8 @@
 #define PARTS_LEAST_POINTS   100000u
 /* Page-locked memory that a GPU's copies go through: it is taken where a context may have eight times as much. */
 #define PARTS_STAGING_BYTES (65ull << 20)
-#define PARTS_STAGING_LEAST (2ull << 20) /* where it may not */
+#define PARTS_STAGING_LEAST (2ull << 20)  /* where it may not */
+#define PARTS_DEVICE_BYTES  (24ull << 20) /* of a GPU: tables of nodes, and what records are written by */
 
 /* By level: whether the representative of the cell that a border of a part divides is the part's. */
 typedef struct parts_wins {
@@ -61,6 +62,7 @@ typedef struct parts_range {
 typedef struct parts_share {
     uint32_t input, part;
     uint64_t points;
+    uint64_t first_span, span_count; /* of parts_run.spans: where in the input they are; none: anywhere */
 } parts_share;
 
 /* The points of the cells that a crowded cell is divided into, PARTS_STEP levels finer or single codes. */
@@ -117,7 +119,9 @@ typedef struct parts_run {
     uint64_t part_points;   /* that it holds */
     uint64_t even_points;   /* of a part, about, where a number of parts is asked for; else part_points */
     uint32_t wanted;        /* parts; 0: as few as memory allows */
-    uint64_t cut_points;    /* in the ranges so far */
+    uint64_t build_points;  /* of all parts; an update keeps others */
+    uint64_t cut_points;    /* of them in the ranges so far */
+    uint32_t cut_count;     /* of ranges so far that are built */
     parts_range *ranges;
     uint64_t range_capacity;
     uint32_t *part_of; /* [8^level + 1] the part that has the first code of the cell */
@@ -127,6 +131,9 @@ typedef struct parts_run {
     uint64_t tallied; /* that input */
     parts_share *shares;
     uint64_t share_count, share_capacity;
+    reader_span *spans; /* those of all shares */
+    uint64_t span_count, span_capacity;
+    struct parts_notes *notes; /* of a plan, while points are looked at: where in the input those of each part are */
     struct parts_borders *borders;   /* while points are looked at */
     struct parts_around *around;     /* points of others that averages look at; NULL: they look at none */
     struct parts_distance *distance; /* sampling by distance; NULL: parts choose each for itself */
@@ -392,6 +399,17 @@ mote_status parts_distance_choose(parts_run *run);
 /* lod_whole.levels of a part, the caller's to free; *levels NULL: it chooses for itself. */
 mote_status parts_distance_load(parts_run *run, uint32_t part, uint8_t **levels, uint64_t *count);
 void parts_distance_end(parts_run *run);
+
+/* ---- parts_spans.c: which chunks or records of an input have points of a part */
+mote_status parts_spans_begin(parts_run *run);
+/* Looks at the points of a piece. parts: [count] of each; PARTS_NONE: it is of none */
+#define PARTS_NONE UINT16_MAX
+void parts_spans_see(parts_run *run, const uint16_t *parts, uint64_t count);
+/* The spans of a part become those of its share of the input that was read. */
+mote_status parts_spans_take(parts_run *run, parts_share *share);
+void parts_spans_end(parts_run *run);
+/* Spans of all inputs, for a walk that reads what a part needs; NULL: there was no memory. [source.list.count] */
+parts_spans *parts_spans_of(const parts_run *run, uint32_t part);
 
 /* ---- parts_distribute.c: one walk more, once the ranges are known */
 /* Finds wins and shares; to_scratch: and brings the records of each part beside each other. */

@@ -62,7 +62,7 @@ static mote_status make_plan(parts_run *run, parts_job *job, const char *output,
     parts_report(run);
     run->report->scratch_bytes = 0;
     for (uint32_t p = 0; p < run->part_count; p++) run->report->scratch_bytes += parts_file_bytes(run, p);
-    run->report->part_memory_bytes = parts_memory_bytes(run, run->report->largest_part);
+    run->report->part_memory_bytes = parts_limit_bytes(run, run->report->largest_part);
     return MOTE_OK;
 }
 
@@ -154,28 +154,29 @@ static mote_status load_from_inputs(parts_run *run, const parts_job *job, uint32
     const mote_cloud *piece = NULL;
     const uint8_t *records;
     uint8_t *to = NULL;
-    uint64_t count = 0, number = 0, input = UINT64_MAX;
+    uint64_t count = 0;
     bool *wanted = mote_alloc_zero(run->ctx, run->source.list.count, "inputs");
     if (wanted == NULL) return MOTE_ERROR_MEMORY;
     for (uint64_t s = 0; s < run->share_count; s++) {
         if (run->shares[s].part == part && run->shares[s].points > 0) wanted[run->shares[s].input] = true;
     }
+    parts_spans *spans = parts_spans_of(run, part);
     run->source.wanted = wanted;
-    mote_status status = parts_job_check_inputs(job, wanted);
+    run->source.spans = spans;
+    run->source.spans_apart = run->has_numbers;
+    mote_status status = spans != NULL ? parts_job_check_bytes(job, &run->source) : MOTE_ERROR_MEMORY;
     if (status == MOTE_OK) status = parts_cloud(run, run->ranges[part].points, out, &to);
     parts_source_rewind(&run->source, 0, 1);
     do {
         if (status == MOTE_OK) status = parts_source_next(&run->source, &piece, &records);
         if (status != MOTE_OK || piece == NULL) break;
-        if (parts_source_input(&run->source) != input) {
-            input = parts_source_input(&run->source);
-            number = points_before(run, input);
-        }
+        const uint64_t number = points_before(run, parts_source_input(&run->source)) + parts_source_place(&run->source);
         status = take_piece(run, part, piece, records, number, to, &count);
-        number += piece->count;
     } while (status == MOTE_OK);
     parts_source_rest(&run->source);
     run->source.wanted = NULL;
+    run->source.spans = NULL;
+    mote_free(run->ctx, spans);
     mote_free(run->ctx, wanted);
     return status == MOTE_OK && count != run->ranges[part].points ? parts_changed(run) : status;
 }

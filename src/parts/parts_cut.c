@@ -81,13 +81,14 @@ static mote_status begin_range(parts_run *run, uint64_t code, bool is_kept) {
     memset(range, 0, sizeof *range);
     range->whole.low.code = code;
     range->is_kept = is_kept;
+    if (!is_kept) run->cut_count++;
     return MOTE_OK;
 }
 
 /* Whether the ranges so far have their share of all points, where a number of parts is asked for. */
 static bool is_share_full(const parts_run *run) {
-    const double all = (double)run->first[run->cell_count];
-    return run->wanted > 0 && (double)run->cut_points * run->wanted >= all * run->part_count;
+    const double all = (double)run->build_points;
+    return run->wanted > 0 && (double)run->cut_points * run->wanted >= all * run->cut_count;
 }
 
 /* Adds a cell to the last range, or its finer cells where it is crowded. */
@@ -157,7 +158,7 @@ mote_status parts_cut(parts_run *run) {
     run->part_of = mote_alloc(run->ctx, (run->cell_count + 1) * sizeof *run->part_of, "parts");
     if (run->part_of == NULL) return MOTE_ERROR_MEMORY;
     /* As many parts as are needed, and all of about the same size. */
-    const uint64_t total = run->first[run->cell_count], least = (total + run->part_points - 1) / run->part_points;
+    const uint64_t total = run->build_points, least = (total + run->part_points - 1) / run->part_points;
     const uint64_t even = run->wanted > 0 ? run->part_points : least > 0 ? (total + least - 1) / least : 1;
     uint64_t c = 0;
     while (c < run->cell_count && !has_place(run, c)) c++;

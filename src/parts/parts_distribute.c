@@ -26,6 +26,7 @@ typedef struct parts_piece {
     const mote_cloud *cloud;
     const uint8_t *records;
     const uint64_t *codes;
+    uint16_t *parts; /* of each point; PARTS_NONE: it has no place */
     uint64_t slices;
 } parts_piece;
 
@@ -38,6 +39,8 @@ typedef struct distributing {
     uint64_t capacity; /* records of a buffer */
     uint32_t *next;    /* [slices · bin_count] records by bin; then where in the buffer the next one goes */
     uint64_t next_capacity;
+    uint16_t *parts; /* [parts_capacity] of the points of a piece */
+    uint64_t parts_capacity;
     uint32_t *full;  /* [bin_count] bins whose buffers are to be written */
     uint64_t walked; /* points of the inputs, in the pieces before */
 } distributing;
@@ -103,8 +106,10 @@ static mote_status end_input(parts_run *run) {
                           sizeof *run->shares, "parts")) {
             return MOTE_ERROR_MEMORY;
         }
-        run->shares[run->share_count++] = (parts_share){(uint32_t)run->tallied, p, run->tally[p]};
+        parts_share *share = &run->shares[run->share_count++];
+        *share = (parts_share){(uint32_t)run->tallied, p, run->tally[p], 0, 0};
         run->tally[p] = 0;
+        if (run->notes != NULL) MOTE_TRY(parts_spans_take(run, share));
     }
     run->tallied = parts_source_input(&run->source);
     return MOTE_OK;
@@ -136,9 +141,11 @@ static void count_slices(const distributing *d, const parts_piece *piece) {
         memset(counts, 0, d->bin_count * sizeof *counts);
         for (uint64_t i = slice_first(piece, slice); i < slice_first(piece, slice + 1); i++) {
             const uint64_t code = piece->codes[i];
+            piece->parts[i] = PARTS_NONE;
             if (code == UINT64_MAX) continue;
             const uint32_t part = parts_find(run, code);
             const parts_lookers lookers = lookers_of(d, code);
+            piece->parts[i] = (uint16_t)part;
             counts[part]++;
             for (uint64_t l = 0; l < lookers.count; l++) counts[run->part_count + lookers.parts[l]]++;
             parts_borders_see(run, part, piece->cloud, i, code);
@@ -203,11 +210,10 @@ static mote_status put_records(const distributing *d, const parts_piece *piece, 
     for (uint64_t slice = first; slice < end; slice++) {
         uint32_t *next = d->next + slice * d->bin_count;
         for (uint64_t i = slice_first(piece, slice); i < slice_first(piece, slice + 1); i++) {
-            const uint64_t code = piece->codes[i];
-            if (code == UINT64_MAX) continue;
+            if (piece->parts[i] == PARTS_NONE) continue;
             const uint8_t *record = piece->records + i * run->source.record_bytes;
-            const parts_lookers lookers = lookers_of(d, code);
-            if (put(d, parts_find(run, code), next, record, number + i) != MOTE_OK) break;
+            const parts_lookers lookers = lookers_of(d, piece->codes[i]);
+            if (put(d, piece->parts[i], next, record, number + i) != MOTE_OK) break;
             for (uint64_t l = 0; l < lookers.count; l++) {
                 put(d, run->part_count + lookers.parts[l], next, record, number + i);
             }
@@ -226,14 +232,18 @@ static void see_samples(parts_run *run, const parts_piece *piece) {
 
 static mote_status add_piece(distributing *d, const mote_cloud *cloud, const uint8_t *records, const uint64_t *codes) {
     parts_run *run = d->run;
-    parts_piece piece = {cloud, records, codes, slices_of(d, cloud->count)};
     if (parts_source_input(&run->source) != run->tallied) MOTE_TRY(end_input(run));
     if (cloud->count > run->largest_piece) run->largest_piece = cloud->count;
-    if (!mote_reserve_scratch(run->ctx, (void **)&d->next, &d->next_capacity, piece.slices * d->bin_count,
-                              sizeof *d->next, "parts")) {
+    const uint64_t slices = slices_of(d, cloud->count);
+    if (!mote_reserve_scratch(run->ctx, (void **)&d->next, &d->next_capacity, slices * d->bin_count, sizeof *d->next,
+                              "parts") ||
+        !mote_reserve_scratch(run->ctx, (void **)&d->parts, &d->parts_capacity, cloud->count, sizeof *d->parts,
+                              "parts of a piece")) {
         return MOTE_ERROR_MEMORY;
     }
+    const parts_piece piece = {cloud, records, codes, d->parts, slices};
     count_slices(d, &piece);
+    if (run->notes != NULL) parts_spans_see(run, d->parts, cloud->count);
     if (run->sample != NULL) see_samples(run, &piece);
     MOTE_TRY(tally(d, &piece));
     for (uint64_t first = 0; d->to_scratch && first < piece.slices;) {
@@ -304,18 +314,22 @@ mote_status parts_distribute(parts_run *run, bool to_scratch) {
     d.run = run;
     d.to_scratch = to_scratch;
     mote_stage(run->ctx, "distribute");
-    run->tallied = run->share_count = 0;
+    run->tallied = run->share_count = run->span_count = 0;
     mote_status status = make_bins(&d);
+    /* A plan's parts read what has points of theirs. */
+    if (status == MOTE_OK && run->sample != NULL) status = parts_spans_begin(run);
     if (status == MOTE_OK) status = parts_borders_begin(run);
     if (status == MOTE_OK && to_scratch) status = make_buffers(&d);
     if (status == MOTE_OK) status = add_pieces(&d);
     if (status == MOTE_OK) status = parts_borders_end(run);
     parts_borders_free(run);
+    parts_spans_end(run);
     mote_free(run->ctx, run->tally);
     run->tally = NULL;
     mote_free(run->ctx, d.bins);
     mote_free(run->ctx, d.full);
     mote_free(run->ctx, d.next);
+    mote_free(run->ctx, d.parts);
     mote_free(run->ctx, d.memory);
     return status;
 }

@@ -15,30 +15,66 @@
 #define FINE         "fine-"    /* of an empty file, and then the plan's checksum: another plan may need none */
 #define HASHED_BYTES (1u << 20) /* at once; a multiple of what the checksum takes */
 
-mote_status parts_hash_file(mote_context *ctx, const char *path, uint64_t *size_bytes, uint64_t *hash) {
-    potree_hash sum = potree_hash_begin();
+/* A file whose bytes are looked at in order. */
+typedef struct hashed_file {
+    mote_context *ctx;
+    const char *path;
+    int file;
+    uint8_t *buffer;
+} hashed_file;
+
+static mote_status open_hashed(mote_context *ctx, const char *path, uint64_t buffer_bytes, hashed_file *f) {
+    *f = (hashed_file){ctx, path, open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), NULL};
+    if (f->file < 0) return mote_system_error(ctx, path, "open");
+    f->buffer = mote_alloc(ctx, buffer_bytes, "checksums");
+    return f->buffer != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+}
+
+static void close_hashed(const hashed_file *f) {
+    if (f->file >= 0) close(f->file);
+    mote_free(f->ctx, f->buffer);
+}
+
+/* *held: fewer than size_bytes where the file ends. */
+static mote_status read_hashed(const hashed_file *f, uint64_t at, uint64_t size_bytes, uint64_t *held) {
     mote_status status = MOTE_OK;
     bool is_end = false;
-    const int file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    *size_bytes = 0;
-    if (file < 0) return mote_system_error(ctx, path, "open");
-    uint8_t *buffer = mote_alloc(ctx, HASHED_BYTES, "checksums");
-    if (buffer == NULL) status = MOTE_ERROR_MEMORY;
-    while (status == MOTE_OK && !is_end) {
-        uint64_t held = 0;
-        while (held < HASHED_BYTES && !is_end && status == MOTE_OK) {
-            const ssize_t got = pread(file, buffer + held, HASHED_BYTES - held, (off_t)(*size_bytes + held));
-            if (got < 0 && errno != EINTR) status = mote_system_error(ctx, path, "read");
-            is_end = got == 0;
-            held += got > 0 ? (uint64_t)got : 0;
-        }
-        potree_hash_add(&sum, buffer, held);
-        *size_bytes += held;
-        if (status == MOTE_OK) status = mote_progress_again(ctx);
+    *held = 0;
+    while (*held < size_bytes && !is_end && status == MOTE_OK) {
+        const ssize_t got = pread(f->file, f->buffer + *held, size_bytes - *held, (off_t)(at + *held));
+        if (got < 0 && errno != EINTR) status = mote_system_error(f->ctx, f->path, "read");
+        is_end = got == 0;
+        *held += got > 0 ? (uint64_t)got : 0;
     }
-    close(file);
-    mote_free(ctx, buffer);
+    return status == MOTE_OK ? mote_progress_again(f->ctx) : status;
+}
+
+mote_status parts_hash_file(mote_context *ctx, const char *path, uint64_t *size_bytes, uint64_t *hash) {
+    potree_hash sum = potree_hash_begin();
+    hashed_file f;
+    uint64_t held = HASHED_BYTES;
+    mote_status status = open_hashed(ctx, path, HASHED_BYTES, &f);
+    for (*size_bytes = 0; status == MOTE_OK && held == HASHED_BYTES; *size_bytes += held) {
+        status = read_hashed(&f, *size_bytes, HASHED_BYTES, &held);
+        if (status != MOTE_OK) break;
+        potree_hash_add(&sum, f.buffer, held);
+    }
+    close_hashed(&f);
     *hash = potree_hash_end(&sum);
+    return status;
+}
+
+mote_status parts_hash_blocks(mote_context *ctx, const char *path, uint64_t count, const bool *wanted,
+                              uint64_t *hashes) {
+    hashed_file f;
+    uint64_t held = 0;
+    mote_status status = open_hashed(ctx, path, PARTS_HASHED_BYTES, &f);
+    for (uint64_t b = 0; b < count && status == MOTE_OK; b++) {
+        if (wanted != NULL && !wanted[b]) continue;
+        status = read_hashed(&f, b * PARTS_HASHED_BYTES, PARTS_HASHED_BYTES, &held);
+        hashes[b] = potree_hash_chain(0, f.buffer, held);
+    }
+    close_hashed(&f);
     return status;
 }
 

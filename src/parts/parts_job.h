@@ -14,7 +14,11 @@
 
 #include "parts/parts.h"
 
-#define PARTS_PLAN_VERSION 2 /* of the plan, the manifests and the files: another one is refused */
+#define PARTS_PLAN_VERSION 3 /* of the plan, the manifests and the files: another one is refused */
+
+/* Of an input, that have a checksum each: a part checks what it reads. At 30 bytes of a plan a block, an input of 10 TB
+   has 40 MB of them. */
+#define PARTS_HASHED_BYTES (8ull << 20)
 
 struct json_t;
 
@@ -35,13 +39,17 @@ void parts_job_close(parts_job *job);
 bool parts_job_keeps_inputs(const parts_job *job);
 /* Opens the inputs that a plan names, with the parameters that it has, but for what was found. */
 mote_status parts_job_open_inputs(parts_job *job, parts_run *run);
-/* MOTE_ERROR_IO where an input is not what it was: by its size, and the wanted ones by their bytes. NULL: none */
-mote_status parts_job_check_inputs(const parts_job *job, const bool *wanted);
+/* MOTE_ERROR_IO where an input is not what it was, by its size. */
+mote_status parts_job_check_inputs(const parts_job *job);
+/* The same by the bytes that walks of the source read. */
+mote_status parts_job_check_bytes(const parts_job *job, parts_source *source);
 
 /* ---- parts_plan_write.c */
 /* Adds what the run found, and writes the file; its parts are then made by the job. at_once: it takes its name now */
 mote_status parts_job_write(parts_run *run, parts_job *job, const char *path, bool at_once);
 
+/* The memory_limit_bytes that a process needs for a part of so many points. */
+uint64_t parts_limit_bytes(const parts_run *run, uint64_t points);
 /* What the files of a part of a plan take, about. */
 uint64_t parts_file_bytes(const parts_run *run, uint32_t part);
 
@@ -60,6 +68,9 @@ void parts_job_clean(const parts_job *job);
 void parts_job_remove(const char *folder);
 /* Size and checksum of a file. */
 mote_status parts_hash_file(mote_context *ctx, const char *path, uint64_t *size_bytes, uint64_t *hash);
+/* The checksums of its blocks. wanted: [count] of which; NULL: of all */
+mote_status parts_hash_blocks(mote_context *ctx, const char *path, uint64_t count, const bool *wanted,
+                              uint64_t *hashes);
 /* Lets parts choose by fine codes where some part has asked for that, and asks for it. */
 mote_status parts_job_choose(parts_run *run, const parts_job *job);
 mote_status parts_job_ask_fine(const parts_job *job);

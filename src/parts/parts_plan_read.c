@@ -124,6 +124,29 @@ static bool take_border(const json_t *part, uint64_t least, uint64_t points, lod
     return true;
 }
 
+/* Whether they are units of the file is seen when it is opened. */
+static mote_status take_spans(const parts_job *job, parts_run *run, const json_t *list, parts_share *share) {
+    const size_t count = json_array_size(list) / 3;
+    if (list == NULL) return MOTE_OK; /* all of the input */
+    if (count == 0 || json_array_size(list) % 3 != 0) return wrong(job, "parts", share->part, "spans of an input");
+    if (!mote_reserve(job->ctx, (void **)&run->spans, &run->span_capacity, run->span_count + count, sizeof *run->spans,
+                      "spans of parts")) {
+        return MOTE_ERROR_MEMORY;
+    }
+    share->first_span = run->span_count;
+    share->span_count = count;
+    for (size_t s = 0; s < count; s++) {
+        reader_span span = {0, 0, 0, 0};
+        if (!parts_take_count(json_array_get(list, 3 * s), NULL, INT64_MAX, &span.first) ||
+            !parts_take_count(json_array_get(list, 3 * s + 1), NULL, INT64_MAX, &span.end) ||
+            !parts_take_count(json_array_get(list, 3 * s + 2), NULL, run->points, &span.before)) {
+            return wrong(job, "parts", share->part, "spans of an input");
+        }
+        run->spans[run->span_count++] = span;
+    }
+    return MOTE_OK;
+}
+
 static mote_status take_shares(const parts_job *job, parts_run *run, uint32_t p, const json_t *list) {
     uint64_t sum = 0, before = 0;
     for (size_t s = 0; s < json_array_size(list); s++) {
@@ -139,7 +162,9 @@ static mote_status take_shares(const parts_job *job, parts_run *run, uint32_t p,
                           sizeof *run->shares, "parts")) {
             return MOTE_ERROR_MEMORY;
         }
-        run->shares[run->share_count++] = (parts_share){(uint32_t)input, p, points};
+        parts_share *share = &run->shares[run->share_count++];
+        *share = (parts_share){(uint32_t)input, p, points, 0, 0};
+        MOTE_TRY(take_spans(job, run, json_array_get(pair, 2), share));
     }
     return sum == run->ranges[p].points ? MOTE_OK : wrong(job, "parts", p, "the sum of \"inputs\"");
 }

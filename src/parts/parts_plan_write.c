@@ -9,6 +9,8 @@
 
 #define START_SECONDS  0.01  /* of a process, before it knows its plan: mote --version takes that */
 #define MANIFEST_BYTES 4096u /* about; most are counts of classes */
+/* Who makes a part also holds the names of plan, output and folder of parts, each of PATH_MAX bytes at most. */
+#define NAMES_BYTES (4u * 4096u)
 
 static bool add_box(const parts_run *run, json_t *root) {
     json_t *o = json_object();
@@ -81,7 +83,8 @@ static bool add_border(json_t *part, const lod_border *border) {
 
 /* What a part reads. */
 typedef struct part_reading {
-    uint64_t points, bytes, most_points; /* of all its inputs; of one of them */
+    uint64_t points, most_points; /* of all its inputs; of one of them */
+    double bytes;
 } part_reading;
 
 /* What all inputs have. */
@@ -89,19 +92,43 @@ typedef struct input_sums {
     uint64_t *points, *bytes; /* [input] */
 } input_sums;
 
-/* The inputs that have points of a part, and how many. *read: of these inputs */
+/* Where in the input they are: of each span the first unit, that behind it, and the points before. */
+static bool add_spans(const parts_run *run, const parts_share *share, json_t *entry) {
+    json_t *list = share->span_count > 0 ? json_array() : NULL;
+    bool ok = share->span_count == 0 || parts_add(entry, NULL, list);
+    for (uint64_t s = 0; s < share->span_count && ok; s++) {
+        const reader_span *span = &run->spans[share->first_span + s];
+        ok = parts_add(list, NULL, json_integer((json_int_t)span->first)) &&
+             parts_add(list, NULL, json_integer((json_int_t)span->end)) &&
+             parts_add(list, NULL, json_integer((json_int_t)span->before));
+    }
+    return ok;
+}
+
+/* That reading them gives, of all that the input has. */
+static uint64_t points_of_spans(const parts_run *run, const parts_share *share, uint64_t all) {
+    uint64_t points = 0;
+    for (uint64_t s = 0; s < share->span_count; s++) {
+        const reader_span *span = &run->spans[share->first_span + s];
+        points += span->before_end - span->before;
+    }
+    return share->span_count > 0 ? points : all;
+}
+
+/* The inputs that have points of a part, how many, and where. *read: of these inputs */
 static bool add_shares(const parts_run *run, const input_sums *inputs, uint32_t p, json_t *part, part_reading *read) {
     json_t *list = json_array();
     bool ok = parts_add(part, "inputs", list);
     for (uint64_t s = 0; s < run->share_count && ok; s++) {
         const parts_share *share = &run->shares[s];
         if (share->part != p) continue;
-        json_t *pair = json_array();
-        ok = parts_add(list, NULL, pair) && parts_add(pair, NULL, json_integer(share->input)) &&
-             parts_add(pair, NULL, json_integer((json_int_t)share->points));
-        read->points += inputs->points[share->input];
-        read->bytes += inputs->bytes[share->input];
-        if (inputs->points[share->input] > read->most_points) read->most_points = inputs->points[share->input];
+        json_t *entry = json_array();
+        ok = parts_add(list, NULL, entry) && parts_add(entry, NULL, json_integer(share->input)) &&
+             parts_add(entry, NULL, json_integer((json_int_t)share->points)) && add_spans(run, share, entry);
+        const uint64_t all = inputs->points[share->input], points = points_of_spans(run, share, all);
+        read->points += points;
+        read->bytes += (double)inputs->bytes[share->input] * (double)points / (double)(all > 0 ? all : 1);
+        if (points > read->most_points) read->most_points = points;
     }
     return ok;
 }
@@ -120,6 +147,10 @@ static double share_bytes_of(const parts_run *run, double shared) {
     return shared * (double)(record_bytes + COPC_SHARE_POINT_BYTES);
 }
 
+uint64_t parts_limit_bytes(const parts_run *run, uint64_t points) {
+    return run->begin_bytes + NAMES_BYTES + parts_memory_bytes(run, points);
+}
+
 uint64_t parts_file_bytes(const parts_run *run, uint32_t p) {
     const double shared = run->is_copc ? parts_shared_points(run, p) : 0;
     const double chunks = at_line(run->prices.file_bytes, run->ranges[p].points) - shared * run->prices.file_bytes[1];
@@ -132,15 +163,14 @@ static bool add_costs(const parts_run *run, uint32_t p, const part_reading *read
     const parts_prices *prices = &run->prices;
     const parts_range *range = &run->ranges[p];
     const double share_bytes = run->is_copc ? share_bytes_of(run, parts_shared_points(run, p)) : 0;
-    const uint64_t limit = run->begin_bytes + parts_memory_bytes(run, range->points);
+    const uint64_t limit = parts_limit_bytes(run, range->points);
     const double reading = prices->walk_bytes + piece_points(run, read) * prices->piece_bytes +
                            (double)(range->points * run->record_bytes);
     const double building = at_line(prices->memory_bytes, range->points) + share_bytes;
     const double memory = (double)prices->floor_bytes + (building > reading ? building : reading);
     const double file = (double)parts_file_bytes(run, p);
     const double seconds = START_SECONDS + prices->open_seconds + prices->point_seconds * (double)read->points +
-                           prices->byte_seconds * ((double)read->bytes + file) +
-                           prices->seconds * (double)range->points;
+                           prices->byte_seconds * (read->bytes + file) + prices->seconds * (double)range->points;
     return parts_add(part, "memory_bytes", json_integer((json_int_t)memory)) &&
            parts_add(part, "memory_limit_bytes", json_integer((json_int_t)limit)) &&
            parts_add(part, "scratch_bytes", json_integer((json_int_t)file)) &&

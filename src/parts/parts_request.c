@@ -54,16 +54,35 @@ static mote_status wrong(const parts_job *job, const char *what) {
 
 /* ---- making */
 
+static uint64_t block_count(uint64_t size_bytes) { return (size_bytes + PARTS_HASHED_BYTES - 1) / PARTS_HASHED_BYTES; }
+
+/* The checksums of an input's blocks. */
+static mote_status add_hashes(parts_run *run, const char *path, uint64_t size_bytes, json_t *list) {
+    const uint64_t count = block_count(size_bytes);
+    uint64_t *hashes = mote_alloc(run->ctx, count * sizeof *hashes, "checksums");
+    mote_status status = hashes != NULL ? parts_hash_blocks(run->ctx, path, count, NULL, hashes) : MOTE_ERROR_MEMORY;
+    for (uint64_t b = 0; b < count && status == MOTE_OK; b++) {
+        if (!parts_add(list, NULL, parts_put_bits(hashes[b]))) status = no_memory(run->ctx);
+    }
+    mote_free(run->ctx, hashes);
+    return status;
+}
+
 static mote_status add_input(parts_run *run, const char *path, json_t *list) {
     mote_context *ctx = run->ctx;
-    uint64_t size = 0, hash = 0;
-    MOTE_TRY(parts_hash_file(ctx, path, &size, &hash));
-    char *name = absolute(ctx, path);
-    if (name == NULL) return MOTE_ERROR_MEMORY;
+    struct stat info;
+    if (stat(path, &info) != 0) return mote_system_error(ctx, path, "look at");
+    json_t *hashes = json_array();
+    const mote_status status = hashes != NULL ? add_hashes(run, path, (uint64_t)info.st_size, hashes) : no_memory(ctx);
+    char *name = status == MOTE_OK ? absolute(ctx, path) : NULL;
+    if (name == NULL) {
+        json_decref(hashes);
+        return status != MOTE_OK ? status : MOTE_ERROR_MEMORY;
+    }
     json_t *text = json_string(name), *input = json_object();
     const bool is_named = text != NULL;
-    const bool ok = parts_add(input, "path", text) && parts_add(input, "bytes", json_integer((json_int_t)size)) &&
-                    parts_add(input, "hash", parts_put_bits(hash));
+    const bool ok = parts_add(input, "hashes", hashes) && parts_add(input, "path", text) &&
+                    parts_add(input, "bytes", json_integer((json_int_t)info.st_size));
     mote_free(ctx, name);
     if (!is_named) {
         json_decref(input);
@@ -223,7 +242,7 @@ mote_status parts_job_open_inputs(parts_job *job, parts_run *run) {
     const char **paths = mote_alloc(job->ctx, count * sizeof *paths, "inputs");
     if (paths == NULL) return MOTE_ERROR_MEMORY;
     mote_status status = find_paths(job, inputs, paths);
-    if (status == MOTE_OK) status = parts_job_check_inputs(job, NULL);
+    if (status == MOTE_OK) status = parts_job_check_inputs(job);
     const mote_log_fn log = job->ctx->params.log;
     job->ctx->params.log = NULL; /* the plan has told what there was to tell */
     mote_box *boxes = NULL;
@@ -238,28 +257,59 @@ mote_status parts_job_open_inputs(parts_job *job, parts_run *run) {
     return status;
 }
 
-static mote_status check_input(const parts_job *job, const json_t *input, bool is_wanted) {
-    const char *path = json_string_value(json_object_get(input, "path"));
-    uint64_t size, hash, now = 0, hash_now = 0;
-    struct stat info;
-    if (path == NULL || !parts_take_count(input, "bytes", INT64_MAX, &size) || !parts_take_bits(input, "hash", &hash)) {
-        return wrong(job, "an input");
-    }
-    if (stat(path, &info) != 0) return mote_system_error(job->ctx, path, "look at");
-    if ((uint64_t)info.st_size == size && !is_wanted) return MOTE_OK;
-    if ((uint64_t)info.st_size == size) {
-        MOTE_TRY(parts_hash_file(job->ctx, path, &now, &hash_now));
-        if (now == size && hash_now == hash) return MOTE_OK;
-    }
+static mote_status other_file(const parts_job *job, const char *path, const char *what) {
     return mote_fail(job->ctx, MOTE_ERROR_IO, "%s: is no longer the file that %s was made of (%s); make a new plan",
-                     path, job->path, now == size ? "other bytes" : "another size");
+                     path, job->path, what);
 }
 
-mote_status parts_job_check_inputs(const parts_job *job, const bool *wanted) {
+mote_status parts_job_check_inputs(const parts_job *job) {
     const json_t *inputs = json_object_get(json_object_get(job->json, "request"), "inputs");
     for (size_t i = 0; i < json_array_size(inputs); i++) {
-        MOTE_TRY(check_input(job, json_array_get(inputs, i), wanted != NULL && wanted[i]));
+        const json_t *input = json_array_get(inputs, i);
+        const char *path = json_string_value(json_object_get(input, "path"));
+        struct stat info;
+        uint64_t size;
+        if (path == NULL || !parts_take_count(input, "bytes", INT64_MAX, &size) ||
+            json_array_size(json_object_get(input, "hashes")) != block_count(size)) {
+            return wrong(job, "an input");
+        }
+        if (stat(path, &info) != 0) return mote_system_error(job->ctx, path, "look at");
+        if ((uint64_t)info.st_size != size) return other_file(job, path, "another size");
     }
     return MOTE_OK;
+}
+
+/* blocks: [count] of which; hashes: [count], for their own */
+static mote_status check_blocks(const parts_job *job, const json_t *input, uint64_t count, const bool *blocks,
+                                uint64_t *hashes) {
+    const char *path = json_string_value(json_object_get(input, "path"));
+    MOTE_TRY(parts_hash_blocks(job->ctx, path, count, blocks, hashes));
+    for (uint64_t b = 0; b < count; b++) {
+        uint64_t hash;
+        if (!blocks[b]) continue;
+        if (!parts_take_bits(json_array_get(json_object_get(input, "hashes"), b), NULL, &hash)) {
+            return wrong(job, "a checksum of an input");
+        }
+        if (hash != hashes[b]) return other_file(job, path, "other bytes");
+    }
+    return MOTE_OK;
+}
+
+mote_status parts_job_check_bytes(const parts_job *job, parts_source *source) {
+    const json_t *inputs = json_object_get(json_object_get(job->json, "request"), "inputs");
+    mote_status status = MOTE_OK;
+    for (size_t i = 0; i < json_array_size(inputs) && status == MOTE_OK; i++) {
+        const json_t *input = json_array_get(inputs, i);
+        if (source->wanted != NULL && !source->wanted[i]) continue;
+        const uint64_t count = json_array_size(json_object_get(input, "hashes"));
+        bool *blocks = mote_alloc_zero(job->ctx, count, "checksums");
+        uint64_t *hashes = mote_alloc(job->ctx, count * sizeof *hashes, "checksums");
+        if (blocks == NULL || hashes == NULL) status = MOTE_ERROR_MEMORY;
+        if (status == MOTE_OK) status = parts_source_mark(source, i, PARTS_HASHED_BYTES, blocks);
+        if (status == MOTE_OK) status = check_blocks(job, input, count, blocks, hashes);
+        mote_free(job->ctx, blocks);
+        mote_free(job->ctx, hashes);
+    }
+    return status;
 }
 #endif

@@ -65,9 +65,6 @@ mote_status parts_open(mote_context *ctx, const char *const *inputs, uint32_t in
                        const mote_parts_params *parts, parts_run *run) {
     run->lod = params != NULL ? *params : mote_lod_defaults();
     run->potree = potree != NULL ? *potree : mote_potree_defaults();
-    /* A worker's share is what it may take on the host, and as much on its GPU. */
-    const uint64_t on_gpu = ctx->params.device == MOTE_DEVICE_CUDA ? lod_device_point_bytes(&run->lod) : 0;
-    if (run->point_bytes < on_gpu) run->point_bytes = on_gpu;
     MOTE_TRY(check(ctx, reading, parts, run));
     if (run->is_copc) MOTE_TRY(check_copc_params(run));
     MOTE_TRY(parts_source_begin(ctx, inputs, input_count, reading, NULL, &run->source));
@@ -115,6 +112,7 @@ void parts_close(parts_run *run) {
     mote_free(ctx, run->part_of);
     mote_free(ctx, run->ranges);
     mote_free(ctx, run->shares);
+    mote_free(ctx, run->spans);
     for (uint64_t b = 0; b < run->block_count; b++) mote_free(ctx, run->blocks[b].first);
     mote_free(ctx, run->blocks);
     mote_free(ctx, run->first);
@@ -148,6 +146,22 @@ uint64_t parts_room(const mote_context *ctx, const mote_parts_params *params) {
     return (uint64_t)sysconf(_SC_PHYS_PAGES) / 4 * (uint64_t)sysconf(_SC_PAGE_SIZE);
 }
 
+/* The points of a part that a GPU holds beside those of other workers; a part of more is sorted and sampled there in
+   pieces, and its tree and records are the cores' work. */
+static uint64_t device_points(const parts_run *run) {
+    mote_context *ctx = run->ctx;
+    uint64_t room = UINT64_MAX;
+    for (uint32_t d = 1; ctx->params.device == MOTE_DEVICE_CUDA && d < ctx->device_count; d++) {
+        const uint64_t own = device_available(&ctx->devices[d]);
+        room = own < room ? own : room;
+    }
+    if (room == UINT64_MAX || parts_looks_around(run)) return UINT64_MAX;
+    const uint64_t share = room / mote_team_device_sharers(ctx, run->workers);
+    return share > PARTS_DEVICE_BYTES
+               ? (share - PARTS_DEVICE_BYTES) / (run->record_bytes + lod_device_point_bytes(&run->lod))
+               : 0;
+}
+
 /* As many workers as are wanted, or fewer, whose shares hold a part. */
 static mote_status find_room(parts_run *run, const mote_parts_params *params) {
     mote_context *ctx = run->ctx;
@@ -159,11 +173,14 @@ static mote_status find_room(parts_run *run, const mote_parts_params *params) {
         run->share_bytes = rest / run->workers;
         taken = parts_memory_bytes(run, 0);
         if (run->share_bytes > taken) run->part_points = (run->share_bytes - taken) / point_bytes;
+        const uint64_t on_gpu = device_points(run);
+        if (on_gpu < run->part_points && on_gpu >= PARTS_LEAST_POINTS) run->part_points = on_gpu;
         if (run->part_points >= PARTS_LEAST_POINTS || run->workers == 1) break;
     }
     if (run->part_points < PARTS_LEAST_POINTS) {
         return mote_fail(ctx, MOTE_ERROR_MEMORY,
-                         "out of memory: %llu bytes hold no part of %u points; parts take %llu at least",
+                         "out of memory: %llu bytes hold no part of %u points; a larger --memory would do, of %llu "
+                         "or more",
                          (unsigned long long)room, PARTS_LEAST_POINTS,
                          (unsigned long long)(shared + taken + PARTS_LEAST_POINTS * point_bytes));
     }
@@ -177,7 +194,7 @@ static mote_status find_room(parts_run *run, const mote_parts_params *params) {
    as many. */
 static uint32_t find_wanted(const parts_run *run, const mote_parts_params *params) {
     if (params->part_count > 0 || run->workers == 1) return (uint32_t)params->part_count;
-    const uint64_t least = (run->first[run->cell_count] + run->part_points - 1) / run->part_points;
+    const uint64_t least = (run->build_points + run->part_points - 1) / run->part_points;
     const uint64_t rounds = least > 0 ? (least + run->workers - 1) / run->workers : 1;
     return rounds * run->workers < PARTS_MAX ? (uint32_t)(rounds * run->workers) : PARTS_MAX;
 }
@@ -185,11 +202,15 @@ static uint32_t find_wanted(const parts_run *run, const mote_parts_params *param
 /* ---- all */
 
 mote_status parts_cut_ranges(parts_run *run, const mote_parts_params *params) {
+    run->build_points = 0;
+    for (uint64_t c = 0; c < run->cell_count; c++) {
+        if (!parts_keeps(run, c)) run->build_points += run->first[c + 1] - run->first[c];
+    }
     MOTE_TRY(find_room(run, params));
     run->wanted = find_wanted(run, params);
     run->even_points = run->part_points;
     if (run->wanted > 0) {
-        const uint64_t share = (run->first[run->cell_count] + run->wanted - 1) / run->wanted;
+        const uint64_t share = (run->build_points + run->wanted - 1) / run->wanted;
         if (share < run->even_points) run->even_points = share > 0 ? share : 1;
     }
     MOTE_TRY(parts_count_crowded(run));

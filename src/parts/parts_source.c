@@ -48,6 +48,15 @@ static void take_share(parts_source *source, uint64_t points) {
     source->input_share.last = source->share.first + point_share * (double)source->walked;
 }
 
+/* Lets the reader give the units alone that are wanted. */
+static mote_status take_spans(parts_source *source, uint64_t input) {
+    const parts_spans *spans = source->spans != NULL ? &source->spans[input] : NULL;
+    if (spans == NULL || spans->count == 0) return MOTE_OK;
+    if (mote_reader_take_spans(source->reader, spans->list, spans->count, source->spans_apart)) return MOTE_OK;
+    return mote_fail(source->ctx, MOTE_ERROR_DATA, "%s: has no chunks or records as the plan says",
+                     source->list.paths[input]);
+}
+
 /* Between two walks others may have replaced the file. Opening may take a while too, where it decodes all of it. */
 static mote_status open_reader(parts_source *source, uint64_t input) {
     const mote_log_fn log = be_quiet(source, source->was_opened);
@@ -61,6 +70,7 @@ static mote_status open_reader(parts_source *source, uint64_t input) {
     if (status == MOTE_OK && source->boxes != NULL && source->reader->piece != NULL) {
         MOTE_TRY(mote_reader_place(source->reader, &source->boxes[input]));
     }
+    if (status == MOTE_OK) MOTE_TRY(take_spans(source, input));
     if (status == MOTE_OK) take_share(source, mote_reader_count(source->reader));
     if (status != MOTE_OK || !source->was_opened || is_as_before(source, input)) return status;
     return mote_fail(source->ctx, MOTE_ERROR_IO, "%s: changed while it was read", path);
@@ -338,6 +348,27 @@ void parts_source_rewind(parts_source *source, double first, double last) {
 }
 
 uint64_t parts_source_input(const parts_source *source) { return source->next > 0 ? source->next - 1 : 0; }
+
+/* Where in the reader's piece the last piece begins. */
+static uint64_t piece_offset(const parts_source *source) {
+    return source->list.count > 1 ? source->from_at - source->piece->count : 0;
+}
+
+uint64_t parts_source_place(const parts_source *source) { return source->reader->place + piece_offset(source); }
+
+reader_span parts_source_units(const parts_source *source, uint64_t i, uint64_t *end) {
+    const uint64_t offset = piece_offset(source);
+    const reader_span span = mote_reader_units_of(source->reader, offset + i, end);
+    *end -= offset;
+    return span;
+}
+
+mote_status parts_source_mark(parts_source *source, uint64_t input, uint64_t block_bytes, bool *blocks) {
+    MOTE_TRY(open_reader(source, input));
+    mote_reader_mark_blocks(source->reader, block_bytes, blocks);
+    close_reader(source);
+    return MOTE_OK;
+}
 
 /* Passes over those that are not wanted. */
 static void skip_inputs(parts_source *source) {

@@ -246,7 +246,6 @@ static mote_status write_changed(parts_update *update, bool *done) {
     parts_run *run = &update->run;
     mote_parts_params params = *update->params;
     bool lacks_fine = false;
-    params.workers = 1;
     params.part_count = 0;
     MOTE_TRY(parts_cut_ranges(run, &params));
     MOTE_TRY(parts_make_lists(run));

@@ -26,7 +26,7 @@ static emulated_state *state_of(mote_device *gpu) { return (emulated_state *)gpu
 /* ---- memory */
 
 static uint64_t free_bytes(const mote_device *gpu) {
-    const uint64_t limit = gpu->ctx->params.memory_limit_bytes;
+    const uint64_t limit = mote_device_limit(gpu->ctx);
     const uint64_t max = limit > 0 && limit < DEVICE_BYTES ? limit : DEVICE_BYTES;
     return gpu->ctx->device_bytes < max ? max - gpu->ctx->device_bytes : 0;
 }

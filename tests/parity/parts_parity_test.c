@@ -150,6 +150,70 @@ static void gpus_share_a_cloud(void **state) {
     mote_context_destroy(cpu);
 }
 
+/* A cloud of five times what the GPU may hold, in memory and as a file, while the host has enough: the bytes of the
+   cores, within the limit. */
+static void five_times_the_device_memory(void **state) {
+    (void)state;
+    mote_context *cpu = parity_cpu_context();
+    mote_cloud *cloud = NULL;
+    char path[512], one[512], many[512];
+    mote_potree_params potree = mote_potree_defaults();
+    mote_lod_params params = mote_lod_defaults();
+    snprintf(path, sizeof path, "%s", test_path("parts_parity_five.las"));
+    snprintf(one, sizeof one, "%s", test_path("parts_parity_one"));
+    snprintf(many, sizeof many, "%s", test_path("parts_parity_many"));
+    assert_int_equal(mote_generate(cpu, "city", 600000, NULL, &cloud), MOTE_OK);
+    assert_int_equal(mote_cloud_write(cpu, cloud, path, NULL), MOTE_OK);
+    mote_cloud_destroy(cloud);
+    assert_int_equal(mote_cloud_read(cpu, path, NULL, &cloud), MOTE_OK);
+    const parts_inputs inputs = {{path}, 1};
+    potree.name = "parts";
+    parts_in_one(cpu, &inputs, &params, one);
+    const uint64_t whole_bytes = 600000 * (36 + lod_device_point_bytes(&params));
+    /* In memory, by the GPU in pieces; in parts, each of which is made there with its records. */
+    for (int in_memory = 0; in_memory < 2; in_memory++) {
+        mote_context_params context = mote_context_defaults();
+        mote_context *cuda = NULL;
+        mote_parts_report report;
+        context.device = MOTE_DEVICE_CUDA;
+        context.device_memory_limit_bytes = in_memory ? whole_bytes / 5 : (24u << 20) + whole_bytes / 5;
+        assert_int_equal(mote_context_create(&context, &cuda), MOTE_OK);
+        if (in_memory) {
+            mote_lod *lod = NULL;
+            if (mote_lod_build(cuda, cloud, &params, &lod) != MOTE_OK) fail_msg("%s", mote_context_message(cuda));
+            assert_true(lod->cuda == NULL);
+            assert_int_equal(mote_potree_write(cuda, lod, many, &potree, NULL), MOTE_OK);
+            mote_lod_destroy(lod);
+        } else {
+            in_parts(cuda, path, &params, 0, 1, &report, many);
+            assert_in_range(report.parts, 5, 7);
+        }
+        assert_in_range(mote_context_device_peak_bytes(cuda), whole_bytes / 32, context.device_memory_limit_bytes);
+        potree_reference_same_folders(one, many);
+        mote_context_destroy(cuda);
+    }
+    mote_cloud_destroy(cloud);
+    mote_context_destroy(cpu);
+}
+
+/* Not even one place fits. */
+static void no_device_memory_says_what_would_do(void **state) {
+    (void)state;
+    mote_context *cpu = parity_cpu_context(), *cuda = NULL;
+    mote_context_params context = mote_context_defaults();
+    mote_cloud *cloud = NULL;
+    mote_lod *lod = NULL;
+    context.device = MOTE_DEVICE_CUDA;
+    context.device_memory_limit_bytes = 1u << 20;
+    assert_int_equal(mote_context_create(&context, &cuda), MOTE_OK);
+    assert_int_equal(mote_generate(cpu, "city", 50000, NULL, &cloud), MOTE_OK);
+    assert_int_equal(mote_lod_build(cuda, cloud, NULL, &lod), MOTE_ERROR_MEMORY);
+    assert_non_null(strstr(mote_context_message(cuda), "would do"));
+    mote_cloud_destroy(cloud);
+    mote_context_destroy(cuda);
+    mote_context_destroy(cpu);
+}
+
 static void refuses_gpus_that_are_not(void **state) {
     (void)state;
     mote_context_params params = mote_context_defaults();
@@ -174,9 +238,13 @@ int main(void) {
     gpu_count = mote_devices(devices, 1 + GPUS_MAX) - 1;
     if (gpu_count > GPUS_MAX) gpu_count = GPUS_MAX;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gpus_make_the_same),        cmocka_unit_test(averages_look_across_on_cores),
-        cmocka_unit_test(parts_may_exceed_a_gpu),    cmocka_unit_test(gpus_share_a_cloud),
+        cmocka_unit_test(gpus_make_the_same),
+        cmocka_unit_test(averages_look_across_on_cores),
+        cmocka_unit_test(parts_may_exceed_a_gpu),
+        cmocka_unit_test(gpus_share_a_cloud),
         cmocka_unit_test(refuses_gpus_that_are_not),
+        cmocka_unit_test(five_times_the_device_memory),
+        cmocka_unit_test(no_device_memory_says_what_would_do),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -124,15 +124,54 @@ else
     echo "Snakemake is skipped: it is not there"
 fi
 
-# ---- what cannot run here holds together at least
-python3 - "$sources/examples/cluster/kubernetes.yaml" <<'EOF' || fail "kubernetes.yaml is no YAML"
-import sys
+# ---- what cannot run here: what it asks for is what the plan says, and suffices; the commands are run as they stand
+clouds() {
+    local examples=$sources/examples/cluster
+    "$MOTE" lod tiles -o town --plan-parts plan.json --parts 3 -q
+    # The command in the comment, up to where it goes to kubectl.
+    sed -n '/^#   jq/,/kubectl/p' "$examples/kubernetes.yaml" | sed 's/^#//; s/| kubectl.*//' >fill.sh
+    cp "$examples/kubernetes.yaml" .
+    sh fill.sh >filled.yaml
+    mkdir bin
+    cat >bin/aws <<'EOF'
+#!/bin/sh
+for word in "$@"; do printf '%s\0' "$word"; done >>"$AWS_CALLS"
+echo job
+EOF
+    chmod +x bin/aws
+    AWS_CALLS=$PWD/calls PATH=$PWD/bin:$PATH sh "$examples/aws_batch.sh" plan.json queue definition
+    python3 - <<'EOF' || fail "what Kubernetes and AWS Batch are asked for is not what the plan says"
+import json, math, sys
+parts = json.load(open("plan.json"))["parts"]
+memory = math.ceil(max(part["memory_limit_bytes"] for part in parts) / 1048576 + 64)
+calls = open("calls").read().split("\0")
+over = [json.loads(calls[i + 1]) for i, word in enumerate(calls) if word == "--container-overrides"]
+assert f"size={len(parts)}" in calls and len(over) == 2, calls
+assert over[0] == {"command": ["mote", "lod", "--part", "auto", "plan.json"],
+                   "resourceRequirements": [{"type": "MEMORY", "value": str(memory)}]}, over
+assert over[1] == {"command": ["mote", "lod", "--merge", "plan.json"]} and "jobId=job" in calls
 try:
     import yaml
 except ImportError:
     sys.exit(0)
-job = yaml.safe_load(open(sys.argv[1]))
-assert job["kind"] == "Job" and job["spec"]["completionMode"] == "Indexed"
+job = yaml.safe_load(open("filled.yaml"))
+assert job["kind"] == "Job" and job["spec"]["completionMode"] == "Indexed" and job["spec"]["completions"] == len(parts)
+asked = job["spec"]["template"]["spec"]["containers"][0]["resources"]
+assert asked == {"requests": {"cpu": "2", "memory": f"{memory}Mi"}, "limits": {"memory": f"{memory}Mi"}}, asked
 EOF
-sh -n "$sources/examples/cluster/aws_batch.sh"
+    local part enough
+    for part in 1 2 3; do
+        enough=$(jq ".parts[$part - 1].memory_limit_bytes" plan.json)
+        "$MOTE" lod --part "$part/3" plan.json --memory "$enough" -q || fail "part $part does not fit what the plan says"
+    done
+    "$MOTE" lod --merge plan.json -q
+    same town || fail "within what the plan says: other bytes"
+    rm -r town town.parts
+    echo "Kubernetes, AWS Batch: memory and count of parts are the plan's"
+}
+if command -v jq >/dev/null; then
+    clouds && done_something=yes
+else
+    echo "Kubernetes and AWS Batch are skipped: jq is not there"
+fi
 [[ -n $done_something ]] || exit 77

@@ -24,6 +24,7 @@ typedef struct test_array {
     uint64_t parts;
     bool is_copc;                /* a file is made, and no folder */
     const char *const *left_out; /* attributes; NULL: none */
+    const char *where;           /* points that are read; NULL: all */
 } test_array;
 
 static void begin(test_array *t) {
@@ -40,6 +41,12 @@ static void begin_copc(test_array *t) {
     t->is_copc = true;
     t->params.max_node_points = 0;
     snprintf(t->output, PATH, "%s", test_path("array_out.copc.laz"));
+}
+
+static mote_read_params reading_params(const test_array *t) {
+    mote_read_params reading = mote_read_defaults();
+    reading.where = t->where;
+    return reading;
 }
 
 static mote_potree_params potree_params(const test_array *t) {
@@ -68,12 +75,13 @@ static mote_status plan(mote_context *ctx, const test_array *t, mote_parts_repor
     mote_parts_params parts = mote_parts_defaults();
     const mote_potree_params potree = potree_params(t);
     const mote_copc_params copc = copc_params(t);
+    const mote_read_params reading = reading_params(t);
     parts.part_count = t->parts;
     if (t->is_copc) {
-        return mote_copc_parts_plan(ctx, t->inputs.paths, t->inputs.count, NULL, &t->params, t->output, &copc, &parts,
-                                    t->plan, report);
+        return mote_copc_parts_plan(ctx, t->inputs.paths, t->inputs.count, &reading, &t->params, t->output, &copc,
+                                    &parts, t->plan, report);
     }
-    return mote_lod_parts_plan(ctx, t->inputs.paths, t->inputs.count, NULL, &t->params, t->output, &potree, &parts,
+    return mote_lod_parts_plan(ctx, t->inputs.paths, t->inputs.count, &reading, &t->params, t->output, &potree, &parts,
                                t->plan, report);
 }
 
@@ -95,8 +103,9 @@ static void expect_whole(mote_context *ctx, const test_array *t) {
     mote_lod *lod = NULL;
     const mote_potree_params potree = potree_params(t);
     const mote_copc_params copc = copc_params(t);
+    const mote_read_params reading = reading_params(t);
     snprintf(one, PATH, "%s", test_path(t->is_copc ? "array_one.copc.laz" : "array_one"));
-    assert_int_equal(mote_cloud_read_many(ctx, t->inputs.paths, t->inputs.count, NULL, &cloud), MOTE_OK);
+    assert_int_equal(mote_cloud_read_many(ctx, t->inputs.paths, t->inputs.count, &reading, &cloud), MOTE_OK);
     assert_int_equal(mote_lod_build(ctx, cloud, &t->params, &lod), MOTE_OK);
     assert_int_equal(t->is_copc ? mote_copc_write(ctx, lod, one, &copc, NULL)
                                 : mote_potree_write(ctx, lod, one, &potree, NULL),
@@ -287,7 +296,14 @@ static void costs_are_predicted(void **state) {
                                     "\"read_bytes\": %llu, \"seconds\": %lf",
                                     &memory, &limit, &scratch, &read, &seconds),
                              5);
-            assert_int_equal(mote_lod_parts_make(ctx, t.plan, p, 0, NULL), MOTE_OK);
+            /* That limit suffices. */
+            mote_context_params params = mote_context_defaults();
+            mote_context *bounded = NULL;
+            params.threads = 2;
+            params.memory_limit_bytes = limit;
+            assert_int_equal(mote_context_create(&params, &bounded), MOTE_OK);
+            assert_int_equal(mote_lod_parts_make(bounded, t.plan, p, 0, NULL), MOTE_OK);
+            mote_context_destroy(bounded);
             snprintf(file, sizeof file, "%s.parts/%u.octree", t.output, p);
             assert_int_equal(stat(file, &info), 0);
             if (scratch < (uint64_t)info.st_size / 2 || scratch > 2 * (uint64_t)info.st_size + 8192) {
@@ -364,7 +380,6 @@ static void inputs_may_not_change(void **state) {
     mote_context_destroy(ctx);
 }
 
-/* Each line of a plan left out: refused, or of no weight; never a crash. And other versions. */
 /* The plan would take the place of a file that it is made of, under whatever name; with outputs held, and without. */
 static void a_plan_replaces_no_input(void **state) {
     (void)state;
@@ -395,6 +410,91 @@ static void a_plan_replaces_no_input(void **state) {
     mote_context_destroy(ctx);
 }
 
+/* A file of points in Morton order, so that a part's are in few chunks, or records, beside each other. */
+static void add_ordered(mote_context *ctx, test_array *t, const char *ending) {
+    char *path = t->paths[t->inputs.count], name[64];
+    mote_cloud *cloud = NULL, *ordered = NULL;
+    snprintf(name, sizeof name, "array_ordered_%u.%s", t->inputs.count, ending);
+    snprintf(path, PATH, "%s", test_path(name));
+    assert_int_equal(mote_generate(ctx, "city", 400000, NULL, &cloud), MOTE_OK);
+    assert_int_equal(mote_order_cloud(ctx, cloud, &ordered), MOTE_OK);
+    assert_int_equal(mote_cloud_write(ctx, ordered, path, NULL), MOTE_OK);
+    mote_cloud_destroy(ordered);
+    mote_cloud_destroy(cloud);
+    t->inputs.paths[t->inputs.count++] = path;
+}
+
+/* Bytes of inputs that a part reads, as the plan says. */
+static unsigned long long read_bytes_of(const test_array *t, uint32_t part) {
+    char *text = read_text(t->plan), *at = strstr(text, "\"parts\": [");
+    unsigned long long bytes = 0;
+    for (uint32_t p = 0; p < part; p++) {
+        assert_non_null(at);
+        at = strstr(at + 1, "\"read_bytes\": ");
+    }
+    assert_non_null(at);
+    assert_int_equal(sscanf(at, "\"read_bytes\": %llu", &bytes), 1);
+    free(text);
+    return bytes;
+}
+
+/* Of an input whose points lie beside each other a part reads what has points of it: of LAZ and LAS, of several inputs,
+   with points left out; and numbers of points are those of all. */
+static void parts_read_what_is_theirs(void **state) {
+    (void)state;
+    mote_context *ctx = test_context(3);
+    for (int variant = 0; variant < 8; variant++) {
+        mote_parts_report report;
+        test_array t;
+        struct stat info;
+        unsigned long long sum = 0, all = 0;
+        if (variant % 2 == 1) begin_copc(&t);
+        if (variant % 2 == 0) begin(&t);
+        t.parts = 5;
+        if (variant / 2 != 1) add_ordered(ctx, &t, "laz");
+        if (variant / 2 != 0) add_ordered(ctx, &t, "las");
+        if (variant / 2 == 3) t.where = "classification != 2";
+        compare(ctx, &t);
+        assert_int_equal(plan(ctx, &t, &report), MOTE_OK);
+        for (uint32_t p = 1; p <= report.parts; p++) sum += read_bytes_of(&t, p);
+        for (uint32_t i = 0; i < t.inputs.count; i++) {
+            assert_int_equal(stat(t.inputs.paths[i], &info), 0);
+            all += (unsigned long long)info.st_size;
+        }
+        if (variant < 6 && sum > 5 * all / 2) fail_msg("variant %d: %llu bytes are read of %llu", variant, sum, all);
+        assert_true(sum >= all / 2);
+    }
+    mote_context_destroy(ctx);
+}
+
+/* Other bytes are refused by the parts that read them. */
+static void parts_check_what_they_read(void **state) {
+    (void)state;
+    mote_context *ctx = test_context(2);
+    mote_parts_report report;
+    test_array t;
+    struct stat info;
+    begin(&t);
+    t.parts = 4;
+    add_ordered(ctx, &t, "las");
+    assert_int_equal(plan(ctx, &t, &report), MOTE_OK);
+    assert_int_equal(stat(t.paths[0], &info), 0);
+    assert_true(info.st_size > 13 << 20); /* two blocks with a checksum each: the last part reads the second alone */
+    change_byte(t.paths[0], (12 << 20) + 7);
+    expect(ctx, mote_lod_parts_make(ctx, t.plan, 4, 0, NULL), MOTE_ERROR_IO, "(other bytes); make a new plan");
+    assert_int_equal(mote_lod_parts_make(ctx, t.plan, 1, 0, NULL), MOTE_OK);
+    change_byte(t.paths[0], (12 << 20) + 7);
+    change_byte(t.paths[0], 100); /* what is of no point, all look at */
+    expect(ctx, mote_lod_parts_make(ctx, t.plan, 2, 0, NULL), MOTE_ERROR_IO, "(other bytes); make a new plan");
+    change_byte(t.paths[0], 100);
+    for (uint32_t p = 2; p <= 4; p++) assert_int_equal(mote_lod_parts_make(ctx, t.plan, p, 0, NULL), MOTE_OK);
+    assert_int_equal(mote_lod_parts_merge(ctx, t.plan, true, &report), MOTE_OK);
+    expect_whole(ctx, &t);
+    assert_int_equal(mote_lod_parts_clear(ctx, t.output), MOTE_OK);
+    mote_context_destroy(ctx);
+}
+
+/* Each digit and each line of a plan: refused, or of no weight; never a crash. And other versions. */
 static void expect_checked(bool is_copc) {
     mote_context *ctx = test_context(1);
     mote_parts_report report;
@@ -407,12 +507,12 @@ static void expect_checked(bool is_copc) {
     assert_int_equal(plan(ctx, &t, &report), MOTE_OK);
     char *text = read_text(t.plan), *other = calloc(1, 1 << 20);
     assert_non_null(other);
-    char *version = strstr(text, "\"mote_plan\": 2");
+    char *version = strstr(text, "\"mote_plan\": 3");
     assert_non_null(version);
-    version[13] = '3';
+    version[13] = '2'; /* checksums of whole inputs, and no spans */
     write_text(t.plan, text);
-    expect(ctx, mote_lod_parts_make(ctx, t.plan, 1, 0, NULL), MOTE_ERROR_UNSUPPORTED, "a plan of version 3");
-    version[13] = '2';
+    expect(ctx, mote_lod_parts_make(ctx, t.plan, 1, 0, NULL), MOTE_ERROR_UNSUPPORTED, "a plan of version 2");
+    version[13] = '3';
     write_text(t.plan, "[]");
     expect(ctx, mote_lod_parts_make(ctx, t.plan, 1, 0, NULL), MOTE_ERROR_DATA, "no plan of parts");
     write_text(t.plan, "{");
@@ -587,6 +687,8 @@ int main(void) {
         cmocka_unit_test(inputs_are_united),
         cmocka_unit_test(what_lacks_is_named),
         cmocka_unit_test(inputs_may_not_change),
+        cmocka_unit_test(parts_read_what_is_theirs),
+        cmocka_unit_test(parts_check_what_they_read),
         cmocka_unit_test(a_plan_replaces_no_input),
         cmocka_unit_test(plans_are_checked),
         cmocka_unit_test(runs_go_on),

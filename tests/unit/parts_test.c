@@ -21,18 +21,13 @@ static mote_parts_report in_parts(mote_context *ctx, const parts_inputs *inputs,
     parts.workers = workers;
     mote_potree_params potree = mote_potree_defaults();
     mote_parts_report report;
-    test_progress progress = {0};
+    test_progress progress;
     potree.name = "parts";
     parts.part_points = part_points;
-    ctx->params.progress = test_note_progress;
-    ctx->params.progress_user = &progress;
+    parts_watch(ctx, &progress);
     const mote_status status =
         mote_lod_write_parts(ctx, inputs->paths, inputs->count, NULL, params, folder, &potree, &parts, &report);
-    if (status != MOTE_OK) print_message("%s\n", mote_context_message(ctx));
-    assert_int_equal(status, MOTE_OK);
-    assert_false(progress.backwards);
-    assert_true(progress.last == 1 || report.points == 0);
-    ctx->params.progress = NULL;
+    parts_expect(ctx, status, &progress, report.points);
     return report;
 }
 

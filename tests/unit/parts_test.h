@@ -3,6 +3,17 @@
 #define MOTE_PARTS_TEST_H
 
 #include "support/parts_clouds.h"
+#include "support/support.h"
+
+/* ---- parts_test_compare.c */
+/* From here on progress is noted: however many steps and workers there are, they report as one call. */
+void parts_watch(mote_context *ctx, test_progress *progress);
+/* The call went well, and its progress did not go back and ended. points: none, and it may have reported none */
+void parts_expect(mote_context *ctx, mote_status status, const test_progress *progress, uint64_t points);
+/* Names of the file of one piece and of that of parts. */
+void parts_paths(const char *what, const char *ending, char one[512], char many[512]);
+/* Byte for byte. */
+void parts_same_files(const char *one, const char *many);
 
 /* ---- parts_test.c */
 /* Folder, and file where there may be one, of parts are those of one piece. */

@@ -25,17 +25,6 @@ static mote_copc_report in_one(mote_context *ctx, const parts_inputs *inputs, co
     return report;
 }
 
-static void same_files(const char *one, const char *many) {
-    size_t size[2];
-    char *bytes[2] = {test_load(one, &size[0]), test_load(many, &size[1])};
-    assert_int_equal(size[0], size[1]);
-    for (size_t i = 0; i < size[0]; i++) {
-        if (bytes[0][i] != bytes[1][i]) fail_msg("byte %zu of %zu is another", i, size[0]);
-    }
-    free(bytes[0]);
-    free(bytes[1]);
-}
-
 void parts_compare_copc(mote_context *ctx, const parts_inputs *inputs, const mote_lod_params *params,
                         uint64_t part_points, uint64_t workers) {
     char one[512], many[512];
@@ -43,24 +32,19 @@ void parts_compare_copc(mote_context *ctx, const parts_inputs *inputs, const mot
     mote_parts_params parts = mote_parts_defaults();
     mote_parts_report report;
     mote_copc_report file;
-    test_progress progress = {0};
+    test_progress progress;
     own.max_node_points = 0;
     parts.part_points = part_points;
     parts.workers = workers;
     snprintf(one, sizeof one, "%s", test_path("parts_whole.copc.laz"));
     snprintf(many, sizeof many, "%s", test_path("parts_parts.copc.laz"));
     const mote_copc_report expected = in_one(ctx, inputs, &own, one);
-    ctx->params.progress = test_note_progress;
-    ctx->params.progress_user = &progress;
+    parts_watch(ctx, &progress);
     const mote_status status =
         mote_copc_write_parts(ctx, inputs->paths, inputs->count, NULL, &own, many, NULL, &parts, &report);
     file = report.file;
-    if (status != MOTE_OK) print_message("%s\n", mote_context_message(ctx));
-    assert_int_equal(status, MOTE_OK);
-    assert_false(progress.backwards);
-    assert_true(progress.last == 1);
-    ctx->params.progress = NULL;
-    same_files(one, many);
+    parts_expect(ctx, status, &progress, report.points);
+    parts_same_files(one, many);
     assert_true(file.hash == expected.hash && file.points == expected.points && file.nodes == expected.nodes);
     assert_true(file.file_bytes == expected.file_bytes && file.hierarchy_bytes == expected.hierarchy_bytes);
     assert_true(report.largest_part <= part_points);

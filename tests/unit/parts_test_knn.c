@@ -49,18 +49,13 @@ static mote_parts_report compare(mote_context *ctx, const parts_inputs *inputs, 
     mote_parts_params parts = mote_parts_defaults();
     mote_parts_report report;
     mote_knn_rows *found = NULL;
-    test_progress progress = {0};
+    test_progress progress;
     parts.part_points = part_points;
     knn_rows one = in_one(ctx, inputs, params, wide), many = make_rows(one.queries, params->k, wide);
-    ctx->params.progress = test_note_progress;
-    ctx->params.progress_user = &progress;
+    parts_watch(ctx, &progress);
     const mote_status status = mote_knn_find_parts(ctx, inputs->paths, inputs->count, NULL, params, wide,
                                                    test_path("parts_knn"), &parts, &report, &found);
-    if (status != MOTE_OK) print_message("%s\n", mote_context_message(ctx));
-    assert_int_equal(status, MOTE_OK);
-    assert_false(progress.backwards);
-    assert_true(progress.last == 1);
-    ctx->params.progress = NULL;
+    parts_expect(ctx, status, &progress, report.points);
     assert_true(mote_knn_rows_count(found) == one.queries);
     const uint64_t half = one.queries / 2, places = one.queries * params->k;
     mote_knn_result second = many.to; /* read in two, the latter first */

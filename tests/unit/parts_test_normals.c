@@ -34,35 +34,20 @@ static void in_one(mote_context *ctx, const parts_inputs *inputs, const mote_nor
 
 static mote_parts_report compare(mote_context *ctx, const parts_inputs *inputs, const mote_normals_params *params,
                                  bool density, uint64_t part_points, const char *ending) {
-    char one[512], many[512], name[64];
+    char one[512], many[512];
     mote_parts_params parts = mote_parts_defaults();
     mote_parts_report report;
     mote_normals_result expected, facts;
-    test_progress progress = {0};
-    size_t size[2];
+    test_progress progress;
     parts.part_points = part_points;
-    snprintf(name, sizeof name, "parts_normals_one.%s", ending);
-    snprintf(one, sizeof one, "%s", test_path(name));
-    snprintf(name, sizeof name, "parts_normals_many.%s", ending);
-    snprintf(many, sizeof many, "%s", test_path(name));
+    parts_paths("normals", ending, one, many);
     in_one(ctx, inputs, params, density, one, &expected);
-    ctx->params.progress = test_note_progress;
-    ctx->params.progress_user = &progress;
+    parts_watch(ctx, &progress);
     const mote_status status = mote_normals_write_parts(ctx, inputs->paths, inputs->count, NULL, params, density, many,
                                                         NULL, &parts, &report, &facts);
-    if (status != MOTE_OK) print_message("%s\n", mote_context_message(ctx));
-    assert_int_equal(status, MOTE_OK);
-    assert_false(progress.backwards);
-    assert_true(progress.last == 1);
-    ctx->params.progress = NULL;
-    char *bytes[2] = {test_load(one, &size[0]), test_load(many, &size[1])};
-    assert_int_equal(size[0], size[1]);
-    for (size_t i = 0; i < size[0]; i++) {
-        if (bytes[0][i] != bytes[1][i]) fail_msg("byte %zu of %zu is another", i, size[0]);
-    }
+    parts_expect(ctx, status, &progress, report.points);
+    parts_same_files(one, many);
     assert_true(facts.without == expected.without && facts.skipped == expected.skipped);
-    free(bytes[0]);
-    free(bytes[1]);
     return report;
 }
 
@@ -135,7 +120,6 @@ static void compare_outliers(mote_context *ctx, const parts_inputs *inputs, cons
     char one[512], many[512];
     mote_parts_params parts = mote_parts_defaults();
     mote_outliers_result expected, facts;
-    size_t size[2];
     parts.part_points = part_points;
     snprintf(one, sizeof one, "%s", test_path("parts_outliers_one.las"));
     snprintf(many, sizeof many, "%s", test_path("parts_outliers_many.las"));
@@ -147,13 +131,7 @@ static void compare_outliers(mote_context *ctx, const parts_inputs *inputs, cons
     assert_true(facts.count == expected.count && facts.skipped == expected.skipped);
     assert_true(facts.mean == expected.mean && facts.deviation == expected.deviation);
     assert_true(facts.threshold == expected.threshold);
-    char *bytes[2] = {test_load(one, &size[0]), test_load(many, &size[1])};
-    assert_int_equal(size[0], size[1]);
-    for (size_t i = 0; i < size[0]; i++) {
-        if (bytes[0][i] != bytes[1][i]) fail_msg("byte %zu of %zu is another", i, size[0]);
-    }
-    free(bytes[0]);
-    free(bytes[1]);
+    parts_same_files(one, many);
 }
 
 void outliers_of_parts(void **state) {

@@ -20,31 +20,18 @@ static void in_one(mote_context *ctx, const parts_inputs *inputs, const mote_rea
 
 static mote_parts_report compare(mote_context *ctx, const parts_inputs *inputs, const mote_read_params *reading,
                                  uint64_t part_points, const char *ending) {
-    char one[512], many[512], name[64];
+    char one[512], many[512];
     mote_parts_params parts = mote_parts_defaults();
     mote_parts_report report;
-    test_progress progress = {0};
-    size_t size[2];
+    test_progress progress;
     parts.part_points = part_points;
-    snprintf(name, sizeof name, "parts_order_one.%s", ending);
-    snprintf(one, sizeof one, "%s", test_path(name));
-    snprintf(name, sizeof name, "parts_order_many.%s", ending);
-    snprintf(many, sizeof many, "%s", test_path(name));
+    parts_paths("order", ending, one, many);
     in_one(ctx, inputs, reading, one);
-    ctx->params.progress = test_note_progress;
-    ctx->params.progress_user = &progress;
+    parts_watch(ctx, &progress);
     const mote_status status =
         mote_order_write_parts(ctx, inputs->paths, inputs->count, reading, many, NULL, &parts, &report);
-    if (status != MOTE_OK) print_message("%s\n", mote_context_message(ctx));
-    assert_int_equal(status, MOTE_OK);
-    assert_false(progress.backwards);
-    assert_true(progress.last == 1);
-    ctx->params.progress = NULL;
-    char *bytes[2] = {test_load(one, &size[0]), test_load(many, &size[1])};
-    assert_int_equal(size[0], size[1]);
-    assert_memory_equal(bytes[0], bytes[1], size[0]);
-    free(bytes[0]);
-    free(bytes[1]);
+    parts_expect(ctx, status, &progress, report.points);
+    parts_same_files(one, many);
     return report;
 }
 

@@ -379,22 +379,24 @@ static void other_origins(void **state) {
     mote_context_destroy(ctx);
 }
 
-/* Parts of any size, and as little memory as there may be. */
+/* Parts of any size, one at a time and several, and as little memory as there may be. */
 static void little_memory(void **state) {
     (void)state;
     mote_context *ctx = test_context(2);
-    static const uint64_t sizes[] = {500, 3000};
-    for (int s = 0; s < 2; s++) {
+    static const uint64_t sizes[] = {500, 3000, 0, 2000}, workers[] = {1, 0, 3, 2};
+    for (int s = 0; s < 4; s++) {
         mote_lod_update_report report;
         test_list t;
         begin(ctx, &t, OVER, "las");
         build(ctx, &t, t.folder);
         mote_parts_params parts = mote_parts_defaults();
         parts.part_points = sizes[s];
+        parts.workers = workers[s];
         const mote_lod_changes changes = {.add = (const char *const[]){t.paths[OVER]}, .add_count = 1};
         expect(ctx, mote_lod_update(ctx, t.folder, &changes, &parts, &report));
         t.items[t.count++] = t.paths[OVER];
         assert_true(report.whole == NULL && report.parts.parts > 2);
+        assert_int_equal(report.parts.workers, workers[s] > 0 ? workers[s] : 1);
         compare(ctx, &t);
     }
     mote_context_destroy(ctx);

@@ -240,7 +240,7 @@ static mote_status store_all(emitter *m) {
 /* Whether there is memory to spare for a spool. A small one is taken without asking, as far as the caller's limit is
    not known to be near: asking takes longer than it is worth. */
 static bool may_spool(mote_device *gpu, uint64_t size_bytes) {
-    if (size_bytes <= emit_policy::small_spool && gpu->ctx->params.memory_limit_bytes == 0) return true;
+    if (size_bytes <= emit_policy::small_spool && mote_device_limit(gpu->ctx) == 0) return true;
     return size_bytes <= cuda_available(gpu) / 4;
 }
 
