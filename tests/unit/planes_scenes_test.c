@@ -265,6 +265,33 @@ static void steps_among_strays_are_no_slab(void **state) {
     assert_true(score.false_planes + score.split <= 4);
 }
 
+/* Doors three noises back took their wall along, and 2 of the corridor's 21 planes were found; among 80 % of strays a
+   road's 6 were 2. */
+static void planes_beside_steps_are_found(void **state) {
+    (void)state;
+    planes_scene_score score = try_scene(PLANES_SCENE_CORRIDOR, 5, 40000);
+    assert_true(score.found >= 8);
+    assert_true(score.false_planes + score.split <= 1);
+    score = try_scene(PLANES_SCENE_ROAD, 7, 40000);
+    assert_int_equal(score.found, score.planes);
+}
+
+/* Six roofs of 250 points beside 20,000 of woods: a sample of these showed none, and 1 of 7 planes was found. */
+static void planes_as_small_as_asked_for_are_found(void **state) {
+    (void)state;
+    const planes_scene_score score = try_scene(PLANES_SCENE_AIRBORNE, 3, 40000);
+    assert_int_equal(score.found, 7);
+    assert_int_equal(score.false_planes + score.split, 0);
+}
+
+/* Planes have a sixth of the points, and yet tell that none is six times as thick: a slab through four sides was. */
+static void planes_among_strays_tell_their_noise(void **state) {
+    (void)state;
+    const planes_scene_score score = try_scene(PLANES_SCENE_STACK, 7, 40000);
+    assert_true(score.found >= 12);
+    assert_true(score.false_planes + score.split <= 1);
+}
+
 /* A shaft: the vote's planes were 17 strips of it, each of which a curve explains better. */
 static void strips_of_a_shaft_are_no_planes(void **state) {
     (void)state;
@@ -397,6 +424,9 @@ int main(int argc, char **argv) {
         cmocka_unit_test(faces_of_boards_are_told_apart),
         cmocka_unit_test(sides_that_nearly_lie_in_one_are_found),
         cmocka_unit_test(steps_among_strays_are_no_slab),
+        cmocka_unit_test(planes_beside_steps_are_found),
+        cmocka_unit_test(planes_as_small_as_asked_for_are_found),
+        cmocka_unit_test(planes_among_strays_tell_their_noise),
         cmocka_unit_test(strips_of_a_shaft_are_no_planes),
         cmocka_unit_test(planes_of_few_points_are_found),
         cmocka_unit_test(planes_are_the_same_in_other_units),

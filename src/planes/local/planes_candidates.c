@@ -16,7 +16,7 @@
 #include "planes/local/planes_growth.h"
 
 #define WIDER         2.0 /* times what neighbours tell: the noise of a candidate that windows do not see; see history */
-#define MIN_TELLING   0.2  /* of the points, grown planes have that tell the noise of planes */
+#define MIN_TELLING   0.2  /* of the candidates' points, grown planes have as many that tell the noise of planes */
 #define PEAK_SHOULDER 0.4  /* density at 2.25 noises, of the middle's: 0.11 of normal points, 1 of even ones */
 #define PEAK_CENTRAL  0.4  /* share of the points within 0.67 noises: of normal ones 0.5, of even ones 0.22 */
 #define MOSTLY        0.68 /* of the candidates' points are of some that peak, or they are slices of curves */
@@ -95,7 +95,9 @@ static void weigh_candidates(const planes_local *s, candidates_nats *nats) {
 
 /* The noise that a plane of this cloud may have, if enough has grown to tell. */
 static double max_noise_of(const planes_local *s) {
-    const bool tells = planes_owned_points(s) >= MIN_TELLING * s->sample->count;
+    double points = 0;
+    for (uint32_t i = 0; i < s->candidates.count; i++) points += s->candidates.planes[i].count;
+    const bool tells = planes_owned_points(s) >= MIN_TELLING * points;
     return tells ? PLANES_ALIKE * fmax(planes_middle_noise(s), GROWTH_TOLD_NOISE * s->params.floor) : INFINITY;
 }
 

@@ -17,6 +17,7 @@
 #define MAX_NUMBER      250u  /* components that begin near the patch, at most: marks are bytes */
 #define PIECE_SHARE     0.2   /* of the points of the largest component: others that large are the plane's, too */
 #define CENTRED         1.0   /* noises: how far the mean of a centred cell's points is off, at most */
+#define STEPPED         1.6   /* noises: what is farther off beside the rim does not go on, but begins anew: a step */
 #define MEAN_DEVIATIONS 3.0   /* deviations of a mean of few points: what a centred cell may be off, if that is more */
 #define BESIDE_SHARE    0.5   /* of the points of a cell, one beside the rim has where a surface goes on */
 #define CLOSELY         0.966 /* cosine of 15 degrees */
@@ -156,6 +157,14 @@ static bool find_component(planes_local *s, planes_growth *g, double radius) {
     return best_points > 0;
 }
 
+/* Whether the points of a cell beside the rim lie to one side, but no farther off than where a surface goes on. Points
+   beyond the reach of the plane's are at least as far off as that. */
+static bool goes_on(const planes_local *s, const planes_growth *g, uint32_t cell) {
+    const double sum = (double)s->cell_sum[cell], beyond = s->cell_beside[2 * cell + (sum > 0)];
+    const double off = fabs(sum) + PLANES_REACH_NOISES * g->noise * beyond;
+    return !is_centred(s, g, cell) && off <= STEPPED * g->noise * (s->cell_in[cell] + beyond);
+}
+
 double planes_going_on(const planes_local *s, const planes_growth *g) {
     const double min = BESIDE_SHARE * g->density;
     uint32_t beside = 0, on = 0;
@@ -163,7 +172,7 @@ double planes_going_on(const planes_local *s, const planes_growth *g) {
         for (uint32_t cell = row * g->columns + 1; cell + 1 < (row + 1) * g->columns; cell++) {
             if (!growth_is_beside(s, g, cell)) continue;
             beside++;
-            on += s->cell_in[cell] >= min && !is_centred(s, g, cell);
+            on += s->cell_in[cell] >= min && goes_on(s, g, cell);
         }
     }
     return beside > 0 ? (double)on / beside : 0;

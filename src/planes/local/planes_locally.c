@@ -89,10 +89,11 @@ static mote_status confirm_found(planes_run *run, const planes_sample *all, bool
     return status;
 }
 
-/* How many points that belong to no plane are looked at. */
+/* How many points that belong to no plane are looked at: where the caller says how small planes are, so many that such
+   planes are seen among them. */
 static uint32_t count_free_sample(const planes_run *run) {
     const double wanted = FREE_SUPPORT * (double)run->free_points / (double)run->support;
-    return (uint32_t)fmin(fmax(wanted, MIN_FREE), MAX_FREE);
+    return (uint32_t)fmin(fmax(wanted, MIN_FREE), run->params.min_points > 0 ? MAX_SAMPLE : MAX_FREE);
 }
 
 /* Whether there are planes among the points that belong to none. */

@@ -81,9 +81,18 @@ planes_local *planes_worker(planes_local *s) {
     return thread == 0 ? s : &s->workers[thread - 1];
 }
 
+/* A plane that a body was split into is known better than its points tell: where it fails for what lies to one side, as
+   doors do that are set back a little, it is grown once more without that. */
 static void grow_one(planes_local *s, planes_growing *one) {
-    one->stands = planes_grow(s, &one->patch, one->max_noise, one->max_cell, one->self, &one->growth) &&
+    planes_patch patch = one->patch;
+    planes_growth g;
+    one->stands = planes_grow(s, &patch, one->max_noise, one->max_cell, one->self, &one->growth) &&
                   planes_growth_stands(s, &one->growth);
+    if (one->stands || !patch.turned || patch.centred || one->growth.reason != MOTE_PLANES_STRUCTURE) return;
+    patch.centred = true;
+    if (!planes_grow(s, &patch, one->max_noise, one->max_cell, one->self, &g) || !planes_growth_stands(s, &g)) return;
+    one->growth = g;
+    one->stands = true;
 }
 
 void planes_grow_all(planes_local *s, planes_growing *growing, uint32_t count) {
