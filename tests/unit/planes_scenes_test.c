@@ -1,6 +1,9 @@
 /* Planes of scenes of many kinds: how many are found, how many are none, how far off they are.
      planes_scenes_test table [SEEDS [POINTS [KINDS [verbose]]]]
    prints the table of docs/speed/planes.md; SEEDS: how many, or FIRST-LAST; KINDS: a number, or FIRST-LAST.
+     planes_scenes_test noises [SEEDS [POINTS [KINDS]]]
+   prints what is found, and wrong, of the same scenes with 0 to 40 mm of noise, of 20,000, 40,000 ... up to POINTS, and
+   how often that jumps from one noise to the next;
      planes_scenes_test write FOLDER [SEEDS [POINTS [KINDS]]]
    writes the scenes, N.xyz (doubles) and N.noise (its noise, a text), for other programs;
      planes_scenes_test judge FOLDER [SEEDS [POINTS [KINDS]]]
