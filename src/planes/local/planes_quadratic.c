@@ -1,17 +1,18 @@
 /* How much better than a plane a quadratic surface explains points. */
 #include <math.h>
+#include <string.h>
 
 #include "planes/local/planes_growth.h"
 
 #define TERMS PLANES_QUADRATIC
 
-void planes_quadratic_add(planes_quadratic *sums, double u, double v, double distance) {
+void planes_quadratic_add(planes_quadratic *sums, double u, double v, double distance, double weight) {
     const double terms[TERMS] = {1, u, v, u * u, u * v, v * v};
     for (int row = 0; row < TERMS; row++) {
-        for (int column = 0; column <= row; column++) sums->products[row][column] += terms[row] * terms[column];
-        sums->with_distance[row] += terms[row] * distance;
+        for (int column = 0; column <= row; column++) sums->products[row][column] += weight * terms[row] * terms[column];
+        sums->with_distance[row] += weight * terms[row] * distance;
     }
-    sums->squares += distance * distance;
+    sums->squares += weight * distance * distance;
 }
 
 /* By Cholesky's decomposition of the normal equations, where what each term adds is a square. */
@@ -35,6 +36,21 @@ planes_left planes_quadratic_left(planes_quadratic *sums) {
         if (k >= 3) curve += explained;
     }
     left.quadratic = left.plane - curve;
+    return left;
+}
+
+/* The same decomposition gives the terms: from the last to the first. */
+double planes_quadratic_solve(planes_quadratic *sums, int terms, double solved[TERMS]) {
+    double left = sums->squares;
+    planes_quadratic_left(sums);
+    memset(solved, 0, TERMS * sizeof *solved);
+    for (int k = terms - 1; k >= 0; k--) {
+        if (!(sums->products[k][k] > 0)) continue;
+        solved[k] = sums->with_distance[k];
+        left -= solved[k] * solved[k];
+        for (int i = k + 1; i < terms; i++) solved[k] -= sums->products[i][k] * solved[i];
+        solved[k] /= sums->products[k][k];
+    }
     return left;
 }
 

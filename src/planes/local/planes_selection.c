@@ -243,15 +243,27 @@ static void refuse_plane(planes_local *s, const planes_local_plane *plane, doubl
     planes_note_sheets(s, &g);
 }
 
+/* Where facets have more of the points than planes, what may be either is no plane. */
+static double max_bends_of(const planes_local *s) {
+    double planes = 1, facets = 0;
+    for (uint32_t i = 0; i < s->plane_count; i++) {
+        const planes_local_plane *plane = &s->planes[i];
+        planes += plane->bends <= 0 ? plane->count : 0;
+        facets += plane->bends > PLANES_MAX_BENDS ? plane->count : 0;
+    }
+    return PLANES_MAX_BENDS * (planes - facets) / (planes + facets);
+}
+
 /* Keeps planes of enough points (max_noise infinite), of a noise up to max_noise, no facets; the most points first.
    What the others own is nobody's. */
 static void keep_planes(planes_local *s, double max_noise) {
     uint32_t kept = 0;
+    const double max_bends = max_bends_of(s);
     for (uint32_t i = 0; i < s->plane_count; i++) {
         planes_local_plane *plane = &s->planes[i];
         plane->number = (int32_t)i;
         s->renumber[i] = -1;
-        if (plane->count >= s->params.min_points && plane->noise <= max_noise && plane->bends <= PLANES_MAX_BENDS) {
+        if (plane->count >= s->params.min_points && plane->noise <= max_noise && plane->bends <= max_bends) {
             s->planes[kept++] = *plane;
         } else {
             refuse_plane(s, plane, max_noise);
@@ -467,8 +479,9 @@ static mote_status drop_facets(planes_local *s, selection *x) {
     (void)x;
     planes_take_sheets(s);
     keep_planes(s, INFINITY);
-    MOTE_TRY(planes_find_bends(s));
     planes_claim_candidates(s);
+    keep_planes(s, INFINITY);
+    MOTE_TRY(planes_find_bends(s));
     keep_planes(s, INFINITY);
     return MOTE_OK;
 }
