@@ -2,38 +2,34 @@
    is next to a facet goes on bending:
 
           a roof           two facets of a curtain
-            /\                    .--.                  the nearer halves of both, held against
+            /\                    .--.                  what lies about their edge, whoever owns it, held against
            /  \                  /    \                 two planes, and one quadratic surface
           /    \                /      \
 
-   Where one quadratic surface explains the nearer halves of two planes better than a plane each, with as many terms,
-   they do not meet in a crease. What has more of such bends around it than creases is a facet, and no plane. */
+   Each explanation has a noise and strays of its own (expectation and maximization). That of planes takes the better
+   of both as they are, and as they would be by what lies about the edge alone; noise blurs their crease. What has more
+   of bends around it than of creases may be a facet. */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "planes/local/planes_growth.h"
 
 #define MAX_POINTS  2048u /* of a plane, that are looked at */
+#define MAX_ABOUT   1024u /* points about an edge, that are */
 #define MIN_POINTS  16u   /* of a half */
 #define MIN_SINE    0.03  /* between two planes: of less, they have no edge */
 #define SHARPEST    0.87  /* cosine: an edge of less than 30 degrees is no curve's */
 #define MIN_OVERLAP 0.5   /* of the shorter one's extent, both have beside each other along the edge */
-#define MIN_DEPTH   2.0   /* noises, that the middle of both is from the edge: nearer, a crease is blurred to a bend */
-#define MAX_LEFT    2.0   /* noises squared, that two planes may leave: what they do not explain says nothing */
+#define MIN_DEPTH   2.0   /* noises, that the middle of both is from the edge: nearer, all is blurred */
 #define MAX_CROSSED 0.1   /* of a plane's points that may be beyond the edge: of others, planes cross */
-#define MAX_ABOUT 1024u /* points about an edge that are looked at */
-#define BAND 6.0 /* noises: what lies farther off both is not looked at */
-#define TURNS 8
-#ifndef SHARP
-#define SHARP 4.0
-#endif
-#define MIN_LEFT 0.3
-#define MIN_STRAYS 0.02
-#define MAX_STRAYS 0.95
-#define DBG(...) do { if (getenv("MOTE_BENDS")) fprintf(stderr, __VA_ARGS__); } while (0)
+#define MARGIN      6.0   /* noises that points may be above and below both planes */
+#define TURNS       8     /* of a fit */
+#define MIN_NOISE   0.3   /* of a fit, in noises of the noisier plane */
+#define MAX_NOISE   1.25  /* a surface of more is a heap of points, whatever explains it */
+#define MIN_STRAYS  0.02  /* share of the points */
+#define BLUR        4.0   /* of a crease: noise in all directions has 1.7, across each plane alone more than 10 */
 #define ROOT_THREE  1.7320508075688772
+#define ROOT_TWO_PI 2.5066282746310002
 
 /* Some points of each plane, from[plane] to from[plane + 1] of the list. */
 typedef struct bend_lists {
@@ -143,84 +139,26 @@ static double find_depth(const planes_local *s, const bend_lists *lists, const b
     return middle <= 2 * half ? middle : 0; /* half as far from it as it is wide, at most */
 }
 
-/* ---- both explanations of what lies about an edge */
+/* ---- what lies about an edge */
 
-/* A point about an edge: across it in depths, along it, and above it in noises. */
+/* A point: across the edge in depths, along it in lengths, and above it in noises. */
 typedef struct bend_point {
     double u, v, height;
 } bend_point;
 
-/* Surfaces over u and v with a noise about them, and strays evenly around. */
-typedef struct bend_model {
-    uint32_t surfaces; /* 1: a bend; 2: planes that meet in a crease */
-    double terms[2][PLANES_QUADRATIC];
-    double noise, strays; /* of the points, the share that are of no surface */
-} bend_model;
+/* The surroundings of an edge: of its planes' points as far as the nearer middle, and of points that no plane has. */
+typedef struct bend_surroundings {
+    double depth, length, unit; /* steps, of u, v and height */
+    double band;                /* how far heights reach */
+    uint32_t count;
+    bend_point points[MAX_ABOUT];
+    planes_quadratic own[2]; /* of the planes' points */
+} bend_surroundings;
 
-static double height_at(const double terms[PLANES_QUADRATIC], double u, double v) {
-    return (terms[0] + terms[1] * u) + terms[2] * v + (terms[3] * u + terms[4] * v) * u + terms[5] * v * v;
-}
-
-/* The density of a point under the k-th surface. Of two planes the k-th ends at the crease: noise takes points beyond
-   it. unit: a noise, in depths */
-static double density_of(const bend_model *m, uint32_t k, const bend_point *p, double unit) {
-    const double *terms = m->terms[k], *others = m->terms[1 - k];
-    const double off = p->height - height_at(terms, p->u, p->v), off2 = off / m->noise * (off / m->noise);
-    const double density = 0.3989422804014327 / m->noise * exp(-0.5 * off2);
-    if (m->surfaces == 1) return density;
-    const double slope = terms[1] * unit, foot = p->u + unit * slope * off / (1 + slope * slope);
-    const double apart = (others[0] - terms[0] + (others[2] - terms[2]) * p->v) / (terms[1] - others[1]);
-    const double inside = (k == 0 ? foot - apart : apart - foot) * (1 + slope * slope) / (m->noise * unit);
-    return density / (1 + exp(-SHARP * inside)); /* about the integral of a normal distribution */
-}
-
-/* Expectation and maximization; returns the nats of the points. band: how far heights reach */
-static double fit_model(bend_model *m, const bend_point *points, uint32_t count, double unit, double band) {
-    double nats = 0;
-    for (int turn = 0; turn < TURNS; turn++) {
-        planes_quadratic sums[2];
-        double on = 0, left = 0;
-        memset(sums, 0, sizeof sums);
-        nats = 0;
-        for (uint32_t i = 0; i < count; i++) {
-            double density[2] = {0, 0}, all = m->strays / band;
-            for (uint32_t k = 0; k < m->surfaces; k++) {
-                density[k] = (1 - m->strays) * density_of(m, k, &points[i], unit);
-                all += density[k];
-            }
-            nats += log(all);
-            for (uint32_t k = 0; k < m->surfaces; k++) {
-                planes_quadratic_add(&sums[k], points[i].u, points[i].v, points[i].height, density[k] / all);
-                on += density[k] / all;
-            }
-        }
-        if (turn + 1 == TURNS) break;
-        for (uint32_t k = 0; k < m->surfaces; k++) {
-            double fixed[PLANES_QUADRATIC];
-            const double at[6] = {m->terms[k][0], m->terms[k][1], m->terms[k][2], 0,0,0};
-            if (m->surfaces == 2) {
-                planes_quadratic *q = &sums[k];
-                left += q->squares;
-                for (int r = 0; r < 3; r++) left -= 2 * at[r] * q->with_distance[r];
-                for (int r = 0; r < 3; r++) for (int c = 0; c < 3; c++) left += at[r] * at[c] * (r > c ? q->products[r][c] : q->products[c][r]);
-                (void)fixed;
-            } else
-            left += planes_quadratic_solve(&sums[k], m->surfaces == 1 ? PLANES_QUADRATIC : 3, m->terms[k]);
-        }
-        m->noise = fmin(fmax(sqrt(fmax(left, 0) / fmax(on, 1)), MIN_LEFT), 2);
-        m->strays = fmin(fmax(1 - on / count, MIN_STRAYS), MAX_STRAYS);
-    }
-    return nats;
-}
-
-/* Takes all points about an edge, whoever owns them; returns how many. own: how many are the planes' */
-static uint32_t take_points(planes_local *s, const bend_edge *edge, const uint32_t planes[2], double depth, double unit,
-                            double *band, bend_point points[MAX_ABOUT], planes_quadratic own[3]) {
-    const double length = edge->high - edge->low, slope = fabs(dot(edge->in[0], edge->up) / dot(edge->in[0], edge->across));
+/* Brings points into the scratch. */
+static void take_near(planes_local *s, const bend_edge *edge, const bend_surroundings *about) {
     planes_growth g;
-    uint32_t count = 0, in = 0;
     memset(&g, 0, sizeof g);
-    memset(own, 0, 3 * sizeof *own);
     for (int k = 0; k < 3; k++) {
         g.normal[k] = edge->up[k];
         g.u[k] = edge->across[k];
@@ -228,31 +166,129 @@ static uint32_t take_points(planes_local *s, const bend_edge *edge, const uint32
         g.at[k] = edge->at[k] + 0.5 * (edge->low + edge->high) * edge->along[k];
     }
     g.self = -1;
-    g.noise = unit;
+    g.noise = about->unit;
     g.cell = 1;
-    g.density = 1e300; /* no point is better explained by others */
-    g.look = hypot(depth, 0.5 * length);
+    g.density = 1e300; /* nobody explains a point better */
+    g.look = hypot(about->depth, 0.5 * about->length);
     g.turned = true;
-    *band = 2 * (slope * depth / unit + BAND);
-    planes_take_near(s, &g, 0.5 * *band * unit);
+    planes_take_near(s, &g, 0.5 * about->band * about->unit);
+}
+
+/* Whether a near point is in the surroundings: not another plane's, nor its plane's own beyond the edge, for that tells
+   of planes that cross. */
+static bool is_about(const planes_local *s, const uint32_t planes[2], const bend_surroundings *about, uint32_t i) {
+    const int32_t owner = s->owner[s->near_point[i]];
+    const double u = (double)s->near_u[i], v = (double)s->near_v[i], reach = PLANES_REACH_NOISES * about->unit;
+    if (fabs(u) > about->depth || fabs(v) > 0.5 * about->length) return false;
+    if (owner == (int32_t)planes[0]) return u >= -reach;
+    return owner == (int32_t)planes[1] ? u <= reach : owner < 0;
+}
+
+static void take_points(planes_local *s, const bend_edge *edge, const uint32_t planes[2], bend_surroundings *about) {
+    uint32_t *list = s->component, listed = 0;
+    take_near(s, edge, about);
     for (uint32_t i = 0; i < s->near_count; i++) {
-        const int32_t owner = s->owner[s->near_point[i]];
-        if (owner >= 0 && owner != (int32_t)planes[0] && owner != (int32_t)planes[1]) s->near_u[i] = INFINITY;
-        in += fabs((double)s->near_u[i]) <= depth && fabs((double)s->near_v[i]) <= 0.5 * length;
+        list[listed] = i;
+        listed += is_about(s, planes, about, i);
     }
-    const uint32_t stride = (in + MAX_ABOUT - 1) / MAX_ABOUT;
-    in = 0;
-    for (uint32_t i = 0; i < s->near_count && stride > 0; i++) {
-        const double u = (double)s->near_u[i] / depth, v = (double)s->near_v[i] / length;
-        if (fabs(u) > 1 || fabs(v) > 0.5 || in++ % stride != 0) continue;
+    about->count = listed < MAX_ABOUT ? listed : MAX_ABOUT;
+    memset(about->own, 0, sizeof about->own);
+    for (uint32_t k = 0; k < about->count; k++) {
+        const uint32_t i = list[(uint64_t)k * listed / about->count];
         const int32_t owner = s->owner[s->near_point[i]];
-        const bend_point p = {u, v, (double)s->near_distance[i] / unit};
-        points[count++] = p;
-        if (owner != (int32_t)planes[0] && owner != (int32_t)planes[1]) continue;
-        planes_quadratic_add(&own[owner == (int32_t)planes[1]], u, v, p.height, 1);
-        planes_quadratic_add(&own[2], u, v, p.height, 1);
+        bend_point *p = &about->points[k];
+        p->u = (double)s->near_u[i] / about->depth;
+        p->v = (double)s->near_v[i] / about->length;
+        p->height = (double)s->near_distance[i] / about->unit;
+        if (owner >= 0) planes_quadratic_add(&about->own[owner == (int32_t)planes[1]], p->u, p->v, p->height, 1);
     }
-    return count;
+}
+
+/* ---- both explanations of it */
+
+/* Surfaces over u and v with a noise about them, and strays evenly around. */
+typedef struct bend_model {
+    uint32_t surfaces; /* 1: a bend; 2: planes that meet in a crease */
+    bool stays;        /* the surfaces are as they are */
+    double terms[2][PLANES_QUADRATIC];
+    double noise, strays; /* strays: their share of the points */
+} bend_model;
+
+/* How far a point is above a surface. */
+static double above(const double terms[PLANES_QUADRATIC], const bend_point *p) {
+    const double u = p->u, v = p->v;
+    return p->height -
+           ((terms[0] + terms[1] * u) + terms[2] * v + (terms[3] * u + terms[4] * v) * u + terms[5] * v * v);
+}
+
+/* The density of a point under the k-th surface. Of two planes each ends where they meet: how surely a point that noise
+   has moved there begins on its own side. unit: a noise, in depths */
+static double density_of(const bend_model *m, uint32_t k, const bend_point *p, double unit) {
+    const double *terms = m->terms[k], *others = m->terms[1 - k];
+    const double off = above(terms, p), noises = off / m->noise;
+    const double density = 1 / (ROOT_TWO_PI * m->noise) * exp(-0.5 * noises * noises);
+    if (m->surfaces == 1) return density;
+    const double slope = terms[1] * unit, steep = 1 + slope * slope, foot = p->u + unit * slope * off / steep;
+    const double crease = (others[0] - terms[0] + (others[2] - terms[2]) * p->v) / (terms[1] - others[1]);
+    const double inside = (k == 0 ? foot - crease : crease - foot) * steep / (m->noise * unit);
+    return density / (1 + exp(-BLUR * inside));
+}
+
+/* Fits the surfaces to the points of each, by weight; returns the squares that are left. */
+static double fit_surfaces(bend_model *m, planes_quadratic sums[2]) {
+    double left = 0;
+    for (uint32_t k = 0; k < m->surfaces && !m->stays; k++) {
+        left += planes_quadratic_solve(&sums[k], m->surfaces == 1 ? PLANES_QUADRATIC : 3, m->terms[k]);
+    }
+    return left;
+}
+
+/* Expectation and maximization; returns the nats of the points. */
+static double fit_model(bend_model *m, const bend_surroundings *about) {
+    const double unit = about->unit / about->depth;
+    double nats = 0;
+    for (int turn = 0; turn < TURNS; turn++) {
+        planes_quadratic sums[2];
+        double on = 0, squares = 0;
+        memset(sums, 0, sizeof sums);
+        nats = 0;
+        for (uint32_t i = 0; i < about->count; i++) {
+            const bend_point *p = &about->points[i];
+            double density[2] = {0, 0}, all = m->strays / about->band;
+            for (uint32_t k = 0; k < m->surfaces; k++) {
+                density[k] = (1 - m->strays) * density_of(m, k, p, unit);
+                all += density[k];
+            }
+            nats += log(all);
+            for (uint32_t k = 0; k < m->surfaces; k++) {
+                const double weight = density[k] / all, off = above(m->terms[k], p);
+                on += weight;
+                squares += m->stays ? weight * off * off : 0;
+                if (!m->stays) planes_quadratic_add(&sums[k], p->u, p->v, p->height, weight);
+            }
+        }
+        squares += fit_surfaces(m, sums);
+        m->noise = fmin(fmax(sqrt(fmax(squares, 0) / fmax(on, 1)), MIN_NOISE), MAX_NOISE);
+        m->strays = fmin(fmax(1 - on / about->count, MIN_STRAYS), 1 - MIN_STRAYS);
+    }
+    return nats;
+}
+
+/* The nats by which a bend explains the surroundings of an edge better than a crease. */
+static double bend_to_crease(const bend_edge *edge, bend_surroundings *about) {
+    planes_quadratic both = about->own[0];
+    const double own = both.products[0][0] + about->own[1].products[0][0];
+    bend_model planes = {2, true, {{0}}, 1, fmin(fmax(1 - own / about->count, MIN_STRAYS), 1 - MIN_STRAYS)};
+    bend_model moved = planes, bend = planes;
+    planes_quadratic_join(&both, &about->own[1]);
+    bend.surfaces = 1;
+    moved.stays = bend.stays = false;
+    for (int k = 0; k < 2; k++) {
+        planes.terms[k][1] = dot(edge->in[k], edge->up) / dot(edge->in[k], edge->across) * about->depth / about->unit;
+        planes_quadratic_solve(&about->own[k], 3, moved.terms[k]);
+    }
+    bend.noise = fmax(sqrt(fmax(planes_quadratic_solve(&both, PLANES_QUADRATIC, bend.terms[0]), 0) / own), 1);
+    return fit_model(&bend, about) - fmax(fit_model(&planes, about), fit_model(&moved, about));
 }
 
 /* Whether the noise is that of the representation: then rounding alone is left, and says nothing of bends. */
@@ -260,36 +296,30 @@ static bool is_exact(const planes_local *s, uint32_t plane) {
     return s->planes[plane].noise <= GROWTH_TOLD_NOISE * s->params.floor;
 }
 
-/* Adds the nats by which a bend explains the points at the edge of two planes better than a crease to those of both. */
+/* Adds the nats by which a bend explains what lies about the edge of two planes better to those of both. */
 static void judge_edge(planes_local *s, const bend_lists *lists, uint32_t a, uint32_t b, double *nats) {
     const uint32_t planes[2] = {a, b};
     bend_edge edge;
-    double low[2], high[2], depth = INFINITY, band;
-    bend_point points[MAX_ABOUT];
-    planes_quadratic own[3];
+    bend_surroundings about;
+    double low[2], high[2], depth = INFINITY;
     if (is_exact(s, a) || is_exact(s, b) || !find_edge(&s->planes[a], &s->planes[b], &edge)) return;
     for (int i = 0; i < 2; i++) find_extent(s, lists, &edge, planes[i], &low[i], &high[i]);
     edge.low = fmax(low[0], low[1]);
     edge.high = fmin(high[0], high[1]);
-    const double length = edge.high - edge.low;
-    if (!(length > 0) || length < MIN_OVERLAP * fmin(high[0] - low[0], high[1] - low[1])) return;
+    about.length = edge.high - edge.low;
+    if (!(about.length > 0) || about.length < MIN_OVERLAP * fmin(high[0] - low[0], high[1] - low[1])) return;
     for (int i = 0; i < 2; i++) {
         depth = fmin(depth, fabs(dot(edge.in[i], edge.across)) * find_depth(s, lists, &edge, planes[i], i));
     }
     const double noise = fmax(s->planes[a].noise, s->planes[b].noise);
     if (depth < MIN_DEPTH * noise) return;
-    const double unit = noise / edge.cosine;
-    const uint32_t count = take_points(s, &edge, planes, depth, unit, &band, points, own);
-    if (fmin(own[0].products[0][0], own[1].products[0][0]) < MIN_POINTS) return;
-    const double share = own[2].products[0][0] / count;
-    bend_model crease = {2, {{0}}, 1, fmin(fmax(1 - share, MIN_STRAYS), MAX_STRAYS)}, bend = crease;
-    bend.surfaces = 1;
-    for (int k = 0; k < 2; k++) crease.terms[k][1] = dot(edge.in[k], edge.up) / dot(edge.in[k], edge.across) * depth / unit;
-    bend.noise = fmax(sqrt(planes_quadratic_solve(&own[2], PLANES_QUADRATIC, bend.terms[0]) / (share * count)), 1);
-    const double by_crease = fit_model(&crease, points, count, unit / depth, band);
-    const double by_bend = fit_model(&bend, points, count, unit / depth, band);
-    DBG("  %u %u depth %.1f points %u share %.2f fold %.2f noise %.2f %.2f strays %.2f %.2f gain %.1f\n",a,b,depth/noise,count,share,dot(edge.in[0],edge.in[1]),crease.noise,bend.noise,crease.strays,bend.strays,by_bend-by_crease);
-    for (int i = 0; i < 2; i++) nats[planes[i]] += by_bend - by_crease;
+    about.depth = depth;
+    about.unit = noise / edge.cosine;
+    about.band = 2 * (fabs(dot(edge.in[0], edge.up) / dot(edge.in[0], edge.across)) * depth / about.unit + MARGIN);
+    take_points(s, &edge, planes, &about);
+    if (fmin(about.own[0].products[0][0], about.own[1].products[0][0]) < MIN_POINTS) return;
+    const double gain = bend_to_crease(&edge, &about);
+    for (int i = 0; i < 2; i++) nats[planes[i]] += gain;
 }
 
 /* Whether two planes may be beside each other: the boxes around their rectangles, as far again as they are wide. */
@@ -320,7 +350,7 @@ mote_status planes_find_bends(planes_local *s) {
         }
         status = mote_stopped(ctx);
     }
-    for (uint32_t i = 0; i < s->plane_count && status == MOTE_OK; i++) { s->planes[i].bends = nats[i]; DBG("plane %u points %u noise %.1f candidate %u turned %d nats %.1f\n",i,s->planes[i].count,s->planes[i].noise,s->planes[i].candidate,s->planes[i].turned,nats[i]); if(getenv("MOTE_KEEP"))s->planes[i].bends=0; }
+    for (uint32_t i = 0; i < s->plane_count && status == MOTE_OK; i++) { s->planes[i].bends = nats[i]; }
     mote_free(ctx, lists.from);
     mote_free(ctx, lists.point);
     mote_free(ctx, nats);

@@ -51,6 +51,8 @@ typedef struct planes_quadratic {
 } planes_quadratic;
 
 void planes_quadratic_add(planes_quadratic *sums, double u, double v, double distance, double weight);
+/* Adds others' sums over the same u and v. */
+void planes_quadratic_join(planes_quadratic *sums, const planes_quadratic *others);
 /* The squares that a plane leaves, and a quadratic surface. */
 typedef struct planes_left {
     double plane, quadratic;

@@ -9,10 +9,19 @@
 void planes_quadratic_add(planes_quadratic *sums, double u, double v, double distance, double weight) {
     const double terms[TERMS] = {1, u, v, u * u, u * v, v * v};
     for (int row = 0; row < TERMS; row++) {
-        for (int column = 0; column <= row; column++) sums->products[row][column] += weight * terms[row] * terms[column];
+        for (int column = 0; column <= row; column++)
+            sums->products[row][column] += weight * terms[row] * terms[column];
         sums->with_distance[row] += weight * terms[row] * distance;
     }
     sums->squares += weight * distance * distance;
+}
+
+void planes_quadratic_join(planes_quadratic *sums, const planes_quadratic *others) {
+    for (int row = 0; row < TERMS; row++) {
+        for (int column = 0; column <= row; column++) sums->products[row][column] += others->products[row][column];
+        sums->with_distance[row] += others->with_distance[row];
+    }
+    sums->squares += others->squares;
 }
 
 /* By Cholesky's decomposition of the normal equations, where what each term adds is a square. */

@@ -243,15 +243,22 @@ static void refuse_plane(planes_local *s, const planes_local_plane *plane, doubl
     planes_note_sheets(s, &g);
 }
 
-/* Where facets have more of the points than planes, what may be either is no plane. */
+/* The nats of bends that a plane may have: fewer where others are facets, more where they are planes. The mean of what
+   all points' planes have says so, within bounds; what is a facet by that has most. */
 static double max_bends_of(const planes_local *s) {
-    double planes = 1, facets = 0;
-    for (uint32_t i = 0; i < s->plane_count; i++) {
-        const planes_local_plane *plane = &s->planes[i];
-        planes += plane->bends <= 0 ? plane->count : 0;
-        facets += plane->bends > PLANES_MAX_BENDS ? plane->count : 0;
+    const double most = 2 * PLANES_MAX_BENDS;
+    double prior = 0;
+    for (int turn = 0; turn < 2; turn++) {
+        double points = 0, nats = 0;
+        for (uint32_t i = 0; i < s->plane_count; i++) {
+            const planes_local_plane *plane = &s->planes[i];
+            const bool facet = turn > 0 && plane->bends + prior > PLANES_MAX_BENDS;
+            points += plane->count;
+            nats += plane->count * (facet ? most : fmin(fmax(plane->bends, -most), most));
+        }
+        prior = points > 0 ? nats / points : 0;
     }
-    return PLANES_MAX_BENDS * (planes - facets) / (planes + facets);
+    return PLANES_MAX_BENDS - prior;
 }
 
 /* Keeps planes of enough points (max_noise infinite), of a noise up to max_noise, no facets; the most points first.
