@@ -16,10 +16,11 @@
 #include "planes/local/planes_growth.h"
 
 #define WIDER         2.0 /* times what neighbours tell: the noise of a candidate that windows do not see; see history */
-#define MIN_TELLING   0.2  /* of the points, grown planes have that tell the noise of planes */
-#define PEAK_SHOULDER 0.4  /* density at 2.25 noises, of the middle's: 0.11 of normal points, 1 of even ones */
-#define PEAK_CENTRAL  0.4  /* share of the points within 0.67 noises: of normal ones 0.5, of even ones 0.22 */
-#define MOSTLY        0.68 /* of the candidates' points are of some that peak, or they are slices of curves */
+#define CLOSELY       0.985 /* cosine of 10 degrees: neighbours lie along a wall that bends, not along flanks of waves */
+#define MIN_TELLING   0.2   /* of the points, grown planes have that tell the noise of planes */
+#define PEAK_SHOULDER 0.4   /* density at 2.25 noises, of the middle's: 0.11 of normal points, 1 of even ones */
+#define PEAK_CENTRAL  0.4   /* share of the points within 0.67 noises: of normal ones 0.5, of even ones 0.22 */
+#define MOSTLY        0.68  /* of the candidates' points are of some that peak, or they are slices of curves */
 
 mote_status planes_reserve_candidates(planes_local *s) {
     const uint64_t points = s->sample->count, most = s->params.claim_count;
@@ -50,7 +51,7 @@ static void add_candidate(planes_local *s, uint32_t number, candidates_points *p
     uint32_t won;
     planes_begin_claim(&s->params.claims[number - 1], &g);
     if (!planes_lay(s, &g)) return;
-    const bool is_wider = g.noise > WIDER * s->params.nearby_noise && planes_is_supported(s, &g);
+    const bool is_wider = g.noise > WIDER * s->params.nearby_noise && planes_is_supported(s, &g, CLOSELY);
     points->all += g.count;
     if (planes_claim_points(s, &g, -1, &won) < PLANES_LOCAL_NATS) return;
     points->peaked += g.shoulders[1] <= PEAK_SHOULDER && g.central >= PEAK_CENTRAL ? g.count : 0;

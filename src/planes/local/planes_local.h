@@ -284,9 +284,11 @@ void planes_drop_facing(planes_local *search);
 
 /* ---- planes_neighbours.c */
 
-/* Whether the points of the component in the scratch lie flat along the plane, each by what is around it. Refused
-   otherwise. What the points are listed in goes. */
-bool planes_is_supported(planes_local *search, planes_growth *growth);
+#define PLANES_ALONG 0.9063 /* cosine of 25 degrees: what lies so near along a plane is of it */
+
+/* Whether the points of the component in the scratch lie flat along the plane, each by what is around it; cosine: of
+   the angle, at most. Refused otherwise. What the points are listed in goes. */
+bool planes_is_supported(planes_local *search, planes_growth *growth, double cosine);
 
 /* ---- planes_rim.c */
 

@@ -108,7 +108,7 @@ static bool try_patch(planes_local *s, const planes_patch *patch, double max_noi
     const bool in_vain = ahead != NULL && !ahead->stands;
     if (in_vain) g = ahead->growth;
     const bool stands = !in_vain && planes_grow(s, patch, max_noise, 0, -1, &g) && planes_growth_stands(s, &g) &&
-                        planes_is_supported(s, &g);
+                        planes_is_supported(s, &g, PLANES_ALONG);
     *work = g.work;
     if (!stands) {
         planes_refuse_growth(s, &g, fmax(planes_growth_points(&g), (double)patch->count * patch->stride));
