@@ -152,7 +152,7 @@ typedef struct bend_surroundings {
     double band;                /* how far heights reach */
     uint32_t count;
     bend_point points[MAX_ABOUT];
-    planes_quadratic own[2]; /* of the planes' points */
+    planes_quadratic own[3]; /* of the points of each plane, and of both */
 } bend_surroundings;
 
 /* Brings points into the scratch. */
@@ -200,7 +200,9 @@ static void take_points(planes_local *s, const bend_edge *edge, const uint32_t p
         p->u = (double)s->near_u[i] / about->depth;
         p->v = (double)s->near_v[i] / about->length;
         p->height = (double)s->near_distance[i] / about->unit;
-        if (owner >= 0) planes_quadratic_add(&about->own[owner == (int32_t)planes[1]], p->u, p->v, p->height, 1);
+        for (uint32_t j = 0; j < 3 && owner >= 0; j++) {
+            if (j == 2 || owner == (int32_t)planes[j]) planes_quadratic_add(&about->own[j], p->u, p->v, p->height, 1);
+        }
     }
 }
 
@@ -276,18 +278,16 @@ static double fit_model(bend_model *m, const bend_surroundings *about) {
 
 /* The nats by which a bend explains the surroundings of an edge better than a crease. */
 static double bend_to_crease(const bend_edge *edge, bend_surroundings *about) {
-    planes_quadratic both = about->own[0];
-    const double own = both.products[0][0] + about->own[1].products[0][0];
+    const double own = about->own[2].products[0][0];
     bend_model planes = {2, true, {{0}}, 1, fmin(fmax(1 - own / about->count, MIN_STRAYS), 1 - MIN_STRAYS)};
     bend_model moved = planes, bend = planes;
-    planes_quadratic_join(&both, &about->own[1]);
     bend.surfaces = 1;
     moved.stays = bend.stays = false;
     for (int k = 0; k < 2; k++) {
         planes.terms[k][1] = dot(edge->in[k], edge->up) / dot(edge->in[k], edge->across) * about->depth / about->unit;
         planes_quadratic_solve(&about->own[k], 3, moved.terms[k]);
     }
-    bend.noise = fmax(sqrt(fmax(planes_quadratic_solve(&both, PLANES_QUADRATIC, bend.terms[0]), 0) / own), 1);
+    bend.noise = fmax(sqrt(fmax(planes_quadratic_solve(&about->own[2], PLANES_QUADRATIC, bend.terms[0]), 0) / own), 1);
     return fit_model(&bend, about) - fmax(fit_model(&planes, about), fit_model(&moved, about));
 }
 

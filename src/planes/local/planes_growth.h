@@ -51,15 +51,6 @@ typedef struct planes_quadratic {
 } planes_quadratic;
 
 void planes_quadratic_add(planes_quadratic *sums, double u, double v, double distance, double weight);
-/* Adds others' sums over the same u and v. */
-void planes_quadratic_join(planes_quadratic *sums, const planes_quadratic *others);
-/* The squares that a plane leaves, and a quadratic surface. */
-typedef struct planes_left {
-    double plane, quadratic;
-} planes_left;
-
-/* The sums go. */
-planes_left planes_quadratic_left(planes_quadratic *sums);
 /* The first terms of the surface, 3 for a plane; returns the squares that it leaves. The sums go. */
 double planes_quadratic_solve(planes_quadratic *sums, int terms, double solved[PLANES_QUADRATIC]);
 /* The share of the variance that the quadratic terms explain, of what a plane does not. The sums go. */
