@@ -51,13 +51,15 @@ static void add_candidate(planes_local *s, uint32_t number, candidates_points *p
     uint32_t won;
     planes_begin_claim(&s->params.claims[number - 1], &g);
     if (!planes_lay(s, &g)) return;
-    const bool is_wider = g.noise > WIDER * s->params.nearby_noise && planes_is_supported(s, &g, CLOSELY);
+    const bool is_wider = g.noise > WIDER * s->params.nearby_noise && planes_is_supported(s, &g, PLANES_ALONG);
+    const bool closely = is_wider && planes_is_supported(s, &g, CLOSELY);
     points->all += g.count;
     if (planes_claim_points(s, &g, -1, &won) < PLANES_LOCAL_NATS) return;
     points->peaked += g.shoulders[1] <= PEAK_SHOULDER && g.central >= PEAK_CENTRAL ? g.count : 0;
     const int32_t plane = planes_add_empty(s);
     planes_commit(s, &g, plane);
     s->planes[plane].candidate = is_wider ? number : 0;
+    s->planes[plane].closely = closely;
 }
 
 mote_status planes_share_candidates(planes_local *s) {
@@ -103,6 +105,7 @@ static double max_noise_of(const planes_local *s) {
 /* The candidates that explain their points better become planes without points. number: out, of each; -1: none */
 static void add_chosen(planes_local *s, int32_t number[PLANES_LOCAL_MAX]) {
     const planes_candidates *candidates = &s->candidates;
+    const bool closely = s->plane_count == 0; /* where nothing has grown, all may be curved */
     const double max_noise = max_noise_of(s);
     candidates_nats nats;
     weigh_candidates(s, &nats);
@@ -110,7 +113,8 @@ static void add_chosen(planes_local *s, int32_t number[PLANES_LOCAL_MAX]) {
     for (uint32_t i = 0; i < candidates->count; i++) {
         const planes_local_plane *plane = &candidates->planes[i];
         const bool better = nats.own[i] > nats.grown[i] + PLANES_LOCAL_NATS;
-        if (plane->candidate == 0 || plane->count < s->params.min_points || plane->noise > max_noise || !better)
+        if (plane->candidate == 0 || (closely && !plane->closely) || plane->count < s->params.min_points ||
+            plane->noise > max_noise || !better)
             continue;
         if (s->plane_count == PLANES_LOCAL_MAX) break;
         number[i] = planes_add_empty(s);

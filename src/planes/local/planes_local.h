@@ -115,6 +115,7 @@ typedef struct planes_local_plane {
     bool turned;        /* see planes_patch */
     bool centred;       /* see planes_growth */
     uint32_t candidate; /* the number of the vote's that it is, from 1; 0: it has grown */
+    bool closely;       /* a candidate along which its points' neighbours lie closely */
     double bends;       /* nats by which bends explain what is around it better than creases: a facet of a curve */
     planes_strip strip;
 } planes_local_plane;
