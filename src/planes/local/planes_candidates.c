@@ -16,7 +16,7 @@
 #include "planes/local/planes_growth.h"
 
 #define WIDER         2.0 /* times what neighbours tell: the noise of a candidate that windows do not see; see history */
-#define CLOSELY       0.985 /* cosine of 10 degrees: neighbours lie along a wall that bends, not along flanks of waves */
+#define CLOSELY       0.985 /* cosine of 10 degrees: so near they lie along walls that bend, not along flanks */
 #define MIN_TELLING   0.2   /* of the points, grown planes have that tell the noise of planes */
 #define PEAK_SHOULDER 0.4   /* density at 2.25 noises, of the middle's: 0.11 of normal points, 1 of even ones */
 #define PEAK_CENTRAL  0.4   /* share of the points within 0.67 noises: of normal ones 0.5, of even ones 0.22 */
