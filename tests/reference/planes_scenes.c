@@ -30,7 +30,8 @@ static double area_of(const surface *s) {
     case BLOB: return 0;
     case TORUS: return 4 * PI * PI * s->radius * s->radius * s->taper;
     case SADDLE: return 4 * s->radius * s->radius;
-    case WAVES: return length_of(s->u) * length_of(s->v);
+    case WAVES:
+    case BULGE: return length_of(s->u) * length_of(s->v);
     default: break;
     }
     area = length_of(n) * 0.5 * (1 + s->taper);
@@ -75,11 +76,17 @@ static void curved_point(builder *b, const surface *s, double noise, double at[3
     }
 }
 
-/* Waves of u and v: evenly over these, the noise along what is across both. */
+/* How high waves or a bulge are, in its radius. */
+static double height_of(const surface *s, double x, double y) {
+    if (s->shape == WAVES) return sin(2 * PI * s->taper * x) + (s->across ? sin(2 * PI * s->taper * y) : 0);
+    const double along = 1 - pow(fabs(2 * x - 1), s->taper), other = 1 - pow(fabs(2 * y - 1), s->taper);
+    return s->across ? along * other : along;
+}
+
+/* Waves or a bulge over u and v: evenly over these, the noise along what is across both. */
 static void wave_point(builder *b, const surface *s, double noise, double at[3]) {
     const double x = draw(b), y = draw(b), area = length_of(s->u) * length_of(s->v);
-    const double wave = sin(2 * PI * s->taper * x) + (s->across ? sin(2 * PI * s->taper * y) : 0);
-    const double off = (s->radius * wave + noise * gauss(b)) / area;
+    const double off = (s->radius * height_of(s, x, y) + noise * gauss(b)) / area;
     for (int k = 0; k < 3; k++) {
         const double n = s->u[(k + 1) % 3] * s->v[(k + 2) % 3] - s->u[(k + 2) % 3] * s->v[(k + 1) % 3];
         at[k] = s->corner[k] + x * s->u[k] + y * s->v[k] + off * n;
@@ -100,7 +107,7 @@ static void surface_point(builder *b, const surface *s, double noise, double at[
         at[0] = s->corner[0] + r * cos(phi) + h * s->u[0];
         at[1] = s->corner[1] + r * sin(phi) + h * s->u[1];
         at[2] = s->corner[2] + h * s->u[2];
-    } else if (s->shape == WAVES) {
+    } else if (s->shape == WAVES || s->shape == BULGE) {
         wave_point(b, s, noise, at);
     } else if (s->shape == TORUS || s->shape == SADDLE) {
         curved_point(b, s, noise, at);

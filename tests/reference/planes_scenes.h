@@ -47,6 +47,12 @@ typedef enum planes_scene_kind {
     PLANES_SCENE_BRIDGE,
     PLANES_SCENE_ZEROS,
     PLANES_SCENE_VOXELS,
+    PLANES_SCENE_CLOTH, /* from here on: smooth things that no rule was made with */
+    PLANES_SCENE_CORRUGATED,
+    PLANES_SCENE_VAULT,
+    PLANES_SCENE_HULL,
+    PLANES_SCENE_PIPES,
+    PLANES_SCENE_PILLOWS,
     PLANES_SCENE_ALL
 } planes_scene_kind;
 

@@ -1,5 +1,6 @@
-/* What a scene is made of: planes_scenes_kinds.c, planes_scenes_unseen.c and planes_scenes_named.c make its surfaces
-   of planes_scenes_parts.c, planes_scenes.c spreads points over them, or planes_scenes_rays.c sends rays at them. */
+/* What a scene is made of: planes_scenes_kinds.c, planes_scenes_unseen.c, planes_scenes_named.c and
+   planes_scenes_smooth.c make its surfaces of planes_scenes_parts.c, planes_scenes.c spreads points over them, or
+   planes_scenes_rays.c sends rays at them. */
 #ifndef MOTE_PLANES_SCENES_BUILDER_H
 #define MOTE_PLANES_SCENES_BUILDER_H
 
@@ -12,14 +13,15 @@
 #define MAX_HOLES  24
 #define LOT_POINTS 2400u /* of a tile: for a house, its garden and its trees */
 
-typedef enum surface_shape { FLAT, SPHERE, CYLINDER, HILLS, BLOB, TORUS, SADDLE, WAVES } surface_shape;
+typedef enum surface_shape { FLAT, SPHERE, CYLINDER, HILLS, BLOB, TORUS, SADDLE, WAVES, BULGE } surface_shape;
 
 /* A flat surface: corner + s·u + t·v, s and t from 0 to 1, where s is squeezed to the middle part of the width as t
    grows (taper 1: a parallelogram, 0: a triangle), without holes.
    A sphere or blob: centre and radius. A cylinder or cone: corner, axis u, radius at the corner, taper that at the
    other end. Hills: a height over u and v. A torus about the vertical: centre, radius, and taper times that is its
    tube's. A saddle: centre, half its side the radius, and taper times that its height. Waves over u and v: taper of
-   them along u, radius high, and across: as many along v. */
+   them along u, radius high, and across: as many along v. A bulge over u and v: radius high in the middle, and nothing
+   at the ends, where it is the steeper the more taper is; across: also along v. */
 typedef struct surface {
     surface_shape shape;
     double corner[3], u[3], v[3], taper, radius, share;
@@ -59,6 +61,9 @@ const char *planes_scene_name_unseen(planes_scene_kind kind);
 /* Builds a scene of the kinds from PLANES_SCENE_AIRBORNE on. */
 void planes_scene_build_named(builder *b, planes_scene_kind kind);
 const char *planes_scene_name_named(planes_scene_kind kind);
+/* Builds a scene of the kinds from PLANES_SCENE_CLOTH on. */
+void planes_scene_build_smooth(builder *b, planes_scene_kind kind);
+const char *planes_scene_name_smooth(planes_scene_kind kind);
 
 /* ---- parts */
 

@@ -97,7 +97,7 @@ static void make_voxels(builder *b) {
 static const struct {
     const char *name;
     void (*make)(builder *b);
-} kinds[PLANES_SCENE_ALL - PLANES_SCENE_AIRBORNE] = {
+} kinds[PLANES_SCENE_CLOTH - PLANES_SCENE_AIRBORNE] = {
     {"airborne", make_airborne}, {"curtain", make_curtain}, {"dunes", make_dunes}, {"two sheets", make_sheets},
     {"road", make_road},         {"bridge", make_bridge},   {"zeros", make_zeros}, {"voxels", make_voxels},
 };

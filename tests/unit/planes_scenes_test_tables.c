@@ -105,6 +105,57 @@ static int print_table(range seeds, uint64_t points, range kinds, bool verbose) 
     return 0;
 }
 
+/* ---- how answers change with the noise
+
+   The same scene with the noises that follow: what is found of it must not jump from one to the next. */
+
+static const double noises_mm[] = {0, 1, 2, 3, 4, 5, 5.5, 6, 8, 10, 12, 15, 20, 25, 30, 40};
+static const uint64_t points_of_noises[] = {20000, 40000, 80000, 200000};
+
+#define NOISES    (sizeof noises_mm / sizeof *noises_mm)
+#define MUCH      0.15 /* of the planes, more or less: the answer has jumped */
+#define MUCH_MORE 2u   /* false planes, more or less, and as many again as there are */
+
+static bool has_jumped(const planes_scene_score *a, const planes_scene_score *b) {
+    const uint32_t wrong = a->false_planes + a->split, other = b->false_planes + b->split;
+    const uint32_t less = wrong < other ? wrong : other, more = wrong < other ? other : wrong;
+    return fabs((double)a->found - (double)b->found) > fmax(1, MUCH * a->planes) || more > MUCH_MORE + 2 * less;
+}
+
+static void print_noises_of(uint64_t kind, range seeds, uint64_t points) {
+    planes_scene_score sums[NOISES], before = {0, 0, 0, 0, 0, 0};
+    uint32_t jumps = 0;
+    memset(sums, 0, sizeof sums);
+    for (uint64_t seed = seeds.first; seed <= seeds.last; seed++) {
+        for (size_t i = 0; i < NOISES; i++) {
+            planes_scene_params p = planes_scenes_params(kind, seed, points);
+            double seconds = 0;
+            p.noise_m = 1e-3 * noises_mm[i];
+            const planes_scene_score one = planes_scenes_try(&p, 2, false, &seconds);
+            planes_scenes_add(&sums[i], &one);
+            jumps += i > 0 && has_jumped(&before, &one);
+            before = one;
+        }
+    }
+    printf("%-16s %6llu points, %4u planes ", planes_scene_name((planes_scene_kind)kind), (unsigned long long)points,
+           sums[0].planes);
+    for (size_t i = 0; i < NOISES; i++) printf(" %4u,%-3u", sums[i].found, sums[i].false_planes + sums[i].split);
+    printf("  %u jumps\n", jumps);
+    fflush(stdout);
+}
+
+static int print_noises(range seeds, uint64_t points, range kinds) {
+    printf("found,wrong by mm of noise                   ");
+    for (size_t i = 0; i < NOISES; i++) printf(" %4g    ", noises_mm[i]);
+    printf("\n");
+    for (uint64_t kind = kinds.first; kind <= kinds.last; kind++) {
+        for (size_t i = 0; i < sizeof points_of_noises / sizeof *points_of_noises; i++) {
+            if (points_of_noises[i] <= points) print_noises_of(kind, seeds, points_of_noises[i]);
+        }
+    }
+    return 0;
+}
+
 /* ---- for other programs */
 
 static FILE *open_file(const char *folder, uint64_t number, const char *ending, const char *mode) {
@@ -251,6 +302,7 @@ int planes_scenes_command(int argc, char **argv, bool *asked) {
     *asked = true;
     if (kinds.last >= PLANES_SCENE_ALL || (filed && argc < 3)) return 1;
     if (strcmp(command, "table") == 0) return print_table(seeds, points, kinds, argc > at + 3);
+    if (strcmp(command, "noises") == 0) return print_noises(seeds, points, kinds);
     if (strcmp(command, "hash") == 0) return print_hashes(seeds, points, kinds);
     if (strcmp(command, "write") == 0) return write_scenes(argv[2], seeds, points, kinds);
     if (strcmp(command, "judge") == 0) return judge_scenes(argv[2], seeds, points, kinds);

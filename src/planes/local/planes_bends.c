@@ -2,26 +2,34 @@
    is next to a facet goes on bending:
 
           a roof           two facets of a curtain
-            /\                    .--.                  the nearer halves of both, held against
+            /\                    .--.                  what lies about their edge, whoever owns it, held against
            /  \                  /    \                 two planes, and one quadratic surface
           /    \                /      \
 
-   Where one quadratic surface explains the nearer halves of two planes better than a plane each, with as many terms,
-   they do not meet in a crease. What has more of such bends around it than creases is a facet, and no plane. */
+   Each explanation has a noise and strays of its own (expectation and maximization). That of planes takes the better
+   of both as they are, and as they would be by what lies about the edge alone; noise blurs their crease. What has more
+   of bends around it than of creases may be a facet. */
 #include <math.h>
 #include <string.h>
 
 #include "planes/local/planes_growth.h"
 
 #define MAX_POINTS  2048u /* of a plane, that are looked at */
+#define MAX_ABOUT   1024u /* points about an edge, that are */
 #define MIN_POINTS  16u   /* of a half */
 #define MIN_SINE    0.03  /* between two planes: of less, they have no edge */
 #define SHARPEST    0.87  /* cosine: an edge of less than 30 degrees is no curve's */
 #define MIN_OVERLAP 0.5   /* of the shorter one's extent, both have beside each other along the edge */
-#define MIN_DEPTH   4.0   /* noises, that the middle of both is from the edge: nearer, a crease is blurred to a bend */
-#define MAX_LEFT    2.0   /* noises squared, that two planes may leave: what they do not explain says nothing */
+#define MIN_DEPTH   2.0   /* noises, that the middle of both is from the edge: nearer, all is blurred */
 #define MAX_CROSSED 0.1   /* of a plane's points that may be beyond the edge: of others, planes cross */
+#define MARGIN      6.0   /* noises that points may be above and below both planes */
+#define TURNS       8     /* of a fit */
+#define MIN_NOISE   0.3   /* of a fit, in noises of the noisier plane */
+#define MAX_NOISE   1.25  /* a surface of more is a heap of points, whatever explains it */
+#define MIN_STRAYS  0.02  /* share of the points */
+#define BLUR        4.0   /* of a crease: noise in all directions has 1.7, across each plane alone more than 10 */
 #define ROOT_THREE  1.7320508075688772
+#define ROOT_TWO_PI 2.5066282746310002
 
 /* Some points of each plane, from[plane] to from[plane + 1] of the list. */
 typedef struct bend_lists {
@@ -131,20 +139,156 @@ static double find_depth(const planes_local *s, const bend_lists *lists, const b
     return middle <= 2 * half ? middle : 0; /* half as far from it as it is wide, at most */
 }
 
-/* Adds the points of a plane that are no farther from the edge than depth to what lies on either side of it: whoever
-   owns them, for by their owners they would lie as near to two planes as these could wish. */
-static void add_points(const planes_local *s, const bend_lists *lists, const bend_edge *edge, uint32_t plane,
-                       double depth, planes_quadratic sides[2], planes_quadratic *both) {
-    const double by = 1 / (edge->high - edge->low), noise = s->planes[plane].noise / edge->cosine;
-    for (uint32_t i = lists->from[plane]; i < lists->from[plane + 1]; i++) {
-        double away[3];
-        from_edge(s, edge, lists->point[i], away);
-        const double at = dot(away, edge->along), u = dot(away, edge->across) / depth;
-        if (at < edge->low || at > edge->high || fabs(u) > 1) continue;
-        const double v = (at - 0.5 * (edge->low + edge->high)) * by, distance = dot(away, edge->up) / noise;
-        planes_quadratic_add(&sides[u > 0], u, v, distance);
-        planes_quadratic_add(both, u, v, distance);
+/* ---- what lies about an edge */
+
+/* A point: across the edge in depths, along it in lengths, and above it in noises. */
+typedef struct bend_point {
+    double u, v, height;
+} bend_point;
+
+/* The surroundings of an edge: of its planes' points as far as the nearer middle, and of points that no plane has. */
+typedef struct bend_surroundings {
+    double depth, length, unit; /* steps, of u, v and height */
+    double band;                /* how far heights reach */
+    uint32_t count;
+    bend_point points[MAX_ABOUT];
+    planes_quadratic own[3]; /* of the points of each plane, and of both */
+} bend_surroundings;
+
+/* Brings points into the scratch. */
+static void take_near(planes_local *s, const bend_edge *edge, const bend_surroundings *about) {
+    planes_growth g;
+    memset(&g, 0, sizeof g);
+    for (int k = 0; k < 3; k++) {
+        g.normal[k] = edge->up[k];
+        g.u[k] = edge->across[k];
+        g.v[k] = edge->along[k];
+        g.at[k] = edge->at[k] + 0.5 * (edge->low + edge->high) * edge->along[k];
     }
+    g.self = -1;
+    g.noise = about->unit;
+    g.cell = 1;
+    g.density = 1e300; /* nobody explains a point better */
+    g.look = hypot(about->depth, 0.5 * about->length);
+    g.turned = true;
+    planes_take_near(s, &g, 0.5 * about->band * about->unit);
+}
+
+/* Whether a near point is in the surroundings: not another plane's, nor its plane's own beyond the edge, for that tells
+   of planes that cross. */
+static bool is_about(const planes_local *s, const uint32_t planes[2], const bend_surroundings *about, uint32_t i) {
+    const int32_t owner = s->owner[s->near_point[i]];
+    const double u = (double)s->near_u[i], v = (double)s->near_v[i], reach = PLANES_REACH_NOISES * about->unit;
+    if (fabs(u) > about->depth || fabs(v) > 0.5 * about->length) return false;
+    if (owner == (int32_t)planes[0]) return u >= -reach;
+    return owner == (int32_t)planes[1] ? u <= reach : owner < 0;
+}
+
+static void take_points(planes_local *s, const bend_edge *edge, const uint32_t planes[2], bend_surroundings *about) {
+    uint32_t *list = s->component, listed = 0;
+    take_near(s, edge, about);
+    for (uint32_t i = 0; i < s->near_count; i++) {
+        list[listed] = i;
+        listed += is_about(s, planes, about, i);
+    }
+    about->count = listed < MAX_ABOUT ? listed : MAX_ABOUT;
+    memset(about->own, 0, sizeof about->own);
+    for (uint32_t k = 0; k < about->count; k++) {
+        const uint32_t i = list[(uint64_t)k * listed / about->count];
+        const int32_t owner = s->owner[s->near_point[i]];
+        bend_point *p = &about->points[k];
+        p->u = (double)s->near_u[i] / about->depth;
+        p->v = (double)s->near_v[i] / about->length;
+        p->height = (double)s->near_distance[i] / about->unit;
+        for (uint32_t j = 0; j < 3 && owner >= 0; j++) {
+            if (j == 2 || owner == (int32_t)planes[j]) planes_quadratic_add(&about->own[j], p->u, p->v, p->height, 1);
+        }
+    }
+}
+
+/* ---- both explanations of it */
+
+/* Surfaces over u and v with a noise about them, and strays evenly around. */
+typedef struct bend_model {
+    uint32_t surfaces; /* 1: a bend; 2: planes that meet in a crease */
+    bool stays;        /* the surfaces are as they are */
+    double terms[2][PLANES_QUADRATIC];
+    double noise, strays; /* strays: their share of the points */
+} bend_model;
+
+/* How far a point is above a surface. */
+static double above(const double terms[PLANES_QUADRATIC], const bend_point *p) {
+    const double u = p->u, v = p->v;
+    return p->height -
+           ((terms[0] + terms[1] * u) + terms[2] * v + (terms[3] * u + terms[4] * v) * u + terms[5] * v * v);
+}
+
+/* The density of a point under the k-th surface. Of two planes each ends where they meet: how surely a point that noise
+   has moved there begins on its own side. unit: a noise, in depths */
+static double density_of(const bend_model *m, uint32_t k, const bend_point *p, double unit) {
+    const double *terms = m->terms[k], *others = m->terms[1 - k];
+    const double off = above(terms, p), noises = off / m->noise;
+    const double density = 1 / (ROOT_TWO_PI * m->noise) * exp(-0.5 * noises * noises);
+    if (m->surfaces == 1) return density;
+    const double slope = terms[1] * unit, steep = 1 + slope * slope, foot = p->u + unit * slope * off / steep;
+    const double crease = (others[0] - terms[0] + (others[2] - terms[2]) * p->v) / (terms[1] - others[1]);
+    const double inside = (k == 0 ? foot - crease : crease - foot) * steep / (m->noise * unit);
+    return density / (1 + exp(-BLUR * inside));
+}
+
+/* Fits the surfaces to the points of each, by weight; returns the squares that are left. */
+static double fit_surfaces(bend_model *m, planes_quadratic sums[2]) {
+    double left = 0;
+    for (uint32_t k = 0; k < m->surfaces && !m->stays; k++) {
+        left += planes_quadratic_solve(&sums[k], m->surfaces == 1 ? PLANES_QUADRATIC : 3, m->terms[k]);
+    }
+    return left;
+}
+
+/* Expectation and maximization; returns the nats of the points. */
+static double fit_model(bend_model *m, const bend_surroundings *about) {
+    const double unit = about->unit / about->depth;
+    double nats = 0;
+    for (int turn = 0; turn < TURNS; turn++) {
+        planes_quadratic sums[2];
+        double on = 0, squares = 0;
+        memset(sums, 0, sizeof sums);
+        nats = 0;
+        for (uint32_t i = 0; i < about->count; i++) {
+            const bend_point *p = &about->points[i];
+            double density[2] = {0, 0}, all = m->strays / about->band;
+            for (uint32_t k = 0; k < m->surfaces; k++) {
+                density[k] = (1 - m->strays) * density_of(m, k, p, unit);
+                all += density[k];
+            }
+            nats += log(all);
+            for (uint32_t k = 0; k < m->surfaces; k++) {
+                const double weight = density[k] / all, off = above(m->terms[k], p);
+                on += weight;
+                squares += m->stays ? weight * off * off : 0;
+                if (!m->stays) planes_quadratic_add(&sums[k], p->u, p->v, p->height, weight);
+            }
+        }
+        squares += fit_surfaces(m, sums);
+        m->noise = fmin(fmax(sqrt(fmax(squares, 0) / fmax(on, 1)), MIN_NOISE), MAX_NOISE);
+        m->strays = fmin(fmax(1 - on / about->count, MIN_STRAYS), 1 - MIN_STRAYS);
+    }
+    return nats;
+}
+
+/* The nats by which a bend explains the surroundings of an edge better than a crease. */
+static double bend_to_crease(const bend_edge *edge, bend_surroundings *about) {
+    const double own = about->own[2].products[0][0];
+    bend_model planes = {2, true, {{0}}, 1, fmin(fmax(1 - own / about->count, MIN_STRAYS), 1 - MIN_STRAYS)};
+    bend_model moved = planes, bend = planes;
+    bend.surfaces = 1;
+    moved.stays = bend.stays = false;
+    for (int k = 0; k < 2; k++) {
+        planes.terms[k][1] = dot(edge->in[k], edge->up) / dot(edge->in[k], edge->across) * about->depth / about->unit;
+        planes_quadratic_solve(&about->own[k], 3, moved.terms[k]);
+    }
+    bend.noise = fmax(sqrt(fmax(planes_quadratic_solve(&about->own[2], PLANES_QUADRATIC, bend.terms[0]), 0) / own), 1);
+    return fit_model(&bend, about) - fmax(fit_model(&planes, about), fit_model(&moved, about));
 }
 
 /* Whether the noise is that of the representation: then rounding alone is left, and says nothing of bends. */
@@ -152,31 +296,29 @@ static bool is_exact(const planes_local *s, uint32_t plane) {
     return s->planes[plane].noise <= GROWTH_TOLD_NOISE * s->params.floor;
 }
 
-/* Adds the nats by which a bend explains the points at the edge of two planes better than a crease to those of both. */
-static void judge_edge(const planes_local *s, const bend_lists *lists, uint32_t a, uint32_t b, double *nats) {
+/* Adds the nats by which a bend explains what lies about the edge of two planes better to those of both. */
+static void judge_edge(planes_local *s, const bend_lists *lists, uint32_t a, uint32_t b, double *nats) {
     const uint32_t planes[2] = {a, b};
     bend_edge edge;
+    bend_surroundings about;
     double low[2], high[2], depth = INFINITY;
-    planes_quadratic sides[2], both;
     if (is_exact(s, a) || is_exact(s, b) || !find_edge(&s->planes[a], &s->planes[b], &edge)) return;
     for (int i = 0; i < 2; i++) find_extent(s, lists, &edge, planes[i], &low[i], &high[i]);
     edge.low = fmax(low[0], low[1]);
     edge.high = fmin(high[0], high[1]);
-    const double length = edge.high - edge.low;
-    if (!(length > 0) || length < MIN_OVERLAP * fmin(high[0] - low[0], high[1] - low[1])) return;
+    about.length = edge.high - edge.low;
+    if (!(about.length > 0) || about.length < MIN_OVERLAP * fmin(high[0] - low[0], high[1] - low[1])) return;
     for (int i = 0; i < 2; i++) {
         depth = fmin(depth, fabs(dot(edge.in[i], edge.across)) * find_depth(s, lists, &edge, planes[i], i));
     }
-    if (depth < MIN_DEPTH * fmax(s->planes[a].noise, s->planes[b].noise)) return;
-    memset(sides, 0, sizeof sides);
-    memset(&both, 0, sizeof both);
-    for (int i = 0; i < 2; i++) add_points(s, lists, &edge, planes[i], depth, sides, &both);
-    const double points = sides[0].products[0][0] + sides[1].products[0][0];
-    if (fmin(sides[0].products[0][0], sides[1].products[0][0]) < MIN_POINTS) return;
-    const double by_planes = planes_quadratic_left(&sides[0]).plane + planes_quadratic_left(&sides[1]).plane;
-    if (by_planes > MAX_LEFT * points) return;
-    const double by_curve = fmax(planes_quadratic_left(&both).quadratic, 1e-9 * by_planes);
-    const double gain = 0.5 * points * log(by_planes / by_curve); /* the noise is what is left: strays are in it */
+    const double noise = fmax(s->planes[a].noise, s->planes[b].noise);
+    if (depth < MIN_DEPTH * noise) return;
+    about.depth = depth;
+    about.unit = noise / edge.cosine;
+    about.band = 2 * (fabs(dot(edge.in[0], edge.up) / dot(edge.in[0], edge.across)) * depth / about.unit + MARGIN);
+    take_points(s, &edge, planes, &about);
+    if (fmin(about.own[0].products[0][0], about.own[1].products[0][0]) < MIN_POINTS) return;
+    const double gain = bend_to_crease(&edge, &about);
     for (int i = 0; i < 2; i++) nats[planes[i]] += gain;
 }
 

@@ -87,7 +87,7 @@ mote_status planes_find_sheets(planes_local *s, double noise) {
         const bool is_grown = grow_body(s, &sheets->growths[i], &g);
         const bool stands = is_grown && planes_growth_stands(s, &g);
         if (!is_grown || (!stands && g.reason != MOTE_PLANES_NO_PEAK) || g.noise <= SHEETS_THICK * noise) continue;
-        if (g.structure > planes_one_structure(&g) || !planes_is_supported(s, &g)) continue;
+        if (g.structure > planes_one_structure(&g) || !planes_is_supported(s, &g, PLANES_ALONG)) continue;
         keep_body(s, &g, &grown);
     }
     for (uint32_t i = 0; i < grown.count; i++) points += grown.growths[i].count;
@@ -100,7 +100,7 @@ void planes_take_sheets(planes_local *s) {
         planes_growth g;
         uint32_t won = 0;
         if (body->reason != MOTE_PLANES_NO_PEAK || !grow_body(s, body, &g)) continue;
-        if (planes_growth_stands(s, &g) || !is_of_sheets(&g) || !planes_is_supported(s, &g)) continue;
+        if (planes_growth_stands(s, &g) || !is_of_sheets(&g) || !planes_is_supported(s, &g, PLANES_ALONG)) continue;
         planes_claim_points(s, &g, -1, &won);
         if (2 * won > g.count) planes_add_growth(s, &g);
     }

@@ -16,10 +16,11 @@
 #include "planes/local/planes_growth.h"
 
 #define WIDER         2.0 /* times what neighbours tell: the noise of a candidate that windows do not see; see history */
-#define MIN_TELLING   0.2  /* of the candidates' points, grown planes have as many that tell the noise of planes */
-#define PEAK_SHOULDER 0.4  /* density at 2.25 noises, of the middle's: 0.11 of normal points, 1 of even ones */
-#define PEAK_CENTRAL  0.4  /* share of the points within 0.67 noises: of normal ones 0.5, of even ones 0.22 */
-#define MOSTLY        0.68 /* of the candidates' points are of some that peak, or they are slices of curves */
+#define CLOSELY       0.985 /* cosine of 10 degrees: so near they lie along walls that bend, not along flanks */
+#define MIN_TELLING   0.2   /* of the candidates' points, grown planes have as many that tell the noise of planes */
+#define PEAK_SHOULDER 0.4   /* density at 2.25 noises, of the middle's: 0.11 of normal points, 1 of even ones */
+#define PEAK_CENTRAL  0.4   /* share of the points within 0.67 noises: of normal ones 0.5, of even ones 0.22 */
+#define MOSTLY        0.68  /* of the candidates' points are of some that peak, or they are slices of curves */
 
 mote_status planes_reserve_candidates(planes_local *s) {
     const uint64_t points = s->sample->count, most = s->params.claim_count;
@@ -50,13 +51,15 @@ static void add_candidate(planes_local *s, uint32_t number, candidates_points *p
     uint32_t won;
     planes_begin_claim(&s->params.claims[number - 1], &g);
     if (!planes_lay(s, &g)) return;
-    const bool is_wider = g.noise > WIDER * s->params.nearby_noise && planes_is_supported(s, &g);
+    const bool is_wider = g.noise > WIDER * s->params.nearby_noise && planes_is_supported(s, &g, PLANES_ALONG);
+    const bool closely = is_wider && planes_is_supported(s, &g, CLOSELY);
     points->all += g.count;
     if (planes_claim_points(s, &g, -1, &won) < PLANES_LOCAL_NATS) return;
     points->peaked += g.shoulders[1] <= PEAK_SHOULDER && g.central >= PEAK_CENTRAL ? g.count : 0;
     const int32_t plane = planes_add_empty(s);
     planes_commit(s, &g, plane);
     s->planes[plane].candidate = is_wider ? number : 0;
+    s->planes[plane].closely = closely;
 }
 
 mote_status planes_share_candidates(planes_local *s) {
@@ -104,6 +107,7 @@ static double max_noise_of(const planes_local *s) {
 /* The candidates that explain their points better become planes without points. number: out, of each; -1: none */
 static void add_chosen(planes_local *s, int32_t number[PLANES_LOCAL_MAX]) {
     const planes_candidates *candidates = &s->candidates;
+    const bool closely = s->plane_count == 0; /* where nothing has grown, all may be curved */
     const double max_noise = max_noise_of(s);
     candidates_nats nats;
     weigh_candidates(s, &nats);
@@ -111,7 +115,8 @@ static void add_chosen(planes_local *s, int32_t number[PLANES_LOCAL_MAX]) {
     for (uint32_t i = 0; i < candidates->count; i++) {
         const planes_local_plane *plane = &candidates->planes[i];
         const bool better = nats.own[i] > nats.grown[i] + PLANES_LOCAL_NATS;
-        if (plane->candidate == 0 || plane->count < s->params.min_points || plane->noise > max_noise || !better)
+        if (plane->candidate == 0 || (closely && !plane->closely) || plane->count < s->params.min_points ||
+            plane->noise > max_noise || !better)
             continue;
         if (s->plane_count == PLANES_LOCAL_MAX) break;
         number[i] = planes_add_empty(s);

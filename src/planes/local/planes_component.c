@@ -271,7 +271,7 @@ static double curvature_of(const planes_local *s, const planes_growth *g, uint32
     for (uint32_t k = 0; k < listed; k++) {
         const uint32_t i = s->component[k];
         planes_quadratic_add(&curve, by * (double)s->near_u[i], by * (double)s->near_v[i],
-                             (double)s->near_distance[i] / g->noise);
+                             (double)s->near_distance[i] / g->noise, 1);
     }
     return planes_quadratic_share(&curve);
 }

@@ -259,7 +259,7 @@ static bool is_crease(const crease_body *body, const crease_division *x, uint32_
     for (uint32_t i = 0; i < body->count; i++) {
         const uint32_t bin = bin_of(x, body, i);
         if (bin < first || bin >= last) continue;
-        planes_quadratic_add(&curve, by * (double)body->u[i], by * (double)body->v[i], (double)body->d[i] / noise);
+        planes_quadratic_add(&curve, by * (double)body->u[i], by * (double)body->v[i], (double)body->d[i] / noise, 1);
     }
     const double left = fit_plane(&both).squares * (1 - planes_quadratic_share(&curve));
     return fit_plane(&a).squares + fit_plane(&b).squares < left;

@@ -50,14 +50,9 @@ typedef struct planes_quadratic {
     double products[PLANES_QUADRATIC][PLANES_QUADRATIC], with_distance[PLANES_QUADRATIC], squares;
 } planes_quadratic;
 
-void planes_quadratic_add(planes_quadratic *sums, double u, double v, double distance);
-/* The squares that a plane leaves, and a quadratic surface. */
-typedef struct planes_left {
-    double plane, quadratic;
-} planes_left;
-
-/* The sums go. */
-planes_left planes_quadratic_left(planes_quadratic *sums);
+void planes_quadratic_add(planes_quadratic *sums, double u, double v, double distance, double weight);
+/* The first terms of the surface, 3 for a plane; returns the squares that it leaves. The sums go. */
+double planes_quadratic_solve(planes_quadratic *sums, int terms, double solved[PLANES_QUADRATIC]);
 /* The share of the variance that the quadratic terms explain, of what a plane does not. The sums go. */
 double planes_quadratic_share(planes_quadratic *sums);
 

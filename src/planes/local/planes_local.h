@@ -18,7 +18,7 @@
 #define PLANES_LOCAL_LANES  8u    /* boxes that are looked at at once, and that share one */
 #define PLANES_LOCAL_NATS   40.0  /* what a plane costs */
 #define PLANES_ALIKE        3.0   /* times the middle noise: what is noisier is no plane of this cloud */
-#define PLANES_MAX_BENDS    12.0  /* nats; around treads of 4.5 noises, whose creases are blurred, 8 */
+#define PLANES_MAX_BENDS    12.0  /* nats, where nothing else is known of the cloud */
 #define PLANES_REACH_NOISES 3.0   /* standard deviations that a point may be off its plane */
 
 /* A plane that was found in another way. */
@@ -115,6 +115,7 @@ typedef struct planes_local_plane {
     bool turned;        /* see planes_patch */
     bool centred;       /* see planes_growth */
     uint32_t candidate; /* the number of the vote's that it is, from 1; 0: it has grown */
+    bool closely;       /* a candidate along which its points' neighbours lie closely */
     double bends;       /* nats by which bends explain what is around it better than creases: a facet of a curve */
     planes_strip strip;
 } planes_local_plane;
@@ -284,9 +285,11 @@ void planes_drop_facing(planes_local *search);
 
 /* ---- planes_neighbours.c */
 
-/* Whether the points of the component in the scratch lie flat along the plane, each by what is around it. Refused
-   otherwise. What the points are listed in goes. */
-bool planes_is_supported(planes_local *search, planes_growth *growth);
+#define PLANES_ALONG 0.9063 /* cosine of 25 degrees: what lies so near along a plane is of it */
+
+/* Whether the points of the component in the scratch lie flat along the plane, each by what is around it; cosine: of
+   the angle, at most. Refused otherwise. What the points are listed in goes. */
+bool planes_is_supported(planes_local *search, planes_growth *growth, double cosine);
 
 /* ---- planes_rim.c */
 

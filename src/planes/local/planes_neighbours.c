@@ -23,15 +23,13 @@
 
 #include "planes/local/planes_growth.h"
 
-#define ASKED         64u         /* points of a plane */
-#define SCALES        3u          /* numbers of neighbours */
-#define MOST          200u        /* neighbours */
-#define WINDOW        256u        /* points around one in the order: of these, as many are near as bound the others */
-#define CANDIDATES    2048u       /* that are held before the nearest are picked */
-#define REACH         5.0         /* noises, that the most neighbours reach at least */
-#define ALONG         0.9063      /* cosine of 25 degrees */
-#define BY_CHANCE     (1 - ALONG) /* how often an even direction is so near to a plane's */
-#define MIN_SUPPORTED 0.5         /* share of the points; see docs/speed/planes.md */
+#define ASKED         64u   /* points of a plane */
+#define SCALES        3u    /* numbers of neighbours */
+#define MOST          200u  /* neighbours */
+#define WINDOW        256u  /* points around one in the order: of these, as many are near as bound the others */
+#define CANDIDATES    2048u /* that are held before the nearest are picked */
+#define REACH         5.0   /* noises, that the most neighbours reach at least */
+#define MIN_SUPPORTED 0.5   /* share of the points; see docs/speed/planes.md */
 
 static const uint32_t scales[SCALES] = {16, 64, MOST};
 
@@ -152,8 +150,8 @@ static double width_of(const planes_local *s, const uint32_t *list, uint32_t cou
 
 /* Whether a point's neighbours lie along the plane: where they are flattest, of the scales that reach no farther than
    reach; of all scales where none is so near. heard: whether one is. */
-static bool is_along(const planes_local_level *level, uint32_t point, const double normal[3], double reach,
-                     bool *heard) {
+static bool is_along(const planes_local_level *level, uint32_t point, const double normal[3], double cosine,
+                     double reach, bool *heard) {
     neighbours n;
     planes_moments m;
     planes_local_fit fit;
@@ -182,7 +180,7 @@ static bool is_along(const planes_local_level *level, uint32_t point, const doub
         const double thickness = planes_thickness(&m, &fit);
         if (thickness >= flattest) continue;
         flattest = thickness;
-        along = fabs((fit.normal[0] * normal[0] + fit.normal[1] * normal[1]) + fit.normal[2] * normal[2]) >= ALONG;
+        along = fabs((fit.normal[0] * normal[0] + fit.normal[1] * normal[1]) + fit.normal[2] * normal[2]) >= cosine;
     }
     return along;
 }
@@ -195,7 +193,7 @@ static uint32_t level_for(const planes_growth *g) {
     return level;
 }
 
-bool planes_is_supported(planes_local *s, planes_growth *g) {
+bool planes_is_supported(planes_local *s, planes_growth *g, double cosine) {
     const uint32_t level = level_for(g), mask = (1u << level) - 1;
     uint32_t *list = s->component, count = 0, supported = 0, heard = 0;
     if (g->turned) return true; /* its points lie across the steps that it is one of */
@@ -210,10 +208,10 @@ bool planes_is_supported(planes_local *s, planes_growth *g) {
     for (uint32_t i = 0; i < asked; i++) {
         const uint32_t point = list[(uint64_t)(2 * i + 1) * count / (2 * asked)];
         bool is_heard;
-        supported += is_along(&s->levels[level], point >> level, g->normal, reach, &is_heard);
+        supported += is_along(&s->levels[level], point >> level, g->normal, cosine, reach, &is_heard);
         heard += is_heard;
     }
-    const double min = MIN_SUPPORTED * heard + BY_CHANCE * (asked - heard);
+    const double min = MIN_SUPPORTED * heard + (1 - cosine) * (asked - heard); /* so often an even direction is */
     if (supported >= min) return true;
     return growth_refuse(g, MOTE_PLANES_UNSUPPORTED, (double)supported / asked, min / asked);
 }

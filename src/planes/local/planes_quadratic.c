@@ -1,44 +1,60 @@
-/* How much better than a plane a quadratic surface explains points. */
+/* Quadratic surfaces: least squares, and how much better than a plane one explains points. */
 #include <math.h>
+#include <string.h>
 
 #include "planes/local/planes_growth.h"
 
 #define TERMS PLANES_QUADRATIC
 
-void planes_quadratic_add(planes_quadratic *sums, double u, double v, double distance) {
+void planes_quadratic_add(planes_quadratic *sums, double u, double v, double distance, double weight) {
     const double terms[TERMS] = {1, u, v, u * u, u * v, v * v};
     for (int row = 0; row < TERMS; row++) {
-        for (int column = 0; column <= row; column++) sums->products[row][column] += terms[row] * terms[column];
-        sums->with_distance[row] += terms[row] * distance;
+        for (int column = 0; column <= row; column++)
+            sums->products[row][column] += weight * terms[row] * terms[column];
+        sums->with_distance[row] += weight * terms[row] * distance;
     }
-    sums->squares += distance * distance;
+    sums->squares += weight * distance * distance;
 }
 
-/* By Cholesky's decomposition of the normal equations, where what each term adds is a square. */
-planes_left planes_quadratic_left(planes_quadratic *sums) {
+/* Cholesky's decomposition of the normal equations: what each term adds is the square of what is left in its place. */
+static void decompose(planes_quadratic *sums) {
     double(*products)[TERMS] = sums->products, *with_distance = sums->with_distance;
-    planes_left left = {sums->squares, 0};
-    double curve = 0;
     for (int k = 0; k < TERMS; k++) {
         const double whole = products[k][k];
         for (int i = 0; i < k; i++) products[k][k] -= products[k][i] * products[k][i];
         for (int i = 0; i < k; i++) with_distance[k] -= products[k][i] * with_distance[i];
-        if (!(products[k][k] > 1e-9 * whole)) break;
+        if (!(products[k][k] > 1e-9 * whole)) {
+            memset(with_distance + k, 0, (size_t)(TERMS - k) * sizeof *with_distance);
+            memset(products + k, 0, (size_t)(TERMS - k) * sizeof *products);
+            return;
+        }
         products[k][k] = sqrt(products[k][k]);
         with_distance[k] /= products[k][k];
         for (int row = k + 1; row < TERMS; row++) {
             for (int i = 0; i < k; i++) products[row][k] -= products[row][i] * products[k][i];
             products[row][k] /= products[k][k];
         }
-        const double explained = with_distance[k] * with_distance[k];
-        if (k < 3) left.plane -= explained;
-        if (k >= 3) curve += explained;
     }
-    left.quadratic = left.plane - curve;
+}
+
+double planes_quadratic_solve(planes_quadratic *sums, int terms, double solved[TERMS]) {
+    double left = sums->squares;
+    decompose(sums);
+    memset(solved, 0, TERMS * sizeof *solved);
+    for (int k = terms - 1; k >= 0; k--) {
+        if (!(sums->products[k][k] > 0)) continue;
+        solved[k] = sums->with_distance[k];
+        left -= solved[k] * solved[k];
+        for (int i = k + 1; i < terms; i++) solved[k] -= sums->products[i][k] * solved[i];
+        solved[k] /= sums->products[k][k];
+    }
     return left;
 }
 
 double planes_quadratic_share(planes_quadratic *sums) {
-    const planes_left left = planes_quadratic_left(sums);
-    return left.plane > 0 ? 1 - left.quadratic / left.plane : 0;
+    double plane = sums->squares, curve = 0;
+    decompose(sums);
+    for (int k = 0; k < 3; k++) plane -= sums->with_distance[k] * sums->with_distance[k];
+    for (int k = 3; k < TERMS; k++) curve += sums->with_distance[k] * sums->with_distance[k];
+    return plane > 0 ? curve / plane : 0;
 }

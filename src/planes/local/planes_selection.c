@@ -108,7 +108,7 @@ static bool try_patch(planes_local *s, const planes_patch *patch, double max_noi
     const bool in_vain = ahead != NULL && !ahead->stands;
     if (in_vain) g = ahead->growth;
     const bool stands = !in_vain && planes_grow(s, patch, max_noise, 0, -1, &g) && planes_growth_stands(s, &g) &&
-                        planes_is_supported(s, &g);
+                        planes_is_supported(s, &g, PLANES_ALONG);
     *work = g.work;
     if (!stands) {
         planes_refuse_growth(s, &g, fmax(planes_growth_points(&g), (double)patch->count * patch->stride));
@@ -243,15 +243,34 @@ static void refuse_plane(planes_local *s, const planes_local_plane *plane, doubl
     planes_note_sheets(s, &g);
 }
 
+/* The nats of bends that a plane may have: fewer where others are facets, more where they are planes. The mean of what
+   all points' planes have says so, within bounds; what is a facet by that has most. */
+static double max_bends_of(const planes_local *s) {
+    const double most = 2 * PLANES_MAX_BENDS;
+    double prior = 0;
+    for (int turn = 0; turn < 2; turn++) {
+        double points = 0, nats = 0;
+        for (uint32_t i = 0; i < s->plane_count; i++) {
+            const planes_local_plane *plane = &s->planes[i];
+            const bool facet = turn > 0 && plane->bends + prior > PLANES_MAX_BENDS;
+            points += plane->count;
+            nats += plane->count * (facet ? most : fmin(fmax(plane->bends, -most), most));
+        }
+        prior = points > 0 ? nats / points : 0;
+    }
+    return PLANES_MAX_BENDS - prior;
+}
+
 /* Keeps planes of enough points (max_noise infinite), of a noise up to max_noise, no facets; the most points first.
    What the others own is nobody's. */
 static void keep_planes(planes_local *s, double max_noise) {
     uint32_t kept = 0;
+    const double max_bends = max_bends_of(s);
     for (uint32_t i = 0; i < s->plane_count; i++) {
         planes_local_plane *plane = &s->planes[i];
         plane->number = (int32_t)i;
         s->renumber[i] = -1;
-        if (plane->count >= s->params.min_points && plane->noise <= max_noise && plane->bends <= PLANES_MAX_BENDS) {
+        if (plane->count >= s->params.min_points && plane->noise <= max_noise && plane->bends <= max_bends) {
             s->planes[kept++] = *plane;
         } else {
             refuse_plane(s, plane, max_noise);
@@ -467,8 +486,9 @@ static mote_status drop_facets(planes_local *s, selection *x) {
     (void)x;
     planes_take_sheets(s);
     keep_planes(s, INFINITY);
-    MOTE_TRY(planes_find_bends(s));
     planes_claim_candidates(s);
+    keep_planes(s, INFINITY);
+    MOTE_TRY(planes_find_bends(s));
     keep_planes(s, INFINITY);
     return MOTE_OK;
 }
