@@ -119,6 +119,11 @@ planes_refining planes_how_to_refine(const planes_run *run, uint32_t min);
 
 /* Sets the tolerance, unless it was given, by how far the points of the most voted planes lie around them. */
 mote_status planes_calibrate(planes_run *run, const planes_start *starts, uint32_t count, uint32_t min);
+/* The noise of the plane that each start leads to, measured with distances from half the tolerance to 1.5 bins. Those
+   within the guard of a plane are free no more.
+   calibrated  [count] out */
+mote_status planes_measure_peaks(planes_run *run, const planes_refining *how, const planes_start *starts,
+                                 uint32_t count, planes_calibrated *calibrated);
 
 /* ---- planes_refine.c */
 
@@ -131,12 +136,6 @@ mote_status planes_refine(planes_run *run, const planes_refining *how, const pla
                           planes_candidate *accepted, uint32_t *found);
 /* Keeps what refinement took in the context, or frees it. NULL is allowed */
 void planes_close_pools(mote_context *ctx, struct planes_pools *pools);
-/* The noise of the plane that each start leads to, measured with distances from half the tolerance to 1.5 bins. Those
-   within the guard of a plane are free no more.
-   calibrated  [count] out */
-mote_status planes_measure_peaks(planes_run *run, const planes_refining *how, const planes_start *starts,
-                                 uint32_t count, planes_calibrated *calibrated);
-
 /* ---- planes_fit.c */
 
 /* Fits a plane to the points of sums; that of a plane that keeps its normal moves along it only. */
