@@ -72,6 +72,18 @@ typedef struct planes_run {
     mote_planes_facts facts;
 } planes_run;
 
+/* ---- planes_entry.c */
+
+/* Checks what the caller gives, and takes in the points. close: also on failure */
+mote_status planes_open_run(planes_run *run, mote_context *ctx, const mote_cloud *cloud,
+                            const mote_planes_params *params);
+void planes_close_run(planes_run *run);
+
+/* ---- planes.c */
+
+/* Measures what is in the cloud, and chooses by it what the caller did not give: all but what a vote takes. */
+mote_status planes_measure_cloud(planes_run *run);
+
 /* ---- planes_frame.c */
 
 /* Places the points in a lattice, without strays that would blur it, and measures all but noise and spacing. */
@@ -112,6 +124,12 @@ void planes_choose_tolerance(planes_run *run);
 mote_status planes_choose_bin(planes_run *run);
 /* How many points a plane has at least. */
 void planes_choose_support(planes_run *run);
+/* How many points vote in a round, at most. */
+mote_status planes_choose_max_voters(planes_run *run);
+mote_status planes_make_table(planes_run *run);
+/* What is told to the caller; measures: what voting may have changed. */
+void planes_write_facts(planes_run *run);
+void planes_write_measures(planes_run *run);
 /* How peaks are refined now. */
 planes_refining planes_how_to_refine(const planes_run *run, uint32_t min);
 
@@ -119,6 +137,11 @@ planes_refining planes_how_to_refine(const planes_run *run, uint32_t min);
 
 /* Sets the tolerance, unless it was given, by how far the points of the most voted planes lie around them. */
 mote_status planes_calibrate(planes_run *run, const planes_start *starts, uint32_t count, uint32_t min);
+/* The noise of the plane that each start leads to, measured with distances from half the tolerance to 1.5 bins. Those
+   within the guard of a plane are free no more.
+   calibrated  [count] out */
+mote_status planes_measure_peaks(planes_run *run, const planes_refining *how, const planes_start *starts,
+                                 uint32_t count, planes_calibrated *calibrated);
 
 /* ---- planes_refine.c */
 
@@ -131,12 +154,6 @@ mote_status planes_refine(planes_run *run, const planes_refining *how, const pla
                           planes_candidate *accepted, uint32_t *found);
 /* Keeps what refinement took in the context, or frees it. NULL is allowed */
 void planes_close_pools(mote_context *ctx, struct planes_pools *pools);
-/* The noise of the plane that each start leads to, measured with distances from half the tolerance to 1.5 bins. Those
-   within the guard of a plane are free no more.
-   calibrated  [count] out */
-mote_status planes_measure_peaks(planes_run *run, const planes_refining *how, const planes_start *starts,
-                                 uint32_t count, planes_calibrated *calibrated);
-
 /* ---- planes_fit.c */
 
 /* Fits a plane to the points of sums; that of a plane that keeps its normal moves along it only. */
@@ -147,11 +164,6 @@ planes_fit planes_fit_found(const planes_found *found, const planes_sums *sums);
 mote_status planes_fit_all(planes_run *run, bool quick);
 /* Labels all points with the planes that were found. */
 mote_status planes_label_all(planes_run *run);
-
-/* ---- planes_search.c */
-
-/* Finds planes, round by round. */
-mote_status planes_search(planes_run *run);
 
 double planes_tolerance_of(const planes_run *run, const planes_found *found); /* steps */
 /* The plane as passes over all points take it. */

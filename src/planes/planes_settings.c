@@ -1,16 +1,19 @@
 /* What the caller did not give, chosen by what was measured; and how peaks are refined by it. */
 #include "planes/planes.h"
 
-#define PI          3.14159265358979323846
-#define NOISES      3.0   /* standard deviations that a point may be off its plane */
-#define UNKNOWN     0.005 /* of the typical distance to the centre: the tolerance where nothing is flat */
-#define BIN_SHARE   0.4   /* of what a step between directions moves a typical point */
-#define MIN_SHARE   200u  /* the support of a plane is one point in these, */
-#define ENOUGH      100u  /*   or so many points: they are evidence enough, however many others there are */
-#define MIN_POINTS  12u
-#define CHOSEN_BINS 2047u /* more are only there if the caller asks for them */
-#define MAX_BINS    65535u
-#define MAX_RADII   4.0 /* a longer tolerance or bin says no more, and may be more than a float holds */
+#define PI            3.14159265358979323846
+#define NOISES        3.0   /* standard deviations that a point may be off its plane */
+#define UNKNOWN       0.005 /* of the typical distance to the centre: the tolerance where nothing is flat */
+#define BIN_SHARE     0.4   /* of what a step between directions moves a typical point */
+#define MIN_SHARE     200u  /* the support of a plane is one point in these, */
+#define ENOUGH        100u  /*   or so many points: they are evidence enough, however many others there are */
+#define MIN_POINTS    12u
+#define SAMPLE        16384u /* points that vote in a round */
+#define CELL_SPACINGS 3.0
+#define MAX_CELLS     (1ull << 31) /* of an accumulator */
+#define CHOSEN_BINS   2047u        /* more are only there if the caller asks for them */
+#define MAX_BINS      65535u
+#define MAX_RADII     4.0 /* a longer tolerance or bin says no more, and may be more than a float holds */
 
 void planes_choose_tolerance(planes_run *run) {
     const double step = run->points->frame.step;
@@ -57,4 +60,49 @@ planes_refining planes_how_to_refine(const planes_run *run, uint32_t min) {
     how.cone = run->cone;
     how.peaked = !run->tolerance_given;
     return how;
+}
+
+mote_status planes_choose_max_voters(planes_run *run) {
+    const uint64_t points = run->points->count, wanted = run->params.sample > 0 ? run->params.sample : SAMPLE;
+    const uint64_t capacity = wanted < points ? wanted : points;
+    if (capacity > INT32_MAX) {
+        return mote_fail(run->ctx, MOTE_ERROR_UNSUPPORTED, "a sample has at most 2,147,483,647 points");
+    }
+    run->max_voters = (uint32_t)capacity;
+    run->free_points = points;
+    return MOTE_OK;
+}
+
+mote_status planes_make_table(planes_run *run) {
+    MOTE_TRY(planes_directions_open(run->ctx, &run->params, run->scale.radius, run->bin, &run->table));
+    if (!run->points->normals) run->table.cone = 0;
+    if ((uint64_t)run->table.directions * run->table.bins < MAX_CELLS) return MOTE_OK;
+    return mote_fail(run->ctx, MOTE_ERROR_ARGUMENT, "%u directions of %u bins are too many", run->table.directions,
+                     run->table.bins);
+}
+
+void planes_write_measures(planes_run *run) {
+    const double step = run->points->frame.step;
+    run->facts.min_points = run->support;
+    run->facts.spacing = run->scale.spacing * step;
+    run->facts.noise = run->scale.noise * step;
+    run->facts.tolerance = run->tolerance * step;
+    run->facts.cell = fmax(CELL_SPACINGS * run->scale.spacing, fmax(2, 2 * run->tolerance)) * step;
+}
+
+void planes_write_facts(planes_run *run) {
+    const planes_points *points = run->points;
+    const double step = points->frame.step;
+    mote_planes_facts *facts = &run->facts;
+    facts->extent = 2 * run->scale.radius * step;
+    facts->bin = run->bin * step;
+    facts->resolution_deg = run->resolution * 180 / PI;
+    facts->sample = run->max_voters;
+    facts->directions = run->table.directions;
+    facts->bins = run->table.bins;
+    facts->points = points->cloud->count;
+    facts->skipped = points->cloud->count - points->finite;
+    facts->outside = points->finite - points->count;
+    facts->normals = points->normals;
+    planes_write_measures(run);
 }

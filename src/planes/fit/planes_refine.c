@@ -3,8 +3,8 @@
    centroid: 7 x 7 directions over what the level before left open, bins of rho as wide as these directions deserve.
    What it ends with is fitted by least squares while the distance that counts shrinks to the tolerance. Sums are whole
    numbers, so the order of points does not matter. */
+#include "planes/fit/planes_refine.h"
 #include "math/simd.h"
-#include "planes/planes.h"
 
 #define PIECE        256u /* distances at once */
 #define LANES        8u
@@ -23,14 +23,6 @@
 #define PLANES_ENOUGH    512u /* points for a level; of more, about these vote */
 #define PLANES_SETTLING  8u   /* fits at the tolerance */
 
-#define MEASURED_BATCH 8u
-#define GROWTH         1.3
-#define TURNS          24
-#define EXCESS         0.12 /* of the peak may be outside */
-#define WIDEST         1.5  /* bins: the distance that counts last, where no peak is within a bin */
-#define FAR            4.0  /* times the distance that counts: how far is looked */
-#define SHARE          0.25 /* points of a peak to votes, or it is a step of the sensor's, not the plane */
-
 /* Points near a peak's plane, and those that vote in a level, from its pivot: of each thread. They stay in the context
    for the next search: for the system to give their pages takes as long as all the work. */
 typedef struct planes_pools {
@@ -38,14 +30,6 @@ typedef struct planes_pools {
     planes_sample near[2 * MAX_THREADS]; /* [2 · threads] */
 } planes_pools;
 #define KEPT "planes refinement"
-
-typedef struct refine_job {
-    mote_context *ctx;
-    planes_sample sample;
-    const planes_refining *how;
-    uint8_t *claimed; /* [sample] */
-    planes_pools *pools;
-} refine_job;
 
 static void free_pools(mote_device *cpu, void *memory) {
     planes_pools *pools = memory;
@@ -80,9 +64,7 @@ void planes_close_pools(mote_context *ctx, planes_pools *pools) {
     }
 }
 
-static int threads_of(const refine_job *job) { return (int)job->pools->threads; }
-
-static mote_status open_job(refine_job *job, planes_run *run, const planes_refining *how) {
+mote_status refine_open(refine_job *job, planes_run *run, const planes_refining *how) {
     mote_context *ctx = run->ctx;
     memset(job, 0, sizeof *job);
     job->ctx = ctx;
@@ -91,12 +73,15 @@ static mote_status open_job(refine_job *job, planes_run *run, const planes_refin
     job->claimed = mote_alloc_zero(ctx, job->sample.count, "planes refinement");
     MOTE_TRY(open_pools(ctx, job->sample.count + LANES, &run->pools));
     job->pools = run->pools;
+    job->threads = (int)run->pools->threads;
     return job->claimed != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
 }
 
-static void close_job(const refine_job *job) { mote_free(job->ctx, job->claimed); }
+void refine_close(const refine_job *job) { mote_free(job->ctx, job->claimed); }
 
 static uint32_t piece_at(uint32_t first, uint32_t count) { return count - first < PIECE ? count - first : PIECE; }
+
+planes_sample *refine_pool(const refine_job *job) { return &job->pools->near[2 * mote_thread_number()]; }
 
 /* ---- passes; branchless where most points are not near, for vectors */
 
@@ -135,14 +120,11 @@ static uint32_t list_near(const refine_job *job, const planes_plane *plane, uint
     return found;
 }
 
-/* Sums over the points within reach of a plane whose normal it allows: inner is how many of them are within half of
-   it, in_bands[0] how many more are within twice the reach. */
 static planes_plane pass_plane(const refine_job *job, const planes_fit *fit, double reach) {
     return planes_plane_from(fit, reach, reach, job->how->cone);
 }
 
-/* The pool: free points within reach of a plane. */
-static void take_pool(const refine_job *job, const planes_fit *fit, double reach, planes_sample *near) {
+void refine_take_pool(const refine_job *job, const planes_fit *fit, double reach, planes_sample *near) {
     const planes_sample *s = &job->sample;
     const planes_plane plane = pass_plane(job, fit, reach);
     near->count = list_near(job, &plane, near->place);
@@ -192,18 +174,13 @@ static void sum_piece(const planes_sample *near, const planes_plane *plane, uint
     for (int k = 0; k < PLANES_PRODUCTS; k++) planes_add_product(sums, k, products[k]);
 }
 
-/* A pass over the pool. */
-static void sum_near(const refine_job *job, const planes_sample *near, const planes_fit *fit, double reach,
+void refine_sum_pool(const refine_job *job, const planes_sample *near, const planes_fit *fit, double reach,
                      planes_sums *sums) {
     const planes_plane plane = pass_plane(job, fit, reach);
     memset(sums, 0, sizeof *sums);
     for (uint32_t first = 0; first < near->count; first += PIECE) {
         sum_piece(near, &plane, first, piece_at(first, near->count), sums);
     }
-}
-
-static double planes_pool_reach(const planes_refining *how) {
-    return how->bin + PLANES_POOL * how->resolution * how->typical;
 }
 
 /* ---- levels */
@@ -254,8 +231,8 @@ static bool planes_level_begin(const planes_refining *how, const planes_sums *ne
     return true;
 }
 
-/* tilt: below PLANES_TILTS. */
-static void planes_level_direction(const planes_level *level, uint32_t tilt, float direction[3]) {
+/* tilt: below PLANES_TILTS. by: how long the direction becomes */
+static void planes_level_direction(const planes_level *level, uint32_t tilt, float by, float direction[3]) {
     const double along_u = ((int)(tilt / PLANES_SPREAD) - PLANES_SIDE) * level->step;
     const double along_v = ((int)(tilt % PLANES_SPREAD) - PLANES_SIDE) * level->step;
     double at[3], square = 0;
@@ -263,14 +240,7 @@ static void planes_level_direction(const planes_level *level, uint32_t tilt, flo
         at[k] = level->normal[k] + along_u * level->u[k] + along_v * level->v[k];
         square += at[k] * at[k];
     }
-    for (int k = 0; k < 3; k++) direction[k] = (float)(at[k] / sqrt(square));
-}
-
-/* The direction in bins per step. */
-static void planes_level_bins(const planes_level *level, uint32_t tilt, float direction[3]) {
-    const float by = (float)(1 / level->width);
-    planes_level_direction(level, tilt, direction);
-    for (int k = 0; k < 3; k++) direction[k] *= by;
+    for (int k = 0; k < 3; k++) direction[k] = by * (float)(at[k] / sqrt(square));
 }
 
 #define PLANES_LEVEL_ROWS (2 * PLANES_HALF_BINS + 3)
@@ -280,7 +250,7 @@ static void planes_level_bins(const planes_level *level, uint32_t tilt, float di
 static bool planes_level_end(const planes_refining *how, const planes_level *level, uint32_t tilt, uint32_t row,
                              planes_refinement *r) {
     float best[3];
-    planes_level_direction(level, tilt, best);
+    planes_level_direction(level, tilt, 1, best);
     double rho = ((int32_t)row + 1 - level->bins) * level->width; /* what is between two bins is their middle */
     for (int k = 0; k < 3; k++) {
         r->fit.normal[k] = (double)best[k];
@@ -396,12 +366,12 @@ static bool improve(const refine_job *job, planes_sample *near, planes_refinemen
     planes_sums sums;
     planes_level level;
     uint32_t max = 0, best_tilt = 0, best = 0;
-    sum_near(job, near, &r->fit, r->reach, &sums);
+    refine_sum_pool(job, near, &r->fit, r->reach, &sums);
     if (!planes_level_begin(job->how, &sums, r, &level)) return false;
     const uint32_t voters = take_voters(job, near, r, &level);
     for (uint32_t tilt = 0; tilt < PLANES_TILTS; tilt++) {
         float direction[3];
-        planes_level_bins(&level, tilt, direction);
+        planes_level_direction(&level, tilt, (float)(1 / level.width), direction);
         if (find_better_row(near, voters, direction, &level, &max, &best)) best_tilt = tilt;
     }
     if (max < 3) return false;
@@ -411,18 +381,17 @@ static bool improve(const refine_job *job, planes_sample *near, planes_refinemen
 
 /* ---- one peak */
 
-/* fit.valid in the end says whether there is a plane. */
-static planes_refinement refine(const refine_job *job, const planes_start *start, planes_sample *near) {
+planes_fit refine_peak(const refine_job *job, const planes_start *start, planes_sample *near) {
     planes_refinement r = planes_refinement_begin(job->how, start);
     planes_sums sums;
     bool coarse = true;
-    take_pool(job, &r.fit, planes_pool_reach(job->how), near);
-    if (near->count < job->how->min) return r;
+    refine_take_pool(job, &r.fit, job->how->bin + PLANES_POOL * job->how->resolution * job->how->typical, near);
+    if (near->count < job->how->min) return r.fit;
     for (int turn = 0; turn < PLANES_LEVELS && coarse; turn++) {
-        if (!improve(job, near, &r, &coarse)) return r;
+        if (!improve(job, near, &r, &coarse)) return r.fit;
     }
-    do { sum_near(job, near, &r.fit, r.reach, &sums); } while (planes_refinement_fit(job->how, &sums, &r));
-    return r;
+    do { refine_sum_pool(job, near, &r.fit, r.reach, &sums); } while (planes_refinement_fit(job->how, &sums, &r));
+    return r.fit;
 }
 
 /* ---- batches */
@@ -437,8 +406,7 @@ static void measure_sample(const refine_job *job, const planes_plane *plane, uin
     }
 }
 
-/* Points within a plane's guard are free no more. */
-static void claim(const refine_job *job, const planes_plane *plane) {
+void refine_claim(const refine_job *job, const planes_plane *plane) {
     float distance[PIECE];
     for (uint32_t first = 0; first < job->sample.count; first += PIECE) {
         const uint32_t count = piece_at(first, job->sample.count);
@@ -447,8 +415,7 @@ static void claim(const refine_job *job, const planes_plane *plane) {
     }
 }
 
-/* Counts the points in a plane and the free ones in and beside it: as planes_bands has them. Returns the former. */
-static uint32_t count_points(const refine_job *job, const planes_plane *plane, planes_candidate *c) {
+uint32_t refine_count(const refine_job *job, const planes_plane *plane, planes_candidate *c) {
     const float t = plane->tolerance, half = 0.5f * t, far = 3.0f * t;
     uint32_t all = 0, in = 0, inner = 0, below = 0, above = 0;
     float distance[PIECE];
@@ -479,13 +446,13 @@ static planes_plane plane_of(const refine_job *job, const planes_candidate *c) {
 }
 
 static void refine_batch(const refine_job *job, const planes_start *starts, uint32_t count, planes_candidate *batch) {
-#pragma omp parallel for schedule(dynamic) num_threads(threads_of(job))
+#pragma omp parallel for schedule(dynamic) num_threads(job->threads)
     for (int64_t i = 0; i < (int64_t)count; i++) {
         memset(&batch[i], 0, sizeof batch[i]);
-        batch[i].fit = refine(job, &starts[i], &job->pools->near[2 * mote_thread_number()]).fit;
+        batch[i].fit = refine_peak(job, &starts[i], refine_pool(job));
         batch[i].votes = starts[i].votes;
         const planes_plane plane = plane_of(job, &batch[i]);
-        if (batch[i].fit.valid) count_points(job, &plane, &batch[i]);
+        if (batch[i].fit.valid) refine_count(job, &plane, &batch[i]);
     }
 }
 
@@ -506,11 +473,11 @@ static void accept_batch(const refine_job *job, planes_candidate *batch, uint32_
         planes_candidate *c = &batch[i];
         if (!c->fit.valid || c->count < job->how->min) continue; /* points only get fewer */
         const planes_plane plane = plane_of(job, c);
-        if (*found > before) count_points(job, &plane, c);
+        if (*found > before) refine_count(job, &plane, c);
         if (!planes_stands(c->count, c->inner, c->in_bands[0], c->in_bands[1], job->how->min, job->how->peaked)) {
             continue;
         }
-        claim(job, &plane);
+        refine_claim(job, &plane);
         accepted[(*found)++] = *c;
     }
 }
@@ -520,115 +487,13 @@ mote_status planes_refine(planes_run *run, const planes_refining *how, const pla
     planes_candidate batch[PLANES_MAX_PEAKS];
     refine_job job;
     *found = 0;
-    const mote_status status = open_job(&job, run, how);
+    const mote_status status = refine_open(&job, run, how);
     for (uint32_t first = 0, size; first < count && status == MOTE_OK && *found < how->max; first += size) {
         size = first < FIRST_BATCH || job.sample.count > LARGE_SAMPLE ? FIRST_BATCH : 2 * first;
         if (size > count - first) size = count - first;
         refine_batch(&job, starts + first, size, batch);
         accept_batch(&job, batch, size, accepted, found);
     }
-    close_job(&job);
-    return status;
-}
-
-/* ---- noise */
-
-/* Where a start led to, and how far the points of the peak are around it. */
-typedef struct measured {
-    planes_fit fit;
-    double noise, weight; /* as planes_calibrated has them */
-    uint32_t number;      /* of the start */
-} measured;
-
-/* The distance that counts next; infinite after the widest. */
-static double wider(const planes_refining *how, double t) {
-    if (GROWTH * t < how->bin) return GROWTH * t;
-    return t < how->bin ? WIDEST * how->bin : INFINITY;
-}
-
-/* wide: a pass with a reach of 2 t. Returns whether the peak of the residuals is within t, and enough of one. Without a
-   plane there were strays points in a slab of 2 t, evenly. */
-static bool is_peak_within(const planes_sums *wide, double t, double votes, measured *m) {
-    const double in = (double)wide->inner, side = (double)(wide->count - wide->inner);
-    const double strays = 0.5 * (double)wide->in_bands[0];
-    if (side - strays > EXCESS * (in - strays) + 2 * sqrt(strays + 1) || !(in > 2 * strays)) return false;
-    const double mean = planes_mean_distance(wide, &m->fit), weight = in + side - 2 * strays;
-    const double squares = (in + side) * (mean * mean) - 2 * strays * (4 * t * t / 3);
-    if (weight < fmax(5 * sqrt(strays + 1), SHARE * votes) || squares < 0) return false;
-    m->noise = sqrt(squares / weight);
-    m->weight = weight;
-    return true;
-}
-
-static void measure_peak(const refine_job *job, double votes, planes_sample *near, measured *m) {
-    const planes_refining *how = job->how;
-    planes_sums sums;
-    double t = 0.5 * how->tolerance, far = 0;
-    for (int turn = 0; turn < TURNS && t < INFINITY; turn++, t = wider(how, t)) {
-        const double reach = FAR * fmax(t, how->bin);
-        bool valid = true;
-        if (reach > far) take_pool(job, &m->fit, reach, near);
-        far = reach;
-        for (int k = 0; k < 2 && valid; k++) { /* the first fit is of what the plane before it had */
-            sum_near(job, near, &m->fit, t, &sums);
-            const planes_fit next = planes_fit_sums(&sums);
-            valid = next.valid;
-            if (valid) m->fit = next;
-        }
-        if (!valid) continue;
-        sum_near(job, near, &m->fit, 2 * t, &sums);
-        if (is_peak_within(&sums, t, votes, m)) break;
-    }
-}
-
-static void measure_batch(const refine_job *job, const planes_start *starts, uint32_t count, measured *batch) {
-#pragma omp parallel for schedule(dynamic) num_threads(threads_of(job))
-    for (int64_t i = 0; i < (int64_t)count; i++) {
-        planes_sample *near = &job->pools->near[2 * mote_thread_number()];
-        memset(&batch[i], 0, sizeof batch[i]);
-        batch[i].fit = refine(job, &starts[i], near).fit;
-        batch[i].number = (uint32_t)i;
-        if (batch[i].fit.valid) measure_peak(job, (double)starts[i].votes, near, &batch[i]);
-    }
-}
-
-/* The densest peak first, of those of the same density the one of more votes. */
-static int compare_measured(const void *first, const void *second) {
-    const measured *a = first, *b = second;
-    const double x = a->weight / (a->noise + 1e-300), y = b->weight / (b->noise + 1e-300);
-    return x != y ? x > y ? -1 : 1 : a->number < b->number ? -1 : 1;
-}
-
-/* Drops what is mostly of peaks before it: a quarter of the points within the tolerance, or more, are not free. */
-static void keep_own(const refine_job *job, measured *batch, uint32_t count) {
-    qsort(batch, count, sizeof *batch, compare_measured);
-    for (uint32_t i = 0; i < count && batch[i].weight > 0; i++) {
-        const double tolerance = fmax(job->how->tolerance, 3 * batch[i].noise);
-        const planes_plane plane = planes_plane_from(&batch[i].fit, tolerance,
-                                                     job->how->guard / job->how->tolerance * tolerance, job->how->cone);
-        planes_candidate counted;
-        const uint32_t in = count_points(job, &plane, &counted);
-        if (4 * (uint64_t)counted.count >= 3 * (uint64_t)in) {
-            claim(job, &plane);
-        } else {
-            batch[i].weight = 0;
-        }
-    }
-}
-
-mote_status planes_measure_peaks(planes_run *run, const planes_refining *how, const planes_start *starts,
-                                 uint32_t count, planes_calibrated *calibrated) {
-    measured batch[MEASURED_BATCH];
-    refine_job job;
-    const mote_status status = open_job(&job, run, how);
-    for (uint32_t first = 0; first < count && status == MOTE_OK; first += MEASURED_BATCH) {
-        const uint32_t size = count - first < MEASURED_BATCH ? count - first : MEASURED_BATCH;
-        measure_batch(&job, starts + first, size, batch);
-        keep_own(&job, batch, size);
-        for (uint32_t i = 0; i < size; i++) {
-            calibrated[first + batch[i].number] = (planes_calibrated){batch[i].noise, batch[i].weight};
-        }
-    }
-    close_job(&job);
+    refine_close(&job);
     return status;
 }

@@ -33,6 +33,7 @@
 #define MIN_OWNED       0.1   /* of the points, planes have that tell whether there is one noise */
 #define MAX_OWNED       0.25  /* of the points, planes have, where it is asked which way points face */
 #define MIN_FACED       0.4   /* of the points that face a known way, planes have then, or there are none */
+#define MIN_KNOWN       0.05  /* of the points, face a known way, or a growth without the others is as it was */
 #define MIN_TOLD        2.0   /* floors: a noise below may be that of the representation */
 #define FAILURES        2     /* patches that came to nothing, and a point does not speak for another */
 #define LARGER_CELLS    1.2   /* times: cells of a plane that is grown again */
@@ -397,7 +398,8 @@ static mote_status try_facing(planes_local *s) {
                                 now.plane_count};
     mote_status status = mote_context_status(s->ctx);
     if (status == MOTE_OK) status = planes_find_facing(s);
-    if (status == MOTE_OK && planes_owned_points(s) >= MIN_FACED * s->facing.known_count) {
+    const double known = s->facing.known_count;
+    if (status == MOTE_OK && (known < MIN_KNOWN * (double)points || planes_owned_points(s) >= MIN_FACED * known)) {
         planes_drop_facing(s); /* among strays the others have much of the cloud already */
     } else if (status == MOTE_OK) {
         copy_owners(s, &now, &before);
