@@ -199,23 +199,25 @@ static bool settle(planes_local *s, const planes_patch *patch, double many, plan
     return planes_describe_component(s, g);
 }
 
-/* Whether a growth over few of the points tells that with all of them it comes to nothing, too: its noise, or the
-   points beside it, are beyond what is allowed, by more than chance. */
+/* Whether a growth over few of the points tells that with all of them it comes to nothing, too: its noise is beyond
+   what is allowed by more than chance, or, where the noise of planes is known, it has as many points beside it. */
 static bool is_told(planes_growth *g, bool settled) {
     const double noise = g->measured_noise, max = GROWTH_MAX_NOISE * g->max_noise;
     if (max > 0 && noise > growth_chance(g, g->count) * max) return !growth_refuse(g, MOTE_PLANES_UNLIKE, noise, max);
-    return !settled && (g->reason == MOTE_PLANES_THICKENS || g->reason == MOTE_PLANES_DENSE_SIDE);
+    return !settled && (g->reason == MOTE_PLANES_THICKENS || (max > 0 && g->reason == MOTE_PLANES_DENSE_SIDE));
 }
 
 /* Grows over few of the points first, for most growths come to nothing; and over not all, if there are very many. */
 static bool grow(planes_local *s, const planes_patch *patch, const planes_growth *first, planes_growth *g) {
     *g = *first;
-    const bool settled = settle(s, patch, SCOUTED_POINTS, g);
-    if (g->level == 0) return settled;
-    if (!growth_is_exact(s, first) && is_told(g, settled)) return false;
-    const uint64_t work = g->work;
-    *g = *first;
-    g->work = work;
+    if (!growth_is_exact(s, first)) {
+        const bool settled = settle(s, patch, SCOUTED_POINTS, g);
+        if (g->level == 0) return settled;
+        if (is_told(g, settled)) return false;
+        const uint64_t work = g->work;
+        *g = *first;
+        g->work = work;
+    }
     if (!settle(s, patch, MANY_POINTS, g)) return false;
     if (g->level == 0 || !planes_growth_stands(s, g)) return true;
     planes_take_level(g, 0);
