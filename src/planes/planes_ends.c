@@ -20,31 +20,33 @@
 #define MAX_PIECES 64u       /* that are tried; the rest is left out */
 #define SAMPLE     65536u    /* points that tell where a plane ends, once few say that it does */
 
-/* A point of the sample that is near the plane. */
-typedef struct ends_point {
-    uint32_t point;
-    int32_t u, v;   /* its cell */
-    uint32_t piece; /* from 1; 0: of none */
-} ends_point;
-
 typedef struct ends_piece {
     uint32_t number, points;
-    int32_t low[2], high[2];
+    int32_t low[2], high[2]; /* cells, u v */
 } ends_piece;
 
 typedef struct planes_ends {
     planes_run *run;
     const planes_sample *sample;
-    planes_plane *planes; /* [found] */
-    ends_point *own;      /* [sample] the plane's alone, sorted by cell */
-    uint32_t *shared;     /* [sample] those that another has, too */
-    uint32_t *stack;      /* [sample] */
-    ends_piece *pieces;   /* [sample] the largest first */
+    planes_plane *planes;  /* [found] */
+    uint64_t *crossing;    /* [found · words] which planes cross each, a bit a plane */
+    uint64_t *near_planes; /* [sample · words] which planes each point is near */
+    uint32_t words;
+    uint32_t *own;      /* [sample] points that are the plane's alone */
+    uint32_t *shared;   /* [sample] those that another has, too */
+    uint32_t *cells;    /* [sample] own points of each cell */
+    uint32_t *piece;    /* [sample] that each cell belongs to, from 1; 0: to none */
+    uint32_t *stack;    /* [sample] cells */
+    ends_piece *pieces; /* [sample] the largest first */
     uint32_t own_count, shared_count;
-    double cell;
+    double cell;      /* steps, as it is now */
+    int32_t low[2];   /* the first cell, u v */
+    uint32_t size[2]; /* cells along u and v */
 } planes_ends;
 
 /* ---- points near a plane */
+
+static bool has_bit(const uint64_t *words, uint32_t i) { return words[i / 64] >> (i % 64) & 1; }
 
 static bool is_near(const planes_ends *e, const planes_plane *plane, uint32_t i) {
     const planes_sample *s = e->sample;
@@ -53,23 +55,39 @@ static bool is_near(const planes_ends *e, const planes_plane *plane, uint32_t i)
            planes_reaches(plane, s->x[i], s->y[i], s->z[i]);
 }
 
-static bool is_crossed(const planes_ends *e, const planes_plane *plane, uint32_t i) {
-    for (uint32_t k = 0; k < e->run->found_count; k++) {
-        const planes_plane *other = &e->planes[k];
-        const float cosine = fabsf(fmaf(plane->c, other->c, fmaf(plane->b, other->b, plane->a * other->a)));
-        if (cosine <= (float)CROSSING && is_near(e, other, i)) return true;
+/* Finds out which planes cross, and which planes points are near. */
+static void look_around(planes_ends *e) {
+    const uint32_t planes = e->run->found_count;
+    memset(e->crossing, 0, (uint64_t)planes * e->words * sizeof *e->crossing);
+    for (uint32_t i = 0; i < planes; i++) {
+        for (uint32_t k = 0; k < planes; k++) {
+            const planes_plane *a = &e->planes[i], *b = &e->planes[k];
+            const float cosine = fabsf(fmaf(a->c, b->c, fmaf(a->b, b->b, a->a * b->a)));
+            if (cosine <= (float)CROSSING) e->crossing[i * e->words + k / 64] |= UINT64_C(1) << (k % 64);
+        }
     }
-    return false;
+#pragma omp parallel for schedule(static) num_threads(e->run->ctx->threads)
+    for (int64_t i = 0; i < (int64_t)e->sample->count; i++) {
+        uint64_t *near_planes = e->near_planes + (uint64_t)i * e->words;
+        memset(near_planes, 0, e->words * sizeof *near_planes);
+        for (uint32_t k = 0; k < planes; k++) {
+            if (is_near(e, &e->planes[k], (uint32_t)i)) near_planes[k / 64] |= UINT64_C(1) << (k % 64);
+        }
+    }
 }
 
-static void list_near(planes_ends *e, const planes_plane *plane) {
+static void list_near(planes_ends *e, uint32_t number) {
+    const uint64_t *crossing = e->crossing + (uint64_t)number * e->words;
     e->own_count = e->shared_count = 0;
     for (uint32_t i = 0; i < e->sample->count; i++) {
-        if (!is_near(e, plane, i)) continue;
-        if (is_crossed(e, plane, i)) {
+        const uint64_t *near_planes = e->near_planes + (uint64_t)i * e->words;
+        uint64_t others = 0;
+        if (!has_bit(near_planes, number)) continue;
+        for (uint32_t w = 0; w < e->words; w++) others |= near_planes[w] & crossing[w];
+        if (others != 0) {
             e->shared[e->shared_count++] = i;
         } else {
-            e->own[e->own_count++].point = i;
+            e->own[e->own_count++] = i;
         }
     }
 }
@@ -87,10 +105,74 @@ static uint32_t count_shared(const planes_ends *e, const planes_plane *plane) {
 
 /* ---- cells and pieces */
 
-static int compare_points(const void *a, const void *b) {
-    const ends_point *x = a, *y = b;
-    if (x->v != y->v) return x->v < y->v ? -1 : 1;
-    return x->u < y->u ? -1 : x->u > y->u;
+static int32_t cell_along(const planes_ends *e, const float axis[3], uint32_t i) {
+    const planes_sample *s = e->sample;
+    return (int32_t)floorf(planes_along(axis, s->x[i], s->y[i], s->z[i]) * (float)(1 / e->cell));
+}
+
+/* Lays own points out in cells, with an empty one around, which are no more than there are points of the sample. */
+static void lay_out(planes_ends *e, double cell, const planes_reach *axes) {
+    const float *const along[2] = {axes->u, axes->v};
+    for (e->cell = cell;; e->cell *= 2) {
+        int32_t high[2] = {INT32_MIN, INT32_MIN};
+        e->low[0] = e->low[1] = INT32_MAX;
+        for (uint32_t k = 0; k < e->own_count; k++) {
+            for (int axis = 0; axis < 2; axis++) {
+                const int32_t at = cell_along(e, along[axis], e->own[k]);
+                e->low[axis] = at < e->low[axis] ? at : e->low[axis];
+                high[axis] = at > high[axis] ? at : high[axis];
+            }
+        }
+        for (int axis = 0; axis < 2; axis++) {
+            e->size[axis] = (uint32_t)(high[axis] - e->low[axis]) + 3;
+            e->low[axis]--;
+        }
+        if ((uint64_t)e->size[0] * e->size[1] <= e->sample->count || high[0] - e->low[0] + (high[1] - e->low[1]) <= 4)
+            break;
+    }
+    memset(e->cells, 0, (uint64_t)e->size[0] * e->size[1] * sizeof *e->cells);
+    memset(e->piece, 0, (uint64_t)e->size[0] * e->size[1] * sizeof *e->piece);
+    for (uint32_t k = 0; k < e->own_count; k++) {
+        const uint32_t u = (uint32_t)(cell_along(e, along[0], e->own[k]) - e->low[0]);
+        const uint32_t v = (uint32_t)(cell_along(e, along[1], e->own[k]) - e->low[1]);
+        e->cells[v * e->size[0] + u]++;
+    }
+}
+
+/* The k-th of the nine cells at and around one. */
+static uint32_t cell_around(const planes_ends *e, uint32_t cell, uint32_t k) {
+    return cell + k / 3 * e->size[0] + k % 3 - e->size[0] - 1;
+}
+
+/* Whether the points of a cell are no strays. */
+static bool has_company(const planes_ends *e, uint32_t cell) {
+    uint32_t company = 0;
+    for (uint32_t k = 0; k < 9; k++) company += e->cells[cell_around(e, cell, k)];
+    return company >= COMPANY;
+}
+
+/* The cells with points that are connected with one. */
+static ends_piece take_piece(planes_ends *e, uint32_t first, uint32_t number) {
+    ends_piece piece = {number, 0, {INT32_MAX, INT32_MAX}, {INT32_MIN, INT32_MIN}};
+    uint32_t open = 0;
+    e->piece[first] = number;
+    e->stack[open++] = first;
+    while (open > 0) {
+        const uint32_t cell = e->stack[--open];
+        const int32_t at[2] = {e->low[0] + (int32_t)(cell % e->size[0]), e->low[1] + (int32_t)(cell / e->size[0])};
+        piece.points += e->cells[cell];
+        for (int k = 0; k < 2; k++) {
+            piece.low[k] = at[k] < piece.low[k] ? at[k] : piece.low[k];
+            piece.high[k] = at[k] > piece.high[k] ? at[k] : piece.high[k];
+        }
+        for (uint32_t k = 0; k < 9; k++) {
+            const uint32_t other = cell_around(e, cell, k);
+            if (e->cells[other] == 0 || e->piece[other] > 0) continue;
+            e->piece[other] = number;
+            e->stack[open++] = other;
+        }
+    }
+    return piece;
 }
 
 static int compare_pieces(const void *a, const void *b) {
@@ -99,74 +181,12 @@ static int compare_pieces(const void *a, const void *b) {
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
-static void sort_own(planes_ends *e, const planes_reach *axes) {
-    const planes_sample *s = e->sample;
-    const float by = (float)(1 / e->cell);
-    for (uint32_t k = 0; k < e->own_count; k++) {
-        const uint32_t i = e->own[k].point;
-        e->own[k].u = (int32_t)floorf(planes_along(axes->u, s->x[i], s->y[i], s->z[i]) * by);
-        e->own[k].v = (int32_t)floorf(planes_along(axes->v, s->x[i], s->y[i], s->z[i]) * by);
-        e->own[k].piece = 0;
-    }
-    qsort(e->own, e->own_count, sizeof *e->own, compare_points);
-}
-
-/* How many of the own points are in cells before one. */
-static uint32_t points_before(const planes_ends *e, int32_t u, int32_t v) {
-    const ends_point cell = {0, u, v, 0};
-    uint32_t first = 0, count = e->own_count;
-    while (count > 0) {
-        const uint32_t half = count / 2;
-        if (compare_points(&e->own[first + half], &cell) < 0) {
-            first += half + 1;
-            count -= half + 1;
-        } else {
-            count = half;
-        }
-    }
-    return first;
-}
-
-/* Whether a point is no stray. */
-static bool has_company(const planes_ends *e, const ends_point *at) {
-    uint32_t company = 0;
-    for (int32_t v = at->v - 1; v <= at->v + 1; v++) {
-        company += points_before(e, at->u + 2, v) - points_before(e, at->u - 1, v);
-    }
-    return company >= COMPANY;
-}
-
-/* The points in cells that are connected with that of a point. */
-static ends_piece take_piece(planes_ends *e, uint32_t first, uint32_t number) {
-    ends_piece piece = {number, 0, {INT32_MAX, INT32_MAX}, {INT32_MIN, INT32_MIN}};
-    uint32_t open = 0;
-    e->own[first].piece = number;
-    e->stack[open++] = first;
-    while (open > 0) {
-        const ends_point *point = &e->own[e->stack[--open]];
-        const int32_t at[2] = {point->u, point->v};
-        piece.points++;
-        for (int k = 0; k < 2; k++) {
-            piece.low[k] = at[k] < piece.low[k] ? at[k] : piece.low[k];
-            piece.high[k] = at[k] > piece.high[k] ? at[k] : piece.high[k];
-        }
-        for (int32_t v = at[1] - 1; v <= at[1] + 1; v++) {
-            const uint32_t end = points_before(e, at[0] + 2, v);
-            for (uint32_t i = points_before(e, at[0] - 1, v); i < end; i++) {
-                if (e->own[i].piece > 0) continue;
-                e->own[i].piece = number;
-                e->stack[open++] = i;
-            }
-        }
-    }
-    return piece;
-}
-
-static uint32_t find_pieces(planes_ends *e, const planes_reach *axes) {
+static uint32_t find_pieces(planes_ends *e, double cell, const planes_reach *axes) {
     uint32_t count = 0;
-    sort_own(e, axes);
-    for (uint32_t i = 0; i < e->own_count; i++) {
-        if (e->own[i].piece > 0 || !has_company(e, &e->own[i])) continue;
+    if (e->own_count == 0) return 0;
+    lay_out(e, cell, axes);
+    for (uint32_t i = 0; i < e->size[0] * e->size[1]; i++) {
+        if (e->cells[i] == 0 || e->piece[i] > 0 || !has_company(e, i)) continue;
         e->pieces[count] = take_piece(e, i, count + 1);
         count++;
     }
@@ -177,11 +197,11 @@ static uint32_t find_pieces(planes_ends *e, const planes_reach *axes) {
 /* Turns axes to those of the largest piece. */
 static void turn_axes(const planes_ends *e, planes_reach *reach) {
     double u = 0, v = 0, uu = 0, uv = 0, vv = 0;
-    for (uint32_t i = 0; i < e->own_count; i++) {
-        const double at_u = e->own[i].u, at_v = e->own[i].v;
-        if (e->own[i].piece != e->pieces[0].number) continue;
-        u += at_u, v += at_v;
-        uu += at_u * at_u, uv += at_u * at_v, vv += at_v * at_v;
+    for (uint32_t i = 0; i < e->size[0] * e->size[1]; i++) {
+        const double points = e->cells[i], at_u = i % e->size[0], at_v = i / e->size[0];
+        if (e->piece[i] != e->pieces[0].number) continue;
+        u += points * at_u, v += points * at_v;
+        uu += points * at_u * at_u, uv += points * at_u * at_v, vv += points * at_v * at_v;
     }
     const double n = e->pieces[0].points, across = uv / n - u / n * (v / n);
     const double angle = 0.5 * atan2(2 * across, (uu / n - u / n * (u / n)) - (vv / n - v / n * (v / n)));
@@ -193,7 +213,7 @@ static void turn_axes(const planes_ends *e, planes_reach *reach) {
 }
 
 /* Finds pieces along axes that are theirs. */
-static uint32_t find_pieces_along(planes_ends *e, planes_plane *plane) {
+static uint32_t find_pieces_along(planes_ends *e, double cell, planes_plane *plane) {
     const double normal[3] = {(double)plane->a, (double)plane->b, (double)plane->c};
     double u[3], v[3];
     planes_perpendicular(normal, u, v);
@@ -201,9 +221,9 @@ static uint32_t find_pieces_along(planes_ends *e, planes_plane *plane) {
         plane->reach.u[k] = (float)u[k];
         plane->reach.v[k] = (float)v[k];
     }
-    if (find_pieces(e, &plane->reach) == 0) return 0;
+    if (find_pieces(e, cell, &plane->reach) == 0) return 0;
     turn_axes(e, &plane->reach);
-    return find_pieces(e, &plane->reach);
+    return find_pieces(e, cell, &plane->reach);
 }
 
 /* ---- ends */
@@ -218,14 +238,14 @@ static void extend(const planes_ends *e, const ends_piece *piece, planes_reach *
     reach->bounded = 1;
 }
 
-/* Where a plane without end ends. False: there are no others' points beyond. */
-static bool find_end(planes_ends *e, uint32_t number, planes_reach *end) {
+/* Where a plane without end ends. False: no others' points are beyond, but for lone ones. */
+static bool find_end(planes_ends *e, uint32_t number, double cell, planes_reach *end) {
     planes_plane plane = e->planes[number];
     uint32_t least = UINT32_MAX, outside = 0, inside;
-    list_near(e, &plane);
+    list_near(e, number);
     inside = e->shared_count;
     if (inside == 0) return false;
-    const uint32_t pieces = find_pieces_along(e, &plane);
+    const uint32_t pieces = find_pieces_along(e, cell, &plane);
     for (uint32_t k = 0; k < pieces; k++) outside += e->pieces[k].points;
     for (uint32_t k = 0; k < pieces; k++) {
         outside -= e->pieces[k].points;
@@ -236,35 +256,51 @@ static bool find_end(planes_ends *e, uint32_t number, planes_reach *end) {
         inside = shared;
         *end = plane.reach;
     }
-    return inside < e->shared_count;
+    return inside + COMPANY <= e->shared_count;
+}
+
+static mote_status open_ends(planes_ends *e, planes_run *run, const planes_sample *sample) {
+    mote_context *ctx = run->ctx;
+    const uint64_t points = sample->count, planes = run->found_count, fewest = points > 32 ? points : 32;
+    memset(e, 0, sizeof *e);
+    e->run = run;
+    e->sample = sample;
+    e->words = (uint32_t)((planes + 63) / 64);
+    e->planes = mote_alloc(ctx, planes * sizeof *e->planes, "planes ends");
+    e->crossing = mote_alloc(ctx, planes * e->words * sizeof *e->crossing, "planes ends");
+    e->near_planes = mote_alloc(ctx, points * e->words * sizeof *e->near_planes, "planes ends");
+    e->own = mote_alloc(ctx, points * sizeof *e->own, "planes ends");
+    e->shared = mote_alloc(ctx, points * sizeof *e->shared, "planes ends");
+    e->cells = mote_alloc(ctx, fewest * sizeof *e->cells, "planes ends");
+    e->piece = mote_alloc(ctx, fewest * sizeof *e->piece, "planes ends");
+    e->stack = mote_alloc(ctx, fewest * sizeof *e->stack, "planes ends");
+    e->pieces = mote_alloc(ctx, fewest * sizeof *e->pieces, "planes ends");
+    return mote_context_status(ctx);
+}
+
+static void close_ends(mote_context *ctx, planes_ends *e) {
+    void *const arrays[] = {e->planes, e->crossing, e->near_planes, e->own,   e->shared,
+                            e->cells,  e->piece,    e->stack,       e->pieces};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) mote_free(ctx, arrays[i]);
 }
 
 /* Finds the ends of planes that have none. marks: [found] which, in and out; count: of those that have one */
 static mote_status end_planes(planes_run *run, const planes_sample *sample, uint8_t *marks, planes_reach *ends,
                               uint32_t *count) {
-    mote_context *ctx = run->ctx;
-    const uint64_t points = sample->count;
-    planes_ends e = {.run = run, .sample = sample, .cell = planes_cell_of_sample(run, sample)};
-    e.planes = mote_alloc(ctx, run->found_count * sizeof *e.planes, "planes ends");
-    e.own = mote_alloc(ctx, points * sizeof *e.own, "planes ends");
-    e.shared = mote_alloc(ctx, points * sizeof *e.shared, "planes ends");
-    e.stack = mote_alloc(ctx, points * sizeof *e.stack, "planes ends");
-    e.pieces = mote_alloc(ctx, points * sizeof *e.pieces, "planes ends");
-    const mote_status status = mote_context_status(ctx);
+    const double cell = planes_cell_of_sample(run, sample);
+    planes_ends e;
+    mote_status status = open_ends(&e, run, sample);
     *count = 0;
     for (uint32_t i = 0; i < run->found_count && status == MOTE_OK; i++) {
         e.planes[i] = planes_plane_of(run, &run->found[i]);
     }
-    for (uint32_t i = 0; i < run->found_count && status == MOTE_OK && !mote_stop(ctx); i++) {
-        marks[i] = marks[i] != 0 && find_end(&e, i, &ends[i]);
+    if (status == MOTE_OK) look_around(&e);
+    for (uint32_t i = 0; i < run->found_count && status == MOTE_OK && !mote_stop(run->ctx); i++) {
+        marks[i] = marks[i] != 0 && find_end(&e, i, cell, &ends[i]);
         *count += marks[i];
     }
-    mote_free(ctx, e.planes);
-    mote_free(ctx, e.own);
-    mote_free(ctx, e.shared);
-    mote_free(ctx, e.stack);
-    mote_free(ctx, e.pieces);
-    return status == MOTE_OK ? mote_stopped(ctx) : status;
+    close_ends(run->ctx, &e);
+    return status == MOTE_OK ? mote_stopped(run->ctx) : status;
 }
 
 /* The same with more points, spread evenly over all. */
