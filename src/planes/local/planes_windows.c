@@ -5,7 +5,10 @@
        points   |#                                      the best distance: most more points than the line has
                 |##  .                      . . . .
                 |###  . . . . . . . . . .                evenly spread
-                +-----------------------------> log of the distance */
+                +-----------------------------> log of the distance
+
+   Where the points of a patch are not normal about it, several planes may lie side by side: it is searched again, now
+   against points spread over its thickness. */
 #include <math.h>
 #include <string.h>
 
@@ -27,7 +30,10 @@
 #define PATCH_FITS       4
 #define PATCH_TRUNCATION 1.08 /* what is cut at 2.5 deviations looks so much narrower */
 #define EXTENT           1.2  /* times the root mean square distance to the middle: how far a window's points reach */
-#define BIN_BITS         21   /* of a float, below a bin: four bins from one power of two to the next */
+#define MIN_SIDE_BY_SIDE 60u  /* points of a patch that may be several */
+#define MIN_CENTRAL      0.42 /* share of points within 0.6745 noises, of those within 2.5: 0.51 of normal ones */
+#define MAX_CENTRAL      0.62
+#define BIN_BITS         21         /* of a float, below a bin: four bins from one power of two to the next */
 #define BIN_FIRST        (125 << 2) /* of 1/4 */
 #define BINS             112
 #define MIN_SCORED       8u
@@ -183,17 +189,20 @@ static double distance_at(const trial_plane *plane, const window_points *w, uint
            plane->normal[2] * (double)w->z[i] - plane->offset;
 }
 
-/* Fits the trial to its points, in turns. False: too few. */
-static bool fit_patch(const window_search *s, const window_points *w, trial_plane *plane, planes_patch *patch) {
+/* Fits the trial to its points, in turns. central: of them within 0.6745 noises. False: too few. */
+static bool fit_patch(const window_search *s, const window_points *w, trial_plane *plane, planes_patch *patch,
+                      uint32_t *central) {
     planes_local_fit fit;
     patch->noise = fmax(0.5 * plane->reach, s->floor);
     for (int turn = 0; turn < PATCH_FITS; turn++) {
         const double reach = fmax(PATCH_REACH * patch->noise, 2 * s->floor);
         planes_moments m;
         memset(&m, 0, sizeof m);
+        *central = 0;
         for (uint32_t i = 0; i < w->count; i++) {
             const double size = fabs(distance_at(plane, w, i));
             if (size <= reach) planes_moments_add(&m, (double)w->x[i], (double)w->y[i], (double)w->z[i]);
+            *central += size <= 0.6745 * patch->noise;
         }
         if (m.count < MIN_SCORED || !planes_moments_fit(&m, &fit)) return false;
         memcpy(plane->normal, fit.normal, sizeof fit.normal);
@@ -227,16 +236,16 @@ static void keep_patch(window_search *s, planes_patch *patch, double score) {
     s->patches[s->patch_count++] = *patch;
 }
 
-/* Leaves the points beyond a distance. */
-static void drop_near(window_points *w, double distance) {
+/* The points within a distance (keep_near), or those beyond it. */
+static void split_points(const window_points *w, double distance, bool keep_near, window_points *to) {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < w->count; i++) {
-        if ((double)w->distance[i] <= distance) continue;
-        w->x[kept] = w->x[i];
-        w->y[kept] = w->y[i];
-        w->z[kept++] = w->z[i];
+        if (((double)w->distance[i] <= distance) != keep_near) continue;
+        to->x[kept] = w->x[i];
+        to->y[kept] = w->y[i];
+        to->z[kept++] = w->z[i];
     }
-    w->count = kept;
+    to->count = kept;
 }
 
 /* How far a window's points reach; 0: they are in one place or on a line. */
@@ -248,18 +257,27 @@ static double extent_of(const window_points *w) {
     return planes_moments_fit(&m, &fit) ? EXTENT * fit.size : 0;
 }
 
-static void search_window(window_search *s, window_points *w) {
+/* thickness  0, or that of a patch whose points these are */
+static void search_window(window_search *s, window_points *w, double thickness) {
     const uint32_t all = w->count;
     for (uint32_t turn = 0; turn < TURNS && w->count >= MIN_LOOKED_AT && 4 * w->count >= all; turn++) {
-        const double extent = extent_of(w);
+        const double extent = thickness > 0 ? thickness : extent_of(w);
         planes_patch patch;
+        uint32_t central = 0;
         if (!(extent > 4 * s->floor)) return;
-        trial_plane plane = best_trial(s, w, turn * TRIALS, extent);
+        trial_plane plane = best_trial(s, w, (thickness > 0 ? TURNS + turn : turn) * TRIALS, extent);
+        const double of_trial = plane.score;
         memset(&patch, 0, sizeof patch);
-        if (plane.score < MIN_SCORED || !fit_patch(s, w, &plane, &patch)) return;
-        const double reach = 2 * patch.noise;
-        keep_patch(s, &patch, score_patch(w, &plane, reach, extent));
-        drop_near(w, 1.5 * reach);
+        if (of_trial < MIN_SCORED || !fit_patch(s, w, &plane, &patch, &central)) return;
+        const double reach = 2 * patch.noise, score = score_patch(w, &plane, reach, extent);
+        keep_patch(s, &patch, thickness > 0 ? of_trial : score);
+        if (thickness <= 0 && patch.count >= MIN_SIDE_BY_SIDE && patch.noise > 3 * s->floor &&
+            (central < MIN_CENTRAL * patch.count || central > MAX_CENTRAL * patch.count)) {
+            window_points thick;
+            split_points(w, PATCH_REACH * patch.noise, true, &thick);
+            search_window(s, &thick, PATCH_REACH * patch.noise);
+        }
+        split_points(w, 1.5 * reach, false, w);
     }
 }
 
@@ -312,7 +330,7 @@ static void search_one(const planes_local *search, const window_list *windows, u
     s.patches = patches;
     s.count_log = count_log;
     take_window(search->sample, &s, &points);
-    search_window(&s, &points);
+    search_window(&s, &points, 0);
     *count = s.patch_count;
 }
 
