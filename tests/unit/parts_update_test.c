@@ -314,7 +314,7 @@ static void one_file_becomes_two(void **state) {
 /* What cannot be taken over is built anew, and says why. */
 static void what_stays_nothing(void **state) {
     (void)state;
-    static const char *const reasons[] = {"cube", "attributes", "looks across", "too dense"};
+    static const char *const reasons[] = {"cube", "attributes", "sampling by distance chooses", "too dense"};
     mote_context *ctx = test_context(2);
     for (int kind = 0; kind < 4; kind++) {
         mote_lod_update_report report;
