@@ -218,6 +218,7 @@ static bool planes_level_begin(const planes_refining *how, const planes_sums *ne
                                planes_level *level) {
     if (near->count < how->min) return false;
     const double n = (double)near->count;
+    memset(level, 0, sizeof *level);
     for (int k = 0; k < 3; k++) level->normal[k] = r->fit.normal[k];
     for (int k = 0; k < 3; k++) level->pivot[k] = rint((double)near->first[k] / n);
     planes_perpendicular(level->normal, level->u, level->v);

@@ -201,7 +201,7 @@ static bool count_component(const planes_local *s, planes_growth *g, double coun
     g->density = count / cells;
     g->strays = *strays / cells;
     g->crowding = sqrt(g->density * fmax((double)squares / count - 1, 0.5));
-    if (growth_chance(g, *strays) * g->density >= GROWTH_MIN_CONTRAST * g->strays) return true;
+    if (g->density >= GROWTH_MIN_CONTRAST * g->strays) return true;
     return growth_refuse(g, MOTE_PLANES_DENSE_SIDE, g->strays / g->density, 1 / GROWTH_MIN_CONTRAST);
 }
 

@@ -8,9 +8,8 @@
 
 #define TURNS          16
 #define MANY_POINTS    40000.0 /* near a growth: where there are more, it settles with fewer of them first */
-#define SCOUTED_POINTS 1000.0  /* near a growth: so few tell of most growths that they come to nothing */
 #define LARGE_SAMPLE   65536u  /* points: in more, planes have few of all */
-#define FIRST_REACH    16.0    /* times the points of its patch: about as many are near it at first */
+#define FIRST_REACH    4.0     /* times the points of its patch: about as many are near it at first */
 #define FEW_A_CELL     4.0     /* points: of a cell, at least, where planes may have few points */
 #define NOISE_GROWS    2.0     /* times the noise of the patch: with more, something else has grown */
 #define NOISE_SHRINKS  0.3     /* of the noise of the patch: with less, it has fallen into thinner layers */
@@ -109,7 +108,7 @@ static bool has_patch(const planes_local *s, const planes_patch *p, const planes
 /* Whether the growth has become something else than the patch: its noise rises, or it falls into thinner layers. */
 static bool is_something_else(const planes_local *s, const planes_patch *patch, planes_growth *g) {
     const double max = fmax(NOISE_GROWS * patch->noise, 2 * s->params.floor), share = g->noise / patch->noise;
-    if (g->noise > growth_chance(g, g->count) * max) return !growth_refuse(g, MOTE_PLANES_THICKENS, g->noise, max);
+    if (g->noise > max) return !growth_refuse(g, MOTE_PLANES_THICKENS, g->noise, max);
     if (share >= NOISE_SHRINKS || g->max_noise > 0) return false;
     if (growth_is_exact(s, g) && has_patch(s, patch, g)) return false;
     return !growth_refuse(g, MOTE_PLANES_STRUCTURE, 1 - share * share, 1 - NOISE_SHRINKS * NOISE_SHRINKS);
@@ -125,10 +124,10 @@ void planes_take_level(planes_growth *g, uint32_t level) {
 /* Whether planes have few of all points. */
 static bool is_large(const planes_local *s) { return s->sample->count > LARGE_SAMPLE; }
 
-/* Thins the points out where more than many are near. near: of the sample, about. */
-static void take_fewer(planes_growth *g, double many, double near) {
+/* Thins the points out where very many are near. near: of the sample, about. */
+static void take_fewer(planes_growth *g, double near) {
     uint32_t level = 0;
-    while (level + 1 < PLANES_LOCAL_LEVELS && near > many * (double)(1u << level)) level++;
+    while (level + 1 < PLANES_LOCAL_LEVELS && near > MANY_POINTS * (double)(1u << level)) level++;
     if (level > g->level) planes_take_level(g, level);
 }
 
@@ -159,19 +158,18 @@ static bool is_in_vain(planes_local *s, const planes_growth *laid, bool first, p
         if (laid->going_on <= FAR_GOING_ON || g->going_on <= FAR_GOING_ON) return false;
         return !growth_refuse(g, MOTE_PLANES_STRUCTURE, g->going_on, GROWTH_MAX_GOING_ON);
     }
-    const double max = growth_chance(g, g->count) * GROWTH_MAX_NOISE * g->max_noise;
-    if (first || max <= 0 || g->measured_noise <= max) return false;
+    if (first || g->max_noise <= 0 || g->measured_noise <= GROWTH_MAX_NOISE * g->max_noise) return false;
     planes_sum_distances(s, laid);
     g->structure = structure_so_far(s, g);
     if (g->structure <= FAR_STRUCTURE) return false;
     return !growth_refuse(g, MOTE_PLANES_UNLIKE, g->measured_noise, GROWTH_MAX_NOISE * g->max_noise);
 }
 
-/* Turns until it stays as it is. many: points that take part, about, or fewer */
-static bool settle(planes_local *s, const planes_patch *patch, double many, planes_growth *g) {
-    double before = 0, near = many < MANY_POINTS ? FIRST_REACH * (double)patch->count * patch->stride : 0;
+/* Turns until it stays as it is. fewer: points may be thinned out. */
+static bool settle(planes_local *s, const planes_patch *patch, bool fewer, planes_growth *g) {
+    double before = 0, near = FIRST_REACH * (double)patch->count * patch->stride;
     for (int turn = 0; turn < TURNS; turn++) {
-        take_fewer(g, many, near);
+        if (fewer) take_fewer(g, near);
         planes_find_axes(g);
         look_farther(g);
         const bool found = planes_find_component(s, g, g->radius);
@@ -199,41 +197,18 @@ static bool settle(planes_local *s, const planes_patch *patch, double many, plan
     return planes_describe_component(s, g);
 }
 
-/* Whether a growth over few of the points tells that with all of them it comes to nothing, too: its noise is beyond
-   what is allowed by more than chance, or, where the noise of planes is known, it has as many points beside it. */
-static bool is_told(planes_growth *g, bool settled) {
-    const double noise = g->measured_noise, max = GROWTH_MAX_NOISE * g->max_noise;
-    if (max > 0 && noise > growth_chance(g, g->count) * max) return !growth_refuse(g, MOTE_PLANES_UNLIKE, noise, max);
-    return !settled && (g->reason == MOTE_PLANES_THICKENS || (max > 0 && g->reason == MOTE_PLANES_DENSE_SIDE));
-}
-
-/* Grows over few of the points first, for most growths come to nothing; and over not all, if there are very many. */
-static bool grow(planes_local *s, const planes_patch *patch, const planes_growth *first, planes_growth *g) {
-    *g = *first;
-    if (!growth_is_exact(s, first)) {
-        const bool settled = settle(s, patch, SCOUTED_POINTS, g);
-        if (g->level == 0) return settled;
-        if (is_told(g, settled)) return false;
-        const uint64_t work = g->work;
-        *g = *first;
-        g->work = work;
-    }
-    if (!settle(s, patch, MANY_POINTS, g)) return false;
+/* Grows over few of the points first, if there are very many. */
+static bool grow(planes_local *s, const planes_patch *patch, bool fewer, planes_growth *g) {
+    if (!settle(s, patch, fewer, g)) return false;
     if (g->level == 0 || !planes_growth_stands(s, g)) return true;
     planes_take_level(g, 0);
-    return settle(s, patch, INFINITY, g);
+    return settle(s, patch, false, g);
 }
 
 bool planes_grow(planes_local *s, const planes_patch *patch, double max_noise, double max_cell, int32_t self,
                  planes_growth *g) {
-    planes_growth first;
-    begin(s, patch, max_noise, max_cell, self, &first);
-    if (max_cell > 0) {
-        *g = first;
-        if (!settle(s, patch, INFINITY, g)) return false;
-    } else if (!grow(s, patch, &first, g)) {
-        return false;
-    }
+    begin(s, patch, max_noise, max_cell, self, g);
+    if (!grow(s, patch, max_cell <= 0, g)) return false;
     if (g->level > 0 || !planes_growth_stands(s, g)) return true;
     return !planes_is_curve(s, g) && !(growth_is_exact(s, g) && planes_is_of_representation(s, g));
 }

@@ -24,11 +24,6 @@ static inline bool growth_refuse(planes_growth *g, mote_planes_reason reason, do
     return false;
 }
 
-/* Times a limit that what some points tell may seem to be, where they are every 2^level-th: three deviations. */
-static inline double growth_chance(const planes_growth *g, double points) {
-    return g->level > 0 ? 1 + 3 / sqrt(2 * fmax(points, 1)) : 1;
-}
-
 /* Whether planes may have so few points that they have small cells. */
 static inline bool growth_has_few(const planes_local *s) {
     return s->params.min_points < GROWTH_ENOUGH_CELLS * GROWTH_POINTS_A_CELL;
