@@ -198,7 +198,8 @@ static uint32_t find_pieces(planes_ends *e, double cell, const planes_reach *axe
 static void turn_axes(const planes_ends *e, planes_reach *reach) {
     double u = 0, v = 0, uu = 0, uv = 0, vv = 0;
     for (uint32_t i = 0; i < e->size[0] * e->size[1]; i++) {
-        const double points = e->cells[i], at_u = i % e->size[0], at_v = i / e->size[0];
+        const uint32_t column = i % e->size[0], row = i / e->size[0];
+        const double points = e->cells[i], at_u = column, at_v = row;
         if (e->piece[i] != e->pieces[0].number) continue;
         u += points * at_u, v += points * at_v;
         uu += points * at_u * at_u, uv += points * at_u * at_v, vv += points * at_v * at_v;

@@ -20,14 +20,14 @@ void refine_close(const refine_job *job);
 
 /* Two samples that are this thread's: the points near a plane, and scratch behind it. */
 planes_sample *refine_pool(const refine_job *job);
-/* The free points within reach of a plane, into a pool. */
-void refine_take_pool(const refine_job *job, const planes_fit *fit, double reach, planes_sample *pool);
-/* Sums over the points of a pool within reach of a plane whose normal it allows: inner is how many of them are within
+/* The pool: free points within reach of a plane. near: the first of a pool. */
+void refine_take_pool(const refine_job *job, const planes_fit *fit, double reach, planes_sample *near);
+/* Sums over the points of the pool within reach of a plane whose normal it allows: inner is how many of them are within
    half of it, in_bands[0] how many more are within twice the reach. */
-void refine_sum_pool(const refine_job *job, const planes_sample *pool, const planes_fit *fit, double reach,
+void refine_sum_pool(const refine_job *job, const planes_sample *near, const planes_fit *fit, double reach,
                      planes_sums *sums);
 /* The plane that a start leads to; valid says whether there is one. */
-planes_fit refine_peak(const refine_job *job, const planes_start *start, planes_sample *pool);
+planes_fit refine_peak(const refine_job *job, const planes_start *start, planes_sample *near);
 /* Counts the points in a plane and the free ones in and beside it: as planes_bands has them. Returns the former. */
 uint32_t refine_count(const refine_job *job, const planes_plane *plane, planes_candidate *counted);
 /* Points within a plane's guard are free no more. */
