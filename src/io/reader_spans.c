@@ -100,25 +100,28 @@ reader_span mote_reader_units_of(const mote_reader *reader, uint64_t i, uint64_t
 
 /* ---- their bytes */
 
-static void mark(uint64_t from, uint64_t to, uint64_t block_bytes, bool *blocks) {
-    for (uint64_t b = from / block_bytes; from < to && b * block_bytes < to; b++) blocks[b] = true;
+/* No farther than the file goes: one that was cut names more. */
+static void mark(const mote_reader *reader, uint64_t from, uint64_t to, uint64_t block_bytes, bool *blocks) {
+    const uint64_t size_bytes = reader->input.size_bytes, end = to < size_bytes ? to : size_bytes;
+    for (uint64_t b = from / block_bytes; from < end && b * block_bytes < end; b++) blocks[b] = true;
 }
 
 void mote_reader_mark_blocks(const mote_reader *reader, uint64_t block_bytes, bool *blocks) {
     const las_source *source = &reader->source;
     const uint64_t size_bytes = reader->input.size_bytes, record_bytes = source->header.point_bytes;
     if (reader->spans == NULL) {
-        mark(0, size_bytes, block_bytes, blocks);
+        mark(reader, 0, size_bytes, block_bytes, blocks);
         return;
     }
-    mark(0, source->header.points_at, block_bytes, blocks);
-    mark(reader->points_end, size_bytes, block_bytes, blocks);
+    mark(reader, 0, source->header.points_at, block_bytes, blocks);
+    mark(reader, reader->points_end, size_bytes, block_bytes, blocks);
     for (uint64_t c = 0; c < source->chunks.count && is_laz(reader); c++) {
         const las_chunk *chunk = &source->chunks.list[c];
-        mark(chunk->at, chunk->at + chunk->size_bytes, block_bytes, blocks);
+        mark(reader, chunk->at, chunk->at + chunk->size_bytes, block_bytes, blocks);
     }
     for (uint64_t s = 0; s < reader->span_count && !is_laz(reader); s++) {
         const uint64_t at = source->header.points_at;
-        mark(at + reader->spans[s].first * record_bytes, at + reader->spans[s].end * record_bytes, block_bytes, blocks);
+        mark(reader, at + reader->spans[s].first * record_bytes, at + reader->spans[s].end * record_bytes, block_bytes,
+             blocks);
     }
 }

@@ -18,6 +18,7 @@
 #define CROSSING   0.9659258 /* cosine of 15 degrees: what two planes share there is as narrow as a cell or two */
 #define COMPANY    3u        /* points of three by three cells, a 27th of what the sample has on the average */
 #define MAX_PIECES 64u       /* that are tried; the rest is left out */
+#define MIN_CELLS  32u       /* of a grid: five by five are needed however few points there are */
 #define SAMPLE     65536u    /* points that tell where a plane ends, once few say that it does */
 
 typedef struct ends_piece {
@@ -262,7 +263,7 @@ static bool find_end(planes_ends *e, uint32_t number, double cell, planes_reach 
 
 static mote_status open_ends(planes_ends *e, planes_run *run, const planes_sample *sample) {
     mote_context *ctx = run->ctx;
-    const uint64_t points = sample->count, planes = run->found_count, fewest = points > 32 ? points : 32;
+    const uint64_t points = sample->count, planes = run->found_count, cells = points > MIN_CELLS ? points : MIN_CELLS;
     memset(e, 0, sizeof *e);
     e->run = run;
     e->sample = sample;
@@ -272,10 +273,10 @@ static mote_status open_ends(planes_ends *e, planes_run *run, const planes_sampl
     e->near_planes = mote_alloc(ctx, points * e->words * sizeof *e->near_planes, "planes ends");
     e->own = mote_alloc(ctx, points * sizeof *e->own, "planes ends");
     e->shared = mote_alloc(ctx, points * sizeof *e->shared, "planes ends");
-    e->cells = mote_alloc(ctx, fewest * sizeof *e->cells, "planes ends");
-    e->piece = mote_alloc(ctx, fewest * sizeof *e->piece, "planes ends");
-    e->stack = mote_alloc(ctx, fewest * sizeof *e->stack, "planes ends");
-    e->pieces = mote_alloc(ctx, fewest * sizeof *e->pieces, "planes ends");
+    e->cells = mote_alloc(ctx, cells * sizeof *e->cells, "planes ends");
+    e->piece = mote_alloc(ctx, cells * sizeof *e->piece, "planes ends");
+    e->stack = mote_alloc(ctx, cells * sizeof *e->stack, "planes ends");
+    e->pieces = mote_alloc(ctx, cells * sizeof *e->pieces, "planes ends");
     return mote_context_status(ctx);
 }
 
@@ -322,8 +323,9 @@ static mote_status end_planes_finely(planes_run *run, uint8_t *marks, planes_rea
 }
 
 mote_status planes_end(planes_run *run, const planes_sample *all) {
-    uint32_t ended = 0;
-    if (run->found_count == 0 || all->count == 0) return MOTE_OK;
+    uint32_t ended = 0, endless = 0;
+    for (uint32_t i = 0; i < run->found_count; i++) endless += run->found[i].reach.bounded == 0;
+    if (endless == 0 || all->count == 0) return MOTE_OK;
     uint8_t *marks = mote_alloc(run->ctx, run->found_count * sizeof *marks, "planes ends");
     planes_reach *ends = mote_alloc(run->ctx, run->found_count * sizeof *ends, "planes ends");
     mote_status status = mote_context_status(run->ctx);

@@ -66,26 +66,32 @@ void distances_of_few_points(void **state) {
     mote_context_destroy(ctx);
 }
 
-static mote_status write_parts(mote_context *ctx, void *user) {
-    const char *path = user;
+static mote_parts_params small_parts(void) {
     mote_parts_params parts = mote_parts_defaults();
-    mote_lod_params params = mote_lod_defaults();
     parts.part_points = 700;
+    return parts;
+}
+
+static mote_lod_params small_nodes(void) {
+    mote_lod_params params = mote_lod_defaults();
     params.merge_points = 20;
     params.grid = 16;
     params.sampling = MOTE_LOD_POISSON;
+    return params;
+}
+
+static mote_status write_parts(mote_context *ctx, void *user) {
+    const char *path = user;
+    const mote_parts_params parts = small_parts();
+    const mote_lod_params params = small_nodes();
     return mote_lod_write_parts(ctx, &path, 1, NULL, &params, test_path("parts_failed"), NULL, &parts, NULL);
 }
 
 static mote_status write_copc(mote_context *ctx, void *user) {
     const char *path = user;
-    mote_parts_params parts = mote_parts_defaults();
-    mote_lod_params params = mote_lod_defaults();
-    parts.part_points = 700;
-    params.merge_points = 20;
-    params.grid = 16;
+    const mote_parts_params parts = small_parts();
+    mote_lod_params params = small_nodes();
     params.max_node_points = 0;
-    params.sampling = MOTE_LOD_POISSON;
     return mote_copc_write_parts(ctx, &path, 1, NULL, &params, test_path("parts_failed.copc.laz"), NULL, &parts, NULL);
 }
 
