@@ -1,10 +1,13 @@
 /* Sampling by distance of parts: points keep their distance across borders as in one piece. */
+#include <mote_have.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "parts_test.h"
 #include "support/cloud_files.h"
 #include "support/support.h"
+
+#if MOTE_HAVE_JANSSON // as all that compares folders
 
 /* Of how many points parts may be: at first so few; memory has to hold a place, a cell of the root's where cells are
    averaged, and what bears upon a point. */
@@ -121,3 +124,5 @@ void distances_are_not_kept(void **state) {
     assert_non_null(strstr(mote_context_message(ctx), "sampling by distance chooses among the points of all parts"));
     mote_context_destroy(ctx);
 }
+
+#endif
