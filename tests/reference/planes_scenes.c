@@ -59,7 +59,8 @@ static void flat_point(builder *b, const surface *s, double noise, double at[3])
     double n[3], x, y;
     do { x = draw(b), y = draw(b); } while (fabs(x - 0.5) > 0.5 * (1 - y * (1 - s->taper)) || in_hole(s, x, y));
     for (int k = 0; k < 3; k++) n[k] = s->u[(k + 1) % 3] * s->v[(k + 2) % 3] - s->u[(k + 2) % 3] * s->v[(k + 1) % 3];
-    const double off = noise * gauss(b) / length_of(n);
+    const double sag = s->sag > 0 ? s->sag * sin(PI * s->waves * x) * sin(PI * s->waves * y) : 0;
+    const double off = (sag + noise * gauss(b)) / length_of(n);
     for (int k = 0; k < 3; k++) at[k] = s->corner[k] + x * s->u[k] + y * s->v[k] + off * n[k];
 }
 

@@ -53,6 +53,7 @@ typedef enum planes_scene_kind {
     PLANES_SCENE_HULL,
     PLANES_SCENE_PIPES,
     PLANES_SCENE_PILLOWS,
+    PLANES_SCENE_SAGGING, /* planes that bend a little */
     PLANES_SCENE_ALL
 } planes_scene_kind;
 

@@ -29,6 +29,8 @@ typedef struct surface {
     int holes;
     bool across; /* see above */
     bool sheet;  /* points are those of the plane before it */
+    double sag;  /* of a flat one: how far it bends, in the middle of waves; 0: it does not */
+    int waves;   /* half waves of that along u and along v */
 } surface;
 
 typedef struct builder {

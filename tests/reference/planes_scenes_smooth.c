@@ -1,4 +1,5 @@
-/* Kinds of scenes in which nothing is flat, nor were they known when rules for curved things were made. */
+/* Kinds of scenes in which nothing is flat, nor were they known when rules for curved things were made; and one of
+   planes that bend a little. */
 #include <math.h>
 
 #include "reference/planes_scenes_builder.h"
@@ -64,12 +65,34 @@ static void make_pillows(builder *b) {
     b->scanner[0] = 1.5, b->scanner[1] = -2, b->scanner[2] = 4;
 }
 
+/* Bends a plane by 0.3 to 12 noises, yet its slopes by 2 degrees at most, root mean square. */
+static void bend(builder *b, surface *s) {
+    const double u = sqrt(s->u[0] * s->u[0] + s->u[1] * s->u[1] + s->u[2] * s->u[2]);
+    const double v = sqrt(s->v[0] * s->v[0] + s->v[1] * s->v[1] + s->v[2] * s->v[2]);
+    const double noises = 0.3 * pow(40, draw(b)), least_noise = 0.002;
+    s->waves = 1 + (int)(3 * draw(b));
+    s->sag = fmin(2 * fmax(b->noise, least_noise) * noises, 0.035 / (0.5 * PI * s->waves * hypot(1 / u, 1 / v)));
+}
+
+/* A floor that sags and a wall, or a room with such a floor and a wall that bulges. */
+static void make_sagging(builder *b) {
+    const double wide = draw_between(b, 6, 10), deep = draw_between(b, 5, 8);
+    bend(b, planes_scene_add_rectangle(b, 0, 0, 0, wide, 0, 0, 0, deep, 0));
+    planes_scene_add_rectangle(b, 0, 0, 0, 0, deep, 0, 0, 0, 3);
+    if (b->seed % 2 == 1) {
+        bend(b, planes_scene_add_rectangle(b, 0, 0, 0, wide, 0, 0, 0, 0, 3));
+        planes_scene_add_rectangle(b, wide, 0, 0, 0, deep, 0, 0, 0, 3);
+        planes_scene_add_rectangle(b, 0, 0, 3, wide, 0, 0, 0, deep, 0);
+    }
+    b->scanner[0] = 0.5 * wide, b->scanner[1] = 0.5 * deep, b->scanner[2] = 1.5;
+}
+
 static const struct {
     const char *name;
     void (*make)(builder *b);
 } kinds[PLANES_SCENE_ALL - PLANES_SCENE_CLOTH] = {
-    {"cloth", make_cloth}, {"corrugated", make_corrugated}, {"vaults", make_vault},
-    {"hulls", make_hull},  {"pipes", make_pipes},           {"pillows", make_pillows},
+    {"cloth", make_cloth}, {"corrugated", make_corrugated}, {"vaults", make_vault},    {"hulls", make_hull},
+    {"pipes", make_pipes}, {"pillows", make_pillows},       {"sagging", make_sagging},
 };
 
 const char *planes_scene_name_smooth(planes_scene_kind kind) { return kinds[kind - PLANES_SCENE_CLOTH].name; }

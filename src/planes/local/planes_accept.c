@@ -14,6 +14,7 @@
 #define SEEMS_CURVED   6.25 /* points' worth of the variance a curve explains, of one plane in ten by chance */
 #define MAX_CURVED     0.08 /* structure of a centred one: a piece of a curve has 0.1 to 0.3, a plane none */
 #define MIN_ALONG      0.5  /* of its points face closely along it; of a strip of a cylinder 0.43 */
+#define WARPED_CENTRAL 0.25 /* MIN_CENTRAL of a sheet that bends: of a wave 0.31, of two sheets 4 noises apart less */
 /* MAX_SHOULDERS, MIN_CENTRAL and MAX_STRUCTURE while planes that cross it may not be known yet. */
 #define LOOSE_SHOULDERS  0.6
 #define LOOSE_CENTRAL    0.36
@@ -106,6 +107,7 @@ typedef struct growth_limits {
 /* Where the noise is known, points of others have no part in it any more: then no more than one plane has. */
 static double max_structure(const planes_growth *g, const growth_limits *limits) {
     if (g->centred) return MAX_CURVED;
+    if (g->warped) return 1; /* planes_warped.c asks how steep it is */
     return g->max_noise > 0 ? fmin(planes_one_structure(g), limits->structure) : limits->structure;
 }
 
@@ -131,13 +133,14 @@ static bool stands(const planes_local *s, planes_growth *g, const growth_limits 
     if (g->curvature > curvature) return growth_refuse(g, MOTE_PLANES_STRUCTURE, g->curvature, curvature);
     const double most = max_structure(g, limits);
     if (g->structure > most) return growth_refuse(g, MOTE_PLANES_STRUCTURE, g->structure, most);
-    if (g->bending <= MAX_BENDING || g->curvature * g->count <= SEEMS_CURVED) return true;
+    if (g->bending <= MAX_BENDING || (!g->warped && g->curvature * g->count <= SEEMS_CURVED)) return true;
     return growth_refuse(g, MOTE_PLANES_STRUCTURE, g->bending, MAX_BENDING);
 }
 
 bool planes_growth_stands(const planes_local *s, planes_growth *g) {
     static const growth_limits strict = {MAX_SHOULDERS, MAX_SHOULDER, MIN_CENTRAL, MAX_STRUCTURE};
-    return stands(s, g, &strict);
+    static const growth_limits warped = {MAX_SHOULDERS, MAX_SHOULDER, WARPED_CENTRAL, 1};
+    return stands(s, g, g->warped ? &warped : &strict);
 }
 
 bool planes_growth_may_stand(const planes_local *s, planes_growth *g) {

@@ -64,8 +64,7 @@ static bool is_of_sheets(const planes_growth *g) {
            g->structure <= SHEETS_STRUCTURE;
 }
 
-/* A body as it grows freely, with what no plane explains better. */
-static bool grow_body(planes_local *s, const planes_growth *body, planes_growth *g) {
+bool planes_grow_body(planes_local *s, const planes_growth *body, bool warped, planes_growth *g) {
     planes_patch patch;
     memset(&patch, 0, sizeof patch);
     memcpy(patch.normal, body->normal, sizeof patch.normal);
@@ -74,6 +73,7 @@ static bool grow_body(planes_local *s, const planes_growth *body, planes_growth 
     patch.size = 0.5 * sqrt(body->area);
     patch.count = (uint32_t)body->count;
     patch.stride = 1;
+    patch.warped = warped;
     return planes_grow(s, &patch, 0, 0, -1, g);
 }
 
@@ -84,7 +84,7 @@ mote_status planes_find_sheets(planes_local *s, double noise) {
     grown.max = PLANES_LOCAL_SHEETS;
     for (uint32_t i = 0; i < sheets->count; i++) {
         planes_growth g;
-        const bool is_grown = grow_body(s, &sheets->growths[i], &g);
+        const bool is_grown = planes_grow_body(s, &sheets->growths[i], false, &g);
         const bool stands = is_grown && planes_growth_stands(s, &g);
         if (!is_grown || (!stands && g.reason != MOTE_PLANES_NO_PEAK) || g.noise <= SHEETS_THICK * noise) continue;
         if (g.structure > planes_one_structure(&g) || !planes_is_supported(s, &g, PLANES_ALONG)) continue;
@@ -99,7 +99,7 @@ void planes_take_sheets(planes_local *s) {
         const planes_growth *body = &s->bodies.growths[i];
         planes_growth g;
         uint32_t won = 0;
-        if (body->reason != MOTE_PLANES_NO_PEAK || !grow_body(s, body, &g)) continue;
+        if (body->reason != MOTE_PLANES_NO_PEAK || !planes_grow_body(s, body, false, &g)) continue;
         if (planes_growth_stands(s, &g) || !is_of_sheets(&g) || !planes_is_supported(s, &g, PLANES_ALONG)) continue;
         planes_claim_points(s, &g, -1, &won);
         if (2 * won > g.count) planes_add_growth(s, &g);

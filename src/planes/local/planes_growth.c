@@ -74,6 +74,7 @@ static void begin(const planes_local *s, const planes_patch *patch, double max_n
     g->self = self;
     g->turned = patch->turned;
     g->centred = patch->centred;
+    g->warped = patch->warped;
     if (self >= 0) g->strip = s->planes[self].strip;
     g->max_noise = max_noise;
     g->max_cell = max_cell;
@@ -108,6 +109,7 @@ static bool has_patch(const planes_local *s, const planes_patch *p, const planes
 /* Whether the growth has become something else than the patch: its noise rises, or it falls into thinner layers. */
 static bool is_something_else(const planes_local *s, const planes_patch *patch, planes_growth *g) {
     const double max = fmax(NOISE_GROWS * patch->noise, 2 * s->params.floor), share = g->noise / patch->noise;
+    if (g->warped) return false;
     if (g->noise > max) return !growth_refuse(g, MOTE_PLANES_THICKENS, g->noise, max);
     if (share >= NOISE_SHRINKS || g->max_noise > 0) return false;
     if (growth_is_exact(s, g) && has_patch(s, patch, g)) return false;
@@ -189,11 +191,11 @@ static bool settle(planes_local *s, const planes_patch *patch, bool fewer, plane
     planes_find_axes(g);
     look_farther(g);
     if (!planes_find_component(s, g, g->radius)) return false;
-    if (g->centred || s->params.known_noise > 0) {
+    if (g->centred || g->warped || s->params.known_noise > 0) {
         planes_sum_distances(s, g);
         g->going_on = planes_going_on(s, g);
     }
-    g->bending = g->max_noise > 0 ? planes_bending_rim(s, g) : 0;
+    g->bending = g->max_noise > 0 || g->warped ? planes_bending_rim(s, g) : 0;
     return planes_describe_component(s, g);
 }
 

@@ -46,7 +46,7 @@ typedef struct planes_patch {
     uint32_t stride;         /*   stride-th was looked at */
     uint32_t count;          /* points looked at that are on it */
     bool turned;             /* the normal is known better than its points tell */
-    bool centred;            /* see planes_growth */
+    bool centred, warped;    /* see planes_growth */
 } planes_patch;
 
 /* Where a plane may be that ends at a crease: only in cells between two lines across a direction. */
@@ -77,6 +77,7 @@ typedef struct planes_growth {
     uint32_t level;   /* every 2^level-th point takes part: counts are of those */
     bool turned;      /* the normal is known better than its points tell, and stays */
     bool centred;     /* only cells whose points lie to both sides are its own: it does not lean over to a neighbour */
+    bool warped;      /* a sheet that may bend a little: see planes_warped.c */
     planes_strip strip;
     uint64_t work; /* points that were near it, of all turns */
     /* Of the component. */
@@ -114,6 +115,7 @@ typedef struct planes_local_plane {
     int32_t number;     /* before planes were dropped and sorted */
     bool turned;        /* see planes_patch */
     bool centred;       /* see planes_growth */
+    bool warped;        /* the same: its noise is no plane's */
     uint32_t candidate; /* the number of the vote's that it is, from 1; 0: it has grown */
     bool closely;       /* a candidate along which its points' neighbours lie closely */
     double bends;       /* nats by which bends explain what is around it better than creases: a facet of a curve */
@@ -344,6 +346,8 @@ mote_status planes_select(planes_local *search);
 
 /* Notes a growth that is no plane, but may be several: its points are not normal about it. */
 void planes_note_body(const planes_local *search, const planes_growth *growth, planes_bodies *bodies);
+/* Grows a body once more, freely, over what no plane explains better. */
+bool planes_grow_body(planes_local *search, const planes_growth *body, bool warped, planes_growth *growth);
 /* Notes a growth that is as flat as a plane everywhere, but may be sheets along each other: it is thicker than planes
    of the cloud are, or has no peak. */
 void planes_note_sheets(planes_local *search, const planes_growth *growth);
@@ -353,6 +357,12 @@ mote_status planes_find_sheets(planes_local *search, double noise);
 /* What no plane explains in the end, though it is flat and in one piece, is one plane as thick as its sheets: two scans
    of a floor that are some noises apart. */
 void planes_take_sheets(planes_local *search);
+
+/* ---- planes_warped.c */
+
+/* What no plane explains in the end, though it is one thin sheet that hardly bends, is one plane as thick as it bends.
+ */
+void planes_take_warped(planes_local *search);
 
 /* ---- planes_composites.c */
 

@@ -179,19 +179,23 @@ static void take_planes(planes_run *run, const local_search *search, const plane
     }
 }
 
-/* The noise of the plane that has the middle point of all that planes have; 0: there is none. all: also the vote's */
+/* Whether the noise of a plane is that of planes: not of the vote's, which may be wider, nor of what bends. */
+static bool tells_noise(const planes_local_plane *plane) { return plane->candidate == 0 && !plane->warped; }
+
+/* The noise of the plane that has the middle point of all that planes have; 0: there is none. all: also of those that
+   do not tell it */
 static double middle_noise(const planes_local_found *found, bool all) {
     double points = 0, best = 0;
     for (uint32_t i = 0; i < found->count; i++) {
-        points += all || found->planes[i].candidate == 0 ? found->planes[i].count : 0;
+        points += all || tells_noise(&found->planes[i]) ? found->planes[i].count : 0;
     }
     for (uint32_t i = 0; i < found->count; i++) {
         const double noise = found->planes[i].noise;
         double below = 0;
-        if (!all && found->planes[i].candidate > 0) continue;
+        if (!all && !tells_noise(&found->planes[i])) continue;
         for (uint32_t k = 0; k < found->count; k++) {
             const planes_local_plane *other = &found->planes[k];
-            below += (all || other->candidate == 0) && other->noise <= noise ? other->count : 0;
+            below += (all || tells_noise(other)) && other->noise <= noise ? other->count : 0;
         }
         if (2 * below >= points && (best <= 0 || noise < best)) best = noise;
     }

@@ -345,8 +345,10 @@ static mote_status grow_planes_again(planes_local *s, double max_noise, planes_b
         const planes_growth *g = &s->growing[i].growth;
         if (s->growing[i].stands) continue;
         planes_refuse_growth(s, g, fmax(g->count, s->planes[i].count));
-        if (fallen != NULL && !g->strip.bounded) planes_note_body(s, g, fallen);
         planes_note_sheets(s, g);
+        if (fallen == NULL || g->strip.bounded) continue;
+        planes_note_body(s, g, fallen);
+        planes_note_body(s, g, &s->bodies);
     }
     for (uint32_t i = 0; i < s->sample->count; i++) s->owner[i] = -1;
     s->plane_count = 0;
@@ -491,6 +493,8 @@ static mote_status drop_facets(planes_local *s, selection *x) {
     planes_claim_candidates(s);
     keep_planes(s, INFINITY);
     MOTE_TRY(planes_find_bends(s));
+    keep_planes(s, INFINITY);
+    planes_take_warped(s);
     keep_planes(s, INFINITY);
     return MOTE_OK;
 }
