@@ -129,7 +129,8 @@ static planes_flatness flatness_of(const planes_sample *all, uint32_t windows, u
         const float *corner[3];
         for (int k = 0; k < 3; k++) corner[k] = at[planes_trial_corner(window, t, k)];
         if (!planes_through(corner[0], corner[1], corner[2], &plane)) continue;
-        for (uint32_t i = 0; i < PLANES_WINDOW; i++) sorted[i] = planes_residual(&plane, at[i]);
+        for (uint32_t i = 0; i < PLANES_WINDOW; i++)
+            sorted[i] = fabsf(planes_distance(&plane, at[i][0], at[i][1], at[i][2]));
         qsort(sorted, PLANES_WINDOW, sizeof *sorted, compare_floats);
         if (sorted[PLANES_QUANTILE] >= min) continue;
         min = sorted[PLANES_QUANTILE];
@@ -144,7 +145,7 @@ static planes_flatness flatness_of(const planes_sample *all, uint32_t windows, u
         if (turn > 0) best = planes_plane_from(&fit.fit, 0, 0, 0);
         for (uint32_t i = 0; i < PLANES_WINDOW; i++) {
             int to = 0;
-            if (planes_residual(&best, at[i]) > (float)fit.reach) continue;
+            if (fabsf(planes_distance(&best, at[i][0], at[i][1], at[i][2])) > (float)fit.reach) continue;
             sums.count++;
             for (int a = 0; a < 3; a++) {
                 sums.first[a] += (int64_t)at[i][a];
