@@ -238,33 +238,38 @@ uint32_t planes_list_component(planes_local *s, const planes_growth *g) {
     return count;
 }
 
+typedef double moment_lanes __attribute__((vector_size(32)));
+
 /* The moments of the listed points from a place, as planes_moments_add has them: four sums at once. */
 static void sum_listed(const planes_local *s, uint32_t listed, const double from[3], planes_moments *m) {
     const planes_sample *sample = s->sample;
-    double first[4] = {0, 0, 0, 0}, by_x[4] = {0, 0, 0, 0}, by_y[4] = {0, 0, 0, 0}, zz = 0;
+    moment_lanes first = {0, 0, 0, 0}, by_x = first, by_y = first;
+    double zz = 0;
     for (uint32_t i = 0; i < listed; i++) {
         const uint32_t k = s->near_point[s->component[i]];
         const double x = (double)sample->x[k] - from[0], y = (double)sample->y[k] - from[1];
-        const double z = (double)sample->z[k] - from[2], at[4] = {x, y, z, 0};
-        for (int l = 0; l < 4; l++) first[l] += at[l];
-        for (int l = 0; l < 4; l++) by_x[l] += x * at[l];
-        for (int l = 0; l < 4; l++) by_y[l] += y * at[l];
+        const double z = (double)sample->z[k] - from[2];
+        const moment_lanes at = {x, y, z, 0};
+        first += at;
+        by_x += x * at;
+        by_y += y * at;
         zz += z * z;
     }
     const double products[PLANES_PRODUCTS] = {by_x[0], by_x[1], by_x[2], by_y[1], by_y[2], zz};
     m->count = listed;
-    memcpy(m->first, first, sizeof m->first);
+    for (int k = 0; k < 3; k++) m->first[k] = first[k];
     memcpy(m->products, products, sizeof m->products);
 }
 
+/* How far the listed points are from the middle. Four maxima, for one would be waited for. */
 static double farthest_of(const planes_local *s, uint32_t listed) {
-    double farthest2 = 0;
+    double farthest2[4] = {0, 0, 0, 0};
     for (uint32_t i = 0; i < listed; i++) {
         const double u = (double)s->near_u[s->component[i]], v = (double)s->near_v[s->component[i]];
         const double far2 = u * u + v * v;
-        farthest2 = far2 > farthest2 ? far2 : farthest2;
+        farthest2[i % 4] = far2 > farthest2[i % 4] ? far2 : farthest2[i % 4];
     }
-    return sqrt(farthest2);
+    return sqrt(fmax(fmax(farthest2[0], farthest2[1]), fmax(farthest2[2], farthest2[3])));
 }
 
 bool planes_fit_component(planes_local *s, planes_growth *g) {
