@@ -427,6 +427,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(roofs_are_found_beside_the_ground),
         cmocka_unit_test(slabs_are_no_planes_of_a_town),
         cmocka_unit_test(layers_of_a_sensor_are_no_planes),
+        cmocka_unit_test(rows_of_a_raster_are_no_planes),
         cmocka_unit_test(survives_failing_allocations),
         cmocka_unit_test(cancels_at_every_step),
         cmocka_unit_test(progress_goes_forward),
