@@ -174,7 +174,6 @@ static void parallel_planes_are_two(void **state) {
     }
 }
 
-/* Four tables at one height: one plane, or four. */
 /* Two sides of a box of 0.3 m, on a table of 2 m: the table is crossed by both planes from edge to edge. */
 static void planes_end_where_they_are_seen(void **state) {
     (void)state;
@@ -213,6 +212,7 @@ static void planes_end_where_they_are_seen(void **state) {
     }
 }
 
+/* Four tables at one height: one plane, or four. */
 static void parts_are_planes_of_their_own(void **state) {
     (void)state;
     enum { COUNT = 16000 };
