@@ -404,16 +404,17 @@ static crowd *vote_in_crowd(mote_device *device, const mote_cloud *cloud) {
     run.ops = ops;
     must(ctx, ops->open(device, cloud, false, &run.points), "open");
     must(ctx, planes_frame_points(&run), "place");
-    must(ctx, planes_directions_make(ctx, &params, run.scale.radius, run.scale.radius / 20.3, &run.table), "table");
-    if (parity_extent(0, 0, 1) == 0) keep_first(&run.table, 3 * 180 + 7);
-    c->directions = run.table.directions;
-    c->bins = run.table.bins;
+    must(ctx, planes_directions_open(ctx, &params, run.scale.radius, run.scale.radius / 20.3, &run.table), "table");
+    must(ctx, planes_directions_fill(ctx, run.table), "table");
+    if (parity_extent(0, 0, 1) == 0) keep_first(run.table, 3 * 180 + 7);
+    c->directions = run.table->directions;
+    c->bins = run.table->bins;
     c->counters = calloc((uint64_t)c->directions * c->bins, sizeof *c->counters);
     assert_non_null(c->counters);
-    const planes_voting how = {run.points->count, &run.table, 2, 2, 500};
+    const planes_voting how = {run.points->count, run.table, 2, 2, 500};
     must(ctx, ops->vote(run.points, &how, c->peaks, &c->count), "vote");
     must(ctx, ops->read_votes(run.points, c->counters), "votes");
-    planes_directions_free(ctx, &run.table);
+    planes_directions_free(ctx, run.table);
     ops->release(run.points);
     return c;
 }

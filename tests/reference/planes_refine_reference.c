@@ -76,16 +76,16 @@ void planes_refine_reference_check(planes_run *run, const planes_sample *sample,
     planes_refining how;
     uint32_t count;
     points p = {sample, &how, room_for(sample->count, 1)};
-    const planes_voting voting = {sample->count, &run->table, 1, 1, MOST};
+    const planes_voting voting = {sample->count, run->table, 1, 1, MOST};
     assert_int_equal(run->ops->vote(run->points, &voting, peaks, &count), MOTE_OK);
     for (uint32_t i = 0; i < count; i++) {
-        planes_directions_cell(&run->table, peaks[i].direction, peaks[i].bin, starts[i].normal, &starts[i].offset);
+        planes_directions_cell(run->table, peaks[i].direction, peaks[i].bin, starts[i].normal, &starts[i].offset);
         starts[i].votes = peaks[i].votes;
     }
     for (uint32_t way = 0; way < 2; way++) {
         how.resolution = planes_directions_resolution(&run->params);
         how.typical = run->scale.typical;
-        how.bin = run->table.bin;
+        how.bin = run->table->bin;
         how.tolerance = (way == 0 ? 0.01 : 0.06) * run->scale.radius;
         how.guard = (way == 0 ? 2 : 1) * how.tolerance;
         how.min = way == 0 ? 6 : 3 + sample->count / 40;

@@ -21,30 +21,13 @@ static void take_window(const planes_sample *sample, uint32_t first, window *w) 
     }
 }
 
-/* The n-th smallest, from 0. */
+/* The n-th smallest, from 0; a few values are sorted as fast as that one is found. */
 static float select_nth(float *values, uint32_t count, uint32_t n) {
-    uint32_t low = 0, high = count - 1;
-    while (low < high) {
-        const float pivot = values[low + (high - low) / 2];
-        uint32_t i = low, j = high;
-        while (i <= j) {
-            while (values[i] < pivot) i++;
-            while (values[j] > pivot) j--;
-            if (i <= j) {
-                const float kept = values[i];
-                values[i++] = values[j];
-                values[j] = kept;
-                if (j == 0) break;
-                j--;
-            }
-        }
-        if (n <= j) {
-            high = j;
-        } else if (n >= i) {
-            low = i;
-        } else {
-            break;
-        }
+    for (uint32_t i = 1; i < count; i++) {
+        const float value = values[i];
+        uint32_t at = i;
+        for (; at > 0 && value < values[at - 1]; at--) values[at] = values[at - 1];
+        values[at] = value;
     }
     return values[n];
 }
