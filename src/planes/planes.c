@@ -50,11 +50,11 @@ static mote_status refine(planes_run *run, const planes_start *starts, uint32_t 
 static mote_status vote(planes_run *run, uint32_t min, planes_start *starts, uint32_t *count) {
     planes_peak peaks[PLANES_MAX_PEAKS];
     const uint32_t radius = run->params.suppress_bins > 0 ? run->params.suppress_bins : 2;
-    const planes_voting how = {run->voters, &run->table, radius, min, PLANES_MAX_PEAKS};
+    const planes_voting how = {run->voters, run->table, radius, min, PLANES_MAX_PEAKS};
     MOTE_TRY(run->ops->vote(run->points, &how, peaks, count));
-    run->facts.votes += (uint64_t)run->voters * run->table.directions;
+    run->facts.votes += (uint64_t)run->voters * run->table->directions;
     for (uint32_t i = 0; i < *count; i++) {
-        planes_directions_cell(&run->table, peaks[i].direction, peaks[i].bin, starts[i].normal, &starts[i].offset);
+        planes_directions_cell(run->table, peaks[i].direction, peaks[i].bin, starts[i].normal, &starts[i].offset);
         starts[i].votes = peaks[i].votes;
     }
     return MOTE_OK;

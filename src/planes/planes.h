@@ -54,11 +54,11 @@ typedef struct planes_run {
     void *known;      /* what it looks at besides */
     planes_points *points;
     planes_scale scale;
-    planes_directions table;
-    uint32_t max_voters;   /* of a round */
-    uint32_t voters;       /* of this round */
-    double resolution;     /* radians between directions */
-    double tolerance, bin; /* steps */
+    planes_directions *table; /* NULL until votes are prepared */
+    uint32_t max_voters;      /* of a round */
+    uint32_t voters;          /* of this round */
+    double resolution;        /* radians between directions */
+    double tolerance, bin;    /* steps */
     bool tolerance_given;
     int32_t cone; /* of planes */
     uint64_t min_points, free_points;
@@ -93,13 +93,11 @@ mote_status planes_place_points(planes_run *run, bool ordered);
 
 /* ---- planes_directions.c */
 
-/* The directions of params and what suppression compares; bins of that number of steps reach as far as radius. */
-mote_status planes_directions_make(mote_context *ctx, const mote_planes_params *params, double radius, double bin,
-                                   planes_directions *table);
-/* The same for a run, not filled: what the context kept of another is taken over, and close gives it back to be
-   kept. */
+/* The directions of params; bins of that number of steps reach as far as radius. What the context kept of another run
+   is taken over. table: out, also on failure */
 mote_status planes_directions_open(mote_context *ctx, const mote_planes_params *params, double radius, double bin,
-                                   planes_directions *table);
+                                   planes_directions **table);
+/* Gives it back to the context, to be kept. NULL: nothing */
 void planes_directions_close(mote_context *ctx, planes_directions *table);
 void planes_directions_free(mote_context *ctx, planes_directions *table);
 double planes_directions_resolution(const mote_planes_params *params); /* radians */

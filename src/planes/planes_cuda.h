@@ -29,7 +29,6 @@ typedef struct planes_cuda_directions {
     planes_cuda_point *direction; /* [directions] a b c and the packed normal */
     uint32_t *first, *near;       /* as planes_directions has them */
     uint32_t near_count;
-    struct planes_cuda_directions *kept; /* of the host, for itself while it is kept; NULL: there is none yet */
 } planes_cuda_directions;
 
 /* What the footprint step made last: relabel, the step after it, reads it. Arrays are on the device. */
@@ -56,7 +55,7 @@ typedef struct planes_cuda {
     planes_cuda_box *boxes; /* [block_count] */
     uint32_t *first_free;   /* [block_count + 1] free points of the blocks before */
     uint64_t free_count;
-    planes_cuda_directions table;
+    planes_cuda_directions *table; /* NULL before the first vote */
     planes_cuda_point *voters; /* [voter_count] of the last vote, if they are some of the points; NULL: all points */
     uint32_t voter_count;
     planes_sample read_voters; /* the same on the host */

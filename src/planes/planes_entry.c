@@ -81,7 +81,7 @@ mote_status planes_open_run(planes_run *run, mote_context *ctx, const mote_cloud
 
 void planes_close_run(planes_run *run) {
     mote_context *ctx = run->ctx;
-    planes_directions_close(ctx, &run->table);
+    planes_directions_close(ctx, run->table);
     planes_close_pools(ctx, run->pools);
     mote_free(ctx, run->found);
     mote_free(ctx, run->refusals);

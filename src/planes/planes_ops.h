@@ -66,7 +66,6 @@ typedef struct planes_directions {
        where the other side of the sphere is meant, on which bin b stands for bins - 1 - b. Not itself. */
     uint32_t *first; /* [directions + 1] */
     uint32_t *near;
-    struct planes_directions *kept; /* for itself while it is kept; NULL: it is not */
 } planes_directions;
 
 /* Makes what follows from the directions and the bin, if it is not there yet. */

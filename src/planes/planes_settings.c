@@ -75,10 +75,10 @@ mote_status planes_choose_max_voters(planes_run *run) {
 
 mote_status planes_make_table(planes_run *run) {
     MOTE_TRY(planes_directions_open(run->ctx, &run->params, run->scale.radius, run->bin, &run->table));
-    if (!run->points->normals) run->table.cone = 0;
-    if ((uint64_t)run->table.directions * run->table.bins < MAX_CELLS) return MOTE_OK;
-    return mote_fail(run->ctx, MOTE_ERROR_ARGUMENT, "%u directions of %u bins are too many", run->table.directions,
-                     run->table.bins);
+    if (!run->points->normals) run->table->cone = 0;
+    if ((uint64_t)run->table->directions * run->table->bins < MAX_CELLS) return MOTE_OK;
+    return mote_fail(run->ctx, MOTE_ERROR_ARGUMENT, "%u directions of %u bins are too many", run->table->directions,
+                     run->table->bins);
 }
 
 void planes_write_measures(planes_run *run) {
@@ -98,8 +98,8 @@ void planes_write_facts(planes_run *run) {
     facts->bin = run->bin * step;
     facts->resolution_deg = run->resolution * 180 / PI;
     facts->sample = run->max_voters;
-    facts->directions = run->table.directions;
-    facts->bins = run->table.bins;
+    facts->directions = run->table->directions;
+    facts->bins = run->table->bins;
     facts->points = points->cloud->count;
     facts->skipped = points->cloud->count - points->finite;
     facts->outside = points->finite - points->count;

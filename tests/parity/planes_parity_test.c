@@ -214,7 +214,45 @@ static void place_islands(uint64_t i, double at[3], float normal[3]) {
     memset(normal, 0, 3 * sizeof *normal);
 }
 
+/* A table of 2 m, and two sides of a box of 0.3 m on it, whose planes cross it from edge to edge. */
+static void place_box(uint64_t i, double at[3], float normal[3]) {
+    const double off = 0.002 * (unit(3, i) + unit(4, i) + unit(5, i) - 1.5);
+    const uint64_t along = i % 20;
+    if (along > 1) {
+        at[0] = 2 * unit(1, i) - 1, at[1] = 2 * unit(2, i) - 1, at[2] = off;
+    } else {
+        at[along] = 0.3 * unit(1, i), at[1 - along] = off, at[2] = 0.3 * unit(2, i);
+    }
+    memset(normal, 0, 3 * sizeof *normal);
+}
+
 /* ---- tests */
+
+/* Planes of the vote end, the same on both: what they cross beyond their ends belongs to the table. */
+static void ends_are_the_same(void **state) {
+    const parity_pair *pair = *state;
+    const uint64_t count = parity_extent(8000, 20000, 200000);
+    const mote_planes_params params = coarse();
+    uint32_t lines = 0, others = 0;
+    if (!parity_is_mine()) return;
+    mote_cloud *cloud = make_cloud(pair->cpu, count, place_box);
+    answer cpu = find(pair->cpu, cloud, &params, "a box"), cuda = find(pair->cuda, cloud, &params, "a box");
+    assert_int_equal(mote_planes_count(cpu.planes), 3);
+    for (uint64_t i = 0; i < count; i++) {
+        double at[3];
+        float normal[3];
+        place_box(i, at, normal);
+        const bool beyond = fmin(at[0], at[1]) < -0.15 || fmax(at[0], at[1]) > 0.45;
+        if (i % 20 <= 1 || !beyond || fmin(fabs(at[0]), fabs(at[1])) > 0.001) continue;
+        lines++;
+        others += cpu.labels[i] != 0; /* the table has the most points */
+    }
+    assert_true(lines > 0 && 10 * others < lines); /* half of them, if planes had no ends */
+    same_answers(&cpu, &cuda, "a box");
+    free_answer(&cpu);
+    free_answer(&cuda);
+    mote_cloud_destroy(cloud);
+}
 
 /* A stair whose noise hides its steps: one body, which is split into its treads and risers. */
 static void bodies_are_the_same(void **state) {
@@ -366,16 +404,17 @@ static crowd *vote_in_crowd(mote_device *device, const mote_cloud *cloud) {
     run.ops = ops;
     must(ctx, ops->open(device, cloud, false, &run.points), "open");
     must(ctx, planes_frame_points(&run), "place");
-    must(ctx, planes_directions_make(ctx, &params, run.scale.radius, run.scale.radius / 20.3, &run.table), "table");
-    if (parity_extent(0, 0, 1) == 0) keep_first(&run.table, 3 * 180 + 7);
-    c->directions = run.table.directions;
-    c->bins = run.table.bins;
+    must(ctx, planes_directions_open(ctx, &params, run.scale.radius, run.scale.radius / 20.3, &run.table), "table");
+    must(ctx, planes_directions_fill(ctx, run.table), "table");
+    if (parity_extent(0, 0, 1) == 0) keep_first(run.table, 3 * 180 + 7);
+    c->directions = run.table->directions;
+    c->bins = run.table->bins;
     c->counters = calloc((uint64_t)c->directions * c->bins, sizeof *c->counters);
     assert_non_null(c->counters);
-    const planes_voting how = {run.points->count, &run.table, 2, 2, 500};
+    const planes_voting how = {run.points->count, run.table, 2, 2, 500};
     must(ctx, ops->vote(run.points, &how, c->peaks, &c->count), "vote");
     must(ctx, ops->read_votes(run.points, c->counters), "votes");
-    planes_directions_free(ctx, &run.table);
+    planes_directions_free(ctx, run.table);
     ops->release(run.points);
     return c;
 }
@@ -514,6 +553,7 @@ int main(void) {
         PARITY_TEST(directions_may_change),   PARITY_TEST(ways_are_the_same),
         PARITY_TEST(many_parts_are_the_same), PARITY_TEST(clouds_may_lie_on_the_device),
         PARITY_TEST(memory_may_run_out),      PARITY_TEST(bodies_are_the_same),
+        PARITY_TEST(ends_are_the_same),
     };
     return cmocka_run_group_tests_name("planes, CPU = GPU", tests, NULL, NULL);
 }

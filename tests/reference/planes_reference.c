@@ -76,7 +76,7 @@ static void check_bin(const planes_directions *t, uint32_t d, const float q[3], 
 /* sample: who votes. peaks [how->max] out. */
 static void check_votes(planes_run *run, const planes_voting *how, const planes_sample *sample,
                         const planes_placed *all, planes_peak *peaks, uint32_t *count, const char *what) {
-    const planes_directions *t = &run->table;
+    const planes_directions *t = run->table;
     const uint64_t cells = (uint64_t)t->directions * t->bins;
     uint32_t *mine = room_for(cells, sizeof *mine), *theirs = room_for(cells, sizeof *theirs);
     for (uint32_t i = 0; i < sample->count; i++) {
@@ -104,7 +104,7 @@ static double cosine_of(const planes_directions *t, uint32_t a, uint32_t b) {
 
 /* Every pair of directions, and each with the other end of the other, must be listed if near, or not. */
 static void check_table(const planes_run *run, double radius_deg, const char *what) {
-    const planes_directions *t = &run->table;
+    const planes_directions *t = run->table;
     const double near = cos((radius_deg + 1e-3) * 3.14159265358979323846 / 180);
     const double surely = cos((radius_deg - 1e-3) * 3.14159265358979323846 / 180);
     for (uint32_t d = 0; d < t->directions; d += 1 + t->directions / 300) {
@@ -150,7 +150,7 @@ static int compare_peaks(const void *a, const void *b) {
 
 static void check_peaks(planes_run *run, const planes_voting *how, const planes_peak *theirs, uint32_t their_count,
                         const char *what) {
-    const planes_directions *t = &run->table;
+    const planes_directions *t = run->table;
     const uint64_t cells = (uint64_t)t->directions * t->bins;
     planes_peak *mine = room_for(cells, sizeof *mine);
     uint32_t *counters = room_for(cells, sizeof *counters), count = 0;
@@ -177,7 +177,7 @@ static void check_peaks(planes_run *run, const planes_voting *how, const planes_
 static void check_vote(planes_run *run, uint32_t voters, uint32_t radius, uint32_t min, const planes_placed *all,
                        const char *what) {
     enum { MAX_PEAKS = 40 };
-    const planes_voting how = {voters, &run->table, radius, min, MAX_PEAKS};
+    const planes_voting how = {voters, run->table, radius, min, MAX_PEAKS};
     planes_peak peaks[MAX_PEAKS];
     planes_sample sample;
     uint32_t count;
@@ -221,13 +221,14 @@ void planes_reference_check(mote_device *device, const mote_cloud *cloud, const 
         assert_int_equal(planes_frame_points(&run), MOTE_OK);
         check_place(&run, all, what);
         const double bin = run.scale.radius / 20.3;
-        assert_int_equal(planes_directions_make(ctx, params, run.scale.radius, bin, &run.table), MOTE_OK);
-        if (!run.points->normals) run.table.cone = 0;
+        assert_int_equal(planes_directions_open(ctx, params, run.scale.radius, bin, &run.table), MOTE_OK);
+        assert_int_equal(planes_directions_fill(ctx, run.table), MOTE_OK);
+        if (!run.points->normals) run.table->cone = 0;
         check_table(&run, params->suppress_deg, what);
         check_vote(&run, run.points->count, 1 + (uint32_t)cloud->count % 3, 1 + run.points->count / 50, all, what);
         check_vote(&run, 1 + run.points->count / 3, 2, 1, all, what);
         check_planes(&run, all, what);
-        planes_directions_free(ctx, &run.table);
+        planes_directions_free(ctx, run.table);
         free(all);
     }
     ops->release(run.points);

@@ -76,16 +76,16 @@ void planes_refine_reference_check(planes_run *run, const planes_sample *sample,
     planes_refining how;
     uint32_t count;
     points p = {sample, &how, room_for(sample->count, 1)};
-    const planes_voting voting = {sample->count, &run->table, 1, 1, MOST};
+    const planes_voting voting = {sample->count, run->table, 1, 1, MOST};
     assert_int_equal(run->ops->vote(run->points, &voting, peaks, &count), MOTE_OK);
     for (uint32_t i = 0; i < count; i++) {
-        planes_directions_cell(&run->table, peaks[i].direction, peaks[i].bin, starts[i].normal, &starts[i].offset);
+        planes_directions_cell(run->table, peaks[i].direction, peaks[i].bin, starts[i].normal, &starts[i].offset);
         starts[i].votes = peaks[i].votes;
     }
     for (uint32_t way = 0; way < 2; way++) {
         how.resolution = planes_directions_resolution(&run->params);
         how.typical = run->scale.typical;
-        how.bin = run->table.bin;
+        how.bin = run->table->bin;
         how.tolerance = (way == 0 ? 0.01 : 0.06) * run->scale.radius;
         how.guard = (way == 0 ? 2 : 1) * how.tolerance;
         how.min = way == 0 ? 6 : 3 + sample->count / 40;
@@ -129,7 +129,8 @@ static planes_flatness flatness_of(const planes_sample *all, uint32_t windows, u
         const float *corner[3];
         for (int k = 0; k < 3; k++) corner[k] = at[planes_trial_corner(window, t, k)];
         if (!planes_through(corner[0], corner[1], corner[2], &plane)) continue;
-        for (uint32_t i = 0; i < PLANES_WINDOW; i++) sorted[i] = planes_residual(&plane, at[i]);
+        for (uint32_t i = 0; i < PLANES_WINDOW; i++)
+            sorted[i] = fabsf(planes_distance(&plane, at[i][0], at[i][1], at[i][2]));
         qsort(sorted, PLANES_WINDOW, sizeof *sorted, compare_floats);
         if (sorted[PLANES_QUANTILE] >= min) continue;
         min = sorted[PLANES_QUANTILE];
@@ -144,7 +145,7 @@ static planes_flatness flatness_of(const planes_sample *all, uint32_t windows, u
         if (turn > 0) best = planes_plane_from(&fit.fit, 0, 0, 0);
         for (uint32_t i = 0; i < PLANES_WINDOW; i++) {
             int to = 0;
-            if (planes_residual(&best, at[i]) > (float)fit.reach) continue;
+            if (fabsf(planes_distance(&best, at[i][0], at[i][1], at[i][2])) > (float)fit.reach) continue;
             sums.count++;
             for (int a = 0; a < 3; a++) {
                 sums.first[a] += (int64_t)at[i][a];

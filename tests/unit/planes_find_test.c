@@ -174,7 +174,6 @@ static void parallel_planes_are_two(void **state) {
     }
 }
 
-/* Four tables at one height: one plane, or four. */
 /* Two sides of a box of 0.3 m, on a table of 2 m: the table is crossed by both planes from edge to edge. */
 static void planes_end_where_they_are_seen(void **state) {
     (void)state;
@@ -213,6 +212,7 @@ static void planes_end_where_they_are_seen(void **state) {
     }
 }
 
+/* Four tables at one height: one plane, or four. */
 static void parts_are_planes_of_their_own(void **state) {
     (void)state;
     enum { COUNT = 16000 };
@@ -427,6 +427,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(roofs_are_found_beside_the_ground),
         cmocka_unit_test(slabs_are_no_planes_of_a_town),
         cmocka_unit_test(layers_of_a_sensor_are_no_planes),
+        cmocka_unit_test(rows_of_a_raster_are_no_planes),
         cmocka_unit_test(survives_failing_allocations),
         cmocka_unit_test(cancels_at_every_step),
         cmocka_unit_test(progress_goes_forward),

@@ -39,6 +39,7 @@ void steps_of_a_sensor_are_not_noise(void **state);
 void roofs_are_found_beside_the_ground(void **state);
 void slabs_are_no_planes_of_a_town(void **state);
 void layers_of_a_sensor_are_no_planes(void **state);
+void rows_of_a_raster_are_no_planes(void **state);
 
 /* planes_find_test_wrong.c */
 void survives_failing_allocations(void **state);

@@ -166,3 +166,14 @@ void layers_of_a_sensor_are_no_planes(void **state) {
     mote_planes_destroy(planes);
     mote_context_destroy(ctx);
 }
+
+/* Seen along its rows, terrain that stands on a raster falls into upright heaps, one for each row: a row is a curve. */
+void rows_of_a_raster_are_no_planes(void **state) {
+    (void)state;
+    mote_context *ctx = test_context(2);
+    mote_planes *planes;
+    const uint32_t count = planes_of_file("las/hexbin-crop.las", 0, &planes, ctx);
+    for (uint32_t i = 0; i < count; i++) assert_true(fabs(mote_planes_at(planes, i)->normal[2]) > 0.3);
+    mote_planes_destroy(planes);
+    mote_context_destroy(ctx);
+}

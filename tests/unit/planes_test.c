@@ -111,12 +111,13 @@ static void directions_cover_the_half_sphere(void **state) {
     mote_context *ctx = test_context(1);
     for (uint32_t turn = 0; turn < 4; turn++) {
         mote_planes_params params = mote_planes_defaults();
-        planes_directions table;
+        planes_directions *table;
         params.resolution_deg = 2 + turn;
-        assert_int_equal(planes_directions_make(ctx, &params, 100, 3, &table), MOTE_OK);
+        assert_int_equal(planes_directions_open(ctx, &params, 100, 3, &table), MOTE_OK);
+        assert_int_equal(planes_directions_fill(ctx, table), MOTE_OK);
         const double area = 2 * 3.14159265358979 / pow((2 + turn) * 3.14159265358979 / 180, 2);
-        assert_true(table.directions > area && table.directions < 1.05 * area);
-        assert_int_equal(table.bins, 2 * 35 + 1);
+        assert_true(table->directions > area && table->directions < 1.05 * area);
+        assert_int_equal(table->bins, 2 * 35 + 1);
         for (uint64_t i = 0; i < 2000; i++) { /* every direction has one within 0.75 steps, or its other end */
             double at[3], length = 0, max = 0;
             for (uint64_t k = 0; k < 3; k++) {
@@ -124,13 +125,14 @@ static void directions_cover_the_half_sphere(void **state) {
                 length += at[k] * at[k];
             }
             if (i < 3) at[0] = i == 0, at[1] = i == 1, at[2] = i == 2, length = 1;
-            for (uint32_t d = 0; d < table.directions; d++) {
-                const double dot = at[0] * (double)table.a[d] + at[1] * (double)table.b[d] + at[2] * (double)table.c[d];
+            for (uint32_t d = 0; d < table->directions; d++) {
+                const double dot =
+                    at[0] * (double)table->a[d] + at[1] * (double)table->b[d] + at[2] * (double)table->c[d];
                 max = fmax(max, fabs(dot) * 3 / sqrt(length));
             }
             assert_true(acos(fmin(1, max)) * 180 / 3.14159265358979 < 0.75 * params.resolution_deg);
         }
-        planes_directions_free(ctx, &table);
+        planes_directions_close(ctx, table);
     }
     mote_context_destroy(ctx);
 }

@@ -64,15 +64,20 @@ static void measure_peak(const refine_job *job, double votes, planes_sample *nea
     }
 }
 
-static void measure_batch(const refine_job *job, const planes_start *starts, uint32_t count, measured *batch) {
-#pragma omp parallel for schedule(dynamic) num_threads(job->threads)
-    for (int64_t i = 0; i < (int64_t)count; i++) {
+/* Returns how many lead to a plane. */
+static uint32_t measure_batch(refine_job *job, const planes_start *starts, uint32_t count, measured *batch) {
+    uint32_t picked[MEASURED_BATCH];
+    refine_drop_claimed(job);
+    const uint32_t some = refine_pick(job, starts, count, picked);
+#pragma omp parallel for schedule(dynamic) num_threads(job->threads) if (some > 1)
+    for (int64_t i = 0; i < (int64_t)some; i++) {
         planes_sample *near = refine_pool(job);
         memset(&batch[i], 0, sizeof batch[i]);
-        batch[i].fit = refine_peak(job, &starts[i], near);
-        batch[i].number = (uint32_t)i;
-        if (batch[i].fit.valid) measure_peak(job, (double)starts[i].votes, near, &batch[i]);
+        batch[i].fit = refine_peak(job, &starts[picked[i]], near);
+        batch[i].number = picked[i];
+        if (batch[i].fit.valid) measure_peak(job, (double)starts[picked[i]].votes, near, &batch[i]);
     }
+    return some;
 }
 
 /* The densest peak first, of those of the same density the one of more votes. */
@@ -90,8 +95,8 @@ static void keep_own(const refine_job *job, measured *batch, uint32_t count) {
         const planes_plane plane = planes_plane_from(&batch[i].fit, tolerance,
                                                      job->how->guard / job->how->tolerance * tolerance, job->how->cone);
         planes_candidate counted;
-        const uint32_t in = refine_count(job, &plane, &counted);
-        if (4 * (uint64_t)counted.count >= 3 * (uint64_t)in) {
+        refine_count(job, &plane, &counted);
+        if (4 * (uint64_t)counted.count >= 3 * (uint64_t)refine_count_all(job, &plane)) {
             refine_claim(job, &plane);
         } else {
             batch[i].weight = 0;
@@ -104,11 +109,12 @@ mote_status planes_measure_peaks(planes_run *run, const planes_refining *how, co
     measured batch[MEASURED_BATCH];
     refine_job job;
     const mote_status status = refine_open(&job, run, how);
+    memset(calibrated, 0, count * sizeof *calibrated);
     for (uint32_t first = 0; first < count && status == MOTE_OK; first += MEASURED_BATCH) {
         const uint32_t size = count - first < MEASURED_BATCH ? count - first : MEASURED_BATCH;
-        measure_batch(&job, starts + first, size, batch);
-        keep_own(&job, batch, size);
-        for (uint32_t i = 0; i < size; i++) {
+        const uint32_t some = measure_batch(&job, starts + first, size, batch);
+        keep_own(&job, batch, some);
+        for (uint32_t i = 0; i < some; i++) {
             calibrated[first + batch[i].number] = (planes_calibrated){batch[i].noise, batch[i].weight};
         }
     }

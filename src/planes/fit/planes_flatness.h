@@ -47,10 +47,6 @@ static inline uint32_t planes_trial_corner(uint32_t window, uint32_t trial, int 
     return (uint32_t)(mote_hash_pair(window, trial) >> (16 * corner) & 0xFFFF) % PLANES_WINDOW;
 }
 
-static inline float planes_residual(const planes_plane *plane, const float at[3]) {
-    return fabsf(planes_distance(plane, at[0], at[1], at[2]));
-}
-
 /* ---- least squares of what is near */
 
 typedef struct planes_window_fit {

@@ -5,61 +5,58 @@
 
 #include "planes/planes.h"
 
-#define MIN_FLAT 12u /* windows, or nothing is flat */
+#define MIN_FLAT   12u /* windows, or nothing is flat */
+#define MIN_SHARED 16u /* looks at windows, of 5 us each: for fewer it takes longer to wake threads */
 
 typedef struct window {
-    float xyz[PLANES_WINDOW][3]; /* of its middle point */
+    float x[PLANES_WINDOW], y[PLANES_WINDOW], z[PLANES_WINDOW]; /* from its middle point */
 } window;
 
 static void take_window(const planes_sample *sample, uint32_t first, window *w) {
     const uint32_t middle = first + PLANES_WINDOW_MIDDLE;
     for (uint32_t i = 0; i < PLANES_WINDOW; i++) {
-        w->xyz[i][0] = sample->x[first + i] - sample->x[middle];
-        w->xyz[i][1] = sample->y[first + i] - sample->y[middle];
-        w->xyz[i][2] = sample->z[first + i] - sample->z[middle];
+        w->x[i] = sample->x[first + i] - sample->x[middle];
+        w->y[i] = sample->y[first + i] - sample->y[middle];
+        w->z[i] = sample->z[first + i] - sample->z[middle];
     }
 }
 
-/* The n-th smallest, from 0. */
+/* The n-th smallest, from 0; a few values are sorted as fast as that one is found. */
 static float select_nth(float *values, uint32_t count, uint32_t n) {
-    uint32_t low = 0, high = count - 1;
-    while (low < high) {
-        const float pivot = values[low + (high - low) / 2];
-        uint32_t i = low, j = high;
-        while (i <= j) {
-            while (values[i] < pivot) i++;
-            while (values[j] > pivot) j--;
-            if (i <= j) {
-                const float kept = values[i];
-                values[i++] = values[j];
-                values[j] = kept;
-                if (j == 0) break;
-                j--;
-            }
-        }
-        if (n <= j) {
-            high = j;
-        } else if (n >= i) {
-            low = i;
-        } else {
-            break;
-        }
+    for (uint32_t i = 1; i < count; i++) {
+        const float value = values[i];
+        uint32_t at = i;
+        for (; at > 0 && value < values[at - 1]; at--) values[at] = values[at - 1];
+        values[at] = value;
     }
     return values[n];
 }
 
-/* The plane of the least quantile among trials, and that quantile; INFINITY: there is none. */
+static bool trial_through(const window *w, uint32_t which, uint32_t trial, planes_plane *plane) {
+    float corners[3][3];
+    for (int k = 0; k < 3; k++) {
+        const uint32_t i = planes_trial_corner(which, trial, k);
+        corners[k][0] = w->x[i];
+        corners[k][1] = w->y[i];
+        corners[k][2] = w->z[i];
+    }
+    return planes_through(corners[0], corners[1], corners[2], plane);
+}
+
+/* The plane of the least quantile among trials, and that quantile; INFINITY: there is none. Most trials have too few
+   residuals below the least quantile so far, and their own is not looked for. */
 static float best_trial(const window *w, uint32_t which, planes_plane *best) {
     float min = INFINITY, values[PLANES_WINDOW];
     for (uint32_t t = 0; t < PLANES_TRIALS; t++) {
         planes_plane plane;
-        const uint32_t a = planes_trial_corner(which, t, 0), b = planes_trial_corner(which, t, 1);
-        const uint32_t c = planes_trial_corner(which, t, 2);
-        if (!planes_through(w->xyz[a], w->xyz[b], w->xyz[c], &plane)) continue;
-        for (uint32_t i = 0; i < PLANES_WINDOW; i++) values[i] = planes_residual(&plane, w->xyz[i]);
-        const float quantile = select_nth(values, PLANES_WINDOW, PLANES_QUANTILE);
-        if (quantile >= min) continue;
-        min = quantile;
+        uint32_t below = 0;
+        if (!trial_through(w, which, t, &plane)) continue;
+        for (uint32_t i = 0; i < PLANES_WINDOW; i++) {
+            values[i] = fabsf(planes_distance(&plane, w->x[i], w->y[i], w->z[i]));
+            below += values[i] < min;
+        }
+        if (below <= PLANES_QUANTILE) continue;
+        min = select_nth(values, PLANES_WINDOW, PLANES_QUANTILE);
         *best = plane;
     }
     return min;
@@ -68,11 +65,15 @@ static float best_trial(const window *w, uint32_t which, planes_plane *best) {
 static void sum_within(const window *w, const planes_plane *plane, planes_sums *sums) {
     memset(sums, 0, sizeof *sums);
     for (uint32_t i = 0; i < PLANES_WINDOW; i++) {
-        const float distance = planes_residual(plane, w->xyz[i]);
-        if (distance <= plane->tolerance) {
-            planes_add(sums, plane, distance, true, w->xyz[i][0], w->xyz[i][1], w->xyz[i][2]);
-        }
+        const float distance = fabsf(planes_distance(plane, w->x[i], w->y[i], w->z[i]));
+        if (distance <= plane->tolerance) planes_add(sums, plane, distance, true, w->x[i], w->y[i], w->z[i]);
     }
+}
+
+/* The step between points so many scales on. */
+static uint64_t scaled(uint64_t step, uint32_t scales) {
+    for (uint32_t s = 0; s < scales; s++) step *= PLANES_WIDENING;
+    return step;
 }
 
 static planes_flatness measure(const window *w, uint32_t which, uint64_t step, double resolution) {
@@ -91,36 +92,55 @@ static planes_flatness measure(const window *w, uint32_t which, uint64_t step, d
     return planes_window_end(&fit, step);
 }
 
-/* Looks at the windows that are not flat yet, of every step-th point. sample: with room for all */
-static mote_status look_at_windows(planes_run *run, uint32_t windows, uint64_t step, planes_sample *sample,
+/* The windows that are not flat yet, and the scales at which they are looked at together. */
+typedef struct window_round {
+    uint32_t open_count, open[PLANES_WINDOWS];
+    uint32_t scales;
+    uint64_t step; /* between points, at the first of the scales */
+} window_round;
+
+/* Looks at open windows at the scales of a round, each until it is flat. sample: with room for one scale of all
+   windows; where few are left, it has several scales of these. */
+static mote_status look_at_windows(planes_run *run, uint32_t windows, const window_round *round, planes_sample *sample,
                                    planes_flatness *found) {
-    uint32_t which[PLANES_WINDOWS], open = 0;
-    for (uint32_t k = 0; k < windows; k++) {
-        if (found[k].flat) continue;
+    const uint32_t looks = round->open_count * round->scales;
+    uint32_t at = 0;
+    for (uint32_t look = 0; look < looks; look++) {
+        const uint32_t which = round->open[look / round->scales];
+        const uint64_t step = scaled(round->step, look % round->scales);
         for (uint32_t i = 0; i < PLANES_WINDOW; i++) {
-            sample->place[open * PLANES_WINDOW + i] = planes_window_place(run->points->count, windows, k, step, i);
+            sample->place[at++] = planes_window_place(run->points->count, windows, which, step, i);
         }
-        which[open++] = k;
     }
-    sample->count = open * PLANES_WINDOW;
+    sample->count = at;
     MOTE_TRY(run->ops->read_places(run->points, sample));
-#pragma omp parallel for schedule(dynamic, 8) num_threads(run->ctx->threads)
-    for (int64_t k = 0; k < (int64_t)open; k++) {
-        window w;
-        take_window(sample, (uint32_t)k * PLANES_WINDOW, &w);
-        found[which[k]] = measure(&w, which[k], step, run->scale.resolution);
+#pragma omp parallel for schedule(dynamic, 1) num_threads(run->ctx->threads) if (looks > MIN_SHARED)
+    for (int64_t k = 0; k < (int64_t)round->open_count; k++) {
+        const uint32_t which = round->open[k], first = (uint32_t)k * round->scales;
+        for (uint32_t scale = 0; scale < round->scales && !found[which].flat; scale++) {
+            window w;
+            take_window(sample, (first + scale) * PLANES_WINDOW, &w);
+            found[which] = measure(&w, which, scaled(round->step, scale), run->scale.resolution);
+        }
     }
     return MOTE_OK;
 }
 
 mote_status planes_find_flatness(planes_run *run, uint32_t windows, planes_flatness *found) {
+    const uint32_t all = planes_scale_count(run->points->count);
     planes_sample sample;
-    uint64_t step = 1;
+    window_round round = {0, {0}, 0, 1};
     memset(found, 0, windows * sizeof *found);
     mote_status status = planes_sample_make(run->ctx, windows * PLANES_WINDOW, &sample);
-    for (uint32_t s = 0; s < planes_scale_count(run->points->count) && status == MOTE_OK; s++) {
-        status = look_at_windows(run, windows, step, &sample, found);
-        step *= PLANES_WIDENING;
+    for (uint32_t done = 0; done < all && status == MOTE_OK; done += round.scales) {
+        round.open_count = 0;
+        for (uint32_t k = 0; k < windows; k++) {
+            if (!found[k].flat) round.open[round.open_count++] = k;
+        }
+        if (round.open_count == 0) break;
+        round.step = scaled(1, done);
+        round.scales = windows / round.open_count < all - done ? windows / round.open_count : all - done;
+        status = look_at_windows(run, windows, &round, &sample, found);
     }
     planes_sample_free(run->ctx, &sample);
     return status;

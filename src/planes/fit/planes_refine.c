@@ -23,17 +23,19 @@
 #define PLANES_ENOUGH    512u /* points for a level; of more, about these vote */
 #define PLANES_SETTLING  8u   /* fits at the tolerance */
 
-/* Points near a peak's plane, and those that vote in a level, from its pivot: of each thread. They stay in the context
-   for the next search: for the system to give their pages takes as long as all the work. */
+/* Points near a peak's plane, and those that vote in a level, from its pivot: of each thread; and the free points. They
+   stay in the context for the next search: for the system to give their pages takes as long as all the work. */
 typedef struct planes_pools {
     uint32_t threads, capacity;
     planes_sample near[2 * MAX_THREADS]; /* [2 · threads] */
+    planes_sample free;
 } planes_pools;
 #define KEPT "planes refinement"
 
 static void free_pools(mote_device *cpu, void *memory) {
     planes_pools *pools = memory;
     for (uint32_t t = 0; t < 2 * pools->threads; t++) planes_sample_free(cpu->ctx, &pools->near[t]);
+    planes_sample_free(cpu->ctx, &pools->free);
     mote_free(cpu->ctx, pools);
 }
 
@@ -51,7 +53,7 @@ static mote_status open_pools(mote_context *ctx, uint32_t capacity, planes_pools
     (*out)->capacity = capacity;
     (*out)->threads = threads;
     for (uint32_t t = 0; t < 2 * threads; t++) MOTE_TRY(planes_sample_make(ctx, capacity, &(*out)->near[t]));
-    return MOTE_OK;
+    return planes_sample_make(ctx, capacity, &(*out)->free);
 }
 
 void planes_close_pools(mote_context *ctx, planes_pools *pools) {
@@ -64,6 +66,19 @@ void planes_close_pools(mote_context *ctx, planes_pools *pools) {
     }
 }
 
+/* All voters are free at first. */
+static void free_all(refine_job *job) {
+    const planes_sample *from = &job->sample;
+    planes_sample *to = &job->free;
+    to->count = from->count;
+    memcpy(to->x, from->x, from->count * sizeof *to->x);
+    memcpy(to->y, from->y, from->count * sizeof *to->y);
+    memcpy(to->z, from->z, from->count * sizeof *to->z);
+    if (from->normal != NULL) memcpy(to->normal, from->normal, from->count * sizeof *to->normal);
+    if (from->normal == NULL) memset(to->normal, 0, from->count * sizeof *to->normal);
+    for (uint32_t i = 0; i < from->count; i++) to->place[i] = i;
+}
+
 mote_status refine_open(refine_job *job, planes_run *run, const planes_refining *how) {
     mote_context *ctx = run->ctx;
     memset(job, 0, sizeof *job);
@@ -74,7 +89,10 @@ mote_status refine_open(refine_job *job, planes_run *run, const planes_refining 
     MOTE_TRY(open_pools(ctx, job->sample.count + LANES, &run->pools));
     job->pools = run->pools;
     job->threads = (int)run->pools->threads;
-    return job->claimed != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+    job->free = run->pools->free;
+    if (job->claimed == NULL) return MOTE_ERROR_MEMORY;
+    free_all(job);
+    return MOTE_OK;
 }
 
 void refine_close(const refine_job *job) { mote_free(job->ctx, job->claimed); }
@@ -90,50 +108,61 @@ static void measure(const planes_plane *plane, const float *x, const float *y, c
     for (uint32_t i = 0; i < count; i++) distance[i] = planes_distance(plane, x[i], y[i], z[i]);
 }
 
-/* Bits of eight points that are free. */
-static uint32_t free_of(const uint8_t *claimed) {
-    uint32_t bits = 0;
-    for (uint32_t l = 0; l < LANES; l++) bits |= (uint32_t)(claimed[l] == 0) << l;
-    return bits;
-}
-
-/* Lists the free points within reach of a plane; returns how many. list: with room for LANES points more, for eight are
-   written at once. */
-static uint32_t list_near(const refine_job *job, const planes_plane *plane, uint32_t *list) {
-    const planes_sample *s = &job->sample;
-    const simd_f a = simd_f_set(plane->a), b = simd_f_set(plane->b), c = simd_f_set(plane->c);
-    const simd_f zero = simd_f_set(0), away = simd_f_set(-plane->d), reach = simd_f_set(plane->tolerance);
-    uint32_t found = 0, i = 0;
-    for (; i + LANES <= s->count; i += LANES) {
-        const simd_f y_z = simd_f_fma(b, simd_f_load(s->y + i), simd_f_fma(a, simd_f_load(s->x + i), away));
-        const simd_f distance = simd_f_fma(c, simd_f_load(s->z + i), y_z);
-        uint32_t bits = simd_f_at_most(simd_f_max(distance, simd_f_sub(zero, distance)), reach);
-        if (bits == 0) continue;
-        bits &= free_of(job->claimed + i);
-        simd_compress_indices(list + found, i, simd_mask(bits));
-        found += (uint32_t)__builtin_popcount(bits);
-    }
-    for (; i < s->count; i++) {
-        const float distance = planes_distance(plane, s->x[i], s->y[i], s->z[i]);
-        if (fabsf(distance) <= plane->tolerance && job->claimed[i] == 0) list[found++] = i;
-    }
-    return found;
-}
-
 static planes_plane pass_plane(const refine_job *job, const planes_fit *fit, double reach) {
     return planes_plane_from(fit, reach, reach, job->how->cone);
 }
 
+/* A plane in lanes. */
+typedef struct plane_lanes {
+    simd_f a, b, c, away, reach;
+} plane_lanes;
+
+static plane_lanes lanes_of(const planes_plane *plane) {
+    const plane_lanes lanes = {simd_f_set(plane->a), simd_f_set(plane->b), simd_f_set(plane->c), simd_f_set(-plane->d),
+                               simd_f_set(plane->tolerance)};
+    return lanes;
+}
+
+/* Bits of those of eight free points that are within reach of a plane: as planes_distance has it. */
+SIMD_INLINE uint32_t near_lanes(const planes_sample *points, const plane_lanes *plane, uint32_t first, simd_f x,
+                                simd_f y, simd_f z) {
+    const uint32_t rest = points->count - first, valid = rest < LANES ? (1u << rest) - 1 : 255;
+    const simd_f distance = simd_f_fma(plane->c, z, simd_f_fma(plane->b, y, simd_f_fma(plane->a, x, plane->away)));
+    return simd_f_at_most(simd_f_max(distance, simd_f_sub(simd_f_set(0), distance)), plane->reach) & valid;
+}
+
+/* Whether at least so many free points are within reach of a plane. */
+static bool has_near(const planes_sample *points, const planes_plane *plane, uint32_t min) {
+    const plane_lanes lanes = lanes_of(plane);
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < points->count && found < min; i += LANES) {
+        const simd_f x = simd_f_load(points->x + i), y = simd_f_load(points->y + i), z = simd_f_load(points->z + i);
+        found += (uint32_t)__builtin_popcount(near_lanes(points, &lanes, i, x, y, z));
+    }
+    return found >= min;
+}
+
 void refine_take_pool(const refine_job *job, const planes_fit *fit, double reach, planes_sample *near) {
-    const planes_sample *s = &job->sample;
+    const planes_sample *s = &job->free;
     const planes_plane plane = pass_plane(job, fit, reach);
-    near->count = list_near(job, &plane, near->place);
-    for (uint32_t k = 0; k < near->count; k++) {
+    const plane_lanes lanes = lanes_of(&plane);
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < s->count; i += LANES) {
+        const simd_f x = simd_f_load(s->x + i), y = simd_f_load(s->y + i), z = simd_f_load(s->z + i);
+        const uint32_t bits = near_lanes(s, &lanes, i, x, y, z);
+        if (bits == 0) continue;
+        const simd_i picked = simd_mask(bits);
+        simd_f_compress(near->x + found, x, picked); /* with room for LANES points more: eight are written at once */
+        simd_f_compress(near->y + found, y, picked);
+        simd_f_compress(near->z + found, z, picked);
+        simd_compress_indices(near->place + found, i, picked);
+        found += (uint32_t)__builtin_popcount(bits);
+    }
+    near->count = found;
+    for (uint32_t k = 0; k < found; k++) {
         const uint32_t i = near->place[k];
-        near->x[k] = s->x[i];
-        near->y[k] = s->y[i];
-        near->z[k] = s->z[i];
-        near->normal[k] = s->normal != NULL ? s->normal[i] : 0;
+        near->normal[k] = s->normal[i];
+        near->place[k] = s->place[i];
     }
 }
 
@@ -349,7 +378,7 @@ static bool find_better_row(const planes_sample *near, uint32_t voters, const fl
     row_counters counters;
     const uint32_t rows = 2 * (uint32_t)level->bins - 1;
     uint32_t most_points = 0, row = 0;
-    memset(&counters, 0, sizeof counters);
+    for (int k = 0; k < 2; k++) memset(counters.counts[k], 0, (rows + 4) * sizeof *counters.counts[k]);
     count_rows(near, voters, direction, (float)level->bins, &counters);
     for (uint32_t r = 0; r < rows; r++) {
         const uint32_t points = points_of_rows(&counters, r);
@@ -382,11 +411,14 @@ static bool improve(const refine_job *job, planes_sample *near, planes_refinemen
 
 /* ---- one peak */
 
+/* How far from a peak's plane points are looked at. */
+static double pool_reach(const planes_refining *how) { return how->bin + PLANES_POOL * how->resolution * how->typical; }
+
 planes_fit refine_peak(const refine_job *job, const planes_start *start, planes_sample *near) {
     planes_refinement r = planes_refinement_begin(job->how, start);
     planes_sums sums;
     bool coarse = true;
-    refine_take_pool(job, &r.fit, job->how->bin + PLANES_POOL * job->how->resolution * job->how->typical, near);
+    refine_take_pool(job, &r.fit, pool_reach(job->how), near);
     if (near->count < job->how->min) return r.fit;
     for (int turn = 0; turn < PLANES_LEVELS && coarse; turn++) {
         if (!improve(job, near, &r, &coarse)) return r.fit;
@@ -397,10 +429,20 @@ planes_fit refine_peak(const refine_job *job, const planes_start *start, planes_
 
 /* ---- batches */
 
+uint32_t refine_pick(const refine_job *job, const planes_start *starts, uint32_t count, uint32_t *picked) {
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const planes_fit fit = planes_refinement_begin(job->how, &starts[i]).fit;
+        const planes_plane plane = pass_plane(job, &fit, pool_reach(job->how));
+        picked[found] = i;
+        found += has_near(&job->free, &plane, job->how->min);
+    }
+    return found;
+}
+
 /* A normal that the plane does not allow is as good as far away. */
-static void measure_sample(const refine_job *job, const planes_plane *plane, uint32_t first, uint32_t count,
+static void measure_sample(const planes_sample *s, const planes_plane *plane, uint32_t first, uint32_t count,
                            float *distance) {
-    const planes_sample *s = &job->sample;
     measure(plane, s->x + first, s->y + first, s->z + first, count, distance);
     for (uint32_t i = 0; i < count && plane->cone != 0; i++) {
         if (!planes_normal_allows(s->normal[first + i], plane->normal, plane->cone)) distance[i] = INFINITY;
@@ -409,26 +451,51 @@ static void measure_sample(const refine_job *job, const planes_plane *plane, uin
 
 void refine_claim(const refine_job *job, const planes_plane *plane) {
     float distance[PIECE];
-    for (uint32_t first = 0; first < job->sample.count; first += PIECE) {
-        const uint32_t count = piece_at(first, job->sample.count);
-        measure_sample(job, plane, first, count, distance);
+    for (uint32_t first = 0; first < job->free.count; first += PIECE) {
+        const uint32_t count = piece_at(first, job->free.count);
+        measure_sample(&job->free, plane, first, count, distance);
         for (uint32_t i = 0; i < count; i++) job->claimed[first + i] |= fabsf(distance[i]) <= plane->guard;
     }
 }
 
-uint32_t refine_count(const refine_job *job, const planes_plane *plane, planes_candidate *c) {
-    const float t = plane->tolerance, half = 0.5f * t, far = 3.0f * t;
-    uint32_t all = 0, in = 0, inner = 0, below = 0, above = 0;
+void refine_drop_claimed(refine_job *job) {
+    planes_sample *s = &job->free;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < s->count; i++) {
+        s->x[kept] = s->x[i];
+        s->y[kept] = s->y[i];
+        s->z[kept] = s->z[i];
+        s->normal[kept] = s->normal[i];
+        s->place[kept] = s->place[i];
+        kept += job->claimed[i] == 0;
+    }
+    memset(job->claimed, 0, s->count);
+    s->count = kept;
+}
+
+uint32_t refine_count_all(const refine_job *job, const planes_plane *plane) {
+    uint32_t in = 0;
     float distance[PIECE];
     for (uint32_t first = 0; first < job->sample.count; first += PIECE) {
         const uint32_t count = piece_at(first, job->sample.count);
-        measure_sample(job, plane, first, count, distance);
+        measure_sample(&job->sample, plane, first, count, distance);
+        for (uint32_t i = 0; i < count; i++) in += fabsf(distance[i]) <= plane->tolerance;
+    }
+    return in;
+}
+
+void refine_count(const refine_job *job, const planes_plane *plane, planes_candidate *c) {
+    const float t = plane->tolerance, half = 0.5f * t, far = 3.0f * t;
+    uint32_t in = 0, inner = 0, below = 0, above = 0;
+    float distance[PIECE];
+    for (uint32_t first = 0; first < job->free.count; first += PIECE) {
+        const uint32_t count = piece_at(first, job->free.count);
+        measure_sample(&job->free, plane, first, count, distance);
         const uint8_t *claimed = job->claimed + first;
         for (uint32_t i = 0; i < count; i++) {
             const float d = distance[i], size = fabsf(d);
             const uint32_t is_free = claimed[i] == 0, on = size <= t, close = size <= half, near = size <= far;
             const uint32_t up = d > 0;
-            all += on;
             in += on & is_free;
             inner += close & is_free;
             below += (near ^ on) & (up ^ 1) & is_free;
@@ -439,22 +506,29 @@ uint32_t refine_count(const refine_job *job, const planes_plane *plane, planes_c
     c->inner = inner;
     c->in_bands[0] = below;
     c->in_bands[1] = above;
-    return all;
 }
 
 static planes_plane plane_of(const refine_job *job, const planes_candidate *c) {
     return planes_plane_from(&c->fit, job->how->tolerance, job->how->guard, job->how->cone);
 }
 
-static void refine_batch(const refine_job *job, const planes_start *starts, uint32_t count, planes_candidate *batch) {
-#pragma omp parallel for schedule(dynamic) num_threads(job->threads)
-    for (int64_t i = 0; i < (int64_t)count; i++) {
-        memset(&batch[i], 0, sizeof batch[i]);
-        batch[i].fit = refine_peak(job, &starts[i], refine_pool(job));
-        batch[i].votes = starts[i].votes;
-        const planes_plane plane = plane_of(job, &batch[i]);
-        if (batch[i].fit.valid) refine_count(job, &plane, &batch[i]);
+/* Refines starts; of those that come to nothing some are left out.
+   refined  [count] out
+   number   [count] out, which of the starts each is of */
+static uint32_t refine_all(refine_job *job, const planes_start *starts, uint32_t count, planes_candidate *refined,
+                           uint32_t *number) {
+    refine_drop_claimed(job);
+    const uint32_t some = refine_pick(job, starts, count, number);
+#pragma omp parallel for schedule(dynamic) num_threads(job->threads) if (some > 1)
+    for (int64_t i = 0; i < (int64_t)some; i++) {
+        const planes_start *start = &starts[number[i]];
+        memset(&refined[i], 0, sizeof refined[i]);
+        refined[i].fit = refine_peak(job, start, refine_pool(job));
+        refined[i].votes = start->votes;
+        const planes_plane plane = plane_of(job, &refined[i]);
+        if (refined[i].fit.valid) refine_count(job, &plane, &refined[i]);
     }
+    return some;
 }
 
 /* The order in which candidates are tried; those of a batch lie one behind the other. */
@@ -483,17 +557,32 @@ static void accept_batch(const refine_job *job, planes_candidate *batch, uint32_
     }
 }
 
+/* Where the batch ends that begins there. */
+static uint32_t end_of_batch(const refine_job *job, uint32_t first, uint32_t count) {
+    const uint32_t size = first < FIRST_BATCH || job->sample.count > LARGE_SAMPLE ? FIRST_BATCH : 2 * first;
+    return size < count - first ? first + size : count;
+}
+
+/* After a batch of which nothing stands, points are as free as before: all the others are refined side by side, and
+   those behind a batch of which something stands once more. */
 mote_status planes_refine(planes_run *run, const planes_refining *how, const planes_start *starts, uint32_t count,
                           planes_candidate *accepted, uint32_t *found) {
-    planes_candidate batch[PLANES_MAX_PEAKS];
+    planes_candidate refined[PLANES_MAX_PEAKS];
+    uint32_t number[PLANES_MAX_PEAKS], first = 0;
     refine_job job;
+    bool idle = false;
     *found = 0;
     const mote_status status = refine_open(&job, run, how);
-    for (uint32_t first = 0, size; first < count && status == MOTE_OK && *found < how->max; first += size) {
-        size = first < FIRST_BATCH || job.sample.count > LARGE_SAMPLE ? FIRST_BATCH : 2 * first;
-        if (size > count - first) size = count - first;
-        refine_batch(&job, starts + first, size, batch);
-        accept_batch(&job, batch, size, accepted, found);
+    while (first < count && status == MOTE_OK && *found < how->max) {
+        const uint32_t begin = first, before = *found;
+        const uint32_t end = idle && job.sample.count <= LARGE_SAMPLE ? count : end_of_batch(&job, first, count);
+        const uint32_t some = refine_all(&job, starts + begin, end - begin, refined, number);
+        for (uint32_t at = 0, batch; first < end && *found == before; at += batch) {
+            first = end_of_batch(&job, first, end);
+            for (batch = 0; at + batch < some && begin + number[at + batch] < first;) batch++;
+            accept_batch(&job, refined + at, batch, accepted, found);
+        }
+        idle = *found == before;
     }
     refine_close(&job);
     return status;

@@ -4,12 +4,12 @@
 
 #include "planes/planes.h"
 
-/* The voters of the last vote, and which of them no plane has yet. */
+/* The voters of the last vote, and those of them that no plane has yet. */
 typedef struct refine_job {
     mote_context *ctx;
-    planes_sample sample;
+    planes_sample sample, free; /* place in free: the number of the voter */
     const planes_refining *how;
-    uint8_t *claimed; /* [sample] */
+    uint8_t *claimed; /* [free] points that a plane has taken since free was made */
     struct planes_pools *pools;
     int threads;
 } refine_job;
@@ -20,6 +20,10 @@ void refine_close(const refine_job *job);
 
 /* Two samples that are this thread's: the points near a plane, and scratch behind it. */
 planes_sample *refine_pool(const refine_job *job);
+/* Takes points that planes have claimed out of the free ones. Before pools are taken. */
+void refine_drop_claimed(refine_job *job);
+/* Lists the starts that have enough free points around them to lead to a plane; returns how many. */
+uint32_t refine_pick(const refine_job *job, const planes_start *starts, uint32_t count, uint32_t *picked);
 /* The pool: free points within reach of a plane. near: the first of a pool. */
 void refine_take_pool(const refine_job *job, const planes_fit *fit, double reach, planes_sample *near);
 /* Sums over the points of the pool within reach of a plane whose normal it allows: inner is how many of them are within
@@ -28,8 +32,10 @@ void refine_sum_pool(const refine_job *job, const planes_sample *near, const pla
                      planes_sums *sums);
 /* The plane that a start leads to; valid says whether there is one. */
 planes_fit refine_peak(const refine_job *job, const planes_start *start, planes_sample *near);
-/* Counts the points in a plane and the free ones in and beside it: as planes_bands has them. Returns the former. */
-uint32_t refine_count(const refine_job *job, const planes_plane *plane, planes_candidate *counted);
+/* Counts the free points in and beside a plane, as planes_bands has them. */
+void refine_count(const refine_job *job, const planes_plane *plane, planes_candidate *counted);
+/* Counts the points in a plane, free or not. */
+uint32_t refine_count_all(const refine_job *job, const planes_plane *plane);
 /* Points within a plane's guard are free no more. */
 void refine_claim(const refine_job *job, const planes_plane *plane);
 

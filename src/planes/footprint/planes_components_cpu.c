@@ -39,23 +39,6 @@ static bool core_adjacent(const plane_cells *p, uint32_t i, int32_t u, int32_t v
     return planes_is_core(p->g, p->tract, *other);
 }
 
-/* Joins core cells with those before them; not where others that are joined already lead there. */
-static void join_cores(const plane_cells *p) {
-    uint32_t *root = p->g->root, beside, other;
-    for (uint32_t i = p->first; i < p->end; i++) {
-        root[i] = planes_is_core(p->g, p->tract, i) ? i : PLANES_NO_CELL;
-        if (root[i] == PLANES_NO_CELL) continue;
-        const bool west = core_adjacent(p, i, -1, 0, &beside);
-        if (west) join(root, i, beside);
-        if (core_adjacent(p, i, 0, -1, &other)) {
-            join(root, i, other);
-            continue;
-        }
-        if (!west && core_adjacent(p, i, -1, -1, &other)) join(root, i, other);
-        if (core_adjacent(p, i, 1, -1, &other)) join(root, i, other);
-    }
-}
-
 static uint32_t first_component_around(const plane_cells *p, uint32_t i) {
     uint32_t first = PLANES_NO_CELL, other;
     for (uint32_t k = 0; k < 8; k++) {
@@ -68,8 +51,8 @@ static uint32_t first_component_around(const plane_cells *p, uint32_t i) {
     return first;
 }
 
-/* Joins core cells with those before them that have points near theirs. */
-static void join_near_cores(const plane_cells *p) {
+/* Joins core cells with those before them that are connected with them. */
+static void join_cores(const plane_cells *p) {
     const planes_grid *g = p->g;
     for (uint32_t i = p->first; i < p->end; i++) {
         g->root[i] = planes_is_core(g, p->tract, i) ? i : PLANES_NO_CELL;
@@ -139,11 +122,7 @@ mote_status planes_find_components(mote_context *ctx, const planes_grid *g,
 #pragma omp parallel for schedule(dynamic, 1) num_threads(ctx->threads)
     for (int64_t i = 0; i < (int64_t)g->planes; i++) {
         const plane_cells p = cells_of(g, (uint32_t)i);
-        if (g->quarters != NULL) {
-            join_near_cores(&p);
-        } else {
-            join_cores(&p);
-        }
+        join_cores(&p);
         settle(&p);
         sum_up(&p, !footprint_params->components, &sums);
     }

@@ -22,6 +22,7 @@
 #define BESIDE_SHARE    0.5   /* of the points of a cell, one beside the rim has where a surface goes on */
 #define CLOSELY         0.966 /* cosine of 15 degrees */
 #define FEW_POINTS      256u  /* below, cells are too few to tell a curve */
+#define ROUNDED         1.001 /* times a square: more than floats lose of it */
 
 /* ---- its cells */
 
@@ -73,14 +74,21 @@ static bool is_centred(const planes_local *s, const planes_growth *g, uint32_t c
     return fabs((double)s->cell_sum[cell]) <= limit;
 }
 
+/* A distance, or 0 beyond reach: without a branch, for half of the points that are near are. */
+static float within(float distance, float reach) {
+    uint32_t bits;
+    memcpy(&bits, &distance, sizeof bits);
+    bits &= 0u - (uint32_t)(fabsf(distance) <= reach);
+    memcpy(&distance, &bits, sizeof bits);
+    return distance;
+}
+
 void planes_sum_distances(planes_local *s, const planes_growth *g) {
-    const uint32_t cells = g->columns * g->rows;
-    const float reach = (float)(PLANES_REACH_NOISES * g->noise);
-    memset(s->cell_sum, 0, cells * sizeof *s->cell_sum);
-    for (uint32_t i = 0; i < s->near_count; i++) {
-        const float distance = s->near_distance[i];
-        s->cell_sum[s->near_cell[i]] += fabsf(distance) <= reach ? distance : 0;
-    }
+    const uint32_t cells = g->columns * g->rows, *cell = s->near_cell;
+    const float reach = (float)(PLANES_REACH_NOISES * g->noise), *distance = s->near_distance;
+    float *sum = s->cell_sum;
+    memset(sum, 0, cells * sizeof *sum);
+    for (uint32_t i = 0; i < s->near_count; i++) sum[cell[i]] += within(distance[i], reach);
 }
 
 /* Sums the distances up, and closes the cells whose points lie to one side; returns how many are open. */
@@ -115,14 +123,17 @@ static uint32_t close_outside(planes_local *s, const planes_growth *g, uint32_t 
 }
 
 /* Bits of those of LANES near points that are so near to the plane and to the middle that a component may begin there.
- */
-SIMD_INLINE uint32_t begins_at(const planes_local *s, uint32_t first, simd_d reach, simd_d radius2) {
+   Floats rule most of them out. */
+SIMD_INLINE uint32_t begins_at(const planes_local *s, uint32_t first, double reach, double radius2) {
     const simd_f away = simd_f_load(s->near_distance + first);
-    const simd_d distance = simd_f_to_d(simd_f_max(away, simd_f_sub(simd_f_set(0), away)));
-    const simd_d u = simd_f_to_d(simd_f_load(s->near_u + first)), v = simd_f_to_d(simd_f_load(s->near_v + first));
-    const simd_d far2 = simd_d_add(simd_d_mul(u, u), simd_d_mul(v, v));
+    const simd_f at_u = simd_f_load(s->near_u + first), at_v = simd_f_load(s->near_v + first);
+    const simd_f size = simd_f_max(away, simd_f_sub(simd_f_set(0), away));
+    const simd_f about2 = simd_f_add(simd_f_mul(at_u, at_u), simd_f_mul(at_v, at_v));
     const uint32_t rest = s->near_count - first, valid = rest < LANES ? (1u << rest) - 1 : 255;
-    return ~(simd_d_above(distance, reach) | simd_d_above(far2, radius2)) & valid;
+    if ((simd_f_at_most(about2, simd_f_set((float)(ROUNDED * radius2))) & valid) == 0) return 0;
+    const simd_d u = simd_f_to_d(at_u), v = simd_f_to_d(at_v);
+    const simd_d far2 = simd_d_add(simd_d_mul(u, u), simd_d_mul(v, v));
+    return ~(simd_d_above(simd_f_to_d(size), simd_d_set(reach)) | simd_d_above(far2, simd_d_set(radius2))) & valid;
 }
 
 /* Marks the cells of the component with the most points, of those that begin within radius, by 1, and no others. */
@@ -130,7 +141,7 @@ static bool find_component(planes_local *s, planes_growth *g, double radius) {
     const double significant = g->strays + 2 * sqrt(g->strays) + 1;
     const double between = g->strays + STRAY_SHARE * (g->density - g->strays);
     const double min = ceil(fmax(GROWTH_MIN_CELL, fmin(significant, between)));
-    const simd_d reach = simd_d_set(2 * g->noise), radius2 = simd_d_set(radius * radius);
+    const double reach = 2 * g->noise, radius2 = radius * radius;
     const uint32_t count = s->near_count, cells = g->columns * g->rows, *near_cell = s->near_cell;
     uint32_t open = close_cells(s, cells, (uint32_t)min);
     if (g->centred) open = close_leaning_cells(s, g, open);
@@ -213,28 +224,61 @@ uint32_t planes_list_component(planes_local *s, const planes_growth *g) {
     const uint32_t near = s->near_count, *cell = s->near_cell;
     const float *distance = s->near_distance, reach = (float)(PLANES_REACH_NOISES * g->noise);
     const uint8_t *mark = s->cell_mark;
+    const simd_f most = simd_f_set(reach);
     uint32_t count = 0, *list = s->component;
-    for (uint32_t i = 0; i < near; i++) {
-        list[count] = i;
-        count += (uint32_t)(mark[cell[i]] != 0) & (uint32_t)(fabsf(distance[i]) <= reach);
+    for (uint32_t first = 0; first < near; first += LANES) {
+        const simd_f away = simd_f_load(distance + first);
+        const uint32_t rest = near - first, some = rest < LANES ? rest : LANES;
+        uint32_t marked = 0;
+        for (uint32_t l = 0; l < some; l++) marked |= (uint32_t)(mark[cell[first + l]] != 0) << l;
+        marked &= simd_f_at_most(simd_f_max(away, simd_f_sub(simd_f_set(0), away)), most);
+        simd_compress_indices(list + count, first, simd_mask(marked));
+        count += (uint32_t)__builtin_popcount(marked);
     }
     return count;
 }
 
-bool planes_fit_component(planes_local *s, planes_growth *g) {
+typedef double moment_lanes __attribute__((vector_size(32)));
+
+/* The moments of the listed points from a place, as planes_moments_add has them: four sums at once. */
+static void sum_listed(const planes_local *s, uint32_t listed, const double from[3], planes_moments *m) {
     const planes_sample *sample = s->sample;
+    moment_lanes first = {0, 0, 0, 0}, by_x = first, by_y = first;
+    double zz = 0;
+    for (uint32_t i = 0; i < listed; i++) {
+        const uint32_t k = s->near_point[s->component[i]];
+        const double x = (double)sample->x[k] - from[0], y = (double)sample->y[k] - from[1];
+        const double z = (double)sample->z[k] - from[2];
+        const moment_lanes at = {x, y, z, 0};
+        first += at;
+        by_x += x * at;
+        by_y += y * at;
+        zz += z * z;
+    }
+    const double products[PLANES_PRODUCTS] = {by_x[0], by_x[1], by_x[2], by_y[1], by_y[2], zz};
+    m->count = listed;
+    for (int k = 0; k < 3; k++) m->first[k] = first[k];
+    memcpy(m->products, products, sizeof m->products);
+}
+
+/* How far the listed points are from the middle. Four maxima, for one would be waited for. */
+static double farthest_of(const planes_local *s, uint32_t listed) {
+    double farthest2[4] = {0, 0, 0, 0};
+    for (uint32_t i = 0; i < listed; i++) {
+        const double u = (double)s->near_u[s->component[i]], v = (double)s->near_v[s->component[i]];
+        const double far2 = u * u + v * v;
+        farthest2[i % 4] = far2 > farthest2[i % 4] ? far2 : farthest2[i % 4];
+    }
+    return sqrt(fmax(fmax(farthest2[0], farthest2[1]), fmax(farthest2[2], farthest2[3])));
+}
+
+bool planes_fit_component(planes_local *s, planes_growth *g) {
     planes_moments m;
     planes_local_fit fit;
-    double strays, farthest2 = 0;
+    double strays;
     const double p[3] = {rint(g->at[0]), rint(g->at[1]), rint(g->at[2])};
-    const uint32_t count = planes_list_component(s, g), *list = s->component;
-    memset(&m, 0, sizeof m);
-    for (uint32_t i = 0; i < count; i++) {
-        const uint32_t k = s->near_point[list[i]];
-        const double u = (double)s->near_u[list[i]], v = (double)s->near_v[list[i]], far2 = u * u + v * v;
-        planes_moments_add(&m, (double)sample->x[k] - p[0], (double)sample->y[k] - p[1], (double)sample->z[k] - p[2]);
-        farthest2 = far2 > farthest2 ? far2 : farthest2;
-    }
+    const uint32_t count = planes_list_component(s, g);
+    sum_listed(s, count, p, &m);
     if (!count_component(s, g, m.count, &strays) || !planes_moments_fit(&m, &fit)) return false;
     double rms = fit.rms;
     if (g->turned) rms = sqrt(planes_moments_along(&m, g->normal, fit.middle));
@@ -245,7 +289,7 @@ bool planes_fit_component(planes_local *s, planes_growth *g) {
         if (!g->turned) g->normal[k] = fit.normal[k];
         g->at[k] = fit.middle[k] + p[k];
     }
-    g->farthest = sqrt(farthest2);
+    g->farthest = farthest_of(s, count);
     g->measured_noise = fmax(TRUNCATION * sqrt(sure), s->params.floor);
     g->noise = g->measured_noise;
     if (g->max_noise > 0) g->noise = fmax(fmin(g->noise, g->max_noise), NOISE_RANGE * g->max_noise);

@@ -118,11 +118,10 @@ static bool is_far(const double n[3], double (*from)[3], uint32_t count) {
     return true;
 }
 
-/* The direction that scores most of those that are far from the directions before; false: none scores more than
-   least. */
-static bool next_direction(const double nats[DIRECTIONS], double (*before)[3], uint32_t count, double least,
-                           double best[3]) {
-    double most = least, n[3];
+/* The direction that scores most of those that are far from the directions before; returns its score, or MIN_SCORE
+   where none has more. */
+static double next_direction(const double nats[DIRECTIONS], double (*before)[3], uint32_t count, double best[3]) {
+    double most = MIN_SCORE, n[3];
     for (uint32_t i = 0; i < DIRECTIONS; i++) {
         if (nats[i] <= most) continue;
         direction_at(i, n);
@@ -130,18 +129,17 @@ static bool next_direction(const double nats[DIRECTIONS], double (*before)[3], u
         most = nats[i];
         memcpy(best, n, sizeof n);
     }
-    return most > least;
+    return most;
 }
 
-/* Climbs from a direction to the best one nearby; returns its score. Its four neighbours are looked at side by side. */
-static double refine_direction(const planes_local *s, const composite_body *body, double best[3]) {
+/* Climbs from a direction to the best one nearby; returns its score. */
+static double refine_direction(const composite_body *body, double best[3]) {
     double score = score_direction(body, &body->all, best, -INFINITY), step = FIRST_STEP;
     for (int move = 0; move < MAX_MOVES && step > LAST_STEP; move++) {
         double u[3], v[3], near[NEIGHBOURS][3], scores[NEIGHBOURS];
         int better = -1;
         planes_perpendicular(best, u, v);
-#pragma omp parallel for schedule(static, 1) num_threads(s->ctx->threads)
-        for (int64_t k = 0; k < NEIGHBOURS; k++) {
+        for (int k = 0; k < NEIGHBOURS; k++) {
             turn(best, u, v, (k == 0) * step - (k == 1) * step, (k == 2) * step - (k == 3) * step, near[k]);
             scores[k] = score_direction(body, &body->all, near[k], score);
         }
@@ -354,19 +352,28 @@ static uint32_t add_family(planes_local *s, const planes_growth *g, const compos
     return added;
 }
 
-/* The directions of the highest scores, each at least 20 degrees from all others. Returns how many. */
+/* The directions of the highest scores, each at least 20 degrees from all others. Returns how many. The best start says
+   what others need; those are refined side by side. */
 static uint32_t find_directions(const planes_local *s, const composite_body *body, double (*directions)[3]) {
-    double starts[PLANES_MAX_FAMILIES][3], nats[DIRECTIONS], least = MIN_SCORE;
-    uint32_t found = 0;
+    double starts[PLANES_MAX_FAMILIES][3], refined[PLANES_MAX_FAMILIES][3], nats[DIRECTIONS];
+    double start_nats[PLANES_MAX_FAMILIES], scores[PLANES_MAX_FAMILIES], least = MIN_SCORE;
+    uint32_t count = 0, found = 0;
     score_directions(s, body, nats);
-    for (uint32_t i = 0; i < PLANES_MAX_FAMILIES; i++) {
-        if (!next_direction(nats, starts, i, least, starts[i])) break;
-        double n[3];
-        memcpy(n, starts[i], sizeof n);
-        const double score = refine_direction(s, body, n);
-        if (!is_far(n, directions, found)) continue;
-        memcpy(directions[found++], n, sizeof n);
-        least = fmax(least, FAMILY_SHARE * score);
+    for (; count < PLANES_MAX_FAMILIES; count++) {
+        start_nats[count] = next_direction(nats, starts, count, starts[count]);
+        if (start_nats[count] <= least) break;
+        memcpy(refined[count], starts[count], sizeof *refined);
+        if (count > 0) continue;
+        scores[0] = refine_direction(body, refined[0]);
+        least = fmax(least, FAMILY_SHARE * scores[0]);
+    }
+#pragma omp parallel for schedule(dynamic, 1) num_threads(s->ctx->threads) if (count > 2)
+    for (int64_t i = 1; i < (int64_t)count; i++) scores[i] = refine_direction(body, refined[i]);
+    least = MIN_SCORE;
+    for (uint32_t i = 0; i < count && start_nats[i] > least; i++) {
+        if (!is_far(refined[i], directions, found)) continue;
+        memcpy(directions[found++], refined[i], sizeof *refined);
+        least = fmax(least, FAMILY_SHARE * scores[i]);
     }
     return found;
 }

@@ -142,14 +142,26 @@ SIMD_INLINE uint32_t faces_along(const planes_local *s, const planes_growth *g, 
     return simd_f_at_most(simd_f_set(FACES_ALONG), simd_f_add(size, simd_f_load(at[3])));
 }
 
+/* Where points are, and where those that are near go: copies, for what is written could else be where they stand. */
+typedef struct near_arrays {
+    const float *x, *y, *z;
+    uint32_t *point;
+    float *distance, *u, *v;
+} near_arrays;
+
+static near_arrays arrays_of(const planes_local *s, const planes_local_level *level) {
+    const near_arrays arrays = {level->x, level->y, level->z, s->near_point, s->near_distance, s->near_u, s->near_v};
+    return arrays;
+}
+
 /* Takes those of eight points that are near and no others', as the near points from at on; returns the next number.
    valid: bits of those that are points. */
-SIMD_INLINE uint32_t take_lanes(planes_local *s, const planes_growth *g, const planes_density *density,
-                                const near_axes *axes, uint32_t first, uint32_t valid, uint32_t at) {
-    const planes_local_level *level = &s->levels[g->level];
-    const simd_f x = simd_f_sub(simd_f_load(level->x + first), axes->p[0]);
-    const simd_f y = simd_f_sub(simd_f_load(level->y + first), axes->p[1]);
-    const simd_f z = simd_f_sub(simd_f_load(level->z + first), axes->p[2]);
+SIMD_INLINE uint32_t take_lanes(const planes_local *s, const planes_growth *g, const planes_density *density,
+                                const near_axes *axes, const near_arrays *arrays, uint32_t first, uint32_t valid,
+                                uint32_t at) {
+    const simd_f x = simd_f_sub(simd_f_load(arrays->x + first), axes->p[0]);
+    const simd_f y = simd_f_sub(simd_f_load(arrays->y + first), axes->p[1]);
+    const simd_f z = simd_f_sub(simd_f_load(arrays->z + first), axes->p[2]);
     const simd_f distance = simd_f_sub(along(axes->n, x, y, z), axes->offset);
     const simd_f size = simd_f_max(distance, simd_f_sub(simd_f_set(0), distance));
     uint32_t bits = simd_f_at_most(size, axes->reach) & valid;
@@ -159,22 +171,22 @@ SIMD_INLINE uint32_t take_lanes(planes_local *s, const planes_growth *g, const p
     bits &= ~others_of(s, g, density, first, valid, bits, distance);
     if (s->facing.unknown != NULL && bits != 0 && !g->turned) bits &= faces_along(s, g, axes, first, valid);
     const simd_i picked = simd_mask(bits);
-    simd_compress_indices(s->near_point + at, first, picked);
-    simd_f_compress(s->near_distance + at, distance, picked);
-    simd_f_compress(s->near_u + at, u, picked);
-    simd_f_compress(s->near_v + at, v, picked);
+    simd_compress_indices(arrays->point + at, first, picked);
+    simd_f_compress(arrays->distance + at, distance, picked);
+    simd_f_compress(arrays->u + at, u, picked);
+    simd_f_compress(arrays->v + at, v, picked);
     return at + (uint32_t)__builtin_popcount(bits);
 }
 
 /* Takes the points of a block that are near and no others', as the near points from count on; returns the next number.
  */
-SIMD_INLINE uint32_t take_block(planes_local *s, const planes_growth *g, const planes_density *density,
-                                const near_axes *axes, uint32_t block, uint32_t count) {
+SIMD_INLINE uint32_t take_block(const planes_local *s, const planes_growth *g, const planes_density *density,
+                                const near_axes *axes, const near_arrays *arrays, uint32_t block, uint32_t count) {
     const uint32_t begin = block * PLANES_LOCAL_BLOCK, rest = s->levels[g->level].count - begin;
     const uint32_t end = begin + (rest < PLANES_LOCAL_BLOCK ? rest : PLANES_LOCAL_BLOCK);
     for (uint32_t i = begin; i < end; i += LANES) {
         const uint32_t valid = end - i < LANES ? (1u << (end - i)) - 1 : 255;
-        count = take_lanes(s, g, density, axes, i, valid, count);
+        count = take_lanes(s, g, density, axes, arrays, i, valid, count);
     }
     return count;
 }
@@ -184,12 +196,13 @@ void planes_take_near(planes_local *s, const planes_growth *g, double reach) {
     const near_axes axes = axes_of(g, reach);
     const near_limits limits = limits_of(g, reach);
     const planes_local_level *level = &s->levels[g->level];
+    const near_arrays arrays = arrays_of(s, level);
     uint32_t count = 0;
     for (uint32_t first = 0; first < level->groups.count; first += LANES) {
         for (uint32_t groups = near_boxes(&level->groups, first, &limits); groups != 0; groups &= groups - 1) {
             const uint32_t block = (first + (uint32_t)__builtin_ctz(groups)) * LANES;
             for (uint32_t blocks = near_boxes(&level->blocks, block, &limits); blocks != 0; blocks &= blocks - 1) {
-                count = take_block(s, g, &density, &axes, block + (uint32_t)__builtin_ctz(blocks), count);
+                count = take_block(s, g, &density, &axes, &arrays, block + (uint32_t)__builtin_ctz(blocks), count);
             }
         }
     }
@@ -258,6 +271,12 @@ void planes_count_cells(planes_local *s, const planes_growth *g) {
     for (uint32_t first = 0; first < s->near_count; first += PIECE) {
         const uint32_t rest = s->near_count - first, count = rest < PIECE ? rest : PIECE;
         find_cells(s, g, first, count, counter);
-        for (uint32_t i = 0; i < count; i++) counters[counter[i]]++;
+        /* Points that follow each other are often in one cell, whose counter would be waited for. */
+        const uint32_t half = count / 2;
+        for (uint32_t i = 0; i < half; i++) {
+            counters[counter[i]]++;
+            counters[counter[half + i]]++;
+        }
+        if (count % 2 != 0) counters[counter[count - 1]]++;
     }
 }

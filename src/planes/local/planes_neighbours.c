@@ -21,8 +21,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "math/simd.h"
 #include "planes/local/planes_growth.h"
 
+#define LANES         PLANES_LOCAL_LANES
 #define ASKED         64u   /* points of a plane */
 #define SCALES        3u    /* numbers of neighbours */
 #define MOST          200u  /* neighbours */
@@ -72,12 +74,14 @@ static void pick_nearest(neighbour *list, uint32_t count, uint32_t nearest) {
     }
 }
 
+static float larger(float a, float b) { return a > b ? a : b; }
+
 /* Keeps the nearest; none that is found from now on is farther than these. */
 static void keep_nearest(neighbours *n) {
     float farthest2 = 0;
     if (n->count <= MOST) return;
     pick_nearest(n->list, n->count, MOST);
-    for (uint32_t i = 0; i < MOST; i++) farthest2 = fmaxf(farthest2, n->list[i].distance2);
+    for (uint32_t i = 0; i < MOST; i++) farthest2 = larger(farthest2, n->list[i].distance2);
     n->within2 = farthest2;
     n->count = MOST;
 }
@@ -93,11 +97,17 @@ static void add_points(neighbours *n, uint32_t first, uint32_t end) {
     }
 }
 
-/* Whether a point could be in the box that is near enough. */
-static bool is_box_near(const planes_local_boxes *boxes, uint32_t b, const neighbours *n) {
-    float away[3];
-    for (int k = 0; k < 3; k++) away[k] = fmaxf(fmaxf(boxes->low[k][b] - n->at[k], n->at[k] - boxes->high[k][b]), 0);
-    return (away[0] * away[0] + away[1] * away[1]) + away[2] * away[2] <= n->within2;
+/* Bits of those of LANES boxes that a point which is near enough could be in. */
+SIMD_INLINE uint32_t near_boxes(const planes_local_boxes *boxes, uint32_t first, const neighbours *n) {
+    simd_f away2[3];
+    for (int k = 0; k < 3; k++) {
+        const simd_f at = simd_f_set(n->at[k]), below = simd_f_sub(simd_f_load(boxes->low[k] + first), at);
+        const simd_f above = simd_f_sub(at, simd_f_load(boxes->high[k] + first));
+        const simd_f away = simd_f_max(simd_f_max(below, above), simd_f_set(0));
+        away2[k] = simd_f_mul(away, away);
+    }
+    const uint32_t rest = boxes->count - first, valid = rest < LANES ? (1u << rest) - 1 : 255;
+    return simd_f_at_most(simd_f_add(simd_f_add(away2[0], away2[1]), away2[2]), simd_f_set(n->within2)) & valid;
 }
 
 static uint32_t min_count(uint32_t a, uint32_t b) { return a < b ? a : b; }
@@ -112,13 +122,13 @@ static void find_neighbours(const planes_local_level *level, uint32_t point, nei
     add_points(n, begin, min_count(begin + WINDOW, level->count));
     keep_nearest(n);
     n->count = 0;
-    for (uint32_t g = 0; g < level->groups.count; g++) {
-        if (!is_box_near(&level->groups, g, n)) continue;
-        const uint32_t end = min_count((g + 1) * PLANES_LOCAL_LANES, level->blocks.count);
-        for (uint32_t b = g * PLANES_LOCAL_LANES; b < end; b++) {
-            const uint32_t first = b * PLANES_LOCAL_BLOCK;
-            if (is_box_near(&level->blocks, b, n))
-                add_points(n, first, min_count(first + PLANES_LOCAL_BLOCK, level->count));
+    for (uint32_t g = 0; g < level->groups.count; g += LANES) {
+        for (uint32_t groups = near_boxes(&level->groups, g, n); groups != 0; groups &= groups - 1) {
+            const uint32_t b = (g + (uint32_t)__builtin_ctz(groups)) * LANES;
+            for (uint32_t blocks = near_boxes(&level->blocks, b, n); blocks != 0; blocks &= blocks - 1) {
+                const uint32_t begin_block = (b + (uint32_t)__builtin_ctz(blocks)) * PLANES_LOCAL_BLOCK;
+                add_points(n, begin_block, min_count(begin_block + PLANES_LOCAL_BLOCK, level->count));
+            }
         }
     }
     keep_nearest(n);
@@ -169,7 +179,7 @@ static bool is_along(const planes_local_level *level, uint32_t point, const doub
     for (uint32_t k = 0; k < SCALES; k++) {
         for (; at < picked[k]; at++) {
             const uint32_t i = n.list[at].point;
-            farthest2 = fmaxf(farthest2, n.list[at].distance2);
+            farthest2 = larger(farthest2, n.list[at].distance2);
             planes_moments_add(&m, (double)(level->x[i] - n.at[0]), (double)(level->y[i] - n.at[1]),
                                (double)(level->z[i] - n.at[2]));
         }

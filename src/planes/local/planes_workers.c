@@ -5,10 +5,11 @@
 #include "planes/local/planes_local.h"
 
 #define MIN_CELLS    4096u
-#define CELL_SHARE   4u  /* cells of a grid to points of the sample, at most */
-#define MAX_WORKERS  16u /* the memory of each is used only as far as its growths are large */
-#define LIMIT_SHARE  4u  /* of the memory that a limit leaves, one part in these is for workers */
-#define SCRATCH_LINE 64u /* bytes: arrays of a scratch share no cache line */
+#define CELL_SHARE   4u    /* cells of a grid to points of the sample, at most */
+#define MAX_WORKERS  16u   /* the memory of each is used only as far as its growths are large */
+#define MIN_SHARED   2048u /* points of a sample: in fewer a growth takes less time than to wake threads */
+#define LIMIT_SHARE  4u    /* of the memory that a limit leaves, one part in these is for workers */
+#define SCRATCH_LINE 64u   /* bytes: arrays of a scratch share no cache line */
 
 /* ---- scratch */
 
@@ -50,6 +51,7 @@ mote_status planes_reserve_scratch(planes_local *s) {
 static uint32_t count_workers(const planes_local *s) {
     const uint64_t limit_bytes = s->ctx->params.memory_limit_bytes, taken_bytes = s->ctx->memory_bytes;
     uint64_t workers = (uint64_t)s->ctx->threads < MAX_WORKERS ? (uint64_t)s->ctx->threads : MAX_WORKERS;
+    if (s->sample->count < MIN_SHARED) return 1;
     if (limit_bytes == 0) return (uint32_t)workers;
     planes_local measured = *s;
     const uint64_t free_bytes = limit_bytes > taken_bytes ? (limit_bytes - taken_bytes) / LIMIT_SHARE : 0;

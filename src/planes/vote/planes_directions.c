@@ -237,53 +237,36 @@ mote_status planes_directions_fill(mote_context *ctx, planes_directions *table) 
     return table->first == NULL ? make_near(ctx, table) : MOTE_OK;
 }
 
-mote_status planes_directions_make(mote_context *ctx, const mote_planes_params *params, double radius, double bin,
-                                   planes_directions *table) {
-    memset(table, 0, sizeof *table);
-    measure(params, radius, bin, table);
-    MOTE_TRY(make_directions(ctx, params, table));
-    return planes_directions_fill(ctx, table);
-}
-
 /* ---- from run to run */
 
-static void release_kept(mote_device *device, void *kept) {
-    planes_directions table = *(planes_directions *)kept;
-    planes_directions_free(device->ctx, &table);
-}
+static void release_kept(mote_device *device, void *kept) { planes_directions_free(device->ctx, kept); }
 
 mote_status planes_directions_open(mote_context *ctx, const mote_planes_params *params, double radius, double bin,
-                                   planes_directions *table) {
-    planes_directions *kept = mote_cache_take(mote_cpu_device(ctx), KEPT), wanted;
-    memset(&wanted, 0, sizeof wanted);
+                                   planes_directions **out) {
+    planes_directions *table = mote_cache_take(mote_cpu_device(ctx), KEPT), wanted;
     measure(params, radius, bin, &wanted);
-    memset(table, 0, sizeof *table);
-    if (kept != NULL) *table = *kept;
-    if (kept == NULL) table->kept = mote_alloc(ctx, sizeof *kept, "planes directions");
-    if (table->kept == NULL) return MOTE_ERROR_MEMORY;
-    if (!planes_directions_alike(table, &wanted)) {
-        kept = table->kept;
-        table->kept = NULL;
+    if (table != NULL && !planes_directions_alike(table, &wanted)) {
         planes_directions_free(ctx, table);
-        table->kept = kept;
+        table = NULL;
     }
+    if (table == NULL) table = mote_alloc_zero(ctx, sizeof *table, "planes directions");
+    *out = table;
+    if (table == NULL) return MOTE_ERROR_MEMORY;
     measure(params, radius, bin, table);
     return table->xyz == NULL ? make_directions(ctx, params, table) : MOTE_OK;
 }
 
 void planes_directions_close(mote_context *ctx, planes_directions *table) {
-    const bool large = table->first != NULL && table->first[table->directions] > KEPT_NEAR;
-    if (table->kept == NULL || large || mote_context_status(ctx) != MOTE_OK) {
+    if (table == NULL) return;
+    if ((table->first != NULL && table->first[table->directions] > KEPT_NEAR) || mote_context_status(ctx) != MOTE_OK) {
         planes_directions_free(ctx, table);
-        return;
+    } else {
+        mote_cache_put(mote_cpu_device(ctx), KEPT, table, 0, release_kept);
     }
-    planes_directions *kept = table->kept;
-    *kept = *table;
-    memset(table, 0, sizeof *table);
-    mote_cache_put(mote_cpu_device(ctx), KEPT, kept, 0, release_kept);
 }
 
 void planes_directions_free(mote_context *ctx, planes_directions *table) {
+    if (table == NULL) return;
     mote_free(ctx, table->xyz);
     mote_free(ctx, table->a);
     mote_free(ctx, table->b);
@@ -291,8 +274,7 @@ void planes_directions_free(mote_context *ctx, planes_directions *table) {
     mote_free(ctx, table->normal);
     mote_free(ctx, table->first);
     mote_free(ctx, table->near);
-    mote_free(ctx, table->kept);
-    memset(table, 0, sizeof *table);
+    mote_free(ctx, table);
 }
 
 void planes_directions_cell(const planes_directions *table, uint32_t direction, uint32_t bin, double normal[3],

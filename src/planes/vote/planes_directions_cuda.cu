@@ -12,9 +12,7 @@ static void free_arrays(mote_device *gpu, planes_cuda_directions *table) {
     cuda_free(gpu, table->direction);
     cuda_free(gpu, table->first);
     cuda_free(gpu, table->near);
-    planes_cuda_directions *kept = table->kept;
     memset(table, 0, sizeof *table);
-    table->kept = kept;
 }
 
 static uint64_t kept_bytes(const planes_cuda_directions *table) {
@@ -29,26 +27,25 @@ static void release_kept(mote_device *gpu, void *kept) {
 
 static mote_status open_table(planes_cuda *p) {
     mote_device *gpu = p->base.device;
-    if (p->table.kept != NULL) return MOTE_OK;
-    planes_cuda_directions *kept = (planes_cuda_directions *)mote_cache_take(gpu, KEPT);
-    if (kept != NULL) p->table = *kept;
-    if (kept == NULL) kept = (planes_cuda_directions *)mote_alloc(gpu->ctx, sizeof *kept, "planes directions");
-    p->table.kept = kept;
-    return kept != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+    if (p->table == NULL) p->table = (planes_cuda_directions *)mote_cache_take(gpu, KEPT);
+    if (p->table == NULL) {
+        p->table = (planes_cuda_directions *)mote_alloc_zero(gpu->ctx, sizeof *p->table, "planes directions");
+    }
+    return p->table != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
 }
 
 static mote_status upload_near(planes_cuda *p, const planes_directions *table) {
     mote_device *gpu = p->base.device;
     const uint64_t directions = table->directions, near = table->first[directions];
-    free_arrays(gpu, &p->table);
-    p->table.direction =
-        (planes_cuda_point *)cuda_alloc(gpu, directions * sizeof *p->table.direction, "planes directions");
-    p->table.first = (uint32_t *)cuda_alloc(gpu, (directions + 1) * sizeof(uint32_t), "planes directions");
-    p->table.near = (uint32_t *)cuda_alloc(gpu, near * sizeof(uint32_t), "planes directions");
+    free_arrays(gpu, p->table);
+    p->table->direction =
+        (planes_cuda_point *)cuda_alloc(gpu, directions * sizeof *p->table->direction, "planes directions");
+    p->table->first = (uint32_t *)cuda_alloc(gpu, (directions + 1) * sizeof(uint32_t), "planes directions");
+    p->table->near = (uint32_t *)cuda_alloc(gpu, near * sizeof(uint32_t), "planes directions");
     MOTE_TRY(mote_context_status(gpu->ctx));
-    p->table.near_count = (uint32_t)near;
-    MOTE_TRY(cuda_upload(gpu, p->table.first, table->first, (directions + 1) * sizeof(uint32_t)));
-    return near > 0 ? cuda_upload(gpu, p->table.near, table->near, near * sizeof(uint32_t)) : MOTE_OK;
+    p->table->near_count = (uint32_t)near;
+    MOTE_TRY(cuda_upload(gpu, p->table->first, table->first, (directions + 1) * sizeof(uint32_t)));
+    return near > 0 ? cuda_upload(gpu, p->table->near, table->near, near * sizeof(uint32_t)) : MOTE_OK;
 }
 
 /* Directions in bins per step, which are of a run. */
@@ -62,30 +59,28 @@ static mote_status upload_directions(planes_cuda *p, const planes_directions *ta
         packed[d].z = table->c[d];
         packed[d].normal = table->normal[d];
     }
-    return cuda_upload(p->base.device, p->table.direction, packed, bytes);
+    return cuda_upload(p->base.device, p->table->direction, packed, bytes);
 }
 
 mote_status planes_directions_cuda(planes_cuda *p, planes_directions *table) {
     MOTE_TRY(planes_directions_fill(p->base.ctx, table));
     MOTE_TRY(open_table(p));
-    const bool alike = p->table.near != NULL && p->table.of.directions == table->directions &&
-                       planes_directions_alike(&p->table.of, table);
-    if (alike && p->table.of.bin == table->bin) return MOTE_OK;
+    const bool alike = p->table->near != NULL && p->table->of.directions == table->directions &&
+                       planes_directions_alike(&p->table->of, table);
+    if (alike && p->table->of.bin == table->bin) return MOTE_OK;
     if (!alike) MOTE_TRY(upload_near(p, table));
-    p->table.of = *table;
+    p->table->of = *table;
     return upload_directions(p, table);
 }
 
 void planes_directions_close_cuda(planes_cuda *p) {
     mote_device *gpu = p->base.device;
-    planes_cuda_directions *kept = p->table.kept;
-    if (kept == NULL) return;
-    if (p->table.near == NULL || p->table.near_count > KEPT_NEAR || mote_context_status(gpu->ctx) != MOTE_OK) {
-        free_arrays(gpu, &p->table);
-        mote_free(gpu->ctx, kept);
+    planes_cuda_directions *table = p->table;
+    if (table == NULL) return;
+    if (table->near == NULL || table->near_count > KEPT_NEAR || mote_context_status(gpu->ctx) != MOTE_OK) {
+        release_kept(gpu, table);
     } else {
-        *kept = p->table;
-        mote_cache_put(gpu, KEPT, kept, kept_bytes(kept), release_kept);
+        mote_cache_put(gpu, KEPT, table, kept_bytes(table), release_kept);
     }
-    memset(&p->table, 0, sizeof p->table);
+    p->table = NULL;
 }

@@ -244,8 +244,8 @@ static maxima_job job_of(const planes_cuda *p, const planes_voting *how) {
     maxima_job job;
     memset(&job, 0, sizeof job);
     job.counters = p->counters;
-    job.first = p->table.first;
-    job.near = p->table.near;
+    job.first = p->table->first;
+    job.near = p->table->near;
     job.directions = table->directions;
     job.bins = table->bins;
     job.radius = how->radius < table->bins ? how->radius : table->bins;

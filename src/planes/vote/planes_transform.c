@@ -19,11 +19,11 @@ static mote_status vote_once(planes_run *run, uint32_t max, planes_peak *cells, 
     MOTE_TRY(planes_make_table(run));
     planes_write_facts(run);
     run->facts.cell = 0;
-    run->facts.votes = run->facts.sample * run->table.directions;
+    run->facts.votes = run->facts.sample * run->table->directions;
     run->facts.rounds = 1;
     mote_stage(run->ctx, "voting");
     MOTE_TRY(mote_progress(run->ctx, 0.2, "voting"));
-    const planes_voting how = {run->max_voters, &run->table, radius, 1, max};
+    const planes_voting how = {run->max_voters, run->table, radius, 1, max};
     return run->ops->vote(run->points, &how, cells, count);
 }
 
@@ -36,7 +36,7 @@ static mote_status run_vote(planes_run *run, uint32_t max, planes_peak *cells, u
 static void describe_peak(const planes_run *run, const planes_peak *cell, mote_planes_peak *peak) {
     const planes_frame *frame = &run->points->frame;
     double offset;
-    planes_directions_cell(&run->table, cell->direction, cell->bin, peak->normal, &offset);
+    planes_directions_cell(run->table, cell->direction, cell->bin, peak->normal, &offset);
     peak->votes = cell->votes;
     memset(peak->reserved, 0, sizeof peak->reserved);
     peak->offset = offset * frame->step;

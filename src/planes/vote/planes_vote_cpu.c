@@ -5,7 +5,6 @@
 
 #define LANES        8u
 #define PIECE        64u    /* points whose places are found at once */
-#define UNROLL       4u     /* points of a turn of a loop */
 #define FLUSH_POINTS 65528u /* votes that a counter of 16 bits takes */
 
 typedef struct vote_points {
@@ -62,16 +61,10 @@ static void vote_all(const vote_group *g, const vote_points *points, uint32_t fi
                      uint16_t *counters) {
     uint32_t places[PIECE * LANES];
     for (uint32_t begin = first; begin < first + count; begin += PIECE) {
-        const uint32_t rest = first + count - begin, size = rest < PIECE ? rest : PIECE, whole = size / UNROLL * UNROLL;
+        const uint32_t rest = first + count - begin, size = rest < PIECE ? rest : PIECE;
         const float *x = points->x + begin, *y = points->y + begin, *z = points->z + begin;
-        for (uint32_t i = 0; i < whole; i += UNROLL) {
-            for (uint32_t k = i; k < i + UNROLL; k++) find_places(g, x[k], y[k], z[k], places + k * LANES);
-        }
-        for (uint32_t k = whole; k < size; k++) find_places(g, x[k], y[k], z[k], places + k * LANES);
-        for (uint32_t i = 0; i < whole; i += UNROLL) {
-            for (uint32_t k = i; k < i + UNROLL; k++) count_votes(places + k * LANES, counters);
-        }
-        for (uint32_t k = whole; k < size; k++) count_votes(places + k * LANES, counters);
+        for (uint32_t k = 0; k < size; k++) find_places(g, x[k], y[k], z[k], places + k * LANES);
+        for (uint32_t k = 0; k < size; k++) count_votes(places + k * LANES, counters);
     }
 }
 

@@ -259,7 +259,7 @@ mote_status planes_vote_cuda(planes_points *points, const planes_voting *how, pl
     MOTE_TRY(planes_directions_cuda(p, table));
     job.points = p->voters != NULL ? p->voters : p->points;
     job.point_count = p->voter_count;
-    job.directions = p->table.direction;
+    job.directions = p->table->direction;
     job.counters = p->counters;
     job.direction_count = table->directions;
     job.bins = table->bins;
