@@ -45,6 +45,7 @@ void planes_describe(const planes_growth *g, planes_local_plane *plane) {
     plane->cell = g->cell;
     plane->turned = g->turned;
     plane->centred = g->centred;
+    plane->role = g->role;
     plane->strip = g->strip;
 }
 
