@@ -23,6 +23,8 @@
 #include "planes/local/planes_rectangles.h"
 
 #define MAX_OWNED     0.5 /* of the points, planes have, where a series is looked for */
+#define MIN_OWNED     0.1 /* of the points, planes have that tell their noise */
+#define ALIKE         1.4 /* times that noise */
 #define COARSEST      4.0 /* the body's size, to the noise of profiles; then half of that, down to the finest */
 #define FINEST        32.0
 #define MIN_SHEETS    4u
@@ -445,6 +447,12 @@ static void own_points(planes_local *s, const series *x) {
     }
 }
 
+/* The noise that sheets may have, where planes have grown that tell it: levels of flat roofs are no sheets as thick as
+   each of them is uneven. */
+static double max_noise(const planes_local *s) {
+    return planes_owned_points(s) >= MIN_OWNED * s->sample->count ? ALIKE * planes_middle_noise(s) : INFINITY;
+}
+
 /* A series of heaps of a body of that size, at one of its scales. */
 static bool find_at(planes_local *s, series *x, double size) {
     composite_body *body = &x->body;
@@ -456,7 +464,7 @@ static bool find_at(planes_local *s, series *x, double size) {
     take_points(s, true, body);
     body->noise = noise;
     composite_find_heaps(s, body, n, (heap_limits){0, INFINITY, 0.5}, &heaps);
-    if (!keep_run(body, n, &heaps)) return false;
+    if (!keep_run(body, n, &heaps) || heaps.noise > max_noise(s)) return false;
     memset(m, 0, sizeof *m);
     m->count = x->sheets = find_sheets(s, x, n, &heaps, size, m->rectangles);
     if (x->sheets < MIN_SHEETS) return false;
