@@ -339,16 +339,21 @@ static bool are_near(const planes_local_plane *a, const planes_local_plane *b) {
     return true;
 }
 
-/* What is said of a series is said of all its planes at once, for they were found together. */
+/* What is said of a series is said of all its planes at once, for they were found together. Where no edge of them could
+   be asked, nothing says that they are no slices of a curve. */
 static void take_bends(planes_local *s, const double *nats) {
     double sum = 0, joint = 0;
+    bool is_told = false;
     for (uint32_t i = 0; i < s->plane_count; i++) {
-        sum += s->planes[i].role == PLANES_JOINT ? nats[i] : 0;
-        joint += s->planes[i].role == PLANES_JOINT;
+        if (s->planes[i].role != PLANES_JOINT) continue;
+        sum += nats[i];
+        joint++;
+        is_told = is_told || fabs(nats[i]) > 0;
     }
     const bool is_curved = sum > MAX_JOINT * joint;
     for (uint32_t i = 0; i < s->plane_count; i++) {
-        s->planes[i].bends = s->planes[i].role == PLANES_ALONE || is_curved ? nats[i] : 0;
+        const bool is_alone = s->planes[i].role == PLANES_ALONE;
+        s->planes[i].bends = is_alone || is_curved ? nats[i] : is_told ? 0 : 4 * PLANES_MAX_BENDS;
     }
 }
 
