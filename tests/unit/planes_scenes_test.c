@@ -85,6 +85,23 @@ static void planes_of_bodies_are_turned_together(void **state) {
     }
 }
 
+/* Spiral stairs of 30 and 20 mm of noise: risers are six and nine noises high, all of them within reach of their
+   treads, and each faces another way. None of these planes grows by itself. Of the four 25 to 28 of 28 are found; each
+   thread count gives the same bytes. */
+static void spiral_stairs_are_found(void **state) {
+    (void)state;
+    static const uint64_t seeds[] = {5, 6, 13, 14};
+    for (uint64_t i = 0; i < test_extent(2, 4); i++) {
+        const planes_scene_params p = planes_scenes_params(PLANES_SCENE_SPIRAL, seeds[i], 40000);
+        double seconds = 0;
+        const planes_scene_score score = planes_scenes_try(&p, 2, false, &seconds);
+        assert_true(score.found >= 25);
+        assert_true(score.false_planes <= 1 && score.split <= (seeds[i] == 13 ? 6 : 0));
+        assert_true(score.angle_deg < 5);
+        assert_true(planes_scenes_hash(&p, 1, &seconds) == planes_scenes_hash(&p, 7, &seconds));
+    }
+}
+
 /* Facades of 30 mm of noise whose panes are set back by four to six noises: what grows freely lies across the wall and
    its panes, and the vote's planes of both have structure. */
 static void panes_are_told_from_their_wall(void **state) {
@@ -429,6 +446,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(scores_tell_right_from_wrong),
         cmocka_unit_test(planes_of_scenes_are_found),
         cmocka_unit_test(planes_of_bodies_are_turned_together),
+        cmocka_unit_test(spiral_stairs_are_found),
         cmocka_unit_test(panes_are_told_from_their_wall),
         cmocka_unit_test(roofs_of_a_tile_are_found),
         cmocka_unit_test(threads_grow_patches_alike),

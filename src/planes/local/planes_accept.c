@@ -108,16 +108,18 @@ typedef struct growth_limits {
 static double max_structure(const planes_growth *g, const growth_limits *limits) {
     if (g->centred) return MAX_CURVED;
     if (g->warped) return 1; /* planes_warped.c asks how steep it is */
-    return g->max_noise > 0 ? fmin(planes_one_structure(g), limits->structure) : limits->structure;
+    const bool is_known = g->max_noise > 0 && g->role == PLANES_ALONE;
+    return is_known ? fmin(planes_one_structure(g), limits->structure) : limits->structure;
 }
 
 static bool stands(const planes_local *s, planes_growth *g, const growth_limits *limits) {
     const double strays = g->strays * (g->area / (g->cell * g->cell)), side = sqrt(g->area);
     const double own = (g->count - strays) * (double)(1u << g->level);
     const double min_central = limits->central - 1 / sqrt(g->count);
+    if (g->role == PLANES_SCAFFOLD) return true;
     if (own < s->params.min_points) return growth_refuse(g, MOTE_PLANES_FEW_POINTS, fmax(own, 0), s->params.min_points);
     if (g->noise > PLANE_FLATNESS * side) return growth_refuse(g, MOTE_PLANES_THICK, g->noise / side, PLANE_FLATNESS);
-    if (g->max_noise > 0 && g->measured_noise > GROWTH_MAX_NOISE * g->max_noise) {
+    if (g->max_noise > 0 && g->role == PLANES_ALONE && g->measured_noise > GROWTH_MAX_NOISE * g->max_noise) {
         return growth_refuse(g, MOTE_PLANES_UNLIKE, g->measured_noise, GROWTH_MAX_NOISE * g->max_noise);
     }
     if (growth_is_exact(s, g)) return true;
@@ -137,13 +139,13 @@ static bool stands(const planes_local *s, planes_growth *g, const growth_limits 
     return growth_refuse(g, MOTE_PLANES_STRUCTURE, g->bending, MAX_BENDING);
 }
 
+static const growth_limits loose = {LOOSE_SHOULDERS, MAX_SHOULDER, LOOSE_CENTRAL, LOOSE_STRUCTURE};
+
 bool planes_growth_stands(const planes_local *s, planes_growth *g) {
     static const growth_limits strict = {MAX_SHOULDERS, MAX_SHOULDER, MIN_CENTRAL, MAX_STRUCTURE};
     static const growth_limits warped = {MAX_SHOULDERS, MAX_SHOULDER, WARPED_CENTRAL, 1};
-    return stands(s, g, g->warped ? &warped : &strict);
+    if (g->warped) return stands(s, g, &warped);
+    return stands(s, g, g->role == PLANES_ALONE ? &strict : &loose);
 }
 
-bool planes_growth_may_stand(const planes_local *s, planes_growth *g) {
-    static const growth_limits loose = {LOOSE_SHOULDERS, MAX_SHOULDER, LOOSE_CENTRAL, LOOSE_STRUCTURE};
-    return stands(s, g, &loose);
-}
+bool planes_growth_may_stand(const planes_local *s, planes_growth *g) { return stands(s, g, &loose); }

@@ -27,6 +27,7 @@
 #define MIN_NOISE   0.3   /* of a fit, in noises of the noisier plane */
 #define MAX_NOISE   1.25  /* a surface of more is a heap of points, whatever explains it */
 #define MIN_STRAYS  0.02  /* share of the points */
+#define MAX_JOINT   100.0 /* nats of a plane of a series, on average: of stairs 27 to 54, of curtains 196 to 252 */
 #define BLUR        4.0   /* of a crease: noise in all directions has 1.7, across each plane alone more than 10 */
 #define ROOT_THREE  1.7320508075688772
 #define ROOT_TWO_PI 2.5066282746310002
@@ -302,6 +303,7 @@ static void judge_edge(planes_local *s, const bend_lists *lists, uint32_t a, uin
     bend_edge edge;
     bend_surroundings about;
     double low[2], high[2], depth = INFINITY;
+    if (s->planes[a].role != s->planes[b].role || s->planes[a].role == PLANES_SCAFFOLD) return;
     if (is_exact(s, a) || is_exact(s, b) || !find_edge(&s->planes[a], &s->planes[b], &edge)) return;
     for (int i = 0; i < 2; i++) find_extent(s, lists, &edge, planes[i], &low[i], &high[i]);
     edge.low = fmax(low[0], low[1]);
@@ -337,6 +339,24 @@ static bool are_near(const planes_local_plane *a, const planes_local_plane *b) {
     return true;
 }
 
+/* What is said of a series is said of all its planes at once, for they were found together. Where no edge of them could
+   be asked, nothing says that they are no slices of a curve. */
+static void take_bends(planes_local *s, const double *nats) {
+    double sum = 0, joint = 0;
+    bool is_told = false;
+    for (uint32_t i = 0; i < s->plane_count; i++) {
+        if (s->planes[i].role != PLANES_JOINT) continue;
+        sum += nats[i];
+        joint++;
+        is_told = is_told || fabs(nats[i]) > 0;
+    }
+    const bool is_curved = sum > MAX_JOINT * joint;
+    for (uint32_t i = 0; i < s->plane_count; i++) {
+        const bool is_alone = s->planes[i].role == PLANES_ALONE;
+        s->planes[i].bends = is_alone || is_curved ? nats[i] : is_told ? 0 : 4 * PLANES_MAX_BENDS;
+    }
+}
+
 mote_status planes_find_bends(planes_local *s) {
     mote_context *ctx = s->ctx;
     bend_lists lists = {mote_alloc(ctx, (s->plane_count + 1) * sizeof *lists.from, "planes bends"),
@@ -350,7 +370,7 @@ mote_status planes_find_bends(planes_local *s) {
         }
         status = mote_stopped(ctx);
     }
-    for (uint32_t i = 0; i < s->plane_count && status == MOTE_OK; i++) { s->planes[i].bends = nats[i]; }
+    if (status == MOTE_OK) take_bends(s, nats);
     mote_free(ctx, lists.from);
     mote_free(ctx, lists.point);
     mote_free(ctx, nats);

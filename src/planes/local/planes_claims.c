@@ -46,6 +46,7 @@ void planes_describe(const planes_growth *g, planes_local_plane *plane) {
     plane->turned = g->turned;
     plane->centred = g->centred;
     plane->warped = g->warped;
+    plane->role = g->role;
     plane->strip = g->strip;
 }
 

@@ -21,6 +21,7 @@
 #define MEAN_DEVIATIONS 3.0   /* deviations of a mean of few points: what a centred cell may be off, if that is more */
 #define BESIDE_SHARE    0.5   /* of the points of a cell, one beside the rim has where a surface goes on */
 #define CLOSELY         0.966 /* cosine of 15 degrees */
+#define CROSSED         2.5 /* points of a cell to those on its emptier side: with fewer something goes through there */
 #define FEW_POINTS      256u  /* below, cells are too few to tell a curve */
 #define ROUNDED         1.001 /* times a square: more than floats lose of it */
 
@@ -103,6 +104,19 @@ static uint32_t close_leaning_cells(planes_local *s, const planes_growth *g, uin
     return open;
 }
 
+/* Closes the cells that have as many points on both sides as on the plane: something goes through there; returns how
+   many are open. */
+static uint32_t close_crossed_cells(planes_local *s, uint32_t cells, uint32_t open) {
+    for (uint32_t cell = 0; cell < cells; cell++) {
+        const uint32_t *beside = s->cell_beside + 2 * (uint64_t)cell,
+                       least = beside[0] < beside[1] ? beside[0] : beside[1];
+        if (s->cell_mark[cell] != 0 || s->cell_in[cell] >= CROSSED * least) continue;
+        s->cell_mark[cell] = CLOSED_CELL;
+        open--;
+    }
+    return open;
+}
+
 /* Closes the cells whose middles are outside of the growth's strip; returns how many are open. */
 static uint32_t close_outside(planes_local *s, const planes_growth *g, uint32_t open) {
     const planes_strip *strip = &g->strip;
@@ -144,6 +158,7 @@ static bool find_component(planes_local *s, planes_growth *g, double radius) {
     const double reach = 2 * g->noise, radius2 = radius * radius;
     const uint32_t count = s->near_count, cells = g->columns * g->rows, *near_cell = s->near_cell;
     uint32_t open = close_cells(s, cells, (uint32_t)min);
+    if (g->role != PLANES_ALONE) open = close_crossed_cells(s, cells, open);
     if (g->centred) open = close_leaning_cells(s, g, open);
     if (g->strip.bounded) open = close_outside(s, g, open);
     uint64_t best_points = 0, points_of[MAX_NUMBER];

@@ -15,13 +15,12 @@
 #include <math.h>
 #include <string.h>
 
-#include "planes/local/planes_local.h"
-#include "planes/local/planes_profile.h"
+#include "planes/local/planes_composites.h"
 
-#define MAX_POINTS    PLANES_PROFILE_POINTS /* of a body, that vote */
-#define FIRST_POINTS  1024u                 /* of these, while all directions are tried */
-#define DIRECTIONS    2500u                 /* on the half sphere: 2.9 degrees apart */
-#define FIRST_STEP    0.03                  /* radians, of the refinement */
+#define MAX_POINTS    4096u /* of a body, that vote */
+#define FIRST_POINTS  1024u /* of these, while all directions are tried */
+#define DIRECTIONS    2500u /* on the half sphere: 2.9 degrees apart */
+#define FIRST_STEP    0.03  /* radians, of the refinement */
 #define LAST_STEP     0.001
 #define MAX_MOVES     60
 #define NEIGHBOURS    4    /* of a direction, a step away */
@@ -32,7 +31,6 @@
 #define FAR_COSINE    0.94 /* 20 degrees: another */
 #define ALIKE         1.3  /* times the noise of a body's planes before: of others */
 #define TRUNCATED     4    /* deviations of a normal distribution */
-#define MAX_HEAPS     64u
 #define HEAP_CONTRAST 1.15 /* of a heap's top to what is expected there */
 #define FIRST_NOISES  6    /* that are tried, each 1.4 times less than the one before */
 #define TURNS         40   /* of expectation and maximization */
@@ -43,29 +41,6 @@
 #define NO_PLANES     255u /* a point of a body without planes */
 #define GOLDEN_ANGLE  2.399963229728653
 #define ROOT_TWO_PI   2.5066282746310002
-
-/* Points from the middle of a body. */
-typedef struct composite_columns {
-    uint32_t count;
-    float x[MAX_POINTS], y[MAX_POINTS], z[MAX_POINTS];
-} composite_columns;
-
-/* The points of a body that vote. */
-typedef struct composite_body {
-    composite_columns all, some; /* some: every few of all, while all directions are tried */
-    uint32_t stride;             /* of them */
-    double weight;               /* points of the sample for each */
-    uint32_t point[MAX_POINTS];  /* of the sample */
-    double at[3], normal[3], noise;
-    planes_blur blur; /* by the noise, while directions are tried */
-} composite_body;
-
-/* Heaps of one noise along a direction; the rest of the points lies as expected. */
-typedef struct composite_heaps {
-    uint32_t count;
-    double at[MAX_HEAPS], share[MAX_HEAPS], noise, rest;
-    double nats;
-} composite_heaps;
 
 /* ---- a direction */
 
@@ -154,6 +129,25 @@ static double refine_direction(const composite_body *body, double best[3]) {
     return score;
 }
 
+double composite_best_direction(const planes_local *s, const composite_body *body, double best[3]) {
+    double nats[DIRECTIONS];
+    score_directions(s, body, nats);
+    return next_direction(nats, NULL, 0, MIN_SCORE, best) ? refine_direction(s, body, best) : 0;
+}
+
+void composite_thin_out(composite_body *body) {
+    const composite_columns *all = &body->all;
+    composite_columns *some = &body->some;
+    body->blur = planes_blur_of(BINS_A_NOISE);
+    body->stride = all->count > FIRST_POINTS ? all->count / FIRST_POINTS : 1;
+    some->count = 0;
+    for (uint32_t i = 0; i < all->count; i += body->stride) {
+        some->x[some->count] = all->x[i];
+        some->y[some->count] = all->y[i];
+        some->z[some->count++] = all->z[i];
+    }
+}
+
 /* ---- heaps */
 
 static double density_at(const composite_heaps *heaps, uint32_t k, double at) {
@@ -169,7 +163,7 @@ static void begin_heaps(const planes_profile *p, double all, double noise, doubl
     heaps->noise = noise;
     heaps->rest = rest;
     planes_blur_bins(p->counts, p->bins, &by_half, smooth);
-    for (uint32_t i = 1; i + 1 < p->bins && heaps->count < MAX_HEAPS; i++) {
+    for (uint32_t i = 1; i + 1 < p->bins && heaps->count < COMPOSITE_MAX_HEAPS; i++) {
         if (smooth[i] <= smooth[i - 1] || smooth[i] < smooth[i + 1]) continue;
         if (smooth[i] < (float)HEAP_CONTRAST * p->expected[i] || (double)smooth[i] * noise / p->bin < 0.004 * all)
             continue;
@@ -208,9 +202,10 @@ static bool make_heap_profile(const composite_body *body, const double n[3], dou
 static void improve_heaps(const heap_profile *from, bool last, composite_heaps *heaps) {
     const planes_profile *p = &from->profile;
     const double all = from->all;
-    double share[MAX_HEAPS] = {0}, first[MAX_HEAPS] = {0}, squares = 0, rest = 0, in_heaps = 0, nats = 0;
+    double share[COMPOSITE_MAX_HEAPS] = {0}, first[COMPOSITE_MAX_HEAPS] = {0}, squares = 0, rest = 0, in_heaps = 0,
+           nats = 0;
     for (uint32_t filled = 0; filled < from->filled_count; filled++) {
-        double densities[MAX_HEAPS], sum = 0;
+        double densities[COMPOSITE_MAX_HEAPS], sum = 0;
         const uint32_t i = from->filled[filled];
         const double at = p->low + (i + 0.5) * p->bin, count = (double)p->counts[i];
         const double expected = from->expected[i], other = heaps->rest * expected;
@@ -235,16 +230,8 @@ static void improve_heaps(const heap_profile *from, bool last, composite_heaps *
     }
 }
 
-/* What is known of heaps before they are found. */
-typedef struct heap_limits {
-    double min_noise, max_noise; /* none has less; of more they are not kept */
-    double rest;                 /* the share of points in no heap, to begin with */
-} heap_limits;
-
-/* Tries numbers of heaps and noises side by side, and keeps those that explain the distances best, in nats; each heap
-   costs what its place and its share cost to tell. */
-static void find_heaps(const planes_local *s, const composite_body *body, const double n[3], heap_limits limits,
-                       composite_heaps *best) {
+void composite_find_heaps(const planes_local *s, const composite_body *body, const double n[3], heap_limits limits,
+                          composite_heaps *best) {
     heap_profile from;
     composite_heaps tried[FIRST_NOISES];
     double noises[FIRST_NOISES], best_nats = 0;
@@ -270,7 +257,7 @@ static void find_heaps(const planes_local *s, const composite_body *body, const 
 
 /* The points of a growth that have no plane; false: too few. */
 static bool take_body(planes_local *s, planes_growth *g, composite_body *body) {
-    composite_columns *to = &body->all, *some = &body->some;
+    composite_columns *to = &body->all;
     uint32_t all = 0, seen = 0;
     if (!planes_grow_again(s, g)) return false;
     for (uint32_t i = 0; i < s->near_count; i++) all += planes_in_component(s, g, i) && s->owner[s->near_point[i]] < 0;
@@ -291,19 +278,11 @@ static bool take_body(planes_local *s, planes_growth *g, composite_body *body) {
         to->z[to->count++] = s->sample->z[point] - (float)g->at[2];
     }
     body->weight = (double)all / to->count;
-    body->blur = planes_blur_of(BINS_A_NOISE);
-    body->stride = to->count > FIRST_POINTS ? to->count / FIRST_POINTS : 1;
-    some->count = 0;
-    for (uint32_t i = 0; i < to->count; i += body->stride) {
-        some->x[some->count] = to->x[i];
-        some->y[some->count] = to->y[i];
-        some->z[some->count++] = to->z[i];
-    }
+    composite_thin_out(body);
     return true;
 }
 
-/* The middle of the points of a heap. */
-static void middle_of(const composite_body *body, const double n[3], double at, double noise, double middle[3]) {
+void composite_middle(const composite_body *body, const double n[3], double at, double noise, double middle[3]) {
     double count = 0, sum[3] = {0, 0, 0};
     const composite_columns *all = &body->all;
     for (uint32_t i = 0; i < all->count; i++) {
@@ -341,11 +320,11 @@ static uint32_t add_family(planes_local *s, const planes_growth *g, const compos
                            double *noise) {
     composite_heaps heaps;
     uint32_t added = 0;
-    find_heaps(s, body, n, (heap_limits){0, ALIKE * *noise, 0.5}, &heaps);
+    composite_find_heaps(s, body, n, (heap_limits){0, ALIKE * *noise, 0.5}, &heaps);
     for (uint32_t k = 0; k < heaps.count; k++) {
         double middle[3];
         if (heaps.share[k] * body->all.count * body->weight < 0.5 * s->params.min_points) continue;
-        middle_of(body, n, heaps.at[k], heaps.noise, middle);
+        composite_middle(body, n, heaps.at[k], heaps.noise, middle);
         added += add_parts(s, g, n, middle, heaps.noise);
     }
     if (added > 0) *noise = fmin(*noise, heaps.noise);
@@ -455,7 +434,7 @@ static void add_heap(planes_local *s, const planes_growth *of, const composite_b
                      uint32_t k) {
     planes_growth g = *of;
     double middle[3];
-    middle_of(body, of->normal, heaps->at[k], heaps->noise, middle);
+    composite_middle(body, of->normal, heaps->at[k], heaps->noise, middle);
     for (int axis = 0; axis < 3; axis++) g.at[axis] = of->at[axis] + middle[axis];
     g.noise = fmax(heaps->noise, s->params.floor);
     g.max_noise = 0;
@@ -472,7 +451,7 @@ static void part_sheet(planes_local *s, planes_growth *g, composite_body *body, 
     const uint32_t first = s->plane_count;
     const double strays = fmin(fmax(g->strays / g->density, MIN_STRAYS), 0.5);
     if (!take_body(s, g, body)) return;
-    find_heaps(s, body, g->normal, (heap_limits){noise, ALIKE * noise, strays}, &heaps);
+    composite_find_heaps(s, body, g->normal, (heap_limits){noise, ALIKE * noise, strays}, &heaps);
     join_heaps(&heaps);
     for (uint32_t k = 0; k < heaps.count && s->plane_count < PLANES_LOCAL_MAX; k++) {
         if (heaps.share[k] * body->all.count * body->weight >= s->params.min_points) add_heap(s, g, body, &heaps, k);

@@ -75,6 +75,7 @@ static void begin(const planes_local *s, const planes_patch *patch, double max_n
     g->turned = patch->turned;
     g->centred = patch->centred;
     g->warped = patch->warped;
+    g->role = patch->role;
     if (self >= 0) g->strip = s->planes[self].strip;
     g->max_noise = max_noise;
     g->max_cell = max_cell;

@@ -37,6 +37,13 @@ typedef struct planes_local_params {
     planes_refusals *refusals; /* what is refused; NULL: not asked for */
 } planes_local_params;
 
+/* What a plane is to others. All but those alone keep the direction and at most the noise that they were found with. */
+typedef enum planes_role {
+    PLANES_ALONE,
+    PLANES_JOINT,   /* of a series of parallel planes, or upright on one: they were found together (planes_series.c) */
+    PLANES_SCAFFOLD /* it holds points that joint ones would take along, until these stand; it is no plane itself */
+} planes_role;
+
 /* A flat part of a window. */
 typedef struct planes_patch {
     double normal[3], at[3]; /* unit length; the middle of its points */
@@ -47,6 +54,7 @@ typedef struct planes_patch {
     uint32_t count;          /* points looked at that are on it */
     bool turned;             /* the normal is known better than its points tell */
     bool centred, warped;    /* see planes_growth */
+    planes_role role;
 } planes_patch;
 
 /* Where a plane may be that ends at a crease: only in cells between two lines across a direction. */
@@ -76,8 +84,9 @@ typedef struct planes_growth {
     int32_t self;     /* its number among the planes; -1: none yet */
     uint32_t level;   /* every 2^level-th point takes part: counts are of those */
     bool turned;      /* the normal is known better than its points tell, and stays */
-    bool centred;     /* only cells whose points lie to both sides are its own: it does not lean over to a neighbour */
-    bool warped;      /* a sheet that may bend a little: see planes_warped.c */
+    planes_role role;
+    bool centred; /* only cells whose points lie to both sides are its own: it does not lean over to a neighbour */
+    bool warped;  /* a sheet that may bend a little: see planes_warped.c */
     planes_strip strip;
     uint64_t work; /* points that were near it, of all turns */
     /* Of the component. */
@@ -111,11 +120,12 @@ typedef struct planes_local_plane {
     double normal[3], offset, centroid[3];
     double u[3], v[3], low[2], high[2]; /* the rectangle around its footprint, from the centroid */
     double noise, area, cell;
-    uint32_t count;     /* points that it owns */
-    int32_t number;     /* before planes were dropped and sorted */
-    bool turned;        /* see planes_patch */
-    bool centred;       /* see planes_growth */
-    bool warped;        /* the same: its noise is no plane's */
+    uint32_t count; /* points that it owns */
+    int32_t number; /* before planes were dropped and sorted */
+    bool turned;    /* see planes_patch */
+    bool centred;   /* see planes_growth */
+    bool warped;    /* the same: its noise is no plane's */
+    planes_role role;
     uint32_t candidate; /* the number of the vote's that it is, from 1; 0: it has grown */
     bool closely;       /* a candidate along which its points' neighbours lie closely */
     double bends;       /* nats by which bends explain what is around it better than creases: a facet of a curve */
@@ -372,6 +382,12 @@ mote_status planes_split_bodies(planes_local *search, bool *any);
 /* Parts sheets along each other into planes of a noise that is known. Nothing is asked of them, for all are to be grown
    again. */
 mote_status planes_part_sheets(planes_local *search, const planes_bodies *sheets, double noise);
+
+/* ---- planes_series.c */
+
+/* Looks for a series of parallel planes so near to each other that none grows by itself, as treads are, and for what
+   stands between them; any: whether there is one. Then the planes before are gone, for they will grow again. */
+mote_status planes_find_series(planes_local *search, bool *any);
 
 /* ---- planes_creases.c */
 

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define PLANES_PROFILE_POINTS 4096u
+#define PLANES_PROFILE_POINTS 12288u
 #define PLANES_PROFILE_BINS   2048u
 #define PLANES_MAX_BLUR       64 /* bins that a blur reaches */
 

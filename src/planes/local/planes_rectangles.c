@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "planes/local/planes_local.h"
+#include "planes/local/planes_rectangles.h"
 
 #define MAX_TURNS   60
 #define SETTLED     0.0003 /* radians that directions turn in a turn: it is done */
@@ -23,31 +23,8 @@
 #define MAX_NOISE   1.5    /* times the planes' before */
 #define SERIES      3u     /* planes of a direction */
 #define SHARP       0.25   /* noises: the blur of ends, where noise is along the normal alone; or in all directions */
-#define BLURRED     1.0
 #define ROOT_TWO    1.4142135623730951
 #define ROOT_TWO_PI 2.5066282746310002
-
-typedef struct bounded_plane {
-    double at[3], u[3], v[3], half[2]; /* the middle, from the body's; axes along its sides; half their lengths */
-    double share;                      /* of the body's points */
-    uint32_t family;
-} bounded_plane;
-
-/* How the likelihood rises as an end moves outward: the sum over parts, and that of the squares. */
-typedef struct end_slopes {
-    double sum, squares;
-} end_slopes;
-
-typedef struct rectangle_mixture {
-    uint32_t count, families;
-    bounded_plane rectangles[PLANES_MAX_RECTANGLES];
-    planes_moments moments[PLANES_MAX_RECTANGLES]; /* of the parts of points that are each rectangle's */
-    end_slopes ends[PLANES_MAX_RECTANGLES][2][2];  /* of its sides: the low end, the high one */
-    double normals[PLANES_MAX_FAMILIES][3];
-    double noise, blur;  /* across a rectangle; of its ends, in noises */
-    double rest, volume; /* the share of strays, and where they are */
-    double nats;         /* that the points have */
-} rectangle_mixture;
 
 static double dot(const double a[3], const double b[3]) { return (a[0] * b[0] + a[1] * b[1]) + a[2] * b[2]; }
 
@@ -61,7 +38,7 @@ static double side_at(double at, double half, double noise) {
     return (erf((at + half) * scale) - erf((at - half) * scale)) / (4 * half);
 }
 
-static double density_at(const rectangle_mixture *m, const bounded_plane *r, const double p[3]) {
+double rectangles_density(const rectangle_mixture *m, const bounded_plane *r, const double p[3]) {
     const double away[3] = {p[0] - r->at[0], p[1] - r->at[1], p[2] - r->at[2]};
     const double reach = REACH * m->noise, z = dot(m->normals[r->family], away);
     if (r->half[0] <= 0 || fabs(z) > reach) return 0; /* without points it is nowhere */
@@ -104,7 +81,7 @@ static void add_slopes(rectangle_mixture *m, uint32_t k, const double p[3], doub
 }
 
 /* Shares each point out among the rectangles and the strays. */
-static void share_points(const planes_body_points *points, rectangle_mixture *m) {
+void rectangles_share(const planes_body_points *points, rectangle_mixture *m) {
     double strays = 0;
     m->nats = 0;
     memset(m->ends, 0, m->count * sizeof *m->ends);
@@ -112,7 +89,7 @@ static void share_points(const planes_body_points *points, rectangle_mixture *m)
     for (uint32_t i = 0; i < points->count; i++) {
         const double p[3] = {(double)points->x[i], (double)points->y[i], (double)points->z[i]};
         double densities[PLANES_MAX_RECTANGLES], sum = m->rest / m->volume;
-        for (uint32_t k = 0; k < m->count; k++) sum += densities[k] = density_at(m, &m->rectangles[k], p);
+        for (uint32_t k = 0; k < m->count; k++) sum += densities[k] = rectangles_density(m, &m->rectangles[k], p);
         m->nats += log(sum);
         strays += m->rest / m->volume / sum;
         for (uint32_t k = 0; k < m->count; k++) {
@@ -140,8 +117,7 @@ static void share_by_owner(const planes_local *s, const planes_body_points *poin
 
 /* ---- fits */
 
-/* Covariance of a rectangle's parts, times how many they are, is added. */
-static void add_scatter(const planes_moments *m, double scatter[PLANES_PRODUCTS]) {
+void rectangles_add_scatter(const planes_moments *m, double scatter[PLANES_PRODUCTS]) {
     static const int rows[PLANES_PRODUCTS] = {0, 0, 0, 1, 1, 2}, columns[PLANES_PRODUCTS] = {0, 1, 2, 1, 2, 2};
     if (m->count < MIN_POINTS) return;
     for (int k = 0; k < PLANES_PRODUCTS; k++) {
@@ -149,15 +125,33 @@ static void add_scatter(const planes_moments *m, double scatter[PLANES_PRODUCTS]
     }
 }
 
+bool rectangles_direction_across(const double scatter[PLANES_PRODUCTS], const double up[3], double n[3]) {
+    static const int at[3][3] = {{0, 1, 2}, {1, 3, 4}, {2, 4, 5}};
+    double e[2][3], c[2][2] = {{0, 0}, {0, 0}};
+    planes_perpendicular(up, e[0], e[1]);
+    for (int i = 0; i < 2; i++) {
+        for (int j = 0; j < 2; j++) {
+            for (int k = 0; k < 9; k++) c[i][j] += e[i][k / 3] * scatter[at[k / 3][k % 3]] * e[j][k % 3];
+        }
+    }
+    if (!(c[0][0] + c[1][1] > 0)) return false;
+    const double angle = 0.5 * atan2(2 * c[0][1], c[0][0] - c[1][1]), u = -sin(angle), v = cos(angle);
+    for (int k = 0; k < 3; k++) n[k] = u * e[0][k] + v * e[1][k];
+    return true;
+}
+
 /* The directions of all families; returns how far the one that turns the most does, in radians. */
-static double fit_directions(rectangle_mixture *m) {
+double rectangles_fit_directions(rectangle_mixture *m, uint32_t first) {
     double turned = 0;
-    for (uint32_t f = 0; f < m->families; f++) {
+    for (uint32_t f = first; f < m->families; f++) {
         double scatter[PLANES_PRODUCTS] = {0}, n[3], min;
         for (uint32_t k = 0; k < m->count; k++) {
-            if (m->rectangles[k].family == f) add_scatter(&m->moments[k], scatter);
+            if (m->rectangles[k].family == f) rectangles_add_scatter(&m->moments[k], scatter);
         }
-        if (!planes_min_direction(scatter, n, &min)) continue;
+        const int32_t on = m->upright_on[f];
+        const bool is_told =
+            on < 0 ? planes_min_direction(scatter, n, &min) : rectangles_direction_across(scatter, m->normals[on], n);
+        if (!is_told) continue;
         const double cosine = dot(n, m->normals[f]);
         turned = fmax(turned, acos(fmin(fabs(cosine), 1)));
         memcpy(m->normals[f], n, sizeof n);
@@ -168,7 +162,7 @@ static double fit_directions(rectangle_mixture *m) {
 
 /* The axes of a rectangle are those along which its parts vary the most and the least in its plane; evenly spread
    between two ends, they vary by a third of the square of half the length, and the noise is added to that. */
-static void fit_rectangle(rectangle_mixture *m, uint32_t k, double all) {
+void rectangles_fit_one(rectangle_mixture *m, uint32_t k, double all) {
     bounded_plane *r = &m->rectangles[k];
     const planes_moments *moments = &m->moments[k];
     const double noise2 = m->noise * m->noise;
@@ -198,7 +192,7 @@ static double end_step(const end_slopes *slopes, double noise) {
 
 /* Turns a rectangle into its family's direction, moves it to the middle of its parts across it, and its ends to where
    they are likelier. */
-static void move_rectangle(rectangle_mixture *m, uint32_t k, double all) {
+void rectangles_move_one(rectangle_mixture *m, uint32_t k, double all) {
     bounded_plane *r = &m->rectangles[k];
     const planes_moments *moments = &m->moments[k];
     const double *n = m->normals[r->family];
@@ -230,7 +224,7 @@ static double mean_square(const planes_moments *m, const double n[3]) {
     return planes_moments_along(m, n, middle);
 }
 
-static void fit_noise(rectangle_mixture *m, double floor) {
+void rectangles_fit_noise(rectangle_mixture *m, double floor) {
     double squares = 0, all = 0;
     for (uint32_t k = 0; k < m->count; k++) {
         const planes_moments *moments = &m->moments[k];
@@ -242,14 +236,14 @@ static void fit_noise(rectangle_mixture *m, double floor) {
 }
 
 static void fit_rectangles(const planes_body_points *points, double floor, rectangle_mixture *m) {
-    for (uint32_t k = 0; k < m->count; k++) fit_rectangle(m, k, points->count);
-    fit_noise(m, floor);
+    for (uint32_t k = 0; k < m->count; k++) rectangles_fit_one(m, k, points->count);
+    rectangles_fit_noise(m, floor);
 }
 
 /* ---- all of it */
 
 /* The box of the points, for strays are anywhere in it. */
-static double volume_of(const planes_body_points *points, const double n[3]) {
+double rectangles_volume(const planes_body_points *points, const double n[3]) {
     double axes[3][3], volume = 1;
     memcpy(axes[0], n, sizeof axes[0]);
     planes_perpendicular(n, axes[1], axes[2]);
@@ -271,8 +265,9 @@ static void begin(const planes_local *s, const planes_families *families, const 
     memset(m, 0, sizeof *m);
     m->count = families->first[families->count] - first;
     m->families = families->count;
-    m->volume = volume_of(points, points->normal);
+    m->volume = rectangles_volume(points, points->normal);
     for (uint32_t f = 0; f < families->count; f++) {
+        m->upright_on[f] = -1;
         memcpy(m->normals[f], families->normals[f], sizeof m->normals[f]);
         for (uint32_t i = families->first[f]; i < families->first[f + 1]; i++) {
             m->rectangles[i - first].family = f;
@@ -308,10 +303,10 @@ static void explain_points(const planes_local *s, const planes_families *familie
     begin(s, families, points, m);
     m->blur = blur;
     for (int turn = 0; turn < MAX_TURNS; turn++) {
-        share_points(points, m);
-        const double turned = fit_directions(m);
-        for (uint32_t k = 0; k < m->count; k++) move_rectangle(m, k, points->count);
-        fit_noise(m, s->params.floor);
+        rectangles_share(points, m);
+        const double turned = rectangles_fit_directions(m, 0);
+        for (uint32_t k = 0; k < m->count; k++) rectangles_move_one(m, k, points->count);
+        rectangles_fit_noise(m, s->params.floor);
         if (turned < SETTLED) break;
     }
 }
@@ -331,7 +326,7 @@ void planes_refit_families(planes_local *s, const planes_families *families, con
     const uint32_t count = families->first[families->count] - families->first[0];
     if (count > PLANES_MAX_RECTANGLES || !is_series(families)) return;
     explain_points(s, families, points, SHARP, &best);
-    explain_points(s, families, points, BLURRED, &m);
+    explain_points(s, families, points, RECTANGLES_BLURRED, &m);
     if (m.nats > best.nats) best = m;
     if (!is_alike(s, families, &best)) return;
     for (uint32_t k = 0; k < best.count; k++) {

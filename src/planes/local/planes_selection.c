@@ -230,6 +230,7 @@ static int compare_planes(const void *a, const void *b) {
 static void refuse_plane(planes_local *s, const planes_local_plane *plane, double max_noise) {
     const bool few = plane->count<s->params.min_points, noisy = plane->noise> max_noise;
     planes_growth g;
+    if (plane->role == PLANES_SCAFFOLD) return;
     memset(&g, 0, sizeof g);
     memcpy(g.normal, plane->normal, sizeof g.normal);
     memcpy(g.at, plane->centroid, sizeof g.at);
@@ -301,6 +302,7 @@ static planes_patch patch_of(const planes_local_plane *plane) {
     patch.stride = 1;
     patch.turned = plane->turned;
     patch.centred = plane->centred;
+    patch.role = plane->role;
     return patch;
 }
 
@@ -336,6 +338,7 @@ static mote_status grow_planes_again(planes_local *s, double max_noise, planes_b
         planes_growing *one = &s->growing[i];
         one->patch = patch_of(&s->planes[i]);
         one->max_noise = max_noise;
+        if (s->planes[i].role != PLANES_ALONE) one->max_noise = s->planes[i].noise;
         one->max_cell = LARGER_CELLS * s->planes[i].cell;
         one->self = (int32_t)i;
     }
@@ -433,7 +436,8 @@ static mote_status grow_freely(planes_local *s, selection *x) {
 }
 
 static mote_status split_bodies(planes_local *s, selection *x) {
-    MOTE_TRY(planes_split_bodies(s, &x->split));
+    MOTE_TRY(planes_find_series(s, &x->split));
+    if (!x->split) MOTE_TRY(planes_split_bodies(s, &x->split));
     x->changed = x->split;
     return MOTE_OK;
 }
@@ -493,6 +497,9 @@ static mote_status drop_facets(planes_local *s, selection *x) {
     planes_claim_candidates(s);
     keep_planes(s, INFINITY);
     MOTE_TRY(planes_find_bends(s));
+    for (uint32_t i = 0; i < s->plane_count; i++) {
+        if (s->planes[i].role == PLANES_SCAFFOLD) s->planes[i].count = 0; /* it has done what it is for */
+    }
     keep_planes(s, INFINITY);
     planes_take_warped(s);
     keep_planes(s, INFINITY);

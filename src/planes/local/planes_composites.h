@@ -1,0 +1,52 @@
+/* What is told of a body by the distances of its points along directions: shared by planes_composites.c and
+   planes_series.c. */
+#ifndef PLANES_COMPOSITES_H
+#define PLANES_COMPOSITES_H
+
+#include "planes/local/planes_local.h"
+#include "planes/local/planes_profile.h"
+
+#define COMPOSITE_MAX_POINTS PLANES_PROFILE_POINTS
+#define COMPOSITE_MAX_HEAPS  64u
+
+/* Points from the middle of a body. */
+typedef struct composite_columns {
+    uint32_t count;
+    float x[COMPOSITE_MAX_POINTS], y[COMPOSITE_MAX_POINTS], z[COMPOSITE_MAX_POINTS];
+} composite_columns;
+
+/* The points of a body that vote. */
+typedef struct composite_body {
+    composite_columns all, some;          /* some: every few of all, while all directions are tried */
+    uint32_t stride;                      /* of them */
+    double weight;                        /* points of the sample for each */
+    uint32_t point[COMPOSITE_MAX_POINTS]; /* of the sample */
+    double at[3], normal[3], noise;
+    planes_blur blur; /* by the noise, while directions are tried */
+} composite_body;
+
+/* Heaps of one noise along a direction; the rest of the points lies as expected. */
+typedef struct composite_heaps {
+    uint32_t count;
+    double at[COMPOSITE_MAX_HEAPS], share[COMPOSITE_MAX_HEAPS], noise, rest;
+    double nats;
+} composite_heaps;
+
+/* What is known of heaps before they are found. */
+typedef struct heap_limits {
+    double min_noise, max_noise; /* none has less; of more they are not kept */
+    double rest;                 /* the share of points in no heap, to begin with */
+} heap_limits;
+
+/* Takes every few of all points for trials of directions. */
+void composite_thin_out(composite_body *body);
+/* The direction that says more than all others; returns by how many nats; 0: none says enough. */
+double composite_best_direction(const planes_local *search, const composite_body *body, double best[3]);
+/* Tries numbers of heaps and noises side by side, and keeps those that explain the distances best, in nats; each heap
+   costs what its place and its share cost to tell. */
+void composite_find_heaps(const planes_local *search, const composite_body *body, const double n[3], heap_limits limits,
+                          composite_heaps *best);
+/* The middle of the points of a heap. */
+void composite_middle(const composite_body *body, const double n[3], double at, double noise, double middle[3]);
+
+#endif
