@@ -442,6 +442,7 @@ static int run_lod(session *s, const lod_options *o, const io_paths *paths) {
     mote_read_params reading = session_reading(s);
     reading.prepare_order = true;
     reading.to_device = !o->copc;
+    reading.device_point_bytes = mote_lod_device_point_bytes(&params);
     if (is_plain(o)) reading.known = o->plan ? note_output : begin_output;
     reading.known_user = &task;
     if (code == EXIT_DONE) code = session_read(s, paths->inputs, paths->input_count, &reading, &cloud);

@@ -155,10 +155,10 @@ static uint64_t device_points(const parts_run *run) {
         const uint64_t own = device_available(&ctx->devices[d]);
         room = own < room ? own : room;
     }
-    if (room == UINT64_MAX || parts_looks_around(run)) return UINT64_MAX;
+    if (room == UINT64_MAX || parts_looks_around(run) || parts_is_by_distance(run)) return UINT64_MAX;
     const uint64_t share = room / mote_team_device_sharers(ctx, run->workers);
     return share > PARTS_DEVICE_BYTES
-               ? (share - PARTS_DEVICE_BYTES) / (run->record_bytes + lod_device_point_bytes(&run->lod))
+               ? (share - PARTS_DEVICE_BYTES) / (run->record_bytes + mote_lod_device_point_bytes(&run->lod))
                : 0;
 }
 
