@@ -72,8 +72,8 @@ struct mote_output {
 mote_status mote_output_open(mote_context *ctx, const char *path, mote_output *output);
 /* Opens an output to which its writer only appends: what cannot be replaced, like a pipe, is written to at once. */
 mote_status mote_output_open_in_order(mote_context *ctx, const char *path, mote_output *output);
-/* Opens a file of ours that an earlier run may have left, with the bytes that it has, to write and read it in any order;
-   it stays when it is closed, complete or not. */
+/* Opens a file of ours that an earlier run may have left, with the bytes that it has, to write and read it in any
+   order; it stays when it is closed, complete or not. */
 mote_status mote_output_open_kept(mote_context *ctx, const char *path, mote_output *output);
 /* For a dry run: takes the memory of an output and drops what it is given. path: only what messages call it. */
 mote_status mote_output_open_dry(mote_context *ctx, const char *path, mote_output *output);

@@ -395,6 +395,8 @@ void parts_around_end(parts_run *run);
 /* ---- parts_distance.c: sampling by distance, of all parts together */
 #define PARTS_DISTANCE "distance" /* of it in the folder of what is kept: begins the names of its files */
 static inline bool parts_is_by_distance(const parts_run *run) { return run->lod.sampling == MOTE_LOD_POISSON; }
+/* Once cells are counted: refuses what surely will not fit. */
+mote_status parts_distance_check(const parts_run *run);
 /* Once the ranges are known: opens scratch files, and takes up what is kept. output: outlives the run */
 mote_status parts_distance_begin(parts_run *run, const char *output);
 /* Once records are distributed: finds the levels that take points, and whether all choose by fine codes. */

@@ -18,13 +18,8 @@
 
 #include "parts/parts_distance.h"
 
-#define REACH_FIRST 8u  /* cells around a piece that are tried first: 4 fail one piece in 25, 6 none seen */
 #define COPIES_FEW  2u  /* points of pieces with what is around them, by those of the list */
 #define COPIES_MOST 64u /* it takes that many times as long: beyond, memory does not suffice */
-/* Of a point of a piece: coordinates and level, codes, as a candidate its place, a disk, and whether it is taken; and
-   where each is alone in its group of blocks, the block, and up to four entries of a hash table: lod_poisson_cpu.c. */
-#define PIECE_POINT_BYTES (12u + 2 + 16 + 4 + 16 + 1 + 24 + 4 * 40)
-
 typedef struct distance_piece {
     listed_cell cell;
     uint32_t reach; /* cells around it, as wide as the distance that is kept */
@@ -210,13 +205,6 @@ static mote_status cut_piece(const parts_run *run, const distance_piece *piece, 
     return status;
 }
 
-static mote_status fail_room(const parts_run *run, uint64_t most) {
-    return mote_fail(run->ctx, MOTE_ERROR_MEMORY,
-                     "out of memory: sampling by distance looks around points farther than %llu points, for which "
-                     "there is memory; a larger --memory would do, or sampling random",
-                     (unsigned long long)most);
-}
-
 /* The coarsest level with few copies; else the one with the fewest. */
 static mote_status choose_level(const parts_run *run, uint32_t end, uint32_t reach, uint64_t most, uint32_t *chosen,
                                 distance_pieces *best) {
@@ -243,11 +231,10 @@ static mote_status choose_level(const parts_run *run, uint32_t end, uint32_t rea
 /* The same, with less around pieces where memory holds no more. */
 static mote_status choose_reach(const parts_run *run, uint32_t end, uint64_t most, uint32_t *chosen,
                                 distance_pieces *best) {
-    for (uint32_t reach = REACH_FIRST; reach > 0; reach /= 2) {
-        MOTE_TRY(choose_level(run, end, reach, most, chosen, best));
-        if (best->is_held) return MOTE_OK;
-    }
-    return fail_room(run, most);
+    MOTE_TRY(choose_level(run, end, DISTANCE_REACH_FIRST, most, chosen, best));
+    if (!best->is_held) MOTE_TRY(choose_level(run, end, DISTANCE_REACH_LEAST, most, chosen, best));
+    if (best->is_held) return MOTE_OK;
+    return distance_fail_room(run, most);
 }
 
 /* ---- a round */
@@ -318,7 +305,7 @@ static mote_status choose_wider(round_work *work, const distance_piece *piece) {
     const distance_piece wider = {piece->cell, piece->reach + (piece->reach + 1) / 2};
     distance_pieces pieces;
     mote_status status = cut_piece(work->run, &wider, work->round->first, work->most, UINT64_MAX, &pieces);
-    if (status == MOTE_OK && !pieces.is_held) status = fail_room(work->run, work->most);
+    if (status == MOTE_OK && !pieces.is_held) status = distance_fail_room(work->run, work->most);
     for (uint64_t i = 0; i < pieces.count && status == MOTE_OK; i++) status = choose_piece(work, &pieces.list[i]);
     mote_free(work->run->ctx, pieces.list);
     return status;
@@ -394,11 +381,9 @@ static mote_status go_on(parts_run *run, parts_listed *next) {
 /* end: levels from there on have chosen, and then those from *first on */
 static mote_status run_round(parts_run *run, uint32_t end, uint32_t *first) {
     struct parts_distance *d = run->distance;
-    const uint64_t marks_bytes = run->room_bytes / 16, room = (run->room_bytes - marks_bytes) / PIECE_POINT_BYTES;
-    uint64_t most = room < UINT32_MAX ? room : UINT32_MAX;
+    const uint64_t marks_bytes = distance_marks_bytes(run), most = distance_most_points(run);
     distance_pieces pieces = {.list = NULL};
     parts_listed next;
-    if (run->part_points < most) most = run->part_points;
     memset(&next, 0, sizeof next);
     const mote_progress_span whole = mote_progress_hold(run->ctx);
     mote_status status = parts_listed_mark(&d->list, run->fine, marks_bytes);

@@ -48,6 +48,18 @@ struct parts_distance {
     int journal;                /* -1: nothing is kept */
 };
 
+/* ---- parts_distance_room.c */
+/* Cells around a piece that are tried first, and at least: of 400 pieces 16 need more than 4, and none more than 6. */
+#define DISTANCE_REACH_FIRST 8u
+#define DISTANCE_REACH_LEAST 6u
+#define DISTANCE_MARKS_SHARE 16u /* marks of a list have one part in so many of the room */
+uint64_t distance_marks_bytes(const parts_run *run);
+/* Points of a piece, with those around it, that memory holds. */
+uint64_t distance_most_points(const parts_run *run);
+/* The failure where it holds fewer than some piece has. */
+mote_status distance_fail_room(const parts_run *run, uint64_t most);
+
+/* ---- parts_distance_kept.c */
 /* Each adds an entry to the journal, if there is one. */
 mote_status distance_note_listed(const parts_run *run, uint32_t part);
 mote_status distance_note_begun(const parts_run *run, const distance_cut *cut);

@@ -96,7 +96,8 @@ mote_status parts_job_make_folder(const parts_job *job) {
     return mote_system_error(job->ctx, job->folder, "create the folder");
 }
 
-/* Names that this, parts_resume.c and parts_distance_kept.c give, and the temporary ones of files that were not completed. */
+/* Names that this, parts_resume.c and parts_distance_kept.c give, and the temporary ones of files that were not
+ * completed. */
 static bool is_ours(const char *name) {
     static const char *const endings[] = {".octree",   ".json",   ".fine.octree", ".fine.json",
                                           "plan.json", "scratch", "lock"};

@@ -236,6 +236,7 @@ mote_status parts_cut_ranges(parts_run *run, const mote_parts_params *params) {
         if (!parts_keeps(run, c)) run->build_points += run->first[c + 1] - run->first[c];
     }
     MOTE_TRY(find_room(run, params));
+    MOTE_TRY(parts_distance_check(run));
     run->wanted = find_wanted(run, params);
     run->even_points = run->part_points;
     if (run->wanted > 0) {

@@ -110,7 +110,8 @@ void distances_survive_failures(void **state) {
     mote_context_destroy(ctx);
 }
 
-/* Parts that are made one by one know nothing of other parts' points: not by a plan, nor by that of a run that is kept. */
+/* Parts that are made one by one know nothing of other parts' points: not by a plan, nor by that of a run that is kept.
+ */
 void distances_are_of_all_parts(void **state) {
     (void)state;
     mote_context *ctx = test_context(2);
