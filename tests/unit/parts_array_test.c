@@ -568,7 +568,11 @@ static mote_status resume_in(mote_context *ctx, const test_array *t, uint64_t pa
                                 report);
 }
 
-static mote_status resume(mote_context *ctx, void *user) { return resume_in(ctx, user, 120, NULL); }
+/* By distance memory has to hold what is around a point. */
+static mote_status resume(mote_context *ctx, void *user) {
+    const test_array *t = user;
+    return resume_in(ctx, t, t->params.sampling == MOTE_LOD_POISSON ? 250 : 120, NULL);
+}
 
 /* As test_each_allocation_fails does, of which each run reads files and writes others: some of them, as many in all. */
 static void some_allocations_fail(test_work work, void *user) {
