@@ -20,22 +20,27 @@ const char *mote_lod_parts_refusal(const mote_lod_params *params, const mote_pot
 }
 
 const char *parts_resume_refusal(const mote_lod_params *params, const mote_potree_params *potree) {
-    if (params->filter > MOTE_LOD_FILTER_CELL) {
-        return "averages over neighbours take copies of points from other parts; filter cell takes none";
-    }
+    if (params->filter > MOTE_LOD_FILTER_CELL) return "averages over neighbours take copies of points from other parts";
     return mote_lod_parts_refusal(params, potree);
 }
 
 const char *parts_alone_refusal(const mote_lod_params *params, const mote_potree_params *potree) {
-    if (params->sampling == MOTE_LOD_POISSON) {
-        return "sampling by distance chooses among the points of all parts; one process would do, with --memory and "
-               "--resume, or sampling random";
-    }
-    return parts_resume_refusal(params, potree);
+    if (params->filter > MOTE_LOD_FILTER_CELL) return parts_resume_refusal(params, potree);
+    if (params->sampling == MOTE_LOD_POISSON) return "sampling by distance chooses among the points of all parts";
+    return mote_lod_parts_refusal(params, potree);
+}
+
+/* What would do instead, where parts do not: what they never do, whoever calls for them is told before. */
+static const char *advice(const mote_lod_params *params, const mote_potree_params *potree) {
+    if (mote_lod_parts_refusal(params, potree) != NULL) return "";
+    if (params->filter > MOTE_LOD_FILTER_CELL) return "; filter cell would do";
+    if (params->sampling != MOTE_LOD_POISSON) return "";
+    return "; one process with --memory and --resume would do, or sampling random";
 }
 
 static mote_status refuse(const parts_run *run, const char *what, const char *refusal) {
-    return refusal == NULL ? MOTE_OK : mote_fail(run->ctx, MOTE_ERROR_UNSUPPORTED, "%s: %s", what, refusal);
+    if (refusal == NULL) return MOTE_OK;
+    return mote_fail(run->ctx, MOTE_ERROR_UNSUPPORTED, "%s: %s%s", what, refusal, advice(&run->lod, &run->potree));
 }
 
 mote_status parts_check_resumes(const parts_run *run) {
