@@ -30,7 +30,7 @@ const char *parts_alone_refusal(const mote_lod_params *params, const mote_potree
     return mote_lod_parts_refusal(params, potree);
 }
 
-/* What would do instead, where parts do not: what they never do, whoever calls for them is told before. */
+/* What would do instead; nothing where parts of no kind can be made so. */
 static const char *advice(const mote_lod_params *params, const mote_potree_params *potree) {
     if (mote_lod_parts_refusal(params, potree) != NULL) return "";
     if (params->filter > MOTE_LOD_FILTER_CELL) return "; filter cell would do";
