@@ -51,6 +51,9 @@ typedef struct mote_read_params {
                     ///< last line of text without an end is left out: it may be cut within a number.
     bool keep_poses; ///< E57: coordinates and normals as each scanner saw them; false: where its pose puts them.
                      ///< They are in no reference system then, and are not transformed
+    uint32_t device_point_bytes; ///< to_device: what the GPU needs for a point beside its record; where its memory has
+                                 ///< no room for that, points go to the host (mote_lod_device_point_bytes of the
+                                 ///< octree that is wanted). 0: what any octree needs
     void (*known)(void *user, const mote_cloud *header); ///< LAS, LAZ, not of several inputs: called once the header is
                                                          ///< read, with its columns and count but no values yet, so
                                                          ///< that the output can be prepared. NULL: nothing is

@@ -42,6 +42,11 @@ typedef struct mote_lod_params {
 /// Additive, random, no filter, grid 128, merge 10,000, seed 0, result on the host.
 MOTE_API mote_lod_params mote_lod_defaults(void);
 
+/// Bytes of a GPU's memory that mote_lod_build takes for a point beside its record, at most of what was measured. Where
+/// it does not have them, the octree is built there in pieces, with the same bytes, unless the cloud is on the GPU.
+/// params  NULL: of any octree
+MOTE_API uint32_t mote_lod_device_point_bytes(const mote_lod_params *params);
+
 /// A node. Nodes are stored level by level, within a level in Morton order, so children are neighbours.
 typedef struct mote_lod_node {
     uint64_t prefix; ///< Morton code of the cell, 3 bits a level: the last 63 of them

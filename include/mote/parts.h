@@ -83,7 +83,7 @@ MOTE_API mote_status mote_order_whole_bytes(mote_context *ctx, const char *const
 /// Parts are built on the CPU, or on the GPUs of a context that was made for MOTE_DEVICE_CUDA.
 /// inputs   files, folders and patterns, as of mote_cloud_read_many
 /// reading  as for mote_reader_open; may be NULL
-/// params   may be NULL; with resumes sampling RANDOM or FIRST, and filter NONE or CELL
+/// params   may be NULL; with resumes filter NONE or CELL
 /// output   as of mote_potree_write
 /// report   out, may be NULL
 /// Returns  as mote_lod_build and mote_potree_write; MOTE_ERROR_UNSUPPORTED (other parameters; colours or positions
@@ -97,7 +97,7 @@ MOTE_API mote_status mote_lod_write_parts(mote_context *ctx, const char *const *
 
 /// Makes a COPC file likewise: the bytes of mote_lod_build and mote_copc_write. Points are held on the disk meanwhile,
 /// beside the output, in files without a name: as many bytes as the records of the input have and 3 a point, likewise.
-/// params   scheme ADDITIVE, max_node_points 0; with resumes sampling RANDOM or FIRST
+/// params   scheme ADDITIVE, max_node_points 0
 /// output   a file, and no pipe
 /// report   out, may be NULL; its folder stays 0
 /// Returns  as mote_lod_write_parts and mote_copc_write

@@ -29,6 +29,7 @@ class ReadParams(TypedDict, total=False):
     to_device: bool
     salvage: bool
     keep_poses: bool
+    device_point_bytes: int
     where: str | Iterable[str] | None
     set: str | Iterable[str] | None
     crs: str | Iterable[str] | None

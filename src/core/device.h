@@ -68,6 +68,7 @@ struct mote_device {
     pthread_t warm_up_thread; /* warms it up beside other work; see device_warm_up */
     bool warming_up;          /* there is such a thread, to be joined */
     bool warm;                /* set by it, atomically, when it is done */
+    uint64_t shortages;       /* how often it had no memory to give */
 };
 
 /* Begins to warm up a device that is not open, in a thread of its own, so that device_open need not wait for that. */
@@ -88,6 +89,8 @@ void device_close(mote_device *device);
 static inline void *device_alloc(mote_device *device, uint64_t size_bytes, const char *structure) {
     return device->ops->alloc(device, size_bytes, structure);
 }
+/* For ops->alloc: notes that there is none, and what would do. free_bytes: UINT64_MAX: the limit forbids it */
+mote_status device_fail_memory(mote_device *device, uint64_t size_bytes, const char *structure, uint64_t free_bytes);
 /* NULL is allowed. */
 static inline void device_free(mote_device *device, void *memory) {
     if (memory != NULL) device->ops->free(device, memory);

@@ -45,3 +45,17 @@ void device_close(mote_device *device) {
     if (device->state == DEVICE_OPEN && device->ops != NULL) device->ops->close(device);
     device->state = DEVICE_CLOSED;
 }
+
+mote_status device_fail_memory(mote_device *device, uint64_t size_bytes, const char *structure, uint64_t free_bytes) {
+    mote_context *ctx = device->ctx;
+    device->shortages++;
+    if (free_bytes == UINT64_MAX) {
+        return mote_fail(ctx, MOTE_ERROR_MEMORY,
+                         "out of GPU memory: %llu bytes for %s, beyond the limit of %llu; a larger --device-memory, or "
+                         "--device cpu, would do",
+                         (unsigned long long)size_bytes, structure, (unsigned long long)mote_device_limit(ctx));
+    }
+    return mote_fail(ctx, MOTE_ERROR_MEMORY,
+                     "out of GPU memory: %llu bytes for %s, %llu are free; --device cpu would do",
+                     (unsigned long long)size_bytes, structure, (unsigned long long)free_bytes);
+}

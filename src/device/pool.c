@@ -125,16 +125,6 @@ static uint64_t find_slot(pool *p, uint64_t size_bytes) {
     return grow(p, size_bytes) ? best_fit(p, size_bytes) : p->count;
 }
 
-static void note_failure(pool *p, uint64_t size_bytes, const char *structure, bool fits) {
-    if (fits) {
-        mote_fail(p->ctx, MOTE_ERROR_MEMORY, "out of GPU memory: %llu bytes for %s, %llu are free",
-                  (unsigned long long)size_bytes, structure, (unsigned long long)p->source.remaining(p->source.user));
-    } else {
-        mote_fail(p->ctx, MOTE_ERROR_MEMORY, "out of GPU memory: %llu bytes for %s, beyond the limit of %llu",
-                  (unsigned long long)size_bytes, structure, (unsigned long long)mote_device_limit(p->ctx));
-    }
-}
-
 /* fits: the limit allows it. */
 static void *take_counted(pool *p, uint64_t size_bytes, const char *structure, bool *fits) {
     const uint64_t min = size_bytes > 0 ? size_bytes : 1;
@@ -167,7 +157,9 @@ void *pool_take(pool *p, uint64_t size_bytes, const char *structure) {
     }
     void *memory = take_counted(p, size_bytes, structure, &fits);
     if (memory == NULL && mote_cache_release(p->device)) memory = take_counted(p, size_bytes, structure, &fits);
-    if (memory == NULL) note_failure(p, size_bytes, structure, fits);
+    if (memory == NULL) {
+        device_fail_memory(p->device, size_bytes, structure, fits ? p->source.remaining(p->source.user) : UINT64_MAX);
+    }
     return memory;
 }
 

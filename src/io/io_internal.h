@@ -61,7 +61,7 @@ struct mote_output {
     char *path;                /* what messages call it */
     bool is_part;              /* of a folder that is an output itself */
     struct output_file *names; /* OUTPUT_FILE: the temporary one and the final one */
-    int file;                  /* OUTPUT_FILE: under the temporary name; OUTPUT_SPOOL: the one without a name */
+    int file;                  /* OUTPUT_FILE: under the temporary name; OUTPUT_SPOOL: without one; OUTPUT_KEPT */
     int stream;                /* OUTPUT_STREAM, OUTPUT_SPOOL: where all goes */
     uint8_t *buffer;
     uint64_t buffered_bytes;
@@ -72,6 +72,9 @@ struct mote_output {
 mote_status mote_output_open(mote_context *ctx, const char *path, mote_output *output);
 /* Opens an output to which its writer only appends: what cannot be replaced, like a pipe, is written to at once. */
 mote_status mote_output_open_in_order(mote_context *ctx, const char *path, mote_output *output);
+/* Opens a file of ours that an earlier run may have left, with the bytes that it has, to write and read it in any
+   order; it stays when it is closed, complete or not. */
+mote_status mote_output_open_kept(mote_context *ctx, const char *path, mote_output *output);
 /* For a dry run: takes the memory of an output and drops what it is given. path: only what messages call it. */
 mote_status mote_output_open_dry(mote_context *ctx, const char *path, mote_output *output);
 mote_status mote_output_text(mote_context *ctx, mote_output *output, const char *text);

@@ -2,6 +2,7 @@
  *
  *   a file, new or there     NAME.PID.part beside it, which takes its name when complete
  *   a dry run                nothing
+ *   a file that is kept      the file itself, which stays
    a pipe, a device, "-"    written as the bytes come, where they come in order; else
  *                            a temporary file without a name, copied there when
    complete */
@@ -102,6 +103,17 @@ mote_status mote_output_open_dry(mote_context *ctx, const char *path, mote_outpu
     const mote_status status = make_output(ctx, path, output);
     if (status != MOTE_OK) return mote_output_close(ctx, output, status);
     output->kind = OUTPUT_DRY_RUN;
+    return MOTE_OK;
+}
+
+mote_status mote_output_open_kept(mote_context *ctx, const char *path, mote_output *output) {
+    mote_status status = make_output(ctx, path, output);
+    if (status == MOTE_OK) {
+        output->file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+        if (output->file < 0) status = mote_system_error(ctx, path, "create");
+    }
+    if (status != MOTE_OK) return mote_output_close(ctx, output, status);
+    output->kind = OUTPUT_KEPT;
     return MOTE_OK;
 }
 
@@ -230,6 +242,8 @@ mote_status mote_output_close(mote_context *ctx, mote_output *output, mote_statu
         status = close_file(ctx, output, status);
     } else if (output->kind == OUTPUT_STREAM || output->kind == OUTPUT_SPOOL) {
         status = close_stream(ctx, output, status);
+    } else if (output->kind == OUTPUT_KEPT && close(output->file) != 0 && status == MOTE_OK) {
+        status = fail_to_write(ctx, output);
     }
     mote_free(ctx, output->buffer);
     mote_free(ctx, output->path);

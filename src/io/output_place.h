@@ -19,6 +19,7 @@ typedef enum output_kind {
     OUTPUT_FILE,   /* a new file beside the one that it replaces */
     OUTPUT_STREAM, /* a pipe, a device or an open descriptor, written from front to end */
     OUTPUT_SPOOL,  /* the same, once all is in a temporary file without a name */
+    OUTPUT_KEPT,   /* a file that is written where it is, and stays, however that ends */
     OUTPUT_DRY_RUN /* a dry run: nothing is opened, made or written */
 } output_kind;
 

@@ -124,15 +124,28 @@ mote_status lod_list_part(mote_context *ctx, const mote_cloud *part, const mote_
     return status;
 }
 
+void lod_forget(mote_lod *lod) {
+    if (lod->ops != NULL && lod->ops->release != NULL) lod->ops->release(lod);
+    void *const owned[] = {lod->order,       lod->codes,           lod->fine,        lod->level, lod->nodes,
+                           lod->level_first, lod->representatives, lod->color_first, lod->colors};
+    for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) mote_free(lod->ctx, owned[i]);
+    lod->order = lod->level_first = NULL;
+    lod->codes = lod->fine = lod->representatives = lod->color_first = NULL;
+    lod->level = NULL;
+    lod->nodes = NULL;
+    lod->colors = NULL;
+    lod->count = lod->skipped = lod->node_count = lod->node_capacity = 0;
+    lod->level_count = 0;
+    lod->finest = MOTE_ORDER_BITS;
+}
+
 void mote_lod_destroy(mote_lod *lod) {
     if (lod == NULL) return;
     mote_context *ctx = lod->ctx;
     if (lod->device_records != NULL) device_free(lod->device, lod->device_records);
-    if (lod->ops != NULL && lod->ops->release != NULL) lod->ops->release(lod);
-    void *const owned[] = {
-        lod->order,           lod->codes,       lod->fine,   lod->level,           lod->nodes, lod->level_first,
-        lod->representatives, lod->color_first, lod->colors, lod->colored.columns, lod};
-    for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) mote_free(ctx, owned[i]);
+    lod_forget(lod);
+    mote_free(ctx, lod->colored.columns);
+    mote_free(ctx, lod);
 }
 
 mote_status mote_lod_fetch(mote_context *ctx, mote_lod *lod) {

@@ -8,12 +8,6 @@
 
 /* ---- what fits */
 
-/* Poisson keeps candidates. */
-static uint64_t bytes_per_point(const mote_lod_params *params) {
-    const bool by_distance = params->filter == MOTE_LOD_FILTER_NONE && params->sampling == MOTE_LOD_POISSON;
-    return by_distance ? 80 : lod_device_point_bytes(params);
-}
-
 /* Bytes of a point on the device: of its record, where all columns lie in one. */
 static uint64_t record_bytes(const mote_cloud *cloud) {
     const mote_column *columns = cloud->columns;
@@ -30,14 +24,14 @@ static uint64_t record_bytes(const mote_cloud *cloud) {
 }
 
 static bool fits_device(const mote_lod *lod) {
-    const uint64_t point_bytes = record_bytes(lod->cloud) + bytes_per_point(&lod->params);
+    const uint64_t point_bytes = record_bytes(lod->cloud) + mote_lod_device_point_bytes(&lod->params);
     return lod->cloud->device != NULL || cuda_available(lod->device) / point_bytes >= lod->cloud->count;
 }
 
 /* Whether a sorted copy of the points does as well. */
 static bool sorted_points_fit(const mote_lod *lod) {
     const uint64_t copy_bytes = 16; /* a point: only short records are copied */
-    return cuda_available(lod->device) / (copy_bytes + bytes_per_point(&lod->params)) >= lod->cloud->count;
+    return cuda_available(lod->device) / (copy_bytes + mote_lod_device_point_bytes(&lod->params)) >= lod->cloud->count;
 }
 
 /* ---- the steps */
@@ -155,9 +149,7 @@ static bool is_local(const mote_lod_params *params) {
            (params->filter == MOTE_LOD_FILTER_NONE || params->filter == MOTE_LOD_FILTER_CELL);
 }
 
-static mote_status cuda_build(mote_lod *lod) {
-    const bool is_in_steps = lod->whole == NULL || is_local(&lod->params);
-    if (!is_in_steps || !fits_device(lod)) return lod_cuda_build_parts(lod);
+static mote_status build_whole(mote_lod *lod) {
     lod_cuda *device = (lod_cuda *)mote_alloc_zero(lod->ctx, sizeof *device, "nodes");
     if (device == NULL) return MOTE_ERROR_MEMORY;
     lod->cuda = device;
@@ -165,6 +157,19 @@ static mote_status cuda_build(mote_lod *lod) {
     MOTE_TRY(build_levels(lod, device));
     if (!lod->params.on_device && !lod->lacks_fine) MOTE_TRY(cuda_fetch(lod));
     return mote_progress(lod->ctx, 1.0, "building the octree");
+}
+
+static mote_status cuda_build(mote_lod *lod) {
+    const mote_device *gpu = lod->device;
+    const bool is_in_steps = lod->whole == NULL || is_local(&lod->params);
+    if (!is_in_steps || !fits_device(lod)) return lod_cuda_build_parts(lod);
+    const uint64_t shortages = gpu->shortages;
+    const mote_status status = build_whole(lod);
+    if (status != MOTE_ERROR_MEMORY || gpu->shortages == shortages || lod->cloud->device != NULL) return status;
+    /* It took more than points mostly take: in parts it takes as much as there is. */
+    mote_context_clear(lod->ctx);
+    lod_forget(lod);
+    return lod_cuda_build_parts(lod);
 }
 
 static bool cuda_view(const mote_lod *lod, lod_device_view *view) {

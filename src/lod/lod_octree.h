@@ -80,6 +80,9 @@ mote_status lod_tree_build(mote_lod *lod);
 /* How many points nodes hold, by the bytes of all. */
 void lod_count_node_points(mote_lod *lod);
 
+/* Frees all that was built: it can be built anew. src/lod/lod.c */
+void lod_forget(mote_lod *lod);
+
 /* Frees codes and fine codes, which nothing asks for once the tree is complete. */
 void lod_drop_codes(mote_lod *lod);
 

@@ -10,6 +10,18 @@ mote_lod_params mote_lod_defaults(void) {
     return params;
 }
 
+/* Of a point, at most: codes, order, and the sort by fine codes, which takes points of long runs out once more. Filters
+   keep sums of cells as well, poisson candidates. Measured, of 200,000 points of a city, a volume and clusters, with
+   grids of 8 and 128: 49; filtered 201 (the city, 128); by distance 58 (the volume). */
+#define POINT_BYTES    66u
+#define FILTERED_BYTES 210u
+#define DISTANCE_BYTES 80u
+
+uint32_t mote_lod_device_point_bytes(const mote_lod_params *params) {
+    if (params == NULL || params->filter != MOTE_LOD_FILTER_NONE) return FILTERED_BYTES;
+    return params->sampling == MOTE_LOD_POISSON ? DISTANCE_BYTES : POINT_BYTES;
+}
+
 mote_status lod_check_params(mote_context *ctx, const mote_lod_params *p) {
     MOTE_TRY(mote_check_reserved(ctx, p->reserved, sizeof p->reserved, "mote_lod_params", "mote_lod_defaults()"));
     if ((unsigned)p->scheme > MOTE_LOD_REPLACING || (unsigned)p->sampling > MOTE_LOD_POISSON ||

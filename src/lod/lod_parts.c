@@ -100,7 +100,7 @@ static mote_status split(mote_lod *lod, uint64_t max_points, uint32_t least, uin
         if (wanted > MAX_PARTS) {
             return mote_fail(ctx, MOTE_ERROR_MEMORY,
                              "out of GPU memory: it holds %llu points at once, fewer than lie in one place; a larger "
-                             "limit of it, or the CPU, would do",
+                             "--device-memory, or --device cpu, would do",
                              (unsigned long long)max_points);
         }
         MOTE_TRY(choose_ranges(lod, (uint32_t)wanted, parts));

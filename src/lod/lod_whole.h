@@ -62,12 +62,6 @@ MOTE_HD uint32_t lod_whole_loss(const lod_whole *whole, uint64_t code, uint32_t 
 /* Says that a filter has nothing to do; of all parts together, as lod_build_part does not. */
 void lod_warn_colors(mote_context *ctx, const mote_lod_params *params, bool has_colors);
 
-/* Bytes of a point that its steps take on a GPU at most, beside the points: codes, order, and the sort by fine codes,
-   which takes points of long runs out once more; filters keep sums of cells as well. */
-static inline uint64_t lod_device_point_bytes(const mote_lod_params *params) {
-    return params->filter != MOTE_LOD_FILTER_NONE ? 120 : 66;
-}
-
 /* Builds the octree of a part, as mote_lod_build does of a cloud: on the CPU, or where the context is of a GPU, there,
    where it stays (mote_lod_fetch).
    whole       outlives the call

@@ -147,6 +147,8 @@ typedef struct parts_run {
     uint64_t around_bytes, listed_bytes; /* on the disk, beside records and parts; beside records */
     int scratch_file;                    /* of which the records are read; -1: none */
     const char *scratch_path;
+    const char *kept_folder; /* for what an interrupted run is to go on with; NULL: nothing of it is kept */
+    uint64_t kept_id;        /* of the plan that it belongs to */
     bool gives_back; /* records of the scratch file go from the disk as their part is read, which happens once */
     potree_part_tree *trees; /* [part_count] */
     int *files;              /* [part_count] of their records; -1: none */
@@ -391,14 +393,21 @@ mote_status parts_around_load(parts_run *run, uint32_t part, mote_cloud **out);
 void parts_around_end(parts_run *run);
 
 /* ---- parts_distance.c: sampling by distance, of all parts together */
+#define PARTS_DISTANCE "distance" /* of it in the folder of what is kept: begins the names of its files */
 static inline bool parts_is_by_distance(const parts_run *run) { return run->lod.sampling == MOTE_LOD_POISSON; }
-/* Once the ranges are known: opens scratch files. output: outlives the run */
+/* Once cells are counted: refuses what surely will not fit. */
+mote_status parts_distance_check(const parts_run *run);
+/* Once the ranges are known: opens scratch files, and takes up what is kept. output: outlives the run */
 mote_status parts_distance_begin(parts_run *run, const char *output);
 /* Once records are distributed: finds the levels that take points, and whether all choose by fine codes. */
 mote_status parts_distance_choose(parts_run *run);
 /* lod_whole.levels of a part, the caller's to free; *levels NULL: it chooses for itself. */
 mote_status parts_distance_load(parts_run *run, uint32_t part, uint8_t **levels, uint64_t *count);
 void parts_distance_end(parts_run *run);
+/* Opens a file in the folder of what is kept. */
+mote_status parts_distance_open_kept(const parts_run *run, const char *name, mote_output *to);
+/* Removes what is kept, once all parts are made. */
+void parts_distance_forget(const parts_run *run);
 
 /* ---- parts_spans.c: which chunks or records of an input have points of a part */
 mote_status parts_spans_begin(parts_run *run);
@@ -433,10 +442,13 @@ mote_status parts_write_records(parts_run *run, const mote_lod *lod, mote_output
 mote_status parts_resume(parts_run *run, const char *output, const mote_parts_params *params);
 
 /* ---- parts_run.c */
+/* Why parts that were made are not kept; NULL: they are. */
+const char *parts_resume_refusal(const mote_lod_params *params, const mote_potree_params *potree);
 /* Why parts are not made one by one, each of what it knows of the others; NULL: they are. */
 const char *parts_alone_refusal(const mote_lod_params *params, const mote_potree_params *potree);
 void parts_start(mote_context *ctx, mote_parts_report *report, parts_run *run);
-/* Refuses what parts_alone_refusal does. */
+/* Refuse what these do. */
+mote_status parts_check_resumes(const parts_run *run);
 mote_status parts_check_alone(const parts_run *run);
 /* Once the source is open. */
 void parts_set_record_bytes(parts_run *run);
@@ -449,6 +461,8 @@ void parts_close(parts_run *run);
 mote_status parts_end(parts_run *run, mote_status status);
 /* Counts the points and cuts them into ranges. */
 mote_status parts_find_ranges(parts_run *run, const mote_parts_params *params);
+/* Of ranges that were found before: how many points their room holds, with workers and share_bytes. */
+void parts_take_room(parts_run *run, const mote_parts_params *params);
 /* Cuts points that are counted already. */
 mote_status parts_cut_ranges(parts_run *run, const mote_parts_params *params);
 /* What making a part of so many points takes, at most, beside others that are made at once. */

@@ -188,14 +188,18 @@ static mote_status load_from_inputs(parts_run *run, const parts_job *job, uint32
 mote_status parts_job_make(parts_run *run, const parts_job *job, uint32_t part, parts_loader load, bool *lacks_fine) {
     mote_cloud *cloud = NULL;
     mote_lod *lod = NULL;
+    uint8_t *levels = NULL;
+    lod_whole known = run->ranges[part].whole;
     *lacks_fine = false;
     mote_stage(run->ctx, "read part");
     const mote_progress_span whole = mote_progress_enter(run->ctx, 0, SHARE_OF_READING);
     mote_status status = load(run, job, part, &cloud);
     mote_progress_next(run->ctx, whole, SHARE_OF_READING, SHARE_OF_TREE);
-    if (status == MOTE_OK) {
-        status = lod_build_part(run->ctx, cloud, &run->lod, &run->ranges[part].whole, &lod, lacks_fine);
-    }
+    if (status == MOTE_OK) status = parts_distance_load(run, part, &levels, &known.level_count);
+    known.levels = levels;
+    if (status == MOTE_OK) status = lod_build_part(run->ctx, cloud, &run->lod, &known, &lod, lacks_fine);
+    mote_free(run->ctx, levels);
+    known.levels = NULL;
     mote_progress_next(run->ctx, whole, SHARE_OF_TREE, 1);
     if (status == MOTE_OK && !*lacks_fine) status = parts_part_write(run, job, part, lod);
     mote_progress_leave(run->ctx, whole);
@@ -243,6 +247,7 @@ mote_status mote_lod_parts_make(mote_context *ctx, const char *plan, uint32_t pa
     parts_start(ctx, report != NULL ? report : &unread, &run);
     if (plan == NULL) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "no name of the plan");
     mote_status status = parts_job_read(&run, &job, plan);
+    if (status == MOTE_OK) status = parts_check_alone(&run);
     if (status == MOTE_OK && (part < 1 || part > run.part_count)) {
         status =
             mote_fail(ctx, MOTE_ERROR_ARGUMENT, "%s: has parts 1 to %u, and no part %u", plan, run.part_count, part);

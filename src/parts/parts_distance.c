@@ -14,17 +14,12 @@
    is around them, at most COPIES_FEW times the points of the list. All is read and written from front to end, but what
    is around pieces. */
 #include <stdio.h>
+#include <unistd.h>
 
-#include "parts/parts_listed.h"
+#include "parts/parts_distance.h"
 
-#define ROUNDS_MAX  (ORDER_FINE_BITS + 1u)
-#define REACH_FIRST 8u  /* cells around a piece that are tried first: 4 fail one piece in 25, 6 none seen */
 #define COPIES_FEW  2u  /* points of pieces with what is around them, by those of the list */
 #define COPIES_MOST 64u /* it takes that many times as long: beyond, memory does not suffice */
-/* Of a point of a piece: coordinates and level, codes, as a candidate its place, a disk, and whether it is taken; and
-   where each is alone in its group of blocks, the block, and up to four entries of a hash table: lod_poisson_cpu.c. */
-#define PIECE_POINT_BYTES (12u + 2 + 16 + 4 + 16 + 1 + 24 + 4 * 40)
-
 typedef struct distance_piece {
     listed_cell cell;
     uint32_t reach; /* cells around it, as wide as the distance that is kept */
@@ -37,21 +32,6 @@ typedef struct distance_pieces {
     bool is_held;    /* memory holds each of them */
 } distance_pieces;
 
-typedef struct distance_round {
-    uint32_t first;     /* its coarsest level */
-    uint64_t count;     /* points of its list */
-    mote_output levels; /* [count] */
-} distance_round;
-
-struct parts_distance {
-    const char *output;
-    parts_listed list; /* of the round that runs */
-    uint64_t *counts;  /* [part_count] points of list 0 by part */
-    uint8_t *finest;   /* [part_count] greatest level of them */
-    distance_round rounds[ROUNDS_MAX];
-    uint32_t round_count;
-};
-
 /* ---- list 0 */
 
 mote_status parts_distance_begin(parts_run *run, const char *output) {
@@ -59,12 +39,16 @@ mote_status parts_distance_begin(parts_run *run, const char *output) {
     struct parts_distance *d = run->distance = mote_alloc_zero(run->ctx, sizeof *d, "sampling by distance");
     if (d == NULL) return MOTE_ERROR_MEMORY;
     d->output = output;
+    d->journal = -1;
+    d->taken = UINT32_MAX;
     if (run->ctx->params.device == MOTE_DEVICE_CUDA) {
         mote_warn(run->ctx, "parts are sampled by distance on the cores, which build them as well");
     }
     d->counts = mote_alloc_zero(run->ctx, run->part_count * sizeof *d->counts, "parts");
     d->finest = mote_alloc_zero(run->ctx, run->part_count, "parts");
-    if (d->counts == NULL || d->finest == NULL) return MOTE_ERROR_MEMORY;
+    d->listed = mote_alloc_zero(run->ctx, run->part_count, "parts");
+    if (d->counts == NULL || d->finest == NULL || d->listed == NULL) return MOTE_ERROR_MEMORY;
+    if (run->kept_folder != NULL) return distance_take_up(run);
     MOTE_TRY(parts_listed_open(run, output, "list0", &d->list));
     uint64_t points = 0;
     for (uint32_t p = 0; p < run->part_count; p++) points += run->ranges[p].points;
@@ -84,7 +68,9 @@ static mote_status write_list(parts_run *run, const lod_list *list, uint32_t par
     }
     mote_output_write_at(run->ctx, &d->list.xyz, list->xyz, 12 * list->count, 12 * at);
     mote_output_write_at(run->ctx, &d->list.level, list->level, list->count, at);
-    return mote_context_status(run->ctx);
+    MOTE_TRY(mote_context_status(run->ctx));
+    d->listed[part] = run->fine ? DISTANCE_BY_FINE_CODES : DISTANCE_BY_CODES;
+    return distance_note_listed(run, part);
 }
 
 static mote_status list_part(parts_run *run, void *user, uint32_t part, bool *lacks_fine) {
@@ -103,30 +89,55 @@ static mote_status list_part(parts_run *run, void *user, uint32_t part, bool *la
     return status;
 }
 
-/* Lists the points of all parts; their records stay. */
-static mote_status list_parts(parts_run *run) {
-    struct parts_distance *d = run->distance;
-    const bool gives_back = run->gives_back;
-    bool lacks_fine;
-    run->gives_back = false;
-    parts_choose_by(run, false);
-    mote_status status = parts_make_all(run, list_part, NULL, NULL, &lacks_fine);
-    if (status == MOTE_OK && lacks_fine) {
-        parts_choose_by(run, true);
-        status = parts_make_all(run, list_part, NULL, NULL, &lacks_fine);
+/* Which parts are listed by codes, or by fine codes. */
+static bool find_listed(const parts_run *run, bool fine, bool *done) {
+    bool any = false;
+    for (uint32_t p = 0; p < run->part_count; p++) {
+        done[p] = run->distance->listed[p] == (fine ? DISTANCE_BY_FINE_CODES : DISTANCE_BY_CODES);
+        any |= done[p];
     }
-    run->gives_back = gives_back;
-    run->report->rounds--; /* the last one builds parts as well */
-    MOTE_TRY(status);
+    return any;
+}
+
+/* Where some part needs fine codes, all are listed by them. done: [part_count] */
+static mote_status list_rounds(parts_run *run, bool *done) {
+    bool lacks_fine;
+    const bool is_fine = find_listed(run, true, done);
+    if (!is_fine) find_listed(run, false, done);
+    parts_choose_by(run, is_fine);
+    MOTE_TRY(parts_make_all(run, list_part, NULL, done, &lacks_fine));
+    if (!lacks_fine) return MOTE_OK;
+    parts_choose_by(run, true);
+    return parts_make_all(run, list_part, NULL, NULL, &lacks_fine);
+}
+
+/* Makes one list of those of the parts. */
+static mote_status join_lists(parts_run *run) {
+    struct parts_distance *d = run->distance;
     parts_listed *list = &d->list;
     list->runs = mote_alloc(run->ctx, run->part_count * sizeof *list->runs, "parts");
     if (list->runs == NULL) return MOTE_ERROR_MEMORY;
+    list->run_count = 0;
+    list->count = 0;
     for (uint32_t p = 0; p < run->part_count; p++) {
         if (d->counts[p] == 0) continue;
         list->runs[list->run_count++] = (listed_run){list->count, run->ranges[p].at};
         list->count += d->counts[p];
     }
     return MOTE_OK;
+}
+
+/* Lists the points of all parts; their records stay. */
+static mote_status list_parts(parts_run *run) {
+    const bool gives_back = run->gives_back;
+    bool *done = mote_alloc(run->ctx, run->part_count * sizeof *done, "parts");
+    if (done == NULL) return MOTE_ERROR_MEMORY;
+    run->gives_back = false;
+    const mote_status status = list_rounds(run, done);
+    run->gives_back = gives_back;
+    run->report->rounds--; /* the last one builds parts as well */
+    mote_free(run->ctx, done);
+    return status == MOTE_OK && run->distance->round_count == 0 ? join_lists(run) : status;
 }
 
 /* ---- the pieces of a round */
@@ -194,13 +205,6 @@ static mote_status cut_piece(const parts_run *run, const distance_piece *piece, 
     return status;
 }
 
-static mote_status fail_room(const parts_run *run, uint64_t most) {
-    return mote_fail(run->ctx, MOTE_ERROR_MEMORY,
-                     "out of memory: sampling by distance looks around points farther than %llu points, for which "
-                     "there is memory; a larger --memory would do, or sampling random",
-                     (unsigned long long)most);
-}
-
 /* The coarsest level with few copies; else the one with the fewest. */
 static mote_status choose_level(const parts_run *run, uint32_t end, uint32_t reach, uint64_t most, uint32_t *chosen,
                                 distance_pieces *best) {
@@ -227,11 +231,10 @@ static mote_status choose_level(const parts_run *run, uint32_t end, uint32_t rea
 /* The same, with less around pieces where memory holds no more. */
 static mote_status choose_reach(const parts_run *run, uint32_t end, uint64_t most, uint32_t *chosen,
                                 distance_pieces *best) {
-    for (uint32_t reach = REACH_FIRST; reach > 0; reach /= 2) {
-        MOTE_TRY(choose_level(run, end, reach, most, chosen, best));
-        if (best->is_held) return MOTE_OK;
-    }
-    return fail_room(run, most);
+    MOTE_TRY(choose_level(run, end, DISTANCE_REACH_FIRST, most, chosen, best));
+    if (!best->is_held) MOTE_TRY(choose_level(run, end, DISTANCE_REACH_LEAST, most, chosen, best));
+    if (best->is_held) return MOTE_OK;
+    return distance_fail_room(run, most);
 }
 
 /* ---- a round */
@@ -242,7 +245,7 @@ typedef struct round_work {
     uint32_t end;  /* levels from there on have chosen */
     uint64_t most; /* points that memory holds */
     parts_listed *next;
-    uint64_t done; /* points of the list */
+    distance_progress progress;
     listed_ranges ranges;
 } round_work;
 
@@ -251,8 +254,8 @@ static mote_status keep_piece(round_work *work, const lod_list *list, uint64_t f
     mote_context *ctx = work->run->ctx;
     parts_listed *next = work->next;
     uint64_t kept = 0;
-    mote_output_write_at(ctx, &work->round->levels, list->level + first, end - first, work->done);
-    work->done += end - first;
+    mote_output_write_at(ctx, &work->round->levels, list->level + first, end - first, work->progress.done);
+    work->progress.done += end - first;
     for (uint64_t i = first; i < end && work->round->first > 0; i++) {
         if (list->level[i] > work->round->first) continue;
         memmove(list->xyz + 3 * kept, list->xyz + 3 * i, 3 * sizeof *list->xyz);
@@ -302,7 +305,7 @@ static mote_status choose_wider(round_work *work, const distance_piece *piece) {
     const distance_piece wider = {piece->cell, piece->reach + (piece->reach + 1) / 2};
     distance_pieces pieces;
     mote_status status = cut_piece(work->run, &wider, work->round->first, work->most, UINT64_MAX, &pieces);
-    if (status == MOTE_OK && !pieces.is_held) status = fail_room(work->run, work->most);
+    if (status == MOTE_OK && !pieces.is_held) status = distance_fail_room(work->run, work->most);
     for (uint64_t i = 0; i < pieces.count && status == MOTE_OK; i++) status = choose_piece(work, &pieces.list[i]);
     mote_free(work->run->ctx, pieces.list);
     return status;
@@ -321,17 +324,34 @@ static mote_status choose_pieces(round_work *work, const distance_pieces *pieces
     parts_run *run = work->run;
     struct parts_distance *d = run->distance;
     char name[64];
-    snprintf(name, sizeof name, "levels%u", d->round_count);
+    snprintf(name, sizeof name, "levels%u", d->round_count - 1);
     MOTE_TRY(parts_listed_file(run, d->output, name, &work->round->levels));
     snprintf(name, sizeof name, "list%u", d->round_count);
     if (work->round->first > 0) MOTE_TRY(parts_listed_open(run, d->output, name, work->next));
+    work->next->count = work->progress.kept;
     mote_stage(run->ctx, "sampling");
     const mote_progress_span whole = mote_progress_hold(run->ctx);
     mote_status status = MOTE_OK;
-    for (uint64_t i = 0; i < pieces->count && status == MOTE_OK; i++) status = choose_piece(work, &pieces->list[i]);
+    while (work->progress.pieces < pieces->count && status == MOTE_OK) {
+        status = choose_piece(work, &pieces->list[work->progress.pieces++]);
+        work->progress.kept = work->next->count;
+        if (status == MOTE_OK) status = distance_note_piece(run, &work->progress);
+    }
     mote_progress_leave(run->ctx, whole);
     MOTE_TRY(status);
-    return work->done == d->list.count ? MOTE_OK : parts_changed(run);
+    return work->progress.done == d->list.count ? MOTE_OK : parts_changed(run);
+}
+
+/* Goes on with the pieces where an earlier run has cut the list as this one does. */
+static mote_status begin_round(round_work *work, const distance_pieces *pieces) {
+    const parts_run *run = work->run;
+    struct parts_distance *d = run->distance;
+    const distance_cut cut = {run->room_bytes, work->most, pieces->count, work->round->first};
+    const bool is_same = cut.room_bytes == d->cut.room_bytes && cut.most == d->cut.most &&
+                         cut.pieces == d->cut.pieces && cut.first == d->cut.first;
+    if (is_same) work->progress = d->progress;
+    memset(&d->cut, 0, sizeof d->cut);
+    return is_same ? MOTE_OK : distance_note_begun(run, &cut);
 }
 
 static uint64_t levels_bytes(const struct parts_distance *d) {
@@ -345,7 +365,9 @@ static mote_status go_on(parts_run *run, parts_listed *next) {
     struct parts_distance *d = run->distance;
     const uint64_t bytes = LISTED_POINT_BYTES * (d->list.count + next->count) + levels_bytes(d);
     if (bytes > run->listed_bytes) run->listed_bytes = bytes;
+    MOTE_TRY(distance_note_ended(run, next->count));
     parts_listed_close(&d->list);
+    distance_remove(run, "list", d->round_count - 1);
     d->list = *next;
     memset(next, 0, sizeof *next);
     if (d->list.count == 0) return MOTE_OK;
@@ -359,11 +381,9 @@ static mote_status go_on(parts_run *run, parts_listed *next) {
 /* end: levels from there on have chosen, and then those from *first on */
 static mote_status run_round(parts_run *run, uint32_t end, uint32_t *first) {
     struct parts_distance *d = run->distance;
-    const uint64_t marks_bytes = run->room_bytes / 16, room = (run->room_bytes - marks_bytes) / PIECE_POINT_BYTES;
-    uint64_t most = room < UINT32_MAX ? room : UINT32_MAX;
+    const uint64_t marks_bytes = distance_marks_bytes(run), most = distance_most_points(run);
     distance_pieces pieces = {.list = NULL};
     parts_listed next;
-    if (run->part_points < most) most = run->part_points;
     memset(&next, 0, sizeof next);
     const mote_progress_span whole = mote_progress_hold(run->ctx);
     mote_status status = parts_listed_mark(&d->list, run->fine, marks_bytes);
@@ -374,7 +394,8 @@ static mote_status run_round(parts_run *run, uint32_t end, uint32_t *first) {
         round_work work = {.run = run, .round = round, .end = end, .most = most, .next = &next};
         round->first = *first;
         round->count = d->list.count;
-        status = choose_pieces(&work, &pieces);
+        status = begin_round(&work, &pieces);
+        if (status == MOTE_OK) status = choose_pieces(&work, &pieces);
         mote_free(run->ctx, work.ranges.list);
     }
     if (status == MOTE_OK) status = go_on(run, &next);
@@ -429,10 +450,14 @@ static mote_status take_all_back(parts_run *run) {
     if (bytes == NULL) return d->round_count > 1 ? MOTE_ERROR_MEMORY : MOTE_OK;
     mote_status status = MOTE_OK;
     const mote_progress_span whole = mote_progress_hold(ctx);
-    for (uint32_t r = d->round_count - 1; r-- > 0 && status == MOTE_OK;) {
+    const uint32_t behind = d->taken < d->round_count ? d->taken : d->round_count - 1;
+    for (uint32_t r = behind; r-- > 0 && status == MOTE_OK;) {
         levels_reader later = {ctx, &d->rounds[r + 1], bytes + BACK_BYTES, 0, 0, 0};
         status = take_back(ctx, &d->rounds[r], &later, bytes);
-        mote_output_close(ctx, &d->rounds[r + 1].levels, MOTE_CANCELLED); /* it is not kept */
+        if (status != MOTE_OK) break;
+        status = distance_note_taken(run, r);
+        mote_output_close(ctx, &d->rounds[r + 1].levels, MOTE_CANCELLED); /* it is not needed any more */
+        distance_remove(run, "levels", r + 1);
     }
     mote_progress_leave(ctx, whole);
     mote_free(ctx, bytes);
@@ -448,6 +473,7 @@ mote_status parts_distance_choose(parts_run *run) {
     MOTE_TRY(list_parts(run));
     run->listed_bytes = LISTED_POINT_BYTES * d->list.count;
     for (uint32_t p = 0; p < run->part_count; p++) end = d->finest[p] > end ? d->finest[p] : end;
+    if (d->round_count > 0) end = d->rounds[d->round_count - 1].first; /* rounds of an earlier run */
     while (end > 0 && d->list.count > 0) MOTE_TRY(run_round(run, end, &end));
     parts_listed_close(&d->list);
     return take_all_back(run);
@@ -474,8 +500,10 @@ void parts_distance_end(parts_run *run) {
     for (uint32_t r = 0; r < ROUNDS_MAX; r++) {
         mote_output_close(run->ctx, &d->rounds[r].levels, MOTE_CANCELLED); /* it is not kept */
     }
+    if (d->journal >= 0) close(d->journal);
     mote_free(run->ctx, d->counts);
     mote_free(run->ctx, d->finest);
+    mote_free(run->ctx, d->listed);
     mote_free(run->ctx, d);
     run->distance = NULL;
 }

@@ -96,12 +96,14 @@ mote_status parts_job_make_folder(const parts_job *job) {
     return mote_system_error(job->ctx, job->folder, "create the folder");
 }
 
-/* Names that this and parts_resume.c give, and the temporary ones of files that were not completed. */
+/* Names that this, parts_resume.c and parts_distance_kept.c give, and the temporary ones of files that were not
+ * completed. */
 static bool is_ours(const char *name) {
     static const char *const endings[] = {".octree",   ".json",   ".fine.octree", ".fine.json",
                                           "plan.json", "scratch", "lock"};
     const size_t digits = strspn(name, "0123456789");
     if (strncmp(name, FINE, strlen(FINE)) == 0) return true;
+    if (strncmp(name, PARTS_DISTANCE, strlen(PARTS_DISTANCE)) == 0) return true;
     for (size_t e = 0; e < sizeof endings / sizeof endings[0]; e++) {
         const char *rest = name + digits + strlen(endings[e]);
         if ((endings[e][0] == '.') != (digits > 0) || strncmp(name + digits, endings[e], strlen(endings[e])) != 0) {

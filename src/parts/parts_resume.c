@@ -4,6 +4,7 @@
      OUT.parts/   lock         held while a run is at work; the system gives it back when that is killed
                   plan.json    when records are distributed: what is asked for, and found
                   scratch      the records, a part behind the other; complete where it is there
+                  distance…    what sampling by distance has done: parts_distance.h
                   N.octree, N.json */
 #define _GNU_SOURCE /* flock, O_CLOEXEC */
 #include <errno.h>
@@ -72,6 +73,7 @@ static mote_status take_up(parts_run *run, parts_job *job, const mote_parts_para
         before.potree.origin = run->potree.origin;
         before.share_bytes = (parts_room(ctx, params) - run->begin_bytes) / before.workers;
         before.begin_bytes = run->begin_bytes;
+        parts_take_room(&before, params);
         parts_close(run);
         *run = before;
         parts_job_close(job);
@@ -128,13 +130,24 @@ static mote_status make_part(parts_run *run, void *user, uint32_t part, bool *la
     return parts_job_make(run, &own, part, load_from_scratch, lacks_fine);
 }
 
+/* Samples by distance, if that is asked for, before the first part is made; what a run before has done of it is kept.
+ */
+static mote_status choose_by_distance(parts_run *run, const parts_job *job) {
+    run->kept_folder = job->folder;
+    run->kept_id = job->hash;
+    MOTE_TRY(parts_distance_begin(run, job->output));
+    MOTE_TRY(parts_distance_choose(run));
+    return run->distance != NULL && run->fine ? parts_job_ask_fine(job) : MOTE_OK;
+}
+
 /* Makes all rounds of parts, whose records are distributed. */
 static mote_status make_rounds(parts_run *run, parts_job *job, bool *made) {
-    bool lacks_fine;
+    bool lacks_fine = false;
     const double begin = mote_seconds();
     run->scratch_file = open(run->scratch_path, O_RDONLY | O_CLOEXEC);
     if (run->scratch_file < 0) return mote_system_error(run->ctx, run->scratch_path, "open");
-    mote_status status = parts_make_all(run, make_part, job, made, &lacks_fine);
+    mote_status status = choose_by_distance(run, job);
+    if (status == MOTE_OK) status = parts_make_all(run, make_part, job, made, &lacks_fine);
     if (status == MOTE_OK && lacks_fine) {
         status = parts_job_ask_fine(job);
         parts_choose_by(run, true);
@@ -165,6 +178,7 @@ static mote_status go_on(parts_run *run, parts_job *job, const mote_parts_params
         if (!is_there) MOTE_TRY(distribute(run, job, params, plan, found));
         MOTE_TRY(make_rounds(run, job, *made));
         unlink(run->scratch_path); /* whoever goes on finds all parts */
+        parts_distance_forget(run);
     }
     return parts_job_merge(run, job, false);
 }
@@ -190,6 +204,8 @@ mote_status parts_resume(parts_run *run, const char *output, const mote_parts_pa
     char *scratch = status == MOTE_OK ? parts_job_path(&job, "scratch") : NULL;
     if (status == MOTE_OK && (plan == NULL || scratch == NULL)) status = MOTE_ERROR_MEMORY;
     if (status == MOTE_OK) status = make_all(run, &job, params, plan, scratch);
+    parts_distance_end(run);
+    run->kept_folder = NULL;
     if (lock >= 0) close(lock);
     mote_free(ctx, plan);
     mote_free(ctx, scratch);

@@ -19,16 +19,36 @@ const char *mote_lod_parts_refusal(const mote_lod_params *params, const mote_pot
     return NULL;
 }
 
-const char *parts_alone_refusal(const mote_lod_params *params, const mote_potree_params *potree) {
+const char *parts_resume_refusal(const mote_lod_params *params, const mote_potree_params *potree) {
     if (params->filter > MOTE_LOD_FILTER_CELL) return "averages over neighbours take copies of points from other parts";
+    return mote_lod_parts_refusal(params, potree);
+}
+
+const char *parts_alone_refusal(const mote_lod_params *params, const mote_potree_params *potree) {
+    if (params->filter > MOTE_LOD_FILTER_CELL) return parts_resume_refusal(params, potree);
     if (params->sampling == MOTE_LOD_POISSON) return "sampling by distance chooses among the points of all parts";
     return mote_lod_parts_refusal(params, potree);
 }
 
-mote_status parts_check_alone(const parts_run *run) {
-    const char *refusal = parts_alone_refusal(&run->lod, &run->potree);
+/* What would do instead; nothing where parts of no kind can be made so. */
+static const char *advice(const mote_lod_params *params, const mote_potree_params *potree) {
+    if (mote_lod_parts_refusal(params, potree) != NULL) return "";
+    if (params->filter > MOTE_LOD_FILTER_CELL) return "; filter cell would do";
+    if (params->sampling != MOTE_LOD_POISSON) return "";
+    return "; one process with --memory and --resume would do, or sampling random";
+}
+
+static mote_status refuse(const parts_run *run, const char *what, const char *refusal) {
     if (refusal == NULL) return MOTE_OK;
-    return mote_fail(run->ctx, MOTE_ERROR_UNSUPPORTED, "an octree in parts that are kept: %s", refusal);
+    return mote_fail(run->ctx, MOTE_ERROR_UNSUPPORTED, "%s: %s%s", what, refusal, advice(&run->lod, &run->potree));
+}
+
+mote_status parts_check_resumes(const parts_run *run) {
+    return refuse(run, "an octree in parts that are kept", parts_resume_refusal(&run->lod, &run->potree));
+}
+
+mote_status parts_check_alone(const parts_run *run) {
+    return refuse(run, "an octree whose parts are made one by one", parts_alone_refusal(&run->lod, &run->potree));
 }
 
 static mote_status check(mote_context *ctx, const mote_read_params *reading, const mote_parts_params *parts,
@@ -155,11 +175,31 @@ static uint64_t device_points(const parts_run *run) {
         const uint64_t own = device_available(&ctx->devices[d]);
         room = own < room ? own : room;
     }
-    if (room == UINT64_MAX || parts_looks_around(run)) return UINT64_MAX;
+    if (room == UINT64_MAX || parts_looks_around(run) || parts_is_by_distance(run)) return UINT64_MAX;
     const uint64_t share = room / mote_team_device_sharers(ctx, run->workers);
     return share > PARTS_DEVICE_BYTES
-               ? (share - PARTS_DEVICE_BYTES) / (run->record_bytes + lod_device_point_bytes(&run->lod))
+               ? (share - PARTS_DEVICE_BYTES) / (run->record_bytes + mote_lod_device_point_bytes(&run->lod))
                : 0;
+}
+
+/* What a worker's share has beside the points of a part. */
+static uint64_t take_room(parts_run *run) {
+    const uint64_t taken = parts_memory_bytes(run, 0), on_gpu = device_points(run);
+    run->part_points =
+        run->share_bytes > taken ? (run->share_bytes - taken) / (run->record_bytes + run->point_bytes) : 0;
+    if (on_gpu < run->part_points && on_gpu >= PARTS_LEAST_POINTS) run->part_points = on_gpu;
+    return taken;
+}
+
+static void limit_points(parts_run *run, const mote_parts_params *params, uint64_t taken) {
+    run->room_bytes = run->workers * (run->share_bytes - taken);
+    if (run->part_points > UINT32_MAX) run->part_points = UINT32_MAX;
+    if (params->part_points > 0 && params->part_points < run->part_points) run->part_points = params->part_points;
+}
+
+void parts_take_room(parts_run *run, const mote_parts_params *params) {
+    const uint64_t taken = take_room(run);
+    limit_points(run, params, taken < run->share_bytes ? taken : run->share_bytes);
 }
 
 /* As many workers as are wanted, or fewer, whose shares hold a part. */
@@ -168,13 +208,9 @@ static mote_status find_room(parts_run *run, const mote_parts_params *params) {
     const uint64_t room = parts_room(ctx, params), point_bytes = run->record_bytes + run->point_bytes;
     const uint64_t shared = run->begin_bytes + 12 * run->cell_count, rest = room > shared ? room - shared : 0;
     uint64_t taken = 0;
-    run->part_points = 0;
     for (run->workers = parts_workers(ctx, params);; run->workers--) {
         run->share_bytes = rest / run->workers;
-        taken = parts_memory_bytes(run, 0);
-        if (run->share_bytes > taken) run->part_points = (run->share_bytes - taken) / point_bytes;
-        const uint64_t on_gpu = device_points(run);
-        if (on_gpu < run->part_points && on_gpu >= PARTS_LEAST_POINTS) run->part_points = on_gpu;
+        taken = take_room(run);
         if (run->part_points >= PARTS_LEAST_POINTS || run->workers == 1) break;
     }
     if (run->part_points < PARTS_LEAST_POINTS) {
@@ -184,9 +220,7 @@ static mote_status find_room(parts_run *run, const mote_parts_params *params) {
                          (unsigned long long)room, PARTS_LEAST_POINTS,
                          (unsigned long long)(shared + taken + PARTS_LEAST_POINTS * point_bytes));
     }
-    run->room_bytes = run->workers * (run->share_bytes - taken);
-    if (run->part_points > UINT32_MAX) run->part_points = UINT32_MAX;
-    if (params->part_points > 0 && params->part_points < run->part_points) run->part_points = params->part_points;
+    limit_points(run, params, taken);
     return MOTE_OK;
 }
 
@@ -207,6 +241,7 @@ mote_status parts_cut_ranges(parts_run *run, const mote_parts_params *params) {
         if (!parts_keeps(run, c)) run->build_points += run->first[c + 1] - run->first[c];
     }
     MOTE_TRY(find_room(run, params));
+    MOTE_TRY(parts_distance_check(run));
     run->wanted = find_wanted(run, params);
     run->even_points = run->part_points;
     if (run->wanted > 0) {

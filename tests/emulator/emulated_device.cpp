@@ -38,8 +38,9 @@ void *cuda_alloc(mote_device *gpu, uint64_t size_bytes, const char *structure) {
     void *memory = fits ? device_memory_take(size_bytes) : nullptr;
     if (memory == nullptr) {
         if (fits) mote_uncount_device(gpu->ctx, size_bytes, number);
-        mote_fail(gpu->ctx, MOTE_ERROR_MEMORY, "out of memory on the device: %llu bytes for %s",
-                  (unsigned long long)size_bytes, structure);
+        const uint64_t limit = mote_device_limit(gpu->ctx);
+        const bool is_limited = limit > 0 && limit < DEVICE_BYTES;
+        device_fail_memory(gpu, size_bytes, structure, is_limited ? UINT64_MAX : free_bytes(gpu));
         return nullptr;
     }
     state_of(gpu)->allocations[memory] = {size_bytes, number};

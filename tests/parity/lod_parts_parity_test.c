@@ -31,6 +31,15 @@ static int setup(void **state) {
     return on.taken == NULL ? -1 : 0;
 }
 
+/* The whole limit is there. */
+static int setup_free(void **state) {
+    if (setup(state) != 0) return -1;
+    pair *on = *state;
+    cuda_free(gpu_of(on->cuda), on->taken);
+    on->taken = NULL;
+    return 0;
+}
+
 static int teardown(void **state) {
     const pair *on = *state;
     cuda_free(gpu_of(on->cuda), on->taken);
@@ -121,6 +130,42 @@ static void the_rest_is_the_cpus(void **state) {
     mote_cloud_destroy(cloud);
 }
 
+/* Whatever the device has left, the octree is that of one piece: also where it took more than points mostly do. */
+static void any_memory_gives_the_same(void **state) {
+    static const mote_lod_params ways[] = {
+        {.scheme = MOTE_LOD_ADDITIVE, .sampling = MOTE_LOD_RANDOM, .grid = 128, .merge_points = 20},
+        {.scheme = MOTE_LOD_ADDITIVE, .sampling = MOTE_LOD_POISSON, .grid = 128, .merge_points = 20},
+        {.scheme = MOTE_LOD_REPLACING, .filter = MOTE_LOD_FILTER_GAUSSIAN, .grid = 128, .merge_points = 20}};
+    const pair *on = *state;
+    mote_cloud *cloud = NULL;
+    uint64_t most = 0;
+    assert_int_equal(mote_generate(on->cpu, "city", POINTS / 4, NULL, &cloud), MOTE_OK);
+    const uint64_t shortages = gpu_of(on->cuda)->shortages;
+    for (size_t w = 0; w < sizeof ways / sizeof ways[0]; w++) {
+        mote_lod *whole = NULL;
+        assert_int_equal(mote_lod_build(on->cpu, cloud, &ways[w], &whole), MOTE_OK);
+        for (uint64_t left = LEFT_BYTES / 4; left < 3 * LEFT_BYTES; left += LEFT_BYTES / 4) {
+            char why[PARITY_WHY_BYTES];
+            mote_lod *lod = NULL;
+            const uint64_t held = mote_context_device_bytes(on->cuda), rest = LIMIT_BYTES - left;
+            void *more = rest > held ? cuda_alloc(gpu_of(on->cuda), rest - held, "taken") : NULL;
+            if (mote_lod_build(on->cuda, cloud, &ways[w], &lod) == MOTE_OK) {
+                if (!parity_same_lods(whole, lod, ways[w].filter != MOTE_LOD_FILTER_NONE, why)) fail_msg("%s", why);
+                mote_lod_destroy(lod);
+            } else {
+                assert_int_equal(mote_context_status(on->cuda), MOTE_ERROR_MEMORY);
+                mote_context_clear(on->cuda);
+                most = left > most ? left : most;
+            }
+            cuda_free(gpu_of(on->cuda), more);
+        }
+        mote_lod_destroy(whole);
+    }
+    assert_true(gpu_of(on->cuda)->shortages > shortages);
+    assert_in_range(most, 0, 2u << 20); /* which holds no part beside what sorting takes */
+    mote_cloud_destroy(cloud);
+}
+
 int main(void) {
     mote_context *cuda = parity_context(0);
     if (cuda == NULL) return PARITY_SKIPPED;
@@ -130,6 +175,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(coarse_cells_cross_parts, setup, teardown),
         cmocka_unit_test_setup_teardown(heaps_stay_whole, setup, teardown),
         cmocka_unit_test_setup_teardown(the_rest_is_the_cpus, setup, teardown),
+        cmocka_unit_test_setup_teardown(any_memory_gives_the_same, setup_free, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

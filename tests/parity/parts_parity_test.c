@@ -169,7 +169,7 @@ static void five_times_the_device_memory(void **state) {
     const parts_inputs inputs = {{path}, 1};
     potree.name = "parts";
     parts_in_one(cpu, &inputs, &params, one);
-    const uint64_t whole_bytes = 600000 * (36 + lod_device_point_bytes(&params));
+    const uint64_t whole_bytes = 600000 * (36 + mote_lod_device_point_bytes(&params));
     /* In memory, by the GPU in pieces; in parts, each of which is made there with its records. */
     for (int in_memory = 0; in_memory < 2; in_memory++) {
         mote_context_params context = mote_context_defaults();

@@ -463,7 +463,7 @@ int main(void) {
         cmocka_unit_test(distances_of_parts),
         cmocka_unit_test(distances_of_few_points),
         cmocka_unit_test(distances_survive_failures),
-        cmocka_unit_test(distances_are_not_kept),
+        cmocka_unit_test(distances_are_of_all_parts),
         cmocka_unit_test(normals_of_parts),
         cmocka_unit_test(normals_of_ties),
         cmocka_unit_test(outliers_of_parts),

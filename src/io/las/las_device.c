@@ -52,7 +52,7 @@ static mote_status upload_points(las_source *source, las_upload *upload, uint8_t
     return status;
 }
 
-mote_status mote_las_to_device(las_source *source, const las_upload_limits *limits, bool *done) {
+mote_status mote_las_to_device(las_source *source, uint32_t point_bytes, const las_upload_limits *limits, bool *done) {
     mote_context *ctx = source->ctx;
     const uint64_t points = source->cloud->count;
     const mote_status before = mote_context_status(ctx);
@@ -64,7 +64,7 @@ mote_status mote_las_to_device(las_source *source, const las_upload_limits *limi
     if (gpu == NULL) return MOTE_OK;
     if (compressed && mote_las_suits_device(source, limits)) {
         bool on_host = false;
-        MOTE_TRY(mote_las_decode_on_device(gpu, source, limits, &device, &on_host));
+        MOTE_TRY(mote_las_decode_on_device(gpu, source, point_bytes, limits, &device, &on_host));
         *done = device != NULL;
         if (*done) return place(source, gpu, device);
         if (on_host) return MOTE_OK;
@@ -74,6 +74,7 @@ mote_status mote_las_to_device(las_source *source, const las_upload_limits *limi
     const uint64_t part_bytes = compressed ? largest_group(source) : limits->block;
     mote_status status = las_upload_open(gpu, points, size_bytes, part_bytes, limits, &upload);
     upload.stage = compressed ? "read LAZ" : "read LAS";
+    upload.needed_bytes = size_bytes + points * point_bytes;
     if (status == MOTE_OK) status = upload_points(source, &upload, &device);
     las_upload_close(&upload);
     *done = status == MOTE_OK;

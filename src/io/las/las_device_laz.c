@@ -263,13 +263,17 @@ static mote_status clear_last_word(const chunk_job *j, las_upload *upload) {
 }
 
 /* Uploads the bytes of all chunks. */
-static mote_status upload_bytes(chunk_job *j, const las_upload_limits *limits, uint8_t **data, bool *on_host) {
+static mote_status upload_bytes(chunk_job *j, uint32_t point_bytes, const las_upload_limits *limits, uint8_t **data,
+                                bool *on_host) {
     las_source *source = j->source;
     las_upload upload;
     mote_status status =
         las_upload_open(j->gpu, source->cloud->count, j->job.data_bytes, limits->block, limits, &upload);
     upload.stage = "read LAZ";
     upload.structure = "LAZ bytes";
+    /* Chunks are given back before anything is made of the points. */
+    const uint64_t beside = source->cloud->count * point_bytes, bytes = j->job.data_bytes;
+    upload.needed_bytes = source->cloud->count * j->job.stride_bytes + (beside > bytes ? beside : bytes);
     if (status == MOTE_OK) status = clear_last_word(j, &upload);
     if (status == MOTE_OK) {
         status = mote_las_upload_bytes(source, &upload, j->first_byte, j->end_byte - j->first_byte);
@@ -281,8 +285,8 @@ static mote_status upload_bytes(chunk_job *j, const las_upload_limits *limits, u
     return is_declined ? MOTE_OK : status;
 }
 
-mote_status mote_las_decode_on_device(mote_device *gpu, las_source *source, const las_upload_limits *limits,
-                                      uint8_t **device, bool *on_host) {
+mote_status mote_las_decode_on_device(mote_device *gpu, las_source *source, uint32_t point_bytes,
+                                      const las_upload_limits *limits, uint8_t **device, bool *on_host) {
     mote_context *ctx = source->ctx;
     chunk_job j = {.source = source, .gpu = gpu};
     uint8_t *data = NULL;
@@ -291,7 +295,7 @@ mote_status mote_las_decode_on_device(mote_device *gpu, las_source *source, cons
     range_of(&source->chunks, &j.first_byte, &j.end_byte);
     mote_stage(ctx, "read LAZ");
     mote_status status = describe(&j);
-    if (status == MOTE_OK) status = upload_bytes(&j, limits, &data, on_host);
+    if (status == MOTE_OK) status = upload_bytes(&j, point_bytes, limits, &data, on_host);
     if (status == MOTE_OK && data != NULL) status = decode(&j, data, device, on_host);
     device_free(gpu, data);
     mote_free(ctx, j.faulty);

@@ -6,6 +6,7 @@
 
 #include "io/copc/copc.h"
 #include "io/las/las_upload.h"
+#include "mote/lod.h"
 
 bool mote_las_probe(const mote_input *input) { return input->size_bytes >= 4 && memcmp(input->data, "LASF", 4) == 0; }
 
@@ -210,7 +211,10 @@ static mote_status read_points(las_source *source, const mote_read_params *param
     if (compressed) MOTE_TRY(mote_las_prove_chunks(source, points, &losses));
     if (chosen) return read_chosen(source, &losses);
     if (params->known != NULL) params->known(params->known_user, source->cloud);
-    if (params->to_device && params->bounds == NULL) MOTE_TRY(mote_las_to_device(source, limits, &done));
+    if (params->to_device && params->bounds == NULL) {
+        const uint32_t own = params->device_point_bytes, beside = own > 0 ? own : mote_lod_device_point_bytes(NULL);
+        MOTE_TRY(mote_las_to_device(source, beside, limits, &done));
+    }
     if (done || !compressed) return MOTE_OK;
     mote_stage(source->ctx, "read LAZ");
     /* All chunks, in one piece of memory. */

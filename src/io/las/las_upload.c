@@ -80,7 +80,7 @@ mote_status las_upload_open(mote_device *gpu, uint64_t points, uint64_t size_byt
     upload->gpu = gpu;
     upload->structure = "points";
     upload->points = points;
-    upload->size_bytes = size_bytes;
+    upload->size_bytes = upload->needed_bytes = size_bytes;
     pthread_mutex_init(&upload->lock, NULL);
     pthread_cond_init(&upload->changed, NULL);
     choose_sizes(upload, part_bytes, limits);
@@ -141,7 +141,7 @@ mote_status las_upload_ready(las_upload *upload) {
     mote_stage(ctx, NULL); /* once the GPU is open, it measures the time of stages */
     const bool is_open = device_try_open(upload->gpu);
     mote_stage(ctx, upload->stage);
-    if (!is_open || device_available(upload->gpu) < upload->size_bytes) return decline(upload);
+    if (!is_open || device_available(upload->gpu) < upload->needed_bytes) return decline(upload);
     ctx->last_used = upload->gpu;
     const mote_status status = take_memory(upload);
     if (status != MOTE_OK) las_upload_stop(upload, status);

@@ -40,6 +40,7 @@ typedef struct las_upload {
     mote_device *gpu;
     const char *stage, *structure; /* for --stats; structure: of the memory on the device */
     uint64_t points, size_bytes;   /* in all */
+    uint64_t needed_bytes;         /* of the device, to begin at all: for what is to become of them, too */
     uint64_t part_bytes;           /* of a buffer; what is larger goes through ordinary memory */
     uint64_t part_count;
     las_part *parts;          /* [part_count], once ready */
@@ -88,15 +89,16 @@ mote_status mote_las_upload_bytes(las_source *source, las_upload *upload, uint64
 
 /* ---- las_device.c */
 /* Reads the points of an opened file, whose chunks are proven, into memory of the device, at which its columns look
-   from now on. *done is false, and nothing is changed, where they are to be read onto the host. */
-mote_status mote_las_to_device(las_source *source, const las_upload_limits *limits, bool *done);
+   from now on. *done is false, and nothing is changed, where they are to be read onto the host.
+   point_bytes  that are to be there for each point beside its record */
+mote_status mote_las_to_device(las_source *source, uint32_t point_bytes, const las_upload_limits *limits, bool *done);
 
 /* ---- las_device_laz.c: layered chunks that the GPU decodes. */
 /* Whether a file is such that this pays. */
 bool mote_las_suits_device(const las_source *source, const las_upload_limits *limits);
 /* Uploads the chunks and decodes them there. *device: the records, NULL where they are to be decoded by the cores:
    to the device, or, *on_host, where there is none or something is to be salvaged. */
-mote_status mote_las_decode_on_device(mote_device *gpu, las_source *source, const las_upload_limits *limits,
-                                      uint8_t **device, bool *on_host);
+mote_status mote_las_decode_on_device(mote_device *gpu, las_source *source, uint32_t point_bytes,
+                                      const las_upload_limits *limits, uint8_t **device, bool *on_host);
 
 #endif
