@@ -10,6 +10,8 @@
 
 static bool is_laz(const mote_reader *reader) { return reader->is_las && reader->source.header.compressed; }
 
+bool mote_reader_is_coded(const mote_reader *reader) { return reader->is_e57 || is_laz(reader); }
+
 static uint64_t unit_count(const mote_reader *reader) {
     return is_laz(reader) ? reader->source.chunks.count : reader->is_las ? reader->count : 0;
 }

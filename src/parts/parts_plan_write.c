@@ -3,6 +3,7 @@
 #include <mote_have.h>
 
 #include "parts/parts_job.h"
+#include "parts/parts_notes.h"
 
 #if MOTE_HAVE_JANSSON
 #include <jansson.h>
@@ -133,6 +134,22 @@ static bool add_shares(const parts_run *run, const input_sums *inputs, uint32_t 
     return ok;
 }
 
+/* Points that the plan has decoded: where they are in the file of these, and among the part's. */
+static bool add_shared(const parts_run *run, uint32_t p, json_t *part, part_reading *read) {
+    const parts_placing *shared = &run->ranges[p].shared;
+    if (shared->points == 0) return true;
+    json_t *o = json_object(), *runs = json_array();
+    bool ok = parts_add(part, "shared", o) && parts_add(o, "at", json_integer((json_int_t)shared->at)) &&
+              parts_add(o, "points", json_integer((json_int_t)shared->points)) &&
+              parts_add(o, "hash", parts_put_bits(shared->hash)) && parts_add(o, "runs", runs);
+    for (uint64_t r = 0; r < shared->run_count && ok; r++) {
+        ok = parts_add(runs, NULL, json_integer((json_int_t)shared->runs[r].first)) &&
+             parts_add(runs, NULL, json_integer((json_int_t)shared->runs[r].count));
+    }
+    read->bytes += (double)(shared->points * run->record_bytes);
+    return ok;
+}
+
 static double at_line(const double line[2], uint64_t points) { return line[0] + line[1] * (double)points; }
 
 /* Of the pieces that inputs are read in. */
@@ -164,8 +181,8 @@ static bool add_costs(const parts_run *run, uint32_t p, const part_reading *read
     const parts_range *range = &run->ranges[p];
     const double share_bytes = run->is_copc ? share_bytes_of(run, parts_shared_points(run, p)) : 0;
     const uint64_t limit = parts_limit_bytes(run, range->points);
-    const double reading = prices->walk_bytes + piece_points(run, read) * prices->piece_bytes +
-                           (double)(range->points * run->record_bytes);
+    const double walking = read->points > 0 ? prices->walk_bytes + piece_points(run, read) * prices->piece_bytes : 0;
+    const double reading = walking + (double)(range->points * run->record_bytes);
     const double building = at_line(prices->memory_bytes, range->points) + share_bytes;
     const double memory = (double)prices->floor_bytes + (building > reading ? building : reading);
     const double file = (double)parts_file_bytes(run, p);
@@ -183,9 +200,9 @@ static bool add_part(const parts_run *run, const input_sums *inputs, uint32_t p,
     json_t *o = json_object();
     part_reading read = {0, 0, 0};
     return parts_add(list, NULL, o) && parts_add(o, "points", json_integer((json_int_t)range->points)) &&
-           add_shares(run, inputs, p, o, &read) && (run->prices.file_bytes[1] == 0 || add_costs(run, p, &read, o)) &&
-           add_border(o, &range->whole.low) && add_wins(o, "wins", &range->wins[0]) &&
-           add_wins(o, "fine_wins", &range->wins[1]);
+           add_shares(run, inputs, p, o, &read) && add_shared(run, p, o, &read) &&
+           (run->prices.file_bytes[1] == 0 || add_costs(run, p, &read, o)) && add_border(o, &range->whole.low) &&
+           add_wins(o, "wins", &range->wins[0]) && add_wins(o, "fine_wins", &range->wins[1]);
 }
 
 static bool add_parts(const parts_run *run, const input_sums *inputs, json_t *root) {
@@ -202,8 +219,11 @@ static bool add_parts(const parts_run *run, const input_sums *inputs, json_t *ro
 
 static bool sum_inputs(const parts_run *run, const parts_job *job, const input_sums *inputs) {
     const json_t *list = json_object_get(json_object_get(job->json, "request"), "inputs");
+    const parts_notes *notes = run->notes;
     bool ok = true;
-    for (uint64_t s = 0; s < run->share_count; s++) inputs->points[run->shares[s].input] += run->shares[s].points;
+    for (uint64_t u = 0; notes != NULL && u < notes->unit_count; u++) {
+        inputs->points[notes->units[u].input] += notes->units[u].given;
+    }
     for (uint64_t i = 0; i < run->source.list.count && ok; i++) {
         ok = parts_take_count(json_array_get(list, i), "bytes", INT64_MAX, &inputs->bytes[i]);
     }

@@ -507,12 +507,12 @@ static void expect_checked(bool is_copc) {
     assert_int_equal(plan(ctx, &t, &report), MOTE_OK);
     char *text = read_text(t.plan), *other = calloc(1, 1 << 20);
     assert_non_null(other);
-    char *version = strstr(text, "\"mote_plan\": 3");
+    char *version = strstr(text, "\"mote_plan\": 4");
     assert_non_null(version);
-    version[13] = '2'; /* checksums of whole inputs, and no spans */
+    version[13] = '3'; /* parts decoded chunks of others, and there were no shared points */
     write_text(t.plan, text);
-    expect(ctx, mote_lod_parts_make(ctx, t.plan, 1, 0, NULL), MOTE_ERROR_UNSUPPORTED, "a plan of version 2");
-    version[13] = '3';
+    expect(ctx, mote_lod_parts_make(ctx, t.plan, 1, 0, NULL), MOTE_ERROR_UNSUPPORTED, "a plan of version 3");
+    version[13] = '4';
     write_text(t.plan, "[]");
     expect(ctx, mote_lod_parts_make(ctx, t.plan, 1, 0, NULL), MOTE_ERROR_DATA, "no plan of parts");
     write_text(t.plan, "{");
