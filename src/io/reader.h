@@ -58,8 +58,6 @@ mote_status mote_reader_place(mote_reader *reader, const mote_box *box);
 bool mote_reader_take_spans(mote_reader *reader, const reader_span *spans, uint64_t count, bool apart);
 /* How many units of its file come next, of at most so many; 0: that was all. */
 uint64_t mote_reader_next_units(mote_reader *reader, uint64_t most);
-/* Whether its points are decoded, which takes far longer than copying them. */
-bool mote_reader_is_coded(const mote_reader *reader);
 /* The units that point i of the last piece is of, fewer than those of all the piece where that is known.
    end  out: where in the piece their points end */
 reader_span mote_reader_units_of(const mote_reader *reader, uint64_t i, uint64_t *end);

@@ -54,7 +54,7 @@ typedef struct placed_run {
     uint64_t first, count;
 } placed_run;
 
-/* Points of a part that its plan has decoded: where in the file of all such points they are, and where among the
+/* Points of a part that its plan has read: where in the file of all such points they are, and where among the
    part's own, in the order of the inputs. */
 typedef struct parts_placing {
     uint64_t at, points; /* in the file, in records */
@@ -74,7 +74,8 @@ typedef struct parts_range {
     bool is_kept;         /* an update: its nodes are those of the folder that is there */
 } parts_range;
 
-/* How many points of a part an input has; those of an input are beside each other. */
+/* How many points of a part are to be read of an input; those of an input are beside each other. None: its points there
+   are among those that the plan has read. */
 typedef struct parts_share {
     uint32_t input, part;
     uint64_t points;

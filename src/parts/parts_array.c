@@ -40,7 +40,7 @@ static mote_status make_plan(parts_run *run, parts_job *job, const char *output,
     const double bytes = input_bytes(job);
     run->prices.byte_seconds = bytes > 0 ? (parts_processor_seconds() - since) / bytes : 0;
     const double counting = parts_processor_seconds();
-    MOTE_TRY(parts_notes_begin(run));
+    MOTE_TRY(parts_notes_begin(run, true));
     MOTE_TRY(parts_find_ranges(run, params));
     find_prices(run, job, parts_processor_seconds() - counting);
     parts_source_rest(&run->source);
@@ -161,15 +161,18 @@ static mote_status load_from_inputs(parts_run *run, const parts_job *job, uint32
     const uint8_t *records;
     taking t = {.run = run, .range = &run->ranges[part]};
     bool *wanted = mote_alloc_zero(run->ctx, run->source.list.count, "inputs");
-    if (wanted == NULL) return MOTE_ERROR_MEMORY;
-    for (uint64_t s = 0; s < run->share_count; s++) {
-        if (run->shares[s].part == part && run->shares[s].points > 0) wanted[run->shares[s].input] = true;
+    bool *has = mote_alloc_zero(run->ctx, run->source.list.count, "inputs");
+    const bool made = wanted != NULL && has != NULL;
+    for (uint64_t s = 0; s < run->share_count && made; s++) {
+        if (run->shares[s].part != part) continue;
+        has[run->shares[s].input] = true;
+        wanted[run->shares[s].input] = run->shares[s].points > 0;
     }
     parts_spans *spans = parts_spans_of(run, part);
     run->source.wanted = wanted;
     run->source.spans = spans;
     run->source.spans_apart = run->has_numbers;
-    mote_status status = spans != NULL ? parts_job_check_bytes(job, &run->source) : MOTE_ERROR_MEMORY;
+    mote_status status = spans != NULL && made ? parts_job_check_bytes(job, &run->source, has) : MOTE_ERROR_MEMORY;
     if (status == MOTE_OK) status = parts_cloud(run, t.range->points, out, &t.to);
     if (status == MOTE_OK) status = parts_shared_load(run, job, part, t.to);
     parts_source_rewind(&run->source, 0, 1);
@@ -183,6 +186,7 @@ static mote_status load_from_inputs(parts_run *run, const parts_job *job, uint32
     run->source.spans = NULL;
     mote_free(run->ctx, spans);
     mote_free(run->ctx, wanted);
+    mote_free(run->ctx, has);
     const uint64_t wanted_points = t.range->points - t.range->shared.points;
     return status == MOTE_OK && t.count != wanted_points ? parts_changed(run) : status;
 }

@@ -80,14 +80,6 @@ static void add_to_cell(uint64_t *cell) {
     ++*cell;
 }
 
-static mote_status count_cells(parts_run *run, const uint64_t *codes, uint64_t count) {
-#pragma omp parallel for schedule(static) num_threads(run->ctx->threads)
-    for (uint64_t i = 0; i < count; i++) {
-        if (codes[i] != UINT64_MAX) add_to_cell(&run->first[codes[i] >> 3 * (MOTE_ORDER_BITS - run->level)]);
-    }
-    return run->notes != NULL ? parts_notes_see(run, codes, count) : MOTE_OK;
-}
-
 static mote_status visit_codes(parts_run *run, const mote_cloud *piece, use_codes use) {
     uint64_t *codes = mote_alloc(run->ctx, piece->count * sizeof *codes, "codes of a piece");
     if (codes == NULL) return MOTE_ERROR_MEMORY;
@@ -106,8 +98,7 @@ void parts_sum_before(uint64_t *first, uint64_t count) {
     }
 }
 
-/* One walk over all pieces, which begins. counts: whether the lattice is known, and cells are counted; for a plan they
-   are noted, too. */
+/* One walk over all pieces, which begins. counts: whether the lattice is known, and cells are counted. */
 static mote_status walk(parts_run *run, parts_box *box, bool counts) {
     const mote_cloud *piece = NULL;
     const uint8_t *records;
@@ -115,14 +106,14 @@ static mote_status walk(parts_run *run, parts_box *box, bool counts) {
     const uint64_t peak_before = ctx->memory_peak_bytes, begin = ctx->memory_bytes;
     ctx->memory_peak_bytes = begin;
     clear_box(box);
-    if (run->notes != NULL) parts_notes_restart(run);
+    parts_notes_restart(run);
     memset(run->flags, 0, sizeof run->flags);
     do {
         MOTE_TRY(parts_source_next(&run->source, &piece, &records));
         if (piece == NULL) break;
         MOTE_TRY(grow_box(run, piece, box));
         MOTE_TRY(potree_flag_bits(run->ctx, piece, run->flags));
-        if (counts) MOTE_TRY(visit_codes(run, piece, count_cells));
+        if (counts) MOTE_TRY(visit_codes(run, piece, parts_notes_see));
     } while (piece != NULL);
     const uint64_t taken = ctx->memory_peak_bytes - begin, noted = parts_notes_bytes(run);
     run->walk_bytes = taken > noted ? taken - noted : 0;
@@ -186,7 +177,10 @@ mote_status parts_count(parts_run *run) {
     choose_level(run);
     run->first = mote_alloc_zero(run->ctx, (run->cell_count + 1) * sizeof *run->first, "points by cell");
     if (run->first == NULL) return MOTE_ERROR_MEMORY;
+    const bool is_plan = run->notes != NULL; /* which keeps notes */
+    if (!is_plan) MOTE_TRY(parts_notes_begin(run, false));
     MOTE_TRY(find_counts(run));
+    if (!is_plan) parts_notes_end(run);
     parts_sum_before(run->first, run->cell_count);
     return MOTE_OK;
 }

@@ -1,6 +1,6 @@
-/* What a plan notes while points are counted: of each unit of the inputs (chunks of LAZ, blocks of LAS, files of
-   others) the cells that have points of it, and how many. So one walk over all points suffices: what the ranges that
-   are cut have of which unit follows from the notes.
+/* Points are counted by notes: the cells that points which follow each other are in, and how many. A plan keeps them of
+   each unit of the inputs (chunks of LAZ, blocks of LAS, files of others), so that one walk over all points suffices:
+   what the ranges that are cut have of which unit follows from the notes.
 
      unit 0   (cell 17: 40,112 points) (cell 18: 9,888)      a cell and a count are 8 bytes
      unit 1   (cell 18: 50,000)
@@ -18,14 +18,17 @@
 #define UNIT_NOTES 512u
 /* Cells that a unit's points come back to: those that follow each other lie near each other. */
 #define RECENT_CELLS 4096u
+#define SLICE_POINTS 25000u /* half of a usual chunk: two threads have ten each of a piece */
 
 static uint64_t note_of(uint64_t cell, uint64_t points) { return cell << COUNT_BITS | points; }
 static uint64_t cell_of(uint64_t note) { return note >> COUNT_BITS; }
 static uint64_t points_of(uint64_t note) { return note & COUNT_MASK; }
 
-mote_status parts_notes_begin(parts_run *run) {
-    run->notes = mote_alloc_zero(run->ctx, sizeof *run->notes, "notes of a plan");
-    return run->notes != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+mote_status parts_notes_begin(parts_run *run, bool keeps) {
+    run->notes = mote_alloc_zero(run->ctx, sizeof *run->notes, "notes of points");
+    if (run->notes == NULL) return MOTE_ERROR_MEMORY;
+    run->notes->keeps = keeps;
+    return MOTE_OK;
 }
 
 void parts_notes_end(parts_run *run) {
@@ -74,7 +77,7 @@ static uint64_t sort_notes(uint64_t *list, uint64_t count) {
     return join_notes(list, count);
 }
 
-/* The notes of some points. below: bits of a code within a cell */
+/* The notes of some points, in any order; of a cell there may be several. below: bits of a code within a cell */
 static uint64_t note_points(const uint64_t *codes, uint64_t count, uint32_t below, uint64_t *list) {
     uint64_t recent[RECENT_CELLS], kept = 0;
     memset(recent, 0, sizeof recent);
@@ -91,10 +94,16 @@ static uint64_t note_points(const uint64_t *codes, uint64_t count, uint32_t belo
     for (uint32_t r = 0; r < RECENT_CELLS; r++) {
         if (recent[r] != 0) list[kept++] = recent[r];
     }
-    return sort_notes(list, kept);
+    return kept;
 }
 
 /* ---- all */
+
+/* Makes notes of cells that are some levels coarser. */
+static uint64_t widen(uint64_t *list, uint64_t count, uint32_t levels) {
+    for (uint64_t i = 0; i < count; i++) list[i] = note_of(cell_of(list[i]) >> 3 * levels, points_of(list[i]));
+    return join_notes(list, count);
+}
 
 /* Lets cells be twice as wide. */
 static void make_coarser(parts_notes *notes) {
@@ -103,8 +112,7 @@ static void make_coarser(parts_notes *notes) {
     for (uint64_t u = 0; u < notes->unit_count; u++) {
         parts_unit *unit = &notes->units[u];
         uint64_t *list = notes->list + unit->first;
-        for (uint64_t i = 0; i < unit->count; i++) list[i] = note_of(cell_of(list[i]) >> 3, points_of(list[i]));
-        unit->count = join_notes(list, unit->count);
+        unit->count = widen(list, unit->count, 1);
         memmove(notes->list + kept, list, unit->count * sizeof *list);
         unit->first = kept;
         kept += unit->count;
@@ -122,18 +130,16 @@ static bool is_last_unit(const parts_notes *notes, uint32_t input, const reader_
 static mote_status add_unit(parts_run *run, const notes_piece *piece, const uint64_t *found) {
     parts_notes *notes = run->notes;
     const uint32_t input = (uint32_t)parts_source_input(&run->source);
-    const bool is_coded = parts_source_is_coded(&run->source);
     if (!is_last_unit(notes, input, &piece->span)) {
         if (!mote_reserve(run->ctx, (void **)&notes->units, &notes->unit_capacity, notes->unit_count + 1,
-                          sizeof *notes->units, "notes of a plan")) {
+                          sizeof *notes->units, "notes of points")) {
             return MOTE_ERROR_MEMORY;
         }
-        notes->units[notes->unit_count++] =
-            (parts_unit){.span = piece->span, .first = notes->count, .input = input, .is_coded = is_coded};
+        notes->units[notes->unit_count++] = (parts_unit){.span = piece->span, .first = notes->count, .input = input};
     }
     parts_unit *unit = &notes->units[notes->unit_count - 1];
     if (!mote_reserve(run->ctx, (void **)&notes->list, &notes->capacity, notes->count + piece->count,
-                      sizeof *notes->list, "notes of a plan")) {
+                      sizeof *notes->list, "notes of points")) {
         return MOTE_ERROR_MEMORY;
     }
     const bool is_more = unit->count > 0;
@@ -145,15 +151,17 @@ static mote_status add_unit(parts_run *run, const notes_piece *piece, const uint
     return MOTE_OK;
 }
 
-/* Which points of a piece are of which unit. */
+/* Which points of a piece are of which unit; where notes are not kept, as many as a thread takes at once. */
 static mote_status find_pieces(parts_run *run, uint64_t count, uint64_t *pieces) {
     parts_notes *notes = run->notes;
     *pieces = 0;
     for (uint64_t i = 0, end; i < count; i = end) {
-        const reader_span span = parts_source_units(&run->source, i, &end);
+        reader_span span = {0, 0, 0, 0};
+        end = i + SLICE_POINTS;
+        if (notes->keeps) span = parts_source_units(&run->source, i, &end);
         end = end < count ? end : count;
         if (!mote_reserve(run->ctx, (void **)&notes->pieces, &notes->piece_capacity, *pieces + 1, sizeof *notes->pieces,
-                          "notes of a plan")) {
+                          "notes of points")) {
             return MOTE_ERROR_MEMORY;
         }
         notes->pieces[(*pieces)++] = (notes_piece){span, i, end, 0};
@@ -163,20 +171,27 @@ static mote_status find_pieces(parts_run *run, uint64_t count, uint64_t *pieces)
 
 mote_status parts_notes_see(parts_run *run, const uint64_t *codes, uint64_t count) {
     parts_notes *notes = run->notes;
-    const uint32_t below = 3 * (MOTE_ORDER_BITS - run->level + notes->coarser);
+    const uint32_t below = 3 * (MOTE_ORDER_BITS - run->level);
     uint64_t pieces = 0;
     MOTE_TRY(find_pieces(run, count, &pieces));
     if (!mote_reserve_scratch(run->ctx, (void **)&notes->found, &notes->found_capacity, count, sizeof *notes->found,
-                              "notes of a plan")) {
+                              "notes of points")) {
         return MOTE_ERROR_MEMORY;
     }
 #pragma omp parallel for schedule(dynamic, 1) num_threads(run->ctx->threads)
     for (uint64_t p = 0; p < pieces; p++) {
         notes_piece *piece = &notes->pieces[p];
-        piece->count = note_points(codes + piece->first, piece->end - piece->first, below, notes->found + piece->first);
+        uint64_t *found = notes->found + piece->first;
+        piece->count = note_points(codes + piece->first, piece->end - piece->first, below, found);
+        if (notes->keeps) piece->count = sort_notes(found, piece->count);
     }
     for (uint64_t p = 0; p < pieces; p++) {
-        MOTE_TRY(add_unit(run, &notes->pieces[p], notes->found + notes->pieces[p].first));
+        notes_piece *piece = &notes->pieces[p];
+        uint64_t *found = notes->found + piece->first;
+        for (uint64_t i = 0; i < piece->count; i++) run->first[cell_of(found[i])] += points_of(found[i]);
+        if (!notes->keeps) continue;
+        if (notes->coarser > 0) piece->count = widen(found, piece->count, notes->coarser);
+        MOTE_TRY(add_unit(run, piece, found));
     }
     /* No more notes than cells that are counted are always few enough. */
     const uint64_t most = UNIT_NOTES * notes->unit_count;
@@ -208,12 +223,4 @@ uint64_t parts_unit_counts(const parts_run *run, const parts_unit *unit, unit_co
         }
     }
     return count;
-}
-
-bool parts_unit_is_divided(const parts_run *run, const parts_unit *unit) {
-    for (uint64_t i = 0; i < unit->count; i++) {
-        const parts_note note = parts_note_of(run, unit, i);
-        if (note.first_part < note.last_part) return true;
-    }
-    return false;
 }

@@ -1,4 +1,4 @@
-/* Notes of a plan: of each unit of the inputs the cells that have points of it. */
+/* Notes of points: the cells that they are in, and how many are; of a plan, of each unit of the inputs. */
 #ifndef PARTS_NOTES_H
 #define PARTS_NOTES_H
 
@@ -11,8 +11,7 @@ typedef struct parts_unit {
     uint64_t first, count;             /* in parts_notes.list */
     uint64_t first_count, count_count; /* in parts_notes.counts */
     uint32_t input;
-    bool is_coded;   /* reading it takes far longer than reading as many records */
-    bool is_shared;  /* its points are in the file of those that the plan has decoded for several parts */
+    bool is_shared;  /* its points are in the file of those that the plan has read for several parts */
     bool is_counted; /* a walk has counted what each part has of it: what notes say may be too much */
 } parts_unit;
 
@@ -30,6 +29,7 @@ typedef struct notes_piece {
 } notes_piece;
 
 typedef struct parts_notes {
+    bool keeps;        /* a plan: notes are kept by unit; else points are counted by them, and no more */
     parts_unit *units; /* in the order of their points */
     uint64_t unit_count, unit_capacity;
     uint64_t *list; /* of each unit: cells and points, by cell */
@@ -44,10 +44,10 @@ typedef struct parts_notes {
     uint64_t found_capacity;
 } parts_notes;
 
-mote_status parts_notes_begin(parts_run *run);
+mote_status parts_notes_begin(parts_run *run, bool keeps);
 /* Before a walk: forgets those before. */
 void parts_notes_restart(parts_run *run);
-/* Notes the points of a piece of the source. */
+/* Counts the points of a piece of the source: run->first. */
 mote_status parts_notes_see(parts_run *run, const uint64_t *codes, uint64_t count);
 void parts_notes_end(parts_run *run);
 uint64_t parts_notes_bytes(const parts_run *run);
@@ -62,8 +62,6 @@ parts_note parts_note_of(const parts_run *run, const parts_unit *unit, uint64_t 
 /* What each part has of a unit, by part; of notes that a border divides, all that these have. Returns how many parts.
    list: [part_count] */
 uint64_t parts_unit_counts(const parts_run *run, const parts_unit *unit, unit_count *list);
-/* Whether parts_unit_counts says too much for want of a walk. */
-bool parts_unit_is_divided(const parts_run *run, const parts_unit *unit);
 
 /* ---- parts_chosen.c: a walk over some of the units */
 typedef struct parts_chosen {

@@ -170,7 +170,7 @@ static mote_status take_shares(const parts_job *job, parts_run *run, uint32_t p,
     return sum == run->ranges[p].points ? MOTE_OK : wrong(job, "parts", p, "the sum of \"inputs\"");
 }
 
-/* Where points go that the plan has decoded: as many places as there are points. */
+/* Where points go that the plan has read: as many places as there are points. */
 static mote_status take_runs(const parts_job *job, parts_run *run, uint32_t p, const json_t *list) {
     parts_placing *shared = &run->ranges[p].shared;
     const size_t count = json_array_size(list) / 2;

@@ -126,6 +126,7 @@ static bool add_shares(const parts_run *run, const input_sums *inputs, uint32_t 
         json_t *entry = json_array();
         ok = parts_add(list, NULL, entry) && parts_add(entry, NULL, json_integer(share->input)) &&
              parts_add(entry, NULL, json_integer((json_int_t)share->points)) && add_spans(run, share, entry);
+        if (share->points == 0) continue; /* the plan has read them */
         const uint64_t all = inputs->points[share->input], points = points_of_spans(run, share, all);
         read->points += points;
         read->bytes += (double)inputs->bytes[share->input] * (double)points / (double)(all > 0 ? all : 1);
@@ -134,7 +135,7 @@ static bool add_shares(const parts_run *run, const input_sums *inputs, uint32_t 
     return ok;
 }
 
-/* Points that the plan has decoded: where they are in the file of these, and among the part's. */
+/* Points that the plan has read: where they are in the file of these, and among the part's. */
 static bool add_shared(const parts_run *run, uint32_t p, json_t *part, part_reading *read) {
     const parts_placing *shared = &run->ranges[p].shared;
     if (shared->points == 0) return true;

@@ -1,9 +1,10 @@
-/* Points that a plan has decoded for several parts. A chunk of LAZ has 50,000 points as they were scanned, often of
-   many parts, and decoding it takes as long for one point as for all: so the plan decodes it once, for all of them.
+/* Points that a plan has read for several parts. A chunk of LAZ has 50,000 points as they were scanned, often of many
+   parts, and decoding it takes as long for one point as for all: so the plan decodes it once, for all of them. Records
+   of LAS are as scattered: each part would map most of the file.
 
-     chunks        0   1   2   3   4   5        of part   A   AB   B   B   BC   ABC
+     units         0   1   2   3   4   5        of part   A   AB   B   B   BC   ABC
      OUT.parts/shared      │ A: of 1, 5 │ B: of 1, 4, 5 │ C: of 4, 5 │        records, by part
-     part B reads          chunks 2 and 3, and its records of the file, which go where they are among its points */
+     part B reads          units 2 and 3, and its records of the file, which go where they are among its points */
 #define _GNU_SOURCE /* O_CLOEXEC */
 #include <fcntl.h>
 #include <mote_have.h>
@@ -29,7 +30,7 @@ static bool find_shared(parts_run *run, unit_count *list) {
     bool any = false;
     for (uint64_t u = 0; u < run->notes->unit_count; u++) {
         parts_unit *unit = &run->notes->units[u];
-        const uint64_t count = unit->is_coded ? parts_unit_counts(run, unit, list) : 0;
+        const uint64_t count = parts_unit_counts(run, unit, list);
         unit->is_shared = count > 1;
         any = any || unit->is_shared;
         for (uint64_t i = 0; i < count && unit->is_shared; i++) {
@@ -97,9 +98,7 @@ static bool is_looked_at(const parts_run *run, const parts_note *note) {
 }
 
 static bool is_rest(const parts_run *run, const parts_unit *unit) {
-    if (unit->is_shared) return false;
-    if (parts_unit_is_divided(run, unit)) return true; /* what each part has of it is to be counted */
-    for (uint64_t i = 0; i < unit->count; i++) {
+    for (uint64_t i = 0; i < unit->count && !unit->is_shared; i++) {
         const parts_note note = parts_note_of(run, unit, i);
         if (is_looked_at(run, &note)) return true;
     }

@@ -364,8 +364,6 @@ uint64_t parts_source_number(const parts_source *source) {
     return before + parts_source_place(source);
 }
 
-bool parts_source_is_coded(const parts_source *source) { return mote_reader_is_coded(source->reader); }
-
 reader_span parts_source_units(const parts_source *source, uint64_t i, uint64_t *end) {
     const uint64_t offset = piece_offset(source);
     const reader_span span = mote_reader_units_of(source->reader, offset + i, end);

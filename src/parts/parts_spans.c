@@ -13,6 +13,7 @@ typedef struct part_spans {
     uint64_t count; /* of spans */
     uint64_t at;    /* where in the run's they begin */
     uint64_t points;
+    bool has_any; /* points in the input, or in shared units of it */
 } part_spans;
 
 typedef struct finding {
@@ -25,6 +26,8 @@ typedef struct finding {
 
 static void add_unit(const finding *f, const parts_unit *unit, const unit_count *own) {
     part_spans *spans = &f->parts[own->part];
+    spans->has_any = true;
+    if (unit->is_shared) return;
     spans->points += own->points;
     if (unit->span.first == unit->span.end) return; /* all of the input, which has no units */
     const bool is_new = spans->count == 0 || spans->end != unit->span.first;
@@ -39,10 +42,12 @@ static void add_unit(const finding *f, const parts_unit *unit, const unit_count 
 
 static void walk_units(const finding *f, uint64_t first, uint64_t end) {
     const parts_run *run = f->run;
-    for (uint32_t p = 0; p < run->part_count; p++) f->parts[p].count = f->parts[p].points = 0;
+    for (uint32_t p = 0; p < run->part_count; p++) {
+        f->parts[p].count = f->parts[p].points = 0;
+        f->parts[p].has_any = false;
+    }
     for (uint64_t u = first; u < end; u++) {
         const parts_unit *unit = &run->notes->units[u];
-        if (unit->is_shared) continue;
         const uint64_t count = parts_unit_counts(run, unit, f->list);
         for (uint64_t i = 0; i < count; i++) add_unit(f, unit, &f->list[i]);
     }
@@ -55,7 +60,7 @@ static mote_status find_shares(finding *f, uint32_t input, uint64_t first, uint6
     walk_units(f, first, end);
     for (uint32_t p = 0; p < run->part_count; p++) {
         part_spans *spans = &f->parts[p];
-        if (spans->points == 0) continue;
+        if (!spans->has_any) continue;
         if (!mote_reserve(run->ctx, (void **)&run->shares, &run->share_capacity, run->share_count + 1,
                           sizeof *run->shares, "parts") ||
             !mote_reserve(run->ctx, (void **)&run->spans, &run->span_capacity, run->span_count + spans->count,

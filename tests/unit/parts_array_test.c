@@ -1,5 +1,6 @@
 /* Plans of parts: whatever is made where and how often, the folder is the one that one piece gives; what does not
    belong together is refused. */
+#include <fcntl.h>
 #include <mote_have.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -285,6 +286,7 @@ static void costs_are_predicted(void **state) {
         add_input(ctx, &t, &parts_kinds[0], "las");
         assert_int_equal(plan(ctx, &t, &report), MOTE_OK);
         char *text = read_text(t.plan), *at = strstr(text, "\"parts\": [");
+        uint64_t all_read = 0;
         for (uint32_t p = 1; p <= report.parts; p++) {
             unsigned long long memory, limit, scratch, read;
             double seconds;
@@ -309,11 +311,14 @@ static void costs_are_predicted(void **state) {
             if (scratch < (uint64_t)info.st_size / 2 || scratch > 2 * (uint64_t)info.st_size + 8192) {
                 fail_msg("%llu bytes predicted, %lld made", scratch, (long long)info.st_size);
             }
-            assert_int_equal(stat(t.paths[0], &info), 0);
-            assert_true(read == (uint64_t)info.st_size);
+            assert_true(read > 0);
+            all_read += read;
             assert_true(memory > 0 && limit > 0 && seconds > 0 && seconds < 60);
             at++;
         }
+        /* Points lie anywhere: parts read their own of those that the plan has read, in a COPC file with numbers. */
+        assert_int_equal(stat(t.paths[0], &info), 0);
+        assert_true(all_read > (uint64_t)info.st_size / 2 && all_read < 2 * (uint64_t)info.st_size);
         free(text);
         assert_int_equal(mote_lod_parts_clear(ctx, t.output), MOTE_OK);
     }
@@ -467,7 +472,14 @@ static void parts_read_what_is_theirs(void **state) {
     mote_context_destroy(ctx);
 }
 
-/* Other bytes are refused by the parts that read them. */
+/* Lets a file be as old as it was. */
+static void keep_time(const char *path, const struct stat *before) {
+    const struct timespec times[2] = {before->st_atim, before->st_mtim};
+    assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+}
+
+/* Other bytes are refused by the parts that read them; of a file that was written since, by all that have points of
+   it. */
 static void parts_check_what_they_read(void **state) {
     (void)state;
     mote_context *ctx = test_context(2);
@@ -481,12 +493,15 @@ static void parts_check_what_they_read(void **state) {
     assert_int_equal(stat(t.paths[0], &info), 0);
     assert_true(info.st_size > 13 << 20); /* two blocks with a checksum each: the last part reads the second alone */
     change_byte(t.paths[0], (12 << 20) + 7);
+    expect(ctx, mote_lod_parts_make(ctx, t.plan, 1, 0, NULL), MOTE_ERROR_IO, "(other bytes); make a new plan");
+    keep_time(t.paths[0], &info);
     expect(ctx, mote_lod_parts_make(ctx, t.plan, 4, 0, NULL), MOTE_ERROR_IO, "(other bytes); make a new plan");
     assert_int_equal(mote_lod_parts_make(ctx, t.plan, 1, 0, NULL), MOTE_OK);
     change_byte(t.paths[0], (12 << 20) + 7);
     change_byte(t.paths[0], 100); /* what is of no point, all look at */
+    keep_time(t.paths[0], &info);
     expect(ctx, mote_lod_parts_make(ctx, t.plan, 2, 0, NULL), MOTE_ERROR_IO, "(other bytes); make a new plan");
-    change_byte(t.paths[0], 100);
+    change_byte(t.paths[0], 100); /* the same bytes are right, whenever they were written */
     for (uint32_t p = 2; p <= 4; p++) assert_int_equal(mote_lod_parts_make(ctx, t.plan, p, 0, NULL), MOTE_OK);
     assert_int_equal(mote_lod_parts_merge(ctx, t.plan, true, &report), MOTE_OK);
     expect_whole(ctx, &t);
