@@ -6,6 +6,7 @@
      OUT.parts/shared      │ A: of 1, 5 │ B: of 1, 4, 5 │ C: of 4, 5 │        records, by part
      part B reads          units 2 and 3, and its records of the file, which go where they are among its points */
 #define _GNU_SOURCE /* O_CLOEXEC */
+#include <errno.h>
 #include <fcntl.h>
 #include <mote_have.h>
 #include <unistd.h>
@@ -181,7 +182,14 @@ mote_status parts_shared_load(const parts_run *run, const parts_job *job, uint32
     char *path = parts_job_path(job, PARTS_SHARED);
     if (path == NULL) return MOTE_ERROR_MEMORY;
     const int file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    mote_status status = file >= 0 ? MOTE_OK : mote_system_error(run->ctx, path, "open");
+    mote_status status = MOTE_OK;
+    if (file < 0 && errno == ENOENT) {
+        status = mote_fail(run->ctx, MOTE_ERROR_IO,
+                           "%s: is not there, with the points that %s has read for several parts; make a new plan",
+                           path, job->path);
+    } else if (file < 0) {
+        status = mote_system_error(run->ctx, path, "open");
+    }
     if (status == MOTE_OK) status = read_shared(run, path, file, placing, records, &hash);
     if (status == MOTE_OK && hash != placing->hash) {
         status =
