@@ -2,6 +2,34 @@
    each as were given when they were noted: so it is known which unit a point is of, and what each part has of it. */
 #include "parts/parts_notes.h"
 
+/* ---- what parts have of a unit */
+
+parts_note parts_note_of(const parts_run *run, const parts_unit *unit, uint64_t i) {
+    const parts_notes *notes = run->notes;
+    const uint64_t packed = notes->list[unit->first + i], cell = cell_of(packed);
+    const uint32_t below = 3 * (MOTE_ORDER_BITS - run->level + notes->coarser);
+    const uint64_t first = cell << below, end = (cell + 1) << below;
+    return (parts_note){first, end, points_of(packed), parts_find(run, first), parts_find(run, end - 1)};
+}
+
+uint64_t parts_unit_counts(const parts_run *run, const parts_unit *unit, unit_count *list) {
+    uint64_t count = 0;
+    if (unit->is_counted) {
+        memcpy(list, run->notes->counts + unit->first_count, unit->count_count * sizeof *list);
+        return unit->count_count;
+    }
+    for (uint64_t i = 0; i < unit->count; i++) {
+        const parts_note note = parts_note_of(run, unit, i);
+        for (uint32_t p = note.first_part; p <= note.last_part; p++) {
+            if (count == 0 || list[count - 1].part < p) list[count++] = (unit_count){0, p};
+            list[count - 1].points += note.points;
+        }
+    }
+    return count;
+}
+
+/* ---- a walk over some */
+
 static mote_status allocate(parts_run *run, uint64_t units, parts_chosen *chosen) {
     mote_context *ctx = run->ctx;
     const uint64_t inputs = run->source.list.count;

@@ -99,8 +99,7 @@ mote_status parts_job_make_folder(const parts_job *job) {
 /* Names that this and parts_resume.c give, and the temporary ones of files that were not completed. */
 static bool is_ours(const char *name) {
     static const char *const endings[] = {".octree",   ".json",   ".fine.octree", ".fine.json",
-                                          "plan.json", "scratch", "lock",
-                                          PARTS_SHARED};
+                                          "plan.json", "scratch", "lock",         PARTS_SHARED};
     const size_t digits = strspn(name, "0123456789");
     if (strncmp(name, FINE, strlen(FINE)) == 0) return true;
     for (size_t e = 0; e < sizeof endings / sizeof endings[0]; e++) {

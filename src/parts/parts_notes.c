@@ -11,18 +11,12 @@
 
 #include "parts/parts_notes.h"
 
-#define COUNT_BITS 43u /* of a note, beside 21 for the cell: 3 bits for each of PARTS_LEVEL */
-#define COUNT_MASK ((1ull << COUNT_BITS) - 1)
 /* Notes of a unit, on average, beyond which cells become coarser: 4 KB for the 50,000 points of a usual chunk. A city
    of 10 M points has 292 in a chunk, an airborne scan of 5.3 M points 442, and larger clouds have fewer. */
 #define UNIT_NOTES 512u
 /* Cells that a unit's points come back to: those that follow each other lie near each other. */
 #define RECENT_CELLS 4096u
 #define SLICE_POINTS 25000u /* half of a usual chunk: two threads have ten each of a piece */
-
-static uint64_t note_of(uint64_t cell, uint64_t points) { return cell << COUNT_BITS | points; }
-static uint64_t cell_of(uint64_t note) { return note >> COUNT_BITS; }
-static uint64_t points_of(uint64_t note) { return note & COUNT_MASK; }
 
 mote_status parts_notes_begin(parts_run *run, bool keeps) {
     run->notes = mote_alloc_zero(run->ctx, sizeof *run->notes, "notes of points");
@@ -197,30 +191,4 @@ mote_status parts_notes_see(parts_run *run, const uint64_t *codes, uint64_t coun
     const uint64_t most = UNIT_NOTES * notes->unit_count;
     while (notes->count > most && notes->count > run->cell_count && notes->coarser < run->level) make_coarser(notes);
     return MOTE_OK;
-}
-
-/* ---- what parts have of a unit */
-
-parts_note parts_note_of(const parts_run *run, const parts_unit *unit, uint64_t i) {
-    const parts_notes *notes = run->notes;
-    const uint64_t packed = notes->list[unit->first + i], cell = cell_of(packed);
-    const uint32_t below = 3 * (MOTE_ORDER_BITS - run->level + notes->coarser);
-    const uint64_t first = cell << below, end = (cell + 1) << below;
-    return (parts_note){first, end, points_of(packed), parts_find(run, first), parts_find(run, end - 1)};
-}
-
-uint64_t parts_unit_counts(const parts_run *run, const parts_unit *unit, unit_count *list) {
-    uint64_t count = 0;
-    if (unit->is_counted) {
-        memcpy(list, run->notes->counts + unit->first_count, unit->count_count * sizeof *list);
-        return unit->count_count;
-    }
-    for (uint64_t i = 0; i < unit->count; i++) {
-        const parts_note note = parts_note_of(run, unit, i);
-        for (uint32_t p = note.first_part; p <= note.last_part; p++) {
-            if (count == 0 || list[count - 1].part < p) list[count++] = (unit_count){0, p};
-            list[count - 1].points += note.points;
-        }
-    }
-    return count;
 }

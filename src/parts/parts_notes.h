@@ -4,6 +4,12 @@
 
 #include "parts/parts.h"
 
+/* A note: a cell and how many points are in it. */
+#define NOTE_COUNT_BITS 43u /* beside 21 for the cell: 3 for each of PARTS_LEVEL */
+static inline uint64_t note_of(uint64_t cell, uint64_t points) { return cell << NOTE_COUNT_BITS | points; }
+static inline uint64_t cell_of(uint64_t note) { return note >> NOTE_COUNT_BITS; }
+static inline uint64_t points_of(uint64_t note) { return note & ((1ull << NOTE_COUNT_BITS) - 1); }
+
 /* What walks may read without the rest of an input. */
 typedef struct parts_unit {
     reader_span span;                  /* first == end: all of the input, which has no units */
@@ -52,6 +58,7 @@ mote_status parts_notes_see(parts_run *run, const uint64_t *codes, uint64_t coun
 void parts_notes_end(parts_run *run);
 uint64_t parts_notes_bytes(const parts_run *run);
 
+/* ---- parts_chosen.c: what parts have of units, and a walk over some of them */
 /* A note, once ranges are cut. */
 typedef struct parts_note {
     uint64_t first_code, end_code;
@@ -63,7 +70,6 @@ parts_note parts_note_of(const parts_run *run, const parts_unit *unit, uint64_t 
    list: [part_count] */
 uint64_t parts_unit_counts(const parts_run *run, const parts_unit *unit, unit_count *list);
 
-/* ---- parts_chosen.c: a walk over some of the units */
 typedef struct parts_chosen {
     parts_spans *spans; /* [inputs] */
     reader_span *list;  /* theirs */
