@@ -222,7 +222,8 @@ MOTE_API mote_status mote_lod_update(mote_context *ctx, const char *folder, cons
 /// Looks at all points, and writes a plan by which each part can be made by a process of its own, on any machine that
 /// finds inputs, plan and output under the same names. The folder is then the one that a single call would make.
 /// Positions, attributes and systems are as for mote_lod_write_parts; the plan names the inputs with size and checksum.
-/// output   the folder that mote_lod_parts_merge will make; parts lie in OUTPUT.parts meanwhile, and points that the plan
+/// output   the folder that mote_lod_parts_merge will make; parts lie in OUTPUT.parts meanwhile, and points that the
+/// plan
 ///          has read for several of them
 /// parts    part_count, or memory_bytes that each part may take
 /// plan     the file, JSON; the name of an input is refused
