@@ -222,14 +222,16 @@ MOTE_API mote_status mote_lod_update(mote_context *ctx, const char *folder, cons
 /// Looks at all points, and writes a plan by which each part can be made by a process of its own, on any machine that
 /// finds inputs, plan and output under the same names. The folder is then the one that a single call would make.
 /// Positions, attributes and systems are as for mote_lod_write_parts; the plan names the inputs with size and checksum.
-/// output   the folder that mote_lod_parts_merge will make; parts lie in OUTPUT.parts meanwhile
+/// output   the folder that mote_lod_parts_merge will make; parts lie in OUTPUT.parts meanwhile, and points that the
+/// plan
+///          has read for several of them
 /// parts    part_count, or memory_bytes that each part may take
 /// plan     the file, JSON; the name of an input is refused
 /// report   out, may be NULL: parts, largest_part, part_memory_bytes, scratch_bytes
 /// Returns  as mote_lod_write_parts; MOTE_ERROR_UNSUPPORTED (built without jansson)
-/// Cost     O(points); each is read two to four times (of several inputs one time more). Parts of up to 262,144 points
-///          are made for what the plan predicts, in a file without a name beside it; nothing else but the plan is
-///          written
+/// Cost     O(points); each is read once or twice (of several inputs one time more), and a third time for checksums; up
+///          to as many bytes are written as the points have raw. Parts of up to 262,144 points are made for what the
+///          plan predicts, in a file without a name beside it
 MOTE_API mote_status mote_lod_parts_plan(mote_context *ctx, const char *const *inputs, uint32_t input_count,
                                          const mote_read_params *reading, const mote_lod_params *params,
                                          const char *output, const mote_potree_params *potree,
@@ -241,7 +243,7 @@ MOTE_API mote_status mote_copc_parts_plan(mote_context *ctx, const char *const *
                                           const char *output, const mote_copc_params *copc,
                                           const mote_parts_params *parts, const char *plan, mote_parts_report *report);
 
-/// Makes one part of a plan: reads the inputs that have points of it, and writes a file and, when that is complete, its
+/// Makes one part of a plan: reads what has points of it, once, and writes a file and, when that is complete, its
 /// manifest. What is there and whole already is not made again. May be called anywhere and by several at once.
 /// part     1 to the number of parts
 /// of       the number of parts as the caller has it, which must be the plan's; 0: as the plan says
@@ -249,7 +251,7 @@ MOTE_API mote_status mote_copc_parts_plan(mote_context *ctx, const char *const *
 ///          other parts are to be made once more (mote_lod_parts_merge says which)
 /// Returns  MOTE_OK, MOTE_ERROR_DATA (no plan), MOTE_ERROR_UNSUPPORTED (a plan of another version), MOTE_ERROR_IO (an
 ///          input is no longer what the plan was made of), MOTE_ERROR_MEMORY, MOTE_ERROR_DISK, MOTE_CANCELLED
-/// Cost     O(points of these inputs)
+/// Cost     O(points of the part)
 MOTE_API mote_status mote_lod_parts_make(mote_context *ctx, const char *plan, uint32_t part, uint32_t of,
                                          mote_parts_report *report);
 

@@ -5,7 +5,9 @@
      chunks that are read      1  2     4  5  6         the others leave the list; "next" counts in what remains */
 #include "io/reader.h"
 
-/* Units of LAS are records, and a block of them is what is looked at together: half of a usual chunk of LAZ. */
+/* Units of LAS are records, and a block of them is what is looked at together: half of a usual chunk of LAZ. Smaller
+   ones are as seldom of one part: 95 % of those of 5,000, 25,000 and 50,000 records have points of several of 8 parts
+   of a city of 10 M points. */
 #define BLOCK_RECORDS 25000u
 
 static bool is_laz(const mote_reader *reader) { return reader->is_las && reader->source.header.compressed; }

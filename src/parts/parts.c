@@ -28,7 +28,7 @@ static mote_status write_all(parts_run *run, const char *output, const mote_part
     MOTE_TRY(parts_around_begin(run));
     MOTE_TRY(parts_distance_begin(run, output));
     run->gives_back = output_give_back(run->scratch.file, 0, 1);
-    MOTE_TRY(parts_distribute(run, true));
+    MOTE_TRY(parts_distribute(run));
     parts_source_rest(&run->source); /* its memory is the parts' */
     report->distribute_seconds = lap(&since);
     run->scratch_file = run->scratch.file;

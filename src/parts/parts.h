@@ -49,16 +49,33 @@ typedef struct parts_wins {
     bool low[MOTE_ORDER_BITS + 1], high[MOTE_ORDER_BITS + 1];
 } parts_wins;
 
+/* Points that are beside each other. */
+typedef struct placed_run {
+    uint64_t first, count;
+} placed_run;
+
+/* Points of a part that its plan has read: where in the file of all such points they are, and where among the
+   part's own, in the order of the inputs. */
+typedef struct parts_placing {
+    uint64_t at, points; /* in the file, in records */
+    uint64_t room;       /* there, while it is written */
+    uint64_t hash;       /* of their bytes */
+    placed_run *runs;    /* ascending */
+    uint64_t run_count, run_capacity;
+} parts_placing;
+
 /* A range of codes that becomes a part, and what it knows of the whole. */
 typedef struct parts_range {
     lod_whole whole;
     parts_wins wins[2]; /* where all choose by codes, and by fine codes */
     uint64_t points;
-    uint64_t at;  /* of its first record in the scratch file, in records */
-    bool is_kept; /* an update: its nodes are those of the folder that is there */
+    uint64_t at;          /* of its first record in the scratch file, in records */
+    parts_placing shared; /* of a plan */
+    bool is_kept;         /* an update: its nodes are those of the folder that is there */
 } parts_range;
 
-/* How many points of a part an input has; those of an input are beside each other. */
+/* How many points of a part are to be read of an input; those of an input are beside each other. None: its points there
+   are among those that the plan has read. */
 typedef struct parts_share {
     uint32_t input, part;
     uint64_t points;
@@ -112,6 +129,7 @@ typedef struct parts_run {
     uint64_t flags[POTREE_MERGED];
     uint64_t points, skipped;
     uint64_t largest_piece; /* points of the inputs that come at once */
+    uint64_t walk_bytes;    /* that the walk which counted them took, beside notes */
     uint32_t workers;       /* parts that are built at once */
     uint32_t passes;        /* over all parts, so far */
     uint64_t share_bytes;   /* of memory, that a worker may take; 0: no bound */
@@ -133,7 +151,8 @@ typedef struct parts_run {
     uint64_t share_count, share_capacity;
     reader_span *spans; /* those of all shares */
     uint64_t span_count, span_capacity;
-    struct parts_notes *notes; /* of a plan, while points are looked at: where in the input those of each part are */
+    struct parts_notes *notes;       /* of a plan: which cells each unit of the inputs has points of */
+    struct parts_chosen *chosen;     /* units that a walk gives; NULL: all */
     struct parts_borders *borders;   /* while points are looked at */
     struct parts_around *around;     /* points of others that averages look at; NULL: they look at none */
     struct parts_distance *distance; /* sampling by distance; NULL: parts choose each for itself */
@@ -409,20 +428,19 @@ mote_status parts_distance_open_kept(const parts_run *run, const char *name, mot
 /* Removes what is kept, once all parts are made. */
 void parts_distance_forget(const parts_run *run);
 
-/* ---- parts_spans.c: which chunks or records of an input have points of a part */
-mote_status parts_spans_begin(parts_run *run);
-/* Looks at the points of a piece. parts: [count] of each; PARTS_NONE: it is of none */
-#define PARTS_NONE UINT16_MAX
-void parts_spans_see(parts_run *run, const uint16_t *parts, uint64_t count);
-/* The spans of a part become those of its share of the input that was read. */
-mote_status parts_spans_take(parts_run *run, parts_share *share);
-void parts_spans_end(parts_run *run);
+/* ---- parts_spans.c: which chunks or records of an input a part reads */
+/* Finds the shares of a plan, and where the points of the shared file go, once all that notes do not say is counted. */
+mote_status parts_spans_find(parts_run *run);
 /* Spans of all inputs, for a walk that reads what a part needs; NULL: there was no memory. [source.list.count] */
 parts_spans *parts_spans_of(const parts_run *run, uint32_t part);
 
 /* ---- parts_distribute.c: one walk more, once the ranges are known */
-/* Finds wins and shares; to_scratch: and brings the records of each part beside each other. */
-mote_status parts_distribute(parts_run *run, bool to_scratch);
+#define PARTS_NONE UINT16_MAX /* the part of a point that has no place */
+/* Finds wins and shares, and brings the records of each part beside each other. */
+mote_status parts_distribute(parts_run *run);
+/* The walk alone, over the units that are chosen: shows points to borders, sample and counts; to_scratch: and brings
+   the records of each part beside each other in its room of the scratch file. */
+mote_status parts_walk(parts_run *run, bool to_scratch);
 
 /* ---- parts_workers.c: all parts, several at once */
 /* Makes one part, with run->ctx; *lacks_fine: nothing was written, as all parts are to choose by fine codes. */

@@ -2,8 +2,10 @@
 #include <math.h>
 #include <mote_have.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "parts/parts_job.h"
+#include "parts/parts_notes.h"
 
 #if MOTE_HAVE_JANSSON
 #include <jansson.h>
@@ -20,27 +22,15 @@ static double input_bytes(const parts_job *job) {
     return sum;
 }
 
-/* Looks at all points for the second time, as each part will look at those of its inputs, and at what that takes. Of
-   mapped files pages count as well, for as long as a piece of them is read. */
-static mote_status walk_again(parts_run *run, const parts_job *job, double first_seconds) {
-    mote_context *ctx = run->ctx;
+/* What a part's reading takes, by the walk that has counted the points. Of mapped files pages count as well, for as
+   long as a piece of them is read. */
+static void find_prices(parts_run *run, const parts_job *job, double seconds) {
     parts_prices *prices = &run->prices;
-    parts_source_rest(&run->source);
-    const uint64_t peak_before = ctx->memory_peak_bytes, begin = ctx->memory_bytes;
-    const double since = parts_processor_seconds(), count = run->points > 0 ? (double)run->points : 1;
-    ctx->memory_peak_bytes = begin;
-    MOTE_TRY(parts_sample_begin(run));
-    const uint64_t sample_bytes = ctx->memory_bytes - begin;
-    MOTE_TRY(parts_distribute(run, false));
-    prices->point_seconds = (parts_processor_seconds() - since) / count;
-    /* The first walk does as much: what others did meanwhile is in one of the two. */
-    if (first_seconds / count < prices->point_seconds) prices->point_seconds = first_seconds / count;
     const double record_bytes = (double)run->source.record_bytes, piece = (double)run->source.largest_piece;
+    const double count = run->points > 0 ? (double)run->points : 1;
+    prices->point_seconds = seconds / count;
     prices->piece_bytes = record_bytes + input_bytes(job) / count;
-    prices->walk_bytes = fmax(0, (double)(ctx->memory_peak_bytes - begin - sample_bytes) - piece * record_bytes);
-    if (peak_before > ctx->memory_peak_bytes) ctx->memory_peak_bytes = peak_before;
-    parts_source_rest(&run->source);
-    return MOTE_OK;
+    prices->walk_bytes = fmax(0, (double)run->walk_bytes - piece * record_bytes);
 }
 
 static mote_status make_plan(parts_run *run, parts_job *job, const char *output, const mote_parts_params *params,
@@ -50,15 +40,19 @@ static mote_status make_plan(parts_run *run, parts_job *job, const char *output,
     const double bytes = input_bytes(job);
     run->prices.byte_seconds = bytes > 0 ? (parts_processor_seconds() - since) / bytes : 0;
     const double counting = parts_processor_seconds();
+    MOTE_TRY(parts_notes_begin(run, true));
     MOTE_TRY(parts_find_ranges(run, params));
-    const double first_seconds = parts_processor_seconds() - counting;
+    find_prices(run, job, parts_processor_seconds() - counting);
+    parts_source_rest(&run->source);
     if (run->is_copc) MOTE_TRY(parts_copc_begin(run, output));
     const double counted = mote_seconds();
-    MOTE_TRY(walk_again(run, job, first_seconds));
+    MOTE_TRY(parts_sample_begin(run));
+    MOTE_TRY(parts_look(run, job));
     run->report->count_seconds = counted - begin;
     run->report->distribute_seconds = mote_seconds() - counted;
     MOTE_TRY(parts_sample_make(run, plan));
     MOTE_TRY(parts_job_write(run, job, plan, false));
+    MOTE_TRY(mote_output_close(run->ctx, &run->scratch, MOTE_OK)); /* of shared points, if there are any */
     parts_report(run);
     run->report->scratch_bytes = 0;
     for (uint32_t p = 0; p < run->part_count; p++) run->report->scratch_bytes += parts_file_bytes(run, p);
@@ -98,6 +92,7 @@ static mote_status write_plan(mote_context *ctx, const char *const *inputs, uint
     if (status == MOTE_OK) status = mote_outputs_check(ctx, plan);
     if (status == MOTE_OK) status = make_plan(&run, &job, output, &own, plan);
     status = parts_end(&run, status);
+    if (status != MOTE_OK && job.folder != NULL) rmdir(job.folder); /* nothing is in it but what others have made */
     parts_job_close(&job);
     return is_held ? status : mote_outputs_release(ctx, status);
 }
@@ -119,66 +114,81 @@ mote_status mote_copc_parts_plan(mote_context *ctx, const char *const *inputs, u
 
 /* ---- part */
 
-/* The records of a part that a piece has, behind those before. number: of the piece's first point in all inputs */
-static mote_status take_piece(parts_run *run, uint32_t part, const mote_cloud *piece, const uint8_t *records,
-                              uint64_t number, uint8_t *to, uint64_t *count) {
-    const parts_range *range = &run->ranges[part];
-    const uint64_t from_bytes = run->source.record_bytes;
-    const uint64_t bytes = run->record_bytes, low = range->whole.low.code, high = range->whole.high.code;
+/* The points of a part that come from the inputs, between those of the shared file. */
+typedef struct taking {
+    const parts_run *run;
+    const parts_range *range;
+    uint8_t *to;
+    uint64_t count; /* so far */
+    uint64_t next;  /* where the next one goes */
+    uint64_t run_next;
+} taking;
+
+/* Passes over places that points of the shared file have. */
+static void skip_shared(taking *t) {
+    const parts_placing *shared = &t->range->shared;
+    while (t->run_next < shared->run_count && shared->runs[t->run_next].first == t->next) {
+        t->next += shared->runs[t->run_next++].count;
+    }
+}
+
+/* The records of the part that a piece has, behind those before. */
+static mote_status take_piece(taking *t, const mote_cloud *piece, const uint8_t *records) {
+    const parts_run *run = t->run;
+    const uint64_t from_bytes = run->source.record_bytes, number = parts_source_number(&run->source);
+    const uint64_t low = t->range->whole.low.code, high = t->range->whole.high.code;
     uint64_t *codes = mote_alloc(run->ctx, piece->count * sizeof *codes, "codes of a piece");
     mote_status status = codes != NULL ? parts_codes(run, piece, codes) : MOTE_ERROR_MEMORY;
     for (uint64_t i = 0; i < piece->count && status == MOTE_OK; i++) {
         if (codes[i] < low || codes[i] >= high) continue; /* what has no place is beyond all codes */
-        if (*count == range->points) {
+        skip_shared(t);
+        if (t->next == t->range->points) {
             status = parts_changed(run);
         } else {
-            uint8_t *at = to + *count * bytes;
+            uint8_t *at = t->to + t->next++ * run->record_bytes;
             memcpy(at, records + i * from_bytes, from_bytes);
             if (run->number_bytes > 0) status = parts_number_put(run, number + i, at);
-            ++*count;
+            t->count++;
         }
     }
     mote_free(run->ctx, codes);
     return status;
 }
 
-/* The points of the inputs before, of a walk that reads some of them only. */
-static uint64_t points_before(const parts_run *run, uint64_t input) {
-    uint64_t points = 0;
-    for (uint64_t i = 0; i < input && run->source.facts != NULL; i++) points += run->source.facts[i].points;
-    return points;
-}
-
 /* The points of a part, from the inputs that have some. */
 static mote_status load_from_inputs(parts_run *run, const parts_job *job, uint32_t part, mote_cloud **out) {
     const mote_cloud *piece = NULL;
     const uint8_t *records;
-    uint8_t *to = NULL;
-    uint64_t count = 0;
+    taking t = {.run = run, .range = &run->ranges[part]};
     bool *wanted = mote_alloc_zero(run->ctx, run->source.list.count, "inputs");
-    if (wanted == NULL) return MOTE_ERROR_MEMORY;
-    for (uint64_t s = 0; s < run->share_count; s++) {
-        if (run->shares[s].part == part && run->shares[s].points > 0) wanted[run->shares[s].input] = true;
+    bool *has = mote_alloc_zero(run->ctx, run->source.list.count, "inputs");
+    const bool made = wanted != NULL && has != NULL;
+    for (uint64_t s = 0; s < run->share_count && made; s++) {
+        if (run->shares[s].part != part) continue;
+        has[run->shares[s].input] = true;
+        wanted[run->shares[s].input] = run->shares[s].points > 0;
     }
     parts_spans *spans = parts_spans_of(run, part);
     run->source.wanted = wanted;
     run->source.spans = spans;
     run->source.spans_apart = run->has_numbers;
-    mote_status status = spans != NULL ? parts_job_check_bytes(job, &run->source) : MOTE_ERROR_MEMORY;
-    if (status == MOTE_OK) status = parts_cloud(run, run->ranges[part].points, out, &to);
+    mote_status status = spans != NULL && made ? parts_job_check_bytes(job, &run->source, has) : MOTE_ERROR_MEMORY;
+    if (status == MOTE_OK) status = parts_cloud(run, t.range->points, out, &t.to);
+    if (status == MOTE_OK) status = parts_shared_load(run, job, part, t.to);
     parts_source_rewind(&run->source, 0, 1);
     do {
         if (status == MOTE_OK) status = parts_source_next(&run->source, &piece, &records);
         if (status != MOTE_OK || piece == NULL) break;
-        const uint64_t number = points_before(run, parts_source_input(&run->source)) + parts_source_place(&run->source);
-        status = take_piece(run, part, piece, records, number, to, &count);
+        status = take_piece(&t, piece, records);
     } while (status == MOTE_OK);
     parts_source_rest(&run->source);
     run->source.wanted = NULL;
     run->source.spans = NULL;
     mote_free(run->ctx, spans);
     mote_free(run->ctx, wanted);
-    return status == MOTE_OK && count != run->ranges[part].points ? parts_changed(run) : status;
+    mote_free(run->ctx, has);
+    const uint64_t wanted_points = t.range->points - t.range->shared.points;
+    return status == MOTE_OK && t.count != wanted_points ? parts_changed(run) : status;
 }
 
 /* Until when a part's inputs are read, and its octree is built; then its nodes are written. */

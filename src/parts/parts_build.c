@@ -113,7 +113,7 @@ static void forget_parts(parts_run *run) {
 /* The records of parts that were built are gone. */
 static mote_status distribute_again(parts_run *run) {
     const mote_progress_span whole = mote_progress_hold(run->ctx);
-    const mote_status status = parts_distribute(run, true);
+    const mote_status status = parts_distribute(run);
     mote_progress_leave(run->ctx, whole);
     parts_source_rest(&run->source);
     return status;

@@ -5,7 +5,7 @@
 #include "device/backend.h"
 #include "order/lattice/lattice.h"
 #include "order/order_ops.h"
-#include "parts/parts.h"
+#include "parts/parts_notes.h"
 
 /* ---- the box */
 
@@ -72,7 +72,7 @@ mote_status parts_codes(const parts_run *run, const mote_cloud *piece, uint64_t 
 }
 
 /* What a walk does with the codes of a piece. */
-typedef void (*use_codes)(parts_run *run, const uint64_t *codes, uint64_t count);
+typedef mote_status (*use_codes)(parts_run *run, const uint64_t *codes, uint64_t count);
 
 /* Points of a scan that follow each other lie near each other, so that threads seldom meet at a cell. */
 static void add_to_cell(uint64_t *cell) {
@@ -80,18 +80,11 @@ static void add_to_cell(uint64_t *cell) {
     ++*cell;
 }
 
-static void count_cells(parts_run *run, const uint64_t *codes, uint64_t count) {
-#pragma omp parallel for schedule(static) num_threads(run->ctx->threads)
-    for (uint64_t i = 0; i < count; i++) {
-        if (codes[i] != UINT64_MAX) add_to_cell(&run->first[codes[i] >> 3 * (MOTE_ORDER_BITS - run->level)]);
-    }
-}
-
 static mote_status visit_codes(parts_run *run, const mote_cloud *piece, use_codes use) {
     uint64_t *codes = mote_alloc(run->ctx, piece->count * sizeof *codes, "codes of a piece");
     if (codes == NULL) return MOTE_ERROR_MEMORY;
-    const mote_status status = parts_codes(run, piece, codes);
-    if (status == MOTE_OK) use(run, codes, piece->count);
+    mote_status status = parts_codes(run, piece, codes);
+    if (status == MOTE_OK) status = use(run, codes, piece->count);
     mote_free(run->ctx, codes);
     return status;
 }
@@ -109,15 +102,22 @@ void parts_sum_before(uint64_t *first, uint64_t count) {
 static mote_status walk(parts_run *run, parts_box *box, bool counts) {
     const mote_cloud *piece = NULL;
     const uint8_t *records;
+    mote_context *ctx = run->ctx;
+    const uint64_t peak_before = ctx->memory_peak_bytes, begin = ctx->memory_bytes;
+    ctx->memory_peak_bytes = begin;
     clear_box(box);
+    parts_notes_restart(run);
     memset(run->flags, 0, sizeof run->flags);
     do {
         MOTE_TRY(parts_source_next(&run->source, &piece, &records));
         if (piece == NULL) break;
         MOTE_TRY(grow_box(run, piece, box));
         MOTE_TRY(potree_flag_bits(run->ctx, piece, run->flags));
-        if (counts) MOTE_TRY(visit_codes(run, piece, count_cells));
+        if (counts) MOTE_TRY(visit_codes(run, piece, parts_notes_see));
     } while (piece != NULL);
+    const uint64_t taken = ctx->memory_peak_bytes - begin, noted = parts_notes_bytes(run);
+    run->walk_bytes = taken > noted ? taken - noted : 0;
+    if (peak_before > ctx->memory_peak_bytes) ctx->memory_peak_bytes = peak_before;
     return MOTE_OK;
 }
 
@@ -177,7 +177,10 @@ mote_status parts_count(parts_run *run) {
     choose_level(run);
     run->first = mote_alloc_zero(run->ctx, (run->cell_count + 1) * sizeof *run->first, "points by cell");
     if (run->first == NULL) return MOTE_ERROR_MEMORY;
+    const bool is_plan = run->notes != NULL; /* which keeps notes */
+    if (!is_plan) MOTE_TRY(parts_notes_begin(run, false));
     MOTE_TRY(find_counts(run));
+    if (!is_plan) parts_notes_end(run);
     parts_sum_before(run->first, run->cell_count);
     return MOTE_OK;
 }
@@ -226,7 +229,7 @@ const parts_block *parts_block_of(const parts_run *run, uint32_t level, uint64_t
 }
 
 /* Counts the points of blocks of the finest level so far. */
-static void count_blocks(parts_run *run, const uint64_t *codes, uint64_t count) {
+static mote_status count_blocks(parts_run *run, const uint64_t *codes, uint64_t count) {
     const uint32_t level = run->blocks[run->block_count - 1].level, step = parts_step_of(level);
     const uint64_t in_step = (1ull << 3 * step) - 1;
 #pragma omp parallel for schedule(static) num_threads(run->ctx->threads)
@@ -235,6 +238,7 @@ static void count_blocks(parts_run *run, const uint64_t *codes, uint64_t count) 
         const parts_block *block = parts_block_of(run, level, codes[i] >> 3 * (MOTE_ORDER_BITS - level));
         if (block != NULL) add_to_cell(&block->first[codes[i] >> 3 * (MOTE_ORDER_BITS - level - step) & in_step]);
     }
+    return MOTE_OK;
 }
 
 static mote_status walk_blocks(parts_run *run, uint64_t first_block) {

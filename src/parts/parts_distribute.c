@@ -6,7 +6,7 @@
      records of bin 3             at ^                          ^     of its buffer, behind those before
      buffers    1 │ 1 1 1  │    2 │ 2      │    3 │ 3 3 3 3│ full: written behind what bin 3 has already
      scratch    │ part 1 ........ │ part 2 ..... │ part 3 ............ │ */
-#include "parts/parts.h"
+#include "parts/parts_notes.h"
 
 #define SLICES_PER_THREAD 16u
 #define SLICE_POINTS      4096u      /* at least: below, threads wait for each other longer than they work */
@@ -91,7 +91,7 @@ static mote_status flush_all(distributing *d) {
     MOTE_TRY(flush(d, held));
     for (uint32_t i = 0; i < held; i++) {
         const parts_bin *bin = &d->bins[d->full[i]];
-        if (bin->written != bin->place.points) return parts_changed(run);
+        if (run->chosen == NULL && bin->written != bin->place.points) return parts_changed(run);
     }
     return MOTE_OK;
 }
@@ -100,7 +100,7 @@ static mote_status flush_all(distributing *d) {
 
 /* The points of the input that was read so far become its shares. */
 static mote_status end_input(parts_run *run) {
-    for (uint32_t p = 0; p < run->part_count; p++) {
+    for (uint32_t p = 0; p < run->part_count && run->chosen == NULL; p++) {
         if (run->tally[p] == 0) continue;
         if (!mote_reserve(run->ctx, (void **)&run->shares, &run->share_capacity, run->share_count + 1,
                           sizeof *run->shares, "parts")) {
@@ -109,7 +109,6 @@ static mote_status end_input(parts_run *run) {
         parts_share *share = &run->shares[run->share_count++];
         *share = (parts_share){(uint32_t)run->tallied, p, run->tally[p], 0, 0};
         run->tally[p] = 0;
-        if (run->notes != NULL) MOTE_TRY(parts_spans_take(run, share));
     }
     run->tallied = parts_source_input(&run->source);
     return MOTE_OK;
@@ -205,7 +204,7 @@ static mote_status put(const distributing *d, uint32_t bin, uint32_t *next, cons
 
 static mote_status put_records(const distributing *d, const parts_piece *piece, uint64_t first, uint64_t end) {
     const parts_run *run = d->run;
-    const uint64_t number = run->first_number + d->walked;
+    const uint64_t number = run->first_number + (run->chosen != NULL ? parts_source_number(&run->source) : d->walked);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(run->ctx->threads)
     for (uint64_t slice = first; slice < end; slice++) {
         uint32_t *next = d->next + slice * d->bin_count;
@@ -243,7 +242,7 @@ static mote_status add_piece(distributing *d, const mote_cloud *cloud, const uin
     }
     const parts_piece piece = {cloud, records, codes, d->parts, slices};
     count_slices(d, &piece);
-    if (run->notes != NULL) parts_spans_see(run, d->parts, cloud->count);
+    if (run->chosen != NULL) MOTE_TRY(parts_chosen_see(run, d->parts, cloud->count));
     if (run->sample != NULL) see_samples(run, &piece);
     MOTE_TRY(tally(d, &piece));
     for (uint64_t first = 0; d->to_scratch && first < piece.slices;) {
@@ -280,8 +279,10 @@ static mote_status make_buffers(distributing *d) {
     if (d->memory == NULL) return MOTE_ERROR_MEMORY;
     for (uint32_t p = 0; p < run->part_count; p++) {
         d->bins[p].to = &run->scratch;
-        d->bins[p].place = (parts_copies){run->ranges[p].at, run->ranges[p].points};
-        points += run->ranges[p].points;
+        const parts_range *range = &run->ranges[p];
+        d->bins[p].place = run->chosen == NULL ? (parts_copies){range->at, range->points}
+                                               : (parts_copies){range->shared.at, range->shared.room};
+        points += d->bins[p].place.points;
         if (d->bin_count == run->part_count) continue;
         d->bins[run->part_count + p].to = parts_around_file(run);
         d->bins[run->part_count + p].place = parts_around_copies(run, p);
@@ -308,7 +309,7 @@ static mote_status add_pieces(distributing *d) {
     return end_input(run);
 }
 
-mote_status parts_distribute(parts_run *run, bool to_scratch) {
+mote_status parts_walk(parts_run *run, bool to_scratch) {
     distributing d;
     memset(&d, 0, sizeof d);
     d.run = run;
@@ -316,14 +317,8 @@ mote_status parts_distribute(parts_run *run, bool to_scratch) {
     mote_stage(run->ctx, "distribute");
     run->tallied = run->share_count = run->span_count = 0;
     mote_status status = make_bins(&d);
-    /* A plan's parts read what has points of theirs. */
-    if (status == MOTE_OK && run->sample != NULL) status = parts_spans_begin(run);
-    if (status == MOTE_OK) status = parts_borders_begin(run);
     if (status == MOTE_OK && to_scratch) status = make_buffers(&d);
     if (status == MOTE_OK) status = add_pieces(&d);
-    if (status == MOTE_OK) status = parts_borders_end(run);
-    parts_borders_free(run);
-    parts_spans_end(run);
     mote_free(run->ctx, run->tally);
     run->tally = NULL;
     mote_free(run->ctx, d.bins);
@@ -331,5 +326,13 @@ mote_status parts_distribute(parts_run *run, bool to_scratch) {
     mote_free(run->ctx, d.next);
     mote_free(run->ctx, d.parts);
     mote_free(run->ctx, d.memory);
+    return status;
+}
+
+mote_status parts_distribute(parts_run *run) {
+    mote_status status = parts_borders_begin(run);
+    if (status == MOTE_OK) status = parts_walk(run, true);
+    if (status == MOTE_OK) status = parts_borders_end(run);
+    parts_borders_free(run);
     return status;
 }

@@ -100,7 +100,7 @@ mote_status parts_job_make_folder(const parts_job *job) {
  * completed. */
 static bool is_ours(const char *name) {
     static const char *const endings[] = {".octree",   ".json",   ".fine.octree", ".fine.json",
-                                          "plan.json", "scratch", "lock"};
+                                          "plan.json", "scratch", "lock",         PARTS_SHARED};
     const size_t digits = strspn(name, "0123456789");
     if (strncmp(name, FINE, strlen(FINE)) == 0) return true;
     if (strncmp(name, PARTS_DISTANCE, strlen(PARTS_DISTANCE)) == 0) return true;

@@ -18,7 +18,7 @@ mote_status parts_gather(parts_run *run, const char *output, const mote_parts_pa
     }
     run->report->count_seconds = lap(&since);
     MOTE_TRY(parts_open_scratch(run, output, &run->scratch));
-    MOTE_TRY(parts_distribute(run, true));
+    MOTE_TRY(parts_distribute(run));
     parts_source_rest(&run->source); /* its memory is the parts' */
     run->scratch_file = run->scratch.file;
     run->scratch_path = run->scratch.path;

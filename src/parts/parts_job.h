@@ -3,7 +3,8 @@
      PLAN.json     request    inputs with size and checksum, parameters, the output's name
                    facts      box, flags, what a union needs to know: so no part reads what others need alone
                    parts      range of codes, points, wins at its borders; which inputs have points of it
-     OUT.parts/    N.octree   records of part N, level by level, and a table of its nodes behind them
+     OUT.parts/    shared     points that the plan has read for several parts
+                   N.octree   records of part N, level by level, and a table of its nodes behind them
                    N.json     manifest: of which plan, sizes, checksums; written last, so that a part is there or not
 
    Of a COPC file the octree is its chunks, and shares of nodes that a border divides (io/copc/copc_parts.h).
@@ -14,7 +15,7 @@
 
 #include "parts/parts.h"
 
-#define PARTS_PLAN_VERSION 3 /* of the plan, the manifests and the files: another one is refused */
+#define PARTS_PLAN_VERSION 4 /* of the plan, the manifests and the files: another one is refused */
 
 /* Of an input, that have a checksum each: a part checks what it reads. At 30 bytes of a plan a block, an input of 10 TB
    has 40 MB of them. */
@@ -41,8 +42,9 @@ bool parts_job_keeps_inputs(const parts_job *job);
 mote_status parts_job_open_inputs(parts_job *job, parts_run *run);
 /* MOTE_ERROR_IO where an input is not what it was, by its size. */
 mote_status parts_job_check_inputs(const parts_job *job);
-/* The same by the bytes that walks of the source read. */
-mote_status parts_job_check_bytes(const parts_job *job, parts_source *source);
+/* The same by the bytes that walks of the source read; of inputs that were written since then, by all bytes.
+   has  [source.list.count] which inputs have points that are wanted: read by a walk, or by the plan */
+mote_status parts_job_check_bytes(const parts_job *job, parts_source *source, const bool *has);
 
 /* ---- parts_plan_write.c */
 /* Adds what the run found, and writes the file; its parts are then made by the job. at_once: it takes its name now */
@@ -114,6 +116,14 @@ mote_status parts_part_encode(parts_run *run, uint32_t part, const mote_lod *lod
 void parts_made_free(mote_context *ctx, parts_made *made);
 /* Writes the files of a part. */
 mote_status parts_part_write(parts_run *run, const parts_job *job, uint32_t part, const mote_lod *lod);
+
+/* ---- parts_shared.c: points that the plan reads for several parts */
+#define PARTS_SHARED "shared" /* the file's name */
+/* Once points are counted and ranges are cut: looks at what more is to be known, and opens and writes the file where
+   parts share chunks. The caller closes it (run->scratch) when the plan is written. */
+mote_status parts_look(parts_run *run, const parts_job *job);
+/* Reads those of a part, to their places among its records. */
+mote_status parts_shared_load(const parts_run *run, const parts_job *job, uint32_t part, uint8_t *records);
 
 /* ---- parts_array.c: a part, and the whole */
 /* Builds a part of its points and writes its files. load: makes their cloud. *lacks_fine: nothing is written, as all

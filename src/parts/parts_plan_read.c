@@ -166,7 +166,41 @@ static mote_status take_shares(const parts_job *job, parts_run *run, uint32_t p,
         *share = (parts_share){(uint32_t)input, p, points, 0, 0};
         MOTE_TRY(take_spans(job, run, json_array_get(pair, 2), share));
     }
+    sum += run->ranges[p].shared.points;
     return sum == run->ranges[p].points ? MOTE_OK : wrong(job, "parts", p, "the sum of \"inputs\"");
+}
+
+/* Where points go that the plan has read: as many places as there are points. */
+static mote_status take_runs(const parts_job *job, parts_run *run, uint32_t p, const json_t *list) {
+    parts_placing *shared = &run->ranges[p].shared;
+    const size_t count = json_array_size(list) / 2;
+    uint64_t end = 0, sum = 0;
+    if (json_array_size(list) % 2 != 0) return wrong(job, "parts", p, "\"runs\"");
+    shared->runs = mote_alloc(job->ctx, count * sizeof *shared->runs, "spans of parts");
+    if (shared->runs == NULL) return MOTE_ERROR_MEMORY;
+    for (size_t r = 0; r < count; r++) {
+        placed_run *own = &shared->runs[r];
+        if (!parts_take_count(json_array_get(list, 2 * r), NULL, run->ranges[p].points, &own->first) ||
+            !parts_take_count(json_array_get(list, 2 * r + 1), NULL, run->ranges[p].points - own->first, &own->count) ||
+            own->count == 0 || own->first < end) {
+            return wrong(job, "parts", p, "\"runs\"");
+        }
+        end = own->first + own->count;
+        sum += own->count;
+    }
+    shared->run_count = count;
+    return sum == shared->points ? MOTE_OK : wrong(job, "parts", p, "the sum of \"runs\"");
+}
+
+static mote_status take_shared(const parts_job *job, parts_run *run, uint32_t p, const json_t *o) {
+    parts_placing *shared = &run->ranges[p].shared;
+    if (o == NULL) return MOTE_OK;
+    if (!parts_take_count(o, "at", INT64_MAX / (run->record_bytes + 1) - run->ranges[p].points, &shared->at) ||
+        !parts_take_count(o, "points", run->ranges[p].points, &shared->points) || shared->points == 0 ||
+        !parts_take_bits(o, "hash", &shared->hash)) {
+        return wrong(job, "parts", p, "\"shared\"");
+    }
+    return take_runs(job, run, p, json_object_get(o, "runs"));
 }
 
 static mote_status take_part(const parts_job *job, parts_run *run, uint32_t p, const json_t *part) {
@@ -180,6 +214,7 @@ static mote_status take_part(const parts_job *job, parts_run *run, uint32_t p, c
     if (!take_wins(part, "wins", &range->wins[0]) || !take_wins(part, "fine_wins", &range->wins[1])) {
         return wrong(job, "parts", p, "\"wins\"");
     }
+    MOTE_TRY(take_shared(job, run, p, json_object_get(part, "shared")));
     return take_shares(job, run, p, json_object_get(part, "inputs"));
 }
 

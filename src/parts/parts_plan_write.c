@@ -3,6 +3,7 @@
 #include <mote_have.h>
 
 #include "parts/parts_job.h"
+#include "parts/parts_notes.h"
 
 #if MOTE_HAVE_JANSSON
 #include <jansson.h>
@@ -83,7 +84,7 @@ static bool add_border(json_t *part, const lod_border *border) {
 
 /* What a part reads. */
 typedef struct part_reading {
-    uint64_t points, most_points; /* of all its inputs; of one of them */
+    uint64_t points, most_points; /* of all its inputs; that come at once */
     double bytes;
 } part_reading;
 
@@ -115,6 +116,19 @@ static uint64_t points_of_spans(const parts_run *run, const parts_share *share, 
     return share->span_count > 0 ? points : all;
 }
 
+/* How many of these come at once. A piece of LAS ends with its span, as does one whose points are to be numbered;
+   chunks of LAZ of several spans are decoded together. */
+static uint64_t points_at_once(const parts_run *run, const parts_share *share, uint64_t points) {
+    uint64_t units = 0, longest = 0;
+    for (uint64_t s = 0; s < share->span_count; s++) {
+        const reader_span *span = &run->spans[share->first_span + s];
+        units += span->end - span->first;
+        if (span->before_end - span->before > longest) longest = span->before_end - span->before;
+    }
+    const bool is_by_span = share->span_count > 0 && (run->has_numbers || units == points);
+    return is_by_span ? longest : points;
+}
+
 /* The inputs that have points of a part, how many, and where. *read: of these inputs */
 static bool add_shares(const parts_run *run, const input_sums *inputs, uint32_t p, json_t *part, part_reading *read) {
     json_t *list = json_array();
@@ -125,11 +139,29 @@ static bool add_shares(const parts_run *run, const input_sums *inputs, uint32_t 
         json_t *entry = json_array();
         ok = parts_add(list, NULL, entry) && parts_add(entry, NULL, json_integer(share->input)) &&
              parts_add(entry, NULL, json_integer((json_int_t)share->points)) && add_spans(run, share, entry);
+        if (share->points == 0) continue; /* the plan has read them */
         const uint64_t all = inputs->points[share->input], points = points_of_spans(run, share, all);
         read->points += points;
         read->bytes += (double)inputs->bytes[share->input] * (double)points / (double)(all > 0 ? all : 1);
-        if (points > read->most_points) read->most_points = points;
+        const uint64_t at_once = points_at_once(run, share, points);
+        if (at_once > read->most_points) read->most_points = at_once;
     }
+    return ok;
+}
+
+/* Points that the plan has read: where they are in the file of these, and among the part's. */
+static bool add_shared(const parts_run *run, uint32_t p, json_t *part, part_reading *read) {
+    const parts_placing *shared = &run->ranges[p].shared;
+    if (shared->points == 0) return true;
+    json_t *o = json_object(), *runs = json_array();
+    bool ok = parts_add(part, "shared", o) && parts_add(o, "at", json_integer((json_int_t)shared->at)) &&
+              parts_add(o, "points", json_integer((json_int_t)shared->points)) &&
+              parts_add(o, "hash", parts_put_bits(shared->hash)) && parts_add(o, "runs", runs);
+    for (uint64_t r = 0; r < shared->run_count && ok; r++) {
+        ok = parts_add(runs, NULL, json_integer((json_int_t)shared->runs[r].first)) &&
+             parts_add(runs, NULL, json_integer((json_int_t)shared->runs[r].count));
+    }
+    read->bytes += (double)(shared->points * run->record_bytes);
     return ok;
 }
 
@@ -157,6 +189,15 @@ uint64_t parts_file_bytes(const parts_run *run, uint32_t p) {
     return (uint64_t)(fmax(0, chunks) + share_bytes_of(run, shared) + MANIFEST_BYTES);
 }
 
+/* To read its points. Of mapped files the pages of a piece go when that is copied, before its points take theirs. */
+static double reading_bytes(const parts_run *run, uint64_t points, const part_reading *read) {
+    const parts_prices *prices = &run->prices;
+    const double record_bytes = (double)run->record_bytes, own = (double)points * record_bytes;
+    if (read->points == 0) return own;
+    const double piece = piece_points(run, read), mapped_bytes = prices->piece_bytes - record_bytes;
+    return prices->walk_bytes + own + piece * record_bytes + piece * fmax(0, mapped_bytes - record_bytes);
+}
+
 /* What making the part will take, as parts of a sample took it (parts_predict.c): memory that is resident, files of the
    part, bytes of inputs, which are read twice, and seconds of one core. memory_limit_bytes is what surely suffices. */
 static bool add_costs(const parts_run *run, uint32_t p, const part_reading *read, json_t *part) {
@@ -164,8 +205,7 @@ static bool add_costs(const parts_run *run, uint32_t p, const part_reading *read
     const parts_range *range = &run->ranges[p];
     const double share_bytes = run->is_copc ? share_bytes_of(run, parts_shared_points(run, p)) : 0;
     const uint64_t limit = parts_limit_bytes(run, range->points);
-    const double reading = prices->walk_bytes + piece_points(run, read) * prices->piece_bytes +
-                           (double)(range->points * run->record_bytes);
+    const double reading = reading_bytes(run, range->points, read);
     const double building = at_line(prices->memory_bytes, range->points) + share_bytes;
     const double memory = (double)prices->floor_bytes + (building > reading ? building : reading);
     const double file = (double)parts_file_bytes(run, p);
@@ -183,9 +223,9 @@ static bool add_part(const parts_run *run, const input_sums *inputs, uint32_t p,
     json_t *o = json_object();
     part_reading read = {0, 0, 0};
     return parts_add(list, NULL, o) && parts_add(o, "points", json_integer((json_int_t)range->points)) &&
-           add_shares(run, inputs, p, o, &read) && (run->prices.file_bytes[1] == 0 || add_costs(run, p, &read, o)) &&
-           add_border(o, &range->whole.low) && add_wins(o, "wins", &range->wins[0]) &&
-           add_wins(o, "fine_wins", &range->wins[1]);
+           add_shares(run, inputs, p, o, &read) && add_shared(run, p, o, &read) &&
+           (run->prices.file_bytes[1] == 0 || add_costs(run, p, &read, o)) && add_border(o, &range->whole.low) &&
+           add_wins(o, "wins", &range->wins[0]) && add_wins(o, "fine_wins", &range->wins[1]);
 }
 
 static bool add_parts(const parts_run *run, const input_sums *inputs, json_t *root) {
@@ -202,8 +242,11 @@ static bool add_parts(const parts_run *run, const input_sums *inputs, json_t *ro
 
 static bool sum_inputs(const parts_run *run, const parts_job *job, const input_sums *inputs) {
     const json_t *list = json_object_get(json_object_get(job->json, "request"), "inputs");
+    const parts_notes *notes = run->notes;
     bool ok = true;
-    for (uint64_t s = 0; s < run->share_count; s++) inputs->points[run->shares[s].input] += run->shares[s].points;
+    for (uint64_t u = 0; notes != NULL && u < notes->unit_count; u++) {
+        inputs->points[notes->units[u].input] += notes->units[u].given;
+    }
     for (uint64_t i = 0; i < run->source.list.count && ok; i++) {
         ok = parts_take_count(json_array_get(list, i), "bytes", INT64_MAX, &inputs->bytes[i]);
     }

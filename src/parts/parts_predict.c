@@ -8,6 +8,7 @@
 
    Whole cells, so that points are as dense as all are there, and nodes as full. */
 #define _DEFAULT_SOURCE /* sysconf */
+#include <malloc.h>
 #include <mote_have.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,6 +74,13 @@ static mote_status build_and_write(parts_run *run, const mote_cloud *cloud, mote
     return status;
 }
 
+/* Gives back what malloc keeps of steps before: a process that makes a part has new memory, and pays for its pages. */
+static void forget_memory(void) {
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
+}
+
 /* A part of the points of some windows, as if these were all that there are; what it takes. */
 static mote_status make_sample(parts_run *run, uint32_t windows, const char *path, sample_cost *cost) {
     mote_context *ctx = run->ctx;
@@ -87,6 +95,7 @@ static mote_status make_sample(parts_run *run, uint32_t windows, const char *pat
     range.whole.high.code = 1ull << 3 * MOTE_ORDER_BITS;
     own.ranges = &range;
     own.part_count = 1;
+    forget_memory();
     const double since = parts_processor_seconds();
     ctx->memory_peak_bytes = begin;
     MOTE_TRY(parts_open_scratch(&own, path, &to));

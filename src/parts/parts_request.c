@@ -68,10 +68,16 @@ static mote_status add_hashes(parts_run *run, const char *path, uint64_t size_by
     return status;
 }
 
-static mote_status add_input(parts_run *run, const char *path, json_t *list) {
+/* When a file was written last: where that is as it was, its bytes are. */
+static uint64_t written_at(const struct stat *info) {
+    return (uint64_t)info->st_mtim.tv_sec * 1000000000u + (uint64_t)info->st_mtim.tv_nsec;
+}
+
+static mote_status add_input(parts_run *run, const char *path, json_t *list, json_t *times) {
     mote_context *ctx = run->ctx;
     struct stat info;
     if (stat(path, &info) != 0) return mote_system_error(ctx, path, "look at");
+    if (!parts_add(times, NULL, parts_put_bits(written_at(&info)))) return no_memory(ctx);
     json_t *hashes = json_array();
     const mote_status status = hashes != NULL ? add_hashes(run, path, (uint64_t)info.st_size, hashes) : no_memory(ctx);
     char *name = status == MOTE_OK ? absolute(ctx, path) : NULL;
@@ -92,11 +98,15 @@ static mote_status add_input(parts_run *run, const char *path, json_t *list) {
     return ok && parts_add(list, NULL, input) ? MOTE_OK : no_memory(ctx);
 }
 
-static mote_status add_inputs(parts_run *run, json_t *request) {
-    json_t *list = json_array();
-    if (!parts_add(request, "inputs", list)) return no_memory(run->ctx);
+/* Times are no part of the request: who goes on asks for the same where these alone are others. */
+static mote_status add_inputs(parts_run *run, json_t *root, json_t *request) {
+    json_t *list = json_array(), *times = json_array();
+    const bool ok = parts_add(request, "inputs", list);
+    if (!parts_add(root, "written_at", times) || !ok) return no_memory(run->ctx);
     mote_stage(run->ctx, "checksums");
-    for (uint64_t i = 0; i < run->source.list.count; i++) MOTE_TRY(add_input(run, run->source.list.paths[i], list));
+    for (uint64_t i = 0; i < run->source.list.count; i++) {
+        MOTE_TRY(add_input(run, run->source.list.paths[i], list, times));
+    }
     return MOTE_OK;
 }
 
@@ -159,7 +169,7 @@ mote_status parts_job_begin(parts_run *run, const char *output, parts_job *job) 
                     parts_add(request, "keeps_inputs", json_boolean(run->potree.origin != NULL)) &&
                     potree_request_put(&run->source.reading, &run->lod, &run->potree, request) &&
                     add_left_out(run, request) && add_system(run, request) && (!run->is_copc || add_file(run, request));
-    return ok ? add_inputs(run, request) : no_memory(run->ctx);
+    return ok ? add_inputs(run, job->json, request) : no_memory(run->ctx);
 }
 
 /* ---- taking */
@@ -295,17 +305,33 @@ static mote_status check_blocks(const parts_job *job, const json_t *input, uint6
     return MOTE_OK;
 }
 
-mote_status parts_job_check_bytes(const parts_job *job, parts_source *source) {
+/* Whether an input was written since the plan looked at it. */
+static mote_status is_written(const parts_job *job, size_t i, const char *path, bool *is) {
+    struct stat info;
+    uint64_t before;
+    if (!parts_take_bits(json_array_get(json_object_get(job->json, "written_at"), i), NULL, &before)) {
+        return wrong(job, "the time of an input");
+    }
+    if (stat(path, &info) != 0) return mote_system_error(job->ctx, path, "look at");
+    *is = written_at(&info) != before;
+    return MOTE_OK;
+}
+
+mote_status parts_job_check_bytes(const parts_job *job, parts_source *source, const bool *has) {
     const json_t *inputs = json_object_get(json_object_get(job->json, "request"), "inputs");
     mote_status status = MOTE_OK;
     for (size_t i = 0; i < json_array_size(inputs) && status == MOTE_OK; i++) {
         const json_t *input = json_array_get(inputs, i);
-        if (source->wanted != NULL && !source->wanted[i]) continue;
+        bool looks_at_all = false;
+        if (!has[i]) continue;
+        MOTE_TRY(is_written(job, i, source->list.paths[i], &looks_at_all));
+        if (!looks_at_all && !source->wanted[i]) continue;
         const uint64_t count = json_array_size(json_object_get(input, "hashes"));
         bool *blocks = mote_alloc_zero(job->ctx, count, "checksums");
         uint64_t *hashes = mote_alloc(job->ctx, count * sizeof *hashes, "checksums");
         if (blocks == NULL || hashes == NULL) status = MOTE_ERROR_MEMORY;
-        if (status == MOTE_OK) status = parts_source_mark(source, i, PARTS_HASHED_BYTES, blocks);
+        if (status == MOTE_OK && looks_at_all) memset(blocks, true, count * sizeof *blocks);
+        if (status == MOTE_OK && !looks_at_all) status = parts_source_mark(source, i, PARTS_HASHED_BYTES, blocks);
         if (status == MOTE_OK) status = check_blocks(job, input, count, blocks, hashes);
         mote_free(job->ctx, blocks);
         mote_free(job->ctx, hashes);

@@ -100,7 +100,7 @@ static mote_status distribute(parts_run *run, parts_job *job, const mote_parts_p
     begin = mote_seconds();
     MOTE_TRY(mote_output_open(run->ctx, run->scratch_path, &run->scratch));
     run->scratch.is_part = true;
-    MOTE_TRY(parts_distribute(run, true));
+    MOTE_TRY(parts_distribute(run));
     parts_source_rest(&run->source);
     MOTE_TRY(mote_output_close(run->ctx, &run->scratch, MOTE_OK));
     run->report->distribute_seconds = mote_seconds() - begin;

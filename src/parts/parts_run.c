@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "device/team.h"
-#include "parts/parts.h"
+#include "parts/parts_notes.h"
 
 mote_parts_params mote_parts_defaults(void) {
     mote_parts_params params;
@@ -127,6 +127,8 @@ void parts_close(parts_run *run) {
     mote_free(ctx, run->chunks);
     parts_copc_end(run);
     parts_sample_free(run);
+    parts_notes_end(run);
+    for (uint32_t p = 0; run->ranges != NULL && p < run->part_count; p++) mote_free(ctx, run->ranges[p].shared.runs);
     mote_free(ctx, run->files);
     mote_free(ctx, run->stats.ranges);
     mote_free(ctx, run->part_of);
@@ -206,7 +208,8 @@ void parts_take_room(parts_run *run, const mote_parts_params *params) {
 static mote_status find_room(parts_run *run, const mote_parts_params *params) {
     mote_context *ctx = run->ctx;
     const uint64_t room = parts_room(ctx, params), point_bytes = run->record_bytes + run->point_bytes;
-    const uint64_t shared = run->begin_bytes + 12 * run->cell_count, rest = room > shared ? room - shared : 0;
+    const uint64_t shared = run->begin_bytes + 12 * run->cell_count + parts_notes_bytes(run),
+                   rest = room > shared ? room - shared : 0;
     uint64_t taken = 0;
     for (run->workers = parts_workers(ctx, params);; run->workers--) {
         run->share_bytes = rest / run->workers;

@@ -356,6 +356,14 @@ static uint64_t piece_offset(const parts_source *source) {
 
 uint64_t parts_source_place(const parts_source *source) { return source->reader->place + piece_offset(source); }
 
+uint64_t parts_source_number(const parts_source *source) {
+    uint64_t before = 0;
+    for (uint64_t i = 0; i < parts_source_input(source) && source->facts != NULL; i++) {
+        before += source->facts[i].points;
+    }
+    return before + parts_source_place(source);
+}
+
 reader_span parts_source_units(const parts_source *source, uint64_t i, uint64_t *end) {
     const uint64_t offset = piece_offset(source);
     const reader_span span = mote_reader_units_of(source->reader, offset + i, end);

@@ -83,6 +83,8 @@ mote_status parts_source_next(parts_source *source, const mote_cloud **piece, co
 /* The input that the last piece is of, and the points that this gives before it. */
 uint64_t parts_source_input(const parts_source *source);
 uint64_t parts_source_place(const parts_source *source);
+/* Of a walk that reads some of the inputs: the place of the last piece's first point among the points of all. */
+uint64_t parts_source_number(const parts_source *source);
 /* The units of the input that point i of the last piece is of. No units: it has none. end: where their points end */
 reader_span parts_source_units(const parts_source *source, uint64_t i, uint64_t *end);
 /* Marks the blocks of an input's file that walks read. */

@@ -1,89 +1,134 @@
-/* Which units of an input (chunks of LAZ, records of LAS) have points of a part: so that who makes it need not read the
-   others. Points come as they were scanned, and most chunks have points of few parts.
+/* Which units of an input (chunks of LAZ, blocks of LAS) a part reads, and where among its points those of the shared
+   file go: so that who makes a part reads what it has, and no more.
 
      units      0  1  2  3  4  5  6  7  8  9
-     part 3        ×  ×        ×        ×  ×         units that have points of it
-     spans         └──┘        └┘       └──┘         PARTS_SPANS at most: then the nearest two become one */
-#include "parts/parts.h"
+     part 3     ×  ×     S     ×     S  S  ×         × has points of it, S is shared with other parts
+     spans      └──┘           └┘          └┘        read from the input
+     runs            ──┘  │             │            points of the shared file, behind those of units 0 and 1 ... */
+#include "parts/parts_notes.h"
 
-#define PARTS_SPANS 64u /* of a part in an input: a plan of 1,000 parts and one input has 2 MB of them at most */
-
+/* What a part reads of an input that is looked at. */
 typedef struct part_spans {
-    reader_span list[PARTS_SPANS + 1];
-    uint32_t count;
+    uint64_t end;   /* of the last span */
+    uint64_t count; /* of spans */
+    uint64_t at;    /* where in the run's they begin */
+    uint64_t points;
+    bool has_any; /* points in the input, or in shared units of it */
 } part_spans;
 
-typedef struct parts_notes {
-    part_spans *parts; /* [part_count] of the input that is read */
-    uint64_t *seen;    /* [part_count] the last block that had points of it, from 1 */
-    uint64_t blocks;   /* so far */
-} parts_notes;
+typedef struct finding {
+    parts_run *run;
+    part_spans *parts; /* [part_count] */
+    uint64_t *before;  /* [part_count] own points in units before */
+    unit_count *list;  /* [part_count] */
+    bool fills;        /* else it counts */
+} finding;
 
-mote_status parts_spans_begin(parts_run *run) {
-    parts_notes *notes = run->notes = mote_alloc_zero(run->ctx, sizeof *notes, "spans of parts");
-    if (notes == NULL) return MOTE_ERROR_MEMORY;
-    notes->parts = mote_alloc_zero(run->ctx, run->part_count * sizeof *notes->parts, "spans of parts");
-    notes->seen = mote_alloc_zero(run->ctx, run->part_count * sizeof *notes->seen, "spans of parts");
-    return notes->parts != NULL && notes->seen != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+static void add_unit(const finding *f, const parts_unit *unit, const unit_count *own) {
+    part_spans *spans = &f->parts[own->part];
+    spans->has_any = true;
+    if (unit->is_shared) return;
+    spans->points += own->points;
+    if (unit->span.first == unit->span.end) return; /* all of the input, which has no units */
+    const bool is_new = spans->count == 0 || spans->end != unit->span.first;
+    spans->count += is_new;
+    spans->end = unit->span.end;
+    if (!f->fills) return;
+    reader_span *span = &f->run->spans[spans->at + spans->count - 1];
+    if (is_new) *span = unit->span;
+    span->end = unit->span.end;
+    span->before_end = unit->span.before_end;
 }
 
-void parts_spans_end(parts_run *run) {
-    if (run->notes == NULL) return;
-    mote_free(run->ctx, run->notes->parts);
-    mote_free(run->ctx, run->notes->seen);
-    mote_free(run->ctx, run->notes);
-    run->notes = NULL;
-}
-
-/* Makes one of the two spans that fewest points lie between. */
-static void join_nearest(part_spans *spans) {
-    uint32_t best = 1;
-    for (uint32_t s = 2; s < spans->count; s++) {
-        const uint64_t gap = spans->list[s].before - spans->list[s - 1].before_end;
-        if (gap < spans->list[best].before - spans->list[best - 1].before_end) best = s;
+static void walk_units(const finding *f, uint64_t first, uint64_t end) {
+    const parts_run *run = f->run;
+    for (uint32_t p = 0; p < run->part_count; p++) {
+        f->parts[p].count = f->parts[p].points = 0;
+        f->parts[p].has_any = false;
     }
-    spans->list[best - 1].end = spans->list[best].end;
-    spans->list[best - 1].before_end = spans->list[best].before_end;
-    spans->count--;
-    memmove(&spans->list[best], &spans->list[best + 1], (spans->count - best) * sizeof *spans->list);
-}
-
-static void add_units(part_spans *spans, const reader_span *units) {
-    reader_span *last = spans->count > 0 ? &spans->list[spans->count - 1] : NULL;
-    if (last != NULL && last->end >= units->first) { /* of several pieces of a union, the same units may come again */
-        if (units->end > last->end) last->end = units->end;
-        if (units->before_end > last->before_end) last->before_end = units->before_end;
-        return;
+    for (uint64_t u = first; u < end; u++) {
+        const parts_unit *unit = &run->notes->units[u];
+        const uint64_t count = parts_unit_counts(run, unit, f->list);
+        for (uint64_t i = 0; i < count; i++) add_unit(f, unit, &f->list[i]);
     }
-    spans->list[spans->count++] = *units;
-    if (spans->count > PARTS_SPANS) join_nearest(spans);
 }
 
-void parts_spans_see(parts_run *run, const uint16_t *parts, uint64_t count) {
-    parts_notes *notes = run->notes;
-    for (uint64_t i = 0, end; i < count; i = end) {
-        const reader_span units = parts_source_units(&run->source, i, &end);
-        notes->blocks++;
-        end = end < count ? end : count;
-        for (uint64_t j = i; j < end && units.end > units.first; j++) {
-            if (parts[j] == PARTS_NONE || notes->seen[parts[j]] == notes->blocks) continue;
-            notes->seen[parts[j]] = notes->blocks;
-            add_units(&notes->parts[parts[j]], &units);
+/* The shares of an input, whose units these are. */
+static mote_status find_shares(finding *f, uint32_t input, uint64_t first, uint64_t end) {
+    parts_run *run = f->run;
+    f->fills = false;
+    walk_units(f, first, end);
+    for (uint32_t p = 0; p < run->part_count; p++) {
+        part_spans *spans = &f->parts[p];
+        if (!spans->has_any) continue;
+        if (!mote_reserve(run->ctx, (void **)&run->shares, &run->share_capacity, run->share_count + 1,
+                          sizeof *run->shares, "parts") ||
+            !mote_reserve(run->ctx, (void **)&run->spans, &run->span_capacity, run->span_count + spans->count,
+                          sizeof *run->spans, "spans of parts")) {
+            return MOTE_ERROR_MEMORY;
         }
+        spans->at = run->span_count;
+        run->span_count += spans->count;
+        run->shares[run->share_count++] = (parts_share){input, p, spans->points, spans->at, spans->count};
     }
+    f->fills = true;
+    walk_units(f, first, end);
+    return MOTE_OK;
 }
 
-mote_status parts_spans_take(parts_run *run, parts_share *share) {
-    part_spans *spans = &run->notes->parts[share->part];
-    if (!mote_reserve(run->ctx, (void **)&run->spans, &run->span_capacity, run->span_count + spans->count,
-                      sizeof *run->spans, "spans of parts")) {
+/* Where the points of part p in a shared unit go. */
+static mote_status add_run(parts_run *run, uint32_t p, uint64_t first, uint64_t count) {
+    parts_placing *placing = &run->ranges[p].shared;
+    placed_run *last = placing->run_count > 0 ? &placing->runs[placing->run_count - 1] : NULL;
+    if (last != NULL && last->first + last->count == first) {
+        last->count += count;
+        return MOTE_OK;
+    }
+    if (!mote_reserve(run->ctx, (void **)&placing->runs, &placing->run_capacity, placing->run_count + 1,
+                      sizeof *placing->runs, "spans of parts")) {
         return MOTE_ERROR_MEMORY;
     }
-    share->first_span = run->span_count;
-    share->span_count = spans->count;
-    for (uint32_t s = 0; s < spans->count; s++) run->spans[run->span_count++] = spans->list[s];
-    spans->count = 0;
+    placing->runs[placing->run_count++] = (placed_run){first, count};
     return MOTE_OK;
+}
+
+static mote_status find_runs(const finding *f) {
+    parts_run *run = f->run;
+    for (uint64_t u = 0; u < run->notes->unit_count; u++) {
+        const parts_unit *unit = &run->notes->units[u];
+        const uint64_t count = parts_unit_counts(run, unit, f->list);
+        for (uint64_t i = 0; i < count; i++) {
+            const unit_count *own = &f->list[i];
+            if (unit->is_shared) MOTE_TRY(add_run(run, own->part, f->before[own->part], own->points));
+            if (unit->is_shared) run->ranges[own->part].shared.points += own->points;
+            f->before[own->part] += own->points;
+        }
+    }
+    return MOTE_OK;
+}
+
+static mote_status find_all(finding *f) {
+    const parts_notes *notes = f->run->notes;
+    f->run->share_count = f->run->span_count = 0;
+    for (uint64_t first = 0, end; first < notes->unit_count; first = end) {
+        end = first + 1;
+        while (end < notes->unit_count && notes->units[end].input == notes->units[first].input) end++;
+        MOTE_TRY(find_shares(f, notes->units[first].input, first, end));
+    }
+    return find_runs(f);
+}
+
+mote_status parts_spans_find(parts_run *run) {
+    mote_context *ctx = run->ctx;
+    finding f = {run, mote_alloc_zero(ctx, run->part_count * sizeof *f.parts, "parts"),
+                 mote_alloc_zero(ctx, run->part_count * sizeof *f.before, "parts"),
+                 mote_alloc(ctx, run->part_count * sizeof *f.list, "parts"), false};
+    const bool made = f.parts != NULL && f.before != NULL && f.list != NULL;
+    const mote_status status = made ? find_all(&f) : MOTE_ERROR_MEMORY;
+    mote_free(ctx, f.parts);
+    mote_free(ctx, f.before);
+    mote_free(ctx, f.list);
+    return status;
 }
 
 parts_spans *parts_spans_of(const parts_run *run, uint32_t part) {

@@ -251,7 +251,7 @@ static mote_status write_changed(parts_update *update, bool *done) {
     MOTE_TRY(parts_make_lists(run));
     MOTE_TRY(potree_folder_open(run->ctx, update->folder, &run->output.folder));
     MOTE_TRY(potree_folder_output(run->ctx, run->output.folder, "octree.bin.0.part", &run->scratch));
-    MOTE_TRY(parts_distribute(run, true));
+    MOTE_TRY(parts_distribute(run));
     parts_source_rest(&run->source);
     run->scratch_file = run->scratch.file;
     run->scratch_path = run->scratch.path;

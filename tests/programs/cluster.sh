@@ -28,7 +28,7 @@ wait_for() {
 }
 done_something=
 mkdir tiles
-"$MOTE" gen city a.las -n 200k -q
+"$MOTE" gen city a.las -n 1M -q
 "$MOTE" convert a.las tiles/west.laz --where 'x < 500000' -q
 "$MOTE" convert a.las tiles/east.laz --where 'x >= 500000' -q
 [[ -s tiles/east.laz ]] || { echo "skipped: built without what is needed"; exit 77; }
@@ -85,7 +85,7 @@ EOF
 #!/bin/sh
 if [ "\${SLURM_ARRAY_TASK_ID:-}" = 2 ] && mkdir "$PWD/was_killed" 2>/dev/null; then
     "$MOTE" "\$@" &
-    sleep 0.1
+    sleep 0.02 # a part takes 0.1 s
     kill -9 \$!
     wait \$!
     exit
@@ -101,7 +101,7 @@ EOF
     [[ ! -e town.parts ]] || fail "town.parts was left"
     [[ -d was_killed ]] && grep -q Killed town.part-2.log || fail "no task was killed"
     echo "Slurm $(slurmd -V | cut -d' ' -f2), of which a task was killed: the bytes of one piece"
-    rm -r town
+    rm -r town town.plan.json # whose parts are gone, with what the plan had read for them
 }
 lacks=
 for tool in slurmctld slurmd sbatch munged; do command -v $tool >/dev/null || lacks=$tool; done

@@ -132,7 +132,7 @@ static double refine_direction(const composite_body *body, double best[3]) {
 double composite_best_direction(const planes_local *s, const composite_body *body, double best[3]) {
     double nats[DIRECTIONS];
     score_directions(s, body, nats);
-    return next_direction(nats, NULL, 0, MIN_SCORE, best) ? refine_direction(s, body, best) : 0;
+    return next_direction(nats, NULL, 0, best) > MIN_SCORE ? refine_direction(body, best) : 0;
 }
 
 void composite_thin_out(composite_body *body) {
