@@ -71,7 +71,7 @@ static double share_of_cells(const planes_local *s, const planes_growth *g) {
 
 bool planes_is_curve(planes_local *s, planes_growth *g) {
     const double filled = share_filled(s, g), min = FILLED - FILLED_BY_CHANCE / sqrt(g->count);
-    if (filled >= min) return false;
+    if (filled >= min || g->role != PLANES_ALONE) return false;
     if (!growth_is_exact(s, g) && ((growth_has_few(s) && g->count < MIN_LINE) || share_of_cells(s, g) >= FILLED_CELLS))
         return false;
     return !growth_refuse(g, MOTE_PLANES_STRUCTURE, 1 - filled, 1 - min);

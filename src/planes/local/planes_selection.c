@@ -351,7 +351,7 @@ static mote_status grow_planes_again(planes_local *s, double max_noise, planes_b
         planes_note_sheets(s, g);
         if (fallen == NULL || g->strip.bounded) continue;
         planes_note_body(s, g, fallen);
-        planes_note_body(s, g, &s->bodies);
+        if (g->role == PLANES_ALONE) planes_note_body(s, g, &s->bodies);
     }
     for (uint32_t i = 0; i < s->sample->count; i++) s->owner[i] = -1;
     s->plane_count = 0;
