@@ -309,10 +309,21 @@ typedef struct parts_rewrite {
 mote_status parts_search_write(parts_run *run, const parts_search *search, const parts_rewrite *rewrite,
                                const char *output, const mote_write_params *writing, const mote_parts_params *params);
 
+/* ---- parts_room.c */
+
+/* What making a part of so many points takes, at most, beside others that are made at once. */
+uint64_t parts_memory_bytes(const parts_run *run, uint64_t points);
+/* How many parts the caller wants to be built at once, and the memory that all of it may take. */
+uint32_t parts_workers(const mote_context *ctx, const mote_parts_params *params);
+uint64_t parts_room(const mote_context *ctx, const mote_parts_params *params);
+
 /* ---- parts_scratch.c */
 /* Opens a scratch file beside the output, which has no name from then on. Close it with MOTE_CANCELLED. output: of it,
    or of another file there */
 mote_status parts_open_scratch(parts_run *run, const char *output, mote_output *to);
+/* The path of a file of sampling by distance in the folder of what is kept, from mote_alloc; and opens it. */
+char *parts_kept_path(const parts_run *run, const char *name);
+mote_status parts_open_kept(const parts_run *run, const char *name, mote_output *to);
 /* Reads bytes of a scratch file. path: of messages */
 mote_status parts_read_at(mote_context *ctx, int file, const char *path, uint64_t at, uint64_t bytes, void *to);
 /* The failure where a walk finds other points than the walks before. */
@@ -423,8 +434,6 @@ mote_status parts_distance_choose(parts_run *run);
 /* lod_whole.levels of a part, the caller's to free; *levels NULL: it chooses for itself. */
 mote_status parts_distance_load(parts_run *run, uint32_t part, uint8_t **levels, uint64_t *count);
 void parts_distance_end(parts_run *run);
-/* Opens a file in the folder of what is kept. */
-mote_status parts_distance_open_kept(const parts_run *run, const char *name, mote_output *to);
 /* Removes what is kept, once all parts are made. */
 void parts_distance_forget(const parts_run *run);
 
@@ -483,11 +492,6 @@ mote_status parts_find_ranges(parts_run *run, const mote_parts_params *params);
 void parts_take_room(parts_run *run, const mote_parts_params *params);
 /* Cuts points that are counted already. */
 mote_status parts_cut_ranges(parts_run *run, const mote_parts_params *params);
-/* What making a part of so many points takes, at most, beside others that are made at once. */
-uint64_t parts_memory_bytes(const parts_run *run, uint64_t points);
-/* How many parts the caller wants to be built at once, and the memory that all of it may take. */
-uint32_t parts_workers(const mote_context *ctx, const mote_parts_params *params);
-uint64_t parts_room(const mote_context *ctx, const mote_parts_params *params);
 /* Makes lists of trees and files, which have none yet. */
 mote_status parts_make_lists(parts_run *run);
 /* Makes the folder of the parts' files, which are open. */

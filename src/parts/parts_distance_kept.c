@@ -24,27 +24,8 @@ static uint64_t check_of(const parts_run *run, const distance_entry *entry) {
 
 /* ---- names */
 
-static char *kept_path(const parts_run *run, const char *name) {
-    const size_t size = strlen(run->kept_folder) + sizeof PARTS_DISTANCE + strlen(name) + 2;
-    char *path = mote_alloc(run->ctx, size, "parts");
-    if (path != NULL) {
-        snprintf(path, size, "%s/%s%s%s", run->kept_folder, PARTS_DISTANCE, name[0] != '\0' ? "." : "", name);
-    }
-    return path;
-}
-
-mote_status parts_distance_open_kept(const parts_run *run, const char *name, mote_output *to) {
-    char *path = kept_path(run, name);
-    memset(to, 0, sizeof *to);
-    to->file = -1;
-    if (path == NULL) return MOTE_ERROR_MEMORY;
-    const mote_status status = mote_output_open_kept(run->ctx, path, to);
-    mote_free(run->ctx, path);
-    return status;
-}
-
 static void remove_kept(const parts_run *run, const char *name) {
-    char *path = kept_path(run, name);
+    char *path = parts_kept_path(run, name);
     if (path != NULL) unlink(path); /* else it goes with the folder */
     mote_free(run->ctx, path);
 }
@@ -215,7 +196,7 @@ mote_status distance_take_up(parts_run *run) {
     struct parts_distance *d = run->distance;
     uint64_t size_bytes = 0;
     bool is_there = true;
-    char *path = kept_path(run, "");
+    char *path = parts_kept_path(run, "");
     if (path == NULL) return MOTE_ERROR_MEMORY;
     d->journal = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     mote_status status = d->journal >= 0 ? MOTE_OK : mote_system_error(run->ctx, path, "create");

@@ -10,7 +10,7 @@ static mote_status open_file(parts_run *run, const char *output, const char *nam
     char full[64];
     if (run->kept_folder != NULL) {
         snprintf(full, sizeof full, "%s%s", name, what);
-        return parts_distance_open_kept(run, full, to);
+        return parts_open_kept(run, full, to);
     }
     if (run->is_copc) return parts_open_scratch(run, output, to);
     snprintf(full, sizeof full, "octree.bin.%s%s.part", name, what);

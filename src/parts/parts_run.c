@@ -143,31 +143,6 @@ void parts_close(parts_run *run) {
 
 /* ---- how much memory there is */
 
-/* Of a GPU's copies, beside what PARTS_FIXED_BYTES and the points take on the host. */
-static uint64_t staging_bytes(const parts_run *run) {
-    if (run->ctx->params.device != MOTE_DEVICE_CUDA) return 0;
-    const bool is_roomy = run->share_bytes == 0 || run->share_bytes / 8 >= PARTS_STAGING_BYTES;
-    return is_roomy ? PARTS_STAGING_BYTES : PARTS_STAGING_LEAST;
-}
-
-uint64_t parts_memory_bytes(const parts_run *run, uint64_t points) {
-    const uint64_t threads = ((uint64_t)run->ctx->threads + run->workers - 1) / run->workers;
-    const uint64_t thread_bytes = run->is_copc ? PARTS_THREAD_COPC_BYTES : PARTS_THREAD_BYTES;
-    return PARTS_FIXED_BYTES + thread_bytes * threads + staging_bytes(run) +
-           points * (run->record_bytes + run->point_bytes);
-}
-
-uint32_t parts_workers(const mote_context *ctx, const mote_parts_params *params) {
-    if (params->workers == 0) return mote_team_default(ctx);
-    return params->workers < TEAM_MAX ? (uint32_t)params->workers : TEAM_MAX;
-}
-
-uint64_t parts_room(const mote_context *ctx, const mote_parts_params *params) {
-    if (params->memory_bytes > 0) return params->memory_bytes;
-    if (ctx->params.memory_limit_bytes > 0) return ctx->params.memory_limit_bytes;
-    return (uint64_t)sysconf(_SC_PHYS_PAGES) / 4 * (uint64_t)sysconf(_SC_PAGE_SIZE);
-}
-
 /* The points of a part that a GPU holds beside those of other workers; a part of more is sorted and sampled there in
    pieces, and its tree and records are the cores' work. */
 static uint64_t device_points(const parts_run *run) {

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "io/output_calls.h"
 #include "io/output_file.h"
 #include "parts/parts.h"
 
@@ -48,4 +49,23 @@ mote_status parts_read_at(mote_context *ctx, int file, const char *path, uint64_
 mote_status parts_changed(const parts_run *run) {
     return mote_fail(run->ctx, MOTE_ERROR_IO, "%s%s: changed while it was read", run->source.list.paths[0],
                      run->source.list.count > 1 ? ", or another input" : "");
+}
+
+char *parts_kept_path(const parts_run *run, const char *name) {
+    const size_t size = strlen(run->kept_folder) + sizeof PARTS_DISTANCE + strlen(name) + 2;
+    char *path = mote_alloc(run->ctx, size, "parts");
+    if (path != NULL) {
+        snprintf(path, size, "%s/%s%s%s", run->kept_folder, PARTS_DISTANCE, name[0] != '\0' ? "." : "", name);
+    }
+    return path;
+}
+
+mote_status parts_open_kept(const parts_run *run, const char *name, mote_output *to) {
+    char *path = parts_kept_path(run, name);
+    memset(to, 0, sizeof *to);
+    to->file = -1;
+    if (path == NULL) return MOTE_ERROR_MEMORY;
+    const mote_status status = mote_output_open_kept(run->ctx, path, to);
+    mote_free(run->ctx, path);
+    return status;
 }
