@@ -131,18 +131,23 @@ void roofs_are_found_beside_the_ground(void **state) {
     mote_context_destroy(ctx);
 }
 
-/* A town on hills: the vote's planes are slabs of 0.13 m through hills and roofs, the roofs' noise is 0.01. */
+/* A town on hills: the vote's planes are slabs of 0.13 m through hills and roofs, the roofs' noise is 0.01. The ground
+   bends little enough to be a plane, of a noise that is not told. */
 void slabs_are_no_planes_of_a_town(void **state) {
     (void)state;
     mote_context *ctx = test_context(2);
     mote_cloud *cloud;
+    uint32_t thick = 0;
     assert_int_equal(mote_generate(ctx, "city", 60000, NULL, &cloud), MOTE_OK);
     planes_answer answer = planes_find_answer(ctx, cloud, NULL);
     assert_true(mote_planes_count(answer.planes) >= 30);
     assert_true(mote_planes_get_facts(answer.planes).noise < 0.02);
     for (uint32_t i = 0; i < mote_planes_count(answer.planes); i++) {
-        assert_true(mote_planes_at(answer.planes, i)->rms < 0.04);
+        const mote_plane *p = mote_planes_at(answer.planes, i);
+        if (p->rms >= 0.04) thick++;
+        assert_true(p->rms < 0.04 || p->normal[2] > 0.99);
     }
+    assert_true(thick <= 1);
     planes_answer_free(&answer);
     mote_cloud_destroy(cloud);
     mote_context_destroy(ctx);

@@ -179,23 +179,27 @@ static void take_planes(planes_run *run, const local_search *search, const plane
     }
 }
 
-/* Whether the noise of a plane is that of planes: not of the vote's, which may be wider, nor of what bends. */
-static bool tells_noise(const planes_local_plane *plane) { return plane->candidate == 0 && !plane->warped; }
+/* Which planes tell their noise. */
+typedef enum noise_tellers { GROWN, ALL_BUT_WARPED, ALL_PLANES } noise_tellers;
 
-/* The noise of the plane that has the middle point of all that planes have; 0: there is none. all: also of those that
-   do not tell it */
-static double middle_noise(const planes_local_found *found, bool all) {
+/* A plane of the vote may be wider than planes are; one that bends is. */
+static bool tells_noise(const planes_local_plane *plane, noise_tellers of) {
+    return of == ALL_PLANES || (!plane->warped && (of == ALL_BUT_WARPED || plane->candidate == 0));
+}
+
+/* The noise of the plane that has the middle point of all that these planes have; 0: there is none. */
+static double middle_noise(const planes_local_found *found, noise_tellers of) {
     double points = 0, best = 0;
     for (uint32_t i = 0; i < found->count; i++) {
-        points += all || tells_noise(&found->planes[i]) ? found->planes[i].count : 0;
+        points += tells_noise(&found->planes[i], of) ? found->planes[i].count : 0;
     }
     for (uint32_t i = 0; i < found->count; i++) {
         const double noise = found->planes[i].noise;
         double below = 0;
-        if (!all && !tells_noise(&found->planes[i])) continue;
+        if (!tells_noise(&found->planes[i], of)) continue;
         for (uint32_t k = 0; k < found->count; k++) {
             const planes_local_plane *other = &found->planes[k];
-            below += (all || tells_noise(other)) && other->noise <= noise ? other->count : 0;
+            below += tells_noise(other, of) && other->noise <= noise ? other->count : 0;
         }
         if (2 * below >= points && (best <= 0 || noise < best)) best = noise;
     }
@@ -204,7 +208,8 @@ static double middle_noise(const planes_local_found *found, bool all) {
 
 /* What is said of the cloud is the noise of all its planes; what is still to be found has that of those that grew. */
 static void take_noise(planes_run *run, local_search *search, const planes_local_found *found) {
-    const double all = middle_noise(found, true), grown = middle_noise(found, false);
+    const double grown = middle_noise(found, GROWN), told = middle_noise(found, ALL_BUT_WARPED);
+    const double all = told > 0 ? told : middle_noise(found, ALL_PLANES);
     search->noise = run->tolerance_given ? run->scale.noise : grown > 0 ? grown : all;
     if (all <= 0 || run->tolerance_given) return;
     run->scale.noise = all;
