@@ -194,8 +194,7 @@ export const PREVIEW_CHECKS = {
                 assert.ok((await shown()) > 1000, `${await shown()}`);
                 server.state.made = 1;
                 await whole(page);
-                await idle(page);
-                assert.ok((await shown()) > 10000, `${await shown()}`);
+                await page.waitForFunction(() => window.mote.stats().pointsDrawn > 10000, null, { timeout: 60000 });
                 await page.evaluate(() => window.mote.hideClasses([9]));
                 await idle(page);
                 assert.equal(await shown(), 0);
