@@ -94,9 +94,9 @@ mote_status planes_place_points(planes_run *run, bool ordered);
 /* ---- planes_directions.c */
 
 /* The directions of params; bins of that number of steps reach as far as radius. What the context kept of another run
-   is taken over. table: out, also on failure */
+   is taken over. out: also on failure */
 mote_status planes_directions_open(mote_context *ctx, const mote_planes_params *params, double radius, double bin,
-                                   planes_directions **table);
+                                   planes_directions **out);
 /* Gives it back to the context, to be kept. NULL: nothing */
 void planes_directions_close(mote_context *ctx, planes_directions *table);
 void planes_directions_free(mote_context *ctx, planes_directions *table);

@@ -213,6 +213,7 @@ static uint32_t find_sheets(const planes_local *s, const series *x, const double
    near. */
 static bool try_through(const planes_body_points *points, const rectangle_mixture *m, uint64_t number,
                         upright_trial *trial) {
+    if (points->count < 2) return false;
     const uint64_t hash = mote_hash_pair(points->count, number);
     const uint32_t i = (uint32_t)(hash & 0xFFFFFF) % points->count, span = FIRST_SPAN << (number % 4);
     const uint32_t j = (i + 1 + (uint32_t)(hash >> 24 & 0xFFFF) % span) % points->count;
