@@ -141,7 +141,7 @@ mote_status planes_calibrate(planes_run *run, const planes_start *starts, uint32
 mote_status planes_measure_peaks(planes_run *run, const planes_refining *how, const planes_start *starts,
                                  uint32_t count, planes_calibrated *calibrated);
 
-/* ---- planes_refine.c */
+/* ---- planes_refine_batch.c */
 
 /* Refines peaks on the voters of the last vote, in batches; all are free at first.
    starts    [count] at most PLANES_MAX_PEAKS, the best first
