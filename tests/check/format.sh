@@ -1,7 +1,12 @@
 #!/usr/bin/env bash
-# No page is wider than 120 columns (ARCHITECTURE.md: 100), and every source is as clang-format writes it. Doc comments
-# have a parameter a line: clang-format runs the lines of a comment together where one of them is too wide.
+# Nothing is left of a merge. No page is wider than 120 columns (ARCHITECTURE.md: 100), and every source is as
+# clang-format writes it. Doc comments have a parameter a line: clang-format runs the lines of a comment together where
+# one of them is too wide.
 set -euo pipefail
+if git grep -nE '^(<<<<<<<|>>>>>>>|\|{7}) ' -- . ':!*.patch'; then
+    echo "these are left of a merge" >&2
+    exit 1
+fi
 pages=$(git ls-files --cached --others --exclude-standard '*.md')
 wide() { LC_ALL=C.UTF-8 grep -nHE "^.{$1}" "${@:2}"; } # WIDTH FILE...: lines of at least WIDTH characters
 # shellcheck disable=SC2086 # the names have no blanks
