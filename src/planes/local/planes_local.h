@@ -30,6 +30,7 @@ typedef struct planes_local_params {
     double floor;                     /* steps: no noise is less */
     double known_noise;               /* that of planes; 0: unknown */
     double nearby_noise;              /* steps: what neighbours tell of it; 0: nothing */
+    double owned;                     /* of the cloud's points, planes have that are not in the sample */
     bool centred;                     /* planes may grow centred */
     const planes_local_claim *claims; /* [claim_count] candidates of the vote */
     uint32_t claim_count;

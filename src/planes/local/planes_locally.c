@@ -38,12 +38,14 @@ static double floor_of(const planes_run *run) {
     return fmax(FLOOR, run->scale.step > 0 ? SPREAD_FLOOR * run->scale.step : 0.5 * run->scale.resolution);
 }
 
+/* of: the points that the sample is of */
 static planes_local_params params_of(const planes_run *run, const planes_sample *sample, uint64_t of, double min) {
     const double share = of > 0 ? (double)sample->count / (double)of : 1;
     planes_local_params params;
     memset(&params, 0, sizeof params);
     params.floor = floor_of(run);
     params.nearby_noise = run->tolerance_given ? run->nearby_noise : fmax(run->nearby_noise, params.floor);
+    params.owned = fmax(0, 1 - (double)of / (double)run->points->finite);
     params.refusals = run->refusals;
     if (run->refusals != NULL) run->refusals->share = 1 / share;
     const double least = share < THIN ? 1 : SHARE;

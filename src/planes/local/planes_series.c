@@ -486,9 +486,15 @@ static bool find_at(planes_local *s, series *x, double size) {
     return true;
 }
 
+/* Whether planes have most of the cloud's points. */
+static bool is_mostly_owned(const planes_local *s) {
+    const double outside = s->params.owned, inside = planes_owned_points(s) / fmax(s->sample->count, 1);
+    return outside + (1 - outside) * inside >= MAX_OWNED;
+}
+
 mote_status planes_find_series(planes_local *s, bool *any) {
     *any = false;
-    if (planes_owned_points(s) >= MAX_OWNED * s->sample->count) return MOTE_OK;
+    if (is_mostly_owned(s)) return MOTE_OK;
     const uint64_t bytes = (s->sample->count + 8) * sizeof(int32_t);
     series *x = mote_alloc(s->ctx, sizeof *x, "planes series");
     int32_t *nobody = mote_alloc(s->ctx, bytes, "planes series");
