@@ -1,8 +1,9 @@
 /* Convex hulls in whole numbers (quickhull: Eddy 1977; Bykat 1978) and rectangles around them. */
 #include "planes/footprint/planes_extent.h"
 
-#define SAMPLE 16384u /* points of a cloud that say what is inside */
-#define STEP   8u     /* one of so many, at least */
+#define SAMPLE       16384u /* points of a cloud that say what is inside */
+#define STEP         8u     /* one of so many, at least */
+#define MANY_CORNERS 8192u  /* are shared out to threads: one takes 0.1 ms for them */
 
 static bool is_before(const planes_corner *a, const planes_corner *b) {
     return a->u != b->u ? a->u < b->u : a->v < b->v;
@@ -137,7 +138,8 @@ static mote_status make_hulls(mote_context *ctx, const planes_corner *corners, u
         h->first[i] = all;
     }
     for (uint64_t i = count; i-- > 0;) h->corners[--h->first[corners[i].plane]] = corners[i];
-    for (uint32_t i = 0; i < planes; i++) {
+#pragma omp parallel for schedule(dynamic) num_threads(ctx->threads) if (planes > 1 && count > MANY_CORNERS)
+    for (int64_t i = 0; i < (int64_t)planes; i++) {
         h->size[i] = planes_hull_of(h->corners + h->first[i], (uint32_t)(h->first[i + 1] - h->first[i]));
     }
     return MOTE_OK;
