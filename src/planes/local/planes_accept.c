@@ -8,6 +8,10 @@
 #define MAX_SHOULDERS  0.45 /* density 2.25 noises off, less dense side; 0.11 of a plane alone, 1 of even points */
 #define MAX_SHOULDER   0.85 /* the same on the denser side, where another plane may be near */
 #define MIN_CENTRAL    0.44 /* share of the points within 0.67 noises: half of normal ones */
+#define EVEN_CENTRAL   0.37 /* the same where nothing is beyond: 0.39 of a sheet that is filled evenly */
+#define MORE_CENTRAL                                                                                                   \
+    0.47 /* and by so much of a shoulder more: half an ellipse has 0.42 and 0.09, two sheets 3 noises */
+         /* apart 0.39 and 0.08 */
 #define MAX_STRUCTURE  0.25 /* share of the variance between cells */
 #define MAX_GOING_ON   0.3  /* share of the rim beside which a surface goes on to one side, of no centred plane */
 #define MAX_BENDING    0.15 /* share of the rim, of what seems to bend itself: of planes one in 700 has more */
@@ -112,10 +116,17 @@ static double max_structure(const planes_growth *g, const growth_limits *limits)
     return is_known ? fmin(planes_one_structure(g), limits->structure) : limits->structure;
 }
 
+/* A slab cut out of what goes on has no peak, and as many points beyond; two sheets have next to none in the middle.
+   What ends on both sides and is filled is one sheet, whatever its residuals are like. */
+static double min_central(const planes_growth *g, const growth_limits *limits) {
+    const double beyond = fmax(g->shoulders[0], g->shoulders[1]);
+    return fmin(limits->central, EVEN_CENTRAL + MORE_CENTRAL * beyond) - 1 / sqrt(g->count);
+}
+
 static bool stands(const planes_local *s, planes_growth *g, const growth_limits *limits) {
     const double strays = g->strays * (g->area / (g->cell * g->cell)), side = sqrt(g->area);
     const double own = (g->count - strays) * (double)(1u << g->level);
-    const double min_central = limits->central - 1 / sqrt(g->count);
+    const double central = min_central(g, limits);
     if (g->role == PLANES_SCAFFOLD) return true;
     if (own < s->params.min_points) return growth_refuse(g, MOTE_PLANES_FEW_POINTS, fmax(own, 0), s->params.min_points);
     if (g->noise > PLANE_FLATNESS * side) return growth_refuse(g, MOTE_PLANES_THICK, g->noise / side, PLANE_FLATNESS);
@@ -127,7 +138,7 @@ static bool stands(const planes_local *s, planes_growth *g, const growth_limits 
         const double limit = k == 0 ? limits->shoulders : limits->shoulder;
         if (g->shoulders[k] > limit) return growth_refuse(g, MOTE_PLANES_DENSE_SIDE, g->shoulders[k], limit);
     }
-    if (g->central < min_central) return growth_refuse(g, MOTE_PLANES_NO_PEAK, g->central, min_central);
+    if (g->central < central) return growth_refuse(g, MOTE_PLANES_NO_PEAK, g->central, central);
     const double max_going_on = g->centred ? GROWTH_MAX_GOING_ON : MAX_GOING_ON;
     if (g->going_on > max_going_on) return growth_refuse(g, MOTE_PLANES_STRUCTURE, g->going_on, max_going_on);
     if (g->along < MIN_ALONG) return growth_refuse(g, MOTE_PLANES_UNSUPPORTED, g->along, MIN_ALONG);
