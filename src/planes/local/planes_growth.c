@@ -110,8 +110,9 @@ static bool has_patch(const planes_local *s, const planes_patch *p, const planes
 /* Whether the growth has become something else than the patch: its noise rises, or it falls into thinner layers. */
 static bool is_something_else(const planes_local *s, const planes_patch *patch, planes_growth *g) {
     const double max = fmax(NOISE_GROWS * patch->noise, 2 * s->params.floor), share = g->noise / patch->noise;
+    const double noise = fmin(g->noise, g->measured_noise); /* its own, where the others of the cloud are noisier */
     if (g->warped) return false;
-    if (g->noise > max) return !growth_refuse(g, MOTE_PLANES_THICKENS, g->noise, max);
+    if (noise > max) return !growth_refuse(g, MOTE_PLANES_THICKENS, noise, max);
     if (share >= NOISE_SHRINKS || g->max_noise > 0) return false;
     if (growth_is_exact(s, g) && has_patch(s, patch, g)) return false;
     return !growth_refuse(g, MOTE_PLANES_STRUCTURE, 1 - share * share, 1 - NOISE_SHRINKS * NOISE_SHRINKS);

@@ -26,6 +26,7 @@
 #define EXPLAINED_NOISE 3.0   /* times the noise of a patch: a thicker plane does not explain its points */
 #define SAME_NOISE      2.0   /* times: planes of one place are the same */
 #define ALIKE           1.4   /* times the middle noise, the first pass keeps; the second PLANES_ALIKE */
+#define FLAT            0.01  /* noise to the root of the area: a plane as flat as that may have a noise of its own */
 #define KNOWN_NOISE     1.2   /* times the middle noise: the largest, once that is known */
 #define PATCH_NOISE     1.8   /* times the largest noise, of a patch */
 #define ONE_NOISE       1.3   /* times the middle noise, at most, or so much less */
@@ -263,6 +264,12 @@ static double max_bends_of(const planes_local *s) {
     return PLANES_MAX_BENDS - prior;
 }
 
+/* Scanners are noisier far away, on dark walls and along them: what is flat is a plane. What is as thick as others are
+   not, and no flatter than a lump may seem, is none. */
+static bool has_noise_of_planes(const planes_local_plane *plane, double max_noise) {
+    return plane->noise <= max_noise || plane->noise <= FLAT * sqrt(plane->area);
+}
+
 /* Keeps planes of enough points (max_noise infinite), of a noise up to max_noise, no facets; the most points first.
    What the others own is nobody's. */
 static void keep_planes(planes_local *s, double max_noise) {
@@ -272,7 +279,8 @@ static void keep_planes(planes_local *s, double max_noise) {
         planes_local_plane *plane = &s->planes[i];
         plane->number = (int32_t)i;
         s->renumber[i] = -1;
-        if (plane->count >= s->params.min_points && plane->noise <= max_noise && plane->bends <= max_bends) {
+        const bool enough = plane->count >= s->params.min_points;
+        if (enough && has_noise_of_planes(plane, max_noise) && plane->bends <= max_bends) {
             s->planes[kept++] = *plane;
         } else {
             refuse_plane(s, plane, max_noise);
@@ -326,6 +334,12 @@ static bool is_left_alone(const planes_growing *growing, uint32_t count, uint32_
     return true;
 }
 
+/* The largest noise of a plane that is grown again; 0: any. */
+static double noise_to_keep(const planes_local_plane *plane, double max_noise) {
+    if (plane->role != PLANES_ALONE) return plane->noise;
+    return max_noise > 0 ? fmax(max_noise, plane->noise) : 0;
+}
+
 /* Grows each plane again, without the points of the others; then they share the points out anew.
    fallen  out, what is no plane any more, but may be several; NULL: not asked for */
 static mote_status grow_planes_again(planes_local *s, double max_noise, planes_bodies *fallen) {
@@ -337,8 +351,7 @@ static mote_status grow_planes_again(planes_local *s, double max_noise, planes_b
     for (uint32_t i = 0; i < before; i++) {
         planes_growing *one = &s->growing[i];
         one->patch = patch_of(&s->planes[i]);
-        one->max_noise = max_noise;
-        if (s->planes[i].role != PLANES_ALONE) one->max_noise = s->planes[i].noise;
+        one->max_noise = noise_to_keep(&s->planes[i], max_noise);
         one->max_cell = LARGER_CELLS * s->planes[i].cell;
         one->self = (int32_t)i;
     }
