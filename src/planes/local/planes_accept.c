@@ -117,10 +117,13 @@ static double max_structure(const planes_growth *g, const growth_limits *limits)
 }
 
 /* A slab cut out of what goes on has no peak, and as many points beyond; two sheets have next to none in the middle.
-   What ends on both sides and is filled is one sheet, whatever its residuals are like. */
+   What ends on both sides and is filled is one sheet, whatever its residuals are like; but what is not as flat as most
+   planes may as well be several slabs. */
 static double min_central(const planes_growth *g, const growth_limits *limits) {
+    const double central = limits->central - 1 / sqrt(g->count);
+    if (g->noise > PLANES_CLEARLY_FLAT * sqrt(g->area)) return central;
     const double beyond = fmax(g->shoulders[0], g->shoulders[1]);
-    return fmin(limits->central, EVEN_CENTRAL + MORE_CENTRAL * beyond) - 1 / sqrt(g->count);
+    return fmin(central, EVEN_CENTRAL + MORE_CENTRAL * beyond);
 }
 
 static bool stands(const planes_local *s, planes_growth *g, const growth_limits *limits) {

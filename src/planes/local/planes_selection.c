@@ -26,7 +26,6 @@
 #define EXPLAINED_NOISE 3.0   /* times the noise of a patch: a thicker plane does not explain its points */
 #define SAME_NOISE      2.0   /* times: planes of one place are the same */
 #define ALIKE           1.4   /* times the middle noise, the first pass keeps; the second PLANES_ALIKE */
-#define FLAT            0.01  /* noise to the root of the area: a plane as flat as that may have a noise of its own */
 #define KNOWN_NOISE     1.2   /* times the middle noise: the largest, once that is known */
 #define PATCH_NOISE     1.8   /* times the largest noise, of a patch */
 #define ONE_NOISE       1.3   /* times the middle noise, at most, or so much less */
@@ -267,7 +266,7 @@ static double max_bends_of(const planes_local *s) {
 /* Scanners are noisier far away, on dark walls and along them: what is flat is a plane. What is as thick as others are
    not, and no flatter than a lump may seem, is none. */
 static bool has_noise_of_planes(const planes_local_plane *plane, double max_noise) {
-    return plane->noise <= max_noise || plane->noise <= FLAT * sqrt(plane->area);
+    return plane->noise <= max_noise || plane->noise <= PLANES_CLEARLY_FLAT * sqrt(plane->area);
 }
 
 /* Keeps planes of enough points (max_noise infinite), of a noise up to max_noise, no facets; the most points first.
