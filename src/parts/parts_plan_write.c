@@ -210,7 +210,7 @@ static bool add_costs(const parts_run *run, uint32_t p, const part_reading *read
     const double memory = (double)prices->floor_bytes + (building > reading ? building : reading);
     const double file = (double)parts_file_bytes(run, p);
     const double seconds = START_SECONDS + prices->open_seconds + prices->point_seconds * (double)read->points +
-                           prices->byte_seconds * (read->bytes + file) + prices->seconds * (double)range->points;
+                           prices->byte_seconds * read->bytes + prices->seconds * (double)range->points;
     return parts_add(part, "memory_bytes", json_integer((json_int_t)memory)) &&
            parts_add(part, "memory_limit_bytes", json_integer((json_int_t)limit)) &&
            parts_add(part, "scratch_bytes", json_integer((json_int_t)file)) &&
