@@ -69,7 +69,8 @@ mote_device *mote_device_of_cloud(mote_context *ctx, const mote_cloud *cloud) {
     return cloud->device;
 }
 
-bool mote_device_falls_back(const mote_device *device, const mote_cloud *cloud, mote_status before, mote_status status) {
+bool mote_device_falls_back(const mote_device *device, const mote_cloud *cloud, mote_status before,
+                            mote_status status) {
     mote_context *ctx = device->ctx;
     if (status != MOTE_ERROR_MEMORY && status != MOTE_ERROR_UNSUPPORTED) return false;
     if (device->ops == NULL || ctx->params.device != MOTE_DEVICE_AUTO) return false;
