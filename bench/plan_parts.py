@@ -97,6 +97,7 @@ def main():
     parser.add_argument("--each", type=int, default=5)
     args = parser.parse_args()
     mote = os.path.abspath(args.mote)
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # threads that wait would take what others need
     os.makedirs(args.scratch, exist_ok=True)
     os.chdir(args.scratch)
     make_inputs(mote, args.points)

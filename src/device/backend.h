@@ -49,6 +49,11 @@ extern const mote_backend *const mote_gpu_backend; /* NULL: this build has no CU
 mote_device *mote_device_choose(mote_context *ctx, uint64_t points);
 /* The device for work on a cloud: the one that it is on, else as above. */
 mote_device *mote_device_of_cloud(mote_context *ctx, const mote_cloud *cloud);
+/* Under AUTO what a GPU cannot do, or has no memory for, goes to the CPU. Returns whether that is so, and tells it:
+   then the work is to be done anew, by mote_cpu_device.
+   cloud   where it is on the GPU, it stays there; NULL: there is none
+   before  mote_context_status before what failed, which is forgotten if it was the first failure */
+bool mote_device_falls_back(const mote_device *device, const mote_cloud *cloud, mote_status before, mote_status status);
 /* The GPU that mote_device_choose would try for this many points, being warmed up from now on; NULL: the CPU. */
 mote_device *mote_device_warm_up(mote_context *ctx, uint64_t points);
 

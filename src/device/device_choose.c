@@ -69,6 +69,20 @@ mote_device *mote_device_of_cloud(mote_context *ctx, const mote_cloud *cloud) {
     return cloud->device;
 }
 
+bool mote_device_falls_back(const mote_device *device, const mote_cloud *cloud, mote_status before,
+                            mote_status status) {
+    mote_context *ctx = device->ctx;
+    if (status != MOTE_ERROR_MEMORY && status != MOTE_ERROR_UNSUPPORTED) return false;
+    if (device->ops == NULL || ctx->params.device != MOTE_DEVICE_AUTO) return false;
+    if (cloud != NULL && cloud->device != NULL) return false;
+    if (before == MOTE_OK) {
+        mote_note(ctx, "the cores do what the GPU cannot: %s", mote_context_message(ctx));
+        mote_context_clear(ctx);
+    }
+    ctx->last_used = mote_cpu_device(ctx);
+    return true;
+}
+
 mote_device *mote_device_warm_up(mote_context *ctx, uint64_t points) {
     mote_device *gpu = pays_on_gpu(ctx, points) ? gpu_of(ctx) : NULL;
     if (gpu == NULL || gpu->state == DEVICE_UNUSABLE) return NULL;

@@ -121,12 +121,9 @@ mote_status mote_knn_rebuild(mote_knn_index *index) {
 }
 
 bool knn_falls_back(mote_knn_index *index, mote_status before, mote_status status) {
-    mote_context *ctx = index->ctx;
-    if (status != MOTE_ERROR_MEMORY && status != MOTE_ERROR_UNSUPPORTED) return false;
-    if (is_on_cpu(index) || ctx->params.device != MOTE_DEVICE_AUTO || index->cloud->device != NULL) return false;
+    if (!mote_device_falls_back(index->device, index->cloud, before, status)) return false;
     ops_of(index)->release(index);
-    index->device = mote_cpu_device(ctx);
-    if (before == MOTE_OK) mote_context_clear(ctx);
+    index->device = mote_cpu_device(index->ctx);
     return true;
 }
 

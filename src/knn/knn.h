@@ -9,9 +9,7 @@
 extern "C" {
 #endif
 
-/* Under AUTO what a GPU cannot do, or has no memory for, goes to the CPU. Returns whether that is so: then the index is
-   the CPU's, and to be built anew. before: mote_context_status before what failed, which is forgotten if it was the
-   first failure. */
+/* mote_device_falls_back for the device of an index: then the index is the CPU's, and to be built anew. */
 bool knn_falls_back(mote_knn_index *index, mote_status before, mote_status status);
 /* Builds an index on the device that the caller chose, where mote_knn_build would choose one itself. */
 mote_status knn_build_on(mote_device *device, const mote_cloud *cloud, mote_knn_index **out);

@@ -95,7 +95,10 @@ mote_status mote_lod_build(mote_context *ctx, const mote_cloud *cloud, const mot
     if (cloud == NULL || out == NULL)
         return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "no cloud, or no place for the octree");
     *out = NULL;
-    return build_on(mote_device_of_cloud(ctx, cloud), cloud, params, NULL, out);
+    mote_device *device = mote_device_of_cloud(ctx, cloud);
+    const mote_status before = mote_context_status(ctx), status = build_on(device, cloud, params, NULL, out);
+    if (status == MOTE_OK || !mote_device_falls_back(device, cloud, before, status)) return status;
+    return build_on(mote_cpu_device(ctx), cloud, params, NULL, out);
 }
 
 mote_status lod_build_part(mote_context *ctx, const mote_cloud *part, const mote_lod_params *params,

@@ -374,8 +374,8 @@ typedef struct parts_sample {
 } parts_sample;
 /* Chooses these points, once ranges are known; a walk then brings them. */
 mote_status parts_sample_begin(parts_run *run);
-/* Looks at a record whose code is known. */
-void parts_sample_see(parts_run *run, const uint8_t *record, uint64_t code);
+/* Looks at the records of a piece. codes: UINT64_MAX: it has no place */
+void parts_sample_see(parts_run *run, const uint8_t *records, const uint64_t *codes, uint64_t count);
 void parts_sample_free(parts_run *run);
 
 /* ---- parts_predict.c: what each part will take */

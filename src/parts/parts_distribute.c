@@ -19,6 +19,7 @@ typedef struct parts_bin {
     uint64_t written;   /* records in the file */
     uint64_t coming;    /* records that follow next */
     uint64_t points;    /* that it has of a piece */
+    potree_hash sum;    /* of a plan's shared points, of the records in the file */
 } parts_bin;
 
 /* Points of a piece, in slices of about as many. */
@@ -48,9 +49,12 @@ typedef struct distributing {
 /* ---- buffers to files */
 
 static void write_piece(const distributing *d, uint32_t b, uint64_t piece) {
-    const parts_bin *bin = &d->bins[b];
+    parts_bin *bin = &d->bins[b];
     const uint64_t bytes = d->run->record_bytes, size_bytes = bin->held * bytes, first = piece * WRITE_BYTES;
     if (first >= size_bytes) return;
+    if (piece == 0 && d->run->chosen != NULL) {
+        potree_hash_add(&bin->sum, d->memory + b * d->capacity * bytes, size_bytes);
+    }
     const uint64_t now = size_bytes - first < WRITE_BYTES ? size_bytes - first : WRITE_BYTES;
     const uint64_t at = (bin->place.at + bin->written) * bytes + first;
     mote_output_write_at(d->run->ctx, bin->to, d->memory + b * d->capacity * bytes + first, now, at);
@@ -91,6 +95,7 @@ static mote_status flush_all(distributing *d) {
     MOTE_TRY(flush(d, held));
     for (uint32_t i = 0; i < held; i++) {
         const parts_bin *bin = &d->bins[d->full[i]];
+        if (run->chosen != NULL) run->ranges[d->full[i]].shared.hash = potree_hash_end(&bin->sum);
         if (run->chosen == NULL && bin->written != bin->place.points) return parts_changed(run);
     }
     return MOTE_OK;
@@ -221,14 +226,6 @@ static mote_status put_records(const distributing *d, const parts_piece *piece, 
     return mote_context_status(run->ctx);
 }
 
-/* What a plan tries are the first points of the inputs in some cells. */
-static void see_samples(parts_run *run, const parts_piece *piece) {
-    for (uint64_t i = 0; i < piece->cloud->count; i++) {
-        if (piece->codes[i] == UINT64_MAX) continue;
-        parts_sample_see(run, piece->records + i * run->source.record_bytes, piece->codes[i]);
-    }
-}
-
 static mote_status add_piece(distributing *d, const mote_cloud *cloud, const uint8_t *records, const uint64_t *codes) {
     parts_run *run = d->run;
     if (parts_source_input(&run->source) != run->tallied) MOTE_TRY(end_input(run));
@@ -243,7 +240,7 @@ static mote_status add_piece(distributing *d, const mote_cloud *cloud, const uin
     const parts_piece piece = {cloud, records, codes, d->parts, slices};
     count_slices(d, &piece);
     if (run->chosen != NULL) MOTE_TRY(parts_chosen_see(run, d->parts, cloud->count));
-    if (run->sample != NULL) see_samples(run, &piece);
+    if (run->sample != NULL) parts_sample_see(run, records, codes, cloud->count);
     MOTE_TRY(tally(d, &piece));
     for (uint64_t first = 0; d->to_scratch && first < piece.slices;) {
         const uint64_t end = take_slices(d, &piece, first);
@@ -279,6 +276,7 @@ static mote_status make_buffers(distributing *d) {
     if (d->memory == NULL) return MOTE_ERROR_MEMORY;
     for (uint32_t p = 0; p < run->part_count; p++) {
         d->bins[p].to = &run->scratch;
+        d->bins[p].sum = potree_hash_begin();
         const parts_range *range = &run->ranges[p];
         d->bins[p].place = run->chosen == NULL ? (parts_copies){range->at, range->points}
                                                : (parts_copies){range->shared.at, range->shared.room};

@@ -8,73 +8,73 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "math/hash.h"
 #include "parts/parts_job.h"
 
 #if MOTE_HAVE_JANSSON
 
 #define FINE         "fine-"    /* of an empty file, and then the plan's checksum: another plan may need none */
-#define HASHED_BYTES (1u << 20) /* at once; a multiple of what the checksum takes */
+#define HASHED_BYTES (1u << 20) /* at once */
 
-/* A file whose bytes are looked at in order. */
-typedef struct hashed_file {
-    mote_context *ctx;
-    const char *path;
-    int file;
-    uint8_t *buffer;
-} hashed_file;
-
-static mote_status open_hashed(mote_context *ctx, const char *path, uint64_t buffer_bytes, hashed_file *f) {
-    *f = (hashed_file){ctx, path, open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), NULL};
-    if (f->file < 0) return mote_system_error(ctx, path, "open");
-    f->buffer = mote_alloc(ctx, buffer_bytes, "checksums");
-    return f->buffer != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+static int open_hashed(mote_context *ctx, const char *path) {
+    const int file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (file < 0) mote_system_error(ctx, path, "open");
+    return file;
 }
 
-static void close_hashed(const hashed_file *f) {
-    if (f->file >= 0) close(f->file);
-    mote_free(f->ctx, f->buffer);
-}
-
-/* *held: fewer than size_bytes where the file ends. */
-static mote_status read_hashed(const hashed_file *f, uint64_t at, uint64_t size_bytes, uint64_t *held) {
-    mote_status status = MOTE_OK;
-    bool is_end = false;
-    *held = 0;
-    while (*held < size_bytes && !is_end && status == MOTE_OK) {
-        const ssize_t got = pread(f->file, f->buffer + *held, size_bytes - *held, (off_t)(at + *held));
-        if (got < 0 && errno != EINTR) status = mote_system_error(f->ctx, f->path, "read");
-        is_end = got == 0;
-        *held += got > 0 ? (uint64_t)got : 0;
+/* Adds bytes of a file to a checksum, up to its end. buffer: [HASHED_BYTES] */
+static mote_status hash_bytes(mote_context *ctx, const char *path, int file, uint64_t at, uint64_t size_bytes,
+                              uint8_t *buffer, potree_hash *sum) {
+    for (const uint64_t end = at + size_bytes; at < end;) {
+        const ssize_t got = pread(file, buffer, end - at < HASHED_BYTES ? end - at : HASHED_BYTES, (off_t)at);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return mote_system_error(ctx, path, "read");
+        if (got == 0) break;
+        potree_hash_add(sum, buffer, (uint64_t)got);
+        at += (uint64_t)got;
     }
-    return status == MOTE_OK ? mote_progress_again(f->ctx) : status;
+    return MOTE_OK;
 }
 
 mote_status parts_hash_file(mote_context *ctx, const char *path, uint64_t *size_bytes, uint64_t *hash) {
     potree_hash sum = potree_hash_begin();
-    hashed_file f;
-    uint64_t held = HASHED_BYTES;
-    mote_status status = open_hashed(ctx, path, HASHED_BYTES, &f);
-    for (*size_bytes = 0; status == MOTE_OK && held == HASHED_BYTES; *size_bytes += held) {
-        status = read_hashed(&f, *size_bytes, HASHED_BYTES, &held);
-        if (status != MOTE_OK) break;
-        potree_hash_add(&sum, f.buffer, held);
+    uint8_t *buffer = mote_alloc(ctx, HASHED_BYTES, "checksums");
+    const int file = buffer != NULL ? open_hashed(ctx, path) : -1;
+    mote_status status = file >= 0 ? MOTE_OK : mote_context_status(ctx);
+    for (uint64_t at = 0; status == MOTE_OK && at == sum.size_bytes; at += HASHED_BYTES) {
+        status = hash_bytes(ctx, path, file, at, HASHED_BYTES, buffer, &sum);
+        if (status == MOTE_OK) status = mote_progress_again(ctx);
     }
-    close_hashed(&f);
+    if (file >= 0) close(file);
+    mote_free(ctx, buffer);
+    *size_bytes = sum.size_bytes;
     *hash = potree_hash_end(&sum);
     return status;
 }
 
+/* wanted: [count] of which; NULL: of all */
+static mote_status hash_blocks(mote_context *ctx, const char *path, int file, uint64_t count, const bool *wanted,
+                               uint8_t *buffers, uint64_t *hashes) {
+#pragma omp parallel for schedule(dynamic, 1) num_threads(ctx->threads)
+    for (uint64_t b = 0; b < count; b++) {
+        uint8_t *buffer = buffers + (uint64_t)mote_thread_number() * HASHED_BYTES;
+        potree_hash sum = potree_hash_begin();
+        if ((wanted != NULL && !wanted[b]) || mote_stop(ctx)) continue;
+        if (hash_bytes(ctx, path, file, b * PARTS_HASHED_BYTES, PARTS_HASHED_BYTES, buffer, &sum) != MOTE_OK) continue;
+        hashes[b] = mote_hash_pair(0, potree_hash_end(&sum));
+    }
+    MOTE_TRY(mote_stopped(ctx));
+    return mote_context_status(ctx);
+}
+
 mote_status parts_hash_blocks(mote_context *ctx, const char *path, uint64_t count, const bool *wanted,
                               uint64_t *hashes) {
-    hashed_file f;
-    uint64_t held = 0;
-    mote_status status = open_hashed(ctx, path, PARTS_HASHED_BYTES, &f);
-    for (uint64_t b = 0; b < count && status == MOTE_OK; b++) {
-        if (wanted != NULL && !wanted[b]) continue;
-        status = read_hashed(&f, b * PARTS_HASHED_BYTES, PARTS_HASHED_BYTES, &held);
-        hashes[b] = potree_hash_chain(0, f.buffer, held);
-    }
-    close_hashed(&f);
+    uint8_t *buffers = mote_alloc(ctx, (uint64_t)ctx->threads * HASHED_BYTES, "checksums");
+    const int file = buffers != NULL ? open_hashed(ctx, path) : -1;
+    mote_status status = file >= 0 ? MOTE_OK : mote_context_status(ctx);
+    if (status == MOTE_OK) status = hash_blocks(ctx, path, file, count, wanted, buffers, hashes);
+    if (file >= 0) close(file);
+    mote_free(ctx, buffers);
     return status;
 }
 
@@ -308,5 +308,32 @@ mote_status parts_nodes_read(parts_run *run, uint32_t part, const char *path, co
     }
     mote_free(ctx, table);
     return status;
+}
+
+mote_status parts_records_check(const parts_run *run, uint32_t part, const char *path, bool *is_right) {
+    mote_context *ctx = run->ctx;
+    const uint32_t count = run->is_copc ? run->chunks[part].node_count : run->trees[part].node_count;
+    uint8_t *buffers = mote_alloc(ctx, (uint64_t)ctx->threads * HASHED_BYTES, "checksums");
+    int wrong = 0;
+    if (buffers == NULL) return MOTE_ERROR_MEMORY;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(ctx->threads) shared(wrong)
+    for (uint32_t n = 0; n < count; n++) {
+        const copc_place *chunk = run->is_copc ? &run->chunks[part].places[n] : NULL;
+        const potree_place *place = run->is_copc ? NULL : &run->trees[part].places[n];
+        const uint64_t at = chunk != NULL ? chunk->at : place->offset;
+        const uint64_t size_bytes = chunk != NULL ? chunk->size_bytes : place->size_bytes;
+        uint8_t *buffer = buffers + (uint64_t)mote_thread_number() * HASHED_BYTES;
+        potree_hash sum = potree_hash_begin();
+        if (size_bytes == 0 || mote_stop(ctx)) continue;
+        if (hash_bytes(ctx, path, run->files[part], at, size_bytes, buffer, &sum) != MOTE_OK) continue;
+        const uint64_t hash = potree_hash_end(&sum);
+        if (chunk != NULL ? mote_hash_pair(0, hash) == chunk->hash : hash == place->hash) continue;
+#pragma omp atomic write
+        wrong = 1;
+    }
+    mote_free(ctx, buffers);
+    MOTE_TRY(mote_stopped(ctx));
+    *is_right = wrong == 0;
+    return mote_context_status(ctx);
 }
 #endif

@@ -15,7 +15,7 @@
 
 #include "parts/parts.h"
 
-#define PARTS_PLAN_VERSION 4 /* of the plan, the manifests and the files: another one is refused */
+#define PARTS_PLAN_VERSION 5 /* of the plan, the manifests and the files: another one is refused */
 
 /* Of an input, that have a checksum each: a part checks what it reads. At 30 bytes of a plan a block, an input of 10 TB
    has 40 MB of them. */
@@ -79,7 +79,7 @@ mote_status parts_job_ask_fine(const parts_job *job);
 /* ---- parts_manifest.c */
 /* What belongs to a part beside its records. */
 typedef struct parts_manifest {
-    uint64_t records_bytes, file_hash, nodes_hash;
+    uint64_t records_bytes, nodes_hash;
     uint32_t node_count, finest;
     potree_stats stats;   /* of a folder */
     uint32_t range_count; /* of stats */
@@ -103,6 +103,8 @@ mote_status parts_manifest_write(parts_run *run, const parts_job *job, uint32_t 
 /* Nodes and places of a part, of its open file. *is_right false: it is not the manifest's */
 mote_status parts_nodes_read(parts_run *run, uint32_t part, const char *path, const parts_manifest *manifest,
                              bool *is_right);
+/* Whether the records of a part, whose nodes were read, have the checksums that the table says. */
+mote_status parts_records_check(const parts_run *run, uint32_t part, const char *path, bool *is_right);
 /* Reads manifest and nodes, opens the records, and joins what is known of the points to the run's.
    why     out: "", or why the part has to be made (anew), as a literal
    verify  also whether the records are what the manifest says */

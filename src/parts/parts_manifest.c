@@ -74,7 +74,6 @@ mote_status parts_manifest_write(parts_run *run, const parts_job *job, uint32_t 
                     parts_add(root, "nodes", json_integer(manifest->node_count)) &&
                     parts_add(root, "finest", json_integer(manifest->finest)) &&
                     parts_add(root, "records_bytes", json_integer((json_int_t)manifest->records_bytes)) &&
-                    parts_add(root, "file_hash", parts_put_bits(manifest->file_hash)) &&
                     parts_add(root, "nodes_hash", parts_put_bits(manifest->nodes_hash)) &&
                     (run->is_copc ? add_tally(manifest, root) : add_stats(manifest, root));
     parts_part_name(run, part, ".json", name);
@@ -137,7 +136,6 @@ static mote_status take_manifest(const parts_run *run, const parts_job *job, uin
     if (!parts_take_count(root, "nodes", UINT32_MAX / 2, &nodes) || nodes == 0 ||
         !parts_take_count(root, "finest", LOD_MAX_LEVELS, &finest) ||
         !parts_take_count(root, "records_bytes", INT64_MAX / 2, &manifest->records_bytes) ||
-        !parts_take_bits(root, "file_hash", &manifest->file_hash) ||
         !parts_take_bits(root, "nodes_hash", &manifest->nodes_hash) || ranges > RANGES_MAX) {
         return MOTE_OK;
     }
@@ -186,11 +184,7 @@ static mote_status open_records(parts_run *run, const parts_job *job, uint32_t p
         *why = "its records are not those of its manifest";
         status = parts_nodes_read(run, part, path, manifest, &is_right);
     }
-    if (status == MOTE_OK && is_right && verify) {
-        uint64_t size, hash;
-        status = parts_hash_file(run->ctx, path, &size, &hash);
-        is_right = hash == manifest->file_hash;
-    }
+    if (status == MOTE_OK && is_right && verify) status = parts_records_check(run, part, path, &is_right);
     if (is_right) *why = "";
     mote_free(run->ctx, path);
     return status;

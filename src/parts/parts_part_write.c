@@ -43,12 +43,9 @@ mote_status parts_part_encode(parts_run *run, uint32_t part, const mote_lod *lod
 static mote_status write_files(parts_run *run, const parts_job *job, uint32_t part, const mote_lod *lod,
                                const char *path, parts_made *made) {
     mote_output to;
-    uint64_t size_bytes;
     MOTE_TRY(mote_output_open(run->ctx, path, &to));
     to.is_part = true;
     MOTE_TRY(mote_output_close(run->ctx, &to, parts_part_encode(run, part, lod, &to, made)));
-    /* Of the bytes as they are on the disk. */
-    MOTE_TRY(parts_hash_file(run->ctx, path, &size_bytes, &made->manifest.file_hash));
     return parts_manifest_write(run, job, part, &made->manifest);
 }
 

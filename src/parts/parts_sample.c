@@ -33,15 +33,26 @@ mote_status parts_sample_begin(parts_run *run) {
     return sample->records != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
 }
 
-void parts_sample_see(parts_run *run, const uint8_t *record, uint64_t code) {
+static void take(parts_run *run, uint32_t w, const uint8_t *record) {
     struct parts_sample *sample = run->sample;
+    if (sample->count[w] == sample->capacity) return;
+    const uint64_t number = w * sample->capacity + sample->count[w]++;
+    uint8_t *to = sample->records + number * run->record_bytes;
+    memcpy(to, record, run->source.record_bytes);
+    if (run->number_bytes > 0) parts_number_put(run, number, to);
+}
+
+void parts_sample_see(parts_run *run, const uint8_t *records, const uint64_t *codes, uint64_t count) {
+    const struct parts_sample *sample = run->sample;
+    uint64_t first[PARTS_WINDOWS], length[PARTS_WINDOWS];
     for (uint32_t w = 0; w < PARTS_WINDOWS; w++) {
-        if (code < sample->first[w] || code >= sample->end[w] || sample->count[w] == sample->capacity) continue;
-        uint8_t *to = sample->records + (w * sample->capacity + sample->count[w]) * run->record_bytes;
-        const uint64_t number = w * sample->capacity + sample->count[w]++;
-        memcpy(to, record, run->source.record_bytes);
-        if (run->number_bytes > 0) parts_number_put(run, number, to);
-        return;
+        first[w] = sample->first[w];
+        length[w] = sample->end[w] - sample->first[w];
+    }
+    for (uint64_t i = 0; i < count; i++) {
+        for (uint32_t w = 0; w < PARTS_WINDOWS; w++) { /* codes below the first one wrap around */
+            if (codes[i] - first[w] < length[w]) take(run, w, records + i * run->source.record_bytes);
+        }
     }
 }
 

@@ -16,7 +16,7 @@
 
 #if MOTE_HAVE_JANSSON
 
-#define READ_BYTES (1u << 20) /* at once; a multiple of what the checksum takes */
+#define READ_BYTES (1u << 20) /* at once */
 
 /* ---- the plan writes them */
 
@@ -46,25 +46,6 @@ static bool find_shared(parts_run *run, unit_count *list) {
         at += placing->room;
     }
     return any;
-}
-
-/* The checksums of what was written, part by part. */
-static mote_status hash_parts(parts_run *run) {
-    uint8_t *buffer = mote_alloc(run->ctx, READ_BYTES, "checksums");
-    mote_status status = buffer != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
-    for (uint32_t p = 0; p < run->part_count && status == MOTE_OK; p++) {
-        parts_placing *placing = &run->ranges[p].shared;
-        const uint64_t at = placing->at * run->record_bytes, size_bytes = placing->points * run->record_bytes;
-        potree_hash sum = potree_hash_begin();
-        for (uint64_t done = 0; done < size_bytes && status == MOTE_OK; done += READ_BYTES) {
-            const uint64_t now = size_bytes - done < READ_BYTES ? size_bytes - done : READ_BYTES;
-            status = parts_read_at(run->ctx, run->scratch.file, run->scratch.path, at + done, now, buffer);
-            if (status == MOTE_OK) potree_hash_add(&sum, buffer, now);
-        }
-        placing->hash = potree_hash_end(&sum);
-    }
-    mote_free(run->ctx, buffer);
-    return status;
 }
 
 static mote_status write_shared(parts_run *run, const parts_job *job) {
@@ -120,8 +101,7 @@ static mote_status look(parts_run *run, const parts_job *job) {
     mote_free(run->ctx, list);
     if (any) MOTE_TRY(write_shared(run, job));
     MOTE_TRY(look_at_rest(run));
-    MOTE_TRY(parts_spans_find(run));
-    return any ? hash_parts(run) : MOTE_OK;
+    return parts_spans_find(run);
 }
 
 mote_status parts_look(parts_run *run, const parts_job *job) {

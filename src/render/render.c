@@ -109,14 +109,8 @@ static mote_status load(mote_renderer *renderer) {
     return status;
 }
 
-mote_status mote_render_create(mote_context *ctx, const mote_cloud *cloud, mote_renderer **out) {
-    *out = NULL;
-    if (cloud == NULL) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "no cloud");
-    if (cloud->count >= UINT32_MAX) {
-        return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "%llu points: a renderer takes up to 4,294,967,294",
-                         (unsigned long long)cloud->count);
-    }
-    mote_device *device = mote_device_of_cloud(ctx, cloud);
+static mote_status create_on(mote_device *device, const mote_cloud *cloud, mote_renderer **out) {
+    mote_context *ctx = device->ctx;
     const mote_render_ops *ops = device->backend->render;
     if (ops == NULL) {
         return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "the %s backend has no pictures", device->backend->name);
@@ -135,6 +129,19 @@ mote_status mote_render_create(mote_context *ctx, const mote_cloud *cloud, mote_
     }
     *out = renderer;
     return MOTE_OK;
+}
+
+mote_status mote_render_create(mote_context *ctx, const mote_cloud *cloud, mote_renderer **out) {
+    *out = NULL;
+    if (cloud == NULL) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "no cloud");
+    if (cloud->count >= UINT32_MAX) {
+        return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "%llu points: a renderer takes up to 4,294,967,294",
+                         (unsigned long long)cloud->count);
+    }
+    mote_device *device = mote_device_of_cloud(ctx, cloud);
+    const mote_status before = mote_context_status(ctx), status = create_on(device, cloud, out);
+    if (status == MOTE_OK || !mote_device_falls_back(device, cloud, before, status)) return status;
+    return create_on(mote_cpu_device(ctx), cloud, out);
 }
 
 mote_status mote_render_update(mote_renderer *renderer) {

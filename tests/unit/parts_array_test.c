@@ -99,6 +99,7 @@ int main(void) {
         cmocka_unit_test(other_parameters),
         cmocka_unit_test(inputs_are_united),
         cmocka_unit_test(what_lacks_is_named),
+        cmocka_unit_test(records_are_checked),
         cmocka_unit_test(inputs_may_not_change),
         cmocka_unit_test(parts_read_what_is_theirs),
         cmocka_unit_test(parts_check_what_they_read),

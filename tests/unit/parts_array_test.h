@@ -40,6 +40,7 @@ void array_change_byte(const char *path, long at);
 
 /* ---- parts_array_test_checks.c */
 void what_lacks_is_named(void **state);
+void records_are_checked(void **state);
 void inputs_may_not_change(void **state);
 void a_plan_replaces_no_input(void **state);
 void plans_are_checked(void **state);

@@ -111,6 +111,37 @@ void what_lacks_is_named(void **state) {
     mote_context_destroy(ctx);
 }
 
+/* A byte that is another one is seen wherever it is among a part's records: in chunks, and in what is to become one. */
+void records_are_checked(void **state) {
+    (void)state;
+    mote_context *ctx = test_context(2);
+    for (int copc = 0; copc < 2; copc++) {
+        mote_parts_report report;
+        test_array t;
+        struct stat info;
+        char file[PATH + 64];
+        if (copc) array_begin_copc(&t);
+        if (!copc) array_begin(&t);
+        array_add(ctx, &t, &parts_kinds[0], "las");
+        t.parts = 2;
+        assert_int_equal(array_plan(ctx, &t, &report), MOTE_OK);
+        array_make_all(ctx, &t, report.parts);
+        snprintf(file, sizeof file, "%s.parts/1.octree", t.output);
+        assert_int_equal(stat(file, &info), 0);
+        for (long k = 0; k < 16; k++) {
+            const long at = (long)info.st_size * k / 16;
+            array_change_byte(file, at);
+            array_expect(ctx, mote_lod_parts_merge(ctx, t.plan, true, NULL), MOTE_ERROR_IO,
+                         "part 1: its records are not those");
+            array_change_byte(file, at);
+        }
+        assert_int_equal(mote_lod_parts_merge(ctx, t.plan, true, &report), MOTE_OK);
+        array_expect_whole(ctx, &t);
+        assert_int_equal(mote_lod_parts_clear(ctx, t.output), MOTE_OK);
+    }
+    mote_context_destroy(ctx);
+}
+
 void inputs_may_not_change(void **state) {
     (void)state;
     mote_context *ctx = test_context(2);
@@ -172,12 +203,12 @@ static void expect_checked(bool is_copc) {
     assert_int_equal(array_plan(ctx, &t, &report), MOTE_OK);
     char *text = array_read_text(t.plan), *other = calloc(1, 1 << 20);
     assert_non_null(other);
-    char *version = strstr(text, "\"mote_plan\": 4");
+    char *version = strstr(text, "\"mote_plan\": 5");
     assert_non_null(version);
-    version[13] = '3'; /* parts decoded chunks of others, and there were no shared points */
+    version[13] = '4'; /* manifests had a checksum of the part's file */
     array_write_text(t.plan, text);
-    array_expect(ctx, mote_lod_parts_make(ctx, t.plan, 1, 0, NULL), MOTE_ERROR_UNSUPPORTED, "a plan of version 3");
-    version[13] = '4';
+    array_expect(ctx, mote_lod_parts_make(ctx, t.plan, 1, 0, NULL), MOTE_ERROR_UNSUPPORTED, "a plan of version 4");
+    version[13] = '5';
     array_write_text(t.plan, "[]");
     array_expect(ctx, mote_lod_parts_make(ctx, t.plan, 1, 0, NULL), MOTE_ERROR_DATA, "no plan of parts");
     array_write_text(t.plan, "{");

@@ -448,6 +448,31 @@ static void leaves_out_what_is_asked(void **state) {
     mote_context_destroy(ctx);
 }
 
+/* The checksum of bytes is the same in whatever pieces they come, and that of other bytes another one. */
+static void checksums_go_by_bytes(void **state) {
+    (void)state;
+    uint8_t bytes[200];
+    for (uint32_t i = 0; i < sizeof bytes; i++) bytes[i] = (uint8_t)(i * 37 + 11);
+    for (uint64_t size = 0; size <= sizeof bytes; size += 7) {
+        potree_hash one = potree_hash_begin(), changed = potree_hash_begin();
+        potree_hash_add(&one, bytes, size);
+        const uint64_t expected = potree_hash_end(&one);
+        for (uint64_t step = 1; step <= 70; step++) {
+            potree_hash sum = potree_hash_begin();
+            for (uint64_t at = 0; at < size; at += step) {
+                potree_hash_add(&sum, bytes + at, size - at < step ? size - at : step);
+                assert_int_equal(potree_hash_end(&sum), potree_hash_end(&sum)); /* asking changes nothing */
+            }
+            if (potree_hash_end(&sum) != expected) fail_msg("%d bytes in steps of %d", (int)size, (int)step);
+        }
+        if (size == 0) continue;
+        bytes[size - 1] ^= 1;
+        potree_hash_add(&changed, bytes, size);
+        assert_int_not_equal(potree_hash_end(&changed), expected);
+        bytes[size - 1] ^= 1;
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(keeps_every_type),
                                        cmocka_unit_test(same_bytes_for_any_threads),
@@ -461,6 +486,7 @@ int main(void) {
                                        cmocka_unit_test(trees_of_another_gpu_are_refused),
                                        cmocka_unit_test(writes_deep_chains),
                                        cmocka_unit_test(codes_are_as_defined),
+                                       cmocka_unit_test(checksums_go_by_bytes),
                                        cmocka_unit_test(leaves_out_what_is_asked)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

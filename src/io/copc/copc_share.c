@@ -1,6 +1,7 @@
 /* A part's share of a node of which others have points, too: what the chunk is made of when parts are joined. */
 #include "core/cloud.h"
 #include "io/copc/copc_parts.h"
+#include "io/potree/potree.h" /* the checksum */
 
 static uint64_t share_bytes(uint64_t points, uint64_t record_bytes) {
     return COPC_SHARE_COUNTS * sizeof(uint64_t) + points * (record_bytes + COPC_SHARE_POINT_BYTES);
@@ -35,6 +36,7 @@ mote_status mote_copc_share(const copc_job *job, copc_worker *worker, uint32_t n
         const double time = gps != NULL ? mote_column_value(gps, worker->indices[i]) : 0;
         memcpy(at, &time, sizeof time);
     }
+    place->hash = potree_hash_chain(0, worker->share, place->size_bytes);
     *data = worker->share;
     return MOTE_OK;
 }

@@ -180,12 +180,14 @@ void potree_encoding_free(potree_encoding *encoding);
 mote_status potree_bit_program_make(potree_encoding *encoding);
 
 /* ---- the checksum: potree_hash.c */
+#define POTREE_HASH_BATCH 32u
 typedef struct potree_hash {
     uint64_t lanes[2];
     uint64_t size_bytes;
+    uint8_t rest[POTREE_HASH_BATCH]; /* that are no whole batch yet */
 } potree_hash;
 potree_hash potree_hash_begin(void);
-/* size_bytes: a multiple of 32, except in the last call. */
+/* However bytes are divided among calls, the checksum is the same. */
 void potree_hash_add(potree_hash *hash, const void *data, uint64_t size_bytes);
 uint64_t potree_hash_end(const potree_hash *hash);
 /* Adds the checksum of data to a chain. */

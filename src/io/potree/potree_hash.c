@@ -3,8 +3,6 @@
 #include "io/potree/potree.h"
 #include "math/hash.h"
 
-#define BATCH_BYTES 32u
-
 /* Odd bits without a pattern: the splitmix64 sequence from 1 on. */
 static uint64_t secret(uint64_t i) { return mote_hash64(i * MOTE_GOLDEN_GAMMA); }
 
@@ -16,32 +14,48 @@ static uint64_t fold(uint64_t lane, const uint64_t word[2], uint64_t key) {
     return turn(lane) ^ (a * b) ^ mote_mul_high(a, b);
 }
 
-potree_hash potree_hash_begin(void) {
-    potree_hash hash = {{secret(1), secret(2)}, 0};
-    return hash;
-}
-
-void potree_hash_add(potree_hash *hash, const void *data, uint64_t size_bytes) {
-    const uint8_t *from = data;
+/* Whole batches. */
+static void take(potree_hash *hash, const uint8_t *from, uint64_t size_bytes) {
     const uint64_t keys[2] = {secret(3), secret(4)};
     uint64_t a = hash->lanes[0], b = hash->lanes[1], words[4];
-    hash->size_bytes += size_bytes;
-    for (; size_bytes >= BATCH_BYTES; size_bytes -= BATCH_BYTES, from += BATCH_BYTES) {
-        memcpy(words, from, BATCH_BYTES);
-        a = fold(a, words, keys[0]);
-        b = fold(b, words + 2, keys[1]);
-    }
-    if (size_bytes > 0) {
-        memset(words, 0, sizeof words);
-        memcpy(words, from, size_bytes);
+    for (; size_bytes > 0; size_bytes -= POTREE_HASH_BATCH, from += POTREE_HASH_BATCH) {
+        memcpy(words, from, POTREE_HASH_BATCH);
         a = fold(a, words, keys[0]);
         b = fold(b, words + 2, keys[1]);
     }
     hash->lanes[0] = a, hash->lanes[1] = b;
 }
 
+potree_hash potree_hash_begin(void) {
+    potree_hash hash = {{secret(1), secret(2)}, 0, {0}};
+    return hash;
+}
+
+void potree_hash_add(potree_hash *hash, const void *data, uint64_t size_bytes) {
+    const uint8_t *from = data;
+    const uint64_t held = hash->size_bytes % POTREE_HASH_BATCH, lacks = held > 0 ? POTREE_HASH_BATCH - held : 0;
+    hash->size_bytes += size_bytes;
+    if (size_bytes < lacks) {
+        memcpy(hash->rest + held, from, size_bytes);
+        return;
+    }
+    if (held > 0) {
+        memcpy(hash->rest + held, from, lacks);
+        take(hash, hash->rest, POTREE_HASH_BATCH);
+    }
+    const uint64_t rest = (size_bytes - lacks) % POTREE_HASH_BATCH, whole = size_bytes - lacks - rest;
+    take(hash, from + lacks, whole);
+    memcpy(hash->rest, from + lacks + whole, rest);
+}
+
 uint64_t potree_hash_end(const potree_hash *hash) {
-    return mote_hash_pair(mote_hash_pair(mote_hash64(hash->size_bytes), hash->lanes[0]), hash->lanes[1]);
+    const uint64_t held = hash->size_bytes % POTREE_HASH_BATCH;
+    potree_hash all = *hash;
+    if (held > 0) {
+        memset(all.rest + held, 0, POTREE_HASH_BATCH - held);
+        take(&all, all.rest, POTREE_HASH_BATCH);
+    }
+    return mote_hash_pair(mote_hash_pair(mote_hash64(all.size_bytes), all.lanes[0]), all.lanes[1]);
 }
 
 uint64_t potree_hash_chain(uint64_t before, const void *data, uint64_t size_bytes) {

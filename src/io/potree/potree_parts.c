@@ -166,27 +166,27 @@ static mote_status copy_records(potree_join *join, uint32_t part, uint64_t from,
     return MOTE_OK;
 }
 
+static mote_status hash_share(potree_join *join, uint32_t part, const potree_place *share, potree_hash *hash) {
+    for (uint64_t done = 0; done < share->size_bytes; done += join->buffer_bytes) {
+        const uint64_t rest = share->size_bytes - done, now = rest < join->buffer_bytes ? rest : join->buffer_bytes;
+        MOTE_TRY(read_part(join, part, share->offset + done, now, join->buffers));
+        potree_hash_add(hash, join->buffers, now);
+    }
+    return MOTE_OK;
+}
+
 /* The checksum of a node's records, wherever they are: of each part's share in turn. */
 static mote_status hash_shared(potree_join *join, const uint32_t *nodes, uint64_t prefix, uint8_t level,
                                potree_place *place) {
     potree_hash hash = potree_hash_begin();
-    uint8_t *all = mote_alloc(join->ctx, place->size_bytes, "records of a node");
-    uint64_t done = 0;
-    if (all == NULL) return MOTE_ERROR_MEMORY;
-    mote_status status = MOTE_OK;
-    for (uint32_t p = 0; p < join->count && status == MOTE_OK; p++) {
+    for (uint32_t p = 0; p < join->count; p++) {
         const potree_part_tree *part = &join->parts[p];
         for (uint32_t n = nodes[p]; n < part->node_count && part->nodes[n].level == level; n++) {
-            if (part->nodes[n].prefix != prefix || status != MOTE_OK) continue;
-            status = read_part(join, p, part->places[n].offset, part->places[n].size_bytes, all + done);
-            done += part->places[n].size_bytes;
+            if (part->nodes[n].prefix == prefix) MOTE_TRY(hash_share(join, p, &part->places[n], &hash));
         }
     }
-    /* One call gives what the blocks of the writer give: the checksum goes by 32 bytes. */
-    potree_hash_add(&hash, all, place->size_bytes);
     place->hash = potree_hash_end(&hash);
-    mote_free(join->ctx, all);
-    return status;
+    return MOTE_OK;
 }
 
 static mote_status write_levels(potree_join *join) {
