@@ -94,7 +94,6 @@ typedef struct planes_growth {
     double density, strays, crowding; /* points, strays, and points where a typical point is, of a cell */
     double measured_noise;            /* before max_noise */
     /* Of the component that is final. */
-    double pieces;          /* points of all large components that begin near the patch */
     double central;         /* share of its points within 0.67 noises: 0.5 if they are normal */
     double shoulders[2];    /* density at 2.25 noises against the middle's: the lower side, the higher */
     double structure;       /* share of the variance that is between cells */
@@ -307,6 +306,9 @@ bool planes_is_supported(planes_local *search, planes_growth *growth, double cos
 
 /* The share of the rim of the component in the scratch beside which a surface bends away. The sums of cells go. */
 double planes_bending_rim(planes_local *search, const planes_growth *growth);
+/* The share of the ends of the growth that was described in the scratch at which a surface leaves it and goes on. The
+   scratch goes. */
+double planes_leaving_rim(planes_local *search, const planes_growth *growth);
 
 /* ---- planes_bends.c */
 
