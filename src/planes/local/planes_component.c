@@ -15,6 +15,7 @@
 #define NOISE_RANGE     0.55  /* of the largest noise, where that is known: the least */
 #define TRUNCATION      1.014 /* what is cut at 3 deviations looks so much narrower */
 #define MAX_NUMBER      250u  /* components that begin near the patch, at most: marks are bytes */
+#define PIECE_SHARE     0.2   /* of the points of the largest component: others that large are the plane's, too */
 #define CENTRED         1.0   /* noises: how far the mean of a centred cell's points is off, at most */
 #define STEPPED         1.6   /* noises: what is farther off beside the rim does not go on, but begins anew: a step */
 #define MEAN_DEVIATIONS 3.0   /* deviations of a mean of few points: what a centred cell may be off, if that is more */
@@ -160,7 +161,7 @@ static bool find_component(planes_local *s, planes_growth *g, double radius) {
     if (g->role != PLANES_ALONE) open = close_crossed_cells(s, cells, open);
     if (g->centred) open = close_leaning_cells(s, g, open);
     if (g->strip.bounded) open = close_outside(s, g, open);
-    uint64_t best_points = 0;
+    uint64_t best_points = 0, points_of[MAX_NUMBER];
     uint8_t number = 2, best = 0, *mark = s->cell_mark;
     for (uint32_t first = 0; first < count && number < MAX_NUMBER && open > 0; first += LANES) {
         for (uint32_t bits = begins_at(s, first, reach, radius2); bits != 0 && number < MAX_NUMBER; bits &= bits - 1) {
@@ -171,8 +172,12 @@ static bool find_component(planes_local *s, planes_growth *g, double radius) {
                 best_points = points;
                 best = number;
             }
-            number++;
+            points_of[number++] = points;
         }
+    }
+    g->pieces = 0;
+    for (uint8_t k = 2; k < number; k++) {
+        if ((double)points_of[k] >= PIECE_SHARE * (double)best_points) g->pieces += (double)points_of[k];
     }
     for (uint32_t cell = 0; cell < cells; cell++) mark[cell] = best > 0 && mark[cell] == best;
     return best_points > 0;

@@ -191,9 +191,9 @@ static bool is_as_claimed(const planes_local *s, const planes_local_claim *claim
         g->reason = MOTE_PLANES_UNLIKE;
         g->value = noise;
         g->limit = (thick ? WIDER_NOISE : NARROWER_NOISE) * claim->noise;
-    } else if (!pieces && g->count < min_pieces) {
+    } else if (!pieces && g->pieces < min_pieces) {
         g->reason = MOTE_PLANES_SCATTERED;
-        g->value = g->count;
+        g->value = g->pieces;
         g->limit = min_pieces;
     } else if (!planes_growth_stands(s, g)) {
         return false;

@@ -94,6 +94,7 @@ typedef struct planes_growth {
     double density, strays, crowding; /* points, strays, and points where a typical point is, of a cell */
     double measured_noise;            /* before max_noise */
     /* Of the component that is final. */
+    double pieces;          /* points of all large components that begin near the patch */
     double central;         /* share of its points within 0.67 noises: 0.5 if they are normal */
     double shoulders[2];    /* density at 2.25 noises against the middle's: the lower side, the higher */
     double structure;       /* share of the variance that is between cells */
