@@ -28,6 +28,7 @@ double planes_find_gauss(uint64_t i, uint64_t what);
 
 /* planes_find_test_strays.c */
 void what_is_not_flat_has_no_planes(void **state);
+void beams_are_no_planes(void **state);
 void small_clouds_have_none(void **state);
 void strays_are_few(void **state);
 void strays_and_nan_do_no_harm(void **state);

@@ -153,14 +153,15 @@ void slabs_are_no_planes_of_a_town(void **state) {
     mote_context_destroy(ctx);
 }
 
-/* A sensor that measures in steps sees layers, exact planes at any distance: none is a plane beside those of the vote,
-   and they do not say how noisy planes are. */
+/* A sensor that measures in steps sees layers, exact planes at any distance: none is a plane beside the table, and they
+   do not say how noisy planes are. The vote's slices of the mug that stands on it were planes: there the round side
+   leaves each of them, and goes on. */
 void layers_of_a_sensor_are_no_planes(void **state) {
     (void)state;
     mote_context *ctx = test_context(2);
     mote_planes *planes;
     if (planes_of_file("pcd/table_scene_mug_stereo_textured.pcd", 0, &planes, ctx) > 0) {
-        assert_in_range(mote_planes_count(planes), 3, 8);
+        assert_int_equal(mote_planes_count(planes), 1);
         assert_true(mote_planes_at(planes, 0)->inliers > 110000);
         for (uint32_t i = 0; i < mote_planes_count(planes); i++) {
             const mote_plane *p = mote_planes_at(planes, i);

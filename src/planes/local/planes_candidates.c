@@ -9,18 +9,23 @@
             \____/      grown: a part of it   -----/--\----/--\----     grown: each side of each roof
        ===============  the candidate          ==== the candidate
 
-   One whose noise is no more than neighbours tell is left to the windows: they see it, too. */
+   One whose noise is no more than neighbours tell is left to the windows: they see it, too.
+
+   A slice of a dune, or of a mug, is a candidate as well. A plane ends at an edge, but a slice ends where the surface
+   leaves it (planes_rim.c). */
 #include <math.h>
 #include <string.h>
 
 #include "planes/local/planes_growth.h"
 
 #define WIDER         2.0 /* times what neighbours tell: the noise of a candidate that windows do not see; see history */
-#define CLOSELY       0.985 /* cosine of 10 degrees: so near they lie along walls that bend, not along flanks */
+#define CLOSELY       0.985 /* cosine of 10 degrees: so near points lie along walls that bend, by their neighbours */
 #define MIN_TELLING   0.2   /* of the candidates' points, grown planes have as many that tell the noise of planes */
 #define PEAK_SHOULDER 0.4   /* density at 2.25 noises, of the middle's: 0.11 of normal points, 1 of even ones */
 #define PEAK_CENTRAL  0.4   /* share of the points within 0.67 noises: of normal ones 0.5, of even ones 0.22 */
 #define MOSTLY        0.68  /* of the candidates' points are of some that peak, or they are slices of curves */
+#define LEAVING       0.25 /* share of the rim of a slice at which a surface leaves it; of walls up to 0.2, see history */
+#define SLICES        0.25 /* of the candidates' points are of slices: then all candidates are */
 
 mote_status planes_reserve_candidates(planes_local *s) {
     const uint64_t points = s->sample->count, most = s->params.claim_count;
@@ -40,9 +45,9 @@ void planes_free_candidates(planes_local *s) {
 
 /* ---- before anything has grown */
 
-/* Points of all candidates, and of those that peak. */
+/* Points of all candidates, of those that peak, and of slices of what is curved. */
 typedef struct candidates_points {
-    double all, peaked;
+    double all, peaked, slices;
 } candidates_points;
 
 /* Lets a candidate take the points that it explains best. number: from 1 */
@@ -52,23 +57,26 @@ static void add_candidate(planes_local *s, uint32_t number, candidates_points *p
     planes_begin_claim(&s->params.claims[number - 1], &g);
     if (!planes_lay(s, &g)) return;
     const bool is_wider = g.noise > WIDER * s->params.nearby_noise && planes_is_supported(s, &g, PLANES_ALONG);
-    const bool closely = is_wider && planes_is_supported(s, &g, CLOSELY);
+    const bool closely = planes_is_supported(s, &g, CLOSELY);
     points->all += g.count;
     if (planes_claim_points(s, &g, -1, &won) < PLANES_LOCAL_NATS) return;
     points->peaked += g.shoulders[1] <= PEAK_SHOULDER && g.central >= PEAK_CENTRAL ? g.count : 0;
     const int32_t plane = planes_add_empty(s);
     planes_commit(s, &g, plane);
-    s->planes[plane].candidate = is_wider ? number : 0;
+    const bool is_slice = !closely && planes_leaving_rim(s, &g) >= LEAVING;
+    s->planes[plane].candidate = is_wider && !is_slice ? number : 0;
     s->planes[plane].closely = closely;
+    points->slices += is_slice ? g.count : 0;
 }
 
 mote_status planes_share_candidates(planes_local *s) {
     planes_candidates *candidates = &s->candidates;
-    candidates_points points = {0, 0};
+    candidates_points points = {0, 0, 0};
     for (uint32_t i = 0; i < s->params.claim_count && s->plane_count < PLANES_LOCAL_MAX && !mote_stop(s->ctx); i++) {
         add_candidate(s, i + 1, &points);
     }
-    candidates->count = points.peaked >= MOSTLY * points.all ? s->plane_count : 0;
+    const bool are_slices = points.peaked < MOSTLY * points.all || points.slices >= SLICES * points.all;
+    candidates->count = are_slices ? 0 : s->plane_count;
     if (candidates->count > 0) {
         memcpy(candidates->planes, s->planes, candidates->count * sizeof *candidates->planes);
         memcpy(candidates->owner, s->owner, s->sample->count * sizeof *candidates->owner);

@@ -310,6 +310,9 @@ bool planes_is_supported(planes_local *search, planes_growth *growth, double cos
 
 /* The share of the rim of the component in the scratch beside which a surface bends away. The sums of cells go. */
 double planes_bending_rim(planes_local *search, const planes_growth *growth);
+/* The share of the ends of the growth that was described in the scratch at which a surface leaves it and goes on. The
+   scratch goes. */
+double planes_leaving_rim(planes_local *search, const planes_growth *growth);
 
 /* ---- planes_bends.c */
 

@@ -17,7 +17,9 @@
        |<reach>|       |<reach>|      1 - 2 reach / width
 
    Where that is less than the share that must lie along, they are not heard. Of points whose 16 nearest are not heard,
-   as many must lie along as would by chance, if their neighbours lay in even directions: in a slice next to none do. */
+   as many must lie along as would by chance, if their neighbours lay in even directions: in a slice next to none do.
+   But what is hardly wider than thick may be a beam: the neighbours of its points face evenly about its line, and as
+   many must lie along as where they are heard. */
 #include <math.h>
 #include <string.h>
 
@@ -32,6 +34,7 @@
 #define CANDIDATES    2048u /* that are held before the nearest are picked */
 #define REACH         5.0   /* noises, that the most neighbours reach at least */
 #define MIN_SUPPORTED 0.5   /* share of the points; see docs/speed/planes.md */
+#define BEAM          7.0   /* noises: twice as wide as a beam is, whose points are as far off its line to all sides */
 
 static const uint32_t scales[SCALES] = {16, 64, MOST};
 
@@ -208,7 +211,7 @@ bool planes_is_supported(planes_local *s, planes_growth *g, double cosine) {
     uint32_t *list = s->component, count = 0, supported = 0, heard = 0;
     if (g->turned) return true; /* its points lie across the steps that it is one of */
     const uint32_t listed = planes_list_component(s, g);
-    const double reach = 0.5 * (1 - MIN_SUPPORTED) * width_of(s, list, listed);
+    const double width = width_of(s, list, listed), reach = 0.5 * (1 - MIN_SUPPORTED) * width;
     for (uint32_t i = 0; i < listed; i++) {
         const uint32_t point = s->near_point[list[i]];
         list[count] = point;
@@ -221,7 +224,8 @@ bool planes_is_supported(planes_local *s, planes_growth *g, double cosine) {
         supported += is_along(&s->levels[level], point >> level, g->normal, cosine, reach, &is_heard);
         heard += is_heard;
     }
-    const double min = MIN_SUPPORTED * heard + (1 - cosine) * (asked - heard); /* so often an even direction is */
+    const bool is_narrow = width < BEAM * g->noise;
+    const double min = MIN_SUPPORTED * heard + (is_narrow ? MIN_SUPPORTED : 1 - cosine) * (asked - heard);
     if (supported >= min) return true;
     return growth_refuse(g, MOTE_PLANES_UNSUPPORTED, (double)supported / asked, min / asked);
 }
