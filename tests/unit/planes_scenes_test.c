@@ -91,7 +91,7 @@ static void planes_of_bodies_are_turned_together(void **state) {
 static void spiral_stairs_are_found(void **state) {
     (void)state;
     static const uint64_t seeds[] = {5, 6, 13, 14};
-    for (uint64_t i = 0; i < test_extent(2, 4); i++) {
+    for (uint64_t i = test_turn(2); i < 4; i += 2) {
         const planes_scene_params p = planes_scenes_params(PLANES_SCENE_SPIRAL, seeds[i], 40000);
         double seconds = 0;
         const planes_scene_score score = planes_scenes_try(&p, 2, false, &seconds);
@@ -107,7 +107,7 @@ static void spiral_stairs_are_found(void **state) {
 static void panes_are_told_from_their_wall(void **state) {
     (void)state;
     static const uint64_t seeds[] = {109, 157, 229, 237};
-    for (uint64_t i = 0; i < test_extent(2, 4); i++) {
+    for (uint64_t i = test_turn(2); i < 4; i += 2) {
         const planes_scene_score score = try_scene(PLANES_SCENE_FACADE, seeds[i], 40000);
         assert_true(score.found + 1 >= score.planes);
         assert_true(score.false_planes + score.split <= (seeds[i] == 229 ? 4 : 0)); /* there one pane is in pieces */
@@ -142,7 +142,7 @@ static void threads_grow_patches_alike(void **state) {
                   {PLANES_SCENE_ROAD, 5, 40000},
                   {PLANES_SCENE_TILE, 2, 30000},
                   {PLANES_SCENE_TILE, 5, 70000}};
-    for (uint64_t i = 0; i < test_extent(2, 5); i++) {
+    for (uint64_t i = test_turn(2); i < 5; i += 2) {
         const planes_scene_params p = planes_scenes_params(scenes[i].kind, scenes[i].seed, scenes[i].points);
         double seconds = 0;
         const uint64_t alone = planes_scenes_hash(&p, 1, &seconds);
@@ -163,7 +163,7 @@ static void pieces_of_curves_are_no_planes(void **state) {
         {PLANES_SCENE_NOTHING, 109}, {PLANES_SCENE_NOTHING, 118}, {PLANES_SCENE_TERRAIN, 101},
         {PLANES_SCENE_NOTHING, 123}, {PLANES_SCENE_TERRAIN, 107}, {PLANES_SCENE_TERRAIN, 110},
     };
-    for (uint64_t i = 0; i < test_extent(3, 6); i++) {
+    for (uint64_t i = test_turn(2); i < 6; i += 2) {
         const planes_scene_params p = planes_scenes_params((uint64_t)scenes[i].kind, scenes[i].seed, 5000);
         double seconds = 0;
         const planes_scene_score score = planes_scenes_try(&p, 2, false, &seconds);
@@ -186,7 +186,7 @@ static void facets_are_no_planes(void **state) {
                   {PLANES_SCENE_CORRUGATED, 5},
                   {PLANES_SCENE_CURTAIN, 3},
                   {PLANES_SCENE_CURTAIN, 4}};
-    for (uint64_t i = 0; i < test_extent(3, 5); i++) {
+    for (uint64_t i = test_turn(2); i < 5; i += 2) {
         assert_int_equal(try_scene((uint64_t)scenes[i].kind, scenes[i].seed, 40000).false_planes, 0);
     }
     const planes_scene_score score = try_scene(PLANES_SCENE_STAIRS, 6, 40000);
@@ -197,7 +197,7 @@ static void facets_are_no_planes(void **state) {
 static void walls_in_steps_are_no_layers(void **state) {
     (void)state;
     static const uint64_t seeds[] = {3, 11, 19, 6};
-    for (uint64_t i = 0; i < test_extent(2, 4); i++) {
+    for (uint64_t i = test_turn(2); i < 4; i += 2) {
         const planes_scene_score score = try_scene(PLANES_SCENE_VOXELS, seeds[i], 20000);
         assert_true(score.found + 1 >= score.planes);
         assert_int_equal(score.false_planes + score.split, 0);
