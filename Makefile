@@ -60,17 +60,18 @@ ifndef NO_VIEW
 	$(DEMO_MOTE) view demo/demo.mote $(if $(PORT),--port $(PORT))
 endif
 
-# Fewer cases of the same kinds (MOTE_TEST_FEW): make check runs all. Some tests wait more than they work: one more runs
-# beside as many as there are cores.
+# Fewer cases of the same kinds (MOTE_TEST_FEW), and no packages: that is for make check. Some tests wait more than they
+# work: one more runs beside as many as there are cores.
 test:
 	cmake --preset test $(CMAKE_FLAGS)
 	cmake --build build/test -j $(JOBS)
-	MOTE_TEST_FEW=1 tests/run.py build/test --output-on-failure --no-tests=error -j $$(($(JOBS) + 1))
+	MOTE_TEST_FEW=1 tests/run.py build/test --output-on-failure --no-tests=error -LE packages -j $$(($(JOBS) + 1))
 
 # Everything is a test of ctest, so the last line is its summary; a test that cannot run here says why and is listed as
 # skipped. Labels: ctest --test-dir build/ci -L cli (golden, check). The corpora of the fuzzers, scripts about what is
 # broken (label watched) and the kernels on the emulated GPU run once, under the sanitizers (check_sanitizers). One more
-# runs beside as many as there are cores: browsers and servers wait.
+# runs beside as many as there are cores: browsers and servers wait. MOTE_TEST_ALL=1 tries all of which a commit takes a
+# share (CONTRIBUTING.md).
 check: deps
 	cmake --preset ci -DMOTE_CHECKS=ON $(CMAKE_FLAGS)
 	cmake --build build/ci -j $(JOBS)

@@ -48,7 +48,9 @@ elseif(MOTE_SANITIZE)
 endif()
 set_tests_properties(golden PROPERTIES LABELS golden TIMEOUT 600 ENVIRONMENT "MOTE_GOLDEN_THREADS=${golden_threads}")
 
-# ---- programs/*.sh: the library as programs of others find it; sanitizers would be in the way
+# ---- programs/*.sh: the library as programs of others find it; sanitizers would be in the way. Those that make a package,
+# or run with one, take long and are left to make check (label packages).
+set(package_scripts cluster deb examples install python tarball wheel)
 if(NOT MOTE_SANITIZE AND NOT MOTE_WHOLE)
   add_executable(shaped_file ${CMAKE_CURRENT_SOURCE_DIR}/programs/shaped_file.c) # of plan.sh
   target_link_libraries(shaped_file PRIVATE mote_reference mote_internal)
@@ -56,7 +58,11 @@ if(NOT MOTE_SANITIZE AND NOT MOTE_WHOLE)
   foreach(script ${program_scripts})
     get_filename_component(name ${script} NAME_WE)
     add_test(NAME programs_${name} COMMAND ${script} ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
-    set_tests_properties(programs_${name} PROPERTIES LABELS programs SKIP_RETURN_CODE 77 TIMEOUT 1200)
+    set(labels programs)
+    if(name IN_LIST package_scripts)
+      list(APPEND labels packages)
+    endif()
+    set_tests_properties(programs_${name} PROPERTIES LABELS "${labels}" SKIP_RETURN_CODE 77 TIMEOUT 1200)
   endforeach()
 endif()
 

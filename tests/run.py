@@ -5,8 +5,12 @@
 
 The table is BUILD/seconds.csv, the longest first. --with adds the table of another build, whose tests a test of this one
 ran (check_sanitizers), under that build's name. Ends with ctest's exit code and its summary as the last line.
+
+Sweeps of which a run takes a part (test_turn) take another with each commit, whose hash is MOTE_TEST_SEED where nobody
+set it. MOTE_TEST_ALL=1 takes all allocations and reports that are made to fail.
 """
 import csv
+import os
 import pathlib
 import subprocess
 import sys
@@ -33,7 +37,14 @@ def read_table(file):
         return [(float(row["seconds"]), row["test"], row["status"]) for row in csv.DictReader(table)]
 
 
+def seed_of_commit():
+    """The same for all who test the same commit; 0 without git."""
+    found = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True)
+    return str(int(found.stdout[:8], 16)) if found.returncode == 0 else "0"
+
+
 def main(arguments):
+    os.environ.setdefault("MOTE_TEST_SEED", seed_of_commit())
     build, other = pathlib.Path(arguments[0]), None
     ctest_arguments = arguments[1:]
     if ctest_arguments[:1] == ["--with"]:
@@ -52,7 +63,8 @@ def main(arguments):
         rows += [(seconds, f"{other.name}/{name}", status) for seconds, name, status in read_table(other / "seconds.csv")]
     rows.sort(key=lambda row: (-row[0], row[1]))
     write_table(build / "seconds.csv", rows)
-    print(f"\nThe longest of {len(rows)} tests ({build / 'seconds.csv'} has all):", flush=True)
+    print(f"\nMOTE_TEST_SEED={os.environ['MOTE_TEST_SEED']} chose the parts of sweeps.")
+    print(f"The longest of {len(rows)} tests ({build / 'seconds.csv'} has all):", flush=True)
     for seconds, name, _ in rows[:LONGEST]:
         print(f"{seconds:8.1f} s  {name}")
     print(f"\n{summary}", flush=True)

@@ -13,6 +13,13 @@ export const PLAIN = 'background=black&edl=0'; // software draws lighting slowly
 // What lies over the picture, and the mark of the focus around it, goes with the class "bare".
 export const BARE = 'body.bare :is(#toolbar, #tools, #overlay, #card, #foot, #panel-toggle, #messages, #hint, #progress, #said) { visibility: hidden; } body.bare #cube, body.bare #stage::after { display: none; }';
 
+// Of checks that differ in a value alone each step-th, from the one on that the commit says (MOTE_TEST_SEED, tests/run.py);
+// all where nobody says it, or with MOTE_TEST_ALL.
+export function inTurn(entries, step) {
+    const { MOTE_TEST_SEED: seed, MOTE_TEST_ALL: all } = process.env;
+    return seed === undefined || all !== undefined ? entries : entries.filter((_, i) => i % step === Number(seed) % step);
+}
+
 // An address with more in its query.
 export const withQuery = (url, ...queries) => url + (url.includes('?') ? '&' : '?') + queries.filter(Boolean).join('&');
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { idle } from './checks.mjs';
-import { grid, ONE_NODE, PHONE, PLAIN, POSITION, press, withQuery } from './hand.mjs';
+import { grid, inTurn, ONE_NODE, PHONE, PLAIN, POSITION, press, withQuery } from './hand.mjs';
 import { writeDataset } from '../viewer/make_dataset.mjs';
 import de from '../../viewer/src/texts/de.js';
 import en from '../../viewer/src/texts/en.js';
@@ -394,7 +394,7 @@ export const FEEL_CHECKS = {
             assert.equal(await page.locator('html').getAttribute('lang'), 'en');
         },
     },
-    ...Object.fromEntries([['390 wide', PHONE], ['900 x 480', { width: 900, height: 480 }]].map(([what, viewport]) => [`nothing covers what is being done, ${what}, in both languages`, {
+    ...Object.fromEntries(inTurn([['390 wide', PHONE], ['900 x 480', { width: 900, height: 480 }]], 2).map(([what, viewport]) => [`nothing covers what is being done, ${what}, in both languages`, {
         data: slope,
         viewport,
         async run({ page, url, out }) {

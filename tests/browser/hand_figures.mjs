@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { idle } from './checks.mjs';
-import { makeCity, PLAIN, withQuery } from './hand.mjs';
+import { inTurn, makeCity, PLAIN, withQuery } from './hand.mjs';
 import { startServer } from './servers.mjs';
 import { startStatic } from './static_server.mjs';
 
@@ -75,7 +75,7 @@ const COPC_SITES = {
 };
 
 export const FIGURE_CHECKS = {
-    ...Object.fromEntries(Object.entries(COPC_SITES).map(([name, site]) => [`COPC counts in what the command says it does: ${name}`, {
+    ...Object.fromEntries(inTurn(Object.entries(COPC_SITES), 3).map(([name, site]) => [`COPC counts in what the command says it does: ${name}`, {
         async alone({ mote, folder, openPage }) {
             if (!mote) return;
             const { file, corners } = makeSite(mote, folder, site);
@@ -206,7 +206,7 @@ export const FIGURE_CHECKS = {
         },
     },
     // By mote view and, as a site on the web has it, by a server that knows nothing of clouds.
-    ...Object.fromEntries([['of a folder', 'city.mote', true], ['of COPC', 'city.copc.laz', true], ['of a static site', 'city.mote', false]].map(([what, name, byMote]) => [`a volume, an area and a profile are those of the command, from any camera, ${what}`, {
+    ...Object.fromEntries(inTurn([['of a folder', 'city.mote', true], ['of COPC', 'city.copc.laz', true], ['of a static site', 'city.mote', false]], 3).map(([what, name, byMote]) => [`a volume, an area and a profile are those of the command, from any camera, ${what}`, {
         async alone({ mote, folder, out, openPage }) {
             if (!mote) return;
             const file = makeCity(mote, folder, name, '200k');
@@ -243,7 +243,7 @@ export const FIGURE_CHECKS = {
             });
         },
     }])),
-    ...Object.fromEntries([['metres', 'feet'], ['compound', 'degrees']].map((names) => [`made sites have their volumes in ${names.join(' and ')}; units change figures and no coordinate`, {
+    ...Object.fromEntries(inTurn([['metres', 'feet'], ['compound', 'degrees']], 2).map((names) => [`made sites have their volumes in ${names.join(' and ')}; units change figures and no coordinate`, {
         async alone({ mote, folder, out, openPage }) {
             if (!mote) return;
             for (const [name, site] of Object.entries(SITES).filter(([key]) => names.includes(key))) {
@@ -279,7 +279,7 @@ export const FIGURE_CHECKS = {
             }
         },
     }])),
-    ...Object.fromEntries(Object.keys(SITES).map((name) => [`polygons without heights have the figures of the command, whatever was drawn when they came, in ${name}`, {
+    ...Object.fromEntries(inTurn(Object.keys(SITES), 2).map((name) => [`polygons without heights have the figures of the command, whatever was drawn when they came, in ${name}`, {
         async alone({ mote, folder, openPage }) {
             if (!mote) return;
             const { file, corners } = makeSite(mote, folder, SITES[name], 0.2);

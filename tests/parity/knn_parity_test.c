@@ -57,10 +57,11 @@ static void hundreds_of_neighbours_are_the_same(void **state) {
     static const char *const names[] = {"uniform float", "heap of duplicates", "ticks",
                                         "far clusters",  "shells of integers", "some not finite"};
     static const uint32_t ks[] = {65, 128, 129, 256, 257, 512, 1000, 1024};
+    const uint32_t step = (uint32_t)parity_extent(8, 4, 4), turn = (uint32_t)test_turn(step);
     parity_pair *pair = *state;
     for (uint32_t c = 0; c < sizeof names / sizeof names[0]; c++) {
         mote_cloud *cloud = awkward_cloud_make(pair->cpu, awkward_cloud_named(names[c]), 60 * c + 900 / (c + 1), 0);
-        for (uint32_t i = c % 4; i < sizeof ks / sizeof ks[0]; i += 4) {
+        for (uint32_t i = (c + turn) % step; i < sizeof ks / sizeof ks[0]; i += step) {
             knn_trial t = knn_trial_of(state, cloud, ks[i], names[c]);
             t.params.exclude_self = i % 2 == 0;
             knn_compare(&t);
@@ -130,9 +131,9 @@ static void heaps_apart_have_the_same_neighbours(void **state) {
 static void ticks_of_a_map_are_told_apart(void **state) {
     static const mote_type types[] = {MOTE_FLOAT64, MOTE_INT32, MOTE_FLOAT32};
     enum { COUNT = 700 };
-    const uint32_t step = (uint32_t)parity_extent(4, 1, 1);
+    const uint32_t step = (uint32_t)parity_extent(4, 1, 1), of_types = (uint32_t)parity_extent(3, 1, 1);
     parity_pair *pair = *state;
-    for (uint32_t type = 0; type < 3; type++) {
+    for (uint32_t type = (uint32_t)test_turn(of_types); type < 3; type += of_types) {
         double points[3 * COUNT];
         for (uint64_t i = 0; i < 3 * COUNT; i++) {
             const double tick = (double)(mote_hash_pair(3, i) % 10);

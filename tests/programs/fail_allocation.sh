@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Each allocation of mote info and of pipelines fails in turn, those of the library and of the command: either it ends as
-# if memory had run out, with no output there, or what it prints and writes is what it is otherwise. No more memory is
-# kept to the end than where nothing fails.
+# Each seventh allocation of mote info and of pipelines fails in turn, from one that MOTE_TEST_SEED says, or each of them
+# with MOTE_TEST_ALL, those of the library and of the command: either it ends as if memory had run out, with no output
+# there, or what it prints and writes is what it is otherwise. No more memory is kept to the end than where nothing fails.
 #   fail_allocation.sh SOURCES BUILD
 set -euo pipefail
 sources=$(realpath "$1")
@@ -16,8 +16,8 @@ echo 'int main(void) { return __GLIBC__ * 0; }' | "${CC:-cc}" -include features.
 "$mote" convert city.las city.e57 -q
 
 failed=0
-few=1
-[[ -z ${MOTE_TEST_FEW:-} ]] || few=7
+seed=${MOTE_TEST_SEED:-0} few=7
+[[ -z ${MOTE_TEST_ALL:-} ]] || few=1
 told() { sed -nE "s/^$1 ([0-9]+).*/\1/p" "$2"; }
 # each_fails STEP OUTPUTS COMMAND…     OUTPUTS: names of files, with blanks between
 each_fails() {
@@ -28,7 +28,7 @@ each_fails() {
     left=$(told left told)
     for output in $outputs; do mv "$output" "whole.$output"; done
     ((count > 100)) || { echo "$*: only ${count:-no} allocations were seen"; failed=1; }
-    for ((at = 3; at <= count; at += step)); do # the first two are the command's start
+    for ((at = 3 + seed % step; at <= count; at += step)); do # the first two are the command's start
         code=0
         MOTE_FAIL_AT=$at MOTE_FAIL_LEAKS=1 LD_PRELOAD=$PWD/fail.so "$@" >out 2>err || code=$?
         same=$(cmp -s whole out && echo 1 || echo 0)

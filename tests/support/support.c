@@ -55,8 +55,8 @@ mote_context *test_context_failing_watched(test_allocator *allocator, int thread
     return ctx;
 }
 
-/* How many of each place that allocates, or reports, are tried. */
-static uint64_t turns_of_a_place(void) { return test_extent(2, 0); }
+/* How many of each place that allocates, or reports, are tried; 0: all. */
+static uint64_t turns_of_a_place(void) { return getenv("MOTE_TEST_ALL") != NULL ? 0 : 2; }
 
 static mote_status fails_once(test_work work, void *user, test_allocator *allocator) {
     mote_context *ctx = test_context_failing(allocator, 2);
@@ -194,6 +194,18 @@ uint64_t test_extent(uint64_t few, uint64_t all) {
 #else
     return getenv("MOTE_TEST_FEW") != NULL ? few : all;
 #endif
+}
+
+uint64_t test_turn(uint64_t count) {
+    static uint64_t seed;
+    static bool is_known;
+    if (!is_known) {
+        const char *const text = getenv("MOTE_TEST_SEED");
+        seed = text != NULL ? strtoull(text, NULL, 10) : 0;
+        is_known = true;
+        print_message("MOTE_TEST_SEED=%llu\n", (unsigned long long)seed);
+    }
+    return mote_hash_pair(seed, count) % count;
 }
 
 uint64_t test_watched(uint64_t watched, uint64_t otherwise) {

@@ -20,6 +20,10 @@ mote_context *test_context(int threads);
    where MOTE_TEST_FEW is set (make test); otherwise all. */
 uint64_t test_extent(uint64_t few, uint64_t all);
 
+/* Where a sweep over count cases begins that takes each count-th: MOTE_TEST_SEED says it, and the test prints that. In
+   make check the seed is of the commit (tests/run.py), so that each commit is tried on others. */
+uint64_t test_turn(uint64_t count);
+
 /* The same between sanitizers and all others: of cases that run the same code, on values that plain tests judge. */
 uint64_t test_watched(uint64_t watched, uint64_t otherwise);
 
@@ -36,10 +40,10 @@ mote_context *test_context_failing_watched(test_allocator *allocator, int thread
 /* What is tried under failures: it gets a fresh context and returns the first status that is not MOTE_OK. What it made
    it destroys, whatever happened. */
 typedef mote_status (*test_work)(mote_context *ctx, void *user);
-/* Each allocation of the work fails in turn, until none does: nothing may stay open. Where few are tried (test_extent)
-   two of each place that allocates. */
+/* Of each place that allocates two allocations of the work fail in turn, or all with MOTE_TEST_ALL: nothing may stay
+   open. */
 void test_each_allocation_fails(test_work work, void *user);
-/* Each report of progress cancels in turn, or two of each place, until none does: nothing may stay open. */
+/* The same of reports of progress, which cancel: nothing may stay open. */
 void test_each_step_cancels(test_work work, void *user);
 /* What a call tells of progress, as params.progress of a context notes it; and a context of two threads that does. */
 typedef struct test_progress {

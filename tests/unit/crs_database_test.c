@@ -13,6 +13,7 @@
 
 #include "io/crs/code_runs.h"
 #include "io/crs/crs_units.h"
+#include "support/support.h"
 
 #if MOTE_HAVE_PROJ
 #include <proj.h>
@@ -90,6 +91,7 @@ static void every_code_counts_as_in_the_database(void **state) {
     bool *is_there = calloc(CODES, sizeof *is_there);
     int count = 0;
     uint32_t compared = 0;
+    const uint32_t step = (uint32_t)test_watched(7, 1), turn = (uint32_t)test_turn(step);
     every->allow_deprecated = 1;
     PROJ_CRS_INFO **systems = proj_get_crs_info_list_from_database(proj, "EPSG", every, &count);
     assert_true(is_there != NULL && systems != NULL);
@@ -101,15 +103,16 @@ static void every_code_counts_as_in_the_database(void **state) {
         assert_in_range(code, 1, CODES - 1);
         is_there[code] = true;
         if (!is_same && !is_known) continue; /* added since, or taken from there */
+        if ((uint32_t)i % step != turn) continue;
         PJ *system = proj_create_from_database(proj, "EPSG", systems[i]->code, PJ_CATEGORY_CRS, 0, NULL);
         assert_non_null(system);
         expect_everywhere(code, sizes_of(proj, system));
         proj_destroy(system);
         compared++;
     }
-    assert_true(compared > 7000);
+    assert_true(compared > 7000 / step);
     for (uint32_t code = 0; code < CODES; code += code == 70000 ? 830000 : 1) { /* there is none between these two */
-        if (is_same && !is_there[code]) expect_everywhere(code, (system_sizes){{0, 0}, {0, 0}});
+        if (is_same && !is_there[code] && code % step == turn) expect_everywhere(code, (system_sizes){{0, 0}, {0, 0}});
     }
     printf("%u systems of EPSG %s compared\n", compared, version);
     free(is_there);

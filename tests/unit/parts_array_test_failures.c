@@ -44,9 +44,9 @@ static mote_status resume(mote_context *ctx, void *user) {
 
 /* As test_each_allocation_fails does, of which each run reads files and writes others: some of them, as many in all. */
 static void some_allocations_fail(test_work work, void *user) {
-    const long step = (long)test_extent(29, 7);
+    const long step = 29; /* a prime */
     mote_status status = MOTE_ERROR_MEMORY;
-    for (long n = 2; status != MOTE_OK; n += step) {
+    for (long n = 2 + (long)test_turn(29); status != MOTE_OK; n += step) {
         test_allocator allocator = {.fail_at = n};
         mote_context *ctx = test_context_failing(&allocator, 1);
         status = work(ctx, user);

@@ -65,9 +65,10 @@ static void compare(mote_context *ctx, const char *path, const mote_lod_params *
 static void parts_are_the_whole(void **state) {
     (void)state;
     mote_context *ctx = test_context(2);
+    const uint64_t step = test_extent(4, 2), turn = test_turn(step);
     for (uint64_t k = 0; k < PARTS_KINDS; k++) {
         const char *path = parts_cloud_file(ctx, &parts_kinds[k], "las");
-        for (int variant = (int)test_extent(k % 4, 0); variant < 4; variant += (int)test_extent(4, 1)) {
+        for (uint64_t variant = (k + turn) % step; variant < 4; variant += step) {
             mote_lod_params params = mote_lod_defaults();
             params.merge_points = variant % 2 ? 50 : 1000;
             params.sampling = variant == 2 ? MOTE_LOD_FIRST : MOTE_LOD_RANDOM;
@@ -95,10 +96,11 @@ static void averages_look_across(void **state) {
     static const uint32_t grids[] = {128, 16, 64, 32};
     mote_context *ctx = test_context(2);
     uint32_t cuts = 0, fine = 0;
+    const uint64_t step = test_watched(4, 3), turn = test_turn(step);
     for (uint64_t k = 0; k < PARTS_KINDS; k++) {
         const char *path = parts_cloud_file(ctx, &parts_kinds[k], k % 2 ? "las" : "laz");
         const parts_inputs one = {{path}, 1};
-        for (uint64_t v = test_extent(k % 4, 0); v < 8; v += test_extent(3, 1)) {
+        for (uint64_t v = (k + turn) % step; v < 8; v += step) {
             mote_lod_params params = mote_lod_defaults();
             mote_parts_params parts = mote_parts_defaults();
             mote_parts_report report;
@@ -124,7 +126,7 @@ static void averages_look_across(void **state) {
         }
     }
     print_message("%u of several parts, %u with fine codes\n", cuts, fine);
-    assert_true(cuts > test_extent(2, 8) && fine > 0);
+    assert_true(cuts > 2 && fine > 0);
     mote_context_destroy(ctx);
 }
 
@@ -137,7 +139,7 @@ static void any_number_of_parts(void **state) {
     params.merge_points = 200;
     static const uint64_t sizes[] = {90, 500, 7777, 30000, 60000};
     static const uint32_t least[] = {667, 120, 8, 2, 1};
-    for (uint64_t i = test_extent(1, 0); i < 5; i += test_extent(2, 1)) compare(ctx, path, &params, sizes[i], least[i]);
+    for (uint64_t i = test_turn(2); i < 5; i += 2) compare(ctx, path, &params, sizes[i], least[i]);
     mote_context_destroy(ctx);
 }
 
@@ -145,6 +147,7 @@ static void any_number_of_parts(void **state) {
 static void any_number_of_workers(void **state) {
     (void)state;
     static const uint64_t workers[] = {2, 3, 7};
+    const uint64_t turn = test_turn(3);
     mote_context *ctx = test_context(4);
     for (uint64_t k = 0; k < PARTS_KINDS; k++) {
         const char *path = parts_cloud_file(ctx, &parts_kinds[k], "las");
@@ -152,9 +155,7 @@ static void any_number_of_workers(void **state) {
         mote_lod_params params = mote_lod_defaults();
         params.merge_points = k % 2 ? 50 : 1000;
         const uint64_t crowd = parts_kinds[k].equal > 3000 ? parts_kinds[k].equal : 3000;
-        for (uint64_t w = test_extent(k % 3, 0); w < 3; w += test_extent(3, 1)) {
-            parts_compare(ctx, &one, &params, crowd, workers[w], parts_kinds[k].points > crowd ? 2 : 1);
-        }
+        parts_compare(ctx, &one, &params, crowd, workers[(k + turn) % 3], parts_kinds[k].points > crowd ? 2 : 1);
     }
     mote_context_destroy(ctx);
 }

@@ -31,9 +31,10 @@ void distances_of_parts(void **state) {
     static const uint32_t merges[] = {50, 700, 200, 50, 700, 200, 50, 100};
     mote_context *ctx = test_context(2);
     uint32_t cuts = 0, fine = 0;
+    const uint64_t step = test_watched(4, 3), turn = test_turn(step);
     for (uint64_t k = 0; k < PARTS_KINDS; k++) {
         const parts_inputs one = {{parts_cloud_file(ctx, &parts_kinds[k], k % 2 ? "las" : "laz")}, 1};
-        for (uint64_t v = test_extent(k % 4, 0); v < 8; v += test_extent(3, 1)) {
+        for (uint64_t v = (k + turn) % step; v < 8; v += step) {
             mote_lod_params params = mote_lod_defaults();
             params.sampling = MOTE_LOD_POISSON;
             params.seed = k * 8 + v;
@@ -48,18 +49,18 @@ void distances_of_parts(void **state) {
         }
     }
     print_message("%u of several parts, %u with fine codes\n", cuts, fine);
-    assert_true(cuts > test_extent(2, 8) && fine > 0);
+    assert_true(cuts > 2 && fine > 0);
     mote_context_destroy(ctx);
 }
 
 /* Nine decades of density, of one place with all others around it, of which a round reaches few levels. */
 void distances_of_few_points(void **state) {
     (void)state;
-    static const parts_kind nine = {"nine", 20000, 0, 0, 9, false};
-    static const uint64_t sizes[] = {1200, 3000, 7000, 19999};
+    const parts_kind nine = {"nine", test_watched(8000, 20000), 0, 0, 9, false};
+    const uint64_t sizes[] = {1200, 3000, 7000, nine.points - 1};
     mote_context *ctx = test_context(3);
     const parts_inputs one = {{parts_cloud_file(ctx, &nine, "las")}, 1};
-    for (uint64_t s = test_extent(1, 0); s < 4; s += test_extent(2, 1)) {
+    for (uint64_t s = test_turn(2); s < 4; s += 2) {
         mote_lod_params params = mote_lod_defaults();
         params.sampling = MOTE_LOD_POISSON;
         params.merge_points = 30;

@@ -82,13 +82,14 @@ void knn_of_parts(void **state) {
     (void)state;
     static const uint32_t k[] = {1, 10, 3, 40};
     mote_context *ctx = test_context(2);
+    const uint64_t step = test_extent(4, 2), turn = test_turn(step);
     for (uint64_t kind = 0; kind < PARTS_KINDS; kind++) {
         const char *path = parts_cloud_file(ctx, &parts_kinds[kind], kind % 2 ? "las" : "laz");
         const parts_inputs one = {{path}, 1};
         const uint64_t crowd = parts_kinds[kind].equal > 2500 ? parts_kinds[kind].equal : 2500;
-        for (int variant = 0; variant < 4; variant++) {
+        for (uint64_t variant = (kind / 2 + turn) % step; variant < 4; variant += step) {
             mote_knn_params params = mote_knn_defaults();
-            params.k = k[(variant + (int)kind) % 4];
+            params.k = k[(variant + kind) % 4];
             params.radius = variant == 2 ? 4 : 0;
             params.exclude_self = variant % 2 == 1;
             const mote_parts_report report = compare(ctx, &one, &params, variant > 1, crowd);
@@ -106,7 +107,8 @@ void knn_of_ties(void **state) {
     snprintf(path, sizeof path, "%s", parts_cloud_file(ctx, &parts_kinds[4], "las"));
     const parts_inputs twice = {{path, path}, 2};
     mote_knn_params params = mote_knn_defaults();
-    for (uint32_t k = 1; k < 40; k += 9) {
+    const uint64_t step = test_extent(3, 2);
+    for (uint32_t k = 1 + 9 * (uint32_t)test_turn(step); k < 40; k += 9 * (uint32_t)step) {
         params.k = k;
         params.exclude_self = k % 2 == 0;
         compare(ctx, &twice, &params, false, 3000);

@@ -55,11 +55,12 @@ static mote_parts_report compare(mote_context *ctx, const parts_inputs *inputs, 
 void normals_of_parts(void **state) {
     (void)state;
     mote_context *ctx = test_context(2);
+    const uint64_t step = test_extent(4, 2), turn = test_turn(step);
     for (uint64_t k = 0; k < PARTS_KINDS; k++) {
         const char *path = parts_cloud_file(ctx, &parts_kinds[k], k % 2 ? "las" : "laz");
         const parts_inputs one = {{path}, 1};
         const uint64_t crowd = parts_kinds[k].equal > 2500 ? parts_kinds[k].equal : 2500;
-        for (int variant = 0; variant < 4; variant++) {
+        for (uint64_t variant = (k + turn) % step; variant < 4; variant += step) {
             mote_normals_params params = mote_normals_defaults();
             params.k = variant == 0 ? 16 : variant == 1 ? 5 : variant == 2 ? 40 : 0;
             params.radius = variant < 2 || parts_kinds[k].equal > 0 ? 0 : 4;
@@ -81,7 +82,8 @@ void normals_of_ties(void **state) {
     snprintf(path, sizeof path, "%s", parts_cloud_file(ctx, &parts_kinds[4], "las")); /* a lattice: all is a tie */
     const parts_inputs twice = {{path, path}, 2};
     mote_normals_params params = mote_normals_defaults();
-    for (uint32_t k = 3; k < 40; k += 9) {
+    const uint64_t step = test_extent(3, 2);
+    for (uint32_t k = 3 + 9 * (uint32_t)test_turn(step); k < 40; k += 9 * (uint32_t)step) {
         params.k = k;
         compare(ctx, &twice, &params, true, 3000, "las");
     }
@@ -137,11 +139,12 @@ static void compare_outliers(mote_context *ctx, const parts_inputs *inputs, cons
 void outliers_of_parts(void **state) {
     (void)state;
     mote_context *ctx = test_context(2);
+    const uint64_t step = test_extent(4, 2), turn = test_turn(step);
     for (uint64_t k = 0; k < PARTS_KINDS; k++) {
         const char *path = parts_cloud_file(ctx, &parts_kinds[k], k % 2 ? "las" : "laz");
         const parts_inputs one = {{path}, 1};
         const uint64_t crowd = parts_kinds[k].equal > 2500 ? parts_kinds[k].equal : 2500;
-        for (int variant = 0; variant < 4; variant++) {
+        for (uint64_t variant = (k + turn) % step; variant < 4; variant += step) {
             mote_outliers_params params = mote_outliers_defaults();
             params.method = variant % 2 == 0 ? MOTE_OUTLIERS_STATISTICAL : MOTE_OUTLIERS_RADIUS;
             params.k = 3 + 7 * (uint32_t)variant;

@@ -115,7 +115,8 @@ void planes_find_check(const mote_cloud *cloud, const double normal[3], const do
 static void planes_of_any_direction_are_found(void **state) {
     (void)state;
     static const double places[][3] = {{0, 0, 0}, {0.3, -0.2, 11}, {500123.25, 5312345.5, 98.75}};
-    for (uint64_t turn = 0; turn < 40; turn += test_extent(7, 1)) {
+    const uint64_t step = test_extent(7, 3);
+    for (uint64_t turn = test_turn(step); turn < 40; turn += step) {
         mote_context *ctx = test_context(2);
         const double theta = turn < 20 ? (double)(turn % 5) * 1e-3 + (turn % 2 == 0 ? 0 : 3.14159265)
                                        : 6.283185307 * test_random(1, turn);
@@ -147,7 +148,7 @@ static void perfect_planes_are_perfect(void **state) {
 /* Two sheets of 3 mm noise, 5 cm apart, as of a door or a table. */
 static void parallel_planes_are_two(void **state) {
     (void)state;
-    for (uint64_t seed = 0; seed < test_extent(2, 10); seed++) {
+    for (uint64_t seed = 0; seed < test_extent(2, 5); seed++) {
         mote_context *ctx = test_context(2);
         enum { COUNT = 12000 };
         double *stored = planes_find_room(3 * COUNT, sizeof *stored);
@@ -178,7 +179,7 @@ static void parallel_planes_are_two(void **state) {
 static void planes_end_where_they_are_seen(void **state) {
     (void)state;
     enum { TABLE = 150000, SIDE = 4000, COUNT = TABLE + 2 * SIDE };
-    for (uint64_t seed = 0; seed < test_extent(1, 6); seed++) {
+    for (uint64_t seed = 0; seed < test_extent(1, 3); seed++) {
         mote_context *ctx = test_context(2);
         double *stored = planes_find_room(3 * COUNT, sizeof *stored);
         for (uint64_t i = 0; i < COUNT; i++) {

@@ -75,7 +75,7 @@ void steps_of_a_sensor_are_not_noise(void **state) {
     (void)state;
     static const uint64_t samples[] = {12000, 18000, 6000, 9000};
     mote_context *ctx = test_context(2);
-    for (uint64_t i = 0; i < test_extent(1, 4); i++) {
+    for (uint64_t i = 0; i < test_extent(1, 2); i++) {
         mote_planes *planes;
         if (planes_of_file("pcd/room_scan1.pcd", samples[i], &planes, ctx) > 0) {
             const mote_planes_facts facts = mote_planes_get_facts(planes);

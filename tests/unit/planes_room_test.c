@@ -82,7 +82,7 @@ static int print_exactness(uint64_t seeds) {
 
 /* ---- tests */
 
-#define SEEDS    test_extent(2, 20)
+#define SEEDS    test_extent(2, 10)
 #define MILLIONS test_extent(0, 1) /* seeds of a million points */
 
 static void check_rooms(const room *kind, uint64_t points, uint64_t seeds, double angle_deg, double distance,

@@ -23,7 +23,7 @@
 #define TILE_FOUND       0.96
 #define OTHERS_FOUND     0.96
 #define TILE_WRONG       3u
-#define SEEDS            test_extent(1, 4)
+#define SEEDS            test_extent(1, 2)
 
 /* Planes that are missed, and false or split ones, of four scenes at most: what was measured, and one more where that
    is not 0. Anything beyond is a change that makes planes worse. */
@@ -91,7 +91,7 @@ static void planes_of_bodies_are_turned_together(void **state) {
 static void spiral_stairs_are_found(void **state) {
     (void)state;
     static const uint64_t seeds[] = {5, 6, 13, 14};
-    for (uint64_t i = 0; i < test_extent(2, 4); i++) {
+    for (uint64_t i = test_turn(2); i < 4; i += 2) {
         const planes_scene_params p = planes_scenes_params(PLANES_SCENE_SPIRAL, seeds[i], 40000);
         double seconds = 0;
         const planes_scene_score score = planes_scenes_try(&p, 2, false, &seconds);
@@ -107,7 +107,7 @@ static void spiral_stairs_are_found(void **state) {
 static void panes_are_told_from_their_wall(void **state) {
     (void)state;
     static const uint64_t seeds[] = {109, 157, 229, 237};
-    for (uint64_t i = 0; i < test_extent(2, 4); i++) {
+    for (uint64_t i = test_turn(2); i < 4; i += 2) {
         const planes_scene_score score = try_scene(PLANES_SCENE_FACADE, seeds[i], 40000);
         assert_true(score.found + 1 >= score.planes);
         assert_true(score.false_planes + score.split <= (seeds[i] == 229 ? 4 : 0)); /* there one pane is in pieces */
@@ -119,7 +119,7 @@ static void panes_are_told_from_their_wall(void **state) {
 static void roofs_of_a_tile_are_found(void **state) {
     (void)state;
     static const struct { uint64_t seed, points; } tiles[] = {{5, 120000}, {3, 200000}, {0, 160000}, {6, 400000}};
-    for (uint64_t i = 0; i < test_extent(1, 4); i++) {
+    for (uint64_t i = 0; i < test_extent(1, 3); i++) {
         const planes_scene_params p = planes_scenes_params(PLANES_SCENE_TILE, tiles[i].seed, tiles[i].points);
         double seconds = 0;
         const planes_scene_score score = planes_scenes_try(&p, 2, false, &seconds);
@@ -142,7 +142,7 @@ static void threads_grow_patches_alike(void **state) {
                   {PLANES_SCENE_ROAD, 5, 40000},
                   {PLANES_SCENE_TILE, 2, 30000},
                   {PLANES_SCENE_TILE, 5, 70000}};
-    for (uint64_t i = 0; i < test_extent(2, 5); i++) {
+    for (uint64_t i = test_turn(2); i < 5; i += 2) {
         const planes_scene_params p = planes_scenes_params(scenes[i].kind, scenes[i].seed, scenes[i].points);
         double seconds = 0;
         const uint64_t alone = planes_scenes_hash(&p, 1, &seconds);
@@ -163,7 +163,7 @@ static void pieces_of_curves_are_no_planes(void **state) {
         {PLANES_SCENE_NOTHING, 109}, {PLANES_SCENE_NOTHING, 118}, {PLANES_SCENE_TERRAIN, 101},
         {PLANES_SCENE_NOTHING, 123}, {PLANES_SCENE_TERRAIN, 107}, {PLANES_SCENE_TERRAIN, 110},
     };
-    for (uint64_t i = 0; i < test_extent(3, 6); i++) {
+    for (uint64_t i = test_turn(2); i < 6; i += 2) {
         const planes_scene_params p = planes_scenes_params((uint64_t)scenes[i].kind, scenes[i].seed, 5000);
         double seconds = 0;
         const planes_scene_score score = planes_scenes_try(&p, 2, false, &seconds);
@@ -183,7 +183,7 @@ static void facets_are_no_planes(void **state) {
         uint64_t seed;
     } scenes[] = {{PLANES_SCENE_CURTAIN, 5}, {PLANES_SCENE_DUNES, 6},   {PLANES_SCENE_CORRUGATED, 5},
                   {PLANES_SCENE_DUNES, 8},   {PLANES_SCENE_CURTAIN, 3}, {PLANES_SCENE_CURTAIN, 4}};
-    for (uint64_t i = 0; i < test_extent(4, 6); i++) {
+    for (uint64_t i = test_turn(2); i < 6; i += 2) {
         assert_int_equal(try_scene((uint64_t)scenes[i].kind, scenes[i].seed, 40000).false_planes, 0);
     }
     const planes_scene_score score = try_scene(PLANES_SCENE_STAIRS, 6, 40000);
@@ -194,7 +194,7 @@ static void facets_are_no_planes(void **state) {
 static void walls_in_steps_are_no_layers(void **state) {
     (void)state;
     static const uint64_t seeds[] = {3, 11, 19, 6};
-    for (uint64_t i = 0; i < test_extent(2, 4); i++) {
+    for (uint64_t i = test_turn(2); i < 4; i += 2) {
         const planes_scene_score score = try_scene(PLANES_SCENE_VOXELS, seeds[i], 20000);
         assert_true(score.found + 1 >= score.planes);
         assert_int_equal(score.false_planes + score.split, 0);
@@ -214,7 +214,7 @@ static void sheets_are_one_plane(void **state) {
    bent by 0.7 noises and more. */
 static void planes_that_bend_a_little_are_found(void **state) {
     (void)state;
-    for (uint64_t seed = 0; seed < test_extent(4, 12); seed++) {
+    for (uint64_t seed = 0; seed < test_extent(4, 8); seed++) {
         if (seed == 4 || seed == 6) continue; /* 60 and 30 % of strays: one of two is missing */
         const planes_scene_score score = try_scene(PLANES_SCENE_SAGGING, seed, 40000);
         assert_int_equal(score.found, score.planes);
@@ -343,7 +343,7 @@ static void strips_of_a_shaft_are_no_planes(void **state) {
 /* Of 5,000 points planes have 25 or more: all kinds together, what was measured of seeds 0 to 3 and 1 % more. */
 static void planes_of_few_points_are_found(void **state) {
     (void)state;
-    const uint64_t seeds = test_extent(1, 4);
+    const uint64_t seeds = test_extent(1, 2);
     planes_scene_score all = {0, 0, 0, 0, 0, 0};
     double seconds = 0;
     for (uint64_t kind = 0; kind < PLANES_SCENE_KINDS; kind++) {
@@ -396,7 +396,7 @@ static void planes_are_the_same_in_other_units(void **state) {
     (void)state;
     static int32_t labels[SCALED_POINTS], others[SCALED_POINTS];
     static const double scales[4] = {1.0 / 8192, 8192, 1e-4, 1e4};
-    for (uint64_t kind = 0; kind < PLANES_SCENE_KINDS; kind += test_extent(4, 2)) {
+    for (uint64_t kind = 2 * test_turn(2); kind < PLANES_SCENE_KINDS; kind += 4) {
         uint32_t right, right_scaled;
         const uint32_t count = find_scaled(kind, 1, labels, &right);
         for (int i = 0; i < 4; i++) {
