@@ -11,6 +11,7 @@
 #include "parts/parts_job.h"
 
 #if MOTE_HAVE_JANSSON
+#include <jansson.h>
 
 #define FINE         "fine-"    /* of an empty file, and then the plan's checksum: another plan may need none */
 #define HASHED_BYTES (1u << 20) /* at once; a multiple of what the checksum takes */
@@ -148,7 +149,7 @@ mote_status parts_job_choose(parts_run *run, const parts_job *job) {
     char *path = fine_path(job);
     struct stat info;
     if (path == NULL) return MOTE_ERROR_MEMORY;
-    parts_choose_by(run, stat(path, &info) == 0);
+    parts_choose_by(run, stat(path, &info) == 0 || json_is_true(json_object_get(job->json, "fine")));
     mote_free(job->ctx, path);
     return MOTE_OK;
 }

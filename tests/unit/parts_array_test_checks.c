@@ -172,12 +172,12 @@ static void expect_checked(bool is_copc) {
     assert_int_equal(array_plan(ctx, &t, &report), MOTE_OK);
     char *text = array_read_text(t.plan), *other = calloc(1, 1 << 20);
     assert_non_null(other);
-    char *version = strstr(text, "\"mote_plan\": 4");
+    char *version = strstr(text, "\"mote_plan\": 5");
     assert_non_null(version);
-    version[13] = '3'; /* parts decoded chunks of others, and there were no shared points */
+    version[13] = '4'; /* which knows nothing of copies and of what is chosen */
     array_write_text(t.plan, text);
-    array_expect(ctx, mote_lod_parts_make(ctx, t.plan, 1, 0, NULL), MOTE_ERROR_UNSUPPORTED, "a plan of version 3");
-    version[13] = '4';
+    array_expect(ctx, mote_lod_parts_make(ctx, t.plan, 1, 0, NULL), MOTE_ERROR_UNSUPPORTED, "a plan of version 4");
+    version[13] = '5';
     array_write_text(t.plan, "[]");
     array_expect(ctx, mote_lod_parts_make(ctx, t.plan, 1, 0, NULL), MOTE_ERROR_DATA, "no plan of parts");
     array_write_text(t.plan, "{");
