@@ -207,7 +207,7 @@ static mote_status take_shared(const parts_job *job, parts_run *run, uint32_t p,
 static mote_status take_copies(const parts_job *job, parts_run *run, uint32_t p, const json_t *o) {
     parts_copies *copies = &run->ranges[p].copies;
     const uint64_t most = INT64_MAX / (run->record_bytes + 1);
-    if (o == NULL) return MOTE_OK;
+    if (o == NULL && !parts_looks_around(run)) return MOTE_OK;
     if (!parts_looks_around(run) || !parts_take_count(o, "at", most - run->points, &copies->at) ||
         !parts_take_count(o, "points", run->points, &copies->points) || !parts_take_bits(o, "hash", &copies->hash)) {
         return wrong(job, "parts", p, "\"copies\"");

@@ -165,22 +165,20 @@ static bool add_shared(const parts_run *run, uint32_t p, json_t *part, part_read
     return ok;
 }
 
+/* Where in the file of shared points it is, what it has, and the checksum. */
+static bool add_section(json_t *part, const char *key, uint64_t at, uint64_t points, uint64_t hash) {
+    json_t *o = json_object();
+    return parts_add(part, key, o) && parts_add(o, "at", json_integer((json_int_t)at)) &&
+           parts_add(o, "points", json_integer((json_int_t)points)) && parts_add(o, "hash", parts_put_bits(hash));
+}
+
 /* What the part gets of others: copies that the plan has made, and what sampling by distance has chosen among all. */
 static bool add_of_others(const parts_run *run, uint32_t p, json_t *part, part_reading *read) {
     const parts_copies *copies = &run->ranges[p].copies;
     const parts_levels *chosen = &run->ranges[p].chosen;
-    json_t *o = copies->points > 0 ? json_object() : NULL;
-    bool ok = copies->points == 0 ||
-              (parts_add(part, "copies", o) && parts_add(o, "at", json_integer((json_int_t)copies->at)) &&
-               parts_add(o, "points", json_integer((json_int_t)copies->points)) &&
-               parts_add(o, "hash", parts_put_bits(copies->hash)));
-    o = ok && chosen->at > 0 ? json_object() : NULL;
-    ok = ok && (chosen->at == 0 ||
-                (parts_add(part, "chosen", o) && parts_add(o, "at", json_integer((json_int_t)chosen->at)) &&
-                 parts_add(o, "points", json_integer((json_int_t)chosen->count)) &&
-                 parts_add(o, "hash", parts_put_bits(chosen->hash))));
     read->bytes += (double)(copies->points * run->record_bytes + chosen->count);
-    return ok;
+    return (!parts_looks_around(run) || add_section(part, "copies", copies->at, copies->points, copies->hash)) &&
+           (chosen->at == 0 || add_section(part, "chosen", chosen->at, chosen->count, chosen->hash));
 }
 
 static double at_line(const double line[2], uint64_t points) { return line[0] + line[1] * (double)points; }

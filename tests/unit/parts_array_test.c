@@ -135,6 +135,7 @@ int main(void) {
         cmocka_unit_test(parts_check_what_they_read),
         cmocka_unit_test(units_are_shared),
         cmocka_unit_test(shared_points_are_checked),
+        cmocka_unit_test(what_others_have_is_checked),
         cmocka_unit_test(a_plan_replaces_no_input),
         cmocka_unit_test(plans_are_checked),
         cmocka_unit_test(runs_go_on),
