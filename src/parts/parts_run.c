@@ -95,7 +95,6 @@ void parts_close(parts_run *run) {
     mote_free(ctx, run->chunks);
     parts_copc_end(run);
     parts_around_end(run);
-    parts_distance_end(run);
     parts_sample_free(run);
     parts_notes_end(run);
     for (uint32_t p = 0; run->ranges != NULL && p < run->part_count; p++) mote_free(ctx, run->ranges[p].shared.runs);
@@ -267,6 +266,7 @@ void parts_report(parts_run *run) {
 
 mote_status parts_end(parts_run *run, mote_status status) {
     if (status != MOTE_OK) mote_output_close(run->ctx, &run->scratch, status);
+    parts_distance_end(run); /* its files are in the folder, which goes */
     status = potree_folder_close(run->ctx, run->output.folder, status);
     mote_stage(run->ctx, NULL);
     parts_close(run);
